@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
+/*
+ * The one table of reasons: every way a request, a flow or a packet can leave ctxprop.
+ * Each row makes an enum member, a counter and the name that `ctxprop stats` and metrics show.
+ * Rows are only ever added at the end of their group; a changed order needs a new CTXPROP_ABI_VERSION.
+ */
+#ifndef CTXPROP_REASONS_H
+#define CTXPROP_REASONS_H
+
+/* Every outbound request is counted in exactly one row of this group. */
+#define CTXPROP_REQUEST_REASONS(X)                                                                 \
+	X(INJECTED, "injected", "a traceparent header was added")                                  \
+	X(PRESENT, "present", "the request already carries a traceparent")                         \
+	X(PAUSED, "paused", "editing is switched off")                                             \
+	X(HEAD_LONG, "head-too-long", "the request head is longer than the cap")                   \
+	X(NO_PLACE, "no-place", "no line of the head is left that was not already sent")           \
+	X(EDITS_FULL, "edits-full", "as many edits as a flow can hold are in flight")              \
+	X(WINDOW, "window", "the added bytes do not fit the receive window of the peer")           \
+	X(DEEP, "too-deep", "the place lies too far inside a large packet")                        \
+	X(ONE_WAY, "one-way", "the packets of the peer are not seen here")                         \
+	X(LEAD_REFUSED, "lead-refused", "the additional packet was refused; nothing was changed")  \
+	X(NO_ROOM, "no-room", "the packet could not grow; nothing was changed")                    \
+	X(JOINING, "joining", "met in the middle of a connection; the next request is eligible")   \
+	X(HOLE, "hole", "bytes of the head were missing or came out of order")                     \
+	X(FRAGMENT, "fragment", "the packet is an IP fragment")                                    \
+	X(IP_OPTIONS, "ip-options", "the packet has IP options or IPv6 extension headers")
+
+/* Why a flow is left alone for good (each flow once). */
+#define CTXPROP_FLOW_REASONS(X)                                                                    \
+	X(OPEN, "opened", "a connection that a local or forwarded client opened")                  \
+	X(JOINED, "joined", "a connection met in the middle, recognised as HTTP/1")                \
+	X(TABLE_FULL, "table-full", "no room in the flow table; the flow passes untouched")        \
+	X(NOT_HTTP, "not-http", "does not begin with an HTTP/1 request line")                      \
+	X(HTTP2, "http2", "HTTP/2 preface")                                                        \
+	X(TLS, "tls", "TLS record")                                                                \
+	X(CONNECT, "connect", "CONNECT request")                                                   \
+	X(UPGRADED, "upgraded", "101 Switching Protocols")                                         \
+	X(MALFORMED, "malformed", "a head that two servers could read in two ways")                \
+	X(LENGTH, "ambiguous-length", "a body length that is invalid or stated twice")             \
+	X(WORK_CAP, "work-cap", "too much work in one packet")                                     \
+	X(SYN_DATA, "syn-data", "data in the SYN")                                                 \
+	X(URGENT, "urgent", "urgent data")                                                         \
+	X(TCP_SIGNED, "tcp-signed", "TCP MD5 or TCP-AO: the bytes are signed")                     \
+	X(MPTCP, "mptcp", "Multipath TCP")                                                         \
+	X(LOST, "lost", "out of step with the stream; waits for a place to join again")
+
+/* What was done to packets. */
+#define CTXPROP_PACKET_REASONS(X)                                                                  \
+	X(GROWN, "grown", "packets that were made longer in place")                                \
+	X(SPLIT, "split", "packets that were sent behind a lead")                                  \
+	X(LEAD, "lead", "leads sent")                                                              \
+	X(RESENT, "resent", "retransmissions that carried an edit again")                          \
+	X(SEQ, "seq", "outbound packets renumbered")                                               \
+	X(ACK, "ack", "inbound acknowledgements renumbered")                                       \
+	X(SACK, "sack", "inbound packets whose SACK blocks were renumbered")                       \
+	X(ICMP, "icmp", "inbound ICMP errors whose quote was renumbered")                          \
+	X(LINGER, "linger", "packets of closed flows renumbered")                                  \
+	X(BAD_CHECKSUM, "bad-checksum", "forwarded packets with a wrong checksum, not read")       \
+	X(TRUNCATED, "truncated", "packets too short for their own headers")                       \
+	X(DROPPED, "dropped", "packets dropped because a change could not be completed")
+
+#define CTXPROP_ENUM(id, name, text) REASON_##id,
+enum ctxprop_reason {
+	CTXPROP_REQUEST_REASONS(CTXPROP_ENUM)
+	CTXPROP_FLOW_REASONS(CTXPROP_ENUM)
+	CTXPROP_PACKET_REASONS(CTXPROP_ENUM)
+	REASON_COUNT,
+	REASON_NONE = REASON_COUNT
+};
+#undef CTXPROP_ENUM
+
+#endif

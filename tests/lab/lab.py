@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hosts out of network namespaces, for every test that needs real packets.
+
+    with Lab("demo") as lab:
+        client, app = lab.host("client"), lab.host("app")
+        lab.link(client, app, "10.77.0.1/24", "10.77.0.2/24")
+        app.spawn(["nginx", ...]); client.run(["curl", ...])
+
+Everything that a Lab made is gone when it ends, however it ends.
+"""
+import os
+import signal
+import subprocess
+import time
+
+
+def sh(*argv, check=True, **kw):
+    """Run a command outside any namespace; its output on failure, as text on success."""
+    done = subprocess.run(argv, capture_output=True, text=True, **kw)
+    if check and done.returncode:
+        raise RuntimeError(f"{' '.join(argv)}: exit {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+class Host:
+    """One network namespace, with processes of its own."""
+
+    def __init__(self, lab, name):
+        self.lab, self.name = lab, name
+        self.netns = f"{lab.name}-{os.getpid()}-{name}"
+        self.devices = 0
+        sh("ip", "netns", "add", self.netns)
+        self.run(["ip", "link", "set", "lo", "up"])
+
+    def argv(self, argv):
+        # Not `ip netns exec`: that remounts /sys, and bpffs and cgroups vanish inside.
+        return ["nsenter", f"--net=/run/netns/{self.netns}", *map(str, argv)]
+
+    def run(self, argv, check=True, **kw):
+        """Run to the end; returns the CompletedProcess with text output."""
+        kw.setdefault("stdout", subprocess.PIPE)
+        kw.setdefault("stderr", subprocess.PIPE)
+        kw.setdefault("text", True)
+        done = subprocess.run(self.argv(argv), **kw)
+        if check and done.returncode:
+            raise RuntimeError(f"{self.name}: {' '.join(map(str, argv))}: exit {done.returncode}\n"
+                               f"{done.stdout or ''}{done.stderr or ''}")
+        return done
+
+    def spawn(self, argv, **kw):
+        """Start in the background; killed with the lab. Returns the Popen."""
+        kw.setdefault("start_new_session", True)
+        process = subprocess.Popen(self.argv(argv), **kw)
+        self.lab.processes.append(process)
+        return process
+
+    def next_device(self):
+        self.devices += 1
+        return f"eth{self.devices - 1}"
+
+    def sysctl(self, key, value):
+        self.run(["sysctl", "-qw", f"{key}={value}"])
+
+    def wait_port(self, port, address="127.0.0.1", seconds=10):
+        """Wait until something in this namespace listens on a TCP port."""
+        del address
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if self.run(["ss", "-Hltn", f"sport = :{port}"]).stdout.strip():
+                return
+            time.sleep(0.02)
+        raise RuntimeError(f"{self.name}: nothing listens on port {port} after {seconds} s")
+
+
+class Lab:
+    """A set of hosts and the links between them."""
+
+    def __init__(self, name):
+        self.name, self.hosts, self.processes = name, [], []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def host(self, name):
+        host = Host(self, name)
+        self.hosts.append(host)
+        return host
+
+    def link(self, a, b, address_a, address_b, *more, mtu=1500, queues=1):
+        """A veth pair; each address may be IPv4 or IPv6 with prefix. Returns the device names.
+
+        `more` holds further (address_a, address_b) pairs.
+        """
+        dev_a, dev_b = a.next_device(), b.next_device()
+        q = ["numtxqueues", str(queues), "numrxqueues", str(queues)] if queues > 1 else []
+        sh("ip", "link", "add", "name", dev_a, "mtu", str(mtu), *q, "netns", a.netns, "type", "veth",
+           "peer", "name", dev_b, "mtu", str(mtu), *q, "netns", b.netns)
+        for host, dev, addresses in ((a, dev_a, [address_a] + [m[0] for m in more]),
+                                     (b, dev_b, [address_b] + [m[1] for m in more])):
+            for address in addresses:
+                nodad = ["nodad"] if ":" in address else []
+                host.run(["ip", "addr", "add", address, "dev", dev, *nodad])
+            host.run(["ip", "link", "set", dev, "up"])
+        return dev_a, dev_b
+
+    def close(self):
+        for process in reversed(self.processes):
+            if process.poll() is None:
+                try:
+                    os.killpg(process.pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+        for process in self.processes:
+            process.wait()
+        for host in self.hosts:
+            sh("ip", "netns", "del", host.netns, check=False)
+        self.processes, self.hosts = [], []
