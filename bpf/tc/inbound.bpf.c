@@ -3,6 +3,14 @@
 #include <bpf/bpf_helpers.h>
 char _license[] SEC("license") = "GPL";
 SEC("tc")
-int ctxprop_in_eth(struct __sk_buff *skb) { return -1; }
+int ctxprop_in_eth(struct __sk_buff *skb)
+{
+	(void)skb;
+	return -1;
+}
 SEC("tc")
-int ctxprop_in_ip(struct __sk_buff *skb) { return -1; }
+int ctxprop_in_ip(struct __sk_buff *skb)
+{
+	(void)skb;
+	return -1;
+}
