@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+# Process 1 of a guest after the root is mounted: what a node has mounted, then the job, then off.
+# In the share: `job` is what to run; `started`, `output` and `status` are what the host reads.
+SHARE=/run/share
+export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8
+
+mount -t proc proc /proc
+mount -t sysfs sys /sys
+mount -t cgroup2 cgroup2 /sys/fs/cgroup
+mount -t bpf bpf /sys/fs/bpf
+mount -t tracefs tracefs /sys/kernel/tracing
+mount -t debugfs debugfs /sys/kernel/debug
+mkdir -p /dev/shm /dev/pts
+mount -t tmpfs shm /dev/shm
+mount -t devpts devpts /dev/pts
+ln -sfn /proc/self/fd /dev/fd
+ip link set lo up
+
+: >$SHARE/started
+setsid sh $SHARE/job </dev/null >$SHARE/output 2>&1
+echo $? >$SHARE/status
+busybox poweroff -f

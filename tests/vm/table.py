@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the tests of tests.py kernel by kernel and prints what came out as one table."""
+import os
+import shlex
+from collections import namedtuple
+
+import guest
+import kernels
+import tests
+
+# verdict: "pass", "fail" or "skip"; reason: for a skip.
+Cell = namedtuple("Cell", "verdict reason seconds")
+SHOWN_LINES = 30
+
+
+def run(series, repo, build, short, only):
+    """Run the table; 1 if anything failed or nothing ran, else 0.
+
+    repo, build: folders; short: leave out the long tests; only: a part of the names to run.
+    """
+    os.chdir(repo)
+    rows = [test for test in tests.TESTS if only in test.name and (test.short or not short)]
+    cells = {}
+    for name in series:
+        kernel = kernels.get(name)
+        for test in rows:
+            cells[name, test.name] = cell(kernel, test, build.resolve())
+    print_table(series, rows, cells)
+    verdicts = [c.verdict for c in cells.values()]
+    return int("fail" in verdicts or "pass" not in verdicts)
+
+
+def cell(kernel, test, build):
+    """Run one test in one kernel, and say how it went."""
+    if kernel.series not in test.kernels:
+        return Cell("skip", f"only for {', '.join(test.kernels)}", 0)
+    argv = shlex.split(test.command.format(build=build))
+    print(f"== {kernel.series}: {test.name}", flush=True)
+    done = guest.run(kernel, argv, test.seconds)
+    if done.status == 0:
+        return Cell("pass", "", done.seconds)
+    if done.status == tests.SKIP_STATUS:
+        return Cell("skip", guest.tail(done.output, 1) or "no reason given", done.seconds)
+    print(f"-- {shlex.join(argv)}\n{guest.tail(done.output, SHOWN_LINES)}")
+    print(f"-- {done.trouble or f'exit code {done.status}'}", flush=True)
+    return Cell("fail", "", done.seconds)
+
+
+def print_table(series, rows, cells):
+    """One line per test, one column per kernel; the reasons of skips below."""
+    def shown(c):
+        return f"{c.verdict} {c.seconds:5.1f} s" if c.seconds else c.verdict
+
+    width = max([len(test.name) for test in rows], default=0) + 2
+    print(f"\n{'test':{width}}" + "".join(f"{name:14}" for name in series).rstrip())
+    for test in rows:
+        columns = "".join(f"{shown(cells[name, test.name]):14}" for name in series)
+        print(f"{test.name:{width}}{columns}".rstrip())
+    for (name, test), c in cells.items():
+        if c.verdict == "skip":
+            print(f"skip: {test} on {name}: {c.reason}")
+    for verdict in ("pass", "fail", "skip"):
+        count = sum(c.verdict == verdict for c in cells.values())
+        print(f"{count} {verdict}", end="\n" if verdict == "skip" else ", ")

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `vm.py table` runs, in which kernels.
+
+A command runs in the repository's folder; {build} stands for the build folder. A command skips by
+exit code 77; its last line of output is the reason then. `seconds` is wall clock, boot included.
+"""
+from collections import namedtuple
+
+from kernels import SERIES
+
+SKIP_STATUS = 77
+
+Test = namedtuple("Test", "name command kernels short seconds", defaults=(SERIES, True, 60))
+
+TESTS = (
+    Test("platform", "python3 tests/vm/platform_check.py"),
+    Test("verifier tc", "bpftool prog loadall {build}/bpf/tc.bpf.o /sys/fs/bpf/tc"),
+)
