@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The parts of vm.py that need no guest: choice of packages, verdicts, the table, a guest's end."""
+import contextlib
+import io
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import guest
+import kernels
+import table
+import tests
+
+KERNEL = kernels.Kernel("6.1", "package", "release", Path("vmlinux"), Path("modules"))
+ROW = tests.Test("row", "program {build}/argument")
+
+
+def verdict(status=None, output="", trouble=None, test=ROW):
+    """The cell and the printed text for a guest that ended so."""
+    ended = guest.Result(status, trouble, output, 1.0)
+    printed = io.StringIO()
+    with mock.patch.object(guest, "run", return_value=ended) as run:
+        with contextlib.redirect_stdout(printed):
+            cell = table.cell(KERNEL, test, Path("/b"))
+    return cell, printed.getvalue(), run
+
+
+class Packages(unittest.TestCase):
+    def test_newest_by_number_and_without_flavours(self):
+        names = ["linux-image-6.12.99+deb12-amd64", "linux-image-6.12.101+deb12-amd64",
+                 "linux-image-6.12.102+deb12-cloud-amd64", "linux-image-6.12.102+deb12-rt-amd64",
+                 "linux-image-6.12.102+deb12-amd64-unsigned", "linux-image-6.1.0-300-amd64"]
+        self.assertEqual(kernels.newest(names, "6.12"), names[1])
+        self.assertEqual(kernels.newest(names, "6.1"), names[-1])
+
+    def test_no_kernel_is_an_error_that_names_the_package(self):
+        with self.assertRaisesRegex(kernels.FetchError, "linux-image-6.1"):
+            kernels.newest(["linux-image-6.12.1+deb12-amd64"], "6.1")
+
+    def test_suites_keep_the_kind_of_the_stanza(self):
+        said = "URIs: u\nSuites: s s-updates\n\nURIs: v\nSuites: s-security\n"
+        self.assertEqual(kernels.other_suites(said),
+                         "URIs: u\nSuites: bookworm trixie\n\n"
+                         "URIs: v\nSuites: bookworm-security trixie-security\n")
+
+
+class Verdicts(unittest.TestCase):
+    def test_exit_0_passes_and_the_build_folder_is_filled_in(self):
+        cell, _, run = verdict(status=0)
+        self.assertEqual(cell.verdict, "pass")
+        self.assertEqual(run.call_args.args[1], ["program", "/b/argument"])
+
+    def test_failure_shows_the_last_lines_and_the_status(self):
+        cell, printed, _ = verdict(status=3, output="first\n" * 99 + "last\n")
+        self.assertEqual(cell.verdict, "fail")
+        self.assertIn("last\n-- exit code 3", printed)
+
+    def test_guest_that_dies_fails_with_the_reason(self):
+        cell, printed, _ = verdict(trouble="killed after 9 s")
+        self.assertEqual(cell.verdict, "fail")
+        self.assertIn("killed after 9 s", printed)
+
+    def test_skip_carries_its_reason(self):
+        cell, _, _ = verdict(status=tests.SKIP_STATUS, output="noise\nno such qdisc\n")
+        self.assertEqual((cell.verdict, cell.reason), ("skip", "no such qdisc"))
+
+    def test_other_kernels_are_skipped_without_a_boot(self):
+        cell, _, run = verdict(status=0, test=ROW._replace(kernels=("6.12",)))
+        self.assertEqual((cell.verdict, cell.reason), ("skip", "only for 6.12"))
+        run.assert_not_called()
+
+
+class Table(unittest.TestCase):
+    def run_table(self, *cells, only=""):
+        """Exit code and text of a table with one kernel and these cells, one a row."""
+        rows = [ROW._replace(name=f"row {number}") for number in range(len(cells))]
+        printed = io.StringIO()
+        with mock.patch.object(kernels, "get", return_value=KERNEL), \
+                mock.patch.object(tests, "TESTS", rows), \
+                mock.patch.object(table, "cell", side_effect=cells), \
+                contextlib.redirect_stdout(printed):
+            return table.run(["6.1"], Path("."), Path("."), True, only), printed.getvalue()
+
+    def test_one_failure_fails_the_table(self):
+        status, printed = self.run_table(table.Cell("pass", "", 1), table.Cell("fail", "", 2))
+        self.assertEqual(status, 1)
+        self.assertRegex(printed, r"row 1 +fail +2\.0 s")
+
+    def test_skips_beside_a_pass_do_not(self):
+        status, printed = self.run_table(table.Cell("pass", "", 1), table.Cell("skip", "why", 0))
+        self.assertEqual(status, 0)
+        self.assertIn("skip: row 1 on 6.1: why", printed)
+
+    def test_a_table_that_ran_nothing_fails(self):
+        self.assertEqual(self.run_table(only="no such row")[0], 1)
+
+
+class GuestsEnd(unittest.TestCase):
+    def result(self, timed_out_after=None, **files):
+        with tempfile.TemporaryDirectory() as folder:
+            share = Path(folder) / "share"
+            share.mkdir()
+            for name, said in files.items():
+                (Path(folder) if name in ("qemu", "console") else share).joinpath(name).write_text(said)
+            return guest.result(Path(folder), 1.0, timed_out_after)
+
+    def test_status_is_what_the_command_said(self):
+        done = self.result(started="", status="5\n", output="said\n")
+        self.assertEqual((done.status, done.output, done.trouble), (5, "said\n", None))
+
+    def test_panic_shows_the_console(self):
+        done = self.result(started="", console="Kernel panic\n")
+        self.assertIsNone(done.status)
+        self.assertIn("ended, in the command\n-- console:\nKernel panic", done.trouble)
+
+    def test_deadline_before_the_command_is_told_apart(self):
+        done = self.result(timed_out_after=7, qemu="no memory\n")
+        self.assertIn("killed after 7 s, before the command started\n-- qemu:\nno memory", done.trouble)
+
+
+if __name__ == "__main__":
+    unittest.main()
