@@ -1,8 +1,171 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
+/*
+ * HTTP/1 framing (RFC 9112): where each message of a stream begins and ends, where its head
+ * has room for a field, and which of a few fields it has. One automaton for requests and
+ * responses, resumable at any byte: the same events at the same bytes, however it is cut.
+ *
+ * In doubt it stops: it never guesses where two readers could differ.
+ *
+ * Pure: no helper, no allocation; compiled for BPF and natively.
+ */
 #ifndef CTXPROP_HTTP1_H
 #define CTXPROP_HTTP1_H
-#include <linux/types.h>
-struct http1 {
-	__u32 stub[8];
-};
+
+#include "http1/state.h"
+#include "http1/scan.h"
+#include "http1/start.h"
+#include "http1/fields.h"
+#include "http1/body.h"
+
+/*
+ * Begin a stream. Before each response the caller may set HTTP1_HEAD_METHOD or HTTP1_CONNECT
+ * in `flags`, if its request had that method; HTTP1_END of a final response clears them.
+ */
+static inline void http1_init(struct http1 *h, enum http1_kind kind)
+{
+	__builtin_memset(h, 0, sizeof(*h));
+	h->kind = kind;
+}
+
+/*
+ * Is an event due that needs no further byte: HTTP1_END of a message without body, or
+ * HTTP1_STOP after the last one? A step with i == len fetches it; else the next step with
+ * bytes does, before it consumes any.
+ */
+static inline int http1_pending(const struct http1 *h)
+{
+	return h->state == HTTP1_AT_END;
+}
+
+/* How many of the next bytes belong to a body and need not be looked at. ~0: all of them. */
+static inline __u64 http1_skippable(const struct http1 *h)
+{
+	if (h->state == HTTP1_AT_CLOSE)
+		return ~0ull;
+	return h->state == HTTP1_AT_BODY || h->state == HTTP1_AT_CHUNK ? h->left : 0;
+}
+
+/* Pass over n <= http1_skippable() bytes. Returns HTTP1_END if they complete the message. */
+static inline enum http1_event http1_skip(struct http1 *h, __u64 n)
+{
+	return n ? http1_passed(h, n) : HTTP1_NONE;
+}
+
+/* Run one stage: `state` is where the automaton stands, and bytes are left. */
+#define HTTP1_STAGE(state_, stage)                                                                 \
+	do {                                                                                       \
+		if (!event && h->state == (state_) && !http1_empty(c))                             \
+			event = stage(h, c);                                                       \
+	} while (0)
+
+/* The stages of a start line, in their order: a short one passes in one step. */
+HTTP1_INLINE enum http1_event http1_start_line(struct http1 *h, struct http1_cursor *c)
+{
+	enum http1_event event = HTTP1_NONE;
+
+	HTTP1_STAGE(HTTP1_AT_START, http1_at_start);
+	HTTP1_STAGE(HTTP1_AT_START_LF, http1_at_start_lf);
+	HTTP1_STAGE(HTTP1_AT_TLS, http1_at_tls);
+	HTTP1_STAGE(HTTP1_AT_METHOD, http1_at_method);
+	HTTP1_STAGE(HTTP1_AT_TARGET, http1_at_target);
+	HTTP1_STAGE(HTTP1_AT_VERSION, http1_at_version);
+	HTTP1_STAGE(HTTP1_AT_STATUS_VERSION, http1_at_status_version);
+	HTTP1_STAGE(HTTP1_AT_STATUS, http1_at_status);
+	HTTP1_STAGE(HTTP1_AT_START_END, http1_at_start_end);
+	HTTP1_STAGE(HTTP1_AT_REASON, http1_at_reason);
+	return event;
+}
+
+/* The stages of a field line, from its second byte to the first one of the next line. */
+HTTP1_INLINE enum http1_event http1_field_line(struct http1 *h, struct http1_cursor *c)
+{
+	enum http1_event event = HTTP1_NONE;
+
+	HTTP1_STAGE(HTTP1_AT_NAME, http1_at_name);
+	HTTP1_STAGE(HTTP1_AT_NAME_REST, http1_at_name_rest);
+	HTTP1_STAGE(HTTP1_AT_LENGTH, http1_at_length);
+	HTTP1_STAGE(HTTP1_AT_CODING, http1_at_coding);
+	HTTP1_STAGE(HTTP1_AT_VALUE, http1_at_value);
+	HTTP1_STAGE(HTTP1_AT_LF, http1_at_lf);
+	HTTP1_STAGE(HTTP1_AT_FIELD, http1_at_field);
+	return event;
+}
+
+HTTP1_INLINE enum http1_event http1_body_stages(struct http1 *h, struct http1_cursor *c)
+{
+	enum http1_event event = HTTP1_NONE;
+
+	HTTP1_STAGE(HTTP1_AT_BLANK, http1_at_blank);
+	if (event)
+		return event;
+	HTTP1_STAGE(HTTP1_AT_CHUNK_SIZE, http1_at_chunk_size);
+	HTTP1_STAGE(HTTP1_AT_CHUNK_EXT, http1_at_chunk_ext);
+	HTTP1_STAGE(HTTP1_AT_CHUNK_SIZE_LF, http1_at_chunk_size_lf);
+	if (http1_skippable(h) && !http1_empty(c))
+		return http1_at_body(h, c);
+	HTTP1_STAGE(HTTP1_AT_CHUNK_CR, http1_at_chunk_end);
+	HTTP1_STAGE(HTTP1_AT_CHUNK_LF, http1_at_chunk_end);
+	return event;
+}
+#undef HTTP1_STAGE
+
+/* `n` more bytes of a head. */
+HTTP1_INLINE void http1_count_head(struct http1 *h, __u32 n)
+{
+	if (h->head > HTTP1_HEAD_CAP || h->flags & HTTP1_TRAILERS)
+		return;
+	h->head += n;
+	if (h->head > HTTP1_HEAD_CAP)
+		h->flags |= HTTP1_HEAD_LONG;
+}
+
+/* As far as one step goes from where `h` and `c` stand. */
+HTTP1_INLINE enum http1_event http1_advance(struct http1 *h, struct http1_cursor *c)
+{
+	enum http1_event event = HTTP1_NONE;
+	__u32 before = c->i;
+
+	if (h->state == HTTP1_AT_STOP)
+		return HTTP1_STOP;
+	if (h->state == HTTP1_AT_END)
+		return http1_finish(h);
+	if (h->state >= HTTP1_AT_BLANK)
+		return http1_body_stages(h, c);
+	if (h->state <= HTTP1_AT_START_END)
+		event = http1_start_line(h, c);
+	if (!event && h->state > HTTP1_AT_START_END)
+		event = http1_field_line(h, c);
+	http1_count_head(h, c->i - before);
+	return event;
+}
+
+/*
+ * Consume bytes of window[i..len), len <= HTTP1_WINDOW, up to the next event or as far as one
+ * step goes; each step consumes something or has an event. The buffer has HTTP1_WINDOW + 8
+ * readable bytes. At most one event is returned:
+ *
+ * HTTP1_LINE   a field line begins at `at`, and its first byte is there: something may be
+ *              inserted before it. Not for trailers.
+ * HTTP1_BLANK  the blank line that ends the head begins at `at`, and no field can follow. With
+ *              CR LF as line end the CR is enough. The flags about the fields are final.
+ *              Not for trailers.
+ * HTTP1_HEAD   the head ends before `at`; `status` and `flags` are final, `left` is the length
+ *              of the body, if it has one.
+ * HTTP1_END    the message ends before `at`. After a head without body it comes by itself in
+ *              the next step, see http1_pending(). Whatever follows is the next message.
+ * HTTP1_STOP   the byte at `at` (after CONNECT or 101: what follows the head) is not framed,
+ *              and nothing after it; `stop` says why. Every later step says so again.
+ */
+HTTP1_INLINE struct http1_step http1_step(struct http1 *h, const __u8 *window, __u32 i, __u32 len)
+{
+	struct http1_cursor c = {.window = window, .i = i, .len = len};
+	enum http1_event event = http1_advance(h, &c);
+	__u32 at = c.i;
+
+	/* The CR of the blank line is consumed, so that the automaton remembers it. */
+	if (event == HTTP1_BLANK && !(h->flags & HTTP1_BARE_LF))
+		at--;
+	return (struct http1_step){.next = c.i, .at = at, .event = event};
+}
+
 #endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
+/*
+ * Looking at a window, eight bytes at a time.
+ *
+ * A mask has the high bit of each byte set that is meant; only its lowest bit is exact
+ * unless said otherwise. Every index is masked to the window right before the load, which is
+ * all that the verifier needs to know.
+ */
+#ifndef CTXPROP_HTTP1_SCAN_H
+#define CTXPROP_HTTP1_SCAN_H
+
+#include "state.h"
+
+/* Words that one step looks at: a longer line takes several steps. */
+#define HTTP1_SCAN_WORDS 8
+
+#define HTTP1_EACH(byte) (0x0101010101010101ull * (byte))
+
+/* Up to eight characters as a word that was loaded from them. */
+#define HTTP1_TEXT(a, b, c, d, e, f, g, h)                                                         \
+	((__u64)(a) | (__u64)(b) << 8 | (__u64)(c) << 16 | (__u64)(d) << 24 | (__u64)(e) << 32 |   \
+	 (__u64)(f) << 40 | (__u64)(g) << 48 | (__u64)(h) << 56)
+
+/* The part of a window that is still to be read. */
+struct http1_cursor {
+	const __u8 *window;
+	__u32 i;
+	__u32 len;
+};
+
+HTTP1_INLINE int http1_empty(const struct http1_cursor *c)
+{
+	return c->i >= c->len;
+}
+
+HTTP1_INLINE __u8 http1_byte(const struct http1_cursor *c)
+{
+	return c->window[c->i & (HTTP1_WINDOW - 1)];
+}
+
+/* Eight bytes, the first one lowest; bytes at or beyond `len` are left-overs. */
+HTTP1_INLINE __u64 http1_word(const struct http1_cursor *c)
+{
+	const __u8 *from = c->window + (c->i & (HTTP1_WINDOW - 1));
+	__u64 word;
+
+#ifdef __bpf__
+	/* A copy would be made byte by byte: BPF code is compiled for strict alignment. */
+	word = *(const __u64 *)from;
+#else
+	__builtin_memcpy(&word, from, sizeof(word));
+#endif
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	word = __builtin_bswap64(word);
+#endif
+	return word;
+}
+
+/* The low `n` bytes of a word; 1 <= n <= 8. */
+HTTP1_INLINE __u64 http1_low_bytes(__u64 word, __u32 n)
+{
+	return word & (~0ull >> ((64 - 8 * n) & 63));
+}
+
+/* Which byte the lowest bit of a mask stands for: 0 to 7. The mask is not 0. */
+HTTP1_INLINE __u32 http1_first(__u64 mask)
+{
+	__u64 below = ((mask & -mask) >> 7) - 1;
+
+	return ((below & HTTP1_EACH(0x01)) * HTTP1_EACH(0x01)) >> 56;
+}
+
+/* Bytes under 0x20 but HT. All bits are exact. */
+HTTP1_INLINE __u64 http1_controls(__u64 word)
+{
+	__u64 low = word & HTTP1_EACH(0x7f);
+	__u64 tab = low ^ HTTP1_EACH(0x09);
+
+	return ~(low + HTTP1_EACH(0x60)) & (tab + HTTP1_EACH(0x7f)) & ~word & HTTP1_EACH(0x80);
+}
+
+/* Bytes that a request target cannot have: up to SP, and DEL. */
+HTTP1_INLINE __u64 http1_no_target(__u64 word)
+{
+	__u64 low = word & HTTP1_EACH(0x7f);
+
+	return (~(low + HTTP1_EACH(0x5f)) | (low + HTTP1_EACH(0x01))) & ~word & HTTP1_EACH(0x80);
+}
+
+/* Bytes that end a field name: the colon, and what no name has (up to SP, DEL and beyond). */
+HTTP1_INLINE __u64 http1_no_name(__u64 word)
+{
+	__u64 low = word & HTTP1_EACH(0x7f);
+	__u64 colon = low ^ HTTP1_EACH(0x3a);
+
+	return (~((low + HTTP1_EACH(0x5f)) & (colon + HTTP1_EACH(0x7f))) |
+		(low + HTTP1_EACH(0x01)) | word) &
+	       HTTP1_EACH(0x80);
+}
+
+/*
+ * Move on to the first byte that `stops` marks, HTTP1_SCAN_WORDS words at most. Returns
+ * whether the cursor stands on such a byte.
+ */
+HTTP1_INLINE int http1_find(struct http1_cursor *c, __u64 (*stops)(__u64 word))
+{
+	for (__u32 n = 0; n < HTTP1_SCAN_WORDS; n++) {
+		__u64 mask = stops(http1_word(c));
+
+		c->i += mask ? http1_first(mask) : 8;
+		if (c->i >= c->len) {
+			c->i = c->len;
+			return 0;
+		}
+		if (mask)
+			return 1;
+	}
+	return 0;
+}
+
+/* Collect bytes in `word` until it holds `want` (at most 8). Returns whether it does. */
+HTTP1_INLINE int http1_collect(struct http1 *h, struct http1_cursor *c, __u32 want)
+{
+	__u32 n = want - h->pos;
+
+	if (http1_empty(c))
+		return 0;
+	if (n > c->len - c->i)
+		n = c->len - c->i;
+	h->word |= http1_low_bytes(http1_word(c), n) << (8 * h->pos & 63);
+	h->pos += n;
+	c->i += n;
+	return h->pos == want;
+}
+
+/* A character of a method or a name (RFC 9110, 5.6.2). */
+HTTP1_INLINE int http1_is_token(__u8 byte)
+{
+	/* ! # $ % & ' * + - . 0-9  and  A-Z ^ _ ` a-z | ~ */
+	const __u64 low = 0x03ff6cfa00000000ull, high = 0x57ffffffc7fffffeull;
+
+	if (byte >= 128)
+		return 0;
+	return (byte < 64 ? low >> byte : high >> (byte - 64)) & 1;
+}
+
+HTTP1_INLINE int http1_is_blank(__u8 byte)
+{
+	return byte == ' ' || byte == '\t';
+}
+
+#endif

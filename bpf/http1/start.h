@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
+/*
+ * Request and status lines (RFC 9112, 3 and 4).
+ *
+ * Each stage takes what it can of the window and returns HTTP1_NONE, or refuses the stream.
+ */
+#ifndef CTXPROP_HTTP1_START_H
+#define CTXPROP_HTTP1_START_H
+
+#include "scan.h"
+
+/* Forget the message before. */
+HTTP1_INLINE void http1_reset(struct http1 *h)
+{
+	h->flags = h->kind == HTTP1_RESPONSE ? h->flags & HTTP1_CALLER_FLAGS : 0;
+	h->left = 0;
+	h->head = 0;
+	h->status = 0;
+	http1_enter(h, h->kind == HTTP1_RESPONSE ? HTTP1_AT_STATUS_VERSION : HTTP1_AT_METHOD);
+}
+
+/* Empty lines before a message are passed over (RFC 9112, 2.2). */
+HTTP1_INLINE enum http1_event http1_at_start(struct http1 *h, struct http1_cursor *c)
+{
+	__u8 byte = http1_byte(c);
+
+	if (byte == '\n') {
+		c->i++;
+	} else if (byte == '\r') {
+		h->state = HTTP1_AT_START_LF;
+		c->i++;
+	} else {
+		http1_reset(h);
+		if (byte == 0x16) {
+			h->state = HTTP1_AT_TLS;
+			c->i++;
+		}
+	}
+	return HTTP1_NONE;
+}
+
+HTTP1_INLINE enum http1_event http1_at_start_lf(struct http1 *h, struct http1_cursor *c)
+{
+	if (http1_byte(c) != '\n')
+		return http1_refuse(h, HTTP1_STOP_NOT_HTTP);
+	h->state = HTTP1_AT_START;
+	c->i++;
+	return HTTP1_NONE;
+}
+
+/* A TLS record of type handshake has the major version 3 as its second byte. */
+HTTP1_INLINE enum http1_event http1_at_tls(struct http1 *h, struct http1_cursor *c)
+{
+	return http1_refuse(h, http1_byte(c) == 0x03 ? HTTP1_STOP_TLS : HTTP1_STOP_NOT_HTTP);
+}
+
+/* The method is complete: which one matters to framing? */
+HTTP1_INLINE void http1_end_method(struct http1 *h)
+{
+	if (h->word == HTTP1_TEXT('C', 'O', 'N', 'N', 'E', 'C', 'T', 0))
+		h->flags |= HTTP1_CONNECT;
+	if (h->word == HTTP1_TEXT('H', 'E', 'A', 'D', 0, 0, 0, 0))
+		h->flags |= HTTP1_HEAD_METHOD;
+	http1_enter(h, HTTP1_AT_TARGET);
+}
+
+HTTP1_INLINE enum http1_event http1_at_method(struct http1 *h, struct http1_cursor *c)
+{
+	for (__u32 n = 0; n < 8 && !http1_empty(c); n++) {
+		__u8 byte = http1_byte(c);
+
+		if (byte == ' ' && h->pos) {
+			c->i++;
+			http1_end_method(h);
+			return HTTP1_NONE;
+		}
+		if (!http1_is_token(byte))
+			return http1_refuse(h, HTTP1_STOP_NOT_HTTP);
+		if (h->pos < 8)
+			h->word |= (__u64)byte << (8 * h->pos++ & 63);
+		else
+			h->word = 0; /* longer than any that matters */
+		c->i++;
+	}
+	return HTTP1_NONE;
+}
+
+/* `pos` tells whether the target has begun. */
+HTTP1_INLINE enum http1_event http1_at_target(struct http1 *h, struct http1_cursor *c)
+{
+	__u32 before = c->i;
+	int found = http1_find(c, http1_no_target);
+
+	if (c->i != before)
+		h->pos = 1;
+	if (!found)
+		return HTTP1_NONE;
+	if (http1_byte(c) != ' ' || !h->pos)
+		return http1_refuse(h, HTTP1_STOP_NOT_HTTP);
+	c->i++;
+	http1_enter(h, HTTP1_AT_VERSION);
+	return HTTP1_NONE;
+}
+
+/* `word` holds a version. Returns HTTP1_NONE if it is one of HTTP/1. */
+HTTP1_INLINE enum http1_event http1_check_version(struct http1 *h)
+{
+	if (h->word == HTTP1_TEXT('H', 'T', 'T', 'P', '/', '1', '.', '1'))
+		return HTTP1_NONE;
+	if (h->word == HTTP1_TEXT('H', 'T', 'T', 'P', '/', '2', '.', '0'))
+		return http1_refuse(h, HTTP1_STOP_HTTP2);
+	if (h->word != HTTP1_TEXT('H', 'T', 'T', 'P', '/', '1', '.', '0'))
+		return http1_refuse(h, HTTP1_STOP_NOT_HTTP);
+	h->flags |= HTTP1_V10;
+	return HTTP1_NONE;
+}
+
+HTTP1_INLINE enum http1_event http1_at_version(struct http1 *h, struct http1_cursor *c)
+{
+	if (!http1_collect(h, c, 8))
+		return HTTP1_NONE;
+	h->state = HTTP1_AT_START_END;
+	return http1_check_version(h);
+}
+
+HTTP1_INLINE enum http1_event http1_at_status_version(struct http1 *h, struct http1_cursor *c)
+{
+	if (!http1_collect(h, c, 8))
+		return HTTP1_NONE;
+	http1_enter(h, HTTP1_AT_STATUS);
+	return http1_check_version(h);
+}
+
+/* The decimal digit in byte `n` of a word; 10 or more: there is none. */
+HTTP1_INLINE __u32 http1_digit(__u64 word, __u32 n)
+{
+	return (__u8)((__u8)(word >> (8 * n)) - '0');
+}
+
+/* SP and three digits; what follows the digits is checked as the end of the line. */
+HTTP1_INLINE enum http1_event http1_at_status(struct http1 *h, struct http1_cursor *c)
+{
+	__u32 a, b, d;
+
+	if (!http1_collect(h, c, 4))
+		return HTTP1_NONE;
+	a = http1_digit(h->word, 1);
+	b = http1_digit(h->word, 2);
+	d = http1_digit(h->word, 3);
+	if ((__u8)h->word != ' ' || a < 1 || a > 9 || b > 9 || d > 9)
+		return http1_refuse(h, HTTP1_STOP_NOT_HTTP);
+	h->status = 100 * a + 10 * b + d;
+	h->state = HTTP1_AT_START_END;
+	return HTTP1_NONE;
+}
+
+/* What ends the start line decides how every line of the head ends. */
+HTTP1_INLINE enum http1_event http1_at_start_end(struct http1 *h, struct http1_cursor *c)
+{
+	__u8 byte = http1_byte(c);
+
+	if (byte == '\r') {
+		h->state = HTTP1_AT_LF;
+	} else if (byte == '\n') {
+		h->flags |= HTTP1_BARE_LF;
+		h->state = HTTP1_AT_FIELD;
+	} else if (byte == ' ' && h->kind == HTTP1_RESPONSE) {
+		h->state = HTTP1_AT_REASON;
+	} else {
+		return http1_refuse(h, HTTP1_STOP_NOT_HTTP);
+	}
+	c->i++;
+	return HTTP1_NONE;
+}
+
+HTTP1_INLINE enum http1_event http1_at_reason(struct http1 *h, struct http1_cursor *c)
+{
+	if (http1_find(c, http1_controls))
+		return http1_at_start_end(h, c);
+	return HTTP1_NONE;
+}
+
+#endif
