@@ -19,9 +19,12 @@ import tempfile
 from collections import namedtuple
 from pathlib import Path
 
+# What is tested.
 SERIES = ("6.1", "6.12")
-# Where those series live; whatever mirror serves the system's Debian stanza serves these too.
-CODENAMES = ("bookworm", "trixie")
+# Where they are found, and newer ones to try by hand, by kind of the system's stanza: a mirror
+# serves all suites of a kind.
+SUITES = "bookworm trixie trixie-backports"
+SECURITY_SUITES = "bookworm-security trixie-security"
 SYSTEM_SOURCES = Path("/etc/apt/sources.list.d/debian.sources")
 
 # vmlinux: file to boot; release: as `uname -r` says; modules: the folder that holds `lib/modules`.
@@ -85,7 +88,7 @@ def newest(names, series):
     found = [name for name in names if plain.fullmatch(name)]
     if not found:
         raise FetchError(f"no package linux-image-{series}.*-amd64 in the suites of "
-                         f"{', '.join(CODENAMES)}: is this a Debian mirror for amd64?")
+                         f"{SUITES} {SECURITY_SUITES}: is it a series that Debian ships?")
     return max(found, key=lambda name: [int(n) for n in re.findall(r"\d+", name)])
 
 
@@ -93,11 +96,14 @@ def install(tree, target, package):
     """Turn an unpacked package into a cache entry; `target` is replaced."""
     lib = tree / "usr/lib" if (tree / "usr/lib/modules").exists() else tree / "lib"
     release = next((lib / "modules").iterdir()).name
+    # The newer, split packages have the image beside the modules.
+    image = next(path for path in (tree / f"boot/vmlinuz-{release}", lib / f"modules/{release}/vmlinuz")
+                 if path.exists())
     entry = tree.with_name("entry")
     (entry / "lib").mkdir(parents=True)
+    (entry / "vmlinux").write_bytes(unpack(image.read_bytes()))
     (lib / "modules").rename(entry / "lib/modules")
     sh("depmod", "-b", entry, release)
-    (entry / "vmlinux").write_bytes(unpack((tree / f"boot/vmlinuz-{release}").read_bytes()))
     (entry / "package").write_text(package + "\n")
     shutil.rmtree(target, ignore_errors=True)
     entry.rename(target)
@@ -146,7 +152,7 @@ class PrivateApt:
     def with_parts(self, package):
         """The package and the parts that newer ones are split into."""
         depends = self.run("apt-cache", "depends", package)
-        return [package] + re.findall(r"Depends: (linux-(?:binary|modules)-\S+)", depends)
+        return [package] + re.findall(r"Depends: (linux-(?:base|binary|modules)-\S+)", depends)
 
     def download(self, packages):
         self.run("apt-get", "-q", "download", *packages)
@@ -161,10 +167,9 @@ def system_sources():
 
 
 def other_suites(sources):
-    """deb822 text with each stanza's suites renamed: bookworm-security -> the same of CODENAMES."""
+    """deb822 text with the suites of each stanza replaced by SUITES or SECURITY_SUITES."""
     def rename(match):
-        suffix = "-security" if "-security" in match[1] else ""
-        return "Suites: " + " ".join(name + suffix for name in CODENAMES)
+        return "Suites: " + (SECURITY_SUITES if "-security" in match[1] else SUITES)
     return re.sub(r"^Suites:(.*)$", rename, sources, flags=re.MULTILINE)
 
 

@@ -3,14 +3,13 @@
 
 A command runs in the repository's folder; {build} stands for the build folder. A command skips by
 exit code 77; its last line of output is the reason then. `seconds` is wall clock, boot included.
+`kernels` names the series that a test is for; None stands for all.
 """
 from collections import namedtuple
 
-from kernels import SERIES
-
 SKIP_STATUS = 77
 
-Test = namedtuple("Test", "name command kernels short seconds", defaults=(SERIES, True, 60))
+Test = namedtuple("Test", "name command kernels short seconds", defaults=(None, True, 60))
 
 TESTS = (
     Test("platform", "python3 tests/vm/platform_check.py"),

@@ -42,7 +42,7 @@ def parse(argv):
 
     one = commands.add_parser("run", help="one command in one kernel")
     one.add_argument("--timeout", type=int, default=120, help="seconds, boot included (120)")
-    one.add_argument("kernel", choices=kernels.SERIES)
+    one.add_argument("kernel", help="a series that Debian ships: 6.1, 6.12 or newer")
     one.add_argument("command", nargs="+", metavar="-- CMD")
     one.set_defaults(act=run)
 
@@ -55,7 +55,8 @@ def parse(argv):
     get = commands.add_parser("fetch", help="fetch the newest kernels")
     get.set_defaults(act=fetch)
     for command in (many, get):
-        command.add_argument("--kernels", nargs="+", choices=kernels.SERIES, default=kernels.SERIES)
+        command.add_argument("--kernels", nargs="+", metavar="SERIES", default=kernels.SERIES,
+                             help=" and ".join(kernels.SERIES))
     return parser.parse_args(argv)
 
 

@@ -41,8 +41,8 @@ class Packages(unittest.TestCase):
     def test_suites_keep_the_kind_of_the_stanza(self):
         said = "URIs: u\nSuites: s s-updates\n\nURIs: v\nSuites: s-security\n"
         self.assertEqual(kernels.other_suites(said),
-                         "URIs: u\nSuites: bookworm trixie\n\n"
-                         "URIs: v\nSuites: bookworm-security trixie-security\n")
+                         f"URIs: u\nSuites: {kernels.SUITES}\n\n"
+                         f"URIs: v\nSuites: {kernels.SECURITY_SUITES}\n")
 
 
 class Verdicts(unittest.TestCase):
