@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What a request costs with ctxprop, without it, and with what else could add the header.
+
+    bench.py [--short] [--markdown] [--build DIR] [--arms none,inject,...]
+
+Needs root, curl, bpftool; iperf3, nginx and haproxy where installed. Prints one table of costs and
+one of bars (bars.tsv); exit status 1 when a bar is missed. Figures are medians over rounds in
+which the arms take turns, with their quartiles.
+"""
+import argparse
+import os
+import sys
+
+import report
+from figures import HEAD, Measured, cost_rows, values
+from rig import ARMS, Rig
+from rounds import Bench
+
+def options():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", default="build", help="build directory (default: build)")
+    parser.add_argument("--short", action="store_true", help="about a minute instead of several")
+    parser.add_argument("--markdown", action="store_true", help="tables in Markdown")
+    parser.add_argument("--arms", default=",".join(ARMS), help="which arms, \"none\" always")
+    parser.add_argument("--cpu", type=int, default=os.cpu_count() - 1,
+                        help="the CPU that everything runs on (default: the last)")
+    return parser.parse_args()
+
+
+def progress(what):
+    """What is being measured, on standard error: standard output is for the tables."""
+    print(f"bench: {what}", file=sys.stderr, flush=True)
+
+
+def measure(rig, short):
+    """All that bars.tsv asks for, as Measured."""
+    bench = Bench(rig, rounds=5 if short else 15, milliseconds=150 if short else 300,
+                  progress=progress)
+    bench.check_arms()
+    measured = Measured(bench.requests_cost(), bench.bulk() if rig.bulk else {})
+    if "inject" in rig.arms:
+        measured.times = bench.bpf_times()
+        measured.many_flows = bench.many_flows()
+        measured.agent = bench.agent_paced(2 if short else 5)
+    return measured
+
+
+def main():
+    given = options()
+    wanted = [arm for arm in ARMS if arm in ("none", *given.arms.split(","))]
+    with Rig(given.build, given.cpu, wanted) as rig:
+        measured = measure(rig, given.short)
+    rows, missed = report.verdict(values(measured))
+    print(report.table(HEAD, cost_rows(measured), given.markdown), end="\n\n")
+    print(report.table(["bar", "limit", "measured", ""], rows, given.markdown))
+    for arm, reason in rig.missing.items():
+        print(f"skipped: arm {arm}: {reason}")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From samples to the rows of the cost table and the values that bars bound.
+
+Arms are compared within a round, and the median is taken over the rounds: what disturbs a whole
+round then disturbs both sides of the comparison.
+"""
+import dataclasses
+import operator
+import statistics
+
+from loads import EDGE, LONG_POST, SMALL
+from report import figure, with_spread
+
+HEAD = ["load", "arm", "CPU us/request", "added us", "requests/s", "p50", "p99", "headers/request",
+        "BPF ns/out", "BPF ns/in", "BPF ns/request"]
+
+
+@dataclasses.dataclass
+class Measured:
+    """What Bench returned; without the agent's arms only the first two."""
+    costs: dict  # {Load: {arm: [Sample]}}
+    bulk: dict   # {arm: [CPU microseconds]}
+    times: dict = dataclasses.field(default_factory=dict)  # {load name: [BpfSample]}
+    many_flows: list | None = None
+    agent: tuple | None = None  # (MiB, percent of a core)
+
+
+def spread(values):
+    """(median, first quartile, third quartile)"""
+    if len(values) == 1:
+        return values[0], values[0], values[0]
+    first, median, third = statistics.quantiles(values, n=4, method="inclusive")
+    return median, first, third
+
+
+def median_of(samples, field):
+    return statistics.median(getattr(sample, field) for sample in samples)
+
+
+def against_none(arms, arm, field, combine):
+    """combine(arm, none) of one field, per round."""
+    return [combine(getattr(a, field), getattr(n, field)) for a, n in zip(arms[arm], arms["none"])]
+
+
+def added(arms, arm):
+    """CPU microseconds per request that an arm adds, per round."""
+    return against_none(arms, arm, "cpu_us", operator.sub)
+
+
+def cost_rows(measured):
+    """One row per load and arm."""
+    rows = []
+    for load, arms in measured.costs.items():
+        for arm in arms:
+            times = measured.times.get(load.name) if arm == "inject" else None
+            rows.append([load.title, arm, *cost_cells(arms, arm), *bpf_cells(times)])
+    for arm, costs in measured.bulk.items():
+        ratios = [none / cost for none, cost in zip(measured.bulk["none"], costs)]
+        times = measured.times.get("bulk") if arm == "inject" else None
+        rows.append(["bulk TCP, throughput", arm, "", "", with_spread(spread(ratios)), "", "", "",
+                     *bpf_cells(times)])
+    return rows
+
+
+def cost_cells(arms, arm):
+    headers = [sample.headers for sample in arms[arm]]
+    cells = [figure(median_of(arms[arm], "cpu_us"))]
+    if arm == "none":
+        cells += ["", "1", "1", "1"]
+    else:
+        cells.append(with_spread(spread(added(arms, arm))))
+        cells += [figure(statistics.median(against_none(arms, arm, field, operator.truediv)))
+                  for field in ("rate", "p50_us", "p99_us")]
+    return cells + ["" if None in headers else figure(statistics.median(headers))]
+
+
+def bpf_cells(times):
+    if not times:
+        return ["", "", ""]
+    return [figure(median_of(times, field)) for field in ("out_ns", "in_ns")] + [
+        figure(median_of(times, "request_ns")) if times[0].request_ns < 1e6 else ""]
+
+
+def values(measured):
+    """{key of a bar: (median, first quartile, third quartile)}; what was not measured is absent."""
+    small = measured.costs[SMALL]
+    result = {}
+    if "inject" in small:
+        result |= inject_values(measured, small)
+    if "inject" in small and "skmsg" in small:
+        result["vs_skmsg"] = spread(parts(small, "skmsg"))
+    proxies = [arm for arm in ("nginx", "haproxy") if arm in small]
+    if "inject" in small and proxies:
+        result["vs_proxy"] = max(spread(parts(small, arm)) for arm in proxies)
+    return result
+
+
+def parts(arms, other):
+    """What inject adds as a part of what another arm adds, per round."""
+    return [a / b for a, b in zip(added(arms, "inject"), added(arms, other))]
+
+
+def inject_values(measured, small):
+    times = measured.times
+    result = {
+        "injected": spread([sample.headers for sample in small["inject"]]),
+        "added_grow": spread(added(small, "inject")),
+        "added_split": spread(added(measured.costs[EDGE], "inject")),
+        "rate": spread(against_none(small, "inject", "rate", operator.truediv)),
+        "bpf_request": spread([t.request_ns for t in times[SMALL.name]]),
+        "bpf_ack": spread([t.in_ns for t in times[LONG_POST.name]]),
+        "many_flows": spread(measured.many_flows),
+        "memory": (measured.agent[0],) * 3,
+        "agent_cpu": (measured.agent[1],) * 3,
+    }
+    if "bulk" in times:
+        result["bpf_out"] = spread([t.out_ns for t in times["bulk"]])
+        result["bpf_in"] = spread([t.in_ns for t in times["bulk"]])
+        result["bulk"] = spread([none / cost for none, cost in zip(measured.bulk["none"],
+                                                                   measured.bulk["inject"])])
+    return result

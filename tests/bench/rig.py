@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The namespaces, the servers, the agent, and the arms of the comparison.
+
+"plain" and "watched" are two application namespaces alike, with a link each to "upstream". The
+agent lives in "watched" only, so that the arms can alternate without starting and stopping it.
+Everything runs on one CPU: a closed loop then runs as fast as a request is cheap.
+"""
+import os
+import pathlib
+import shutil
+import string
+import subprocess
+import sys
+import tempfile
+import time
+
+import bpf
+from machine import Cgroup, cgroup2
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "lab"))
+from lab import Lab  # noqa: E402 (the path is set just above)
+
+PORT, BULK_PORT = 8080, 5201
+ARMS = ("none", "idle", "inject", "skmsg", "nginx", "haproxy")
+
+
+class Arm:
+    """One way for a request to go from an application to the upstream."""
+
+    def __init__(self, rig, name, host, address, port=PORT, cgroup=None, paused=None):
+        self.rig, self.name, self.host = rig, name, host
+        self.address, self.port = address, port
+        self.cgroup, self.paused = cgroup or rig.cgroup_apps, paused
+
+    def spawn(self, argv, **kw):
+        """Start an application process of this arm."""
+        return self.host.spawn(argv, preexec_fn=self.rig.placed(self.cgroup), **kw)
+
+    def run(self, argv):
+        return self.host.run(argv, preexec_fn=self.rig.placed(self.cgroup)).stdout
+
+    def ready(self):
+        """Call before each measurement: two arms share one agent."""
+        if self.paused is not None:
+            self.rig.objects.pause(self.paused)
+
+    def direct(self):
+        """No proxy in between: bytes at the server tell what was added."""
+        return self.address != "127.0.0.1"
+
+
+class Rig:
+    """Everything that runs while the bench runs. A context manager."""
+
+    def __init__(self, build, cpu, wanted):
+        self.build, self.cpu = pathlib.Path(build).resolve(), cpu
+        self.missing, self.arms, self.objects, self.agent = {}, {}, None, None
+        self.bulk = bool(shutil.which("iperf3"))
+        self.lab = Lab("bench")
+        self.scratch = pathlib.Path(tempfile.mkdtemp(prefix="ctxprop-bench-"))
+        self.cgroup = Cgroup(f"{cgroup2()}/ctxprop-bench-{os.getpid()}")
+        try:
+            self.start(wanted)
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        self.lab.close()
+        self.cgroup.close()
+        shutil.rmtree(self.scratch)
+
+    def placed(self, cgroup, pinned=True):
+        """What a child process does before its program begins."""
+        def place():
+            cgroup.enter()
+            if pinned:
+                os.sched_setaffinity(0, {self.cpu})
+        return place
+
+    def start(self, wanted):
+        self.cgroup_apps, self.cgroup_skmsg, self.cgroup_agent = map(
+            self.cgroup.child, ("apps", "skmsg", "agent"))
+        self.upstream = self.lab.host("upstream")
+        self.plain = self.application("plain", 1)
+        self.watched = self.application("watched", 2)
+        self.serve()
+        for name in wanted:
+            self.missing_or_added(name)
+
+    def application(self, name, number):
+        host = self.lab.host(name)
+        host.address = f"10.91.{number}.1"
+        self.lab.link(host, self.upstream, f"10.91.{number}.2/24", f"{host.address}/24")
+        host.sysctl("net.ipv4.ip_local_port_range", "1024 65535")
+        return host
+
+    def serve(self):
+        place = self.placed(self.cgroup_apps)
+        self.upstream.spawn([self.build / "bench_server", PORT], preexec_fn=place)
+        self.upstream.wait_port(PORT)
+        if self.bulk:
+            self.upstream.spawn(["iperf3", "-s", "-p", BULK_PORT], preexec_fn=place,
+                                stdout=subprocess.DEVNULL)
+            self.upstream.wait_port(BULK_PORT)
+
+    def missing_or_added(self, name):
+        """Add one arm; a program that is not installed makes it missing, with the reason."""
+        add = {"none": self.add_plain, "idle": self.add_agent, "inject": self.add_agent,
+               "skmsg": self.add_skmsg, "nginx": self.add_proxy, "haproxy": self.add_proxy}[name]
+        reason = add(name)
+        if reason:
+            self.missing[name] = reason
+
+    def add_plain(self, name):
+        self.arms[name] = Arm(self, name, self.plain, self.plain.address)
+
+    def add_agent(self, name):
+        if not self.agent:
+            self.start_agent()
+        self.arms[name] = Arm(self, name, self.watched, self.watched.address,
+                              paused=name == "idle")
+
+    def add_skmsg(self, name):
+        loader = self.upstream.spawn([self.build / "bench_skmsg", self.cgroup_skmsg.path],
+                                     stdout=subprocess.PIPE, text=True)
+        if loader.stdout.readline().strip() != "ready":
+            raise RuntimeError("bench_skmsg did not attach; its message stands above")
+        self.arms[name] = Arm(self, name, self.plain, self.plain.address,
+                              cgroup=self.cgroup_skmsg)
+
+    def add_proxy(self, name):
+        program = shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin")
+        if not program:
+            return f"{name} is not installed"
+        template = {"nginx": "nginx.conf.in", "haproxy": "haproxy.cfg.in"}[name]
+        port = {"nginx": 8081, "haproxy": 8082}[name]
+        option = {"nginx": "-c", "haproxy": "-f"}[name]
+        config = self.scratch / template.removesuffix(".in")
+        config.write_text(Template((HERE / template).read_text()).substitute(
+            dir=self.scratch, port=port, upstream=f"{self.plain.address}:{PORT}"))
+        with open(self.scratch / f"{name}.log", "w", encoding="utf-8") as log:
+            self.plain.spawn([program, option, config], preexec_fn=self.placed(self.cgroup_apps),
+                             stderr=log)
+        self.plain.wait_port(port)
+        self.arms[name] = Arm(self, name, self.plain, "127.0.0.1", port)
+        return None
+
+    def start_agent(self):
+        """ctxpropd with a bpffs of its own: its pins must not meet those of another agent."""
+        log = self.scratch / "ctxpropd.log"
+        script = 'mount -t bpf bpf /sys/fs/bpf && exec "$0"'
+        with open(log, "w", encoding="utf-8") as file:
+            self.agent = self.watched.spawn(
+                ["unshare", "-m", "sh", "-c", script, self.build / "ctxpropd"],
+                stdout=file, stderr=file, preexec_fn=self.placed(self.cgroup_agent, pinned=False))
+        end = time.monotonic() + 10
+        while "ready" not in log.read_text():
+            if self.agent.poll() is not None or time.monotonic() > end:
+                raise RuntimeError(f"ctxpropd did not log \"ready\" in 10 s:\n{log.read_text()}")
+            time.sleep(0.02)
+        self.objects = bpf.Objects(self.agent.pid)
+
+
+class Template(string.Template):
+    """@name@ as in CMake: the configurations are full of dollars."""
+    pattern = r"""@(?:(?P<escaped>@)|(?P<named>[a-z]+)@|(?P<braced>\b\B)|(?P<invalid>\b\B))"""

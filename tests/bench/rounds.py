@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measuring: the arms take turns, round by round, so that all of them meet the same noise."""
+import dataclasses
+import time
+
+import bpf
+from loads import HEADER_BYTES, LOADS, LONG_POST, SMALL, Client
+from machine import resident_kib, run_time_us, softirqd_pids
+from rig import BULK_PORT, PORT
+
+ONE_HEADER = {"none": 0, "idle": 0, "inject": 1, "skmsg": 1, "nginx": 1, "haproxy": 1}
+BULK_BYTES = "1G"
+MANY_FLOWS = 100_000
+PACED_RATE = 10_000
+
+
+@dataclasses.dataclass(frozen=True)
+class Sample:
+    """One run of one arm; CPU time is per request."""
+    cpu_us: float
+    rate: float  # requests per second
+    p50_us: float
+    p99_us: float
+    headers: float | None  # per request, by the bytes that the server got; None behind a proxy
+
+
+@dataclasses.dataclass(frozen=True)
+class BpfSample:
+    """BPF time of one run of the inject arm, nanoseconds."""
+    out_ns: float  # per outbound packet
+    in_ns: float   # per inbound packet
+    request_ns: float
+    packet_ns: float  # both directions
+
+
+class Bench:
+    """The measurements; `rounds` and `milliseconds` per run are the user's choice."""
+
+    def __init__(self, rig, rounds, milliseconds, progress):
+        self.rig, self.rounds, self.milliseconds = rig, rounds, milliseconds
+        self.progress, self.softirqd = progress, softirqd_pids()
+
+    def check_arms(self):
+        """A comparison of arms that do not do their work would be worthless."""
+        for arm in self.rig.arms.values():
+            arm.ready()
+            head = arm.run(["curl", "-sS", "--max-time", "5", f"http://{arm.address}:{arm.port}/echo"])
+            found = head.lower().count("\ntraceparent: 00-")
+            if found != ONE_HEADER[arm.name]:
+                raise RuntimeError(f"arm {arm.name}: {found} headers instead of "
+                                   f"{ONE_HEADER[arm.name]} at the server:\n{head}")
+
+    def requests_cost(self):
+        """{load: {arm: [Sample per round]}}"""
+        return {load: self.one_load(load) for load in LOADS}
+
+    def one_load(self, load):
+        self.progress(load.title)
+        arms = list(self.rig.arms.values())
+        clients = {arm.name: self.client(load, arm) for arm in arms}
+        samples = {arm.name: [] for arm in arms}
+        for client in clients.values():
+            client.run(self.milliseconds // 4)
+        for number in range(self.rounds):
+            for arm in rotated(arms, number):
+                arm.ready()
+                samples[arm.name].append(self.sample(arm, clients[arm.name]))
+        for client in clients.values():
+            client.close()
+        return samples
+
+    def client(self, load, arm):
+        arm.ready()
+        return Client(self.rig.build / "bench_load", load, arm)
+
+    def cpu_us(self):
+        """Processes of the bench, the agent, and softirqs.
+
+        Softirq time is in it: it is accounted to the thread it interrupts, which is the sender's,
+        or else to ksoftirqd. Unlike /proc/stat this leaves out whatever else the machine does.
+        """
+        return self.rig.cgroup.usage_us() + sum(map(run_time_us, self.softirqd))
+
+    def sample(self, arm, client):
+        bytes_before, cpu_before = self.received(), self.cpu_us()
+        run = client.run(self.milliseconds)
+        cpu, received = self.cpu_us() - cpu_before, self.received() - bytes_before
+        added = received - run["bytes"]
+        return Sample(cpu / run["requests"], run["requests"] / run["seconds"], run["p50_us"],
+                      run["p99_us"],
+                      added / HEADER_BYTES / run["requests"] if arm.direct() else None)
+
+    def received(self):
+        """Bytes of requests that the server got so far."""
+        text = self.rig.upstream.run(["curl", "-sS", f"http://127.0.0.1:{PORT}/stat"]).stdout
+        return int(text.split()[1])
+
+    def bulk(self):
+        """{arm: [CPU microseconds to move BULK_BYTES, per round]}: one stream that is not HTTP.
+
+        On one saturated CPU that is the inverse of the throughput, without the share of the CPU
+        that other programs of the machine took.
+        """
+        self.progress("bulk TCP")
+        arms = [arm for arm in self.rig.arms.values() if arm.direct()]
+        costs = {arm.name: [] for arm in arms}
+        for number in range(self.rounds):
+            for arm in rotated(arms, number):
+                arm.ready()
+                before = self.cpu_us()
+                self.stream(arm)
+                costs[arm.name].append(self.cpu_us() - before)
+        return costs
+
+    def stream(self, arm):
+        """Move BULK_BYTES; counts as one request."""
+        arm.run(["iperf3", "-c", arm.address, "-p", BULK_PORT, "-n", BULK_BYTES])
+        return 1
+
+    def bpf_times(self):
+        """{load name or "bulk": [BpfSample per round]}; the counting costs time itself."""
+        arm = self.rig.arms["inject"]
+        arm.ready()
+        times = {}
+        with bpf.Statistics():
+            for load in (*LOADS, LONG_POST):
+                self.progress(f"BPF time: {load.title}")
+                client = self.client(load, arm)
+                times[load.name] = [self.bpf_sample(lambda: client.run(self.milliseconds)["requests"])
+                                    for _ in range(self.rounds)]
+                client.close()
+            if not self.rig.bulk:
+                return times
+            self.progress("BPF time: bulk TCP")
+            times["bulk"] = [self.bpf_sample(lambda: self.stream(arm))
+                             for _ in range(self.rounds)]
+        return times
+
+    def bpf_sample(self, work):
+        before = self.rig.objects.run_times()
+        requests = work()
+        after = self.rig.objects.run_times()
+        (out_ns, outs), (in_ns, ins) = (
+            tuple(b - a for a, b in zip(before[side], after[side])) for side in ("out", "in"))
+        if not outs or not ins:
+            raise RuntimeError("the agent's programs met no packet: are they attached?")
+        return BpfSample(out_ns / outs, in_ns / ins, (out_ns + in_ns) / requests,
+                         (out_ns + in_ns) / (outs + ins))
+
+    def many_flows(self):
+        """BPF time per packet with MANY_FLOWS more flows in the table / without, per round."""
+        self.progress("many flows")
+        arm, ratios = self.rig.arms["inject"], []
+        arm.ready()
+        client = self.client(SMALL, arm)
+
+        def work():
+            return client.run(self.milliseconds)["requests"]
+
+        with bpf.Statistics():
+            for _ in range(self.rounds):
+                few = self.bpf_sample(work)
+                self.invent_flows("add")
+                many = self.bpf_sample(work)
+                self.invent_flows("delete")
+                ratios.append(many.packet_ns / few.packet_ns)
+        client.close()
+        return ratios
+
+    def invent_flows(self, what):
+        self.rig.upstream.run([self.rig.build / "bench_flows", what,
+                               self.rig.objects.maps["flows"], MANY_FLOWS])
+
+    def agent_paced(self, seconds):
+        """(MiB resident, percent of a core, requests per second reached) at PACED_RATE."""
+        self.progress(f"agent at {PACED_RATE} requests/s")
+        arm = self.rig.arms["inject"]
+        arm.ready()
+        client = self.client(SMALL, arm)
+        start, before = time.monotonic(), self.rig.cgroup_agent.usage_us()
+        run = client.run(int(seconds * 1000), PACED_RATE)
+        used, elapsed = self.rig.cgroup_agent.usage_us() - before, time.monotonic() - start
+        client.close()
+        return (resident_kib(self.rig.agent.pid) / 1024, used / elapsed / 1e4,
+                run["requests"] / run["seconds"])
+
+
+def rotated(things, by):
+    """No arm always runs behind the same other one."""
+    by %= len(things)
+    return things[by:] + things[:by]
