@@ -5,6 +5,7 @@ The guest sees the host's root read-only under a tmpfs overlay, so that whatever
 host runs in it by the same path.
 """
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -20,10 +21,12 @@ MEMORY_MIB = 1024
 CPUS = 2
 # Shown of the console: a whole kernel oops.
 TRACE_LINES = 60
+# What a kernel says when something in it went wrong, be the command pleased or not.
+COMPLAINTS = re.compile(r"WARNING: |BUG: |Oops|general protection|hw csum failure|refcount_t:")
 STAGE2 = Path(__file__).with_name("stage2.sh")
 
-# status: exit code of the command, None if there is none; trouble: why there is none;
-# output: what the command printed; seconds: from QEMU's start to its end.
+# status: exit code of the command, None if there is none; trouble: why there is none, or what the
+# kernel complained of, None if all is well; output: what the command printed; seconds: from QEMU's start to its end.
 Result = namedtuple("Result", "status trouble output seconds")
 
 
@@ -63,7 +66,7 @@ def qemu_argv(kernel, archive, share, scratch):
         "-smp", str(CPUS), "-m", str(MEMORY_MIB),
         "-kernel", str(kernel.vmlinux), "-initrd", str(archive),
         # A guest that panics reboots, which -no-reboot turns into an end.
-        "-append", "console=ttyS0 quiet panic=-1 oops=panic mitigations=off audit=0",
+        "-append", "console=ttyS0 loglevel=5 panic=-1 oops=panic mitigations=off audit=0",
         "-serial", f"file:{scratch / 'console'}",
         *share_argv("host", "/", ",readonly=on,multidevs=remap"),
         *share_argv("modules", kernel.modules / "lib/modules", ",readonly=on"),
@@ -101,19 +104,27 @@ def copy_from(path, offset, live):
 
 def result(scratch, seconds, timed_out_after):
     share = scratch / "share"
-    output = text(share / "output")
+    output, console = text(share / "output"), text(scratch / "console")
     status = text(share / "status").strip()
     if status:
-        return Result(int(status), None, output, seconds)
+        return Result(int(status), complaint(console), output, seconds)
     where = "in the command" if (share / "started").exists() else "before the command started"
     why = (f"killed after {timed_out_after} s" if timed_out_after else "the guest ended") + f", {where}"
-    notes = [("qemu", text(scratch / "qemu")), ("console", text(scratch / "console"))]
+    notes = [("qemu", text(scratch / "qemu")), ("console", console)]
     why += "".join(f"\n-- {name}:\n{tail(said, TRACE_LINES)}" for name, said in notes if said.strip())
     return Result(None, why, output, seconds)
 
 
 def text(path):
     return path.read_text(errors="replace") if path.exists() else ""
+
+
+def complaint(console):
+    """What the kernel complained of first, or None."""
+    found = COMPLAINTS.search(console)
+    if not found:
+        return None
+    return "the kernel complained:\n" + "\n".join(console[found.start():].splitlines()[:TRACE_LINES])
 
 
 def tail(said, lines):

@@ -37,9 +37,9 @@ def cell(kernel, test, build):
     argv = shlex.split(test.command.format(build=build))
     print(f"== {kernel.series}: {test.name}", flush=True)
     done = guest.run(kernel, argv, test.seconds)
-    if done.status == 0:
+    if done.status == 0 and not done.trouble:
         return Cell("pass", "", done.seconds)
-    if done.status == tests.SKIP_STATUS:
+    if done.status == tests.SKIP_STATUS and not done.trouble:
         return Cell("skip", guest.tail(done.output, 1) or "no reason given", done.seconds)
     print(f"-- {shlex.join(argv)}\n{guest.tail(done.output, SHOWN_LINES)}")
     print(f"-- {done.trouble or f'exit code {done.status}'}", flush=True)

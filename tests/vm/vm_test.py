@@ -61,6 +61,11 @@ class Verdicts(unittest.TestCase):
         self.assertEqual(cell.verdict, "fail")
         self.assertIn("killed after 9 s", printed)
 
+    def test_exit_0_with_a_complaint_of_the_kernel_fails(self):
+        cell, printed, _ = verdict(status=0, trouble="the kernel complained:\nWARNING: bad offload")
+        self.assertEqual(cell.verdict, "fail")
+        self.assertIn("bad offload", printed)
+
     def test_skip_carries_its_reason(self):
         cell, _, _ = verdict(status=tests.SKIP_STATUS, output="noise\nno such qdisc\n")
         self.assertEqual((cell.verdict, cell.reason), ("skip", "no such qdisc"))
@@ -108,6 +113,10 @@ class GuestsEnd(unittest.TestCase):
     def test_status_is_what_the_command_said(self):
         done = self.result(started="", status="5\n", output="said\n")
         self.assertEqual((done.status, done.output, done.trouble), (5, "said\n", None))
+
+    def test_warning_of_the_kernel_is_trouble(self):
+        done = self.result(started="", status="0\n", console="boot\n[ 1.0] WARNING: CPU: 0 at skb.c\n")
+        self.assertIn("kernel complained:\nWARNING: CPU: 0 at skb.c", done.trouble)
 
     def test_panic_shows_the_console(self):
         done = self.result(started="", console="Kernel panic\n")
