@@ -5,7 +5,7 @@
     bench.py [--short] [--markdown] [--build DIR] [--arms none,inject,...]
 
 Needs root, curl, bpftool; iperf3, nginx and haproxy where installed. Prints one table of costs and
-one of bars (bars.tsv); exit status 1 when a bar is missed. Figures are medians over rounds in
+one of bars (bars.tsv); exit status 1 when a bar is missed, 2 when the bench could not run. Figures are medians over rounds in
 which the arms take turns, with their quartiles.
 """
 import argparse
@@ -49,8 +49,12 @@ def measure(rig, short):
 def main():
     given = options()
     wanted = [arm for arm in ARMS if arm in ("none", *given.arms.split(","))]
-    with Rig(given.build, given.cpu, wanted) as rig:
-        measured = measure(rig, given.short)
+    try:
+        with Rig(given.build, given.cpu, wanted) as rig:
+            measured = measure(rig, given.short)
+    except RuntimeError as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return 2
     rows, missed = report.verdict(values(measured))
     print(report.table(HEAD, cost_rows(measured), given.markdown), end="\n\n")
     print(report.table(["bar", "limit", "measured", ""], rows, given.markdown))

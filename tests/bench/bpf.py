@@ -50,25 +50,32 @@ def show(kind, number):
     return json.loads(done.stdout)
 
 
-class Objects:
-    """The programs and maps of one agent, by name."""
+class Programs:
+    """TC programs whose run times are read together: {"out": ids, "in": ids}."""
 
-    def __init__(self, pid):
-        self.programs = {number: show("prog", number)["name"]
-                         for number in ids_of(pid, "prog_id")}
-        self.maps = {show("map", number)["name"]: number for number in ids_of(pid, "map_id")}
+    def __init__(self, sides):
+        self.sides = sides
 
     def run_times(self):
-        """{"out"|"in": (nanoseconds, runs)} of the TC programs, over all devices."""
-        total = {"out": (0, 0), "in": (0, 0)}
-        for number, name in self.programs.items():
-            side = name.split("_")[1] if name.startswith("ctxprop_") else None
-            if side not in total:
-                continue
-            info = show("prog", number)
-            total[side] = (total[side][0] + info.get("run_time_ns", 0),
-                           total[side][1] + info.get("run_cnt", 0))
-        return total
+        """{"out"|"in": (nanoseconds, runs)} since loading, while Statistics were held."""
+        return {side: self.total([show("prog", number) for number in numbers])
+                for side, numbers in self.sides.items()}
+
+    @staticmethod
+    def total(shown):
+        return (sum(program.get("run_time_ns", 0) for program in shown),
+                sum(program.get("run_cnt", 0) for program in shown))
+
+
+class Objects:
+    """The TC programs of one agent (ctxprop_out_*, ctxprop_in_*), and its maps by name."""
+
+    def __init__(self, pid):
+        names = {number: show("prog", number)["name"] for number in ids_of(pid, "prog_id")}
+        self.programs = Programs({side: [number for number, name in names.items()
+                                         if name.startswith(f"ctxprop_{side}_")]
+                                  for side in ("out", "in")})
+        self.maps = {show("map", number)["name"]: number for number in ids_of(pid, "map_id")}
 
     def pause(self, paused):
         """Set struct control in the map `control`: 1 stops new edits."""

@@ -20,8 +20,8 @@ class Measured:
     """What Bench returned; without the agent's arms only the first two."""
     costs: dict  # {Load: {arm: [Sample]}}
     bulk: dict   # {arm: [CPU microseconds]}
-    times: dict = dataclasses.field(default_factory=dict)  # {load name: [BpfSample]}
-    many_flows: list | None = None
+    times: dict = dataclasses.field(default_factory=dict)  # {load name: [(empty, agent's)]}
+    many_flows: list | None = None  # [(empty, few, many)]
     agent: tuple | None = None  # (MiB, percent of a core)
 
 
@@ -51,15 +51,19 @@ def cost_rows(measured):
     """One row per load and arm."""
     rows = []
     for load, arms in measured.costs.items():
-        for arm in arms:
-            times = measured.times.get(load.name) if arm == "inject" else None
-            rows.append([load.title, arm, *cost_cells(arms, arm), *bpf_cells(times)])
-    for arm, costs in measured.bulk.items():
-        ratios = [none / cost for none, cost in zip(measured.bulk["none"], costs)]
-        times = measured.times.get("bulk") if arm == "inject" else None
-        rows.append(["bulk TCP, throughput", arm, "", "", with_spread(spread(ratios)), "", "", "",
-                     *bpf_cells(times)])
+        times = measured.times.get(load.name, [])
+        rows += [[load.title, arm, *cost_cells(arms, arm), *bpf_cells(times, arm)]
+                 for arm in arms]
+    for arm in measured.bulk:
+        throughput = with_spread(spread(bulk_ratios(measured.bulk, arm)))
+        rows.append(["bulk TCP, throughput", arm, "", "", throughput, "", "", "",
+                     *bpf_cells(measured.times.get("bulk", []), arm)[:2], ""])
     return rows
+
+
+def bulk_ratios(bulk, arm):
+    """Throughput with the arm / without, per round."""
+    return [none / cost for none, cost in zip(bulk["none"], bulk[arm])]
 
 
 def cost_cells(arms, arm):
@@ -74,11 +78,17 @@ def cost_cells(arms, arm):
     return cells + ["" if None in headers else figure(statistics.median(headers))]
 
 
-def bpf_cells(times):
-    if not times:
+def net(times):
+    """The agent's run times less those of an empty program, per round."""
+    return [agent.less(empty) for empty, agent, *_ in times]
+
+
+def bpf_cells(times, arm):
+    """The row of "none" has what an empty program reads; it is off the agent's row."""
+    samples = {"none": [empty for empty, _ in times], "inject": net(times)}.get(arm)
+    if not samples:
         return ["", "", ""]
-    return [figure(median_of(times, field)) for field in ("out_ns", "in_ns")] + [
-        figure(median_of(times, "request_ns")) if times[0].request_ns < 1e6 else ""]
+    return [figure(median_of(samples, field)) for field in ("out_ns", "in_ns", "request_ns")]
 
 
 def values(measured):
@@ -101,21 +111,25 @@ def parts(arms, other):
 
 
 def inject_values(measured, small):
-    times = measured.times
     result = {
         "injected": spread([sample.headers for sample in small["inject"]]),
         "added_grow": spread(added(small, "inject")),
         "added_split": spread(added(measured.costs[EDGE], "inject")),
         "rate": spread(against_none(small, "inject", "rate", operator.truediv)),
-        "bpf_request": spread([t.request_ns for t in times[SMALL.name]]),
-        "bpf_ack": spread([t.in_ns for t in times[LONG_POST.name]]),
-        "many_flows": spread(measured.many_flows),
+        "bpf_request": spread([t.request_ns for t in net(measured.times[SMALL.name])]),
+        "bpf_ack": spread([t.in_ns for t in net(measured.times[LONG_POST.name])]),
+        "many_flows": spread([many.less(empty).packet_ns / few.less(empty).packet_ns
+                              for empty, few, many in measured.many_flows]),
         "memory": (measured.agent[0],) * 3,
         "agent_cpu": (measured.agent[1],) * 3,
     }
-    if "bulk" in times:
-        result["bpf_out"] = spread([t.out_ns for t in times["bulk"]])
-        result["bpf_in"] = spread([t.in_ns for t in times["bulk"]])
-        result["bulk"] = spread([none / cost for none, cost in zip(measured.bulk["none"],
-                                                                   measured.bulk["inject"])])
+    if measured.bulk:
+        result |= bulk_values(measured)
     return result
+
+
+def bulk_values(measured):
+    times = net(measured.times["bulk"])
+    return {"bulk": spread(bulk_ratios(measured.bulk, "inject")),
+            "bpf_out": spread([t.out_ns for t in times]),
+            "bpf_in": spread([t.in_ns for t in times])}

@@ -5,6 +5,8 @@
 agent lives in "watched" only, so that the arms can alternate without starting and stopping it.
 Everything runs on one CPU: a closed loop then runs as fast as a request is cheap.
 """
+import contextlib
+import json
 import os
 import pathlib
 import shutil
@@ -14,7 +16,7 @@ import sys
 import tempfile
 import time
 
-import bpf
+from bpf import Objects, Programs
 from machine import Cgroup, cgroup2
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -98,7 +100,8 @@ class Rig:
     def application(self, name, number):
         host = self.lab.host(name)
         host.address = f"10.91.{number}.1"
-        self.lab.link(host, self.upstream, f"10.91.{number}.2/24", f"{host.address}/24")
+        host.device, _ = self.lab.link(host, self.upstream, f"10.91.{number}.2/24",
+                                       f"{host.address}/24")
         host.sysctl("net.ipv4.ip_local_port_range", "1024 65535")
         return host
 
@@ -164,9 +167,28 @@ class Rig:
         end = time.monotonic() + 10
         while "ready" not in log.read_text():
             if self.agent.poll() is not None or time.monotonic() > end:
-                raise RuntimeError(f"ctxpropd did not log \"ready\" in 10 s:\n{log.read_text()}")
+                raise RuntimeError(f"ctxpropd did not log \"ready\" in 10 s (exit status "
+                                   f"{self.agent.poll()}):\n{log.read_text()}")
             time.sleep(0.02)
-        self.objects = bpf.Objects(self.agent.pid)
+        self.objects = Objects(self.agent.pid)
+
+    @contextlib.contextmanager
+    def empty_programs(self):
+        """Programs that do nothing on the link of "plain", for as long as this is held."""
+        device = self.plain.device
+        self.plain.run(["tc", "qdisc", "add", "dev", device, "clsact"])
+        sides = {}
+        for side, hook in (("out", "egress"), ("in", "ingress")):
+            self.plain.run(["tc", "filter", "add", "dev", device, hook, "bpf", "da", "obj",
+                            self.build / "bench_empty.o", "sec", "tc"])
+            shown = json.loads(self.plain.run(["tc", "-j", "filter", "show", "dev", device,
+                                               hook]).stdout)
+            sides[side] = [entry["options"]["prog"]["id"] for entry in shown
+                           if "prog" in entry.get("options", {})]
+        try:
+            yield Programs(sides)
+        finally:
+            self.plain.run(["tc", "qdisc", "del", "dev", device, "clsact"])
 
 
 class Template(string.Template):

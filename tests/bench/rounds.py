@@ -26,11 +26,16 @@ class Sample:
 
 @dataclasses.dataclass(frozen=True)
 class BpfSample:
-    """BPF time of one run of the inject arm, nanoseconds."""
+    """Run times of TC programs in one run of one arm, nanoseconds."""
     out_ns: float  # per outbound packet
     in_ns: float   # per inbound packet
-    request_ns: float
-    packet_ns: float  # both directions
+    packet_ns: float  # per packet
+    request_ns: float  # both directions
+
+    def less(self, other):
+        """What is left above another sample."""
+        return BpfSample(*(getattr(self, field.name) - getattr(other, field.name)
+                           for field in dataclasses.fields(self)))
 
 
 class Bench:
@@ -44,7 +49,8 @@ class Bench:
         """A comparison of arms that do not do their work would be worthless."""
         for arm in self.rig.arms.values():
             arm.ready()
-            head = arm.run(["curl", "-sS", "--max-time", "5", f"http://{arm.address}:{arm.port}/echo"])
+            url = f"http://{arm.address}:{arm.port}/echo"
+            head = arm.run(["curl", "-sS", "--max-time", "5", url])
             found = head.lower().count("\ntraceparent: 00-")
             if found != ONE_HEADER[arm.name]:
                 raise RuntimeError(f"arm {arm.name}: {found} headers instead of "
@@ -118,54 +124,62 @@ class Bench:
         return 1
 
     def bpf_times(self):
-        """{load name or "bulk": [BpfSample per round]}; the counting costs time itself."""
-        arm = self.rig.arms["inject"]
-        arm.ready()
-        times = {}
-        with bpf.Statistics():
-            for load in (*LOADS, LONG_POST):
-                self.progress(f"BPF time: {load.title}")
-                client = self.client(load, arm)
-                times[load.name] = [self.bpf_sample(lambda: client.run(self.milliseconds)["requests"])
-                                    for _ in range(self.rounds)]
-                client.close()
-            if not self.rig.bulk:
-                return times
-            self.progress("BPF time: bulk TCP")
-            times["bulk"] = [self.bpf_sample(lambda: self.stream(arm))
-                             for _ in range(self.rounds)]
+        """{load name or "bulk": [(an empty program's, the agent's) BpfSample per round]}.
+
+        Apart from the other measurements, because the counting costs time itself.
+        """
+        with bpf.Statistics(), self.rig.empty_programs() as empty:
+            times = {load.name: self.load_times(load, empty) for load in (*LOADS, LONG_POST)}
+            if self.rig.bulk:
+                times["bulk"] = self.bulk_times(empty)
         return times
 
-    def bpf_sample(self, work):
-        before = self.rig.objects.run_times()
-        requests = work()
-        after = self.rig.objects.run_times()
+    def load_times(self, load, empty):
+        self.progress(f"BPF time: {load.title}")
+        arms = [self.rig.arms["none"], self.rig.arms["inject"]]
+        clients = [self.client(load, arm) for arm in arms]
+        works = [lambda client=client: client.run(self.milliseconds)["requests"]
+                 for client in clients]
+        times = [self.bpf_pair(empty, works) for _ in range(self.rounds)]
+        for client in clients:
+            client.close()
+        return times
+
+    def bulk_times(self, empty):
+        self.progress("BPF time: bulk TCP")
+        works = [lambda arm=self.rig.arms[name]: self.stream(arm) for name in ("none", "inject")]
+        return [self.bpf_pair(empty, works) for _ in range(self.rounds)]
+
+    def bpf_pair(self, empty, works):
+        return (self.bpf_sample(empty, works[0]),
+                self.bpf_sample(self.rig.objects.programs, works[1]))
+
+    @staticmethod
+    def bpf_sample(programs, work):
+        """Run times of the programs while work() makes requests; it returns how many."""
+        before, requests, after = programs.run_times(), work(), programs.run_times()
         (out_ns, outs), (in_ns, ins) = (
             tuple(b - a for a, b in zip(before[side], after[side])) for side in ("out", "in"))
         if not outs or not ins:
-            raise RuntimeError("the agent's programs met no packet: are they attached?")
-        return BpfSample(out_ns / outs, in_ns / ins, (out_ns + in_ns) / requests,
-                         (out_ns + in_ns) / (outs + ins))
+            raise RuntimeError("the programs met no packet: are they attached?")
+        both = out_ns + in_ns
+        return BpfSample(out_ns / outs, in_ns / ins, both / (outs + ins), both / requests)
 
     def many_flows(self):
-        """BPF time per packet with MANY_FLOWS more flows in the table / without, per round."""
+        """[(an empty program's, the agent's, the agent's beside MANY_FLOWS) BpfSample]"""
         self.progress("many flows")
-        arm, ratios = self.rig.arms["inject"], []
-        arm.ready()
-        client = self.client(SMALL, arm)
-
-        def work():
-            return client.run(self.milliseconds)["requests"]
-
-        with bpf.Statistics():
+        client, plain = (self.client(SMALL, self.rig.arms[name]) for name in ("inject", "none"))
+        works = [lambda who=who: who.run(self.milliseconds)["requests"] for who in (plain, client)]
+        samples = []
+        with bpf.Statistics(), self.rig.empty_programs() as empty:
             for _ in range(self.rounds):
-                few = self.bpf_sample(work)
+                pair = self.bpf_pair(empty, works)
                 self.invent_flows("add")
-                many = self.bpf_sample(work)
+                samples.append((*pair, self.bpf_sample(self.rig.objects.programs, works[1])))
                 self.invent_flows("delete")
-                ratios.append(many.packet_ns / few.packet_ns)
         client.close()
-        return ratios
+        plain.close()
+        return samples
 
     def invent_flows(self, what):
         self.rig.upstream.run([self.rig.build / "bench_flows", what,
