@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+/* ctxpropd: trace context for every HTTP request that leaves this network namespace. */
+#include "base/log.h"
+#include "daemon/daemon.h"
+#include "daemon/options.h"
+
+enum { EXIT_OK = 0, EXIT_REFUSED = 1, EXIT_USAGE = 2 };
+
+int main(int argc, char **argv)
+{
+	struct options options;
+
+	switch (options_parse(argc, argv, &options)) {
+	case OPTIONS_DONE:
+		return EXIT_OK;
+	case OPTIONS_WRONG:
+		return EXIT_USAGE;
+	case OPTIONS_RUN:
+		break;
+	}
+	log_set_level(options.level);
+	log_capture_libbpf();
+	return daemon_run(&options) ? EXIT_REFUSED : EXIT_OK;
+}

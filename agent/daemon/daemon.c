@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/signalfd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/netns.h"
+#include "daemon/daemon.h"
+#include "daemon/devices.h"
+#include "daemon/layers.h"
+#include "daemon/summary.h"
+#include "load/engine.h"
+#include "load/features.h"
+#include "load/pins.h"
+#include "load/tcx.h"
+
+#define SUMMARY_MS 10000
+
+/* Everything that a running daemon holds. */
+struct daemon {
+	struct pins pins;
+	__u64 cookie;
+	int lock_fd, signal_fd;
+	struct engine *engine;
+	struct attacher attacher;
+	struct devices *devices;
+	struct summary summary;
+};
+
+/* Log what failed and hand the error on. */
+static int failed(const char *what, int err)
+{
+	log_error("%s: %s", what, strerror(-err));
+	return err;
+}
+
+/* Signals are read from a descriptor, so that no handler ever runs. */
+static int take_signals(void)
+{
+	sigset_t signals;
+	int fd;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGINT);
+	if (sigprocmask(SIG_BLOCK, &signals, NULL))
+		return -errno;
+	fd = signalfd(-1, &signals, SFD_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int check_features(void)
+{
+	char problem[256];
+	int err = features_check(problem, sizeof(problem));
+
+	if (err)
+		log_error("%s", problem);
+	return err;
+}
+
+static int choose_way(enum attach_way wanted, enum attach_way *ret_way)
+{
+	bool tcx = tcx_supported();
+
+	if (wanted == ATTACH_TCX && !tcx) {
+		log_error("--attach tcx: this kernel has no TCX, which came with Linux 6.6; use "
+			  "--attach clsact or auto");
+		return -EOPNOTSUPP;
+	}
+	*ret_way = wanted == ATTACH_CLSACT || !tcx ? ATTACH_CLSACT : ATTACH_TCX;
+	return 0;
+}
+
+static int open_pins(struct daemon *daemon)
+{
+	int err = netns_cookie(&daemon->cookie);
+
+	if (!err)
+		err = pins_mount();
+	if (err)
+		return failed("no BPF file system at " PINS_BPFFS
+			      ", and it cannot be mounted (mount -t bpf bpf " PINS_BPFFS ")",
+			      err);
+	pins_name(daemon->cookie, &daemon->pins);
+	daemon->lock_fd = pins_lock(&daemon->pins);
+	if (daemon->lock_fd == -EWOULDBLOCK) {
+		log_error("another ctxpropd or a `ctxprop detach` is running in this network "
+			  "namespace (%s is locked)",
+			  daemon->pins.netns_dir);
+		return -EWOULDBLOCK;
+	}
+	return daemon->lock_fd < 0 ? failed(daemon->pins.netns_dir, daemon->lock_fd) : 0;
+}
+
+static int load_programs(struct daemon *daemon, const struct options *options)
+{
+	struct engine_options wanted = {.flows = options->flows};
+	struct engine_origin origin;
+	int err = engine_open(&daemon->pins, daemon->cookie, &wanted, &daemon->engine, &origin);
+
+	if (err)
+		return failed("the BPF programs cannot be loaded (-v shows the verifier's words)",
+			      err);
+	if (origin.set_aside)
+		log_warning("pinned by another build (%s): its programs stay and keep translating, "
+			    "ours are attached beside them",
+			    origin.why);
+	if (origin.adopted && origin.flows != options->flows)
+		log_warning("the pinned flow table has room for %u flows; --flows %u takes hold "
+			    "after `ctxprop detach`",
+			    origin.flows, options->flows);
+	log_info("%s %s, room for %u flows", origin.adopted ? "adopted" : "made",
+		 daemon->pins.layer_dir, origin.flows);
+	layers_pause_others(&daemon->pins);
+	return 0;
+}
+
+static int attach_all(struct daemon *daemon, const struct options *options)
+{
+	struct attacher *attacher = &daemon->attacher;
+	int err = choose_way(options->way, &attacher->way);
+
+	if (err)
+		return err;
+	attacher->layer_dir = daemon->pins.layer_dir;
+	engine_programs(daemon->engine, attacher->prog_fd);
+	err = devices_open(attacher, &daemon->devices);
+	if (err)
+		return failed("network devices", err);
+	/* A device that still runs old programs needs their pins, to be recognised next time. */
+	if (!devices_left_behind(daemon->devices))
+		err = engine_drop_old_programs(daemon->engine);
+	return err ? failed("unpinning old programs", err) : 0;
+}
+
+static int start(struct daemon *daemon, const struct options *options)
+{
+	int err = check_features();
+
+	if (err)
+		return err;
+	features_raise_memlock();
+	daemon->signal_fd = take_signals();
+	if (daemon->signal_fd < 0)
+		return failed("signals", daemon->signal_fd);
+	err = open_pins(daemon);
+	if (!err)
+		err = load_programs(daemon, options);
+	if (!err)
+		err = attach_all(daemon, options);
+	if (!err)
+		err = summary_start(&daemon->summary, engine_counters_fd(daemon->engine));
+	return err;
+}
+
+/* One round of waiting. Returns 1 after a signal to stop, 0 to go on, or -errno. */
+static int wait_for_news(struct daemon *daemon, int timeout_ms)
+{
+	struct pollfd fds[] = {
+	    {.fd = daemon->signal_fd, .events = POLLIN},
+	    {.fd = devices_fd(daemon->devices), .events = POLLIN},
+	};
+
+	if (poll(fds, 2, timeout_ms) < 0)
+		return errno == EINTR ? 0 : -errno;
+	if (fds[0].revents)
+		return 1;
+	return fds[1].revents ? devices_update(daemon->devices) : 0;
+}
+
+static int run(struct daemon *daemon)
+{
+	const __u64 interval_ns = SUMMARY_MS * (NS_PER_SECOND / 1000);
+	__u64 next = clock_now_ns() + interval_ns;
+	int news = 0;
+
+	while (!news) {
+		__u64 now = clock_now_ns();
+
+		if (now >= next) {
+			summary_log(&daemon->summary);
+			next = now + interval_ns;
+		}
+		news = wait_for_news(daemon, (int)((next - now) / 1000000) + 1);
+	}
+	return news < 0 ? failed("waiting for news", news) : 0;
+}
+
+/* Stop editing, and say what stays. */
+static void leave(struct daemon *daemon)
+{
+	int err = engine_pause(daemon->pins.layer_dir, true);
+
+	if (err)
+		failed("editing could not be switched off", err);
+	else
+		log_info("editing stopped; live flows stay translated by the pinned programs; "
+			 "`ctxprop detach` removes them");
+}
+
+static void close_all(struct daemon *daemon)
+{
+	devices_close(daemon->devices);
+	engine_close(daemon->engine);
+	cleanup_close(&daemon->signal_fd);
+	cleanup_close(&daemon->lock_fd);
+}
+
+int daemon_run(const struct options *options)
+{
+	struct daemon daemon = {.lock_fd = -1, .signal_fd = -1};
+	int err;
+
+	log_info("ctxpropd %s starts", CTXPROP_VERSION);
+	err = start(&daemon, options);
+	if (!err) {
+		size_t count = devices_attached(daemon.devices);
+
+		log_info("ready: %zu device%s", count, count == 1 ? "" : "s");
+		err = run(&daemon);
+		leave(&daemon);
+	}
+	close_all(&daemon);
+	return err;
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "daemon/devices.h"
+#include "load/pins.h"
+
+/* One device that was met. */
+struct device {
+	struct link link;
+	bool attached; /* this daemon's programs */
+	bool behind;   /* an earlier daemon's programs, and no way to replace them */
+	bool failed;   /* not to be tried, and logged, again until it goes down */
+	bool seen;     /* in the dump that is being read */
+};
+
+struct devices {
+	const struct attacher *attacher;
+	struct links_handler handler;
+	struct links_monitor *monitor;
+	struct device *table;
+	size_t count, room;
+};
+
+static struct device *find(struct devices *devices, int ifindex)
+{
+	for (size_t i = 0; i < devices->count; i++)
+		if (devices->table[i].link.ifindex == ifindex)
+			return &devices->table[i];
+	return NULL;
+}
+
+static struct device *add(struct devices *devices, const struct link *link)
+{
+	if (devices->count == devices->room) {
+		size_t room = devices->room ? devices->room * 2 : 16;
+		struct device *table = reallocarray(devices->table, room, sizeof(*table));
+
+		if (!table)
+			return NULL;
+		devices->table = table;
+		devices->room = room;
+	}
+	devices->table[devices->count] = (struct device){.link = *link};
+	return &devices->table[devices->count++];
+}
+
+static void attach(struct devices *devices, struct device *device, bool existed)
+{
+	const struct link *link = &device->link;
+	enum attach_way way;
+	int err = attach_device(devices->attacher, link, &way);
+
+	device->attached = !err;
+	device->failed = err;
+	device->behind = err && existed;
+	if (err)
+		log_error("%s: not attached%s: %s", link->name,
+			  existed ? ", the programs of an earlier daemon stay" : "",
+			  strerror(-err));
+	else
+		log_info("%s: %s (%s)", link->name, existed ? "programs replaced" : "attached",
+			 attach_way_name(way));
+}
+
+/* A device is new, or the first news of it since the daemon started. */
+static void meet(struct devices *devices, struct device *device)
+{
+	bool existed = attach_exists(devices->attacher->layer_dir, device->link.ifindex);
+	const char *why_not = attach_why_not(&device->link);
+
+	if (existed)
+		attach(devices, device, true);
+	else if (why_not)
+		log_debug("%s: not attached: %s", device->link.name, why_not);
+	else if (device->link.up)
+		attach(devices, device, false);
+}
+
+static void renew(struct devices *devices, struct device *device, const struct link *link)
+{
+	if (strcmp(device->link.name, link->name))
+		log_info("%s: renamed to %s", device->link.name, link->name);
+	device->link = *link;
+	if (!link->up)
+		device->failed = false;
+	else if (!device->attached && !device->failed && !attach_why_not(link))
+		attach(devices, device, false);
+}
+
+static void on_link(const struct link *link, void *data)
+{
+	struct devices *devices = data;
+	struct device *device = find(devices, link->ifindex);
+
+	if (device) {
+		renew(devices, device, link);
+	} else {
+		device = add(devices, link);
+		if (!device) {
+			log_error("%s: not attached: out of memory", link->name);
+			return;
+		}
+		meet(devices, device);
+	}
+	device->seen = true;
+}
+
+static void on_gone(int ifindex, void *data)
+{
+	struct devices *devices = data;
+	struct device *device = find(devices, ifindex);
+
+	if (!device)
+		return;
+	if (device->attached || device->behind) {
+		attach_forget(devices->attacher->layer_dir, ifindex);
+		log_info("%s: gone", device->link.name);
+	}
+	*device = devices->table[--devices->count];
+}
+
+/* Read all devices anew: at start, and when news were lost. */
+static int read_all(struct devices *devices)
+{
+	int err;
+
+	for (size_t i = 0; i < devices->count; i++)
+		devices->table[i].seen = false;
+	err = links_dump(&devices->handler);
+	for (size_t i = devices->count; !err && i-- > 0;)
+		if (!devices->table[i].seen)
+			on_gone(devices->table[i].link.ifindex, devices);
+	return err;
+}
+
+/* A pin named <ifindex>-<hook> whose device went while no daemon ran. */
+static int forget_if_gone(const char *path, const char *name, void *data)
+{
+	struct devices *devices = data;
+	int ifindex = atoi(name);
+
+	(void)path;
+	if (!find(devices, ifindex))
+		attach_forget(devices->attacher->layer_dir, ifindex);
+	return 0;
+}
+
+static int start(struct devices *devices)
+{
+	char links[PINS_PATH_MAX];
+	int err = links_monitor_open(&devices->handler, &devices->monitor);
+
+	/* First subscribe, then dump: a device between the two is told twice, not never. */
+	if (!err)
+		err = read_all(devices);
+	if (err)
+		return err;
+	pins_join(links, devices->attacher->layer_dir, "links");
+	return pins_each(links, forget_if_gone, devices);
+}
+
+int devices_open(const struct attacher *attacher, struct devices **ret_devices)
+{
+	struct devices *devices = calloc(1, sizeof(*devices));
+	int err;
+
+	if (!devices)
+		return -ENOMEM;
+	devices->attacher = attacher;
+	devices->handler = (struct links_handler){on_link, on_gone, devices};
+	err = start(devices);
+	if (err)
+		devices_close(devices);
+	else
+		*ret_devices = devices;
+	return err;
+}
+
+int devices_fd(const struct devices *devices)
+{
+	return links_monitor_fd(devices->monitor);
+}
+
+int devices_update(struct devices *devices)
+{
+	int err = links_monitor_read(devices->monitor);
+
+	if (err != -ENOBUFS)
+		return err;
+	log_warning("news of devices were lost; reading all devices again");
+	return read_all(devices);
+}
+
+size_t devices_attached(const struct devices *devices)
+{
+	size_t attached = 0;
+
+	for (size_t i = 0; i < devices->count; i++)
+		attached += devices->table[i].attached;
+	return attached;
+}
+
+bool devices_left_behind(const struct devices *devices)
+{
+	for (size_t i = 0; i < devices->count; i++)
+		if (devices->table[i].behind)
+			return true;
+	return false;
+}
+
+void devices_close(struct devices *devices)
+{
+	if (!devices)
+		return;
+	links_monitor_close(devices->monitor);
+	free(devices->table);
+	free(devices);
+}

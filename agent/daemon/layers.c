@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string.h>
+
+#include "base/log.h"
+#include "daemon/layers.h"
+#include "load/engine.h"
+
+static int pause_if_other(const char *path, const char *name, void *data)
+{
+	const struct pins *pins = data;
+	int err;
+
+	if (!strcmp(path, pins->layer_dir))
+		return 0;
+	err = engine_pause(path, true);
+	if (err)
+		log_warning("older layer %s: its edits cannot be switched off: %s", name,
+			    strerror(-err));
+	else
+		log_warning("older layer %s: only translates from now on; `ctxprop detach` "
+			    "removes it",
+			    name);
+	return 0;
+}
+
+void layers_pause_others(const struct pins *pins)
+{
+	pins_each(pins->netns_dir, pause_if_other, (void *)pins);
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <getopt.h>
+#include <stdio.h>
+
+#include "abi.h"
+#include "base/number.h"
+#include "daemon/options.h"
+
+#define FLOWS_MIN 16
+#define FLOWS_MAX (16 * 1024 * 1024)
+
+enum { OPTION_FLOWS = 256, OPTION_ATTACH, OPTION_LEVEL, OPTION_VERSION };
+
+static const struct option long_options[] = {
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, OPTION_VERSION},
+    {"flows", required_argument, NULL, OPTION_FLOWS},
+    {"attach", required_argument, NULL, OPTION_ATTACH},
+    {"log-level", required_argument, NULL, OPTION_LEVEL},
+    {"verbose", no_argument, NULL, 'v'},
+    {},
+};
+
+static const char help[] =
+    "Usage: ctxpropd [options]\n"
+    "Put a W3C traceparent header into every plaintext HTTP/1 request that leaves this\n"
+    "network namespace. Runs in the foreground; stop it with SIGTERM.\n"
+    "\n"
+    "      --flows N          size of the flow table (default %d)\n"
+    "      --attach WAY       tcx, clsact or auto (default auto: tcx where the kernel has it)\n"
+    "      --log-level LEVEL  error, warning, info or debug (default info)\n"
+    "  -v, --verbose          the same as --log-level debug\n"
+    "  -h, --help             show this help\n"
+    "      --version          show the version\n"
+    "\n"
+    "What it does to requests: ctxprop stats. To remove its programs: ctxprop detach.\n";
+
+static enum options_next refuse(const char *option, const char *value, const char *wanted)
+{
+	fprintf(stderr, "ctxpropd: --%s %s: expected %s\n", option, value, wanted);
+	return OPTIONS_WRONG;
+}
+
+static enum options_next set_flows(struct options *options, const char *value)
+{
+	unsigned long flows;
+	char wanted[64];
+
+	if (!number_parse(value, FLOWS_MIN, FLOWS_MAX, &flows)) {
+		options->flows = (__u32)flows;
+		return OPTIONS_RUN;
+	}
+	snprintf(wanted, sizeof(wanted), "a number from %d to %d", FLOWS_MIN, FLOWS_MAX);
+	return refuse("flows", value, wanted);
+}
+
+static enum options_next set_way(struct options *options, const char *value)
+{
+	int way = attach_way_by_name(value);
+
+	if (way < 0)
+		return refuse("attach", value, "tcx, clsact or auto");
+	options->way = (enum attach_way)way;
+	return OPTIONS_RUN;
+}
+
+static enum options_next set_level(struct options *options, const char *value)
+{
+	int level = log_level_by_name(value);
+
+	if (level < 0)
+		return refuse("log-level", value, "error, warning, info or debug");
+	options->level = (enum log_level)level;
+	return OPTIONS_RUN;
+}
+
+static enum options_next take(struct options *options, int option)
+{
+	switch (option) {
+	case 'h':
+		printf(help, CTXPROP_FLOWS_DEFAULT);
+		return OPTIONS_DONE;
+	case OPTION_VERSION:
+		printf("ctxpropd %s (ABI %d)\n", CTXPROP_VERSION, CTXPROP_ABI_VERSION);
+		return OPTIONS_DONE;
+	case OPTION_FLOWS:
+		return set_flows(options, optarg);
+	case OPTION_ATTACH:
+		return set_way(options, optarg);
+	case OPTION_LEVEL:
+		return set_level(options, optarg);
+	case 'v':
+		options->level = LOG_LEVEL_DEBUG;
+		return OPTIONS_RUN;
+	default:
+		fprintf(stderr, "Try: ctxpropd --help\n");
+		return OPTIONS_WRONG;
+	}
+}
+
+enum options_next options_parse(int argc, char **argv, struct options *ret_options)
+{
+	enum options_next next = OPTIONS_RUN;
+	int option;
+
+	*ret_options = (struct options){
+	    .flows = CTXPROP_FLOWS_DEFAULT, .way = ATTACH_AUTO, .level = LOG_LEVEL_INFO};
+	while (next == OPTIONS_RUN &&
+	       (option = getopt_long(argc, argv, "hv", long_options, NULL)) != -1)
+		next = take(ret_options, option);
+	if (next == OPTIONS_RUN && optind < argc) {
+		fprintf(stderr, "ctxpropd: unexpected argument '%s'\nTry: ctxpropd --help\n",
+			argv[optind]);
+		return OPTIONS_WRONG;
+	}
+	return next;
+}

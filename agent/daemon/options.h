@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command line of ctxpropd. */
+#ifndef CTXPROP_OPTIONS_H
+#define CTXPROP_OPTIONS_H
+
+#include <linux/types.h>
+
+#include "base/log.h"
+#include "load/attach.h"
+
+struct options {
+	__u32 flows;
+	enum attach_way way;
+	enum log_level level;
+};
+
+/* What is left to do after the command line was read. */
+enum options_next { OPTIONS_RUN, OPTIONS_DONE, OPTIONS_WRONG };
+
+/* Read the command line; help, version and complaints are printed here. */
+enum options_next options_parse(int argc, char **argv, struct options *ret_options);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The counters of the BPF programs, one per reason. */
+#ifndef CTXPROP_COUNTERS_H
+#define CTXPROP_COUNTERS_H
+
+#include <linux/types.h>
+
+#include "reasons.h"
+
+struct counters {
+	__u64 count[REASON_COUNT];
+};
+
+/* Read all counters, each summed over the CPUs. `fd` is the map `counters`. 0 or -errno. */
+int counters_read(int fd, struct counters *ret_counters);
+
+#endif

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <bpf/bpf.h>
+
+#include "abi.h"
+#include "base/cleanup.h"
+#include "load/adopt.h"
+#include "load/pins.h"
+
+bool adopt_is_lasting(const struct bpf_map *map)
+{
+	const char *name = bpf_map__name(map);
+
+	return !bpf_map__is_internal(map) && strcmp(name, "scratch") && strcmp(name, "note");
+}
+
+/* Hash tables keep their size from one daemon to the next; arrays are indexed by meaning. */
+static bool is_sized_by_option(const struct bpf_map *map)
+{
+	return bpf_map__type(map) == BPF_MAP_TYPE_HASH ||
+	       bpf_map__type(map) == BPF_MAP_TYPE_LRU_HASH;
+}
+
+/* What of the pinned map differs from the one wanted; NULL: nothing that matters. */
+static const char *difference(const struct bpf_map_info *pinned, const struct bpf_map *map)
+{
+	if (pinned->type != bpf_map__type(map))
+		return "type";
+	if (pinned->key_size != bpf_map__key_size(map))
+		return "key size";
+	if (pinned->value_size != bpf_map__value_size(map))
+		return "value size";
+	if (pinned->map_flags != bpf_map__map_flags(map))
+		return "flags";
+	if (!is_sized_by_option(map) && pinned->max_entries != bpf_map__max_entries(map))
+		return "size";
+	return NULL;
+}
+
+static bool fits(const char *layer_dir, const struct bpf_map *map, char *ret_why, size_t size)
+{
+	char path[PINS_PATH_MAX];
+	_cleanup_close_ int fd = bpf_obj_get(pins_map_path(path, layer_dir, bpf_map__name(map)));
+	struct bpf_map_info info = {};
+	__u32 info_size = sizeof(info);
+	const char *differs;
+
+	if (fd == -ENOENT)
+		return true; /* new in this build: made and pinned beside the others */
+	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &info_size)) {
+		snprintf(ret_why, size, "map %s cannot be opened", bpf_map__name(map));
+		return false;
+	}
+	differs = difference(&info, map);
+	if (differs)
+		snprintf(ret_why, size, "map %s has another %s", bpf_map__name(map), differs);
+	return !differs;
+}
+
+/* The layer's version; abi is 0 where no daemon got as far as to write it. */
+static struct version pinned_version(const char *layer_dir)
+{
+	char path[PINS_PATH_MAX];
+	_cleanup_close_ int fd = bpf_obj_get(pins_map_path(path, layer_dir, "version"));
+	struct version version = {};
+	__u32 index = 0;
+
+	if (fd < 0 || bpf_map_lookup_elem(fd, &index, &version))
+		return (struct version){};
+	return version;
+}
+
+enum adoption adopt_judge(const char *layer_dir, const struct bpf_object *object, char *ret_why,
+			  size_t size)
+{
+	struct version version = pinned_version(layer_dir);
+	const struct bpf_map *map;
+
+	if (!version.abi)
+		return ADOPT_NOTHING;
+	if (version.abi != CTXPROP_ABI_VERSION || version.flow_size != sizeof(struct flow)) {
+		snprintf(ret_why, size, "ABI version %u with flows of %u bytes, not %d with %zu",
+			 version.abi, version.flow_size, CTXPROP_ABI_VERSION, sizeof(struct flow));
+		return ADOPT_REFUSED;
+	}
+	bpf_object__for_each_map(map, object)
+	{
+		if (adopt_is_lasting(map) && !fits(layer_dir, map, ret_why, size))
+			return ADOPT_REFUSED;
+	}
+	return ADOPT_ALL;
+}
+
+int adopt_maps(const char *layer_dir, struct bpf_object *object)
+{
+	struct bpf_map *map;
+
+	bpf_object__for_each_map(map, object)
+	{
+		char path[PINS_PATH_MAX];
+		int err;
+
+		if (!adopt_is_lasting(map))
+			continue;
+		_cleanup_close_ int fd =
+		    bpf_obj_get(pins_map_path(path, layer_dir, bpf_map__name(map)));
+
+		if (fd == -ENOENT)
+			continue;
+		err = fd < 0 ? fd : bpf_map__reuse_fd(map, fd);
+		if (err)
+			return err;
+	}
+	return 0;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whether the maps that an earlier daemon pinned fit this build. */
+#ifndef CTXPROP_ADOPT_H
+#define CTXPROP_ADOPT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <bpf/libbpf.h>
+
+enum adoption {
+	ADOPT_NOTHING, /* no layer there, or one that was never finished */
+	ADOPT_ALL,     /* every pinned map fits */
+	ADOPT_REFUSED, /* a finished layer of another layout */
+};
+
+/*
+ * Compare the layer's pinned maps with those of an opened object.
+ * For ADOPT_REFUSED `ret_why` names the first map that differs, and how.
+ */
+enum adoption adopt_judge(const char *layer_dir, const struct bpf_object *object, char *ret_why,
+			  size_t size);
+
+/* Let the object use the layer's pinned maps. To be called before load. 0 or -errno. */
+int adopt_maps(const char *layer_dir, struct bpf_object *object);
+
+/* Is this one of the maps that outlive the daemon? Read-only data and scratch space are not. */
+bool adopt_is_lasting(const struct bpf_map *map);
+
+#endif

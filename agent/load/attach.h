@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Attaching the programs of a layer to devices, by TCX or clsact. */
+#ifndef CTXPROP_ATTACH_H
+#define CTXPROP_ATTACH_H
+
+#include <stdbool.h>
+
+#include "load/hook.h"
+#include "load/links.h"
+
+enum attach_way { ATTACH_AUTO, ATTACH_TCX, ATTACH_CLSACT };
+
+/* The programs of a layer and how to attach them. */
+struct attacher {
+	const char *layer_dir;
+	enum attach_way way; /* for devices without an attachment; not ATTACH_AUTO */
+	int prog_fd[HOOKS][FRAMINGS];
+};
+
+/* "tcx" or "clsact". */
+const char *attach_way_name(enum attach_way way);
+
+/* The way called `name` ("auto", too), or -EINVAL. */
+int attach_way_by_name(const char *name);
+
+/*
+ * Should programs stand at this device? NULL: yes; else why not.
+ *
+ * A packet must meet one egress and one ingress hook per namespace, or it is renumbered twice.
+ * So of stacked devices the lowest one counts: the port rather than the bridge, the slave rather
+ * than the bond, the carrier rather than its VLAN. Tunnels count, their carrier sees other packets.
+ */
+const char *attach_why_not(const struct link *link);
+
+/*
+ * Put the programs on both hooks of a device, or replace the ones that the layer has there, which
+ * leaves no moment without. On error nothing new stays. 0 or -errno; the way that was used.
+ */
+int attach_device(const struct attacher *attacher, const struct link *link,
+		  enum attach_way *ret_way);
+
+/* Is there an attachment of the layer on this device? */
+bool attach_exists(const char *layer_dir, int ifindex);
+
+/* Drop the pins of a device that is gone. */
+void attach_forget(const char *layer_dir, int ifindex);
+
+/* Remove the layer's programs from a device. 0 or -errno. */
+int attach_remove(const char *layer_dir, int ifindex);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The BPF side of the daemon: its programs and maps, loaded over what an earlier daemon left. */
+#ifndef CTXPROP_ENGINE_H
+#define CTXPROP_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <linux/types.h>
+
+#include "load/attach.h"
+#include "load/pins.h"
+
+struct engine;
+
+struct engine_options {
+	__u32 flows; /* size of a new flow table */
+};
+
+/* How a layer was opened, for the log. */
+struct engine_origin {
+	bool adopted;   /* maps of an earlier daemon */
+	__u32 flows;    /* size of the flow table */
+	bool set_aside; /* a layer that did not fit stands beside this one; its edits are off */
+	char why[128];  /* why it did not fit */
+};
+
+/*
+ * Load the programs and pin them and their maps into the layer. Nothing is attached yet, editing
+ * is switched on. The caller holds the lock of the pins. 0 or -errno.
+ */
+int engine_open(const struct pins *pins, __u64 netns_cookie, const struct engine_options *options,
+		struct engine **ret_engine, struct engine_origin *ret_origin);
+
+/* Fill in the descriptors of the programs. */
+void engine_programs(const struct engine *engine, int ret_prog_fd[HOOKS][FRAMINGS]);
+
+/* Unpin the programs of earlier daemons. To be called when none of them is attached any more. */
+int engine_drop_old_programs(const struct engine *engine);
+
+/* Descriptors of the maps, owned by the engine. */
+int engine_flows_fd(const struct engine *engine);
+int engine_counters_fd(const struct engine *engine);
+
+/* Switch editing off (true) or on at a layer's pinned control map. 0 or -errno. */
+int engine_pause(const char *layer_dir, bool paused);
+
+/* Frees the engine; what is pinned stays. NULL is allowed. */
+void engine_close(struct engine *engine);
+
+#endif

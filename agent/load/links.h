@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The network devices of this namespace, and news of them, over rtnetlink. */
+#ifndef CTXPROP_LINKS_H
+#define CTXPROP_LINKS_H
+
+#include <stdbool.h>
+#include <linux/types.h>
+
+#define LINK_NAME_MAX 16 /* IFNAMSIZ */
+#define LINK_KIND_MAX 32
+
+/* What rtnetlink says of a device. */
+struct link {
+	int ifindex;
+	bool up;      /* administratively */
+	bool stacked; /* on another device of this namespace */
+	__u16 arphrd; /* ARPHRD_*: what its packets begin with */
+	char name[LINK_NAME_MAX];
+	char kind[LINK_KIND_MAX]; /* "veth", "vlan"; empty for hardware and loopback */
+};
+
+struct links_monitor;
+
+/* Both get `data`; `on_gone` also for a device that moved to another namespace. */
+struct links_handler {
+	void (*on_link)(const struct link *link, void *data);
+	void (*on_gone)(int ifindex, void *data);
+	void *data;
+};
+
+/* Call handler->on_link for every device there is. 0 or -errno. */
+int links_dump(const struct links_handler *handler);
+
+/* Subscribe to news of devices; the handler must outlive the monitor. 0 or -errno. */
+int links_monitor_open(const struct links_handler *handler, struct links_monitor **ret_monitor);
+
+/* The descriptor to poll for input. */
+int links_monitor_fd(const struct links_monitor *monitor);
+
+/* Handle all news that has come. 0, -ENOBUFS when some were lost (dump again), or -errno. */
+int links_monitor_read(struct links_monitor *monitor);
+
+/* Frees the monitor; NULL is allowed. */
+void links_monitor_close(struct links_monitor *monitor);
+
+#endif

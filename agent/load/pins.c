@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include "abi.h"
+#include "base/cleanup.h"
+#include "load/pins.h"
+
+#define SET_ASIDE_MAX 1000
+
+void pins_name(__u64 netns_cookie, struct pins *ret_pins)
+{
+	snprintf(ret_pins->netns_dir, sizeof(ret_pins->netns_dir), PINS_ROOT "/%llx",
+		 (unsigned long long)netns_cookie);
+	snprintf(ret_pins->layer_dir, sizeof(ret_pins->layer_dir), PINS_ROOT "/%llx/v%d",
+		 (unsigned long long)netns_cookie, CTXPROP_ABI_VERSION);
+}
+
+/* A path that does not fit becomes empty, which no call accepts. */
+static const char *refuse_if_cut(char *buffer, int length)
+{
+	if (length >= PINS_PATH_MAX)
+		buffer[0] = '\0';
+	return buffer;
+}
+
+const char *pins_join(char *buffer, const char *dir, const char *name)
+{
+	return refuse_if_cut(buffer, snprintf(buffer, PINS_PATH_MAX, "%s/%s", dir, name));
+}
+
+const char *pins_map_path(char *buffer, const char *layer_dir, const char *map)
+{
+	return refuse_if_cut(buffer, snprintf(buffer, PINS_PATH_MAX, "%s/maps/%s", layer_dir, map));
+}
+
+int pins_mount(void)
+{
+	struct statfs fs;
+
+	if (!statfs(PINS_BPFFS, &fs) && (unsigned long)fs.f_type == BPF_FS_MAGIC)
+		return 0;
+	if (mount("bpf", PINS_BPFFS, "bpf", 0, "mode=0700"))
+		return -errno;
+	return 0;
+}
+
+static int make_dir(const char *path)
+{
+	return mkdir(path, 0700) && errno != EEXIST ? -errno : 0;
+}
+
+/* Is `fd` still what stands at `path`, or was it removed in between? */
+static int same_file(int fd, const char *path)
+{
+	struct stat held, named;
+
+	return !fstat(fd, &held) && !stat(path, &named) && held.st_ino == named.st_ino &&
+	       held.st_dev == named.st_dev;
+}
+
+int pins_lock_existing(const struct pins *pins)
+{
+	_cleanup_close_ int fd = open(pins->netns_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB))
+		return -errno;
+	return same_file(fd, pins->netns_dir) ? take_fd(&fd) : -ESTALE;
+}
+
+int pins_lock(const struct pins *pins)
+{
+	int fd = -ESTALE;
+
+	/* A second try: `detach` may remove the directory between open and lock. */
+	for (int try = 0; try < 2 && (fd == -ESTALE || fd == -ENOENT); try++) {
+		int err = make_dir(PINS_ROOT);
+
+		if (!err)
+			err = make_dir(pins->netns_dir);
+		if (err)
+			return err;
+		fd = pins_lock_existing(pins);
+	}
+	return fd;
+}
+
+int pins_make_layer(const char *layer_dir)
+{
+	static const char *const parts[] = {"maps", "progs", "links"};
+	char path[PINS_PATH_MAX];
+	int err = make_dir(layer_dir);
+
+	for (size_t i = 0; !err && i < sizeof(parts) / sizeof(parts[0]); i++)
+		err = make_dir(pins_join(path, layer_dir, parts[i]));
+	return err;
+}
+
+int pins_set_aside(const struct pins *pins)
+{
+	char aside[PINS_PATH_MAX + 16];
+
+	for (int i = 1; i < SET_ASIDE_MAX; i++) {
+		/* bpffs refuses dots in names. */
+		snprintf(aside, sizeof(aside), "%s-old%d", pins->layer_dir, i);
+		if (access(aside, F_OK))
+			return rename(pins->layer_dir, aside) ? -errno : 0;
+	}
+	return -EEXIST;
+}
+
+int pins_each(const char *dir, int (*visit)(const char *path, const char *name, void *data),
+	      void *data)
+{
+	_cleanup_closedir_ DIR *entries = opendir(dir);
+	struct dirent *entry;
+	char path[PINS_PATH_MAX];
+	int result = 0;
+
+	if (!entries)
+		return -errno;
+	while (!result && (entry = readdir(entries))) {
+		if (entry->d_name[0] != '.')
+			result = visit(pins_join(path, dir, entry->d_name), entry->d_name, data);
+	}
+	return result;
+}
+
+static int remove_entry(const char *path, const char *name, void *data)
+{
+	(void)name;
+	(void)data;
+	if (!unlink(path))
+		return 0;
+	return errno == EISDIR || errno == EPERM ? pins_remove_tree(path) : -errno;
+}
+
+int pins_remove_tree(const char *dir)
+{
+	int err = pins_each(dir, remove_entry, NULL);
+
+	if (err)
+		return err;
+	return rmdir(dir) ? -errno : 0;
+}
