@@ -109,16 +109,6 @@ HTTP1_INLINE enum http1_event http1_body_stages(struct http1 *h, struct http1_cu
 }
 #undef HTTP1_STAGE
 
-/* `n` more bytes of a head. */
-HTTP1_INLINE void http1_count_head(struct http1 *h, __u32 n)
-{
-	if (h->head > HTTP1_HEAD_CAP || h->flags & HTTP1_TRAILERS)
-		return;
-	h->head += n;
-	if (h->head > HTTP1_HEAD_CAP)
-		h->flags |= HTTP1_HEAD_LONG;
-}
-
 /* As far as one step goes from where `h` and `c` stand. */
 HTTP1_INLINE enum http1_event http1_advance(struct http1 *h, struct http1_cursor *c)
 {
@@ -135,7 +125,9 @@ HTTP1_INLINE enum http1_event http1_advance(struct http1 *h, struct http1_cursor
 		event = http1_start_line(h, c);
 	if (!event && h->state > HTTP1_AT_START_END)
 		event = http1_field_line(h, c);
-	http1_count_head(h, c->i - before);
+	h->head += c->i - before;
+	if (event == HTTP1_BLANK && h->head > HTTP1_HEAD_CAP)
+		h->flags |= HTTP1_HEAD_LONG;
 	return event;
 }
 

@@ -147,9 +147,11 @@ HTTP1_INLINE enum http1_event http1_at_chunk_ext(struct http1 *h, struct http1_c
 	h->pos = 2;
 	if (!http1_find(c, http1_controls))
 		return HTTP1_NONE;
-	if (http1_byte(c) != '\r')
+	byte = http1_byte(c);
+	if (byte != '\r' && byte != '\t')
 		return http1_refuse(h, HTTP1_STOP_MALFORMED);
-	h->state = HTTP1_AT_CHUNK_SIZE_LF;
+	if (byte == '\r')
+		h->state = HTTP1_AT_CHUNK_SIZE_LF;
 	c->i++;
 	return HTTP1_NONE;
 }

@@ -145,8 +145,11 @@ HTTP1_INLINE enum http1_event http1_end_line(struct http1 *h, struct http1_curso
 
 HTTP1_INLINE enum http1_event http1_at_value(struct http1 *h, struct http1_cursor *c)
 {
-	if (http1_find(c, http1_controls))
+	if (!http1_find(c, http1_controls))
+		return HTTP1_NONE;
+	if (http1_byte(c) != '\t')
 		return http1_end_line(h, c);
+	c->i++;
 	return HTTP1_NONE;
 }
 
@@ -258,6 +261,13 @@ HTTP1_INLINE enum http1_event http1_begin_blank(struct http1 *h, struct http1_cu
 	return h->flags & HTTP1_TRAILERS ? HTTP1_NONE : HTTP1_BLANK;
 }
 
+/* Can a name that matters begin with this letter? C, T and U in either case. */
+HTTP1_INLINE int http1_may_matter(__u8 letter)
+{
+	return (letter & 0x40) &&
+	       (1u << ('c' & 31) | 1u << ('t' & 31) | 1u << ('u' & 31)) >> (letter & 31) & 1;
+}
+
 /* The first byte of a line: a blank one, or a field. A folded line is refused. */
 HTTP1_INLINE enum http1_event http1_at_field(struct http1 *h, struct http1_cursor *c)
 {
@@ -272,7 +282,7 @@ HTTP1_INLINE enum http1_event http1_at_field(struct http1 *h, struct http1_curso
 		c->i++;
 		return HTTP1_NONE;
 	}
-	http1_enter(h, HTTP1_AT_NAME);
+	http1_enter(h, http1_may_matter(byte) ? HTTP1_AT_NAME : HTTP1_AT_NAME_REST);
 	h->name = HTTP1_NAME_NEW;
 	return HTTP1_LINE;
 }

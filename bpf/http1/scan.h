@@ -2,9 +2,9 @@
 /*
  * Looking at a window, eight bytes at a time.
  *
- * A mask has the high bit of each byte set that is meant; only its lowest bit is exact
- * unless said otherwise. Every index is masked to the window right before the load, which is
- * all that the verifier needs to know.
+ * In a mask the high bit of a byte says that the byte is meant; only the lowest one is exact. Every
+ * index is masked to the window right before the load, which is all that the verifier needs to
+ * know.
  */
 #ifndef CTXPROP_HTTP1_SCAN_H
 #define CTXPROP_HTTP1_SCAN_H
@@ -65,37 +65,32 @@ HTTP1_INLINE __u64 http1_low_bytes(__u64 word, __u32 n)
 /* Which byte the lowest bit of a mask stands for: 0 to 7. The mask is not 0. */
 HTTP1_INLINE __u32 http1_first(__u64 mask)
 {
-	__u64 below = ((mask & -mask) >> 7) - 1;
+	/* One less has a low bit in each byte up to that one, and in none beyond. */
+	__u64 up_to = (mask - 1) & HTTP1_EACH(0x01);
 
-	return ((below & HTTP1_EACH(0x01)) * HTTP1_EACH(0x01)) >> 56;
+	return (up_to * HTTP1_EACH(0x01) >> 56) - 1;
 }
 
-/* Bytes under 0x20 but HT. All bits are exact. */
+/* Bytes under 0x20. */
 HTTP1_INLINE __u64 http1_controls(__u64 word)
 {
-	__u64 low = word & HTTP1_EACH(0x7f);
-	__u64 tab = low ^ HTTP1_EACH(0x09);
-
-	return ~(low + HTTP1_EACH(0x60)) & (tab + HTTP1_EACH(0x7f)) & ~word & HTTP1_EACH(0x80);
+	return (word - HTTP1_EACH(0x20)) & ~word & HTTP1_EACH(0x80);
 }
 
 /* Bytes that a request target cannot have: up to SP, and DEL. */
 HTTP1_INLINE __u64 http1_no_target(__u64 word)
 {
-	__u64 low = word & HTTP1_EACH(0x7f);
+	__u64 del = word ^ HTTP1_EACH(0x7f);
 
-	return (~(low + HTTP1_EACH(0x5f)) | (low + HTTP1_EACH(0x01))) & ~word & HTTP1_EACH(0x80);
+	return ((word - HTTP1_EACH(0x21)) | (del - HTTP1_EACH(0x01))) & ~word & HTTP1_EACH(0x80);
 }
 
-/* Bytes that end a field name: the colon, and what no name has (up to SP, DEL and beyond). */
+/* Bytes that end a field name: the colon, and what no name has (up to SP, and beyond ASCII). */
 HTTP1_INLINE __u64 http1_no_name(__u64 word)
 {
-	__u64 low = word & HTTP1_EACH(0x7f);
-	__u64 colon = low ^ HTTP1_EACH(0x3a);
+	__u64 colon = word ^ HTTP1_EACH(':');
 
-	return (~((low + HTTP1_EACH(0x5f)) & (colon + HTTP1_EACH(0x7f))) |
-		(low + HTTP1_EACH(0x01)) | word) &
-	       HTTP1_EACH(0x80);
+	return ((word - HTTP1_EACH(0x21)) | (colon - HTTP1_EACH(0x01)) | word) & HTTP1_EACH(0x80);
 }
 
 /*
@@ -138,7 +133,10 @@ HTTP1_INLINE int http1_is_token(__u8 byte)
 {
 	/* ! # $ % & ' * + - . 0-9  and  A-Z ^ _ ` a-z | ~ */
 	const __u64 low = 0x03ff6cfa00000000ull, high = 0x57ffffffc7fffffeull;
+	__u8 letter = (byte | 0x20) - 'a';
 
+	if (letter < 26)
+		return 1;
 	if (byte >= 128)
 		return 0;
 	return (byte < 64 ? low >> byte : high >> (byte - 64)) & 1;

@@ -175,8 +175,11 @@ HTTP1_INLINE enum http1_event http1_at_start_end(struct http1 *h, struct http1_c
 
 HTTP1_INLINE enum http1_event http1_at_reason(struct http1 *h, struct http1_cursor *c)
 {
-	if (http1_find(c, http1_controls))
+	if (!http1_find(c, http1_controls))
+		return HTTP1_NONE;
+	if (http1_byte(c) != '\t')
 		return http1_at_start_end(h, c);
+	c->i++;
 	return HTTP1_NONE;
 }
 

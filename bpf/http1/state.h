@@ -81,7 +81,7 @@ enum http1_state {
 struct http1 {
 	__u64 left;   /* bytes of the body or the chunk still to come */
 	__u64 word;   /* the last bytes of a method, version or name: the first is the lowest */
-	__u32 head;   /* bytes of the head so far; stops counting beyond HTTP1_HEAD_CAP */
+	__u32 head;   /* bytes of the head so far */
 	__u16 status; /* of a response */
 	__u16 flags;  /* enum http1_flags */
 	__u8 kind;    /* enum http1_kind */
