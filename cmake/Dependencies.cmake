@@ -12,7 +12,8 @@ endfunction()
 ctxprop_require(LIBBPF libbpf>=1.1 libbpf-dev)
 ctxprop_require(LIBELF libelf libelf-dev)
 ctxprop_require(LIBMNL libmnl libmnl-dev)
-find_package(LLHTTP) # REQUIRED soon
+ctxprop_require(JANSSON jansson libjansson-dev)
+find_package(LLHTTP REQUIRED)
 
 function(ctxprop_program variable program package)
   find_program(${variable} ${program} PATHS /usr/sbin /sbin)

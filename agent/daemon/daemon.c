@@ -14,6 +14,7 @@
 #include "daemon/devices.h"
 #include "daemon/layers.h"
 #include "daemon/summary.h"
+#include "load/control.h"
 #include "load/engine.h"
 #include "load/features.h"
 #include "load/pins.h"
@@ -195,7 +196,7 @@ static int run(struct daemon *daemon)
 /* Stop editing, and say what stays. */
 static void leave(struct daemon *daemon)
 {
-	int err = engine_pause(daemon->pins.layer_dir, true);
+	int err = control_set_paused(daemon->pins.layer_dir, true);
 
 	if (err)
 		failed("editing could not be switched off", err);

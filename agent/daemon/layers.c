@@ -3,7 +3,7 @@
 
 #include "base/log.h"
 #include "daemon/layers.h"
-#include "load/engine.h"
+#include "load/control.h"
 
 static int pause_if_other(const char *path, const char *name, void *data)
 {
@@ -12,7 +12,7 @@ static int pause_if_other(const char *path, const char *name, void *data)
 
 	if (!strcmp(path, pins->layer_dir))
 		return 0;
-	err = engine_pause(path, true);
+	err = control_set_paused(path, true);
 	if (err)
 		log_warning("older layer %s: its edits cannot be switched off: %s", name,
 			    strerror(-err));

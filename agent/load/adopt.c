@@ -4,9 +4,9 @@
 #include <string.h>
 #include <bpf/bpf.h>
 
-#include "abi.h"
 #include "base/cleanup.h"
 #include "load/adopt.h"
+#include "load/layout.h"
 #include "load/pins.h"
 
 bool adopt_is_lasting(const struct bpf_map *map)
@@ -59,32 +59,14 @@ static bool fits(const char *layer_dir, const struct bpf_map *map, char *ret_why
 	return !differs;
 }
 
-/* The layer's version; abi is 0 where no daemon got as far as to write it. */
-static struct version pinned_version(const char *layer_dir)
-{
-	char path[PINS_PATH_MAX];
-	_cleanup_close_ int fd = bpf_obj_get(pins_map_path(path, layer_dir, "version"));
-	struct version version = {};
-	__u32 index = 0;
-
-	if (fd < 0 || bpf_map_lookup_elem(fd, &index, &version))
-		return (struct version){};
-	return version;
-}
-
 enum adoption adopt_judge(const char *layer_dir, const struct bpf_object *object, char *ret_why,
 			  size_t size)
 {
-	struct version version = pinned_version(layer_dir);
+	int err = layout_check(layer_dir, ret_why, size);
 	const struct bpf_map *map;
 
-	if (!version.abi)
-		return ADOPT_NOTHING;
-	if (version.abi != CTXPROP_ABI_VERSION || version.flow_size != sizeof(struct flow)) {
-		snprintf(ret_why, size, "ABI version %u with flows of %u bytes, not %d with %zu",
-			 version.abi, version.flow_size, CTXPROP_ABI_VERSION, sizeof(struct flow));
-		return ADOPT_REFUSED;
-	}
+	if (err)
+		return err == -ENOENT ? ADOPT_NOTHING : ADOPT_REFUSED;
 	bpf_object__for_each_map(map, object)
 	{
 		if (adopt_is_lasting(map) && !fits(layer_dir, map, ret_why, size))

@@ -7,8 +7,8 @@
 #include <bpf/bpf.h>
 
 #include "abi.h"
-#include "base/cleanup.h"
 #include "load/adopt.h"
+#include "load/control.h"
 #include "load/engine.h"
 #include "tc.skel.h"
 
@@ -16,22 +16,6 @@ struct engine {
 	struct tc *tc;
 	const char *layer_dir;
 };
-
-static int put_in_array(int fd, const void *value)
-{
-	__u32 index = 0;
-
-	return bpf_map_update_elem(fd, &index, value, BPF_ANY);
-}
-
-int engine_pause(const char *layer_dir, bool paused)
-{
-	struct control control = {.paused = paused};
-	char path[PINS_PATH_MAX];
-	_cleanup_close_ int fd = bpf_obj_get(pins_map_path(path, layer_dir, "control"));
-
-	return fd < 0 ? fd : put_in_array(fd, &control);
-}
 
 /* Let the object use what an earlier daemon left, if that fits. */
 static int adopt(const struct pins *pins, struct bpf_object *object, enum adoption *ret_found,
@@ -110,14 +94,16 @@ static int pin_programs(const char *layer_dir, struct bpf_object *object)
 static int finish_layer(const char *layer_dir, struct tc *tc)
 {
 	struct version version = {.abi = CTXPROP_ABI_VERSION, .flow_size = sizeof(struct flow)};
-	struct control control = {.paused = 0};
+	__u32 index = 0;
 	int err = pin_maps(layer_dir, tc->obj);
 
 	if (!err)
 		err = pin_programs(layer_dir, tc->obj);
 	if (!err)
-		err = put_in_array(bpf_map__fd(tc->maps.control), &control);
-	return err ? err : put_in_array(bpf_map__fd(tc->maps.version), &version);
+		err = control_set_paused(layer_dir, false);
+	if (!err)
+		err = bpf_map_update_elem(bpf_map__fd(tc->maps.version), &index, &version, BPF_ANY);
+	return err;
 }
 
 static int load(struct engine *engine, const struct pins *pins, __u64 netns_cookie,

@@ -41,9 +41,6 @@ int engine_drop_old_programs(const struct engine *engine);
 int engine_flows_fd(const struct engine *engine);
 int engine_counters_fd(const struct engine *engine);
 
-/* Switch editing off (true) or on at a layer's pinned control map. 0 or -errno. */
-int engine_pause(const char *layer_dir, bool paused);
-
 /* Frees the engine; what is pinned stays. NULL is allowed. */
 void engine_close(struct engine *engine);
 

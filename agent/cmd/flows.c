@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <endian.h>
+#include <stdio.h>
+#include <string.h>
+#include <jansson.h>
+
+#include "abi.h"
+#include "base/address.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/reason_names.h"
+#include "cmd/command.h"
+#include "cmd/json.h"
+#include "flows/table.h"
+
+#define STATE_TEXT_MAX 32
+#define NS_PER_MS      1000000ULL
+
+/* Where the flows are printed to. */
+struct listing {
+	__u64 now_ns;
+	json_t *array; /* NULL: text */
+};
+
+static const char *state_of(const struct flow *flow)
+{
+	if (flow->flags & FLOW_OPAQUE)
+		return "opaque";
+	return flow->flags & FLOW_LEARN ? "learning" : "http";
+}
+
+/* Why a flow is opaque, or NULL. */
+static const char *reason_of(const struct flow *flow)
+{
+	const struct reason_row *row = reason_row(flow->opaque_reason);
+
+	return flow->flags & FLOW_OPAQUE && row ? row->name : NULL;
+}
+
+static double idle_seconds(const struct listing *listing, const struct flow *flow)
+{
+	return (double)table_idle_ns(flow, listing->now_ns) / NS_PER_SECOND;
+}
+
+static void print_flow(const struct listing *listing, const struct flow_key *key,
+		       const struct flow *flow)
+{
+	char state[STATE_TEXT_MAX], src[ENDPOINT_TEXT_MAX], dst[ENDPOINT_TEXT_MAX];
+	const char *reason = reason_of(flow);
+
+	snprintf(state, sizeof(state), reason ? "%s(%s)" : "%s", state_of(flow), reason);
+	printf("%-22s %8u %8llu %10u %5u %9.1fs  %s  %s%s\n", state, flow->requests,
+	       (unsigned long long)flow->injected, table_offset(flow), flow->edits.count,
+	       idle_seconds(listing, flow), address_endpoint(src, key->src, key->sport),
+	       address_endpoint(dst, key->dst, key->dport),
+	       flow->flags & FLOW_FORWARDED ? "  forwarded" : "");
+}
+
+static json_t *flow_json(const struct listing *listing, const struct flow_key *key,
+			 const struct flow *flow)
+{
+	char src[ADDRESS_TEXT_MAX], dst[ADDRESS_TEXT_MAX];
+
+	return json_pack("{ss, si, ss, si, ss, ss?, sb, sI, sI, sI, si, sI}", "src",
+			 address_text(src, key->src), "sport", be16toh(key->sport), "dst",
+			 address_text(dst, key->dst), "dport", be16toh(key->dport), "state",
+			 state_of(flow), "reason", reason_of(flow), "forwarded",
+			 !!(flow->flags & FLOW_FORWARDED), "requests", (json_int_t)flow->requests,
+			 "injected", (json_int_t)flow->injected, "offset",
+			 (json_int_t)table_offset(flow), "edits", (int)flow->edits.count, "idle_ms",
+			 (json_int_t)(table_idle_ns(flow, listing->now_ns) / NS_PER_MS));
+}
+
+static void list_flow(const struct flow_key *key, const struct flow *flow, void *data)
+{
+	const struct listing *listing = data;
+
+	if (listing->array)
+		json_array_append_new(listing->array, flow_json(listing, key, flow));
+	else
+		print_flow(listing, key, flow);
+}
+
+int command_flows(const struct pins *pins, const struct command_flags *flags)
+{
+	_cleanup_close_ int fd = command_open_map(pins, "flows");
+	struct listing listing = {.now_ns = clock_now_ns()};
+	int err;
+
+	if (fd < 0)
+		return COMMAND_REFUSED;
+	if (flags->json)
+		listing.array = json_array();
+	else
+		printf("%-22s %8s %8s %10s %5s %10s  %s\n", "STATE", "REQUESTS", "INJECTED",
+		       "OFFSET", "EDITS", "IDLE", "FROM  TO");
+	err = table_each(fd, list_flow, &listing);
+	if (!err)
+		return flags->json ? json_print(listing.array) : COMMAND_OK;
+	json_decref(listing.array);
+	return command_refuse("the flow table cannot be read: %s", strerror(-err));
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+/* ctxprop: ask and tell what ctxpropd pinned in a network namespace. */
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/netns.h"
+#include "cmd/command.h"
+
+static const struct command commands[] = {
+    {"stats", "js", "What became of requests, flows and packets, by reason", command_stats},
+    {"flows", "j", "The live connections, one line each", command_flows},
+    {"pause", "", "Stop editing; live connections stay translated", command_pause},
+    {"resume", "", "Edit again", command_resume},
+    {"detach", "f", "Remove all programs, links and pins", command_detach},
+};
+#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+enum { OPTION_VERSION = 256 };
+
+static const struct option options[] = {
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, OPTION_VERSION},
+    {"netns", required_argument, NULL, 'n'},
+    {},
+};
+
+static void print_help(void)
+{
+	printf("Usage: ctxprop [--netns NAME|PID|PATH] COMMAND [options]\n\n");
+	for (size_t i = 0; i < COMMANDS; i++)
+		printf("  %-8s %s\n", commands[i].name, commands[i].summary);
+	printf("\n"
+	       "  -n, --netns   the network namespace to work in (default: this one)\n"
+	       "  -h, --help    show this help, or that of a command\n"
+	       "      --version show the version\n");
+}
+
+static int enter(const char *which)
+{
+	int err = netns_enter(which);
+
+	if (err)
+		command_refuse("--netns %s: %s", which, strerror(-err));
+	return err;
+}
+
+static int run(int argc, char **argv)
+{
+	if (!argc) {
+		fprintf(stderr, "ctxprop: no command given\nTry: ctxprop --help\n");
+		return COMMAND_USAGE;
+	}
+	for (size_t i = 0; i < COMMANDS; i++)
+		if (!strcmp(argv[0], commands[i].name))
+			return command_run(&commands[i], argc, argv);
+	fprintf(stderr, "ctxprop: unknown command '%s'\nTry: ctxprop --help\n", argv[0]);
+	return COMMAND_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	int option;
+
+	log_capture_libbpf();
+	/* "+": the options of a command are its own. */
+	while ((option = getopt_long(argc, argv, "+hn:", options, NULL)) != -1) {
+		switch (option) {
+		case 'h':
+			print_help();
+			return COMMAND_OK;
+		case OPTION_VERSION:
+			printf("ctxprop %s\n", CTXPROP_VERSION);
+			return COMMAND_OK;
+		case 'n':
+			if (enter(optarg))
+				return COMMAND_REFUSED;
+			break;
+		default:
+			return COMMAND_USAGE;
+		}
+	}
+	return run(argc - optind, argv + optind);
+}
