@@ -58,7 +58,14 @@ def cost_rows(measured):
         throughput = with_spread(spread(bulk_ratios(measured.bulk, arm)))
         rows.append(["bulk TCP, throughput", arm, "", "", throughput, "", "", "",
                      *bpf_cells(measured.times.get("bulk", []), arm)[:2], ""])
-    return rows
+    return rows + packet_rows(measured.times)
+
+
+def packet_rows(times):
+    """Rows of what was only measured by its packets."""
+    titles = {LONG_POST.name: LONG_POST.title, "packets": "bulk TCP, packet by packet"}
+    return [[title, arm, *[""] * 6, *bpf_cells(times[name], arm)[:2], ""]
+            for name, title in titles.items() if name in times for arm in ("none", "inject")]
 
 
 def bulk_ratios(bulk, arm):
@@ -129,7 +136,7 @@ def inject_values(measured, small):
 
 
 def bulk_values(measured):
-    times = net(measured.times["bulk"])
+    times = net(measured.times["packets"])
     return {"bulk": spread(bulk_ratios(measured.bulk, "inject")),
             "bpf_out": spread([t.out_ns for t in times]),
             "bpf_in": spread([t.in_ns for t in times])}

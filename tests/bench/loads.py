@@ -29,8 +29,8 @@ LOADS = (
     Load("post", "64 KB POST", body=65536),
     Load("pipelined", "200-byte GET, pipelined x8", pipeline=8),
 )
-# Nearly all that comes back are pure acknowledgements.
-LONG_POST = Load("long", "16 MB POST", body=16_000_000)
+# Only for BPF times, packet by packet: nearly all that comes back are pure acknowledgements.
+LONG_POST = Load("long", "16 MB POST, packet by packet", body=16_000_000)
 
 
 class Client:

@@ -100,8 +100,9 @@ class Rig:
     def application(self, name, number):
         host = self.lab.host(name)
         host.address = f"10.91.{number}.1"
-        host.device, _ = self.lab.link(host, self.upstream, f"10.91.{number}.2/24",
-                                       f"{host.address}/24")
+        host.device, host.back = self.lab.link(host, self.upstream, f"10.91.{number}.2/24",
+                                               f"{host.address}/24")
+        host.net = f"10.91.{number}.0/24"
         host.sysctl("net.ipv4.ip_local_port_range", "1024 65535")
         return host
 
@@ -171,6 +172,25 @@ class Rig:
                                    f"{self.agent.poll()}):\n{log.read_text()}")
             time.sleep(0.02)
         self.objects = Objects(self.agent.pid)
+
+    @contextlib.contextmanager
+    def packet_by_packet(self):
+        """No super-packets out, and each packet acknowledged at once: many packets, warm caches.
+
+        On one CPU the receiver would else acknowledge some 600 KB at a time.
+        """
+        self.set_links(gso_max_segs=1, quickack=1)
+        try:
+            yield
+        finally:
+            self.set_links(gso_max_segs=65535, quickack=0)
+
+    def set_links(self, gso_max_segs, quickack):
+        for host in (self.plain, self.watched):
+            host.run(["ip", "link", "set", "dev", host.device, "gso_max_segs", gso_max_segs])
+            self.upstream.run(["ip", "route", "change", host.net, "dev", host.back, "proto",
+                               "kernel", "scope", "link", "src", host.address, "quickack",
+                               quickack])
 
     @contextlib.contextmanager
     def empty_programs(self):

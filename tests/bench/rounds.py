@@ -10,6 +10,7 @@ from rig import BULK_PORT, PORT
 
 ONE_HEADER = {"none": 0, "idle": 0, "inject": 1, "skmsg": 1, "nginx": 1, "haproxy": 1}
 BULK_BYTES = "1G"
+PACKETS_BYTES = "64M"  # about as long, packet by packet
 MANY_FLOWS = 100_000
 PACED_RATE = 10_000
 
@@ -110,28 +111,33 @@ class Bench:
         self.progress("bulk TCP")
         arms = [arm for arm in self.rig.arms.values() if arm.direct()]
         costs = {arm.name: [] for arm in arms}
-        for number in range(self.rounds):
+        for number in range(2 * self.rounds):  # the bar is 1 %, the noise of one run 2 %
             for arm in rotated(arms, number):
                 arm.ready()
                 before = self.cpu_us()
-                self.stream(arm)
+                self.stream(arm, BULK_BYTES)
                 costs[arm.name].append(self.cpu_us() - before)
         return costs
 
-    def stream(self, arm):
-        """Move BULK_BYTES; counts as one request."""
-        arm.run(["iperf3", "-c", arm.address, "-p", BULK_PORT, "-n", BULK_BYTES])
+    @staticmethod
+    def stream(arm, size):
+        """Move bytes over one TCP connection; counts as one request."""
+        arm.run(["iperf3", "-c", arm.address, "-p", BULK_PORT, "-n", size])
         return 1
 
     def bpf_times(self):
-        """{load name or "bulk": [(an empty program's, the agent's) BpfSample per round]}.
+        """{load name, "bulk" or "packets": [(an empty program's, the agent's) BpfSample per round]}.
 
         Apart from the other measurements, because the counting costs time itself.
         """
         with bpf.Statistics(), self.rig.empty_programs() as empty:
-            times = {load.name: self.load_times(load, empty) for load in (*LOADS, LONG_POST)}
+            times = {load.name: self.load_times(load, empty) for load in LOADS}
             if self.rig.bulk:
-                times["bulk"] = self.bulk_times(empty)
+                times["bulk"] = self.bulk_times(BULK_BYTES, empty)
+            with self.rig.packet_by_packet():
+                times[LONG_POST.name] = self.load_times(LONG_POST, empty)
+                if self.rig.bulk:
+                    times["packets"] = self.bulk_times(PACKETS_BYTES, empty)
         return times
 
     def load_times(self, load, empty):
@@ -145,9 +151,10 @@ class Bench:
             client.close()
         return times
 
-    def bulk_times(self, empty):
+    def bulk_times(self, size, empty):
         self.progress("BPF time: bulk TCP")
-        works = [lambda arm=self.rig.arms[name]: self.stream(arm) for name in ("none", "inject")]
+        works = [lambda arm=self.rig.arms[name]: self.stream(arm, size)
+                 for name in ("none", "inject")]
         return [self.bpf_pair(empty, works) for _ in range(self.rounds)]
 
     def bpf_pair(self, empty, works):
