@@ -48,6 +48,7 @@ enum flow_flags {
 struct flow {
 	struct bpf_spin_lock lock;
 	__u32 flags;      /* enum flow_flags */
+	__u32 isn;        /* app: the sequence number of our SYN */
 	__u32 next;       /* app: the byte that framing expects next */
 	__u32 sent;       /* app: one past the highest byte sent */
 	__u32 peer_ack;   /* app: highest acknowledgement of the peer */

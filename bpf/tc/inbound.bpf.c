@@ -1,16 +1,117 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <linux/bpf.h>
-#include <bpf/bpf_helpers.h>
+/*
+ * TC ingress: the way of a packet in, top to bottom.
+ *
+ *   10-packet     classify: is it TCP or an ICMP error
+ *   20-flow       the flow whose bytes it acknowledges; or a new one: the peer answers our SYN
+ *   in-10-ack     acknowledgement, SACK blocks and window, from wire numbers to app numbers
+ *   in-20-answer  the few answers that have to be looked at
+ *   in-30-icmp    errors that quote our packets
+ */
+#include "in-10-ack.bpf.h"
+#include "in-20-answer.bpf.h"
+#include "in-30-icmp.bpf.h"
+
 char _license[] SEC("license") = "GPL";
+
+/* A packet for a flow that is not in the table. */
+static __always_inline int inbound_stranger(struct __sk_buff *skb, const struct packet *p,
+					    const struct flow_key *key)
+{
+	struct ack a = {};
+	__u32 offset;
+
+	if ((p->flags & (TCP_SYN | TCP_ACK)) == (TCP_SYN | TCP_ACK)) {
+		flow_open(skb, p, key);
+		return NEXT;
+	}
+	/* Of a closed flow only the end can come again. */
+	if (!(p->flags & (TCP_FIN | TCP_RST)) || !(p->flags & TCP_ACK))
+		return NEXT;
+	offset = flow_lingering(key);
+	if (!offset)
+		return NEXT;
+	count(REASON_LINGER);
+	a.app = p->ack - offset;
+	if (write_number(skb, p, TCP_OFF_ACK, p->ack, a.app)) {
+		count(REASON_DROPPED);
+		return DROP;
+	}
+	packet_mark(skb, SIDE_IN);
+	return NEXT;
+}
+
+/*
+ * A RST is believed as TCP does it (RFC 5961, 3.2): exactly where the next byte is expected.
+ * With no edit in flight a little later will do, since then only the offset is kept anyway.
+ */
+static __always_inline int inbound_reset(const struct packet *p, const struct flow *f)
+{
+	if (!(p->flags & TCP_RST))
+		return 0;
+	return p->seq == f->peer_next || (!f->edits.count && p->seq - f->peer_next < PEER_NEAR);
+}
+
+/* What later packets need to know about this one. */
+static __always_inline void inbound_note(struct __sk_buff *skb, const struct packet *p,
+					 const struct flow_key *key, struct flow *f,
+					 const struct ack *a)
+{
+	f->seen_ns = bpf_ktime_get_coarse_ns();
+	f->flags |= FLOW_PEER_SEEN;
+	ack_note(p, f, a);
+	if (p->len && !(f->flags & FLOW_OPAQUE))
+		answer_data(skb, p, f);
+	if ((p->flags & TCP_FIN) && a->believed) {
+		f->flags |= FLOW_FIN_IN;
+		f->fin_in = p->seq + p->len;
+	}
+	if (inbound_reset(p, f))
+		flow_retire(key, edits_to_wire(&f->edits, f->sent) - f->sent);
+	else if (flow_finished(f))
+		flow_retire(key, f->edits.base);
+}
+
+static __always_inline int inbound_tcp(struct __sk_buff *skb, struct packet *p)
+{
+	struct flow_key key;
+	struct flow *f;
+	struct ack a;
+	int verdict = NEXT;
+
+	packet_reverse(p, &key);
+	f = flow_lookup(&key);
+	if (!f)
+		return inbound_stranger(skb, p, &key);
+	if ((f->flags & FLOW_OPAQUE) && !flow_has_offset(f) && !(p->flags & (TCP_FIN | TCP_RST)))
+		return NEXT;
+	ack_translate(p, f, &a);
+	if (flow_has_offset(f))
+		verdict = ack_write(skb, p, f, &a);
+	inbound_note(skb, p, &key, f, &a);
+	return verdict;
+}
+
+static __always_inline int inbound(struct __sk_buff *skb, int ethernet)
+{
+	struct packet p = {};
+	int kind = packet_parse(skb, ethernet, &p);
+
+	if (kind < 0 || packet_marked(skb, SIDE_IN))
+		return NEXT;
+	return kind ? icmp_packet(skb, &p) : inbound_tcp(skb, &p);
+}
+
+/* Devices with an Ethernet header; loopback has one too. */
 SEC("tc")
 int ctxprop_in_eth(struct __sk_buff *skb)
 {
-	(void)skb;
-	return -1;
+	return inbound(skb, 1);
 }
+
+/* Devices whose packets begin with the IP header: tun, wireguard. */
 SEC("tc")
 int ctxprop_in_ip(struct __sk_buff *skb)
 {
-	(void)skb;
-	return -1;
+	return inbound(skb, 0);
 }

@@ -1,58 +1,231 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <linux/bpf.h>
-#include <bpf/bpf_helpers.h>
-#include "abi.h"
+/*
+ * TC egress: the way of a packet out, top to bottom.
+ *
+ *   00-scratch   counters, the kill switch, one working area per CPU
+ *   10-packet    classify: is it TCP, and where do its parts lie
+ *   20-flow      the flow it belongs to
+ *   30-frame     run the HTTP/1 automaton over its new bytes
+ *   40-decide    a request ends its head here: does it get a header, and where
+ *   50-plan      which edits the packet carries, and its bytes on the wire
+ *   60-write     the helpers that change packets
+ *   70-lead      the small packet that goes ahead of one that cannot grow
+ *   80-edit      grow, split or only renumber
+ */
+#include "80-edit.bpf.h"
 
 char _license[] SEC("license") = "GPL";
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, CTXPROP_FLOWS_DEFAULT);
-	__type(key, struct flow_key);
-	__type(value, struct flow);
-} flows SEC(".maps");
+/* Shorter payloads cannot hold a whole request head: "GET / HTTP/1.0" and two line ends. */
+#define HEAD_MIN 16
 
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, CTXPROP_LINGER_MAX);
-	__type(key, struct flow_key);
-	__type(value, struct linger);
-} lingers SEC(".maps");
+/* Could this payload, of a connection met in the middle, begin with a request? */
+static __always_inline int learn_promising(struct __sk_buff *skb, const struct packet *p)
+{
+	__u8 first;
 
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, REASON_COUNT);
-	__type(key, __u32);
-	__type(value, __u64);
-} counters SEC(".maps");
+	if (p->len < HEAD_MIN || (p->flags & (TCP_SYN | TCP_URG)) || p->fragment || p->ip_options)
+		return 0;
+	if (bpf_skb_load_bytes(skb, p->payload, &first, 1))
+		return 0;
+	return first >= 'A' && first <= 'Z' && frame_whole_head(skb, p);
+}
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct control);
-} control SEC(".maps");
+/* The first of two requests that it takes to join; where its answer has to begin. */
+static __always_inline void learn_candidate(struct flow *f, const struct packet *p)
+{
+	f->flags = (f->flags & ~FLOW_ANSWERED) | FLOW_CANDIDATE;
+	f->answer_at = p->ack;
+	count(control_paused() ? REASON_PAUSED :
+	      f->flags & FLOW_PEER_SEEN ? REASON_JOINING : REASON_ONE_WAY);
+}
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct version);
-} version SEC(".maps");
+/*
+ * A flow that waits for a place to join: a segment that starts exactly at the peer's last
+ * acknowledgement, after data of the peer, with a whole request head; and the request before it
+ * was answered by a status line. Returns 1 when it is joined with this packet.
+ */
+static __always_inline int learn(struct __sk_buff *skb, const struct packet *p, struct flow *f)
+{
+	const __u32 proof = FLOW_CANDIDATE | FLOW_ANSWERED | FLOW_PEER_LAST | FLOW_PEER_SEEN;
 
-const volatile __u32 netns_id = 0;
+	if (!learn_promising(skb, p))
+		return 0;
+	if ((f->flags & proof) != proof || p->seq != f->peer_ack) {
+		learn_candidate(f, p);
+		return 0;
+	}
+	f->flags &= ~(FLOW_LEARN | FLOW_CANDIDATE | FLOW_ANSWERED);
+	f->next = f->sent = p->seq;
+	http1_init(&f->http, HTTP1_REQUEST);
+	count(REASON_JOINED);
+	return 1;
+}
 
+/* A flow that never gets an edit, because of how it begins. */
+static __always_inline void outbound_refuse(const struct packet *p, __u32 reason)
+{
+	struct flow *f = flow_create(&p->key);
+
+	if (!f)
+		return;
+	f->isn = p->seq;
+	flow_make_opaque(f, reason);
+}
+
+/* Our side opens a connection: whatever is known about the tuple is about an older one. */
+static __always_inline void outbound_syn(const struct packet *p)
+{
+	struct flow *f = flow_lookup(&p->key);
+
+	if (f && f->isn == p->seq)
+		return; /* the SYN again */
+	if (f)
+		flow_delete(&p->key);
+	bpf_map_delete_elem(&lingers, &p->key);
+	if (p->len)
+		outbound_refuse(p, REASON_SYN_DATA);
+}
+
+/* A packet of no known flow: of a passive side, of a closed flow, or met in the middle. */
+static __always_inline int outbound_stranger(struct __sk_buff *skb, struct packet *p)
+{
+	struct tcp_options o = {};
+	struct flow *f;
+	__u32 offset;
+
+	if (!p->len) {
+		struct bpf_sock *sk = skb->sk;
+
+		/* A live socket whose flow is not known has no offset. */
+		if (sk && sk->state == BPF_TCP_ESTABLISHED)
+			return NEXT;
+		offset = flow_lingering(&p->key);
+		if (!offset)
+			return NEXT;
+		count(REASON_LINGER);
+		return edit_number(skb, p, p->seq + offset);
+	}
+	if (!learn_promising(skb, p))
+		return NEXT;
+	tcp_options_read(skb, p, &o);
+	if (o.refuse)
+		return NEXT;
+	f = flow_create(&p->key);
+	if (!f)
+		return NEXT;
+	f->next = f->sent = p->seq + p->len;
+	f->peer_ack = p->seq;
+	f->peer_next = p->ack;
+	f->flags = FLOW_LEARN | (skb->sk ? 0 : FLOW_FORWARDED);
+	learn_candidate(f, p);
+	return NEXT;
+}
+
+/* What later packets need to know about this one. */
+static __always_inline void outbound_note(struct __sk_buff *skb, const struct packet *p,
+					  struct flow *f)
+{
+	__u32 end = p->seq + p->len;
+
+	f->seen_ns = bpf_ktime_get_coarse_ns();
+	f->peer_next = p->ack;
+	if (seq_before(f->sent, end))
+		f->sent = end;
+	if (p->len)
+		f->flags &= ~FLOW_PEER_LAST;
+	if (p->flags & TCP_FIN) {
+		f->flags |= FLOW_FIN_OUT;
+		f->fin_out = end;
+	}
+	if (!skb->sk && !(f->flags & FLOW_FORWARDED))
+		f->flags |= FLOW_FORWARDED;
+	if (p->flags & TCP_RST)
+		flow_retire(&p->key, edits_to_wire(&f->edits, p->seq) - p->seq);
+	else if (flow_finished(f))
+		flow_retire(&p->key, f->edits.base);
+}
+
+/* Payload of a flow that may carry requests: frame, decide, plan, edit. */
+static __always_inline int outbound_data(struct __sk_buff *skb, struct packet *p, struct flow *f)
+{
+	struct outbound o = {.skb = skb, .p = p, .flow = f, .s = scratch_get()};
+
+	if (!o.s)
+		return NEXT;
+	o.sent = f->sent;
+	o.resent = seq_before(p->seq, f->sent);
+	if (p->flags & TCP_URG)
+		flow_make_opaque(f, REASON_URGENT);
+	if (!(f->flags & FLOW_LEARN) || learn(skb, p, f)) {
+		o.room = decide_room(skb, p, f, o.resent);
+		if (!(f->flags & FLOW_OPAQUE))
+			decide_packet(&o);
+	}
+	if (!flow_has_offset(f))
+		return NEXT;
+	plan_make(f, p->seq, p->len, &o.s->plan);
+	return edit_packet(&o);
+}
+
+/* A packet without payload: its number only. */
+static __always_inline int outbound_control(struct __sk_buff *skb, struct packet *p,
+					    struct flow *f)
+{
+	__u32 wire = p->seq + f->edits.base;
+
+	if (f->edits.count) {
+		bpf_spin_lock(&f->lock);
+		wire = edits_to_wire(&f->edits, p->seq);
+		bpf_spin_unlock(&f->lock);
+	}
+	return edit_number(skb, p, wire);
+}
+
+static __always_inline int outbound_flow(struct __sk_buff *skb, struct packet *p)
+{
+	struct flow *f = flow_lookup(&p->key);
+	int verdict;
+
+	if (!f)
+		return outbound_stranger(skb, p);
+	/* The common case of all that is not HTTP, first. */
+	if ((f->flags & FLOW_OPAQUE) && !flow_has_offset(f) && !(p->flags & (TCP_FIN | TCP_RST)))
+		return NEXT;
+	verdict = p->len ? outbound_data(skb, p, f) : outbound_control(skb, p, f);
+	outbound_note(skb, p, f);
+	return verdict;
+}
+
+static __always_inline int outbound(struct __sk_buff *skb, int ethernet)
+{
+	struct scratch *s = scratch_get();
+	struct packet p = {};
+
+	if (!s || packet_parse(skb, ethernet, &p))
+		return NEXT;
+	if (lead_expected(skb, &s->lead))
+		return lead_run(skb, &p);
+	if (packet_marked(skb, SIDE_OUT))
+		return NEXT;
+	if (p.flags & TCP_SYN) {
+		if (!(p.flags & TCP_ACK))
+			outbound_syn(&p);
+		return NEXT;
+	}
+	return outbound_flow(skb, &p);
+}
+
+/* Devices with an Ethernet header; loopback has one too. */
 SEC("tc")
 int ctxprop_out_eth(struct __sk_buff *skb)
 {
-	(void)skb;
-	return -1;
+	return outbound(skb, 1);
 }
 
+/* Devices whose packets begin with the IP header: tun, wireguard. */
 SEC("tc")
 int ctxprop_out_ip(struct __sk_buff *skb)
 {
-	(void)skb;
-	return -1;
+	return outbound(skb, 0);
 }

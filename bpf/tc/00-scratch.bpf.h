@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What every stage shares: counters, the kill switch, and one working area per CPU.
+ *
+ * Outbound programs run with bottom halves disabled, so the area belongs to one packet at a
+ * time; the nested run that sends a lead only reads what its parent left there (70-lead).
+ */
+#ifndef CTXPROP_TC_SCRATCH_BPF_H
+#define CTXPROP_TC_SCRATCH_BPF_H
+
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_endian.h>
+#include "abi.h"
+#include "compat.bpf.h"
+
+/* Other programs of the node run after (or before) us, whatever we did. */
+#define NEXT -1 /* TC_ACT_UNSPEC, TCX_NEXT */
+#define DROP 2  /* TC_ACT_SHOT, TCX_DROP */
+
+/* The deepest place, and the longest run of app bytes, that one packet is rewritten for. */
+#define WIRE_MAX 4096
+/* That run with all the edits a flow can hold; a power of two. */
+#define WIRE_SIZE 8192
+
+/* The edits that one packet carries, in order, and what they come to. */
+struct plan {
+	__u32 count;
+	__u32 wire_seq; /* of the first byte of the packet */
+	__u32 added;    /* bytes: sum of the edits */
+	__u32 sum;      /* ones' complement sum of the edits at their places */
+	struct edit edit[EDITS_MAX];
+};
+
+/* What the next, nested run of this program on this CPU is to send: a lead. */
+struct lead {
+	__u32 armed;
+	__u32 taken;
+	__u32 ifindex;
+	__u32 len;      /* of the packet it is cut from: how the run recognises it */
+	__u32 from, to; /* which bytes of scratch.wire it carries */
+	__u32 seq;      /* wire number of its first byte */
+	__u32 queue;    /* transmit queue + 1 of the packet that follows; 0: any */
+};
+
+/* What the framing looks at: a piece of the payload, with slack for word loads. */
+struct window {
+	__u8 byte[HTTP1_WINDOW + 8];
+};
+
+struct scratch {
+	struct window window;
+	__u8 header[64];               /* a TCP header, or its options */
+	__u8 header_new[64];
+	struct http1 trial;
+	struct plan plan;
+	struct lead lead;
+	/* The bytes to be written. The slack is for the verifier, which adds up the largest offset
+	 * and the largest length. */
+	__u8 wire[WIRE_SIZE + WIRE_MAX] __attribute__((aligned(8)));
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct scratch);
+} scratch __weak SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, REASON_COUNT);
+	__type(key, __u32);
+	__type(value, __u64);
+} counters __weak SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct control);
+} control __weak SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct version);
+} version __weak SEC(".maps");
+
+static __always_inline struct scratch *scratch_get(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&scratch, &zero);
+}
+
+static __always_inline void count_many(__u32 reason, __u32 times)
+{
+	__u64 *n = bpf_map_lookup_elem(&counters, &reason);
+
+	if (n)
+		*n += times;
+}
+
+static __always_inline void count(__u32 reason)
+{
+	count_many(reason, 1);
+}
+
+/* Is editing switched off? */
+static __always_inline int control_paused(void)
+{
+	__u32 zero = 0;
+	struct control *c = bpf_map_lookup_elem(&control, &zero);
+
+	return !c || c->paused;
+}
+
+#endif

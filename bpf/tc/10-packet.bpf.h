@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Stage 1, classify: is it a TCP segment that can be read, and where do its parts lie?
+ *
+ * packet_at() is the one gate to packet bytes. Later stages work with the offsets found here
+ * and with helpers, since every change of a packet makes its pointers invalid.
+ */
+#ifndef CTXPROP_TC_PACKET_BPF_H
+#define CTXPROP_TC_PACKET_BPF_H
+
+#include <linux/if_ether.h>
+#include <linux/in.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/tcp.h>
+#include "00-scratch.bpf.h"
+
+/* The network namespace that these programs serve: the low half of its cookie. */
+const volatile __u32 netns_id __weak = 0;
+
+#define TCP_FIN 0x01
+#define TCP_SYN 0x02
+#define TCP_RST 0x04
+#define TCP_PSH 0x08
+#define TCP_ACK 0x10
+#define TCP_URG 0x20
+#define TCP_CWR 0x80
+
+/* Offsets in a TCP header (RFC 9293, 3.1). */
+#define TCP_OFF_SEQ    4
+#define TCP_OFF_ACK    8
+#define TCP_OFF_FLAGS  13
+#define TCP_OFF_WINDOW 14
+#define TCP_OFF_CSUM   16
+
+#define IPV4_OFF_LEN   2
+#define IPV4_OFF_CSUM  10
+#define IPV6_OFF_LEN   4
+#define IP_MORE_FRAGMENTS  0x2000
+#define IP_FRAGMENT_OFFSET 0x1fff
+
+/* A parsed packet: offsets from the start of the skb, numbers in host byte order. */
+struct packet {
+	__u32 l3;
+	__u32 l4;
+	__u32 payload; /* offset of the first payload byte */
+	__u32 len;     /* payload bytes, by the IP header: short frames carry padding */
+	__u32 seq;
+	__u32 ack;
+	__u16 window;
+	__u8 flags;
+	__u8 proto; /* IPPROTO_TCP or an ICMP */
+	__u8 ipv6;
+	__u8 fragment;   /* the first of several: its numbers can be changed, nothing more */
+	__u8 ip_options;
+	__u8 reserved;
+	struct flow_key key; /* as the packet travels: src -> dst */
+};
+
+/* All headers begin within so many bytes; the verifier wants to know. */
+#define PACKET_HEADERS_MAX 1024
+
+/*
+ * skb->data and skb->data_end. In assembly, since the compiler takes them for 32-bit numbers
+ * (as they are declared) and may extend them after the verifier has made pointers of them.
+ */
+static __always_inline void *packet_data(struct __sk_buff *skb)
+{
+	void *p;
+
+	asm volatile("%0 = *(u32 *)(%1 + %2)"
+		     : "=r"(p)
+		     : "r"(skb), "i"(__builtin_offsetof(struct __sk_buff, data)));
+	return p;
+}
+
+static __always_inline void *packet_data_end(struct __sk_buff *skb)
+{
+	void *p;
+
+	asm volatile("%0 = *(u32 *)(%1 + %2)"
+		     : "=r"(p)
+		     : "r"(skb), "i"(__builtin_offsetof(struct __sk_buff, data_end)));
+	return p;
+}
+
+/* `size` bytes at `off`, pulled into the linear part if need be; NULL if there are not so many. */
+static __always_inline void *packet_at(struct __sk_buff *skb, __u32 off, __u32 size)
+{
+	void *p;
+
+	if (off > PACKET_HEADERS_MAX)
+		return NULL;
+	p = packet_data(skb) + off;
+	if (p + size <= packet_data_end(skb))
+		return p;
+	if (off + size > skb->len || bpf_skb_pull_data(skb, off + size))
+		return NULL;
+	p = packet_data(skb) + off;
+	return p + size <= packet_data_end(skb) ? p : NULL;
+}
+
+/* Network header's offset and EtherType (network byte order; 0: cannot tell). */
+static __always_inline __be16 packet_ethertype(struct __sk_buff *skb, int ethernet, __u32 *l3)
+{
+	__be16 type = skb->protocol;
+
+	if (!ethernet) {
+		*l3 = 0;
+		return type;
+	}
+	*l3 = sizeof(struct ethhdr);
+	/* Tags that the device did not strip stand in the frame; two are allowed (802.1ad). */
+	for (int i = 0; i < 2; i++) {
+		if (type != bpf_htons(ETH_P_8021Q) && type != bpf_htons(ETH_P_8021AD))
+			break;
+		__be16 *tag = packet_at(skb, *l3, 4);
+
+		if (!tag)
+			return 0;
+		type = tag[1];
+		*l3 += 4;
+	}
+	return type;
+}
+
+static __always_inline void packet_map_ipv4(__u8 *to, __be32 address)
+{
+	__u32 *word = (__u32 *)to;
+
+	word[0] = 0;
+	word[1] = 0;
+	word[2] = bpf_htonl(0xffff);
+	word[3] = address;
+}
+
+/* Returns the length of what follows the network header, or -1. */
+static __always_inline int packet_parse_ipv4(struct __sk_buff *skb, struct packet *p)
+{
+	struct iphdr *ip = packet_at(skb, p->l3, sizeof(*ip));
+
+	if (!ip || ip->version != 4 || ip->ihl < 5)
+		return -1;
+
+	__u32 header = ip->ihl * 4, total = bpf_ntohs(ip->tot_len);
+	__u16 frag = bpf_ntohs(ip->frag_off);
+
+	if (frag & IP_FRAGMENT_OFFSET)
+		return -1; /* no TCP header in it */
+	if (!total && skb->gso_size)
+		total = skb->len - p->l3; /* BIG TCP */
+	if (total < header || p->l3 + total > skb->len)
+		return -1;
+	p->fragment = !!(frag & IP_MORE_FRAGMENTS);
+	p->ip_options = header > sizeof(*ip);
+	p->proto = ip->protocol;
+	p->l4 = p->l3 + header;
+	packet_map_ipv4(p->key.src, ip->saddr);
+	packet_map_ipv4(p->key.dst, ip->daddr);
+	return total - header;
+}
+
+static __always_inline int packet_parse_ipv6(struct __sk_buff *skb, struct packet *p)
+{
+	struct ipv6hdr *ip = packet_at(skb, p->l3, sizeof(*ip));
+
+	if (!ip || ip->version != 6)
+		return -1;
+
+	__u32 len = bpf_ntohs(ip->payload_len);
+
+	if (!len && skb->gso_size)
+		len = skb->len - p->l3 - sizeof(*ip); /* BIG TCP */
+	if (p->l3 + sizeof(*ip) + len > skb->len)
+		return -1;
+	p->ipv6 = 1;
+	p->proto = ip->nexthdr;
+	p->l4 = p->l3 + sizeof(*ip);
+	__builtin_memcpy(p->key.src, &ip->saddr, 16);
+	__builtin_memcpy(p->key.dst, &ip->daddr, 16);
+	return len;
+}
+
+static __always_inline int packet_parse_ip(struct __sk_buff *skb, int ethernet, struct packet *p)
+{
+	__be16 type = packet_ethertype(skb, ethernet, &p->l3);
+
+	if (type == bpf_htons(ETH_P_IP))
+		return packet_parse_ipv4(skb, p);
+	if (type == bpf_htons(ETH_P_IPV6))
+		return packet_parse_ipv6(skb, p);
+	return -1;
+}
+
+static __always_inline int packet_parse_tcp(struct __sk_buff *skb, struct packet *p, __u32 len)
+{
+	struct tcphdr *tcp = packet_at(skb, p->l4, sizeof(*tcp));
+	__u32 header;
+
+	if (!tcp)
+		return -1;
+	header = tcp->doff * 4;
+	if (header < sizeof(*tcp) || header > len) {
+		count(REASON_TRUNCATED);
+		return -1;
+	}
+	p->payload = p->l4 + header;
+	p->len = len - header;
+	p->seq = bpf_ntohl(tcp->seq);
+	p->ack = bpf_ntohl(tcp->ack_seq);
+	p->window = bpf_ntohs(tcp->window);
+	p->flags = ((__u8 *)tcp)[TCP_OFF_FLAGS];
+	p->key.sport = tcp->source;
+	p->key.dport = tcp->dest;
+	p->key.netns = netns_id;
+	return 0;
+}
+
+/*
+ * Parse a TCP segment or note an ICMP message. Returns 0 for TCP, 1 for ICMP (only l3, l4,
+ * ipv6 and proto are set then), -1 for everything else. `p` must be zeroed.
+ */
+static __always_inline int packet_parse(struct __sk_buff *skb, int ethernet, struct packet *p)
+{
+	int len = packet_parse_ip(skb, ethernet, p);
+
+	if (len < 0)
+		return -1;
+	if (p->proto == IPPROTO_TCP)
+		return packet_parse_tcp(skb, p, len);
+	if (p->proto == IPPROTO_ICMP || p->proto == IPPROTO_ICMPV6)
+		return 1;
+	return -1;
+}
+
+/* The same connection, seen from the other end. */
+static __always_inline void packet_reverse(const struct packet *p, struct flow_key *key)
+{
+	__builtin_memcpy(key->src, p->key.dst, 16);
+	__builtin_memcpy(key->dst, p->key.src, 16);
+	key->sport = p->key.dport;
+	key->dport = p->key.sport;
+	key->netns = p->key.netns;
+}
+
+static __always_inline __u32 packet_tcp_header(const struct packet *p)
+{
+	return p->payload - p->l4;
+}
+
+/*
+ * One packet can meet the hooks of several devices that are stacked on each other (bridge and
+ * port, bond and slave). It is renumbered once: the mark in skb->tc_index says by which side of
+ * which namespace. Two bits for the side, fourteen for the namespace.
+ */
+enum packet_side { SIDE_OUT = 1, SIDE_IN = 2 };
+
+static __always_inline int packet_marked(const struct __sk_buff *skb, enum packet_side side)
+{
+	__u32 mark = skb->tc_index;
+
+	return (mark & side) && mark >> 2 == (netns_id & 0x3fff);
+}
+
+static __always_inline void packet_mark(struct __sk_buff *skb, enum packet_side side)
+{
+	__u32 mark = skb->tc_index;
+
+	if (mark >> 2 != (netns_id & 0x3fff))
+		mark = (netns_id & 0x3fff) << 2;
+	skb->tc_index = mark | side;
+}
+
+#endif

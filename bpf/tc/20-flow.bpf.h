@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Stage 2, the flow: one entry for each connection whose outbound side may carry requests.
+ *
+ * An entry is made when the peer answers a SYN (so a flood of SYNs makes none, and the packets
+ * of the peer are known to pass here), or when a connection met in the middle sends something
+ * that looks like a request. A plain hash: a live flow is never evicted. When a connection has
+ * ended in both directions, only its offset is kept, in an LRU, for the packets of TIME_WAIT.
+ */
+#ifndef CTXPROP_TC_FLOW_BPF_H
+#define CTXPROP_TC_FLOW_BPF_H
+
+#include "10-packet.bpf.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, CTXPROP_FLOWS_DEFAULT);
+	__type(key, struct flow_key);
+	__type(value, struct flow);
+} flows __weak SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, CTXPROP_LINGER_MAX);
+	__type(key, struct flow_key);
+	__type(value, struct linger);
+} lingers __weak SEC(".maps");
+
+/* A flow's worth of zeros: what a new entry starts from (a flow is too large for the stack). */
+struct blank_flow {
+	__u8 zero[sizeof(struct flow)];
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct blank_flow);
+} blank __weak SEC(".maps");
+
+static __always_inline struct flow *flow_lookup(const struct flow_key *key)
+{
+	return bpf_map_lookup_elem(&flows, key);
+}
+
+static __always_inline void flow_delete(const struct flow_key *key)
+{
+	bpf_map_delete_elem(&flows, key);
+}
+
+/* A new, zeroed flow; NULL (and counted) when there is no room or it exists already. */
+static __always_inline struct flow *flow_create(const struct flow_key *key)
+{
+	__u32 zero = 0;
+	struct blank_flow *template = bpf_map_lookup_elem(&blank, &zero);
+	struct flow *f;
+
+	if (!template || bpf_map_update_elem(&flows, key, template, BPF_NOEXIST)) {
+		count(REASON_TABLE_FULL);
+		return NULL;
+	}
+	f = flow_lookup(key);
+	if (f)
+		f->opened_ns = f->seen_ns = bpf_ktime_get_coarse_ns();
+	return f;
+}
+
+/* From here on the flow is only renumbered. */
+static __always_inline void flow_make_opaque(struct flow *f, __u32 reason)
+{
+	if (f->flags & FLOW_OPAQUE)
+		return;
+	f->flags = (f->flags & ~(FLOW_LEARN | FLOW_AWAIT)) | FLOW_OPAQUE;
+	f->opaque_reason = reason;
+	count(reason);
+}
+
+/* Out of step: no edits until a place is found where it can be joined again. */
+static __always_inline void flow_lose(struct flow *f)
+{
+	f->flags &= ~(FLOW_CANDIDATE | FLOW_ANSWERED | FLOW_AWAIT);
+	f->flags |= FLOW_LEARN;
+	count(REASON_LOST);
+}
+
+/* Does the wire stream differ from the app stream? */
+static __always_inline int flow_has_offset(const struct flow *f)
+{
+	return edits_any(&f->edits);
+}
+
+/*
+ * Both directions have ended: keep the offset, if there is one, and free the entry.
+ * `offset` is what the flow's numbers are shifted by at their end.
+ */
+static __always_inline void flow_retire(const struct flow_key *key, __u32 offset)
+{
+	if (offset) {
+		struct linger l = {.offset = offset};
+
+		bpf_map_update_elem(&lingers, key, &l, BPF_ANY);
+	}
+	flow_delete(key);
+}
+
+/* The offset of a closed flow; 0: none. */
+static __always_inline __u32 flow_lingering(const struct flow_key *key)
+{
+	struct linger *l = bpf_map_lookup_elem(&lingers, key);
+
+	return l ? l->offset : 0;
+}
+
+/* Have both FINs been sent and acknowledged? `acked`: by our side, in the peer's numbers. */
+static __always_inline int flow_finished(const struct flow *f)
+{
+	const __u32 both = FLOW_FIN_OUT | FLOW_FIN_IN;
+
+	return (f->flags & both) == both && seq_before(f->fin_out, f->peer_ack) &&
+	       seq_before(f->fin_in, f->peer_next);
+}
+
+/* Options of the SYN-ACK that decide what may be done to the flow. */
+enum tcp_option {
+	TCPOPT_END    = 0,
+	TCPOPT_NOP    = 1,
+	TCPOPT_MSS    = 2,
+	TCPOPT_WSCALE = 3,
+	TCPOPT_SACK   = 5,
+	TCPOPT_MD5    = 19,
+	TCPOPT_AO     = 29,
+	TCPOPT_MPTCP  = 30,
+};
+
+struct tcp_options {
+	__u16 mss;
+	__u8 wscale;
+	__u8 sack;      /* offset of the SACK option among the options */
+	__u8 sack_size; /* its size, 0: there is none */
+	__u32 refuse;   /* the reason why the flow must stay as it is; 0: none */
+};
+
+/* The walk over the options in scratch.header. */
+struct options_walk {
+	const __u8 *option;
+	__u32 at, len;
+	struct tcp_options *found;
+};
+
+#define TCP_OPTIONS_MAX 40
+
+static __always_inline void tcp_option_note(struct options_walk *w, __u32 at, __u32 kind,
+					    __u32 size)
+{
+	switch (kind) {
+	case TCPOPT_MSS:
+		w->found->mss = w->option[at + 2] << 8 | w->option[at + 3];
+		break;
+	case TCPOPT_WSCALE:
+		w->found->wscale = w->option[at + 2];
+		break;
+	case TCPOPT_SACK:
+		w->found->sack = at;
+		w->found->sack_size = size;
+		break;
+	case TCPOPT_MD5:
+	case TCPOPT_AO:
+		w->found->refuse = REASON_TCP_SIGNED;
+		break;
+	case TCPOPT_MPTCP:
+		w->found->refuse = REASON_MPTCP;
+		break;
+	}
+}
+
+/* One option, as a callback of bpf_loop(). An option that does not fit ends the walk. */
+static long tcp_option_step(__u32 i, struct options_walk *w)
+{
+	(void)i;
+	__u32 at = w->at, kind, size;
+
+	if (at >= w->len || at >= TCP_OPTIONS_MAX)
+		return 1;
+	kind = w->option[at];
+	if (kind == TCPOPT_END)
+		return 1;
+	size = kind == TCPOPT_NOP ? 1 : w->option[at + 1];
+	if (size == 0 || at + size > w->len || (size < 2 && kind != TCPOPT_NOP))
+		return 1;
+	tcp_option_note(w, at, kind, size);
+	w->at = at + size;
+	return 0;
+}
+
+/* Copy the options of a segment into scratch.header and read them. Returns their length. */
+static __noinline __u32 tcp_options_read(struct __sk_buff *skb, const struct packet *p,
+					 struct tcp_options *o)
+{
+	struct scratch *s = scratch_get();
+	__u32 len = packet_tcp_header(p) - sizeof(struct tcphdr);
+	struct options_walk w = {.len = len, .found = o};
+
+	if (!s || !size_within(&len, TCP_OPTIONS_MAX))
+		return 0;
+	if (bpf_skb_load_bytes(skb, p->l4 + sizeof(struct tcphdr), s->header, len))
+		return 0;
+	w.option = s->header;
+	bpf_loop(TCP_OPTIONS_MAX, tcp_option_step, &w, 0);
+	return len;
+}
+
+/* RFC 7323, 2.3: a larger shift is taken as 14. */
+#define TCP_WSCALE_MAX 14
+
+/* The peer has answered our SYN: the flow begins. */
+static __always_inline void flow_open(struct __sk_buff *skb, const struct packet *p,
+				      const struct flow_key *key)
+{
+	struct tcp_options o = {};
+	struct flow *f;
+
+	tcp_options_read(skb, p, &o);
+	f = flow_create(key);
+	if (!f)
+		return;
+	f->isn = p->ack - 1;
+	f->next = f->sent = f->peer_ack = p->ack;
+	f->peer_next = p->seq + 1;
+	f->window = p->window; /* never scaled in a SYN */
+	f->mss = o.mss;
+	/* No scale in the SYN-ACK: there is none (RFC 7323, 2.2), and that is known too. */
+	f->wscale = o.wscale > TCP_WSCALE_MAX ? TCP_WSCALE_MAX : o.wscale;
+	f->flags = FLOW_PEER_SEEN | FLOW_WSCALE;
+	http1_init(&f->http, HTTP1_REQUEST);
+	count(REASON_OPEN);
+	if (o.refuse)
+		flow_make_opaque(f, o.refuse);
+}
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Stage 3, frame: run the framing automaton (http1.h) over the payload of one packet.
+ *
+ * The payload is read through a small window; bodies are passed over by arithmetic.
+ */
+#ifndef CTXPROP_TC_FRAME_BPF_H
+#define CTXPROP_TC_FRAME_BPF_H
+
+#include "20-flow.bpf.h"
+
+/* Steps of the automaton that one packet may cost. */
+#define FRAME_STEPS_MAX 4096
+/* No place in this payload. */
+#define FRAME_NOWHERE   0xffffffff
+
+/* A run over one payload; offsets are relative to its first byte. */
+struct frame {
+	struct __sk_buff *skb;
+	struct scratch *s;
+	struct http1 *http;
+	__u32 payload; /* offset of the payload in the skb */
+	__u32 len;     /* of the payload */
+	__u32 at;      /* how far the automaton has come */
+	__u32 window;  /* where the bytes in scratch.window begin */
+	__u32 filled;  /* and how many there are */
+	__u32 place;   /* of the last event */
+	__u32 line;    /* first field line of this head that begins in this payload */
+	__u32 event;   /* enum http1_event */
+};
+
+/* Make scratch.window hold the bytes at f->at. Returns 0 or -1. */
+static __always_inline int frame_fill(struct frame *f)
+{
+	__u32 n = f->len - f->at;
+
+	if (n > HTTP1_WINDOW)
+		n = HTTP1_WINDOW;
+	if (!size_within(&n, HTTP1_WINDOW))
+		return -1;
+	if (bpf_skb_load_bytes(f->skb, f->payload + f->at, f->s->window.byte, n))
+		return -1;
+	f->window = f->at;
+	f->filled = n;
+	return 0;
+}
+
+/* Pass over bytes of a body. */
+static __always_inline void frame_skip(struct frame *f, __u64 body)
+{
+	__u32 n = f->len - f->at;
+
+	if (body < n)
+		n = body;
+	f->event = http1_skip(f->http, n);
+	f->at += n;
+	f->place = f->at;
+}
+
+/*
+ * One step of the automaton. A global function: the verifier walks it once, on its own, and
+ * not again from every place that frames.
+ */
+__weak __noinline int frame_scan(struct http1 *h, const struct window *w, struct http1_step *step,
+				 __u32 i, __u32 len)
+{
+	if (!h || !w || !step)
+		return -1;
+	*step = http1_step(h, w->byte, i, len);
+	return 0;
+}
+
+static __always_inline void frame_look(struct frame *f)
+{
+	__u32 i = f->at - f->window;
+	struct http1_step step = {};
+
+	if (i >= f->filled) {
+		if (frame_fill(f)) {
+			f->event = HTTP1_STOP;
+			return;
+		}
+		i = 0;
+	}
+	if (frame_scan(f->http, &f->s->window, &step, i, f->filled)) {
+		f->event = HTTP1_STOP;
+		return;
+	}
+	f->at = f->window + step.next;
+	f->place = f->window + step.at;
+	f->event = step.event;
+}
+
+/* One step, as a callback of bpf_loop(). Stops at every event but the start of a line. */
+static long frame_step(__u32 i, struct frame *f)
+{
+	(void)i;
+	__u64 body = http1_skippable(f->http);
+
+	if (f->at >= f->len)
+		return 1;
+	if (body)
+		frame_skip(f, body);
+	else
+		frame_look(f);
+	if (f->event != HTTP1_LINE)
+		return f->event != HTTP1_NONE;
+	if (f->line == FRAME_NOWHERE)
+		f->line = f->place;
+	return 0;
+}
+
+/* Go on to the next event; HTTP1_NONE: the payload is used up. */
+static __always_inline enum http1_event frame_next(struct frame *f)
+{
+	f->event = HTTP1_NONE;
+	if (bpf_loop(FRAME_STEPS_MAX, frame_step, f, 0) >= FRAME_STEPS_MAX)
+		return HTTP1_STOP;
+	return f->event == HTTP1_LINE ? HTTP1_NONE : f->event;
+}
+
+static __always_inline void frame_start(struct frame *f, struct __sk_buff *skb, struct scratch *s,
+					struct http1 *http, const struct packet *p)
+{
+	f->skb = skb;
+	f->s = s;
+	f->http = http;
+	f->payload = p->payload;
+	f->len = p->len;
+	f->at = 0;
+	f->window = f->filled = 0;
+	f->place = 0;
+	f->line = FRAME_NOWHERE;
+	f->event = HTTP1_NONE;
+}
+
+/* Which reason stands for the automaton's refusal. */
+static __always_inline __u32 frame_reason(const struct http1 *h)
+{
+	switch (h->stop) {
+	case HTTP1_STOP_NOT_HTTP:
+		return REASON_NOT_HTTP;
+	case HTTP1_STOP_HTTP2:
+		return REASON_HTTP2;
+	case HTTP1_STOP_TLS:
+		return REASON_TLS;
+	case HTTP1_STOP_CONNECT:
+		return REASON_CONNECT;
+	case HTTP1_STOP_LENGTH:
+		return REASON_LENGTH;
+	case HTTP1_STOP_MALFORMED:
+		return REASON_MALFORMED;
+	default:
+		return REASON_WORK_CAP;
+	}
+}
+
+/*
+ * Does a whole, valid request head stand at the very start of this payload? Nothing is
+ * changed: the automaton runs on scratch.trial.
+ */
+static __noinline int frame_whole_head(struct __sk_buff *skb, const struct packet *p)
+{
+	struct scratch *s = scratch_get();
+	struct frame f;
+
+	if (!s || !p->len)
+		return 0;
+	http1_init(&s->trial, HTTP1_REQUEST);
+	frame_start(&f, skb, s, &s->trial, p);
+	/* The blank line comes first, the end of the head after it. */
+	if (frame_next(&f) != HTTP1_BLANK)
+		return 0;
+	return frame_next(&f) == HTTP1_HEAD;
+}
+
+#endif

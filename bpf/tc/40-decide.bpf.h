@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Stage 4, decide: does this request get a header, and where?
+ *
+ * Asked once for each request, when all its fields have been seen and the blank line is certain.
+ * Nothing is written here: the decision is recorded as an edit of the flow. All that can be
+ * known to make the packet fail is checked here, before anything is recorded.
+ */
+#ifndef CTXPROP_TC_DECIDE_BPF_H
+#define CTXPROP_TC_DECIDE_BPF_H
+
+#include "30-frame.bpf.h"
+#include "traceparent.h"
+
+/* Any path carries a payload of this size (RFC 9293, 3.7.1: MSS 536, less 24 for options). */
+#define SAFE_PAYLOAD 512
+/* Growing moves what stands behind the place; beyond this a split is cheaper. */
+#define GROW_TAIL_MAX 2048
+
+/* What the decisions for one outbound packet have in common. */
+struct outbound {
+	struct __sk_buff *skb;
+	struct packet *p;
+	struct flow *flow;
+	struct scratch *s;
+	__u32 room;    /* largest payload that may leave in one packet */
+	__u32 sent;    /* app: one past the highest byte sent before this packet */
+	__u32 fresh;   /* edits recorded for this packet */
+	__u32 added;   /* bytes they add */
+	__u32 first;   /* payload offset of the first of them */
+	__u32 resent;  /* the packet carries bytes that were sent before */
+};
+
+/*
+ * The largest payload that this packet may be grown to; 0: it may not grow. A retransmission
+ * is never grown beyond what every path carries: so no path that lost the first, grown packet
+ * for its size can lose all the following ones too.
+ */
+static __always_inline __u32 decide_room(struct __sk_buff *skb, const struct packet *p,
+					 const struct flow *f, int resent)
+{
+	struct bpf_tcp_sock *tp;
+	struct bpf_sock *sk = skb->sk;
+	__u32 options = packet_tcp_header(p) - sizeof(struct tcphdr);
+	__u32 room = 65535, mtu = 0;
+
+	if (skb->gso_size)
+		return 0;
+	if (resent)
+		return SAFE_PAYLOAD;
+	if (f->mss)
+		room = f->mss > options ? f->mss - options : 0;
+	/* What the stack makes of path MTU discovery, for local senders. */
+	tp = sk ? bpf_tcp_sock(sk) : NULL;
+	if (tp && tp->mss_cache < room)
+		room = tp->mss_cache;
+	/* And never more than the device takes. */
+	bpf_check_mtu(skb, 0, &mtu, 0, 0);
+	if (mtu) {
+		__u32 headers = p->payload - p->l3;
+
+		mtu = mtu > headers ? mtu - headers : 0;
+		room = mtu < room ? mtu : room;
+	}
+	return room;
+}
+
+/* Can the packet be grown with all its edits, the first of them at `first`? */
+static __always_inline int decide_can_grow(const struct packet *p, __u32 room, __u32 first,
+					   __u32 added)
+{
+	return p->len + added <= room && p->len - first + added <= GROW_TAIL_MAX;
+}
+
+/* Do the added bytes still fit what the peer last said it would take? */
+static __always_inline int decide_fits_window(const struct outbound *o, __u32 len)
+{
+	const struct flow *f = o->flow;
+	__u32 in_flight = o->p->seq + o->p->len - f->peer_ack;
+	__u32 added = len;
+
+	if (!(f->flags & FLOW_WSCALE))
+		return 1;
+	for (__u32 i = 0; i < EDITS_MAX; i++) {
+		if (i >= f->edits.count)
+			break;
+		added += edits_get(&f->edits, i)->len;
+	}
+	return in_flight + added <= f->window;
+}
+
+/*
+ * Choose the payload offset of the edit: before the blank line where the packet can grow (little
+ * has to move), after the request line where it must be split. Returns 0 or a reason.
+ */
+static __always_inline __u32 decide_place(const struct outbound *o, const struct frame *frame,
+					  __u32 len, __u32 *place)
+{
+	__u32 blank = frame->place, line = frame->line;
+	__u32 first = o->fresh ? o->first : blank;
+	__u32 added = o->added + len;
+
+	if (line == FRAME_NOWHERE || seq_before(o->p->seq + line, o->sent))
+		line = blank;
+	if (seq_before(o->p->seq + blank, o->sent))
+		return REASON_NO_PLACE;
+	if (decide_can_grow(o->p, o->room, first, added)) {
+		*place = blank;
+		return 0;
+	}
+	*place = line;
+	return line > WIRE_MAX ? REASON_DEEP : 0;
+}
+
+/* A new root: ids from the kernel's random numbers (Level 2: none all zero). */
+static __always_inline void decide_ids(struct edit *e)
+{
+	__u32 *trace = (__u32 *)e->trace_id, *span = (__u32 *)e->span_id;
+
+	trace[0] = bpf_get_prandom_u32();
+	trace[1] = bpf_get_prandom_u32();
+	trace[2] = bpf_get_prandom_u32();
+	trace[3] = bpf_get_prandom_u32() | 1;
+	span[0] = bpf_get_prandom_u32();
+	span[1] = bpf_get_prandom_u32() | 1;
+	e->trace_flags = TRACEPARENT_SAMPLED | TRACEPARENT_RANDOM;
+}
+
+/* Reasons that need no look at the packet's size. Returns 0 or a reason. */
+static __always_inline __u32 decide_eligible(const struct outbound *o, const struct frame *frame)
+{
+	if (frame->http->flags & HTTP1_TRACEPARENT)
+		return REASON_PRESENT;
+	if (control_paused())
+		return REASON_PAUSED;
+	if (frame->http->flags & HTTP1_HEAD_LONG)
+		return REASON_HEAD_LONG;
+	if (o->p->fragment)
+		return REASON_FRAGMENT;
+	if (o->p->ip_options)
+		return REASON_IP_OPTIONS;
+	if (!(o->flow->flags & FLOW_PEER_SEEN))
+		return REASON_ONE_WAY;
+	return 0;
+}
+
+static __always_inline int decide_record(struct flow *f, const struct edit *e)
+{
+	int full;
+
+	bpf_spin_lock(&f->lock);
+	full = edits_add(&f->edits, e);
+	bpf_spin_unlock(&f->lock);
+	return full;
+}
+
+/*
+ * The blank line of a request is certain at frame->place: record an edit, or count why not.
+ * REASON_INJECTED is 0 and is counted only when the packet has been written.
+ */
+static __always_inline void decide(struct outbound *o, const struct frame *frame)
+{
+	struct edit e = {.len = TRACEPARENT_LINE_LEN};
+	__u32 reason = decide_eligible(o, frame), place = 0;
+
+	o->flow->requests++;
+	if (!reason && !decide_fits_window(o, e.len))
+		reason = REASON_WINDOW;
+	if (!reason)
+		reason = decide_place(o, frame, e.len, &place);
+	if (!reason) {
+		e.at = o->p->seq + place;
+		decide_ids(&e);
+		if (decide_record(o->flow, &e))
+			reason = REASON_EDITS_FULL;
+	}
+	if (reason) {
+		count(reason);
+		return;
+	}
+	if (!o->fresh)
+		o->first = place;
+	o->fresh++;
+	o->added += e.len;
+}
+
+/* An Upgrade was asked for: the answer decides whether this is still HTTP/1 afterwards. */
+static __always_inline void decide_await(struct outbound *o)
+{
+	struct flow *f = o->flow;
+
+	/* An older request that is still unanswered: which answer is whose cannot be told. */
+	if (f->requests > 1 && !(f->flags & FLOW_PEER_LAST)) {
+		flow_make_opaque(f, REASON_UPGRADED);
+		return;
+	}
+	http1_init(&f->answer, HTTP1_RESPONSE);
+	f->answer_at = o->p->ack;
+	f->flags |= FLOW_AWAIT;
+}
+
+/* The next event of the framing. Returns 0 to go on, 1 when this packet holds no more. */
+static __always_inline int decide_event(struct outbound *o, struct frame *frame)
+{
+	switch (frame_next(frame)) {
+	case HTTP1_BLANK:
+		/* While an Upgrade is unanswered nothing that follows is known to be HTTP. */
+		if (o->flow->flags & FLOW_AWAIT) {
+			flow_make_opaque(o->flow, REASON_UPGRADED);
+			return 1;
+		}
+		decide(o, frame);
+		return 0;
+	case HTTP1_HEAD:
+		if (frame->http->flags & HTTP1_UPGRADE)
+			decide_await(o);
+		frame->line = FRAME_NOWHERE;
+		return !!(o->flow->flags & FLOW_OPAQUE);
+	case HTTP1_END:
+	case HTTP1_LINE:
+		return 0;
+	case HTTP1_STOP:
+		flow_make_opaque(o->flow, frame_reason(frame->http));
+		return 1;
+	default:
+		return 1;
+	}
+}
+
+struct decide_loop {
+	struct outbound *o;
+	struct frame *frame;
+};
+
+static long decide_step(__u32 i, struct decide_loop *loop)
+{
+	(void)i;
+	return decide_event(loop->o, loop->frame);
+}
+
+/* Requests (three events each) that one packet may complete. */
+#define DECIDE_EVENTS_MAX 512
+
+/* Where the framing goes on in this packet; FRAME_NOWHERE: nothing in it is new. */
+static __always_inline __u32 decide_resume(struct outbound *o)
+{
+	struct flow *f = o->flow;
+	__u32 end = o->p->seq + o->p->len, gap;
+
+	if (!seq_before(f->next, end))
+		return FRAME_NOWHERE;
+	if (!seq_before(f->next, o->p->seq))
+		return f->next - o->p->seq;
+	/* A hole: harmless inside a body, else the flow is out of step. */
+	gap = o->p->seq - f->next;
+	if (http1_skippable(&f->http) < gap) {
+		count(REASON_HOLE);
+		flow_lose(f);
+		return FRAME_NOWHERE;
+	}
+	http1_skip(&f->http, gap);
+	f->next = o->p->seq;
+	return 0;
+}
+
+/* Read what is new in this packet and decide about each request in it. */
+static __noinline int decide_packet(struct outbound *o)
+{
+	struct frame frame;
+	struct decide_loop loop = {.o = o, .frame = &frame};
+	__u32 from = decide_resume(o);
+
+	if (from == FRAME_NOWHERE)
+		return 0;
+	frame_start(&frame, o->skb, o->s, &o->flow->http, o->p);
+	frame.at = from;
+	frame.window = from;
+	if (bpf_loop(DECIDE_EVENTS_MAX, decide_step, &loop, 0) >= DECIDE_EVENTS_MAX)
+		flow_make_opaque(o->flow, REASON_WORK_CAP);
+	o->flow->next = o->p->seq + o->p->len;
+	return 0;
+}
+
+#endif

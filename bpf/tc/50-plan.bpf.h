@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Stage 5, plan: which edits does this packet carry, old ones and new ones alike, and what will
+ * its bytes be on the wire?
+ *
+ * A packet carries every edit that stands before one of its bytes, on every transmission and
+ * however TCP cuts the stream this time.
+ */
+#ifndef CTXPROP_TC_PLAN_BPF_H
+#define CTXPROP_TC_PLAN_BPF_H
+
+#include "40-decide.bpf.h"
+
+/* Collect the edits of app bytes [seq, seq + len) and the wire number of the first byte. */
+static __always_inline void plan_make(struct flow *f, __u32 seq, __u32 len, struct plan *plan)
+{
+	/* Kept in memory: in registers each number of edits would be a path of its own for the
+	 * verifier, all the way down. */
+	volatile __u32 *n = &plan->count, *added = &plan->added;
+
+	*n = *added = 0;
+	plan->sum = 0;
+	bpf_spin_lock(&f->lock);
+	plan->wire_seq = edits_to_wire(&f->edits, seq);
+	for (__u32 i = 0; i < EDITS_MAX; i++) {
+		if (i >= f->edits.count)
+			break;
+		const struct edit *e = edits_get(&f->edits, i);
+
+		if (seq_before(e->at, seq) || !seq_before(e->at, seq + len))
+			continue;
+		plan->edit[*n & EDITS_MASK] = *e;
+		*added += e->len;
+		*n += 1;
+	}
+	bpf_spin_unlock(&f->lock);
+}
+
+/* A ones' complement sum whose bytes lie at an odd offset has its bytes swapped (RFC 1071, 2B). */
+static __always_inline __u32 plan_sum_at(__u32 sum, __u32 offset)
+{
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & 0xffff) + (sum >> 16);
+	return offset & 1 ? bpf_ntohs(sum) : sum;
+}
+
+/* Where the bytes of scratch.wire stand and how they were made. */
+struct render {
+	struct __sk_buff *skb;
+	struct scratch *s;
+	__u32 payload; /* offset of the payload in the skb */
+	__u32 from;    /* payload offset of the next byte to be copied */
+	__u32 pos;     /* bytes rendered so far */
+};
+
+/* Copy payload bytes up to `to`. Returns 0 or -1. */
+static __always_inline int render_copy(struct render *r, __u32 to)
+{
+	__u32 n = to - r->from, pos = r->pos;
+
+	if (n == 0)
+		return 0;
+	if (!index_within(&pos, WIRE_SIZE) || !size_within(&n, WIRE_MAX))
+		return -1;
+	if (bpf_skb_load_bytes(r->skb, r->payload + r->from, r->s->wire + pos, n))
+		return -1;
+	r->from = to;
+	r->pos = pos + n;
+	return 0;
+}
+
+/* Write the line of an edit. Returns 0 or -1. */
+static __always_inline int render_edit(struct render *r, const struct edit *e)
+{
+	struct traceparent_line line;
+	__u32 pos = r->pos;
+
+	if (!index_within(&pos, WIRE_SIZE))
+		return -1;
+	traceparent_write(&line, e);
+	for (int i = 0; i < 9; i++)
+		*(volatile __u64 *)(r->s->wire + pos + i * 8) = line.word[i];
+	r->s->plan.sum += plan_sum_at(bpf_csum_diff(NULL, 0, (__be32 *)&line, sizeof(line), 0),
+				      r->from);
+	r->pos += e->len;
+	return 0;
+}
+
+/*
+ * Render payload bytes [from, to) and the edits among them into scratch.wire; `to` may be the
+ * place of the last edit, which is rendered then. Returns the number of bytes, or -1.
+ */
+static __noinline int plan_render(struct __sk_buff *skb, const struct packet *p, __u32 from,
+				  __u32 to)
+{
+	struct render r = {.skb = skb, .s = scratch_get(), .from = from};
+
+	if (!r.s)
+		return -1;
+	r.payload = p->payload;
+	for (__u32 i = 0; i < EDITS_MAX; i++) {
+		const struct edit *e = &r.s->plan.edit[i];
+
+		if (i >= r.s->plan.count)
+			break;
+		if (render_copy(&r, e->at - p->seq) || render_edit(&r, e))
+			return -1;
+	}
+	return render_copy(&r, to) ? -1 : (int)r.pos;
+}
+
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Stage 6, write: the only file with helpers that change a packet.
+ *
+ * Checksums. Under CHECKSUM_PARTIAL the TCP checksum field holds the sum of the pseudo header
+ * alone and the rest is filled in later; otherwise it covers everything. A program cannot see
+ * which it is, but bpf_l4_csum_replace() can: without BPF_F_PSEUDO_HDR it does nothing under
+ * CHECKSUM_PARTIAL, with it (needed for the length) it acts in both cases.
+ *
+ * Every function returns 0 or a negative error; after the first success on a packet, an error
+ * of a later one means that the packet has to be dropped.
+ */
+#ifndef CTXPROP_TC_WRITE_BPF_H
+#define CTXPROP_TC_WRITE_BPF_H
+
+#include "20-flow.bpf.h"
+
+/* Cut the packet to, or grow it to, `len` bytes in all. Clears GSO; so only for plain packets. */
+static __always_inline long write_size(struct __sk_buff *skb, __u32 len)
+{
+	return bpf_skb_change_tail(skb, len, 0);
+}
+
+/* Overwrite `n` bytes at `off` with scratch.wire[from..from + n). The checksum is not touched. */
+static __always_inline long write_bytes(struct __sk_buff *skb, __u32 off, struct scratch *s,
+					__u32 from, __u32 n)
+{
+	if (!index_within(&from, WIRE_SIZE) || !size_within(&n, WIRE_MAX))
+		return -1;
+	return bpf_skb_store_bytes(skb, off, s->wire + from, n, 0);
+}
+
+/* Add `diff`, the sum of what was added less the sum of what was removed, to the TCP checksum. */
+static __always_inline long write_csum_diff(struct __sk_buff *skb, const struct packet *p,
+					    __u32 diff)
+{
+	return bpf_l4_csum_replace(skb, p->l4 + TCP_OFF_CSUM, 0, diff, 0);
+}
+
+/* A 32-bit number of the TCP header, host byte order, and the checksum with it. */
+static __always_inline long write_number(struct __sk_buff *skb, const struct packet *p, __u32 off,
+					 __u32 old, __u32 new)
+{
+	__be32 wire = bpf_htonl(new);
+	long err;
+
+	err = bpf_l4_csum_replace(skb, p->l4 + TCP_OFF_CSUM, bpf_htonl(old), wire, sizeof(wire));
+	return err ?: bpf_skb_store_bytes(skb, p->l4 + off, &wire, sizeof(wire), 0);
+}
+
+static __always_inline long write_window(struct __sk_buff *skb, const struct packet *p, __u16 new)
+{
+	__be16 wire = bpf_htons(new);
+	long err;
+
+	err = bpf_l4_csum_replace(skb, p->l4 + TCP_OFF_CSUM, bpf_htons(p->window), wire,
+				  sizeof(wire));
+	return err ?: bpf_skb_store_bytes(skb, p->l4 + TCP_OFF_WINDOW, &wire, sizeof(wire), 0);
+}
+
+/* The length fields: of the IP header and of TCP's pseudo header. `len`: TCP header and payload. */
+static __always_inline long write_length(struct __sk_buff *skb, const struct packet *p, __u32 len)
+{
+	__u32 field = p->l3 + (p->ipv6 ? IPV6_OFF_LEN : IPV4_OFF_LEN);
+	__u32 old = packet_tcp_header(p) + p->len;
+	__be16 ip_new = bpf_htons(p->ipv6 ? len : len + p->l4 - p->l3), ip_old;
+	long err;
+
+	/* Read, not computed: the field is 0 in a BIG TCP packet. */
+	err = bpf_skb_load_bytes(skb, field, &ip_old, sizeof(ip_old));
+	if (!err && !p->ipv6)
+		err = bpf_l3_csum_replace(skb, p->l3 + IPV4_OFF_CSUM, ip_old, ip_new, 2);
+	err = err ?: bpf_skb_store_bytes(skb, field, &ip_new, sizeof(ip_new), 0);
+	return err ?: bpf_l4_csum_replace(skb, p->l4 + TCP_OFF_CSUM, bpf_htonl(old),
+					  bpf_htonl(len), BPF_F_PSEUDO_HDR | 4);
+}
+
+/* Clear flags in the TCP header. */
+static __always_inline long write_clear_flags(struct __sk_buff *skb, const struct packet *p,
+					      __u8 clear)
+{
+	__u8 old[2], new[2];
+	long err;
+
+	err = bpf_skb_load_bytes(skb, p->l4 + TCP_OFF_FLAGS - 1, old, 2);
+	if (err)
+		return err;
+	new[0] = old[0];
+	new[1] = old[1] & ~clear;
+	err = bpf_l4_csum_replace(skb, p->l4 + TCP_OFF_CSUM, *(__u16 *)old, *(__u16 *)new, 2);
+	return err ?: bpf_skb_store_bytes(skb, p->l4 + TCP_OFF_FLAGS, &new[1], 1, 0);
+}
+
+/* The options of the TCP header: scratch.header was, scratch.header_new is; `len` bytes. */
+static __always_inline long write_options(struct __sk_buff *skb, const struct packet *p,
+					  struct scratch *s, __u32 len)
+{
+	__s64 diff;
+
+	if (!size_within(&len, TCP_OPTIONS_MAX))
+		return -1;
+	diff = bpf_csum_diff((__be32 *)s->header, len, (__be32 *)s->header_new, len, 0);
+	if (diff < 0)
+		return diff;
+	diff = write_csum_diff(skb, p, diff);
+	return diff ?: bpf_skb_store_bytes(skb, p->l4 + sizeof(struct tcphdr), s->header_new, len,
+					   0);
+}
+
+static __always_inline __u32 csum_fold(__u64 sum)
+{
+	sum = (sum & 0xffffffff) + (sum >> 32);
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & 0xffff) + (sum >> 16);
+	return sum;
+}
+
+/* Ones' complement sum of scratch.wire[from..to), unfolded; from and to are even. */
+static __always_inline __u64 csum_wire(struct scratch *s, __u32 from, __u32 to)
+{
+	__u64 sum = 0;
+
+	/* bpf_csum_diff() takes multiples of four, at most 512 bytes before 6.12. */
+	for (int i = 0; i < 4; i++) {
+		__u32 n = to - from;
+
+		if (n > 512)
+			n = 512;
+		n &= ~3u;
+		if (!index_within(&from, WIRE_SIZE) || !size_within(&n, 512))
+			break;
+		sum += (__u32)bpf_csum_diff(NULL, 0, (__be32 *)(s->wire + from), n, 0);
+		from += n;
+	}
+	if (to - from == 2 && index_within(&from, WIRE_SIZE))
+		sum += *(volatile __u16 *)(s->wire + from);
+	return sum;
+}
+
+/* Sum of the pseudo header's addresses, protocol and length (RFC 9293, 3.1; RFC 8200, 8.1). */
+static __always_inline __u64 csum_pseudo(const struct packet *p, __u32 len)
+{
+	const __u32 *src = (const __u32 *)p->key.src, *dst = (const __u32 *)p->key.dst;
+	__u64 sum = (__u64)bpf_htonl(len) + bpf_htonl(IPPROTO_TCP) + src[3] + dst[3];
+
+	if (p->ipv6)
+		sum += (__u64)src[0] + src[1] + src[2] + dst[0] + dst[1] + dst[2];
+	return sum;
+}
+
+/*
+ * Give the packet the checksum of its TCP header as it stands now and of `payload`, a sum of
+ * payload bytes. For packets whose old payload is not known as a whole. Call last.
+ */
+static __always_inline long write_csum_anew(struct __sk_buff *skb, const struct packet *p,
+					    struct scratch *s, __u64 payload, __u32 payload_len)
+{
+	__u32 header = packet_tcp_header(p), old;
+	__u64 sum;
+
+	if (!size_within(&header, 60))
+		return -1;
+	if (bpf_skb_load_bytes(skb, p->l4, s->header, header))
+		return -1;
+	old = *(__u16 *)(s->header + TCP_OFF_CSUM);
+	*(__u16 *)(s->header + TCP_OFF_CSUM) = 0;
+	sum = csum_pseudo(p, header + payload_len) + payload;
+	sum += (__u32)bpf_csum_diff(NULL, 0, (__be32 *)s->header, header, 0);
+	/* Not "set to", which would ruin CHECKSUM_PARTIAL, but "change from old to". */
+	return write_csum_diff(skb, p, old + csum_fold(sum));
+}
+
+#endif

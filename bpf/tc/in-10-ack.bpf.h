@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Inbound, 1: what the peer says about our bytes (acknowledgement, SACK, window) is said in wire
+ * numbers; the sender gets it in app numbers.
+ */
+#ifndef CTXPROP_TC_IN_ACK_BPF_H
+#define CTXPROP_TC_IN_ACK_BPF_H
+
+#include "60-write.bpf.h"
+
+/* A peer's segment lies this close to what our side acknowledged, or it is not believed. */
+#define PEER_NEAR (1 << 24)
+
+/* An acknowledgement on both sides of the translation. */
+struct ack {
+	__u32 app;
+	__u32 unacked;  /* bytes of edits beyond it */
+	__u32 believed; /* it can be the peer's own: it acknowledges what was sent */
+};
+
+/*
+ * Numbers that no peer could send (spoofed, or of an older connection) are translated all the
+ * same, but change nothing: an edit that is forgotten too early breaks the connection.
+ */
+static __always_inline int ack_plausible(const struct packet *p, const struct flow *f)
+{
+	__u32 distance = p->seq - f->peer_next + PEER_NEAR;
+
+	return (p->flags & TCP_ACK) && distance < 2 * PEER_NEAR;
+}
+
+/* Translate, and retire what is acknowledged. */
+static __always_inline void ack_translate(const struct packet *p, struct flow *f, struct ack *a)
+{
+	int plausible = ack_plausible(p, f);
+	/* One more than was sent: a FIN has a number too. */
+	__u32 highest = f->sent + 1;
+
+	a->app = p->ack;
+	a->unacked = 0;
+	if (!flow_has_offset(f)) {
+		a->believed = plausible && !seq_before(highest, p->ack);
+		return;
+	}
+	bpf_spin_lock(&f->lock);
+	a->app = edits_to_app(&f->edits, p->ack);
+	a->believed = plausible && !seq_before(highest, a->app);
+	if (f->edits.count) {
+		a->unacked = edits_unacked(&f->edits, p->ack);
+		if (a->believed)
+			edits_retire(&f->edits, a->app);
+	}
+	bpf_spin_unlock(&f->lock);
+}
+
+/* Remember the newest acknowledgement and the window that came with it. */
+static __always_inline void ack_note(const struct packet *p, struct flow *f, const struct ack *a)
+{
+	if (!a->believed || seq_before(a->app, f->peer_ack))
+		return;
+	f->peer_ack = a->app;
+	f->window = (__u32)p->window << (f->wscale & TCP_WSCALE_MAX);
+}
+
+/* The window that is left for app bytes when the edits in flight have taken their part. */
+static __always_inline __u16 ack_window(const struct packet *p, const struct flow *f,
+					const struct ack *a)
+{
+	__u8 scale = f->wscale & TCP_WSCALE_MAX;
+	__u32 bytes = (__u32)p->window << scale;
+
+	if (!a->unacked || !(f->flags & FLOW_WSCALE))
+		return p->window;
+	return bytes > a->unacked ? (bytes - a->unacked) >> scale : 0;
+}
+
+/* NOP, NOP, timestamps: what nearly every segment without SACK blocks has. */
+#define OPTIONS_ONLY_TIMESTAMPS 0x0101080a
+#define SACK_BLOCKS_MAX 4
+
+static __always_inline int sack_possible(struct __sk_buff *skb, const struct packet *p)
+{
+	__u32 header = packet_tcp_header(p);
+	__be32 *options;
+
+	/* The smallest: two NOPs, kind, length, one block. */
+	if (header < sizeof(struct tcphdr) + 12)
+		return 0;
+	if (header > sizeof(struct tcphdr) + 12)
+		return 1;
+	options = packet_at(skb, p->l4 + sizeof(struct tcphdr), sizeof(*options));
+	return options && *options != bpf_htonl(OPTIONS_ONLY_TIMESTAMPS);
+}
+
+static __always_inline __u32 sack_load(const __u8 *p)
+{
+	return bpf_ntohl(*(const volatile __u32 *)p);
+}
+
+static __always_inline void sack_store(__u8 *p, __u32 v)
+{
+	*(volatile __u32 *)p = bpf_htonl(v);
+}
+
+/* The rewriting of one SACK option, from scratch.header to scratch.header_new. */
+struct sack_walk {
+	struct scratch *s;
+	struct flow *flow;
+	__u32 from, end; /* offsets among the options: the next block, the end of the option */
+	__u32 to;        /* where the next block that is kept goes */
+};
+
+/*
+ * One block, as a callback of bpf_loop(). A block that becomes empty is taken out and the others
+ * move down (a second copy of a block would be read as D-SACK, RFC 2883).
+ */
+static long sack_step(__u32 i, struct sack_walk *w)
+{
+	(void)i;
+	__u32 from = w->from, to = w->to, left, right;
+
+	if (from + 8 > w->end || from > TCP_OPTIONS_MAX - 8 || to > TCP_OPTIONS_MAX - 8)
+		return 1;
+	left = sack_load(w->s->header + from);
+	right = sack_load(w->s->header + from + 4);
+	bpf_spin_lock(&w->flow->lock);
+	left = edits_to_app_up(&w->flow->edits, left);
+	right = edits_to_app(&w->flow->edits, right);
+	bpf_spin_unlock(&w->flow->lock);
+	w->from = from + 8;
+	if (!seq_before(left, right))
+		return 0;
+	sack_store(w->s->header_new + to, left);
+	sack_store(w->s->header_new + to + 4, right);
+	w->to = to + 8;
+	return 0;
+}
+
+/* What the option no longer needs is filled with NOPs. */
+static long sack_pad(__u32 i, struct sack_walk *w)
+{
+	(void)i;
+	__u32 to = w->to;
+
+	if (to >= w->end || to >= TCP_OPTIONS_MAX)
+		return 1;
+	w->s->header_new[to] = TCPOPT_NOP;
+	w->to = to + 1;
+	return 0;
+}
+
+/* Translate the SACK option, if the segment has one. Returns 0 or a negative error. */
+static __noinline int sack_packet(struct __sk_buff *skb, const struct packet *p, struct flow *f)
+{
+	struct scratch *s = scratch_get();
+	struct tcp_options o = {};
+	struct sack_walk w = {.s = s, .flow = f};
+	__u32 len = tcp_options_read(skb, p, &o), at = o.sack;
+
+	if (!s || !f || o.sack_size < 10 || at > TCP_OPTIONS_MAX - 10)
+		return 0;
+	__builtin_memcpy(s->header_new, s->header, TCP_OPTIONS_MAX);
+	w.from = w.to = at + 2;
+	w.end = at + o.sack_size;
+	bpf_loop(SACK_BLOCKS_MAX, sack_step, &w, 0);
+	if (w.to == at + 2)
+		w.to = at; /* nothing is left: not even the option */
+	else
+		s->header_new[at + 1] = w.to - at;
+	bpf_loop(SACK_BLOCKS_MAX * 8 + 2, sack_pad, &w, 0);
+	count(REASON_SACK);
+	return write_options(skb, p, s, len);
+}
+
+/* Write the translated numbers. Returns the verdict. */
+static __always_inline int ack_write(struct __sk_buff *skb, const struct packet *p,
+				     struct flow *f, const struct ack *a)
+{
+	__u16 window = ack_window(p, f, a);
+	long err = 0;
+
+	if (sack_possible(skb, p))
+		err = sack_packet(skb, p, f);
+	if (!err && a->app != p->ack)
+		err = write_number(skb, p, TCP_OFF_ACK, p->ack, a->app);
+	if (!err && window != p->window)
+		err = write_window(skb, p, window);
+	if (err) {
+		count(REASON_DROPPED);
+		return DROP;
+	}
+	count(REASON_ACK);
+	packet_mark(skb, SIDE_IN);
+	return NEXT;
+}
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Inbound, 2: the few answers that have to be looked at. One that follows a request with
+ * Upgrade tells whether the connection still speaks HTTP/1; one that begins with a status line
+ * helps to join a connection that was met in the middle.
+ */
+#ifndef CTXPROP_TC_IN_ANSWER_BPF_H
+#define CTXPROP_TC_IN_ANSWER_BPF_H
+
+#include "30-frame.bpf.h"
+
+/* The next status that the awaited answer shows in this packet; 0: none yet, -1: lost. */
+static __always_inline int answer_status(struct frame *frame)
+{
+	/* A head brings BLANK and HEAD; an interim answer (1xx) END too. */
+	for (int i = 0; i < 8; i++) {
+		switch (frame_next(frame)) {
+		case HTTP1_HEAD:
+			if (frame->http->status == 101 || frame->http->status >= 200)
+				return frame->http->status;
+			break;
+		case HTTP1_BLANK:
+		case HTTP1_END:
+			break;
+		case HTTP1_STOP:
+			return -1;
+		default:
+			return 0;
+		}
+	}
+	return -1;
+}
+
+/* Data of the peer while an Upgrade is unanswered. */
+static __noinline int answer_await(struct __sk_buff *skb, const struct packet *p, struct flow *f)
+{
+	struct scratch *s = scratch_get();
+	struct frame frame;
+	__u32 end = p->seq + p->len, from;
+	int status;
+
+	if (!s || !f || !seq_before(f->answer_at, end))
+		return 0;
+	from = f->answer_at - p->seq;
+	/* A hole: which bytes are missing cannot be known, so nothing is. */
+	if (seq_before(f->answer_at, p->seq)) {
+		flow_make_opaque(f, REASON_UPGRADED);
+		return 0;
+	}
+	frame_start(&frame, skb, s, &f->answer, p);
+	frame.at = frame.window = from;
+	status = answer_status(&frame);
+	f->answer_at = end;
+	if (status == 101 || status < 0)
+		flow_make_opaque(f, REASON_UPGRADED);
+	else if (status)
+		f->flags &= ~FLOW_AWAIT;
+	return 0;
+}
+
+/* Data of the peer on a connection that waits to be joined: does it begin with a status line? */
+static __always_inline void answer_learn(struct __sk_buff *skb, const struct packet *p,
+					 struct flow *f)
+{
+	__u64 start;
+
+	if (!(f->flags & FLOW_CANDIDATE) || p->seq != f->answer_at)
+		return;
+	if (bpf_skb_load_bytes(skb, p->payload, &start, sizeof(start)))
+		return;
+	/* "HTTP/1." and any minor version */
+	if ((start & 0x00ffffffffffffffull) == 0x002e312f50545448ull)
+		f->flags |= FLOW_ANSWERED;
+}
+
+static __always_inline void answer_data(struct __sk_buff *skb, const struct packet *p,
+					struct flow *f)
+{
+	if (f->flags & FLOW_AWAIT)
+		answer_await(skb, p, f);
+	else if (f->flags & FLOW_LEARN)
+		answer_learn(skb, p, f);
+	f->flags |= FLOW_PEER_LAST;
+}
+
+#endif
