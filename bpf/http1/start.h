@@ -125,10 +125,14 @@ HTTP1_INLINE enum http1_event http1_at_version(struct http1 *h, struct http1_cur
 
 HTTP1_INLINE enum http1_event http1_at_status_version(struct http1 *h, struct http1_cursor *c)
 {
+	enum http1_event event;
+
 	if (!http1_collect(h, c, 8))
 		return HTTP1_NONE;
-	http1_enter(h, HTTP1_AT_STATUS);
-	return http1_check_version(h);
+	event = http1_check_version(h);
+	if (!event)
+		http1_enter(h, HTTP1_AT_STATUS);
+	return event;
 }
 
 /* The decimal digit in byte `n` of a word; 10 or more: there is none. */

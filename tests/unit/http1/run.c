@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdio.h>
+#include <string.h>
+
+#include "run.h"
+
+/* What stands in a window behind the bytes that were put there. */
+static const uint8_t left_overs[] = "\r\n:\r\n\r\n5\r\n GET / HTTP/1.1\r\n\n,chunked";
+
+struct runner {
+	const struct run_input *input;
+	struct run *run;
+	struct http1 http;
+	unsigned responses;
+	uint64_t at;
+	uint64_t base;   /* where the window begins */
+	uint32_t filled; /* and how many bytes of the stream it has */
+	uint8_t window[HTTP1_WINDOW + 8];
+};
+
+static void mark(struct runner *r, uint64_t at, enum http1_event event)
+{
+	if (r->run->count == RUN_MARKS_MAX) {
+		r->run->fault = "more events than a run can keep";
+		return;
+	}
+	r->run->marks[r->run->count++] = (struct run_mark){
+	    .at = at,
+	    .left = r->http.left,
+	    .event = event,
+	    .flags = r->http.flags,
+	    .status = r->http.status,
+	    .stop = r->http.stop,
+	};
+}
+
+/* Tell the automaton which request the coming response answers. */
+static void expect(struct runner *r)
+{
+	if (r->http.kind == HTTP1_RESPONSE && r->input->answers >> (r->responses & 15) & 1)
+		r->http.flags |= HTTP1_HEAD_METHOD;
+}
+
+static void met(struct runner *r, uint64_t at, enum http1_event event)
+{
+	mark(r, at, event);
+	if (event != HTTP1_END || r->http.status < 200)
+		return;
+	r->responses++;
+	expect(r);
+}
+
+/* Put the stream bytes at r->at into the window, if it has none of them. */
+static void fill(struct runner *r, uint64_t end)
+{
+	if (r->at < r->base + r->filled)
+		return;
+	r->base = r->at;
+	r->filled = end - r->at > HTTP1_WINDOW ? HTTP1_WINDOW : end - r->at;
+	for (size_t i = 0; i < sizeof(r->window); i++)
+		r->window[i] = left_overs[(r->at + i) % (sizeof(left_overs) - 1)];
+	if (r->filled)
+		memcpy(r->window, r->input->bytes + r->at, r->filled);
+}
+
+static void look(struct runner *r, uint64_t end)
+{
+	uint32_t i;
+	struct http1_step s;
+
+	fill(r, end);
+	i = r->at - r->base;
+	s = http1_step(&r->http, r->window, i, r->filled);
+	r->run->steps++;
+	if (s.event == HTTP1_NONE && s.next == i)
+		r->run->fault = "a step without progress";
+	if (s.next < i || s.next > r->filled || s.at < i || s.at > s.next)
+		r->run->fault = "a step beyond its bounds";
+	r->at = r->base + s.next;
+	if (s.event != HTTP1_NONE)
+		met(r, r->base + s.at, s.event);
+}
+
+static void skip(struct runner *r, uint64_t end)
+{
+	uint64_t n = http1_skippable(&r->http);
+
+	if (n > end - r->at)
+		n = end - r->at;
+	r->at += n;
+	if (http1_skip(&r->http, n) == HTTP1_END)
+		met(r, r->at, HTTP1_END);
+}
+
+static bool is_stopped(const struct runner *r)
+{
+	return r->run->count && r->run->marks[r->run->count - 1].event == HTTP1_STOP;
+}
+
+/* One packet: everything up to `end`. Returns whether the stream goes on. */
+static bool packet(struct runner *r, uint64_t end)
+{
+	r->filled = 0;
+	while (r->at < end || http1_pending(&r->http)) {
+		if (!r->input->look && http1_skippable(&r->http))
+			skip(r, end);
+		else
+			look(r, end);
+		if (r->run->fault || is_stopped(r))
+			return false;
+	}
+	return true;
+}
+
+void run_stream(const struct run_input *input, struct run *ret_run)
+{
+	struct runner r = {.input = input, .run = ret_run};
+
+	ret_run->count = ret_run->steps = 0;
+	ret_run->fault = NULL;
+	http1_init(&r.http, input->kind);
+	expect(&r);
+	for (size_t i = 0; i < input->cut_count; i++)
+		if (!packet(&r, input->cuts[i]))
+			return;
+	packet(&r, input->len);
+}
+
+static bool same(const struct run_mark *a, const struct run_mark *b)
+{
+	return a->at == b->at && a->left == b->left && a->event == b->event &&
+	       a->flags == b->flags && a->status == b->status && a->stop == b->stop;
+}
+
+static int describe(char *text, size_t size, const struct run *run, size_t i)
+{
+	const struct run_mark *m = &run->marks[i];
+
+	if (i >= run->count)
+		return snprintf(text, size, "nothing");
+	return snprintf(text, size, "event %u at %llu (left %llu, flags %#x, status %u, stop %u)",
+			m->event, (unsigned long long)m->at, (unsigned long long)m->left, m->flags,
+			m->status, m->stop);
+}
+
+bool run_differ(const struct run *a, const struct run *b, char *text, size_t size)
+{
+	char left[128], right[128];
+	size_t i = 0;
+
+	while (i < a->count && i < b->count && same(&a->marks[i], &b->marks[i]))
+		i++;
+	if (i == a->count && i == b->count)
+		return false;
+	describe(left, sizeof(left), a, i);
+	describe(right, sizeof(right), b, i);
+	snprintf(text, size, "mark %zu: %s; but %s", i, left, right);
+	return true;
+}
