@@ -3,8 +3,7 @@
 
 #include "base/netlink.h"
 
-#define SEQUENCE     1           /* one question per socket */
-#define BUFFER_BYTES (32 * 1024) /* the largest message that the kernel puts in a dump */
+#define SEQUENCE 1 /* one question per socket */
 
 static void close_socket(struct mnl_socket **nl)
 {
@@ -12,9 +11,19 @@ static void close_socket(struct mnl_socket **nl)
 		mnl_socket_close(*nl);
 }
 
+void *netlink_begin(union netlink_request *request, int type, int flags, size_t size)
+{
+	struct nlmsghdr *header = mnl_nlmsg_put_header(request->bytes);
+
+	header->nlmsg_type = (__u16)type;
+	header->nlmsg_flags = (__u16)(NLM_F_REQUEST | flags);
+	header->nlmsg_seq = SEQUENCE;
+	return mnl_nlmsg_put_extra_header(header, size);
+}
+
 static int read_answers(struct mnl_socket *nl, mnl_cb_t on_message, void *data)
 {
-	char buffer[BUFFER_BYTES];
+	_Alignas(struct nlmsghdr) char buffer[NETLINK_ANSWER_MAX];
 	unsigned int port = mnl_socket_get_portid(nl);
 	int more = MNL_CB_OK;
 
@@ -28,14 +37,13 @@ static int read_answers(struct mnl_socket *nl, mnl_cb_t on_message, void *data)
 	return more == MNL_CB_ERROR ? -errno : 0;
 }
 
-int netlink_query(int bus, struct nlmsghdr *request, mnl_cb_t on_message, void *data)
+int netlink_query(int bus, union netlink_request *request, mnl_cb_t on_message, void *data)
 {
 	__attribute__((cleanup(close_socket))) struct mnl_socket *nl =
 	    mnl_socket_open2(bus, SOCK_CLOEXEC);
 
-	request->nlmsg_seq = SEQUENCE;
 	if (!nl || mnl_socket_bind(nl, 0, MNL_SOCKET_AUTOPID) < 0 ||
-	    mnl_socket_sendto(nl, request, request->nlmsg_len) < 0)
+	    mnl_socket_sendto(nl, request, request->header.nlmsg_len) < 0)
 		return -errno;
 	return read_answers(nl, on_message, data);
 }

@@ -13,14 +13,14 @@
 #include "daemon/daemon.h"
 #include "daemon/devices.h"
 #include "daemon/layers.h"
-#include "daemon/summary.h"
+#include "daemon/upkeep.h"
+#include "flows/table.h"
 #include "load/control.h"
 #include "load/engine.h"
 #include "load/features.h"
 #include "load/pins.h"
+#include "load/stale.h"
 #include "load/tcx.h"
-
-#define SUMMARY_MS 10000
 
 /* Everything that a running daemon holds. */
 struct daemon {
@@ -30,7 +30,7 @@ struct daemon {
 	struct engine *engine;
 	struct attacher attacher;
 	struct devices *devices;
-	struct summary summary;
+	struct upkeep upkeep;
 };
 
 /* Log what failed and hand the error on. */
@@ -76,6 +76,17 @@ static int choose_way(enum attach_way wanted, enum attach_way *ret_way)
 	}
 	*ret_way = wanted == ATTACH_CLSACT || !tcx ? ATTACH_CLSACT : ATTACH_TCX;
 	return 0;
+}
+
+/* Others' leftovers are no reason not to start. */
+static void clear_stale(const struct pins *pins)
+{
+	int removed = stale_remove(pins);
+
+	if (removed < 0)
+		log_debug("looking for pins of namespaces that are gone: %s", strerror(-removed));
+	else if (removed)
+		log_info("removed the pins of %d network namespaces that are gone", removed);
 }
 
 static int open_pins(struct daemon *daemon)
@@ -151,13 +162,17 @@ static int start(struct daemon *daemon, const struct options *options)
 	if (daemon->signal_fd < 0)
 		return failed("signals", daemon->signal_fd);
 	err = open_pins(daemon);
-	if (!err)
-		err = load_programs(daemon, options);
+	if (err)
+		return err;
+	clear_stale(&daemon->pins);
+	err = load_programs(daemon, options);
 	if (!err)
 		err = attach_all(daemon, options);
-	if (!err)
-		err = summary_start(&daemon->summary, engine_counters_fd(daemon->engine));
-	return err;
+	if (err)
+		return err;
+	err = upkeep_start(&daemon->upkeep, engine_counters_fd(daemon->engine),
+			   engine_flows_fd(daemon->engine), options->gc_seconds);
+	return err ? failed("counters", err) : 0;
 }
 
 /* One round of waiting. Returns 1 after a signal to stop, 0 to go on, or -errno. */
@@ -177,32 +192,27 @@ static int wait_for_news(struct daemon *daemon, int timeout_ms)
 
 static int run(struct daemon *daemon)
 {
-	const __u64 interval_ns = SUMMARY_MS * (NS_PER_SECOND / 1000);
-	__u64 next = clock_now_ns() + interval_ns;
 	int news = 0;
 
-	while (!news) {
-		__u64 now = clock_now_ns();
-
-		if (now >= next) {
-			summary_log(&daemon->summary);
-			next = now + interval_ns;
-		}
-		news = wait_for_news(daemon, (int)((next - now) / 1000000) + 1);
-	}
+	while (!news)
+		news = wait_for_news(daemon, upkeep_do(&daemon->upkeep));
 	return news < 0 ? failed("waiting for news", news) : 0;
 }
 
 /* Stop editing, and say what stays. */
 static void leave(struct daemon *daemon)
 {
+	unsigned long total = 0, shifted = 0;
 	int err = control_set_paused(daemon->pins.layer_dir, true);
 
+	if (!err)
+		err = table_count(engine_flows_fd(daemon->engine), &total, &shifted);
 	if (err)
-		failed("editing could not be switched off", err);
+		failed("stopping to edit", err);
 	else
-		log_info("editing stopped; live flows stay translated by the pinned programs; "
-			 "`ctxprop detach` removes them");
+		log_info("editing stopped; %lu live flows stay translated by the pinned programs; "
+			 "`ctxprop detach` removes them",
+			 shifted);
 }
 
 static void close_all(struct daemon *daemon)

@@ -6,15 +6,18 @@
 #include "base/number.h"
 #include "daemon/options.h"
 
-#define FLOWS_MIN 16
-#define FLOWS_MAX (16 * 1024 * 1024)
+#define FLOWS_MIN      16
+#define FLOWS_MAX      (16 * 1024 * 1024)
+#define GC_SECONDS     60
+#define GC_SECONDS_MAX 3600
 
-enum { OPTION_FLOWS = 256, OPTION_ATTACH, OPTION_LEVEL, OPTION_VERSION };
+enum { OPTION_FLOWS = 256, OPTION_GC, OPTION_ATTACH, OPTION_LEVEL, OPTION_VERSION };
 
 static const struct option long_options[] = {
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, OPTION_VERSION},
     {"flows", required_argument, NULL, OPTION_FLOWS},
+    {"gc-interval", required_argument, NULL, OPTION_GC},
     {"attach", required_argument, NULL, OPTION_ATTACH},
     {"log-level", required_argument, NULL, OPTION_LEVEL},
     {"verbose", no_argument, NULL, 'v'},
@@ -27,6 +30,7 @@ static const char help[] =
     "network namespace. Runs in the foreground; stop it with SIGTERM.\n"
     "\n"
     "      --flows N          size of the flow table (default %d)\n"
+    "      --gc-interval S    seconds between two looks for dead flows (default %d)\n"
     "      --attach WAY       tcx, clsact or auto (default auto: tcx where the kernel has it)\n"
     "      --log-level LEVEL  error, warning, info or debug (default info)\n"
     "  -v, --verbose          the same as --log-level debug\n"
@@ -54,6 +58,19 @@ static enum options_next set_flows(struct options *options, const char *value)
 	return refuse("flows", value, wanted);
 }
 
+static enum options_next set_gc(struct options *options, const char *value)
+{
+	unsigned long seconds;
+	char wanted[64];
+
+	if (!number_parse(value, 1, GC_SECONDS_MAX, &seconds)) {
+		options->gc_seconds = (unsigned int)seconds;
+		return OPTIONS_RUN;
+	}
+	snprintf(wanted, sizeof(wanted), "seconds from 1 to %d", GC_SECONDS_MAX);
+	return refuse("gc-interval", value, wanted);
+}
+
 static enum options_next set_way(struct options *options, const char *value)
 {
 	int way = attach_way_by_name(value);
@@ -78,13 +95,15 @@ static enum options_next take(struct options *options, int option)
 {
 	switch (option) {
 	case 'h':
-		printf(help, CTXPROP_FLOWS_DEFAULT);
+		printf(help, CTXPROP_FLOWS_DEFAULT, GC_SECONDS);
 		return OPTIONS_DONE;
 	case OPTION_VERSION:
 		printf("ctxpropd %s (ABI %d)\n", CTXPROP_VERSION, CTXPROP_ABI_VERSION);
 		return OPTIONS_DONE;
 	case OPTION_FLOWS:
 		return set_flows(options, optarg);
+	case OPTION_GC:
+		return set_gc(options, optarg);
 	case OPTION_ATTACH:
 		return set_way(options, optarg);
 	case OPTION_LEVEL:
@@ -103,8 +122,10 @@ enum options_next options_parse(int argc, char **argv, struct options *ret_optio
 	enum options_next next = OPTIONS_RUN;
 	int option;
 
-	*ret_options = (struct options){
-	    .flows = CTXPROP_FLOWS_DEFAULT, .way = ATTACH_AUTO, .level = LOG_LEVEL_INFO};
+	*ret_options = (struct options){.flows = CTXPROP_FLOWS_DEFAULT,
+					.gc_seconds = GC_SECONDS,
+					.way = ATTACH_AUTO,
+					.level = LOG_LEVEL_INFO};
 	while (next == OPTIONS_RUN &&
 	       (option = getopt_long(argc, argv, "hv", long_options, NULL)) != -1)
 		next = take(ret_options, option);

@@ -10,6 +10,7 @@
 
 struct options {
 	__u32 flows;
+	unsigned int gc_seconds; /* between two looks for dead flows */
 	enum attach_way way;
 	enum log_level level;
 };

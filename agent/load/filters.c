@@ -62,18 +62,15 @@ static int on_filter(const struct nlmsghdr *message, void *data)
 int filters_each(int ifindex, enum hook hook, void (*visit)(const struct filter *, void *data),
 		 void *data)
 {
-	char buffer[MNL_NLMSG_HDRLEN + sizeof(struct tcmsg)];
-	struct nlmsghdr *request = mnl_nlmsg_put_header(buffer);
-	struct tcmsg *tc = mnl_nlmsg_put_extra_header(request, sizeof(*tc));
+	union netlink_request request;
+	struct tcmsg *tc = netlink_begin(&request, RTM_GETTFILTER, NLM_F_DUMP, sizeof(*tc));
 	struct dump dump = {visit, data};
 	int err;
 
-	request->nlmsg_type = RTM_GETTFILTER;
-	request->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
 	tc->tcm_family = AF_UNSPEC;
 	tc->tcm_ifindex = ifindex;
 	tc->tcm_parent = parents[hook];
-	err = netlink_query(NETLINK_ROUTE, request, on_filter, &dump);
+	err = netlink_query(NETLINK_ROUTE, &request, on_filter, &dump);
 	/* No clsact there, or a kernel without classifiers. */
 	return err == -EINVAL || err == -EOPNOTSUPP ? 0 : err;
 }

@@ -11,7 +11,6 @@
 #include "base/netlink.h"
 #include "load/links.h"
 
-#define NEWS_BUFFER_BYTES   (32 * 1024)
 #define SOCKET_BUFFER_BYTES (1024 * 1024) /* thousands of devices that come at once */
 
 _Static_assert(LINK_NAME_MAX == IF_NAMESIZE, "names of devices fit");
@@ -85,13 +84,10 @@ static int on_message(const struct nlmsghdr *message, void *data)
 
 int links_dump(const struct links_handler *handler)
 {
-	char buffer[MNL_NLMSG_HDRLEN + sizeof(struct ifinfomsg)];
-	struct nlmsghdr *request = mnl_nlmsg_put_header(buffer);
+	union netlink_request request;
 
-	request->nlmsg_type = RTM_GETLINK;
-	request->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
-	mnl_nlmsg_put_extra_header(request, sizeof(struct ifinfomsg));
-	return netlink_query(NETLINK_ROUTE, request, on_message, (void *)handler);
+	netlink_begin(&request, RTM_GETLINK, NLM_F_DUMP, sizeof(struct ifinfomsg));
+	return netlink_query(NETLINK_ROUTE, &request, on_message, (void *)handler);
 }
 
 static int subscribe(struct mnl_socket *nl)
@@ -127,7 +123,7 @@ int links_monitor_fd(const struct links_monitor *monitor)
 
 int links_monitor_read(struct links_monitor *monitor)
 {
-	char buffer[NEWS_BUFFER_BYTES];
+	_Alignas(struct nlmsghdr) char buffer[NETLINK_ANSWER_MAX];
 
 	for (;;) {
 		ssize_t size = mnl_socket_recvfrom(monitor->nl, buffer, sizeof(buffer));

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "base/netns.h"
+#include "base/netns_all.h"
+
+static bool knows_inode(const struct netns_set *set, __u64 inode)
+{
+	for (size_t i = 0; i < set->count; i++)
+		if (set->ids[i].inode == inode)
+			return true;
+	return false;
+}
+
+static int add(struct netns_set *set, __u64 inode, __u64 cookie)
+{
+	if (set->count == set->room) {
+		size_t room = set->room ? set->room * 2 : 64;
+		struct netns_id *ids = reallocarray(set->ids, room, sizeof(*ids));
+
+		if (!ids)
+			return -ENOMEM;
+		set->ids = ids;
+		set->room = room;
+	}
+	set->ids[set->count++] = (struct netns_id){inode, cookie};
+	return 0;
+}
+
+/* Visit a namespace for its cookie. What vanished meanwhile, or is none, is no error. */
+static int add_path(struct netns_set *set, const char *path)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat status;
+	__u64 cookie;
+	int err;
+
+	if (fd < 0)
+		return errno == ENOENT || errno == ESRCH ? 0 : -errno;
+	if (fstat(fd, &status))
+		return -errno;
+	if (knows_inode(set, status.st_ino))
+		return 0;
+	if (setns(fd, CLONE_NEWNET))
+		return errno == EINVAL ? 0 : -errno;
+	err = netns_cookie(&cookie);
+	return err ? err : add(set, status.st_ino, cookie);
+}
+
+static int add_processes(struct netns_set *set)
+{
+	_cleanup_closedir_ DIR *dir = opendir("/proc");
+	struct dirent *entry;
+	char path[PATH_MAX];
+	int err = dir ? 0 : -errno;
+
+	while (!err && (entry = readdir(dir))) {
+		if (!isdigit((unsigned char)entry->d_name[0]))
+			continue;
+		snprintf(path, sizeof(path), "/proc/%s/ns/net", entry->d_name);
+		err = add_path(set, path);
+	}
+	return err;
+}
+
+static int add_named(struct netns_set *set)
+{
+	_cleanup_closedir_ DIR *dir = opendir("/run/netns");
+	struct dirent *entry;
+	char path[PATH_MAX];
+	int err = 0;
+
+	while (!err && dir && (entry = readdir(dir))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), "/run/netns/%s", entry->d_name);
+		err = add_path(set, path);
+	}
+	return err;
+}
+
+int netns_find_all(struct netns_set *ret_set)
+{
+	_cleanup_close_ int home = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	int err;
+
+	*ret_set = (struct netns_set){};
+	if (home < 0)
+		return -errno;
+	err = add_processes(ret_set);
+	if (!err)
+		err = add_named(ret_set);
+	/* Going home cannot fail: this thread came from there and kept the right to setns(). */
+	if (setns(home, CLONE_NEWNET) && ret_set->count)
+		abort();
+	return err;
+}
+
+bool netns_set_has(const struct netns_set *set, __u64 cookie)
+{
+	for (size_t i = 0; i < set->count; i++)
+		if (set->ids[i].cookie == cookie)
+			return true;
+	return false;
+}
+
+void netns_set_free(struct netns_set *set)
+{
+	free(set->ids);
+	*set = (struct netns_set){};
+}

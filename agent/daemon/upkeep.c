@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string.h>
+#include <bpf/bpf.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "daemon/upkeep.h"
+#include "flows/gc.h"
+
+#define SUMMARY_INTERVAL_NS (10 * NS_PER_SECOND)
+#define NS_PER_MS           (NS_PER_SECOND / 1000)
+
+static int read_room(int flows_fd, __u32 *ret_room)
+{
+	struct bpf_map_info info = {};
+	__u32 size = sizeof(info);
+	int err = bpf_obj_get_info_by_fd(flows_fd, &info, &size);
+
+	if (!err)
+		*ret_room = info.max_entries;
+	return err;
+}
+
+int upkeep_start(struct upkeep *upkeep, int counters_fd, int flows_fd, unsigned int gc_seconds)
+{
+	__u64 now_ns = clock_now_ns();
+	int err = summary_start(&upkeep->summary, counters_fd);
+
+	if (err)
+		return err;
+	upkeep->flows_fd = flows_fd;
+	upkeep->gc_interval_ns = gc_seconds * NS_PER_SECOND;
+	upkeep->next_summary_ns = now_ns + SUMMARY_INTERVAL_NS;
+	upkeep->next_gc_ns = now_ns + upkeep->gc_interval_ns;
+	return read_room(flows_fd, &upkeep->flows_room);
+}
+
+static void collect(struct upkeep *upkeep, __u64 now_ns)
+{
+	struct gc_result result;
+	int err = gc_run(upkeep->flows_fd, now_ns, &result);
+
+	upkeep->next_gc_ns = now_ns + upkeep->gc_interval_ns;
+	if (err) {
+		log_warning("looking for dead flows: %s", strerror(-err));
+		return;
+	}
+	upkeep->crowded = result.total - result.removed > upkeep->flows_room / 8 * 7;
+	if (result.removed)
+		log_info("removed %lu dead flows of %lu", result.removed, result.total);
+}
+
+/* A crowded table is looked at with each summary. */
+static void summarise(struct upkeep *upkeep, __u64 now_ns)
+{
+	long turned_away = summary_log(&upkeep->summary);
+
+	upkeep->next_summary_ns = now_ns + SUMMARY_INTERVAL_NS;
+	if (turned_away < 0)
+		log_warning("reading the counters: %s", strerror((int)-turned_away));
+	if (turned_away > 0 || upkeep->crowded)
+		upkeep->next_gc_ns = now_ns;
+}
+
+int upkeep_do(struct upkeep *upkeep)
+{
+	__u64 now_ns = clock_now_ns(), next_ns;
+
+	if (now_ns >= upkeep->next_summary_ns)
+		summarise(upkeep, now_ns);
+	if (now_ns >= upkeep->next_gc_ns)
+		collect(upkeep, now_ns);
+	next_ns = upkeep->next_summary_ns < upkeep->next_gc_ns ? upkeep->next_summary_ns
+							       : upkeep->next_gc_ns;
+	/* Rounded up, so that it is due when the wait ends. */
+	return (int)((next_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS);
+}

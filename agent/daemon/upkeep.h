@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the daemon does by the clock: the summary in the log, and removing dead flows. */
+#ifndef CTXPROP_UPKEEP_H
+#define CTXPROP_UPKEEP_H
+
+#include <stdbool.h>
+
+#include "daemon/summary.h"
+
+struct upkeep {
+	struct summary summary;
+	int flows_fd;
+	__u32 flows_room;
+	__u64 gc_interval_ns;
+	__u64 next_summary_ns, next_gc_ns;
+	bool crowded; /* the flow table was nearly full when last seen */
+};
+
+/* Begin; the first work is due one interval from now. 0 or -errno. */
+int upkeep_start(struct upkeep *upkeep, int counters_fd, int flows_fd, unsigned int gc_seconds);
+
+/* Do what is due. Returns the milliseconds until there is more to do. */
+int upkeep_do(struct upkeep *upkeep);
+
+#endif

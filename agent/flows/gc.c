@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string.h>
+#include <bpf/bpf.h>
+
+#include "base/clock.h"
+#include "flows/gc.h"
+#include "flows/liveness.h"
+#include "flows/table.h"
+
+#define MINUTE_NS (60 * NS_PER_SECOND)
+#define DAY_NS    (24 * 60 * MINUTE_NS)
+
+/* Without an offset nothing breaks: a flow that comes back is met in the middle. */
+#define IDLE_PLAIN_NS (5 * MINUTE_NS)
+/* With one, a local connection is asked for. */
+#define IDLE_LOCAL_NS (10 * MINUTE_NS)
+/* Nobody here knows a forwarded one; this is how long connection tracking waits by default. */
+#define IDLE_FORWARDED_NS (5 * DAY_NS)
+
+struct collection {
+	int fd;
+	__u64 now_ns;
+	struct gc_result *result;
+};
+
+enum gc_verdict gc_judge(const struct flow *flow, __u64 now_ns)
+{
+	__u64 idle_ns = table_idle_ns(flow, now_ns);
+
+	if (!edits_any(&flow->edits))
+		return idle_ns > IDLE_PLAIN_NS ? GC_REMOVE : GC_KEEP;
+	if (idle_ns > IDLE_FORWARDED_NS && flow->flags & FLOW_FORWARDED)
+		return GC_REMOVE;
+	if (idle_ns > IDLE_LOCAL_NS && !(flow->flags & FLOW_FORWARDED))
+		return GC_ASK;
+	return GC_KEEP;
+}
+
+static enum gc_verdict ask(const struct flow_key *key)
+{
+	struct tuple tuple = {.sport = key->sport, .dport = key->dport};
+
+	memcpy(tuple.src, key->src, sizeof(tuple.src));
+	memcpy(tuple.dst, key->dst, sizeof(tuple.dst));
+	return liveness_of(&tuple) == LIVENESS_GONE ? GC_REMOVE : GC_KEEP;
+}
+
+/* The copy may be old by now: has a packet passed since it was made? */
+static int is_untouched(int fd, const struct flow_key *key, const struct flow *copy)
+{
+	struct flow now;
+
+	return !table_get(fd, key, &now) && now.seen_ns == copy->seen_ns &&
+	       now.edits.base == copy->edits.base && now.edits.count == copy->edits.count;
+}
+
+static void look(const struct flow_key *key, const struct flow *flow, void *data)
+{
+	struct collection *collection = data;
+	enum gc_verdict verdict = gc_judge(flow, collection->now_ns);
+
+	collection->result->total++;
+	if (verdict == GC_ASK)
+		verdict = ask(key);
+	if (verdict != GC_REMOVE || !is_untouched(collection->fd, key, flow))
+		return;
+	if (!bpf_map_delete_elem(collection->fd, key))
+		collection->result->removed++;
+}
+
+int gc_run(int fd, __u64 now_ns, struct gc_result *ret_result)
+{
+	struct collection collection = {fd, now_ns, ret_result};
+
+	*ret_result = (struct gc_result){};
+	return table_each(fd, look, &collection);
+}

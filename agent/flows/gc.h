@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Removing flows whose connection ended without a FIN or RST that was seen here.
+ * A live flow with an offset is never removed: its packets would not be renumbered any more.
+ */
+#ifndef CTXPROP_GC_H
+#define CTXPROP_GC_H
+
+#include "abi.h"
+
+enum gc_verdict {
+	GC_KEEP,
+	GC_REMOVE,
+	GC_ASK, /* remove if the kernel does not know the connection any more */
+};
+
+struct gc_result {
+	unsigned long total; /* flows met */
+	unsigned long removed;
+};
+
+/* What its age says of a flow. */
+enum gc_verdict gc_judge(const struct flow *flow, __u64 now_ns);
+
+/* Look at all flows once. `fd` is the map `flows`. 0 or -errno. */
+int gc_run(int fd, __u64 now_ns, struct gc_result *ret_result);
+
+#endif
