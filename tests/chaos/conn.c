@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "conn.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+/* Keep the memory of the buffers, forget everything else. */
+static void forget(struct conn *conn)
+{
+	struct conn fresh = {
+	    .client = conn->client,
+	    .fd = -1,
+	    .out = conn->out,
+	    .answer_head = conn->answer_head,
+	};
+
+	fresh.out.len = 0;
+	head_reset(&fresh.answer_head);
+	*conn = fresh;
+}
+
+struct plan *conn_oldest(const struct conn *conn)
+{
+	return conn->unanswered[conn->oldest];
+}
+
+void conn_close(struct conn *conn)
+{
+	for (unsigned int i = 0; i < conn->count; i++)
+		plan_free(conn->unanswered[(conn->oldest + i) % DEPTH_MAX]);
+	plan_free(conn->next);
+	if (conn->fd >= 0)
+		close(conn->fd);
+	forget(conn);
+}
+
+void conn_fail(struct conn *conn, enum verdict verdict, const char *why)
+{
+	struct tally *tally = &conn->client->tally;
+	const struct plan *plan = conn->count ? conn_oldest(conn) : conn->next;
+	unsigned int lost = conn->count + (conn->next ? 1 : 0);
+	char what[320] = "a connection without requests", line[400];
+
+	if (plan)
+		plan_describe(plan, what, sizeof(what));
+	snprintf(line, sizeof(line), "%s on local port %u, %u unanswered", what, conn->port, lost);
+	tally_tell(tally, verdict, line, why);
+	if (!lost)
+		tally->counts[verdict]++;
+	while (lost--)
+		tally_request(tally, verdict);
+	conn_close(conn);
+}
+
+static void watch(struct conn *conn, int operation, uint32_t events)
+{
+	struct epoll_event event = {.events = events, .data.ptr = conn};
+
+	if (conn->events == events)
+		return;
+	conn->events = events;
+	if (epoll_ctl(conn->client->epoll, operation, conn->fd, &event))
+		conn_fail(conn, VERDICT_RESET, strerror(errno));
+}
+
+static void set_port(struct conn *conn)
+{
+	struct sockaddr_storage address;
+	socklen_t len = sizeof(address);
+
+	if (getsockname(conn->fd, (struct sockaddr *)&address, &len))
+		return;
+	if (address.ss_family == AF_INET)
+		conn->port = ntohs(((struct sockaddr_in *)&address)->sin_port);
+	else
+		conn->port = ntohs(((struct sockaddr_in6 *)&address)->sin6_port);
+}
+
+static int start_connect(struct conn *conn)
+{
+	const struct settings *settings = &conn->client->settings;
+	int on = 1;
+
+	conn->fd =
+	    socket(settings->address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (conn->fd < 0)
+		return -errno;
+	setsockopt(conn->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	if (connect(conn->fd, (const struct sockaddr *)&settings->address, settings->address_len) &&
+	    errno != EINPROGRESS)
+		return -errno;
+	set_port(conn);
+	return 0;
+}
+
+void conn_open(struct conn *conn)
+{
+	struct client *client = conn->client;
+	int err;
+
+	if (!client_may_issue(client))
+		return;
+	forget(conn);
+	conn->rng = rng_for(client->settings.seed + 3, client->opened++);
+	conn->to_begin = client->settings.mode == MODE_NEW ? 1 : client->settings.per_connection;
+	conn->state = CONN_OPENING;
+	conn->progress_ms = client->now_ms;
+	conn_draw_next(conn);
+	err = start_connect(conn);
+	if (err)
+		conn_fail(conn, VERDICT_RESET, strerror(-err));
+	else
+		watch(conn, EPOLL_CTL_ADD, EPOLLOUT);
+}
+
+static void finish_connect(struct conn *conn)
+{
+	int err = 0;
+	socklen_t len = sizeof(err);
+
+	getsockopt(conn->fd, SOL_SOCKET, SO_ERROR, &err, &len);
+	if (err) {
+		conn_fail(conn, VERDICT_RESET, strerror(err));
+		return;
+	}
+	conn->state = CONN_OPEN;
+	conn->progress_ms = conn->client->now_ms;
+}
+
+/* Nothing more to send: close our direction where it is for us to do so. */
+static void settle(struct conn *conn)
+{
+	if (conn->shut || conn->sending || conn->next || conn->out.len)
+		return;
+	if (!conn->half_close && (conn->count || conn->server_closes))
+		return;
+	shutdown(conn->fd, SHUT_WR);
+	conn->shut = true;
+}
+
+void conn_event(struct conn *conn, uint32_t events)
+{
+	if (conn->state == CONN_OPENING)
+		finish_connect(conn);
+	if (conn->state == CONN_OPEN && (events & (EPOLLIN | EPOLLHUP | EPOLLERR)))
+		conn_receive(conn);
+	if (conn->state == CONN_OPEN)
+		conn_send(conn);
+	if (conn->state != CONN_OPEN)
+		return;
+	settle(conn);
+	watch(conn, EPOLL_CTL_MOD, conn->out.len ? EPOLLIN | EPOLLOUT : EPOLLIN);
+}
+
+void conn_check_time(struct conn *conn)
+{
+	const struct client *client = conn->client;
+	const char *why = "no progress";
+
+	if (conn->state == CONN_CLOSED ||
+	    client->now_ms - conn->progress_ms < client->settings.stuck_ms)
+		return;
+	if (conn->state == CONN_OPENING)
+		why = "no progress while connecting";
+	else if (conn->out.len)
+		why = "no progress while sending";
+	else if (conn->count)
+		why = "no progress while waiting for the answer";
+	else
+		why = "no progress while closing";
+	conn_fail(conn, VERDICT_STUCK, why);
+}

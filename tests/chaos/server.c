@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The chaos server: answers every request with what it received (see talk.h). One thread, epoll.
+ */
+#include "session.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define EVENTS_MAX 128
+
+static volatile sig_atomic_t stopped;
+
+static void on_signal(int signal)
+{
+	(void)signal;
+	stopped = 1;
+}
+
+static const char usage[] =
+    "Usage: server [--port N] [--fault NAME --every N] [--quiet]\n"
+    "Answers HTTP/1 requests with hashes of what it received (X-Chaos), on IPv4 and IPv6.\n"
+    "Prints \"ready\" when it listens and its counts at SIGTERM.\n"
+    "  --port N      listen here (8080)\n"
+    "  --fault NAME  do something wrong, to test the client: reset, stall, short (half an answer\n"
+    "                head, then the end), body (a changed byte), swap (another request's id)\n"
+    "  --every N     ... at every N-th request (100)\n"
+    "  --quiet       do not print each error\n";
+
+static const char *const fault_names[] = {
+    [FAULT_NONE] = "none",   [FAULT_RESET] = "reset", [FAULT_STALL] = "stall",
+    [FAULT_SHORT] = "short", [FAULT_BODY] = "body",   [FAULT_SWAP] = "swap",
+};
+
+static enum fault fault_by_name(const char *name)
+{
+	for (size_t i = 0; i < sizeof(fault_names) / sizeof(*fault_names); i++) {
+		if (!strcmp(name, fault_names[i]))
+			return (enum fault)i;
+	}
+	fprintf(stderr, "server: --fault %s: no such fault\n%s", name, usage);
+	exit(2);
+}
+
+static int listen_on(uint16_t port)
+{
+	struct sockaddr_in6 address = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
+	int fd = socket(AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int on = 1, off = 0;
+
+	if (fd < 0)
+		return -errno;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+	if (!bind(fd, (struct sockaddr *)&address, sizeof(address)) && !listen(fd, 4096))
+		return fd;
+	off = -errno;
+	close(fd);
+	return off;
+}
+
+static void watch(int epoll, int operation, int fd, uint32_t events, void *what)
+{
+	struct epoll_event event = {.events = events, .data.ptr = what};
+
+	if (epoll_ctl(epoll, operation, fd, &event))
+		fprintf(stderr, "server: epoll_ctl: %s\n", strerror(errno));
+}
+
+static void accept_all(struct server *server, int epoll, int listener)
+{
+	struct session *session;
+	int fd;
+
+	while ((fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0) {
+		session = session_new(server, fd);
+		if (!session) {
+			close(fd);
+			return;
+		}
+		watch(epoll, EPOLL_CTL_ADD, fd, EPOLLIN, session);
+	}
+}
+
+static void serve(int epoll, struct session *session)
+{
+	enum session_wish wish = session_work(session);
+
+	if (wish == SESSION_OVER)
+		session_free(session);
+	else
+		watch(epoll, EPOLL_CTL_MOD, session->fd, wish == SESSION_WRITE ? EPOLLOUT : EPOLLIN,
+		      session);
+}
+
+static void run(struct server *server, int listener)
+{
+	struct epoll_event events[EVENTS_MAX];
+	int epoll = epoll_create1(EPOLL_CLOEXEC);
+
+	watch(epoll, EPOLL_CTL_ADD, listener, EPOLLIN, NULL);
+	while (!stopped) {
+		int n = epoll_wait(epoll, events, EVENTS_MAX, 1000);
+
+		for (int i = 0; i < n; i++) {
+			if (events[i].data.ptr)
+				serve(epoll, events[i].data.ptr);
+			else
+				accept_all(server, epoll, listener);
+		}
+	}
+	close(epoll);
+}
+
+static uint16_t read_options(int argc, char **argv, struct server *server)
+{
+	static const struct option options[] = {
+	    {"port", required_argument, NULL, 'p'},  {"fault", required_argument, NULL, 'f'},
+	    {"every", required_argument, NULL, 'e'}, {"quiet", no_argument, NULL, 'q'},
+	    {"help", no_argument, NULL, 'h'},        {0},
+	};
+	uint16_t port = 8080;
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (option == 'p')
+			port = (uint16_t)atoi(optarg);
+		else if (option == 'f')
+			server->fault = fault_by_name(optarg);
+		else if (option == 'e')
+			server->fault_every = strtoull(optarg, NULL, 10);
+		else if (option == 'q')
+			server->quiet = true;
+		else {
+			fputs(usage, option == 'h' ? stdout : stderr);
+			exit(option == 'h' ? 0 : 2);
+		}
+	}
+	if (!server->fault_every)
+		server->fault_every = 1;
+	return port;
+}
+
+int main(int argc, char **argv)
+{
+	struct server server = {.fault_every = 100};
+	struct rlimit files = {20000, 20000};
+	uint16_t port = read_options(argc, argv, &server);
+	int listener = listen_on(port);
+
+	if (listener < 0) {
+		fprintf(stderr, "server: port %u: %s\n", port, strerror(-listener));
+		return 1;
+	}
+	setrlimit(RLIMIT_NOFILE, &files);
+	signal(SIGTERM, on_signal);
+	signal(SIGINT, on_signal);
+	signal(SIGPIPE, SIG_IGN);
+	printf("ready\n");
+	fflush(stdout);
+	run(&server, listener);
+	printf("connections=%llu requests=%llu errors=%llu\n",
+	       (unsigned long long)server.connections, (unsigned long long)server.requests,
+	       (unsigned long long)server.errors);
+	close(listener);
+	return 0;
+}
