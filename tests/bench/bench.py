@@ -4,18 +4,23 @@
 
     bench.py [--short] [--markdown] [--build DIR] [--arms none,inject,...]
 
-Needs root, curl, bpftool; iperf3, nginx and haproxy where installed. Prints one table of costs and
-one of bars (bars.tsv); exit status 1 when a bar is missed, 2 when the bench could not run. Figures are medians over rounds in
-which the arms take turns, with their quartiles.
+Needs root, curl, tc, bpftool; iperf3, nginx and haproxy where installed. Prints a table of costs
+and the bars of bars.tsv; exit status 1 when a bar is missed, 2 when the bench could not run.
 """
 import argparse
 import os
+import signal
 import sys
 
 import report
 from figures import HEAD, Measured, cost_rows, values
 from rig import ARMS, Rig
 from rounds import Bench
+LEGEND = """\
+Medians over rounds in which the arms take turns; [first..third quartile]. CPU: processes and
+softirqs of everything involved. requests/s, p50, p99: against none, all on one CPU. BPF: one run of
+the program, less what an empty program reads there, which stands in the rows of none."""
+
 
 def options():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -48,6 +53,7 @@ def measure(rig, short):
 
 def main():
     given = options()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the namespaces are to go then, too
     wanted = [arm for arm in ARMS if arm in ("none", *given.arms.split(","))]
     try:
         with Rig(given.build, given.cpu, wanted) as rig:
@@ -56,7 +62,7 @@ def main():
         print(f"bench: {error}", file=sys.stderr)
         return 2
     rows, missed = report.verdict(values(measured))
-    print(report.table(HEAD, cost_rows(measured), given.markdown), end="\n\n")
+    print(report.table(HEAD, cost_rows(measured), given.markdown), LEGEND, sep="\n\n", end="\n\n")
     print(report.table(["bar", "limit", "measured", ""], rows, given.markdown))
     for arm, reason in rig.missing.items():
         print(f"skipped: arm {arm}: {reason}")

@@ -49,8 +49,8 @@ def table(head, rows, markdown):
     rows = [head] + [[str(cell) for cell in row] for row in rows]
     widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
     edge, gap = ("| ", " | ") if markdown else ("", "  ")
-    lines = [edge + gap.join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip()
-             + (" |" if markdown else "") for row in rows]
+    lines = [edge + gap.join(cell.ljust(width) for cell, width in zip(row, widths)) for row in rows]
+    lines = [line + " |" if markdown else line.rstrip() for line in lines]
     rule = "|" + "|".join("-" * (width + 2) for width in widths) + "|"
     return "\n".join(lines[:1] + [rule if markdown else "-" * max(map(len, lines))] + lines[1:])
 

@@ -66,8 +66,9 @@ class Bench:
         arms = list(self.rig.arms.values())
         clients = {arm.name: self.client(load, arm) for arm in arms}
         samples = {arm.name: [] for arm in arms}
-        for client in clients.values():
-            client.run(self.milliseconds // 4)
+        for arm in arms:
+            arm.ready()
+            clients[arm.name].run(self.milliseconds // 4)
         for number in range(self.rounds):
             for arm in rotated(arms, number):
                 arm.ready()
@@ -126,7 +127,7 @@ class Bench:
         return 1
 
     def bpf_times(self):
-        """{load name, "bulk" or "packets": [(an empty program's, the agent's) BpfSample per round]}.
+        """{load name, "bulk", "packets": [(an empty program's, the agent's) BpfSample]}.
 
         Apart from the other measurements, because the counting costs time itself.
         """
