@@ -81,6 +81,8 @@ static int on_begin(llhttp_t *parser)
 {
 	struct head_reader *r = reader_of(parser);
 
+	/* After `Connection: close` llhttp 8 goes on with the length of the message before. */
+	parser->content_length = 0;
 	r->used = r->count = 0;
 	r->has_target = r->truncated = r->in_trailers = r->ended = false;
 	return 0;

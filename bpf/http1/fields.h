@@ -202,7 +202,8 @@ HTTP1_INLINE void http1_end_coding(struct http1 *h)
 /* One byte of a list of codings. Returns 0, or -1 if it cannot stand there. */
 HTTP1_INLINE int http1_coding_byte(struct http1 *h, __u8 byte)
 {
-	if (http1_is_blank(byte)) {
+	/* A tab after a coding is part of it to some readers. */
+	if (byte == ' ' || (byte == '\t' && !h->pos)) {
 		http1_end_coding(h);
 		return 0;
 	}

@@ -9,6 +9,7 @@
 
 #include "cases.h"
 #include "marked.h"
+#include "oracle.h"
 #include "run.h"
 
 #define STREAM_MAX 8192
@@ -23,7 +24,7 @@ static void fail_case(const struct framing_case *c, const char *how, const char 
 	fail_msg("case \"%s\", %s:\n%s\ninstead of\n%s", c->name, how, what, c->text);
 }
 
-/* The events are those that are written into the case. */
+/* The events are those that are written into the case, and llhttp sees the same boundaries. */
 static void check_whole(const struct framing_case *c, const struct run_input *input)
 {
 	run_stream(input, &whole);
@@ -32,6 +33,8 @@ static void check_whole(const struct framing_case *c, const struct run_input *in
 	marked_text(bytes, input->len, &whole, text, sizeof(text));
 	if (strcmp(text, c->text))
 		fail_case(c, "whole", text);
+	if (!oracle_agrees(input, &whole, difference, sizeof(difference)))
+		fail_case(c, "beside llhttp", difference);
 }
 
 static void check_cut(const struct framing_case *c, const struct run_input *input)
