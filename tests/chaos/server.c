@@ -7,6 +7,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <getopt.h>
+#include <netinet/tcp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,9 +80,10 @@ static void watch(int epoll, int operation, int fd, uint32_t events, void *what)
 static void accept_all(struct server *server, int epoll, int listener)
 {
 	struct session *session;
-	int fd;
+	int fd, on = 1;
 
 	while ((fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0) {
+		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 		session = session_new(server, fd);
 		if (!session) {
 			close(fd);
