@@ -13,9 +13,9 @@ enum body { BODY_NONE, BODY_LENGTH, BODY_CHUNKS, BODY_KINDS };
 
 static const char *const methods[] = {"GET",     "POST",  "PUT",      "DELETE",   "HEAD",
 				      "OPTIONS", "PATCH", "PROPFIND", "M-SEARCH", "UNSUBSCRIBE"};
-static const char *const targets[] = {"/", "/a/b?c=d&e=%20", "*", "http://host:80/path",
-				      "/a-target-that-is-longer-than-one-word-and-than-eight-of-"
-				      "them-together-as-it-has-to-be"};
+static const char *const targets[] = {
+    "/", "/a/b?c=d&e=%20", "*", "http://host:80/path",
+    "/a-target-longer-than-eight-words-of-eight-bytes-as-one-step-looks-at-no-more"};
 static const char *const names[] = {"Host",
 				    "Accept",
 				    "X",

@@ -1,0 +1,28 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# fuzz.sh [SECONDS]: builds the fuzz targets of this folder with clang, ASan and UBSan, and runs
+# each of them for that long (60). Fails on a crash, whose input stays beside the corpus.
+# BUILD says where to build (build-fuzz in the repository).
+set -eu
+
+here=$(cd "$(dirname "$0")" && pwd)
+build=${BUILD:-$here/../../build-fuzz}
+seconds=${1:-60}
+
+cmake -S "$here/../.." -B "$build" -G Ninja --log-level=WARNING -DCMAKE_C_COMPILER=clang \
+	-DCTXPROP_SANITIZE=ON -DCMAKE_C_FLAGS=-fsanitize=fuzzer-no-link >/dev/null
+ninja -C "$build" fuzzers >"$build/fuzzers.log" || { cat "$build/fuzzers.log"; exit 1; }
+
+status=0
+for target in "$build"/*_fuzz; do
+	name=$(basename "$target" _fuzz)
+	corpus=$build/corpus/$name
+	mkdir -p "$corpus"
+	[ -x "$build/${name}_seeds" ] && "$build/${name}_seeds" "$corpus"
+	set -- -max_total_time="$seconds" -max_len=4096 -print_final_stats=1 -verbosity=0 \
+		-artifact_prefix="$build/corpus/$name-"
+	[ -f "$here/$name.dict" ] && set -- "$@" -dict="$here/$name.dict"
+	echo "== $name, $seconds s"
+	"$target" "$@" "$corpus" || status=1
+done
+exit $status
