@@ -8,10 +8,20 @@
 
 Everything that a Lab made is gone when it ends, however it ends.
 """
+import contextlib
+import ctypes
 import os
 import signal
 import subprocess
 import time
+
+CLONE_NEWNET = 0x40000000
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def _enter(netns_fd):
+    if _libc.setns(netns_fd, CLONE_NEWNET):
+        raise OSError(ctypes.get_errno(), "setns")
 
 
 def sh(*argv, check=True, **kw):
@@ -35,6 +45,21 @@ class Host:
     def argv(self, argv):
         # Not `ip netns exec`: that remounts /sys, and bpffs and cgroups vanish inside.
         return ["nsenter", f"--net=/run/netns/{self.netns}", *map(str, argv)]
+
+    @contextlib.contextmanager
+    def inside(self):
+        """The calling thread is in this namespace for a while; sockets made meanwhile stay in it."""
+        here = os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+        there = os.open(f"/run/netns/{self.netns}", os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            _enter(there)
+            try:
+                yield self
+            finally:
+                _enter(here)
+        finally:
+            os.close(here)
+            os.close(there)
 
     def run(self, argv, check=True, **kw):
         """Run to the end; returns the CompletedProcess with text output."""
@@ -77,6 +102,11 @@ class Lab:
 
     def __init__(self, name):
         self.name, self.hosts, self.processes = name, [], []
+        self.leaving = contextlib.ExitStack()
+
+    def at_close(self, call, *args):
+        """Call this when the lab ends, before its processes and namespaces go; last in, first out."""
+        self.leaving.callback(call, *args)
 
     def __enter__(self):
         return self
@@ -107,6 +137,12 @@ class Lab:
         return dev_a, dev_b
 
     def close(self):
+        try:
+            self.leaving.close()
+        finally:
+            self.remove()
+
+    def remove(self):
         for process in reversed(self.processes):
             if process.poll() is None:
                 try:

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Running ctxpropd and ctxprop on a host of the lab, and looking at what they pinned."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import time
+
+import test_agent_hooks as hooks
+
+BPFFS = pathlib.Path("/sys/fs/bpf/ctxprop")
+
+
+def wait_for(what, seconds=10):
+    """Call `what` until it returns something true, which is returned; else its last answer."""
+    end = time.monotonic() + seconds
+    while not (answer := what()) and time.monotonic() < end:
+        time.sleep(0.02)
+    return answer
+
+
+def pins(host):
+    return BPFFS / f"{hooks.cookie(host):x}"
+
+
+def layer(host):
+    return pins(host) / "v1"
+
+
+def object_id(kind, path):
+    shown = subprocess.run(["bpftool", "-j", kind, "show", "pinned", path],
+                           capture_output=True, text=True, check=True).stdout
+    return json.loads(shown)["id"]
+
+
+def map_ids(host):
+    return {path.name: object_id("map", path) for path in (layer(host) / "maps").iterdir()}
+
+
+def link_ids(host):
+    return {path.name: object_id("link", path) for path in (layer(host) / "links").iterdir()}
+
+
+def paused(directory):
+    """The switch in a layer's control map."""
+    shown = subprocess.run(["bpftool", "-j", "map", "dump", "pinned", directory / "maps/control"],
+                           capture_output=True, text=True, check=True).stdout
+    return json.loads(shown)[0]["formatted"]["value"]["paused"]
+
+
+class Agent:
+    """The daemon and the command of one build, on one host."""
+
+    def __init__(self, build, host):
+        self.build, self.host, self.process = pathlib.Path(build).resolve(), host, None
+        self.file = tempfile.TemporaryFile("w+")
+
+    def start(self, *options):
+        """Start the daemon and wait until it is ready."""
+        self.file.seek(0)
+        self.file.truncate()
+        self.process = self.host.spawn([self.build / "ctxpropd", *options], stderr=self.file)
+        wait_for(lambda: "ready:" in self.log() or self.process.poll() is not None, 60)
+        if self.process.poll() is not None:
+            raise RuntimeError(f"ctxpropd ended with {self.process.returncode}:\n{self.log()}")
+
+    def log(self):
+        self.file.flush()
+        return pathlib.Path(f"/proc/self/fd/{self.file.fileno()}").read_text()
+
+    def says(self, text, seconds=10):
+        return wait_for(lambda: text in self.log(), seconds)
+
+    def kill(self):
+        """As a crash would end it."""
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(10)
+
+    def ctxprop(self, *argv):
+        return self.host.run([self.build / "ctxprop", *argv], check=False)
+
+    def daemon(self, *argv, user=None):
+        """Run the daemon to its end, where it should refuse to start."""
+        become = ["setpriv", f"--reuid={user}", "--clear-groups"] if user else []
+        return self.host.run([*become, self.build / "ctxpropd", *argv], check=False, timeout=60)
+
+    def close(self):
+        """Leave nothing of this host's, whatever state it is in."""
+        if self.process and self.process.poll() is None:
+            self.kill()
+        self.ctxprop("detach", "--force")
+        self.file.close()
+
+    def is_sanitized(self):
+        return b"__asan_init" in (self.build / "ctxpropd").read_bytes()
+
+    def memory_kib(self):
+        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(status.split("VmRSS:")[1].split()[0])
+
+    def cpu_seconds(self):
+        stat = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(stat[11]) + int(stat[12])) / os.sysconf("SC_CLK_TCK")
