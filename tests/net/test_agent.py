@@ -359,14 +359,21 @@ def case_collect(bench):
 def case_translated(bench):
     """With address translation the socket has another tuple than the packets."""
     rules = """table ip nat {
-        chain out { type nat hook output priority -100; ip daddr 10.77.0.9 dnat to 10.77.0.2 }
-        chain post { type nat hook postrouting priority 100; oif "eth0" masquerade to :40000-40010 }
+        chain out {
+            type nat hook output priority -100
+            ip daddr 10.77.0.9 dnat to 10.77.0.2
+        }
+        chain post {
+            type nat hook postrouting priority 100
+            oif "eth0" ip protocol tcp masquerade to :40000-40010
+        }
     }"""
     if time.monotonic() < 700 or not shutil.which("nft"):
         bench.report.skip(f"{bench.way}: translated flows", "needs nft and 12 minutes of uptime")
         return
-    if bench.node.run(["nft", rules], check=False).returncode:
-        bench.report.skip(f"{bench.way}: translated flows", "this kernel has no nft NAT")
+    refused = bench.node.run(["nft", rules], check=False).stderr
+    if refused:
+        bench.report.skip(f"{bench.way}: translated flows", refused.splitlines()[0])
         return
     with hooks.inside(bench.peer):
         listener = socket.create_server(("10.77.0.2", 8080))

@@ -442,8 +442,7 @@ def small_window():
     with listen(world.peer, world.PEER, before=small) as listener:
         with connect(world.app, listener.getsockname()) as c, accept(listener) as s:
             for _ in range(2):
-                c.setblocking(True)
-                            sending = Sending(c, head + body)
+                sending = Sending(c, head + body)
                 got = b""
                 while len(got) < len(head + body):
                     time.sleep(0.005)
