@@ -8,9 +8,9 @@
 #include "load/filters.h"
 #include "load/pins.h"
 
-#define HANDLE_FIRST    1
-#define PRIORITY_FIRST  1      /* on ingress */
-#define PRIORITY_EGRESS 0xff00 /* above what the kernel chooses by itself (0xc000 and down) */
+#define HANDLE_MAX      0x7fffffff /* above are those of other kinds */
+#define PRIORITY_FIRST  1          /* on ingress */
+#define PRIORITY_EGRESS 0xff00     /* above what the kernel chooses by itself (0xc000 and down) */
 #define PRIORITY_LAST   0xffff
 #define PLACES_TRIED    16 /* priorities that classifiers of other kinds may hold */
 
@@ -25,7 +25,7 @@ struct survey {
 	int own;               /* classifiers of this layer */
 	int total;             /* all classifiers */
 	struct filter found;   /* one of this layer's, if own > 0 */
-	__u32 last_priority;
+	__u32 last_priority, last_handle;
 };
 
 static bool is_own(const char *layer_dir, __u32 prog_id)
@@ -47,6 +47,8 @@ static void look(const struct filter *filter, void *data)
 	survey->total++;
 	if (filter->priority > survey->last_priority)
 		survey->last_priority = filter->priority;
+	if (filter->handle > survey->last_handle && filter->handle < HANDLE_MAX)
+		survey->last_handle = filter->handle;
 	if (is_own(survey->layer_dir, filter->prog_id)) {
 		survey->own++;
 		survey->found = *filter;
@@ -88,11 +90,10 @@ static int attach_new(const struct survey *survey, int prog_fd, int ifindex, enu
 	if (err && err != -EEXIST)
 		return err;
 	for (__u32 i = 0; i < PLACES_TRIED; i++) {
-		/* A priority may belong to another protocol or kind, a handle to another program.
-		 */
 		__u32 place = hook == HOOK_IN ? priority + i : priority - i;
 
-		err = attach_at(prog_fd, ifindex, hook, place, HANDLE_FIRST + i, 0);
+		/* A priority may belong to another protocol or kind. */
+		err = attach_at(prog_fd, ifindex, hook, place, survey->last_handle + 1, 0);
 		if (err != -EEXIST && err != -EINVAL)
 			break;
 	}
