@@ -18,8 +18,9 @@ from rig import ARMS, Rig
 from rounds import Bench
 LEGEND = """\
 Medians over rounds in which the arms take turns; [first..third quartile]. CPU: processes and
-softirqs of everything involved. requests/s, p50, p99: against none, all on one CPU. BPF: one run of
-the program, less what an empty program reads there, which stands in the rows of none."""
+softirqs of everything involved. requests/s, p50, p99: against none, all on one CPU (the rate is per
+second in which no other program had that CPU). BPF: one run of the program, less what an empty
+program reads there, which stands in the rows of none."""
 
 
 def options():
@@ -40,7 +41,7 @@ def progress(what):
 
 def measure(rig, short):
     """All that bars.tsv asks for, as Measured."""
-    bench = Bench(rig, rounds=5 if short else 15, milliseconds=150 if short else 300,
+    bench = Bench(rig, rounds=4 if short else 15, milliseconds=120 if short else 300,
                   progress=progress)
     bench.check_arms()
     measured = Measured(bench.requests_cost(), bench.bulk() if rig.bulk else {})

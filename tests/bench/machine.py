@@ -67,6 +67,17 @@ def run_time_us(pid):
         return int(file.read().split()[0]) / 1000
 
 
+def idle_us(cpu):
+    """Time that one CPU had nothing to do; in steps of the clock tick of /proc/stat."""
+    with open("/proc/stat", encoding="ascii") as file:
+        for line in file:
+            fields = line.split()
+            if fields[0] == f"cpu{cpu}":
+                idle, waiting = int(fields[4]), int(fields[5])
+                return (idle + waiting) * 1e6 / os.sysconf("SC_CLK_TCK")
+    raise RuntimeError(f"no CPU {cpu} in /proc/stat")
+
+
 def resident_kib(pid):
     """Resident memory of a process."""
     with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:

@@ -5,7 +5,7 @@ import time
 
 import bpf
 from loads import HEADER_BYTES, LOADS, LONG_POST, SMALL, Client
-from machine import resident_kib, run_time_us, softirqd_pids
+from machine import idle_us, resident_kib, run_time_us, softirqd_pids
 from rig import BULK_PORT, PORT
 
 ONE_HEADER = {"none": 0, "idle": 0, "inject": 1, "skmsg": 1, "nginx": 1, "haproxy": 1}
@@ -19,7 +19,7 @@ PACED_RATE = 10_000
 class Sample:
     """One run of one arm; CPU time is per request."""
     cpu_us: float
-    rate: float  # requests per second
+    rate: float  # requests per second that no other program had the CPU
     p50_us: float
     p99_us: float
     headers: float | None  # per request, by the bytes that the server got; None behind a proxy
@@ -90,13 +90,15 @@ class Bench:
         return self.rig.cgroup.usage_us() + sum(map(run_time_us, self.softirqd))
 
     def sample(self, arm, client):
-        bytes_before, cpu_before = self.received(), self.cpu_us()
+        bytes_before, idle_before, cpu_before = self.received(), self.idle_us(), self.cpu_us()
         run = client.run(self.milliseconds)
-        cpu, received = self.cpu_us() - cpu_before, self.received() - bytes_before
-        added = received - run["bytes"]
-        return Sample(cpu / run["requests"], run["requests"] / run["seconds"], run["p50_us"],
-                      run["p99_us"],
-                      added / HEADER_BYTES / run["requests"] if arm.direct() else None)
+        cpu, idle = self.cpu_us() - cpu_before, self.idle_us() - idle_before
+        requests, added = run["requests"], self.received() - bytes_before - run["bytes"]
+        return Sample(cpu / requests, requests / (cpu + idle) * 1e6, run["p50_us"], run["p99_us"],
+                      added / HEADER_BYTES / requests if arm.direct() else None)
+
+    def idle_us(self):
+        return idle_us(self.rig.cpu)
 
     def received(self):
         """Bytes of requests that the server got so far."""
@@ -110,9 +112,10 @@ class Bench:
         that other programs of the machine took.
         """
         self.progress("bulk TCP")
-        arms = [arm for arm in self.rig.arms.values() if arm.direct()]
+        arms = [self.rig.arms[name] for name in ("none", "inject", "skmsg")
+                if name in self.rig.arms]
         costs = {arm.name: [] for arm in arms}
-        for number in range(2 * self.rounds):  # the bar is 1 %, the noise of one run 2 %
+        for number in range(3 * self.rounds):  # the bar is 1 %, the noise of one run 2 to 4 %
             for arm in rotated(arms, number):
                 arm.ready()
                 before = self.cpu_us()
