@@ -109,26 +109,61 @@ HTTP1_INLINE enum http1_event http1_body_stages(struct http1 *h, struct http1_cu
 }
 #undef HTTP1_STAGE
 
-/* As far as one step goes from where `h` and `c` stand. */
-HTTP1_INLINE enum http1_event http1_advance(struct http1 *h, struct http1_cursor *c)
+/* Where http1_scan() has met no line. */
+#define HTTP1_NOWHERE 0xffffffff
+/* Field lines that one call of http1_scan() passes. */
+#define HTTP1_SCAN_LINES 4
+
+/*
+ * The stages of a head, over up to `lines` field lines. With more than one, the event of a
+ * line is not returned: the first one's place is put down in `line` instead.
+ */
+HTTP1_INLINE enum http1_event http1_head_stages(struct http1 *h, struct http1_cursor *c,
+						__u32 lines, __u32 *line)
 {
 	enum http1_event event = HTTP1_NONE;
 	__u32 before = c->i;
 
+	if (h->state <= HTTP1_AT_START_END)
+		event = http1_start_line(h, c);
+	for (__u32 n = 0; n < lines && !event; n++) {
+		if (h->state <= HTTP1_AT_START_END || h->state >= HTTP1_AT_BLANK || http1_empty(c))
+			break;
+		event = http1_field_line(h, c);
+		if (event != HTTP1_LINE || lines == 1)
+			continue;
+		if (*line == HTTP1_NOWHERE)
+			*line = c->i;
+		event = HTTP1_NONE;
+	}
+	h->head += c->i - before;
+	if (event == HTTP1_BLANK && h->head > HTTP1_HEAD_CAP)
+		h->flags |= HTTP1_HEAD_LONG;
+	return event;
+}
+
+/* As far as one call goes from where `h` and `c` stand. */
+HTTP1_INLINE enum http1_event http1_advance(struct http1 *h, struct http1_cursor *c, __u32 lines,
+					    __u32 *line)
+{
 	if (h->state == HTTP1_AT_STOP)
 		return HTTP1_STOP;
 	if (h->state == HTTP1_AT_END)
 		return http1_finish(h);
 	if (h->state >= HTTP1_AT_BLANK)
 		return http1_body_stages(h, c);
-	if (h->state <= HTTP1_AT_START_END)
-		event = http1_start_line(h, c);
-	if (!event && h->state > HTTP1_AT_START_END)
-		event = http1_field_line(h, c);
-	h->head += c->i - before;
-	if (event == HTTP1_BLANK && h->head > HTTP1_HEAD_CAP)
-		h->flags |= HTTP1_HEAD_LONG;
-	return event;
+	return http1_head_stages(h, c, lines, line);
+}
+
+HTTP1_INLINE struct http1_step http1_met(const struct http1 *h, const struct http1_cursor *c,
+					 enum http1_event event)
+{
+	__u32 at = c->i;
+
+	/* The CR of the blank line is consumed, so that the automaton remembers it. */
+	if (event == HTTP1_BLANK && !(h->flags & HTTP1_BARE_LF))
+		at--;
+	return (struct http1_step){.next = c->i, .at = at, .event = event};
 }
 
 /*
@@ -151,13 +186,21 @@ HTTP1_INLINE enum http1_event http1_advance(struct http1 *h, struct http1_cursor
 HTTP1_INLINE struct http1_step http1_step(struct http1 *h, const __u8 *window, __u32 i, __u32 len)
 {
 	struct http1_cursor c = {.window = window, .i = i, .len = len};
-	enum http1_event event = http1_advance(h, &c);
-	__u32 at = c.i;
+	__u32 line = HTTP1_NOWHERE;
 
-	/* The CR of the blank line is consumed, so that the automaton remembers it. */
-	if (event == HTTP1_BLANK && !(h->flags & HTTP1_BARE_LF))
-		at--;
-	return (struct http1_step){.next = c.i, .at = at, .event = event};
+	return http1_met(h, &c, http1_advance(h, &c, 1, &line));
+}
+
+/*
+ * The same in fewer calls, for who wants to know one line at most: no HTTP1_LINE is returned,
+ * but if `line` was HTTP1_NOWHERE, it becomes the place of the first line that was met.
+ */
+HTTP1_INLINE struct http1_step http1_scan(struct http1 *h, const __u8 *window, __u32 i, __u32 len,
+					  __u32 *line)
+{
+	struct http1_cursor c = {.window = window, .i = i, .len = len};
+
+	return http1_met(h, &c, http1_advance(h, &c, HTTP1_SCAN_LINES, line));
 }
 
 #endif

@@ -116,6 +116,10 @@ static void check_stream(struct generator *g, enum http1_kind kind, enum generat
 	for (int i = 0; i < CUTS_TRIED; i++)
 		check_random_cuts(g, input, seed);
 	count(tally);
+	run_thin(&whole);
+	input.scan = true;
+	for (int i = 0; i < CUTS_TRIED; i++)
+		check_random_cuts(g, input, seed);
 }
 
 static size_t streams(void)

@@ -14,24 +14,27 @@ struct runner {
 	unsigned responses;
 	uint64_t at;
 	uint64_t base;   /* where the window begins */
+	uint32_t line;   /* in the window: the first one since another event */
 	uint32_t filled; /* and how many bytes of the stream it has */
 	uint8_t window[HTTP1_WINDOW + 8];
 };
 
 static void mark(struct runner *r, uint64_t at, enum http1_event event)
 {
+	struct run_mark *m;
+
 	if (r->run->count == RUN_MARKS_MAX) {
 		r->run->fault = "more events than a run can keep";
 		return;
 	}
-	r->run->marks[r->run->count++] = (struct run_mark){
-	    .at = at,
-	    .left = r->http.left,
-	    .event = event,
-	    .flags = r->http.flags,
-	    .status = r->http.status,
-	    .stop = r->http.stop,
-	};
+	m = &r->run->marks[r->run->count++];
+	*m = (struct run_mark){.at = at, .event = event};
+	if (event == HTTP1_LINE)
+		return;
+	m->left = r->http.left;
+	m->flags = r->http.flags;
+	m->status = r->http.status;
+	m->stop = r->http.stop;
 }
 
 /* Tell the automaton which request the coming response answers. */
@@ -63,6 +66,22 @@ static void fill(struct runner *r, uint64_t end)
 		memcpy(r->window, r->input->bytes + r->at, r->filled);
 }
 
+/* One call of the automaton, from window byte `i` on. */
+static struct http1_step step(struct runner *r, uint32_t i)
+{
+	bool seen = r->line != HTTP1_NOWHERE;
+	struct http1_step s;
+
+	if (!r->input->scan)
+		return http1_step(&r->http, r->window, i, r->filled);
+	s = http1_scan(&r->http, r->window, i, r->filled, &r->line);
+	if (!seen && r->line != HTTP1_NOWHERE)
+		mark(r, r->base + r->line, HTTP1_LINE);
+	if (s.event != HTTP1_NONE)
+		r->line = HTTP1_NOWHERE;
+	return s;
+}
+
 static void look(struct runner *r, uint64_t end)
 {
 	uint32_t i;
@@ -70,7 +89,7 @@ static void look(struct runner *r, uint64_t end)
 
 	fill(r, end);
 	i = r->at - r->base;
-	s = http1_step(&r->http, r->window, i, r->filled);
+	s = step(r, i);
 	r->run->steps++;
 	if (s.event == HTTP1_NONE && s.next == i)
 		r->run->fault = "a step without progress";
@@ -114,7 +133,7 @@ static bool packet(struct runner *r, uint64_t end)
 
 void run_stream(const struct run_input *input, struct run *ret_run)
 {
-	struct runner r = {.input = input, .run = ret_run};
+	struct runner r = {.input = input, .run = ret_run, .line = HTTP1_NOWHERE};
 
 	ret_run->count = ret_run->steps = 0;
 	ret_run->fault = NULL;
@@ -124,6 +143,19 @@ void run_stream(const struct run_input *input, struct run *ret_run)
 		if (!packet(&r, input->cuts[i]))
 			return;
 	packet(&r, input->len);
+}
+
+void run_thin(struct run *run)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < run->count; i++) {
+		bool again = kept && run->marks[kept - 1].event == HTTP1_LINE;
+
+		if (!again || run->marks[i].event != HTTP1_LINE)
+			run->marks[kept++] = run->marks[i];
+	}
+	run->count = kept;
 }
 
 static bool same(const struct run_mark *a, const struct run_mark *b)

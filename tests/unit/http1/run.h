@@ -12,7 +12,7 @@
 /* Events of one run that are kept. */
 #define RUN_MARKS_MAX 4096
 
-/* An event, and what the automaton knew then. */
+/* An event, and what the automaton knew then; of a line, only its place. */
 struct run_mark {
 	uint64_t at; /* stream bytes before it */
 	uint64_t left;
@@ -36,11 +36,15 @@ struct run_input {
 	const size_t *cuts; /* ascending places where a packet ends; the end is always one */
 	size_t cut_count;
 	uint16_t answers; /* bit n: response n, modulo 16, answers a HEAD request */
+	bool scan;        /* with http1_scan(): only the first of successive lines is an event */
 	bool look;        /* step through bodies instead of skipping them */
 };
 
 /* Run over the whole input; `ret_run` is overwritten. */
 void run_stream(const struct run_input *input, struct run *ret_run);
+
+/* Keep only the first of successive lines. */
+void run_thin(struct run *run);
 
 /* The first mark in which the two differ, in words in `text`; false: they are the same. */
 bool run_differ(const struct run *a, const struct run *b, char *text, size_t size);
