@@ -23,9 +23,15 @@ SKIP_STATUS = 77
 PORT = 8080
 CLIENT, SERVER = {4: "10.66.0.1", 6: "fd66::1"}, {4: "10.66.0.2", 6: "fd66::2"}
 READY_SECONDS = 30
+SHOWN_FAILURES = 5
 
-# netem: its arguments, for both directions; mode: of the client; ip: 4 or 6; sysctls: of both ends.
-Case = namedtuple("Case", "name netem mode ip mtu offloads sysctls", defaults=(4, 1500, True, ()))
+# What cases change, as it is by default.
+SYSCTLS = {"net.ipv4.tcp_sack": 1, "net.ipv4.tcp_timestamps": 1}
+OFFLOADS = ("tso", "gso", "gro", "tx")
+
+# netem: its arguments, for both directions; mode: of the client; ip: 4 or 6; offloads: of both
+# devices; sysctls: of both ends, where they differ from SYSCTLS.
+Case = namedtuple("Case", "name netem mode ip mtu offloads sysctls", defaults=(4, 1500, True, {}))
 
 MIXED = "delay 2ms 1ms loss 1% duplicate 2% reorder 10% 50%"
 CASES = (
@@ -39,8 +45,8 @@ CASES = (
     Case("all, IPv6", MIXED, "keep", ip=6),
     Case("all, MTU 576", MIXED, "new", mtu=576),
     Case("all, IPv6, MTU 1280, no offloads", MIXED, "pipeline", ip=6, mtu=1280, offloads=False),
-    Case("all, no SACK", MIXED, "keep", sysctls=("net.ipv4.tcp_sack=0",)),
-    Case("all, no timestamps", MIXED, "pipeline", sysctls=("net.ipv4.tcp_timestamps=0",)),
+    Case("all, no SACK", MIXED, "keep", sysctls={"net.ipv4.tcp_sack": 0}),
+    Case("all, no timestamps", MIXED, "pipeline", sysctls={"net.ipv4.tcp_timestamps": 0}),
 )
 
 
@@ -48,56 +54,82 @@ class Failed(Exception):
     """A case went wrong; the text says how."""
 
 
-def set_up(lab, case):
-    """The two hosts and the bad link between them."""
-    client, server = lab.host("client"), lab.host("server")
-    devices = lab.link(client, server, CLIENT[4] + "/24", SERVER[4] + "/24", mtu=case.mtu)
-    for host, device, address in zip((client, server), devices, (CLIENT, SERVER)):
-        if case.ip == 6:
-            host.run(["ip", "addr", "add", address[6] + "/64", "dev", device, "nodad"])
-        for setting in case.sysctls:
-            host.run(["sysctl", "-qw", setting])
-        if not case.offloads:
-            host.run(["ethtool", "-K", device, "tso", "off", "gso", "off", "gro", "off", "tx", "off"])
-        host.run(["tc", "qdisc", "add", "dev", device, "root", "netem", "limit", "10000",
-                  *case.netem.split()])
-    return client, server
+class Rig:
+    """The two hosts, their link, the server and the agent, which live through all cases."""
+
+    def __init__(self, lab, args):
+        self.args = args
+        self.client, self.server = self.hosts = lab.host("client"), lab.host("server")
+        self.devices = lab.link(*self.hosts, CLIENT[4] + "/24", SERVER[4] + "/24")
+        self.server.spawn([args.build / "tests/chaos/server", "--port", PORT, "--quiet"],
+                          stdout=subprocess.DEVNULL)
+        self.server.wait_port(PORT)
+        self.agent = None if args.no_agent else self.start_agent()
+
+    def start_agent(self):
+        """ctxpropd in the client's namespace, until it says that it is ready."""
+        log = open(self.args.log, "w", encoding="utf-8")
+        agent = self.client.spawn([self.args.build / "ctxpropd", "--attach", self.args.attach],
+                                  stdout=log, stderr=log)
+        end = time.monotonic() + READY_SECONDS
+        while "ready" not in self.args.log.read_text():
+            if agent.poll() is not None or time.monotonic() > end:
+                raise Failed(f"ctxpropd is not ready:\n{self.args.log.read_text()}")
+            time.sleep(0.1)
+        return agent
+
+    def set_link(self, case):
+        """Make the link as bad as the case wants it; nothing stays of the case before."""
+        onoff = "on" if case.offloads else "off"
+        for host, device, address in zip(self.hosts, self.devices, (CLIENT, SERVER)):
+            host.run(["ip", "link", "set", device, "mtu", case.mtu])
+            if case.ip == 6:  # an MTU below 1280 has taken the address away
+                host.run(["ip", "addr", "replace", address[6] + "/64", "dev", device, "nodad"])
+            host.run(["sysctl", "-qw", *(f"{k}={v}" for k, v in (SYSCTLS | case.sysctls).items())])
+            host.run(["ethtool", "-K", device, *(w for name in OFFLOADS for w in (name, onoff))])
+            host.run(["tc", "qdisc", "replace", "dev", device, "root", "netem", "limit", 10000,
+                      *case.netem.split()])
+
+    def run(self, case):
+        """Send the requests of a case; returns the client's line of counts."""
+        self.set_link(case)
+        args = self.args
+        argv = [args.build / "tests/chaos/client", "--connect", SERVER[case.ip], "--port", PORT,
+                "--requests", args.requests, "--mode", case.mode, "--bodies", args.bodies,
+                "--seed", args.seed + CASES.index(case), "--stuck", 30, "--expect", "none" if args.no_agent else "one"]
+        try:
+            done = self.client.run(argv, check=False, timeout=args.seconds)
+        except subprocess.TimeoutExpired as error:
+            raise Failed(f"client: not done after {args.seconds} s") from error
+        if done.returncode:
+            first = "\n".join(done.stderr.splitlines()[:SHOWN_FAILURES])
+            raise Failed(f"client: exit {done.returncode}: {done.stdout}{first}")
+        if self.agent and self.agent.poll() is not None:
+            raise Failed(f"ctxpropd ended: {self.agent.returncode}\n{self.args.log.read_text()}")
+        return done.stdout.strip()
+
+    def stats(self):
+        """What the agent counted."""
+        if self.agent:
+            return self.client.run([self.args.build / "ctxprop", "stats"], check=False).stdout
+        return ""
 
 
-def start_agent(host, args):
-    """ctxpropd in the client's namespace, until it says that it is ready."""
-    log = open(args.log, "w+", encoding="utf-8")
-    agent = host.spawn([args.build / "ctxpropd", "--attach", args.attach], stdout=log, stderr=log)
-    end = time.monotonic() + READY_SECONDS
-    while "ready" not in args.log.read_text():
-        if agent.poll() is not None or time.monotonic() > end:
-            raise Failed(f"ctxpropd is not ready:\n{args.log.read_text()}")
-        time.sleep(0.1)
-    return agent
-
-
-def run_client(host, case, args):
-    """Send the requests; the client's line of counts."""
-    argv = [args.build / "tests/chaos/client", "--connect", SERVER[case.ip], "--port", PORT,
-            "--requests", args.requests, "--mode", case.mode, "--bodies", args.bodies,
-            "--seed", args.seed, "--stuck", 60, "--expect", "none" if args.no_agent else "one"]
-    done = host.run(argv, check=False)
-    if done.returncode:
-        raise Failed(f"client: exit {done.returncode}\n{done.stdout}{done.stderr}")
-    return done.stdout.strip()
-
-
-def run_case(case, args):
+def sweep(cases, args):
+    """Run the cases and print a line for each; returns how many failed."""
+    failed = 0
     with Lab("netem") as lab:
-        client, server = set_up(lab, case)
-        server.spawn([args.build / "tests/chaos/server", "--port", PORT, "--quiet"],
-                     stdout=subprocess.DEVNULL)
-        server.wait_port(PORT)
-        agent = None if args.no_agent else start_agent(client, args)
-        counts = run_client(client, case, args)
-        if agent and agent.poll() is not None:
-            raise Failed(f"ctxpropd ended: {agent.returncode}\n{args.log.read_text()}")
-        return counts
+        rig = Rig(lab, args)
+        for case in cases:
+            start = time.monotonic()
+            try:
+                verdict, said = "ok", rig.run(case)
+            except Failed as error:
+                verdict, said, failed = "FAIL", str(error), failed + 1
+            print(f"{verdict:5}{case.name:34}{time.monotonic() - start:6.1f} s  {said}", flush=True)
+        if failed:
+            print(rig.stats())
+    return failed
 
 
 def netem_missing():
@@ -113,11 +145,13 @@ def parse(argv):
     parser.add_argument("--build", type=Path, required=True, help="build folder")
     parser.add_argument("--attach", default="auto", help="as of ctxpropd (auto)")
     parser.add_argument("--requests", type=int, default=200, help="in each case (200)")
+    parser.add_argument("--seconds", type=int, default=120, help="limit for each case (120)")
     parser.add_argument("--bodies", type=int, default=100000, help="largest body in bytes (100000)")
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=1, help="of the first case's requests (1)")
     parser.add_argument("--only", metavar="TEXT", default="", help="cases whose name contains TEXT")
     parser.add_argument("--no-agent", action="store_true", help="the link alone, nothing injected")
-    parser.add_argument("--log", type=Path, default=Path("/tmp/netem_sweep.ctxpropd.log"))
+    parser.add_argument("--log", type=Path, default=Path("/tmp/netem_sweep.ctxpropd.log"),
+                        help="file for what ctxpropd says")
     return parser.parse_args(argv)
 
 
@@ -128,14 +162,11 @@ def main(argv):
         print(f"no netem: {missing}")
         return SKIP_STATUS
     cases = [case for case in CASES if args.only in case.name]
-    failed = 0
-    for case in cases:
-        start = time.monotonic()
-        try:
-            verdict, said = "ok", run_case(case, args)
-        except Failed as error:
-            verdict, said, failed = "FAIL", str(error), failed + 1
-        print(f"{verdict:5}{case.name:34}{time.monotonic() - start:6.1f} s  {said}", flush=True)
+    try:
+        failed = sweep(cases, args)
+    except Failed as error:
+        print(error)
+        return 1
     print(f"{len(cases) - failed} of {len(cases)} cases ok")
     return int(failed > 0 or not cases)
 

@@ -14,4 +14,8 @@ Test = namedtuple("Test", "name command kernels short seconds", defaults=(None, 
 TESTS = (
     Test("platform", "python3 tests/vm/platform_check.py"),
     Test("verifier tc", "bpftool prog loadall {build}/bpf/tc.bpf.o /sys/fs/bpf/tc"),
+    Test("attach clsact", "python3 tests/vm/attach_check.py --build {build} clsact"),
+    Test("attach tcx", "python3 tests/vm/attach_check.py --build {build} tcx"),
+    Test("netem sweep", "python3 tests/vm/netem_sweep.py --build {build} --requests 100",
+         seconds=300),
 )
