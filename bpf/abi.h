@@ -42,6 +42,7 @@ enum flow_flags {
 	FLOW_FIN_OUT    = 1 << 8, /* our side has sent FIN, at fin_out */
 	FLOW_FIN_IN     = 1 << 9, /* the peer has sent FIN, at fin_in */
 	FLOW_FORWARDED  = 1 << 10, /* no local socket */
+	FLOW_FIN_BOTH   = FLOW_FIN_OUT | FLOW_FIN_IN,
 };
 
 /* A live flow in the outbound direction. `lock` guards `edits`. */

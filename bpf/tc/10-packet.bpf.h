@@ -160,6 +160,36 @@ static __always_inline int packet_parse_ipv4(struct __sk_buff *skb, struct packe
 	return total - header;
 }
 
+/* Extension headers that may stand in front of TCP, and that have a length of their own. */
+static __always_inline int ipv6_extension(__u8 next)
+{
+	return next == IPPROTO_HOPOPTS || next == IPPROTO_ROUTING || next == IPPROTO_DSTOPTS;
+}
+
+/* Step over the extension headers at p->l4. Returns what is left of `len`, or -1. */
+static __always_inline int packet_parse_extensions(struct __sk_buff *skb, struct packet *p,
+						   __u32 len)
+{
+	for (int i = 0; i < 3; i++) {
+		__u8 *header;
+		__u32 size;
+
+		if (!ipv6_extension(p->proto))
+			break;
+		header = packet_at(skb, p->l4, 8);
+		if (!header)
+			return -1;
+		size = 8 + header[1] * 8;
+		if (size > len)
+			return -1;
+		p->proto = header[0];
+		p->l4 += size;
+		len -= size;
+		p->ip_options = 1;
+	}
+	return len;
+}
+
 static __always_inline int packet_parse_ipv6(struct __sk_buff *skb, struct packet *p)
 {
 	struct ipv6hdr *ip = packet_at(skb, p->l3, sizeof(*ip));
@@ -178,7 +208,7 @@ static __always_inline int packet_parse_ipv6(struct __sk_buff *skb, struct packe
 	p->l4 = p->l3 + sizeof(*ip);
 	__builtin_memcpy(p->key.src, &ip->saddr, 16);
 	__builtin_memcpy(p->key.dst, &ip->daddr, 16);
-	return len;
+	return ipv6_extension(p->proto) ? packet_parse_extensions(skb, p, len) : (int)len;
 }
 
 static __always_inline int packet_parse_ip(struct __sk_buff *skb, int ethernet, struct packet *p)

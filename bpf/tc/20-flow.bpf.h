@@ -111,12 +111,29 @@ static __always_inline __u32 flow_lingering(const struct flow_key *key)
 	return l ? l->offset : 0;
 }
 
+/*
+ * The end of a flow that was never edited: nothing has to be remembered once both sides have
+ * sent FIN, or one of them RST.
+ */
+static __always_inline void flow_end_untouched(const struct flow_key *key, struct flow *f,
+					       __u8 tcp_flags, __u32 fin)
+{
+	if (tcp_flags & TCP_FIN)
+		f->flags |= fin;
+	if ((tcp_flags & TCP_RST) || (f->flags & FLOW_FIN_BOTH) == FLOW_FIN_BOTH)
+		flow_delete(key);
+}
+
+/* Is this flow neither edited nor renumbered? What is not HTTP should cost next to nothing. */
+static __always_inline int flow_untouched(const struct flow *f)
+{
+	return (f->flags & FLOW_OPAQUE) && !flow_has_offset(f);
+}
+
 /* Have both FINs been sent and acknowledged? `acked`: by our side, in the peer's numbers. */
 static __always_inline int flow_finished(const struct flow *f)
 {
-	const __u32 both = FLOW_FIN_OUT | FLOW_FIN_IN;
-
-	return (f->flags & both) == both && seq_before(f->fin_out, f->peer_ack) &&
+	return (f->flags & FLOW_FIN_BOTH) == FLOW_FIN_BOTH && seq_before(f->fin_out, f->peer_ack) &&
 	       seq_before(f->fin_in, f->peer_next);
 }
 

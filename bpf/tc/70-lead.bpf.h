@@ -15,6 +15,10 @@
 
 /* A lead is no larger than the segments around it, but need not be smaller than this. */
 #define LEAD_MIN 448
+/* App bytes that are sent in leads alone, when a packet cannot be rewritten as a whole. */
+#define LEAD_PIECE 1024
+/* Leads of one packet: enough for that piece, or for all the edits that a flow can hold. */
+#define LEADS_MAX 6
 
 /* Is this run the nested one that the note waits for? */
 static __always_inline int lead_expected(const struct __sk_buff *skb, const struct lead *lead)
@@ -35,7 +39,7 @@ static __always_inline long lead_write(struct __sk_buff *skb, const struct packe
 	err = err ?: write_bytes(skb, p->payload, s, from, n);
 	err = err ?: write_length(skb, p, header + n);
 	err = err ?: write_number(skb, p, TCP_OFF_SEQ, p->seq, s->lead.seq);
-	err = err ?: write_clear_flags(skb, p, TCP_FIN | TCP_PSH | TCP_CWR);
+	err = err ?: write_clear_flags(skb, p, TCP_FIN | TCP_PSH | TCP_URG | TCP_CWR);
 	return err ?: write_csum_anew(skb, p, s, csum_wire(s, from, to), n);
 }
 
@@ -114,7 +118,7 @@ static __always_inline int lead_send_all(struct __sk_buff *skb, const struct pac
 {
 	__u32 size = lead_size(skb, p), from = 0;
 
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < LEADS_MAX; i++) {
 		__u32 to = n - from > size ? from + size : n;
 
 		if (lead_send(skb, s, from, to, s->plan.wire_seq + from))

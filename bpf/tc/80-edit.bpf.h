@@ -111,6 +111,27 @@ static __always_inline int edit_split(struct outbound *o, __u32 last)
 	return err ? edit_drop() : edit_done(o, REASON_SPLIT);
 }
 
+/*
+ * A retransmission that TCP has merged until an edit lies too deep inside it. Make progress: send
+ * what comes first in packets of their own and drop this one; TCP goes on behind them.
+ */
+static __noinline int edit_piecemeal(struct outbound *o)
+{
+	struct plan *plan = &o->s->plan;
+	__u32 kept = 0;
+	int n;
+
+	if (plan->count == o->fresh)
+		return edit_take_back(o, REASON_DEEP);
+	for (__u32 i = 0; i < EDITS_MAX; i++)
+		kept += i < plan->count && plan->edit[i].at - o->p->seq < LEAD_PIECE;
+	plan->count = kept;
+	n = plan_render(o->skb, o->p, 0, LEAD_PIECE);
+	if (n > 0)
+		lead_send_all(o->skb, o->p, o->s, n & ~1u);
+	return edit_drop();
+}
+
 /* Send the packet as the plan says. */
 static __noinline int edit_packet(struct outbound *o)
 {
@@ -123,9 +144,11 @@ static __noinline int edit_packet(struct outbound *o)
 	last = plan->edit[(plan->count - 1) & EDITS_MASK].at - o->p->seq;
 	if (o->p->fragment)
 		return edit_take_back(o, REASON_FRAGMENT);
-	if (decide_can_grow(o->p, o->room, first, plan->added))
+	/* The urgent pointer counts from the sequence number: right only when the bytes in
+	 * between stay as many as they were. */
+	if (!(o->p->flags & TCP_URG) && decide_can_grow(o->p, o->room, first, plan->added))
 		return edit_grow(o, first);
-	return edit_split(o, last);
+	return last <= WIRE_MAX ? edit_split(o, last) : edit_piecemeal(o);
 }
 
 #endif

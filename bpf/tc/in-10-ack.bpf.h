@@ -56,7 +56,8 @@ static __always_inline void ack_translate(const struct packet *p, struct flow *f
 /* Remember the newest acknowledgement and the window that came with it. */
 static __always_inline void ack_note(const struct packet *p, struct flow *f, const struct ack *a)
 {
-	if (!a->believed || seq_before(a->app, f->peer_ack))
+	/* The window of a SYN-ACK that comes again is not scaled (RFC 7323, 2.2). */
+	if (!a->believed || seq_before(a->app, f->peer_ack) || (p->flags & TCP_SYN))
 		return;
 	f->peer_ack = a->app;
 	f->window = (__u32)p->window << (f->wscale & TCP_WSCALE_MAX);

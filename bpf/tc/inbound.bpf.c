@@ -83,8 +83,11 @@ static __always_inline int inbound_tcp(struct __sk_buff *skb, struct packet *p)
 	f = flow_lookup(&key);
 	if (!f)
 		return inbound_stranger(skb, p, &key);
-	if ((f->flags & FLOW_OPAQUE) && !flow_has_offset(f) && !(p->flags & (TCP_FIN | TCP_RST)))
+	if (flow_untouched(f)) {
+		if (p->flags & (TCP_FIN | TCP_RST))
+			flow_end_untouched(&key, f, p->flags, FLOW_FIN_IN);
 		return NEXT;
+	}
 	ack_translate(p, f, &a);
 	if (flow_has_offset(f))
 		verdict = ack_write(skb, p, f, &a);

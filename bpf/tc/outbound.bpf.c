@@ -32,12 +32,12 @@ static __always_inline int learn_promising(struct __sk_buff *skb, const struct p
 }
 
 /* The first of two requests that it takes to join; where its answer has to begin. */
-static __always_inline void learn_candidate(struct flow *f, const struct packet *p)
+static __always_inline void learn_candidate(struct flow *f, const struct packet *p,
+					    __u32 reason)
 {
 	f->flags = (f->flags & ~FLOW_ANSWERED) | FLOW_CANDIDATE;
 	f->answer_at = p->ack;
-	count(control_paused() ? REASON_PAUSED :
-	      f->flags & FLOW_PEER_SEEN ? REASON_JOINING : REASON_ONE_WAY);
+	count(control_paused() ? REASON_PAUSED : reason);
 }
 
 /*
@@ -52,7 +52,8 @@ static __always_inline int learn(struct __sk_buff *skb, const struct packet *p, 
 	if (!learn_promising(skb, p))
 		return 0;
 	if ((f->flags & proof) != proof || p->seq != f->peer_ack) {
-		learn_candidate(f, p);
+		learn_candidate(f, p,
+				f->flags & FLOW_PEER_SEEN ? REASON_JOINING : REASON_ONE_WAY);
 		return 0;
 	}
 	f->flags &= ~(FLOW_LEARN | FLOW_CANDIDATE | FLOW_ANSWERED);
@@ -118,7 +119,7 @@ static __always_inline int outbound_stranger(struct __sk_buff *skb, struct packe
 	f->peer_ack = p->seq;
 	f->peer_next = p->ack;
 	f->flags = FLOW_LEARN | (skb->sk ? 0 : FLOW_FORWARDED);
-	learn_candidate(f, p);
+	learn_candidate(f, p, REASON_JOINING);
 	return NEXT;
 }
 
@@ -189,9 +190,11 @@ static __always_inline int outbound_flow(struct __sk_buff *skb, struct packet *p
 
 	if (!f)
 		return outbound_stranger(skb, p);
-	/* The common case of all that is not HTTP, first. */
-	if ((f->flags & FLOW_OPAQUE) && !flow_has_offset(f) && !(p->flags & (TCP_FIN | TCP_RST)))
+	if (flow_untouched(f)) {
+		if (p->flags & (TCP_FIN | TCP_RST))
+			flow_end_untouched(&p->key, f, p->flags, FLOW_FIN_OUT);
 		return NEXT;
+	}
 	verdict = p->len ? outbound_data(skb, p, f) : outbound_control(skb, p, f);
 	outbound_note(skb, p, f);
 	return verdict;
