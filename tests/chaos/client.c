@@ -134,6 +134,7 @@ int main(int argc, char **argv)
 	client.started_ms = client.now_ms = clock_ms();
 	conns = make_conns(&client);
 	run(&client, conns);
+	client.tally.injected = client.seen.spans.count;
 	tally_print(&client.tally, (double)(clock_ms() - client.started_ms) / 1000, stdout);
 	free_conns(&client, conns);
 	close(client.epoll);

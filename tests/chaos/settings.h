@@ -29,6 +29,7 @@ enum fake {
 	FAKE_MALFORMED,
 	FAKE_OVERRIDE,
 	FAKE_MISPLACED,
+	FAKE_CONNECT,
 };
 
 struct settings {

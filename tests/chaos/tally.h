@@ -20,7 +20,7 @@ enum verdict {
 
 struct tally {
 	uint64_t counts[VERDICT_COUNT];
-	uint64_t requests;
+	uint64_t requests, injected;
 	unsigned int told;
 };
 

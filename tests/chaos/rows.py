@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the sweep goes through: rows by hand, and a covering set of all pairs of factors."""
+import dataclasses
+import itertools
+import random
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """One combination. Percentages per packet on the wire, times in microseconds, sizes in bytes."""
+    path: str = "tun"          # tun, tap (bad link), veth (good link), gateway (client, SNAT, bad link)
+    ip: int = 4
+    mode: str = "keep"         # new, keep, pipeline
+    offload: str = "segment"   # off, segment, pass; on a veth anything but off is on
+    loss: float = 0
+    reorder: float = 0
+    duplicate: float = 0
+    corrupt: float = 0
+    delay: int = 0
+    jitter: int = 0
+    mtu: int = 1500
+    limit: str = "device"      # who knows the MTU: the device, or only the path (told by ICMP)
+    sack: bool = True
+    timestamps: bool = True
+    cut: str = "mixed"         # how heads are sent; see client --help
+    bodies: int = 5_000_000
+    connections: int = 32
+    extra: tuple = ()          # further options of the client
+    expect: str = "one"        # what the agent owes: one, atmost
+
+    @property
+    def name(self):
+        """What distinguishes the row, readable and usable with --only."""
+        parts = [self.path, f"v{self.ip}", self.mode, f"offload-{self.offload}"]
+        for field in ("loss", "reorder", "duplicate", "corrupt", "delay", "jitter"):
+            if getattr(self, field):
+                parts.append(f"{field}{getattr(self, field):g}")
+        if self.mtu != 1500:
+            parts.append(f"mtu{self.mtu}-{self.limit}")
+        parts += [] if self.sack else ["nosack"]
+        parts += [] if self.timestamps else ["nots"]
+        parts += [] if self.cut == "mixed" else [f"cut-{self.cut}"]
+        parts += [option.lstrip("-") for option in self.extra]
+        return " ".join(parts)
+
+
+# The smallest set that still meets every factor once in bad company.
+SHORT = (
+    Row("veth", 4, "keep"),
+    Row("veth", 6, "pipeline", "off"),
+    Row("veth", 4, "new", cut="bytes", bodies=2000),
+    Row("tun", 4, "keep", "segment", loss=3, reorder=5),
+    Row("tun", 6, "new", "off", loss=1, duplicate=3),
+    Row("tap", 4, "pipeline", "pass", loss=2, reorder=10, duplicate=2),
+    Row("tap", 6, "keep", "segment", loss=5, sack=False),
+    Row("tun", 4, "pipeline", "segment", loss=2, reorder=5, timestamps=False, mtu=576),
+    Row("tun", 6, "keep", "pass", loss=1, mtu=1280, limit="path"),
+    Row("tap", 4, "new", "segment", loss=1, mtu=576, limit="path"),
+    Row("tun", 4, "keep", "off", loss=2, corrupt=1, delay=500, jitter=300, cut="bytes", bodies=2000),
+    Row("gateway", 4, "keep", "segment", loss=2, reorder=5, duplicate=2),
+    Row("gateway", 6, "pipeline", "off", loss=1, reorder=5, timestamps=False),
+    Row("gateway", 4, "new", "pass", loss=1, sack=False),
+)
+
+# Rows beside the covering set, for what the factors do not say.
+SPECIAL = SHORT + (
+    Row("veth", 4, "keep", cut="bytes", mtu=1280, bodies=2000),
+    Row("veth", 4, "pipeline", cut="whole"),
+    # 64 deep and as long as they like: some are too deep, or too many, and go without
+    Row("veth", 4, "pipeline", extra=("--depth", "64", "--pipeline-bytes", "1000000"),
+        expect="atmost"),
+    Row("tun", 4, "pipeline", loss=2, extra=("--depth", "64", "--pipeline-bytes", "1000000"),
+        expect="atmost"),
+)
+
+FACTORS = {
+    "path": ("tun", "tap", "gateway"),
+    "ip": (4, 6),
+    "mode": ("new", "keep", "pipeline"),
+    "offload": ("off", "segment", "pass"),
+    "loss": (0, 1, 3, 5),
+    "reorder": (0, 5, 10),
+    "duplicate": (0, 3),
+    "delay": (0, 1000),
+    "mtu": (1500, 1280, 576),
+    "limit": ("device", "path"),
+    "sack": (True, False),
+    "timestamps": (True, False),
+    "cut": ("mixed", "pieces"),
+    "bodies": (2000, 5_000_000),
+}
+
+
+def allowed(row):
+    """IPv6 has no links below 1280 bytes."""
+    return not (row.get("ip") == 6 and row.get("mtu") == 576)
+
+
+def pairs_of(row):
+    """All pairs of factor values in a full row."""
+    return set(itertools.combinations(sorted(row.items()), 2))
+
+
+def all_pairs():
+    """All pairs that some row may have."""
+    pairs = set()
+    for (name_a, values_a), (name_b, values_b) in itertools.combinations(sorted(FACTORS.items()), 2):
+        for pair in itertools.product(values_a, values_b):
+            if allowed(dict(zip((name_a, name_b), pair))):
+                pairs.add(((name_a, pair[0]), (name_b, pair[1])))
+    return pairs
+
+
+def random_row(rng):
+    while True:
+        row = {name: rng.choice(values) for name, values in FACTORS.items()}
+        if allowed(row):
+            return row
+
+
+def covering(seed, tries=60):
+    """Rows in which every allowed pair of factor values comes together at least once."""
+    rng = random.Random(seed)
+    missing, rows = all_pairs(), []
+    while missing:
+        best = max((random_row(rng) for _ in range(tries)),
+                   key=lambda row: len(pairs_of(row) & missing))
+        covered = pairs_of(best) & missing
+        if covered:
+            rows.append(Row(**best))
+            missing -= covered
+    return rows

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Results of runs, and the table of them."""
+import dataclasses
+
+BAD = ("corrupt", "missing", "double", "reset", "stuck")
+COLUMNS = ("requests", "ok", *BAD, "skipped", "injected", "retrans", "seconds")
+
+
+@dataclasses.dataclass
+class Result:
+    """One row's outcome; `counts` has the client's summary by name."""
+    name: str
+    counts: dict
+    status: int = 0
+    notes: str = ""
+
+    @property
+    def ok(self):
+        clean = not any(self.counts.get(name) for name in BAD)
+        return self.status == 0 and clean and self.counts.get("requests", 0) > 0
+
+
+def read_summary(text):
+    """The counts of the client's last line: {} when it printed none."""
+    lines = [line for line in text.splitlines() if line.startswith("requests=")]
+    words = lines[-1].split() if lines else []
+    return {name: float(value) if "." in value else int(value)
+            for name, _, value in (word.partition("=") for word in words)}
+
+
+class Table:
+    """Prints one line per result as it comes, and the verdict at the end."""
+
+    def __init__(self, width):
+        self.width, self.results = width, []
+
+    def head(self):
+        print(f"{'combination':{self.width}}" + "".join(f"{name:>9}" for name in COLUMNS))
+
+    def add(self, result):
+        self.results.append(result)
+        cells = "".join(f"{result.counts.get(name, '-'):>9}" for name in COLUMNS)
+        print(f"{result.name:{self.width}}{cells}  {'ok' if result.ok else 'FAIL'}", flush=True)
+        if not result.ok and result.notes:
+            print("    " + result.notes.strip().replace("\n", "\n    "), flush=True)
+
+    def foot(self):
+        """Print the sums; returns the exit status."""
+        total = {name: round(sum(result.counts.get(name, 0) for result in self.results), 1)
+                 for name in COLUMNS}
+        failed = [result.name for result in self.results if not result.ok]
+        print(f"{'all':{self.width}}" + "".join(f"{total[name]:>9}" for name in COLUMNS))
+        print(f"{len(self.results) - len(failed)} of {len(self.results)} combinations ok")
+        return 1 if failed or not self.results else 0

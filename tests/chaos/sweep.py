@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs rows one after the other and scores them."""
+import subprocess
+
+from rig import Rig, agent_reasons
+from score import Result, Table, read_summary
+
+# A run that has not ended after this is stuck as a whole; the client gives up long before.
+LIMIT_SECONDS = 3600
+SHOWN_LINES = 8
+
+
+def shorten(text):
+    lines = text.strip().splitlines()
+    more = [f"... and {len(lines) - SHOWN_LINES} more lines"] if len(lines) > SHOWN_LINES else []
+    return "\n".join(lines[:SHOWN_LINES] + more)
+
+
+def run_row(build, row, requests, seed, with_agent):
+    """One row in a lab of its own."""
+    with Rig(build, row, seed) as rig:
+        agent = rig.start_agent() if with_agent else None
+        argv = rig.client_argv(requests, row.expect if with_agent else "none")
+        done = rig.client.run(argv, check=False, timeout=LIMIT_SECONDS)
+        counts = read_summary(done.stdout)
+        counts["retrans"] = rig.retransmissions()
+        notes = shorten(done.stderr)
+        if agent:
+            notes += f"\nagent: {agent_reasons(agent)}"
+        if agent and agent.process.poll() is not None:
+            notes += f"\nthe agent ended with {agent.process.returncode}:\n{agent.said()}"
+            return Result(row.name, counts, 1, notes)
+        return Result(row.name, counts, done.returncode, notes)
+
+
+def try_row(build, row, requests, seed, with_agent):
+    try:
+        return run_row(build, row, requests, seed, with_agent)
+    except (RuntimeError, OSError, subprocess.TimeoutExpired) as error:
+        return Result(row.name, {}, 1, str(error))
+
+
+def run(build, rows, requests, seed, with_agent):
+    """All rows, the requests shared out evenly. Returns the exit status."""
+    table = Table(max((len(row.name) for row in rows), default=20) + 1)
+    table.head()
+    for number, row in enumerate(rows):
+        share = requests * (number + 1) // len(rows) - requests * number // len(rows)
+        table.add(try_row(build, row, share, seed, with_agent))
+    return table.foot()
