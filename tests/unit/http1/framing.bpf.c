@@ -10,113 +10,109 @@ struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct framing);
+	__type(value, struct framing_run);
 } framing SEC(".maps");
 
-/* One packet's run; offsets are relative to the payload. */
-struct run {
+struct context {
 	struct __sk_buff *skb;
-	struct framing *f;
-	__u32 len;
-	__u32 at;
-	__u32 window;
-	__u32 filled;
+	struct framing_run *r;
 };
 
-static __always_inline int fill(struct run *r)
+static __always_inline void note(struct framing_run *r, __u32 at, __u32 event)
 {
-	__u32 n = r->len - r->at;
+	struct framing_event *e = &r->events[r->count++ & (FRAMING_EVENTS - 1)];
 
-	if (n > HTTP1_WINDOW)
-		n = HTTP1_WINDOW;
-	if (n == 0 || bpf_skb_load_bytes(r->skb, FRAMING_LINK + r->at, &r->f->window, n))
-		return -1;
-	r->window = r->at;
-	r->filled = n;
-	return 0;
-}
-
-static __always_inline void note(struct framing *f, __u32 at, __u32 event)
-{
-	struct framing_event *e = &f->events[f->count & (FRAMING_EVENTS - 1)];
-
-	f->count++;
 	e->at = at;
 	e->event = event;
 }
 
-static __always_inline void skip(struct run *r, __u64 body)
+/* Put the payload bytes at r->at into the window, if it has none of them. Returns 0 or -1. */
+static __always_inline int fill(struct __sk_buff *skb, struct framing_run *r)
+{
+	__u32 n = r->len - r->at;
+
+	if (r->at < r->base + r->filled || !n)
+		return 0;
+	if (n > HTTP1_WINDOW)
+		n = HTTP1_WINDOW;
+	if (!n || bpf_skb_load_bytes(skb, FRAMING_LINK + r->at, r->window.byte, n))
+		return -1;
+	r->base = r->at;
+	r->filled = n;
+	return 0;
+}
+
+static __always_inline void skip(struct framing_run *r, __u64 body)
 {
 	__u32 n = r->len - r->at;
 
 	if (body < n)
 		n = body;
 	r->at += n;
-	if (http1_skip(&r->f->http, n) == HTTP1_END)
-		note(r->f, r->at, HTTP1_END);
+	if (http1_skip(&r->http, n) == HTTP1_END)
+		note(r, r->at, HTTP1_END);
 }
 
-/*
- * A step as a function of its own: the verifier looks at it once, and not again for every way
- * that leads to it. Returns struct http1_step in its 64 bits.
- */
-__noinline __u64 framing_step(struct http1 *http, struct framing_window *w, __u32 i, __u32 len)
+/* Global, so that the verifier walks it once, on its own. */
+__noinline int framing_scan(struct http1 *http, const struct framing_window *window,
+			    struct framing_run *r)
 {
-	struct http1_step s;
-
-	if (!http || !w)
-		return 0;
-	s = http1_step(http, w->bytes, i, len);
-	return s.next | (__u64)s.at << 32 | (__u64)s.event << 48;
-}
-
-/* Returns whether the run goes on. */
-static __always_inline int look(struct run *r)
-{
-	__u64 s;
-
-	if (r->at < r->len && r->at >= r->window + r->filled && fill(r))
-		return 0;
-	s = framing_step(&r->f->http, &r->f->window, r->at - r->window, r->filled);
-	r->f->steps++;
-	r->at = r->window + (__u32)s;
-	if (s >> 48 != HTTP1_NONE)
-		note(r->f, r->window + (__u16)(s >> 32), s >> 48);
-	return s >> 48 != HTTP1_STOP;
-}
-
-/* A few steps, as a callback of bpf_loop(): each call of it costs as much as a step. */
-static long steps(__u32 i, struct run *r)
-{
-	(void)i;
-	for (int n = 0; n < FRAMING_TURN; n++) {
-		__u64 body = http1_skippable(&r->f->http);
-
-		if (r->at >= r->len && !http1_pending(&r->f->http))
-			return 1;
-		if (body)
-			skip(r, body);
-		else if (!look(r))
-			return 1;
-	}
+	if (!http || !window || !r)
+		return -1;
+	r->step = http1_scan(http, window->byte, r->at - r->base, r->filled, &r->line);
 	return 0;
+}
+
+static __always_inline void look(struct framing_run *r)
+{
+	__u32 line = r->line;
+
+	framing_scan(&r->http, &r->window, r);
+	r->steps++;
+	r->at = r->base + r->step.next;
+	if (line == HTTP1_NOWHERE && r->line != HTTP1_NOWHERE)
+		note(r, r->base + r->line, HTTP1_LINE);
+	if (r->step.event == HTTP1_NONE)
+		return;
+	note(r, r->base + r->step.at, r->step.event);
+	r->line = HTTP1_NOWHERE;
+}
+
+/* One step, as a callback of bpf_loop(). */
+static long step(__u32 i, struct context *c)
+{
+	struct framing_run *r = c->r;
+	__u64 body = http1_skippable(&r->http);
+
+	(void)i;
+	if (r->at >= r->len && !http1_pending(&r->http))
+		return 1;
+	if (body) {
+		skip(r, body);
+		return 0;
+	}
+	if (fill(c->skb, r))
+		return 1;
+	look(r);
+	return r->step.event == HTTP1_STOP;
 }
 
 SEC("tc")
 int frame(struct __sk_buff *skb)
 {
 	__u32 zero = 0;
-	struct framing *f = bpf_map_lookup_elem(&framing, &zero);
-	struct run r = {.skb = skb, .f = f};
+	struct framing_run *r = bpf_map_lookup_elem(&framing, &zero);
+	struct context c = {.skb = skb, .r = r};
 
-	if (!f || skb->len <= FRAMING_LINK)
+	if (!r || skb->len <= FRAMING_LINK)
 		return 0;
-	r.len = skb->len - FRAMING_LINK;
-	if (f->anew) {
-		http1_init(&f->http, f->kind);
-		f->count = 0;
+	if (r->anew) {
+		http1_init(&r->http, HTTP1_REQUEST);
+		r->line = HTTP1_NOWHERE;
 	}
-	f->steps = 0;
-	bpf_loop(FRAMING_STEPS / FRAMING_TURN, steps, &r, 0);
+	r->len = skb->len - FRAMING_LINK;
+	r->at = r->base = r->filled = 0;
+	r->count = r->steps = 0;
+	bpf_loop(FRAMING_STEPS, step, &c, 0);
 	return 0;
 }

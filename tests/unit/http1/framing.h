@@ -7,29 +7,32 @@
 
 /* Bytes before the payload: an Ethernet header. */
 #define FRAMING_LINK 14
-/* Events of a run; a power of two. */
+/* Events of one packet; a power of two. */
 #define FRAMING_EVENTS 1024
 /* Steps that one packet may take. */
 #define FRAMING_STEPS 4096
 
-/* of which one call of bpf_loop() makes so many */
-#define FRAMING_TURN 4
-
-struct framing_window {
-	__u8 bytes[HTTP1_WINDOW + 8];
-};
-
 struct framing_event {
-	__u32 at; /* relative to the payload of its packet */
+	__u32 at; /* in the payload */
 	__u32 event;
 };
 
-struct framing {
+struct framing_window {
+	__u8 byte[HTTP1_WINDOW + 8];
+};
+
+/* The run over one packet. In a map: on the stack the verifier would follow each number. */
+struct framing_run {
 	struct http1 http;
 	struct framing_window window;
-	__u32 kind; /* enum http1_kind, of an automaton that begins anew */
-	__u32 anew; /* 1: each packet is a stream of its own */
-	__u32 count;
+	struct http1_step step; /* the last one */
+	__u32 line;             /* in the window: the first one since another event */
+	__u32 at;               /* offsets in the payload */
+	__u32 base;
+	__u32 filled;
+	__u32 len;
+	__u32 anew;  /* set by the test: each packet begins a stream of requests */
+	__u32 count; /* events of this packet */
 	__u32 steps;
 	struct framing_event events[FRAMING_EVENTS];
 };
