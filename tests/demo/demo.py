@@ -1,0 +1,162 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""What ctxprop does, with real programs, in about ten seconds:
+
+    curl (client) --> nginx --> a Python service (app) --> a server that records (outside)
+
+Three network namespaces; ctxpropd runs in "app" only. Exit status 1 if anything arrived otherwise
+than it should. Nothing is left behind.
+"""
+import argparse
+import hashlib
+import os
+import re
+import signal
+import string
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "lab"))
+from agent import Agent  # noqa: E402 (the path is set just above)
+from lab import Lab  # noqa: E402
+from recorder import Recorder  # noqa: E402
+
+CLIENT, APP_FRONT = "10.50.0.1", "10.50.0.2"
+APP_BACK, OUTSIDE = "10.50.1.1", "10.50.1.2"
+SERVICE_PORT = 9000
+OWN = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+ADDED = re.compile(r"00-[0-9a-f]{32}-[0-9a-f]{16}-03")
+BOLD, GREEN, RED, PLAIN = ("\033[1m", "\033[32m", "\033[31m", "\033[0m") \
+    if sys.stdout.isatty() else ("", "", "", "")
+
+
+class Scene:
+    """The three namespaces, their servers and the agent."""
+
+    def __init__(self, lab, build, folder):
+        self.folder = folder
+        self.client, self.app, self.outside = map(lab.host, ("client", "app", "outside"))
+        lab.link(self.client, self.app, f"{CLIENT}/24", f"{APP_FRONT}/24")
+        lab.link(self.app, self.outside, f"{APP_BACK}/24", f"{OUTSIDE}/24")
+        self.recorder = Recorder(self.outside, OUTSIDE)
+        self.agent = Agent(self.app, build)
+        self.app.spawn([sys.executable, HERE / "service.py", SERVICE_PORT, OUTSIDE,
+                        self.recorder.port])
+        self.app.wait_port(SERVICE_PORT)
+        conf = string.Template((HERE / "nginx.conf.in").read_text())
+        (folder / "nginx.conf").write_text(conf.substitute(folder=folder))
+        self.app.spawn(["nginx", "-c", folder / "nginx.conf", "-e", folder / "error.log"])
+        self.app.wait_port(8080)
+
+    def curl(self, *arguments):
+        """One run of curl by the client, against nginx in the app's namespace."""
+        self.client.run(["curl", "-sS", "--fail", "--max-time", "20", "-o", "/dev/null",
+                         *arguments])
+
+
+class Step:
+    """Some traffic, and what has to arrive outside because of it."""
+
+    def __init__(self, title, path, *arguments, body=b"", times=1, own=None):
+        self.title, self.path, self.arguments, self.body = title, path, arguments, body
+        self.times, self.own = times, own
+
+    def run(self, scene):
+        """Send it; returns the requests that arrived outside."""
+        scene.recorder.clear()
+        body = ["--data-binary", f"@{scene.folder}/body", "-H", "Expect:"] if self.body else []
+        (scene.folder / "body").write_bytes(self.body)
+        scene.curl(*body, *self.arguments, *[f"http://{APP_FRONT}:8080{self.path}"] * self.times)
+        return list(scene.recorder.requests)
+
+    def check(self, arrived):
+        """Everything that is wrong about these requests, in words."""
+        wrong = []
+        wanted = sorted([f"/{way}{self.path}" for way in ("new", "kept")] * self.times)
+        if sorted(request.target for request in arrived) != wanted:
+            wrong.append(f"{len(arrived)} of {len(wanted)} requests arrived")
+        if any(request.sha256 != hashlib.sha256(self.body).hexdigest() for request in arrived):
+            wrong.append("a body was changed")
+        if any(not self.header_is_right(request.traceparents) for request in arrived):
+            wrong.append("traceparent: " + "; ".join(str(r.traceparents) for r in arrived))
+        return wrong
+
+    def header_is_right(self, values):
+        if self.own:
+            return values == [self.own]
+        return len(values) == 1 and ADDED.fullmatch(values[0])
+
+
+STEPS = (
+    Step("GET", "/hello"),
+    Step("POST, 27 bytes", "/form", body=b"name=ctxprop&colour=green&x"),
+    Step("POST, 3 MB", "/upload", body=os.urandom(3_000_000)),
+    Step("GET, head of 4 KB (three segments)", "/long", "-H", "X-Pad: " + "p" * 4000),
+    Step("20 GETs in a row", "/many", times=20),
+    Step("GET, traceparent by the application", "/traced", "-H", f"traceparent: {OWN}",
+         "-H", "X-Pass-On: 1", own=OWN),
+)
+
+
+def show_bytes(request):
+    """One head as it arrived, with the added line marked."""
+    for line in request.head.raw.decode("latin-1").splitlines(keepends=True):
+        mark, end = (GREEN + BOLD, PLAIN) if line.startswith("traceparent") else ("", "")
+        print(f"    {mark}{line.encode('unicode_escape').decode()}{end}")
+
+
+def show_row(step, arrived, wrong):
+    headers = {value for request in arrived for value in request.traceparents}
+    count = f"{sum(len(r.traceparents) for r in arrived)} on {len(arrived)}"
+    ids = "the application's own" if step.own else f"{len(headers)} different"
+    size = f"{len(step.body):,}" if step.body else "-"
+    verdict = f"{RED}WRONG{PLAIN}" if wrong else f"{GREEN}ok{PLAIN}"
+    print(f"{step.title:38} {count:>9}  {ids:22} {size:>10}  {verdict}")
+
+
+def show_commands(agent):
+    for argv in (["stats"], ["flows"]):
+        print(f"\n{BOLD}$ ctxprop {' '.join(argv)}{PLAIN}\n{agent.command(*argv)}", end="")
+
+
+def play(scene):
+    """All steps; returns everything that was wrong."""
+    results = []
+    for step in STEPS:
+        arrived = step.run(scene)
+        results.append((step, arrived, step.check(arrived)))
+    print(f"{BOLD}The first request, as the server outside got it{PLAIN}")
+    if results[0][1]:
+        show_bytes(results[0][1][0])
+    print(f"\n{BOLD}{'curl sent, through nginx':38} {'headers':>9}  {'traceparent values':22} "
+          f"{'body bytes':>10}{PLAIN}")
+    for step, arrived, wrong in results:
+        show_row(step, arrived, wrong)
+    print("headers: traceparent headers on requests that arrived; the service makes two per request")
+    show_commands(scene.agent)
+    return [f"{step.title}: {what}" for step, _, wrong in results for what in wrong]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", default="build", help="build folder (build)")
+    args = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    print("client (curl)  -->  app (nginx, Python service, ctxpropd)  -->  outside\n", flush=True)
+    with tempfile.TemporaryDirectory(prefix="ctxprop-demo-") as folder, Lab("demo") as lab:
+        wrong = play(Scene(lab, os.path.abspath(args.build), Path(folder)))
+    print("\n".join([""] + [f"{RED}WRONG{PLAIN} {what}" for what in wrong] or []))
+    print(f"{len(STEPS) - len(wrong)} of {len(STEPS)} steps as they should be")
+    return int(bool(wrong))
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except (RuntimeError, subprocess.SubprocessError) as error:
+        sys.exit(f"demo: {error}")

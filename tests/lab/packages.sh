@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash disable=SC2034 # the lists are used by the script that reads this
+# Which Debian packages are needed for what, and how they are installed. Sourced by ../../run.
+
+debian_release() {
+	# shellcheck source=/dev/null
+	(. /etc/os-release && [ "${ID:-}" = debian ] && echo "${VERSION_ID:-13}") || echo 0
+}
+
+PACKAGES_BUILD=(cmake ninja-build gcc libc6-dev pkg-config clang llvm bpftool
+	libbpf-dev libelf-dev libmnl-dev libjansson-dev linux-libc-dev)
+if [ "$(debian_release)" = 12 ]; then
+	PACKAGES_BUILD+=(node-llhttp) # the C sources of llhttp come with it
+else
+	PACKAGES_BUILD+=(libllhttp-dev)
+fi
+PACKAGES_DEMO=(python3 iproute2 procps util-linux curl nginx-light)
+PACKAGES_TEST=(g++ libcmocka-dev libclang-rt-dev clang-format clang-tidy git
+	haproxy wrk nodejs nftables ethtool tcpdump iperf3
+	qemu-system-x86 busybox-static cpio kmod zstd xz-utils)
+
+# install_missing PACKAGE...: install those that are not there; no service is started by it.
+install_missing() {
+	local package missing=()
+	for package in "$@"; do
+		dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q ' installed$' ||
+			missing+=("$package")
+	done
+	[ ${#missing[@]} = 0 ] && return
+	if [ "$(debian_release)" = 0 ] || [ "$(id -u)" != 0 ]; then
+		echo "missing packages (names as on Debian): ${missing[*]}" >&2
+		echo "on Debian, root may let ./run install them; elsewhere install them by hand" >&2
+		exit 1
+	fi
+	echo "installing: ${missing[*]}"
+	apt_install "${missing[@]}"
+}
+
+# A policy-rc.d that says no keeps packages from starting their services; ours goes again.
+apt_install() (
+	policy=/usr/sbin/policy-rc.d
+	if [ ! -e $policy ]; then
+		trap 'rm -f $policy' EXIT
+		printf '#!/bin/sh\nexit 101\n' >$policy
+		chmod +x $policy
+	fi
+	export DEBIAN_FRONTEND=noninteractive
+	apt-get -qq update </dev/null
+	apt-get -qq -y -o Dpkg::Use-Pty=0 install --no-install-recommends "$@" </dev/null >/dev/null
+	disable_services "$@"
+)
+
+# What was installed for tests does not run at the next boot either.
+disable_services() {
+	local package
+	command -v systemctl >/dev/null || return 0
+	for package in "$@"; do
+		case $package in
+		nginx-light) systemctl --quiet disable nginx 2>/dev/null || true ;;
+		haproxy | nftables) systemctl --quiet disable "$package" 2>/dev/null || true ;;
+		esac
+	done
+}

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs all tests, part by part, and ends with one line: "N passed, N failed, N skipped".
+
+    parts.py [--prepared SECONDS] [PART...]
+"""
+import argparse
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections import namedtuple
+from pathlib import Path
+
+REPO = Path(__file__).resolve().parents[2]
+PYTHON = [sys.executable, "-B"]
+SKIP_STATUS = 77
+
+# seconds: after which a part is ended and has failed.
+Part = namedtuple("Part", "name argv seconds")
+Count = namedtuple("Count", "passed failed skipped")
+
+
+def ctest(folder, label):
+    return ["ctest", "--test-dir", folder, "-L", label, "--output-on-failure",
+            "--no-tests=error"]
+
+
+PARTS = (
+    Part("check", [*PYTHON, "tests/check/check.py"], 300),
+    Part("unit", ctest("build", "unit"), 300),
+    Part("sanitizers", ctest("build-debug", "unit"), 600),
+    Part("bpf", ctest("build", "bpf"), 300),
+    Part("net", [*PYTHON, "tests/net/run.py", "--build", "build"], 600),
+    Part("agent", [*PYTHON, "tests/net/test_agent.py"], 300),
+    Part("chaos", [*PYTHON, "tests/chaos/chaos.py", "--short"], 300),
+    Part("fuzz", ["tests/fuzz/fuzz.sh", "--short"], 300),
+    Part("vm", [*PYTHON, "tests/vm/vm.py", "table", "--short", "--build", "build"], 600),
+)
+
+SUMMARY = re.compile(r"^(\d+) pass(?:ed)?, (\d+) fail(?:ed)?, (\d+) skip(?:ped)?$", re.M)
+TAP = re.compile(r"^(not ok|ok)\b(.*)$", re.M)
+CTEST_FAILED = re.compile(r"^\d+% tests passed, (\d+) tests failed out of (\d+)$", re.M)
+CTEST_SKIPPED = re.compile(r"\*\*\*Skipped")
+
+
+def count(output, status):
+    """What a part says about itself: a summary line, TAP lines, ctest, or only an exit status."""
+    if found := SUMMARY.findall(output):
+        return Count(*map(int, found[-1]))
+    if found := CTEST_FAILED.search(output):
+        failed, skipped = int(found[1]), len(CTEST_SKIPPED.findall(output))
+        return Count(int(found[2]) - failed - skipped, failed, skipped)
+    if found := TAP.findall(output):
+        skipped = sum(word == "ok" and "# SKIP" in rest for word, rest in found)
+        failed = sum(word == "not ok" for word, _ in found)
+        return Count(len(found) - failed - skipped, failed, skipped)
+    return Count(int(status == 0), int(status not in (0, SKIP_STATUS)), int(status == SKIP_STATUS))
+
+
+def judge(output, status):
+    """As count(), but a bad exit status or no test at all is a failure whatever was printed."""
+    counted = count(output, status)
+    bad = status not in (0, SKIP_STATUS) or not sum(counted)
+    return counted._replace(failed=1) if bad and not counted.failed else counted
+
+
+def run(part):
+    """Run a part, showing its output as it comes; returns its Count."""
+    process = subprocess.Popen(part.argv, cwd=REPO, text=True, errors="replace", bufsize=1,
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, start_new_session=True)
+    signal.signal(signal.SIGALRM, lambda *_: end(process, f"{part.seconds} s are over"))
+    signal.alarm(part.seconds)
+    try:
+        lines = []
+        for line in process.stdout:
+            print(line, end="", flush=True)
+            lines.append(line)
+        return judge("".join(lines), process.wait())
+    finally:
+        signal.alarm(0)
+        if process.poll() is None:
+            end(process, "interrupted")
+
+
+def end(process, why):
+    """Ask a part to clean up and end, then insist."""
+    print(f"parts.py: {why}", flush=True)
+    os.killpg(process.pid, signal.SIGTERM)
+    try:
+        process.wait(timeout=20)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--prepared", type=int, default=0, help="seconds spent before, to show")
+    names = [part.name for part in PARTS]
+    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(names))
+    args = parser.parse_args()
+    for name in args.parts:
+        if name not in names:
+            parser.error(f"no part {name}; there are {', '.join(names)}")
+    return args
+
+
+def main():
+    args = parse()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    results = []
+    for part in PARTS:
+        if args.parts and part.name not in args.parts:
+            continue
+        print(f"\n== {part.name}", flush=True)
+        begin = time.monotonic()
+        results.append((part.name, run(part), time.monotonic() - begin))
+    print(f"\n{'part':12}{'passed':>8}{'failed':>8}{'skipped':>8}{'seconds':>9}")
+    print(f"{'(build)':36}{args.prepared:9}")
+    for name, counted, seconds in results:
+        print(f"{name:12}{counted.passed:8}{counted.failed:8}{counted.skipped:8}{seconds:9.0f}")
+    total = Count(*map(sum, zip(*(counted for _, counted, _ in results))))
+    print(f"{total.passed} passed, {total.failed} failed, {total.skipped} skipped")
+    return int(total.failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
