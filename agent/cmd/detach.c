@@ -57,16 +57,10 @@ static void remove_from_device(const struct link *link, void *data)
 	command_refuse("%s: %s", link->name, strerror(-err));
 }
 
-static void ignore_gone(int ifindex, void *data)
-{
-	(void)ifindex;
-	(void)data;
-}
-
 static int remove_layer(const char *path, const char *name, void *data)
 {
 	struct removal removal = {.layer_dir = path};
-	struct links_handler handler = {remove_from_device, ignore_gone, &removal};
+	struct links_handler handler = {.on_link = remove_from_device, .data = &removal};
 	int err = links_dump(&handler);
 
 	(void)name;

@@ -69,7 +69,7 @@ static void attach(struct devices *devices, struct device *device, bool existed)
 /* A device is new, or the first news of it since the daemon started. */
 static void meet(struct devices *devices, struct device *device)
 {
-	bool existed = attach_exists(devices->attacher->layer_dir, device->link.ifindex);
+	bool existed = attach_count(devices->attacher->layer_dir, device->link.ifindex) > 0;
 	const char *why_not = attach_why_not(&device->link);
 
 	if (existed)
@@ -123,6 +123,19 @@ static void on_gone(int ifindex, void *data)
 	*device = devices->table[--devices->count];
 }
 
+/* Somebody removed a qdisc or classifier: was it ours? */
+static void on_filters_lost(int ifindex, void *data)
+{
+	struct devices *devices = data;
+	struct device *device = find(devices, ifindex);
+
+	if (!device || !device->attached ||
+	    attach_count(devices->attacher->layer_dir, ifindex) == HOOKS)
+		return;
+	log_warning("%s: somebody removed our classifiers; attaching again", device->link.name);
+	attach(devices, device, false);
+}
+
 /* Read all devices anew: at start, and when news were lost. */
 static int read_all(struct devices *devices)
 {
@@ -171,7 +184,7 @@ int devices_open(const struct attacher *attacher, struct devices **ret_devices)
 	if (!devices)
 		return -ENOMEM;
 	devices->attacher = attacher;
-	devices->handler = (struct links_handler){on_link, on_gone, devices};
+	devices->handler = (struct links_handler){on_link, on_gone, on_filters_lost, devices};
 	err = start(devices);
 	if (err)
 		devices_close(devices);

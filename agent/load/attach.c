@@ -133,7 +133,7 @@ int attach_device(const struct attacher *attacher, const struct link *link,
 		  enum attach_way *ret_way)
 {
 	int framing = framing_of(link->arphrd), err;
-	bool existed = attach_exists(attacher->layer_dir, link->ifindex);
+	bool existed = attach_count(attacher->layer_dir, link->ifindex) > 0;
 
 	if (framing < 0)
 		return -EAFNOSUPPORT;
@@ -148,15 +148,16 @@ int attach_device(const struct attacher *attacher, const struct link *link,
 	return err;
 }
 
-bool attach_exists(const char *layer_dir, int ifindex)
+int attach_count(const char *layer_dir, int ifindex)
 {
+	int count = 0;
+
 	for (enum hook hook = 0; hook < HOOKS; hook++) {
 		_cleanup_close_ int link = open_link(layer_dir, ifindex, hook);
 
-		if (link >= 0 || clsact_attached(layer_dir, ifindex, hook) > 0)
-			return true;
+		count += link >= 0 || clsact_attached(layer_dir, ifindex, hook) > 0;
 	}
-	return false;
+	return count;
 }
 
 void attach_forget(const char *layer_dir, int ifindex)

@@ -39,8 +39,8 @@ const char *attach_why_not(const struct link *link);
 int attach_device(const struct attacher *attacher, const struct link *link,
 		  enum attach_way *ret_way);
 
-/* Is there an attachment of the layer on this device? */
-bool attach_exists(const char *layer_dir, int ifindex);
+/* At how many of a device's hooks the layer has a program. */
+int attach_count(const char *layer_dir, int ifindex);
 
 /* Drop the pins of a device that is gone. */
 void attach_forget(const char *layer_dir, int ifindex);

@@ -59,26 +59,49 @@ static int read_attr(const struct nlattr *attr, void *data)
 	return MNL_CB_OK;
 }
 
-static int on_message(const struct nlmsghdr *message, void *data)
+static void on_new_link(const struct nlmsghdr *message, const struct links_handler *handler)
 {
 	const struct ifinfomsg *info = mnl_nlmsg_get_payload(message);
-	const struct links_handler *handler = data;
 	struct link link = {
 	    .ifindex = info->ifi_index, .up = info->ifi_flags & IFF_UP, .arphrd = info->ifi_type};
 	struct link_attrs attrs = {.link = &link};
 
-	/* AF_BRIDGE messages are about ports, not about devices. */
-	if (info->ifi_family != AF_UNSPEC)
-		return MNL_CB_OK;
-	if (message->nlmsg_type == RTM_DELLINK) {
-		handler->on_gone(info->ifi_index, handler->data);
-		return MNL_CB_OK;
-	}
-	if (message->nlmsg_type != RTM_NEWLINK)
-		return MNL_CB_OK;
 	mnl_attr_parse(message, sizeof(*info), read_attr, &attrs);
 	link.stacked = attrs.lower && !attrs.foreign;
 	handler->on_link(&link, handler->data);
+}
+
+/* Messages of the family AF_BRIDGE are about ports, not about devices. */
+static bool is_of_device(const struct nlmsghdr *message)
+{
+	const struct ifinfomsg *info = mnl_nlmsg_get_payload(message);
+
+	return info->ifi_family == AF_UNSPEC;
+}
+
+static int on_message(const struct nlmsghdr *message, void *data)
+{
+	const struct links_handler *handler = data;
+	const struct ifinfomsg *info = mnl_nlmsg_get_payload(message);
+	const struct tcmsg *tc = mnl_nlmsg_get_payload(message);
+
+	switch (message->nlmsg_type) {
+	case RTM_NEWLINK:
+		if (is_of_device(message))
+			on_new_link(message, handler);
+		break;
+	case RTM_DELLINK:
+		if (is_of_device(message) && handler->on_gone)
+			handler->on_gone(info->ifi_index, handler->data);
+		break;
+	case RTM_DELQDISC:
+	case RTM_DELTFILTER:
+		if (handler->on_filters_lost)
+			handler->on_filters_lost(tc->tcm_ifindex, handler->data);
+		break;
+	default:
+		break;
+	}
 	return MNL_CB_OK;
 }
 
@@ -96,7 +119,7 @@ static int subscribe(struct mnl_socket *nl)
 
 	/* SO_RCVBUFFORCE: CAP_NET_ADMIN is there; smaller is no error, news are re-read then. */
 	(void)setsockopt(mnl_socket_get_fd(nl), SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size));
-	return mnl_socket_bind(nl, RTMGRP_LINK, MNL_SOCKET_AUTOPID) < 0 ? -errno : 0;
+	return mnl_socket_bind(nl, RTMGRP_LINK | RTMGRP_TC, MNL_SOCKET_AUTOPID) < 0 ? -errno : 0;
 }
 
 int links_monitor_open(const struct links_handler *handler, struct links_monitor **ret_monitor)

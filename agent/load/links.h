@@ -21,10 +21,14 @@ struct link {
 
 struct links_monitor;
 
-/* Both get `data`; `on_gone` also for a device that moved to another namespace. */
+/*
+ * All get `data`. `on_gone` comes also for a device that moved to another namespace,
+ * `on_filters_lost` when somebody removed a qdisc or classifier; NULL: not of interest.
+ */
 struct links_handler {
 	void (*on_link)(const struct link *link, void *data);
 	void (*on_gone)(int ifindex, void *data);
+	void (*on_filters_lost)(int ifindex, void *data);
 	void *data;
 };
 

@@ -143,6 +143,10 @@ def case_devices(bench):
     wanted = 4 if bench.way == "tcx" else 0
     bench.check(len(left) == wanted, "no pins of deleted devices stay", left)
     add_tun(bench)
+    if bench.way == "clsact":
+        run(["tc", "qdisc", "del", "dev", "eth0", "clsact"])
+        bench.check(wait_for(lambda: bench.attached("eth0")), "a removed qdisc is replaced",
+                    bench.agent.log())
 
 
 def add_tun(bench):
@@ -196,13 +200,16 @@ def case_gap(bench):
 
     thread = threading.Thread(target=work)
     thread.start()
+    marks = [0]
     for _ in range(3):
         bench.agent.kill()
         bench.start()
+        wait_for(lambda: len(counts) > marks[-1] or problem)
+        marks.append(len(counts))
     done.set()
     thread.join()
-    bench.check(not problem and len(counts) > 100, "three restarts break no request",
-                f"{problem} after {len(counts)}")
+    bench.check(not problem and marks == sorted(set(marks)), "three restarts break no request",
+                f"{problem} after {marks}")
     bench.check(set(counts) == {1}, "each request has one header",
                 {n: counts.count(n) for n in set(counts)})
     client.close()

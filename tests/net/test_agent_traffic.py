@@ -10,6 +10,7 @@ import test_agent_hooks as hooks
 
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    wbufsize = -1  # head and body in one packet: nothing waits for a delayed acknowledgement
 
     def do_GET(self):  # noqa: N802
         headers = self.headers.get_all("traceparent") or []
