@@ -35,7 +35,10 @@ static __always_inline int fill(struct __sk_buff *skb, struct framing_run *r)
 		return 0;
 	if (n > HTTP1_WINDOW)
 		n = HTTP1_WINDOW;
-	if (!n || bpf_skb_load_bytes(skb, FRAMING_LINK + r->at, r->window.byte, n))
+	/* Kernel 6.1 does not learn from the check above that n is not 0. */
+	asm volatile("" : "+r"(n));
+	n = ((n - 1) & (HTTP1_WINDOW - 1)) + 1;
+	if (bpf_skb_load_bytes(skb, FRAMING_LINK + r->at, r->window.byte, n))
 		return -1;
 	r->base = r->at;
 	r->filled = n;
