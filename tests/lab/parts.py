@@ -34,13 +34,15 @@ PARTS = (
     Part("bpf", ctest("build", "bpf"), 300),
     Part("net", [*PYTHON, "tests/net/run.py", "--build", "build"], 600),
     Part("agent", [*PYTHON, "tests/net/test_agent.py"], 300),
-    Part("chaos", [*PYTHON, "tests/chaos/chaos.py", "--short"], 300),
-    Part("fuzz", ["tests/fuzz/fuzz.sh", "--short"], 300),
+    Part("chaos", [*PYTHON, "tests/chaos/chaos.py", "--short"], 400),
+    Part("life", [*PYTHON, "tests/chaos/chaos.py", "--life"], 300),
+    Part("chaos itself", [*PYTHON, "tests/chaos/chaos.py", "--self-test"], 300),
+    Part("fuzz", ["tests/fuzz/fuzz.sh", "20"], 300),
     Part("vm", [*PYTHON, "tests/vm/vm.py", "table", "--short", "--build", "build"], 600),
 )
 
 SUMMARY = re.compile(r"^(\d+) pass(?:ed)?, (\d+) fail(?:ed)?, (\d+) skip(?:ped)?$", re.M)
-TAP = re.compile(r"^(not ok|ok)\b(.*)$", re.M)
+TAP = re.compile(r"^(not ok|ok|skip)\b(.*)$", re.M)
 CTEST_FAILED = re.compile(r"^\d+% tests passed, (\d+) tests failed out of (\d+)$", re.M)
 CTEST_SKIPPED = re.compile(r"\*\*\*Skipped")
 
@@ -53,7 +55,7 @@ def count(output, status):
         failed, skipped = int(found[1]), len(CTEST_SKIPPED.findall(output))
         return Count(int(found[2]) - failed - skipped, failed, skipped)
     if found := TAP.findall(output):
-        skipped = sum(word == "ok" and "# SKIP" in rest for word, rest in found)
+        skipped = sum(word == "skip" or "# SKIP" in rest for word, rest in found)
         failed = sum(word == "not ok" for word, _ in found)
         return Count(len(found) - failed - skipped, failed, skipped)
     return Count(int(status == 0), int(status not in (0, SKIP_STATUS)), int(status == SKIP_STATUS))
