@@ -54,6 +54,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	input.cuts = cuts;
 	input.cut_count = place_cuts(&in, input.len, cuts);
 	input.look = in.kind & 2;
+	input.scan = in.kind & 4;
+	if (input.scan)
+		run_thin(&whole);
 	run_stream(&input, &cut);
 	if (cut.fault)
 		fail(cut.fault);

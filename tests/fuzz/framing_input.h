@@ -9,7 +9,7 @@
 
 /* The stream follows. */
 struct framing_input {
-	uint8_t kind; /* bit 0: responses; bit 1: step through bodies */
+	uint8_t kind; /* bit 0: responses; 1: step through bodies; 2: scan */
 	uint8_t reserved;
 	uint16_t answers;                /* as in struct run_input */
 	uint16_t distance[FRAMING_CUTS]; /* bytes between two cuts, the first from the start */

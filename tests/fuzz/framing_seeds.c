@@ -37,7 +37,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	for (unsigned i = 0; i < SEEDS; i++) {
-		struct framing_input in = {.kind = i & 3};
+		struct framing_input in = {.kind = i & 7};
 
 		for (unsigned k = 0; k < FRAMING_CUTS; k++)
 			in.distance[k] = generator_draw(&g, 200);

@@ -103,7 +103,7 @@ static void transmit(struct life *l, uint32_t from, uint32_t to)
 	uint32_t at = to_wire(l, from);
 
 	for (uint32_t a = from; a < to; a++) {
-		for (uint32_t i = 0; i < l->edits.count; i++) {
+		for (uint32_t i = 0; i < edits_count(&l->edits); i++) {
 			const struct edit *e = edits_get(&l->edits, i);
 
 			if (e->at != app_number(l, a))
@@ -137,13 +137,13 @@ static void send_some(struct life *l)
 /* The peer acknowledges up to any wire byte; what it has acknowledged retires. */
 static void acknowledge(struct life *l)
 {
-	uint32_t before = l->edits.count, retired;
+	uint32_t before = edits_count(&l->edits), retired;
 
 	if (l->acked == l->model->wire_len)
 		return;
 	l->acked = random_in(&l->random, l->acked, l->model->wire_len);
 	retired = edits_retire(&l->edits, app_number(l, to_app(l, l->acked)));
-	expect(l, "edits in flight after retiring", l->edits.count, before - retired);
+	expect(l, "edits in flight after retiring", edits_count(&l->edits), before - retired);
 }
 
 static void step(struct life *l)
@@ -297,11 +297,11 @@ static void check_retired(struct life *l)
 {
 	uint32_t una = to_app(l, l->acked);
 
-	for (uint32_t i = 0; i < l->edits.count; i++)
+	for (uint32_t i = 0; i < edits_count(&l->edits); i++)
 		expect(l, "an edit before the acknowledgement is still in flight",
 		       seq_before(edits_get(&l->edits, i)->at, app_number(l, una)), 0);
 	expect(l, "retired and pending edits together",
-	       l->edits.base + edits_unacked(&l->edits, l->model->isn + l->model->wire_of[una]),
+	       edits_base(&l->edits) + edits_unacked(&l->edits, l->model->isn + l->model->wire_of[una]),
 	       model_inserted_from(l->model, 0));
 }
 
@@ -323,9 +323,9 @@ static void check_take_back(struct life *l)
 		e.at++;
 	}
 	edits_take_back(&l->edits, added);
-	expect(l, "count after taking back", l->edits.count, before.count);
-	expect(l, "base after taking back", l->edits.base, before.base);
-	for (uint32_t i = 0; i < before.count; i++)
+	expect(l, "count after taking back", edits_count(&l->edits), edits_count(&before));
+	expect(l, "base after taking back", edits_base(&l->edits), edits_base(&before));
+	for (uint32_t i = 0; i < edits_count(&before); i++)
 		expect(l, "an older edit changed",
 		       memcmp(edits_get(&l->edits, i), edits_get(&before, i), sizeof(struct edit)),
 		       0);
