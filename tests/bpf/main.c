@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The packet programs, packet by packet, in a network namespace of their own.
+ *
+ *   bpf_tests            all topics
+ *   bpf_tests TOPIC...   these topics
+ *
+ * Exits with 0 when all is well, 1 when a test failed, 77 when nothing could be tried.
+ */
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <bpf/libbpf.h>
+
+#include "topics.h"
+
+#define SKIPPED 77
+
+struct topic {
+	const char *name;
+	int (*run)(void);
+};
+
+#define TOPIC_ROW(name) {#name, test_##name},
+static const struct topic topics[] = {TOPICS(TOPIC_ROW)};
+#define TOPICS_COUNT (sizeof(topics) / sizeof(topics[0]))
+
+static const struct topic *find(const char *name)
+{
+	for (size_t i = 0; i < TOPICS_COUNT; i++) {
+		if (!strcmp(topics[i].name, name))
+			return &topics[i];
+	}
+	return NULL;
+}
+
+static int unknown(const char *name)
+{
+	fprintf(stderr, "bpf_tests: unknown topic \"%s\". There are:", name);
+	for (size_t i = 0; i < TOPICS_COUNT; i++)
+		fprintf(stderr, " %s", topics[i].name);
+	fprintf(stderr, "\n");
+	return 2;
+}
+
+static int run_all(void)
+{
+	int failed = 0;
+
+	for (size_t i = 0; i < TOPICS_COUNT; i++)
+		failed |= topics[i].run();
+	return !!failed;
+}
+
+static int run_named(char **names)
+{
+	int failed = 0;
+
+	for (; *names; names++) {
+		const struct topic *topic = find(*names);
+
+		if (!topic)
+			return unknown(*names);
+		failed |= topic->run();
+	}
+	return !!failed;
+}
+
+int main(int argc, char **argv)
+{
+	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
+	if (geteuid() || unshare(CLONE_NEWNET)) {
+		printf("skipped: loading programs and making network namespaces takes root\n");
+		return SKIPPED;
+	}
+	return argc > 1 ? run_named(argv + 1) : run_all();
+}

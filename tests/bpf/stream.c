@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "stream.h"
+
+size_t stream_write(struct stream *s, const void *bytes, size_t len)
+{
+	size_t from = s->len;
+
+	assert_true(s->len + len <= STREAM_MAX);
+	if (len)
+		memcpy(s->byte + s->len, bytes, len);
+	s->len += len;
+	return from;
+}
+
+size_t stream_write_marked(struct stream *s, const char *text)
+{
+	size_t from = s->len;
+
+	for (; *text; text++) {
+		if (*text == '^')
+			stream_expect_edit(s, s->len);
+		else
+			stream_write(s, text, 1);
+	}
+	return from;
+}
+
+void stream_expect_edit(struct stream *s, size_t at)
+{
+	assert_true(s->edits < STREAM_EDITS_MAX);
+	assert_true(!s->edits || s->edit[s->edits - 1].at < at);
+	s->edit[s->edits++] = (struct stream_edit){.at = at};
+}
+
+size_t stream_to_wire(const struct stream *s, size_t a)
+{
+	size_t wire = a;
+
+	for (size_t i = 0; i < s->edits; i++)
+		wire += s->edit[i].at < a ? LINE_LEN : 0;
+	return wire;
+}
+
+size_t stream_to_app(const struct stream *s, size_t w)
+{
+	size_t a = w;
+
+	while (stream_to_wire(s, a) > w)
+		a--;
+	return a;
+}
+
+size_t stream_to_app_up(const struct stream *s, size_t w)
+{
+	size_t a = stream_to_app(s, w);
+
+	return stream_to_wire(s, a) < w ? a + 1 : a;
+}
+
+size_t stream_inserted_from(const struct stream *s, size_t w)
+{
+	size_t sum = 0;
+
+	for (size_t i = 0; i < s->edits; i++) {
+		size_t begin = stream_to_wire(s, s->edit[i].at), end = begin + LINE_LEN;
+
+		sum += w <= begin ? LINE_LEN : w < end ? end - w : 0;
+	}
+	return sum;
+}
+
+/* "traceparent: 00-<32 hex>-<16 hex>-03\r\n", and no id of nothing but zeros. */
+static bool well_formed(const char *line)
+{
+	static const char form[] = "traceparent: 00-"
+				   "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx-xxxxxxxxxxxxxxxx-03\r\n";
+	bool zero = true;
+
+	_Static_assert(sizeof(form) - 1 == LINE_LEN, "form of a line");
+	for (size_t i = 0; i < LINE_LEN; i++) {
+		if (form[i] == 'x') {
+			zero = zero && line[i] == '0';
+			if (!line[i] || !strchr("0123456789abcdef", line[i]))
+				return false;
+			continue;
+		}
+		if (line[i] != form[i] || (i > 16 && form[i] == '-' && zero))
+			return false;
+		zero = zero || form[i] == '-';
+	}
+	return true;
+}
+
+static void learn(struct stream_edit *e, const uint8_t *sent)
+{
+	memcpy(e->text, sent, LINE_LEN);
+	e->known = true;
+	if (!well_formed(e->text))
+		fail_msg("app offset %zu: not a traceparent line: \"%.*s\"", e->at, LINE_LEN,
+			 e->text);
+}
+
+size_t stream_wire_bytes(struct stream *s, size_t from, size_t to, const uint8_t *sent,
+			 size_t sent_len, uint8_t *ret_bytes)
+{
+	size_t n = 0, next = 0;
+
+	for (size_t a = from; a < to; a++) {
+		while (next < s->edits && s->edit[next].at < a)
+			next++;
+		if (next < s->edits && s->edit[next].at == a) {
+			struct stream_edit *e = &s->edit[next];
+
+			if (!e->known && n + LINE_LEN <= sent_len)
+				learn(e, sent + n);
+			memcpy(ret_bytes + n, e->text, LINE_LEN);
+			n += LINE_LEN;
+		}
+		ret_bytes[n++] = s->byte[a];
+	}
+	return n;
+}

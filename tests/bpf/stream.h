@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The model: every byte that the app wrote, the places where a header is to be inserted, and so
+ * every byte that belongs on the wire. Nothing is ever forgotten or moved. The ids of a header
+ * are random; they are learned from its first transmission, and then must stay as they are.
+ */
+#ifndef CTXPROP_TEST_STREAM_H
+#define CTXPROP_TEST_STREAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define STREAM_MAX       66000
+#define STREAM_EDITS_MAX 64
+#define LINE_LEN         70
+
+struct stream_edit {
+	size_t at;  /* app offset of the byte it stands before */
+	bool known; /* its text has been seen */
+	char text[LINE_LEN];
+};
+
+struct stream {
+	uint32_t first; /* number of the first byte, app and wire */
+	size_t len;
+	size_t edits;
+	uint8_t byte[STREAM_MAX];
+	struct stream_edit edit[STREAM_EDITS_MAX];
+};
+
+/* The app writes `len` bytes. Returns the offset of the first. */
+size_t stream_write(struct stream *s, const void *bytes, size_t len);
+
+/*
+ * The app writes a text. A '^' in it is not written: it marks a place where a header is
+ * expected. Returns the offset of the first byte.
+ */
+size_t stream_write_marked(struct stream *s, const char *text);
+
+/* A header is expected before app byte `at`, behind all others. */
+void stream_expect_edit(struct stream *s, size_t at);
+
+/* Wire offset of the wide byte of app byte `a`. */
+size_t stream_to_wire(const struct stream *s, size_t a);
+
+/* Largest app offset whose wide byte begins at or before wire offset `w`. */
+size_t stream_to_app(const struct stream *s, size_t w);
+
+/* Smallest app offset whose wide byte begins at or after wire offset `w`. */
+size_t stream_to_app_up(const struct stream *s, size_t w);
+
+/* Inserted bytes at or after wire offset `w`. */
+size_t stream_inserted_from(const struct stream *s, size_t w);
+
+/*
+ * The wire bytes of app bytes [from, to). Headers not yet known are learned from `sent`, which
+ * holds `sent_len` bytes that were seen in their stead; one that is not well-formed fails
+ * the test. Returns their number.
+ */
+size_t stream_wire_bytes(struct stream *s, size_t from, size_t to, const uint8_t *sent,
+			 size_t sent_len, uint8_t *ret_bytes);
+
+#endif
