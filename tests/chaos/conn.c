@@ -38,17 +38,23 @@ void conn_close(struct conn *conn)
 	forget(conn);
 }
 
-void conn_fail(struct conn *conn, enum verdict verdict, const char *why)
+void conn_tell(struct conn *conn, enum verdict verdict, const struct plan *plan, const char *why)
 {
-	struct tally *tally = &conn->client->tally;
-	const struct plan *plan = conn->count ? conn_oldest(conn) : conn->next;
-	unsigned int lost = conn->count + (conn->next ? 1 : 0);
-	char what[320] = "a connection without requests", line[400];
+	char what[PLAN_TEXT_MAX] = "no request", line[2 * PLAN_TEXT_MAX + 100];
 
 	if (plan)
 		plan_describe(plan, what, sizeof(what));
-	snprintf(line, sizeof(line), "%s on local port %u, %u unanswered", what, conn->port, lost);
-	tally_tell(tally, verdict, line, why);
+	snprintf(line, sizeof(line), "%s; local port %u, %u unanswered, after %s", what, conn->port,
+		 conn->count, conn->previous[0] ? conn->previous : "none");
+	tally_tell(&conn->client->tally, verdict, line, why);
+}
+
+void conn_fail(struct conn *conn, enum verdict verdict, const char *why)
+{
+	struct tally *tally = &conn->client->tally;
+	unsigned int lost = conn->count + (conn->next ? 1 : 0);
+
+	conn_tell(conn, verdict, conn->count ? conn_oldest(conn) : conn->next, why);
 	if (!lost)
 		tally->counts[verdict]++;
 	while (lost--)

@@ -35,6 +35,7 @@ struct conn {
 	struct body_reader body;
 	bool in_body;
 	enum verdict before_tunnel;
+	char previous[PLAN_TEXT_MAX];
 	uint8_t reply[TALK_TUNNEL_REPLY];
 	size_t reply_len;
 };
@@ -50,6 +51,9 @@ void conn_check_time(struct conn *conn);
 
 /* Count all its requests as failed in this way, say why, close. */
 void conn_fail(struct conn *conn, enum verdict verdict, const char *why);
+
+/* Say how a request went wrong: which it was, where, and what was before it. */
+void conn_tell(struct conn *conn, enum verdict verdict, const struct plan *plan, const char *why);
 
 /* Close without counting anything; frees what is queued. */
 void conn_close(struct conn *conn);

@@ -10,12 +10,11 @@
 static void pop(struct conn *conn, enum verdict verdict, const char *why)
 {
 	struct plan *plan = conn_oldest(conn);
-	char what[320];
 
 	tally_request(&conn->client->tally, verdict);
 	if (verdict != VERDICT_OK && verdict != VERDICT_SKIPPED)
-		tally_tell(&conn->client->tally, verdict, plan_describe(plan, what, sizeof(what)),
-			   why);
+		conn_tell(conn, verdict, plan, why);
+	plan_describe(plan, conn->previous, sizeof(conn->previous));
 	conn->unanswered_bytes -= plan_size(plan);
 	conn->oldest = (conn->oldest + 1) % DEPTH_MAX;
 	conn->count--;

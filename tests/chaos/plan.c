@@ -153,10 +153,12 @@ const char *plan_describe(const struct plan *plan, char *to, size_t size)
 	static const char *const bodies[] = {"no body", "length", "chunked", "until close"};
 	static const char *const cuts[] = {"whole", "head", "two", "pieces", "bytes"};
 
-	snprintf(
-	    to, size, "request %" PRIu64 " (head %zu B, %s %" PRIu64 " B, cut %s at %zu%s%s%s%s)",
-	    plan->id, plan->head.len, bodies[plan->body_kind], plan->body_length, cuts[plan->cut],
-	    plan->cut_at, streams[plan->stream], plan->expects ? ", expects 100" : "",
-	    plan->own ? ", own traceparent" : "", plan->last ? ", last of its connection" : "");
+	snprintf(to, size,
+		 "request %" PRIu64 " (head %zu B, %s %" PRIu64 " B, cut %s at %zu%s%s%s%s%s%s)",
+		 plan->id, plan->head.len, bodies[plan->body_kind], plan->body_length,
+		 cuts[plan->cut], plan->cut_at, streams[plan->stream],
+		 plan->offers ? ", offers to upgrade" : "",
+		 plan->ask.early ? ", answered by 103" : "", plan->expects ? ", expects 100" : "",
+		 plan->own ? ", own traceparent" : "", plan->last ? ", last" : "");
 	return to;
 }

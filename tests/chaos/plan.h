@@ -3,6 +3,8 @@
 #ifndef CHAOS_PLAN_H
 #define CHAOS_PLAN_H
 
+#define PLAN_TEXT_MAX 256
+
 #include "settings.h"
 #include "talk.h"
 
@@ -21,7 +23,7 @@ struct plan {
 	enum stream stream;
 	struct ask ask;
 	unsigned int status;
-	bool is_head, is_http10, own, expects, last, closes, half_close;
+	bool is_head, is_http10, own, offers, expects, last, closes, half_close;
 	/* filled in while it runs */
 	bool head_queued, continued;
 	unsigned int early;

@@ -98,7 +98,14 @@ static void add_framing(struct plan *plan, struct rng *rng, struct lines *lines)
 	end_line(lines);
 }
 
-static void add_connection(struct plan *plan, struct rng *rng, struct lines *lines)
+/* An offer to upgrade that the server declines; in a pipeline the rest would hang on it. */
+static void draw_offer(struct plan *plan, const struct settings *settings, struct rng *rng)
+{
+	plan->offers = plan->stream == STREAM_HTTP && !plan->is_http10 && !plan->closes &&
+		       !settings->plain && settings->mode != MODE_PIPELINE && rng_percent(rng, 3);
+}
+
+static void add_connection(struct plan *plan, struct lines *lines)
 {
 	struct buffer *to = &lines->text;
 
@@ -108,8 +115,7 @@ static void add_connection(struct plan *plan, struct rng *rng, struct lines *lin
 	} else if (plan->closes && !plan->is_http10) {
 		buffer_printf(to, "Connection: close\r\n");
 		end_line(lines);
-	} else if (plan->stream == STREAM_HTTP && !plan->is_http10 && rng_percent(rng, 3)) {
-		/* an offer that the server leaves unanswered */
+	} else if (plan->offers) {
 		buffer_printf(to, "Connection: Upgrade\r\nUpgrade: h2c, websocket\r\n");
 		end_line(lines);
 	}
@@ -235,7 +241,8 @@ void plan_head_write(struct plan *plan, const struct settings *settings, struct 
 	ask_write(&plan->ask, &lines.text);
 	end_line(&lines);
 	add_framing(plan, rng, &lines);
-	add_connection(plan, rng, &lines);
+	draw_offer(plan, settings, rng);
+	add_connection(plan, &lines);
 	add_decoy(rng, &lines);
 	add_own(plan, rng, &lines);
 	add_padding(rng, &lines, draw_size(settings, rng));

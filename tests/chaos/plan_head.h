@@ -7,7 +7,7 @@
 
 /*
  * Write the plan's head and the hashes of it that the server must report; draws the method, the
- * target, the size, decoys and whether the request brings its own traceparent.
+ * target, the size, decoys, offers to upgrade and whether it brings its own traceparent.
  */
 void plan_head_write(struct plan *plan, const struct settings *settings, struct rng *rng);
 

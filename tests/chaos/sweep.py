@@ -7,11 +7,18 @@ from score import Result, Table, read_summary
 
 # A run that has not ended after this is stuck as a whole; the client gives up long before.
 LIMIT_SECONDS = 3600
-SHOWN_LINES = 8
+SHOWN_LINES = 10
+# What is worst is shown first.
+ORDER = ("corrupt", "double", "reset", "stuck", "missing")
+
+
+def severity(line):
+    kind = line.partition(":")[0]
+    return ORDER.index(kind) if kind in ORDER else len(ORDER)
 
 
 def shorten(text):
-    lines = text.strip().splitlines()
+    lines = sorted(text.strip().splitlines(), key=severity)
     more = [f"... and {len(lines) - SHOWN_LINES} more lines"] if len(lines) > SHOWN_LINES else []
     return "\n".join(lines[:SHOWN_LINES] + more)
 

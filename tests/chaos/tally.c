@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#define TOLD_MAX 20
+#define TOLD_MAX 10
 
 static const char *const names[] = {
     [VERDICT_OK] = "ok",           [VERDICT_CORRUPT] = "corrupt", [VERDICT_MISSING] = "missing",
@@ -21,10 +21,12 @@ void tally_request(struct tally *tally, enum verdict verdict)
 
 void tally_tell(struct tally *tally, enum verdict verdict, const char *what, const char *why)
 {
-	if (tally->told++ < TOLD_MAX)
-		fprintf(stderr, "%s: %s: %s\n", names[verdict], what, why);
-	else if (tally->told == TOLD_MAX + 1)
-		fprintf(stderr, "further failures are only counted\n");
+	unsigned int told = tally->told[verdict]++;
+
+	if (told < TOLD_MAX)
+		fprintf(stderr, "%s: %s: %s\n", names[verdict], why, what);
+	else if (told == TOLD_MAX)
+		fprintf(stderr, "%s: further ones are only counted\n", names[verdict]);
 }
 
 bool tally_is_clean(const struct tally *tally)

@@ -21,13 +21,14 @@ enum verdict {
 struct tally {
 	uint64_t counts[VERDICT_COUNT];
 	uint64_t requests, injected;
-	unsigned int told;
+	unsigned int told[VERDICT_COUNT];
 };
 
 /* Count a request; skipped ones count as ok too. */
 void tally_request(struct tally *tally, enum verdict verdict);
 
-/* Print a failure on stderr, unless enough were printed. `what` and `why` are parts of a line. */
+/* Print a failure on stderr, unless enough of the kind were printed. `what` and `why` are parts of
+ * a line. */
 void tally_tell(struct tally *tally, enum verdict verdict, const char *what, const char *why);
 
 /* True when nothing but ok was counted. */
