@@ -107,7 +107,7 @@ HTTP1_INLINE enum http1_event http1_at_body(struct http1 *h, struct http1_cursor
 HTTP1_INLINE __u32 http1_hex(__u8 byte)
 {
 	__u8 letter = (byte | 0x20) - 'a';
-	__u32 digit = http1_digit(byte, 0);
+	__u32 digit = http1_digit(byte);
 
 	if (letter < 6)
 		return letter + 10u;

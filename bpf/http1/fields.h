@@ -26,7 +26,8 @@ enum http1_name {
 /* Progress within Content-Length. */
 enum http1_length_pos { HTTP1_LENGTH_BEFORE, HTTP1_LENGTH_DIGITS, HTTP1_LENGTH_AFTER };
 
-/* `pos` within Transfer-Encoding: length of the coding so far, or that it is over. */
+/* `pos` within Transfer-Encoding: length of the coding so far (chunked is shorter than
+ * HTTP1_CODING_LONG), or that it is over. */
 #define HTTP1_CODING_LONG  8
 #define HTTP1_CODING_AFTER 9
 
@@ -161,7 +162,7 @@ HTTP1_INLINE int http1_is_line_end(__u8 byte)
 /* One byte of a Content-Length. Returns 0, or -1 if it cannot stand there. */
 HTTP1_INLINE int http1_length_byte(struct http1 *h, __u8 byte)
 {
-	__u32 digit = http1_digit(byte, 0);
+	__u32 digit = http1_digit(byte);
 
 	if (http1_is_blank(byte)) {
 		if (h->pos == HTTP1_LENGTH_DIGITS)
@@ -217,8 +218,6 @@ HTTP1_INLINE int http1_coding_byte(struct http1 *h, __u8 byte)
 		return -1;
 	if (h->pos < HTTP1_CODING_LONG)
 		h->word |= (__u64)(byte | 0x20) << (8 * h->pos++ & 63);
-	else
-		h->word = 0;
 	return 0;
 }
 

@@ -76,10 +76,9 @@ HTTP1_INLINE enum http1_event http1_at_method(struct http1 *h, struct http1_curs
 		}
 		if (!http1_is_token(byte))
 			return http1_refuse(h, HTTP1_STOP_NOT_HTTP);
+		/* The methods that matter are shorter than a word. */
 		if (h->pos < 8)
 			h->word |= (__u64)byte << (8 * h->pos++ & 63);
-		else
-			h->word = 0; /* longer than any that matters */
 		c->i++;
 	}
 	return HTTP1_NONE;
@@ -135,26 +134,25 @@ HTTP1_INLINE enum http1_event http1_at_status_version(struct http1 *h, struct ht
 	return event;
 }
 
-/* The decimal digit in byte `n` of a word; 10 or more: there is none. */
-HTTP1_INLINE __u32 http1_digit(__u64 word, __u32 n)
+/* The value of a decimal digit; 10 or more: it is none. */
+HTTP1_INLINE __u32 http1_digit(__u8 byte)
 {
-	return (__u8)((__u8)(word >> (8 * n)) - '0');
+	return (__u8)(byte - '0');
 }
 
-/* SP and three digits; what follows the digits is checked as the end of the line. */
+/* SP and three digits, the first of which is not 0; `pos` counts them. One byte at a time. */
 HTTP1_INLINE enum http1_event http1_at_status(struct http1 *h, struct http1_cursor *c)
 {
-	__u32 a, b, d;
+	__u8 byte = http1_byte(c);
+	__u32 digit = http1_digit(byte);
 
-	if (!http1_collect(h, c, 4))
-		return HTTP1_NONE;
-	a = http1_digit(h->word, 1);
-	b = http1_digit(h->word, 2);
-	d = http1_digit(h->word, 3);
-	if ((__u8)h->word != ' ' || a < 1 || a > 9 || b > 9 || d > 9)
+	if (h->pos ? digit > 9 || (h->pos == 1 && !digit) : byte != ' ')
 		return http1_refuse(h, HTTP1_STOP_NOT_HTTP);
-	h->status = 100 * a + 10 * b + d;
-	h->state = HTTP1_AT_START_END;
+	if (h->pos)
+		h->status = 10 * h->status + digit;
+	c->i++;
+	if (h->pos++ == 3)
+		h->state = HTTP1_AT_START_END;
 	return HTTP1_NONE;
 }
 

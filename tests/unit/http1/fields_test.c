@@ -212,6 +212,21 @@ static void a_long_head_is_marked_and_framed(void **state)
 	}
 }
 
+static void heads_are_counted_one_by_one(void **state)
+{
+	char again[48 * 1024];
+
+	(void)state;
+	put_head(sizeof(again) / 2);
+	put("\n");
+	memcpy(again, stream, used + 1);
+	put(again);
+	put(again);
+	assert_int_equal(flags(), 0);
+	assert_int_equal(run.marks[run.count - 1].event, HTTP1_END);
+	assert_int_equal(run.marks[run.count - 1].flags, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -224,6 +239,7 @@ int main(void)
 	    cmocka_unit_test(a_request_line_may_be_long),
 	    cmocka_unit_test(the_blank_line_is_known_before_its_lf),
 	    cmocka_unit_test(a_long_head_is_marked_and_framed),
+	    cmocka_unit_test(heads_are_counted_one_by_one),
 	};
 
 	return cmocka_run_group_tests_name("framing: fields", tests, NULL, NULL);

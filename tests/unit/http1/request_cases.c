@@ -109,6 +109,8 @@ const struct framing_case request_cases[] = {
     {"chunked with a parameter", POST "Transfer-Encoding: chunked<stop:length>;a=b\n\n", 0},
     {"quoted chunked", POST "Transfer-Encoding: <stop:length>\"chunked\"\n\n", 0},
     {"two words", POST "Transfer-Encoding: chunked <stop:length>x\n\n", 0},
+    {"tab after chunked", POST "Transfer-Encoding: chunked<stop:length>\t\n\n", 0},
+    {"two codings without a comma", POST "Transfer-Encoding: gzip <stop:length>chunked\n\n", 0},
     {"empty coding", POST "Transfer-Encoding: <stop:length>\n\n", 0},
     {"comma at the end", POST "Transfer-Encoding: chunked,<stop:length>\n\n", 0},
     {"vertical tab before chunked",
