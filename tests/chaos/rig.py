@@ -17,9 +17,16 @@ QUEUE = 10000
 
 MASQUERADE = """
 table inet chaos {
-    chain out { type nat hook postrouting priority srcnat; oifname "tun0" masquerade; }
+    chain out {
+        type nat hook postrouting priority srcnat;
+        ip saddr 10.98.1.0/24 masquerade
+        ip6 saddr fd98:1::/64 masquerade
+    }
 }
 """
+# A veth queues per CPU of the sender, so that packets of one connection overtake each other on the
+# way to another host; network cards do not. Receive steering puts each flow back on one CPU.
+STEER = "mount -t sysfs sysfs /sys && echo 3 > /sys/class/net/{}/queues/rx-0/rps_cpus"
 
 
 class Rig:
@@ -46,10 +53,10 @@ class Rig:
     def set_up(self):
         self.client, self.server = self.lab.host("client"), self.lab.host("server")
         self.edge = self.client
-        if self.row.path == "gateway":
+        if self.row.path in ("gateway", "near"):
             self.join_by_gateway()
         elif self.row.path == "veth":
-            self.join_by_veth()
+            self.join_well(self.client, self.server, mtu=self.row.mtu)
         else:
             self.join(self.client, self.server)
         for host in self.lab.hosts:
@@ -72,8 +79,8 @@ class Rig:
         if line != "ready":
             raise RuntimeError(f"{name}: said {line!r}, not \"ready\"")
 
-    def join(self, a, b):
-        """The bad link."""
+    def join(self, a, b, net=2):
+        """The bad link, between two hosts in network 10.98.`net`.0."""
         row = self.row
         argv = [self.programs / "link", "--a", a.netns, "--b", b.netns, "--offload", row.offload,
                 "--loss", row.loss, "--reorder", row.reorder, "--duplicate", row.duplicate,
@@ -84,36 +91,27 @@ class Rig:
                                              stdout=subprocess.PIPE, start_new_session=True)
         self.lab.processes.append(self.link_process)
         self.wait_ready(self.link_process, "link")
-        for host, number in ((a, 1), (b, 2)):
-            self.configure(host, "tun0", f"10.98.2.{number}/24", f"fd98:2::{number}/64")
+        mtu = row.mtu if row.limit == "device" else 1500
+        for host, (v4, v6) in zip((a, b), addresses(net)):
+            host.run(["ip", "addr", "add", v4, "dev", "tun0"])
+            host.run(["ip", "addr", "add", v6, "dev", "tun0", "nodad"])
+            host.run(["ip", "link", "set", "tun0", "mtu", mtu, "txqueuelen", QUEUE, "up"])
 
-    def configure(self, host, device, *addresses):
-        for address in addresses:
-            nodad = ["nodad"] if ":" in address else []
-            host.run(["ip", "addr", "add", address, "dev", device, *nodad])
-        mtu = self.row.mtu if self.row.limit == "device" else 1500
-        host.run(["ip", "link", "set", device, "mtu", mtu, "txqueuelen", QUEUE, "up"])
-
-    def join_by_veth(self):
-        devices = self.lab.link(self.client, self.server, "10.98.2.1/24", "10.98.2.2/24",
-                                ("fd98:2::1/64", "fd98:2::2/64"), mtu=self.row.mtu)
-        if self.row.offload == "off":
-            self.no_offloads(self.client, devices[0])
-            self.no_offloads(self.server, devices[1])
-
-    @staticmethod
-    def no_offloads(host, device):
-        host.run(["ethtool", "-K", device, "tx", "off", "tso", "off", "gso", "off", "gro", "off"])
+    def join_well(self, a, b, net=2, mtu=1500):
+        """A good link: a veth pair."""
+        (a4, a6), (b4, b6) = addresses(net)
+        for host, device in zip((a, b), self.lab.link(a, b, a4, b4, (a6, b6), mtu=mtu)):
+            host.run(["unshare", "--mount", "sh", "-c", STEER.format(device)])
+            if self.row.offload == "off":
+                host.run(["ethtool", "-K", device, "tx", "off", "tso", "off", "gso", "off",
+                          "gro", "off"])
 
     def join_by_gateway(self):
-        """Client - good link - gateway with SNAT - bad link - server; the agent is the gateway's."""
+        """Client - gateway with SNAT - server; the agent is the gateway's, one link is bad."""
         self.edge = gateway = self.lab.host("gateway")
-        devices = self.lab.link(self.client, gateway, "10.98.1.1/24", "10.98.1.2/24",
-                                ("fd98:1::1/64", "fd98:1::2/64"))
-        if self.row.offload == "off":
-            self.no_offloads(self.client, devices[0])
-            self.no_offloads(gateway, devices[1])
-        self.join(gateway, self.server)
+        links = (self.join, self.join_well) if self.row.path == "near" else (self.join_well, self.join)
+        links[0](self.client, gateway, 1)
+        links[1](gateway, self.server, 2)
         gateway.sysctl("net.ipv4.ip_forward", 1)
         gateway.sysctl("net.ipv6.conf.all.forwarding", 1)
         gateway.run(["nft", "-f", "-"], input=MASQUERADE)
@@ -147,6 +145,11 @@ class Rig:
                 if equals:
                     totals[name] = totals.get(name, 0) + int(count)
         return totals
+
+
+def addresses(net):
+    """The two ends of network number `net`: (IPv4, IPv6) with prefix each."""
+    return [(f"10.98.{net}.{end}/24", f"fd98:{net}::{end}/64") for end in (1, 2)]
 
 
 def tcp_counter(host, name):

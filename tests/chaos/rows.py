@@ -8,7 +8,9 @@ import random
 @dataclasses.dataclass(frozen=True)
 class Row:
     """One combination. Percentages per packet on the wire, times in microseconds, sizes in bytes."""
-    path: str = "tun"          # tun, tap (bad link), veth (good link), gateway (client, SNAT, bad link)
+    # tun, tap: bad link; veth: good link; by a gateway with SNAT: gateway (the bad link lies beyond
+    # it) or near (the bad link lies before it)
+    path: str = "tun"
     ip: int = 4
     mode: str = "keep"         # new, keep, pipeline
     offload: str = "segment"   # off, segment, pass; on a veth anything but off is on
@@ -71,6 +73,10 @@ SPECIAL = SHORT + (
         expect="atmost"),
     Row("tun", 4, "pipeline", loss=2, extra=("--depth", "64", "--pipeline-bytes", "1000000"),
         expect="atmost"),
+    # a gateway that gets the packets in disorder may leave requests alone
+    Row("near", 4, "keep", "segment", loss=2, reorder=5, duplicate=2, expect="atmost"),
+    Row("near", 6, "pipeline", "off", loss=1, reorder=5, expect="atmost"),
+    Row("near", 4, "new", "pass", loss=3, reorder=10, sack=False, expect="atmost"),
 )
 
 FACTORS = {
