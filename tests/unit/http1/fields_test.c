@@ -13,7 +13,7 @@
 
 #include "run.h"
 
-#define STREAM_MAX (HTTP1_HEAD_CAP + 4096)
+#define STREAM_MAX (2 * HTTP1_HEAD_CAP)
 
 static char stream[STREAM_MAX];
 static size_t used;
