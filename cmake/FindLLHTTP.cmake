@@ -58,4 +58,4 @@ include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(
   LLHTTP REQUIRED_VARS LLHTTP_ORIGIN
   REASON_FAILURE_MESSAGE
-    "On Debian 13 and later, and on Ubuntu: apt-get install libllhttp-dev. On Debian 12: apt-get install node-llhttp (or libllhttp-source).")
+    "On Debian 13 and later, and on Ubuntu: apt-get install libllhttp-dev. On Debian 12: apt-get install node-llhttp.")
