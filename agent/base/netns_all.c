@@ -59,8 +59,10 @@ static int add_processes(struct netns_set *set)
 	_cleanup_closedir_ DIR *dir = opendir("/proc");
 	struct dirent *entry;
 	char path[PATH_MAX];
-	int err = dir ? 0 : -errno;
+	int err = 0;
 
+	if (!dir)
+		return -errno;
 	while (!err && (entry = readdir(dir))) {
 		if (!isdigit((unsigned char)entry->d_name[0]))
 			continue;

@@ -74,7 +74,7 @@ static int choose_way(enum attach_way wanted, enum attach_way *ret_way)
 			  "--attach clsact or auto");
 		return -EOPNOTSUPP;
 	}
-	*ret_way = wanted == ATTACH_CLSACT || !tcx ? ATTACH_CLSACT : ATTACH_TCX;
+	*ret_way = tcx ? wanted : ATTACH_CLSACT;
 	return 0;
 }
 

@@ -48,11 +48,20 @@ static struct device *add(struct devices *devices, const struct link *link)
 	return &devices->table[devices->count++];
 }
 
+static void log_attached(const struct link *link, const char *what, const enum attach_way *ways)
+{
+	if (ways[HOOK_IN] == ways[HOOK_OUT])
+		log_info("%s: %s (%s)", link->name, what, attach_way_name(ways[HOOK_IN]));
+	else
+		log_info("%s: %s (%s in, %s out)", link->name, what, attach_way_name(ways[HOOK_IN]),
+			 attach_way_name(ways[HOOK_OUT]));
+}
+
 static void attach(struct devices *devices, struct device *device, bool existed)
 {
 	const struct link *link = &device->link;
-	enum attach_way way;
-	int err = attach_device(devices->attacher, link, &way);
+	enum attach_way ways[HOOKS];
+	int err = attach_device(devices->attacher, link, ways);
 
 	device->attached = !err;
 	device->failed = err;
@@ -62,8 +71,7 @@ static void attach(struct devices *devices, struct device *device, bool existed)
 			  existed ? ", the programs of an earlier daemon stay" : "",
 			  strerror(-err));
 	else
-		log_info("%s: %s (%s)", link->name, existed ? "programs replaced" : "attached",
-			 attach_way_name(way));
+		log_attached(link, existed ? "programs replaced" : "attached", ways);
 }
 
 /* A device is new, or the first news of it since the daemon started. */
@@ -82,7 +90,7 @@ static void meet(struct devices *devices, struct device *device)
 
 static void renew(struct devices *devices, struct device *device, const struct link *link)
 {
-	if (strcmp(device->link.name, link->name))
+	if (strcmp(device->link.name, link->name) != 0)
 		log_info("%s: renamed to %s", device->link.name, link->name);
 	device->link = *link;
 	if (!link->up)
@@ -154,7 +162,7 @@ static int read_all(struct devices *devices)
 static int forget_if_gone(const char *path, const char *name, void *data)
 {
 	struct devices *devices = data;
-	int ifindex = atoi(name);
+	int ifindex = (int)strtol(name, NULL, 10);
 
 	(void)path;
 	if (!find(devices, ifindex))

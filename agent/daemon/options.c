@@ -7,7 +7,7 @@
 #include "daemon/options.h"
 
 #define FLOWS_MIN      16
-#define FLOWS_MAX      (16 * 1024 * 1024)
+#define FLOWS_MAX      16777216
 #define GC_SECONDS     60
 #define GC_SECONDS_MAX 3600
 

@@ -45,7 +45,7 @@ static void collect(struct upkeep *upkeep, __u64 now_ns)
 		log_warning("looking for dead flows: %s", strerror(-err));
 		return;
 	}
-	upkeep->crowded = result.total - result.removed > upkeep->flows_room / 8 * 7;
+	upkeep->crowded = result.total - result.removed > upkeep->flows_room / 8UL * 7;
 	if (result.removed)
 		log_info("removed %lu dead flows of %lu", result.removed, result.total);
 }

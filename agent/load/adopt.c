@@ -13,7 +13,8 @@ bool adopt_is_lasting(const struct bpf_map *map)
 {
 	const char *name = bpf_map__name(map);
 
-	return !bpf_map__is_internal(map) && strcmp(name, "scratch") && strcmp(name, "note");
+	return !bpf_map__is_internal(map) && strcmp(name, "scratch") != 0 &&
+	       strcmp(name, "note") != 0;
 }
 
 /* Hash tables keep their size from one daemon to the next; arrays are indexed by meaning. */

@@ -113,36 +113,45 @@ static int attach_tcx(const struct attacher *attacher, int prog_fd, int ifindex,
 	return bpf_obj_pin(fd, link_pin(path, attacher->layer_dir, ifindex, hook));
 }
 
+/* The way to attach where the layer has nothing yet. */
+static enum attach_way choose_way(enum attach_way wanted, int ifindex, enum hook hook)
+{
+	if (wanted != ATTACH_AUTO)
+		return wanted;
+	return hook == HOOK_OUT && clsact_used(ifindex, hook) > 0 ? ATTACH_CLSACT : ATTACH_TCX;
+}
+
 static int attach_hook(const struct attacher *attacher, int prog_fd, int ifindex, enum hook hook,
 		       enum attach_way *ret_way)
 {
 	_cleanup_close_ int link = open_link(attacher->layer_dir, ifindex, hook);
 	int present = clsact_attached(attacher->layer_dir, ifindex, hook);
 
-	*ret_way = link >= 0 ? ATTACH_TCX : present > 0 ? ATTACH_CLSACT : attacher->way;
-	if (link >= 0)
+	if (link >= 0) {
+		*ret_way = ATTACH_TCX;
 		return bpf_link_update(link, prog_fd, NULL);
+	}
 	if (present < 0)
 		return present;
+	*ret_way = present ? ATTACH_CLSACT : choose_way(attacher->way, ifindex, hook);
 	if (*ret_way == ATTACH_CLSACT)
 		return clsact_attach(attacher->layer_dir, prog_fd, ifindex, hook);
 	return attach_tcx(attacher, prog_fd, ifindex, hook);
 }
 
 int attach_device(const struct attacher *attacher, const struct link *link,
-		  enum attach_way *ret_way)
+		  enum attach_way ret_ways[HOOKS])
 {
-	int framing = framing_of(link->arphrd), err;
+	/* Ingress first: nothing is edited before acknowledgements can be translated. */
+	static const enum hook order[HOOKS] = {HOOK_IN, HOOK_OUT};
 	bool existed = attach_count(attacher->layer_dir, link->ifindex) > 0;
+	int framing = framing_of(link->arphrd), err = 0;
 
 	if (framing < 0)
 		return -EAFNOSUPPORT;
-	/* Ingress first: nothing is edited before acknowledgements can be translated. */
-	err = attach_hook(attacher, attacher->prog_fd[HOOK_IN][framing], link->ifindex, HOOK_IN,
-			  ret_way);
-	if (!err)
-		err = attach_hook(attacher, attacher->prog_fd[HOOK_OUT][framing], link->ifindex,
-				  HOOK_OUT, ret_way);
+	for (int i = 0; !err && i < HOOKS; i++)
+		err = attach_hook(attacher, attacher->prog_fd[order[i]][framing], link->ifindex,
+				  order[i], &ret_ways[order[i]]);
 	if (err && !existed)
 		attach_remove(attacher->layer_dir, link->ifindex);
 	return err;

@@ -10,14 +10,17 @@
 
 enum attach_way { ATTACH_AUTO, ATTACH_TCX, ATTACH_CLSACT };
 
-/* The programs of a layer and how to attach them. */
+/*
+ * The programs of a layer and how to attach them where the layer has none yet. ATTACH_AUTO: TCX,
+ * save on an egress hook where others have classifiers, for those run behind all TCX programs.
+ */
 struct attacher {
 	const char *layer_dir;
-	enum attach_way way; /* for devices without an attachment; not ATTACH_AUTO */
+	enum attach_way way;
 	int prog_fd[HOOKS][FRAMINGS];
 };
 
-/* "tcx" or "clsact". */
+/* "auto", "tcx" or "clsact". */
 const char *attach_way_name(enum attach_way way);
 
 /* The way called `name` ("auto", too), or -EINVAL. */
@@ -34,10 +37,10 @@ const char *attach_why_not(const struct link *link);
 
 /*
  * Put the programs on both hooks of a device, or replace the ones that the layer has there, which
- * leaves no moment without. On error nothing new stays. 0 or -errno; the way that was used.
+ * leaves no moment without. On error nothing new stays. 0 or -errno; the way used at each hook.
  */
 int attach_device(const struct attacher *attacher, const struct link *link,
-		  enum attach_way *ret_way);
+		  enum attach_way ret_ways[HOOKS]);
 
 /* At how many of a device's hooks the layer has a program. */
 int attach_count(const char *layer_dir, int ifindex);

@@ -108,6 +108,14 @@ int clsact_attached(const char *layer_dir, int ifindex, enum hook hook)
 	return err ? err : survey.own > 0;
 }
 
+int clsact_used(int ifindex, enum hook hook)
+{
+	struct survey survey;
+	int err = survey_hook(NULL, ifindex, hook, &survey);
+
+	return err ? err : survey.total > 0;
+}
+
 int clsact_attach(const char *layer_dir, int prog_fd, int ifindex, enum hook hook)
 {
 	struct survey survey;

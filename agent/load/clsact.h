@@ -13,6 +13,9 @@
 /* Does the layer have a classifier at this hook? 1, 0 or -errno. */
 int clsact_attached(const char *layer_dir, int ifindex, enum hook hook);
 
+/* Has anybody a classifier at this hook? 1, 0 or -errno. */
+int clsact_used(int ifindex, enum hook hook);
+
 /*
  * Attach a program: the layer's classifier there is replaced in one step; else a new one is made,
  * on egress behind all others, on ingress before them. 0 or -errno.

@@ -46,7 +46,7 @@ class Table:
         value = bytearray(self.value_size)
         struct.pack_into("=I", value, self.offsets["flags"], flags)
         struct.pack_into("=Q", value, self.offsets["seen_ns"], seen_ns)
-        struct.pack_into("=I", value, self.offsets["edits"], offset)
+        struct.pack_into("=Q", value, self.offsets["edits"], offset)
         error = bpftool("map", "update", "pinned", self.path, "key", *self.key(src, dst),
                         "value", *value)
         if error:
