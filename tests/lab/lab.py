@@ -10,6 +10,7 @@ Everything that a Lab made is gone when it ends, however it ends.
 """
 import contextlib
 import ctypes
+import itertools
 import os
 import signal
 import subprocess
@@ -37,7 +38,7 @@ class Host:
 
     def __init__(self, lab, name):
         self.lab, self.name = lab, name
-        self.netns = f"{lab.name}-{os.getpid()}-{name}"
+        self.netns = f"{lab.name}-{os.getpid()}{lab.suffix}-{name}"
         self.devices = 0
         sh("ip", "netns", "add", self.netns)
         self.run(["ip", "link", "set", "lo", "up"])
@@ -100,8 +101,12 @@ class Host:
 class Lab:
     """A set of hosts and the links between them."""
 
+    serial = itertools.count()
+
     def __init__(self, name):
         self.name, self.hosts, self.processes = name, [], []
+        number = next(self.serial)
+        self.suffix = f".{number}" if number else ""
         self.leaving = contextlib.ExitStack()
 
     def at_close(self, call, *args):

@@ -55,6 +55,13 @@ def stop(signum, frame):
     raise TooLong("takes longer than it may")
 
 
+def explain(error):
+    """Where in the test it happened, from the case inwards, and what."""
+    frames = traceback.extract_tb(error.__traceback__)[1:]
+    way = [f"{Path(f.filename).name}:{f.lineno} {f.line}" for f in frames]
+    return "\n".join([*way[:4], *way[4:][-2:], f"{type(error).__name__}: {error}"[:3000]])
+
+
 def run_case(function):
     """(verdict, what to say)"""
     signal.alarm(function.case_seconds)
@@ -63,8 +70,8 @@ def run_case(function):
         return "ok", ""
     except cases.Skip as skip:
         return "skip", str(skip)
-    except (Exception, TooLong):
-        return "not ok", traceback.format_exc()
+    except (Exception, TooLong) as error:
+        return "not ok", explain(error)
     finally:
         signal.alarm(0)
 

@@ -7,46 +7,16 @@ import struct
 import time
 
 from cases import case, equal
-from streams import Sending, accept, connect, joined, listen, quiet, receive, send_through
+from messages import GET, OK, answered, expect, padded, post, untouched
+from streams import Sending, accept, connect, joined, listen, receive, send_through
 from wire import LINE_LENGTH, compare
 from worlds import common, counted
 
-GET = b"GET /path?query=1 HTTP/1.1\r\nHost: peer\r\nUser-Agent: raw\r\n\r\n"
-OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 LINE = b"traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\r\n"
-
-
-def post(body, *fields):
-    """Head and body of a POST with a length."""
-    more = b"".join(field + b"\r\n" for field in fields)
-    return (b"POST /upload HTTP/1.1\r\nHost: peer\r\n%sContent-Length: %d\r\n\r\n"
-            % (more, len(body)), body)
-
-
-def expect(client, server, requests, injected=None):
-    """Send requests in one go; each arrives with a header, or as the flags in `injected` say."""
-    injected = [True] * len(requests) if injected is None else injected
-    data = b"".join(head + body for head, body in requests)
-    got = send_through(client, server, data, len(data) + LINE_LENGTH * sum(injected))
-    quiet(server)
-    equal(compare(got, requests), injected, "which requests got a header")
-
-
-def answered(client, server, requests, injected=None):
-    """As expect(), and an answer comes back for each."""
-    expect(client, server, requests, injected)
-    server.sendall(OK * len(requests))
-    equal(receive(client, len(OK) * len(requests)), OK * len(requests), "answers")
 
 
 def link():
     return joined(common().app, common().peer, common().PEER)
-
-
-def untouched(client, server, data):
-    """These bytes arrive as they are."""
-    equal(send_through(client, server, data) == data, True, "bytes arrive unchanged")
-    quiet(server)
 
 
 @case
@@ -185,8 +155,7 @@ def heads_around_one_segment():
     """Heads of every size from 1300 to 1520 bytes."""
     with link() as (c, s), counted(common().agent, injected=221, dropped=0):
         for size in range(1300, 1521):
-            pad = b"X-Pad: " + b"p" * (size - len(GET) - 9) + b"\r\n"
-            answered(c, s, [(GET[:-2] + pad + b"\r\n", b"")])
+            answered(c, s, [padded(size)])
 
 
 @case

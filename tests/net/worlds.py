@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The labs that most cases need: an application's namespace with the agent, and a peer's."""
 import contextlib
+import time
+from collections import namedtuple
 
 import cases
 from agent import Agent
 from lab import Lab
+
+# One more link of a Pair: device names and addresses (without prefix length) on both sides.
+Link = namedtuple("Link", "device peer_device app peer")
 
 
 class Pair:
@@ -13,30 +18,46 @@ class Pair:
     APP, PEER = "10.91.0.1", "10.91.0.2"
     APP6, PEER6 = "fd00:91::1", "fd00:91::2"
 
-    def __init__(self, lab, *options, **link):
-        self.lab = lab
+    def __init__(self, lab, *options):
+        self.lab, self.links = lab, 0
         self.app, self.peer = lab.host("app"), lab.host("peer")
         self.device, self.peer_device = lab.link(
             self.app, self.peer, f"{self.APP}/24", f"{self.PEER}/24",
-            (f"{self.APP6}/64", f"{self.PEER6}/64"), **link)
+            (f"{self.APP6}/64", f"{self.PEER6}/64"))
         self.options, self.agent = options, None
 
     def start_agent(self):
         self.agent = Agent(self.app, cases.BUILD, *self.options)
         return self
 
+    def more(self, **kw):
+        """One more link, beside the running agent."""
+        self.links += 1
+        app, peer = (f"10.92.{self.links}.{n}" for n in (1, 2))
+        made = Link(*self.lab.link(self.app, self.peer, f"{app}/24", f"{peer}/24", **kw), app, peer)
+        self.wait_attached(made.device)
+        return made
+
+    def wait_attached(self, device, seconds=10):
+        """Wait until the agent has attached to a device that is new."""
+        end = time.monotonic() + seconds
+        while f" {device}: attached" not in self.agent.said():
+            if time.monotonic() > end:
+                raise AssertionError(f"{device} is not attached to:\n{self.agent.said()}")
+            time.sleep(0.02)
+
 
 @contextlib.contextmanager
-def pair(*options, agent=True, **link):
+def pair(*options, agent=True):
     """A Pair of its own for one case."""
     with Lab("net") as lab:
-        made = Pair(lab, *options, **link)
+        made = Pair(lab, *options)
         yield made.start_agent() if agent else made
 
 
 @cases.shared
 def common():
-    """The Pair that the cases of a module share."""
+    """The Pair that the cases of a module share: starting an agent takes seconds."""
     return pair()
 
 

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Paths that are narrow, lossy or silent for a long time."""
+import contextlib
+import os
+import random
+import socket
+import threading
+import time
+
+import cases
+from agent import Agent
+from cases import case, equal, shared
+from firewall import lossy, rules
+from lab import Lab
+from messages import GET, OK, answered, expect, padded, post, work_out
+from streams import Sending, accept, connect, joined, listen, receive
+from wire import compare
+from worlds import Pair, common, counted
+
+RETRANSMISSION_SECONDS = 30
+
+
+def heads_around(link, mtu, count):
+    """Heads of every size around one segment, on one connection."""
+    with joined(common().app, common().peer, link.peer) as (c, s):
+        with counted(common().agent, injected=count, dropped=0):
+            for size in range(mtu - 40 - 70 - count + 40, mtu - 40 - 70 + 40):
+                answered(c, s, [padded(size)])
+        work_out(c, s)
+
+
+@case
+def mtu_1280():
+    """A link with MTU 1280: heads of every size around one segment."""
+    heads_around(common().more(mtu=1280), 1280, 180)
+
+
+@case
+def mtu_576():
+    """A link with MTU 576: heads of every size around one segment."""
+    heads_around(common().more(mtu=576), 576, 180)
+
+
+@case
+def mtu_9000():
+    """A link with jumbo frames."""
+    heads_around(common().more(mtu=9000), 9000, 180)
+
+
+class Narrow:
+    """app (agent) -- router -- peer; behind the router the path takes 1300 bytes."""
+
+    PEER, PEER6 = "10.96.2.1", "fd00:96:2::1"
+
+    def __init__(self, lab):
+        self.app, self.router, self.peer = map(lab.host, ("app", "router", "peer"))
+        lab.link(self.app, self.router, "10.96.1.1/24", "10.96.1.2/24",
+                 ("fd00:96:1::1/64", "fd00:96:1::2/64"))
+        out, _ = lab.link(self.router, self.peer, "10.96.2.2/24", f"{self.PEER}/24",
+                          ("fd00:96:2::2/64", f"{self.PEER6}/64"))
+        # Only the router's side knows, so the peer's MSS does not tell.
+        self.router.run(["ip", "link", "set", out, "mtu", "1300"])
+        self.router.sysctl("net.ipv4.ip_forward", 1)
+        self.router.sysctl("net.ipv6.conf.all.forwarding", 1)
+        for host, gateway, gateway6 in ((self.app, "10.96.1.2", "fd00:96:1::2"),
+                                        (self.peer, "10.96.2.2", "fd00:96:2::2")):
+            host.run(["ip", "route", "add", "default", "via", gateway])
+            host.run(["ip", "-6", "route", "add", "default", "via", gateway6])
+        self.agent = Agent(self.app, cases.BUILD)
+
+    def forget(self):
+        """Take back what path MTU discovery found out."""
+        self.app.run(["ip", "route", "flush", "cache"])
+        self.app.run(["ip", "-6", "route", "flush", "cache"])
+
+
+@shared
+@contextlib.contextmanager
+def narrow():
+    with Lab("narrow") as lab:
+        yield Narrow(lab)
+
+
+@case
+def path_mtu_discovery():
+    """ICMP says that packets are too big: believed for an injected flow, IPv4 and IPv6."""
+    for address in (Narrow.PEER, Narrow.PEER6):
+        narrow().forget()
+        with joined(narrow().app, narrow().peer, address) as (c, s):
+            answered(c, s, [(GET, b"")])
+            begin = time.monotonic()
+            with counted(narrow().agent, icmp=lambda n: n >= 1, dropped=0):
+                answered(c, s, [post(os.urandom(300_000))])
+            # A lost ICMP error costs retransmission timeouts before TCP probes by itself.
+            assert time.monotonic() - begin < 2, "path MTU discovery took retransmissions"
+            work_out(c, s)
+
+
+@case
+def path_mtu_exceeded_by_the_header():
+    """The head alone would pass, with the header it is too big for the path."""
+    for address in (Narrow.PEER, Narrow.PEER6):
+        for size in (1190, 1200, 1220, 1240):
+            narrow().forget()
+            with joined(narrow().app, narrow().peer, address) as (c, s):
+                answered(c, s, [padded(size)])
+                answered(c, s, [(GET, b"")])
+
+
+def receive_lossy(c, s, requests):
+    """As answered(), with time for retransmissions; which headers are added is not fixed."""
+    data = b"".join(head + body for head, body in requests)
+    sending = Sending(c, data)
+    got = receive(s, len(data) + 70 * len(requests), seconds=RETRANSMISSION_SECONDS)
+    sending.finish()
+    equal(compare(got, requests), [True] * len(requests), "headers")
+    s.sendall(OK)
+    equal(receive(c, len(OK), seconds=RETRANSMISSION_SECONDS), OK, "answer")
+
+
+@case(seconds=120)
+def loss_in_both_directions():
+    """3 % of the packets lost each way: every byte right, one header each, nothing stuck."""
+    world, link = common(), common().more()
+    draw = random.Random(3)
+    with contextlib.ExitStack() as stack:
+        for hook in ("input", "output"):
+            stack.enter_context(lossy(world.peer, hook, 3))
+        for _ in range(8):
+            with joined(world.app, world.peer, link.peer) as (c, s):
+                for _ in range(6):
+                    receive_lossy(c, s, [post(os.urandom(draw.choice((0, 700, 3000, 40_000))))])
+
+
+def sockets_left(host, port):
+    """Sockets of this port in host, TIME_WAIT apart."""
+    lines = host.run(["ss", "-Hant", f"( sport = :{port} or dport = :{port} )"]).stdout
+    return [line for line in lines.splitlines() if not line.startswith(("TIME-WAIT", "LISTEN"))]
+
+
+@case(seconds=90)
+def closing_under_loss():
+    """FINs are lost, 15 % each way: both ends still reach the end, whoever closes first."""
+    world, link = common(), common().more()
+    with listen(world.peer, link.peer) as listener:
+        port = listener.getsockname()[1]
+        for number in range(12):
+            c = connect(world.app, listener.getsockname())
+            s = accept(listener)
+            answered(c, s, [(GET, b"")])
+            with lossy(world.peer, "input", 15), lossy(world.peer, "output", 15):
+                for end in ((c, s), (s, c))[number % 2]:
+                    end.close()
+                time.sleep(0.05)
+        until = time.monotonic() + 20
+        while left := sockets_left(world.app, port) + sockets_left(world.peer, port):
+            if time.monotonic() > until:
+                raise AssertionError("sockets that do not end:\n" + "\n".join(left))
+            time.sleep(0.2)
+
+
+def connect_late(world, link, hook, flags):
+    """A connection whose handshake is lost at first; its client and server sockets."""
+    with listen(world.peer, link.peer) as listener:
+        made = []
+        thread = threading.Thread(
+            target=lambda: made.append(connect(world.app, listener.getsockname())))
+        with rules(world.peer, "lost", "filter", hook, f"tcp flags & (syn|ack) == {flags} drop"):
+            thread.start()
+            time.sleep(0.5)
+        thread.join()
+        return made[0], accept(listener)
+
+
+@case
+def handshake_lost():
+    """SYN or SYN-ACK lost and sent again: the flow is injected from its first request."""
+    for hook, flags in (("input", "syn"), ("output", "syn|ack")):
+        c, s = connect_late(common(), common().more(), hook, f"({flags})")
+        with c, s:
+            answered(c, s, [(GET, b"")])
+            answered(c, s, [post(os.urandom(5000))])
+
+
+@case
+def idle_with_keepalive():
+    """TCP keepalive from both sides over a flow whose numbers are shifted."""
+    with joined(common().app, common().peer, Pair.PEER) as (c, s):
+        answered(c, s, [(GET, b"")])
+        for end in (c, s):
+            end.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+            for option, value in ((socket.TCP_KEEPIDLE, 1), (socket.TCP_KEEPINTVL, 1),
+                                  (socket.TCP_KEEPCNT, 2)):
+                end.setsockopt(socket.IPPROTO_TCP, option, value)
+        # Long enough for a connection without valid answers to be given up.
+        time.sleep(5)
+        answered(c, s, [post(os.urandom(2000))])
+
+
+@case
+def zero_window():
+    """A receiver that stops reading until its window is shut, then goes on."""
+    def small(sock):
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+
+    world = common()
+    requests = [post(os.urandom(60_000))]
+    head, body = requests[0]
+    with listen(world.peer, Pair.PEER, before=small) as listener:
+        with connect(world.app, listener.getsockname()) as c, accept(listener) as s:
+            answered(c, s, [(GET, b"")])
+            sending = Sending(c, head + body)
+            time.sleep(1.5)
+            got = receive(s, len(head + body) + 70)
+            sending.finish()
+            equal(compare(got, requests), [True], "header")
+            answered(c, s, [(GET, b"")])
+
+
+@case
+def delayed_acknowledgements():
+    """Requests and answers in turn, so fast that acknowledgements ride on data."""
+    with joined(common().app, common().peer, Pair.PEER) as (c, s):
+        for _ in range(500):
+            c.sendall(GET)
+            equal(compare(receive(s, len(GET) + 70), [(GET, b"")]), [True], "header")
+            s.sendall(OK)
+            receive(c, len(OK))
+
+
+@case
+def write_behind_an_unacknowledged_head():
+    """Many small writes in a row while the peer does not read: headers in flight pile up."""
+    with joined(common().app, common().peer, Pair.PEER) as (c, s):
+        for _ in range(12):
+            c.sendall(GET)
+        requests = [(GET, b"")] * 12
+        equal(compare(receive(s, 12 * (len(GET) + 70)), requests), [True] * 12, "headers")
+        expect(c, s, [(GET, b"")])

@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where packets come from and where they go: devices, routers, address translation."""
+import contextlib
+import os
+
+import cases
+from agent import Agent
+from cases import case, equal, need_program, shared
+from firewall import rules, strict
+from lab import Lab
+from messages import GET, answered, post, work_out
+from streams import accept, connect, joined, listen
+from tun import Tunnel
+from worlds import Pair, common, counted, pair
+
+# How many headers work_out() adds.
+WORK_OUT = 9
+
+
+def work(client, server, address, agent):
+    """A whole work_out() between two hosts, every request with one header, nothing dropped."""
+    with joined(client, server, address) as (c, s):
+        with counted(agent, injected=WORK_OUT, dropped=0):
+            work_out(c, s)
+
+
+def work_on(link):
+    work(common().app, common().peer, link.peer, common().agent)
+
+
+@case
+def loopback():
+    """Client and server in the agent's namespace, over lo: one packet meets both hooks."""
+    app, agent = common().app, common().agent
+    for address in ("127.0.0.1", "::1", Pair.APP):
+        work(app, app, address, agent)
+
+
+@case
+def ipv4_and_ipv6():
+    """A veth link, IPv4 and IPv6."""
+    for address in (Pair.PEER, Pair.PEER6):
+        work(common().app, common().peer, address, common().agent)
+
+
+@case
+def offloads_off():
+    """Without checksum and segmentation offload: full checksums, no GSO packets."""
+    need_program("ethtool")
+    link = common().more()
+    for host, device in ((common().app, link.device), (common().peer, link.peer_device)):
+        host.run(["ethtool", "-K", device, "tx", "off", "rx", "off", "gso", "off", "tso", "off",
+                  "gro", "off"])
+    work_on(link)
+
+
+@case
+def checksum_offload_only():
+    """Checksums by the device, segments by the stack."""
+    need_program("ethtool")
+    link = common().more()
+    common().app.run(["ethtool", "-K", link.device, "tso", "off", "gso", "off"])
+    work_on(link)
+
+
+@case
+def many_queues():
+    """A device with four transmit queues: leads never overtake or fall behind their packet."""
+    link = common().more(queues=4)
+    for _ in range(10):
+        work_on(link)
+
+
+@case
+def vlan():
+    """A VLAN device upon the link."""
+    world, link = common(), common().more()
+    cases.need_link_type(world.app, "vlan", "link", link.device)
+    for host, device, address in ((world.app, link.device, "10.93.1.1/24"),
+                                  (world.peer, link.peer_device, "10.93.1.2/24")):
+        host.run(["ip", "link", "add", "link", device, "name", "tagged", "type", "vlan", "id",
+                  "7"])
+        host.run(["ip", "addr", "add", address, "dev", "tagged"])
+        host.run(["ip", "link", "set", "tagged", "up"])
+    work(world.app, world.peer, "10.93.1.2", world.agent)
+
+
+@case
+def bridge():
+    """The address on a bridge, the link its port."""
+    world, link = common(), common().more()
+    cases.need_link_type(world.app, "bridge")
+    for argv in (["link", "add", "br0", "type", "bridge"],
+                 ["link", "set", link.device, "master", "br0"],
+                 ["addr", "del", f"{link.app}/24", "dev", link.device],
+                 ["addr", "add", f"{link.app}/24", "dev", "br0"],
+                 ["link", "set", "br0", "up"]):
+        world.app.run(["ip", *argv])
+    work_on(link)
+
+
+@case
+def macvlan():
+    """A macvlan device upon the link."""
+    world, link = common(), common().more()
+    cases.need_link_type(world.app, "macvlan", "link", link.device)
+    for argv in (["link", "add", "link", link.device, "name", "mac0", "type", "macvlan", "mode",
+                  "bridge"],
+                 ["addr", "add", "10.93.2.1/24", "dev", "mac0"],
+                 ["link", "set", "mac0", "up"]):
+        world.app.run(["ip", *argv])
+    world.peer.run(["ip", "addr", "add", "10.93.2.2/24", "dev", link.peer_device])
+    work(world.app, world.peer, "10.93.2.2", world.agent)
+
+
+@case
+def tun():
+    """A TUN device: packets without an Ethernet header, checksums complete."""
+    world = common()
+    with Tunnel(world.app, "10.94.0.1/24", world.peer, "10.94.0.2/24"):
+        world.wait_attached("tun0")
+        work(world.app, world.peer, "10.94.0.2", world.agent)
+
+
+@case
+def conntrack_on_both_sides():
+    """Strict conntrack under the agent and at the peer: both see consistent numbers."""
+    world = common()
+    with contextlib.ExitStack() as stack:
+        for host in (world.app, world.peer):
+            for hook in ("input", "output"):
+                stack.enter_context(strict(host, hook))
+        for _ in range(3):
+            work(world.app, world.peer, Pair.PEER, world.agent)
+
+
+@case
+def dnat_of_local_traffic():
+    """A destination that the OUTPUT chain rewrites."""
+    world = common()
+    with rules(world.app, "translate", "nat", "output", "ip daddr 10.91.0.99 dnat to 10.91.0.2",
+               priority=-100, family="ip"), listen(world.peer, Pair.PEER, 8080) as listener:
+        with connect(world.app, ("10.91.0.99", 8080)) as c, accept(listener) as s:
+            with counted(world.agent, injected=WORK_OUT, dropped=0):
+                work_out(c, s)
+
+
+@case
+def dnat_upon_loopback():
+    """Translation upon lo: both directions have other ports there; nothing is touched."""
+    world = common()
+    with rules(world.app, "translate", "nat", "output",
+               "ip daddr 127.0.0.1 tcp dport 80 redirect to :8080", priority=-100,
+               family="ip"), listen(world.app, "127.0.0.1", 8080) as listener:
+        with connect(world.app, ("127.0.0.1", 80)) as c, accept(listener) as s:
+            with counted(world.agent, injected=0):
+                work_out(c, s, injected=False)
+
+
+@case
+def rejected_connection():
+    """A firewall refuses the connection, by RST and by ICMP: the client hears of it at once."""
+    for kind in ("with tcp reset", "with icmpx type admin-prohibited"):
+        with rules(common().peer, "refuse", "filter", "input", f"tcp dport 8080 reject {kind}"):
+            try:
+                connect(common().app, (Pair.PEER, 8080))
+            except TimeoutError as error:
+                raise AssertionError(f"{kind}: neither accepted nor refused") from error
+            except OSError:
+                continue
+            raise AssertionError(f"{kind}: the connection was accepted")
+
+
+@case
+def rejected_in_the_middle():
+    """A firewall resets an injected connection: the client hears of it at once."""
+    world = common()
+    with joined(world.app, world.peer, Pair.PEER) as (c, s):
+        answered(c, s, [(GET, b"")])
+        with rules(world.peer, "refuse", "filter", "input",
+                   "meta l4proto tcp reject with tcp reset"):
+            c.sendall(GET)
+            try:
+                equal(c.recv(1), "reset", "what the client reads")
+            except ConnectionResetError:
+                pass
+
+
+@case
+def other_protocols_pass():
+    """ICMP and fragmented ICMP pass while the agent runs."""
+    need_program("ping")
+    world = common()
+    for size in (56, 4000):
+        done = world.app.run(["ping", "-c", "2", "-i", "0.2", "-W", "2", "-s", size, Pair.PEER],
+                             check=False)
+        equal(done.returncode, 0, f"ping of {size} bytes")
+
+
+@case
+def same_addresses_in_two_namespaces():
+    """Two namespaces with the same addresses and the same port pair do not mix."""
+    with pair() as other, contextlib.ExitStack() as stack:
+        worlds, links = (common(), other), []
+        for world in worlds:
+            listener = stack.enter_context(listen(world.peer, Pair.PEER, 8080))
+            c = stack.enter_context(connect(world.app, (Pair.PEER, 8080), (Pair.APP, 4444)))
+            links.append((c, stack.enter_context(accept(listener))))
+        stack.enter_context(counted(common().agent, injected=4))
+        stack.enter_context(counted(other.agent, injected=8))
+        for size in (0, 10, 2000, 100_000):
+            for number, (c, s) in enumerate(links):
+                for _ in range(1 + number):
+                    answered(c, s, [post(os.urandom(size + 1000 * number))])
+
+
+class Line:
+    """client -- router (where the agent runs) -- server."""
+
+    CLIENT, SERVER = "10.95.1.1", "10.95.2.1"
+    CLIENT6, SERVER6 = "fd00:95:1::1", "fd00:95:2::1"
+
+    def __init__(self, lab):
+        self.lab = lab
+        self.client, self.router, self.server = map(lab.host, ("client", "router", "server"))
+        lab.link(self.client, self.router, f"{self.CLIENT}/24", "10.95.1.2/24",
+                 (f"{self.CLIENT6}/64", "fd00:95:1::2/64"))
+        lab.link(self.router, self.server, "10.95.2.2/24", f"{self.SERVER}/24",
+                 ("fd00:95:2::2/64", f"{self.SERVER6}/64"))
+        self.router.sysctl("net.ipv4.ip_forward", 1)
+        self.router.sysctl("net.ipv6.conf.all.forwarding", 1)
+        for host, gateway, gateway6 in ((self.client, "10.95.1.2", "fd00:95:1::2"),
+                                        (self.server, "10.95.2.2", "fd00:95:2::2")):
+            host.run(["ip", "route", "add", "default", "via", gateway])
+            host.run(["ip", "-6", "route", "add", "default", "via", gateway6])
+        self.agent = Agent(self.router, cases.BUILD)
+
+    def work(self, address):
+        work(self.client, self.server, address, self.agent)
+
+
+@shared
+@contextlib.contextmanager
+def line():
+    with Lab("line") as lab:
+        yield Line(lab)
+
+
+@case
+def forwarded():
+    """Requests that a router forwards get their header there, IPv4 and IPv6."""
+    for address in (Line.SERVER, Line.SERVER6):
+        line().work(address)
+    assert all(flow["forwarded"] for flow in line().agent.flows()), line().agent.flows()
+
+
+@case
+def forwarded_masquerade():
+    """The same behind address translation, with a conntrack that drops what it does not know."""
+    net = line()
+    # The server does not know the client: only translation brings answers back.
+    net.server.run(["ip", "route", "del", "default"])
+    try:
+        with rules(net.router, "masq", "nat", "postrouting", 'oifname "eth1" masquerade',
+                   priority=100, family="ip"), strict(net.router, "forward"):
+            for _ in range(3):
+                net.work(Line.SERVER)
+    finally:
+        net.server.run(["ip", "route", "add", "default", "via", "10.95.2.2"])
+
+
+@case
+def one_way():
+    """Replies take another way than through the router: not injected, counted, all arrives."""
+    net = line()
+    back, _ = net.lab.link(net.server, net.client, "10.95.3.1/24", "10.95.3.2/24")
+    net.server.run(["ip", "route", "replace", f"{Line.CLIENT}/32", "via", "10.95.3.2", "dev", back,
+                    "src", Line.SERVER])
+    for host in (net.client, net.server, net.router):
+        for device in ("all", "eth0", "eth1"):
+            host.run(["sysctl", "-qw", f"net.ipv4.conf.{device}.rp_filter=0"], check=False)
+    with joined(net.client, net.server, Line.SERVER) as (c, s):
+        with counted(net.agent, injected=0, one_way=lambda n: n >= 1):
+            work_out(c, s, injected=False)
