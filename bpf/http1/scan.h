@@ -139,7 +139,7 @@ HTTP1_INLINE int http1_is_token(__u8 byte)
 		return 1;
 	if (byte >= 128)
 		return 0;
-	return (byte < 64 ? low >> byte : high >> (byte - 64)) & 1;
+	return ((byte < 64 ? low >> byte : high >> (byte - 64)) & 1) != 0;
 }
 
 HTTP1_INLINE int http1_is_blank(__u8 byte)

@@ -31,7 +31,7 @@ static void check_whole(const struct framing_case *c, const struct run_input *in
 	if (whole.fault)
 		fail_case(c, "whole", whole.fault);
 	marked_text(bytes, input->len, &whole, text, sizeof(text));
-	if (strcmp(text, c->text))
+	if (strcmp(text, c->text) != 0)
 		fail_case(c, "whole", text);
 	if (!oracle_agrees(input, &whole, difference, sizeof(difference)))
 		fail_case(c, "beside llhttp", difference);

@@ -30,11 +30,11 @@ static size_t event_length(const char *text)
 static size_t decode(const char *text, char out[3])
 {
 	if (!strncmp(text, "<cr>", 4)) {
-		strcpy(out, "\r");
+		memcpy(out, "\r", 2);
 		return 4;
 	}
 	if (!strncmp(text, "<lf>", 4)) {
-		strcpy(out, "\n");
+		memcpy(out, "\n", 2);
 		return 4;
 	}
 	snprintf(out, 3, text[0] == '\n' ? "\r\n" : "%c", text[0]);
@@ -51,7 +51,7 @@ size_t marked_bytes(const char *text, uint8_t *bytes, size_t room)
 
 		text += event ? event : decode(text, out);
 		for (const char *c = event ? "" : out; *c && len < room; c++)
-			bytes[len++] = *c;
+			bytes[len++] = (uint8_t)*c;
 	}
 	return len;
 }
@@ -59,9 +59,12 @@ size_t marked_bytes(const char *text, uint8_t *bytes, size_t room)
 /* Append to text[used..room). Returns the new length. */
 static size_t append(char *text, size_t used, size_t room, const char *what)
 {
-	if (used + strlen(what) < room)
-		strcpy(text + used, what);
-	return strlen(text);
+	size_t len = strlen(what);
+
+	if (used + len >= room)
+		return used;
+	memcpy(text + used, what, len + 1);
+	return used + len;
 }
 
 static size_t append_event(char *text, size_t used, size_t room, const struct run_mark *m)
@@ -76,7 +79,7 @@ static size_t append_event(char *text, size_t used, size_t room, const struct ru
 /* CR LF is a newline, unless an event stands between the two. */
 static size_t append_byte(char *text, size_t used, size_t room, const uint8_t *byte, bool pair)
 {
-	char plain[2] = {*byte, 0};
+	char plain[2] = {(char)*byte, 0};
 
 	if (pair)
 		return append(text, used, room, "\n");

@@ -132,7 +132,7 @@ static size_t streams(void)
 static struct tally check_streams(enum http1_kind kind, enum generator_mood mood)
 {
 	struct generator g = {
-	    .seed = 0x9e3779b97f4a7c15 + kind * GENERATOR_MOODS + mood,
+	    .seed = 0x9e3779b97f4a7c15 + (uint64_t)kind * GENERATOR_MOODS + mood,
 	    .bytes = bytes,
 	    .room = sizeof(bytes),
 	};
