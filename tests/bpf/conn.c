@@ -21,6 +21,17 @@ const struct opening ordinary = {
     .wscale = 7,
 };
 
+const struct shape shapes[SHAPES] = {
+    {.name = "IPv4, Ethernet", .options = 0},
+    {.name = "IPv4, Ethernet, timestamps", .options = TIMESTAMPS_LEN},
+    {.name = "IPv4, Ethernet, longest TCP header", .options = 40},
+    {.name = "IPv4, one VLAN tag", .tags = 1, .options = TIMESTAMPS_LEN},
+    {.name = "IPv4, two VLAN tags", .tags = 2, .options = TIMESTAMPS_LEN},
+    {.name = "IPv6, Ethernet, timestamps", .ipv6 = true, .options = TIMESTAMPS_LEN},
+    {.name = "IPv4, no Ethernet", .ip_device = true, .options = TIMESTAMPS_LEN},
+    {.name = "IPv6, no Ethernet", .ip_device = true, .ipv6 = true, .options = TIMESTAMPS_LEN},
+};
+
 static void our_options(struct conn *c)
 {
 	memset(c->options, TCP_NOP, sizeof(c->options));
@@ -123,23 +134,75 @@ void conn_drop(struct conn *c, const struct segment *s)
 	assert_int_equal(run(c, s, &frame), VERDICT_DROP);
 }
 
+/* A packet as it went out: its payload, with that of its leads in front. */
+struct departure {
+	size_t lead_len; /* bytes of all leads */
+	size_t len;
+	uint8_t bytes[FRAME_MAX];
+};
+
+static void depart(struct departure *d, const struct frame *frame, size_t payload)
+{
+	assert_true(frame->len >= payload);
+	assert_true(d->len + frame->len - payload <= sizeof(d->bytes));
+	memcpy(d->bytes + d->len, frame->data + payload, frame->len - payload);
+	d->len += frame->len - payload;
+}
+
+/* The `n` leads of a segment that becomes `want`: each is a piece of its bytes, without its end. */
+static void receive_leads(struct conn *c, const struct segment *s, uint64_t n, uint32_t wire_seq,
+			  struct departure *d)
+{
+	static struct frame got, wanted;
+	size_t payload = packet_payload_offset(s);
+
+	for (uint64_t i = 0; i < n; i++) {
+		struct segment want = *s;
+
+		wire_receive(c->wire, &got);
+		want.seq = wire_seq + d->len;
+		want.payload = d->bytes + d->len;
+		depart(d, &got, payload);
+		want.payload_len = got.len - payload;
+		want.flags &= ~(FIN | PSH | URG | CWR);
+		want.padding = 0;
+		packet_build(&want, &wanted);
+		expect_frame(&got, &wanted);
+	}
+	d->lead_len = d->len;
+}
+
 void conn_transmit_as(struct conn *c, const struct segment *s)
 {
 	static struct frame got, wanted;
+	static struct departure left;
 	static uint8_t wire[FRAME_MAX];
-	size_t payload = packet_payload_offset(s), from = s->seq - c->stream.first;
+	size_t from = s->seq - c->stream.first, wire_len;
+	uint64_t leads = rig_count(c->rig, REASON_LEAD);
 	struct segment want = *s;
 
-	assert_int_equal(run(c, s, &got), VERDICT_NEXT);
-	assert_true(got.len >= payload);
+	left.len = 0;
 	want.seq = c->stream.first + stream_to_wire(&c->stream, from);
-	want.payload = wire;
-	want.payload_len = stream_wire_bytes(&c->stream, from, from + s->payload_len,
-					     got.data + payload, got.len - payload, wire);
+	assert_int_equal(run(c, s, &got), VERDICT_NEXT);
+	leads = rig_count(c->rig, REASON_LEAD) - leads;
+	receive_leads(c, s, leads, want.seq, &left);
+	depart(&left, &got, packet_payload_offset(s));
+	wire_len =
+	    stream_wire_bytes(&c->stream, from, from + s->payload_len, left.bytes, left.len, wire);
+	assert_memory_equal(left.bytes, wire, left.lead_len);
+	want.seq += left.lead_len;
+	want.payload = wire + left.lead_len;
+	want.payload_len = wire_len - left.lead_len;
 	if (want.payload_len != s->payload_len)
 		want.padding = 0; /* a packet that grows loses it */
 	packet_build(&want, &wanted);
 	expect_frame(&got, &wanted);
+}
+
+void conn_use_wire(struct conn *c, struct wire *wire)
+{
+	c->wire = wire;
+	c->meeting.ifindex = wire->near;
 }
 
 void conn_transmit(struct conn *c, size_t from, size_t to)
@@ -245,6 +308,20 @@ struct flow conn_flow(const struct conn *c)
 	if (!rig_flow(c->rig, &c->shape, c->port, &f))
 		fail_msg("there is no flow of port %u", c->port);
 	return f;
+}
+
+uint32_t conn_in_flight(const struct conn *c)
+{
+	struct flow f = conn_flow(c);
+
+	return edits_count(&f.edits);
+}
+
+uint32_t conn_base(const struct conn *c)
+{
+	struct flow f = conn_flow(c);
+
+	return edits_base(&f.edits);
 }
 
 bool conn_is_known(const struct conn *c)

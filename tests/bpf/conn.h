@@ -11,6 +11,7 @@
 
 #include "rig.h"
 #include "stream.h"
+#include "wire.h"
 
 /* How a connection begins; what is 0 gets an ordinary value. */
 struct opening {
@@ -25,10 +26,15 @@ struct opening {
 };
 extern const struct opening ordinary;
 
+/* What stands in front of a segment, in all its kinds: a test may try them all. */
+#define SHAPES 8
+extern const struct shape shapes[SHAPES];
+
 struct conn {
 	struct rig *rig;
 	struct shape shape;
 	struct meeting meeting;
+	struct wire *wire; /* where leads arrive; NULL: there are none. Not owned */
 	uint16_t port;
 	uint8_t wscale;
 	uint16_t peer_window; /* as its segments carry it */
@@ -69,7 +75,10 @@ struct segment conn_segment(const struct conn *c, size_t from, size_t to);
 /* An ordinary segment of the peer, before translation; `ret_options` has room for 40 bytes. */
 struct segment conn_incoming(const struct conn *c, const struct incoming *in, uint8_t *ret_options);
 
-/* Send app bytes [from, to) in one packet; it becomes what the model says. */
+/*
+ * Send app bytes [from, to) in one packet; it becomes what the model says: longer, or with leads
+ * in front of it, or only renumbered. Which of them, the counters tell.
+ */
 void conn_transmit(struct conn *c, size_t from, size_t to);
 
 /* The same with a segment that was made by conn_segment() and then changed, but not its seq. */
@@ -83,6 +92,9 @@ void conn_pass(struct conn *c, const struct segment *s);
 
 /* A segment becomes `want`. */
 void conn_expect(struct conn *c, const struct segment *s, const struct segment *want);
+
+/* From now on our segments leave by the near end of this link. */
+void conn_use_wire(struct conn *c, struct wire *wire);
 
 /* A segment is dropped. */
 void conn_drop(struct conn *c, const struct segment *s);
@@ -101,6 +113,10 @@ void conn_answer(struct conn *c, const char *data);
 
 /* The flow of this connection; the test fails when there is none. */
 struct flow conn_flow(const struct conn *c);
+
+/* Its edits in flight, and what the retired ones came to in bytes. */
+uint32_t conn_in_flight(const struct conn *c);
+uint32_t conn_base(const struct conn *c);
 
 /* Is there a flow? */
 bool conn_is_known(const struct conn *c);

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <assert.h>
 #include <linux/if_ether.h>
 #include <netinet/in.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
+#include <cmocka.h>
 
 #include "packet.h"
 
@@ -129,7 +133,7 @@ static size_t ipv6_hop_by_hop(size_t len, uint8_t next, uint8_t *at)
 {
 	if (!len)
 		return 0;
-	assert(len % 8 == 0);
+	assert_true(len % 8 == 0);
 	memset(at, 0, len);
 	at[0] = next;
 	at[1] = len / 8 - 1;
@@ -200,8 +204,8 @@ void packet_build(const struct segment *s, struct frame *ret_frame)
 	size_t at = packet_link_header(&s->shape, s->from_peer, ret_frame);
 	uint8_t *tcp;
 
-	assert(s->options_len % 4 == 0 && s->options_len <= 40);
-	assert(at + IPV6_HEADER + s->ip_options + 8 + len + s->padding <= FRAME_MAX);
+	assert_true(s->options_len % 4 == 0 && s->options_len <= 40);
+	assert_true(at + IPV6_HEADER + s->ip_options + 8 + len + s->padding <= FRAME_MAX);
 	at += packet_ip_header(s, IPPROTO_TCP, len, ret_frame->data + at);
 	tcp = ret_frame->data + at;
 	tcp_header(s, tcp);

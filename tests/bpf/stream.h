@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define STREAM_MAX       66000
+#define STREAM_MAX       70000
 #define STREAM_EDITS_MAX 64
 #define LINE_LEN         70
 

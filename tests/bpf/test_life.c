@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+/* How a flow begins and ends, and what is remembered of it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "conn.h"
+#include "topics.h"
+
+#define GET     "GET / HTTP/1.1\r\nHost: a\r\n^\r\n"
+#define PLAIN   "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+#define GET_LEN 27
+#define TLS     "\x16\x03\x01 hello"
+#define ANSWER  "HTTP/1.1 204 No Content\r\n\r\n"
+
+static struct conn conn;
+
+static void send_fin(void)
+{
+	struct segment s = conn_segment(&conn, conn.stream.len, conn.stream.len);
+
+	s.flags |= FIN;
+	conn_transmit_as(&conn, &s);
+}
+
+static void receive_fin(bool acks_ours)
+{
+	size_t end = stream_to_wire(&conn.stream, conn.stream.len);
+
+	conn_receive(&conn, &(struct incoming){.ack = end + acks_ours, .more = FIN});
+}
+
+/* A pure acknowledgement of ours, behind our FIN if that was sent. */
+static struct segment our_ack(bool after_fin)
+{
+	struct segment s = conn_segment(&conn, conn.stream.len, conn.stream.len);
+
+	s.seq += after_fin;
+	return s;
+}
+
+/* The same segment, shifted by an offset. */
+static void expect_shift(const struct segment *s, int32_t offset)
+{
+	struct segment want = *s;
+
+	if (s->from_peer)
+		want.ack += offset;
+	else
+		want.seq += offset;
+	conn_expect(&conn, s, &want);
+}
+
+static void expect_gone(uint32_t want_offset)
+{
+	uint32_t offset = 0;
+
+	assert_false(conn_is_known(&conn));
+	assert_int_equal(rig_linger(conn.rig, &conn.shape, conn.port, &offset), want_offset != 0);
+	assert_int_equal(offset, want_offset);
+}
+
+static void we_close_first(void **state)
+{
+	uint8_t options[40];
+	struct segment s;
+
+	conn_open(&conn, *state, &ordinary);
+	conn_send(&conn, GET);
+	conn_answer(&conn, ANSWER);
+	send_fin();
+	conn_ack(&conn, stream_to_wire(&conn.stream, conn.stream.len) + 1);
+	assert_true(conn_is_known(&conn));
+	receive_fin(true);
+	assert_true(conn_is_known(&conn));
+	s = our_ack(true);
+	expect_shift(&s, LINE_LEN);
+	expect_gone(LINE_LEN);
+	/* Our ACK was lost: the FIN comes again, and gets the same answer. */
+	rig_forget_counts(*state);
+	s = conn_incoming(&conn, &(struct incoming){.ack = GET_LEN + LINE_LEN + 1, .more = FIN},
+			  options);
+	s.seq -= 1;
+	expect_shift(&s, -LINE_LEN);
+	s = our_ack(true);
+	expect_shift(&s, LINE_LEN);
+	expect_counts(*state, {REASON_LINGER, 2}, {REASON_SEQ, 1});
+}
+
+static void the_peer_closes_first(void **state)
+{
+	struct segment s;
+
+	conn_open(&conn, *state, &ordinary);
+	conn_send(&conn, GET);
+	conn_answer(&conn, ANSWER);
+	receive_fin(false);
+	s = our_ack(false);
+	expect_shift(&s, LINE_LEN);
+	send_fin();
+	assert_true(conn_is_known(&conn));
+	conn_ack(&conn, stream_to_wire(&conn.stream, conn.stream.len) + 1);
+	expect_gone(LINE_LEN);
+}
+
+static void both_close_at_once(void **state)
+{
+	struct segment s;
+
+	conn_open(&conn, *state, &ordinary);
+	conn_send(&conn, GET);
+	conn_answer(&conn, ANSWER);
+	send_fin();
+	receive_fin(false);
+	s = our_ack(true);
+	expect_shift(&s, LINE_LEN);
+	conn_ack(&conn, stream_to_wire(&conn.stream, conn.stream.len) + 1);
+	expect_gone(LINE_LEN);
+}
+
+/* Half closed: the peer still talks, and we only acknowledge. */
+static void half_closed(void **state)
+{
+	conn_open(&conn, *state, &ordinary);
+	conn_send(&conn, GET);
+	send_fin();
+	for (int i = 0; i < 5; i++) {
+		struct segment s;
+
+		conn_receive(&conn, &(struct incoming){.ack = GET_LEN + LINE_LEN + 1,
+						       .data = "HTTP/1.1 200 OK\r\n"});
+		s = our_ack(true);
+		expect_shift(&s, LINE_LEN);
+	}
+	assert_true(conn_is_known(&conn));
+}
+
+static void a_flow_without_edits_leaves_nothing(void **state)
+{
+	struct segment s;
+
+	conn_open(&conn, *state, &ordinary);
+	send_fin();
+	receive_fin(true);
+	s = our_ack(true);
+	conn_pass(&conn, &s);
+	expect_gone(0);
+}
+
+/* A flow that is left alone ends too, whoever closes it. */
+static void an_opaque_flow_leaves_nothing(void **state)
+{
+	struct segment s;
+
+	conn_open(&conn, *state, &ordinary);
+	conn_send(&conn, TLS);
+	conn_ack_all(&conn);
+	send_fin();
+	conn_ack(&conn, conn.stream.len + 1);
+	receive_fin(true);
+	s = our_ack(true);
+	conn_pass(&conn, &s);
+	expect_gone(0);
+
+	conn_open(&conn, *state, &ordinary);
+	conn_send(&conn, TLS);
+	receive_fin(false);
+	s = our_ack(false);
+	conn_pass(&conn, &s);
+	send_fin();
+	conn_ack(&conn, conn.stream.len + 1);
+	expect_gone(0);
+}
+
+static void we_reset(void **state)
+{
+	struct segment s;
+
+	conn_open(&conn, *state, &ordinary);
+	conn_send(&conn, GET);
+	s = our_ack(false);
+	s.flags = RST | ACK;
+	expect_shift(&s, LINE_LEN);
+	expect_gone(LINE_LEN);
+	/* And once more, for what the peer had on its way. */
+	expect_shift(&s, LINE_LEN);
+}
+
+static void the_peer_resets(void **state)
+{
+	static const char *const first[] = {GET, PLAIN, TLS};
+
+	for (int i = 0; i < 3; i++) {
+		conn_open(&conn, *state, &ordinary);
+		rig_pause(*state, i == 1);
+		conn_send(&conn, first[i]);
+		conn_receive(&conn, &(struct incoming){
+					.ack = stream_to_wire(&conn.stream, conn.stream.len),
+					.more = RST,
+				    });
+		expect_gone(i ? 0 : LINE_LEN);
+		rig_pause(*state, false);
+	}
+}
+
+/* RFC 5961: a RST that is not exactly at the next byte may be forged. */
+static void a_reset_at_another_place_is_not_believed(void **state)
+{
+	uint8_t options[40];
+	struct segment s, want;
+
+	conn_open(&conn, *state, &ordinary);
+	conn_send(&conn, GET);
+	/* Inside the edit, so that it does not retire. */
+	s = want = conn_incoming(&conn, &(struct incoming){.ack = 60, .more = RST}, options);
+	s.seq = want.seq += 100;
+	want.ack = conn.stream.first + stream_to_app(&conn.stream, 60);
+	want.window = ((500 << 7) - (25 + LINE_LEN - 60)) >> 7;
+	conn_expect(&conn, &s, &want);
+	assert_true(conn_is_known(&conn));
+	conn_transmit(&conn, 0, GET_LEN);
+}
+
+/* The port is used again: whatever is known of the old connection is wrong now. */
+static void a_new_connection_on_the_same_port(void **state)
+{
+	struct opening o = ordinary;
+
+	conn_open(&conn, *state, &o);
+	conn_send(&conn, GET);
+	for (int i = 0; i < 3; i++) {
+		o.isn += 0x01000000;
+		conn.rig->port--;
+		conn_open(&conn, *state, &o);
+		assert_int_equal(conn_flow(&conn).requests, 0);
+		conn_send(&conn, GET);
+		assert_int_equal(conn_base(&conn), 0);
+		if (i == 1) {
+			struct segment s = our_ack(false);
+
+			s.flags = RST | ACK;
+			expect_shift(&s, LINE_LEN);
+			expect_gone(LINE_LEN);
+		}
+	}
+}
+
+static void a_syn_that_comes_again_changes_nothing(void **state)
+{
+	struct segment syn;
+	uint8_t options[40];
+
+	conn_open(&conn, *state, &ordinary);
+	conn_send(&conn, GET);
+	syn = conn_segment(&conn, 0, 0);
+	syn.flags = SYN;
+	syn.seq = ordinary.isn;
+	syn.ack = 0;
+	conn_pass(&conn, &syn);
+	conn_transmit(&conn, 0, GET_LEN);
+	syn = conn_syn_ack(&conn, &ordinary, options);
+	conn_expect(&conn, &syn, &syn);
+	conn_transmit(&conn, 0, GET_LEN);
+	conn_ack_all(&conn);
+}
+
+static void data_in_the_syn(void **state)
+{
+	uint8_t options[40];
+	struct segment s;
+
+	conn_meet(&conn, *state, &ordinary);
+	stream_write_marked(&conn.stream, PLAIN);
+	s = conn_segment(&conn, 0, GET_LEN);
+	s.flags = SYN;
+	s.seq = ordinary.isn;
+	s.ack = 0;
+	conn_pass(&conn, &s);
+	expect_counts(*state, {REASON_SYN_DATA, 1});
+	s = conn_syn_ack(&conn, &ordinary, options);
+	s.ack += GET_LEN;
+	conn_pass(&conn, &s);
+	conn_send(&conn, PLAIN);
+	conn_ack_all(&conn);
+	assert_int_equal(rig_count(*state, REASON_INJECTED), 0);
+	assert_int_equal(conn_flow(&conn).opaque_reason, REASON_SYN_DATA);
+}
+
+/* What a server sends on a connection that it did not open, however it looks. */
+static void the_passive_side_is_left_alone(void **state)
+{
+	struct segment s;
+
+	conn_meet(&conn, *state, &ordinary);
+	s = conn_segment(&conn, 0, 0);
+	s.flags = SYN;
+	s.from_peer = true;
+	conn_pass(&conn, &s);
+	s = conn_segment(&conn, 0, 0);
+	s.flags = SYN | ACK;
+	conn_pass(&conn, &s);
+	conn_send(&conn, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+	assert_false(conn_is_known(&conn));
+	expect_counts(*state, {REASON_OPEN, 0});
+}
+
+static void a_full_table_lets_everything_pass(void **state)
+{
+	struct rig *small = rig_open(1);
+	uint8_t options[40];
+	struct segment s;
+
+	(void)state;
+	conn_open(&conn, small, &ordinary);
+	conn_send(&conn, GET);
+	conn_meet(&conn, small, &ordinary);
+	s = conn_syn_ack(&conn, &ordinary, options);
+	conn_pass(&conn, &s);
+	expect_counts(small, {REASON_TABLE_FULL, 1});
+	conn_send(&conn, PLAIN);
+	conn_ack_all(&conn);
+	assert_int_equal(rig_count(small, REASON_INJECTED), 0);
+	/* The first one ends, and there is room. */
+	conn.port = --small->port;
+	s = conn_segment(&conn, 0, 0);
+	s.flags = SYN;
+	s.seq = 5;
+	conn_pass(&conn, &s);
+	conn_open(&conn, small, &ordinary);
+	conn_send(&conn, GET);
+	rig_close(small);
+}
+
+int test_life(void)
+{
+	const struct CMUnitTest life[] = {
+	    cmocka_unit_test(we_close_first),
+	    cmocka_unit_test(the_peer_closes_first),
+	    cmocka_unit_test(both_close_at_once),
+	    cmocka_unit_test(half_closed),
+	    cmocka_unit_test(a_flow_without_edits_leaves_nothing),
+	    cmocka_unit_test(an_opaque_flow_leaves_nothing),
+	    cmocka_unit_test(we_reset),
+	    cmocka_unit_test(the_peer_resets),
+	    cmocka_unit_test(a_reset_at_another_place_is_not_believed),
+	    cmocka_unit_test(a_new_connection_on_the_same_port),
+	    cmocka_unit_test(a_syn_that_comes_again_changes_nothing),
+	    cmocka_unit_test(data_in_the_syn),
+	    cmocka_unit_test(the_passive_side_is_left_alone),
+	    cmocka_unit_test(a_full_table_lets_everything_pass),
+	};
+
+	return cmocka_run_group_tests(life, rig_setup, rig_teardown);
+}

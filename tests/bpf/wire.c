@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <linux/virtio_net.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <bpf/libbpf.h>
+#include <cmocka.h>
+
+#include "wire.h"
+
+#define NEAR       "near0"
+#define FAR        "far0"
+#define PATIENCE   2000 /* milliseconds */
+#define TAG_OFFSET 12   /* of a VLAN tag in a frame */
+
+/* No neighbour discovery: only what a test sends is on the link. */
+static void silence_ipv6(void)
+{
+	int fd = open("/proc/sys/net/ipv6/conf/default/disable_ipv6", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	assert_int_equal(write(fd, "1", 1), 1);
+	close(fd);
+}
+
+static int attach(int prog_fd, unsigned int ifindex)
+{
+	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = ifindex, .attach_point = BPF_TC_EGRESS);
+	LIBBPF_OPTS(bpf_tc_opts, opts, .prog_fd = prog_fd);
+	int err = bpf_tc_hook_create(&hook);
+
+	return err ? err : bpf_tc_attach(&hook, &opts);
+}
+
+static int packet_socket(unsigned int ifindex, int protocol)
+{
+	struct sockaddr_ll at = {
+	    .sll_family = AF_PACKET,
+	    .sll_protocol = htons(protocol),
+	    .sll_ifindex = ifindex,
+	};
+	int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0), on = 1;
+
+	assert_true(fd >= 0);
+	assert_int_equal(setsockopt(fd, SOL_PACKET, PACKET_AUXDATA, &on, sizeof(on)), 0);
+	assert_int_equal(setsockopt(fd, SOL_PACKET, PACKET_VNET_HDR, &on, sizeof(on)), 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
+	return fd;
+}
+
+struct wire *wire_open(int prog_fd)
+{
+	struct wire *wire = calloc(1, sizeof(*wire));
+
+	assert_non_null(wire);
+	silence_ipv6();
+	if (system("ip link add " NEAR " type veth peer name " FAR " && ip link set " NEAR
+		   " up && ip link set " FAR " up")) {
+		print_message("skipped: no veth devices here, or no ip(8)\n");
+		free(wire);
+		return NULL;
+	}
+	wire->near = if_nametoindex(NEAR);
+	wire->far = if_nametoindex(FAR);
+	assert_int_equal(attach(prog_fd, wire->near), 0);
+	wire->capture = packet_socket(wire->far, ETH_P_ALL);
+	wire->inject = packet_socket(wire->near, 0);
+	return wire;
+}
+
+void wire_close(struct wire *wire)
+{
+	close(wire->capture);
+	close(wire->inject);
+	/* One end takes the other with it. */
+	assert_int_equal(system("ip link del " NEAR), 0);
+	free(wire);
+}
+
+/* Put back the VLAN tag that the kernel has taken out of the frame. */
+static void restore_tag(struct frame *f, const struct tpacket_auxdata *aux)
+{
+	if (!(aux->tp_status & TP_STATUS_VLAN_VALID))
+		return;
+	memmove(f->data + TAG_OFFSET + 4, f->data + TAG_OFFSET, f->len - TAG_OFFSET);
+	put16(f->data + TAG_OFFSET, aux->tp_vlan_tpid);
+	put16(f->data + TAG_OFFSET + 2, aux->tp_vlan_tci);
+	f->len += 4;
+}
+
+void wire_receive(struct wire *wire, struct frame *ret_frame)
+{
+	struct pollfd ready = {.fd = wire->capture, .events = POLLIN};
+	struct virtio_net_hdr virtio;
+	char control[CMSG_SPACE(sizeof(struct tpacket_auxdata))];
+	struct iovec part[2] = {{&virtio, sizeof(virtio)},
+				{ret_frame->data, sizeof(ret_frame->data) - 4}};
+	struct msghdr msg = {.msg_iov = part,
+			     .msg_iovlen = 2,
+			     .msg_control = control,
+			     .msg_controllen = sizeof(control)};
+	ssize_t n;
+
+	assert_int_equal(poll(&ready, 1, PATIENCE), 1);
+	n = recvmsg(wire->capture, &msg, 0);
+	assert_true(n >= (ssize_t)sizeof(virtio));
+	ret_frame->len = n - sizeof(virtio);
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(&msg); c; c = CMSG_NXTHDR(&msg, c)) {
+		if (c->cmsg_level == SOL_PACKET && c->cmsg_type == PACKET_AUXDATA)
+			restore_tag(ret_frame, (const struct tpacket_auxdata *)CMSG_DATA(c));
+	}
+}
+
+void wire_expect_silence(struct wire *wire)
+{
+	struct pollfd ready = {.fd = wire->capture, .events = POLLIN};
+
+	assert_int_equal(poll(&ready, 1, 0), 0);
+}
