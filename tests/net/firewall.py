@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Firewall rules for the length of a with block."""
 import contextlib
+import re
 
 from cases import need_program
 
@@ -32,4 +33,10 @@ def strict(host, hook):
 def lossy(host, hook, percent):
     """Drop so many of the TCP packets, at random."""
     return rules(host, f"lossy_{hook}", "filter", hook,
-                 f"meta l4proto tcp numgen random mod 100 < {percent} drop")
+                 f"meta l4proto tcp numgen random mod 100 < {percent} counter drop")
+
+
+def packets_counted(host, table):
+    """What the counters in a table of rules() come to, in packets."""
+    listed = host.run(["nft", "list", "table", "inet", table]).stdout
+    return sum(map(int, re.findall(r"counter packets (\d+)", listed)))
