@@ -14,6 +14,9 @@ mkdir -p /dev/shm /dev/pts
 mount -t tmpfs shm /dev/shm
 mount -t devpts devpts /dev/pts
 ln -sfn /proc/self/fd /dev/fd
+# Made by udev elsewhere; the module loads when the node is opened.
+mkdir -p /dev/net
+mknod /dev/net/tun c 10 200
 ip link set lo up
 
 : >$SHARE/started

@@ -2,6 +2,7 @@
 """Runs the tests of tests.py kernel by kernel and prints what came out as one table."""
 import os
 import shlex
+import sys
 from collections import namedtuple
 
 import guest
@@ -18,13 +19,16 @@ def run(series, repo, build, short, only):
 
     repo, build: folders; short: leave out the long tests; only: a part of the names to run.
     """
+    if not (build / "ctxpropd").exists():
+        sys.exit(f"vm.py: {build}/ctxpropd is missing: build first, or name the folder by --build")
+    build = build.resolve()
     os.chdir(repo)
     rows = [test for test in tests.TESTS if only in test.name and (test.short or not short)]
     cells = {}
     for name in series:
         kernel = kernels.get(name)
         for test in rows:
-            cells[name, test.name] = cell(kernel, test, build.resolve())
+            cells[name, test.name] = cell(kernel, test, build)
     print_table(series, rows, cells)
     verdicts = [c.verdict for c in cells.values()]
     return int("fail" in verdicts or "pass" not in verdicts)

@@ -81,11 +81,12 @@ class Table(unittest.TestCase):
         """Exit code and text of a table with one kernel and these cells, one a row."""
         rows = [ROW._replace(name=f"row {number}") for number in range(len(cells))]
         printed = io.StringIO()
-        with mock.patch.object(kernels, "get", return_value=KERNEL), \
+        with tempfile.TemporaryDirectory() as build, mock.patch.object(kernels, "get", return_value=KERNEL), \
                 mock.patch.object(tests, "TESTS", rows), \
                 mock.patch.object(table, "cell", side_effect=cells), \
                 contextlib.redirect_stdout(printed):
-            return table.run(["6.1"], Path("."), Path("."), True, only), printed.getvalue()
+            (Path(build) / "ctxpropd").touch()
+            return table.run(["6.1"], Path("."), Path(build), True, only), printed.getvalue()
 
     def test_one_failure_fails_the_table(self):
         status, printed = self.run_table(table.Cell("pass", "", 1), table.Cell("fail", "", 2))
