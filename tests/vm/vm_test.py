@@ -81,7 +81,8 @@ class Table(unittest.TestCase):
         """Exit code and text of a table with one kernel and these cells, one a row."""
         rows = [ROW._replace(name=f"row {number}") for number in range(len(cells))]
         printed = io.StringIO()
-        with tempfile.TemporaryDirectory() as build, mock.patch.object(kernels, "get", return_value=KERNEL), \
+        with tempfile.TemporaryDirectory() as build, \
+                mock.patch.object(kernels, "get", return_value=KERNEL), \
                 mock.patch.object(tests, "TESTS", rows), \
                 mock.patch.object(table, "cell", side_effect=cells), \
                 contextlib.redirect_stdout(printed):
