@@ -49,7 +49,8 @@ static int take_signals(void)
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGINT);
-	if (sigprocmask(SIG_BLOCK, &signals, NULL))
+	/* A reader of the log that goes away is no reason to stop. */
+	if (sigprocmask(SIG_BLOCK, &signals, NULL) || signal(SIGPIPE, SIG_IGN) == SIG_ERR)
 		return -errno;
 	fd = signalfd(-1, &signals, SFD_CLOEXEC);
 	return fd < 0 ? -errno : fd;

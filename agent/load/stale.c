@@ -10,17 +10,14 @@
 #include "load/stale.h"
 #include "load/tcx.h"
 
+#define LOOPBACK_PIN "1-in" /* the loopback device has index 1 in every namespace */
+
 /* What the search for stale pins carries along. */
 struct search {
 	const struct pins *own;
 	struct netns_set living; /* only if all_known */
 	bool all_known;
 	int removed;
-};
-
-/* What the pinned links of a namespace tell of it. */
-struct links_seen {
-	unsigned int attached, dead;
 };
 
 static int is_other(const char *path, const char *name, void *data)
@@ -31,42 +28,34 @@ static int is_other(const char *path, const char *name, void *data)
 	return strcmp(path, own->netns_dir) != 0;
 }
 
-static int look_at_link(const char *path, const char *name, void *data)
+/*
+ * A link dies with its device, and the loopback device with its namespace: so this link of a layer
+ * tells for sure. `data` becomes 1: gone, 0: there, or stays as it is without such a link.
+ */
+static int loopback_is_gone(const char *path, const char *name, void *data)
 {
-	_cleanup_close_ int fd = bpf_obj_get(path);
-	struct links_seen *seen = data;
-	int ifindex, err;
+	char pin[PINS_PATH_MAX], links[PINS_PATH_MAX];
+	int *ret_gone = data, ifindex;
 
 	(void)name;
-	if (fd < 0)
-		return fd;
-	err = tcx_link_ifindex(fd, &ifindex);
-	if (err)
-		return err;
-	seen->attached += ifindex != 0;
-	seen->dead += ifindex == 0;
+	pins_join(links, path, "links");
+	_cleanup_close_ int fd = bpf_obj_get(pins_join(pin, links, LOOPBACK_PIN));
+
+	if (fd >= 0 && !tcx_link_ifindex(fd, &ifindex))
+		*ret_gone = ifindex == 0;
 	return 0;
 }
 
-static int look_at_layer(const char *path, const char *name, void *data)
-{
-	char links[PINS_PATH_MAX];
-
-	(void)name;
-	return pins_each(pins_join(links, path, "links"), look_at_link, data);
-}
-
-/*
- * Links die with their devices: where all are dead nothing is attached. Classifiers of clsact
- * leave no such trace, so without links the namespace itself must be known to be gone.
- */
+/* Classifiers of clsact leave no link; then the namespace itself must be known to be gone. */
 static bool is_stale(const struct search *search, const char *path, __u64 cookie)
 {
-	struct links_seen seen = {};
+	int gone = -ENOENT;
 
-	if (pins_each(path, look_at_layer, &seen) || seen.attached)
+	if (pins_each(path, loopback_is_gone, &gone))
 		return false;
-	return seen.dead || (search->all_known && !netns_set_has(&search->living, cookie));
+	if (gone == -ENOENT)
+		return search->all_known && !netns_set_has(&search->living, cookie);
+	return gone;
 }
 
 static int remove_if_stale(const char *path, const char *name, void *data)

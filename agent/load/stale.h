@@ -6,9 +6,9 @@
 #include "load/pins.h"
 
 /*
- * Remove the pins of namespaces that no longer exist: nobody holds their lock, and all their links
- * are dead or no process and no name leads to the namespace. In doubt they stay. Must be called
- * while the process has one thread. Returns how many were removed, or -errno.
+ * Remove the pins of namespaces that no longer exist: nobody holds their lock, and the link of
+ * their loopback device is dead or no process and no name leads to the namespace. In doubt they
+ * stay. Must be called while the process has one thread. Returns how many were removed, or -errno.
  */
 int stale_remove(const struct pins *own);
 
