@@ -104,6 +104,7 @@ struct segment conn_segment(const struct conn *c, size_t from, size_t to)
 	    .options_len = c->shape.options,
 	    .payload = c->stream.byte + from,
 	    .payload_len = to - from,
+	    .partial = c->partial,
 	};
 }
 
@@ -149,6 +150,32 @@ static void depart(struct departure *d, const struct frame *frame, size_t payloa
 	d->len += frame->len - payload;
 }
 
+/* What a packet of `payload_len` bytes leaves to the device. */
+static struct offload offload(const struct conn *c, const struct segment *s, size_t payload_len)
+{
+	bool cut = c->segment_size && payload_len > c->segment_size;
+
+	return (struct offload){
+	    .partial = c->partial,
+	    .csum_start = c->partial ? packet_tcp_offset(s) : 0,
+	    .segment_size = cut ? c->segment_size : 0,
+	    .ipv6 = cut && c->shape.ipv6,
+	};
+}
+
+/* A frame arrives at the far end; what it left to the device is what it should. */
+static void receive_frame(const struct conn *c, const struct segment *s, size_t payload_len,
+			  struct frame *ret_frame)
+{
+	struct offload got, want = offload(c, s, payload_len);
+
+	wire_receive(c->wire, ret_frame, &got);
+	assert_int_equal(got.partial, want.partial);
+	assert_int_equal(got.csum_start, want.csum_start);
+	assert_int_equal(got.segment_size, want.segment_size);
+	assert_int_equal(got.ipv6, want.ipv6);
+}
+
 /* The `n` leads of a segment that becomes `want`: each is a piece of its bytes, without its end. */
 static void receive_leads(struct conn *c, const struct segment *s, uint64_t n, uint32_t wire_seq,
 			  struct departure *d)
@@ -156,10 +183,11 @@ static void receive_leads(struct conn *c, const struct segment *s, uint64_t n, u
 	static struct frame got, wanted;
 	size_t payload = packet_payload_offset(s);
 
+	d->len = 0;
 	for (uint64_t i = 0; i < n; i++) {
 		struct segment want = *s;
 
-		wire_receive(c->wire, &got);
+		receive_frame(c, s, 0, &got);
 		want.seq = wire_seq + d->len;
 		want.payload = d->bytes + d->len;
 		depart(d, &got, payload);
@@ -172,21 +200,36 @@ static void receive_leads(struct conn *c, const struct segment *s, uint64_t n, u
 	d->lead_len = d->len;
 }
 
+/* Send a segment, which is not dropped. Returns how many leads went ahead of it. */
+static uint64_t send_segment(struct conn *c, const struct segment *s, struct frame *frame)
+{
+	uint64_t leads = rig_count(c->rig, REASON_LEAD);
+	struct offload work = offload(c, s, s->payload_len);
+
+	if (c->by_wire) {
+		packet_build(s, frame);
+		wire_send(c->wire, frame, &work);
+	} else {
+		assert_int_equal(run(c, s, frame), VERDICT_NEXT);
+	}
+	return rig_count(c->rig, REASON_LEAD) - leads;
+}
+
 void conn_transmit_as(struct conn *c, const struct segment *s)
 {
 	static struct frame got, wanted;
 	static struct departure left;
 	static uint8_t wire[FRAME_MAX];
 	size_t from = s->seq - c->stream.first, wire_len;
-	uint64_t leads = rig_count(c->rig, REASON_LEAD);
 	struct segment want = *s;
 
-	left.len = 0;
 	want.seq = c->stream.first + stream_to_wire(&c->stream, from);
-	assert_int_equal(run(c, s, &got), VERDICT_NEXT);
-	leads = rig_count(c->rig, REASON_LEAD) - leads;
-	receive_leads(c, s, leads, want.seq, &left);
+	receive_leads(c, s, send_segment(c, s, &got), want.seq, &left);
+	if (c->by_wire)
+		receive_frame(c, s, s->payload_len, &got);
 	depart(&left, &got, packet_payload_offset(s));
+	if (c->discover)
+		stream_discover(&c->stream, from, s->payload_len, left.bytes, left.len);
 	wire_len =
 	    stream_wire_bytes(&c->stream, from, from + s->payload_len, left.bytes, left.len, wire);
 	assert_memory_equal(left.bytes, wire, left.lead_len);
@@ -203,6 +246,14 @@ void conn_use_wire(struct conn *c, struct wire *wire)
 {
 	c->wire = wire;
 	c->meeting.ifindex = wire->near;
+}
+
+void conn_go_by_wire(struct conn *c, struct wire *wire, bool partial, uint16_t segment_size)
+{
+	conn_use_wire(c, wire);
+	c->by_wire = true;
+	c->partial = partial;
+	c->segment_size = segment_size;
 }
 
 void conn_transmit(struct conn *c, size_t from, size_t to)

@@ -35,6 +35,10 @@ struct conn {
 	struct shape shape;
 	struct meeting meeting;
 	struct wire *wire; /* where leads arrive; NULL: there are none. Not owned */
+	bool discover;     /* places of headers are not expected, but learned (stream_discover) */
+	bool by_wire;      /* our segments are really sent there */
+	bool partial;      /* and leave their checksum to the device */
+	uint16_t segment_size; /* and their segmentation, if they are longer; 0: never */
 	uint16_t port;
 	uint8_t wscale;
 	uint16_t peer_window; /* as its segments carry it */
@@ -93,8 +97,14 @@ void conn_pass(struct conn *c, const struct segment *s);
 /* A segment becomes `want`. */
 void conn_expect(struct conn *c, const struct segment *s, const struct segment *want);
 
-/* From now on our segments leave by the near end of this link. */
+/* From now on our segments are said to leave by the near end of this link, and leads do. */
 void conn_use_wire(struct conn *c, struct wire *wire);
+
+/*
+ * From now on our segments are sent there as the node's own are, with the work that is left to
+ * the device.
+ */
+void conn_go_by_wire(struct conn *c, struct wire *wire, bool partial, uint16_t segment_size);
 
 /* A segment is dropped. */
 void conn_drop(struct conn *c, const struct segment *s);

@@ -39,6 +39,31 @@ void stream_expect_edit(struct stream *s, size_t at)
 	s->edit[s->edits++] = (struct stream_edit){.at = at};
 }
 
+static bool is_edited(const struct stream *s, size_t at)
+{
+	for (size_t i = 0; i < s->edits; i++) {
+		if (s->edit[i].at == at)
+			return true;
+	}
+	return false;
+}
+
+void stream_discover(struct stream *s, size_t from, size_t len, const uint8_t *sent,
+		     size_t sent_len)
+{
+	static const char name[] = "traceparent: 00-";
+	size_t n = 0, at = from;
+
+	while (n < sent_len && at < from + len) {
+		bool header = n + sizeof(name) <= sent_len && !memcmp(sent + n, name, strlen(name));
+
+		if (header && !is_edited(s, at))
+			stream_expect_edit(s, at);
+		n += header ? LINE_LEN : 1;
+		at += !header;
+	}
+}
+
 size_t stream_to_wire(const struct stream *s, size_t a)
 {
 	size_t wire = a;

@@ -41,6 +41,13 @@ size_t stream_write_marked(struct stream *s, const char *text);
 /* A header is expected before app byte `at`, behind all others. */
 void stream_expect_edit(struct stream *s, size_t at);
 
+/*
+ * Find the headers in `sent`, the wire bytes of the `len` app bytes at `from`, and expect them
+ * from now on where they stand. The app's own bytes must not contain "traceparent: 00-".
+ */
+void stream_discover(struct stream *s, size_t from, size_t len, const uint8_t *sent,
+		     size_t sent_len);
+
 /* Wire offset of the wide byte of app byte `a`. */
 size_t stream_to_wire(const struct stream *s, size_t a);
 

@@ -4,7 +4,8 @@
 #ifndef CTXPROP_TEST_TOPICS_H
 #define CTXPROP_TEST_TOPICS_H
 
-#define TOPICS(X) X(grow) X(retransmit) X(ack) X(opaque) X(answer) X(shape) X(life)
+#define TOPICS(X)                                                                                  \
+	X(grow) X(retransmit) X(ack) X(opaque) X(answer) X(shape) X(life) X(split) X(device)
 
 #define TOPIC_DECLARATION(name) int test_##name(void);
 TOPICS(TOPIC_DECLARATION)

@@ -10,19 +10,22 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 #include <bpf/libbpf.h>
 #include <cmocka.h>
 
 #include "wire.h"
 
-#define NEAR       "near0"
-#define FAR        "far0"
-#define PATIENCE   2000 /* milliseconds */
-#define TAG_OFFSET 12   /* of a VLAN tag in a frame */
+#define NEAR                "near0"
+#define FAR                 "far0"
+#define PATIENCE            2000 /* milliseconds */
+#define TAG_OFFSET          12   /* of a VLAN tag in a frame */
+#define TCP_CHECKSUM_OFFSET 16
 
 /* No neighbour discovery: only what a test sends is on the link. */
 static void silence_ipv6(void)
@@ -100,7 +103,46 @@ static void restore_tag(struct frame *f, const struct tpacket_auxdata *aux)
 	f->len += 4;
 }
 
-void wire_receive(struct wire *wire, struct frame *ret_frame)
+static uint8_t gso_type(const struct offload *offload)
+{
+	if (!offload->segment_size)
+		return VIRTIO_NET_HDR_GSO_NONE;
+	return offload->ipv6 ? VIRTIO_NET_HDR_GSO_TCPV6 : VIRTIO_NET_HDR_GSO_TCPV4;
+}
+
+void wire_send(struct wire *wire, const struct frame *frame, const struct offload *offload)
+{
+	struct virtio_net_hdr virtio = {
+	    .flags = offload->partial ? VIRTIO_NET_HDR_F_NEEDS_CSUM : 0,
+	    .gso_type = gso_type(offload),
+	    .hdr_len = offload->partial ? offload->csum_start + 20 : 0,
+	    .gso_size = offload->segment_size,
+	    .csum_start = offload->partial ? offload->csum_start : 0,
+	    .csum_offset = offload->partial ? TCP_CHECKSUM_OFFSET : 0,
+	};
+	struct iovec part[2] = {{&virtio, sizeof(virtio)}, {(void *)frame->data, frame->len}};
+	ssize_t n = writev(wire->inject, part, 2);
+
+	/* A packet that a program drops is told as ENOBUFS. */
+	if (n < 0 && errno != ENOBUFS)
+		fail_msg("cannot send %zu bytes: %s", frame->len, strerror(errno));
+}
+
+static void read_offload(const struct virtio_net_hdr *virtio, size_t tag, struct offload *ret)
+{
+	bool partial = virtio->flags & VIRTIO_NET_HDR_F_NEEDS_CSUM;
+	uint8_t type = virtio->gso_type & ~VIRTIO_NET_HDR_GSO_ECN;
+
+	*ret = (struct offload){
+	    .partial = partial,
+	    .csum_start = partial ? virtio->csum_start + tag : 0,
+	    .segment_size = type ? virtio->gso_size : 0,
+	    .ipv6 = type == VIRTIO_NET_HDR_GSO_TCPV6,
+	};
+	assert_true(!partial || virtio->csum_offset == TCP_CHECKSUM_OFFSET);
+}
+
+void wire_receive(struct wire *wire, struct frame *ret_frame, struct offload *ret_offload)
 {
 	struct pollfd ready = {.fd = wire->capture, .events = POLLIN};
 	struct virtio_net_hdr virtio;
@@ -113,7 +155,8 @@ void wire_receive(struct wire *wire, struct frame *ret_frame)
 			     .msg_controllen = sizeof(control)};
 	ssize_t n;
 
-	assert_int_equal(poll(&ready, 1, PATIENCE), 1);
+	if (poll(&ready, 1, PATIENCE) != 1)
+		fail_msg("no frame arrived at the far end");
 	n = recvmsg(wire->capture, &msg, 0);
 	assert_true(n >= (ssize_t)sizeof(virtio));
 	ret_frame->len = n - sizeof(virtio);
@@ -121,6 +164,18 @@ void wire_receive(struct wire *wire, struct frame *ret_frame)
 		if (c->cmsg_level == SOL_PACKET && c->cmsg_type == PACKET_AUXDATA)
 			restore_tag(ret_frame, (const struct tpacket_auxdata *)CMSG_DATA(c));
 	}
+	if (ret_offload)
+		read_offload(&virtio, ret_frame->len - (n - sizeof(virtio)), ret_offload);
+}
+
+void wire_set_mtu(struct wire *wire, unsigned int mtu)
+{
+	char command[100];
+
+	(void)wire;
+	snprintf(command, sizeof(command),
+		 "ip link set " NEAR " mtu %u && ip link set " FAR " mtu %u", mtu, mtu);
+	assert_int_equal(system(command), 0);
 }
 
 void wire_expect_silence(struct wire *wire)

@@ -8,6 +8,14 @@
 
 #include "packet.h"
 
+/* What a frame has left to the device: it fills in the checksum, it cuts into segments. */
+struct offload {
+	bool partial;          /* CHECKSUM_PARTIAL */
+	uint16_t csum_start;   /* offset of the TCP header */
+	uint16_t segment_size; /* GSO; 0: one segment */
+	bool ipv6;
+};
+
 struct wire {
 	unsigned int near; /* index of the device with the programs */
 	unsigned int far;
@@ -22,9 +30,17 @@ struct wire {
 struct wire *wire_open(int prog_fd);
 void wire_close(struct wire *wire);
 
-/* The next frame that arrives at the far end, as it was sent. Fails after two seconds without one.
+/* Send a frame from the near end: it meets the programs there as the node's own packets do. */
+void wire_send(struct wire *wire, const struct frame *frame, const struct offload *offload);
+
+/*
+ * The next frame that arrives at the far end, as it was sent, and what it left to the device
+ * (`ret_offload` may be NULL). Fails after two seconds without one.
  */
-void wire_receive(struct wire *wire, struct frame *ret_frame);
+void wire_receive(struct wire *wire, struct frame *ret_frame, struct offload *ret_offload);
+
+/* Change what both ends can carry. */
+void wire_set_mtu(struct wire *wire, unsigned int mtu);
 
 /* Nothing has arrived that was not received yet; else the test fails. */
 void wire_expect_silence(struct wire *wire);

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Packets as the node's own TCP sends them: through the device, with the checksum and the
+ * segmentation left to it. What arrives at the other end of the link is compared, and that
+ * the rest of the work is still the device's.
+ */
+#include <linux/if_ether.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "link.h"
+#include "topics.h"
+
+#define GET     "GET / HTTP/1.1\r\nHost: a\r\n^\r\n"
+#define PLAIN   "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+#define GET_LEN 27
+/* With the longest TCP header and two VLAN tags it still fits the device. */
+#define MSS 1408
+/* How deep a packet is rewritten at most. */
+#define WIRE_MAX 4096
+
+static struct conn conn;
+
+static void open_conn(void **state, const struct shape *shape, bool partial)
+{
+	const struct link *link = *state;
+	struct opening o = ordinary;
+
+	o.shape = *shape;
+	link_open(&conn, link, &o);
+	conn_go_by_wire(&conn, link->wire, partial, partial ? MSS : 0);
+}
+
+/* A request with a body of `len` bytes, as one write of the app. Returns its offset. */
+static size_t write_post(size_t len)
+{
+	char line[100];
+	size_t from;
+
+	snprintf(line, sizeof(line), "POST / HTTP/1.1\r\n^Content-Length: %zu\r\n\r\n", len);
+	from = stream_write_marked(&conn.stream, line);
+	while (len--)
+		stream_write(&conn.stream, &"0123456789a"[len % 11], 1);
+	return from;
+}
+
+/* Both with the checksum left to the device and with a whole one, as of a forwarded packet. */
+static void grown(void **state)
+{
+	for (int i = 0; i < 2 * SHAPES; i++) {
+		if (shapes[i / 2].ip_device)
+			continue;
+		open_conn(state, &shapes[i / 2], i & 1);
+		conn_send(&conn, GET);
+		conn_send(&conn, "POST /x HTTP/1.1\r\nContent-Length: 7\r\n^\r\nabcdefg");
+		expect_counts(conn.rig, {REASON_INJECTED, 2}, {REASON_GROWN, 2});
+		conn_transmit(&conn, 0, conn.stream.len);
+		conn_transmit(&conn, 3, 40);
+		conn_ack_all(&conn);
+		conn_send(&conn, GET);
+		conn_transmit(&conn, conn.stream.len, conn.stream.len);
+	}
+}
+
+static void split_without_segmentation(void **state)
+{
+	for (int i = 0; i < 2 * SHAPES; i++) {
+		size_t len = 1460 - shapes[i / 2].options - 80;
+		size_t from;
+
+		if (shapes[i / 2].ip_device)
+			continue;
+		open_conn(state, &shapes[i / 2], i & 1);
+		from = write_post(len - 20 + i / 2);
+		conn_transmit(&conn, from, conn.stream.len);
+		expect_counts(conn.rig, {REASON_INJECTED, 1}, {REASON_SPLIT, 1}, {REASON_LEAD, 1});
+		conn_transmit(&conn, from, conn.stream.len);
+		conn_transmit(&conn, from + 7, conn.stream.len);
+		conn_ack_all(&conn);
+		conn_send(&conn, GET);
+	}
+}
+
+/* A packet that the device will cut keeps its length, its segments and its checksum's place. */
+static void split_with_segmentation(void **state)
+{
+	static const size_t bodies[] = {1449, 2900, 5000, 20000, 60000};
+
+	for (size_t i = 0; i < SHAPES; i++) {
+		if (shapes[i].ip_device)
+			continue;
+		for (size_t n = 0; n < sizeof(bodies) / sizeof(bodies[0]); n++) {
+			open_conn(state, &shapes[i], true);
+			write_post(bodies[n]);
+			conn_transmit(&conn, 0, conn.stream.len);
+			expect_counts(conn.rig, {REASON_INJECTED, 1}, {REASON_SPLIT, 1},
+				      {REASON_LEAD, 1});
+			/* Again, from before the edit and from behind it. */
+			conn_transmit(&conn, 0, MSS);
+			conn_transmit(&conn, 0, conn.stream.len);
+			conn_transmit(&conn, MSS, conn.stream.len);
+			conn_ack_all(&conn);
+			conn_send(&conn, GET);
+		}
+	}
+}
+
+static void a_large_body_in_large_packets(void **state)
+{
+	size_t to;
+
+	open_conn(state, &shapes[1], true);
+	write_post(65000);
+	for (size_t from = 0; from < conn.stream.len; from = to) {
+		to = from + 10 * MSS < conn.stream.len ? from + 10 * MSS : conn.stream.len;
+		conn_transmit(&conn, from, to);
+	}
+	expect_counts(conn.rig, {REASON_INJECTED, 1}, {REASON_SPLIT, 1}, {REASON_LEAD, 1},
+		      {REASON_SEQ, 4});
+	conn_ack_all(&conn);
+	conn_send(&conn, GET);
+}
+
+static void many_requests_in_a_large_packet(void **state)
+{
+	open_conn(state, &shapes[1], true);
+	for (int i = 0; i < 10; i++)
+		write_post(200);
+	conn_transmit(&conn, 0, conn.stream.len);
+	expect_counts(conn.rig, {REASON_INJECTED, 10}, {REASON_SPLIT, 1}, {REASON_LEAD, 1});
+	conn_transmit(&conn, 0, conn.stream.len);
+	conn_transmit(&conn, 100, conn.stream.len - 100);
+	conn_transmit(&conn, 0, MSS);
+}
+
+/* A place too deep inside a large packet: that request is left as it is. */
+static void a_request_deep_inside_a_packet(void **state)
+{
+	open_conn(state, &shapes[1], true);
+	write_post(5000);
+	stream_write_marked(&conn.stream, PLAIN);
+	conn_transmit(&conn, 0, conn.stream.len);
+	expect_counts(conn.rig, {REASON_INJECTED, 1}, {REASON_DEEP, 1}, {REASON_SPLIT, 1},
+		      {REASON_LEAD, 1});
+	conn_send(&conn, GET);
+}
+
+/*
+ * Two edits, the second deeper than can be rewritten, in one packet: TCP has merged what it sends
+ * again. Whatever arrives must be right, and something must arrive, or it would do so for ever.
+ */
+static void a_merged_retransmission_makes_progress(void **state)
+{
+	static struct frame got;
+	size_t second, arrived = 0;
+	uint64_t frames;
+	struct segment s;
+
+	open_conn(state, &shapes[1], true);
+	write_post(5000);
+	conn_transmit(&conn, 0, conn.stream.len);
+	second = conn_send(&conn, GET);
+	assert_true(second > WIRE_MAX);
+	rig_forget_counts(conn.rig);
+	s = conn_segment(&conn, 0, conn.stream.len);
+	packet_build(&s, &got);
+	wire_send(conn.wire, &got,
+		  &(struct offload){
+		      .partial = true, .csum_start = packet_tcp_offset(&s), .segment_size = MSS});
+	frames = rig_count(conn.rig, REASON_LEAD) + !rig_count(conn.rig, REASON_DROPPED);
+	while (frames--) {
+		static uint8_t wire[FRAME_MAX];
+		size_t payload = packet_payload_offset(&s), len, at;
+
+		wire_receive(conn.wire, &got, NULL);
+		at = get32(got.data + packet_tcp_offset(&s) + 4) - conn.stream.first;
+		len = got.len - payload;
+		stream_wire_bytes(&conn.stream, 0, conn.stream.len, NULL, 0, wire);
+		assert_memory_equal(got.data + payload, wire + at, len);
+		arrived += at == arrived ? len : 0;
+	}
+	assert_true(arrived > 0);
+	conn_ack(&conn, arrived);
+	s.seq += stream_to_app(&conn.stream, arrived);
+}
+
+static void a_dropped_packet_does_not_arrive(void **state)
+{
+	static struct frame frame;
+	struct segment s;
+
+	open_conn(state, &shapes[1], false);
+	conn_send(&conn, GET);
+	s = conn_segment(&conn, 0, GET_LEN);
+	s.fragment = 0x2000;
+	packet_build(&s, &frame);
+	wire_send(conn.wire, &frame, &(struct offload){});
+	assert_int_equal(rig_count(conn.rig, REASON_DROPPED), 1);
+	wire_expect_silence(conn.wire);
+}
+
+/* Frames that end anywhere arrive as they are. */
+static void pieces_of_every_length(void **state)
+{
+	static struct frame whole, piece, got;
+
+	for (size_t i = 0; i < SHAPES; i++) {
+		struct segment s;
+
+		if (shapes[i].ip_device)
+			continue;
+		open_conn(state, &shapes[i], false);
+		conn_send(&conn, GET);
+		s = conn_segment(&conn, 0, GET_LEN);
+		packet_build(&s, &whole);
+		for (size_t len = ETH_HLEN + 1; len < whole.len; len++) {
+			piece = whole;
+			piece.len = len;
+			wire_send(conn.wire, &piece, &(struct offload){});
+			wire_receive(conn.wire, &got, NULL);
+			expect_frame(&got, &piece);
+		}
+	}
+}
+
+int test_device(void)
+{
+	const struct CMUnitTest device[] = {
+	    cmocka_unit_test(grown),
+	    cmocka_unit_test(split_without_segmentation),
+	    cmocka_unit_test(split_with_segmentation),
+	    cmocka_unit_test(a_large_body_in_large_packets),
+	    cmocka_unit_test(many_requests_in_a_large_packet),
+	    cmocka_unit_test(a_request_deep_inside_a_packet),
+	    cmocka_unit_test(a_merged_retransmission_makes_progress),
+	    cmocka_unit_test(a_dropped_packet_does_not_arrive),
+	    cmocka_unit_test(pieces_of_every_length),
+	};
+
+	return cmocka_run_group_tests(device, link_setup, link_teardown);
+}
