@@ -71,5 +71,3 @@ TYPE_ARGUMENTS = {"vlan": ("id", "7")}
 def equal(got, wanted, what):
     if got != wanted:
         raise AssertionError(f"{what}: expected {wanted!r}, got {got!r}")
-
-

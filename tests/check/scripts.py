@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks of shell and Python files. Each yields one line per wrong place."""
+import ast
+import subprocess
+import sys
+
+
+def run(argv):
+    """The lines that a program complains with; none if it ends well."""
+    done = subprocess.run(argv, capture_output=True, text=True)
+    return (done.stdout + done.stderr).splitlines() if done.returncode else []
+
+
+def shell(files):
+    """Shell scripts parse."""
+    for name in files.of(".sh"):
+        yield from run(["bash", "-n", name])
+
+
+def shellcheck(files):
+    """shellcheck has nothing to say."""
+    for name in files.of(".sh"):
+        yield from run(["shellcheck", "-x", "-S", "warning", "-f", "gcc", name])
+
+
+shellcheck.needs = ("shellcheck",)
+
+
+def python(files):
+    """Python files compile."""
+    for name in files.of(".py"):
+        try:
+            compile(files.text(name), name, "exec")
+        except SyntaxError as error:
+            yield f"{name}:{error.lineno}: {error.msg}"
+
+
+def modules_of(tree):
+    """(line, top-level module) of every import."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name.split(".")[0]) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.lineno, node.module.split(".")[0]
+
+
+def python_imports(files):
+    """Python needs its standard library only."""
+    names = files.of(".py")
+    ours = {name.rsplit("/", 1)[-1].removesuffix(".py") for name in names}
+    for name in names:
+        for line, module in modules_of(ast.parse(files.text(name))):
+            if module not in ours and module not in sys.stdlib_module_names:
+                yield f"{name}:{line}: {module} is not in the standard library"

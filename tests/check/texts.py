@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks of all texts. Each yields one line per wrong place."""
+import re
+
+# Data formats without comments, and the licences themselves.
+NO_COMMENT = re.compile(r"(^LICENSES?(/|$)|\.json$|^\.gitignore$)")
+SPDX = "SPDX-License-Identifier: "
+GPL, DUAL, APACHE = "GPL-2.0-only", "GPL-2.0-only OR Apache-2.0", "Apache-2.0"
+
+
+def licence_of(files, name):
+    """What the SPDX line says: the first line, or the second one behind a "#!"; None: nothing."""
+    for line in files.text(name).split("\n")[:2]:
+        if SPDX in line:
+            return re.sub(r"\s*(\*/|-->)\s*$", "", line.split(SPDX)[1]).strip()
+    return None
+
+
+def spdx(files):
+    """Every file names its licence in its first line."""
+    for name in files.names:
+        if not NO_COMMENT.search(name) and licence_of(files, name) is None:
+            yield f"{name}: no {SPDX.strip()} in the first line (second behind #!)"
+
+
+def wanted_licences(name):
+    if re.search(r"\.bpf\.[ch]$", name):
+        return (GPL,)
+    if name.startswith("bpf/") and name.endswith(".h"):
+        return (DUAL,)
+    # A test's header may serve BPF programs, too.
+    return (APACHE, DUAL) if name.endswith(".h") else (APACHE,)
+
+
+def licences(files):
+    """BPF code is GPL, headers for both sides are dual, all else is Apache."""
+    for name in files.names:
+        found = licence_of(files, name)
+        wanted = wanted_licences(name)
+        if found and not NO_COMMENT.search(name) and found not in wanted:
+            yield f"{name}: {found}, should be {wanted[0]}"
+
+
+# (/root/... by itself is a fine name: that of the new root in a guest's first steps.)
+MACHINE = re.compile(r"(?<![\w.$}])/((work|home|Users)/\w|root/\.\w)")
+
+
+def machine_paths(files):
+    """No path of the machine that it was written on."""
+    for name in files.names:
+        for number, line in enumerate(files.text(name).split("\n"), 1):
+            if MACHINE.search(line):
+                yield f"{name}:{number}: {line.strip()[:80]}"
+
+
+def whitespace(files):
+    """No blanks at line ends; every file ends with one newline."""
+    for name in files.names:
+        text = files.text(name)
+        for number, line in enumerate(text.split("\n"), 1):
+            if line != line.rstrip() and not name.endswith(".md"):
+                yield f"{name}:{number}: blanks at the end of the line"
+        if text and (not text.endswith("\n") or text.endswith("\n\n")):
+            yield f"{name}: does not end with exactly one newline"
+
+
+REASON = re.compile(r'X\((\w+),\s*"([a-z0-9-]+)"')
+
+
+def reasons(files):
+    """Every reason that stats can show is explained in docs/stats.md, and none that is not."""
+    known = {name for _, name in REASON.findall(files.text("bpf/reasons.h"))}
+    told = set(re.findall(r"^\| `([a-z0-9-]+)` \|", files.text("docs/stats.md"), re.M))
+    for name in sorted(known - told):
+        yield f"docs/stats.md: {name} is missing"
+    for name in sorted(told - known):
+        yield f"docs/stats.md: {name} is no reason of bpf/reasons.h"
