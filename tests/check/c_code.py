@@ -11,6 +11,7 @@ from skip import Skip
 FILE_SECONDS = 60
 # Other versions of clang-format see some lines otherwise.
 FORMAT_MAJOR = 14
+PRODUCT = ("agent/", "http/")
 
 
 def formatted(files):
@@ -30,10 +31,10 @@ formatted.needs = ("clang-format",)
 
 
 def compiled(files):
-    """Files of ours that the build compiles natively, each once."""
+    """Files of the product that the build compiles natively, each once."""
     with open(files.build / "compile_commands.json", encoding="utf-8") as commands:
         paths = {os.path.relpath(entry["file"], files.path("")) for entry in json.load(commands)}
-    return sorted(paths & set(files.names))
+    return sorted(name for name in paths & set(files.names) if name.startswith(PRODUCT))
 
 
 def tidy_one(files, name):
@@ -49,7 +50,7 @@ def tidy_one(files, name):
 
 
 def tidy(files):
-    """clang-tidy has nothing to say about user space."""
+    """clang-tidy has nothing to say about agent/ and http/."""
     names = compiled(files)
     if not names:
         yield f"{files.build}/compile_commands.json: none of this repository's files are built there"
