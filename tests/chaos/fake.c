@@ -46,7 +46,7 @@ void fake_add(struct plan *plan, const struct settings *settings)
 	enum fake fake = err ? settings->fake : FAKE_ONE;
 
 	if (settings->fake == FAKE_NONE || plan->stream == STREAM_RAW ||
-	    (plan->stream == STREAM_CONNECT && settings->fake != FAKE_CONNECT))
+	    plan->stream == STREAM_CONNECT)
 		return;
 	if (plan->own) {
 		if (settings->fake == FAKE_OVERRIDE)

@@ -3,10 +3,6 @@
 
 #include <arpa/inet.h>
 #include <net/ethernet.h>
-#include <netinet/icmp6.h>
-#include <netinet/ip.h>
-#include <netinet/ip6.h>
-#include <netinet/ip_icmp.h>
 #include <string.h>
 
 /* RFC 1812 asks for as much as fits 576 bytes, RFC 4443 for as much as fits 1280. */
@@ -37,13 +33,13 @@ static void swap_macs(struct packet *error, const struct packet *packet, size_t 
 static void write_ipv4(struct packet *error, const struct packet *packet,
 		       const struct layout *layout, unsigned int mtu)
 {
-	const struct iphdr *old = (const void *)(packet->data + layout->ip);
-	struct iphdr *ip = (void *)(error->data + layout->ip);
-	struct icmphdr *icmp = (void *)(ip + 1);
+	const ipv4_header *old = (const void *)(packet->data + layout->ip);
+	ipv4_header *ip = (void *)(error->data + layout->ip);
+	icmpv4_header *icmp = (void *)(ip + 1);
 	size_t start = layout->ip + sizeof(*ip);
 	size_t len = quote(error, start + sizeof(*icmp), packet, layout, IPV4_ERROR_MAX);
 
-	*ip = (struct iphdr){
+	*ip = (ipv4_header){
 	    .version = 4,
 	    .ihl = 5,
 	    .ttl = 64,
@@ -62,9 +58,9 @@ static void write_ipv4(struct packet *error, const struct packet *packet,
 static void write_ipv6(struct packet *error, const struct packet *packet,
 		       const struct layout *layout, unsigned int mtu)
 {
-	const struct ip6_hdr *old = (const void *)(packet->data + layout->ip);
-	struct ip6_hdr *ip = (void *)(error->data + layout->ip);
-	struct icmp6_hdr *icmp = (void *)(ip + 1);
+	const ipv6_header *old = (const void *)(packet->data + layout->ip);
+	ipv6_header *ip = (void *)(error->data + layout->ip);
+	icmpv6_header *icmp = (void *)(ip + 1);
 	size_t start = layout->ip + sizeof(*ip);
 	size_t len = quote(error, start + sizeof(*icmp), packet, layout, IPV6_ERROR_MAX);
 	uint32_t sum;
@@ -85,7 +81,7 @@ static void write_ipv6(struct packet *error, const struct packet *packet,
 struct packet *icmp_too_big(const struct packet *packet, const struct layout *layout,
 			    unsigned int mtu)
 {
-	const struct iphdr *ip = (const void *)(packet->data + layout->ip);
+	const ipv4_header *ip = (const void *)(packet->data + layout->ip);
 	struct packet *error;
 
 	if (layout->version == 4 && !(ntohs(ip->frag_off) & IP_DF))

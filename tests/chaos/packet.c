@@ -2,9 +2,6 @@
 #include "packet.h"
 
 #include <arpa/inet.h>
-#include <netinet/ip.h>
-#include <netinet/ip6.h>
-#include <linux/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +27,7 @@ struct packet *packet_copy(const struct packet *packet)
 
 static bool layout_ipv4(const struct packet *packet, struct layout *layout)
 {
-	const struct iphdr *ip = (const void *)(packet->data + layout->ip);
+	const ipv4_header *ip = (const void *)(packet->data + layout->ip);
 	size_t len = ntohs(ip->tot_len);
 
 	if (layout->ip + sizeof(*ip) > packet->len || ip->ihl < 5 || layout->ip + len > packet->len)
@@ -43,7 +40,7 @@ static bool layout_ipv4(const struct packet *packet, struct layout *layout)
 
 static bool layout_ipv6(const struct packet *packet, struct layout *layout)
 {
-	const struct ip6_hdr *ip = (const void *)(packet->data + layout->ip);
+	const ipv6_header *ip = (const void *)(packet->data + layout->ip);
 	size_t len = sizeof(*ip) + ntohs(ip->ip6_plen);
 
 	if (layout->ip + sizeof(*ip) > packet->len || layout->ip + len > packet->len)
@@ -56,7 +53,7 @@ static bool layout_ipv6(const struct packet *packet, struct layout *layout)
 
 bool packet_layout(const struct packet *packet, size_t link_len, struct layout *ret_layout)
 {
-	const struct tcphdr *tcp;
+	const tcp_header *tcp;
 	bool is_ip = false;
 
 	*ret_layout = (struct layout){.ip = link_len};
@@ -138,8 +135,8 @@ static uint32_t pseudo_header(const struct packet *packet, const struct layout *
 
 void packet_write_checksums(struct packet *packet, const struct layout *layout)
 {
-	struct iphdr *ip = (void *)(packet->data + layout->ip);
-	struct tcphdr *tcp = (void *)(packet->data + layout->tcp);
+	ipv4_header *ip = (void *)(packet->data + layout->ip);
+	tcp_header *tcp = (void *)(packet->data + layout->tcp);
 
 	if (layout->version == 4) {
 		ip->check = 0;
@@ -152,8 +149,8 @@ void packet_write_checksums(struct packet *packet, const struct layout *layout)
 
 static void set_ip_len(struct packet *packet, const struct layout *layout, unsigned int index)
 {
-	struct iphdr *v4 = (void *)(packet->data + layout->ip);
-	struct ip6_hdr *v6 = (void *)(packet->data + layout->ip);
+	ipv4_header *v4 = (void *)(packet->data + layout->ip);
+	ipv6_header *v6 = (void *)(packet->data + layout->ip);
 
 	if (layout->version == 4) {
 		v4->tot_len = htons((uint16_t)(layout->end - layout->ip));
@@ -165,7 +162,7 @@ static void set_ip_len(struct packet *packet, const struct layout *layout, unsig
 
 static void set_tcp(struct packet *packet, const struct layout *layout, size_t offset, bool last)
 {
-	struct tcphdr *tcp = (void *)(packet->data + layout->tcp);
+	tcp_header *tcp = (void *)(packet->data + layout->tcp);
 
 	tcp->seq = htonl(ntohl(tcp->seq) + (uint32_t)offset);
 	if (offset)

@@ -6,12 +6,24 @@
 #ifndef CHAOS_PACKET_H
 #define CHAOS_PACKET_H
 
+#include <linux/tcp.h>
 #include <linux/virtio_net.h>
+#include <netinet/icmp6.h>
+#include <netinet/ip.h>
+#include <netinet/ip6.h>
+#include <netinet/ip_icmp.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define PACKET_MAX (66 * 1024)
+
+/* Behind an Ethernet header the others do not stand on multiples of four. */
+typedef struct iphdr ipv4_header __attribute__((aligned(1)));
+typedef struct ip6_hdr ipv6_header __attribute__((aligned(1)));
+typedef struct tcphdr tcp_header __attribute__((aligned(1)));
+typedef struct icmphdr icmpv4_header __attribute__((aligned(1)));
+typedef struct icmp6_hdr icmpv6_header __attribute__((aligned(1)));
 
 struct packet {
 	struct virtio_net_hdr offload;

@@ -50,5 +50,5 @@ class Table:
                  for name in COLUMNS}
         failed = [result.name for result in self.results if not result.ok]
         print(f"{'all':{self.width}}" + "".join(f"{total[name]:>9}" for name in COLUMNS))
-        print(f"{len(self.results) - len(failed)} of {len(self.results)} combinations ok")
+        print(f"{len(self.results) - len(failed)} passed, {len(failed)} failed, 0 skipped")
         return 1 if failed or not self.results else 0

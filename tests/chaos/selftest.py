@@ -52,7 +52,6 @@ CASES = (
     faulty_agent("missing", "missing"),
     faulty_agent("double", "double"),
     faulty_agent("override", "double"),
-    Case("agent: connect", ("double",), fake="connect", row=Row("veth", mode="new", **SMALL)),
     faulty_agent("same", "corrupt"),
     faulty_agent("zero", "corrupt"),
     faulty_agent("malformed", "corrupt"),
@@ -115,5 +114,5 @@ def run(build, seed, only):
         if why:
             print(f"     {why}")
             failed += 1
-    print(f"{len(cases) - failed} of {len(cases)} cases ok")
+    print(f"{len(cases) - failed} passed, {failed} failed, 0 skipped")
     return 1 if failed or not cases else 0

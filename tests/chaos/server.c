@@ -120,6 +120,8 @@ static void run(struct server *server, int listener)
 				accept_all(server, epoll, listener);
 		}
 	}
+	while (server->sessions)
+		session_free(server->sessions);
 	close(epoll);
 }
 

@@ -25,12 +25,20 @@ struct session *session_new(struct server *server, int fd)
 	session->server = server;
 	session->fd = fd;
 	session->answer.done = true;
+	session->link = &server->sessions;
+	session->next = server->sessions;
+	if (session->next)
+		session->next->link = &session->next;
+	server->sessions = session;
 	server->connections++;
 	return session;
 }
 
 void session_free(struct session *session)
 {
+	*session->link = session->next;
+	if (session->next)
+		session->next->link = session->link;
 	close(session->fd);
 	buffer_free(&session->head.bytes);
 	buffer_free(&session->in);

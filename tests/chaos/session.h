@@ -13,6 +13,7 @@ struct server {
 	enum fault fault;
 	uint64_t fault_every;
 	uint64_t connections, requests, errors;
+	struct session *sessions;
 	bool quiet;
 };
 
@@ -27,6 +28,7 @@ enum session_state {
 
 struct session {
 	struct server *server;
+	struct session *next, **link;
 	int fd;
 	enum session_state state;
 	struct head head;

@@ -33,8 +33,7 @@ static const char usage[] =
     "                        atmost: one or none (none)\n"
     "  --stuck SECONDS       a connection without progress for so long is stuck (20)\n"
     "  --fake WHAT           add headers as a right or faulty agent would, to test the client:\n"
-    "                        one, missing, double, same, zero, malformed, override,\n"
-    "                        misplaced, connect (in a CONNECT request too)\n"
+    "                        one, missing, double, same, zero, malformed, override, misplaced\n"
     "Prints one line: requests, ok, corrupt, missing, double, reset, stuck, skipped (eligible\n"
     "requests without a header under atmost), injected, seconds; details of the first failures on "
     "stderr.\n";
@@ -83,8 +82,8 @@ static void resolve(struct settings *settings, const char *address, const char *
 static const char *const modes[] = {"new", "keep", "pipeline"};
 static const char *const expects[] = {"none", "one", "atmost"};
 static const char *const cuts[] = {"whole", "head", "two", "pieces", "bytes", "mixed"};
-static const char *const fakes[] = {"none", "one",       "missing",  "double",    "same",
-				    "zero", "malformed", "override", "misplaced", "connect"};
+static const char *const fakes[] = {"none", "one",       "missing",  "double",   "same",
+				    "zero", "malformed", "override", "misplaced"};
 
 enum option_id {
 	OPTION_CONNECT = 256,
@@ -180,7 +179,7 @@ static void apply(struct settings *settings, int option, const char *name, const
 		settings->expect = (enum expect)by_name(name, value, expects, 3);
 		break;
 	case OPTION_FAKE:
-		settings->fake = (enum fake)by_name(name, value, fakes, 10);
+		settings->fake = (enum fake)by_name(name, value, fakes, 9);
 		break;
 	case OPTION_PLAIN:
 		settings->plain = true;

@@ -29,7 +29,6 @@ enum fake {
 	FAKE_MALFORMED,
 	FAKE_OVERRIDE,
 	FAKE_MISPLACED,
-	FAKE_CONNECT,
 };
 
 struct settings {
