@@ -4,11 +4,16 @@
 #ifndef CTXPROP_TEST_TOPICS_H
 #define CTXPROP_TEST_TOPICS_H
 
-#define TOPICS(X)                                                                                  \
-	X(grow) X(retransmit) X(ack) X(opaque) X(answer) X(shape) X(life) X(split) X(device)
-
-#define TOPIC_DECLARATION(name) int test_##name(void);
-TOPICS(TOPIC_DECLARATION)
-#undef TOPIC_DECLARATION
+int test_grow(void);
+int test_retransmit(void);
+int test_ack(void);
+int test_opaque(void);
+int test_answer(void);
+int test_shape(void);
+int test_life(void);
+int test_join(void);
+int test_icmp(void);
+int test_split(void);
+int test_device(void);
 
 #endif
