@@ -26,7 +26,8 @@ COMPLAINTS = re.compile(r"WARNING: |BUG: |Oops|general protection|hw csum failur
 STAGE2 = Path(__file__).with_name("stage2.sh")
 
 # status: exit code of the command, None if there is none; trouble: why there is none, or what the
-# kernel complained of, None if all is well; output: what the command printed; seconds: from QEMU's start to its end.
+# kernel complained of, None if all is well; output: what the command printed; seconds: from QEMU's
+# start to its end.
 Result = namedtuple("Result", "status trouble output seconds")
 
 
@@ -40,9 +41,10 @@ def run(kernel, argv, timeout, live=None):
         scratch = Path(folder)
         share = prepare_share(scratch, argv)
         archive = initramfs.build(kernel, scratch)
+        argv = qemu_argv(kernel, archive, share, scratch)
         started = time.monotonic()
-        qemu = subprocess.Popen(qemu_argv(kernel, archive, share, scratch), stdin=subprocess.DEVNULL,
-                                stdout=subprocess.DEVNULL, stderr=(scratch / "qemu").open("wb"))
+        with (scratch / "qemu").open("wb") as said:
+            qemu = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=said, stderr=said)
         try:
             in_time = follow(qemu, share / "output", started + timeout, live)
         finally:
@@ -108,11 +110,15 @@ def result(scratch, seconds, timed_out_after):
     status = text(share / "status").strip()
     if status:
         return Result(int(status), complaint(console), output, seconds)
+    how = f"killed after {timed_out_after} s" if timed_out_after else "the guest ended"
     where = "in the command" if (share / "started").exists() else "before the command started"
-    why = (f"killed after {timed_out_after} s" if timed_out_after else "the guest ended") + f", {where}"
-    notes = [("qemu", text(scratch / "qemu")), ("console", console)]
-    why += "".join(f"\n-- {name}:\n{tail(said, TRACE_LINES)}" for name, said in notes if said.strip())
-    return Result(None, why, output, seconds)
+    notes = note("qemu", text(scratch / "qemu")) + note("console", console)
+    return Result(None, f"{how}, {where}{notes}", output, seconds)
+
+
+def note(name, said):
+    """The end of a text under its name; nothing for an empty one."""
+    return f"\n-- {name}:\n{tail(said, TRACE_LINES)}" if said.strip() else ""
 
 
 def text(path):
@@ -124,7 +130,8 @@ def complaint(console):
     found = COMPLAINTS.search(console)
     if not found:
         return None
-    return "the kernel complained:\n" + "\n".join(console[found.start():].splitlines()[:TRACE_LINES])
+    trace = console[found.start():].splitlines()[:TRACE_LINES]
+    return "the kernel complained:\n" + "\n".join(trace)
 
 
 def tail(said, lines):

@@ -11,7 +11,7 @@ INIT = Path(__file__).with_name("init.sh")
 
 
 def build(kernel, scratch):
-    """Write the initramfs of `kernel` below `scratch`, a Path to an empty folder; returns its path."""
+    """Write the initramfs of `kernel` into the empty folder `scratch`; returns its path."""
     tree = scratch / "initramfs"
     for folder in ("bin", "modules", "dev", "proc", "host", "tmp", "root"):
         (tree / folder).mkdir(parents=True)

@@ -97,8 +97,8 @@ def install(tree, target, package):
     lib = tree / "usr/lib" if (tree / "usr/lib/modules").exists() else tree / "lib"
     release = next((lib / "modules").iterdir()).name
     # The newer, split packages have the image beside the modules.
-    image = next(path for path in (tree / f"boot/vmlinuz-{release}", lib / f"modules/{release}/vmlinuz")
-                 if path.exists())
+    places = tree / f"boot/vmlinuz-{release}", lib / f"modules/{release}/vmlinuz"
+    image = next(path for path in places if path.exists())
     entry = tree.with_name("entry")
     (entry / "lib").mkdir(parents=True)
     (entry / "vmlinux").write_bytes(unpack(image.read_bytes()))
@@ -140,7 +140,7 @@ class PrivateApt:
             "Dir::State::lists": root / "lists", "Dir::Cache": root / "cache",
             "APT::Sandbox::User": "root", "Acquire::Retries": "3",
         }
-        self.options = [word for key, value in settings.items() for word in ("-o", f"{key}={value}")]
+        self.options = [f"-o{key}={value}" for key, value in settings.items()]
         self.run("apt-get", "-qq", "update")
 
     def run(self, program, *argv):

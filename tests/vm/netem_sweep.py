@@ -3,7 +3,7 @@
 """Requests through netem: loss, duplication and reordering made by the kernel itself.
 
 The chaos client and server of tests/chaos stand in two namespaces joined by a veth pair, ctxpropd
-in the client's. Every request must arrive byte for byte, with one traceparent header, in every case.
+in the client's. In every case every request must arrive byte for byte, with one traceparent header.
 
     netem_sweep.py --build BUILD [--attach clsact|tcx] [--requests N] [--only TEXT] [--no-agent]
 
@@ -96,7 +96,8 @@ class Rig:
         args = self.args
         argv = [args.build / "tests/chaos/client", "--connect", SERVER[case.ip], "--port", PORT,
                 "--requests", args.requests, "--mode", case.mode, "--bodies", args.bodies,
-                "--seed", args.seed + CASES.index(case), "--stuck", 30, "--expect", "none" if args.no_agent else "one"]
+                "--seed", args.seed + CASES.index(case), "--stuck", 30,
+                "--expect", "none" if args.no_agent else "one"]
         try:
             done = self.client.run(argv, check=False, timeout=args.seconds)
         except subprocess.TimeoutExpired as error:

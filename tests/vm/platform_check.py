@@ -67,8 +67,8 @@ def writable_places():
         (Path(folder) / "platform_check").write_text("x")
 
 
-CHECKS = (bpffs_pins, tracefs_lists_events, cgroup2_has_controllers, btf_of_the_kernel, modules_load,
-          netem_drops_packets, clsact_attaches, writable_places)
+CHECKS = (bpffs_pins, tracefs_lists_events, cgroup2_has_controllers, btf_of_the_kernel,
+          modules_load, netem_drops_packets, clsact_attaches, writable_places)
 
 
 def main():

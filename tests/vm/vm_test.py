@@ -109,7 +109,8 @@ class GuestsEnd(unittest.TestCase):
             share = Path(folder) / "share"
             share.mkdir()
             for name, said in files.items():
-                (Path(folder) if name in ("qemu", "console") else share).joinpath(name).write_text(said)
+                place = Path(folder) if name in ("qemu", "console") else share
+                (place / name).write_text(said)
             return guest.result(Path(folder), 1.0, timed_out_after)
 
     def test_status_is_what_the_command_said(self):
@@ -117,7 +118,8 @@ class GuestsEnd(unittest.TestCase):
         self.assertEqual((done.status, done.output, done.trouble), (5, "said\n", None))
 
     def test_warning_of_the_kernel_is_trouble(self):
-        done = self.result(started="", status="0\n", console="boot\n[ 1.0] WARNING: CPU: 0 at skb.c\n")
+        console = "boot\n[ 1.0] WARNING: CPU: 0 at skb.c\n"
+        done = self.result(started="", status="0\n", console=console)
         self.assertIn("kernel complained:\nWARNING: CPU: 0 at skb.c", done.trouble)
 
     def test_panic_shows_the_console(self):
@@ -127,7 +129,8 @@ class GuestsEnd(unittest.TestCase):
 
     def test_deadline_before_the_command_is_told_apart(self):
         done = self.result(timed_out_after=7, qemu="no memory\n")
-        self.assertIn("killed after 7 s, before the command started\n-- qemu:\nno memory", done.trouble)
+        self.assertIn("killed after 7 s, before the command started\n-- qemu:\nno memory",
+                      done.trouble)
 
 
 if __name__ == "__main__":
