@@ -18,7 +18,7 @@
 /* Default number of flows; a load-time option of the daemon. */
 #define CTXPROP_FLOWS_DEFAULT 131072
 /* Closed flows whose offset is remembered for packets of TIME_WAIT. */
-#define CTXPROP_LINGER_MAX    65536
+#define CTXPROP_LINGER_MAX 65536
 
 /* One direction of a TCP connection. IPv4 addresses stand as ::ffff:a.b.c.d. */
 struct flow_key {
@@ -31,40 +31,40 @@ struct flow_key {
 _Static_assert(sizeof(struct flow_key) == 40, "flow_key is shared");
 
 enum flow_flags {
-	FLOW_OPAQUE     = 1 << 0, /* never edited again, only renumbered */
-	FLOW_LEARN      = 1 << 1, /* met in the middle or lost: waits for a place to join */
-	FLOW_CANDIDATE  = 1 << 2, /* learning: a whole request head was sent */
-	FLOW_ANSWERED   = 1 << 3, /* learning: and the peer answered it with a status line */
-	FLOW_PEER_LAST  = 1 << 4, /* the last data on the connection came from the peer */
-	FLOW_PEER_SEEN  = 1 << 5, /* packets of the peer pass our inbound hook */
-	FLOW_WSCALE     = 1 << 6, /* the window scale of the peer is known */
-	FLOW_AWAIT      = 1 << 7, /* an Upgrade was asked for and not yet answered */
-	FLOW_FIN_OUT    = 1 << 8, /* our side has sent FIN, at fin_out */
-	FLOW_FIN_IN     = 1 << 9, /* the peer has sent FIN, at fin_in */
-	FLOW_FORWARDED  = 1 << 10, /* no local socket */
-	FLOW_FIN_BOTH   = FLOW_FIN_OUT | FLOW_FIN_IN,
+	FLOW_OPAQUE = 1 << 0,     /* never edited again, only renumbered */
+	FLOW_LEARN = 1 << 1,      /* met in the middle or lost: waits for a place to join */
+	FLOW_CANDIDATE = 1 << 2,  /* learning: a whole request head was sent */
+	FLOW_ANSWERED = 1 << 3,   /* learning: and the peer answered it with a status line */
+	FLOW_PEER_LAST = 1 << 4,  /* the last data on the connection came from the peer */
+	FLOW_PEER_SEEN = 1 << 5,  /* packets of the peer pass our inbound hook */
+	FLOW_WSCALE = 1 << 6,     /* the window scale of the peer is known */
+	FLOW_AWAIT = 1 << 7,      /* an Upgrade was asked for and not yet answered */
+	FLOW_FIN_OUT = 1 << 8,    /* our side has sent FIN, at fin_out */
+	FLOW_FIN_IN = 1 << 9,     /* the peer has sent FIN, at fin_in */
+	FLOW_FORWARDED = 1 << 10, /* no local socket */
+	FLOW_FIN_BOTH = FLOW_FIN_OUT | FLOW_FIN_IN,
 };
 
-/* A live flow in the outbound direction. `lock` guards `edits`. */
+/* A live flow in the outbound direction. */
 struct flow {
-	struct bpf_spin_lock lock;
-	__u32 flags;      /* enum flow_flags */
-	__u32 isn;        /* app: the sequence number of our SYN */
-	__u32 next;       /* app: the byte that framing expects next */
-	__u32 sent;       /* app: one past the highest byte sent */
-	__u32 peer_ack;   /* app: highest acknowledgement of the peer */
-	__u32 window;     /* bytes the peer advertised with it */
-	__u32 peer_next;  /* peer's numbers: what our side acknowledged last */
-	__u32 answer_at;  /* peer's numbers: where the awaited answer goes on */
-	__u32 fin_out;    /* app: sequence number of our FIN */
-	__u32 fin_in;     /* peer's numbers: sequence number of the peer's FIN */
-	__u16 mss;        /* what the peer accepts in one segment, TCP options included; 0: unknown */
+	__u32 flags;     /* enum flow_flags */
+	__u32 framing;   /* 1: a CPU is framing a packet of this flow */
+	__u32 isn;       /* app: the sequence number of our SYN */
+	__u32 next;      /* app: the byte that framing expects next */
+	__u32 sent;      /* app: one past the highest byte sent */
+	__u32 peer_ack;  /* app: highest acknowledgement of the peer */
+	__u32 window;    /* bytes the peer advertised with it */
+	__u32 peer_next; /* peer's numbers: what our side acknowledged last */
+	__u32 answer_at; /* peer's numbers: where the awaited answer goes on */
+	__u32 fin_out;   /* app: sequence number of our FIN */
+	__u32 fin_in;    /* peer's numbers: sequence number of the peer's FIN */
+	__u16 mss; /* what the peer accepts in one segment, TCP options included; 0: unknown */
 	__u8 wscale;
-	__u8 opaque_reason; /* enum ctxprop_reason */
-	__u32 requests;   /* requests seen */
-	__u64 injected;   /* headers injected */
-	__u64 opened_ns;  /* CLOCK_MONOTONIC */
-	__u64 seen_ns;    /* CLOCK_MONOTONIC, coarse: last packet of either direction */
+	__u8 opaque_reason;  /* enum ctxprop_reason */
+	__u32 requests;      /* requests seen */
+	__u64 injected;      /* headers injected */
+	__u64 opened_ns;     /* CLOCK_MONOTONIC */
+	__u64 seen_ns;       /* CLOCK_MONOTONIC, coarse: last data sent */
 	struct http1 http;   /* framing of the requests */
 	struct http1 answer; /* framing of the awaited answer */
 	struct edits edits;

@@ -9,6 +9,13 @@
 #include <bpf/bpf_helpers.h>
 
 /*
+ * A function that the verifier walks once, on its own, instead of from every place that calls
+ * it with everything that may be known there. Its pointers may be NULL, for all it knows. (Weak,
+ * since two objects that are linked into one may both have it.)
+ */
+#define VERIFIED_ALONE __weak __noinline
+
+/*
  * Is `n` in 1..max? Use as: if (!size_within(&n, max)) return -1;
  *
  * Helpers want a length that is not zero. Verifiers learn little from "n != 0", but all of them

@@ -7,7 +7,12 @@
  * len + 1 wire bytes. Edits are sorted by `at`, immutable once sent, and retire into `base`
  * when the peer has acknowledged byte `at`. All numbers are modulo 2^32.
  *
- * Pure: no helper, no allocation; compiled for BPF and natively. The caller serialises.
+ * No lock: one writer adds (the outbound side; packets of one direction come one at a time), any
+ * number retire (the inbound side, on any CPU). The base and the index of the oldest edit stand
+ * in one word, so that whoever reads them sees both before a retirement or both after it; the
+ * answers to all questions below are the same in either case, for numbers that still matter.
+ *
+ * Pure: no helper, no allocation; compiled for BPF and natively.
  */
 #ifndef CTXPROP_EDITS_H
 #define CTXPROP_EDITS_H
@@ -28,11 +33,19 @@ struct edit {
 };
 _Static_assert(sizeof(struct edit) == 32, "edit is shared");
 
+/* Indices count up for ever (modulo 2^32); the slot of an edit is its index & EDITS_MASK. */
 struct edits {
-	__u32 base;  /* sum of the retired edits */
-	__u16 first; /* ring index of the oldest edit */
-	__u16 count;
+	__u64 retired; /* low half: sum of the retired edits; high half: index of the oldest edit */
+	__u32 end;     /* index after the youngest edit */
+	__u32 reserved;
 	struct edit ring[EDITS_MAX];
+};
+
+/* What the edits were at one moment. */
+struct edits_view {
+	__u32 base;
+	__u32 first;
+	__u32 count;
 };
 
 /* a < b in sequence space (RFC 9293, 3.4). */
@@ -41,34 +54,60 @@ static inline int seq_before(__u32 a, __u32 b)
 	return (__s32)(a - b) < 0;
 }
 
-/* The i-th oldest edit; i < count. */
+static inline struct edits_view edits_view(const struct edits *e)
+{
+	__u64 retired = *(const volatile __u64 *)&e->retired;
+	__u32 end = *(const volatile __u32 *)&e->end, first = retired >> 32;
+
+	return (struct edits_view){.base = (__u32)retired, .first = first, .count = end - first};
+}
+
+/* The i-th oldest edit of a view; i < count. */
+static inline const struct edit *edits_at(const struct edits *e, struct edits_view v, __u32 i)
+{
+	return &e->ring[(v.first + i) & EDITS_MASK];
+}
+
+/* The i-th oldest edit; i < edits_count(). */
 static inline const struct edit *edits_get(const struct edits *e, __u32 i)
 {
-	return &e->ring[(e->first + i) & EDITS_MASK];
+	return edits_at(e, edits_view(e), i);
+}
+
+/* Sum of the retired edits. */
+static inline __u32 edits_base(const struct edits *e)
+{
+	return edits_view(e).base;
+}
+
+/* How many edits are in flight. */
+static inline __u32 edits_count(const struct edits *e)
+{
+	return edits_view(e).count;
 }
 
 /* Wire number of the first wire byte of app byte `a`: its edit, if it has one. */
 static inline __u32 edits_to_wire(const struct edits *e, __u32 a)
 {
-	__u32 wire = a + e->base;
+	struct edits_view v = edits_view(e);
+	__u32 wire = a + v.base;
 
 	for (__u32 i = 0; i < EDITS_MAX; i++) {
-		if (i >= e->count || !seq_before(edits_get(e, i)->at, a))
+		if (i >= v.count || !seq_before(edits_at(e, v, i)->at, a))
 			break;
-		wire += edits_get(e, i)->len;
+		wire += edits_at(e, v, i)->len;
 	}
 	return wire;
 }
 
-/* Largest a with to_wire(a) <= w: acknowledgements, right edges, quoted numbers. */
-static inline __u32 edits_to_app(const struct edits *e, __u32 w)
+static inline __u32 edits_view_to_app(const struct edits *e, struct edits_view v, __u32 w)
 {
-	__u32 app = w - e->base;
+	__u32 app = w - v.base;
 
 	for (__u32 i = 0; i < EDITS_MAX; i++) {
-		if (i >= e->count)
+		if (i >= v.count)
 			break;
-		__u32 at = edits_get(e, i)->at, len = edits_get(e, i)->len;
+		__u32 at = edits_at(e, v, i)->at, len = edits_at(e, v, i)->len;
 
 		if (!seq_before(at, app))
 			break;
@@ -79,60 +118,79 @@ static inline __u32 edits_to_app(const struct edits *e, __u32 w)
 	return app;
 }
 
+/*
+ * Largest a with to_wire(a) <= w: acknowledgements, right edges, quoted numbers.
+ *
+ * Asked on the inbound side, where another CPU may retire an edit meanwhile and the writer fill
+ * its slot again. That shows in `retired`; the second view is good enough: to spoil it too,
+ * sixteen more requests would have to pass within some nanoseconds.
+ */
+static inline __u32 edits_to_app(const struct edits *e, __u32 w)
+{
+	struct edits_view before = edits_view(e), after;
+	__u32 app = edits_view_to_app(e, before, w);
+
+	after = edits_view(e);
+	if (after.first == before.first)
+		return app;
+	return edits_view_to_app(e, after, w);
+}
+
 /* Smallest a with to_wire(a) >= w: left edges. */
 static inline __u32 edits_to_app_up(const struct edits *e, __u32 w)
 {
-	__u32 app = w - e->base;
+	__u32 app = edits_to_app(e, w);
 
-	for (__u32 i = 0; i < EDITS_MAX; i++) {
-		if (i >= e->count)
-			break;
-		__u32 at = edits_get(e, i)->at, len = edits_get(e, i)->len;
-
-		if (!seq_before(at, app))
-			break;
-		if (app - at <= len)
-			return at + 1;
-		app -= len;
-	}
-	return app;
+	return edits_to_wire(e, app) == w ? app : app + 1;
 }
 
 /*
  * Add an edit at the end. Returns 0, -1 when the ring is full or `at` is not after the
- * youngest edit (the edits are unchanged then).
+ * youngest edit (the edits are unchanged then). Only for the one writer.
  */
 static inline int edits_add(struct edits *e, const struct edit *edit)
 {
-	if (e->count >= EDITS_MAX)
+	struct edits_view v = edits_view(e);
+	__u32 end = v.first + v.count;
+
+	if (v.count >= EDITS_MAX)
 		return -1;
-	if (e->count && !seq_before(edits_get(e, e->count - 1u)->at, edit->at))
+	if (v.count && !seq_before(edits_at(e, v, v.count - 1)->at, edit->at))
 		return -1;
-	e->ring[(e->first + e->count) & EDITS_MASK] = *edit;
-	e->count++;
+	e->ring[end & EDITS_MASK] = *edit;
+	/* A full barrier: the edit is there before anyone can count it. */
+	__sync_lock_test_and_set(&e->end, end + 1);
 	return 0;
 }
 
-/* Take back the `n` youngest edits, none of which may have been sent. */
+/* Take back the `n` youngest edits, none of which may have been sent. Only for the one writer. */
 static inline void edits_take_back(struct edits *e, __u32 n)
 {
-	e->count = n < e->count ? e->count - n : 0;
+	__u32 count = edits_count(e);
+
+	__sync_lock_test_and_set(&e->end, e->end - (n < count ? n : count));
 }
 
-/* The peer has acknowledged everything before app byte `ack`. Returns how many edits retired. */
+/*
+ * The peer has acknowledged everything before app byte `ack`. Returns how many edits retired.
+ * When two acknowledgements meet, one of them retires nothing; the next one will.
+ */
 static inline __u32 edits_retire(struct edits *e, __u32 ack)
 {
-	__u32 retired = 0;
+	struct edits_view v = edits_view(e);
+	__u64 old = (__u64)v.first << 32 | v.base, new;
+	__u32 base = v.base, n = 0;
 
 	for (__u32 i = 0; i < EDITS_MAX; i++) {
-		if (!e->count || !seq_before(edits_get(e, 0)->at, ack))
+		if (i >= v.count || !seq_before(edits_at(e, v, i)->at, ack))
 			break;
-		e->base += edits_get(e, 0)->len;
-		e->first = (e->first + 1) & EDITS_MASK;
-		e->count--;
-		retired++;
+		base += edits_at(e, v, i)->len;
+		n = i + 1;
 	}
-	return retired;
+	if (!n)
+		return 0;
+	new = (__u64)(v.first + n) << 32 | base;
+	return __sync_val_compare_and_swap(&e->retired, old, new) == old ? n : 0;
 }
 
 /*
@@ -141,22 +199,19 @@ static inline __u32 edits_retire(struct edits *e, __u32 ack)
  */
 static inline __u32 edits_unacked(const struct edits *e, __u32 ack)
 {
-	__u32 app = ack - e->base, sum = 0, partial = 0;
+	struct edits_view v = edits_view(e);
+	__u32 app = ack - v.base, sum = 0;
 
 	for (__u32 i = 0; i < EDITS_MAX; i++) {
-		if (i >= e->count)
+		if (i >= v.count)
 			break;
-		__u32 at = edits_get(e, i)->at, len = edits_get(e, i)->len;
+		__u32 at = edits_at(e, v, i)->at, len = edits_at(e, v, i)->len;
+		__u32 acked = seq_before(at, app) ? app - at : 0;
 
-		if (!seq_before(at, app)) {
-			sum += len;
-		} else if (app - at <= len) {
-			partial = len - (app - at);
-			sum += partial;
-			app = at;
-		} else {
-			app -= len;
-		}
+		if (acked > len)
+			acked = len;
+		sum += len - acked;
+		app -= acked;
 	}
 	return sum;
 }
@@ -164,7 +219,9 @@ static inline __u32 edits_unacked(const struct edits *e, __u32 ack)
 /* Does the flow's wire stream differ from its app stream at all? */
 static inline int edits_any(const struct edits *e)
 {
-	return e->base || e->count;
+	struct edits_view v = edits_view(e);
+
+	return v.base || v.count;
 }
 
 #endif

@@ -37,6 +37,18 @@ static inline int http1_pending(const struct http1 *h)
 	return h->state == HTTP1_AT_END;
 }
 
+/* Has a head begun that is not yet complete? */
+static inline int http1_in_head(const struct http1 *h)
+{
+	return h->state > HTTP1_AT_START_LF && h->state <= HTTP1_AT_BLANK;
+}
+
+/* Is a body still to come, or the rest of one? */
+static inline int http1_in_body(const struct http1 *h)
+{
+	return h->state > HTTP1_AT_BLANK && h->state < HTTP1_AT_END;
+}
+
 /* How many of the next bytes belong to a body and need not be looked at. ~0: all of them. */
 static inline __u64 http1_skippable(const struct http1 *h)
 {

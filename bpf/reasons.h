@@ -2,7 +2,8 @@
 /*
  * The one table of reasons: every way a request, a flow or a packet can leave ctxprop.
  * Each row makes an enum member, a counter and the name that `ctxprop stats` and metrics show.
- * Rows are only ever added at the end of their group; a changed order needs a new CTXPROP_ABI_VERSION.
+ * Rows are only ever added at the end of their group; a changed order needs a new
+ * CTXPROP_ABI_VERSION.
  */
 #ifndef CTXPROP_REASONS_H
 #define CTXPROP_REASONS_H
@@ -61,10 +62,8 @@
 
 #define CTXPROP_ENUM(id, name, text) REASON_##id,
 enum ctxprop_reason {
-	CTXPROP_REQUEST_REASONS(CTXPROP_ENUM)
-	CTXPROP_FLOW_REASONS(CTXPROP_ENUM)
-	CTXPROP_PACKET_REASONS(CTXPROP_ENUM)
-	REASON_COUNT,
+	CTXPROP_REQUEST_REASONS(CTXPROP_ENUM) CTXPROP_FLOW_REASONS(CTXPROP_ENUM)
+	    CTXPROP_PACKET_REASONS(CTXPROP_ENUM) REASON_COUNT,
 	REASON_NONE = REASON_COUNT
 };
 #undef CTXPROP_ENUM

@@ -14,9 +14,9 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "words below are littl
 
 #define TRACEPARENT_VALUE_LEN 55
 /* "traceparent: " + value + CRLF */
-#define TRACEPARENT_LINE_LEN  70
-#define TRACEPARENT_SAMPLED   0x01
-#define TRACEPARENT_RANDOM    0x02 /* Level 2: the trace id was drawn at random */
+#define TRACEPARENT_LINE_LEN 70
+#define TRACEPARENT_SAMPLED  0x01
+#define TRACEPARENT_RANDOM   0x02 /* Level 2: the trace id was drawn at random */
 
 /* A line, padded with zeros to whole words. */
 struct traceparent_line {
@@ -59,7 +59,8 @@ static inline void traceparent_write(struct traceparent_line *line, const struct
 	line->word[6] = '-' | span_hi << 8;
 	line->word[7] = span_hi >> 56 | span_lo << 8;
 	line->word[8] = span_lo >> 56 | '-' << 8 | flags << 16 | (__u64)'\r' << 32 |
-			(__u64)'\n' << 40;
+			(__u64)'\n'
+			    << 40;
 }
 
 #endif

@@ -50,7 +50,7 @@ static void print_flow(const struct listing *listing, const struct flow_key *key
 
 	snprintf(state, sizeof(state), reason ? "%s(%s)" : "%s", state_of(flow), reason);
 	printf("%-22s %8u %8llu %10u %5u %9.1fs  %s  %s%s\n", state, flow->requests,
-	       (unsigned long long)flow->injected, table_offset(flow), flow->edits.count,
+	       (unsigned long long)flow->injected, table_offset(flow), edits_count(&flow->edits),
 	       idle_seconds(listing, flow), address_endpoint(src, key->src, key->sport),
 	       address_endpoint(dst, key->dst, key->dport),
 	       flow->flags & FLOW_FORWARDED ? "  forwarded" : "");
@@ -67,8 +67,8 @@ static json_t *flow_json(const struct listing *listing, const struct flow_key *k
 			 state_of(flow), "reason", reason_of(flow), "forwarded",
 			 !!(flow->flags & FLOW_FORWARDED), "requests", (json_int_t)flow->requests,
 			 "injected", (json_int_t)flow->injected, "offset",
-			 (json_int_t)table_offset(flow), "edits", (int)flow->edits.count, "idle_ms",
-			 (json_int_t)(table_idle_ns(flow, listing->now_ns) / NS_PER_MS));
+			 (json_int_t)table_offset(flow), "edits", (int)edits_count(&flow->edits),
+			 "idle_ms", (json_int_t)(table_idle_ns(flow, listing->now_ns) / NS_PER_MS));
 }
 
 static void list_flow(const struct flow_key *key, const struct flow *flow, void *data)

@@ -8,7 +8,7 @@
 #include "flows/table.h"
 
 #define MINUTE_NS (60 * NS_PER_SECOND)
-#define DAY_NS    (24 * 60 * MINUTE_NS)
+#define DAY_NS    (24ULL * 60 * MINUTE_NS)
 
 /* Without an offset nothing breaks: a flow that comes back is met in the middle. */
 #define IDLE_PLAIN_NS (5 * MINUTE_NS)
@@ -51,7 +51,7 @@ static int is_untouched(int fd, const struct flow_key *key, const struct flow *c
 	struct flow now;
 
 	return !table_get(fd, key, &now) && now.seen_ns == copy->seen_ns &&
-	       now.edits.base == copy->edits.base && now.edits.count == copy->edits.count;
+	       now.edits.retired == copy->edits.retired && now.edits.end == copy->edits.end;
 }
 
 static void look(const struct flow_key *key, const struct flow *flow, void *data)

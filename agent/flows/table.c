@@ -34,8 +34,7 @@ static int resize(struct pass *pass, __u32 size)
 /* Read the next batch. 0: there may be more, -ENOENT: this was the last, or -errno. */
 static int read_batch(struct pass *pass, __u32 *ret_count)
 {
-	/* The kernel copies each flow while it holds the flow's lock. */
-	LIBBPF_OPTS(bpf_map_batch_opts, options, .elem_flags = BPF_F_LOCK);
+	LIBBPF_OPTS(bpf_map_batch_opts, options);
 	int err;
 
 	*ret_count = pass->size;
@@ -80,7 +79,7 @@ int table_each(int fd, void (*visit)(const struct flow_key *, const struct flow 
 
 int table_get(int fd, const struct flow_key *key, struct flow *ret_flow)
 {
-	return bpf_map_lookup_elem_flags(fd, key, ret_flow, BPF_F_LOCK);
+	return bpf_map_lookup_elem(fd, key, ret_flow);
 }
 
 struct tally {
@@ -110,9 +109,9 @@ int table_count(int fd, unsigned long *ret_total, unsigned long *ret_shifted)
 
 __u32 table_offset(const struct flow *flow)
 {
-	__u32 offset = flow->edits.base;
+	__u32 offset = edits_base(&flow->edits);
 
-	for (__u32 i = 0; i < flow->edits.count && i < EDITS_MAX; i++)
+	for (__u32 i = 0; i < edits_count(&flow->edits) && i < EDITS_MAX; i++)
 		offset += edits_get(&flow->edits, i)->len;
 	return offset;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading the flow table of the BPF programs. */
+/*
+ * Reading the flow table of the BPF programs. Nothing is locked: a copy may hold parts of before
+ * and after a packet that passed meanwhile.
+ */
 #ifndef CTXPROP_TABLE_H
 #define CTXPROP_TABLE_H
 

@@ -13,6 +13,7 @@
 #include <bpf/bpf_endian.h>
 #include "abi.h"
 #include "compat.bpf.h"
+#include "traceparent.h"
 
 /* Other programs of the node run after (or before) us, whatever we did. */
 #define NEXT -1 /* TC_ACT_UNSPEC, TCX_NEXT */
@@ -28,8 +29,18 @@ struct plan {
 	__u32 count;
 	__u32 wire_seq; /* of the first byte of the packet */
 	__u32 added;    /* bytes: sum of the edits */
-	__u32 sum;      /* ones' complement sum of the edits at their places */
+	__u64 sum;      /* ones' complement sum of the edits at their places, unfolded */
 	struct edit edit[EDITS_MAX];
+};
+
+/* What was decided about the packet at hand. */
+struct decision {
+	__u32 room;   /* largest payload that may leave in one packet, or ROOM_UNKNOWN yet */
+	__u32 sent;   /* app: one past the highest byte sent before this packet */
+	__u32 fresh;  /* edits recorded for this packet */
+	__u32 added;  /* bytes they add */
+	__u32 first;  /* payload offset of the first of them */
+	__u32 resent; /* the packet carries bytes that were sent before */
 };
 
 /* What the next, nested run of this program on this CPU is to send: a lead. */
@@ -48,11 +59,20 @@ struct window {
 	__u8 byte[HTTP1_WINDOW + 8];
 };
 
+/* State of the random numbers (random.bpf.h). */
+struct random {
+	__u64 s[4];
+};
+
 struct scratch {
+	struct random random;
 	struct window window;
-	__u8 header[64];               /* a TCP header, or its options */
+	__u8 header[64]; /* a TCP header, or its options */
 	__u8 header_new[64];
 	struct http1 trial;
+	struct edit edit; /* a new one, before it is recorded */
+	struct traceparent_line line;
+	struct decision decision;
 	struct plan plan;
 	struct lead lead;
 	/* The bytes to be written. The slack is for the verifier, which adds up the largest offset

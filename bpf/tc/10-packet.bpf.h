@@ -33,9 +33,9 @@ const volatile __u32 netns_id __weak = 0;
 #define TCP_OFF_WINDOW 14
 #define TCP_OFF_CSUM   16
 
-#define IPV4_OFF_LEN   2
-#define IPV4_OFF_CSUM  10
-#define IPV6_OFF_LEN   4
+#define IPV4_OFF_LEN       2
+#define IPV4_OFF_CSUM      10
+#define IPV6_OFF_LEN       4
 #define IP_MORE_FRAGMENTS  0x2000
 #define IP_FRAGMENT_OFFSET 0x1fff
 
@@ -51,13 +51,16 @@ struct packet {
 	__u8 flags;
 	__u8 proto; /* IPPROTO_TCP or an ICMP */
 	__u8 ipv6;
-	__u8 fragment;   /* the first of several: its numbers can be changed, nothing more */
-	__u8 ip_options;
-	__u8 reserved;
-	struct flow_key key; /* as the packet travels: src -> dst */
+	__u8 fragment;       /* the first of several: its numbers can be changed, nothing more */
+	__u8 ip_options;     /* IP options or IPv6 extension headers */
+	__u8 side;           /* enum packet_side: how `key` was read */
+	struct flow_key key; /* the flow: as the packet travels, or, inbound, the other way round */
 };
 
-/* All headers begin within so many bytes; the verifier wants to know. */
+/* Which hook a packet is at. */
+enum packet_side { SIDE_OUT = 1, SIDE_IN = 2 };
+
+/* All headers begin within so many bytes (a power of two); the verifier wants to know. */
 #define PACKET_HEADERS_MAX 1024
 
 /*
@@ -89,7 +92,7 @@ static __always_inline void *packet_at(struct __sk_buff *skb, __u32 off, __u32 s
 {
 	void *p;
 
-	if (off > PACKET_HEADERS_MAX)
+	if (!index_within(&off, PACKET_HEADERS_MAX))
 		return NULL;
 	p = packet_data(skb) + off;
 	if (p + size <= packet_data_end(skb))
@@ -124,6 +127,17 @@ static __always_inline __be16 packet_ethertype(struct __sk_buff *skb, int ethern
 	return type;
 }
 
+/* Where the packet's own addresses stand in the key of its flow. */
+static __always_inline __u8 *packet_source(struct packet *p)
+{
+	return p->side == SIDE_OUT ? p->key.src : p->key.dst;
+}
+
+static __always_inline __u8 *packet_destination(struct packet *p)
+{
+	return p->side == SIDE_OUT ? p->key.dst : p->key.src;
+}
+
 static __always_inline void packet_map_ipv4(__u8 *to, __be32 address)
 {
 	__u32 *word = (__u32 *)to;
@@ -151,12 +165,13 @@ static __always_inline int packet_parse_ipv4(struct __sk_buff *skb, struct packe
 		total = skb->len - p->l3; /* BIG TCP */
 	if (total < header || p->l3 + total > skb->len)
 		return -1;
+	p->ipv6 = 0;
 	p->fragment = !!(frag & IP_MORE_FRAGMENTS);
 	p->ip_options = header > sizeof(*ip);
 	p->proto = ip->protocol;
 	p->l4 = p->l3 + header;
-	packet_map_ipv4(p->key.src, ip->saddr);
-	packet_map_ipv4(p->key.dst, ip->daddr);
+	packet_map_ipv4(packet_source(p), ip->saddr);
+	packet_map_ipv4(packet_destination(p), ip->daddr);
 	return total - header;
 }
 
@@ -204,10 +219,12 @@ static __always_inline int packet_parse_ipv6(struct __sk_buff *skb, struct packe
 	if (p->l3 + sizeof(*ip) + len > skb->len)
 		return -1;
 	p->ipv6 = 1;
+	p->fragment = 0;
+	p->ip_options = 0;
 	p->proto = ip->nexthdr;
 	p->l4 = p->l3 + sizeof(*ip);
-	__builtin_memcpy(p->key.src, &ip->saddr, 16);
-	__builtin_memcpy(p->key.dst, &ip->daddr, 16);
+	__builtin_memcpy(packet_source(p), &ip->saddr, 16);
+	__builtin_memcpy(packet_destination(p), &ip->daddr, 16);
 	return ipv6_extension(p->proto) ? packet_parse_extensions(skb, p, len) : (int)len;
 }
 
@@ -240,20 +257,23 @@ static __always_inline int packet_parse_tcp(struct __sk_buff *skb, struct packet
 	p->ack = bpf_ntohl(tcp->ack_seq);
 	p->window = bpf_ntohs(tcp->window);
 	p->flags = ((__u8 *)tcp)[TCP_OFF_FLAGS];
-	p->key.sport = tcp->source;
-	p->key.dport = tcp->dest;
+	p->key.sport = p->side == SIDE_OUT ? tcp->source : tcp->dest;
+	p->key.dport = p->side == SIDE_OUT ? tcp->dest : tcp->source;
 	p->key.netns = netns_id;
 	return 0;
 }
 
 /*
  * Parse a TCP segment or note an ICMP message. Returns 0 for TCP, 1 for ICMP (only l3, l4,
- * ipv6 and proto are set then), -1 for everything else. `p` must be zeroed.
+ * ipv6 and proto are set then), -1 for everything else.
  */
-static __always_inline int packet_parse(struct __sk_buff *skb, int ethernet, struct packet *p)
+static __always_inline int packet_parse(struct __sk_buff *skb, int ethernet, enum packet_side side,
+					struct packet *p)
 {
-	int len = packet_parse_ip(skb, ethernet, p);
+	int len;
 
+	p->side = side;
+	len = packet_parse_ip(skb, ethernet, p);
 	if (len < 0)
 		return -1;
 	if (p->proto == IPPROTO_TCP)
@@ -261,16 +281,6 @@ static __always_inline int packet_parse(struct __sk_buff *skb, int ethernet, str
 	if (p->proto == IPPROTO_ICMP || p->proto == IPPROTO_ICMPV6)
 		return 1;
 	return -1;
-}
-
-/* The same connection, seen from the other end. */
-static __always_inline void packet_reverse(const struct packet *p, struct flow_key *key)
-{
-	__builtin_memcpy(key->src, p->key.dst, 16);
-	__builtin_memcpy(key->dst, p->key.src, 16);
-	key->sport = p->key.dport;
-	key->dport = p->key.sport;
-	key->netns = p->key.netns;
 }
 
 static __always_inline __u32 packet_tcp_header(const struct packet *p)
@@ -283,8 +293,6 @@ static __always_inline __u32 packet_tcp_header(const struct packet *p)
  * port, bond and slave). It is renumbered once: the mark in skb->tc_index says by which side of
  * which namespace. Two bits for the side, fourteen for the namespace.
  */
-enum packet_side { SIDE_OUT = 1, SIDE_IN = 2 };
-
 static __always_inline int packet_marked(const struct __sk_buff *skb, enum packet_side side)
 {
 	__u32 mark = skb->tc_index;

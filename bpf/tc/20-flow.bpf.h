@@ -130,6 +130,22 @@ static __always_inline int flow_untouched(const struct flow *f)
 	return (f->flags & FLOW_OPAQUE) && !flow_has_offset(f);
 }
 
+/*
+ * Packets of one direction come one at a time: a socket sends under its lock. Of forwarded ones
+ * that is only likely, and framing two at once would ruin its state: whoever comes second leaves
+ * a hole in what is framed. Returns 0 when another CPU is at it.
+ */
+static __always_inline int flow_begin_framing(struct __sk_buff *skb, struct flow *f)
+{
+	return skb->sk || !__sync_val_compare_and_swap(&f->framing, 0, 1);
+}
+
+static __always_inline void flow_end_framing(struct __sk_buff *skb, struct flow *f)
+{
+	if (!skb->sk)
+		__sync_lock_test_and_set(&f->framing, 0);
+}
+
 /* Have both FINs been sent and acknowledged? `acked`: by our side, in the peer's numbers. */
 static __always_inline int flow_finished(const struct flow *f)
 {
@@ -139,14 +155,14 @@ static __always_inline int flow_finished(const struct flow *f)
 
 /* Options of the SYN-ACK that decide what may be done to the flow. */
 enum tcp_option {
-	TCPOPT_END    = 0,
-	TCPOPT_NOP    = 1,
-	TCPOPT_MSS    = 2,
+	TCPOPT_END = 0,
+	TCPOPT_NOP = 1,
+	TCPOPT_MSS = 2,
 	TCPOPT_WSCALE = 3,
-	TCPOPT_SACK   = 5,
-	TCPOPT_MD5    = 19,
-	TCPOPT_AO     = 29,
-	TCPOPT_MPTCP  = 30,
+	TCPOPT_SACK = 5,
+	TCPOPT_MD5 = 19,
+	TCPOPT_AO = 29,
+	TCPOPT_MPTCP = 30,
 };
 
 struct tcp_options {
@@ -210,14 +226,17 @@ static long tcp_option_step(__u32 i, struct options_walk *w)
 }
 
 /* Copy the options of a segment into scratch.header and read them. Returns their length. */
-static __noinline __u32 tcp_options_read(struct __sk_buff *skb, const struct packet *p,
-					 struct tcp_options *o)
+VERIFIED_ALONE int tcp_options_read(struct __sk_buff *skb, const struct packet *p,
+				    struct tcp_options *o)
 {
 	struct scratch *s = scratch_get();
-	__u32 len = packet_tcp_header(p) - sizeof(struct tcphdr);
-	struct options_walk w = {.len = len, .found = o};
+	struct options_walk w = {.found = o};
+	__u32 len;
 
-	if (!s || !size_within(&len, TCP_OPTIONS_MAX))
+	if (!s || !p || !o)
+		return 0;
+	w.len = len = packet_tcp_header(p) - sizeof(struct tcphdr);
+	if (!size_within(&len, TCP_OPTIONS_MAX))
 		return 0;
 	if (bpf_skb_load_bytes(skb, p->l4 + sizeof(struct tcphdr), s->header, len))
 		return 0;
@@ -227,17 +246,17 @@ static __noinline __u32 tcp_options_read(struct __sk_buff *skb, const struct pac
 }
 
 /* RFC 7323, 2.3: a larger shift is taken as 14. */
-#define TCP_WSCALE_MAX 14
+#define TCP_WSCALE_MAX  14
+#define TCP_WSCALE_MASK 15 /* says to the verifier that no shift is out of range */
 
 /* The peer has answered our SYN: the flow begins. */
-static __always_inline void flow_open(struct __sk_buff *skb, const struct packet *p,
-				      const struct flow_key *key)
+static __always_inline void flow_open(struct __sk_buff *skb, const struct packet *p)
 {
 	struct tcp_options o = {};
 	struct flow *f;
 
 	tcp_options_read(skb, p, &o);
-	f = flow_create(key);
+	f = flow_create(&p->key);
 	if (!f)
 		return;
 	f->isn = p->ack - 1;

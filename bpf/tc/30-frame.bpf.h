@@ -12,7 +12,7 @@
 /* Steps of the automaton that one packet may cost. */
 #define FRAME_STEPS_MAX 4096
 /* No place in this payload. */
-#define FRAME_NOWHERE   0xffffffff
+#define FRAME_NOWHERE 0xffffffff
 
 /* A run over one payload; offsets are relative to its first byte. */
 struct frame {
@@ -57,23 +57,26 @@ static __always_inline void frame_skip(struct frame *f, __u64 body)
 	f->place = f->at;
 }
 
-/*
- * One step of the automaton. A global function: the verifier walks it once, on its own, and
- * not again from every place that frames.
- */
-__weak __noinline int frame_scan(struct http1 *h, const struct window *w, struct http1_step *step,
-				 __u32 i, __u32 len)
+/* What one step of the automaton met; places are relative to the window. */
+struct frame_met {
+	struct http1_step step;
+	__u32 line; /* first field line, or HTTP1_NOWHERE */
+};
+
+/* One step of the automaton. */
+VERIFIED_ALONE int frame_scan(struct http1 *h, const struct window *w, struct frame_met *met,
+			      __u32 i, __u32 len)
 {
-	if (!h || !w || !step)
+	if (!h || !w || !met)
 		return -1;
-	*step = http1_step(h, w->byte, i, len);
+	met->step = http1_scan(h, w->byte, i, len, &met->line);
 	return 0;
 }
 
 static __always_inline void frame_look(struct frame *f)
 {
+	struct frame_met met = {.line = HTTP1_NOWHERE};
 	__u32 i = f->at - f->window;
-	struct http1_step step = {};
 
 	if (i >= f->filled) {
 		if (frame_fill(f)) {
@@ -82,19 +85,20 @@ static __always_inline void frame_look(struct frame *f)
 		}
 		i = 0;
 	}
-	if (frame_scan(f->http, &f->s->window, &step, i, f->filled)) {
+	if (frame_scan(f->http, &f->s->window, &met, i, f->filled)) {
 		f->event = HTTP1_STOP;
 		return;
 	}
-	f->at = f->window + step.next;
-	f->place = f->window + step.at;
-	f->event = step.event;
+	f->at = f->window + met.step.next;
+	f->place = f->window + met.step.at;
+	f->event = met.step.event;
+	if (f->line == FRAME_NOWHERE && met.line != HTTP1_NOWHERE)
+		f->line = f->window + met.line;
 }
 
-/* One step, as a callback of bpf_loop(). Stops at every event but the start of a line. */
-static long frame_step(__u32 i, struct frame *f)
+/* One step. Returns 1 when the payload is used up. */
+static __always_inline int frame_once(struct frame *f)
 {
-	(void)i;
 	__u64 body = http1_skippable(f->http);
 
 	if (f->at >= f->len)
@@ -103,11 +107,14 @@ static long frame_step(__u32 i, struct frame *f)
 		frame_skip(f, body);
 	else
 		frame_look(f);
-	if (f->event != HTTP1_LINE)
-		return f->event != HTTP1_NONE;
-	if (f->line == FRAME_NOWHERE)
-		f->line = f->place;
 	return 0;
+}
+
+/* As a callback of bpf_loop(): on to the next event. */
+static long frame_step(__u32 i, struct frame *f)
+{
+	(void)i;
+	return frame_once(f) || f->event != HTTP1_NONE;
 }
 
 /* Go on to the next event; HTTP1_NONE: the payload is used up. */
@@ -116,7 +123,7 @@ static __always_inline enum http1_event frame_next(struct frame *f)
 	f->event = HTTP1_NONE;
 	if (bpf_loop(FRAME_STEPS_MAX, frame_step, f, 0) >= FRAME_STEPS_MAX)
 		return HTTP1_STOP;
-	return f->event == HTTP1_LINE ? HTTP1_NONE : f->event;
+	return f->event;
 }
 
 static __always_inline void frame_start(struct frame *f, struct __sk_buff *skb, struct scratch *s,
@@ -146,6 +153,8 @@ static __always_inline __u32 frame_reason(const struct http1 *h)
 		return REASON_TLS;
 	case HTTP1_STOP_CONNECT:
 		return REASON_CONNECT;
+	case HTTP1_STOP_UPGRADED:
+		return REASON_UPGRADED;
 	case HTTP1_STOP_LENGTH:
 		return REASON_LENGTH;
 	case HTTP1_STOP_MALFORMED:
@@ -155,23 +164,37 @@ static __always_inline __u32 frame_reason(const struct http1 *h)
 	}
 }
 
+/* What stands at the very start of a payload. */
+enum frame_start {
+	START_OTHER = 0, /* no whole request head */
+	START_HEAD,      /* a whole head, but not exactly one message */
+	START_MESSAGE,   /* exactly one request, with its body if it has one */
+};
+
 /*
- * Does a whole, valid request head stand at the very start of this payload? Nothing is
- * changed: the automaton runs on scratch.trial.
+ * What does this payload begin with? Nothing is changed: the automaton runs on scratch.trial.
+ * Returns an enum frame_start.
  */
-static __noinline int frame_whole_head(struct __sk_buff *skb, const struct packet *p)
+VERIFIED_ALONE int frame_look_ahead(struct __sk_buff *skb, const struct packet *p)
 {
 	struct scratch *s = scratch_get();
 	struct frame f;
 
-	if (!s || !p->len)
-		return 0;
+	if (!s || !p || !p->len)
+		return START_OTHER;
 	http1_init(&s->trial, HTTP1_REQUEST);
 	frame_start(&f, skb, s, &s->trial, p);
 	/* The blank line comes first, the end of the head after it. */
-	if (frame_next(&f) != HTTP1_BLANK)
-		return 0;
-	return frame_next(&f) == HTTP1_HEAD;
+	if (frame_next(&f) != HTTP1_BLANK || frame_next(&f) != HTTP1_HEAD)
+		return START_OTHER;
+	/* After these it may not go on as HTTP. */
+	if (s->trial.flags & (HTTP1_CONNECT | HTTP1_UPGRADE))
+		return START_HEAD;
+	if (f.at < f.len && frame_next(&f) != HTTP1_END)
+		return START_HEAD;
+	return f.at == f.len && !http1_in_head(&s->trial) && !http1_in_body(&s->trial)
+		   ? START_MESSAGE
+		   : START_HEAD;
 }
 
 #endif

@@ -10,25 +10,22 @@
 #define CTXPROP_TC_DECIDE_BPF_H
 
 #include "30-frame.bpf.h"
-#include "traceparent.h"
+#include "random.bpf.h"
 
 /* Any path carries a payload of this size (RFC 9293, 3.7.1: MSS 536, less 24 for options). */
 #define SAFE_PAYLOAD 512
 /* Growing moves what stands behind the place; beyond this a split is cheaper. */
 #define GROW_TAIL_MAX 2048
 
-/* What the decisions for one outbound packet have in common. */
+#define ROOM_UNKNOWN 0xffffffff
+
+/* One outbound packet on its way through the stages. */
 struct outbound {
 	struct __sk_buff *skb;
 	struct packet *p;
 	struct flow *flow;
 	struct scratch *s;
-	__u32 room;    /* largest payload that may leave in one packet */
-	__u32 sent;    /* app: one past the highest byte sent before this packet */
-	__u32 fresh;   /* edits recorded for this packet */
-	__u32 added;   /* bytes they add */
-	__u32 first;   /* payload offset of the first of them */
-	__u32 resent;  /* the packet carries bytes that were sent before */
+	struct decision *d; /* in s */
 };
 
 /*
@@ -36,17 +33,19 @@ struct outbound {
  * is never grown beyond what every path carries: so no path that lost the first, grown packet
  * for its size can lose all the following ones too.
  */
-static __always_inline __u32 decide_room(struct __sk_buff *skb, const struct packet *p,
-					 const struct flow *f, int resent)
+static __always_inline __u32 decide_room(const struct outbound *o)
 {
-	struct bpf_tcp_sock *tp;
+	struct __sk_buff *skb = o->skb;
+	const struct packet *p = o->p;
+	const struct flow *f = o->flow;
 	struct bpf_sock *sk = skb->sk;
+	struct bpf_tcp_sock *tp;
 	__u32 options = packet_tcp_header(p) - sizeof(struct tcphdr);
 	__u32 room = 65535, mtu = 0;
 
 	if (skb->gso_size)
 		return 0;
-	if (resent)
+	if (o->d->resent)
 		return SAFE_PAYLOAD;
 	if (f->mss)
 		room = f->mss > options ? f->mss - options : 0;
@@ -77,34 +76,31 @@ static __always_inline int decide_fits_window(const struct outbound *o, __u32 le
 {
 	const struct flow *f = o->flow;
 	__u32 in_flight = o->p->seq + o->p->len - f->peer_ack;
-	__u32 added = len;
 
 	if (!(f->flags & FLOW_WSCALE))
 		return 1;
-	for (__u32 i = 0; i < EDITS_MAX; i++) {
-		if (i >= f->edits.count)
-			break;
-		added += edits_get(&f->edits, i)->len;
-	}
-	return in_flight + added <= f->window;
+	/* Edits in flight may be acknowledged in part; counted whole they err on the safe side. */
+	return in_flight + len + edits_count(&f->edits) * TRACEPARENT_LINE_LEN <= f->window;
 }
 
 /*
  * Choose the payload offset of the edit: before the blank line where the packet can grow (little
  * has to move), after the request line where it must be split. Returns 0 or a reason.
  */
-static __always_inline __u32 decide_place(const struct outbound *o, const struct frame *frame,
-					  __u32 len, __u32 *place)
+static __always_inline __u32 decide_place(struct outbound *o, const struct frame *frame, __u32 len,
+					  __u32 *place)
 {
 	__u32 blank = frame->place, line = frame->line;
-	__u32 first = o->fresh ? o->first : blank;
-	__u32 added = o->added + len;
+	__u32 first = o->d->fresh ? o->d->first : blank;
+	__u32 added = o->d->added + len;
 
-	if (line == FRAME_NOWHERE || seq_before(o->p->seq + line, o->sent))
+	if (line == FRAME_NOWHERE || seq_before(o->p->seq + line, o->d->sent))
 		line = blank;
-	if (seq_before(o->p->seq + blank, o->sent))
+	if (seq_before(o->p->seq + blank, o->d->sent))
 		return REASON_NO_PLACE;
-	if (decide_can_grow(o->p, o->room, first, added)) {
+	if (o->d->room == ROOM_UNKNOWN)
+		o->d->room = decide_room(o);
+	if (decide_can_grow(o->p, o->d->room, first, added)) {
 		*place = blank;
 		return 0;
 	}
@@ -112,17 +108,14 @@ static __always_inline __u32 decide_place(const struct outbound *o, const struct
 	return line > WIRE_MAX ? REASON_DEEP : 0;
 }
 
-/* A new root: ids from the kernel's random numbers (Level 2: none all zero). */
-static __always_inline void decide_ids(struct edit *e)
+/* A new root. The ids are random and, by the bit that is set, never all zero. */
+static __always_inline void decide_ids(struct scratch *s, struct edit *e)
 {
-	__u32 *trace = (__u32 *)e->trace_id, *span = (__u32 *)e->span_id;
+	__u64 *trace = (__u64 *)e->trace_id, *span = (__u64 *)e->span_id;
 
-	trace[0] = bpf_get_prandom_u32();
-	trace[1] = bpf_get_prandom_u32();
-	trace[2] = bpf_get_prandom_u32();
-	trace[3] = bpf_get_prandom_u32() | 1;
-	span[0] = bpf_get_prandom_u32();
-	span[1] = bpf_get_prandom_u32() | 1;
+	trace[0] = random_next(&s->random);
+	trace[1] = random_next(&s->random) | 1;
+	span[0] = random_next(&s->random) | 1;
 	e->trace_flags = TRACEPARENT_SAMPLED | TRACEPARENT_RANDOM;
 }
 
@@ -144,44 +137,35 @@ static __always_inline __u32 decide_eligible(const struct outbound *o, const str
 	return 0;
 }
 
-static __always_inline int decide_record(struct flow *f, const struct edit *e)
-{
-	int full;
-
-	bpf_spin_lock(&f->lock);
-	full = edits_add(&f->edits, e);
-	bpf_spin_unlock(&f->lock);
-	return full;
-}
-
 /*
  * The blank line of a request is certain at frame->place: record an edit, or count why not.
  * REASON_INJECTED is 0 and is counted only when the packet has been written.
  */
 static __always_inline void decide(struct outbound *o, const struct frame *frame)
 {
-	struct edit e = {.len = TRACEPARENT_LINE_LEN};
+	struct edit *e = &o->s->edit;
 	__u32 reason = decide_eligible(o, frame), place = 0;
 
 	o->flow->requests++;
-	if (!reason && !decide_fits_window(o, e.len))
+	if (!reason && !decide_fits_window(o, TRACEPARENT_LINE_LEN))
 		reason = REASON_WINDOW;
 	if (!reason)
-		reason = decide_place(o, frame, e.len, &place);
+		reason = decide_place(o, frame, TRACEPARENT_LINE_LEN, &place);
 	if (!reason) {
-		e.at = o->p->seq + place;
-		decide_ids(&e);
-		if (decide_record(o->flow, &e))
+		e->at = o->p->seq + place;
+		e->len = TRACEPARENT_LINE_LEN;
+		decide_ids(o->s, e);
+		if (edits_add(&o->flow->edits, e))
 			reason = REASON_EDITS_FULL;
 	}
 	if (reason) {
 		count(reason);
 		return;
 	}
-	if (!o->fresh)
-		o->first = place;
-	o->fresh++;
-	o->added += e.len;
+	if (!o->d->fresh)
+		o->d->first = place;
+	o->d->fresh++;
+	o->d->added += TRACEPARENT_LINE_LEN;
 }
 
 /* An Upgrade was asked for: the answer decides whether this is still HTTP/1 afterwards. */
@@ -199,32 +183,29 @@ static __always_inline void decide_await(struct outbound *o)
 	f->flags |= FLOW_AWAIT;
 }
 
-/* The next event of the framing. Returns 0 to go on, 1 when this packet holds no more. */
+/* What an event of the framing comes to. Returns 0 to go on, 1 when the flow is opaque now. */
 static __always_inline int decide_event(struct outbound *o, struct frame *frame)
 {
-	switch (frame_next(frame)) {
+	switch (frame->event) {
 	case HTTP1_BLANK:
 		/* While an Upgrade is unanswered nothing that follows is known to be HTTP. */
-		if (o->flow->flags & FLOW_AWAIT) {
+		if (o->flow->flags & FLOW_AWAIT)
 			flow_make_opaque(o->flow, REASON_UPGRADED);
-			return 1;
-		}
-		decide(o, frame);
-		return 0;
+		else if (!(frame->http->flags & HTTP1_CONNECT)) /* a tunnel, not a request */
+			decide(o, frame);
+		break;
 	case HTTP1_HEAD:
 		if (frame->http->flags & HTTP1_UPGRADE)
 			decide_await(o);
 		frame->line = FRAME_NOWHERE;
-		return !!(o->flow->flags & FLOW_OPAQUE);
-	case HTTP1_END:
-	case HTTP1_LINE:
-		return 0;
+		break;
 	case HTTP1_STOP:
 		flow_make_opaque(o->flow, frame_reason(frame->http));
-		return 1;
+		break;
 	default:
-		return 1;
+		return 0;
 	}
+	return !!(o->flow->flags & FLOW_OPAQUE);
 }
 
 struct decide_loop {
@@ -232,14 +213,12 @@ struct decide_loop {
 	struct frame *frame;
 };
 
+/* One step of the framing, as a callback of bpf_loop(). */
 static long decide_step(__u32 i, struct decide_loop *loop)
 {
 	(void)i;
-	return decide_event(loop->o, loop->frame);
+	return frame_once(loop->frame) || decide_event(loop->o, loop->frame);
 }
-
-/* Requests (three events each) that one packet may complete. */
-#define DECIDE_EVENTS_MAX 512
 
 /* Where the framing goes on in this packet; FRAME_NOWHERE: nothing in it is new. */
 static __always_inline __u32 decide_resume(struct outbound *o)
@@ -264,21 +243,20 @@ static __always_inline __u32 decide_resume(struct outbound *o)
 }
 
 /* Read what is new in this packet and decide about each request in it. */
-static __noinline int decide_packet(struct outbound *o)
+static __always_inline void decide_packet(struct outbound *o)
 {
 	struct frame frame;
 	struct decide_loop loop = {.o = o, .frame = &frame};
 	__u32 from = decide_resume(o);
 
 	if (from == FRAME_NOWHERE)
-		return 0;
+		return;
 	frame_start(&frame, o->skb, o->s, &o->flow->http, o->p);
 	frame.at = from;
 	frame.window = from;
-	if (bpf_loop(DECIDE_EVENTS_MAX, decide_step, &loop, 0) >= DECIDE_EVENTS_MAX)
+	if (bpf_loop(FRAME_STEPS_MAX, decide_step, &loop, 0) >= FRAME_STEPS_MAX)
 		flow_make_opaque(o->flow, REASON_WORK_CAP);
 	o->flow->next = o->p->seq + o->p->len;
-	return 0;
 }
 
 #endif

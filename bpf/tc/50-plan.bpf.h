@@ -10,6 +10,7 @@
 #define CTXPROP_TC_PLAN_BPF_H
 
 #include "40-decide.bpf.h"
+#include "60-write.bpf.h"
 
 /* Collect the edits of app bytes [seq, seq + len) and the wire number of the first byte. */
 static __always_inline void plan_make(struct flow *f, __u32 seq, __u32 len, struct plan *plan)
@@ -19,29 +20,33 @@ static __always_inline void plan_make(struct flow *f, __u32 seq, __u32 len, stru
 	volatile __u32 *n = &plan->count, *added = &plan->added;
 
 	*n = *added = 0;
-	plan->sum = 0;
-	bpf_spin_lock(&f->lock);
-	plan->wire_seq = edits_to_wire(&f->edits, seq);
-	for (__u32 i = 0; i < EDITS_MAX; i++) {
-		if (i >= f->edits.count)
-			break;
-		const struct edit *e = edits_get(&f->edits, i);
+	struct edits_view v = edits_view(&f->edits);
+	__u32 wire = seq + v.base;
 
+	*n = *added = 0;
+	plan->sum = 0;
+	for (__u32 i = 0; i < EDITS_MAX; i++) {
+		if (i >= v.count)
+			break;
+		const struct edit *e = edits_at(&f->edits, v, i);
+
+		if (seq_before(e->at, seq))
+			wire += e->len;
 		if (seq_before(e->at, seq) || !seq_before(e->at, seq + len))
 			continue;
 		plan->edit[*n & EDITS_MASK] = *e;
 		*added += e->len;
 		*n += 1;
 	}
-	bpf_spin_unlock(&f->lock);
+	plan->wire_seq = wire;
 }
 
 /* A ones' complement sum whose bytes lie at an odd offset has its bytes swapped (RFC 1071, 2B). */
-static __always_inline __u32 plan_sum_at(__u32 sum, __u32 offset)
+static __always_inline __u32 plan_sum_at(__u64 sum, __u32 offset)
 {
-	sum = (sum & 0xffff) + (sum >> 16);
-	sum = (sum & 0xffff) + (sum >> 16);
-	return offset & 1 ? bpf_ntohs(sum) : sum;
+	__u32 folded = csum_fold(sum);
+
+	return offset & 1 ? bpf_ntohs(folded) : folded;
 }
 
 /* Where the bytes of scratch.wire stand and how they were made. */
@@ -72,16 +77,18 @@ static __always_inline int render_copy(struct render *r, __u32 to)
 /* Write the line of an edit. Returns 0 or -1. */
 static __always_inline int render_edit(struct render *r, const struct edit *e)
 {
-	struct traceparent_line line;
+	struct traceparent_line *line = &r->s->line;
 	__u32 pos = r->pos;
+	__u64 sum = 0;
 
 	if (!index_within(&pos, WIRE_SIZE))
 		return -1;
-	traceparent_write(&line, e);
-	for (int i = 0; i < 9; i++)
-		*(volatile __u64 *)(r->s->wire + pos + i * 8) = line.word[i];
-	r->s->plan.sum += plan_sum_at(bpf_csum_diff(NULL, 0, (__be32 *)&line, sizeof(line), 0),
-				      r->from);
+	traceparent_write(line, e);
+	for (int i = 0; i < 9; i++) {
+		*(volatile __u64 *)(r->s->wire + pos + i * 8) = line->word[i];
+		sum += (line->word[i] >> 32) + (__u32)line->word[i];
+	}
+	r->s->plan.sum += plan_sum_at(sum, r->from);
 	r->pos += e->len;
 	return 0;
 }
@@ -90,12 +97,11 @@ static __always_inline int render_edit(struct render *r, const struct edit *e)
  * Render payload bytes [from, to) and the edits among them into scratch.wire; `to` may be the
  * place of the last edit, which is rendered then. Returns the number of bytes, or -1.
  */
-static __noinline int plan_render(struct __sk_buff *skb, const struct packet *p, __u32 from,
-				  __u32 to)
+VERIFIED_ALONE int plan_render(struct __sk_buff *skb, const struct packet *p, __u32 from, __u32 to)
 {
 	struct render r = {.skb = skb, .s = scratch_get(), .from = from};
 
-	if (!r.s)
+	if (!r.s || !p)
 		return -1;
 	r.payload = p->payload;
 	for (__u32 i = 0; i < EDITS_MAX; i++) {

@@ -15,6 +15,16 @@
 
 #include "20-flow.bpf.h"
 
+/* Fold a sum of any length to 16 bits (RFC 1071). */
+static __always_inline __u32 csum_fold(__u64 sum)
+{
+	sum = (sum & 0xffffffff) + (sum >> 32);
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & 0xffff) + (sum >> 16);
+	return sum;
+}
+
 /* Cut the packet to, or grow it to, `len` bytes in all. Clears GSO; so only for plain packets. */
 static __always_inline long write_size(struct __sk_buff *skb, __u32 len)
 {
@@ -58,21 +68,59 @@ static __always_inline long write_window(struct __sk_buff *skb, const struct pac
 	return err ?: bpf_skb_store_bytes(skb, p->l4 + TCP_OFF_WINDOW, &wire, sizeof(wire), 0);
 }
 
-/* The length fields: of the IP header and of TCP's pseudo header. `len`: TCP header and payload. */
-static __always_inline long write_length(struct __sk_buff *skb, const struct packet *p, __u32 len)
-{
-	__u32 field = p->l3 + (p->ipv6 ? IPV6_OFF_LEN : IPV4_OFF_LEN);
-	__u32 old = packet_tcp_header(p) + p->len;
-	__be16 ip_new = bpf_htons(p->ipv6 ? len : len + p->l4 - p->l3), ip_old;
-	long err;
+/* The first 12 bytes of an IPv4 header: length and checksum are among them. */
+struct ipv4_start {
+	__be16 version_tos;
+	__be16 len;
+	__be16 id;
+	__be16 frag;
+	__be16 ttl_proto;
+	__sum16 csum;
+};
 
-	/* Read, not computed: the field is 0 in a BIG TCP packet. */
-	err = bpf_skb_load_bytes(skb, field, &ip_old, sizeof(ip_old));
-	if (!err && !p->ipv6)
-		err = bpf_l3_csum_replace(skb, p->l3 + IPV4_OFF_CSUM, ip_old, ip_new, 2);
-	err = err ?: bpf_skb_store_bytes(skb, field, &ip_new, sizeof(ip_new), 0);
-	return err ?: bpf_l4_csum_replace(skb, p->l4 + TCP_OFF_CSUM, bpf_htonl(old),
-					  bpf_htonl(len), BPF_F_PSEUDO_HDR | 4);
+/* The length in the IPv4 header, and its checksum (RFC 1624: HC' = ~(~HC + ~m + m')). */
+static __always_inline long write_ipv4_length(struct __sk_buff *skb, const struct packet *p,
+					      __be16 len)
+{
+	struct ipv4_start *now = packet_at(skb, p->l3, sizeof(*now)), new;
+
+	if (!now)
+		return -1;
+	new = *now;
+	new.csum = ~csum_fold((__u16)~now->csum + (__u16)~now->len + (__u64)len);
+	new.len = len;
+	return bpf_skb_store_bytes(skb, p->l3, &new, sizeof(new), 0);
+}
+
+/*
+ * The length fields, of the IP header and of TCP's pseudo header. `len`: TCP header and payload,
+ * `old`: the same as it was.
+ */
+static __always_inline long write_length(struct __sk_buff *skb, const struct packet *p, __u32 old,
+					 __u32 len)
+{
+	__be16 field =
+	    bpf_htons(p->ipv6 ? len + p->l4 - p->l3 - sizeof(struct ipv6hdr) : len + p->l4 - p->l3);
+	long err = p->ipv6 ? bpf_skb_store_bytes(skb, p->l3 + IPV6_OFF_LEN, &field, 2, 0)
+			   : write_ipv4_length(skb, p, field);
+
+	return err
+		   ?: bpf_l4_csum_replace(skb, p->l4 + TCP_OFF_CSUM, bpf_htonl(old), bpf_htonl(len),
+					  BPF_F_PSEUDO_HDR | 4);
+}
+
+/* The sequence number alone; the checksum is seen to by the caller. */
+static __always_inline long write_seq(struct __sk_buff *skb, const struct packet *p, __u32 seq)
+{
+	__be32 wire = bpf_htonl(seq);
+
+	return bpf_skb_store_bytes(skb, p->l4 + TCP_OFF_SEQ, &wire, sizeof(wire), 0);
+}
+
+/* What that adds to the checksum. */
+static __always_inline __u64 csum_of_seq(const struct packet *p, __u32 seq)
+{
+	return (__u64)(__u32)~bpf_htonl(p->seq) + bpf_htonl(seq);
 }
 
 /* Clear flags in the TCP header. */
@@ -103,17 +151,9 @@ static __always_inline long write_options(struct __sk_buff *skb, const struct pa
 	if (diff < 0)
 		return diff;
 	diff = write_csum_diff(skb, p, diff);
-	return diff ?: bpf_skb_store_bytes(skb, p->l4 + sizeof(struct tcphdr), s->header_new, len,
-					   0);
-}
-
-static __always_inline __u32 csum_fold(__u64 sum)
-{
-	sum = (sum & 0xffffffff) + (sum >> 32);
-	sum = (sum & 0xffff) + (sum >> 16);
-	sum = (sum & 0xffff) + (sum >> 16);
-	sum = (sum & 0xffff) + (sum >> 16);
-	return sum;
+	return diff
+		   ?: bpf_skb_store_bytes(skb, p->l4 + sizeof(struct tcphdr), s->header_new, len,
+					  0);
 }
 
 /* Ones' complement sum of scratch.wire[from..to), unfolded; from and to are even. */

@@ -37,18 +37,18 @@ static __always_inline long lead_write(struct __sk_buff *skb, const struct packe
 
 	err = write_size(skb, p->payload + n);
 	err = err ?: write_bytes(skb, p->payload, s, from, n);
-	err = err ?: write_length(skb, p, header + n);
-	err = err ?: write_number(skb, p, TCP_OFF_SEQ, p->seq, s->lead.seq);
+	err = err ?: write_length(skb, p, header + p->len, header + n);
+	err = err ?: write_seq(skb, p, s->lead.seq);
 	err = err ?: write_clear_flags(skb, p, TCP_FIN | TCP_PSH | TCP_URG | TCP_CWR);
 	return err ?: write_csum_anew(skb, p, s, csum_wire(s, from, to), n);
 }
 
 /* The nested run. */
-static __noinline int lead_run(struct __sk_buff *skb, const struct packet *p)
+VERIFIED_ALONE int lead_run(struct __sk_buff *skb, const struct packet *p)
 {
 	struct scratch *s = scratch_get();
 
-	if (!s || lead_write(skb, p, s))
+	if (!s || !p || lead_write(skb, p, s))
 		return DROP;
 	/*
 	 * A clone has no socket, and so would not find the queue that the socket's packets take;
@@ -82,8 +82,8 @@ static __always_inline __u32 lead_queue(struct __sk_buff *skb)
  * Send scratch.wire[from..to) ahead of the packet, as wire bytes that begin at `seq`. Returns 0
  * when the lead went on its way, -1 when it was refused and nothing was sent.
  */
-static __always_inline int lead_send(struct __sk_buff *skb, struct scratch *s, __u32 from,
-				     __u32 to, __u32 seq)
+static __always_inline int lead_send(struct __sk_buff *skb, struct scratch *s, __u32 from, __u32 to,
+				     __u32 seq)
 {
 	struct lead *lead = &s->lead;
 

@@ -31,15 +31,13 @@ static __always_inline int edit_take_back(struct outbound *o, __u32 reason)
 	struct flow *f = o->flow;
 
 	/* Edits that were sent before must be sent again, or the receiver waits for ever. */
-	if (o->s->plan.count != o->fresh) {
+	if (o->s->plan.count != o->d->fresh) {
 		count(REASON_DROPPED);
 		return DROP;
 	}
-	bpf_spin_lock(&f->lock);
-	edits_take_back(&f->edits, o->fresh);
-	bpf_spin_unlock(&f->lock);
-	count_many(reason, o->fresh);
-	o->fresh = 0;
+	edits_take_back(&f->edits, o->d->fresh);
+	count_many(reason, o->d->fresh);
+	o->d->fresh = 0;
 	return edit_number(o->skb, o->p, o->s->plan.wire_seq);
 }
 
@@ -48,9 +46,9 @@ static __always_inline int edit_done(struct outbound *o, __u32 how)
 {
 	packet_mark(o->skb, SIDE_OUT);
 	count(how);
-	count_many(REASON_INJECTED, o->fresh);
-	o->flow->injected += o->fresh;
-	if (o->s->plan.count > o->fresh)
+	count_many(REASON_INJECTED, o->d->fresh);
+	o->flow->injected += o->d->fresh;
+	if (o->s->plan.count > o->d->fresh)
 		count(REASON_RESENT);
 	return NEXT;
 }
@@ -76,10 +74,12 @@ static __always_inline int edit_grow(struct outbound *o, __u32 first)
 	if (write_size(skb, p->payload + p->len + s->plan.added))
 		return edit_take_back(o, REASON_NO_ROOM);
 	err = write_bytes(skb, p->payload + first, s, 0, n);
-	err = err ?: write_length(skb, p, old + s->plan.added);
-	err = err ?: write_csum_diff(skb, p, s->plan.sum);
+	err = err ?: write_length(skb, p, old, old + s->plan.added);
+	err = err
+		  ?: write_csum_diff(skb, p,
+				     csum_fold(s->plan.sum + csum_of_seq(p, s->plan.wire_seq)));
 	if (!err && s->plan.wire_seq != p->seq)
-		err = write_number(skb, p, TCP_OFF_SEQ, p->seq, s->plan.wire_seq);
+		err = write_seq(skb, p, s->plan.wire_seq);
 	return err ? edit_drop() : edit_done(o, REASON_GROWN);
 }
 
@@ -105,9 +105,11 @@ static __always_inline int edit_split(struct outbound *o, __u32 last)
 	if (last)
 		err = write_bytes(skb, p->payload, s, lead, last);
 	/* Bytes in: the edits. Bytes out: those that went ahead. */
-	err = err ?: write_csum_diff(skb, p, csum_fold((__u64)s->plan.sum +
-						       (0xffff - csum_fold(lead_sum))));
-	err = err ?: write_number(skb, p, TCP_OFF_SEQ, p->seq, wire);
+	err = err
+		  ?: write_csum_diff(skb, p,
+				     csum_fold(s->plan.sum + (0xffff - csum_fold(lead_sum)) +
+					       csum_of_seq(p, wire)));
+	err = err ?: write_seq(skb, p, wire);
 	return err ? edit_drop() : edit_done(o, REASON_SPLIT);
 }
 
@@ -115,13 +117,13 @@ static __always_inline int edit_split(struct outbound *o, __u32 last)
  * A retransmission that TCP has merged until an edit lies too deep inside it. Make progress: send
  * what comes first in packets of their own and drop this one; TCP goes on behind them.
  */
-static __noinline int edit_piecemeal(struct outbound *o)
+static __always_inline int edit_piecemeal(struct outbound *o)
 {
 	struct plan *plan = &o->s->plan;
 	__u32 kept = 0;
 	int n;
 
-	if (plan->count == o->fresh)
+	if (plan->count == o->d->fresh)
 		return edit_take_back(o, REASON_DEEP);
 	for (__u32 i = 0; i < EDITS_MAX; i++)
 		kept += i < plan->count && plan->edit[i].at - o->p->seq < LEAD_PIECE;
@@ -132,23 +134,31 @@ static __noinline int edit_piecemeal(struct outbound *o)
 	return edit_drop();
 }
 
-/* Send the packet as the plan says. */
-static __noinline int edit_packet(struct outbound *o)
+/* Send a packet of a flow that has an offset, with the edits that it has to carry. */
+VERIFIED_ALONE int edit_packet(struct __sk_buff *skb, struct packet *p, struct flow *f)
 {
-	struct plan *plan = &o->s->plan;
+	struct outbound o = {.skb = skb, .p = p, .flow = f, .s = scratch_get()};
+	struct plan *plan;
 	__u32 first, last;
 
+	if (!o.s || !p || !f)
+		return NEXT;
+	o.d = &o.s->decision;
+	plan = &o.s->plan;
+	plan_make(f, p->seq, p->len, plan);
 	if (!plan->count)
-		return edit_number(o->skb, o->p, plan->wire_seq);
-	first = plan->edit[0].at - o->p->seq;
-	last = plan->edit[(plan->count - 1) & EDITS_MASK].at - o->p->seq;
-	if (o->p->fragment)
-		return edit_take_back(o, REASON_FRAGMENT);
+		return edit_number(skb, p, plan->wire_seq);
+	first = plan->edit[0].at - p->seq;
+	last = plan->edit[(plan->count - 1) & EDITS_MASK].at - p->seq;
+	if (p->fragment)
+		return edit_take_back(&o, REASON_FRAGMENT);
+	if (o.d->room == ROOM_UNKNOWN)
+		o.d->room = decide_room(&o);
 	/* The urgent pointer counts from the sequence number: right only when the bytes in
 	 * between stay as many as they were. */
-	if (!(o->p->flags & TCP_URG) && decide_can_grow(o->p, o->room, first, plan->added))
-		return edit_grow(o, first);
-	return last <= WIRE_MAX ? edit_split(o, last) : edit_piecemeal(o);
+	if (!(p->flags & TCP_URG) && decide_can_grow(p, o.d->room, first, plan->added))
+		return edit_grow(&o, first);
+	return last <= WIRE_MAX ? edit_split(&o, last) : edit_piecemeal(&o);
 }
 
 #endif

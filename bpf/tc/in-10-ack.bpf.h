@@ -42,15 +42,13 @@ static __always_inline void ack_translate(const struct packet *p, struct flow *f
 		a->believed = plausible && !seq_before(highest, p->ack);
 		return;
 	}
-	bpf_spin_lock(&f->lock);
 	a->app = edits_to_app(&f->edits, p->ack);
 	a->believed = plausible && !seq_before(highest, a->app);
-	if (f->edits.count) {
-		a->unacked = edits_unacked(&f->edits, p->ack);
-		if (a->believed)
-			edits_retire(&f->edits, a->app);
-	}
-	bpf_spin_unlock(&f->lock);
+	if (!edits_count(&f->edits))
+		return;
+	a->unacked = edits_unacked(&f->edits, p->ack);
+	if (a->believed)
+		edits_retire(&f->edits, a->app);
 }
 
 /* Remember the newest acknowledgement and the window that came with it. */
@@ -60,24 +58,25 @@ static __always_inline void ack_note(const struct packet *p, struct flow *f, con
 	if (!a->believed || seq_before(a->app, f->peer_ack) || (p->flags & TCP_SYN))
 		return;
 	f->peer_ack = a->app;
-	f->window = (__u32)p->window << (f->wscale & TCP_WSCALE_MAX);
+	f->window = (__u32)p->window << (f->wscale & TCP_WSCALE_MASK);
 }
 
 /* The window that is left for app bytes when the edits in flight have taken their part. */
 static __always_inline __u16 ack_window(const struct packet *p, const struct flow *f,
 					const struct ack *a)
 {
-	__u8 scale = f->wscale & TCP_WSCALE_MAX;
+	__u8 scale = f->wscale & TCP_WSCALE_MASK;
 	__u32 bytes = (__u32)p->window << scale;
 
-	if (!a->unacked || !(f->flags & FLOW_WSCALE))
+	/* The window of a SYN-ACK that comes again is not scaled (RFC 7323, 2.2). */
+	if (!a->unacked || !(f->flags & FLOW_WSCALE) || (p->flags & TCP_SYN))
 		return p->window;
 	return bytes > a->unacked ? (bytes - a->unacked) >> scale : 0;
 }
 
 /* NOP, NOP, timestamps: what nearly every segment without SACK blocks has. */
 #define OPTIONS_ONLY_TIMESTAMPS 0x0101080a
-#define SACK_BLOCKS_MAX 4
+#define SACK_BLOCKS_MAX         4
 
 static __always_inline int sack_possible(struct __sk_buff *skb, const struct packet *p)
 {
@@ -124,10 +123,8 @@ static long sack_step(__u32 i, struct sack_walk *w)
 		return 1;
 	left = sack_load(w->s->header + from);
 	right = sack_load(w->s->header + from + 4);
-	bpf_spin_lock(&w->flow->lock);
 	left = edits_to_app_up(&w->flow->edits, left);
 	right = edits_to_app(&w->flow->edits, right);
-	bpf_spin_unlock(&w->flow->lock);
 	w->from = from + 8;
 	if (!seq_before(left, right))
 		return 0;
@@ -151,14 +148,18 @@ static long sack_pad(__u32 i, struct sack_walk *w)
 }
 
 /* Translate the SACK option, if the segment has one. Returns 0 or a negative error. */
-static __noinline int sack_packet(struct __sk_buff *skb, const struct packet *p, struct flow *f)
+VERIFIED_ALONE int sack_packet(struct __sk_buff *skb, const struct packet *p, struct flow *f)
 {
 	struct scratch *s = scratch_get();
 	struct tcp_options o = {};
 	struct sack_walk w = {.s = s, .flow = f};
-	__u32 len = tcp_options_read(skb, p, &o), at = o.sack;
+	__u32 len, at;
 
-	if (!s || !f || o.sack_size < 10 || at > TCP_OPTIONS_MAX - 10)
+	if (!s || !p || !f)
+		return 0;
+	len = tcp_options_read(skb, p, &o);
+	at = o.sack;
+	if (o.sack_size < 10 || at > TCP_OPTIONS_MAX - 10)
 		return 0;
 	__builtin_memcpy(s->header_new, s->header, TCP_OPTIONS_MAX);
 	w.from = w.to = at + 2;
@@ -174,8 +175,8 @@ static __noinline int sack_packet(struct __sk_buff *skb, const struct packet *p,
 }
 
 /* Write the translated numbers. Returns the verdict. */
-static __always_inline int ack_write(struct __sk_buff *skb, const struct packet *p,
-				     struct flow *f, const struct ack *a)
+static __always_inline int ack_write(struct __sk_buff *skb, const struct packet *p, struct flow *f,
+				     const struct ack *a)
 {
 	__u16 window = ack_window(p, f, a);
 	long err = 0;

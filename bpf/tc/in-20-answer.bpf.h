@@ -32,14 +32,17 @@ static __always_inline int answer_status(struct frame *frame)
 }
 
 /* Data of the peer while an Upgrade is unanswered. */
-static __noinline int answer_await(struct __sk_buff *skb, const struct packet *p, struct flow *f)
+VERIFIED_ALONE int answer_await(struct __sk_buff *skb, const struct packet *p, struct flow *f)
 {
 	struct scratch *s = scratch_get();
 	struct frame frame;
-	__u32 end = p->seq + p->len, from;
+	__u32 end, from;
 	int status;
 
-	if (!s || !f || !seq_before(f->answer_at, end))
+	if (!s || !p || !f)
+		return 0;
+	end = p->seq + p->len;
+	if (!seq_before(f->answer_at, end))
 		return 0;
 	from = f->answer_at - p->seq;
 	/* A hole: which bytes are missing cannot be known, so nothing is. */

@@ -11,19 +11,19 @@
 
 /* RFC 792, RFC 4443. The system's headers for these draw in the C library. */
 enum icmp_type {
-	ICMP_DEST_UNREACH  = 3,
+	ICMP_DEST_UNREACH = 3,
 	ICMP_SOURCE_QUENCH = 4,
 	ICMP_TIME_EXCEEDED = 11,
 	ICMP_PARAMETERPROB = 12,
-	ICMPV6_PKT_TOOBIG  = 2,
+	ICMPV6_PKT_TOOBIG = 2,
 };
-#define ICMP_FRAG_NEEDED 4 /* code of ICMP_DEST_UNREACH */
+#define ICMP_FRAG_NEEDED 4   /* code of ICMP_DEST_UNREACH */
 #define ICMPV6_INFO      128 /* below: errors */
 
 #define ICMP_HEADER   8
 #define ICMP_OFF_CSUM 2
 /* Of the quoted TCP header only this much is sure to be there: ports and sequence number. */
-#define ICMP_QUOTE    8
+#define ICMP_QUOTE 8
 
 /* Is it an error that quotes a packet? */
 static __always_inline int icmp_quotes(const struct packet *p, __u8 type)
@@ -78,29 +78,30 @@ static __always_inline int icmp_quote(struct __sk_buff *skb, const struct packet
 }
 
 /* The path takes less than was thought: packets are not grown beyond it any more. */
-static __always_inline void icmp_path_mtu(const struct packet *p, const __u8 *icmp,
-					  struct flow *f)
+static __always_inline void icmp_path_mtu(const struct packet *p, const __u8 *icmp, struct flow *f)
 {
 	__u32 headers = p->ipv6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr), mtu;
 
-	if (p->ipv6 ? icmp[0] != ICMPV6_PKT_TOOBIG :
-		      icmp[0] != ICMP_DEST_UNREACH || icmp[1] != ICMP_FRAG_NEEDED)
+	if (p->ipv6 ? icmp[0] != ICMPV6_PKT_TOOBIG
+		    : icmp[0] != ICMP_DEST_UNREACH || icmp[1] != ICMP_FRAG_NEEDED)
 		return;
-	mtu = p->ipv6 ? (__u32)icmp[4] << 24 | icmp[5] << 16 | icmp[6] << 8 | icmp[7] :
-			(__u32)icmp[6] << 8 | icmp[7];
+	mtu = p->ipv6 ? (__u32)icmp[4] << 24 | icmp[5] << 16 | icmp[6] << 8 | icmp[7]
+		      : (__u32)icmp[6] << 8 | icmp[7];
 	headers += sizeof(struct tcphdr);
 	if (mtu > headers && mtu < 65536 && (!f->mss || mtu - headers < f->mss))
 		f->mss = mtu - headers;
 }
 
 /* Translate the quoted number. Returns the verdict. */
-static __noinline int icmp_packet(struct __sk_buff *skb, const struct packet *p)
+VERIFIED_ALONE int icmp_packet(struct __sk_buff *skb, const struct packet *p)
 {
-	struct packet q = {};
+	struct packet q = {.side = SIDE_OUT};
 	struct flow *f;
 	__u8 icmp[ICMP_HEADER];
 	__be32 old, new;
 
+	if (!p)
+		return NEXT;
 	if (bpf_skb_load_bytes(skb, p->l4, icmp, sizeof(icmp)) || !icmp_quotes(p, icmp[0]))
 		return NEXT;
 	if (icmp_quote(skb, p, &q))
@@ -111,9 +112,7 @@ static __noinline int icmp_packet(struct __sk_buff *skb, const struct packet *p)
 	icmp_path_mtu(p, icmp, f);
 	if (!flow_has_offset(f))
 		return NEXT;
-	bpf_spin_lock(&f->lock);
 	new = bpf_htonl(edits_to_app(&f->edits, q.seq));
-	bpf_spin_unlock(&f->lock);
 	old = bpf_htonl(q.seq);
 	if (old == new)
 		return NEXT;

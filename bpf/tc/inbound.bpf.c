@@ -15,20 +15,19 @@
 char _license[] SEC("license") = "GPL";
 
 /* A packet for a flow that is not in the table. */
-static __always_inline int inbound_stranger(struct __sk_buff *skb, const struct packet *p,
-					    const struct flow_key *key)
+static __always_inline int inbound_stranger(struct __sk_buff *skb, const struct packet *p)
 {
 	struct ack a = {};
 	__u32 offset;
 
 	if ((p->flags & (TCP_SYN | TCP_ACK)) == (TCP_SYN | TCP_ACK)) {
-		flow_open(skb, p, key);
+		flow_open(skb, p);
 		return NEXT;
 	}
 	/* Of a closed flow only the end can come again. */
 	if (!(p->flags & (TCP_FIN | TCP_RST)) || !(p->flags & TCP_ACK))
 		return NEXT;
-	offset = flow_lingering(key);
+	offset = flow_lingering(&p->key);
 	if (!offset)
 		return NEXT;
 	count(REASON_LINGER);
@@ -49,15 +48,14 @@ static __always_inline int inbound_reset(const struct packet *p, const struct fl
 {
 	if (!(p->flags & TCP_RST))
 		return 0;
-	return p->seq == f->peer_next || (!f->edits.count && p->seq - f->peer_next < PEER_NEAR);
+	return p->seq == f->peer_next ||
+	       (!edits_count(&f->edits) && p->seq - f->peer_next < PEER_NEAR);
 }
 
 /* What later packets need to know about this one. */
 static __always_inline void inbound_note(struct __sk_buff *skb, const struct packet *p,
-					 const struct flow_key *key, struct flow *f,
-					 const struct ack *a)
+					 struct flow *f, const struct ack *a)
 {
-	f->seen_ns = bpf_ktime_get_coarse_ns();
 	f->flags |= FLOW_PEER_SEEN;
 	ack_note(p, f, a);
 	if (p->len && !(f->flags & FLOW_OPAQUE))
@@ -67,38 +65,35 @@ static __always_inline void inbound_note(struct __sk_buff *skb, const struct pac
 		f->fin_in = p->seq + p->len;
 	}
 	if (inbound_reset(p, f))
-		flow_retire(key, edits_to_wire(&f->edits, f->sent) - f->sent);
+		flow_retire(&p->key, edits_to_wire(&f->edits, f->sent) - f->sent);
 	else if (flow_finished(f))
-		flow_retire(key, f->edits.base);
+		flow_retire(&p->key, edits_base(&f->edits));
 }
 
 static __always_inline int inbound_tcp(struct __sk_buff *skb, struct packet *p)
 {
-	struct flow_key key;
-	struct flow *f;
-	struct ack a;
+	struct flow *f = flow_lookup(&p->key);
 	int verdict = NEXT;
+	struct ack a;
 
-	packet_reverse(p, &key);
-	f = flow_lookup(&key);
 	if (!f)
-		return inbound_stranger(skb, p, &key);
+		return inbound_stranger(skb, p);
 	if (flow_untouched(f)) {
 		if (p->flags & (TCP_FIN | TCP_RST))
-			flow_end_untouched(&key, f, p->flags, FLOW_FIN_IN);
+			flow_end_untouched(&p->key, f, p->flags, FLOW_FIN_IN);
 		return NEXT;
 	}
 	ack_translate(p, f, &a);
 	if (flow_has_offset(f))
 		verdict = ack_write(skb, p, f, &a);
-	inbound_note(skb, p, &key, f, &a);
+	inbound_note(skb, p, f, &a);
 	return verdict;
 }
 
 static __always_inline int inbound(struct __sk_buff *skb, int ethernet)
 {
 	struct packet p = {};
-	int kind = packet_parse(skb, ethernet, &p);
+	int kind = packet_parse(skb, ethernet, SIDE_IN, &p);
 
 	if (kind < 0 || packet_marked(skb, SIDE_IN))
 		return NEXT;

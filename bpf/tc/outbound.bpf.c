@@ -19,23 +19,28 @@ char _license[] SEC("license") = "GPL";
 /* Shorter payloads cannot hold a whole request head: "GET / HTTP/1.0" and two line ends. */
 #define HEAD_MIN 16
 
-/* Could this payload, of a connection met in the middle, begin with a request? */
-static __always_inline int learn_promising(struct __sk_buff *skb, const struct packet *p)
+/* What a payload of a connection met in the middle begins with. */
+static __always_inline enum frame_start learn_start(struct __sk_buff *skb, const struct packet *p)
 {
 	__u8 first;
 
 	if (p->len < HEAD_MIN || (p->flags & (TCP_SYN | TCP_URG)) || p->fragment || p->ip_options)
-		return 0;
+		return START_OTHER;
 	if (bpf_skb_load_bytes(skb, p->payload, &first, 1))
-		return 0;
-	return first >= 'A' && first <= 'Z' && frame_whole_head(skb, p);
+		return START_OTHER;
+	return first >= 'A' && first <= 'Z' ? frame_look_ahead(skb, p) : START_OTHER;
 }
 
-/* The first of two requests that it takes to join; where its answer has to begin. */
+/*
+ * The first of the two requests that it takes to join, and where its answer has to begin. It is
+ * one only if nothing of it is still to come: what follows could be its body.
+ */
 static __always_inline void learn_candidate(struct flow *f, const struct packet *p,
-					    __u32 reason)
+					    enum frame_start start, __u32 reason)
 {
-	f->flags = (f->flags & ~FLOW_ANSWERED) | FLOW_CANDIDATE;
+	f->flags &= ~(FLOW_CANDIDATE | FLOW_ANSWERED);
+	if (start == START_MESSAGE)
+		f->flags |= FLOW_CANDIDATE;
 	f->answer_at = p->ack;
 	count(control_paused() ? REASON_PAUSED : reason);
 }
@@ -48,11 +53,14 @@ static __always_inline void learn_candidate(struct flow *f, const struct packet 
 static __always_inline int learn(struct __sk_buff *skb, const struct packet *p, struct flow *f)
 {
 	const __u32 proof = FLOW_CANDIDATE | FLOW_ANSWERED | FLOW_PEER_LAST | FLOW_PEER_SEEN;
+	enum frame_start start = learn_start(skb, p);
 
-	if (!learn_promising(skb, p))
+	if (start == START_OTHER) {
+		f->flags &= ~(FLOW_CANDIDATE | FLOW_ANSWERED);
 		return 0;
+	}
 	if ((f->flags & proof) != proof || p->seq != f->peer_ack) {
-		learn_candidate(f, p,
+		learn_candidate(f, p, start,
 				f->flags & FLOW_PEER_SEEN ? REASON_JOINING : REASON_ONE_WAY);
 		return 0;
 	}
@@ -89,37 +97,43 @@ static __always_inline void outbound_syn(const struct packet *p)
 }
 
 /* A packet of no known flow: of a passive side, of a closed flow, or met in the middle. */
-static __always_inline int outbound_stranger(struct __sk_buff *skb, struct packet *p)
+VERIFIED_ALONE int outbound_stranger(struct __sk_buff *skb, struct packet *p)
 {
 	struct tcp_options o = {};
 	struct flow *f;
+	enum frame_start start;
+	struct flow_key key;
 	__u32 offset;
 
+	if (!p)
+		return NEXT;
+	key = p->key; /* before 6.4 a map's key must be on the stack */
 	if (!p->len) {
 		struct bpf_sock *sk = skb->sk;
 
 		/* A live socket whose flow is not known has no offset. */
 		if (sk && sk->state == BPF_TCP_ESTABLISHED)
 			return NEXT;
-		offset = flow_lingering(&p->key);
+		offset = flow_lingering(&key);
 		if (!offset)
 			return NEXT;
 		count(REASON_LINGER);
 		return edit_number(skb, p, p->seq + offset);
 	}
-	if (!learn_promising(skb, p))
+	start = learn_start(skb, p);
+	if (start == START_OTHER)
 		return NEXT;
 	tcp_options_read(skb, p, &o);
 	if (o.refuse)
 		return NEXT;
-	f = flow_create(&p->key);
+	f = flow_create(&key);
 	if (!f)
 		return NEXT;
 	f->next = f->sent = p->seq + p->len;
 	f->peer_ack = p->seq;
 	f->peer_next = p->ack;
 	f->flags = FLOW_LEARN | (skb->sk ? 0 : FLOW_FORWARDED);
-	learn_candidate(f, p, REASON_JOINING);
+	learn_candidate(f, p, start, REASON_JOINING);
 	return NEXT;
 }
 
@@ -129,12 +143,15 @@ static __always_inline void outbound_note(struct __sk_buff *skb, const struct pa
 {
 	__u32 end = p->seq + p->len;
 
-	f->seen_ns = bpf_ktime_get_coarse_ns();
 	f->peer_next = p->ack;
 	if (seq_before(f->sent, end))
 		f->sent = end;
-	if (p->len)
-		f->flags &= ~FLOW_PEER_LAST;
+	if (p->len) {
+		/* Half a head is not yet a word of our side. */
+		if ((f->flags & FLOW_LEARN) || !http1_in_head(&f->http))
+			f->flags &= ~FLOW_PEER_LAST;
+		f->seen_ns = bpf_ktime_get_coarse_ns();
+	}
 	if (p->flags & TCP_FIN) {
 		f->flags |= FLOW_FIN_OUT;
 		f->fin_out = end;
@@ -144,43 +161,41 @@ static __always_inline void outbound_note(struct __sk_buff *skb, const struct pa
 	if (p->flags & TCP_RST)
 		flow_retire(&p->key, edits_to_wire(&f->edits, p->seq) - p->seq);
 	else if (flow_finished(f))
-		flow_retire(&p->key, f->edits.base);
+		flow_retire(&p->key, edits_base(&f->edits));
 }
 
-/* Payload of a flow that may carry requests: frame, decide, plan, edit. */
-static __always_inline int outbound_data(struct __sk_buff *skb, struct packet *p, struct flow *f)
+/* Payload of a flow that may carry requests: read what is new in it, and decide. */
+VERIFIED_ALONE int outbound_read(struct __sk_buff *skb, struct packet *p, struct flow *f)
 {
 	struct outbound o = {.skb = skb, .p = p, .flow = f, .s = scratch_get()};
 
-	if (!o.s)
-		return NEXT;
-	o.sent = f->sent;
-	o.resent = seq_before(p->seq, f->sent);
+	if (!o.s || !p || !f)
+		return 0;
+	o.d = &o.s->decision;
+	o.d->room = ROOM_UNKNOWN;
+	o.d->sent = f->sent;
+	o.d->fresh = o.d->added = 0;
+	o.d->resent = seq_before(p->seq, f->sent);
 	if (p->flags & TCP_URG)
 		flow_make_opaque(f, REASON_URGENT);
-	if (!(f->flags & FLOW_LEARN) || learn(skb, p, f)) {
-		o.room = decide_room(skb, p, f, o.resent);
-		if (!(f->flags & FLOW_OPAQUE))
-			decide_packet(&o);
-	}
-	if (!flow_has_offset(f))
-		return NEXT;
-	plan_make(f, p->seq, p->len, &o.s->plan);
-	return edit_packet(&o);
+	if ((f->flags & FLOW_OPAQUE) || !flow_begin_framing(skb, f))
+		return 0;
+	if (!(f->flags & FLOW_LEARN) || learn(skb, p, f))
+		decide_packet(&o);
+	flow_end_framing(skb, f);
+	return 0;
+}
+
+static __always_inline int outbound_data(struct __sk_buff *skb, struct packet *p, struct flow *f)
+{
+	outbound_read(skb, p, f);
+	return flow_has_offset(f) ? edit_packet(skb, p, f) : NEXT;
 }
 
 /* A packet without payload: its number only. */
-static __always_inline int outbound_control(struct __sk_buff *skb, struct packet *p,
-					    struct flow *f)
+static __always_inline int outbound_control(struct __sk_buff *skb, struct packet *p, struct flow *f)
 {
-	__u32 wire = p->seq + f->edits.base;
-
-	if (f->edits.count) {
-		bpf_spin_lock(&f->lock);
-		wire = edits_to_wire(&f->edits, p->seq);
-		bpf_spin_unlock(&f->lock);
-	}
-	return edit_number(skb, p, wire);
+	return edit_number(skb, p, edits_to_wire(&f->edits, p->seq));
 }
 
 static __always_inline int outbound_flow(struct __sk_buff *skb, struct packet *p)
@@ -205,7 +220,7 @@ static __always_inline int outbound(struct __sk_buff *skb, int ethernet)
 	struct scratch *s = scratch_get();
 	struct packet p = {};
 
-	if (!s || packet_parse(skb, ethernet, &p))
+	if (!s || packet_parse(skb, ethernet, SIDE_OUT, &p))
 		return NEXT;
 	if (lead_expected(skb, &s->lead))
 		return lead_run(skb, &p);

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <assert.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
+#include <cmocka.h>
 
 #include "edits_model.h"
 
@@ -13,7 +17,7 @@ void model_start(struct model *m, uint32_t isn)
 
 void model_write(struct model *m, uint8_t byte, uint32_t edit, uint8_t mark)
 {
-	assert(m->app_len < MODEL_APP_MAX && m->wire_len + edit < MODEL_WIRE_MAX - 1);
+	assert_true(m->app_len < MODEL_APP_MAX && m->wire_len + edit < MODEL_WIRE_MAX - 1);
 	m->wire_of[m->app_len] = m->wire_len;
 	memset(m->wire + m->wire_len, mark, edit);
 	memset(m->inserted + m->wire_len, 1, edit);
