@@ -22,7 +22,7 @@
 
 /* One direction of a TCP connection. IPv4 addresses stand as ::ffff:a.b.c.d. */
 struct flow_key {
-	__u8 src[16];
+	__u8 src[16] __attribute__((aligned(8)));
 	__u8 dst[16];
 	__be16 sport;
 	__be16 dport;

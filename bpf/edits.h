@@ -28,7 +28,7 @@ struct edit {
 	__u16 len; /* wire bytes it adds; even, so that the parity of what follows is kept */
 	__u8 trace_flags;
 	__u8 reserved;
-	__u8 trace_id[16];
+	__u8 trace_id[16] __attribute__((aligned(8)));
 	__u8 span_id[8];
 };
 _Static_assert(sizeof(struct edit) == 32, "edit is shared");

@@ -38,9 +38,13 @@ static inline __u64 traceparent_hex(__u32 bytes)
 	return v + 0x30 * ones + ((v + 6 * ones) >> 4 & ones) * ('a' - '0' - 10);
 }
 
+/* Four bytes of an id; ids are aligned in struct edit. */
 static inline __u32 traceparent_load32(const __u8 *p)
 {
-	return p[0] | p[1] << 8 | p[2] << 16 | (__u32)p[3] << 24;
+	__u32 v;
+
+	__builtin_memcpy(&v, __builtin_assume_aligned(p, sizeof(v)), sizeof(v));
+	return v;
 }
 
 /* Write the line "traceparent: 00-<trace id>-<span id>-<flags>\r\n" of an edit. */

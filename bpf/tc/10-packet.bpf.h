@@ -138,14 +138,14 @@ static __always_inline __u8 *packet_destination(struct packet *p)
 	return p->side == SIDE_OUT ? p->key.dst : p->key.src;
 }
 
+/* In whole words: the table compares and hashes them soon after, and a load that spans two
+ * stores has to wait for both. */
 static __always_inline void packet_map_ipv4(__u8 *to, __be32 address)
 {
-	__u32 *word = (__u32 *)to;
+	__u64 *word = (__u64 *)to;
 
 	word[0] = 0;
-	word[1] = 0;
-	word[2] = bpf_htonl(0xffff);
-	word[3] = address;
+	word[1] = (__u64)address << 32 | bpf_htonl(0xffff);
 }
 
 /* Returns the length of what follows the network header, or -1. */
@@ -242,7 +242,7 @@ static __always_inline int packet_parse_ip(struct __sk_buff *skb, int ethernet, 
 static __always_inline int packet_parse_tcp(struct __sk_buff *skb, struct packet *p, __u32 len)
 {
 	struct tcphdr *tcp = packet_at(skb, p->l4, sizeof(*tcp));
-	__u32 header;
+	__u32 header, sport, dport;
 
 	if (!tcp)
 		return -1;
@@ -257,9 +257,9 @@ static __always_inline int packet_parse_tcp(struct __sk_buff *skb, struct packet
 	p->ack = bpf_ntohl(tcp->ack_seq);
 	p->window = bpf_ntohs(tcp->window);
 	p->flags = ((__u8 *)tcp)[TCP_OFF_FLAGS];
-	p->key.sport = p->side == SIDE_OUT ? tcp->source : tcp->dest;
-	p->key.dport = p->side == SIDE_OUT ? tcp->dest : tcp->source;
-	p->key.netns = netns_id;
+	sport = p->side == SIDE_OUT ? tcp->source : tcp->dest;
+	dport = p->side == SIDE_OUT ? tcp->dest : tcp->source;
+	*(__u64 *)&p->key.sport = sport | dport << 16 | (__u64)netns_id << 32;
 	return 0;
 }
 
