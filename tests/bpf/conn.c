@@ -59,7 +59,8 @@ struct segment conn_syn_ack(const struct conn *c, const struct opening *opening,
 {
 	size_t len = tcp_syn_options(ret_options, opening->mss, opening->wscale);
 
-	memcpy(ret_options + len, opening->options, opening->options_len);
+	if (opening->options_len)
+		memcpy(ret_options + len, opening->options, opening->options_len);
 	return (struct segment){
 	    .shape = c->shape,
 	    .from_peer = true,

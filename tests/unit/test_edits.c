@@ -15,7 +15,7 @@
 #include "edits_model.h"
 #include "random.h"
 
-#define SEEDS 3000
+#define SEEDS 2000
 #define STEPS 60
 
 /* One life of a connection: the code under test beside the model. */
