@@ -71,7 +71,7 @@ struct flow {
 };
 
 /* A closed flow: what its late packets are renumbered by. */
-struct linger {
+struct lingering {
 	__u32 offset;
 };
 

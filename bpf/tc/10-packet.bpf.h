@@ -18,6 +18,8 @@
 /* The network namespace that these programs serve: the low half of its cookie. */
 const volatile __u32 netns_id __weak = 0;
 
+#define VLAN_ETHERNET_HEADER 18
+
 #define TCP_FIN 0x01
 #define TCP_SYN 0x02
 #define TCP_RST 0x04

@@ -24,7 +24,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, CTXPROP_LINGER_MAX);
 	__type(key, struct flow_key);
-	__type(value, struct linger);
+	__type(value, struct lingering);
 } lingers __weak SEC(".maps");
 
 /* A flow's worth of zeros: what a new entry starts from (a flow is too large for the stack). */
@@ -96,7 +96,7 @@ static __always_inline int flow_has_offset(const struct flow *f)
 static __always_inline void flow_retire(const struct flow_key *key, __u32 offset)
 {
 	if (offset) {
-		struct linger l = {.offset = offset};
+		struct lingering l = {.offset = offset};
 
 		bpf_map_update_elem(&lingers, key, &l, BPF_ANY);
 	}
@@ -106,7 +106,7 @@ static __always_inline void flow_retire(const struct flow_key *key, __u32 offset
 /* The offset of a closed flow; 0: none. */
 static __always_inline __u32 flow_lingering(const struct flow_key *key)
 {
-	struct linger *l = bpf_map_lookup_elem(&lingers, key);
+	struct lingering *l = bpf_map_lookup_elem(&lingers, key);
 
 	return l ? l->offset : 0;
 }

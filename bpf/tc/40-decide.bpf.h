@@ -10,6 +10,7 @@
 #define CTXPROP_TC_DECIDE_BPF_H
 
 #include "30-frame.bpf.h"
+#include "checksum.bpf.h"
 #include "random.bpf.h"
 
 /* Any path carries a payload of this size (RFC 9293, 3.7.1: MSS 536, less 24 for options). */
@@ -58,6 +59,9 @@ static __always_inline __u32 decide_room(const struct outbound *o)
 	if (mtu) {
 		__u32 headers = p->payload - p->l3;
 
+		/* A device carries one VLAN tag beyond its MTU, not two. */
+		if (p->l3 > VLAN_ETHERNET_HEADER)
+			headers += p->l3 - VLAN_ETHERNET_HEADER;
 		mtu = mtu > headers ? mtu - headers : 0;
 		room = mtu < room ? mtu : room;
 	}

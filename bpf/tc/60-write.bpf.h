@@ -14,16 +14,7 @@
 #define CTXPROP_TC_WRITE_BPF_H
 
 #include "20-flow.bpf.h"
-
-/* Fold a sum of any length to 16 bits (RFC 1071). */
-static __always_inline __u32 csum_fold(__u64 sum)
-{
-	sum = (sum & 0xffffffff) + (sum >> 32);
-	sum = (sum & 0xffff) + (sum >> 16);
-	sum = (sum & 0xffff) + (sum >> 16);
-	sum = (sum & 0xffff) + (sum >> 16);
-	return sum;
-}
+#include "checksum.bpf.h"
 
 /* Cut the packet to, or grow it to, `len` bytes in all. Clears GSO; so only for plain packets. */
 static __always_inline long write_size(struct __sk_buff *skb, __u32 len)
@@ -154,39 +145,6 @@ static __always_inline long write_options(struct __sk_buff *skb, const struct pa
 	return diff
 		   ?: bpf_skb_store_bytes(skb, p->l4 + sizeof(struct tcphdr), s->header_new, len,
 					  0);
-}
-
-/* Ones' complement sum of scratch.wire[from..to), unfolded; from and to are even. */
-static __always_inline __u64 csum_wire(struct scratch *s, __u32 from, __u32 to)
-{
-	__u64 sum = 0;
-
-	/* bpf_csum_diff() takes multiples of four, at most 512 bytes before 6.12. */
-	for (int i = 0; i < 4; i++) {
-		__u32 n = to - from;
-
-		if (n > 512)
-			n = 512;
-		n &= ~3u;
-		if (!index_within(&from, WIRE_SIZE) || !size_within(&n, 512))
-			break;
-		sum += (__u32)bpf_csum_diff(NULL, 0, (__be32 *)(s->wire + from), n, 0);
-		from += n;
-	}
-	if (to - from == 2 && index_within(&from, WIRE_SIZE))
-		sum += *(volatile __u16 *)(s->wire + from);
-	return sum;
-}
-
-/* Sum of the pseudo header's addresses, protocol and length (RFC 9293, 3.1; RFC 8200, 8.1). */
-static __always_inline __u64 csum_pseudo(const struct packet *p, __u32 len)
-{
-	const __u32 *src = (const __u32 *)p->key.src, *dst = (const __u32 *)p->key.dst;
-	__u64 sum = (__u64)bpf_htonl(len) + bpf_htonl(IPPROTO_TCP) + src[3] + dst[3];
-
-	if (p->ipv6)
-		sum += (__u64)src[0] + src[1] + src[2] + dst[0] + dst[1] + dst[2];
-	return sum;
 }
 
 /*

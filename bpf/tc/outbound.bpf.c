@@ -164,6 +164,21 @@ static __always_inline void outbound_note(struct __sk_buff *skb, const struct pa
 		flow_retire(&p->key, edits_base(&f->edits));
 }
 
+/*
+ * A forwarded packet whose checksum is wrong is as good as lost. It passes with its numbers
+ * translated, for the receiver to drop; one that would carry an edit is dropped here, since a
+ * lead would make its bytes look right.
+ */
+static __always_inline int outbound_damaged(struct __sk_buff *skb, const struct packet *p,
+					    const struct flow *f)
+{
+	__u32 wire = edits_to_wire(&f->edits, p->seq),
+	      end = edits_to_wire(&f->edits, p->seq + p->len);
+
+	count(REASON_BAD_CHECKSUM);
+	return end - wire == p->len ? edit_number(skb, p, wire) : DROP;
+}
+
 /* Payload of a flow that may carry requests: read what is new in it, and decide. */
 VERIFIED_ALONE int outbound_read(struct __sk_buff *skb, struct packet *p, struct flow *f)
 {
@@ -210,6 +225,8 @@ static __always_inline int outbound_flow(struct __sk_buff *skb, struct packet *p
 			flow_end_untouched(&p->key, f, p->flags, FLOW_FIN_OUT);
 		return NEXT;
 	}
+	if (p->len && !skb->sk && !csum_intact(skb, p))
+		return outbound_damaged(skb, p, f);
 	verdict = p->len ? outbound_data(skb, p, f) : outbound_control(skb, p, f);
 	outbound_note(skb, p, f);
 	return verdict;

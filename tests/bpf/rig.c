@@ -122,7 +122,7 @@ bool rig_linger(const struct rig *rig, const struct shape *shape, uint16_t port,
 		uint32_t *ret_offset)
 {
 	struct flow_key key = flow_key(shape, port);
-	struct linger linger;
+	struct lingering linger;
 
 	if (bpf_map_lookup_elem(bpf_map__fd(rig->tc->maps.lingers), &key, &linger))
 		return false;
