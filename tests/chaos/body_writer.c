@@ -4,8 +4,8 @@
 #include "hash.h"
 #include "payload.h"
 
-#define PIECE_MAX (48 * 1024)
-#define CHUNK_MAX (16 * 1024)
+#define PIECE_MAX ((size_t)48 * 1024)
+#define CHUNK_MAX ((size_t)16 * 1024)
 
 void body_writer_start(struct body_writer *writer, enum body_kind kind, uint64_t seed,
 		       uint64_t length)

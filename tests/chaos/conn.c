@@ -28,6 +28,15 @@ struct plan *conn_oldest(const struct conn *conn)
 	return conn->unanswered[conn->oldest];
 }
 
+void conn_progress(struct conn *conn)
+{
+	uint64_t now = conn->client->now_ms;
+
+	if (now - conn->progress_ms > conn->client->tally.stall_ms)
+		conn->client->tally.stall_ms = now - conn->progress_ms;
+	conn->progress_ms = now;
+}
+
 void conn_close(struct conn *conn)
 {
 	for (unsigned int i = 0; i < conn->count; i++)
@@ -75,15 +84,12 @@ static void watch(struct conn *conn, int operation, uint32_t events)
 
 static void set_port(struct conn *conn)
 {
-	struct sockaddr_storage address;
+	/* the port stands at the same place in sockaddr_in */
+	struct sockaddr_in6 address = {0};
 	socklen_t len = sizeof(address);
 
-	if (getsockname(conn->fd, (struct sockaddr *)&address, &len))
-		return;
-	if (address.ss_family == AF_INET)
-		conn->port = ntohs(((struct sockaddr_in *)&address)->sin_port);
-	else
-		conn->port = ntohs(((struct sockaddr_in6 *)&address)->sin6_port);
+	if (!getsockname(conn->fd, (struct sockaddr *)&address, &len))
+		conn->port = ntohs(address.sin6_port);
 }
 
 static int start_connect(struct conn *conn)
@@ -134,7 +140,7 @@ static void finish_connect(struct conn *conn)
 		return;
 	}
 	conn->state = CONN_OPEN;
-	conn->progress_ms = conn->client->now_ms;
+	conn_progress(conn);
 }
 
 /* Nothing more to send: close our direction where it is for us to do so. */

@@ -52,6 +52,9 @@ void conn_check_time(struct conn *conn);
 /* Count all its requests as failed in this way, say why, close. */
 void conn_fail(struct conn *conn, enum verdict verdict, const char *why);
 
+/* Something moved: the connection is not stuck. */
+void conn_progress(struct conn *conn);
+
 /* Say how a request went wrong: which it was, where, and what was before it. */
 void conn_tell(struct conn *conn, enum verdict verdict, const struct plan *plan, const char *why);
 

@@ -143,7 +143,7 @@ void conn_receive(struct conn *conn)
 		at_end(conn);
 		return;
 	}
-	conn->progress_ms = conn->client->now_ms;
+	conn_progress(conn);
 	for (ssize_t at = 0; at < got && conn->state == CONN_OPEN; at += n) {
 		n = take(conn, data + at, (size_t)(got - at));
 		if (n < 0)

@@ -144,7 +144,7 @@ static bool send_piece(struct conn *conn)
 		conn_fail(conn, VERDICT_RESET, strerror(errno));
 	if (n < 0)
 		return false;
-	conn->progress_ms = conn->client->now_ms;
+	conn_progress(conn);
 	conn->out_at += (size_t)n;
 	if (conn->cut_left)
 		conn->cut_left -= (size_t)n;

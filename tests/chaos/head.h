@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#define HEAD_MAX (128 * 1024)
+#define HEAD_MAX ((size_t)128 * 1024)
 
 /* A head being collected; `bytes` ends with the blank line once `complete`. */
 struct head {

@@ -27,7 +27,8 @@ static void swap_macs(struct packet *error, const struct packet *packet, size_t 
 		return;
 	memcpy(error->data, packet->data + ETH_ALEN, ETH_ALEN);
 	memcpy(error->data + ETH_ALEN, packet->data, ETH_ALEN);
-	memcpy(error->data + 2 * ETH_ALEN, packet->data + 2 * ETH_ALEN, 2);
+	error->data[link_len - 2] = packet->data[link_len - 2];
+	error->data[link_len - 1] = packet->data[link_len - 1];
 }
 
 static void write_ipv4(struct packet *error, const struct packet *packet,

@@ -62,7 +62,7 @@ LIVES = (
 
 
 def spawn_client(rig, life):
-    argv = rig.client_argv(MANY, life.expect, "--post", "--plain", "--stuck", 40,
+    argv = rig.client_argv(MANY, life.expect, "--post", "--plain",
                            "--per-connection", PER_CONNECTION)
     process = rig.client.spawn(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     # a moment for the connections, so that the first event meets them all

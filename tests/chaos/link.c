@@ -70,9 +70,20 @@ static enum offload offload_by_name(const char *name)
 	exit(2);
 }
 
+static double number(const char *text)
+{
+	char *end;
+	double n = strtod(text, &end);
+
+	if (end != text && !*end && n >= 0)
+		return n;
+	fprintf(stderr, "link: %s: expected a number, not below 0\n", text);
+	exit(2);
+}
+
 static unsigned int whole(const char *text)
 {
-	return (unsigned int)strtoul(text, NULL, 10);
+	return (unsigned int)number(text);
 }
 
 static void apply(struct options *options, int option, const char *value)
@@ -97,19 +108,19 @@ static void apply(struct options *options, int option, const char *value)
 		how->offload = offload_by_name(value);
 		break;
 	case 'l':
-		how->loss = atof(value);
+		how->loss = number(value);
 		break;
 	case 'd':
-		how->duplicate = atof(value);
+		how->duplicate = number(value);
 		break;
 	case 'r':
-		how->reorder = atof(value);
+		how->reorder = number(value);
 		break;
 	case 'k':
 		how->behind = whole(value);
 		break;
 	case 'c':
-		how->corrupt = atof(value);
+		how->corrupt = number(value);
 		break;
 	case 'y':
 		how->delay_us = whole(value);
@@ -130,7 +141,7 @@ static void apply(struct options *options, int option, const char *value)
 		how->fault_every = whole(value);
 		break;
 	case 's':
-		options->seed = strtoull(value, NULL, 0);
+		options->seed = (uint64_t)number(value);
 		break;
 	default:
 		fputs(usage, option == 'h' ? stdout : stderr);

@@ -28,22 +28,28 @@ struct packet *packet_copy(const struct packet *packet)
 static bool layout_ipv4(const struct packet *packet, struct layout *layout)
 {
 	const ipv4_header *ip = (const void *)(packet->data + layout->ip);
-	size_t len = ntohs(ip->tot_len);
+	size_t len;
 
-	if (layout->ip + sizeof(*ip) > packet->len || ip->ihl < 5 || layout->ip + len > packet->len)
+	if (layout->ip + sizeof(*ip) > packet->len)
+		return false;
+	len = ntohs(ip->tot_len);
+	if (ip->ihl < 5 || layout->ip + len > packet->len)
 		return false;
 	layout->end = layout->ip + len;
 	if (ip->protocol == IPPROTO_TCP && !(ntohs(ip->frag_off) & 0x3fff))
-		layout->tcp = layout->ip + ip->ihl * 4u;
+		layout->tcp = layout->ip + (size_t)ip->ihl * 4;
 	return true;
 }
 
 static bool layout_ipv6(const struct packet *packet, struct layout *layout)
 {
 	const ipv6_header *ip = (const void *)(packet->data + layout->ip);
-	size_t len = sizeof(*ip) + ntohs(ip->ip6_plen);
+	size_t len;
 
-	if (layout->ip + sizeof(*ip) > packet->len || layout->ip + len > packet->len)
+	if (layout->ip + sizeof(*ip) > packet->len)
+		return false;
+	len = sizeof(*ip) + ntohs(ip->ip6_plen);
+	if (layout->ip + len > packet->len)
 		return false;
 	layout->end = layout->ip + len;
 	if (ip->ip6_nxt == IPPROTO_TCP)
@@ -68,10 +74,10 @@ bool packet_layout(const struct packet *packet, size_t link_len, struct layout *
 		return is_ip;
 	tcp = (const void *)(packet->data + ret_layout->tcp);
 	if (ret_layout->tcp + sizeof(*tcp) > ret_layout->end || tcp->doff < 5 ||
-	    ret_layout->tcp + tcp->doff * 4u > ret_layout->end)
+	    ret_layout->tcp + (size_t)tcp->doff * 4 > ret_layout->end)
 		ret_layout->tcp = 0;
 	else
-		ret_layout->payload = ret_layout->tcp + tcp->doff * 4u;
+		ret_layout->payload = ret_layout->tcp + (size_t)tcp->doff * 4;
 	return true;
 }
 
@@ -140,7 +146,7 @@ void packet_write_checksums(struct packet *packet, const struct layout *layout)
 
 	if (layout->version == 4) {
 		ip->check = 0;
-		ip->check = checksum_fold(checksum_add(0, ip, ip->ihl * 4u));
+		ip->check = checksum_fold(checksum_add(0, ip, (size_t)ip->ihl * 4));
 	}
 	tcp->check = 0;
 	tcp->check = checksum_fold(

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PACKET_MAX (66 * 1024)
+#define PACKET_MAX ((size_t)66 * 1024)
 
 /* Behind an Ethernet header the others do not stand on multiples of four. */
 typedef struct iphdr ipv4_header __attribute__((aligned(1)));

@@ -33,7 +33,7 @@ static int read_line(const struct head *head, struct request *request, const cha
 		method++;
 	if (method == line || method == end || *method != ' ')
 		return refuse(ret_why, "the request line does not begin with a method and a space");
-	if (version <= method || memcmp(version, " HTTP/1.", 8) ||
+	if (version <= method || memcmp(version, " HTTP/1.", 8) != 0 ||
 	    (end[-1] != '0' && end[-1] != '1'))
 		return refuse(ret_why, "the request line does not end with HTTP/1.0 or HTTP/1.1");
 	if (!valid_target(method + 1, version))
@@ -56,9 +56,11 @@ static void keep_value(const struct field *field, struct report *report)
 {
 	size_t n = field->value_len < TALK_VALUE_MAX - 1 ? field->value_len : TALK_VALUE_MAX - 1;
 
-	for (size_t i = 0; i < n; i++)
-		report->value[i] =
-		    field->value[i] > ' ' && field->value[i] < 0x7f ? field->value[i] : '?';
+	memcpy(report->value, field->value, n);
+	for (size_t i = 0; i < n; i++) {
+		if (report->value[i] <= ' ' || report->value[i] == 0x7f)
+			report->value[i] = '?';
+	}
 	report->value[n] = 0;
 }
 

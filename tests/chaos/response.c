@@ -15,7 +15,7 @@ static int read_status(const struct head *head, struct response *response, const
 	const char *line = (const char *)head->bytes.data;
 	uint64_t status;
 
-	if (head_start_len(head) < 13 || memcmp(line, "HTTP/1.1 ", 9) || line[12] != ' ')
+	if (head_start_len(head) < 13 || memcmp(line, "HTTP/1.1 ", 9) != 0 || line[12] != ' ')
 		return refuse(ret_why, "the answer does not begin with an HTTP/1.1 status line");
 	if (text_number(line + 9, 3, &status))
 		return refuse(ret_why, "the answer's status is not a number");

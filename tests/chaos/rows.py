@@ -73,6 +73,9 @@ SPECIAL = SHORT + (
         expect="atmost"),
     Row("tun", 4, "pipeline", loss=2, extra=("--depth", "64", "--pipeline-bytes", "1000000"),
         expect="atmost"),
+    # many connections find out about the path at the same time
+    Row("tun", 6, "keep", "segment", loss=1, mtu=1280, limit="path", expect="atmost"),
+    Row("tap", 4, "pipeline", "off", loss=1, mtu=576, limit="path", expect="atmost"),
     # a gateway that gets the packets in disorder may leave requests alone
     Row("near", 4, "keep", "segment", loss=2, reorder=5, duplicate=2, expect="atmost"),
     Row("near", 6, "pipeline", "off", loss=1, reorder=5, expect="atmost"),

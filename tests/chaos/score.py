@@ -3,7 +3,7 @@
 import dataclasses
 
 BAD = ("corrupt", "missing", "double", "reset", "stuck")
-COLUMNS = ("requests", "ok", *BAD, "skipped", "injected", "retrans", "seconds")
+COLUMNS = ("requests", "ok", *BAD, "skipped", "injected", "retrans", "stall", "seconds")
 
 
 @dataclasses.dataclass
@@ -28,6 +28,18 @@ def read_summary(text):
             for name, _, value in (word.partition("=") for word in words)}
 
 
+def add_up(name, counts):
+    """The sum over several runs; of stalls the longest."""
+    values = [one[name] for one in counts if name in one]
+    return max(values, default=0) if name == "stall" else sum(values)
+
+
+def shown(value):
+    if value is None:
+        return "-"
+    return f"{value:.1f}" if isinstance(value, float) else str(value)
+
+
 class Table:
     """Prints one line per result as it comes, and the verdict at the end."""
 
@@ -39,16 +51,15 @@ class Table:
 
     def add(self, result):
         self.results.append(result)
-        cells = "".join(f"{result.counts.get(name, '-'):>9}" for name in COLUMNS)
+        cells = "".join(f"{shown(result.counts.get(name)):>9}" for name in COLUMNS)
         print(f"{result.name:{self.width}}{cells}  {'ok' if result.ok else 'FAIL'}", flush=True)
         if not result.ok and result.notes:
             print("    " + result.notes.strip().replace("\n", "\n    "), flush=True)
 
     def foot(self):
         """Print the sums; returns the exit status."""
-        total = {name: round(sum(result.counts.get(name, 0) for result in self.results), 1)
-                 for name in COLUMNS}
+        total = {name: add_up(name, [result.counts for result in self.results]) for name in COLUMNS}
         failed = [result.name for result in self.results if not result.ok]
-        print(f"{'all':{self.width}}" + "".join(f"{total[name]:>9}" for name in COLUMNS))
+        print(f"{'all':{self.width}}" + "".join(f"{shown(total[name]):>9}" for name in COLUMNS))
         print(f"{len(self.results) - len(failed)} passed, {len(failed)} failed, 0 skipped")
         return 1 if failed or not self.results else 0

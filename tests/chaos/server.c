@@ -52,6 +52,18 @@ static enum fault fault_by_name(const char *name)
 	exit(2);
 }
 
+static uint64_t number(const char *text, uint64_t max)
+{
+	char *end;
+	uint64_t n = strtoull(text, &end, 10);
+
+	if (end != text && !*end && n && n <= max)
+		return n;
+	fprintf(stderr, "server: %s: expected a number from 1 to %llu\n", text,
+		(unsigned long long)max);
+	exit(2);
+}
+
 static int listen_on(uint16_t port)
 {
 	struct sockaddr_in6 address = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
@@ -137,11 +149,11 @@ static uint16_t read_options(int argc, char **argv, struct server *server)
 
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		if (option == 'p')
-			port = (uint16_t)atoi(optarg);
+			port = (uint16_t)number(optarg, UINT16_MAX);
 		else if (option == 'f')
 			server->fault = fault_by_name(optarg);
 		else if (option == 'e')
-			server->fault_every = strtoull(optarg, NULL, 10);
+			server->fault_every = number(optarg, UINT32_MAX);
 		else if (option == 'q')
 			server->quiet = true;
 		else {
@@ -149,8 +161,6 @@ static uint16_t read_options(int argc, char **argv, struct server *server)
 			exit(option == 'h' ? 0 : 2);
 		}
 	}
-	if (!server->fault_every)
-		server->fault_every = 1;
 	return port;
 }
 

@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define READ_MAX (64 * 1024)
+#define READ_MAX ((size_t)64 * 1024)
 
 /* How a step of the session ended. */
 enum step { STEP_ON, STEP_READ, STEP_WRITE, STEP_OVER };

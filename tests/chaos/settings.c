@@ -35,7 +35,8 @@ static const char usage[] =
     "  --fake WHAT           add headers as a right or faulty agent would, to test the client:\n"
     "                        one, missing, double, same, zero, malformed, override, misplaced\n"
     "Prints one line: requests, ok, corrupt, missing, double, reset, stuck, skipped (eligible\n"
-    "requests without a header under atmost), injected, seconds; details of the first failures on "
+    "requests without a header under atmost), injected, stall (longest time without\n"
+    "progress on a connection), seconds; details of the first failures on "
     "stderr.\n";
 
 static void give_up(const char *option, const char *value)

@@ -43,5 +43,6 @@ void tally_print(const struct tally *tally, double seconds, FILE *to)
 	fprintf(to, "requests=%" PRIu64, tally->requests);
 	for (int i = 0; i < VERDICT_COUNT; i++)
 		fprintf(to, " %s=%" PRIu64, names[i], tally->counts[i]);
-	fprintf(to, " injected=%" PRIu64 " seconds=%.1f\n", tally->injected, seconds);
+	fprintf(to, " injected=%" PRIu64 " stall=%.1f seconds=%.1f\n", tally->injected,
+		(double)tally->stall_ms / 1000, seconds);
 }

@@ -20,7 +20,7 @@ enum verdict {
 
 struct tally {
 	uint64_t counts[VERDICT_COUNT];
-	uint64_t requests, injected;
+	uint64_t requests, injected, stall_ms;
 	unsigned int told[VERDICT_COUNT];
 };
 
