@@ -6,12 +6,22 @@
 #include "conn.h"
 
 struct link {
+	enum wire_kind kind;
 	struct rig *rig;
 	struct wire *wire; /* NULL: this machine cannot have one */
 };
 
+/* One setup for each kind of link (wire.h). */
 int link_setup(void **state);
+int link_setup_forwarded(void **state);
+int link_setup_tun(void **state);
 int link_teardown(void **state);
+
+/* Can this link carry packets of such a shape? */
+bool link_carries(const struct link *link, const struct shape *shape);
+
+/* An ordinary shape that it carries. */
+const struct shape *link_shape(const struct link *link);
 
 /* Open a connection for a test that needs the link; the test is skipped when there is none. */
 void link_open(struct conn *c, const struct link *link, const struct opening *opening);

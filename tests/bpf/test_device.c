@@ -52,7 +52,7 @@ static size_t write_post(size_t len)
 static void grown(void **state)
 {
 	for (int i = 0; i < 2 * SHAPES; i++) {
-		if (shapes[i / 2].ip_device)
+		if (!link_carries(*state, &shapes[i / 2]))
 			continue;
 		open_conn(state, &shapes[i / 2], i & 1);
 		conn_send(&conn, GET);
@@ -72,7 +72,7 @@ static void split_without_segmentation(void **state)
 		size_t len = 1460 - shapes[i / 2].options - 80;
 		size_t from;
 
-		if (shapes[i / 2].ip_device)
+		if (!link_carries(*state, &shapes[i / 2]))
 			continue;
 		open_conn(state, &shapes[i / 2], i & 1);
 		from = write_post(len - 20 + i / 2);
@@ -91,7 +91,7 @@ static void split_with_segmentation(void **state)
 	static const size_t bodies[] = {1449, 2900, 5000, 20000, 60000};
 
 	for (size_t i = 0; i < SHAPES; i++) {
-		if (shapes[i].ip_device)
+		if (!link_carries(*state, &shapes[i]))
 			continue;
 		for (size_t n = 0; n < sizeof(bodies) / sizeof(bodies[0]); n++) {
 			open_conn(state, &shapes[i], true);
@@ -113,7 +113,7 @@ static void a_large_body_in_large_packets(void **state)
 {
 	size_t to;
 
-	open_conn(state, &shapes[1], true);
+	open_conn(state, link_shape(*state), true);
 	write_post(65000);
 	for (size_t from = 0; from < conn.stream.len; from = to) {
 		to = from + 10 * MSS < conn.stream.len ? from + 10 * MSS : conn.stream.len;
@@ -127,7 +127,7 @@ static void a_large_body_in_large_packets(void **state)
 
 static void many_requests_in_a_large_packet(void **state)
 {
-	open_conn(state, &shapes[1], true);
+	open_conn(state, link_shape(*state), true);
 	for (int i = 0; i < 10; i++)
 		write_post(200);
 	conn_transmit(&conn, 0, conn.stream.len);
@@ -140,7 +140,7 @@ static void many_requests_in_a_large_packet(void **state)
 /* A place too deep inside a large packet: that request is left as it is. */
 static void a_request_deep_inside_a_packet(void **state)
 {
-	open_conn(state, &shapes[1], true);
+	open_conn(state, link_shape(*state), true);
 	write_post(5000);
 	stream_write_marked(&conn.stream, PLAIN);
 	conn_transmit(&conn, 0, conn.stream.len);
@@ -160,7 +160,7 @@ static void a_merged_retransmission_makes_progress(void **state)
 	uint64_t frames;
 	struct segment s;
 
-	open_conn(state, &shapes[1], true);
+	open_conn(state, link_shape(*state), true);
 	write_post(5000);
 	conn_transmit(&conn, 0, conn.stream.len);
 	second = conn_send(&conn, GET);
@@ -188,12 +188,22 @@ static void a_merged_retransmission_makes_progress(void **state)
 	s.seq += stream_to_app(&conn.stream, arrived);
 }
 
+/* A flow knows whether its packets are the node's own or passed on. */
+static void whose_packets_they_are(void **state)
+{
+	const struct link *link = *state;
+
+	open_conn(state, link_shape(link), false);
+	conn_send(&conn, GET);
+	assert_int_equal(!!(conn_flow(&conn).flags & FLOW_FORWARDED), link->kind == WIRE_FORWARDED);
+}
+
 static void a_dropped_packet_does_not_arrive(void **state)
 {
 	static struct frame frame;
 	struct segment s;
 
-	open_conn(state, &shapes[1], false);
+	open_conn(state, link_shape(*state), false);
 	conn_send(&conn, GET);
 	s = conn_segment(&conn, 0, GET_LEN);
 	s.fragment = 0x2000;
@@ -207,11 +217,16 @@ static void a_dropped_packet_does_not_arrive(void **state)
 static void pieces_of_every_length(void **state)
 {
 	static struct frame whole, piece, got;
+	const struct link *link = *state;
 
+	if (link->kind == WIRE_FORWARDED) {
+		print_message("skipped: a router passes on no pieces\n");
+		skip();
+	}
 	for (size_t i = 0; i < SHAPES; i++) {
 		struct segment s;
 
-		if (shapes[i].ip_device)
+		if (!link_carries(*state, &shapes[i]))
 			continue;
 		open_conn(state, &shapes[i], false);
 		conn_send(&conn, GET);
@@ -227,6 +242,7 @@ static void pieces_of_every_length(void **state)
 	}
 }
 
+/* What the node's own TCP sends, what it passes on for others, and without Ethernet. */
 int test_device(void)
 {
 	const struct CMUnitTest device[] = {
@@ -237,9 +253,14 @@ int test_device(void)
 	    cmocka_unit_test(many_requests_in_a_large_packet),
 	    cmocka_unit_test(a_request_deep_inside_a_packet),
 	    cmocka_unit_test(a_merged_retransmission_makes_progress),
+	    cmocka_unit_test(whose_packets_they_are),
 	    cmocka_unit_test(a_dropped_packet_does_not_arrive),
 	    cmocka_unit_test(pieces_of_every_length),
 	};
 
-	return cmocka_run_group_tests(device, link_setup, link_teardown);
+	int failed = cmocka_run_group_tests_name("local", device, link_setup, link_teardown);
+
+	failed |=
+	    cmocka_run_group_tests_name("forwarded", device, link_setup_forwarded, link_teardown);
+	return failed | cmocka_run_group_tests_name("tun", device, link_setup_tun, link_teardown);
 }

@@ -263,13 +263,13 @@ static void finish(struct story *s)
 	reset(s);
 }
 
-static struct opening random_opening(struct random *r)
+static struct opening random_opening(const struct link *link, struct random *r)
 {
 	struct opening o = ordinary;
 
 	do
 		o.shape = shapes[random_in(r, 0, SHAPES - 1)];
-	while (o.shape.ip_device);
+	while (!link_carries(link, &o.shape));
 	o.isn = random_once_in(r, 2) ? 0u - random_in(r, 0, 20000) : random_next(r);
 	o.mss = random_once_in(r, 4) ? random_in(r, 536, 1460) : 1460;
 	o.wscale = random_in(r, 1, 14);
@@ -283,7 +283,7 @@ static void tell(struct link *link, bool by_wire)
 	memset(&story, 0, offsetof(struct story, conn));
 	story.random.state = seed;
 	story.next = story.acked = story.requests = 0;
-	o = random_opening(&story.random);
+	o = random_opening(link, &story.random);
 	link_open(&story.conn, link, &o);
 	if (by_wire && random_once_in(&story.random, 3))
 		conn_go_by_wire(&story.conn, link->wire, false, 0);
@@ -298,15 +298,25 @@ static void tell(struct link *link, bool by_wire)
 }
 
 /* Room for the second VLAN tag, which the MTU does not count. */
-static int story_setup(void **state)
+static int with_room(void **state)
 {
-	const struct link *link;
+	const struct link *link = *state;
 
-	link_setup(state);
-	link = *state;
-	if (link->wire)
+	if (link->wire && link->kind != WIRE_TUN)
 		wire_set_mtu(link->wire, 1508);
 	return 0;
+}
+
+static int local(void **state)
+{
+	link_setup(state);
+	return with_room(state);
+}
+
+static int forwarded(void **state)
+{
+	link_setup_forwarded(state);
+	return with_room(state);
 }
 
 static void tell_many(void **state, bool by_wire)
@@ -345,6 +355,13 @@ int test_story(void)
 	    cmocka_unit_test_teardown(packet_by_packet, name_seed),
 	    cmocka_unit_test_teardown(through_the_device, name_seed),
 	};
+	/* BPF_PROG_TEST_RUN has no packets that a tun device could send on as leads. */
+	const struct CMUnitTest tun_stories[] = {
+	    cmocka_unit_test_teardown(through_the_device, name_seed),
+	};
+	int failed = cmocka_run_group_tests_name("local", stories, local, link_teardown);
 
-	return cmocka_run_group_tests(stories, story_setup, link_teardown);
+	failed |= cmocka_run_group_tests_name("forwarded", stories, forwarded, link_teardown);
+	return failed |
+	       cmocka_run_group_tests_name("tun", tun_stories, link_setup_tun, link_teardown);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A real link: two Ethernet devices joined to each other, the programs on the one, a capture on
- * the other. A lead, which a program sends by itself, arrives there.
+ * A real link: the programs at its near end, a capture at the other. A lead, which a program
+ * sends by itself, arrives there.
  */
 #ifndef CTXPROP_TEST_WIRE_H
 #define CTXPROP_TEST_WIRE_H
@@ -16,18 +16,25 @@ struct offload {
 	bool ipv6;
 };
 
+/* How packets come to the device with the programs, and what it is. */
+enum wire_kind {
+	WIRE_LOCAL,     /* a veth device; packets are sent on it, by a socket */
+	WIRE_FORWARDED, /* a veth device; packets come in by a tap and are routed on: no socket */
+	WIRE_TUN,       /* a device without Ethernet header */
+};
+
 struct wire {
+	enum wire_kind kind;
 	unsigned int near; /* index of the device with the programs */
-	unsigned int far;
-	int capture; /* socket on the far device */
-	int inject;  /* socket on the near device; a packet sent there meets the programs */
+	int capture;       /* what arrives at the other end is read here */
+	int inject;        /* what is written here meets the programs */
 };
 
 /*
  * Make the link, and put the outbound program `prog_fd` on its near end. Returns NULL, and says
  * why, when this machine has no such devices.
  */
-struct wire *wire_open(int prog_fd);
+struct wire *wire_open(enum wire_kind kind, int prog_fd);
 void wire_close(struct wire *wire);
 
 /* Send a frame from the near end: it meets the programs there as the node's own packets do. */
@@ -39,7 +46,7 @@ void wire_send(struct wire *wire, const struct frame *frame, const struct offloa
  */
 void wire_receive(struct wire *wire, struct frame *ret_frame, struct offload *ret_offload);
 
-/* Change what both ends can carry. */
+/* Change what both ends of a veth link can carry. */
 void wire_set_mtu(struct wire *wire, unsigned int mtu);
 
 /* Nothing has arrived that was not received yet; else the test fails. */
