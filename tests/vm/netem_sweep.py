@@ -3,7 +3,7 @@
 """Requests through netem: loss, duplication and reordering made by the kernel itself.
 
 The chaos client and server of tests/chaos stand in two namespaces joined by a veth pair, ctxpropd
-in the client's. In every case every request must arrive byte for byte, with one traceparent header.
+in the client's. Every request must arrive byte for byte, with one traceparent header.
 
     netem_sweep.py --build BUILD [--attach clsact|tcx] [--requests N] [--only TEXT] [--no-agent]
 
@@ -31,7 +31,10 @@ OFFLOADS = ("tso", "gso", "gro", "tx")
 
 # netem: its arguments, for both directions; mode: of the client; ip: 4 or 6; offloads: of both
 # devices; sysctls: of both ends, where they differ from SYSCTLS.
-Case = namedtuple("Case", "name netem mode ip mtu offloads sysctls", defaults=(4, 1500, True, {}))
+# upgrades: the client offers upgrades and opens tunnels, too; where an answer to such a request comes
+# out of order, the agent lets the connection be, so that not every request gets its header.
+Case = namedtuple("Case", "name netem mode ip mtu offloads sysctls upgrades",
+                  defaults=(4, 1500, True, {}, False))
 
 MIXED = "delay 2ms 1ms loss 1% duplicate 2% reorder 10% 50%"
 CASES = (
@@ -41,6 +44,7 @@ CASES = (
     Case("duplication", "duplicate 5%", "new"),
     Case("reordering", "delay 2ms reorder 25% 50%", "pipeline"),
     Case("all", MIXED, "keep"),
+    Case("all, upgrades", MIXED, "keep", upgrades=True),
     Case("all, no offloads", MIXED, "pipeline", offloads=False),
     Case("all, IPv6", MIXED, "keep", ip=6),
     Case("all, MTU 576", MIXED, "new", mtu=576),
@@ -97,7 +101,8 @@ class Rig:
         argv = [args.build / "tests/chaos/client", "--connect", SERVER[case.ip], "--port", PORT,
                 "--requests", args.requests, "--mode", case.mode, "--bodies", args.bodies,
                 "--seed", args.seed + CASES.index(case), "--stuck", 30,
-                "--expect", "none" if args.no_agent else "one"]
+                "--expect", "none" if args.no_agent else "atmost" if case.upgrades else "one",
+                *([] if case.upgrades else ["--plain"])]
         try:
             done = self.client.run(argv, check=False, timeout=args.seconds)
         except subprocess.TimeoutExpired as error:
