@@ -29,7 +29,8 @@ static const struct topic topics[] = {
     {"answer", test_answer}, {"shape", test_shape},
     {"life", test_life},     {"join", test_join},
     {"icmp", test_icmp},     {"split", test_split},
-    {"device", test_device}, {"story", test_story},
+    {"device", test_device}, {"damaged", test_damaged},
+    {"story", test_story},
 };
 #define TOPICS_COUNT (sizeof(topics) / sizeof(topics[0]))
 
