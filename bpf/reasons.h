@@ -56,7 +56,7 @@
 	X(SACK, "sack", "inbound packets whose SACK blocks were renumbered")                       \
 	X(ICMP, "icmp", "inbound ICMP errors whose quote was renumbered")                          \
 	X(LINGER, "linger", "packets of closed flows renumbered")                                  \
-	X(BAD_CHECKSUM, "bad-checksum", "forwarded packets with a wrong checksum, not read")       \
+	X(BAD_CHECKSUM, "bad-checksum", "packets with a wrong checksum, not read")                 \
 	X(TRUNCATED, "truncated", "packets too short for their own headers")                       \
 	X(DROPPED, "dropped", "packets dropped because a change could not be completed")
 

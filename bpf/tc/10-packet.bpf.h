@@ -50,6 +50,7 @@ struct packet {
 	__u32 seq;
 	__u32 ack;
 	__u16 window;
+	__u16 csum; /* as it stands in the header */
 	__u8 flags;
 	__u8 proto; /* IPPROTO_TCP or an ICMP */
 	__u8 ipv6;
@@ -258,6 +259,7 @@ static __always_inline int packet_parse_tcp(struct __sk_buff *skb, struct packet
 	p->seq = bpf_ntohl(tcp->seq);
 	p->ack = bpf_ntohl(tcp->ack_seq);
 	p->window = bpf_ntohs(tcp->window);
+	p->csum = tcp->check;
 	p->flags = ((__u8 *)tcp)[TCP_OFF_FLAGS];
 	sport = p->side == SIDE_OUT ? tcp->source : tcp->dest;
 	dport = p->side == SIDE_OUT ? tcp->dest : tcp->source;

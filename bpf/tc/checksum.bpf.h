@@ -64,29 +64,27 @@ static __always_inline __u64 csum_packet(struct __sk_buff *skb, struct scratch *
 }
 
 /*
- * Is the TCP checksum of a forwarded packet right? Routers do not look at it, and the receiver
- * drops a packet whose checksum is wrong; but what is read from one, or sent as a lead, would
- * outlive it. Asked only where nobody has checked: not for packets with a socket, nor for those
- * that a device or GRO has verified, nor under CHECKSUM_PARTIAL (the field is the sum of the
+ * Is the TCP checksum right? The receiver drops a packet whose checksum is wrong, but what was
+ * learned from it, or sent as a lead, would outlive it. Nothing is summed for most packets: GRO
+ * and devices have verified them, or they are CHECKSUM_PARTIAL (the field is the sum of the
  * pseudo header then).
  */
 VERIFIED_ALONE int csum_intact(struct __sk_buff *skb, const struct packet *p)
 {
 	struct scratch *s = scratch_get();
-	__be16 field;
-	__u64 pseudo, sum;
+	__u64 pseudo;
 	__u32 len;
 
-	if (!s || !p || skb->gso_size || bpf_csum_level(skb, BPF_CSUM_LEVEL_QUERY) >= 0)
+	if (!s || !p || skb->gso_size)
 		return 1;
 	len = packet_tcp_header(p) + p->len;
-	if (len > WIRE_MAX || bpf_skb_load_bytes(skb, p->l4 + TCP_OFF_CSUM, &field, sizeof(field)))
-		return 1;
 	pseudo = csum_pseudo(p, len);
-	if (field == csum_fold(pseudo))
+	if (p->csum == csum_fold(pseudo) || bpf_csum_level(skb, BPF_CSUM_LEVEL_QUERY) >= 0)
 		return 1;
-	sum = csum_packet(skb, s, p->l4, len);
-	return csum_fold(pseudo + sum) == 0xffff;
+	if (len > WIRE_MAX || csum_fold(pseudo + csum_packet(skb, s, p->l4, len)) == 0xffff)
+		return 1;
+	count(REASON_BAD_CHECKSUM);
+	return 0;
 }
 
 #endif

@@ -44,12 +44,11 @@ VERIFIED_ALONE int answer_await(struct __sk_buff *skb, const struct packet *p, s
 	end = p->seq + p->len;
 	if (!seq_before(f->answer_at, end))
 		return 0;
-	from = f->answer_at - p->seq;
-	/* A hole: which bytes are missing cannot be known, so nothing is. */
-	if (seq_before(f->answer_at, p->seq)) {
-		flow_make_opaque(f, REASON_UPGRADED);
+	/* Out of order: what is missing comes again. If the answer goes on in what has passed
+	 * here already, it stays unknown, and the next request makes the flow opaque. */
+	if (seq_before(f->answer_at, p->seq))
 		return 0;
-	}
+	from = f->answer_at - p->seq;
 	frame_start(&frame, skb, s, &f->answer, p);
 	frame.at = frame.window = from;
 	status = answer_status(&frame);

@@ -21,7 +21,8 @@ static __always_inline int inbound_stranger(struct __sk_buff *skb, const struct 
 	__u32 offset;
 
 	if ((p->flags & (TCP_SYN | TCP_ACK)) == (TCP_SYN | TCP_ACK)) {
-		flow_open(skb, p);
+		if (csum_intact(skb, p))
+			flow_open(skb, p);
 		return NEXT;
 	}
 	/* Of a closed flow only the end can come again. */
@@ -70,6 +71,16 @@ static __always_inline void inbound_note(struct __sk_buff *skb, const struct pac
 		flow_retire(&p->key, edits_base(&f->edits));
 }
 
+/*
+ * Would something be lost for good if this packet were damaged? An edit that is forgotten too
+ * early, a flow that is taken for closed, an answer that is misread.
+ */
+static __always_inline int inbound_matters(const struct packet *p, const struct flow *f)
+{
+	return edits_count(&f->edits) || (p->flags & (TCP_FIN | TCP_RST)) ||
+	       (f->flags & (FLOW_AWAIT | FLOW_LEARN));
+}
+
 static __always_inline int inbound_tcp(struct __sk_buff *skb, struct packet *p)
 {
 	struct flow *f = flow_lookup(&p->key);
@@ -83,6 +94,8 @@ static __always_inline int inbound_tcp(struct __sk_buff *skb, struct packet *p)
 			flow_end_untouched(&p->key, f, p->flags, FLOW_FIN_IN);
 		return NEXT;
 	}
+	if (inbound_matters(p, f) && !csum_intact(skb, p))
+		return NEXT;
 	ack_translate(p, f, &a);
 	if (flow_has_offset(f))
 		verdict = ack_write(skb, p, f, &a);

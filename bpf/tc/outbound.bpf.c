@@ -175,7 +175,6 @@ static __always_inline int outbound_damaged(struct __sk_buff *skb, const struct 
 	__u32 wire = edits_to_wire(&f->edits, p->seq),
 	      end = edits_to_wire(&f->edits, p->seq + p->len);
 
-	count(REASON_BAD_CHECKSUM);
 	return end - wire == p->len ? edit_number(skb, p, wire) : DROP;
 }
 
@@ -225,7 +224,7 @@ static __always_inline int outbound_flow(struct __sk_buff *skb, struct packet *p
 			flow_end_untouched(&p->key, f, p->flags, FLOW_FIN_OUT);
 		return NEXT;
 	}
-	if (p->len && !skb->sk && !csum_intact(skb, p))
+	if (!skb->sk && (p->len || (p->flags & (TCP_FIN | TCP_RST))) && !csum_intact(skb, p))
 		return outbound_damaged(skb, p, f);
 	verdict = p->len ? outbound_data(skb, p, f) : outbound_control(skb, p, f);
 	outbound_note(skb, p, f);
@@ -244,7 +243,7 @@ static __always_inline int outbound(struct __sk_buff *skb, int ethernet)
 	if (packet_marked(skb, SIDE_OUT))
 		return NEXT;
 	if (p.flags & TCP_SYN) {
-		if (!(p.flags & TCP_ACK))
+		if (!(p.flags & TCP_ACK) && (skb->sk || csum_intact(skb, &p)))
 			outbound_syn(&p);
 		return NEXT;
 	}
