@@ -284,6 +284,27 @@ static void the_lead_has_no_fin(void **state)
 		      {REASON_LEAD, 2});
 }
 
+/*
+ * Urgent data behind a request that is sent again. The pointer counts from the number of the
+ * packet: behind a lead it stays right, in a longer packet it would not.
+ */
+static void urgent_data_behind_an_edit(void **state)
+{
+	struct segment s;
+
+	(void)state;
+	open_conn(&ordinary);
+	conn_send(&conn, GET);
+	rig_forget_counts(rig);
+	stream_write_marked(&conn.stream, "!");
+	s = conn_segment(&conn, 0, conn.stream.len);
+	s.flags |= URG;
+	s.urgent = conn.stream.len;
+	conn_transmit_as(&conn, &s);
+	expect_counts(rig, {REASON_URGENT, 1}, {REASON_RESENT, 1}, {REASON_SPLIT, 1},
+		      {REASON_LEAD, 1});
+}
+
 static void the_device_carries_less_than_the_peer_takes(void **state)
 {
 	(void)state;
@@ -355,6 +376,7 @@ int test_split(void)
 	    cmocka_unit_test(merged_with_what_follows),
 	    cmocka_unit_test(sixteen_edits_in_several_leads),
 	    cmocka_unit_test(the_lead_has_no_fin),
+	    cmocka_unit_test(urgent_data_behind_an_edit),
 	    cmocka_unit_test(the_device_carries_less_than_the_peer_takes),
 	    cmocka_unit_test(the_peer_takes_less_than_the_device_carries),
 	    cmocka_unit_test(a_lead_that_is_refused),
