@@ -149,43 +149,59 @@ static void a_request_deep_inside_a_packet(void **state)
 	conn_send(&conn, GET);
 }
 
-/*
- * Two edits, the second deeper than can be rewritten, in one packet: TCP has merged what it sends
- * again. Whatever arrives must be right, and something must arrive, or it would do so for ever.
- */
-static void a_merged_retransmission_makes_progress(void **state)
+/* Frames arrive; each has the right bytes. Returns how far the stream is there without a hole. */
+static size_t receive_pieces(const struct segment *s, size_t arrived)
 {
 	static struct frame got;
-	size_t second, arrived = 0;
-	uint64_t frames;
-	struct segment s;
+	static uint8_t wire[FRAME_MAX];
+	uint64_t frames = rig_count(conn.rig, REASON_LEAD) + !rig_count(conn.rig, REASON_DROPPED);
+	size_t payload = packet_payload_offset(s);
 
-	open_conn(state, link_shape(*state), true);
-	write_post(5000);
-	conn_transmit(&conn, 0, conn.stream.len);
-	second = conn_send(&conn, GET);
-	assert_true(second > WIRE_MAX);
-	rig_forget_counts(conn.rig);
-	s = conn_segment(&conn, 0, conn.stream.len);
-	packet_build(&s, &got);
-	wire_send(conn.wire, &got,
-		  &(struct offload){
-		      .partial = true, .csum_start = packet_tcp_offset(&s), .segment_size = MSS});
-	frames = rig_count(conn.rig, REASON_LEAD) + !rig_count(conn.rig, REASON_DROPPED);
+	stream_wire_bytes(&conn.stream, 0, conn.stream.len, NULL, 0, wire);
 	while (frames--) {
-		static uint8_t wire[FRAME_MAX];
-		size_t payload = packet_payload_offset(&s), len, at;
+		size_t at, len;
 
 		wire_receive(conn.wire, &got, NULL);
-		at = get32(got.data + packet_tcp_offset(&s) + 4) - conn.stream.first;
+		at = get32(got.data + packet_tcp_offset(s) + 4) - conn.stream.first;
 		len = got.len - payload;
-		stream_wire_bytes(&conn.stream, 0, conn.stream.len, NULL, 0, wire);
 		assert_memory_equal(got.data + payload, wire + at, len);
-		arrived += at == arrived ? len : 0;
+		if (at <= arrived && at + len > arrived)
+			arrived = at + len;
 	}
-	assert_true(arrived > 0);
-	conn_ack(&conn, arrived);
-	s.seq += stream_to_app(&conn.stream, arrived);
+	return arrived;
+}
+
+/*
+ * Edits deeper than can be rewritten, in one packet: TCP has merged what it sends again. What
+ * arrives must be right, and each time something must arrive, or it would go on for ever.
+ */
+static void merged_retransmissions_make_progress(void **state)
+{
+	size_t arrived = 0;
+
+	open_conn(state, link_shape(*state), true);
+	for (int i = 0; i < 2; i++) {
+		size_t from = write_post(WIRE_MAX + 1000);
+
+		conn_transmit(&conn, from, conn.stream.len);
+	}
+	conn_send(&conn, GET);
+	while (arrived < stream_to_wire(&conn.stream, conn.stream.len)) {
+		static struct frame frame;
+		size_t from = stream_to_app(&conn.stream, arrived), before = arrived;
+		struct segment s = conn_segment(&conn, from, conn.stream.len);
+		struct offload work = {.partial = true,
+				       .csum_start = packet_tcp_offset(&s),
+				       .segment_size = s.payload_len > MSS ? MSS : 0};
+
+		packet_build(&s, &frame);
+		rig_forget_counts(conn.rig);
+		wire_send(conn.wire, &frame, &work);
+		arrived = receive_pieces(&s, arrived);
+		assert_true(arrived > before);
+		conn_ack(&conn, arrived);
+	}
+	conn_send(&conn, GET);
 }
 
 /* A flow knows whether its packets are the node's own or passed on. */
@@ -252,7 +268,7 @@ int test_device(void)
 	    cmocka_unit_test(a_large_body_in_large_packets),
 	    cmocka_unit_test(many_requests_in_a_large_packet),
 	    cmocka_unit_test(a_request_deep_inside_a_packet),
-	    cmocka_unit_test(a_merged_retransmission_makes_progress),
+	    cmocka_unit_test(merged_retransmissions_make_progress),
 	    cmocka_unit_test(whose_packets_they_are),
 	    cmocka_unit_test(a_dropped_packet_does_not_arrive),
 	    cmocka_unit_test(pieces_of_every_length),
