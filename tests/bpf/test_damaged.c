@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Routed packets whose checksum is wrong: the receiver will drop them, so nothing may be learned
- * from them, and they must stay wrong.
+ * Packets whose checksum is wrong: the receiver will drop them, so nothing may be learned from
+ * them, and they must stay wrong. Ours are routed ones; the node's own are never damaged.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -111,6 +111,75 @@ static void none_is_a_reason_to_join(void **state)
 	assert_false(conn_is_known(&conn));
 }
 
+/* A segment of the peer with a bit turned over passes as it is. */
+static void receive_damaged(const struct segment *s)
+{
+	static struct frame frame, before;
+
+	packet_build(s, &frame);
+	frame.data[packet_tcp_offset(s) + 15] ^= 1;
+	before = frame;
+	assert_int_equal(rig_run(conn.rig, HOOK_IN, &s->shape, &conn.meeting, &frame),
+			 VERDICT_NEXT);
+	expect_frame(&frame, &before);
+	assert_int_equal(rig_count(conn.rig, REASON_BAD_CHECKSUM), 1);
+	rig_forget_counts(conn.rig);
+}
+
+static void an_acknowledgement_retires_nothing(void **state)
+{
+	const struct link *link = *state;
+
+	for (size_t i = 0; i < SHAPES; i++) {
+		struct opening o = ordinary;
+		uint8_t options[40];
+		struct segment s;
+
+		o.shape = shapes[i];
+		conn_open(&conn, link->rig, &o);
+		conn_send(&conn, GET);
+		rig_forget_counts(conn.rig);
+		s = conn_incoming(&conn, &(struct incoming){.ack = GET_LEN + LINE_LEN}, options);
+		receive_damaged(&s);
+		assert_int_equal(conn_in_flight(&conn), 1);
+		s.flags |= RST;
+		receive_damaged(&s);
+		assert_true(conn_is_known(&conn));
+		conn_transmit(&conn, 0, GET_LEN);
+		conn_ack_all(&conn);
+		assert_int_equal(conn_in_flight(&conn), 0);
+	}
+}
+
+static void an_answer_is_not_read(void **state)
+{
+	const struct link *link = *state;
+	static const char switching[] = "HTTP/1.1 101 Switching Protocols\r\n\r\n";
+	uint8_t options[40];
+	struct segment s;
+
+	conn_open(&conn, link->rig, &ordinary);
+	conn_send(&conn, "GET / HTTP/1.1\r\nUpgrade: x\r\n^\r\n");
+	rig_forget_counts(conn.rig);
+	s = conn_incoming(&conn, &(struct incoming){.ack = 5, .data = switching}, options);
+	receive_damaged(&s);
+	conn_answer(&conn, "HTTP/1.1 204 No Content\r\n\r\n");
+	conn_send(&conn, GET);
+	assert_int_equal(rig_count(conn.rig, REASON_INJECTED), 1);
+}
+
+static void a_syn_ack_opens_nothing(void **state)
+{
+	const struct link *link = *state;
+	uint8_t options[40];
+	struct segment s;
+
+	conn_meet(&conn, link->rig, &ordinary);
+	s = conn_syn_ack(&conn, &ordinary, options);
+	receive_damaged(&s);
+	assert_false(conn_is_known(&conn));
+}
+
 int test_damaged(void)
 {
 	const struct CMUnitTest damaged[] = {
@@ -118,6 +187,9 @@ int test_damaged(void)
 	    cmocka_unit_test(its_number_is_translated),
 	    cmocka_unit_test(one_that_would_carry_an_edit_is_dropped),
 	    cmocka_unit_test(none_is_a_reason_to_join),
+	    cmocka_unit_test(an_acknowledgement_retires_nothing),
+	    cmocka_unit_test(an_answer_is_not_read),
+	    cmocka_unit_test(a_syn_ack_opens_nothing),
 	};
 
 	return cmocka_run_group_tests(damaged, link_setup_forwarded, link_teardown);
