@@ -21,7 +21,7 @@ from skip import Skip
 
 REPO = Path(__file__).resolve().parents[2]
 CHECKS = (texts.spdx, texts.licences, texts.machine_paths, texts.whitespace, texts.reasons,
-          scripts.shell, scripts.shellcheck, scripts.python, scripts.python_imports,
+          scripts.shell, scripts.shellcheck, scripts.python, scripts.python_imports, scripts.python_unused,
           c_code.formatted, c_code.tidy)
 
 

@@ -52,3 +52,21 @@ def python_imports(files):
         for line, module in modules_of(ast.parse(files.text(name))):
             if module not in ours and module not in sys.stdlib_module_names:
                 yield f"{name}:{line}: {module} is not in the standard library"
+
+
+def imported_names(tree):
+    """(line, name) of everything that an import binds."""
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            for alias in node.names:
+                yield node.lineno, (alias.asname or alias.name).split(".")[0]
+
+
+def python_unused(files):
+    """Every import is used."""
+    for name in files.of(".py"):
+        tree = ast.parse(files.text(name))
+        used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        for line, bound in imported_names(tree):
+            if bound not in used:
+                yield f"{name}:{line}: {bound} is imported and not used"

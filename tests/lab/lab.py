@@ -49,7 +49,7 @@ class Host:
 
     @contextlib.contextmanager
     def inside(self):
-        """The calling thread is in this namespace for a while; sockets made meanwhile stay in it."""
+        """The calling thread is in this namespace for a while; sockets made then stay in it."""
         here = os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
         there = os.open(f"/run/netns/{self.netns}", os.O_RDONLY | os.O_CLOEXEC)
         try:
@@ -110,7 +110,7 @@ class Lab:
         self.leaving = contextlib.ExitStack()
 
     def at_close(self, call, *args):
-        """Call this when the lab ends, before its processes and namespaces go; last in, first out."""
+        """Call this when the lab ends, before processes and namespaces go; last in, first out."""
         self.leaving.callback(call, *args)
 
     def __enter__(self):

@@ -56,16 +56,16 @@ def need_program(*names):
     return shutil.which(names[0])
 
 
-def need_link_type(lab_host, kind, *arguments):
-    """Skip unless the kernel can make a device of this type."""
-    done = lab_host.run(["ip", "link", "add", "probe0", *arguments, "type", kind, *TYPE_ARGUMENTS
-                         .get(kind, ())], check=False)
+TYPE_ARGUMENTS = {"vlan": ("id", "7")}
+
+
+def need_link_type(host, kind, *arguments):
+    """Skip unless the kernel can make a device of this type in the host."""
+    argv = ["ip", "link", "add", "probe0", *arguments, "type", kind, *TYPE_ARGUMENTS.get(kind, ())]
+    done = host.run(argv, check=False)
     if done.returncode:
         raise Skip(f"this kernel makes no {kind} device: {done.stderr.strip()}")
-    lab_host.run(["ip", "link", "del", "probe0"])
-
-
-TYPE_ARGUMENTS = {"vlan": ("id", "7")}
+    host.run(["ip", "link", "del", "probe0"])
 
 
 def equal(got, wanted, what):

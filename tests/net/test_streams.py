@@ -112,7 +112,8 @@ def bodies_of_all_sizes():
 def chunked():
     """A chunked body with extensions and trailers, then another request."""
     head = b"PUT /x HTTP/1.1\r\nHost: p\r\nTransfer-Encoding: chunked\r\n\r\n"
-    body = b"5;ext=\"v\"\r\nhello\r\n" + b"2000\r\n" + b"x" * 0x2000 + b"\r\n0\r\nTrailer: t\r\n\r\n"
+    body = (b"5;ext=\"v\"\r\nhello\r\n2000\r\n" + b"x" * 0x2000 +
+            b"\r\n0\r\nTrailer: t\r\n\r\n")
     with link() as (c, s):
         answered(c, s, [(head, body), (GET, b"")])
 
@@ -394,7 +395,7 @@ def same_ports_again():
                 with accept(listener) as s:
                     answered(c, s, [post(os.urandom(50 * round_))])
                     answered(c, s, [(GET, b"")])
-                    # The server closes first: TIME_WAIT stays with it, and the client's port is free.
+                    # The server closes first: TIME_WAIT stays with it, the client's port is free.
                     s.shutdown(socket.SHUT_RDWR)
                     c.recv(1)
 
