@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections import namedtuple
 from pathlib import Path
@@ -17,8 +18,9 @@ REPO = Path(__file__).resolve().parents[2]
 PYTHON = [sys.executable, "-B"]
 SKIP_STATUS = 77
 
-# seconds: after which a part is ended and has failed.
-Part = namedtuple("Part", "name argv seconds")
+# seconds: after which a part is ended and has failed. beside: it uses one CPU for minutes, so it
+# runs beside the others from the beginning, and its output is shown when its turn has come.
+Part = namedtuple("Part", "name argv seconds beside", defaults=(False,))
 Count = namedtuple("Count", "passed failed skipped")
 
 
@@ -38,7 +40,8 @@ PARTS = (
     Part("life", [*PYTHON, "tests/chaos/chaos.py", "--life"], 300),
     Part("chaos itself", [*PYTHON, "tests/chaos/chaos.py", "--self-test"], 300),
     Part("fuzz", ["tests/fuzz/fuzz.sh", "20"], 300),
-    Part("vm", [*PYTHON, "tests/vm/vm.py", "table", "--short", "--build", "build"], 600),
+    Part("vm", [*PYTHON, "tests/vm/vm.py", "table", "--short", "--build", "build"], 1200,
+         beside=True),
 )
 
 SUMMARY = re.compile(r"^(\d+) pass(?:ed)?, (\d+) fail(?:ed)?, (\d+) skip(?:ped)?$", re.M)
@@ -68,33 +71,63 @@ def judge(output, status):
     return counted._replace(failed=1) if bad and not counted.failed else counted
 
 
-def run(part):
-    """Run a part, showing its output as it comes; returns its Count."""
-    process = subprocess.Popen(part.argv, cwd=REPO, text=True, errors="replace", bufsize=1,
-                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                               stderr=subprocess.STDOUT, start_new_session=True)
-    signal.signal(signal.SIGALRM, lambda *_: end(process, f"{part.seconds} s are over"))
-    signal.alarm(part.seconds)
-    try:
-        lines = []
-        for line in process.stdout:
+class Running:
+    """A part that was started: its output comes by a pipe, or by a file if it runs beside."""
+
+    def __init__(self, part):
+        self.part, self.begin = part, time.monotonic()
+        self.file = tempfile.TemporaryFile("w+", errors="replace") if part.beside else None
+        self.process = subprocess.Popen(part.argv, cwd=REPO, text=True, errors="replace", bufsize=1,
+                                        stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT,
+                                        stdout=self.file or subprocess.PIPE,
+                                        start_new_session=True)
+
+    def lines(self):
+        """What it prints, as it comes; after its end if it ran beside."""
+        if self.file:
+            self.process.wait()
+            self.file.seek(0)
+        yield from self.file or self.process.stdout
+
+    def finish(self):
+        """Show its output; returns (its Count, seconds that it took)."""
+        print(f"\n== {self.part.name}", flush=True)
+        left = self.part.seconds - (time.monotonic() - self.begin)
+        signal.signal(signal.SIGALRM, lambda *_: self.end(f"{self.part.seconds} s are over"))
+        signal.alarm(max(1, int(left)))
+        shown = []
+        for line in self.lines():
             print(line, end="", flush=True)
-            lines.append(line)
-        return judge("".join(lines), process.wait())
-    finally:
+            shown.append(line)
+        status = self.process.wait()
         signal.alarm(0)
-        if process.poll() is None:
-            end(process, "interrupted")
+        return judge("".join(shown), status), time.monotonic() - self.begin
+
+    def end(self, why):
+        """Ask it to clean up and end, then insist."""
+        if self.process.poll() is not None:
+            return
+        print(f"parts.py: {self.part.name}: {why}", flush=True)
+        os.killpg(self.process.pid, signal.SIGTERM)
+        try:
+            self.process.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            os.killpg(self.process.pid, signal.SIGKILL)
 
 
-def end(process, why):
-    """Ask a part to clean up and end, then insist."""
-    print(f"parts.py: {why}", flush=True)
-    os.killpg(process.pid, signal.SIGTERM)
+def run(parts):
+    """Run parts; returns [(name, Count, seconds)]."""
+    running = {part.name: Running(part) for part in parts if part.beside}
+    results = []
     try:
-        process.wait(timeout=20)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
+        for part in parts:
+            if part.name not in running:
+                running[part.name] = Running(part)
+            results.append((part.name, *running[part.name].finish()))
+    finally:
+        for started in running.values():
+            started.end("interrupted")
+    return results
 
 
 def parse():
@@ -112,13 +145,7 @@ def parse():
 def main():
     args = parse()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    results = []
-    for part in PARTS:
-        if args.parts and part.name not in args.parts:
-            continue
-        print(f"\n== {part.name}", flush=True)
-        begin = time.monotonic()
-        results.append((part.name, run(part), time.monotonic() - begin))
+    results = run([part for part in PARTS if not args.parts or part.name in args.parts])
     print(f"\n{'part':12}{'passed':>8}{'failed':>8}{'skipped':>8}{'seconds':>9}")
     print(f"{'(build)':36}{args.prepared:9}")
     for name, counted, seconds in results:
