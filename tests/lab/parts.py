@@ -17,6 +17,7 @@ from pathlib import Path
 REPO = Path(__file__).resolve().parents[2]
 PYTHON = [sys.executable, "-B"]
 SKIP_STATUS = 77
+SHOWN_CHARACTERS = 5000  # of the output of a part that was ended
 
 # seconds: after which a part is ended and has failed. beside: it uses one CPU for minutes, so it
 # runs beside the others from the beginning, and its output is shown when its turn has come.
@@ -71,6 +72,14 @@ def judge(output, status):
     return counted._replace(failed=1) if bad and not counted.failed else counted
 
 
+class TooLong(Exception):
+    """Raised by the alarm clock."""
+
+
+def on_alarm(signum, frame):
+    raise TooLong()
+
+
 class Running:
     """A part that was started: its output comes by a pipe, or by a file if it runs beside."""
 
@@ -92,15 +101,19 @@ class Running:
     def finish(self):
         """Show its output; returns (its Count, seconds that it took)."""
         print(f"\n== {self.part.name}", flush=True)
-        left = self.part.seconds - (time.monotonic() - self.begin)
-        signal.signal(signal.SIGALRM, lambda *_: self.end(f"{self.part.seconds} s are over"))
-        signal.alarm(max(1, int(left)))
         shown = []
-        for line in self.lines():
-            print(line, end="", flush=True)
-            shown.append(line)
-        status = self.process.wait()
-        signal.alarm(0)
+        try:
+            left = self.part.seconds - (time.monotonic() - self.begin)
+            signal.setitimer(signal.ITIMER_REAL, max(0.1, left))
+            for line in self.lines():
+                print(line, end="", flush=True)
+                shown.append(line)
+            status = self.process.wait()
+        except TooLong:
+            self.end(f"{self.part.seconds} s are over")
+            status = 1
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
         return judge("".join(shown), status), time.monotonic() - self.begin
 
     def end(self, why):
@@ -113,6 +126,9 @@ class Running:
             self.process.wait(timeout=20)
         except subprocess.TimeoutExpired:
             os.killpg(self.process.pid, signal.SIGKILL)
+        if self.file:
+            self.file.seek(0)
+            print(self.file.read()[-SHOWN_CHARACTERS:], flush=True)
 
 
 def run(parts):
@@ -145,6 +161,7 @@ def parse():
 def main():
     args = parse()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    signal.signal(signal.SIGALRM, on_alarm)
     results = run([part for part in PARTS if not args.parts or part.name in args.parts])
     print(f"\n{'part':12}{'passed':>8}{'failed':>8}{'skipped':>8}{'seconds':>9}")
     print(f"{'(build)':36}{args.prepared:9}")
