@@ -17,6 +17,8 @@ ln -sfn /proc/self/fd /dev/fd
 # Made by udev elsewhere; the module loads when the node is opened.
 mkdir -p /dev/net
 mknod /dev/net/tun c 10 200
+# As a service manager sets it; the kernel starts with 1024.
+ulimit -n 65536
 ip link set lo up
 
 : >$SHARE/started
