@@ -6,7 +6,7 @@
 #include <linux/types.h>
 
 /* Bytes of a window; the buffer behind it has 8 more, so that a word may be loaded anywhere. */
-#define HTTP1_WINDOW 256
+#define HTTP1_WINDOW 1024
 /* A head longer than this gets HTTP1_HEAD_LONG; its framing goes on. */
 #define HTTP1_HEAD_CAP 65536
 
