@@ -7,6 +7,7 @@ import os
 import socket
 import struct
 import tempfile
+import time
 
 from cases import Skip, case, equal
 from messages import GET, OK, answered, padded, post, untouched, work_out
