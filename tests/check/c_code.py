@@ -9,16 +9,20 @@ from concurrent.futures import ThreadPoolExecutor
 from skip import Skip
 
 FILE_SECONDS = 60
-# Other versions of clang-format see some lines otherwise.
-FORMAT_MAJOR = 14
+# Other versions of clang-format see some lines otherwise, others of clang-tidy have other checks.
+CLANG_MAJOR = 14
 PRODUCT = ("agent/", "http/")
+
+
+def need_version(program):
+    said = subprocess.run([program, "--version"], capture_output=True, text=True).stdout
+    if f"version {CLANG_MAJOR}." not in said:
+        raise Skip(f"wants {program} {CLANG_MAJOR}, here is: {' '.join(said.split())}")
 
 
 def formatted(files):
     """clang-format would change nothing."""
-    version = subprocess.run(["clang-format", "--version"], capture_output=True, text=True).stdout
-    if f"version {FORMAT_MAJOR}." not in version:
-        raise Skip(f"wants clang-format {FORMAT_MAJOR}, here is {version.strip()}")
+    need_version("clang-format")
     for name in files.of(".c", ".h"):
         done = subprocess.run(["clang-format", "--dry-run", "-Werror", name], capture_output=True,
                               text=True)
@@ -52,6 +56,7 @@ def tidy_one(files, name):
 
 def tidy(files):
     """clang-tidy has nothing to say about agent/ and http/."""
+    need_version("clang-tidy")
     names = compiled(files)
     if not names:
         yield f"{files.build}/compile_commands.json: none of this repository's files are built there"

@@ -18,6 +18,8 @@ from wire import compare
 from worlds import Pair, common, counted
 
 RETRANSMISSION_SECONDS = 30
+HOOKS = ("input", "output")
+LOSSES = 12  # packets to be lost each way
 
 
 def heads_around(link, mtu, count):
@@ -126,16 +128,12 @@ def loss_in_both_directions():
     # Losses are to hit segments, not GSO packets of 64 KB.
     world.app.run(["ethtool", "-K", link.device, "tso", "off", "gso", "off"])
     draw = random.Random(3)
-    with contextlib.ExitStack() as stack:
-        for hook in ("input", "output"):
-            stack.enter_context(lossy(world.peer, hook, 4))
-        for _ in range(10):
+    with lossy(world.peer, "input", 4), lossy(world.peer, "output", 4):
+        # By chance a round may lose nothing; then it shows nothing.
+        while min(packets_counted(world.peer, f"lossy_{hook}") for hook in HOOKS) < LOSSES:
             with joined(world.app, world.peer, link.peer) as (c, s):
                 for _ in range(6):
                     receive_lossy(c, s, [post(os.urandom(draw.choice((0, 700, 3000, 40_000))))])
-        for hook in ("input", "output"):
-            lost = packets_counted(world.peer, f"lossy_{hook}")
-            assert lost >= 10, f"only {lost} packets were lost: this run shows nothing"
 
 
 def sockets_left(host, port):
