@@ -18,7 +18,8 @@ static int setup(void **state, enum wire_kind kind)
 	rig_setup(&rig);
 	link->kind = kind;
 	link->rig = rig;
-	link->wire = wire_open(kind, rig_program(rig, HOOK_OUT, &shape));
+	link->wire =
+	    wire_open(kind, rig_program(rig, HOOK_OUT, &shape), rig_program(rig, HOOK_IN, &shape));
 	*state = link;
 	return 0;
 }

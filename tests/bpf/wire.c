@@ -54,7 +54,8 @@ static void add_hop(struct frame *f)
 	put16(ip + IP_CHECKSUM_OFFSET, packet_checksum(packet_sum(ip, header, 0)));
 }
 
-void wire_send(struct wire *wire, const struct frame *frame, const struct offload *offload)
+/* Write a frame to the socket or tunnel `fd`; a router is on its way when `hop` is set. */
+static void send_frame(int fd, bool hop, const struct frame *frame, const struct offload *offload)
 {
 	static struct frame sent;
 	struct virtio_net_hdr virtio = {
@@ -69,12 +70,23 @@ void wire_send(struct wire *wire, const struct frame *frame, const struct offloa
 	ssize_t n;
 
 	memcpy(sent.data, frame->data, frame->len);
-	if (wire->kind == WIRE_FORWARDED)
+	if (hop)
 		add_hop(&sent);
-	n = writev(wire->inject, part, 2);
+	n = writev(fd, part, 2);
 	/* A packet that a program drops is told as ENOBUFS. */
 	if (n < 0 && errno != ENOBUFS)
 		fail_msg("cannot send %zu bytes: %s", frame->len, strerror(errno));
+}
+
+void wire_send(struct wire *wire, const struct frame *frame, const struct offload *offload)
+{
+	send_frame(wire->inject, wire->kind == WIRE_FORWARDED, frame, offload);
+}
+
+void wire_answer(struct wire *wire, const struct frame *frame, const struct offload *offload)
+{
+	assert_int_equal(wire->kind, WIRE_FORWARDED);
+	send_frame(wire->capture, true, frame, offload);
 }
 
 static void read_offload(const struct virtio_net_hdr *virtio, size_t tag, struct offload *ret)
@@ -123,18 +135,27 @@ static size_t read_tunnel(int fd, struct virtio_net_hdr *ret_virtio, struct fram
 	return 0;
 }
 
-void wire_receive(struct wire *wire, struct frame *ret_frame, struct offload *ret_offload)
+static void receive_frame(int fd, bool tunnel, struct frame *ret_frame, struct offload *ret_offload)
 {
-	struct pollfd ready = {.fd = wire->capture, .events = POLLIN};
+	struct pollfd ready = {.fd = fd, .events = POLLIN};
 	struct virtio_net_hdr virtio;
 	size_t tag;
 
 	if (poll(&ready, 1, PATIENCE) != 1)
 		fail_msg("no frame arrived at the far end");
-	tag = wire->kind == WIRE_TUN ? read_tunnel(wire->capture, &virtio, ret_frame)
-				     : read_socket(wire->capture, &virtio, ret_frame);
+	tag = tunnel ? read_tunnel(fd, &virtio, ret_frame) : read_socket(fd, &virtio, ret_frame);
 	if (ret_offload)
 		read_offload(&virtio, tag, ret_offload);
+}
+
+void wire_receive(struct wire *wire, struct frame *ret_frame, struct offload *ret_offload)
+{
+	receive_frame(wire->capture, wire->kind == WIRE_TUN, ret_frame, ret_offload);
+}
+
+void wire_receive_answer(struct wire *wire, struct frame *ret_frame, struct offload *ret_offload)
+{
+	receive_frame(wire->inject, true, ret_frame, ret_offload);
 }
 
 void wire_expect_silence(struct wire *wire)

@@ -31,10 +31,10 @@ struct wire {
 };
 
 /*
- * Make the link, and put the outbound program `prog_fd` on its near end. Returns NULL, and says
- * why, when this machine has no such devices.
+ * Make the link, and put the programs `out` and `in` on its near end. Returns NULL, and says why,
+ * when this machine has no such devices.
  */
-struct wire *wire_open(enum wire_kind kind, int prog_fd);
+struct wire *wire_open(enum wire_kind kind, int out, int in);
 void wire_close(struct wire *wire);
 
 /* Send a frame from the near end: it meets the programs there as the node's own packets do. */
@@ -45,6 +45,13 @@ void wire_send(struct wire *wire, const struct frame *frame, const struct offloa
  * (`ret_offload` may be NULL). Fails after two seconds without one.
  */
 void wire_receive(struct wire *wire, struct frame *ret_frame, struct offload *ret_offload);
+
+/*
+ * The same the other way round, from the far end through the router; only of WIRE_FORWARDED.
+ * What arrives there has met the inbound program.
+ */
+void wire_answer(struct wire *wire, const struct frame *frame, const struct offload *offload);
+void wire_receive_answer(struct wire *wire, struct frame *ret_frame, struct offload *ret_offload);
 
 /* Change what both ends of a veth link can carry. */
 void wire_set_mtu(struct wire *wire, unsigned int mtu);

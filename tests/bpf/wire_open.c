@@ -37,13 +37,22 @@ static void silence_ipv6(void)
 	close(fd);
 }
 
-static int attach(int prog_fd, unsigned int ifindex)
+static void attach(int prog_fd, unsigned int ifindex, enum bpf_tc_attach_point point)
 {
-	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = ifindex, .attach_point = BPF_TC_EGRESS);
+	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = ifindex, .attach_point = point);
 	LIBBPF_OPTS(bpf_tc_opts, opts, .prog_fd = prog_fd);
-	int err = bpf_tc_hook_create(&hook);
 
-	return err ? err : bpf_tc_attach(&hook, &opts);
+	assert_int_equal(bpf_tc_attach(&hook, &opts), 0);
+}
+
+static void attach_both(int out, int in, unsigned int ifindex)
+{
+	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = ifindex,
+		    .attach_point = BPF_TC_INGRESS | BPF_TC_EGRESS);
+
+	assert_int_equal(bpf_tc_hook_create(&hook), 0);
+	attach(out, ifindex, BPF_TC_EGRESS);
+	attach(in, ifindex, BPF_TC_INGRESS);
 }
 
 static int packet_socket(unsigned int ifindex, int protocol)
@@ -100,20 +109,22 @@ static int open_local(struct wire *wire)
 }
 
 /*
- * A router: what comes in by the tap for the peer goes out by the veth device. The devices have
- * the addresses of the frames that packet.h builds, so that they leave as they came, but for TTL.
+ * A router between the tap and the veth device. The devices have the addresses of the frames that
+ * packet.h builds, so that they leave as they came, but for the TTL.
  */
 static int open_forwarded(struct wire *wire)
 {
 	wire->inject = tunnel(TAP, IFF_TAP);
 	if (wire->inject < 0 || open_veth(wire))
 		return -1;
-	return system("ip link set " TAP " address 02:00:00:00:00:02 &&"
-		      "ip link set " NEAR " address 02:00:00:00:00:01 &&"
-		      "ip address add 8.0.1.254/24 dev " TAP " &&"
-		      "ip address add 8.0.2.254/24 dev " NEAR " &&"
-		      "ip neighbour add 8.0.2.2 lladdr 02:00:00:00:00:02 nud permanent dev " NEAR
-		      " && echo 1 >/proc/sys/net/ipv4/ip_forward");
+	return system(
+	    "ip link set " TAP " address 02:00:00:00:00:02 &&"
+	    "ip link set " NEAR " address 02:00:00:00:00:01 &&"
+	    "ip address add 8.0.1.254/24 dev " TAP " &&"
+	    "ip address add 8.0.2.254/24 dev " NEAR " &&"
+	    "ip neighbour add 8.0.1.1 lladdr 02:00:00:00:00:01 nud permanent dev " TAP
+	    " && ip neighbour add 8.0.2.2 lladdr 02:00:00:00:00:02 nud permanent dev " NEAR
+	    " && echo 1 >/proc/sys/net/ipv4/ip_forward");
 }
 
 static int open_tun(struct wire *wire)
@@ -125,7 +136,7 @@ static int open_tun(struct wire *wire)
 	return 0;
 }
 
-struct wire *wire_open(enum wire_kind kind, int prog_fd)
+struct wire *wire_open(enum wire_kind kind, int out, int in)
 {
 	static int (*const open_kind[])(struct wire * wire) = {
 	    [WIRE_LOCAL] = open_local,
@@ -143,7 +154,7 @@ struct wire *wire_open(enum wire_kind kind, int prog_fd)
 		return NULL;
 	}
 	wire->near = if_nametoindex(NEAR);
-	assert_int_equal(attach(prog_fd, wire->near), 0);
+	attach_both(out, in, wire->near);
 	return wire;
 }
 
