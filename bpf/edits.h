@@ -59,7 +59,10 @@ static inline struct edits_view edits_view(const struct edits *e)
 	__u64 retired = *(const volatile __u64 *)&e->retired;
 	__u32 end = *(const volatile __u32 *)&e->end, first = retired >> 32;
 
-	return (struct edits_view){.base = (__u32)retired, .first = first, .count = end - first};
+	/* Where loads may come out of order, `end` can be the older of the two. */
+	return (struct edits_view){.base = (__u32)retired,
+				   .first = first,
+				   .count = seq_before(end, first) ? 0 : end - first};
 }
 
 /* The i-th oldest edit of a view; i < count. */

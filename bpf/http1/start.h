@@ -55,13 +55,17 @@ HTTP1_INLINE enum http1_event http1_at_tls(struct http1 *h, struct http1_cursor 
 }
 
 /* The method is complete: which one matters to framing? */
-HTTP1_INLINE void http1_end_method(struct http1 *h)
+HTTP1_INLINE enum http1_event http1_end_method(struct http1 *h)
 {
+	/* Reserved for the preface, whatever version follows (RFC 9113, 3.4). */
+	if (h->word == HTTP1_TEXT('P', 'R', 'I', 0, 0, 0, 0, 0))
+		return http1_refuse(h, HTTP1_STOP_HTTP2);
 	if (h->word == HTTP1_TEXT('C', 'O', 'N', 'N', 'E', 'C', 'T', 0))
 		h->flags |= HTTP1_CONNECT;
 	if (h->word == HTTP1_TEXT('H', 'E', 'A', 'D', 0, 0, 0, 0))
 		h->flags |= HTTP1_HEAD_METHOD;
 	http1_enter(h, HTTP1_AT_TARGET);
+	return HTTP1_NONE;
 }
 
 HTTP1_INLINE enum http1_event http1_at_method(struct http1 *h, struct http1_cursor *c)
@@ -71,8 +75,7 @@ HTTP1_INLINE enum http1_event http1_at_method(struct http1 *h, struct http1_curs
 
 		if (byte == ' ' && h->pos) {
 			c->i++;
-			http1_end_method(h);
-			return HTTP1_NONE;
+			return http1_end_method(h);
 		}
 		if (!http1_is_token(byte))
 			return http1_refuse(h, HTTP1_STOP_NOT_HTTP);

@@ -26,6 +26,7 @@ SERIES = ("6.1", "6.12")
 SUITES = "bookworm trixie trixie-backports"
 SECURITY_SUITES = "bookworm-security trixie-security"
 SYSTEM_SOURCES = Path("/etc/apt/sources.list.d/debian.sources")
+OLD_SOURCES = Path("/etc/apt/sources.list")
 
 # vmlinux: file to boot; release: as `uname -r` says; modules: the folder that holds `lib/modules`.
 Kernel = namedtuple("Kernel", "series package release vmlinux modules")
@@ -160,10 +161,17 @@ class PrivateApt:
 
 
 def system_sources():
-    if not SYSTEM_SOURCES.exists():
-        raise FetchError(f"{SYSTEM_SOURCES} is missing: kernels come from the system's Debian "
-                         f"mirror. Run this on Debian, or fill {cache_dir()} on one and copy it")
-    return SYSTEM_SOURCES.read_text()
+    """The system's sources as deb822 text, whichever of apt's two formats they are in."""
+    if SYSTEM_SOURCES.exists():
+        return SYSTEM_SOURCES.read_text()
+    lines = OLD_SOURCES.read_text() if OLD_SOURCES.exists() else ""
+    found = re.findall(r"^deb\s+(?:\[[^]]*\]\s+)?(\S*debian\S*)\s+(\S+)", lines, re.MULTILINE)
+    if not found:
+        raise FetchError(f"neither {SYSTEM_SOURCES} nor {OLD_SOURCES} names a Debian mirror, where "
+                         f"kernels come from. Run this on Debian, or fill {cache_dir()} on one "
+                         "and copy it")
+    return "\n".join(f"Types: deb\nURIs: {uri}\nSuites: {suite}\nComponents: main\n"
+                     for uri, suite in dict.fromkeys(found))
 
 
 def other_suites(sources):
