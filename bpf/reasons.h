@@ -35,7 +35,7 @@
 	X(HTTP2, "http2", "HTTP/2 preface")                                                        \
 	X(TLS, "tls", "TLS record")                                                                \
 	X(CONNECT, "connect", "CONNECT request")                                                   \
-	X(UPGRADED, "upgraded", "101 Switching Protocols")                                         \
+	X(UPGRADED, "upgraded", "101 Switching Protocols, or no telling whether")                  \
 	X(MALFORMED, "malformed", "a head that two servers could read in two ways")                \
 	X(LENGTH, "ambiguous-length", "a body length that is invalid or stated twice")             \
 	X(WORK_CAP, "work-cap", "too much work in one packet")                                     \
