@@ -1,5 +1,6 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=dash
 # First program of a guest, in its initramfs: mounts the host's root, writable in memory only, and
 # goes on with `stage2` of the share. Shares: host (/, read-only), modules, out.
 die() {

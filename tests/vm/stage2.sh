@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=dash
 # Process 1 of a guest after the root is mounted: what a node has mounted, then the job, then off.
 # In the share: `job` is what to run; `started`, `output` and `status` are what the host reads.
 SHARE=/run/share
