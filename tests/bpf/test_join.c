@@ -245,6 +245,37 @@ static void not_with_options_that_forbid_it(void **state)
 	assert_false(conn_is_known(&conn));
 }
 
+/* A status line in the middle of something else is no answer. */
+static void not_after_an_answer_at_another_place(void **state)
+{
+	meet(*state);
+	conn_send(&conn, PLAIN);
+	conn.peer_next += 10;
+	conn_answer(&conn, ANSWER);
+	conn_send(&conn, PLAIN);
+	assert_int_equal(joined(state), 0);
+}
+
+/* The proof comes between two transmissions of a request: it was sent without a header. */
+static void a_request_that_was_sent_before_stays_as_it_was(void **state)
+{
+	struct incoming answer = {.data = ANSWER};
+	size_t from;
+
+	meet(*state);
+	conn_send(&conn, PLAIN);
+	conn_answer(&conn, "no status line");
+	from = conn_send(&conn, PLAIN);
+	answer.ack = from;
+	conn_receive(&conn, &answer);
+	rig_forget_counts(*state);
+	conn_transmit(&conn, from, conn.stream.len);
+	expect_counts(*state, {REASON_JOINED, 1}, {REASON_NO_PLACE, 1});
+	conn_answer(&conn, ANSWER);
+	conn_send(&conn, GET);
+	assert_int_equal(rig_count(*state, REASON_INJECTED), 1);
+}
+
 /* The scale of the window is not known then, so it cannot be checked, and stays as it is. */
 static void a_joined_flow_leaves_the_window_alone(void **state)
 {
@@ -280,6 +311,8 @@ int test_join(void)
 	    cmocka_unit_test(not_what_would_be_left_alone),
 	    cmocka_unit_test(not_while_paused),
 	    cmocka_unit_test(not_with_options_that_forbid_it),
+	    cmocka_unit_test(not_after_an_answer_at_another_place),
+	    cmocka_unit_test(a_request_that_was_sent_before_stays_as_it_was),
 	    cmocka_unit_test(a_joined_flow_leaves_the_window_alone),
 	};
 

@@ -227,6 +227,7 @@ static void a_reset_at_another_place_is_not_believed(void **state)
 /* The port is used again: whatever is known of the old connection is wrong now. */
 static void a_new_connection_on_the_same_port(void **state)
 {
+	uint32_t offset;
 	struct opening o = ordinary;
 
 	conn_open(&conn, *state, &o);
@@ -236,6 +237,7 @@ static void a_new_connection_on_the_same_port(void **state)
 		conn.rig->port--;
 		conn_open(&conn, *state, &o);
 		assert_int_equal(conn_flow(&conn).requests, 0);
+		assert_false(rig_linger(conn.rig, &conn.shape, conn.port, &offset));
 		conn_send(&conn, GET);
 		assert_int_equal(conn_base(&conn), 0);
 		if (i == 1) {

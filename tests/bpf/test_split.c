@@ -80,6 +80,17 @@ static void a_request_that_fills_its_packet(void **state)
 	conn_send(&conn, GET);
 }
 
+/* As little as possible moves: the header comes before all other fields. */
+static void a_request_with_many_fields(void **state)
+{
+	(void)state;
+	open_conn(&ordinary);
+	send_request("GET / HTTP/1.1\r\n^Host: a\r\nAccept: */*\r\nUser-Agent: b\r\n", ROOM);
+	expect_split(1, 1);
+	conn_transmit(&conn, 0, conn.stream.len);
+	conn_ack_all(&conn);
+}
+
 /* As soon as one byte is missing, there is a lead; else the packet grows. */
 static void only_where_there_is_no_room(void **state)
 {
@@ -364,6 +375,7 @@ int test_split(void)
 {
 	const struct CMUnitTest split[] = {
 	    cmocka_unit_test(a_request_that_fills_its_packet),
+	    cmocka_unit_test(a_request_with_many_fields),
 	    cmocka_unit_test(only_where_there_is_no_room),
 	    cmocka_unit_test(after_a_line_of_any_length),
 	    cmocka_unit_test(after_a_line_that_fills_the_packet),
