@@ -11,6 +11,8 @@
  *   60-write     the helpers that change packets
  *   70-lead      the small packet that goes ahead of one that cannot grow
  *   80-edit      grow, split or only renumber
+ *
+ * Beside the way: checksum (sums, and whether a packet's own is right), random (ids).
  */
 #include "80-edit.bpf.h"
 
