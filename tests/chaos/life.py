@@ -103,7 +103,7 @@ def run_life(build, life, seed):
         counts = read_summary(done.stdout)
         counts["retrans"] = rig.retransmissions()
         notes = [shorten(done.stderr), *complaints, f"agent: {agent_reasons(rig.agent)}"]
-        status = 1 if complaints else done.returncode
+        status = 2 if complaints else done.returncode
         return Result(life.name, counts, status, "\n".join(notes))
 
 
