@@ -18,6 +18,7 @@
 /* The network namespace that these programs serve: the low half of its cookie. */
 const volatile __u32 netns_id __weak = 0;
 
+/* Ethernet with one VLAN tag: what a device carries beyond its MTU. */
 #define VLAN_ETHERNET_HEADER 18
 
 #define TCP_FIN 0x01
@@ -35,8 +36,6 @@ const volatile __u32 netns_id __weak = 0;
 #define TCP_OFF_WINDOW 14
 #define TCP_OFF_CSUM   16
 
-#define IPV4_OFF_LEN       2
-#define IPV4_OFF_CSUM      10
 #define IPV6_OFF_LEN       4
 #define IP_MORE_FRAGMENTS  0x2000
 #define IP_FRAGMENT_OFFSET 0x1fff
