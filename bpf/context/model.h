@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
+/*
+ * Who works on what: the things that the packet programs, the probes and user space share.
+ *
+ *   request   an incoming request, from the moment its head has arrived until its response is sent
+ *   socket    one end of a TCP connection: requests that have arrived on it, calls that went out
+ *   call      an outgoing request, or any other bytes sent to a peer that is to answer
+ *   worker    a thread, or in Go a goroutine
+ *   process   all workers of one program
+ *
+ * A request is named by the id of its server span, drawn when it arrives; 0 names none. Times
+ * are CLOCK_MONOTONIC in ns. Sequence numbers are those of the socket (host byte order).
+ */
+#ifndef CTXPROP_CONTEXT_MODEL_H
+#define CTXPROP_CONTEXT_MODEL_H
+
+#include <linux/types.h>
+
+/* What traceparent says, and whether a tracestate goes with it. */
+struct span_context {
+	__u8 trace_id[16] __attribute__((aligned(8)));
+	__u8 span_id[8];
+	__u8 flags;      /* trace-flags */
+	__u8 tracestate; /* 1: map `tracestates` has one for this span */
+	__u8 reserved[6];
+};
+_Static_assert(sizeof(struct span_context) == 32, "span_context is shared");
+
+/* Which rule named the cause of a call (rows of ctxprop stats, in this order of rank). */
+#define CTXPROP_EVIDENCE(X)                                                                        \
+	X(NONE, "none", "nothing is known: a new trace")                                           \
+	X(OWN, "own", "the program's own traceparent")                                             \
+	X(REQUEST_ID, "request-id", "the same x-request-id as an incoming request")                \
+	X(GOROUTINE, "goroutine", "the goroutine, or the one that started it")                     \
+	X(TASK, "task", "the task that the runtime was executing")                                 \
+	X(THREAD, "thread", "the thread that read the request")                                    \
+	X(LOOP, "loop", "what the event loop has read last")                                       \
+	X(ANSWER, "answer", "the answer to another call of the same request")                      \
+	X(CONNECT, "connect", "the connection was opened for the request")                         \
+	X(FORK, "fork", "the process or thread was made for the request")                          \
+	X(WAKE, "wake", "the worker was woken for the request")                                    \
+	X(PEER, "peer", "bytes from another process of this host")
+
+/* Why a call has no cause although something was in hand. */
+#define CTXPROP_VETO(X)                                                                            \
+	X(NONE, "none", "there was no veto")                                                       \
+	X(IDLE_LOOP, "other-idle-loop", "the event loop has other requests that could call")       \
+	X(IDLE_PROCESS, "other-idle-process", "the process has other requests that could call")    \
+	X(NO_EVIDENCE, "no-evidence", "requests are open, but nothing names one of them")          \
+	X(SPENT, "spent", "the evidence has been used by an earlier call")                         \
+	X(DISAGREE, "disagree", "two pieces of evidence name different requests")                  \
+	X(ENDED, "ended", "the request that the evidence names is over")
+
+#define CTXPROP_EVIDENCE_ENUM(id, name, text) EVIDENCE_##id,
+enum evidence { CTXPROP_EVIDENCE(CTXPROP_EVIDENCE_ENUM) EVIDENCE_COUNT };
+#undef CTXPROP_EVIDENCE_ENUM
+#define CTXPROP_VETO_ENUM(id, name, text) VETO_##id,
+enum veto { CTXPROP_VETO(CTXPROP_VETO_ENUM) VETO_COUNT };
+#undef CTXPROP_VETO_ENUM
+
+/* A thread: tid, goroutine 0. A goroutine: its address, tid 0. Ids of the initial pid namespace. */
+struct worker_key {
+	__u32 tgid;
+	__u32 tid;
+	__u64 goroutine;
+};
+_Static_assert(sizeof(struct worker_key) == 16, "worker_key is shared");
+
+enum request_flags {
+	REQUEST_TAKEN = 1 << 0,   /* a worker has read its first byte */
+	REQUEST_ENDED = 1 << 1,   /* its response is sent, or its connection is gone */
+	REQUEST_ROOT = 1 << 2,    /* it brought no valid traceparent: the trace begins here */
+};
+
+/* Map `requests`, keyed by the span id. Made and ended by the packet programs. */
+struct request {
+	struct span_context context; /* of the server span */
+	__u8 parent_id[8];           /* span that the caller named; zero for a root */
+	struct worker_key worker;    /* who took it up */
+	__u64 arrived_ns;            /* its head was complete */
+	__u64 taken_ns;              /* its first byte was read */
+	__u32 flags;                 /* enum request_flags */
+	__u32 waiting;               /* calls attributed to it that are outstanding */
+	__u32 calls;                 /* calls attributed to it in all */
+	__u32 netns;                 /* as in struct flow_key */
+};
+
+/* Open, waiting, unattributed: see 'veto' in engine.h. */
+struct tally {
+	__u32 open;         /* requests that were taken and are not over */
+	__u32 waiting;      /* of these: with a call outstanding */
+	__u32 unattributed; /* calls outstanding whose cause is not known */
+	__u32 reserved;
+};
+
+/* One incoming request on its way from the packets to the worker that reads it. */
+struct arrival {
+	__u64 request;  /* key of map `requests` */
+	__u32 seq;      /* number of its first byte */
+	__u32 reserved;
+};
+
+/* An outgoing request as the probes see it: bytes that begin an exchange on a client socket. */
+struct call {
+	struct span_context cause; /* of the request that it belongs to; trace id 0: none */
+	__u64 request;             /* that request, or 0 */
+	__u32 seq;                 /* socket's number of its first byte */
+	__u8 evidence;             /* enum evidence */
+	__u8 veto;                 /* enum veto */
+	__u8 outstanding;          /* 1: no byte of an answer was read yet */
+	__u8 reserved;
+	__u32 tgid;
+	__u32 tid;
+};
+
+#define SOCKET_ARRIVALS 8 /* powers of two */
+#define SOCKET_CALLS    4
+
+enum socket_flags {
+	SOCKET_CLIENT = 1 << 0, /* this side connected */
+	SOCKET_SERVER = 1 << 1, /* this side accepted */
+};
+
+/*
+ * Map `sockets`: BPF_MAP_TYPE_SK_STORAGE. Indices count up for ever; a slot is index & (size-1).
+ * The packet programs write arrivals at arrivals_end (inbound softirq), the probes take them at
+ * arrivals_first (a reader). The probes write calls at calls_end (a sender), the packet programs
+ * read them (outbound).
+ */
+struct socket {
+	__u32 flags; /* enum socket_flags */
+	__u32 arrivals_first;
+	__u32 arrivals_end;
+	__u32 calls_end;
+	__u64 serving;           /* request that was taken from here last */
+	__u64 connected_for;     /* request that the connection was opened for */
+	struct worker_key connected_by;
+	struct arrival arrival[SOCKET_ARRIVALS];
+	struct call call[SOCKET_CALLS];
+};
+
+#endif
