@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Running ctxpropd and ctxprop on a host of the lab, and looking at what they pinned."""
+import ctypes
 import json
 import os
 import pathlib
+import re
 import signal
+import struct
 import subprocess
 import tempfile
 import time
@@ -11,6 +14,10 @@ import time
 import test_agent_hooks as hooks
 
 BPFFS = pathlib.Path("/sys/fs/bpf/ctxprop")
+ABI_HEADER = pathlib.Path(__file__).parents[2] / "bpf/abi.h"
+SYS_BPF = {"x86_64": 321, "aarch64": 280}[os.uname().machine]
+BPF_OBJ_GET = 7
+_libc = ctypes.CDLL(None, use_errno=True)
 
 
 def wait_for(what, seconds=10):
@@ -25,14 +32,26 @@ def pins(host):
     return BPFFS / f"{hooks.cookie(host):x}"
 
 
+def abi_version():
+    return int(re.search(r"#define CTXPROP_ABI_VERSION (\d+)", ABI_HEADER.read_text())[1])
+
+
 def layer(host):
-    return pins(host) / "v1"
+    return pins(host) / f"v{abi_version()}"
 
 
 def object_id(kind, path):
-    shown = subprocess.run(["bpftool", "-j", kind, "show", "pinned", path],
-                           capture_output=True, text=True, check=True).stdout
-    return json.loads(shown)["id"]
+    """Id of a pinned map, program or link. By bpf(2): not every bpftool opens pins of all kinds."""
+    name = ctypes.create_string_buffer(os.fsencode(path))
+    request = struct.pack("QII", ctypes.addressof(name), 0, 0)
+    fd = _libc.syscall(SYS_BPF, BPF_OBJ_GET, request, len(request))
+    if fd < 0:
+        raise OSError(ctypes.get_errno(), f"BPF_OBJ_GET {path}")
+    try:
+        shown = pathlib.Path(f"/proc/self/fdinfo/{fd}").read_text()
+    finally:
+        os.close(fd)
+    return int(re.search(rf"^{kind}_id:\s*(\d+)$", shown, re.MULTILINE)[1])
 
 
 def map_ids(host):
