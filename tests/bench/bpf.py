@@ -6,21 +6,13 @@ import json
 import os
 import struct
 import subprocess
+import sys
+from pathlib import Path
 
-SYS_BPF = {"x86_64": 321, "aarch64": 280}[os.uname().machine]
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lab"))
+from bpf_map import bpf  # noqa: E402
+
 BPF_MAP_UPDATE_ELEM, BPF_MAP_GET_FD_BY_ID, BPF_ENABLE_STATS = 2, 14, 32
-
-LIBC = ctypes.CDLL(None, use_errno=True)
-
-
-def bpf(command, attributes):
-    """bpf(2); the result, or OSError."""
-    buffer = ctypes.create_string_buffer(attributes, 128)
-    result = LIBC.syscall(SYS_BPF, command, buffer, 128)
-    if result < 0:
-        error = ctypes.get_errno()
-        raise OSError(error, f"bpf command {command}: {os.strerror(error)}")
-    return result
 
 
 class Statistics:

@@ -15,7 +15,7 @@ else
 	PACKAGES_BUILD+=(libllhttp-dev)
 fi
 PACKAGES_DEMO=(python3 iproute2 procps util-linux curl nginx-light)
-PACKAGES_TEST=(g++ libcmocka-dev libclang-rt-dev clang-format clang-tidy git shellcheck
+PACKAGES_TEST=(g++ golang-go libcmocka-dev libclang-rt-dev clang-format clang-tidy git shellcheck
 	iputils-ping
 	haproxy wrk nodejs nftables ethtool tcpdump iperf3
 	qemu-system-x86 busybox-static cpio kmod zstd xz-utils)

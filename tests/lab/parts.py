@@ -35,6 +35,7 @@ PARTS = (
     Part("unit", ctest("build", "unit"), 300),
     Part("sanitizers", ctest("build-debug", "unit"), 600),
     Part("bpf", ctest("build", "bpf"), 300),
+    Part("profile", ctest("build", "profile"), 300),
     Part("net", [*PYTHON, "tests/net/run.py", "--build", "build"], 600),
     Part("agent", [*PYTHON, "tests/net/test_agent.py"], 300),
     Part("chaos", [*PYTHON, "tests/chaos/chaos.py", "--short"], 400),

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "burn.h"
+
+#define ROUNDS_PER_LOOK 20000 /* some 10 us */
+
+static int truth = -1;
+
+void truth_open(const char *path)
+{
+	truth = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+	if (truth < 0) {
+		perror(path);
+		exit(EXIT_FAILURE);
+	}
+}
+
+static uint64_t now(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static void burn_until(uint64_t cpu_ns)
+{
+	volatile uint32_t x = 1;
+
+	while (now(CLOCK_THREAD_CPUTIME_ID) < cpu_ns)
+		for (int i = 0; i < ROUNDS_PER_LOOK; i++)
+			x = x * 1664525 + 1013904223;
+}
+
+static void write_down(uint64_t start, uint64_t end, const char *id)
+{
+	/* One write with O_APPEND: lines of several threads do not mix. */
+	dprintf(truth, "%d %d %llu %llu %s\n", getpid(), gettid(), (unsigned long long)start,
+		(unsigned long long)end, id);
+}
+
+void burn(const struct work *work)
+{
+	uint64_t start, cpu = now(CLOCK_THREAD_CPUTIME_ID);
+
+	writer_begin(work);
+	start = now(CLOCK_MONOTONIC);
+	burn_until(cpu + work->cpu_us * 500);
+	writer_halfway(work);
+	burn_until(cpu + work->cpu_us * 1000);
+	write_down(start, now(CLOCK_MONOTONIC), work->id);
+	writer_end(work);
+}

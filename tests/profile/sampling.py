@@ -1,0 +1,179 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Can a profiler use traces_ctx_v1? Servers in C, Python and Go burn CPU under known requests, a
+sampler that knows only the published layout looks at them.
+
+    sampling.py [--build DIR] [--self-test] [ROW...]
+
+--self-test: without ctxprop; a server publishes contexts itself, in a map of its own, and makes
+mistakes that must be found.
+"""
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from collections import namedtuple
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "lab"))
+
+import bpf_map  # noqa: E402
+import judge  # noqa: E402
+from agent import Agent  # noqa: E402
+from lab import Lab  # noqa: E402
+from load import Load  # noqa: E402
+
+PORT = 8080
+ADDRESS = "10.79.0.2"
+CPU_US = 60000  # of a request
+PIN = "/sys/fs/bpf/otel/traces_ctx_v1"
+
+# server: argv with {build}, {here}; PORT and the truth file follow
+Row = namedtuple("Row", "name server connections requests roots", defaults=(4, 12, False))
+ROWS = (
+    Row("C", ["{build}/profile_burn"]),
+    Row("C, new traces", ["{build}/profile_burn"], roots=True),
+    Row("Python", ["/usr/bin/python3", "-B", "{here}/burn.py"]),
+    Row("Go", ["{build}/profile_burn_go"]),
+    Row("Go, one at a time", ["{build}/profile_burn_go"], connections=1, requests=24),
+)
+
+# What the server of the self-test does wrong once in ten requests, and the complaints that must
+# come of it.
+MISSING, WRONG, STALE, SPAN = (f"samples are {word}" for word in ("missing", "wrong", "stale", "span"))
+LEFT = "entries left"
+FAULTS = {"none": (), "wrong": (WRONG,), "stale": (STALE, LEFT), "late": (MISSING,),
+          "absent": (MISSING,), "span": (SPAN,), "zero": (SPAN,), "parent": (SPAN,),
+          "idle": (STALE,)}
+
+
+class Sampler:
+    """profile_sampler on the whole machine, while this is held."""
+
+    def __init__(self, build, pin):
+        self.said = tempfile.TemporaryFile("w+")
+        self.process = subprocess.Popen([f"{build}/profile_sampler", pin], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True)
+
+    def __enter__(self):
+        if self.process.stdout.readline() != "ready\n":
+            raise RuntimeError("profile_sampler does not start")
+        # From now on into a file: a pipe would fill up.
+        self.copy = subprocess.Popen(["cat"], stdin=self.process.stdout, stdout=self.said)
+        return self
+
+    def __exit__(self, *_):
+        self.process.stdin.close()
+        self.process.wait(timeout=10)
+        self.copy.wait(timeout=10)
+
+    def samples(self):
+        self.said.seek(0)
+        return judge.read_samples(self.said)
+
+
+Outcome = namedtuple("Outcome", "verdicts complaints")
+
+
+def measure(host, client, build, pin, row, truth, *more):
+    """Start a row's server in `host`, load it from `client`, sample it; returns the Outcome."""
+    argv = [word.format(build=build, here=HERE) for word in row.server]
+    server = host.spawn([*argv, PORT, truth, *more])
+    host.wait_port(PORT)
+    load = Load(client, ADDRESS, PORT, CPU_US, row.roots)
+    with Sampler(build, pin) as sampler:
+        sockets = load.run(row.connections, row.requests)
+    try:
+        left = bpf_map.entries_of(pin, server.pid)
+    finally:
+        for connection in sockets:
+            connection.close()
+        server.kill()
+        server.wait()
+    samples, lost = sampler.samples()
+    verdicts = judge.judge(judge.read_truth(truth), load.requests, samples)
+    complaints = judge.complaints(verdicts, lost)
+    if left:
+        complaints.append(f"{LEFT} while all threads are idle: {left}")
+    return Outcome(verdicts, complaints)
+
+
+def world(lab):
+    """(server's host, client's host)"""
+    client, server = lab.host("client"), lab.host("server")
+    lab.link(client, server, "10.79.0.1/24", f"{ADDRESS}/24")
+    return server, client
+
+
+def show(name, outcome):
+    """One line of the table."""
+    counts = "  ".join(f"{word} {count}" for word, count in sorted(outcome.verdicts.items()))
+    print(f"{name}: {100 * judge.right_share(outcome.verdicts):.2f} % right ({counts})", flush=True)
+
+
+def row_outcome(build, row):
+    with tempfile.TemporaryDirectory(prefix="ctxprop-profile-") as folder, Lab("profile") as lab:
+        server, client = world(lab)
+        Agent(server, build)
+        return measure(server, client, build, PIN, row, f"{folder}/truth")
+
+
+def run_rows(build, names):
+    failed = 0
+    for row in ROWS:
+        if names and not any(name.lower() in row.name.lower() for name in names):
+            continue
+        program = row.server[0].format(build=build)
+        if not os.path.exists(program):
+            print(f"ok - {row.name} # SKIP {program} is not there: was Go missing at build time?")
+            continue
+        outcome = row_outcome(build, row)
+        show(row.name, outcome)
+        failed += tell(row.name, outcome.complaints)
+    return failed
+
+
+def tell(name, complaints):
+    """TAP line of a row; returns 1 if it failed."""
+    print(f"{'not ok' if complaints else 'ok'} - {name}", flush=True)
+    print("".join(f"# {line}\n" for line in complaints), end="", flush=True)
+    return int(bool(complaints))
+
+
+def fault_outcome(build, fault):
+    row = Row(fault, ["{build}/profile_burn"], requests=10)
+    with tempfile.TemporaryDirectory(prefix="ctxprop-profile-") as folder, Lab("profile") as lab, \
+            bpf_map.Pinned("lru_hash", 8, 24, 16384) as pin:
+        return measure(*world(lab), build, pin, row, f"{folder}/truth", pin, fault)
+
+
+def self_test(build, names):
+    """Each fault must be found for what it is, and no fault must find nothing."""
+    failed = 0
+    for fault, wanted in FAULTS.items():
+        if names and fault not in names:
+            continue
+        outcome = fault_outcome(build, fault)
+        show(f"fault {fault}", outcome)
+        found = " ".join(outcome.complaints)
+        wrong = [f"not found: {word}" for word in wanted if word not in found]
+        if not wanted:
+            wrong = outcome.complaints
+        failed += tell(f"fault {fault}", wrong)
+    return failed
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", default=HERE.parents[1] / "build", help="build folder")
+    parser.add_argument("--self-test", action="store_true", help="does the judge find mistakes?")
+    parser.add_argument("names", nargs="*", metavar="ROW", help="parts of rows' names")
+    args = parser.parse_args()
+    run = self_test if args.self_test else run_rows
+    return int(run(os.path.abspath(args.build), args.names) > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
