@@ -25,12 +25,17 @@ def bpf(command, attributes):
     return result
 
 
+def open_pin(path):
+    """File descriptor of whatever is pinned there; OSError if nothing is."""
+    name = ctypes.create_string_buffer(os.fsencode(path))
+    return bpf(GET, struct.pack("QII", ctypes.addressof(name), 0, 0))
+
+
 class Map:
     """A map by its pin; keys and values are bytes."""
 
     def __init__(self, path):
-        name = ctypes.create_string_buffer(str(path).encode())
-        self.fd = bpf(GET, struct.pack("QII", ctypes.addressof(name), 0, 0))
+        self.fd = open_pin(path)
         info = ctypes.create_string_buffer(128)
         bpf(INFO, struct.pack("IIQ", self.fd, len(info), ctypes.addressof(info)))
         (self.type, self.id, self.key_size, self.value_size, self.max_entries,
@@ -93,7 +98,7 @@ class Pinned:
     def __enter__(self):
         fd = bpf(MAP_CREATE, struct.pack("IIIII", *self.shape, 0))
         try:
-            name = ctypes.create_string_buffer(str(self.path).encode())
+            name = ctypes.create_string_buffer(os.fsencode(self.path))
             bpf(PIN, struct.pack("QII", ctypes.addressof(name), fd, 0))
         finally:
             os.close(fd)

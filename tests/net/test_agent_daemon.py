@@ -1,23 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Running ctxpropd and ctxprop on a host of the lab, and looking at what they pinned."""
-import ctypes
 import json
 import os
 import pathlib
 import re
 import signal
-import struct
 import subprocess
 import tempfile
 import time
 
+import bpf_map
 import test_agent_hooks as hooks
 
 BPFFS = pathlib.Path("/sys/fs/bpf/ctxprop")
 ABI_HEADER = pathlib.Path(__file__).parents[2] / "bpf/abi.h"
-SYS_BPF = {"x86_64": 321, "aarch64": 280}[os.uname().machine]
-BPF_OBJ_GET = 7
-_libc = ctypes.CDLL(None, use_errno=True)
 
 
 def wait_for(what, seconds=10):
@@ -42,11 +38,7 @@ def layer(host):
 
 def object_id(kind, path):
     """Id of a pinned map, program or link. By bpf(2): not every bpftool opens pins of all kinds."""
-    name = ctypes.create_string_buffer(os.fsencode(path))
-    request = struct.pack("QII", ctypes.addressof(name), 0, 0)
-    fd = _libc.syscall(SYS_BPF, BPF_OBJ_GET, request, len(request))
-    if fd < 0:
-        raise OSError(ctypes.get_errno(), f"BPF_OBJ_GET {path}")
+    fd = bpf_map.open_pin(path)
     try:
         shown = pathlib.Path(f"/proc/self/fdinfo/{fd}").read_text()
     finally:
