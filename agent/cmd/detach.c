@@ -12,6 +12,7 @@
 #include "load/control.h"
 #include "load/layout.h"
 #include "load/links.h"
+#include "load/node.h"
 
 /* What is known of the connections that would break. */
 struct damage {
@@ -107,6 +108,9 @@ static int remove_all(const struct pins *pins)
 		err = -errno;
 	if (err)
 		return command_refuse("not everything could be removed: %s", strerror(-err));
+	err = node_remove_if_unused();
+	if (err)
+		return command_refuse("the probes could not be removed: %s", strerror(-err));
 	/* Not empty when other namespaces have pins. */
 	rmdir(PINS_ROOT);
 	return COMMAND_OK;

@@ -12,12 +12,14 @@
 #include "base/netns.h"
 #include "daemon/daemon.h"
 #include "daemon/devices.h"
+#include "daemon/follow.h"
 #include "daemon/layers.h"
 #include "daemon/upkeep.h"
 #include "flows/table.h"
 #include "load/control.h"
 #include "load/engine.h"
 #include "load/features.h"
+#include "load/node.h"
 #include "load/pins.h"
 #include "load/stale.h"
 #include "load/tcx.h"
@@ -134,6 +136,19 @@ static int load_programs(struct daemon *daemon, const struct options *options)
 	return 0;
 }
 
+/* Without probes requests still get their header, each as a new trace. */
+static void follow(void)
+{
+	struct node_report report;
+	int err = node_open(&report);
+
+	if (err)
+		log_warning("requests are not followed, each call begins a new trace: %s",
+			    strerror(-err));
+	else
+		follow_log(&report);
+}
+
 static int attach_all(struct daemon *daemon, const struct options *options)
 {
 	struct attacher *attacher = &daemon->attacher;
@@ -166,6 +181,7 @@ static int start(struct daemon *daemon, const struct options *options)
 	if (err)
 		return err;
 	clear_stale(&daemon->pins);
+	follow();
 	err = load_programs(daemon, options);
 	if (!err)
 		err = attach_all(daemon, options);

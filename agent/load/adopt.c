@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "load/adopt.h"
 #include "load/layout.h"
+#include "load/node_maps.h"
 #include "load/pins.h"
 
 bool adopt_is_lasting(const struct bpf_map *map)
@@ -14,7 +15,7 @@ bool adopt_is_lasting(const struct bpf_map *map)
 	const char *name = bpf_map__name(map);
 
 	return !bpf_map__is_internal(map) && strcmp(name, "scratch") != 0 &&
-	       strcmp(name, "note") != 0;
+	       strcmp(name, "note") != 0 && !node_maps_has(name);
 }
 
 /* Hash tables keep their size from one daemon to the next; arrays are indexed by meaning. */
@@ -40,10 +41,9 @@ static const char *difference(const struct bpf_map_info *pinned, const struct bp
 	return NULL;
 }
 
-static bool fits(const char *layer_dir, const struct bpf_map *map, char *ret_why, size_t size)
+bool adopt_fits(const char *path, const struct bpf_map *map, char *ret_why, size_t size)
 {
-	char path[PINS_PATH_MAX];
-	_cleanup_close_ int fd = bpf_obj_get(pins_map_path(path, layer_dir, bpf_map__name(map)));
+	_cleanup_close_ int fd = bpf_obj_get(path);
 	struct bpf_map_info info = {};
 	__u32 info_size = sizeof(info);
 	const char *differs;
@@ -65,12 +65,14 @@ enum adoption adopt_judge(const char *layer_dir, const struct bpf_object *object
 {
 	int err = layout_check(layer_dir, ret_why, size);
 	const struct bpf_map *map;
+	char path[PINS_PATH_MAX];
 
 	if (err)
 		return err == -ENOENT ? ADOPT_NOTHING : ADOPT_REFUSED;
 	bpf_object__for_each_map(map, object)
 	{
-		if (adopt_is_lasting(map) && !fits(layer_dir, map, ret_why, size))
+		pins_map_path(path, layer_dir, bpf_map__name(map));
+		if (adopt_is_lasting(map) && !adopt_fits(path, map, ret_why, size))
 			return ADOPT_REFUSED;
 	}
 	return ADOPT_ALL;

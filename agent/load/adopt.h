@@ -20,10 +20,19 @@ enum adoption {
 enum adoption adopt_judge(const char *layer_dir, const struct bpf_object *object, char *ret_why,
 			  size_t size);
 
+/*
+ * Does what is pinned at `path` fit this map of an opened object? Nothing there fits. If not,
+ * `ret_why` says what differs.
+ */
+bool adopt_fits(const char *path, const struct bpf_map *map, char *ret_why, size_t size);
+
 /* Let the object use the layer's pinned maps. To be called before load. 0 or -errno. */
 int adopt_maps(const char *layer_dir, struct bpf_object *object);
 
-/* Is this one of the maps that outlive the daemon? Read-only data and scratch space are not. */
+/*
+ * Is this one of the layer's maps that outlive the daemon? Read-only data and scratch space do
+ * not; maps of the node (see node_maps.h) do, but are not the layer's.
+ */
 bool adopt_is_lasting(const struct bpf_map *map);
 
 #endif

@@ -10,6 +10,7 @@
 #include "load/adopt.h"
 #include "load/control.h"
 #include "load/engine.h"
+#include "load/node_maps.h"
 #include "tc.skel.h"
 
 struct engine {
@@ -115,6 +116,8 @@ static int load(struct engine *engine, const struct pins *pins, __u64 netns_cook
 
 	tc->rodata->netns_id = (__u32)netns_cookie;
 	err = bpf_map__set_max_entries(tc->maps.flows, options->flows);
+	if (!err)
+		err = node_maps_share(tc->obj, NULL, 0);
 	if (!err)
 		err = adopt(pins, tc->obj, &found, origin);
 	if (!err)

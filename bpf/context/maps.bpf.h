@@ -9,9 +9,14 @@
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 #include "context/model.h"
+#include "context/traces.h"
+#include "context/worker.h"
 
 /* Requests that are not over yet. When it is full, new ones are not followed. */
 #define CTXPROP_REQUESTS_MAX 65536
+/* Threads and processes that have to do with requests; others have no entry. */
+#define CTXPROP_WORKERS_MAX   65536
+#define CTXPROP_PROCESSES_MAX 16384
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -27,6 +32,30 @@ struct {
 	__type(key, int);
 	__type(value, struct socket);
 } sockets __weak SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, CTXPROP_WORKERS_MAX);
+	__type(key, struct worker_key);
+	__type(value, struct worker);
+} workers __weak SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, CTXPROP_PROCESSES_MAX);
+	__type(key, __u32); /* tgid */
+	__type(value, struct process);
+} processes __weak SEC(".maps");
+
+/* Read by profilers; everything about it is fixed (see context/traces.h). */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, TRACES_CTX_MAX);
+	__type(key, __u64);
+	__type(value, struct traces_ctx);
+} traces_ctx_v1 __weak SEC(".maps");
 
 static __always_inline struct request *request_lookup(__u64 id)
 {

@@ -67,9 +67,9 @@ struct worker_key {
 _Static_assert(sizeof(struct worker_key) == 16, "worker_key is shared");
 
 enum request_flags {
-	REQUEST_TAKEN = 1 << 0,   /* a worker has read its first byte */
-	REQUEST_ENDED = 1 << 1,   /* its response is sent, or its connection is gone */
-	REQUEST_ROOT = 1 << 2,    /* it brought no valid traceparent: the trace begins here */
+	REQUEST_TAKEN = 1 << 0, /* a worker has read its first byte */
+	REQUEST_ENDED = 1 << 1, /* its response is sent, or its connection is gone */
+	REQUEST_ROOT = 1 << 2,  /* it brought no valid traceparent: the trace begins here */
 };
 
 /* Map `requests`, keyed by the span id. Made and ended by the packet programs. */
@@ -95,8 +95,8 @@ struct tally {
 
 /* One incoming request on its way from the packets to the worker that reads it. */
 struct arrival {
-	__u64 request;  /* key of map `requests` */
-	__u32 seq;      /* number of its first byte */
+	__u64 request; /* key of map `requests` */
+	__u32 seq;     /* number of its first byte */
 	__u32 reserved;
 };
 
@@ -132,8 +132,8 @@ struct socket {
 	__u32 arrivals_first;
 	__u32 arrivals_end;
 	__u32 calls_end;
-	__u64 serving;           /* request that was taken from here last */
-	__u64 connected_for;     /* request that the connection was opened for */
+	__u64 serving;       /* request that was taken from here last */
+	__u64 connected_for; /* request that the connection was opened for */
 	struct worker_key connected_by;
 	struct arrival arrival[SOCKET_ARRIVALS];
 	struct call call[SOCKET_CALLS];

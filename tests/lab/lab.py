@@ -10,19 +10,34 @@ Everything that a Lab made is gone when it ends, however it ends.
 """
 import contextlib
 import ctypes
+import functools
 import itertools
 import os
 import signal
 import subprocess
 import time
 
+CLONE_NEWNS = 0x00020000
 CLONE_NEWNET = 0x40000000
+MS_REC_PRIVATE = 0x44000
+BPFFS = "/sys/fs/bpf"
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def _enter(netns_fd):
     if _libc.setns(netns_fd, CLONE_NEWNET):
         raise OSError(ctypes.get_errno(), "setns")
+
+
+@functools.cache
+def own_pins():
+    """From here on this process and its children see a BPF file system of their own: what the
+    agents of a lab pin is neither mixed with the node's agent nor with other tests."""
+    if _libc.unshare(CLONE_NEWNS):
+        raise OSError(ctypes.get_errno(), "unshare")
+    for argv in ((b"none", b"/", None, MS_REC_PRIVATE), (b"bpf", BPFFS.encode(), b"bpf", 0)):
+        if _libc.mount(*argv, None):
+            raise OSError(ctypes.get_errno(), f"mount {argv[1].decode()}")
 
 
 def sh(*argv, check=True, **kw):
@@ -104,6 +119,7 @@ class Lab:
     serial = itertools.count()
 
     def __init__(self, name):
+        own_pins()
         self.name, self.hosts, self.processes = name, [], []
         number = next(self.serial)
         self.suffix = f".{number}" if number else ""

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "daemon/follow.h"
+
+static void log_missing(const struct probe_hooks *hooks)
+{
+	for (unsigned int i = 0; i < hooks->count; i++)
+		if (!hooks->event[i].hook[0])
+			log_warning("no hook for the event '%s' on this kernel: %s",
+				    hooks->event[i].event, strerror(-hooks->event[i].err));
+}
+
+static void log_hooks(const struct probe_hooks *hooks)
+{
+	char text[512] = "";
+
+	for (unsigned int i = 0; i < hooks->count; i++) {
+		size_t used = strlen(text);
+
+		if (hooks->event[i].hook[0])
+			snprintf(text + used, sizeof(text) - used, " %s", hooks->event[i].hook);
+	}
+	log_info("probes at%s", text);
+}
+
+void follow_log(const struct node_report *report)
+{
+	if (report->replaced[0])
+		log_warning("the node's maps are of another build (%s) and were made anew; daemons "
+			    "of other namespaces follow again after a restart",
+			    report->replaced);
+	if (report->unpublished[0])
+		log_warning("contexts are not published in %s/%s, which is left as it is: %s",
+			    NODE_TRACES_DIR, NODE_TRACES_NAME, report->unpublished);
+	log_missing(&report->hooks);
+	if (!report->follows) {
+		log_warning("requests are not followed, each call begins a new trace");
+		return;
+	}
+	log_info("%s the node's probes", report->adopted ? "adopted" : "attached");
+	log_hooks(&report->hooks);
+}

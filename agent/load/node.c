@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <bpf/bpf.h>
+
+#include "base/cleanup.h"
+#include "context/node.h"
+#include "load/node.h"
+#include "load/pins.h"
+
+/* Others hold the lock for as long as it takes to load the probes. */
+#define LOCK_TRIES   500
+#define LOCK_WAIT_NS 20000000
+
+static void name_pins(struct pins *ret_pins)
+{
+	snprintf(ret_pins->netns_dir, sizeof(ret_pins->netns_dir), "%s", NODE_DIR);
+	snprintf(ret_pins->layer_dir, sizeof(ret_pins->layer_dir), "%s", node_maps_layer_dir());
+}
+
+/* Take the lock, waiting for other daemons. `take` is one of pins_lock*(). */
+static int lock(const struct pins *pins, int (*take)(const struct pins *pins))
+{
+	const struct timespec pause = {.tv_nsec = LOCK_WAIT_NS};
+	int fd = take(pins);
+
+	for (int i = 0; i < LOCK_TRIES && (fd == -EWOULDBLOCK || fd == -ESTALE); i++) {
+		nanosleep(&pause, NULL);
+		fd = take(pins);
+	}
+	return fd;
+}
+
+static int open_state(const char *layer_dir)
+{
+	char path[PINS_PATH_MAX];
+
+	return bpf_obj_get(pins_map_path(path, layer_dir, "node"));
+}
+
+static int read_state(const char *layer_dir, struct node *ret_node)
+{
+	_cleanup_close_ int fd = open_state(layer_dir);
+	__u32 index = 0;
+
+	return fd < 0 ? fd : bpf_map_lookup_elem(fd, &index, ret_node);
+}
+
+/* From here on the probes of this generation are the ones that count. */
+static int hand_over(const char *layer_dir, __u32 generation)
+{
+	_cleanup_close_ int fd = open_state(layer_dir);
+	struct node node = {.generation = generation, .build = probes_build()};
+	__u32 index = 0;
+
+	return fd < 0 ? fd : bpf_map_update_elem(fd, &index, &node, BPF_ANY);
+}
+
+/* Layers of other versions: their probes would write the same map of contexts. */
+static int remove_if_other(const char *path, const char *name, void *data)
+{
+	const struct pins *pins = data;
+
+	(void)name;
+	return strcmp(path, pins->layer_dir) ? pins_remove_tree(path) : 0;
+}
+
+static int make_maps(const struct pins *pins, struct node_report *report)
+{
+	int err = pins_each(pins->netns_dir, remove_if_other, (void *)pins);
+
+	if (!err && !probes_maps_fit(report->replaced, sizeof(report->replaced)))
+		err = pins_remove_tree(pins->layer_dir);
+	if (!err)
+		err = pins_make_layer(pins->layer_dir);
+	return err ? err : probes_make_maps(report->unpublished, sizeof(report->unpublished));
+}
+
+/* Others' probes stay at work until ours are all attached. */
+static int replace_probes(const struct pins *pins, const char *links_dir, __u32 generation,
+			  struct node_report *report)
+{
+	int err;
+
+	/* What a daemon left that died half-way. */
+	probes_detach_others(links_dir, generation - 1);
+	err = probes_attach(links_dir, generation, &report->hooks);
+	report->follows = !err;
+	err = hand_over(pins->layer_dir, report->follows ? generation : 0);
+	return err ? err : probes_detach_others(links_dir, report->follows ? generation : 0);
+}
+
+static int start_probes(const struct pins *pins, struct node_report *report)
+{
+	struct node node;
+	char links_dir[PINS_PATH_MAX];
+	int err = read_state(pins->layer_dir, &node);
+
+	if (err)
+		return err;
+	pins_join(links_dir, pins->layer_dir, "links");
+	report->adopted = node.generation && node.build == probes_build() &&
+			  !probes_find(links_dir, node.generation, &report->hooks);
+	report->follows = report->adopted;
+	if (report->adopted)
+		return probes_detach_others(links_dir, node.generation);
+	return replace_probes(pins, links_dir, node.generation + 1, report);
+}
+
+int node_open(struct node_report *ret_report)
+{
+	_cleanup_close_ int lock_fd = -1;
+	struct pins pins;
+	int err;
+
+	*ret_report = (struct node_report){};
+	name_pins(&pins);
+	lock_fd = lock(&pins, pins_lock);
+	if (lock_fd < 0)
+		return lock_fd;
+	err = make_maps(&pins, ret_report);
+	return err ? err : start_probes(&pins, ret_report);
+}
+
+int node_find_hooks(struct probe_hooks *ret_hooks)
+{
+	struct pins pins;
+	struct node node;
+	char links_dir[PINS_PATH_MAX];
+	int err;
+
+	name_pins(&pins);
+	err = read_state(pins.layer_dir, &node);
+	if (err || !node.generation)
+		return -ENOENT;
+	return probes_find(pins_join(links_dir, pins.layer_dir, "links"), node.generation,
+			   ret_hooks);
+}
+
+/* The directory of a namespace is named by its cookie. */
+static int is_of_namespace(const char *path, const char *name, void *data)
+{
+	char *end;
+
+	(void)path;
+	(void)data;
+	strtoull(name, &end, 16);
+	return !*end;
+}
+
+int node_remove_if_unused(void)
+{
+	_cleanup_close_ int lock_fd = -1;
+	struct pins pins;
+	int used;
+
+	name_pins(&pins);
+	lock_fd = lock(&pins, pins_lock_existing);
+	if (lock_fd < 0)
+		return lock_fd == -ENOENT ? 0 : lock_fd;
+	used = pins_each(PINS_ROOT, is_of_namespace, NULL);
+	return used ? (used < 0 ? used : 0) : pins_remove_tree(pins.netns_dir);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What there is one of on a node, whatever the number of daemons and network namespaces: the
+ * probes, and the maps that they share with the packet programs of every namespace.
+ *
+ *   /sys/fs/bpf/ctxprop/node/v<abi>/maps/<map name>
+ *                                  /links/<generation>-<program>
+ *   /sys/fs/bpf/otel/traces_ctx_v1
+ *
+ * The first daemon makes it, others adopt it, one of another build replaces the probes, and the
+ * last `ctxprop detach` removes it. A lock on the directory orders them.
+ */
+#ifndef CTXPROP_NODE_H
+#define CTXPROP_NODE_H
+
+#include <stdbool.h>
+
+#include "load/node_maps.h"
+#include "load/probes.h"
+
+/* How the node layer was opened, for the log. */
+struct node_report {
+	bool adopted;             /* probes of an earlier daemon of this build are at work */
+	bool follows;             /* the probes are at work */
+	struct probe_hooks hooks; /* where */
+	char replaced[128];       /* why maps of an earlier build were given up; empty: not */
+	char unpublished[128];    /* why profilers cannot read the contexts; empty: they can */
+};
+
+/* Make the node's maps and probes, or adopt them. 0, or -errno when there are no maps. */
+int node_open(struct node_report *ret_report);
+
+/* Where the probes of this build are attached now. 0, or -ENOENT: there are none. */
+int node_find_hooks(struct probe_hooks *ret_hooks);
+
+/* Remove it if no network namespace has pins any more. 0 or -errno. */
+int node_remove_if_unused(void);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The maps that there is one of on a node: probes and packet programs of every network namespace
+ * share them (bpf/context/maps.bpf.h).
+ */
+#ifndef CTXPROP_NODE_MAPS_H
+#define CTXPROP_NODE_MAPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <bpf/libbpf.h>
+
+#define NODE_DIR         "/sys/fs/bpf/ctxprop/node"
+#define NODE_TRACES_DIR  "/sys/fs/bpf/otel"
+#define NODE_TRACES_NAME "traces_ctx_v1"
+
+/* Is the map of this name one of the node's? */
+bool node_maps_has(const char *name);
+
+/*
+ * Let an opened object use the node's maps, pinning those that are not there yet, when it is
+ * loaded. `ret_unpublished` (may be NULL) says why contexts cannot be published in
+ * NODE_TRACES_DIR, empty if they can; then a map of our own stands in. 0 or -errno.
+ */
+int node_maps_share(struct bpf_object *object, char *ret_unpublished, size_t size);
+
+/* Do the pinned maps have the layout of this build? If not, `ret_why` says which has not. */
+bool node_maps_fit(const struct bpf_object *object, char *ret_why, size_t size);
+
+/* The directory of this build's version of the node layer. */
+const char *node_maps_layer_dir(void);
+
+#endif

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "base/cleanup.h"
+#include "load/node_maps.h"
+#include "load/pins.h"
+#include "load/probes.h"
+#include "probes.skel.h"
+
+/* Programs by event, the best hook of each first. */
+static const struct candidate {
+	const char *event;
+	const char *program;
+	bool required; /* without this event the others would draw wrong conclusions */
+} candidates[] = {
+    {"exit", "probe_exit", true},
+};
+#define CANDIDATES (sizeof(candidates) / sizeof(candidates[0]))
+
+static void cleanup_probes(struct probes **probes)
+{
+	probes__destroy(*probes);
+}
+
+#define _cleanup_probes_ __attribute__((cleanup(cleanup_probes)))
+
+/* Open the object over the node's maps, with one of its programs or (NULL) none. */
+static int open_with(const char *name, struct probes **ret_probes, char *ret_unpublished,
+		     size_t size)
+{
+	_cleanup_probes_ struct probes *probes = probes__open();
+	struct bpf_program *program;
+	int err;
+
+	if (!probes)
+		return -errno;
+	bpf_object__for_each_program(program, probes->obj)
+	    bpf_program__set_autoload(program, name && !strcmp(bpf_program__name(program), name));
+	err = node_maps_share(probes->obj, ret_unpublished, size);
+	if (err)
+		return err;
+	*ret_probes = probes;
+	probes = NULL;
+	return 0;
+}
+
+int probes_make_maps(char *ret_unpublished, size_t size)
+{
+	_cleanup_probes_ struct probes *probes = NULL;
+	int err = open_with(NULL, &probes, ret_unpublished, size);
+
+	return err ? err : probes__load(probes);
+}
+
+bool probes_maps_fit(char *ret_why, size_t size)
+{
+	_cleanup_probes_ struct probes *probes = probes__open();
+
+	return probes && node_maps_fit(probes->obj, ret_why, size);
+}
+
+static const char *pin_path(char *buffer, const char *links_dir, __u32 generation,
+			    const char *program)
+{
+	char name[PINS_PATH_MAX];
+
+	snprintf(name, sizeof(name), "%u-%s", generation, program);
+	return pins_join(buffer, links_dir, name);
+}
+
+/* The pin keeps the link; libbpf would switch some kinds off when it lets go. */
+static int keep(struct bpf_link *link, const char *path)
+{
+	int err = bpf_link__pin(link, path);
+
+	if (!err) {
+		int fd = bpf_link__fd(link);
+
+		bpf_link__disconnect(link);
+		close(fd);
+	}
+	bpf_link__destroy(link);
+	return err;
+}
+
+static int attach_one(const struct candidate *candidate, const char *links_dir, __u32 generation,
+		      struct probe_hook *ret_hook)
+{
+	_cleanup_probes_ struct probes *probes = NULL;
+	int err = open_with(candidate->program, &probes, NULL, 0);
+	struct bpf_program *program;
+	struct bpf_link *link;
+	char path[PINS_PATH_MAX];
+
+	if (err)
+		return err;
+	probes->rodata->probe_generation = generation;
+	program = bpf_object__find_program_by_name(probes->obj, candidate->program);
+	err = probes__load(probes);
+	if (err)
+		return err;
+	link = bpf_program__attach(program);
+	if (!link)
+		return -errno;
+	err = keep(link, pin_path(path, links_dir, generation, candidate->program));
+	if (!err)
+		snprintf(ret_hook->hook, sizeof(ret_hook->hook), "%s",
+			 bpf_program__section_name(program));
+	return err;
+}
+
+/* The row of an event, made at its first candidate. */
+static struct probe_hook *hook_of(struct probe_hooks *hooks, const char *event)
+{
+	struct probe_hook *hook = &hooks->event[hooks->count];
+
+	if (hooks->count && !strcmp(hook[-1].event, event))
+		return hook - 1;
+	hook->event = event;
+	hooks->count++;
+	return hook;
+}
+
+int probes_attach(const char *links_dir, __u32 generation, struct probe_hooks *ret_hooks)
+{
+	int missing = 0;
+
+	*ret_hooks = (struct probe_hooks){};
+	for (size_t i = 0; i < CANDIDATES; i++) {
+		struct probe_hook *hook = hook_of(ret_hooks, candidates[i].event);
+
+		if (!hook->hook[0])
+			hook->err = attach_one(&candidates[i], links_dir, generation, hook);
+	}
+	for (size_t i = 0; i < CANDIDATES; i++) {
+		struct probe_hook *hook = &ret_hooks->event[0];
+
+		while (strcmp(hook->event, candidates[i].event) != 0)
+			hook++;
+		if (candidates[i].required && !hook->hook[0])
+			missing = hook->err;
+	}
+	return missing;
+}
+
+int probes_find(const char *links_dir, __u32 generation, struct probe_hooks *ret_hooks)
+{
+	_cleanup_probes_ struct probes *probes = probes__open();
+	bool any = false;
+	char path[PINS_PATH_MAX];
+
+	*ret_hooks = (struct probe_hooks){};
+	for (size_t i = 0; probes && i < CANDIDATES; i++) {
+		struct probe_hook *hook = hook_of(ret_hooks, candidates[i].event);
+
+		if (access(pin_path(path, links_dir, generation, candidates[i].program), F_OK)) {
+			hook->err = -ENOENT;
+			continue;
+		}
+		any = true;
+		snprintf(hook->hook, sizeof(hook->hook), "%s",
+			 bpf_program__section_name(
+			     bpf_object__find_program_by_name(probes->obj, candidates[i].program)));
+	}
+	return any ? 0 : -ENOENT;
+}
+
+static int detach_if_other(const char *path, const char *name, void *data)
+{
+	const __u32 *generation = data;
+
+	if (*generation && strtoul(name, NULL, 10) == *generation)
+		return 0;
+	return unlink(path) ? -errno : 0;
+}
+
+int probes_detach_others(const char *links_dir, __u32 generation)
+{
+	return pins_each(links_dir, detach_if_other, &generation);
+}
+
+__u64 probes_build(void)
+{
+	size_t size;
+	const __u8 *bytes = probes__elf_bytes(&size);
+	__u64 hash = 0xcbf29ce484222325; /* FNV-1a */
+
+	for (size_t i = 0; i < size; i++)
+		hash = (hash ^ bytes[i]) * 0x100000001b3;
+	return hash;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Attaching the probes: for each event the first hook that this kernel accepts. */
+#ifndef CTXPROP_PROBES_H
+#define CTXPROP_PROBES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <linux/types.h>
+
+#define PROBE_HOOK_MAX 48
+
+/* An event, and where it is caught. */
+struct probe_hook {
+	const char *event;         /* "send" */
+	char hook[PROBE_HOOK_MAX]; /* "tp_btf/tcp_sendmsg_locked"; empty: nowhere */
+	int err;                   /* -errno of the hook that was tried last, if there is none */
+};
+
+#define PROBE_EVENTS_MAX 16
+
+struct probe_hooks {
+	struct probe_hook event[PROBE_EVENTS_MAX];
+	unsigned int count;
+};
+
+/*
+ * Create the node's maps and pin them, or open them. Why contexts cannot be published stands in
+ * `ret_unpublished`, which is empty when they can. 0 or -errno.
+ */
+int probes_make_maps(char *ret_unpublished, size_t size);
+
+/* Do the pinned maps have the layout that the probes want? If not, `ret_why` says what differs. */
+bool probes_maps_fit(char *ret_why, size_t size);
+
+/*
+ * Attach a set of probes over the node's maps and pin them as <links_dir>/<generation>-<program>.
+ * They sleep until the generation in map `node` is theirs. 0 when every event is caught that the
+ * others cannot do without, else -errno.
+ */
+int probes_attach(const char *links_dir, __u32 generation, struct probe_hooks *ret_hooks);
+
+/* Find out what an earlier daemon attached. 0, or -ENOENT when nothing of it is there. */
+int probes_find(const char *links_dir, __u32 generation, struct probe_hooks *ret_hooks);
+
+/* Detach all sets of probes but this one; 0: all of them. 0 or -errno. */
+int probes_detach_others(const char *links_dir, __u32 generation);
+
+/* A number that tells builds of the probes apart. */
+__u64 probes_build(void);
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The end of a request, for packet programs (its response is sent) and probes alike. */
+#ifndef CTXPROP_CONTEXT_END_BPF_H
+#define CTXPROP_CONTEXT_END_BPF_H
+
+#include "context/maps.bpf.h"
+
+/* The request is over: nothing is its child any more. May be called more than once. */
+static __always_inline void context_request_ended(__u64 id)
+{
+	bpf_map_delete_elem(&requests, &id);
+}
+
+#endif

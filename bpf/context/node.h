@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
+/* Which of the probes that are attached count: there is one set of them for the whole node. */
+#ifndef CTXPROP_CONTEXT_NODE_H
+#define CTXPROP_CONTEXT_NODE_H
+
+#include <linux/types.h>
+
+/*
+ * Map `node`, index 0. A daemon of another build attaches its own probes beside the old ones,
+ * which then hand over all at once, by the change of the generation. 0: none is at work.
+ */
+struct node {
+	__u32 generation;
+	__u32 reserved;
+	__u64 build; /* tells builds of the probes apart */
+};
+
+#endif

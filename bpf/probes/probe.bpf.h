@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What every probe begins with. */
+#ifndef CTXPROP_PROBES_PROBE_BPF_H
+#define CTXPROP_PROBES_PROBE_BPF_H
+
+#include "context/maps.bpf.h"
+#include "context/node.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct node);
+} node __weak SEC(".maps");
+
+/* The generation of this object, set before load. */
+const volatile __u32 probe_generation __weak = 0;
+
+/* Is this the set of probes that counts? To be asked before any state is touched. */
+static __always_inline int probe_is_active(void)
+{
+	__u32 zero = 0;
+	const struct node *now = bpf_map_lookup_elem(&node, &zero);
+
+	return now && now->generation == probe_generation;
+}
+
+#endif
