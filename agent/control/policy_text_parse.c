@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "control/prefix.h"
+#include "control/policy_text.h"
+
+/* A rule in the making. */
+struct parse {
+	struct policy_rule *rule;
+	struct policy_error *error;
+	bool said_dir;
+};
+
+#define WRONG(parse, ...) policy_fail((parse)->error, -EINVAL, __VA_ARGS__)
+
+static int take_prio(struct parse *parse, const char *value)
+{
+	unsigned long prio;
+
+	if (number_parse(value, 0, POLICY_PRIO_MAX, &prio))
+		return WRONG(parse, "expected a number from 0 to %d", POLICY_PRIO_MAX);
+	parse->rule->prio = (__u32)prio;
+	return 0;
+}
+
+static int take_dir(struct parse *parse, const char *value)
+{
+	for (enum policy_dir dir = 0; dir < POLICY_DIRS; dir++) {
+		if (!strcmp(value, dir_text(dir))) {
+			parse->rule->dir = dir;
+			parse->said_dir = true;
+			return 0;
+		}
+	}
+	return WRONG(parse, "expected out, in or forward");
+}
+
+static int take_action(struct parse *parse, const char *value)
+{
+	for (enum policy_action action = 0; action < POLICY_ACTIONS; action++) {
+		if (!strcmp(value, action_text(action))) {
+			parse->rule->action = action;
+			return 0;
+		}
+	}
+	return WRONG(parse, "expected inject, observe, restart, strip, skip, accept or ignore");
+}
+
+/* Names and paths: printable, and nothing that would make two words of one. */
+static bool is_word(const char *value)
+{
+	for (; *value; value++)
+		if (*value <= ' ' || *value > '~' || strchr("#\"'\\", *value))
+			return false;
+	return true;
+}
+
+static int take_dev(struct parse *parse, const char *value)
+{
+	size_t length = strlen(value);
+
+	if (!length || length >= POLICY_DEVICE_SIZE || !is_word(value) || strchr(value, '/'))
+		return WRONG(parse, "expected the name of a network device");
+	strcpy(parse->rule->device, value);
+	return 0;
+}
+
+static int parse_prefix(struct policy_error *error, const char *value, struct policy_prefix *ret)
+{
+	char text[POLICY_PREFIX_TEXT_MAX];
+	int err = prefix_parse(value, ret);
+
+	if (err == -EDOM)
+		return policy_fail(error, -EINVAL,
+				   "bits are set behind the prefix; the network is %s",
+				   prefix_text(text, ret));
+	if (err)
+		return policy_fail(error, -EINVAL,
+				   "expected a network such as 10.0.0.0/8 or fd00::/8");
+	return 0;
+}
+
+static int take_end(struct parse *parse, const char *value, struct policy_end *end)
+{
+	*end = (struct policy_end){};
+	if (*value == '!') {
+		end->negated = true;
+		value++;
+	}
+	if (!strcmp(value, "any") || !strcmp(value, "all"))
+		return end->negated ? WRONG(parse, "'!any' would fit nothing") : 0;
+	if (policy_is_set_name(value)) {
+		end->kind = POLICY_SET;
+		strcpy(end->set, value);
+		return 0;
+	}
+	end->kind = POLICY_PREFIX;
+	if (!strpbrk(value, ".:/"))
+		return WRONG(parse, "expected any, a network (10.0.0.0/8) or the name of a set");
+	return parse_prefix(parse->error, value, &end->prefix);
+}
+
+static int take_from(struct parse *parse, const char *value)
+{
+	return take_end(parse, value, &parse->rule->from);
+}
+
+static int take_to(struct parse *parse, const char *value)
+{
+	return take_end(parse, value, &parse->rule->to);
+}
+
+static int take_port(struct parse *parse, const char *value)
+{
+	const char *dash = strchr(value, '-');
+	size_t length = dash ? (size_t)(dash - value) : strlen(value);
+	unsigned long first, last;
+	char text[8];
+
+	if (length < sizeof(text)) {
+		memcpy(text, value, length);
+		text[length] = '\0';
+		if (!number_parse(text, 0, 65535, &first) &&
+		    !number_parse(dash ? dash + 1 : text, 0, 65535, &last)) {
+			parse->rule->port_first = (__u16)first;
+			parse->rule->port_last = (__u16)last;
+			return first <= last ? 0 : WRONG(parse, "the first port is the larger one");
+		}
+	}
+	return WRONG(parse, "expected a port (80) or ports (8000-8999), from 0 to 65535");
+}
+
+static int take_cgroup(struct parse *parse, const char *value)
+{
+	size_t length = strlen(value);
+
+	while (length > 1 && value[length - 1] == '/')
+		length--;
+	if (value[0] != '/' || length >= POLICY_CGROUP_SIZE || !is_word(value) ||
+	    strstr(value, "/../") || strstr(value, "//"))
+		return WRONG(parse,
+			     "expected the path of a cgroup, such as "
+			     "/system.slice/nginx.service, of less than %d characters",
+			     POLICY_CGROUP_SIZE);
+	memcpy(parse->rule->cgroup, value, length);
+	parse->rule->cgroup[length] = '\0';
+	return 0;
+}
+
+static bool is_host(const char *value)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789-_.";
+	size_t length = strspn(value, allowed);
+
+	return length && !value[length] && value[0] != '.' && value[length - 1] != '.' &&
+	       !strstr(value, "..");
+}
+
+static int take_host(struct parse *parse, const char *value)
+{
+	char *host = parse->rule->host;
+	size_t length = strlen(value);
+
+	if (length >= POLICY_HOST_SIZE)
+		return WRONG(parse, "expected less than %d characters", POLICY_HOST_SIZE);
+	for (size_t i = 0; i <= length; i++)
+		host[i] = value[i] >= 'A' && value[i] <= 'Z' ? (char)(value[i] + 32) : value[i];
+	if (!is_host(!strncmp(host, "*.", 2) ? host + 2 : host))
+		return WRONG(parse, "expected the name of a host, without port, or *.SUFFIX");
+	return 0;
+}
+
+/* "0.25" to 250000: no floating point, so that what is written is what was read. */
+static int take_sample(struct parse *parse, const char *value)
+{
+	__u32 sample = 0, unit = POLICY_SAMPLE_ALL;
+	const char *digit = value;
+
+	if (*digit == '0' || *digit == '1')
+		sample = (__u32)(*digit++ - '0') * unit;
+	if (digit != value && *digit == '.') {
+		for (digit++; *digit >= '0' && *digit <= '9' && unit > 1; digit++) {
+			unit /= 10;
+			sample += (__u32)(*digit - '0') * unit;
+		}
+	}
+	if (digit == value || *digit || digit[-1] == '.' || sample > POLICY_SAMPLE_ALL)
+		return WRONG(
+		    parse, "expected a ratio from 0 to 1 with at most six decimals, such as 0.25");
+	parse->rule->sample = sample;
+	return 0;
+}
+
+static int take_yes(struct parse *parse, const char *value, bool *ret_no)
+{
+	*ret_no = !strcmp(value, "no");
+	return *ret_no || !strcmp(value, "yes") ? 0 : WRONG(parse, "expected yes or no");
+}
+
+static int take_root(struct parse *parse, const char *value)
+{
+	return take_yes(parse, value, &parse->rule->no_root);
+}
+
+static int take_tracestate(struct parse *parse, const char *value)
+{
+	return take_yes(parse, value, &parse->rule->no_tracestate);
+}
+
+static const struct {
+	const char *word;
+	int (*take)(struct parse *parse, const char *value);
+} parts[] = {
+    {"prio", take_prio}, {"dir", take_dir},       {"dev", take_dev},
+    {"from", take_from}, {"to", take_to},         {"port", take_port},
+    {"host", take_host}, {"cgroup", take_cgroup}, {"action", take_action},
+    {"root", take_root}, {"sample", take_sample}, {"tracestate", take_tracestate},
+};
+#define PARTS (sizeof(parts) / sizeof(parts[0]))
+
+static int take_part(struct parse *parse, const char *word, const char *value, unsigned int *seen)
+{
+	for (size_t i = 0; i < PARTS; i++) {
+		if (strcmp(word, parts[i].word) != 0)
+			continue;
+		if (*seen & 1U << i)
+			return WRONG(parse, "said twice");
+		*seen |= 1U << i;
+		parse->error->word += value != NULL;
+		return value ? parts[i].take(parse, value)
+			     : WRONG(parse, "a value is missing behind it");
+	}
+	return WRONG(parse,
+		     "expected prio, dir, dev, from, to, port, cgroup, host, action, sample, "
+		     "root or tracestate");
+}
+
+int rule_parse(const char *const *words, size_t count, struct policy_rule *ret,
+	       struct policy_error *error)
+{
+	struct parse parse = {.rule = ret, .error = error};
+	unsigned int seen = 0;
+	bool inbound;
+
+	policy_rule_init(ret);
+	ret->prio = POLICY_PRIO_UNSAID;
+	ret->action = POLICY_ACTIONS;
+	for (size_t i = 0; i < count; i += 2) {
+		int err;
+
+		error->word = i;
+		err = take_part(&parse, words[i], i + 1 < count ? words[i + 1] : NULL, &seen);
+		if (err)
+			return err;
+	}
+	error->word = count ? count - 1 : 0;
+	if (ret->action == POLICY_ACTIONS)
+		return WRONG(&parse, "'action ACTION' is missing");
+	inbound = ret->action == POLICY_ACCEPT || ret->action == POLICY_IGNORE;
+	if (!parse.said_dir && inbound)
+		ret->dir = POLICY_IN;
+	return 0;
+}
+
+int set_parse(const char *name, const char *const *words, size_t count, struct policy_set *ret,
+	      struct policy_error *error)
+{
+	*ret = (struct policy_set){};
+	error->word = 0;
+	if (!policy_is_set_name(name))
+		return policy_fail(error, -EINVAL,
+				   "expected the name of a set: a small letter, then small "
+				   "letters, digits, - or _");
+	strcpy(ret->name, name);
+	ret->prefixes = calloc(count ? count : 1, sizeof(*ret->prefixes));
+	if (!ret->prefixes)
+		return policy_fail(error, -ENOMEM, "out of memory");
+	for (; ret->count < count; ret->count++) {
+		int err;
+
+		error->word = ret->count;
+		err = parse_prefix(error, words[ret->count], &ret->prefixes[ret->count]);
+		if (err)
+			return err;
+	}
+	return 0;
+}

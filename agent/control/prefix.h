@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Networks as text: "10.0.0.0/8", "fd00::/8", "10.1.2.3". */
+#ifndef CTXPROP_CONTROL_PREFIX_H
+#define CTXPROP_CONTROL_PREFIX_H
+
+#include "control/policy_model.h"
+
+#define POLICY_PREFIX_TEXT_MAX 50
+
+/* Read a network. 0, -EINVAL: none, or -EDOM: bits are set behind the prefix; `ret` has none. */
+int prefix_parse(const char *text, struct policy_prefix *ret);
+
+/* Write a network into a buffer of POLICY_PREFIX_TEXT_MAX bytes; returns it. */
+const char *prefix_text(char *buffer, const struct policy_prefix *prefix);
+
+/* Is it one of IPv4? */
+bool prefix_is_ipv4(const struct policy_prefix *prefix);
+
+/* Are length and bits as they should be? For networks that come from elsewhere. */
+bool prefix_is_sound(const struct policy_prefix *prefix);
+
+#endif
