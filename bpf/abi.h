@@ -11,9 +11,10 @@
 #include "edits.h"
 #include "http1.h"
 #include "reasons.h"
+#include "serving.h"
 
 /* Layout of everything below. A daemon never adopts pinned maps of another version. */
-#define CTXPROP_ABI_VERSION 1
+#define CTXPROP_ABI_VERSION 2
 
 /* Default number of flows; a load-time option of the daemon. */
 #define CTXPROP_FLOWS_DEFAULT 131072
@@ -42,10 +43,12 @@ enum flow_flags {
 	FLOW_FIN_OUT = 1 << 8,    /* our side has sent FIN, at fin_out */
 	FLOW_FIN_IN = 1 << 9,     /* the peer has sent FIN, at fin_in */
 	FLOW_FORWARDED = 1 << 10, /* no local socket */
+	FLOW_SERVER = 1 << 11,  /* our side is the server: `serving` holds, and nothing is edited */
+	FLOW_CARRIES = 1 << 12, /* an edit in flight has a tracestate (map `carried`) */
 	FLOW_FIN_BOTH = FLOW_FIN_OUT | FLOW_FIN_IN,
 };
 
-/* A live flow in the outbound direction. */
+/* A live connection, from our side: what it sends is its outbound direction. */
 struct flow {
 	__u32 flags;     /* enum flow_flags */
 	__u32 framing;   /* 1: a CPU is framing a packet of this flow */
@@ -60,15 +63,26 @@ struct flow {
 	__u32 fin_in;    /* peer's numbers: sequence number of the peer's FIN */
 	__u16 mss; /* what the peer accepts in one segment, TCP options included; 0: unknown */
 	__u8 wscale;
-	__u8 opaque_reason;  /* enum ctxprop_reason */
-	__u32 requests;      /* requests seen */
-	__u64 injected;      /* headers injected */
-	__u64 opened_ns;     /* CLOCK_MONOTONIC */
-	__u64 seen_ns;       /* CLOCK_MONOTONIC, coarse: last data sent */
-	struct http1 http;   /* framing of the requests */
-	struct http1 answer; /* framing of the awaited answer */
-	struct edits edits;
+	__u8 opaque_reason; /* enum ctxprop_reason */
+	__u32 requests;     /* requests seen */
+	__u64 injected;     /* headers injected */
+	__u64 opened_ns;    /* CLOCK_MONOTONIC */
+	__u64 seen_ns;      /* CLOCK_MONOTONIC, coarse: last data sent */
+	union {
+		struct {                     /* our side is the client */
+			struct http1 http;   /* framing of the requests */
+			struct http1 answer; /* framing of the awaited answer */
+			struct edits edits;
+		};
+		struct serving serving; /* FLOW_SERVER */
+	};
 };
+
+/* Does a flow have `edits`? */
+static inline int flow_has_edits(const struct flow *f)
+{
+	return !(f->flags & FLOW_SERVER);
+}
 
 /* A closed flow: what its late packets are renumbered by. */
 struct lingering {

@@ -139,7 +139,7 @@ HTTP1_INLINE enum http1_event http1_head_stages(struct http1 *h, struct http1_cu
 	if (h->state <= HTTP1_AT_START_END)
 		event = http1_start_line(h, c);
 	for (__u32 n = 0; n < lines && !event; n++) {
-		if (h->state <= HTTP1_AT_START_END || h->state >= HTTP1_AT_BLANK || http1_empty(c))
+		if (h->state <= HTTP1_AT_START_END || h->state >= HTTP1_AT_TRACED || http1_empty(c))
 			break;
 		event = http1_field_line(h, c);
 		if (event != HTTP1_LINE || lines == 1)
@@ -154,6 +154,16 @@ HTTP1_INLINE enum http1_event http1_head_stages(struct http1 *h, struct http1_cu
 	return event;
 }
 
+/* A piece of a value that is shown to the caller. */
+HTTP1_INLINE enum http1_event http1_traced(struct http1 *h, struct http1_cursor *c)
+{
+	__u32 before = c->i;
+	enum http1_event event = http1_empty(c) ? HTTP1_NONE : http1_at_traced(h, c);
+
+	h->head += c->i - before;
+	return event;
+}
+
 /* As far as one call goes from where `h` and `c` stand. */
 HTTP1_INLINE enum http1_event http1_advance(struct http1 *h, struct http1_cursor *c, __u32 lines,
 					    __u32 *line)
@@ -164,13 +174,15 @@ HTTP1_INLINE enum http1_event http1_advance(struct http1 *h, struct http1_cursor
 		return http1_finish(h);
 	if (h->state >= HTTP1_AT_BLANK)
 		return http1_body_stages(h, c);
+	if (h->state == HTTP1_AT_TRACED)
+		return http1_traced(h, c);
 	return http1_head_stages(h, c, lines, line);
 }
 
 HTTP1_INLINE struct http1_step http1_met(const struct http1 *h, const struct http1_cursor *c,
-					 enum http1_event event)
+					 enum http1_event event, __u32 from)
 {
-	__u32 at = c->i;
+	__u32 at = event == HTTP1_VALUE ? from : c->i;
 
 	/* The CR of the blank line is consumed, so that the automaton remembers it. */
 	if (event == HTTP1_BLANK && !(h->flags & HTTP1_BARE_LF))
@@ -192,6 +204,10 @@ HTTP1_INLINE struct http1_step http1_met(const struct http1 *h, const struct htt
  *              of the body, if it has one.
  * HTTP1_END    the message ends before `at`. After a head without body it comes by itself in
  *              the next step, see http1_pending(). Whatever follows is the next message.
+ * HTTP1_VALUE  the bytes from `at` on, all that this step consumes, belong to the value of a
+ *              traceparent or tracestate field (`name` says which). It comes in pieces, the
+ *              first of which (`pos` is 1 then) has no blanks before it; of an empty value there
+ *              is none. Only of requests.
  * HTTP1_STOP   the byte at `at` (after CONNECT or 101: what follows the head) is not framed,
  *              and nothing after it; `stop` says why. Every later step says so again.
  */
@@ -200,7 +216,7 @@ HTTP1_INLINE struct http1_step http1_step(struct http1 *h, const __u8 *window, _
 	struct http1_cursor c = {.window = window, .i = i, .len = len};
 	__u32 line = HTTP1_NOWHERE;
 
-	return http1_met(h, &c, http1_advance(h, &c, 1, &line));
+	return http1_met(h, &c, http1_advance(h, &c, 1, &line), i);
 }
 
 /*
@@ -212,7 +228,7 @@ HTTP1_INLINE struct http1_step http1_scan(struct http1 *h, const __u8 *window, _
 {
 	struct http1_cursor c = {.window = window, .i = i, .len = len};
 
-	return http1_met(h, &c, http1_advance(h, &c, HTTP1_SCAN_LINES, line));
+	return http1_met(h, &c, http1_advance(h, &c, HTTP1_SCAN_LINES, line), i);
 }
 
 #endif

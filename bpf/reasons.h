@@ -8,6 +8,8 @@
 #ifndef CTXPROP_REASONS_H
 #define CTXPROP_REASONS_H
 
+#include "context/model.h"
+
 /* Every outbound request is counted in exactly one row of this group. */
 #define CTXPROP_REQUEST_REASONS(X)                                                                 \
 	X(INJECTED, "injected", "a traceparent header was added")                                  \
@@ -60,12 +62,33 @@
 	X(TRUNCATED, "truncated", "packets too short for their own headers")                       \
 	X(DROPPED, "dropped", "packets dropped because a change could not be completed")
 
-#define CTXPROP_ENUM(id, name, text) REASON_##id,
+/* Every incoming request is counted in one of the first two rows; the others say what came of it.
+ */
+#define CTXPROP_SERVED_REASONS(X)                                                                  \
+	X(SERVED_CHILD, "served-child", "incoming requests with a valid traceparent")              \
+	X(SERVED_ROOT, "served-root", "incoming requests without one: a new trace")                \
+	X(SERVED_INVALID, "served-invalid", "of these: with a traceparent that is not valid")      \
+	X(SERVED_STATE, "served-state", "a tracestate was dropped: not valid, or no room")         \
+	X(SERVED_FULL, "served-full", "not followed: no room for another request")                 \
+	X(SERVED_UNBOUND, "served-unbound", "not followed: its socket cannot take another one")    \
+	X(SERVED_ENDED, "served-ended", "a whole response was sent")                               \
+	X(SERVED_CUT, "served-cut", "the connection ended, or was lost, before the response did")  \
+	X(SERVED_LOST, "served-lost", "connections whose requests cannot be read any further")
+
+/* CTXPROP_EVIDENCE and CTXPROP_VETO (context/model.h) count each injected request by its cause. */
+
+#define CTXPROP_ENUM(id, name, text)          REASON_##id,
+#define CTXPROP_EVIDENCE_ENUM(id, name, text) REASON_EVIDENCE_##id,
+#define CTXPROP_VETO_ENUM(id, name, text)     REASON_VETO_##id,
 enum ctxprop_reason {
 	CTXPROP_REQUEST_REASONS(CTXPROP_ENUM) CTXPROP_FLOW_REASONS(CTXPROP_ENUM)
-	    CTXPROP_PACKET_REASONS(CTXPROP_ENUM) REASON_COUNT,
+	    CTXPROP_PACKET_REASONS(CTXPROP_ENUM) CTXPROP_SERVED_REASONS(CTXPROP_ENUM)
+		CTXPROP_EVIDENCE(CTXPROP_EVIDENCE_ENUM) CTXPROP_VETO(CTXPROP_VETO_ENUM)
+		    REASON_COUNT,
 	REASON_NONE = REASON_COUNT
 };
 #undef CTXPROP_ENUM
+#undef CTXPROP_EVIDENCE_ENUM
+#undef CTXPROP_VETO_ENUM
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /*
- * The traceparent header of W3C Trace Context Level 2: its line, written in aligned words.
+ * The traceparent header of W3C Trace Context Level 2: its line, written in aligned words, and its
+ * value, read.
  *
  * Pure: no helper, no allocation; compiled for BPF and natively.
  */
@@ -65,6 +66,125 @@ static inline void traceparent_write(struct traceparent_line *line, const struct
 	line->word[8] = span_lo >> 56 | '-' << 8 | flags << 16 | (__u64)'\r' << 32 |
 			(__u64)'\n'
 			    << 40;
+}
+
+/*
+ * The value of a traceparent field, as far as it has passed: without the blanks before it, but
+ * with those behind. One byte more than a value of version 00 has is enough to read any version.
+ */
+#define TRACEPARENT_TEXT_MAX (TRACEPARENT_VALUE_LEN + 1)
+
+struct traceparent_text {
+	__u8 byte[120]; /* TRACEPARENT_TEXT_MAX, and slack for the verifier */
+	__u8 len;       /* bytes that are held */
+	__u8 more;      /* something other than blanks follows them */
+	__u8 reserved[6];
+};
+_Static_assert(sizeof(struct traceparent_text) == 128, "traceparent_text is part of a flow");
+
+/* The ids and flags that a value states. */
+struct traceparent {
+	__u8 trace_id[16] __attribute__((aligned(8)));
+	__u8 span_id[8]; /* of the caller */
+	__u8 flags;      /* as received */
+	__u8 reserved[7];
+};
+
+/* How many of the next `n` bytes of the value are to be put at byte[len], and counted in len. */
+static inline __u32 traceparent_wants(const struct traceparent_text *text, __u32 n)
+{
+	__u32 room = TRACEPARENT_TEXT_MAX - text->len;
+
+	return n < room ? n : room;
+}
+
+static inline int traceparent_is_blank(__u8 byte)
+{
+	return byte == ' ' || byte == '\t';
+}
+
+/* The next byte of a value of which everything wanted is held. */
+static inline void traceparent_excess(struct traceparent_text *text, __u8 byte)
+{
+	if (!traceparent_is_blank(byte))
+		text->more = 1;
+}
+
+/* Eight characters at `from`; the first one lowest. */
+static inline __u64 traceparent_word(const __u8 *from)
+{
+	__u64 word;
+
+#ifdef __bpf__
+	/* A copy would be made byte by byte: BPF code is compiled for strict alignment. */
+	word = *(const __u64 *)from;
+#else
+	__builtin_memcpy(&word, from, sizeof(word));
+#endif
+	return word;
+}
+
+/*
+ * Eight lower-case hex digits as four bytes, both in memory order. Other characters give some
+ * number or other, which does not read as the same characters: add what differs to `ret_bad`.
+ */
+static inline __u32 traceparent_unhex(__u64 text, __u64 *ret_bad)
+{
+	const __u64 ones = 0x0101010101010101ull;
+	/* 'a' is 0x61: its low nibble and 9 are 10. */
+	__u64 v = (text & 0x0f * ones) + 9 * (text >> 6 & ones);
+
+	v = (v << 4 | v >> 8) & 0x00ff00ff00ff00ffull;
+	v = (v | v >> 8) & 0x0000ffff0000ffffull;
+	v = (v | v >> 16) & 0xffffffffull;
+	*ret_bad |= traceparent_hex(v) ^ text;
+	return v;
+}
+
+/* Two hex digits at `from`. */
+static inline __u8 traceparent_unhex_byte(const __u8 *from, __u64 *ret_bad)
+{
+	const __u64 zeros = 0x3030303030300000ull; /* six '0' behind */
+
+	return traceparent_unhex(zeros | (__u64)from[1] << 8 | from[0], ret_bad);
+}
+
+/* Does the value end with its first `len` characters? Blanks behind it are not part of it. */
+static inline int traceparent_ends(const struct traceparent_text *text)
+{
+	return text->len == TRACEPARENT_VALUE_LEN ||
+	       (traceparent_is_blank(text->byte[TRACEPARENT_VALUE_LEN]) && !text->more);
+}
+
+/*
+ * Read a whole value. Returns 0, or -1 when it is not valid: then nothing of it may be used
+ * (Level 2, 3.2). A higher version is read by its first fields, which another may follow.
+ */
+static inline int traceparent_read(const struct traceparent_text *text, struct traceparent *ret)
+{
+	const __u8 *t = text->byte;
+	__u32 *trace = (__u32 *)ret->trace_id, *span = (__u32 *)ret->span_id;
+	__u64 bad = 0;
+	__u8 version;
+
+	if (text->len < TRACEPARENT_VALUE_LEN)
+		return -1;
+	version = traceparent_unhex_byte(t, &bad);
+	trace[0] = traceparent_unhex(traceparent_word(t + 3), &bad);
+	trace[1] = traceparent_unhex(traceparent_word(t + 11), &bad);
+	trace[2] = traceparent_unhex(traceparent_word(t + 19), &bad);
+	trace[3] = traceparent_unhex(traceparent_word(t + 27), &bad);
+	span[0] = traceparent_unhex(traceparent_word(t + 36), &bad);
+	span[1] = traceparent_unhex(traceparent_word(t + 44), &bad);
+	ret->flags = traceparent_unhex_byte(t + 53, &bad);
+	bad |= (t[2] ^ '-') | (t[35] ^ '-') | (t[52] ^ '-');
+	if (bad || version == 0xff)
+		return -1;
+	if (!(trace[0] | trace[1] | trace[2] | trace[3]) || !(span[0] | span[1]))
+		return -1;
+	if (traceparent_ends(text))
+		return 0;
+	return version && t[TRACEPARENT_VALUE_LEN] == '-' ? 0 : -1;
 }
 
 #endif

@@ -5,8 +5,15 @@
 
 #include "reasons.h"
 
-enum reason_group { REASON_GROUP_REQUESTS, REASON_GROUP_FLOWS, REASON_GROUP_PACKETS };
-#define REASON_GROUPS 3
+enum reason_group {
+	REASON_GROUP_REQUESTS,
+	REASON_GROUP_FLOWS,
+	REASON_GROUP_PACKETS,
+	REASON_GROUP_SERVED,
+	REASON_GROUP_EVIDENCE,
+	REASON_GROUP_VETO,
+	REASON_GROUPS
+};
 
 struct reason_row {
 	const char *name;

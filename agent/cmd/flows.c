@@ -50,10 +50,12 @@ static void print_flow(const struct listing *listing, const struct flow_key *key
 
 	snprintf(state, sizeof(state), reason ? "%s(%s)" : "%s", state_of(flow), reason);
 	printf("%-22s %8u %8llu %10u %5u %9.1fs  %s  %s%s\n", state, flow->requests,
-	       (unsigned long long)flow->injected, table_offset(flow), edits_count(&flow->edits),
+	       (unsigned long long)flow->injected, table_offset(flow), table_edits(flow),
 	       idle_seconds(listing, flow), address_endpoint(src, key->src, key->sport),
 	       address_endpoint(dst, key->dst, key->dport),
-	       flow->flags & FLOW_FORWARDED ? "  forwarded" : "");
+	       flow->flags & FLOW_SERVER      ? "  server"
+	       : flow->flags & FLOW_FORWARDED ? "  forwarded"
+					      : "");
 }
 
 static json_t *flow_json(const struct listing *listing, const struct flow_key *key,
@@ -61,14 +63,15 @@ static json_t *flow_json(const struct listing *listing, const struct flow_key *k
 {
 	char src[ADDRESS_TEXT_MAX], dst[ADDRESS_TEXT_MAX];
 
-	return json_pack("{ss, si, ss, si, ss, ss?, sb, sI, sI, sI, si, sI}", "src",
+	return json_pack("{ss, si, ss, si, ss, ss?, sb, sb, sI, sI, sI, si, sI}", "src",
 			 address_text(src, key->src), "sport", be16toh(key->sport), "dst",
 			 address_text(dst, key->dst), "dport", be16toh(key->dport), "state",
 			 state_of(flow), "reason", reason_of(flow), "forwarded",
-			 !!(flow->flags & FLOW_FORWARDED), "requests", (json_int_t)flow->requests,
-			 "injected", (json_int_t)flow->injected, "offset",
-			 (json_int_t)table_offset(flow), "edits", (int)edits_count(&flow->edits),
-			 "idle_ms", (json_int_t)(table_idle_ns(flow, listing->now_ns) / NS_PER_MS));
+			 !!(flow->flags & FLOW_FORWARDED), "server", !!(flow->flags & FLOW_SERVER),
+			 "requests", (json_int_t)flow->requests, "injected",
+			 (json_int_t)flow->injected, "offset", (json_int_t)table_offset(flow),
+			 "edits", (int)table_edits(flow), "idle_ms",
+			 (json_int_t)(table_idle_ns(flow, listing->now_ns) / NS_PER_MS));
 }
 
 static void list_flow(const struct flow_key *key, const struct flow *flow, void *data)

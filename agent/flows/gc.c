@@ -27,7 +27,10 @@ enum gc_verdict gc_judge(const struct flow *flow, __u64 now_ns)
 {
 	__u64 idle_ns = table_idle_ns(flow, now_ns);
 
-	if (!edits_any(&flow->edits))
+	/* A response may take as long as it likes. */
+	if (flow->flags & FLOW_SERVER && serving_open_count(&flow->serving))
+		return idle_ns > IDLE_LOCAL_NS ? GC_ASK : GC_KEEP;
+	if (!flow_has_edits(flow) || !edits_any(&flow->edits))
 		return idle_ns > IDLE_PLAIN_NS ? GC_REMOVE : GC_KEEP;
 	if (idle_ns > IDLE_FORWARDED_NS && flow->flags & FLOW_FORWARDED)
 		return GC_REMOVE;

@@ -82,38 +82,46 @@ int table_get(int fd, const struct flow_key *key, struct flow *ret_flow)
 	return bpf_map_lookup_elem(fd, key, ret_flow);
 }
 
-struct tally {
+struct totals {
 	unsigned long total, shifted;
 };
 
 static void count_flow(const struct flow_key *key, const struct flow *flow, void *data)
 {
-	struct tally *tally = data;
+	struct totals *totals = data;
 
 	(void)key;
-	tally->total++;
-	tally->shifted += edits_any(&flow->edits);
+	totals->total++;
+	totals->shifted += flow_has_edits(flow) && edits_any(&flow->edits);
 }
 
 int table_count(int fd, unsigned long *ret_total, unsigned long *ret_shifted)
 {
-	struct tally tally = {};
-	int err = table_each(fd, count_flow, &tally);
+	struct totals totals = {};
+	int err = table_each(fd, count_flow, &totals);
 
 	if (err)
 		return err;
-	*ret_total = tally.total;
-	*ret_shifted = tally.shifted;
+	*ret_total = totals.total;
+	*ret_shifted = totals.shifted;
 	return 0;
 }
 
 __u32 table_offset(const struct flow *flow)
 {
-	__u32 offset = edits_base(&flow->edits);
+	__u32 offset;
 
+	if (!flow_has_edits(flow))
+		return 0;
+	offset = edits_base(&flow->edits);
 	for (__u32 i = 0; i < edits_count(&flow->edits) && i < EDITS_MAX; i++)
 		offset += edits_get(&flow->edits, i)->len;
 	return offset;
+}
+
+unsigned int table_edits(const struct flow *flow)
+{
+	return flow_has_edits(flow) ? edits_count(&flow->edits) : 0;
 }
 
 __u64 table_idle_ns(const struct flow *flow, __u64 now_ns)

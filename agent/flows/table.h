@@ -26,6 +26,9 @@ int table_count(int fd, unsigned long *ret_total, unsigned long *ret_shifted);
 /* By how many bytes the flow's wire stream is ahead of its app stream, edits in flight included. */
 __u32 table_offset(const struct flow *flow);
 
+/* How many edits are in flight. */
+unsigned int table_edits(const struct flow *flow);
+
 /* Nanoseconds without a packet; 0 when the last packet is newer than `now_ns`. */
 __u64 table_idle_ns(const struct flow *flow, __u64 now_ns);
 

@@ -9,6 +9,7 @@
 static __always_inline void context_request_ended(__u64 id)
 {
 	bpf_map_delete_elem(&requests, &id);
+	bpf_map_delete_elem(&tracestates, &id);
 }
 
 #endif

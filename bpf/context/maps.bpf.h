@@ -11,6 +11,7 @@
 #include "context/model.h"
 #include "context/traces.h"
 #include "context/worker.h"
+#include "tracestate.h"
 
 /* Requests that are not over yet. When it is full, new ones are not followed. */
 #define CTXPROP_REQUESTS_MAX 65536
@@ -57,9 +58,26 @@ struct {
 	__type(value, struct traces_ctx);
 } traces_ctx_v1 __weak SEC(".maps");
 
+/*
+ * The tracestate of a request, by the same key; only of requests that came with one. It may be
+ * there before its request is: it is filled while the head is read.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, CTXPROP_REQUESTS_MAX);
+	__type(key, __u64);
+	__type(value, struct tracestate);
+} tracestates __weak SEC(".maps");
+
 static __always_inline struct request *request_lookup(__u64 id)
 {
 	return id ? bpf_map_lookup_elem(&requests, &id) : NULL;
+}
+
+static __always_inline struct tracestate *tracestate_lookup(__u64 id)
+{
+	return bpf_map_lookup_elem(&tracestates, &id);
 }
 
 #endif

@@ -71,6 +71,17 @@ HTTP1_INLINE enum http1_event http1_begin_coding(struct http1 *h)
 	return HTTP1_NONE;
 }
 
+/* traceparent or tracestate: of a request, the value is shown to the caller. */
+HTTP1_INLINE enum http1_event http1_begin_traced(struct http1 *h, enum http1_flags seen)
+{
+	if (h->flags & seen & HTTP1_TRACEPARENT)
+		h->flags |= HTTP1_TWO_PARENTS;
+	h->flags |= seen;
+	if (h->kind == HTTP1_REQUEST)
+		h->state = HTTP1_AT_TRACED;
+	return HTTP1_NONE;
+}
+
 /* The colon has been met; `word` holds the last one to seven bytes of the name. */
 HTTP1_INLINE enum http1_event http1_end_name(struct http1 *h)
 {
@@ -83,9 +94,9 @@ HTTP1_INLINE enum http1_event http1_end_name(struct http1 *h)
 	if (name == HTTP1_NAME_ENCODING && word == 'g')
 		return http1_begin_coding(h);
 	if (name == HTTP1_NAME_PARENT && word == HTTP1_TEXT('e', 'n', 't', 0, 0, 0, 0, 0))
-		h->flags |= HTTP1_TRACEPARENT;
+		return http1_begin_traced(h, HTTP1_TRACEPARENT);
 	if (name == HTTP1_NAME_STATE && word == HTTP1_TEXT('t', 'e', 0, 0, 0, 0, 0, 0))
-		h->flags |= HTTP1_TRACESTATE;
+		return http1_begin_traced(h, HTTP1_TRACESTATE);
 	if (name == HTTP1_NAME_NEW && word == HTTP1_TEXT('u', 'p', 'g', 'r', 'a', 'd', 'e', 0))
 		h->flags |= HTTP1_UPGRADE;
 	return HTTP1_NONE;
@@ -152,6 +163,30 @@ HTTP1_INLINE enum http1_event http1_at_value(struct http1 *h, struct http1_curso
 		return http1_end_line(h, c);
 	c->i++;
 	return HTTP1_NONE;
+}
+
+/*
+ * The same for a value that the caller wants to see: blanks before it are passed over, the rest
+ * is returned piece by piece. `pos` counts the pieces: 0, 1, or 2 for more.
+ */
+HTTP1_INLINE enum http1_event http1_at_traced(struct http1 *h, struct http1_cursor *c)
+{
+	__u32 before = c->i;
+
+	if (!h->pos) {
+		for (__u32 n = 0; n < 8 && !http1_empty(c) && http1_is_blank(http1_byte(c)); n++)
+			c->i++;
+		if (c->i != before || http1_empty(c))
+			return HTTP1_NONE;
+	}
+	http1_find(c, http1_controls);
+	if (c->i == before) {
+		if (http1_byte(c) != '\t')
+			return http1_end_line(h, c);
+		c->i++;
+	}
+	h->pos = h->pos ? 2 : 1;
+	return HTTP1_VALUE;
 }
 
 HTTP1_INLINE int http1_is_line_end(__u8 byte)

@@ -16,18 +16,19 @@ enum http1_kind { HTTP1_REQUEST, HTTP1_RESPONSE };
 
 /* About the message at hand, until the next one begins. */
 enum http1_flags {
-	HTTP1_TRACEPARENT = 1 << 0, /* a traceparent field was seen */
-	HTTP1_TRACESTATE = 1 << 1,  /* a tracestate field was seen */
-	HTTP1_UPGRADE = 1 << 2,     /* an Upgrade field was seen */
-	HTTP1_CONNECT = 1 << 3,     /* the method; of a response: set by the caller */
-	HTTP1_HEAD_METHOD = 1 << 4, /* the method; of a response: set by the caller */
-	HTTP1_CHUNKED = 1 << 5,     /* the last transfer coding is chunked */
-	HTTP1_CODED = 1 << 6,       /* a Transfer-Encoding field was seen */
-	HTTP1_HAS_LENGTH = 1 << 7,  /* a Content-Length field was seen */
-	HTTP1_HEAD_LONG = 1 << 8,   /* the head is over HTTP1_HEAD_CAP */
-	HTTP1_V10 = 1 << 9,         /* HTTP/1.0 */
-	HTTP1_BARE_LF = 1 << 10,    /* the lines of the head end with LF alone */
-	HTTP1_TRAILERS = 1 << 11,   /* the fields are trailers */
+	HTTP1_TRACEPARENT = 1 << 0,  /* a traceparent field was seen */
+	HTTP1_TRACESTATE = 1 << 1,   /* a tracestate field was seen */
+	HTTP1_UPGRADE = 1 << 2,      /* an Upgrade field was seen */
+	HTTP1_CONNECT = 1 << 3,      /* the method; of a response: set by the caller */
+	HTTP1_HEAD_METHOD = 1 << 4,  /* the method; of a response: set by the caller */
+	HTTP1_CHUNKED = 1 << 5,      /* the last transfer coding is chunked */
+	HTTP1_CODED = 1 << 6,        /* a Transfer-Encoding field was seen */
+	HTTP1_HAS_LENGTH = 1 << 7,   /* a Content-Length field was seen */
+	HTTP1_HEAD_LONG = 1 << 8,    /* the head is over HTTP1_HEAD_CAP */
+	HTTP1_V10 = 1 << 9,          /* HTTP/1.0 */
+	HTTP1_BARE_LF = 1 << 10,     /* the lines of the head end with LF alone */
+	HTTP1_TRAILERS = 1 << 11,    /* the fields are trailers */
+	HTTP1_TWO_PARENTS = 1 << 12, /* a second traceparent field was seen */
 };
 
 /* What the caller of a response knows about its request. */
@@ -63,8 +64,9 @@ enum http1_state {
 	HTTP1_AT_CODING,    /* value of Transfer-Encoding */
 	HTTP1_AT_VALUE,     /* of any other field */
 	HTTP1_AT_LF,
-	HTTP1_AT_FIELD, /* the first byte of a line */
-	HTTP1_AT_BLANK, /* the LF of the blank line */
+	HTTP1_AT_FIELD,  /* the first byte of a line */
+	HTTP1_AT_TRACED, /* value of traceparent or tracestate in a request */
+	HTTP1_AT_BLANK,  /* the LF of the blank line */
 	HTTP1_AT_BODY,
 	HTTP1_AT_CLOSE, /* a body until the connection ends */
 	HTTP1_AT_CHUNK_SIZE,
@@ -100,12 +102,13 @@ enum http1_event {
 	HTTP1_HEAD,
 	HTTP1_END,
 	HTTP1_STOP,
+	HTTP1_VALUE,
 };
 
 /* How far a step came, and what it met. */
 struct http1_step {
 	__u32 next;  /* the first byte of the window that is not consumed */
-	__u16 at;    /* place of the event */
+	__u16 at;    /* place of the event; of HTTP1_VALUE: the first byte */
 	__u16 event; /* enum http1_event */
 };
 

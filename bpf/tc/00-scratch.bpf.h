@@ -13,6 +13,8 @@
 #include <bpf/bpf_endian.h>
 #include "abi.h"
 #include "compat.bpf.h"
+#include "context/end.bpf.h"
+#include "context/maps.bpf.h"
 #include "traceparent.h"
 
 /* Other programs of the node run after (or before) us, whatever we did. */

@@ -110,11 +110,15 @@ static __always_inline int frame_once(struct frame *f)
 	return 0;
 }
 
-/* As a callback of bpf_loop(): on to the next event. */
+/* As a callback of bpf_loop(): on to the next event. Values are passed over. */
 static long frame_step(__u32 i, struct frame *f)
 {
 	(void)i;
-	return frame_once(f) || f->event != HTTP1_NONE;
+	if (frame_once(f))
+		return 1;
+	if (f->event == HTTP1_VALUE)
+		f->event = HTTP1_NONE;
+	return f->event != HTTP1_NONE;
 }
 
 /* Go on to the next event; HTTP1_NONE: the payload is used up. */

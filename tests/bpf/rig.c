@@ -153,12 +153,17 @@ void rig_forget_counts(struct rig *rig)
 		rig->counted[i] = counter(rig, i);
 }
 
-#define REASON_NAME(id, name, text) [REASON_##id] = name,
+#define REASON_NAME(id, name, text)   [REASON_##id] = name,
+#define EVIDENCE_NAME(id, name, text) [REASON_EVIDENCE_##id] = "by-" name,
+#define VETO_NAME(id, name, text)     [REASON_VETO_##id] = "veto-" name,
 /* clang-format off */
 static const char *const reason_names[] = {
 	CTXPROP_REQUEST_REASONS(REASON_NAME)
 	CTXPROP_FLOW_REASONS(REASON_NAME)
 	CTXPROP_PACKET_REASONS(REASON_NAME)
+	CTXPROP_SERVED_REASONS(REASON_NAME)
+	CTXPROP_EVIDENCE(EVIDENCE_NAME)
+	CTXPROP_VETO(VETO_NAME)
 };
 /* clang-format on */
 

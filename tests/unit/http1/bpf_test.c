@@ -77,7 +77,7 @@ static void collect(uint64_t base)
 
 static void run_in_kernel(const struct run_input *input)
 {
-	kernel.count = 0;
+	kernel.count = kernel.values_len = 0;
 	memset(&shared, 0, sizeof(shared));
 	http1_init(&shared.http, input->kind);
 	shared.line = HTTP1_NOWHERE;
@@ -110,6 +110,7 @@ static size_t draw_cuts(struct generator *g, size_t cuts[PACKETS_MAX])
 /* The program knows events and places only. */
 static void forget_details(struct run *run)
 {
+	run->values_len = 0;
 	for (size_t i = 0; i < run->count; i++)
 		run->marks[i] =
 		    (struct run_mark){.at = run->marks[i].at, .event = run->marks[i].event};

@@ -75,7 +75,7 @@ static __always_inline void look(struct framing_run *r)
 	r->at = r->base + r->step.next;
 	if (line == HTTP1_NOWHERE && r->line != HTTP1_NOWHERE)
 		note(r, r->base + r->line, HTTP1_LINE);
-	if (r->step.event == HTTP1_NONE)
+	if (r->step.event == HTTP1_NONE || r->step.event == HTTP1_VALUE)
 		return;
 	note(r, r->base + r->step.at, r->step.event);
 	r->line = HTTP1_NOWHERE;

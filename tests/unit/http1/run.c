@@ -77,9 +77,27 @@ static struct http1_step step(struct runner *r, uint32_t i)
 	s = http1_scan(&r->http, r->window, i, r->filled, &r->line);
 	if (!seen && r->line != HTTP1_NOWHERE)
 		mark(r, r->base + r->line, HTTP1_LINE);
-	if (s.event != HTTP1_NONE)
+	if (s.event != HTTP1_NONE && s.event != HTTP1_VALUE)
 		r->line = HTTP1_NOWHERE;
 	return s;
+}
+
+static void put_value(struct run *run, const void *bytes, size_t len)
+{
+	if (len > RUN_VALUES_MAX - run->values_len)
+		len = RUN_VALUES_MAX - run->values_len;
+	memcpy(run->values + run->values_len, bytes, len);
+	run->values_len += len;
+}
+
+/* Window bytes [from, to) are a piece of a value. */
+static void show(struct runner *r, uint32_t from, uint32_t to)
+{
+	if (r->http.pos == 1)
+		put_value(r->run, r->http.name == HTTP1_NAME_PARENT ? "p" : "s", 1);
+	if (from == to || (r->http.pos == 1 && http1_is_blank(r->window[from])))
+		r->run->fault = "a piece of a value that is none";
+	put_value(r->run, r->window + from, to - from);
 }
 
 static void look(struct runner *r, uint64_t end)
@@ -96,7 +114,9 @@ static void look(struct runner *r, uint64_t end)
 	if (s.next < i || s.next > r->filled || s.at < i || s.at > s.next)
 		r->run->fault = "a step beyond its bounds";
 	r->at = r->base + s.next;
-	if (s.event != HTTP1_NONE)
+	if (s.event == HTTP1_VALUE)
+		show(r, s.at, s.next);
+	else if (s.event != HTTP1_NONE)
 		met(r, r->base + s.at, s.event);
 }
 
@@ -135,7 +155,7 @@ void run_stream(const struct run_input *input, struct run *ret_run)
 {
 	struct runner r = {.input = input, .run = ret_run, .line = HTTP1_NOWHERE};
 
-	ret_run->count = ret_run->steps = 0;
+	ret_run->count = ret_run->steps = ret_run->values_len = 0;
 	ret_run->fault = NULL;
 	http1_init(&r.http, input->kind);
 	expect(&r);
@@ -182,8 +202,11 @@ bool run_differ(const struct run *a, const struct run *b, char *text, size_t siz
 
 	while (i < a->count && i < b->count && same(&a->marks[i], &b->marks[i]))
 		i++;
-	if (i == a->count && i == b->count)
-		return false;
+	if (i == a->count && i == b->count) {
+		snprintf(text, size, "the values that were shown");
+		return a->values_len != b->values_len ||
+		       memcmp(a->values, b->values, a->values_len) != 0;
+	}
 	describe(left, sizeof(left), a, i);
 	describe(right, sizeof(right), b, i);
 	snprintf(text, size, "mark %zu: %s; but %s", i, left, right);

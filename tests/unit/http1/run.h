@@ -11,6 +11,8 @@
 
 /* Events of one run that are kept. */
 #define RUN_MARKS_MAX 4096
+/* Characters of shown values that are kept. */
+#define RUN_VALUES_MAX 4096
 
 /* An event, and what the automaton knew then; of a line, only its place. */
 struct run_mark {
@@ -26,6 +28,9 @@ struct run {
 	struct run_mark marks[RUN_MARKS_MAX];
 	size_t count;
 	size_t steps;
+	char values[RUN_VALUES_MAX]; /* those of HTTP1_VALUE; before each one, 'p' or 's' for its
+					name */
+	size_t values_len;
 	const char *fault; /* a rule of the interface that was broken, or NULL */
 };
 

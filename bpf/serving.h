@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
+/*
+ * A connection whose server is local: the requests that come in on it, and the responses that
+ * tell when each of them is over.
+ *
+ * Two sides write, at any time: the inbound one (one CPU at a time) adds requests at the end of
+ * the ring, the outbound one (under the lock of the socket) takes the oldest away.
+ */
+#ifndef CTXPROP_SERVING_H
+#define CTXPROP_SERVING_H
+
+#include <linux/types.h>
+#include "http1.h"
+#include "traceparent.h"
+
+/* Requests of one connection that wait for their response; a power of two. */
+#define SERVING_OPEN_MAX 16
+
+/* A request whose response is not yet sent. */
+struct serving_open {
+	__u64 request; /* key of map `requests`; 0: it is not followed, or over */
+	__u32 method;  /* HTTP1_CALLER_FLAGS, for the framing of its response */
+	__u32 reserved;
+};
+
+struct serving {
+	struct http1 requests;  /* framing of what comes in */
+	struct http1 responses; /* framing of what goes out */
+	__u32 request_next;     /* peer's numbers: the byte that the framing expects next */
+	__u32 response_next;    /* our numbers: likewise */
+	__u32 open_first;       /* indices count up for ever; a slot is index % SERVING_OPEN_MAX */
+	__u32 open_end;
+	__u64 span; /* id of the request whose head is being read, once it is drawn; or 0 */
+	struct serving_open open[SERVING_OPEN_MAX];
+	struct traceparent_text parent; /* of the head that is being read */
+};
+
+/* How many requests wait for their response. */
+static inline __u32 serving_open_count(const struct serving *s)
+{
+	return s->open_end - s->open_first;
+}
+
+#endif
