@@ -61,6 +61,14 @@ struct window {
 	__u8 byte[HTTP1_WINDOW + 8];
 };
 
+/* The tuple of a flow that is left alone (15-quiet). */
+struct quiet {
+	struct flow_key key;
+	__u32 epoch;
+	__u32 reserved;
+};
+#define QUIET_MAX 64 /* a power of two */
+
 /* State of the random numbers (random.bpf.h). */
 struct random {
 	__u64 s[4];
@@ -77,6 +85,7 @@ struct scratch {
 	struct decision decision;
 	struct plan plan;
 	struct lead lead;
+	struct quiet quiet[QUIET_MAX];
 	/* The bytes to be written. The slack is for the verifier, which adds up the largest offset
 	 * and the largest length. */
 	__u8 wire[WIRE_SIZE + WIRE_MAX] __attribute__((aligned(8)));

@@ -10,7 +10,7 @@
 #ifndef CTXPROP_TC_FLOW_BPF_H
 #define CTXPROP_TC_FLOW_BPF_H
 
-#include "10-packet.bpf.h"
+#include "15-quiet.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -59,6 +59,7 @@ static __always_inline struct flow *flow_create(const struct flow_key *key)
 		count(REASON_TABLE_FULL);
 		return NULL;
 	}
+	quiet_end(key);
 	f = flow_lookup(key);
 	if (f)
 		f->opened_ns = f->seen_ns = bpf_ktime_get_coarse_ns();
@@ -111,23 +112,36 @@ static __always_inline __u32 flow_lingering(const struct flow_key *key)
 	return l ? l->offset : 0;
 }
 
+/* Is this flow neither edited nor renumbered? What is not HTTP should cost next to nothing. */
+static __always_inline int flow_untouched(const struct flow *f)
+{
+	return (f->flags & FLOW_OPAQUE) && !flow_has_offset(f);
+}
+
 /*
- * The end of a flow that was never edited: nothing has to be remembered once both sides have
- * sent FIN, or one of them RST.
+ * Will it stay so for good? Whoever framed its requests made it opaque, and no edit can follow. The
+ * answer to an Upgrade, or urgent data, may do so while another CPU is recording one.
  */
-static __always_inline void flow_end_untouched(const struct flow_key *key, struct flow *f,
-					       __u8 tcp_flags, __u32 fin)
+static __always_inline int flow_untouched_for_good(const struct flow *f)
+{
+	return flow_untouched(f) && f->opaque_reason != REASON_UPGRADED &&
+	       f->opaque_reason != REASON_URGENT;
+}
+
+/*
+ * A packet of an untouched flow. Nothing has to be remembered once both sides have sent FIN, or
+ * one of them RST; until then `look` spares the next packet the search.
+ */
+static __always_inline void flow_pass_untouched(const struct quiet_look *look,
+						const struct flow_key *key, struct flow *f,
+						__u8 tcp_flags, __u32 fin)
 {
 	if (tcp_flags & TCP_FIN)
 		f->flags |= fin;
 	if ((tcp_flags & TCP_RST) || (f->flags & FLOW_FIN_BOTH) == FLOW_FIN_BOTH)
 		flow_delete(key);
-}
-
-/* Is this flow neither edited nor renumbered? What is not HTTP should cost next to nothing. */
-static __always_inline int flow_untouched(const struct flow *f)
-{
-	return (f->flags & FLOW_OPAQUE) && !flow_has_offset(f);
+	else if (flow_untouched_for_good(f))
+		quiet_note(look, key);
 }
 
 /*

@@ -3,6 +3,7 @@
  * TC ingress: the way of a packet in, top to bottom.
  *
  *   10-packet     classify: is it TCP or an ICMP error
+ *   15-quiet      is its flow known to be left alone
  *   20-flow       the flow whose bytes it acknowledges; or a new one: the peer answers our SYN
  *   in-10-ack     acknowledgement, SACK blocks and window, from wire numbers to app numbers
  *   in-20-answer  the few answers that have to be looked at
@@ -81,17 +82,20 @@ static __always_inline int inbound_matters(const struct packet *p, const struct 
 	       (f->flags & (FLOW_AWAIT | FLOW_LEARN));
 }
 
-static __always_inline int inbound_tcp(struct __sk_buff *skb, struct packet *p)
+static __always_inline int inbound_tcp(struct __sk_buff *skb, struct scratch *s, struct packet *p)
 {
-	struct flow *f = flow_lookup(&p->key);
+	struct quiet_look look = quiet_look(s, &p->key);
+	struct flow *f;
 	int verdict = NEXT;
 	struct ack a;
 
+	if (quiet_is(&look, &p->key) && !(p->flags & (TCP_SYN | TCP_FIN | TCP_RST)))
+		return NEXT;
+	f = flow_lookup(&p->key);
 	if (!f)
 		return inbound_stranger(skb, p);
 	if (flow_untouched(f)) {
-		if (p->flags & (TCP_FIN | TCP_RST))
-			flow_end_untouched(&p->key, f, p->flags, FLOW_FIN_IN);
+		flow_pass_untouched(&look, &p->key, f, p->flags, FLOW_FIN_IN);
 		return NEXT;
 	}
 	if (inbound_matters(p, f) && !csum_intact(skb, p))
@@ -105,12 +109,13 @@ static __always_inline int inbound_tcp(struct __sk_buff *skb, struct packet *p)
 
 static __always_inline int inbound(struct __sk_buff *skb, int ethernet)
 {
+	struct scratch *s = scratch_get();
 	struct packet p = {};
 	int kind = packet_parse(skb, ethernet, SIDE_IN, &p);
 
-	if (kind < 0 || packet_marked(skb, SIDE_IN))
+	if (!s || kind < 0 || packet_marked(skb, SIDE_IN))
 		return NEXT;
-	return kind ? icmp_packet(skb, &p) : inbound_tcp(skb, &p);
+	return kind ? icmp_packet(skb, &p) : inbound_tcp(skb, s, &p);
 }
 
 /* Devices with an Ethernet header; loopback has one too. */

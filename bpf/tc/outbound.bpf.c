@@ -4,6 +4,7 @@
  *
  *   00-scratch   counters, the kill switch, one working area per CPU
  *   10-packet    classify: is it TCP, and where do its parts lie
+ *   15-quiet     is it known to be left alone
  *   20-flow      the flow it belongs to
  *   30-frame     run the HTTP/1 automaton over its new bytes
  *   40-decide    a request ends its head here: does it get a header, and where
@@ -214,16 +215,19 @@ static __always_inline int outbound_control(struct __sk_buff *skb, struct packet
 	return edit_number(skb, p, edits_to_wire(&f->edits, p->seq));
 }
 
-static __always_inline int outbound_flow(struct __sk_buff *skb, struct packet *p)
+static __always_inline int outbound_flow(struct __sk_buff *skb, struct scratch *s, struct packet *p)
 {
-	struct flow *f = flow_lookup(&p->key);
+	struct quiet_look look = quiet_look(s, &p->key);
+	struct flow *f;
 	int verdict;
 
+	if (quiet_is(&look, &p->key) && !(p->flags & (TCP_FIN | TCP_RST)))
+		return NEXT;
+	f = flow_lookup(&p->key);
 	if (!f)
 		return outbound_stranger(skb, p);
 	if (flow_untouched(f)) {
-		if (p->flags & (TCP_FIN | TCP_RST))
-			flow_end_untouched(&p->key, f, p->flags, FLOW_FIN_OUT);
+		flow_pass_untouched(&look, &p->key, f, p->flags, FLOW_FIN_OUT);
 		return NEXT;
 	}
 	if (!skb->sk && (p->len || (p->flags & (TCP_FIN | TCP_RST))) && !csum_intact(skb, p))
@@ -249,7 +253,7 @@ static __always_inline int outbound(struct __sk_buff *skb, int ethernet)
 			outbound_syn(&p);
 		return NEXT;
 	}
-	return outbound_flow(skb, &p);
+	return outbound_flow(skb, s, &p);
 }
 
 /* Devices with an Ethernet header; loopback has one too. */

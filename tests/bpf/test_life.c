@@ -250,6 +250,32 @@ static void a_new_connection_on_the_same_port(void **state)
 	}
 }
 
+/* What is remembered about an untouched flow ends with it. */
+static void a_new_connection_after_one_that_is_left_alone(void **state)
+{
+	struct opening other = ordinary;
+	struct segment reset;
+
+	other.isn += 100000;
+	for (int closed = 0; closed < 2; closed++) {
+		conn_open(&conn, *state, &ordinary);
+		conn_send(&conn, TLS);
+		for (int i = 0; i < 3; i++) {
+			conn_send(&conn, PLAIN);
+			conn_ack_all(&conn);
+		}
+		reset = conn_segment(&conn, conn.stream.len, conn.stream.len);
+		reset.flags |= RST;
+		if (closed)
+			conn_pass(&conn, &reset);
+		conn.rig->port--;
+		conn_open(&conn, *state, &other);
+		conn_send(&conn, GET);
+		conn_ack_all(&conn);
+		conn_answer(&conn, ANSWER);
+	}
+}
+
 static void a_syn_that_comes_again_changes_nothing(void **state)
 {
 	struct segment syn;
@@ -349,6 +375,7 @@ int test_life(void)
 	    cmocka_unit_test(the_peer_resets),
 	    cmocka_unit_test(a_reset_at_another_place_is_not_believed),
 	    cmocka_unit_test(a_new_connection_on_the_same_port),
+	    cmocka_unit_test(a_new_connection_after_one_that_is_left_alone),
 	    cmocka_unit_test(a_syn_that_comes_again_changes_nothing),
 	    cmocka_unit_test(data_in_the_syn),
 	    cmocka_unit_test(the_passive_side_is_left_alone),
