@@ -5,6 +5,8 @@
  * An HTTP/1.1 server with one thread per connection. GET /US/ID burns US microseconds of CPU in
  * that thread, answers, and burns a little more that belongs to no request. One more thread burns
  * now and then for no request at all. What was burnt when by whom is appended to the file TRUTH.
+ * GET /US/ID/exit and /US/ID/exec never answer: the thread ends, or becomes another program, and
+ * the connection stays open.
  * With PIN and FAULT it publishes contexts itself: see writer_open().
  */
 #include <arpa/inet.h>
@@ -27,6 +29,7 @@
 #define BACKGROUND_US 2000
 #define PAUSE_US      10000
 #define ID_MAX        32
+#define ACTION_MAX    16
 #define TRACEPARENT   "\r\ntraceparent: "
 #define ANSWER        "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
@@ -50,10 +53,19 @@ static bool read_head(int fd, char *head)
 	return false;
 }
 
+/* Ends the thread or the whole program where the request asks for it. */
+static void end_early(const char *action)
+{
+	if (!strcmp(action, "/exit"))
+		pthread_exit(NULL);
+	if (!strcmp(action, "/exec"))
+		execl("/bin/sleep", "sleep", "1000", NULL);
+}
+
 static bool serve_request(int fd, const char *head)
 {
 	const char *field = strcasestr(head, TRACEPARENT);
-	char id[ID_MAX];
+	char id[ID_MAX], action[ACTION_MAX] = "";
 	unsigned long us;
 	struct work work = {
 	    .id = id,
@@ -62,10 +74,11 @@ static bool serve_request(int fd, const char *head)
 	};
 	struct work afterwards = {.id = "-", .traceparent = "", .cpu_us = AFTERWARDS_US};
 
-	if (sscanf(head, "GET /%lu/%31[0-9a-z]", &us, id) != 2)
+	if (sscanf(head, "GET /%lu/%31[0-9a-z]%15[/a-z]", &us, id, action) < 2)
 		return false;
 	work.cpu_us = us;
 	burn(&work);
+	end_early(action);
 	if (write(fd, ANSWER, strlen(ANSWER)) != (ssize_t)strlen(ANSWER))
 		return false;
 	burn(&afterwards);
