@@ -65,6 +65,7 @@ struct flow {
 	__u8 wscale;
 	__u8 opaque_reason; /* enum ctxprop_reason */
 	__u32 requests;     /* requests seen */
+	__u32 policy;       /* policy_remember(): the rule for its requests */
 	__u64 injected;     /* headers injected */
 	__u64 opened_ns;    /* CLOCK_MONOTONIC */
 	__u64 seen_ns;      /* CLOCK_MONOTONIC, coarse: last data sent */

@@ -18,6 +18,7 @@
 #define POLICY_BOUNDS_MAX  8192 /* classes of all dimensions together; a power of two */
 #define POLICY_BOUND_STEPS 13   /* of the binary search: 2^13 classes */
 #define POLICY_VECTORS_MAX 4096 /* different ones; a power of two */
+#define POLICY_SPANS       8    /* at least POLICY_DIMENSIONS; a power of two */
 #define POLICY_NESTED_MAX  8    /* enclosing cgroups, or enclosing domains of a host */
 
 enum policy_dir { POLICY_OUT, POLICY_IN, POLICY_FORWARD, POLICY_DIRS };
@@ -76,7 +77,7 @@ struct policy_span {
 struct policy_image {
 	__u32 generation; /* 1..POLICY_GENERATION_MAX; another one for each policy */
 	__u32 rules;
-	struct policy_span span[POLICY_DIMENSIONS];
+	struct policy_span span[POLICY_SPANS];         /* by enum policy_dimension */
 	__u32 dir_vector[4];                           /* by enum policy_dir */
 	struct policy_number bound[POLICY_BOUNDS_MAX]; /* first number of a class */
 	__u16 bound_vector[POLICY_BOUNDS_MAX];         /* and its vector */
@@ -84,16 +85,34 @@ struct policy_image {
 	struct policy_verdict verdict[POLICY_RULES_MAX];
 };
 
-/* What is known of a request. Nested: the innermost first, zeros behind the last. */
+/* The vectors whose AND decides; the host's stands apart, since it differs by request. */
+struct policy_vectors {
+	__u32 vector[6];
+	__u32 unnamed_host;
+	__u32 host;
+};
+
+/*
+ * What is known of a request. Nested: the innermost first, zeros behind the last. And the working
+ * area of the match: in a BPF program a query does not lie on the stack.
+ */
 struct policy_query {
-	struct policy_number from, to;
-	__u32 dir; /* enum policy_dir */
-	__u32 port;
-	__u32 device;
-	__u32 reserved;
+	struct policy_number from, to, port, device;
 	__u64 cgroup[POLICY_NESTED_MAX];
 	__u64 host[POLICY_NESTED_MAX];
+	__u32 dir; /* enum policy_dir */
+	__u32 reserved;
+	struct policy_number nested; /* work */
+	struct policy_vectors found; /* work */
 };
+
+/*
+ * How the functions are made that a verifier should walk once, and not once for every place that
+ * calls them. Their pointers may be NULL then, for all it knows.
+ */
+#ifndef POLICY_FUNCTION
+#define POLICY_FUNCTION static inline
+#endif
 
 /* No rule. */
 #define POLICY_NONE 0xffffffff
@@ -133,11 +152,16 @@ static inline int policy_reaches(const struct policy_number *a, const struct pol
 }
 
 /* The vector of the class that a number belongs to. */
-static inline __u32 policy_search(const struct policy_image *image, __u32 dimension,
-				  const struct policy_number *number)
+POLICY_FUNCTION __u32 policy_search(const struct policy_image *image, __u32 dimension,
+				    const struct policy_number *number)
 {
-	__u32 at = image->span[dimension].first, left = image->span[dimension].count;
+	__u32 at, left;
 
+	if (!image || !number)
+		return 0;
+	dimension &= POLICY_SPANS - 1;
+	at = image->span[dimension].first;
+	left = image->span[dimension].count;
 	for (int i = 0; i < POLICY_BOUND_STEPS; i++) {
 		__u32 half = left / 2, middle = (at + half) & (POLICY_BOUNDS_MAX - 1);
 
@@ -167,28 +191,23 @@ static inline int policy_asks(const struct policy_image *image, __u32 dimension)
 
 /* The vector of the innermost of some nested numbers that a rule names. */
 static inline __u32 policy_search_nested(const struct policy_image *image, __u32 dimension,
-					 const __u64 *nested)
+					 const __u64 *numbers, struct policy_number *work)
 {
 	__u32 unnamed = policy_unnamed(image, dimension);
 
+	work->high = 0;
 	for (int i = 0; i < POLICY_NESTED_MAX; i++) {
-		struct policy_number number = {0, nested[i]};
 		__u32 vector;
 
-		if (!number.low)
+		work->low = numbers[i];
+		if (!work->low)
 			break;
-		vector = policy_search(image, dimension, &number);
+		vector = policy_search(image, dimension, work);
 		if (vector != unnamed)
 			return vector;
 	}
 	return unnamed;
 }
-
-/* The vectors whose AND decides; the host's stands apart, since it differs by request. */
-struct policy_vectors {
-	__u32 vector[6];
-	__u32 unnamed_host;
-};
 
 static inline const __u64 *policy_words(const struct policy_image *image, __u32 vector)
 {
@@ -205,56 +224,51 @@ static inline __u64 policy_and(const struct policy_image *image, const struct po
 	return both;
 }
 
-static inline void policy_find_vectors(const struct policy_image *image,
-				       const struct policy_query *q, struct policy_vectors *v)
+static inline void policy_find_vectors(const struct policy_image *image, struct policy_query *q)
 {
-	struct policy_number port = {0, q->port}, device = {0, q->device};
+	struct policy_vectors *v = &q->found;
 
 	v->vector[0] = image->dir_vector[q->dir & 3];
 	v->vector[1] = policy_search(image, POLICY_FROM, &q->from);
 	v->vector[2] = policy_search(image, POLICY_TO, &q->to);
-	v->vector[3] = policy_search(image, POLICY_PORT, &port);
-	v->vector[4] = policy_search(image, POLICY_DEVICE, &device);
-	v->vector[5] = policy_search_nested(image, POLICY_CGROUP, q->cgroup);
-	v->unnamed_host = policy_unnamed(image, POLICY_HOST);
+	v->vector[3] = policy_search(image, POLICY_PORT, &q->port);
+	v->vector[4] = policy_search(image, POLICY_DEVICE, &q->device);
+	v->vector[5] = policy_search_nested(image, POLICY_CGROUP, q->cgroup, &q->nested);
+	v->host = v->unnamed_host = policy_unnamed(image, POLICY_HOST);
+	if (policy_asks(image, POLICY_HOST))
+		v->host = policy_search_nested(image, POLICY_HOST, q->host, &q->nested);
 }
 
+/* The lowest bit of a word that is not 0. By the sequence of de Bruijn: without branches. */
 static inline __u32 policy_lowest_bit(__u64 word)
 {
-	__u32 bit = 0;
+	static const __u8 place[64] = {
+	    0,  1,  2,  53, 3,  7,  54, 27, 4,  38, 41, 8,  34, 55, 48, 28, 62, 5,  39, 46, 44, 42,
+	    22, 9,  24, 35, 59, 56, 49, 18, 29, 11, 63, 52, 6,  26, 37, 40, 33, 47, 61, 45, 43, 21,
+	    23, 58, 17, 10, 51, 25, 36, 32, 60, 20, 57, 16, 50, 31, 19, 15, 30, 14, 13, 12,
+	};
 
-	/* No ctz in BPF. */
-	for (__u32 width = 32; width; width /= 2) {
-		if (!(word & ((1ULL << width) - 1))) {
-			word >>= width;
-			bit += width;
-		}
-	}
-	return bit;
+	return place[((word & -word) * 0x022fdd63cc95386dULL) >> 58];
 }
 
 /*
  * The first rule that fits. `ret_lasting`: it does so for every request of the connection,
  * whatever its Host field says. POLICY_NONE: there is no such rule.
  */
-static inline __u32 policy_match(const struct policy_image *image, const struct policy_query *q,
+static inline __u32 policy_match(const struct policy_image *image, struct policy_query *q,
 				 int *ret_lasting)
 {
-	struct policy_vectors v;
-	__u32 host;
+	const struct policy_vectors *v = &q->found;
 
 	*ret_lasting = 1;
-	policy_find_vectors(image, q, &v);
-	host = v.unnamed_host;
-	if (policy_asks(image, POLICY_HOST))
-		host = policy_search_nested(image, POLICY_HOST, q->host);
+	policy_find_vectors(image, q);
 	for (__u32 i = 0; i < POLICY_WORDS; i++) {
-		__u64 fits = policy_and(image, &v, i);
-		__u64 always = fits & policy_words(image, v.unnamed_host)[i];
-		__u64 now = fits & policy_words(image, host)[i];
+		__u64 fits = policy_and(image, v, i);
+		__u64 always = fits & policy_words(image, v->unnamed_host)[i];
+		__u64 now = fits & policy_words(image, v->host)[i];
 
 		/* A rule for some host comes before the first that asks for none. */
-		if (fits && (!always || policy_lowest_bit(fits) != policy_lowest_bit(always)))
+		if ((fits & -fits) != (always & -always))
 			*ret_lasting = 0;
 		if (now)
 			return i * 64 + policy_lowest_bit(now);

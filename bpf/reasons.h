@@ -26,7 +26,10 @@
 	X(JOINING, "joining", "met in the middle of a connection; the next request is eligible")   \
 	X(HOLE, "hole", "bytes of the head were missing or came out of order")                     \
 	X(FRAGMENT, "fragment", "the packet is an IP fragment")                                    \
-	X(IP_OPTIONS, "ip-options", "the packet has IP options or IPv6 extension headers")
+	X(IP_OPTIONS, "ip-options", "the packet has IP options or IPv6 extension headers")         \
+	X(SKIPPED, "skipped", "a policy says skip")                                                \
+	X(OBSERVED, "observed", "a policy says observe")                                           \
+	X(ROOTLESS, "rootless", "a policy says root no, and nothing is known to have caused it")
 
 /* Why a flow is left alone for good (each flow once). */
 #define CTXPROP_FLOW_REASONS(X)                                                                    \

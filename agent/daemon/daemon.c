@@ -14,6 +14,7 @@
 #include "daemon/devices.h"
 #include "daemon/follow.h"
 #include "daemon/layers.h"
+#include "daemon/policies.h"
 #include "daemon/upkeep.h"
 #include "flows/table.h"
 #include "load/control.h"
@@ -33,6 +34,7 @@ struct daemon {
 	struct attacher attacher;
 	struct devices *devices;
 	struct upkeep upkeep;
+	struct policies policies;
 };
 
 /* Log what failed and hand the error on. */
@@ -51,10 +53,11 @@ static int take_signals(void)
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGHUP);
 	/* A reader of the log that goes away is no reason to stop. */
 	if (sigprocmask(SIG_BLOCK, &signals, NULL) || signal(SIGPIPE, SIG_IGN) == SIG_ERR)
 		return -errno;
-	fd = signalfd(-1, &signals, SFD_CLOEXEC);
+	fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	return fd < 0 ? -errno : fd;
 }
 
@@ -149,6 +152,17 @@ static void follow(void)
 		follow_log(&report);
 }
 
+/* The policy comes before the first packet; with a wrong one nothing is edited. */
+static int begin_policy(struct daemon *daemon)
+{
+	struct policies_maps maps = engine_policies(daemon->engine);
+	int err = policies_begin(&daemon->policies, &maps);
+
+	if (err)
+		control_set_paused(daemon->pins.layer_dir, true);
+	return err;
+}
+
 static int attach_all(struct daemon *daemon, const struct options *options)
 {
 	struct attacher *attacher = &daemon->attacher;
@@ -177,12 +191,16 @@ static int start(struct daemon *daemon, const struct options *options)
 	daemon->signal_fd = take_signals();
 	if (daemon->signal_fd < 0)
 		return failed("signals", daemon->signal_fd);
-	err = open_pins(daemon);
+	err = policies_read(&daemon->policies, options->policy);
+	if (!err)
+		err = open_pins(daemon);
 	if (err)
 		return err;
 	clear_stale(&daemon->pins);
 	follow();
 	err = load_programs(daemon, options);
+	if (!err)
+		err = begin_policy(daemon);
 	if (!err)
 		err = attach_all(daemon, options);
 	if (err)
@@ -192,6 +210,19 @@ static int start(struct daemon *daemon, const struct options *options)
 	return err ? failed("counters", err) : 0;
 }
 
+/* Returns 1 after a signal to stop. */
+static int handle_signal(struct daemon *daemon)
+{
+	struct signalfd_siginfo signal;
+
+	if (read(daemon->signal_fd, &signal, sizeof(signal)) != sizeof(signal))
+		return 0;
+	if (signal.ssi_signo != SIGHUP)
+		return 1;
+	policies_reload(&daemon->policies);
+	return 0;
+}
+
 /* One round of waiting. Returns 1 after a signal to stop, 0 to go on, or -errno. */
 static int wait_for_news(struct daemon *daemon, int timeout_ms)
 {
@@ -199,12 +230,15 @@ static int wait_for_news(struct daemon *daemon, int timeout_ms)
 	    {.fd = daemon->signal_fd, .events = POLLIN},
 	    {.fd = devices_fd(daemon->devices), .events = POLLIN},
 	};
+	int err;
 
 	if (poll(fds, 2, timeout_ms) < 0)
 		return errno == EINTR ? 0 : -errno;
-	if (fds[0].revents)
+	if (fds[0].revents && handle_signal(daemon))
 		return 1;
-	return fds[1].revents ? devices_update(daemon->devices) : 0;
+	err = fds[1].revents ? devices_update(daemon->devices) : 0;
+	policies_refresh(&daemon->policies);
+	return err;
 }
 
 static int run(struct daemon *daemon)
@@ -235,6 +269,7 @@ static void leave(struct daemon *daemon)
 static void close_all(struct daemon *daemon)
 {
 	devices_close(daemon->devices);
+	policies_close(&daemon->policies);
 	engine_close(daemon->engine);
 	cleanup_close(&daemon->signal_fd);
 	cleanup_close(&daemon->lock_fd);

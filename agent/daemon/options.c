@@ -5,13 +5,14 @@
 #include "abi.h"
 #include "base/number.h"
 #include "daemon/options.h"
+#include "daemon/policies.h"
 
 #define FLOWS_MIN      16
 #define FLOWS_MAX      16777216
 #define GC_SECONDS     60
 #define GC_SECONDS_MAX 3600
 
-enum { OPTION_FLOWS = 256, OPTION_GC, OPTION_ATTACH, OPTION_LEVEL, OPTION_VERSION };
+enum { OPTION_FLOWS = 256, OPTION_GC, OPTION_ATTACH, OPTION_LEVEL, OPTION_POLICY, OPTION_VERSION };
 
 static const struct option long_options[] = {
     {"help", no_argument, NULL, 'h'},
@@ -20,6 +21,7 @@ static const struct option long_options[] = {
     {"gc-interval", required_argument, NULL, OPTION_GC},
     {"attach", required_argument, NULL, OPTION_ATTACH},
     {"log-level", required_argument, NULL, OPTION_LEVEL},
+    {"policy", required_argument, NULL, OPTION_POLICY},
     {"verbose", no_argument, NULL, 'v'},
     {},
 };
@@ -32,6 +34,8 @@ static const char help[] =
     "      --flows N          size of the flow table (default %d)\n"
     "      --gc-interval S    seconds between two looks for dead flows (default %d)\n"
     "      --attach WAY       tcx, clsact or auto (default auto: tcx where the kernel has it)\n"
+    "      --policy FILE      the rules to begin with, read again on SIGHUP\n"
+    "                         (default %s, if it is there)\n"
     "      --log-level LEVEL  error, warning, info or debug (default info)\n"
     "  -v, --verbose          the same as --log-level debug\n"
     "  -h, --help             show this help\n"
@@ -95,7 +99,7 @@ static enum options_next take(struct options *options, int option)
 {
 	switch (option) {
 	case 'h':
-		printf(help, CTXPROP_FLOWS_DEFAULT, GC_SECONDS);
+		printf(help, CTXPROP_FLOWS_DEFAULT, GC_SECONDS, POLICIES_FILE);
 		return OPTIONS_DONE;
 	case OPTION_VERSION:
 		printf("ctxpropd %s (ABI %d)\n", CTXPROP_VERSION, CTXPROP_ABI_VERSION);
@@ -106,6 +110,9 @@ static enum options_next take(struct options *options, int option)
 		return set_gc(options, optarg);
 	case OPTION_ATTACH:
 		return set_way(options, optarg);
+	case OPTION_POLICY:
+		options->policy = optarg;
+		return OPTIONS_RUN;
 	case OPTION_LEVEL:
 		return set_level(options, optarg);
 	case 'v':

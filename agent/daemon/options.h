@@ -13,6 +13,7 @@ struct options {
 	unsigned int gc_seconds; /* between two looks for dead flows */
 	enum attach_way way;
 	enum log_level level;
+	const char *policy; /* file, or NULL: the usual one, if it is there */
 };
 
 /* What is left to do after the command line was read. */

@@ -197,6 +197,14 @@ int engine_counters_fd(const struct engine *engine)
 	return bpf_map__fd(engine->tc->maps.counters);
 }
 
+struct policies_maps engine_policies(const struct engine *engine)
+{
+	return (struct policies_maps){
+	    .image_fd = bpf_map__fd(engine->tc->maps.policies),
+	    .state_fd = bpf_map__fd(engine->tc->maps.policy_state),
+	};
+}
+
 void engine_close(struct engine *engine)
 {
 	if (!engine)

@@ -9,6 +9,7 @@
 
 #include "load/attach.h"
 #include "load/pins.h"
+#include "load/policies.h"
 
 struct engine;
 
@@ -40,6 +41,8 @@ int engine_drop_old_programs(const struct engine *engine);
 /* Descriptors of the maps, owned by the engine. */
 int engine_flows_fd(const struct engine *engine);
 int engine_counters_fd(const struct engine *engine);
+
+struct policies_maps engine_policies(const struct engine *engine);
 
 /* Frees the engine; what is pinned stays. NULL is allowed. */
 void engine_close(struct engine *engine);

@@ -10,6 +10,7 @@
 #define CTXPROP_TC_DECIDE_BPF_H
 
 #include "30-frame.bpf.h"
+#include "35-policy.bpf.h"
 #include "checksum.bpf.h"
 #include "random.bpf.h"
 
@@ -113,14 +114,25 @@ static __always_inline __u32 decide_place(struct outbound *o, const struct frame
 }
 
 /* A new root. The ids are random and, by the bit that is set, never all zero. */
-static __always_inline void decide_ids(struct scratch *s, struct edit *e)
+static __always_inline void decide_ids(struct scratch *s, struct edit *e,
+				       const struct policy_verdict *v)
 {
 	__u64 *trace = (__u64 *)e->trace_id, *span = (__u64 *)e->span_id;
 
 	trace[0] = random_next(&s->random);
 	trace[1] = random_next(&s->random) | 1;
 	span[0] = random_next(&s->random) | 1;
-	e->trace_flags = TRACEPARENT_SAMPLED | TRACEPARENT_RANDOM;
+	e->trace_flags = TRACEPARENT_RANDOM;
+	if (policy_samples(v, trace[1]))
+		e->trace_flags |= TRACEPARENT_SAMPLED;
+}
+
+/* What the policy has against a header. Returns 0 or a reason. */
+static __always_inline __u32 decide_policy(const struct policy_verdict *v)
+{
+	if (!v || v->action == POLICY_INJECT)
+		return v && (v->flags & POLICY_NO_ROOT) ? REASON_ROOTLESS : 0;
+	return v->action == POLICY_OBSERVE ? REASON_OBSERVED : REASON_SKIPPED;
 }
 
 /* Reasons that need no look at the packet's size. Returns 0 or a reason. */
@@ -148,9 +160,12 @@ static __always_inline __u32 decide_eligible(const struct outbound *o, const str
 static __always_inline void decide(struct outbound *o, const struct frame *frame)
 {
 	struct edit *e = &o->s->edit;
-	__u32 reason = decide_eligible(o, frame), place = 0;
+	const struct policy_verdict *v = policy_verdict(o->skb, o->p, o->flow);
+	__u32 reason = decide_policy(v), place = 0;
 
 	o->flow->requests++;
+	if (!reason)
+		reason = decide_eligible(o, frame);
 	if (!reason && !decide_fits_window(o, TRACEPARENT_LINE_LEN))
 		reason = REASON_WINDOW;
 	if (!reason)
@@ -158,7 +173,7 @@ static __always_inline void decide(struct outbound *o, const struct frame *frame
 	if (!reason) {
 		e->at = o->p->seq + place;
 		e->len = TRACEPARENT_LINE_LEN;
-		decide_ids(o->s, e);
+		decide_ids(o->s, e, v);
 		if (edits_add(&o->flow->edits, e))
 			reason = REASON_EDITS_FULL;
 	}

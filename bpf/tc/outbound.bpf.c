@@ -7,6 +7,7 @@
  *   15-quiet     is it known to be left alone
  *   20-flow      the flow it belongs to
  *   30-frame     run the HTTP/1 automaton over its new bytes
+ *   35-policy    what the rules say about a request
  *   40-decide    a request ends its head here: does it get a header, and where
  *   50-plan      which edits the packet carries, and its bytes on the wire
  *   60-write     the helpers that change packets

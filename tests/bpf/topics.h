@@ -16,6 +16,7 @@ int test_icmp(void);
 int test_split(void);
 int test_device(void);
 int test_damaged(void);
+int test_policy(void);
 int test_story(void);
 
 #endif

@@ -197,8 +197,8 @@ static __u32 image_prio(const struct policy_image *image, const struct request *
 	    .from = policy_address(request->from),
 	    .to = policy_address(request->to),
 	    .dir = request->dir,
-	    .port = request->port,
-	    .device = device_number(request->device, NULL),
+	    .port = {0, request->port},
+	    .device = {0, device_number(request->device, NULL)},
 	};
 	__u32 rule;
 	int lasting;
@@ -341,7 +341,8 @@ static uint64_t now_ns(void)
 static double cost(uint32_t rules)
 {
 	struct request request = request_to("11.0.0.1");
-	struct policy_query query = {.to = policy_address(request.to), .port = 80, .device = 3};
+	struct policy_query query = {
+	    .to = policy_address(request.to), .port = {0, 80}, .device = {0, 3}};
 	volatile __u32 found;
 	struct policy policy;
 	struct policy_image *image;

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <net/if.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/cgroup.h"
+#include "base/log.h"
+#include "control/compile.h"
+#include "control/policy_file.h"
+#include "daemon/policies.h"
+
+/* What names came to, folded into one number that tells whether any of them has changed. */
+static __u64 fold(__u64 *named, __u64 number)
+{
+	*named = (*named ^ number) * 0x100000001b3ULL;
+	return number;
+}
+
+static __u32 device_number(const char *name, void *data)
+{
+	return (__u32)fold(data, if_nametoindex(name));
+}
+
+static __u64 cgroup_number(const char *path, void *data)
+{
+	return fold(data, cgroup_id(path));
+}
+
+/* An empty policy needs no image: the programs know the built-in rules. */
+static int put(const struct policies *policies, const struct policy *policy, __u64 *ret_named,
+	       struct policy_error *error)
+{
+	const struct policy_names names = {device_number, cgroup_number, ret_named};
+	_cleanup_free_ struct policy_image *image = NULL;
+	__u32 generation;
+	int err = 0;
+
+	*ret_named = 0;
+	if (policy->count) {
+		err = policies_next_generation(&policies->maps, &generation);
+		if (err)
+			return policy_fail(error, err, "policy map: %s", strerror(-err));
+		err = policy_compile(policy, &names, generation, &image, error);
+		if (err)
+			return err;
+	}
+	err = policies_put(&policies->maps, image);
+	return err ? policy_fail(error, err, "policy map: %s", strerror(-err)) : 0;
+}
+
+int policies_apply(struct policies *policies, struct policy *policy, struct policy_error *error)
+{
+	__u64 named;
+	int err = put(policies, policy, &named, error);
+
+	if (err)
+		return err;
+	policy_clear(&policies->policy);
+	policies->policy = *policy;
+	policies->named = named;
+	*policy = (struct policy){};
+	return 0;
+}
+
+/* Rules can be named before what they name is there; that is worth a word. */
+static void log_unknown(const struct policy *policy)
+{
+	for (size_t i = 0; i < policy->count; i++) {
+		const struct policy_rule *rule = &policy->rules[i];
+
+		if (rule->device[0] && !if_nametoindex(rule->device))
+			log_warning("policy rule %u: there is no device %s now", rule->prio,
+				    rule->device);
+		if (rule->cgroup[0] && !cgroup_id(rule->cgroup))
+			log_warning("policy rule %u: there is no cgroup %s now", rule->prio,
+				    rule->cgroup);
+	}
+}
+
+static int read_file(const struct policies *policies, struct policy *ret)
+{
+	struct policy_error error = {};
+	int err = policy_read_file(policies->file, ret, &error);
+
+	if (err == -ENOENT && !policies->file_must_exist)
+		return 0;
+	if (err)
+		log_error("policy: %s", error.text);
+	return err;
+}
+
+/* Put what came from the file in force; it is used up. */
+static int apply_file(struct policies *policies, struct policy *policy)
+{
+	struct policy_error error = {};
+	int err = policies_apply(policies, policy, &error);
+
+	if (err) {
+		log_error("policy: %s: %s", policies->file, error.text);
+		policy_clear(policy);
+		return err;
+	}
+	if (policies->policy.count)
+		log_info("policy: %zu rule%s from %s", policies->policy.count,
+			 policies->policy.count == 1 ? "" : "s", policies->file);
+	log_unknown(&policies->policy);
+	return 0;
+}
+
+int policies_read(struct policies *policies, const char *file)
+{
+	*policies = (struct policies){
+	    .file = file ? file : POLICIES_FILE,
+	    .file_must_exist = file != NULL,
+	};
+	return read_file(policies, &policies->policy);
+}
+
+int policies_begin(struct policies *policies, const struct policies_maps *maps)
+{
+	struct policy policy = policies->policy;
+
+	policies->maps = *maps;
+	policies->policy = (struct policy){};
+	return apply_file(policies, &policy);
+}
+
+void policies_reload(struct policies *policies)
+{
+	struct policy policy;
+	int err = read_file(policies, &policy);
+
+	if (!err)
+		err = apply_file(policies, &policy);
+	if (err)
+		log_error("policy: the old one stays");
+	else
+		log_info("policy: read again");
+}
+
+/* Does any rule name something that may come and go? */
+static bool names_anything(const struct policy *policy)
+{
+	for (size_t i = 0; i < policy->count; i++)
+		if (policy->rules[i].device[0] || policy->rules[i].cgroup[0])
+			return true;
+	return false;
+}
+
+static __u64 names_now(const struct policy *policy)
+{
+	__u64 named = 0;
+
+	/* In the order in which the compiler asks. */
+	for (size_t i = 0; i < policy->count; i++)
+		if (policy->rules[i].device[0])
+			device_number(policy->rules[i].device, &named);
+	for (size_t i = 0; i < policy->count; i++)
+		if (policy->rules[i].cgroup[0])
+			cgroup_number(policy->rules[i].cgroup, &named);
+	return named;
+}
+
+void policies_refresh(struct policies *policies)
+{
+	struct policy_error error;
+	__u64 named;
+
+	if (!names_anything(&policies->policy) || names_now(&policies->policy) == policies->named)
+		return;
+	if (put(policies, &policies->policy, &named, &error)) {
+		log_warning("policy: %s", error.text);
+		return;
+	}
+	policies->named = named;
+	log_info("policy: devices or cgroups have changed");
+}
+
+void policies_close(struct policies *policies)
+{
+	policy_clear(&policies->policy);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The policy that a daemon holds, and its way into the packet programs. */
+#ifndef CTXPROP_DAEMON_POLICIES_H
+#define CTXPROP_DAEMON_POLICIES_H
+
+#include "control/policy_model.h"
+#include "load/policies.h"
+
+#define POLICIES_FILE "/etc/ctxprop/policy"
+
+struct policies {
+	struct policies_maps maps;
+	struct policy policy; /* in force */
+	const char *file;     /* where it is read from at start and on SIGHUP */
+	bool file_must_exist; /* named on the command line */
+	__u64 named;          /* what the names of devices and cgroups came to, as one number */
+};
+
+/*
+ * Read the policy of the file; where there is no file and none was named, the built-in rules are
+ * all. A bad line is logged. Nothing is in force yet. 0 or -errno.
+ */
+int policies_read(struct policies *policies, const char *file);
+
+/* Put what was read in force, in the maps of a layer. What is wrong is logged. 0 or -errno. */
+int policies_begin(struct policies *policies, const struct policies_maps *maps);
+
+/* Read the file again. A bad line is logged and the old policy stays. */
+void policies_reload(struct policies *policies);
+
+/*
+ * Put another policy in force; it is taken over and `policy` is empty then. On error the old one
+ * stays, and `policy` as it is. 0 or -errno.
+ */
+int policies_apply(struct policies *policies, struct policy *policy, struct policy_error *error);
+
+/* Devices and cgroups come and go: let the rules mean those that are there now. */
+void policies_refresh(struct policies *policies);
+
+/* Frees what is held; the programs keep their image. */
+void policies_close(struct policies *policies);
+
+#endif

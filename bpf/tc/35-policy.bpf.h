@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Between frame and decide, policy: what do the rules say about this request?
+ *
+ * A policy is one image (policy.h) in a map of its own. A new one takes its place in a single
+ * step, so a packet sees the whole of the old or the whole of the new. Without an image the
+ * built-in rules hold: inject.
+ */
+#ifndef CTXPROP_TC_POLICY_BPF_H
+#define CTXPROP_TC_POLICY_BPF_H
+
+#include "20-flow.bpf.h"
+#define POLICY_FUNCTION VERIFIED_ALONE
+#include "policy.h"
+
+/* (By size: the compiler leaves out the type of an inner map's value.) */
+struct policy_image_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(struct policy_image));
+};
+
+/* Index 0: the image in force. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__array(values, struct policy_image_map);
+} policies __weak SEC(".maps");
+
+/* Index 0: the generation that was given out last. Read and written by user space only. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} policy_state __weak SEC(".maps");
+
+/* Working area: too large for the stack. */
+struct policy_work {
+	struct policy_query query;
+	struct policy_verdict verdict; /* of the request at hand */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct policy_work);
+} policy_work __weak SEC(".maps");
+
+static __always_inline struct policy_work *policy_work_get(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&policy_work, &zero);
+}
+
+/* The image in force, or NULL. */
+static __always_inline const struct policy_image *policy_image_get(void)
+{
+	__u32 zero = 0;
+	void *map = bpf_map_lookup_elem(&policies, &zero);
+
+	return map ? bpf_map_lookup_elem(map, &zero) : NULL;
+}
+
+/* The sender's cgroup and those around it, innermost first. */
+static __always_inline void policy_nest(struct __sk_buff *skb, struct policy_query *q)
+{
+	__u32 count = 0;
+
+	for (int level = POLICY_NESTED_MAX - 1; level >= 0; level--) {
+		__u64 id = bpf_skb_ancestor_cgroup_id(skb, level);
+
+		if (id && count < POLICY_NESTED_MAX)
+			q->cgroup[count++] = id;
+	}
+}
+
+static __always_inline void policy_ask(struct __sk_buff *skb, const struct packet *p,
+				       const struct policy_image *image, struct policy_query *q)
+{
+	__builtin_memset(q, 0, sizeof(*q));
+	q->from = policy_address(p->key.src);
+	q->to = policy_address(p->key.dst);
+	q->dir = skb->sk ? POLICY_OUT : POLICY_FORWARD;
+	q->port.low = bpf_ntohs(p->key.dport);
+	q->device.low = skb->ifindex;
+	if (skb->sk && policy_asks(image, POLICY_CGROUP))
+		policy_nest(skb, q);
+}
+
+/* Find the rule for a request that goes out; its verdict is left in policy_work. Returns 0 or -1.
+ */
+VERIFIED_ALONE int policy_find(struct __sk_buff *skb, const struct packet *p, struct flow *f)
+{
+	struct policy_work *work = policy_work_get();
+	const struct policy_image *image = policy_image_get();
+	__u32 rule;
+	int lasting;
+
+	if (!work || !image || !p || !f)
+		return -1;
+	rule = policy_recall(image, f->policy);
+	if (rule == POLICY_NONE) {
+		policy_ask(skb, p, image, &work->query);
+		rule = policy_match(image, &work->query, &lasting);
+		if (rule == POLICY_NONE)
+			return -1;
+		if (lasting)
+			f->policy = policy_remember(image, rule);
+	}
+	work->verdict = image->verdict[rule & (POLICY_RULES_MAX - 1)];
+	return 0;
+}
+
+/* What a rule says about a request that goes out. NULL: nothing but the built-in "inject". */
+static __always_inline const struct policy_verdict *
+policy_verdict(struct __sk_buff *skb, const struct packet *p, struct flow *f)
+{
+	struct policy_work *work;
+
+	if (!policy_image_get() || policy_find(skb, p, f))
+		return NULL;
+	work = policy_work_get();
+	return work ? &work->verdict : NULL;
+}
+
+/* Is a new trace sampled? By the last 56 bits of its id, as everybody else would decide. */
+static __always_inline int policy_samples(const struct policy_verdict *v, __u64 trace_id_end)
+{
+	return !v || (bpf_be64_to_cpu(trace_id_end) & 0xffffffffffffffULL) >= v->unsampled;
+}
+
+#endif

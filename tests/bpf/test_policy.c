@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Rules of a policy: which request gets a header, and when a change takes hold. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <bpf/libbpf.h>
+
+#include "conn.h"
+#include "control/compile.h"
+#include "control/policy_file.h"
+#include "load/policies.h"
+#include "tc.skel.h"
+#include "topics.h"
+
+#define MARKED "GET / HTTP/1.1\r\nHost: a\r\n^\r\n"
+#define PLAIN  "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+
+#define LOOPBACK 1 /* where BPF_PROG_TEST_RUN says that packets are */
+
+static struct conn conn;
+
+static __u32 device_number(const char *name, void *data)
+{
+	(void)data;
+	return !strcmp(name, "lo") ? LOOPBACK : 99;
+}
+
+static __u64 cgroup_number(const char *path, void *data)
+{
+	(void)path;
+	(void)data;
+	return 1ULL << 40; /* none that a packet of these tests comes from */
+}
+
+static struct policies_maps maps_of(const struct rig *rig)
+{
+	return (struct policies_maps){.image_fd = bpf_map__fd(rig->tc->maps.policies),
+				      .state_fd = bpf_map__fd(rig->tc->maps.policy_state)};
+}
+
+static void follow(const struct rig *rig, const char *text)
+{
+	static const struct policy_names names = {device_number, cgroup_number, NULL};
+	struct policies_maps maps = maps_of(rig);
+	struct policy_image *image = NULL;
+	struct policy_error error = {};
+	struct policy policy;
+	__u32 generation;
+
+	if (policy_read(text, strlen(text), "policy", &policy, &error))
+		fail_msg("%s", error.text);
+	assert_int_equal(policies_next_generation(&maps, &generation), 0);
+	assert_int_equal(policy_compile(&policy, &names, generation, &image, &error), 0);
+	assert_int_equal(policies_put(&maps, image), 0);
+	free(image);
+	policy_clear(&policy);
+}
+
+static void follow_none(const struct rig *rig)
+{
+	struct policies_maps maps = maps_of(rig);
+
+	assert_int_equal(policies_put(&maps, NULL), 0);
+	/* And again: there is none to take away. */
+	assert_int_equal(policies_put(&maps, NULL), 0);
+}
+
+static void is_injected(struct rig *rig)
+{
+	conn_send(&conn, MARKED);
+	expect_counts(rig, {REASON_INJECTED, 1}, {REASON_GROWN, 1});
+	conn_ack_all(&conn);
+	rig_forget_counts(rig);
+}
+
+static void is_left(struct rig *rig, enum ctxprop_reason reason)
+{
+	conn_send(&conn, PLAIN);
+	assert_int_equal(rig_count(rig, reason), 1);
+	assert_int_equal(rig_count(rig, REASON_INJECTED), 0);
+	conn_ack_all(&conn);
+	rig_forget_counts(rig);
+}
+
+struct rule_case {
+	const char *policy;
+	enum ctxprop_reason reason; /* REASON_INJECTED: it gets a header */
+};
+
+static const struct rule_case rule_cases[] = {
+    {"policy add action skip", REASON_SKIPPED},
+    {"policy add action observe", REASON_OBSERVED},
+    {"policy add action inject root no", REASON_ROOTLESS},
+    {"policy add action inject", REASON_INJECTED},
+    {"policy add dir forward action skip", REASON_INJECTED},
+    {"policy add dir in action ignore", REASON_INJECTED},
+    {"policy add port 80 action skip", REASON_SKIPPED},
+    {"policy add port 81 action skip", REASON_INJECTED},
+    {"policy add dev lo action skip", REASON_SKIPPED},
+    {"policy add dev eth9 action skip", REASON_INJECTED},
+    {"policy add cgroup /a action skip", REASON_INJECTED},
+    {"policy add to 8.0.2.0/24 action skip", REASON_SKIPPED},
+    {"policy add from 8.0.2.0/24 action skip", REASON_INJECTED},
+    {"policy add to !8.0.0.0/8 action skip", REASON_INJECTED},
+    {"set near add 8.0.0.0/8 fd00::/8\npolicy add to !near action skip", REASON_INJECTED},
+    {"set near add 8.0.0.0/8 fd00::/8\npolicy add to near action skip", REASON_SKIPPED},
+    {"policy add port 80 to 8.0.2.2 action inject\npolicy add action skip", REASON_INJECTED},
+};
+
+static void test_rules(void **state)
+{
+	struct rig *rig = *state;
+
+	for (size_t i = 0; i < sizeof(rule_cases) / sizeof(rule_cases[0]); i++) {
+		const struct rule_case *the = &rule_cases[i];
+
+		follow(rig, the->policy);
+		conn_open(&conn, rig, &ordinary);
+		rig_forget_counts(rig);
+		if (the->reason == REASON_INJECTED)
+			is_injected(rig);
+		else
+			is_left(rig, the->reason);
+	}
+	follow_none(rig);
+}
+
+/* A change takes hold on a live connection at its next request; offsets stay. */
+static void test_change(void **state)
+{
+	struct rig *rig = *state;
+
+	follow_none(rig);
+	conn_open(&conn, rig, &ordinary);
+	rig_forget_counts(rig);
+	is_injected(rig);
+	for (int i = 0; i < 20; i++) {
+		follow(rig, "policy add port 80 action skip");
+		is_left(rig, REASON_SKIPPED);
+		is_left(rig, REASON_SKIPPED);
+		follow(rig, "policy add port 81 action skip");
+		is_injected(rig);
+		is_injected(rig);
+	}
+	follow(rig, "policy add port 80 action observe");
+	is_left(rig, REASON_OBSERVED);
+	follow_none(rig);
+	is_injected(rig);
+}
+
+/* A remembered rule is not asked for again: the image may even be gone from under it. */
+static void test_remembered(void **state)
+{
+	struct rig *rig = *state;
+	struct flow f;
+
+	follow(rig, "policy add port 80 action skip");
+	conn_open(&conn, rig, &ordinary);
+	assert_int_equal(conn_flow(&conn).policy, 0);
+	rig_forget_counts(rig);
+	is_left(rig, REASON_SKIPPED);
+	f = conn_flow(&conn);
+	assert_int_not_equal(f.policy, 0);
+	is_left(rig, REASON_SKIPPED);
+	assert_int_equal(conn_flow(&conn).policy, f.policy);
+	follow_none(rig);
+}
+
+int test_policy(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_rules),
+	    cmocka_unit_test(test_change),
+	    cmocka_unit_test(test_remembered),
+	};
+
+	return cmocka_run_group_tests(tests, rig_setup, rig_teardown);
+}
