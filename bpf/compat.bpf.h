@@ -7,6 +7,7 @@
 
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
 
 /*
  * A function that the verifier walks once, on its own, instead of from every place that calls
@@ -14,6 +15,34 @@
  * since two objects that are linked into one may both have it.)
  */
 #define VERIFIED_ALONE __weak __noinline
+
+/* As much of the kernel's struct as is needed; the place is found at load time. */
+struct sk_buff {
+	__u8 ip_summed : 2;
+} __attribute__((preserve_access_index));
+
+/* Since 6.2, as bpf_cast_to_kern_ctx() is. */
+struct bpf_list_head___since_6_2 {
+	__u64 opaque;
+} __attribute__((preserve_access_index));
+
+extern void *bpf_cast_to_kern_ctx(void *context) __ksym __weak;
+
+/* What a packet's transport checksum is, as the kernel's ip_summed says. */
+enum packet_csum {
+	PACKET_CSUM_UNKNOWN = -1, /* before 6.2 there is no telling */
+	PACKET_CSUM_PARTIAL = 3,  /* the sum of the pseudo header; the rest is filled in later */
+};
+
+static __always_inline int packet_csum(struct __sk_buff *skb)
+{
+	struct sk_buff *kernel;
+
+	if (!bpf_core_type_exists(struct bpf_list_head___since_6_2))
+		return PACKET_CSUM_UNKNOWN;
+	kernel = bpf_cast_to_kern_ctx(skb);
+	return BPF_CORE_READ_BITFIELD(kernel, ip_summed);
+}
 
 /*
  * Is `n` in 1..max? Use as: if (!size_within(&n, max)) return -1;

@@ -59,6 +59,43 @@ static __always_inline long write_window(struct __sk_buff *skb, const struct pac
 	return err ?: bpf_skb_store_bytes(skb, p->l4 + TCP_OFF_WINDOW, &wire, sizeof(wire), 0);
 }
 
+/* Acknowledgement and window, by helpers, which know what the checksum is. */
+static __always_inline long write_ack_by_helpers(struct __sk_buff *skb, const struct packet *p,
+						 __u32 ack, __u16 window)
+{
+	long err = 0;
+
+	if (ack != p->ack)
+		err = write_number(skb, p, TCP_OFF_ACK, p->ack, ack);
+	if (!err && window != p->window)
+		err = write_window(skb, p, window);
+	return err;
+}
+
+/* Acknowledgement and window, and the checksum with them: in place, where that can be known. */
+static __always_inline long write_ack(struct __sk_buff *skb, const struct packet *p, __u32 ack,
+				      __u16 window)
+{
+	int kind = packet_csum(skb);
+	struct tcphdr *tcp;
+	__u64 sum;
+
+	if (kind == PACKET_CSUM_UNKNOWN)
+		return write_ack_by_helpers(skb, p, ack, window);
+	tcp = packet_at(skb, p->l4, sizeof(*tcp));
+	if (!tcp)
+		return -1;
+	tcp->ack_seq = bpf_htonl(ack);
+	tcp->window = bpf_htons(window);
+	if (kind == PACKET_CSUM_PARTIAL)
+		return 0;
+	/* RFC 1624: HC' = ~(~HC + ~m + m') */
+	sum = (__u64)(__u32)~bpf_htonl(p->ack) + bpf_htonl(ack) + (__u16)~bpf_htons(p->window) +
+	      bpf_htons(window);
+	tcp->check = ~csum_fold((__u16)~tcp->check + sum);
+	return 0;
+}
+
 /* The first 12 bytes of an IPv4 header: length and checksum are among them. */
 struct ipv4_start {
 	__be16 version_tos;

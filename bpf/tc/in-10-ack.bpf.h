@@ -183,10 +183,7 @@ static __always_inline int ack_write(struct __sk_buff *skb, const struct packet 
 
 	if (sack_possible(skb, p))
 		err = sack_packet(skb, p, f);
-	if (!err && a->app != p->ack)
-		err = write_number(skb, p, TCP_OFF_ACK, p->ack, a->app);
-	if (!err && window != p->window)
-		err = write_window(skb, p, window);
+	err = err ?: write_ack(skb, p, a->app, window);
 	if (err) {
 		count(REASON_DROPPED);
 		return DROP;
