@@ -19,6 +19,9 @@ PACKAGES_TEST=(g++ golang-go libcmocka-dev libclang-rt-dev clang-format clang-ti
 	iputils-ping
 	haproxy wrk nodejs nftables ethtool tcpdump iperf3
 	qemu-system-x86 busybox-static cpio kmod zstd xz-utils)
+# The runtimes of tests/accuracy.
+PACKAGES_ACCURACY=(nginx-light haproxy nodejs python3-aiohttp gunicorn golang-go
+	default-jdk-headless puma php-cli php-curl php-fpm)
 
 # install_missing PACKAGE...: install those that are not there; no service is started by it.
 install_missing() {
@@ -58,6 +61,7 @@ disable_services() {
 	for package in "$@"; do
 		case $package in
 		nginx-light) systemctl --quiet disable nginx 2>/dev/null || true ;;
+		php-fpm) systemctl --quiet disable 'php*-fpm' 2>/dev/null || true ;;
 		haproxy | nftables) systemctl --quiet disable "$package" 2>/dev/null || true ;;
 		esac
 	done

@@ -41,6 +41,8 @@ PARTS = (
     Part("chaos", [*PYTHON, "tests/chaos/chaos.py", "--short"], 400),
     Part("life", [*PYTHON, "tests/chaos/chaos.py", "--life"], 300),
     Part("chaos itself", [*PYTHON, "tests/chaos/chaos.py", "--self-test"], 300),
+    Part("accuracy", [*PYTHON, "tests/accuracy/accuracy.py", "--short"], 300),
+    Part("accuracy itself", [*PYTHON, "tests/accuracy/accuracy.py", "--self-test"], 120),
     Part("fuzz", ["tests/fuzz/fuzz.sh", "20"], 300),
     Part("vm", [*PYTHON, "tests/vm/vm.py", "table", "--short", "--build", "build"], 1200,
          beside=True),
@@ -164,10 +166,10 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     signal.signal(signal.SIGALRM, on_alarm)
     results = run([part for part in PARTS if not args.parts or part.name in args.parts])
-    print(f"\n{'part':12}{'passed':>8}{'failed':>8}{'skipped':>8}{'seconds':>9}")
-    print(f"{'(build)':36}{args.prepared:9}")
+    print(f"\n{'part':16}{'passed':>8}{'failed':>8}{'skipped':>8}{'seconds':>9}")
+    print(f"{'(build)':40}{args.prepared:9}")
     for name, counted, seconds in results:
-        print(f"{name:12}{counted.passed:8}{counted.failed:8}{counted.skipped:8}{seconds:9.0f}")
+        print(f"{name:16}{counted.passed:8}{counted.failed:8}{counted.skipped:8}{seconds:9.0f}")
     total = Count(*map(sum, zip(*(counted for _, counted, _ in results))))
     print(f"{total.passed} passed, {total.failed} failed, {total.skipped} skipped")
     return int(total.failed > 0)

@@ -1,0 +1,166 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""How often a call carries the trace of the request that it was made for, with real programs.
+
+    client  -->  an application that copies no header but x-truth  -->  upstream
+
+Clients send requests with a traceparent and a unique x-truth, so many in flight; the upstream
+holds the trace id of each call against that of the request which its x-truth names. right: the
+same; wrong: that of another request; unknown: a trace that no client began. "own" are calls of the
+program's own, which belong to no request. Exit status 1 if a bar of bars.tsv is missed, a single
+call is wrong, a request failed, or a call has not exactly one header.
+"""
+import argparse
+import asyncio
+import json
+import signal
+import sys
+
+import self_test
+from report import HEAD, Cell, line, read_bars, rules
+from rows import PORT, ROWS
+from traffic import Traffic, Upstream
+from truth import Ledger
+from world import Application, World, make, private_bpffs
+
+REQUESTS = {1: 100, 8: 400, 64: 800}
+REQUESTS_SHORT = {1: 15, 8: 60, 64: 128}
+SETTLE_SECONDS = 0.1
+
+
+def stats(world):
+    """{group: {name: count}}, nothing without an agent."""
+    return json.loads(world.agent.command("stats", "--json")) if world.agent else {}
+
+
+async def run_cell(row, world, ledger, address, requests, in_flight):
+    """(Score, rules in words, failed requests in words)"""
+    ledger.clear()
+    before = stats(world)
+    traffic = Traffic(row, world.addresses(row)[0], (address, PORT), ledger)
+    failed = await traffic.run(requests, in_flight)
+    await asyncio.sleep(SETTLE_SECONDS)
+    return ledger.score(), rules(before, stats(world)), failed
+
+
+async def run_row(row, world, ledger, requests):
+    """Yields (in flight, *what run_cell returns) for each number in flight."""
+    _, address, host, outside = world.addresses(row)
+    upstream = Upstream(host, outside, ledger)
+    await upstream.start()
+    application = Application(world, row, PORT, upstream.address)
+    try:
+        await asyncio.to_thread(application.start)  # some ask the upstream from the beginning
+        for in_flight, number in requests.items():
+            score, said, failed = await run_cell(row, world, ledger, address, number, in_flight)
+            if failed:
+                failed.append(f"the programs said: {application.said()}")
+            yield in_flight, score, said, failed
+    finally:
+        application.stop()
+        upstream.server.close()
+
+
+async def matrix(world, rows, requests):
+    """Print the table; returns its cells."""
+    bars, ledger, cells = read_bars(), Ledger(), []
+    print(line(HEAD), flush=True)
+    for row in rows:
+        async for in_flight, score, said, failed in run_row(row, world, ledger, requests):
+            bar = bars[row.name].right.get(in_flight)
+            cells.append(Cell(row.name, in_flight, score, said, bar, failed))
+            print(line(cells[-1].columns()), flush=True)
+            for what in cells[-1].broken():
+                print(f"    {what}", flush=True)
+    return cells
+
+
+def summary(cells):
+    """The last lines: open problems that have a bar of their own, and the count."""
+    bars = read_bars()
+    for row in dict.fromkeys(cell.row for cell in cells):
+        if bars[row].note.startswith("open"):
+            print(f"{row}: {bars[row].note}")
+    failed = sum(cell.missed() for cell in cells)
+    print(f"{len(cells) - failed} passed, {failed} failed, 0 skipped")
+    return int(failed > 0)
+
+
+async def prove(world):
+    """The self-test; returns lines of what is wrong."""
+    wrong = list(self_test.scoring())
+    for row, with_agent, holds in self_test.LIES:
+        if not with_agent and world.agent:
+            world.stop_agent()
+        requests = {self_test.IN_FLIGHT: self_test.REQUESTS}
+        async for _, score, _, failed in run_row(row, world, Ledger(), requests):
+            ok = holds(score) and not failed
+            print(f"{'ok' if ok else 'not ok'} - {row.name}: {row.title}: {score}", flush=True)
+            wrong += [] if ok else [f"{row.name}: {failed}"]
+    return wrong
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", default="build", help="build folder (build)")
+    parser.add_argument("--row", action="append", metavar="NAME",
+                        help="only rows whose name contains it, or =NAME for just that one")
+    parser.add_argument("--in-flight", type=int, action="append", choices=REQUESTS, metavar="N",
+                        help=f"only so many at once: {', '.join(map(str, REQUESTS))}")
+    parser.add_argument("--requests", type=int, help="in each cell, instead of " +
+                        ", ".join(f"{n} at {i}" for i, n in REQUESTS.items()))
+    parser.add_argument("--short", action="store_true", help="few requests: for CI")
+    parser.add_argument("--list", action="store_true", help="the rows and their bars")
+    parser.add_argument("--self-test", action="store_true", help="prove that the matrix can fail")
+    parser.add_argument("--agent", action="append", default=[], metavar="OPTION",
+                        help="an option for ctxpropd, as in --agent=--log=debug")
+    args = parser.parse_args()
+    if args.requests is not None and args.requests < 1:
+        parser.error("--requests: expected a number above 0")
+    args.rows = [row for row in ROWS if not args.row or
+                 any(row.name == n[1:] if n[0] == "=" else n in row.name for n in args.row)]
+    if not args.rows:
+        parser.error(f"no row has {' or '.join(args.row)} in its name; --list shows them all")
+    return args
+
+
+def chosen(args):
+    """{in flight: number of requests}"""
+    table = REQUESTS_SHORT if args.short else REQUESTS
+    return {n: args.requests or table[n] for n in args.in_flight or table}
+
+
+def show_rows(rows):
+    bars = read_bars()
+    for row in rows:
+        least = "/".join(f"{n:g}" for n in bars[row.name].right.values())
+        print(f"{row.name:20} {row.title}\n{'':20} right >= {least} %: {bars[row.name].note}")
+    return 0
+
+
+def run(args):
+    private_bpffs()
+    with World(args.build) as world:
+        for kind in sorted({row.make for row in args.rows if row.make}):
+            make(kind, world.made)
+        world.start_agent(*args.agent)
+        if args.self_test:
+            wrong = asyncio.run(prove(world))
+            print("\n".join(wrong))
+            return int(bool(wrong))
+        return summary(asyncio.run(matrix(world, args.rows, chosen(args))))
+
+
+def main():
+    args = parse()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    return show_rows(args.rows) if args.list else run(args)
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except (RuntimeError, OSError) as error:
+        sys.exit(f"accuracy: {error}")

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// server ADDRESS:PORT: Go's net/http, server and default client.
+//
+// The target is the plan: /BEFORE/BETWEEN/AFTER/CALLS/MODE, pauses in ms. MODE is where the calls
+// come from: s the handler's goroutine; t a new goroutine each, one after the other; p new
+// goroutines, all at once; q the goroutines of a pool. Environment: UPSTREAM (host:port),
+// BACKGROUND_MS (mean pause between calls that belong to no request).
+package main
+
+import (
+	"io"
+	"log"
+	"math/rand"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+const poolSize = 8
+
+type job struct {
+	truth string
+	done  chan struct{}
+}
+
+var upstream = "http://" + os.Getenv("UPSTREAM") + "/"
+var jobs = make(chan job)
+
+func pause(milliseconds int) {
+	if milliseconds > 0 {
+		time.Sleep(time.Duration(milliseconds) * time.Millisecond)
+	}
+}
+
+func call(truth string) {
+	request, err := http.NewRequest("GET", upstream, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if truth != "" {
+		request.Header.Set("x-truth", truth)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		log.Print(err)
+		return
+	}
+	io.Copy(io.Discard, answer.Body)
+	answer.Body.Close()
+}
+
+func inGoroutine(truth string, done chan struct{}) {
+	go func() {
+		call(truth)
+		done <- struct{}{}
+	}()
+}
+
+func parallel(truth string, calls int) {
+	var all sync.WaitGroup
+	for i := 0; i < calls; i++ {
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			call(truth)
+		}()
+	}
+	all.Wait()
+}
+
+func sequential(truth, mode string, calls, between int) {
+	done := make(chan struct{})
+	for i := 0; i < calls; i++ {
+		if i > 0 {
+			pause(between)
+		}
+		switch mode {
+		case "s":
+			call(truth)
+		case "t":
+			inGoroutine(truth, done)
+			<-done
+		case "q":
+			jobs <- job{truth, done}
+			<-done
+		}
+	}
+}
+
+func serve(response http.ResponseWriter, request *http.Request) {
+	part := strings.Split(request.URL.Path[1:], "/")
+	var number [4]int
+	for i := range number {
+		number[i], _ = strconv.Atoi(part[i])
+	}
+	truth := request.Header.Get("x-truth")
+	pause(number[0])
+	if part[4] == "p" {
+		parallel(truth, number[3])
+	} else {
+		sequential(truth, part[4], number[3], number[1])
+	}
+	pause(number[2])
+	io.WriteString(response, "ok")
+}
+
+func background(mean int) {
+	for {
+		pause(rand.Intn(2*mean + 1))
+		call("none")
+	}
+}
+
+func main() {
+	for i := 0; i < poolSize; i++ {
+		go func() {
+			for job := range jobs {
+				call(job.truth)
+				job.done <- struct{}{}
+			}
+		}()
+	}
+	if mean, _ := strconv.Atoi(os.Getenv("BACKGROUND_MS")); mean > 0 {
+		go background(mean)
+	}
+	http.HandleFunc("/", serve)
+	log.Fatal(http.ListenAndServe(os.Args[1], nil))
+}

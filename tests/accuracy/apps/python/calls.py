@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the Python applications share: a request's plan, and calls to the upstream.
+
+The target is the plan: /BEFORE/BETWEEN/AFTER/CALLS/MODE, pauses in milliseconds. MODE is where
+the calls come from: s this thread, one after the other; t a new thread each, one after the other;
+p new threads, all at once; q the threads of a pool. Environment: UPSTREAM (host:port), COPY
+(names of fields that go from the request to its calls), BACKGROUND_MS (pause between calls that
+belong to no request).
+"""
+import collections
+import http.client
+import os
+import random
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+UPSTREAM = os.environ["UPSTREAM"]
+COPY = os.environ.get("COPY", "x-truth").split(",")
+NEW_CONNECTION = 0.3  # part of the calls that do not use a kept connection
+POOL_SIZE = 8
+
+Plan = collections.namedtuple("Plan", "before between after calls mode")
+kept = collections.deque()  # connections to the upstream that any thread may use
+pool = ThreadPoolExecutor(POOL_SIZE)
+
+
+def read_plan(target):
+    *numbers, mode = target.strip("/").split("/")
+    return Plan(*map(int, numbers), mode)
+
+
+def copied(get):
+    """The fields that go with every call; get(name) is the value in the request or None."""
+    return {name: value for name in COPY if (value := get(name))}
+
+
+def pause(milliseconds):
+    if milliseconds:
+        time.sleep(milliseconds / 1000)
+
+
+def connection():
+    try:
+        if random.random() >= NEW_CONNECTION:
+            return kept.pop()
+    except IndexError:
+        pass
+    return http.client.HTTPConnection(UPSTREAM)
+
+
+def call(fields):
+    """One request to the upstream."""
+    upstream = connection()
+    upstream.request("GET", "/", headers=fields)
+    upstream.getresponse().read()
+    kept.append(upstream)
+
+
+def in_thread(fields):
+    thread = threading.Thread(target=call, args=(fields,))
+    thread.start()
+    return thread
+
+
+def work(plan, fields):
+    """Everything that a request asks for, until its answer may be sent."""
+    pause(plan.before)
+    if plan.mode == "p":
+        for thread in [in_thread(fields) for _ in range(plan.calls)]:
+            thread.join()
+    else:
+        one = {"s": call, "t": lambda f: in_thread(f).join(),
+               "q": lambda f: pool.submit(call, f).result()}[plan.mode]
+        for number in range(plan.calls):
+            pause(plan.between if number else 0)
+            one(fields)
+    pause(plan.after)
+
+
+def background():
+    """Calls of the program's own, for ever, if the environment asks for them."""
+    milliseconds = float(os.environ.get("BACKGROUND_MS", 0))
+
+    def loop():
+        while True:
+            pause(random.uniform(0, 2 * milliseconds))
+            call({"x-truth": "none"})
+    if milliseconds:
+        threading.Thread(target=loop, daemon=True).start()

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rows of the matrix: which program serves, how, and what its clients ask of it.
+
+Placeholders in commands, environments and templates: {build}, {apps}, {made} (what was compiled
+for a run), {folder} (scratch), {python}, {address}, {port}, {listen}, {upstream}, {inner}.
+"""
+import dataclasses
+
+PORT, INNER_PORT = 8080, 8081
+SLOW = (0, 10)  # ms: the range that a pause is drawn from
+NONE = (0, 0)
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    """A process of the application; ready: the port that it listens on, or a file's path."""
+    argv: tuple
+    env: dict = dataclasses.field(default_factory=dict)
+    conf: dict = dataclasses.field(default_factory=dict)  # file in {folder} -> (template, values)
+    ready: int | str = PORT
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    name: str
+    title: str
+    programs: tuple
+    modes: str = "s"
+    calls: tuple = (1, 3)
+    pauses: tuple = SLOW
+    make: str = ""        # what has to be compiled: go, java
+    asks: str = "trace"   # what a request brings: trace (traceparent), root (nothing), id (x-request-id)
+    lo: bool = False      # client, application and upstream in one namespace
+    background: bool = False  # the program makes calls of its own
+    health: bool = False  # other clients ask, without x-truth, for nothing
+    new_connections: float = 0.3  # part of the requests that end their connection
+
+
+def c(name, *arguments, **env):
+    return Program((f"{{build}}/accuracy_{name}", "{listen}", *arguments), env)
+
+
+def python(script, port=PORT, address="{address}", **env):
+    return Program(("{python}", "-B", f"{{apps}}/python/{script}.py", address, str(port)), env,
+                   ready=port)
+
+
+def gunicorn(*options):
+    return Program(("{python}", "-B", "-m", "gunicorn", "--chdir", "{apps}/python", "-b",
+                    "{listen}", "--backlog", "1024", "--log-level", "error", *options,
+                    "wsgi:application"))
+
+
+def node(**env):
+    return Program(("node", "{apps}/node/server.js", "{address}", "{port}"), env)
+
+
+def go(**env):
+    return Program(("{made}/go/server", "{listen}"), env)
+
+
+def java(client):
+    return Program(("java", "-cp", "{made}/java", "-XX:TieredStopAtLevel=1", "Server", "{address}",
+                    "{port}", client))
+
+
+def nginx(way, next_hop="{upstream}"):
+    values = {"way": way, "next": next_hop, "connection": "" if way == "kept" else "close"}
+    return Program(("nginx", "-c", "{folder}/nginx.conf", "-e", "{folder}/error.log"),
+                   conf={"nginx.conf": ("proxy/nginx.conf.in", values)})
+
+
+def haproxy(threads=1, reuse="always", server="", check=""):
+    values = {"threads": str(threads), "reuse": reuse, "server": server, "check": check,
+              "next": "{upstream}"}
+    return Program(("haproxy", "-q", "-db", "-f", "{folder}/haproxy.cfg"),
+                   conf={"haproxy.cfg": ("proxy/haproxy.cfg.in", values)})
+
+
+def php_fpm(listen, connect, ready):
+    """FPM behind nginx, over a unix or a loopback socket."""
+    front = Program(("nginx", "-c", "{folder}/nginx.conf", "-e", "{folder}/error.log"),
+                    conf={"nginx.conf": ("php/nginx.conf.in", {"fastcgi": connect})})
+    fpm = Program(("{php_fpm}", "-R", "-F", "-y", "{folder}/fpm.conf"), ready=ready,
+                  conf={"fpm.conf": ("php/fpm.conf.in", {"fastcgi_listen": listen,
+                                                         "children": "16"})})
+    return fpm, front
+
+
+PUMA = Program(("puma", "-q", "-t", "8:8", "-b", "tcp://{listen}", "-e", "production",
+                "{apps}/ruby/config.ru"))
+CHECK = ("option httpchk", "http-check send meth GET uri / hdr x-truth none")
+
+ROWS = (
+    # One thread serves a request from its first byte to its last.
+    Row("c-threads", "C, a thread per connection", (c("threads"),)),
+    Row("c-threads-more", "the same, calls from threads made for the request", (c("threads"),),
+        modes="tp"),
+    Row("c-prefork", "C, 16 processes that accept", (c("prefork", "accept"),)),
+    Row("c-fork", "C, a process per connection", (c("prefork", "fork"),)),
+    Row("c-fork-more", "the same, calls from children and threads", (c("prefork", "fork"),),
+        modes="ftp"),
+    Row("python-threads", "Python ThreadingHTTPServer", (python("threads"),)),
+    Row("python-threads-more", "the same, calls from threads made for the request",
+        (python("threads"),), modes="tp"),
+    Row("gunicorn-sync", "gunicorn, sync workers", (gunicorn("-w", "4"),)),
+    Row("gunicorn-gthread", "gunicorn, gthread workers",
+        (gunicorn("-w", "2", "-k", "gthread", "--threads", "8"),)),
+    Row("java-executor", "Java HttpServer, executor, HttpURLConnection", (java("url"),),
+        make="java"),
+    Row("java-executor-more", "the same, calls from threads made for the request", (java("url"),),
+        make="java", modes="tp"),
+    Row("php-cli", "php -S, 4 workers", (Program(
+        ("php", "-S", "{listen}", "{apps}/php/index.php"),
+        {"PHP_CLI_SERVER_WORKERS": "4"}),), modes="sc"),
+    # One event loop serves all requests; pauses are the upstream's.
+    Row("c-epoll", "C, epoll", (c("epoll"),), modes="sp", pauses=NONE),
+    Row("nginx-kept", "nginx proxy_pass, upstream keepalive", (nginx("kept"),), pauses=NONE,
+        calls=(1, 1)),
+    Row("nginx-new", "nginx proxy_pass, a connection per call", (nginx("new"),), pauses=NONE,
+        calls=(1, 1)),
+    Row("haproxy", "HAProxy, one thread", (haproxy(),), pauses=NONE, calls=(1, 1)),
+    Row("haproxy-new", "HAProxy, no reuse", (haproxy(reuse="never", server="pool-max-conn 0"),),
+        pauses=NONE, calls=(1, 1)),
+    Row("haproxy-threads", "HAProxy, two threads", (haproxy(threads=2),), pauses=NONE,
+        calls=(1, 1)),
+    Row("node-kept", "Node http, keep-alive agent", (node(),), pauses=NONE),
+    Row("node-new", "Node http, a connection per call", (node(KEEP="0"),), pauses=NONE),
+    Row("node-parallel", "Node http, parallel calls", (node(),), modes="p", calls=(2, 3),
+        pauses=NONE),
+    Row("aiohttp", "aiohttp, server and client", (python("aio"),), modes="sp", pauses=NONE),
+    # Pools: another thread than the reader works.
+    Row("python-executor", "Python, reader thread and ThreadPoolExecutor", (python("executor"),)),
+    Row("python-pool", "ThreadingHTTPServer, calls by a pool", (python("threads"),), modes="q"),
+    Row("java-pool", "Java HttpServer, calls by another executor", (java("url"),), make="java",
+        modes="q"),
+    Row("java-client", "Java HttpServer, java.net.http.HttpClient", (java("client"),),
+        make="java"),
+    Row("puma", "Ruby puma, 8 threads", (PUMA,)),
+    Row("puma-more", "the same, calls from threads made for the request", (PUMA,), modes="tp"),
+    Row("go", "Go net/http", (go(),), make="go"),
+    Row("go-more", "the same, calls from goroutines made for the request", (go(),), make="go",
+        modes="tp"),
+    Row("go-pool", "the same, calls by a pool of goroutines", (go(),), make="go", modes="q"),
+    # Two processes of a host.
+    Row("php-fpm-unix", "nginx, PHP-FPM over a unix socket",
+        php_fpm("{folder}/fpm.sock", "unix:{folder}/fpm.sock", "{folder}/fpm.sock"), modes="sc"),
+    Row("php-fpm-tcp", "nginx, PHP-FPM over loopback TCP",
+        php_fpm("127.0.0.1:8081", "127.0.0.1:8081", INNER_PORT), modes="scp"),
+    Row("nginx-python", "nginx, Python threads behind it on loopback",
+        (python("threads", INNER_PORT, "127.0.0.1"), nginx("kept", "127.0.0.1:8081"))),
+    Row("loopback", "client, Python threads and upstream on one host's lo", (python("threads"),),
+        lo=True),
+    # Adversarial.
+    Row("c-epoll-queue", "C, epoll, 4 connections to the upstream", (c("epoll", CONNECTIONS="4"),),
+        modes="sp", pauses=NONE),
+    Row("node-queue", "Node, maxSockets 4", (node(CONNECTIONS="4"),), modes="sp", pauses=NONE),
+    Row("haproxy-queue", "HAProxy, maxconn 4", (haproxy(server="maxconn 4"),), pauses=NONE,
+        calls=(1, 1)),
+    Row("aiohttp-queue", "aiohttp, 4 connections", (python("aio", CONNECTIONS="4"),), modes="sp",
+        pauses=NONE),
+    Row("c-epoll-timers", "C, epoll, timers between read and call", (c("epoll"),), modes="sp"),
+    Row("node-timers", "Node, timers between read and call", (node(),), modes="sp"),
+    Row("aiohttp-timers", "aiohttp, sleeps between read and call", (python("aio"),), modes="sp"),
+    Row("c-epoll-background", "C, epoll, calls of its own", (c("epoll", BACKGROUND_MS="4"),),
+        modes="sp", pauses=NONE, background=True),
+    Row("node-background", "Node, calls of its own", (node(BACKGROUND_MS="4"),), modes="sp",
+        pauses=NONE, background=True),
+    Row("aiohttp-background", "aiohttp, calls of its own", (python("aio", BACKGROUND_MS="4"),),
+        modes="sp", pauses=NONE, background=True),
+    Row("python-background", "Python threads, calls of its own",
+        (python("threads", BACKGROUND_MS="4"),), modes="st", background=True),
+    Row("go-background", "Go, calls of its own", (go(BACKGROUND_MS="4"),), make="go", modes="st",
+        background=True),
+    Row("haproxy-check", "HAProxy, health checks of the upstream",
+        (haproxy(server="check inter 20ms", check="\n  ".join(CHECK)),), pauses=NONE, calls=(1, 1),
+        background=True),
+    Row("python-health", "Python threads, health checks by others", (python("threads"),),
+        modes="st", health=True),
+    Row("node-health", "Node, health checks by others", (node(),), modes="sp", pauses=NONE,
+        health=True),
+    Row("python-roots", "Python threads, clients without traceparent", (python("threads"),),
+        calls=(2, 3), asks="root"),
+    Row("node-roots", "Node, clients without traceparent", (node(),), calls=(2, 3), pauses=NONE,
+        asks="root"),
+    Row("request-id", "Python executor, forwards x-request-id",
+        (python("executor", COPY="x-truth,x-request-id"),), asks="id"),
+)

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Proof that the matrix can fail: programs that lie about their traces, and no agent at all."""
+from rows import Row, python
+from truth import OWN, Ledger
+
+IN_FLIGHT, REQUESTS = 8, 60
+
+
+def liar(lie):
+    return Row(f"lie-{lie}", f"a program that says {lie}", (python("liar", LIE=lie),))
+
+
+def all_of(name):
+    return lambda score: getattr(score, name) == score.calls > 0 and not score.faults
+
+
+def mostly_wrong(score):
+    """The request before is now and then the same one: the very first."""
+    return score.wrong > 0.9 * score.calls and score.right + score.wrong == score.calls
+
+
+def faulty(words):
+    return lambda score: score.right == score.wrong == 0 and any(words in f for f in score.faults)
+
+
+# (row, with the agent, what its Score has to satisfy)
+LIES = (
+    (liar("right"), True, all_of("right")),
+    (liar("wrong"), True, mostly_wrong),
+    (liar("unknown"), True, all_of("unknown")),
+    (liar("twice"), True, faulty("calls with 2 headers")),
+    (Row("no-agent", "nobody adds anything", (python("threads"),)), False,
+     faulty("calls with 0 headers")),
+)
+
+
+def header(trace, span):
+    return [f"00-{trace:032x}-{span:016x}-01"]
+
+
+def score_of(traced, calls):
+    """Score of two requests of two calls each; calls: (request 0 or 1 or OWN, trace, span)."""
+    ledger = Ledger()
+    truths = [ledger.request(2, traced)[0] for _ in range(2)]
+    ids = [ledger.trace_of.get(truth, "0") for truth in truths]
+    for who, trace, span in calls:
+        trace = int(ids[trace], 16) if traced and trace < 2 else trace + 1
+        ledger.call(OWN if who == OWN else truths[who], header(trace, span))
+    score = ledger.score()
+    return (score.right, score.unknown, score.wrong, score.own_wrong, len(score.faults))
+
+
+def scoring():
+    """Lines of what is wrong about the scoring itself."""
+    cases = {
+        "all right": (True, [(0, 0, 1), (0, 0, 2), (1, 1, 3), (1, 1, 4)], (4, 0, 0, 0, 0)),
+        "crossed": (True, [(0, 1, 1), (0, 0, 2), (1, 0, 3), (1, 1, 4)], (2, 0, 2, 0, 0)),
+        "unknown": (True, [(0, 7, 1), (0, 8, 2), (1, 1, 3), (1, 1, 4)], (2, 2, 0, 0, 0)),
+        "own, right": (True, [(0, 0, 1), (0, 0, 2), (1, 1, 3), (1, 1, 4), (OWN, 9, 5)],
+                       (4, 0, 0, 0, 0)),
+        "own, wrong": (True, [(0, 0, 1), (0, 0, 2), (1, 1, 3), (1, 1, 4), (OWN, 1, 5)],
+                       (4, 0, 0, 1, 0)),
+        "lost call": (True, [(0, 0, 1), (1, 1, 3), (1, 1, 4)], (3, 0, 0, 0, 1)),
+        "span twice": (True, [(0, 0, 1), (0, 0, 1), (1, 1, 3), (1, 1, 4)], (4, 0, 0, 0, 1)),
+        "roots": (False, [(0, 0, 1), (0, 0, 2), (1, 1, 3), (1, 1, 4)], (4, 0, 0, 0, 0)),
+        "roots, apart": (False, [(0, 0, 1), (0, 5, 2), (1, 1, 3), (1, 1, 4)], (2, 2, 0, 0, 0)),
+        "roots, mixed": (False, [(0, 0, 1), (0, 0, 2), (1, 0, 3), (1, 1, 4)], (0, 1, 3, 0, 0)),
+        "roots, own": (False, [(0, 0, 1), (0, 0, 2), (1, 1, 3), (1, 1, 4), (OWN, 1, 5)],
+                       (2, 0, 2, 1, 0)),
+    }
+    for name, (traced, calls, wanted) in cases.items():
+        got = score_of(traced, calls)
+        if got != wanted:
+            yield f"scoring, {name}: {got}, should be {wanted}"
