@@ -44,6 +44,7 @@ enum flow_flags {
 	FLOW_FIN_IN = 1 << 9,     /* the peer has sent FIN, at fin_in */
 	FLOW_FORWARDED = 1 << 10, /* no local socket */
 	FLOW_SERVER = 1 << 11,  /* our side is the server: `serving` holds, and nothing is edited */
+	FLOW_EARLY = 1 << 13,   /* serving: requests came before there was a socket to tell */
 	FLOW_CARRIES = 1 << 12, /* an edit in flight has a tracestate (map `carried`) */
 	FLOW_FIN_BOTH = FLOW_FIN_OUT | FLOW_FIN_IN,
 };

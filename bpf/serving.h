@@ -19,8 +19,8 @@
 /* A request whose response is not yet sent. */
 struct serving_open {
 	__u64 request; /* key of map `requests`; 0: it is not followed, or over */
+	__u32 seq;     /* peer's number of its first byte */
 	__u32 method;  /* HTTP1_CALLER_FLAGS, for the framing of its response */
-	__u32 reserved;
 };
 
 struct serving {
@@ -30,6 +30,8 @@ struct serving {
 	__u32 response_next;    /* our numbers: likewise */
 	__u32 open_first;       /* indices count up for ever; a slot is index % SERVING_OPEN_MAX */
 	__u32 open_end;
+	__u32 delivered; /* index after the last one that its socket was told of */
+	__u32 reserved;
 	__u64 span; /* id of the request whose head is being read, once it is drawn; or 0 */
 	struct serving_open open[SERVING_OPEN_MAX];
 	struct traceparent_text parent; /* of the head that is being read */

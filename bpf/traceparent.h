@@ -138,6 +138,8 @@ static inline __u32 traceparent_unhex(__u64 text, __u64 *ret_bad)
 	v = (v | v >> 8) & 0x0000ffff0000ffffull;
 	v = (v | v >> 16) & 0xffffffffull;
 	*ret_bad |= traceparent_hex(v) ^ text;
+	/* One word after the other: side by side they need more stack than BPF code has. */
+	__asm__ volatile("" : "+r"(v), "+r"(*ret_bad) : : "memory");
 	return v;
 }
 

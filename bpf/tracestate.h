@@ -45,9 +45,11 @@ struct tracestate {
 	__u8 phase; /* enum tracestate_phase */
 	__u8 full;  /* characters were left out */
 	__u8 reserved;
-	__u8 byte[8 * TRACESTATE_WORDS] __attribute__((aligned(8)));
+	/* The line, in whole words; and slack for the verifier, which does not know that it is
+	 * even. */
+	__u8 byte[8 * TRACESTATE_WORDS + 8] __attribute__((aligned(8)));
 };
-_Static_assert(sizeof(struct tracestate) == 544, "tracestate is shared");
+_Static_assert(sizeof(struct tracestate) == 552, "tracestate is shared");
 
 /* The place of a character among the 64 that its two highest bits choose. */
 static inline int tracestate_in(__u8 byte, __u64 low, __u64 high)

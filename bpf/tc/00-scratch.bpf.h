@@ -82,6 +82,9 @@ struct scratch {
 	struct http1 trial;
 	struct edit edit; /* a new one, before it is recorded */
 	struct traceparent_line line;
+	struct traceparent parent; /* that an incoming request brought, and what is made of it */
+	struct request request;
+	struct bpf_sock_tuple tuple; /* of a socket that is looked for */
 	struct decision decision;
 	struct plan plan;
 	struct lead lead;

@@ -87,7 +87,7 @@ static __always_inline void flow_lose(struct flow *f)
 /* Does the wire stream differ from the app stream? */
 static __always_inline int flow_has_offset(const struct flow *f)
 {
-	return edits_any(&f->edits);
+	return flow_has_edits(f) && edits_any(&f->edits);
 }
 
 /*

@@ -168,6 +168,17 @@ static __always_inline __u32 frame_reason(const struct http1 *h)
 	}
 }
 
+/* Does this payload begin with a status line, as far as its first word shows? */
+static __always_inline int frame_is_status_line(struct __sk_buff *skb, const struct packet *p)
+{
+	__u64 start;
+
+	if (bpf_skb_load_bytes(skb, p->payload, &start, sizeof(start)))
+		return 0;
+	/* "HTTP/1." and any minor version */
+	return (start & 0x00ffffffffffffffull) == 0x002e312f50545448ull;
+}
+
 /* What stands at the very start of a payload. */
 enum frame_start {
 	START_OTHER = 0, /* no whole request head */

@@ -64,14 +64,7 @@ VERIFIED_ALONE int answer_await(struct __sk_buff *skb, const struct packet *p, s
 static __always_inline void answer_learn(struct __sk_buff *skb, const struct packet *p,
 					 struct flow *f)
 {
-	__u64 start;
-
-	if (!(f->flags & FLOW_CANDIDATE) || p->seq != f->answer_at)
-		return;
-	if (bpf_skb_load_bytes(skb, p->payload, &start, sizeof(start)))
-		return;
-	/* "HTTP/1." and any minor version */
-	if ((start & 0x00ffffffffffffffull) == 0x002e312f50545448ull)
+	if ((f->flags & FLOW_CANDIDATE) && p->seq == f->answer_at && frame_is_status_line(skb, p))
 		f->flags |= FLOW_ANSWERED;
 }
 

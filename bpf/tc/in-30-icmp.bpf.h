@@ -107,7 +107,7 @@ VERIFIED_ALONE int icmp_packet(struct __sk_buff *skb, const struct packet *p)
 	if (icmp_quote(skb, p, &q))
 		return NEXT;
 	f = flow_lookup(&q.key);
-	if (!f)
+	if (!f || !flow_has_edits(f))
 		return NEXT;
 	icmp_path_mtu(p, icmp, f);
 	if (!flow_has_offset(f))

@@ -8,10 +8,13 @@
  *   in-10-ack     acknowledgement, SACK blocks and window, from wire numbers to app numbers
  *   in-20-answer  the few answers that have to be looked at
  *   in-30-icmp    errors that quote our packets
+ *   in-40-request the requests to a local server, and the contexts that they bring
+ *   in-50-serve   which connections of local servers are read
  */
 #include "in-10-ack.bpf.h"
 #include "in-20-answer.bpf.h"
 #include "in-30-icmp.bpf.h"
+#include "in-50-serve.bpf.h"
 
 char _license[] SEC("license") = "GPL";
 
@@ -26,6 +29,8 @@ static __always_inline int inbound_stranger(struct __sk_buff *skb, const struct 
 			flow_open(skb, p);
 		return NEXT;
 	}
+	if (p->len && !(p->flags & TCP_RST))
+		serve_stranger(skb, p);
 	/* Of a closed flow only the end can come again. */
 	if (!(p->flags & (TCP_FIN | TCP_RST)) || !(p->flags & TCP_ACK))
 		return NEXT;
@@ -98,6 +103,8 @@ static __always_inline int inbound_tcp(struct __sk_buff *skb, struct scratch *s,
 		flow_pass_untouched(&look, &p->key, f, p->flags, FLOW_FIN_IN);
 		return NEXT;
 	}
+	if (f->flags & FLOW_SERVER)
+		return serve(skb, p, f);
 	if (inbound_matters(p, f) && !csum_intact(skb, p))
 		return NEXT;
 	ack_translate(p, f, &a);

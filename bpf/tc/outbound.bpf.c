@@ -9,6 +9,7 @@
  *   30-frame     run the HTTP/1 automaton over its new bytes
  *   35-policy    what the rules say about a request
  *   40-decide    a request ends its head here: does it get a header, and where
+ *   45-respond   or its way ends here: a response of a local server, which is only read
  *   50-plan      which edits the packet carries, and its bytes on the wire
  *   60-write     the helpers that change packets
  *   70-lead      the small packet that goes ahead of one that cannot grow
@@ -16,6 +17,7 @@
  *
  * Beside the way: checksum (sums, and whether a packet's own is right), random (ids).
  */
+#include "45-respond.bpf.h"
 #include "80-edit.bpf.h"
 
 char _license[] SEC("license") = "GPL";
@@ -91,9 +93,11 @@ static __always_inline void outbound_syn(const struct packet *p)
 {
 	struct flow *f = flow_lookup(&p->key);
 
-	if (f && f->isn == p->seq)
+	if (f && flow_has_edits(f) && f->isn == p->seq)
 		return; /* the SYN again */
-	if (f)
+	if (f && !flow_has_edits(f))
+		serving_delete(&p->key, f);
+	else if (f)
 		flow_delete(&p->key);
 	bpf_map_delete_elem(&lingers, &p->key);
 	if (p->len)
@@ -231,6 +235,8 @@ static __always_inline int outbound_flow(struct __sk_buff *skb, struct scratch *
 		flow_pass_untouched(&look, &p->key, f, p->flags, FLOW_FIN_OUT);
 		return NEXT;
 	}
+	if (f->flags & FLOW_SERVER)
+		return respond(skb, p, f);
 	if (!skb->sk && (p->len || (p->flags & (TCP_FIN | TCP_RST))) && !csum_intact(skb, p))
 		return outbound_damaged(skb, p, f);
 	verdict = p->len ? outbound_data(skb, p, f) : outbound_control(skb, p, f);

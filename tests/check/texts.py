@@ -70,6 +70,9 @@ REASON = re.compile(r'X\((\w+),\s*"([a-z0-9-]+)"')
 def reasons(files):
     """Every reason that stats can show is explained in docs/stats.md, and none that is not."""
     known = {name for _, name in REASON.findall(files.text("bpf/reasons.h"))}
+    rules, vetoes = files.text("bpf/context/model.h").split("#define CTXPROP_VETO(X)")
+    known |= {f"by-{name}" for _, name in REASON.findall(rules)}
+    known |= {f"veto-{name}" for _, name in REASON.findall(vetoes)}
     told = set(re.findall(r"^\| `([a-z0-9-]+)` \|", files.text("docs/stats.md"), re.M))
     for name in sorted(known - told):
         yield f"docs/stats.md: {name} is missing"

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Responses of a local server: framed as they leave, to know when each request is over. Nothing
+ * of them is changed.
+ */
+#ifndef CTXPROP_TC_RESPOND_BPF_H
+#define CTXPROP_TC_RESPOND_BPF_H
+
+#include "30-frame.bpf.h"
+#include "serving.bpf.h"
+
+/* One outbound packet of a server's connection. */
+struct response {
+	struct flow *flow;
+	struct frame frame;
+};
+
+/* A final response is complete. */
+static __always_inline void respond_done(struct serving *s)
+{
+	serving_close(s, s->open_first, REASON_SERVED_ENDED);
+	s->open_first++;
+}
+
+/* A response begins: which request does it answer? Returns -1 when there is none. */
+static __always_inline int respond_begin(struct serving *s)
+{
+	if (!serving_open_count(s))
+		return -1;
+	s->responses.flags = serving_slot(s, s->open_first)->method;
+	return 0;
+}
+
+/* What an event of the framing comes to. Returns 1 when there is nothing more to read. */
+static __always_inline int respond_event(struct flow *f, __u32 event)
+{
+	struct serving *s = &f->serving;
+
+	if (event == HTTP1_STOP) {
+		serving_make_opaque(f, frame_reason(&s->responses));
+		return 1;
+	}
+	if (event == HTTP1_END && s->responses.status >= 200)
+		respond_done(s);
+	return 0;
+}
+
+/* One step of the framing, as a callback of bpf_loop(). */
+static long respond_step(__u32 i, struct response *r)
+{
+	struct serving *s = &r->flow->serving;
+
+	(void)i;
+	if (r->frame.at >= r->frame.len)
+		return 1;
+	if (s->responses.state == HTTP1_AT_START && respond_begin(s)) {
+		serving_lose(r->flow);
+		return 1;
+	}
+	r->frame.event = HTTP1_NONE;
+	frame_once(&r->frame);
+	return respond_event(r->flow, r->frame.event);
+}
+
+/* The end of a response without body is due, with no further byte. */
+static __always_inline void respond_pending(struct response *r)
+{
+	struct http1 *http = r->frame.http;
+	struct frame_met met = {.line = HTTP1_NOWHERE};
+
+	if (http1_pending(http) && !frame_scan(http, &r->frame.s->window, &met, 0, 0))
+		respond_event(r->flow, met.step.event);
+}
+
+/* Where the reading goes on in this packet; FRAME_NOWHERE: nothing in it is new. */
+static __always_inline __u32 respond_resume(const struct packet *p, struct flow *f)
+{
+	struct serving *s = &f->serving;
+	__u32 next = s->response_next, gap;
+
+	if (!seq_before(next, p->seq + p->len))
+		return FRAME_NOWHERE;
+	if (!seq_before(next, p->seq))
+		return next - p->seq;
+	gap = p->seq - next;
+	if (http1_skippable(&s->responses) < gap) {
+		serving_lose(f);
+		return FRAME_NOWHERE;
+	}
+	if (http1_skip(&s->responses, gap) == HTTP1_END)
+		respond_done(s);
+	return 0;
+}
+
+VERIFIED_ALONE int respond_read(struct __sk_buff *skb, const struct packet *p, struct flow *f)
+{
+	struct scratch *s = scratch_get();
+	struct response r = {.flow = f};
+	__u32 from;
+
+	if (!s || !p || !f)
+		return 0;
+	from = respond_resume(p, f);
+	if (from == FRAME_NOWHERE)
+		return 0;
+	frame_start(&r.frame, skb, s, &f->serving.responses, p);
+	r.frame.at = r.frame.window = from;
+	if (bpf_loop(FRAME_STEPS_MAX, respond_step, &r, 0) >= FRAME_STEPS_MAX)
+		serving_make_opaque(f, REASON_WORK_CAP);
+	respond_pending(&r);
+	f->serving.response_next = p->seq + p->len;
+	return 0;
+}
+
+/* On a connection that waits to be joined: does our side answer with a status line? */
+static __always_inline void respond_learn(struct __sk_buff *skb, const struct packet *p,
+					  struct flow *f)
+{
+	if ((f->flags & FLOW_CANDIDATE) && p->seq == f->answer_at && frame_is_status_line(skb, p))
+		f->flags |= FLOW_ANSWERED;
+}
+
+/*
+ * The socket has taken in bytes that were not read here: they came by another way, or too early.
+ * Those of a body do not matter.
+ */
+static __always_inline int respond_out_of_step(const struct packet *p, const struct flow *f)
+{
+	const struct serving *s = &f->serving;
+	__u32 unread = p->ack - s->request_next;
+
+	if (!seq_before(s->request_next, p->ack) || !(p->flags & TCP_ACK))
+		return 0;
+	/* A FIN has a number too. */
+	if (f->flags & FLOW_FIN_IN)
+		unread--;
+	return http1_skippable(&s->requests) < unread;
+}
+
+/* Requests that arrived with the handshake: now there is a socket to be told. */
+static __always_inline void respond_early(struct __sk_buff *skb, struct flow *f)
+{
+	struct bpf_sock *sk = skb->sk;
+
+	sk = sk ? bpf_sk_fullsock(sk) : NULL;
+	if (sk && !serving_deliver(&f->serving, sk))
+		f->flags &= ~FLOW_EARLY;
+}
+
+/* The end of a connection as our side sees it; a response until then is complete. */
+static __always_inline void respond_end(const struct packet *p, struct flow *f)
+{
+	struct serving *s = &f->serving;
+
+	if (p->flags & TCP_FIN) {
+		f->flags |= FLOW_FIN_OUT;
+		if (s->responses.state == HTTP1_AT_CLOSE)
+			respond_done(s);
+		serving_cut(f);
+	}
+	if ((p->flags & TCP_RST) || (f->flags & FLOW_FIN_BOTH) == FLOW_FIN_BOTH)
+		serving_delete(&p->key, f);
+}
+
+/* Requests and responses, as far as this packet tells of them. */
+VERIFIED_ALONE int respond_data(struct __sk_buff *skb, const struct packet *p, struct flow *f)
+{
+	if (!p || !f)
+		return 0;
+	if (!(f->flags & (FLOW_OPAQUE | FLOW_LEARN))) {
+		if (f->flags & FLOW_EARLY)
+			respond_early(skb, f);
+		if (respond_out_of_step(p, f))
+			serving_lose(f);
+		else if (p->len)
+			respond_read(skb, p, f);
+	} else if (p->len && (f->flags & FLOW_LEARN)) {
+		respond_learn(skb, p, f);
+	}
+	f->peer_next = p->ack;
+	if (p->len) {
+		f->flags &= ~FLOW_PEER_LAST;
+		f->seen_ns = bpf_ktime_get_coarse_ns();
+	}
+	return 0;
+}
+
+/* A packet of a local server. */
+static __always_inline int respond(struct __sk_buff *skb, const struct packet *p, struct flow *f)
+{
+	respond_data(skb, p, f);
+	if (p->flags & (TCP_FIN | TCP_RST))
+		respond_end(p, f);
+	return NEXT;
+}
+
+#endif

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Inbound, 4: requests to a local server. Their heads are read as they pass, cut as they may be;
+ * each complete head makes an entry in map `requests`, with the context that it brought or a new
+ * one, and an arrival in the storage of the socket that is to receive it.
+ */
+#ifndef CTXPROP_TC_IN_REQUEST_BPF_H
+#define CTXPROP_TC_IN_REQUEST_BPF_H
+
+#include "30-frame.bpf.h"
+#include "checksum.bpf.h"
+#include "random.bpf.h"
+#include "serving.bpf.h"
+
+/* A piece of a value, at most: what one step of the automaton looks at. */
+#define REQUEST_PIECE_MAX (8 * HTTP1_SCAN_WORDS)
+
+/* One inbound packet of a server's connection. */
+struct reading {
+	struct __sk_buff *skb;
+	const struct packet *p;
+	struct flow *flow;
+	struct frame frame;
+};
+
+/* As much of the kernel's struct as is needed; the offset is found at load time. */
+struct tcp_request_sock {
+	__u32 rcv_isn;
+} __attribute__((preserve_access_index));
+
+/*
+ * The local socket of an inbound packet: one that is connected, one that is still being
+ * accepted, or a listener. To be released. NULL: none of this namespace.
+ */
+static __always_inline struct bpf_sock *request_socket(struct __sk_buff *skb,
+						       const struct packet *p, struct scratch *s)
+{
+	struct bpf_sock_tuple *tuple = &s->tuple;
+
+	/* The key is the connection as our side sends: its source is the packet's destination. */
+	if (p->ipv6) {
+		__builtin_memcpy(tuple->ipv6.saddr, p->key.dst, 16);
+		__builtin_memcpy(tuple->ipv6.daddr, p->key.src, 16);
+		tuple->ipv6.sport = p->key.dport;
+		tuple->ipv6.dport = p->key.sport;
+		return bpf_skc_lookup_tcp(skb, tuple, sizeof(tuple->ipv6), BPF_F_CURRENT_NETNS, 0);
+	}
+	tuple->ipv4.saddr = *(const __be32 *)(p->key.dst + 12);
+	tuple->ipv4.daddr = *(const __be32 *)(p->key.src + 12);
+	tuple->ipv4.sport = p->key.dport;
+	tuple->ipv4.dport = p->key.sport;
+	return bpf_skc_lookup_tcp(skb, tuple, sizeof(tuple->ipv4), BPF_F_CURRENT_NETNS, 0);
+}
+
+/* Tell the socket what has arrived for it; while it is being accepted, an outbound packet will. */
+static __always_inline void request_deliver(struct reading *r)
+{
+	struct bpf_sock *sk = request_socket(r->skb, r->p, r->frame.s), *full;
+	struct serving *s = &r->flow->serving;
+
+	if (!sk) {
+		count(REASON_SERVED_UNBOUND);
+		s->delivered = s->open_end;
+		return;
+	}
+	full = bpf_sk_fullsock(sk);
+	if (!full || full->state == BPF_TCP_LISTEN)
+		r->flow->flags |= FLOW_EARLY;
+	else if (serving_deliver(s, full))
+		s->delivered = s->open_end;
+	else if (r->flow->flags & FLOW_EARLY)
+		r->flow->flags &= ~FLOW_EARLY;
+	bpf_sk_release(sk);
+}
+
+/* Bytes of scratch.window, from payload offset `at` on: one of them. */
+static __always_inline __u8 request_byte(const struct frame *f, __u32 at)
+{
+	return f->s->window.byte[(at - f->window) & (HTTP1_WINDOW - 1)];
+}
+
+/* A piece of the traceparent: payload bytes [place, at). Of two fields neither counts. */
+static __noinline int request_parent(struct reading *r)
+{
+	struct frame *f = &r->frame;
+	struct traceparent_text *text = &r->flow->serving.parent;
+	__u32 n = f->at - f->place, wants = traceparent_wants(text, n), pos = text->len;
+	__u32 load = wants;
+
+	if (f->http->flags & HTTP1_TWO_PARENTS)
+		return 0;
+	if (size_within(&load, TRACEPARENT_TEXT_MAX) && index_within(&pos, 64)) {
+		if (bpf_skb_load_bytes(f->skb, f->payload + f->place, text->byte + pos, load))
+			return 0;
+		text->len = pos + load;
+	}
+	for (__u32 i = 0; i < REQUEST_PIECE_MAX && wants + i < n; i++)
+		traceparent_excess(text, request_byte(f, f->place + wants + i));
+	return 0;
+}
+
+struct request_feed {
+	struct tracestate *to;
+	struct frame *frame;
+};
+
+/* One byte of a tracestate, as a callback of bpf_loop(). */
+static long request_feed_step(__u32 i, struct request_feed *feed)
+{
+	__u32 at = feed->frame->place + i;
+
+	if (at >= feed->frame->at)
+		return 1;
+	tracestate_feed(feed->to, request_byte(feed->frame, at));
+	return 0;
+}
+
+/* The tracestate of the head at hand, made when the first byte of it has come; or NULL. */
+static __always_inline struct tracestate *request_state_get(struct reading *r)
+{
+	struct serving *s = &r->flow->serving;
+	__u32 zero = 0;
+	struct blank_flow *template;
+	__u64 id = s->span;
+
+	if (!id) {
+		template = bpf_map_lookup_elem(&blank, &zero);
+		id = s->span = random_next(&r->frame.s->random) | 1;
+		if (!template || bpf_map_update_elem(&tracestates, &id, template, BPF_NOEXIST))
+			return NULL;
+	}
+	return tracestate_lookup(id);
+}
+
+/* A piece of a tracestate; several fields are one list. */
+static __noinline int request_state(struct reading *r)
+{
+	struct request_feed feed = {.to = request_state_get(r), .frame = &r->frame};
+
+	if (!feed.to)
+		return 0;
+	if (r->frame.http->pos == 1)
+		tracestate_feed(feed.to, ',');
+	bpf_loop(REQUEST_PIECE_MAX, request_feed_step, &feed, 0);
+	return 0;
+}
+
+VERIFIED_ALONE int request_read_parent(const struct traceparent_text *text, struct traceparent *ret)
+{
+	return text && ret ? traceparent_read(text, ret) : -1;
+}
+
+/* The context that a head brought. Returns whether it is valid. */
+static __always_inline int request_context(struct reading *r, struct request *ret)
+{
+	struct serving *s = &r->flow->serving;
+	struct traceparent *parent = &r->frame.s->parent;
+
+	if (!(s->requests.flags & HTTP1_TRACEPARENT))
+		return 0;
+	if ((s->requests.flags & HTTP1_TWO_PARENTS) || request_read_parent(&s->parent, parent)) {
+		count(REASON_SERVED_INVALID);
+		return 0;
+	}
+	__builtin_memcpy(ret->context.trace_id, parent->trace_id, sizeof(parent->trace_id));
+	__builtin_memcpy(ret->parent_id, parent->span_id, sizeof(parent->span_id));
+	ret->context.flags = parent->flags & (TRACEPARENT_SAMPLED | TRACEPARENT_RANDOM);
+	return 1;
+}
+
+/* A new trace begins. */
+static __always_inline void request_root(struct reading *r, struct request *ret)
+{
+	__u64 *trace = (__u64 *)ret->context.trace_id;
+
+	trace[0] = random_next(&r->frame.s->random);
+	trace[1] = random_next(&r->frame.s->random) | 1;
+	ret->context.flags = TRACEPARENT_SAMPLED | TRACEPARENT_RANDOM;
+	ret->flags = REQUEST_ROOT;
+}
+
+/* The tracestate goes with a valid traceparent, if it is valid itself; else it is forgotten. */
+static __always_inline void request_finish_state(struct reading *r, struct request *ret)
+{
+	__u64 id = r->flow->serving.span;
+	struct tracestate *state;
+
+	if (!id)
+		return;
+	state = tracestate_lookup(id);
+	if (state && !(ret->flags & REQUEST_ROOT) && tracestate_finish(state)) {
+		ret->context.tracestate = 1;
+		return;
+	}
+	bpf_map_delete_elem(&tracestates, &id);
+	if (!(ret->flags & REQUEST_ROOT))
+		count(REASON_SERVED_STATE);
+}
+
+/* Make the request of the head at hand. Returns its id, 0 when there is no room for it. */
+static __always_inline __u64 request_make(struct reading *r)
+{
+	struct serving *s = &r->flow->serving;
+	struct request *new = &r->frame.s->request;
+	__u64 id;
+
+	__builtin_memset(new, 0, sizeof(*new));
+	new->arrived_ns = bpf_ktime_get_ns();
+	new->netns = netns_id;
+	if (request_context(r, new)) {
+		count(REASON_SERVED_CHILD);
+	} else {
+		request_root(r, new);
+		count(REASON_SERVED_ROOT);
+	}
+	request_finish_state(r, new);
+	id = s->span ?: random_next(&r->frame.s->random) | 1;
+	*(__u64 *)new->context.span_id = id;
+	if (!bpf_map_update_elem(&requests, &id, new, BPF_NOEXIST))
+		return id;
+	count(REASON_SERVED_FULL);
+	if (new->context.tracestate)
+		bpf_map_delete_elem(&tracestates, &id);
+	return 0;
+}
+
+/*
+ * Payload offset r->frame.at is the end of a head. (A function of its own, like others here: what
+ * it needs of the stack is not there while the automaton runs.)
+ */
+static __noinline int request_arrived(struct reading *r)
+{
+	struct serving *s = &r->flow->serving;
+	struct serving_open *slot = serving_slot(s, s->open_end);
+
+	/* More than can be kept: it cannot be told any more which response is whose. */
+	if (serving_open_count(s) >= SERVING_OPEN_MAX) {
+		serving_lose(r->flow);
+		return 0;
+	}
+	slot->request = request_make(r);
+	slot->method = s->requests.flags & HTTP1_CALLER_FLAGS;
+	/* The LF of the blank line does not count among the bytes of the head. */
+	slot->seq = r->p->seq + r->frame.at - s->requests.head - 1;
+	/* A full barrier: the request is there before its response can be looked for. */
+	__sync_lock_test_and_set(&s->open_end, s->open_end + 1);
+	s->span = 0;
+	s->parent.len = s->parent.more = 0;
+	r->flow->requests++;
+	request_deliver(r);
+	return 0;
+}
+
+/* What an event of the framing comes to. Returns 1 when there is nothing more to read. */
+static __always_inline int request_event(struct reading *r)
+{
+	struct frame *f = &r->frame;
+
+	switch (f->event) {
+	case HTTP1_VALUE:
+		if (f->http->name == HTTP1_NAME_PARENT)
+			request_parent(r);
+		else
+			request_state(r);
+		return 0;
+	case HTTP1_HEAD:
+		if (!(f->http->flags & HTTP1_CONNECT)) /* a tunnel, not a request */
+			request_arrived(r);
+		return !!(r->flow->flags & FLOW_LEARN);
+	case HTTP1_STOP:
+		serving_make_opaque(r->flow, frame_reason(f->http));
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+/* One step of the framing, as a callback of bpf_loop(). */
+static long request_step(__u32 i, struct reading *r)
+{
+	(void)i;
+	return frame_once(&r->frame) || request_event(r);
+}
+
+/*
+ * Where the reading goes on in this packet; FRAME_NOWHERE: nothing in it is to be read. In front
+ * of a hole it waits: what is missing comes again, and what comes too early can be passed over
+ * if it is body. If not, an acknowledgement shows that it is out of step (see respond).
+ */
+static __always_inline __u32 request_resume(const struct packet *p, struct serving *s)
+{
+	__u32 next = s->request_next, gap;
+
+	if (!seq_before(next, p->seq + p->len))
+		return FRAME_NOWHERE;
+	if (!seq_before(next, p->seq))
+		return next - p->seq;
+	gap = p->seq - next;
+	if (http1_skippable(&s->requests) < gap)
+		return FRAME_NOWHERE;
+	http1_skip(&s->requests, gap);
+	s->request_next = p->seq;
+	return 0;
+}
+
+/* Read what is new in this packet. */
+VERIFIED_ALONE int request_read(struct __sk_buff *skb, const struct packet *p, struct flow *f)
+{
+	struct scratch *s = scratch_get();
+	struct reading r = {.skb = skb, .p = p, .flow = f};
+	__u32 from;
+
+	if (!s || !p || !f)
+		return 0;
+	from = request_resume(p, &f->serving);
+	if (from == FRAME_NOWHERE)
+		return 0;
+	frame_start(&r.frame, skb, s, &f->serving.requests, p);
+	r.frame.at = r.frame.window = from;
+	if (bpf_loop(FRAME_STEPS_MAX, request_step, &r, 0) >= FRAME_STEPS_MAX)
+		serving_make_opaque(f, REASON_WORK_CAP);
+	f->serving.request_next = p->seq + p->len;
+	return 0;
+}
+
+#endif

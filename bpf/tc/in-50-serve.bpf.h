@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Inbound, 5: which connections of local servers are read, and from where on.
+ *
+ * From the first byte, if it passes here: a socket of this namespace has not received anything
+ * yet, and a request may begin. Later only by proof, as on the client's side (outbound.bpf.c):
+ * two requests, the first of which was answered, and both sides agree on the numbers.
+ */
+#ifndef CTXPROP_TC_IN_SERVE_BPF_H
+#define CTXPROP_TC_IN_SERVE_BPF_H
+
+#include "in-40-request.bpf.h"
+
+/* Where a packet stands in the stream of its socket. */
+enum serve_place {
+	SERVE_NOWHERE, /* no socket here, or not the byte that comes next */
+	SERVE_START,   /* the first byte of the stream */
+	SERVE_MIDDLE,  /* the byte that the socket waits for, and nothing of ours is on its way */
+};
+
+/* A socket that is still being accepted: its handshake's last acknowledgement brings data. */
+static __always_inline enum serve_place serve_place_new(const struct packet *p, struct bpf_sock *sk)
+{
+	struct tcp_request_sock *request =
+	    (struct tcp_request_sock *)bpf_skc_to_tcp_request_sock(sk);
+
+	return request && p->seq == request->rcv_isn + 1 ? SERVE_START : SERVE_NOWHERE;
+}
+
+static __always_inline enum serve_place serve_place_full(const struct packet *p,
+							 struct bpf_sock *sk)
+{
+	struct bpf_tcp_sock *tp = bpf_tcp_sock(sk);
+
+	if (!tp || tp->rcv_nxt != p->seq)
+		return SERVE_NOWHERE;
+	/* A client has spoken before. */
+	if (!tp->bytes_received)
+		return tp->data_segs_out ? SERVE_NOWHERE : SERVE_START;
+	return tp->snd_nxt == p->ack ? SERVE_MIDDLE : SERVE_NOWHERE;
+}
+
+static __always_inline enum serve_place serve_place(struct __sk_buff *skb, const struct packet *p)
+{
+	struct scratch *s = scratch_get();
+	struct bpf_sock *sk = s ? request_socket(skb, p, s) : NULL;
+	enum serve_place place = SERVE_NOWHERE;
+
+	if (!sk)
+		return SERVE_NOWHERE;
+	if (sk->state == BPF_TCP_NEW_SYN_RECV)
+		place = serve_place_new(p, sk);
+	else if (sk->state == BPF_TCP_ESTABLISHED)
+		place = serve_place_full(p, sk);
+	bpf_sk_release(sk);
+	return place;
+}
+
+/* The letters of a method, as the start of a payload shows them; a method may be cut. */
+static __always_inline int serve_may_begin(struct __sk_buff *skb, const struct packet *p)
+{
+	__u32 first = 0x20202020;
+
+	if (p->fragment || (p->flags & (TCP_SYN | TCP_URG | TCP_RST)))
+		return 0;
+	if (bpf_skb_load_bytes(skb, p->payload, &first, p->len < 4 ? 1 : 4))
+		return 0;
+	/* A-Z each, or what may stand beside them in a method and behind it: SP, '-', '_'. */
+	for (int i = 0; i < 4; i++) {
+		__u8 byte = first >> 8 * i;
+
+		if ((byte < 'A' || byte > 'Z') &&
+		    (!i || (byte != ' ' && byte != '-' && byte != '_')))
+			return 0;
+	}
+	return 1;
+}
+
+/* The first of the two requests that it takes to join, and where its answer has to begin. */
+static __always_inline void serve_candidate(const struct packet *p, struct flow *f, int start)
+{
+	f->flags &= ~(FLOW_CANDIDATE | FLOW_ANSWERED);
+	if (start == START_MESSAGE)
+		f->flags |= FLOW_CANDIDATE;
+	f->answer_at = p->ack;
+}
+
+/* A connection that waits for a place to join. Returns whether it is joined with this packet. */
+static __always_inline int serve_learn(struct __sk_buff *skb, const struct packet *p,
+				       struct flow *f)
+{
+	const __u32 proof = FLOW_CANDIDATE | FLOW_ANSWERED;
+	enum serve_place place;
+	int start;
+
+	if (!serve_may_begin(skb, p))
+		return 0;
+	place = serve_place(skb, p);
+	start = place == SERVE_MIDDLE ? frame_look_ahead(skb, p) : START_OTHER;
+	if (place != SERVE_START && ((f->flags & (proof | FLOW_PEER_LAST)) != proof || !start)) {
+		serve_candidate(p, f, start);
+		return 0;
+	}
+	serving_begin(f, p->seq, p->ack);
+	return 1;
+}
+
+/* Data of a connection that is not known: does a request begin here, for a socket of ours? */
+VERIFIED_ALONE int serve_stranger(struct __sk_buff *skb, const struct packet *p)
+{
+	enum serve_place place;
+	int start = START_OTHER;
+	struct flow_key key;
+	struct flow *f;
+
+	if (!p || !serve_may_begin(skb, p))
+		return NEXT;
+	place = serve_place(skb, p);
+	if (place == SERVE_MIDDLE)
+		start = frame_look_ahead(skb, p);
+	if ((place != SERVE_START && !start) || !csum_intact(skb, p))
+		return NEXT;
+	key = p->key; /* before 6.4 a map's key must be on the stack */
+	f = flow_create(&key);
+	if (!f)
+		return NEXT;
+	f->flags = FLOW_SERVER | FLOW_LEARN | FLOW_PEER_LAST;
+	f->peer_next = p->seq;
+	if (place == SERVE_START) {
+		serving_begin(f, p->seq, p->ack);
+		request_read(skb, p, f);
+	} else {
+		serve_candidate(p, f, start);
+	}
+	return NEXT;
+}
+
+/* Data of a known connection. One CPU at a time reads; whoever comes second leaves a hole. */
+VERIFIED_ALONE int serve_data(struct __sk_buff *skb, const struct packet *p, struct flow *f)
+{
+	if (!p || !f || p->fragment)
+		return 0;
+	if (http1_skippable(&f->serving.requests) < p->len && !csum_intact(skb, p))
+		return 0;
+	if (p->flags & TCP_URG) {
+		serving_make_opaque(f, REASON_URGENT);
+		return 0;
+	}
+	if (__sync_val_compare_and_swap(&f->framing, 0, 1))
+		return 0;
+	if (!(f->flags & FLOW_LEARN) || serve_learn(skb, p, f))
+		request_read(skb, p, f);
+	f->flags |= FLOW_PEER_LAST;
+	f->seen_ns = bpf_ktime_get_coarse_ns();
+	__sync_lock_test_and_set(&f->framing, 0);
+	return 0;
+}
+
+/* The end of a connection as the client sees it; a half-closed one is still answered. */
+static __always_inline void serve_end(const struct packet *p, struct flow *f)
+{
+	if (p->flags & TCP_FIN)
+		f->flags |= FLOW_FIN_IN;
+	if ((f->flags & FLOW_FIN_BOTH) == FLOW_FIN_BOTH ||
+	    ((p->flags & TCP_RST) && p->seq == f->peer_next))
+		serving_delete(&p->key, f);
+}
+
+/* A packet for a local server. */
+static __always_inline int serve(struct __sk_buff *skb, const struct packet *p, struct flow *f)
+{
+	if (p->len && !(f->flags & FLOW_OPAQUE))
+		serve_data(skb, p, f);
+	/* A new connection of the same tuple: whatever is known is about an older one. */
+	if ((p->flags & (TCP_SYN | TCP_ACK)) == TCP_SYN)
+		serving_delete(&p->key, f);
+	else if (p->flags & (TCP_FIN | TCP_RST))
+		serve_end(p, f);
+	return NEXT;
+}
+
+#endif

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The requests that the agent follows, out of the maps of the node (bpf/context/model.h)."""
+import contextlib
+import socket
+import struct
+from collections import namedtuple
+from pathlib import Path
+
+from bpf_map import Map
+
+NODE = "/sys/fs/bpf/ctxprop/node"
+SO_NETNS_COOKIE = 71
+ROOT = 1 << 2
+
+Request = namedtuple("Request", "id trace_id parent_id flags tracestate root")
+Arrival = namedtuple("Arrival", "request seq")
+
+_REQUEST = struct.Struct("=16s8sBB6x8s16xQQIIII")
+_ARRIVALS, _ARRIVAL, SLOTS = struct.Struct("=IIII"), struct.Struct("=QII"), 8
+_ARRIVALS_AT = _ARRIVALS.size + 8 + 8 + 16
+
+
+def node_map(name):
+    """A map of the newest node layer."""
+    found = sorted(Path(NODE).glob(f"v*/maps/{name}"), key=lambda path: path.stat().st_ino)
+    return Map(found[-1])
+
+
+def netns_of(host):
+    """What tells the namespace of a host from others: the low half of its cookie."""
+    with host.inside(), contextlib.closing(socket.socket()) as s:
+        cookie = s.getsockopt(socket.SOL_SOCKET, SO_NETNS_COOKIE, 8)
+    return int.from_bytes(cookie, "little") & 0xffffffff
+
+
+def open_requests(host):
+    """{span id: Request} of the requests that have arrived in a host and are not over."""
+    netns, found = netns_of(host), {}
+    with node_map("requests") as requests, node_map("tracestates") as states:
+        for key in requests.keys():
+            value = requests.get(key)
+            if value is None:
+                continue
+            trace, span, flags, state, parent, _, _, marks, _, _, where = _REQUEST.unpack(value)
+            if where == netns:
+                line = states.get(key) if state else None
+                found[span.hex()] = Request(int.from_bytes(key, "little"), trace.hex(), parent.hex(),
+                                            flags, tracestate(line), bool(marks & ROOT))
+    return found
+
+
+def tracestate(value):
+    """The value of the line that a struct tracestate holds, or None."""
+    if value is None:
+        return None
+    length = int.from_bytes(value[:2], "little")
+    line = value[16:16 + length].decode()
+    name, _, text = line.partition(": ")
+    assert name == "tracestate" and text.endswith("\r\n") and length % 2 == 0, line
+    return text.strip()
+
+
+def arrivals(sock):
+    """The arrivals that a server's socket was told of, oldest first."""
+    with node_map("sockets") as sockets:
+        value = sockets.get(struct.pack("i", sock.fileno()))
+    if value is None:
+        return []
+    _, _, end, _ = _ARRIVALS.unpack_from(value)
+    told = [_ARRIVAL.unpack_from(value, _ARRIVALS_AT + _ARRIVAL.size * (i % SLOTS))
+            for i in range(max(0, end - SLOTS), end)]
+    return [Arrival(request, seq) for request, seq, _ in told]
