@@ -3,9 +3,11 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/sockios.h>
 #include <netinet/tcp.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 /* Keep the memory of the buffers, forget everything else. */
@@ -168,11 +170,25 @@ void conn_event(struct conn *conn, uint32_t events)
 	watch(conn, EPOLL_CTL_MOD, conn->out.len ? EPOLLIN | EPOLLOUT : EPOLLIN);
 }
 
+/* Megabytes in the socket's buffer can take minutes over a bad link: what the peer takes counts. */
+static void note_acknowledged(struct conn *conn)
+{
+	int queued;
+
+	if (ioctl(conn->fd, SIOCOUTQ, &queued))
+		return;
+	if (queued < conn->queued)
+		conn_progress(conn);
+	conn->queued = queued;
+}
+
 void conn_check_time(struct conn *conn)
 {
 	const struct client *client = conn->client;
 	const char *why = "no progress";
 
+	if (conn->state == CONN_OPEN)
+		note_acknowledged(conn);
 	if (conn->state == CONN_CLOSED ||
 	    client->now_ms - conn->progress_ms < client->settings.stuck_ms)
 		return;

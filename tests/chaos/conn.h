@@ -17,6 +17,7 @@ struct conn {
 	uint16_t port;
 	uint32_t events;
 	uint64_t progress_ms;
+	int queued; /* bytes that the peer had not acknowledged when last asked */
 	struct rng rng;
 
 	/* requests: sent and unanswered ones, the one being sent, the one that waits for its turn
