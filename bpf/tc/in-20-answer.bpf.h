@@ -9,24 +9,31 @@
 
 #include "30-frame.bpf.h"
 
-/* The next status that the awaited answer shows in this packet; 0: none yet, -1: lost. */
+/*
+ * The status of the answer at hand, as soon as its three digits were read; 0: not yet, or an
+ * interim answer. The rest of the head may come out of order, and is not needed.
+ */
+static __always_inline int answer_final(const struct http1 *h)
+{
+	if (h->state < HTTP1_AT_REASON || h->state > HTTP1_AT_BLANK)
+		return 0;
+	return h->status == 101 || h->status >= 200 ? h->status : 0;
+}
+
+/* The final status that the awaited answer shows in this packet; 0: none yet, -1: lost. */
 static __always_inline int answer_status(struct frame *frame)
 {
 	/* A head brings BLANK and HEAD; an interim answer (1xx) END too. */
 	for (int i = 0; i < 8; i++) {
-		switch (frame_next(frame)) {
-		case HTTP1_HEAD:
-			if (frame->http->status == 101 || frame->http->status >= 200)
-				return frame->http->status;
-			break;
-		case HTTP1_BLANK:
-		case HTTP1_END:
-			break;
-		case HTTP1_STOP:
+		enum http1_event event = frame_next(frame);
+		int status = answer_final(frame->http);
+
+		if (status)
+			return status;
+		if (event == HTTP1_STOP)
 			return -1;
-		default:
+		if (event == HTTP1_NONE)
 			return 0;
-		}
 	}
 	return -1;
 }

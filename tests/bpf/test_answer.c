@@ -157,6 +157,21 @@ static void an_answer_with_a_hole(void **state)
 	expect_opaque(*state);
 }
 
+/* Its status is all that matters: what comes behind it may be late. */
+static void an_answer_whose_rest_is_out_of_order(void **state)
+{
+	open_and_ask(*state);
+	conn_answer(&conn, "HTTP/1.1 200 OK\r\n");
+	conn.peer_next += 10;
+	conn_answer(&conn, "th: 3\r\n\r\nabc");
+	conn_send(&conn, GET);
+	assert_int_equal(rig_count(*state, REASON_INJECTED), 1);
+
+	open_and_ask(*state);
+	conn_answer(&conn, "HTTP/1.1 101 ");
+	expect_opaque(*state);
+}
+
 static void an_answer_that_is_none(void **state)
 {
 	open_and_ask(*state);
@@ -203,6 +218,7 @@ int test_answer(void)
 	    cmocka_unit_test(an_upgrade_later_in_two_packets),
 	    cmocka_unit_test(the_answer_comes_again),
 	    cmocka_unit_test(an_answer_with_a_hole),
+	    cmocka_unit_test(an_answer_whose_rest_is_out_of_order),
 	    cmocka_unit_test(an_answer_that_is_none),
 	    cmocka_unit_test(a_body_after_100_continue),
 	    cmocka_unit_test(a_body_that_never_comes),
