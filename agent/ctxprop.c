@@ -9,21 +9,24 @@
 #include "cmd/command.h"
 
 static const struct command commands[] = {
-    {"stats", "js", "What became of requests, flows and packets, by reason", command_stats},
-    {"flows", "j", "The live connections, one line each", command_flows},
-    {"pause", "", "Stop editing; live connections stay translated", command_pause},
-    {"resume", "", "Edit again", command_resume},
-    {"detach", "f", "Remove all programs, links and pins", command_detach},
+    {"stats", "js", "What became of requests, flows and packets, by reason", command_stats, NULL},
+    {"flows", "j", "The live connections, one line each", command_flows, NULL},
+    {"policy", "j", "The rules: which requests are touched, and how", command_policy,
+     command_policy_usage},
+    {"set", "j", "Named sets of networks, for rules", command_set, command_set_usage},
+    {"monitor", "", "Changes of rules and sets, as they happen", command_monitor, NULL},
+    {"pause", "", "Stop editing; live connections stay translated", command_pause, NULL},
+    {"resume", "", "Edit again", command_resume, NULL},
+    {"detach", "f", "Remove all programs, links and pins", command_detach, NULL},
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
 enum { OPTION_VERSION = 256 };
 
 static const struct option options[] = {
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, OPTION_VERSION},
-    {"netns", required_argument, NULL, 'n'},
-    {},
+    {"help", no_argument, NULL, 'h'},        {"version", no_argument, NULL, OPTION_VERSION},
+    {"netns", required_argument, NULL, 'n'}, {"json", no_argument, NULL, 'j'},
+    {"statistics", no_argument, NULL, 's'},  {},
 };
 
 static void print_help(void)
@@ -33,6 +36,8 @@ static void print_help(void)
 		printf("  %-8s %s\n", commands[i].name, commands[i].summary);
 	printf("\n"
 	       "  -n, --netns   the network namespace to work in (default: this one)\n"
+	       "  -j, --json    print JSON (also behind a command that can)\n"
+	       "  -s, --statistics  show more (the same)\n"
 	       "  -h, --help    show this help, or that of a command\n"
 	       "      --version show the version\n");
 }
@@ -46,7 +51,7 @@ static int enter(const char *which)
 	return err;
 }
 
-static int run(int argc, char **argv)
+static int run(int argc, char **argv, struct command_flags *flags)
 {
 	if (!argc) {
 		fprintf(stderr, "ctxprop: no command given\nTry: ctxprop --help\n");
@@ -54,18 +59,19 @@ static int run(int argc, char **argv)
 	}
 	for (size_t i = 0; i < COMMANDS; i++)
 		if (!strcmp(argv[0], commands[i].name))
-			return command_run(&commands[i], argc, argv);
+			return command_run(&commands[i], argc, argv, flags);
 	fprintf(stderr, "ctxprop: unknown command '%s'\nTry: ctxprop --help\n", argv[0]);
 	return COMMAND_USAGE;
 }
 
 int main(int argc, char **argv)
 {
+	struct command_flags flags = {};
 	int option;
 
 	log_capture_libbpf();
 	/* "+": the options of a command are its own. */
-	while ((option = getopt_long(argc, argv, "+hn:", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "+hjsn:", options, NULL)) != -1) {
 		switch (option) {
 		case 'h':
 			print_help();
@@ -73,6 +79,12 @@ int main(int argc, char **argv)
 		case OPTION_VERSION:
 			printf("ctxprop %s\n", CTXPROP_VERSION);
 			return COMMAND_OK;
+		case 'j':
+			flags.json = true;
+			break;
+		case 's':
+			flags.statistics = true;
+			break;
 		case 'n':
 			if (enter(optarg))
 				return COMMAND_REFUSED;
@@ -81,5 +93,5 @@ int main(int argc, char **argv)
 			return COMMAND_USAGE;
 		}
 	}
-	return run(argc - optind, argv + optind);
+	return run(argc - optind, argv + optind, &flags);
 }

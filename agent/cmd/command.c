@@ -25,7 +25,10 @@ static const char *const meanings[] = {
 
 static void print_help(const struct command *command)
 {
-	printf("Usage: ctxprop %s [options]\n%s.\n\n", command->name, command->summary);
+	printf("Usage: ctxprop %s [options]%s\n%s.\n\n", command->name,
+	       command->usage ? " ..." : "", command->summary);
+	if (command->usage)
+		printf("%s\n", command->usage);
 	for (size_t i = 0; i < KNOWN; i++)
 		if (strchr(command->options, known[i].val))
 			printf("  -%c, --%-12s %s\n", known[i].val, known[i].name, meanings[i]);
@@ -65,13 +68,24 @@ static int run_here(const struct command *command, const struct command_flags *f
 	return command->run(&pins, flags);
 }
 
-int command_run(const struct command *command, int argc, char **argv)
+/* Options that stood before the command: does it take them? */
+static int check_flags(const struct command *command, const struct command_flags *flags)
 {
-	struct command_flags flags = {};
+	if (flags->json && !strchr(command->options, 'j'))
+		return command_misused("%s: there is no --json", command->name);
+	if (flags->statistics && !strchr(command->options, 's'))
+		return command_misused("%s: there is no --statistics", command->name);
+	return COMMAND_OK;
+}
+
+int command_run(const struct command *command, int argc, char **argv, struct command_flags *flags)
+{
 	struct option options[KNOWN + 2];
 	char letters[KNOWN + 2];
 	int letter;
 
+	if (check_flags(command, flags))
+		return COMMAND_USAGE;
 	choose_options(command, options, letters);
 	optind = 0; /* glibc: begin anew, the main options were read before */
 	while ((letter = getopt_long(argc, argv, letters, options, NULL)) != -1) {
@@ -81,14 +95,20 @@ int command_run(const struct command *command, int argc, char **argv)
 		}
 		if (letter == '?')
 			return COMMAND_USAGE;
-		set_flag(&flags, letter);
+		set_flag(flags, letter);
 	}
-	if (optind < argc) {
-		fprintf(stderr, "ctxprop %s: unexpected argument '%s'\n", command->name,
-			argv[optind]);
-		return COMMAND_USAGE;
-	}
-	return run_here(command, &flags);
+	if (optind < argc && !command->usage)
+		return command_misused("%s: unexpected argument '%s'", command->name, argv[optind]);
+	flags->words = (const char *const *)&argv[optind];
+	flags->count = (size_t)(argc - optind);
+	return run_here(command, flags);
+}
+
+__attribute__((format(printf, 1, 0))) static void complain(const char *format, va_list args)
+{
+	fputs("ctxprop: ", stderr);
+	vfprintf(stderr, format, args);
+	fputc('\n', stderr);
 }
 
 int command_refuse(const char *format, ...)
@@ -96,11 +116,19 @@ int command_refuse(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	fputs("ctxprop: ", stderr);
-	vfprintf(stderr, format, args);
-	fputc('\n', stderr);
+	complain(format, args);
 	va_end(args);
 	return COMMAND_REFUSED;
+}
+
+int command_misused(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	complain(format, args);
+	va_end(args);
+	return COMMAND_USAGE;
 }
 
 int command_refuse_pins(const struct pins *pins, int err)

@@ -4,15 +4,18 @@
 #define CTXPROP_COMMAND_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "load/pins.h"
 
 /* As iproute2: done, refused, wrong usage. */
 enum command_exit { COMMAND_OK = 0, COMMAND_REFUSED = 1, COMMAND_USAGE = 2 };
 
-/* The options that subcommands know; each names the ones it takes. */
+/* The options that subcommands know, of which each names the ones it takes, and its words. */
 struct command_flags {
 	bool json, statistics, force;
+	const char *const *words; /* behind the name and the options */
+	size_t count;
 };
 
 struct command {
@@ -20,6 +23,7 @@ struct command {
 	const char *options; /* letters of those it takes: "js", "f" */
 	const char *summary; /* one line */
 	int (*run)(const struct pins *pins, const struct command_flags *flags);
+	const char *usage; /* what its words may be, line by line; NULL: it takes none */
 };
 
 int command_stats(const struct pins *pins, const struct command_flags *flags);
@@ -27,12 +31,23 @@ int command_flows(const struct pins *pins, const struct command_flags *flags);
 int command_detach(const struct pins *pins, const struct command_flags *flags);
 int command_pause(const struct pins *pins, const struct command_flags *flags);
 int command_resume(const struct pins *pins, const struct command_flags *flags);
+int command_policy(const struct pins *pins, const struct command_flags *flags);
+int command_set(const struct pins *pins, const struct command_flags *flags);
+int command_monitor(const struct pins *pins, const struct command_flags *flags);
 
-/* Read a subcommand's options and run it. Returns an exit code. */
-int command_run(const struct command *command, int argc, char **argv);
+/* What may stand behind these. */
+extern const char command_policy_usage[], command_set_usage[];
+
+/*
+ * Read a subcommand's options, on top of those in `flags`, and run it. Returns an exit code.
+ */
+int command_run(const struct command *command, int argc, char **argv, struct command_flags *flags);
 
 /* Complain on stderr; returns COMMAND_REFUSED. */
 __attribute__((format(printf, 1, 2))) int command_refuse(const char *format, ...);
+
+/* Complain about words that are wrong; returns COMMAND_USAGE. */
+__attribute__((format(printf, 1, 2))) int command_misused(const char *format, ...);
 
 /* Say why something below the pins cannot be had; returns COMMAND_REFUSED. */
 int command_refuse_pins(const struct pins *pins, int err);

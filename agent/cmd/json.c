@@ -6,7 +6,9 @@
 
 int json_print(json_t *document)
 {
-	int err = document ? json_dumpf(document, stdout, JSON_COMPACT | JSON_PRESERVE_ORDER) : -1;
+	int err = document ? json_dumpf(document, stdout,
+					JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(6))
+			   : -1;
 
 	json_decref(document);
 	if (err)

@@ -25,6 +25,9 @@ int rule_parse(const char *const *words, size_t count, struct policy_rule *ret,
 /* Write a rule, but for its priority, into POLICY_RULE_TEXT_MAX bytes; returns them. */
 const char *rule_text(char *buffer, const struct policy_rule *rule);
 
+/* Does a rule that comes from elsewhere read as itself when it is written down? */
+bool rule_is_text(const struct policy_rule *rule);
+
 /* Read the networks of a set. As rule_parse(), or -ENOMEM; the caller frees ret->prefixes. */
 int set_parse(const char *name, const char *const *words, size_t count, struct policy_set *ret,
 	      struct policy_error *error);

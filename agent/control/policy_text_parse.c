@@ -266,6 +266,41 @@ int rule_parse(const char *const *words, size_t count, struct policy_rule *ret,
 	return 0;
 }
 
+/* A part of a rule, written as one word and read again. */
+static int read_again(struct policy_rule *rule, const char *word, const char *value)
+{
+	struct policy_error error = {};
+	struct parse parse = {.rule = rule, .error = &error};
+	unsigned int seen = 0;
+
+	return value[0] ? take_part(&parse, word, value, &seen) : 0;
+}
+
+static bool end_is_text(const struct policy_end *end)
+{
+	switch (end->kind) {
+	case POLICY_ANYONE:
+		return !end->negated;
+	case POLICY_SET:
+		return policy_is_set_name(end->set) && !end->prefix.bits;
+	default:
+		return !end->set[0];
+	}
+}
+
+bool rule_is_text(const struct policy_rule *rule)
+{
+	struct policy_rule again;
+
+	policy_rule_init(&again);
+	return (unsigned int)rule->dir < POLICY_DIRS &&
+	       (unsigned int)rule->action < POLICY_ACTIONS && end_is_text(&rule->from) &&
+	       end_is_text(&rule->to) && !read_again(&again, "dev", rule->device) &&
+	       !read_again(&again, "cgroup", rule->cgroup) &&
+	       !read_again(&again, "host", rule->host) && !strcmp(again.device, rule->device) &&
+	       !strcmp(again.cgroup, rule->cgroup) && !strcmp(again.host, rule->host);
+}
+
 int set_parse(const char *name, const char *const *words, size_t count, struct policy_set *ret,
 	      struct policy_error *error)
 {

@@ -15,6 +15,7 @@
 #include "daemon/follow.h"
 #include "daemon/layers.h"
 #include "daemon/policies.h"
+#include "daemon/requests.h"
 #include "daemon/upkeep.h"
 #include "flows/table.h"
 #include "load/control.h"
@@ -35,6 +36,7 @@ struct daemon {
 	struct devices *devices;
 	struct upkeep upkeep;
 	struct policies policies;
+	struct requests requests;
 };
 
 /* Log what failed and hand the error on. */
@@ -163,6 +165,17 @@ static int begin_policy(struct daemon *daemon)
 	return err;
 }
 
+static int listen_for_requests(struct daemon *daemon, const struct options *options)
+{
+	int err = requests_open(&daemon->requests, &daemon->policies, options->readers);
+
+	if (err == -EADDRINUSE)
+		log_error("another program has the netlink port of ctxpropd (see ss -f netlink)");
+	else if (err)
+		failed("the socket for ctxprop", err);
+	return err;
+}
+
 static int attach_all(struct daemon *daemon, const struct options *options)
 {
 	struct attacher *attacher = &daemon->attacher;
@@ -202,6 +215,8 @@ static int start(struct daemon *daemon, const struct options *options)
 	if (!err)
 		err = begin_policy(daemon);
 	if (!err)
+		err = listen_for_requests(daemon, options);
+	if (!err)
 		err = attach_all(daemon, options);
 	if (err)
 		return err;
@@ -229,14 +244,17 @@ static int wait_for_news(struct daemon *daemon, int timeout_ms)
 	struct pollfd fds[] = {
 	    {.fd = daemon->signal_fd, .events = POLLIN},
 	    {.fd = devices_fd(daemon->devices), .events = POLLIN},
+	    {.fd = control_server_fd(daemon->requests.server), .events = POLLIN},
 	};
 	int err;
 
-	if (poll(fds, 2, timeout_ms) < 0)
+	if (poll(fds, sizeof(fds) / sizeof(fds[0]), timeout_ms) < 0)
 		return errno == EINTR ? 0 : -errno;
 	if (fds[0].revents && handle_signal(daemon))
 		return 1;
 	err = fds[1].revents ? devices_update(daemon->devices) : 0;
+	if (fds[2].revents)
+		control_server_read(daemon->requests.server);
 	policies_refresh(&daemon->policies);
 	return err;
 }
@@ -269,6 +287,7 @@ static void leave(struct daemon *daemon)
 static void close_all(struct daemon *daemon)
 {
 	devices_close(daemon->devices);
+	requests_close(&daemon->requests);
 	policies_close(&daemon->policies);
 	engine_close(daemon->engine);
 	cleanup_close(&daemon->signal_fd);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <getopt.h>
+#include <grp.h>
 #include <stdio.h>
 
 #include "abi.h"
@@ -12,7 +13,15 @@
 #define GC_SECONDS     60
 #define GC_SECONDS_MAX 3600
 
-enum { OPTION_FLOWS = 256, OPTION_GC, OPTION_ATTACH, OPTION_LEVEL, OPTION_POLICY, OPTION_VERSION };
+enum {
+	OPTION_FLOWS = 256,
+	OPTION_GC,
+	OPTION_ATTACH,
+	OPTION_LEVEL,
+	OPTION_POLICY,
+	OPTION_READERS,
+	OPTION_VERSION
+};
 
 static const struct option long_options[] = {
     {"help", no_argument, NULL, 'h'},
@@ -22,6 +31,7 @@ static const struct option long_options[] = {
     {"attach", required_argument, NULL, OPTION_ATTACH},
     {"log-level", required_argument, NULL, OPTION_LEVEL},
     {"policy", required_argument, NULL, OPTION_POLICY},
+    {"readers", required_argument, NULL, OPTION_READERS},
     {"verbose", no_argument, NULL, 'v'},
     {},
 };
@@ -36,6 +46,7 @@ static const char help[] =
     "      --attach WAY       tcx, clsact or auto (default auto: tcx where the kernel has it)\n"
     "      --policy FILE      the rules to begin with, read again on SIGHUP\n"
     "                         (default %s, if it is there)\n"
+    "      --readers GROUP    users of this group may see the policy, beside root\n"
     "      --log-level LEVEL  error, warning, info or debug (default info)\n"
     "  -v, --verbose          the same as --log-level debug\n"
     "  -h, --help             show this help\n"
@@ -85,6 +96,16 @@ static enum options_next set_way(struct options *options, const char *value)
 	return OPTIONS_RUN;
 }
 
+static enum options_next set_readers(struct options *options, const char *value)
+{
+	const struct group *group = getgrnam(value);
+
+	if (!group)
+		return refuse("readers", value, "the name of a group");
+	options->readers = group->gr_gid;
+	return OPTIONS_RUN;
+}
+
 static enum options_next set_level(struct options *options, const char *value)
 {
 	int level = log_level_by_name(value);
@@ -113,6 +134,8 @@ static enum options_next take(struct options *options, int option)
 	case OPTION_POLICY:
 		options->policy = optarg;
 		return OPTIONS_RUN;
+	case OPTION_READERS:
+		return set_readers(options, optarg);
 	case OPTION_LEVEL:
 		return set_level(options, optarg);
 	case 'v':

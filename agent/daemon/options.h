@@ -4,6 +4,7 @@
 #define CTXPROP_OPTIONS_H
 
 #include <linux/types.h>
+#include <sys/types.h>
 
 #include "base/log.h"
 #include "load/attach.h"
@@ -13,6 +14,7 @@ struct options {
 	unsigned int gc_seconds; /* between two looks for dead flows */
 	enum attach_way way;
 	enum log_level level;
+	gid_t readers;      /* group that may ask for the policy, beside root; 0: none */
 	const char *policy; /* file, or NULL: the usual one, if it is there */
 };
 

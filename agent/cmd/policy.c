@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "cmd/command.h"
+#include "cmd/json.h"
+#include "cmd/policy_show.h"
+#include "cmd/talk.h"
+#include "control/policy_file.h"
+#include "control/policy_text.h"
+
+const char command_policy_usage[] =
+    "  policy [show]            all rules, in their order: the first that fits decides\n"
+    "  policy add RULE          a new rule; without prio behind all others\n"
+    "  policy replace RULE      the same, also in place of the rule of its prio\n"
+    "  policy del prio N\n"
+    "  policy flush             all rules but the built-in ones; sets stay\n"
+    "  policy save              sets and rules, as a file for restore and for ctxpropd\n"
+    "  policy restore [FILE]    sets and rules of a file (- or none: of standard input)\n"
+    "                           instead of all that are there, at once or not at all\n"
+    "\n"
+    "RULE: [prio N] [dir out|in|forward] [dev NAME] [from NET] [to NET] [port P[-P]]\n"
+    "      [cgroup PATH] [host PATTERN] action ACTION [sample RATIO] [root yes|no]\n"
+    "      [tracestate yes|no]\n"
+    "ACTION: inject, observe, restart, strip, skip; with dir in: accept, ignore\n"
+    "NET: any, a network (10.0.0.0/8), a set's name; ! before it: all others\n";
+
+/* What the answer to a dump is gathered in. */
+struct gathering {
+	struct policy policy;
+	json_t *array; /* NULL: text */
+};
+
+static int gather_rule(const struct policy_rule *rule, bool builtin, void *data)
+{
+	struct gathering *gathering = data;
+
+	if (gathering->array)
+		json_array_append_new(gathering->array, policy_rule_json(rule, builtin));
+	else
+		policy_show_rule(rule, builtin);
+	return 0;
+}
+
+static int no_set(const struct policy_set *set, void *data)
+{
+	(void)set;
+	(void)data;
+	return -EPROTO;
+}
+
+static int show(const struct command_flags *flags)
+{
+	static const struct talk ask = {.type = CONTROL_RULE_GET, .flags = NLM_F_DUMP};
+	struct gathering gathering = {.array = flags->json ? json_array() : NULL};
+	struct policy_error error = {};
+	const struct control_visitor visitor = {gather_rule, no_set, &gathering, &error};
+	int status = talk(&ask, &visitor);
+
+	if (status == COMMAND_OK && flags->json)
+		return json_print(gathering.array);
+	json_decref(gathering.array);
+	return status;
+}
+
+static int keep_rule(const struct policy_rule *rule, bool builtin, void *data)
+{
+	struct gathering *gathering = data;
+	struct policy_error error;
+
+	return builtin ? 0 : policy_put_rule(&gathering->policy, rule, POLICY_PUT_EITHER, &error);
+}
+
+static int keep_set(const struct policy_set *set, void *data)
+{
+	struct gathering *gathering = data;
+	struct policy_error error;
+
+	return policy_put_set(&gathering->policy, set, false, &error);
+}
+
+static int save(const struct command_flags *flags)
+{
+	static const struct talk sets = {.type = CONTROL_SET_GET, .flags = NLM_F_DUMP},
+				 rules = {.type = CONTROL_RULE_GET, .flags = NLM_F_DUMP};
+	struct gathering gathering = {};
+	struct policy_error error = {.text = "rules and sets do not go together; try again"};
+	const struct control_visitor visitor = {keep_rule, keep_set, &gathering, &error};
+	int status = talk(&sets, &visitor);
+
+	(void)flags;
+	if (status == COMMAND_OK)
+		status = talk(&rules, &visitor);
+	if (status == COMMAND_OK)
+		policy_write(stdout, &gathering.policy);
+	policy_clear(&gathering.policy);
+	return status;
+}
+
+static int put(const struct command_flags *flags, __u16 how)
+{
+	struct policy_error error = {};
+	struct policy_rule rule;
+	const struct talk order = {.type = CONTROL_RULE_NEW, .flags = how, .rule = &rule};
+
+	if (flags->count == 1)
+		return command_misused("policy %s: 'action ACTION' is missing", flags->words[0]);
+	if (rule_parse(flags->words + 1, flags->count - 1, &rule, &error))
+		return command_misused("policy %s: '%s': %s", flags->words[0],
+				       flags->words[1 + error.word], error.text);
+	if (how & NLM_F_REPLACE && rule.prio == POLICY_PRIO_UNSAID)
+		return command_misused("policy replace: 'prio N' is missing");
+	return talk_order(&order);
+}
+
+static int add(const struct command_flags *flags)
+{
+	return put(flags, NLM_F_CREATE | NLM_F_EXCL);
+}
+
+static int replace(const struct command_flags *flags)
+{
+	return put(flags, NLM_F_CREATE | NLM_F_REPLACE);
+}
+
+static int delete (const struct command_flags *flags)
+{
+	struct policy_rule rule;
+	const struct talk order = {.type = CONTROL_RULE_DELETE, .rule = &rule};
+	unsigned long prio;
+
+	if (flags->count != 3 || strcmp(flags->words[1], "prio") != 0 ||
+	    number_parse(flags->words[2], 0, POLICY_PRIO_UNSAID - 1, &prio))
+		return command_misused("policy del: expected 'prio N', as 'policy show' names it");
+	policy_rule_init(&rule);
+	rule.prio = (__u32)prio;
+	return talk_order(&order);
+}
+
+static int flush(const struct command_flags *flags)
+{
+	static const struct talk order = {.type = CONTROL_RULE_FLUSH};
+
+	(void)flags;
+	return talk_order(&order);
+}
+
+static int restore(const struct command_flags *flags)
+{
+	const char *name = flags->count > 1 ? flags->words[1] : "-";
+	struct policy_error error = {};
+	struct policy policy;
+	const struct talk order = {.type = CONTROL_RESTORE, .policy = &policy};
+	int err = strcmp(name, "-") != 0 ? policy_read_file(name, &policy, &error)
+					 : policy_read_stream(stdin, "-", &policy, &error);
+	int status;
+
+	if (err)
+		return command_refuse("policy restore: %s", error.text);
+	status = talk_order(&order);
+	policy_clear(&policy);
+	return status;
+}
+
+static const struct {
+	const char *name;
+	int (*run)(const struct command_flags *flags);
+	size_t words; /* how many it may have, its name included */
+} verbs[] = {
+    {"show", show, 1},   {"add", add, 64},  {"replace", replace, 64}, {"del", delete, 3},
+    {"flush", flush, 1}, {"save", save, 1}, {"restore", restore, 2},
+};
+#define VERBS (sizeof(verbs) / sizeof(verbs[0]))
+
+int command_policy(const struct pins *pins, const struct command_flags *flags)
+{
+	(void)pins;
+	if (!flags->count)
+		return show(flags);
+	for (size_t i = 0; i < VERBS; i++) {
+		if (strcmp(flags->words[0], verbs[i].name) != 0)
+			continue;
+		if (flags->count > verbs[i].words)
+			return command_misused("policy %s: unexpected argument '%s'", verbs[i].name,
+					       flags->words[verbs[i].words]);
+		return verbs[i].run(flags);
+	}
+	return command_misused("policy: '%s': expected show, add, replace, del, flush, save or "
+			       "restore",
+			       flags->words[0]);
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdio.h>
+
+#include "cmd/policy_show.h"
+#include "control/policy_text.h"
+#include "control/prefix.h"
+
+void policy_show_rule(const struct policy_rule *rule, bool builtin)
+{
+	char text[POLICY_RULE_TEXT_MAX];
+
+	printf("%u:\t%s%s\n", rule->prio, rule_text(text, rule), builtin ? " # built in" : "");
+}
+
+static void add_text(json_t *object, const char *key, const char *value)
+{
+	if (value[0])
+		json_object_set_new(object, key, json_string(value));
+}
+
+static void add_end(json_t *object, const char *key, const struct policy_end *end)
+{
+	char text[POLICY_PREFIX_TEXT_MAX + 1];
+
+	if (end->kind != POLICY_ANYONE)
+		add_text(object, key, end_text(text, end));
+}
+
+static void add_ports(json_t *object, const struct policy_rule *rule)
+{
+	if (!rule->port_first && rule->port_last == 65535)
+		return;
+	json_object_set_new(object, "port_first", json_integer(rule->port_first));
+	json_object_set_new(object, "port_last", json_integer(rule->port_last));
+}
+
+json_t *policy_rule_json(const struct policy_rule *rule, bool builtin)
+{
+	json_t *object =
+	    json_pack("{sI, ss}", "prio", (json_int_t)rule->prio, "dir", dir_text(rule->dir));
+
+	add_text(object, "dev", rule->device);
+	add_end(object, "from", &rule->from);
+	add_end(object, "to", &rule->to);
+	add_ports(object, rule);
+	add_text(object, "cgroup", rule->cgroup);
+	add_text(object, "host", rule->host);
+	add_text(object, "action", action_text(rule->action));
+	if (rule->action == POLICY_INJECT || rule->action == POLICY_RESTART)
+		json_object_set_new(object, "sample",
+				    json_real((double)rule->sample / POLICY_SAMPLE_ALL));
+	if (rule->action == POLICY_INJECT) {
+		json_object_set_new(object, "root", json_boolean(!rule->no_root));
+		json_object_set_new(object, "tracestate", json_boolean(!rule->no_tracestate));
+	}
+	json_object_set_new(object, "builtin", json_boolean(builtin));
+	return object;
+}
+
+json_t *policy_set_json(const struct policy_set *set)
+{
+	json_t *networks = json_array();
+	char text[POLICY_PREFIX_TEXT_MAX];
+
+	for (size_t i = 0; i < set->count; i++)
+		json_array_append_new(networks, json_string(prefix_text(text, &set->prefixes[i])));
+	return json_pack("{ss, so}", "name", set->name, "networks", networks);
+}

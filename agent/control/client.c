@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <time.h>
+
+#include "control/client.h"
+
+#define ANSWER_SECONDS 10
+#define BUFFER         (4 * 1024 * 1024)
+
+struct control_client {
+	struct mnl_socket *nl;
+	__u32 sequence;
+	struct control_message request;
+	_Alignas(struct nlmsghdr) char sent[CONTROL_MESSAGE_MAX];
+	_Alignas(struct nlmsghdr) char received[2 * CONTROL_PART_MAX];
+};
+
+/* More room than usual where the kernel lets us. */
+static void set_buffer(int fd, int forced, int polite)
+{
+	static const int size = BUFFER;
+
+	if (setsockopt(fd, SOL_SOCKET, forced, &size, sizeof(size)))
+		setsockopt(fd, SOL_SOCKET, polite, &size, sizeof(size));
+}
+
+static int open_socket(struct control_client *client, bool listen)
+{
+	static const struct timeval patience = {.tv_sec = ANSWER_SECONDS};
+	static const int on = 1;
+	int fd;
+
+	client->nl = mnl_socket_open2(NETLINK_USERSOCK, SOCK_CLOEXEC);
+	if (!client->nl)
+		return -errno;
+	fd = mnl_socket_get_fd(client->nl);
+	set_buffer(fd, SO_SNDBUFFORCE, SO_SNDBUF);
+	set_buffer(fd, SO_RCVBUFFORCE, SO_RCVBUF);
+	if (setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)))
+		return -errno;
+	if (!listen && setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)))
+		return -errno;
+	return mnl_socket_bind(client->nl, listen ? CONTROL_GROUP : 0, MNL_SOCKET_AUTOPID) < 0
+		   ? -errno
+		   : 0;
+}
+
+int control_client_open(bool listen, struct control_client **ret_client)
+{
+	struct control_client *client = calloc(1, sizeof(*client));
+	int err;
+
+	if (!client)
+		return -ENOMEM;
+	client->sequence = (__u32)time(NULL);
+	err = open_socket(client, listen);
+	if (err)
+		control_client_close(client);
+	else
+		*ret_client = client;
+	return err;
+}
+
+void control_client_close(struct control_client *client)
+{
+	if (!client)
+		return;
+	if (client->nl)
+		mnl_socket_close(client->nl);
+	free(client);
+}
+
+struct control_message *control_client_begin(struct control_client *client, __u16 type, __u16 flags)
+{
+	control_begin(&client->request, client->sent, sizeof(client->sent), type,
+		      (__u16)(NLM_F_REQUEST | NLM_F_ACK | flags));
+	client->request.header->nlmsg_seq = ++client->sequence;
+	client->request.header->nlmsg_pid = mnl_socket_get_portid(client->nl);
+	return &client->request;
+}
+
+static int send_request(struct control_client *client, struct policy_error *error)
+{
+	const struct sockaddr_nl to = {.nl_family = AF_NETLINK, .nl_pid = CONTROL_PORT};
+	const struct nlmsghdr *request = client->request.header;
+	int err;
+
+	if (sendto(mnl_socket_get_fd(client->nl), request, request->nlmsg_len, 0,
+		   (const struct sockaddr *)&to, sizeof(to)) >= 0)
+		return 0;
+	err = -errno;
+	if (err == -ECONNREFUSED)
+		return policy_fail(error, err,
+				   "no ctxpropd runs in this network namespace; start it, or name "
+				   "another namespace by --netns");
+	return policy_fail(error, err, "cannot be sent: %s", strerror(-err));
+}
+
+/* Did root send it? Anybody could sit on the daemon's port, or write to the group. */
+static bool is_from_root(struct msghdr *message)
+{
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {
+		struct ucred who;
+
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_CREDENTIALS ||
+		    c->cmsg_len < CMSG_LEN(sizeof(who)))
+			continue;
+		memcpy(&who, CMSG_DATA(c), sizeof(who));
+		return !who.uid;
+	}
+	return false;
+}
+
+/* Receive one datagram of the daemon. Returns its size or -errno. */
+static ssize_t receive(struct control_client *client, struct policy_error *error)
+{
+	_Alignas(struct cmsghdr) char control[128];
+	struct sockaddr_nl from = {};
+	struct iovec bytes = {client->received, sizeof(client->received)};
+	struct msghdr message = {
+	    .msg_name = &from,
+	    .msg_namelen = sizeof(from),
+	    .msg_iov = &bytes,
+	    .msg_iovlen = 1,
+	    .msg_control = control,
+	    .msg_controllen = sizeof(control),
+	};
+	ssize_t size = recvmsg(mnl_socket_get_fd(client->nl), &message, 0);
+
+	if (size < 0 && errno == EAGAIN)
+		return policy_fail(error, -ETIMEDOUT, "ctxpropd does not answer");
+	if (size < 0)
+		return policy_fail(error, -errno, "no answer: %s", strerror(errno));
+	if (message.msg_flags & MSG_TRUNC)
+		return policy_fail(error, -EMSGSIZE, "the answer is larger than expected");
+	if (from.nl_pid != CONTROL_PORT || !is_from_root(&message))
+		return policy_fail(error, -EACCES,
+				   "what answers at the daemon's port does not belong to root");
+	return size;
+}
+
+/* An acknowledgement, or an error with its text. */
+static int read_status(const struct nlmsghdr *header, struct policy_error *error)
+{
+	const struct nlmsgerr *body = mnl_nlmsg_get_payload(header);
+	size_t size = mnl_nlmsg_get_payload_len(header);
+	const struct nlattr *attribute;
+
+	if (size < sizeof(*body))
+		return policy_fail(error, -EPROTO, "the answer is cut off");
+	if (!body->error)
+		return 0;
+	policy_fail(error, body->error, "%s", strerror(-body->error));
+	attribute = (const struct nlattr *)(body + 1);
+	if (header->nlmsg_flags & NLM_F_ACK_TLVS &&
+	    mnl_attr_ok(attribute, (int)(size - sizeof(*body))) &&
+	    mnl_attr_get_type(attribute) == NLMSGERR_ATTR_MSG &&
+	    mnl_attr_validate(attribute, MNL_TYPE_NUL_STRING) >= 0)
+		policy_fail(error, body->error, "%s", mnl_attr_get_str(attribute));
+	return body->error < 0 ? body->error : -EPROTO;
+}
+
+/* One message of the answer. Returns 1 to go on, 0 at the end, or -errno. */
+static int read_message(const struct nlmsghdr *header, const struct control_visitor *visitor)
+{
+	int err;
+
+	if (header->nlmsg_type == NLMSG_ERROR)
+		return read_status(header, visitor->error);
+	if (header->nlmsg_type == NLMSG_DONE)
+		return 0;
+	err = control_read(header, visitor);
+	return err ? err : 1;
+}
+
+int control_client_ask(struct control_client *client, const struct control_visitor *visitor)
+{
+	int next = send_request(client, visitor->error);
+
+	for (next = next ? next : 1; next == 1;) {
+		const char *at = client->received;
+		const struct nlmsghdr *header;
+		ssize_t size = receive(client, visitor->error);
+		size_t left = (size_t)size;
+
+		if (size < 0)
+			return (int)size;
+		while (next == 1 && (header = control_next(&at, &left)))
+			if (header->nlmsg_seq == client->sequence)
+				next = read_message(header, visitor);
+	}
+	return next;
+}
+
+int control_client_listen(struct control_client *client, const struct control_visitor *visitor,
+			  __u16 *ret_type)
+{
+	const char *at = client->received;
+	const struct nlmsghdr *header;
+	ssize_t size = receive(client, visitor->error);
+	size_t left;
+
+	/* Whoever else writes to the group is not heard. */
+	while (size == -EACCES)
+		size = receive(client, visitor->error);
+	if (size < 0)
+		return (int)size;
+	left = (size_t)size;
+	header = control_next(&at, &left);
+	if (!header)
+		return policy_fail(visitor->error, -EPROTO, "the notification is cut off");
+	*ret_type = header->nlmsg_type;
+	return control_read(header, visitor);
+}

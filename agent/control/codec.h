@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules and sets to and from attributes: the one codec, for the daemon and the command. */
+#ifndef CTXPROP_CONTROL_CODEC_H
+#define CTXPROP_CONTROL_CODEC_H
+
+#include <libmnl/libmnl.h>
+
+#include "control/policy_model.h"
+#include "control/protocol.h"
+
+/* A message in the making. */
+struct control_message {
+	struct nlmsghdr *header;
+	size_t room; /* bytes at `header` */
+};
+
+/* Begin a message at `bytes`, which are aligned and have `room` (at least 256). */
+void control_begin(struct control_message *message, void *bytes, size_t room, __u16 type,
+		   __u16 flags);
+
+/* Add a rule or a set. false: there is no room, and the message is as it was. */
+bool control_put_rule(struct control_message *message, const struct policy_rule *rule,
+		      bool builtin);
+bool control_put_set(struct control_message *message, const struct policy_set *set);
+
+/*
+ * The messages of a datagram, one by one: the next one of *left bytes at *at, or NULL when no
+ * whole message is left. (libmnl's own check of the length is signed: a length of more than 2^31
+ * passes it.)
+ */
+const struct nlmsghdr *control_next(const char **at, size_t *left);
+
+/* What a message says; `set`s and rules in the order in which they stand in it. */
+struct control_visitor {
+	int (*on_rule)(const struct policy_rule *rule, bool builtin, void *data);
+	int (*on_set)(const struct policy_set *set, void *data);
+	void *data;
+	struct policy_error *error;
+};
+
+/*
+ * Read a message whose length was checked. What is given to the visitor is sound: it could have
+ * been read from a text. A rule without priority has POLICY_PRIO_UNSAID. 0, -errno of the first
+ * thing that is wrong, or the visitor's.
+ */
+int control_read(const struct nlmsghdr *header, const struct control_visitor *visitor);
+
+#endif

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+
+#include "control/server.h"
+
+#define RECEIVE_BUFFER    (4 * 1024 * 1024)
+#define MESSAGES_A_TURN   32     /* then the daemon looks after other things */
+#define SEND_TIMEOUT_USEC 100000 /* a peer that does not read its answer costs no more */
+#define ERROR_TEXT_MAX    sizeof(((struct policy_error *)0)->text)
+
+struct control_server {
+	struct mnl_socket *nl;
+	struct control_server_options options;
+	_Alignas(struct nlmsghdr) char received[CONTROL_MESSAGE_MAX];
+};
+
+struct control_answer {
+	struct control_server *server;
+	struct control_peer peer;
+	struct control_message part;
+	_Alignas(struct nlmsghdr) char bytes[CONTROL_PART_MAX];
+};
+
+static int set_option(int fd, int level, int name, int value)
+{
+	return setsockopt(fd, level, name, &value, sizeof(value)) ? -errno : 0;
+}
+
+static int open_socket(struct control_server *server)
+{
+	static const struct timeval patience = {.tv_usec = SEND_TIMEOUT_USEC};
+	int fd, err;
+
+	server->nl = mnl_socket_open2(NETLINK_USERSOCK, SOCK_CLOEXEC);
+	if (!server->nl)
+		return -errno;
+	fd = mnl_socket_get_fd(server->nl);
+	/* Only with CAP_NET_ADMIN; without it a whole policy may not fit into one message. */
+	set_option(fd, SOL_SOCKET, SO_RCVBUFFORCE, RECEIVE_BUFFER);
+	err = set_option(fd, SOL_SOCKET, SO_PASSCRED, 1);
+	if (!err && setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)))
+		err = -errno;
+	if (!err && mnl_socket_bind(server->nl, 0, CONTROL_PORT) < 0)
+		err = -errno;
+	return err;
+}
+
+int control_server_open(const struct control_server_options *options,
+			struct control_server **ret_server)
+{
+	struct control_server *server = calloc(1, sizeof(*server));
+	int err;
+
+	if (!server)
+		return -ENOMEM;
+	server->options = *options;
+	err = open_socket(server);
+	if (err)
+		control_server_close(server);
+	else
+		*ret_server = server;
+	return err;
+}
+
+int control_server_fd(const struct control_server *server)
+{
+	return mnl_socket_get_fd(server->nl);
+}
+
+void control_server_close(struct control_server *server)
+{
+	if (!server)
+		return;
+	if (server->nl)
+		mnl_socket_close(server->nl);
+	free(server);
+}
+
+static int send_to(const struct control_server *server, __u32 port, __u32 groups,
+		   const struct nlmsghdr *header, int flags)
+{
+	const struct sockaddr_nl to = {
+	    .nl_family = AF_NETLINK, .nl_pid = port, .nl_groups = groups};
+
+	return sendto(mnl_socket_get_fd(server->nl), header, header->nlmsg_len, flags,
+		      (const struct sockaddr *)&to, sizeof(to)) < 0
+		   ? -errno
+		   : 0;
+}
+
+void control_server_notify(const struct control_server *server,
+			   const struct control_message *message)
+{
+	send_to(server, 0, CONTROL_GROUP, message->header, MSG_DONTWAIT);
+}
+
+/* NLMSG_ERROR: an error with its text, or an acknowledgement (0). */
+static void acknowledge(const struct control_server *server, const struct control_peer *peer,
+			const struct nlmsghdr *request, int err, const struct policy_error *error)
+{
+	_Alignas(struct nlmsghdr) char bytes[512];
+	struct nlmsghdr *header = mnl_nlmsg_put_header(bytes);
+	struct nlmsgerr *body = mnl_nlmsg_put_extra_header(header, sizeof(*body));
+
+	_Static_assert(sizeof(bytes) >= 128 + ERROR_TEXT_MAX, "the text fits");
+	header->nlmsg_type = NLMSG_ERROR;
+	header->nlmsg_seq = peer->sequence;
+	header->nlmsg_pid = CONTROL_PORT;
+	body->error = err;
+	body->msg = *request;
+	header->nlmsg_flags = NLM_F_CAPPED;
+	if (err && error->text[0]) {
+		header->nlmsg_flags |= NLM_F_ACK_TLVS;
+		mnl_attr_put_strz(header, NLMSGERR_ATTR_MSG, error->text);
+	}
+	/* Never waits: this goes to those, too, who were refused. */
+	send_to(server, peer->port, 0, header, MSG_DONTWAIT);
+}
+
+static bool is_change(__u16 type)
+{
+	return type != CONTROL_RULE_GET && type != CONTROL_SET_GET;
+}
+
+static int check_rights(const struct control_server *server, const struct control_peer *peer,
+			__u16 type, struct policy_error *error)
+{
+	if (!peer->uid)
+		return 0;
+	if (is_change(type))
+		return policy_fail(error, -EPERM, "only root may change this");
+	if (server->options.readers && peer->gid == server->options.readers)
+		return 0;
+	return policy_fail(error, -EPERM, "only root may ask for this");
+}
+
+static int send_part(const struct control_answer *answer)
+{
+	return send_to(answer->server, answer->peer.port, 0, answer->part.header, 0);
+}
+
+/* The next message of an answer: one rule, or a piece of a set. Each is a datagram of its own. */
+static struct control_message *next_part(struct control_answer *answer, __u16 type)
+{
+	control_begin(&answer->part, answer->bytes, sizeof(answer->bytes), type, NLM_F_MULTI);
+	answer->part.header->nlmsg_seq = answer->peer.sequence;
+	answer->part.header->nlmsg_pid = CONTROL_PORT;
+	return &answer->part;
+}
+
+int control_answer_rule(struct control_answer *answer, const struct policy_rule *rule, bool builtin)
+{
+	if (!control_put_rule(next_part(answer, CONTROL_RULE_NEW), rule, builtin))
+		return -EMSGSIZE;
+	return send_part(answer);
+}
+
+int control_answer_set(struct control_answer *answer, const struct policy_set *set)
+{
+	static const size_t most = 256;
+	struct policy_set part = *set;
+	size_t left = set->count;
+	int err;
+
+	/* A set without networks is worth a message, too. */
+	do {
+		part.count = left < most ? left : most;
+		if (!control_put_set(next_part(answer, CONTROL_SET_NEW), &part))
+			return -EMSGSIZE;
+		err = send_part(answer);
+		part.prefixes += part.count;
+		left -= part.count;
+	} while (!err && left);
+	return err;
+}
+
+static void end_answer(struct control_answer *answer)
+{
+	struct nlmsghdr *header = mnl_nlmsg_put_header(answer->bytes);
+	int *status = mnl_nlmsg_put_extra_header(header, sizeof(*status));
+
+	header->nlmsg_type = NLMSG_DONE;
+	header->nlmsg_flags = NLM_F_MULTI;
+	header->nlmsg_seq = answer->peer.sequence;
+	header->nlmsg_pid = CONTROL_PORT;
+	*status = 0;
+	send_to(answer->server, answer->peer.port, 0, header, 0);
+}
+
+static int dispatch(struct control_server *server, const struct control_peer *peer,
+		    const struct nlmsghdr *request, struct policy_error *error)
+{
+	struct control_answer answer = {.server = server, .peer = *peer};
+	__u16 type = request->nlmsg_type;
+	int err;
+
+	if (type < NLMSG_MIN_TYPE || type >= CONTROL_TYPE_END)
+		return policy_fail(error, -EOPNOTSUPP, "there is no message of type %u", type);
+	err = check_rights(server, peer, type, error);
+	if (err)
+		return err;
+	if (!is_change(type) && (request->nlmsg_flags & NLM_F_DUMP) != NLM_F_DUMP)
+		return policy_fail(error, -EINVAL, "this can only be dumped");
+	err = server->options.handle(request, &answer, server->options.data, error);
+	if (!err && !is_change(type))
+		end_answer(&answer);
+	return err;
+}
+
+static void handle(struct control_server *server, struct control_peer *peer,
+		   const struct nlmsghdr *request)
+{
+	struct policy_error error = {};
+	int err;
+
+	/* Acknowledgements and noise are not answered, or two daemons would talk for ever. */
+	if (!(request->nlmsg_flags & NLM_F_REQUEST) || request->nlmsg_type < NLMSG_MIN_TYPE)
+		return;
+	peer->sequence = request->nlmsg_seq;
+	err = dispatch(server, peer, request, &error);
+	if (err || (is_change(request->nlmsg_type) && request->nlmsg_flags & NLM_F_ACK))
+		acknowledge(server, peer, request, err, &error);
+}
+
+/* The credentials that the kernel vouches for; false: none. */
+static bool read_credentials(struct msghdr *message, struct control_peer *ret)
+{
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {
+		struct ucred who;
+
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_CREDENTIALS ||
+		    c->cmsg_len < CMSG_LEN(sizeof(who)))
+			continue;
+		memcpy(&who, CMSG_DATA(c), sizeof(who));
+		ret->uid = who.uid;
+		ret->gid = who.gid;
+		return true;
+	}
+	return false;
+}
+
+/* Receive one datagram. Returns its size, 0: nothing usable, -EAGAIN: no more. */
+static ssize_t receive(struct control_server *server, struct control_peer *ret_peer)
+{
+	_Alignas(struct cmsghdr) char control[128];
+	struct sockaddr_nl from = {};
+	struct iovec bytes = {server->received, sizeof(server->received)};
+	struct msghdr message = {
+	    .msg_name = &from,
+	    .msg_namelen = sizeof(from),
+	    .msg_iov = &bytes,
+	    .msg_iovlen = 1,
+	    .msg_control = control,
+	    .msg_controllen = sizeof(control),
+	};
+	ssize_t size = recvmsg(mnl_socket_get_fd(server->nl), &message, MSG_DONTWAIT);
+
+	if (size < 0)
+		return errno == EAGAIN ? -EAGAIN : 0;
+	ret_peer->port = from.nl_pid;
+	if (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC) || message.msg_namelen != sizeof(from) ||
+	    !from.nl_pid || from.nl_groups || !read_credentials(&message, ret_peer))
+		return 0;
+	return size;
+}
+
+void control_server_read(struct control_server *server)
+{
+	for (int turn = 0; turn < MESSAGES_A_TURN; turn++) {
+		const char *at = server->received;
+		const struct nlmsghdr *request;
+		struct control_peer peer;
+		ssize_t size = receive(server, &peer);
+		size_t left = size > 0 ? (size_t)size : 0;
+
+		if (size == -EAGAIN)
+			return;
+		while ((request = control_next(&at, &left)))
+			handle(server, &peer, request);
+	}
+}

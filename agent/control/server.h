@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The daemon's end of the control socket. Anybody may write to a NETLINK_USERSOCK: each message is
+ * held against the credentials that the kernel attaches to it before it is looked into.
+ */
+#ifndef CTXPROP_CONTROL_SERVER_H
+#define CTXPROP_CONTROL_SERVER_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "control/codec.h"
+
+struct control_server;
+
+/* Who asks, and how much that is allowed to. */
+struct control_peer {
+	uid_t uid;
+	gid_t gid;
+	__u32 port;
+	__u32 sequence;
+};
+
+/* An answer in parts; made by the server, filled by the handler. */
+struct control_answer;
+
+/*
+ * Called for each request that is allowed: its type is known and its length was checked. For a
+ * dump the parts go into `answer`. 0 or -errno with error->text; the server tells the peer.
+ */
+typedef int (*control_handler)(const struct nlmsghdr *request, struct control_answer *answer,
+			       void *data, struct policy_error *error);
+
+struct control_server_options {
+	control_handler handle;
+	void *data;
+	gid_t readers; /* members of this group may ask, too; 0: only root */
+};
+
+/* Listen in this network namespace. -EADDRINUSE: somebody else has the port. 0 or -errno. */
+int control_server_open(const struct control_server_options *options,
+			struct control_server **ret_server);
+
+/* The descriptor to poll for input, and what to call then. */
+int control_server_fd(const struct control_server *server);
+void control_server_read(struct control_server *server);
+
+/* Add a rule or a set to an answer. 0 or -errno: the peer does not read. */
+int control_answer_rule(struct control_answer *answer, const struct policy_rule *rule,
+			bool builtin);
+int control_answer_set(struct control_answer *answer, const struct policy_set *set);
+
+/* Tell those who listen to the group. Nobody has to. */
+void control_server_notify(const struct control_server *server,
+			   const struct control_message *message);
+
+/* NULL is allowed. */
+void control_server_close(struct control_server *server);
+
+#endif

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "control/policy_text.h"
+#include "daemon/requests.h"
+
+/* One request that changes the policy: what it does goes into a copy, all or nothing. */
+struct change {
+	struct policy policy;
+	const struct nlmsghdr *request;
+	struct policy_error *error;
+	unsigned int rules, sets; /* how many the message has */
+	struct policy_rule rule;  /* the last one */
+	struct policy_set set;
+};
+
+static enum policy_put put_of(__u16 flags)
+{
+	if (flags & NLM_F_EXCL)
+		return POLICY_PUT_NEW;
+	return flags & NLM_F_CREATE ? POLICY_PUT_EITHER : POLICY_PUT_EXISTING;
+}
+
+static int change_rule(const struct policy_rule *rule, bool builtin, void *data)
+{
+	struct change *change = data;
+	__u16 flags = change->request->nlmsg_flags;
+
+	change->rules++;
+	change->rule = *rule;
+	if (builtin)
+		return policy_fail(change->error, -EINVAL, "built-in rules cannot be changed");
+	if (change->request->nlmsg_type == CONTROL_RULE_DELETE)
+		return policy_delete_rule(&change->policy, rule->prio, change->error);
+	if (change->request->nlmsg_type == CONTROL_RESTORE)
+		flags = NLM_F_CREATE | NLM_F_EXCL;
+	if (rule->prio == POLICY_PRIO_UNSAID)
+		change->rule.prio = policy_next_prio(&change->policy);
+	return policy_put_rule(&change->policy, &change->rule, put_of(flags), change->error);
+}
+
+static int change_set(const struct policy_set *set, void *data)
+{
+	struct change *change = data;
+	bool exclusive = change->request->nlmsg_type == CONTROL_SET_NEW &&
+			 change->request->nlmsg_flags & NLM_F_EXCL;
+
+	change->sets++;
+	change->set = *set;
+	if (change->request->nlmsg_type != CONTROL_SET_DELETE)
+		return policy_put_set(&change->policy, set, exclusive, change->error);
+	if (set->count)
+		return policy_delete_from_set(&change->policy, set, change->error);
+	return policy_flush_set(&change->policy, set->name, change->error);
+}
+
+/* Does the message hold what its type says? */
+static int check_contents(const struct change *change)
+{
+	unsigned int rules = 0, sets = 0;
+
+	switch (change->request->nlmsg_type) {
+	case CONTROL_RESTORE:
+		return 0;
+	case CONTROL_RULE_NEW:
+	case CONTROL_RULE_DELETE:
+		rules = 1;
+		break;
+	case CONTROL_SET_NEW:
+	case CONTROL_SET_DELETE:
+		sets = 1;
+		break;
+	}
+	if (change->rules == rules && change->sets == sets)
+		return 0;
+	return policy_fail(change->error, -EINVAL, "the message has %u rules and %u sets",
+			   change->rules, change->sets);
+}
+
+static int build(struct change *change, const struct policy *now)
+{
+	const struct control_visitor visitor = {change_rule, change_set, change, change->error};
+	__u16 type = change->request->nlmsg_type;
+	int err = 0;
+
+	if (type != CONTROL_RESTORE)
+		err = policy_copy(now, &change->policy);
+	if (err)
+		return policy_fail(change->error, err, "out of memory");
+	if (type == CONTROL_RULE_FLUSH)
+		policy_flush_rules(&change->policy);
+	err = control_read(change->request, &visitor);
+	return err ? err : check_contents(change);
+}
+
+/* Tell the world, and the log, what has changed. */
+static void announce(const struct requests *requests, const struct change *change)
+{
+	_Alignas(struct nlmsghdr) char bytes[2 * CONTROL_PART_MAX];
+	struct control_message message;
+	__u16 type = change->request->nlmsg_type;
+
+	control_begin(&message, bytes, sizeof(bytes), type, change->request->nlmsg_flags);
+	if (change->rules && type != CONTROL_RESTORE)
+		control_put_rule(&message, &change->rule, false);
+	if (change->sets && type != CONTROL_RESTORE)
+		control_put_set(&message, &change->set);
+	control_server_notify(requests->server, &message);
+	log_info("policy: changed by ctxprop, %zu rules, %zu sets",
+		 requests->policies->policy.count, requests->policies->policy.set_count);
+}
+
+static int handle_change(struct requests *requests, const struct nlmsghdr *request,
+			 struct policy_error *error)
+{
+	struct change change = {.request = request, .error = error};
+	int err = build(&change, &requests->policies->policy);
+
+	if (!err)
+		err = policies_apply(requests->policies, &change.policy, error);
+	if (!err)
+		announce(requests, &change);
+	policy_clear(&change.policy);
+	return err;
+}
+
+static int dump_rules(const struct policy *policy, struct control_answer *answer)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < policy->count; i++)
+		err = control_answer_rule(answer, &policy->rules[i], false);
+	for (size_t i = 0; !err && i < POLICY_BUILTIN_RULES; i++)
+		err = control_answer_rule(answer, policy_builtin(i), true);
+	return err;
+}
+
+static int dump_sets(const struct policy *policy, struct control_answer *answer)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < policy->set_count; i++)
+		err = control_answer_set(answer, &policy->sets[i]);
+	return err;
+}
+
+static int nothing_expected_rule(const struct policy_rule *rule, bool builtin, void *data)
+{
+	(void)rule;
+	(void)builtin;
+	(void)data;
+	return -EINVAL;
+}
+
+static int nothing_expected_set(const struct policy_set *set, void *data)
+{
+	(void)set;
+	(void)data;
+	return -EINVAL;
+}
+
+static int handle_dump(const struct requests *requests, const struct nlmsghdr *request,
+		       struct control_answer *answer, struct policy_error *error)
+{
+	const struct control_visitor nothing = {nothing_expected_rule, nothing_expected_set, NULL,
+						error};
+	const struct policy *policy = &requests->policies->policy;
+	int err = control_read(request, &nothing);
+
+	if (err)
+		return err;
+	err = request->nlmsg_type == CONTROL_RULE_GET ? dump_rules(policy, answer)
+						      : dump_sets(policy, answer);
+	return err ? policy_fail(error, err, "the answer is not read: %s", strerror(-err)) : 0;
+}
+
+static int handle(const struct nlmsghdr *request, struct control_answer *answer, void *data,
+		  struct policy_error *error)
+{
+	struct requests *requests = data;
+
+	if (request->nlmsg_type == CONTROL_RULE_GET || request->nlmsg_type == CONTROL_SET_GET)
+		return handle_dump(requests, request, answer, error);
+	return handle_change(requests, request, error);
+}
+
+int requests_open(struct requests *requests, struct policies *policies, gid_t readers)
+{
+	const struct control_server_options options = {
+	    .handle = handle, .data = requests, .readers = readers};
+
+	*requests = (struct requests){.policies = policies};
+	return control_server_open(&options, &requests->server);
+}
+
+void requests_close(struct requests *requests)
+{
+	control_server_close(requests->server);
+	requests->server = NULL;
+}

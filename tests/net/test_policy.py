@@ -1,0 +1,518 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Policies: the command, the file, the netlink socket, and what rules do to live traffic."""
+import contextlib
+import json
+import os
+import re
+import signal
+import socket
+import struct
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import cases
+from agent import Agent
+from cases import Skip, case, equal
+from lab import Lab
+from messages import GET, OK, answered
+from streams import connect, accept, joined, listen, quiet, receive, send_through
+from wire import LINE_LENGTH
+from worlds import Pair, common, counted, pair
+
+PORT = 0x63747870
+NOBODY = 65534
+BUILTIN = [32765, 32766, 32767]
+NEW, DELETE, GET_RULES = 0x10, 0x11, 0x12
+REQUEST, ACK, DUMP = 1, 4, 0x300
+
+
+def command(world, *argv, user=None, **kw):
+    """`ctxprop` in the agent's namespace, as root or as another user: the finished process."""
+    who = ["setpriv", "--reuid", str(user), "--regid", str(user), "--clear-groups"] if user else []
+    return world.app.run([*who, f"{cases.BUILD}/ctxprop", *argv], check=False, **kw)
+
+
+def done(world, *argv, **kw):
+    """The output of a command that has to succeed."""
+    ended = command(world, *argv, **kw)
+    equal((ended.returncode, ended.stderr), (0, ""), f"ctxprop {' '.join(argv)}")
+    return ended.stdout
+
+
+def refused(world, status, *argv, **kw):
+    """What a command that has to fail says."""
+    ended = command(world, *argv, **kw)
+    equal((ended.returncode, ended.stdout), (status, ""), f"ctxprop {' '.join(argv)}")
+    return ended.stderr.removeprefix("ctxprop: ").strip()
+
+
+def restored(world, *lines):
+    done(world, "policy", "restore", input="".join(f"{line}\n" for line in lines))
+
+
+def fresh():
+    """The shared Pair without rules or sets."""
+    world = common()
+    restored(world)
+    return world
+
+
+def says(agent, text, seconds=5):
+    """Wait until the agent's log has a text."""
+    end = time.monotonic() + seconds
+    while text not in agent.said():
+        if time.monotonic() > end:
+            raise AssertionError(f"{text!r} is not said:\n{agent.said()}")
+        time.sleep(0.02)
+
+
+@case
+def words():
+    """add, replace, del, flush, save, restore: text in, the same text out, JSON beside it."""
+    world = fresh()
+    done(world, "set", "cluster", "add", "10.0.0.0/8", "fd00::/8")
+    done(world, "policy", "add", "to", "!cluster", "action", "inject", "sample", "0.1")
+    done(world, "policy", "add", "prio", "5", "port", "80-90", "action", "observe")
+    equal(done(world, "policy", "save"),
+          "set cluster add 10.0.0.0/8 fd00::/8\n"
+          "policy add prio 5 dir out port 80-90 action observe\n"
+          "policy add prio 100 dir out to !cluster action inject sample 0.1\n", "policy save")
+    shown = done(world, "policy").splitlines()
+    equal(shown[0], "5:\tdir out port 80-90 action observe", "policy show")
+    equal([int(line.split(":")[0]) for line in shown], [5, 100, *BUILTIN], "the order of rules")
+    rows = json.loads(done(world, "-j", "policy"))
+    equal([row["prio"] for row in rows], [5, 100, *BUILTIN], "rules in JSON")
+    equal((rows[1]["to"], rows[1]["sample"], rows[1]["builtin"]), ("!cluster", 0.1, False), "JSON")
+    equal(json.loads(done(world, "set", "--json")),
+          [{"name": "cluster", "networks": ["10.0.0.0/8", "fd00::/8"]}], "sets in JSON")
+    done(world, "policy", "replace", "prio", "5", "action", "skip")
+    done(world, "policy", "del", "prio", "100")
+    done(world, "set", "cluster", "del", "fd00::/8")
+    equal(done(world, "policy", "save"), "set cluster add 10.0.0.0/8\n"
+          "policy add prio 5 dir out action skip\n", "after replace and del")
+    done(world, "policy", "flush")
+    done(world, "set", "cluster", "flush")
+    equal(done(world, "policy", "save"), "", "after flush")
+
+
+@case
+def wrong_words():
+    """Mistakes: exit 1 where the daemon refuses, 2 where the words are wrong; each says which."""
+    world = fresh()
+    equal(refused(world, 2, "policy", "add", "action", "proxy"),
+          "policy add: 'proxy': expected inject, observe, restart, strip, skip, accept or ignore",
+          "a wrong action")
+    equal(refused(world, 2, "policy", "frobnicate"), "policy: 'frobnicate': expected show, add, "
+          "replace, del, flush, save or restore", "a wrong verb")
+    equal(refused(world, 2, "set", "x", "add", "10.0.0.1/8"),
+          "set x: '10.0.0.1/8': bits are set behind the prefix; the network is 10.0.0.0/8", "bits")
+    equal(refused(world, 1, "policy", "add", "to", "gone", "action", "skip"),
+          "there is no set 'gone'; make it first: set gone add PREFIX", "an unknown set")
+    equal(refused(world, 1, "policy", "del", "prio", "7"), "there is no rule of priority 7", "del")
+    done(world, "policy", "add", "prio", "7", "action", "skip")
+    said = refused(world, 1, "policy", "add", "prio", "7", "action", "inject")
+    equal("already" in said, True, said)
+    equal(refused(world, 1, "policy", "restore",
+                  input="policy add action skip\npolicy add action\n"),
+          "policy restore: -:2:12: 'action': a value is missing behind it", "a wrong file")
+    equal(done(world, "policy", "save"), "policy add prio 7 dir out action skip\n",
+          "what was refused changed nothing")
+
+
+@case
+def at_the_next_request():
+    """A change takes hold on a live connection at its next request, which stays intact."""
+    world = fresh()
+    with joined(world.app, world.peer, Pair.PEER) as (c, s):
+        port = str(s.getsockname()[1])
+        answered(c, s, [(GET, b"")])
+        for _ in range(3):
+            with counted(world.agent, skipped=2, injected=0):
+                done(world, "policy", "add", "port", port, "action", "skip")
+                answered(c, s, [(GET, b""), (GET, b"")], [False, False])
+            done(world, "policy", "flush")
+            answered(c, s, [(GET, b""), (GET, b"")])
+            with counted(world.agent, observed=1):
+                done(world, "policy", "add", "to", Pair.PEER, "action", "observe")
+                answered(c, s, [(GET, b"")], [False])
+            done(world, "policy", "add", "prio", "1", "dev", world.device, "action", "inject")
+            answered(c, s, [(GET, b"")])
+            done(world, "policy", "flush")
+
+
+@case
+def fits():
+    """Each way to say which requests: networks, sets, ports, devices, directions."""
+    world = fresh()
+    with joined(world.app, world.peer, Pair.PEER) as (c, s), \
+            joined(world.app, world.peer, Pair.PEER6) as (c6, s6):
+        port = s.getsockname()[1]
+        for rule, v4, v6 in ((f"to {Pair.PEER}", False, True), (f"to !{Pair.PEER}", True, False),
+                             ("from 10.91.0.0/24", False, True), ("to fd00::/8", True, False),
+                             ("to ::/0", True, False), ("to 0.0.0.0/0", False, True),
+                             (f"port {port}", False, True), (f"port 1-{port - 1}", True, None),
+                             (f"dev {world.device}", False, False), ("dev lo", True, True),
+                             ("dir forward", True, True), ("to both", False, False),
+                             ("to !both", True, True), ("from both", True, True)):
+            restored(world, f"set both add {Pair.PEER} {Pair.PEER6}",
+                     f"policy add {rule} action skip")
+            answered(c, s, [(GET, b"")], [v4])
+            if v6 is not None:
+                answered(c6, s6, [(GET, b"")], [v6])
+
+
+@case
+def first_fit():
+    """Of several rules the first decides, whatever the others say; many change nothing."""
+    world = fresh()
+    many = [f"policy add prio {1000 + i} to 10.200.{i // 250}.{i % 250} port {i + 1} action skip"
+            for i in range(900)]
+    restored(world, "policy add prio 9 to 10.91.0.0/16 action inject",
+             "policy add prio 10 to 10.0.0.0/8 action skip", *many)
+    equal(len(done(world, "policy").splitlines()), 2 + 900 + len(BUILTIN), "rules shown")
+    with joined(world.app, world.peer, Pair.PEER) as (c, s):
+        answered(c, s, [(GET, b"")])
+        done(world, "policy", "del", "prio", "9")
+        answered(c, s, [(GET, b"")], [False])
+
+
+@case
+def samples():
+    """sample 0 and 1: the sampled flag of new traces; in between some have it."""
+    world = fresh()
+    flags = re.compile(rb"traceparent: 00-[0-9a-f]{32}-[0-9a-f]{16}-(..)\r\n")
+    with joined(world.app, world.peer, Pair.PEER) as (c, s):
+        for ratio, least, most in (("0", 0, 0), ("1", 200, 200), ("0.5", 60, 140)):
+            restored(world, f"policy add action inject sample {ratio}")
+            got = b""
+            for _ in range(200):
+                got += send_through(c, s, GET, len(GET) + LINE_LENGTH)
+                s.sendall(OK)
+                receive(c, len(OK))
+            found = flags.findall(got)
+            equal(sorted(set(found) | {b"02", b"03"}), [b"02", b"03"], "flags")
+            equal(least <= found.count(b"03") <= most, True, f"{found.count(b'03')} at {ratio}")
+
+
+def cgroup_root():
+    for path in ("/sys/fs/cgroup/unified", "/sys/fs/cgroup"):
+        if os.path.exists(f"{path}/cgroup.controllers"):
+            return Path(path)
+    raise Skip("no cgroup v2 here")
+
+
+@contextlib.contextmanager
+def cgroup(*names):
+    """A cgroup of its own below the root, with the given ones inside each other."""
+    path = cgroup_root() / f"ctxprop-test-{os.getpid()}"
+    paths = [path]
+    for name in names:
+        paths.append(paths[-1] / name)
+    try:
+        for made in paths:
+            made.mkdir()
+    except OSError as error:
+        raise Skip(f"no cgroup can be made: {error}") from None
+    try:
+        yield paths
+    finally:
+        for made in reversed(paths):
+            made.rmdir()
+
+
+def get_from(world, path, port):
+    """One request by curl inside a cgroup; what the server got."""
+    with listen(world.peer, Pair.PEER, port) as listener:
+        client = world.app.spawn(["sh", "-c", f"echo $$ >{path}/cgroup.procs && exec curl -s "
+                                  f"http://{Pair.PEER}:{port}/"], stdout=subprocess.DEVNULL)
+        with accept(listener) as s:
+            got = b""
+            while b"\r\n\r\n" not in got:
+                got += s.recv(4096)
+            s.sendall(OK.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n", 1))
+        client.wait(10)
+    return b"traceparent" in got
+
+
+@case
+def cgroups():
+    """A cgroup and those below it; one that comes later is met when it is there."""
+    world = fresh()
+    with cgroup("inner") as (outer, inner):
+        name = f"/{outer.name}"
+        restored(world, f"policy add cgroup {name} action skip")
+        equal(get_from(world, outer, 8201), False, "in it")
+        equal(get_from(world, inner, 8202), False, "below it")
+        equal(get_from(world, cgroup_root(), 8203), True, "outside")
+        restored(world, f"policy add cgroup {name}/inner action inject",
+                 f"policy add cgroup {name} action skip")
+        equal([get_from(world, outer, 8204), get_from(world, inner, 8205)], [False, True], "nested")
+        restored(world, f"policy add cgroup {name}/late action skip")
+        late = outer / "late"
+        late.mkdir()
+        try:
+            says(world.agent, "devices or cgroups have changed", 15)
+            equal(get_from(world, late, 8206), False, "in the one that came late")
+        finally:
+            late.rmdir()
+
+
+@case
+def late_device():
+    """A rule for a device that comes later."""
+    with pair() as world:
+        done(world, "policy", "add", "dev", "eth1", "action", "skip")
+        more = world.more()
+        with joined(world.app, world.peer, more.peer) as (c, s):
+            answered(c, s, [(GET, b"")], [False])
+        with joined(world.app, world.peer, Pair.PEER) as (c, s):
+            answered(c, s, [(GET, b"")])
+
+
+@case
+def other_users():
+    """Nobody but root changes anything; to ask takes membership in --readers."""
+    world = fresh()
+    equal(refused(world, 1, "policy", "flush", user=NOBODY), "only root may change this", "flush")
+    equal(refused(world, 1, "policy", "add", "action", "skip", user=NOBODY),
+          "only root may change this", "add")
+    equal(refused(world, 1, "policy", user=NOBODY), "only root may ask for this", "show")
+    equal(refused(world, 1, "monitor", user=NOBODY), "monitor: only with CAP_NET_ADMIN", "monitor")
+    equal(done(world, "policy", "save"), "", "nothing was changed")
+    with pair("--readers", "nogroup") as readable:
+        equal(len(done(readable, "policy", user=NOBODY).splitlines()), 3, "a reader sees rules")
+        equal(refused(readable, 1, "policy", "flush", user=NOBODY), "only root may change this",
+              "a reader changes nothing")
+
+
+SQUATTER = """
+import os, socket, sys
+s = socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, 2)
+s.bind((%d, 0))
+os.setuid(%d)
+print("ready", flush=True)
+while True:
+    data, (port, _) = s.recvfrom(65536)
+    sequence = data[8:12]
+    answer = b"\\x00" * 4 + data[:16]
+    head = (16 + len(answer)).to_bytes(4, "little") + b"\\x02\\x00\\x00\\x01" + sequence
+    s.sendto(head + data[12:16] + answer, (port, 0))
+"""
+
+
+@case
+def squatter():
+    """Another user's program at the daemon's port: the command does not believe it."""
+    with pair(agent=False) as world:
+        squat = world.app.spawn(["/usr/bin/python3", "-c", SQUATTER % (PORT, NOBODY)],
+                                stdout=subprocess.PIPE, text=True)
+        equal(squat.stdout.readline(), "ready\n", "the squatter")
+        equal(refused(world, 1, "policy", "flush"),
+              "what answers at the daemon's port does not belong to root", "the command")
+        daemon = world.app.run([f"{cases.BUILD}/ctxpropd"], check=False, timeout=20)
+        equal(daemon.returncode, 1, "the daemon's exit status")
+        equal("another program has the netlink port" in daemon.stderr, True, daemon.stderr)
+        world.app.run([f"{cases.BUILD}/ctxprop", "detach", "--force"], check=False)
+
+
+def message(kind, flags, payload=b"\1\0\0\0", sequence=1, length=None):
+    size = 16 + len(payload) if length is None else length
+    return struct.pack("<IHHII", size, kind, flags, sequence, 0) + payload
+
+
+def answer_of(sock):
+    """(errno, text) of an acknowledgement."""
+    data = sock.recv(65536)
+    size, kind, _, _, _, error = struct.unpack_from("<IHHIIi", data)
+    equal((size, kind), (len(data), 2), "an acknowledgement")
+    text = data[16 + 20 + 4:].rstrip(b"\0").decode() if len(data) > 36 else ""
+    return error, text
+
+
+@case
+def hostile_messages():
+    """Short, long, unknown and senseless messages are refused or ignored; the daemon lives on."""
+    world = fresh()
+    with world.app.inside():
+        sock = socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, 2)
+    with sock:
+        sock.settimeout(5)
+        sock.bind((0, 0))
+        for sent, error in ((message(0x999, REQUEST | ACK), -95), (message(NEW, REQUEST | ACK), -22),
+                            (message(NEW, REQUEST | ACK, b""), -22),
+                            (message(NEW, REQUEST | ACK, b"\2\0\0\0"), -93),
+                            (message(GET_RULES, REQUEST), -22),
+                            (message(NEW, REQUEST | ACK, b"\1\0\0\0\xff\xff\1\0"), -22),
+                            (message(DELETE, REQUEST | ACK, b"\1\0\0\0\4\0\x63\0"), -22)):
+            sock.sendto(sent, (PORT, 0))
+            equal(answer_of(sock)[0], error, f"the answer to {sent!r}")
+        for _ in range(300):
+            sock.sendto(os.urandom(int.from_bytes(os.urandom(1), "big") + 1), (PORT, 0))
+        for length in (0, 3, 15, 17, 10_000, 0x7fffffff, 0x80000000, 0xf0000000, 0xffffffff):
+            sock.sendto(message(NEW, REQUEST, length=length), (PORT, 0))
+        sock.sendto(message(2, REQUEST | ACK, b"\0" * 20), (PORT, 0))
+    equal(done(world, "policy", "save"), "", "nothing was changed")
+
+
+@case
+def readers_who_do_not_read():
+    """Who asks and never reads the answer does not stop the daemon."""
+    world = fresh()
+    restored(world, *(f"policy add prio {i} to 10.1.{i // 250}.{i % 250} action skip"
+                      for i in range(1000)))
+    with contextlib.ExitStack() as stack:
+        for _ in range(5):
+            with world.app.inside():
+                sock = stack.enter_context(
+                    socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, 2))
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+            sock.bind((0, 0))
+            sock.sendto(message(GET_RULES, REQUEST | DUMP), (PORT, 0))
+        begin = time.monotonic()
+        equal(len(done(world, "policy").splitlines()), 1003, "rules shown to who does read")
+        equal(time.monotonic() - begin < 5, True, "in time")
+
+
+@case
+def monitor():
+    """What changes is told as it happens."""
+    world = fresh()
+    listener = world.app.spawn([f"{cases.BUILD}/ctxprop", "monitor"], stdout=subprocess.PIPE,
+                               text=True)
+    end = time.monotonic() + 5
+    while time.monotonic() < end:  # until it listens
+        if len(world.app.run(["ss", "-Hf", "netlink"]).stdout.split("ctxprop/")) > 1:
+            break
+        time.sleep(0.02)
+    time.sleep(0.2)
+    done(world, "set", "x", "add", "10.0.0.0/8")
+    done(world, "policy", "add", "to", "x", "action", "skip")
+    done(world, "policy", "del", "prio", "100")
+    done(world, "set", "x", "flush")
+    done(world, "policy", "flush")
+    refused(world, 1, "policy", "del", "prio", "1")
+    restored(world)
+    said = [listener.stdout.readline() for _ in range(6)]
+    listener.terminate()
+    equal(said, ["set x add 10.0.0.0/8\n", "100:\tdir out to x action skip\n", "deleted 100\n",
+                 "set x flush\n", "flushed\n", "restored\n"], "what monitor says")
+
+
+@contextlib.contextmanager
+def policy_file(text):
+    with tempfile.NamedTemporaryFile("w+", prefix="ctxprop-policy-") as file:
+        def write(new):
+            file.seek(0)
+            file.truncate()
+            file.write(new)
+            file.flush()
+        write(text)
+        yield file.name, write
+
+
+@case
+def file_at_start():
+    """The policy file at start and on SIGHUP; a bad line is named, and the old policy stays."""
+    with policy_file("policy add prio 1 action skip\n") as (path, write), \
+            pair("--policy", path) as world:
+        def hup(expected):
+            world.agent.process.send_signal(signal.SIGHUP)
+            says(world.agent, expected)
+        with joined(world.app, world.peer, Pair.PEER) as (c, s):
+            answered(c, s, [(GET, b"")], [False])
+            write("# better\npolicy add prio 2 action skipp\n")
+            hup(f"{path}:2:26: 'skipp': expected inject,")
+            says(world.agent, "the old one stays")
+            equal(done(world, "policy", "save"), "policy add prio 1 dir out action skip\n", "policy")
+            answered(c, s, [(GET, b"")], [False])
+            write("policy add prio 3 action inject\n")
+            hup("policy: read again")
+            equal(done(world, "policy", "save"), "policy add prio 3 dir out action inject\n",
+                  "policy")
+            answered(c, s, [(GET, b"")])
+
+
+@case
+def file_that_is_wrong():
+    """A file that was named and is not there, or wrong at start: no start, no edits."""
+    with policy_file("policy add\n") as (path, _), Lab("net") as lab:
+        host = lab.host("app")
+        for name, expected in ((path, f"{path}:1:8: 'add': 'action ACTION' is missing behind it"),
+                               ("/nonexistent", "/nonexistent: No such file or directory")):
+            ended = host.run([f"{cases.BUILD}/ctxpropd", "--policy", name], check=False, timeout=20)
+            equal(ended.returncode, 1, "exit status")
+            equal(expected in ended.stderr, True, ended.stderr)
+
+
+@case
+def without_the_daemon():
+    """Killed, the programs go on by the policy; a new daemon's policy meets living connections."""
+    with pair() as world, joined(world.app, world.peer, Pair.PEER) as (c, s):
+        done(world, "policy", "add", "action", "skip")
+        answered(c, s, [(GET, b"")], [False])
+        world.agent.stop(signal.SIGKILL)
+        answered(c, s, [(GET, b"")], [False])
+        equal(refused(world, 1, "policy")[:45], "no ctxpropd runs in this network namespace; s", "gone")
+        world.agent.start()
+        answered(c, s, [(GET, b"")])
+        done(world, "policy", "add", "action", "observe")
+        answered(c, s, [(GET, b"")], [False])
+        world.agent.stop(signal.SIGKILL)
+        with policy_file("policy add action inject\n") as (path, _):
+            world.agent.start("--policy", path)
+            answered(c, s, [(GET, b"")])
+
+
+@case
+def forwarded():
+    """dir forward is for what a router passes on, dir out for its own requests."""
+    with Lab("net") as lab:
+        inside, router, outside = (lab.host(name) for name in ("inside", "router", "outside"))
+        lab.link(inside, router, "10.1.0.2/24", "10.1.0.1/24")
+        _, device = lab.link(router, outside, "10.2.0.1/24", "10.2.0.2/24")
+        del device
+        router.sysctl("net.ipv4.ip_forward", 1)
+        inside.run(["ip", "route", "add", "default", "via", "10.1.0.1"])
+        outside.run(["ip", "route", "add", "default", "via", "10.2.0.1"])
+        agent = Agent(router, cases.BUILD)
+        with joined(inside, outside, "10.2.0.2") as (c, s), \
+                joined(router, outside, "10.2.0.2") as (own_c, own_s):
+            answered(c, s, [(GET, b"")])
+            agent.command("policy", "add", "dir", "forward", "to", "10.2.0.0/24", "action", "skip")
+            answered(c, s, [(GET, b"")], [False])
+            answered(own_c, own_s, [(GET, b"")])
+            agent.command("policy", "flush")
+            agent.command("policy", "add", "dir", "out", "action", "skip")
+            answered(c, s, [(GET, b"")])
+            answered(own_c, own_s, [(GET, b"")], [False])
+            quiet(s)
+
+
+@case
+def under_load():
+    """Rules change hundreds of times while requests pass: each is whole, with or without."""
+    world = fresh()
+    with listen(world.peer, Pair.PEER) as listener, contextlib.ExitStack() as stack:
+        links = []
+        for _ in range(8):
+            c = stack.enter_context(connect(world.app, listener.getsockname()))
+            links.append((c, stack.enter_context(accept(listener))))
+        changer = world.app.spawn(["sh", "-c", f"""for i in $(seq 60); do
+            {cases.BUILD}/ctxprop policy add prio 1 action skip &&
+            {cases.BUILD}/ctxprop policy del prio 1 || exit 1; done"""])
+        seen = {True: 0, False: 0}
+        while changer.poll() is None:
+            for c, s in links:
+                c.sendall(GET)
+                got = b""
+                while not got.endswith(b"\r\n\r\n"):
+                    got += s.recv(4096)
+                injected = got != GET
+                seen[injected] += 1
+                equal(len(got), len(GET) + LINE_LENGTH * injected, "length of a request")
+                s.sendall(OK)
+                equal(receive(c, len(OK)), OK, "the answer")
+        equal(changer.returncode, 0, "changing the policy")
+        equal(all(seen.values()), True, f"both with and without: {seen}")
