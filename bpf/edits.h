@@ -21,8 +21,13 @@
 
 #define EDITS_MAX  16 /* in flight on one flow; a power of two */
 #define EDITS_MASK (EDITS_MAX - 1)
+/* What the edits of one flow that are in flight may come to: one packet may have to carry all. */
+#define EDITS_BYTES_MAX 2048
 
-/* The ids of the header that an edit carries; its text is made anew for every transmission. */
+/*
+ * The ids of the header that an edit carries; its text is made anew for every transmission. What
+ * `len` is above the line of a traceparent is the line of a tracestate, which is kept elsewhere.
+ */
 struct edit {
 	__u32 at;  /* app sequence number of the byte it stands before */
 	__u16 len; /* wire bytes it adds; even, so that the parity of what follows is kept */
@@ -215,6 +220,20 @@ static inline __u32 edits_unacked(const struct edits *e, __u32 ack)
 			acked = len;
 		sum += len - acked;
 		app -= acked;
+	}
+	return sum;
+}
+
+/* Bytes of all edits in flight. */
+static inline __u32 edits_bytes(const struct edits *e)
+{
+	struct edits_view v = edits_view(e);
+	__u32 sum = 0;
+
+	for (__u32 i = 0; i < EDITS_MAX; i++) {
+		if (i >= v.count)
+			break;
+		sum += edits_at(e, v, i)->len;
 	}
 	return sum;
 }

@@ -32,6 +32,7 @@ struct plan {
 	__u32 wire_seq; /* of the first byte of the packet */
 	__u32 added;    /* bytes: sum of the edits */
 	__u64 sum;      /* ones' complement sum of the edits at their places, unfolded */
+	__u64 carried;  /* that of the tracestate rendered last, wherever it is */
 	struct edit edit[EDITS_MAX];
 };
 
@@ -80,6 +81,7 @@ struct scratch {
 	__u8 header[64]; /* a TCP header, or its options */
 	__u8 header_new[64];
 	struct http1 trial;
+	struct call call; /* why the request at hand is sent */
 	struct edit edit; /* a new one, before it is recorded */
 	struct traceparent_line line;
 	struct traceparent parent; /* that an incoming request brought, and what is made of it */

@@ -9,7 +9,8 @@
 #ifndef CTXPROP_TC_DECIDE_BPF_H
 #define CTXPROP_TC_DECIDE_BPF_H
 
-#include "30-frame.bpf.h"
+#include "38-cause.bpf.h"
+#include "carry.bpf.h"
 #include "35-policy.bpf.h"
 #include "checksum.bpf.h"
 #include "random.bpf.h"
@@ -85,7 +86,7 @@ static __always_inline int decide_fits_window(const struct outbound *o, __u32 le
 	if (!(f->flags & FLOW_WSCALE))
 		return 1;
 	/* Edits in flight may be acknowledged in part; counted whole they err on the safe side. */
-	return in_flight + len + edits_count(&f->edits) * TRACEPARENT_LINE_LEN <= f->window;
+	return in_flight + len + edits_bytes(&f->edits) <= f->window;
 }
 
 /*
@@ -113,25 +114,53 @@ static __always_inline __u32 decide_place(struct outbound *o, const struct frame
 	return line > WIRE_MAX ? REASON_DEEP : 0;
 }
 
-/* A new root. The ids are random and, by the bit that is set, never all zero. */
+/* The ids of a child, or of a new root. They are random and, by the bit that is set, never zero. */
 static __always_inline void decide_ids(struct scratch *s, struct edit *e,
 				       const struct policy_verdict *v)
 {
 	__u64 *trace = (__u64 *)e->trace_id, *span = (__u64 *)e->span_id;
 
+	span[0] = random_next(&s->random) | 1;
+	if (cause_is_known(&s->call)) {
+		__builtin_memcpy(e->trace_id, s->call.cause.trace_id, sizeof(e->trace_id));
+		e->trace_flags = s->call.cause.flags & (TRACEPARENT_SAMPLED | TRACEPARENT_RANDOM);
+		return;
+	}
 	trace[0] = random_next(&s->random);
 	trace[1] = random_next(&s->random) | 1;
-	span[0] = random_next(&s->random) | 1;
 	e->trace_flags = TRACEPARENT_RANDOM;
 	if (policy_samples(v, trace[1]))
 		e->trace_flags |= TRACEPARENT_SAMPLED;
 }
 
+/*
+ * The length of the tracestate line that goes with the traceparent; 0: there is none, or no room
+ * for it: the edits that a flow can hold must not come to more than a packet can carry.
+ */
+static __always_inline __u32 decide_state(const struct outbound *o, const struct policy_verdict *v)
+{
+	const struct flow *f = o->flow;
+	const struct call *call = &o->s->call;
+	__u32 others =
+	    edits_bytes(&f->edits) + (EDITS_MAX - edits_count(&f->edits)) * TRACEPARENT_LINE_LEN;
+	struct tracestate *state;
+	__u32 len;
+
+	if (!cause_is_known(call) || !call->cause.tracestate ||
+	    (v && (v->flags & POLICY_NO_TRACESTATE)))
+		return 0;
+	state = tracestate_lookup(*(const __u64 *)call->cause.span_id);
+	len = state ? state->len : 0;
+	return others + len <= EDITS_BYTES_MAX && decide_fits_window(o, TRACEPARENT_LINE_LEN + len)
+		   ? len
+		   : 0;
+}
+
 /* What the policy has against a header. Returns 0 or a reason. */
-static __always_inline __u32 decide_policy(const struct policy_verdict *v)
+static __always_inline __u32 decide_policy(const struct policy_verdict *v, int caused)
 {
 	if (!v || v->action == POLICY_INJECT)
-		return v && (v->flags & POLICY_NO_ROOT) ? REASON_ROOTLESS : 0;
+		return v && (v->flags & POLICY_NO_ROOT) && !caused ? REASON_ROOTLESS : 0;
 	return v->action == POLICY_OBSERVE ? REASON_OBSERVED : REASON_SKIPPED;
 }
 
@@ -153,38 +182,59 @@ static __always_inline __u32 decide_eligible(const struct outbound *o, const str
 	return 0;
 }
 
+/* Record an edit at payload offset `place`. Returns 0 or a reason. */
+static __always_inline __u32 decide_record(struct outbound *o, __u32 place, __u32 state)
+{
+	struct edit *e = &o->s->edit;
+
+	e->at = o->p->seq + place;
+	e->len = TRACEPARENT_LINE_LEN;
+	if (state) {
+		o->flow->flags |= FLOW_CARRIES;
+		e->len += carry_keep(e, *(const __u64 *)o->s->call.cause.span_id);
+	}
+	if (!edits_add(&o->flow->edits, e))
+		return 0;
+	if (e->len > TRACEPARENT_LINE_LEN)
+		carry_forget(e);
+	return REASON_EDITS_FULL;
+}
+
 /*
  * The blank line of a request is certain at frame->place: record an edit, or count why not.
  * REASON_INJECTED is 0 and is counted only when the packet has been written.
  */
 static __always_inline void decide(struct outbound *o, const struct frame *frame)
 {
-	struct edit *e = &o->s->edit;
 	const struct policy_verdict *v = policy_verdict(o->skb, o->p, o->flow);
-	__u32 reason = decide_policy(v), place = 0;
+	__u32 reason, place = 0, state = 0;
 
+	cause_find(o->skb, o->s, cause_head_start(o->p, frame));
+	reason = decide_policy(v, cause_is_known(&o->s->call));
 	o->flow->requests++;
 	if (!reason)
 		reason = decide_eligible(o, frame);
 	if (!reason && !decide_fits_window(o, TRACEPARENT_LINE_LEN))
 		reason = REASON_WINDOW;
-	if (!reason)
-		reason = decide_place(o, frame, TRACEPARENT_LINE_LEN, &place);
 	if (!reason) {
-		e->at = o->p->seq + place;
-		e->len = TRACEPARENT_LINE_LEN;
-		decide_ids(o->s, e, v);
-		if (edits_add(&o->flow->edits, e))
-			reason = REASON_EDITS_FULL;
+		state = decide_state(o, v);
+		reason = decide_place(o, frame, TRACEPARENT_LINE_LEN + state, &place);
+	}
+	if (!reason) {
+		decide_ids(o->s, &o->s->edit, v);
+		reason = decide_record(o, place, state);
 	}
 	if (reason) {
 		count(reason);
+		if (reason == REASON_PRESENT)
+			count(REASON_EVIDENCE_OWN);
 		return;
 	}
+	cause_count(&o->s->call);
 	if (!o->d->fresh)
 		o->d->first = place;
 	o->d->fresh++;
-	o->d->added += TRACEPARENT_LINE_LEN;
+	o->d->added += o->s->edit.len;
 }
 
 /* An Upgrade was asked for: the answer decides whether this is still HTTP/1 afterwards. */

@@ -74,8 +74,37 @@ static __always_inline int render_copy(struct render *r, __u32 to)
 	return 0;
 }
 
-/* Write the line of an edit. Returns 0 or -1. */
-static __always_inline int render_edit(struct render *r, const struct edit *e)
+/*
+ * Copy the tracestate that goes with edit `index` of the plan into scratch.wire at `pos`, and its
+ * sum into the plan. Returns 0 or -1.
+ */
+VERIFIED_ALONE int render_carried(__u32 index, __u32 pos)
+{
+	struct scratch *s = scratch_get();
+	const struct tracestate *state;
+	const struct edit *e;
+	const __u64 *word;
+	__u64 sum = 0;
+
+	if (!s || !index_within(&pos, WIRE_SIZE))
+		return -1;
+	e = &s->plan.edit[index & EDITS_MASK];
+	state = carry_lookup(e);
+	if (!state || state->len != e->len - TRACEPARENT_LINE_LEN)
+		return -1;
+	word = (const __u64 *)state->byte;
+	for (__u32 i = 0; i < TRACESTATE_WORDS; i++) {
+		if (i * 8 >= state->len)
+			break;
+		*(volatile __u64 *)(s->wire + pos + i * 8) = word[i];
+		sum += (word[i] >> 32) + (__u32)word[i];
+	}
+	s->plan.carried = sum;
+	return 0;
+}
+
+/* Write the lines of edit `index` of the plan. Returns 0 or -1. */
+static __always_inline int render_edit(struct render *r, const struct edit *e, __u32 index)
 {
 	struct traceparent_line *line = &r->s->line;
 	__u32 pos = r->pos;
@@ -87,6 +116,12 @@ static __always_inline int render_edit(struct render *r, const struct edit *e)
 	for (int i = 0; i < 9; i++) {
 		*(volatile __u64 *)(r->s->wire + pos + i * 8) = line->word[i];
 		sum += (line->word[i] >> 32) + (__u32)line->word[i];
+	}
+	if (e->len > TRACEPARENT_LINE_LEN) {
+		/* The line before is of even length: the parity is the same. */
+		if (render_carried(index, pos + TRACEPARENT_LINE_LEN))
+			return -1;
+		sum += r->s->plan.carried;
 	}
 	r->s->plan.sum += plan_sum_at(sum, r->from);
 	r->pos += e->len;
@@ -109,7 +144,7 @@ VERIFIED_ALONE int plan_render(struct __sk_buff *skb, const struct packet *p, __
 
 		if (i >= r.s->plan.count)
 			break;
-		if (render_copy(&r, e->at - p->seq) || render_edit(&r, e))
+		if (render_copy(&r, e->at - p->seq) || render_edit(&r, e, i))
 			return -1;
 	}
 	return render_copy(&r, to) ? -1 : (int)r.pos;

@@ -18,7 +18,7 @@
 /* App bytes that are sent in leads alone, when a packet cannot be rewritten as a whole. */
 #define LEAD_PIECE 1024
 /* Leads of one packet: enough for that piece, or for all the edits that a flow can hold. */
-#define LEADS_MAX 6
+#define LEADS_MAX 7
 
 /* Is this run the nested one that the note waits for? */
 static __always_inline int lead_expected(const struct __sk_buff *skb, const struct lead *lead)

@@ -35,6 +35,7 @@ static __always_inline int edit_take_back(struct outbound *o, __u32 reason)
 		count(REASON_DROPPED);
 		return DROP;
 	}
+	carry_take_back(f, o->d->fresh);
 	edits_take_back(&f->edits, o->d->fresh);
 	count_many(reason, o->d->fresh);
 	o->d->fresh = 0;

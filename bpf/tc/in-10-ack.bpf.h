@@ -7,6 +7,7 @@
 #define CTXPROP_TC_IN_ACK_BPF_H
 
 #include "60-write.bpf.h"
+#include "carry.bpf.h"
 
 /* A peer's segment lies this close to what our side acknowledged, or it is not believed. */
 #define PEER_NEAR (1 << 24)
@@ -47,8 +48,10 @@ static __always_inline void ack_translate(const struct packet *p, struct flow *f
 	if (!edits_count(&f->edits))
 		return;
 	a->unacked = edits_unacked(&f->edits, p->ack);
-	if (a->believed)
-		edits_retire(&f->edits, a->app);
+	if (!a->believed)
+		return;
+	carry_retire(f, a->app);
+	edits_retire(&f->edits, a->app);
 }
 
 /* Remember the newest acknowledgement and the window that came with it. */

@@ -71,10 +71,12 @@ static __always_inline void inbound_note(struct __sk_buff *skb, const struct pac
 		f->flags |= FLOW_FIN_IN;
 		f->fin_in = p->seq + p->len;
 	}
-	if (inbound_reset(p, f))
+	if (inbound_reset(p, f)) {
+		carry_end(f);
 		flow_retire(&p->key, edits_to_wire(&f->edits, f->sent) - f->sent);
-	else if (flow_finished(f))
+	} else if (flow_finished(f)) {
 		flow_retire(&p->key, edits_base(&f->edits));
+	}
 }
 
 /*

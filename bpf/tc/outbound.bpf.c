@@ -95,10 +95,12 @@ static __always_inline void outbound_syn(const struct packet *p)
 
 	if (f && flow_has_edits(f) && f->isn == p->seq)
 		return; /* the SYN again */
-	if (f && !flow_has_edits(f))
-		serving_delete(&p->key, f);
-	else if (f)
+	if (f && flow_has_edits(f)) {
+		carry_end(f);
 		flow_delete(&p->key);
+	} else if (f) {
+		serving_delete(&p->key, f);
+	}
 	bpf_map_delete_elem(&lingers, &p->key);
 	if (p->len)
 		outbound_refuse(p, REASON_SYN_DATA);
@@ -166,10 +168,12 @@ static __always_inline void outbound_note(struct __sk_buff *skb, const struct pa
 	}
 	if (!skb->sk && !(f->flags & FLOW_FORWARDED))
 		f->flags |= FLOW_FORWARDED;
-	if (p->flags & TCP_RST)
+	if (p->flags & TCP_RST) {
+		carry_end(f);
 		flow_retire(&p->key, edits_to_wire(&f->edits, p->seq) - p->seq);
-	else if (flow_finished(f))
+	} else if (flow_finished(f)) {
 		flow_retire(&p->key, edits_base(&f->edits));
+	}
 }
 
 /*

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Beside stage 4: why is this request sent? The probes have put down, in the storage of the
+ * sending socket, which incoming request it belongs to, or why that is not known
+ * (context/model.h).
+ */
+#ifndef CTXPROP_TC_CAUSE_BPF_H
+#define CTXPROP_TC_CAUSE_BPF_H
+
+#include "30-frame.bpf.h"
+
+_Static_assert((SOCKET_CALLS & (SOCKET_CALLS - 1)) == 0, "indices are masked");
+
+/* The number of the first byte of the head whose blank line frame->place is. */
+static __always_inline __u32 cause_head_start(const struct packet *p, const struct frame *frame)
+{
+	/* The CR of the blank line counts among the bytes of the head already. */
+	__u32 blank = frame->http->flags & HTTP1_BARE_LF ? 0 : 1;
+
+	return p->seq + frame->place - (frame->http->head - blank);
+}
+
+/*
+ * What is known about the call that began with byte `seq`: left in scratch.call. Bytes that did
+ * not begin a call (a second request behind an unanswered one) belong to nothing that is known.
+ */
+static __always_inline void cause_find(struct __sk_buff *skb, struct scratch *s, __u32 seq)
+{
+	struct bpf_sock *sk = skb->sk;
+	struct socket *socket;
+	__u32 end;
+
+	s->call.request = 0;
+	s->call.evidence = EVIDENCE_NONE;
+	s->call.veto = VETO_NONE;
+	sk = sk ? bpf_sk_fullsock(sk) : NULL;
+	socket = sk ? bpf_sk_storage_get(&sockets, sk, 0, 0) : NULL;
+	if (!socket)
+		return;
+	end = socket->calls_end;
+	for (__u32 i = 1; i <= SOCKET_CALLS; i++) {
+		struct call *call = &socket->call[(end - i) & (SOCKET_CALLS - 1)];
+
+		if (i > end)
+			return;
+		if (call->seq != seq)
+			continue;
+		s->call = *call;
+		return;
+	}
+}
+
+/* Is the request part of a trace that came in? */
+static __always_inline int cause_is_known(const struct call *call)
+{
+	const __u64 *trace = (const __u64 *)call->cause.trace_id;
+
+	return call->evidence != EVIDENCE_NONE && (trace[0] | trace[1]);
+}
+
+/* A request was sent on for this cause, or for none. */
+static __always_inline void cause_count(const struct call *call)
+{
+	__u32 evidence = cause_is_known(call) ? call->evidence : EVIDENCE_NONE;
+
+	if (evidence < EVIDENCE_COUNT)
+		count(REASON_EVIDENCE_NONE + evidence);
+	if (evidence == EVIDENCE_NONE && call->veto && call->veto < VETO_COUNT)
+		count(REASON_VETO_NONE + call->veto);
+}
+
+#endif
