@@ -8,7 +8,8 @@ import time
 
 from cases import case, equal
 from messages import OK
-from requests import arrivals, open_requests
+from queues import next_to_arrive
+from following import arrivals, open_requests
 from streams import accept, connect, joined, listen, receive, send_through
 from worlds import Pair, common, counted, pair
 
@@ -50,16 +51,6 @@ def serving(address=Pair.APP):
     world = common()
     with joined(world.peer, world.app, address) as (c, s):
         yield world, c, s
-
-
-def next_to_arrive(sock):
-    """The number of the byte that a socket waits for (tcp(7) says nothing of TCP_REPAIR)."""
-    repair, queue, seq, receive_queue = 19, 20, 21, 1
-    sock.setsockopt(socket.IPPROTO_TCP, repair, 1)
-    sock.setsockopt(socket.IPPROTO_TCP, queue, receive_queue)
-    number = sock.getsockopt(socket.IPPROTO_TCP, seq)
-    sock.setsockopt(socket.IPPROTO_TCP, repair, -1)  # off, without a window probe
-    return number & 0xffffffff
 
 
 @case

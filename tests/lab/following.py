@@ -18,6 +18,8 @@ Arrival = namedtuple("Arrival", "request seq")
 _REQUEST = struct.Struct("=16s8sBB6x8s16xQQIIII")
 _ARRIVALS, _ARRIVAL, SLOTS = struct.Struct("=IIII"), struct.Struct("=QII"), 8
 _ARRIVALS_AT = _ARRIVALS.size + 8 + 8 + 16
+_CALL, _CALLS_AT = struct.Struct("=16s8sBB6xQIBBBxII"), _ARRIVALS_AT + SLOTS * _ARRIVAL.size
+EVIDENCE_THREAD, VETO_NO_EVIDENCE = 5, 3
 
 
 def node_map(name):
@@ -70,3 +72,22 @@ def arrivals(sock):
     told = [_ARRIVAL.unpack_from(value, _ARRIVALS_AT + _ARRIVAL.size * (i % SLOTS))
             for i in range(max(0, end - SLOTS), end)]
     return [Arrival(request, seq) for request, seq, _ in told]
+
+
+def begin_call(sock, seq, cause=None, evidence=EVIDENCE_THREAD, veto=0):
+    """Say of a client's socket, as the probes do, why it sends what begins with byte `seq`.
+
+    cause: (span id, Request), or None when it is not known.
+    """
+    span, request = cause or ("00" * 8, Request(0, "00" * 16, "", 0, None, False))
+    call = _CALL.pack(bytes.fromhex(request.trace_id), bytes.fromhex(span), request.flags,
+                      request.tracestate is not None, request.id, seq,
+                      evidence if cause else 0, veto, 1, 0, 0)
+    key = struct.pack("i", sock.fileno())
+    with node_map("sockets") as sockets:
+        value = bytearray(sockets.get(key) or bytes(sockets.value_size))
+        end = int.from_bytes(value[12:16], "little")
+        at = _CALLS_AT + end % 4 * _CALL.size
+        value[at:at + _CALL.size] = call
+        value[12:16] = (end + 1).to_bytes(4, "little")
+        sockets.set(key, bytes(value))
