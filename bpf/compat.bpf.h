@@ -21,12 +21,30 @@ struct sk_buff {
 	__u8 ip_summed : 2;
 } __attribute__((preserve_access_index));
 
-/* Since 6.2, as bpf_cast_to_kern_ctx() is. */
+/* Since 6.2, as the two functions below are. */
 struct bpf_list_head___since_6_2 {
 	__u64 opaque;
 } __attribute__((preserve_access_index));
 
+/*
+ * The kernel's view of a packet. Two functions that are the same here, since bpftool before libbpf
+ * 1.5 cannot link two objects that use one: inbound.bpf.c takes the second.
+ */
+#ifdef COMPAT_SECOND_OBJECT
+extern void *bpf_rdonly_cast(void *object, __u32 type) __ksym __weak;
+
+static __always_inline struct sk_buff *packet_of_kernel(struct __sk_buff *skb)
+{
+	return bpf_rdonly_cast(skb, bpf_core_type_id_kernel(struct sk_buff));
+}
+#else
 extern void *bpf_cast_to_kern_ctx(void *context) __ksym __weak;
+
+static __always_inline struct sk_buff *packet_of_kernel(struct __sk_buff *skb)
+{
+	return bpf_cast_to_kern_ctx(skb);
+}
+#endif
 
 /* What a packet's transport checksum is, as the kernel's ip_summed says. */
 enum packet_csum {
@@ -40,7 +58,7 @@ static __always_inline int packet_csum(struct __sk_buff *skb)
 
 	if (!bpf_core_type_exists(struct bpf_list_head___since_6_2))
 		return PACKET_CSUM_UNKNOWN;
-	kernel = bpf_cast_to_kern_ctx(skb);
+	kernel = packet_of_kernel(skb);
 	return BPF_CORE_READ_BITFIELD(kernel, ip_summed);
 }
 

@@ -79,7 +79,7 @@ struct scratch {
 	struct random random;
 	struct window window;
 	__u8 header[64]; /* a TCP header, or its options */
-	__u8 header_new[64];
+	__u8 header_new[64] __attribute__((aligned(8)));
 	struct http1 trial;
 	struct call call; /* why the request at hand is sent */
 	struct edit edit; /* a new one, before it is recorded */

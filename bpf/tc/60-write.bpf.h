@@ -3,9 +3,9 @@
  * Stage 6, write: the only file with helpers that change a packet.
  *
  * Checksums. Under CHECKSUM_PARTIAL the TCP checksum field holds the sum of the pseudo header
- * alone and the rest is filled in later; otherwise it covers everything. A program cannot see
- * which it is, but bpf_l4_csum_replace() can: without BPF_F_PSEUDO_HDR it does nothing under
- * CHECKSUM_PARTIAL, with it (needed for the length) it acts in both cases.
+ * alone and the rest is filled in later; otherwise it covers everything. Before Linux 6.2 a program
+ * cannot see which it is, but bpf_l4_csum_replace() can: without BPF_F_PSEUDO_HDR it does nothing
+ * under CHECKSUM_PARTIAL, with it (needed for the length) it acts in both cases.
  *
  * Every function returns 0 or a negative error; after the first success on a packet, an error
  * of a later one means that the packet has to be dropped.
@@ -31,140 +31,189 @@ static __always_inline long write_bytes(struct __sk_buff *skb, __u32 off, struct
 	return bpf_skb_store_bytes(skb, off, s->wire + from, n, 0);
 }
 
-/* Add `diff`, the sum of what was added less the sum of what was removed, to the TCP checksum. */
+/*
+ * Add `diff`, the sum of what was added less the sum of what was removed, to the TCP checksum,
+ * unless it is CHECKSUM_PARTIAL.
+ */
 static __always_inline long write_csum_diff(struct __sk_buff *skb, const struct packet *p,
 					    __u32 diff)
 {
 	return bpf_l4_csum_replace(skb, p->l4 + TCP_OFF_CSUM, 0, diff, 0);
 }
 
-/* A 32-bit number of the TCP header, host byte order, and the checksum with it. */
-static __always_inline long write_number(struct __sk_buff *skb, const struct packet *p, __u32 off,
-					 __u32 old, __u32 new)
+/* What it adds to a sum when a number of the header changes; all in host byte order. */
+static __always_inline __u64 csum_of_number(__u32 old, __u32 new)
 {
-	__be32 wire = bpf_htonl(new);
-	long err;
-
-	err = bpf_l4_csum_replace(skb, p->l4 + TCP_OFF_CSUM, bpf_htonl(old), wire, sizeof(wire));
-	return err ?: bpf_skb_store_bytes(skb, p->l4 + off, &wire, sizeof(wire), 0);
+	return (__u64)(__u32)~bpf_htonl(old) + bpf_htonl(new);
 }
 
-static __always_inline long write_window(struct __sk_buff *skb, const struct packet *p, __u16 new)
+static __always_inline __u64 csum_of_short(__u16 old, __u16 new)
 {
-	__be16 wire = bpf_htons(new);
-	long err;
-
-	err = bpf_l4_csum_replace(skb, p->l4 + TCP_OFF_CSUM, bpf_htons(p->window), wire,
-				  sizeof(wire));
-	return err ?: bpf_skb_store_bytes(skb, p->l4 + TCP_OFF_WINDOW, &wire, sizeof(wire), 0);
+	return (__u64)(__u16)~bpf_htons(old) + bpf_htons(new);
 }
 
-/* Acknowledgement and window, by helpers, which know what the checksum is. */
+/* A checksum after a change of what it covers (RFC 1624: HC' = ~(~HC + ~m + m')). */
+static __always_inline __u16 csum_changed(__u16 csum, __u64 diff)
+{
+	return ~csum_fold((__u16)~csum + diff);
+}
+
 static __always_inline long write_ack_by_helpers(struct __sk_buff *skb, const struct packet *p,
-						 __u32 ack, __u16 window)
+						 __u32 ack, __u16 window, __u64 diff)
 {
-	long err = 0;
+	__be32 wire_ack = bpf_htonl(ack);
+	__be16 wire_window = bpf_htons(window);
 
-	if (ack != p->ack)
-		err = write_number(skb, p, TCP_OFF_ACK, p->ack, ack);
-	if (!err && window != p->window)
-		err = write_window(skb, p, window);
-	return err;
+	if (write_csum_diff(skb, p, csum_fold(diff)) ||
+	    bpf_skb_store_bytes(skb, p->l4 + TCP_OFF_ACK, &wire_ack, sizeof(wire_ack), 0))
+		return -1;
+	return bpf_skb_store_bytes(skb, p->l4 + TCP_OFF_WINDOW, &wire_window, sizeof(wire_window),
+				   0);
 }
 
-/* Acknowledgement and window, and the checksum with them: in place, where that can be known. */
+/*
+ * Acknowledgement and window, and the checksum with them. In place, which only the inbound programs
+ * do: for it the kernel makes a program look after each cloned packet before it begins, and
+ * what a local socket sends is cloned.
+ */
 static __always_inline long write_ack(struct __sk_buff *skb, const struct packet *p, __u32 ack,
 				      __u16 window)
 {
+	__u64 diff = csum_of_number(p->ack, ack) + csum_of_short(p->window, window);
 	int kind = packet_csum(skb);
 	struct tcphdr *tcp;
-	__u64 sum;
 
 	if (kind == PACKET_CSUM_UNKNOWN)
-		return write_ack_by_helpers(skb, p, ack, window);
+		return write_ack_by_helpers(skb, p, ack, window, diff);
 	tcp = packet_at(skb, p->l4, sizeof(*tcp));
 	if (!tcp)
 		return -1;
 	tcp->ack_seq = bpf_htonl(ack);
 	tcp->window = bpf_htons(window);
-	if (kind == PACKET_CSUM_PARTIAL)
-		return 0;
-	/* RFC 1624: HC' = ~(~HC + ~m + m') */
-	sum = (__u64)(__u32)~bpf_htonl(p->ack) + bpf_htonl(ack) + (__u16)~bpf_htons(p->window) +
-	      bpf_htons(window);
-	tcp->check = ~csum_fold((__u16)~tcp->check + sum);
+	if (kind != PACKET_CSUM_PARTIAL)
+		tcp->check = csum_changed(tcp->check, diff);
 	return 0;
 }
 
-/* The first 12 bytes of an IPv4 header: length and checksum are among them. */
-struct ipv4_start {
-	__be16 version_tos;
-	__be16 len;
-	__be16 id;
-	__be16 frag;
-	__be16 ttl_proto;
-	__sum16 csum;
+/* How the headers of an outbound packet change. */
+struct header_change {
+	__u32 old_len, len; /* TCP header and payload */
+	__u32 seq;
+	__u32 clear; /* flags */
+	__u64 sum;   /* of the payload bytes that came, less those that went */
 };
 
-/* The length in the IPv4 header, and its checksum (RFC 1624: HC' = ~(~HC + ~m + m')). */
-static __always_inline long write_ipv4_length(struct __sk_buff *skb, const struct packet *p,
-					      __be16 len)
+/* By how much the sum changes that the TCP checksum covers, pseudo header left out. */
+static __always_inline __u64 header_diff(const struct packet *p, const struct header_change *c)
 {
-	struct ipv4_start *now = packet_at(skb, p->l3, sizeof(*now)), new;
+	return c->sum + csum_of_number(p->seq, c->seq) +
+	       csum_of_short(p->flags, p->flags & ~c->clear);
+}
+
+/* The checksum, where it is not known what it is. */
+static __always_inline long write_csum_by_helpers(struct __sk_buff *skb, const struct packet *p,
+						  const struct header_change *c)
+{
+	long err = 0;
+
+	if (c->len != c->old_len)
+		err = bpf_l4_csum_replace(skb, p->l4 + TCP_OFF_CSUM, bpf_htonl(c->old_len),
+					  bpf_htonl(c->len), BPF_F_PSEUDO_HDR | 4);
+	return err ?: write_csum_diff(skb, p, csum_fold(header_diff(p, c)));
+}
+
+static __always_inline void header_change_ipv4(struct iphdr *ip, const struct packet *p, __u32 len)
+{
+	__be16 old = ip->tot_len;
+
+	ip->tot_len = bpf_htons(len + p->l4 - p->l3);
+	ip->check = csum_changed(ip->check, (__u64)(__u16)~old + ip->tot_len);
+}
+
+static __always_inline void header_change_tcp(struct tcphdr *tcp, int kind, const struct packet *p,
+					      const struct header_change *c)
+{
+	__u64 length = csum_of_number(c->old_len, c->len);
+
+	tcp->seq = bpf_htonl(c->seq);
+	((__u8 *)tcp)[TCP_OFF_FLAGS] &= ~c->clear;
+	if (kind == PACKET_CSUM_PARTIAL)
+		tcp->check = csum_fold(tcp->check + length); /* it is inverted in the end */
+	else if (kind != PACKET_CSUM_UNKNOWN)
+		tcp->check = csum_changed(tcp->check, length + header_diff(p, c));
+}
+
+/* The headers of an IPv4 packet without options, as they stand in it. */
+struct ipv4_headers {
+	struct iphdr ip;
+	struct tcphdr tcp;
+};
+
+static __always_inline long write_ipv4_headers(struct __sk_buff *skb, const struct packet *p,
+					       struct scratch *s, int kind,
+					       const struct header_change *c)
+{
+	const struct ipv4_headers *now = packet_at(skb, p->l3, sizeof(*now));
+	struct ipv4_headers *new = (struct ipv4_headers *)s->header_new;
 
 	if (!now)
 		return -1;
-	new = *now;
-	new.csum = ~csum_fold((__u16)~now->csum + (__u16)~now->len + (__u64)len);
-	new.len = len;
-	return bpf_skb_store_bytes(skb, p->l3, &new, sizeof(new), 0);
+	*new = *now;
+	header_change_ipv4(&new->ip, p, c->len);
+	header_change_tcp(&new->tcp, kind, p, c);
+	return bpf_skb_store_bytes(skb, p->l3, new, sizeof(*new), 0);
+}
+
+static __always_inline long write_tcp_header(struct __sk_buff *skb, const struct packet *p,
+					     struct scratch *s, int kind,
+					     const struct header_change *c)
+{
+	const struct tcphdr *now = packet_at(skb, p->l4, sizeof(*now));
+	struct tcphdr *new = (struct tcphdr *)s->header_new;
+
+	if (!now)
+		return -1;
+	*new = *now;
+	header_change_tcp(new, kind, p, c);
+	return bpf_skb_store_bytes(skb, p->l4, new, sizeof(*new), 0);
+}
+
+/* The length in the IP header; `len`: TCP header and payload. */
+static __always_inline long write_ip_length(struct __sk_buff *skb, const struct packet *p,
+					    struct scratch *s, __u32 len)
+{
+	__be16 field = bpf_htons(len + p->l4 - p->l3 - sizeof(struct ipv6hdr));
+	struct iphdr *new = (struct iphdr *)s->header_new;
+	const struct iphdr *now;
+
+	if (p->ipv6)
+		return bpf_skb_store_bytes(skb, p->l3 + IPV6_OFF_LEN, &field, sizeof(field), 0);
+	now = packet_at(skb, p->l3, sizeof(*now));
+	if (!now)
+		return -1;
+	*new = *now;
+	header_change_ipv4(new, p, len);
+	return bpf_skb_store_bytes(skb, p->l3, new, sizeof(*new), 0);
 }
 
 /*
- * The length fields, of the IP header and of TCP's pseudo header. `len`: TCP header and payload,
- * `old`: the same as it was.
+ * Lengths, sequence number, flags and checksum, of a packet whose payload has been written or will
+ * not be. Each helper costs more than all that there is to compute: as few of them as can be.
+ * The new headers are made in scratch.header_new: six functions share one stack.
  */
-static __always_inline long write_length(struct __sk_buff *skb, const struct packet *p, __u32 old,
-					 __u32 len)
+static __always_inline long write_headers(struct __sk_buff *skb, const struct packet *p,
+					  const struct header_change *c)
 {
-	__be16 field =
-	    bpf_htons(p->ipv6 ? len + p->l4 - p->l3 - sizeof(struct ipv6hdr) : len + p->l4 - p->l3);
-	long err = p->ipv6 ? bpf_skb_store_bytes(skb, p->l3 + IPV6_OFF_LEN, &field, 2, 0)
-			   : write_ipv4_length(skb, p, field);
+	int kind = packet_csum(skb), resized = c->len != c->old_len;
+	struct scratch *s = scratch_get();
 
-	return err
-		   ?: bpf_l4_csum_replace(skb, p->l4 + TCP_OFF_CSUM, bpf_htonl(old), bpf_htonl(len),
-					  BPF_F_PSEUDO_HDR | 4);
-}
-
-/* The sequence number alone; the checksum is seen to by the caller. */
-static __always_inline long write_seq(struct __sk_buff *skb, const struct packet *p, __u32 seq)
-{
-	__be32 wire = bpf_htonl(seq);
-
-	return bpf_skb_store_bytes(skb, p->l4 + TCP_OFF_SEQ, &wire, sizeof(wire), 0);
-}
-
-/* What that adds to the checksum. */
-static __always_inline __u64 csum_of_seq(const struct packet *p, __u32 seq)
-{
-	return (__u64)(__u32)~bpf_htonl(p->seq) + bpf_htonl(seq);
-}
-
-/* Clear flags in the TCP header. */
-static __always_inline long write_clear_flags(struct __sk_buff *skb, const struct packet *p,
-					      __u8 clear)
-{
-	__u8 old[2], new[2];
-	long err;
-
-	err = bpf_skb_load_bytes(skb, p->l4 + TCP_OFF_FLAGS - 1, old, 2);
-	if (err)
-		return err;
-	new[0] = old[0];
-	new[1] = old[1] & ~clear;
-	err = bpf_l4_csum_replace(skb, p->l4 + TCP_OFF_CSUM, *(__u16 *)old, *(__u16 *)new, 2);
-	return err ?: bpf_skb_store_bytes(skb, p->l4 + TCP_OFF_FLAGS, &new[1], 1, 0);
+	if (!s || (kind == PACKET_CSUM_UNKNOWN && write_csum_by_helpers(skb, p, c)))
+		return -1;
+	if (resized && !p->ipv6 && !p->ip_options)
+		return write_ipv4_headers(skb, p, s, kind, c);
+	if (resized && write_ip_length(skb, p, s, c->len))
+		return -1;
+	return write_tcp_header(skb, p, s, kind, c);
 }
 
 /* The options of the TCP header: scratch.header was, scratch.header_new is; `len` bytes. */

@@ -33,14 +33,20 @@ static __always_inline long lead_write(struct __sk_buff *skb, const struct packe
 {
 	__u32 from = s->lead.from, to = s->lead.to, n = to - from;
 	__u32 header = packet_tcp_header(p);
+	struct header_change change = {
+	    .old_len = header + p->len,
+	    .len = header + n,
+	    .seq = s->lead.seq,
+	    .clear = TCP_FIN | TCP_PSH | TCP_URG | TCP_CWR,
+	};
 	long err;
 
 	err = write_size(skb, p->payload + n);
 	err = err ?: write_bytes(skb, p->payload, s, from, n);
-	err = err ?: write_length(skb, p, header + p->len, header + n);
-	err = err ?: write_seq(skb, p, s->lead.seq);
-	err = err ?: write_clear_flags(skb, p, TCP_FIN | TCP_PSH | TCP_URG | TCP_CWR);
-	return err ?: write_csum_anew(skb, p, s, csum_wire(s, from, to), n);
+	err = err ?: write_headers(skb, p, &change);
+	if (err || packet_csum(skb) == PACKET_CSUM_PARTIAL)
+		return err;
+	return write_csum_anew(skb, p, s, csum_wire(s, from, to), n);
 }
 
 /* The nested run. */

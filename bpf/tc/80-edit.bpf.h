@@ -15,11 +15,13 @@
 /* Renumber the packet: its first byte is wire byte `wire`. */
 static __always_inline int edit_number(struct __sk_buff *skb, const struct packet *p, __u32 wire)
 {
+	struct header_change change = {.seq = wire};
+
 	if (wire == p->seq)
 		return NEXT;
 	packet_mark(skb, SIDE_OUT);
 	count(REASON_SEQ);
-	if (!write_number(skb, p, TCP_OFF_SEQ, p->seq, wire))
+	if (!write_headers(skb, p, &change))
 		return NEXT;
 	count(REASON_DROPPED);
 	return DROP;
@@ -66,7 +68,10 @@ static __always_inline int edit_grow(struct outbound *o, __u32 first)
 	struct packet *p = o->p;
 	struct scratch *s = o->s;
 	int n = plan_render(skb, p, first, p->len);
-	__u32 old = packet_tcp_header(p) + p->len;
+	struct header_change change = {
+	    .old_len = packet_tcp_header(p) + p->len,
+	    .seq = s->plan.wire_seq,
+	};
 	long err;
 
 	if (n <= 0)
@@ -75,12 +80,9 @@ static __always_inline int edit_grow(struct outbound *o, __u32 first)
 	if (write_size(skb, p->payload + p->len + s->plan.added))
 		return edit_take_back(o, REASON_NO_ROOM);
 	err = write_bytes(skb, p->payload + first, s, 0, n);
-	err = err ?: write_length(skb, p, old, old + s->plan.added);
-	err = err
-		  ?: write_csum_diff(skb, p,
-				     csum_fold(s->plan.sum + csum_of_seq(p, s->plan.wire_seq)));
-	if (!err && s->plan.wire_seq != p->seq)
-		err = write_seq(skb, p, s->plan.wire_seq);
+	change.len = change.old_len + s->plan.added;
+	change.sum = s->plan.sum;
+	err = err ?: write_headers(skb, p, &change);
 	return err ? edit_drop() : edit_done(o, REASON_GROWN);
 }
 
@@ -91,6 +93,7 @@ static __always_inline int edit_split(struct outbound *o, __u32 last)
 	struct scratch *s = o->s;
 	__u32 lead = s->plan.added, wire = s->plan.wire_seq + lead;
 	int n = plan_render(skb, p, 0, last), sent;
+	struct header_change change = {.seq = wire};
 	__u64 lead_sum;
 	long err = 0;
 
@@ -106,11 +109,8 @@ static __always_inline int edit_split(struct outbound *o, __u32 last)
 	if (last)
 		err = write_bytes(skb, p->payload, s, lead, last);
 	/* Bytes in: the edits. Bytes out: those that went ahead. */
-	err = err
-		  ?: write_csum_diff(skb, p,
-				     csum_fold(s->plan.sum + (0xffff - csum_fold(lead_sum)) +
-					       csum_of_seq(p, wire)));
-	err = err ?: write_seq(skb, p, wire);
+	change.sum = s->plan.sum + (0xffff - csum_fold(lead_sum));
+	err = err ?: write_headers(skb, p, &change);
 	return err ? edit_drop() : edit_done(o, REASON_SPLIT);
 }
 

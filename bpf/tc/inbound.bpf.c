@@ -11,6 +11,7 @@
  *   in-40-request the requests to a local server, and the contexts that they bring
  *   in-50-serve   which connections of local servers are read
  */
+#define COMPAT_SECOND_OBJECT
 #include "in-10-ack.bpf.h"
 #include "in-20-answer.bpf.h"
 #include "in-30-icmp.bpf.h"
@@ -21,7 +22,6 @@ char _license[] SEC("license") = "GPL";
 /* A packet for a flow that is not in the table. */
 static __always_inline int inbound_stranger(struct __sk_buff *skb, const struct packet *p)
 {
-	struct ack a = {};
 	__u32 offset;
 
 	if ((p->flags & (TCP_SYN | TCP_ACK)) == (TCP_SYN | TCP_ACK)) {
@@ -38,8 +38,7 @@ static __always_inline int inbound_stranger(struct __sk_buff *skb, const struct 
 	if (!offset)
 		return NEXT;
 	count(REASON_LINGER);
-	a.app = p->ack - offset;
-	if (write_number(skb, p, TCP_OFF_ACK, p->ack, a.app)) {
+	if (write_ack(skb, p, p->ack - offset, p->window)) {
 		count(REASON_DROPPED);
 		return DROP;
 	}
