@@ -20,7 +20,10 @@ static const struct candidate {
 	const char *program;
 	bool required; /* without this event the others would draw wrong conclusions */
 } candidates[] = {
-    {"exit", "probe_exit", true},
+    {"recv", "probe_recv", true},        {"send", "probe_send_tp", true},
+    {"send", "probe_send_fentry", true}, {"connect", "probe_state", true},
+    {"fork", "probe_fork", false},       {"exit", "probe_exit", true},
+    {"wake", "probe_wake", false},
 };
 #define CANDIDATES (sizeof(candidates) / sizeof(candidates[0]))
 

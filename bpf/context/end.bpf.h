@@ -4,12 +4,13 @@
 #define CTXPROP_CONTEXT_END_BPF_H
 
 #include "context/maps.bpf.h"
+#include "context/account.h"
 
 /* The request is over: nothing is its child any more. May be called more than once. */
 static __always_inline void context_request_ended(__u64 id)
 {
-	bpf_map_delete_elem(&requests, &id);
-	bpf_map_delete_elem(&tracestates, &id);
+	engine_end(id);
+	request_delete(id);
 }
 
 #endif

@@ -75,9 +75,69 @@ static __always_inline struct request *request_lookup(__u64 id)
 	return id ? bpf_map_lookup_elem(&requests, &id) : NULL;
 }
 
+static __always_inline void request_delete(__u64 id)
+{
+	bpf_map_delete_elem(&requests, &id);
+	bpf_map_delete_elem(&tracestates, &id);
+}
+
 static __always_inline struct tracestate *tracestate_lookup(__u64 id)
 {
 	return bpf_map_lookup_elem(&tracestates, &id);
+}
+
+/* Keys stand on the stack or in a map: Linux 6.1 takes them from nowhere else. */
+static __always_inline struct worker *worker_lookup(const struct worker_key *key)
+{
+	return bpf_map_lookup_elem(&workers, key);
+}
+
+/* The worker's entry, which is made if need be; NULL when there is no room. */
+static __always_inline struct worker *worker_make(const struct worker_key *key)
+{
+	struct worker *w = worker_lookup(key);
+	struct worker blank = {};
+
+	if (w)
+		return w;
+	bpf_map_update_elem(&workers, key, &blank, BPF_NOEXIST);
+	return worker_lookup(key);
+}
+
+static __always_inline void worker_delete(const struct worker_key *key)
+{
+	bpf_map_delete_elem(&workers, key);
+}
+
+static __always_inline struct process *process_lookup(const __u32 *tgid)
+{
+	return bpf_map_lookup_elem(&processes, tgid);
+}
+
+static __always_inline struct process *process_make(const __u32 *tgid)
+{
+	struct process *p = process_lookup(tgid);
+	struct process blank = {};
+
+	if (p)
+		return p;
+	bpf_map_update_elem(&processes, tgid, &blank, BPF_NOEXIST);
+	return process_lookup(tgid);
+}
+
+static __always_inline void process_delete(__u32 tgid)
+{
+	bpf_map_delete_elem(&processes, &tgid);
+}
+
+static __always_inline void traces_set(__u64 key, const struct traces_ctx *shown)
+{
+	bpf_map_update_elem(&traces_ctx_v1, &key, shown, BPF_ANY);
+}
+
+static __always_inline void traces_unset(__u64 key)
+{
+	bpf_map_delete_elem(&traces_ctx_v1, &key);
 }
 
 #endif

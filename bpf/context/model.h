@@ -67,9 +67,7 @@ struct worker_key {
 _Static_assert(sizeof(struct worker_key) == 16, "worker_key is shared");
 
 enum request_flags {
-	REQUEST_TAKEN = 1 << 0, /* a worker has read its first byte */
-	REQUEST_ENDED = 1 << 1, /* its response is sent, or its connection is gone */
-	REQUEST_ROOT = 1 << 2,  /* it brought no valid traceparent: the trace begins here */
+	REQUEST_ROOT = 1 << 2, /* it brought no valid traceparent: the trace begins here */
 };
 
 /* Map `requests`, keyed by the span id. Made and ended by the packet programs. */
@@ -80,17 +78,9 @@ struct request {
 	__u64 arrived_ns;            /* its head was complete */
 	__u64 taken_ns;              /* its first byte was read */
 	__u32 flags;                 /* enum request_flags */
-	__u32 waiting;               /* calls attributed to it that are outstanding */
+	__u32 state;                 /* see context/tally.h; zero when it arrives */
 	__u32 calls;                 /* calls attributed to it in all */
 	__u32 netns;                 /* as in struct flow_key */
-};
-
-/* Open, waiting, unattributed: see 'veto' in engine.h. */
-struct tally {
-	__u32 open;         /* requests that were taken and are not over */
-	__u32 waiting;      /* of these: with a call outstanding */
-	__u32 unattributed; /* calls outstanding whose cause is not known */
-	__u32 reserved;
 };
 
 /* One incoming request on its way from the packets to the worker that reads it. */
@@ -108,7 +98,7 @@ struct call {
 	__u8 evidence;             /* enum evidence */
 	__u8 veto;                 /* enum veto */
 	__u8 outstanding;          /* 1: no byte of an answer was read yet */
-	__u8 reserved;
+	__u8 counted;              /* 1: among the caller's unattributed calls (context/tally.h) */
 	__u32 tgid;
 	__u32 tid;
 };
@@ -117,8 +107,10 @@ struct call {
 #define SOCKET_CALLS    4
 
 enum socket_flags {
-	SOCKET_CLIENT = 1 << 0, /* this side connected */
-	SOCKET_SERVER = 1 << 1, /* this side accepted */
+	SOCKET_CLIENT = 1 << 0,     /* this side connected */
+	SOCKET_SERVER = 1 << 1,     /* this side accepted */
+	SOCKET_CONNECTING = 1 << 2, /* connected_for counts this connect as its own */
+	SOCKET_COUNTED = 1 << 3,    /* the connect is among connected_by's unattributed calls */
 };
 
 /*
@@ -132,11 +124,14 @@ struct socket {
 	__u32 arrivals_first;
 	__u32 arrivals_end;
 	__u32 calls_end;
-	__u64 serving;       /* request that was taken from here last */
-	__u64 connected_for; /* request that the connection was opened for */
+	__u64 serving;       /* server: request that was taken from here last */
+	__u64 connected_for; /* client: request that the connection was opened for */
 	struct worker_key connected_by;
 	struct arrival arrival[SOCKET_ARRIVALS];
 	struct call call[SOCKET_CALLS];
+	__u64 responding;  /* server: request whose response was begun last */
+	__u8 connect_veto; /* enum veto: why it is not known what the connection was opened for */
+	__u8 reserved[7];
 };
 
 #endif

@@ -19,7 +19,7 @@ struct traces_ctx {
 _Static_assert(sizeof(struct traces_ctx) == 24, "traces_ctx is read by others");
 
 /* The key of a thread; ids of the initial pid namespace. */
-static inline __u64 traces_ctx_key(__u32 tgid, __u32 tid)
+static __always_inline __u64 traces_ctx_key(__u32 tgid, __u32 tid)
 {
 	return (__u64)tgid << 32 | tid;
 }

@@ -4,14 +4,43 @@
 #define CTXPROP_CONTEXT_WORKER_H
 
 #include "context/model.h"
+#include "context/tally.h"
 
+#define WORKER_HELD 4 /* a power of two */
+
+enum worker_flags {
+	WORKER_LOOP = 1 << 0,  /* its requests come from sockets that it watches by epoll */
+	WORKER_SPENT = 1 << 1, /* what it read last was named by a call that got a veto */
+};
+
+/*
+ * When something was read, as far as it tells whether a loop is still at it. A loop goes back to
+ * epoll_wait() in between; that takes its item off the list of ready ones (unless the item is
+ * edge-triggered), and mostly it blocks, which counts a switch.
+ */
+struct turn {
+	__u64 item;     /* address of the socket's item in the epoll set; 0: edge-triggered */
+	__u64 switches; /* voluntary context switches of the thread */
+};
+
+/* Written by the worker itself, save tally (everybody) and inherited (who wakes it). */
 struct worker {
 	struct tally tally;
-	__u64 current; /* the request that it works on; 0: none, or not known */
+	__u32 flags;             /* enum worker_flags */
+	__u32 taken;             /* requests taken up; the slot of the next is taken & (size-1) */
+	__u64 held[WORKER_HELD]; /* the last of them */
+	__u64 read;              /* the request that its last read was for; 0: not known */
+	__u64 inherited;         /* the request that made it, or woke it up; 0: none */
+	__u64 published;         /* the request that traces_ctx_v1 shows for it */
+	struct turn turn;        /* of `read` */
+	__u8 read_by;            /* EVIDENCE_LOOP: the request itself, EVIDENCE_ANSWER: an answer */
+	__u8 inherited_by;       /* EVIDENCE_FORK or EVIDENCE_WAKE */
+	__u8 reserved[6];
 };
 
 struct process {
 	struct tally tally;
+	__u64 pools; /* bit (peer's port & 63): connections to it are used more than once */
 };
 
 #endif

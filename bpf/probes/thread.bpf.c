@@ -1,18 +1,57 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The life of threads and processes. */
+/* The life of threads and processes, and who wakes whom. */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
-#include "probes/kernel.h"
+#include "probes/kernel.bpf.h"
 #include "probes/probe.bpf.h"
+#include "probes/step.bpf.h"
+#include "probes/syscall.bpf.h"
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(probe_fork, struct task_struct *parent, struct task_struct *child)
+{
+	struct worker_key key = {.tgid = child->tgid, .tid = child->pid};
+	__u32 tgid = parent->tgid;
+	struct actor a;
+
+	if (!process_lookup(&tgid) || !probe_is_active())
+		return 0;
+	worker_current(&a);
+	step_hand_over(&a, &key, EVIDENCE_FORK);
+	return 0;
+}
 
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(probe_exit, struct task_struct *task)
 {
-	__u64 key = traces_ctx_key(task->tgid, task->pid);
+	struct worker_key key = {.tgid = task->tgid, .tid = task->pid};
 
-	if (probe_is_active())
-		bpf_map_delete_elem(&traces_ctx_v1, &key);
+	if (!probe_is_active())
+		return 0;
+	engine_exit(&key);
+	if (task->signal->live.counter <= 0)
+		process_delete(task->tgid);
+	return 0;
+}
+
+/*
+ * Only between threads of a process that has to do with requests, and only out of a sleep that
+ * nothing but another thread ends: everything else leaves at the first comparisons.
+ */
+SEC("tp_btf/sched_waking")
+int BPF_PROG(probe_wake, struct task_struct *woken)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+	struct worker_key key = {.tgid = woken->tgid, .tid = woken->pid};
+	struct actor a;
+
+	if (key.tgid != id >> 32 || key.tid == (__u32)id || !process_lookup(&key.tgid))
+		return 0;
+	if (!syscall_is_wait(woken) || !probe_is_active())
+		return 0;
+	worker_current(&a);
+	step_hand_over(&a, &key, EVIDENCE_WAKE);
 	return 0;
 }
 

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
+/*
+ * Keeping account of requests: standings, tallies, what traces_ctx_v1 shows, and the end.
+ */
+#ifndef CTXPROP_CONTEXT_ACCOUNT_H
+#define CTXPROP_CONTEXT_ACCOUNT_H
+
+#include "context/standing.h"
+#include "context/traces.h"
+
+/* Carry over to the tallies what a change of a request's state means. */
+static __always_inline void request_moved(const struct request *r, __u32 from, __u32 to)
+{
+	enum standing before = standing_of(from), after = standing_of(to);
+	struct worker *w;
+	struct process *p;
+
+	if (before == after)
+		return;
+	w = worker_lookup(&r->worker);
+	p = process_lookup(&r->worker.tgid);
+	if (w)
+		tally_move(&w->tally, before, after);
+	if (p)
+		tally_move(&p->tally, before, after);
+}
+
+static __always_inline void request_add(__u64 id, __u32 what)
+{
+	struct request *r = request_lookup(id);
+	__u32 before;
+
+	if (!r)
+		return;
+	before = __sync_fetch_and_add(&r->state, what);
+	request_moved(r, before, before + what);
+}
+
+static __always_inline void request_sub(__u64 id, __u32 what)
+{
+	struct request *r = request_lookup(id);
+	__u32 before;
+
+	if (!r)
+		return;
+	before = __sync_fetch_and_sub(&r->state, what);
+	request_moved(r, before, before - what);
+}
+
+/* Returns whether it was not set before. */
+static __always_inline int request_set(struct request *r, __u32 what)
+{
+	__u32 before = __sync_fetch_and_or(&r->state, what);
+
+	request_moved(r, before, before | what);
+	return !(before & what);
+}
+
+/* Count a call or connect of which only is known that one of the idle requests waits for it. */
+static __always_inline void unattributed_add(const struct worker_key *key, int sign)
+{
+	struct worker *w = worker_lookup(key);
+	struct process *p = process_lookup(&key->tgid);
+
+	if (w)
+		__sync_fetch_and_add(&w->tally.unattributed, sign);
+	if (p)
+		__sync_fetch_and_add(&p->tally.unattributed, sign);
+}
+
+_Static_assert(__builtin_offsetof(struct span_context, trace_id) ==
+		       __builtin_offsetof(struct traces_ctx, trace_id) &&
+		   __builtin_offsetof(struct span_context, span_id) ==
+		       __builtin_offsetof(struct traces_ctx, span_id),
+	       "a context begins with what is shown of it");
+
+/* Show profilers what a thread is at. Goroutines change threads: their sampler asks by itself. */
+static __always_inline void worker_publish(struct worker *w, const struct worker_key *key, __u64 id,
+					   const struct request *r)
+{
+	if (key->goroutine || w->published == id)
+		return;
+	w->published = id;
+	traces_set(traces_ctx_key(key->tgid, key->tid), (const struct traces_ctx *)&r->context);
+}
+
+static __always_inline void worker_unpublish(struct worker *w, const struct worker_key *key)
+{
+	if (!w->published)
+		return;
+	w->published = 0;
+	traces_unset(traces_ctx_key(key->tgid, key->tid));
+}
+
+/* Its request is over: back to the one that it was at before, if that is certain. */
+static __always_inline void worker_restore(struct worker *w, const struct worker_key *key,
+					   __u64 ended)
+{
+	__u64 id = w->flags & WORKER_LOOP ? 0 : worker_only(w);
+	const struct request *r = request_lookup(id);
+
+	if (w->published != ended)
+		return;
+	if (r)
+		worker_publish(w, key, id, r);
+	else
+		worker_unpublish(w, key);
+}
+
+/* A request is over. Returns 0 when it is not known, or was over already. */
+static __always_inline int engine_end(__u64 id)
+{
+	struct request *r = request_lookup(id);
+	struct worker *w;
+
+	if (!r || !request_set(r, STATE_ENDED))
+		return 0;
+	w = worker_lookup(&r->worker);
+	if (w)
+		worker_restore(w, &r->worker, id);
+	return 1;
+}
+
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
+/*
+ * Which request a call belongs to: evidence names one, elimination may veto it.
+ *
+ * Whoever includes this has declared the store (see standing.h) and turn_goes_on().
+ */
+#ifndef CTXPROP_CONTEXT_DECIDE_H
+#define CTXPROP_CONTEXT_DECIDE_H
+
+#include "context/standing.h"
+
+enum actor_kind {
+	ACTOR_THREAD,  /* a thread */
+	ACTOR_RUNTIME, /* a goroutine or task: `key` is its own, it blocks like a thread */
+	ACTOR_NOBODY,  /* a runtime has workers of its own, and which one this is is not known */
+};
+
+/* Who does what happens now. */
+struct actor {
+	struct worker_key key;
+	__u8 kind;      /* enum actor_kind */
+	__u8 same_turn; /* 1: a loop has not returned to epoll_wait() since its last read */
+	__u8 loop;      /* 1: the socket at hand is watched by epoll */
+	__u8 reserved[6];
+	struct turn turn; /* of the socket at hand */
+	__u64 inherited;  /* ACTOR_RUNTIME: the request of the worker that started it */
+};
+
+/* Whose idle requests may veto what the evidence says. */
+enum rivals { RIVALS_NONE, RIVALS_WORKER, RIVALS_PROCESS };
+
+struct verdict {
+	__u64 request; /* 0: unknown */
+	__u8 evidence; /* enum evidence */
+	__u8 veto;     /* enum veto */
+	__u8 rivals;   /* enum rivals */
+	__u8 reserved[5];
+};
+
+/* Does it go from one request to another between two reads? */
+static __always_inline int worker_is_loop(const struct worker *w)
+{
+	return (w->flags & WORKER_LOOP) || tally_active(&w->tally) > 1;
+}
+
+/* The request that a worker is at now, as far as it can be known without looking at others. */
+static __always_inline __u64 worker_at(const struct worker *w, const struct actor *a)
+{
+	if (!worker_is_loop(w))
+		return worker_only(w);
+	return turn_goes_on(&w->turn) && !(w->flags & WORKER_SPENT) ? w->read : 0;
+}
+
+static __always_inline struct verdict evidence_of_runtime(const struct worker *w,
+							  const struct actor *a)
+{
+	__u64 own = w ? worker_only(w) : 0;
+
+	return (struct verdict){.request = own ? own : a->inherited,
+				.evidence = EVIDENCE_GOROUTINE};
+}
+
+/* What a loop, or a thread with several requests, has read last. */
+static __always_inline struct verdict evidence_of_loop(const struct worker *w,
+						       const struct actor *a)
+{
+	struct verdict v = {.evidence = w->read_by, .rivals = RIVALS_WORKER};
+
+	if (w->flags & WORKER_SPENT)
+		v.veto = VETO_SPENT;
+	else if (turn_goes_on(&w->turn))
+		v.request = w->read;
+	return v;
+}
+
+/* The evidence of highest rank for a call or connect that begins now. */
+static __always_inline struct verdict evidence_of(const struct worker *w, const struct actor *a,
+						  const struct socket *s, int reused)
+{
+	__u64 own = w && !worker_is_loop(w) ? worker_only(w) : 0;
+
+	if (own)
+		return (struct verdict){.request = own, .evidence = EVIDENCE_THREAD};
+	if (!reused && s->connect_veto)
+		return (struct verdict){.veto = s->connect_veto};
+	if (!reused && s->connected_for)
+		return (struct verdict){.request = s->connected_for, .evidence = EVIDENCE_CONNECT};
+	if (w && worker_is_loop(w))
+		return evidence_of_loop(w, a);
+	if (w && w->inherited)
+		return (struct verdict){
+		    .request = w->inherited, .evidence = w->inherited_by, .rivals = RIVALS_PROCESS};
+	return (struct verdict){};
+}
+
+static __always_inline int has_rivals(const struct tally *t, enum standing named, int reused)
+{
+	return t && tally_rivals(t, named, reused) > 0;
+}
+
+/* What speaks against it: the request is over, or others could have made the call. */
+static __always_inline enum veto veto_of(const struct verdict *v, const struct worker *w,
+					 const struct process *p, int reused)
+{
+	enum standing named = request_standing(v->request);
+
+	if (named == STANDING_NONE)
+		return VETO_ENDED;
+	if (v->rivals == RIVALS_WORKER && has_rivals(&w->tally, named, reused))
+		return VETO_IDLE_LOOP;
+	if (v->rivals == RIVALS_PROCESS && p && has_rivals(&p->tally, named, reused))
+		return VETO_IDLE_PROCESS;
+	return VETO_NONE;
+}
+
+/*
+ * The cause of a call. If it is the first one on its socket, what is known of the connect counts;
+ * otherwise the connection is `reused`.
+ */
+static __always_inline struct verdict decide(const struct worker *w, const struct process *p,
+					     const struct actor *a, const struct socket *s,
+					     int reused)
+{
+	struct verdict v = {};
+
+	if (a->kind == ACTOR_RUNTIME)
+		v = evidence_of_runtime(w, a);
+	else if (a->kind == ACTOR_THREAD)
+		v = evidence_of(w, a, s, reused);
+	if (v.request && !v.veto)
+		v.veto = veto_of(&v, w, p, reused);
+	else if (!v.veto && p && tally_open(&p->tally))
+		v.veto = VETO_NO_EVIDENCE;
+	if (v.veto || !v.request) {
+		v.request = 0;
+		v.evidence = EVIDENCE_NONE;
+	}
+	return v;
+}
+
+#endif

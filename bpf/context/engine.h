@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
+/*
+ * The engine: what each event means for requests, workers, processes and sockets. No helper of
+ * the kernel is called here; hooks (bpf/probes) and maps (the store, see decide.h) lie outside,
+ * so that the same code runs in the simulation of tests/unit/context.
+ *
+ *   a request is read     engine_take      its reader is the worker, or its loop
+ *   a connect begins      engine_connect   decided like a call
+ *   a call begins         engine_call      decided; its request waits
+ *   an answer is read     engine_answer    its request goes on
+ *   a response begins     engine_respond   its request makes no more calls
+ *   a response has ended  engine_end       (also when the connection is gone)
+ *   a worker makes or wakes another        engine_hand_over
+ *   a worker is over      engine_exit
+ */
+#ifndef CTXPROP_CONTEXT_ENGINE_H
+#define CTXPROP_CONTEXT_ENGINE_H
+
+#include "context/account.h"
+#include "context/decide.h"
+
+/* The worker has read something for `id` (0: it is not known for what). */
+static __always_inline void worker_has_read(struct worker *w, const struct actor *a, __u64 id,
+					    enum evidence by)
+{
+	w->read = id;
+	w->read_by = by;
+	w->flags &= ~WORKER_SPENT;
+	w->turn = a->turn;
+}
+
+/* A worker reads the first byte of a request. */
+static __always_inline void engine_take(__u64 id, const struct actor *a, __u64 now_ns)
+{
+	struct request *r = request_lookup(id);
+	struct process *p = process_make(&a->key.tgid);
+	struct worker *w = a->kind == ACTOR_NOBODY ? NULL : worker_make(&a->key);
+
+	if (!r || !p || (r->state & STATE_TAKEN))
+		return;
+	r->worker = a->key;
+	r->taken_ns = now_ns;
+	if (w) {
+		w->held[w->taken++ & (WORKER_HELD - 1)] = id;
+		w->flags = a->loop ? w->flags | WORKER_LOOP : w->flags & ~WORKER_LOOP;
+		w->inherited = 0;
+		worker_publish(w, &a->key, id, r);
+	}
+	request_set(r, STATE_TAKEN);
+	/* It may have ended on another CPU before it was seen to be published. */
+	if (w && (r->state & STATE_ENDED))
+		worker_restore(w, &a->key, id);
+}
+
+/* Bytes were read from a server socket: of the request that it serves, once that is known. */
+static __always_inline void engine_read(const struct socket *s, const struct actor *a)
+{
+	struct worker *w = a->kind == ACTOR_THREAD ? worker_lookup(&a->key) : NULL;
+
+	if (w)
+		worker_has_read(w, a, s->serving, EVIDENCE_LOOP);
+}
+
+static __always_inline struct call *socket_last_call(struct socket *s)
+{
+	return s->calls_end ? &s->call[(s->calls_end - 1) & (SOCKET_CALLS - 1)] : NULL;
+}
+
+/* The call's answer has come, or will not come. */
+static __always_inline void call_answered(struct call *c)
+{
+	struct worker_key caller = {.tgid = c->tgid, .tid = c->tid};
+
+	if (!c->outstanding)
+		return;
+	c->outstanding = 0;
+	if (c->request)
+		request_sub(c->request, STATE_CALL);
+	if (c->counted)
+		unattributed_add(&caller, -1);
+	c->counted = 0;
+}
+
+/* Bytes were read from a client socket. */
+static __always_inline void engine_answer(struct socket *s, const struct actor *a)
+{
+	struct worker *w = a->kind == ACTOR_THREAD ? worker_lookup(&a->key) : NULL;
+	struct call *c = socket_last_call(s);
+	const struct request *r;
+
+	if (c)
+		call_answered(c);
+	if (!w)
+		return;
+	worker_has_read(w, a, c ? c->request : 0, EVIDENCE_ANSWER);
+	r = request_lookup(w->read);
+	if (r && (w->flags & WORKER_LOOP))
+		worker_publish(w, &a->key, w->read, r);
+}
+
+/* The verdict was "could be another's": what was read last is not believed again. */
+static __always_inline int verdict_spends(const struct verdict *v, struct worker *w)
+{
+	if (v->veto != VETO_IDLE_LOOP && v->veto != VETO_IDLE_PROCESS)
+		return 0;
+	if (w && v->veto == VETO_IDLE_LOOP)
+		w->flags |= WORKER_SPENT;
+	if (w && v->veto == VETO_IDLE_PROCESS)
+		w->inherited = 0;
+	return 1;
+}
+
+/* A connect begins. */
+static __always_inline void engine_connect(struct socket *s, const struct actor *a)
+{
+	struct worker *w = a->kind == ACTOR_NOBODY ? NULL : worker_lookup(&a->key);
+	struct verdict v = decide(w, process_lookup(&a->key.tgid), a, s, 0);
+
+	s->flags |= SOCKET_CLIENT;
+	s->connected_by = a->key;
+	s->connected_for = v.request;
+	s->connect_veto = v.veto;
+	if (v.request) {
+		s->flags |= SOCKET_CONNECTING;
+		request_add(v.request, STATE_CONNECT);
+	} else if (verdict_spends(&v, w)) {
+		s->flags |= SOCKET_COUNTED;
+		unattributed_add(&a->key, 1);
+	}
+}
+
+/* The connect is over; what it was counted for is counted no more. */
+static __always_inline void socket_connected(struct socket *s)
+{
+	if (s->flags & SOCKET_CONNECTING)
+		request_sub(s->connected_for, STATE_CONNECT);
+	if (s->flags & SOCKET_COUNTED) {
+		struct worker_key caller = s->connected_by;
+
+		unattributed_add(&caller, -1);
+	}
+	s->flags &= ~(SOCKET_CONNECTING | SOCKET_COUNTED);
+}
+
+static __always_inline void call_fill(struct call *c, const struct verdict *v,
+				      const struct actor *a, __u32 seq, int counted)
+{
+	const struct request *r = request_lookup(v->request);
+
+	__builtin_memset(c, 0, sizeof(*c));
+	if (r)
+		c->cause = r->context;
+	c->request = v->request;
+	c->seq = seq;
+	c->evidence = v->evidence;
+	c->veto = v->veto;
+	c->outstanding = 1;
+	c->counted = counted;
+	c->tgid = a->key.tgid;
+	c->tid = a->key.tid;
+}
+
+/* May bytes that are sent now begin a call? Not while an answer is awaited. */
+static __always_inline int socket_is_quiet(struct socket *s)
+{
+	const struct call *c = socket_last_call(s);
+
+	return !c || !c->outstanding;
+}
+
+/* A call begins with the byte `seq` on a client socket that is quiet. */
+static __always_inline void engine_call(struct socket *s, const struct actor *a, __u32 seq,
+					__u16 port)
+{
+	struct worker *w = a->kind == ACTOR_NOBODY ? NULL : worker_lookup(&a->key);
+	struct process *p = process_lookup(&a->key.tgid);
+	int reused = s->calls_end != 0, counted;
+	__u64 pool = 1ULL << (port & 63);
+	struct verdict v;
+
+	if (p && reused)
+		p->pools |= pool;
+	v = decide(w, p, a, s, reused);
+	/* Who opens a connection and who uses it may differ where connections are kept. */
+	if (v.evidence == EVIDENCE_CONNECT && p && (p->pools & pool) && w &&
+	    has_rivals(&w->tally, request_standing(v.request), 0))
+		v = (struct verdict){.veto = VETO_IDLE_LOOP};
+	counted = !v.request && verdict_spends(&v, w);
+	call_fill(&s->call[s->calls_end & (SOCKET_CALLS - 1)], &v, a, seq, counted);
+	if (v.request)
+		request_add(v.request, STATE_CALL);
+	if (counted)
+		unattributed_add(&a->key, 1);
+	__sync_fetch_and_add(&s->calls_end, 1);
+	socket_connected(s);
+}
+
+/* Bytes are sent on a server socket. */
+static __always_inline void engine_respond(struct socket *s)
+{
+	struct request *r;
+
+	if (s->responding == s->serving)
+		return;
+	s->responding = s->serving;
+	r = request_lookup(s->serving);
+	if (r)
+		request_set(r, STATE_RESPONDING);
+}
+
+/* A client socket is closed. A server's requests end one by one, see engine_end(). */
+static __always_inline void engine_close(struct socket *s)
+{
+	struct call *c = socket_last_call(s);
+
+	if (c)
+		call_answered(c);
+	socket_connected(s);
+}
+
+/*
+ * A worker makes another (EVIDENCE_FORK), or wakes it from a sleep that nothing else would have
+ * ended (EVIDENCE_WAKE). A worker that has requests of its own needs no others'.
+ */
+static __always_inline void engine_hand_over(const struct actor *from, const struct worker_key *to,
+					     enum evidence by)
+{
+	struct worker *w = worker_lookup(&from->key), *heir;
+	__u64 id = w ? worker_at(w, from) : 0;
+
+	heir = id ? worker_make(to) : worker_lookup(to);
+	if (!heir || tally_open(&heir->tally))
+		return;
+	heir->inherited = id;
+	heir->inherited_by = by;
+}
+
+/* A thread is over. Requests that it took up may be in the hands of others. */
+static __always_inline void engine_exit(const struct worker_key *key)
+{
+	struct worker *w = worker_lookup(key);
+
+	if (!w)
+		return;
+	worker_unpublish(w, key);
+	worker_delete(key);
+}
+
+#endif

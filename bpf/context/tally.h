@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
+/*
+ * How many requests of a worker, and of its process, could begin a call right now: what a veto
+ * is decided by.
+ *
+ * A request that was taken up is idle, until a call of its own is outstanding (waiting), or only
+ * a connect (connecting: another connection might be used yet), or until its response has begun
+ * (responding: it makes no more calls). Packets and probes move it at the same time on several
+ * CPUs, so all there is to know of it stands in one word that is changed atomically, and each
+ * change carries what it means over to the tallies.
+ */
+#ifndef CTXPROP_CONTEXT_TALLY_H
+#define CTXPROP_CONTEXT_TALLY_H
+
+#include <linux/types.h>
+
+/* struct request.state */
+#define STATE_CALL       1U         /* one call that is outstanding */
+#define STATE_CONNECT    (1U << 12) /* one connect */
+#define STATE_CALLS      0xfffU
+#define STATE_CONNECTS   0xfff000U
+#define STATE_RESPONDING (1U << 29)
+#define STATE_TAKEN      (1U << 30)
+#define STATE_ENDED      (1U << 31)
+
+enum standing {
+	STANDING_NONE, /* not taken yet, or over */
+	STANDING_IDLE,
+	STANDING_CONNECTING,
+	STANDING_WAITING,
+	STANDING_RESPONDING,
+	STANDING_COUNT,
+};
+
+struct tally {
+	__u32 in[STANDING_COUNT]; /* requests by standing; [STANDING_NONE] is not kept */
+	__u32 unattributed;       /* calls outstanding that one of the idle ones is waiting for */
+};
+
+static __always_inline enum standing standing_of(__u32 state)
+{
+	if (!(state & STATE_TAKEN) || (state & STATE_ENDED))
+		return STANDING_NONE;
+	if (state & STATE_RESPONDING)
+		return STANDING_RESPONDING;
+	if (state & STATE_CALLS)
+		return STANDING_WAITING;
+	return state & STATE_CONNECTS ? STANDING_CONNECTING : STANDING_IDLE;
+}
+
+/* One request changes its standing. */
+static __always_inline void tally_move(struct tally *t, enum standing from, enum standing to)
+{
+	if (from != STANDING_NONE)
+		__sync_fetch_and_sub(&t->in[from], 1);
+	if (to != STANDING_NONE)
+		__sync_fetch_and_add(&t->in[to], 1);
+}
+
+/* A count that lost its way below zero (a worker's requests end after it has) is none. */
+static __always_inline __u32 tally_of(const struct tally *t, enum standing standing)
+{
+	return (__s32)t->in[standing] < 0 ? 0 : t->in[standing];
+}
+
+/* Requests that are not over. */
+static __always_inline __u32 tally_open(const struct tally *t)
+{
+	return tally_of(t, STANDING_IDLE) + tally_of(t, STANDING_CONNECTING) +
+	       tally_of(t, STANDING_WAITING) + tally_of(t, STANDING_RESPONDING);
+}
+
+/* Of these, the ones that have not begun their response. */
+static __always_inline __u32 tally_active(const struct tally *t)
+{
+	return tally_open(t) - tally_of(t, STANDING_RESPONDING);
+}
+
+/*
+ * Requests other than one of the given standing that could begin the call at hand. `reused`: on
+ * a connection that was used before, which a connecting request might be given, too.
+ */
+static __always_inline __s32 tally_rivals(const struct tally *t, enum standing named, int reused)
+{
+	__s32 rivals = tally_of(t, STANDING_IDLE) - (named == STANDING_IDLE);
+
+	if (reused)
+		rivals += tally_of(t, STANDING_CONNECTING) - (named == STANDING_CONNECTING);
+	return rivals - (__s32)t->unattributed;
+}
+
+#endif

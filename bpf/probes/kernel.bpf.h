@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The few fields of kernel structures that the probes read. libbpf finds their places in the
+ * running kernel's BTF; order and what lies between do not matter here. (What follows three
+ * underscores is no part of a name.)
+ */
+#ifndef CTXPROP_PROBES_KERNEL_H
+#define CTXPROP_PROBES_KERNEL_H
+
+#include <linux/types.h>
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct atomic___kernel {
+	int counter;
+};
+
+struct signal_struct {
+	struct atomic___kernel live; /* threads that are not over */
+};
+
+struct task_struct {
+	int pid;             /* thread */
+	int tgid;            /* process */
+	unsigned long nvcsw; /* voluntary context switches */
+	struct signal_struct *signal;
+};
+
+struct list_head {
+	struct list_head *next;
+};
+
+struct hlist_node {
+	struct hlist_node *next;
+};
+
+struct hlist_head {
+	struct hlist_node *first;
+};
+
+struct epoll_event___kernel {
+	__u32 events;
+};
+
+/* A file in an epoll set. */
+struct epitem {
+	struct list_head rdllink; /* among the ready ones */
+	struct hlist_node fllink; /* among the sets that the file is in */
+	struct epoll_event___kernel event;
+};
+
+struct file {
+	unsigned int f_flags;
+	struct hlist_head *f_ep;
+};
+
+struct socket___kernel {
+	struct file *file;
+};
+
+struct sock_common {
+	unsigned short skc_family;
+	unsigned short skc_dport; /* network byte order */
+};
+
+struct sock {
+	struct sock_common __sk_common;
+	struct socket___kernel *sk_socket;
+	__u16 sk_protocol;
+};
+
+struct tcp_sock {
+	__u32 copied_seq; /* the program has read up to here */
+	__u32 write_seq;  /* and written up to here */
+};
+
+struct pt_regs___x86 {
+	unsigned long di, si, dx, r10, orig_ax;
+};
+
+struct pt_regs___arm64 {
+	__u64 regs[31];
+	__s32 syscallno;
+};
+
+#pragma clang attribute pop
+
+#endif

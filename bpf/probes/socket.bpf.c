@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The events of TCP sockets. All hooks run in the thread that makes the system call, under the
+ * lock of the socket, also for io_uring, sendfile and splice.
+ */
+#include <linux/bpf.h>
+#include <linux/in.h>
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include "context/end.bpf.h"
+#include "edits.h"
+#include "probes/probe.bpf.h"
+#include "probes/step.bpf.h"
+
+/* States as the kernel numbers them. */
+enum { STATE_SYN_SENT = 2, STATE_FIN_WAIT1 = 4, STATE_CLOSE = 7, STATE_LAST_ACK = 9 };
+
+static __always_inline struct socket *socket_lookup(struct sock *sk)
+{
+	return bpf_sk_storage_get(&sockets, sk, NULL, 0);
+}
+
+static __always_inline __u32 copied_seq(struct sock *sk)
+{
+	struct tcp_sock *tcp = bpf_skc_to_tcp_sock(sk);
+
+	return tcp ? tcp->copied_seq : 0;
+}
+
+static __always_inline __u32 write_seq(struct sock *sk)
+{
+	struct tcp_sock *tcp = bpf_skc_to_tcp_sock(sk);
+
+	return tcp ? tcp->write_seq : 0;
+}
+
+/* Requests of which the program has now read the first byte. */
+static __always_inline void take_arrivals(struct socket *s, const struct actor *a, __u32 copied)
+{
+	for (int i = 0; i < SOCKET_ARRIVALS; i++) {
+		const struct arrival *next;
+
+		if (s->arrivals_first == *(volatile __u32 *)&s->arrivals_end)
+			return;
+		next = &s->arrival[s->arrivals_first & (SOCKET_ARRIVALS - 1)];
+		if (!seq_before(next->seq, copied))
+			return;
+		s->serving = next->request;
+		step_take(next->request, a);
+		s->arrivals_first++;
+	}
+}
+
+/*
+ * Called for each packet that is copied to the program, after copied_seq has moved; a look with
+ * MSG_PEEK does not move it.
+ */
+SEC("tp_btf/tcp_rcv_space_adjust")
+int BPF_PROG(probe_recv, struct sock *sk)
+{
+	struct socket *s = socket_lookup(sk);
+	struct actor a;
+
+	if (!s || !probe_is_active())
+		return 0;
+	worker_at_socket(&a, sk);
+	if (s->flags & SOCKET_CLIENT) {
+		step_answer(s, &a);
+	} else {
+		take_arrivals(s, &a, copied_seq(sk));
+		engine_read(s, &a);
+	}
+	return 0;
+}
+
+/* Bytes are about to be sent, the first of them with the number `seq`. */
+static __always_inline void sending(struct sock *sk, struct socket *s)
+{
+	struct actor a;
+
+	if (!(s->flags & SOCKET_CLIENT)) {
+		engine_respond(s);
+	} else if (socket_is_quiet(s)) {
+		worker_current(&a);
+		step_call(s, &a, write_seq(sk), bpf_ntohs(sk->__sk_common.skc_dport));
+	}
+}
+
+/* Since Linux 6.16; once for each packet that is filled. */
+SEC("tp_btf/tcp_sendmsg_locked")
+int BPF_PROG(probe_send_tp, struct sock *sk)
+{
+	struct socket *s = socket_lookup(sk);
+
+	if (s && probe_is_active())
+		sending(sk, s);
+	return 0;
+}
+
+SEC("fentry/tcp_sendmsg_locked")
+int BPF_PROG(probe_send_fentry, struct sock *sk)
+{
+	struct socket *s = socket_lookup(sk);
+
+	if (s && probe_is_active())
+		sending(sk, s);
+	return 0;
+}
+
+static __always_inline void connecting(struct sock *sk)
+{
+	struct socket *s = bpf_sk_storage_get(&sockets, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
+	struct actor a;
+
+	if (!s)
+		return;
+	worker_current(&a);
+	step_connect(s, &a);
+}
+
+/* Whatever was under way on the connection is over. */
+static __always_inline void closing(struct socket *s)
+{
+	if (s->flags & SOCKET_CLIENT) {
+		step_close(s);
+		return;
+	}
+	context_request_ended(s->serving);
+	for (int i = 0; i < SOCKET_ARRIVALS && s->arrivals_first != s->arrivals_end; i++)
+		context_request_ended(
+		    s->arrival[s->arrivals_first++ & (SOCKET_ARRIVALS - 1)].request);
+}
+
+SEC("tp_btf/inet_sock_set_state")
+int BPF_PROG(probe_state, struct sock *sk, int from, int to)
+{
+	struct socket *s;
+
+	if (sk->sk_protocol != IPPROTO_TCP || !probe_is_active())
+		return 0;
+	if (to == STATE_SYN_SENT) {
+		connecting(sk);
+	} else if (to == STATE_FIN_WAIT1 || to == STATE_LAST_ACK || to == STATE_CLOSE) {
+		s = socket_lookup(sk);
+		if (s)
+			closing(s);
+	}
+	return 0;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The steps of the engine as functions that the verifier walks one by one. Who acts is copied to
+ * the stack of each, for keys of maps have to stand there (Linux 6.1).
+ */
+#ifndef CTXPROP_PROBES_STEP_BPF_H
+#define CTXPROP_PROBES_STEP_BPF_H
+
+#include "compat.bpf.h"
+#include "context/maps.bpf.h"
+#include "probes/actor.bpf.h"
+#include "context/engine.h"
+
+VERIFIED_ALONE int step_take(__u64 id, const struct actor *by)
+{
+	struct actor a;
+
+	if (!by)
+		return 0;
+	a = *by;
+	engine_take(id, &a, bpf_ktime_get_ns());
+	return 0;
+}
+
+VERIFIED_ALONE int step_answer(struct socket *s, const struct actor *by)
+{
+	struct actor a;
+
+	if (!s || !by)
+		return 0;
+	a = *by;
+	engine_answer(s, &a);
+	return 0;
+}
+
+VERIFIED_ALONE int step_connect(struct socket *s, const struct actor *by)
+{
+	struct actor a;
+
+	if (!s || !by)
+		return 0;
+	a = *by;
+	engine_connect(s, &a);
+	return 0;
+}
+
+VERIFIED_ALONE int step_call(struct socket *s, const struct actor *by, __u32 seq, __u32 port)
+{
+	struct actor a;
+
+	if (!s || !by)
+		return 0;
+	a = *by;
+	engine_call(s, &a, seq, port);
+	return 0;
+}
+
+VERIFIED_ALONE int step_close(struct socket *s)
+{
+	if (s)
+		engine_close(s);
+	return 0;
+}
+
+VERIFIED_ALONE int step_hand_over(const struct actor *by, const struct worker_key *heir, __u32 why)
+{
+	struct worker_key to;
+	struct actor from;
+
+	if (!by || !heir)
+		return 0;
+	from = *by;
+	to = *heir;
+	engine_hand_over(&from, &to, why);
+	return 0;
+}
+
+#endif

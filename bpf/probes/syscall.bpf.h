@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a thread sleeps in, told by the registers that it entered the kernel with: tracepoints of
+ * system calls would slow down every call of every program.
+ */
+#ifndef CTXPROP_PROBES_SYSCALL_BPF_H
+#define CTXPROP_PROBES_SYSCALL_BPF_H
+
+#include <linux/bpf.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include "probes/kernel.bpf.h"
+
+struct syscall {
+	__s64 number;
+	__u64 arg[4];
+};
+
+#define FUTEX_X86         202
+#define FUTEX_ARM64       98
+#define FUTEX_OPERATION   0x7f /* FUTEX_CMD_MASK */
+#define FUTEX_WAIT        0
+#define FUTEX_WAIT_BITSET 9
+
+static __always_inline int syscall_read_x86(const struct pt_regs___x86 *regs, struct syscall *ret)
+{
+	ret->number = BPF_CORE_READ(regs, orig_ax);
+	if (ret->number != FUTEX_X86)
+		return 0;
+	ret->arg[1] = BPF_CORE_READ(regs, si);
+	ret->arg[3] = BPF_CORE_READ(regs, r10);
+	return 1;
+}
+
+static __always_inline int syscall_read_arm64(const struct pt_regs___arm64 *regs,
+					      struct syscall *ret)
+{
+	ret->number = BPF_CORE_READ(regs, syscallno);
+	if (ret->number != FUTEX_ARM64)
+		return 0;
+	ret->arg[1] = BPF_CORE_READ(regs, regs[1]);
+	ret->arg[3] = BPF_CORE_READ(regs, regs[3]);
+	return 1;
+}
+
+/* Does the thread wait for another one, and for nothing else: on a futex, without a timeout? */
+static __always_inline int syscall_is_wait(struct task_struct *task)
+{
+	const void *regs = (const void *)bpf_task_pt_regs(task);
+	struct syscall s = {};
+	__u32 operation;
+
+	if (bpf_core_field_exists(struct pt_regs___x86, orig_ax) ? !syscall_read_x86(regs, &s)
+								 : !syscall_read_arm64(regs, &s))
+		return 0;
+	operation = s.arg[1] & FUTEX_OPERATION;
+	return (operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET) && !s.arg[3];
+}
+
+#endif

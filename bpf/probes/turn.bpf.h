@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Whether a loop has gone back to epoll_wait() since it read something. No hook tells, but
+ * the kernel's lists do: the item of a socket stays among the ready ones of its epoll set from
+ * the moment it is reported until the next epoll_wait() finds that it is ready no more.
+ * Edge-triggered items leave at once; of those loops only is known whether they have slept.
+ */
+#ifndef CTXPROP_PROBES_TURN_BPF_H
+#define CTXPROP_PROBES_TURN_BPF_H
+
+#include <linux/bpf.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include "context/worker.h"
+#include "probes/kernel.bpf.h"
+
+#define NONBLOCK 00004000   /* O_NONBLOCK */
+#define WAIT_IN  0x001      /* EPOLLIN */
+#define WAIT_ET  (1U << 31) /* EPOLLET */
+
+static __always_inline __u64 turn_switches(void)
+{
+	return bpf_get_current_task_btf()->nvcsw;
+}
+
+/* The item of a socket in the first epoll set that it is in; 0: in none. */
+static __always_inline __u64 turn_item(const struct file *file)
+{
+	const struct hlist_head *sets = file->f_ep;
+	const struct hlist_node *first = sets ? sets->first : NULL;
+
+	return first ? (__u64)first - bpf_core_field_offset(struct epitem, fllink) : 0;
+}
+
+/*
+ * Is the socket read by a loop, that is: without blocking, and told by epoll when? Fills in the
+ * turn in which it is read now.
+ */
+static __always_inline int turn_begin(const struct sock *sk, struct turn *ret_turn)
+{
+	const struct socket___kernel *socket = sk->sk_socket;
+	const struct file *file = socket ? socket->file : NULL;
+	__u64 item = file && (file->f_flags & NONBLOCK) ? turn_item(file) : 0;
+	__u32 events = 0;
+
+	ret_turn->switches = turn_switches();
+	ret_turn->item = 0;
+	if (!item)
+		return 0;
+	bpf_core_read(&events, sizeof(events), &((struct epitem *)item)->event.events);
+	if (events & WAIT_IN && !(events & WAIT_ET))
+		ret_turn->item = item;
+	return (events & WAIT_IN) != 0;
+}
+
+/* Has the thread that runs now not been back in epoll_wait() since? */
+static __always_inline int turn_goes_on(const struct turn *t)
+{
+	struct list_head *ready = NULL, *link;
+
+	if (!t->item)
+		return t->switches == turn_switches();
+	link = (struct list_head *)(t->item + bpf_core_field_offset(struct epitem, rdllink));
+	bpf_core_read(&ready, sizeof(ready), &link->next);
+	return ready && ready != link;
+}
+
+#endif
