@@ -44,6 +44,8 @@ struct decision {
 	__u32 added;  /* bytes they add */
 	__u32 first;  /* payload offset of the first of them */
 	__u32 resent; /* the packet carries bytes that were sent before */
+	__u32 others; /* edits in flight */
+	__u32 bytes;  /* and what they come to */
 };
 
 /* What the next, nested run of this program on this CPU is to send: a lead. */

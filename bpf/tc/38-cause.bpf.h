@@ -23,31 +23,34 @@ static __always_inline __u32 cause_head_start(const struct packet *p, const stru
 /*
  * What is known about the call that began with byte `seq`: left in scratch.call. Bytes that did
  * not begin a call (a second request behind an unanswered one) belong to nothing that is known.
+ * Returns 0, or -1 when nothing is known.
  */
-static __always_inline void cause_find(struct __sk_buff *skb, struct scratch *s, __u32 seq)
+VERIFIED_ALONE int cause_find(struct __sk_buff *skb, __u32 seq)
 {
+	struct scratch *s = scratch_get();
 	struct bpf_sock *sk = skb->sk;
 	struct socket *socket;
 	__u32 end;
 
-	s->call.request = 0;
-	s->call.evidence = EVIDENCE_NONE;
-	s->call.veto = VETO_NONE;
+	if (!s)
+		return -1;
+	__builtin_memset(&s->call, 0, sizeof(s->call));
 	sk = sk ? bpf_sk_fullsock(sk) : NULL;
 	socket = sk ? bpf_sk_storage_get(&sockets, sk, 0, 0) : NULL;
 	if (!socket)
-		return;
+		return -1;
 	end = socket->calls_end;
 	for (__u32 i = 1; i <= SOCKET_CALLS; i++) {
 		struct call *call = &socket->call[(end - i) & (SOCKET_CALLS - 1)];
 
 		if (i > end)
-			return;
+			break;
 		if (call->seq != seq)
 			continue;
 		s->call = *call;
-		return;
+		return 0;
 	}
+	return -1;
 }
 
 /* Is the request part of a trace that came in? */

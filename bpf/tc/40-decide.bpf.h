@@ -77,6 +77,18 @@ static __always_inline int decide_can_grow(const struct packet *p, __u32 room, _
 	return p->len + added <= room && p->len - first + added <= GROW_TAIL_MAX;
 }
 
+/* What is in flight of edits when the request at hand is looked at. */
+VERIFIED_ALONE int decide_in_flight(const struct flow *f)
+{
+	struct scratch *s = scratch_get();
+
+	if (!s || !f)
+		return 0;
+	s->decision.others = edits_count(&f->edits);
+	s->decision.bytes = edits_bytes(&f->edits);
+	return 0;
+}
+
 /* Do the added bytes still fit what the peer last said it would take? */
 static __always_inline int decide_fits_window(const struct outbound *o, __u32 len)
 {
@@ -86,7 +98,7 @@ static __always_inline int decide_fits_window(const struct outbound *o, __u32 le
 	if (!(f->flags & FLOW_WSCALE))
 		return 1;
 	/* Edits in flight may be acknowledged in part; counted whole they err on the safe side. */
-	return in_flight + len + edits_bytes(&f->edits) <= f->window;
+	return in_flight + len + o->d->bytes <= f->window;
 }
 
 /*
@@ -139,10 +151,9 @@ static __always_inline void decide_ids(struct scratch *s, struct edit *e,
  */
 static __always_inline __u32 decide_state(const struct outbound *o, const struct policy_verdict *v)
 {
-	const struct flow *f = o->flow;
 	const struct call *call = &o->s->call;
-	__u32 others =
-	    edits_bytes(&f->edits) + (EDITS_MAX - edits_count(&f->edits)) * TRACEPARENT_LINE_LEN;
+	/* All the others that may come until these are acknowledged have to fit, too. */
+	__u32 others = o->d->bytes + (EDITS_MAX - o->d->others) * TRACEPARENT_LINE_LEN;
 	struct tracestate *state;
 	__u32 len;
 
@@ -209,7 +220,8 @@ static __always_inline void decide(struct outbound *o, const struct frame *frame
 	const struct policy_verdict *v = policy_verdict(o->skb, o->p, o->flow);
 	__u32 reason, place = 0, state = 0;
 
-	cause_find(o->skb, o->s, cause_head_start(o->p, frame));
+	decide_in_flight(o->flow);
+	cause_find(o->skb, cause_head_start(o->p, frame));
 	reason = decide_policy(v, cause_is_known(&o->s->call));
 	o->flow->requests++;
 	if (!reason)

@@ -53,93 +53,110 @@ static __always_inline struct bpf_sock *request_socket(struct __sk_buff *skb,
 }
 
 /* Tell the socket what has arrived for it; while it is being accepted, an outbound packet will. */
-static __always_inline void request_deliver(struct reading *r)
+static __always_inline void request_deliver(struct __sk_buff *skb, const struct packet *p,
+					    struct flow *f, struct scratch *s)
 {
-	struct bpf_sock *sk = request_socket(r->skb, r->p, r->frame.s), *full;
-	struct serving *s = &r->flow->serving;
+	struct bpf_sock *sk = request_socket(skb, p, s), *full;
+	struct serving *serving = &f->serving;
 
 	if (!sk) {
 		count(REASON_SERVED_UNBOUND);
-		s->delivered = s->open_end;
+		serving->delivered = serving->open_end;
 		return;
 	}
 	full = bpf_sk_fullsock(sk);
 	if (!full || full->state == BPF_TCP_LISTEN)
-		r->flow->flags |= FLOW_EARLY;
-	else if (serving_deliver(s, full))
-		s->delivered = s->open_end;
-	else if (r->flow->flags & FLOW_EARLY)
-		r->flow->flags &= ~FLOW_EARLY;
+		f->flags |= FLOW_EARLY;
+	else if (serving_deliver(serving, full))
+		serving->delivered = serving->open_end;
+	else if (f->flags & FLOW_EARLY)
+		f->flags &= ~FLOW_EARLY;
 	bpf_sk_release(sk);
 }
 
-/* Bytes of scratch.window, from payload offset `at` on: one of them. */
-static __always_inline __u8 request_byte(const struct frame *f, __u32 at)
+/* Load a piece of a value into scratch.header. Returns 0 or -1. */
+static __always_inline int request_load(struct __sk_buff *skb, struct scratch *s, __u32 off,
+					__u32 n)
 {
-	return f->s->window.byte[(at - f->window) & (HTTP1_WINDOW - 1)];
+	return size_within(&n, REQUEST_PIECE_MAX) ? bpf_skb_load_bytes(skb, off, s->header, n) : -1;
 }
 
-/* A piece of the traceparent: payload bytes [place, at). Of two fields neither counts. */
-static __noinline int request_parent(struct reading *r)
+/* What of a traceparent is beyond the bytes that are wanted of it: loaded into scratch.header. */
+static __always_inline void request_excess(struct traceparent_text *text, const struct scratch *s,
+					   __u32 n)
 {
-	struct frame *f = &r->frame;
-	struct traceparent_text *text = &r->flow->serving.parent;
-	__u32 n = f->at - f->place, wants = traceparent_wants(text, n), pos = text->len;
-	__u32 load = wants;
+	for (__u32 i = 0; i < REQUEST_PIECE_MAX && i < n; i++)
+		traceparent_excess(text, s->header[i]);
+}
 
-	if (f->http->flags & HTTP1_TWO_PARENTS)
+/* A piece of the traceparent: `n` bytes at `off`. Of two fields neither counts. */
+VERIFIED_ALONE int request_parent(struct __sk_buff *skb, struct flow *f, __u32 off, __u32 n)
+{
+	struct scratch *s = scratch_get();
+	struct traceparent_text *text;
+	__u32 wants, pos;
+
+	if (!s || !f || (f->serving.requests.flags & HTTP1_TWO_PARENTS))
 		return 0;
-	if (size_within(&load, TRACEPARENT_TEXT_MAX) && index_within(&pos, 64)) {
-		if (bpf_skb_load_bytes(f->skb, f->payload + f->place, text->byte + pos, load))
-			return 0;
-		text->len = pos + load;
+	text = &f->serving.parent;
+	pos = text->len;
+	wants = traceparent_wants(text, n);
+	n -= wants;
+	if (size_within(&wants, TRACEPARENT_TEXT_MAX) && index_within(&pos, 64)) {
+		if (bpf_skb_load_bytes(skb, off, text->byte + pos, wants))
+			return -1;
+		text->len = pos + wants;
+		off += wants;
 	}
-	for (__u32 i = 0; i < REQUEST_PIECE_MAX && wants + i < n; i++)
-		traceparent_excess(text, request_byte(f, f->place + wants + i));
+	if (n && !request_load(skb, s, off, n))
+		request_excess(text, s, n);
 	return 0;
 }
 
 struct request_feed {
 	struct tracestate *to;
-	struct frame *frame;
+	const struct scratch *s;
+	__u32 n;
 };
 
 /* One byte of a tracestate, as a callback of bpf_loop(). */
 static long request_feed_step(__u32 i, struct request_feed *feed)
 {
-	__u32 at = feed->frame->place + i;
-
-	if (at >= feed->frame->at)
+	if (i >= feed->n || !index_within(&i, REQUEST_PIECE_MAX))
 		return 1;
-	tracestate_feed(feed->to, request_byte(feed->frame, at));
+	tracestate_feed(feed->to, feed->s->header[i]);
 	return 0;
 }
 
 /* The tracestate of the head at hand, made when the first byte of it has come; or NULL. */
-static __always_inline struct tracestate *request_state_get(struct reading *r)
+static __always_inline struct tracestate *request_state_get(struct serving *serving,
+							    struct scratch *s)
 {
-	struct serving *s = &r->flow->serving;
-	__u32 zero = 0;
 	struct blank_flow *template;
-	__u64 id = s->span;
+	__u64 id = serving->span;
+	__u32 zero = 0;
 
 	if (!id) {
 		template = bpf_map_lookup_elem(&blank, &zero);
-		id = s->span = random_next(&r->frame.s->random) | 1;
+		id = serving->span = random_next(&s->random) | 1;
 		if (!template || bpf_map_update_elem(&tracestates, &id, template, BPF_NOEXIST))
 			return NULL;
 	}
 	return tracestate_lookup(id);
 }
 
-/* A piece of a tracestate; several fields are one list. */
-static __noinline int request_state(struct reading *r)
+/* A piece of a tracestate: `n` bytes at `off`. Several fields are one list. */
+VERIFIED_ALONE int request_state(struct __sk_buff *skb, struct flow *f, __u32 off, __u32 n)
 {
-	struct request_feed feed = {.to = request_state_get(r), .frame = &r->frame};
+	struct scratch *s = scratch_get();
+	struct request_feed feed = {.s = s, .n = n};
 
+	if (!s || !f || request_load(skb, s, off, n))
+		return 0;
+	feed.to = request_state_get(&f->serving, s);
 	if (!feed.to)
 		return 0;
-	if (r->frame.http->pos == 1)
+	if (f->serving.requests.pos == 1)
 		tracestate_feed(feed.to, ',');
 	bpf_loop(REQUEST_PIECE_MAX, request_feed_step, &feed, 0);
 	return 0;
@@ -151,14 +168,15 @@ VERIFIED_ALONE int request_read_parent(const struct traceparent_text *text, stru
 }
 
 /* The context that a head brought. Returns whether it is valid. */
-static __always_inline int request_context(struct reading *r, struct request *ret)
+static __always_inline int request_context(const struct serving *serving, struct scratch *s,
+					   struct request *ret)
 {
-	struct serving *s = &r->flow->serving;
-	struct traceparent *parent = &r->frame.s->parent;
+	struct traceparent *parent = &s->parent;
+	__u16 flags = serving->requests.flags;
 
-	if (!(s->requests.flags & HTTP1_TRACEPARENT))
+	if (!(flags & HTTP1_TRACEPARENT))
 		return 0;
-	if ((s->requests.flags & HTTP1_TWO_PARENTS) || request_read_parent(&s->parent, parent)) {
+	if ((flags & HTTP1_TWO_PARENTS) || request_read_parent(&serving->parent, parent)) {
 		count(REASON_SERVED_INVALID);
 		return 0;
 	}
@@ -169,20 +187,20 @@ static __always_inline int request_context(struct reading *r, struct request *re
 }
 
 /* A new trace begins. */
-static __always_inline void request_root(struct reading *r, struct request *ret)
+static __always_inline void request_root(struct scratch *s, struct request *ret)
 {
 	__u64 *trace = (__u64 *)ret->context.trace_id;
 
-	trace[0] = random_next(&r->frame.s->random);
-	trace[1] = random_next(&r->frame.s->random) | 1;
+	trace[0] = random_next(&s->random);
+	trace[1] = random_next(&s->random) | 1;
 	ret->context.flags = TRACEPARENT_SAMPLED | TRACEPARENT_RANDOM;
 	ret->flags = REQUEST_ROOT;
 }
 
 /* The tracestate goes with a valid traceparent, if it is valid itself; else it is forgotten. */
-static __always_inline void request_finish_state(struct reading *r, struct request *ret)
+static __always_inline void request_finish_state(const struct serving *serving, struct request *ret)
 {
-	__u64 id = r->flow->serving.span;
+	__u64 id = serving->span;
 	struct tracestate *state;
 
 	if (!id)
@@ -198,23 +216,22 @@ static __always_inline void request_finish_state(struct reading *r, struct reque
 }
 
 /* Make the request of the head at hand. Returns its id, 0 when there is no room for it. */
-static __always_inline __u64 request_make(struct reading *r)
+static __always_inline __u64 request_make(const struct serving *serving, struct scratch *s)
 {
-	struct serving *s = &r->flow->serving;
-	struct request *new = &r->frame.s->request;
+	struct request *new = &s->request;
 	__u64 id;
 
 	__builtin_memset(new, 0, sizeof(*new));
 	new->arrived_ns = bpf_ktime_get_ns();
 	new->netns = netns_id;
-	if (request_context(r, new)) {
+	if (request_context(serving, s, new)) {
 		count(REASON_SERVED_CHILD);
 	} else {
-		request_root(r, new);
+		request_root(s, new);
 		count(REASON_SERVED_ROOT);
 	}
-	request_finish_state(r, new);
-	id = s->span ?: random_next(&r->frame.s->random) | 1;
+	request_finish_state(serving, new);
+	id = serving->span ?: random_next(&s->random) | 1;
 	*(__u64 *)new->context.span_id = id;
 	if (!bpf_map_update_elem(&requests, &id, new, BPF_NOEXIST))
 		return id;
@@ -224,30 +241,33 @@ static __always_inline __u64 request_make(struct reading *r)
 	return 0;
 }
 
-/*
- * Payload offset r->frame.at is the end of a head. (A function of its own, like others here: what
- * it needs of the stack is not there while the automaton runs.)
- */
-static __noinline int request_arrived(struct reading *r)
+/* Payload offset `end` is the end of a head. */
+VERIFIED_ALONE int request_arrived(struct __sk_buff *skb, const struct packet *p, struct flow *f,
+				   __u32 end)
 {
-	struct serving *s = &r->flow->serving;
-	struct serving_open *slot = serving_slot(s, s->open_end);
+	struct scratch *s = scratch_get();
+	struct serving *serving;
+	struct serving_open *slot;
 
+	if (!s || !p || !f)
+		return 0;
+	serving = &f->serving;
 	/* More than can be kept: it cannot be told any more which response is whose. */
-	if (serving_open_count(s) >= SERVING_OPEN_MAX) {
-		serving_lose(r->flow);
+	if (serving_open_count(serving) >= SERVING_OPEN_MAX) {
+		serving_lose(f);
 		return 0;
 	}
-	slot->request = request_make(r);
-	slot->method = s->requests.flags & HTTP1_CALLER_FLAGS;
+	slot = serving_slot(serving, serving->open_end);
+	slot->request = request_make(serving, s);
+	slot->method = serving->requests.flags & HTTP1_CALLER_FLAGS;
 	/* The LF of the blank line does not count among the bytes of the head. */
-	slot->seq = r->p->seq + r->frame.at - s->requests.head - 1;
+	slot->seq = p->seq + end - serving->requests.head - 1;
 	/* A full barrier: the request is there before its response can be looked for. */
-	__sync_lock_test_and_set(&s->open_end, s->open_end + 1);
-	s->span = 0;
-	s->parent.len = s->parent.more = 0;
-	r->flow->requests++;
-	request_deliver(r);
+	__sync_lock_test_and_set(&serving->open_end, serving->open_end + 1);
+	serving->span = 0;
+	serving->parent.len = serving->parent.more = 0;
+	f->requests++;
+	request_deliver(skb, p, f, s);
 	return 0;
 }
 
@@ -259,13 +279,13 @@ static __always_inline int request_event(struct reading *r)
 	switch (f->event) {
 	case HTTP1_VALUE:
 		if (f->http->name == HTTP1_NAME_PARENT)
-			request_parent(r);
+			request_parent(r->skb, r->flow, f->payload + f->place, f->at - f->place);
 		else
-			request_state(r);
+			request_state(r->skb, r->flow, f->payload + f->place, f->at - f->place);
 		return 0;
 	case HTTP1_HEAD:
 		if (!(f->http->flags & HTTP1_CONNECT)) /* a tunnel, not a request */
-			request_arrived(r);
+			request_arrived(r->skb, r->p, r->flow, f->at);
 		return !!(r->flow->flags & FLOW_LEARN);
 	case HTTP1_STOP:
 		serving_make_opaque(r->flow, frame_reason(f->http));

@@ -56,23 +56,25 @@ static __always_inline enum serve_place serve_place(struct __sk_buff *skb, const
 	return place;
 }
 
-/* The letters of a method, as the start of a payload shows them; a method may be cut. */
+/*
+ * The letters of a method, as the start of a payload shows them; a method may be cut. This is
+ * all that is asked of most packets of unknown connections.
+ */
 static __always_inline int serve_may_begin(struct __sk_buff *skb, const struct packet *p)
 {
-	__u32 first = 0x20202020;
+	__u8 first[4] = {' ', ' ', ' ', ' '};
 
 	if (p->fragment || (p->flags & (TCP_SYN | TCP_URG | TCP_RST)))
 		return 0;
-	if (bpf_skb_load_bytes(skb, p->payload, &first, p->len < 4 ? 1 : 4))
+	if (bpf_skb_load_bytes(skb, p->payload, first, p->len < 4 ? 1 : 4))
 		return 0;
-	/* A-Z each, or what may stand beside them in a method and behind it: SP, '-', '_'. */
-	for (int i = 0; i < 4; i++) {
-		__u8 byte = first >> 8 * i;
-
-		if ((byte < 'A' || byte > 'Z') &&
-		    (!i || (byte != ' ' && byte != '-' && byte != '_')))
+	if (first[0] < 'A' || first[0] > 'Z')
+		return 0;
+	/* And what may stand beside them in a method and behind it. */
+	for (int i = 1; i < 4; i++)
+		if ((first[i] < 'A' || first[i] > 'Z') && first[i] != ' ' && first[i] != '-' &&
+		    first[i] != '_')
 			return 0;
-	}
 	return 1;
 }
 
@@ -105,7 +107,7 @@ static __always_inline int serve_learn(struct __sk_buff *skb, const struct packe
 	return 1;
 }
 
-/* Data of a connection that is not known: does a request begin here, for a socket of ours? */
+/* What may be a request, on a connection that is not known: is it for a socket of ours? */
 VERIFIED_ALONE int serve_stranger(struct __sk_buff *skb, const struct packet *p)
 {
 	enum serve_place place;
@@ -113,7 +115,7 @@ VERIFIED_ALONE int serve_stranger(struct __sk_buff *skb, const struct packet *p)
 	struct flow_key key;
 	struct flow *f;
 
-	if (!p || !serve_may_begin(skb, p))
+	if (!p)
 		return NEXT;
 	place = serve_place(skb, p);
 	if (place == SERVE_MIDDLE)
