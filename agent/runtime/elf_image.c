@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/elf_image.h"
+
+#define SECTION_MAX (512UL << 20) /* a larger one is not read */
+
+struct elf_image {
+	int fd;
+	Elf *elf;
+	GElf_Ehdr header;
+};
+
+static bool is_ours(const struct elf_image *image)
+{
+	return gelf_getclass(image->elf) == ELFCLASS64 &&
+	       image->header.e_ident[EI_DATA] == ELFDATA2LSB;
+}
+
+int elf_image_open(int fd, struct elf_image **ret_image)
+{
+	_cleanup_elf_image_ struct elf_image *image = calloc(1, sizeof(*image));
+
+	if (!image)
+		return -ENOMEM;
+	if (elf_version(EV_CURRENT) == EV_NONE)
+		return -ENOTSUP;
+	image->fd = fd;
+	image->elf = elf_begin(fd, ELF_C_READ, NULL); /* not mapped: the file may be truncated */
+	if (!image->elf || elf_kind(image->elf) != ELF_K_ELF ||
+	    !gelf_getehdr(image->elf, &image->header) || !is_ours(image))
+		return -ENOEXEC;
+	*ret_image = image;
+	image = NULL;
+	return 0;
+}
+
+void elf_image_close(struct elf_image *image)
+{
+	if (!image)
+		return;
+	elf_end(image->elf);
+	free(image);
+}
+
+unsigned int elf_image_machine(const struct elf_image *image)
+{
+	return image->header.e_machine;
+}
+
+__u64 elf_image_entry(const struct elf_image *image)
+{
+	return image->header.e_entry;
+}
+
+/* The section behind `section` (NULL: the first); NULL: there is none. */
+static Elf_Scn *next_section(struct elf_image *image, Elf_Scn *section, GElf_Shdr *ret_header)
+{
+	while ((section = elf_nextscn(image->elf, section)))
+		if (gelf_getshdr(section, ret_header))
+			return section;
+	return NULL;
+}
+
+static int contents(Elf_Scn *section, const GElf_Shdr *header, struct elf_section *ret_section)
+{
+	Elf_Data *data;
+
+	if (header->sh_type == SHT_NOBITS || header->sh_size > SECTION_MAX)
+		return -ENOENT;
+	data = elf_rawdata(section, NULL);
+	if (!data || !data->d_buf)
+		return -ENOENT;
+	*ret_section = (struct elf_section){
+	    .data = data->d_buf, .size = data->d_size, .address = header->sh_addr};
+	return 0;
+}
+
+int elf_image_section(struct elf_image *image, const char *name, struct elf_section *ret_section)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	size_t names;
+
+	if (elf_getshdrstrndx(image->elf, &names))
+		return -ENOENT;
+	while ((section = next_section(image, section, &header))) {
+		const char *found = elf_strptr(image->elf, names, header.sh_name);
+
+		if (found && !strcmp(found, name))
+			return contents(section, &header, ret_section);
+	}
+	return -ENOENT;
+}
+
+/* The part of the file that is loaded at this address. */
+static int find_segment(const struct elf_image *image, __u64 address, GElf_Phdr *ret_segment)
+{
+	for (int i = 0; i < image->header.e_phnum; i++) {
+		if (gelf_getphdr(image->elf, i, ret_segment) && ret_segment->p_type == PT_LOAD &&
+		    address >= ret_segment->p_vaddr &&
+		    address - ret_segment->p_vaddr < ret_segment->p_filesz)
+			return 0;
+	}
+	return -ENOENT;
+}
+
+int elf_image_offset(const struct elf_image *image, __u64 address, __u64 *ret_offset)
+{
+	GElf_Phdr segment;
+	int err = find_segment(image, address, &segment);
+
+	if (!err)
+		*ret_offset = address - segment.p_vaddr + segment.p_offset;
+	return err;
+}
+
+int elf_image_read(const struct elf_image *image, __u64 address, void *to, size_t size)
+{
+	__u64 offset;
+	int err = elf_image_offset(image, address, &offset);
+	ssize_t n;
+
+	if (err)
+		return err;
+	n = pread(image->fd, to, size, (off_t)offset);
+	if (n < 0)
+		return -errno;
+	return (size_t)n == size ? 0 : -ENOENT;
+}
+
+static int find_relocation(Elf_Data *data, __u64 where, __u64 *ret_address)
+{
+	GElf_Rela relocation;
+
+	for (int i = 0; gelf_getrela(data, i, &relocation); i++) {
+		if (relocation.r_offset != where)
+			continue;
+		*ret_address = (__u64)relocation.r_addend;
+		return 0;
+	}
+	return -ENOENT;
+}
+
+int elf_image_relocation(struct elf_image *image, __u64 where, __u64 *ret_address)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	while ((section = next_section(image, section, &header))) {
+		Elf_Data *data = NULL;
+
+		if (header.sh_type == SHT_RELA && header.sh_size <= SECTION_MAX)
+			data = elf_getdata(section, NULL);
+		if (data && !find_relocation(data, where, ret_address))
+			return 0;
+	}
+	return -ENOENT;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An executable file: its sections, and what stands at its addresses. 64 bits, little endian. */
+#ifndef CTXPROP_ELF_IMAGE_H
+#define CTXPROP_ELF_IMAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <linux/types.h>
+
+struct elf_image;
+
+/* Open the file behind a descriptor, which must stay open. 0, -ENOEXEC, or -errno. */
+int elf_image_open(int fd, struct elf_image **ret_image);
+void elf_image_close(struct elf_image *image);
+
+static inline void cleanup_elf_image(struct elf_image **image)
+{
+	elf_image_close(*image);
+}
+
+#define _cleanup_elf_image_ __attribute__((cleanup(cleanup_elf_image)))
+
+/* What processor it is for: EM_... */
+unsigned int elf_image_machine(const struct elf_image *image);
+
+/* The address at which the program begins, as the file has it. */
+__u64 elf_image_entry(const struct elf_image *image);
+
+/* A section's contents, valid while the image is open. */
+struct elf_section {
+	const __u8 *data;
+	size_t size;
+	__u64 address;
+};
+
+/* 0, or -ENOENT. */
+int elf_image_section(struct elf_image *image, const char *name, struct elf_section *ret_section);
+
+/* Where in the file the byte at an address is. 0, or -ENOENT when it is in none of it. */
+int elf_image_offset(const struct elf_image *image, __u64 address, __u64 *ret_offset);
+
+/* Copy what stands at an address. 0, -ENOENT, or -errno. */
+int elf_image_read(const struct elf_image *image, __u64 address, void *to, size_t size);
+
+/* The address that a relocation will store at `where`. 0, or -ENOENT when there is none. */
+int elf_image_relocation(struct elf_image *image, __u64 where, __u64 *ret_address);
+
+#endif

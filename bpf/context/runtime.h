@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
+/*
+ * Programs whose work does not stay on one thread: what the probes must know of their runtimes.
+ *
+ * User space finds out what a process runs, once somebody asks for it: the probes, when the
+ * process takes its first request. Until it is known the process's calls have no cause.
+ */
+#ifndef CTXPROP_CONTEXT_RUNTIME_H
+#define CTXPROP_CONTEXT_RUNTIME_H
+
+#include "context/model.h"
+
+enum runtime_kind {
+	RUNTIME_WANTED = 1,  /* user space was asked */
+	RUNTIME_THREADS = 2, /* threads do the work, nothing is special */
+	RUNTIME_OPAQUE = 3,  /* something else does, and cannot be told */
+	RUNTIME_GO = 4,      /* goroutines */
+};
+
+/* Functions that net/http starts to watch a connection that another goroutine serves. */
+#define RUNTIME_WATCHERS 4
+
+enum runtime_flags {
+	RUNTIME_POOLS = 1 << 0, /* calls were seen that may have been asked for over channels */
+};
+
+/* Map `runtimes`, by tgid. */
+struct runtime {
+	__u32 kind;                       /* enum runtime_kind */
+	__u32 flags;                      /* enum runtime_flags */
+	__s32 g_offset;                   /* of `g`, from the thread pointer */
+	__u32 curg_offset;                /* of `curg` in Go's struct m */
+	__u64 watchers[RUNTIME_WATCHERS]; /* addresses; 0: none */
+};
+_Static_assert(sizeof(struct runtime) == 48, "runtime is shared");
+
+/* Where things stand in Go's structs, in all versions that are supported. */
+#define GO_G_OFFSET          -8 /* of g, from the thread pointer, in nearly all programs */
+#define GO_M_G0              0  /* m.g0 */
+#define GO_G_M               48 /* g.m */
+#define GO_G_SCHED_PC        64 /* g.sched.pc: in a new goroutine, what it begins with */
+#define GO_HCHAN_DATAQSIZ    8  /* hchan.dataqsiz: room for messages that nobody waits for */
+#define GO_SUDOG_G           0  /* sudog.g: the one that waits */
+#define GO_PERSIST_CONN_CONN 88 /* persistConn.conn, of which the pointer */
+#define GO_TCP_CONN_FD       0  /* TCPConn.fd, a pointer */
+#define GO_NET_FD_SYSFD      16 /* netFD.pfd.Sysfd, 4 bytes */
+
+/*
+ * Map `goroutines`: what is known of one beside what any worker has (map `workers`). A
+ * goroutine's memory is used again, so an entry is written anew when a goroutine starts.
+ */
+struct goroutine {
+	__u64 inherited;  /* request of the one that started it */
+	__u64 start;      /* address that it began at */
+	__u64 handed;     /* request of the one whose message it has received; good for one call */
+	__u64 serves;     /* goroutine that it does a part of the work of */
+	__u64 connection; /* of net/http's client, which it reads or writes for others */
+};
+
+/* A request that a runtime names. */
+struct named {
+	__u64 request;  /* 0: none */
+	__u32 doubtful; /* 1: only to be believed if no other request could be meant */
+	__u32 reserved;
+};
+
+/* Addresses of one process. */
+struct process_address {
+	__u32 tgid;
+	__u32 reserved; /* 0 */
+	__u64 address;
+};
+
+/* Map `round_trips`, by the client's connection: who has handed it a request, and for whom. */
+struct round_trip {
+	__u64 goroutine; /* 0: the request is written */
+	struct named named;
+	__u64 writer; /* a goroutine of the connection; 0: none is known yet */
+};
+
+/*
+ * Map `go_sockets`, by the address of a socket: the client's connection that it belongs to. Only
+ * for those whose writer began before the process was looked at, until it has written once.
+ */
+struct go_socket {
+	__u32 tgid;
+	__u32 reserved; /* 0 */
+	__u64 connection;
+};
+
+/*
+ * Map `starts`, by the address at which goroutines begin: do they end with the request for which
+ * they were started, or do they go on as workers of a pool?
+ */
+struct start {
+	__u32 ended;    /* are over: their memory is used by others */
+	__u32 outlived; /* were still at work when their request was over */
+};
+
+/* So many have ended, before there is no doubt. */
+#define START_ENDED_MIN 4
+/* Of so many one may outlive its request. */
+#define START_OUTLIVED_RATIO 16
+
+static inline int start_is_trusted(const struct start *start)
+{
+	return start->ended >= START_ENDED_MIN &&
+	       (__u64)start->outlived * START_OUTLIVED_RATIO <= start->ended;
+}
+
+/* What the ring buffer `runtime_events` carries: a process that user space should look at. */
+struct runtime_event {
+	__u32 tgid;
+};
+
+#endif
