@@ -14,6 +14,7 @@
 #include "daemon/devices.h"
 #include "daemon/follow.h"
 #include "daemon/layers.h"
+#include "daemon/runtimes_log.h"
 #include "daemon/policies.h"
 #include "daemon/requests.h"
 #include "daemon/upkeep.h"
@@ -35,6 +36,7 @@ struct daemon {
 	struct attacher attacher;
 	struct devices *devices;
 	struct upkeep upkeep;
+	struct runtimes *runtimes; /* NULL: requests are not followed */
 	struct policies policies;
 	struct requests requests;
 };
@@ -141,8 +143,37 @@ static int load_programs(struct daemon *daemon, const struct options *options)
 	return 0;
 }
 
+static void no_runtimes(int err)
+{
+	log_warning("no probes in programs, calls of those in Go begin new traces: %s",
+		    strerror(-err));
+}
+
+static void watch_runtimes(struct daemon *daemon, bool has_news)
+{
+	int err = has_news ? runtimes_update(daemon->runtimes) : 0;
+
+	if (!err)
+		err = runtimes_do(daemon->runtimes);
+	if (!err)
+		return;
+	no_runtimes(err);
+	runtimes_close(daemon->runtimes);
+	daemon->runtimes = NULL;
+}
+
+static void follow_runtimes(struct daemon *daemon)
+{
+	int err = runtimes_open(runtimes_log, &daemon->runtimes);
+
+	if (err)
+		no_runtimes(err);
+	else
+		watch_runtimes(daemon, false);
+}
+
 /* Without probes requests still get their header, each as a new trace. */
-static void follow(void)
+static void follow(struct daemon *daemon)
 {
 	struct node_report report;
 	int err = node_open(&report);
@@ -152,6 +183,8 @@ static void follow(void)
 			    strerror(-err));
 	else
 		follow_log(&report);
+	if (!err && report.follows)
+		follow_runtimes(daemon);
 }
 
 /* The policy comes before the first packet; with a wrong one nothing is edited. */
@@ -210,7 +243,7 @@ static int start(struct daemon *daemon, const struct options *options)
 	if (err)
 		return err;
 	clear_stale(&daemon->pins);
-	follow();
+	follow(daemon);
 	err = load_programs(daemon, options);
 	if (!err)
 		err = begin_policy(daemon);
@@ -245,6 +278,7 @@ static int wait_for_news(struct daemon *daemon, int timeout_ms)
 	    {.fd = daemon->signal_fd, .events = POLLIN},
 	    {.fd = devices_fd(daemon->devices), .events = POLLIN},
 	    {.fd = control_server_fd(daemon->requests.server), .events = POLLIN},
+	    {.fd = runtimes_fd(daemon->runtimes), .events = POLLIN},
 	};
 	int err;
 
@@ -255,6 +289,8 @@ static int wait_for_news(struct daemon *daemon, int timeout_ms)
 	err = fds[1].revents ? devices_update(daemon->devices) : 0;
 	if (fds[2].revents)
 		control_server_read(daemon->requests.server);
+	if (daemon->runtimes)
+		watch_runtimes(daemon, fds[3].revents);
 	policies_refresh(&daemon->policies);
 	return err;
 }
@@ -288,6 +324,7 @@ static void close_all(struct daemon *daemon)
 {
 	devices_close(daemon->devices);
 	requests_close(&daemon->requests);
+	runtimes_close(daemon->runtimes);
 	policies_close(&daemon->policies);
 	engine_close(daemon->engine);
 	cleanup_close(&daemon->signal_fd);

@@ -23,7 +23,7 @@ static const struct candidate {
     {"recv", "probe_recv", true},        {"send", "probe_send_tp", true},
     {"send", "probe_send_fentry", true}, {"connect", "probe_state", true},
     {"fork", "probe_fork", false},       {"exit", "probe_exit", true},
-    {"wake", "probe_wake", false},
+    {"wake", "probe_wake", false},       {"exec", "probe_exec", true},
 };
 #define CANDIDATES (sizeof(candidates) / sizeof(candidates[0]))
 

@@ -21,13 +21,20 @@ struct actor {
 	__u8 kind;      /* enum actor_kind */
 	__u8 same_turn; /* 1: a loop has not returned to epoll_wait() since its last read */
 	__u8 loop;      /* 1: the socket at hand is watched by epoll */
-	__u8 reserved[6];
+	__u8 doubtful;  /* ACTOR_RUNTIME: others could be meant */
+	__u8 reserved[4];
 	struct turn turn; /* of the socket at hand */
-	__u64 inherited;  /* ACTOR_RUNTIME: the request of the worker that started it */
+	__u64 named;      /* ACTOR_RUNTIME: the request that it works on, own or inherited; or 0 */
 };
 
 /* Whose idle requests may veto what the evidence says. */
-enum rivals { RIVALS_NONE, RIVALS_WORKER, RIVALS_PROCESS };
+enum rivals {
+	RIVALS_NONE,
+	RIVALS_WORKER,
+	RIVALS_PROCESS,
+	RIVALS_ANY, /* of the process, and the request itself if it may be waiting for another call
+		     */
+};
 
 struct verdict {
 	__u64 request; /* 0: unknown */
@@ -49,15 +56,6 @@ static __always_inline __u64 worker_at(const struct worker *w, const struct acto
 	if (!worker_is_loop(w))
 		return worker_only(w);
 	return turn_goes_on(&w->turn) && !(w->flags & WORKER_SPENT) ? w->read : 0;
-}
-
-static __always_inline struct verdict evidence_of_runtime(const struct worker *w,
-							  const struct actor *a)
-{
-	__u64 own = w ? worker_only(w) : 0;
-
-	return (struct verdict){.request = own ? own : a->inherited,
-				.evidence = EVIDENCE_GOROUTINE};
 }
 
 /* What a loop, or a thread with several requests, has read last. */
@@ -110,6 +108,9 @@ static __always_inline enum veto veto_of(const struct verdict *v, const struct w
 		return VETO_IDLE_LOOP;
 	if (v->rivals == RIVALS_PROCESS && p && has_rivals(&p->tally, named, reused))
 		return VETO_IDLE_PROCESS;
+	if (v->rivals == RIVALS_ANY && p &&
+	    (p->tally.unattributed || has_rivals(&p->tally, named, reused)))
+		return VETO_IDLE_PROCESS;
 	return VETO_NONE;
 }
 
@@ -124,7 +125,9 @@ static __always_inline struct verdict decide(const struct worker *w, const struc
 	struct verdict v = {};
 
 	if (a->kind == ACTOR_RUNTIME)
-		v = evidence_of_runtime(w, a);
+		v = (struct verdict){.request = a->named,
+				     .evidence = EVIDENCE_GOROUTINE,
+				     .rivals = a->doubtful ? RIVALS_ANY : RIVALS_NONE};
 	else if (a->kind == ACTOR_THREAD)
 		v = evidence_of(w, a, s, reused);
 	if (v.request && !v.veto)

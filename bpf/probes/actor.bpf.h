@@ -8,8 +8,9 @@
 #include "context/worker.h"
 #include "probes/turn.bpf.h"
 #include "context/decide.h"
+#include "probes/runtime.bpf.h"
 
-/* The worker that the current thread is, or runs. */
+/* The current thread. */
 static __always_inline void worker_current(struct actor *a)
 {
 	__u64 id = bpf_get_current_pid_tgid();
@@ -20,11 +21,44 @@ static __always_inline void worker_current(struct actor *a)
 	a->kind = ACTOR_THREAD;
 }
 
-/* The same, at a socket. */
-static __always_inline void worker_at_socket(struct actor *a, const struct sock *sk)
+static __always_inline enum actor_kind actor_kind_of(enum runtime_worker who)
+{
+	if (who == RUNTIME_WORKER_THREAD)
+		return ACTOR_THREAD;
+	return who == RUNTIME_WORKER_KNOWN ? ACTOR_RUNTIME : ACTOR_NOBODY;
+}
+
+static __always_inline void actor_named(struct actor *a, struct named named)
+{
+	a->named = named.request;
+	a->doubtful = named.doubtful;
+}
+
+/* The worker that the current thread is, or runs, and that reads from a socket. */
+static __always_inline void worker_reading(struct actor *a, const struct sock *sk)
 {
 	worker_current(a);
+	a->kind = actor_kind_of(runtime_reader(&a->key));
 	a->loop = turn_begin(sk, &a->turn);
+}
+
+/* The one that connects. */
+static __always_inline void worker_connecting(struct actor *a)
+{
+	worker_current(a);
+	a->kind = actor_kind_of(runtime_reader(&a->key));
+	if (a->kind == ACTOR_RUNTIME)
+		actor_named(a, goroutine_request(&a->key));
+}
+
+/* The one that begins a call. */
+static __always_inline void worker_calling(struct actor *a, const struct sock *sk)
+{
+	struct named named;
+
+	worker_current(a);
+	a->kind = actor_kind_of(runtime_sender(&a->key, (__u64)sk, &named));
+	actor_named(a, named);
 }
 
 #endif

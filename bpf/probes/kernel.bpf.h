@@ -19,11 +19,17 @@ struct signal_struct {
 	struct atomic___kernel live; /* threads that are not over */
 };
 
+struct thread_struct {
+	unsigned long fsbase; /* x86: the thread pointer */
+};
+
 struct task_struct {
 	int pid;             /* thread */
 	int tgid;            /* process */
 	unsigned long nvcsw; /* voluntary context switches */
 	struct signal_struct *signal;
+	struct thread_struct thread;
+	struct files_struct *files;
 };
 
 struct list_head {
@@ -49,13 +55,29 @@ struct epitem {
 	struct epoll_event___kernel event;
 };
 
+struct inode {
+	unsigned short i_mode;
+};
+
 struct file {
 	unsigned int f_flags;
 	struct hlist_head *f_ep;
+	struct inode *f_inode;
+	void *private_data; /* of a socket: struct socket */
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
 };
 
 struct socket___kernel {
 	struct file *file;
+	struct sock *sk;
 };
 
 struct sock_common {

@@ -14,7 +14,13 @@
 #include "probes/step.bpf.h"
 
 /* States as the kernel numbers them. */
-enum { STATE_SYN_SENT = 2, STATE_FIN_WAIT1 = 4, STATE_CLOSE = 7, STATE_LAST_ACK = 9 };
+enum {
+	STATE_SYN_SENT = 2,
+	STATE_FIN_WAIT1 = 4,
+	STATE_CLOSE = 7,
+	STATE_LAST_ACK = 9,
+	STATE_LISTEN = 10,
+};
 
 static __always_inline struct socket *socket_lookup(struct sock *sk)
 {
@@ -64,10 +70,12 @@ int BPF_PROG(probe_recv, struct sock *sk)
 
 	if (!s || !probe_is_active())
 		return 0;
-	worker_at_socket(&a, sk);
+	worker_reading(&a, sk);
 	if (s->flags & SOCKET_CLIENT) {
 		step_answer(s, &a);
 	} else {
+		if (s->arrivals_first != s->arrivals_end)
+			runtime_wanted(a.key.tgid);
 		take_arrivals(s, &a, copied_seq(sk));
 		engine_read(s, &a);
 	}
@@ -82,7 +90,7 @@ static __always_inline void sending(struct sock *sk, struct socket *s)
 	if (!(s->flags & SOCKET_CLIENT)) {
 		engine_respond(s);
 	} else if (socket_is_quiet(s)) {
-		worker_current(&a);
+		worker_calling(&a, sk);
 		step_call(s, &a, write_seq(sk), bpf_ntohs(sk->__sk_common.skc_dport));
 	}
 }
@@ -115,7 +123,7 @@ static __always_inline void connecting(struct sock *sk)
 
 	if (!s)
 		return;
-	worker_current(&a);
+	worker_connecting(&a);
 	step_connect(s, &a);
 }
 
@@ -141,6 +149,8 @@ int BPF_PROG(probe_state, struct sock *sk, int from, int to)
 		return 0;
 	if (to == STATE_SYN_SENT) {
 		connecting(sk);
+	} else if (to == STATE_LISTEN) {
+		runtime_wanted(bpf_get_current_pid_tgid() >> 32); /* a server: before it serves */
 	} else if (to == STATE_FIN_WAIT1 || to == STATE_LAST_ACK || to == STATE_CLOSE) {
 		s = socket_lookup(sk);
 		if (s)

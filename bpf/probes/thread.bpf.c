@@ -8,6 +8,14 @@
 #include "probes/step.bpf.h"
 #include "probes/syscall.bpf.h"
 
+/* Does the process do its work on threads? Where a runtime moves it about, they mean nothing. */
+static __always_inline int works_on_threads(__u32 tgid)
+{
+	const struct runtime *runtime = runtime_lookup(tgid);
+
+	return !runtime || runtime->kind == RUNTIME_THREADS;
+}
+
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(probe_fork, struct task_struct *parent, struct task_struct *child)
 {
@@ -15,7 +23,7 @@ int BPF_PROG(probe_fork, struct task_struct *parent, struct task_struct *child)
 	__u32 tgid = parent->tgid;
 	struct actor a;
 
-	if (!process_lookup(&tgid) || !probe_is_active())
+	if (!process_lookup(&tgid) || !works_on_threads(tgid) || !probe_is_active())
 		return 0;
 	worker_current(&a);
 	step_hand_over(&a, &key, EVIDENCE_FORK);
@@ -30,8 +38,19 @@ int BPF_PROG(probe_exit, struct task_struct *task)
 	if (!probe_is_active())
 		return 0;
 	engine_exit(&key);
-	if (task->signal->live.counter <= 0)
+	if (task->signal->live.counter <= 0) {
 		process_delete(task->tgid);
+		runtime_forget(task->tgid);
+	}
+	return 0;
+}
+
+/* What it was found to run is no longer true. */
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(probe_exec, struct task_struct *task)
+{
+	if (probe_is_active())
+		runtime_forget(task->tgid);
 	return 0;
 }
 
@@ -48,7 +67,7 @@ int BPF_PROG(probe_wake, struct task_struct *woken)
 
 	if (key.tgid != id >> 32 || key.tid == (__u32)id || !process_lookup(&key.tgid))
 		return 0;
-	if (!syscall_is_wait(woken) || !probe_is_active())
+	if (!works_on_threads(key.tgid) || !syscall_is_wait(woken) || !probe_is_active())
 		return 0;
 	worker_current(&a);
 	step_hand_over(&a, &key, EVIDENCE_WAKE);

@@ -141,6 +141,10 @@ ROWS = (
     Row("go", "Go net/http", (go(),), make="go"),
     Row("go-more", "the same, calls from goroutines made for the request", (go(),), make="go",
         modes="tp"),
+    Row("go-pool-buffer", "the same, calls by a pool that takes jobs from a buffer", (go(),),
+        make="go", modes="b"),
+    Row("go-pool-grows", "the same, by a pool that the first requests make", (go(),), make="go",
+        modes="e"),
     Row("go-pool", "the same, calls by a pool of goroutines", (go(),), make="go", modes="q"),
     # Two processes of a host.
     Row("php-fpm-unix", "nginx, PHP-FPM over a unix socket",

@@ -4,8 +4,9 @@
 //
 // The target is the plan: /BEFORE/BETWEEN/AFTER/CALLS/MODE, pauses in ms. MODE is where the calls
 // come from: s the handler's goroutine; t a new goroutine each, one after the other; p new
-// goroutines, all at once; q the goroutines of a pool. Environment: UPSTREAM (host:port),
-// BACKGROUND_MS (mean pause between calls that belong to no request).
+// goroutines, all at once; q the goroutines of a pool; b those of one with a buffer of jobs; e the
+// same, but they are made by the first requests. Environment: UPSTREAM (host:port), BACKGROUND_MS
+// (mean pause between calls that belong to no request).
 package main
 
 import (
@@ -17,6 +18,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -28,7 +30,8 @@ type job struct {
 }
 
 var upstream = "http://" + os.Getenv("UPSTREAM") + "/"
-var jobs = make(chan job)
+var jobs, buffered, elastic = make(chan job), make(chan job, 64), make(chan job, 64)
+var elasticSize int32
 
 func pause(milliseconds int) {
 	if milliseconds > 0 {
@@ -87,7 +90,27 @@ func sequential(truth, mode string, calls, between int) {
 		case "q":
 			jobs <- job{truth, done}
 			<-done
+		case "b":
+			buffered <- job{truth, done}
+			<-done
+		case "e":
+			growElastic()
+			elastic <- job{truth, done}
+			<-done
 		}
+	}
+}
+
+func work(jobs chan job) {
+	for job := range jobs {
+		call(job.truth)
+		job.done <- struct{}{}
+	}
+}
+
+func growElastic() {
+	if atomic.AddInt32(&elasticSize, 1) <= poolSize {
+		go work(elastic)
 	}
 }
 
@@ -117,12 +140,8 @@ func background(mean int) {
 
 func main() {
 	for i := 0; i < poolSize; i++ {
-		go func() {
-			for job := range jobs {
-				call(job.truth)
-				job.done <- struct{}{}
-			}
-		}()
+		go work(jobs)
+		go work(buffered)
 	}
 	if mean, _ := strconv.Atoi(os.Getenv("BACKGROUND_MS")); mean > 0 {
 		go background(mean)

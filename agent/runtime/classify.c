@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <fcntl.h>
+
+#include "base/cleanup.h"
+#include "runtime/classify.h"
+#include "runtime/elf_image.h"
+#include "runtime/process.h"
+
+/* Addresses in the file become addresses in the process. */
+static int relocate(__u32 tgid, struct classified *found)
+{
+	__u64 bias;
+	int err = process_load_bias(tgid, found->golang.entry, &bias);
+
+	found->runtime = found->golang.runtime;
+	for (int i = 0; !err && i < RUNTIME_WATCHERS; i++)
+		if (found->runtime.watchers[i])
+			found->runtime.watchers[i] += bias;
+	return err;
+}
+
+static int look_into(int fd, struct classified *found)
+{
+	_cleanup_elf_image_ struct elf_image *image = NULL;
+	int err = elf_image_open(fd, &image);
+
+	if (!err)
+		err = golang_inspect(image, &found->golang, &found->why);
+	found->runtime.kind = err == -ENOTSUP ? RUNTIME_OPAQUE : RUNTIME_THREADS;
+	/* -ENOEXEC: 32 bits, or another byte order */
+	return err == -ENOTSUP || err == -ENOENT || err == -ENOEXEC ? 0 : err;
+}
+
+int classify(__u32 tgid, classify_known known, void *data, struct classified *ret_classified)
+{
+	_cleanup_close_ int fd = -1;
+	char path[PROCESS_PATH_MAX];
+	const struct golang *golang;
+	int err = 0;
+
+	*ret_classified = (struct classified){};
+	fd = open(process_exe(path, tgid), O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &ret_classified->file))
+		return -errno;
+	golang = known(&ret_classified->file, data);
+	if (golang)
+		ret_classified->golang = *golang;
+	else
+		err = look_into(fd, ret_classified);
+	if (err)
+		return err;
+	return ret_classified->golang.runtime.kind == RUNTIME_GO ? relocate(tgid, ret_classified)
+								 : 0;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a process runs, by the file that it was started from. */
+#ifndef CTXPROP_CLASSIFY_H
+#define CTXPROP_CLASSIFY_H
+
+#include <sys/stat.h>
+
+#include "runtime/golang.h"
+
+struct classified {
+	struct runtime runtime; /* for map `runtimes` */
+	struct stat file;
+	struct golang golang; /* RUNTIME_GO */
+	const char *why;      /* RUNTIME_OPAQUE: why */
+};
+
+/* What is known of a Go program in this file from an earlier look; NULL: nothing. */
+typedef const struct golang *(*classify_known)(const struct stat *file, void *data);
+
+/* 0, or -errno: the process is gone, or its file cannot be read now. */
+int classify(__u32 tgid, classify_known known, void *data, struct classified *ret_classified);
+
+#endif

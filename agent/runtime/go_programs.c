@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <bpf/libbpf.h>
+
+#include "base/cleanup.h"
+#include "go_probes.skel.h"
+#include "load/node_maps.h"
+#include "load/pins.h"
+#include "runtime/go_programs.h"
+#include "runtime/process.h"
+
+#define LINKS_DIR "uprobes" /* below the layer */
+
+/* A file, and the pins of the uprobes in it. */
+struct go_program {
+	struct go_program *next;
+	struct stat file;
+	struct golang golang;
+	char pin[GOLANG_PROBES][PINS_PATH_MAX]; /* empty: none */
+};
+
+struct go_programs {
+	struct go_probes *bpf;
+	struct go_program *first;
+	char dir[PINS_PATH_MAX];
+	char session[16]; /* names of our pins begin so */
+	unsigned int serial;
+};
+
+static void unpin(struct go_program *program)
+{
+	for (int i = 0; i < GOLANG_PROBES; i++)
+		if (program->pin[i][0])
+			unlink(program->pin[i]);
+}
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
+	       a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
+}
+
+int go_programs_open(struct go_programs **ret_programs)
+{
+	struct go_programs *programs = calloc(1, sizeof(*programs));
+	int err;
+
+	if (!programs)
+		return -ENOMEM;
+	snprintf(programs->session, sizeof(programs->session), "%d-", getpid());
+	pins_join(programs->dir, node_maps_layer_dir(), LINKS_DIR);
+	err = mkdir(programs->dir, 0700) && errno != EEXIST ? -errno : 0;
+	if (!err) {
+		programs->bpf = go_probes__open();
+		err = programs->bpf ? node_maps_share(programs->bpf->obj, NULL, 0) : -errno;
+	}
+	if (!err)
+		err = go_probes__load(programs->bpf);
+	if (err)
+		go_programs_close(programs);
+	else
+		*ret_programs = programs;
+	return err;
+}
+
+void go_programs_close(struct go_programs *programs)
+{
+	struct go_program *program;
+
+	if (!programs)
+		return;
+	while ((program = programs->first)) {
+		programs->first = program->next;
+		free(program);
+	}
+	go_probes__destroy(programs->bpf);
+	free(programs);
+}
+
+/* Attach one program at one place and pin the link; what is let go of here stays attached. */
+static int attach_one(struct go_programs *programs, const struct bpf_program *probe,
+		      const char *path, __u64 offset, char *ret_pin)
+{
+	struct bpf_link *link = bpf_program__attach_uprobe(probe, false, -1, path, offset);
+	char name[64], pin[PINS_PATH_MAX];
+	int err, fd;
+
+	if (!link)
+		return -errno;
+	snprintf(name, sizeof(name), "%s%u", programs->session, programs->serial++);
+	err = bpf_link__pin(link, pins_join(pin, programs->dir, name));
+	if (!err) {
+		fd = bpf_link__fd(link);
+		bpf_link__disconnect(link);
+		close(fd);
+		memcpy(ret_pin, pin, sizeof(pin));
+	}
+	bpf_link__destroy(link);
+	return err;
+}
+
+static int attach_all(struct go_programs *programs, struct go_program *program, const char *path,
+		      const struct golang *golang)
+{
+	const struct bpf_program *const probes[GOLANG_PROBES] = {
+	    [GOLANG_STARTED] = programs->bpf->progs.probe_go_started,
+	    [GOLANG_WRITES] = programs->bpf->progs.probe_go_connection,
+	    [GOLANG_READS] = programs->bpf->progs.probe_go_connection,
+	    [GOLANG_ROUND_TRIP] = programs->bpf->progs.probe_go_round_trip,
+	    [GOLANG_SEND] = programs->bpf->progs.probe_go_send,
+	    [GOLANG_RECEIVE] = programs->bpf->progs.probe_go_receive,
+	};
+	int count = golang->runtime.flags & RUNTIME_POOLS ? GOLANG_PROBES : GOLANG_SEND;
+	int err = 0;
+
+	for (int i = 0; !err && i < count; i++)
+		if (golang->offset[i] && !program->pin[i][0])
+			err = attach_one(programs, probes[i], path, golang->offset[i],
+					 program->pin[i]);
+	return err;
+}
+
+static struct go_program *find(const struct go_programs *programs, const struct stat *file)
+{
+	struct go_program *program = programs->first;
+
+	while (program && !is_same(&program->file, file))
+		program = program->next;
+	return program;
+}
+
+const struct golang *go_programs_known(const struct go_programs *programs, const struct stat *file)
+{
+	const struct go_program *program = find(programs, file);
+
+	return program ? &program->golang : NULL;
+}
+
+static struct go_program *add(struct go_programs *programs, const struct stat *file,
+			      const struct golang *golang)
+{
+	struct go_program *program = calloc(1, sizeof(*program));
+
+	if (!program)
+		return NULL;
+	program->file = *file;
+	program->golang = *golang;
+	program->golang.runtime.flags = 0; /* a process's own */
+	program->next = programs->first;
+	programs->first = program;
+	return program;
+}
+
+int go_programs_attach(struct go_programs *programs, __u32 tgid, const struct stat *file,
+		       const struct golang *golang)
+{
+	struct go_program *program = find(programs, file);
+	char path[PROCESS_PATH_MAX];
+
+	if (!program)
+		program = add(programs, file, golang);
+	return program ? attach_all(programs, program, process_exe(path, tgid), golang) : -ENOMEM;
+}
+
+static int remove_if_other(const char *path, const char *name, void *data)
+{
+	const struct go_programs *programs = data;
+
+	if (!strncmp(name, programs->session, strlen(programs->session)))
+		return 0;
+	return unlink(path) ? -errno : 0;
+}
+
+int go_programs_detach_others(struct go_programs *programs)
+{
+	return pins_each(programs->dir, remove_if_other, programs);
+}
+
+void go_programs_sweep(struct go_programs *programs,
+		       bool (*is_used)(const struct stat *file, void *data), void *data)
+{
+	struct go_program **at = &programs->first;
+
+	while (*at) {
+		struct go_program *program = *at;
+
+		if (is_used(&program->file, data)) {
+			at = &program->next;
+			continue;
+		}
+		*at = program->next;
+		unpin(program);
+		free(program);
+	}
+}

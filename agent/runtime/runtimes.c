@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "load/node_maps.h"
+#include "load/pins.h"
+#include "runtime/classify.h"
+#include "runtime/go_programs.h"
+#include "runtime/process.h"
+#include "runtime/runtimes.h"
+
+#define SWEEP_SECONDS 60
+
+struct runtimes {
+	runtimes_tell tell;
+	int lock_fd; /* -1: another daemon does the work */
+	int map_fd, events_fd;
+	struct ring_buffer *events;
+	struct go_programs *go;
+	__u64 next_sweep_ns;
+};
+
+static int open_map(const char *name)
+{
+	char path[PINS_PATH_MAX];
+
+	return bpf_obj_get(pins_map_path(path, node_maps_layer_dir(), name));
+}
+
+int runtimes_open(runtimes_tell tell, struct runtimes **ret_runtimes)
+{
+	struct runtimes *runtimes = calloc(1, sizeof(*runtimes));
+
+	if (!runtimes)
+		return -ENOMEM;
+	*runtimes = (struct runtimes){.tell = tell, .lock_fd = -1};
+	runtimes->map_fd = open_map("runtimes");
+	runtimes->events_fd = open_map("runtime_events");
+	if (runtimes->map_fd < 0 || runtimes->events_fd < 0) {
+		runtimes_close(runtimes);
+		return -ENOENT;
+	}
+	*ret_runtimes = runtimes;
+	return 0;
+}
+
+void runtimes_close(struct runtimes *runtimes)
+{
+	if (!runtimes)
+		return;
+	ring_buffer__free(runtimes->events);
+	go_programs_close(runtimes->go);
+	cleanup_close(&runtimes->map_fd);
+	cleanup_close(&runtimes->events_fd);
+	cleanup_close(&runtimes->lock_fd);
+	free(runtimes);
+}
+
+int runtimes_fd(const struct runtimes *runtimes)
+{
+	return runtimes && runtimes->events ? ring_buffer__epoll_fd(runtimes->events) : -1;
+}
+
+static const struct golang *known_program(const struct stat *file, void *data)
+{
+	const struct runtimes *runtimes = data;
+
+	return go_programs_known(runtimes->go, file);
+}
+
+/* Find out about a process, and attach to its program. `flags` are those that it had. */
+static int look_at_program(struct runtimes *runtimes, __u32 tgid, __u32 flags,
+			   struct classified *found, struct runtimes_news *news)
+{
+	int err = classify(tgid, known_program, runtimes, found);
+
+	if (err)
+		return err;
+	found->runtime.flags = found->golang.runtime.flags = flags;
+	if (found->runtime.kind == RUNTIME_GO)
+		news->err = go_programs_attach(runtimes->go, tgid, &found->file, &found->golang);
+	if (news->err)
+		found->runtime.kind = RUNTIME_OPAQUE;
+	news->kind = found->runtime.kind;
+	news->flags = flags;
+	news->minor = found->golang.minor;
+	news->why = found->why;
+	/* It may have become another program in the meantime. */
+	return process_runs(tgid, &found->file) ? 0 : -ENOENT;
+}
+
+/* Publish what a process runs, if it is still there. */
+static void look_at(struct runtimes *runtimes, __u32 tgid)
+{
+	struct runtimes_news news = {.tgid = tgid};
+	struct classified found;
+	struct runtime known;
+
+	if (bpf_map_lookup_elem(runtimes->map_fd, &tgid, &known))
+		return;
+	if (look_at_program(runtimes, tgid, known.flags, &found, &news)) {
+		bpf_map_delete_elem(runtimes->map_fd, &tgid); /* it will be asked for again */
+		return;
+	}
+	bpf_map_update_elem(runtimes->map_fd, &tgid, &found.runtime, BPF_EXIST);
+	if (news.kind != RUNTIME_THREADS)
+		runtimes->tell(&news);
+}
+
+static int on_event(void *data, void *record, size_t size)
+{
+	const struct runtime_event *event = record;
+
+	if (size >= sizeof(*event))
+		look_at(data, event->tgid);
+	return 0;
+}
+
+int runtimes_update(struct runtimes *runtimes)
+{
+	int err = ring_buffer__consume(runtimes->events);
+
+	return err < 0 ? err : 0;
+}
+
+/* Call `visit` for every process in the map; the entry it is called for may be changed. */
+static void each_process(const struct runtimes *runtimes, void (*visit)(__u32 tgid, void *data),
+			 void *data)
+{
+	__u32 tgid, next;
+	int err = bpf_map_get_next_key(runtimes->map_fd, NULL, &next);
+
+	while (!err) {
+		tgid = next;
+		err = bpf_map_get_next_key(runtimes->map_fd, &tgid, &next);
+		visit(tgid, data);
+	}
+}
+
+static void look_again(__u32 tgid, void *data)
+{
+	struct runtimes *runtimes = data;
+	struct runtime known;
+
+	if (!bpf_map_lookup_elem(runtimes->map_fd, &tgid, &known) && known.kind != RUNTIME_THREADS)
+		look_at(runtimes, tgid);
+}
+
+/* Returns the descriptor that holds the lock, -EWOULDBLOCK: another daemon has it, or -errno. */
+static int take_lock(void)
+{
+	_cleanup_close_ int fd = -1;
+	char path[PINS_PATH_MAX];
+
+	fd = open(pins_join(path, node_maps_layer_dir(), "maps"),
+		  O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB))
+		return -errno;
+	return take_fd(&fd);
+}
+
+/* What waits is looked at, and what the last one did is done again: his uprobes go last. */
+static int take_over(struct runtimes *runtimes)
+{
+	int err = go_programs_open(&runtimes->go);
+
+	if (err)
+		return err;
+	runtimes->events = ring_buffer__new(runtimes->events_fd, on_event, runtimes, NULL);
+	if (!runtimes->events)
+		return -errno;
+	each_process(runtimes, look_again, runtimes);
+	return go_programs_detach_others(runtimes->go);
+}
+
+struct usage {
+	const struct stat *file;
+	bool is_used;
+};
+
+static void find_user(__u32 tgid, void *data)
+{
+	struct usage *usage = data;
+
+	usage->is_used |= process_runs(tgid, usage->file);
+}
+
+static bool is_used(const struct stat *file, void *data)
+{
+	struct usage usage = {.file = file};
+
+	each_process(data, find_user, &usage);
+	return usage.is_used;
+}
+
+int runtimes_do(struct runtimes *runtimes)
+{
+	__u64 now = clock_now_ns();
+
+	if (runtimes->lock_fd < 0) {
+		runtimes->lock_fd = take_lock();
+		if (runtimes->lock_fd < 0)
+			return runtimes->lock_fd == -EWOULDBLOCK ? 0 : runtimes->lock_fd;
+		runtimes->next_sweep_ns = now + SWEEP_SECONDS * NS_PER_SECOND;
+		return take_over(runtimes);
+	}
+	if (runtimes->go && now >= runtimes->next_sweep_ns) {
+		runtimes->next_sweep_ns = now + SWEEP_SECONDS * NS_PER_SECOND;
+		go_programs_sweep(runtimes->go, is_used, runtimes);
+	}
+	return 0;
+}

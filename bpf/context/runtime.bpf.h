@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The maps of context/runtime.h, and how an entry of `runtimes` comes and goes. */
+#ifndef CTXPROP_CONTEXT_RUNTIME_BPF_H
+#define CTXPROP_CONTEXT_RUNTIME_BPF_H
+
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+#include "context/runtime.h"
+
+#define CTXPROP_RUNTIMES_MAX   16384 /* processes that have taken a request */
+#define CTXPROP_GOROUTINES_MAX 16384
+#define CTXPROP_GO_SOCKETS_MAX 4096
+#define CTXPROP_STARTS_MAX     4096
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, CTXPROP_RUNTIMES_MAX);
+	__type(key, __u32);
+	__type(value, struct runtime);
+} runtimes __weak SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 64 * 1024);
+} runtime_events __weak SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, CTXPROP_GOROUTINES_MAX);
+	__type(key, struct worker_key);
+	__type(value, struct goroutine);
+} goroutines __weak SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, CTXPROP_GOROUTINES_MAX);
+	__type(key, struct process_address);
+	__type(value, struct round_trip);
+} round_trips __weak SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, CTXPROP_GO_SOCKETS_MAX);
+	__type(key, __u64);
+	__type(value, struct go_socket);
+} go_sockets __weak SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, CTXPROP_STARTS_MAX);
+	__type(key, struct process_address);
+	__type(value, struct start);
+} starts __weak SEC(".maps");
+
+static __always_inline const struct runtime *runtime_lookup(__u32 tgid)
+{
+	return bpf_map_lookup_elem(&runtimes, &tgid);
+}
+
+static __always_inline void runtime_tell(__u32 tgid)
+{
+	struct runtime_event event = {.tgid = tgid};
+
+	bpf_ringbuf_output(&runtime_events, &event, sizeof(event), 0);
+}
+
+/* Ask user space what this process runs, unless it was asked already. */
+static __always_inline void runtime_wanted(__u32 tgid)
+{
+	struct runtime asked = {.kind = RUNTIME_WANTED};
+
+	if (!runtime_lookup(tgid) && !bpf_map_update_elem(&runtimes, &tgid, &asked, BPF_NOEXIST))
+		runtime_tell(tgid);
+}
+
+/* A goroutine without a request has made a call: was it handed one over a channel? */
+static __always_inline void runtime_suspects_pool(__u32 tgid)
+{
+	struct runtime *runtime = bpf_map_lookup_elem(&runtimes, &tgid);
+
+	if (runtime && !(__sync_fetch_and_or(&runtime->flags, RUNTIME_POOLS) & RUNTIME_POOLS))
+		runtime_tell(tgid);
+}
+
+/* The process has become another program, or is gone. */
+static __always_inline void runtime_forget(__u32 tgid)
+{
+	bpf_map_delete_elem(&runtimes, &tgid);
+}
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Which goroutine is at work, and for which request.
+ *
+ * The runtime keeps the goroutine `g` of a thread in thread-local storage; g.m.curg is the one
+ * that runs the program's own code, also while the thread runs the scheduler's.
+ */
+#ifndef CTXPROP_PROBES_GOROUTINE_BPF_H
+#define CTXPROP_PROBES_GOROUTINE_BPF_H
+
+#include <linux/bpf.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include "context/maps.bpf.h"
+#include "context/runtime.bpf.h"
+#include "context/standing.h"
+#include "probes/kernel.bpf.h"
+
+static __always_inline __u64 go_read(__u64 address)
+{
+	__u64 value = 0;
+
+	bpf_probe_read_user(&value, sizeof(value), (const void *)address);
+	return value;
+}
+
+static __always_inline __u64 go_thread_pointer(void)
+{
+	const struct task_struct *task = (const void *)bpf_get_current_task();
+
+	if (!bpf_core_field_exists(task->thread.fsbase))
+		return 0;
+	return BPF_CORE_READ(task, thread.fsbase);
+}
+
+/* Address of the current goroutine; 0: there is none, or it cannot be read. */
+static __always_inline __u64 goroutine_current(const struct runtime *runtime)
+{
+	__u64 base = go_thread_pointer();
+	__u64 g = base ? go_read(base + runtime->g_offset) : 0;
+	__u64 m = g ? go_read(g + GO_G_M) : 0;
+
+	return m ? go_read(m + runtime->curg_offset) : 0;
+}
+
+/*
+ * Does the current thread look like one of a Go program that nobody has looked at yet? Then what
+ * stands below its thread pointer is a goroutine, of which g.m.g0.m is g.m again.
+ */
+static __always_inline int goroutine_is_likely(void)
+{
+	__u64 base = go_thread_pointer();
+	__u64 g = base ? go_read(base + GO_G_OFFSET) : 0;
+	__u64 m = g ? go_read(g + GO_G_M) : 0;
+	__u64 g0 = m ? go_read(m + GO_M_G0) : 0;
+
+	return g0 && go_read(g0 + GO_G_M) == m;
+}
+
+/* A goroutine is still at work although the request for which it was started is over. */
+static __always_inline void count_outlived(__u32 tgid, struct goroutine *goroutine)
+{
+	struct process_address at = {.tgid = tgid, .address = goroutine->start};
+	struct start *start = bpf_map_lookup_elem(&starts, &at);
+	struct start first = {.outlived = 1};
+
+	goroutine->inherited = 0;
+	if (start)
+		__sync_fetch_and_add(&start->outlived, 1);
+	else
+		bpf_map_update_elem(&starts, &at, &first, BPF_NOEXIST);
+}
+
+/*
+ * What a goroutine has inherited is not in doubt if those that begin where it began are known to
+ * end with their requests.
+ */
+static __always_inline struct named goroutine_inherited(const struct worker_key *key,
+							struct goroutine *goroutine)
+{
+	struct process_address at = {.tgid = key->tgid, .address = goroutine->start};
+	struct named named = {.request = goroutine->inherited, .doubtful = 1};
+	const struct start *start;
+
+	if (!named.request)
+		return (struct named){};
+	if (!request_lookup(named.request)) {
+		count_outlived(key->tgid, goroutine);
+		return (struct named){};
+	}
+	start = bpf_map_lookup_elem(&starts, &at);
+	named.doubtful = !start || !start_is_trusted(start);
+	return named;
+}
+
+/* The request that a goroutine works on: it has read it, or was handed it, or inherited it. */
+static __always_inline struct named goroutine_request(const struct worker_key *key)
+{
+	const struct worker *w = worker_lookup(key);
+	struct named own = {.request = w ? worker_only(w) : 0};
+	struct goroutine *goroutine;
+
+	if (own.request)
+		return own;
+	goroutine = bpf_map_lookup_elem(&goroutines, key);
+	if (!goroutine)
+		return own;
+	if (goroutine->handed && request_lookup(goroutine->handed))
+		return (struct named){.request = goroutine->handed};
+	return goroutine_inherited(key, goroutine);
+}
+
+/* The same, for a call: what was handed over is used up. */
+static __always_inline struct named goroutine_calls(const struct worker_key *key)
+{
+	struct named named = goroutine_request(key);
+	struct goroutine *goroutine = bpf_map_lookup_elem(&goroutines, key);
+	const struct process *p;
+
+	if (goroutine)
+		goroutine->handed = 0;
+	p = named.request ? NULL : process_lookup(&key->tgid);
+	if (p && tally_active(&p->tally))
+		runtime_suspects_pool(key->tgid);
+	return named;
+}
+
+#endif

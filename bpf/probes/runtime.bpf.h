@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Who is at work on the current thread, where runtimes move work between threads. */
+#ifndef CTXPROP_PROBES_RUNTIME_BPF_H
+#define CTXPROP_PROBES_RUNTIME_BPF_H
+
+#include "probes/goroutine.bpf.h"
+
+enum runtime_worker {
+	RUNTIME_WORKER_THREAD,  /* the thread itself: all rules apply */
+	RUNTIME_WORKER_KNOWN,   /* the key was changed to the one at work */
+	RUNTIME_WORKER_UNKNOWN, /* something else than the thread, but not known what */
+};
+
+/* Another goroutine does a part of this one's work: net/http watches a connection it serves. */
+static __always_inline void runtime_served(struct worker_key *key)
+{
+	const struct goroutine *goroutine = bpf_map_lookup_elem(&goroutines, key);
+
+	if (goroutine && goroutine->serves)
+		key->goroutine = goroutine->serves;
+}
+
+/* What the current thread's process runs. */
+static __always_inline enum runtime_worker runtime_kind(const struct runtime *runtime)
+{
+	if (runtime && runtime->kind == RUNTIME_THREADS)
+		return RUNTIME_WORKER_THREAD;
+	if (runtime && runtime->kind == RUNTIME_GO)
+		return RUNTIME_WORKER_KNOWN;
+	if (runtime && runtime->kind == RUNTIME_OPAQUE)
+		return RUNTIME_WORKER_UNKNOWN;
+	return goroutine_is_likely() ? RUNTIME_WORKER_UNKNOWN : RUNTIME_WORKER_THREAD;
+}
+
+/*
+ * Put the goroutine into `key`, which names the current thread, if the process has them. To be
+ * asked by who reads a request; who sends should ask runtime_sender().
+ */
+static __always_inline enum runtime_worker runtime_reader(struct worker_key *key)
+{
+	const struct runtime *runtime = runtime_lookup(key->tgid);
+	enum runtime_worker who = runtime_kind(runtime);
+	__u64 g;
+
+	if (!runtime || who != RUNTIME_WORKER_KNOWN)
+		return who;
+	g = goroutine_current(runtime);
+	if (!g)
+		return RUNTIME_WORKER_UNKNOWN;
+	key->tid = 0;
+	key->goroutine = g;
+	runtime_served(key);
+	return RUNTIME_WORKER_KNOWN;
+}
+
+/* The writer of a connection that was there before the process was looked at shows itself. */
+static __always_inline __u64 runtime_learn_writer(const struct worker_key *key, __u64 socket)
+{
+	const struct go_socket *found = bpf_map_lookup_elem(&go_sockets, &socket);
+	struct goroutine writer = {};
+	struct process_address at = {.tgid = key->tgid};
+	struct round_trip *trip;
+
+	if (!found || found->tgid != key->tgid)
+		return 0;
+	writer.connection = found->connection;
+	at.address = found->connection;
+	bpf_map_delete_elem(&go_sockets, &socket);
+	trip = bpf_map_lookup_elem(&round_trips, &at);
+	if (!trip)
+		return 0;
+	trip->writer = key->goroutine;
+	bpf_map_update_elem(&goroutines, key, &writer, BPF_ANY);
+	return writer.connection;
+}
+
+/* net/http's client writes from a goroutine of the connection what another one has handed it. */
+static __always_inline enum runtime_worker
+runtime_round_trip(struct worker_key *key, __u64 connection, struct named *ret_named)
+{
+	struct process_address at = {.tgid = key->tgid, .address = connection};
+	struct round_trip *trip = bpf_map_lookup_elem(&round_trips, &at);
+
+	if (!trip || !trip->goroutine)
+		return RUNTIME_WORKER_UNKNOWN;
+	key->goroutine = trip->goroutine;
+	*ret_named = trip->named;
+	trip->goroutine = 0;
+	return RUNTIME_WORKER_KNOWN;
+}
+
+/*
+ * As runtime_reader(), for who sends on the socket at this address: to be asked once for each
+ * call that begins. `ret_named` is the request that the runtime names for it; for
+ * RUNTIME_WORKER_KNOWN no other rule applies.
+ */
+static __always_inline enum runtime_worker runtime_sender(struct worker_key *key, __u64 socket,
+							  struct named *ret_named)
+{
+	enum runtime_worker who = runtime_reader(key);
+	const struct goroutine *goroutine;
+	__u64 connection;
+
+	*ret_named = (struct named){};
+	if (who != RUNTIME_WORKER_KNOWN)
+		return who;
+	goroutine = bpf_map_lookup_elem(&goroutines, key);
+	connection = goroutine ? goroutine->connection : 0;
+	if (!connection)
+		connection = runtime_learn_writer(key, socket);
+	if (connection)
+		return runtime_round_trip(key, connection, ret_named);
+	*ret_named = goroutine_calls(key);
+	return who;
+}
+
+#endif
