@@ -62,7 +62,7 @@ static __always_inline struct flow *flow_create(const struct flow_key *key)
 	quiet_end(key);
 	f = flow_lookup(key);
 	if (f)
-		f->opened_ns = f->seen_ns = bpf_ktime_get_coarse_ns();
+		f->opened_ns = f->seen_ns = clock_coarse();
 	return f;
 }
 

@@ -180,7 +180,7 @@ VERIFIED_ALONE int respond_data(struct __sk_buff *skb, const struct packet *p, s
 	f->peer_next = p->ack;
 	if (p->len) {
 		f->flags &= ~FLOW_PEER_LAST;
-		f->seen_ns = bpf_ktime_get_coarse_ns();
+		f->seen_ns = clock_coarse();
 	}
 	return 0;
 }

@@ -103,20 +103,29 @@ VERIFIED_ALONE int render_carried(__u32 index, __u32 pos)
 	return 0;
 }
 
+/* The ones' complement sum of a line, unfolded. */
+static __always_inline __u64 render_sum(const struct traceparent_line *line)
+{
+	__u64 sum = 0;
+
+	for (int i = 0; i < 9; i++)
+		sum += (line->word[i] >> 32) + (__u32)line->word[i];
+	return sum;
+}
+
 /* Write the lines of edit `index` of the plan. Returns 0 or -1. */
 static __always_inline int render_edit(struct render *r, const struct edit *e, __u32 index)
 {
 	struct traceparent_line *line = &r->s->line;
 	__u32 pos = r->pos;
-	__u64 sum = 0;
+	__u64 sum;
 
 	if (!index_within(&pos, WIRE_SIZE))
 		return -1;
 	traceparent_write(line, e);
-	for (int i = 0; i < 9; i++) {
+	for (int i = 0; i < 9; i++)
 		*(volatile __u64 *)(r->s->wire + pos + i * 8) = line->word[i];
-		sum += (line->word[i] >> 32) + (__u32)line->word[i];
-	}
+	sum = render_sum(line);
 	if (e->len > TRACEPARENT_LINE_LEN) {
 		/* The line before is of even length: the parity is the same. */
 		if (render_carried(index, pos + TRACEPARENT_LINE_LEN))

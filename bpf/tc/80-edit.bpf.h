@@ -12,6 +12,10 @@
 #include "50-plan.bpf.h"
 #include "70-lead.bpf.h"
 
+/* The line of an edit and two bytes behind it: as many as the words of a line hold. */
+#define EDIT_LAST_LEN (TRACEPARENT_LINE_LEN + 2)
+_Static_assert(EDIT_LAST_LEN == sizeof(struct traceparent_line), "the line and two bytes");
+
 /* Renumber the packet: its first byte is wire byte `wire`. */
 static __always_inline int edit_number(struct __sk_buff *skb, const struct packet *p, __u32 wire)
 {
@@ -60,6 +64,43 @@ static __always_inline int edit_drop(void)
 {
 	count(REASON_DROPPED);
 	return DROP;
+}
+
+/* Does the packet end with two bytes behind its one edit? They are the blank line of most heads. */
+static __always_inline int edit_is_last(const struct packet *p, const struct plan *plan,
+					__u32 first)
+{
+	return plan->count == 1 && p->len - first == 2 &&
+	       plan->edit[0].len == TRACEPARENT_LINE_LEN &&
+	       p->payload + first + EDIT_LAST_LEN <= PACKET_HEADERS_MAX;
+}
+
+/* Such a packet: the line and the two bytes are written at once. */
+static __always_inline int edit_append(struct outbound *o, __u32 first)
+{
+	struct __sk_buff *skb = o->skb;
+	const struct packet *p = o->p;
+	struct scratch *s = o->s;
+	__u32 place = p->payload + first;
+	struct header_change change = {
+	    .old_len = packet_tcp_header(p) + p->len,
+	    .len = packet_tcp_header(p) + p->len + TRACEPARENT_LINE_LEN,
+	    .seq = s->plan.wire_seq,
+	};
+	const __u16 *behind;
+
+	if (write_size(skb, place + EDIT_LAST_LEN))
+		return edit_take_back(o, REASON_NO_ROOM);
+	behind = packet_at(skb, place, sizeof(*behind));
+	if (!behind)
+		return edit_drop();
+	traceparent_write(&s->line, &s->plan.edit[0]);
+	change.sum = plan_sum_at(render_sum(&s->line), first);
+	s->line.word[8] |= (__u64)*behind << 48;
+	if (bpf_skb_store_bytes(skb, place, &s->line, EDIT_LAST_LEN, 0) ||
+	    write_headers(skb, p, &change))
+		return edit_drop();
+	return edit_done(o, REASON_GROWN);
 }
 
 static __always_inline int edit_grow(struct outbound *o, __u32 first)
@@ -158,7 +199,7 @@ VERIFIED_ALONE int edit_packet(struct __sk_buff *skb, struct packet *p, struct f
 	/* The urgent pointer counts from the sequence number: right only when the bytes in
 	 * between stay as many as they were. */
 	if (!(p->flags & TCP_URG) && decide_can_grow(p, o.d->room, first, plan->added))
-		return edit_grow(&o, first);
+		return edit_is_last(p, plan, first) ? edit_append(&o, first) : edit_grow(&o, first);
 	return last <= WIRE_MAX ? edit_split(&o, last) : edit_piecemeal(&o);
 }
 

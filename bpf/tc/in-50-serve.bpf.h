@@ -153,7 +153,7 @@ VERIFIED_ALONE int serve_data(struct __sk_buff *skb, const struct packet *p, str
 	if (!(f->flags & FLOW_LEARN) || serve_learn(skb, p, f))
 		request_read(skb, p, f);
 	f->flags |= FLOW_PEER_LAST;
-	f->seen_ns = bpf_ktime_get_coarse_ns();
+	f->seen_ns = clock_coarse();
 	__sync_lock_test_and_set(&f->framing, 0);
 	return 0;
 }

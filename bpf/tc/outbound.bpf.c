@@ -160,7 +160,7 @@ static __always_inline void outbound_note(struct __sk_buff *skb, const struct pa
 		/* Half a head is not yet a word of our side. */
 		if ((f->flags & FLOW_LEARN) || !http1_in_head(&f->http))
 			f->flags &= ~FLOW_PEER_LAST;
-		f->seen_ns = bpf_ktime_get_coarse_ns();
+		f->seen_ns = clock_coarse();
 	}
 	if (p->flags & TCP_FIN) {
 		f->flags |= FLOW_FIN_OUT;
