@@ -28,7 +28,7 @@ struct bpf_list_head___since_6_2 {
 
 /*
  * The kernel's view of a packet. Two functions that are the same here, since bpftool before libbpf
- * 1.5 cannot link two objects that use one: inbound.bpf.c takes the second.
+ * 1.5 cannot link two objects that use one: outbound.bpf.c takes the second.
  */
 #ifdef COMPAT_SECOND_OBJECT
 extern void *bpf_rdonly_cast(void *object, __u32 type) __ksym __weak;
@@ -49,6 +49,7 @@ static __always_inline struct sk_buff *packet_of_kernel(struct __sk_buff *skb)
 /* What a packet's transport checksum is, as the kernel's ip_summed says. */
 enum packet_csum {
 	PACKET_CSUM_UNKNOWN = -1, /* before 6.2 there is no telling */
+	PACKET_CSUM_VERIFIED = 1, /* of everything, and right: a device or GRO has said so */
 	PACKET_CSUM_PARTIAL = 3,  /* the sum of the pseudo header; the rest is filled in later */
 };
 

@@ -63,19 +63,14 @@ static __always_inline __u64 csum_packet(struct __sk_buff *skb, struct scratch *
 	return csum_wire(s, 0, (len + 1) & ~1u);
 }
 
-/*
- * Is the TCP checksum right? The receiver drops a packet whose checksum is wrong, but what was
- * learned from it, or sent as a lead, would outlive it. Nothing is summed for most packets: GRO
- * and devices have verified them, or they are CHECKSUM_PARTIAL (the field is the sum of the
- * pseudo header then).
- */
-VERIFIED_ALONE int csum_intact(struct __sk_buff *skb, const struct packet *p)
+/* csum_intact() where the kernel does not say; not for packets of GSO. */
+VERIFIED_ALONE int csum_intact_by_sum(struct __sk_buff *skb, const struct packet *p)
 {
 	struct scratch *s = scratch_get();
 	__u64 pseudo;
 	__u32 len;
 
-	if (!s || !p || skb->gso_size)
+	if (!s || !p)
 		return 1;
 	len = packet_tcp_header(p) + p->len;
 	pseudo = csum_pseudo(p, len);
@@ -85,6 +80,20 @@ VERIFIED_ALONE int csum_intact(struct __sk_buff *skb, const struct packet *p)
 		return 1;
 	count(REASON_BAD_CHECKSUM);
 	return 0;
+}
+
+/*
+ * Is the TCP checksum right? The receiver drops a packet whose checksum is wrong, but what was
+ * learned from it, or sent as a lead, would outlive it. Nothing is summed for most packets: GRO
+ * and devices have verified them, or they are CHECKSUM_PARTIAL (the field is the sum of the
+ * pseudo header then).
+ */
+static __always_inline int csum_intact(struct __sk_buff *skb, const struct packet *p)
+{
+	int kind = packet_csum(skb);
+
+	return kind == PACKET_CSUM_PARTIAL || kind == PACKET_CSUM_VERIFIED || skb->gso_size ||
+	       csum_intact_by_sum(skb, p);
 }
 
 #endif

@@ -15,6 +15,7 @@
 /* An acknowledgement on both sides of the translation. */
 struct ack {
 	__u32 app;
+	__u32 offset;   /* the two sides differ */
 	__u32 unacked;  /* bytes of edits beyond it */
 	__u32 believed; /* it can be the peer's own: it acknowledges what was sent */
 };
@@ -33,19 +34,14 @@ static __always_inline int ack_plausible(const struct packet *p, const struct fl
 /* Translate, and retire what is acknowledged. */
 static __always_inline void ack_translate(const struct packet *p, struct flow *f, struct ack *a)
 {
-	int plausible = ack_plausible(p, f);
-	/* One more than was sent: a FIN has a number too. */
-	__u32 highest = f->sent + 1;
+	struct edits_view v = edits_view(&f->edits);
 
-	a->app = p->ack;
+	a->app = v.count ? edits_to_app(&f->edits, p->ack) : p->ack - v.base;
+	a->offset = v.base || v.count;
 	a->unacked = 0;
-	if (!flow_has_offset(f)) {
-		a->believed = plausible && !seq_before(highest, p->ack);
-		return;
-	}
-	a->app = edits_to_app(&f->edits, p->ack);
-	a->believed = plausible && !seq_before(highest, a->app);
-	if (!edits_count(&f->edits))
+	/* One more than was sent: a FIN has a number too. */
+	a->believed = ack_plausible(p, f) && !seq_before(f->sent + 1, a->app);
+	if (!v.count)
 		return;
 	a->unacked = edits_unacked(&f->edits, p->ack);
 	if (!a->believed)

@@ -11,7 +11,6 @@
  *   in-40-request the requests to a local server, and the contexts that they bring
  *   in-50-serve   which connections of local servers are read
  */
-#define COMPAT_SECOND_OBJECT
 #include "in-10-ack.bpf.h"
 #include "in-20-answer.bpf.h"
 #include "in-30-icmp.bpf.h"
@@ -109,7 +108,7 @@ static __always_inline int inbound_tcp(struct __sk_buff *skb, struct scratch *s,
 	if (inbound_matters(p, f) && !csum_intact(skb, p))
 		return NEXT;
 	ack_translate(p, f, &a);
-	if (flow_has_offset(f))
+	if (a.offset)
 		verdict = ack_write(skb, p, f, &a);
 	inbound_note(skb, p, f, &a);
 	return verdict;

@@ -17,6 +17,7 @@
  *
  * Beside the way: checksum (sums, and whether a packet's own is right), random (ids).
  */
+#define COMPAT_SECOND_OBJECT
 #include "45-respond.bpf.h"
 #include "80-edit.bpf.h"
 
