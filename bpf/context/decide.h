@@ -20,10 +20,11 @@ struct actor {
 	struct worker_key key;
 	__u8 kind;      /* enum actor_kind */
 	__u8 same_turn; /* 1: a loop has not returned to epoll_wait() since its last read */
-	__u8 loop;      /* 1: the socket at hand is watched by epoll */
+	__u8 loop;      /* enum actor_loop */
 	__u8 doubtful;  /* ACTOR_RUNTIME: others could be meant */
 	__u8 reserved[4];
 	struct turn turn; /* of the socket at hand */
+	__u64 path;       /* end of the user's stack, see path.h */
 	__u64 named;      /* ACTOR_RUNTIME: the request that it works on, own or inherited; or 0 */
 };
 
@@ -64,21 +65,36 @@ static __always_inline struct verdict evidence_of_loop(const struct worker *w,
 {
 	struct verdict v = {.evidence = w->read_by, .rivals = RIVALS_WORKER};
 
+	if (!w->read && !(w->flags & (WORKER_SPENT | WORKER_UNSURE)))
+		return v;
+	if (!turn_goes_on(&w->turn))
+		return v;
 	if (w->flags & WORKER_SPENT)
 		v.veto = VETO_SPENT;
-	else if (turn_goes_on(&w->turn))
+	else if (w->flags & WORKER_UNSURE)
+		v.veto = VETO_IDLE_LOOP;
+	else
 		v.request = w->read;
 	return v;
 }
 
+/* Are its threads made for one request each? Then whose a new thread's calls are is certain. */
+static __always_inline int process_makes_threads(const struct process *p)
+{
+	return p && p->threads_ended >= PROCESS_ENDED && !p->threads_stayed;
+}
+
 /* The evidence of highest rank for a call or connect that begins now. */
-static __always_inline struct verdict evidence_of(const struct worker *w, const struct actor *a,
-						  const struct socket *s, int reused)
+static __always_inline struct verdict evidence_of(const struct worker *w, const struct process *p,
+						  const struct actor *a, const struct socket *s,
+						  int reused)
 {
 	__u64 own = w && !worker_is_loop(w) ? worker_only(w) : 0;
 
 	if (own)
 		return (struct verdict){.request = own, .evidence = EVIDENCE_THREAD};
+	if (w && w->made_for && process_makes_threads(p))
+		return (struct verdict){.request = w->made_for, .evidence = EVIDENCE_FORK};
 	if (!reused && s->connect_veto)
 		return (struct verdict){.veto = s->connect_veto};
 	if (!reused && s->connected_for)
@@ -91,9 +107,9 @@ static __always_inline struct verdict evidence_of(const struct worker *w, const 
 	return (struct verdict){};
 }
 
-static __always_inline int has_rivals(const struct tally *t, enum standing named, int reused)
+static __always_inline int has_rivals(const struct tally *t, enum standing named, int freed)
 {
-	return t && tally_rivals(t, named, reused) > 0;
+	return t && tally_rivals(t, named, freed) > 0;
 }
 
 /* What speaks against it: the request is over, or others could have made the call. */
@@ -101,12 +117,13 @@ static __always_inline enum veto veto_of(const struct verdict *v, const struct w
 					 const struct process *p, int reused)
 {
 	enum standing named = request_standing(v->request);
+	int freed = reused && v->evidence == EVIDENCE_ANSWER && p && p->faithful < PROCESS_FAITHFUL;
 
 	if (named == STANDING_NONE)
 		return VETO_ENDED;
-	if (v->rivals == RIVALS_WORKER && has_rivals(&w->tally, named, reused))
+	if (v->rivals == RIVALS_WORKER && has_rivals(&w->tally, named, freed))
 		return VETO_IDLE_LOOP;
-	if (v->rivals == RIVALS_PROCESS && p && has_rivals(&p->tally, named, reused))
+	if (v->rivals == RIVALS_PROCESS && p && has_rivals(&p->tally, named, freed))
 		return VETO_IDLE_PROCESS;
 	if (v->rivals == RIVALS_ANY && p &&
 	    (p->tally.unattributed || has_rivals(&p->tally, named, reused)))
@@ -114,11 +131,21 @@ static __always_inline enum veto veto_of(const struct verdict *v, const struct w
 	return VETO_NONE;
 }
 
+/* Can what was read last not be the cause, because of the way that the call came? */
+static __always_inline enum veto veto_of_path(struct paths *p, __u32 path)
+{
+	if (paths_has_own(p, path)) {
+		p->hidden++;
+		return VETO_OWN_PATH;
+	}
+	return paths_is_new(p, path) ? VETO_NEW_PATH : VETO_NONE;
+}
+
 /*
  * The cause of a call. If it is the first one on its socket, what is known of the connect counts;
  * otherwise the connection is `reused`.
  */
-static __always_inline struct verdict decide(const struct worker *w, const struct process *p,
+static __always_inline struct verdict decide(struct worker *w, const struct process *p,
 					     const struct actor *a, const struct socket *s,
 					     int reused)
 {
@@ -129,11 +156,13 @@ static __always_inline struct verdict decide(const struct worker *w, const struc
 				     .evidence = EVIDENCE_GOROUTINE,
 				     .rivals = a->doubtful ? RIVALS_ANY : RIVALS_NONE};
 	else if (a->kind == ACTOR_THREAD)
-		v = evidence_of(w, a, s, reused);
+		v = evidence_of(w, p, a, s, reused);
+	if (!v.request && !v.veto && p && tally_open(&p->tally))
+		v.veto = VETO_NO_EVIDENCE;
 	if (v.request && !v.veto)
 		v.veto = veto_of(&v, w, p, reused);
-	else if (!v.veto && p && tally_open(&p->tally))
-		v.veto = VETO_NO_EVIDENCE;
+	if (v.request && !v.veto && v.rivals == RIVALS_WORKER)
+		v.veto = veto_of_path(&w->paths, (__u32)a->path);
 	if (v.veto || !v.request) {
 		v.request = 0;
 		v.evidence = EVIDENCE_NONE;

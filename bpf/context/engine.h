@@ -25,7 +25,7 @@ static __always_inline void worker_has_read(struct worker *w, const struct actor
 {
 	w->read = id;
 	w->read_by = by;
-	w->flags &= ~WORKER_SPENT;
+	w->flags &= ~(WORKER_SPENT | WORKER_UNSURE);
 	w->turn = a->turn;
 }
 
@@ -42,7 +42,10 @@ static __always_inline void engine_take(__u64 id, const struct actor *a, __u64 n
 	r->taken_ns = now_ns;
 	if (w) {
 		w->held[w->taken++ & (WORKER_HELD - 1)] = id;
-		w->flags = a->loop ? w->flags | WORKER_LOOP : w->flags & ~WORKER_LOOP;
+		if (a->loop == ACTOR_LOOP)
+			w->flags |= WORKER_LOOP;
+		else if (a->loop == ACTOR_BLOCKS)
+			w->flags &= ~WORKER_LOOP;
 		w->inherited = 0;
 		worker_publish(w, &a->key, id, r);
 	}
@@ -86,36 +89,61 @@ static __always_inline void engine_answer(struct socket *s, const struct actor *
 {
 	struct worker *w = a->kind == ACTOR_THREAD ? worker_lookup(&a->key) : NULL;
 	struct call *c = socket_last_call(s);
+	struct process *p = process_lookup(&a->key.tgid);
+	int unsure = c && c->counted;
 	const struct request *r;
 
 	if (c)
 		call_answered(c);
+	if (p)
+		p->answers++;
 	if (!w)
 		return;
 	worker_has_read(w, a, c ? c->request : 0, EVIDENCE_ANSWER);
+	if (unsure)
+		w->flags |= WORKER_UNSURE;
 	r = request_lookup(w->read);
 	if (r && (w->flags & WORKER_LOOP))
 		worker_publish(w, &a->key, w->read, r);
 }
 
-/* The verdict was "could be another's": what was read last is not believed again. */
+/* The call is some request's, not known whose: what was read last is not believed again. */
 static __always_inline int verdict_spends(const struct verdict *v, struct worker *w)
 {
-	if (v->veto != VETO_IDLE_LOOP && v->veto != VETO_IDLE_PROCESS)
-		return 0;
-	if (w && v->veto == VETO_IDLE_LOOP)
-		w->flags |= WORKER_SPENT;
+	if (v->veto == VETO_IDLE_LOOP || v->veto == VETO_NEW_PATH) {
+		if (w)
+			w->flags |= WORKER_SPENT;
+		return 1;
+	}
 	if (w && v->veto == VETO_IDLE_PROCESS)
 		w->inherited = 0;
-	return 1;
+	return v->veto == VETO_IDLE_PROCESS;
+}
+
+/* A call (or connect) of a loop that no request can have made tells where it makes its own. */
+static __always_inline void learn_path(const struct verdict *v, struct worker *w,
+				       const struct actor *a)
+{
+	if (v->request || !w || !worker_is_loop(w) || a->kind != ACTOR_THREAD)
+		return;
+	if (has_rivals(&w->tally, STANDING_NONE, 0))
+		return;
+	if (v->veto == VETO_ENDED || !turn_goes_on(&w->turn))
+		paths_add_own(&w->paths, (__u32)a->path);
 }
 
 /* A connect begins. */
 static __always_inline void engine_connect(struct socket *s, const struct actor *a)
 {
 	struct worker *w = a->kind == ACTOR_NOBODY ? NULL : worker_lookup(&a->key);
-	struct verdict v = decide(w, process_lookup(&a->key.tgid), a, s, 0);
+	struct process *p = process_lookup(&a->key.tgid);
+	struct verdict v = decide(w, p, a, s, 0);
 
+	learn_path(&v, w, a);
+	if (p) {
+		s->answers = p->answers;
+		s->doubtful = p->doubtful;
+	}
 	s->flags |= SOCKET_CLIENT;
 	s->connected_by = a->key;
 	s->connected_for = v.request;
@@ -168,6 +196,28 @@ static __always_inline int socket_is_quiet(struct socket *s)
 	return !c || !c->outstanding;
 }
 
+/* A thread that outlives the request which it was made for may serve any other next. */
+static __always_inline void learn_threads(struct process *p, const struct worker *w)
+{
+	if (w && w->made_for && request_standing(w->made_for) == STANDING_NONE)
+		p->threads_stayed = 1;
+}
+
+/*
+ * Whether requests that wait for a connection are given those that are freed meanwhile is the
+ * program's secret. If some were freed, and nobody but their last user may have used them until
+ * the connect was over, they were not.
+ */
+static __always_inline void learn_faithful(struct process *p, const struct socket *s, int reused,
+					   const struct verdict *v)
+{
+	if (reused && (v->veto || v->evidence == EVIDENCE_ANSWER))
+		p->doubtful++;
+	if (v->evidence == EVIDENCE_CONNECT && p->answers != s->answers &&
+	    p->doubtful == s->doubtful && p->faithful < PROCESS_FAITHFUL)
+		p->faithful++;
+}
+
 /* A call begins with the byte `seq` on a client socket that is quiet. */
 static __always_inline void engine_call(struct socket *s, const struct actor *a, __u32 seq,
 					__u16 port)
@@ -185,6 +235,12 @@ static __always_inline void engine_call(struct socket *s, const struct actor *a,
 	if (v.evidence == EVIDENCE_CONNECT && p && (p->pools & pool) && w &&
 	    has_rivals(&w->tally, request_standing(v.request), 0))
 		v = (struct verdict){.veto = VETO_IDLE_LOOP};
+	if (reused)
+		learn_path(&v, w, a);
+	if (p) {
+		learn_threads(p, w);
+		learn_faithful(p, s, reused, &v);
+	}
 	counted = !v.request && verdict_spends(&v, w);
 	call_fill(&s->call[s->calls_end & (SOCKET_CALLS - 1)], &v, a, seq, counted);
 	if (v.request)
@@ -229,6 +285,8 @@ static __always_inline void engine_hand_over(const struct actor *from, const str
 	__u64 id = w ? worker_at(w, from) : 0;
 
 	heir = id ? worker_make(to) : worker_lookup(to);
+	if (heir && by == EVIDENCE_FORK)
+		heir->made_for = id;
 	if (!heir || tally_open(&heir->tally))
 		return;
 	heir->inherited = id;
@@ -238,10 +296,13 @@ static __always_inline void engine_hand_over(const struct actor *from, const str
 /* A thread is over. Requests that it took up may be in the hands of others. */
 static __always_inline void engine_exit(const struct worker_key *key)
 {
+	struct process *p = process_lookup(&key->tgid);
 	struct worker *w = worker_lookup(key);
 
 	if (!w)
 		return;
+	if (p && request_standing(w->made_for) != STANDING_NONE)
+		p->threads_ended++;
 	worker_unpublish(w, key);
 	worker_delete(key);
 }

@@ -49,6 +49,9 @@ _Static_assert(sizeof(struct span_context) == 32, "span_context is shared");
 	X(NO_EVIDENCE, "no-evidence", "requests are open, but nothing names one of them")          \
 	X(SPENT, "spent", "the evidence has been used by an earlier call")                         \
 	X(DISAGREE, "disagree", "two pieces of evidence name different requests")                  \
+	X(OWN_PATH, "own-path", "the loop makes calls of its own on the same path")                \
+	X(NEW_PATH, "new-path",                                                                    \
+	  "the loop makes calls of its own, and may be doing so on this path")                     \
 	X(ENDED, "ended", "the request that the evidence names is over")
 
 #define CTXPROP_EVIDENCE_ENUM(id, name, text) EVIDENCE_##id,
@@ -132,6 +135,8 @@ struct socket {
 	__u64 responding;  /* server: request whose response was begun last */
 	__u8 connect_veto; /* enum veto: why it is not known what the connection was opened for */
 	__u8 reserved[7];
+	__u32 answers; /* client: those of the process (context/worker.h) when the connect began */
+	__u32 doubtful;
 };
 
 #endif

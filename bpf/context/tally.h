@@ -77,14 +77,14 @@ static __always_inline __u32 tally_active(const struct tally *t)
 }
 
 /*
- * Requests other than one of the given standing that could begin the call at hand. `reused`: on
- * a connection that was used before, which a connecting request might be given, too.
+ * Requests other than one of the given standing that could begin the call at hand. `freed`: on a
+ * connection that an answer has just freed, which a connecting request might be given, too.
  */
-static __always_inline __s32 tally_rivals(const struct tally *t, enum standing named, int reused)
+static __always_inline __s32 tally_rivals(const struct tally *t, enum standing named, int freed)
 {
 	__s32 rivals = tally_of(t, STANDING_IDLE) - (named == STANDING_IDLE);
 
-	if (reused)
+	if (freed)
 		rivals += tally_of(t, STANDING_CONNECTING) - (named == STANDING_CONNECTING);
 	return rivals - (__s32)t->unattributed;
 }

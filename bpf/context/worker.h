@@ -4,14 +4,19 @@
 #define CTXPROP_CONTEXT_WORKER_H
 
 #include "context/model.h"
+#include "context/path.h"
 #include "context/tally.h"
 
 #define WORKER_HELD 4 /* a power of two */
 
 enum worker_flags {
-	WORKER_LOOP = 1 << 0,  /* its requests come from sockets that it watches by epoll */
-	WORKER_SPENT = 1 << 1, /* what it read last was named by a call that got a veto */
+	WORKER_LOOP = 1 << 0,   /* its requests come from sockets that it watches by epoll */
+	WORKER_SPENT = 1 << 1,  /* what it read last was named by a call that got a veto */
+	WORKER_UNSURE = 1 << 2, /* what it read last was the answer to such a call */
 };
+
+/* Does a loop read the socket at hand? Some read once before they let epoll watch it. */
+enum actor_loop { ACTOR_BLOCKS, ACTOR_LOOP_MAYBE, ACTOR_LOOP };
 
 /*
  * When something was read, as far as it tells whether a loop is still at it. A loop goes back to
@@ -30,17 +35,31 @@ struct worker {
 	__u32 taken;             /* requests taken up; the slot of the next is taken & (size-1) */
 	__u64 held[WORKER_HELD]; /* the last of them */
 	__u64 read;              /* the request that its last read was for; 0: not known */
+	__u64 made_for;          /* the request of the worker that made it; 0: it had none */
 	__u64 inherited;         /* the request that made it, or woke it up; 0: none */
 	__u64 published;         /* the request that traces_ctx_v1 shows for it */
 	struct turn turn;        /* of `read` */
 	__u8 read_by;            /* EVIDENCE_LOOP: the request itself, EVIDENCE_ANSWER: an answer */
 	__u8 inherited_by;       /* EVIDENCE_FORK or EVIDENCE_WAKE */
 	__u8 reserved[6];
+	struct paths paths; /* of a loop's calls */
 };
 
 struct process {
 	struct tally tally;
+	__u32 answers;  /* answers read: each may have freed a connection */
+	__u32 doubtful; /* calls on freed connections that others might have been waiting for */
+	__u32 faithful; /* connects that were used by who made them, though others were free */
+	__u32 threads_ended;  /* threads that ended before the request that they were made for */
+	__u32 threads_stayed; /* 1: some did not */
+	__u32 reserved;
 	__u64 pools; /* bit (peer's port & 63): connections to it are used more than once */
 };
+
+/* From so many on, requests that wait for a connection of their own take no other. */
+#define PROCESS_FAITHFUL 2
+
+/* So many threads must have ended before their request until others are trusted to do so. */
+#define PROCESS_ENDED 2
 
 #endif

@@ -6,6 +6,7 @@
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 #include "context/worker.h"
+#include "probes/syscall.bpf.h"
 #include "probes/turn.bpf.h"
 #include "context/decide.h"
 #include "probes/runtime.bpf.h"
@@ -19,6 +20,7 @@ static __always_inline void worker_current(struct actor *a)
 	a->key.tgid = id >> 32;
 	a->key.tid = (__u32)id;
 	a->kind = ACTOR_THREAD;
+	a->path = syscall_stack();
 }
 
 static __always_inline enum actor_kind actor_kind_of(enum runtime_worker who)

@@ -97,11 +97,11 @@ struct tcp_sock {
 };
 
 struct pt_regs___x86 {
-	unsigned long di, si, dx, r10, orig_ax;
+	unsigned long di, si, dx, r10, orig_ax, sp;
 };
 
 struct pt_regs___arm64 {
-	__u64 regs[31];
+	__u64 regs[31], sp;
 	__s32 syscallno;
 };
 

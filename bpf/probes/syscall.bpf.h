@@ -19,7 +19,6 @@ struct syscall {
 #define FUTEX_X86         202
 #define FUTEX_ARM64       98
 #define FUTEX_OPERATION   0x7f /* FUTEX_CMD_MASK */
-#define FUTEX_WAIT        0
 #define FUTEX_WAIT_BITSET 9
 
 static __always_inline int syscall_read_x86(const struct pt_regs___x86 *regs, struct syscall *ret)
@@ -43,7 +42,21 @@ static __always_inline int syscall_read_arm64(const struct pt_regs___arm64 *regs
 	return 1;
 }
 
-/* Does the thread wait for another one, and for nothing else: on a futex, without a timeout? */
+/* Where the stack of the current thread ends, in user space. */
+static __always_inline __u64 syscall_stack(void)
+{
+	const void *regs = (const void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+
+	if (bpf_core_field_exists(struct pt_regs___x86, sp))
+		return BPF_CORE_READ((const struct pt_regs___x86 *)regs, sp);
+	return BPF_CORE_READ((const struct pt_regs___arm64 *)regs, sp);
+}
+
+/*
+ * Does the thread wait for another one, and for nothing else: on a futex, without a timeout?
+ * FUTEX_WAIT is not meant: it is what glibc waits for a mutex with, and who leaves one hands over
+ * nothing.
+ */
 static __always_inline int syscall_is_wait(struct task_struct *task)
 {
 	const void *regs = (const void *)bpf_task_pt_regs(task);
@@ -54,7 +67,7 @@ static __always_inline int syscall_is_wait(struct task_struct *task)
 								 : !syscall_read_arm64(regs, &s))
 		return 0;
 	operation = s.arg[1] & FUTEX_OPERATION;
-	return (operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET) && !s.arg[3];
+	return operation == FUTEX_WAIT_BITSET && !s.arg[3];
 }
 
 #endif

@@ -36,7 +36,7 @@ static __always_inline __u64 turn_item(const struct file *file)
  * Is the socket read by a loop, that is: without blocking, and told by epoll when? Fills in the
  * turn in which it is read now.
  */
-static __always_inline int turn_begin(const struct sock *sk, struct turn *ret_turn)
+static __always_inline enum actor_loop turn_begin(const struct sock *sk, struct turn *ret_turn)
 {
 	const struct socket___kernel *socket = sk->sk_socket;
 	const struct file *file = socket ? socket->file : NULL;
@@ -46,11 +46,11 @@ static __always_inline int turn_begin(const struct sock *sk, struct turn *ret_tu
 	ret_turn->switches = turn_switches();
 	ret_turn->item = 0;
 	if (!item)
-		return 0;
+		return file && (file->f_flags & NONBLOCK) ? ACTOR_LOOP_MAYBE : ACTOR_BLOCKS;
 	bpf_core_read(&events, sizeof(events), &((struct epitem *)item)->event.events);
 	if (events & WAIT_IN && !(events & WAIT_ET))
 		ret_turn->item = item;
-	return (events & WAIT_IN) != 0;
+	return events & WAIT_IN ? ACTOR_LOOP : ACTOR_LOOP_MAYBE;
 }
 
 /* Has the thread that runs now not been back in epoll_wait() since? */
