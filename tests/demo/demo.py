@@ -4,7 +4,8 @@
 
     curl (client) --> nginx --> a Python service (app) --> a server that records (outside)
 
-Three network namespaces; ctxpropd runs in "app" only. Exit status 1 if anything arrived otherwise
+Three network namespaces; ctxpropd runs in "app" only. The service makes two calls for each request
+and copies no header of it: that they belong to one trace is ctxprop's doing. Exit status 1 if anything arrived otherwise
 than it should. Nothing is left behind.
 """
 import argparse
@@ -28,7 +29,8 @@ CLIENT, APP_FRONT = "10.50.0.1", "10.50.0.2"
 APP_BACK, OUTSIDE = "10.50.1.1", "10.50.1.2"
 SERVICE_PORT = 9000
 OWN = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-ADDED = re.compile(r"00-[0-9a-f]{32}-[0-9a-f]{16}-03")
+CALLERS = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-03"
+ADDED = re.compile(r"00-([0-9a-f]{32})-([0-9a-f]{16})-03")
 BOLD, GREEN, RED, PLAIN = ("\033[1m", "\033[32m", "\033[31m", "\033[0m") \
     if sys.stdout.isatty() else ("", "", "", "")
 
@@ -60,14 +62,16 @@ class Scene:
 class Step:
     """Some traffic, and what has to arrive outside because of it."""
 
-    def __init__(self, title, path, *arguments, body=b"", times=1, own=None):
+    def __init__(self, title, path, *arguments, body=b"", times=1, own=None, caller=None):
         self.title, self.path, self.arguments, self.body = title, path, arguments, body
-        self.times, self.own = times, own
+        self.times, self.own, self.caller = times, own, caller
 
     def run(self, scene):
         """Send it; returns the requests that arrived outside."""
         scene.recorder.clear()
         body = ["--data-binary", f"@{scene.folder}/body", "-H", "Expect:"] if self.body else []
+        if self.caller:
+            body += ["-H", f"traceparent: {self.caller}"]
         (scene.folder / "body").write_bytes(self.body)
         scene.curl(*body, *self.arguments, *[f"http://{APP_FRONT}:8080{self.path}"] * self.times)
         return list(scene.recorder.requests)
@@ -80,14 +84,25 @@ class Step:
             wrong.append(f"{len(arrived)} of {len(wanted)} requests arrived")
         if any(request.sha256 != hashlib.sha256(self.body).hexdigest() for request in arrived):
             wrong.append("a body was changed")
-        if any(not self.header_is_right(request.traceparents) for request in arrived):
+        if not self.headers_are_right([request.traceparents for request in arrived]):
             wrong.append("traceparent: " + "; ".join(str(r.traceparents) for r in arrived))
         return wrong
 
-    def header_is_right(self, values):
+    def headers_are_right(self, values):
+        """One header each; the two calls of a request in one trace, the caller's if it has one."""
         if self.own:
-            return values == [self.own]
-        return len(values) == 1 and ADDED.fullmatch(values[0])
+            return all(value == [self.own] for value in values)
+        added = [ADDED.fullmatch(value[0]) if len(value) == 1 else None for value in values]
+        if not all(added):
+            return False
+        traces = [match[1] for match in added]
+        spans = {match[2] for match in added}
+        if traces[0::2] != traces[1::2] or len(spans) != len(values):
+            return False
+        if self.caller:
+            _, trace, span, _ = self.caller.split("-")
+            return set(traces) == {trace} and span not in spans
+        return len(set(traces)) == self.times
 
 
 STEPS = (
@@ -96,7 +111,8 @@ STEPS = (
     Step("POST, 3 MB", "/upload", body=os.urandom(3_000_000)),
     Step("GET, head of 4 KB (three segments)", "/long", "-H", "X-Pad: " + "p" * 4000),
     Step("20 GETs in a row", "/many", times=20),
-    Step("GET, traceparent by the application", "/traced", "-H", f"traceparent: {OWN}",
+    Step("GET, the caller sends a traceparent", "/traced", caller=CALLERS),
+    Step("GET, traceparent by the application", "/own", "-H", f"traceparent: {OWN}",
          "-H", "X-Pass-On: 1", own=OWN),
 )
 
@@ -108,13 +124,21 @@ def show_bytes(request):
         print(f"    {mark}{line.encode('unicode_escape').decode()}{end}")
 
 
+def traces_seen(step, arrived):
+    """Which traces the requests outside belong to, in words."""
+    traces = {value.split("-")[1] for request in arrived for value in request.traceparents}
+    if step.own:
+        return "the application's own"
+    if step.caller and traces == {step.caller.split("-")[1]}:
+        return "the caller's"
+    return f"{len(traces)} new"
+
+
 def show_row(step, arrived, wrong):
-    headers = {value for request in arrived for value in request.traceparents}
     count = f"{sum(len(r.traceparents) for r in arrived)} on {len(arrived)}"
-    ids = "the application's own" if step.own else f"{len(headers)} different"
     size = f"{len(step.body):,}" if step.body else "-"
     verdict = f"{RED}WRONG{PLAIN}" if wrong else f"{GREEN}ok{PLAIN}"
-    print(f"{step.title:38} {count:>9}  {ids:22} {size:>10}  {verdict}")
+    print(f"{step.title:38} {count:>9}  {traces_seen(step, arrived):22} {size:>10}  {verdict}")
 
 
 def show_commands(agent):
@@ -131,11 +155,12 @@ def play(scene):
     print(f"{BOLD}The first request, as the server outside got it{PLAIN}")
     if results[0][1]:
         show_bytes(results[0][1][0])
-    print(f"\n{BOLD}{'curl sent, through nginx':38} {'headers':>9}  {'traceparent values':22} "
+    print(f"\n{BOLD}{'curl sent, through nginx':38} {'headers':>9}  {'traces':22} "
           f"{'body bytes':>10}{PLAIN}")
     for step, arrived, wrong in results:
         show_row(step, arrived, wrong)
-    print("headers: traceparent headers on requests that arrived; the service makes two per request")
+    print("headers: traceparent headers on requests that arrived; the service makes two calls per "
+          "request,\nand both have to be in the trace of that request")
     show_commands(scene.agent)
     return [f"{step.title}: {what}" for step, _, wrong in results for what in wrong]
 
