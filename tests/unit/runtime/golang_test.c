@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What is found in real Go programs, held against the bytes that stand there. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "runtime/golang.h"
+
+#define CALL      0xe8
+#define JBE_SHORT 0x76
+#define JBE       0x0f
+
+static __u8 byte_at(int fd, __u64 offset)
+{
+	__u8 byte;
+
+	assert_int_equal(pread(fd, &byte, 1, (off_t)offset), 1);
+	return byte;
+}
+
+static void check_program(const char *name)
+{
+	char path[512];
+	struct elf_image *image;
+	struct golang golang;
+	const char *why = NULL;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", GO_PROGRAMS, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(elf_image_open(fd, &image), 0);
+	if (golang_inspect(image, &golang, &why))
+		fail_msg("%s: %s", name, why);
+	assert_int_equal(golang.runtime.kind, RUNTIME_GO);
+	assert_true(golang.minor >= 18);
+	assert_int_equal(golang.runtime.g_offset, -8);
+	assert_true(golang.runtime.watchers[0]);
+	assert_int_equal(byte_at(fd, golang.offset[GOLANG_STARTED]), CALL);
+	for (int i = GOLANG_WRITES; i < GOLANG_PROBES; i++) {
+		__u8 code = byte_at(fd, golang.offset[i]);
+
+		if (code != JBE && code != JBE_SHORT)
+			fail_msg("%s: probe %d is at an instruction 0x%02x", name, i, code);
+	}
+	elf_image_close(image);
+	close(fd);
+}
+
+static void plain(void **state)
+{
+	(void)state;
+	check_program("go_plain");
+}
+
+static void stripped(void **state)
+{
+	(void)state;
+	check_program("go_stripped");
+}
+
+static void position_independent(void **state)
+{
+	(void)state;
+	check_program("go_pie");
+}
+
+/* Linked by the C linker: the table of functions has no section of its own, and is relocated. */
+static void position_independent_cgo(void **state)
+{
+	(void)state;
+	check_program("go_pie_cgo");
+}
+
+static void other_programs_are_not_go(void **state)
+{
+	struct elf_image *image;
+	struct golang golang;
+	const char *why;
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+	(void)state;
+	assert_int_equal(elf_image_open(fd, &image), 0);
+	assert_int_equal(golang_inspect(image, &golang, &why), -ENOENT);
+	elf_image_close(image);
+	close(fd);
+	fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+	assert_int_equal(elf_image_open(fd, &image), -ENOEXEC);
+	close(fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(plain),
+	    cmocka_unit_test(stripped),
+	    cmocka_unit_test(position_independent),
+	    cmocka_unit_test(position_independent_cgo),
+	    cmocka_unit_test(other_programs_are_not_go),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
