@@ -20,7 +20,7 @@ struct go_program {
 	struct go_program *next;
 	struct stat file;
 	struct golang golang;
-	char pin[GOLANG_PROBES][PINS_PATH_MAX]; /* empty: none */
+	char pin[GOLANG_SITES][PINS_PATH_MAX]; /* empty: none */
 };
 
 struct go_programs {
@@ -33,7 +33,7 @@ struct go_programs {
 
 static void unpin(struct go_program *program)
 {
-	for (int i = 0; i < GOLANG_PROBES; i++)
+	for (int i = 0; i < GOLANG_SITES; i++)
 		if (program->pin[i][0])
 			unlink(program->pin[i]);
 }
@@ -108,19 +108,23 @@ static int attach_all(struct go_programs *programs, struct go_program *program, 
 {
 	const struct bpf_program *const probes[GOLANG_PROBES] = {
 	    [GOLANG_STARTED] = programs->bpf->progs.probe_go_started,
-	    [GOLANG_WRITES] = programs->bpf->progs.probe_go_connection,
-	    [GOLANG_READS] = programs->bpf->progs.probe_go_connection,
+	    [GOLANG_CONNECTION] = programs->bpf->progs.probe_go_connection,
 	    [GOLANG_ROUND_TRIP] = programs->bpf->progs.probe_go_round_trip,
 	    [GOLANG_SEND] = programs->bpf->progs.probe_go_send,
 	    [GOLANG_RECEIVE] = programs->bpf->progs.probe_go_receive,
+	    [GOLANG_STORE] = programs->bpf->progs.probe_go_store,
+	    [GOLANG_TAKE] = programs->bpf->progs.probe_go_take,
 	};
-	int count = golang->runtime.flags & RUNTIME_POOLS ? GOLANG_PROBES : GOLANG_SEND;
+	enum golang_probe end = golang->runtime.flags & RUNTIME_POOLS ? GOLANG_PROBES : GOLANG_SEND;
 	int err = 0;
 
-	for (int i = 0; !err && i < count; i++)
-		if (golang->offset[i] && !program->pin[i][0])
-			err = attach_one(programs, probes[i], path, golang->offset[i],
+	for (unsigned int i = 0; !err && i < golang->site_count; i++) {
+		const struct golang_site *site = &golang->site[i];
+
+		if (site->probe < end && !program->pin[i][0])
+			err = attach_one(programs, probes[site->probe], path, site->offset,
 					 program->pin[i]);
+	}
 	return err;
 }
 

@@ -14,19 +14,60 @@
 #define CODE_MAX      (64 * 1024) /* bytes of a function that are looked at */
 #define HEADER_PREFIX 8           /* magic number, zeros, sizes: the same for all tables */
 
-/* Functions whose places are wanted: those that are probed, then others. */
-enum function { NEWPROC = GOLANG_STARTED, RUNQPUT = GOLANG_PROBES, GOGO, FUNCTIONS };
+/* Functions whose places are wanted. */
+enum function {
+	NEWPROC,
+	RUNQPUT,
+	GOGO,
+	WRITE_LOOP,
+	READ_LOOP,
+	ROUND_TRIP,
+	SEND,
+	RECV,
+	CHANSEND,
+	CHANRECV,
+	SELECTGO,
+	MEMMOVE,
+	MEMCLR,
+	FUNCTIONS
+};
 
 static const char *const function_names[FUNCTIONS] = {
     [NEWPROC] = "runtime.newproc.func1",
-    [GOLANG_WRITES] = "net/http.(*persistConn).writeLoop",
-    [GOLANG_READS] = "net/http.(*persistConn).readLoop",
-    [GOLANG_ROUND_TRIP] = "net/http.(*persistConn).roundTrip",
-    [GOLANG_SEND] = "runtime.send",
-    [GOLANG_RECEIVE] = "runtime.recv",
     [RUNQPUT] = "runtime.runqput",
     [GOGO] = "gogo",
+    [WRITE_LOOP] = "net/http.(*persistConn).writeLoop",
+    [READ_LOOP] = "net/http.(*persistConn).readLoop",
+    [ROUND_TRIP] = "net/http.(*persistConn).roundTrip",
+    [SEND] = "runtime.send",
+    [RECV] = "runtime.recv",
+    [CHANSEND] = "runtime.chansend",
+    [CHANRECV] = "runtime.chanrecv",
+    [SELECTGO] = "runtime.selectgo",
+    [MEMMOVE] = "runtime.typedmemmove",
+    [MEMCLR] = "runtime.typedmemclr",
 };
+
+/* Probes at the entry of a function; a program may lack it. */
+static const struct entry_site {
+	enum function function;
+	enum golang_probe probe;
+} entry_sites[] = {
+    {WRITE_LOOP, GOLANG_CONNECTION}, {READ_LOOP, GOLANG_CONNECTION},
+    {ROUND_TRIP, GOLANG_ROUND_TRIP}, {SEND, GOLANG_SEND},
+    {RECV, GOLANG_RECEIVE},
+};
+
+/* Probes at all calls that one function makes of another. */
+static const struct call_site {
+	enum function caller, callee;
+	enum golang_probe probe;
+} call_sites[] = {
+    {NEWPROC, RUNQPUT, GOLANG_STARTED}, {CHANSEND, MEMMOVE, GOLANG_STORE},
+    {SELECTGO, MEMMOVE, GOLANG_STORE},  {CHANRECV, MEMCLR, GOLANG_TAKE},
+    {SELECTGO, MEMCLR, GOLANG_TAKE},
+};
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* What `go cr.backgroundRead()` is compiled to, under names that change from version to version. */
 static const char watcher_prefix[] = "net/http.(*connReader).startBackgroundRead.";
@@ -103,49 +144,68 @@ static size_t read_code(struct elf_image *image, const struct pclntab_function *
 	return function->name && !elf_image_read(image, function->start, to, size) ? size : 0;
 }
 
-static int place_started(struct elf_image *image, const struct places *places, __u8 *code,
-			 __u64 *ret_offset)
+static int add_site(struct elf_image *image, struct golang *golang, enum golang_probe probe,
+		    __u64 address)
 {
-	const struct pclntab_function *newproc = &places->function[NEWPROC];
-	size_t at, size = read_code(image, newproc, code);
-	int err =
-	    machine_code_call(code, size, newproc->start, places->function[RUNQPUT].start, &at);
+	struct golang_site *site = &golang->site[golang->site_count];
 
-	return err ? err : elf_image_offset(image, newproc->start + at, ret_offset);
+	if (golang->site_count == GOLANG_SITES)
+		return -E2BIG;
+	site->probe = probe;
+	golang->site_count++;
+	return elf_image_offset(image, address, &site->offset);
 }
 
-/* A function that the program may lack: then the offset stays 0. */
-static int place_entry(struct elf_image *image, const struct pclntab_function *function, __u8 *code,
-		       __u64 *ret_offset)
+static int place_entry(struct elf_image *image, const struct places *places,
+		       const struct entry_site *at, __u8 *code, struct golang *golang)
 {
+	const struct pclntab_function *function = &places->function[at->function];
 	size_t size = read_code(image, function, code);
 
-	*ret_offset = 0;
 	if (!function->name)
 		return 0;
-	return elf_image_offset(image, function->start + machine_code_entry(code, size),
-				ret_offset);
+	return add_site(image, golang, at->probe, function->start + machine_code_entry(code, size));
+}
+
+/* -ENOENT: no such call. */
+static int place_calls(struct elf_image *image, const struct places *places,
+		       const struct call_site *at, __u8 *code, struct golang *golang)
+{
+	const struct pclntab_function *caller = &places->function[at->caller];
+	size_t size = read_code(image, caller, code), offset = 0;
+	__u64 target = places->function[at->callee].start;
+	int err = machine_code_call(code, size, caller->start, target, 0, &offset);
+
+	if (err)
+		return err;
+	while (!err) {
+		err = add_site(image, golang, at->probe, caller->start + offset);
+		if (!err)
+			err = machine_code_call(code, size, caller->start, target, offset + 1,
+						&offset);
+	}
+	return err == -ENOENT ? 0 : err;
 }
 
 static int place_probes(struct elf_image *image, const struct places *places, struct golang *golang,
 			const char **ret_why)
 {
 	static __u8 code[CODE_MAX];
-	size_t size;
+	size_t size = read_code(image, &places->function[GOGO], code);
+	int err = 0;
 
 	*ret_why = "the place where it stores the goroutine is not known";
-	size = read_code(image, &places->function[GOGO], code);
 	if (machine_code_g_offset(code, size, &golang->runtime.g_offset))
 		return -ENOTSUP;
-	*ret_why = "the place where it starts goroutines is not known";
-	if (place_started(image, places, code, &golang->offset[GOLANG_STARTED]))
+	*ret_why = "its runtime starts goroutines, or sends over channels, in ways not known";
+	for (size_t i = 0; !err && i < COUNT(call_sites); i++)
+		err = place_calls(image, places, &call_sites[i], code, golang);
+	for (size_t i = 0; !err && i < COUNT(entry_sites); i++)
+		err = place_entry(image, places, &entry_sites[i], code, golang);
+	if (err)
 		return -ENOTSUP;
-	*ret_why = "functions of its table are not in the file";
-	for (int i = GOLANG_WRITES; i < GOLANG_PROBES; i++)
-		if (place_entry(image, &places->function[i], code, &golang->offset[i]))
-			return -ENOTSUP;
-	*ret_why = "";
 	memcpy(golang->runtime.watchers, places->watchers, sizeof(places->watchers));
+	*ret_why = "";
 	return 0;
 }
 
@@ -160,6 +220,7 @@ static int check_version(const struct elf_section *build, struct golang *golang,
 		return -ENOTSUP;
 	golang->runtime.kind = RUNTIME_GO;
 	golang->runtime.curg_offset = golang->minor < 25 ? 192 : 184;
+	golang->runtime.recvx_offset = golang->minor < 23 ? 48 : 56;
 	return 0;
 }
 

@@ -6,22 +6,31 @@
 #include "context/runtime.h"
 #include "runtime/elf_image.h"
 
-/* Where programs of bpf/probes/goroutine.bpf.c are attached. */
+/* Programs of bpf/probes/goroutine.bpf.c, and where they are attached. */
 enum golang_probe {
 	GOLANG_STARTED,    /* where runtime.newproc calls runtime.runqput */
-	GOLANG_WRITES,     /* net/http.(*persistConn).writeLoop */
-	GOLANG_READS,      /* net/http.(*persistConn).readLoop */
+	GOLANG_CONNECTION, /* net/http.(*persistConn).writeLoop, readLoop */
 	GOLANG_ROUND_TRIP, /* net/http.(*persistConn).roundTrip */
-	GOLANG_SEND,       /* runtime.send: over a channel */
+	GOLANG_SEND,       /* runtime.send: over a channel; this and the rest only for pools */
 	GOLANG_RECEIVE,    /* runtime.recv */
+	GOLANG_STORE,      /* where a message is copied to a channel's buffer */
+	GOLANG_TAKE,       /* where it is cleared there */
 	GOLANG_PROBES
 };
 
+struct golang_site {
+	enum golang_probe probe;
+	__u64 offset; /* in the file */
+};
+
+#define GOLANG_SITES 16
+
 struct golang {
-	struct runtime runtime;      /* kind RUNTIME_GO; addresses as in the file */
-	unsigned int minor;          /* of Go's version: 1.<minor> */
-	__u64 entry;                 /* address at which the program begins, as in the file */
-	__u64 offset[GOLANG_PROBES]; /* in the file; 0: the program has no such function */
+	struct runtime runtime; /* kind RUNTIME_GO; addresses as in the file */
+	unsigned int minor;     /* of Go's version: 1.<minor> */
+	__u64 entry;            /* address at which the program begins, as in the file */
+	unsigned int site_count;
+	struct golang_site site[GOLANG_SITES];
 };
 
 /*

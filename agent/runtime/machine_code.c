@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <endian.h>
 #include <errno.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "runtime/machine_code.h"
@@ -17,22 +16,18 @@ static __u32 read_u32(const __u8 *at)
 	return le32toh(value);
 }
 
-int machine_code_call(const __u8 *code, size_t size, __u64 address, __u64 target,
+int machine_code_call(const __u8 *code, size_t size, __u64 address, __u64 target, size_t from,
 		      size_t *ret_offset)
 {
-	bool found = false;
-
-	for (size_t i = 0; i + CALL_SIZE <= size; i++) {
+	for (size_t i = from; i + CALL_SIZE <= size; i++) {
 		__u64 to = address + i + CALL_SIZE + (__u64)(__s32)read_u32(code + i + 1);
 
 		if (code[i] != CALL || to != target)
 			continue;
-		if (found)
-			return -ENOENT;
-		found = true;
 		*ret_offset = i;
+		return 0;
 	}
-	return found ? 0 : -ENOENT;
+	return -ENOENT;
 }
 
 int machine_code_g_offset(const __u8 *code, size_t size, __s32 *ret_offset)

@@ -12,10 +12,10 @@
  */
 
 /*
- * Where code that stands at `address` calls the function at `target`: the offset of the call.
- * 0, or -ENOENT when it does so nowhere, or at more than one place.
+ * Where code that stands at `address` calls the function at `target`: the offset of the first
+ * call at or behind the offset `from`. 0, or -ENOENT.
  */
-int machine_code_call(const __u8 *code, size_t size, __u64 address, __u64 target,
+int machine_code_call(const __u8 *code, size_t size, __u64 address, __u64 target, size_t from,
 		      size_t *ret_offset);
 
 /*

@@ -9,6 +9,7 @@
 
 #define CTXPROP_RUNTIMES_MAX   16384 /* processes that have taken a request */
 #define CTXPROP_GOROUTINES_MAX 16384
+#define CTXPROP_MESSAGES_MAX   16384
 #define CTXPROP_GO_SOCKETS_MAX 4096
 #define CTXPROP_STARTS_MAX     4096
 
@@ -38,6 +39,14 @@ struct {
 	__type(key, struct process_address);
 	__type(value, struct round_trip);
 } round_trips __weak SEC(".maps");
+
+/* By the address of a place in the buffer of a channel: for which request its message was sent. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, CTXPROP_MESSAGES_MAX);
+	__type(key, struct process_address);
+	__type(value, struct named);
+} messages __weak SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);

@@ -30,9 +30,11 @@ struct runtime {
 	__u32 flags;                      /* enum runtime_flags */
 	__s32 g_offset;                   /* of `g`, from the thread pointer */
 	__u32 curg_offset;                /* of `curg` in Go's struct m */
+	__u32 recvx_offset;               /* of `recvx` in Go's struct hchan */
+	__u32 reserved;                   /* 0 */
 	__u64 watchers[RUNTIME_WATCHERS]; /* addresses; 0: none */
 };
-_Static_assert(sizeof(struct runtime) == 48, "runtime is shared");
+_Static_assert(sizeof(struct runtime) == 56, "runtime is shared");
 
 /* Where things stand in Go's structs, in all versions that are supported. */
 #define GO_G_OFFSET          -8 /* of g, from the thread pointer, in nearly all programs */
@@ -40,29 +42,38 @@ _Static_assert(sizeof(struct runtime) == 48, "runtime is shared");
 #define GO_G_M               48 /* g.m */
 #define GO_G_SCHED_PC        64 /* g.sched.pc: in a new goroutine, what it begins with */
 #define GO_HCHAN_DATAQSIZ    8  /* hchan.dataqsiz: room for messages that nobody waits for */
+#define GO_HCHAN_BUF         16 /* hchan.buf: these messages */
+#define GO_HCHAN_ELEMSIZE    24 /* hchan.elemsize, 2 bytes: of one */
+#define GO_TYPE_SIZE         0  /* _type.Size_ */
 #define GO_SUDOG_G           0  /* sudog.g: the one that waits */
 #define GO_PERSIST_CONN_CONN 88 /* persistConn.conn, of which the pointer */
 #define GO_TCP_CONN_FD       0  /* TCPConn.fd, a pointer */
 #define GO_NET_FD_SYSFD      16 /* netFD.pfd.Sysfd, 4 bytes */
+
+/* A request that a runtime names. */
+struct named {
+	__u64 request;  /* 0: none */
+	__u32 doubtful; /* 1: only to be believed if no other request could be meant */
+	__u32 reserved; /* 0 */
+};
 
 /*
  * Map `goroutines`: what is known of one beside what any worker has (map `workers`). A
  * goroutine's memory is used again, so an entry is written anew when a goroutine starts.
  */
 struct goroutine {
-	__u64 inherited;  /* request of the one that started it */
-	__u64 start;      /* address that it began at */
-	__u64 handed;     /* request of the one whose message it has received; good for one call */
-	__u64 serves;     /* goroutine that it does a part of the work of */
-	__u64 connection; /* of net/http's client, which it reads or writes for others */
+	__u64 inherited;     /* request of the one that started it */
+	__u64 start;         /* address that it began at */
+	struct named handed; /* with the last message that it has received; good for one call */
+	__u64 serves;        /* goroutine that it does a part of the work of */
+	__u64 connection;    /* of net/http's client, which it reads or writes for others */
 };
 
-/* A request that a runtime names. */
-struct named {
-	__u64 request;  /* 0: none */
-	__u32 doubtful; /* 1: only to be believed if no other request could be meant */
-	__u32 reserved;
-};
+/*
+ * Smaller messages (of nothing, of a truth value, of a number) are signals, not work that is
+ * handed over: they come from whoever it may be.
+ */
+#define MESSAGE_SIZE_MIN 8
 
 /* Addresses of one process. */
 struct process_address {

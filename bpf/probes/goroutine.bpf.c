@@ -1,42 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What goroutines do for each other, seen at a few places of a Go program: where a goroutine is
- * made, and where net/http's client hands a request to the goroutine that writes it. Attached to
- * programs that take requests; to channels only in those that have calls of unknown goroutines.
- * (Arguments stand in registers since Go 1.17.)
+ * Goroutines that work for others: those that they start, and those of net/http's client that
+ * write and read for them. Attached to Go programs that take requests.
  */
 #include <linux/bpf.h>
-#include <linux/ptrace.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 #include "probes/goroutine.bpf.h"
 #include "probes/goroutine_socket.bpf.h"
-
-/* Arguments of a Go function. */
-static __always_inline __u64 first_argument(const struct pt_regs *ctx)
-{
-	return ctx->rax;
-}
-
-static __always_inline __u64 second_argument(const struct pt_regs *ctx)
-{
-	return ctx->rbx;
-}
-
-/* The current goroutine, if this is a Go program that is known. */
-static __always_inline int current_goroutine(struct worker_key *ret_key,
-					     const struct runtime **ret_runtime)
-{
-	const struct runtime *runtime;
-
-	*ret_key = (struct worker_key){.tgid = bpf_get_current_pid_tgid() >> 32};
-	runtime = runtime_lookup(ret_key->tgid);
-	if (!runtime || runtime->kind != RUNTIME_GO)
-		return 0;
-	ret_key->goroutine = goroutine_current(runtime);
-	*ret_runtime = runtime;
-	return ret_key->goroutine != 0;
-}
+#include "probes/goroutine_uprobe.bpf.h"
 
 static __always_inline int is_watcher(const struct runtime *runtime, __u64 start)
 {
@@ -149,57 +121,6 @@ int probe_go_round_trip(struct pt_regs *ctx)
 	}
 	if (!trip.writer)
 		await_writer(&at);
-	return 0;
-}
-
-/*
- * A message goes from one goroutine to another without a stay in between. Of other channels is
- * not known whose message it is.
- */
-static __always_inline void handed(__u64 channel, const struct worker_key *from,
-				   const struct worker_key *to)
-{
-	const struct goroutine *sender = bpf_map_lookup_elem(&goroutines, from);
-	struct goroutine *receiver = bpf_map_lookup_elem(&goroutines, to);
-	struct goroutine first = {};
-
-	if (worker_lookup(to) || (sender && sender->connection))
-		return; /* it reads requests itself, or gets an answer that it has waited for */
-	if (!go_read(channel + GO_HCHAN_DATAQSIZ))
-		first.handed = goroutine_request(from).request;
-	if (receiver)
-		receiver->handed = first.handed;
-	else if (first.handed)
-		bpf_map_update_elem(&goroutines, to, &first, BPF_ANY);
-}
-
-/* runtime.send: the current goroutine finds one that waits to receive. */
-SEC("uprobe")
-int probe_go_send(struct pt_regs *ctx)
-{
-	struct worker_key from, to;
-	const struct runtime *runtime;
-
-	if (!current_goroutine(&from, &runtime))
-		return 0;
-	to = from;
-	to.goroutine = go_read(second_argument(ctx) + GO_SUDOG_G);
-	handed(first_argument(ctx), &from, &to);
-	return 0;
-}
-
-/* runtime.recv: the current goroutine finds one that waits to send. */
-SEC("uprobe")
-int probe_go_receive(struct pt_regs *ctx)
-{
-	struct worker_key from, to;
-	const struct runtime *runtime;
-
-	if (!current_goroutine(&to, &runtime))
-		return 0;
-	from = to;
-	from.goroutine = go_read(second_argument(ctx) + GO_SUDOG_G);
-	handed(first_argument(ctx), &from, &to);
 	return 0;
 }
 

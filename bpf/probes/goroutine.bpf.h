@@ -105,8 +105,8 @@ static __always_inline struct named goroutine_request(const struct worker_key *k
 	goroutine = bpf_map_lookup_elem(&goroutines, key);
 	if (!goroutine)
 		return own;
-	if (goroutine->handed && request_lookup(goroutine->handed))
-		return (struct named){.request = goroutine->handed};
+	if (goroutine->handed.request && request_lookup(goroutine->handed.request))
+		return goroutine->handed;
 	return goroutine_inherited(key, goroutine);
 }
 
@@ -118,7 +118,7 @@ static __always_inline struct named goroutine_calls(const struct worker_key *key
 	const struct process *p;
 
 	if (goroutine)
-		goroutine->handed = 0;
+		goroutine->handed.request = 0;
 	p = named.request ? NULL : process_lookup(&key->tgid);
 	if (p && tally_active(&p->tally))
 		runtime_suspects_pool(key->tgid);

@@ -51,22 +51,28 @@ static void calls(void **state)
 	size_t at = 99;
 
 	(void)state;
-	assert_int_equal(machine_code_call(bytes, SIZE(code), 0x1000, 0x1000 + 8 + 0x4086, &at), 0);
+	assert_int_equal(machine_code_call(bytes, SIZE(code), 0x1000, 0x1000 + 8 + 0x4086, 0, &at),
+			 0);
 	assert_int_equal(at, 3);
-	assert_int_equal(machine_code_call(bytes, SIZE(code), 0x1000, 0x1000 + 14 + 8, &at), 0);
+	assert_int_equal(machine_code_call(bytes, SIZE(code), 0x1000, 0x1000 + 14 + 8, 0, &at), 0);
 	assert_int_equal(at, 9);
-	assert_int_equal(machine_code_call(bytes, SIZE(code), 0x1000, 0x2000, &at), -ENOENT);
-	assert_int_equal(machine_code_call(bytes, 12, 0x1000, 0x1000 + 14 + 8, &at), -ENOENT);
+	assert_int_equal(machine_code_call(bytes, SIZE(code), 0x1000, 0x2000, 0, &at), -ENOENT);
+	assert_int_equal(machine_code_call(bytes, 12, 0x1000, 0x1000 + 14 + 8, 0, &at), -ENOENT);
 }
 
-static void a_call_that_is_made_twice_is_none(void **state)
+static void one_call_after_another(void **state)
 {
 	/* call +5; call +0 */
 	static const char code[] = "\xe8\x05\x00\x00\x00\xe8\x00\x00\x00\x00";
+	const __u8 *bytes = (const __u8 *)code;
 	size_t at;
 
 	(void)state;
-	assert_int_equal(machine_code_call((const __u8 *)code, SIZE(code), 0, 10, &at), -ENOENT);
+	assert_int_equal(machine_code_call(bytes, SIZE(code), 0, 10, 0, &at), 0);
+	assert_int_equal(at, 0);
+	assert_int_equal(machine_code_call(bytes, SIZE(code), 0, 10, 1, &at), 0);
+	assert_int_equal(at, 5);
+	assert_int_equal(machine_code_call(bytes, SIZE(code), 0, 10, 6, &at), -ENOENT);
 }
 
 static int g_offset_of(const char *code, size_t size)
@@ -99,7 +105,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(entries),
 	    cmocka_unit_test(calls),
-	    cmocka_unit_test(a_call_that_is_made_twice_is_none),
+	    cmocka_unit_test(one_call_after_another),
 	    cmocka_unit_test(g_offsets),
 	};
 
