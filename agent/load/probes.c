@@ -20,10 +20,16 @@ static const struct candidate {
 	const char *program;
 	bool required; /* without this event the others would draw wrong conclusions */
 } candidates[] = {
-    {"recv", "probe_recv", true},        {"send", "probe_send_tp", true},
-    {"send", "probe_send_fentry", true}, {"connect", "probe_state", true},
-    {"fork", "probe_fork", false},       {"exit", "probe_exit", true},
-    {"wake", "probe_wake", false},       {"exec", "probe_exec", true},
+    {"recv", "probe_recv", true},
+    {"send", "probe_send_tp", true},
+    {"send", "probe_send_fentry", true},
+    {"connect", "probe_state", true},
+    {"unix-send", "probe_unix_send", false},
+    {"unix-recv", "probe_unix_recv", false},
+    {"fork", "probe_fork", false},
+    {"exit", "probe_exit", true},
+    {"wake", "probe_wake", false},
+    {"exec", "probe_exec", true},
 };
 #define CANDIDATES (sizeof(candidates) / sizeof(candidates[0]))
 

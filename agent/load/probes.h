@@ -16,7 +16,7 @@ struct probe_hook {
 	int err;                   /* -errno of the hook that was tried last, if there is none */
 };
 
-#define PROBE_EVENTS_MAX 16
+#define PROBE_EVENTS_MAX 24
 
 struct probe_hooks {
 	struct probe_hook event[PROBE_EVENTS_MAX];

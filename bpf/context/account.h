@@ -107,8 +107,11 @@ static __always_inline void worker_restore(struct worker *w, const struct worker
 		worker_unpublish(w, key);
 }
 
-/* A request is over. Returns 0 when it is not known, or was over already. */
-static __always_inline int engine_end(__u64 id)
+/*
+ * A request is over. Returns the one that another process works on for it (context/peer.h), if
+ * there is one, which is over, too.
+ */
+static __always_inline __u64 engine_end(__u64 id)
 {
 	struct request *r = request_lookup(id);
 	struct worker *w;
@@ -118,7 +121,7 @@ static __always_inline int engine_end(__u64 id)
 	w = worker_lookup(&r->worker);
 	if (w)
 		worker_restore(w, &r->worker, id);
-	return 1;
+	return r->peer;
 }
 
 #endif

@@ -52,7 +52,7 @@ static __always_inline int worker_is_loop(const struct worker *w)
 }
 
 /* The request that a worker is at now, as far as it can be known without looking at others. */
-static __always_inline __u64 worker_at(const struct worker *w, const struct actor *a)
+static __always_inline __u64 worker_at(const struct worker *w)
 {
 	if (!worker_is_loop(w))
 		return worker_only(w);
@@ -60,8 +60,7 @@ static __always_inline __u64 worker_at(const struct worker *w, const struct acto
 }
 
 /* What a loop, or a thread with several requests, has read last. */
-static __always_inline struct verdict evidence_of_loop(const struct worker *w,
-						       const struct actor *a)
+static __always_inline struct verdict evidence_of_loop(const struct worker *w)
 {
 	struct verdict v = {.evidence = w->read_by, .rivals = RIVALS_WORKER};
 
@@ -86,8 +85,7 @@ static __always_inline int process_makes_threads(const struct process *p)
 
 /* The evidence of highest rank for a call or connect that begins now. */
 static __always_inline struct verdict evidence_of(const struct worker *w, const struct process *p,
-						  const struct actor *a, const struct socket *s,
-						  int reused)
+						  const struct socket *s, int reused)
 {
 	__u64 own = w && !worker_is_loop(w) ? worker_only(w) : 0;
 
@@ -100,7 +98,7 @@ static __always_inline struct verdict evidence_of(const struct worker *w, const 
 	if (!reused && s->connected_for)
 		return (struct verdict){.request = s->connected_for, .evidence = EVIDENCE_CONNECT};
 	if (w && worker_is_loop(w))
-		return evidence_of_loop(w, a);
+		return evidence_of_loop(w);
 	if (w && w->inherited)
 		return (struct verdict){
 		    .request = w->inherited, .evidence = w->inherited_by, .rivals = RIVALS_PROCESS};
@@ -156,13 +154,15 @@ static __always_inline struct verdict decide(struct worker *w, const struct proc
 				     .evidence = EVIDENCE_GOROUTINE,
 				     .rivals = a->doubtful ? RIVALS_ANY : RIVALS_NONE};
 	else if (a->kind == ACTOR_THREAD)
-		v = evidence_of(w, p, a, s, reused);
-	if (!v.request && !v.veto && p && tally_open(&p->tally))
-		v.veto = VETO_NO_EVIDENCE;
+		v = evidence_of(w, p, s, reused);
 	if (v.request && !v.veto)
 		v.veto = veto_of(&v, w, p, reused);
 	if (v.request && !v.veto && v.rivals == RIVALS_WORKER)
 		v.veto = veto_of_path(&w->paths, (__u32)a->path);
+	if (!v.request && (!p || !tally_open(&p->tally)))
+		v.veto = VETO_NONE; /* there is none that it could belong to */
+	else if (!v.request && !v.veto)
+		v.veto = VETO_NO_EVIDENCE;
 	if (v.veto || !v.request) {
 		v.request = 0;
 		v.evidence = EVIDENCE_NONE;

@@ -9,8 +9,13 @@
 /* The request is over: nothing is its child any more. May be called more than once. */
 static __always_inline void context_request_ended(__u64 id)
 {
-	engine_end(id);
-	request_delete(id);
+	/* Also of the request that another process works on for this one. */
+	for (int i = 0; i < 2 && id; i++) {
+		__u64 peer = engine_end(id);
+
+		request_delete(id);
+		id = peer;
+	}
 }
 
 #endif

@@ -50,6 +50,19 @@ struct {
 	__type(value, struct process);
 } processes __weak SEC(".maps");
 
+/* Zeros: what new entries start from that are too large for the stack. */
+union blank_entry {
+	struct worker worker;
+	struct request request;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, union blank_entry);
+} blank_entry __weak SEC(".maps");
+
 /* Read by profilers; everything about it is fixed (see context/traces.h). */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -81,6 +94,26 @@ static __always_inline void request_delete(__u64 id)
 	bpf_map_delete_elem(&tracestates, &id);
 }
 
+/* A new entry of zeros; NULL when there is no room. */
+static __always_inline struct request *request_make(__u64 id)
+{
+	__u32 zero = 0;
+	const union blank_entry *blank = bpf_map_lookup_elem(&blank_entry, &zero);
+
+	if (!blank || bpf_map_update_elem(&requests, &id, &blank->request, BPF_NOEXIST))
+		return NULL;
+	return request_lookup(id);
+}
+
+/* A request gets the tracestate of another one, if that has one. */
+static __always_inline void tracestate_copy(__u64 from, __u64 to)
+{
+	const struct tracestate *state = bpf_map_lookup_elem(&tracestates, &from);
+
+	if (state && to)
+		bpf_map_update_elem(&tracestates, &to, state, BPF_ANY);
+}
+
 static __always_inline struct tracestate *tracestate_lookup(__u64 id)
 {
 	return bpf_map_lookup_elem(&tracestates, &id);
@@ -96,11 +129,15 @@ static __always_inline struct worker *worker_lookup(const struct worker_key *key
 static __always_inline struct worker *worker_make(const struct worker_key *key)
 {
 	struct worker *w = worker_lookup(key);
-	struct worker blank = {};
+	const union blank_entry *blank;
+	__u32 zero = 0;
 
 	if (w)
 		return w;
-	bpf_map_update_elem(&workers, key, &blank, BPF_NOEXIST);
+	blank = bpf_map_lookup_elem(&blank_entry, &zero);
+	if (!blank)
+		return NULL;
+	bpf_map_update_elem(&workers, key, &blank->worker, BPF_NOEXIST);
 	return worker_lookup(key);
 }
 

@@ -71,6 +71,8 @@ _Static_assert(sizeof(struct worker_key) == 16, "worker_key is shared");
 
 enum request_flags {
 	REQUEST_ROOT = 1 << 2, /* it brought no valid traceparent: the trace begins here */
+	REQUEST_PEER =
+	    1 << 3, /* no HTTP: parent_id is the request of another process of the host */
 };
 
 /* Map `requests`, keyed by the span id. Made and ended by the packet programs. */
@@ -84,6 +86,7 @@ struct request {
 	__u32 state;                 /* see context/tally.h; zero when it arrives */
 	__u32 calls;                 /* calls attributed to it in all */
 	__u32 netns;                 /* as in struct flow_key */
+	__u64 peer;                  /* the request of another process that it began last; or 0 */
 };
 
 /* One incoming request on its way from the packets to the worker that reads it. */
@@ -114,6 +117,8 @@ enum socket_flags {
 	SOCKET_SERVER = 1 << 1,     /* this side accepted */
 	SOCKET_CONNECTING = 1 << 2, /* connected_for counts this connect as its own */
 	SOCKET_COUNTED = 1 << 3,    /* the connect is among connected_by's unattributed calls */
+	SOCKET_PEER = 1 << 4,       /* between two processes of this host (context/peer.h) */
+	SOCKET_OPAQUE = 1 << 5,     /* SOCKET_PEER: what belongs to which request cannot be told */
 };
 
 /*

@@ -80,15 +80,38 @@ struct socket___kernel {
 	struct sock *sk;
 };
 
+struct net {
+	__u64 net_cookie;
+};
+
+struct possible_net___kernel {
+	struct net *net;
+};
+
+struct in6_addr___kernel {
+	__u8 bytes[16];
+};
+
 struct sock_common {
 	unsigned short skc_family;
-	unsigned short skc_dport; /* network byte order */
+	__u16 skc_dport; /* network byte order */
+	__u16 skc_num;   /* own port, host byte order */
+	__u32 skc_daddr, skc_rcv_saddr;
+	struct in6_addr___kernel skc_v6_daddr, skc_v6_rcv_saddr;
+	struct possible_net___kernel skc_net;
 };
 
 struct sock {
 	struct sock_common __sk_common;
 	struct socket___kernel *sk_socket;
 	__u16 sk_protocol;
+	__u16 sk_type;
+};
+
+struct unix_address;
+
+struct unix_sock {
+	struct unix_address *addr;
 };
 
 struct tcp_sock {

@@ -10,6 +10,7 @@
 #include <bpf/bpf_tracing.h>
 #include "context/end.bpf.h"
 #include "edits.h"
+#include "probes/peer.bpf.h"
 #include "probes/probe.bpf.h"
 #include "probes/step.bpf.h"
 
@@ -52,10 +53,31 @@ static __always_inline void take_arrivals(struct socket *s, const struct actor *
 		next = &s->arrival[s->arrivals_first & (SOCKET_ARRIVALS - 1)];
 		if (!seq_before(next->seq, copied))
 			return;
+		if (s->flags & SOCKET_PEER) { /* it is HTTP after all */
+			context_request_ended(s->serving);
+			s->flags &= ~SOCKET_PEER;
+		}
 		s->serving = next->request;
 		step_take(next->request, a);
 		s->arrivals_first++;
 	}
+}
+
+/* Bytes of a connection that serves no HTTP, or not yet. */
+static __always_inline struct socket *peer_read(struct sock *sk, struct socket *s, struct actor *a)
+{
+	__u64 request;
+
+	if (!peer_left(sk, &request))
+		return s;
+	s = bpf_sk_storage_get(&sockets, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
+	if (!s)
+		return NULL;
+	s->flags |= SOCKET_SERVER | SOCKET_PEER;
+	worker_reading(a, sk);
+	runtime_wanted(a->key.tgid);
+	step_peer_take(s, request, a);
+	return s;
 }
 
 /*
@@ -68,7 +90,11 @@ int BPF_PROG(probe_recv, struct sock *sk)
 	struct socket *s = socket_lookup(sk);
 	struct actor a;
 
-	if (!s || !probe_is_active())
+	if (!probe_is_active())
+		return 0;
+	if (!s || (s->flags & SOCKET_PEER))
+		s = peer_read(sk, s, &a);
+	if (!s)
 		return 0;
 	worker_reading(&a, sk);
 	if (s->flags & SOCKET_CLIENT) {
@@ -92,6 +118,7 @@ static __always_inline void sending(struct sock *sk, struct socket *s)
 	} else if (socket_is_quiet(s)) {
 		worker_calling(&a, sk);
 		step_call(s, &a, write_seq(sk), bpf_ntohs(sk->__sk_common.skc_dport));
+		peer_call(sk, s);
 	}
 }
 

@@ -72,9 +72,7 @@ static __always_inline int learn(struct __sk_buff *skb, const struct packet *p, 
 		return 0;
 	}
 	f->flags &= ~(FLOW_LEARN | FLOW_CANDIDATE | FLOW_ANSWERED);
-	/* Not `sent`: what was sent before, also beyond this packet, cannot get a header any more.
-	 */
-	f->next = p->seq;
+	f->next = f->sent = p->seq;
 	http1_init(&f->http, HTTP1_REQUEST);
 	count(REASON_JOINED);
 	return 1;

@@ -45,7 +45,7 @@ VERIFIED_ALONE int serving_cut(struct flow *f)
 	s = &f->serving;
 	bpf_loop(SERVING_OPEN_MAX, serving_cut_step, &s, 0);
 	if (s->span)
-		context_request_ended(s->span); /* a head that has not ended, and its tracestate */
+		request_delete(s->span); /* the tracestate of a head that has not ended */
 	s->span = 0;
 	return 0;
 }

@@ -71,17 +71,11 @@ static bool is_background(const struct work *work)
 	return !strcmp(work->id, BACKGROUND_ID);
 }
 
-/* Work for no request has no context, but by mistake. */
-static bool is_published(const struct work *work)
-{
-	return map >= 0 && (!is_background(work) || !strcmp(fault, "idle"));
-}
-
 void writer_begin(const struct work *work)
 {
 	struct traces_ctx context;
 
-	if (!is_published(work))
+	if (map < 0 || (is_background(work) && strcmp(fault, "idle")))
 		return;
 	context = is_background(work) ? other : context_of(work);
 	if (!makes("absent", work) && !makes("late", work))
@@ -107,6 +101,6 @@ void writer_end(const struct work *work)
 {
 	__u64 key = (__u64)getpid() << 32 | (__u32)gettid();
 
-	if (is_published(work) && !makes("stale", work))
+	if (map >= 0 && !makes("stale", work))
 		bpf_map_delete_elem(map, &key);
 }

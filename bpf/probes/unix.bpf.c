@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Unix stream connections: whose request travels from one process of the host to another. */
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include "probes/peer.bpf.h"
+#include "probes/probe.bpf.h"
+
+#define FAMILY_UNIX 1
+#define TYPE_STREAM 1
+#define FLAG_PEEK   2 /* MSG_PEEK */
+
+VERIFIED_ALONE int step_peer_send(struct socket *s, const struct actor *by)
+{
+	struct actor a;
+
+	if (!s || !by)
+		return 0;
+	a = *by;
+	engine_peer_send(s, &a);
+	return 0;
+}
+
+VERIFIED_ALONE int step_peer_respond(struct socket *s, const struct actor *by)
+{
+	struct actor a;
+
+	if (!s || !by)
+		return 0;
+	a = *by;
+	engine_peer_respond(s, &a);
+	return 0;
+}
+
+static __always_inline int is_unix_stream(const struct sock *sk)
+{
+	return sk->__sk_common.skc_family == FAMILY_UNIX && sk->sk_type == TYPE_STREAM;
+}
+
+static __always_inline int is_accepted(struct sock *sk)
+{
+	struct unix_sock *unix_sk = bpf_skc_to_unix_sock(sk);
+
+	return unix_sk && unix_sk->addr;
+}
+
+/*
+ * Bytes were put into the queue of `to`, by the thread that sends them. (Of TCP sockets this is
+ * an interrupt.) The side that was accepted has the address of its listener; the other has none.
+ */
+SEC("tp_btf/sk_data_ready")
+int BPF_PROG(probe_unix_send, struct sock *to)
+{
+	struct socket *s;
+	struct actor a;
+
+	if (!is_unix_stream(to))
+		return 0;
+	worker_current(&a);
+	if (!process_lookup(&a.key.tgid) || !probe_is_active())
+		return 0;
+	s = bpf_sk_storage_get(&sockets, to, NULL, BPF_SK_STORAGE_GET_F_CREATE);
+	if (!s)
+		return 0;
+	worker_calling(&a, to);
+	if (is_accepted(to))
+		step_peer_send(s, &a);
+	else
+		step_peer_respond(s, &a);
+	return 0;
+}
+
+SEC("tp_btf/sock_recv_length")
+int BPF_PROG(probe_unix_recv, struct sock *sk, int length, int flags)
+{
+	struct socket *s;
+	struct actor a;
+	__u32 first;
+
+	if (sk->__sk_common.skc_family != FAMILY_UNIX || length <= 0 || (flags & FLAG_PEEK))
+		return 0;
+	s = bpf_sk_storage_get(&sockets, sk, NULL, 0);
+	if (!s || !probe_is_active())
+		return 0;
+	worker_reading(&a, sk);
+	if (s->flags & SOCKET_CLIENT) {
+		step_answer(s, &a);
+	} else if (peer_is_pending(s)) {
+		runtime_wanted(a.key.tgid);
+		first = s->arrivals_first & (SOCKET_ARRIVALS - 1);
+		step_peer_take(s, s->arrival[first].request, &a);
+		s->arrivals_first++;
+	}
+	return 0;
+}

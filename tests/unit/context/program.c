@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "program.h"
+#include "store.h"
+#include "context/engine.h"
+#include "../random.h"
+
+#define TGID           100
+#define LOOP_TID       101
+#define WORKERS_MAX    64
+#define JOBS_MAX       128
+#define CONNECTIONS    512
+#define BACKGROUND_MAX 40 /* steps between two calls of its own */
+#define EVENTS_MAX     1024
+
+enum event_kind { REQUEST, CONNECTED, ANSWER, TIMER, BACKGROUND, WORK };
+
+struct event {
+	uint64_t at;
+	enum event_kind kind;
+	uint32_t index; /* of the job or connection */
+};
+
+/* A request, from its arrival to its response. */
+struct job {
+	uint64_t id; /* 0: the slot is free */
+	uint32_t calls, tid;
+	struct socket server;
+};
+
+struct connection {
+	bool open, busy;
+	uint32_t job; /* whose answer it waits for; JOBS_MAX: the program's own call */
+	struct socket client;
+};
+
+/* The state of a run. */
+static struct {
+	const struct program *program;
+	struct random random;
+	uint64_t now, last_id;
+	uint32_t path; /* through the program, of what happens now */
+	uint32_t started, ended, events;
+	struct event event[EVENTS_MAX];
+	struct job job[JOBS_MAX];
+	struct connection connection[CONNECTIONS];
+	uint32_t waiting[JOBS_MAX], waits; /* jobs that wait for a connection */
+	uint32_t queue[JOBS_MAX], queued;  /* jobs that wait for a worker */
+	bool busy[WORKERS_MAX];
+	struct score score;
+} run;
+
+static void schedule(uint64_t delay, enum event_kind kind, uint32_t index)
+{
+	assert_true(run.events < EVENTS_MAX);
+	run.event[run.events++] = (struct event){run.now + delay, kind, index};
+}
+
+static struct actor actor(uint32_t tid)
+{
+	bool loop = tid == LOOP_TID;
+
+	return (struct actor){.key = {.tgid = TGID, .tid = tid},
+			      .kind = ACTOR_THREAD,
+			      .loop = loop ? ACTOR_LOOP : ACTOR_BLOCKS,
+			      .path = run.path,
+			      .turn = {.switches = store_turn}};
+}
+
+static uint32_t tid_of(uint32_t job)
+{
+	return job < JOBS_MAX ? run.job[job].tid : LOOP_TID;
+}
+
+static void judge(uint32_t job, uint64_t named)
+{
+	if (job == JOBS_MAX) {
+		run.score.own++;
+		run.score.own_wrong += named != 0;
+	} else if (!named) {
+		run.score.unknown++;
+	} else if (named == run.job[job].id) {
+		run.score.right++;
+	} else {
+		run.score.wrong++;
+	}
+}
+
+static void send_call(uint32_t index)
+{
+	struct connection *c = &run.connection[index];
+	struct actor by = actor(tid_of(c->job));
+
+	c->busy = true;
+	assert_true(socket_is_quiet(&c->client));
+	engine_call(&c->client, &by, 1000 * c->client.calls_end, 80);
+	judge(c->job, socket_last_call(&c->client)->request);
+	schedule(random_in(&run.random, 1, 30), ANSWER, index);
+}
+
+/* A connection that is free, or CONNECTIONS. */
+static uint32_t free_connection(void)
+{
+	for (uint32_t i = 0; i < CONNECTIONS; i++)
+		if (run.connection[i].open && !run.connection[i].busy)
+			return i;
+	return CONNECTIONS;
+}
+
+static uint32_t open_connections(void)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < CONNECTIONS; i++)
+		count += run.connection[i].open;
+	return count;
+}
+
+static void open_connection(uint32_t job)
+{
+	struct actor by = actor(tid_of(job));
+	uint32_t i = 0;
+
+	while (run.connection[i].open)
+		i++;
+	run.connection[i] = (struct connection){.open = true, .busy = true, .job = job};
+	engine_connect(&run.connection[i].client, &by);
+	schedule(random_in(&run.random, 1, 3), CONNECTED, i);
+}
+
+static void begin_call(uint32_t job)
+{
+	uint32_t i = run.program->keep ? free_connection() : CONNECTIONS;
+
+	if (i < CONNECTIONS) {
+		run.connection[i].job = job;
+		send_call(i);
+	} else if (run.program->connections && open_connections() >= run.program->connections) {
+		run.waiting[run.waits++] = job;
+	} else {
+		open_connection(job);
+	}
+}
+
+/* The next thing that a request wants. */
+static void next_call(uint32_t job)
+{
+	if (run.program->pause)
+		schedule(random_in(&run.random, 1, 10), TIMER, job);
+	else
+		begin_call(job);
+}
+
+static void new_request(uint64_t delay)
+{
+	uint32_t i = 0;
+
+	if (run.started == run.program->requests)
+		return;
+	while (run.job[i].id)
+		i++;
+	run.job[i] = (struct job){.id = ++run.last_id,
+				  .calls = random_in(&run.random, 1, run.program->calls_max)};
+	run.job[i].tid = run.program->kind == PROGRAM_THREADS ? 200 + i : LOOP_TID;
+	store_request(run.job[i].id);
+	run.started++;
+	schedule(delay, REQUEST, i);
+}
+
+/* A worker takes the job; the reader wakes it up if it sleeps. */
+static void work(uint32_t job, uint32_t worker, bool asleep)
+{
+	struct actor reader = actor(LOOP_TID);
+	struct worker_key key = {.tgid = TGID, .tid = 300 + worker};
+
+	run.busy[worker] = true;
+	run.job[job].tid = key.tid;
+	if (asleep)
+		engine_hand_over(&reader, &key, EVIDENCE_WAKE);
+	schedule(random_in(&run.random, 0, 2), WORK, job);
+}
+
+static void give_to_pool(uint32_t job)
+{
+	for (uint32_t i = 0; i < run.program->workers; i++)
+		if (!run.busy[i]) {
+			work(job, i, true);
+			return;
+		}
+	run.queue[run.queued++] = job;
+}
+
+static uint32_t shift(uint32_t *list, uint32_t *count)
+{
+	uint32_t first = list[0];
+
+	memmove(list, list + 1, --*count * sizeof(list[0]));
+	return first;
+}
+
+static void respond(uint32_t index)
+{
+	struct job *job = &run.job[index];
+	uint32_t worker = job->tid - 300;
+
+	engine_respond(&job->server);
+	engine_end(job->id);
+	store_request_delete(job->id);
+	job->id = 0;
+	run.ended++;
+	if (run.program->kind == PROGRAM_POOL) {
+		run.busy[worker] = false;
+		if (run.queued)
+			work(shift(run.queue, &run.queued), worker, false);
+	}
+	new_request(random_in(&run.random, 0, 20));
+}
+
+static void on_request(uint32_t index)
+{
+	struct job *job = &run.job[index];
+	struct actor by = actor(job->tid);
+
+	job->server = (struct socket){.flags = SOCKET_SERVER, .serving = job->id};
+	engine_take(job->id, &by, run.now);
+	engine_read(&job->server, &by);
+	if (run.program->kind == PROGRAM_POOL)
+		give_to_pool(index);
+	else
+		next_call(index);
+}
+
+/* The connection is free: it is closed, or whoever waits longest gets it. */
+static void release(uint32_t index)
+{
+	struct connection *c = &run.connection[index];
+
+	c->busy = false;
+	if (!run.program->keep) {
+		engine_close(&c->client);
+		c->open = false;
+	}
+	if (run.waits)
+		begin_call(shift(run.waiting, &run.waits));
+}
+
+static void on_answer(uint32_t index)
+{
+	struct connection *c = &run.connection[index];
+	uint32_t job = c->job;
+	struct actor by = actor(tid_of(job));
+
+	engine_answer(&c->client, &by);
+	release(index);
+	if (job == JOBS_MAX)
+		return;
+	if (--run.job[job].calls)
+		next_call(job);
+	else
+		respond(job);
+}
+
+static void handle(const struct event *event)
+{
+	run.path = 0x1000 + event->kind;
+	switch (event->kind) {
+	case REQUEST:
+		on_request(event->index);
+		break;
+	case CONNECTED:
+		send_call(event->index);
+		break;
+	case ANSWER:
+		on_answer(event->index);
+		break;
+	case TIMER:
+	case WORK:
+		begin_call(event->index);
+		break;
+	case BACKGROUND:
+		begin_call(JOBS_MAX);
+		schedule(random_in(&run.random, 1, BACKGROUND_MAX), BACKGROUND, 0);
+		break;
+	}
+}
+
+static bool is_timer(const struct event *event)
+{
+	return event->kind == TIMER || event->kind == BACKGROUND;
+}
+
+/* All events that are due: timers in a turn of their own. */
+static void turn(bool timers)
+{
+	struct event due[EVENTS_MAX];
+	uint32_t count = 0, left = 0;
+
+	store_turn++;
+	for (uint32_t i = 0; i < run.events; i++) {
+		if (run.event[i].at <= run.now && is_timer(&run.event[i]) == timers)
+			due[count++] = run.event[i];
+		else
+			run.event[left++] = run.event[i];
+	}
+	run.events = left;
+	for (uint32_t i = 0; i < count; i++)
+		handle(&due[i]);
+}
+
+static void check_nothing_is_left(void)
+{
+	__u32 tgid = TGID;
+	const struct process *p = process_lookup(&tgid);
+
+	assert_int_equal(store_traces_count(), 0);
+	assert_non_null(p);
+	for (enum standing i = STANDING_IDLE; i < STANDING_COUNT; i++)
+		assert_int_equal(p->tally.in[i], 0);
+}
+
+struct score program_run(const struct program *program)
+{
+	store_clear();
+	memset(&run, 0, sizeof(run));
+	run.program = program;
+	run.random.state = program->seed;
+	for (uint32_t i = 0; i < program->in_flight; i++)
+		new_request(random_in(&run.random, 0, 20));
+	if (program->background)
+		schedule(1, BACKGROUND, 0);
+	while (run.ended < program->requests) {
+		turn(false);
+		turn(true);
+		run.now++;
+	}
+	check_nothing_is_left();
+	return run.score;
+}

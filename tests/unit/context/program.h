@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A simulated program: clients ask it, it asks others, and which call is for which request is
+ * known. Its events go to the engine as the probes would tell them.
+ */
+#ifndef CTXPROP_TEST_PROGRAM_H
+#define CTXPROP_TEST_PROGRAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum program_kind {
+	PROGRAM_THREADS, /* a thread for each request */
+	PROGRAM_LOOP,    /* one thread for all, with epoll */
+	PROGRAM_POOL,    /* one thread reads, others work; they wait for each other by futex */
+};
+
+struct program {
+	enum program_kind kind;
+	uint32_t in_flight;   /* requests at the same time */
+	uint32_t requests;    /* in all */
+	uint32_t calls_max;   /* one to so many calls per request, one after the other */
+	uint32_t connections; /* kept, and waited for if there are no more; 0: no limit */
+	uint32_t workers;     /* PROGRAM_POOL */
+	bool keep;            /* connections are used again */
+	bool pause;           /* a timer runs before each call */
+	bool background;      /* calls of its own, by a timer */
+	uint64_t seed;
+};
+
+struct score {
+	uint32_t right, unknown, wrong;
+	uint32_t own, own_wrong; /* calls of the program's own; those that were given a request */
+};
+
+/* Run to the end. Fails the test if anything is left in the tallies or for profilers to see. */
+struct score program_run(const struct program *program);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The store that the engine works on, without a kernel: what the maps of bpf/context/maps.bpf.h
+ * are to the probes. To be included before the engine.
+ */
+#ifndef CTXPROP_TEST_STORE_H
+#define CTXPROP_TEST_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/cdefs.h>
+
+#include "context/traces.h"
+#include "context/worker.h"
+
+struct request *request_lookup(__u64 id);
+struct worker *worker_lookup(const struct worker_key *key);
+struct worker *worker_make(const struct worker_key *key);
+void worker_delete(const struct worker_key *key);
+struct process *process_lookup(const __u32 *tgid);
+struct process *process_make(const __u32 *tgid);
+void traces_set(__u64 key, const struct traces_ctx *shown);
+void traces_unset(__u64 key);
+
+/* Loops count their turns; `switches` of a turn is its number. */
+extern __u64 store_turn;
+static inline int turn_goes_on(const struct turn *t)
+{
+	return t->switches == store_turn;
+}
+
+/* Forget everything. */
+void store_clear(void);
+
+/* A request that has arrived, with this id as span id, too. */
+struct request *store_request(__u64 id);
+void store_request_delete(__u64 id);
+
+/* What profilers see of a thread; NULL: nothing. */
+const struct traces_ctx *store_traces(__u32 tgid, __u32 tid);
+
+/* How many threads have an entry. */
+size_t store_traces_count(void);
+
+#endif

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Single steps of the engine: what each event does to tallies, evidence and traces_ctx_v1. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "store.h"
+#include "context/engine.h"
+
+enum { TGID = 100, TID = 101, OTHER = 102 };
+
+static struct actor actor(__u32 tid, int loop)
+{
+	return (struct actor){.key = {.tgid = TGID, .tid = tid},
+			      .kind = ACTOR_THREAD,
+			      .path = 1,
+			      .loop = loop ? ACTOR_LOOP : ACTOR_BLOCKS,
+			      .turn = {.switches = store_turn}};
+}
+
+/* A request arrives and is read by a thread. */
+static void take(struct socket *s, __u64 id, const struct actor *by)
+{
+	store_request(id);
+	s->flags = SOCKET_SERVER;
+	s->serving = id;
+	engine_take(id, by, 1);
+	engine_read(s, by);
+}
+
+static void end(__u64 id)
+{
+	engine_end(id);
+	store_request_delete(id);
+}
+
+/* The call that begins now on a connection. */
+static const struct call *call(struct socket *s, const struct actor *by)
+{
+	engine_call(s, by, s->calls_end * 1000, 80);
+	return socket_last_call(s);
+}
+
+static const struct process *process(void)
+{
+	__u32 tgid = TGID;
+
+	return process_lookup(&tgid);
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	store_clear();
+	return 0;
+}
+
+static void thread_with_one_request(void **state)
+{
+	struct actor a = actor(TID, 0);
+	struct socket server = {}, client = {};
+	const struct call *c;
+
+	(void)state;
+	take(&server, 7, &a);
+	assert_int_equal(process()->tally.in[STANDING_IDLE], 1);
+	engine_connect(&client, &a);
+	assert_int_equal(process()->tally.in[STANDING_CONNECTING], 1);
+	c = call(&client, &a);
+	assert_int_equal(c->request, 7);
+	assert_int_equal(c->evidence, EVIDENCE_THREAD);
+	assert_int_equal(process()->tally.in[STANDING_WAITING], 1);
+	assert_int_equal(process()->tally.in[STANDING_CONNECTING], 0);
+	assert_false(socket_is_quiet(&client));
+	engine_answer(&client, &a);
+	assert_true(socket_is_quiet(&client));
+	assert_int_equal(process()->tally.in[STANDING_IDLE], 1);
+	engine_respond(&server);
+	assert_int_equal(process()->tally.in[STANDING_RESPONDING], 1);
+	end(7);
+	assert_int_equal(tally_open(&process()->tally), 0);
+}
+
+static void call_after_the_end(void **state)
+{
+	struct actor a = actor(TID, 0);
+	struct socket server = {}, client = {};
+
+	(void)state;
+	take(&server, 7, &a);
+	end(7);
+	engine_connect(&client, &a);
+	assert_int_equal(call(&client, &a)->request, 0);
+	assert_int_equal(call(&client, &a)->veto, VETO_NONE);
+}
+
+static void traces_follow_the_worker(void **state)
+{
+	struct actor a = actor(TID, 0);
+	struct socket first = {}, second = {};
+	__u64 span;
+
+	(void)state;
+	take(&first, 7, &a);
+	take(&second, 8, &a);
+	memcpy(&span, store_traces(TGID, TID)->span_id, sizeof(span));
+	assert_int_equal(span, 8);
+	end(8);
+	memcpy(&span, store_traces(TGID, TID)->span_id, sizeof(span));
+	assert_int_equal(span, 7);
+	end(7);
+	assert_null(store_traces(TGID, TID));
+}
+
+static void traces_end_with_the_thread(void **state)
+{
+	struct actor a = actor(TID, 0);
+	struct socket server = {};
+
+	(void)state;
+	take(&server, 7, &a);
+	assert_int_equal(store_traces_count(), 1);
+	engine_exit(&a.key);
+	assert_int_equal(store_traces_count(), 0);
+	end(7);
+	assert_int_equal(tally_open(&process()->tally), 0);
+}
+
+static void loop_with_a_rival(void **state)
+{
+	struct actor a = actor(TID, 1);
+	struct socket first = {}, second = {}, client = {.calls_end = 1};
+	const struct call *c;
+
+	(void)state;
+	take(&first, 7, &a);
+	take(&second, 8, &a);
+	c = call(&client, &a);
+	assert_int_equal(c->request, 0);
+	assert_int_equal(c->veto, VETO_IDLE_LOOP);
+	assert_int_equal(process()->tally.unattributed, 1);
+	engine_answer(&client, &a);
+	assert_int_equal(process()->tally.unattributed, 0);
+}
+
+static void loop_in_another_turn(void **state)
+{
+	struct actor a = actor(TID, 1);
+	struct socket server = {}, client = {.calls_end = 1};
+
+	(void)state;
+	take(&server, 7, &a);
+	assert_int_equal(call(&client, &a)->evidence, EVIDENCE_LOOP);
+	engine_answer(&client, &a);
+	store_turn++;
+	assert_int_equal(call(&client, &a)->request, 0);
+}
+
+static void connect_in_another_turn(void **state)
+{
+	struct actor a = actor(TID, 1);
+	struct socket first = {}, second = {}, client = {};
+	const struct call *c;
+
+	(void)state;
+	take(&first, 7, &a);
+	engine_connect(&client, &a);
+	store_turn++;
+	a = actor(TID, 1);
+	take(&second, 8, &a);
+	c = call(&client, &a);
+	assert_int_equal(c->request, 7);
+	assert_int_equal(c->evidence, EVIDENCE_CONNECT);
+}
+
+static void woken_worker(void **state)
+{
+	struct actor reader = actor(TID, 1), worker = actor(OTHER, 0);
+	struct socket server = {}, client = {};
+	const struct call *c;
+
+	(void)state;
+	take(&server, 7, &reader);
+	engine_hand_over(&reader, &worker.key, EVIDENCE_WAKE);
+	c = call(&client, &worker);
+	assert_int_equal(c->request, 7);
+	assert_int_equal(c->evidence, EVIDENCE_WAKE);
+}
+
+static void woken_worker_with_a_rival(void **state)
+{
+	struct actor reader = actor(TID, 1), worker = actor(OTHER, 0);
+	struct socket first = {}, second = {}, client = {};
+
+	(void)state;
+	take(&first, 7, &reader);
+	engine_hand_over(&reader, &worker.key, EVIDENCE_WAKE);
+	take(&second, 8, &reader);
+	assert_int_equal(call(&client, &worker)->veto, VETO_IDLE_PROCESS);
+}
+
+static void closed_before_the_answer(void **state)
+{
+	struct actor a = actor(TID, 0);
+	struct socket server = {}, client = {}, never = {};
+
+	(void)state;
+	take(&server, 7, &a);
+	engine_connect(&client, &a);
+	call(&client, &a);
+	engine_connect(&never, &a);
+	assert_int_equal(process()->tally.in[STANDING_WAITING], 1);
+	engine_close(&client);
+	assert_int_equal(process()->tally.in[STANDING_CONNECTING], 1);
+	engine_close(&never);
+	assert_int_equal(process()->tally.in[STANDING_IDLE], 1);
+}
+
+#define CASE(f) cmocka_unit_test_setup(f, begin)
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+	    CASE(thread_with_one_request),   CASE(call_after_the_end),
+	    CASE(traces_follow_the_worker),  CASE(traces_end_with_the_thread),
+	    CASE(loop_with_a_rival),         CASE(loop_in_another_turn),
+	    CASE(connect_in_another_turn),   CASE(woken_worker),
+	    CASE(woken_worker_with_a_rival), CASE(closed_before_the_answer),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The engine against simulated programs. A call must never be given to another request; how many
+ * must be given to theirs is said per program. (`./run accuracy` asks the same of real ones.)
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include "program.h"
+
+#define REQUESTS 1500
+#define SEEDS    8
+
+static const uint32_t in_flight[] = {1, 8, 64};
+#define LEVELS (sizeof(in_flight) / sizeof(in_flight[0]))
+
+/* A program, and the least part of its calls (percent) that is right, by requests in flight. */
+struct expectation {
+	const char *name;
+	struct program program;
+	uint32_t right[LEVELS];
+};
+
+static const struct expectation expectations[] = {
+    {"threads, a connection per call", {.kind = PROGRAM_THREADS, .calls_max = 3}, {100, 100, 100}},
+    {"threads, kept connections, pauses",
+     {.kind = PROGRAM_THREADS, .calls_max = 3, .keep = true, .pause = true},
+     {100, 100, 100}},
+    {"threads that wait for four connections",
+     {.kind = PROGRAM_THREADS, .calls_max = 3, .keep = true, .connections = 4},
+     {100, 100, 100}},
+    {"threads, calls of its own",
+     {.kind = PROGRAM_THREADS, .calls_max = 3, .keep = true, .background = true},
+     {100, 100, 100}},
+    {"loop, one call, a connection per call",
+     {.kind = PROGRAM_LOOP, .calls_max = 1},
+     {100, 100, 100}},
+    {"loop, a connection per call", {.kind = PROGRAM_LOOP, .calls_max = 3}, {100, 100, 100}},
+    {"loop, kept connections", {.kind = PROGRAM_LOOP, .calls_max = 3, .keep = true}, {100, 99, 98}},
+    {"loop, four connections",
+     {.kind = PROGRAM_LOOP, .calls_max = 3, .keep = true, .connections = 4},
+     {100, 0, 0}},
+    {"loop, timers before each call",
+     {.kind = PROGRAM_LOOP, .calls_max = 3, .keep = true, .pause = true},
+     {0, 0, 0}},
+    {"loop, calls of its own",
+     {.kind = PROGRAM_LOOP, .calls_max = 3, .keep = true, .background = true},
+     {98, 98, 97}},
+    {"pool of eight", {.kind = PROGRAM_POOL, .workers = 8, .calls_max = 3}, {100, 0, 0}},
+    {"pool of eight, kept connections",
+     {.kind = PROGRAM_POOL, .workers = 8, .calls_max = 3, .keep = true},
+     {100, 0, 0}},
+};
+
+static void add(struct score *sum, const struct score *one)
+{
+	sum->right += one->right;
+	sum->unknown += one->unknown;
+	sum->wrong += one->wrong;
+	sum->own += one->own;
+	sum->own_wrong += one->own_wrong;
+}
+
+static struct score run_all(const struct expectation *e, uint32_t level)
+{
+	struct program program = e->program;
+	struct score sum = {}, one;
+
+	program.in_flight = in_flight[level];
+	program.requests = REQUESTS;
+	for (program.seed = 1; program.seed <= SEEDS; program.seed++) {
+		one = program_run(&program);
+		add(&sum, &one);
+	}
+	return sum;
+}
+
+static void check(void **state)
+{
+	const struct expectation *e = *state;
+
+	for (uint32_t level = 0; level < LEVELS; level++) {
+		struct score s = run_all(e, level);
+		uint32_t calls = s.right + s.unknown + s.wrong;
+
+		print_message(
+		    "%-40s %3u in flight: right %5.1f %%, unknown %5.1f %%, wrong %u; own %u, "
+		    "wrong %u\n",
+		    e->name, in_flight[level], 100.0 * s.right / calls, 100.0 * s.unknown / calls,
+		    s.wrong, s.own, s.own_wrong);
+		assert_int_equal(s.wrong, 0);
+		assert_int_equal(s.own_wrong, 0);
+		assert_true(100ULL * s.right >= (uint64_t)e->right[level] * calls);
+	}
+}
+
+int main(void)
+{
+	struct CMUnitTest tests[sizeof(expectations) / sizeof(expectations[0])] = {};
+	size_t count = sizeof(tests) / sizeof(tests[0]);
+
+	for (size_t i = 0; i < count; i++)
+		tests[i] = (struct CMUnitTest){.name = expectations[i].name,
+					       .test_func = check,
+					       .initial_state = (void *)&expectations[i]};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
