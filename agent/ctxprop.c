@@ -15,6 +15,7 @@ static const struct command commands[] = {
      command_policy_usage},
     {"set", "j", "Named sets of networks, for rules", command_set, command_set_usage},
     {"monitor", "", "Changes of rules and sets, as they happen", command_monitor, NULL},
+    {"doctor", "j", "What ctxprop needs, has, and meets on this machine", command_doctor, NULL},
     {"pause", "", "Stop editing; live connections stay translated", command_pause, NULL},
     {"resume", "", "Edit again", command_resume, NULL},
     {"detach", "f", "Remove all programs, links and pins", command_detach, NULL},

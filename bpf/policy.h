@@ -189,9 +189,11 @@ static inline int policy_asks(const struct policy_image *image, __u32 dimension)
 	return image->span[dimension].count > 1;
 }
 
-/* The vector of the innermost of some nested numbers that a rule names. */
-static inline __u32 policy_search_nested(const struct policy_image *image, __u32 dimension,
-					 const __u64 *numbers, struct policy_number *work)
+/* The vector of the innermost of some nested numbers that a rule names. (Inline: the stack of BPF
+ * is small.) */
+static inline __attribute__((always_inline)) __u32
+policy_search_nested(const struct policy_image *image, __u32 dimension, const __u64 *numbers,
+		     struct policy_number *work)
 {
 	__u32 unnamed = policy_unnamed(image, dimension);
 
@@ -251,6 +253,30 @@ static inline __u32 policy_lowest_bit(__u64 word)
 	return place[((word & -word) * 0x022fdd63cc95386dULL) >> 58];
 }
 
+/* The rule that policy_first() found holds for this request only. */
+#define POLICY_PASSING 0x80000000
+
+/* The first rule in all vectors of a query; POLICY_PASSING goes with it; POLICY_NONE: none. */
+POLICY_FUNCTION __u32 policy_first(const struct policy_image *image, const struct policy_query *q)
+{
+	__u32 passing = 0;
+
+	if (!image || !q)
+		return POLICY_NONE;
+	for (__u32 i = 0; i < POLICY_WORDS; i++) {
+		__u64 fits = policy_and(image, &q->found, i);
+		__u64 always = fits & policy_words(image, q->found.unnamed_host)[i];
+		__u64 now = fits & policy_words(image, q->found.host)[i];
+
+		/* A rule for some host comes before the first that asks for none. */
+		if ((fits & -fits) != (always & -always))
+			passing = POLICY_PASSING;
+		if (now)
+			return (i * 64 + policy_lowest_bit(now)) | passing;
+	}
+	return POLICY_NONE;
+}
+
 /*
  * The first rule that fits. `ret_lasting`: it does so for every request of the connection,
  * whatever its Host field says. POLICY_NONE: there is no such rule.
@@ -258,22 +284,12 @@ static inline __u32 policy_lowest_bit(__u64 word)
 static inline __u32 policy_match(const struct policy_image *image, struct policy_query *q,
 				 int *ret_lasting)
 {
-	const struct policy_vectors *v = &q->found;
+	__u32 rule;
 
-	*ret_lasting = 1;
 	policy_find_vectors(image, q);
-	for (__u32 i = 0; i < POLICY_WORDS; i++) {
-		__u64 fits = policy_and(image, v, i);
-		__u64 always = fits & policy_words(image, v->unnamed_host)[i];
-		__u64 now = fits & policy_words(image, v->host)[i];
-
-		/* A rule for some host comes before the first that asks for none. */
-		if ((fits & -fits) != (always & -always))
-			*ret_lasting = 0;
-		if (now)
-			return i * 64 + policy_lowest_bit(now);
-	}
-	return POLICY_NONE;
+	rule = policy_first(image, q);
+	*ret_lasting = !(rule & POLICY_PASSING);
+	return rule == POLICY_NONE ? rule : rule & ~POLICY_PASSING;
 }
 
 #endif

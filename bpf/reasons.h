@@ -76,7 +76,8 @@
 	X(SERVED_UNBOUND, "served-unbound", "not followed: its socket cannot take another one")    \
 	X(SERVED_ENDED, "served-ended", "a whole response was sent")                               \
 	X(SERVED_CUT, "served-cut", "the connection ended, or was lost, before the response did")  \
-	X(SERVED_LOST, "served-lost", "connections whose requests cannot be read any further")
+	X(SERVED_LOST, "served-lost", "connections whose requests cannot be read any further")     \
+	X(SERVED_IGNORED, "served-ignored", "of the new traces: a policy says ignore")
 
 /* CTXPROP_EVIDENCE and CTXPROP_VETO (context/model.h) count each injected request by its cause. */
 

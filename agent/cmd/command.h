@@ -33,6 +33,7 @@ int command_pause(const struct pins *pins, const struct command_flags *flags);
 int command_resume(const struct pins *pins, const struct command_flags *flags);
 int command_policy(const struct pins *pins, const struct command_flags *flags);
 int command_set(const struct pins *pins, const struct command_flags *flags);
+int command_doctor(const struct pins *pins, const struct command_flags *flags);
 int command_monitor(const struct pins *pins, const struct command_flags *flags);
 
 /* What may stand behind these. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cmd/command.h"
 #include "cmd/json.h"
 #include "cmd/policy_show.h"
@@ -62,7 +63,7 @@ static int show_set(const struct policy_set *set, void *data)
 		show_json(showing, set);
 	else
 		show_text(showing, set);
-	strcpy(showing->last, set->name);
+	text_copy(showing->last, sizeof(showing->last), set->name);
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "control/attributes.h"
 #include "control/codec.h"
 #include "control/policy_text.h"
@@ -86,7 +87,7 @@ static int visit_end(const struct nlattr *attribute, void *data)
 		return read_prefix(attribute, &end->prefix, reading->error);
 	case CONTROL_END_SET:
 		end->kind = POLICY_SET;
-		strcpy(end->set, mnl_attr_get_str(attribute));
+		text_copy(end->set, sizeof(end->set), mnl_attr_get_str(attribute));
 		return 0;
 	default:
 		end->negated = true;
@@ -132,13 +133,13 @@ static int visit_rule(const struct nlattr *attribute, void *data)
 		read_ports(attribute, rule);
 		break;
 	case CONTROL_RULE_DEVICE:
-		strcpy(rule->device, mnl_attr_get_str(attribute));
+		text_copy(rule->device, sizeof(rule->device), mnl_attr_get_str(attribute));
 		break;
 	case CONTROL_RULE_CGROUP:
-		strcpy(rule->cgroup, mnl_attr_get_str(attribute));
+		text_copy(rule->cgroup, sizeof(rule->cgroup), mnl_attr_get_str(attribute));
 		break;
 	case CONTROL_RULE_HOST:
-		strcpy(rule->host, mnl_attr_get_str(attribute));
+		text_copy(rule->host, sizeof(rule->host), mnl_attr_get_str(attribute));
 		break;
 	case CONTROL_RULE_SAMPLE:
 		rule->sample = mnl_attr_get_u32(attribute);
@@ -176,7 +177,7 @@ static int visit_set(const struct nlattr *attribute, void *data)
 	struct policy_set *set = reading->set;
 
 	if (mnl_attr_get_type(attribute) == CONTROL_SET_NAME) {
-		strcpy(set->name, mnl_attr_get_str(attribute));
+		text_copy(set->name, sizeof(set->name), mnl_attr_get_str(attribute));
 		return 0;
 	}
 	if (set->count == POLICY_PREFIXES_MAX)

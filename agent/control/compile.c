@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "control/bounds.h"
 #include "control/compile.h"
 #include "control/ends.h"
@@ -16,9 +15,9 @@ struct compile {
 	struct policy_image *image;
 	struct policy_error *error;
 	struct vectors vectors;
-	__u32 bounds;      /* used so far, in all dimensions */
-	__u64 *number;     /* of each rule in the dimension at hand: cgroup, device */
-	struct in_sets in; /* those that the address at hand is in */
+	__u32 bounds;                   /* used so far, in all dimensions */
+	__u64 number[POLICY_RULES_MAX]; /* of each rule: what its device or cgroup came to */
+	struct in_sets in;              /* those that the address at hand is in */
 };
 
 static __u32 rules_of(const struct compile *c)
@@ -281,29 +280,40 @@ static int check_known(const struct policy *policy, struct policy_error *error)
 	return 0;
 }
 
+static int compile_into(struct policy_image *image, const struct policy *policy,
+			const struct policy_names *names, struct policy_error *error)
+{
+	struct compile *c = calloc(1, sizeof(*c));
+	int err;
+
+	if (!c)
+		return policy_fail(error, -ENOMEM, "out of memory");
+	c->policy = policy;
+	c->names = names;
+	c->image = image;
+	c->error = error;
+	c->vectors.vector = image->vector;
+	err = compile_all(c);
+	free(c);
+	return err;
+}
+
 int policy_compile(const struct policy *policy, const struct policy_names *names, __u32 generation,
 		   struct policy_image **ret, struct policy_error *error)
 {
-	_cleanup_free_ struct policy_image *image = calloc(1, sizeof(*image));
-	_cleanup_free_ struct compile *c = calloc(1, sizeof(*c));
-	_cleanup_free_ __u64 *number = calloc(POLICY_RULES_MAX, sizeof(*number));
+	struct policy_image *image;
 	int err = check_known(policy, error);
 
 	if (err)
 		return err;
-	if (!image || !c || !number)
+	image = calloc(1, sizeof(*image));
+	if (!image)
 		return policy_fail(error, -ENOMEM, "out of memory");
-	*c = (struct compile){.policy = policy,
-			      .names = names,
-			      .image = image,
-			      .error = error,
-			      .vectors = {.vector = image->vector},
-			      .number = number};
 	image->generation = generation;
-	err = compile_all(c);
+	err = compile_into(image, policy, names, error);
 	if (err)
-		return err;
-	*ret = image;
-	image = NULL;
-	return 0;
+		free(image);
+	else
+		*ret = image;
+	return err;
 }

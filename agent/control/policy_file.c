@@ -25,7 +25,8 @@ struct reading {
 	struct place place[WORDS_MAX];
 	size_t count;
 	struct place here;
-	char *next; /* text that was not read yet; NULL: no more */
+	char *next;  /* text that was not read yet; NULL: no more */
+	char text[]; /* a copy of all of it, that is cut into words */
 };
 
 /* Put the place before the text of an error. `word` counts within the line. */
@@ -153,31 +154,42 @@ static int split_line(struct reading *reading)
 	return 0;
 }
 
-int policy_read(const char *text, size_t size, const char *name, struct policy *ret,
-		struct policy_error *error)
+static int read_lines(struct reading *reading)
 {
-	_cleanup_free_ struct reading *reading = calloc(1, sizeof(*reading));
-	_cleanup_free_ char *copy = malloc(size + 1);
 	int err = 0;
 
-	*ret = (struct policy){};
-	if (!reading || !copy)
-		return policy_fail(error, -ENOMEM, "out of memory");
-	if (size > POLICY_FILE_SIZE_MAX)
-		return policy_fail(error, -EFBIG, "%s: larger than %d bytes", name,
-				   POLICY_FILE_SIZE_MAX);
-	if (memchr(text, '\0', size))
-		return policy_fail(error, -EINVAL, "%s: not a text", name);
-	memcpy(copy, text, size);
-	copy[size] = '\0';
-	*reading = (struct reading){.name = name, .policy = ret, .error = error, .next = copy};
 	while (!err && reading->next) {
 		err = split_line(reading);
 		if (!err)
 			err = read_line(reading);
 	}
+	return err;
+}
+
+int policy_read(const char *text, size_t size, const char *name, struct policy *ret,
+		struct policy_error *error)
+{
+	struct reading *reading;
+	int err;
+
+	*ret = (struct policy){};
+	if (size > POLICY_FILE_SIZE_MAX)
+		return policy_fail(error, -EFBIG, "%s: larger than %lu bytes", name,
+				   POLICY_FILE_SIZE_MAX);
+	if (memchr(text, '\0', size))
+		return policy_fail(error, -EINVAL, "%s: not a text", name);
+	reading = calloc(1, sizeof(*reading) + size + 1);
+	if (!reading)
+		return policy_fail(error, -ENOMEM, "out of memory");
+	memcpy(reading->text, text, size);
+	reading->name = name;
+	reading->policy = ret;
+	reading->error = error;
+	reading->next = reading->text;
+	err = read_lines(reading);
 	if (err)
 		policy_clear(ret);
+	free(reading);
 	return err;
 }
 

@@ -14,7 +14,7 @@
 
 #include "control/policy_model.h"
 
-#define POLICY_FILE_SIZE_MAX (1024 * 1024)
+#define POLICY_FILE_SIZE_MAX (1024UL * 1024)
 
 /*
  * Read a policy. `name` stands in errors: "NAME:LINE:COLUMN: 'WORD': what was wrong". 0 and a

@@ -40,7 +40,7 @@ int policy_fail(struct policy_error *error, int err, const char *format, ...)
 
 void policy_clear(struct policy *policy)
 {
-	for (size_t i = 0; i < policy->set_count; i++)
+	for (size_t i = 0; policy->sets && i < policy->set_count; i++)
 		free(policy->sets[i].prefixes);
 	free(policy->sets);
 	free(policy->rules);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "control/policy_model.h"
 
 bool policy_is_set_name(const char *name)
@@ -81,7 +82,7 @@ static int make(struct policy *policy, const char *name, struct policy_set **ret
 		return policy_fail(error, -ENOMEM, "out of memory");
 	memmove(&sets[at + 1], &sets[at], (policy->set_count - at) * sizeof(*sets));
 	sets[at] = (struct policy_set){};
-	strcpy(sets[at].name, name);
+	text_copy(sets[at].name, sizeof(sets[at].name), name);
 	policy->sets = sets;
 	policy->set_count++;
 	*ret = &sets[at];

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "control/prefix.h"
 #include "control/policy_text.h"
 
@@ -37,7 +38,7 @@ const char *end_text(char *buffer, const struct policy_end *end)
 	if (end->kind == POLICY_PREFIX)
 		prefix_text(to, &end->prefix);
 	else
-		strcpy(to, end->kind == POLICY_SET ? end->set : "any");
+		text_copy(to, POLICY_NAME_SIZE, end->kind == POLICY_SET ? end->set : "any");
 	return buffer;
 }
 
@@ -46,7 +47,7 @@ const char *sample_text(char *buffer, __u32 sample)
 	size_t length;
 
 	if (sample % POLICY_SAMPLE_ALL == 0) {
-		strcpy(buffer, sample ? "1" : "0");
+		text_copy(buffer, 2, sample ? "1" : "0");
 		return buffer;
 	}
 	length = (size_t)sprintf(buffer, "0.%06u", sample % POLICY_SAMPLE_ALL);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/text.h"
 #include "control/prefix.h"
 #include "control/policy_text.h"
 
@@ -65,7 +66,7 @@ static int take_dev(struct parse *parse, const char *value)
 
 	if (!length || length >= POLICY_DEVICE_SIZE || !is_word(value) || strchr(value, '/'))
 		return WRONG(parse, "expected the name of a network device");
-	strcpy(parse->rule->device, value);
+	text_copy(parse->rule->device, sizeof(parse->rule->device), value);
 	return 0;
 }
 
@@ -95,7 +96,7 @@ static int take_end(struct parse *parse, const char *value, struct policy_end *e
 		return end->negated ? WRONG(parse, "'!any' would fit nothing") : 0;
 	if (policy_is_set_name(value)) {
 		end->kind = POLICY_SET;
-		strcpy(end->set, value);
+		text_copy(end->set, sizeof(end->set), value);
 		return 0;
 	}
 	end->kind = POLICY_PREFIX;
@@ -163,12 +164,13 @@ static bool is_host(const char *value)
 static int take_host(struct parse *parse, const char *value)
 {
 	char *host = parse->rule->host;
-	size_t length = strlen(value);
 
-	if (length >= POLICY_HOST_SIZE)
+	if (strlen(value) >= POLICY_HOST_SIZE)
 		return WRONG(parse, "expected less than %d characters", POLICY_HOST_SIZE);
-	for (size_t i = 0; i <= length; i++)
-		host[i] = value[i] >= 'A' && value[i] <= 'Z' ? (char)(value[i] + 32) : value[i];
+	text_copy(host, POLICY_HOST_SIZE, value);
+	for (char *c = host; *c; c++)
+		if (*c >= 'A' && *c <= 'Z')
+			*c |= 'a' - 'A';
 	if (!is_host(!strncmp(host, "*.", 2) ? host + 2 : host))
 		return WRONG(parse, "expected the name of a host, without port, or *.SUFFIX");
 	return 0;
@@ -310,7 +312,7 @@ int set_parse(const char *name, const char *const *words, size_t count, struct p
 		return policy_fail(error, -EINVAL,
 				   "expected the name of a set: a small letter, then small "
 				   "letters, digits, - or _");
-	strcpy(ret->name, name);
+	text_copy(ret->name, sizeof(ret->name), name);
 	ret->prefixes = calloc(count ? count : 1, sizeof(*ret->prefixes));
 	if (!ret->prefixes)
 		return policy_fail(error, -ENOMEM, "out of memory");

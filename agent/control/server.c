@@ -102,7 +102,7 @@ void control_server_notify(const struct control_server *server,
 static void acknowledge(const struct control_server *server, const struct control_peer *peer,
 			const struct nlmsghdr *request, int err, const struct policy_error *error)
 {
-	_Alignas(struct nlmsghdr) char bytes[512];
+	_Alignas(struct nlmsghdr) char bytes[512] = {}; /* padding goes out, too */
 	struct nlmsghdr *header = mnl_nlmsg_put_header(bytes);
 	struct nlmsgerr *body = mnl_nlmsg_put_extra_header(header, sizeof(*body));
 
@@ -273,7 +273,7 @@ void control_server_read(struct control_server *server)
 	for (int turn = 0; turn < MESSAGES_A_TURN; turn++) {
 		const char *at = server->received;
 		const struct nlmsghdr *request;
-		struct control_peer peer;
+		struct control_peer peer = {};
 		ssize_t size = receive(server, &peer);
 		size_t left = size > 0 ? (size_t)size : 0;
 

@@ -10,6 +10,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/netns.h"
+#include "base/notify.h"
+#include "base/privileges.h"
 #include "daemon/daemon.h"
 #include "daemon/devices.h"
 #include "daemon/follow.h"
@@ -304,12 +306,25 @@ static int run(struct daemon *daemon)
 	return news < 0 ? failed("waiting for news", news) : 0;
 }
 
+/* All is attached: what comes now needs less than what was before. */
+static void be_ready(const struct daemon *daemon)
+{
+	size_t count = devices_attached(daemon->devices);
+	int err = privileges_drop();
+
+	if (err)
+		log_warning("capabilities that are not needed any more stay: %s", strerror(-err));
+	log_info("ready: %zu device%s", count, count == 1 ? "" : "s");
+	notify_manager("READY=1");
+}
+
 /* Stop editing, and say what stays. */
 static void leave(struct daemon *daemon)
 {
 	unsigned long total = 0, shifted = 0;
 	int err = control_set_paused(daemon->pins.layer_dir, true);
 
+	notify_manager("STOPPING=1");
 	if (!err)
 		err = table_count(engine_flows_fd(daemon->engine), &total, &shifted);
 	if (err)
@@ -339,9 +354,7 @@ int daemon_run(const struct options *options)
 	log_info("ctxpropd %s starts", CTXPROP_VERSION);
 	err = start(&daemon, options);
 	if (!err) {
-		size_t count = devices_attached(daemon.devices);
-
-		log_info("ready: %zu device%s", count, count == 1 ? "" : "s");
+		be_ready(&daemon);
 		err = run(&daemon);
 		leave(&daemon);
 	}

@@ -98,7 +98,7 @@ static int build(struct change *change, const struct policy *now)
 /* Tell the world, and the log, what has changed. */
 static void announce(const struct requests *requests, const struct change *change)
 {
-	_Alignas(struct nlmsghdr) char bytes[2 * CONTROL_PART_MAX];
+	_Alignas(struct nlmsghdr) char bytes[2 * CONTROL_PART_MAX] = {};
 	struct control_message message;
 	__u16 type = change->request->nlmsg_type;
 

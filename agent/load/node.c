@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "context/node.h"
 #include "load/node.h"
+#include "load/node_contexts.h"
 #include "load/pins.h"
 
 /* Others hold the lock for as long as it takes to load the probes. */
@@ -59,13 +60,20 @@ static int hand_over(const char *layer_dir, __u32 generation)
 	return fd < 0 ? fd : bpf_map_update_elem(fd, &index, &node, BPF_ANY);
 }
 
+/* A version of the node layer goes, and what it has told profilers. */
+static int remove_layer(const char *path)
+{
+	node_contexts_withdraw(path);
+	return pins_remove_tree(path);
+}
+
 /* Layers of other versions: their probes would write the same map of contexts. */
 static int remove_if_other(const char *path, const char *name, void *data)
 {
 	const struct pins *pins = data;
 
 	(void)name;
-	return strcmp(path, pins->layer_dir) ? pins_remove_tree(path) : 0;
+	return strcmp(path, pins->layer_dir) ? remove_layer(path) : 0;
 }
 
 static int make_maps(const struct pins *pins, struct node_report *report)
@@ -73,7 +81,7 @@ static int make_maps(const struct pins *pins, struct node_report *report)
 	int err = pins_each(pins->netns_dir, remove_if_other, (void *)pins);
 
 	if (!err && !probes_maps_fit(report->replaced, sizeof(report->replaced)))
-		err = pins_remove_tree(pins->layer_dir);
+		err = remove_layer(pins->layer_dir);
 	if (!err)
 		err = pins_make_layer(pins->layer_dir);
 	return err ? err : probes_make_maps(report->unpublished, sizeof(report->unpublished));
@@ -151,6 +159,13 @@ static int is_of_namespace(const char *path, const char *name, void *data)
 	return !*end;
 }
 
+static int remove_any(const char *path, const char *name, void *data)
+{
+	(void)name;
+	(void)data;
+	return remove_layer(path);
+}
+
 int node_remove_if_unused(void)
 {
 	_cleanup_close_ int lock_fd = -1;
@@ -162,5 +177,7 @@ int node_remove_if_unused(void)
 	if (lock_fd < 0)
 		return lock_fd == -ENOENT ? 0 : lock_fd;
 	used = pins_each(PINS_ROOT, is_of_namespace, NULL);
+	if (!used)
+		used = pins_each(pins.netns_dir, remove_any, NULL);
 	return used ? (used < 0 ? used : 0) : pins_remove_tree(pins.netns_dir);
 }

@@ -11,10 +11,9 @@
 #include "load/node_maps.h"
 #include "load/pins.h"
 
-#define TEXT(x)     TEXT_OF(x)
-#define TEXT_OF(x)  #x
-#define LAYER_DIR   NODE_DIR "/v" TEXT(CTXPROP_ABI_VERSION)
-#define TRACES_PATH NODE_TRACES_DIR "/" NODE_TRACES_NAME
+#define TEXT(x)    TEXT_OF(x)
+#define TEXT_OF(x) #x
+#define LAYER_DIR  NODE_DIR "/v" TEXT(CTXPROP_ABI_VERSION)
 /* What the owner alone may use, and nobody else rename: as other writers of the map make it. */
 #define TRACES_DIR_MODE 01700
 
@@ -82,7 +81,7 @@ static const char *traces_path(const struct bpf_map *map, char *ret_why, size_t 
 
 	if (err)
 		snprintf(ret_why, size, "%s: %s", NODE_TRACES_DIR, strerror(-err));
-	return !err && fits_exactly(TRACES_PATH, map, ret_why, size) ? TRACES_PATH : NULL;
+	return !err && fits_exactly(NODE_TRACES_PATH, map, ret_why, size) ? NODE_TRACES_PATH : NULL;
 }
 
 static int share(struct bpf_map *map, char *ret_unpublished, size_t size)

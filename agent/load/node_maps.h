@@ -13,6 +13,7 @@
 #define NODE_DIR         "/sys/fs/bpf/ctxprop/node"
 #define NODE_TRACES_DIR  "/sys/fs/bpf/otel"
 #define NODE_TRACES_NAME "traces_ctx_v1"
+#define NODE_TRACES_PATH NODE_TRACES_DIR "/" NODE_TRACES_NAME
 
 /* Is the map of this name one of the node's? */
 bool node_maps_has(const char *name);

@@ -69,6 +69,14 @@ bool tcx_supported(void)
 	return !bpf_call(BPF_PROG_QUERY, &query, sizeof(query));
 }
 
+int tcx_count(int ifindex, enum hook hook)
+{
+	struct tcx_query query = {.ifindex = (__u32)ifindex, .attach_type = attach_types[hook]};
+	int err = bpf_call(BPF_PROG_QUERY, &query, sizeof(query));
+
+	return err < 0 ? err : (int)query.count;
+}
+
 int tcx_attach(int prog_fd, int ifindex, enum hook hook)
 {
 	struct tcx_link_create create = {

@@ -20,6 +20,9 @@ bool tcx_supported(void);
  */
 int tcx_attach(int prog_fd, int ifindex, enum hook hook);
 
+/* How many TCX programs stand at a device's hook, ours and others'. -errno, also without TCX. */
+int tcx_count(int ifindex, enum hook hook);
+
 /* Which device a link is attached to; 0: none any more. 0 or -errno. */
 int tcx_link_ifindex(int link_fd, int *ret_ifindex);
 

@@ -12,6 +12,7 @@
  *   a response has ended  engine_end       (also when the connection is gone)
  *   a worker makes or wakes another        engine_hand_over
  *   a worker is over      engine_exit
+ *   a process becomes another program      engine_exec
  */
 #ifndef CTXPROP_CONTEXT_ENGINE_H
 #define CTXPROP_CONTEXT_ENGINE_H
@@ -305,6 +306,26 @@ static __always_inline void engine_exit(const struct worker_key *key)
 		p->threads_ended++;
 	worker_unpublish(w, key);
 	worker_delete(key);
+}
+
+/*
+ * The worker `old` runs another program from now on, as `now` (the same one, unless a thread
+ * besides the first did it). What it was made for stays; what the old program had read is over.
+ */
+static __always_inline void engine_exec(const struct worker_key *old, const struct worker_key *now)
+{
+	const struct worker *was = worker_lookup(old);
+	__u64 inherited = was ? was->inherited : 0;
+	__u8 by = was ? was->inherited_by : 0;
+	struct worker *w;
+
+	engine_exit(old);
+	engine_exit(now);
+	w = inherited ? worker_make(now) : NULL;
+	if (!w)
+		return;
+	w->inherited = inherited;
+	w->inherited_by = by;
 }
 
 #endif

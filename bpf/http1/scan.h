@@ -12,7 +12,7 @@
 #include "state.h"
 
 /* Words that one step looks at: a longer line takes several steps. */
-#define HTTP1_SCAN_WORDS 8
+#define HTTP1_SCAN_WORDS 16
 
 #define HTTP1_EACH(byte) (0x0101010101010101ull * (byte))
 
@@ -95,10 +95,13 @@ HTTP1_INLINE __u64 http1_no_name(__u64 word)
 
 /*
  * Move on to the first byte that `stops` marks, HTTP1_SCAN_WORDS words at most. Returns
- * whether the cursor stands on such a byte.
+ * whether the cursor stands on such a byte. Unrolled, it takes the verifier less, too.
  */
 HTTP1_INLINE int http1_find(struct http1_cursor *c, __u64 (*stops)(__u64 word))
 {
+#ifdef __clang__
+#pragma clang loop unroll(full)
+#endif
 	for (__u32 n = 0; n < HTTP1_SCAN_WORDS; n++) {
 		__u64 mask = stops(http1_word(c));
 

@@ -45,12 +45,21 @@ int BPF_PROG(probe_exit, struct task_struct *task)
 	return 0;
 }
 
-/* What it was found to run is no longer true. */
+/*
+ * What the process was found to run is no longer true. A thread that is not the first one becomes
+ * it: the others are over, and so is its old id.
+ */
 SEC("tp_btf/sched_process_exec")
-int BPF_PROG(probe_exec, struct task_struct *task)
+int BPF_PROG(probe_exec, struct task_struct *task, int old_tid)
 {
-	if (probe_is_active())
-		runtime_forget(task->tgid);
+	struct worker_key old = {.tgid = task->tgid, .tid = old_tid};
+	struct worker_key now = {.tgid = task->tgid, .tid = task->pid};
+
+	if (!probe_is_active())
+		return 0;
+	engine_exec(&old, &now);
+	process_delete(now.tgid);
+	runtime_forget(now.tgid);
 	return 0;
 }
 

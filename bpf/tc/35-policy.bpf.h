@@ -79,22 +79,29 @@ static __always_inline void policy_nest(struct __sk_buff *skb, struct policy_que
 	}
 }
 
-static __always_inline void policy_ask(struct __sk_buff *skb, const struct packet *p,
+/* As the request travels; the key of the flow is as our side sends. */
+static __always_inline void policy_ask(struct __sk_buff *skb, const struct packet *p, __u32 dir,
 				       const struct policy_image *image, struct policy_query *q)
 {
 	__builtin_memset(q, 0, sizeof(*q));
+	q->dir = dir;
+	q->device.low = skb->ifindex;
+	if (dir == POLICY_IN) {
+		q->from = policy_address(p->key.dst);
+		q->to = policy_address(p->key.src);
+		q->port.low = bpf_ntohs(p->key.sport);
+		return;
+	}
 	q->from = policy_address(p->key.src);
 	q->to = policy_address(p->key.dst);
-	q->dir = skb->sk ? POLICY_OUT : POLICY_FORWARD;
 	q->port.low = bpf_ntohs(p->key.dport);
-	q->device.low = skb->ifindex;
-	if (skb->sk && policy_asks(image, POLICY_CGROUP))
+	if (dir == POLICY_OUT && policy_asks(image, POLICY_CGROUP))
 		policy_nest(skb, q);
 }
 
-/* Find the rule for a request that goes out; its verdict is left in policy_work. Returns 0 or -1.
- */
-VERIFIED_ALONE int policy_find(struct __sk_buff *skb, const struct packet *p, struct flow *f)
+/* Find the rule for a request; its verdict is left in policy_work. Returns 0 or -1. */
+VERIFIED_ALONE int policy_find(struct __sk_buff *skb, const struct packet *p, struct flow *f,
+			       __u32 dir)
 {
 	struct policy_work *work = policy_work_get();
 	const struct policy_image *image = policy_image_get();
@@ -105,7 +112,7 @@ VERIFIED_ALONE int policy_find(struct __sk_buff *skb, const struct packet *p, st
 		return -1;
 	rule = policy_recall(image, f->policy);
 	if (rule == POLICY_NONE) {
-		policy_ask(skb, p, image, &work->query);
+		policy_ask(skb, p, dir, image, &work->query);
 		rule = policy_match(image, &work->query, &lasting);
 		if (rule == POLICY_NONE)
 			return -1;
@@ -122,10 +129,36 @@ policy_verdict(struct __sk_buff *skb, const struct packet *p, struct flow *f)
 {
 	struct policy_work *work;
 
-	if (!policy_image_get() || policy_find(skb, p, f))
+	if (!policy_image_get() || policy_find(skb, p, f, skb->sk ? POLICY_OUT : POLICY_FORWARD))
 		return NULL;
 	work = policy_work_get();
 	return work ? &work->verdict : NULL;
+}
+
+/*
+ * Find the rule for requests that come in, so that policy_ignores() knows it: that is asked where
+ * no stack is left to look for rules.
+ */
+static __always_inline void policy_prepare(struct __sk_buff *skb, const struct packet *p,
+					   struct flow *f)
+{
+	const struct policy_image *image = policy_image_get();
+
+	if (image && policy_recall(image, f->policy) == POLICY_NONE)
+		policy_find(skb, p, f, POLICY_IN);
+}
+
+/* Is the context of a request that comes in not to be believed? In doubt it is not. */
+static __always_inline int policy_ignores(const struct flow *f)
+{
+	const struct policy_image *image = policy_image_get();
+	__u32 rule;
+
+	if (!image)
+		return 0;
+	rule = policy_recall(image, f->policy);
+	return rule == POLICY_NONE ||
+	       image->verdict[rule & (POLICY_RULES_MAX - 1)].action == POLICY_IGNORE;
 }
 
 /* Is a new trace sampled? By the last 56 bits of its id, as everybody else would decide. */

@@ -135,12 +135,13 @@ static __always_inline int edit_split(struct outbound *o, __u32 last)
 	__u32 lead = s->plan.added, wire = s->plan.wire_seq + lead;
 	int n = plan_render(skb, p, 0, last), sent;
 	struct header_change change = {.seq = wire};
-	__u64 lead_sum;
+	__u64 lead_sum = 0;
 	long err = 0;
 
 	if (n != (int)(last + lead))
 		return edit_take_back(o, REASON_DEEP);
-	lead_sum = csum_wire(s, 0, lead);
+	if (packet_csum(skb) != PACKET_CSUM_PARTIAL)
+		lead_sum = csum_wire(s, 0, lead);
 	sent = lead_send_all(skb, p, s, lead);
 	if (sent == -1)
 		return edit_take_back(o, REASON_LEAD_REFUSED);

@@ -8,6 +8,7 @@
 #define CTXPROP_TC_IN_REQUEST_BPF_H
 
 #include "30-frame.bpf.h"
+#include "35-policy.bpf.h"
 #include "checksum.bpf.h"
 #include "random.bpf.h"
 #include "serving.bpf.h"
@@ -167,10 +168,11 @@ VERIFIED_ALONE int request_read_parent(const struct traceparent_text *text, stru
 	return text && ret ? traceparent_read(text, ret) : -1;
 }
 
-/* The context that a head brought. Returns whether it is valid. */
-static __always_inline int request_context(const struct serving *serving, struct scratch *s,
+/* The context that a head brought. Returns whether it is valid, and to be believed. */
+static __always_inline int request_context(const struct flow *f, struct scratch *s,
 					   struct request *ret)
 {
+	const struct serving *serving = &f->serving;
 	struct traceparent *parent = &s->parent;
 	__u16 flags = serving->requests.flags;
 
@@ -178,6 +180,10 @@ static __always_inline int request_context(const struct serving *serving, struct
 		return 0;
 	if ((flags & HTTP1_TWO_PARENTS) || request_read_parent(&serving->parent, parent)) {
 		count(REASON_SERVED_INVALID);
+		return 0;
+	}
+	if (policy_ignores(f)) {
+		count(REASON_SERVED_IGNORED);
 		return 0;
 	}
 	__builtin_memcpy(ret->context.trace_id, parent->trace_id, sizeof(parent->trace_id));
@@ -216,15 +222,16 @@ static __always_inline void request_finish_state(const struct serving *serving, 
 }
 
 /* Make the request of the head at hand. Returns its id, 0 when there is no room for it. */
-static __always_inline __u64 request_begin(const struct serving *serving, struct scratch *s)
+static __always_inline __u64 request_begin(const struct flow *f, struct scratch *s)
 {
+	const struct serving *serving = &f->serving;
 	struct request *new = &s->request;
 	__u64 id;
 
 	__builtin_memset(new, 0, sizeof(*new));
 	new->arrived_ns = bpf_ktime_get_ns();
 	new->netns = netns_id;
-	if (request_context(serving, s, new)) {
+	if (request_context(f, s, new)) {
 		count(REASON_SERVED_CHILD);
 	} else {
 		request_root(s, new);
@@ -258,7 +265,7 @@ VERIFIED_ALONE int request_arrived(struct __sk_buff *skb, const struct packet *p
 		return 0;
 	}
 	slot = serving_slot(serving, serving->open_end);
-	slot->request = request_begin(serving, s);
+	slot->request = request_begin(f, s);
 	slot->method = serving->requests.flags & HTTP1_CALLER_FLAGS;
 	/* The LF of the blank line does not count among the bytes of the head. */
 	slot->seq = p->seq + end - serving->requests.head - 1;

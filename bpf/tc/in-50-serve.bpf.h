@@ -130,6 +130,7 @@ VERIFIED_ALONE int serve_stranger(struct __sk_buff *skb, const struct packet *p)
 	f->peer_next = p->seq;
 	if (place == SERVE_START) {
 		serving_begin(f, p->seq, p->ack);
+		policy_prepare(skb, p, f);
 		request_read(skb, p, f);
 	} else {
 		serve_candidate(p, f, start);
@@ -150,6 +151,7 @@ VERIFIED_ALONE int serve_data(struct __sk_buff *skb, const struct packet *p, str
 	}
 	if (__sync_val_compare_and_swap(&f->framing, 0, 1))
 		return 0;
+	policy_prepare(skb, p, f);
 	if (!(f->flags & FLOW_LEARN) || serve_learn(skb, p, f))
 		request_read(skb, p, f);
 	f->flags |= FLOW_PEER_LAST;

@@ -72,7 +72,9 @@ static __always_inline int learn(struct __sk_buff *skb, const struct packet *p, 
 		return 0;
 	}
 	f->flags &= ~(FLOW_LEARN | FLOW_CANDIDATE | FLOW_ANSWERED);
-	f->next = f->sent = p->seq;
+	/* Not `sent`: what was sent before, also beyond this packet, cannot get a header any more.
+	 */
+	f->next = p->seq;
 	http1_init(&f->http, HTTP1_REQUEST);
 	count(REASON_JOINED);
 	return 1;

@@ -20,7 +20,8 @@ LEGEND = """\
 Medians over rounds in which the arms take turns; [first..third quartile]. CPU: processes and
 softirqs of everything involved. requests/s, p50, p99: against none, all on one CPU (the rate is per
 second in which no other program had that CPU). BPF: one run of the program, less what an empty
-program reads there, which stands in the rows of none."""
+program reads there, which stands in the rows of none. follow: agents at the client and at the
+server, the request is a call of the one and served by the other; BPF ns/request with all probes."""
 
 
 def options():
@@ -49,6 +50,8 @@ def measure(rig, short):
         measured.times = bench.bpf_times()
         measured.many_flows = bench.many_flows()
         measured.agent = bench.agent_paced(2 if short else 5)
+    if "follow" in rig.arms:
+        measured.follow = bench.follow_times()
     return measured
 
 

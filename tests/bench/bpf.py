@@ -43,13 +43,13 @@ def show(kind, number):
 
 
 class Programs:
-    """TC programs whose run times are read together: {"out": ids, "in": ids}."""
+    """Programs whose run times are read together: {"out": ids, "in": ids, "probes": ids}."""
 
     def __init__(self, sides):
         self.sides = sides
 
     def run_times(self):
-        """{"out"|"in": (nanoseconds, runs)} since loading, while Statistics were held."""
+        """{"out"|"in"|"probes": (nanoseconds, runs)} since loading, while Statistics were held."""
         return {side: self.total([show("prog", number) for number in numbers])
                 for side, numbers in self.sides.items()}
 
@@ -60,14 +60,16 @@ class Programs:
 
 
 class Objects:
-    """The TC programs of one agent (ctxprop_out_*, ctxprop_in_*), and its maps by name."""
+    """The TC programs of some agents (ctxprop_out_*, ctxprop_in_*), and the maps by name."""
 
-    def __init__(self, pid):
-        names = {number: show("prog", number)["name"] for number in ids_of(pid, "prog_id")}
+    def __init__(self, pids):
+        programs = {number for pid in pids for number in ids_of(pid, "prog_id")}
+        names = {number: show("prog", number)["name"] for number in programs}
         self.programs = Programs({side: [number for number, name in names.items()
                                          if name.startswith(f"ctxprop_{side}_")]
                                   for side in ("out", "in")})
-        self.maps = {show("map", number)["name"]: number for number in ids_of(pid, "map_id")}
+        self.maps = {show("map", number)["name"]: number for pid in pids
+                     for number in ids_of(pid, "map_id")}
 
     def pause(self, paused):
         """Set struct control in the map `control`: 1 stops new edits."""

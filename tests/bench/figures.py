@@ -21,6 +21,7 @@ class Measured:
     costs: dict  # {Load: {arm: [Sample]}}
     bulk: dict   # {arm: [CPU microseconds]}
     times: dict = dataclasses.field(default_factory=dict)  # {load name: [(empty, agent's)]}
+    follow: list = dataclasses.field(default_factory=list)  # [(empty, agents' and probes')]
     many_flows: list | None = None  # [(empty, few, many)]
     agent: tuple | None = None  # (MiB, percent of a core)
 
@@ -52,7 +53,8 @@ def cost_rows(measured):
     rows = []
     for load, arms in measured.costs.items():
         times = measured.times.get(load.name, [])
-        rows += [[load.title, arm, *cost_cells(arms, arm), *bpf_cells(times, arm)]
+        follow = measured.follow if load == SMALL else []
+        rows += [[load.title, arm, *cost_cells(arms, arm), *bpf_cells(times, arm, follow)]
                  for arm in arms]
     for arm in measured.bulk:
         throughput = with_spread(spread(bulk_ratios(measured.bulk, arm)))
@@ -90,9 +92,10 @@ def net(times):
     return [agent.less(empty) for empty, agent, *_ in times]
 
 
-def bpf_cells(times, arm):
+def bpf_cells(times, arm, follow=()):
     """The row of "none" has what an empty program reads; it is off the agent's row."""
-    samples = {"none": [empty for empty, _ in times], "inject": net(times)}.get(arm)
+    samples = {"none": [empty for empty, _ in times], "inject": net(times),
+               "follow": net(follow)}.get(arm)
     if not samples:
         return ["", "", ""]
     return [figure(median_of(samples, field)) for field in ("out_ns", "in_ns", "request_ns")]
@@ -104,6 +107,8 @@ def values(measured):
     result = {}
     if "inject" in small:
         result |= inject_values(measured, small)
+    if "follow" in small:
+        result["added_follow"] = spread(added(small, "follow"))
     if "inject" in small and "skmsg" in small:
         result["vs_skmsg"] = spread(parts(small, "skmsg"))
     proxies = [arm for arm in ("nginx", "haproxy") if arm in small]

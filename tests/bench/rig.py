@@ -3,6 +3,8 @@
 
 "plain" and "watched" are two application namespaces alike, with a link each to "upstream". The
 agent lives in "watched" only, so that the arms can alternate without starting and stopping it.
+For the arm "follow" there is one more such pair with an agent on both sides: what one request
+costs as a call and as a request that is served. Its probes are taken off for the other arms.
 Everything runs on one CPU: a closed loop then runs as fast as a request is cheap.
 """
 import contextlib
@@ -17,6 +19,7 @@ import tempfile
 import time
 
 from bpf import Objects, Programs
+from probes import Probes
 from machine import Cgroup, cgroup2
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -24,15 +27,15 @@ sys.path.insert(0, str(HERE.parent / "lab"))
 from lab import Lab  # noqa: E402 (the path is set just above)
 
 PORT, BULK_PORT = 8080, 5201
-ARMS = ("none", "idle", "inject", "skmsg", "nginx", "haproxy")
+ARMS = ("none", "idle", "inject", "follow", "skmsg", "nginx", "haproxy")
 
 
 class Arm:
     """One way for a request to go from an application to the upstream."""
 
-    def __init__(self, rig, name, host, address, port=PORT, cgroup=None, paused=None):
+    def __init__(self, rig, name, host, address, port=PORT, cgroup=None, paused=None, server=None):
         self.rig, self.name, self.host = rig, name, host
-        self.address, self.port = address, port
+        self.address, self.port, self.server = address, port, server or rig.upstream
         self.cgroup, self.paused = cgroup or rig.cgroup_apps, paused
 
     def spawn(self, argv, **kw):
@@ -43,7 +46,9 @@ class Arm:
         return self.host.run(argv, preexec_fn=self.rig.placed(self.cgroup)).stdout
 
     def ready(self):
-        """Call before each measurement: two arms share one agent."""
+        """Call before each measurement: two arms share one agent, all share the kernel."""
+        if self.rig.probes:
+            self.rig.probes.attach(self.name == "follow")
         if self.paused is not None:
             self.rig.objects.pause(self.paused)
 
@@ -58,6 +63,7 @@ class Rig:
     def __init__(self, build, cpu, wanted):
         self.build, self.cpu = pathlib.Path(build).resolve(), cpu
         self.missing, self.arms, self.objects, self.agent = {}, {}, None, None
+        self.probes = self.followers = None
         self.bulk = bool(shutil.which("iperf3"))
         self.lab = Lab("bench")
         self.scratch = pathlib.Path(tempfile.mkdtemp(prefix="ctxprop-bench-"))
@@ -75,6 +81,8 @@ class Rig:
         self.close()
 
     def close(self):
+        if self.probes:
+            self.probes.close()
         self.lab.close()
         self.cgroup.close()
         shutil.rmtree(self.scratch)
@@ -91,34 +99,42 @@ class Rig:
         self.cgroup_apps, self.cgroup_skmsg, self.cgroup_agent = map(
             self.cgroup.child, ("apps", "skmsg", "agent"))
         self.upstream = self.lab.host("upstream")
-        self.plain = self.application("plain", 1)
-        self.watched = self.application("watched", 2)
-        self.serve()
+        self.plain = self.application("plain", 1, self.upstream)
+        self.watched = self.application("watched", 2, self.upstream)
+        self.serve(self.upstream)
         for name in wanted:
             self.missing_or_added(name)
+        self.take_probes()
 
-    def application(self, name, number):
+    def take_probes(self):
+        """When all agents are up: from now on each arm says whether it wants the probes."""
+        self.probes = Probes()
+        if self.followers:
+            self.followers.programs.sides["probes"] = self.probes.ids
+
+    def application(self, name, number, server):
+        """A host with a link to a server, where its address is host.address."""
         host = self.lab.host(name)
         host.address = f"10.91.{number}.1"
-        host.device, host.back = self.lab.link(host, self.upstream, f"10.91.{number}.2/24",
+        host.device, host.back = self.lab.link(host, server, f"10.91.{number}.2/24",
                                                f"{host.address}/24")
         host.net = f"10.91.{number}.0/24"
         host.sysctl("net.ipv4.ip_local_port_range", "1024 65535")
         return host
 
-    def serve(self):
+    def serve(self, server):
         place = self.placed(self.cgroup_apps)
-        self.upstream.spawn([self.build / "bench_server", PORT], preexec_fn=place)
-        self.upstream.wait_port(PORT)
+        server.spawn([self.build / "bench_server", PORT], preexec_fn=place)
+        server.wait_port(PORT)
         if self.bulk:
-            self.upstream.spawn(["iperf3", "-s", "-p", BULK_PORT], preexec_fn=place,
-                                stdout=subprocess.DEVNULL)
-            self.upstream.wait_port(BULK_PORT)
+            server.spawn(["iperf3", "-s", "-p", BULK_PORT], preexec_fn=place,
+                         stdout=subprocess.DEVNULL)
+            server.wait_port(BULK_PORT)
 
     def missing_or_added(self, name):
         """Add one arm; a program that is not installed makes it missing, with the reason."""
         add = {"none": self.add_plain, "idle": self.add_agent, "inject": self.add_agent,
-               "skmsg": self.add_skmsg, "nginx": self.add_proxy, "haproxy": self.add_proxy}[name]
+               "follow": self.add_followers, "skmsg": self.add_skmsg, "nginx": self.add_proxy, "haproxy": self.add_proxy}[name]
         reason = add(name)
         if reason:
             self.missing[name] = reason
@@ -128,9 +144,17 @@ class Rig:
 
     def add_agent(self, name):
         if not self.agent:
-            self.start_agent()
+            self.agent = self.start_agent(self.watched)
+            self.objects = Objects([self.agent.pid])
         self.arms[name] = Arm(self, name, self.watched, self.watched.address,
                               paused=name == "idle")
+
+    def add_followers(self, name):
+        served = self.lab.host("served")
+        follower = self.application("follower", 3, served)
+        self.serve(served)
+        self.followers = Objects([self.start_agent(host).pid for host in (follower, served)])
+        self.arms[name] = Arm(self, name, follower, follower.address, server=served)
 
     def add_skmsg(self, name):
         loader = self.upstream.spawn([self.build / "bench_skmsg", self.cgroup_skmsg.path],
@@ -157,21 +181,19 @@ class Rig:
         self.arms[name] = Arm(self, name, self.plain, "127.0.0.1", port)
         return None
 
-    def start_agent(self):
-        """ctxpropd with a bpffs of its own: its pins must not meet those of another agent."""
-        log = self.scratch / "ctxpropd.log"
-        script = 'mount -t bpf bpf /sys/fs/bpf && exec "$0"'
+    def start_agent(self, host):
+        """ctxpropd in a host; returns the process when it is attached."""
+        log = self.scratch / f"ctxpropd-{host.name}.log"
         with open(log, "w", encoding="utf-8") as file:
-            self.agent = self.watched.spawn(
-                ["unshare", "-m", "sh", "-c", script, self.build / "ctxpropd"],
-                stdout=file, stderr=file, preexec_fn=self.placed(self.cgroup_agent, pinned=False))
+            agent = host.spawn([self.build / "ctxpropd"], stdout=file, stderr=file,
+                               preexec_fn=self.placed(self.cgroup_agent, pinned=False))
         end = time.monotonic() + 10
         while "ready" not in log.read_text():
-            if self.agent.poll() is not None or time.monotonic() > end:
+            if agent.poll() is not None or time.monotonic() > end:
                 raise RuntimeError(f"ctxpropd did not log \"ready\" in 10 s (exit status "
-                                   f"{self.agent.poll()}):\n{log.read_text()}")
+                                   f"{agent.poll()}):\n{log.read_text()}")
             time.sleep(0.02)
-        self.objects = Objects(self.agent.pid)
+        return agent
 
     @contextlib.contextmanager
     def packet_by_packet(self):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measuring: the arms take turns, round by round, so that all of them meet the same noise."""
 import dataclasses
+import json
 import time
 
 import bpf
@@ -8,7 +9,7 @@ from loads import HEADER_BYTES, LOADS, LONG_POST, SMALL, Client
 from machine import idle_us, resident_kib, run_time_us, softirqd_pids
 from rig import BULK_PORT, PORT
 
-ONE_HEADER = {"none": 0, "idle": 0, "inject": 1, "skmsg": 1, "nginx": 1, "haproxy": 1}
+ONE_HEADER = {"none": 0, "idle": 0, "inject": 1, "follow": 1, "skmsg": 1, "nginx": 1, "haproxy": 1}
 BULK_BYTES = "1G"
 PACKETS_BYTES = "64M"  # about as long, packet by packet
 MANY_FLOWS = 100_000
@@ -27,16 +28,18 @@ class Sample:
 
 @dataclasses.dataclass(frozen=True)
 class BpfSample:
-    """Run times of TC programs in one run of one arm, nanoseconds."""
+    """Run times of BPF programs in one run of one arm, nanoseconds."""
     out_ns: float  # per outbound packet
     in_ns: float   # per inbound packet
     packet_ns: float  # per packet
-    request_ns: float  # both directions
+    request_ns: float  # all programs
+    runs: float  # of programs, per request
 
-    def less(self, other):
-        """What is left above another sample."""
-        return BpfSample(*(getattr(self, field.name) - getattr(other, field.name)
-                           for field in dataclasses.fields(self)))
+    def less(self, empty):
+        """What is left above a sample of programs that do nothing."""
+        return BpfSample(self.out_ns - empty.out_ns, self.in_ns - empty.in_ns,
+                         self.packet_ns - empty.packet_ns,
+                         self.request_ns - self.runs * empty.packet_ns, self.runs)
 
 
 class Bench:
@@ -56,6 +59,15 @@ class Bench:
             if found != ONE_HEADER[arm.name]:
                 raise RuntimeError(f"arm {arm.name}: {found} headers instead of "
                                    f"{ONE_HEADER[arm.name]} at the server:\n{head}")
+        if "follow" in self.rig.arms:
+            self.check_served(self.rig.arms["follow"])
+
+    def check_served(self, arm):
+        """The agent at the server's end has read the request, and seen the end of its answer."""
+        shown = arm.server.run([self.rig.build / "ctxprop", "stats", "--json"]).stdout
+        served = json.loads(shown)["served"]
+        if not served["served-child"] or not served["served-ended"]:
+            raise RuntimeError(f"arm {arm.name}: no request was followed: {shown}")
 
     def requests_cost(self):
         """{load: {arm: [Sample per round]}}"""
@@ -90,19 +102,20 @@ class Bench:
         return self.rig.cgroup.usage_us() + sum(map(run_time_us, self.softirqd))
 
     def sample(self, arm, client):
-        bytes_before, idle_before, cpu_before = self.received(), self.idle_us(), self.cpu_us()
+        bytes_before, idle_before, cpu_before = self.received(arm), self.idle_us(), self.cpu_us()
         run = client.run(self.milliseconds)
         cpu, idle = self.cpu_us() - cpu_before, self.idle_us() - idle_before
-        requests, added = run["requests"], self.received() - bytes_before - run["bytes"]
+        requests, added = run["requests"], self.received(arm) - bytes_before - run["bytes"]
         return Sample(cpu / requests, requests / (cpu + idle) * 1e6, run["p50_us"], run["p99_us"],
                       added / HEADER_BYTES / requests if arm.direct() else None)
 
     def idle_us(self):
         return idle_us(self.rig.cpu)
 
-    def received(self):
-        """Bytes of requests that the server got so far."""
-        text = self.rig.upstream.run(["curl", "-sS", f"http://127.0.0.1:{PORT}/stat"]).stdout
+    @staticmethod
+    def received(arm):
+        """Bytes of requests that an arm's server got so far."""
+        text = arm.server.run(["curl", "-sS", f"http://127.0.0.1:{PORT}/stat"]).stdout
         return int(text.split()[1])
 
     def bulk(self):
@@ -169,12 +182,32 @@ class Bench:
     def bpf_sample(programs, work):
         """Run times of the programs while work() makes requests; it returns how many."""
         before, requests, after = programs.run_times(), work(), programs.run_times()
-        (out_ns, outs), (in_ns, ins) = (
-            tuple(b - a for a, b in zip(before[side], after[side])) for side in ("out", "in"))
-        if not outs or not ins:
-            raise RuntimeError("the programs met no packet: are they attached?")
-        both = out_ns + in_ns
-        return BpfSample(out_ns / outs, in_ns / ins, both / (outs + ins), both / requests)
+        spent = {side: [b - a for a, b in zip(before[side], after[side])] for side in before}
+        if not all(runs for _, runs in spent.values()):
+            raise RuntimeError(f"programs that did not run: are they attached? {spent}")
+        (out_ns, outs), (in_ns, ins) = spent["out"], spent["in"]
+        all_ns, all_runs = map(sum, zip(*spent.values()))
+        return BpfSample(out_ns / outs, in_ns / ins, (out_ns + in_ns) / (outs + ins),
+                         all_ns / requests, all_runs / requests)
+
+    def follow_times(self):
+        """[(an empty program's, the agents' and the probes' at both ends) BpfSample]"""
+        self.progress("BPF time: follow")
+        arms = [self.rig.arms["none"], self.rig.arms["follow"]]
+        clients = [self.client(SMALL, arm) for arm in arms]
+        samples = []
+        with bpf.Statistics(), self.rig.empty_programs() as empty:
+            for _ in range(self.rounds):
+                pair = []
+                for arm, client, programs in zip(arms, clients,
+                                                 (empty, self.rig.followers.programs)):
+                    arm.ready()
+                    pair.append(self.bpf_sample(
+                        programs, lambda client=client: client.run(self.milliseconds)["requests"]))
+                samples.append(tuple(pair))
+        for client in clients:
+            client.close()
+        return samples
 
     def many_flows(self):
         """[(an empty program's, the agent's, the agent's beside MANY_FLOWS) BpfSample]"""

@@ -49,7 +49,7 @@ void conn_meet(struct conn *c, struct rig *rig, const struct opening *opening)
 	c->peer_window = PEER_WINDOW;
 	c->peer_next = opening->peer_isn + 1;
 	c->stream.first = opening->isn + 1;
-	c->stream.len = c->stream.edits = 0;
+	c->stream.len = c->stream.edits = c->stream.state_len = 0;
 	our_options(c);
 	rig_forget_counts(rig);
 }

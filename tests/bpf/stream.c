@@ -36,32 +36,51 @@ void stream_expect_edit(struct stream *s, size_t at)
 {
 	assert_true(s->edits < STREAM_EDITS_MAX);
 	assert_true(!s->edits || s->edit[s->edits - 1].at < at);
-	s->edit[s->edits++] = (struct stream_edit){.at = at};
+	s->edit[s->edits++] = (struct stream_edit){.at = at, .len = LINE_LEN + s->state_len};
 }
 
-static bool is_edited(const struct stream *s, size_t at)
+static const struct stream_edit *edit_at(const struct stream *s, size_t at)
 {
 	for (size_t i = 0; i < s->edits; i++) {
 		if (s->edit[i].at == at)
-			return true;
+			return &s->edit[i];
 	}
-	return false;
+	return NULL;
+}
+
+/* Length of the tracestate line at the start of `sent`; 0: there is none. */
+static size_t state_line(const uint8_t *sent, size_t len)
+{
+	static const char name[] = "tracestate: ";
+	const uint8_t *end;
+
+	if (len < strlen(name) || memcmp(sent, name, strlen(name)) != 0)
+		return 0;
+	end = memchr(sent, '\n', len);
+	assert_non_null(end);
+	return end + 1 - sent;
 }
 
 void stream_discover(struct stream *s, size_t from, size_t len, const uint8_t *sent,
 		     size_t sent_len)
 {
 	static const char name[] = "traceparent: 00-";
-	size_t n = 0, at = from;
+	size_t n = 0, at = from, state_len = s->state_len;
 
 	while (n < sent_len && at < from + len) {
 		bool header = n + sizeof(name) <= sent_len && !memcmp(sent + n, name, strlen(name));
 
-		if (header && !is_edited(s, at))
+		if (!header) {
+			n++;
+			at++;
+			continue;
+		}
+		s->state_len = state_line(sent + n + LINE_LEN, sent_len - n - LINE_LEN);
+		if (!edit_at(s, at))
 			stream_expect_edit(s, at);
-		n += header ? LINE_LEN : 1;
-		at += !header;
+		n += edit_at(s, at)->len;
 	}
+	s->state_len = state_len;
 }
 
 size_t stream_to_wire(const struct stream *s, size_t a)
@@ -69,7 +88,7 @@ size_t stream_to_wire(const struct stream *s, size_t a)
 	size_t wire = a;
 
 	for (size_t i = 0; i < s->edits; i++)
-		wire += s->edit[i].at < a ? LINE_LEN : 0;
+		wire += s->edit[i].at < a ? s->edit[i].len : 0;
 	return wire;
 }
 
@@ -94,11 +113,16 @@ size_t stream_inserted_from(const struct stream *s, size_t w)
 	size_t sum = 0;
 
 	for (size_t i = 0; i < s->edits; i++) {
-		size_t begin = stream_to_wire(s, s->edit[i].at), end = begin + LINE_LEN;
+		size_t begin = stream_to_wire(s, s->edit[i].at), end = begin + s->edit[i].len;
 
-		sum += w <= begin ? LINE_LEN : w < end ? end - w : 0;
+		sum += w <= begin ? s->edit[i].len : w < end ? end - w : 0;
 	}
 	return sum;
+}
+
+size_t stream_inserted(const struct stream *s)
+{
+	return stream_inserted_from(s, 0);
 }
 
 /* "traceparent: 00-<32 hex>-<16 hex>-03\r\n", and no id of nothing but zeros. */
@@ -125,10 +149,11 @@ static bool well_formed(const char *line)
 
 static void learn(struct stream_edit *e, const uint8_t *sent)
 {
-	memcpy(e->text, sent, LINE_LEN);
+	memcpy(e->text, sent, e->len);
 	e->known = true;
-	if (!well_formed(e->text))
-		fail_msg("app offset %zu: not a traceparent line: \"%.*s\"", e->at, LINE_LEN,
+	if (!well_formed(e->text) ||
+	    state_line(sent + LINE_LEN, e->len - LINE_LEN) != e->len - LINE_LEN)
+		fail_msg("app offset %zu: not the lines of a header: \"%.*s\"", e->at, (int)e->len,
 			 e->text);
 }
 
@@ -143,10 +168,10 @@ size_t stream_wire_bytes(struct stream *s, size_t from, size_t to, const uint8_t
 		if (next < s->edits && s->edit[next].at == a) {
 			struct stream_edit *e = &s->edit[next];
 
-			if (!e->known && n + LINE_LEN <= sent_len)
+			if (!e->known && n + e->len <= sent_len)
 				learn(e, sent + n);
-			memcpy(ret_bytes + n, e->text, LINE_LEN);
-			n += LINE_LEN;
+			memcpy(ret_bytes + n, e->text, e->len);
+			n += e->len;
 		}
 		ret_bytes[n++] = s->byte[a];
 	}

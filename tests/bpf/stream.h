@@ -13,17 +13,20 @@
 
 #define STREAM_MAX       70000
 #define STREAM_EDITS_MAX 64
-#define LINE_LEN         70
+#define LINE_LEN         70  /* of a traceparent */
+#define STATE_LEN_MAX    526 /* of a tracestate */
 
 struct stream_edit {
-	size_t at;  /* app offset of the byte it stands before */
+	size_t at; /* app offset of the byte it stands before */
+	size_t len;
 	bool known; /* its text has been seen */
-	char text[LINE_LEN];
+	char text[LINE_LEN + STATE_LEN_MAX];
 };
 
 struct stream {
 	uint32_t first; /* number of the first byte, app and wire */
 	size_t len;
+	size_t state_len; /* of the tracestate lines of the headers that are expected from now on */
 	size_t edits;
 	uint8_t byte[STREAM_MAX];
 	struct stream_edit edit[STREAM_EDITS_MAX];
@@ -56,6 +59,9 @@ size_t stream_to_app(const struct stream *s, size_t w);
 
 /* Smallest app offset whose wide byte begins at or after wire offset `w`. */
 size_t stream_to_app_up(const struct stream *s, size_t w);
+
+/* Bytes of all headers. */
+size_t stream_inserted(const struct stream *s);
 
 /* Inserted bytes at or after wire offset `w`. */
 size_t stream_inserted_from(const struct stream *s, size_t w);

@@ -276,6 +276,26 @@ static void a_request_that_was_sent_before_stays_as_it_was(void **state)
 	assert_int_equal(rig_count(*state, REASON_INJECTED), 1);
 }
 
+/* The same with a request that was lost: what comes behind it was sent, and nothing may move it. */
+static void nothing_is_put_before_what_was_sent(void **state)
+{
+	struct incoming answer = {.data = ANSWER};
+	size_t lost, behind;
+
+	meet(*state);
+	conn_send(&conn, PLAIN);
+	lost = stream_write_marked(&conn.stream, PLAIN);
+	behind = stream_write_marked(&conn.stream, PLAIN);
+	conn_transmit(&conn, behind, conn.stream.len);
+	answer.ack = lost;
+	conn_receive(&conn, &answer);
+	rig_forget_counts(*state);
+	conn_transmit(&conn, lost, behind);
+	expect_counts(*state, {REASON_JOINED, 1}, {REASON_NO_PLACE, 1});
+	conn_transmit(&conn, behind, conn.stream.len);
+	expect_counts(*state, {REASON_NO_PLACE, 1});
+}
+
 /* The scale of the window is not known then, so it cannot be checked, and stays as it is. */
 static void a_joined_flow_leaves_the_window_alone(void **state)
 {
@@ -313,6 +333,7 @@ int test_join(void)
 	    cmocka_unit_test(not_with_options_that_forbid_it),
 	    cmocka_unit_test(not_after_an_answer_at_another_place),
 	    cmocka_unit_test(a_request_that_was_sent_before_stays_as_it_was),
+	    cmocka_unit_test(nothing_is_put_before_what_was_sent),
 	    cmocka_unit_test(a_joined_flow_leaves_the_window_alone),
 	};
 

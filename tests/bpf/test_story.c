@@ -15,6 +15,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "cause.h"
 #include "link.h"
 #include "random.h"
 #include "topics.h"
@@ -83,17 +84,56 @@ static void write_chunks(struct story *s, size_t n)
 	write_text(s, "0\r\n\r\n");
 }
 
+/* What is sent there comes from a socket: the probes could have said why. */
+static bool has_socket(const struct conn *c)
+{
+	return c->by_wire && c->wire->kind == WIRE_LOCAL;
+}
+
+/* The request that begins with byte `seq` belongs to another one, of the same number. */
+static void say_cause(struct story *s, uint32_t seq)
+{
+	char state[513];
+	int len = snprintf(state, sizeof(state), "r=%zu", s->requests);
+	uint32_t more = random_in(&s->random, 0, random_once_in(&s->random, 5) ? 250 : 40);
+
+	while (more--)
+		state[len++] = "v;: "[random_in(&s->random, 0, 2)];
+	state[len] = 0;
+	cause_say(&s->conn, seq, s->requests, random_once_in(&s->random, 4) ? NULL : state);
+}
+
+/* A child is one of the request with its number, and its tracestate goes with it. */
+static void check_cause(const struct stream_edit *e, unsigned int request)
+{
+	char trace[40], state[40];
+
+	snprintf(trace, sizeof(trace), CAUSE_TRACE "%08x", request);
+	if (memcmp(e->text + 16, CAUSE_TRACE, strlen(CAUSE_TRACE)) != 0)
+		return assert_int_equal(e->len, LINE_LEN);
+	assert_memory_equal(e->text + 16, trace, 32);
+	if (e->len == LINE_LEN)
+		return;
+	snprintf(state, sizeof(state), "tracestate: r=%u", request);
+	assert_memory_equal(e->text + LINE_LEN, state, strlen(state));
+	assert_false(e->text[LINE_LEN + strlen(state)] >= '0' &&
+		     e->text[LINE_LEN + strlen(state)] <= '9');
+}
+
 static void write_request(struct story *s)
 {
 	struct head *head = &s->head[s->requests++];
 	uint32_t kind = random_in(&s->random, 0, 3);
 	size_t body = random_in(&s->random, 0, random_once_in(&s->random, 4) ? 4000 : 50);
+	uint32_t start = s->conn.stream.first + s->conn.stream.len;
 	char line[60];
 
 	write_text(s, kind ? "POST /" : "GET /");
 	for (uint32_t n = random_in(&s->random, 0, 20); n; n--)
 		write_text(s, "x");
 	write_text(s, " HTTP/1.1\r\n");
+	if (has_socket(&s->conn) && random_once_in(&s->random, 2))
+		say_cause(s, start);
 	head->from = s->conn.stream.len;
 	write_fields(s, random_in(&s->random, 0, 4));
 	if (kind == 1)
@@ -233,7 +273,7 @@ static void check_heads(const struct story *s)
 
 		while (n < stream->edits && stream->edit[n].at >= s->head[i].from &&
 		       stream->edit[n].at <= s->head[i].to)
-			n++;
+			check_cause(&stream->edit[n++], i + 1);
 		assert_in_range(n - before, 0, 1);
 	}
 	assert_int_equal(n, stream->edits);
@@ -272,7 +312,8 @@ static void finish(struct story *s)
 		check_counts(s);
 	conn_ack_all(&s->conn);
 	assert_int_equal(conn_in_flight(&s->conn), 0);
-	assert_int_equal(conn_base(&s->conn), s->conn.stream.edits * LINE_LEN);
+	assert_int_equal(conn_base(&s->conn), stream_inserted(&s->conn.stream));
+	assert_int_equal(cause_kept(&s->conn), 0);
 	reset(s);
 }
 

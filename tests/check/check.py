@@ -15,6 +15,8 @@ import sys
 from pathlib import Path
 
 import c_code
+import manifests
+import manual
 import scripts
 import texts
 from skip import Skip
@@ -22,6 +24,8 @@ from skip import Skip
 REPO = Path(__file__).resolve().parents[2]
 CHECKS = (texts.spdx, texts.licences, texts.machine_paths, texts.whitespace, texts.reasons,
           scripts.shell, scripts.shellcheck, scripts.python, scripts.python_imports, scripts.python_unused,
+          manual.manual_format, manual.manual_options, manual.completion, manual.unit,
+          manifests.manifests, manifests.policies,
           c_code.formatted, c_code.tidy)
 
 

@@ -31,15 +31,20 @@ def open_pin(path):
     return bpf(GET, struct.pack("QII", ctypes.addressof(name), 0, 0))
 
 
+def info(fd):
+    """What the kernel tells about a map, program or link: its struct bpf_..._info."""
+    told = ctypes.create_string_buffer(128)
+    bpf(INFO, struct.pack("IIQ", fd, len(told), ctypes.addressof(told)))
+    return told.raw
+
+
 class Map:
     """A map by its pin; keys and values are bytes."""
 
     def __init__(self, path):
         self.fd = open_pin(path)
-        info = ctypes.create_string_buffer(128)
-        bpf(INFO, struct.pack("IIQ", self.fd, len(info), ctypes.addressof(info)))
         (self.type, self.id, self.key_size, self.value_size, self.max_entries,
-         self.flags) = struct.unpack_from("IIIIII", info)
+         self.flags) = struct.unpack_from("IIIIII", info(self.fd))
 
     def close(self):
         os.close(self.fd)

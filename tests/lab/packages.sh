@@ -16,7 +16,7 @@ else
 fi
 PACKAGES_DEMO=(python3 iproute2 procps util-linux curl nginx-light)
 PACKAGES_TEST=(g++ golang-go libcmocka-dev libclang-rt-dev clang-format clang-tidy git shellcheck
-	iputils-ping
+	iputils-ping groff-base
 	haproxy wrk nodejs nftables ethtool tcpdump iperf3
 	qemu-system-x86 busybox-static cpio kmod zstd xz-utils)
 # The runtimes of tests/accuracy.

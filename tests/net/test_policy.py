@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import cases
+import test_inbound as inbound
 from agent import Agent
 from cases import Skip, case, equal
 from lab import Lab
@@ -285,6 +286,25 @@ def other_users():
         equal(len(done(readable, "policy", user=NOBODY).splitlines()), 3, "a reader sees rules")
         equal(refused(readable, 1, "policy", "flush", user=NOBODY), "only root may change this",
               "a reader changes nothing")
+
+
+@case
+def ignored_contexts():
+    """dir in: whose context is believed, also on a live connection; what arrives is the same."""
+    world = fresh()
+    with inbound.serving() as (world, c, s):
+        for rule, root in ((None, False), ("action ignore", True), ("action accept", False),
+                           (f"from {Pair.PEER} action ignore", True),
+                           (f"from {Pair.APP} action ignore", False),
+                           (f"port {s.getsockname()[1]} action ignore", True),
+                           (f"port {c.getsockname()[1]} action ignore", False),
+                           (f"to {Pair.APP} dev {world.device} action ignore", True),
+                           ("dir out action skip", False)):
+            restored(world, *([f"policy add {rule}"] if rule else []))
+            with counted(world.agent, served_ignored=int(root), served_child=int(not root)):
+                request = inbound.one(world, c, s, inbound.CHILD)
+                equal((request.root, request.trace_id == inbound.TRACE), (root, not root), rule)
+                inbound.answer(world, c, s)
 
 
 SQUATTER = """

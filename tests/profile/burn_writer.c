@@ -71,11 +71,17 @@ static bool is_background(const struct work *work)
 	return !strcmp(work->id, BACKGROUND_ID);
 }
 
+/* Work for no request has no context, but by mistake. */
+static bool is_published(const struct work *work)
+{
+	return map >= 0 && (!is_background(work) || !strcmp(fault, "idle"));
+}
+
 void writer_begin(const struct work *work)
 {
 	struct traces_ctx context;
 
-	if (map < 0 || (is_background(work) && strcmp(fault, "idle")))
+	if (!is_published(work))
 		return;
 	context = is_background(work) ? other : context_of(work);
 	if (!makes("absent", work) && !makes("late", work))
@@ -101,6 +107,6 @@ void writer_end(const struct work *work)
 {
 	__u64 key = (__u64)getpid() << 32 | (__u32)gettid();
 
-	if (map >= 0 && !makes("stale", work))
+	if (is_published(work) && !makes("stale", work))
 		bpf_map_delete_elem(map, &key);
 }

@@ -53,7 +53,7 @@ class Judge:
     def __init__(self, works, requests):
         self.requests = {request.id: request for request in requests}
         self.traces = {r.trace: r.id for r in requests if r.trace}
-        self.spans, self.owners = {}, {}
+        self.spans, self.owners, self.roots = {}, {}, set()
         self.of_thread = defaultdict(list)
         for work in works:
             self.of_thread[work.tgid, work.tid].append(work)
@@ -73,6 +73,14 @@ class Judge:
             return "nothing"
         return "stale" if work or not self.just_around(sample) else "between"
 
+    def learn(self, sample):
+        """The trace id of a root shows in the first sample of its work; no other may have it."""
+        work = self.work_at(sample)
+        request = self.requests[work.id] if work and work.id else None
+        if request and not request.trace and sample.trace and request.id not in self.roots:
+            self.roots.add(request.id)
+            self.traces.setdefault(sample.trace, request.id)
+
     def work_at(self, sample):
         mine = self.of_thread.get((sample.tgid, sample.tid), [])
         place = bisect.bisect_right(mine, sample.ns, key=lambda work: work.start) - 1
@@ -81,9 +89,7 @@ class Judge:
     def in_request(self, sample, request):
         if not sample.trace:
             return "missing"
-        # A root's trace id shows in its first sample; no other request may have it.
-        trace = request.trace or self.traces.setdefault(sample.trace, request.id) == request.id
-        if trace not in (True, sample.trace):
+        if self.traces.get(sample.trace) != request.id:
             return "wrong"
         first = self.spans.setdefault(request.id, (sample.trace, sample.span))
         owner = self.owners.setdefault(sample.span, request.id)
@@ -99,8 +105,10 @@ class Judge:
 
 def judge(works, requests, samples):
     """Counter of the verdicts."""
-    one = Judge(works, requests)
-    verdicts = Counter(one.verdict(sample) for sample in sorted(samples))
+    one, samples = Judge(works, requests), sorted(samples, key=lambda s: s.ns)
+    for sample in samples:
+        one.learn(sample)
+    verdicts = Counter(one.verdict(sample) for sample in samples)
     del verdicts[None]
     return verdicts
 

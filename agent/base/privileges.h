@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CTXPROP_PRIVILEGES_H
+#define CTXPROP_PRIVILEGES_H
+
+/*
+ * Give up for good all capabilities but those that a running daemon needs, and that no program can
+ * be started with more. 0 or -errno.
+ *
+ *   CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON   maps, attaching to devices, probes
+ *   CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH   the programs of other users and containers, to probe them
+ */
+int privileges_drop(void);
+
+#endif

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/cgroup.h"
+#include "cmd/command.h"
+#include "cmd/findings.h"
+#include "cmd/json.h"
+#include "control/client.h"
+#include "load/attach.h"
+#include "load/control.h"
+#include "load/features.h"
+#include "load/filters.h"
+#include "load/layout.h"
+#include "load/links.h"
+#include "load/node.h"
+#include "load/tcx.h"
+
+static void examine_kernel(struct findings *findings)
+{
+	char problem[256];
+	struct utsname name;
+
+	if (!uname(&name))
+		findings_add(findings, FINDING_OK, "kernel", "%s", name.release);
+	if (features_check(problem, sizeof(problem)))
+		findings_add(findings, FINDING_BAD, "features", "%s", problem);
+	else
+		findings_add(findings, FINDING_OK, "features",
+			     "bpf(2), cookies of network namespaces, the capabilities needed");
+	if (access("/sys/kernel/btf/vmlinux", R_OK))
+		findings_add(findings, FINDING_NOTE, "BTF",
+			     "none (CONFIG_DEBUG_INFO_BTF): requests cannot be followed");
+	else
+		findings_add(findings, FINDING_OK, "BTF", "/sys/kernel/btf/vmlinux");
+	if (tcx_supported())
+		findings_add(findings, FINDING_OK, "attachment", "TCX");
+	else
+		findings_add(findings, FINDING_OK, "attachment", "clsact; TCX came with Linux 6.6");
+	if (cgroup_id("/"))
+		findings_add(findings, FINDING_OK, "cgroups", "version 2 is mounted");
+	else
+		findings_add(findings, FINDING_NOTE, "cgroups",
+			     "no version 2 at /sys/fs/cgroup: rules cannot name cgroups");
+}
+
+static void examine_hooks(struct findings *findings)
+{
+	struct probe_hooks hooks;
+
+	if (node_find_hooks(&hooks)) {
+		findings_add(findings, FINDING_NOTE, "probes",
+			     "none of this build are attached: requests are not followed");
+		return;
+	}
+	for (unsigned int i = 0; i < hooks.count; i++) {
+		const struct probe_hook *hook = &hooks.event[i];
+		char what[32];
+
+		snprintf(what, sizeof(what), "probe %.24s", hook->event);
+		if (hook->hook[0])
+			findings_add(findings, FINDING_OK, what, "%s", hook->hook);
+		else
+			findings_add(findings, FINDING_NOTE, what, "no hook on this kernel: %s",
+				     hook->err ? strerror(-hook->err) : "none was tried");
+	}
+}
+
+static int count_rule(const struct policy_rule *rule, bool builtin, void *data)
+{
+	unsigned int *count = data;
+
+	(void)rule;
+	*count += !builtin;
+	return 0;
+}
+
+static int no_set(const struct policy_set *set, void *data)
+{
+	(void)set;
+	(void)data;
+	return -EPROTO;
+}
+
+static void examine_daemon(struct findings *findings)
+{
+	struct policy_error error = {};
+	unsigned int count = 0;
+	const struct control_visitor visitor = {count_rule, no_set, &count, &error};
+	struct control_client *client = NULL;
+	int err = control_client_open(false, &client);
+
+	if (err) {
+		findings_add(findings, FINDING_BAD, "daemon", "netlink: %s", strerror(-err));
+		return;
+	}
+	control_client_begin(client, CONTROL_RULE_GET, NLM_F_DUMP);
+	err = control_client_ask(client, &visitor);
+	control_client_close(client);
+	if (err)
+		findings_add(findings, FINDING_BAD, "daemon", "%s", error.text);
+	else
+		findings_add(findings, FINDING_OK, "daemon",
+			     "answers; rules beside the built-in: %u", count);
+}
+
+/* Returns false when no programs of ours can be at any device. */
+static bool examine_layer(struct findings *findings, const struct pins *pins)
+{
+	char why[128];
+	int err = layout_check(pins->layer_dir, why, sizeof(why)), paused;
+
+	if (err == -ENOENT) {
+		findings_add(findings, FINDING_BAD, "pins", "nothing at %s: start ctxpropd",
+			     pins->layer_dir);
+		return false;
+	}
+	if (err) {
+		findings_add(findings, FINDING_BAD, "pins", "%s: of another build: %s",
+			     pins->layer_dir, why);
+		return false;
+	}
+	findings_add(findings, FINDING_OK, "pins", "%s", pins->layer_dir);
+	paused = control_is_paused(pins->layer_dir);
+	if (paused > 0)
+		findings_add(findings, FINDING_NOTE, "editing",
+			     "switched off, by 'ctxprop pause' or since ctxpropd ended");
+	return true;
+}
+
+struct device_search {
+	struct findings *findings;
+	const char *layer_dir;
+};
+
+static void count_filter(const struct filter *filter, void *data)
+{
+	int *count = data;
+
+	*count += filter->handle != 0;
+}
+
+/* Programs and classifiers at a hook, ours included. */
+static int count_at(int ifindex, enum hook hook)
+{
+	int tcx = tcx_count(ifindex, hook), clsact = 0;
+
+	if (filters_each(ifindex, hook, count_filter, &clsact))
+		clsact = 0;
+	return clsact + (tcx > 0 ? tcx : 0);
+}
+
+static void examine_device(const struct link *link, void *data)
+{
+	const struct device_search *search = data;
+	const char *why_not = attach_why_not(link);
+	int ours = attach_count(search->layer_dir, link->ifindex);
+	int others = count_at(link->ifindex, HOOK_IN) + count_at(link->ifindex, HOOK_OUT) - ours;
+
+	if (!link->up || why_not)
+		findings_add(search->findings, ours ? FINDING_NOTE : FINDING_OK, link->name,
+			     "%s: %s", ours ? "has our programs" : "left alone",
+			     why_not ? why_not : "down");
+	else if (ours < HOOKS)
+		findings_add(search->findings, FINDING_BAD, link->name,
+			     "our programs are at %d of its %d hooks", ours, HOOKS);
+	else
+		findings_add(search->findings, FINDING_OK, link->name,
+			     "our programs are at both hooks");
+	if (others > 0)
+		findings_add(search->findings, FINDING_NOTE, link->name,
+			     "%d programs or classifiers of others, too: they may drop or redirect "
+			     "what we send",
+			     others);
+}
+
+static void examine_devices(struct findings *findings, const struct pins *pins)
+{
+	struct device_search search = {.findings = findings, .layer_dir = pins->layer_dir};
+	struct links_handler handler = {.on_link = examine_device, .data = &search};
+	int err = links_dump(&handler);
+
+	if (err)
+		findings_add(findings, FINDING_BAD, "devices", "%s", strerror(-err));
+}
+
+int command_doctor(const struct pins *pins, const struct command_flags *flags)
+{
+	struct findings findings = {.array = flags->json ? json_array() : NULL};
+	int status;
+
+	examine_kernel(&findings);
+	examine_daemon(&findings);
+	if (examine_layer(&findings, pins)) {
+		examine_hooks(&findings);
+		examine_devices(&findings, pins);
+	}
+	status = flags->json ? json_print(findings.array) : COMMAND_OK;
+	return findings.bad ? COMMAND_REFUSED : status;
+}

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+# Completion of ctxprop for bash; installed as bash-completion/completions/ctxprop.
+
+# The last option that takes a value, or the words of a rule, decide what comes next.
+_ctxprop_rule() {
+	case $1 in
+	dir) echo out in forward ;;
+	dev) ls /sys/class/net 2>/dev/null ;;
+	action) echo inject observe restart strip skip accept ignore ;;
+	root | tracestate) echo yes no ;;
+	from | to) echo any; _ctxprop_sets ;;
+	prio | port | cgroup | host | sample) ;;
+	*) echo prio dir dev from to port cgroup host action sample root tracestate ;;
+	esac
+}
+
+_ctxprop_sets() {
+	ctxprop set 2>/dev/null | sed -n 's/^\([^[:space:]].*\):$/\1/p'
+}
+
+_ctxprop_words() {
+	local command=$1 verb=$2 previous=$3
+	case $command in
+	'') echo stats flows policy set monitor doctor pause resume detach ;;
+	policy)
+		case $verb in
+		'') echo show add replace del flush save restore ;;
+		add | replace) _ctxprop_rule "$previous" ;;
+		del) [ "$previous" = prio ] || echo prio ;;
+		esac
+		;;
+	set)
+		case $verb in
+		'') echo show; _ctxprop_sets ;;
+		*) [ "$previous" = "$verb" ] && echo add del show flush ;;
+		esac
+		;;
+	esac
+}
+
+_ctxprop_options() {
+	case $1 in
+	'') echo --netns --json --statistics --help --version ;;
+	stats) echo --json --statistics --help ;;
+	flows | policy | set | doctor) echo --json --help ;;
+	detach) echo --force --help ;;
+	*) echo --help ;;
+	esac
+}
+
+_ctxprop() {
+	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+	local command='' verb='' i
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		case ${COMP_WORDS[i]} in
+		-n | --netns) ((i++)) ;;
+		-*) ;;
+		*)
+			if [ -z "$command" ]; then
+				command=${COMP_WORDS[i]}
+			elif [ -z "$verb" ]; then
+				verb=${COMP_WORDS[i]}
+			fi
+			;;
+		esac
+	done
+	COMPREPLY=()
+	case $previous in
+	-n | --netns) mapfile -t COMPREPLY < <(compgen -W "$(ls /run/netns 2>/dev/null)" -- "$current") ;;
+	*)
+		case $current in
+		-*) mapfile -t COMPREPLY < <(compgen -W "$(_ctxprop_options "$command")" -- "$current") ;;
+		*)
+			if [ "$command $verb" = "policy restore" ]; then
+				mapfile -t COMPREPLY < <(compgen -f -- "$current")
+			else
+				mapfile -t COMPREPLY < <(compgen -W \
+					"$(_ctxprop_words "$command" "$verb" "$previous")" -- "$current")
+			fi
+			;;
+		esac
+		;;
+	esac
+}
+
+complete -F _ctxprop ctxprop

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks of the Kubernetes manifests, as kustomize renders them, and of the policies in them."""
+import re
+import subprocess
+
+from skip import Skip
+
+OVERLAYS = ("k8s/base", "k8s/egress-gateway")
+CAPABILITIES = ["BPF", "NET_ADMIN", "PERFMON", "SYS_PTRACE", "DAC_READ_SEARCH"]
+# What every rendered DaemonSet has, and what it must not have.
+WANTED = ("hostNetwork: true", "privileged: false", "allowPrivilegeEscalation: false",
+          "readOnlyRootFilesystem: true", "path: /sys/fs/bpf", "readinessProbe:", "livenessProbe:")
+UNWANTED = ("privileged: true", "SYS_ADMIN", "hostPID")
+
+
+def documents(files, folder):
+    """{kind: text} of what kustomize makes of a folder."""
+    done = subprocess.run(["kubectl", "kustomize", files.path(folder)], capture_output=True,
+                          text=True)
+    if done.returncode:
+        raise ValueError(done.stderr.strip())
+    return {re.search(r"^kind: (\w+)", text, re.M)[1]: text
+            for text in done.stdout.split("\n---\n")}
+
+
+def complaints(rendered):
+    agent, policy = rendered.get("DaemonSet", ""), rendered.get("ConfigMap", "")
+    for text in WANTED:
+        if text not in agent:
+            yield f"no {text}"
+    for text in UNWANTED:
+        if text in agent:
+            yield f"it has {text}"
+    added = re.search(r"^( *)add:\n((?:\1- \w+\n)+)", agent, re.M)
+    if not added or re.findall(r"- (\w+)", added[2]) != CAPABILITIES:
+        yield f"the capabilities are not {CAPABILITIES}"
+    name = re.search(r"^  name: (\S+)", policy, re.M)
+    if not name or f"name: {name[1]}\n" not in agent:
+        yield "the agent does not mount the rendered ConfigMap"
+    account = re.search(r"^  name: (\S+)", rendered.get("ServiceAccount", ""), re.M)
+    if not account or f"serviceAccountName: {account[1]}\n" not in agent:
+        yield "the agent does not run as the rendered ServiceAccount"
+
+
+def manifests(files):
+    """kustomize renders the manifests, with few rights."""
+    for folder in OVERLAYS:
+        try:
+            rendered = documents(files, folder)
+        except ValueError as error:
+            yield f"{folder}: {error}"
+            continue
+        yield from (f"{folder}: {line}" for line in complaints(rendered))
+    if "Namespace" not in documents(files, "k8s/base"):
+        yield "k8s/base: it makes no namespace"
+
+
+manifests.needs = ("kubectl",)
+
+
+def policies(files):
+    """The policies in the manifests are such."""
+    program = files.build / "ctxprop"
+    if not program.exists():
+        raise Skip(f"{program} is not built")
+    for folder in OVERLAYS:
+        # Without a daemon it gets as far as reading the file; that names the line of a mistake.
+        said = subprocess.run(["unshare", "--net", program, "policy", "restore", f"{folder}/policy"],
+                              capture_output=True, text=True).stderr
+        if "no ctxpropd runs" not in said:
+            yield f"{folder}/policy: {said.strip()}"
+
+
+policies.needs = ("unshare",)

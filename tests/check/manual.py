@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks of the manual pages against what the programs say of themselves."""
+import re
+import subprocess
+
+from skip import Skip
+
+PAGES = {"ctxprop": "man/ctxprop.8", "ctxpropd": "man/ctxpropd.8"}
+
+
+def manual_format(files):
+    """groff has nothing to say about the manual pages."""
+    for name in files.names:
+        if name.startswith("man/"):
+            done = subprocess.run(["groff", "-man", "-Tutf8", "-ww", "-z", files.path(name)],
+                                  capture_output=True, text=True)
+            yield from done.stderr.splitlines()
+
+
+manual_format.needs = ("groff",)
+
+
+def help_of(files, program, *words):
+    path = files.build / program
+    if not path.exists():
+        raise Skip(f"{path} is not built")
+    return subprocess.run([path, *words, "--help"], capture_output=True, text=True,
+                          check=True).stdout
+
+
+def page_text(files, name):
+    """A page with its escapes undone: what a reader sees."""
+    text = files.text(name).replace("\\-", "-").replace("\\&", "").replace("\\e", "\\")
+    return re.sub(r"\\f.", "", text)
+
+
+def manual_options(files):
+    """Every option and command that --help tells is in the manual, and no option else."""
+    for program, name in PAGES.items():
+        told = help_of(files, program)
+        page = page_text(files, name)
+        options = set(re.findall(r"(?<!\w)--[a-z][a-z-]+", told))
+        for option in sorted(options - set(re.findall(r"--[a-z][a-z-]+", page))):
+            yield f"{name}: {option} is missing"
+        for option in sorted(set(re.findall(r"--[a-z][a-z-]+", page)) - options - {"--force"}):
+            yield f"{name}: {option} is no option of {program}"
+    for command in commands(files):
+        if not re.search(rf"\b{command}\b", page_text(files, PAGES["ctxprop"])):
+            yield f"{PAGES['ctxprop']}: the command {command} is missing"
+
+
+def commands(files):
+    """The commands that `ctxprop --help` lists."""
+    return re.findall(r"^  ([a-z]+) +[A-Z]", help_of(files, "ctxprop"), re.M)
+
+
+COMPLETE = """
+. "$1"; shift
+COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
+_ctxprop
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+# What is typed, the last word being the one to complete, and what has to be among the answers.
+COMPLETIONS = (
+    (("ctxprop", "policy", ""), {"add", "del", "replace", "restore", "save", "show", "flush"}),
+    (("ctxprop", "policy", "a"), {"add"}),
+    (("ctxprop", "policy", "add", ""), {"prio", "dir", "from", "to", "action", "cgroup"}),
+    (("ctxprop", "policy", "add", "action", ""), {"inject", "skip", "ignore"}),
+    (("ctxprop", "policy", "add", "dir", "f"), {"forward"}),
+    (("ctxprop", "policy", "add", "dev", "l"), {"lo"}),
+    (("ctxprop", "set", "cluster", ""), {"add", "del", "show", "flush"}),
+    (("ctxprop", "-j", "pol"), {"policy"}),
+    (("ctxprop", "detach", "-"), {"--force", "--help"}),
+)
+
+
+def completed(files, words):
+    done = subprocess.run(["bash", "-c", COMPLETE, "bash", files.path("share/ctxprop.bash"),
+                           *words], capture_output=True, text=True)
+    return set(done.stdout.split()), done.stderr.strip()
+
+
+def completion(files):
+    """The shell completes every command and the words of rules."""
+    cases = [*COMPLETIONS, (("ctxprop", ""), set(commands(files)))]
+    for words, wanted in cases:
+        got, error = completed(files, words)
+        if error or not wanted <= got:
+            yield f"share/ctxprop.bash: {' '.join(words)}: got {sorted(got)} {error}"
+
+
+completion.needs = ("bash",)
+
+
+def unit(files):
+    """systemd has nothing to say about the unit."""
+    path = files.build / "ctxpropd.service"
+    if not path.exists():
+        raise Skip(f"{path} is not built")
+    done = subprocess.run(["systemd-analyze", "verify", "--man=no", path], capture_output=True,
+                          text=True)
+    for line in done.stderr.splitlines():
+        # The program is not installed on the machine that tests.
+        if "ctxpropd" in line and "is not executable" not in line:
+            yield line
+
+
+unit.needs = ("systemd-analyze",)

@@ -1,0 +1,311 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The thread context map: an entry while a thread works on a request, and none left behind."""
+import contextlib
+import os
+import signal
+import socket
+import time
+
+import bpf_map
+import cases
+from agent import Agent
+from cases import case, equal
+from lab import BPFFS, Lab, own_pins, sh
+from recorder import Recorder
+
+PIN = "/sys/fs/bpf/otel/traces_ctx_v1"
+ADDRESS, PORT = "10.93.0.2", 8080
+WORK_US = 400_000  # of a request in whose midst something happens
+SECONDS = 5        # until the map shows what it should
+ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+
+
+class World:
+    """A server that burns CPU in one thread per connection, its client, the agent."""
+
+    def __init__(self, lab):
+        self.client, self.server = lab.host("client"), lab.host("server")
+        lab.link(self.client, self.server, "10.93.0.1/24", f"{ADDRESS}/24")
+        self.agent = Agent(self.server, cases.BUILD)
+        self.burner, self.sockets = None, []
+
+    def start_server(self):
+        self.burner = self.server.spawn([f"{cases.BUILD}/profile_burn", PORT, "/dev/null"])
+        self.server.wait_port(PORT)
+
+    def stop_server(self):
+        for connection in self.sockets:
+            connection.close()
+        self.burner.kill()
+        self.burner.wait()
+
+    def connect(self):
+        with self.client.inside():
+            self.sockets.append(socket.create_connection((ADDRESS, PORT), timeout=20))
+        return self.sockets[-1]
+
+    def entries(self):
+        """{thread: (trace id, span id)} of the server."""
+        return bpf_map.entries_of(PIN, self.burner.pid)
+
+    def begin(self, work_us=WORK_US, action=""):
+        """Send a request on a new connection; returns it when its thread has its entry."""
+        connection = self.connect()
+        trace = ask(connection, work_us, action)
+        wait_for(lambda: trace in self.traces(), f"an entry with {trace}", self.entries)
+        return connection
+
+    def traces(self):
+        return [trace for trace, _ in self.entries().values()]
+
+    def empty(self, what):
+        """No entry of the server is there, or soon none."""
+        wait_for(lambda: not self.entries(), f"{what}: no entry", self.entries)
+
+
+def wait_for(condition, what, show):
+    end = time.monotonic() + SECONDS
+    while not condition():
+        if time.monotonic() > end:
+            raise AssertionError(f"waited {SECONDS} s for {what}; there is {show()}")
+        time.sleep(0.005)
+
+
+def ask(connection, work_us, action=""):
+    """Send a request; returns its trace id."""
+    trace = os.urandom(16).hex()
+    connection.sendall(f"GET /{work_us}/walk{action} HTTP/1.1\r\nHost: burn\r\n"
+                       f"traceparent: 00-{trace}-00f067aa0ba902b7-01\r\n\r\n".encode())
+    return trace
+
+
+def answered(connection):
+    got = b""
+    while len(got) < len(ANSWER):
+        more = connection.recv(len(ANSWER))
+        if not more:
+            break
+        got += more
+    equal(got, ANSWER, "answer")
+
+
+@cases.shared
+@contextlib.contextmanager
+def common():
+    with Lab("contexts") as lab:
+        yield World(lab)
+
+
+@contextlib.contextmanager
+def serving():
+    """The shared World, with a server of the case's own and the agent running."""
+    world = common()
+    if world.agent.process.poll() is not None:
+        world.agent.start()
+    world.start_server()
+    try:
+        yield world
+    finally:
+        world.stop_server()
+
+
+@case
+def kept_alive():
+    """A connection that idles behind its requests has no entry"""
+    with serving() as world:
+        connection = world.begin()
+        answered(connection)
+        for _ in range(20):
+            ask(connection, 1000)
+            answered(connection)
+        # At once: whoever has the answer may look.
+        equal(world.entries(), {}, "entries behind the answer")
+
+
+@case
+def many_at_once():
+    """Twelve requests at a time have twelve entries, then none"""
+    with serving() as world:
+        connections = [world.connect() for _ in range(12)]
+        traces = [ask(connection, WORK_US) for connection in connections]
+        wait_for(lambda: sorted(world.traces()) == sorted(traces), "twelve entries", world.entries)
+        equal(len({span for _, span in world.entries().values()}), 12, "spans")
+        for connection in connections:
+            answered(connection)
+        world.empty("all are answered")
+
+
+@case
+def closed_by_the_client():
+    """The client closes behind the answer"""
+    with serving() as world:
+        connection = world.begin()
+        answered(connection)
+        connection.close()
+        world.empty("connection closed")
+
+
+@case
+def aborted_by_the_client():
+    """The client is gone in the midst of the work, by FIN and by RST"""
+    with serving() as world:
+        world.begin().close()
+        reset = world.begin()
+        reset.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+        reset.close()
+        world.empty("clients gone")
+
+
+@case
+def server_killed():
+    """kill -9 of the server in the midst of its work"""
+    with serving() as world:
+        for _ in range(4):
+            world.begin()
+        world.burner.kill()
+        world.burner.wait()
+        world.empty("server killed")
+
+
+@case
+def thread_ends():
+    """The thread ends without an answer, the connection stays open"""
+    with serving() as world:
+        world.begin(action="/exit")
+        world.empty("thread ended")
+
+
+@case
+def program_becomes_another():
+    """exec in the midst of a request, the connection stays open"""
+    with serving() as world:
+        world.begin(action="/exec")
+        world.begin()
+        world.empty("exec")
+        with open(f"/proc/{world.burner.pid}/comm") as comm:
+            equal(comm.read(), "sleep\n", "program")
+
+
+@case
+def daemon_killed():
+    """kill -9 of the daemon: entries still come and go"""
+    with serving() as world:
+        before = world.begin()
+        world.agent.stop(signal.SIGKILL)
+        answered(before)
+        world.empty("answered without a daemon")
+        answered(world.begin())
+        world.empty("begun without a daemon")
+
+
+@case
+def daemon_restarted():
+    """The daemon is killed and started again in the midst of a request"""
+    with serving() as world:
+        before = world.begin(work_us=3_000_000)
+        world.agent.stop(signal.SIGKILL)
+        world.agent.start()
+        answered(before)
+        world.empty("answered by the new daemon's programs")
+        answered(world.begin())
+        world.empty("begun behind the restart")
+
+
+@case
+def daemon_stopped():
+    """The daemon is stopped in the midst of a request, and again when there is none"""
+    with serving() as world:
+        before = world.begin()
+        world.agent.stop()
+        answered(before)
+        world.empty("answered behind the stop")
+        after = world.connect()
+        ask(after, 1000)
+        answered(after)
+        world.empty("asked behind the stop")
+
+
+@case
+def detached():
+    """All is detached in the midst of a request: nobody is left to clean up, so it is clean"""
+    with serving() as world:
+        world.begin(work_us=3_000_000)
+        world.agent.stop()
+        world.agent.command("detach", "--force")
+        world.empty("detached")
+
+
+def shape(path):
+    with bpf_map.Map(path) as pinned:
+        return pinned.id, pinned.type, pinned.key_size, pinned.value_size, pinned.max_entries
+
+
+@contextlib.contextmanager
+def empty_bpffs():
+    """For cases that must be the first ones to pin something."""
+    own_pins()
+    sh("mount", "-t", "bpf", "bpf", BPFFS)
+    try:
+        os.makedirs(os.path.dirname(PIN))
+        yield
+    finally:
+        sh("umount", BPFFS)
+
+
+@contextlib.contextmanager
+def somebody_elses(*wanted):
+    """A pin of another shape is in the place of the map, while a World of its own runs."""
+    with empty_bpffs(), bpf_map.Pinned(*wanted, path=PIN), bpf_map.Map(PIN) as pinned:
+        pinned.set(b"\7" * pinned.key_size, b"\5" * pinned.value_size)
+        before = shape(PIN)
+        with Lab("pin") as lab:
+            yield World(lab)
+        equal(shape(PIN), before, "the pin")
+        equal([(key, pinned.get(key)) for key in pinned.keys()],
+              [(b"\7" * pinned.key_size, b"\5" * pinned.value_size)], "what is in it")
+
+
+def injects(world):
+    """A request out of the agent's host still gets its header."""
+    recorder = Recorder(world.client, "10.93.0.1")
+    with world.server.inside():
+        out = socket.create_connection((recorder.address, recorder.port), timeout=10)
+    with out:
+        out.sendall(b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        while out.recv(4096):
+            pass
+    recorder.close()
+    equal([len(request.traceparents) for request in recorder.requests], [1], "headers")
+
+
+@case
+def pin_of_another_shape():
+    """Somebody else's pin of another shape: a clear message, the pin untouched, the rest works"""
+    for wanted in (("hash", 8, 24, 16384), ("lru_hash", 8, 32, 16384), ("lru_hash", 4, 24, 16384),
+                   ("lru_hash", 8, 24, 1024)):
+        with somebody_elses(*wanted) as world:
+            said = [line for line in world.agent.said().splitlines() if PIN in line]
+            if not said:
+                raise AssertionError(f"no word about {PIN}:\n{world.agent.said()}")
+            injects(world)
+            equal(world.agent.process.poll(), None, "the daemon's end")
+
+
+@case
+def pin_of_the_same_shape():
+    """Somebody else's pin of the published shape is shared, and stays when the agent goes"""
+    with empty_bpffs(), bpf_map.Pinned("lru_hash", 8, 24, 16384, path=PIN):
+        before = shape(PIN)
+        with Lab("pin") as lab:
+            world = World(lab)
+            with bpf_map.Map(PIN) as pinned:
+                foreign = os.urandom(8)
+                pinned.set(foreign, b"\5" * 24)
+                world.start_server()
+                try:
+                    answered(world.begin())
+                    world.empty("answered")
+                finally:
+                    world.stop_server()
+                equal(pinned.get(foreign), b"\5" * 24, "another writer's entry")
+        equal(shape(PIN), before, "the pin")
