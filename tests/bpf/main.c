@@ -30,7 +30,8 @@ static const struct topic topics[] = {
     {"life", test_life},     {"join", test_join},
     {"icmp", test_icmp},     {"split", test_split},
     {"device", test_device}, {"damaged", test_damaged},
-    {"policy", test_policy}, {"story", test_story},
+    {"policy", test_policy}, {"child", test_child},
+    {"story", test_story},
 };
 #define TOPICS_COUNT (sizeof(topics) / sizeof(topics[0]))
 
