@@ -160,13 +160,19 @@ VERIFIED_ALONE int serve_data(struct __sk_buff *skb, const struct packet *p, str
 	return 0;
 }
 
+/* A RST is believed as TCP does it (RFC 5961, 3.2): exactly where the next byte is expected. */
+static __always_inline int serve_reset(const struct packet *p, const struct flow *f)
+{
+	return (p->flags & TCP_RST) &&
+	       (p->seq == f->peer_next || p->seq == f->serving.request_next);
+}
+
 /* The end of a connection as the client sees it; a half-closed one is still answered. */
 static __always_inline void serve_end(const struct packet *p, struct flow *f)
 {
 	if (p->flags & TCP_FIN)
 		f->flags |= FLOW_FIN_IN;
-	if ((f->flags & FLOW_FIN_BOTH) == FLOW_FIN_BOTH ||
-	    ((p->flags & TCP_RST) && p->seq == f->peer_next))
+	if ((f->flags & FLOW_FIN_BOTH) == FLOW_FIN_BOTH || serve_reset(p, f))
 		serving_delete(&p->key, f);
 }
 

@@ -31,7 +31,7 @@ static const struct topic topics[] = {
     {"icmp", test_icmp},     {"split", test_split},
     {"device", test_device}, {"damaged", test_damaged},
     {"policy", test_policy}, {"child", test_child},
-    {"story", test_story},
+    {"serve", test_serve},   {"story", test_story},
 };
 #define TOPICS_COUNT (sizeof(topics) / sizeof(topics[0]))
 
