@@ -338,7 +338,7 @@ def case_layers(bench):
     subprocess.run(["bpftool", "map", "update", "pinned", version, "key", "0", "0", "0", "0",
                     "value", *map(str, struct.pack("=II", 1, 8))], check=True)
     bench.start()
-    aside = pinned.pins(bench.node) / "v1-old1"
+    aside = pinned.pins(bench.node) / f"{pinned.layer(bench.node).name}-old1"
     bench.check("pinned by another build" in bench.agent.log(), "it says so", bench.agent.log())
     bench.check(pinned.paused(aside) == 1 and pinned.paused(pinned.layer(bench.node)) == 0,
                 "only the new layer edits")

@@ -19,9 +19,20 @@ def bpftool(*argv):
 
 def layout(path):
     """Byte offset of each member of struct flow, from the map's type information."""
-    types = {t["id"]: t for t in bpftool("btf", "dump", "map", "pinned", path, "value")["types"]}
+    btf = bpftool("map", "show", "pinned", path)["btf_id"]
+    types = {t["id"]: t for t in bpftool("btf", "dump", "id", btf)["types"]}
     flow = next(t for t in types.values() if t["kind"] == "STRUCT" and t["name"] == "flow")
-    return {m["name"]: m["bits_offset"] // 8 for m in flow["members"]}
+    return dict(members(types, flow, 0))
+
+
+def members(types, struct_type, base):
+    """(name, byte offset) of all members, those of unnamed unions and structs among them."""
+    for member in struct_type["members"]:
+        offset = base + member["bits_offset"] // 8
+        if member["name"] == "(anon)":
+            yield from members(types, types[member["type_id"]], offset)
+        else:
+            yield member["name"], offset
 
 
 def mapped(address):
