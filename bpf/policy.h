@@ -34,6 +34,9 @@ enum policy_action {
 	POLICY_ACTIONS,
 };
 
+/* An action of no rule: there are rules for hosts, and the host of a request cannot be told. */
+#define POLICY_UNKNOWN POLICY_ACTIONS
+
 enum policy_verdict_flags {
 	POLICY_NO_ROOT = 1 << 0,       /* only requests that have a cause */
 	POLICY_NO_TRACESTATE = 1 << 1, /* tracestate is not handed on */
@@ -100,8 +103,8 @@ struct policy_query {
 	struct policy_number from, to, port, device;
 	__u64 cgroup[POLICY_NESTED_MAX];
 	__u64 host[POLICY_NESTED_MAX];
-	__u32 dir; /* enum policy_dir */
-	__u32 reserved;
+	__u32 dir;                   /* enum policy_dir */
+	__u32 generation;            /* work: of the image that `found` is about */
 	struct policy_number nested; /* work */
 	struct policy_vectors found; /* work */
 };
@@ -230,6 +233,7 @@ static inline void policy_find_vectors(const struct policy_image *image, struct 
 {
 	struct policy_vectors *v = &q->found;
 
+	q->generation = image->generation;
 	v->vector[0] = image->dir_vector[q->dir & 3];
 	v->vector[1] = policy_search(image, POLICY_FROM, &q->from);
 	v->vector[2] = policy_search(image, POLICY_TO, &q->to);

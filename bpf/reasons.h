@@ -29,7 +29,8 @@
 	X(IP_OPTIONS, "ip-options", "the packet has IP options or IPv6 extension headers")         \
 	X(SKIPPED, "skipped", "a policy says skip")                                                \
 	X(OBSERVED, "observed", "a policy says observe")                                           \
-	X(ROOTLESS, "rootless", "a policy says root no, and nothing is known to have caused it")
+	X(ROOTLESS, "rootless", "a policy says root no, and nothing is known to have caused it")   \
+	X(HOST_UNKNOWN, "host-unknown", "there are policies for hosts, and its host cannot be told")
 
 /* Why a flow is left alone for good (each flow once). */
 #define CTXPROP_FLOW_REASONS(X)                                                                    \

@@ -6,7 +6,9 @@
 #include "control/bounds.h"
 #include "control/compile.h"
 #include "control/ends.h"
+#include "control/hosts.h"
 #include "control/vectors.h"
+#include "policy_host.h"
 
 /* What a compilation carries along. */
 struct compile {
@@ -191,19 +193,23 @@ static int compile_named(struct compile *c, enum policy_dimension dimension,
 	return err;
 }
 
+/* The class of a name is looked up before those of the domains around it. */
 static bool fits_host(const struct compile *c, __u32 i, const struct policy_number *number)
 {
-	(void)number;
-	return !rule_at(c, i)->host[0];
+	const char *host = rule_at(c, i)->host;
+
+	if (!host[0])
+		return true;
+	for (__u32 other = 0; number->low && other < c->policy->count; other++)
+		if (c->number[other] == number->low)
+			return host_encloses(host, rule_at(c, other)->host);
+	return false;
 }
 
-static int compile_hosts(struct compile *c)
+static __u64 number_of_host(const struct compile *c, const struct policy_rule *rule)
 {
-	struct bounds bounds = {};
-	int err = add_classes(c, POLICY_HOST, &bounds, fits_host);
-
-	bounds_free(&bounds);
-	return err;
+	(void)c;
+	return rule->host[0] ? host_number(rule->host) : 0;
 }
 
 static int compile_dirs(struct compile *c)
@@ -255,7 +261,7 @@ static int compile_all(struct compile *c)
 	if (!err)
 		err = compile_named(c, POLICY_CGROUP, number_of_cgroup, fits_cgroup);
 	if (!err)
-		err = compile_hosts(c);
+		err = compile_named(c, POLICY_HOST, number_of_host, fits_host);
 	for (__u32 i = 0; i < rules_of(c); i++)
 		c->image->verdict[i] = policy_verdict_of(rule_at(c, i));
 	c->image->rules = rules_of(c);
@@ -272,10 +278,10 @@ static int check_known(const struct policy *policy, struct policy_error *error)
 			return policy_fail(
 			    error, -EOPNOTSUPP,
 			    "rule %u: this build has no actions restart and strip yet", rule->prio);
-		if (rule->host[0])
+		if (host_is_deep(rule->host))
 			return policy_fail(error, -EOPNOTSUPP,
-					   "rule %u: this build cannot look at the host yet",
-					   rule->prio);
+					   "rule %u: no more than %d labels can stand behind '*.'",
+					   rule->prio, POLICY_DOMAINS_MAX);
 	}
 	return 0;
 }

@@ -12,6 +12,7 @@
 #include "20-flow.bpf.h"
 #define POLICY_FUNCTION VERIFIED_ALONE
 #include "policy.h"
+#include "policy_host.h"
 
 /* (By size: the compiler leaves out the type of an inner map's value.) */
 struct policy_image_map {
@@ -40,6 +41,9 @@ struct {
 /* Working area: too large for the stack. */
 struct policy_work {
 	struct policy_query query;
+	struct policy_host host;
+	__u32 passing; /* 1: the verdict is for the host of this request, and not for the next */
+	__u8 head[POLICY_HEAD_MAX + 8];
 	struct policy_verdict verdict; /* of the request at hand */
 };
 
@@ -106,7 +110,7 @@ VERIFIED_ALONE int policy_find(struct __sk_buff *skb, const struct packet *p, st
 	struct policy_work *work = policy_work_get();
 	const struct policy_image *image = policy_image_get();
 	__u32 rule;
-	int lasting;
+	int lasting = 1;
 
 	if (!work || !image || !p || !f)
 		return -1;
@@ -119,20 +123,101 @@ VERIFIED_ALONE int policy_find(struct __sk_buff *skb, const struct packet *p, st
 		if (lasting)
 			f->policy = policy_remember(image, rule);
 	}
+	work->passing = !lasting;
 	work->verdict = image->verdict[rule & (POLICY_RULES_MAX - 1)];
 	return 0;
 }
 
-/* What a rule says about a request that goes out. NULL: nothing but the built-in "inject". */
+/* As callbacks of bpf_loop(). */
+static long policy_host_find_step(__u32 i, struct policy_work **work)
+{
+	(void)i;
+	return policy_host_find(&(*work)->host, (*work)->head);
+}
+
+static long policy_host_measure_step(__u32 i, struct policy_work **work)
+{
+	(void)i;
+	return policy_host_measure(&(*work)->host, (*work)->head);
+}
+
+static long policy_host_take_step(__u32 i, struct policy_work **work)
+{
+	(void)i;
+	return policy_host_take(&(*work)->host, (*work)->head);
+}
+
+/*
+ * The host of the request whose head is payload bytes [from, to), into the query of policy_work.
+ * Returns 0, also for a request without any, or -1 when it cannot be told.
+ */
+VERIFIED_ALONE int policy_host_read(struct __sk_buff *skb, const struct packet *p, __u32 from,
+				    __u32 to)
+{
+	struct policy_work *work = policy_work_get();
+	struct policy_host *host;
+	__u32 n = to - from;
+
+	if (!work || !p || from > to)
+		return -1;
+	if (n > POLICY_HEAD_MAX)
+		n = POLICY_HEAD_MAX;
+	host = &work->host;
+	policy_host_begin(host, n);
+	if (!size_within(&n, POLICY_HEAD_MAX) ||
+	    bpf_skb_load_bytes(skb, p->payload + from, work->head, n))
+		return -1;
+	bpf_loop(POLICY_HEAD_MAX, policy_host_find_step, &work, 0);
+	/* Of two fields servers take the one or the other; and it may stand farther behind. */
+	if (host->fields != 1)
+		return host->fields || to - from > n ? -1 : 0;
+	bpf_loop(POLICY_HOST_MAX + 1, policy_host_measure_step, &work, 0);
+	if (!host->ends)
+		return -1;
+	policy_host_measured(host, work->head);
+	bpf_loop(POLICY_HOST_MAX, policy_host_take_step, &work, 0);
+	policy_host_nested(host, work->query.host);
+	return 0;
+}
+
+/* The rule for the host that was read. Returns 0 or -1. */
+VERIFIED_ALONE int policy_find_by_host(void)
+{
+	struct policy_work *work = policy_work_get();
+	const struct policy_image *image = policy_image_get();
+	struct policy_query *q;
+	__u32 rule;
+
+	if (!work || !image)
+		return -1;
+	q = &work->query;
+	if (q->generation != image->generation)
+		return -1;
+	q->found.host = policy_search_nested(image, POLICY_HOST, q->host, &q->nested);
+	rule = policy_first(image, q);
+	if (rule == POLICY_NONE)
+		return -1;
+	work->verdict = image->verdict[rule & (POLICY_RULES_MAX - 1)];
+	return 0;
+}
+
+/*
+ * What a rule says about a request that goes out; its head is payload bytes [from, to), which
+ * from > to says are not all in this packet. NULL: nothing but the built-in "inject".
+ */
 static __always_inline const struct policy_verdict *
-policy_verdict(struct __sk_buff *skb, const struct packet *p, struct flow *f)
+policy_verdict(struct __sk_buff *skb, const struct packet *p, struct flow *f, __u32 from, __u32 to)
 {
 	struct policy_work *work;
 
 	if (!policy_image_get() || policy_find(skb, p, f, skb->sk ? POLICY_OUT : POLICY_FORWARD))
 		return NULL;
 	work = policy_work_get();
-	return work ? &work->verdict : NULL;
+	if (!work)
+		return NULL;
+	if (work->passing && (policy_host_read(skb, p, from, to) || policy_find_by_host()))
+		work->verdict.action = POLICY_UNKNOWN;
+	return &work->verdict;
 }
 
 /*

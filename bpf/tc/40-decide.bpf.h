@@ -172,6 +172,8 @@ static __always_inline __u32 decide_policy(const struct policy_verdict *v, int c
 {
 	if (!v || v->action == POLICY_INJECT)
 		return v && (v->flags & POLICY_NO_ROOT) && !caused ? REASON_ROOTLESS : 0;
+	if (v->action == POLICY_UNKNOWN)
+		return REASON_HOST_UNKNOWN;
 	return v->action == POLICY_OBSERVE ? REASON_OBSERVED : REASON_SKIPPED;
 }
 
@@ -217,11 +219,12 @@ static __always_inline __u32 decide_record(struct outbound *o, __u32 place, __u3
  */
 static __always_inline void decide(struct outbound *o, const struct frame *frame)
 {
-	const struct policy_verdict *v = policy_verdict(o->skb, o->p, o->flow);
-	__u32 reason, place = 0, state = 0;
+	__u32 start = cause_head_start(o->p, frame), reason, place = 0, state = 0;
+	const struct policy_verdict *v =
+	    policy_verdict(o->skb, o->p, o->flow, start - o->p->seq, frame->place);
 
 	decide_in_flight(o->flow);
-	cause_find(o->skb, cause_head_start(o->p, frame));
+	cause_find(o->skb, start);
 	reason = decide_policy(v, cause_is_known(&o->s->call));
 	o->flow->requests++;
 	if (!reason)

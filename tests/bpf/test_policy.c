@@ -109,6 +109,9 @@ static const struct rule_case rule_cases[] = {
     {"policy add to !8.0.0.0/8 action skip", REASON_INJECTED},
     {"set near add 8.0.0.0/8 fd00::/8\npolicy add to !near action skip", REASON_INJECTED},
     {"set near add 8.0.0.0/8 fd00::/8\npolicy add to near action skip", REASON_SKIPPED},
+    {"policy add host a action skip", REASON_SKIPPED},
+    {"policy add host b action skip", REASON_INJECTED},
+    {"policy add host *.a action skip", REASON_INJECTED},
     {"policy add port 80 to 8.0.2.2 action inject\npolicy add action skip", REASON_INJECTED},
 };
 
@@ -171,12 +174,58 @@ static void test_remembered(void **state)
 	follow_none(rig);
 }
 
+/* By host each request is judged by itself; what cannot be read is left alone. */
+static void test_hosts(void **state)
+{
+	struct rig *rig = *state;
+	size_t half;
+
+	follow(rig, "policy add host *.example.com action skip\n"
+		    "policy add host b.example.com action inject\n"
+		    "policy add to 8.0.0.0/8 host plain action observe");
+	conn_open(&conn, rig, &ordinary);
+	rig_forget_counts(rig);
+	for (int i = 0; i < 3; i++) {
+		is_injected(rig);
+		conn_send(&conn, "GET / HTTP/1.1\r\nX: 1\r\nhost: A.Example.com:80\r\n\r\n");
+		expect_counts(rig, {REASON_SKIPPED, 1}, {REASON_SEQ, 1});
+		conn_send(&conn, "GET / HTTP/1.1\r\nHost: plain\r\n\r\n");
+		expect_counts(rig, {REASON_OBSERVED, 1}, {REASON_SEQ, 1});
+		conn_send(&conn, "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n");
+		expect_counts(rig, {REASON_HOST_UNKNOWN, 1}, {REASON_SEQ, 1});
+		conn_ack_all(&conn);
+		rig_forget_counts(rig);
+		assert_int_equal(conn_flow(&conn).policy, 0);
+	}
+	/* Two requests in one packet. */
+	conn_send(&conn, "GET / HTTP/1.1\r\nHost: x.example.com\r\n\r\n" MARKED);
+	assert_int_equal(rig_count(rig, REASON_SKIPPED), 1);
+	assert_int_equal(rig_count(rig, REASON_INJECTED), 1);
+	conn_ack_all(&conn);
+	rig_forget_counts(rig);
+	/* A head in two packets. */
+	half = stream_write(&conn.stream, "GET / HTTP/1.1\r\nHost: a\r\n", 25);
+	conn_transmit(&conn, half, conn.stream.len);
+	half = stream_write(&conn.stream, "X: y\r\n\r\n", 8);
+	conn_transmit(&conn, half, conn.stream.len);
+	assert_int_equal(rig_count(rig, REASON_HOST_UNKNOWN), 1);
+	assert_int_equal(rig_count(rig, REASON_INJECTED), 0);
+	conn_ack_all(&conn);
+	rig_forget_counts(rig);
+	/* Rules before those for hosts settle it, for all requests. */
+	follow(rig, "policy add port 80 action skip\npolicy add host a action inject");
+	is_left(rig, REASON_SKIPPED);
+	assert_int_not_equal(conn_flow(&conn).policy, 0);
+	follow_none(rig);
+}
+
 int test_policy(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_rules),
 	    cmocka_unit_test(test_change),
 	    cmocka_unit_test(test_remembered),
+	    cmocka_unit_test(test_hosts),
 	};
 
 	return cmocka_run_group_tests(tests, rig_setup, rig_teardown);

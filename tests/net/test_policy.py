@@ -164,6 +164,30 @@ def fits():
                 answered(c6, s6, [(GET, b"")], [v6])
 
 
+def get_host(*fields):
+    return "\r\n".join(("GET / HTTP/1.1", *fields, "", "")).encode()
+
+
+@case
+def hosts():
+    """host PATTERN: each request of a connection by its own Host field."""
+    world = fresh()
+    restored(world, "policy add host internal.example.com action inject",
+             "policy add host *.example.com action skip", "policy add host exact action skip")
+    with joined(world.app, world.peer, Pair.PEER) as (c, s):
+        for host, injected in (("Host: internal.example.com", True), ("Host: www.example.com", False),
+                               ("hOsT:\tWWW.Example.COM:8080 ", False), ("Host: example.com", True),
+                               ("Host: exact.", False), ("Host: exactly", True), ("Host: [::1]:80", True),
+                               ("X: www.example.com", True), ("Host: a.b.c.d.e.f.example.com", False)):
+            answered(c, s, [(get_host("Accept: */*", host, "X-Host: exact"), b"")], [injected])
+        one, other = get_host("Host: exact"), get_host("Host: other")
+        answered(c, s, [(one, b""), (other, b""), (one, b""), (other, b"")],
+                 [False, True, False, True])
+        with counted(world.agent, host_unknown=2):
+            answered(c, s, [(get_host("Host: other", "Host: exact"), b"")], [False])
+            answered(c, s, [(get_host(f"X: {'x' * 1100}", "Host: other"), b"")], [False])
+
+
 @case
 def first_fit():
     """Of several rules the first decides, whatever the others say; many change nothing."""

@@ -15,6 +15,7 @@
 #include "control/policy_file.h"
 #include "control/prefix.h"
 #include "oracle.h"
+#include "policy_host.h"
 
 #define POLICIES 300
 #define REQUESTS 400
@@ -33,6 +34,8 @@ static uint32_t draw(uint32_t below)
 static const char *const devices[] = {"", "eth0", "eth1", "lo", "gone"};
 static const char *const cgroups[] = {"",    "/",  "/a",     "/a/b", "/a/b/c",
 				      "/ab", "/d", "/d/e/f", "/gone"};
+static const char *const patterns[] = {"", "a.b", "*.b", "*.a.b", "b", "x.a.b", "*.x.a.b", "*.c"};
+static const char *const hosts[] = {"", "a.b", "b", "x.a.b", "y.x.a.b", "xa.b", "d"};
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static __u32 device_number(const char *name, void *data)
@@ -134,6 +137,8 @@ static void draw_rule(struct policy_rule *rule)
 		strcpy(rule->device, devices[draw(COUNT(devices))]);
 	if (rule->dir == POLICY_OUT && draw(3) == 0)
 		strcpy(rule->cgroup, cgroups[draw(COUNT(cgroups))]);
+	if (rule->dir != POLICY_IN && draw(3) == 0)
+		strcpy(rule->host, patterns[draw(COUNT(patterns))]);
 }
 
 static void draw_policy(struct policy *policy)
@@ -188,7 +193,42 @@ static void draw_request(const struct policy *policy, struct request *request)
 	draw_near(policy, request->to);
 	request->port = (__u16)(draw(4) ? 79 + draw(10) : draw(2) * 65535);
 	request->device = devices[1 + draw(COUNT(devices) - 2)];
+	request->host = hosts[draw(COUNT(hosts))];
 	request->cgroup = request->dir == POLICY_OUT ? cgroups[draw(COUNT(cgroups) - 1)] : "";
+}
+
+/* What a program reads in a head with this host, written in one of many ways. */
+static int read_host(const char *host, __u64 numbers[POLICY_NESTED_MAX])
+{
+	static const char *const before[] = {"", "Accept: */*\r\n", "X-Host: b\r\nHostess: b\r\n"};
+	static const char *const fields[] = {"Host: ", "host:", "HOST: \t "};
+	static const char *const behind[] = {"", ":8080", " ", ".", ".:80"};
+	char head[POLICY_HEAD_MAX + 8] = {};
+	struct policy_host h;
+	int length = snprintf(head, sizeof(head), "GET /host: HTTP/1.1\r\n%s", before[draw(3)]);
+
+	if (host[0])
+		length += snprintf(head + length, sizeof(head) - (size_t)length, "%s%s%s\r\n",
+				   fields[draw(3)], host, behind[draw(5)]);
+	if (draw(2))
+		length +=
+		    snprintf(head + length, sizeof(head) - (size_t)length, "User-Agent: x\r\n");
+	for (char *c = draw(2) ? head : ""; *c; c++)
+		if (*c == 'b')
+			*c = 'B';
+	policy_host_begin(&h, (__u32)length);
+	while (!policy_host_find(&h, (const __u8 *)head))
+		;
+	if (!h.fields)
+		return 0;
+	while (!policy_host_measure(&h, (const __u8 *)head))
+		;
+	assert_true(h.ends);
+	policy_host_measured(&h, (const __u8 *)head);
+	while (!policy_host_take(&h, (const __u8 *)head))
+		;
+	policy_host_nested(&h, numbers);
+	return (int)h.fields;
 }
 
 static __u32 image_prio(const struct policy_image *image, const struct request *request)
@@ -200,12 +240,16 @@ static __u32 image_prio(const struct policy_image *image, const struct request *
 	    .port = {0, request->port},
 	    .device = {0, device_number(request->device, NULL)},
 	};
-	__u32 rule;
+	__u32 rule, hostless;
 	int lasting;
 
 	nest(request->cgroup, query.cgroup);
+	hostless = policy_match(image, &query, &lasting);
+	assert_int_equal(read_host(request->host, query.host), request->host[0] != 0);
 	rule = policy_match(image, &query, &lasting);
-	assert_true(lasting);
+	/* What lasts does not ask for the host. */
+	if (lasting)
+		assert_int_equal(rule, hostless);
 	return rule == POLICY_NONE ? POLICY_NONE : image->verdict[rule].prio;
 }
 
@@ -217,9 +261,9 @@ static void show(const struct policy *policy, const struct request *request, __u
 	memcpy(a.address, request->from, 16);
 	memcpy(b.address, request->to, 16);
 	policy_write(stderr, policy);
-	fail_msg("dir %d from %s to %s port %u dev %s cgroup %s: rule %u, not %u", request->dir,
-		 prefix_text(from, &a), prefix_text(to, &b), request->port, request->device,
-		 request->cgroup, got, want);
+	fail_msg("dir %d from %s to %s port %u dev %s cgroup %s host %s: rule %u, not %u",
+		 request->dir, prefix_text(from, &a), prefix_text(to, &b), request->port,
+		 request->device, request->cgroup, request->host, got, want);
 }
 
 static struct policy_image *compiled(const struct policy *policy)
@@ -273,7 +317,7 @@ static void test_builtin(void **state)
 {
 	struct policy policy = {};
 	struct policy_image *image = compiled(&policy);
-	struct request request = {.device = "eth0", .cgroup = ""};
+	struct request request = {.device = "eth0", .cgroup = "", .host = ""};
 
 	(void)state;
 	for (enum policy_dir dir = 0; dir < POLICY_DIRS; dir++) {
@@ -306,7 +350,7 @@ static void large_policy(struct policy *policy, uint32_t rules)
 
 static struct request request_to(const char *text)
 {
-	struct request request = {.port = 80, .device = "eth0", .cgroup = ""};
+	struct request request = {.port = 80, .device = "eth0", .cgroup = "", .host = ""};
 	struct policy_prefix prefix;
 
 	assert_int_equal(prefix_parse(text, &prefix), 0);
@@ -403,6 +447,46 @@ static void test_sample(void **state)
 	assert_int_equal(policy_verdict_of(&rule).unsampled, 3ULL << 54);
 }
 
+/* Two fields, none, one that does not end here, names with more domains than are looked at. */
+static void test_host_fields(void **state)
+{
+	static const struct {
+		const char *head;
+		__u32 fields, ends, domains;
+	} cases[] = {
+	    {"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n", 2, 1, 0},
+	    {"GET / HTTP/1.1\nhost: a.b\n", 1, 1, 1},
+	    {"Host: a\r\nX: y\r\n", 0, 0, 0},
+	    {"GET / HTTP/1.1\r\nHost: a.b", 1, 0, 0},
+	    {"GET / HTTP/1.1\r\nHos", 0, 0, 0},
+	    {"GET / HTTP/1.1\r\nHost:\r\n", 1, 1, 0},
+	    {"GET / HTTP/1.1\r\nHost: 1.2.3.4.5.6.7.8.9.10:1\r\n", 1, 1, POLICY_DOMAINS_MAX},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		__u8 window[POLICY_HEAD_MAX + 8] = {};
+		__u64 numbers[POLICY_NESTED_MAX];
+		struct policy_host h;
+
+		strcpy((char *)window, cases[i].head);
+		policy_host_begin(&h, (__u32)strlen(cases[i].head));
+		while (!policy_host_find(&h, window))
+			;
+		assert_int_equal(h.fields, cases[i].fields);
+		while (h.fields && !policy_host_measure(&h, window))
+			;
+		assert_int_equal(h.ends, cases[i].ends);
+		if (!h.ends)
+			continue;
+		policy_host_measured(&h, window);
+		while (!policy_host_take(&h, window))
+			;
+		policy_host_nested(&h, numbers);
+		assert_int_equal(h.domains, cases[i].domains);
+	}
+}
+
 static void test_too_much(void **state)
 {
 	struct policy policy;
@@ -411,6 +495,9 @@ static void test_too_much(void **state)
 
 	(void)state;
 	read_policy("policy add action strip\n", &policy);
+	assert_int_equal(policy_compile(&policy, &names, 1, &image, &error), -EOPNOTSUPP);
+	policy_clear(&policy);
+	read_policy("policy add host *.1.2.3.4.5.6.7.8 action skip\n", &policy);
 	assert_int_equal(policy_compile(&policy, &names, 1, &image, &error), -EOPNOTSUPP);
 	policy_clear(&policy);
 	large_policy(&policy, POLICY_USER_RULES_MAX);
@@ -445,10 +532,10 @@ static void test_too_much(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_as_oracle),  cmocka_unit_test(test_builtin),
-	    cmocka_unit_test(test_large),      cmocka_unit_test(test_cost),
-	    cmocka_unit_test(test_remembered), cmocka_unit_test(test_sample),
-	    cmocka_unit_test(test_too_much),
+	    cmocka_unit_test(test_as_oracle),   cmocka_unit_test(test_builtin),
+	    cmocka_unit_test(test_large),       cmocka_unit_test(test_cost),
+	    cmocka_unit_test(test_remembered),  cmocka_unit_test(test_sample),
+	    cmocka_unit_test(test_host_fields), cmocka_unit_test(test_too_much),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

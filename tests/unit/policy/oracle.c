@@ -59,6 +59,16 @@ static bool cgroup_fits(const char *wanted, const char *cgroup)
 	return !strncmp(wanted, cgroup, length) && (!cgroup[length] || cgroup[length] == '/');
 }
 
+static bool host_fits(const char *wanted, const char *host)
+{
+	size_t length = strlen(wanted), whole = strlen(host);
+
+	if (wanted[0] != '*')
+		return !length || !strcmp(wanted, host);
+	/* "*.b" fits "a.b", not "b" and not ".b". */
+	return whole > length - 1 && !strcmp(host + whole - (length - 1), wanted + 1);
+}
+
 static bool fits(const struct policy *policy, const struct policy_rule *rule,
 		 const struct request *request)
 {
@@ -66,7 +76,7 @@ static bool fits(const struct policy *policy, const struct policy_rule *rule,
 	       end_fits(policy, &rule->to, request->to) && rule->port_first <= request->port &&
 	       request->port <= rule->port_last &&
 	       (!rule->device[0] || !strcmp(rule->device, request->device)) &&
-	       cgroup_fits(rule->cgroup, request->cgroup);
+	       cgroup_fits(rule->cgroup, request->cgroup) && host_fits(rule->host, request->host);
 }
 
 __u32 oracle_prio(const struct policy *policy, const struct request *request)

@@ -5,7 +5,10 @@
 
 #include "control/policy_model.h"
 
-/* A request as people see it. Addresses as in packets; cgroup: a path; device: a name. */
+/*
+ * A request as people see it. Addresses as in packets; cgroup: a path; device: a name; host: in
+ * small letters, empty for none.
+ */
 struct request {
 	enum policy_dir dir;
 	__u8 from[16] __attribute__((aligned(8)));
@@ -13,6 +16,7 @@ struct request {
 	__u16 port;
 	const char *device;
 	const char *cgroup;
+	const char *host;
 };
 
 /* The priority of the rule that decides. */
