@@ -47,13 +47,23 @@ static __always_inline void request_sub(__u64 id, __u32 what)
 	request_moved(r, before, before - what);
 }
 
-/* Returns whether it was not set before. */
+/* Sets bits of the state; returns whether they were not set before. */
 static __always_inline int request_set(struct request *r, __u32 what)
 {
 	__u32 before = __sync_fetch_and_or(&r->state, what);
 
 	request_moved(r, before, before | what);
 	return !(before & what);
+}
+
+/* The answer to one of its calls has begun. */
+static __always_inline void request_answered(__u64 id)
+{
+	struct request *r = request_lookup(id);
+
+	if (r && !(r->state & STATE_ANSWERED))
+		request_set(r, STATE_ANSWERED);
+	request_sub(id, STATE_CALL);
 }
 
 /* Count a call or connect of which only is known that one of the idle requests waits for it. */

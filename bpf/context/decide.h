@@ -105,9 +105,28 @@ static __always_inline struct verdict evidence_of(const struct worker *w, const 
 	return (struct verdict){};
 }
 
-static __always_inline int has_rivals(const struct tally *t, enum standing named, int freed)
+static __always_inline int has_rivals(const struct tally *t, enum standing named, __u32 kinds)
 {
-	return t && tally_rivals(t, named, freed) > 0;
+	return t && tally_rivals(t, named, kinds) > 0;
+}
+
+/*
+ * Who counts as a rival. A connection that an answer has freed may be given to a request that
+ * waits for one. One that has an answer may use it later, from a timer, say: where no call ever
+ * came late, it is believed to wait for the rest.
+ */
+static __always_inline __u32 rival_kinds(const struct verdict *v, const struct process *p,
+					 int reused)
+{
+	int faithful = p && p->faithful >= PROCESS_FAITHFUL;
+	int prompt = p && p->prompt >= PROCESS_PROMPT && !p->late;
+	__u32 kinds = 0;
+
+	if (reused && v->evidence == EVIDENCE_ANSWER && !faithful)
+		kinds |= RIVAL_CONNECTING;
+	if (!prompt || (v->evidence != EVIDENCE_LOOP && !faithful))
+		kinds |= RIVAL_ANSWERED;
+	return kinds;
 }
 
 /* What speaks against it: the request is over, or others could have made the call. */
@@ -115,16 +134,17 @@ static __always_inline enum veto veto_of(const struct verdict *v, const struct w
 					 const struct process *p, int reused)
 {
 	enum standing named = request_standing(v->request);
-	int freed = reused && v->evidence == EVIDENCE_ANSWER && p && p->faithful < PROCESS_FAITHFUL;
+	__u32 kinds = rival_kinds(v, p, reused);
 
 	if (named == STANDING_NONE)
 		return VETO_ENDED;
-	if (v->rivals == RIVALS_WORKER && has_rivals(&w->tally, named, freed))
+	if (v->rivals == RIVALS_WORKER && has_rivals(&w->tally, named, kinds))
 		return VETO_IDLE_LOOP;
-	if (v->rivals == RIVALS_PROCESS && p && has_rivals(&p->tally, named, freed))
+	if (v->rivals == RIVALS_PROCESS && p && has_rivals(&p->tally, named, kinds))
 		return VETO_IDLE_PROCESS;
 	if (v->rivals == RIVALS_ANY && p &&
-	    (p->tally.unattributed || has_rivals(&p->tally, named, reused)))
+	    (p->tally.unattributed ||
+	     has_rivals(&p->tally, named, RIVAL_ANSWERED | RIVAL_CONNECTING)))
 		return VETO_IDLE_PROCESS;
 	return VETO_NONE;
 }

@@ -79,7 +79,7 @@ static __always_inline void call_answered(struct call *c)
 		return;
 	c->outstanding = 0;
 	if (c->request)
-		request_sub(c->request, STATE_CALL);
+		request_answered(c->request);
 	if (c->counted)
 		unattributed_add(&caller, -1);
 	c->counted = 0;
@@ -127,7 +127,7 @@ static __always_inline void learn_path(const struct verdict *v, struct worker *w
 {
 	if (v->request || !w || !worker_is_loop(w) || a->kind != ACTOR_THREAD)
 		return;
-	if (has_rivals(&w->tally, STANDING_NONE, 0))
+	if (has_rivals(&w->tally, STANDING_NONE, RIVAL_ANSWERED))
 		return;
 	if (v->veto == VETO_ENDED || !turn_goes_on(&w->turn))
 		paths_add_own(&w->paths, (__u32)a->path);
@@ -197,6 +197,15 @@ static __always_inline int socket_is_quiet(struct socket *s)
 	return !c || !c->outstanding;
 }
 
+/* Do calls come as soon as what they are made for is read, or later, too? */
+static __always_inline void learn_prompt(struct process *p, const struct verdict *v)
+{
+	if (v->veto == VETO_NO_EVIDENCE)
+		p->late = 1;
+	else if (v->evidence == EVIDENCE_LOOP || v->evidence == EVIDENCE_ANSWER)
+		p->prompt++;
+}
+
 /* A thread that outlives the request which it was made for may serve any other next. */
 static __always_inline void learn_threads(struct process *p, const struct worker *w)
 {
@@ -234,11 +243,12 @@ static __always_inline void engine_call(struct socket *s, const struct actor *a,
 	v = decide(w, p, a, s, reused);
 	/* Who opens a connection and who uses it may differ where connections are kept. */
 	if (v.evidence == EVIDENCE_CONNECT && p && (p->pools & pool) && w &&
-	    has_rivals(&w->tally, request_standing(v.request), 0))
+	    has_rivals(&w->tally, request_standing(v.request), rival_kinds(&v, p, 0)))
 		v = (struct verdict){.veto = VETO_IDLE_LOOP};
 	if (reused)
 		learn_path(&v, w, a);
 	if (p) {
+		learn_prompt(p, &v);
 		learn_threads(p, w);
 		learn_faithful(p, s, reused, &v);
 	}

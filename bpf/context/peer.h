@@ -38,13 +38,15 @@ static __always_inline void peer_leave(struct socket *s, __u64 request)
  */
 static __always_inline void engine_peer_send(struct socket *s, const struct actor *a)
 {
-	const struct process *p = process_lookup(&a->key.tgid);
+	struct process *p = process_lookup(&a->key.tgid);
 	struct worker *w = worker_lookup(&a->key);
 	struct verdict v;
 
 	if ((s->flags & SOCKET_OPAQUE) || peer_is_busy(s))
 		return;
 	v = decide(w, p, a, s, 1);
+	if (p)
+		learn_prompt(p, &v);
 	s->flags |= SOCKET_SERVER | SOCKET_PEER;
 	if (v.request)
 		request_add(v.request, STATE_CALL);

@@ -5,7 +5,8 @@
  *
  * A request that was taken up is idle, until a call of its own is outstanding (waiting), or only
  * a connect (connecting: another connection might be used yet), or until its response has begun
- * (responding: it makes no more calls). Packets and probes move it at the same time on several
+ * (responding: it makes no more calls). One that has got an answer, but does nothing yet, may
+ * only wait for the rest of it (answered). Packets and probes move it at the same time on several
  * CPUs, so all there is to know of it stands in one word that is changed atomically, and each
  * change carries what it means over to the tallies.
  */
@@ -19,6 +20,7 @@
 #define STATE_CONNECT    (1U << 12) /* one connect */
 #define STATE_CALLS      0xfffU
 #define STATE_CONNECTS   0xfff000U
+#define STATE_ANSWERED   (1U << 28) /* some answer has begun */
 #define STATE_RESPONDING (1U << 29)
 #define STATE_TAKEN      (1U << 30)
 #define STATE_ENDED      (1U << 31)
@@ -26,6 +28,7 @@
 enum standing {
 	STANDING_NONE, /* not taken yet, or over */
 	STANDING_IDLE,
+	STANDING_ANSWERED,
 	STANDING_CONNECTING,
 	STANDING_WAITING,
 	STANDING_RESPONDING,
@@ -35,6 +38,7 @@ enum standing {
 struct tally {
 	__u32 in[STANDING_COUNT]; /* requests by standing; [STANDING_NONE] is not kept */
 	__u32 unattributed;       /* calls outstanding that one of the idle ones is waiting for */
+	__u32 reserved;
 };
 
 static __always_inline enum standing standing_of(__u32 state)
@@ -45,7 +49,9 @@ static __always_inline enum standing standing_of(__u32 state)
 		return STANDING_RESPONDING;
 	if (state & STATE_CALLS)
 		return STANDING_WAITING;
-	return state & STATE_CONNECTS ? STANDING_CONNECTING : STANDING_IDLE;
+	if (state & STATE_CONNECTS)
+		return STANDING_CONNECTING;
+	return state & STATE_ANSWERED ? STANDING_ANSWERED : STANDING_IDLE;
 }
 
 /* One request changes its standing. */
@@ -66,8 +72,9 @@ static __always_inline __u32 tally_of(const struct tally *t, enum standing stand
 /* Requests that are not over. */
 static __always_inline __u32 tally_open(const struct tally *t)
 {
-	return tally_of(t, STANDING_IDLE) + tally_of(t, STANDING_CONNECTING) +
-	       tally_of(t, STANDING_WAITING) + tally_of(t, STANDING_RESPONDING);
+	return tally_of(t, STANDING_IDLE) + tally_of(t, STANDING_ANSWERED) +
+	       tally_of(t, STANDING_CONNECTING) + tally_of(t, STANDING_WAITING) +
+	       tally_of(t, STANDING_RESPONDING);
 }
 
 /* Of these, the ones that have not begun their response. */
@@ -76,15 +83,20 @@ static __always_inline __u32 tally_active(const struct tally *t)
 	return tally_open(t) - tally_of(t, STANDING_RESPONDING);
 }
 
-/*
- * Requests other than one of the given standing that could begin the call at hand. `freed`: on a
- * connection that an answer has just freed, which a connecting request might be given, too.
- */
-static __always_inline __s32 tally_rivals(const struct tally *t, enum standing named, int freed)
+/* Which requests could begin the call at hand, beside the idle ones. */
+enum rival_kind {
+	RIVAL_ANSWERED = 1 << 0,
+	RIVAL_CONNECTING = 1 << 1, /* they might be given a connection that is free now */
+};
+
+/* How many requests other than one of the given standing could begin the call at hand. */
+static __always_inline __s32 tally_rivals(const struct tally *t, enum standing named, __u32 kinds)
 {
 	__s32 rivals = tally_of(t, STANDING_IDLE) - (named == STANDING_IDLE);
 
-	if (freed)
+	if (kinds & RIVAL_ANSWERED)
+		rivals += tally_of(t, STANDING_ANSWERED) - (named == STANDING_ANSWERED);
+	if (kinds & RIVAL_CONNECTING)
 		rivals += tally_of(t, STANDING_CONNECTING) - (named == STANDING_CONNECTING);
 	return rivals - (__s32)t->unattributed;
 }

@@ -50,6 +50,8 @@ struct process {
 	__u32 answers;  /* answers read: each may have freed a connection */
 	__u32 doubtful; /* calls on freed connections that others might have been waiting for */
 	__u32 faithful; /* connects that were used by who made them, though others were free */
+	__u32 prompt;   /* calls of loops that came with what they were made for */
+	__u32 late;     /* 1: some call came later, from a timer or when a connection was free */
 	__u32 threads_ended;  /* threads that ended before the request that they were made for */
 	__u32 threads_stayed; /* 1: some did not */
 	__u32 reserved;
@@ -58,6 +60,9 @@ struct process {
 
 /* From so many on, requests that wait for a connection of their own take no other. */
 #define PROCESS_FAITHFUL 2
+
+/* From so many on, and if none was late, a request that has an answer waits for more of it. */
+#define PROCESS_PROMPT 16
 
 /* So many threads must have ended before their request until others are trusted to do so. */
 #define PROCESS_ENDED 2

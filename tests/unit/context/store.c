@@ -73,9 +73,14 @@ struct request *request_lookup(__u64 id)
 	return find(&requests, &id);
 }
 
+struct request *request_make(__u64 id)
+{
+	return make(&requests, &id);
+}
+
 struct request *store_request(__u64 id)
 {
-	struct request *r = make(&requests, &id);
+	struct request *r = request_make(id);
 
 	memcpy(r->context.span_id, &id, sizeof(id));
 	memset(r->context.trace_id, 0x55, sizeof(r->context.trace_id));

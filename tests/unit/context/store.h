@@ -15,6 +15,7 @@
 #include "context/worker.h"
 
 struct request *request_lookup(__u64 id);
+struct request *request_make(__u64 id);
 struct worker *worker_lookup(const struct worker_key *key);
 struct worker *worker_make(const struct worker_key *key);
 void worker_delete(const struct worker_key *key);

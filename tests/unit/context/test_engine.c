@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "store.h"
-#include "context/engine.h"
+#include "context/peer.h"
 
 enum { TGID = 100, TID = 101, OTHER = 102 };
 
@@ -76,7 +76,7 @@ static void thread_with_one_request(void **state)
 	assert_false(socket_is_quiet(&client));
 	engine_answer(&client, &a);
 	assert_true(socket_is_quiet(&client));
-	assert_int_equal(process()->tally.in[STANDING_IDLE], 1);
+	assert_int_equal(process()->tally.in[STANDING_ANSWERED], 1);
 	engine_respond(&server);
 	assert_int_equal(process()->tally.in[STANDING_RESPONDING], 1);
 	end(7);
@@ -215,7 +215,91 @@ static void closed_before_the_answer(void **state)
 	engine_close(&client);
 	assert_int_equal(process()->tally.in[STANDING_CONNECTING], 1);
 	engine_close(&never);
-	assert_int_equal(process()->tally.in[STANDING_IDLE], 1);
+	assert_int_equal(process()->tally.in[STANDING_ANSWERED], 1);
+}
+
+/* Two processes and a unix socket between them: what one asks, the other works on. */
+static void request_goes_on_in_another_process(void **state)
+{
+	struct actor front = actor(TID, 1), back = actor(OTHER, 0);
+	struct socket server = {}, accepted = {}, connected = {}, client = {};
+	const struct call *c;
+
+	(void)state;
+	back.key.tgid = TGID + 1;
+	take(&server, 7, &front);
+	engine_peer_send(&accepted, &front);
+	assert_true(peer_is_pending(&accepted));
+	assert_int_equal(process()->tally.in[STANDING_WAITING], 1);
+	assert_int_equal(engine_peer_take(&accepted, 7, 70, &back, 2), 0);
+	accepted.arrivals_first++;
+	engine_connect(&client, &back);
+	c = call(&client, &back);
+	assert_int_equal(c->request, 70);
+	assert_memory_equal(c->cause.trace_id, request_lookup(7)->context.trace_id, 16);
+	engine_answer(&client, &back);
+	engine_peer_respond(&connected, &back);
+	engine_answer(&connected, &front);
+	assert_int_equal(process()->tally.in[STANDING_ANSWERED], 1);
+	assert_int_equal(engine_end(7), 70);
+	engine_end(70);
+	assert_int_equal(store_traces_count(), 0);
+}
+
+/* What follows in another turn of the sender belongs to what it sent first. */
+static void peer_that_is_busy(void **state)
+{
+	struct actor front = actor(TID, 1);
+	struct socket first = {}, second = {}, accepted = {};
+
+	(void)state;
+	take(&first, 7, &front);
+	engine_peer_send(&accepted, &front);
+	store_turn++;
+	front = actor(TID, 1);
+	take(&second, 8, &front);
+	engine_peer_send(&accepted, &front);
+	assert_int_equal(accepted.arrivals_end, 1);
+	assert_int_equal(accepted.arrival[0].request, 7);
+}
+
+static void peer_that_is_not_believed(void **state)
+{
+	struct actor front = actor(TID, 1);
+	struct socket first = {}, second = {}, accepted = {};
+
+	(void)state;
+	take(&first, 7, &front);
+	take(&second, 8, &front);
+	engine_peer_send(&accepted, &front);
+	assert_int_equal(accepted.arrival[0].request, 0);
+	accepted.arrivals_first++;
+	end(7);
+	engine_read(&second, &front);
+	engine_peer_send(&accepted, &front);
+	assert_int_equal(accepted.arrivals_end, 1);
+}
+
+/* A request whose answer comes in pieces is no rival where no call was ever late. */
+static void answer_in_pieces(void **state)
+{
+	struct actor a = actor(TID, 1);
+	struct socket first = {}, second = {}, client = {.calls_end = 1}, other = {.calls_end = 1};
+	__u32 tgid = TGID;
+
+	(void)state;
+	take(&first, 7, &a);
+	process_lookup(&tgid)->prompt = PROCESS_PROMPT;
+	call(&client, &a);
+	engine_answer(&client, &a);
+	store_turn++;
+	a = actor(TID, 1);
+	take(&second, 8, &a);
+	assert_int_equal(call(&other, &a)->request, 8);
+	engine_answer(&other, &a);
+	process_lookup(&tgid)->late = 1;
+	engine_read(&second, &a);
+	assert_int_equal(call(&other, &a)->veto, VETO_IDLE_LOOP);
 }
 
 #define CASE(f) cmocka_unit_test_setup(f, begin)
@@ -223,11 +307,20 @@ static void closed_before_the_answer(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-	    CASE(thread_with_one_request),   CASE(call_after_the_end),
-	    CASE(traces_follow_the_worker),  CASE(traces_end_with_the_thread),
-	    CASE(loop_with_a_rival),         CASE(loop_in_another_turn),
-	    CASE(connect_in_another_turn),   CASE(woken_worker),
-	    CASE(woken_worker_with_a_rival), CASE(closed_before_the_answer),
+	    CASE(thread_with_one_request),
+	    CASE(call_after_the_end),
+	    CASE(traces_follow_the_worker),
+	    CASE(traces_end_with_the_thread),
+	    CASE(loop_with_a_rival),
+	    CASE(loop_in_another_turn),
+	    CASE(connect_in_another_turn),
+	    CASE(woken_worker),
+	    CASE(woken_worker_with_a_rival),
+	    CASE(closed_before_the_answer),
+	    CASE(request_goes_on_in_another_process),
+	    CASE(peer_that_is_busy),
+	    CASE(peer_that_is_not_believed),
+	    CASE(answer_in_pieces),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
