@@ -89,6 +89,8 @@ static void try_message(const struct nlmsghdr *header)
 	char *text;
 
 	read_message(header, &policy);
+	if (!policy.count && !policy.set_count)
+		return;
 	text = text_of(&policy);
 	if (policy_read(text, strlen(text), "text", &from_text, &error)) {
 		fprintf(stderr, "%s\nin: %s\n", error.text, text);

@@ -45,7 +45,7 @@ PARTS = (
     Part("chaos itself", [*PYTHON, "tests/chaos/chaos.py", "--self-test"], 300),
     Part("accuracy", [*PYTHON, "tests/accuracy/accuracy.py", "--short"], 300),
     Part("accuracy itself", [*PYTHON, "tests/accuracy/accuracy.py", "--self-test"], 120),
-    Part("fuzz", ["tests/fuzz/fuzz.sh", "20"], 300),
+    Part("fuzz", ["tests/fuzz/fuzz.sh", "20"], 600),
     Part("vm", [*PYTHON, "tests/vm/vm.py", "table", "--short", "--build", "build"], 1200,
          beside=True),
 )
