@@ -13,6 +13,7 @@
 #include "load/pins.h"
 #include "runtime/classify.h"
 #include "runtime/go_programs.h"
+#include "runtime/leftovers.h"
 #include "runtime/process.h"
 #include "runtime/runtimes.h"
 
@@ -21,7 +22,7 @@
 struct runtimes {
 	runtimes_tell tell;
 	int lock_fd; /* -1: another daemon does the work */
-	int map_fd, events_fd;
+	int map_fd, events_fd, workers_fd;
 	struct ring_buffer *events;
 	struct go_programs *go;
 	__u64 next_sweep_ns;
@@ -43,7 +44,8 @@ int runtimes_open(runtimes_tell tell, struct runtimes **ret_runtimes)
 	*runtimes = (struct runtimes){.tell = tell, .lock_fd = -1};
 	runtimes->map_fd = open_map("runtimes");
 	runtimes->events_fd = open_map("runtime_events");
-	if (runtimes->map_fd < 0 || runtimes->events_fd < 0) {
+	runtimes->workers_fd = open_map("workers");
+	if (runtimes->map_fd < 0 || runtimes->events_fd < 0 || runtimes->workers_fd < 0) {
 		runtimes_close(runtimes);
 		return -ENOENT;
 	}
@@ -59,6 +61,7 @@ void runtimes_close(struct runtimes *runtimes)
 	go_programs_close(runtimes->go);
 	cleanup_close(&runtimes->map_fd);
 	cleanup_close(&runtimes->events_fd);
+	cleanup_close(&runtimes->workers_fd);
 	cleanup_close(&runtimes->lock_fd);
 	free(runtimes);
 }
@@ -214,6 +217,7 @@ int runtimes_do(struct runtimes *runtimes)
 	if (runtimes->go && now >= runtimes->next_sweep_ns) {
 		runtimes->next_sweep_ns = now + SWEEP_SECONDS * NS_PER_SECOND;
 		go_programs_sweep(runtimes->go, is_used, runtimes);
+		leftovers_remove(runtimes->workers_fd, runtimes->map_fd);
 	}
 	return 0;
 }

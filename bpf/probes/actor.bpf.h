@@ -36,12 +36,22 @@ static __always_inline void actor_named(struct actor *a, struct named named)
 	a->doubtful = named.doubtful;
 }
 
-/* The worker that the current thread is, or runs, and that reads from a socket. */
+/* The worker that the current thread is, or runs, and that reads a request. */
 static __always_inline void worker_reading(struct actor *a, const struct sock *sk)
 {
 	worker_current(a);
 	a->kind = actor_kind_of(runtime_reader(&a->key));
-	a->loop = turn_begin(sk, &a->turn);
+	if (a->kind == ACTOR_THREAD)
+		a->loop = turn_begin(sk, &a->turn);
+}
+
+/* The one that reads anything else: of goroutines does not matter which. */
+static __always_inline void worker_reading_on(struct actor *a, const struct sock *sk)
+{
+	worker_current(a);
+	a->kind = actor_kind_of(runtime_kind(runtime_lookup(a->key.tgid)));
+	if (a->kind == ACTOR_THREAD)
+		a->loop = turn_begin(sk, &a->turn);
 }
 
 /* The one that connects. */

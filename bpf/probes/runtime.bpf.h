@@ -32,25 +32,30 @@ static __always_inline enum runtime_worker runtime_kind(const struct runtime *ru
 	return goroutine_is_likely() ? RUNTIME_WORKER_UNKNOWN : RUNTIME_WORKER_THREAD;
 }
 
-/*
- * Put the goroutine into `key`, which names the current thread, if the process has them. To be
- * asked by who reads a request; who sends should ask runtime_sender().
- */
-static __always_inline enum runtime_worker runtime_reader(struct worker_key *key)
+/* Put the goroutine that runs into `key`, which names the current thread. */
+static __always_inline enum runtime_worker runtime_goroutine(const struct runtime *runtime,
+							     struct worker_key *key)
 {
-	const struct runtime *runtime = runtime_lookup(key->tgid);
-	enum runtime_worker who = runtime_kind(runtime);
-	__u64 g;
+	__u64 g = goroutine_current(runtime);
 
-	if (!runtime || who != RUNTIME_WORKER_KNOWN)
-		return who;
-	g = goroutine_current(runtime);
 	if (!g)
 		return RUNTIME_WORKER_UNKNOWN;
 	key->tid = 0;
 	key->goroutine = g;
 	runtime_served(key);
 	return RUNTIME_WORKER_KNOWN;
+}
+
+/*
+ * Who is at work on the thread that `key` names? For RUNTIME_WORKER_KNOWN the key is changed to
+ * its own. To be asked by who reads a request; who sends should ask runtime_sender().
+ */
+static __always_inline enum runtime_worker runtime_reader(struct worker_key *key)
+{
+	const struct runtime *runtime = runtime_lookup(key->tgid);
+	enum runtime_worker who = runtime_kind(runtime);
+
+	return runtime && who == RUNTIME_WORKER_KNOWN ? runtime_goroutine(runtime, key) : who;
 }
 
 /* The writer of a connection that was there before the process was looked at shows itself. */

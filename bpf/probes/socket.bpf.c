@@ -96,12 +96,15 @@ int BPF_PROG(probe_recv, struct sock *sk)
 		s = peer_read(sk, s, &a);
 	if (!s)
 		return 0;
-	worker_reading(&a, sk);
 	if (s->flags & SOCKET_CLIENT) {
+		worker_reading_on(&a, sk);
 		step_answer(s, &a);
+	} else if (s->arrivals_first == s->arrivals_end) {
+		worker_reading_on(&a, sk);
+		engine_read(s, &a);
 	} else {
-		if (s->arrivals_first != s->arrivals_end)
-			runtime_wanted(a.key.tgid);
+		worker_reading(&a, sk);
+		runtime_wanted(a.key.tgid);
 		take_arrivals(s, &a, copied_seq(sk));
 		engine_read(s, &a);
 	}
