@@ -8,8 +8,8 @@
 
 #include "base/privileges.h"
 
-static const int kept[] = {CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON, CAP_SYS_PTRACE,
-			   CAP_DAC_READ_SEARCH};
+static const int kept[] = {CAP_BPF,        CAP_NET_ADMIN,       CAP_PERFMON,
+			   CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_SYS_ADMIN};
 
 static __u64 mask_of_kept(void)
 {

@@ -8,6 +8,7 @@
  *
  *   CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON   maps, attaching to devices, probes
  *   CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH   the programs of other users and containers, to probe them
+ *   CAP_SYS_ADMIN                         kernels ask for it where a probe is put into a program
  */
 int privileges_drop(void);
 

@@ -11,7 +11,8 @@ from cases import case, equal
 from lab import Lab
 from worlds import pair
 
-KEPT = {"net_admin": 12, "bpf": 39, "perfmon": 38, "sys_ptrace": 19, "dac_read_search": 2}
+KEPT = {"net_admin": 12, "bpf": 39, "perfmon": 38, "sys_ptrace": 19, "dac_read_search": 2,
+        "sys_admin": 21}
 
 
 def doctor(host):
