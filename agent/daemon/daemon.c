@@ -256,7 +256,8 @@ static int start(struct daemon *daemon, const struct options *options)
 	if (err)
 		return err;
 	err = upkeep_start(&daemon->upkeep, engine_counters_fd(daemon->engine),
-			   engine_flows_fd(daemon->engine), options->gc_seconds);
+			   engine_flows_fd(daemon->engine), engine_carried_fd(daemon->engine),
+			   options->gc_seconds);
 	return err ? failed("counters", err) : 0;
 }
 

@@ -21,7 +21,8 @@ static int read_room(int flows_fd, __u32 *ret_room)
 	return err;
 }
 
-int upkeep_start(struct upkeep *upkeep, int counters_fd, int flows_fd, unsigned int gc_seconds)
+int upkeep_start(struct upkeep *upkeep, int counters_fd, int flows_fd, int carried_fd,
+		 unsigned int gc_seconds)
 {
 	__u64 now_ns = clock_now_ns();
 	int err = summary_start(&upkeep->summary, counters_fd);
@@ -29,6 +30,7 @@ int upkeep_start(struct upkeep *upkeep, int counters_fd, int flows_fd, unsigned 
 	if (err)
 		return err;
 	upkeep->flows_fd = flows_fd;
+	upkeep->carried_fd = carried_fd;
 	upkeep->gc_interval_ns = gc_seconds * NS_PER_SECOND;
 	upkeep->next_summary_ns = now_ns + SUMMARY_INTERVAL_NS;
 	upkeep->next_gc_ns = now_ns + upkeep->gc_interval_ns;
@@ -38,7 +40,7 @@ int upkeep_start(struct upkeep *upkeep, int counters_fd, int flows_fd, unsigned 
 static void collect(struct upkeep *upkeep, __u64 now_ns)
 {
 	struct gc_result result;
-	int err = gc_run(upkeep->flows_fd, now_ns, &result);
+	int err = gc_run(upkeep->flows_fd, upkeep->carried_fd, now_ns, &result);
 
 	upkeep->next_gc_ns = now_ns + upkeep->gc_interval_ns;
 	if (err) {

@@ -10,6 +10,7 @@
 struct upkeep {
 	struct summary summary;
 	int flows_fd;
+	int carried_fd;
 	__u32 flows_room;
 	__u64 gc_interval_ns;
 	__u64 next_summary_ns, next_gc_ns;
@@ -17,7 +18,8 @@ struct upkeep {
 };
 
 /* Begin; the first work is due one interval from now. 0 or -errno. */
-int upkeep_start(struct upkeep *upkeep, int counters_fd, int flows_fd, unsigned int gc_seconds);
+int upkeep_start(struct upkeep *upkeep, int counters_fd, int flows_fd, int carried_fd,
+		 unsigned int gc_seconds);
 
 /* Do what is due. Returns the milliseconds until there is more to do. */
 int upkeep_do(struct upkeep *upkeep);

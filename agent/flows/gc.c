@@ -19,6 +19,7 @@
 
 struct collection {
 	int fd;
+	int carried;
 	__u64 now_ns;
 	struct gc_result *result;
 };
@@ -57,6 +58,17 @@ static int is_untouched(int fd, const struct flow_key *key, const struct flow *c
 	       now.edits.retired == copy->edits.retired && now.edits.end == copy->edits.end;
 }
 
+/* The tracestates that its edits in flight carry go with a flow. */
+static void remove_carried(int carried, const struct flow *flow)
+{
+	for (__u32 i = 0; i < table_edits(flow) && i < EDITS_MAX; i++) {
+		const struct edit *edit = edits_get(&flow->edits, i);
+
+		if (edit->len > TRACEPARENT_LINE_LEN)
+			bpf_map_delete_elem(carried, edit->span_id);
+	}
+}
+
 static void look(const struct flow_key *key, const struct flow *flow, void *data)
 {
 	struct collection *collection = data;
@@ -67,14 +79,16 @@ static void look(const struct flow_key *key, const struct flow *flow, void *data
 		verdict = ask(key);
 	if (verdict != GC_REMOVE || !is_untouched(collection->fd, key, flow))
 		return;
-	if (!bpf_map_delete_elem(collection->fd, key))
-		collection->result->removed++;
+	if (bpf_map_delete_elem(collection->fd, key))
+		return;
+	remove_carried(collection->carried, flow);
+	collection->result->removed++;
 }
 
-int gc_run(int fd, __u64 now_ns, struct gc_result *ret_result)
+int gc_run(int flows, int carried, __u64 now_ns, struct gc_result *ret_result)
 {
-	struct collection collection = {fd, now_ns, ret_result};
+	struct collection collection = {flows, carried, now_ns, ret_result};
 
 	*ret_result = (struct gc_result){};
-	return table_each(fd, look, &collection);
+	return table_each(flows, look, &collection);
 }

@@ -22,7 +22,10 @@ struct gc_result {
 /* What its age says of a flow. */
 enum gc_verdict gc_judge(const struct flow *flow, __u64 now_ns);
 
-/* Look at all flows once. `fd` is the map `flows`. 0 or -errno. */
-int gc_run(int fd, __u64 now_ns, struct gc_result *ret_result);
+/*
+ * Look at all flows once. `flows` and `carried` are file descriptors of the maps of these names.
+ * 0 or -errno.
+ */
+int gc_run(int flows, int carried, __u64 now_ns, struct gc_result *ret_result);
 
 #endif

@@ -192,6 +192,11 @@ int engine_flows_fd(const struct engine *engine)
 	return bpf_map__fd(engine->tc->maps.flows);
 }
 
+int engine_carried_fd(const struct engine *engine)
+{
+	return bpf_map__fd(engine->tc->maps.carried);
+}
+
 int engine_counters_fd(const struct engine *engine)
 {
 	return bpf_map__fd(engine->tc->maps.counters);

@@ -40,6 +40,7 @@ int engine_drop_old_programs(const struct engine *engine);
 
 /* Descriptors of the maps, owned by the engine. */
 int engine_flows_fd(const struct engine *engine);
+int engine_carried_fd(const struct engine *engine);
 int engine_counters_fd(const struct engine *engine);
 
 struct policies_maps engine_policies(const struct engine *engine);
