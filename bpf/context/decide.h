@@ -39,6 +39,7 @@ enum rivals {
 
 struct verdict {
 	__u64 request; /* 0: unknown */
+	__u64 guess;   /* if it is not: the request that most likely waits for the call; or 0 */
 	__u8 evidence; /* enum evidence */
 	__u8 veto;     /* enum veto */
 	__u8 rivals;   /* enum rivals */
@@ -51,12 +52,18 @@ static __always_inline int worker_is_loop(const struct worker *w)
 	return (w->flags & WORKER_LOOP) || tally_active(&w->tally) > 1;
 }
 
+/* May it make calls of its own between those of requests? */
+static __always_inline int worker_has_paths(const struct worker *w)
+{
+	return w && (worker_is_loop(w) || (w->flags & WORKER_MAYBE));
+}
+
 /* The request that a worker is at now, as far as it can be known without looking at others. */
 static __always_inline __u64 worker_at(const struct worker *w)
 {
 	if (!worker_is_loop(w))
 		return worker_only(w);
-	return turn_goes_on(&w->turn) && !(w->flags & WORKER_SPENT) ? w->read : 0;
+	return turn_goes_on(&w->turn) && !(w->flags & (WORKER_SPENT | WORKER_UNSURE)) ? w->read : 0;
 }
 
 /* What a loop, or a thread with several requests, has read last. */
@@ -71,7 +78,7 @@ static __always_inline struct verdict evidence_of_loop(const struct worker *w)
 	if (w->flags & WORKER_SPENT)
 		v.veto = VETO_SPENT;
 	else if (w->flags & WORKER_UNSURE)
-		v.veto = VETO_IDLE_LOOP;
+		v = (struct verdict){.veto = VETO_IDLE_LOOP, .guess = w->read};
 	else
 		v.request = w->read;
 	return v;
@@ -94,7 +101,7 @@ static __always_inline struct verdict evidence_of(const struct worker *w, const 
 	if (w && w->made_for && process_makes_threads(p))
 		return (struct verdict){.request = w->made_for, .evidence = EVIDENCE_FORK};
 	if (!reused && s->connect_veto)
-		return (struct verdict){.veto = s->connect_veto};
+		return (struct verdict){.veto = s->connect_veto, .guess = s->connected_for};
 	if (!reused && s->connected_for)
 		return (struct verdict){.request = s->connected_for, .evidence = EVIDENCE_CONNECT};
 	if (w && worker_is_loop(w))
@@ -150,13 +157,24 @@ static __always_inline enum veto veto_of(const struct verdict *v, const struct w
 }
 
 /* Can what was read last not be the cause, because of the way that the call came? */
-static __always_inline enum veto veto_of_path(struct paths *p, __u32 path)
+static __always_inline enum veto veto_of_path(struct worker *w, const struct process *p,
+					      enum standing named, __u32 path)
 {
-	if (paths_has_own(p, path)) {
-		p->hidden++;
+	int new = paths_is_new(&w->paths, path);
+
+	if (own_paths_have(&w->paths.own, path) || (p && own_paths_have(&p->own, path))) {
+		w->paths.hidden++;
 		return VETO_OWN_PATH;
 	}
-	return paths_is_new(p, path) ? VETO_NEW_PATH : VETO_NONE;
+	if (named != STANDING_WAITING)
+		paths_add_seen(&w->paths, path);
+	return new && (w->paths.own.made || (p && p->own.made)) ? VETO_NEW_PATH : VETO_NONE;
+}
+
+/* Does the evidence say no more than that the thread has read something? */
+static __always_inline int evidence_is_reading(enum evidence e)
+{
+	return e == EVIDENCE_THREAD || e == EVIDENCE_LOOP || e == EVIDENCE_ANSWER;
 }
 
 /*
@@ -177,8 +195,10 @@ static __always_inline struct verdict decide(struct worker *w, const struct proc
 		v = evidence_of(w, p, s, reused);
 	if (v.request && !v.veto)
 		v.veto = veto_of(&v, w, p, reused);
-	if (v.request && !v.veto && v.rivals == RIVALS_WORKER)
-		v.veto = veto_of_path(&w->paths, (__u32)a->path);
+	if (v.request && !v.veto && evidence_is_reading(v.evidence) && worker_has_paths(w)) {
+		v.veto = veto_of_path(w, p, request_standing(v.request), (__u32)a->path);
+		v.guess = v.veto == VETO_NEW_PATH ? v.request : 0;
+	}
 	if (!v.request && (!p || !tally_open(&p->tally)))
 		v.veto = VETO_NONE; /* there is none that it could belong to */
 	else if (!v.request && !v.veto)

@@ -43,10 +43,10 @@ static __always_inline void engine_take(__u64 id, const struct actor *a, __u64 n
 	r->taken_ns = now_ns;
 	if (w) {
 		w->held[w->taken++ & (WORKER_HELD - 1)] = id;
-		if (a->loop == ACTOR_LOOP)
-			w->flags |= WORKER_LOOP;
-		else if (a->loop == ACTOR_BLOCKS)
-			w->flags &= ~WORKER_LOOP;
+		if (a->loop == ACTOR_BLOCKS)
+			w->flags &= ~(WORKER_LOOP | WORKER_MAYBE);
+		else
+			w->flags |= a->loop == ACTOR_LOOP ? WORKER_LOOP : WORKER_MAYBE;
 		w->inherited = 0;
 		worker_publish(w, &a->key, id, r);
 	}
@@ -91,7 +91,7 @@ static __always_inline void engine_answer(struct socket *s, const struct actor *
 	struct worker *w = a->kind == ACTOR_THREAD ? worker_lookup(&a->key) : NULL;
 	struct call *c = socket_last_call(s);
 	struct process *p = process_lookup(&a->key.tgid);
-	int unsure = c && c->counted;
+	int unsure = c && (c->counted || (c->request && !c->evidence));
 	const struct request *r;
 
 	if (c)
@@ -104,54 +104,66 @@ static __always_inline void engine_answer(struct socket *s, const struct actor *
 	if (unsure)
 		w->flags |= WORKER_UNSURE;
 	r = request_lookup(w->read);
-	if (r && (w->flags & WORKER_LOOP))
+	if (r && !unsure && (w->flags & WORKER_LOOP))
 		worker_publish(w, &a->key, w->read, r);
 }
 
 /* The call is some request's, not known whose: what was read last is not believed again. */
 static __always_inline int verdict_spends(const struct verdict *v, struct worker *w)
 {
-	if (v->veto == VETO_IDLE_LOOP || v->veto == VETO_NEW_PATH) {
-		if (w)
-			w->flags |= WORKER_SPENT;
-		return 1;
-	}
+	if (v->guess || (v->veto != VETO_IDLE_LOOP && v->veto != VETO_IDLE_PROCESS))
+		return 0;
+	if (w && v->veto == VETO_IDLE_LOOP)
+		w->flags |= WORKER_SPENT;
 	if (w && v->veto == VETO_IDLE_PROCESS)
 		w->inherited = 0;
-	return v->veto == VETO_IDLE_PROCESS;
+	return 1;
 }
 
 /* A call (or connect) of a loop that no request can have made tells where it makes its own. */
 static __always_inline void learn_path(const struct verdict *v, struct worker *w,
-				       const struct actor *a)
+				       const struct process *p, const struct actor *a)
 {
-	if (v->request || !w || !worker_is_loop(w) || a->kind != ACTOR_THREAD)
+	if (v->request || !p || !w || !worker_has_paths(w) || a->kind != ACTOR_THREAD)
+		return;
+	/* What a thread of a pool does may be for a request that another one has read. */
+	if (!worker_is_loop(w) && tally_open(&p->tally))
 		return;
 	if (has_rivals(&w->tally, STANDING_NONE, RIVAL_ANSWERED))
 		return;
-	if (v->veto == VETO_ENDED || !turn_goes_on(&w->turn))
-		paths_add_own(&w->paths, (__u32)a->path);
+	if (v->veto != VETO_ENDED && tally_open(&p->tally) && turn_goes_on(&w->turn))
+		return;
+	own_paths_add(&w->paths.own, (__u32)a->path);
+	w->paths.shown++;
+}
+
+/* So does one that is made while there are none; its thread may not be known yet. */
+static __always_inline void learn_own(struct process *p, const struct actor *a)
+{
+	if (!tally_open(&p->tally))
+		own_paths_add(&p->own, (__u32)a->path);
 }
 
 /* A connect begins. */
 static __always_inline void engine_connect(struct socket *s, const struct actor *a)
 {
 	struct worker *w = a->kind == ACTOR_NOBODY ? NULL : worker_lookup(&a->key);
-	struct process *p = process_lookup(&a->key.tgid);
+	struct process *p = process_make(&a->key.tgid);
 	struct verdict v = decide(w, p, a, s, 0);
 
-	learn_path(&v, w, a);
+	learn_path(&v, w, p, a);
 	if (p) {
+		learn_own(p, a);
 		s->answers = p->answers;
 		s->doubtful = p->doubtful;
 	}
 	s->flags |= SOCKET_CLIENT;
 	s->connected_by = a->key;
-	s->connected_for = v.request;
+	s->connected_for = v.request ? v.request : v.guess;
 	s->connect_veto = v.request ? VETO_NONE : v.veto ? v.veto : VETO_NO_EVIDENCE;
-	if (v.request) {
+	if (s->connected_for) {
 		s->flags |= SOCKET_CONNECTING;
-		request_add(v.request, STATE_CONNECT);
+		request_add(s->connected_for, STATE_CONNECT);
 	} else if (verdict_spends(&v, w)) {
 		s->flags |= SOCKET_COUNTED;
 		unattributed_add(&a->key, 1);
@@ -179,7 +191,7 @@ static __always_inline void call_fill(struct call *c, const struct verdict *v,
 	__builtin_memset(c, 0, sizeof(*c));
 	if (r)
 		c->cause = r->context;
-	c->request = v->request;
+	c->request = v->request ? v->request : v->guess;
 	c->seq = seq;
 	c->evidence = v->evidence;
 	c->veto = v->veto;
@@ -246,16 +258,17 @@ static __always_inline void engine_call(struct socket *s, const struct actor *a,
 	    has_rivals(&w->tally, request_standing(v.request), rival_kinds(&v, p, 0)))
 		v = (struct verdict){.veto = VETO_IDLE_LOOP};
 	if (reused)
-		learn_path(&v, w, a);
+		learn_path(&v, w, p, a);
 	if (p) {
 		learn_prompt(p, &v);
+		learn_own(p, a);
 		learn_threads(p, w);
 		learn_faithful(p, s, reused, &v);
 	}
 	counted = !v.request && verdict_spends(&v, w);
 	call_fill(&s->call[s->calls_end & (SOCKET_CALLS - 1)], &v, a, seq, counted);
-	if (v.request)
-		request_add(v.request, STATE_CALL);
+	if (v.request || v.guess)
+		request_add(v.request ? v.request : v.guess, STATE_CALL);
 	if (counted)
 		unattributed_add(&a->key, 1);
 	__sync_fetch_and_add(&s->calls_end, 1);

@@ -7,8 +7,9 @@
  * request, when all else speaks for that request. But it makes them from another place. So a path
  * on which a call ever came when no request could have made it is own: what was read last tells
  * nothing about its calls. And where there are own paths, a new one is not believed before it was
- * seen so often that an own one would have shown itself. (Just-in-time compilers move the ends of
- * stacks now and then, so new ones come up at any time.)
+ * seen a few times with the request that was read last still idle: as a rule a request has made
+ * its first call when the loop gets round to its own, so that an own path is not seen like that.
+ * (Just-in-time compilers move the ends of stacks, so new paths come up at any time.)
  */
 #ifndef CTXPROP_CONTEXT_PATH_H
 #define CTXPROP_CONTEXT_PATH_H
@@ -17,53 +18,69 @@
 
 #define PATHS_OWN  8 /* powers of two */
 #define PATHS_SEEN 8
-#define PATH_SURE  8 /* an own path stays hidden so many times longer than usual once in e^8 */
+#define PATH_SURE  8 /* times that a new path must be seen, when own ones are seldom hidden */
 
-/* Of one thread. A path is the end of the user's stack; 0 is none. Oldest ones are overwritten. */
-struct paths {
-	__u32 own[PATHS_OWN];
-	__u32 seen[PATHS_SEEN];
-	__u16 times[PATHS_SEEN]; /* how often each of `seen` */
-	__u32 owns, seens;       /* entries ever made */
-	__u32 shown, hidden; /* calls on own paths that no request, and that one might have made */
+/* A path is the end of the user's stack; 0 is none. Oldest ones are overwritten. */
+struct own_paths {
+	__u32 path[PATHS_OWN];
+	__u32 made; /* entries ever made */
+	__u32 reserved;
 };
 
-static __always_inline int paths_has_own(const struct paths *p, __u32 path)
+/* Of one thread. */
+struct paths {
+	struct own_paths own;
+	__u32 seen[PATHS_SEEN];
+	__u16 times[PATHS_SEEN]; /* how often each of `seen` */
+	__u32 seens;             /* entries ever made */
+	__u32 shown, hidden; /* calls on own paths that no request, and that one might have made */
+	__u32 reserved;
+};
+
+static __always_inline int own_paths_have(const struct own_paths *o, __u32 path)
 {
 	for (int i = 0; i < PATHS_OWN; i++)
-		if (p->own[i] == path)
+		if (o->path[i] == path)
 			return 1;
 	return 0;
 }
 
 /* A call came that no request can have made. */
-static __always_inline void paths_add_own(struct paths *p, __u32 path)
+static __always_inline void own_paths_add(struct own_paths *o, __u32 path)
 {
-	p->shown++;
-	if (!paths_has_own(p, path))
-		p->own[p->owns++ & (PATHS_OWN - 1)] = path;
+	if (!own_paths_have(o, path))
+		o->path[o->made++ & (PATHS_OWN - 1)] = path;
 }
 
-/* A call came that a request may have made; returns how often that was so on its path before. */
-static __always_inline __u32 paths_add_seen(struct paths *p, __u32 path)
+/* How often a call of an idle request came on the path. */
+static __always_inline __u32 paths_times(const struct paths *p, __u32 path)
 {
-	__u32 next = p->seens & (PATHS_SEEN - 1);
-
 	for (int i = 0; i < PATHS_SEEN; i++)
 		if (p->seen[i] == path)
-			return p->times[i] < 65535 ? p->times[i]++ : p->times[i];
-	p->seen[next] = path;
-	p->times[next] = 1;
-	p->seens++;
+			return p->times[i];
 	return 0;
 }
 
-/* The same, and: could it still turn out to be an own path? */
-static __always_inline int paths_is_new(struct paths *p, __u32 path)
+static __always_inline void paths_add_seen(struct paths *p, __u32 path)
 {
-	__u32 times = paths_add_seen(p, path);
+	__u32 next = p->seens & (PATHS_SEEN - 1);
 
-	return p->owns && times * p->shown < PATH_SURE * (p->shown + p->hidden);
+	for (int i = 0; i < PATHS_SEEN; i++) {
+		if (p->seen[i] != path)
+			continue;
+		if (p->times[i] < 65535)
+			p->times[i]++;
+		return;
+	}
+	p->seen[next] = path;
+	p->times[next] = 1;
+	p->seens++;
+}
+
+/* Could it still turn out to be an own path, if there are any? */
+static __always_inline int paths_is_new(const struct paths *p, __u32 path)
+{
+	return paths_times(p, path) * (p->shown + 1) < PATH_SURE * (p->shown + p->hidden + 1);
 }
 
 #endif

@@ -13,6 +13,7 @@ enum worker_flags {
 	WORKER_LOOP = 1 << 0,   /* its requests come from sockets that it watches by epoll */
 	WORKER_SPENT = 1 << 1,  /* what it read last was named by a call that got a veto */
 	WORKER_UNSURE = 1 << 2, /* what it read last was the answer to such a call */
+	WORKER_MAYBE = 1 << 3, /* they come from sockets that do not block, whoever watches those */
 };
 
 /* Does a loop read the socket at hand? Some read once before they let epoll watch it. */
@@ -47,7 +48,8 @@ struct worker {
 
 struct process {
 	struct tally tally;
-	__u32 answers;  /* answers read: each may have freed a connection */
+	struct own_paths own; /* of calls made while it had no requests */
+	__u32 answers;        /* answers read: each may have freed a connection */
 	__u32 doubtful; /* calls on freed connections that others might have been waiting for */
 	__u32 faithful; /* connects that were used by who made them, though others were free */
 	__u32 prompt;   /* calls of loops that came with what they were made for */

@@ -177,7 +177,7 @@ ROWS = (
     Row("go-background", "Go, calls of its own", (go(BACKGROUND_MS="4"),), make="go", modes="st",
         background=True),
     Row("haproxy-check", "HAProxy, health checks of the upstream",
-        (haproxy(server="check inter 20ms", check="\n  ".join(CHECK)),), pauses=NONE, calls=(1, 1),
+        (haproxy(server="check inter 20ms fall 100000", check="\n  ".join(CHECK)),), pauses=NONE, calls=(1, 1),
         background=True),
     Row("python-health", "Python threads, health checks by others", (python("threads"),),
         modes="st", health=True),
