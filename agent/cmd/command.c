@@ -12,14 +12,16 @@
 #include "load/layout.h"
 
 static const struct option known[] = {
-    {"json", no_argument, NULL, 'j'},
-    {"statistics", no_argument, NULL, 's'},
-    {"force", no_argument, NULL, 'f'},
+    {"json", no_argument, NULL, 'j'},     {"statistics", no_argument, NULL, 's'},
+    {"force", no_argument, NULL, 'f'},    {"processes", no_argument, NULL, 'p'},
+    {"extended", no_argument, NULL, 'e'},
 };
 static const char *const meanings[] = {
     "print JSON",
     "show the rows that are zero, too",
     "detach although connections will break",
+    "show who reads and writes: process, thread, descriptor",
+    "show state, age, bytes, reuse, namespace and cgroup of the socket",
 };
 #define KNOWN (sizeof(known) / sizeof(known[0]))
 
@@ -53,6 +55,8 @@ static void set_flag(struct command_flags *flags, int letter)
 	flags->json |= letter == 'j';
 	flags->statistics |= letter == 's';
 	flags->force |= letter == 'f';
+	flags->processes |= letter == 'p';
+	flags->extended |= letter == 'e';
 }
 
 static int run_here(const struct command *command, const struct command_flags *flags)

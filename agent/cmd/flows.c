@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <endian.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <jansson.h>
@@ -8,9 +9,12 @@
 #include "base/address.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/netns.h"
 #include "base/reason_names.h"
 #include "cmd/command.h"
+#include "cmd/flow_socket.h"
 #include "cmd/json.h"
+#include "flows/records.h"
 #include "flows/table.h"
 
 #define STATE_TEXT_MAX 32
@@ -20,6 +24,8 @@
 struct listing {
 	__u64 now_ns;
 	json_t *array; /* NULL: text */
+	const struct command_flags *flags;
+	struct records sockets; /* empty where they are not asked for, or not followed */
 };
 
 static const char *state_of(const struct flow *flow)
@@ -49,13 +55,15 @@ static void print_flow(const struct listing *listing, const struct flow_key *key
 	const char *reason = reason_of(flow);
 
 	snprintf(state, sizeof(state), reason ? "%s(%s)" : "%s", state_of(flow), reason);
-	printf("%-22s %8u %8llu %10u %5u %9.1fs  %s  %s%s\n", state, flow->requests,
+	printf("%-22s %8u %8llu %10u %5u %9.1fs  %s  %s%s", state, flow->requests,
 	       (unsigned long long)flow->injected, table_offset(flow), table_edits(flow),
 	       idle_seconds(listing, flow), address_endpoint(src, key->src, key->sport),
 	       address_endpoint(dst, key->dst, key->dport),
 	       flow->flags & FLOW_SERVER      ? "  server"
 	       : flow->flags & FLOW_FORWARDED ? "  forwarded"
 					      : "");
+	flow_socket_print(records_find(&listing->sockets, key), listing->flags, listing->now_ns);
+	putchar('\n');
 }
 
 static json_t *flow_json(const struct listing *listing, const struct flow_key *key,
@@ -63,7 +71,7 @@ static json_t *flow_json(const struct listing *listing, const struct flow_key *k
 {
 	char src[ADDRESS_TEXT_MAX], dst[ADDRESS_TEXT_MAX];
 
-	return json_pack("{ss, si, ss, si, ss, ss?, sb, sb, sI, sI, sI, si, sI}", "src",
+	return json_pack("{ss, si, ss, si, ss, ss?, sb, sb, sI, sI, sI, si, sI, so}", "src",
 			 address_text(src, key->src), "sport", be16toh(key->sport), "dst",
 			 address_text(dst, key->dst), "dport", be16toh(key->dport), "state",
 			 state_of(flow), "reason", reason_of(flow), "forwarded",
@@ -71,7 +79,8 @@ static json_t *flow_json(const struct listing *listing, const struct flow_key *k
 			 "requests", (json_int_t)flow->requests, "injected",
 			 (json_int_t)flow->injected, "offset", (json_int_t)table_offset(flow),
 			 "edits", (int)table_edits(flow), "idle_ms",
-			 (json_int_t)(table_idle_ns(flow, listing->now_ns) / NS_PER_MS));
+			 (json_int_t)(table_idle_ns(flow, listing->now_ns) / NS_PER_MS), "socket",
+			 flow_socket_json(records_find(&listing->sockets, key), listing->now_ns));
 }
 
 static void list_flow(const struct flow_key *key, const struct flow *flow, void *data)
@@ -84,22 +93,52 @@ static void list_flow(const struct flow_key *key, const struct flow *flow, void 
 		print_flow(listing, key, flow);
 }
 
-int command_flows(const struct pins *pins, const struct command_flags *flags)
+/* Where sockets are not followed, JSON says null; who asks for them by an option is told why. */
+static int read_sockets(struct listing *listing)
 {
-	_cleanup_close_ int fd = command_open_map(pins, "flows");
-	struct listing listing = {.now_ns = clock_now_ns()};
+	const struct command_flags *flags = listing->flags;
+	__u64 cookie;
 	int err;
 
-	if (fd < 0)
-		return COMMAND_REFUSED;
-	if (flags->json)
-		listing.array = json_array();
+	if (!flags->json && !flags->processes && !flags->extended)
+		return COMMAND_OK;
+	err = netns_cookie(&cookie);
+	if (!err)
+		err = records_read(cookie, &listing->sockets);
+	if (!err || flags->json)
+		return COMMAND_OK;
+	return command_refuse("what is known of sockets cannot be read: %s",
+			      err == -ENOENT ? "ctxpropd follows no requests on this node"
+					     : strerror(-err));
+}
+
+static int list_flows(int fd, struct listing *listing)
+{
+	int err;
+
+	if (listing->flags->json)
+		listing->array = json_array();
 	else
 		printf("%-22s %8s %8s %10s %5s %10s  %s\n", "STATE", "REQUESTS", "INJECTED",
 		       "OFFSET", "EDITS", "IDLE", "FROM  TO");
-	err = table_each(fd, list_flow, &listing);
+	err = table_each(fd, list_flow, listing);
 	if (!err)
-		return flags->json ? json_print(listing.array) : COMMAND_OK;
-	json_decref(listing.array);
+		return listing->array ? json_print(listing->array) : COMMAND_OK;
+	json_decref(listing->array);
 	return command_refuse("the flow table cannot be read: %s", strerror(-err));
+}
+
+int command_flows(const struct pins *pins, const struct command_flags *flags)
+{
+	_cleanup_close_ int fd = command_open_map(pins, "flows");
+	struct listing listing = {.now_ns = clock_now_ns(), .flags = flags};
+	int exit_code;
+
+	if (fd < 0)
+		return COMMAND_REFUSED;
+	exit_code = read_sockets(&listing);
+	if (exit_code == COMMAND_OK)
+		exit_code = list_flows(fd, &listing);
+	records_free(&listing.sockets);
+	return exit_code;
 }

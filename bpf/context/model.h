@@ -15,6 +15,7 @@
 #define CTXPROP_CONTEXT_MODEL_H
 
 #include <linux/types.h>
+#include "context/record.h"
 
 /* What traceparent says, and whether a tracestate goes with it. */
 struct span_context {
@@ -142,6 +143,7 @@ struct socket {
 	__u8 reserved[7];
 	__u32 answers; /* client: those of the process (context/worker.h) when the connect began */
 	__u32 doubtful;
+	struct record record; /* for those who look at the connection */
 };
 
 #endif

@@ -57,6 +57,7 @@ struct epitem {
 
 struct inode {
 	unsigned short i_mode;
+	unsigned long i_ino;
 };
 
 struct file {
@@ -94,6 +95,7 @@ struct in6_addr___kernel {
 
 struct sock_common {
 	unsigned short skc_family;
+	unsigned char skc_state;
 	__u16 skc_dport; /* network byte order */
 	__u16 skc_num;   /* own port, host byte order */
 	__u32 skc_daddr, skc_rcv_saddr;
@@ -117,6 +119,7 @@ struct unix_sock {
 struct tcp_sock {
 	__u32 copied_seq; /* the program has read up to here */
 	__u32 write_seq;  /* and written up to here */
+	__u64 bytes_received, bytes_sent, bytes_retrans;
 };
 
 struct pt_regs___x86 {

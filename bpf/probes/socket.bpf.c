@@ -12,6 +12,7 @@
 #include "edits.h"
 #include "probes/peer.bpf.h"
 #include "probes/probe.bpf.h"
+#include "probes/record.bpf.h"
 #include "probes/step.bpf.h"
 
 /* States as the kernel numbers them. */
@@ -58,6 +59,7 @@ static __always_inline void take_arrivals(struct socket *s, const struct actor *
 			s->flags &= ~SOCKET_PEER;
 		}
 		s->serving = next->request;
+		record_begin(&s->record);
 		step_take(next->request, a);
 		s->arrivals_first++;
 	}
@@ -96,6 +98,7 @@ int BPF_PROG(probe_recv, struct sock *sk)
 		s = peer_read(sk, s, &a);
 	if (!s)
 		return 0;
+	record_thread(&s->record.reader);
 	if (s->flags & SOCKET_CLIENT) {
 		worker_reading_on(&a, sk);
 		step_answer(s, &a);
@@ -116,6 +119,7 @@ static __always_inline void sending(struct sock *sk, struct socket *s)
 {
 	struct actor a;
 
+	record_thread(&s->record.writer);
 	if (!(s->flags & SOCKET_CLIENT)) {
 		engine_respond(s);
 	} else if (socket_is_quiet(s)) {
@@ -153,6 +157,8 @@ static __always_inline void connecting(struct sock *sk)
 
 	if (!s)
 		return;
+	record_begin(&s->record);
+	record_thread(&s->record.writer);
 	worker_connecting(&a);
 	step_connect(s, &a);
 }

@@ -38,11 +38,13 @@ def manual_options(files):
     """Every option and command that --help tells is in the manual, and no option else."""
     for program, name in PAGES.items():
         told = help_of(files, program)
+        if program == "ctxprop":
+            told += "".join(help_of(files, program, command) for command in commands(files))
         page = page_text(files, name)
         options = set(re.findall(r"(?<!\w)--[a-z][a-z-]+", told))
         for option in sorted(options - set(re.findall(r"--[a-z][a-z-]+", page))):
             yield f"{name}: {option} is missing"
-        for option in sorted(set(re.findall(r"--[a-z][a-z-]+", page)) - options - {"--force"}):
+        for option in sorted(set(re.findall(r"--[a-z][a-z-]+", page)) - options):
             yield f"{name}: {option} is no option of {program}"
     for command in commands(files):
         if not re.search(rf"\b{command}\b", page_text(files, PAGES["ctxprop"])):

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/proc.h"
+
+#define PATH_TEXT_MAX 64
+
+const char *proc_comm(char *buffer, __u32 tgid, __u32 tid)
+{
+	char path[PATH_TEXT_MAX];
+	_cleanup_close_ int fd = -1;
+	ssize_t length;
+
+	buffer[0] = '\0';
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/comm", tgid, tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	length = fd < 0 ? -1 : read(fd, buffer, PROC_COMM_MAX - 1);
+	buffer[length > 0 ? length : 0] = '\0';
+	buffer[strcspn(buffer, "\n")] = '\0';
+	return buffer;
+}
+
+int proc_socket_fd(__u32 tgid, __u64 inode)
+{
+	char path[PATH_TEXT_MAX], wanted[PATH_TEXT_MAX], target[PATH_TEXT_MAX];
+	_cleanup_closedir_ DIR *dir = NULL;
+	const struct dirent *entry;
+	int lowest = -ENOENT;
+
+	snprintf(path, sizeof(path), "/proc/%u/fd", tgid);
+	snprintf(wanted, sizeof(wanted), "socket:[%llu]", (unsigned long long)inode);
+	dir = opendir(path);
+	if (!dir)
+		return -errno;
+	while ((entry = readdir(dir))) {
+		ssize_t length = readlinkat(dirfd(dir), entry->d_name, target, sizeof(target) - 1);
+		int fd = atoi(entry->d_name);
+
+		if (length < 0)
+			continue;
+		target[length] = '\0';
+		if (!strcmp(target, wanted) && (lowest < 0 || fd < lowest))
+			lowest = fd;
+	}
+	return lowest;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
+/*
+ * What is put down about a connection for those who look at it. No decision depends on it; what
+ * the kernel or /proc can tell at any time is read when it is asked for (see record_entry).
+ */
+#ifndef CTXPROP_CONTEXT_RECORD_H
+#define CTXPROP_CONTEXT_RECORD_H
+
+#include <linux/types.h>
+
+/* Ids of the initial pid namespace; 0: nobody yet. Of a goroutine the thread that ran it. */
+struct record_thread {
+	__u32 tgid;
+	__u32 tid;
+};
+
+/* Part of struct socket. */
+struct record {
+	__u64 since_ns; /* client: connect; server: its first request was read. 0: neither yet */
+	__u64 cgroup;   /* id (inode) of the cgroup, version 2, of who did that */
+	struct record_thread reader; /* who read last */
+	struct record_thread writer; /* who connected, or wrote last */
+};
+_Static_assert(sizeof(struct record) == 32, "record is shared");
+
+/* One followed socket, as the iterator of bpf/record tells it. */
+struct record_entry {
+	__u8 local[16];
+	__u8 remote[16];
+	__be16 local_port;
+	__be16 remote_port;
+	__u32 flags;     /* enum socket_flags */
+	__u64 netns;     /* the whole cookie of its network namespace */
+	__u64 inode;     /* of the socket's file; 0: it has none, or none any more */
+	__u64 bytes_in;  /* payload received in order */
+	__u64 bytes_out; /* payload sent, each byte once */
+	__u32 state;     /* as the kernel numbers them: 1 is ESTABLISHED */
+	__u32 exchanges; /* server: requests read; client: calls made */
+	struct record record;
+};
+_Static_assert(sizeof(struct record_entry) == 112, "record_entry is shared");
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Putting down who uses a socket: a few stores, for the cost is paid at each event. */
+#ifndef CTXPROP_PROBES_RECORD_BPF_H
+#define CTXPROP_PROBES_RECORD_BPF_H
+
+#include <bpf/bpf_helpers.h>
+#include "context/record.h"
+
+/* The current thread is the one. */
+static __always_inline void record_thread(struct record_thread *who)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+
+	who->tgid = id >> 32;
+	who->tid = (__u32)id;
+}
+
+/* The connection begins to be of interest, by the doing of the current thread. */
+static __always_inline void record_begin(struct record *r)
+{
+	if (r->since_ns)
+		return;
+	r->since_ns = bpf_ktime_get_ns();
+	r->cgroup = bpf_get_current_cgroup_id();
+}
+
+#endif
