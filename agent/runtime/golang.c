@@ -11,8 +11,8 @@
 #define MINOR_MIN 18
 #define MINOR_MAX 27 /* the last one whose struct m is known */
 
-#define CODE_MAX      (64 * 1024) /* bytes of a function that are looked at */
-#define HEADER_PREFIX 8           /* magic number, zeros, sizes: the same for all tables */
+#define CODE_MAX      (64 * 1024UL) /* bytes of a function that are looked at */
+#define HEADER_PREFIX 8             /* magic number, zeros, sizes: the same for all tables */
 
 /* Functions whose places are wanted. */
 enum function {

@@ -16,12 +16,12 @@ int golang_build_minor(const __u8 *data, size_t size, unsigned int *ret_minor)
 	const __u8 *text = data + HEADER_SIZE + 1, *end;
 	unsigned int minor = 0;
 
-	if (size <= HEADER_SIZE || memcmp(data, magic, sizeof(magic) - 1) ||
+	if (size <= HEADER_SIZE || memcmp(data, magic, sizeof(magic) - 1) != 0 ||
 	    !(data[FLAGS] & FLAG_IN_PLACE))
 		return -EINVAL;
 	end = text + data[HEADER_SIZE];
 	if (data[HEADER_SIZE] > LENGTH_MAX || end > data + size ||
-	    (size_t)(end - text) < sizeof(prefix) || memcmp(text, prefix, sizeof(prefix) - 1))
+	    (size_t)(end - text) < sizeof(prefix) || memcmp(text, prefix, sizeof(prefix) - 1) != 0)
 		return -EINVAL;
 	for (text += sizeof(prefix) - 1; text < end && isdigit(*text) && minor < 1000; text++)
 		minor = minor * 10 + (*text - '0');

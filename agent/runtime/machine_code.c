@@ -73,7 +73,7 @@ size_t machine_code_entry(const __u8 *code, size_t size)
 	if (size < 16)
 		return 0;
 	at = frame_bottom(code);
-	if (memcmp(code + at, at ? large : small, sizeof(small)))
+	if (memcmp(code + at, at ? large : small, sizeof(small)) != 0)
 		return 0;
 	at += sizeof(small);
 	return code[at] == 0x76 || (code[at] == 0x0f && code[at + 1] == 0x86) ? at : 0;

@@ -37,18 +37,18 @@ struct runtime {
 _Static_assert(sizeof(struct runtime) == 56, "runtime is shared");
 
 /* Where things stand in Go's structs, in all versions that are supported. */
-#define GO_G_OFFSET          -8 /* of g, from the thread pointer, in nearly all programs */
-#define GO_M_G0              0  /* m.g0 */
-#define GO_G_M               48 /* g.m */
-#define GO_G_SCHED_PC        64 /* g.sched.pc: in a new goroutine, what it begins with */
-#define GO_HCHAN_DATAQSIZ    8  /* hchan.dataqsiz: room for messages that nobody waits for */
-#define GO_HCHAN_BUF         16 /* hchan.buf: these messages */
-#define GO_HCHAN_ELEMSIZE    24 /* hchan.elemsize, 2 bytes: of one */
-#define GO_TYPE_SIZE         0  /* _type.Size_ */
-#define GO_SUDOG_G           0  /* sudog.g: the one that waits */
-#define GO_PERSIST_CONN_CONN 88 /* persistConn.conn, of which the pointer */
-#define GO_TCP_CONN_FD       0  /* TCPConn.fd, a pointer */
-#define GO_NET_FD_SYSFD      16 /* netFD.pfd.Sysfd, 4 bytes */
+#define GO_G_OFFSET          (-8) /* of g, from the thread pointer, in nearly all programs */
+#define GO_M_G0              0    /* m.g0 */
+#define GO_G_M               48   /* g.m */
+#define GO_G_SCHED_PC        64   /* g.sched.pc: in a new goroutine, what it begins with */
+#define GO_HCHAN_DATAQSIZ    8    /* hchan.dataqsiz: room for messages that nobody waits for */
+#define GO_HCHAN_BUF         16   /* hchan.buf: these messages */
+#define GO_HCHAN_ELEMSIZE    24   /* hchan.elemsize, 2 bytes: of one */
+#define GO_TYPE_SIZE         0    /* _type.Size_ */
+#define GO_SUDOG_G           0    /* sudog.g: the one that waits */
+#define GO_PERSIST_CONN_CONN 88   /* persistConn.conn, of which the pointer */
+#define GO_TCP_CONN_FD       0    /* TCPConn.fd, a pointer */
+#define GO_NET_FD_SYSFD      16   /* netFD.pfd.Sysfd, 4 bytes */
 
 /* A request that a runtime names. */
 struct named {
