@@ -1,23 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <stdio.h>
 #include <linux/capability.h>
+#include <linux/perf_event.h>
 #include <linux/types.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/privileges.h"
 
-static const int kept[] = {CAP_BPF,        CAP_NET_ADMIN,       CAP_PERFMON,
-			   CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_SYS_ADMIN};
+#define UPROBE_TYPE_FILE "/sys/bus/event_source/devices/uprobe/type"
 
-static __u64 mask_of_kept(void)
+static const int kept[] = {CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON, CAP_SYS_PTRACE,
+			   CAP_DAC_READ_SEARCH};
+
+/* The capabilities of this process, as two words each. */
+struct rights {
+	struct __user_cap_header_struct header;
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+};
+
+static int read_rights(struct rights *ret)
 {
-	__u64 mask = 0;
+	*ret = (struct rights){.header = {.version = _LINUX_CAPABILITY_VERSION_3}};
+	return syscall(SYS_capget, &ret->header, ret->data) ? -errno : 0;
+}
 
-	for (unsigned int i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
-		mask |= 1ULL << kept[i];
-	return mask;
+/* Use no others than these; `for_good`: and have no others. */
+static int limit_rights(struct rights rights, __u64 mask, bool for_good)
+{
+	for (int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
+		__u32 word = (__u32)(mask >> (32 * i));
+
+		rights.data[i].effective = rights.data[i].permitted & word;
+		rights.data[i].inheritable = 0;
+		if (for_good)
+			rights.data[i].permitted &= word;
+	}
+	return syscall(SYS_capset, &rights.header, rights.data) ? -errno : 0;
+}
+
+/*
+ * Is a uprobe refused for want of rights? Since Linux 6.16, and in stable kernels of that time, it
+ * takes CAP_SYS_ADMIN instead of CAP_PERFMON. The rights are checked before the path is looked at.
+ */
+static bool uprobe_refused(void)
+{
+	static const char nowhere[] = "/proc/self/nowhere";
+	struct perf_event_attr attr = {.size = sizeof(attr),
+				       .config1 = (__u64)(unsigned long)nowhere};
+	FILE *file = fopen(UPROBE_TYPE_FILE, "re");
+	bool known = file && fscanf(file, "%u", &attr.type) == 1;
+
+	if (file)
+		fclose(file);
+	if (!known)
+		return false;
+	_cleanup_close_ int fd =
+	    (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 && (errno == EACCES || errno == EPERM);
 }
 
 /* Out of the bounding set, while we still may. Without CAP_SETPCAP it stays as it is. */
@@ -28,22 +72,27 @@ static void bound(__u64 mask)
 			prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
 }
 
-int privileges_drop(void)
+int privileges_drop(bool *ret_admin)
 {
-	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {};
-	__u64 mask = mask_of_kept();
+	struct rights rights;
+	__u64 mask = 0;
+	int err = read_rights(&rights);
 
-	if (syscall(SYS_capget, &header, data))
-		return -errno;
+	for (unsigned int i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+		mask |= 1ULL << kept[i];
+	if (!err)
+		err = limit_rights(rights, mask, false);
+	if (err)
+		return err;
+	*ret_admin = uprobe_refused() && rights.data[0].permitted & 1U << CAP_SYS_ADMIN;
+	if (*ret_admin)
+		mask |= 1ULL << CAP_SYS_ADMIN;
+	err = limit_rights(rights, ~0ULL, false);
+	if (err)
+		return err;
 	bound(mask);
-	for (int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
-		data[i].permitted &= (__u32)(mask >> (32 * i));
-		data[i].effective = data[i].permitted;
-		data[i].inheritable = 0;
-	}
 	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) ||
-	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || syscall(SYS_capset, &header, data))
+	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return -errno;
-	return 0;
+	return limit_rights(rights, mask, true);
 }

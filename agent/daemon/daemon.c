@@ -311,10 +311,13 @@ static int run(struct daemon *daemon)
 static void be_ready(const struct daemon *daemon)
 {
 	size_t count = devices_attached(daemon->devices);
-	int err = privileges_drop();
+	bool admin = false;
+	int err = privileges_drop(&admin);
 
 	if (err)
 		log_warning("capabilities that are not needed any more stay: %s", strerror(-err));
+	if (admin)
+		log_info("CAP_SYS_ADMIN stays: this kernel wants it for uprobes");
 	log_info("ready: %zu device%s", count, count == 1 ? "" : "s");
 	notify_manager("READY=1");
 }
