@@ -3,13 +3,21 @@
 #include <stdio.h>
 #include <netinet/tcp.h>
 #include <sys/utsname.h>
+#include <bpf/bpf.h>
 
 #include "base/cgroup.h"
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/proc.h"
 #include "cmd/flow_socket.h"
+#include "context/model.h"
+#include "load/node_maps.h"
+#include "load/pins.h"
 
 #define NS_PER_MS 1000000ULL
+#define NS_PER_US 1000ULL
+
+#define NAME_ROW(id, name, text) name,
 
 /* As ss names them. */
 static const char *const states[] = {
@@ -24,6 +32,11 @@ static const char *state_name(__u32 state)
 	const char *name = state < sizeof(states) / sizeof(states[0]) ? states[state] : NULL;
 
 	return name ? name : "unknown";
+}
+
+static json_int_t elapsed_us(__u64 since_ns, __u64 now_ns)
+{
+	return now_ns > since_ns ? (json_int_t)((now_ns - since_ns) / NS_PER_US) : 0;
 }
 
 static __u64 age_ns(const struct record_entry *socket, __u64 now_ns)
@@ -101,6 +114,51 @@ static json_t *thread_json(const struct record_entry *socket, const struct recor
 			 fd < 0 ? NULL : json_integer(fd));
 }
 
+static const char *const evidence_names[] = {CTXPROP_EVIDENCE(NAME_ROW)};
+static const char *const veto_names[] = {CTXPROP_VETO(NAME_ROW)};
+
+/* Why the last call of a client is whose; null before there is one. */
+static json_t *call_json(const struct record_entry *socket)
+{
+	if (!(socket->flags & SOCKET_CLIENT) || !socket->exchanges)
+		return json_null();
+	return json_pack("{ss, ss, sb}", "evidence",
+			 socket->evidence < EVIDENCE_COUNT ? evidence_names[socket->evidence] : "?",
+			 "veto", socket->veto < VETO_COUNT ? veto_names[socket->veto] : "?",
+			 "outstanding", (int)socket->outstanding);
+}
+
+static json_t *hex_json(const __u8 *id, size_t size)
+{
+	char text[2 * sizeof(((struct span_context *)0)->trace_id) + 1];
+
+	for (size_t i = 0; i < size; i++)
+		snprintf(text + 2 * i, 3, "%02x", id[i]);
+	return json_string(text);
+}
+
+/* The request that is served, or that the last call is made for; null when it is over. */
+static json_t *request_json(const struct record_entry *socket, __u64 now_ns)
+{
+	char path[PINS_PATH_MAX];
+	_cleanup_close_ int fd =
+	    bpf_obj_get(pins_map_path(path, node_maps_layer_dir(), "requests"));
+	struct request request;
+
+	if (fd < 0 || !socket->request || bpf_map_lookup_elem(fd, &socket->request, &request))
+		return json_null();
+	return json_pack(
+	    "{so, so, so?, sI, so?, sI}", "trace_id",
+	    hex_json(request.context.trace_id, sizeof(request.context.trace_id)), "span_id",
+	    hex_json(request.context.span_id, sizeof(request.context.span_id)), "parent_id",
+	    request.flags & (REQUEST_ROOT | REQUEST_PEER)
+		? NULL
+		: hex_json(request.parent_id, sizeof(request.parent_id)),
+	    "age_us", elapsed_us(request.arrived_ns, now_ns), "taken_us",
+	    request.taken_ns ? json_integer(elapsed_us(request.taken_ns, now_ns)) : NULL, "calls",
+	    (json_int_t)request.calls);
+}
+
 json_t *flow_socket_json(const struct record_entry *socket, __u64 now_ns)
 {
 	char cgroup[PATH_MAX], netns[2 * sizeof(__u64) + 1];
@@ -114,7 +172,7 @@ json_t *flow_socket_json(const struct record_entry *socket, __u64 now_ns)
 	placed =
 	    socket->record.cgroup && !cgroup_path(socket->record.cgroup, cgroup, sizeof(cgroup));
 	return json_pack(
-	    "{ss, ss, ss?, sI, ss, sI, so?, sI, sI, sI, sb, so, so}", "node", node.nodename,
+	    "{ss, ss, ss?, sI, ss, sI, so?, sI, sI, sI, sb, so, so, so, so}", "node", node.nodename,
 	    "netns", netns, "cgroup", placed ? cgroup : NULL, "cgroup_id",
 	    (json_int_t)socket->record.cgroup, "state", state_name(socket->state), "inode",
 	    (json_int_t)socket->inode, "age_ms",
@@ -123,5 +181,6 @@ json_t *flow_socket_json(const struct record_entry *socket, __u64 now_ns)
 	    "bytes_in", (json_int_t)socket->bytes_in, "bytes_out", (json_int_t)socket->bytes_out,
 	    "exchanges", (json_int_t)socket->exchanges, "reused", socket->exchanges > 1, "reader",
 	    thread_json(socket, &socket->record.reader), "writer",
-	    thread_json(socket, &socket->record.writer));
+	    thread_json(socket, &socket->record.writer), "request", request_json(socket, now_ns),
+	    "call", call_json(socket));
 }

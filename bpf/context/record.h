@@ -36,8 +36,13 @@ struct record_entry {
 	__u64 bytes_out; /* payload sent, each byte once */
 	__u32 state;     /* as the kernel numbers them: 1 is ESTABLISHED */
 	__u32 exchanges; /* server: requests read; client: calls made */
+	__u64 request;   /* server: read last; client: cause of the last call; 0: none */
+	__u8 evidence;   /* enum evidence and enum veto of the last call */
+	__u8 veto;
+	__u8 outstanding; /* 1: no byte of its answer was read yet */
+	__u8 reserved[5];
 	struct record record;
 };
-_Static_assert(sizeof(struct record_entry) == 112, "record_entry is shared");
+_Static_assert(sizeof(struct record_entry) == 128, "record_entry is shared");
 
 #endif

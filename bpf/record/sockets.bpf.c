@@ -75,6 +75,28 @@ static __always_inline void read_kernel(struct record_entry *e, struct sock *sk)
 	e->bytes_out = tcp->bytes_sent - tcp->bytes_retrans;
 }
 
+/* What the connection is used for, at present or until now. */
+static __always_inline void read_use(struct record_entry *e, const struct socket *s)
+{
+	struct call last;
+
+	if (!(s->flags & SOCKET_CLIENT)) {
+		e->exchanges = s->arrivals_first;
+		e->request = s->serving;
+		return;
+	}
+	e->exchanges = s->calls_end;
+	/* The verifier lets nobody index the value of an iterator by a variable. */
+	if (!s->calls_end ||
+	    bpf_probe_read_kernel(&last, sizeof(last),
+				  &s->call[(s->calls_end - 1) & (SOCKET_CALLS - 1)]))
+		return;
+	e->request = last.request;
+	e->evidence = last.evidence;
+	e->veto = last.veto;
+	e->outstanding = last.outstanding;
+}
+
 SEC("iter/bpf_sk_storage_map")
 int record_sockets(struct bpf_iter__bpf_sk_storage_map *ctx)
 {
@@ -87,7 +109,7 @@ int record_sockets(struct bpf_iter__bpf_sk_storage_map *ctx)
 	read_addresses(&e, sk);
 	read_kernel(&e, sk);
 	e.flags = s->flags;
-	e.exchanges = s->flags & SOCKET_CLIENT ? s->calls_end : s->arrivals_first;
+	read_use(&e, s);
 	e.record = s->record;
 	bpf_seq_write(ctx->meta->seq, &e, sizeof(e));
 	return 0;

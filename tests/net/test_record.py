@@ -110,6 +110,7 @@ def serve_and_look(address):
             inode = check(got, os.getpid(), ports, count, count * len(GET), count * len(OK))
             equal(got["reader"], thread(os.getpid(), reader, inode), "who has read")
             equal(got["writer"], thread(os.getpid(), writer, inode), "who has written")
+            equal((got["request"], got["call"]), (None, None), "an answered request")
             stay_reader.set()
             stay_writer.set()
 
@@ -152,6 +153,8 @@ def client_in_a_cgroup():
                 got = told(False, *ports)
                 inode = check(got, pid, ports, count, count * len(OK), count * len(GET))
                 equal((got["reader"], got["writer"]), (thread(pid, pid, inode),) * 2, "who")
+                equal((got["request"], got["call"]),
+                      (None, {"evidence": "none", "veto": "none", "outstanding": False}), "call")
             age = (time.monotonic() - began) * 1000
             equal(0 <= got["age_ms"] <= age, True, f"age {got['age_ms']} of at most {age} ms")
             peer.close()
@@ -179,6 +182,25 @@ def text():
         equal(line("-p").endswith(f"  server  {who}"), True, line("-p"))
         for part in (f" in:{len(GET)} out:0 exchanges:1 ino:{inode} ", f" cgroup:{cgroup_of(me)}"):
             equal(part in line("-e"), True, f"{part} in {line('-e')}")
+
+
+@case
+def open_request():
+    """The request that is being served, until its answer is sent."""
+    with served(common().APP) as (far, number, ours):
+        ports = ours.getsockname()[1], ours.getpeername()[1]
+        trace, parent = os.urandom(16).hex(), os.urandom(8).hex()
+        far.call("send", number, "GET / HTTP/1.1\r\nHost: record\r\n"
+                 f"traceparent: 00-{trace}-{parent}-01\r\n\r\n")
+        equal(len(ours.recv(4096)) > 0, True, "it is read")
+        time.sleep(0.01)
+        got = told(True, *ports)["request"]
+        equal((got["trace_id"], got["parent_id"], got["calls"]), (trace, parent, 0), "its ids")
+        equal(len(got["span_id"]) == 16 and got["span_id"] != parent, True, "a span of its own")
+        equal(got["age_us"] >= got["taken_us"] >= 10_000, True, f"times: {got}")
+        ours.sendall(OK)
+        far.call("read", number, len(OK))
+        equal(told(True, *ports)["request"], None, "afterwards")
 
 
 @case
