@@ -9,6 +9,7 @@ import argparse
 import contextlib
 import os
 import re
+import signal
 import socket
 import sys
 import time
@@ -150,6 +151,7 @@ def main():
              if not args.names or any(name in case.name for name in args.names)]
     if not cases:
         sys.exit(f"conformance.py: no case has {' or '.join(args.names)} in its name")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # namespaces and servers go then, too
     failed = run(cases, os.path.abspath(args.build))
     print(f"{len(cases) - failed} passed, {failed} failed, 0 skipped")
     return int(failed > 0)
