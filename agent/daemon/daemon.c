@@ -164,9 +164,9 @@ static void watch_runtimes(struct daemon *daemon, bool has_news)
 	daemon->runtimes = NULL;
 }
 
-static void follow_runtimes(struct daemon *daemon)
+static void follow_runtimes(struct daemon *daemon, bool publish_goroutines)
 {
-	int err = runtimes_open(runtimes_log, &daemon->runtimes);
+	int err = runtimes_open(runtimes_log, publish_goroutines, &daemon->runtimes);
 
 	if (err)
 		no_runtimes(err);
@@ -175,7 +175,7 @@ static void follow_runtimes(struct daemon *daemon)
 }
 
 /* Without probes requests still get their header, each as a new trace. */
-static void follow(struct daemon *daemon)
+static void follow(struct daemon *daemon, const struct options *options)
 {
 	struct node_report report;
 	int err = node_open(&report);
@@ -186,7 +186,7 @@ static void follow(struct daemon *daemon)
 	else
 		follow_log(&report);
 	if (!err && report.follows)
-		follow_runtimes(daemon);
+		follow_runtimes(daemon, options->publish_goroutines);
 }
 
 /* The policy comes before the first packet; with a wrong one nothing is edited. */
@@ -245,7 +245,7 @@ static int start(struct daemon *daemon, const struct options *options)
 	if (err)
 		return err;
 	clear_stale(&daemon->pins);
-	follow(daemon);
+	follow(daemon, options);
 	err = load_programs(daemon, options);
 	if (!err)
 		err = begin_policy(daemon);

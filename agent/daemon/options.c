@@ -20,6 +20,7 @@ enum {
 	OPTION_LEVEL,
 	OPTION_POLICY,
 	OPTION_READERS,
+	OPTION_GOROUTINES,
 	OPTION_VERSION
 };
 
@@ -32,6 +33,7 @@ static const struct option long_options[] = {
     {"log-level", required_argument, NULL, OPTION_LEVEL},
     {"policy", required_argument, NULL, OPTION_POLICY},
     {"readers", required_argument, NULL, OPTION_READERS},
+    {"publish-goroutines", no_argument, NULL, OPTION_GOROUTINES},
     {"verbose", no_argument, NULL, 'v'},
     {},
 };
@@ -47,6 +49,9 @@ static const char help[] =
     "      --policy FILE      the rules to begin with, read again on SIGHUP\n"
     "                         (default %s, if it is there)\n"
     "      --readers GROUP    users of this group may see the policy, beside root\n"
+    "      --publish-goroutines\n"
+    "                         let profilers see what goroutines work on, too; costs one or two\n"
+    "                         microseconds whenever a Go server changes goroutines\n"
     "      --log-level LEVEL  error, warning, info or debug (default info)\n"
     "  -v, --verbose          the same as --log-level debug\n"
     "  -h, --help             show this help\n"
@@ -136,6 +141,9 @@ static enum options_next take(struct options *options, int option)
 		return OPTIONS_RUN;
 	case OPTION_READERS:
 		return set_readers(options, optarg);
+	case OPTION_GOROUTINES:
+		options->publish_goroutines = true;
+		return OPTIONS_RUN;
 	case OPTION_LEVEL:
 		return set_level(options, optarg);
 	case 'v':

@@ -3,6 +3,7 @@
 #ifndef CTXPROP_OPTIONS_H
 #define CTXPROP_OPTIONS_H
 
+#include <stdbool.h>
 #include <linux/types.h>
 #include <sys/types.h>
 
@@ -14,8 +15,9 @@ struct options {
 	unsigned int gc_seconds; /* between two looks for dead flows */
 	enum attach_way way;
 	enum log_level level;
-	gid_t readers;      /* group that may ask for the policy, beside root; 0: none */
-	const char *policy; /* file, or NULL: the usual one, if it is there */
+	gid_t readers;           /* group that may ask for the policy, beside root; 0: none */
+	bool publish_goroutines; /* in traces_ctx_v1 */
+	const char *policy;      /* file, or NULL: the usual one, if it is there */
 };
 
 /* What is left to do after the command line was read. */

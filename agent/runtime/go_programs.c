@@ -103,6 +103,14 @@ static int attach_one(struct go_programs *programs, const struct bpf_program *pr
 	return err;
 }
 
+/* Is a probe wanted in a program whose process has these flags? */
+static bool is_wanted(enum golang_probe probe, __u32 flags)
+{
+	if (probe == GOLANG_RUNS)
+		return flags & RUNTIME_SHOWN;
+	return probe < GOLANG_SEND || (flags & RUNTIME_POOLS);
+}
+
 static int attach_all(struct go_programs *programs, struct go_program *program, const char *path,
 		      const struct golang *golang)
 {
@@ -114,14 +122,14 @@ static int attach_all(struct go_programs *programs, struct go_program *program, 
 	    [GOLANG_RECEIVE] = programs->bpf->progs.probe_go_receive,
 	    [GOLANG_STORE] = programs->bpf->progs.probe_go_store,
 	    [GOLANG_TAKE] = programs->bpf->progs.probe_go_take,
+	    [GOLANG_RUNS] = programs->bpf->progs.probe_go_runs,
 	};
-	enum golang_probe end = golang->runtime.flags & RUNTIME_POOLS ? GOLANG_PROBES : GOLANG_SEND;
 	int err = 0;
 
 	for (unsigned int i = 0; !err && i < golang->site_count; i++) {
 		const struct golang_site *site = &golang->site[i];
 
-		if (site->probe < end && !program->pin[i][0])
+		if (is_wanted(site->probe, golang->runtime.flags) && !program->pin[i][0])
 			err = attach_one(programs, probes[site->probe], path, site->offset,
 					 program->pin[i]);
 	}

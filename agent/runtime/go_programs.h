@@ -21,7 +21,8 @@ void go_programs_close(struct go_programs *programs);
 
 /*
  * Attach to the program that process `tgid` runs and that `file` and `golang` describe, as far as
- * that was not done before; to channels where golang->runtime.flags has RUNTIME_POOLS.
+ * that was not done before; to channels where golang->runtime.flags has RUNTIME_POOLS, to changes
+ * of goroutines where it has RUNTIME_SHOWN.
  * 0 or -errno.
  */
 int go_programs_attach(struct go_programs *programs, __u32 tgid, const struct stat *file,

@@ -29,6 +29,7 @@ enum function {
 	SELECTGO,
 	MEMMOVE,
 	MEMCLR,
+	EXECUTE,
 	FUNCTIONS
 };
 
@@ -46,6 +47,7 @@ static const char *const function_names[FUNCTIONS] = {
     [SELECTGO] = "runtime.selectgo",
     [MEMMOVE] = "runtime.typedmemmove",
     [MEMCLR] = "runtime.typedmemclr",
+    [EXECUTE] = "runtime.execute",
 };
 
 /* Probes at the entry of a function; a program may lack it. */
@@ -55,7 +57,7 @@ static const struct entry_site {
 } entry_sites[] = {
     {WRITE_LOOP, GOLANG_CONNECTION}, {READ_LOOP, GOLANG_CONNECTION},
     {ROUND_TRIP, GOLANG_ROUND_TRIP}, {SEND, GOLANG_SEND},
-    {RECV, GOLANG_RECEIVE},
+    {RECV, GOLANG_RECEIVE},          {EXECUTE, GOLANG_RUNS},
 };
 
 /* Probes at all calls that one function makes of another. */

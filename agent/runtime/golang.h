@@ -15,6 +15,7 @@ enum golang_probe {
 	GOLANG_RECEIVE,    /* runtime.recv */
 	GOLANG_STORE,      /* where a message is copied to a channel's buffer */
 	GOLANG_TAKE,       /* where it is cleared there */
+	GOLANG_RUNS,       /* runtime.execute; only where goroutines are published */
 	GOLANG_PROBES
 };
 
@@ -23,7 +24,7 @@ struct golang_site {
 	__u64 offset; /* in the file */
 };
 
-#define GOLANG_SITES 16
+#define GOLANG_SITES 20
 
 struct golang {
 	struct runtime runtime; /* kind RUNTIME_GO; addresses as in the file */

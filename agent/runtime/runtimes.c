@@ -21,6 +21,7 @@
 
 struct runtimes {
 	runtimes_tell tell;
+	bool shown;
 	int lock_fd; /* -1: another daemon does the work */
 	int map_fd, events_fd, workers_fd;
 	struct ring_buffer *events;
@@ -35,13 +36,13 @@ static int open_map(const char *name)
 	return bpf_obj_get(pins_map_path(path, node_maps_layer_dir(), name));
 }
 
-int runtimes_open(runtimes_tell tell, struct runtimes **ret_runtimes)
+int runtimes_open(runtimes_tell tell, bool shown, struct runtimes **ret_runtimes)
 {
 	struct runtimes *runtimes = calloc(1, sizeof(*runtimes));
 
 	if (!runtimes)
 		return -ENOMEM;
-	*runtimes = (struct runtimes){.tell = tell, .lock_fd = -1};
+	*runtimes = (struct runtimes){.tell = tell, .shown = shown, .lock_fd = -1};
 	runtimes->map_fd = open_map("runtimes");
 	runtimes->events_fd = open_map("runtime_events");
 	runtimes->workers_fd = open_map("workers");
@@ -86,6 +87,7 @@ static int look_at_program(struct runtimes *runtimes, __u32 tgid, __u32 flags,
 
 	if (err)
 		return err;
+	flags = (flags & ~RUNTIME_SHOWN) | (runtimes->shown ? RUNTIME_SHOWN : 0);
 	found->runtime.flags = found->golang.runtime.flags = flags;
 	if (found->runtime.kind == RUNTIME_GO)
 		news->err = go_programs_attach(runtimes->go, tgid, &found->file, &found->golang);

@@ -6,6 +6,7 @@
 #ifndef CTXPROP_RUNTIMES_H
 #define CTXPROP_RUNTIMES_H
 
+#include <stdbool.h>
 #include <linux/types.h>
 
 /* What was found out about a process. */
@@ -22,8 +23,11 @@ typedef void (*runtimes_tell)(const struct runtimes_news *news);
 
 struct runtimes;
 
-/* Stand by. `tell` hears of every process that runs something special. 0 or -errno. */
-int runtimes_open(runtimes_tell tell, struct runtimes **ret_runtimes);
+/*
+ * Stand by. `tell` hears of every process that runs something special. `shown`: profilers are to
+ * see what goroutines work on. 0 or -errno.
+ */
+int runtimes_open(runtimes_tell tell, bool shown, struct runtimes **ret_runtimes);
 void runtimes_close(struct runtimes *runtimes);
 
 /* Descriptor to wait for with POLLIN; -1 while another daemon does the work. */

@@ -84,7 +84,7 @@ _Static_assert(__builtin_offsetof(struct span_context, trace_id) ==
 		       __builtin_offsetof(struct traces_ctx, span_id),
 	       "a context begins with what is shown of it");
 
-/* Show profilers what a thread is at. Goroutines change threads: their sampler asks by itself. */
+/* Show profilers what a thread is at. Goroutines change threads: see goroutine_show.bpf.h. */
 static __always_inline void worker_publish(struct worker *w, const struct worker_key *key, __u64 id,
 					   const struct request *r)
 {
@@ -94,12 +94,25 @@ static __always_inline void worker_publish(struct worker *w, const struct worker
 	traces_set(traces_ctx_key(key->tgid, key->tid), (const struct traces_ctx *)&r->context);
 }
 
+/* The thread that a goroutine was at may show another one's request by now. */
+static __always_inline void goroutine_unpublish(const struct worker *w, __u32 tgid)
+{
+	__u64 thread = traces_ctx_key(tgid, w->published_on);
+	const struct traces_ctx *shown = traces_lookup(thread);
+
+	if (shown && traces_ctx_span(shown) == w->published)
+		traces_unset(thread);
+}
+
 static __always_inline void worker_unpublish(struct worker *w, const struct worker_key *key)
 {
 	if (!w->published)
 		return;
+	if (key->goroutine)
+		goroutine_unpublish(w, key->tgid);
+	else
+		traces_unset(traces_ctx_key(key->tgid, key->tid));
 	w->published = 0;
-	traces_unset(traces_ctx_key(key->tgid, key->tid));
 }
 
 /* Its request is over: back to the one that it was at before, if that is certain. */
@@ -111,7 +124,7 @@ static __always_inline void worker_restore(struct worker *w, const struct worker
 
 	if (w->published != ended)
 		return;
-	if (r)
+	if (r && !key->goroutine)
 		worker_publish(w, key, id, r);
 	else
 		worker_unpublish(w, key);

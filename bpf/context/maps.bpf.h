@@ -177,4 +177,9 @@ static __always_inline void traces_unset(__u64 key)
 	bpf_map_delete_elem(&traces_ctx_v1, &key);
 }
 
+static __always_inline const struct traces_ctx *traces_lookup(__u64 key)
+{
+	return bpf_map_lookup_elem(&traces_ctx_v1, &key);
+}
+
 #endif

@@ -22,6 +22,7 @@ enum runtime_kind {
 
 enum runtime_flags {
 	RUNTIME_POOLS = 1 << 0, /* calls were seen that may have been asked for over channels */
+	RUNTIME_SHOWN = 1 << 1, /* what goroutines work on is published for their threads */
 };
 
 /* Map `runtimes`, by tgid. */

@@ -18,6 +18,15 @@ struct traces_ctx {
 };
 _Static_assert(sizeof(struct traces_ctx) == 24, "traces_ctx is read by others");
 
+/* The span as the key of a request. */
+static inline __u64 traces_ctx_span(const struct traces_ctx *shown)
+{
+	__u64 id;
+
+	__builtin_memcpy(&id, __builtin_assume_aligned(shown->span_id, sizeof(id)), sizeof(id));
+	return id;
+}
+
 /* The key of a thread; ids of the initial pid namespace. */
 static __always_inline __u64 traces_ctx_key(__u32 tgid, __u32 tid)
 {

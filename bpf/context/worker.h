@@ -42,7 +42,8 @@ struct worker {
 	struct turn turn;        /* of `read` */
 	__u8 read_by;            /* EVIDENCE_LOOP: the request itself, EVIDENCE_ANSWER: an answer */
 	__u8 inherited_by;       /* EVIDENCE_FORK or EVIDENCE_WAKE */
-	__u8 reserved[6];
+	__u8 reserved[2];
+	__u32 published_on; /* a goroutine's thread that `published` is shown for */
 	struct paths paths; /* of a loop's calls */
 };
 

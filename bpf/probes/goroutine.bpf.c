@@ -7,6 +7,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 #include "probes/goroutine.bpf.h"
+#include "probes/goroutine_show.bpf.h"
 #include "probes/goroutine_socket.bpf.h"
 #include "probes/goroutine_uprobe.bpf.h"
 
@@ -121,6 +122,19 @@ int probe_go_round_trip(struct pt_regs *ctx)
 	}
 	if (!trip.writer)
 		await_writer(&at);
+	return 0;
+}
+
+/* runtime.execute puts a goroutine on the current thread. */
+SEC("uprobe")
+int probe_go_runs(struct pt_regs *ctx)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+	struct worker_key key = {.tgid = id >> 32, .goroutine = first_argument(ctx)};
+	const struct runtime *runtime = runtime_lookup(key.tgid);
+
+	if (runtime && (runtime->flags & RUNTIME_SHOWN))
+		goroutine_show(&key, (__u32)id);
 	return 0;
 }
 

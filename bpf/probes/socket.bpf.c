@@ -110,6 +110,8 @@ int BPF_PROG(probe_recv, struct sock *sk)
 		runtime_wanted(a.key.tgid);
 		take_arrivals(s, &a, copied_seq(sk));
 		engine_read(s, &a);
+		if (a.kind == ACTOR_RUNTIME && goroutine_is_shown(&a.key))
+			step_show(&a.key, (__u32)bpf_get_current_pid_tgid());
 	}
 	return 0;
 }

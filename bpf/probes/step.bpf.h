@@ -10,6 +10,7 @@
 #include "context/maps.bpf.h"
 #include "probes/actor.bpf.h"
 #include "context/engine.h"
+#include "probes/goroutine_show.bpf.h"
 
 VERIFIED_ALONE int step_take(__u64 id, const struct actor *by)
 {
@@ -19,6 +20,17 @@ VERIFIED_ALONE int step_take(__u64 id, const struct actor *by)
 		return 0;
 	a = *by;
 	engine_take(id, &a, bpf_ktime_get_ns());
+	return 0;
+}
+
+VERIFIED_ALONE int step_show(const struct worker_key *goroutine, __u32 tid)
+{
+	struct worker_key key;
+
+	if (!goroutine)
+		return 0;
+	key = *goroutine;
+	goroutine_show(&key, tid);
 	return 0;
 }
 

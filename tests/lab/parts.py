@@ -35,7 +35,7 @@ PARTS = (
     Part("unit", ctest("build", "unit"), 300),
     Part("sanitizers", ctest("build-debug", "unit"), 600),
     Part("bpf", ctest("build", "bpf"), 300),
-    Part("profile", [*PYTHON, "tests/profile/sampling.py", "--build", "build", "C", "Python"], 300),
+    Part("profile", [*PYTHON, "tests/profile/sampling.py", "--build", "build"], 300),
     Part("profile itself", ctest("build", "profile"), 300),
     Part("w3c", [*PYTHON, "tests/w3c/conformance.py", "--build", "build"], 300),
     Part("net", [*PYTHON, "tests/net/run.py", "--build", "build"], 600),

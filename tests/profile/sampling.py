@@ -10,6 +10,7 @@ mistakes that must be found.
 """
 import argparse
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -30,14 +31,18 @@ ADDRESS = "10.79.0.2"
 CPU_US = 60000  # of a request
 PIN = "/sys/fs/bpf/otel/traces_ctx_v1"
 
-# server: argv with {build}, {here}; PORT and the truth file follow
-Row = namedtuple("Row", "name server connections requests roots", defaults=(4, 12, False))
+# server: argv with {build}, {here}; PORT and the truth file follow. agent: options of ctxpropd.
+# silent: nothing is to be published, so that nothing can be wrong
+Row = namedtuple("Row", "name server connections requests roots agent silent",
+                 defaults=(4, 12, False, (), False))
+PUBLISH = ("--publish-goroutines",)
 ROWS = (
     Row("C", ["{build}/profile_burn"]),
     Row("C, new traces", ["{build}/profile_burn"], roots=True),
     Row("Python", ["/usr/bin/python3", "-B", "{here}/burn.py"]),
-    Row("Go", ["{build}/profile_burn_go"]),
-    Row("Go, one at a time", ["{build}/profile_burn_go"], connections=1, requests=24),
+    Row("Go", ["{build}/profile_burn_go"], agent=PUBLISH),
+    Row("Go, one at a time", ["{build}/profile_burn_go"], connections=1, requests=24, agent=PUBLISH),
+    Row("Go, not asked for", ["{build}/profile_burn_go"], silent=True),
 )
 
 # What the server of the self-test does wrong once in ten requests, and the complaints that must
@@ -83,6 +88,10 @@ def measure(host, client, build, pin, row, truth, *more):
     server = host.spawn([*argv, PORT, truth, *more])
     host.wait_port(PORT)
     load = Load(client, ADDRESS, PORT, CPU_US, row.roots)
+    if row.agent:
+        # What a process runs is found out when it serves for the first time.
+        for connection in load.run(1, 1):
+            connection.close()
     with Sampler(build, pin) as sampler:
         sockets = load.run(row.connections, row.requests)
     try:
@@ -94,7 +103,7 @@ def measure(host, client, build, pin, row, truth, *more):
         server.wait()
     samples, lost = sampler.samples()
     verdicts = judge.judge(judge.read_truth(truth), load.requests, samples)
-    complaints = judge.complaints(verdicts, lost)
+    complaints = judge.complaints(verdicts, lost, row.silent)
     if left:
         complaints.append(f"{LEFT} while all threads are idle: {left}")
     return Outcome(verdicts, complaints)
@@ -116,7 +125,7 @@ def show(name, outcome):
 def row_outcome(build, row):
     with tempfile.TemporaryDirectory(prefix="ctxprop-profile-") as folder, Lab("profile") as lab:
         server, client = world(lab)
-        Agent(server, build)
+        Agent(server, build, *row.agent)
         return measure(server, client, build, PIN, row, f"{folder}/truth")
 
 
@@ -171,6 +180,7 @@ def main():
     parser.add_argument("--self-test", action="store_true", help="does the judge find mistakes?")
     parser.add_argument("names", nargs="*", metavar="ROW", help="parts of rows' names")
     args = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # namespaces and servers go then, too
     run = self_test if args.self_test else run_rows
     return int(run(os.path.abspath(args.build), args.names) > 0)
 

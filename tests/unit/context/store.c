@@ -127,6 +127,11 @@ void traces_unset(__u64 key)
 	drop(&traces, &key);
 }
 
+const struct traces_ctx *traces_lookup(__u64 key)
+{
+	return find(&traces, &key);
+}
+
 const struct traces_ctx *store_traces(__u32 tgid, __u32 tid)
 {
 	__u64 key = traces_ctx_key(tgid, tid);

@@ -23,6 +23,7 @@ struct process *process_lookup(const __u32 *tgid);
 struct process *process_make(const __u32 *tgid);
 void traces_set(__u64 key, const struct traces_ctx *shown);
 void traces_unset(__u64 key);
+const struct traces_ctx *traces_lookup(__u64 key);
 
 /* Loops count their turns; `switches` of a turn is its number. */
 extern __u64 store_turn;
