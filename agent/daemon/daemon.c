@@ -28,6 +28,7 @@
 #include "load/pins.h"
 #include "load/stale.h"
 #include "load/tcx.h"
+#include "runtime/uprobe.h"
 
 /* Everything that a running daemon holds. */
 struct daemon {
@@ -312,7 +313,7 @@ static void be_ready(const struct daemon *daemon)
 {
 	size_t count = devices_attached(daemon->devices);
 	bool admin = false;
-	int err = privileges_drop(&admin);
+	int err = privileges_drop(!uprobe_has_links(), &admin);
 
 	if (err)
 		log_warning("capabilities that are not needed any more stay: %s", strerror(-err));

@@ -12,6 +12,7 @@
 #include "load/pins.h"
 #include "runtime/go_programs.h"
 #include "runtime/process.h"
+#include "runtime/uprobe.h"
 
 #define LINKS_DIR "uprobes" /* below the layer */
 
@@ -25,6 +26,7 @@ struct go_program {
 
 struct go_programs {
 	struct go_probes *bpf;
+	bool by_link; /* uprobes are attached by links, see uprobe.h */
 	struct go_program *first;
 	char dir[PINS_PATH_MAX];
 	char session[16]; /* names of our pins begin so */
@@ -44,6 +46,24 @@ static bool is_same(const struct stat *a, const struct stat *b)
 	       a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
 
+static int load(struct go_programs *programs)
+{
+	struct bpf_program *program;
+	int err;
+
+	programs->bpf = go_probes__open();
+	if (!programs->bpf)
+		return -errno;
+	programs->by_link = uprobe_has_links();
+	bpf_object__for_each_program(program, programs->bpf->obj)
+	{
+		if (programs->by_link)
+			uprobe_prepare(program);
+	}
+	err = node_maps_share(programs->bpf->obj, NULL, 0);
+	return err ? err : go_probes__load(programs->bpf);
+}
+
 int go_programs_open(struct go_programs **ret_programs)
 {
 	struct go_programs *programs = calloc(1, sizeof(*programs));
@@ -54,12 +74,8 @@ int go_programs_open(struct go_programs **ret_programs)
 	snprintf(programs->session, sizeof(programs->session), "%d-", getpid());
 	pins_join(programs->dir, node_maps_layer_dir(), LINKS_DIR);
 	err = mkdir(programs->dir, 0700) && errno != EEXIST ? -errno : 0;
-	if (!err) {
-		programs->bpf = go_probes__open();
-		err = programs->bpf ? node_maps_share(programs->bpf->obj, NULL, 0) : -errno;
-	}
 	if (!err)
-		err = go_probes__load(programs->bpf);
+		err = load(programs);
 	if (err)
 		go_programs_close(programs);
 	else
@@ -81,25 +97,18 @@ void go_programs_close(struct go_programs *programs)
 	free(programs);
 }
 
-/* Attach one program at one place and pin the link; what is let go of here stays attached. */
+/* Attach one program at one place and pin that: it stays without us. */
 static int attach_one(struct go_programs *programs, const struct bpf_program *probe,
 		      const char *path, __u64 offset, char *ret_pin)
 {
-	struct bpf_link *link = bpf_program__attach_uprobe(probe, false, -1, path, offset);
 	char name[64], pin[PINS_PATH_MAX];
-	int err, fd;
+	int err;
 
-	if (!link)
-		return -errno;
 	snprintf(name, sizeof(name), "%s%u", programs->session, programs->serial++);
-	err = bpf_link__pin(link, pins_join(pin, programs->dir, name));
-	if (!err) {
-		fd = bpf_link__fd(link);
-		bpf_link__disconnect(link);
-		close(fd);
+	err = uprobe_attach(probe, programs->by_link, path, offset,
+			    pins_join(pin, programs->dir, name));
+	if (!err)
 		memcpy(ret_pin, pin, sizeof(pin));
-	}
-	bpf_link__destroy(link);
 	return err;
 }
 

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <bpf/bpf.h>
+
+#include "base/cleanup.h"
+#include "runtime/uprobe.h"
+
+#define ATTACH_TYPE_UPROBE_MULTI 48 /* headers before Linux 6.6 do not have it */
+
+/* What BPF_LINK_CREATE wants for them. */
+struct multi_attr {
+	__u32 prog_fd, target_fd, attach_type, flags;
+	__u64 path, offsets, ref_ctr_offsets, cookies;
+	__u32 count, multi_flags, pid, reserved;
+};
+
+/* The descriptor of a link, or -errno. */
+static int link_create(int prog_fd, const char *file, __u64 offset)
+{
+	struct multi_attr attr = {
+	    .prog_fd = (__u32)prog_fd,
+	    .attach_type = ATTACH_TYPE_UPROBE_MULTI,
+	    .path = (__u64)(unsigned long)file,
+	    .offsets = (__u64)(unsigned long)&offset,
+	    .count = 1,
+	};
+	long fd = syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
+
+	return fd < 0 ? -errno : (int)fd;
+}
+
+bool uprobe_has_links(void)
+{
+	const struct bpf_insn nothing[] = {
+	    {.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
+	    {.code = BPF_JMP | BPF_EXIT},
+	};
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = ATTACH_TYPE_UPROBE_MULTI);
+	_cleanup_close_ int prog_fd =
+	    bpf_prog_load(BPF_PROG_TYPE_KPROBE, "uprobe", "GPL", nothing, 2, &opts);
+	int link_fd = prog_fd < 0 ? -EINVAL : link_create(prog_fd, "/", 0);
+
+	cleanup_close(&link_fd);
+	return link_fd != -EINVAL; /* it says -EBADF: no regular file */
+}
+
+void uprobe_prepare(struct bpf_program *program)
+{
+	bpf_program__set_expected_attach_type(program, ATTACH_TYPE_UPROBE_MULTI);
+}
+
+static int attach_by_event(const struct bpf_program *program, const char *file, __u64 offset,
+			   const char *pin)
+{
+	struct bpf_link *link = bpf_program__attach_uprobe(program, false, -1, file, offset);
+	int err, fd;
+
+	if (!link)
+		return -errno;
+	err = bpf_link__pin(link, pin);
+	if (!err) { /* libbpf would switch the event off */
+		fd = bpf_link__fd(link);
+		bpf_link__disconnect(link);
+		close(fd);
+	}
+	bpf_link__destroy(link);
+	return err;
+}
+
+int uprobe_attach(const struct bpf_program *program, bool by_link, const char *file, __u64 offset,
+		  const char *pin)
+{
+	_cleanup_close_ int fd = -1;
+
+	if (!by_link)
+		return attach_by_event(program, file, offset, pin);
+	fd = link_create(bpf_program__fd(program), file, offset);
+	if (fd < 0)
+		return fd;
+	return bpf_obj_pin(fd, pin) ? -errno : 0;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Putting a BPF program at a place in a file that programs run. */
+#ifndef CTXPROP_UPROBE_H
+#define CTXPROP_UPROBE_H
+
+#include <stdbool.h>
+#include <bpf/libbpf.h>
+
+/*
+ * Has the kernel (6.6 and later) links for uprobes? On others each is a perf event, which in some
+ * kernels takes CAP_SYS_ADMIN.
+ */
+bool uprobe_has_links(void);
+
+/* Before its load: attach this program by such links. */
+void uprobe_prepare(struct bpf_program *program);
+
+/*
+ * Attach to the offset in a file and pin that. `by_link`: the program was prepared.
+ * 0 or -errno.
+ */
+int uprobe_attach(const struct bpf_program *program, bool by_link, const char *file, __u64 offset,
+		  const char *pin);
+
+#endif
