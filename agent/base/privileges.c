@@ -84,8 +84,8 @@ int privileges_drop(bool uprobe_events, bool *ret_admin)
 		err = limit_rights(rights, mask, false);
 	if (err)
 		return err;
-	*ret_admin = uprobe_events && uprobe_refused() &&
-		     rights.data[0].permitted & 1U << CAP_SYS_ADMIN;
+	*ret_admin =
+	    uprobe_events && uprobe_refused() && rights.data[0].permitted & 1U << CAP_SYS_ADMIN;
 	if (*ret_admin)
 		mask |= 1ULL << CAP_SYS_ADMIN;
 	err = limit_rights(rights, ~0ULL, false);
