@@ -188,7 +188,7 @@ class Rig:
             agent = host.spawn([self.build / "ctxpropd"], stdout=file, stderr=file,
                                preexec_fn=self.placed(self.cgroup_agent, pinned=False))
         end = time.monotonic() + 10
-        while "ready" not in log.read_text():
+        while " ready: " not in log.read_text():
             if agent.poll() is not None or time.monotonic() > end:
                 raise RuntimeError(f"ctxpropd did not log \"ready\" in 10 s (exit status "
                                    f"{agent.poll()}):\n{log.read_text()}")

@@ -38,7 +38,7 @@ def kernel_version():
 def start_agent(host, build, way, log):
     agent = host.spawn([build / "ctxpropd", "--attach", way], stdout=log, stderr=log)
     end = time.monotonic() + READY_SECONDS
-    while "ready" not in Path(log.name).read_text():
+    while " ready: " not in Path(log.name).read_text():
         if agent.poll() is not None:
             raise Failed(f"ctxpropd ended: {agent.returncode}")
         if time.monotonic() > end:

@@ -76,7 +76,7 @@ class Rig:
         agent = self.client.spawn([self.args.build / "ctxpropd", "--attach", self.args.attach],
                                   stdout=log, stderr=log)
         end = time.monotonic() + READY_SECONDS
-        while "ready" not in self.args.log.read_text():
+        while " ready: " not in self.args.log.read_text():
             if agent.poll() is not None or time.monotonic() > end:
                 raise Failed(f"ctxpropd is not ready:\n{self.args.log.read_text()}")
             time.sleep(0.1)
