@@ -137,8 +137,8 @@ static __always_inline __u32 rival_kinds(const struct verdict *v, const struct p
 }
 
 /* What speaks against it: the request is over, or others could have made the call. */
-static __always_inline enum veto veto_of(const struct verdict *v, const struct worker *w,
-					 const struct process *p, int reused)
+static __always_inline enum veto veto_now(const struct verdict *v, const struct worker *w,
+					  const struct process *p, int reused)
 {
 	enum standing named = request_standing(v->request);
 	__u32 kinds = rival_kinds(v, p, reused);
@@ -154,6 +154,23 @@ static __always_inline enum veto veto_of(const struct verdict *v, const struct w
 	     has_rivals(&p->tally, named, RIVAL_ANSWERED | RIVAL_CONNECTING)))
 		return VETO_IDLE_PROCESS;
 	return VETO_NONE;
+}
+
+/*
+ * The same, with patience: while another thread changes the request's standing, it is counted
+ * among the idle ones for some ns longer.
+ */
+static __always_inline enum veto veto_of(const struct verdict *v, const struct worker *w,
+					 const struct process *p, int reused)
+{
+	enum veto veto = VETO_NONE;
+
+	for (int look = 0; look < 3; look++) {
+		veto = veto_now(v, w, p, reused);
+		if (veto != VETO_IDLE_PROCESS)
+			break;
+	}
+	return veto;
 }
 
 /* Can what was read last not be the cause, because of the way that the call came? */

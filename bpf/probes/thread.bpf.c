@@ -11,9 +11,7 @@
 /* Does the process do its work on threads? Where a runtime moves it about, they mean nothing. */
 static __always_inline int works_on_threads(__u32 tgid)
 {
-	const struct runtime *runtime = runtime_lookup(tgid);
-
-	return !runtime || runtime->kind == RUNTIME_THREADS;
+	return runtime_kind(runtime_lookup(tgid)) == RUNTIME_WORKER_THREAD;
 }
 
 SEC("tp_btf/sched_process_fork")

@@ -61,13 +61,13 @@ async def run_row(row, world, ledger, requests):
         upstream.server.close()
 
 
-async def matrix(world, rows, requests):
+async def matrix(world, rows, requests, short):
     """Print the table; returns its cells."""
     bars, ledger, cells = read_bars(), Ledger(), []
     print(line(HEAD), flush=True)
     for row in rows:
         async for in_flight, score, said, failed in run_row(row, world, ledger, requests):
-            bar = bars[row.name].right.get(in_flight)
+            bar = bars[row.name].least(in_flight, short)
             cells.append(Cell(row.name, in_flight, score, said, bar, failed))
             print(line(cells[-1].columns()), flush=True)
             for what in cells[-1].broken():
@@ -134,7 +134,7 @@ def show_rows(rows):
     bars = read_bars()
     for row in rows:
         least = "/".join(f"{n:g}" for n in bars[row.name].right.values())
-        print(f"{row.name:20} {row.title}\n{'':20} right >= {least} %: {bars[row.name].note}")
+        print(f"{row.name:20} {row.title}\n{'':20} right >= {least} %, short {bars[row.name].short:g} %: {bars[row.name].note}")
     return 0
 
 
@@ -148,7 +148,7 @@ def run(args):
             wrong = asyncio.run(prove(world))
             print("\n".join(wrong))
             return int(bool(wrong))
-        return summary(asyncio.run(matrix(world, args.rows, chosen(args))))
+        return summary(asyncio.run(matrix(world, args.rows, chosen(args), args.short)))
 
 
 def main():

@@ -11,7 +11,12 @@ HEAD = ("row", "in flight", "calls", "right", "unknown", "wrong", "own", "bar", 
 class Bar:
     """Least per cent of right calls of a row, by requests in flight, and why it is that."""
     right: dict
+    short: float  # in any cell of a short run, where what must be learned first weighs more
     note: str
+
+    def least(self, in_flight, short):
+        """The bar of a cell."""
+        return min(self.right[in_flight], self.short) if short else self.right[in_flight]
 
 
 def read_bars():
@@ -19,17 +24,17 @@ def read_bars():
     bars, columns = {}, []
     for line in (HERE / "bars.tsv").read_text(encoding="utf-8").splitlines():
         if line.startswith("# row\t"):
-            columns = [int(word) for word in line.split("\t")[1:-1]]
+            columns = [int(word) for word in line.split("\t")[1:-2]]
         if not line.startswith("#"):
-            name, *least, note = line.split("\t")
-            bars[name] = Bar(dict(zip(columns, map(float, least))), note)
+            name, *least, short, note = line.split("\t")
+            bars[name] = Bar(dict(zip(columns, map(float, least))), float(short), note)
     return bars
 
 
 def rules(before, after):
-    """What `ctxprop stats` counted meanwhile, of the rules: "loop 12, veto: spent 3"."""
+    """What `ctxprop stats` counted meanwhile, of the rules: "loop 12; veto: spent 3"."""
     def grown(which):
-        return [f"{name} {n - before.get(group, {}).get(name, 0)}"
+        return [f"{name.removeprefix('by-').removeprefix('veto-')} {n - before.get(group, {}).get(name, 0)}"
                 for group, counts in after.items() if which in group
                 for name, n in counts.items() if n > before.get(group, {}).get(name, 0)]
     evidence, veto = grown("evidence"), grown("veto")
@@ -43,7 +48,7 @@ class Cell:
     in_flight: int
     score: object
     rules: str
-    bar: float | None
+    bar: float
     failed: list  # requests that went wrong, in words
 
     def broken(self):
@@ -56,16 +61,15 @@ class Cell:
 
     def missed(self):
         """The cell is not as it has to be."""
-        low = self.bar is not None and self.score.part("right") < self.bar
+        low = self.score.part("right") < self.bar
         return low or bool(self.broken())
 
     def columns(self):
         score = self.score
         own = f"{score.own} ({score.own_wrong} wrong)" if score.own else ""
-        bar = "" if self.bar is None else f"{self.bar:g}"
         return [self.row, str(self.in_flight), str(score.calls),
-                *[f"{score.part(name):.1f}" for name in ("right", "unknown", "wrong")], own, bar,
-                "MISSED" if self.missed() else "met", self.rules]
+                *[f"{score.part(name):.1f}" for name in ("right", "unknown", "wrong")], own,
+                f"{self.bar:g}", "MISSED" if self.missed() else "met", self.rules]
 
 
 WIDTHS = (20, 9, 6, 6, 7, 6, 15, 5, 6, 0)
