@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
-#include <stdio.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
 #include <linux/capability.h>
 #include <linux/perf_event.h>
 #include <linux/types.h>
@@ -9,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/number.h"
 #include "base/privileges.h"
 
 #define UPROBE_TYPE_FILE "/sys/bus/event_source/devices/uprobe/type"
@@ -42,6 +45,23 @@ static int limit_rights(struct rights rights, __u64 mask, bool for_good)
 	return syscall(SYS_capset, &rights.header, rights.data) ? -errno : 0;
 }
 
+/* The type of perf event that uprobes are. Returns whether it is known. */
+static bool uprobe_type(__u32 *ret_type)
+{
+	char text[16] = "";
+	_cleanup_close_ int fd = open(UPROBE_TYPE_FILE, O_RDONLY | O_CLOEXEC);
+	ssize_t length = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	unsigned long type;
+
+	if (length <= 0)
+		return false;
+	text[strcspn(text, "\n")] = '\0';
+	if (number_parse(text, 0, UINT_MAX, &type))
+		return false;
+	*ret_type = (__u32)type;
+	return true;
+}
+
 /*
  * Is a uprobe refused for want of rights? Since Linux 6.16, and in stable kernels of that time, it
  * takes CAP_SYS_ADMIN instead of CAP_PERFMON. The rights are checked before the path is looked at.
@@ -51,12 +71,8 @@ static bool uprobe_refused(void)
 	static const char nowhere[] = "/proc/self/nowhere";
 	struct perf_event_attr attr = {.size = sizeof(attr),
 				       .config1 = (__u64)(unsigned long)nowhere};
-	FILE *file = fopen(UPROBE_TYPE_FILE, "re");
-	bool known = file && fscanf(file, "%u", &attr.type) == 1;
 
-	if (file)
-		fclose(file);
-	if (!known)
+	if (!uprobe_type(&attr.type))
 		return false;
 	_cleanup_close_ int fd =
 	    (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);

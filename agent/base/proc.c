@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/number.h"
 #include "base/proc.h"
 
 #define PATH_TEXT_MAX 64
@@ -38,13 +40,13 @@ int proc_socket_fd(__u32 tgid, __u64 inode)
 		return -errno;
 	while ((entry = readdir(dir))) {
 		ssize_t length = readlinkat(dirfd(dir), entry->d_name, target, sizeof(target) - 1);
-		int fd = atoi(entry->d_name);
+		unsigned long fd;
 
-		if (length < 0)
+		if (length < 0 || number_parse(entry->d_name, 0, INT_MAX, &fd))
 			continue;
 		target[length] = '\0';
-		if (!strcmp(target, wanted) && (lowest < 0 || fd < lowest))
-			lowest = fd;
+		if (!strcmp(target, wanted) && (lowest < 0 || (int)fd < lowest))
+			lowest = (int)fd;
 	}
 	return lowest;
 }
