@@ -46,7 +46,7 @@ PARTS = (
     Part("accuracy", [*PYTHON, "tests/accuracy/accuracy.py", "--short"], 300),
     Part("accuracy itself", [*PYTHON, "tests/accuracy/accuracy.py", "--self-test"], 120),
     Part("fuzz", ["tests/fuzz/fuzz.sh", "20"], 600),
-    Part("vm", [*PYTHON, "tests/vm/vm.py", "table", "--short", "--build", "build"], 1200,
+    Part("vm", [*PYTHON, "tests/vm/vm.py", "table", "--short", "--build", "build"], 2400,
          beside=True),
 )
 

@@ -15,7 +15,7 @@ TESTS = (
     Test("platform", "python3 tests/vm/platform_check.py"),
     Test("verifier tc", "bpftool prog loadall {build}/bpf/tc.bpf.o /sys/fs/bpf/tc", seconds=120),
     Test("packets", "ctest --test-dir {build} -L bpf --no-tests=error --output-on-failure",
-         seconds=300),
+         seconds=600),
     Test("attach clsact", "python3 tests/vm/attach_check.py --build {build} clsact", seconds=120),
     Test("attach tcx", "python3 tests/vm/attach_check.py --build {build} tcx", seconds=120),
     Test("follow", "python3 tests/net/run.py --build {build} --jobs 1 serving contexts.server_killed"
