@@ -31,9 +31,7 @@ _Static_assert(sizeof(struct span_context) == 32, "span_context is shared");
 #define CTXPROP_EVIDENCE(X)                                                                        \
 	X(NONE, "none", "nothing is known: a new trace")                                           \
 	X(OWN, "own", "the program's own traceparent")                                             \
-	X(REQUEST_ID, "request-id", "the same x-request-id as an incoming request")                \
 	X(GOROUTINE, "goroutine", "the goroutine, or the one that started it")                     \
-	X(TASK, "task", "the task that the runtime was executing")                                 \
 	X(THREAD, "thread", "the thread that read the request")                                    \
 	X(LOOP, "loop", "what the event loop has read last")                                       \
 	X(ANSWER, "answer", "the answer to another call of the same request")                      \
@@ -49,7 +47,6 @@ _Static_assert(sizeof(struct span_context) == 32, "span_context is shared");
 	X(IDLE_PROCESS, "other-idle-process", "the process has other requests that could call")    \
 	X(NO_EVIDENCE, "no-evidence", "requests are open, but nothing names one of them")          \
 	X(SPENT, "spent", "the evidence has been used by an earlier call")                         \
-	X(DISAGREE, "disagree", "two pieces of evidence name different requests")                  \
 	X(OWN_PATH, "own-path", "the loop makes calls of its own on the same path")                \
 	X(NEW_PATH, "new-path",                                                                    \
 	  "the loop makes calls of its own, and may be doing so on this path")                     \
