@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The requests that the agent follows, out of the maps of the node (bpf/context/model.h)."""
 import contextlib
+import re
 import socket
 import struct
 from collections import namedtuple
@@ -19,7 +20,18 @@ _REQUEST = struct.Struct("=16s8sBB6x8s16xQQIIIIQ")
 _ARRIVALS, _ARRIVAL, SLOTS = struct.Struct("=IIII"), struct.Struct("=QII"), 8
 _ARRIVALS_AT = _ARRIVALS.size + 8 + 8 + 16
 _CALL, _CALLS_AT = struct.Struct("=16s8sBB6xQIBBBxII"), _ARRIVALS_AT + SLOTS * _ARRIVAL.size
-EVIDENCE_THREAD, VETO_NO_EVIDENCE = 5, 3
+
+_MODEL = Path(__file__).resolve().parents[2] / "bpf/context/model.h"
+
+
+def _table(name):
+    """{row: number} of one of the tables of the model."""
+    text = _MODEL.read_text(encoding="utf-8").partition(f"#define CTXPROP_{name}(X)")[2]
+    rows = re.findall(r"X\((\w+),", text.partition("\n\n")[0])
+    return {row: number for number, row in enumerate(rows)}
+
+
+EVIDENCE_THREAD, VETO_NO_EVIDENCE = _table("EVIDENCE")["THREAD"], _table("VETO")["NO_EVIDENCE"]
 
 
 def node_map(name):
