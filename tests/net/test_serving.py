@@ -107,6 +107,20 @@ def works_on(trace, what):
     equal(mine(), {me: trace} if trace else {}, what)
 
 
+def taken(client, *request):
+    """A request of the client's that the calling thread has read; returns its trace id."""
+    trace = client.ask(*request)
+    client.socket.recv(4096)
+    works_on(trace, "read")
+    return trace
+
+
+def over(client, answer=OK):
+    """Answer the only request that is open."""
+    client.answered(answer)
+    works_on(None, "answered")
+
+
 @case
 def whole():
     """From the read to the answer"""
@@ -124,22 +138,16 @@ def whole():
 def ipv6():
     """The same over IPv6"""
     with connections(address=ADDRESS6) as client:
-        trace = client.ask()
-        client.socket.recv(4096)
-        works_on(trace, "read")
-        client.answered()
-        works_on(None, "answered")
+        taken(client)
+        over(client)
 
 
 @case
 def loopback():
     """The same over loopback: the client's own send is no request that is served"""
     with connections(loopback=True) as client:
-        trace = client.ask()
-        client.socket.recv(4096)
-        works_on(trace, "read")
-        client.answered()
-        works_on(None, "answered")
+        taken(client)
+        over(client)
 
 
 @case
@@ -151,8 +159,7 @@ def peeked():
         works_on(None, "peeked")
         client.socket.recv(4096)
         works_on(trace, "read")
-        client.answered()
-        works_on(None, "answered")
+        over(client)
 
 
 @case
@@ -164,8 +171,7 @@ def byte_by_byte():
         works_on(trace, "its first byte is read")
         client.socket.recv(4096)
         works_on(trace, "all is read")
-        client.answered()
-        works_on(None, "answered")
+        over(client)
 
 
 @case
@@ -178,8 +184,7 @@ def head_in_pieces():
             client.send(piece)
             client.socket.recv(4096)
         works_on(trace, "all is read")
-        client.answered()
-        works_on(None, "answered")
+        over(client)
 
 
 @case
@@ -191,16 +196,14 @@ def body():
         while left:
             left -= len(client.socket.recv(65536))
             works_on(trace, "while it is read")
-        client.answered()
-        works_on(None, "answered")
+        over(client)
 
 
 @case
 def answer_in_pieces():
     """The request is over with the last byte of the answer, not the first"""
     with connections() as client:
-        trace = client.ask()
-        client.socket.recv(4096)
+        trace = taken(client)
         for begin, end in ((0, 1), (1, 17), (17, len(OK) - 1)):
             client.socket.sendall(OK[begin:end])
             works_on(trace, f"{end} bytes of the answer are sent")
@@ -214,16 +217,14 @@ def interim():
     """An interim answer ends nothing"""
     with connections() as client:
         fields = "Expect: 100-continue\r\nContent-Length: 2\r\n"
-        trace = client.ask("POST / HTTP/1.1", fields)
-        client.socket.recv(4096)
+        trace = taken(client, "POST / HTTP/1.1", fields)
         client.answered(b"HTTP/1.1 100 Continue\r\n\r\n")
         works_on(trace, "behind 100 Continue")
         client.send("ab")
         client.socket.recv(2)
         client.answered(b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n")
         works_on(trace, "behind 103 Early Hints")
-        client.answered()
-        works_on(None, "answered")
+        over(client)
 
 
 @case
@@ -233,35 +234,28 @@ def answers_without_body():
         for start, answer in (("HEAD / HTTP/1.1", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"),
                               ("GET / HTTP/1.1", b"HTTP/1.1 204 No Content\r\n\r\n"),
                               ("GET / HTTP/1.1", b"HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n")):
-            trace = client.ask(start)
-            client.socket.recv(4096)
-            works_on(trace, f"{start} is read")
-            client.answered(answer)
-            works_on(None, f"{start} is answered")
+            taken(client, start)
+            over(client, answer)
 
 
 @case
 def chunked_answer():
     """An answer in chunks ends with the last of them"""
     with connections() as client:
-        trace = client.ask()
-        client.socket.recv(4096)
+        trace = taken(client)
         client.answered(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n")
         works_on(trace, "a chunk is sent")
         client.answered(b"0\r\n\r\n")
         works_on(None, "the last chunk is sent")
-        trace = client.ask()
-        client.socket.recv(4096)
-        works_on(trace, "the next request is read")
-        client.answered()
+        taken(client)
+        over(client)
 
 
 @case
 def answer_until_close():
     """An answer without a length ends with the connection"""
     with connections() as client:
-        trace = client.ask()
-        client.socket.recv(4096)
+        trace = taken(client)
         client.answered(b"HTTP/1.1 200 OK\r\n\r\nhello")
         works_on(trace, "some of the answer is sent")
         client.socket.shutdown(socket.SHUT_WR)
@@ -272,8 +266,7 @@ def answer_until_close():
 def long_answer():
     """An answer of megabytes ends with its last byte"""
     with connections() as client:
-        trace = client.ask()
-        client.socket.recv(4096)
+        trace = taken(client)
         data = b"x" * 3_000_000
         answer = b"HTTP/1.1 200 OK\r\nContent-Length: 3000000\r\n\r\n" + data
         reader = threading.Thread(target=client.got, args=(answer,))
@@ -289,29 +282,22 @@ def long_answer():
 def one_in_another():
     """A second request while the first is open: then the first is taken up again"""
     with connections(2) as (first, second):
-        a = first.ask()
-        first.socket.recv(4096)
-        b = second.ask()
-        second.socket.recv(4096)
-        works_on(b, "the second is read")
+        a = taken(first)
+        b = taken(second)
         second.answered()
         works_on(a, "the second is answered")
-        first.answered()
-        works_on(None, "both are answered")
+        over(first)
 
 
 @case
 def the_first_ends_first():
     """A second request while the first is open, which ends before it"""
     with connections(2) as (first, second):
-        first.ask()
-        first.socket.recv(4096)
-        b = second.ask()
-        second.socket.recv(4096)
+        taken(first)
+        b = taken(second)
         first.answered()
         works_on(b, "the first is answered")
-        second.answered()
-        works_on(None, "both are answered")
+        over(second)
 
 
 @case
@@ -323,17 +309,14 @@ def pipelined():
         client.socket.recv(4096)
         client.answered()
         works_on(b, "the first is answered")
-        client.answered()
-        works_on(None, "both are answered")
+        over(client)
 
 
 @case
 def answered_by_another_thread():
     """The thread that read it does not work on it any more when another one has answered"""
     with connections() as client:
-        trace = client.ask()
-        client.socket.recv(4096)
-        works_on(trace, "read")
+        taken(client)
         other = threading.Thread(target=client.answered)
         other.start()
         other.join()
@@ -363,8 +346,7 @@ def read_by_threads_in_turn():
 def answered_by_a_child():
     """A process forked behind the read answers"""
     with connections() as client:
-        trace = client.ask()
-        client.socket.recv(4096)
+        trace = taken(client)
         child = os.fork()
         if not child:
             client.socket.sendall(OK)
@@ -378,9 +360,7 @@ def answered_by_a_child():
 def closed_without_an_answer():
     """The server closes the connection"""
     with connections() as client:
-        trace = client.ask()
-        client.socket.recv(4096)
-        works_on(trace, "read")
+        taken(client)
         client.socket.close()
         works_on(None, "closed")
 
@@ -389,9 +369,7 @@ def closed_without_an_answer():
 def reset_by_the_client():
     """The client resets the connection"""
     with connections() as client:
-        trace = client.ask()
-        client.socket.recv(4096)
-        works_on(trace, "read")
+        taken(client)
         client.far.call("reset", client.number)
         end = time.monotonic() + 5
         while mine() and time.monotonic() < end:
