@@ -17,7 +17,7 @@ fi
 PACKAGES_DEMO=(python3 iproute2 procps util-linux curl nginx-light)
 PACKAGES_TEST=(g++ golang-go libcmocka-dev libclang-rt-dev clang-format clang-tidy git shellcheck
 	iputils-ping groff-base
-	haproxy wrk nodejs nftables ethtool tcpdump iperf3
+	haproxy wrk nodejs ruby php-cli perl wget apache2-bin lighttpd nftables ethtool tcpdump iperf3
 	qemu-system-x86 busybox-static cpio kmod zstd xz-utils)
 # The runtimes of tests/accuracy.
 PACKAGES_ACCURACY=(nginx-light haproxy nodejs python3-aiohttp gunicorn golang-go

@@ -2,7 +2,6 @@
 """Real programs as clients and as servers."""
 import asyncio
 import contextlib
-import hashlib
 import http.client
 import os
 import re
@@ -13,59 +12,13 @@ import tempfile
 import urllib.request
 from pathlib import Path
 
-from cases import case, equal, need_program, shared
+from arrivals import ADDED, arriving, curl, file_of, recorder
+from cases import case, equal, need_program
 from recorder import Recorder
 from worlds import common, counted
 
 HERE = Path(__file__).resolve().parent
-ADDED = re.compile(r"00-[0-9a-f]{32}-[0-9a-f]{16}-03")
 OWN = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-
-
-@shared
-@contextlib.contextmanager
-def recorder():
-    made = Recorder(common().peer, common().PEER)
-    yield made
-    made.close()
-
-
-@contextlib.contextmanager
-def arriving(count, body=b"", server=None, own=None):
-    """So many requests arrive meanwhile, each with exactly one new header and this body."""
-    server = server or recorder()
-    server.clear()
-    yield server
-    equal(server.broken, [], "connections that ended badly")
-    equal(len(server.requests), count, "requests that arrived")
-    for request in server.requests:
-        check(request, body, own)
-    ids = {value for request in server.requests for value in request.traceparents}
-    if not own:
-        equal(len(ids), count, "different traceparents")
-
-
-def check(request, body, own):
-    values = request.traceparents
-    if own:
-        equal(values, [own], f"traceparent of {request.target}")
-    elif len(values) != 1 or not ADDED.fullmatch(values[0]):
-        raise AssertionError(f"traceparent of {request.method} {request.target}: {values}")
-    equal(request.sha256, hashlib.sha256(body).hexdigest(), f"body of {request.target}")
-
-
-def curl(*arguments, **kw):
-    need_program("curl")
-    return common().app.run(["curl", "-sS", "--max-time", "15", "-o", "/dev/null", *arguments],
-                            **kw)
-
-
-@contextlib.contextmanager
-def file_of(body):
-    with tempfile.NamedTemporaryFile(prefix="ctxprop-body-") as file:
-        file.write(body)
-        file.flush()
-        yield file.name
 
 
 @case
@@ -211,7 +164,7 @@ def node_new_connections():
 def node(keep_alive):
     program = need_program("node")
     with arriving(30, b"n" * 5000) as server:
-        common().app.run([program, HERE / "node_client.js", server.url, 30, int(keep_alive)],
+        common().app.run([program, HERE / "programs/node_client.js", server.url, 30, int(keep_alive)],
                          timeout=30)
 
 
