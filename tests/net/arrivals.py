@@ -2,7 +2,6 @@
 """Requests of real programs in `app`, as they arrive at the peer: one new header each."""
 import contextlib
 import hashlib
-import os
 import re
 import tempfile
 
