@@ -101,6 +101,16 @@ static int replace_probes(const struct pins *pins, const char *links_dir, __u32 
 	return err ? err : probes_detach_others(links_dir, report->follows ? generation : 0);
 }
 
+/* What was there before is followed from now on; without it, it is not. */
+static void look_back(const struct pins *pins)
+{
+	char links_dir[PINS_PATH_MAX];
+	struct node node;
+
+	if (!read_state(pins->layer_dir, &node) && node.generation)
+		probes_look_back(pins_join(links_dir, pins->layer_dir, "links"), node.generation);
+}
+
 static int start_probes(const struct pins *pins, struct node_report *report)
 {
 	struct node node;
@@ -130,7 +140,11 @@ int node_open(struct node_report *ret_report)
 	if (lock_fd < 0)
 		return lock_fd;
 	err = make_maps(&pins, ret_report);
-	return err ? err : start_probes(&pins, ret_report);
+	if (!err)
+		err = start_probes(&pins, ret_report);
+	if (!err)
+		look_back(&pins);
+	return err;
 }
 
 int node_find_hooks(struct probe_hooks *ret_hooks)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,8 @@
 #include "load/pins.h"
 #include "load/probes.h"
 #include "probes.skel.h"
+
+#define OLDER "probe_older"
 
 /* Programs by event, the best hook of each first. */
 static const struct candidate {
@@ -30,6 +33,7 @@ static const struct candidate {
     {"exit", "probe_exit", true},
     {"wake", "probe_wake", false},
     {"exec", "probe_exec", true},
+    {"older", OLDER, false},
 };
 #define CANDIDATES (sizeof(candidates) / sizeof(candidates[0]))
 
@@ -179,6 +183,21 @@ int probes_find(const char *links_dir, __u32 generation, struct probe_hooks *ret
 			     bpf_object__find_program_by_name(probes->obj, candidates[i].program)));
 	}
 	return any ? 0 : -ENOENT;
+}
+
+int probes_look_back(const char *links_dir, __u32 generation)
+{
+	char path[PINS_PATH_MAX], nothing[64];
+	_cleanup_close_ int fd =
+	    open(pin_path(path, links_dir, generation, OLDER), O_RDONLY | O_CLOEXEC);
+	ssize_t length;
+
+	if (fd < 0)
+		return -errno;
+	do
+		length = read(fd, nothing, sizeof(nothing));
+	while (length > 0 || (length < 0 && (errno == EAGAIN || errno == EINTR)));
+	return length < 0 ? -errno : 0;
 }
 
 static int detach_if_other(const char *path, const char *name, void *data)

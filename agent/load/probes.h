@@ -42,6 +42,12 @@ int probes_attach(const char *links_dir, __u32 generation, struct probe_hooks *r
 /* Find out what an earlier daemon attached. 0, or -ENOENT when nothing of it is there. */
 int probes_find(const char *links_dir, __u32 generation, struct probe_hooks *ret_hooks);
 
+/*
+ * Follow the connections of this network namespace that are older than the probes. The caller
+ * holds the node's lock. 0 or -errno.
+ */
+int probes_look_back(const char *links_dir, __u32 generation);
+
 /* Detach all sets of probes but this one; 0: all of them. 0 or -errno. */
 int probes_detach_others(const char *links_dir, __u32 generation);
 

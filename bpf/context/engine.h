@@ -56,6 +56,22 @@ static __always_inline void engine_take(__u64 id, const struct actor *a, __u64 n
 		worker_restore(w, &a->key, id);
 }
 
+/*
+ * The first request is read on a connection that is older than the probes. Whatever was read on it
+ * before was nobody's request, and calls that were made for it seemed to be the program's own.
+ */
+static __always_inline void engine_older(struct socket *s, const struct actor *a)
+{
+	struct worker *w = a->kind == ACTOR_NOBODY ? NULL : worker_lookup(&a->key);
+	struct process *p = process_lookup(&a->key.tgid);
+
+	s->flags &= ~(SOCKET_OLDER | SOCKET_CLIENT);
+	if (w)
+		__builtin_memset(&w->paths, 0, sizeof(w->paths));
+	if (p)
+		__builtin_memset(&p->own, 0, sizeof(p->own));
+}
+
 /* Bytes were read from a server socket: of the request that it serves, once that is known. */
 static __always_inline void engine_read(const struct socket *s, const struct actor *a)
 {
@@ -246,7 +262,7 @@ static __always_inline void engine_call(struct socket *s, const struct actor *a,
 {
 	struct worker *w = a->kind == ACTOR_NOBODY ? NULL : worker_lookup(&a->key);
 	struct process *p = process_lookup(&a->key.tgid);
-	int reused = s->calls_end != 0, counted;
+	int reused = s->calls_end || (s->flags & SOCKET_OLDER), counted;
 	__u64 pool = 1ULL << (port & 63);
 	struct verdict v;
 

@@ -117,6 +117,7 @@ enum socket_flags {
 	SOCKET_COUNTED = 1 << 3,    /* the connect is among connected_by's unattributed calls */
 	SOCKET_PEER = 1 << 4,       /* between two processes of this host (context/peer.h) */
 	SOCKET_OPAQUE = 1 << 5,     /* SOCKET_PEER: what belongs to which request cannot be told */
+	SOCKET_OLDER = 1 << 6,      /* it was there before the probes: whose it is, nobody saw */
 };
 
 /*

@@ -54,6 +54,8 @@ static __always_inline void take_arrivals(struct socket *s, const struct actor *
 		next = &s->arrival[s->arrivals_first & (SOCKET_ARRIVALS - 1)];
 		if (!seq_before(next->seq, copied))
 			return;
+		if (s->flags & SOCKET_OLDER)
+			step_older(s, a);
 		if (s->flags & SOCKET_PEER) { /* it is HTTP after all */
 			context_request_ended(s->serving);
 			s->flags &= ~SOCKET_PEER;

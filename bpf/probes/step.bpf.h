@@ -34,6 +34,17 @@ VERIFIED_ALONE int step_show(const struct worker_key *goroutine, __u32 tid)
 	return 0;
 }
 
+VERIFIED_ALONE int step_older(struct socket *s, const struct actor *by)
+{
+	struct actor a;
+
+	if (!s || !by)
+		return 0;
+	a = *by;
+	engine_older(s, &a);
+	return 0;
+}
+
 VERIFIED_ALONE int step_answer(struct socket *s, const struct actor *by)
 {
 	struct actor a;

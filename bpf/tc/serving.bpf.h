@@ -129,6 +129,9 @@ static __always_inline int serving_deliver(struct serving *s, struct bpf_sock *s
 	d.socket = bpf_sk_storage_get(&sockets, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
 	if (!d.socket)
 		return -1;
+	if (d.socket->flags &
+	    SOCKET_OLDER) /* it was taken for a client's if its listener is gone */
+		d.socket->flags &= ~SOCKET_CLIENT;
 	bpf_loop(SERVING_OPEN_MAX, serving_deliver_step, &d, 0);
 	return 0;
 }
