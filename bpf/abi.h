@@ -11,10 +11,11 @@
 #include "edits.h"
 #include "http1.h"
 #include "reasons.h"
+#include "request_id.h"
 #include "serving.h"
 
 /* Layout of everything below. A daemon never adopts pinned maps of another version. */
-#define CTXPROP_ABI_VERSION 2
+#define CTXPROP_ABI_VERSION 3
 
 /* Default number of flows; a load-time option of the daemon. */
 #define CTXPROP_FLOWS_DEFAULT 131072
@@ -64,12 +65,13 @@ struct flow {
 	__u32 fin_in;    /* peer's numbers: sequence number of the peer's FIN */
 	__u16 mss; /* what the peer accepts in one segment, TCP options included; 0: unknown */
 	__u8 wscale;
-	__u8 opaque_reason; /* enum ctxprop_reason */
-	__u32 requests;     /* requests seen */
-	__u32 policy;       /* policy_remember(): the rule for its requests */
-	__u64 injected;     /* headers injected */
-	__u64 opened_ns;    /* CLOCK_MONOTONIC */
-	__u64 seen_ns;      /* CLOCK_MONOTONIC, coarse: last data sent */
+	__u8 opaque_reason;   /* enum ctxprop_reason */
+	__u32 requests;       /* requests seen */
+	__u32 policy;         /* policy_remember(): the rule for its requests */
+	__u64 injected;       /* headers injected */
+	__u64 opened_ns;      /* CLOCK_MONOTONIC */
+	__u64 seen_ns;        /* CLOCK_MONOTONIC, coarse: last data sent */
+	struct request_id id; /* that the request head at hand has, if it is read whole */
 	union {
 		struct {                     /* our side is the client */
 			struct http1 http;   /* framing of the requests */

@@ -205,9 +205,9 @@ HTTP1_INLINE struct http1_step http1_met(const struct http1 *h, const struct htt
  * HTTP1_END    the message ends before `at`. After a head without body it comes by itself in
  *              the next step, see http1_pending(). Whatever follows is the next message.
  * HTTP1_VALUE  the bytes from `at` on, all that this step consumes, belong to the value of a
- *              traceparent or tracestate field (`name` says which). It comes in pieces, the
- *              first of which (`pos` is 1 then) has no blanks before it; of an empty value there
- *              is none. Only of requests.
+ *              traceparent, tracestate or x-request-id field (`name` says which). It comes in
+ *              pieces, the first of which (`pos` is 1 then) has no blanks before it; of an empty
+ *              value there is none. Only of requests.
  * HTTP1_STOP   the byte at `at` (after CONNECT or 101: what follows the head) is not framed,
  *              and nothing after it; `stop` says why. Every later step says so again.
  */

@@ -125,7 +125,8 @@ static int open_pins(struct daemon *daemon)
 
 static int load_programs(struct daemon *daemon, const struct options *options)
 {
-	struct engine_options wanted = {.flows = options->flows};
+	struct engine_options wanted = {.flows = options->flows,
+					.ignore_request_ids = options->ignore_request_ids};
 	struct engine_origin origin;
 	int err = engine_open(&daemon->pins, daemon->cookie, &wanted, &daemon->engine, &origin);
 

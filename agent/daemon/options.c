@@ -21,6 +21,7 @@ enum {
 	OPTION_POLICY,
 	OPTION_READERS,
 	OPTION_GOROUTINES,
+	OPTION_REQUEST_IDS,
 	OPTION_VERSION
 };
 
@@ -34,6 +35,7 @@ static const struct option long_options[] = {
     {"policy", required_argument, NULL, OPTION_POLICY},
     {"readers", required_argument, NULL, OPTION_READERS},
     {"publish-goroutines", no_argument, NULL, OPTION_GOROUTINES},
+    {"ignore-request-ids", no_argument, NULL, OPTION_REQUEST_IDS},
     {"verbose", no_argument, NULL, 'v'},
     {},
 };
@@ -52,6 +54,9 @@ static const char help[] =
     "      --publish-goroutines\n"
     "                         let profilers see what goroutines work on, too; costs one or two\n"
     "                         microseconds whenever a Go server changes goroutines\n"
+    "      --ignore-request-ids\n"
+    "                         do not believe that a call which copies the x-request-id of a\n"
+    "                         request was made for it\n"
     "      --log-level LEVEL  error, warning, info or debug (default info)\n"
     "  -v, --verbose          the same as --log-level debug\n"
     "  -h, --help             show this help\n"
@@ -143,6 +148,9 @@ static enum options_next take(struct options *options, int option)
 		return set_readers(options, optarg);
 	case OPTION_GOROUTINES:
 		options->publish_goroutines = true;
+		return OPTIONS_RUN;
+	case OPTION_REQUEST_IDS:
+		options->ignore_request_ids = true;
 		return OPTIONS_RUN;
 	case OPTION_LEVEL:
 		return set_level(options, optarg);

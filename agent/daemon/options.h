@@ -17,6 +17,7 @@ struct options {
 	enum log_level level;
 	gid_t readers;           /* group that may ask for the policy, beside root; 0: none */
 	bool publish_goroutines; /* in traces_ctx_v1 */
+	bool ignore_request_ids; /* x-request-id is no evidence */
 	const char *policy;      /* file, or NULL: the usual one, if it is there */
 };
 

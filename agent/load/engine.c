@@ -115,6 +115,7 @@ static int load(struct engine *engine, const struct pins *pins, __u64 netns_cook
 	int err;
 
 	tc->rodata->netns_id = (__u32)netns_cookie;
+	tc->rodata->use_request_ids = !options->ignore_request_ids;
 	err = bpf_map__set_max_entries(tc->maps.flows, options->flows);
 	if (!err)
 		err = node_maps_share(tc->obj, NULL, 0);

@@ -14,7 +14,8 @@
 struct engine;
 
 struct engine_options {
-	__u32 flows; /* size of a new flow table */
+	__u32 flows;             /* size of a new flow table */
+	bool ignore_request_ids; /* x-request-id is no evidence */
 };
 
 /* How a layer was opened, for the log. */

@@ -5,6 +5,7 @@
 #ifndef CTXPROP_CONTEXT_ACCOUNT_H
 #define CTXPROP_CONTEXT_ACCOUNT_H
 
+#include "context/ids.h"
 #include "context/standing.h"
 #include "context/traces.h"
 
@@ -47,13 +48,19 @@ static __always_inline void request_sub(__u64 id, __u32 what)
 	request_moved(r, before, before - what);
 }
 
-/* Sets bits of the state; returns whether they were not set before. */
-static __always_inline int request_set(struct request *r, __u32 what)
+/* Sets bits of the state; returns what it was before. */
+static __always_inline __u32 request_mark(struct request *r, __u32 what)
 {
 	__u32 before = __sync_fetch_and_or(&r->state, what);
 
 	request_moved(r, before, before | what);
-	return !(before & what);
+	return before;
+}
+
+/* The same; returns whether they were not set before. */
+static __always_inline int request_set(struct request *r, __u32 what)
+{
+	return !(request_mark(r, what) & what);
 }
 
 /* The answer to one of its calls has begun. */
@@ -138,9 +145,15 @@ static __always_inline __u64 engine_end(__u64 id)
 {
 	struct request *r = request_lookup(id);
 	struct worker *w;
+	__u32 before;
 
-	if (!r || !request_set(r, STATE_ENDED))
+	if (!r)
 		return 0;
+	before = request_mark(r, STATE_ENDED);
+	if (before & STATE_ENDED)
+		return 0;
+	if (r->request_id && (before & STATE_TAKEN))
+		request_ids_remove(r->worker.tgid, r->request_id, id);
 	w = worker_lookup(&r->worker);
 	if (w)
 		worker_restore(w, &r->worker, id);

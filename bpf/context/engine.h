@@ -36,6 +36,7 @@ static __always_inline void engine_take(__u64 id, const struct actor *a, __u64 n
 	struct request *r = request_lookup(id);
 	struct process *p = process_make(&a->key.tgid);
 	struct worker *w = a->kind == ACTOR_NOBODY ? NULL : worker_make(&a->key);
+	__u32 before;
 
 	if (!r || !p || (r->state & STATE_TAKEN))
 		return;
@@ -50,8 +51,12 @@ static __always_inline void engine_take(__u64 id, const struct actor *a, __u64 n
 		w->inherited = 0;
 		worker_publish(w, &a->key, id, r);
 	}
-	request_set(r, STATE_TAKEN);
-	/* It may have ended on another CPU before it was seen to be published. */
+	if (r->request_id)
+		request_ids_add(a->key.tgid, r->request_id, id);
+	before = request_mark(r, STATE_TAKEN);
+	/* It may have ended on another CPU before it was seen to be taken, or published. */
+	if (r->request_id && (before & STATE_ENDED))
+		request_ids_remove(a->key.tgid, r->request_id, id);
 	if (w && (r->state & STATE_ENDED))
 		worker_restore(w, &a->key, id);
 }

@@ -8,6 +8,8 @@
 
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
+#include "compat.bpf.h"
+#include "context/ids.h"
 #include "context/model.h"
 #include "context/traces.h"
 #include "context/worker.h"
@@ -82,6 +84,43 @@ struct {
 	__type(key, __u64);
 	__type(value, struct tracestate);
 } tracestates __weak SEC(".maps");
+
+/* Those of the open requests that brought an x-request-id; see context/ids.h. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, CTXPROP_REQUESTS_MAX);
+	__type(key, struct id_key);
+	__type(value, struct id_entry);
+} request_ids __weak SEC(".maps");
+
+static __always_inline struct id_entry *request_ids_lookup(__u32 tgid, __u64 number)
+{
+	struct id_key key = {.tgid = tgid, .number = number};
+
+	return bpf_map_lookup_elem(&request_ids, &key);
+}
+
+VERIFIED_ALONE int request_ids_add(__u32 tgid, __u64 number, __u64 id)
+{
+	struct id_key key = {.tgid = tgid, .number = number};
+	struct id_entry blank = {}, *e;
+
+	bpf_map_update_elem(&request_ids, &key, &blank, BPF_NOEXIST);
+	e = bpf_map_lookup_elem(&request_ids, &key);
+	if (e)
+		id_entry_add(e, id);
+	return 0;
+}
+
+static __always_inline void request_ids_remove(__u32 tgid, __u64 number, __u64 id)
+{
+	struct id_key key = {.tgid = tgid, .number = number};
+	struct id_entry *e = bpf_map_lookup_elem(&request_ids, &key);
+
+	if (e && id_entry_remove(e, id))
+		bpf_map_delete_elem(&request_ids, &key);
+}
 
 static __always_inline struct request *request_lookup(__u64 id)
 {

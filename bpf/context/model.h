@@ -38,7 +38,8 @@ _Static_assert(sizeof(struct span_context) == 32, "span_context is shared");
 	X(CONNECT, "connect", "the connection was opened for the request")                         \
 	X(FORK, "fork", "the process or thread was made for the request")                          \
 	X(WAKE, "wake", "the worker was woken for the request")                                    \
-	X(PEER, "peer", "bytes from another process of this host")
+	X(PEER, "peer", "bytes from another process of this host")                                 \
+	X(REQUEST_ID, "request-id", "the program copies the request's x-request-id")
 
 /* Why a call has no cause although something was in hand. */
 #define CTXPROP_VETO(X)                                                                            \
@@ -50,7 +51,8 @@ _Static_assert(sizeof(struct span_context) == 32, "span_context is shared");
 	X(OWN_PATH, "own-path", "the loop makes calls of its own on the same path")                \
 	X(NEW_PATH, "new-path",                                                                    \
 	  "the loop makes calls of its own, and may be doing so on this path")                     \
-	X(ENDED, "ended", "the request that the evidence names is over")
+	X(ENDED, "ended", "the request that the evidence names is over")                           \
+	X(DISAGREE, "disagree", "the program names another request than the evidence does")
 
 #define CTXPROP_EVIDENCE_ENUM(id, name, text) EVIDENCE_##id,
 enum evidence { CTXPROP_EVIDENCE(CTXPROP_EVIDENCE_ENUM) EVIDENCE_COUNT };
@@ -85,6 +87,7 @@ struct request {
 	__u32 calls;                 /* calls attributed to it in all */
 	__u32 netns;                 /* as in struct flow_key */
 	__u64 peer;                  /* the request of another process that it began last; or 0 */
+	__u64 request_id;            /* number of its x-request-id (request_id.h); 0: none */
 };
 
 /* One incoming request on its way from the packets to the worker that reads it. */

@@ -79,6 +79,7 @@ static __always_inline void peer_request_fill(struct request *r, const struct re
 	__builtin_memcpy(r->parent_id, parent->context.span_id, sizeof(r->parent_id));
 	r->arrived_ns = now_ns;
 	r->netns = parent->netns;
+	r->request_id = parent->request_id;
 	r->flags = REQUEST_PEER;
 }
 

@@ -17,6 +17,7 @@ enum http1_name {
 	HTTP1_NAME_ENCODING, /* transfer-encodin */
 	HTTP1_NAME_PARENT,   /* tracepar */
 	HTTP1_NAME_STATE,    /* tracesta */
+	HTTP1_NAME_ID,       /* x-reques */
 	HTTP1_NAME_OTHER,
 };
 
@@ -48,6 +49,8 @@ HTTP1_INLINE __u8 http1_next_name(__u8 name, __u64 word)
 		return HTTP1_NAME_PARENT;
 	if (word == HTTP1_TEXT('t', 'r', 'a', 'c', 'e', 's', 't', 'a'))
 		return HTTP1_NAME_STATE;
+	if (word == HTTP1_TEXT('x', '-', 'r', 'e', 'q', 'u', 'e', 's'))
+		return HTTP1_NAME_ID;
 	return HTTP1_NAME_OTHER;
 }
 
@@ -71,15 +74,21 @@ HTTP1_INLINE enum http1_event http1_begin_coding(struct http1 *h)
 	return HTTP1_NONE;
 }
 
-/* traceparent or tracestate: of a request, the value is shown to the caller. */
+/* Of a request, the value is shown to the caller. */
+HTTP1_INLINE enum http1_event http1_begin_shown(struct http1 *h)
+{
+	if (h->kind == HTTP1_REQUEST)
+		h->state = HTTP1_AT_TRACED;
+	return HTTP1_NONE;
+}
+
+/* traceparent or tracestate. */
 HTTP1_INLINE enum http1_event http1_begin_traced(struct http1 *h, enum http1_flags seen)
 {
 	if (h->flags & seen & HTTP1_TRACEPARENT)
 		h->flags |= HTTP1_TWO_PARENTS;
 	h->flags |= seen;
-	if (h->kind == HTTP1_REQUEST)
-		h->state = HTTP1_AT_TRACED;
-	return HTTP1_NONE;
+	return http1_begin_shown(h);
 }
 
 /* The colon has been met; `word` holds the last one to seven bytes of the name. */
@@ -97,6 +106,8 @@ HTTP1_INLINE enum http1_event http1_end_name(struct http1 *h)
 		return http1_begin_traced(h, HTTP1_TRACEPARENT);
 	if (name == HTTP1_NAME_STATE && word == HTTP1_TEXT('t', 'e', 0, 0, 0, 0, 0, 0))
 		return http1_begin_traced(h, HTTP1_TRACESTATE);
+	if (name == HTTP1_NAME_ID && word == HTTP1_TEXT('t', '-', 'i', 'd', 0, 0, 0, 0))
+		return http1_begin_shown(h);
 	if (name == HTTP1_NAME_NEW && word == HTTP1_TEXT('u', 'p', 'g', 'r', 'a', 'd', 'e', 0))
 		h->flags |= HTTP1_UPGRADE;
 	return HTTP1_NONE;
@@ -296,11 +307,13 @@ HTTP1_INLINE enum http1_event http1_begin_blank(struct http1 *h, struct http1_cu
 	return h->flags & HTTP1_TRAILERS ? HTTP1_NONE : HTTP1_BLANK;
 }
 
-/* Can a name that matters begin with this letter? C, T and U in either case. */
+/* Can a name that matters begin with this letter? C, T, U and X in either case. */
 HTTP1_INLINE int http1_may_matter(__u8 letter)
 {
 	return (letter & 0x40) &&
-	       (1u << ('c' & 31) | 1u << ('t' & 31) | 1u << ('u' & 31)) >> (letter & 31) & 1;
+	       (1u << ('c' & 31) | 1u << ('t' & 31) | 1u << ('u' & 31) | 1u << ('x' & 31)) >>
+		       (letter & 31) &
+		   1;
 }
 
 /* The first byte of a line: a blank one, or a field. A folded line is refused. */

@@ -65,7 +65,7 @@ enum http1_state {
 	HTTP1_AT_VALUE,     /* of any other field */
 	HTTP1_AT_LF,
 	HTTP1_AT_FIELD,  /* the first byte of a line */
-	HTTP1_AT_TRACED, /* value of traceparent or tracestate in a request */
+	HTTP1_AT_TRACED, /* value of traceparent, tracestate or x-request-id in a request */
 	HTTP1_AT_BLANK,  /* the LF of the blank line */
 	HTTP1_AT_BODY,
 	HTTP1_AT_CLOSE, /* a body until the connection ends */

@@ -17,6 +17,8 @@
 
 /* The network namespace that these programs serve: the low half of its cookie. */
 const volatile __u32 netns_id __weak = 0;
+/* Whether x-request-id counts as evidence. */
+const volatile __u32 use_request_ids __weak = 1;
 
 /* Ethernet with one VLAN tag: what a device carries beyond its MTU. */
 #define VLAN_ETHERNET_HEADER 18

@@ -145,6 +145,30 @@ static __always_inline void frame_start(struct frame *f, struct __sk_buff *skb, 
 	f->event = HTTP1_NONE;
 }
 
+/* A piece of an x-request-id, which is still in the window. */
+VERIFIED_ALONE int frame_request_id(const struct window *w, struct request_id *id, __u32 from,
+				    __u32 n, int first)
+{
+	if (!w || !id)
+		return 0;
+	if (first)
+		request_id_begin(id);
+	for (__u32 i = 0; i < 8 * HTTP1_SCAN_WORDS && i < n; i++)
+		request_id_feed(id, w->byte[(from + i) & (HTTP1_WINDOW - 1)]);
+	return 0;
+}
+
+/* The event is HTTP1_VALUE: is it of an x-request-id? Then it is taken in. */
+static __always_inline int frame_takes_id(const struct frame *f, struct request_id *id)
+{
+	if (f->http->name != HTTP1_NAME_ID)
+		return 0;
+	if (use_request_ids)
+		frame_request_id(&f->s->window, id, f->place - f->window, f->at - f->place,
+				 f->http->pos == 1);
+	return 1;
+}
+
 /* Which reason stands for the automaton's refusal. */
 static __always_inline __u32 frame_reason(const struct http1 *h)
 {

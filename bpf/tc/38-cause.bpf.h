@@ -8,6 +8,7 @@
 #define CTXPROP_TC_CAUSE_BPF_H
 
 #include "30-frame.bpf.h"
+#include "context/named.h"
 
 _Static_assert((SOCKET_CALLS & (SOCKET_CALLS - 1)) == 0, "indices are masked");
 
@@ -20,12 +21,20 @@ static __always_inline __u32 cause_head_start(const struct packet *p, const stru
 	return p->seq + frame->place - (frame->http->head - blank);
 }
 
+/* The head of a call has an x-request-id. */
+VERIFIED_ALONE int cause_named(struct call *call, __u64 number)
+{
+	if (call)
+		engine_named(call, number);
+	return 0;
+}
+
 /*
  * What is known about the call that began with byte `seq`: left in scratch.call. Bytes that did
  * not begin a call (a second request behind an unanswered one) belong to nothing that is known.
- * Returns 0, or -1 when nothing is known.
+ * `number` is that of the head's x-request-id, or 0. Returns 0, or -1 when nothing is known.
  */
-VERIFIED_ALONE int cause_find(struct __sk_buff *skb, __u32 seq)
+VERIFIED_ALONE int cause_find(struct __sk_buff *skb, __u32 seq, __u64 number)
 {
 	struct scratch *s = scratch_get();
 	struct bpf_sock *sk = skb->sk;
@@ -47,6 +56,8 @@ VERIFIED_ALONE int cause_find(struct __sk_buff *skb, __u32 seq)
 			break;
 		if (call->seq != seq)
 			continue;
+		if (number)
+			cause_named(call, number);
 		s->call = *call;
 		return 0;
 	}

@@ -224,7 +224,7 @@ static __always_inline void decide(struct outbound *o, const struct frame *frame
 	    policy_verdict(o->skb, o->p, o->flow, start - o->p->seq, frame->place);
 
 	decide_in_flight(o->flow);
-	cause_find(o->skb, start);
+	cause_find(o->skb, start, request_id_number(&o->flow->id));
 	reason = decide_policy(v, cause_is_known(&o->s->call));
 	o->flow->requests++;
 	if (!reason)
@@ -271,6 +271,9 @@ static __always_inline void decide_await(struct outbound *o)
 static __always_inline int decide_event(struct outbound *o, struct frame *frame)
 {
 	switch (frame->event) {
+	case HTTP1_VALUE:
+		frame_takes_id(frame, &o->flow->id);
+		return 0;
 	case HTTP1_BLANK:
 		/* While an Upgrade is unanswered nothing that follows is known to be HTTP. */
 		if (o->flow->flags & FLOW_AWAIT)
@@ -282,6 +285,7 @@ static __always_inline int decide_event(struct outbound *o, struct frame *frame)
 		if (frame->http->flags & HTTP1_UPGRADE)
 			decide_await(o);
 		frame->line = FRAME_NOWHERE;
+		o->flow->id = (struct request_id){};
 		break;
 	case HTTP1_STOP:
 		flow_make_opaque(o->flow, frame_reason(frame->http));

@@ -16,10 +16,16 @@ struct response {
 };
 
 /* A final response is complete. */
-static __always_inline void respond_done(struct serving *s)
+VERIFIED_ALONE int respond_done(struct flow *f)
 {
+	struct serving *s;
+
+	if (!f)
+		return 0;
+	s = &f->serving;
 	serving_close(s, s->open_first, REASON_SERVED_ENDED);
 	s->open_first++;
+	return 0;
 }
 
 /* A response begins: which request does it answer? Returns -1 when there is none. */
@@ -41,7 +47,7 @@ static __always_inline int respond_event(struct flow *f, __u32 event)
 		return 1;
 	}
 	if (event == HTTP1_END && s->responses.status >= 200)
-		respond_done(s);
+		respond_done(f);
 	return 0;
 }
 
@@ -88,7 +94,7 @@ static __always_inline __u32 respond_resume(const struct packet *p, struct flow 
 		return FRAME_NOWHERE;
 	}
 	if (http1_skip(&s->responses, gap) == HTTP1_END)
-		respond_done(s);
+		respond_done(f);
 	return 0;
 }
 
@@ -155,7 +161,7 @@ static __always_inline void respond_end(const struct packet *p, struct flow *f)
 	if (p->flags & TCP_FIN) {
 		f->flags |= FLOW_FIN_OUT;
 		if (s->responses.state == HTTP1_AT_CLOSE)
-			respond_done(s);
+			respond_done(f);
 		serving_cut(f);
 	}
 	if ((p->flags & TCP_RST) || (f->flags & FLOW_FIN_BOTH) == FLOW_FIN_BOTH)

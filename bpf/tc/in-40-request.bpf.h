@@ -231,6 +231,7 @@ static __always_inline __u64 request_begin(const struct flow *f, struct scratch 
 	__builtin_memset(new, 0, sizeof(*new));
 	new->arrived_ns = bpf_ktime_get_ns();
 	new->netns = netns_id;
+	new->request_id = request_id_number(&f->id);
 	if (request_context(f, s, new)) {
 		count(REASON_SERVED_CHILD);
 	} else {
@@ -248,7 +249,7 @@ static __always_inline __u64 request_begin(const struct flow *f, struct scratch 
 	return 0;
 }
 
-/* Payload offset `end` is the end of a head. */
+/* Payload offset `end` is the end of a head. Returns 0, or -1: the flow cannot be followed. */
 VERIFIED_ALONE int request_arrived(struct __sk_buff *skb, const struct packet *p, struct flow *f,
 				   __u32 end)
 {
@@ -260,10 +261,8 @@ VERIFIED_ALONE int request_arrived(struct __sk_buff *skb, const struct packet *p
 		return 0;
 	serving = &f->serving;
 	/* More than can be kept: it cannot be told any more which response is whose. */
-	if (serving_open_count(serving) >= SERVING_OPEN_MAX) {
-		serving_lose(f);
-		return 0;
-	}
+	if (serving_open_count(serving) >= SERVING_OPEN_MAX)
+		return -1;
 	slot = serving_slot(serving, serving->open_end);
 	slot->request = request_begin(f, s);
 	slot->method = serving->requests.flags & HTTP1_CALLER_FLAGS;
@@ -273,6 +272,7 @@ VERIFIED_ALONE int request_arrived(struct __sk_buff *skb, const struct packet *p
 	__sync_lock_test_and_set(&serving->open_end, serving->open_end + 1);
 	serving->span = 0;
 	serving->parent.len = serving->parent.more = 0;
+	f->id = (struct request_id){};
 	f->requests++;
 	request_deliver(skb, p, f, s);
 	return 0;
@@ -285,14 +285,18 @@ static __always_inline int request_event(struct reading *r)
 
 	switch (f->event) {
 	case HTTP1_VALUE:
+		if (frame_takes_id(f, &r->flow->id))
+			return 0;
 		if (f->http->name == HTTP1_NAME_PARENT)
 			request_parent(r->skb, r->flow, f->payload + f->place, f->at - f->place);
 		else
 			request_state(r->skb, r->flow, f->payload + f->place, f->at - f->place);
 		return 0;
 	case HTTP1_HEAD:
-		if (!(f->http->flags & HTTP1_CONNECT)) /* a tunnel, not a request */
-			request_arrived(r->skb, r->p, r->flow, f->at);
+		/* Not of a tunnel, which is no request. */
+		if (!(f->http->flags & HTTP1_CONNECT) &&
+		    request_arrived(r->skb, r->p, r->flow, f->at))
+			serving_lose(r->flow);
 		return !!(r->flow->flags & FLOW_LEARN);
 	case HTTP1_STOP:
 		serving_make_opaque(r->flow, frame_reason(f->http));

@@ -76,6 +76,7 @@ static __always_inline int learn(struct __sk_buff *skb, const struct packet *p, 
 	 */
 	f->next = p->seq;
 	http1_init(&f->http, HTTP1_REQUEST);
+	f->id = (struct request_id){};
 	count(REASON_JOINED);
 	return 1;
 }

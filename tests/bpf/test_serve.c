@@ -122,6 +122,45 @@ static void a_body_before_its_head(void **state)
 	leave();
 }
 
+#define ID "4bf92f3577b34da6"
+
+static __u64 number_of(const char *value)
+{
+	struct request_id id = {};
+
+	request_id_begin(&id);
+	for (; *value; value++)
+		request_id_feed(&id, *value);
+	return request_id_number(&id);
+}
+
+static void an_id_however_it_is_cut(void **state)
+{
+	static const char head[] = "GET / HTTP/1.1\r\nX-Request-Id: " ID " \r\nHost: a\r\n\r\n";
+	struct request request;
+	char part[sizeof(head)];
+
+	open_and_answer(state);
+	for (size_t cut = 1; cut < strlen(head); cut++) {
+		memcpy(part, head, cut);
+		part[cut] = 0;
+		server_receive(&server, part);
+		server_receive(&server, head + cut);
+		assert_int_equal(server_open_requests(&server, &request), 1);
+		assert_true(request.request_id == number_of(ID));
+		server_send(&server, OK);
+	}
+	server_receive(&server, GET);
+	assert_int_equal(server_open_requests(&server, &request), 1);
+	assert_true(request.request_id == 0);
+	server_receive(&server,
+		       "GET / HTTP/1.1\r\nx-request-id: " ID "\r\nx-request-id: " ID "\r\n\r\n");
+	server_send(&server, OK);
+	assert_int_equal(server_open_requests(&server, &request), 1);
+	assert_true(request.request_id == 0);
+	leave();
+}
+
 /* The second half of a head comes first, and is never seen again: our acknowledgement tells. */
 static void a_head_that_was_never_seen_whole(void **state)
 {
@@ -267,6 +306,7 @@ int test_serve(void)
 	    cmocka_unit_test(what_comes_again_is_read_once),
 	    cmocka_unit_test(a_response_that_is_sent_again_ends_nothing_more),
 	    cmocka_unit_test(a_body_before_its_head),
+	    cmocka_unit_test(an_id_however_it_is_cut),
 	    cmocka_unit_test(a_head_that_was_never_seen_whole),
 	    cmocka_unit_test(joined_again),
 	    cmocka_unit_test(not_joined_without_proof),

@@ -20,8 +20,10 @@ static struct table requests = {.key_size = sizeof(__u64), .value_size = sizeof(
 static struct table workers = {.key_size = sizeof(struct worker_key),
 			       .value_size = sizeof(struct worker)};
 static struct table processes = {.key_size = sizeof(__u32), .value_size = sizeof(struct process)};
+static struct table ids = {.key_size = sizeof(struct id_key),
+			   .value_size = sizeof(struct id_entry)};
 static struct table traces = {.key_size = sizeof(__u64), .value_size = sizeof(struct traces_ctx)};
-static struct table *const tables[] = {&requests, &workers, &processes, &traces};
+static struct table *const tables[] = {&requests, &workers, &processes, &ids, &traces};
 
 __u64 store_turn;
 
@@ -90,6 +92,39 @@ struct request *store_request(__u64 id)
 void store_request_delete(__u64 id)
 {
 	drop(&requests, &id);
+}
+
+struct id_entry *request_ids_lookup(__u32 tgid, __u64 number)
+{
+	struct id_key key = {.tgid = tgid, .number = number};
+
+	return find(&ids, &key);
+}
+
+int request_ids_add(__u32 tgid, __u64 number, __u64 id)
+{
+	struct id_key key = {.tgid = tgid, .number = number};
+
+	id_entry_add(make(&ids, &key), id);
+	return 0;
+}
+
+void request_ids_remove(__u32 tgid, __u64 number, __u64 id)
+{
+	struct id_key key = {.tgid = tgid, .number = number};
+	struct id_entry *e = find(&ids, &key);
+
+	if (e && id_entry_remove(e, id))
+		drop(&ids, &key);
+}
+
+size_t store_ids_count(void)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < ids.used; i++)
+		count += ids.slot[i].live;
+	return count;
 }
 
 struct worker *worker_lookup(const struct worker_key *key)

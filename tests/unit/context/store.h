@@ -11,11 +11,15 @@
 #include <string.h>
 #include <sys/cdefs.h>
 
+#include "context/ids.h"
 #include "context/traces.h"
 #include "context/worker.h"
 
 struct request *request_lookup(__u64 id);
 struct request *request_make(__u64 id);
+struct id_entry *request_ids_lookup(__u32 tgid, __u64 number);
+int request_ids_add(__u32 tgid, __u64 number, __u64 id);
+void request_ids_remove(__u32 tgid, __u64 number, __u64 id);
 struct worker *worker_lookup(const struct worker_key *key);
 struct worker *worker_make(const struct worker_key *key);
 void worker_delete(const struct worker_key *key);
@@ -38,6 +42,9 @@ void store_clear(void);
 /* A request that has arrived, with this id as span id, too. */
 struct request *store_request(__u64 id);
 void store_request_delete(__u64 id);
+
+/* How many numbers of x-request-id are known. */
+size_t store_ids_count(void);
 
 /* What profilers see of a thread; NULL: nothing. */
 const struct traces_ctx *store_traces(__u32 tgid, __u32 tid);

@@ -122,6 +122,21 @@ static void each_field_has_its_flag(void **state)
 	}
 }
 
+/* What is shown of the fields' values, their names as one letter. */
+static void values_are_shown_however_they_are_cut(void **state)
+{
+	static const char shown[] = "i4bf92f35 77p00-as(b) ";
+
+	(void)state;
+	begin("GET / HTTP/1.1\r\nx-request-ids: a\r\nX-Request-ID:\t 4bf92f35 77\r\n"
+	      "x-request-i: b\r\ntraceparent: 00-a\r\nTRACESTATE:(b) \r\nx-request-id:\r\n\r\n");
+	for (size_t cut = 0; cut < used; cut++) {
+		blank(cut);
+		assert_int_equal(run.values_len, strlen(shown));
+		assert_memory_equal(run.values, shown, strlen(shown));
+	}
+}
+
 static void a_field_is_found_after_a_kilobyte_of_others(void **state)
 {
 	(void)state;
@@ -232,6 +247,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_field_is_found_in_any_case),
 	    cmocka_unit_test(each_field_has_its_flag),
+	    cmocka_unit_test(values_are_shown_however_they_are_cut),
 	    cmocka_unit_test(a_field_is_found_after_a_kilobyte_of_others),
 	    cmocka_unit_test(a_field_is_found_however_it_is_cut),
 	    cmocka_unit_test(a_body_or_a_trailer_has_no_fields),

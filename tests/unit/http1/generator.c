@@ -29,7 +29,9 @@ static const char *const names[] = {"Host",
 				    "Content-Lengthy",
 				    "TE",
 				    "Upgrade-Insecure-Requests",
-				    "x-content-length"};
+				    "x-content-length",
+				    "X-Request-ID",
+				    "x-request-identity"};
 static const char *const values[] = {"a",
 				     "",
 				     "text/html, */*;q=0.8",

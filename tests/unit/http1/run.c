@@ -93,8 +93,11 @@ static void put_value(struct run *run, const void *bytes, size_t len)
 /* Window bytes [from, to) are a piece of a value. */
 static void show(struct runner *r, uint32_t from, uint32_t to)
 {
+	static const char letters[] = {
+	    [HTTP1_NAME_PARENT] = 'p', [HTTP1_NAME_STATE] = 's', [HTTP1_NAME_ID] = 'i'};
+
 	if (r->http.pos == 1)
-		put_value(r->run, r->http.name == HTTP1_NAME_PARENT ? "p" : "s", 1);
+		put_value(r->run, &letters[r->http.name], 1);
 	if (from == to || (r->http.pos == 1 && http1_is_blank(r->window[from])))
 		r->run->fault = "a piece of a value that is none";
 	put_value(r->run, r->window + from, to - from);

@@ -28,8 +28,8 @@ struct run {
 	struct run_mark marks[RUN_MARKS_MAX];
 	size_t count;
 	size_t steps;
-	char values[RUN_VALUES_MAX]; /* those of HTTP1_VALUE; before each one, 'p' or 's' for its
-					name */
+	char values[RUN_VALUES_MAX]; /* those of HTTP1_VALUE; before each one, 'p', 's' or 'i'
+					for its name */
 	size_t values_len;
 	const char *fault; /* a rule of the interface that was broken, or NULL */
 };
