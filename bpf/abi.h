@@ -19,6 +19,20 @@
 
 /* Default number of flows; a load-time option of the daemon. */
 #define CTXPROP_FLOWS_DEFAULT 131072
+/* The programs of a device's hooks, by their places in the map `programs` (tc/entry.bpf.c). */
+enum entry_program { ENTRY_IN_ETH, ENTRY_IN_IP, ENTRY_OUT_ETH, ENTRY_OUT_IP, ENTRY_PROGRAMS };
+/* Where in a packet's cb an entry program leaves its network namespace. */
+#define ENTRY_CB 4
+
+/* Namespaces as far as the mark of a packet tells them apart (tc/10-packet.bpf.h). */
+#define ATTENDED_MAX 16384
+
+/* The network namespaces in which one daemon works: a bit for each, by its id modulo ATTENDED_MAX.
+ */
+struct attended {
+	__u64 namespace[ATTENDED_MAX / 64];
+};
+
 /* Closed flows whose offset is remembered for packets of TIME_WAIT. */
 #define CTXPROP_LINGER_MAX 65536
 

@@ -57,7 +57,7 @@ enum policy_dimension {
 	POLICY_FROM,   /* address of the client; IPv4 as ::ffff:a.b.c.d */
 	POLICY_TO,     /* address of the server */
 	POLICY_PORT,   /* of the server */
-	POLICY_DEVICE, /* ifindex */
+	POLICY_DEVICE, /* policy_device() */
 	POLICY_CGROUP, /* id; nested */
 	POLICY_HOST,   /* policy_host_*() of the Host field; nested */
 	POLICY_DIMENSIONS,
@@ -67,6 +67,12 @@ enum policy_dimension {
 struct policy_number {
 	__u64 high, low;
 };
+
+/* A device of a network namespace, which is named as in struct flow_key. */
+static inline __u64 policy_device(__u32 netns, __u32 ifindex)
+{
+	return (__u64)netns << 32 | ifindex;
+}
 
 struct policy_vector {
 	__u64 word[POLICY_WORDS]; /* rule i: bit i % 64 of word i / 64 */

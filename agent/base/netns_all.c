@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <sched.h>
-#include <stdio.h>
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
 #include "base/netns.h"
 #include "base/netns_all.h"
+#include "base/netns_walk.h"
 
 static bool knows_inode(const struct netns_set *set, __u64 inode)
 {
@@ -35,9 +33,10 @@ static int add(struct netns_set *set, __u64 inode, __u64 cookie)
 }
 
 /* Visit a namespace for its cookie. What vanished meanwhile, or is none, is no error. */
-static int add_path(struct netns_set *set, const char *path)
+static int add_way(const struct netns_way *way, void *data)
 {
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct netns_set *set = data;
+	_cleanup_close_ int fd = open(way->path, O_RDONLY | O_CLOEXEC);
 	struct stat status;
 	__u64 cookie;
 	int err;
@@ -54,40 +53,6 @@ static int add_path(struct netns_set *set, const char *path)
 	return err ? err : add(set, status.st_ino, cookie);
 }
 
-static int add_processes(struct netns_set *set)
-{
-	_cleanup_closedir_ DIR *dir = opendir("/proc");
-	struct dirent *entry;
-	char path[PATH_MAX];
-	int err = 0;
-
-	if (!dir)
-		return -errno;
-	while (!err && (entry = readdir(dir))) {
-		if (!isdigit((unsigned char)entry->d_name[0]))
-			continue;
-		snprintf(path, sizeof(path), "/proc/%s/ns/net", entry->d_name);
-		err = add_path(set, path);
-	}
-	return err;
-}
-
-static int add_named(struct netns_set *set)
-{
-	_cleanup_closedir_ DIR *dir = opendir("/run/netns");
-	struct dirent *entry;
-	char path[PATH_MAX];
-	int err = 0;
-
-	while (!err && dir && (entry = readdir(dir))) {
-		if (entry->d_name[0] == '.')
-			continue;
-		snprintf(path, sizeof(path), "/run/netns/%s", entry->d_name);
-		err = add_path(set, path);
-	}
-	return err;
-}
-
 int netns_find_all(struct netns_set *ret_set)
 {
 	_cleanup_close_ int home = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
@@ -96,9 +61,7 @@ int netns_find_all(struct netns_set *ret_set)
 	*ret_set = (struct netns_set){};
 	if (home < 0)
 		return -errno;
-	err = add_processes(ret_set);
-	if (!err)
-		err = add_named(ret_set);
+	err = netns_walk(true, add_way, ret_set);
 	/* Going home cannot fail: this thread came from there and kept the right to setns(). */
 	if (setns(home, CLONE_NEWNET) && ret_set->count)
 		abort();

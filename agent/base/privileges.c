@@ -88,7 +88,7 @@ static void bound(__u64 mask)
 			prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
 }
 
-int privileges_drop(bool uprobe_events, bool *ret_admin)
+int privileges_drop(bool enters_netns, bool uprobe_events, bool *ret_admin)
 {
 	struct rights rights;
 	__u64 mask = 0;
@@ -100,8 +100,8 @@ int privileges_drop(bool uprobe_events, bool *ret_admin)
 		err = limit_rights(rights, mask, false);
 	if (err)
 		return err;
-	*ret_admin =
-	    uprobe_events && uprobe_refused() && rights.data[0].permitted & 1U << CAP_SYS_ADMIN;
+	*ret_admin = (enters_netns || (uprobe_events && uprobe_refused())) &&
+		     rights.data[0].permitted & 1U << CAP_SYS_ADMIN;
 	if (*ret_admin)
 		mask |= 1ULL << CAP_SYS_ADMIN;
 	err = limit_rights(rights, ~0ULL, false);

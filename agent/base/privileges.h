@@ -10,9 +10,10 @@
  *
  *   CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON   maps, attaching to devices, probes
  *   CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH   the programs of other users and containers, to probe them
- *   CAP_SYS_ADMIN                         only where the kernel wants it for uprobes that are
- *                                         perf events, if such are used: ret_admin
+ *   CAP_SYS_ADMIN                         to enter other network namespaces, or where the kernel
+ *                                         wants it for uprobes that are perf events, if such are
+ *                                         used: ret_admin
  */
-int privileges_drop(bool uprobe_events, bool *ret_admin);
+int privileges_drop(bool enters_netns, bool uprobe_events, bool *ret_admin);
 
 #endif

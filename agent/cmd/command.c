@@ -14,7 +14,7 @@
 static const struct option known[] = {
     {"json", no_argument, NULL, 'j'},     {"statistics", no_argument, NULL, 's'},
     {"force", no_argument, NULL, 'f'},    {"processes", no_argument, NULL, 'p'},
-    {"extended", no_argument, NULL, 'e'},
+    {"extended", no_argument, NULL, 'e'}, {"all", no_argument, NULL, 'a'},
 };
 static const char *const meanings[] = {
     "print JSON",
@@ -22,6 +22,7 @@ static const char *const meanings[] = {
     "detach although connections will break",
     "show who reads and writes: process, thread, descriptor",
     "show state, age, bytes, reuse, namespace and cgroup of the socket",
+    "of all network namespaces in which the same ctxpropd works",
 };
 #define KNOWN (sizeof(known) / sizeof(known[0]))
 
@@ -57,6 +58,7 @@ static void set_flag(struct command_flags *flags, int letter)
 	flags->force |= letter == 'f';
 	flags->processes |= letter == 'p';
 	flags->extended |= letter == 'e';
+	flags->all |= letter == 'a';
 }
 
 static int run_here(const struct command *command, const struct command_flags *flags)

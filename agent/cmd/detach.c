@@ -16,6 +16,7 @@
 
 /* What is known of the connections that would break. */
 struct damage {
+	__u32 netns;           /* as in struct flow_key */
 	unsigned long shifted; /* flows whose numbers are shifted */
 	unsigned int unknown;  /* layers of another build, which cannot be read */
 };
@@ -40,7 +41,7 @@ static int assess_layer(const char *path, const char *name, void *data)
 		return 0;
 	}
 	_cleanup_close_ int fd = bpf_obj_get(pins_map_path(map, path, "flows"));
-	int err = fd < 0 ? fd : table_count(fd, &total, &shifted);
+	int err = fd < 0 ? fd : table_count(fd, damage->netns, &total, &shifted);
 
 	if (!err)
 		damage->shifted += shifted;
@@ -95,7 +96,7 @@ static int refuse_damage(const struct damage *damage)
 /* Editing is off while the flows are counted, or another one might get an offset. */
 static int assess(const struct pins *pins, struct damage *ret_damage)
 {
-	*ret_damage = (struct damage){};
+	*ret_damage = (struct damage){.netns = (__u32)pins->cookie};
 	pins_each(pins->netns_dir, pause_layer, NULL);
 	return pins_each(pins->netns_dir, assess_layer, ret_damage);
 }

@@ -9,7 +9,6 @@
 #include "base/address.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/netns.h"
 #include "base/reason_names.h"
 #include "cmd/command.h"
 #include "cmd/flow_socket.h"
@@ -23,6 +22,7 @@
 /* Where the flows are printed to. */
 struct listing {
 	__u64 now_ns;
+	__u32 netns;   /* of which network namespace; 0: of all */
 	json_t *array; /* NULL: text */
 	const struct command_flags *flags;
 	struct records sockets; /* empty where they are not asked for, or not followed */
@@ -62,6 +62,8 @@ static void print_flow(const struct listing *listing, const struct flow_key *key
 	       flow->flags & FLOW_SERVER      ? "  server"
 	       : flow->flags & FLOW_FORWARDED ? "  forwarded"
 					      : "");
+	if (!listing->netns)
+		printf("  netns:%x", key->netns);
 	flow_socket_print(records_find(&listing->sockets, key), listing->flags, listing->now_ns);
 	putchar('\n');
 }
@@ -69,11 +71,12 @@ static void print_flow(const struct listing *listing, const struct flow_key *key
 static json_t *flow_json(const struct listing *listing, const struct flow_key *key,
 			 const struct flow *flow)
 {
-	char src[ADDRESS_TEXT_MAX], dst[ADDRESS_TEXT_MAX];
+	char src[ADDRESS_TEXT_MAX], dst[ADDRESS_TEXT_MAX], netns[2 * sizeof(key->netns) + 1];
 
-	return json_pack("{ss, si, ss, si, ss, ss?, sb, sb, sI, sI, sI, si, sI, so}", "src",
-			 address_text(src, key->src), "sport", be16toh(key->sport), "dst",
-			 address_text(dst, key->dst), "dport", be16toh(key->dport), "state",
+	snprintf(netns, sizeof(netns), "%x", key->netns);
+	return json_pack("{ss, ss, si, ss, si, ss, ss?, sb, sb, sI, sI, sI, si, sI, so}", "netns",
+			 netns, "src", address_text(src, key->src), "sport", be16toh(key->sport),
+			 "dst", address_text(dst, key->dst), "dport", be16toh(key->dport), "state",
 			 state_of(flow), "reason", reason_of(flow), "forwarded",
 			 !!(flow->flags & FLOW_FORWARDED), "server", !!(flow->flags & FLOW_SERVER),
 			 "requests", (json_int_t)flow->requests, "injected",
@@ -87,6 +90,8 @@ static void list_flow(const struct flow_key *key, const struct flow *flow, void 
 {
 	const struct listing *listing = data;
 
+	if (listing->netns && key->netns != listing->netns)
+		return;
 	if (listing->array)
 		json_array_append_new(listing->array, flow_json(listing, key, flow));
 	else
@@ -97,14 +102,11 @@ static void list_flow(const struct flow_key *key, const struct flow *flow, void 
 static int read_sockets(struct listing *listing)
 {
 	const struct command_flags *flags = listing->flags;
-	__u64 cookie;
 	int err;
 
 	if (!flags->json && !flags->processes && !flags->extended)
 		return COMMAND_OK;
-	err = netns_cookie(&cookie);
-	if (!err)
-		err = records_read(cookie, &listing->sockets);
+	err = records_read(listing->netns, &listing->sockets);
 	if (!err || flags->json)
 		return COMMAND_OK;
 	return command_refuse("what is known of sockets cannot be read: %s",
@@ -131,7 +133,9 @@ static int list_flows(int fd, struct listing *listing)
 int command_flows(const struct pins *pins, const struct command_flags *flags)
 {
 	_cleanup_close_ int fd = command_open_map(pins, "flows");
-	struct listing listing = {.now_ns = clock_now_ns(), .flags = flags};
+	struct listing listing = {.now_ns = clock_now_ns(),
+				  .netns = flags->all ? 0 : (__u32)pins->cookie,
+				  .flags = flags};
 	int exit_code;
 
 	if (fd < 0)

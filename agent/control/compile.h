@@ -7,7 +7,7 @@
 
 /* The numbers that names stand for in this namespace. 0: there is no such thing just now. */
 struct policy_names {
-	__u32 (*device)(const char *name, void *data);
+	__u64 (*device)(const char *name, void *data); /* policy_device() */
 	__u64 (*cgroup)(const char *path, void *data);
 	void *data;
 };

@@ -13,13 +13,13 @@
 #include "base/notify.h"
 #include "base/privileges.h"
 #include "daemon/daemon.h"
-#include "daemon/devices.h"
 #include "daemon/follow.h"
-#include "daemon/layers.h"
 #include "daemon/runtimes_log.h"
 #include "daemon/policies.h"
 #include "daemon/requests.h"
+#include "daemon/sites.h"
 #include "daemon/upkeep.h"
+#include "flows/gc.h"
 #include "flows/table.h"
 #include "load/control.h"
 #include "load/engine.h"
@@ -36,8 +36,7 @@ struct daemon {
 	__u64 cookie;
 	int lock_fd, signal_fd;
 	struct engine *engine;
-	struct attacher attacher;
-	struct devices *devices;
+	struct sites *sites;
 	struct upkeep upkeep;
 	struct runtimes *runtimes; /* NULL: requests are not followed */
 	struct policies policies;
@@ -126,7 +125,8 @@ static int open_pins(struct daemon *daemon)
 static int load_programs(struct daemon *daemon, const struct options *options)
 {
 	struct engine_options wanted = {.flows = options->flows,
-					.ignore_request_ids = options->ignore_request_ids};
+					.ignore_request_ids = options->ignore_request_ids,
+					.shared = wanted_any(&options->wanted)};
 	struct engine_origin origin;
 	int err = engine_open(&daemon->pins, daemon->cookie, &wanted, &daemon->engine, &origin);
 
@@ -143,7 +143,6 @@ static int load_programs(struct daemon *daemon, const struct options *options)
 			    origin.flows, options->flows);
 	log_info("%s %s, room for %u flows", origin.adopted ? "adopted" : "made",
 		 daemon->pins.layer_dir, origin.flows);
-	layers_pause_others(&daemon->pins);
 	return 0;
 }
 
@@ -213,22 +212,31 @@ static int listen_for_requests(struct daemon *daemon, const struct options *opti
 	return err;
 }
 
-static int attach_all(struct daemon *daemon, const struct options *options)
+/* Nothing will ever be heard again of the flows of a network namespace that is gone. */
+static void forget_flows(bool (*gone)(__u32 netns, void *data), void *gone_data, void *data)
 {
-	struct attacher *attacher = &daemon->attacher;
-	int err = choose_way(options->way, &attacher->way);
+	const struct daemon *daemon = data;
+	struct gc_result result;
+	int err = gc_remove_gone(engine_flows_fd(daemon->engine), engine_carried_fd(daemon->engine),
+				 gone, gone_data, &result);
 
 	if (err)
-		return err;
-	attacher->layer_dir = daemon->pins.layer_dir;
-	engine_programs(daemon->engine, attacher->prog_fd);
-	err = devices_open(attacher, &daemon->devices);
-	if (err)
-		return failed("network devices", err);
-	/* A device that still runs old programs needs their pins, to be recognised next time. */
-	if (!devices_left_behind(daemon->devices))
-		err = engine_drop_old_programs(daemon->engine);
-	return err ? failed("unpinning old programs", err) : 0;
+		log_warning("flows of network namespaces that are gone: %s", strerror(-err));
+	else if (result.removed)
+		log_info("removed %lu flows of network namespaces that are gone", result.removed);
+}
+
+static int attach_all(struct daemon *daemon, const struct options *options)
+{
+	struct sites_options wanted = {.engine = daemon->engine,
+				       .wanted = &options->wanted,
+				       .cookie = daemon->cookie,
+				       .on_gone = forget_flows,
+				       .data = daemon};
+	int err = choose_way(options->way, &wanted.way);
+
+	return err ? err
+		   : sites_open(&wanted, &daemon->pins, take_fd(&daemon->lock_fd), &daemon->sites);
 }
 
 static int start(struct daemon *daemon, const struct options *options)
@@ -237,7 +245,7 @@ static int start(struct daemon *daemon, const struct options *options)
 
 	if (err)
 		return err;
-	features_raise_memlock();
+	features_raise_limits();
 	daemon->signal_fd = take_signals();
 	if (daemon->signal_fd < 0)
 		return failed("signals", daemon->signal_fd);
@@ -257,9 +265,7 @@ static int start(struct daemon *daemon, const struct options *options)
 		err = attach_all(daemon, options);
 	if (err)
 		return err;
-	err = upkeep_start(&daemon->upkeep, engine_counters_fd(daemon->engine),
-			   engine_flows_fd(daemon->engine), engine_carried_fd(daemon->engine),
-			   options->gc_seconds);
+	err = upkeep_start(&daemon->upkeep, daemon->sites, daemon->engine, options->gc_seconds);
 	return err ? failed("counters", err) : 0;
 }
 
@@ -281,7 +287,7 @@ static int wait_for_news(struct daemon *daemon, int timeout_ms)
 {
 	struct pollfd fds[] = {
 	    {.fd = daemon->signal_fd, .events = POLLIN},
-	    {.fd = devices_fd(daemon->devices), .events = POLLIN},
+	    {.fd = sites_fd(daemon->sites), .events = POLLIN},
 	    {.fd = control_server_fd(daemon->requests.server), .events = POLLIN},
 	    {.fd = runtimes_fd(daemon->runtimes), .events = POLLIN},
 	};
@@ -291,7 +297,7 @@ static int wait_for_news(struct daemon *daemon, int timeout_ms)
 		return errno == EINTR ? 0 : -errno;
 	if (fds[0].revents && handle_signal(daemon))
 		return 1;
-	err = fds[1].revents ? devices_update(daemon->devices) : 0;
+	err = fds[1].revents ? sites_update(daemon->sites) : 0;
 	if (fds[2].revents)
 		control_server_read(daemon->requests.server);
 	if (daemon->runtimes)
@@ -300,27 +306,38 @@ static int wait_for_news(struct daemon *daemon, int timeout_ms)
 	return err;
 }
 
+/* What is due by the clock. Returns the milliseconds until there is more to do. */
+static int do_what_is_due(struct daemon *daemon)
+{
+	int upkeep_ms = upkeep_do(&daemon->upkeep), look_ms = sites_look(daemon->sites);
+
+	return look_ms >= 0 && look_ms < upkeep_ms ? look_ms : upkeep_ms;
+}
+
 static int run(struct daemon *daemon)
 {
 	int news = 0;
 
 	while (!news)
-		news = wait_for_news(daemon, upkeep_do(&daemon->upkeep));
+		news = wait_for_news(daemon, do_what_is_due(daemon));
 	return news < 0 ? failed("waiting for news", news) : 0;
 }
 
 /* All is attached: what comes now needs less than what was before. */
-static void be_ready(const struct daemon *daemon)
+static void be_ready(const struct daemon *daemon, bool enters_netns)
 {
-	size_t count = devices_attached(daemon->devices);
+	size_t count = sites_devices(daemon->sites), sites = sites_count(daemon->sites);
 	bool admin = false;
-	int err = privileges_drop(!uprobe_has_links(), &admin);
+	int err = privileges_drop(enters_netns, !uprobe_has_links(), &admin);
 
 	if (err)
 		log_warning("capabilities that are not needed any more stay: %s", strerror(-err));
-	if (admin)
+	if (admin && !enters_netns)
 		log_info("CAP_SYS_ADMIN stays: this kernel wants it for uprobes");
-	log_info("ready: %zu device%s", count, count == 1 ? "" : "s");
+	if (enters_netns)
+		log_info("ready: %zu devices in %zu network namespaces", count, sites);
+	else
+		log_info("ready: %zu device%s", count, count == 1 ? "" : "s");
 	notify_manager("READY=1");
 }
 
@@ -332,7 +349,8 @@ static void leave(struct daemon *daemon)
 
 	notify_manager("STOPPING=1");
 	if (!err)
-		err = table_count(engine_flows_fd(daemon->engine), &total, &shifted);
+		err =
+		    table_count(engine_flows_fd(daemon->engine), TABLE_ANYWHERE, &total, &shifted);
 	if (err)
 		failed("stopping to edit", err);
 	else
@@ -343,7 +361,7 @@ static void leave(struct daemon *daemon)
 
 static void close_all(struct daemon *daemon)
 {
-	devices_close(daemon->devices);
+	sites_close(daemon->sites);
 	requests_close(&daemon->requests);
 	runtimes_close(daemon->runtimes);
 	policies_close(&daemon->policies);
@@ -360,7 +378,7 @@ int daemon_run(const struct options *options)
 	log_info("ctxpropd %s starts", CTXPROP_VERSION);
 	err = start(&daemon, options);
 	if (!err) {
-		be_ready(&daemon);
+		be_ready(&daemon, wanted_any(&options->wanted));
 		err = run(&daemon);
 		leave(&daemon);
 	}

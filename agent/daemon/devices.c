@@ -19,8 +19,8 @@ struct device {
 
 struct devices {
 	const struct attacher *attacher;
+	const char *place; /* what stands before the names of devices in the log */
 	struct links_handler handler;
-	struct links_monitor *monitor;
 	struct device *table;
 	size_t count, room;
 };
@@ -48,13 +48,15 @@ static struct device *add(struct devices *devices, const struct link *link)
 	return &devices->table[devices->count++];
 }
 
-static void log_attached(const struct link *link, const char *what, const enum attach_way *ways)
+static void log_attached(const struct devices *devices, const struct link *link, const char *what,
+			 const enum attach_way *ways)
 {
 	if (ways[HOOK_IN] == ways[HOOK_OUT])
-		log_info("%s: %s (%s)", link->name, what, attach_way_name(ways[HOOK_IN]));
+		log_info("%s%s: %s (%s)", devices->place, link->name, what,
+			 attach_way_name(ways[HOOK_IN]));
 	else
-		log_info("%s: %s (%s in, %s out)", link->name, what, attach_way_name(ways[HOOK_IN]),
-			 attach_way_name(ways[HOOK_OUT]));
+		log_info("%s%s: %s (%s in, %s out)", devices->place, link->name, what,
+			 attach_way_name(ways[HOOK_IN]), attach_way_name(ways[HOOK_OUT]));
 }
 
 static void attach(struct devices *devices, struct device *device, bool existed)
@@ -67,11 +69,11 @@ static void attach(struct devices *devices, struct device *device, bool existed)
 	device->failed = err;
 	device->behind = err && existed;
 	if (err)
-		log_error("%s: not attached%s: %s", link->name,
+		log_error("%s%s: not attached%s: %s", devices->place, link->name,
 			  existed ? ", the programs of an earlier daemon stay" : "",
 			  strerror(-err));
 	else
-		log_attached(link, existed ? "programs replaced" : "attached", ways);
+		log_attached(devices, link, existed ? "programs replaced" : "attached", ways);
 }
 
 /* A device is new, or the first news of it since the daemon started. */
@@ -83,7 +85,7 @@ static void meet(struct devices *devices, struct device *device)
 	if (existed)
 		attach(devices, device, true);
 	else if (why_not)
-		log_debug("%s: not attached: %s", device->link.name, why_not);
+		log_debug("%s%s: not attached: %s", devices->place, device->link.name, why_not);
 	else if (device->link.up)
 		attach(devices, device, false);
 }
@@ -91,7 +93,7 @@ static void meet(struct devices *devices, struct device *device)
 static void renew(struct devices *devices, struct device *device, const struct link *link)
 {
 	if (strcmp(device->link.name, link->name) != 0)
-		log_info("%s: renamed to %s", device->link.name, link->name);
+		log_info("%s%s: renamed to %s", devices->place, device->link.name, link->name);
 	device->link = *link;
 	if (!link->up)
 		device->failed = false;
@@ -109,7 +111,7 @@ static void on_link(const struct link *link, void *data)
 	} else {
 		device = add(devices, link);
 		if (!device) {
-			log_error("%s: not attached: out of memory", link->name);
+			log_error("%s%s: not attached: out of memory", devices->place, link->name);
 			return;
 		}
 		meet(devices, device);
@@ -126,7 +128,7 @@ static void on_gone(int ifindex, void *data)
 		return;
 	if (device->attached || device->behind) {
 		attach_forget(devices->attacher->layer_dir, ifindex);
-		log_info("%s: gone", device->link.name);
+		log_info("%s%s: gone", devices->place, device->link.name);
 	}
 	*device = devices->table[--devices->count];
 }
@@ -140,12 +142,12 @@ static void on_filters_lost(int ifindex, void *data)
 	if (!device || !device->attached ||
 	    attach_count(devices->attacher->layer_dir, ifindex) == HOOKS)
 		return;
-	log_warning("%s: somebody removed our classifiers; attaching again", device->link.name);
+	log_warning("%s%s: somebody removed our classifiers; attaching again", devices->place,
+		    device->link.name);
 	attach(devices, device, false);
 }
 
-/* Read all devices anew: at start, and when news were lost. */
-static int read_all(struct devices *devices)
+int devices_read(struct devices *devices)
 {
 	int err;
 
@@ -173,18 +175,15 @@ static int forget_if_gone(const char *path, const char *name, void *data)
 static int start(struct devices *devices)
 {
 	char links[PINS_PATH_MAX];
-	int err = links_monitor_open(&devices->handler, &devices->monitor);
+	int err = devices_read(devices);
 
-	/* First subscribe, then dump: a device between the two is told twice, not never. */
-	if (!err)
-		err = read_all(devices);
 	if (err)
 		return err;
 	pins_join(links, devices->attacher->layer_dir, "links");
 	return pins_each(links, forget_if_gone, devices);
 }
 
-int devices_open(const struct attacher *attacher, struct devices **ret_devices)
+int devices_open(const struct attacher *attacher, const char *place, struct devices **ret_devices)
 {
 	struct devices *devices = calloc(1, sizeof(*devices));
 	int err;
@@ -192,6 +191,7 @@ int devices_open(const struct attacher *attacher, struct devices **ret_devices)
 	if (!devices)
 		return -ENOMEM;
 	devices->attacher = attacher;
+	devices->place = place;
 	devices->handler = (struct links_handler){on_link, on_gone, on_filters_lost, devices};
 	err = start(devices);
 	if (err)
@@ -201,19 +201,9 @@ int devices_open(const struct attacher *attacher, struct devices **ret_devices)
 	return err;
 }
 
-int devices_fd(const struct devices *devices)
+void devices_tell(struct devices *devices, const struct nlmsghdr *message)
 {
-	return links_monitor_fd(devices->monitor);
-}
-
-int devices_update(struct devices *devices)
-{
-	int err = links_monitor_read(devices->monitor);
-
-	if (err != -ENOBUFS)
-		return err;
-	log_warning("news of devices were lost; reading all devices again");
-	return read_all(devices);
+	links_tell(message, &devices->handler);
 }
 
 size_t devices_attached(const struct devices *devices)
@@ -237,7 +227,6 @@ void devices_close(struct devices *devices)
 {
 	if (!devices)
 		return;
-	links_monitor_close(devices->monitor);
 	free(devices->table);
 	free(devices);
 }

@@ -20,6 +20,7 @@ enum {
 	OPTION_LEVEL,
 	OPTION_POLICY,
 	OPTION_READERS,
+	OPTION_NETNS,
 	OPTION_GOROUTINES,
 	OPTION_REQUEST_IDS,
 	OPTION_VERSION
@@ -34,6 +35,7 @@ static const struct option long_options[] = {
     {"log-level", required_argument, NULL, OPTION_LEVEL},
     {"policy", required_argument, NULL, OPTION_POLICY},
     {"readers", required_argument, NULL, OPTION_READERS},
+    {"netns", required_argument, NULL, OPTION_NETNS},
     {"publish-goroutines", no_argument, NULL, OPTION_GOROUTINES},
     {"ignore-request-ids", no_argument, NULL, OPTION_REQUEST_IDS},
     {"verbose", no_argument, NULL, 'v'},
@@ -45,6 +47,9 @@ static const char help[] =
     "Put a W3C traceparent header into every plaintext HTTP/1 request that leaves this\n"
     "network namespace. Runs in the foreground; stop it with SIGTERM.\n"
     "\n"
+    "      --netns WHICH      work in other network namespaces, too: all of this host, or those\n"
+    "                         below /run/netns whose name fits a pattern; may be repeated\n"
+    "                         (default self: only in this one)\n"
     "      --flows N          size of the flow table (default %d)\n"
     "      --gc-interval S    seconds between two looks for dead flows (default %d)\n"
     "      --attach WAY       tcx, clsact or auto (default auto: tcx where the kernel has it)\n"
@@ -116,6 +121,16 @@ static enum options_next set_readers(struct options *options, const char *value)
 	return OPTIONS_RUN;
 }
 
+static enum options_next set_netns(struct options *options, const char *value)
+{
+	char wanted[64];
+
+	if (!wanted_add(&options->wanted, value))
+		return OPTIONS_RUN;
+	snprintf(wanted, sizeof(wanted), "no more than %d patterns", WANTED_PATTERNS_MAX);
+	return refuse("netns", value, wanted);
+}
+
 static enum options_next set_level(struct options *options, const char *value)
 {
 	int level = log_level_by_name(value);
@@ -152,6 +167,8 @@ static enum options_next take(struct options *options, int option)
 	case OPTION_REQUEST_IDS:
 		options->ignore_request_ids = true;
 		return OPTIONS_RUN;
+	case OPTION_NETNS:
+		return set_netns(options, optarg);
 	case OPTION_LEVEL:
 		return set_level(options, optarg);
 	case 'v':

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "base/log.h"
+#include "daemon/wanted.h"
 #include "load/attach.h"
 
 struct options {
@@ -19,6 +20,7 @@ struct options {
 	bool publish_goroutines; /* in traces_ctx_v1 */
 	bool ignore_request_ids; /* x-request-id is no evidence */
 	const char *policy;      /* file, or NULL: the usual one, if it is there */
+	struct wanted wanted;    /* network namespaces to work in */
 };
 
 /* What is left to do after the command line was read. */

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/cgroup.h"
 #include "base/log.h"
+#include "base/netns.h"
 #include "control/compile.h"
 #include "control/policy_file.h"
 #include "daemon/policies.h"
@@ -18,9 +19,14 @@ static __u64 fold(__u64 *named, __u64 number)
 	return number;
 }
 
-static __u32 device_number(const char *name, void *data)
+/* A device of the daemon's own namespace. */
+static __u64 device_number(const char *name, void *data)
 {
-	return (__u32)fold(data, if_nametoindex(name));
+	__u32 ifindex = if_nametoindex(name);
+	__u64 cookie;
+
+	return fold(data,
+		    !ifindex || netns_cookie(&cookie) ? 0 : policy_device((__u32)cookie, ifindex));
 }
 
 static __u64 cgroup_number(const char *path, void *data)

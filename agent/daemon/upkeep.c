@@ -21,26 +21,38 @@ static int read_room(int flows_fd, __u32 *ret_room)
 	return err;
 }
 
-int upkeep_start(struct upkeep *upkeep, int counters_fd, int flows_fd, int carried_fd,
+int upkeep_start(struct upkeep *upkeep, struct sites *sites, const struct engine *engine,
 		 unsigned int gc_seconds)
 {
 	__u64 now_ns = clock_now_ns();
-	int err = summary_start(&upkeep->summary, counters_fd);
+	int err = summary_start(&upkeep->summary, engine_counters_fd(engine));
 
 	if (err)
 		return err;
-	upkeep->flows_fd = flows_fd;
-	upkeep->carried_fd = carried_fd;
+	upkeep->sites = sites;
+	upkeep->flows_fd = engine_flows_fd(engine);
+	upkeep->carried_fd = engine_carried_fd(engine);
 	upkeep->gc_interval_ns = gc_seconds * NS_PER_SECOND;
 	upkeep->next_summary_ns = now_ns + SUMMARY_INTERVAL_NS;
 	upkeep->next_gc_ns = now_ns + upkeep->gc_interval_ns;
-	return read_room(flows_fd, &upkeep->flows_room);
+	return read_room(upkeep->flows_fd, &upkeep->flows_room);
+}
+
+static int enter(__u32 netns, void *data)
+{
+	return sites_enter(data, netns);
+}
+
+static void leave(void *data)
+{
+	sites_leave(data);
 }
 
 static void collect(struct upkeep *upkeep, __u64 now_ns)
 {
+	const struct gc_places places = {enter, leave, upkeep->sites};
 	struct gc_result result;
-	int err = gc_run(upkeep->flows_fd, upkeep->carried_fd, now_ns, &result);
+	int err = gc_run(upkeep->flows_fd, upkeep->carried_fd, now_ns, &places, &result);
 
 	upkeep->next_gc_ns = now_ns + upkeep->gc_interval_ns;
 	if (err) {

@@ -5,9 +5,11 @@
 
 #include <stdbool.h>
 
+#include "daemon/sites.h"
 #include "daemon/summary.h"
 
 struct upkeep {
+	struct sites *sites; /* whose flows are looked after */
 	struct summary summary;
 	int flows_fd;
 	int carried_fd;
@@ -18,7 +20,7 @@ struct upkeep {
 };
 
 /* Begin; the first work is due one interval from now. 0 or -errno. */
-int upkeep_start(struct upkeep *upkeep, int counters_fd, int flows_fd, int carried_fd,
+int upkeep_start(struct upkeep *upkeep, struct sites *sites, const struct engine *engine,
 		 unsigned int gc_seconds);
 
 /* Do what is due. Returns the milliseconds until there is more to do. */

@@ -21,6 +21,7 @@ struct collection {
 	int fd;
 	int carried;
 	__u64 now_ns;
+	const struct gc_places *places;
 	struct gc_result *result;
 };
 
@@ -40,13 +41,18 @@ enum gc_verdict gc_judge(const struct flow *flow, __u64 now_ns)
 	return GC_KEEP;
 }
 
-static enum gc_verdict ask(const struct flow_key *key)
+static enum gc_verdict ask(const struct flow_key *key, const struct gc_places *places)
 {
 	struct tuple tuple = {.sport = key->sport, .dport = key->dport};
+	enum liveness liveness;
 
 	memcpy(tuple.src, key->src, sizeof(tuple.src));
 	memcpy(tuple.dst, key->dst, sizeof(tuple.dst));
-	return liveness_of(&tuple) == LIVENESS_GONE ? GC_REMOVE : GC_KEEP;
+	if (places->enter(key->netns, places->data))
+		return GC_KEEP;
+	liveness = liveness_of(&tuple);
+	places->leave(places->data);
+	return liveness == LIVENESS_GONE ? GC_REMOVE : GC_KEEP;
 }
 
 /* The copy may be old by now: has a packet passed since it was made? */
@@ -69,6 +75,15 @@ static void remove_carried(int carried, const struct flow *flow)
 	}
 }
 
+static void take_out(const struct collection *collection, const struct flow_key *key,
+		     const struct flow *flow)
+{
+	if (bpf_map_delete_elem(collection->fd, key))
+		return;
+	remove_carried(collection->carried, flow);
+	collection->result->removed++;
+}
+
 static void look(const struct flow_key *key, const struct flow *flow, void *data)
 {
 	struct collection *collection = data;
@@ -76,19 +91,43 @@ static void look(const struct flow_key *key, const struct flow *flow, void *data
 
 	collection->result->total++;
 	if (verdict == GC_ASK)
-		verdict = ask(key);
+		verdict = ask(key, collection->places);
 	if (verdict != GC_REMOVE || !is_untouched(collection->fd, key, flow))
 		return;
-	if (bpf_map_delete_elem(collection->fd, key))
-		return;
-	remove_carried(collection->carried, flow);
-	collection->result->removed++;
+	take_out(collection, key, flow);
 }
 
-int gc_run(int flows, int carried, __u64 now_ns, struct gc_result *ret_result)
+int gc_run(int flows, int carried, __u64 now_ns, const struct gc_places *places,
+	   struct gc_result *ret_result)
 {
-	struct collection collection = {flows, carried, now_ns, ret_result};
+	struct collection collection = {flows, carried, now_ns, places, ret_result};
 
 	*ret_result = (struct gc_result){};
 	return table_each(flows, look, &collection);
+}
+
+/* Flows of namespaces that are gone. */
+struct eviction {
+	struct collection collection;
+	bool (*gone)(__u32 netns, void *data);
+	void *data;
+};
+
+static void evict(const struct flow_key *key, const struct flow *flow, void *data)
+{
+	const struct eviction *eviction = data;
+
+	eviction->collection.result->total++;
+	if (eviction->gone(key->netns, eviction->data))
+		take_out(&eviction->collection, key, flow);
+}
+
+int gc_remove_gone(int flows, int carried, bool (*gone)(__u32 netns, void *data), void *data,
+		   struct gc_result *ret_result)
+{
+	struct eviction eviction = {
+	    {.fd = flows, .carried = carried, .result = ret_result}, gone, data};
+
+	*ret_result = (struct gc_result){};
+	return table_each(flows, evict, &eviction);
 }

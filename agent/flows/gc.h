@@ -6,6 +6,8 @@
 #ifndef CTXPROP_GC_H
 #define CTXPROP_GC_H
 
+#include <stdbool.h>
+
 #include "abi.h"
 
 enum gc_verdict {
@@ -19,6 +21,14 @@ struct gc_result {
 	unsigned long removed;
 };
 
+/* Going into the network namespaces of flows, to ask there. */
+struct gc_places {
+	/* 0, or -errno: it cannot be asked there. `netns` as in struct flow_key. */
+	int (*enter)(__u32 netns, void *data);
+	void (*leave)(void *data);
+	void *data;
+};
+
 /* What its age says of a flow. */
 enum gc_verdict gc_judge(const struct flow *flow, __u64 now_ns);
 
@@ -26,6 +36,14 @@ enum gc_verdict gc_judge(const struct flow *flow, __u64 now_ns);
  * Look at all flows once. `flows` and `carried` are file descriptors of the maps of these names.
  * 0 or -errno.
  */
-int gc_run(int flows, int carried, __u64 now_ns, struct gc_result *ret_result);
+int gc_run(int flows, int carried, __u64 now_ns, const struct gc_places *places,
+	   struct gc_result *ret_result);
+
+/*
+ * Remove all flows of network namespaces that are gone, as `gone` says; maps as above. 0 or
+ * -errno.
+ */
+int gc_remove_gone(int flows, int carried, bool (*gone)(__u32 netns, void *data), void *data,
+		   struct gc_result *ret_result);
 
 #endif

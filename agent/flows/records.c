@@ -56,43 +56,48 @@ static ssize_t read_more(int fd, char **buffer, size_t used)
 	return length < 0 ? -errno : length;
 }
 
-static int compare_addresses(const __u8 local[16], const __u8 remote[16], __be16 local_port,
-			     __be16 remote_port, const struct record_entry *with)
+/* By network namespace, addresses and ports. */
+static int compare(const struct flow_key *key, const struct record_entry *with)
 {
-	int order = memcmp(local, with->local, sizeof(with->local));
+	__u32 netns = (__u32)with->netns;
+	int order = (key->netns > netns) - (key->netns < netns);
 
 	if (!order)
-		order = memcmp(remote, with->remote, sizeof(with->remote));
+		order = memcmp(key->src, with->local, sizeof(with->local));
 	if (!order)
-		order = (int)local_port - (int)with->local_port;
-	return order ? order : (int)remote_port - (int)with->remote_port;
+		order = memcmp(key->dst, with->remote, sizeof(with->remote));
+	if (!order)
+		order = (int)key->sport - (int)with->local_port;
+	return order ? order : (int)key->dport - (int)with->remote_port;
 }
 
 static int compare_entries(const void *a, const void *b)
 {
 	const struct record_entry *e = a;
+	struct flow_key key = {
+	    .sport = e->local_port, .dport = e->remote_port, .netns = (__u32)e->netns};
 
-	return compare_addresses(e->local, e->remote, e->local_port, e->remote_port, b);
+	memcpy(key.src, e->local, sizeof(key.src));
+	memcpy(key.dst, e->remote, sizeof(key.dst));
+	return compare(&key, b);
 }
 
 static int compare_key(const void *a, const void *b)
 {
-	const struct flow_key *key = a;
-
-	return compare_addresses(key->src, key->dst, key->sport, key->dport, b);
+	return compare(a, b);
 }
 
-static void keep_namespace(struct records *records, __u64 netns_cookie)
+static void keep_namespace(struct records *records, __u32 netns)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < records->count; i++)
-		if (records->entry[i].netns == netns_cookie)
+		if (!netns || (__u32)records->entry[i].netns == netns)
 			records->entry[kept++] = records->entry[i];
 	records->count = kept;
 }
 
-int records_read(__u64 netns_cookie, struct records *ret_records)
+int records_read(__u32 netns, struct records *ret_records)
 {
 	_cleanup_close_ int fd = open_iterator();
 	_cleanup_free_ char *buffer = NULL;
@@ -108,7 +113,7 @@ int records_read(__u64 netns_cookie, struct records *ret_records)
 	*ret_records =
 	    (struct records){(struct record_entry *)buffer, used / sizeof(struct record_entry)};
 	buffer = NULL;
-	keep_namespace(ret_records, netns_cookie);
+	keep_namespace(ret_records, netns);
 	qsort(ret_records->entry, ret_records->count, sizeof(*ret_records->entry), compare_entries);
 	return 0;
 }

@@ -15,8 +15,10 @@ struct records {
 	size_t count;
 };
 
-/* Read those of the network namespace with this cookie. To be freed. 0 or -errno. */
-int records_read(__u64 netns_cookie, struct records *ret_records);
+/*
+ * Read those of a network namespace (as in struct flow_key; 0: of all). To be freed. 0 or -errno.
+ */
+int records_read(__u32 netns, struct records *ret_records);
 
 void records_free(struct records *records);
 

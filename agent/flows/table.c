@@ -83,6 +83,7 @@ int table_get(int fd, const struct flow_key *key, struct flow *ret_flow)
 }
 
 struct totals {
+	__u32 netns;
 	unsigned long total, shifted;
 };
 
@@ -90,14 +91,15 @@ static void count_flow(const struct flow_key *key, const struct flow *flow, void
 {
 	struct totals *totals = data;
 
-	(void)key;
+	if (totals->netns != TABLE_ANYWHERE && key->netns != totals->netns)
+		return;
 	totals->total++;
 	totals->shifted += flow_has_edits(flow) && edits_any(&flow->edits);
 }
 
-int table_count(int fd, unsigned long *ret_total, unsigned long *ret_shifted)
+int table_count(int fd, __u32 netns, unsigned long *ret_total, unsigned long *ret_shifted)
 {
-	struct totals totals = {};
+	struct totals totals = {.netns = netns};
 	int err = table_each(fd, count_flow, &totals);
 
 	if (err)

@@ -20,8 +20,14 @@ int table_each(int fd, void (*visit)(const struct flow_key *, const struct flow 
 /* One flow as it is now. 0, -ENOENT or -errno. */
 int table_get(int fd, const struct flow_key *key, struct flow *ret_flow);
 
-/* Count the flows, and those whose numbers are shifted. 0 or -errno. */
-int table_count(int fd, unsigned long *ret_total, unsigned long *ret_shifted);
+/* All network namespaces: see table_count(). */
+#define TABLE_ANYWHERE 0
+
+/*
+ * Count the flows of a network namespace (`netns` as in struct flow_key), and those whose numbers
+ * are shifted. 0 or -errno.
+ */
+int table_count(int fd, __u32 netns, unsigned long *ret_total, unsigned long *ret_shifted);
 
 /* By how many bytes the flow's wire stream is ahead of its app stream, edits in flight included. */
 __u32 table_offset(const struct flow *flow);

@@ -7,15 +7,17 @@
 #include <bpf/bpf.h>
 
 #include "abi.h"
+#include "base/cleanup.h"
 #include "load/adopt.h"
 #include "load/control.h"
 #include "load/engine.h"
+#include "load/entry.h"
 #include "load/node_maps.h"
 #include "tc.skel.h"
 
 struct engine {
 	struct tc *tc;
-	const char *layer_dir;
+	int programs_fd; /* of the map of shared programs; -1: they serve one namespace */
 };
 
 /* Let the object use what an earlier daemon left, if that fits. */
@@ -59,38 +61,6 @@ static int pin_maps(const char *layer_dir, struct bpf_object *object)
 	return 0;
 }
 
-static int program_id(const struct bpf_program *program, __u32 *ret_id)
-{
-	struct bpf_prog_info info = {};
-	__u32 size = sizeof(info);
-	int err = bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size);
-
-	if (!err)
-		*ret_id = info.id;
-	return err;
-}
-
-/* Programs are pinned before they are attached: that is how their classifiers are known. */
-static int pin_programs(const char *layer_dir, struct bpf_object *object)
-{
-	struct bpf_program *program;
-	char path[PINS_PATH_MAX];
-	__u32 id;
-
-	bpf_object__for_each_program(program, object)
-	{
-		int err = program_id(program, &id);
-
-		if (err)
-			return err;
-		snprintf(path, sizeof(path), "%s/progs/%u", layer_dir, id);
-		err = bpf_obj_pin(bpf_program__fd(program), path);
-		if (err)
-			return err;
-	}
-	return 0;
-}
-
 /* The version is written last: a layer without it was never finished, and never attached. */
 static int finish_layer(const char *layer_dir, struct tc *tc)
 {
@@ -99,12 +69,19 @@ static int finish_layer(const char *layer_dir, struct tc *tc)
 	int err = pin_maps(layer_dir, tc->obj);
 
 	if (!err)
-		err = pin_programs(layer_dir, tc->obj);
-	if (!err)
 		err = control_set_paused(layer_dir, false);
 	if (!err)
 		err = bpf_map_update_elem(bpf_map__fd(tc->maps.version), &index, &version, BPF_ANY);
 	return err;
+}
+
+static int share_programs(struct engine *engine, const char *layer_dir)
+{
+	int fds[HOOKS][FRAMINGS];
+
+	engine_programs(engine, fds);
+	engine->programs_fd = entry_share(layer_dir, fds);
+	return engine->programs_fd < 0 ? engine->programs_fd : 0;
 }
 
 static int load(struct engine *engine, const struct pins *pins, __u64 netns_cookie,
@@ -114,7 +91,7 @@ static int load(struct engine *engine, const struct pins *pins, __u64 netns_cook
 	enum adoption found;
 	int err;
 
-	tc->rodata->netns_id = (__u32)netns_cookie;
+	tc->rodata->netns_id = options->shared ? 0 : (__u32)netns_cookie;
 	tc->rodata->use_request_ids = !options->ignore_request_ids;
 	err = bpf_map__set_max_entries(tc->maps.flows, options->flows);
 	if (!err)
@@ -128,7 +105,8 @@ static int load(struct engine *engine, const struct pins *pins, __u64 netns_cook
 	if (err)
 		return err;
 	origin->flows = bpf_map__max_entries(tc->maps.flows);
-	return finish_layer(pins->layer_dir, tc);
+	err = finish_layer(pins->layer_dir, tc);
+	return err || !options->shared ? err : share_programs(engine, pins->layer_dir);
 }
 
 int engine_open(const struct pins *pins, __u64 netns_cookie, const struct engine_options *options,
@@ -140,7 +118,7 @@ int engine_open(const struct pins *pins, __u64 netns_cookie, const struct engine
 	if (!engine)
 		return -ENOMEM;
 	*ret_origin = (struct engine_origin){};
-	engine->layer_dir = pins->layer_dir;
+	engine->programs_fd = -1;
 	engine->tc = tc__open();
 	err = engine->tc ? load(engine, pins, netns_cookie, options, ret_origin) : -errno;
 	if (err)
@@ -160,32 +138,9 @@ void engine_programs(const struct engine *engine, int ret_prog_fd[HOOKS][FRAMING
 	ret_prog_fd[HOOK_OUT][FRAMING_IP] = bpf_program__fd(tc->progs.ctxprop_out_ip);
 }
 
-static int unpin_if_old(const char *path, const char *name, void *data)
+int engine_shared_fd(const struct engine *engine)
 {
-	const struct engine *engine = data;
-	struct bpf_program *program;
-	char own[16];
-	__u32 id;
-
-	bpf_object__for_each_program(program, engine->tc->obj)
-	{
-		int err = program_id(program, &id);
-
-		if (err)
-			return err;
-		snprintf(own, sizeof(own), "%u", id);
-		if (!strcmp(own, name))
-			return 0;
-	}
-	return unlink(path) ? -errno : 0;
-}
-
-int engine_drop_old_programs(const struct engine *engine)
-{
-	char progs[PINS_PATH_MAX];
-
-	return pins_each(pins_join(progs, engine->layer_dir, "progs"), unpin_if_old,
-			 (void *)engine);
+	return engine->programs_fd;
 }
 
 int engine_flows_fd(const struct engine *engine)
@@ -203,6 +158,14 @@ int engine_counters_fd(const struct engine *engine)
 	return bpf_map__fd(engine->tc->maps.counters);
 }
 
+int engine_attend(const struct engine *engine, const struct attended *attended)
+{
+	__u32 index = 0;
+
+	return bpf_map_update_elem(bpf_map__fd(engine->tc->maps.attended), &index, attended,
+				   BPF_ANY);
+}
+
 struct policies_maps engine_policies(const struct engine *engine)
 {
 	return (struct policies_maps){
@@ -216,5 +179,6 @@ void engine_close(struct engine *engine)
 	if (!engine)
 		return;
 	tc__destroy(engine->tc);
+	cleanup_close(&engine->programs_fd);
 	free(engine);
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <linux/types.h>
 
+#include "abi.h"
 #include "load/attach.h"
 #include "load/pins.h"
 #include "load/policies.h"
@@ -16,6 +17,7 @@ struct engine;
 struct engine_options {
 	__u32 flows;             /* size of a new flow table */
 	bool ignore_request_ids; /* x-request-id is no evidence */
+	bool shared; /* the programs serve several namespaces, by entries (see entry.h) */
 };
 
 /* How a layer was opened, for the log. */
@@ -27,7 +29,7 @@ struct engine_origin {
 };
 
 /*
- * Load the programs and pin them and their maps into the layer. Nothing is attached yet, editing
+ * Load the programs and pin their maps into the layer. Nothing is attached yet, editing
  * is switched on. The caller holds the lock of the pins. 0 or -errno.
  */
 int engine_open(const struct pins *pins, __u64 netns_cookie, const struct engine_options *options,
@@ -36,13 +38,16 @@ int engine_open(const struct pins *pins, __u64 netns_cookie, const struct engine
 /* Fill in the descriptors of the programs. */
 void engine_programs(const struct engine *engine, int ret_prog_fd[HOOKS][FRAMINGS]);
 
-/* Unpin the programs of earlier daemons. To be called when none of them is attached any more. */
-int engine_drop_old_programs(const struct engine *engine);
+/* The map of shared programs, which entries go on by; owned by the engine. -1: not shared. */
+int engine_shared_fd(const struct engine *engine);
 
 /* Descriptors of the maps, owned by the engine. */
 int engine_flows_fd(const struct engine *engine);
 int engine_carried_fd(const struct engine *engine);
 int engine_counters_fd(const struct engine *engine);
+
+/* Tell the programs in which network namespaces they work. 0 or -errno. */
+int engine_attend(const struct engine *engine, const struct attended *attended);
 
 struct policies_maps engine_policies(const struct engine *engine);
 

@@ -100,9 +100,13 @@ int features_check(char *ret_problem, size_t size)
 	return err;
 }
 
-void features_raise_memlock(void)
+void features_raise_limits(void)
 {
-	struct rlimit unlimited = {RLIM_INFINITY, RLIM_INFINITY};
+	struct rlimit unlimited = {RLIM_INFINITY, RLIM_INFINITY}, files;
 
 	(void)setrlimit(RLIMIT_MEMLOCK, &unlimited);
+	if (getrlimit(RLIMIT_NOFILE, &files))
+		return;
+	files.rlim_cur = files.rlim_max;
+	(void)setrlimit(RLIMIT_NOFILE, &files);
 }

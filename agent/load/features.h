@@ -11,7 +11,10 @@
  */
 int features_check(char *ret_problem, size_t size);
 
-/* Raise RLIMIT_MEMLOCK, which kernels before 5.11 charge maps to; a refusal is ignored. */
-void features_raise_memlock(void);
+/*
+ * Raise RLIMIT_MEMLOCK, which kernels before 5.11 charge maps to, and RLIMIT_NOFILE: each network
+ * namespace takes some descriptors. A refusal is ignored.
+ */
+void features_raise_limits(void);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <net/if.h>
+#include <sys/socket.h>
 #include <libmnl/libmnl.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
@@ -17,7 +18,8 @@ _Static_assert(LINK_NAME_MAX == IF_NAMESIZE, "names of devices fit");
 
 struct links_monitor {
 	struct mnl_socket *nl;
-	const struct links_handler *handler;
+	links_news on_news;
+	void *data;
 };
 
 /* The attributes of one link message that matter here. */
@@ -79,9 +81,8 @@ static bool is_of_device(const struct nlmsghdr *message)
 	return info->ifi_family == AF_UNSPEC;
 }
 
-static int on_message(const struct nlmsghdr *message, void *data)
+void links_tell(const struct nlmsghdr *message, const struct links_handler *handler)
 {
-	const struct links_handler *handler = data;
 	const struct ifinfomsg *info = mnl_nlmsg_get_payload(message);
 	const struct tcmsg *tc = mnl_nlmsg_get_payload(message);
 
@@ -102,6 +103,11 @@ static int on_message(const struct nlmsghdr *message, void *data)
 	default:
 		break;
 	}
+}
+
+static int on_answer(const struct nlmsghdr *message, void *data)
+{
+	links_tell(message, data);
 	return MNL_CB_OK;
 }
 
@@ -110,7 +116,18 @@ int links_dump(const struct links_handler *handler)
 	union netlink_request request;
 
 	netlink_begin(&request, RTM_GETLINK, NLM_F_DUMP, sizeof(struct ifinfomsg));
-	return netlink_query(NETLINK_ROUTE, &request, on_message, (void *)handler);
+	return netlink_query(NETLINK_ROUTE, &request, on_answer, (void *)handler);
+}
+
+/* Also to what is told elsewhere. */
+static int subscribe_everywhere(struct mnl_socket *nl)
+{
+	int on = 1, group = RTNLGRP_NSID;
+
+	if (mnl_socket_setsockopt(nl, NETLINK_LISTEN_ALL_NSID, &on, sizeof(on)) ||
+	    mnl_socket_setsockopt(nl, NETLINK_ADD_MEMBERSHIP, &group, sizeof(group)))
+		return -errno;
+	return 0;
 }
 
 static int subscribe(struct mnl_socket *nl)
@@ -122,16 +139,20 @@ static int subscribe(struct mnl_socket *nl)
 	return mnl_socket_bind(nl, RTMGRP_LINK | RTMGRP_TC, MNL_SOCKET_AUTOPID) < 0 ? -errno : 0;
 }
 
-int links_monitor_open(const struct links_handler *handler, struct links_monitor **ret_monitor)
+int links_monitor_open(bool everywhere, links_news on_news, void *data,
+		       struct links_monitor **ret_monitor)
 {
 	struct links_monitor *monitor = calloc(1, sizeof(*monitor));
 	int err;
 
 	if (!monitor)
 		return -ENOMEM;
-	monitor->handler = handler;
+	monitor->on_news = on_news;
+	monitor->data = data;
 	monitor->nl = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	err = monitor->nl ? subscribe(monitor->nl) : -errno;
+	if (!err && everywhere)
+		err = subscribe_everywhere(monitor->nl);
 	if (err)
 		links_monitor_close(monitor);
 	else
@@ -144,16 +165,49 @@ int links_monitor_fd(const struct links_monitor *monitor)
 	return mnl_socket_get_fd(monitor->nl);
 }
 
+/* Where a datagram was told: the kernel says so unless it was here. */
+static int told_in(struct msghdr *datagram)
+{
+	int nsid = LINKS_HERE;
+
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(datagram); c; c = CMSG_NXTHDR(datagram, c))
+		if (c->cmsg_level == SOL_NETLINK && c->cmsg_type == NETLINK_LISTEN_ALL_NSID &&
+		    c->cmsg_len >= CMSG_LEN(sizeof(nsid)))
+			memcpy(&nsid, CMSG_DATA(c), sizeof(nsid));
+	return nsid;
+}
+
+static void tell(const struct links_monitor *monitor, int nsid, const char *bytes, size_t size)
+{
+	const struct nlmsghdr *message = (const struct nlmsghdr *)bytes;
+	int left = (int)size;
+
+	for (; mnl_nlmsg_ok(message, left); message = mnl_nlmsg_next(message, &left))
+		if (message->nlmsg_type >= NLMSG_MIN_TYPE)
+			monitor->on_news(nsid, message, monitor->data);
+}
+
 int links_monitor_read(struct links_monitor *monitor)
 {
 	_Alignas(struct nlmsghdr) char buffer[NETLINK_ANSWER_MAX];
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))];
 
 	for (;;) {
-		ssize_t size = mnl_socket_recvfrom(monitor->nl, buffer, sizeof(buffer));
+		struct sockaddr_nl from = {};
+		struct iovec bytes = {buffer, sizeof(buffer)};
+		struct msghdr datagram = {.msg_name = &from,
+					  .msg_namelen = sizeof(from),
+					  .msg_iov = &bytes,
+					  .msg_iovlen = 1,
+					  .msg_control = control,
+					  .msg_controllen = sizeof(control)};
+		ssize_t size = recvmsg(mnl_socket_get_fd(monitor->nl), &datagram, 0);
 
 		if (size < 0)
 			return errno == EAGAIN ? 0 : -errno;
-		mnl_cb_run(buffer, (size_t)size, 0, 0, on_message, (void *)monitor->handler);
+		/* Others than the kernel may write to it, too. */
+		if (!from.nl_pid)
+			tell(monitor, told_in(&datagram), buffer, (size_t)size);
 	}
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The network devices of this namespace, and news of them, over rtnetlink. */
+/* The network devices of a namespace, and news of them, over rtnetlink. */
 #ifndef CTXPROP_LINKS_H
 #define CTXPROP_LINKS_H
 
 #include <stdbool.h>
+#include <linux/netlink.h>
 #include <linux/types.h>
 
 #define LINK_NAME_MAX 16 /* IFNAMSIZ */
@@ -32,11 +33,27 @@ struct links_handler {
 	void *data;
 };
 
-/* Call handler->on_link for every device there is. 0 or -errno. */
+/* Call handler->on_link for every device of the current namespace. 0 or -errno. */
 int links_dump(const struct links_handler *handler);
 
-/* Subscribe to news of devices; the handler must outlive the monitor. 0 or -errno. */
-int links_monitor_open(const struct links_handler *handler, struct links_monitor **ret_monitor);
+/* The number of the namespace that a monitor was opened in. */
+#define LINKS_HERE (-1)
+
+/*
+ * News of the namespace with this number, or of namespaces themselves (see load/nsid.h); what it
+ * says of devices links_tell() knows.
+ */
+typedef void (*links_news)(int nsid, const struct nlmsghdr *message, void *data);
+
+/*
+ * Subscribe to news of devices. `everywhere`: also of all namespaces that have a number here, and
+ * of these namespaces; takes CAP_NET_BROADCAST (-EPERM). 0 or -errno.
+ */
+int links_monitor_open(bool everywhere, links_news on_news, void *data,
+		       struct links_monitor **ret_monitor);
+
+/* Give a message to a handler, if it is about devices. */
+void links_tell(const struct nlmsghdr *message, const struct links_handler *handler);
 
 /* The descriptor to poll for input. */
 int links_monitor_fd(const struct links_monitor *monitor);

@@ -18,6 +18,7 @@
 
 static void name_pins(struct pins *ret_pins)
 {
+	ret_pins->cookie = 0;
 	snprintf(ret_pins->netns_dir, sizeof(ret_pins->netns_dir), "%s", NODE_DIR);
 	snprintf(ret_pins->layer_dir, sizeof(ret_pins->layer_dir), "%s", node_maps_layer_dir());
 }

@@ -17,6 +17,7 @@
 
 void pins_name(__u64 netns_cookie, struct pins *ret_pins)
 {
+	ret_pins->cookie = netns_cookie;
 	snprintf(ret_pins->netns_dir, sizeof(ret_pins->netns_dir), PINS_ROOT "/%llx",
 		 (unsigned long long)netns_cookie);
 	snprintf(ret_pins->layer_dir, sizeof(ret_pins->layer_dir), PINS_ROOT "/%llx/v%d",

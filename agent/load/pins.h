@@ -20,6 +20,7 @@
 
 /* The pins of one network namespace. */
 struct pins {
+	__u64 cookie; /* which namespace; 0: the node's */
 	char netns_dir[PINS_PATH_MAX];
 	char layer_dir[PINS_PATH_MAX]; /* the layer of this build's ABI version */
 };

@@ -15,10 +15,18 @@
 #include <linux/tcp.h>
 #include "00-scratch.bpf.h"
 
-/* The network namespace that these programs serve: the low half of its cookie. */
+/*
+ * The network namespace that these programs serve: the low half of its cookie. 0: they serve
+ * several, and the entry program of each says in the packet's cb which one it is (entry.bpf.c).
+ */
 const volatile __u32 netns_id __weak = 0;
 /* Whether x-request-id counts as evidence. */
 const volatile __u32 use_request_ids __weak = 1;
+
+static __always_inline __u32 packet_netns(const struct __sk_buff *skb)
+{
+	return netns_id ?: skb->cb[ENTRY_CB];
+}
 
 /* Ethernet with one VLAN tag: what a device carries beyond its MTU. */
 #define VLAN_ETHERNET_HEADER 18
@@ -264,7 +272,7 @@ static __always_inline int packet_parse_tcp(struct __sk_buff *skb, struct packet
 	p->flags = ((__u8 *)tcp)[TCP_OFF_FLAGS];
 	sport = p->side == SIDE_OUT ? tcp->source : tcp->dest;
 	dport = p->side == SIDE_OUT ? tcp->dest : tcp->source;
-	*(__u64 *)&p->key.sport = sport | dport << 16 | (__u64)netns_id << 32;
+	*(__u64 *)&p->key.sport = sport | dport << 16 | (__u64)packet_netns(skb) << 32;
 	return 0;
 }
 
@@ -298,19 +306,21 @@ static __always_inline __u32 packet_tcp_header(const struct packet *p)
  * port, bond and slave). It is renumbered once: the mark in skb->tc_index says by which side of
  * which namespace. Two bits for the side, fourteen for the namespace.
  */
+#define PACKET_MARK_MASK (ATTENDED_MAX - 1)
+
 static __always_inline int packet_marked(const struct __sk_buff *skb, enum packet_side side)
 {
 	__u32 mark = skb->tc_index;
 
-	return (mark & side) && mark >> 2 == (netns_id & 0x3fff);
+	return (mark & side) && mark >> 2 == (packet_netns(skb) & PACKET_MARK_MASK);
 }
 
 static __always_inline void packet_mark(struct __sk_buff *skb, enum packet_side side)
 {
-	__u32 mark = skb->tc_index;
+	__u32 mark = skb->tc_index, netns = packet_netns(skb) & PACKET_MARK_MASK;
 
-	if (mark >> 2 != (netns_id & 0x3fff))
-		mark = (netns_id & 0x3fff) << 2;
+	if (mark >> 2 != netns)
+		mark = netns << 2;
 	skb->tc_index = mark | side;
 }
 

@@ -89,7 +89,7 @@ static __always_inline void policy_ask(struct __sk_buff *skb, const struct packe
 {
 	__builtin_memset(q, 0, sizeof(*q));
 	q->dir = dir;
-	q->device.low = skb->ifindex;
+	q->device.low = policy_device(p->key.netns, skb->ifindex);
 	if (dir == POLICY_IN) {
 		q->from = policy_address(p->key.dst);
 		q->to = policy_address(p->key.src);

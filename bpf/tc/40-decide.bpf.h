@@ -12,6 +12,7 @@
 #include "38-cause.bpf.h"
 #include "carry.bpf.h"
 #include "35-policy.bpf.h"
+#include "attended.bpf.h"
 #include "checksum.bpf.h"
 #include "random.bpf.h"
 
@@ -219,6 +220,10 @@ static __always_inline __u32 decide_record(struct outbound *o, __u32 place, __u3
  */
 static __always_inline void decide(struct outbound *o, const struct frame *frame)
 {
+	if (attended_decided(o->skb))
+		return;
+	attended_decide(o->skb);
+
 	__u32 start = cause_head_start(o->p, frame), reason, place = 0, state = 0;
 	const struct policy_verdict *v =
 	    policy_verdict(o->skb, o->p, o->flow, start - o->p->seq, frame->place);

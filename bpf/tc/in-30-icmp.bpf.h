@@ -72,7 +72,7 @@ static __always_inline int icmp_quote(struct __sk_buff *skb, const struct packet
 		return -1;
 	q->key.sport = tcp->source;
 	q->key.dport = tcp->dest;
-	q->key.netns = netns_id;
+	q->key.netns = packet_netns(skb);
 	q->seq = bpf_ntohl(tcp->seq);
 	return 0;
 }

@@ -222,7 +222,7 @@ static __always_inline void request_finish_state(const struct serving *serving, 
 }
 
 /* Make the request of the head at hand. Returns its id, 0 when there is no room for it. */
-static __always_inline __u64 request_begin(const struct flow *f, struct scratch *s)
+static __always_inline __u64 request_begin(const struct flow *f, struct scratch *s, __u32 netns)
 {
 	const struct serving *serving = &f->serving;
 	struct request *new = &s->request;
@@ -230,7 +230,7 @@ static __always_inline __u64 request_begin(const struct flow *f, struct scratch 
 
 	__builtin_memset(new, 0, sizeof(*new));
 	new->arrived_ns = bpf_ktime_get_ns();
-	new->netns = netns_id;
+	new->netns = netns;
 	new->request_id = request_id_number(&f->id);
 	if (request_context(f, s, new)) {
 		count(REASON_SERVED_CHILD);
@@ -264,7 +264,7 @@ VERIFIED_ALONE int request_arrived(struct __sk_buff *skb, const struct packet *p
 	if (serving_open_count(serving) >= SERVING_OPEN_MAX)
 		return -1;
 	slot = serving_slot(serving, serving->open_end);
-	slot->request = request_begin(f, s);
+	slot->request = request_begin(f, s, p->key.netns);
 	slot->method = serving->requests.flags & HTTP1_CALLER_FLAGS;
 	/* The LF of the blank line does not count among the bytes of the head. */
 	slot->seq = p->seq + end - serving->requests.head - 1;

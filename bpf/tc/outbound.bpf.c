@@ -15,7 +15,8 @@
  *   70-lead      the small packet that goes ahead of one that cannot grow
  *   80-edit      grow, split or only renumber
  *
- * Beside the way: checksum (sums, and whether a packet's own is right), random (ids).
+ * Beside the way: attended (several namespaces), checksum (sums, and whether a packet's own is
+ * right), random (ids).
  */
 #define COMPAT_SECOND_OBJECT
 #include "45-respond.bpf.h"

@@ -24,10 +24,10 @@
 
 static struct conn conn;
 
-static __u32 device_number(const char *name, void *data)
+static __u64 device_number(const char *name, void *data)
 {
 	(void)data;
-	return !strcmp(name, "lo") ? LOOPBACK : 99;
+	return policy_device(RIG_NETNS, !strcmp(name, "lo") ? LOOPBACK : 99);
 }
 
 static __u64 cgroup_number(const char *path, void *data)

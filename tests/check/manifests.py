@@ -5,12 +5,14 @@ import subprocess
 
 from skip import Skip
 
-OVERLAYS = ("k8s/base", "k8s/egress-gateway")
 CAPABILITIES = ["BPF", "NET_ADMIN", "PERFMON", "SYS_PTRACE", "DAC_READ_SEARCH"]
+# Each overlay's capabilities, and whether it is to find pods by their processes.
+OVERLAYS = {"k8s/base": ([*CAPABILITIES, "SYS_ADMIN", "NET_BROADCAST"], True),
+            "k8s/egress-gateway": (CAPABILITIES, False)}
 # What every rendered DaemonSet has, and what it must not have.
 WANTED = ("hostNetwork: true", "privileged: false", "allowPrivilegeEscalation: false",
           "readOnlyRootFilesystem: true", "path: /sys/fs/bpf", "readinessProbe:", "livenessProbe:")
-UNWANTED = ("privileged: true", "SYS_ADMIN", "hostPID")
+UNWANTED = ("privileged: true",)
 
 
 def documents(files, folder):
@@ -23,7 +25,7 @@ def documents(files, folder):
             for text in done.stdout.split("\n---\n")}
 
 
-def complaints(rendered):
+def complaints(rendered, capabilities, enters_pods):
     agent, policy = rendered.get("DaemonSet", ""), rendered.get("ConfigMap", "")
     for text in WANTED:
         if text not in agent:
@@ -32,8 +34,11 @@ def complaints(rendered):
         if text in agent:
             yield f"it has {text}"
     added = re.search(r"^( *)add:\n((?:\1- \w+\n)+)", agent, re.M)
-    if not added or re.findall(r"- (\w+)", added[2]) != CAPABILITIES:
-        yield f"the capabilities are not {CAPABILITIES}"
+    if not added or re.findall(r"- (\w+)", added[2]) != capabilities:
+        yield f"the capabilities are not {capabilities}"
+    for text in ("hostPID: true", "- --netns\n"):
+        if (text in agent) != enters_pods:
+            yield f"{text.strip()}: expected {enters_pods}"
     name = re.search(r"^  name: (\S+)", policy, re.M)
     if not name or f"name: {name[1]}\n" not in agent:
         yield "the agent does not mount the rendered ConfigMap"
@@ -44,13 +49,13 @@ def complaints(rendered):
 
 def manifests(files):
     """kustomize renders the manifests, with few rights."""
-    for folder in OVERLAYS:
+    for folder, overlay in OVERLAYS.items():
         try:
             rendered = documents(files, folder)
         except ValueError as error:
             yield f"{folder}: {error}"
             continue
-        yield from (f"{folder}: {line}" for line in complaints(rendered))
+        yield from (f"{folder}: {line}" for line in complaints(rendered, *overlay))
     if "Namespace" not in documents(files, "k8s/base"):
         yield "k8s/base: it makes no namespace"
 

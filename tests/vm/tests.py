@@ -20,6 +20,8 @@ TESTS = (
     Test("attach tcx", "python3 tests/vm/attach_check.py --build {build} tcx", seconds=120),
     Test("follow", "python3 tests/net/run.py --build {build} --jobs 1 serving contexts.server_killed"
          " contexts.thread_ends contexts.program_becomes_another record.server_of_two_threads", seconds=300),
+    Test("pods", "python3 tests/net/run.py --build {build} --jobs 1 pods.found pods.gone",
+         seconds=300),
     Test("profile", "python3 tests/profile/sampling.py --build {build} C", seconds=300),
     Test("w3c", "python3 tests/w3c/conformance.py --build {build}", short=False, seconds=600),
     Test("netem sweep", "python3 tests/vm/netem_sweep.py --build {build} --requests 200",

@@ -38,7 +38,7 @@ static const char *const patterns[] = {"", "a.b", "*.b", "*.a.b", "b", "x.a.b", 
 static const char *const hosts[] = {"", "a.b", "b", "x.a.b", "y.x.a.b", "xa.b", "d"};
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static __u32 device_number(const char *name, void *data)
+static __u64 device_number(const char *name, void *data)
 {
 	(void)data;
 	for (__u32 i = 1; i < COUNT(devices) - 1; i++)

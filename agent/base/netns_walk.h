@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The ways to the network namespaces that can be found from here. */
+#ifndef CTXPROP_NETNS_WALK_H
+#define CTXPROP_NETNS_WALK_H
+
+#include <stdbool.h>
+
+#define NETNS_NAMED_DIR "/run/netns"
+
+/* One way to a namespace; several may lead to the same one. */
+struct netns_way {
+	const char *path; /* "/run/netns/blue" */
+	const char *name; /* "blue", or the id of a process */
+	bool named;
+};
+
+/*
+ * Call `visit` for each entry of NETNS_NAMED_DIR, and with `processes` for each process. A way may
+ * end nowhere by the time it is gone. Stops at the first non-zero result and returns it; -errno.
+ */
+int netns_walk(bool processes, int (*visit)(const struct netns_way *way, void *data), void *data);
+
+#endif

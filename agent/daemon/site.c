@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "daemon/layers.h"
+#include "daemon/site.h"
+#include "load/entry.h"
+#include "load/layer.h"
+#include "load/links.h"
+#include "load/programs.h"
+
+static int failed(const struct site *site, const char *what, int err)
+{
+	log_error("%s%s: %s", site->place, what, strerror(-err));
+	return err;
+}
+
+static void clear(struct site *site)
+{
+	site->devices = NULL;
+	site->entries = false;
+	memset(site->attacher.prog_fd, -1, sizeof(site->attacher.prog_fd));
+}
+
+static int load_programs(struct site *site, const struct engine *engine)
+{
+	int shared = engine_shared_fd(engine), err = 0;
+
+	if (shared < 0) {
+		engine_programs(engine, site->attacher.prog_fd);
+	} else {
+		site->entries = true;
+		err = entry_load(shared, site->cookie, site->attacher.prog_fd);
+	}
+	return err ? err : programs_pin(site->pins.layer_dir, site->attacher.prog_fd);
+}
+
+static int begin(struct site *site, const struct engine *engine)
+{
+	int err;
+
+	site->attacher.layer_dir = site->pins.layer_dir;
+	err = load_programs(site, engine);
+	if (err)
+		return failed(site, "its programs", err);
+	err = devices_open(&site->attacher, site->place, &site->devices);
+	if (err)
+		return failed(site, "network devices", err);
+	/* A device that still runs old programs needs their pins, to be recognised next time. */
+	if (!devices_left_behind(site->devices))
+		err = programs_drop_others(site->pins.layer_dir, site->attacher.prog_fd);
+	return err ? failed(site, "unpinning old programs", err) : 0;
+}
+
+int site_open_home(struct site *site, const struct engine *engine, enum attach_way way)
+{
+	clear(site);
+	site->nsid = LINKS_HERE;
+	site->attacher.way = way;
+	layers_pause_others(&site->pins);
+	return begin(site, engine);
+}
+
+int site_open(struct site *site, const struct engine *engine, const struct site *home)
+{
+	bool set_aside;
+	int err;
+
+	clear(site);
+	site->attacher.way = home->attacher.way;
+	pins_name(site->cookie, &site->pins);
+	site->lock_fd = pins_lock(&site->pins);
+	if (site->lock_fd == -EWOULDBLOCK)
+		return -EWOULDBLOCK;
+	if (site->lock_fd < 0)
+		return failed(site, site->pins.netns_dir, site->lock_fd);
+	err = layer_share(&site->pins, home->pins.layer_dir, &set_aside);
+	if (err)
+		return failed(site, site->pins.layer_dir, err);
+	if (set_aside)
+		log_warning("%s: programs of another daemon stay and keep translating, ours are "
+			    "attached beside them",
+			    site->place);
+	layers_pause_others(&site->pins);
+	return begin(site, engine);
+}
+
+void site_forget(struct site *site)
+{
+	int err = pins_remove_tree(site->pins.netns_dir);
+
+	if (err)
+		failed(site, site->pins.netns_dir, err);
+}
+
+void site_close(struct site *site)
+{
+	devices_close(site->devices);
+	for (int i = 0; site->entries && i < HOOKS * FRAMINGS; i++)
+		cleanup_close(&site->attacher.prog_fd[i / FRAMINGS][i % FRAMINGS]);
+	cleanup_close(&site->lock_fd);
+}

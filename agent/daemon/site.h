@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One network namespace in which the daemon's programs stand. Nothing here keeps the namespace
+ * alive, neither a descriptor nor a socket. Its functions are to be called in that namespace.
+ */
+#ifndef CTXPROP_SITE_H
+#define CTXPROP_SITE_H
+
+#include <limits.h>
+#include <sys/types.h>
+
+#include "daemon/devices.h"
+#include "load/attach.h"
+#include "load/engine.h"
+#include "load/pins.h"
+
+#define SITE_NAME_MAX 80
+
+struct site {
+	struct pins pins;
+	__u64 cookie;
+	ino_t inode;                   /* 0: the daemon's own namespace */
+	int nsid;                      /* LINKS_HERE: the same */
+	char path[PATH_MAX];           /* a way to it, which may have gone */
+	char name[SITE_NAME_MAX];      /* "blue"; empty: the daemon's own */
+	char place[SITE_NAME_MAX + 1]; /* before names of devices in the log: "blue/" or empty */
+	int lock_fd;
+	struct attacher attacher; /* with programs of its own, if they are shared: see entry.h */
+	bool entries;
+	struct devices *devices;
+};
+
+/*
+ * Begin in the daemon's own namespace, whose layer the engine has made; cookie, pins and lock_fd
+ * are set. 0 or -errno, which was logged.
+ */
+int site_open_home(struct site *site, const struct engine *engine, enum attach_way way);
+
+/*
+ * Begin in another namespace; cookie, inode, nsid, path and place are set, all else is zero and
+ * lock_fd -1. The maps are those of `home`. -EWOULDBLOCK: another daemon has it; 0 or -errno, which
+ * was logged.
+ */
+int site_open(struct site *site, const struct engine *engine, const struct site *home);
+
+/* The namespace is gone: so is all that was kept for it. */
+void site_forget(struct site *site);
+
+/* Frees what is held; programs and pins stay. */
+void site_close(struct site *site);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The network namespaces in which the daemon's programs stand: its own, and those that are to be
+ * found and wanted. They are heard of by rtnetlink, and looked for now and then.
+ */
+#ifndef CTXPROP_SITES_H
+#define CTXPROP_SITES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "daemon/site.h"
+#include "daemon/wanted.h"
+
+struct sites;
+
+struct sites_options {
+	const struct engine *engine;
+	const struct wanted *wanted; /* namespaces beside the own one */
+	enum attach_way way;
+	__u64 cookie; /* of the own namespace */
+	/* The namespaces that `gone` says yes to are no more: called when some have ended. */
+	void (*on_gone)(bool (*gone)(__u32 netns, void *data), void *gone_data, void *data);
+	void *data;
+};
+
+/*
+ * Attach in all of them. The pins of the own namespace are locked by `lock_fd`, which is taken
+ * over. 0 or -errno, which was logged.
+ */
+int sites_open(const struct sites_options *options, const struct pins *home, int lock_fd,
+	       struct sites **ret_sites);
+
+/* The descriptor to poll for input, and what to call then. 0 or -errno. */
+int sites_fd(const struct sites *sites);
+int sites_update(struct sites *sites);
+
+/* Look for namespaces, if it is time. Returns the milliseconds until it will be; -1: never. */
+int sites_look(struct sites *sites);
+
+/* Devices that have the programs, and in how many namespaces. */
+size_t sites_devices(const struct sites *sites);
+size_t sites_count(const struct sites *sites);
+
+/*
+ * Enter the namespace by the low half of its cookie, until sites_leave(). -ENOENT: it is none of
+ * them, or -errno.
+ */
+int sites_enter(struct sites *sites, __u32 netns);
+void sites_leave(struct sites *sites);
+
+/* Frees what is held; the programs stay where they are. NULL is allowed. */
+void sites_close(struct sites *sites);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Numbers of network namespaces: a namespace may know others by small numbers. Who has one is
+ * heard of by a monitor (links.h), also when it ends; a number does not keep a namespace alive.
+ */
+#ifndef CTXPROP_NSID_H
+#define CTXPROP_NSID_H
+
+#include <linux/netlink.h>
+
+/*
+ * The number by which the current namespace knows the one of a descriptor, which is given one if
+ * need be. 0 or more, or -errno.
+ */
+int nsid_of(int netns_fd);
+
+/* Is there a namespace with this number? 1, 0 or -errno. */
+int nsid_exists(int nsid);
+
+/* Does a message tell that a number has ended? Then it is in *ret_nsid. */
+int nsid_ended(const struct nlmsghdr *message, int *ret_nsid);
+
+#endif

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <bpf/bpf.h>
+
+#include "load/pins.h"
+#include "load/programs.h"
+
+#define PROGRAMS (HOOKS * FRAMINGS)
+
+static int read_ids(int fds[HOOKS][FRAMINGS], __u32 ret_ids[PROGRAMS])
+{
+	for (int i = 0; i < PROGRAMS; i++) {
+		struct bpf_prog_info info = {};
+		__u32 size = sizeof(info);
+		int err = bpf_obj_get_info_by_fd(fds[i / FRAMINGS][i % FRAMINGS], &info, &size);
+
+		if (err)
+			return err;
+		ret_ids[i] = info.id;
+	}
+	return 0;
+}
+
+int programs_pin(const char *layer_dir, int fds[HOOKS][FRAMINGS])
+{
+	__u32 ids[PROGRAMS];
+	char path[PINS_PATH_MAX];
+	int err = read_ids(fds, ids);
+
+	for (int i = 0; !err && i < PROGRAMS; i++) {
+		snprintf(path, sizeof(path), "%s/progs/%u", layer_dir, ids[i]);
+		err = bpf_obj_pin(fds[i / FRAMINGS][i % FRAMINGS], path);
+	}
+	return err;
+}
+
+static int unpin_if_other(const char *path, const char *name, void *data)
+{
+	const __u32 *ids = data;
+
+	for (int i = 0; i < PROGRAMS; i++)
+		if (strtoul(name, NULL, 10) == ids[i])
+			return 0;
+	return unlink(path) ? -errno : 0;
+}
+
+int programs_drop_others(const char *layer_dir, int fds[HOOKS][FRAMINGS])
+{
+	__u32 ids[PROGRAMS];
+	char progs[PINS_PATH_MAX];
+	int err = read_ids(fds, ids);
+
+	return err ? err : pins_each(pins_join(progs, layer_dir, "progs"), unpin_if_other, ids);
+}
