@@ -10,6 +10,7 @@
 #include "load/entry.h"
 #include "load/layer.h"
 #include "load/links.h"
+#include "load/node.h"
 #include "load/programs.h"
 
 static int failed(const struct site *site, const char *what, int err)
@@ -85,6 +86,7 @@ int site_open(struct site *site, const struct engine *engine, const struct site 
 			    "attached beside them",
 			    site->place);
 	layers_pause_others(&site->pins);
+	node_look_back();
 	return begin(site, engine);
 }
 

@@ -148,6 +148,17 @@ int node_open(struct node_report *ret_report)
 	return err;
 }
 
+void node_look_back(void)
+{
+	_cleanup_close_ int lock_fd = -1;
+	struct pins pins;
+
+	name_pins(&pins);
+	lock_fd = lock(&pins, pins_lock_existing);
+	if (lock_fd >= 0)
+		look_back(&pins);
+}
+
 int node_find_hooks(struct probe_hooks *ret_hooks)
 {
 	struct pins pins;

@@ -30,6 +30,12 @@ struct node_report {
 /* Make the node's maps and probes, or adopt them. 0, or -errno when there are no maps. */
 int node_open(struct node_report *ret_report);
 
+/*
+ * Follow the connections of the current network namespace that are older than the probes, as
+ * node_open() does for the one it is called in.
+ */
+void node_look_back(void);
+
 /* Where the probes of this build are attached now. 0, or -ENOENT: there are none. */
 int node_find_hooks(struct probe_hooks *ret_hooks);
 

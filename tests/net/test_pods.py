@@ -81,7 +81,7 @@ def flows_of(world, pod, *options):
     return json.loads(done.stdout)
 
 
-@case
+@case(seconds=120)
 def found():
     """Pods that are there and that come are attended; their requests get one header each."""
     with node() as world:
@@ -147,7 +147,7 @@ def device_of_the_node():
             answered(c, s, [(GET, b"")], [False])
 
 
-@case
+@case(seconds=120)
 def gone():
     """A pod that goes takes its pins and its flows with it; others are left alone."""
     with node() as world, contextlib.ExitStack() as stack:
