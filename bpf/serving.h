@@ -32,7 +32,7 @@ struct serving {
 	__u32 open_end;
 	__u32 delivered; /* index after the last one that its socket was told of */
 	__u32 reserved;
-	__u64 span; /* id of the request whose head is being read, once it is drawn; or 0 */
+	__u64 span; /* the request whose head is being read, once it is made; or 0 */
 	struct serving_open open[SERVING_OPEN_MAX];
 	struct traceparent_text parent; /* of the head that is being read */
 };

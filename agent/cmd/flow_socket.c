@@ -143,9 +143,11 @@ static json_t *request_json(const struct record_entry *socket, __u64 now_ns)
 	char path[PINS_PATH_MAX];
 	_cleanup_close_ int fd =
 	    bpf_obj_get(pins_map_path(path, node_maps_layer_dir(), "requests"));
+	__u32 place = request_place(socket->request);
 	struct request request;
 
-	if (fd < 0 || !socket->request || bpf_map_lookup_elem(fd, &socket->request, &request))
+	if (fd < 0 || !socket->request || bpf_map_lookup_elem(fd, &place, &request) ||
+	    request.id != socket->request)
 		return json_null();
 	return json_pack(
 	    "{so, so, so?, sI, so?, sI}", "trace_id",

@@ -5,20 +5,26 @@
 #include <bpf/bpf.h>
 
 #include "base/cleanup.h"
+#include "context/model.h"
 #include "context/traces.h"
 #include "load/node_contexts.h"
 #include "load/node_maps.h"
 #include "load/pins.h"
 
+static int map_info(int map, struct bpf_map_info *ret_info)
+{
+	__u32 size = sizeof(*ret_info);
+
+	*ret_info = (struct bpf_map_info){};
+	return map < 0 ? map : bpf_obj_get_info_by_fd(map, ret_info, &size);
+}
+
 /* Room for one value of a map, all zero; another build's may have another size. */
 static void *value_of(int map)
 {
-	struct bpf_map_info info = {};
-	__u32 size = sizeof(info);
+	struct bpf_map_info info;
 
-	if (map < 0 || bpf_obj_get_info_by_fd(map, &info, &size))
-		return NULL;
-	return calloc(1, info.value_size);
+	return map_info(map, &info) ? NULL : calloc(1, info.value_size);
 }
 
 /* Generation 0: none of the probes is at work (see context/node.h). */
@@ -35,37 +41,53 @@ static void stop_probes(const char *layer_dir)
 
 static bool is_traces_map(int map)
 {
-	struct bpf_map_info info = {};
-	__u32 size = sizeof(info);
+	struct bpf_map_info info;
 
-	return map >= 0 && !bpf_obj_get_info_by_fd(map, &info, &size) &&
-	       info.key_size == sizeof(__u64) && info.value_size == sizeof(struct traces_ctx);
+	return !map_info(map, &info) && info.key_size == sizeof(__u64) &&
+	       info.value_size == sizeof(struct traces_ctx);
+}
+
+/* The requests of a layer, whatever its version: before 3 they stood in a hash, by their id. */
+struct requests_map {
+	int fd;
+	bool hash;
+	void *value; /* room for one, which begins with its id if this is no hash */
+};
+
+static bool is_request(const struct requests_map *requests, __u64 id)
+{
+	__u32 place = request_place(id);
+
+	if (requests->hash)
+		return !bpf_map_lookup_elem(requests->fd, &id, requests->value);
+	return !bpf_map_lookup_elem(requests->fd, &place, requests->value) &&
+	       !memcmp(requests->value, &id, sizeof(id));
 }
 
 /* Every span that was published is a request, by the same id, for as long as it is shown. */
-static bool is_ours(int traces, __u64 thread, int requests, void *request)
+static bool is_ours(int traces, __u64 thread, const struct requests_map *requests)
 {
 	struct traces_ctx shown;
-	__u64 id;
 
-	if (bpf_map_lookup_elem(traces, &thread, &shown))
-		return false;
-	memcpy(&id, shown.span_id, sizeof(id));
-	return !bpf_map_lookup_elem(requests, &id, request);
+	return !bpf_map_lookup_elem(traces, &thread, &shown) &&
+	       is_request(requests, traces_ctx_span(&shown));
 }
 
-static void withdraw(int traces, int requests)
+static void withdraw(int traces, int fd)
 {
-	_cleanup_free_ void *request = value_of(requests);
+	_cleanup_free_ void *value = value_of(fd);
+	struct requests_map requests = {.fd = fd, .value = value};
+	struct bpf_map_info info;
 	__u64 thread, next;
 	int err;
 
-	if (!request || !is_traces_map(traces))
+	if (!value || map_info(fd, &info) || !is_traces_map(traces))
 		return;
+	requests.hash = info.type == BPF_MAP_TYPE_HASH;
 	for (err = bpf_map_get_next_key(traces, NULL, &next); !err;) {
 		thread = next;
 		err = bpf_map_get_next_key(traces, &thread, &next);
-		if (is_ours(traces, thread, requests, request))
+		if (is_ours(traces, thread, &requests))
 			bpf_map_delete_elem(traces, &thread);
 	}
 }

@@ -9,21 +9,21 @@
 #include "context/standing.h"
 #include "context/traces.h"
 
-/* Carry over to the tallies what a change of a request's state means. */
-static __always_inline void request_moved(const struct request *r, __u32 from, __u32 to)
+/* Carry over to the tallies, if there are any, what a change of a request's state means. */
+static __always_inline void tallies_move(struct worker *w, struct process *p, __u32 from, __u32 to)
 {
 	enum standing before = standing_of(from), after = standing_of(to);
-	struct worker *w;
-	struct process *p;
 
-	if (before == after)
-		return;
-	w = worker_lookup(&r->worker);
-	p = process_lookup(&r->worker.tgid);
 	if (w)
 		tally_move(&w->tally, before, after);
 	if (p)
 		tally_move(&p->tally, before, after);
+}
+
+static __always_inline void request_moved(const struct request *r, __u32 from, __u32 to)
+{
+	if (standing_of(from) != standing_of(to))
+		tallies_move(worker_lookup(&r->worker), process_lookup(&r->worker.tgid), from, to);
 }
 
 static __always_inline void request_add(__u64 id, __u32 what)
@@ -138,26 +138,30 @@ static __always_inline void worker_restore(struct worker *w, const struct worker
 }
 
 /*
- * A request is over. Returns the one that another process works on for it (context/peer.h), if
- * there is one, which is over, too.
+ * Request `r`, of this id, is over. Returns the one that another process works on for it
+ * (context/peer.h), if there is one, which is over, too.
  */
-static __always_inline __u64 engine_end(__u64 id)
+static __always_inline __u64 request_end(struct request *r, __u64 id)
 {
-	struct request *r = request_lookup(id);
+	__u32 before = __sync_fetch_and_or(&r->state, STATE_ENDED);
 	struct worker *w;
-	__u32 before;
 
-	if (!r)
-		return 0;
-	before = request_mark(r, STATE_ENDED);
 	if (before & STATE_ENDED)
 		return 0;
 	if (r->request_id && (before & STATE_TAKEN))
 		request_ids_remove(r->worker.tgid, r->request_id, id);
 	w = worker_lookup(&r->worker);
+	tallies_move(w, process_lookup(&r->worker.tgid), before, STATE_ENDED);
 	if (w)
 		worker_restore(w, &r->worker, id);
 	return r->peer;
+}
+
+static __always_inline __u64 engine_end(__u64 id)
+{
+	struct request *r = request_lookup(id);
+
+	return r ? request_end(r, id) : 0;
 }
 
 #endif

@@ -11,9 +11,13 @@ static __always_inline void context_request_ended(__u64 id)
 {
 	/* Also of the request that another process works on for this one. */
 	for (int i = 0; i < 2 && id; i++) {
-		__u64 peer = engine_end(id);
+		struct request *r = request_lookup(id);
+		__u64 peer;
 
-		request_delete(id);
+		if (!r)
+			return;
+		peer = request_end(r, id);
+		request_free(r, id);
 		id = peer;
 	}
 }

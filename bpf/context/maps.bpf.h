@@ -15,17 +15,16 @@
 #include "context/worker.h"
 #include "tracestate.h"
 
-/* Requests that are not over yet. When it is full, new ones are not followed. */
-#define CTXPROP_REQUESTS_MAX 65536
+/* Requests that are not over yet. */
+#define CTXPROP_REQUESTS_MAX (1 << REQUEST_PLACE_BITS)
 /* Threads and processes that have to do with requests; others have no entry. */
 #define CTXPROP_WORKERS_MAX   65536
 #define CTXPROP_PROCESSES_MAX 16384
 
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, CTXPROP_REQUESTS_MAX);
-	__type(key, __u64);
+	__type(key, __u32); /* request_place() */
 	__type(value, struct request);
 } requests __weak SEC(".maps");
 
@@ -52,18 +51,13 @@ struct {
 	__type(value, struct process);
 } processes __weak SEC(".maps");
 
-/* Zeros: what new entries start from that are too large for the stack. */
-union blank_entry {
-	struct worker worker;
-	struct request request;
-};
-
+/* Zeros: what a new worker starts from, which is too large for the stack. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, union blank_entry);
-} blank_entry __weak SEC(".maps");
+	__type(value, struct worker);
+} blank_worker __weak SEC(".maps");
 
 /* Read by profilers; everything about it is fixed (see context/traces.h). */
 struct {
@@ -122,26 +116,46 @@ static __always_inline void request_ids_remove(__u32 tgid, __u64 number, __u64 i
 		bpf_map_delete_elem(&request_ids, &key);
 }
 
+/* Whatever stands, or stood, at the place of an id. */
+static __always_inline struct request *request_at(__u64 id)
+{
+	__u32 place = request_place(id);
+
+	return bpf_map_lookup_elem(&requests, &place);
+}
+
 static __always_inline struct request *request_lookup(__u64 id)
 {
-	return id ? bpf_map_lookup_elem(&requests, &id) : NULL;
+	struct request *r = id ? request_at(id) : NULL;
+
+	return r && r->id == id ? r : NULL;
+}
+
+/* Others may find at the same time that it is over, and its place is soon another one's. */
+static __always_inline void request_free(struct request *r, __u64 id)
+{
+	if (r->context.tracestate)
+		bpf_map_delete_elem(&tracestates, &id);
+	__sync_val_compare_and_swap(&r->id, id, 0);
 }
 
 static __always_inline void request_delete(__u64 id)
 {
-	bpf_map_delete_elem(&requests, &id);
-	bpf_map_delete_elem(&tracestates, &id);
+	struct request *r = request_lookup(id);
+
+	if (r)
+		request_free(r, id);
 }
 
-/* A new entry of zeros; NULL when there is no room. */
+/* A new request, all zero but its id; NULL when another one has the place. */
 static __always_inline struct request *request_make(__u64 id)
 {
-	__u32 zero = 0;
-	const union blank_entry *blank = bpf_map_lookup_elem(&blank_entry, &zero);
+	struct request *r = id ? request_at(id) : NULL;
 
-	if (!blank || bpf_map_update_elem(&requests, &id, &blank->request, BPF_NOEXIST))
+	if (!r || r->id || __sync_val_compare_and_swap(&r->id, 0, id))
 		return NULL;
-	return request_lookup(id);
+	__builtin_memset((void *)r + sizeof(r->id), 0, sizeof(*r) - sizeof(r->id));
+	return r;
 }
 
 /* A request gets the tracestate of another one, if that has one. */
@@ -168,15 +182,15 @@ static __always_inline struct worker *worker_lookup(const struct worker_key *key
 static __always_inline struct worker *worker_make(const struct worker_key *key)
 {
 	struct worker *w = worker_lookup(key);
-	const union blank_entry *blank;
+	const struct worker *blank;
 	__u32 zero = 0;
 
 	if (w)
 		return w;
-	blank = bpf_map_lookup_elem(&blank_entry, &zero);
+	blank = bpf_map_lookup_elem(&blank_worker, &zero);
 	if (!blank)
 		return NULL;
-	bpf_map_update_elem(&workers, key, &blank->worker, BPF_NOEXIST);
+	bpf_map_update_elem(&workers, key, blank, BPF_NOEXIST);
 	return worker_lookup(key);
 }
 

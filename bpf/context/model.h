@@ -75,8 +75,13 @@ enum request_flags {
 	    1 << 3, /* no HTTP: parent_id is the request of another process of the host */
 };
 
-/* Map `requests`, keyed by the span id. Made and ended by the packet programs. */
+/*
+ * Map `requests` is an array: a request stands at the place that its id says, or nowhere. An id
+ * is drawn until its place is free, so nothing is searched and nothing is locked. Made and ended
+ * by the packet programs.
+ */
 struct request {
+	__u64 id;                    /* the span id; 0: the place is free */
 	struct span_context context; /* of the server span */
 	__u8 parent_id[8];           /* span that the caller named; zero for a root */
 	struct worker_key worker;    /* who took it up */
@@ -89,6 +94,33 @@ struct request {
 	__u64 peer;                  /* the request of another process that it began last; or 0 */
 	__u64 request_id;            /* number of its x-request-id (request_id.h); 0: none */
 };
+
+#define REQUEST_PLACE_BITS 16
+
+/* The one place in the map for a request of this id. */
+static inline __u32 request_place(__u64 id)
+{
+	return id >> (64 - REQUEST_PLACE_BITS);
+}
+
+/*
+ * Ids that are drawn at most until one's place is free: with a quarter of all places taken, one
+ * request in four thousand millions is not followed.
+ */
+#define REQUEST_DRAWS 24
+
+/*
+ * The id that the n-th draw makes of a random number. As long as few requests are open they share
+ * few places, which stay in the caches.
+ */
+static inline __u64 request_drawn(__u64 random, __u32 n)
+{
+	__u32 bits = n < 4 ? 6 : n < 8 ? 10 : REQUEST_PLACE_BITS;
+	__u64 place = random >> (64 - bits);
+
+	return place << (64 - REQUEST_PLACE_BITS) |
+	       random << REQUEST_PLACE_BITS >> REQUEST_PLACE_BITS | 1;
+}
 
 /* One incoming request on its way from the packets to the worker that reads it. */
 struct arrival {

@@ -89,9 +89,26 @@ static __always_inline int peer_left(const struct sock *sk, __u64 *ret_request)
 	return peers_take(&key, ret_request);
 }
 
+/* What the n-th draw gives; 0: its place is taken. */
+static __always_inline __u64 peer_draw(__u32 n)
+{
+	__u64 id = (__u64)bpf_get_prandom_u32() << 32 | bpf_get_prandom_u32();
+	const struct request *there;
+
+	id = request_drawn(id, n);
+	there = request_at(id);
+	return there && !there->id ? id : 0;
+}
+
+/* An id for a request; 0: there is no room. (Linux 6.1 does not take the loop made of a loop.) */
+static __always_inline __u64 peer_id(void)
+{
+	return peer_draw(0) ?: peer_draw(4) ?: peer_draw(8) ?: peer_draw(12) ?: peer_draw(16);
+}
+
 VERIFIED_ALONE int step_peer_take(struct socket *s, __u64 parent, const struct actor *by)
 {
-	__u64 id = ((__u64)bpf_get_prandom_u32() << 32 | bpf_get_prandom_u32()) | 1, before;
+	__u64 id = peer_id(), before;
 	struct actor a;
 
 	if (!s || !by)

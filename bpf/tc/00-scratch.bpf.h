@@ -93,8 +93,8 @@ struct scratch {
 	struct call call; /* why the request at hand is sent */
 	struct edit edit; /* a new one, before it is recorded */
 	struct traceparent_line line;
-	struct traceparent parent; /* that an incoming request brought, and what is made of it */
-	struct request request;
+	struct traceparent parent;   /* that an incoming request brought, and what is made of it */
+	struct request request;      /* one that there is no room for */
 	struct bpf_sock_tuple tuple; /* of a socket that is looked for */
 	struct decision decision;
 	struct plan plan;

@@ -13,19 +13,14 @@
 struct response {
 	struct flow *flow;
 	struct frame frame;
+	__u32 lost; /* 1: a response without a request */
 };
 
 /* A final response is complete. */
-VERIFIED_ALONE int respond_done(struct flow *f)
+static __always_inline void respond_done(struct serving *s)
 {
-	struct serving *s;
-
-	if (!f)
-		return 0;
-	s = &f->serving;
 	serving_close(s, s->open_first, REASON_SERVED_ENDED);
 	s->open_first++;
-	return 0;
 }
 
 /* A response begins: which request does it answer? Returns -1 when there is none. */
@@ -38,17 +33,11 @@ static __always_inline int respond_begin(struct serving *s)
 }
 
 /* What an event of the framing comes to. Returns 1 when there is nothing more to read. */
-static __always_inline int respond_event(struct flow *f, __u32 event)
+static __always_inline int respond_event(struct serving *s, __u32 event)
 {
-	struct serving *s = &f->serving;
-
-	if (event == HTTP1_STOP) {
-		serving_make_opaque(f, frame_reason(&s->responses));
-		return 1;
-	}
 	if (event == HTTP1_END && s->responses.status >= 200)
-		respond_done(f);
-	return 0;
+		respond_done(s);
+	return event == HTTP1_STOP;
 }
 
 /* One step of the framing, as a callback of bpf_loop(). */
@@ -60,12 +49,12 @@ static long respond_step(__u32 i, struct response *r)
 	if (r->frame.at >= r->frame.len)
 		return 1;
 	if (s->responses.state == HTTP1_AT_START && respond_begin(s)) {
-		serving_lose(r->flow);
+		r->lost = 1;
 		return 1;
 	}
 	r->frame.event = HTTP1_NONE;
 	frame_once(&r->frame);
-	return respond_event(r->flow, r->frame.event);
+	return respond_event(s, r->frame.event);
 }
 
 /* The end of a response without body is due, with no further byte. */
@@ -75,7 +64,7 @@ static __always_inline void respond_pending(struct response *r)
 	struct frame_met met = {.line = HTTP1_NOWHERE};
 
 	if (http1_pending(http) && !frame_scan(http, &r->frame.s->window, &met, 0, 0))
-		respond_event(r->flow, met.step.event);
+		respond_event(&r->flow->serving, met.step.event);
 }
 
 /* Where the reading goes on in this packet; FRAME_NOWHERE: nothing in it is new. */
@@ -94,7 +83,7 @@ static __always_inline __u32 respond_resume(const struct packet *p, struct flow 
 		return FRAME_NOWHERE;
 	}
 	if (http1_skip(&s->responses, gap) == HTTP1_END)
-		respond_done(f);
+		respond_done(s);
 	return 0;
 }
 
@@ -103,6 +92,7 @@ VERIFIED_ALONE int respond_read(struct __sk_buff *skb, const struct packet *p, s
 	struct scratch *s = scratch_get();
 	struct response r = {.flow = f};
 	__u32 from;
+	long steps;
 
 	if (!s || !p || !f)
 		return 0;
@@ -111,10 +101,15 @@ VERIFIED_ALONE int respond_read(struct __sk_buff *skb, const struct packet *p, s
 		return 0;
 	frame_start(&r.frame, skb, s, &f->serving.responses, p);
 	r.frame.at = r.frame.window = from;
-	if (bpf_loop(FRAME_STEPS_MAX, respond_step, &r, 0) >= FRAME_STEPS_MAX)
-		serving_make_opaque(f, REASON_WORK_CAP);
+	steps = bpf_loop(FRAME_STEPS_MAX, respond_step, &r, 0);
 	respond_pending(&r);
 	f->serving.response_next = p->seq + p->len;
+	if (f->serving.responses.stop)
+		serving_make_opaque(f, frame_reason(&f->serving.responses));
+	else if (steps >= FRAME_STEPS_MAX)
+		serving_make_opaque(f, REASON_WORK_CAP);
+	else if (r.lost)
+		serving_lose(f);
 	return 0;
 }
 
@@ -161,7 +156,7 @@ static __always_inline void respond_end(const struct packet *p, struct flow *f)
 	if (p->flags & TCP_FIN) {
 		f->flags |= FLOW_FIN_OUT;
 		if (s->responses.state == HTTP1_AT_CLOSE)
-			respond_done(f);
+			respond_done(s);
 		serving_cut(f);
 	}
 	if ((p->flags & TCP_RST) || (f->flags & FLOW_FIN_BOTH) == FLOW_FIN_BOTH)

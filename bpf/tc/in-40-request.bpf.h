@@ -129,19 +129,40 @@ static long request_feed_step(__u32 i, struct request_feed *feed)
 	return 0;
 }
 
-/* The tracestate of the head at hand, made when the first byte of it has come; or NULL. */
+/* Make a request, of which nothing is known yet but its id. Returns that, or 0: there is no room.
+ */
+static __always_inline __u64 request_draw(struct scratch *s)
+{
+	for (int i = 0; i < REQUEST_DRAWS; i++) {
+		__u64 id = request_drawn(random_next(&s->random), i);
+
+		if (request_make(id))
+			return id;
+	}
+	return 0;
+}
+
+/*
+ * The tracestate of the head at hand, and its request with it, made when the first byte of it has
+ * come; or NULL.
+ */
 static __always_inline struct tracestate *request_state_get(struct serving *serving,
 							    struct scratch *s)
 {
 	struct blank_flow *template;
 	__u64 id = serving->span;
 	__u32 zero = 0;
+	struct request *r;
 
 	if (!id) {
 		template = bpf_map_lookup_elem(&blank, &zero);
-		id = serving->span = random_next(&s->random) | 1;
-		if (!template || bpf_map_update_elem(&tracestates, &id, template, BPF_NOEXIST))
+		id = request_draw(s);
+		r = request_lookup(id);
+		if (!r || !template)
 			return NULL;
+		r->context.tracestate = 1;
+		serving->span = id;
+		bpf_map_update_elem(&tracestates, &id, template, BPF_NOEXIST);
 	}
 	return tracestate_lookup(id);
 }
@@ -217,6 +238,7 @@ static __always_inline void request_finish_state(const struct serving *serving, 
 		return;
 	}
 	bpf_map_delete_elem(&tracestates, &id);
+	ret->context.tracestate = 0;
 	if (!(ret->flags & REQUEST_ROOT))
 		count(REASON_SERVED_STATE);
 }
@@ -225,13 +247,13 @@ static __always_inline void request_finish_state(const struct serving *serving, 
 static __always_inline __u64 request_begin(const struct flow *f, struct scratch *s, __u32 netns)
 {
 	const struct serving *serving = &f->serving;
-	struct request *new = &s->request;
-	__u64 id;
+	__u64 id = serving->span ?: request_draw(s);
+	struct request *new = request_lookup(id) ?: &s->request;
 
-	__builtin_memset(new, 0, sizeof(*new));
 	new->arrived_ns = bpf_ktime_get_ns();
 	new->netns = netns;
 	new->request_id = request_id_number(&f->id);
+	*(__u64 *)new->context.span_id = id;
 	if (request_context(f, s, new)) {
 		count(REASON_SERVED_CHILD);
 	} else {
@@ -239,14 +261,9 @@ static __always_inline __u64 request_begin(const struct flow *f, struct scratch 
 		count(REASON_SERVED_ROOT);
 	}
 	request_finish_state(serving, new);
-	id = serving->span ?: random_next(&s->random) | 1;
-	*(__u64 *)new->context.span_id = id;
-	if (!bpf_map_update_elem(&requests, &id, new, BPF_NOEXIST))
-		return id;
-	count(REASON_SERVED_FULL);
-	if (new->context.tracestate)
-		bpf_map_delete_elem(&tracestates, &id);
-	return 0;
+	if (!id)
+		count(REASON_SERVED_FULL);
+	return id;
 }
 
 /* Payload offset `end` is the end of a head. Returns 0, or -1: the flow cannot be followed. */
@@ -260,7 +277,6 @@ VERIFIED_ALONE int request_arrived(struct __sk_buff *skb, const struct packet *p
 	if (!s || !p || !f)
 		return 0;
 	serving = &f->serving;
-	/* More than can be kept: it cannot be told any more which response is whose. */
 	if (serving_open_count(serving) >= SERVING_OPEN_MAX)
 		return -1;
 	slot = serving_slot(serving, serving->open_end);

@@ -17,6 +17,12 @@ static __always_inline struct serving_open *serving_slot(struct serving *s, __u3
 	return &s->open[index & SERVING_OPEN_MASK];
 }
 
+VERIFIED_ALONE int serving_request_ended(__u64 id)
+{
+	context_request_ended(id);
+	return 0;
+}
+
 /* The request of a slot is over. Both sides may find that at once: only one of them takes it. */
 static __always_inline void serving_close(struct serving *s, __u32 index, __u32 reason)
 {
@@ -24,7 +30,7 @@ static __always_inline void serving_close(struct serving *s, __u32 index, __u32 
 
 	if (!id)
 		return;
-	context_request_ended(id);
+	serving_request_ended(id);
 	count(reason);
 }
 
@@ -45,7 +51,7 @@ VERIFIED_ALONE int serving_cut(struct flow *f)
 	s = &f->serving;
 	bpf_loop(SERVING_OPEN_MAX, serving_cut_step, &s, 0);
 	if (s->span)
-		request_delete(s->span); /* the tracestate of a head that has not ended */
+		request_delete(s->span); /* of a head that has not ended */
 	s->span = 0;
 	return 0;
 }

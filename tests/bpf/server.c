@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -6,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -120,19 +122,28 @@ void server_send(struct server *s, const char *data)
 
 size_t server_open_requests(const struct server *s, struct request *ret_last)
 {
-	int requests = bpf_map__fd(s->conn.rig->tc->maps.requests);
-	__u64 key, *last = NULL, newest = 0;
-	struct request request;
+	int fd = bpf_map__fd(s->conn.rig->tc->maps.requests);
+	__u32 places = bpf_map__max_entries(s->conn.rig->tc->maps.requests), next;
+	struct request *all = calloc(places, sizeof(*all));
+	__u32 *at = calloc(places, sizeof(*at));
+	__u64 newest = 0;
 	size_t n = 0;
+	int err;
 
-	for (; !bpf_map_get_next_key(requests, last, &key); n++) {
-		last = &key;
-		assert_int_equal(bpf_map_lookup_elem(requests, &key, &request), 0);
-		if (!ret_last || request.arrived_ns < newest)
+	assert_true(all && at);
+	err = bpf_map_lookup_batch(fd, NULL, &next, at, all, &places, NULL);
+	assert_true(!err || err == -ENOENT); /* there are no more behind them */
+	for (__u32 i = 0; i < places; i++) {
+		if (!all[i].id)
 			continue;
-		newest = request.arrived_ns;
-		*ret_last = request;
+		n++;
+		if (!ret_last || all[i].arrived_ns < newest)
+			continue;
+		newest = all[i].arrived_ns;
+		*ret_last = all[i];
 	}
+	free(all);
+	free(at);
 	return n;
 }
 

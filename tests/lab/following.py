@@ -16,7 +16,7 @@ ROOT = 1 << 2
 Request = namedtuple("Request", "id trace_id parent_id flags tracestate root")
 Arrival = namedtuple("Arrival", "request seq")
 
-_REQUEST = struct.Struct("=16s8sBB6x8s16xQQIIIIQQ")
+_REQUEST = struct.Struct("=8s16s8sBB6x8s16xQQIIIIQQ")
 _ARRIVALS, _ARRIVAL, SLOTS = struct.Struct("=IIII"), struct.Struct("=QII"), 8
 _ARRIVALS_AT = _ARRIVALS.size + 8 + 8 + 16
 _CALL, _CALLS_AT = struct.Struct("=16s8sBB6xQIBBBxII"), _ARRIVALS_AT + SLOTS * _ARRIVAL.size
@@ -51,11 +51,9 @@ def open_requests(host):
     """{span id: Request} of the requests that have arrived in a host and are not over."""
     netns, found = netns_of(host), {}
     with node_map("requests") as requests, node_map("tracestates") as states:
-        for key in requests.keys():
-            value = requests.get(key)
-            if value is None:
-                continue
-            trace, span, flags, state, parent, _, _, marks, _, _, where, _, _ = _REQUEST.unpack(value)
+        for value in requests.values():
+            key, trace, span, flags, state, parent, _, _, marks, _, _, where, _, _ = (
+                _REQUEST.unpack(value))
             if where == netns:
                 line = states.get(key) if state else None
                 found[span.hex()] = Request(int.from_bytes(key, "little"), trace.hex(), parent.hex(),
