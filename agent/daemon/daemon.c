@@ -165,9 +165,9 @@ static void watch_runtimes(struct daemon *daemon, bool has_news)
 	daemon->runtimes = NULL;
 }
 
-static void follow_runtimes(struct daemon *daemon, bool publish_goroutines)
+static void follow_runtimes(struct daemon *daemon, enum runtimes_publish publish)
 {
-	int err = runtimes_open(runtimes_log, publish_goroutines, &daemon->runtimes);
+	int err = runtimes_open(runtimes_log, publish, &daemon->runtimes);
 
 	if (err)
 		no_runtimes(err);

@@ -2,6 +2,7 @@
 #include <getopt.h>
 #include <grp.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "abi.h"
 #include "base/number.h"
@@ -36,7 +37,7 @@ static const struct option long_options[] = {
     {"policy", required_argument, NULL, OPTION_POLICY},
     {"readers", required_argument, NULL, OPTION_READERS},
     {"netns", required_argument, NULL, OPTION_NETNS},
-    {"publish-goroutines", no_argument, NULL, OPTION_GOROUTINES},
+    {"publish-goroutines", required_argument, NULL, OPTION_GOROUTINES},
     {"ignore-request-ids", no_argument, NULL, OPTION_REQUEST_IDS},
     {"verbose", no_argument, NULL, 'v'},
     {},
@@ -56,9 +57,9 @@ static const char help[] =
     "      --policy FILE      the rules to begin with, read again on SIGHUP\n"
     "                         (default %s, if it is there)\n"
     "      --readers GROUP    users of this group may see the policy, beside root\n"
-    "      --publish-goroutines\n"
-    "                         let profilers see what goroutines work on, too; costs one or two\n"
-    "                         microseconds whenever a Go server changes goroutines\n"
+    "      --publish-goroutines WHEN\n"
+    "                         let profilers see what goroutines work on: always, never, or auto\n"
+    "                         (default: where they do not change too often)\n"
     "      --ignore-request-ids\n"
     "                         do not believe that a call which copies the x-request-id of a\n"
     "                         request was made for it\n"
@@ -131,6 +132,23 @@ static enum options_next set_netns(struct options *options, const char *value)
 	return refuse("netns", value, wanted);
 }
 
+static enum options_next set_publish(struct options *options, const char *value)
+{
+	static const char *const names[] = {
+	    [RUNTIMES_PUBLISH_AUTO] = "auto",
+	    [RUNTIMES_PUBLISH_ALWAYS] = "always",
+	    [RUNTIMES_PUBLISH_NEVER] = "never",
+	};
+
+	for (unsigned int i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(value, names[i]) != 0)
+			continue;
+		options->publish_goroutines = (enum runtimes_publish)i;
+		return OPTIONS_RUN;
+	}
+	return refuse("publish-goroutines", value, "auto, always or never");
+}
+
 static enum options_next set_level(struct options *options, const char *value)
 {
 	int level = log_level_by_name(value);
@@ -162,8 +180,7 @@ static enum options_next take(struct options *options, int option)
 	case OPTION_READERS:
 		return set_readers(options, optarg);
 	case OPTION_GOROUTINES:
-		options->publish_goroutines = true;
-		return OPTIONS_RUN;
+		return set_publish(options, optarg);
 	case OPTION_REQUEST_IDS:
 		options->ignore_request_ids = true;
 		return OPTIONS_RUN;

@@ -10,14 +10,15 @@
 #include "base/log.h"
 #include "daemon/wanted.h"
 #include "load/attach.h"
+#include "runtime/runtimes.h"
 
 struct options {
 	__u32 flows;
 	unsigned int gc_seconds; /* between two looks for dead flows */
 	enum attach_way way;
 	enum log_level level;
-	gid_t readers;           /* group that may ask for the policy, beside root; 0: none */
-	bool publish_goroutines; /* in traces_ctx_v1 */
+	gid_t readers; /* group that may ask for the policy, beside root; 0: none */
+	enum runtimes_publish publish_goroutines;
 	bool ignore_request_ids; /* x-request-id is no evidence */
 	const char *policy;      /* file, or NULL: the usual one, if it is there */
 	struct wanted wanted;    /* network namespaces to work in */

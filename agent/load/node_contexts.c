@@ -73,7 +73,8 @@ static bool is_ours(int traces, __u64 thread, const struct requests_map *request
 	       is_request(requests, traces_ctx_span(&shown));
 }
 
-static void withdraw(int traces, int fd)
+/* Take ours out of the map; of one process, or (0) of all. */
+static void withdraw(int traces, int fd, __u32 tgid)
 {
 	_cleanup_free_ void *value = value_of(fd);
 	struct requests_map requests = {.fd = fd, .value = value};
@@ -87,17 +88,29 @@ static void withdraw(int traces, int fd)
 	for (err = bpf_map_get_next_key(traces, NULL, &next); !err;) {
 		thread = next;
 		err = bpf_map_get_next_key(traces, &thread, &next);
+		if (tgid && traces_ctx_key(tgid, (__u32)thread) != thread)
+			continue;
 		if (is_ours(traces, thread, &requests))
 			bpf_map_delete_elem(traces, &thread);
 	}
 }
 
-void node_contexts_withdraw(const char *layer_dir)
+static void withdraw_from(const char *layer_dir, __u32 tgid)
 {
 	char path[PINS_PATH_MAX];
 	_cleanup_close_ int requests = bpf_obj_get(pins_map_path(path, layer_dir, "requests"));
 	_cleanup_close_ int traces = bpf_obj_get(NODE_TRACES_PATH);
 
+	withdraw(traces, requests, tgid);
+}
+
+void node_contexts_withdraw(const char *layer_dir)
+{
 	stop_probes(layer_dir);
-	withdraw(traces, requests);
+	withdraw_from(layer_dir, 0);
+}
+
+void node_contexts_withdraw_process(__u32 tgid)
+{
+	withdraw_from(node_maps_layer_dir(), tgid);
 }

@@ -33,11 +33,12 @@ struct go_programs {
 	unsigned int serial;
 };
 
-static void unpin(struct go_program *program)
+/* Detach: the pin was all that kept it. */
+static void unpin(char *pin)
 {
-	for (int i = 0; i < GOLANG_SITES; i++)
-		if (program->pin[i][0])
-			unlink(program->pin[i]);
+	if (pin[0])
+		unlink(pin);
+	pin[0] = '\0';
 }
 
 static bool is_same(const struct stat *a, const struct stat *b)
@@ -187,6 +188,15 @@ int go_programs_attach(struct go_programs *programs, __u32 tgid, const struct st
 	return program ? attach_all(programs, program, process_exe(path, tgid), golang) : -ENOMEM;
 }
 
+void go_programs_hide(struct go_programs *programs, const struct stat *file)
+{
+	struct go_program *program = find(programs, file);
+
+	for (unsigned int i = 0; program && i < program->golang.site_count; i++)
+		if (program->golang.site[i].probe == GOLANG_RUNS)
+			unpin(program->pin[i]);
+}
+
 static int remove_if_other(const char *path, const char *name, void *data)
 {
 	const struct go_programs *programs = data;
@@ -214,7 +224,8 @@ void go_programs_sweep(struct go_programs *programs,
 			continue;
 		}
 		*at = program->next;
-		unpin(program);
+		for (int i = 0; i < GOLANG_SITES; i++)
+			unpin(program->pin[i]);
 		free(program);
 	}
 }

@@ -28,6 +28,9 @@ void go_programs_close(struct go_programs *programs);
 int go_programs_attach(struct go_programs *programs, __u32 tgid, const struct stat *file,
 		       const struct golang *golang);
 
+/* Changes of goroutines in the program of this file are of interest no more. */
+void go_programs_hide(struct go_programs *programs, const struct stat *file);
+
 /* What is known of the program in this file; NULL: it was not attached to. */
 const struct golang *go_programs_known(const struct go_programs *programs, const struct stat *file);
 

@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "load/node_contexts.h"
 #include "load/node_maps.h"
 #include "load/pins.h"
 #include "runtime/classify.h"
@@ -18,15 +19,18 @@
 #include "runtime/runtimes.h"
 
 #define SWEEP_SECONDS 60
+/* Sweeps until what was too dear is tried again, for a second at least. */
+#define RETRY_SWEEPS 10
 
 struct runtimes {
 	runtimes_tell tell;
-	bool shown;
+	enum runtimes_publish publish;
 	int lock_fd; /* -1: another daemon does the work */
 	int map_fd, events_fd, workers_fd;
 	struct ring_buffer *events;
 	struct go_programs *go;
 	__u64 next_sweep_ns;
+	unsigned int sweeps;
 };
 
 static int open_map(const char *name)
@@ -36,13 +40,13 @@ static int open_map(const char *name)
 	return bpf_obj_get(pins_map_path(path, node_maps_layer_dir(), name));
 }
 
-int runtimes_open(runtimes_tell tell, bool shown, struct runtimes **ret_runtimes)
+int runtimes_open(runtimes_tell tell, enum runtimes_publish publish, struct runtimes **ret_runtimes)
 {
 	struct runtimes *runtimes = calloc(1, sizeof(*runtimes));
 
 	if (!runtimes)
 		return -ENOMEM;
-	*runtimes = (struct runtimes){.tell = tell, .shown = shown, .lock_fd = -1};
+	*runtimes = (struct runtimes){.tell = tell, .publish = publish, .lock_fd = -1};
 	runtimes->map_fd = open_map("runtimes");
 	runtimes->events_fd = open_map("runtime_events");
 	runtimes->workers_fd = open_map("workers");
@@ -79,6 +83,18 @@ static const struct golang *known_program(const struct stat *file, void *data)
 	return go_programs_known(runtimes->go, file);
 }
 
+/* `flags` are those that the process had. */
+static __u32 flags_of(const struct runtimes *runtimes, __u32 flags)
+{
+	__u32 others = flags & ~(RUNTIME_SHOWN | RUNTIME_ALWAYS | RUNTIME_COSTLY);
+
+	if (runtimes->publish == RUNTIMES_PUBLISH_NEVER)
+		return others;
+	if (runtimes->publish == RUNTIMES_PUBLISH_ALWAYS)
+		return others | RUNTIME_SHOWN | RUNTIME_ALWAYS;
+	return others | (flags & RUNTIME_COSTLY ? RUNTIME_COSTLY : RUNTIME_SHOWN);
+}
+
 /* Find out about a process, and attach to its program. `flags` are those that it had. */
 static int look_at_program(struct runtimes *runtimes, __u32 tgid, __u32 flags,
 			   struct classified *found, struct runtimes_news *news)
@@ -87,7 +103,7 @@ static int look_at_program(struct runtimes *runtimes, __u32 tgid, __u32 flags,
 
 	if (err)
 		return err;
-	flags = (flags & ~RUNTIME_SHOWN) | (runtimes->shown ? RUNTIME_SHOWN : 0);
+	flags = flags_of(runtimes, flags);
 	found->runtime.flags = found->golang.runtime.flags = flags;
 	if (found->runtime.kind == RUNTIME_GO)
 		news->err = go_programs_attach(runtimes->go, tgid, &found->file, &found->golang);
@@ -99,6 +115,53 @@ static int look_at_program(struct runtimes *runtimes, __u32 tgid, __u32 flags,
 	news->why = found->why;
 	/* It may have become another program in the meantime. */
 	return process_runs(tgid, &found->file) ? 0 : -ENOENT;
+}
+
+/* Call `visit` for every process in the map; the entry it is called for may be changed. */
+static void each_process(const struct runtimes *runtimes, void (*visit)(__u32 tgid, void *data),
+			 void *data)
+{
+	__u32 tgid, next;
+	int err = bpf_map_get_next_key(runtimes->map_fd, NULL, &next);
+
+	while (!err) {
+		tgid = next;
+		err = bpf_map_get_next_key(runtimes->map_fd, &tgid, &next);
+		visit(tgid, data);
+	}
+}
+
+struct usage {
+	const struct runtimes *runtimes;
+	const struct stat *file;
+	__u32 flags; /* processes with all of these count */
+	bool is_used;
+};
+
+static void find_user(__u32 tgid, void *data)
+{
+	struct usage *usage = data;
+	struct runtime known;
+
+	if (!usage->is_used && !bpf_map_lookup_elem(usage->runtimes->map_fd, &tgid, &known) &&
+	    (known.flags & usage->flags) == usage->flags)
+		usage->is_used = process_runs(tgid, usage->file);
+}
+
+static bool is_used_by(const struct runtimes *runtimes, const struct stat *file, __u32 flags)
+{
+	struct usage usage = {.runtimes = runtimes, .file = file, .flags = flags};
+
+	each_process(runtimes, find_user, &usage);
+	return usage.is_used;
+}
+
+/* Goroutines of a process are published no more. Its flags in the map say so already. */
+static void hide(const struct runtimes *runtimes, __u32 tgid, const struct stat *file)
+{
+	if (!is_used_by(runtimes, file, RUNTIME_SHOWN))
+		go_programs_hide(runtimes->go, file);
+	node_contexts_withdraw_process(tgid);
 }
 
 /* Publish what a process runs, if it is still there. */
@@ -115,6 +178,8 @@ static void look_at(struct runtimes *runtimes, __u32 tgid)
 		return;
 	}
 	bpf_map_update_elem(runtimes->map_fd, &tgid, &found.runtime, BPF_EXIST);
+	if (found.runtime.flags & RUNTIME_COSTLY)
+		hide(runtimes, tgid, &found.file);
 	if (news.kind != RUNTIME_THREADS)
 		runtimes->tell(&news);
 }
@@ -133,20 +198,6 @@ int runtimes_update(struct runtimes *runtimes)
 	int err = ring_buffer__consume(runtimes->events);
 
 	return err < 0 ? err : 0;
-}
-
-/* Call `visit` for every process in the map; the entry it is called for may be changed. */
-static void each_process(const struct runtimes *runtimes, void (*visit)(__u32 tgid, void *data),
-			 void *data)
-{
-	__u32 tgid, next;
-	int err = bpf_map_get_next_key(runtimes->map_fd, NULL, &next);
-
-	while (!err) {
-		tgid = next;
-		err = bpf_map_get_next_key(runtimes->map_fd, &tgid, &next);
-		visit(tgid, data);
-	}
 }
 
 static void look_again(__u32 tgid, void *data)
@@ -185,24 +236,30 @@ static int take_over(struct runtimes *runtimes)
 	return go_programs_detach_others(runtimes->go);
 }
 
-struct usage {
-	const struct stat *file;
-	bool is_used;
-};
-
-static void find_user(__u32 tgid, void *data)
-{
-	struct usage *usage = data;
-
-	usage->is_used |= process_runs(tgid, usage->file);
-}
-
 static bool is_used(const struct stat *file, void *data)
 {
-	struct usage usage = {.file = file};
+	return is_used_by(data, file, 0);
+}
 
-	each_process(data, find_user, &usage);
-	return usage.is_used;
+/* What was too dear some time ago may not be now. */
+static void try_again(__u32 tgid, void *data)
+{
+	struct runtimes *runtimes = data;
+	struct runtime known;
+
+	if (bpf_map_lookup_elem(runtimes->map_fd, &tgid, &known) || !(known.flags & RUNTIME_COSTLY))
+		return;
+	known.flags &= ~RUNTIME_COSTLY;
+	if (!bpf_map_update_elem(runtimes->map_fd, &tgid, &known, BPF_EXIST))
+		look_at(runtimes, tgid);
+}
+
+static void sweep(struct runtimes *runtimes)
+{
+	go_programs_sweep(runtimes->go, is_used, runtimes);
+	leftovers_remove(runtimes->workers_fd, runtimes->map_fd);
+	if (!(++runtimes->sweeps % RETRY_SWEEPS))
+		each_process(runtimes, try_again, runtimes);
 }
 
 int runtimes_do(struct runtimes *runtimes)
@@ -218,8 +275,7 @@ int runtimes_do(struct runtimes *runtimes)
 	}
 	if (runtimes->go && now >= runtimes->next_sweep_ns) {
 		runtimes->next_sweep_ns = now + SWEEP_SECONDS * NS_PER_SECOND;
-		go_programs_sweep(runtimes->go, is_used, runtimes);
-		leftovers_remove(runtimes->workers_fd, runtimes->map_fd);
+		sweep(runtimes);
 	}
 	return 0;
 }

@@ -6,8 +6,14 @@
 #ifndef CTXPROP_RUNTIMES_H
 #define CTXPROP_RUNTIMES_H
 
-#include <stdbool.h>
 #include <linux/types.h>
+
+/* Are profilers to see what goroutines work on (traces_ctx_v1)? */
+enum runtimes_publish {
+	RUNTIMES_PUBLISH_AUTO, /* where they do not change too often (RUNTIME_CHANGES_MAX) */
+	RUNTIMES_PUBLISH_ALWAYS,
+	RUNTIMES_PUBLISH_NEVER,
+};
 
 /* What was found out about a process. */
 struct runtimes_news {
@@ -23,11 +29,9 @@ typedef void (*runtimes_tell)(const struct runtimes_news *news);
 
 struct runtimes;
 
-/*
- * Stand by. `tell` hears of every process that runs something special. `shown`: profilers are to
- * see what goroutines work on. 0 or -errno.
- */
-int runtimes_open(runtimes_tell tell, bool shown, struct runtimes **ret_runtimes);
+/* Stand by. `tell` hears of every process that runs something special. 0 or -errno. */
+int runtimes_open(runtimes_tell tell, enum runtimes_publish publish,
+		  struct runtimes **ret_runtimes);
 void runtimes_close(struct runtimes *runtimes);
 
 /* Descriptor to wait for with POLLIN; -1 while another daemon does the work. */

@@ -92,6 +92,27 @@ static __always_inline void runtime_suspects_pool(__u32 tgid)
 		runtime_tell(tgid);
 }
 
+/* A goroutine is put on a thread: may that be published? Too many a second are too dear. */
+static __always_inline int runtime_shows(__u32 tgid)
+{
+	struct runtime *runtime = bpf_map_lookup_elem(&runtimes, &tgid);
+	__u64 second = bpf_ktime_get_ns() >> RUNTIME_CHANGES_SECOND;
+
+	if (!runtime || !(runtime->flags & RUNTIME_SHOWN))
+		return 0;
+	if (runtime->second != second) {
+		runtime->second = second;
+		runtime->changes = 0;
+	}
+	if (__sync_fetch_and_add(&runtime->changes, 1) < RUNTIME_CHANGES_MAX ||
+	    (runtime->flags & RUNTIME_ALWAYS))
+		return 1;
+	__sync_fetch_and_and(&runtime->flags, ~RUNTIME_SHOWN);
+	if (!(__sync_fetch_and_or(&runtime->flags, RUNTIME_COSTLY) & RUNTIME_COSTLY))
+		runtime_tell(tgid);
+	return 0;
+}
+
 /* The process has become another program, or is gone. */
 static __always_inline void runtime_forget(__u32 tgid)
 {

@@ -21,9 +21,18 @@ enum runtime_kind {
 #define RUNTIME_WATCHERS 4
 
 enum runtime_flags {
-	RUNTIME_POOLS = 1 << 0, /* calls were seen that may have been asked for over channels */
-	RUNTIME_SHOWN = 1 << 1, /* what goroutines work on is published for their threads */
+	RUNTIME_POOLS = 1 << 0,  /* calls were seen that may have been asked for over channels */
+	RUNTIME_SHOWN = 1 << 1,  /* what goroutines work on is published for their threads */
+	RUNTIME_ALWAYS = 1 << 2, /* whatever it costs */
+	RUNTIME_COSTLY = 1 << 3, /* it cost too much, and is given up */
 };
+
+/*
+ * So often goroutines of a process may change in a second (nearly) and still be published: each
+ * time a probe takes one or two microseconds, so that this is some per cent of a CPU.
+ */
+#define RUNTIME_CHANGES_MAX    20000
+#define RUNTIME_CHANGES_SECOND 30 /* log2 of its length in ns */
 
 /* Map `runtimes`, by tgid. */
 struct runtime {
@@ -32,10 +41,11 @@ struct runtime {
 	__s32 g_offset;                   /* of `g`, from the thread pointer */
 	__u32 curg_offset;                /* of `curg` in Go's struct m */
 	__u32 recvx_offset;               /* of `recvx` in Go's struct hchan */
-	__u32 reserved;                   /* 0 */
+	__u32 changes;                    /* of goroutines, in `second` */
+	__u64 second;                     /* the last in which one was seen, on whatever CPU */
 	__u64 watchers[RUNTIME_WATCHERS]; /* addresses; 0: none */
 };
-_Static_assert(sizeof(struct runtime) == 56, "runtime is shared");
+_Static_assert(sizeof(struct runtime) == 64, "runtime is shared");
 
 /* Where things stand in Go's structs, in all versions that are supported. */
 #define GO_G_OFFSET          (-8) /* of g, from the thread pointer, in nearly all programs */

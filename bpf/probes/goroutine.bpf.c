@@ -131,9 +131,8 @@ int probe_go_runs(struct pt_regs *ctx)
 {
 	__u64 id = bpf_get_current_pid_tgid();
 	struct worker_key key = {.tgid = id >> 32, .goroutine = first_argument(ctx)};
-	const struct runtime *runtime = runtime_lookup(key.tgid);
 
-	if (runtime && (runtime->flags & RUNTIME_SHOWN))
+	if (runtime_shows(key.tgid))
 		goroutine_show(&key, (__u32)id);
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What goroutines work on, published for the threads that they are at. Only where it is asked for
- * (RUNTIME_SHOWN): it takes a probe at every change of goroutines.
+ * What goroutines work on, published for the threads that they are at. Only where it is not
+ * too dear (RUNTIME_SHOWN): it takes a probe at every change of goroutines.
  */
 #ifndef CTXPROP_PROBES_GOROUTINE_SHOW_BPF_H
 #define CTXPROP_PROBES_GOROUTINE_SHOW_BPF_H
@@ -28,13 +28,18 @@ static __always_inline void goroutine_show(const struct worker_key *key, __u32 t
 	}
 }
 
-/* A goroutine, at which the current thread is, has read a request. */
-static __always_inline int goroutine_is_shown(const struct worker_key *key)
+/* What the current thread's goroutine works on, where goroutines are shown. */
+static __always_inline void goroutine_show_current(void)
 {
-	const struct runtime *runtime = runtime_lookup(key->tgid);
+	__u64 id = bpf_get_current_pid_tgid();
+	struct worker_key key = {.tgid = id >> 32};
+	const struct runtime *runtime = runtime_lookup(key.tgid);
 
-	return runtime && (runtime->flags & RUNTIME_SHOWN) &&
-	       goroutine_current(runtime) == key->goroutine;
+	if (!runtime || !(runtime->flags & RUNTIME_SHOWN))
+		return;
+	key.goroutine = goroutine_current(runtime);
+	if (key.goroutine)
+		goroutine_show(&key, (__u32)id);
 }
 
 #endif

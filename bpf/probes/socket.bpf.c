@@ -107,13 +107,15 @@ int BPF_PROG(probe_recv, struct sock *sk)
 	} else if (s->arrivals_first == s->arrivals_end) {
 		worker_reading_on(&a, sk);
 		engine_read(s, &a);
+		if (a.kind == ACTOR_RUNTIME)
+			step_show();
 	} else {
 		worker_reading(&a, sk);
 		runtime_wanted(a.key.tgid);
 		take_arrivals(s, &a, copied_seq(sk));
 		engine_read(s, &a);
-		if (a.kind == ACTOR_RUNTIME && goroutine_is_shown(&a.key))
-			step_show(&a.key, (__u32)bpf_get_current_pid_tgid());
+		if (a.kind == ACTOR_RUNTIME)
+			step_show();
 	}
 	return 0;
 }

@@ -23,14 +23,13 @@ VERIFIED_ALONE int step_take(__u64 id, const struct actor *by)
 	return 0;
 }
 
-VERIFIED_ALONE int step_show(const struct worker_key *goroutine, __u32 tid)
+/*
+ * A goroutine has read from a connection that it serves: its thread shows what it works on. (Of
+ * what net/http's watcher of the connection reads, the goroutine that it serves reads the rest.)
+ */
+VERIFIED_ALONE int step_show(void)
 {
-	struct worker_key key;
-
-	if (!goroutine)
-		return 0;
-	key = *goroutine;
-	goroutine_show(&key, tid);
+	goroutine_show_current();
 	return 0;
 }
 

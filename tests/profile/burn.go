@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// As burn_server.c (without its writer), in Go: profile_burn_go PORT TRUTH.
+// As burn_server.c (without its writer), in Go: profile_burn_go PORT TRUTH [restless].
 //
 // A goroutine may go on in another thread at any moment, so the truth is written down in slices:
 // the longest stretches in which the thread was seen to stay the same.
@@ -98,6 +98,20 @@ func serve(w http.ResponseWriter, r *http.Request) {
 	w.Write([]byte("ok"))
 }
 
+// Two goroutines that do nothing but take turns.
+func takeTurns() {
+	there, back := make(chan int), make(chan int)
+	go func() {
+		for {
+			back <- <-there
+		}
+	}()
+	for {
+		there <- 1
+		<-back
+	}
+}
+
 func main() {
 	var err error
 	truth, err = os.OpenFile(os.Args[2], os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
@@ -110,6 +124,9 @@ func main() {
 			time.Sleep(pause)
 		}
 	}()
+	if len(os.Args) > 3 {
+		go takeTurns()
+	}
 	http.HandleFunc("/", serve)
 	panic(http.ListenAndServe(":"+os.Args[1], nil))
 }
