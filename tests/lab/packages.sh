@@ -62,7 +62,7 @@ disable_services() {
 		case $package in
 		nginx-light) systemctl --quiet disable nginx 2>/dev/null || true ;;
 		php-fpm) systemctl --quiet disable 'php*-fpm' 2>/dev/null || true ;;
-		haproxy | nftables) systemctl --quiet disable "$package" 2>/dev/null || true ;;
+		haproxy | nftables | lighttpd) systemctl --quiet disable "$package" 2>/dev/null || true ;;
 		esac
 	done
 }
