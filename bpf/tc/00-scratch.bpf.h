@@ -94,6 +94,7 @@ struct scratch {
 	struct edit edit; /* a new one, before it is recorded */
 	struct traceparent_line line;
 	struct traceparent parent;   /* that an incoming request brought, and what is made of it */
+	struct traceparent_text own; /* traceparent of the program's own */
 	struct request request;      /* one that there is no room for */
 	struct bpf_sock_tuple tuple; /* of a socket that is looked for */
 	struct decision decision;

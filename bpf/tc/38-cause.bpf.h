@@ -21,11 +21,58 @@ static __always_inline __u32 cause_head_start(const struct packet *p, const stru
 	return p->seq + frame->place - (frame->http->head - blank);
 }
 
+/* The call that began with byte `seq` on the sending socket; NULL: none that is known. */
+static __always_inline struct call *cause_call(struct __sk_buff *skb, __u32 seq)
+{
+	struct bpf_sock *sk = skb->sk;
+	struct socket *socket;
+	__u32 end;
+
+	sk = sk ? bpf_sk_fullsock(sk) : NULL;
+	socket = sk ? bpf_sk_storage_get(&sockets, sk, 0, 0) : NULL;
+	if (!socket)
+		return NULL;
+	end = socket->calls_end;
+	for (__u32 i = 1; i <= SOCKET_CALLS; i++) {
+		struct call *call = &socket->call[(end - i) & (SOCKET_CALLS - 1)];
+
+		if (i > end)
+			break;
+		if (call->seq == seq)
+			return call;
+	}
+	return NULL;
+}
+
 /* The head of a call has an x-request-id. */
 VERIFIED_ALONE int cause_named(struct call *call, __u64 number)
 {
 	if (call)
 		engine_named(call, number);
+	return 0;
+}
+
+/*
+ * The head that begins with byte `seq` has a traceparent: `n` bytes at `off` of the packet, all of
+ * it, or else it tells nothing.
+ */
+VERIFIED_ALONE int cause_owned(struct __sk_buff *skb, __u32 seq, __u32 off, __u32 n)
+{
+	struct scratch *s = scratch_get();
+	struct call *call = cause_call(skb, seq);
+	struct traceparent_text *text;
+
+	if (!s || !call || !n)
+		return 0;
+	text = &s->own;
+	text->more = n > TRACEPARENT_TEXT_MAX;
+	if (n > TRACEPARENT_TEXT_MAX)
+		n = TRACEPARENT_TEXT_MAX;
+	text->len = n;
+	if (!size_within(&n, TRACEPARENT_TEXT_MAX) || bpf_skb_load_bytes(skb, off, text->byte, n))
+		return 0;
+	if (!traceparent_read(text, &s->parent))
+		engine_owned(call, (const __u64 *)s->parent.trace_id);
 	return 0;
 }
 
@@ -37,31 +84,18 @@ VERIFIED_ALONE int cause_named(struct call *call, __u64 number)
 VERIFIED_ALONE int cause_find(struct __sk_buff *skb, __u32 seq, __u64 number)
 {
 	struct scratch *s = scratch_get();
-	struct bpf_sock *sk = skb->sk;
-	struct socket *socket;
-	__u32 end;
+	struct call *call;
 
 	if (!s)
 		return -1;
 	__builtin_memset(&s->call, 0, sizeof(s->call));
-	sk = sk ? bpf_sk_fullsock(sk) : NULL;
-	socket = sk ? bpf_sk_storage_get(&sockets, sk, 0, 0) : NULL;
-	if (!socket)
+	call = cause_call(skb, seq);
+	if (!call)
 		return -1;
-	end = socket->calls_end;
-	for (__u32 i = 1; i <= SOCKET_CALLS; i++) {
-		struct call *call = &socket->call[(end - i) & (SOCKET_CALLS - 1)];
-
-		if (i > end)
-			break;
-		if (call->seq != seq)
-			continue;
-		if (number)
-			cause_named(call, number);
-		s->call = *call;
-		return 0;
-	}
-	return -1;
+	if (number)
+		cause_named(call, number);
+	s->call = *call;
+	return 0;
 }
 
 /* Is the request part of a trace that came in? */
@@ -70,6 +104,14 @@ static __always_inline int cause_is_known(const struct call *call)
 	const __u64 *trace = (const __u64 *)call->cause.trace_id;
 
 	return call->evidence != EVIDENCE_NONE && (trace[0] | trace[1]);
+}
+
+/* A request has a traceparent of its own: does it fit what was believed of it? */
+static __always_inline void cause_count_own(const struct call *call)
+{
+	count(REASON_EVIDENCE_OWN);
+	if (call->veto == VETO_DISAGREE)
+		count(REASON_VETO_DISAGREE);
 }
 
 /* A request was sent on for this cause, or for none. */

@@ -247,7 +247,7 @@ static __always_inline void decide(struct outbound *o, const struct frame *frame
 	if (reason) {
 		count(reason);
 		if (reason == REASON_PRESENT)
-			count(REASON_EVIDENCE_OWN);
+			cause_count_own(&o->s->call);
 		return;
 	}
 	cause_count(&o->s->call);
@@ -272,12 +272,23 @@ static __always_inline void decide_await(struct outbound *o)
 	f->flags |= FLOW_AWAIT;
 }
 
+/* The head at hand has a traceparent of the program's own, or a tracestate. */
+static __always_inline void decide_value(struct outbound *o, const struct frame *frame)
+{
+	const struct http1 *http = frame->http;
+
+	if (http->name == HTTP1_NAME_PARENT && http->pos == 1)
+		cause_owned(o->skb, o->p->seq + frame->at - http->head,
+			    frame->payload + frame->place, frame->at - frame->place);
+}
+
 /* What an event of the framing comes to. Returns 0 to go on, 1 when the flow is opaque now. */
 static __always_inline int decide_event(struct outbound *o, struct frame *frame)
 {
 	switch (frame->event) {
 	case HTTP1_VALUE:
-		frame_takes_id(frame, &o->flow->id);
+		if (!frame_takes_id(frame, &o->flow->id))
+			decide_value(o, frame);
 		return 0;
 	case HTTP1_BLANK:
 		/* While an Upgrade is unanswered nothing that follows is known to be HTTP. */

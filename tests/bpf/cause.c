@@ -36,6 +36,7 @@ size_t cause_say(const struct conn *c, uint32_t seq, uint32_t number, const char
 	struct socket socket = {};
 	struct call call = {.request = span_of(number), .seq = seq, .evidence = EVIDENCE_THREAD};
 
+	call.outstanding = 1;
 	call.cause.trace_id[11] = 0x0b;
 	put32(call.cause.trace_id + 12, number);
 	memcpy(call.cause.span_id, &call.request, sizeof(call.request));

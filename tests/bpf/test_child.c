@@ -109,6 +109,26 @@ static void the_trace_of_its_cause(void **state)
 	}
 }
 
+/* Its own traceparent is left alone; what was believed of the call counts no more if it differs. */
+static void a_traceparent_of_its_own(void **state)
+{
+	static const char head[] =
+	    "GET / HTTP/1.1\r\nTraceparent: 00-%s-b7ad6b7169203331-01\r\n\r\n";
+	char request[200];
+
+	open_conn(state);
+	snprintf(request, sizeof(request), head, CAUSE_TRACE "00000001");
+	for (uint32_t i = 1; i < 4; i++) {
+		because_of(i, NULL);
+		conn_send(&conn, request);
+		assert_int_equal(rig_count(conn.rig, REASON_PRESENT), 1);
+		assert_int_equal(rig_count(conn.rig, REASON_EVIDENCE_OWN), 1);
+		assert_int_equal(rig_count(conn.rig, REASON_VETO_DISAGREE), i > 1);
+		conn_answer(&conn, ANSWER);
+		rig_forget_counts(conn.rig);
+	}
+}
+
 /* Only what begins with the byte that the call began with belongs to its cause. */
 static void nothing_but_the_call_itself(void **state)
 {
@@ -301,6 +321,7 @@ int test_child(void)
 {
 	const struct CMUnitTest child[] = {
 	    cmocka_unit_test(the_trace_of_its_cause),
+	    cmocka_unit_test(a_traceparent_of_its_own),
 	    cmocka_unit_test(nothing_but_the_call_itself),
 	    cmocka_unit_test(a_tracestate_of_any_length),
 	    cmocka_unit_test(sent_again_in_any_pieces),

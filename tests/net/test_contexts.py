@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The thread context map: an entry while a thread works on a request, and none left behind."""
+import concurrent.futures
 import contextlib
 import os
 import signal
 import socket
+import threading
 import time
 
 import bpf_map
@@ -276,6 +278,47 @@ def injects(world):
             pass
     recorder.close()
     equal([len(request.traceparents) for request in recorder.requests], [1], "headers")
+
+
+def call(out, fields=""):
+    """One request over a connection to a Recorder, and its answer."""
+    out.sendall(f"GET / HTTP/1.1\r\nHost: a\r\n{fields}\r\n".encode())
+    got = b""
+    while not got.endswith(b"}\n"):
+        got += out.recv(4096)
+
+
+def serve_with_a_trace_of_its_own(world, listener, upstream, trace):
+    """Serves one request with two calls, the first with a traceparent; the entry in between."""
+    with world.server.inside():
+        connection, out = listener.accept()[0], socket.create_connection(upstream, timeout=10)
+    with connection, out:
+        connection.recv(4096)
+        call(out, f"traceparent: 00-{trace}-00f067aa0ba902b7-01\r\n")
+        entries = bpf_map.entries_of(PIN, os.getpid())
+        call(out)
+        connection.sendall(ANSWER)
+    return entries.get((os.getpid(), threading.get_native_id()), (None,))[0]
+
+
+@case
+def own_trace():
+    """Nothing came with a request, and its program begins a trace: that is the one"""
+    with serving() as world, contextlib.ExitStack() as stack:
+        recorder = stack.enter_context(contextlib.closing(Recorder(world.client, "10.93.0.1")))
+        with world.server.inside():
+            listener = stack.enter_context(socket.create_server((ADDRESS, 0)))
+        with world.client.inside():
+            client = stack.enter_context(socket.create_connection(listener.getsockname()))
+        client.sendall(b"GET / HTTP/1.1\r\nHost: own\r\n\r\n")
+        trace, upstream = os.urandom(16).hex(), (recorder.address, recorder.port)
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            shown = pool.submit(serve_with_a_trace_of_its_own, world, listener, upstream,
+                                trace).result()
+        answered(client)
+        equal(shown, trace, "trace of the thread's entry")
+        equal([r.traceparents[0].split("-")[1] for r in recorder.requests], [trace] * 2, "traces")
+        equal(bpf_map.entries_of(PIN, os.getpid()), {}, "entries")
 
 
 @case

@@ -85,7 +85,7 @@ struct request *store_request(__u64 id)
 	struct request *r = request_make(id);
 
 	memcpy(r->context.span_id, &id, sizeof(id));
-	memset(r->context.trace_id, 0x55, sizeof(r->context.trace_id));
+	memset(r->context.trace_id, STORE_TRACE, sizeof(r->context.trace_id));
 	return r;
 }
 

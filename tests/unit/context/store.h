@@ -39,6 +39,9 @@ static inline int turn_goes_on(const struct turn *t)
 /* Forget everything. */
 void store_clear(void);
 
+/* Each byte of the trace ids that requests bring. */
+#define STORE_TRACE 0x55
+
 /* A request that has arrived, with this id as span id, too. */
 struct request *store_request(__u64 id);
 void store_request_delete(__u64 id);

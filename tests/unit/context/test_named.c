@@ -167,6 +167,72 @@ static void over_before_it_is_taken(void **state)
 	assert_int_equal(store_ids_count(), 0);
 }
 
+/* A call that goes out with a traceparent of the program's own. */
+static const struct call *own_call(struct socket *s, const struct actor *by, __u8 trace_byte)
+{
+	__u64 trace[2];
+
+	memset(trace, trace_byte, sizeof(trace));
+	engine_call(s, by, 1000, 80);
+	engine_owned(socket_last_call(s), trace);
+	return socket_last_call(s);
+}
+
+static void own_trace_is_the_same(void **state)
+{
+	struct socket server = {}, client = {};
+	const struct call *c;
+
+	(void)state;
+	take(&server, 7, 0);
+	c = own_call(&client, &reader, STORE_TRACE);
+	assert_int_equal(c->request, 7);
+	assert_int_equal(c->evidence, EVIDENCE_OWN);
+	assert_int_equal(tally()->in[STANDING_WAITING], 1);
+	engine_named(socket_last_call(&client), NUMBER);
+	assert_int_equal(c->request, 7);
+	engine_answer(&client, &reader);
+	assert_int_equal(tally()->in[STANDING_ANSWERED], 1);
+}
+
+static void own_trace_is_another(void **state)
+{
+	struct socket server = {}, client = {};
+	const struct call *c;
+
+	(void)state;
+	take(&server, 7, 0);
+	c = own_call(&client, &reader, 0x77);
+	assert_int_equal(c->request, 0);
+	assert_int_equal(c->veto, VETO_DISAGREE);
+	assert_int_equal(tally()->in[STANDING_IDLE], 1);
+	assert_int_equal(store_traces(TGID, TID)->trace_id[0], STORE_TRACE);
+}
+
+/* Nothing came in with the request: its program knows better whose trace it is. */
+static void own_trace_of_a_root(void **state)
+{
+	struct socket server = {}, client = {}, next = {}, other = {};
+	const struct call *c;
+
+	(void)state;
+	take(&server, 7, 0);
+	request_lookup(7)->flags = REQUEST_ROOT;
+	c = own_call(&client, &reader, 0x77);
+	assert_int_equal(c->evidence, EVIDENCE_OWN);
+	assert_int_equal(store_traces(TGID, TID)->trace_id[15], 0x77);
+	assert_memory_equal(store_traces(TGID, TID)->span_id, request_lookup(7)->context.span_id,
+			    8);
+	engine_answer(&client, &reader);
+	c = call(&next, &reader, 0);
+	assert_int_equal(c->cause.trace_id[0], 0x77);
+	engine_answer(&next, &reader);
+	assert_int_equal(own_call(&other, &reader, 0x66)->veto, VETO_DISAGREE);
+	assert_int_equal(store_traces(TGID, TID)->trace_id[0], 0x77);
+	end(7);
+	assert_int_equal(store_traces_count(), 0);
+}
+
 static __u64 number_of(const char *value)
 {
 	struct request_id id = {};
@@ -212,6 +278,9 @@ int main(void)
 	    CASE(agreement),
 	    CASE(disagreement),
 	    CASE(over_before_it_is_taken),
+	    CASE(own_trace_is_the_same),
+	    CASE(own_trace_is_another),
+	    CASE(own_trace_of_a_root),
 	    CASE(numbers_of_values),
 	};
 
