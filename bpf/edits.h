@@ -7,6 +7,9 @@
  * len + 1 wire bytes. Edits are sorted by `at`, immutable once sent, and retire into `base`
  * when the peer has acknowledged byte `at`. All numbers are modulo 2^32.
  *
+ * Other edits add nothing (len is 0) but change bytes from `at` on in place (change.h). They are
+ * kept here for the sake of retransmissions, until the peer has acknowledged their last byte.
+ *
  * No lock: one writer adds (the outbound side; packets of one direction come one at a time), any
  * number retire (the inbound side, on any CPU). The base and the index of the oldest edit stand
  * in one word, so that whoever reads them sees both before a retirement or both after it; the
@@ -24,17 +27,36 @@
 /* What the edits of one flow that are in flight may come to: one packet may have to carry all. */
 #define EDITS_BYTES_MAX 2048
 
+enum edit_kind {
+	EDIT_INSERT, /* a header */
+	EDIT_PARENT, /* the value of a traceparent is another one */
+	EDIT_CUT,    /* a field is renamed, and has no value */
+	EDIT_VOID,   /* nothing: it was not sent after all */
+};
+
+/* Characters of the value of a traceparent (version 00). */
+#define TRACEPARENT_VALUE_LEN 55
+
 /*
  * The ids of the header that an edit carries; its text is made anew for every transmission. What
  * `len` is above the line of a traceparent is the line of a tracestate, which is kept elsewhere.
  */
 struct edit {
-	__u32 at;  /* app sequence number of the byte it stands before */
+	__u32 at; /* app sequence number of the byte it stands before, or of the first it changes */
 	__u16 len; /* wire bytes it adds; even, so that the parity of what follows is kept */
 	__u8 trace_flags;
-	__u8 reserved;
-	__u8 trace_id[16] __attribute__((aligned(8)));
-	__u8 span_id[8];
+	__u8 kind; /* enum edit_kind */
+	union {
+		struct { /* EDIT_INSERT, EDIT_PARENT */
+			__u8 trace_id[16] __attribute__((aligned(8)));
+			__u8 span_id[8];
+		};
+		struct {              /* EDIT_CUT */
+			__u16 extent; /* bytes it changes */
+			__u8 name;  /* how many of them, the first ones, are of the field's name */
+			__u8 state; /* 1: of a tracestate's, 0: of a traceparent's */
+		};
+	};
 };
 _Static_assert(sizeof(struct edit) == 32, "edit is shared");
 
@@ -42,7 +64,7 @@ _Static_assert(sizeof(struct edit) == 32, "edit is shared");
 struct edits {
 	__u64 retired; /* low half: sum of the retired edits; high half: index of the oldest edit */
 	__u32 end;     /* index after the youngest edit */
-	__u32 reserved;
+	__u32 changed; /* index after the youngest one that changes bytes in place */
 	struct edit ring[EDITS_MAX];
 };
 
@@ -57,6 +79,16 @@ struct edits_view {
 static inline int seq_before(__u32 a, __u32 b)
 {
 	return (__s32)(a - b) < 0;
+}
+
+/* The number behind the last byte that an edit is about. */
+static inline __u32 edit_end(const struct edit *e)
+{
+	if (e->kind == EDIT_INSERT)
+		return e->at + 1;
+	if (e->kind == EDIT_PARENT)
+		return e->at + TRACEPARENT_VALUE_LEN;
+	return e->kind == EDIT_CUT ? e->at + e->extent : e->at;
 }
 
 static inline struct edits_view edits_view(const struct edits *e)
@@ -153,8 +185,8 @@ static inline __u32 edits_to_app_up(const struct edits *e, __u32 w)
 }
 
 /*
- * Add an edit at the end. Returns 0, -1 when the ring is full or `at` is not after the
- * youngest edit (the edits are unchanged then). Only for the one writer.
+ * Add an edit at the end. Returns 0, -1 when the ring is full or `at` is not behind the bytes of
+ * the youngest edit (the edits are unchanged then). Only for the one writer.
  */
 static inline int edits_add(struct edits *e, const struct edit *edit)
 {
@@ -163,9 +195,11 @@ static inline int edits_add(struct edits *e, const struct edit *edit)
 
 	if (v.count >= EDITS_MAX)
 		return -1;
-	if (v.count && !seq_before(edits_at(e, v, v.count - 1)->at, edit->at))
+	if (v.count && seq_before(edit->at, edit_end(edits_at(e, v, v.count - 1))))
 		return -1;
 	e->ring[end & EDITS_MASK] = *edit;
+	if (edit->kind != EDIT_INSERT)
+		e->changed = end + 1;
 	/* A full barrier: the edit is there before anyone can count it. */
 	__sync_lock_test_and_set(&e->end, end + 1);
 	return 0;
@@ -180,6 +214,26 @@ static inline void edits_take_back(struct edits *e, __u32 n)
 }
 
 /*
+ * The headers among the `n` youngest edits are not sent, but others of these are. Only for the one
+ * writer.
+ */
+static inline void edits_void(struct edits *e, __u32 n)
+{
+	struct edits_view v = edits_view(e);
+
+	for (__u32 i = 1; i <= EDITS_MAX; i++) {
+		if (i > n || i > v.count)
+			break;
+		struct edit *edit = &e->ring[(v.first + v.count - i) & EDITS_MASK];
+
+		if (edit->kind != EDIT_INSERT)
+			continue;
+		edit->len = 0;
+		edit->kind = EDIT_VOID;
+	}
+}
+
+/*
  * The peer has acknowledged everything before app byte `ack`. Returns how many edits retired.
  * When two acknowledgements meet, one of them retires nothing; the next one will.
  */
@@ -190,7 +244,7 @@ static inline __u32 edits_retire(struct edits *e, __u32 ack)
 	__u32 base = v.base, n = 0;
 
 	for (__u32 i = 0; i < EDITS_MAX; i++) {
-		if (i >= v.count || !seq_before(edits_at(e, v, i)->at, ack))
+		if (i >= v.count || seq_before(ack, edit_end(edits_at(e, v, i))))
 			break;
 		base += edits_at(e, v, i)->len;
 		n = i + 1;
@@ -238,7 +292,13 @@ static inline __u32 edits_bytes(const struct edits *e)
 	return sum;
 }
 
-/* Does the flow's wire stream differ from its app stream at all? */
+/* Is any edit in flight that changes bytes in place? Only for the one writer. */
+static inline int edits_changing(const struct edits *e)
+{
+	return seq_before(edits_view(e).first, e->changed);
+}
+
+/* Are the numbers of the flow's wire stream others than those of its app stream, or may be so? */
 static inline int edits_any(const struct edits *e)
 {
 	struct edits_view v = edits_view(e);

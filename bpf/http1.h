@@ -206,8 +206,9 @@ HTTP1_INLINE struct http1_step http1_met(const struct http1 *h, const struct htt
  *              the next step, see http1_pending(). Whatever follows is the next message.
  * HTTP1_VALUE  the bytes from `at` on, all that this step consumes, belong to the value of a
  *              traceparent, tracestate or x-request-id field (`name` says which). It comes in
- *              pieces, the first of which (`pos` is 1 then) has no blanks before it; of an empty
- *              value there is none. Only of requests.
+ *              pieces, the first of which (`pos` is 1 then) has no blanks before it: `word` of
+ *              them stand between it and the colon. That of an empty value is empty. Only of
+ *              requests.
  * HTTP1_STOP   the byte at `at` (after CONNECT or 101: what follows the head) is not framed,
  *              and nothing after it; `stop` says why. Every later step says so again.
  */

@@ -30,7 +30,10 @@
 	X(SKIPPED, "skipped", "a policy says skip")                                                \
 	X(OBSERVED, "observed", "a policy says observe")                                           \
 	X(ROOTLESS, "rootless", "a policy says root no, and nothing is known to have caused it")   \
-	X(HOST_UNKNOWN, "host-unknown", "there are policies for hosts, and its host cannot be told")
+	X(HOST_UNKNOWN, "host-unknown",                                                            \
+	  "there are policies for hosts, and its host cannot be told")                             \
+	X(RESTARTED, "restarted", "a policy says restart: its traceparent is that of a new trace") \
+	X(STRIPPED, "stripped", "a policy says strip: it has no traceparent and no tracestate")
 
 /* Why a flow is left alone for good (each flow once). */
 #define CTXPROP_FLOW_REASONS(X)                                                                    \
@@ -64,7 +67,8 @@
 	X(LINGER, "linger", "packets of closed flows renumbered")                                  \
 	X(BAD_CHECKSUM, "bad-checksum", "packets with a wrong checksum, not read")                 \
 	X(TRUNCATED, "truncated", "packets too short for their own headers")                       \
-	X(DROPPED, "dropped", "packets dropped because a change could not be completed")
+	X(DROPPED, "dropped", "packets dropped because a change could not be completed")           \
+	X(CHANGED, "changed", "packets in which bytes were changed in place")
 
 /* Every incoming request is counted in one of the first two rows; the others say what came of it.
  */

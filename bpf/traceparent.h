@@ -13,7 +13,6 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "words below are little endian");
 
-#define TRACEPARENT_VALUE_LEN 55
 /* "traceparent: " + value + CRLF */
 #define TRACEPARENT_LINE_LEN 70
 #define TRACEPARENT_SAMPLED  0x01

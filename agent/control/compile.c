@@ -268,16 +268,12 @@ static int compile_all(struct compile *c)
 	return err;
 }
 
-/* What the language has and the packet programs have not, yet. */
-static int check_known(const struct policy *policy, struct policy_error *error)
+/* The packet programs look at fewer labels of a name than the language could say. */
+static int check_hosts(const struct policy *policy, struct policy_error *error)
 {
 	for (size_t i = 0; i < policy->count; i++) {
 		const struct policy_rule *rule = &policy->rules[i];
 
-		if (rule->action == POLICY_RESTART || rule->action == POLICY_STRIP)
-			return policy_fail(
-			    error, -EOPNOTSUPP,
-			    "rule %u: this build has no actions restart and strip yet", rule->prio);
 		if (host_is_deep(rule->host))
 			return policy_fail(error, -EOPNOTSUPP,
 					   "rule %u: no more than %d labels can stand behind '*.'",
@@ -308,7 +304,7 @@ int policy_compile(const struct policy *policy, const struct policy_names *names
 		   struct policy_image **ret, struct policy_error *error)
 {
 	struct policy_image *image;
-	int err = check_known(policy, error);
+	int err = check_hosts(policy, error);
 
 	if (err)
 		return err;

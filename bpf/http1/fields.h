@@ -177,8 +177,8 @@ HTTP1_INLINE enum http1_event http1_at_value(struct http1 *h, struct http1_curso
 }
 
 /*
- * The same for a value that the caller wants to see: blanks before it are passed over, the rest
- * is returned piece by piece. `pos` counts the pieces: 0, 1, or 2 for more.
+ * The same for a value that the caller wants to see: blanks before it are passed over, and counted
+ * in `word`; the rest is returned piece by piece. `pos` counts the pieces: 0, 1, or 2 for more.
  */
 HTTP1_INLINE enum http1_event http1_at_traced(struct http1 *h, struct http1_cursor *c)
 {
@@ -187,15 +187,15 @@ HTTP1_INLINE enum http1_event http1_at_traced(struct http1 *h, struct http1_curs
 	if (!h->pos) {
 		for (__u32 n = 0; n < 8 && !http1_empty(c) && http1_is_blank(http1_byte(c)); n++)
 			c->i++;
+		h->word += c->i - before;
 		if (c->i != before || http1_empty(c))
 			return HTTP1_NONE;
 	}
 	http1_find(c, http1_controls);
-	if (c->i == before) {
-		if (http1_byte(c) != '\t')
-			return http1_end_line(h, c);
+	if (c->i == before && http1_byte(c) == '\t')
 		c->i++;
-	}
+	else if (c->i == before && h->pos)
+		return http1_end_line(h, c);
 	h->pos = h->pos ? 2 : 1;
 	return HTTP1_VALUE;
 }

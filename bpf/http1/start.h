@@ -16,6 +16,7 @@ HTTP1_INLINE void http1_reset(struct http1 *h)
 	h->left = 0;
 	h->head = 0;
 	h->status = 0;
+	h->caller = 0;
 	http1_enter(h, h->kind == HTTP1_RESPONSE ? HTTP1_AT_STATUS_VERSION : HTTP1_AT_METHOD);
 }
 

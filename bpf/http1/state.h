@@ -91,7 +91,8 @@ struct http1 {
 	__u8 stop;    /* enum http1_stop */
 	__u8 pos;     /* bytes in `word`, or progress within a value */
 	__u8 name;    /* enum http1_name */
-	__u8 reserved[3];
+	__u8 caller;  /* whatever the caller wants to remember until the next message begins */
+	__u8 reserved[2];
 };
 _Static_assert(sizeof(struct http1) == 32, "http1 is part of a flow");
 

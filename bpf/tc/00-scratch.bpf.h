@@ -12,6 +12,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_endian.h>
 #include "abi.h"
+#include "change.h"
 #include "compat.bpf.h"
 #include "context/end.bpf.h"
 #include "context/maps.bpf.h"
@@ -38,14 +39,17 @@ struct plan {
 
 /* What was decided about the packet at hand. */
 struct decision {
-	__u32 room;   /* largest payload that may leave in one packet, or ROOM_UNKNOWN yet */
-	__u32 sent;   /* app: one past the highest byte sent before this packet */
-	__u32 fresh;  /* edits recorded for this packet */
-	__u32 added;  /* bytes they add */
-	__u32 first;  /* payload offset of the first of them */
-	__u32 resent; /* the packet carries bytes that were sent before */
-	__u32 others; /* edits in flight */
-	__u32 bytes;  /* and what they come to */
+	__u32 room;      /* largest payload that may leave in one packet, or ROOM_UNKNOWN yet */
+	__u32 sent;      /* app: one past the highest byte sent before this packet */
+	__u32 fresh;     /* edits recorded for this packet */
+	__u32 added;     /* bytes they add */
+	__u32 first;     /* payload offset of the first of them */
+	__u32 resent;    /* the packet carries bytes that were sent before */
+	__u32 others;    /* edits in flight */
+	__u32 bytes;     /* and what they come to */
+	__u32 changed;   /* edits recorded for this packet that change bytes in place */
+	__u32 restarted; /* requests that take them */
+	__u32 stripped;
 };
 
 /* What the next, nested run of this program on this CPU is to send: a lead. */
@@ -92,12 +96,15 @@ struct scratch {
 	struct http1 trial;
 	struct call call; /* why the request at hand is sent */
 	struct edit edit; /* a new one, before it is recorded */
+	struct edit change;
 	struct traceparent_line line;
 	struct traceparent parent;   /* that an incoming request brought, and what is made of it */
 	struct traceparent_text own; /* traceparent of the program's own */
 	struct request request;      /* one that there is no room for */
 	struct bpf_sock_tuple tuple; /* of a socket that is looked for */
 	struct decision decision;
+	struct change_fields fields; /* of the head at hand */
+	struct change_order order;
 	struct plan plan;
 	struct lead lead;
 	struct quiet quiet[QUIET_MAX];

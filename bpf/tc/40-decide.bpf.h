@@ -181,8 +181,6 @@ static __always_inline __u32 decide_policy(const struct policy_verdict *v, int c
 /* Reasons that need no look at the packet's size. Returns 0 or a reason. */
 static __always_inline __u32 decide_eligible(const struct outbound *o, const struct frame *frame)
 {
-	if (frame->http->flags & HTTP1_TRACEPARENT)
-		return REASON_PRESENT;
 	if (control_paused())
 		return REASON_PAUSED;
 	if (frame->http->flags & HTTP1_HEAD_LONG)
@@ -214,6 +212,26 @@ static __always_inline __u32 decide_record(struct outbound *o, __u32 place, __u3
 	return REASON_EDITS_FULL;
 }
 
+/* An edit at payload offset `place` is recorded. */
+static __always_inline void decide_recorded(struct outbound *o, __u32 place)
+{
+	if (!o->d->fresh)
+		o->d->first = place;
+	o->d->fresh++;
+	o->d->added += o->s->edit.len;
+}
+
+/* Does a rule want the trace fields of a request to be changed? */
+static __always_inline int decide_changes(const struct policy_verdict *v)
+{
+	return v && (v->action == POLICY_RESTART || v->action == POLICY_STRIP);
+}
+
+/* The same as decide() for such a request, and for a part of its head (41-change). */
+int change_request(struct __sk_buff *skb, const struct packet *p, struct flow *f, __u32 blank,
+		   __u32 line);
+int change_early(struct __sk_buff *skb, const struct packet *p, struct flow *f);
+
 /*
  * The blank line of a request is certain at frame->place: record an edit, or count why not.
  * REASON_INJECTED is 0 and is counted only when the packet has been written.
@@ -228,10 +246,16 @@ static __always_inline void decide(struct outbound *o, const struct frame *frame
 	const struct policy_verdict *v =
 	    policy_verdict(o->skb, o->p, o->flow, start - o->p->seq, frame->place);
 
+	o->flow->requests++;
 	decide_in_flight(o->flow);
+	if (decide_changes(v)) {
+		change_request(o->skb, o->p, o->flow, frame->place, frame->line);
+		return;
+	}
 	cause_find(o->skb, start, request_id_number(&o->flow->id));
 	reason = decide_policy(v, cause_is_known(&o->s->call));
-	o->flow->requests++;
+	if (!reason && (frame->http->flags & HTTP1_TRACEPARENT))
+		reason = REASON_PRESENT;
 	if (!reason)
 		reason = decide_eligible(o, frame);
 	if (!reason && !decide_fits_window(o, TRACEPARENT_LINE_LEN))
@@ -251,10 +275,7 @@ static __always_inline void decide(struct outbound *o, const struct frame *frame
 		return;
 	}
 	cause_count(&o->s->call);
-	if (!o->d->fresh)
-		o->d->first = place;
-	o->d->fresh++;
-	o->d->added += o->s->edit.len;
+	decide_recorded(o, place);
 }
 
 /* An Upgrade was asked for: the answer decides whether this is still HTTP/1 afterwards. */
@@ -272,6 +293,16 @@ static __always_inline void decide_await(struct outbound *o)
 	f->flags |= FLOW_AWAIT;
 }
 
+/* A piece of a trace field has passed: a rule may want it changed. */
+VERIFIED_ALONE int decide_note(const struct flow *f, __u32 from, __u32 to)
+{
+	struct scratch *s = scratch_get();
+
+	if (s && f)
+		change_note(&s->fields, &f->http, from, to);
+	return 0;
+}
+
 /* The head at hand has a traceparent of the program's own, or a tracestate. */
 static __always_inline void decide_value(struct outbound *o, const struct frame *frame)
 {
@@ -280,6 +311,7 @@ static __always_inline void decide_value(struct outbound *o, const struct frame 
 	if (http->name == HTTP1_NAME_PARENT && http->pos == 1)
 		cause_owned(o->skb, o->p->seq + frame->at - http->head,
 			    frame->payload + frame->place, frame->at - frame->place);
+	decide_note(o->flow, o->p->seq + frame->place, o->p->seq + frame->at);
 }
 
 /* What an event of the framing comes to. Returns 0 to go on, 1 when the flow is opaque now. */
@@ -296,6 +328,7 @@ static __always_inline int decide_event(struct outbound *o, struct frame *frame)
 			flow_make_opaque(o->flow, REASON_UPGRADED);
 		else if (!(frame->http->flags & HTTP1_CONNECT)) /* a tunnel, not a request */
 			decide(o, frame);
+		o->s->fields.count = o->s->fields.more = 0;
 		break;
 	case HTTP1_HEAD:
 		if (frame->http->flags & HTTP1_UPGRADE)
@@ -358,8 +391,11 @@ static __always_inline void decide_packet(struct outbound *o)
 	frame_start(&frame, o->skb, o->s, &o->flow->http, o->p);
 	frame.at = from;
 	frame.window = from;
+	o->s->fields.count = o->s->fields.more = 0;
 	if (bpf_loop(FRAME_STEPS_MAX, decide_step, &loop, 0) >= FRAME_STEPS_MAX)
 		flow_make_opaque(o->flow, REASON_WORK_CAP);
+	if (o->s->fields.count)
+		change_early(o->skb, o->p, o->flow);
 	o->flow->next = o->p->seq + o->p->len;
 }
 

@@ -32,7 +32,7 @@ static __always_inline void plan_make(struct flow *f, __u32 seq, __u32 len, stru
 
 		if (seq_before(e->at, seq))
 			wire += e->len;
-		if (seq_before(e->at, seq) || !seq_before(e->at, seq + len))
+		if (!e->len || seq_before(e->at, seq) || !seq_before(e->at, seq + len))
 			continue;
 		plan->edit[*n & EDITS_MASK] = *e;
 		*added += e->len;

@@ -11,6 +11,7 @@
 
 #include "50-plan.bpf.h"
 #include "70-lead.bpf.h"
+#include "75-change.bpf.h"
 
 /* The line of an edit and two bytes behind it: as many as the words of a line hold. */
 #define EDIT_LAST_LEN (TRACEPARENT_LINE_LEN + 2)
@@ -41,8 +42,11 @@ static __always_inline int edit_take_back(struct outbound *o, __u32 reason)
 		count(REASON_DROPPED);
 		return DROP;
 	}
-	carry_take_back(f, o->d->fresh);
-	edits_take_back(&f->edits, o->d->fresh);
+	carry_take_back(f, o->d->fresh + o->d->changed);
+	if (o->d->changed) /* some of what is recorded is in the packet already */
+		edits_void(&f->edits, o->d->fresh + o->d->changed);
+	else
+		edits_take_back(&f->edits, o->d->fresh);
 	count_many(reason, o->d->fresh);
 	o->d->fresh = 0;
 	return edit_number(o->skb, o->p, o->s->plan.wire_seq);

@@ -9,16 +9,19 @@
  *   30-frame     run the HTTP/1 automaton over its new bytes
  *   35-policy    what the rules say about a request
  *   40-decide    a request ends its head here: does it get a header, and where
+ *   41-change    or are its trace fields to be changed
  *   45-respond   or its way ends here: a response of a local server, which is only read
  *   50-plan      which edits the packet carries, and its bytes on the wire
  *   60-write     the helpers that change packets
  *   70-lead      the small packet that goes ahead of one that cannot grow
+ *   75-change    bytes that are changed in place
  *   80-edit      grow, split or only renumber
  *
  * Beside the way: attended (several namespaces), checksum (sums, and whether a packet's own is
  * right), random (ids).
  */
 #define COMPAT_SECOND_OBJECT
+#include "41-change.bpf.h"
 #include "45-respond.bpf.h"
 #include "80-edit.bpf.h"
 
@@ -206,6 +209,7 @@ VERIFIED_ALONE int outbound_read(struct __sk_buff *skb, struct packet *p, struct
 	o.d->room = ROOM_UNKNOWN;
 	o.d->sent = f->sent;
 	o.d->fresh = o.d->added = 0;
+	o.d->changed = o.d->restarted = o.d->stripped = 0;
 	o.d->resent = seq_before(p->seq, f->sent);
 	if (p->flags & TCP_URG)
 		flow_make_opaque(f, REASON_URGENT);
@@ -220,6 +224,8 @@ VERIFIED_ALONE int outbound_read(struct __sk_buff *skb, struct packet *p, struct
 static __always_inline int outbound_data(struct __sk_buff *skb, struct packet *p, struct flow *f)
 {
 	outbound_read(skb, p, f);
+	if (edits_changing(&f->edits) && change_packet(skb, p, f))
+		return DROP;
 	return flow_has_offset(f) ? edit_packet(skb, p, f) : NEXT;
 }
 

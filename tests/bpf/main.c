@@ -30,8 +30,9 @@ static const struct topic topics[] = {
     {"life", test_life},     {"join", test_join},
     {"icmp", test_icmp},     {"split", test_split},
     {"device", test_device}, {"damaged", test_damaged},
-    {"policy", test_policy}, {"child", test_child},
-    {"serve", test_serve},   {"story", test_story},
+    {"policy", test_policy}, {"restart", test_restart},
+    {"child", test_child},   {"serve", test_serve},
+    {"story", test_story},
 };
 #define TOPICS_COUNT (sizeof(topics) / sizeof(topics[0]))
 

@@ -15,6 +15,7 @@ size_t stream_write(struct stream *s, const void *bytes, size_t len)
 	assert_true(s->len + len <= STREAM_MAX);
 	if (len)
 		memcpy(s->byte + s->len, bytes, len);
+	memset(s->changes + s->len, STREAM_SAME, len);
 	s->len += len;
 	return from;
 }
@@ -30,6 +31,17 @@ size_t stream_write_marked(struct stream *s, const char *text)
 			stream_write(s, text, 1);
 	}
 	return from;
+}
+
+void stream_open(struct stream *s, size_t from, size_t to)
+{
+	assert_true(from <= to && to <= s->len);
+	memset(s->changes + from, STREAM_OPEN, to - from);
+}
+
+uint8_t stream_changed(const struct stream *s, size_t a)
+{
+	return s->changes[a] == STREAM_KNOWN ? s->changed[a] : s->byte[a];
 }
 
 void stream_expect_edit(struct stream *s, size_t at)
@@ -173,7 +185,11 @@ size_t stream_wire_bytes(struct stream *s, size_t from, size_t to, const uint8_t
 			memcpy(ret_bytes + n, e->text, e->len);
 			n += e->len;
 		}
-		ret_bytes[n++] = s->byte[a];
+		if (s->changes[a] == STREAM_OPEN && n < sent_len) {
+			s->changes[a] = STREAM_KNOWN;
+			s->changed[a] = sent[n];
+		}
+		ret_bytes[n++] = stream_changed(s, a);
 	}
 	return n;
 }

@@ -29,8 +29,13 @@ struct stream {
 	size_t state_len; /* of the tracestate lines of the headers that are expected from now on */
 	size_t edits;
 	uint8_t byte[STREAM_MAX];
+	uint8_t changes[STREAM_MAX]; /* enum stream_change */
+	uint8_t changed[STREAM_MAX]; /* what a byte is on the wire, if that is known */
 	struct stream_edit edit[STREAM_EDITS_MAX];
 };
+
+/* Is a byte another one on the wire? */
+enum stream_change { STREAM_SAME, STREAM_OPEN, STREAM_KNOWN };
 
 /* The app writes `len` bytes. Returns the offset of the first. */
 size_t stream_write(struct stream *s, const void *bytes, size_t len);
@@ -40,6 +45,15 @@ size_t stream_write(struct stream *s, const void *bytes, size_t len);
  * expected. Returns the offset of the first byte.
  */
 size_t stream_write_marked(struct stream *s, const char *text);
+
+/*
+ * Bytes [from, to) may be others on the wire: what they are is learned from their first
+ * transmission, and then must stay.
+ */
+void stream_open(struct stream *s, size_t from, size_t to);
+
+/* App byte `a` on the wire, as far as that is known. */
+uint8_t stream_changed(const struct stream *s, size_t a);
 
 /* A header is expected before app byte `at`, behind all others. */
 void stream_expect_edit(struct stream *s, size_t at);

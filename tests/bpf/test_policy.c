@@ -5,70 +5,17 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include <bpf/libbpf.h>
 
 #include "conn.h"
-#include "control/compile.h"
-#include "control/policy_file.h"
-#include "load/policies.h"
-#include "tc.skel.h"
+#include "rules.h"
 #include "topics.h"
 
 #define MARKED "GET / HTTP/1.1\r\nHost: a\r\n^\r\n"
 #define PLAIN  "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
-#define LOOPBACK 1 /* where BPF_PROG_TEST_RUN says that packets are */
-
 static struct conn conn;
-
-static __u64 device_number(const char *name, void *data)
-{
-	(void)data;
-	return policy_device(RIG_NETNS, !strcmp(name, "lo") ? LOOPBACK : 99);
-}
-
-static __u64 cgroup_number(const char *path, void *data)
-{
-	(void)path;
-	(void)data;
-	return 1ULL << 40; /* none that a packet of these tests comes from */
-}
-
-static struct policies_maps maps_of(const struct rig *rig)
-{
-	return (struct policies_maps){.image_fd = bpf_map__fd(rig->tc->maps.policies),
-				      .state_fd = bpf_map__fd(rig->tc->maps.policy_state)};
-}
-
-static void follow(const struct rig *rig, const char *text)
-{
-	static const struct policy_names names = {device_number, cgroup_number, NULL};
-	struct policies_maps maps = maps_of(rig);
-	struct policy_image *image = NULL;
-	struct policy_error error = {};
-	struct policy policy;
-	__u32 generation;
-
-	if (policy_read(text, strlen(text), "policy", &policy, &error))
-		fail_msg("%s", error.text);
-	assert_int_equal(policies_next_generation(&maps, &generation), 0);
-	assert_int_equal(policy_compile(&policy, &names, generation, &image, &error), 0);
-	assert_int_equal(policies_put(&maps, image), 0);
-	free(image);
-	policy_clear(&policy);
-}
-
-static void follow_none(const struct rig *rig)
-{
-	struct policies_maps maps = maps_of(rig);
-
-	assert_int_equal(policies_put(&maps, NULL), 0);
-	/* And again: there is none to take away. */
-	assert_int_equal(policies_put(&maps, NULL), 0);
-}
 
 static void is_injected(struct rig *rig)
 {
@@ -122,7 +69,7 @@ static void test_rules(void **state)
 	for (size_t i = 0; i < sizeof(rule_cases) / sizeof(rule_cases[0]); i++) {
 		const struct rule_case *the = &rule_cases[i];
 
-		follow(rig, the->policy);
+		rules_follow(rig, the->policy);
 		conn_open(&conn, rig, &ordinary);
 		rig_forget_counts(rig);
 		if (the->reason == REASON_INJECTED)
@@ -130,7 +77,7 @@ static void test_rules(void **state)
 		else
 			is_left(rig, the->reason);
 	}
-	follow_none(rig);
+	rules_none(rig);
 }
 
 /* A change takes hold on a live connection at its next request; offsets stay. */
@@ -138,21 +85,21 @@ static void test_change(void **state)
 {
 	struct rig *rig = *state;
 
-	follow_none(rig);
+	rules_none(rig);
 	conn_open(&conn, rig, &ordinary);
 	rig_forget_counts(rig);
 	is_injected(rig);
 	for (int i = 0; i < 20; i++) {
-		follow(rig, "policy add port 80 action skip");
+		rules_follow(rig, "policy add port 80 action skip");
 		is_left(rig, REASON_SKIPPED);
 		is_left(rig, REASON_SKIPPED);
-		follow(rig, "policy add port 81 action skip");
+		rules_follow(rig, "policy add port 81 action skip");
 		is_injected(rig);
 		is_injected(rig);
 	}
-	follow(rig, "policy add port 80 action observe");
+	rules_follow(rig, "policy add port 80 action observe");
 	is_left(rig, REASON_OBSERVED);
-	follow_none(rig);
+	rules_none(rig);
 	is_injected(rig);
 }
 
@@ -162,7 +109,7 @@ static void test_remembered(void **state)
 	struct rig *rig = *state;
 	struct flow f;
 
-	follow(rig, "policy add port 80 action skip");
+	rules_follow(rig, "policy add port 80 action skip");
 	conn_open(&conn, rig, &ordinary);
 	assert_int_equal(conn_flow(&conn).policy, 0);
 	rig_forget_counts(rig);
@@ -171,7 +118,7 @@ static void test_remembered(void **state)
 	assert_int_not_equal(f.policy, 0);
 	is_left(rig, REASON_SKIPPED);
 	assert_int_equal(conn_flow(&conn).policy, f.policy);
-	follow_none(rig);
+	rules_none(rig);
 }
 
 /* By host each request is judged by itself; what cannot be read is left alone. */
@@ -180,9 +127,9 @@ static void test_hosts(void **state)
 	struct rig *rig = *state;
 	size_t half;
 
-	follow(rig, "policy add host *.example.com action skip\n"
-		    "policy add host b.example.com action inject\n"
-		    "policy add to 8.0.0.0/8 host plain action observe");
+	rules_follow(rig, "policy add host *.example.com action skip\n"
+			  "policy add host b.example.com action inject\n"
+			  "policy add to 8.0.0.0/8 host plain action observe");
 	conn_open(&conn, rig, &ordinary);
 	rig_forget_counts(rig);
 	for (int i = 0; i < 3; i++) {
@@ -213,10 +160,10 @@ static void test_hosts(void **state)
 	conn_ack_all(&conn);
 	rig_forget_counts(rig);
 	/* Rules before those for hosts settle it, for all requests. */
-	follow(rig, "policy add port 80 action skip\npolicy add host a action inject");
+	rules_follow(rig, "policy add port 80 action skip\npolicy add host a action inject");
 	is_left(rig, REASON_SKIPPED);
 	assert_int_not_equal(conn_flow(&conn).policy, 0);
-	follow_none(rig);
+	rules_none(rig);
 }
 
 int test_policy(void)

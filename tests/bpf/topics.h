@@ -17,6 +17,7 @@ int test_split(void);
 int test_device(void);
 int test_damaged(void);
 int test_policy(void);
+int test_restart(void);
 int test_child(void);
 int test_serve(void);
 int test_story(void);

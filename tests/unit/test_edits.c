@@ -83,14 +83,20 @@ static uint32_t to_app_up(const struct life *l, uint32_t wire)
 	return edits_to_app_up(&l->edits, l->model->isn + wire) - l->model->isn;
 }
 
-/* The app writes; where there is room, an edit may be made before the first byte. */
+/* The app writes; where there is room, an edit may be made before the first byte, or change some.
+ */
 static void write_some(struct life *l)
 {
 	uint32_t n = random_in(&l->random, 1, 40);
 	struct edit e = {.at = app_number(l, l->model->app_len)};
 
-	e.len = 2 * random_in(&l->random, 1, 50);
 	e.trace_flags = random_next(&l->random);
+	if (random_once_in(&l->random, 4)) {
+		e.kind = EDIT_CUT;
+		e.extent = n;
+	} else {
+		e.len = 2 * random_in(&l->random, 1, 50);
+	}
 	if (random_once_in(&l->random, 3) || edits_add(&l->edits, &e))
 		e.len = 0;
 	for (uint32_t i = 0; i < n; i++)
@@ -299,7 +305,7 @@ static void check_retired(struct life *l)
 
 	for (uint32_t i = 0; i < edits_count(&l->edits); i++)
 		expect(l, "an edit before the acknowledgement is still in flight",
-		       seq_before(edits_get(&l->edits, i)->at, app_number(l, una)), 0);
+		       seq_before(app_number(l, una), edit_end(edits_get(&l->edits, i))), 1);
 	expect(l, "retired and pending edits together",
 	       edits_base(&l->edits) +
 		   edits_unacked(&l->edits, l->model->isn + l->model->wire_of[una]),
@@ -388,6 +394,40 @@ static void taking_back_more_than_there_is_empties_the_ring(void **state)
 	assert_false(edits_any(&e));
 }
 
+/* Headers that are not sent after all, among changes that are. */
+static void check_void(struct life *l)
+{
+	struct edits before = l->edits, e = l->edits;
+	uint32_t fresh = random_in(&l->random, 0, EDITS_MAX - edits_count(&e)), changes = 0;
+	struct edit edit = {.at = app_number(l, l->model->app_len)};
+
+	for (uint32_t i = 0; i < fresh; i++, edit.at += 3) {
+		edit.kind = random_once_in(&l->random, 2) ? EDIT_CUT : EDIT_INSERT;
+		edit.len = edit.kind == EDIT_INSERT ? 70 : 0;
+		edit.extent = 3;
+		changes += edit.kind == EDIT_CUT;
+		expect(l, "refusal", edits_add(&e, &edit), 0);
+	}
+	expect(l, "changing", edits_changing(&e), changes || edits_changing(&before));
+	edits_void(&e, fresh);
+	expect(l, "number of a later byte", edits_to_wire(&e, edit.at + 1),
+	       edits_to_wire(&before, edit.at + 1));
+	for (uint32_t i = 0; i < edits_count(&before); i++)
+		expect(l, "an older edit changed",
+		       memcmp(edits_get(&e, i), edits_get(&before, i), sizeof(edit)), 0);
+	for (uint32_t i = edits_count(&before); i < edits_count(&e); i++)
+		changes -= edits_get(&e, i)->kind == EDIT_CUT;
+	expect(l, "changes that are missing", changes, 0);
+	edits_retire(&e, edit.at + 3);
+	expect(l, "changing in the end", edits_changing(&e), 0);
+}
+
+static void headers_that_are_not_sent_leave_changes_alone(void **state)
+{
+	(void)state;
+	in_every_life(check_void);
+}
+
 static void a_flow_without_edits_has_no_offset(void **state)
 {
 	struct edits e = {};
@@ -417,6 +457,7 @@ int main(void)
 	    cmocka_unit_test(an_old_acknowledgement_stays_old),
 	    cmocka_unit_test(retiring_keeps_the_sum),
 	    cmocka_unit_test(what_is_taken_back_was_never_there),
+	    cmocka_unit_test(headers_that_are_not_sent_leave_changes_alone),
 	    cmocka_unit_test(a_full_ring_refuses_and_stays_as_it_is),
 	    cmocka_unit_test(an_edit_that_is_not_the_youngest_is_refused),
 	    cmocka_unit_test(taking_back_more_than_there_is_empties_the_ring),

@@ -95,11 +95,14 @@ static void show(struct runner *r, uint32_t from, uint32_t to)
 {
 	static const char letters[] = {
 	    [HTTP1_NAME_PARENT] = 'p', [HTTP1_NAME_STATE] = 's', [HTTP1_NAME_ID] = 'i'};
+	bool first = r->http.pos == 1;
 
-	if (r->http.pos == 1)
+	if (first)
 		put_value(r->run, &letters[r->http.name], 1);
-	if (from == to || (r->http.pos == 1 && http1_is_blank(r->window[from])))
+	if (first ? from < to && http1_is_blank(r->window[from]) : from == to)
 		r->run->fault = "a piece of a value that is none";
+	if (first && r->input->bytes[r->base + from - r->http.word - 1] != ':')
+		r->run->fault = "no colon where one is said to be";
 	put_value(r->run, r->window + from, to - from);
 }
 

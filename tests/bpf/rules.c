@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <bpf/libbpf.h>
+
+#include "control/compile.h"
+#include "control/policy_file.h"
+#include "load/policies.h"
+#include "rules.h"
+#include "tc.skel.h"
+
+#define LOOPBACK 1 /* where BPF_PROG_TEST_RUN says that packets are */
+
+static __u64 device_number(const char *name, void *data)
+{
+	(void)data;
+	return policy_device(RIG_NETNS, !strcmp(name, "lo") ? LOOPBACK : 99);
+}
+
+static __u64 cgroup_number(const char *path, void *data)
+{
+	(void)path;
+	(void)data;
+	return 1ULL << 40; /* none that a packet of these tests comes from */
+}
+
+static struct policies_maps maps_of(const struct rig *rig)
+{
+	return (struct policies_maps){.image_fd = bpf_map__fd(rig->tc->maps.policies),
+				      .state_fd = bpf_map__fd(rig->tc->maps.policy_state)};
+}
+
+void rules_follow(const struct rig *rig, const char *text)
+{
+	static const struct policy_names names = {device_number, cgroup_number, NULL};
+	struct policies_maps maps = maps_of(rig);
+	struct policy_image *image = NULL;
+	struct policy_error error = {};
+	struct policy policy;
+	__u32 generation;
+
+	if (policy_read(text, strlen(text), "policy", &policy, &error))
+		fail_msg("%s", error.text);
+	assert_int_equal(policies_next_generation(&maps, &generation), 0);
+	assert_int_equal(policy_compile(&policy, &names, generation, &image, &error), 0);
+	assert_int_equal(policies_put(&maps, image), 0);
+	free(image);
+	policy_clear(&policy);
+}
+
+void rules_none(const struct rig *rig)
+{
+	struct policies_maps maps = maps_of(rig);
+
+	assert_int_equal(policies_put(&maps, NULL), 0);
+	/* And again: there is none to take away. */
+	assert_int_equal(policies_put(&maps, NULL), 0);
+}
