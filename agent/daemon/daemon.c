@@ -148,8 +148,9 @@ static int load_programs(struct daemon *daemon, const struct options *options)
 
 static void no_runtimes(int err)
 {
-	log_warning("no probes in programs, calls of those in Go begin new traces: %s",
-		    strerror(-err));
+	log_warning(
+	    "no probes in programs, calls of goroutines and of Python's tasks begin new traces: %s",
+	    strerror(-err));
 }
 
 static void watch_runtimes(struct daemon *daemon, bool has_news)

@@ -7,17 +7,31 @@
 #include "daemon/runtimes_log.h"
 #include "runtime/process.h"
 
+static void log_failure(const struct runtimes_news *news, const char *name)
+{
+	const char *lost = news->kind == RUNTIME_PYTHON ? "only its threads are followed"
+							: "its calls begin new traces";
+
+	log_warning("process %u (%s): no probes in it, %s: %s", news->tgid, name, lost,
+		    strerror(-news->err));
+}
+
 void runtimes_log(const struct runtimes_news *news)
 {
 	char name[PATH_MAX];
 
 	process_name(name, sizeof(name), news->tgid);
 	if (news->err)
-		log_warning("process %u (%s): no probes in it, its calls begin new traces: %s",
-			    news->tgid, name, strerror(-news->err));
+		log_failure(news, name);
 	else if (news->kind == RUNTIME_OPAQUE)
 		log_warning("process %u (%s) is written in Go, its calls begin new traces: %s",
 			    news->tgid, name, news->why);
+	else if (news->kind == RUNTIME_THREADS)
+		log_info("process %u (%s) runs Python, only its threads are followed: %s",
+			 news->tgid, name, news->why);
+	else if (news->kind == RUNTIME_PYTHON)
+		log_info("process %u (%s): following tasks and queues of Python 3.%u", news->tgid,
+			 name, news->minor);
 	else if (news->flags & RUNTIME_COSTLY)
 		log_info(
 		    "process %u (%s): profilers are not shown its contexts for some minutes, its "

@@ -20,14 +20,28 @@ static int relocate(__u32 tgid, struct classified *found)
 	return err;
 }
 
-static int look_into(int fd, struct classified *found)
+/* Is it Python? Where it cannot be followed, its threads can. */
+static int look_at_python(__u32 tgid, struct elf_image *image, struct classified *found)
+{
+	int err = python_inspect(tgid, image, &found->python, &found->why);
+
+	if (!err)
+		found->runtime = found->python.runtime;
+	return err == -ENOTSUP ? 0 : err;
+}
+
+static int look_into(__u32 tgid, int fd, struct classified *found)
 {
 	_cleanup_elf_image_ struct elf_image *image = NULL;
 	int err = elf_image_open(fd, &image);
 
+	found->runtime.kind = RUNTIME_THREADS;
 	if (!err)
 		err = golang_inspect(image, &found->golang, &found->why);
-	found->runtime.kind = err == -ENOTSUP ? RUNTIME_OPAQUE : RUNTIME_THREADS;
+	if (err == -ENOTSUP)
+		found->runtime.kind = RUNTIME_OPAQUE;
+	else if (err == -ENOENT)
+		err = look_at_python(tgid, image, found);
 	/* -ENOEXEC: 32 bits, or another byte order */
 	return err == -ENOTSUP || err == -ENOENT || err == -ENOEXEC ? 0 : err;
 }
@@ -47,7 +61,7 @@ int classify(__u32 tgid, classify_known known, void *data, struct classified *re
 	if (golang)
 		ret_classified->golang = *golang;
 	else
-		err = look_into(fd, ret_classified);
+		err = look_into(tgid, fd, ret_classified);
 	if (err)
 		return err;
 	return ret_classified->golang.runtime.kind == RUNTIME_GO ? relocate(tgid, ret_classified)

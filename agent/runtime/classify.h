@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a process runs, by the file that it was started from. */
+/* What a process runs, by the file that it was started from and what it has loaded. */
 #ifndef CTXPROP_CLASSIFY_H
 #define CTXPROP_CLASSIFY_H
 
 #include <sys/stat.h>
 
 #include "runtime/golang.h"
+#include "runtime/python.h"
 
 struct classified {
 	struct runtime runtime; /* for map `runtimes` */
 	struct stat file;
 	struct golang golang; /* RUNTIME_GO */
-	const char *why;      /* RUNTIME_OPAQUE: why */
+	struct python python; /* RUNTIME_PYTHON */
+	const char *why;      /* why it cannot be followed, or not beyond threads; or NULL */
 };
 
 /* What is known of a Go program in this file from an earlier look; NULL: nothing. */

@@ -134,6 +134,46 @@ int elf_image_read(const struct elf_image *image, __u64 address, void *to, size_
 	return (size_t)n == size ? 0 : -ENOENT;
 }
 
+/* The data of the next section of this type; *section is where to go on. NULL: no more. */
+static Elf_Data *next_of_type(struct elf_image *image, unsigned int type, Elf_Scn **section,
+			      GElf_Shdr *ret_header)
+{
+	while ((*section = next_section(image, *section, ret_header)))
+		if (ret_header->sh_type == type && ret_header->sh_size <= SECTION_MAX)
+			return elf_getdata(*section, NULL);
+	return NULL;
+}
+
+int elf_image_symbol(struct elf_image *image, const char *name, __u64 *ret_address)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	GElf_Sym symbol;
+	Elf_Data *data = next_of_type(image, SHT_DYNSYM, &section, &header);
+
+	for (int i = 0; data && gelf_getsym(data, i, &symbol); i++) {
+		const char *found = elf_strptr(image->elf, header.sh_link, symbol.st_name);
+
+		if (!found || strcmp(found, name) || symbol.st_shndx == SHN_UNDEF)
+			continue;
+		*ret_address = symbol.st_value;
+		return 0;
+	}
+	return -ENOENT;
+}
+
+__u64 elf_image_base(const struct elf_image *image)
+{
+	__u64 base = ~0ULL;
+	GElf_Phdr segment;
+
+	for (int i = 0; i < image->header.e_phnum; i++)
+		if (gelf_getphdr(image->elf, i, &segment) && segment.p_type == PT_LOAD &&
+		    segment.p_vaddr < base)
+			base = segment.p_vaddr;
+	return base;
+}
+
 static int find_relocation(Elf_Data *data, __u64 where, __u64 *ret_address)
 {
 	GElf_Rela relocation;
@@ -151,14 +191,55 @@ int elf_image_relocation(struct elf_image *image, __u64 where, __u64 *ret_addres
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
+	Elf_Data *data;
 
-	while ((section = next_section(image, section, &header))) {
-		Elf_Data *data = NULL;
-
-		if (header.sh_type == SHT_RELA && header.sh_size <= SECTION_MAX)
-			data = elf_getdata(section, NULL);
-		if (data && !find_relocation(data, where, ret_address))
+	while ((data = next_of_type(image, SHT_RELA, &section, &header)))
+		if (!find_relocation(data, where, ret_address))
 			return 0;
-	}
 	return -ENOENT;
+}
+
+static bool is_named(struct elf_image *image, size_t symbols, __u64 index, const char *name)
+{
+	Elf_Scn *section = elf_getscn(image->elf, symbols);
+	Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
+	GElf_Shdr header;
+	GElf_Sym symbol;
+	const char *found = NULL;
+
+	if (data && gelf_getshdr(section, &header) && gelf_getsym(data, (int)index, &symbol))
+		found = elf_strptr(image->elf, header.sh_link, symbol.st_name);
+	return found && !strcmp(found, name);
+}
+
+bool elf_image_is_linked(struct elf_image *image, __u64 where, const char *name)
+{
+	Elf_Scn *section = NULL;
+	GElf_Rela relocation;
+	GElf_Shdr header;
+	Elf_Data *table;
+
+	while ((table = next_of_type(image, SHT_RELA, &section, &header)))
+		for (int i = 0; gelf_getrela(table, i, &relocation); i++)
+			if (relocation.r_offset == where)
+				return is_named(image, header.sh_link,
+						GELF_R_SYM(relocation.r_info), name);
+	return false;
+}
+
+int elf_image_each_pointer(struct elf_image *image, __u64 address,
+			   int (*visit)(struct elf_image *image, __u64 where, void *data),
+			   void *data)
+{
+	Elf_Scn *section = NULL;
+	GElf_Rela relocation;
+	GElf_Shdr header;
+	Elf_Data *table;
+	int result = 0;
+
+	while (!result && (table = next_of_type(image, SHT_RELA, &section, &header)))
+		for (int i = 0; !result && gelf_getrela(table, i, &relocation); i++)
+			if ((__u64)relocation.r_addend == address)
+				result = visit(image, relocation.r_offset, data);
+	return result;
 }

@@ -36,6 +36,12 @@ struct elf_section {
 /* 0, or -ENOENT. */
 int elf_image_section(struct elf_image *image, const char *name, struct elf_section *ret_section);
 
+/* What a symbol for other files to link with (.dynsym) stands for: an address. 0, or -ENOENT. */
+int elf_image_symbol(struct elf_image *image, const char *name, __u64 *ret_address);
+
+/* The lowest address of all that is loaded. */
+__u64 elf_image_base(const struct elf_image *image);
+
 /* Where in the file the byte at an address is. 0, or -ENOENT when it is in none of it. */
 int elf_image_offset(const struct elf_image *image, __u64 address, __u64 *ret_offset);
 
@@ -44,5 +50,16 @@ int elf_image_read(const struct elf_image *image, __u64 address, void *to, size_
 
 /* The address that a relocation will store at `where`. 0, or -ENOENT when there is none. */
 int elf_image_relocation(struct elf_image *image, __u64 where, __u64 *ret_address);
+
+/* Will a relocation store the address of this symbol, of another file, at `where`? */
+bool elf_image_is_linked(struct elf_image *image, __u64 where, const char *name);
+
+/*
+ * Call `visit` for every place that relocations will point at `address`, until it returns other
+ * than 0. Returns what it has returned last.
+ */
+int elf_image_each_pointer(struct elf_image *image, __u64 address,
+			   int (*visit)(struct elf_image *image, __u64 where, void *data),
+			   void *data);
 
 #endif

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The Go programs (files) whose goroutines are followed: uprobes in each. They stay pinned below
- * the node's layer, so that following goes on without a daemon, until another one takes over.
- */
+/* The Go programs (files) whose goroutines are followed: uprobes in each. */
 #ifndef CTXPROP_GO_PROGRAMS_H
 #define CTXPROP_GO_PROGRAMS_H
 
@@ -10,11 +7,12 @@
 #include <sys/stat.h>
 
 #include "runtime/golang.h"
+#include "runtime/uprobe_pins.h"
 
 struct go_programs;
 
 /* Load the programs of bpf/probes/goroutine.bpf.c over the node's maps. 0 or -errno. */
-int go_programs_open(struct go_programs **ret_programs);
+int go_programs_open(struct uprobe_pins *pins, struct go_programs **ret_programs);
 
 /* Let go. The uprobes stay where they are. */
 void go_programs_close(struct go_programs *programs);
@@ -33,9 +31,6 @@ void go_programs_hide(struct go_programs *programs, const struct stat *file);
 
 /* What is known of the program in this file; NULL: it was not attached to. */
 const struct golang *go_programs_known(const struct go_programs *programs, const struct stat *file);
-
-/* Detach what an earlier daemon has attached. 0 or -errno. */
-int go_programs_detach_others(struct go_programs *programs);
 
 /* Detach from all that `is_used` says no to. */
 void go_programs_sweep(struct go_programs *programs,

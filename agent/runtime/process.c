@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -34,6 +35,40 @@ int process_load_bias(__u32 tgid, __u64 entry, __u64 *ret_bias)
 		return 0;
 	}
 	return n < 0 ? -errno : -ENOENT;
+}
+
+/* A line of /proc/PID/maps: is this the file's beginning? Returns its path, else NULL. */
+static const char *parse_mapping(char *line, const char *prefix, __u64 *ret_start)
+{
+	unsigned long start, offset;
+	char *path = strchr(line, '/'), *name = path ? strrchr(path, '/') : NULL;
+
+	if (!name || strncmp(name + 1, prefix, strlen(prefix)) ||
+	    sscanf(line, "%lx-%*x %*s %lx", &start, &offset) != 2 || offset)
+		return NULL;
+	path[strcspn(path, "\n")] = '\0';
+	*ret_start = start;
+	return path;
+}
+
+int process_mapped(__u32 tgid, const char *prefix, char *ret_path, size_t size, __u64 *ret_start)
+{
+	char file[PROCESS_PATH_MAX], *line = NULL;
+	const char *path = NULL;
+	size_t room = 0;
+	FILE *maps;
+
+	snprintf(file, sizeof(file), "/proc/%u/maps", tgid);
+	maps = fopen(file, "re");
+	if (!maps)
+		return -errno;
+	while (!path && getline(&line, &room, maps) > 0)
+		path = parse_mapping(line, prefix, ret_start);
+	if (path && (size_t)snprintf(ret_path, size, "/proc/%u/root%s", tgid, path) >= size)
+		path = NULL;
+	fclose(maps);
+	free(line);
+	return path ? 0 : -ENOENT;
 }
 
 bool process_runs(__u32 tgid, const struct stat *file)

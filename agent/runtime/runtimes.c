@@ -16,6 +16,7 @@
 #include "runtime/go_programs.h"
 #include "runtime/leftovers.h"
 #include "runtime/process.h"
+#include "runtime/python_programs.h"
 #include "runtime/runtimes.h"
 
 #define SWEEP_SECONDS 60
@@ -28,7 +29,9 @@ struct runtimes {
 	int lock_fd; /* -1: another daemon does the work */
 	int map_fd, events_fd, workers_fd;
 	struct ring_buffer *events;
+	struct uprobe_pins pins;
 	struct go_programs *go;
+	struct python_programs *python;
 	__u64 next_sweep_ns;
 	unsigned int sweeps;
 };
@@ -64,6 +67,7 @@ void runtimes_close(struct runtimes *runtimes)
 		return;
 	ring_buffer__free(runtimes->events);
 	go_programs_close(runtimes->go);
+	python_programs_close(runtimes->python);
 	cleanup_close(&runtimes->map_fd);
 	cleanup_close(&runtimes->events_fd);
 	cleanup_close(&runtimes->workers_fd);
@@ -95,6 +99,17 @@ static __u32 flags_of(const struct runtimes *runtimes, __u32 flags)
 	return others | (flags & RUNTIME_COSTLY ? RUNTIME_COSTLY : RUNTIME_SHOWN);
 }
 
+/* Tasks and queues are followed as soon as something of them can be seen. */
+static void attach_to_python(struct runtimes *runtimes, struct classified *found,
+			     struct runtimes_news *news)
+{
+	if (!found->python.site_count)
+		return;
+	news->err = python_programs_attach(runtimes->python, &found->file, &found->python);
+	if (!news->err)
+		found->runtime.flags |= RUNTIME_TASKS;
+}
+
 /* Find out about a process, and attach to its program. `flags` are those that it had. */
 static int look_at_program(struct runtimes *runtimes, __u32 tgid, __u32 flags,
 			   struct classified *found, struct runtimes_news *news)
@@ -103,15 +118,17 @@ static int look_at_program(struct runtimes *runtimes, __u32 tgid, __u32 flags,
 
 	if (err)
 		return err;
-	flags = flags_of(runtimes, flags);
+	flags = flags_of(runtimes, flags) & ~RUNTIME_TASKS;
 	found->runtime.flags = found->golang.runtime.flags = flags;
 	if (found->runtime.kind == RUNTIME_GO)
 		news->err = go_programs_attach(runtimes->go, tgid, &found->file, &found->golang);
 	if (news->err)
 		found->runtime.kind = RUNTIME_OPAQUE;
+	if (found->runtime.kind == RUNTIME_PYTHON)
+		attach_to_python(runtimes, found, news);
 	news->kind = found->runtime.kind;
-	news->flags = flags;
-	news->minor = found->golang.minor;
+	news->flags = found->runtime.flags;
+	news->minor = news->kind == RUNTIME_PYTHON ? found->python.minor : found->golang.minor;
 	news->why = found->why;
 	/* It may have become another program in the meantime. */
 	return process_runs(tgid, &found->file) ? 0 : -ENOENT;
@@ -164,6 +181,14 @@ static void hide(const struct runtimes *runtimes, __u32 tgid, const struct stat 
 	node_contexts_withdraw_process(tgid);
 }
 
+/* Is it worth a line that the process runs this? Most programs only have threads. */
+static bool is_news(const struct runtimes_news *news)
+{
+	if (news->kind == RUNTIME_PYTHON)
+		return news->err || (news->flags & RUNTIME_TASKS);
+	return news->kind != RUNTIME_THREADS || news->why;
+}
+
 /* Publish what a process runs, if it is still there. */
 static void look_at(struct runtimes *runtimes, __u32 tgid)
 {
@@ -180,7 +205,7 @@ static void look_at(struct runtimes *runtimes, __u32 tgid)
 	bpf_map_update_elem(runtimes->map_fd, &tgid, &found.runtime, BPF_EXIST);
 	if (found.runtime.flags & RUNTIME_COSTLY)
 		hide(runtimes, tgid, &found.file);
-	if (news.kind != RUNTIME_THREADS)
+	if (is_news(&news))
 		runtimes->tell(&news);
 }
 
@@ -225,15 +250,19 @@ static int take_lock(void)
 /* What waits is looked at, and what the last one did is done again: his uprobes go last. */
 static int take_over(struct runtimes *runtimes)
 {
-	int err = go_programs_open(&runtimes->go);
+	int err = uprobe_pins_open(&runtimes->pins);
 
+	if (!err)
+		err = go_programs_open(&runtimes->pins, &runtimes->go);
+	if (!err)
+		err = python_programs_open(&runtimes->pins, &runtimes->python);
 	if (err)
 		return err;
 	runtimes->events = ring_buffer__new(runtimes->events_fd, on_event, runtimes, NULL);
 	if (!runtimes->events)
 		return -errno;
 	each_process(runtimes, look_again, runtimes);
-	return go_programs_detach_others(runtimes->go);
+	return uprobe_pins_detach_others(&runtimes->pins);
 }
 
 static bool is_used(const struct stat *file, void *data)
@@ -257,6 +286,7 @@ static void try_again(__u32 tgid, void *data)
 static void sweep(struct runtimes *runtimes)
 {
 	go_programs_sweep(runtimes->go, is_used, runtimes);
+	python_programs_sweep(runtimes->python, is_used, runtimes);
 	leftovers_remove(runtimes->workers_fd, runtimes->map_fd);
 	if (!(++runtimes->sweeps % RETRY_SWEEPS))
 		each_process(runtimes, try_again, runtimes);
@@ -273,7 +303,7 @@ int runtimes_do(struct runtimes *runtimes)
 		runtimes->next_sweep_ns = now + SWEEP_SECONDS * NS_PER_SECOND;
 		return take_over(runtimes);
 	}
-	if (runtimes->go && now >= runtimes->next_sweep_ns) {
+	if (runtimes->python && now >= runtimes->next_sweep_ns) {
 		runtimes->next_sweep_ns = now + SWEEP_SECONDS * NS_PER_SECOND;
 		sweep(runtimes);
 	}

@@ -20,8 +20,8 @@ struct runtimes_news {
 	__u32 tgid;
 	__u32 kind;         /* enum runtime_kind */
 	__u32 flags;        /* enum runtime_flags */
-	unsigned int minor; /* RUNTIME_GO: of Go's version */
-	const char *why;    /* RUNTIME_OPAQUE: why it cannot be followed */
+	unsigned int minor; /* RUNTIME_GO, RUNTIME_PYTHON: of the version */
+	const char *why;    /* why it cannot be followed, or not beyond threads; or NULL */
 	int err;            /* uprobes could not be attached: -errno */
 };
 

@@ -7,7 +7,9 @@
 #include "base/cleanup.h"
 #include "runtime/uprobe.h"
 
-#define ATTACH_TYPE_UPROBE_MULTI 48 /* headers before Linux 6.6 do not have it */
+/* Headers before Linux 6.6 do not have these. */
+#define ATTACH_TYPE_UPROBE_MULTI 48
+#define MULTI_RETURN             1 /* BPF_F_UPROBE_MULTI_RETURN */
 
 /* What BPF_LINK_CREATE wants for them. */
 struct multi_attr {
@@ -17,14 +19,15 @@ struct multi_attr {
 };
 
 /* The descriptor of a link, or -errno. */
-static int link_create(int prog_fd, const char *file, __u64 offset)
+static int link_create(int prog_fd, const struct uprobe_place *place)
 {
 	struct multi_attr attr = {
 	    .prog_fd = (__u32)prog_fd,
 	    .attach_type = ATTACH_TYPE_UPROBE_MULTI,
-	    .path = (__u64)(unsigned long)file,
-	    .offsets = (__u64)(unsigned long)&offset,
+	    .path = (__u64)(unsigned long)place->file,
+	    .offsets = (__u64)(unsigned long)&place->offset,
 	    .count = 1,
+	    .multi_flags = place->at_return ? MULTI_RETURN : 0,
 	};
 	long fd = syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
 
@@ -40,7 +43,8 @@ bool uprobe_has_links(void)
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = ATTACH_TYPE_UPROBE_MULTI);
 	_cleanup_close_ int prog_fd =
 	    bpf_prog_load(BPF_PROG_TYPE_KPROBE, "uprobe", "GPL", nothing, 2, &opts);
-	int link_fd = prog_fd < 0 ? -EINVAL : link_create(prog_fd, "/", 0);
+	const struct uprobe_place nowhere = {.file = "/"};
+	int link_fd = prog_fd < 0 ? -EINVAL : link_create(prog_fd, &nowhere);
 
 	cleanup_close(&link_fd);
 	return link_fd != -EINVAL; /* it says -EBADF: no regular file */
@@ -51,10 +55,11 @@ void uprobe_prepare(struct bpf_program *program)
 	bpf_program__set_expected_attach_type(program, ATTACH_TYPE_UPROBE_MULTI);
 }
 
-static int attach_by_event(const struct bpf_program *program, const char *file, __u64 offset,
+static int attach_by_event(const struct bpf_program *program, const struct uprobe_place *place,
 			   const char *pin)
 {
-	struct bpf_link *link = bpf_program__attach_uprobe(program, false, -1, file, offset);
+	struct bpf_link *link =
+	    bpf_program__attach_uprobe(program, place->at_return, -1, place->file, place->offset);
 	int err, fd;
 
 	if (!link)
@@ -69,14 +74,14 @@ static int attach_by_event(const struct bpf_program *program, const char *file, 
 	return err;
 }
 
-int uprobe_attach(const struct bpf_program *program, bool by_link, const char *file, __u64 offset,
+int uprobe_attach(const struct bpf_program *program, bool by_link, const struct uprobe_place *place,
 		  const char *pin)
 {
 	_cleanup_close_ int fd = -1;
 
 	if (!by_link)
-		return attach_by_event(program, file, offset, pin);
-	fd = link_create(bpf_program__fd(program), file, offset);
+		return attach_by_event(program, place, pin);
+	fd = link_create(bpf_program__fd(program), place);
 	if (fd < 0)
 		return fd;
 	return bpf_obj_pin(fd, pin) ? -errno : 0;

@@ -4,6 +4,7 @@
 #define CTXPROP_UPROBE_H
 
 #include <stdbool.h>
+#include <linux/types.h>
 #include <bpf/libbpf.h>
 
 /*
@@ -15,11 +16,14 @@ bool uprobe_has_links(void);
 /* Before its load: attach this program by such links. */
 void uprobe_prepare(struct bpf_program *program);
 
-/*
- * Attach to the offset in a file and pin that. `by_link`: the program was prepared.
- * 0 or -errno.
- */
-int uprobe_attach(const struct bpf_program *program, bool by_link, const char *file, __u64 offset,
+struct uprobe_place {
+	const char *file;
+	__u64 offset;   /* in the file */
+	bool at_return; /* of the function that begins there */
+};
+
+/* Attach to a place and pin that. `by_link`: the program was prepared. 0 or -errno. */
+int uprobe_attach(const struct bpf_program *program, bool by_link, const struct uprobe_place *place,
 		  const char *pin);
 
 #endif

@@ -11,7 +11,7 @@
 
 enum actor_kind {
 	ACTOR_THREAD,  /* a thread */
-	ACTOR_RUNTIME, /* a goroutine or task: `key` is its own, it blocks like a thread */
+	ACTOR_RUNTIME, /* a goroutine or task: `key` is its own, `named` what it works on */
 	ACTOR_NOBODY,  /* a runtime has workers of its own, and which one this is is not known */
 };
 
@@ -22,7 +22,8 @@ struct actor {
 	__u8 same_turn; /* 1: a loop has not returned to epoll_wait() since its last read */
 	__u8 loop;      /* enum actor_loop */
 	__u8 doubtful;  /* ACTOR_RUNTIME: others could be meant */
-	__u8 reserved[4];
+	__u8 by;        /* ACTOR_RUNTIME: enum evidence that `named` stands for */
+	__u8 reserved[3];
 	struct turn turn; /* of the socket at hand */
 	__u64 path;       /* end of the user's stack, see path.h */
 	__u64 named;      /* ACTOR_RUNTIME: the request that it works on, own or inherited; or 0 */
@@ -61,8 +62,14 @@ static __always_inline int worker_has_paths(const struct worker *w)
 /* The request that a worker is at now, as far as it can be known without looking at others. */
 static __always_inline __u64 worker_at(const struct worker *w)
 {
+	__u64 own = worker_is_loop(w) ? 0 : worker_only(w);
+
+	if (own)
+		return own;
+	if (w->inherited_by == EVIDENCE_TASK)
+		return w->inherited;
 	if (!worker_is_loop(w))
-		return worker_only(w);
+		return 0;
 	return turn_goes_on(&w->turn) && !(w->flags & (WORKER_SPENT | WORKER_UNSURE)) ? w->read : 0;
 }
 
@@ -98,6 +105,8 @@ static __always_inline struct verdict evidence_of(const struct worker *w, const 
 
 	if (own)
 		return (struct verdict){.request = own, .evidence = EVIDENCE_THREAD};
+	if (w && w->inherited && w->inherited_by == EVIDENCE_TASK)
+		return (struct verdict){.request = w->inherited, .evidence = EVIDENCE_TASK};
 	if (w && w->made_for && process_makes_threads(p))
 		return (struct verdict){.request = w->made_for, .evidence = EVIDENCE_FORK};
 	if (!reused && s->connect_veto)
@@ -206,7 +215,7 @@ static __always_inline struct verdict decide(struct worker *w, const struct proc
 
 	if (a->kind == ACTOR_RUNTIME)
 		v = (struct verdict){.request = a->named,
-				     .evidence = EVIDENCE_GOROUTINE,
+				     .evidence = a->by,
 				     .rivals = a->doubtful ? RIVALS_ANY : RIVALS_NONE};
 	else if (a->kind == ACTOR_THREAD)
 		v = evidence_of(w, p, s, reused);

@@ -30,6 +30,19 @@ static __always_inline void worker_has_read(struct worker *w, const struct actor
 	w->turn = a->turn;
 }
 
+/* A loop has read one more request, in a new turn or in the same one; a context, in this one. */
+static __always_inline void worker_freshen(struct worker *w, const struct actor *a)
+{
+	if (a->kind != ACTOR_THREAD) {
+		w->turn = a->turn;
+		return;
+	}
+	if (!turn_goes_on(&w->turn))
+		w->fresh = 0;
+	if (w->fresh < 255)
+		w->fresh++;
+}
+
 /* A worker reads the first byte of a request. */
 static __always_inline void engine_take(__u64 id, const struct actor *a, __u64 now_ns)
 {
@@ -44,6 +57,7 @@ static __always_inline void engine_take(__u64 id, const struct actor *a, __u64 n
 	r->taken_ns = now_ns;
 	if (w) {
 		w->held[w->taken++ & (WORKER_HELD - 1)] = id;
+		worker_freshen(w, a);
 		if (a->loop == ACTOR_BLOCKS)
 			w->flags &= ~(WORKER_LOOP | WORKER_MAYBE);
 		else
@@ -334,6 +348,8 @@ static __always_inline void engine_hand_over(const struct actor *from, const str
 		heir->made_for = id;
 	if (!heir || tally_open(&heir->tally))
 		return;
+	if (by == EVIDENCE_WAKE && heir->queue)
+		return; /* what it took from there says more */
 	heir->inherited = id;
 	heir->inherited_by = by;
 }

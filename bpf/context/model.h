@@ -5,7 +5,7 @@
  *   request   an incoming request, from the moment its head has arrived until its response is sent
  *   socket    one end of a TCP connection: requests that have arrived on it, calls that went out
  *   call      an outgoing request, or any other bytes sent to a peer that is to answer
- *   worker    a thread, or in Go a goroutine
+ *   worker    a thread, in Go a goroutine, in Python's asyncio the context of a task
  *   process   all workers of one program
  *
  * A request is named by the id of its server span, drawn when it arrives; 0 names none. Times
@@ -32,6 +32,7 @@ _Static_assert(sizeof(struct span_context) == 32, "span_context is shared");
 	X(NONE, "none", "nothing is known: a new trace")                                           \
 	X(OWN, "own", "the program's own traceparent")                                             \
 	X(GOROUTINE, "goroutine", "the goroutine, or the one that started it")                     \
+	X(TASK, "task", "the task of an event loop in Python, or what came out of a queue")        \
 	X(THREAD, "thread", "the thread that read the request")                                    \
 	X(LOOP, "loop", "what the event loop has read last")                                       \
 	X(ANSWER, "answer", "the answer to another call of the same request")                      \
@@ -61,7 +62,10 @@ enum evidence { CTXPROP_EVIDENCE(CTXPROP_EVIDENCE_ENUM) EVIDENCE_COUNT };
 enum veto { CTXPROP_VETO(CTXPROP_VETO_ENUM) VETO_COUNT };
 #undef CTXPROP_VETO_ENUM
 
-/* A thread: tid, goroutine 0. A goroutine: its address, tid 0. Ids of the initial pid namespace. */
+/*
+ * A thread: tid, goroutine 0. A goroutine, or a context of Python: its address, tid 0. Ids of the
+ * initial pid namespace.
+ */
 struct worker_key {
 	__u32 tgid;
 	__u32 tid;
@@ -73,6 +77,7 @@ enum request_flags {
 	REQUEST_ROOT = 1 << 2, /* it brought no valid traceparent: the trace begins here */
 	REQUEST_PEER =
 	    1 << 3, /* no HTTP: parent_id is the request of another process of the host */
+	REQUEST_WOKE = 1 << 4, /* who read it has woken a task of Python for it */
 };
 
 /*
@@ -153,6 +158,7 @@ enum socket_flags {
 	SOCKET_PEER = 1 << 4,       /* between two processes of this host (context/peer.h) */
 	SOCKET_OPAQUE = 1 << 5,     /* SOCKET_PEER: what belongs to which request cannot be told */
 	SOCKET_OLDER = 1 << 6,      /* it was there before the probes: whose it is, nobody saw */
+	SOCKET_TASKS = 1 << 7,      /* server: a context of Python has read from it */
 };
 
 /*

@@ -12,6 +12,7 @@
 #define CTXPROP_MESSAGES_MAX   16384
 #define CTXPROP_GO_SOCKETS_MAX 4096
 #define CTXPROP_STARTS_MAX     4096
+#define CTXPROP_TASKS_MAX      16384
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -62,6 +63,20 @@ struct {
 	__type(value, struct start);
 } starts __weak SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, CTXPROP_TASKS_MAX);
+	__type(key, struct worker_key);
+	__type(value, struct task);
+} tasks __weak SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, CTXPROP_TASKS_MAX);
+	__type(key, struct process_address);
+	__type(value, struct queued);
+} queued __weak SEC(".maps");
+
 static __always_inline const struct runtime *runtime_lookup(__u32 tgid)
 {
 	return bpf_map_lookup_elem(&runtimes, &tgid);
@@ -83,7 +98,7 @@ static __always_inline void runtime_wanted(__u32 tgid)
 		runtime_tell(tgid);
 }
 
-/* A goroutine without a request has made a call: was it handed one over a channel? */
+/* A call was made of which nothing is known: was work handed over for it in some other way? */
 static __always_inline void runtime_suspects_pool(__u32 tgid)
 {
 	struct runtime *runtime = bpf_map_lookup_elem(&runtimes, &tgid);
@@ -116,7 +131,14 @@ static __always_inline int runtime_shows(__u32 tgid)
 /* The process has become another program, or is gone. */
 static __always_inline void runtime_forget(__u32 tgid)
 {
-	bpf_map_delete_elem(&runtimes, &tgid);
+	struct process_address rule = {.tgid = tgid};
+
+	if (bpf_map_delete_elem(&runtimes, &tgid))
+		return;
+	rule.address = TASK_RULE_MADE;
+	bpf_map_delete_elem(&starts, &rule);
+	rule.address = TASK_RULE_WOKEN;
+	bpf_map_delete_elem(&starts, &rule);
 }
 
 #endif

@@ -15,6 +15,7 @@ enum runtime_kind {
 	RUNTIME_THREADS = 2, /* threads do the work, nothing is special */
 	RUNTIME_OPAQUE = 3,  /* something else does, and cannot be told */
 	RUNTIME_GO = 4,      /* goroutines */
+	RUNTIME_PYTHON = 5,  /* threads, and contexts that run on them */
 };
 
 /* Functions that net/http starts to watch a connection that another goroutine serves. */
@@ -25,6 +26,20 @@ enum runtime_flags {
 	RUNTIME_SHOWN = 1 << 1,  /* what goroutines work on is published for their threads */
 	RUNTIME_ALWAYS = 1 << 2, /* whatever it costs */
 	RUNTIME_COSTLY = 1 << 3, /* it cost too much, and is given up */
+	RUNTIME_TASKS = 1 << 4,  /* Python's tasks and queues are watched */
+};
+
+/* Registers of x86-64 that functions keep, in the order of struct runtime_python.task_register. */
+enum python_register { PYTHON_RBX, PYTHON_RBP, PYTHON_R13, PYTHON_R14, PYTHON_R15 };
+
+/* Where a process has what Python knows of its threads and tasks. */
+struct runtime_python {
+	__u64 key;            /* address of the pthread_key_t of a thread's PyThreadState */
+	__u32 thread_offset;  /* of `thread_id` in PyThreadState */
+	__u32 context_offset; /* of `context` */
+	__u32 task_offset;    /* of `task_context` in TaskObj */
+	__u32 task_register;  /* enum python_register: has the task where its context is made */
+	__u64 reserved;
 };
 
 /*
@@ -36,14 +51,17 @@ enum runtime_flags {
 
 /* Map `runtimes`, by tgid. */
 struct runtime {
-	__u32 kind;                       /* enum runtime_kind */
-	__u32 flags;                      /* enum runtime_flags */
-	__s32 g_offset;                   /* of `g`, from the thread pointer */
-	__u32 curg_offset;                /* of `curg` in Go's struct m */
-	__u32 recvx_offset;               /* of `recvx` in Go's struct hchan */
-	__u32 changes;                    /* of goroutines, in `second` */
-	__u64 second;                     /* the last in which one was seen, on whatever CPU */
-	__u64 watchers[RUNTIME_WATCHERS]; /* addresses; 0: none */
+	__u32 kind;         /* enum runtime_kind */
+	__u32 flags;        /* enum runtime_flags */
+	__s32 g_offset;     /* of `g`, from the thread pointer */
+	__u32 curg_offset;  /* of `curg` in Go's struct m */
+	__u32 recvx_offset; /* of `recvx` in Go's struct hchan */
+	__u32 changes;      /* of goroutines, in `second` */
+	__u64 second;       /* the last in which one was seen, on whatever CPU */
+	union {
+		__u64 watchers[RUNTIME_WATCHERS]; /* addresses; 0: none */
+		struct runtime_python python;
+	};
 };
 _Static_assert(sizeof(struct runtime) == 64, "runtime is shared");
 
@@ -129,6 +147,46 @@ static inline int start_is_trusted(const struct start *start)
 	return start->ended >= START_ENDED_MIN &&
 	       (__u64)start->outlived * START_OUTLIVED_RATIO <= start->ended;
 }
+
+/* Where things stand in Python's objects, in all versions that are supported. */
+#define PYTHON_CONTEXT_BEFORE 16 /* PyContext.ctx_prev: who was current when it was entered */
+#define PYTHON_FUTURE_CONTEXT 32 /* FutureObj.fut_context0: of the first one that waits */
+
+#define PYTHON_FUTURE_WAITER 24 /* FutureObj.fut_callback0: a function of that one */
+#define PYTHON_FUNCTION_SELF 24 /* PyCFunctionObject.m_self: of a task's, the task */
+
+enum task_flags {
+	TASK_MADE = 1 << 0,   /* who made it worked for the request */
+	TASK_WOKEN = 1 << 1,  /* it, or who made it, was woken by who had read the request */
+	TASK_CALLED = 1 << 2, /* it has made calls */
+	TASK_SHARED = 1 << 3, /* it was woken for several requests at a time */
+};
+
+/*
+ * Map `tasks`: what a task of Python works on, by the worker_key of its context. Nothing tells
+ * when a context is freed; but as long as the task has it, nobody else can.
+ */
+struct task {
+	__u64 request; /* 0: none, or none any more */
+	__u64 address; /* of the task */
+	__u32 flags;   /* enum task_flags */
+	__u32 reserved;
+};
+
+/*
+ * Rules about tasks that a program must have been seen to keep. They are counted in map `starts`,
+ * the number of the rule in place of an address: `ended` when it was kept, else `outlived`.
+ */
+enum task_rule {
+	TASK_RULE_MADE = 1,  /* tasks made for a request that call are over before it */
+	TASK_RULE_WOKEN = 2, /* who is woken for a request answers it, or a task that he makes */
+};
+
+/* Map `queued`: what was put into a queue of Python, by the address of the item. */
+struct queued {
+	__u64 request; /* for which; 0: not known */
+	__u64 queue;   /* its address */
+};
 
 /* What the ring buffer `runtime_events` carries: a process that user space should look at. */
 struct runtime_event {

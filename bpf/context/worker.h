@@ -38,11 +38,14 @@ struct worker {
 	__u64 read;              /* the request that its last read was for; 0: not known */
 	__u64 made_for;          /* the request of the worker that made it; 0: it had none */
 	__u64 inherited;         /* the request that made it, or woke it up; 0: none */
+	__u64 queue;             /* address of the queue (queue.h) that it took something from */
+	__u64 item;              /* what it took: an address, too */
 	__u64 published;         /* the request that traces_ctx_v1 shows for it */
 	struct turn turn;        /* of `read` */
 	__u8 read_by;            /* EVIDENCE_LOOP: the request itself, EVIDENCE_ANSWER: an answer */
-	__u8 inherited_by;       /* EVIDENCE_FORK or EVIDENCE_WAKE */
-	__u8 reserved[2];
+	__u8 inherited_by;       /* EVIDENCE_FORK, EVIDENCE_WAKE or EVIDENCE_TASK */
+	__u8 fresh;              /* requests read in this turn that were not handed over yet */
+	__u8 reserved;
 	__u32 published_on; /* a goroutine's thread that `published` is shown for */
 	struct paths paths; /* of a loop's calls */
 };
@@ -57,8 +60,8 @@ struct process {
 	__u32 late;     /* 1: some call came later, from a timer or when a connection was free */
 	__u32 threads_ended;  /* threads that ended before the request that they were made for */
 	__u32 threads_stayed; /* 1: some did not */
-	__u32 reserved;
-	__u64 pools; /* bit (peer's port & 63): connections to it are used more than once */
+	__u32 queues_late; /* 1: a loop put something into a queue after the turn of its request */
+	__u64 pools;       /* bit (peer's port & 63): connections to it are used more than once */
 };
 
 /* From so many on, requests that wait for a connection of their own take no other. */

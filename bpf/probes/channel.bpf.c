@@ -30,7 +30,7 @@ static __always_inline int is_go_between(const struct worker_key *key)
 
 static __always_inline __u32 message_size(__u64 channel)
 {
-	return (__u16)go_read(channel + GO_HCHAN_ELEMSIZE);
+	return (__u16)user_read(channel + GO_HCHAN_ELEMSIZE);
 }
 
 static __always_inline void hand_over(const struct worker_key *from, const struct worker_key *to)
@@ -80,7 +80,7 @@ int probe_go_send(struct pt_regs *ctx)
 	    message_size(first_argument(ctx)) < MESSAGE_SIZE_MIN)
 		return 0;
 	to = from;
-	to.goroutine = go_read(second_argument(ctx) + GO_SUDOG_G);
+	to.goroutine = user_read(second_argument(ctx) + GO_SUDOG_G);
 	hand_over(&from, &to);
 	return 0;
 }
@@ -101,14 +101,14 @@ int probe_go_receive(struct pt_regs *ctx)
 	if (!current_goroutine(&to, &runtime) || size < MESSAGE_SIZE_MIN)
 		return 0;
 	from = to;
-	from.goroutine = go_read(second_argument(ctx) + GO_SUDOG_G);
-	if (!go_read(channel + GO_HCHAN_DATAQSIZ)) {
+	from.goroutine = user_read(second_argument(ctx) + GO_SUDOG_G);
+	if (!user_read(channel + GO_HCHAN_DATAQSIZ)) {
 		hand_over(&from, &to);
 		return 0;
 	}
 	place.tgid = to.tgid;
 	place.address =
-	    go_read(channel + GO_HCHAN_BUF) + size * go_read(channel + runtime->recvx_offset);
+	    user_read(channel + GO_HCHAN_BUF) + size * user_read(channel + runtime->recvx_offset);
 	take(&place, &to);
 	store(&place, &from);
 	return 0;
@@ -126,7 +126,7 @@ int probe_go_store(struct pt_regs *ctx)
 	const struct runtime *runtime;
 
 	if (!current_goroutine(&key, &runtime) ||
-	    go_read(first_argument(ctx) + GO_TYPE_SIZE) < MESSAGE_SIZE_MIN)
+	    user_read(first_argument(ctx) + GO_TYPE_SIZE) < MESSAGE_SIZE_MIN)
 		return 0;
 	to.tgid = from.tgid = key.tgid;
 	to.address = second_argument(ctx);
@@ -149,7 +149,7 @@ int probe_go_take(struct pt_regs *ctx)
 	const struct runtime *runtime;
 
 	if (!current_goroutine(&key, &runtime) ||
-	    go_read(first_argument(ctx) + GO_TYPE_SIZE) < MESSAGE_SIZE_MIN)
+	    user_read(first_argument(ctx) + GO_TYPE_SIZE) < MESSAGE_SIZE_MIN)
 		return 0;
 	place.tgid = key.tgid;
 	place.address = second_argument(ctx);

@@ -45,7 +45,7 @@ int probe_go_started(struct pt_regs *ctx)
 		return 0;
 	child = parent;
 	child.goroutine = second_argument(ctx);
-	made.start = go_read(child.goroutine + GO_G_SCHED_PC);
+	made.start = user_read(child.goroutine + GO_G_SCHED_PC);
 	if (is_watcher(runtime, made.start))
 		made.serves = parent.goroutine;
 	else

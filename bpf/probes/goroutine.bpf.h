@@ -14,33 +14,16 @@
 #include "context/maps.bpf.h"
 #include "context/runtime.bpf.h"
 #include "context/standing.h"
-#include "probes/kernel.bpf.h"
-
-static __always_inline __u64 go_read(__u64 address)
-{
-	__u64 value = 0;
-
-	bpf_probe_read_user(&value, sizeof(value), (const void *)address);
-	return value;
-}
-
-static __always_inline __u64 go_thread_pointer(void)
-{
-	const struct task_struct *task = (const void *)bpf_get_current_task();
-
-	if (!bpf_core_field_exists(task->thread.fsbase))
-		return 0;
-	return BPF_CORE_READ(task, thread.fsbase);
-}
+#include "probes/user.bpf.h"
 
 /* Address of the current goroutine; 0: there is none, or it cannot be read. */
 static __always_inline __u64 goroutine_current(const struct runtime *runtime)
 {
-	__u64 base = go_thread_pointer();
-	__u64 g = base ? go_read(base + runtime->g_offset) : 0;
-	__u64 m = g ? go_read(g + GO_G_M) : 0;
+	__u64 base = user_thread_pointer();
+	__u64 g = base ? user_read(base + runtime->g_offset) : 0;
+	__u64 m = g ? user_read(g + GO_G_M) : 0;
 
-	return m ? go_read(m + runtime->curg_offset) : 0;
+	return m ? user_read(m + runtime->curg_offset) : 0;
 }
 
 /*
@@ -49,12 +32,12 @@ static __always_inline __u64 goroutine_current(const struct runtime *runtime)
  */
 static __always_inline int goroutine_is_likely(void)
 {
-	__u64 base = go_thread_pointer();
-	__u64 g = base ? go_read(base + GO_G_OFFSET) : 0;
-	__u64 m = g ? go_read(g + GO_G_M) : 0;
-	__u64 g0 = m ? go_read(m + GO_M_G0) : 0;
+	__u64 base = user_thread_pointer();
+	__u64 g = base ? user_read(base + GO_G_OFFSET) : 0;
+	__u64 m = g ? user_read(g + GO_G_M) : 0;
+	__u64 g0 = m ? user_read(m + GO_M_G0) : 0;
 
-	return g0 && go_read(g0 + GO_G_M) == m;
+	return g0 && user_read(g0 + GO_G_M) == m;
 }
 
 /* A goroutine is still at work although the request for which it was started is over. */

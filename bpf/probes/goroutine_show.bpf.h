@@ -35,7 +35,7 @@ static __always_inline void goroutine_show_current(void)
 	struct worker_key key = {.tgid = id >> 32};
 	const struct runtime *runtime = runtime_lookup(key.tgid);
 
-	if (!runtime || !(runtime->flags & RUNTIME_SHOWN))
+	if (!runtime || runtime->kind != RUNTIME_GO || !(runtime->flags & RUNTIME_SHOWN))
 		return;
 	key.goroutine = goroutine_current(runtime);
 	if (key.goroutine)

@@ -29,9 +29,9 @@ static __always_inline __u64 socket_of_descriptor(__u32 fd)
 /* The socket of a persistConn; 0: its connection is not plain TCP. */
 static __always_inline __u64 goroutine_socket(__u64 persist_conn)
 {
-	__u64 connection = go_read(persist_conn + GO_PERSIST_CONN_CONN);
-	__u64 net_fd = connection ? go_read(connection + GO_TCP_CONN_FD) : 0;
-	__u64 fd = net_fd ? go_read(net_fd + GO_NET_FD_SYSFD) : ~0ULL;
+	__u64 connection = user_read(persist_conn + GO_PERSIST_CONN_CONN);
+	__u64 net_fd = connection ? user_read(connection + GO_TCP_CONN_FD) : 0;
+	__u64 fd = net_fd ? user_read(net_fd + GO_NET_FD_SYSFD) : ~0ULL;
 
 	return socket_of_descriptor((__u32)fd);
 }

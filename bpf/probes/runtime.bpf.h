@@ -4,6 +4,7 @@
 #define CTXPROP_PROBES_RUNTIME_BPF_H
 
 #include "probes/goroutine.bpf.h"
+#include "probes/task.bpf.h"
 
 enum runtime_worker {
 	RUNTIME_WORKER_THREAD,  /* the thread itself: all rules apply */
@@ -23,7 +24,7 @@ static __always_inline void runtime_served(struct worker_key *key)
 /* What the current thread's process runs. */
 static __always_inline enum runtime_worker runtime_kind(const struct runtime *runtime)
 {
-	if (runtime && runtime->kind == RUNTIME_THREADS)
+	if (runtime && (runtime->kind == RUNTIME_THREADS || runtime->kind == RUNTIME_PYTHON))
 		return RUNTIME_WORKER_THREAD;
 	if (runtime && runtime->kind == RUNTIME_GO)
 		return RUNTIME_WORKER_KNOWN;
@@ -46,6 +47,24 @@ static __always_inline enum runtime_worker runtime_goroutine(const struct runtim
 	return RUNTIME_WORKER_KNOWN;
 }
 
+static __always_inline int runtime_has_tasks(const struct runtime *runtime)
+{
+	return runtime && runtime->kind == RUNTIME_PYTHON && (runtime->flags & RUNTIME_TASKS);
+}
+
+/* The same with the context of Python that has been entered; if there is one. */
+static __always_inline enum runtime_worker runtime_context(const struct runtime *runtime,
+							   struct worker_key *key)
+{
+	__u64 context = task_current(runtime);
+
+	if (!context)
+		return RUNTIME_WORKER_THREAD;
+	key->tid = 0;
+	key->goroutine = context;
+	return RUNTIME_WORKER_KNOWN;
+}
+
 /*
  * Who is at work on the thread that `key` names? For RUNTIME_WORKER_KNOWN the key is changed to
  * its own. To be asked by who reads a request; who sends should ask runtime_sender().
@@ -55,7 +74,49 @@ static __always_inline enum runtime_worker runtime_reader(struct worker_key *key
 	const struct runtime *runtime = runtime_lookup(key->tgid);
 	enum runtime_worker who = runtime_kind(runtime);
 
+	if (runtime_has_tasks(runtime))
+		return runtime_context(runtime, key);
 	return runtime && who == RUNTIME_WORKER_KNOWN ? runtime_goroutine(runtime, key) : who;
+}
+
+/* Has the thread a request of its own, or out of a queue, whatever context it has entered since? */
+static __always_inline int runtime_thread_serves(const struct worker_key *thread)
+{
+	const struct worker *w = worker_lookup(thread);
+
+	return w && !w->turn.item && (worker_only(w) || w->inherited_by == EVIDENCE_TASK);
+}
+
+/* As runtime_reader() for Python, with the request of the context. */
+static __always_inline enum runtime_worker
+runtime_task(const struct runtime *runtime, struct worker_key *key, struct named *ret_named)
+{
+	struct worker_key thread = *key;
+	enum runtime_worker who = runtime_context(runtime, key);
+
+	if (who != RUNTIME_WORKER_KNOWN)
+		return who;
+	*ret_named = task_calls(runtime, key);
+	if (ret_named->request || !runtime_thread_serves(&thread))
+		return who;
+	*key = thread;
+	return RUNTIME_WORKER_THREAD;
+}
+
+/* As runtime_sender(), for who connects. */
+static __always_inline enum runtime_worker runtime_connector(struct worker_key *key,
+							     struct named *ret_named)
+{
+	const struct runtime *runtime = runtime_lookup(key->tgid);
+	enum runtime_worker who;
+
+	*ret_named = (struct named){};
+	if (runtime_has_tasks(runtime))
+		return runtime_task(runtime, key, ret_named);
+	who = runtime_reader(key);
+	if (who == RUNTIME_WORKER_KNOWN)
+		*ret_named = goroutine_request(key);
+	return who;
 }
 
 /* The writer of a connection that was there before the process was looked at shows itself. */
@@ -102,11 +163,15 @@ runtime_round_trip(struct worker_key *key, __u64 connection, struct named *ret_n
 static __always_inline enum runtime_worker runtime_sender(struct worker_key *key, __u64 socket,
 							  struct named *ret_named)
 {
-	enum runtime_worker who = runtime_reader(key);
+	const struct runtime *runtime = runtime_lookup(key->tgid);
 	const struct goroutine *goroutine;
+	enum runtime_worker who;
 	__u64 connection;
 
 	*ret_named = (struct named){};
+	if (runtime_has_tasks(runtime))
+		return runtime_task(runtime, key, ret_named);
+	who = runtime_reader(key);
 	if (who != RUNTIME_WORKER_KNOWN)
 		return who;
 	goroutine = bpf_map_lookup_elem(&goroutines, key);

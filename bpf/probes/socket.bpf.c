@@ -61,6 +61,8 @@ static __always_inline void take_arrivals(struct socket *s, const struct actor *
 			s->flags &= ~SOCKET_PEER;
 		}
 		s->serving = next->request;
+		if (a->kind == ACTOR_RUNTIME && a->by == EVIDENCE_TASK)
+			s->flags |= SOCKET_TASKS;
 		record_begin(&s->record);
 		step_take(next->request, a);
 		s->arrivals_first++;
@@ -120,6 +122,14 @@ int BPF_PROG(probe_recv, struct sock *sk)
 	return 0;
 }
 
+/* Were there requests that the call could have been made for? */
+static __always_inline int last_call_is_unknown(struct socket *s)
+{
+	const struct call *c = socket_last_call(s);
+
+	return c && !c->evidence && c->veto;
+}
+
 /* Bytes are about to be sent, the first of them with the number `seq`. */
 static __always_inline void sending(struct sock *sk, struct socket *s)
 {
@@ -127,10 +137,14 @@ static __always_inline void sending(struct sock *sk, struct socket *s)
 
 	record_thread(&s->record.writer);
 	if (!(s->flags & SOCKET_CLIENT)) {
+		if ((s->flags & SOCKET_TASKS) && s->responding != s->serving)
+			step_task_responds(s->serving);
 		engine_respond(s);
 	} else if (socket_is_quiet(s)) {
 		worker_calling(&a, sk);
 		step_call(s, &a, write_seq(sk), bpf_ntohs(sk->__sk_common.skc_dport));
+		if (a.by == EVIDENCE_TASK && last_call_is_unknown(s))
+			runtime_suspects_pool(a.key.tgid);
 		peer_call(sk, s);
 	}
 }

@@ -40,16 +40,17 @@ static __always_inline enum actor_loop turn_begin(const struct sock *sk, struct 
 {
 	const struct socket___kernel *socket = sk->sk_socket;
 	const struct file *file = socket ? socket->file : NULL;
-	__u64 item = file && (file->f_flags & NONBLOCK) ? turn_item(file) : 0;
+	__u64 item = file ? turn_item(file) : 0;
 	__u32 events = 0;
 
 	ret_turn->switches = turn_switches();
 	ret_turn->item = 0;
-	if (!item)
-		return file && (file->f_flags & NONBLOCK) ? ACTOR_LOOP_MAYBE : ACTOR_BLOCKS;
-	bpf_core_read(&events, sizeof(events), &((struct epitem *)item)->event.events);
+	if (item)
+		bpf_core_read(&events, sizeof(events), &((struct epitem *)item)->event.events);
 	if (events & WAIT_IN && !(events & WAIT_ET))
 		ret_turn->item = item;
+	if (!file || !(file->f_flags & NONBLOCK))
+		return ACTOR_BLOCKS;
 	return events & WAIT_IN ? ACTOR_LOOP : ACTOR_LOOP_MAYBE;
 }
 

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "runtime/process.h"
+#include "runtime/python.h"
+#include "runtime/python_code.h"
+#include "runtime/python_methods.h"
+
+#define MINOR_MIN 9
+#define MINOR_MAX 13 /* the last one whose PyThreadState is known */
+
+#define CODE_SIZE 48 /* bytes of PyGILState_GetThisThreadState */
+#define STUB_SIZE 16 /* bytes of a stub that calls a function of another file */
+
+/* Offsets in PyThreadState, by minor version. */
+static const struct layout {
+	__u32 thread, context;
+} layouts[MINOR_MAX + 1] = {
+    [9] = {0xb0, 0xf0},  [10] = {0xb0, 0xf0}, [11] = {0x98, 0xe0},
+    [12] = {0x88, 0xd0}, [13] = {0x98, 0xd0},
+};
+
+/* How the files of shared libraries and modules begin, in process_mapped()'s way. */
+static const char *const prefixes[PYTHON_FILES] = {
+    [PYTHON_INTERPRETER] = "libpython3.",
+    [PYTHON_ASYNCIO] = "_asyncio.",
+    [PYTHON_QUEUE] = "_queue.",
+};
+
+/* Methods that are watched in modules. */
+static const struct method {
+	enum python_file file;
+	const char *name;
+	enum python_probe probe;
+} methods[] = {
+    {PYTHON_ASYNCIO, "set_result", PYTHON_WOKEN}, {PYTHON_QUEUE, "put", PYTHON_PUT},
+    {PYTHON_QUEUE, "put_nowait", PYTHON_PUT},     {PYTHON_QUEUE, "get", PYTHON_GOT},
+    {PYTHON_QUEUE, "get_nowait", PYTHON_GOT},
+};
+
+/* The image that sites are looked for in. */
+struct module {
+	struct elf_image *image;
+	struct python *python;
+	enum python_file file;
+	enum python_probe probe;
+};
+
+static int add_site(__u64 address, void *data)
+{
+	const struct module *module = data;
+	struct python *python = module->python;
+	struct python_site *site = &python->site[python->site_count];
+
+	if (python->site_count == PYTHON_SITES)
+		return -E2BIG;
+	*site = (struct python_site){.probe = module->probe, .file = module->file};
+	if (elf_image_offset(module->image, address, &site->offset))
+		return -ENOENT;
+	python->site_count++;
+	return 0;
+}
+
+/* A call that may make the context of a task: is it that, of PyContext_CopyCurrent? */
+static int check_made(const struct python_made *made, void *data)
+{
+	const struct module *module = data;
+	struct runtime_python *places = &module->python->runtime.python;
+	__u8 stub[STUB_SIZE];
+	__u64 slot;
+
+	if (elf_image_read(module->image, made->called, stub, sizeof(stub)) ||
+	    python_code_slot(stub, sizeof(stub), made->called, &slot) ||
+	    !elf_image_is_linked(module->image, slot, "PyContext_CopyCurrent"))
+		return 0;
+	if (places->task_offset) /* there should be one */
+		return -ENOTSUP;
+	places->task_offset = made->task_offset;
+	places->task_register = made->task_register;
+	return add_site(made->jump, data);
+}
+
+/* 0, or -ENOTSUP: tasks get their contexts in some way that is not known. */
+static int find_made(struct module *module)
+{
+	struct elf_section text;
+	int err;
+
+	if (elf_image_section(module->image, ".text", &text))
+		return -ENOTSUP;
+	module->probe = PYTHON_MADE;
+	err = python_code_each_made(text.data, text.size, text.address, check_made, module);
+	return err || !module->python->runtime.python.task_offset ? -ENOTSUP : 0;
+}
+
+/* 0, or -ENOTSUP: it lacks a method that is wanted. */
+static int find_methods(struct module *module)
+{
+	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+		module->probe = methods[i].probe;
+		if (methods[i].file == module->file &&
+		    python_methods_each(module->image, methods[i].name, add_site, module) <= 0)
+			return -ENOTSUP;
+	}
+	return 0;
+}
+
+/* If the process has loaded the module: its sites. 0, -ENOTSUP or -errno. */
+static int look_at_module(__u32 tgid, struct python *python, enum python_file file)
+{
+	_cleanup_elf_image_ struct elf_image *image = NULL;
+	struct module module = {.python = python, .file = file};
+	_cleanup_close_ int fd = -1;
+	__u64 start;
+	int err =
+	    process_mapped(tgid, prefixes[file], python->path[file], PYTHON_PATH_SIZE, &start);
+
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	fd = open(python->path[file], O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	err = elf_image_open(fd, &image);
+	module.image = image;
+	if (!err && file == PYTHON_ASYNCIO)
+		err = find_made(&module);
+	return err ? err : find_methods(&module);
+}
+
+/* Modules' own names tell the version of interpreters that have no Py_Version. */
+static unsigned int minor_of_path(const char *path)
+{
+	const char *name = strrchr(path, '/'), *at = name ? strstr(name, "python3.") : NULL;
+
+	return at ? (unsigned int)strtoul(at + strlen("python3."), NULL, 10) : 0;
+}
+
+static unsigned int minor_of(struct elf_image *image, const char *path)
+{
+	__u64 address;
+	__u32 version;
+
+	if (elf_image_symbol(image, "Py_Version", &address) ||
+	    elf_image_read(image, address, &version, sizeof(version)))
+		return minor_of_path(path);
+	return version >> 24 == 3 ? version >> 16 & 0xff : 0;
+}
+
+/* Where threads have their state, and what they run in. `bias`: how far it was moved. */
+static int look_at_interpreter(struct elf_image *image, __u64 bias, struct python *python)
+{
+	struct runtime_python *places = &python->runtime.python;
+	__u64 state, runtime;
+	__u8 code[CODE_SIZE];
+
+	if (elf_image_symbol(image, "PyGILState_GetThisThreadState", &state) ||
+	    elf_image_symbol(image, "_PyRuntime", &runtime) ||
+	    elf_image_read(image, state, code, sizeof(code)) ||
+	    python_code_key(code, sizeof(code), state, runtime, &places->key))
+		return -ENOTSUP;
+	places->key += bias;
+	places->thread_offset = layouts[python->minor].thread;
+	places->context_offset = layouts[python->minor].context;
+	return 0;
+}
+
+/* The interpreter is a shared library, or the program itself. */
+struct interpreter {
+	struct elf_image *image; /* of the library; NULL: the program */
+	int fd;
+	__u64 bias;
+	char name[PYTHON_PATH_SIZE];
+};
+
+static void close_interpreter(struct interpreter *interpreter)
+{
+	elf_image_close(interpreter->image);
+	cleanup_close(&interpreter->fd);
+}
+
+static int open_library(__u32 tgid, struct python *python, struct interpreter *ret)
+{
+	char *path = python->path[PYTHON_INTERPRETER];
+	__u64 start;
+	int err =
+	    process_mapped(tgid, prefixes[PYTHON_INTERPRETER], path, PYTHON_PATH_SIZE, &start);
+
+	if (err)
+		return err;
+	ret->fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (ret->fd < 0)
+		return -errno;
+	err = elf_image_open(ret->fd, &ret->image);
+	if (err)
+		return err;
+	ret->bias = start - elf_image_base(ret->image);
+	memcpy(ret->name, path, sizeof(ret->name));
+	return 0;
+}
+
+static int open_program(__u32 tgid, struct elf_image *image, struct python *python,
+			struct interpreter *ret)
+{
+	process_exe(python->path[PYTHON_INTERPRETER], tgid);
+	process_name(ret->name, sizeof(ret->name), tgid);
+	return process_load_bias(tgid, elf_image_entry(image), &ret->bias);
+}
+
+static int look_at_all(__u32 tgid, struct elf_image *image, const struct interpreter *interpreter,
+		       struct python *python, const char **ret_why)
+{
+	int err;
+
+	*ret_why = "its processor is not supported";
+	if (elf_image_machine(image) != EM_X86_64)
+		return -ENOTSUP;
+	*ret_why = "its version is older or newer than those supported";
+	python->minor = minor_of(image, interpreter->name);
+	if (python->minor < MINOR_MIN || python->minor > MINOR_MAX)
+		return -ENOTSUP;
+	*ret_why = "its interpreter or its modules are built in a way that is not known";
+	python->runtime.kind = RUNTIME_PYTHON;
+	err = look_at_interpreter(image, interpreter->bias, python);
+	for (int file = PYTHON_ASYNCIO; !err && file < PYTHON_FILES; file++)
+		err = look_at_module(tgid, python, file);
+	if (!err)
+		*ret_why = NULL;
+	return err;
+}
+
+int python_inspect(__u32 tgid, struct elf_image *image, struct python *ret_python,
+		   const char **ret_why)
+{
+	struct interpreter interpreter = {.fd = -1};
+	__u64 address;
+	int err;
+
+	*ret_python = (struct python){};
+	if (!elf_image_symbol(image, "PyGILState_GetThisThreadState", &address))
+		err = open_program(tgid, image, ret_python, &interpreter);
+	else
+		err = open_library(tgid, ret_python, &interpreter);
+	if (!err)
+		err = look_at_all(tgid, interpreter.image ? interpreter.image : image, &interpreter,
+				  ret_python, ret_why);
+	close_interpreter(&interpreter);
+	return err;
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "context/runtime.h"
+#include "runtime/python_code.h"
+
+#define KEY_IN_TSS   4          /* Py_tss_t._key, behind _is_initialized */
+#define RUNTIME_SIZE (1U << 20) /* more than sizeof(_PyRuntimeState) in any version */
+
+static __u32 operand(const __u8 *code)
+{
+	__u32 value;
+
+	memcpy(&value, code, sizeof(value));
+	return value;
+}
+
+/* lea value(%rax), %register: in position-independent code, %rax is _PyRuntime. */
+static bool is_lea_rax(const __u8 *code)
+{
+	return code[0] == 0x48 && code[1] == 0x8d && (code[2] & 0xc7) == 0x80;
+}
+
+/* lea value(%rip), %rdi */
+static bool is_lea_rip(const __u8 *code)
+{
+	return code[0] == 0x48 && code[1] == 0x8d && code[2] == 0x3d;
+}
+
+/* mov value(%rip), %edi: the key itself, for pthread_getspecific() */
+static bool is_load_rip(const __u8 *code)
+{
+	return code[0] == 0x8b && code[1] == 0x3d;
+}
+
+int python_code_key(const __u8 *code, size_t size, __u64 address, __u64 runtime, __u64 *ret_key)
+{
+	__u64 key = 0;
+
+	for (size_t i = 0; !key && i + 7 <= size; i++) {
+		if (is_lea_rax(&code[i]))
+			key = runtime + operand(&code[i + 3]) + KEY_IN_TSS;
+		else if (is_lea_rip(&code[i]))
+			key = address + i + 7 + (__u64)(__s32)operand(&code[i + 3]) + KEY_IN_TSS;
+		else if (is_load_rip(&code[i]))
+			key = address + i + 6 + (__u64)(__s32)operand(&code[i + 2]);
+	}
+	if (key < runtime || key >= runtime + RUNTIME_SIZE)
+		return -ENOENT;
+	*ret_key = key;
+	return 0;
+}
+
+#define CALL_SIZE  5
+#define STORE_SIZE 7
+#define TEST_SIZE  3
+#define LOOK_SIZE  (CALL_SIZE + STORE_SIZE + TEST_SIZE + 2)
+
+/* mov %rax, value(%register), of those that functions keep: which? 0, or -ENOENT. */
+static int store_register(const __u8 *code, __u32 *ret_register)
+{
+	bool later = code[0] == 0x49; /* %r8 to %r15 */
+
+	if ((code[0] != 0x48 && !later) || code[1] != 0x89 || (code[2] & 0xf8) != 0x80)
+		return -ENOENT;
+	switch (code[2] & 7) {
+	case 3:
+		*ret_register = PYTHON_RBX;
+		return later ? -ENOENT : 0;
+	case 5:
+		*ret_register = later ? PYTHON_R13 : PYTHON_RBP;
+		return 0;
+	case 6:
+		*ret_register = PYTHON_R14;
+		return later ? 0 : -ENOENT;
+	case 7:
+		*ret_register = PYTHON_R15;
+		return later ? 0 : -ENOENT;
+	default:
+		return -ENOENT;
+	}
+}
+
+/* test %register, %register */
+static bool is_test(const __u8 *code)
+{
+	return (code[0] & 0xf8) == 0x48 && code[1] == 0x85 && code[2] >= 0xc0;
+}
+
+/* je or jne */
+static bool is_jump(const __u8 *code)
+{
+	return (code[0] & 0xfe) == 0x74 || (code[0] == 0x0f && (code[1] & 0xfe) == 0x84);
+}
+
+int python_code_each_made(const __u8 *code, size_t size, __u64 address,
+			  int (*found)(const struct python_made *made, void *data), void *data)
+{
+	int result = 0;
+
+	for (size_t i = 0; !result && i + LOOK_SIZE <= size; i++) {
+		const __u8 *store = &code[i + CALL_SIZE], *test = store + STORE_SIZE;
+		__u64 next = address + i + CALL_SIZE;
+		struct python_made made = {
+		    .called = next + (__u64)(__s32)operand(&code[i + 1]),
+		    .jump = next + STORE_SIZE + TEST_SIZE,
+		    .task_offset = operand(store + 3),
+		};
+
+		if (code[i] == 0xe8 && !store_register(store, &made.task_register) &&
+		    is_test(test) && is_jump(test + TEST_SIZE))
+			result = found(&made, data);
+	}
+	return result;
+}
+
+/* jmp *value(%rip), behind what marks targets of jumps, or before a prefix, in some programs. */
+int python_code_slot(const __u8 *stub, size_t size, __u64 address, __u64 *ret_slot)
+{
+	for (size_t i = 0; i + 6 <= size && i <= 5; i++) {
+		if (stub[i] != 0xff || stub[i + 1] != 0x25)
+			continue;
+		*ret_slot = address + i + 6 + (__u64)(__s32)operand(&stub[i + 2]);
+		return 0;
+	}
+	return -ENOENT;
+}

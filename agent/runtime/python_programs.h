@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Interpreters of Python, and modules of theirs, whose tasks and queues are followed: uprobes. */
+#ifndef CTXPROP_PYTHON_PROGRAMS_H
+#define CTXPROP_PYTHON_PROGRAMS_H
+
+#include <stdbool.h>
+#include <sys/stat.h>
+
+#include "runtime/python.h"
+#include "runtime/uprobe_pins.h"
+
+struct python_programs;
+
+/* Load the programs of bpf/probes/{task,queue}.bpf.c over the node's maps. 0 or -errno. */
+int python_programs_open(struct uprobe_pins *pins, struct python_programs **ret_programs);
+
+/* Let go. The uprobes stay where they are. */
+void python_programs_close(struct python_programs *programs);
+
+/* Attach to all sites of a program (the file `program`) that have no probes yet. 0 or -errno. */
+int python_programs_attach(struct python_programs *programs, const struct stat *program,
+			   const struct python *python);
+
+/* Detach from all that programs had loaded which `is_used` says no to. */
+void python_programs_sweep(struct python_programs *programs,
+			   bool (*is_used)(const struct stat *file, void *data), void *data);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
+/*
+ * Work that goes from thread to thread through queues whose put and get are seen: what a thread
+ * takes out is what it works on until it takes out the next.
+ *
+ * Whoever includes this has declared the store (see standing.h) and turn_goes_on().
+ */
+#ifndef CTXPROP_CONTEXT_QUEUE_H
+#define CTXPROP_CONTEXT_QUEUE_H
+
+#include "context/decide.h"
+
+/*
+ * A loop puts something into a queue: it is for the request that it has read last, if that was in
+ * this turn and it has not read others since the last one that it handed over. A loop that was
+ * seen to put things later than that may do so at any time.
+ */
+static __always_inline __u64 loop_puts(struct worker *w, struct process *p)
+{
+	enum standing standing = request_standing(w->read);
+	__u32 active = tally_active(&w->tally);
+
+	if (!turn_goes_on(&w->turn)) {
+		if (p && active)
+			p->queues_late = 1;
+		return 0;
+	}
+	if (w->read_by != EVIDENCE_LOOP || w->fresh > 1)
+		return 0;
+	if (standing == STANDING_NONE || standing == STANDING_RESPONDING)
+		return 0;
+	if (!p || (p->queues_late && active > 1))
+		return 0;
+	w->fresh = 0;
+	return w->read;
+}
+
+/* The request that something is for which a thread puts into a queue; 0: it is not certain. */
+static __always_inline __u64 queue_put(struct worker *w, struct process *p)
+{
+	if (w->turn.item)
+		return loop_puts(w, p);
+	return worker_is_loop(w) ? 0 : worker_at(w);
+}
+
+/* Does a thread put back what it has taken out? Then the queue holds no work, but things to use. */
+static __always_inline int queue_lends(const struct worker *w, __u64 queue, __u64 item)
+{
+	return w->queue == queue && w->item == item;
+}
+
+/*
+ * A thread takes an item out of a queue (0: of one that is not known) that was put in for
+ * `request` (0: not known for what). Its work comes from the queue that it has used first; if it
+ * gets something else from another one on the way, then it cannot be told what it goes on with.
+ */
+static __always_inline void queue_got(struct worker *w, __u64 queue, __u64 item, __u64 request)
+{
+	int elsewhere = w->queue && w->queue != queue;
+
+	if (elsewhere && request == w->inherited)
+		return;
+	if (!w->queue)
+		w->queue = queue;
+	w->item = item;
+	w->made_for = 0;
+	w->inherited = elsewhere ? 0 : request;
+	w->inherited_by = EVIDENCE_TASK;
+}
+
+#endif

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Python's SimpleQueue, through which its executors get their work. Attached to the interpreters
+ * of programs that take requests and hand them over between threads.
+ */
+#include <linux/bpf.h>
+#include <linux/ptrace.h>
+#include <bpf/bpf_helpers.h>
+#include "probes/actor.bpf.h"
+#include "probes/python_uprobe.bpf.h"
+#include "context/queue.h"
+
+/* The queue holds things that are used and put back. */
+#define LENDS (~0ULL)
+
+static __always_inline struct queued *queued_lookup(__u32 tgid, __u64 address)
+{
+	struct process_address at = {.tgid = tgid, .address = address};
+
+	return bpf_map_lookup_elem(&queued, &at);
+}
+
+/* What is put in is for this request: the worker's, if that is certain. */
+static __always_inline __u64 request_put(const struct runtime *runtime,
+					 const struct worker_key *key, __u64 queue, __u64 item)
+{
+	struct process_address at = {.tgid = key->tgid, .address = queue};
+	struct queued lends = {.request = LENDS};
+	struct named named;
+	struct worker *w;
+
+	if (key->goroutine) {
+		named = task_request(key, task_lookup(runtime, key));
+		return named.doubtful ? 0 : named.request;
+	}
+	w = worker_lookup(key);
+	if (!w)
+		return 0;
+	if (queue_lends(w, queue, item)) {
+		bpf_map_update_elem(&queued, &at, &lends, BPF_ANY);
+		return 0;
+	}
+	return queue_put(w, process_lookup(&key->tgid));
+}
+
+/* SimpleQueue.put(item) and put_nowait(): self, array of arguments. */
+SEC("uprobe")
+int probe_queue_put(struct pt_regs *ctx)
+{
+	struct worker_key key;
+	const struct runtime *runtime = python_current(&key);
+	struct process_address at = {.tgid = key.tgid};
+	struct queued now = {.queue = argument(ctx, 0)}, *old;
+
+	if (!runtime)
+		return 0;
+	at.address = user_read(argument(ctx, 1));
+	now.request = request_put(runtime, &key, now.queue, at.address);
+	old = queued_lookup(key.tgid, now.queue);
+	if (old && old->request == LENDS)
+		now.request = 0;
+	old = bpf_map_lookup_elem(&queued, &at);
+	if (old)
+		*old = now;
+	else
+		bpf_map_update_elem(&queued, &at, &now, BPF_ANY);
+	return 0;
+}
+
+/* SimpleQueue.get() and get_nowait() have an item; NULL: they raise. */
+SEC("uprobe")
+int probe_queue_got(struct pt_regs *ctx)
+{
+	struct worker_key key;
+	const struct runtime *runtime = python_current(&key);
+	struct queued *found;
+	struct worker *w;
+	__u64 item = returned(ctx), request = 0, queue = 0;
+
+	if (!runtime || key.goroutine || !item)
+		return 0;
+	found = queued_lookup(key.tgid, item);
+	if (found) {
+		request = found->request;
+		queue = found->queue;
+		found->request = 0;
+		found->queue = 0;
+	}
+	w = request ? worker_make(&key) : worker_lookup(&key);
+	if (w)
+		queue_got(w, queue, item, request);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";

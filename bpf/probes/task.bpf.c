@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tasks of Python: who makes and who wakes whom. Attached to the module _asyncio of programs that
+ * take requests.
+ */
+#include <linux/bpf.h>
+#include <linux/ptrace.h>
+#include <bpf/bpf_helpers.h>
+#include "probes/python_uprobe.bpf.h"
+
+/* All are read: the verifier takes no address in `ctx` that is worked out. */
+static __always_inline __u64 kept_register(volatile const struct pt_regs *ctx, __u32 which)
+{
+	__u64 rbx = ctx->rbx, rbp = ctx->rbp, r13 = ctx->r13, r14 = ctx->r14, r15 = ctx->r15;
+
+	switch (which) {
+	case PYTHON_RBX:
+		return rbx;
+	case PYTHON_RBP:
+		return rbp;
+	case PYTHON_R13:
+		return r13;
+	case PYTHON_R14:
+		return r14;
+	default:
+		return r15;
+	}
+}
+
+/* What was known of a context whose memory is used again: if it was a task's, that is over. */
+static __always_inline void forget(const struct worker_key *key)
+{
+	const struct task *old = bpf_map_lookup_elem(&tasks, key);
+
+	if (old && old->request && (old->flags & TASK_MADE) && (old->flags & TASK_CALLED))
+		task_learn(key->tgid, TASK_RULE_MADE, 1);
+	if (old)
+		bpf_map_delete_elem(&tasks, key);
+	if (worker_lookup(key))
+		worker_delete(key);
+}
+
+/* What the current context, or thread, works on goes with what it makes. */
+static __always_inline void inherit(const struct runtime *runtime, const struct worker_key *from,
+				    struct task *made)
+{
+	const struct worker *w = from->goroutine ? NULL : worker_lookup(from);
+	const struct task *task = from->goroutine ? task_lookup(runtime, from) : NULL;
+
+	if (from->goroutine)
+		made->request = task_reads(from, task);
+	else if (w && !w->turn.item)
+		made->request = worker_only(w);
+	if (made->request || !task || (task->flags & TASK_SHARED))
+		return;
+	made->request = task->request;
+	made->flags |= task->flags & TASK_WOKEN;
+}
+
+/* A task is made: its context has just been copied from the current one. */
+SEC("uprobe")
+int probe_task_made(struct pt_regs *ctx)
+{
+	struct worker_key parent, child;
+	const struct runtime *runtime = python_current(&parent);
+	struct task made = {.flags = TASK_MADE};
+
+	if (!runtime)
+		return 0;
+	child = (struct worker_key){.tgid = parent.tgid, .goroutine = returned(ctx)};
+	made.address = kept_register(ctx, runtime->python.task_register);
+	forget(&child);
+	inherit(runtime, &parent, &made);
+	if (made.request && child.goroutine)
+		bpf_map_update_elem(&tasks, &child, &made, BPF_ANY);
+	return 0;
+}
+
+/* A task that waits is given a request. Does it work for several at a time? */
+static __always_inline void give(const struct runtime *runtime, const struct worker_key *to,
+				 __u64 address, __u64 request)
+{
+	struct task *task = task_lookup(runtime, to);
+	struct task first = {.request = request, .address = address, .flags = TASK_WOKEN};
+	enum standing before;
+
+	if (!task) {
+		forget(to);
+		bpf_map_update_elem(&tasks, to, &first, BPF_ANY);
+		return;
+	}
+	if (task->request == request)
+		return;
+	before = request_standing(task->request);
+	if (before != STANDING_NONE && before != STANDING_RESPONDING)
+		task->flags |= TASK_SHARED;
+	task->request = request;
+	task->flags = (task->flags & TASK_SHARED) | TASK_WOKEN;
+}
+
+/*
+ * Future.set_result: if this is the context that has read a request, and no task's, then the task
+ * that waits for the future goes on with that request.
+ */
+SEC("uprobe")
+int probe_task_woken(struct pt_regs *ctx)
+{
+	__u64 future = argument(ctx, 0), task, id;
+	struct worker_key reader, waiter;
+	const struct runtime *runtime = python_current(&reader);
+	struct request *r;
+
+	if (!runtime || !reader.goroutine || task_lookup(runtime, &reader))
+		return 0;
+	id = task_reads(&reader, NULL);
+	r = request_lookup(id);
+	if (!r)
+		return 0;
+	waiter = reader;
+	waiter.goroutine = user_read(future + PYTHON_FUTURE_CONTEXT);
+	task = user_read(user_read(future + PYTHON_FUTURE_WAITER) + PYTHON_FUNCTION_SELF);
+	if (waiter.goroutine == reader.goroutine || !task_has(runtime, task, waiter.goroutine))
+		return 0;
+	__sync_fetch_and_or(&r->flags, REQUEST_WOKE);
+	give(runtime, &waiter, task, id);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";

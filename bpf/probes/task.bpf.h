@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Which context of Python (contextvars) is at work, and for which request. Every callback of an
+ * event loop runs in a context: each task in one of its own, which is copied from that of its
+ * maker; what a transport reads is read in one that belongs to the transport.
+ */
+#ifndef CTXPROP_PROBES_TASK_BPF_H
+#define CTXPROP_PROBES_TASK_BPF_H
+
+#include "context/maps.bpf.h"
+#include "context/runtime.bpf.h"
+#include "context/standing.h"
+#include "probes/turn.bpf.h"
+#include "probes/user.bpf.h"
+
+/* glibc on x86-64: thread-specific data 0 to 31, of a number and a pointer each, in struct pthread
+ */
+#define PTHREAD_DATA       0x310
+#define PTHREAD_DATA_SIZE  16
+#define PTHREAD_DATA_FIRST 32
+
+/*
+ * Address of the context that the current thread has entered; 0: none, or it cannot be told.
+ * (The one that a thread begins with was not entered: there is none before it.)
+ */
+static __always_inline __u64 task_current(const struct runtime *runtime)
+{
+	__u64 thread = user_thread_pointer(), state, context;
+	__u32 key = user_read(runtime->python.key);
+
+	if (!thread || key >= PTHREAD_DATA_FIRST)
+		return 0;
+	state = user_read(thread + PTHREAD_DATA + key * PTHREAD_DATA_SIZE + sizeof(__u64));
+	if (!state || user_read(state + runtime->python.thread_offset) != thread)
+		return 0;
+	context = user_read(state + runtime->python.context_offset);
+	return context && user_read(context + PYTHON_CONTEXT_BEFORE) ? context : 0;
+}
+
+static __always_inline int task_has(const struct runtime *runtime, __u64 task, __u64 context)
+{
+	return task && user_read(task + runtime->python.task_offset) == context;
+}
+
+/* What is known of the task whose context this is; NULL: nothing, or it is over. */
+static __always_inline struct task *task_lookup(const struct runtime *runtime,
+						const struct worker_key *key)
+{
+	struct task *task = bpf_map_lookup_elem(&tasks, key);
+
+	return task && task_has(runtime, task->address, key->goroutine) ? task : NULL;
+}
+
+/* One more piece of evidence that rule number `rule` is right, or wrong. */
+static __always_inline void task_learn(__u32 tgid, enum task_rule rule, int right)
+{
+	struct process_address at = {.tgid = tgid, .address = rule};
+	struct start *seen = bpf_map_lookup_elem(&starts, &at);
+	struct start first = {.ended = right != 0, .outlived = right == 0};
+
+	if (!seen)
+		bpf_map_update_elem(&starts, &at, &first, BPF_NOEXIST);
+	else if (right)
+		__sync_fetch_and_add(&seen->ended, 1);
+	else
+		__sync_fetch_and_add(&seen->outlived, 1);
+}
+
+/* Is a rule in doubt? Then it is believed only if no other request could be meant. */
+static __always_inline int task_doubts(__u32 tgid, enum task_rule rule)
+{
+	struct process_address at = {.tgid = tgid, .address = rule};
+	const struct start *seen = bpf_map_lookup_elem(&starts, &at);
+
+	return !seen || !start_is_trusted(seen);
+}
+
+/* Was a rule broken so often that it means nothing? */
+static __always_inline int task_denies(__u32 tgid, enum task_rule rule)
+{
+	struct process_address at = {.tgid = tgid, .address = rule};
+	const struct start *seen = bpf_map_lookup_elem(&starts, &at);
+
+	return seen && seen->outlived && !start_is_trusted(seen);
+}
+
+/* What a task works on that has read no request itself. */
+static __always_inline struct named task_given(__u32 tgid, struct task *task)
+{
+	struct named named = {.request = task->request};
+
+	if (!named.request || (task->flags & TASK_SHARED))
+		return (struct named){};
+	if (!request_lookup(named.request)) {
+		if (task->flags & TASK_MADE)
+			task_learn(tgid, TASK_RULE_MADE, 0);
+		task->request = 0;
+		return (struct named){};
+	}
+	if ((task->flags & TASK_WOKEN) && task_denies(tgid, TASK_RULE_WOKEN))
+		return (struct named){};
+	named.doubtful = ((task->flags & TASK_WOKEN) && task_doubts(tgid, TASK_RULE_WOKEN)) ||
+			 ((task->flags & TASK_MADE) && task_doubts(tgid, TASK_RULE_MADE));
+	return named;
+}
+
+/*
+ * The request that a context has read itself. If it is not known to be a task's, only in the turn
+ * in which it was read: its memory may be that of another one later.
+ */
+static __always_inline __u64 task_reads(const struct worker_key *key, const struct task *task)
+{
+	const struct worker *w = worker_lookup(key);
+
+	return w && (task || turn_goes_on(&w->turn)) ? worker_only(w) : 0;
+}
+
+/* The request that a context works on: it has read it, or its task was woken or made for it. */
+static __always_inline struct named task_request(const struct worker_key *key, struct task *task)
+{
+	struct named own = {.request = task_reads(key, task)};
+
+	return own.request || !task ? own : task_given(key->tgid, task);
+}
+
+/* The same, for one that calls or connects. */
+static __always_inline struct named task_calls(const struct runtime *runtime,
+					       const struct worker_key *key)
+{
+	struct task *task = task_lookup(runtime, key);
+
+	if (task)
+		task->flags |= TASK_CALLED;
+	return task_request(key, task);
+}
+
+/*
+ * A response begins: if somebody was woken for its request, is it he, or one that he has made,
+ * who answers it?
+ */
+static __always_inline void task_responds(__u64 request)
+{
+	struct worker_key key = {.tgid = bpf_get_current_pid_tgid() >> 32};
+	const struct runtime *runtime = runtime_lookup(key.tgid);
+	const struct request *r = request_lookup(request);
+	const struct task *task;
+
+	if (!runtime || runtime->kind != RUNTIME_PYTHON || !r || !(r->flags & REQUEST_WOKE))
+		return;
+	key.goroutine = task_current(runtime);
+	task = task_lookup(runtime, &key);
+	task_learn(key.tgid, TASK_RULE_WOKEN, task && task->request == request);
+}
+
+#endif

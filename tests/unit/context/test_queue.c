@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What goes from thread to thread through queues. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "store.h"
+#include "context/engine.h"
+#include "context/queue.h"
+
+enum { TGID = 100, READER = 101, WORKER = 102 };
+enum { QUEUE = 0x1000, OTHER_QUEUE = 0x2000, ITEM = 0x10 };
+
+static struct actor actor(__u32 tid)
+{
+	return (struct actor){.key = {.tgid = TGID, .tid = tid},
+			      .kind = ACTOR_THREAD,
+			      .path = 1,
+			      .turn = {.switches = store_turn}};
+}
+
+/* Reads from sockets that it watches by epoll, though they block. */
+static struct actor loop(void)
+{
+	struct actor a = actor(READER);
+
+	a.turn.item = 1;
+	return a;
+}
+
+static void take(__u64 id, const struct actor *by)
+{
+	struct socket s = {.flags = SOCKET_SERVER, .serving = id};
+
+	store_request(id);
+	engine_take(id, by, 1);
+	engine_read(&s, by);
+}
+
+static struct worker *worker(__u32 tid)
+{
+	struct worker_key key = {.tgid = TGID, .tid = tid};
+
+	return worker_make(&key);
+}
+
+static __u64 put(__u32 tid)
+{
+	__u32 tgid = TGID;
+
+	return queue_put(worker(tid), process_lookup(&tgid));
+}
+
+/* The request of a call that a thread makes; 0: unknown. */
+static __u64 call(__u32 tid)
+{
+	struct actor a = actor(tid);
+	struct socket client = {};
+
+	engine_call(&client, &a, 1, 80);
+	if (client.call[0].request)
+		assert_int_equal(client.call[0].evidence, EVIDENCE_TASK);
+	return client.call[0].request;
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	store_clear();
+	return 0;
+}
+
+static void worker_of_a_thread(void **state)
+{
+	struct actor a = actor(READER);
+
+	(void)state;
+	take(7, &a);
+	assert_int_equal(put(READER), 7);
+	queue_got(worker(WORKER), QUEUE, ITEM, 7);
+	take(8, &a); /* a rival means nothing */
+	assert_int_equal(call(WORKER), 7);
+	assert_int_equal(call(WORKER), 7);
+	assert_int_equal(put(WORKER), 7); /* and on to the next thread */
+	queue_got(worker(WORKER), QUEUE, ITEM, 0);
+	assert_int_equal(call(WORKER), 0);
+}
+
+static void call_after_the_end(void **state)
+{
+	struct actor a = actor(READER);
+
+	(void)state;
+	take(7, &a);
+	take(8, &a);
+	queue_got(worker(WORKER), QUEUE, ITEM, 7);
+	engine_end(7);
+	store_request_delete(7);
+	assert_int_equal(call(WORKER), 0);
+}
+
+static void loop_one_by_one(void **state)
+{
+	struct actor a = loop();
+
+	(void)state;
+	take(7, &a);
+	assert_int_equal(put(READER), 7);
+	assert_int_equal(put(READER), 7);
+	take(8, &a);
+	assert_int_equal(put(READER), 8);
+	store_turn++;
+	a = loop();
+	take(9, &a);
+	assert_int_equal(put(READER), 9);
+}
+
+static void loop_that_reads_several_first(void **state)
+{
+	struct actor a = loop();
+
+	(void)state;
+	take(7, &a);
+	take(8, &a);
+	assert_int_equal(put(READER), 0);
+	assert_int_equal(put(READER), 0);
+	store_turn++;
+	a = loop();
+	take(9, &a);
+	assert_int_equal(put(READER), 9);
+}
+
+static void loop_that_puts_later(void **state)
+{
+	struct actor a = loop();
+
+	(void)state;
+	take(7, &a);
+	store_turn++;
+	assert_int_equal(put(READER), 0);
+	a = loop();
+	take(8, &a); /* what is put now may be for 7 */
+	assert_int_equal(put(READER), 0);
+	engine_end(7);
+	store_request_delete(7);
+	assert_int_equal(put(READER), 8);
+}
+
+static void something_from_another_queue(void **state)
+{
+	struct actor a = actor(READER);
+
+	(void)state;
+	take(7, &a);
+	take(8, &a);
+	queue_got(worker(WORKER), QUEUE, ITEM, 7);
+	queue_got(worker(WORKER), OTHER_QUEUE, ITEM, 7);
+	assert_int_equal(call(WORKER), 7);
+	queue_got(worker(WORKER), OTHER_QUEUE, ITEM, 8);
+	assert_int_equal(call(WORKER), 0);
+	queue_got(worker(WORKER), QUEUE, ITEM, 8);
+	assert_int_equal(call(WORKER), 8);
+}
+
+static void things_that_are_put_back(void **state)
+{
+	(void)state;
+	queue_got(worker(WORKER), QUEUE, ITEM, 0);
+	assert_true(queue_lends(worker(WORKER), QUEUE, ITEM));
+	assert_false(queue_lends(worker(WORKER), QUEUE, ITEM + 1));
+	assert_false(queue_lends(worker(WORKER), OTHER_QUEUE, ITEM));
+}
+
+static void wake_says_less(void **state)
+{
+	struct actor a = actor(READER);
+	struct worker_key key = {.tgid = TGID, .tid = WORKER};
+
+	(void)state;
+	take(7, &a);
+	queue_got(worker(WORKER), QUEUE, ITEM, 7);
+	engine_end(7);
+	store_request_delete(7);
+	take(8, &a);
+	engine_hand_over(&a, &key, EVIDENCE_WAKE);
+	assert_int_equal(call(WORKER), 0);
+}
+
+#define CASE(name) cmocka_unit_test_setup(name, begin)
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+	    CASE(worker_of_a_thread),       CASE(call_after_the_end),
+	    CASE(loop_one_by_one),          CASE(loop_that_reads_several_first),
+	    CASE(loop_that_puts_later),     CASE(something_from_another_queue),
+	    CASE(things_that_are_put_back), CASE(wake_says_less),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

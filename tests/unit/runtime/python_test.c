@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What is found in the interpreters of Python that are installed, and in code of others. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "runtime/process.h"
+#include "runtime/python.h"
+#include "runtime/python_code.h"
+
+#define SIZE(code) (sizeof(code) - 1)
+
+static __u64 key_of(const char *code, size_t size, __u64 address, __u64 runtime)
+{
+	__u64 key = 0;
+
+	return python_code_key((const __u8 *)code, size, address, runtime, &key) ? 0 : key;
+}
+
+static void keys(void **state)
+{
+	/* 3.11, in a program: cmpq; je; mov 0x563d50(%rip),%edi */
+	static const char program[] = "\x48\x83\x3d\x50\x3d\x56\x00\x00\x0f\x84\x1f\xc8\xf2\xff"
+				      "\x8b\x3d\x50\x3d\x56\x00\xe9\xa7\x8a\xf2\xff";
+	/* 3.11, in a library: mov (%rip),%rax; cmpq; je; lea 0x250(%rax),%rdi */
+	static const char library[] = "\x48\x8b\x05\x09\xd8\x1a\x00\x48\x83\xb8\x48\x02\x00\x00"
+				      "\x00\x74\x0f\x48\x8d\xb8\x50\x02\x00\x00\xe9";
+	/* 3.12: mov (%rip),%rax; push %rbx; lea 0x608(%rax),%rbx */
+	static const char later[] = "\x48\x8b\x05\xc9\xc0\x26\x00\x53\x48\x8d\x98\x08\x06\x00\x00";
+	/* without anything of that kind */
+	static const char other[] = "\x55\x48\x89\xe5\x48\x83\xec\x28\x55\x48\x89\xe5";
+
+	(void)state;
+	assert_int_equal(key_of(program, SIZE(program), 0x4f7c30, 0xa5b740), 0xa5b740 + 0x254);
+	assert_int_equal(key_of(library, SIZE(library), 0x296520, 0x54e540), 0x54e540 + 0x254);
+	assert_int_equal(key_of(later, SIZE(later), 0x2d7c30, 0x643340), 0x643340 + 0x60c);
+	assert_int_equal(key_of(other, SIZE(other), 0x1000, 0x2000), 0);
+	assert_int_equal(key_of(program, SIZE(program), 0x4f7c30, 0x1000), 0); /* not in there */
+}
+
+static int note(const struct python_made *made, void *data)
+{
+	*(struct python_made *)data = *made;
+	return 1;
+}
+
+static void places_where_tasks_are_made(void **state)
+{
+	/* 3.11: call; mov %rax,0x98(%rbx); test %r15,%r15; jne */
+	static const char program[] = "\x90\xe8\x79\xcc\xff\xff\x48\x89\x83\x98\x00\x00\x00"
+				      "\x4d\x85\xff\x0f\x85\x3b\xd6\xff\xff";
+	/* a call whose result goes to %rbp */
+	static const char other[] = "\xe8\x00\xc8\xff\xff\x48\x89\xc5\x48\x85\xc0\x0f\x84\x4d"
+				    "\x01\x00\x00\x48\x8b\x7b\x10\x48\x85\xff";
+	static const char stub[] = "\xf3\x0f\x1e\xfa\xff\x25\x10\x00\x00\x00\x66\x0f\x1f\x44";
+	struct python_made made = {};
+	__u64 slot = 0;
+
+	(void)state;
+	assert_int_equal(
+	    python_code_each_made((const __u8 *)program, SIZE(program), 0x7401, note, &made), 1);
+	assert_int_equal(made.called, 0x4080);
+	assert_int_equal(made.jump, 0x7411);
+	assert_int_equal(made.task_offset, 0x98);
+	assert_int_equal(made.task_register, PYTHON_RBX);
+	assert_int_equal(
+	    python_code_each_made((const __u8 *)other, SIZE(other), 0x787b, note, &made), 0);
+	assert_int_equal(python_code_slot((const __u8 *)stub, SIZE(stub), 0x4080, &slot), 0);
+	assert_int_equal(slot, 0x4080 + 10 + 0x10);
+	assert_int_equal(python_code_slot((const __u8 *)other, SIZE(other), 0x4080, &slot),
+			 -ENOENT);
+}
+
+/* A process that runs the argument as Python, once it has said so on its standard output. */
+static pid_t start(const char *script)
+{
+	int ends[2];
+	char said;
+	pid_t pid;
+
+	assert_int_equal(pipe(ends), 0);
+	pid = fork();
+	if (!pid) {
+		dup2(ends[1], STDOUT_FILENO);
+		execl(PYTHON, PYTHON, "-c", script, NULL);
+		_exit(127);
+	}
+	close(ends[1]);
+	assert_int_equal(read(ends[0], &said, 1), 1);
+	close(ends[0]);
+	return pid;
+}
+
+static int inspect(pid_t pid, struct python *ret_python, const char **ret_why)
+{
+	_cleanup_elf_image_ struct elf_image *image = NULL;
+	_cleanup_close_ int fd = -1;
+	char path[PROCESS_PATH_MAX];
+
+	fd = open(process_exe(path, (__u32)pid), O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(elf_image_open(fd, &image), 0);
+	return python_inspect((__u32)pid, image, ret_python, ret_why);
+}
+
+static unsigned int count(const struct python *python, enum python_probe probe)
+{
+	unsigned int found = 0;
+
+	for (unsigned int i = 0; i < python->site_count; i++)
+		found += python->site[i].probe == probe;
+	return found;
+}
+
+static void stop(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static void process_with_modules(void **state)
+{
+	pid_t pid = start("import asyncio, queue, time; print(flush=True); time.sleep(60)");
+	struct python python;
+	const char *why = "";
+	int err = inspect(pid, &python, &why);
+
+	(void)state;
+	stop(pid);
+	assert_int_equal(err, 0);
+	assert_null(why);
+	assert_int_equal(python.runtime.kind, RUNTIME_PYTHON);
+	assert_true(python.runtime.python.key > 0);
+	assert_int_equal(count(&python, PYTHON_MADE), 1);
+	assert_true(python.runtime.python.task_offset > 0x40);
+	assert_int_equal(count(&python, PYTHON_WOKEN), 2); /* of Future and of Task */
+	assert_int_equal(count(&python, PYTHON_PUT), 2);
+	assert_int_equal(count(&python, PYTHON_GOT), 2);
+}
+
+static void process_without(void **state)
+{
+	pid_t pid = start("import time; print(flush=True); time.sleep(60)");
+	struct python python;
+	const char *why = "";
+	int err = inspect(pid, &python, &why);
+
+	(void)state;
+	stop(pid);
+	assert_int_equal(err, 0);
+	assert_int_equal(python.site_count, 0);
+}
+
+static void another_program(void **state)
+{
+	struct python python;
+	const char *why = NULL;
+
+	(void)state;
+	assert_int_equal(inspect(getpid(), &python, &why), -ENOENT);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(keys),
+	    cmocka_unit_test(places_where_tasks_are_made),
+	    cmocka_unit_test(process_with_modules),
+	    cmocka_unit_test(process_without),
+	    cmocka_unit_test(another_program),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
