@@ -18,7 +18,12 @@ static const struct command commands[] = {
     {"doctor", "j", "What ctxprop needs, has, and meets on this machine", command_doctor, NULL},
     {"pause", "", "Stop editing; live connections stay translated", command_pause, NULL},
     {"resume", "", "Edit again", command_resume, NULL},
-    {"detach", "f", "Remove all programs, links and pins", command_detach, NULL},
+    {"attach", "", "Attach to a device, or in a network namespace, again", command_attach,
+     command_attach_usage},
+    {"detach", "f", "Remove the programs: all, those of a device, or of a network namespace",
+     command_detach, command_detach_usage},
+    {"drain", "", "Stop editing, wait until no connection needs us, remove everything",
+     command_drain, NULL},
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 

@@ -21,12 +21,19 @@ _ctxprop_sets() {
 _ctxprop_words() {
 	local command=$1 verb=$2 previous=$3
 	case $command in
-	'') echo stats flows policy set monitor doctor pause resume detach ;;
+	'') echo stats flows policy set monitor doctor pause resume attach detach drain ;;
 	policy)
 		case $verb in
 		'') echo show add replace del flush save restore ;;
 		add | replace) _ctxprop_rule "$previous" ;;
 		del) [ "$previous" = prio ] || echo prio ;;
+		esac
+		;;
+	attach | detach)
+		case $previous in
+		netns) ls /run/netns 2>/dev/null ;;
+		"$command") echo netns; ls /sys/class/net 2>/dev/null ;;
+		*) echo netns ;;
 		esac
 		;;
 	set)

@@ -41,3 +41,15 @@ int netns_enter(const char *which)
 		return -errno;
 	return 0;
 }
+
+int netns_cookie_of(const char *which, __u64 *ret_cookie)
+{
+	_cleanup_close_ int home = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	int err = home < 0 ? -errno : netns_enter(which);
+
+	if (err)
+		return err;
+	err = netns_cookie(ret_cookie);
+	/* This process came from there and kept the right to setns(). */
+	return setns(home, CLONE_NEWNET) ? -errno : err;
+}

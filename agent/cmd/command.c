@@ -105,6 +105,7 @@ int command_run(const struct command *command, int argc, char **argv, struct com
 	}
 	if (optind < argc && !command->usage)
 		return command_misused("%s: unexpected argument '%s'", command->name, argv[optind]);
+	flags->name = command->name;
 	flags->words = (const char *const *)&argv[optind];
 	flags->count = (size_t)(argc - optind);
 	return run_here(command, flags);

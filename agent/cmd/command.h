@@ -14,6 +14,7 @@ enum command_exit { COMMAND_OK = 0, COMMAND_REFUSED = 1, COMMAND_USAGE = 2 };
 /* The options that subcommands know, of which each names the ones it takes, and its words. */
 struct command_flags {
 	bool json, statistics, force, processes, extended, all;
+	const char *name;         /* of the command */
 	const char *const *words; /* behind the name and the options */
 	size_t count;
 };
@@ -28,7 +29,9 @@ struct command {
 
 int command_stats(const struct pins *pins, const struct command_flags *flags);
 int command_flows(const struct pins *pins, const struct command_flags *flags);
+int command_attach(const struct pins *pins, const struct command_flags *flags);
 int command_detach(const struct pins *pins, const struct command_flags *flags);
+int command_drain(const struct pins *pins, const struct command_flags *flags);
 int command_pause(const struct pins *pins, const struct command_flags *flags);
 int command_resume(const struct pins *pins, const struct command_flags *flags);
 int command_policy(const struct pins *pins, const struct command_flags *flags);
@@ -37,12 +40,19 @@ int command_doctor(const struct pins *pins, const struct command_flags *flags);
 int command_monitor(const struct pins *pins, const struct command_flags *flags);
 
 /* What may stand behind these. */
-extern const char command_policy_usage[], command_set_usage[];
+extern const char command_policy_usage[], command_set_usage[], command_attach_usage[],
+    command_detach_usage[];
 
 /*
  * Read a subcommand's options, on top of those in `flags`, and run it. Returns an exit code.
  */
 int command_run(const struct command *command, int argc, char **argv, struct command_flags *flags);
+
+/*
+ * Remove everything of ours from the current network namespace, the lock of whose pins the caller
+ * holds. Complains itself; returns an exit code.
+ */
+int command_remove_all(const struct pins *pins);
 
 /* Complain on stderr; returns COMMAND_REFUSED. */
 __attribute__((format(printf, 1, 2))) int command_refuse(const char *format, ...);

@@ -78,18 +78,12 @@ static int count_rule(const struct policy_rule *rule, bool builtin, void *data)
 	return 0;
 }
 
-static int no_set(const struct policy_set *set, void *data)
-{
-	(void)set;
-	(void)data;
-	return -EPROTO;
-}
-
 static void examine_daemon(struct findings *findings)
 {
 	struct policy_error error = {};
 	unsigned int count = 0;
-	const struct control_visitor visitor = {count_rule, no_set, &count, &error};
+	const struct control_visitor visitor = {
+	    .on_rule = count_rule, .data = &count, .error = &error};
 	struct control_client *client = NULL;
 	int err = control_client_open(false, &client);
 

@@ -13,7 +13,9 @@ struct news {
 	struct policy_rule rule;
 	struct policy_set set;
 	struct policy_prefix prefixes[POLICY_PREFIXES_MAX];
-	bool has_rule, has_set;
+	struct control_place place;
+	__u32 left;
+	bool has_rule, has_set, has_place, has_left;
 };
 
 static int note_rule(const struct policy_rule *rule, bool builtin, void *data)
@@ -35,6 +37,42 @@ static int note_set(const struct policy_set *set, void *data)
 	memcpy(news->prefixes, set->prefixes, set->count * sizeof(*set->prefixes));
 	news->has_set = true;
 	return 0;
+}
+
+static int note_place(const struct control_place *place, void *data)
+{
+	struct news *news = data;
+
+	news->place = *place;
+	news->has_place = true;
+	return 0;
+}
+
+static int note_left(__u32 left, void *data)
+{
+	struct news *news = data;
+
+	news->left = left;
+	news->has_left = true;
+	return 0;
+}
+
+static void print_place(const char *what, const struct control_place *place)
+{
+	printf("%s", what);
+	if (place->device[0])
+		printf(" %s", place->device);
+	if (place->netns)
+		printf(" netns:%llx", (unsigned long long)place->netns);
+	putchar('\n');
+}
+
+static void print_drain(const struct news *news)
+{
+	if (news->has_left && news->left)
+		printf("draining, %u left\n", news->left);
+	else
+		printf(news->has_left ? "drained\n" : "drain given up\n");
 }
 
 static void print_networks(const struct policy_set *set)
@@ -62,6 +100,12 @@ static void print_news(__u16 type, const struct news *news)
 		printf("flushed\n");
 	} else if (type == CONTROL_RESTORE) {
 		printf("restored\n");
+	} else if (type == CONTROL_ATTACH && news->has_place) {
+		print_place("attached", &news->place);
+	} else if (type == CONTROL_DETACH && news->has_place) {
+		print_place("detached", &news->place);
+	} else if (type == CONTROL_DRAIN) {
+		print_drain(news);
 	}
 	fflush(stdout);
 }
@@ -70,12 +114,17 @@ static int listen_on(struct control_client *client)
 {
 	static struct news news;
 	struct policy_error error = {};
-	const struct control_visitor visitor = {note_rule, note_set, &news, &error};
+	const struct control_visitor visitor = {.on_rule = note_rule,
+						.on_set = note_set,
+						.on_place = note_place,
+						.on_left = note_left,
+						.data = &news,
+						.error = &error};
 	__u16 type;
 	int err;
 
 	for (;;) {
-		news.has_rule = news.has_set = false;
+		news.has_rule = news.has_set = news.has_place = news.has_left = false;
 		err = control_client_listen(client, &visitor, &type);
 		if (err == -ENOBUFS)
 			printf("some news were lost\n");

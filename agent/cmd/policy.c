@@ -44,19 +44,13 @@ static int gather_rule(const struct policy_rule *rule, bool builtin, void *data)
 	return 0;
 }
 
-static int no_set(const struct policy_set *set, void *data)
-{
-	(void)set;
-	(void)data;
-	return -EPROTO;
-}
-
 static int show(const struct command_flags *flags)
 {
 	static const struct talk ask = {.type = CONTROL_RULE_GET, .flags = NLM_F_DUMP};
 	struct gathering gathering = {.array = flags->json ? json_array() : NULL};
 	struct policy_error error = {};
-	const struct control_visitor visitor = {gather_rule, no_set, &gathering, &error};
+	const struct control_visitor visitor = {
+	    .on_rule = gather_rule, .data = &gathering, .error = &error};
 	int status = talk(&ask, &visitor);
 
 	if (status == COMMAND_OK && flags->json)
@@ -87,7 +81,8 @@ static int save(const struct command_flags *flags)
 				 rules = {.type = CONTROL_RULE_GET, .flags = NLM_F_DUMP};
 	struct gathering gathering = {};
 	struct policy_error error = {.text = "rules and sets do not go together; try again"};
-	const struct control_visitor visitor = {keep_rule, keep_set, &gathering, &error};
+	const struct control_visitor visitor = {
+	    .on_rule = keep_rule, .on_set = keep_set, .data = &gathering, .error = &error};
 	int status = talk(&sets, &visitor);
 
 	(void)flags;

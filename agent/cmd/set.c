@@ -67,20 +67,13 @@ static int show_set(const struct policy_set *set, void *data)
 	return 0;
 }
 
-static int no_rule(const struct policy_rule *rule, bool builtin, void *data)
-{
-	(void)rule;
-	(void)builtin;
-	(void)data;
-	return -EPROTO;
-}
-
 static int show(const struct command_flags *flags, const char *name)
 {
 	static const struct talk ask = {.type = CONTROL_SET_GET, .flags = NLM_F_DUMP};
 	struct showing showing = {.name = name, .array = flags->json ? json_array() : NULL};
 	struct policy_error error = {};
-	const struct control_visitor visitor = {no_rule, show_set, &showing, &error};
+	const struct control_visitor visitor = {
+	    .on_set = show_set, .data = &showing, .error = &error};
 	int status = talk(&ask, &visitor);
 
 	if (status == COMMAND_OK && name && !showing.found)

@@ -20,7 +20,8 @@ static bool put_all(struct control_message *message, const struct talk *talk)
 {
 	return (!talk->rule || control_put_rule(message, talk->rule, false)) &&
 	       (!talk->set || control_put_set(message, talk->set)) &&
-	       (!talk->policy || put_policy(message, talk->policy));
+	       (!talk->policy || put_policy(message, talk->policy)) &&
+	       (!talk->place || control_put_place(message, talk->place));
 }
 
 int talk(const struct talk *talk, const struct control_visitor *visitor)
@@ -38,25 +39,10 @@ int talk(const struct talk *talk, const struct control_visitor *visitor)
 	return err ? command_refuse("%s", visitor->error->text) : COMMAND_OK;
 }
 
-static int unexpected_rule(const struct policy_rule *rule, bool builtin, void *data)
-{
-	(void)rule;
-	(void)builtin;
-	(void)data;
-	return -EPROTO;
-}
-
-static int unexpected_set(const struct policy_set *set, void *data)
-{
-	(void)set;
-	(void)data;
-	return -EPROTO;
-}
-
 int talk_order(const struct talk *order)
 {
 	struct policy_error error = {};
-	const struct control_visitor nothing = {unexpected_rule, unexpected_set, NULL, &error};
+	const struct control_visitor nothing = {.error = &error};
 
 	return talk(order, &nothing);
 }

@@ -5,13 +5,14 @@
 
 #include "control/client.h"
 
-/* What a request is made of; rule, set and policy may be NULL. */
+/* What a request is made of; all but the type may be missing. */
 struct talk {
 	__u16 type;
 	__u16 flags;
 	const struct policy_rule *rule;
 	const struct policy_set *set;
 	const struct policy *policy; /* all of its sets and rules */
+	const struct control_place *place;
 };
 
 /* Say it and hear the answer; complains itself. Returns an exit code. */

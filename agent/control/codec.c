@@ -125,3 +125,25 @@ bool control_put_set(struct control_message *message, const struct policy_set *s
 	mnl_attr_nest_end(message->header, nest);
 	return true;
 }
+
+bool control_put_place(struct control_message *message, const struct control_place *place)
+{
+	__u32 before = message->header->nlmsg_len;
+	struct nlattr *nest =
+	    mnl_attr_nest_start_check(message->header, message->room, CONTROL_PLACE);
+
+	if (!nest)
+		return false;
+	if (!put_text(message, CONTROL_PLACE_DEVICE, place->device) ||
+	    (place->netns &&
+	     !put(message, CONTROL_PLACE_NETNS, &place->netns, sizeof(place->netns))) ||
+	    !put_flag(message, CONTROL_PLACE_FORCE, place->force))
+		return take_back(message, before);
+	mnl_attr_nest_end(message->header, nest);
+	return true;
+}
+
+bool control_put_left(struct control_message *message, __u32 left)
+{
+	return put(message, CONTROL_LEFT, &left, sizeof(left));
+}

@@ -14,6 +14,13 @@ struct control_message {
 	size_t room; /* bytes at `header` */
 };
 
+/* What to attach to, or detach from. */
+struct control_place {
+	char device[POLICY_DEVICE_SIZE]; /* empty: the whole namespace */
+	__u64 netns;                     /* its cookie; 0: the daemon's own */
+	bool force;
+};
+
 /* Begin a message at `bytes`, which are aligned and have `room` (at least 256). */
 void control_begin(struct control_message *message, void *bytes, size_t room, __u16 type,
 		   __u16 flags);
@@ -22,6 +29,8 @@ void control_begin(struct control_message *message, void *bytes, size_t room, __
 bool control_put_rule(struct control_message *message, const struct policy_rule *rule,
 		      bool builtin);
 bool control_put_set(struct control_message *message, const struct policy_set *set);
+bool control_put_place(struct control_message *message, const struct control_place *place);
+bool control_put_left(struct control_message *message, __u32 left);
 
 /*
  * The messages of a datagram, one by one: the next one of *left bytes at *at, or NULL when no
@@ -30,10 +39,15 @@ bool control_put_set(struct control_message *message, const struct policy_set *s
  */
 const struct nlmsghdr *control_next(const char **at, size_t *left);
 
-/* What a message says; `set`s and rules in the order in which they stand in it. */
+/*
+ * What a message says, in the order in which it stands there. NULL: that is not expected, and
+ * refused.
+ */
 struct control_visitor {
 	int (*on_rule)(const struct policy_rule *rule, bool builtin, void *data);
 	int (*on_set)(const struct policy_set *set, void *data);
+	int (*on_place)(const struct control_place *place, void *data);
+	int (*on_left)(__u32 left, void *data);
 	void *data;
 	struct policy_error *error;
 };

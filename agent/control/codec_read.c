@@ -12,6 +12,8 @@
 static const struct attribute message_rows[] = {
     [CONTROL_RULE] = {"rule", ATTRIBUTE_NESTED, 0, true},
     [CONTROL_SET] = {"set", ATTRIBUTE_NESTED, 0, true},
+    [CONTROL_PLACE] = {"place", ATTRIBUTE_NESTED, 0, false},
+    [CONTROL_LEFT] = {"left", ATTRIBUTE_FIXED, 4, false},
 };
 
 static const struct attribute rule_rows[] = {
@@ -36,6 +38,12 @@ static const struct attribute end_rows[] = {
     [CONTROL_END_NEGATED] = {"not", ATTRIBUTE_FLAG, 0, false},
 };
 
+static const struct attribute place_rows[] = {
+    [CONTROL_PLACE_DEVICE] = {"dev", ATTRIBUTE_TEXT, POLICY_DEVICE_SIZE, false},
+    [CONTROL_PLACE_NETNS] = {"netns", ATTRIBUTE_FIXED, 8, false},
+    [CONTROL_PLACE_FORCE] = {"force", ATTRIBUTE_FLAG, 0, false},
+};
+
 static const struct attribute set_rows[] = {
     [CONTROL_SET_NAME] = {"name", ATTRIBUTE_TEXT, POLICY_NAME_SIZE, false},
     [CONTROL_SET_PREFIX] = {"network", ATTRIBUTE_FIXED, sizeof(struct control_prefix), true},
@@ -53,6 +61,7 @@ struct reading {
 	struct policy_rule *rule;
 	struct policy_end *end;
 	struct policy_set *set;
+	struct control_place *place;
 	bool builtin;
 };
 
@@ -198,13 +207,57 @@ static int read_set(const struct nlattr *attribute, const struct control_visitor
 	return err ? err : visitor->on_set(&set, visitor->data);
 }
 
+static int visit_place(const struct nlattr *attribute, void *data)
+{
+	struct reading *reading = data;
+	struct control_place *place = reading->place;
+
+	switch (mnl_attr_get_type(attribute)) {
+	case CONTROL_PLACE_DEVICE:
+		text_copy(place->device, sizeof(place->device), mnl_attr_get_str(attribute));
+		break;
+	case CONTROL_PLACE_NETNS:
+		place->netns = mnl_attr_get_u64(attribute);
+		break;
+	case CONTROL_PLACE_FORCE:
+		place->force = true;
+		break;
+	}
+	return 0;
+}
+
+static int read_place(const struct nlattr *attribute, const struct control_visitor *visitor)
+{
+	struct control_place place = {};
+	struct reading reading = {.error = visitor->error, .place = &place};
+	int err = read_nested(attribute, TABLE(place_rows), visit_place, &reading);
+
+	return err ? err : visitor->on_place(&place, visitor->data);
+}
+
 static int visit_message(const struct nlattr *attribute, void *data)
 {
 	const struct control_visitor *visitor = data;
 
-	if (mnl_attr_get_type(attribute) == CONTROL_RULE)
-		return read_rule(attribute, visitor);
-	return read_set(attribute, visitor);
+	switch (mnl_attr_get_type(attribute)) {
+	case CONTROL_RULE:
+		if (visitor->on_rule)
+			return read_rule(attribute, visitor);
+		break;
+	case CONTROL_SET:
+		if (visitor->on_set)
+			return read_set(attribute, visitor);
+		break;
+	case CONTROL_PLACE:
+		if (visitor->on_place)
+			return read_place(attribute, visitor);
+		break;
+	case CONTROL_LEFT:
+		if (visitor->on_left)
+			return visitor->on_left(mnl_attr_get_u32(attribute), visitor->data);
+		break;
+	}
+	return policy_fail(visitor->error, -EINVAL, "the message has a part that is not its own");
 }
 
 const struct nlmsghdr *control_next(const char **at, size_t *left)

@@ -36,11 +36,20 @@ enum control_type {
 	CONTROL_SET_DELETE, /* one CONTROL_SET: take its networks out; none said: flush it */
 	CONTROL_SET_GET,    /* dump: CONTROL_SET_NEW, a large set in several parts */
 	CONTROL_RESTORE,    /* any number of CONTROL_SET and CONTROL_RULE: the whole policy */
+	CONTROL_ATTACH,     /* one CONTROL_PLACE */
+	CONTROL_DETACH,     /* one CONTROL_PLACE */
+	CONTROL_DRAIN, /* nothing; as news: CONTROL_LEFT, 0 at the end, none: it was given up */
 	CONTROL_TYPE_END,
 };
 
 /* Attributes of a message. */
-enum { CONTROL_RULE = 1, CONTROL_SET, CONTROL_ATTRIBUTES };
+enum {
+	CONTROL_RULE = 1,
+	CONTROL_SET,
+	CONTROL_PLACE,
+	CONTROL_LEFT, /* __u32: connections whose numbers are shifted */
+	CONTROL_ATTRIBUTES,
+};
 
 /* Attributes of a rule. */
 enum {
@@ -65,6 +74,14 @@ enum { CONTROL_END_PREFIX = 1, CONTROL_END_SET, CONTROL_END_NEGATED, CONTROL_END
 
 /* Attributes of a set. */
 enum { CONTROL_SET_NAME = 1, CONTROL_SET_PREFIX /* repeated */, CONTROL_SET_ATTRIBUTES };
+
+/* Attributes of a place: a device, or without one a whole network namespace. */
+enum {
+	CONTROL_PLACE_DEVICE = 1, /* text */
+	CONTROL_PLACE_NETNS,      /* __u64, cookie; without: the daemon's own namespace */
+	CONTROL_PLACE_FORCE,      /* flag: although connections break */
+	CONTROL_PLACE_ATTRIBUTES,
+};
 
 /* A network in an attribute. */
 struct control_prefix {

@@ -13,6 +13,7 @@
 #include "base/notify.h"
 #include "base/privileges.h"
 #include "daemon/daemon.h"
+#include "daemon/drain.h"
 #include "daemon/follow.h"
 #include "daemon/runtimes_log.h"
 #include "daemon/policies.h"
@@ -41,6 +42,8 @@ struct daemon {
 	struct runtimes *runtimes; /* NULL: requests are not followed */
 	struct policies policies;
 	struct requests requests;
+	struct drain drain;
+	bool drained;
 };
 
 /* Log what failed and hand the error on. */
@@ -195,7 +198,7 @@ static void follow(struct daemon *daemon, const struct options *options)
 static int begin_policy(struct daemon *daemon)
 {
 	struct policies_maps maps = engine_policies(daemon->engine);
-	int err = policies_begin(&daemon->policies, &maps);
+	int err = policies_begin(&daemon->policies, &maps, &daemon->pins);
 
 	if (err)
 		control_set_paused(daemon->pins.layer_dir, true);
@@ -240,6 +243,14 @@ static int attach_all(struct daemon *daemon, const struct options *options)
 		   : sites_open(&wanted, &daemon->pins, take_fd(&daemon->lock_fd), &daemon->sites);
 }
 
+static void take_orders(struct daemon *daemon)
+{
+	daemon->drain = (struct drain){
+	    .sites = daemon->sites, .engine = daemon->engine, .server = daemon->requests.server};
+	daemon->requests.orders = (struct orders){
+	    .sites = daemon->sites, .engine = daemon->engine, .drain = &daemon->drain};
+}
+
 static int start(struct daemon *daemon, const struct options *options)
 {
 	int err = check_features();
@@ -266,6 +277,7 @@ static int start(struct daemon *daemon, const struct options *options)
 		err = attach_all(daemon, options);
 	if (err)
 		return err;
+	take_orders(daemon);
 	err = upkeep_start(&daemon->upkeep, daemon->sites, daemon->engine, options->gc_seconds);
 	return err ? failed("counters", err) : 0;
 }
@@ -310,16 +322,22 @@ static int wait_for_news(struct daemon *daemon, int timeout_ms)
 /* What is due by the clock. Returns the milliseconds until there is more to do. */
 static int do_what_is_due(struct daemon *daemon)
 {
-	int upkeep_ms = upkeep_do(&daemon->upkeep), look_ms = sites_look(daemon->sites);
+	int due_ms[] = {upkeep_do(&daemon->upkeep), sites_look(daemon->sites),
+			drain_do(&daemon->drain, &daemon->drained)};
+	int first_ms = due_ms[0];
 
-	return look_ms >= 0 && look_ms < upkeep_ms ? look_ms : upkeep_ms;
+	/* -1: never. */
+	for (size_t i = 1; i < sizeof(due_ms) / sizeof(due_ms[0]); i++)
+		if (due_ms[i] >= 0 && due_ms[i] < first_ms)
+			first_ms = due_ms[i];
+	return daemon->drained ? 0 : first_ms;
 }
 
 static int run(struct daemon *daemon)
 {
 	int news = 0;
 
-	while (!news)
+	while (!news && !daemon->drained)
 		news = wait_for_news(daemon, do_what_is_due(daemon));
 	return news < 0 ? failed("waiting for news", news) : 0;
 }
@@ -381,7 +399,10 @@ int daemon_run(const struct options *options)
 	if (!err) {
 		be_ready(&daemon, wanted_any(&options->wanted));
 		err = run(&daemon);
-		leave(&daemon);
+		if (daemon.drained)
+			err = drain_finish(&daemon.drain);
+		else
+			leave(&daemon);
 	}
 	close_all(&daemon);
 	return err;

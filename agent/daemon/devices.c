@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/names.h"
 #include "daemon/devices.h"
 #include "load/pins.h"
 
@@ -20,6 +21,7 @@ struct device {
 struct devices {
 	const struct attacher *attacher;
 	const char *place; /* what stands before the names of devices in the log */
+	char *left;        /* names of devices that are left alone */
 	struct links_handler handler;
 	struct device *table;
 	size_t count, room;
@@ -86,8 +88,19 @@ static void meet(struct devices *devices, struct device *device)
 		attach(devices, device, true);
 	else if (why_not)
 		log_debug("%s%s: not attached: %s", devices->place, device->link.name, why_not);
+	else if (names_have(devices->left, device->link.name))
+		log_info("%s%s: left alone, by ctxprop detach", devices->place, device->link.name);
 	else if (device->link.up)
 		attach(devices, device, false);
+}
+
+/* Should the programs stand at a device that they do not stand at? */
+static bool is_missing(const struct devices *devices, const struct device *device)
+{
+	const struct link *link = &device->link;
+
+	return link->up && !device->attached && !device->failed && !attach_why_not(link) &&
+	       !names_have(devices->left, link->name);
 }
 
 static void renew(struct devices *devices, struct device *device, const struct link *link)
@@ -97,7 +110,7 @@ static void renew(struct devices *devices, struct device *device, const struct l
 	device->link = *link;
 	if (!link->up)
 		device->failed = false;
-	else if (!device->attached && !device->failed && !attach_why_not(link))
+	else if (is_missing(devices, device))
 		attach(devices, device, false);
 }
 
@@ -183,7 +196,8 @@ static int start(struct devices *devices)
 	return pins_each(links, forget_if_gone, devices);
 }
 
-int devices_open(const struct attacher *attacher, const char *place, struct devices **ret_devices)
+int devices_open(const struct attacher *attacher, const char *place, const char *left,
+		 struct devices **ret_devices)
 {
 	struct devices *devices = calloc(1, sizeof(*devices));
 	int err;
@@ -193,7 +207,8 @@ int devices_open(const struct attacher *attacher, const char *place, struct devi
 	devices->attacher = attacher;
 	devices->place = place;
 	devices->handler = (struct links_handler){on_link, on_gone, on_filters_lost, devices};
-	err = start(devices);
+	devices->left = left ? strdup(left) : NULL;
+	err = left && !devices->left ? -ENOMEM : start(devices);
 	if (err)
 		devices_close(devices);
 	else
@@ -204,6 +219,49 @@ int devices_open(const struct attacher *attacher, const char *place, struct devi
 void devices_tell(struct devices *devices, const struct nlmsghdr *message)
 {
 	links_tell(message, &devices->handler);
+}
+
+static struct device *find_name(struct devices *devices, const char *name)
+{
+	for (size_t i = 0; i < devices->count; i++)
+		if (!strcmp(devices->table[i].link.name, name))
+			return &devices->table[i];
+	return NULL;
+}
+
+int devices_leave(struct devices *devices, const char *name)
+{
+	struct device *device = find_name(devices, name);
+	int err = device ? names_add(&devices->left, name) : -ENODEV;
+
+	if (err || !(device->attached || device->behind))
+		return err;
+	err = attach_remove(devices->attacher->layer_dir, device->link.ifindex);
+	if (err)
+		return err;
+	device->attached = device->behind = false;
+	log_info("%s%s: detached", devices->place, name);
+	return 0;
+}
+
+int devices_take_back(struct devices *devices, const char *name)
+{
+	struct device *device = find_name(devices, name);
+
+	if (!device)
+		return -ENODEV;
+	if (attach_why_not(&device->link))
+		return -EMEDIUMTYPE;
+	names_remove(devices->left, name);
+	device->failed = false;
+	if (is_missing(devices, device))
+		attach(devices, device, false);
+	return device->failed ? -EIO : 0;
+}
+
+const char *devices_left(const struct devices *devices)
+{
+	return devices->left ? devices->left : "";
 }
 
 size_t devices_attached(const struct devices *devices)
@@ -227,6 +285,7 @@ void devices_close(struct devices *devices)
 {
 	if (!devices)
 		return;
+	free(devices->left);
 	free(devices->table);
 	free(devices);
 }

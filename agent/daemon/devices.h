@@ -15,10 +15,21 @@ struct devices;
 
 /*
  * Attach to every device that is up, and replace the programs on those that have some of the layer.
- * Logs what happens to each, `place` standing before its name. 0 or -errno. The attacher and the
- * text must outlive it.
+ * Those that `left` names (base/names.h) are left alone. Logs what happens to each, `place`
+ * standing before its name. 0 or -errno. The attacher and that text must outlive it.
  */
-int devices_open(const struct attacher *attacher, const char *place, struct devices **ret_devices);
+int devices_open(const struct attacher *attacher, const char *place, const char *left,
+		 struct devices **ret_devices);
+
+/*
+ * Leave a device alone from now on, or attach to it again. 0, -ENODEV: there is none of this name
+ * now, -EMEDIUMTYPE: it is none to attach to, or -errno.
+ */
+int devices_leave(struct devices *devices, const char *name);
+int devices_take_back(struct devices *devices, const char *name);
+
+/* The names of those that are left alone, to begin with the next time. */
+const char *devices_left(const struct devices *devices);
 
 /* Something has happened to a device. The first such news must be heard before devices_open(). */
 void devices_tell(struct devices *devices, const struct nlmsghdr *message);

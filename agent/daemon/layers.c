@@ -25,5 +25,5 @@ static int pause_if_other(const char *path, const char *name, void *data)
 
 void layers_pause_others(const struct pins *pins)
 {
-	pins_each(pins->netns_dir, pause_if_other, (void *)pins);
+	pins_each_layer(pins, pause_if_other, (void *)pins);
 }

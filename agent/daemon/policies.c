@@ -11,6 +11,7 @@
 #include "control/compile.h"
 #include "control/policy_file.h"
 #include "daemon/policies.h"
+#include "daemon/policy_memory.h"
 
 /* What names came to, folded into one number that tells whether any of them has changed. */
 static __u64 fold(__u64 *named, __u64 number)
@@ -121,21 +122,67 @@ int policies_read(struct policies *policies, const char *file)
 	    .file = file ? file : POLICIES_FILE,
 	    .file_must_exist = file != NULL,
 	};
+	policies->stamp = policy_memory_stamp(policies->file);
 	return read_file(policies, &policies->policy);
 }
 
-int policies_begin(struct policies *policies, const struct policies_maps *maps)
+/* What ctxprop has made of the policy of the file. Returns whether it is in force now. */
+static bool recall(struct policies *policies)
+{
+	struct policy_error error = {};
+	struct policy policy = {};
+	int err = policy_memory_recall(policies->pins, policies->stamp, &policy, &error);
+
+	if (!err)
+		err = policies_apply(policies, &policy, &error);
+	policy_clear(&policy);
+	if (!err)
+		log_info("policy: %zu rules, as ctxprop left them", policies->policy.count);
+	else if (err == -ESTALE)
+		log_warning("policy: %s is another one than before; what ctxprop had changed is "
+			    "given up",
+			    policies->file);
+	else if (err != -ENOENT)
+		log_warning("policy: what ctxprop had changed: %s", error.text);
+	return !err;
+}
+
+int policies_begin(struct policies *policies, const struct policies_maps *maps,
+		   const struct pins *pins)
 {
 	struct policy policy = policies->policy;
 
 	policies->maps = *maps;
+	policies->pins = pins;
 	policies->policy = (struct policy){};
+	if (recall(policies)) {
+		policy_clear(&policy);
+		return 0;
+	}
+	policy_memory_drop(pins);
 	return apply_file(policies, &policy);
+}
+
+void policies_keep(const struct policies *policies)
+{
+	int err = policy_memory_keep(policies->pins, policies->stamp, &policies->policy);
+
+	if (err)
+		log_warning("policy: it will be lost when this daemon ends: %s", strerror(-err));
+}
+
+/* The file holds again. */
+static void forget_changes(struct policies *policies, __u64 stamp)
+{
+	policies->stamp = stamp;
+	policy_memory_drop(policies->pins);
+	log_info("policy: read again");
 }
 
 void policies_reload(struct policies *policies)
 {
 	struct policy policy;
+	__u64 stamp = policy_memory_stamp(policies->file);
 	int err = read_file(policies, &policy);
 
 	if (!err)
@@ -143,7 +190,7 @@ void policies_reload(struct policies *policies)
 	if (err)
 		log_error("policy: the old one stays");
 	else
-		log_info("policy: read again");
+		forget_changes(policies, stamp);
 }
 
 /* Does any rule name something that may come and go? */

@@ -4,16 +4,19 @@
 #define CTXPROP_DAEMON_POLICIES_H
 
 #include "control/policy_model.h"
+#include "load/pins.h"
 #include "load/policies.h"
 
 #define POLICIES_FILE "/etc/ctxprop/policy"
 
 struct policies {
 	struct policies_maps maps;
-	struct policy policy; /* in force */
-	const char *file;     /* where it is read from at start and on SIGHUP */
-	bool file_must_exist; /* named on the command line */
-	__u64 named;          /* what the names of devices and cgroups came to, as one number */
+	struct policy policy;    /* in force */
+	const char *file;        /* where it is read from at start and on SIGHUP */
+	bool file_must_exist;    /* named on the command line */
+	__u64 stamp;             /* of the file as it was read */
+	const struct pins *pins; /* where changes are kept for the next daemon */
+	__u64 named;             /* what the names of devices and cgroups came to, as one number */
 };
 
 /*
@@ -22,8 +25,15 @@ struct policies {
  */
 int policies_read(struct policies *policies, const char *file);
 
-/* Put what was read in force, in the maps of a layer. What is wrong is logged. 0 or -errno. */
-int policies_begin(struct policies *policies, const struct policies_maps *maps);
+/*
+ * Put what was read in force, in the maps of a layer; or what ctxprop has made of it since, if the
+ * file is the same still. The pins must outlive it. What is wrong is logged. 0 or -errno.
+ */
+int policies_begin(struct policies *policies, const struct policies_maps *maps,
+		   const struct pins *pins);
+
+/* What is in force now is kept for the next daemon. */
+void policies_keep(const struct policies *policies);
 
 /* Read the file again. A bad line is logged and the old policy stays. */
 void policies_reload(struct policies *policies);

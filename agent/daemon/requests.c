@@ -81,7 +81,8 @@ static int check_contents(const struct change *change)
 
 static int build(struct change *change, const struct policy *now)
 {
-	const struct control_visitor visitor = {change_rule, change_set, change, change->error};
+	const struct control_visitor visitor = {
+	    .on_rule = change_rule, .on_set = change_set, .data = change, .error = change->error};
 	__u16 type = change->request->nlmsg_type;
 	int err = 0;
 
@@ -120,8 +121,10 @@ static int handle_change(struct requests *requests, const struct nlmsghdr *reque
 
 	if (!err)
 		err = policies_apply(requests->policies, &change.policy, error);
-	if (!err)
+	if (!err) {
+		policies_keep(requests->policies);
 		announce(requests, &change);
+	}
 	policy_clear(&change.policy);
 	return err;
 }
@@ -146,26 +149,10 @@ static int dump_sets(const struct policy *policy, struct control_answer *answer)
 	return err;
 }
 
-static int nothing_expected_rule(const struct policy_rule *rule, bool builtin, void *data)
-{
-	(void)rule;
-	(void)builtin;
-	(void)data;
-	return -EINVAL;
-}
-
-static int nothing_expected_set(const struct policy_set *set, void *data)
-{
-	(void)set;
-	(void)data;
-	return -EINVAL;
-}
-
 static int handle_dump(const struct requests *requests, const struct nlmsghdr *request,
 		       struct control_answer *answer, struct policy_error *error)
 {
-	const struct control_visitor nothing = {nothing_expected_rule, nothing_expected_set, NULL,
-						error};
+	const struct control_visitor nothing = {.error = error};
 	const struct policy *policy = &requests->policies->policy;
 	int err = control_read(request, &nothing);
 
@@ -176,10 +163,28 @@ static int handle_dump(const struct requests *requests, const struct nlmsghdr *r
 	return err ? policy_fail(error, err, "the answer is not read: %s", strerror(-err)) : 0;
 }
 
+static int handle_order(const struct requests *requests, const struct nlmsghdr *request,
+			struct policy_error *error)
+{
+	_Alignas(struct nlmsghdr) char bytes[CONTROL_PART_MAX] = {};
+	struct control_message news;
+	int err;
+
+	control_begin(&news, bytes, sizeof(bytes), request->nlmsg_type, 0);
+	err = orders_do(&requests->orders, request, &news, error);
+	/* A drain tells how far it is by itself. */
+	if (!err && request->nlmsg_type != CONTROL_DRAIN)
+		control_server_notify(requests->server, &news);
+	return err;
+}
+
 static int handle(const struct nlmsghdr *request, struct control_answer *answer, void *data,
 		  struct policy_error *error)
 {
 	struct requests *requests = data;
+
+	if (orders_has(request->nlmsg_type))
+		return handle_order(requests, request, error);
 
 	if (request->nlmsg_type == CONTROL_RULE_GET || request->nlmsg_type == CONTROL_SET_GET)
 		return handle_dump(requests, request, answer, error);

@@ -4,10 +4,12 @@
 #define CTXPROP_DAEMON_REQUESTS_H
 
 #include "control/server.h"
+#include "daemon/orders.h"
 #include "daemon/policies.h"
 
 struct requests {
 	struct policies *policies;
+	struct orders orders; /* to be filled in as soon as there is who carries them out */
 	struct control_server *server;
 };
 

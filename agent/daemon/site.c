@@ -12,6 +12,11 @@
 #include "load/links.h"
 #include "load/node.h"
 #include "load/programs.h"
+#include "load/removal.h"
+#include "load/texts.h"
+
+/* The text with the devices that are left alone. */
+#define LEFT_TEXT "devices"
 
 static int failed(const struct site *site, const char *what, int err)
 {
@@ -39,6 +44,16 @@ static int load_programs(struct site *site, const struct engine *engine)
 	return err ? err : programs_pin(site->pins.layer_dir, site->attacher.prog_fd);
 }
 
+static int open_devices(struct site *site)
+{
+	_cleanup_free_ char *left = NULL;
+	int err = texts_get(&site->pins, LEFT_TEXT, &left);
+
+	if (err && err != -ENOENT)
+		return err;
+	return devices_open(&site->attacher, site->place, left, &site->devices);
+}
+
 static int begin(struct site *site, const struct engine *engine)
 {
 	int err;
@@ -47,7 +62,7 @@ static int begin(struct site *site, const struct engine *engine)
 	err = load_programs(site, engine);
 	if (err)
 		return failed(site, "its programs", err);
-	err = devices_open(&site->attacher, site->place, &site->devices);
+	err = open_devices(site);
 	if (err)
 		return failed(site, "network devices", err);
 	/* A device that still runs old programs needs their pins, to be recognised next time. */
@@ -88,6 +103,37 @@ int site_open(struct site *site, const struct engine *engine, const struct site 
 	layers_pause_others(&site->pins);
 	node_look_back();
 	return begin(site, engine);
+}
+
+static int keep_left(const struct site *site)
+{
+	return texts_put(&site->pins, LEFT_TEXT, devices_left(site->devices));
+}
+
+int site_leave_device(struct site *site, const char *name)
+{
+	int err = devices_leave(site->devices, name);
+
+	return err ? err : keep_left(site);
+}
+
+int site_take_back_device(struct site *site, const char *name)
+{
+	int err = devices_take_back(site->devices, name);
+
+	return err ? err : keep_left(site);
+}
+
+static void complain(const char *device, int err)
+{
+	log_error("%s: not detached: %s", device, strerror(-err));
+}
+
+int site_remove(struct site *site)
+{
+	int err = removal_do(&site->pins, complain);
+
+	return err ? failed(site, "not everything could be removed", err) : 0;
 }
 
 void site_forget(struct site *site)

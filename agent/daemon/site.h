@@ -43,6 +43,16 @@ int site_open_home(struct site *site, const struct engine *engine, enum attach_w
  */
 int site_open(struct site *site, const struct engine *engine, const struct site *home);
 
+/*
+ * Leave a device alone, or attach to it again, also when the next daemon comes. As devices_leave().
+ */
+int site_leave_device(struct site *site, const char *name);
+int site_take_back_device(struct site *site, const char *name);
+
+/* Remove everything from the namespace; only site_close() may follow. 0 or -errno, which was
+ * logged. */
+int site_remove(struct site *site);
+
 /* The namespace is gone: so is all that was kept for it. */
 void site_forget(struct site *site);
 

@@ -5,45 +5,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <linux/rtnetlink.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/names.h"
 #include "base/netns.h"
-#include "base/netns_all.h"
-#include "daemon/search.h"
-#include "daemon/sites.h"
-#include "load/links.h"
+#include "daemon/sites_inside.h"
 #include "load/nsid.h"
 
 #define NS_PER_MS (NS_PER_SECOND / 1000)
 /* A namespace that nothing tells of is found within: */
 #define LOOK_INTERVAL_NS (5 * NS_PER_SECOND)
-/* After news: a container's network is not made in one step. And not more often than: */
-#define LOOK_SOON_NS  (50 * NS_PER_MS)
-#define LOOK_PAUSE_NS (500 * NS_PER_MS)
 
-struct sites {
-	struct sites_options options;
-	struct links_monitor *monitor;
-	struct search search;
-	struct site **table; /* the own namespace first */
-	size_t count;
-	int home_fd;
-	bool inside; /* another namespace than the own one */
-	__u64 looked_ns, look_at_ns;
-};
-
-static struct site *find_nsid(const struct sites *sites, int nsid)
-{
-	for (size_t i = 0; i < sites->count; i++)
-		if (sites->table[i]->nsid == nsid)
-			return sites->table[i];
-	return NULL;
-}
-
-static struct site *find_netns(const struct sites *sites, __u32 netns)
+struct site *sites_find(const struct sites *sites, __u32 netns)
 {
 	for (size_t i = 0; i < sites->count; i++)
 		if ((__u32)sites->table[i]->cookie == netns)
@@ -51,7 +26,7 @@ static struct site *find_netns(const struct sites *sites, __u32 netns)
 	return NULL;
 }
 
-static bool is_known(ino_t inode, void *data)
+bool sites_know(ino_t inode, void *data)
 {
 	const struct sites *sites = data;
 
@@ -72,7 +47,7 @@ void sites_leave(struct sites *sites)
 }
 
 /* Enter the namespace of a descriptor. */
-static int enter(struct sites *sites, int fd, __u64 *ret_cookie)
+int sites_enter_fd(struct sites *sites, int fd, __u64 *ret_cookie)
 {
 	int err;
 
@@ -85,7 +60,7 @@ static int enter(struct sites *sites, int fd, __u64 *ret_cookie)
 	return err;
 }
 
-static int enter_site(struct sites *sites, struct site *site)
+int sites_enter_known(struct sites *sites, struct site *site)
 {
 	__u64 cookie;
 	int err;
@@ -94,7 +69,7 @@ static int enter_site(struct sites *sites, struct site *site)
 		return 0;
 	_cleanup_close_ int fd = search_reopen(site->inode, site->path);
 
-	err = fd < 0 ? fd : enter(sites, fd, &cookie);
+	err = fd < 0 ? fd : sites_enter_fd(sites, fd, &cookie);
 	if (err || cookie == site->cookie)
 		return err;
 	/* The number of one that is gone was given to another. */
@@ -104,9 +79,9 @@ static int enter_site(struct sites *sites, struct site *site)
 
 int sites_enter(struct sites *sites, __u32 netns)
 {
-	struct site *site = find_netns(sites, netns);
+	struct site *site = sites_find(sites, netns);
 
-	return site ? enter_site(sites, site) : -ENOENT;
+	return site ? sites_enter_known(sites, site) : -ENOENT;
 }
 
 /* Room for one more, which is not counted yet; NULL: no memory. */
@@ -126,16 +101,24 @@ static struct site *make_room(struct sites *sites)
 	return site;
 }
 
-static void release(struct site *site)
+void sites_release(struct site *site)
 {
 	site_close(site);
 	free(site);
 }
 
+void sites_name(char *ret_name, __u64 cookie)
+{
+	snprintf(ret_name, COOKIE_TEXT_MAX, "%llx", (unsigned long long)cookie);
+}
+
 /* Inside the namespace: let the programs work there. */
 static int open_site(struct sites *sites, struct site *site)
 {
-	if (site->cookie == sites->options.cookie)
+	char name[COOKIE_TEXT_MAX];
+
+	sites_name(name, site->cookie);
+	if (site->cookie == sites->options.cookie || names_have(sites->dropped, name))
 		return -EEXIST;
 	return site_open(site, sites->options.engine, sites->table[0]);
 }
@@ -156,7 +139,16 @@ static void publish(const struct sites *sites)
 		log_warning("requests from pods may be decided about twice: %s", strerror(-err));
 }
 
-static int meet(const struct netns_way *way, int fd, ino_t inode, bool again, void *data)
+void sites_take_out(struct sites *sites, const struct site *site)
+{
+	for (size_t i = 0; i < sites->count; i++)
+		if (sites->table[i] == site)
+			sites->table[i] = sites->table[sites->count - 1];
+	sites->count--;
+	publish(sites);
+}
+
+int sites_meet(const struct netns_way *way, int fd, ino_t inode, bool again, void *data)
 {
 	struct sites *sites = data;
 	struct site *site = make_room(sites);
@@ -170,7 +162,7 @@ static int meet(const struct netns_way *way, int fd, ino_t inode, bool again, vo
 	snprintf(site->place, sizeof(site->place), "%s/", site->name);
 	/* Its news are heard from here on; the devices are read after that. */
 	site->nsid = nsid_of(fd);
-	err = site->nsid < 0 ? site->nsid : enter(sites, fd, &site->cookie);
+	err = site->nsid < 0 ? site->nsid : sites_enter_fd(sites, fd, &site->cookie);
 	if (!err)
 		err = open_site(sites, site);
 	sites_leave(sites);
@@ -178,120 +170,12 @@ static int meet(const struct netns_way *way, int fd, ino_t inode, bool again, vo
 		log_warning("%s: another ctxpropd works in this network namespace (%s is locked)",
 			    site->name, site->pins.netns_dir);
 	if (err) {
-		release(site);
+		sites_release(site);
 	} else {
 		sites->count++;
 		publish(sites);
 	}
 	return err;
-}
-
-static bool is_same(__u32 netns, void *data)
-{
-	return netns == *(const __u32 *)data;
-}
-
-static void on_site_gone(struct sites *sites, struct site *site)
-{
-	__u32 netns = (__u32)site->cookie;
-
-	log_info("%s: the network namespace is gone", site->name);
-	for (size_t i = 0; i < sites->count; i++)
-		if (sites->table[i] == site)
-			sites->table[i] = sites->table[sites->count - 1];
-	sites->count--;
-	publish(sites);
-	site_forget(site);
-	release(site);
-	sites->options.on_gone(is_same, &netns, sites->options.data);
-}
-
-static void look_soon(struct sites *sites)
-{
-	__u64 soon = clock_now_ns() + LOOK_SOON_NS, pause = sites->looked_ns + LOOK_PAUSE_NS;
-
-	soon = soon < pause ? pause : soon;
-	if (soon < sites->look_at_ns)
-		sites->look_at_ns = soon;
-}
-
-static void tell(struct sites *sites, struct site *site, const struct nlmsghdr *message)
-{
-	int err = enter_site(sites, site);
-
-	if (err) {
-		log_debug("%s: cannot be entered: %s", site->name, strerror(-err));
-		return;
-	}
-	devices_tell(site->devices, message);
-	sites_leave(sites);
-}
-
-static void on_news(int nsid, const struct nlmsghdr *message, void *data)
-{
-	struct sites *sites = data;
-	struct site *site;
-	int ended;
-
-	if (nsid == LINKS_HERE && nsid_ended(message, &ended)) {
-		site = find_nsid(sites, ended);
-		if (site)
-			on_site_gone(sites, site);
-		return;
-	}
-	if (message->nlmsg_type == RTM_NEWNSID || message->nlmsg_type == RTM_NEWLINK)
-		look_soon(sites);
-	site = find_nsid(sites, nsid);
-	if (site)
-		tell(sites, site, message);
-}
-
-static int read_site(struct sites *sites, struct site *site)
-{
-	int err = enter_site(sites, site);
-
-	if (err)
-		return err;
-	err = devices_read(site->devices);
-	sites_leave(sites);
-	return err;
-}
-
-/* News were lost. */
-static int read_all(struct sites *sites)
-{
-	int err = 0;
-
-	for (size_t i = sites->count; i-- > 0;) {
-		struct site *site = sites->table[i];
-
-		if (site->nsid >= 0 && !nsid_exists(site->nsid))
-			on_site_gone(sites, site);
-		else if (read_site(sites, site) && !i)
-			err = -EIO;
-	}
-	look_soon(sites);
-	return err;
-}
-
-/* Flows of namespaces that ended while no daemon ran. */
-static bool is_not_living(__u32 netns, void *data)
-{
-	const struct netns_set *living = data;
-
-	for (size_t i = 0; i < living->count; i++)
-		if ((__u32)living->ids[i].cookie == netns)
-			return false;
-	return true;
-}
-
-static void sweep(struct sites *sites)
-{
-	struct netns_set living;
-
-	if (!netns_find_all(&living))
-		sites->options.on_gone(is_not_living, &living, sites->options.data);
-	netns_set_free(&living);
 }
 
 int sites_look(struct sites *sites)
@@ -322,19 +206,6 @@ static int open_home(struct sites *sites, const struct pins *pins, int *lock_fd)
 	return site_open_home(site, sites->options.engine, sites->options.way);
 }
 
-/* First subscribe, then read: a device between the two is told twice, not never. */
-static int listen_for_news(struct sites *sites)
-{
-	bool everywhere = wanted_any(sites->options.wanted);
-	int err = links_monitor_open(everywhere, on_news, sites, &sites->monitor);
-
-	if (err == -EPERM && everywhere)
-		log_error("--netns: news of other network namespaces take CAP_NET_BROADCAST");
-	else if (err)
-		log_error("news of network devices: %s", strerror(-err));
-	return err;
-}
-
 /* Where it is still possible to come home. */
 static int open_way_home(struct sites *sites)
 {
@@ -352,13 +223,15 @@ static int start(struct sites *sites, const struct pins *home, int lock_fd)
 	int err = open_way_home(sites);
 
 	if (!err)
-		err = listen_for_news(sites);
+		err = sites_listen(sites);
 	if (!err)
 		err = open_home(sites, home, &lock_fd);
 	cleanup_close(&lock_fd);
 	if (!err && wanted_any(sites->options.wanted)) {
-		sweep(sites);
+		sites_read_names(sites);
+		sites_sweep(sites);
 		sites_look(sites);
+		sites_find_taken(sites);
 	}
 	return err;
 }
@@ -375,7 +248,7 @@ int sites_open(const struct sites_options *options, const struct pins *home, int
 	}
 	sites->options = *options;
 	sites->search = (struct search){
-	    .wanted = options->wanted, .is_known = is_known, .meet = meet, .data = sites};
+	    .wanted = options->wanted, .is_known = sites_know, .meet = sites_meet, .data = sites};
 	err = start(sites, home, lock_fd);
 	if (err)
 		sites_close(sites);
@@ -389,14 +262,9 @@ int sites_fd(const struct sites *sites)
 	return links_monitor_fd(sites->monitor);
 }
 
-int sites_update(struct sites *sites)
+const char *sites_layer(const struct sites *sites)
 {
-	int err = links_monitor_read(sites->monitor);
-
-	if (err != -ENOBUFS)
-		return err;
-	log_warning("news of devices were lost; reading all devices again");
-	return read_all(sites);
+	return sites->table[0]->pins.layer_dir;
 }
 
 size_t sites_devices(const struct sites *sites)
@@ -418,10 +286,12 @@ void sites_close(struct sites *sites)
 	if (!sites)
 		return;
 	for (size_t i = 0; i < sites->count; i++)
-		release(sites->table[i]);
+		sites_release(sites->table[i]);
 	links_monitor_close(sites->monitor);
 	search_free(&sites->search);
 	cleanup_close(&sites->home_fd);
+	free(sites->dropped);
+	free(sites->taken);
 	free(sites->table);
 	free(sites);
 }

@@ -38,6 +38,9 @@ int sites_update(struct sites *sites);
 /* Look for namespaces, if it is time. Returns the milliseconds until it will be; -1: never. */
 int sites_look(struct sites *sites);
 
+/* The layer whose maps all namespaces share. */
+const char *sites_layer(const struct sites *sites);
+
 /* Devices that have the programs, and in how many namespaces. */
 size_t sites_devices(const struct sites *sites);
 size_t sites_count(const struct sites *sites);
@@ -48,6 +51,19 @@ size_t sites_count(const struct sites *sites);
  */
 int sites_enter(struct sites *sites, __u32 netns);
 void sites_leave(struct sites *sites);
+
+/* The namespace with this cookie, 0: the own one. It is entered until sites_leave(); NULL: none. */
+struct site *sites_enter_site(struct sites *sites, __u64 cookie);
+
+/*
+ * Leave a whole namespace, or take it, also when the next daemon comes. 0; -ENOENT: it is not
+ * there, or not found; -EPERM: the daemon was started for its own namespace only; or -errno.
+ */
+int sites_drop(struct sites *sites, __u64 cookie);
+int sites_take(struct sites *sites, __u64 cookie);
+
+/* Remove everything from all namespaces. 0 or -errno, which was logged. */
+int sites_remove(struct sites *sites);
 
 /* Frees what is held; the programs stay where they are. NULL is allowed. */
 void sites_close(struct sites *sites);

@@ -134,6 +134,27 @@ int pins_each(const char *dir, int (*visit)(const char *path, const char *name, 
 	return result;
 }
 
+/* Layers, and what they are called when they are set aside. */
+struct layer_visit {
+	int (*visit)(const char *path, const char *name, void *data);
+	void *data;
+};
+
+static int visit_if_layer(const char *path, const char *name, void *data)
+{
+	const struct layer_visit *layers = data;
+
+	return name[0] == 'v' ? layers->visit(path, name, layers->data) : 0;
+}
+
+int pins_each_layer(const struct pins *pins,
+		    int (*visit)(const char *path, const char *name, void *data), void *data)
+{
+	struct layer_visit layers = {visit, data};
+
+	return pins_each(pins->netns_dir, visit_if_layer, &layers);
+}
+
 static int remove_entry(const char *path, const char *name, void *data)
 {
 	(void)name;

@@ -5,6 +5,7 @@
  *   /sys/fs/bpf/ctxprop/<netns cookie, hex>/v<abi>/maps/<map name>
  *                                                 /progs/<program id>
  *                                                 /links/<ifindex>-<in|out>    (TCX only)
+ *                                          /texts/<name>                         (see texts.h)
  *
  * One v<abi> directory is a layer: programs that share maps. Layers of other versions may stand
  * beside ours; each renumbers what it changed.
@@ -55,6 +56,10 @@ int pins_remove_tree(const char *dir);
  */
 int pins_each(const char *dir, int (*visit)(const char *path, const char *name, void *data),
 	      void *data);
+
+/* As pins_each(), for every layer of a namespace. */
+int pins_each_layer(const struct pins *pins,
+		    int (*visit)(const char *path, const char *name, void *data), void *data);
 
 /* Join path parts into `buffer` of PINS_PATH_MAX bytes; returns it, empty if they do not fit. */
 const char *pins_join(char *buffer, const char *dir, const char *name);

@@ -47,14 +47,14 @@ static int loopback_is_gone(const char *path, const char *name, void *data)
 }
 
 /* Classifiers of clsact leave no link; then the namespace itself must be known to be gone. */
-static bool is_stale(const struct search *search, const char *path, __u64 cookie)
+static bool is_stale(const struct search *search, const struct pins *pins)
 {
 	int gone = -ENOENT;
 
-	if (pins_each(path, loopback_is_gone, &gone))
+	if (pins_each_layer(pins, loopback_is_gone, &gone))
 		return false;
 	if (gone == -ENOENT)
-		return search->all_known && !netns_set_has(&search->living, cookie);
+		return search->all_known && !netns_set_has(&search->living, pins->cookie);
 	return gone;
 }
 
@@ -70,7 +70,7 @@ static int remove_if_stale(const char *path, const char *name, void *data)
 	pins_name(cookie, &pins);
 	_cleanup_close_ int lock = pins_lock_existing(&pins);
 
-	if (lock >= 0 && is_stale(search, path, cookie) && !pins_remove_tree(path))
+	if (lock >= 0 && is_stale(search, &pins) && !pins_remove_tree(path))
 		search->removed++;
 	return 0;
 }

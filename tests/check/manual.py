@@ -74,6 +74,8 @@ COMPLETIONS = (
     (("ctxprop", "set", "cluster", ""), {"add", "del", "show", "flush"}),
     (("ctxprop", "-j", "pol"), {"policy"}),
     (("ctxprop", "detach", "-"), {"--force", "--help"}),
+    (("ctxprop", "detach", ""), {"lo", "netns"}),
+    (("ctxprop", "attach", "lo", ""), {"netns"}),
 )
 
 

@@ -40,7 +40,8 @@ static int take_set(const struct policy_set *set, void *data)
 static int read_message(const void *bytes, struct policy *ret)
 {
 	struct policy_error error = {};
-	const struct control_visitor visitor = {take_rule, take_set, ret, &error};
+	const struct control_visitor visitor = {
+	    .on_rule = take_rule, .on_set = take_set, .data = ret, .error = &error};
 
 	*ret = (struct policy){};
 	return control_read(bytes, &visitor);

@@ -492,7 +492,7 @@ def file_that_is_wrong():
 
 @case
 def without_the_daemon():
-    """Killed, the programs go on by the policy; a new daemon's policy meets living connections."""
+    """Killed, the programs go on by the policy, a new daemon too; another file meets living connections."""
     with pair() as world, joined(world.app, world.peer, Pair.PEER) as (c, s):
         done(world, "policy", "add", "action", "skip")
         answered(c, s, [(GET, b"")], [False])
@@ -500,6 +500,8 @@ def without_the_daemon():
         answered(c, s, [(GET, b"")], [False])
         equal(refused(world, 1, "policy")[:45], "no ctxpropd runs in this network namespace; s", "gone")
         world.agent.start()
+        answered(c, s, [(GET, b"")], [False])
+        done(world, "policy", "flush")
         answered(c, s, [(GET, b"")])
         done(world, "policy", "add", "action", "observe")
         answered(c, s, [(GET, b"")], [False])

@@ -35,7 +35,8 @@ static int take_set(const struct policy_set *set, void *data)
 
 static int read_into(struct policy *policy, struct policy_error *error)
 {
-	const struct control_visitor visitor = {take_rule, take_set, policy, error};
+	const struct control_visitor visitor = {
+	    .on_rule = take_rule, .on_set = take_set, .data = policy, .error = error};
 
 	*error = (struct policy_error){};
 	*policy = (struct policy){};

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <string.h>
+
+#include "base/netns.h"
+#include "base/text.h"
+#include "cmd/place.h"
+#include "cmd/talk.h"
+
+static int read_netns(const char *which, struct control_place *place)
+{
+	int err = netns_cookie_of(which, &place->netns);
+
+	return err ? command_refuse("netns %s: %s", which, strerror(-err)) : COMMAND_OK;
+}
+
+/* [dev] DEV [netns WHICH] | netns WHICH */
+static int read_words(const struct command_flags *flags, struct control_place *ret)
+{
+	const char *command = flags->name;
+	size_t i = 0;
+
+	if (i < flags->count && strcmp(flags->words[i], "netns") != 0) {
+		i += !strcmp(flags->words[i], "dev") && flags->count > 1;
+		if (strlen(flags->words[i]) >= sizeof(ret->device))
+			return command_misused("%s: '%s' is no name of a device", command,
+					       flags->words[i]);
+		text_copy(ret->device, sizeof(ret->device), flags->words[i++]);
+	}
+	if (i == flags->count)
+		return COMMAND_OK;
+	if (strcmp(flags->words[i], "netns") != 0 || i + 2 != flags->count)
+		return command_misused("%s: '%s': expected netns NAME|PID|PATH, and nothing more",
+				       command, flags->words[i]);
+	return read_netns(flags->words[i + 1], ret);
+}
+
+int place_order(enum control_type type, const struct command_flags *flags)
+{
+	struct control_place place = {.force = flags->force};
+	const struct talk order = {.type = type, .place = &place};
+	int status = read_words(flags, &place);
+
+	return status == COMMAND_OK ? talk_order(&order) : status;
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "daemon/orders.h"
+#include "flows/table.h"
+#include "load/control.h"
+
+bool orders_has(__u16 type)
+{
+	return type == CONTROL_ATTACH || type == CONTROL_DETACH || type == CONTROL_DRAIN;
+}
+
+/* The place that a request names. */
+struct told {
+	struct control_place place;
+	bool any;
+};
+
+static int take_place(const struct control_place *place, void *data)
+{
+	struct told *told = data;
+
+	told->place = *place;
+	told->any = true;
+	return 0;
+}
+
+static int no_site(struct policy_error *error)
+{
+	return policy_fail(error, -ENOENT, "ctxpropd does not work in that network namespace");
+}
+
+static int take_back_device(const struct orders *orders, const struct control_place *place,
+			    struct policy_error *error)
+{
+	struct site *site = sites_enter_site(orders->sites, place->netns);
+	int err;
+
+	if (!site)
+		return no_site(error);
+	err = site_take_back_device(site, place->device);
+	sites_leave(orders->sites);
+	if (err == -ENODEV)
+		return policy_fail(error, err, "there is no device %s", place->device);
+	if (err == -EMEDIUMTYPE)
+		return policy_fail(error, err,
+				   "%s: its packets pass other devices, or cannot be read",
+				   place->device);
+	return err ? policy_fail(error, err, "%s: %s", place->device, strerror(-err)) : 0;
+}
+
+static int take_netns(const struct orders *orders, const struct control_place *place,
+		      struct policy_error *error)
+{
+	int err = place->netns ? sites_take(orders->sites, place->netns) : -EINVAL;
+
+	switch (err) {
+	case 0:
+		return 0;
+	case -EPERM:
+		return policy_fail(
+		    error, err, "ctxpropd was started for one network namespace; see its --netns");
+	case -ENOENT:
+		return policy_fail(error, err, "no process and no name leads to that namespace");
+	case -EWOULDBLOCK:
+		return policy_fail(error, err, "another ctxpropd works in that network namespace");
+	default:
+		return policy_fail(error, err, "%s", strerror(-err));
+	}
+}
+
+/* Editing must be off: how many connections of a namespace are shifted. */
+static int count_shifted(const struct orders *orders, __u32 netns, unsigned long *ret_shifted)
+{
+	unsigned long total;
+
+	return table_count(engine_flows_fd(orders->engine), netns, &total, ret_shifted);
+}
+
+static int refuse_damage(unsigned long shifted, const struct control_place *place,
+			 struct policy_error *error)
+{
+	return policy_fail(
+	    error, -EBUSY,
+	    "%lu live connections%s carry added bytes and %swould break; wait until they "
+	    "close, see 'ctxprop drain', or use --force",
+	    shifted, place->netns ? " of that namespace" : "",
+	    place->device[0] ? "those over this device " : "");
+}
+
+static int detach_entered(const struct orders *orders, struct site *site,
+			  const struct control_place *place, struct policy_error *error)
+{
+	unsigned long shifted = 0;
+	int err = place->force ? 0 : count_shifted(orders, (__u32)site->cookie, &shifted);
+
+	if (!err && shifted)
+		return refuse_damage(shifted, place, error);
+	if (!err && place->device[0])
+		err = site_leave_device(site, place->device);
+	else if (!err)
+		err = sites_drop(orders->sites, site->cookie);
+	if (err == -ENODEV)
+		return policy_fail(error, err, "there is no device %s", place->device);
+	return err ? policy_fail(error, err, "%s", strerror(-err)) : 0;
+}
+
+/* Editing is off meanwhile, or another flow might get an offset. */
+static int detach(const struct orders *orders, const struct control_place *place,
+		  struct policy_error *error)
+{
+	const char *layer_dir = sites_layer(orders->sites);
+	bool was_paused = control_is_paused(layer_dir) != 0;
+	struct site *site = sites_enter_site(orders->sites, place->netns);
+	int err;
+
+	if (!site)
+		return no_site(error);
+	control_set_paused(layer_dir, true);
+	err = detach_entered(orders, site, place, error);
+	control_set_paused(layer_dir, was_paused);
+	sites_leave(orders->sites);
+	return err;
+}
+
+static int carry_out(const struct orders *orders, __u16 type, const struct control_place *place,
+		     struct policy_error *error)
+{
+	if (!place->device[0] && !place->netns)
+		return policy_fail(error, -EINVAL, "a device or a network namespace is missing");
+	if (type == CONTROL_DETACH)
+		return detach(orders, place, error);
+	return place->device[0] ? take_back_device(orders, place, error)
+				: take_netns(orders, place, error);
+}
+
+int orders_do(const struct orders *orders, const struct nlmsghdr *request,
+	      struct control_message *news, struct policy_error *error)
+{
+	struct told told = {};
+	const struct control_visitor visitor = {
+	    .on_place = take_place, .data = &told, .error = error};
+	int err = control_read(request, &visitor);
+
+	if (err)
+		return err;
+	if (request->nlmsg_type == CONTROL_DRAIN) {
+		err = drain_begin(orders->drain);
+		return err ? policy_fail(error, err, "%s", strerror(-err)) : 0;
+	}
+	err = carry_out(orders, request->nlmsg_type, &told.place, error);
+	if (!err)
+		control_put_place(news, &told.place);
+	return err;
+}
