@@ -95,10 +95,16 @@ _Static_assert(__builtin_offsetof(struct span_context, trace_id) ==
 static __always_inline void worker_publish(struct worker *w, const struct worker_key *key, __u64 id,
 					   const struct request *r)
 {
+	__u64 thread = traces_ctx_key(key->tgid, key->tid);
+
 	if (key->goroutine || w->published == id)
 		return;
 	w->published = id;
-	traces_set(traces_ctx_key(key->tgid, key->tid), (const struct traces_ctx *)&r->context);
+	traces_set(thread, (const struct traces_ctx *)&r->context);
+	if (request_is_over(r, id)) {
+		traces_unset(thread);
+		w->published = 0;
+	}
 }
 
 /* The thread that a goroutine was at may show another one's request by now. */

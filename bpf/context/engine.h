@@ -71,7 +71,7 @@ static __always_inline void engine_take(__u64 id, const struct actor *a, __u64 n
 	/* It may have ended on another CPU before it was seen to be taken, or published. */
 	if (r->request_id && (before & STATE_ENDED))
 		request_ids_remove(a->key.tgid, r->request_id, id);
-	if (w && (r->state & STATE_ENDED))
+	if (w && request_is_over(r, id))
 		worker_restore(w, &a->key, id);
 }
 
@@ -221,11 +221,8 @@ static __always_inline void socket_connected(struct socket *s)
 static __always_inline void call_fill(struct call *c, const struct verdict *v,
 				      const struct actor *a, __u32 seq, int counted)
 {
-	const struct request *r = request_lookup(v->request);
-
 	__builtin_memset(c, 0, sizeof(*c));
-	if (r)
-		c->cause = r->context;
+	request_copy_context(v->request, &c->cause);
 	c->request = v->request ? v->request : v->guess;
 	c->seq = seq;
 	c->evidence = v->evidence;

@@ -23,12 +23,9 @@ static __always_inline void call_forget(struct call *c)
 /* It is the call of this request. */
 static __always_inline void call_attribute(struct call *c, __u64 id, enum evidence by)
 {
-	const struct request *r = request_lookup(id);
-
 	call_forget(c);
-	if (!r)
+	if (request_copy_context(id, &c->cause))
 		return;
-	c->cause = r->context;
 	c->request = id;
 	c->evidence = by;
 	c->veto = VETO_NONE;

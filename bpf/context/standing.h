@@ -17,6 +17,29 @@ static __always_inline enum standing request_standing(__u64 id)
 	return r ? standing_of(r->state) : STANDING_NONE;
 }
 
+/* Request `r`, which had this id, has ended on another CPU; its place may be another one's now. */
+static __always_inline int request_is_over(const struct request *r, __u64 id)
+{
+	return *(const volatile __u64 *)&r->id != id ||
+	       (*(const volatile __u32 *)&r->state & STATE_ENDED);
+}
+
+/*
+ * The context of a request. 0; -1 (and all zero) if it is over, as it may be by the time that it
+ * is copied.
+ */
+static __always_inline int request_copy_context(__u64 id, struct span_context *ret_context)
+{
+	const struct request *r = request_lookup(id);
+
+	if (r)
+		*ret_context = r->context;
+	if (r && !request_is_over(r, id))
+		return 0;
+	__builtin_memset(ret_context, 0, sizeof(*ret_context));
+	return -1;
+}
+
 /* The newest request that a worker has taken up and that stands as asked for; 0: none. */
 static __always_inline __u64 worker_held(const struct worker *w, int responding)
 {

@@ -23,6 +23,8 @@ static __always_inline void goroutine_show(const struct worker_key *key, __u32 t
 		w->published = id;
 		w->published_on = tid;
 		traces_set(thread, (const struct traces_ctx *)&r->context);
+		if (request_is_over(r, id))
+			worker_unpublish(w, key);
 	} else if (traces_lookup(thread)) {
 		traces_unset(thread);
 	}

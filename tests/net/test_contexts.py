@@ -18,7 +18,7 @@ from recorder import Recorder
 PIN = "/sys/fs/bpf/otel/traces_ctx_v1"
 ADDRESS, PORT = "10.93.0.2", 8080
 WORK_US = 400_000  # of a request in whose midst something happens
-SECONDS = 5        # until the map shows what it should
+SECONDS = 20       # until the map shows what it should, on a busy machine
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 

@@ -77,7 +77,10 @@ struct request *request_lookup(__u64 id)
 
 struct request *request_make(__u64 id)
 {
-	return make(&requests, &id);
+	struct request *r = make(&requests, &id);
+
+	r->id = id;
+	return r;
 }
 
 struct request *store_request(__u64 id)
