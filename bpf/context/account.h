@@ -57,6 +57,16 @@ static __always_inline __u32 request_mark(struct request *r, __u32 what)
 	return before;
 }
 
+/* The same where the entries of its worker and its process are at hand. */
+static __always_inline __u32 request_mark_of(struct request *r, __u32 what, struct worker *w,
+					     struct process *p)
+{
+	__u32 before = __sync_fetch_and_or(&r->state, what);
+
+	tallies_move(w, p, before, before | what);
+	return before;
+}
+
 /* The same; returns whether they were not set before. */
 static __always_inline int request_set(struct request *r, __u32 what)
 {

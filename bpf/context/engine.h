@@ -43,8 +43,14 @@ static __always_inline void worker_freshen(struct worker *w, const struct actor 
 		w->fresh++;
 }
 
-/* A worker reads the first byte of a request. */
-static __always_inline void engine_take(__u64 id, const struct actor *a, __u64 now_ns)
+/* The entry of the thread that does what happens now; NULL: it has none, or another one does it. */
+static __always_inline struct worker *actor_thread(const struct actor *a)
+{
+	return a->kind == ACTOR_THREAD ? worker_lookup(&a->key) : NULL;
+}
+
+/* A worker reads the first byte of a request. Returns the worker's entry, if it has one. */
+static __always_inline struct worker *engine_take(__u64 id, const struct actor *a, __u64 now_ns)
 {
 	struct request *r = request_lookup(id);
 	struct process *p = process_make(&a->key.tgid);
@@ -52,7 +58,7 @@ static __always_inline void engine_take(__u64 id, const struct actor *a, __u64 n
 	__u32 before;
 
 	if (!r || !p || (r->state & STATE_TAKEN))
-		return;
+		return w;
 	r->worker = a->key;
 	r->taken_ns = now_ns;
 	if (w) {
@@ -67,12 +73,13 @@ static __always_inline void engine_take(__u64 id, const struct actor *a, __u64 n
 	}
 	if (r->request_id)
 		request_ids_add(a->key.tgid, r->request_id, id);
-	before = request_mark(r, STATE_TAKEN);
+	before = w ? request_mark_of(r, STATE_TAKEN, w, p) : request_mark(r, STATE_TAKEN);
 	/* It may have ended on another CPU before it was seen to be taken, or published. */
 	if (r->request_id && (before & STATE_ENDED))
 		request_ids_remove(a->key.tgid, r->request_id, id);
 	if (w && request_is_over(r, id))
 		worker_restore(w, &a->key, id);
+	return w;
 }
 
 /*
@@ -91,11 +98,13 @@ static __always_inline void engine_older(struct socket *s, const struct actor *a
 		__builtin_memset(&p->own, 0, sizeof(p->own));
 }
 
-/* Bytes were read from a server socket: of the request that it serves, once that is known. */
-static __always_inline void engine_read(const struct socket *s, const struct actor *a)
+/*
+ * Bytes were read from a server socket, by thread `w` (NULL: none is known): of the request that it
+ * serves, once that is known.
+ */
+static __always_inline void engine_read(const struct socket *s, const struct actor *a,
+					struct worker *w)
 {
-	struct worker *w = a->kind == ACTOR_THREAD ? worker_lookup(&a->key) : NULL;
-
 	if (w)
 		worker_has_read(w, a, s->serving, EVIDENCE_LOOP);
 }
@@ -120,10 +129,9 @@ static __always_inline void call_answered(struct call *c)
 	c->counted = 0;
 }
 
-/* Bytes were read from a client socket. */
-static __always_inline void engine_answer(struct socket *s, const struct actor *a)
+/* Bytes were read from a client socket, by thread `w` (NULL: none is known). */
+static __always_inline void engine_answer(struct socket *s, const struct actor *a, struct worker *w)
 {
-	struct worker *w = a->kind == ACTOR_THREAD ? worker_lookup(&a->key) : NULL;
 	struct call *c = socket_last_call(s);
 	struct process *p = process_lookup(&a->key.tgid);
 	int unsure = c && (c->counted || (c->request && !c->evidence));

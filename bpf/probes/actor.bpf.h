@@ -21,7 +21,6 @@ static __always_inline void worker_current(struct actor *a)
 	a->key.tgid = id >> 32;
 	a->key.tid = (__u32)id;
 	a->kind = ACTOR_THREAD;
-	a->path = syscall_stack();
 }
 
 static __always_inline enum actor_kind actor_kind_of(enum runtime_worker who)
@@ -38,62 +37,109 @@ static __always_inline void actor_named(struct actor *a, struct named named)
 }
 
 /* What runs the actor: does a goroutine stand for itself, or the task that Python knows? */
-static __always_inline enum evidence actor_evidence(__u32 tgid)
+static __always_inline enum evidence actor_evidence(const struct runtime *runtime)
 {
-	const struct runtime *runtime = runtime_lookup(tgid);
-
 	return runtime && runtime->kind == RUNTIME_PYTHON ? EVIDENCE_TASK : EVIDENCE_GOROUTINE;
 }
 
-/* The worker that the current thread is, or runs, and that reads a request. */
+/*
+ * The worker that the current thread is, or runs, and that reads a request: what its process runs
+ * has to be found out.
+ */
 static __always_inline void worker_reading(struct actor *a, const struct sock *sk)
-{
-	worker_current(a);
-	a->kind = actor_kind_of(runtime_reader(&a->key));
-	if (a->kind == ACTOR_THREAD)
-		a->loop = turn_begin(sk, &a->turn);
-	else
-		a->by = actor_evidence(a->key.tgid);
-	if (a->by == EVIDENCE_TASK)
-		turn_begin(sk, &a->turn);
-}
-
-/* The one that reads anything else: of goroutines does not matter which. */
-static __always_inline void worker_reading_on(struct actor *a, const struct sock *sk)
 {
 	const struct runtime *runtime;
 
 	worker_current(a);
 	runtime = runtime_lookup(a->key.tgid);
-	if (runtime_has_tasks(runtime)) {
-		a->kind = actor_kind_of(runtime_context(runtime, &a->key));
-		a->by = EVIDENCE_TASK;
-	} else {
-		a->kind = actor_kind_of(runtime_kind(runtime));
-	}
+	if (!runtime)
+		runtime_wanted(a->key.tgid);
+	a->kind = actor_kind_of(runtime_worker(runtime, &a->key));
 	if (a->kind == ACTOR_THREAD)
 		a->loop = turn_begin(sk, &a->turn);
+	else
+		a->by = actor_evidence(runtime);
+	if (a->by == EVIDENCE_TASK)
+		turn_begin(sk, &a->turn);
+}
+
+/* The one that reads anything else, where Python's tasks are known. */
+static __always_inline void worker_reading_task(struct actor *a, const struct runtime *runtime)
+{
+	a->kind = actor_kind_of(runtime_context(runtime, &a->key));
+	a->by = EVIDENCE_TASK;
+}
+
+/*
+ * The one that reads anything else. Returns the thread's entry; NULL: nothing is known of it, or
+ * it is a runtime's (of goroutines does not matter which reads).
+ */
+static __always_inline struct worker *worker_reading_on(struct actor *a, const struct sock *sk)
+{
+	const struct runtime *runtime;
+	struct worker *w;
+
+	worker_current(a);
+	w = worker_lookup(&a->key);
+	runtime = runtime_lookup(a->key.tgid);
+	if (runtime_has_tasks(runtime))
+		worker_reading_task(a, runtime);
+	else if (w)
+		a->kind = actor_kind_of(runtime_kind(runtime));
+	if (!w || a->kind != ACTOR_THREAD)
+		return NULL;
+	a->loop = turn_begin(sk, &a->turn);
+	return w;
+}
+
+/*
+ * Does the current thread belong to a program that nobody has looked at, and that has no requests?
+ * Then its calls and connects are nobody's, whatever it runs: programs that only call, mostly.
+ */
+static __always_inline int worker_is_stranger(const struct actor *a, const struct runtime *runtime)
+{
+	const struct process *p;
+
+	if (runtime && runtime->kind != RUNTIME_WANTED)
+		return 0;
+	p = process_lookup(&a->key.tgid);
+	return (!p || !tally_open(&p->tally)) && !worker_lookup(&a->key);
 }
 
 /* The one that connects. */
 static __always_inline void worker_connecting(struct actor *a)
 {
+	const struct runtime *runtime;
 	struct named named;
 
 	worker_current(a);
-	a->kind = actor_kind_of(runtime_connector(&a->key, &named));
-	a->by = actor_evidence(a->key.tgid);
+	a->path = syscall_stack();
+	runtime = runtime_lookup(a->key.tgid);
+	if (worker_is_stranger(a, runtime)) {
+		a->kind = ACTOR_NOBODY;
+		return;
+	}
+	a->kind = actor_kind_of(runtime_connector(runtime, &a->key, &named));
+	a->by = actor_evidence(runtime);
 	actor_named(a, named);
 }
 
-/* The one that begins a call. */
-static __always_inline void worker_calling(struct actor *a, const struct sock *sk)
+/* The one that begins a call on socket `s`. */
+static __always_inline void worker_calling(struct actor *a, const struct sock *sk,
+					   const struct socket *s)
 {
+	const struct runtime *runtime;
 	struct named named;
 
 	worker_current(a);
-	a->kind = actor_kind_of(runtime_sender(&a->key, (__u64)sk, &named));
-	a->by = actor_evidence(a->key.tgid);
+	a->path = syscall_stack();
+	runtime = runtime_lookup(a->key.tgid);
+	if (worker_is_stranger(a, runtime) && (!s->connected_for || s->calls_end)) {
+		a->kind = ACTOR_NOBODY;
+		return;
+	}
+	a->kind = actor_kind_of(runtime_sender(runtime, &a->key, (__u64)sk, &named));
+	a->by = actor_evidence(runtime);
 	actor_named(a, named);
 }
 

@@ -66,12 +66,12 @@ static __always_inline enum runtime_worker runtime_context(const struct runtime 
 }
 
 /*
- * Who is at work on the thread that `key` names? For RUNTIME_WORKER_KNOWN the key is changed to
- * its own. To be asked by who reads a request; who sends should ask runtime_sender().
+ * Who is at work on the thread that `key` names, in a process of this runtime (NULL: not known)?
+ * For RUNTIME_WORKER_KNOWN the key is changed to its own. Who sends should ask runtime_sender().
  */
-static __always_inline enum runtime_worker runtime_reader(struct worker_key *key)
+static __always_inline enum runtime_worker runtime_worker(const struct runtime *runtime,
+							  struct worker_key *key)
 {
-	const struct runtime *runtime = runtime_lookup(key->tgid);
 	enum runtime_worker who = runtime_kind(runtime);
 
 	if (runtime_has_tasks(runtime))
@@ -87,7 +87,7 @@ static __always_inline int runtime_thread_serves(const struct worker_key *thread
 	return w && !w->turn.item && (worker_only(w) || w->inherited_by == EVIDENCE_TASK);
 }
 
-/* As runtime_reader() for Python, with the request of the context. */
+/* As runtime_worker() for Python, with the request of the context. */
 static __always_inline enum runtime_worker
 runtime_task(const struct runtime *runtime, struct worker_key *key, struct named *ret_named)
 {
@@ -104,16 +104,15 @@ runtime_task(const struct runtime *runtime, struct worker_key *key, struct named
 }
 
 /* As runtime_sender(), for who connects. */
-static __always_inline enum runtime_worker runtime_connector(struct worker_key *key,
-							     struct named *ret_named)
+static __always_inline enum runtime_worker
+runtime_connector(const struct runtime *runtime, struct worker_key *key, struct named *ret_named)
 {
-	const struct runtime *runtime = runtime_lookup(key->tgid);
 	enum runtime_worker who;
 
 	*ret_named = (struct named){};
 	if (runtime_has_tasks(runtime))
 		return runtime_task(runtime, key, ret_named);
-	who = runtime_reader(key);
+	who = runtime_worker(runtime, key);
 	if (who == RUNTIME_WORKER_KNOWN)
 		*ret_named = goroutine_request(key);
 	return who;
@@ -156,14 +155,14 @@ runtime_round_trip(struct worker_key *key, __u64 connection, struct named *ret_n
 }
 
 /*
- * As runtime_reader(), for who sends on the socket at this address: to be asked once for each
+ * As runtime_worker(), for who sends on the socket at this address: to be asked once for each
  * call that begins. `ret_named` is the request that the runtime names for it; for
  * RUNTIME_WORKER_KNOWN no other rule applies.
  */
-static __always_inline enum runtime_worker runtime_sender(struct worker_key *key, __u64 socket,
+static __always_inline enum runtime_worker runtime_sender(const struct runtime *runtime,
+							  struct worker_key *key, __u64 socket,
 							  struct named *ret_named)
 {
-	const struct runtime *runtime = runtime_lookup(key->tgid);
 	const struct goroutine *goroutine;
 	enum runtime_worker who;
 	__u64 connection;
@@ -171,7 +170,7 @@ static __always_inline enum runtime_worker runtime_sender(struct worker_key *key
 	*ret_named = (struct named){};
 	if (runtime_has_tasks(runtime))
 		return runtime_task(runtime, key, ret_named);
-	who = runtime_reader(key);
+	who = runtime_worker(runtime, key);
 	if (who != RUNTIME_WORKER_KNOWN)
 		return who;
 	goroutine = bpf_map_lookup_elem(&goroutines, key);

@@ -43,17 +43,19 @@ static __always_inline __u32 write_seq(struct sock *sk)
 	return tcp ? tcp->write_seq : 0;
 }
 
-/* Requests of which the program has now read the first byte. */
-static __always_inline void take_arrivals(struct socket *s, const struct actor *a, __u32 copied)
+/* Requests of which the program has now read the first byte. Returns how many. */
+static __always_inline int take_arrivals(struct socket *s, const struct actor *a, __u32 copied)
 {
-	for (int i = 0; i < SOCKET_ARRIVALS; i++) {
+	int taken;
+
+	for (taken = 0; taken < SOCKET_ARRIVALS; taken++) {
 		const struct arrival *next;
 
 		if (s->arrivals_first == *(volatile __u32 *)&s->arrivals_end)
-			return;
+			break;
 		next = &s->arrival[s->arrivals_first & (SOCKET_ARRIVALS - 1)];
 		if (!seq_before(next->seq, copied))
-			return;
+			break;
 		if (s->flags & SOCKET_OLDER)
 			step_older(s, a);
 		if (s->flags & SOCKET_PEER) { /* it is HTTP after all */
@@ -67,6 +69,7 @@ static __always_inline void take_arrivals(struct socket *s, const struct actor *
 		step_take(next->request, a);
 		s->arrivals_first++;
 	}
+	return taken;
 }
 
 /* Bytes of a connection that serves no HTTP, or not yet. */
@@ -81,7 +84,6 @@ static __always_inline struct socket *peer_read(struct sock *sk, struct socket *
 		return NULL;
 	s->flags |= SOCKET_SERVER | SOCKET_PEER;
 	worker_reading(a, sk);
-	runtime_wanted(a->key.tgid);
 	step_peer_take(s, request, a);
 	return s;
 }
@@ -94,6 +96,7 @@ SEC("tp_btf/tcp_rcv_space_adjust")
 int BPF_PROG(probe_recv, struct sock *sk)
 {
 	struct socket *s = socket_lookup(sk);
+	struct worker *w;
 	struct actor a;
 
 	if (!probe_is_active())
@@ -104,18 +107,17 @@ int BPF_PROG(probe_recv, struct sock *sk)
 		return 0;
 	record_thread(&s->record.reader);
 	if (s->flags & SOCKET_CLIENT) {
-		worker_reading_on(&a, sk);
-		step_answer(s, &a);
+		w = worker_reading_on(&a, sk);
+		step_answer(s, &a, w);
 	} else if (s->arrivals_first == s->arrivals_end) {
-		worker_reading_on(&a, sk);
-		engine_read(s, &a);
-		if (a.kind == ACTOR_RUNTIME)
+		w = worker_reading_on(&a, sk);
+		engine_read(s, &a, w);
+		if (!w)
 			step_show();
 	} else {
 		worker_reading(&a, sk);
-		runtime_wanted(a.key.tgid);
-		take_arrivals(s, &a, copied_seq(sk));
-		engine_read(s, &a);
+		if (!take_arrivals(s, &a, copied_seq(sk)))
+			engine_read(s, &a, actor_thread(&a));
 		if (a.kind == ACTOR_RUNTIME)
 			step_show();
 	}
@@ -141,7 +143,7 @@ static __always_inline void sending(struct sock *sk, struct socket *s)
 			step_task_responds(s->serving);
 		engine_respond(s);
 	} else if (socket_is_quiet(s)) {
-		worker_calling(&a, sk);
+		worker_calling(&a, sk, s);
 		step_call(s, &a, write_seq(sk), bpf_ntohs(sk->__sk_common.skc_dport));
 		if (a.by == EVIDENCE_TASK && last_call_is_unknown(s))
 			runtime_suspects_pool(a.key.tgid);

@@ -12,14 +12,18 @@
 #include "context/engine.h"
 #include "probes/goroutine_show.bpf.h"
 
+/* The request is read, whose first byte has just been. */
 VERIFIED_ALONE int step_take(__u64 id, const struct actor *by)
 {
 	struct actor a;
+	struct worker *w;
 
 	if (!by)
 		return 0;
 	a = *by;
-	engine_take(id, &a, bpf_ktime_get_ns());
+	w = engine_take(id, &a, bpf_ktime_get_ns());
+	if (w && a.kind == ACTOR_THREAD)
+		worker_has_read(w, &a, id, EVIDENCE_LOOP);
 	return 0;
 }
 
@@ -50,14 +54,14 @@ VERIFIED_ALONE int step_task_responds(__u64 request)
 	return 0;
 }
 
-VERIFIED_ALONE int step_answer(struct socket *s, const struct actor *by)
+VERIFIED_ALONE int step_answer(struct socket *s, const struct actor *by, struct worker *w)
 {
 	struct actor a;
 
 	if (!s || !by)
 		return 0;
 	a = *by;
-	engine_answer(s, &a);
+	engine_answer(s, &a, w);
 	return 0;
 }
 

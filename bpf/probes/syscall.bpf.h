@@ -48,8 +48,8 @@ static __always_inline __u64 syscall_stack(void)
 	const void *regs = (const void *)bpf_task_pt_regs(bpf_get_current_task_btf());
 
 	if (bpf_core_field_exists(struct pt_regs___x86, sp))
-		return BPF_CORE_READ((const struct pt_regs___x86 *)regs, sp);
-	return BPF_CORE_READ((const struct pt_regs___arm64 *)regs, sp);
+		return ((const struct pt_regs___x86 *)regs)->sp;
+	return ((const struct pt_regs___arm64 *)regs)->sp;
 }
 
 /*

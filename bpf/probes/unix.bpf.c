@@ -62,7 +62,7 @@ int BPF_PROG(probe_unix_send, struct sock *to)
 	s = bpf_sk_storage_get(&sockets, to, NULL, BPF_SK_STORAGE_GET_F_CREATE);
 	if (!s)
 		return 0;
-	worker_calling(&a, to);
+	worker_calling(&a, to, s);
 	if (is_accepted(to))
 		step_peer_send(s, &a);
 	else
@@ -73,6 +73,7 @@ int BPF_PROG(probe_unix_send, struct sock *to)
 SEC("tp_btf/sock_recv_length")
 int BPF_PROG(probe_unix_recv, struct sock *sk, int length, int flags)
 {
+	struct worker *w;
 	struct socket *s;
 	struct actor a;
 	__u32 first;
@@ -82,11 +83,11 @@ int BPF_PROG(probe_unix_recv, struct sock *sk, int length, int flags)
 	s = bpf_sk_storage_get(&sockets, sk, NULL, 0);
 	if (!s || !probe_is_active())
 		return 0;
-	worker_reading(&a, sk);
 	if (s->flags & SOCKET_CLIENT) {
-		step_answer(s, &a);
+		w = worker_reading_on(&a, sk);
+		step_answer(s, &a, w);
 	} else if (peer_is_pending(s)) {
-		runtime_wanted(a.key.tgid);
+		worker_reading(&a, sk);
 		first = s->arrivals_first & (SOCKET_ARRIVALS - 1);
 		step_peer_take(s, s->arrival[first].request, &a);
 		s->arrivals_first++;

@@ -228,7 +228,7 @@ static void on_request(uint32_t index)
 
 	job->server = (struct socket){.flags = SOCKET_SERVER, .serving = job->id};
 	engine_take(job->id, &by, run.now);
-	engine_read(&job->server, &by);
+	engine_read(&job->server, &by, actor_thread(&by));
 	if (run.program->kind == PROGRAM_POOL)
 		give_to_pool(index);
 	else
@@ -255,7 +255,7 @@ static void on_answer(uint32_t index)
 	uint32_t job = c->job;
 	struct actor by = actor(tid_of(job));
 
-	engine_answer(&c->client, &by);
+	engine_answer(&c->client, &by, actor_thread(&by));
 	release(index);
 	if (job == JOBS_MAX)
 		return;

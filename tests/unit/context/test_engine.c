@@ -27,7 +27,7 @@ static void take(struct socket *s, __u64 id, const struct actor *by)
 	s->flags = SOCKET_SERVER;
 	s->serving = id;
 	engine_take(id, by, 1);
-	engine_read(s, by);
+	engine_read(s, by, actor_thread(by));
 }
 
 static void end(__u64 id)
@@ -74,7 +74,7 @@ static void thread_with_one_request(void **state)
 	assert_int_equal(process()->tally.in[STANDING_WAITING], 1);
 	assert_int_equal(process()->tally.in[STANDING_CONNECTING], 0);
 	assert_false(socket_is_quiet(&client));
-	engine_answer(&client, &a);
+	engine_answer(&client, &a, actor_thread(&a));
 	assert_true(socket_is_quiet(&client));
 	assert_int_equal(process()->tally.in[STANDING_ANSWERED], 1);
 	engine_respond(&server);
@@ -141,7 +141,7 @@ static void loop_with_a_rival(void **state)
 	assert_int_equal(c->request, 0);
 	assert_int_equal(c->veto, VETO_IDLE_LOOP);
 	assert_int_equal(process()->tally.unattributed, 1);
-	engine_answer(&client, &a);
+	engine_answer(&client, &a, actor_thread(&a));
 	assert_int_equal(process()->tally.unattributed, 0);
 }
 
@@ -153,7 +153,7 @@ static void loop_in_another_turn(void **state)
 	(void)state;
 	take(&server, 7, &a);
 	assert_int_equal(call(&client, &a)->evidence, EVIDENCE_LOOP);
-	engine_answer(&client, &a);
+	engine_answer(&client, &a, actor_thread(&a));
 	store_turn++;
 	assert_int_equal(call(&client, &a)->request, 0);
 }
@@ -237,9 +237,9 @@ static void request_goes_on_in_another_process(void **state)
 	c = call(&client, &back);
 	assert_int_equal(c->request, 70);
 	assert_memory_equal(c->cause.trace_id, request_lookup(7)->context.trace_id, 16);
-	engine_answer(&client, &back);
+	engine_answer(&client, &back, actor_thread(&back));
 	engine_peer_respond(&connected, &back);
-	engine_answer(&connected, &front);
+	engine_answer(&connected, &front, actor_thread(&front));
 	assert_int_equal(process()->tally.in[STANDING_ANSWERED], 1);
 	assert_int_equal(engine_end(7), 70);
 	engine_end(70);
@@ -275,7 +275,7 @@ static void peer_that_is_not_believed(void **state)
 	assert_int_equal(accepted.arrival[0].request, 0);
 	accepted.arrivals_first++;
 	end(7);
-	engine_read(&second, &front);
+	engine_read(&second, &front, actor_thread(&front));
 	engine_peer_send(&accepted, &front);
 	assert_int_equal(accepted.arrivals_end, 1);
 }
@@ -291,14 +291,14 @@ static void answer_in_pieces(void **state)
 	take(&first, 7, &a);
 	process_lookup(&tgid)->prompt = PROCESS_PROMPT;
 	call(&client, &a);
-	engine_answer(&client, &a);
+	engine_answer(&client, &a, actor_thread(&a));
 	store_turn++;
 	a = actor(TID, 1);
 	take(&second, 8, &a);
 	assert_int_equal(call(&other, &a)->request, 8);
-	engine_answer(&other, &a);
+	engine_answer(&other, &a, actor_thread(&a));
 	process_lookup(&tgid)->late = 1;
-	engine_read(&second, &a);
+	engine_read(&second, &a, actor_thread(&a));
 	assert_int_equal(call(&other, &a)->veto, VETO_IDLE_LOOP);
 }
 

@@ -23,7 +23,7 @@ static void take(struct socket *s, __u64 id, __u64 number)
 	s->flags = SOCKET_SERVER;
 	s->serving = id;
 	engine_take(id, &reader, 1);
-	engine_read(s, &reader);
+	engine_read(s, &reader, actor_thread(&reader));
 }
 
 static void end(__u64 id)
@@ -70,7 +70,7 @@ static void one_of_several(void **state)
 	assert_int_equal(tally()->in[STANDING_IDLE], 1);
 	assert_int_equal(tally()->in[STANDING_WAITING], 1);
 	assert_int_equal(tally()->unattributed, 0);
-	engine_answer(&client, &worker);
+	engine_answer(&client, &worker, actor_thread(&worker));
 	assert_int_equal(tally()->in[STANDING_ANSWERED], 1);
 	end(7);
 	end(8);
@@ -92,7 +92,7 @@ static void an_unattributed_call(void **state)
 	engine_named(socket_last_call(&client), NUMBER);
 	assert_int_equal(socket_last_call(&client)->request, 7);
 	assert_int_equal(tally()->unattributed, 0);
-	engine_answer(&client, &loop);
+	engine_answer(&client, &loop, actor_thread(&loop));
 	assert_int_equal(tally()->unattributed, 0);
 }
 
@@ -104,7 +104,7 @@ static void equal_ids_tell_nothing(void **state)
 	take(&first, 7, NUMBER);
 	take(&second, 8, NUMBER);
 	assert_int_equal(call(&client, &worker, NUMBER)->request, 0);
-	engine_answer(&client, &worker);
+	engine_answer(&client, &worker, actor_thread(&worker));
 	end(7);
 	assert_int_equal(call(&later, &worker, NUMBER)->request, 8);
 	end(8);
@@ -146,7 +146,7 @@ static void disagreement(void **state)
 	store_request(7)->request_id = NUMBER;
 	engine_take(7, &worker, 1);
 	first.serving = 7;
-	engine_read(&first, &worker);
+	engine_read(&first, &worker, actor_thread(&worker));
 	take(&second, 8, OTHER_NUMBER);
 	c = call(&client, &worker, OTHER_NUMBER);
 	assert_int_equal(c->request, 0);
@@ -191,7 +191,7 @@ static void own_trace_is_the_same(void **state)
 	assert_int_equal(tally()->in[STANDING_WAITING], 1);
 	engine_named(socket_last_call(&client), NUMBER);
 	assert_int_equal(c->request, 7);
-	engine_answer(&client, &reader);
+	engine_answer(&client, &reader, actor_thread(&reader));
 	assert_int_equal(tally()->in[STANDING_ANSWERED], 1);
 }
 
@@ -223,10 +223,10 @@ static void own_trace_of_a_root(void **state)
 	assert_int_equal(store_traces(TGID, TID)->trace_id[15], 0x77);
 	assert_memory_equal(store_traces(TGID, TID)->span_id, request_lookup(7)->context.span_id,
 			    8);
-	engine_answer(&client, &reader);
+	engine_answer(&client, &reader, actor_thread(&reader));
 	c = call(&next, &reader, 0);
 	assert_int_equal(c->cause.trace_id[0], 0x77);
-	engine_answer(&next, &reader);
+	engine_answer(&next, &reader, actor_thread(&reader));
 	assert_int_equal(own_call(&other, &reader, 0x66)->veto, VETO_DISAGREE);
 	assert_int_equal(store_traces(TGID, TID)->trace_id[0], 0x77);
 	end(7);

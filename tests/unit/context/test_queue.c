@@ -36,7 +36,7 @@ static void take(__u64 id, const struct actor *by)
 
 	store_request(id);
 	engine_take(id, by, 1);
-	engine_read(&s, by);
+	engine_read(&s, by, actor_thread(by));
 }
 
 static struct worker *worker(__u32 tid)
