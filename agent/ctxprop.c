@@ -10,7 +10,7 @@
 
 static const struct command commands[] = {
     {"stats", "js", "What became of requests, flows and packets, by reason", command_stats, NULL},
-    {"flows", "jpea", "The live connections, one line each", command_flows, NULL},
+    {"flows", "jpeak", "The live connections, one line each", command_flows, NULL},
     {"policy", "j", "The rules: which requests are touched, and how", command_policy,
      command_policy_usage},
     {"set", "j", "Named sets of networks, for rules", command_set, command_set_usage},

@@ -49,7 +49,7 @@ _ctxprop_options() {
 	case $1 in
 	'') echo --netns --json --statistics --help --version ;;
 	stats) echo --json --statistics --help ;;
-	flows) echo --json --processes --extended --all --help ;;
+	flows) echo --json --processes --extended --all --stacks --help ;;
 	policy | set | doctor) echo --json --help ;;
 	detach) echo --force --help ;;
 	*) echo --help ;;

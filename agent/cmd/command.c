@@ -15,6 +15,7 @@ static const struct option known[] = {
     {"json", no_argument, NULL, 'j'},     {"statistics", no_argument, NULL, 's'},
     {"force", no_argument, NULL, 'f'},    {"processes", no_argument, NULL, 'p'},
     {"extended", no_argument, NULL, 'e'}, {"all", no_argument, NULL, 'a'},
+    {"stacks", no_argument, NULL, 'k'},
 };
 static const char *const meanings[] = {
     "print JSON",
@@ -23,6 +24,7 @@ static const char *const meanings[] = {
     "show who reads and writes: process, thread, descriptor",
     "show state, age, bytes, reuse, namespace and cgroup of the socket",
     "of all network namespaces in which the same ctxpropd works",
+    "show the stacks of threads that send within the next second",
 };
 #define KNOWN (sizeof(known) / sizeof(known[0]))
 
@@ -59,6 +61,7 @@ static void set_flag(struct command_flags *flags, int letter)
 	flags->processes |= letter == 'p';
 	flags->extended |= letter == 'e';
 	flags->all |= letter == 'a';
+	flags->stacks |= letter == 'k';
 }
 
 static int run_here(const struct command *command, const struct command_flags *flags)

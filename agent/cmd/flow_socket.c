@@ -81,7 +81,7 @@ static void print_extended(const struct record_entry *socket, __u64 now_ns)
 	       (unsigned long long)socket->bytes_out, socket->exchanges);
 	if (socket->inode)
 		printf(" ino:%llu", (unsigned long long)socket->inode);
-	printf(" netns:%llx", (unsigned long long)socket->netns);
+	printf(" netns:%llx", (unsigned long long)socket->ends.netns);
 	if (socket->record.cgroup && !cgroup_path(socket->record.cgroup, cgroup, sizeof(cgroup)))
 		printf(" cgroup:%s", cgroup);
 }
@@ -170,7 +170,7 @@ json_t *flow_socket_json(const struct record_entry *socket, __u64 now_ns)
 	if (!socket)
 		return json_null();
 	uname(&node);
-	snprintf(netns, sizeof(netns), "%llx", (unsigned long long)socket->netns);
+	snprintf(netns, sizeof(netns), "%llx", (unsigned long long)socket->ends.netns);
 	placed =
 	    socket->record.cgroup && !cgroup_path(socket->record.cgroup, cgroup, sizeof(cgroup));
 	return json_pack(

@@ -12,12 +12,15 @@
 #include "base/reason_names.h"
 #include "cmd/command.h"
 #include "cmd/flow_socket.h"
+#include "cmd/flow_stack.h"
 #include "cmd/json.h"
 #include "flows/records.h"
+#include "flows/stacks.h"
 #include "flows/table.h"
 
 #define STATE_TEXT_MAX 32
 #define NS_PER_MS      1000000ULL
+#define STACKS_SECONDS 1 /* for so long they are gathered */
 
 /* Where the flows are printed to. */
 struct listing {
@@ -25,7 +28,8 @@ struct listing {
 	__u32 netns;   /* of which network namespace; 0: of all */
 	json_t *array; /* NULL: text */
 	const struct command_flags *flags;
-	struct records sockets; /* empty where they are not asked for, or not followed */
+	struct told sockets; /* empty where they are not asked for, or not followed */
+	struct told stacks;  /* likewise */
 };
 
 static const char *state_of(const struct flow *flow)
@@ -64,8 +68,9 @@ static void print_flow(const struct listing *listing, const struct flow_key *key
 					      : "");
 	if (!listing->netns)
 		printf("  netns:%x", key->netns);
-	flow_socket_print(records_find(&listing->sockets, key), listing->flags, listing->now_ns);
+	flow_socket_print(told_find(&listing->sockets, key), listing->flags, listing->now_ns);
 	putchar('\n');
+	flow_stack_print(told_find(&listing->stacks, key));
 }
 
 static json_t *flow_json(const struct listing *listing, const struct flow_key *key,
@@ -74,16 +79,17 @@ static json_t *flow_json(const struct listing *listing, const struct flow_key *k
 	char src[ADDRESS_TEXT_MAX], dst[ADDRESS_TEXT_MAX], netns[2 * sizeof(key->netns) + 1];
 
 	snprintf(netns, sizeof(netns), "%x", key->netns);
-	return json_pack("{ss, ss, si, ss, si, ss, ss?, sb, sb, sI, sI, sI, si, sI, so}", "netns",
-			 netns, "src", address_text(src, key->src), "sport", be16toh(key->sport),
-			 "dst", address_text(dst, key->dst), "dport", be16toh(key->dport), "state",
-			 state_of(flow), "reason", reason_of(flow), "forwarded",
-			 !!(flow->flags & FLOW_FORWARDED), "server", !!(flow->flags & FLOW_SERVER),
-			 "requests", (json_int_t)flow->requests, "injected",
-			 (json_int_t)flow->injected, "offset", (json_int_t)table_offset(flow),
-			 "edits", (int)table_edits(flow), "idle_ms",
+	return json_pack("{ss, ss, si, ss, si, ss, ss?, sb, sb, sI, sI, sI, si, sI, so, so}",
+			 "netns", netns, "src", address_text(src, key->src), "sport",
+			 be16toh(key->sport), "dst", address_text(dst, key->dst), "dport",
+			 be16toh(key->dport), "state", state_of(flow), "reason", reason_of(flow),
+			 "forwarded", !!(flow->flags & FLOW_FORWARDED), "server",
+			 !!(flow->flags & FLOW_SERVER), "requests", (json_int_t)flow->requests,
+			 "injected", (json_int_t)flow->injected, "offset",
+			 (json_int_t)table_offset(flow), "edits", (int)table_edits(flow), "idle_ms",
 			 (json_int_t)(table_idle_ns(flow, listing->now_ns) / NS_PER_MS), "socket",
-			 flow_socket_json(records_find(&listing->sockets, key), listing->now_ns));
+			 flow_socket_json(told_find(&listing->sockets, key), listing->now_ns),
+			 "stack", flow_stack_json(told_find(&listing->stacks, key)));
 }
 
 static void list_flow(const struct flow_key *key, const struct flow *flow, void *data)
@@ -114,6 +120,19 @@ static int read_sockets(struct listing *listing)
 					     : strerror(-err));
 }
 
+static int gather_stacks(struct listing *listing)
+{
+	int err;
+
+	if (!listing->flags->stacks)
+		return COMMAND_OK;
+	err = stacks_gather(listing->netns, STACKS_SECONDS, &listing->stacks);
+	return !err ? COMMAND_OK
+		    : command_refuse("stacks cannot be gathered: %s",
+				     err == -ENOENT ? "ctxpropd follows no requests on this node"
+						    : strerror(-err));
+}
+
 static int list_flows(int fd, struct listing *listing)
 {
 	int err;
@@ -133,16 +152,18 @@ static int list_flows(int fd, struct listing *listing)
 int command_flows(const struct pins *pins, const struct command_flags *flags)
 {
 	_cleanup_close_ int fd = command_open_map(pins, "flows");
-	struct listing listing = {.now_ns = clock_now_ns(),
-				  .netns = flags->all ? 0 : (__u32)pins->cookie,
-				  .flags = flags};
+	struct listing listing = {.netns = flags->all ? 0 : (__u32)pins->cookie, .flags = flags};
 	int exit_code;
 
 	if (fd < 0)
 		return COMMAND_REFUSED;
-	exit_code = read_sockets(&listing);
+	exit_code = gather_stacks(&listing);
+	listing.now_ns = clock_now_ns();
+	if (exit_code == COMMAND_OK)
+		exit_code = read_sockets(&listing);
 	if (exit_code == COMMAND_OK)
 		exit_code = list_flows(fd, &listing);
-	records_free(&listing.sockets);
+	told_free(&listing.sockets);
+	told_free(&listing.stacks);
 	return exit_code;
 }

@@ -120,6 +120,57 @@ int elf_image_offset(const struct elf_image *image, __u64 address, __u64 *ret_of
 	return err;
 }
 
+int elf_image_address(const struct elf_image *image, __u64 offset, __u64 *ret_address)
+{
+	GElf_Phdr segment;
+
+	for (int i = 0; i < image->header.e_phnum; i++) {
+		if (!gelf_getphdr(image->elf, i, &segment) || segment.p_type != PT_LOAD ||
+		    offset < segment.p_offset || offset - segment.p_offset >= segment.p_filesz)
+			continue;
+		*ret_address = offset - segment.p_offset + segment.p_vaddr;
+		return 0;
+	}
+	return -ENOENT;
+}
+
+static bool symbol_covers(const GElf_Sym *symbol, __u64 address)
+{
+	return GELF_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_shndx != SHN_UNDEF &&
+	       address >= symbol->st_value && address - symbol->st_value < symbol->st_size;
+}
+
+static int find_function(struct elf_image *image, Elf_Scn *section, const GElf_Shdr *header,
+			 __u64 address, const char **ret_name, __u64 *ret_start)
+{
+	Elf_Data *data = header->sh_size <= SECTION_MAX ? elf_getdata(section, NULL) : NULL;
+	GElf_Sym symbol;
+
+	for (int i = 0; data && gelf_getsym(data, i, &symbol); i++) {
+		if (!symbol_covers(&symbol, address))
+			continue;
+		*ret_name = elf_strptr(image->elf, header->sh_link, symbol.st_name);
+		*ret_start = symbol.st_value;
+		return *ret_name ? 0 : -ENOENT;
+	}
+	return -ENOENT;
+}
+
+int elf_image_function(struct elf_image *image, __u64 address, const char **ret_name,
+		       __u64 *ret_start)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	while ((section = next_section(image, section, &header))) {
+		if (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM)
+			continue;
+		if (!find_function(image, section, &header, address, ret_name, ret_start))
+			return 0;
+	}
+	return -ENOENT;
+}
+
 int elf_image_read(const struct elf_image *image, __u64 address, void *to, size_t size)
 {
 	__u64 offset;

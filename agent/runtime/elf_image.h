@@ -45,6 +45,16 @@ __u64 elf_image_base(const struct elf_image *image);
 /* Where in the file the byte at an address is. 0, or -ENOENT when it is in none of it. */
 int elf_image_offset(const struct elf_image *image, __u64 address, __u64 *ret_offset);
 
+/* The other way round: which address the byte at a place in the file has. 0, or -ENOENT. */
+int elf_image_address(const struct elf_image *image, __u64 offset, __u64 *ret_address);
+
+/*
+ * The function that an address is in, by the symbols that the file has. The name is the image's.
+ * 0, or -ENOENT.
+ */
+int elf_image_function(struct elf_image *image, __u64 address, const char **ret_name,
+		       __u64 *ret_start);
+
 /* Copy what stands at an address. 0, -ENOENT, or -errno. */
 int elf_image_read(const struct elf_image *image, __u64 address, void *to, size_t size);
 

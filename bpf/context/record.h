@@ -23,26 +23,49 @@ struct record {
 };
 _Static_assert(sizeof(struct record) == 32, "record is shared");
 
-/* One followed socket, as the iterator of bpf/record tells it. */
-struct record_entry {
-	__u8 local[16];
+/* Which socket it is: what all that is told of sockets begins with. */
+struct record_ends {
+	__u8 local[16]; /* as in struct flow_key */
 	__u8 remote[16];
 	__be16 local_port;
 	__be16 remote_port;
-	__u32 flags;     /* enum socket_flags */
-	__u64 netns;     /* the whole cookie of its network namespace */
+	__u32 reserved;
+	__u64 netns; /* the whole cookie of its network namespace */
+};
+
+/* One followed socket, as the iterator of bpf/record tells it. */
+struct record_entry {
+	struct record_ends ends;
 	__u64 inode;     /* of the socket's file; 0: it has none, or none any more */
 	__u64 bytes_in;  /* payload received in order */
 	__u64 bytes_out; /* payload sent, each byte once */
+	__u32 flags;     /* enum socket_flags */
 	__u32 state;     /* as the kernel numbers them: 1 is ESTABLISHED */
 	__u32 exchanges; /* server: requests read; client: calls made */
-	__u64 request;   /* server: read last; client: cause of the last call; 0: none */
 	__u8 evidence;   /* enum evidence and enum veto of the last call */
 	__u8 veto;
 	__u8 outstanding; /* 1: no byte of its answer was read yet */
-	__u8 reserved[5];
+	__u8 reserved;
+	__u64 request; /* server: read last; client: cause of the last call; 0: none */
 	struct record record;
 };
 _Static_assert(sizeof(struct record_entry) == 128, "record_entry is shared");
+
+#define RECORD_STACK_MAX 32
+
+/* The way in which a thread came to send: return addresses of its program, the last call first. */
+struct record_stack {
+	struct record_thread who;
+	__u32 depth;
+	__u32 reserved;
+	__u64 address[RECORD_STACK_MAX];
+};
+
+/* The last one of a socket, as the iterator tells it. */
+struct record_stack_entry {
+	struct record_ends ends;
+	struct record_stack stack;
+};
+_Static_assert(sizeof(struct record_stack_entry) == 320, "record_stack_entry is shared");
 
 #endif

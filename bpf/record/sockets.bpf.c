@@ -4,53 +4,10 @@
  * about each, and what the kernel knows of it. Loaded while somebody asks, and then only.
  */
 #include <linux/bpf.h>
-#include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
-#include "context/model.h"
-#include "probes/kernel.bpf.h"
-
-#define FAMILY_IPV6 10 /* AF_INET6 */
-#define STATE_CLOSE 7  /* as the kernel numbers them */
-
-#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
-
-struct seq_file;
-
-struct bpf_iter_meta {
-	struct seq_file *seq;
-};
-
-struct bpf_iter__bpf_sk_storage_map {
-	struct bpf_iter_meta *meta;
-	struct bpf_map *map;
-	struct sock *sk;
-	void *value;
-};
-
-#pragma clang attribute pop
+#include "record/ends.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
-
-/* ::ffff:a.b.c.d, as in struct flow_key. */
-static __always_inline void map_ipv4(__u8 to[16], __u32 address)
-{
-	to[10] = to[11] = 0xff;
-	__builtin_memcpy(to + 12, &address, sizeof(address));
-}
-
-static __always_inline void read_addresses(struct record_entry *e, struct sock *sk)
-{
-	if (sk->__sk_common.skc_family == FAMILY_IPV6) {
-		bpf_probe_read_kernel(e->local, sizeof(e->local),
-				      &sk->__sk_common.skc_v6_rcv_saddr);
-		bpf_probe_read_kernel(e->remote, sizeof(e->remote), &sk->__sk_common.skc_v6_daddr);
-	} else {
-		map_ipv4(e->local, sk->__sk_common.skc_rcv_saddr);
-		map_ipv4(e->remote, sk->__sk_common.skc_daddr);
-	}
-	e->local_port = bpf_htons(sk->__sk_common.skc_num);
-	e->remote_port = sk->__sk_common.skc_dport;
-}
 
 /* A socket that was not accepted yet, or was closed by its program, has no file. */
 static __always_inline __u64 inode_of(struct sock *sk)
@@ -66,7 +23,6 @@ static __always_inline void read_kernel(struct record_entry *e, struct sock *sk)
 {
 	struct tcp_sock *tcp = bpf_skc_to_tcp_sock(sk);
 
-	e->netns = sk->__sk_common.skc_net.net->net_cookie;
 	e->state = sk->__sk_common.skc_state;
 	e->inode = inode_of(sk);
 	if (!tcp)
@@ -104,9 +60,9 @@ int record_sockets(struct bpf_iter__bpf_sk_storage_map *ctx)
 	struct sock *sk = ctx->sk;
 	struct record_entry e = {};
 
-	if (!s || !sk || sk->__sk_common.skc_state == STATE_CLOSE)
+	if (!s || !is_alive(sk))
 		return 0;
-	read_addresses(&e, sk);
+	read_ends(&e.ends, sk);
 	read_kernel(&e, sk);
 	e.flags = s->flags;
 	read_use(&e, s);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `ctxprop flows` tells of the socket at our end: compared with /proc and with what was sent."""
 import contextlib
+import json
 import os
 import platform
 import socket
@@ -182,6 +183,56 @@ def text():
         equal(line("-p").endswith(f"  server  {who}"), True, line("-p"))
         for part in (f" in:{len(GET)} out:0 exchanges:1 ino:{inode} ", f" cgroup:{cgroup_of(me)}"):
             equal(part in line("-e"), True, f"{part} in {line('-e')}")
+
+
+@contextlib.contextmanager
+def answering(ours, far, number):
+    """A thread of this process answers again and again."""
+    over = threading.Event()
+
+    def run():
+        found.append(threading.get_native_id())
+        while not over.wait(0.05):
+            far.call("send", number, GET.decode())
+            ours.recv(4096)
+            ours.sendall(OK)
+            far.call("read", number, len(OK))
+
+    found = []
+    thread_of_its_own = threading.Thread(target=run, daemon=True)
+    thread_of_its_own.start()
+    try:
+        yield found
+    finally:
+        over.set()
+        thread_of_its_own.join()
+
+
+@case
+def stacks():
+    """-k gathers the stacks of who sends, by file and function; without it nothing is gathered."""
+    with served(common().APP) as (far, number, ours):
+        ports = ours.getsockname()[1], ours.getpeername()[1]
+        with answering(ours, far, number) as threads:
+            rows = json.loads(common().agent.command("flows", "--json", "--stacks"))
+            lines = common().agent.command("flows", "-k").splitlines()
+        stack = next(row["stack"] for row in rows if (row["sport"], row["dport"]) == ports)
+        equal((stack["pid"], [stack["tid"]]), (os.getpid(), threads), "who sends")
+        first = stack["frames"][0]
+        equal(first["function"] in ("send", "__send") and first["module"] in open_files(), True,
+              f"where from: {first}")
+        at = next(i for i, line in enumerate(lines) if f":{ports[1]}  server" in line)
+        equal(f"pid={os.getpid()},tid={threads[0]}" in lines[at + 1], True, f"line {lines[at + 1]}")
+        equal(" send+0x" in lines[at + 2] or " __send+0x" in lines[at + 2], True,
+              f"line {lines[at + 2]}")
+        row = next(r for r in common().agent.flows() if (r["sport"], r["dport"]) == ports)
+        equal(row["stack"], None, "without -k")
+
+
+def open_files():
+    """Files that are mapped into this process."""
+    with open("/proc/self/maps", encoding="utf-8") as maps:
+        return {line.split(None, 5)[5].rstrip("\n") for line in maps if line.count(" /")}
 
 
 @case

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What stands at an address of a running program: file, place in it, function. */
+#ifndef CTXPROP_PLACE_H
+#define CTXPROP_PLACE_H
+
+#include <limits.h>
+#include <linux/types.h>
+
+#define PLACE_FUNCTION_MAX 256
+
+struct place {
+	char module[PATH_MAX]; /* path of the file, or how the kernel calls it: "[vdso]" */
+	__u64 offset;          /* in it */
+	char function[PLACE_FUNCTION_MAX]; /* empty: not known */
+	__u64 into;                        /* bytes from the beginning of the function */
+};
+
+/*
+ * Look an address of a process up. One that a call returns to may stand behind its function:
+ * `returns` is 1 for those. Returns 0, or -ENOENT when nothing is mapped there (any more).
+ */
+int place_find(__u32 tgid, __u64 address, int returns, struct place *ret_place);
+
+#endif
