@@ -96,12 +96,32 @@ static __always_inline void frame_look(struct frame *f)
 		f->line = f->window + met.line;
 }
 
+static __always_inline int frame_is_used_up(const struct frame *f)
+{
+	return f->at >= f->len;
+}
+
+/*
+ * The LF of the blank line that was met, if it is at hand: HTTP1_HEAD (or HTTP1_STOP) without a
+ * step of its own. For those to whom the place of the blank line means nothing, or nothing more.
+ */
+static __always_inline void frame_end_head(struct frame *f)
+{
+	struct http1_cursor c = {
+	    .window = f->s->window.byte, .i = f->at - f->window, .len = f->filled};
+
+	if (http1_empty(&c))
+		return;
+	f->event = http1_at_blank(f->http, &c);
+	f->at = f->place = f->window + c.i;
+}
+
 /* One step. Returns 1 when the payload is used up. */
 static __always_inline int frame_once(struct frame *f)
 {
 	__u64 body = http1_skippable(f->http);
 
-	if (f->at >= f->len)
+	if (frame_is_used_up(f))
 		return 1;
 	if (body)
 		frame_skip(f, body);

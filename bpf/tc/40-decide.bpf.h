@@ -314,21 +314,30 @@ static __always_inline void decide_value(struct outbound *o, const struct frame 
 	decide_note(o->flow, o->p->seq + frame->place, o->p->seq + frame->at);
 }
 
+/* The blank line of a head. */
+static __always_inline void decide_blank(struct outbound *o, struct frame *frame)
+{
+	/* While an Upgrade is unanswered nothing that follows is known to be HTTP. */
+	if (o->flow->flags & FLOW_AWAIT)
+		flow_make_opaque(o->flow, REASON_UPGRADED);
+	else if (!(frame->http->flags & HTTP1_CONNECT)) /* a tunnel, not a request */
+		decide(o, frame);
+	o->s->fields.count = o->s->fields.more = 0;
+	if (!(o->flow->flags & FLOW_OPAQUE))
+		frame_end_head(frame);
+}
+
 /* What an event of the framing comes to. Returns 0 to go on, 1 when the flow is opaque now. */
 static __always_inline int decide_event(struct outbound *o, struct frame *frame)
 {
+	if (frame->event == HTTP1_BLANK)
+		decide_blank(o, frame);
 	switch (frame->event) {
 	case HTTP1_VALUE:
 		if (!frame_takes_id(frame, &o->flow->id))
 			decide_value(o, frame);
 		return 0;
 	case HTTP1_BLANK:
-		/* While an Upgrade is unanswered nothing that follows is known to be HTTP. */
-		if (o->flow->flags & FLOW_AWAIT)
-			flow_make_opaque(o->flow, REASON_UPGRADED);
-		else if (!(frame->http->flags & HTTP1_CONNECT)) /* a tunnel, not a request */
-			decide(o, frame);
-		o->s->fields.count = o->s->fields.more = 0;
 		break;
 	case HTTP1_HEAD:
 		if (frame->http->flags & HTTP1_UPGRADE)
@@ -354,7 +363,8 @@ struct decide_loop {
 static long decide_step(__u32 i, struct decide_loop *loop)
 {
 	(void)i;
-	return frame_once(loop->frame) || decide_event(loop->o, loop->frame);
+	return frame_once(loop->frame) || decide_event(loop->o, loop->frame) ||
+	       frame_is_used_up(loop->frame);
 }
 
 /* Where the framing goes on in this packet; FRAME_NOWHERE: nothing in it is new. */

@@ -46,7 +46,7 @@ static long respond_step(__u32 i, struct response *r)
 	struct serving *s = &r->flow->serving;
 
 	(void)i;
-	if (r->frame.at >= r->frame.len)
+	if (frame_is_used_up(&r->frame))
 		return 1;
 	if (s->responses.state == HTTP1_AT_START && respond_begin(s)) {
 		r->lost = 1;
@@ -54,7 +54,9 @@ static long respond_step(__u32 i, struct response *r)
 	}
 	r->frame.event = HTTP1_NONE;
 	frame_once(&r->frame);
-	return respond_event(s, r->frame.event);
+	if (r->frame.event == HTTP1_BLANK)
+		frame_end_head(&r->frame);
+	return respond_event(s, r->frame.event) || frame_is_used_up(&r->frame);
 }
 
 /* The end of a response without body is due, with no further byte. */

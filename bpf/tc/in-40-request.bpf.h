@@ -326,7 +326,11 @@ static __always_inline int request_event(struct reading *r)
 static long request_step(__u32 i, struct reading *r)
 {
 	(void)i;
-	return frame_once(&r->frame) || request_event(r);
+	if (frame_once(&r->frame))
+		return 1;
+	if (r->frame.event == HTTP1_BLANK)
+		frame_end_head(&r->frame);
+	return request_event(r) || frame_is_used_up(&r->frame);
 }
 
 /*
