@@ -85,19 +85,18 @@ class Map:
                 return found
             found.append(key)
 
-    def values(self):
-        """Those values of an array that do not begin with a zero of 8 bytes, in one call."""
-        keys = ctypes.create_string_buffer(self.key_size * self.max_entries)
-        values = bytearray(self.value_size * self.max_entries)
+    def first_values(self, count):
+        """The first values of an array, in one call."""
+        keys = ctypes.create_string_buffer(self.key_size * count)
+        values = ctypes.create_string_buffer(self.value_size * count)
         last = ctypes.create_string_buffer(self.key_size)
-        at = ctypes.addressof(ctypes.c_char.from_buffer(values))
         with contextlib.suppress(FileNotFoundError):  # there are no more behind them
             bpf(LOOKUP_BATCH, struct.pack("QQQQIIQQ", 0, ctypes.addressof(last),
-                                          ctypes.addressof(keys), at, self.max_entries, self.fd,
-                                          0, 0))
-        first = memoryview(values).cast("Q")[::self.value_size // 8].tolist()
-        return [bytes(values[i * self.value_size:(i + 1) * self.value_size])
-                for i, word in enumerate(first) if word]
+                                          ctypes.addressof(keys), ctypes.addressof(values), count,
+                                          self.fd, 0, 0))
+        whole = values.raw
+        return [whole[at:at + self.value_size]
+                for at in range(0, self.value_size * count, self.value_size)]
 
     def next_key(self, key):
         last = ctypes.create_string_buffer(key, self.key_size) if key is not None else None
