@@ -71,7 +71,7 @@ static int take_netns(const struct orders *orders, const struct control_place *p
 	}
 }
 
-/* Editing must be off: how many connections of a namespace are shifted. */
+/* How many connections of a namespace are shifted. */
 static int count_shifted(const struct orders *orders, __u32 netns, unsigned long *ret_shifted)
 {
 	unsigned long total;
@@ -90,24 +90,38 @@ static int refuse_damage(unsigned long shifted, const struct control_place *plac
 	    place->device[0] ? "those over this device " : "");
 }
 
-static int detach_entered(const struct orders *orders, struct site *site,
-			  const struct control_place *place, struct policy_error *error)
+/* Would anything break? 0 or -errno with its text. */
+static int check_damage(const struct orders *orders, const struct site *site,
+			const struct control_place *place, struct policy_error *error)
 {
 	unsigned long shifted = 0;
 	int err = place->force ? 0 : count_shifted(orders, (__u32)site->cookie, &shifted);
 
-	if (!err && shifted)
-		return refuse_damage(shifted, place, error);
-	if (!err && place->device[0])
+	if (err)
+		return policy_fail(error, err, "the flow table: %s", strerror(-err));
+	return shifted ? refuse_damage(shifted, place, error) : 0;
+}
+
+static int detach_entered(const struct orders *orders, struct site *site,
+			  const struct control_place *place, struct policy_error *error)
+{
+	int err = check_damage(orders, site, place, error);
+
+	if (err)
+		return err;
+	if (place->device[0])
 		err = site_leave_device(site, place->device);
-	else if (!err)
+	else
 		err = sites_drop(orders->sites, site->cookie);
 	if (err == -ENODEV)
 		return policy_fail(error, err, "there is no device %s", place->device);
 	return err ? policy_fail(error, err, "%s", strerror(-err)) : 0;
 }
 
-/* Editing is off meanwhile, or another flow might get an offset. */
+/*
+ * Editing is off meanwhile, or another flow might get an offset: everywhere, but not for an order
+ * that is refused in any case.
+ */
 static int detach(const struct orders *orders, const struct control_place *place,
 		  struct policy_error *error)
 {
@@ -118,9 +132,12 @@ static int detach(const struct orders *orders, const struct control_place *place
 
 	if (!site)
 		return no_site(error);
-	control_set_paused(layer_dir, true);
-	err = detach_entered(orders, site, place, error);
-	control_set_paused(layer_dir, was_paused);
+	err = check_damage(orders, site, place, error);
+	if (!err) {
+		control_set_paused(layer_dir, true);
+		err = detach_entered(orders, site, place, error);
+		control_set_paused(layer_dir, was_paused);
+	}
 	sites_leave(orders->sites);
 	return err;
 }

@@ -40,6 +40,7 @@ PARTS = (
     Part("w3c", [*PYTHON, "tests/w3c/conformance.py", "--build", "build"], 300),
     Part("net", [*PYTHON, "tests/net/run.py", "--build", "build"], 600),
     Part("agent", [*PYTHON, "tests/net/test_agent.py"], 300),
+    Part("cluster", [*PYTHON, "tests/cluster/cluster.py", "--build", "build"], 300),
     Part("chaos", [*PYTHON, "tests/chaos/chaos.py", "--short"], 400),
     Part("life", [*PYTHON, "tests/chaos/chaos.py", "--life"], 300),
     Part("chaos itself", [*PYTHON, "tests/chaos/chaos.py", "--self-test"], 300),
