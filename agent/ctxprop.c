@@ -9,13 +9,13 @@
 #include "cmd/command.h"
 
 static const struct command commands[] = {
-    {"stats", "js", "What became of requests, flows and packets, by reason", command_stats, NULL},
-    {"flows", "jpeak", "The live connections, one line each", command_flows, NULL},
-    {"policy", "j", "The rules: which requests are touched, and how", command_policy,
+    {"stats", "s", "What became of requests, flows and packets, by reason", command_stats, NULL},
+    {"flows", "peak", "The live connections, one line each", command_flows, NULL},
+    {"policy", "", "The rules: which requests are touched, and how", command_policy,
      command_policy_usage},
-    {"set", "j", "Named sets of networks, for rules", command_set, command_set_usage},
+    {"set", "", "Named sets of networks, for rules", command_set, command_set_usage},
     {"monitor", "", "Changes of rules and sets, as they happen", command_monitor, NULL},
-    {"doctor", "j", "What ctxprop needs, has, and meets on this machine", command_doctor, NULL},
+    {"doctor", "", "What ctxprop needs, has, and meets on this machine", command_doctor, NULL},
     {"pause", "", "Stop editing; live connections stay translated", command_pause, NULL},
     {"resume", "", "Edit again", command_resume, NULL},
     {"attach", "", "Attach to a device, or in a network namespace, again", command_attach,
@@ -30,9 +30,12 @@ static const struct command commands[] = {
 enum { OPTION_VERSION = 256 };
 
 static const struct option options[] = {
-    {"help", no_argument, NULL, 'h'},        {"version", no_argument, NULL, OPTION_VERSION},
-    {"netns", required_argument, NULL, 'n'}, {"json", no_argument, NULL, 'j'},
-    {"statistics", no_argument, NULL, 's'},  {},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, OPTION_VERSION},
+    {"netns", required_argument, NULL, 'n'},
+    {"statistics", no_argument, NULL, 's'},
+    COMMAND_COMMON_OPTIONS,
+    {},
 };
 
 static void print_help(void)
@@ -42,8 +45,10 @@ static void print_help(void)
 		printf("  %-8s %s\n", commands[i].name, commands[i].summary);
 	printf("\n"
 	       "  -n, --netns   the network namespace to work in (default: this one)\n"
-	       "  -j, --json    print JSON (also behind a command that can)\n"
-	       "  -s, --statistics  show more (the same)\n"
+	       "  -j, --json    print JSON (this and the next may also stand behind a command)\n"
+	       "  -o, --oneline print one line for each thing\n"
+	       "  -c, --color[=WHEN]  always, auto (on a terminal: the default) or never\n"
+	       "  -s, --statistics  show more, where a command can\n"
 	       "  -h, --help    show this help, or that of a command\n"
 	       "      --version show the version\n");
 }
@@ -77,7 +82,8 @@ int main(int argc, char **argv)
 
 	log_capture_libbpf();
 	/* "+": the options of a command are its own. */
-	while ((option = getopt_long(argc, argv, "+hjsn:", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "+hsn:" COMMAND_COMMON_LETTERS, options, NULL)) !=
+	       -1) {
 		switch (option) {
 		case 'h':
 			print_help();
@@ -85,9 +91,6 @@ int main(int argc, char **argv)
 		case OPTION_VERSION:
 			printf("ctxprop %s\n", CTXPROP_VERSION);
 			return COMMAND_OK;
-		case 'j':
-			flags.json = true;
-			break;
 		case 's':
 			flags.statistics = true;
 			break;
@@ -95,8 +98,11 @@ int main(int argc, char **argv)
 			if (enter(optarg))
 				return COMMAND_REFUSED;
 			break;
-		default:
+		case '?':
 			return COMMAND_USAGE;
+		default:
+			if (command_common(&flags, option, optarg))
+				return COMMAND_USAGE;
 		}
 	}
 	return run(argc - optind, argv + optind, &flags);

@@ -47,12 +47,11 @@ _ctxprop_words() {
 
 _ctxprop_options() {
 	case $1 in
-	'') echo --netns --json --statistics --help --version ;;
-	stats) echo --json --statistics --help ;;
-	flows) echo --json --processes --extended --all --stacks --help ;;
-	policy | set | doctor) echo --json --help ;;
-	detach) echo --force --help ;;
-	*) echo --help ;;
+	'') echo --netns --json --oneline --color --statistics --help --version ;;
+	stats) echo --json --oneline --color --statistics --help ;;
+	flows) echo --json --oneline --color --processes --extended --all --stacks --help ;;
+	detach) echo --json --oneline --color --force --help ;;
+	*) echo --json --oneline --color --help ;;
 	esac
 }
 

@@ -11,14 +11,15 @@
 #include "cmd/command.h"
 #include "load/layout.h"
 
+static const struct option common[] = {COMMAND_COMMON_OPTIONS};
+#define COMMON (sizeof(common) / sizeof(common[0]))
+
 static const struct option known[] = {
-    {"json", no_argument, NULL, 'j'},     {"statistics", no_argument, NULL, 's'},
-    {"force", no_argument, NULL, 'f'},    {"processes", no_argument, NULL, 'p'},
-    {"extended", no_argument, NULL, 'e'}, {"all", no_argument, NULL, 'a'},
-    {"stacks", no_argument, NULL, 'k'},
+    {"statistics", no_argument, NULL, 's'}, {"force", no_argument, NULL, 'f'},
+    {"processes", no_argument, NULL, 'p'},  {"extended", no_argument, NULL, 'e'},
+    {"all", no_argument, NULL, 'a'},        {"stacks", no_argument, NULL, 'k'},
 };
 static const char *const meanings[] = {
-    "print JSON",
     "show the rows that are zero, too",
     "detach although connections will break",
     "show who reads and writes: process, thread, descriptor",
@@ -37,25 +38,38 @@ static void print_help(const struct command *command)
 	for (size_t i = 0; i < KNOWN; i++)
 		if (strchr(command->options, known[i].val))
 			printf("  -%c, --%-12s %s\n", known[i].val, known[i].name, meanings[i]);
+	printf("  -j, --%-12s print JSON\n", "json");
+	printf("  -o, --%-12s print one line for each thing\n", "oneline");
+	printf("  -c, --%-12s always, auto (on a terminal) or never\n", "color[=WHEN]");
 	printf("  -h, --%-12s show this help\n", "help");
 }
 
 /* The options that a command takes, in the form of getopt_long(). */
 static void choose_options(const struct command *command, struct option *ret, char *ret_letters)
 {
-	size_t used = 0;
+	size_t used = COMMON;
 
+	memcpy(ret, common, sizeof(common));
 	for (size_t i = 0; i < KNOWN; i++)
 		if (strchr(command->options, known[i].val))
 			ret[used++] = known[i];
 	ret[used++] = (struct option){"help", no_argument, NULL, 'h'};
 	ret[used] = (struct option){};
-	sprintf(ret_letters, "%sh", command->options);
+	sprintf(ret_letters, "%sh" COMMAND_COMMON_LETTERS, command->options);
+}
+
+int command_common(struct command_flags *flags, int letter, const char *word)
+{
+	flags->json |= letter == 'j';
+	flags->oneline |= letter == 'o';
+	if (letter == 'c' && colour_parse(word, &flags->colour))
+		return command_misused("--color: '%s': expected always, auto or never",
+				       word + (*word == '='));
+	return COMMAND_OK;
 }
 
 static void set_flag(struct command_flags *flags, int letter)
 {
-	flags->json |= letter == 'j';
 	flags->statistics |= letter == 's';
 	flags->force |= letter == 'f';
 	flags->processes |= letter == 'p';
@@ -74,14 +88,13 @@ static int run_here(const struct command *command, const struct command_flags *f
 		return command_refuse("this kernel does not tell network namespaces apart: %s",
 				      strerror(-err));
 	pins_name(cookie, &pins);
+	colour_set(flags->colour);
 	return command->run(&pins, flags);
 }
 
 /* Options that stood before the command: does it take them? */
 static int check_flags(const struct command *command, const struct command_flags *flags)
 {
-	if (flags->json && !strchr(command->options, 'j'))
-		return command_misused("%s: there is no --json", command->name);
 	if (flags->statistics && !strchr(command->options, 's'))
 		return command_misused("%s: there is no --statistics", command->name);
 	return COMMAND_OK;
@@ -89,13 +102,16 @@ static int check_flags(const struct command *command, const struct command_flags
 
 int command_run(const struct command *command, int argc, char **argv, struct command_flags *flags)
 {
-	struct option options[KNOWN + 2];
-	char letters[KNOWN + 2];
+	struct option options[COMMON + KNOWN + 2];
+	char letters[sizeof(COMMAND_COMMON_LETTERS) + KNOWN + 1], name[64];
 	int letter;
 
 	if (check_flags(command, flags))
 		return COMMAND_USAGE;
 	choose_options(command, options, letters);
+	/* What getopt_long() complains under. */
+	snprintf(name, sizeof(name), "ctxprop %s", command->name);
+	argv[0] = name;
 	optind = 0; /* glibc: begin anew, the main options were read before */
 	while ((letter = getopt_long(argc, argv, letters, options, NULL)) != -1) {
 		if (letter == 'h') {
@@ -103,6 +119,8 @@ int command_run(const struct command *command, int argc, char **argv, struct com
 			return COMMAND_OK;
 		}
 		if (letter == '?')
+			return COMMAND_USAGE;
+		if (command_common(flags, letter, optarg))
 			return COMMAND_USAGE;
 		set_flag(flags, letter);
 	}

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "cmd/colour.h"
 #include "load/pins.h"
 
 /* As iproute2: done, refused, wrong usage. */
@@ -13,7 +14,8 @@ enum command_exit { COMMAND_OK = 0, COMMAND_REFUSED = 1, COMMAND_USAGE = 2 };
 
 /* The options that subcommands know, of which each names the ones it takes, and its words. */
 struct command_flags {
-	bool json, statistics, force, processes, extended, all, stacks;
+	bool json, oneline, statistics, force, processes, extended, all, stacks;
+	enum colour_mode colour;
 	const char *name;         /* of the command */
 	const char *const *words; /* behind the name and the options */
 	size_t count;
@@ -21,7 +23,7 @@ struct command_flags {
 
 struct command {
 	const char *name;
-	const char *options; /* letters of those it takes: "js", "f" */
+	const char *options; /* letters of those it takes beside the common ones: "s", "f" */
 	const char *summary; /* one line */
 	int (*run)(const struct pins *pins, const struct command_flags *flags);
 	const char *usage; /* what its words may be, line by line; NULL: it takes none */
@@ -42,6 +44,17 @@ int command_monitor(const struct pins *pins, const struct command_flags *flags);
 /* What may stand behind these. */
 extern const char command_policy_usage[], command_set_usage[], command_attach_usage[],
     command_detach_usage[];
+
+/* The options that each of them takes, for getopt_long(): JSON, one line, colour. */
+#define COMMAND_COMMON_LETTERS "joc::"
+#define COMMAND_COMMON_OPTIONS                                                                     \
+	{"json", no_argument, NULL, 'j'}, {"oneline", no_argument, NULL, 'o'},                     \
+	{                                                                                          \
+		"color", optional_argument, NULL, 'c'                                              \
+	}
+
+/* One of these; `word` is its argument. COMMAND_OK, or COMMAND_USAGE after a complaint. */
+int command_common(struct command_flags *flags, int letter, const char *word);
 
 /*
  * Read a subcommand's options, on top of those in `flags`, and run it. Returns an exit code.

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "cmd/command.h"
+#include "cmd/json.h"
 #include "cmd/place.h"
 #include "load/control.h"
 #include "load/removal.h"
@@ -54,8 +55,13 @@ static int detach_locked(const struct pins *pins, const struct command_flags *fl
 
 	if (err && !flags->force)
 		return command_refuse("the flow table cannot be read: %s", strerror(-err));
-	if (flags->force || (!damage.shifted && !damage.unknown))
-		return command_remove_all(pins);
+	if (flags->force || (!damage.shifted && !damage.unknown)) {
+		int status = command_remove_all(pins);
+
+		return status == COMMAND_OK && flags->json
+			   ? json_print(json_pack("{sb}", "detached", 1))
+			   : status;
+	}
 	control_set_paused(pins->layer_dir, was_paused);
 	return refuse_damage(&damage);
 }

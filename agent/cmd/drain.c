@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "cmd/command.h"
+#include "cmd/json.h"
 #include "cmd/talk.h"
 #include "load/removal.h"
 
@@ -13,6 +14,7 @@
 struct progress {
 	unsigned long left, shown;
 	bool told; /* by the notification at hand */
+	bool json;
 };
 
 static void show(struct progress *progress, unsigned long left)
@@ -20,7 +22,10 @@ static void show(struct progress *progress, unsigned long left)
 	if (left == progress->shown)
 		return;
 	progress->shown = left;
-	printf("%lu connection%s left\n", left, left == 1 ? "" : "s");
+	if (progress->json)
+		json_print(json_pack("{sI}", "left", (json_int_t)left));
+	else
+		printf("%lu connection%s left\n", left, left == 1 ? "" : "s");
 	fflush(stdout);
 }
 
@@ -34,9 +39,9 @@ static int note_left(__u32 left, void *data)
 }
 
 /* Show the daemon's progress until its end. */
-static int watch(struct control_client *client)
+static int watch(struct control_client *client, bool json)
 {
-	struct progress progress = {};
+	struct progress progress = {.json = json};
 	struct policy_error error = {};
 	const struct control_visitor visitor = {
 	    .on_left = note_left, .data = &progress, .error = &error};
@@ -60,7 +65,7 @@ static int watch(struct control_client *client)
 	}
 }
 
-static int drain_by_daemon(void)
+static int drain_by_daemon(bool json)
 {
 	static const struct talk order = {.type = CONTROL_DRAIN};
 	struct control_client *client = NULL;
@@ -72,16 +77,16 @@ static int drain_by_daemon(void)
 				      err == -EPERM ? "only with CAP_NET_ADMIN" : strerror(-err));
 	status = talk_order(&order);
 	if (status == COMMAND_OK)
-		status = watch(client);
+		status = watch(client, json);
 	control_client_close(client);
 	return status;
 }
 
 /* Without a daemon: what is pinned for this namespace. */
-static int drain_pins(const struct pins *pins)
+static int drain_pins(const struct pins *pins, bool json)
 {
 	static const struct timespec second = {.tv_sec = 1};
-	struct progress progress = {};
+	struct progress progress = {.json = json};
 	struct damage damage;
 	int empty = 0;
 
@@ -107,10 +112,9 @@ int command_drain(const struct pins *pins, const struct command_flags *flags)
 {
 	_cleanup_close_ int lock = pins_lock_existing(pins);
 
-	(void)flags;
 	if (lock == -EWOULDBLOCK)
-		return drain_by_daemon();
+		return drain_by_daemon(flags->json);
 	if (lock < 0)
 		return command_refuse_pins(pins, lock);
-	return drain_pins(pins);
+	return drain_pins(pins, flags->json);
 }

@@ -59,13 +59,16 @@ static void print_flow(const struct listing *listing, const struct flow_key *key
 	const char *reason = reason_of(flow);
 
 	snprintf(state, sizeof(state), reason ? "%s(%s)" : "%s", state_of(flow), reason);
-	printf("%-22s %8u %8llu %10u %5u %9.1fs  %s  %s%s", state, flow->requests,
-	       (unsigned long long)flow->injected, table_offset(flow), table_edits(flow),
-	       idle_seconds(listing, flow), address_endpoint(src, key->src, key->sport),
-	       address_endpoint(dst, key->dst, key->dport),
-	       flow->flags & FLOW_SERVER      ? "  server"
-	       : flow->flags & FLOW_FORWARDED ? "  forwarded"
-					      : "");
+	colour_print(flow->flags & (FLOW_OPAQUE | FLOW_LEARN) ? COLOUR_CAUTION : COLOUR_GOOD,
+		     "%-22s", state);
+	printf(" %8u %8llu %10u %5u %9.1fs", flow->requests, (unsigned long long)flow->injected,
+	       table_offset(flow), table_edits(flow), idle_seconds(listing, flow));
+	colour_print(COLOUR_ADDRESS, "  %s  %s", address_endpoint(src, key->src, key->sport),
+		     address_endpoint(dst, key->dst, key->dport));
+	fputs(flow->flags & FLOW_SERVER      ? "  server"
+	      : flow->flags & FLOW_FORWARDED ? "  forwarded"
+					     : "",
+	      stdout);
 	if (!listing->netns)
 		printf("  netns:%x", key->netns);
 	flow_socket_print(told_find(&listing->sockets, key), listing->flags, listing->now_ns);
@@ -139,7 +142,7 @@ static int list_flows(int fd, struct listing *listing)
 
 	if (listing->flags->json)
 		listing->array = json_array();
-	else
+	else if (!listing->flags->oneline)
 		printf("%-22s %8s %8s %10s %5s %10s  %s\n", "STATE", "REQUESTS", "INJECTED",
 		       "OFFSET", "EDITS", "IDLE", "FROM  TO");
 	err = table_each(fd, list_flow, listing);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cmd/command.h"
+#include "cmd/json.h"
 #include "cmd/policy_show.h"
 #include "control/client.h"
 #include "control/prefix.h"
@@ -110,7 +111,76 @@ static void print_news(__u16 type, const struct news *news)
 	fflush(stdout);
 }
 
-static int listen_on(struct control_client *client)
+/* What happened, in one word. */
+static const char *event_of(__u16 type, const struct news *news)
+{
+	switch (type) {
+	case CONTROL_RULE_NEW:
+		return "rule";
+	case CONTROL_RULE_DELETE:
+		return "rule-deleted";
+	case CONTROL_SET_NEW:
+		return "set-added";
+	case CONTROL_SET_DELETE:
+		return news->has_set && news->set.count ? "set-deleted" : "set-flushed";
+	case CONTROL_RULE_FLUSH:
+		return "flushed";
+	case CONTROL_RESTORE:
+		return "restored";
+	case CONTROL_ATTACH:
+		return "attached";
+	case CONTROL_DETACH:
+		return "detached";
+	case CONTROL_DRAIN:
+		return !news->has_left ? "drain-given-up" : news->left ? "draining" : "drained";
+	default:
+		return NULL;
+	}
+}
+
+static void put_place(json_t *document, const struct control_place *place)
+{
+	char netns[2 * sizeof(place->netns) + 1];
+
+	snprintf(netns, sizeof(netns), "%llx", (unsigned long long)place->netns);
+	if (place->device[0])
+		json_object_set_new(document, "dev", json_string(place->device));
+	if (place->netns)
+		json_object_set_new(document, "netns", json_string(netns));
+}
+
+/* One document per line. */
+static void print_news_json(__u16 type, const struct news *news)
+{
+	const char *event = event_of(type, news);
+	json_t *document = event ? json_pack("{ss}", "event", event) : NULL;
+
+	if (!document)
+		return;
+	if (type == CONTROL_RULE_NEW && news->has_rule)
+		json_object_set_new(document, "rule", policy_rule_json(&news->rule, false));
+	if (type == CONTROL_RULE_DELETE && news->has_rule)
+		json_object_set_new(document, "prio", json_integer(news->rule.prio));
+	if (news->has_set)
+		json_object_set_new(document, "set", policy_set_json(&news->set));
+	if (news->has_place)
+		put_place(document, &news->place);
+	if (news->has_left)
+		json_object_set_new(document, "left", json_integer(news->left));
+	json_print(document);
+	fflush(stdout);
+}
+
+static void print_loss(const struct command_flags *flags)
+{
+	if (flags->json)
+		json_print(json_pack("{ss}", "event", "lost"));
+	else
+		printf("some news were lost\n");
+	fflush(stdout);
+}
+
+static int listen_on(struct control_client *client, const struct command_flags *flags)
 {
 	static struct news news;
 	struct policy_error error = {};
@@ -127,9 +197,11 @@ static int listen_on(struct control_client *client)
 		news.has_rule = news.has_set = news.has_place = news.has_left = false;
 		err = control_client_listen(client, &visitor, &type);
 		if (err == -ENOBUFS)
-			printf("some news were lost\n");
+			print_loss(flags);
 		else if (err)
 			return command_refuse("monitor: %s", error.text);
+		else if (flags->json)
+			print_news_json(type, &news);
 		else
 			print_news(type, &news);
 		if (ferror(stdout))
@@ -143,11 +215,10 @@ int command_monitor(const struct pins *pins, const struct command_flags *flags)
 	int err = control_client_open(true, &client), status;
 
 	(void)pins;
-	(void)flags;
 	if (err)
 		return command_refuse("monitor: %s",
 				      err == -EPERM ? "only with CAP_NET_ADMIN" : strerror(-err));
-	status = listen_on(client);
+	status = listen_on(client, flags);
 	control_client_close(client);
 	return status;
 }

@@ -27,6 +27,24 @@ const char command_policy_usage[] =
     "ACTION: inject, observe, restart, strip, skip; with dir in: accept, ignore\n"
     "NET: any, a network (10.0.0.0/8), a set's name; ! before it: all others\n";
 
+/* Print what `save` has gathered. */
+static int print_saved(const struct command_flags *flags, const struct policy *policy)
+{
+	json_t *sets, *rules;
+
+	if (!flags->json) {
+		policy_write(stdout, policy);
+		return COMMAND_OK;
+	}
+	sets = json_array();
+	rules = json_array();
+	for (size_t i = 0; i < policy->set_count; i++)
+		json_array_append_new(sets, policy_set_json(&policy->sets[i]));
+	for (size_t i = 0; i < policy->count; i++)
+		json_array_append_new(rules, policy_rule_json(&policy->rules[i], false));
+	return json_print(json_pack("{so, so}", "sets", sets, "rules", rules));
+}
+
 /* What the answer to a dump is gathered in. */
 struct gathering {
 	struct policy policy;
@@ -85,11 +103,10 @@ static int save(const struct command_flags *flags)
 	    .on_rule = keep_rule, .on_set = keep_set, .data = &gathering, .error = &error};
 	int status = talk(&sets, &visitor);
 
-	(void)flags;
 	if (status == COMMAND_OK)
 		status = talk(&rules, &visitor);
 	if (status == COMMAND_OK)
-		policy_write(stdout, &gathering.policy);
+		status = print_saved(flags, &gathering.policy);
 	policy_clear(&gathering.policy);
 	return status;
 }

@@ -1,15 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
+#include <string.h>
 
+#include "cmd/colour.h"
 #include "cmd/policy_show.h"
 #include "control/policy_text.h"
 #include "control/prefix.h"
 
+static enum colour colour_of_action(const char *word)
+{
+	if (!strcmp(word, action_text(POLICY_INJECT)) || !strcmp(word, action_text(POLICY_ACCEPT)))
+		return COLOUR_GOOD;
+	return !strcmp(word, action_text(POLICY_OBSERVE)) ? COLOUR_CAUTION : COLOUR_BAD;
+}
+
+/* By the word before it. */
+static enum colour colour_of(const char *key, const char *word)
+{
+	static const char *const ends[] = {"from", "to"}, *const names[] = {"dev", "cgroup",
+									    "host"};
+
+	if (!strcmp(key, "action"))
+		return colour_of_action(word);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (!strcmp(key, ends[i]))
+			return COLOUR_ADDRESS;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(key, names[i]))
+			return COLOUR_NAME;
+	return COLOUR_PLAIN;
+}
+
 void policy_show_rule(const struct policy_rule *rule, bool builtin)
 {
-	char text[POLICY_RULE_TEXT_MAX];
+	char text[POLICY_RULE_TEXT_MAX], *rest;
+	const char *key = "";
 
-	printf("%u:\t%s%s\n", rule->prio, rule_text(text, rule), builtin ? " # built in" : "");
+	rule_text(text, rule);
+	printf("%u:", rule->prio);
+	for (char *word = strtok_r(text, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+		putchar(*key ? ' ' : '\t');
+		colour_print(colour_of(key, word), "%s", word);
+		key = word;
+	}
+	printf("%s\n", builtin ? " # built in" : "");
 }
 
 static void add_text(json_t *object, const char *key, const char *value)

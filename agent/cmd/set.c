@@ -26,17 +26,24 @@ struct showing {
 	const char *name; /* only this one; NULL: all */
 	json_t *array;    /* NULL: text */
 	char last[POLICY_NAME_SIZE];
-	bool found;
+	bool found, oneline;
 };
 
 static void show_text(struct showing *showing, const struct policy_set *set)
 {
 	char text[POLICY_PREFIX_TEXT_MAX];
 
-	if (strcmp(showing->last, set->name) != 0)
-		printf("%s:\n", set->name);
-	for (size_t i = 0; i < set->count; i++)
-		printf("\t%s\n", prefix_text(text, &set->prefixes[i]));
+	if (strcmp(showing->last, set->name) != 0) {
+		if (showing->oneline && showing->last[0])
+			putchar('\n');
+		colour_print(COLOUR_NAME, "%s", set->name);
+		fputs(showing->oneline ? ":" : ":\n", stdout);
+	}
+	for (size_t i = 0; i < set->count; i++) {
+		putchar(showing->oneline ? ' ' : '\t');
+		colour_print(COLOUR_ADDRESS, "%s", prefix_text(text, &set->prefixes[i]));
+		fputs(showing->oneline ? "" : "\n", stdout);
+	}
 }
 
 static void show_json(const struct showing *showing, const struct policy_set *set)
@@ -70,7 +77,8 @@ static int show_set(const struct policy_set *set, void *data)
 static int show(const struct command_flags *flags, const char *name)
 {
 	static const struct talk ask = {.type = CONTROL_SET_GET, .flags = NLM_F_DUMP};
-	struct showing showing = {.name = name, .array = flags->json ? json_array() : NULL};
+	struct showing showing = {
+	    .name = name, .array = flags->json ? json_array() : NULL, .oneline = flags->oneline};
 	struct policy_error error = {};
 	const struct control_visitor visitor = {
 	    .on_set = show_set, .data = &showing, .error = &error};
@@ -80,6 +88,8 @@ static int show(const struct command_flags *flags, const char *name)
 		status = command_refuse("set: there is no set '%s'", name);
 	if (status == COMMAND_OK && flags->json)
 		return json_print(showing.array);
+	if (showing.oneline && showing.last[0])
+		putchar('\n');
 	json_decref(showing.array);
 	return status;
 }

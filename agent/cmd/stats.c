@@ -32,20 +32,23 @@ static int print_json(const struct counters *counters)
 	return json_print(groups);
 }
 
-static void print_group(const struct counters *counters, enum reason_group group, bool zeros)
+static void print_group(const struct counters *counters, enum reason_group group,
+			const struct command_flags *flags)
 {
-	bool titled = false;
+	bool titled = flags->oneline;
 
 	for (unsigned int reason = 0; reason < REASON_COUNT; reason++) {
 		const struct reason_row *row = reason_row(reason);
 		unsigned long long count = counters->count[reason];
 
-		if (row->group != group || (!count && !zeros))
+		if (row->group != group || (!count && !flags->statistics))
 			continue;
 		if (!titled)
 			printf("%s\n", reason_group_name(group));
 		titled = true;
-		printf("  %-18s %12llu  %s\n", row->name, count, row->text);
+		printf("%s ", flags->oneline ? reason_group_name(group) : " ");
+		colour_print(COLOUR_NAME, "%-18s", row->name);
+		printf(" %12llu  %s\n", count, row->text);
 	}
 }
 
@@ -63,6 +66,6 @@ int command_stats(const struct pins *pins, const struct command_flags *flags)
 	if (flags->json)
 		return print_json(&counters);
 	for (enum reason_group group = 0; group < REASON_GROUPS; group++)
-		print_group(&counters, group, flags->statistics);
+		print_group(&counters, group, flags);
 	return COMMAND_OK;
 }

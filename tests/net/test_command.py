@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the daemon tells the service manager, what it may do, and what `ctxprop doctor` finds."""
+import contextlib
 import json
 import os
+import pty
+import re
 import socket
 import tempfile
 
@@ -9,7 +12,12 @@ import cases
 from agent import Agent
 from cases import case, equal
 from lab import Lab
-from worlds import pair
+from worlds import common, pair
+
+# The words behind a command with which it says something; those that are not here need none.
+SAYING = {"policy": ((), ("show",), ("save",)), "set": ((), ("show",), ("near", "show"))}
+# Commands that end last, or do not end.
+APART = ("attach", "detach", "drain", "monitor")
 
 KEPT = {"net_admin": 12, "bpf": 39, "perfmon": 38, "sys_ptrace": 19, "dac_read_search": 2}
 SYS_ADMIN = 21
@@ -83,3 +91,120 @@ def service_manager():
         equal(manager.recv(100), b"READY=1", "at start")
         agent.stop()
         equal(manager.recv(100), b"STOPPING=1", "at the end")
+
+
+def ctxprop(world, *argv, env=None, **kw):
+    return world.app.run([f"{cases.BUILD}/ctxprop", *argv], check=False,
+                         env={**os.environ, **(env or {})}, **kw)
+
+
+def commands(world):
+    """The commands that --help lists."""
+    return re.findall(r"^  ([a-z]+) +[A-Z]", ctxprop(world, "--help").stdout, re.M)
+
+
+def document(world, *argv):
+    ended = ctxprop(world, *argv)
+    equal((ended.returncode, ended.stderr), (0, ""), f"ctxprop {' '.join(argv)}")
+    return json.loads(ended.stdout)
+
+
+@case
+def json_everywhere():
+    """-j before and behind every command that says something: JSON, the same in both places."""
+    with pair() as world:
+        ctxprop(world, "policy", "restore", input="set near add 10.0.0.0/8 fd00::/8\n"
+                "policy add to near action skip\n")
+        for command in commands(world):
+            for words in () if command in APART else SAYING.get(command, ((),)):
+                before = document(world, "-j", command, *words)
+                behind = document(world, command, *words, "--json")
+                equal(type(before), type(behind), command)
+        equal(document(world, "-j", "set", "near"),
+              [{"name": "near", "networks": ["10.0.0.0/8", "fd00::/8"]}], "a set")
+        saved = document(world, "-j", "policy", "save")
+        equal((len(saved["sets"]), len(saved["rules"])), (1, 1), "policy save")
+        equal((document(world, "pause", "-j"), document(world, "-j", "resume")),
+              ({"paused": True}, {"paused": False}), "pause and resume")
+        equal([json.loads(line) for line in ctxprop(world, "drain", "-j").stdout.splitlines()], [],
+              "drain, with nothing to wait for")
+        world.agent.stop()
+        world.agent.start()
+        world.agent.stop()
+        equal(document(world, "-j", "detach"), {"detached": True}, "detach")
+
+
+@case
+def one_line():
+    """-o: no headings, a line for each thing."""
+    world = common()
+    ctxprop(world, "policy", "restore",
+            input="set far add 10.0.0.0/8 fd00::/8\nset near add 192.168.0.0/16\n")
+    equal(ctxprop(world, "-o", "set").stdout, "far: 10.0.0.0/8 fd00::/8\nnear: 192.168.0.0/16\n",
+          "sets")
+    equal(ctxprop(world, "flows", "--oneline").stdout, "", "no flows")
+    for line in ctxprop(world, "-os", "stats").stdout.splitlines():
+        equal(re.fullmatch(r"\S+ \S+ +\d+  \S.*", line) is not None, True, line)
+
+
+@case
+def exit_statuses():
+    """0 for help, 2 for words that are wrong, 1 where there is nothing to ask; each says why."""
+    with pair(agent=False) as world:
+        for command in commands(world):
+            ended = ctxprop(world, command, "--help")
+            equal((ended.returncode, ended.stderr), (0, ""), f"{command} --help")
+            equal(ended.stdout.startswith(f"Usage: ctxprop {command} "), True, ended.stdout)
+            for wrong in (("--nonsense",), ("--color=blue",), ("nonsense", "nonsense")):
+                ended = ctxprop(world, command, *wrong)
+                equal((ended.returncode, ended.stdout), (2, ""), f"{command} {wrong}")
+                equal(re.match(rf"ctxprop( {command})?: ", ended.stderr) is not None, True,
+                      ended.stderr)
+            if command == "monitor":  # it waits for one
+                continue
+            ended = ctxprop(world, command)
+            equal(ended.returncode, 2 if command == "attach" else 1, f"{command} without a daemon")
+            equal(ended.stderr != "" or command == "doctor", True, f"{command} says nothing")
+        for wrong in ((), ("frobnicate",), ("-c=blue", "stats"), ("--nonsense", "stats")):
+            equal(ctxprop(world, *wrong).returncode, 2, f"ctxprop {wrong}")
+
+
+@contextlib.contextmanager
+def terminal():
+    """A terminal for the standard output of a command; gives a function that reads what it shows."""
+    def shown():
+        os.close(near)
+        data = b""
+        with contextlib.suppress(OSError):  # the other end is closed
+            while piece := os.read(far, 65536):
+                data += piece
+        return data.decode()
+
+    far, near = pty.openpty()
+    yield near, shown
+    os.close(far)
+
+
+def on_terminal(world, *argv, **env):
+    with terminal() as (near, shown):
+        world.app.spawn([f"{cases.BUILD}/ctxprop", *argv], stdout=near,
+                        env={**os.environ, "TERM": "xterm", **env}).wait(timeout=20)
+        return shown()
+
+
+@case
+def colours():
+    """Colours on a terminal, and nowhere else unless they are asked for; never in JSON."""
+    world = common()
+    plain = ctxprop(world, "policy").stdout
+    coloured = on_terminal(world, "policy")
+    equal("\033[32minject\033[0m" in coloured, True, coloured)
+    equal(re.sub(r"\033\[\d*m", "", coloured).replace("\r\n", "\n"), plain, "the same text")
+    for argv, env in ((("policy",), {"NO_COLOR": "1"}), (("policy",), {"TERM": "dumb"}),
+                      (("-c=never", "policy"), {}), (("policy", "--color=never"), {}),
+                      (("-j", "-c", "policy"), {})):
+        equal("\033" in on_terminal(world, *argv, **env), False, f"{argv} {env}")
+    for argv in (("-c", "policy"), ("policy", "--color=always"), ("-c=always", "-s", "stats"),
+                 ("doctor", "-c")):
+        equal("\033" in ctxprop(world, *argv).stdout, True, f"{argv} into a pipe")
+    equal("\033" in plain, False, "a pipe")

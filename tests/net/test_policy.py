@@ -419,12 +419,11 @@ def readers_who_do_not_read():
         equal(time.monotonic() - begin < 5, True, "in time")
 
 
-@case
-def monitor():
-    """What changes is told as it happens."""
+def told_by_monitor(*options):
+    """What `ctxprop monitor` says, line by line, while rules and sets change."""
     world = fresh()
-    listener = world.app.spawn([f"{cases.BUILD}/ctxprop", "monitor"], stdout=subprocess.PIPE,
-                               text=True)
+    listener = world.app.spawn([f"{cases.BUILD}/ctxprop", "monitor", *options],
+                               stdout=subprocess.PIPE, text=True)
     end = time.monotonic() + 5
     while time.monotonic() < end:  # until it listens
         if len(world.app.run(["ss", "-Hf", "netlink"]).stdout.split("ctxprop/")) > 1:
@@ -440,8 +439,25 @@ def monitor():
     restored(world)
     said = [listener.stdout.readline() for _ in range(6)]
     listener.terminate()
-    equal(said, ["set x add 10.0.0.0/8\n", "100:\tdir out to x action skip\n", "deleted 100\n",
-                 "set x flush\n", "flushed\n", "restored\n"], "what monitor says")
+    return said
+
+
+@case
+def monitor():
+    """What changes is told as it happens."""
+    equal(told_by_monitor(),
+          ["set x add 10.0.0.0/8\n", "100:\tdir out to x action skip\n", "deleted 100\n",
+           "set x flush\n", "flushed\n", "restored\n"], "what monitor says")
+
+
+@case
+def monitor_json():
+    """The same with -j: one document per line."""
+    told = [json.loads(line) for line in told_by_monitor("-j")]
+    equal([news["event"] for news in told],
+          ["set-added", "rule", "rule-deleted", "set-flushed", "flushed", "restored"], "events")
+    equal((told[0]["set"]["networks"], told[1]["rule"]["action"], told[2]["prio"]),
+          (["10.0.0.0/8"], "skip", 100), "what they say")
 
 
 @contextlib.contextmanager
