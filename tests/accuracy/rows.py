@@ -196,6 +196,6 @@ ROWS = (
         calls=(2, 3), asks="root"),
     Row("node-roots", "Node, clients without traceparent", (node(),), calls=(2, 3), pauses=NONE,
         asks="root"),
-    Row("request-id", "Python executor, forwards x-request-id",
-        (python("executor", COPY="x-truth,x-request-id"),), asks="id"),
+    Row("request-id", "Node, timers between read and call, forwards x-request-id",
+        (node(COPY="x-truth,x-request-id"),), modes="sp", asks="id"),
 )
