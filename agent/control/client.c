@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "control/client.h"
+#include "control/receive.h"
 
 #define ANSWER_SECONDS 10
 #define BUFFER         (4 * 1024 * 1024)
@@ -100,44 +101,21 @@ static int send_request(struct control_client *client, struct policy_error *erro
 	return policy_fail(error, err, "cannot be sent: %s", strerror(-err));
 }
 
-/* Did root send it? Anybody could sit on the daemon's port, or write to the group. */
-static bool is_from_root(struct msghdr *message)
-{
-	for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {
-		struct ucred who;
-
-		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_CREDENTIALS ||
-		    c->cmsg_len < CMSG_LEN(sizeof(who)))
-			continue;
-		memcpy(&who, CMSG_DATA(c), sizeof(who));
-		return !who.uid;
-	}
-	return false;
-}
-
 /* Receive one datagram of the daemon. Returns its size or -errno. */
 static ssize_t receive(struct control_client *client, struct policy_error *error)
 {
-	_Alignas(struct cmsghdr) char control[128];
-	struct sockaddr_nl from = {};
-	struct iovec bytes = {client->received, sizeof(client->received)};
-	struct msghdr message = {
-	    .msg_name = &from,
-	    .msg_namelen = sizeof(from),
-	    .msg_iov = &bytes,
-	    .msg_iovlen = 1,
-	    .msg_control = control,
-	    .msg_controllen = sizeof(control),
-	};
-	ssize_t size = recvmsg(mnl_socket_get_fd(client->nl), &message, 0);
+	struct control_sender sender;
+	ssize_t size = control_receive(mnl_socket_get_fd(client->nl), client->received,
+				       sizeof(client->received), 0, &sender);
 
-	if (size < 0 && errno == EAGAIN)
+	if (size == -EAGAIN)
 		return policy_fail(error, -ETIMEDOUT, "ctxpropd does not answer");
 	if (size < 0)
-		return policy_fail(error, -errno, "no answer: %s", strerror(errno));
-	if (message.msg_flags & MSG_TRUNC)
+		return policy_fail(error, (int)size, "no answer: %s", strerror((int)-size));
+	if (!sender.whole)
 		return policy_fail(error, -EMSGSIZE, "the answer is larger than expected");
-	if (from.nl_pid != CONTROL_PORT || !is_from_root(&message))
+	/* Anybody could sit on the daemon's port, or write to the group. */
+	if (sender.port != CONTROL_PORT || !sender.known || sender.uid)
 		return policy_fail(error, -EACCES,
 				   "what answers at the daemon's port does not belong to root");
 	return size;

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
+#include "control/receive.h"
 #include "control/server.h"
 
 #define RECEIVE_BUFFER    (4 * 1024 * 1024)
@@ -226,46 +227,20 @@ static void handle(struct control_server *server, struct control_peer *peer,
 		acknowledge(server, peer, request, err, &error);
 }
 
-/* The credentials that the kernel vouches for; false: none. */
-static bool read_credentials(struct msghdr *message, struct control_peer *ret)
-{
-	for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {
-		struct ucred who;
-
-		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_CREDENTIALS ||
-		    c->cmsg_len < CMSG_LEN(sizeof(who)))
-			continue;
-		memcpy(&who, CMSG_DATA(c), sizeof(who));
-		ret->uid = who.uid;
-		ret->gid = who.gid;
-		return true;
-	}
-	return false;
-}
-
 /* Receive one datagram. Returns its size, 0: nothing usable, -EAGAIN: no more. */
 static ssize_t receive(struct control_server *server, struct control_peer *ret_peer)
 {
-	_Alignas(struct cmsghdr) char control[128];
-	struct sockaddr_nl from = {};
-	struct iovec bytes = {server->received, sizeof(server->received)};
-	struct msghdr message = {
-	    .msg_name = &from,
-	    .msg_namelen = sizeof(from),
-	    .msg_iov = &bytes,
-	    .msg_iovlen = 1,
-	    .msg_control = control,
-	    .msg_controllen = sizeof(control),
-	};
-	ssize_t size = recvmsg(mnl_socket_get_fd(server->nl), &message, MSG_DONTWAIT);
+	struct control_sender sender;
+	ssize_t size = control_receive(mnl_socket_get_fd(server->nl), server->received,
+				       sizeof(server->received), MSG_DONTWAIT, &sender);
 
 	if (size < 0)
-		return errno == EAGAIN ? -EAGAIN : 0;
-	ret_peer->port = from.nl_pid;
-	if (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC) || message.msg_namelen != sizeof(from) ||
-	    !from.nl_pid || from.nl_groups || !read_credentials(&message, ret_peer))
-		return 0;
-	return size;
+		return size == -EAGAIN ? -EAGAIN : 0;
+	ret_peer->port = sender.port;
+	ret_peer->uid = sender.uid;
+	ret_peer->gid = sender.gid;
+	/* To its own port, and from one that can be answered. */
+	return sender.whole && sender.known && sender.port && !sender.groups ? size : 0;
 }
 
 void control_server_read(struct control_server *server)
