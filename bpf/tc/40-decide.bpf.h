@@ -363,8 +363,7 @@ struct decide_loop {
 static long decide_step(__u32 i, struct decide_loop *loop)
 {
 	(void)i;
-	return frame_once(loop->frame) || decide_event(loop->o, loop->frame) ||
-	       frame_is_used_up(loop->frame);
+	return frame_once(loop->frame) || decide_event(loop->o, loop->frame);
 }
 
 /* Where the framing goes on in this packet; FRAME_NOWHERE: nothing in it is new. */
