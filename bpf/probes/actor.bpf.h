@@ -23,6 +23,13 @@ static __always_inline void worker_current(struct actor *a)
 	a->kind = ACTOR_THREAD;
 }
 
+static __always_inline void actor_is_thread(struct actor *a)
+{
+	a->key.tid = (__u32)bpf_get_current_pid_tgid();
+	a->key.goroutine = 0;
+	a->kind = ACTOR_THREAD;
+}
+
 static __always_inline enum actor_kind actor_kind_of(enum runtime_worker who)
 {
 	if (who == RUNTIME_WORKER_THREAD)
@@ -59,8 +66,9 @@ static __always_inline void worker_reading(struct actor *a, const struct sock *s
 		a->loop = turn_begin(sk, &a->turn);
 	else
 		a->by = actor_evidence(runtime);
-	if (a->by == EVIDENCE_TASK)
-		turn_begin(sk, &a->turn);
+	/* A socket that blocks is read by a thread, whatever context that has entered. */
+	if (a->by == EVIDENCE_TASK && turn_begin(sk, &a->turn) == ACTOR_BLOCKS)
+		actor_is_thread(a);
 }
 
 /* The one that reads anything else, where Python's tasks are known. */

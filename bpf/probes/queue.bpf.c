@@ -20,26 +20,37 @@ static __always_inline struct queued *queued_lookup(__u32 tgid, __u64 address)
 	return bpf_map_lookup_elem(&queued, &at);
 }
 
-/* What is put in is for this request: the worker's, if that is certain. */
+/* Does the thread put back what it has taken out? Then the queue is marked. */
+static __always_inline int is_put_back(const struct worker *w, __u32 tgid, __u64 queue, __u64 item)
+{
+	struct process_address at = {.tgid = tgid, .address = queue};
+	struct queued lends = {.request = LENDS};
+
+	if (!queue_lends(w, queue, item))
+		return 0;
+	bpf_map_update_elem(&queued, &at, &lends, BPF_ANY);
+	return 1;
+}
+
+/*
+ * What is put in is for this request: that of the context, or of the thread, if it is certain. A
+ * loop's contexts work for what they are known to work for, and nothing else.
+ */
 static __always_inline __u64 request_put(const struct runtime *runtime,
 					 const struct worker_key *key, __u64 queue, __u64 item)
 {
-	struct process_address at = {.tgid = key->tgid, .address = queue};
-	struct queued lends = {.request = LENDS};
-	struct named named;
-	struct worker *w;
+	struct worker_key thread = {.tgid = key->tgid, .tid = (__u32)bpf_get_current_pid_tgid()};
+	struct worker *w = worker_lookup(&thread);
+	struct named named = {};
 
-	if (key->goroutine) {
+	if (w && is_put_back(w, key->tgid, queue, item))
+		return 0;
+	if (key->goroutine)
 		named = task_request(key, task_lookup(runtime, key));
+	if (named.request)
 		return named.doubtful ? 0 : named.request;
-	}
-	w = worker_lookup(key);
-	if (!w)
+	if (!w || (key->goroutine && w->turn.item))
 		return 0;
-	if (queue_lends(w, queue, item)) {
-		bpf_map_update_elem(&queued, &at, &lends, BPF_ANY);
-		return 0;
-	}
 	return queue_put(w, process_lookup(&key->tgid));
 }
 

@@ -103,6 +103,8 @@ ROWS = (
     Row("python-threads", "Python ThreadingHTTPServer", (python("threads"),)),
     Row("python-threads-more", "the same, calls from threads made for the request",
         (python("threads"),), modes="tp"),
+    Row("python-contexts", "the same, and a pool, in contexts (contextvars) of their own",
+        (python("threads", CONTEXTS="1"),), modes="sq"),
     Row("gunicorn-sync", "gunicorn, sync workers", (gunicorn("-w", "4"),)),
     Row("gunicorn-gthread", "gunicorn, gthread workers",
         (gunicorn("-w", "2", "-k", "gthread", "--threads", "8"),)),

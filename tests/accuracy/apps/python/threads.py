@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""threads.py ADDRESS PORT: ThreadingHTTPServer, a thread per connection."""
+"""threads.py ADDRESS PORT: ThreadingHTTPServer, a thread per connection.
+
+Environment: CONTEXTS (each thread works in a context inside a context).
+"""
+import contextvars
+import os
 import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -23,6 +28,13 @@ class Service(BaseHTTPRequestHandler):
 
 class Server(ThreadingHTTPServer):
     request_queue_size = 1024
+
+    def process_request_thread(self, *request):
+        work_on = super().process_request_thread
+        if "CONTEXTS" in os.environ:
+            contextvars.copy_context().run(contextvars.copy_context().run, work_on, *request)
+        else:
+            work_on(*request)
 
 
 def main(service):
