@@ -205,7 +205,7 @@ int elf_image_symbol(struct elf_image *image, const char *name, __u64 *ret_addre
 	for (int i = 0; data && gelf_getsym(data, i, &symbol); i++) {
 		const char *found = elf_strptr(image->elf, header.sh_link, symbol.st_name);
 
-		if (!found || strcmp(found, name) || symbol.st_shndx == SHN_UNDEF)
+		if (!found || strcmp(found, name) != 0 || symbol.st_shndx == SHN_UNDEF)
 			continue;
 		*ret_address = symbol.st_value;
 		return 0;

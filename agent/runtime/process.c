@@ -40,14 +40,17 @@ int process_load_bias(__u32 tgid, __u64 entry, __u64 *ret_bias)
 /* A line of /proc/PID/maps: is this the file's beginning? Returns its path, else NULL. */
 static const char *parse_mapping(char *line, const char *prefix, __u64 *ret_start)
 {
-	unsigned long start, offset;
-	char *path = strchr(line, '/'), *name = path ? strrchr(path, '/') : NULL;
+	char *path = strchr(line, '/'), *name = path ? strrchr(path, '/') : NULL, *rest;
+	const char *access;
 
-	if (!name || strncmp(name + 1, prefix, strlen(prefix)) ||
-	    sscanf(line, "%lx-%*x %*s %lx", &start, &offset) != 2 || offset)
+	if (!name || strncmp(name + 1, prefix, strlen(prefix)) != 0)
+		return NULL;
+	*ret_start = strtoul(line, &rest, 16); /* START-END ACCESS OFFSET ... */
+	access = strchr(rest, ' ');
+	rest = access ? strchr(access + 1, ' ') : NULL;
+	if (!rest || strtoul(rest, NULL, 16))
 		return NULL;
 	path[strcspn(path, "\n")] = '\0';
-	*ret_start = start;
 	return path;
 }
 

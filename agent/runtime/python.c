@@ -35,13 +35,13 @@ static const char *const prefixes[PYTHON_FILES] = {
 
 /* Methods that are watched in modules. */
 static const struct method {
-	enum python_file file;
 	const char *name;
+	enum python_file file;
 	enum python_probe probe;
 } methods[] = {
-    {PYTHON_ASYNCIO, "set_result", PYTHON_WOKEN}, {PYTHON_QUEUE, "put", PYTHON_PUT},
-    {PYTHON_QUEUE, "put_nowait", PYTHON_PUT},     {PYTHON_QUEUE, "get", PYTHON_GOT},
-    {PYTHON_QUEUE, "get_nowait", PYTHON_GOT},
+    {"set_result", PYTHON_ASYNCIO, PYTHON_WOKEN}, {"put", PYTHON_QUEUE, PYTHON_PUT},
+    {"put_nowait", PYTHON_QUEUE, PYTHON_PUT},     {"get", PYTHON_QUEUE, PYTHON_GOT},
+    {"get_nowait", PYTHON_QUEUE, PYTHON_GOT},
 };
 
 /* The image that sites are looked for in. */
