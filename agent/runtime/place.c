@@ -18,18 +18,34 @@ static void cleanup_file(FILE **file)
 		fclose(*file);
 }
 
-/* A line of /proc/PID/maps: does it cover the address? Then it says which file, and where. */
-static bool read_mapping(const char *line, __u64 address, struct place *ret)
+/* Behind so many words, and the blanks that follow them. */
+static char *behind(char *text, int words)
 {
-	unsigned long start, end, offset;
-	int path = 0;
+	for (int i = 0; i < words; i++) {
+		text += strspn(text, " ");
+		text += strcspn(text, " ");
+	}
+	return text + strspn(text, " ");
+}
 
-	if (sscanf(line, "%lx-%lx %*4s %lx %*s %*s %n", &start, &end, &offset, &path) != 3 ||
-	    !path || address < start || address >= end)
+/*
+ * A line of /proc/PID/maps: START-END RIGHTS OFFSET DEVICE INODE PATH. Does it cover the address?
+ * Then it says which file, and where.
+ */
+static bool read_mapping(char *line, __u64 address, struct place *ret)
+{
+	unsigned long start, end;
+	char *at;
+
+	start = strtoul(line, &at, 16);
+	end = *at == '-' ? strtoul(at + 1, &at, 16) : 0;
+	if (address < start || address >= end)
 		return false;
-	snprintf(ret->module, sizeof(ret->module), "%s", line[path] ? line + path : "[anonymous]");
-	ret->module[strcspn(ret->module, "\n")] = '\0';
-	ret->offset = address - start + offset;
+	at = behind(at, 1);
+	ret->offset = address - start + strtoul(at, &at, 16);
+	at = behind(at, 2);
+	at[strcspn(at, "\n")] = '\0';
+	snprintf(ret->module, sizeof(ret->module), "%s", *at ? at : "[anonymous]");
 	return true;
 }
 
