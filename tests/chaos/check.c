@@ -97,9 +97,26 @@ static enum verdict check_absent(enum expect expect, const char **ret_why)
 	return expect == EXPECT_AT_MOST ? VERDICT_SKIPPED : VERDICT_OK;
 }
 
+/* A rule says what becomes of a request's own header. */
+static enum verdict check_changed(const struct plan *plan, const struct report *report,
+				  enum expect expect, struct seen *seen, const char **ret_why)
+{
+	if (expect == EXPECT_STRIP)
+		return judge(report->count ? "a traceparent that was to be stripped" : NULL,
+			     VERDICT_DOUBLE, ret_why);
+	if (report->count != 1)
+		return judge("not exactly one traceparent", VERDICT_DOUBLE, ret_why);
+	if (plan->own && report->line_hash == plan->line_hash)
+		return judge("its own traceparent was not restarted", VERDICT_CORRUPT, ret_why);
+	return judge(check_value(report->value, seen), VERDICT_CORRUPT, ret_why);
+}
+
 static enum verdict check_headers(const struct plan *plan, const struct report *report,
 				  enum expect expect, struct seen *seen, const char **ret_why)
 {
+	if ((expect == EXPECT_STRIP || expect == EXPECT_RESTART) &&
+	    (plan->own || plan_is_eligible(plan)))
+		return check_changed(plan, report, expect, seen, ret_why);
 	if (plan->own)
 		return check_own(plan, report, ret_why);
 	if (!report->count)

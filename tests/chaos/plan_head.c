@@ -48,8 +48,11 @@ static const char *draw_method(struct plan *plan, struct rng *rng)
 	return method;
 }
 
-static void write_target(struct plan *plan, struct rng *rng, struct buffer *to)
+static void write_target(struct plan *plan, const struct settings *settings, struct rng *rng,
+			 struct buffer *to)
 {
+	size_t most = settings->head_max < TARGET_MAX ? settings->head_max : TARGET_MAX;
+
 	switch (rng_below(rng, 10)) {
 	case 0:
 		buffer_printf(to, "*");
@@ -62,21 +65,21 @@ static void write_target(struct plan *plan, struct rng *rng, struct buffer *to)
 		return;
 	case 3:
 		buffer_printf(to, "/");
-		add_text(rng, to, rng_below(rng, TARGET_MAX));
+		add_text(rng, to, rng_below(rng, most));
 		return;
 	default:
 		buffer_printf(to, "/r/%" PRIu64, plan->id);
 	}
 }
 
-static void write_start(struct plan *plan, struct rng *rng)
+static void write_start(struct plan *plan, const struct settings *settings, struct rng *rng)
 {
 	if (plan->stream == STREAM_CONNECT) {
 		buffer_printf(&plan->head, "CONNECT chaos.test:443 HTTP/1.1\r\n");
 		return;
 	}
 	buffer_printf(&plan->head, "%s ", draw_method(plan, rng));
-	write_target(plan, rng, &plan->head);
+	write_target(plan, settings, rng, &plan->head);
 	buffer_printf(&plan->head, " HTTP/1.%u\r\n", plan->is_http10 ? 0 : 1);
 }
 
@@ -142,15 +145,17 @@ static void add_decoy(struct rng *rng, struct lines *lines)
 	end_line(lines);
 }
 
-static void add_own(struct plan *plan, struct rng *rng, struct lines *lines)
+static void add_own(struct plan *plan, const struct settings *settings, struct rng *rng,
+		    struct lines *lines)
 {
+	bool changed = settings->expect == EXPECT_STRIP || settings->expect == EXPECT_RESTART;
 	static const char *const names[] = {"traceparent:", "Traceparent: ", "TRACEPARENT: \t",
 					    "TraceParent:  "};
 	static const char *const ends[] = {"\r\n", "\r\n", " \r\n", "\t \r\n"};
 	size_t start = lines->text.len;
 
 	plan->line_hash = HASH_EMPTY;
-	plan->own = plan->stream == STREAM_HTTP && rng_percent(rng, 10);
+	plan->own = plan->stream == STREAM_HTTP && rng_percent(rng, changed ? 60 : 10);
 	if (!plan->own)
 		return;
 	buffer_printf(&lines->text, "%s00-%016" PRIx64 "%016" PRIx64 "-%016" PRIx64 "-%02x%s",
@@ -235,7 +240,7 @@ void plan_head_write(struct plan *plan, const struct settings *settings, struct 
 			      TALK_PREFACE_LEN);
 		return;
 	}
-	write_start(plan, rng);
+	write_start(plan, settings, rng);
 	buffer_printf(&lines.text, "Host: chaos.test\r\n");
 	end_line(&lines);
 	ask_write(&plan->ask, &lines.text);
@@ -244,7 +249,7 @@ void plan_head_write(struct plan *plan, const struct settings *settings, struct 
 	draw_offer(plan, settings, rng);
 	add_connection(plan, &lines);
 	add_decoy(rng, &lines);
-	add_own(plan, rng, &lines);
+	add_own(plan, settings, rng, &lines);
 	add_padding(rng, &lines, draw_size(settings, rng));
 	write_lines(plan, &lines, rng);
 	buffer_free(&lines.text);

@@ -74,6 +74,10 @@ static void read_traceparent(const struct head *head, struct report *report)
 	report->line_hash = HASH_EMPTY;
 	while (head_next(head, &cursor, &field)) {
 		bool ours = field_is(&field, "traceparent");
+
+		/* What is left of one that was stripped. */
+		if (field_is(&field, "x-ctxprop-0") && !field.value_len)
+			continue;
 		uint64_t *hash = ours ? &report->line_hash : &report->head_hash;
 
 		*hash = hash_bytes(*hash, field.line, field.line_len);

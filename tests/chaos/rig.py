@@ -4,11 +4,13 @@ import json
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lab"))
 from agent import Agent  # noqa: E402
 from lab import Lab  # noqa: E402
+from rows import RULES  # noqa: E402
 
 PORT = 8080
 SERVER = {4: "10.98.2.2", 6: "fd98:2::2"}
@@ -40,6 +42,7 @@ class Rig:
         self.programs = self.build / "tests" / "chaos"
         self.server_options, self.link_options = server_options, link_options
         self.lab, self.link_process, self.agent = Lab("chaos"), None, None
+        self.policy = tempfile.NamedTemporaryFile("w", prefix="ctxprop-policy-")
 
     def __enter__(self):
         try:
@@ -122,7 +125,13 @@ class Rig:
 
     def start_agent(self):
         """The agent in the edge's namespace, ready."""
-        self.agent = Agent(self.edge, self.build)
+        options = []
+        if self.row.expect in RULES:
+            self.policy.write(f"policy add action {self.row.expect}\n"
+                              f"policy add dir forward action {self.row.expect}\n")
+            self.policy.flush()
+            options = ["--policy", self.policy.name]
+        self.agent = Agent(self.edge, self.build, *options)
         return self.agent
 
     def bodies(self):

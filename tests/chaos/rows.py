@@ -5,6 +5,10 @@ import itertools
 import random
 
 
+# Rows whose requests meet a rule with an action of this name.
+RULES = ("strip", "restart")
+
+
 @dataclasses.dataclass(frozen=True)
 class Row:
     """One combination. Percentages per packet on the wire, times in microseconds, sizes in bytes."""
@@ -28,7 +32,7 @@ class Row:
     bodies: int = 5_000_000
     connections: int = 32
     extra: tuple = ()          # further options of the client
-    expect: str = "one"        # what the agent owes: one, atmost
+    expect: str = "one"        # what the agent owes: one, atmost; strip, restart: by such a rule
 
     @property
     def name(self):
@@ -42,6 +46,7 @@ class Row:
         parts += [] if self.sack else ["nosack"]
         parts += [] if self.timestamps else ["nots"]
         parts += [] if self.cut == "mixed" else [f"cut-{self.cut}"]
+        parts += [self.expect] if self.expect in RULES else []
         parts += [option.lstrip("-") for option in self.extra]
         return " ".join(parts)
 
@@ -64,8 +69,21 @@ SHORT = (
     Row("gateway", 4, "new", "pass", loss=1, sack=False),
 )
 
+# Rules that change bytes in place. Heads that stand in one packet: what has left is not changed.
+IN_PLACE = (
+    Row("tun", 4, "keep", "segment", loss=3, reorder=5, duplicate=2, expect="restart", cut="whole",
+        extra=("--heads", "500")),
+    Row("tap", 6, "keep", "off", loss=2, reorder=5, sack=False, expect="strip", cut="whole",
+        extra=("--heads", "500")),
+    Row("gateway", 4, "keep", "pass", loss=2, reorder=5, expect="restart", cut="whole",
+        extra=("--heads", "500")),
+    Row("gateway", 6, "new", "off", loss=1, duplicate=3, expect="strip", cut="whole",
+        extra=("--heads", "500")),
+    Row("veth", 4, "keep", expect="restart", cut="whole", extra=("--heads", "500")),
+)
+
 # Rows beside the covering set, for what the factors do not say.
-SPECIAL = SHORT + (
+SPECIAL = SHORT + IN_PLACE + (
     Row("veth", 4, "keep", cut="bytes", mtu=1280, bodies=2000),
     Row("veth", 4, "pipeline", cut="whole"),
     # 64 deep and as long as they like: some are too deep, or too many, and go without

@@ -30,7 +30,8 @@ static const char usage[] =
     "  --plain               no upgrades, CONNECT or streams that are not HTTP\n"
     "  --post                only requests with a body\n"
     "  --expect EXPECT       none: no injected header; one: exactly one in each eligible request;\n"
-    "                        atmost: one or none (none)\n"
+    "                        atmost: one or none; strip: none in any; restart: one in each, and\n"
+    "                        never one that it brought (none)\n"
     "  --stuck SECONDS       a connection without progress for so long is stuck (20)\n"
     "  --fake WHAT           add headers as a right or faulty agent would, to test the client:\n"
     "                        one, missing, double, same, zero, malformed, override, misplaced\n"
@@ -81,7 +82,7 @@ static void resolve(struct settings *settings, const char *address, const char *
 }
 
 static const char *const modes[] = {"new", "keep", "pipeline"};
-static const char *const expects[] = {"none", "one", "atmost"};
+static const char *const expects[] = {"none", "one", "atmost", "strip", "restart"};
 static const char *const cuts[] = {"whole", "head", "two", "pieces", "bytes", "mixed"};
 static const char *const fakes[] = {"none", "one",       "missing",  "double",   "same",
 				    "zero", "malformed", "override", "misplaced"};
@@ -177,7 +178,7 @@ static void apply(struct settings *settings, int option, const char *name, const
 		settings->cut = (enum cut)by_name(name, value, cuts, 6);
 		break;
 	case OPTION_EXPECT:
-		settings->expect = (enum expect)by_name(name, value, expects, 3);
+		settings->expect = (enum expect)by_name(name, value, expects, 5);
 		break;
 	case OPTION_FAKE:
 		settings->fake = (enum fake)by_name(name, value, fakes, 9);

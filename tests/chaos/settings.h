@@ -9,8 +9,11 @@
 
 #define DEPTH_MAX 64
 
-/* How many injected headers a request may have that brought none itself. */
-enum expect { EXPECT_NONE, EXPECT_ONE, EXPECT_AT_MOST };
+/*
+ * How many injected headers a request may have that brought none itself; with the last two also
+ * those that did bring one lose it, or get another value for it.
+ */
+enum expect { EXPECT_NONE, EXPECT_ONE, EXPECT_AT_MOST, EXPECT_STRIP, EXPECT_RESTART };
 
 /* How requests follow each other on a connection. */
 enum mode { MODE_NEW, MODE_KEEP, MODE_PIPELINE };
