@@ -151,9 +151,9 @@ static inline int start_is_trusted(const struct start *start)
 /* Where things stand in Python's objects, in all versions that are supported. */
 #define PYTHON_CONTEXT_BEFORE 16 /* PyContext.ctx_prev: who was current when it was entered */
 #define PYTHON_FUTURE_CONTEXT 32 /* FutureObj.fut_context0: of the first one that waits */
-
-#define PYTHON_FUTURE_WAITER 24 /* FutureObj.fut_callback0: a function of that one */
-#define PYTHON_FUNCTION_SELF 24 /* PyCFunctionObject.m_self: of a task's, the task */
+#define PYTHON_FUTURE_WAITER  24 /* FutureObj.fut_callback0: a function of that one */
+#define PYTHON_FUNCTION_SELF  24 /* PyCFunctionObject.m_self: of a task's, the task */
+#define PYTHON_WAKEUP_TASK    16 /* TaskWakeupMethWrapper.ww_task: before 3.10 instead of that */
 
 enum task_flags {
 	TASK_MADE = 1 << 0,   /* who made it worked for the request */
