@@ -70,7 +70,7 @@ static int look_at(const struct netns_way *way, void *data)
 {
 	struct search *search = data;
 	struct search_declined *declined;
-	ino_t inode;
+	ino_t inode = 0;
 	int err;
 
 	if (!wanted_has(search->wanted, way))
@@ -116,7 +116,7 @@ struct other_way {
 static int is_way_to(const struct netns_way *way, void *data)
 {
 	const struct other_way *other = data;
-	ino_t inode;
+	ino_t inode = 0;
 	_cleanup_close_ int fd = search_open(way->path, &inode);
 
 	if (fd < 0 || inode != other->inode)
@@ -128,7 +128,7 @@ static int is_way_to(const struct netns_way *way, void *data)
 int search_reopen(ino_t inode, char *path)
 {
 	struct other_way other = {inode, path};
-	ino_t found;
+	ino_t found = 0;
 	_cleanup_close_ int fd = search_open(path, &found);
 
 	if (fd >= 0 && found == inode)

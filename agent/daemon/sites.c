@@ -62,7 +62,7 @@ int sites_enter_fd(struct sites *sites, int fd, __u64 *ret_cookie)
 
 int sites_enter_known(struct sites *sites, struct site *site)
 {
-	__u64 cookie;
+	__u64 cookie = 0;
 	int err;
 
 	if (!site->inode)
@@ -87,7 +87,7 @@ int sites_enter(struct sites *sites, __u32 netns)
 /* Room for one more, which is not counted yet; NULL: no memory. */
 static struct site *make_room(struct sites *sites)
 {
-	struct site **table = reallocarray(sites->table, sites->count + 1, sizeof(*table));
+	struct site **table = reallocarray(sites->table, sites->count + 1, sizeof(struct site *));
 	struct site *site = calloc(1, sizeof(*site));
 
 	if (table)

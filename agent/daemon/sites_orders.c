@@ -26,8 +26,8 @@ static int meet_if_taken(const struct netns_way *way, void *data)
 	struct cookie_search *search = data;
 	struct sites *sites = search->sites;
 	char name[COOKIE_TEXT_MAX];
-	__u64 cookie;
-	ino_t inode;
+	__u64 cookie = 0;
+	ino_t inode = 0;
 	_cleanup_close_ int fd = search_open(way->path, &inode);
 
 	if (fd < 0 || sites_know(inode, sites) || sites_enter_fd(sites, fd, &cookie))

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "daemon/upkeep.h"
 #include "flows/gc.h"
+#include "load/node_sweep.h"
 
 #define SUMMARY_INTERVAL_NS (10 * NS_PER_SECOND)
 #define NS_PER_MS           (NS_PER_SECOND / 1000)
@@ -64,6 +65,17 @@ static void collect(struct upkeep *upkeep, __u64 now_ns)
 		log_info("removed %lu dead flows of %lu", result.removed, result.total);
 }
 
+/* Where nothing is followed there is nothing. */
+static void sweep_node(void)
+{
+	int removed = node_sweep();
+
+	if (removed > 0)
+		log_info("removed what was known of processes that are gone: %d entries", removed);
+	else if (removed < 0)
+		log_debug("looking for processes that are gone: %s", strerror(-removed));
+}
+
 /* A crowded table is looked at with each summary. */
 static void summarise(struct upkeep *upkeep, __u64 now_ns)
 {
@@ -82,8 +94,10 @@ int upkeep_do(struct upkeep *upkeep)
 
 	if (now_ns >= upkeep->next_summary_ns)
 		summarise(upkeep, now_ns);
-	if (now_ns >= upkeep->next_gc_ns)
+	if (now_ns >= upkeep->next_gc_ns) {
 		collect(upkeep, now_ns);
+		sweep_node();
+	}
 	next_ns = upkeep->next_summary_ns < upkeep->next_gc_ns ? upkeep->next_summary_ns
 							       : upkeep->next_gc_ns;
 	/* Rounded up, so that it is due when the wait ends. */

@@ -5,11 +5,14 @@ import contextlib
 import os
 import signal
 import socket
+import struct
+import subprocess
 import threading
 import time
 
 import bpf_map
 import cases
+import following
 from agent import Agent
 from cases import case, equal
 from lab import BPFFS, Lab, own_pins, sh
@@ -352,3 +355,24 @@ def pin_of_the_same_shape():
                     world.stop_server()
                 equal(pinned.get(foreign), b"\5" * 24, "another writer's entry")
         equal(shape(PIN), before, "the pin")
+
+
+@case
+def processes_that_are_gone():
+    """What the probes missed of a process that is gone is removed; a living one keeps its entries."""
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    with Lab("swept") as lab:
+        host = lab.host("node")
+        Agent(host, cases.BUILD, "--gc-interval", "1")
+        with following.node_map("processes") as processes, \
+                following.node_map("workers") as workers:
+            for pid in (gone.pid, os.getpid()):
+                processes.set(struct.pack("I", pid), bytes(processes.value_size))
+                workers.set(struct.pack("IIQ", pid, pid, 0), bytes(workers.value_size))
+
+            def kept():
+                return [[pid for pid in (gone.pid, os.getpid())
+                         if any(struct.unpack_from("I", key)[0] == pid for key in table.keys())]
+                        for table in (processes, workers)]
+            wait_for(lambda: kept() == [[os.getpid()]] * 2, "entries of the living one", kept)
