@@ -49,6 +49,7 @@ def measure(rig, short):
     if "inject" in rig.arms:
         measured.times = bench.bpf_times()
         measured.many_flows = bench.many_flows()
+        measured.many_rules = bench.many_rules()
         measured.agent = bench.agent_paced(2 if short else 5)
     if "follow" in rig.arms:
         measured.follow = bench.follow_times()

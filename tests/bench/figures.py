@@ -23,6 +23,7 @@ class Measured:
     times: dict = dataclasses.field(default_factory=dict)  # {load name: [(empty, agent's)]}
     follow: list = dataclasses.field(default_factory=list)  # [(empty, agents' and probes')]
     many_flows: list | None = None  # [(empty, few, many)]
+    many_rules: list | None = None  # [(empty, one, many)]
     agent: tuple | None = None  # (MiB, percent of a core)
 
 
@@ -132,6 +133,8 @@ def inject_values(measured, small):
         "bpf_ack": spread([t.in_ns for t in net(measured.times[LONG_POST.name])]),
         "many_flows": spread([many.less(empty).packet_ns / few.less(empty).packet_ns
                               for empty, few, many in measured.many_flows]),
+        "many_rules": spread([many.less(empty).request_ns / one.less(empty).request_ns
+                              for empty, one, many in measured.many_rules]),
         "memory": (measured.agent[0],) * 3,
         "agent_cpu": (measured.agent[1],) * 3,
     }

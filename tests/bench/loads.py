@@ -20,11 +20,12 @@ class Load:
 
 
 SMALL = Load("small", "200-byte GET, keep-alive")
+NEW = Load("new", "200-byte GET, new connection", connections=16, reconnect=True)
 # 1400 + 70 bytes do not fit the 1448 that one segment carries.
 EDGE = Load("edge", "1400-byte GET (MTU edge)", head=1400)
 LOADS = (
     SMALL,
-    Load("new", "200-byte GET, new connection", connections=16, reconnect=True),
+    NEW,
     EDGE,
     Load("post", "64 KB POST", body=65536),
     Load("pipelined", "200-byte GET, pipelined x8", pipeline=8),

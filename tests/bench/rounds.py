@@ -5,14 +5,14 @@ import json
 import time
 
 import bpf
-from loads import HEADER_BYTES, LOADS, LONG_POST, SMALL, Client
+from loads import HEADER_BYTES, LOADS, LONG_POST, NEW, SMALL, Client
 from machine import idle_us, resident_kib, run_time_us, softirqd_pids
 from rig import BULK_PORT, PORT
 
 ONE_HEADER = {"none": 0, "idle": 0, "inject": 1, "follow": 1, "skmsg": 1, "nginx": 1, "haproxy": 1}
 BULK_BYTES = "1G"
 PACKETS_BYTES = "64M"  # about as long, packet by packet
-MANY_FLOWS = 100_000
+MANY_FLOWS, MANY_RULES = 100_000, 1000
 PACED_RATE = 10_000
 
 
@@ -224,6 +224,31 @@ class Bench:
         client.close()
         plain.close()
         return samples
+
+    def many_rules(self):
+        """[(an empty program's, the agent's with one rule, with MANY_RULES) BpfSample], where each
+        request has a connection of its own, for which the rules are asked."""
+        self.progress("many rules")
+        client, plain = (self.client(NEW, self.rig.arms[name]) for name in ("inject", "none"))
+        works = [lambda who=who: who.run(self.milliseconds)["requests"] for who in (plain, client)]
+        samples = []
+        with bpf.Statistics(), self.rig.empty_programs() as empty:
+            for _ in range(self.rounds):
+                self.set_rules(1)
+                pair = self.bpf_pair(empty, works)
+                self.set_rules(MANY_RULES)
+                samples.append((*pair, self.bpf_sample(self.rig.objects.programs, works[1])))
+        self.set_rules(0)
+        client.close()
+        plain.close()
+        return samples
+
+    def set_rules(self, count):
+        """So many rules, of which none fits the bench's requests."""
+        rules = (f"policy add prio {i + 1} to 10.{200 + i // 250}.{i % 250}.0/24 port {i + 1} "
+                 "action skip\n" for i in range(count))
+        self.rig.arms["inject"].host.run([self.rig.build / "ctxprop", "policy", "restore"],
+                                         input="".join(rules))
 
     def invent_flows(self, what):
         self.rig.upstream.run([self.rig.build / "bench_flows", what,
