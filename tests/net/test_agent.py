@@ -466,7 +466,7 @@ def case_words(bench):
         done = daemon(*argv)
         bench.check(done.returncode == 2 and done.stderr, f"ctxpropd {' '.join(argv)}: exit 2",
                     done.stderr)
-    for argv in ([], ["bogus"], ["stats", "-x"], ["flows", "more"], ["detach", "-j"]):
+    for argv in ([], ["bogus"], ["stats", "-x"], ["flows", "more"], ["detach", "--nonsense"]):
         done = command(*argv)
         bench.check(done.returncode == 2 and done.stderr, f"ctxprop {' '.join(argv)}: exit 2",
                     done.stderr)
