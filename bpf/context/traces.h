@@ -13,7 +13,7 @@
 
 /* Both ids as traceparent has them. A thread that works on no request has no entry. */
 struct traces_ctx {
-	__u8 trace_id[16];
+	__u8 trace_id[16] __attribute__((aligned(8)));
 	__u8 span_id[8];
 };
 _Static_assert(sizeof(struct traces_ctx) == 24, "traces_ctx is read by others");
@@ -23,7 +23,7 @@ static inline __u64 traces_ctx_span(const struct traces_ctx *shown)
 {
 	__u64 id;
 
-	__builtin_memcpy(&id, __builtin_assume_aligned(shown->span_id, sizeof(id)), sizeof(id));
+	__builtin_memcpy(&id, shown->span_id, sizeof(id));
 	return id;
 }
 
