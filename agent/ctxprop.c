@@ -11,7 +11,7 @@
 static const struct command commands[] = {
     {"stats", "s", "What became of requests, flows and packets, by reason", command_stats, NULL},
     {"flows", "peak", "The live connections, one line each", command_flows, NULL},
-    {"policy", "", "The rules: which requests are touched, and how", command_policy,
+    {"policy", "s", "The rules: which requests are touched, and how", command_policy,
      command_policy_usage},
     {"set", "", "Named sets of networks, for rules", command_set, command_set_usage},
     {"monitor", "", "Changes of rules and sets, as they happen", command_monitor, NULL},

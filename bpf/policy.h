@@ -47,11 +47,23 @@ struct policy_verdict {
 	__u64
 	    unsampled; /* a new trace is sampled unless its 56 random bits are below this number */
 	__u32 prio;
-	__u8 action; /* enum policy_action */
-	__u8 flags;  /* enum policy_verdict_flags */
-	__u8 reserved[2];
+	__u8 action;   /* enum policy_action */
+	__u8 flags;    /* enum policy_verdict_flags */
+	__u16 counter; /* of the requests that it decides: below POLICY_COUNTERS */
 };
 _Static_assert(sizeof(struct policy_verdict) == 16, "policy_verdict is shared");
+
+/*
+ * Counters of requests. The first ones, by enum policy_dir, belong to the built-in rules. The
+ * others are given to rules as these are made, and there are enough for those of two policies: one
+ * that begins to hold takes none that the one before may still be counting in.
+ */
+#define POLICY_COUNTERS (2 * POLICY_RULES_MAX)
+
+/* What rule each counter belongs to, by a number made of all that it says; 0: to none. */
+struct policy_owners {
+	__u64 rule[POLICY_COUNTERS];
+};
 
 enum policy_dimension {
 	POLICY_FROM,   /* address of the client; IPv4 as ::ffff:a.b.c.d */

@@ -48,7 +48,7 @@ _ctxprop_words() {
 _ctxprop_options() {
 	case $1 in
 	'') echo --netns --json --oneline --color --statistics --help --version ;;
-	stats) echo --json --oneline --color --statistics --help ;;
+	stats | policy) echo --json --oneline --color --statistics --help ;;
 	flows) echo --json --oneline --color --processes --extended --all --stacks --help ;;
 	detach) echo --json --oneline --color --force --help ;;
 	*) echo --json --oneline --color --help ;;

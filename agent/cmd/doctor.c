@@ -69,12 +69,12 @@ static void examine_hooks(struct findings *findings)
 	}
 }
 
-static int count_rule(const struct policy_rule *rule, bool builtin, void *data)
+static int count_rule(const struct policy_rule *rule, const struct control_about *about, void *data)
 {
 	unsigned int *count = data;
 
 	(void)rule;
-	*count += !builtin;
+	*count += !about->builtin;
 	return 0;
 }
 

@@ -19,11 +19,11 @@ struct news {
 	bool has_rule, has_set, has_place, has_left;
 };
 
-static int note_rule(const struct policy_rule *rule, bool builtin, void *data)
+static int note_rule(const struct policy_rule *rule, const struct control_about *about, void *data)
 {
 	struct news *news = data;
 
-	(void)builtin;
+	(void)about;
 	news->rule = *rule;
 	news->has_rule = true;
 	return 0;
@@ -89,6 +89,7 @@ static void print_news(__u16 type, const struct news *news)
 {
 	if (type == CONTROL_RULE_NEW && news->has_rule) {
 		policy_show_rule(&news->rule, false);
+		putchar('\n');
 	} else if (type == CONTROL_RULE_DELETE && news->has_rule) {
 		printf("deleted %u\n", news->rule.prio);
 	} else if (type == CONTROL_SET_NEW && news->has_set) {

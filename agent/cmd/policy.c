@@ -12,7 +12,8 @@
 #include "control/policy_text.h"
 
 const char command_policy_usage[] =
-    "  policy [show]            all rules, in their order: the first that fits decides\n"
+    "  policy [show]            all rules, in their order: the first that fits decides;\n"
+    "                           -s: and how many requests each of them has decided\n"
     "  policy add RULE          a new rule; without prio behind all others\n"
     "  policy replace RULE      the same, also in place of the rule of its prio\n"
     "  policy del prio N\n"
@@ -41,7 +42,7 @@ static int print_saved(const struct command_flags *flags, const struct policy *p
 	for (size_t i = 0; i < policy->set_count; i++)
 		json_array_append_new(sets, policy_set_json(&policy->sets[i]));
 	for (size_t i = 0; i < policy->count; i++)
-		json_array_append_new(rules, policy_rule_json(&policy->rules[i], false));
+		json_array_append_new(rules, policy_rule_json(&policy->rules[i], NULL));
 	return json_print(json_pack("{so, so}", "sets", sets, "rules", rules));
 }
 
@@ -49,23 +50,35 @@ static int print_saved(const struct command_flags *flags, const struct policy *p
 struct gathering {
 	struct policy policy;
 	json_t *array; /* NULL: text */
+	const struct command_flags *flags;
 };
 
-static int gather_rule(const struct policy_rule *rule, bool builtin, void *data)
+static int gather_rule(const struct policy_rule *rule, const struct control_about *about,
+		       void *data)
 {
 	struct gathering *gathering = data;
 
-	if (gathering->array)
-		json_array_append_new(gathering->array, policy_rule_json(rule, builtin));
-	else
-		policy_show_rule(rule, builtin);
+	json_t *object;
+
+	if (!gathering->array) {
+		policy_show_rule(rule, about->builtin);
+		if (gathering->flags->statistics)
+			printf(gathering->flags->oneline ? " hits %llu" : "\n\thits %llu",
+			       (unsigned long long)about->hits);
+		putchar('\n');
+		return 0;
+	}
+	object = policy_rule_json(rule, about->builtin);
+	if (gathering->flags->statistics)
+		json_object_set_new(object, "hits", json_integer((json_int_t)about->hits));
+	json_array_append_new(gathering->array, object);
 	return 0;
 }
 
 static int show(const struct command_flags *flags)
 {
 	static const struct talk ask = {.type = CONTROL_RULE_GET, .flags = NLM_F_DUMP};
-	struct gathering gathering = {.array = flags->json ? json_array() : NULL};
+	struct gathering gathering = {.array = flags->json ? json_array() : NULL, .flags = flags};
 	struct policy_error error = {};
 	const struct control_visitor visitor = {
 	    .on_rule = gather_rule, .data = &gathering, .error = &error};
@@ -77,12 +90,14 @@ static int show(const struct command_flags *flags)
 	return status;
 }
 
-static int keep_rule(const struct policy_rule *rule, bool builtin, void *data)
+static int keep_rule(const struct policy_rule *rule, const struct control_about *about, void *data)
 {
 	struct gathering *gathering = data;
 	struct policy_error error;
 
-	return builtin ? 0 : policy_put_rule(&gathering->policy, rule, POLICY_PUT_EITHER, &error);
+	return about->builtin
+		   ? 0
+		   : policy_put_rule(&gathering->policy, rule, POLICY_PUT_EITHER, &error);
 }
 
 static int keep_set(const struct policy_set *set, void *data)

@@ -43,7 +43,7 @@ void policy_show_rule(const struct policy_rule *rule, bool builtin)
 		colour_print(colour_of(key, word), "%s", word);
 		key = word;
 	}
-	printf("%s\n", builtin ? " # built in" : "");
+	printf("%s", builtin ? " # built in" : "");
 }
 
 static void add_text(json_t *object, const char *key, const char *value)

@@ -6,7 +6,7 @@
 
 #include "control/policy_model.h"
 
-/* One rule, as `policy show` and `monitor` print it. */
+/* One rule, as `policy show` and `monitor` print it, without the end of the line. */
 void policy_show_rule(const struct policy_rule *rule, bool builtin);
 
 /* One rule, and one set, as JSON. */

@@ -12,13 +12,13 @@ static bool put_policy(struct control_message *message, const struct policy *pol
 	for (size_t i = 0; fits && i < policy->set_count; i++)
 		fits = control_put_set(message, &policy->sets[i]);
 	for (size_t i = 0; fits && i < policy->count; i++)
-		fits = control_put_rule(message, &policy->rules[i], false);
+		fits = control_put_rule(message, &policy->rules[i], NULL);
 	return fits;
 }
 
 static bool put_all(struct control_message *message, const struct talk *talk)
 {
-	return (!talk->rule || control_put_rule(message, talk->rule, false)) &&
+	return (!talk->rule || control_put_rule(message, talk->rule, NULL)) &&
 	       (!talk->set || control_put_set(message, talk->set)) &&
 	       (!talk->policy || put_policy(message, talk->policy)) &&
 	       (!talk->place || control_put_place(message, talk->place));

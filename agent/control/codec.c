@@ -91,7 +91,14 @@ static bool take_back(const struct control_message *message, __u32 length)
 	return false;
 }
 
-bool control_put_rule(struct control_message *message, const struct policy_rule *rule, bool builtin)
+static bool put_about(const struct control_message *message, const struct control_about *about)
+{
+	return !about || (put_flag(message, CONTROL_RULE_BUILTIN, about->builtin) &&
+			  put(message, CONTROL_RULE_HITS, &about->hits, sizeof(about->hits)));
+}
+
+bool control_put_rule(struct control_message *message, const struct policy_rule *rule,
+		      const struct control_about *about)
 {
 	__u32 before = message->header->nlmsg_len;
 	struct nlattr *nest =
@@ -102,8 +109,7 @@ bool control_put_rule(struct control_message *message, const struct policy_rule 
 	if (rule->prio != POLICY_PRIO_UNSAID &&
 	    !put(message, CONTROL_RULE_PRIO, &rule->prio, sizeof(rule->prio)))
 		return take_back(message, before);
-	if (!put_fits(message, rule) || !put_does(message, rule) ||
-	    !put_flag(message, CONTROL_RULE_BUILTIN, builtin))
+	if (!put_fits(message, rule) || !put_does(message, rule) || !put_about(message, about))
 		return take_back(message, before);
 	mnl_attr_nest_end(message->header, nest);
 	return true;

@@ -21,13 +21,22 @@ struct control_place {
 	bool force;
 };
 
+/* What an answer says about a rule, beside the rule. */
+struct control_about {
+	bool builtin;
+	__u64 hits; /* requests that it has decided */
+};
+
 /* Begin a message at `bytes`, which are aligned and have `room` (at least 256). */
 void control_begin(struct control_message *message, void *bytes, size_t room, __u16 type,
 		   __u16 flags);
 
-/* Add a rule or a set. false: there is no room, and the message is as it was. */
+/*
+ * Add a rule (`about` NULL: nothing else of it) or a set. false: there is no room, and the message
+ * is as it was.
+ */
 bool control_put_rule(struct control_message *message, const struct policy_rule *rule,
-		      bool builtin);
+		      const struct control_about *about);
 bool control_put_set(struct control_message *message, const struct policy_set *set);
 bool control_put_place(struct control_message *message, const struct control_place *place);
 bool control_put_left(struct control_message *message, __u32 left);
@@ -44,7 +53,8 @@ const struct nlmsghdr *control_next(const char **at, size_t *left);
  * refused.
  */
 struct control_visitor {
-	int (*on_rule)(const struct policy_rule *rule, bool builtin, void *data);
+	int (*on_rule)(const struct policy_rule *rule, const struct control_about *about,
+		       void *data);
 	int (*on_set)(const struct policy_set *set, void *data);
 	int (*on_place)(const struct control_place *place, void *data);
 	int (*on_left)(__u32 left, void *data);

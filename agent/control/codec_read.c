@@ -30,6 +30,7 @@ static const struct attribute rule_rows[] = {
     [CONTROL_RULE_NO_ROOT] = {"root no", ATTRIBUTE_FLAG, 0, false},
     [CONTROL_RULE_NO_TRACESTATE] = {"tracestate no", ATTRIBUTE_FLAG, 0, false},
     [CONTROL_RULE_BUILTIN] = {"built-in", ATTRIBUTE_FLAG, 0, false},
+    [CONTROL_RULE_HITS] = {"hits", ATTRIBUTE_FIXED, 8, false},
 };
 
 static const struct attribute end_rows[] = {
@@ -62,7 +63,7 @@ struct reading {
 	struct policy_end *end;
 	struct policy_set *set;
 	struct control_place *place;
-	bool builtin;
+	struct control_about about;
 };
 
 static int read_nested(const struct nlattr *attribute, const struct attribute_table *table,
@@ -160,7 +161,10 @@ static int visit_rule(const struct nlattr *attribute, void *data)
 		rule->no_tracestate = true;
 		break;
 	case CONTROL_RULE_BUILTIN:
-		reading->builtin = true;
+		reading->about.builtin = true;
+		break;
+	case CONTROL_RULE_HITS:
+		reading->about.hits = mnl_attr_get_u64(attribute);
 		break;
 	}
 	return 0;
@@ -177,7 +181,7 @@ static int read_rule(const struct nlattr *attribute, const struct control_visito
 	err = read_nested(attribute, TABLE(rule_rows), visit_rule, &reading);
 	if (!err && !rule_is_text(&rule))
 		err = policy_fail(visitor->error, -EINVAL, "a rule that no text could say");
-	return err ? err : visitor->on_rule(&rule, reading.builtin, visitor->data);
+	return err ? err : visitor->on_rule(&rule, &reading.about, visitor->data);
 }
 
 static int visit_set(const struct nlattr *attribute, void *data)

@@ -243,6 +243,7 @@ struct policy_verdict policy_verdict_of(const struct policy_rule *rule)
 	    .action = (__u8)rule->action,
 	    .flags = (__u8)((rule->no_root ? POLICY_NO_ROOT : 0) |
 			    (rule->no_tracestate ? POLICY_NO_TRACESTATE : 0)),
+	    .counter = (__u16)rule->dir,
 	};
 }
 

@@ -20,7 +20,10 @@ struct policy_names {
 int policy_compile(const struct policy *policy, const struct policy_names *names, __u32 generation,
 		   struct policy_image **ret, struct policy_error *error);
 
-/* What a rule comes to in an image. */
+/*
+ * What a rule comes to in an image; it counts as the built-in one of its direction, until it is
+ * given a counter of its own.
+ */
 struct policy_verdict policy_verdict_of(const struct policy_rule *rule);
 
 #endif

@@ -65,7 +65,8 @@ enum {
 	CONTROL_RULE_SAMPLE,        /* __u32, millionths */
 	CONTROL_RULE_NO_ROOT,       /* flag */
 	CONTROL_RULE_NO_TRACESTATE, /* flag */
-	CONTROL_RULE_BUILTIN,       /* flag; only in answers */
+	CONTROL_RULE_BUILTIN,       /* flag; only in answers, as is the next */
+	CONTROL_RULE_HITS,          /* __u64: requests that it has decided */
 	CONTROL_RULE_ATTRIBUTES,
 };
 

@@ -153,9 +153,10 @@ static struct control_message *next_part(struct control_answer *answer, __u16 ty
 	return &answer->part;
 }
 
-int control_answer_rule(struct control_answer *answer, const struct policy_rule *rule, bool builtin)
+int control_answer_rule(struct control_answer *answer, const struct policy_rule *rule,
+			const struct control_about *about)
 {
-	if (!control_put_rule(next_part(answer, CONTROL_RULE_NEW), rule, builtin))
+	if (!control_put_rule(next_part(answer, CONTROL_RULE_NEW), rule, about))
 		return -EMSGSIZE;
 	return send_part(answer);
 }

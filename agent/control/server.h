@@ -47,7 +47,7 @@ void control_server_read(struct control_server *server);
 
 /* Add a rule or a set to an answer. 0 or -errno: the peer does not read. */
 int control_answer_rule(struct control_answer *answer, const struct policy_rule *rule,
-			bool builtin);
+			const struct control_about *about);
 int control_answer_set(struct control_answer *answer, const struct policy_set *set);
 
 /* Tell those who listen to the group. Nobody has to. */

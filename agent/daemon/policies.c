@@ -11,6 +11,7 @@
 #include "control/compile.h"
 #include "control/policy_file.h"
 #include "daemon/policies.h"
+#include "daemon/policy_hits.h"
 #include "daemon/policy_memory.h"
 
 /* What names came to, folded into one number that tells whether any of them has changed. */
@@ -35,25 +36,37 @@ static __u64 cgroup_number(const char *path, void *data)
 	return fold(data, cgroup_id(path));
 }
 
+static int compile(const struct policies *policies, const struct policy *policy,
+		   const struct policy_names *names, struct policy_image **ret,
+		   struct policy_error *error)
+{
+	__u32 generation;
+	int err = policies_next_generation(&policies->maps, &generation);
+
+	if (err)
+		return policy_fail(error, err, "policy map: %s", strerror(-err));
+	err = policy_compile(policy, names, generation, ret, error);
+	if (err)
+		return err;
+	err = policy_hits_assign(&policies->maps, policy, *ret);
+	return err ? policy_fail(error, err, "counters of rules: %s", strerror(-err)) : 0;
+}
+
 /* An empty policy needs no image: the programs know the built-in rules. */
 static int put(const struct policies *policies, const struct policy *policy, __u64 *ret_named,
 	       struct policy_error *error)
 {
 	const struct policy_names names = {device_number, cgroup_number, ret_named};
 	_cleanup_free_ struct policy_image *image = NULL;
-	__u32 generation;
-	int err = 0;
+	int err;
 
 	*ret_named = 0;
-	if (policy->count) {
-		err = policies_next_generation(&policies->maps, &generation);
-		if (err)
-			return policy_fail(error, err, "policy map: %s", strerror(-err));
-		err = policy_compile(policy, &names, generation, &image, error);
-		if (err)
-			return err;
-	}
+	err = policy->count ? compile(policies, policy, &names, &image, error) : 0;
+	if (err)
+		return err;
 	err = policies_put(&policies->maps, image);
+	if (!err)
+		policy_hits_release(&policies->maps, policy);
 	return err ? policy_fail(error, err, "policy map: %s", strerror(-err)) : 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "control/policy_text.h"
+#include "daemon/policy_hits.h"
 #include "daemon/requests.h"
 
 /* One request that changes the policy: what it does goes into a copy, all or nothing. */
@@ -23,14 +24,15 @@ static enum policy_put put_of(__u16 flags)
 	return flags & NLM_F_CREATE ? POLICY_PUT_EITHER : POLICY_PUT_EXISTING;
 }
 
-static int change_rule(const struct policy_rule *rule, bool builtin, void *data)
+static int change_rule(const struct policy_rule *rule, const struct control_about *about,
+		       void *data)
 {
 	struct change *change = data;
 	__u16 flags = change->request->nlmsg_flags;
 
 	change->rules++;
 	change->rule = *rule;
-	if (builtin)
+	if (about->builtin)
 		return policy_fail(change->error, -EINVAL, "built-in rules cannot be changed");
 	if (change->request->nlmsg_type == CONTROL_RULE_DELETE)
 		return policy_delete_rule(&change->policy, rule->prio, change->error);
@@ -105,7 +107,7 @@ static void announce(const struct requests *requests, const struct change *chang
 
 	control_begin(&message, bytes, sizeof(bytes), type, change->request->nlmsg_flags);
 	if (change->rules && type != CONTROL_RESTORE)
-		control_put_rule(&message, &change->rule, false);
+		control_put_rule(&message, &change->rule, NULL);
 	if (change->sets && type != CONTROL_RESTORE)
 		control_put_set(&message, &change->set);
 	control_server_notify(requests->server, &message);
@@ -129,14 +131,19 @@ static int handle_change(struct requests *requests, const struct nlmsghdr *reque
 	return err;
 }
 
-static int dump_rules(const struct policy *policy, struct control_answer *answer)
+static int dump_rules(const struct policies *policies, struct control_answer *answer)
 {
-	int err = 0;
+	const struct policy *policy = &policies->policy;
+	struct policy_hits hits;
+	int err = policy_hits_read(&policies->maps, policy, &hits);
 
 	for (size_t i = 0; !err && i < policy->count; i++)
-		err = control_answer_rule(answer, &policy->rules[i], false);
+		err = control_answer_rule(answer, &policy->rules[i],
+					  &(struct control_about){.hits = hits.rule[i]});
 	for (size_t i = 0; !err && i < POLICY_BUILTIN_RULES; i++)
-		err = control_answer_rule(answer, policy_builtin(i), true);
+		err = control_answer_rule(
+		    answer, policy_builtin(i),
+		    &(struct control_about){.builtin = true, .hits = hits.builtin[i]});
 	return err;
 }
 
@@ -153,13 +160,13 @@ static int handle_dump(const struct requests *requests, const struct nlmsghdr *r
 		       struct control_answer *answer, struct policy_error *error)
 {
 	const struct control_visitor nothing = {.error = error};
-	const struct policy *policy = &requests->policies->policy;
+	const struct policies *policies = requests->policies;
 	int err = control_read(request, &nothing);
 
 	if (err)
 		return err;
-	err = request->nlmsg_type == CONTROL_RULE_GET ? dump_rules(policy, answer)
-						      : dump_sets(policy, answer);
+	err = request->nlmsg_type == CONTROL_RULE_GET ? dump_rules(policies, answer)
+						      : dump_sets(&policies->policy, answer);
 	return err ? policy_fail(error, err, "the answer is not read: %s", strerror(-err)) : 0;
 }
 

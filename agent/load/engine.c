@@ -171,6 +171,8 @@ struct policies_maps engine_policies(const struct engine *engine)
 	return (struct policies_maps){
 	    .image_fd = bpf_map__fd(engine->tc->maps.policies),
 	    .state_fd = bpf_map__fd(engine->tc->maps.policy_state),
+	    .hits_fd = bpf_map__fd(engine->tc->maps.rule_hits),
+	    .owners_fd = bpf_map__fd(engine->tc->maps.rule_owners),
 	};
 }
 

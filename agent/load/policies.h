@@ -7,8 +7,10 @@
 
 /* The maps of a layer that it takes; not owned. */
 struct policies_maps {
-	int image_fd; /* map `policies` */
-	int state_fd; /* map `policy_state` */
+	int image_fd;  /* map `policies` */
+	int state_fd;  /* map `policy_state` */
+	int hits_fd;   /* map `rule_hits` */
+	int owners_fd; /* map `rule_owners` */
 };
 
 /*

@@ -38,6 +38,22 @@ struct {
 	__type(value, __u32);
 } policy_state __weak SEC(".maps");
 
+/* How many requests each rule has decided; whose counter it is, `rule_owners` tells. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, POLICY_COUNTERS);
+	__type(key, __u32);
+	__type(value, __u64);
+} rule_hits __weak SEC(".maps");
+
+/* Index 0. Read and written by user space only. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct policy_owners);
+} rule_owners __weak SEC(".maps");
+
 /* Working area: too large for the stack. */
 struct policy_work {
 	struct policy_query query;
@@ -68,6 +84,12 @@ static __always_inline const struct policy_image *policy_image_get(void)
 	void *map = bpf_map_lookup_elem(&policies, &zero);
 
 	return map ? bpf_map_lookup_elem(map, &zero) : NULL;
+}
+
+/* What a request is that leaves. */
+static __always_inline __u32 policy_dir_out(const struct __sk_buff *skb)
+{
+	return skb->sk ? POLICY_OUT : POLICY_FORWARD;
 }
 
 /* The sender's cgroup and those around it, innermost first. */
@@ -210,7 +232,7 @@ policy_verdict(struct __sk_buff *skb, const struct packet *p, struct flow *f, __
 {
 	struct policy_work *work;
 
-	if (!policy_image_get() || policy_find(skb, p, f, skb->sk ? POLICY_OUT : POLICY_FORWARD))
+	if (!policy_image_get() || policy_find(skb, p, f, policy_dir_out(skb)))
 		return NULL;
 	work = policy_work_get();
 	if (!work)
@@ -218,6 +240,36 @@ policy_verdict(struct __sk_buff *skb, const struct packet *p, struct flow *f, __
 	if (work->passing && (policy_host_read(skb, p, from, to) || policy_find_by_host()))
 		work->verdict.action = POLICY_UNKNOWN;
 	return &work->verdict;
+}
+
+/* The rule that this counter belongs to has decided a request. */
+static __always_inline void policy_hit(__u32 counter)
+{
+	__u64 *hits = bpf_map_lookup_elem(&rule_hits, &counter);
+
+	if (hits)
+		*hits += 1;
+}
+
+/* Count a request that goes out, by what policy_verdict() said of it. */
+VERIFIED_ALONE int policy_count(struct __sk_buff *skb, const struct policy_verdict *v)
+{
+	if (!v)
+		policy_hit(policy_dir_out(skb));
+	else if (v->action != POLICY_UNKNOWN)
+		policy_hit(v->counter);
+	return 0;
+}
+
+/* Count a request that has come in. */
+VERIFIED_ALONE int policy_count_in(const struct flow *f)
+{
+	const struct policy_image *image = policy_image_get();
+	__u32 rule = f && image ? policy_recall(image, f->policy) : POLICY_NONE;
+
+	policy_hit(rule == POLICY_NONE ? POLICY_IN
+				       : image->verdict[rule & (POLICY_RULES_MAX - 1)].counter);
+	return 0;
 }
 
 /*

@@ -247,6 +247,7 @@ static __always_inline void decide(struct outbound *o, const struct frame *frame
 	    policy_verdict(o->skb, o->p, o->flow, start - o->p->seq, frame->place);
 
 	o->flow->requests++;
+	policy_count(o->skb, v);
 	decide_in_flight(o->flow);
 	if (decide_changes(v)) {
 		change_request(o->skb, o->p, o->flow, frame->place, frame->line);

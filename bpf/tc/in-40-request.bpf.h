@@ -290,6 +290,7 @@ VERIFIED_ALONE int request_arrived(struct __sk_buff *skb, const struct packet *p
 	serving->parent.len = serving->parent.more = 0;
 	f->id = (struct request_id){};
 	f->requests++;
+	policy_count_in(f);
 	request_deliver(skb, p, f, s);
 	return 0;
 }

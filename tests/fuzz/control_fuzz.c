@@ -16,12 +16,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define SIZE_MAX_SENT 65536
 
-static int take_rule(const struct policy_rule *rule, bool builtin, void *data)
+static int take_rule(const struct policy_rule *rule, const struct control_about *about, void *data)
 {
 	struct policy_rule taken = *rule;
 	struct policy_error error;
 
-	(void)builtin;
+	(void)about;
 	if (taken.prio == POLICY_PRIO_UNSAID)
 		taken.prio = policy_next_prio(data);
 	/* What the policy refuses is no news; go on with the others. */
@@ -72,7 +72,7 @@ static void send_again(const struct policy *policy, const char *text)
 		if (!control_put_set(&message, &policy->sets[i]))
 			abort();
 	for (size_t i = 0; i < policy->count; i++)
-		if (!control_put_rule(&message, &policy->rules[i], false))
+		if (!control_put_rule(&message, &policy->rules[i], NULL))
 			abort();
 	if (read_message(bytes, &again))
 		abort();

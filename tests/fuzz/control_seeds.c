@@ -44,7 +44,7 @@ int main(int argc, char **argv)
 		for (size_t k = 0; k < policy.set_count; k++)
 			control_put_set(&message, &policy.sets[k]);
 		for (size_t k = 0; k < policy.count; k++)
-			control_put_rule(&message, &policy.rules[k], false);
+			control_put_rule(&message, &policy.rules[k], NULL);
 		policy_clear(&policy);
 		if (write_seed(argv[1], i, message.header))
 			return 1;

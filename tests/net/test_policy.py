@@ -331,6 +331,49 @@ def ignored_contexts():
                 inbound.answer(world, c, s)
 
 
+def hits(world):
+    """What `policy show` says that each rule has decided, by priority."""
+    return {rule["prio"]: rule["hits"] for rule in json.loads(done(world, "-s", "-j", "policy"))}
+
+
+@case
+def rule_hits():
+    """policy -s: requests that each rule has decided; kept while the rule stays, by any daemon."""
+    with pair() as world, joined(world.app, world.peer, Pair.PEER) as (c, s):
+        port = str(s.getsockname()[1])
+        answered(c, s, [(GET, b"")] * 2)
+        equal(hits(world), {32765: 0, 32766: 2, 32767: 0}, "the built-in rules")
+        rule = ("policy", "add", "prio", "5", "port", port, "action", "skip")
+        done(world, *rule)
+        done(world, "policy", "add", "prio", "6", "host", "other", "action", "observe")
+        answered(c, s, [(GET, b"")] * 3, [False] * 3)
+        equal(hits(world), {5: 3, 6: 0, 32765: 0, 32766: 2, 32767: 0}, "with a rule")
+        equal(done(world, "-s", "-o", "policy").splitlines()[0],
+              f"5:\tdir out port {port} action skip hits 3", "as text")
+        world.agent.stop(signal.SIGKILL)
+        answered(c, s, [(GET, b"")], [False])
+        world.agent.start()
+        equal(hits(world)[5], 4, "by the next daemon")
+        done(world, "policy", "replace", "prio", "5", "port", port, "action", "observe")
+        equal(hits(world)[5], 0, "of a rule that is another one now")
+        with counted(world.agent, host_unknown=1, observed=1):
+            done(world, "policy", "del", "prio", "5")
+            answered(c, s, [(get_host("Host: other", "Host: exact"), b"")], [False])
+            answered(c, s, [(get_host("Host: other"), b"")], [False])
+        equal(hits(world), {6: 1, 32765: 0, 32766: 2, 32767: 0}, "by host, and of no host")
+        done(world, *rule)
+        equal(hits(world)[5], 0, "of a rule that was made again")
+    with inbound.serving() as (world, c, s):
+        before = hits(world)[32765]
+        done(world, "policy", "add", "prio", "7", "dir", "in", "action", "ignore")
+        inbound.one(world, c, s, inbound.CHILD)
+        inbound.answer(world, c, s)
+        done(world, "policy", "flush")
+        inbound.one(world, c, s, inbound.CHILD)
+        inbound.answer(world, c, s)
+        equal(hits(world)[32765], before + 1, "of requests that come in")
+
+
 SQUATTER = """
 import os, socket, sys
 s = socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, 2)

@@ -18,11 +18,11 @@
 
 static _Alignas(struct nlmsghdr) char bytes[65536];
 
-static int take_rule(const struct policy_rule *rule, bool builtin, void *data)
+static int take_rule(const struct policy_rule *rule, const struct control_about *about, void *data)
 {
 	struct policy_error error;
 
-	(void)builtin;
+	(void)about;
 	return policy_put_rule(data, rule, POLICY_PUT_NEW, &error);
 }
 
@@ -52,7 +52,7 @@ static void write_all(const struct policy *policy)
 	for (size_t i = 0; i < policy->set_count; i++)
 		assert_true(control_put_set(&message, &policy->sets[i]));
 	for (size_t i = 0; i < policy->count; i++)
-		assert_true(control_put_rule(&message, &policy->rules[i], false));
+		assert_true(control_put_rule(&message, &policy->rules[i], NULL));
 }
 
 static char *text_of(const struct policy *policy)
@@ -102,6 +102,34 @@ static void test_round(void **state)
 	policy_clear(&again);
 }
 
+static int take_about(const struct policy_rule *rule, const struct control_about *about, void *data)
+{
+	(void)rule;
+	*(struct control_about *)data = *about;
+	return 0;
+}
+
+/* What an answer says beside a rule, and what a request says: nothing. */
+static void test_about(void **state)
+{
+	const struct control_about said = {.builtin = true, .hits = 1ULL << 40};
+	struct control_about heard;
+	struct policy_error error = {};
+	const struct control_visitor visitor = {
+	    .on_rule = take_about, .data = &heard, .error = &error};
+	struct control_message message;
+
+	(void)state;
+	for (int answers = 0; answers < 2; answers++) {
+		memset(bytes, 0, sizeof(bytes));
+		control_begin(&message, bytes, sizeof(bytes), CONTROL_RULE_NEW, 0);
+		assert_true(control_put_rule(&message, policy_builtin(0), answers ? &said : NULL));
+		assert_int_equal(control_read(message.header, &visitor), 0);
+		assert_int_equal(heard.builtin, answers);
+		assert_int_equal(heard.hits, answers ? said.hits : 0);
+	}
+}
+
 /* No room: the message stays as it was, and valid. */
 static void test_no_room(void **state)
 {
@@ -115,7 +143,7 @@ static void test_no_room(void **state)
 
 		control_begin(&message, bytes, room, CONTROL_RESTORE, 0);
 		before = message.header->nlmsg_len;
-		if (!control_put_rule(&message, &policy.rules[1], false))
+		if (!control_put_rule(&message, &policy.rules[1], NULL))
 			assert_int_equal(message.header->nlmsg_len, before);
 		if (!control_put_set(&message, &policy.sets[0]))
 			assert_true(message.header->nlmsg_len <= room);
@@ -203,7 +231,7 @@ static void test_attributes(void **state)
 	mnl_attr_put_u8(header, 0, 1);
 	refused("there is no attribute 0 here", -EINVAL);
 	rule_with(CONTROL_RULE_ATTRIBUTES, "", 0);
-	refused("there is no attribute 14 here", -EINVAL);
+	refused("there is no attribute 15 here", -EINVAL);
 	rule_with(CONTROL_RULE_PRIO, "\1\0", 2);
 	refused("attribute 'prio' has a payload of 2 bytes", -ERANGE);
 	rule_with(CONTROL_RULE_PRIO, "\1\0\0\0\0", 5);
@@ -292,9 +320,10 @@ static void test_walk(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_round),    cmocka_unit_test(test_no_room),
-	    cmocka_unit_test(test_damaged),  cmocka_unit_test(test_attributes),
-	    cmocka_unit_test(test_prefixes), cmocka_unit_test(test_walk),
+	    cmocka_unit_test(test_round),      cmocka_unit_test(test_about),
+	    cmocka_unit_test(test_no_room),    cmocka_unit_test(test_damaged),
+	    cmocka_unit_test(test_attributes), cmocka_unit_test(test_prefixes),
+	    cmocka_unit_test(test_walk),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
