@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 #include <netinet/tcp.h>
 #include <sys/utsname.h>
 #include <bpf/bpf.h>
@@ -11,6 +12,7 @@
 #include "base/proc.h"
 #include "cmd/flow_socket.h"
 #include "context/model.h"
+#include "context/traces.h"
 #include "load/node_maps.h"
 #include "load/pins.h"
 
@@ -137,6 +139,20 @@ static json_t *hex_json(const __u8 *id, size_t size)
 	return json_string(text);
 }
 
+/* Its program may have begun a trace for it. */
+static void read_adopted(struct request *request)
+{
+	char path[PINS_PATH_MAX];
+	struct traces_ctx shown;
+
+	if (!(request->flags & REQUEST_ADOPTED))
+		return;
+	_cleanup_close_ int fd = bpf_obj_get(pins_map_path(path, node_maps_layer_dir(), "adopted"));
+
+	if (fd >= 0 && !bpf_map_lookup_elem(fd, &request->id, &shown))
+		memcpy(request->context.trace_id, shown.trace_id, sizeof(shown.trace_id));
+}
+
 /* The request that is served, or that the last call is made for; null when it is over. */
 static json_t *request_json(const struct record_entry *socket, __u64 now_ns)
 {
@@ -149,6 +165,7 @@ static json_t *request_json(const struct record_entry *socket, __u64 now_ns)
 	if (fd < 0 || !socket->request || bpf_map_lookup_elem(fd, &place, &request) ||
 	    request.id != socket->request)
 		return json_null();
+	read_adopted(&request);
 	return json_pack(
 	    "{so, so, so?, sI, so?, sI}", "trace_id",
 	    hex_json(request.context.trace_id, sizeof(request.context.trace_id)), "span_id",

@@ -33,6 +33,8 @@ static __always_inline void request_add(__u64 id, __u32 what)
 
 	if (!r)
 		return;
+	if (what == STATE_CALL)
+		r->calls++;
 	before = __sync_fetch_and_add(&r->state, what);
 	request_moved(r, before, before + what);
 }
@@ -95,12 +97,6 @@ static __always_inline void unattributed_add(const struct worker_key *key, int s
 		__sync_fetch_and_add(&p->tally.unattributed, sign);
 }
 
-_Static_assert(__builtin_offsetof(struct span_context, trace_id) ==
-		       __builtin_offsetof(struct traces_ctx, trace_id) &&
-		   __builtin_offsetof(struct span_context, span_id) ==
-		       __builtin_offsetof(struct traces_ctx, span_id),
-	       "a context begins with what is shown of it");
-
 /* Show profilers what a thread is at. Goroutines change threads: see goroutine_show.bpf.h. */
 static __always_inline void worker_publish(struct worker *w, const struct worker_key *key, __u64 id,
 					   const struct request *r)
@@ -110,7 +106,7 @@ static __always_inline void worker_publish(struct worker *w, const struct worker
 	if (key->goroutine || w->published == id)
 		return;
 	w->published = id;
-	traces_set(thread, (const struct traces_ctx *)&r->context);
+	traces_set(thread, request_shown(r, id));
 	if (request_is_over(r, id)) {
 		traces_unset(thread);
 		w->published = 0;
@@ -165,7 +161,7 @@ static __always_inline __u64 request_end(struct request *r, __u64 id)
 	if (before & STATE_ENDED)
 		return 0;
 	if (r->request_id && (before & STATE_TAKEN))
-		request_ids_remove(r->worker.tgid, r->request_id, id);
+		request_ids_remove(id_hash(r->worker.tgid, r->request_id), r->listed, id);
 	w = worker_lookup(&r->worker);
 	tallies_move(w, process_lookup(&r->worker.tgid), before, STATE_ENDED);
 	if (w)

@@ -55,7 +55,8 @@ static __always_inline struct worker *engine_take(__u64 id, const struct actor *
 	struct request *r = request_lookup(id);
 	struct process *p = process_make(&a->key.tgid);
 	struct worker *w = a->kind == ACTOR_NOBODY ? NULL : worker_make(&a->key);
-	__u32 before;
+	__u64 number;
+	__u32 before, listed = 0;
 
 	if (!r || !p || (r->state & STATE_TAKEN))
 		return w;
@@ -71,12 +72,13 @@ static __always_inline struct worker *engine_take(__u64 id, const struct actor *
 		w->inherited = 0;
 		worker_publish(w, &a->key, id, r);
 	}
-	if (r->request_id)
-		request_ids_add(a->key.tgid, r->request_id, id);
+	number = r->request_id;
+	if (number)
+		r->listed = listed = request_ids_add(id_hash(a->key.tgid, number), id);
 	before = w ? request_mark_of(r, STATE_TAKEN, w, p) : request_mark(r, STATE_TAKEN);
 	/* It may have ended on another CPU before it was seen to be taken, or published. */
-	if (r->request_id && (before & STATE_ENDED))
-		request_ids_remove(a->key.tgid, r->request_id, id);
+	if (number && (before & STATE_ENDED))
+		request_ids_remove(id_hash(a->key.tgid, number), listed, id);
 	if (w && request_is_over(r, id))
 		worker_restore(w, &a->key, id);
 	return w;

@@ -79,41 +79,62 @@ struct {
 	__type(value, struct tracestate);
 } tracestates __weak SEC(".maps");
 
-/* Those of the open requests that brought an x-request-id; see context/ids.h. */
+/*
+ * What requests that came without a trace are shown as since their program has begun one for them,
+ * by their id. An entry never changes, and goes with its request.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, CTXPROP_REQUESTS_MAX);
-	__type(key, struct id_key);
-	__type(value, struct id_entry);
+	__type(key, __u64);
+	__type(value, struct traces_ctx);
+} adopted __weak SEC(".maps");
+
+/* Those of the open requests that brought an x-request-id; see context/ids.h. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1 << ID_SET_BITS);
+	__type(key, __u32); /* id_set_index() */
+	__type(value, struct id_set);
 } request_ids __weak SEC(".maps");
 
-static __always_inline struct id_entry *request_ids_lookup(__u32 tgid, __u64 number)
+static __always_inline struct id_set *request_ids_set(__u64 hash)
 {
-	struct id_key key = {.tgid = tgid, .number = number};
+	__u32 index = id_set_index(hash);
 
-	return bpf_map_lookup_elem(&request_ids, &key);
+	return bpf_map_lookup_elem(&request_ids, &index);
 }
 
-VERIFIED_ALONE int request_ids_add(__u32 tgid, __u64 number, __u64 id)
+VERIFIED_ALONE __u32 request_ids_add(__u64 hash, __u64 id)
 {
-	struct id_key key = {.tgid = tgid, .number = number};
-	struct id_entry blank = {}, *e;
+	struct id_set *set = request_ids_set(hash);
 
-	bpf_map_update_elem(&request_ids, &key, &blank, BPF_NOEXIST);
-	e = bpf_map_lookup_elem(&request_ids, &key);
-	if (e)
-		id_entry_add(e, id);
-	return 0;
+	return set ? id_set_add(set, id_tag(hash), id) : ID_BESIDE;
 }
 
-static __always_inline void request_ids_remove(__u32 tgid, __u64 number, __u64 id)
+static __always_inline void request_ids_remove(__u64 hash, __u32 where, __u64 id)
 {
-	struct id_key key = {.tgid = tgid, .number = number};
-	struct id_entry *e = bpf_map_lookup_elem(&request_ids, &key);
+	struct id_set *set = request_ids_set(hash);
 
-	if (e && id_entry_remove(e, id))
-		bpf_map_delete_elem(&request_ids, &key);
+	if (set)
+		id_set_remove(set, id_tag(hash), where, id);
+}
+
+static __always_inline const struct traces_ctx *adopted_lookup(__u64 id)
+{
+	return bpf_map_lookup_elem(&adopted, &id);
+}
+
+/* Returns 0, or what is wrong: there is one already, or no room. */
+static __always_inline int adopted_add(__u64 id, const struct traces_ctx *shown)
+{
+	return bpf_map_update_elem(&adopted, &id, shown, BPF_NOEXIST);
+}
+
+static __always_inline void adopted_delete(__u64 id)
+{
+	bpf_map_delete_elem(&adopted, &id);
 }
 
 /* Whatever stands, or stood, at the place of an id. */
@@ -136,6 +157,8 @@ static __always_inline void request_free(struct request *r, __u64 id)
 {
 	if (r->context.tracestate)
 		bpf_map_delete_elem(&tracestates, &id);
+	if (r->flags & REQUEST_ADOPTED)
+		adopted_delete(id);
 	__sync_val_compare_and_swap(&r->id, id, 0);
 }
 

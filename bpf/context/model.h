@@ -77,7 +77,8 @@ enum request_flags {
 	REQUEST_ROOT = 1 << 2, /* it brought no valid traceparent: the trace begins here */
 	REQUEST_PEER =
 	    1 << 3, /* no HTTP: parent_id is the request of another process of the host */
-	REQUEST_WOKE = 1 << 4, /* who read it has woken a task of Python for it */
+	REQUEST_WOKE = 1 << 4,    /* who read it has woken a task of Python for it */
+	REQUEST_ADOPTED = 1 << 5, /* map `adopted` may say to which trace it belongs instead */
 };
 
 /*
@@ -94,11 +95,14 @@ struct request {
 	__u64 taken_ns;              /* its first byte was read */
 	__u32 flags;                 /* enum request_flags */
 	__u32 state;                 /* see context/tally.h; zero when it arrives */
-	__u32 calls;                 /* calls attributed to it in all */
-	__u32 netns;                 /* as in struct flow_key */
-	__u64 peer;                  /* the request of another process that it began last; or 0 */
-	__u64 request_id;            /* number of its x-request-id (request_id.h); 0: none */
+	__u16 calls;                 /* attributed to it in all */
+	__u8 listed;                 /* where in map `request_ids`, since it was taken */
+	__u8 reserved;
+	__u32 netns;      /* as in struct flow_key */
+	__u64 peer;       /* the request of another process that it began last; or 0 */
+	__u64 request_id; /* number of its x-request-id (request_id.h); 0: none */
 };
+_Static_assert(sizeof(struct request) == 112, "request is shared");
 
 #define REQUEST_PLACE_BITS 16
 

@@ -45,41 +45,69 @@ static __always_inline int evidence_is_sure(enum evidence e)
 	return e == EVIDENCE_GOROUTINE || e == EVIDENCE_THREAD;
 }
 
-/* A request that came without a trace is part of the one that its program has begun for it. */
-static __always_inline void request_adopt(struct request *r, __u64 id, const __u64 *trace)
+/* Profilers see it, too, if they see the request. The thread may be at another one by now. */
+static __always_inline void request_show_adopted(const struct request *r, __u64 id,
+						 const struct traces_ctx *shown)
 {
-	__u64 *to = (__u64 *)r->context.trace_id, thread;
 	const struct worker *w = worker_lookup(&r->worker);
+	__u64 thread = traces_ctx_key(r->worker.tgid, r->worker.tid);
+
+	if (!w || w->published != id || r->worker.goroutine)
+		return;
+	traces_set(thread, shown);
+	if (request_is_over(r, id) || *(const volatile __u64 *)&w->published != id)
+		traces_unset(thread);
+}
+
+/*
+ * A request that came without a trace is part of the one that its program has begun for it. Nothing
+ * but a flag is written into the request: by now its place may be another one's, which no entry of
+ * map `adopted` speaks of. Returns 0; -1: it is over, or is part of another one already.
+ */
+static __always_inline int request_adopt(struct request *r, __u64 id, const __u64 *trace)
+{
+	struct traces_ctx shown;
+	__u64 *to = (__u64 *)&shown;
 
 	to[0] = trace[0];
 	to[1] = trace[1];
-	r->flags &= ~REQUEST_ROOT;
-	if (!w || w->published != id || r->worker.goroutine)
-		return;
-	thread = traces_ctx_key(r->worker.tgid, r->worker.tid);
-	traces_set(thread, (const struct traces_ctx *)&r->context);
-	if (r->state & STATE_ENDED)
-		traces_unset(thread);
+	to[2] = id;
+	if (adopted_add(id, &shown))
+		return -1;
+	__sync_fetch_and_or(&r->flags, REQUEST_ADOPTED);
+	if (request_is_over(r, id)) {
+		adopted_delete(id);
+		return -1;
+	}
+	request_show_adopted(r, id, &shown);
+	return 0;
+}
+
+/* The same for the call that has shown it: of a request that is not known to have a trace. */
+static __always_inline int call_adopts(struct call *c, struct request *r, const __u64 *trace)
+{
+	if (!r || !(r->flags & REQUEST_ROOT) || !evidence_is_sure(c->evidence))
+		return 0;
+	if (request_adopt(r, c->request, trace))
+		return 0;
+	return !request_copy_context(c->request, &c->cause);
 }
 
 /* The call's head has a traceparent of the program's own, with this trace id: that is the truth. */
 static __always_inline void engine_owned(struct call *c, const __u64 *trace)
 {
 	struct request *r = request_lookup(c->request);
-
 	const __u8 *believed = c->evidence ? c->cause.trace_id : NULL;
 
 	if (!believed && r)
-		believed = r->context.trace_id;
+		believed = request_shown(r, c->request)->trace_id;
 	if (!believed || !c->outstanding)
 		return;
 	if (same_trace(believed, trace)) {
 		if (!c->evidence)
 			call_attribute(c, c->request, EVIDENCE_OWN);
 		c->evidence = EVIDENCE_OWN;
-	} else if (r && (r->flags & REQUEST_ROOT) && evidence_is_sure(c->evidence)) {
-		request_adopt(r, c->request, trace);
-		c->cause = r->context;
+	} else if (call_adopts(c, r, trace)) {
 		c->evidence = EVIDENCE_OWN;
 	} else if (c->evidence) {
 		call_forget(c);
@@ -87,14 +115,33 @@ static __always_inline void engine_owned(struct call *c, const __u64 *trace)
 	}
 }
 
+/*
+ * The open request of a process that has the x-request-id of this number. 0: there are several.
+ * Returns whether there is any.
+ */
+static __always_inline int request_of_number(__u32 tgid, __u64 number, __u64 *ret_only)
+{
+	__u64 hash = id_hash(tgid, number);
+	const struct id_set *set = request_ids_set(hash);
+	const struct request *r;
+
+	if (!set || !id_set_has(set, id_tag(hash)))
+		return 0;
+	*ret_only = id_set_only(set, id_tag(hash));
+	r = request_lookup(*ret_only);
+	if (!r || r->request_id != number || r->worker.tgid != tgid)
+		*ret_only = 0;
+	return 1;
+}
+
 /* The call's head has the x-request-id of this number. That of no request here says nothing. */
 static __always_inline void engine_named(struct call *c, __u64 number)
 {
-	const struct id_entry *e = request_ids_lookup(c->tgid, number);
 	const struct request *cause;
-	__u64 only = e ? id_entry_only(e) : 0;
+	__u64 only = 0;
 
-	if (!e || !c->outstanding || c->evidence == EVIDENCE_OWN)
+	if (!c->outstanding || c->evidence == EVIDENCE_OWN ||
+	    !request_of_number(c->tgid, number, &only))
 		return;
 	cause = request_lookup(c->request);
 	if (!c->evidence && only) {

@@ -72,11 +72,12 @@ static __always_inline void engine_peer_respond(struct socket *s, const struct a
 
 /* The receiver's request: in the trace of the sender's, under it. */
 static __always_inline void peer_request_fill(struct request *r, const struct request *parent,
-					      __u64 id, __u64 now_ns)
+					      const struct span_context *above, __u64 id,
+					      __u64 now_ns)
 {
-	r->context = parent->context;
+	r->context = *above;
 	__builtin_memcpy(r->context.span_id, &id, sizeof(id));
-	__builtin_memcpy(r->parent_id, parent->context.span_id, sizeof(r->parent_id));
+	__builtin_memcpy(r->parent_id, above->span_id, sizeof(r->parent_id));
 	r->arrived_ns = now_ns;
 	r->netns = parent->netns;
 	r->request_id = parent->request_id;
@@ -91,16 +92,17 @@ static __always_inline __u64 engine_peer_take(struct socket *s, __u64 parent_id,
 					      const struct actor *a, __u64 now_ns)
 {
 	struct request *parent = request_lookup(parent_id), *r;
+	struct span_context above;
 	__u64 before = s->serving;
 
 	engine_end(before);
 	s->serving = 0;
-	if (!parent || (parent->state & STATE_ENDED))
+	if (!parent || request_copy_context(parent_id, &above))
 		return before;
 	r = request_make(id);
 	if (!r)
 		return before;
-	peer_request_fill(r, parent, id, now_ns);
+	peer_request_fill(r, parent, &above, id, now_ns);
 	parent->peer = id;
 	s->serving = id;
 	engine_take(id, a, now_ns);

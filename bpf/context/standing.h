@@ -8,6 +8,7 @@
 #ifndef CTXPROP_CONTEXT_STANDING_H
 #define CTXPROP_CONTEXT_STANDING_H
 
+#include "context/traces.h"
 #include "context/worker.h"
 
 static __always_inline enum standing request_standing(__u64 id)
@@ -24,6 +25,25 @@ static __always_inline int request_is_over(const struct request *r, __u64 id)
 	       (*(const volatile __u32 *)&r->state & STATE_ENDED);
 }
 
+_Static_assert(__builtin_offsetof(struct span_context, trace_id) ==
+		       __builtin_offsetof(struct traces_ctx, trace_id) &&
+		   __builtin_offsetof(struct span_context, span_id) ==
+		       __builtin_offsetof(struct traces_ctx, span_id),
+	       "a context begins with what is shown of it");
+
+/*
+ * What is shown of request `r`, which has this id. Who copies it looks afterwards whether the
+ * request is over.
+ */
+static __always_inline const struct traces_ctx *request_shown(const struct request *r, __u64 id)
+{
+	const struct traces_ctx *adopted = NULL;
+
+	if (*(const volatile __u32 *)&r->flags & REQUEST_ADOPTED)
+		adopted = adopted_lookup(id);
+	return adopted ? adopted : (const struct traces_ctx *)&r->context;
+}
+
 /*
  * The context of a request. 0; -1 (and all zero) if it is over, as it may be by the time that it
  * is copied.
@@ -32,8 +52,10 @@ static __always_inline int request_copy_context(__u64 id, struct span_context *r
 {
 	const struct request *r = request_lookup(id);
 
-	if (r)
+	if (r) {
 		*ret_context = r->context;
+		*(struct traces_ctx *)ret_context = *request_shown(r, id);
+	}
 	if (r && !request_is_over(r, id))
 		return 0;
 	__builtin_memset(ret_context, 0, sizeof(*ret_context));

@@ -22,7 +22,7 @@ static __always_inline void goroutine_show(const struct worker_key *key, __u32 t
 	if (r) {
 		w->published = id;
 		w->published_on = tid;
-		traces_set(thread, (const struct traces_ctx *)&r->context);
+		traces_set(thread, request_shown(r, id));
 		if (request_is_over(r, id))
 			worker_unpublish(w, key);
 	} else if (traces_lookup(thread)) {

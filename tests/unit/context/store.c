@@ -20,12 +20,13 @@ static struct table requests = {.key_size = sizeof(__u64), .value_size = sizeof(
 static struct table workers = {.key_size = sizeof(struct worker_key),
 			       .value_size = sizeof(struct worker)};
 static struct table processes = {.key_size = sizeof(__u32), .value_size = sizeof(struct process)};
-static struct table ids = {.key_size = sizeof(struct id_key),
-			   .value_size = sizeof(struct id_entry)};
+static struct table adopted = {.key_size = sizeof(__u64), .value_size = sizeof(struct traces_ctx)};
 static struct table traces = {.key_size = sizeof(__u64), .value_size = sizeof(struct traces_ctx)};
-static struct table *const tables[] = {&requests, &workers, &processes, &ids, &traces};
+static struct table *const tables[] = {&requests, &workers, &processes, &adopted, &traces};
+static struct id_set ids[1 << ID_SET_BITS];
 
 __u64 store_turn;
+void (*store_before_adoption)(void);
 
 static void *find(const struct table *t, const void *key)
 {
@@ -61,13 +62,24 @@ static void drop(struct table *t, const void *key)
 	}
 }
 
+static size_t live(const struct table *t)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < t->used; i++)
+		count += t->slot[i].live;
+	return count;
+}
+
 void store_clear(void)
 {
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
 		drop(tables[i], NULL);
 		tables[i]->used = 0;
 	}
+	memset(ids, 0, sizeof(ids));
 	store_turn = 0;
+	store_before_adoption = NULL;
 }
 
 struct request *request_lookup(__u64 id)
@@ -94,40 +106,61 @@ struct request *store_request(__u64 id)
 
 void store_request_delete(__u64 id)
 {
+	const struct request *r = request_lookup(id);
+
+	if (r && (r->flags & REQUEST_ADOPTED))
+		adopted_delete(id);
 	drop(&requests, &id);
 }
 
-struct id_entry *request_ids_lookup(__u32 tgid, __u64 number)
+struct id_set *request_ids_set(__u64 hash)
 {
-	struct id_key key = {.tgid = tgid, .number = number};
-
-	return find(&ids, &key);
+	return &ids[id_set_index(hash)];
 }
 
-int request_ids_add(__u32 tgid, __u64 number, __u64 id)
+__u32 request_ids_add(__u64 hash, __u64 id)
 {
-	struct id_key key = {.tgid = tgid, .number = number};
-
-	id_entry_add(make(&ids, &key), id);
-	return 0;
+	return id_set_add(request_ids_set(hash), id_tag(hash), id);
 }
 
-void request_ids_remove(__u32 tgid, __u64 number, __u64 id)
+void request_ids_remove(__u64 hash, __u32 where, __u64 id)
 {
-	struct id_key key = {.tgid = tgid, .number = number};
-	struct id_entry *e = find(&ids, &key);
-
-	if (e && id_entry_remove(e, id))
-		drop(&ids, &key);
+	id_set_remove(request_ids_set(hash), id_tag(hash), where, id);
 }
 
 size_t store_ids_count(void)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < ids.used; i++)
-		count += ids.slot[i].live;
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+		for (size_t j = 0; j < ID_SLOTS; j++)
+			count += ids[i].slot[j].word || ids[i].slot[j].all;
 	return count;
+}
+
+const struct traces_ctx *adopted_lookup(__u64 id)
+{
+	return find(&adopted, &id);
+}
+
+int adopted_add(__u64 id, const struct traces_ctx *shown)
+{
+	if (store_before_adoption)
+		store_before_adoption();
+	if (find(&adopted, &id))
+		return -1;
+	*(struct traces_ctx *)make(&adopted, &id) = *shown;
+	return 0;
+}
+
+void adopted_delete(__u64 id)
+{
+	drop(&adopted, &id);
+}
+
+size_t store_adopted_count(void)
+{
+	return live(&adopted);
 }
 
 struct worker *worker_lookup(const struct worker_key *key)
@@ -179,9 +212,5 @@ const struct traces_ctx *store_traces(__u32 tgid, __u32 tid)
 
 size_t store_traces_count(void)
 {
-	size_t count = 0;
-
-	for (size_t i = 0; i < traces.used; i++)
-		count += traces.slot[i].live;
-	return count;
+	return live(&traces);
 }

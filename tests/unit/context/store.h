@@ -17,9 +17,12 @@
 
 struct request *request_lookup(__u64 id);
 struct request *request_make(__u64 id);
-struct id_entry *request_ids_lookup(__u32 tgid, __u64 number);
-int request_ids_add(__u32 tgid, __u64 number, __u64 id);
-void request_ids_remove(__u32 tgid, __u64 number, __u64 id);
+struct id_set *request_ids_set(__u64 hash);
+__u32 request_ids_add(__u64 hash, __u64 id);
+void request_ids_remove(__u64 hash, __u32 where, __u64 id);
+const struct traces_ctx *adopted_lookup(__u64 id);
+int adopted_add(__u64 id, const struct traces_ctx *shown);
+void adopted_delete(__u64 id);
 struct worker *worker_lookup(const struct worker_key *key);
 struct worker *worker_make(const struct worker_key *key);
 void worker_delete(const struct worker_key *key);
@@ -46,8 +49,14 @@ void store_clear(void);
 struct request *store_request(__u64 id);
 void store_request_delete(__u64 id);
 
-/* How many numbers of x-request-id are known. */
+/* What other CPUs do at that moment; NULL: nothing. */
+extern void (*store_before_adoption)(void);
+
+/* How many slots for numbers of x-request-id are in use. */
 size_t store_ids_count(void);
+
+/* How many requests have become part of their program's trace. */
+size_t store_adopted_count(void);
 
 /* What profilers see of a thread; NULL: nothing. */
 const struct traces_ctx *store_traces(__u32 tgid, __u32 tid);

@@ -231,6 +231,47 @@ static void own_trace_of_a_root(void **state)
 	assert_int_equal(store_traces(TGID, TID)->trace_id[0], 0x77);
 	end(7);
 	assert_int_equal(store_traces_count(), 0);
+	assert_int_equal(store_adopted_count(), 0);
+}
+
+/* Request 7 ends, and another one, without a trace as well, gets its place and its thread. */
+static void place_is_used_again(void)
+{
+	struct request *r = request_lookup(7);
+	__u64 id = 8;
+
+	store_before_adoption = NULL;
+	engine_end(7);
+	memset((void *)r, 0, sizeof(*r));
+	r->id = id;
+	memcpy(r->context.span_id, &id, sizeof(id));
+	memset(r->context.trace_id, 0x33, sizeof(r->context.trace_id));
+	r->flags = REQUEST_ROOT;
+	r->worker = reader.key;
+	r->state = STATE_TAKEN;
+	worker_publish(worker_lookup(&r->worker), &r->worker, id, r);
+}
+
+/* The program's own trace is that of a request whose place is another one's by now. */
+static void own_trace_of_one_that_ends(void **state)
+{
+	struct socket server = {}, client = {};
+	const struct request *other;
+	const struct call *c;
+
+	(void)state;
+	take(&server, 7, 0);
+	other = request_lookup(7);
+	request_lookup(7)->flags = REQUEST_ROOT;
+	store_before_adoption = place_is_used_again;
+	c = own_call(&client, &reader, 0x77);
+	assert_int_equal(c->evidence, EVIDENCE_NONE);
+	assert_int_equal(c->veto, VETO_DISAGREE);
+	assert_int_equal(c->cause.trace_id[0], 0);
+	assert_int_equal(other->context.trace_id[0], 0x33);
+	assert_int_equal(request_shown(other, 8)->trace_id[0], 0x33);
+	assert_int_equal(store_traces(TGID, TID)->trace_id[0], 0x33);
+	assert_int_equal(store_adopted_count(), 0);
 }
 
 static __u64 number_of(const char *value)
@@ -281,6 +322,7 @@ int main(void)
 	    CASE(own_trace_is_the_same),
 	    CASE(own_trace_is_another),
 	    CASE(own_trace_of_a_root),
+	    CASE(own_trace_of_one_that_ends),
 	    CASE(numbers_of_values),
 	};
 
