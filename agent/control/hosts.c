@@ -14,16 +14,14 @@ static const char *domain_of(const char *pattern)
 __u64 host_number(const char *pattern)
 {
 	const char *domain = domain_of(pattern), *name = domain ? domain : pattern;
-	__u8 window[POLICY_HEAD_MAX + 8] = {};
-	struct policy_host host;
+	struct policy_host host = {.len = (__u8)strlen(name)};
+	struct policy_labels labels;
 
-	text_copy((char *)window, POLICY_HOST_SIZE, name);
-	policy_host_begin(&host, (__u32)strlen(name));
-	host.end = host.len;
-	policy_host_measured(&host, window);
-	while (!policy_host_take(&host, window))
+	text_copy((char *)host.name, sizeof(host.name), name);
+	policy_labels_begin(&labels, &host);
+	while (!policy_labels_take(&labels, &host))
 		;
-	return policy_host_number(host.hash, !domain);
+	return policy_host_number(labels.hash, !domain);
 }
 
 /* Is `name` below the domain? */

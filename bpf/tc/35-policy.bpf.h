@@ -14,6 +14,14 @@
 #include "policy.h"
 #include "policy_host.h"
 
+/* Heads that may be half read. */
+#define POLICY_HEADS_MAX 4096
+/* Steps that reading a packet may take: one for each byte of a start line and a host, one or two
+ * for each other line. */
+#define POLICY_READ_STEPS 8192
+/* No byte of a stream. */
+#define POLICY_LOST (~0ULL)
+
 /* (By size: the compiler leaves out the type of an inner map's value.) */
 struct policy_image_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -54,12 +62,33 @@ struct {
 	__type(value, struct policy_owners);
 } rule_owners __weak SEC(".maps");
 
+/* A head of which a packet has brought the beginning, in the hope for rules about its host. */
+struct policy_head {
+	struct policy_host host;
+	__u64 opened_ns; /* of the flow */
+	__u32 start;     /* app: the first byte of the head */
+	__u32 next;      /* app: the byte where the reading goes on */
+};
+
+/* By flow. If one is pushed out, the host of that request is not known. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, POLICY_HEADS_MAX);
+	__type(key, struct flow_key);
+	__type(value, struct policy_head);
+} heads __weak SEC(".maps");
+
 /* Working area: too large for the stack. */
 struct policy_work {
 	struct policy_query query;
-	struct policy_host host;
+	struct policy_head head; /* the one at hand, as far as it has been read */
+	struct policy_labels labels;
 	__u32 passing; /* 1: the verdict is for the host of this request, and not for the next */
-	__u8 head[POLICY_HEAD_MAX + 8];
+	__u32 at;      /* where in the packet the next piece of the head begins */
+	__u32 left;    /* how much is to come */
+	__u32 i;       /* how far this piece was read */
+	__u32 filled;  /* and how much it is */
+	__u8 piece[POLICY_PIECE_MAX + 8];
 	struct policy_verdict verdict; /* of the request at hand */
 };
 
@@ -69,6 +98,12 @@ struct {
 	__type(key, __u32);
 	__type(value, struct policy_work);
 } policy_work __weak SEC(".maps");
+
+/* What callbacks of bpf_loop() carry along. */
+struct policy_reading {
+	struct __sk_buff *skb;
+	struct policy_work *work;
+};
 
 static __always_inline struct policy_work *policy_work_get(void)
 {
@@ -150,56 +185,106 @@ VERIFIED_ALONE int policy_find(struct __sk_buff *skb, const struct packet *p, st
 	return 0;
 }
 
-/* As callbacks of bpf_loop(). */
-static long policy_host_find_step(__u32 i, struct policy_work **work)
+/* A step of reading the head at hand for its host, as a callback of bpf_loop(). */
+static long policy_read_step(__u32 i, struct policy_reading *r)
 {
+	struct policy_work *work = r->work;
+	__u32 n = work->left;
+
 	(void)i;
-	return policy_host_find(&(*work)->host, (*work)->head);
+	if (work->i < work->filled) {
+		policy_host_read(&work->head.host, work->piece, &work->i, work->filled);
+		return 0;
+	}
+	if (n > POLICY_PIECE_MAX)
+		n = POLICY_PIECE_MAX;
+	if (!size_within(&n, POLICY_PIECE_MAX) ||
+	    bpf_skb_load_bytes(r->skb, work->at, work->piece, n))
+		return 1;
+	work->at += n;
+	work->left -= n;
+	work->i = 0;
+	work->filled = n;
+	return 0;
 }
 
-static long policy_host_measure_step(__u32 i, struct policy_work **work)
+/* Read `n` bytes at `at` of the packet on from where work->head.host stands. Returns 0 or -1. */
+VERIFIED_ALONE int policy_read(struct __sk_buff *skb, __u32 at, __u32 n)
 {
-	(void)i;
-	return policy_host_measure(&(*work)->host, (*work)->head);
-}
+	struct policy_reading r = {.skb = skb, .work = policy_work_get()};
+	struct policy_work *work = r.work;
 
-static long policy_host_take_step(__u32 i, struct policy_work **work)
-{
-	(void)i;
-	return policy_host_take(&(*work)->host, (*work)->head);
+	if (!work)
+		return -1;
+	work->at = at;
+	work->left = n;
+	work->i = work->filled = 0;
+	bpf_loop(POLICY_READ_STEPS, policy_read_step, &r, 0);
+	return work->left || work->i < work->filled ? -1 : 0;
 }
 
 /*
- * The host of the request whose head is payload bytes [from, to), into the query of policy_work.
- * Returns 0, also for a request without any, or -1 when it cannot be told.
+ * Let work->head.host be what is known of the head that begins with byte `start`: nothing, or what
+ * its earlier packets have said. Returns the byte where the reading goes on; POLICY_LOST: some is
+ * missing.
  */
-VERIFIED_ALONE int policy_host_read(struct __sk_buff *skb, const struct packet *p, __u32 from,
-				    __u32 to)
+VERIFIED_ALONE __u64 policy_resume(const struct packet *p, const struct flow *f, __u32 start)
 {
 	struct policy_work *work = policy_work_get();
-	struct policy_host *host;
-	__u32 n = to - from;
+	struct policy_head *head;
+	struct flow_key key;
 
-	if (!work || !p || from > to)
+	if (!work || !p || !f)
+		return POLICY_LOST;
+	__builtin_memset(&work->head.host, 0, sizeof(work->head.host));
+	if (!seq_before(start, p->seq))
+		return start;
+	key = p->key; /* before 6.4 a map's key must be on the stack */
+	head = bpf_map_lookup_elem(&heads, &key);
+	if (!head || head->start != start || head->opened_ns != f->opened_ns ||
+	    seq_before(head->next, p->seq) || seq_before(p->seq + p->len, head->next))
+		return POLICY_LOST;
+	work->head = *head;
+	return head->next;
+}
+
+/* As a callback of bpf_loop(). */
+static long policy_labels_step(__u32 i, struct policy_work **work)
+{
+	(void)i;
+	return policy_labels_take(&(*work)->labels, &(*work)->head.host);
+}
+
+/* The numbers of the host that was read into the query. Returns 0 or -1. */
+VERIFIED_ALONE int policy_name(void)
+{
+	struct policy_work *work = policy_work_get();
+
+	if (!work || !policy_host_is_clear(&work->head.host))
 		return -1;
-	if (n > POLICY_HEAD_MAX)
-		n = POLICY_HEAD_MAX;
-	host = &work->host;
-	policy_host_begin(host, n);
-	if (!size_within(&n, POLICY_HEAD_MAX) ||
-	    bpf_skb_load_bytes(skb, p->payload + from, work->head, n))
-		return -1;
-	bpf_loop(POLICY_HEAD_MAX, policy_host_find_step, &work, 0);
-	/* Of two fields servers take the one or the other; and it may stand farther behind. */
-	if (host->fields != 1)
-		return host->fields || to - from > n ? -1 : 0;
-	bpf_loop(POLICY_HOST_MAX + 1, policy_host_measure_step, &work, 0);
-	if (!host->ends)
-		return -1;
-	policy_host_measured(host, work->head);
-	bpf_loop(POLICY_HOST_MAX, policy_host_take_step, &work, 0);
-	policy_host_nested(host, work->query.host);
+	policy_labels_begin(&work->labels, &work->head.host);
+	bpf_loop(POLICY_HOST_MAX, policy_labels_step, &work, 0);
+	policy_labels_nested(&work->labels, work->query.host);
 	return 0;
+}
+
+/*
+ * The host of a request whose head is bytes [start, end) of the stream; some of them may have come
+ * with earlier packets. Returns 0, also for a request without any, or -1 when it cannot be told.
+ */
+VERIFIED_ALONE int policy_host_of(struct __sk_buff *skb, const struct packet *p,
+				  const struct flow *f, __u32 start, __u32 end)
+{
+	__u64 from;
+
+	if (!p || !f)
+		return -1;
+	from = policy_resume(p, f, start);
+	if (from == POLICY_LOST || seq_before(end, from))
+		return -1;
+	if (end != (__u32)from && policy_read(skb, p->payload + ((__u32)from - p->seq), end - from))
+		return -1;
+	return policy_name();
 }
 
 /* The rule for the host that was read. Returns 0 or -1. */
@@ -223,12 +308,17 @@ VERIFIED_ALONE int policy_find_by_host(void)
 	return 0;
 }
 
+/* The byte where a head ends that has not ended yet. */
+#define POLICY_OPEN_END (~0U)
+
 /*
- * What a rule says about a request that goes out; its head is payload bytes [from, to), which
- * from > to says are not all in this packet. NULL: nothing but the built-in "inject".
+ * What a rule says about a request that goes out; its head is bytes [start, start + len) of the
+ * stream. NULL: nothing but the built-in "inject".
  */
-static __always_inline const struct policy_verdict *
-policy_verdict(struct __sk_buff *skb, const struct packet *p, struct flow *f, __u32 from, __u32 to)
+static __always_inline const struct policy_verdict *policy_verdict(struct __sk_buff *skb,
+								   const struct packet *p,
+								   struct flow *f, __u32 start,
+								   __u32 len)
 {
 	struct policy_work *work;
 
@@ -237,9 +327,37 @@ policy_verdict(struct __sk_buff *skb, const struct packet *p, struct flow *f, __
 	work = policy_work_get();
 	if (!work)
 		return NULL;
-	if (work->passing && (policy_host_read(skb, p, from, to) || policy_find_by_host()))
+	if (work->passing &&
+	    (len == POLICY_OPEN_END || policy_host_of(skb, p, f, start, start + len) ||
+	     policy_find_by_host()))
 		work->verdict.action = POLICY_UNKNOWN;
 	return &work->verdict;
+}
+
+/* The packet ends within a head that begins with byte `start`: if a rule asks for its host, keep
+ * what was read of it. */
+VERIFIED_ALONE int policy_keep(struct __sk_buff *skb, const struct packet *p, struct flow *f,
+			       __u32 start)
+{
+	struct policy_work *work = policy_work_get();
+	struct policy_head *head;
+	struct flow_key key;
+	__u64 from;
+
+	if (!work || !p || !f || !policy_image_get() ||
+	    policy_find(skb, p, f, policy_dir_out(skb)) || !work->passing)
+		return 0;
+	from = policy_resume(p, f, start);
+	if (from == POLICY_LOST ||
+	    policy_read(skb, p->payload + ((__u32)from - p->seq), p->seq + p->len - (__u32)from))
+		return 0;
+	head = &work->head;
+	head->opened_ns = f->opened_ns;
+	head->start = start;
+	head->next = p->seq + p->len;
+	key = p->key;
+	bpf_map_update_elem(&heads, &key, head, BPF_ANY);
+	return 0;
 }
 
 /* The rule that this counter belongs to has decided a request. */

@@ -244,7 +244,7 @@ static __always_inline void decide(struct outbound *o, const struct frame *frame
 
 	__u32 start = cause_head_start(o->p, frame), reason, place = 0, state = 0;
 	const struct policy_verdict *v =
-	    policy_verdict(o->skb, o->p, o->flow, start - o->p->seq, frame->place);
+	    policy_verdict(o->skb, o->p, o->flow, start, o->p->seq + frame->place - start);
 
 	o->flow->requests++;
 	policy_count(o->skb, v);
@@ -406,6 +406,8 @@ static __always_inline void decide_packet(struct outbound *o)
 		flow_make_opaque(o->flow, REASON_WORK_CAP);
 	if (o->s->fields.count)
 		change_early(o->skb, o->p, o->flow);
+	if (http1_in_head(&o->flow->http) && o->flow->http.state != HTTP1_AT_BLANK)
+		policy_keep(o->skb, o->p, o->flow, o->p->seq + o->p->len - o->flow->http.head);
 	o->flow->next = o->p->seq + o->p->len;
 }
 

@@ -106,7 +106,7 @@ VERIFIED_ALONE int change_early(struct __sk_buff *skb, const struct packet *p, s
 	if (!o.s || !p || !f)
 		return 0;
 	o.d = &o.s->decision;
-	v = policy_verdict(skb, p, f, 1, 0);
+	v = policy_verdict(skb, p, f, 0, POLICY_OPEN_END);
 	if (!decide_changes(v) || change_eligible(&o) || change_hindrance(&o, 0)) {
 		f->http.caller |= CHANGE_HEAD_LEFT;
 		return 0;

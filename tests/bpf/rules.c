@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
 #include "control/compile.h"
@@ -60,4 +61,17 @@ void rules_none(const struct rig *rig)
 	assert_int_equal(policies_put(&maps, NULL), 0);
 	/* And again: there is none to take away. */
 	assert_int_equal(policies_put(&maps, NULL), 0);
+}
+
+uint64_t rules_hits(const struct rig *rig, uint32_t counter)
+{
+	uint64_t values[512], sum = 0;
+	int cpus = libbpf_num_possible_cpus();
+
+	assert_in_range(cpus, 1, 512);
+	assert_int_equal(
+	    bpf_map_lookup_elem(bpf_map__fd(rig->tc->maps.rule_hits), &counter, values), 0);
+	for (int cpu = 0; cpu < cpus; cpu++)
+		sum += values[cpu];
+	return sum;
 }

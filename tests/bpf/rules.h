@@ -11,4 +11,7 @@ void rules_follow(const struct rig *rig, const char *text);
 /* Follow none but the built-in ones. */
 void rules_none(const struct rig *rig);
 
+/* What a counter of rules has, over all CPUs. */
+uint64_t rules_hits(const struct rig *rig, uint32_t counter);
+
 #endif

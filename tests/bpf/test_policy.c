@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "conn.h"
+#include "policy.h"
 #include "rules.h"
 #include "topics.h"
 
@@ -125,7 +126,6 @@ static void test_remembered(void **state)
 static void test_hosts(void **state)
 {
 	struct rig *rig = *state;
-	size_t half;
 
 	rules_follow(rig, "policy add host *.example.com action skip\n"
 			  "policy add host b.example.com action inject\n"
@@ -150,15 +150,6 @@ static void test_hosts(void **state)
 	assert_int_equal(rig_count(rig, REASON_INJECTED), 1);
 	conn_ack_all(&conn);
 	rig_forget_counts(rig);
-	/* A head in two packets. */
-	half = stream_write(&conn.stream, "GET / HTTP/1.1\r\nHost: a\r\n", 25);
-	conn_transmit(&conn, half, conn.stream.len);
-	half = stream_write(&conn.stream, "X: y\r\n\r\n", 8);
-	conn_transmit(&conn, half, conn.stream.len);
-	assert_int_equal(rig_count(rig, REASON_HOST_UNKNOWN), 1);
-	assert_int_equal(rig_count(rig, REASON_INJECTED), 0);
-	conn_ack_all(&conn);
-	rig_forget_counts(rig);
 	/* Rules before those for hosts settle it, for all requests. */
 	rules_follow(rig, "policy add port 80 action skip\npolicy add host a action inject");
 	is_left(rig, REASON_SKIPPED);
@@ -166,13 +157,109 @@ static void test_hosts(void **state)
 	rules_none(rig);
 }
 
+#define SPLIT_RULES "policy add host *.example.com action skip"
+
+static const char split_head[] =
+    "GET http HTTP/1.1\r\nX: y\r\nHost: A.Example.com:80\r\nY: z\r\n\r\n";
+
+/* Write a text that gets no header, without sending it. Returns its offset. */
+static size_t write_plain(const char *text)
+{
+	return stream_write(&conn.stream, text, strlen(text));
+}
+
+/* The request that was sent is counted so, and all of it acknowledged. */
+static void was_left(struct rig *rig, enum ctxprop_reason reason)
+{
+	assert_int_equal(rig_count(rig, reason), 1);
+	assert_int_equal(rig_count(rig, REASON_INJECTED), 0);
+	conn_ack_all(&conn);
+	rig_forget_counts(rig);
+}
+
+/* The packets of a head, however it is cut, know its host together; some bytes come twice. */
+static void test_split_heads(void **state)
+{
+	struct rig *rig = *state;
+	size_t length = strlen(split_head);
+
+	rules_follow(rig, SPLIT_RULES);
+	for (size_t second = 1; second < length; second += 2) {
+		conn_open(&conn, rig, &ordinary);
+		rig_forget_counts(rig);
+		for (size_t first = 1; first <= second; first += 3) {
+			size_t begin = write_plain(split_head);
+
+			conn_transmit(&conn, begin, begin + first);
+			conn_transmit(&conn, begin + first / 2, begin + second);
+			conn_transmit(&conn, begin + second, begin + length);
+			was_left(rig, REASON_SKIPPED);
+		}
+		is_injected(rig);
+	}
+	rules_none(rig);
+}
+
+/* What is kept of a head is not taken for another one's, and not for more than it is. */
+static void test_other_heads(void **state)
+{
+	struct rig *rig = *state;
+	size_t begin, cut = 20;
+
+	rules_none(rig);
+	conn_open(&conn, rig, &ordinary);
+	rig_forget_counts(rig);
+	/* A rule that was made when half of the head had passed. */
+	begin = write_plain(split_head);
+	conn_transmit(&conn, begin, begin + cut);
+	rules_follow(rig, SPLIT_RULES);
+	conn_transmit(&conn, begin + cut, conn.stream.len);
+	was_left(rig, REASON_HOST_UNKNOWN);
+	/* Two fields, one in each packet. */
+	begin = write_plain("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n");
+	conn_transmit(&conn, begin, begin + 26);
+	conn_transmit(&conn, begin + 26, conn.stream.len);
+	was_left(rig, REASON_HOST_UNKNOWN);
+	/* A head that was begun on another connection of the same addresses and numbers. */
+	begin = write_plain(split_head);
+	conn_transmit(&conn, begin, begin + cut);
+	conn_open(&conn, rig, &ordinary);
+	rig_forget_counts(rig);
+	is_injected(rig);
+	rules_none(rig);
+}
+
+/* Each request is counted by what decides it: here, as it was not given one, a rule has the counter
+ * of the built-in one. */
+static void test_hits(void **state)
+{
+	struct rig *rig = *state;
+	uint64_t before = rules_hits(rig, POLICY_OUT);
+
+	rules_none(rig);
+	conn_open(&conn, rig, &ordinary);
+	rig_forget_counts(rig);
+	is_injected(rig);
+	assert_int_equal(rules_hits(rig, POLICY_OUT), before + 1);
+	rules_follow(rig, "policy add action skip");
+	is_left(rig, REASON_SKIPPED);
+	is_left(rig, REASON_SKIPPED);
+	assert_int_equal(rules_hits(rig, POLICY_OUT), before + 3);
+	/* No rule decides what is not known. */
+	rules_follow(rig, "policy add host a action skip");
+	conn_send(&conn, "GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n");
+	was_left(rig, REASON_HOST_UNKNOWN);
+	assert_int_equal(rules_hits(rig, POLICY_OUT), before + 3);
+	rules_none(rig);
+}
+
 int test_policy(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_rules),
-	    cmocka_unit_test(test_change),
-	    cmocka_unit_test(test_remembered),
-	    cmocka_unit_test(test_hosts),
+	    cmocka_unit_test(test_rules),       cmocka_unit_test(test_change),
+	    cmocka_unit_test(test_remembered),  cmocka_unit_test(test_hosts),
+	    cmocka_unit_test(test_split_heads), cmocka_unit_test(test_other_heads),
+	    cmocka_unit_test(test_hits),
 	};
 
 	return cmocka_run_group_tests(tests, rig_setup, rig_teardown);

@@ -185,7 +185,13 @@ def hosts():
                  [False, True, False, True])
         with counted(world.agent, host_unknown=2):
             answered(c, s, [(get_host("Host: other", "Host: exact"), b"")], [False])
-            answered(c, s, [(get_host(f"X: {'x' * 1100}", "Host: other"), b"")], [False])
+            answered(c, s, [(get_host("Host: other, exact"), b"")], [False])
+        with counted(world.agent, host_unknown=0, skipped=3):
+            for length in (1100, 5000, 60_000):
+                answered(c, s, [(get_host(f"X: {'x' * length}", "Host: exact"), b"")], [False])
+            answered(c, s, [(get_host(f"X: {'x' * 5000}", "Host: other"), b"")])
+        absolute = b"GET http://exact:80/ HTTP/1.1\r\nHost: other\r\n\r\n"
+        answered(c, s, [(absolute, b""), (absolute.replace(b"exact", b"none"), b"")], [False, True])
 
 
 @case

@@ -54,38 +54,43 @@ static void nest(const char *cgroup, __u64 ids[POLICY_NESTED_MAX])
 	ids[count] = cgroup_number("/", NULL);
 }
 
-/* What a program reads in a head with this host, written in one of many ways. */
-static int read_host(const char *host, __u64 numbers[POLICY_NESTED_MAX])
+/* What a program reads in a head with this host, written in one of many ways and cut anywhere. */
+static void read_host(const char *host, __u64 numbers[POLICY_NESTED_MAX])
 {
 	static const char *const before[] = {"", "Accept: */*\r\n", "X-Host: b\r\nHostess: b\r\n"};
 	static const char *const fields[] = {"Host: ", "host:", "HOST: \t "};
 	static const char *const behind[] = {"", ":8080", " ", ".", ".:80"};
-	char head[POLICY_HEAD_MAX + 8] = {};
-	struct policy_host h;
-	int length = snprintf(head, sizeof(head), "GET /host: HTTP/1.1\r\n%s", before[draw(3)]);
+	char head[POLICY_PIECE_MAX + 8] = {};
+	struct policy_labels labels;
+	struct policy_host h = {};
+	int absolute = host[0] && !draw(4), length;
 
+	if (absolute)
+		length = snprintf(head, sizeof(head), "GET %s%s%s/host: HTTP/1.1\r\n%s",
+				  draw(2) ? "http://" : "HTTP://host:b@", host, behind[draw(2)],
+				  before[draw(3)]);
+	else
+		length = snprintf(head, sizeof(head), "GET /host: HTTP/1.1\r\n%s", before[draw(3)]);
 	if (host[0])
 		length += snprintf(head + length, sizeof(head) - (size_t)length, "%s%s%s\r\n",
-				   fields[draw(3)], host, behind[draw(5)]);
+				   fields[draw(3)], absolute ? "b" : host, behind[draw(5)]);
 	if (draw(2))
 		length +=
 		    snprintf(head + length, sizeof(head) - (size_t)length, "User-Agent: x\r\n");
 	for (char *c = draw(2) ? head : ""; *c; c++)
 		if (*c == 'b')
 			*c = 'B';
-	policy_host_begin(&h, (__u32)length);
-	while (!policy_host_find(&h, (const __u8 *)head))
+	for (__u32 i = 0; i < (__u32)length;) {
+		__u32 end = i + 1 + draw((__u32)length - i);
+
+		while (i < end)
+			policy_host_read(&h, (const __u8 *)head, &i, end);
+	}
+	assert_true(policy_host_is_clear(&h));
+	policy_labels_begin(&labels, &h);
+	while (!policy_labels_take(&labels, &h))
 		;
-	if (!h.fields)
-		return 0;
-	while (!policy_host_measure(&h, (const __u8 *)head))
-		;
-	assert_true(h.ends);
-	policy_host_measured(&h, (const __u8 *)head);
-	while (!policy_host_take(&h, (const __u8 *)head))
-		;
-	policy_host_nested(&h, numbers);
-	return (int)h.fields;
+	policy_labels_nested(&labels, numbers);
 }
 
 __u32 image_prio(const struct policy_image *image, const struct request *request)
@@ -102,7 +107,7 @@ __u32 image_prio(const struct policy_image *image, const struct request *request
 
 	nest(request->cgroup, query.cgroup);
 	hostless = policy_match(image, &query, &lasting);
-	assert_int_equal(read_host(request->host, query.host), request->host[0] != 0);
+	read_host(request->host, query.host);
 	rule = policy_match(image, &query, &lasting);
 	/* What lasts does not ask for the host. */
 	if (lasting)
