@@ -71,9 +71,13 @@ static void sweep_node(void)
 	int removed = node_sweep();
 
 	if (removed > 0)
-		log_info("removed what was known of processes that are gone: %d entries", removed);
+		log_info(
+		    "removed what was known of processes, threads and requests that are gone: %d "
+		    "entries",
+		    removed);
 	else if (removed < 0)
-		log_debug("looking for processes that are gone: %s", strerror(-removed));
+		log_debug("looking for what is gone in the maps of the node: %s",
+			  strerror(-removed));
 }
 
 /* A crowded table is looked at with each summary. */

@@ -3,11 +3,14 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
+#include <unistd.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <bpf/bpf.h>
 
 #include "base/cleanup.h"
 #include "context/model.h"
+#include "context/runtime.h"
 #include "load/node_maps.h"
 #include "load/node_sweep.h"
 #include "load/pins.h"
@@ -18,14 +21,30 @@
 /* More than any of the maps has entries. */
 #define STEPS_MAX (1 << 18)
 
-/* Keys of both maps begin with the process, whose id this is. */
-_Static_assert(offsetof(struct worker_key, tgid) == 0, "a worker's key begins with its process");
+/* Processes that were asked for last; a power of two. */
+#define ASKED 64
 
-/* The keys of `workers` and `processes`. */
+/* What maps have for a key. */
 union key {
-	__u32 tgid;
+	__u32 tgid; /* what the two that follow begin with */
 	struct worker_key worker;
+	struct process_address address;
+	__u64 thread;  /* traces_ctx_key() */
+	__u64 request; /* id */
 };
+_Static_assert(offsetof(struct worker_key, tgid) == 0, "a worker's key begins with its process");
+_Static_assert(offsetof(struct process_address, tgid) == 0, "an address begins with its process");
+
+/* What entries are held against. */
+struct present {
+	int requests; /* the map */
+	struct {
+		__u32 tgid;
+		bool gone;
+	} asked[ASKED];
+};
+
+typedef bool (*is_over_fn)(struct present *present, const union key *key);
 
 static bool numbers_are_ours(void)
 {
@@ -34,17 +53,65 @@ static bool numbers_are_ours(void)
 	return !stat("/proc/self/ns/pid", &status) && status.st_ino == INITIAL_PID_NAMESPACE;
 }
 
-static bool is_gone(__u32 tgid)
+static bool is_process_gone(struct present *present, __u32 tgid)
 {
-	return kill((pid_t)tgid, 0) && errno == ESRCH;
+	__u32 slot = tgid & (ASKED - 1);
+
+	if (!tgid || present->asked[slot].tgid != tgid) {
+		present->asked[slot].tgid = tgid;
+		present->asked[slot].gone = kill((pid_t)tgid, 0) && errno == ESRCH;
+	}
+	return present->asked[slot].gone;
 }
 
-/* Returns how many entries of a map were removed, or -errno. */
-static int sweep(const char *map)
+static bool is_thread_gone(struct present *present, __u32 tgid, __u32 tid)
 {
-	char path[PINS_PATH_MAX];
-	_cleanup_close_ int fd = bpf_obj_get(pins_map_path(path, node_maps_layer_dir(), map));
-	union key key, next;
+	if (is_process_gone(present, tgid))
+		return true;
+	return tid && syscall(SYS_tgkill, tgid, tid, 0) && errno == ESRCH;
+}
+
+static bool of_process(struct present *present, const union key *key)
+{
+	return is_process_gone(present, key->tgid);
+}
+
+static bool of_worker(struct present *present, const union key *key)
+{
+	return is_thread_gone(present, key->worker.tgid, key->worker.tid);
+}
+
+static bool of_thread(struct present *present, const union key *key)
+{
+	return is_thread_gone(present, key->thread >> 32, (__u32)key->thread);
+}
+
+/* What belongs to a request is made after it, and before it is over. */
+static bool of_request(struct present *present, const union key *key)
+{
+	__u32 place = request_place(key->request);
+	struct request request;
+
+	return !bpf_map_lookup_elem(present->requests, &place, &request) &&
+	       request.id != key->request;
+}
+
+/* Whatever is not in here has places of its own or, with the least recently used, gives them up. */
+static const struct swept {
+	const char *map;
+	is_over_fn is_over;
+} sweeps[] = {
+    {"workers", of_worker},      {"processes", of_process},   {"runtimes", of_process},
+    {"goroutines", of_process},  {"round_trips", of_process}, {"messages", of_process},
+    {"starts", of_process},      {"tasks", of_process},       {"queued", of_process},
+    {"tracestates", of_request}, {"adopted", of_request},
+};
+
+/* Returns how many entries of a map were removed, or -errno. */
+static int sweep(const char *path, is_over_fn is_over, struct present *present)
+{
+	_cleanup_close_ int fd = bpf_obj_get(path);
+	union key key = {}, next = {};
 	int removed = 0, steps = 0;
 
 	if (fd < 0)
@@ -53,21 +120,37 @@ static int sweep(const char *map)
 	for (int err = bpf_map_get_next_key(fd, NULL, &next); !err && steps < STEPS_MAX; steps++) {
 		key = next;
 		err = bpf_map_get_next_key(fd, &key, &next);
-		if (is_gone(key.tgid) && !bpf_map_delete_elem(fd, &key))
+		if (is_over(present, &key) && !bpf_map_delete_elem(fd, &key))
 			removed++;
 	}
 	return removed;
 }
 
+/* Adds what was removed, if no error comes up now and none has before. */
+static void add(int *sum, int removed)
+{
+	if (*sum >= 0)
+		*sum = removed < 0 ? removed : *sum + removed;
+}
+
 int node_sweep(void)
 {
-	int workers, processes;
+	struct present present = {.requests = -1};
+	char path[PINS_PATH_MAX];
+	int sum = 0;
 
 	if (!numbers_are_ours())
 		return 0;
-	workers = sweep("workers");
-	processes = sweep("processes");
-	if (workers < 0 || processes < 0)
-		return workers < 0 ? workers : processes;
-	return workers + processes;
+	_cleanup_close_ int requests =
+	    bpf_obj_get(pins_map_path(path, node_maps_layer_dir(), "requests"));
+
+	if (requests < 0)
+		return requests;
+	present.requests = requests;
+	for (size_t i = 0; i < sizeof(sweeps) / sizeof(sweeps[0]); i++)
+		add(&sum, sweep(pins_map_path(path, node_maps_layer_dir(), sweeps[i].map),
+				sweeps[i].is_over, &present));
+	if (!access(NODE_TRACES_PATH, F_OK))
+		add(&sum, sweep(NODE_TRACES_PATH, of_thread, &present));
+	return sum;
 }

@@ -357,6 +357,59 @@ def pin_of_the_same_shape():
         equal(shape(PIN), before, "the pin")
 
 
+def ended_thread():
+    """The number of a thread of this process that is over."""
+    thread = threading.Thread(target=lambda: None)
+    thread.start()
+    thread.join()
+    wait_for(lambda: not os.path.exists(f"/proc/self/task/{thread.native_id}"), "its end", str)
+    return thread.native_id
+
+
+BY_ADDRESS = ("goroutines", "round_trips", "messages", "starts", "tasks", "queued")
+BY_REQUEST = ("tracestates", "adopted")
+OPEN, OVER = 0xfffe << 48 | 1, 0xfffe << 48 | 3  # two requests of one place
+
+
+def keys_of_the_node(ended_process):
+    """[(map, key of what is there, key of what is gone)], and the same for profilers' map."""
+    here, thread = os.getpid(), ended_thread()
+    number, request, worker = struct.Struct("I"), struct.Struct("Q"), struct.Struct("IIQ")
+    rows = [(name, worker.pack(here, 0, 0xabc), worker.pack(ended_process, 0, 0xabc))
+            for name in (*BY_ADDRESS, "workers")]
+    rows += [("workers", worker.pack(here, here, 0), worker.pack(here, thread, 0)),
+             ("runtimes", number.pack(here), number.pack(ended_process))]
+    rows += [(name, request.pack(OPEN), request.pack(OVER)) for name in BY_REQUEST]
+    shown = [(request.pack(here << 32 | here), request.pack(here << 32 | thread)),
+             (request.pack(here << 32 | here), request.pack(ended_process << 32 | 7))]
+    return rows, shown
+
+
+@case
+def whatever_is_gone():
+    """What the probes missed of processes, threads and requests is removed, and nothing else"""
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    rows, shown = keys_of_the_node(gone.pid)
+    with Lab("swept") as lab, contextlib.ExitStack() as stack:
+        Agent(lab.host("node"), cases.BUILD, "--gc-interval", "1")
+
+        def opened(name):
+            return stack.enter_context(following.node_map(name))
+        requests, traces = opened("requests"), stack.enter_context(bpf_map.Map(PIN))
+        requests.set(struct.pack("I", OPEN >> 48),
+                     struct.pack("Q", OPEN).ljust(requests.value_size, b"\0"))
+        rows = [(opened(name), there, over) for name, there, over in rows]
+        rows += [(traces, there, over) for there, over in shown]
+        for table, *keys in rows:
+            for key in keys:
+                table.set(key, bytes(table.value_size))
+
+        def seen():
+            return [(there in table.keys(), over in table.keys()) for table, there, over in rows]
+        wait_for(lambda: seen() == [(True, False)] * len(rows), "an end of what is over", seen)
+
+
 @case
 def processes_that_are_gone():
     """What the probes missed of a process that is gone is removed; a living one keeps its entries."""
