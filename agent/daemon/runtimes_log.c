@@ -9,8 +9,8 @@
 
 static void log_failure(const struct runtimes_news *news, const char *name)
 {
-	const char *lost = news->kind == RUNTIME_PYTHON ? "only its threads are followed"
-							: "its calls begin new traces";
+	const char *lost = news->kind == RUNTIME_OPAQUE ? "its calls begin new traces"
+							: "only its threads are followed";
 
 	log_warning("process %u (%s): no probes in it, %s: %s", news->tgid, name, lost,
 		    strerror(-news->err));
@@ -32,6 +32,8 @@ void runtimes_log(const struct runtimes_news *news)
 	else if (news->kind == RUNTIME_PYTHON)
 		log_info("process %u (%s): following tasks and queues of Python 3.%u", news->tgid,
 			 name, news->minor);
+	else if (news->kind == RUNTIME_HAPROXY)
+		log_info("process %u (%s): following streams of HAProxy", news->tgid, name);
 	else if (news->flags & RUNTIME_COSTLY)
 		log_info(
 		    "process %u (%s): profilers are not shown its contexts for some minutes, its "

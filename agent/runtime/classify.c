@@ -30,6 +30,20 @@ static int look_at_python(__u32 tgid, struct elf_image *image, struct classified
 	return err == -ENOTSUP ? 0 : err;
 }
 
+static int look_at_haproxy(__u32 tgid, struct elf_image *image, struct classified *found)
+{
+	__u64 bias;
+	int err = haproxy_inspect(image, &found->haproxy);
+
+	if (!err)
+		err = process_load_bias(tgid, found->haproxy.entry, &bias);
+	if (err)
+		return err;
+	found->runtime = found->haproxy.runtime;
+	haproxy_relocate(&found->runtime, bias);
+	return 0;
+}
+
 static int look_into(__u32 tgid, int fd, struct classified *found)
 {
 	_cleanup_elf_image_ struct elf_image *image = NULL;
@@ -42,6 +56,8 @@ static int look_into(__u32 tgid, int fd, struct classified *found)
 		found->runtime.kind = RUNTIME_OPAQUE;
 	else if (err == -ENOENT)
 		err = look_at_python(tgid, image, found);
+	if (err == -ENOENT)
+		err = look_at_haproxy(tgid, image, found);
 	/* -ENOEXEC: 32 bits, or another byte order */
 	return err == -ENOTSUP || err == -ENOENT || err == -ENOEXEC ? 0 : err;
 }

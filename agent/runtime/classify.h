@@ -6,14 +6,16 @@
 #include <sys/stat.h>
 
 #include "runtime/golang.h"
+#include "runtime/haproxy.h"
 #include "runtime/python.h"
 
 struct classified {
 	struct runtime runtime; /* for map `runtimes` */
 	struct stat file;
-	struct golang golang; /* RUNTIME_GO */
-	struct python python; /* RUNTIME_PYTHON */
-	const char *why;      /* why it cannot be followed, or not beyond threads; or NULL */
+	struct golang golang;   /* RUNTIME_GO */
+	struct python python;   /* RUNTIME_PYTHON */
+	struct haproxy haproxy; /* RUNTIME_HAPROXY */
+	const char *why;        /* why it cannot be followed, or not beyond threads; or NULL */
 };
 
 /* What is known of a Go program in this file from an earlier look; NULL: nothing. */

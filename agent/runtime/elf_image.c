@@ -225,6 +225,22 @@ __u64 elf_image_base(const struct elf_image *image)
 	return base;
 }
 
+int elf_image_thread_size(const struct elf_image *image, __u64 *ret_size)
+{
+	GElf_Phdr segment;
+
+	for (int i = 0; i < image->header.e_phnum; i++) {
+		if (!gelf_getphdr(image->elf, i, &segment) || segment.p_type != PT_TLS)
+			continue;
+		if (!segment.p_align)
+			segment.p_align = 1;
+		*ret_size =
+		    (segment.p_memsz + segment.p_align - 1) / segment.p_align * segment.p_align;
+		return 0;
+	}
+	return -ENOENT;
+}
+
 static int find_relocation(Elf_Data *data, __u64 where, __u64 *ret_address)
 {
 	GElf_Rela relocation;

@@ -36,11 +36,20 @@ struct elf_section {
 /* 0, or -ENOENT. */
 int elf_image_section(struct elf_image *image, const char *name, struct elf_section *ret_section);
 
-/* What a symbol for other files to link with (.dynsym) stands for: an address. 0, or -ENOENT. */
+/*
+ * What a symbol for other files to link with (.dynsym) stands for: an address, or a place in
+ * thread-local storage. 0, or -ENOENT.
+ */
 int elf_image_symbol(struct elf_image *image, const char *name, __u64 *ret_address);
 
 /* The lowest address of all that is loaded. */
 __u64 elf_image_base(const struct elf_image *image);
+
+/*
+ * How much of thread-local storage is the program's own: it ends at the thread pointer (x86-64). 0,
+ * or -ENOENT when it has none.
+ */
+int elf_image_thread_size(const struct elf_image *image, __u64 *ret_size);
 
 /* Where in the file the byte at an address is. 0, or -ENOENT when it is in none of it. */
 int elf_image_offset(const struct elf_image *image, __u64 address, __u64 *ret_offset);

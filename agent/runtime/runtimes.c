@@ -14,6 +14,7 @@
 #include "load/pins.h"
 #include "runtime/classify.h"
 #include "runtime/go_programs.h"
+#include "runtime/haproxy_programs.h"
 #include "runtime/leftovers.h"
 #include "runtime/process.h"
 #include "runtime/python_programs.h"
@@ -32,6 +33,7 @@ struct runtimes {
 	struct uprobe_pins pins;
 	struct go_programs *go;
 	struct python_programs *python;
+	struct haproxy_programs *haproxy;
 	__u64 next_sweep_ns;
 	unsigned int sweeps;
 };
@@ -68,6 +70,7 @@ void runtimes_close(struct runtimes *runtimes)
 	ring_buffer__free(runtimes->events);
 	go_programs_close(runtimes->go);
 	python_programs_close(runtimes->python);
+	haproxy_programs_close(runtimes->haproxy);
 	cleanup_close(&runtimes->map_fd);
 	cleanup_close(&runtimes->events_fd);
 	cleanup_close(&runtimes->workers_fd);
@@ -110,6 +113,15 @@ static void attach_to_python(struct runtimes *runtimes, struct classified *found
 		found->runtime.flags |= RUNTIME_TASKS;
 }
 
+/* Streams are known by where they begin, or not at all. */
+static void attach_to_haproxy(struct runtimes *runtimes, __u32 tgid, struct classified *found,
+			      struct runtimes_news *news)
+{
+	news->err = haproxy_programs_attach(runtimes->haproxy, tgid, &found->file, &found->haproxy);
+	if (news->err)
+		found->runtime.kind = RUNTIME_THREADS;
+}
+
 /* Find out about a process, and attach to its program. `flags` are those that it had. */
 static int look_at_program(struct runtimes *runtimes, __u32 tgid, __u32 flags,
 			   struct classified *found, struct runtimes_news *news)
@@ -126,6 +138,8 @@ static int look_at_program(struct runtimes *runtimes, __u32 tgid, __u32 flags,
 		found->runtime.kind = RUNTIME_OPAQUE;
 	if (found->runtime.kind == RUNTIME_PYTHON)
 		attach_to_python(runtimes, found, news);
+	if (found->runtime.kind == RUNTIME_HAPROXY)
+		attach_to_haproxy(runtimes, tgid, found, news);
 	news->kind = found->runtime.kind;
 	news->flags = found->runtime.flags;
 	news->minor = news->kind == RUNTIME_PYTHON ? found->python.minor : found->golang.minor;
@@ -186,7 +200,7 @@ static bool is_news(const struct runtimes_news *news)
 {
 	if (news->kind == RUNTIME_PYTHON)
 		return news->err || (news->flags & RUNTIME_TASKS);
-	return news->kind != RUNTIME_THREADS || news->why;
+	return news->err || news->kind != RUNTIME_THREADS || news->why;
 }
 
 /* Publish what a process runs, if it is still there. */
@@ -256,6 +270,8 @@ static int take_over(struct runtimes *runtimes)
 		err = go_programs_open(&runtimes->pins, &runtimes->go);
 	if (!err)
 		err = python_programs_open(&runtimes->pins, &runtimes->python);
+	if (!err)
+		err = haproxy_programs_open(&runtimes->pins, &runtimes->haproxy);
 	if (err)
 		return err;
 	runtimes->events = ring_buffer__new(runtimes->events_fd, on_event, runtimes, NULL);
@@ -287,6 +303,7 @@ static void sweep(struct runtimes *runtimes)
 {
 	go_programs_sweep(runtimes->go, is_used, runtimes);
 	python_programs_sweep(runtimes->python, is_used, runtimes);
+	haproxy_programs_sweep(runtimes->haproxy, is_used, runtimes);
 	leftovers_remove(runtimes->workers_fd, runtimes->map_fd);
 	if (!(++runtimes->sweeps % RETRY_SWEEPS))
 		each_process(runtimes, try_again, runtimes);
@@ -303,7 +320,7 @@ int runtimes_do(struct runtimes *runtimes)
 		runtimes->next_sweep_ns = now + SWEEP_SECONDS * NS_PER_SECOND;
 		return take_over(runtimes);
 	}
-	if (runtimes->python && now >= runtimes->next_sweep_ns) {
+	if (runtimes->haproxy && now >= runtimes->next_sweep_ns) {
 		runtimes->next_sweep_ns = now + SWEEP_SECONDS * NS_PER_SECOND;
 		sweep(runtimes);
 	}

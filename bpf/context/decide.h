@@ -23,7 +23,9 @@ struct actor {
 	__u8 loop;      /* enum actor_loop */
 	__u8 doubtful;  /* ACTOR_RUNTIME: others could be meant */
 	__u8 by;        /* ACTOR_RUNTIME: enum evidence that `named` stands for */
-	__u8 reserved[3];
+	__u8 own;       /* ACTOR_RUNTIME: 1: of no request, for certain */
+	__u8 runtime;   /* enum runtime_kind of who takes a request or calls */
+	__u8 reserved;
 	struct turn turn; /* of the socket at hand */
 	__u64 path;       /* end of the user's stack, see path.h */
 	__u64 named;      /* ACTOR_RUNTIME: the request that it works on, own or inherited; or 0 */
@@ -228,7 +230,7 @@ static __always_inline struct verdict decide(struct worker *w, const struct proc
 	if (!v.request && (!p || !tally_open(&p->tally)))
 		v.veto = VETO_NONE; /* there is none that it could belong to */
 	else if (!v.request && !v.veto)
-		v.veto = VETO_NO_EVIDENCE;
+		v.veto = a->own ? VETO_OWN_PATH : VETO_NO_EVIDENCE;
 	if (v.veto || !v.request) {
 		v.request = 0;
 		v.evidence = EVIDENCE_NONE;

@@ -32,7 +32,8 @@ _Static_assert(sizeof(struct span_context) == 32, "span_context is shared");
 	X(NONE, "none", "nothing is known: a new trace")                                           \
 	X(OWN, "own", "the program's own traceparent")                                             \
 	X(GOROUTINE, "goroutine", "the goroutine, or the one that started it")                     \
-	X(TASK, "task", "the task of an event loop in Python, or what came out of a queue")        \
+	X(TASK, "task",                                                                            \
+	  "the task of an event loop, the stream of HAProxy, or what came out of a queue")         \
 	X(THREAD, "thread", "the thread that read the request")                                    \
 	X(LOOP, "loop", "what the event loop has read last")                                       \
 	X(ANSWER, "answer", "the answer to another call of the same request")                      \
@@ -162,7 +163,7 @@ enum socket_flags {
 	SOCKET_PEER = 1 << 4,       /* between two processes of this host (context/peer.h) */
 	SOCKET_OPAQUE = 1 << 5,     /* SOCKET_PEER: what belongs to which request cannot be told */
 	SOCKET_OLDER = 1 << 6,      /* it was there before the probes: whose it is, nobody saw */
-	SOCKET_TASKS = 1 << 7,      /* server: a context of Python has read from it */
+	SOCKET_TASKS = 1 << 7,      /* server: a context of Python has read from it, or HAProxy */
 };
 
 /*

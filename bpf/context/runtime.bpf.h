@@ -13,6 +13,7 @@
 #define CTXPROP_GO_SOCKETS_MAX 4096
 #define CTXPROP_STARTS_MAX     4096
 #define CTXPROP_TASKS_MAX      16384
+#define CTXPROP_STREAMS_MAX    65536
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -77,6 +78,13 @@ struct {
 	__type(value, struct queued);
 } queued __weak SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, CTXPROP_STREAMS_MAX);
+	__type(key, struct worker_key);
+	__type(value, struct stream);
+} streams __weak SEC(".maps");
+
 static __always_inline const struct runtime *runtime_lookup(__u32 tgid)
 {
 	return bpf_map_lookup_elem(&runtimes, &tgid);
@@ -138,6 +146,8 @@ static __always_inline void runtime_forget(__u32 tgid)
 	rule.address = TASK_RULE_MADE;
 	bpf_map_delete_elem(&starts, &rule);
 	rule.address = TASK_RULE_WOKEN;
+	bpf_map_delete_elem(&starts, &rule);
+	rule.address = TASK_RULE_STREAM;
 	bpf_map_delete_elem(&starts, &rule);
 }
 

@@ -16,6 +16,7 @@ enum runtime_kind {
 	RUNTIME_OPAQUE = 3,  /* something else does, and cannot be told */
 	RUNTIME_GO = 4,      /* goroutines */
 	RUNTIME_PYTHON = 5,  /* threads, and contexts that run on them */
+	RUNTIME_HAPROXY = 6, /* threads, and streams that run on them */
 };
 
 /* Functions that net/http starts to watch a connection that another goroutine serves. */
@@ -42,6 +43,14 @@ struct runtime_python {
 	__u64 reserved;
 };
 
+/* Where HAProxy has what its threads are at, and functions that tell what that is. */
+struct runtime_haproxy {
+	__s64 scheduler;      /* of a pointer to its scheduler's data, from the thread pointer */
+	__u64 process_stream; /* address of the function of streams */
+	__u64 accept;         /* accept_queue_process: of new connections, from other threads */
+	__u64 reserved;       /* 0 */
+};
+
 /*
  * So often goroutines of a process may change in a second (nearly) and still be published: each
  * time a probe takes one or two microseconds, so that this is some per cent of a CPU.
@@ -61,6 +70,7 @@ struct runtime {
 	union {
 		__u64 watchers[RUNTIME_WATCHERS]; /* addresses; 0: none */
 		struct runtime_python python;
+		struct runtime_haproxy haproxy;
 	};
 };
 _Static_assert(sizeof(struct runtime) == 64, "runtime is shared");
@@ -83,7 +93,7 @@ _Static_assert(sizeof(struct runtime) == 64, "runtime is shared");
 struct named {
 	__u64 request;  /* 0: none */
 	__u32 doubtful; /* 1: only to be believed if no other request could be meant */
-	__u32 reserved; /* 0 */
+	__u32 own;      /* 1: none for certain, the program does it of its own accord */
 };
 
 /*
@@ -174,18 +184,33 @@ struct task {
 };
 
 /*
- * Rules about tasks that a program must have been seen to keep. They are counted in map `starts`,
- * the number of the rule in place of an address: `ended` when it was kept, else `outlived`.
+ * Rules about tasks and streams that a program must have been seen to keep. They are counted in map
+ * `starts`, the number of the rule in place of an address: `ended` when it was kept, else
+ * `outlived`.
  */
 enum task_rule {
-	TASK_RULE_MADE = 1,  /* tasks made for a request that call are over before it */
-	TASK_RULE_WOKEN = 2, /* who is woken for a request answers it, or a task that he makes */
+	TASK_RULE_MADE = 1,   /* tasks made for a request that call are over before it */
+	TASK_RULE_WOKEN = 2,  /* who is woken for a request answers it, or a task that he makes */
+	TASK_RULE_STREAM = 3, /* HAProxy: the stream that was made for a request answers it */
 };
 
 /* Map `queued`: what was put into a queue of Python, by the address of the item. */
 struct queued {
 	__u64 request; /* for which; 0: not known */
 	__u64 queue;   /* its address */
+};
+
+/* Where things stand in HAProxy's structs, in all versions that are supported. */
+#define HAPROXY_CURRENT 32 /* thread_ctx.current (task_per_thread.current): the task that runs */
+#define HAPROXY_PROCESS 8  /* task.process: its function */
+#define HAPROXY_CONTEXT 16 /* task.context: what that works on */
+
+/*
+ * Map `streams`, by the worker_key of a stream (its address in place of a goroutine's): written
+ * anew when a stream begins, for its memory is used again.
+ */
+struct stream {
+	__u64 request; /* that it was made for; 0: for none that is known */
 };
 
 /* What the ring buffer `runtime_events` carries: a process that user space should look at. */

@@ -39,12 +39,12 @@ struct worker {
 	__u64 made_for;          /* the request of the worker that made it; 0: it had none */
 	__u64 inherited;         /* the request that made it, or woke it up; 0: none */
 	__u64 queue;             /* address of the queue (queue.h) that it took something from */
-	__u64 item;              /* what it took: an address, too */
-	__u64 published;         /* the request that traces_ctx_v1 shows for it */
-	struct turn turn;        /* of `read` */
-	__u8 read_by;            /* EVIDENCE_LOOP: the request itself, EVIDENCE_ANSWER: an answer */
-	__u8 inherited_by;       /* EVIDENCE_FORK, EVIDENCE_WAKE or EVIDENCE_TASK */
-	__u8 fresh;              /* requests read in this turn that were not handed over yet */
+	__u64 item;        /* what it took: an address, too. HAProxy: see probes/stream.bpf.h */
+	__u64 published;   /* the request that traces_ctx_v1 shows for it */
+	struct turn turn;  /* of `read` */
+	__u8 read_by;      /* EVIDENCE_LOOP: the request itself, EVIDENCE_ANSWER: an answer */
+	__u8 inherited_by; /* EVIDENCE_FORK, EVIDENCE_WAKE or EVIDENCE_TASK */
+	__u8 fresh;        /* requests read in this turn that were not handed over yet */
 	__u8 reserved;
 	__u32 published_on; /* a goroutine's thread that `published` is shown for */
 	struct paths paths; /* of a loop's calls */

@@ -41,12 +41,15 @@ static __always_inline void actor_named(struct actor *a, struct named named)
 {
 	a->named = named.request;
 	a->doubtful = named.doubtful;
+	a->own = named.own;
 }
 
-/* What runs the actor: does a goroutine stand for itself, or the task that Python knows? */
+/* What runs the actor: does a goroutine stand for itself, or a task or stream for it? */
 static __always_inline enum evidence actor_evidence(const struct runtime *runtime)
 {
-	return runtime && runtime->kind == RUNTIME_PYTHON ? EVIDENCE_TASK : EVIDENCE_GOROUTINE;
+	if (runtime && (runtime->kind == RUNTIME_PYTHON || runtime->kind == RUNTIME_HAPROXY))
+		return EVIDENCE_TASK;
+	return EVIDENCE_GOROUTINE;
 }
 
 /*
@@ -61,6 +64,7 @@ static __always_inline void worker_reading(struct actor *a, const struct sock *s
 	runtime = runtime_lookup(a->key.tgid);
 	if (!runtime)
 		runtime_wanted(a->key.tgid);
+	a->runtime = runtime ? runtime->kind : 0;
 	a->kind = actor_kind_of(runtime_worker(runtime, &a->key));
 	if (a->kind == ACTOR_THREAD)
 		a->loop = turn_begin(sk, &a->turn);
@@ -146,7 +150,8 @@ static __always_inline void worker_calling(struct actor *a, const struct sock *s
 		a->kind = ACTOR_NOBODY;
 		return;
 	}
-	a->kind = actor_kind_of(runtime_sender(runtime, &a->key, (__u64)sk, &named));
+	a->runtime = runtime ? runtime->kind : 0;
+	a->kind = actor_kind_of(runtime_sender(runtime, &a->key, (__u64)sk, s, &named));
 	a->by = actor_evidence(runtime);
 	actor_named(a, named);
 }

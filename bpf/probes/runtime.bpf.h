@@ -4,6 +4,7 @@
 #define CTXPROP_PROBES_RUNTIME_BPF_H
 
 #include "probes/goroutine.bpf.h"
+#include "probes/stream.bpf.h"
 #include "probes/task.bpf.h"
 
 enum runtime_worker {
@@ -24,7 +25,8 @@ static __always_inline void runtime_served(struct worker_key *key)
 /* What the current thread's process runs. */
 static __always_inline enum runtime_worker runtime_kind(const struct runtime *runtime)
 {
-	if (runtime && (runtime->kind == RUNTIME_THREADS || runtime->kind == RUNTIME_PYTHON))
+	if (runtime && (runtime->kind == RUNTIME_THREADS || runtime->kind == RUNTIME_PYTHON ||
+			runtime->kind == RUNTIME_HAPROXY))
 		return RUNTIME_WORKER_THREAD;
 	if (runtime && runtime->kind == RUNTIME_GO)
 		return RUNTIME_WORKER_KNOWN;
@@ -79,6 +81,22 @@ static __always_inline enum runtime_worker runtime_worker(const struct runtime *
 	return runtime && who == RUNTIME_WORKER_KNOWN ? runtime_goroutine(runtime, key) : who;
 }
 
+/* HAProxy: the stream, or another task, that the thread runs; the thread itself if that is no help.
+ */
+static __always_inline enum runtime_worker runtime_stream(const struct runtime *runtime,
+							  const struct socket *s,
+							  struct worker_key *key,
+							  struct named *ret_named)
+{
+	return stream_calls(runtime, s, key, ret_named) ? RUNTIME_WORKER_KNOWN
+							: RUNTIME_WORKER_THREAD;
+}
+
+static __always_inline int runtime_has_streams(const struct runtime *runtime)
+{
+	return runtime && runtime->kind == RUNTIME_HAPROXY;
+}
+
 /* Has the thread a request of its own, or out of a queue, whatever context it has entered since? */
 static __always_inline int runtime_thread_serves(const struct worker_key *thread)
 {
@@ -112,6 +130,8 @@ runtime_connector(const struct runtime *runtime, struct worker_key *key, struct 
 	*ret_named = (struct named){};
 	if (runtime_has_tasks(runtime))
 		return runtime_task(runtime, key, ret_named);
+	if (runtime_has_streams(runtime))
+		return runtime_stream(runtime, NULL, key, ret_named);
 	who = runtime_worker(runtime, key);
 	if (who == RUNTIME_WORKER_KNOWN)
 		*ret_named = goroutine_request(key);
@@ -155,12 +175,13 @@ runtime_round_trip(struct worker_key *key, __u64 connection, struct named *ret_n
 }
 
 /*
- * As runtime_worker(), for who sends on the socket at this address: to be asked once for each
+ * As runtime_worker(), for who sends on socket `s` at this address: to be asked once for each
  * call that begins. `ret_named` is the request that the runtime names for it; for
  * RUNTIME_WORKER_KNOWN no other rule applies.
  */
 static __always_inline enum runtime_worker runtime_sender(const struct runtime *runtime,
 							  struct worker_key *key, __u64 socket,
+							  const struct socket *s,
 							  struct named *ret_named)
 {
 	const struct goroutine *goroutine;
@@ -170,6 +191,8 @@ static __always_inline enum runtime_worker runtime_sender(const struct runtime *
 	*ret_named = (struct named){};
 	if (runtime_has_tasks(runtime))
 		return runtime_task(runtime, key, ret_named);
+	if (runtime_has_streams(runtime))
+		return runtime_stream(runtime, s, key, ret_named);
 	who = runtime_worker(runtime, key);
 	if (who != RUNTIME_WORKER_KNOWN)
 		return who;

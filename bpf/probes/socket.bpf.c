@@ -72,6 +72,19 @@ static __always_inline int take_arrivals(struct socket *s, const struct actor *a
 	return taken;
 }
 
+/* Bytes of requests are read. Returns how many requests begin with them. */
+static __always_inline int taking(struct sock *sk, struct socket *s, const struct actor *a)
+{
+	__u64 before = s->serving;
+	int taken = take_arrivals(s, a, copied_seq(sk));
+
+	if (taken && a->runtime == RUNTIME_HAPROXY) {
+		s->flags |= SOCKET_TASKS;
+		stream_read(taken == 1 && !request_lookup(before));
+	}
+	return taken;
+}
+
 /* Bytes of a connection that serves no HTTP, or not yet. */
 static __always_inline struct socket *peer_read(struct sock *sk, struct socket *s, struct actor *a)
 {
@@ -116,7 +129,7 @@ int BPF_PROG(probe_recv, struct sock *sk)
 			step_show();
 	} else {
 		worker_reading(&a, sk);
-		if (!take_arrivals(s, &a, copied_seq(sk)))
+		if (!taking(sk, s, &a))
 			engine_read(s, &a, actor_thread(&a));
 		if (a.kind == ACTOR_RUNTIME)
 			step_show();
@@ -140,12 +153,12 @@ static __always_inline void sending(struct sock *sk, struct socket *s)
 	record_thread(&s->record.writer);
 	if (!(s->flags & SOCKET_CLIENT)) {
 		if ((s->flags & SOCKET_TASKS) && s->responding != s->serving)
-			step_task_responds(s->serving);
+			step_responds(s->serving);
 		engine_respond(s);
 	} else if (socket_is_quiet(s)) {
 		worker_calling(&a, sk, s);
 		step_call(s, &a, write_seq(sk), bpf_ntohs(sk->__sk_common.skc_dport));
-		if (a.by == EVIDENCE_TASK && last_call_is_unknown(s))
+		if (a.runtime == RUNTIME_PYTHON && last_call_is_unknown(s))
 			runtime_suspects_pool(a.key.tgid);
 		peer_call(sk, s);
 	}

@@ -48,9 +48,16 @@ VERIFIED_ALONE int step_older(struct socket *s, const struct actor *by)
 	return 0;
 }
 
-VERIFIED_ALONE int step_task_responds(__u64 request)
+/* A response begins, on a socket whose requests are followed by tasks or streams. */
+VERIFIED_ALONE int step_responds(__u64 request)
 {
-	task_responds(request);
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	const struct runtime *runtime = runtime_lookup(tgid);
+
+	if (runtime && runtime->kind == RUNTIME_HAPROXY)
+		stream_responds(runtime, tgid, request);
+	else if (runtime && runtime->kind == RUNTIME_PYTHON)
+		task_responds(runtime, tgid, request);
 	return 0;
 }
 

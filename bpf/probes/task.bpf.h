@@ -138,14 +138,13 @@ static __always_inline struct named task_calls(const struct runtime *runtime,
  * A response begins: if somebody was woken for its request, is it he, or one that he has made,
  * who answers it?
  */
-static __always_inline void task_responds(__u64 request)
+static __always_inline void task_responds(const struct runtime *runtime, __u32 tgid, __u64 request)
 {
-	struct worker_key key = {.tgid = bpf_get_current_pid_tgid() >> 32};
-	const struct runtime *runtime = runtime_lookup(key.tgid);
+	struct worker_key key = {.tgid = tgid};
 	const struct request *r = request_lookup(request);
 	const struct task *task;
 
-	if (!runtime || runtime->kind != RUNTIME_PYTHON || !r || !(r->flags & REQUEST_WOKE))
+	if (!r || !(r->flags & REQUEST_WOKE))
 		return;
 	key.goroutine = task_current(runtime);
 	task = task_lookup(runtime, &key);

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Programs of HAProxy whose streams are followed: the uprobe in each file. */
+#ifndef CTXPROP_HAPROXY_PROGRAMS_H
+#define CTXPROP_HAPROXY_PROGRAMS_H
+
+#include <stdbool.h>
+#include <sys/stat.h>
+
+#include "runtime/haproxy.h"
+#include "runtime/uprobe_pins.h"
+
+struct haproxy_programs;
+
+/* Load bpf/probes/stream.bpf.c over the node's maps. 0 or -errno. */
+int haproxy_programs_open(struct uprobe_pins *pins, struct haproxy_programs **ret_programs);
+
+/* Let go. The uprobes stay where they are. */
+void haproxy_programs_close(struct haproxy_programs *programs);
+
+/* Attach to the file that process `tgid` runs, unless that was done before. 0 or -errno. */
+int haproxy_programs_attach(struct haproxy_programs *programs, __u32 tgid, const struct stat *file,
+			    const struct haproxy *haproxy);
+
+/* Detach from all files that `is_used` says no to. */
+void haproxy_programs_sweep(struct haproxy_programs *programs,
+			    bool (*is_used)(const struct stat *file, void *data), void *data);
+
+#endif
