@@ -51,6 +51,19 @@ class Row:
         return " ".join(parts)
 
 
+# Rules that change bytes in place. Heads that stand in one packet: what has left is not changed.
+IN_PLACE = (
+    Row("gateway", 4, "keep", "pass", loss=2, reorder=5, expect="restart", cut="whole",
+        extra=("--heads", "500")),
+    Row("gateway", 6, "new", "off", loss=1, duplicate=3, expect="strip", cut="whole",
+        extra=("--heads", "500")),
+    Row("tun", 4, "keep", "segment", loss=3, reorder=5, duplicate=2, expect="restart", cut="whole",
+        extra=("--heads", "500")),
+    Row("tap", 6, "keep", "off", loss=2, reorder=5, sack=False, expect="strip", cut="whole",
+        extra=("--heads", "500")),
+    Row("veth", 4, "keep", expect="restart", cut="whole", extra=("--heads", "500")),
+)
+
 # The smallest set that still meets every factor once in bad company.
 SHORT = (
     Row("veth", 4, "keep"),
@@ -67,23 +80,10 @@ SHORT = (
     Row("gateway", 4, "keep", "segment", loss=2, reorder=5, duplicate=2),
     Row("gateway", 6, "pipeline", "off", loss=1, reorder=5, timestamps=False),
     Row("gateway", 4, "new", "pass", loss=1, sack=False),
-)
-
-# Rules that change bytes in place. Heads that stand in one packet: what has left is not changed.
-IN_PLACE = (
-    Row("tun", 4, "keep", "segment", loss=3, reorder=5, duplicate=2, expect="restart", cut="whole",
-        extra=("--heads", "500")),
-    Row("tap", 6, "keep", "off", loss=2, reorder=5, sack=False, expect="strip", cut="whole",
-        extra=("--heads", "500")),
-    Row("gateway", 4, "keep", "pass", loss=2, reorder=5, expect="restart", cut="whole",
-        extra=("--heads", "500")),
-    Row("gateway", 6, "new", "off", loss=1, duplicate=3, expect="strip", cut="whole",
-        extra=("--heads", "500")),
-    Row("veth", 4, "keep", expect="restart", cut="whole", extra=("--heads", "500")),
-)
+) + IN_PLACE[:2]
 
 # Rows beside the covering set, for what the factors do not say.
-SPECIAL = SHORT + IN_PLACE + (
+SPECIAL = SHORT + IN_PLACE[2:] + (
     Row("veth", 4, "keep", cut="bytes", mtu=1280, bodies=2000),
     Row("veth", 4, "pipeline", cut="whole"),
     # 64 deep and as long as they like: some are too deep, or too many, and go without
