@@ -25,6 +25,7 @@
 #include "load/control.h"
 #include "load/engine.h"
 #include "load/features.h"
+#include "load/left.h"
 #include "load/node.h"
 #include "load/pins.h"
 #include "load/stale.h"
@@ -230,6 +231,37 @@ static void forget_flows(bool (*gone)(__u32 netns, void *data), void *gone_data,
 		log_info("removed %lu flows of network namespaces that are gone", result.removed);
 }
 
+/* What an earlier daemon did by --netns, and this one was not told to do. */
+static void quieten_others(const struct daemon *daemon)
+{
+	int count = left_quieten(&daemon->pins);
+
+	if (count < 0)
+		log_warning("network namespaces of an earlier --netns are still edited: %s",
+			    strerror(-count));
+	else if (count)
+		log_warning("%d network namespace%s of an earlier --netns: nothing is edited there "
+			    "any more, live connections stay translated; `ctxprop --netns NAME "
+			    "detach` takes the programs away, a start with --netns puts them to "
+			    "work again",
+			    count, count == 1 ? "" : "s");
+}
+
+static void tell_left(const struct daemon *daemon, bool wants_some)
+{
+	int count;
+
+	if (!wants_some) {
+		quieten_others(daemon);
+		return;
+	}
+	count = left_count(&daemon->pins) - ((int)sites_count(daemon->sites) - 1);
+	if (count > 0)
+		log_warning("%d network namespace%s of an earlier --netns: still edited, since the "
+			    "programs are shared; `ctxprop --netns NAME detach` takes them away",
+			    count, count == 1 ? "" : "s");
+}
+
 static int attach_all(struct daemon *daemon, const struct options *options)
 {
 	struct sites_options wanted = {.engine = daemon->engine,
@@ -239,8 +271,11 @@ static int attach_all(struct daemon *daemon, const struct options *options)
 				       .data = daemon};
 	int err = choose_way(options->way, &wanted.way);
 
-	return err ? err
-		   : sites_open(&wanted, &daemon->pins, take_fd(&daemon->lock_fd), &daemon->sites);
+	if (!err)
+		err = sites_open(&wanted, &daemon->pins, take_fd(&daemon->lock_fd), &daemon->sites);
+	if (!err)
+		tell_left(daemon, wanted_any(&options->wanted));
+	return err;
 }
 
 static void take_orders(struct daemon *daemon)

@@ -128,14 +128,17 @@ int engine_open(const struct pins *pins, __u64 netns_cookie, const struct engine
 	return err;
 }
 
-void engine_programs(const struct engine *engine, int ret_prog_fd[HOOKS][FRAMINGS])
+void engine_programs_of(const struct tc *tc, int ret_prog_fd[HOOKS][FRAMINGS])
 {
-	const struct tc *tc = engine->tc;
-
 	ret_prog_fd[HOOK_IN][FRAMING_ETHERNET] = bpf_program__fd(tc->progs.ctxprop_in_eth);
 	ret_prog_fd[HOOK_IN][FRAMING_IP] = bpf_program__fd(tc->progs.ctxprop_in_ip);
 	ret_prog_fd[HOOK_OUT][FRAMING_ETHERNET] = bpf_program__fd(tc->progs.ctxprop_out_eth);
 	ret_prog_fd[HOOK_OUT][FRAMING_IP] = bpf_program__fd(tc->progs.ctxprop_out_ip);
+}
+
+void engine_programs(const struct engine *engine, int ret_prog_fd[HOOKS][FRAMINGS])
+{
+	engine_programs_of(engine->tc, ret_prog_fd);
 }
 
 int engine_shared_fd(const struct engine *engine)

@@ -35,7 +35,9 @@ struct engine_origin {
 int engine_open(const struct pins *pins, __u64 netns_cookie, const struct engine_options *options,
 		struct engine **ret_engine, struct engine_origin *ret_origin);
 
-/* Fill in the descriptors of the programs. */
+/* Fill in the descriptors of the programs, or of those of an object that was loaded elsewhere. */
+struct tc;
+void engine_programs_of(const struct tc *tc, int ret_prog_fd[HOOKS][FRAMINGS]);
 void engine_programs(const struct engine *engine, int ret_prog_fd[HOOKS][FRAMINGS]);
 
 /* The map of shared programs, which entries go on by; owned by the engine. -1: not shared. */

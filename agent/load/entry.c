@@ -26,12 +26,12 @@ static void cleanup_entry(struct entry **entry)
 static int open_map(const char *layer_dir)
 {
 	char path[PINS_PATH_MAX];
-	_cleanup_close_ int fd = bpf_obj_get(pins_map_path(path, layer_dir, "programs"));
+	_cleanup_close_ int fd = bpf_obj_get(pins_map_path(path, layer_dir, ENTRY_MAP));
 	int err;
 
 	if (fd != -ENOENT)
 		return take_fd(&fd);
-	fd = bpf_map_create(BPF_MAP_TYPE_PROG_ARRAY, "programs", sizeof(__u32), sizeof(__u32),
+	fd = bpf_map_create(BPF_MAP_TYPE_PROG_ARRAY, ENTRY_MAP, sizeof(__u32), sizeof(__u32),
 			    ENTRY_PROGRAMS, NULL);
 	if (fd < 0)
 		return take_fd(&fd);

@@ -9,6 +9,9 @@
 
 #include "load/hook.h"
 
+/* The pinned map of the programs that entries go on in. */
+#define ENTRY_MAP "programs"
+
 /*
  * Let the entries of all namespaces go on in these programs from now on. The map that says so is
  * pinned in the layer. Returns its descriptor or -errno.

@@ -24,7 +24,7 @@ static int map_id(const char *layer_dir, const char *map, __u32 *ret_id)
 	return err;
 }
 
-static bool same_maps(const char *layer_dir, const char *from)
+bool layer_has_maps_of(const char *layer_dir, const char *from)
 {
 	__u32 ours, theirs;
 
@@ -60,7 +60,7 @@ static int clear_place(const struct pins *pins, const char *from, bool *ret_set_
 	char why[128];
 	int err;
 
-	if (access(pins->layer_dir, F_OK) || same_maps(pins->layer_dir, from))
+	if (access(pins->layer_dir, F_OK) || layer_has_maps_of(pins->layer_dir, from))
 		return 0;
 	if (layout_check(pins->layer_dir, why, sizeof(why)) == -ENOENT)
 		return pins_remove_tree(pins->layer_dir);

@@ -14,4 +14,7 @@
  */
 int layer_share(const struct pins *pins, const char *from, bool *ret_set_aside);
 
+/* Are the maps of a layer those of the layer `from`? */
+bool layer_has_maps_of(const char *layer_dir, const char *from);
+
 #endif

@@ -176,13 +176,16 @@ static __always_inline void count(__u32 reason)
 	count_many(reason, 1);
 }
 
+/* Set at load time: these programs never edit, but live flows stay translated. */
+const volatile __u32 only_translate __weak = 0;
+
 /* Is editing switched off? */
 static __always_inline int control_paused(void)
 {
 	__u32 zero = 0;
 	struct control *c = bpf_map_lookup_elem(&control, &zero);
 
-	return !c || c->paused;
+	return only_translate || !c || c->paused;
 }
 
 #endif

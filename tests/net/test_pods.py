@@ -190,6 +190,36 @@ def daemon_dies():
         answered(c, s, [(GET, b"")])
 
 
+@case(seconds=120)
+def without_netns():
+    """A start without --netns: pods are edited no more, their live connections go on; and back."""
+    with node() as world, contextlib.ExitStack() as stack:
+        pod, options = world.attended(world.early), world.agent.options
+        c, s = stack.enter_context(joined(pod, world.outside, Node.OUTSIDE))
+        inside = stack.enter_context(joined(pod, pod, "127.0.0.1"))
+        for link in ((c, s), inside):
+            answered(*link, [(GET, b"")] * 2)
+        world.agent.stop()
+        world.agent.options = ()
+        world.agent.start()
+        world.says("1 network namespace of an earlier --netns: nothing is edited there")
+        answered(*inside, [post(os.urandom(20_000))] * 2, [False] * 2)
+        with joined(pod, pod, "127.0.0.1") as link:
+            answered(*link, [(GET, b"")], [False])
+        # What the node forwards is the node's.
+        answered(c, s, [(GET, b"")] * 2)
+        world.agent.stop()
+        world.agent.options = ("--netns", "nothing-like-that")
+        world.agent.start()
+        world.says("1 network namespace of an earlier --netns: still edited")
+        world.agent.stop()
+        world.agent.options = options
+        world.agent.start()
+        world.attended(pod)
+        answered(*inside, [(GET, b"")])
+        equal("earlier --netns" in world.agent.said(), False, "all are worked in")
+
+
 @case
 def pod_goes_while_no_daemon_runs():
     """What was kept for a pod is given back at the next start."""
