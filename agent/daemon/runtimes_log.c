@@ -27,13 +27,16 @@ void runtimes_log(const struct runtimes_news *news)
 		log_warning("process %u (%s) is written in Go, its calls begin new traces: %s",
 			    news->tgid, name, news->why);
 	else if (news->kind == RUNTIME_THREADS)
-		log_info("process %u (%s) runs Python, only its threads are followed: %s",
-			 news->tgid, name, news->why);
+		log_info("process %u (%s) runs %s, only its threads are followed: %s", news->tgid,
+			 name, news->language, news->why);
 	else if (news->kind == RUNTIME_PYTHON)
 		log_info("process %u (%s): following tasks and queues of Python 3.%u", news->tgid,
 			 name, news->minor);
 	else if (news->kind == RUNTIME_HAPROXY)
 		log_info("process %u (%s): following streams of HAProxy", news->tgid, name);
+	else if (news->kind == RUNTIME_RUBY)
+		log_info("process %u (%s): following connections in the threads of Ruby %u.%u",
+			 news->tgid, name, news->major, news->minor);
 	else if (news->flags & RUNTIME_COSTLY)
 		log_info(
 		    "process %u (%s): profilers are not shown its contexts for some minutes, its "

@@ -27,6 +27,19 @@ static int look_at_python(__u32 tgid, struct elf_image *image, struct classified
 
 	if (!err)
 		found->runtime = found->python.runtime;
+	if (err != -ENOENT)
+		found->language = "Python";
+	return err == -ENOTSUP ? 0 : err;
+}
+
+static int look_at_ruby(__u32 tgid, struct elf_image *image, struct classified *found)
+{
+	int err = ruby_inspect(tgid, image, &found->ruby, &found->why);
+
+	if (!err)
+		found->runtime = found->ruby.runtime;
+	if (err != -ENOENT)
+		found->language = "Ruby";
 	return err == -ENOTSUP ? 0 : err;
 }
 
@@ -54,10 +67,12 @@ static int look_into(__u32 tgid, int fd, struct classified *found)
 		err = golang_inspect(image, &found->golang, &found->why);
 	if (err == -ENOTSUP)
 		found->runtime.kind = RUNTIME_OPAQUE;
-	else if (err == -ENOENT)
+	if (err == -ENOENT)
 		err = look_at_python(tgid, image, found);
 	if (err == -ENOENT)
 		err = look_at_haproxy(tgid, image, found);
+	if (err == -ENOENT)
+		err = look_at_ruby(tgid, image, found);
 	/* -ENOEXEC: 32 bits, or another byte order */
 	return err == -ENOTSUP || err == -ENOENT || err == -ENOEXEC ? 0 : err;
 }

@@ -8,6 +8,7 @@
 #include "runtime/golang.h"
 #include "runtime/haproxy.h"
 #include "runtime/python.h"
+#include "runtime/ruby.h"
 
 struct classified {
 	struct runtime runtime; /* for map `runtimes` */
@@ -15,6 +16,8 @@ struct classified {
 	struct golang golang;   /* RUNTIME_GO */
 	struct python python;   /* RUNTIME_PYTHON */
 	struct haproxy haproxy; /* RUNTIME_HAPROXY */
+	struct ruby ruby;       /* RUNTIME_RUBY */
+	const char *language;   /* for people; NULL: none that is looked into */
 	const char *why;        /* why it cannot be followed, or not beyond threads; or NULL */
 };
 

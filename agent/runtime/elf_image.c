@@ -294,6 +294,38 @@ bool elf_image_is_linked(struct elf_image *image, __u64 where, const char *name)
 	return false;
 }
 
+int elf_image_named_relocation(struct elf_image *image, unsigned int type, const char *name,
+			       __u64 *ret_where)
+{
+	Elf_Scn *section = NULL;
+	GElf_Rela relocation;
+	GElf_Shdr header;
+	Elf_Data *table;
+
+	while ((table = next_of_type(image, SHT_RELA, &section, &header)))
+		for (int i = 0; gelf_getrela(table, i, &relocation); i++) {
+			if (GELF_R_TYPE(relocation.r_info) != type ||
+			    !is_named(image, header.sh_link, GELF_R_SYM(relocation.r_info), name))
+				continue;
+			*ret_where = relocation.r_offset;
+			return 0;
+		}
+	return -ENOENT;
+}
+
+int elf_image_tls_size(const struct elf_image *image, __u64 *ret_size)
+{
+	GElf_Phdr segment;
+
+	for (int i = 0; i < image->header.e_phnum; i++) {
+		if (!gelf_getphdr(image->elf, i, &segment) || segment.p_type != PT_TLS)
+			continue;
+		*ret_size = (segment.p_memsz + segment.p_align - 1) & -segment.p_align;
+		return 0;
+	}
+	return -ENOENT;
+}
+
 int elf_image_each_pointer(struct elf_image *image, __u64 address,
 			   int (*visit)(struct elf_image *image, __u64 where, void *data),
 			   void *data)

@@ -73,6 +73,13 @@ int elf_image_relocation(struct elf_image *image, __u64 where, __u64 *ret_addres
 /* Will a relocation store the address of this symbol, of another file, at `where`? */
 bool elf_image_is_linked(struct elf_image *image, __u64 where, const char *name);
 
+/* Where a relocation of this type will store something of this symbol. 0, or -ENOENT. */
+int elf_image_named_relocation(struct elf_image *image, unsigned int type, const char *name,
+			       __u64 *ret_where);
+
+/* How far below the thread pointer a program's thread-local variables begin. 0, or -ENOENT. */
+int elf_image_tls_size(const struct elf_image *image, __u64 *ret_size);
+
 /*
  * Call `visit` for every place that relocations will point at `address`, until it returns other
  * than 0. Returns what it has returned last.

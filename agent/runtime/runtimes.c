@@ -122,6 +122,18 @@ static void attach_to_haproxy(struct runtimes *runtimes, __u32 tgid, struct clas
 		found->runtime.kind = RUNTIME_THREADS;
 }
 
+static unsigned int minor_of(const struct classified *found)
+{
+	switch (found->runtime.kind) {
+	case RUNTIME_PYTHON:
+		return found->python.minor;
+	case RUNTIME_RUBY:
+		return found->ruby.minor;
+	default:
+		return found->golang.minor;
+	}
+}
+
 /* Find out about a process, and attach to its program. `flags` are those that it had. */
 static int look_at_program(struct runtimes *runtimes, __u32 tgid, __u32 flags,
 			   struct classified *found, struct runtimes_news *news)
@@ -142,7 +154,9 @@ static int look_at_program(struct runtimes *runtimes, __u32 tgid, __u32 flags,
 		attach_to_haproxy(runtimes, tgid, found, news);
 	news->kind = found->runtime.kind;
 	news->flags = found->runtime.flags;
-	news->minor = news->kind == RUNTIME_PYTHON ? found->python.minor : found->golang.minor;
+	news->major = found->ruby.major;
+	news->minor = minor_of(found);
+	news->language = found->language;
 	news->why = found->why;
 	/* It may have become another program in the meantime. */
 	return process_runs(tgid, &found->file) ? 0 : -ENOENT;

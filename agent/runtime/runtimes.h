@@ -18,11 +18,13 @@ enum runtimes_publish {
 /* What was found out about a process. */
 struct runtimes_news {
 	__u32 tgid;
-	__u32 kind;         /* enum runtime_kind */
-	__u32 flags;        /* enum runtime_flags */
-	unsigned int minor; /* RUNTIME_GO, RUNTIME_PYTHON: of the version */
-	const char *why;    /* why it cannot be followed, or not beyond threads; or NULL */
-	int err;            /* uprobes could not be attached: -errno */
+	__u32 kind;           /* enum runtime_kind */
+	__u32 flags;          /* enum runtime_flags */
+	unsigned int minor;   /* RUNTIME_GO, RUNTIME_PYTHON, RUNTIME_RUBY: of the version */
+	unsigned int major;   /* RUNTIME_RUBY: of the version, with minor */
+	const char *language; /* of what runs it, for people; or NULL */
+	const char *why;      /* why it cannot be followed, or not beyond threads; or NULL */
+	int err;              /* uprobes could not be attached: -errno */
 };
 
 typedef void (*runtimes_tell)(const struct runtimes_news *news);

@@ -41,7 +41,9 @@ _Static_assert(sizeof(struct span_context) == 32, "span_context is shared");
 	X(FORK, "fork", "the process or thread was made for the request")                          \
 	X(WAKE, "wake", "the worker was woken for the request")                                    \
 	X(PEER, "peer", "bytes from another process of this host")                                 \
-	X(REQUEST_ID, "request-id", "the program copies the request's x-request-id")
+	X(REQUEST_ID, "request-id", "the program copies the request's x-request-id")               \
+	X(OBJECT, "object",                                                                        \
+	  "an object of the program that its thread holds: the connection in Ruby")
 
 /* Why a call has no cause although something was in hand. */
 #define CTXPROP_VETO(X)                                                                            \
@@ -163,7 +165,7 @@ enum socket_flags {
 	SOCKET_PEER = 1 << 4,       /* between two processes of this host (context/peer.h) */
 	SOCKET_OPAQUE = 1 << 5,     /* SOCKET_PEER: what belongs to which request cannot be told */
 	SOCKET_OLDER = 1 << 6,      /* it was there before the probes: whose it is, nobody saw */
-	SOCKET_TASKS = 1 << 7,      /* server: a context of Python has read from it, or HAProxy */
+	SOCKET_TASKS = 1 << 7, /* server: a context of Python has read from it, HAProxy, or Ruby */
 };
 
 /*

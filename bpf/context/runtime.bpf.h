@@ -14,6 +14,7 @@
 #define CTXPROP_STARTS_MAX     4096
 #define CTXPROP_TASKS_MAX      16384
 #define CTXPROP_STREAMS_MAX    65536
+#define CTXPROP_OBJECTS_MAX    16384
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -84,6 +85,20 @@ struct {
 	__type(key, struct worker_key);
 	__type(value, struct stream);
 } streams __weak SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, CTXPROP_OBJECTS_MAX);
+	__type(key, struct process_address);
+	__type(value, struct object);
+} objects __weak SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, CTXPROP_OBJECTS_MAX);
+	__type(key, struct process_address);
+	__type(value, struct ruby_thread);
+} ruby_threads __weak SEC(".maps");
 
 static __always_inline const struct runtime *runtime_lookup(__u32 tgid)
 {

@@ -17,6 +17,7 @@ enum runtime_kind {
 	RUNTIME_GO = 4,      /* goroutines */
 	RUNTIME_PYTHON = 5,  /* threads, and contexts that run on them */
 	RUNTIME_HAPROXY = 6, /* threads, and streams that run on them */
+	RUNTIME_RUBY = 7,    /* threads, of which the objects that they hold can be seen */
 };
 
 /* Functions that net/http starts to watch a connection that another goroutine serves. */
@@ -51,6 +52,14 @@ struct runtime_haproxy {
 	__u64 reserved;       /* 0 */
 };
 
+/* Where a process has what Ruby knows of its threads. */
+struct runtime_ruby {
+	__u64 slot;   /* address of the number of the TLS module, and of an offset in it; or 0: */
+	__s64 offset; /* from the thread pointer. There stands the execution context's address. */
+	__u64 thread_class; /* address of rb_cThread */
+	__u64 reserved;
+};
+
 /*
  * So often goroutines of a process may change in a second (nearly) and still be published: each
  * time a probe takes one or two microseconds, so that this is some per cent of a CPU.
@@ -71,6 +80,7 @@ struct runtime {
 		__u64 watchers[RUNTIME_WATCHERS]; /* addresses; 0: none */
 		struct runtime_python python;
 		struct runtime_haproxy haproxy;
+		struct runtime_ruby ruby;
 	};
 };
 _Static_assert(sizeof(struct runtime) == 64, "runtime is shared");
@@ -211,6 +221,49 @@ struct queued {
  */
 struct stream {
 	__u64 request; /* that it was made for; 0: for none that is known */
+};
+
+/* Where things stand in Ruby's structs, in all versions that are supported. */
+#define RUBY_CONTEXT_STACK 0  /* rb_execution_context_t.vm_stack: where it begins */
+#define RUBY_CONTEXT_SIZE  8  /* rb_execution_context_t.vm_stack_size, in words */
+#define RUBY_CONTEXT_FRAME 16 /* rb_execution_context_t.cfp: the innermost frame */
+#define RUBY_FRAME_SP      8  /* rb_control_frame_t.sp: where the stack ends */
+#define RUBY_FRAME_CODE    16 /* rb_control_frame_t.iseq: 0 in functions written in C */
+#define RUBY_FRAME_SELF    24 /* rb_control_frame_t.self */
+#define RUBY_FRAME_LOCALS  32 /* rb_control_frame_t.ep: the local variables */
+#define RUBY_FRAME_BLOCK   40 /* rb_control_frame_t.block_code: the block that it gives away */
+#define RUBY_OBJECT_CLASS  8
+#define RUBY_TYPE_MASK     0x1f /* of the first word of an object */
+#define RUBY_TYPE_FILE     0x0b /* an IO object */
+#define RUBY_STACK_MAX     1024 /* words of a stack that are looked at, from its beginning on */
+
+/* Map `objects`: the request that was read from an object of a program last. */
+struct object {
+	__u64 request;
+	__u32 shared; /* 1: others were open meanwhile: it stands for none of them */
+	__u32 reserved;
+};
+
+/* How a thread may have come about: so, if it runs a block with these local variables. */
+struct ruby_start {
+	__u64 request; /* of who made it, at that moment; 0: none */
+	__u64 locals;  /* address of the local variables that the block was given */
+	__u64 block;   /* address of its code */
+	__u64 called;  /* 1: it was seen to run so, and to make a call */
+};
+
+#define RUBY_STARTS 4 /* a power of two */
+
+/*
+ * Map `ruby_threads`, by the thread pointer of native threads, which are used again. Who wakes one
+ * before it has begun to run a block may have made a thread of it, or do something else; so the
+ * last few ways are kept, and the thread's own stack tells which one is true.
+ */
+struct ruby_thread {
+	struct ruby_start start[RUBY_STARTS];
+	__u32 starts; /* counts up for ever; the last one's place is (starts - 1) & (size - 1) */
+	__u32 reserved;
+	__u64 made; /* the thread that it has made itself last, until the next response */
 };
 
 /* What the ring buffer `runtime_events` carries: a process that user space should look at. */

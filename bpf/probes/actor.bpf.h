@@ -44,11 +44,13 @@ static __always_inline void actor_named(struct actor *a, struct named named)
 	a->own = named.own;
 }
 
-/* What runs the actor: does a goroutine stand for itself, or a task or stream for it? */
+/* What names the request of an actor: a goroutine itself, a task or stream, an object of Ruby? */
 static __always_inline enum evidence actor_evidence(const struct runtime *runtime)
 {
 	if (runtime && (runtime->kind == RUNTIME_PYTHON || runtime->kind == RUNTIME_HAPROXY))
 		return EVIDENCE_TASK;
+	if (runtime && runtime->kind == RUNTIME_RUBY)
+		return EVIDENCE_OBJECT;
 	return EVIDENCE_GOROUTINE;
 }
 

@@ -6,6 +6,7 @@
 #include "probes/goroutine.bpf.h"
 #include "probes/stream.bpf.h"
 #include "probes/task.bpf.h"
+#include "probes/ruby_thread.bpf.h"
 
 enum runtime_worker {
 	RUNTIME_WORKER_THREAD,  /* the thread itself: all rules apply */
@@ -26,7 +27,7 @@ static __always_inline void runtime_served(struct worker_key *key)
 static __always_inline enum runtime_worker runtime_kind(const struct runtime *runtime)
 {
 	if (runtime && (runtime->kind == RUNTIME_THREADS || runtime->kind == RUNTIME_PYTHON ||
-			runtime->kind == RUNTIME_HAPROXY))
+			runtime->kind == RUNTIME_HAPROXY || runtime->kind == RUNTIME_RUBY))
 		return RUNTIME_WORKER_THREAD;
 	if (runtime && runtime->kind == RUNTIME_GO)
 		return RUNTIME_WORKER_KNOWN;
@@ -52,6 +53,11 @@ static __always_inline enum runtime_worker runtime_goroutine(const struct runtim
 static __always_inline int runtime_has_tasks(const struct runtime *runtime)
 {
 	return runtime && runtime->kind == RUNTIME_PYTHON && (runtime->flags & RUNTIME_TASKS);
+}
+
+static __always_inline int runtime_holds_objects(const struct runtime *runtime)
+{
+	return runtime && runtime->kind == RUNTIME_RUBY;
 }
 
 /* The same with the context of Python that has been entered; if there is one. */
@@ -121,6 +127,14 @@ runtime_task(const struct runtime *runtime, struct worker_key *key, struct named
 	return RUNTIME_WORKER_THREAD;
 }
 
+/* As runtime_worker() for Ruby, with the request that the thread works on. */
+static __always_inline enum runtime_worker
+runtime_holder(const struct runtime *runtime, const struct worker_key *key, struct named *ret_named)
+{
+	*ret_named = ruby_works_on(runtime, key->tgid);
+	return ret_named->request ? RUNTIME_WORKER_KNOWN : RUNTIME_WORKER_THREAD;
+}
+
 /* As runtime_sender(), for who connects. */
 static __always_inline enum runtime_worker
 runtime_connector(const struct runtime *runtime, struct worker_key *key, struct named *ret_named)
@@ -132,6 +146,8 @@ runtime_connector(const struct runtime *runtime, struct worker_key *key, struct 
 		return runtime_task(runtime, key, ret_named);
 	if (runtime_has_streams(runtime))
 		return runtime_stream(runtime, NULL, key, ret_named);
+	if (runtime_holds_objects(runtime))
+		return runtime_holder(runtime, key, ret_named);
 	who = runtime_worker(runtime, key);
 	if (who == RUNTIME_WORKER_KNOWN)
 		*ret_named = goroutine_request(key);
@@ -193,6 +209,8 @@ static __always_inline enum runtime_worker runtime_sender(const struct runtime *
 		return runtime_task(runtime, key, ret_named);
 	if (runtime_has_streams(runtime))
 		return runtime_stream(runtime, s, key, ret_named);
+	if (runtime_holds_objects(runtime))
+		return runtime_holder(runtime, key, ret_named);
 	who = runtime_worker(runtime, key);
 	if (who != RUNTIME_WORKER_KNOWN)
 		return who;

@@ -63,10 +63,13 @@ static __always_inline int take_arrivals(struct socket *s, const struct actor *a
 			s->flags &= ~SOCKET_PEER;
 		}
 		s->serving = next->request;
-		if (a->kind == ACTOR_RUNTIME && a->by == EVIDENCE_TASK)
+		if ((a->kind == ACTOR_RUNTIME && a->by == EVIDENCE_TASK) ||
+		    a->runtime == RUNTIME_RUBY)
 			s->flags |= SOCKET_TASKS;
 		record_begin(&s->record);
 		step_take(next->request, a);
+		if (a->runtime == RUNTIME_RUBY)
+			step_object(next->request, a);
 		s->arrivals_first++;
 	}
 	return taken;

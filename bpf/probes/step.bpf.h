@@ -27,6 +27,16 @@ VERIFIED_ALONE int step_take(__u64 id, const struct actor *by)
 	return 0;
 }
 
+/* The same for what Ruby has read it from. */
+VERIFIED_ALONE int step_object(__u64 id, const struct actor *by)
+{
+	const struct runtime *runtime = by ? runtime_lookup(by->key.tgid) : NULL;
+
+	if (runtime_holds_objects(runtime))
+		ruby_reads(by->key.tgid, ruby_context(runtime), id);
+	return 0;
+}
+
 /*
  * A goroutine has read from a connection that it serves: its thread shows what it works on. (Of
  * what net/http's watcher of the connection reads, the goroutine that it serves reads the rest.)
@@ -34,6 +44,16 @@ VERIFIED_ALONE int step_take(__u64 id, const struct actor *by)
 VERIFIED_ALONE int step_show(void)
 {
 	goroutine_show_current();
+	return 0;
+}
+
+/* A thread is about to run, of the process of the current one: was it made right now? */
+VERIFIED_ALONE int step_ruby_makes(__u32 tgid, __u64 thread)
+{
+	const struct runtime *runtime = runtime_lookup(tgid);
+
+	if (runtime_holds_objects(runtime))
+		ruby_makes(runtime, tgid, thread);
 	return 0;
 }
 
@@ -48,7 +68,7 @@ VERIFIED_ALONE int step_older(struct socket *s, const struct actor *by)
 	return 0;
 }
 
-/* A response begins, on a socket whose requests are followed by tasks or streams. */
+/* A response begins, on a socket whose requests are followed by tasks, streams or objects. */
 VERIFIED_ALONE int step_responds(__u64 request)
 {
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
@@ -58,6 +78,8 @@ VERIFIED_ALONE int step_responds(__u64 request)
 		stream_responds(runtime, tgid, request);
 	else if (runtime && runtime->kind == RUNTIME_PYTHON)
 		task_responds(runtime, tgid, request);
+	else if (runtime_holds_objects(runtime))
+		ruby_responds(runtime, tgid, request);
 	return 0;
 }
 

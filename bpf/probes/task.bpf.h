@@ -51,8 +51,8 @@ static __always_inline struct task *task_lookup(const struct runtime *runtime,
 	return task && task_has(runtime, task->address, key->goroutine) ? task : NULL;
 }
 
-/* One more piece of evidence that rule number `rule` is right, or wrong. */
-static __always_inline void task_learn(__u32 tgid, enum task_rule rule, int right)
+/* One more piece of evidence that a rule (its number, or a place in code) is right, or wrong. */
+static __always_inline void task_learn(__u32 tgid, __u64 rule, int right)
 {
 	struct process_address at = {.tgid = tgid, .address = rule};
 	struct start *seen = bpf_map_lookup_elem(&starts, &at);
@@ -67,7 +67,7 @@ static __always_inline void task_learn(__u32 tgid, enum task_rule rule, int righ
 }
 
 /* Is a rule in doubt? Then it is believed only if no other request could be meant. */
-static __always_inline int task_doubts(__u32 tgid, enum task_rule rule)
+static __always_inline int task_doubts(__u32 tgid, __u64 rule)
 {
 	struct process_address at = {.tgid = tgid, .address = rule};
 	const struct start *seen = bpf_map_lookup_elem(&starts, &at);

@@ -23,6 +23,10 @@ int BPF_PROG(probe_fork, struct task_struct *parent, struct task_struct *child)
 
 	if (!process_lookup(&tgid) || !works_on_threads(tgid) || !probe_is_active())
 		return 0;
+	if (key.tgid == tgid && runtime_holds_objects(runtime_lookup(tgid))) {
+		step_ruby_makes(tgid, child->thread.fsbase);
+		return 0;
+	}
 	worker_current(&a);
 	step_hand_over(&a, &key, EVIDENCE_FORK);
 	return 0;
@@ -74,7 +78,11 @@ int BPF_PROG(probe_wake, struct task_struct *woken)
 
 	if (key.tgid != id >> 32 || key.tid == (__u32)id || !process_lookup(&key.tgid))
 		return 0;
-	if (!works_on_threads(key.tgid) || !syscall_is_wait(woken) || !probe_is_active())
+	if (!works_on_threads(key.tgid) || !probe_is_active())
+		return 0;
+	if (runtime_holds_objects(runtime_lookup(key.tgid)))
+		step_ruby_makes(key.tgid, woken->thread.fsbase);
+	if (!syscall_is_wait(woken))
 		return 0;
 	worker_current(&a);
 	step_hand_over(&a, &key, EVIDENCE_WAKE);

@@ -89,6 +89,12 @@ def php_fpm(listen, connect, ready):
 
 PUMA = Program(("puma", "-q", "-t", "8:8", "-b", "tcp://{listen}", "-e", "production",
                 "{apps}/ruby/config.ru"))
+
+
+def ruby(script, *arguments):
+    return Program(("ruby", f"{{apps}}/ruby/{script}.rb", "{address}", "{port}", *arguments))
+
+
 CHECK = ("option httpchk", "http-check send meth GET uri / hdr x-truth none")
 
 ROWS = (
@@ -141,6 +147,10 @@ ROWS = (
         make="java"),
     Row("puma", "Ruby puma, 8 threads", (PUMA,)),
     Row("puma-more", "the same, calls from threads made for the request", (PUMA,), modes="tp"),
+    Row("puma-new", "Ruby puma, a connection per request", (PUMA,), new_connections=1),
+    Row("webrick", "Ruby WEBrick, a thread per connection", (ruby("webrick"),)),
+    Row("ruby-queue", "Ruby, a thread reads, workers take connections out of a queue",
+        (ruby("queue", "socket"),)),
     Row("go", "Go net/http", (go(),), make="go"),
     Row("go-more", "the same, calls from goroutines made for the request", (go(),), make="go",
         modes="tp"),
@@ -185,6 +195,10 @@ ROWS = (
         (python("executor", LATE_MS="8"),)),
     Row("python-background", "Python threads, calls of its own",
         (python("threads", BACKGROUND_MS="4"),), modes="st", background=True),
+    Row("ruby-writer", "Ruby, workers that never see the connection", (ruby("queue", "number"),),
+        modes="st"),
+    Row("puma-pool", "Ruby puma, calls by a pool that the first requests make", (PUMA,),
+        modes="q"),
     Row("go-background", "Go, calls of its own", (go(BACKGROUND_MS="4"),), make="go", modes="st",
         background=True),
     Row("haproxy-check", "HAProxy, health checks of the upstream",

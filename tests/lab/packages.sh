@@ -21,7 +21,7 @@ PACKAGES_TEST=(g++ golang-go libcmocka-dev libclang-rt-dev clang-format clang-ti
 	qemu-system-x86 busybox-static cpio kmod zstd xz-utils)
 # The runtimes of tests/accuracy.
 PACKAGES_ACCURACY=(nginx-light haproxy nodejs python3-aiohttp gunicorn golang-go
-	default-jdk-headless puma php-cli php-curl php-fpm)
+	default-jdk-headless puma ruby-webrick php-cli php-curl php-fpm)
 
 # install_missing PACKAGE...: install those that are not there; no service is started by it.
 install_missing() {

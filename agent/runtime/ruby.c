@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+
+#include "base/cleanup.h"
+#include "runtime/process.h"
+#include "runtime/ruby.h"
+
+#define LIBRARY          "libruby" /* how the names of its files begin */
+#define VERSION_SYMBOL   "ruby_api_version"
+#define CONTEXT_SYMBOL   "ruby_current_ec" /* thread-local: the address of the execution context */
+#define THREAD_SYMBOL    "rb_cThread"
+#define VERSION_MIN      207
+#define VERSION_MAX      304 /* the last one whose execution contexts and frames are known */
+#define LIBRARY_PATH_MAX (PATH_MAX + 32)
+
+static int read_version(struct elf_image *image, struct ruby *ruby)
+{
+	__u64 address;
+	__s32 api[3];
+
+	if (elf_image_symbol(image, VERSION_SYMBOL, &address) ||
+	    elf_image_read(image, address, api, sizeof(api)))
+		return -ENOENT;
+	ruby->major = (unsigned int)api[0];
+	ruby->minor = (unsigned int)api[1];
+	return 0;
+}
+
+/* Libraries ask for thread-local variables by two words that the dynamic linker fills in. */
+static int look_at_library(struct elf_image *image, __u64 bias, struct ruby *ruby)
+{
+	__u64 slot;
+
+	if (elf_image_named_relocation(image, R_X86_64_DTPMOD64, CONTEXT_SYMBOL, &slot))
+		return -ENOTSUP;
+	ruby->runtime.ruby.slot = slot + bias;
+	return 0;
+}
+
+/* Programs have theirs right below the thread pointer. */
+static int look_at_program(struct elf_image *image, struct ruby *ruby)
+{
+	__u64 variable, size;
+
+	if (elf_image_symbol(image, CONTEXT_SYMBOL, &variable) || elf_image_tls_size(image, &size))
+		return -ENOTSUP;
+	ruby->runtime.ruby.offset = (__s64)(variable - size);
+	return 0;
+}
+
+static int look_at(struct elf_image *image, __u64 bias, bool is_library, struct ruby *ruby,
+		   const char **ret_why)
+{
+	unsigned int version = ruby->major * 100 + ruby->minor;
+
+	*ret_why = "its processor is not supported";
+	if (elf_image_machine(image) != EM_X86_64)
+		return -ENOTSUP;
+	*ret_why = "its version is older or newer than those supported";
+	if (version < VERSION_MIN || version > VERSION_MAX)
+		return -ENOTSUP;
+	*ret_why = "its interpreter is built in a way that is not known";
+	ruby->runtime.kind = RUNTIME_RUBY;
+	if (is_library ? look_at_library(image, bias, ruby) : look_at_program(image, ruby))
+		return -ENOTSUP;
+	if (elf_image_symbol(image, THREAD_SYMBOL, &ruby->runtime.ruby.thread_class))
+		return -ENOTSUP;
+	ruby->runtime.ruby.thread_class += bias;
+	*ret_why = NULL;
+	return 0;
+}
+
+static int inspect_library(__u32 tgid, struct ruby *ruby, const char **ret_why)
+{
+	_cleanup_elf_image_ struct elf_image *image = NULL;
+	_cleanup_close_ int fd = -1;
+	char path[LIBRARY_PATH_MAX];
+	__u64 start;
+	int err = process_mapped(tgid, LIBRARY, path, sizeof(path), &start);
+
+	if (err)
+		return err;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	err = elf_image_open(fd, &image);
+	if (!err)
+		err = read_version(image, ruby);
+	return err ? err : look_at(image, start - elf_image_base(image), true, ruby, ret_why);
+}
+
+int ruby_inspect(__u32 tgid, struct elf_image *image, struct ruby *ret_ruby, const char **ret_why)
+{
+	__u64 bias;
+
+	*ret_ruby = (struct ruby){};
+	if (!read_version(image, ret_ruby)) {
+		int err = process_load_bias(tgid, elf_image_entry(image), &bias);
+
+		return err ? err : look_at(image, bias, false, ret_ruby, ret_why);
+	}
+	return inspect_library(tgid, ret_ruby, ret_why);
+}

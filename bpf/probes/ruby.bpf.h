@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Which request a thread of Ruby works on: the one whose connection, an object of class IO, stands
+ * on its stack, whoever has read it. Ruby keeps the local variables and arguments of all methods
+ * and blocks that are at work in an array of the thread's own (or the fiber's).
+ */
+#ifndef CTXPROP_PROBES_RUBY_BPF_H
+#define CTXPROP_PROBES_RUBY_BPF_H
+
+#include "compat.bpf.h"
+#include "context/maps.bpf.h"
+#include "context/runtime.bpf.h"
+#include "context/standing.h"
+#include "probes/user.bpf.h"
+
+/* glibc on x86-64: struct pthread has the address of an array of TLS blocks, 16 bytes each. */
+#define THREAD_BLOCKS 8
+#define BLOCK_SIZE    16
+
+#define WORD          8  /* bytes */
+#define CHUNK         16 /* words that are read at a time */
+#define ADDRESSES_MIN 4096
+
+/* The execution context of the thread with this pointer; 0: it has none, and had none before. */
+static __always_inline __u64 ruby_context_of(const struct runtime *runtime, __u64 thread)
+{
+	__u64 slot = runtime->ruby.slot, block;
+
+	if (!thread || !slot)
+		return thread ? user_read(thread + runtime->ruby.offset) : 0;
+	block = user_read(user_read(thread + THREAD_BLOCKS) + user_read(slot) * BLOCK_SIZE);
+	return block ? user_read(block + user_read(slot + WORD)) : 0;
+}
+
+/* That of the current thread. */
+static __always_inline __u64 ruby_context(const struct runtime *runtime)
+{
+	return ruby_context_of(runtime, user_thread_pointer());
+}
+
+/* May a word be the address of an object? Others are numbers, truth values and the like. */
+static __always_inline int ruby_is_object(__u64 word)
+{
+	return word >= ADDRESSES_MIN && !(word % WORD);
+}
+
+/* A request is read: its connection is whose method is at work. */
+static __always_inline void ruby_reads(__u32 tgid, __u64 context, __u64 request)
+{
+	struct process_address at = {.tgid = tgid};
+	struct object now = {.request = request}, *old;
+
+	at.address = user_read(user_read(context + RUBY_CONTEXT_FRAME) + RUBY_FRAME_SELF);
+	if (!ruby_is_object(at.address) ||
+	    (user_read(at.address) & RUBY_TYPE_MASK) != RUBY_TYPE_FILE)
+		return;
+	old = bpf_map_lookup_elem(&objects, &at);
+	now.shared = old && (old->shared || request_standing(old->request) != STANDING_NONE);
+	bpf_map_update_elem(&objects, &at, &now, BPF_ANY);
+}
+
+/* A walk over a stack. */
+struct ruby_walk {
+	__u64 at, end;
+	__u64 found;   /* an open request whose connection is there; 0: none yet */
+	__u32 several; /* 1: so are those of others */
+	__u32 tgid;
+};
+
+static __always_inline void ruby_walk_word(struct ruby_walk *walk, __u64 word)
+{
+	struct process_address at = {.tgid = walk->tgid, .address = word};
+	const struct object *object;
+
+	if (!ruby_is_object(word))
+		return;
+	object = bpf_map_lookup_elem(&objects, &at);
+	if (!object || object->request == walk->found ||
+	    request_standing(object->request) == STANDING_NONE)
+		return;
+	walk->several |= walk->found || object->shared;
+	walk->found = object->request;
+}
+
+/* As a callback of bpf_loop(). */
+static long ruby_walk_chunk(__u32 index, struct ruby_walk *walk)
+{
+	__u64 words[CHUNK];
+
+	if (walk->at >= walk->end ||
+	    bpf_probe_read_user(words, sizeof(words), (const void *)walk->at))
+		return 1;
+	for (int i = 0; i < CHUNK; i++)
+		if (walk->at + i * WORD < walk->end)
+			ruby_walk_word(walk, words[i]);
+	walk->at += sizeof(words);
+	return 0;
+}
+
+/* The request that the thread in this context works on; 0: none, or it cannot be told. */
+VERIFIED_ALONE __u64 ruby_holds(__u32 tgid, __u64 context)
+{
+	struct ruby_walk walk = {.tgid = tgid};
+
+	if (!context)
+		return 0;
+	walk.at = user_read(context + RUBY_CONTEXT_STACK);
+	walk.end = user_read(user_read(context + RUBY_CONTEXT_FRAME) + RUBY_FRAME_SP);
+	bpf_loop(RUBY_STACK_MAX / CHUNK, ruby_walk_chunk, &walk, 0);
+	return walk.several ? 0 : walk.found;
+}
+
+#endif

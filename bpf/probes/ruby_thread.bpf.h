@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Threads that Ruby makes, each for a block of code (Thread.new), on native threads that are used
+ * again. The maker's frame has the block and the local variables that it is given; these stand at
+ * the beginning of the new thread's stack as long as it runs.
+ */
+#ifndef CTXPROP_PROBES_RUBY_THREAD_BPF_H
+#define CTXPROP_PROBES_RUBY_THREAD_BPF_H
+
+#include "probes/ruby.bpf.h"
+#include "probes/task.bpf.h"
+
+#define MAKER_FRAMES 3  /* of Thread.new, written in C, below which the maker's is looked for */
+#define FRAME_SMALL  56 /* bytes of a frame in one version of Ruby and another */
+#define FRAME_LARGE  64
+/* Ruby's stack ends so near, or nearer, to the thread pointer: it lies on the native stack. */
+#define STACK_DISTANCE_MAX (64ULL << 10)
+#define GIVEN              1  /* added to the address of local variables that a block was given */
+#define GIVEN_WORDS        16 /* of the stack, in which they stand */
+
+static __always_inline struct ruby_thread *ruby_thread_lookup(__u32 tgid, __u64 thread)
+{
+	struct process_address at = {.tgid = tgid, .address = thread};
+
+	return bpf_map_lookup_elem(&ruby_threads, &at);
+}
+
+/*
+ * Where the stack of a thread is; all 0: the thread is over, or in a fiber. The context of one that
+ * is over may be that of another one by now, which lies on that one's native stack.
+ */
+struct ruby_stack {
+	__u64 begin, end, frame;
+};
+
+static __always_inline struct ruby_stack ruby_stack_of(const struct runtime *runtime, __u64 thread)
+{
+	__u64 context = ruby_context_of(runtime, thread);
+	struct ruby_stack stack = {.begin = user_read(context + RUBY_CONTEXT_STACK)};
+
+	stack.end = stack.begin + user_read(context + RUBY_CONTEXT_SIZE) * WORD;
+	stack.frame = user_read(context + RUBY_CONTEXT_FRAME);
+	if (thread - stack.end < STACK_DISTANCE_MAX)
+		return stack;
+	return (struct ruby_stack){};
+}
+
+/*
+ * Does a stack begin with a block that was given these local variables? Without branches, which
+ * the verifier would have to follow one by one.
+ */
+VERIFIED_ALONE int ruby_stack_runs(__u64 stack, __u64 locals)
+{
+	__u64 words[GIVEN_WORDS], others = 1;
+
+	if (!stack || bpf_probe_read_user(words, sizeof(words), (const void *)stack))
+		return 0;
+	for (int i = 0; i < GIVEN_WORDS; i++) {
+		__u64 differs = words[i] ^ (locals | GIVEN);
+
+		others &= (differs | -differs) >> 63;
+	}
+	return !others;
+}
+
+/*
+ * How what a thread runs now has come about; NULL: that was not seen, its request is over, or
+ * it fits several requests.
+ */
+static __always_inline struct ruby_start *ruby_thread_start(const struct runtime *runtime,
+							    __u64 thread, struct ruby_thread *known)
+{
+	struct ruby_stack stack = ruby_stack_of(runtime, thread);
+	struct ruby_start *found = NULL;
+
+	for (int i = 0; i < RUBY_STARTS; i++) {
+		struct ruby_start *start = &known->start[i];
+
+		if (request_standing(start->request) == STANDING_NONE ||
+		    !ruby_stack_runs(stack.begin, start->locals))
+			continue;
+		if (found && found->request != start->request)
+			return NULL;
+		found = start;
+	}
+	return found;
+}
+
+/* How far has a thread come? Before it begins to run its block, there is but one frame. */
+static __always_inline int ruby_has_begun(const struct ruby_stack *stack)
+{
+	return stack->end - stack->frame > FRAME_LARGE;
+}
+
+/* Is this a frame, of a thread with this stack? */
+static __always_inline int ruby_is_frame(__u64 frame, __u64 stack)
+{
+	__u64 sp = user_read(frame + RUBY_FRAME_SP);
+
+	return sp >= stack && sp < frame;
+}
+
+/* The frame of the code in Ruby that the current function, in C, is called from; or 0. */
+static __always_inline __u64 ruby_caller(__u64 frame, __u64 stack)
+{
+	for (int i = 0; i < MAKER_FRAMES; i++) {
+		__u64 next = frame + FRAME_LARGE;
+
+		frame = ruby_is_frame(next, stack) ? next : frame + FRAME_SMALL;
+		if (!ruby_is_frame(frame, stack))
+			return 0;
+		if (user_read(frame + RUBY_FRAME_CODE))
+			return frame;
+	}
+	return 0;
+}
+
+/* Is the current function, in C, a method of a thread? */
+static __always_inline int ruby_is_in_thread(const struct runtime *runtime, __u64 frame)
+{
+	__u64 self = user_read(frame + RUBY_FRAME_SELF);
+
+	return !user_read(frame + RUBY_FRAME_CODE) && ruby_is_object(self) &&
+	       user_read(self + RUBY_OBJECT_CLASS) == user_read(runtime->ruby.thread_class);
+}
+
+/* The request that the current thread was made for. */
+VERIFIED_ALONE int ruby_was_made_for(__u32 tgid, struct named *ret_named)
+{
+	const struct runtime *runtime = runtime_lookup(tgid);
+	__u64 thread = user_thread_pointer();
+	struct ruby_thread *known = ruby_thread_lookup(tgid, thread);
+	struct ruby_start *start;
+
+	if (!ret_named || !runtime || !known)
+		return 0;
+	start = ruby_thread_start(runtime, thread, known);
+	if (!start)
+		return 0;
+	start->called = 1;
+	ret_named->request = start->request;
+	ret_named->doubtful = task_doubts(tgid, start->block);
+	return 0;
+}
+
+/* The request that the current thread works on. */
+static __always_inline struct named ruby_works_on(const struct runtime *runtime, __u32 tgid)
+{
+	struct named named = {.request = ruby_holds(tgid, ruby_context(runtime))};
+
+	if (!named.request)
+		ruby_was_made_for(tgid, &named);
+	return named;
+}
+
+/* What is known of a thread, be it nothing yet; NULL: there is no room. */
+static __always_inline struct ruby_thread *ruby_thread_make(__u32 tgid, __u64 thread)
+{
+	struct process_address at = {.tgid = tgid, .address = thread};
+	struct ruby_thread first = {}, *known = ruby_thread_lookup(tgid, thread);
+
+	if (known)
+		return known;
+	bpf_map_update_elem(&ruby_threads, &at, &first, BPF_NOEXIST);
+	return ruby_thread_lookup(tgid, thread);
+}
+
+/* A start is remembered once, and anew for each request. */
+static __always_inline void ruby_thread_add(struct ruby_thread *thread,
+					    const struct ruby_start *start)
+{
+	const struct ruby_start *last = &thread->start[(thread->starts - 1) & (RUBY_STARTS - 1)];
+
+	if (last->locals == start->locals && last->request == start->request)
+		return;
+	thread->start[thread->starts & (RUBY_STARTS - 1)] = *start;
+	thread->starts++;
+}
+
+/* The current thread starts or wakes another: if it has just made it, that works for it, too. */
+static __always_inline void ruby_makes(const struct runtime *runtime, __u32 tgid, __u64 thread)
+{
+	__u64 context = ruby_context(runtime), frame = user_read(context + RUBY_CONTEXT_FRAME);
+	struct ruby_stack stack = ruby_stack_of(runtime, thread);
+	struct ruby_thread *made, *maker;
+	struct ruby_start start = {};
+	struct named named;
+
+	if (!frame || !ruby_is_in_thread(runtime, frame) || ruby_has_begun(&stack))
+		return;
+	frame = ruby_caller(frame, user_read(context + RUBY_CONTEXT_STACK));
+	made = frame ? ruby_thread_make(tgid, thread) : NULL;
+	if (!made)
+		return;
+	named = ruby_works_on(runtime, tgid);
+	start.request = named.doubtful ? 0 : named.request;
+	start.locals = user_read(frame + RUBY_FRAME_LOCALS);
+	start.block = user_read(frame + RUBY_FRAME_BLOCK);
+	ruby_thread_add(made, &start);
+	maker = start.request ? ruby_thread_make(tgid, user_thread_pointer()) : NULL;
+	if (maker)
+		maker->made = thread;
+}
+
+/* A response begins: are threads that were made for its request over before it? */
+static __always_inline void ruby_responds(const struct runtime *runtime, __u32 tgid, __u64 request)
+{
+	struct ruby_thread *maker = ruby_thread_lookup(tgid, user_thread_pointer());
+	const struct ruby_thread *made = maker ? ruby_thread_lookup(tgid, maker->made) : NULL;
+	struct ruby_stack stack;
+
+	if (!made)
+		return;
+	stack = ruby_stack_of(runtime, maker->made);
+	for (int i = 0; i < RUBY_STARTS; i++)
+		if (made->start[i].called && made->start[i].request == request)
+			task_learn(tgid, made->start[i].block,
+				   !ruby_stack_runs(stack.begin, made->start[i].locals));
+	maker->made = 0;
+}
+
+#endif

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+# What the servers do; calls by net/http, a connection each. The target is the plan:
+# /BEFORE/BETWEEN/AFTER/CALLS/MODE, pauses in ms. MODE is where the calls come from: s this thread,
+# t a new thread each, p new threads all at once, q the threads of a pool, which requests make as
+# long as there are too few. Environment: UPSTREAM (host:port).
+require "net/http"
+
+UPSTREAM = URI("http://#{ENV.fetch("UPSTREAM")}/")
+POOL_SIZE = 8
+POOL = []
+JOBS = Queue.new
+
+def call_upstream(truth)
+  request = Net::HTTP::Get.new("/")
+  request["x-truth"] = truth if truth
+  Net::HTTP.start(UPSTREAM.host, UPSTREAM.port) { |http| http.request(request) }
+end
+
+def call_by_pool(truth)
+  done = Queue.new
+  JOBS << [truth, done]
+  POOL << Thread.new { loop { job, answer = JOBS.pop; call_upstream(job); answer << true } } if POOL.size < POOL_SIZE
+  done.pop
+end
+
+def call_by(mode, truth)
+  case mode
+  when "t" then Thread.new { call_upstream(truth) }.join
+  when "q" then call_by_pool(truth)
+  else call_upstream(truth)
+  end
+end
+
+def work(before, between, after, calls, mode, truth)
+  sleep(before / 1000.0) if before > 0
+  if mode == "p"
+    Array.new(calls) { Thread.new { call_upstream(truth) } }.each(&:join)
+  else
+    calls.times do |number|
+      sleep(between / 1000.0) if number > 0 && between > 0
+      call_by(mode, truth)
+    end
+  end
+  sleep(after / 1000.0) if after > 0
+end
+
+# Work as the path of a target says.
+def work_for(path, truth)
+  *numbers, mode = path.delete_prefix("/").split("/")
+  work(*numbers.map(&:to_i), mode, truth)
+end

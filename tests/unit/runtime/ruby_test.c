@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What is found in the interpreter of Ruby that is installed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "runtime/process.h"
+#include "runtime/ruby.h"
+
+#define MODULES_MAX 64   /* TLS modules that a program of ours might have */
+#define TLS_MAX     4096 /* bytes of thread-local variables that Ruby might have */
+#define TYPE_CLASS  0x02 /* of an object */
+
+/* A process that runs Ruby, once it has said so on its standard output. */
+static pid_t start(void)
+{
+	int ends[2];
+	char said;
+	pid_t pid;
+
+	assert_int_equal(pipe(ends), 0);
+	pid = fork();
+	if (!pid) {
+		dup2(ends[1], STDOUT_FILENO);
+		execl(RUBY, RUBY, "-e", "$stdout.syswrite 'x'; sleep 60", NULL);
+		_exit(127);
+	}
+	close(ends[1]);
+	assert_int_equal(read(ends[0], &said, 1), 1);
+	close(ends[0]);
+	return pid;
+}
+
+static int inspect(pid_t pid, struct ruby *ret_ruby, const char **ret_why)
+{
+	_cleanup_elf_image_ struct elf_image *image = NULL;
+	_cleanup_close_ int fd = -1;
+	char path[PROCESS_PATH_MAX];
+
+	fd = open(process_exe(path, (__u32)pid), O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(elf_image_open(fd, &image), 0);
+	return ruby_inspect((__u32)pid, image, ret_ruby, ret_why);
+}
+
+/* What stands at an address of the process. */
+static __u64 word(pid_t pid, __u64 address)
+{
+	_cleanup_close_ int fd = -1;
+	char path[PROCESS_PATH_MAX];
+	__u64 value = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(pread(fd, &value, sizeof(value), (off_t)address), sizeof(value));
+	return value;
+}
+
+static void a_process_of_ruby(void **state)
+{
+	pid_t pid = start();
+	__u64 module = 1, offset = 0, type;
+	const char *why = "";
+	struct ruby ruby;
+	int err = inspect(pid, &ruby, &why);
+
+	(void)state;
+	assert_int_equal(err, 0);
+	if (ruby.runtime.ruby.slot) {
+		module = word(pid, ruby.runtime.ruby.slot);
+		offset = word(pid, ruby.runtime.ruby.slot + sizeof(module));
+	}
+	type = word(pid, word(pid, ruby.runtime.ruby.thread_class)) & RUBY_TYPE_MASK;
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	assert_null(why);
+	assert_int_equal(ruby.runtime.kind, RUNTIME_RUBY);
+	assert_true(ruby.major >= 2 && ruby.major < 10);
+	assert_in_range(module, 1, MODULES_MAX);
+	assert_in_range(offset, 0, TLS_MAX);
+	assert_int_equal(type, TYPE_CLASS);
+}
+
+static void another_program(void **state)
+{
+	const char *why = NULL;
+	struct ruby ruby;
+
+	(void)state;
+	assert_int_equal(inspect(getpid(), &ruby, &why), -ENOENT);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(a_process_of_ruby),
+	    cmocka_unit_test(another_program),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
