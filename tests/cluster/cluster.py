@@ -24,8 +24,12 @@ from world import CLUSTER, LOOPBACK_PORT, OUTSIDE, PORT, Cluster
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lab"))
 from lab import Lab  # noqa: E402
+from recorder import Recorder  # noqa: E402
 
 REPO = Path(__file__).resolve().parents[2]
+SERVICE = REPO / "tests/w3c/service.py"
+SERVICE_PORT = 8090
+CALLS = 3
 SECONDS = 30
 
 
@@ -110,7 +114,25 @@ class Run:
                      "action", "strip"),
                     (agent, "policy", "add", "prio", "11", "from",
                      f"{self.first.pods[0].address}/32", "action", "restart"),
+                    (agent, "policy", "add", "to", "cluster", "action", "inject", "sample", "0.25",
+                     "tracestate", "no"),
                     (self.second.agent, "policy", "del", "prio", "20"))
+
+    def namespace_leaves(self):
+        """A pod's namespace is detached: nothing is done in it; and attached again"""
+        pod, agent = self.first.pods[1], self.first.agent
+        self.load.stop(lambda c: c.pod is pod or c.to[0] == pod.address)
+        self.load.rules.begin_change()
+        wait_until(lambda: not agent.host.run(
+            [f"{agent.build}/ctxprop", "detach", "netns", pod.host.netns],
+            check=False).returncode, "it is not detached")
+        self.load.rules.end_change(self.learn())
+        self.load.run(self.requests)
+        if agent.host.run([f"{agent.build}/ctxprop", "--netns", pod.host.netns, "stats"],
+                          check=False).returncode != 1:
+            raise AssertionError("something is pinned for a namespace that is detached")
+        self.change((agent, "attach", "netns", pod.host.netns))
+        self.connect(pod)
 
     def pods_come(self):
         """Pods come under load, are attended and have the same rules"""
@@ -155,6 +177,35 @@ class Run:
         self.load.run(self.requests)
         self.switch(self.first.agent, "resume")
 
+    def callers(self):
+        """Whose context is believed: the calls that a service makes for a request tell it"""
+        agent, pod = self.second.agent, self.second.pods[0]
+        known, unknown = self.first.pods[0], self.first.pods[1]
+        self.change((agent, "policy", "add", "dir", "in", "from", f"{known.address}/32", "action",
+                     "accept"),
+                    (agent, "policy", "add", "dir", "in", "from", CLUSTER, "port",
+                     str(SERVICE_PORT), "action", "ignore"))
+        upstream = Recorder(self.cluster.outside, OUTSIDE)
+        pod.host.spawn(["/usr/bin/python3", "-B", SERVICE, str(SERVICE_PORT), OUTSIDE,
+                        str(upstream.port)])
+        pod.host.wait_port(SERVICE_PORT)
+        policy = Policy(agent)
+        for caller in (known, unknown, known):
+            trace = os.urandom(16).hex()
+            caller.host.run(["curl", "-s", "-m", "10", "-H",
+                             f"traceparent: 00-{trace}-b7ad6b7169203331-03",
+                             f"http://{pod.address}:{SERVICE_PORT}/{trace}/{CALLS}"])
+            got = {line.split("-")[1] for request in upstream.requests
+                   if request.target.startswith(f"/{trace}/") for line in request.traceparents}
+            action = policy.action("in", caller.address, pod.address, SERVICE_PORT, pod.address)
+            if len(got) != 1 or ((action == "accept") != (got == {trace})):
+                raise AssertionError(f"{caller.name}, trace {trace}, rule {action}: calls of {got}")
+        hits = {rule["action"]: rule["hits"] for rule in Policy(agent).rules
+                if rule["dir"] == "in" and not rule["builtin"]}
+        if hits["ignore"] != 1 or hits["accept"] < 2:
+            raise AssertionError(f"the rules have decided {hits}")
+        upstream.close()
+
     def restored(self):
         """Rules and sets are saved, flushed and restored; sets change what rules mean"""
         agent = self.cluster.gateway_agent
@@ -174,7 +225,7 @@ class Run:
     def looked_at(self):
         """Everything can be shown meanwhile, and nothing was dropped or is in doubt"""
         for agent in self.working:
-            for words in (("stats", "-s"), ("flows", "--all", "-p", "-e"), ("flows", "-j"),
+            for words in (("stats", "-s"), ("-s", "policy"), ("-j", "stats"), ("flows", "--all", "-p", "-e"), ("flows", "-j"),
                           ("set", "cluster", "show"), ("doctor",), ("policy", "--help")):
                 if not agent.command(*words):
                     raise AssertionError(f"ctxprop {' '.join(words)} says nothing")
@@ -208,16 +259,24 @@ class Run:
             self.connect(pod)
 
     def gateway_stops(self):
-        """The gateway's agent stops: live connections go on, without contexts of its own"""
+        """The gateway's agent stops: live connections go on, then all of it is removed"""
         self.load.rules.begin_change()
         gateway = self.cluster.gateway_agent
         gateway.stop()
         self.working.discard(gateway)
         self.load.rules.end_change(self.learn())
+        self.load.run(self.requests)
+        detach = [f"{gateway.build}/ctxprop", "detach"]
+        if gateway.host.run(detach, check=False).returncode != 1:
+            raise AssertionError("it is removed although connections are shifted")
+        self.load.stop(lambda c: any(hop[0] is gateway for hop in c.hops))
+        wait_until(lambda: not gateway.host.run(detach, check=False).returncode, "not removed")
+        for pod in self.second.pods:
+            self.connect(pod)
 
     STEPS = (built_in, gateway_rules, gateway_restarts, pods_change, pods_come, daemon_dies,
-             device_leaves, pods_go, looked_at, paused_and_resumed, restored, drained,
-             gateway_stops)
+             device_leaves, namespace_leaves, pods_go, looked_at, paused_and_resumed, callers,
+             restored, drained, gateway_stops)
 
     def do(self, step):
         """Returns what went wrong, or None."""

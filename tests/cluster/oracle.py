@@ -12,7 +12,7 @@ class Policy:
 
     def __init__(self, agent, paused=False):
         self.paused = paused
-        self.rules = json.loads(agent.command("policy", "show", "-j"))
+        self.rules = json.loads(agent.command("-s", "policy", "show", "-j"))
         self.sets = {each["name"]: [ipaddress.ip_network(net) for net in each["networks"]]
                      for each in json.loads(agent.command("set", "show", "-j"))}
 

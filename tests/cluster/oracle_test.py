@@ -19,7 +19,7 @@ class Shown:
     """An agent that shows these rules."""
 
     def command(self, what, *_):
-        return json.dumps(RULES if what == "policy" else
+        return json.dumps(RULES if what == "-s" else
                           [{"name": "near", "networks": ["10.2.0.0/16"]}])
 
 
