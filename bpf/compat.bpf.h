@@ -17,7 +17,12 @@
 #define VERIFIED_ALONE __weak __noinline
 
 /* As much of the kernel's struct as is needed; the place is found at load time. */
+struct net_device {
+	__u32 mtu;
+} __attribute__((preserve_access_index));
+
 struct sk_buff {
+	struct net_device *dev;
 	__u8 ip_summed : 2;
 } __attribute__((preserve_access_index));
 
@@ -61,6 +66,17 @@ static __always_inline int packet_csum(struct __sk_buff *skb)
 		return PACKET_CSUM_UNKNOWN;
 	kernel = packet_of_kernel(skb);
 	return BPF_CORE_READ_BITFIELD(kernel, ip_summed);
+}
+
+/* The MTU of the packet's device; 0: not known. A helper would cost more than all the rest. */
+static __always_inline __u32 packet_mtu(struct __sk_buff *skb)
+{
+	__u32 mtu = 0;
+
+	if (bpf_core_type_exists(struct bpf_list_head___since_6_2))
+		return packet_of_kernel(skb)->dev->mtu;
+	bpf_check_mtu(skb, 0, &mtu, 0, 0);
+	return mtu;
 }
 
 /*

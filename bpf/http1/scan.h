@@ -77,6 +77,13 @@ HTTP1_INLINE __u64 http1_controls(__u64 word)
 	return (word - HTTP1_EACH(0x20)) & ~word & HTTP1_EACH(0x80);
 }
 
+/* Bytes that are no capital letters. */
+HTTP1_INLINE __u64 http1_no_capital(__u64 word)
+{
+	return ((word - HTTP1_EACH('A')) | (word + HTTP1_EACH(0x7f - 'Z')) | word) &
+	       HTTP1_EACH(0x80);
+}
+
 /* Bytes that a request target cannot have: up to SP, and DEL. */
 HTTP1_INLINE __u64 http1_no_target(__u64 word)
 {

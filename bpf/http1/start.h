@@ -69,8 +69,26 @@ HTTP1_INLINE enum http1_event http1_end_method(struct http1 *h)
 	return HTTP1_NONE;
 }
 
+/* Take the capital letters at hand, as far as `word` has room for them. */
+HTTP1_INLINE void http1_take_capitals(struct http1 *h, struct http1_cursor *c)
+{
+	__u64 word = http1_word(c), ends = http1_no_capital(word);
+	__u32 n = ends ? http1_first(ends) : 8, room = 8 - h->pos, left = c->len - c->i;
+
+	if (n > room)
+		n = room;
+	if (n > left)
+		n = left;
+	if (!n)
+		return;
+	h->word |= http1_low_bytes(word, n) << (8 * h->pos & 63);
+	h->pos += n;
+	c->i += n;
+}
+
 HTTP1_INLINE enum http1_event http1_at_method(struct http1 *h, struct http1_cursor *c)
 {
+	http1_take_capitals(h, c);
 	for (__u32 n = 0; n < 8 && !http1_empty(c); n++) {
 		__u8 byte = http1_byte(c);
 

@@ -25,11 +25,9 @@ static __always_inline __u32 cause_head_start(const struct packet *p, const stru
 static __always_inline struct call *cause_call(struct __sk_buff *skb, __u32 seq)
 {
 	struct bpf_sock *sk = skb->sk;
-	struct socket *socket;
+	struct socket *socket = sk ? bpf_sk_storage_get(&sockets, sk, 0, 0) : NULL;
 	__u32 end;
 
-	sk = sk ? bpf_sk_fullsock(sk) : NULL;
-	socket = sk ? bpf_sk_storage_get(&sockets, sk, 0, 0) : NULL;
 	if (!socket)
 		return NULL;
 	end = socket->calls_end;

@@ -45,7 +45,7 @@ static __always_inline __u32 decide_room(const struct outbound *o)
 	struct bpf_sock *sk = skb->sk;
 	struct bpf_tcp_sock *tp;
 	__u32 options = packet_tcp_header(p) - sizeof(struct tcphdr);
-	__u32 room = 65535, mtu = 0;
+	__u32 room = 65535, mtu;
 
 	if (skb->gso_size)
 		return 0;
@@ -58,7 +58,7 @@ static __always_inline __u32 decide_room(const struct outbound *o)
 	if (tp && tp->mss_cache < room)
 		room = tp->mss_cache;
 	/* And never more than the device takes. */
-	bpf_check_mtu(skb, 0, &mtu, 0, 0);
+	mtu = packet_mtu(skb);
 	if (mtu) {
 		__u32 headers = p->payload - p->l3;
 
@@ -78,16 +78,16 @@ static __always_inline int decide_can_grow(const struct packet *p, __u32 room, _
 	return p->len + added <= room && p->len - first + added <= GROW_TAIL_MAX;
 }
 
-/* What is in flight of edits when the request at hand is looked at. */
-VERIFIED_ALONE int decide_in_flight(const struct flow *f)
+VERIFIED_ALONE int decide_bytes(const struct flow *f)
 {
-	struct scratch *s = scratch_get();
+	return f ? (int)edits_bytes(&f->edits) : 0;
+}
 
-	if (!s || !f)
-		return 0;
-	s->decision.others = edits_count(&f->edits);
-	s->decision.bytes = edits_bytes(&f->edits);
-	return 0;
+/* What is in flight of edits when the request at hand is looked at: mostly nothing. */
+static __always_inline void decide_in_flight(struct outbound *o)
+{
+	o->d->others = edits_count(&o->flow->edits);
+	o->d->bytes = o->d->others ? decide_bytes(o->flow) : 0;
 }
 
 /* Do the added bytes still fit what the peer last said it would take? */
@@ -248,7 +248,7 @@ static __always_inline void decide(struct outbound *o, const struct frame *frame
 
 	o->flow->requests++;
 	policy_count(o->skb, v);
-	decide_in_flight(o->flow);
+	decide_in_flight(o);
 	if (decide_changes(v)) {
 		change_request(o->skb, o->p, o->flow, frame->place, frame->line);
 		return;
@@ -364,7 +364,8 @@ struct decide_loop {
 static long decide_step(__u32 i, struct decide_loop *loop)
 {
 	(void)i;
-	return frame_once(loop->frame) || decide_event(loop->o, loop->frame);
+	return frame_once(loop->frame) || decide_event(loop->o, loop->frame) ||
+	       frame_is_used_up(loop->frame);
 }
 
 /* Where the framing goes on in this packet; FRAME_NOWHERE: nothing in it is new. */

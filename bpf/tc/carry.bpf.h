@@ -85,37 +85,37 @@ static long carry_drop_step(__u32 i, struct carry_walk *w)
 	return 0;
 }
 
-static __always_inline void carry_drop(struct flow *f, __u32 first, __u32 ack, int all)
+VERIFIED_ALONE int carry_drop(struct flow *f, __u32 first, __u32 ack, int all)
 {
 	struct carry_walk w = {.flow = f, .first = first, .ack = ack, .all = all};
 
+	if (!f)
+		return 0;
 	w.view = edits_view(&f->edits);
 	bpf_loop(EDITS_MAX, carry_drop_step, &w, 0);
+	return 0;
 }
 
 /* The peer has acknowledged everything before app byte `ack`. To be called before edits_retire().
  */
-VERIFIED_ALONE int carry_retire(struct flow *f, __u32 ack)
+static __always_inline void carry_retire(struct flow *f, __u32 ack)
 {
-	if (f && (f->flags & FLOW_CARRIES))
+	if (f->flags & FLOW_CARRIES)
 		carry_drop(f, 0, ack, 0);
-	return 0;
 }
 
 /* The flow ends. */
-VERIFIED_ALONE int carry_end(struct flow *f)
+static __always_inline void carry_end(struct flow *f)
 {
-	if (f && (f->flags & FLOW_CARRIES))
+	if (f->flags & FLOW_CARRIES)
 		carry_drop(f, 0, 0, 1);
-	return 0;
 }
 
 /* The `n` youngest edits are taken back. To be called before edits_take_back(). */
-VERIFIED_ALONE int carry_take_back(struct flow *f, __u32 n)
+static __always_inline void carry_take_back(struct flow *f, __u32 n)
 {
-	if (f && (f->flags & FLOW_CARRIES))
+	if (f->flags & FLOW_CARRIES)
 		carry_drop(f, edits_count(&f->edits) - n, 0, 1);
-	return 0;
 }
 
 #endif
