@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The few bpf(2) calls that the bench needs, and what /proc tells about BPF file descriptors."""
+import contextlib
 import ctypes
 import glob
 import json
@@ -30,7 +31,7 @@ def ids_of(pid, field):
     """Ids of the BPF objects that a process holds; field is "prog_id" or "map_id"."""
     ids = set()
     for path in glob.glob(f"/proc/{pid}/fdinfo/*"):
-        with open(path, encoding="ascii") as file:
+        with contextlib.suppress(FileNotFoundError), open(path, encoding="ascii") as file:
             ids |= {int(line.split()[1]) for line in file if line.startswith(f"{field}:")}
     return ids
 

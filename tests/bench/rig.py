@@ -187,10 +187,10 @@ class Rig:
         with open(log, "w", encoding="utf-8") as file:
             agent = host.spawn([self.build / "ctxpropd"], stdout=file, stderr=file,
                                preexec_fn=self.placed(self.cgroup_agent, pinned=False))
-        end = time.monotonic() + 10
+        end = time.monotonic() + 30
         while " ready: " not in log.read_text():
             if agent.poll() is not None or time.monotonic() > end:
-                raise RuntimeError(f"ctxpropd did not log \"ready\" in 10 s (exit status "
+                raise RuntimeError(f"ctxpropd did not log \"ready\" in 30 s (exit status "
                                    f"{agent.poll()}):\n{log.read_text()}")
             time.sleep(0.02)
         return agent
