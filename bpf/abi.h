@@ -15,7 +15,7 @@
 #include "serving.h"
 
 /* Layout of everything below. A daemon never adopts pinned maps of another version. */
-#define CTXPROP_ABI_VERSION 3
+#define CTXPROP_ABI_VERSION 4
 
 /* Default number of flows; a load-time option of the daemon. */
 #define CTXPROP_FLOWS_DEFAULT 131072
@@ -105,6 +105,14 @@ static inline int flow_has_edits(const struct flow *f)
 /* A closed flow: what its late packets are renumbered by. */
 struct lingering {
 	__u32 offset;
+};
+
+#define COUNTERS_MAX 128 /* a power of two */
+_Static_assert(REASON_COUNT <= COUNTERS_MAX, "a counter for each reason");
+
+/* What one CPU has counted (one entry, index 0): side by side, for a packet moves several. */
+struct counters {
+	__u64 count[COUNTERS_MAX]; /* by enum ctxprop_reason */
 };
 
 /* The switches that act at once on running programs (one entry, index 0). */

@@ -9,21 +9,21 @@
 int counters_read(int fd, struct counters *ret_counters)
 {
 	int cpus = libbpf_num_possible_cpus();
-	_cleanup_free_ __u64 *values = NULL;
+	_cleanup_free_ struct counters *each = NULL;
+	__u32 zero = 0;
+	int err;
 
 	if (cpus < 0)
 		return cpus;
-	values = calloc((size_t)cpus, sizeof(*values));
-	if (!values)
+	each = calloc((size_t)cpus, sizeof(*each));
+	if (!each)
 		return -ENOMEM;
+	err = bpf_map_lookup_elem(fd, &zero, each);
+	if (err)
+		return err;
 	*ret_counters = (struct counters){};
-	for (__u32 reason = 0; reason < REASON_COUNT; reason++) {
-		int err = bpf_map_lookup_elem(fd, &reason, values);
-
-		if (err)
-			return err;
-		for (int cpu = 0; cpu < cpus; cpu++)
-			ret_counters->count[reason] += values[cpu];
-	}
+	for (int cpu = 0; cpu < cpus; cpu++)
+		for (__u32 reason = 0; reason < REASON_COUNT; reason++)
+			ret_counters->count[reason] += each[cpu].count[reason];
 	return 0;
 }

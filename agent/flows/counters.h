@@ -3,13 +3,7 @@
 #ifndef CTXPROP_COUNTERS_H
 #define CTXPROP_COUNTERS_H
 
-#include <linux/types.h>
-
-#include "reasons.h"
-
-struct counters {
-	__u64 count[REASON_COUNT];
-};
+#include "abi.h"
 
 /* Read all counters, each summed over the CPUs. `fd` is the map `counters`. 0 or -errno. */
 int counters_read(int fd, struct counters *ret_counters);

@@ -122,9 +122,9 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, REASON_COUNT);
+	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, __u64);
+	__type(value, struct counters);
 } counters __weak SEC(".maps");
 
 struct {
@@ -165,10 +165,14 @@ static __always_inline __u64 clock_coarse(void)
 
 static __always_inline void count_many(__u32 reason, __u32 times)
 {
-	__u64 *n = bpf_map_lookup_elem(&counters, &reason);
+	__u32 zero = 0;
+	struct counters *c = bpf_map_lookup_elem(&counters, &zero);
 
-	if (n)
-		*n += times;
+	/* The verifier knows the range of a number only in the register that was compared. */
+	if (!__builtin_constant_p(reason))
+		barrier_var(reason);
+	if (c)
+		c->count[reason & (COUNTERS_MAX - 1)] += times;
 }
 
 static __always_inline void count(__u32 reason)

@@ -133,12 +133,13 @@ bool rig_linger(const struct rig *rig, const struct shape *shape, uint16_t port,
 static uint64_t counter(const struct rig *rig, __u32 reason)
 {
 	int cpus = libbpf_num_possible_cpus();
-	uint64_t each[cpus], sum = 0;
+	struct counters each[cpus];
+	uint64_t sum = 0;
+	__u32 zero = 0;
 
-	assert_int_equal(bpf_map_lookup_elem(bpf_map__fd(rig->tc->maps.counters), &reason, each),
-			 0);
+	assert_int_equal(bpf_map_lookup_elem(bpf_map__fd(rig->tc->maps.counters), &zero, each), 0);
 	for (int i = 0; i < cpus; i++)
-		sum += each[i];
+		sum += each[i].count[reason];
 	return sum;
 }
 
