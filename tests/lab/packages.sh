@@ -19,6 +19,8 @@ PACKAGES_TEST=(g++ golang-go libcmocka-dev libclang-rt-dev clang-format clang-ti
 	iputils-ping groff-base
 	haproxy wrk nodejs ruby php-cli perl wget apache2-bin lighttpd nftables ethtool tcpdump iperf3
 	qemu-system-x86 busybox-static cpio kmod zstd xz-utils)
+# Debian 12 has a kubectl, but one that is too old for the manifests in k8s/.
+[ "$(debian_release)" = 12 ] || PACKAGES_TEST+=(kubectl)
 # The runtimes of tests/accuracy.
 PACKAGES_ACCURACY=(nginx-light haproxy nodejs python3-aiohttp gunicorn golang-go
 	default-jdk-headless puma ruby-webrick php-cli php-curl php-fpm)

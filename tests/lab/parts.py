@@ -31,7 +31,7 @@ def ctest(folder, label):
 
 
 PARTS = (
-    Part("check", [*PYTHON, "tests/check/check.py"], 300),
+    Part("check", [*PYTHON, "tests/check/check.py"], 600),
     Part("unit", ctest("build", "unit"), 600),
     Part("sanitizers", ctest("build-debug", "unit"), 600),
     Part("bpf", ctest("build", "bpf"), 600),
