@@ -342,7 +342,7 @@ def hits(world):
     return {rule["prio"]: rule["hits"] for rule in json.loads(done(world, "-s", "-j", "policy"))}
 
 
-@case
+@case(seconds=120)
 def rule_hits():
     """policy -s: requests that each rule has decided; kept while the rule stays, by any daemon."""
     with pair() as world, joined(world.app, world.peer, Pair.PEER) as (c, s):
