@@ -147,6 +147,13 @@ static __always_inline __u32 rival_kinds(const struct verdict *v, const struct p
 	return kinds;
 }
 
+/* Could it be for another request of the process than the one that is named, or for none? */
+static __always_inline int process_has_others(const struct process *p, enum standing named)
+{
+	return p && (p->tally.unattributed ||
+		     has_rivals(&p->tally, named, RIVAL_ANSWERED | RIVAL_CONNECTING));
+}
+
 /* What speaks against it: the request is over, or others could have made the call. */
 static __always_inline enum veto veto_now(const struct verdict *v, const struct worker *w,
 					  const struct process *p, int reused)
@@ -160,9 +167,7 @@ static __always_inline enum veto veto_now(const struct verdict *v, const struct 
 		return VETO_IDLE_LOOP;
 	if (v->rivals == RIVALS_PROCESS && p && has_rivals(&p->tally, named, kinds))
 		return VETO_IDLE_PROCESS;
-	if (v->rivals == RIVALS_ANY && p &&
-	    (p->tally.unattributed ||
-	     has_rivals(&p->tally, named, RIVAL_ANSWERED | RIVAL_CONNECTING)))
+	if (v->rivals == RIVALS_ANY && process_has_others(p, named))
 		return VETO_IDLE_PROCESS;
 	return VETO_NONE;
 }

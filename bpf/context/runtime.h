@@ -174,12 +174,15 @@ static inline int start_is_trusted(const struct start *start)
 #define PYTHON_FUTURE_WAITER  24 /* FutureObj.fut_callback0: a function of that one */
 #define PYTHON_FUNCTION_SELF  24 /* PyCFunctionObject.m_self: of a task's, the task */
 #define PYTHON_WAKEUP_TASK    16 /* TaskWakeupMethWrapper.ww_task: before 3.10 instead of that */
+#define PYTHON_TASK_WAITS     24 /* TaskObj.task_fut_waiter: so far before task_context */
 
 enum task_flags {
-	TASK_MADE = 1 << 0,   /* who made it worked for the request */
-	TASK_WOKEN = 1 << 1,  /* it, or who made it, was woken by who had read the request */
-	TASK_CALLED = 1 << 2, /* it has made calls */
-	TASK_SHARED = 1 << 3, /* it was woken for several requests at a time */
+	TASK_MADE = 1 << 0,    /* who made it worked for the request */
+	TASK_WOKEN = 1 << 1,   /* it, or who made it, was woken by who had read the request */
+	TASK_CALLED = 1 << 2,  /* it has made calls */
+	TASK_SHARED = 1 << 3,  /* it was woken for several requests at a time */
+	TASK_ORPHAN = 1 << 4,  /* the task that made it, or that one's maker, did not wait for it */
+	TASK_AWAITED = 1 << 5, /* the task that made it waited when it began to work */
 };
 
 /*
@@ -189,7 +192,10 @@ enum task_flags {
 struct task {
 	__u64 request; /* 0: none, or none any more */
 	__u64 address; /* of the task */
-	__u32 flags;   /* enum task_flags */
+	__u64 made_ns; /* when it was found to be a task: no other one has its address and this */
+	__u64 maker;   /* context of the task that made it; 0: none did */
+	__u64 maker_made_ns;
+	__u32 flags; /* enum task_flags */
 	__u32 reserved;
 };
 

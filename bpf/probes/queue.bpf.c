@@ -41,17 +41,20 @@ static __always_inline __u64 request_put(const struct runtime *runtime,
 {
 	struct worker_key thread = {.tgid = key->tgid, .tid = (__u32)bpf_get_current_pid_tgid()};
 	struct worker *w = worker_lookup(&thread);
+	struct process *p = process_lookup(&key->tgid);
 	struct named named = {};
 
 	if (w && is_put_back(w, key->tgid, queue, item))
 		return 0;
 	if (key->goroutine)
-		named = task_request(key, task_lookup(runtime, key));
+		named = task_calls(runtime, key); /* as good as a call: another thread makes it */
 	if (named.request)
-		return named.doubtful ? 0 : named.request;
+		return named.doubtful && process_has_others(p, request_standing(named.request))
+			   ? 0
+			   : named.request;
 	if (!w || (key->goroutine && w->turn.item))
 		return 0;
-	return queue_put(w, process_lookup(&key->tgid));
+	return queue_put(w, p);
 }
 
 /* SimpleQueue.put(item) and put_nowait(): self, array of arguments. */

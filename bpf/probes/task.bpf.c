@@ -45,16 +45,21 @@ static __always_inline void inherit(const struct runtime *runtime, const struct 
 				    struct task *made)
 {
 	const struct worker *w = from->goroutine ? NULL : worker_lookup(from);
-	const struct task *task = from->goroutine ? task_lookup(runtime, from) : NULL;
+	struct task *task = from->goroutine ? task_lookup(runtime, from) : NULL;
 
+	if (task) {
+		made->maker = from->goroutine;
+		made->maker_made_ns = task->made_ns;
+	}
 	if (from->goroutine)
 		made->request = task_reads(from, task);
 	else if (w && !w->turn.item)
 		made->request = worker_only(w);
 	if (made->request || !task || (task->flags & TASK_SHARED))
 		return;
+	task_settle(runtime, from->tgid, task);
 	made->request = task->request;
-	made->flags |= task->flags & TASK_WOKEN;
+	made->flags |= task->flags & (TASK_WOKEN | TASK_ORPHAN);
 }
 
 /* A task is made: its context has just been copied from the current one. */
@@ -63,7 +68,7 @@ int probe_task_made(struct pt_regs *ctx)
 {
 	struct worker_key parent, child;
 	const struct runtime *runtime = python_current(&parent);
-	struct task made = {.flags = TASK_MADE};
+	struct task made = {.made_ns = bpf_ktime_get_ns(), .flags = TASK_MADE};
 
 	if (!runtime)
 		return 0;
@@ -81,7 +86,10 @@ static __always_inline void give(const struct runtime *runtime, const struct wor
 				 __u64 address, __u64 request)
 {
 	struct task *task = task_lookup(runtime, to);
-	struct task first = {.request = request, .address = address, .flags = TASK_WOKEN};
+	struct task first = {.request = request,
+			     .address = address,
+			     .made_ns = bpf_ktime_get_ns(),
+			     .flags = TASK_WOKEN};
 	enum standing before;
 
 	if (!task) {
@@ -95,6 +103,7 @@ static __always_inline void give(const struct runtime *runtime, const struct wor
 	if (before != STANDING_NONE && before != STANDING_RESPONDING)
 		task->flags |= TASK_SHARED;
 	task->request = request;
+	task->maker = 0;
 	task->flags = (task->flags & TASK_SHARED) | TASK_WOKEN;
 }
 

@@ -84,8 +84,33 @@ static __always_inline int task_denies(__u32 tgid, enum task_rule rule)
 	return seen && seen->outlived && !start_is_trusted(seen);
 }
 
+/* Does the maker of a task wait for something, and is it the same task still? */
+static __always_inline int task_maker_waits(const struct runtime *runtime, __u32 tgid,
+					    const struct task *task)
+{
+	struct worker_key key = {.tgid = tgid, .goroutine = task->maker};
+	const struct task *maker = task_lookup(runtime, &key);
+
+	return maker && maker->made_ns == task->maker_made_ns &&
+	       user_read(maker->address + runtime->python.task_offset - PYTHON_TASK_WAITS);
+}
+
+/*
+ * A task that was made by another one begins to work. Who makes a task for its own request waits
+ * for it, mostly. Who is over by now may have made it for a request that stood in a queue: clients
+ * do that where calls wait for connections.
+ */
+static __always_inline void task_settle(const struct runtime *runtime, __u32 tgid,
+					struct task *task)
+{
+	if (!task->maker || (task->flags & (TASK_ORPHAN | TASK_AWAITED)))
+		return;
+	task->flags |= task_maker_waits(runtime, tgid, task) ? TASK_AWAITED : TASK_ORPHAN;
+}
+
 /* What a task works on that has read no request itself. */
-static __always_inline struct named task_given(__u32 tgid, struct task *task)
+static __always_inline struct named task_given(const struct runtime *runtime, __u32 tgid,
+					       struct task *task)
 {
 	struct named named = {.request = task->request};
 
@@ -99,7 +124,9 @@ static __always_inline struct named task_given(__u32 tgid, struct task *task)
 	}
 	if ((task->flags & TASK_WOKEN) && task_denies(tgid, TASK_RULE_WOKEN))
 		return (struct named){};
-	named.doubtful = ((task->flags & TASK_WOKEN) && task_doubts(tgid, TASK_RULE_WOKEN)) ||
+	task_settle(runtime, tgid, task);
+	named.doubtful = (task->flags & TASK_ORPHAN) ||
+			 ((task->flags & TASK_WOKEN) && task_doubts(tgid, TASK_RULE_WOKEN)) ||
 			 ((task->flags & TASK_MADE) && task_doubts(tgid, TASK_RULE_MADE));
 	return named;
 }
@@ -116,11 +143,12 @@ static __always_inline __u64 task_reads(const struct worker_key *key, const stru
 }
 
 /* The request that a context works on: it has read it, or its task was woken or made for it. */
-static __always_inline struct named task_request(const struct worker_key *key, struct task *task)
+static __always_inline struct named task_request(const struct runtime *runtime,
+						 const struct worker_key *key, struct task *task)
 {
 	struct named own = {.request = task_reads(key, task)};
 
-	return own.request || !task ? own : task_given(key->tgid, task);
+	return own.request || !task ? own : task_given(runtime, key->tgid, task);
 }
 
 /* The same, for one that calls or connects. */
@@ -131,7 +159,7 @@ static __always_inline struct named task_calls(const struct runtime *runtime,
 
 	if (task)
 		task->flags |= TASK_CALLED;
-	return task_request(key, task);
+	return task_request(runtime, key, task);
 }
 
 /*

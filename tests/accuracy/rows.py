@@ -141,6 +141,7 @@ ROWS = (
     # Pools: another thread than the reader works.
     Row("python-executor", "Python, reader thread and ThreadPoolExecutor", (python("executor"),)),
     Row("python-pool", "ThreadingHTTPServer, calls by a pool", (python("threads"),), modes="q"),
+    Row("asyncio-executor", "asyncio, calls by a pool of threads", (python("streams"),), modes="q"),
     Row("java-pool", "Java HttpServer, calls by another executor", (java("url"),), make="java",
         modes="q"),
     Row("java-client", "Java HttpServer, java.net.http.HttpClient", (java("client"),),
@@ -189,6 +190,8 @@ ROWS = (
         (python("streams", LOCK="1"),), modes="sp", background=True),
     Row("asyncio-pool", "asyncio, calls by tasks that the first request makes",
         (python("streams", WORKERS="8"),), modes="sp"),
+    Row("asyncio-limit", "asyncio, 4 calls at once: who is done makes a task for the next",
+        (python("streams", LIMIT="4"),), modes="sp"),
     Row("python-batch", "Python, reads several requests, then hands them to executors",
         (python("executor", BATCH="1"),)),
     Row("python-late", "Python, hands requests to executors from timers",

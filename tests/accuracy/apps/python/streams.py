@@ -1,21 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """streams.py ADDRESS PORT: asyncio without a framework, a task per connection.
 
-The target is the plan, as in calls.py; MODE is s or p. Environment: WORKERS (so many tasks, made
-by the first request, take the calls of all requests from a queue), LOCK (a background task makes
-its calls when it gets a lock that requests hold now and then).
+The target is the plan, as in calls.py; MODE is s, p or q (by the threads of a pool, for a task made
+for the request). Environment: WORKERS (so many tasks, made
+by the first request, take the calls of all requests from a queue), LIMIT (at most so many calls at
+once: who is done begins a task for the next), LOCK (a background task makes its calls when it gets
+a lock that requests hold now and then).
 """
 import asyncio
+import collections
 import os
 import random
 import sys
 
-from calls import NEW_CONNECTION, UPSTREAM, copied, read_plan
+from calls import NEW_CONNECTION, UPSTREAM, call as call_blocking, copied, pool, read_plan
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 WORKERS = int(os.environ.get("WORKERS", 0))
+LIMIT = int(os.environ.get("LIMIT", 0))
 LOCK = "LOCK" in os.environ
 kept, workers = [], []
+waiting, running = collections.deque(), set()
 
 
 async def read_fields(reader):
@@ -54,13 +59,41 @@ async def hand_over(jobs, fields):
     await done
 
 
+async def run(fields, done):
+    await call(fields)
+    running.remove(asyncio.current_task())
+    run_next()
+    done.set_result(None)
+
+
+def run_next():
+    if waiting and len(running) < LIMIT:
+        running.add(asyncio.create_task(run(*waiting.popleft())))
+
+
+async def take_turns(fields):
+    """The call is made when its turn comes."""
+    done = asyncio.get_running_loop().create_future()
+    waiting.append((fields, done))
+    run_next()
+    await done
+
+
+async def by_threads(plan, fields):
+    for _ in range(plan.calls):
+        await asyncio.get_running_loop().run_in_executor(pool, call_blocking, fields)
+
+
 async def work(plan, fields, tools):
-    one = (lambda: hand_over(tools.jobs, fields)) if WORKERS else (lambda: call(fields))
+    one = (lambda: hand_over(tools.jobs, fields)) if WORKERS else \
+        (lambda: take_turns(fields)) if LIMIT else (lambda: call(fields))
     await asyncio.sleep(plan.before / 1000)
     if LOCK:
         async with tools.lock:
             await asyncio.sleep(0.001)
-    if plan.mode == "p":
+    if plan.mode == "q":
+        await asyncio.create_task(by_threads(plan, fields))
+    elif plan.mode == "p":
         await asyncio.gather(*[one() for _ in range(plan.calls)])
     else:
         for number in range(plan.calls):
