@@ -106,6 +106,11 @@ struct named {
 	__u32 own;      /* 1: none for certain, the program does it of its own accord */
 };
 
+enum goroutine_flags {
+	GOROUTINE_CALLED = 1 << 0,   /* it has made calls */
+	GOROUTINE_DOUBTFUL = 1 << 1, /* who started it may have done so for another request */
+};
+
 /*
  * Map `goroutines`: what is known of one beside what any worker has (map `workers`). A
  * goroutine's memory is used again, so an entry is written anew when a goroutine starts.
@@ -116,6 +121,7 @@ struct goroutine {
 	struct named handed; /* with the last message that it has received; good for one call */
 	__u64 serves;        /* goroutine that it does a part of the work of */
 	__u64 connection;    /* of net/http's client, which it reads or writes for others */
+	__u64 flags;         /* enum goroutine_flags */
 };
 
 /*

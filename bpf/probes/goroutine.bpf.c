@@ -32,6 +32,23 @@ static __always_inline void count_end(__u32 tgid, const struct goroutine *gorout
 		bpf_map_update_elem(&starts, &at, &first, BPF_NOEXIST);
 }
 
+/*
+ * What a goroutine was started for goes with those that it starts. One that has called, or that
+ * starts its like, and has read no request itself, may do so for a call that has waited until this
+ * one was done: then the new one is for whatever request it was that waited.
+ */
+static __always_inline void inherit(const struct worker_key *parent, struct goroutine *made)
+{
+	const struct goroutine *maker = bpf_map_lookup_elem(&goroutines, parent);
+	__u64 own = goroutine_reads(parent);
+
+	made->inherited = own ? own : goroutine_request(parent).request;
+	if (!own && maker &&
+	    ((maker->flags & (GOROUTINE_CALLED | GOROUTINE_DOUBTFUL)) ||
+	     maker->start == made->start))
+		made->flags = GOROUTINE_DOUBTFUL;
+}
+
 /* runtime.newproc gives a new goroutine, made on the scheduler's stack, to runtime.runqput. */
 SEC("uprobe")
 int probe_go_started(struct pt_regs *ctx)
@@ -49,7 +66,7 @@ int probe_go_started(struct pt_regs *ctx)
 	if (is_watcher(runtime, made.start))
 		made.serves = parent.goroutine;
 	else
-		made.inherited = goroutine_request(&parent).request;
+		inherit(&parent, &made);
 	old = bpf_map_lookup_elem(&goroutines, &child);
 	if (old) {
 		if (old->inherited)

@@ -72,15 +72,23 @@ static __always_inline struct named goroutine_inherited(const struct worker_key 
 		return (struct named){};
 	}
 	start = bpf_map_lookup_elem(&starts, &at);
-	named.doubtful = !start || !start_is_trusted(start);
+	named.doubtful =
+	    (goroutine->flags & GOROUTINE_DOUBTFUL) || !start || !start_is_trusted(start);
 	return named;
+}
+
+/* The request that a goroutine has read itself. */
+static __always_inline __u64 goroutine_reads(const struct worker_key *key)
+{
+	const struct worker *w = worker_lookup(key);
+
+	return w ? worker_only(w) : 0;
 }
 
 /* The request that a goroutine works on: it has read it, or was handed it, or inherited it. */
 static __always_inline struct named goroutine_request(const struct worker_key *key)
 {
-	const struct worker *w = worker_lookup(key);
-	struct named own = {.request = w ? worker_only(w) : 0};
+	struct named own = {.request = goroutine_reads(key)};
 	struct goroutine *goroutine;
 
 	if (own.request)
@@ -100,8 +108,10 @@ static __always_inline struct named goroutine_calls(const struct worker_key *key
 	struct goroutine *goroutine = bpf_map_lookup_elem(&goroutines, key);
 	const struct process *p;
 
-	if (goroutine)
+	if (goroutine) {
 		goroutine->handed.request = 0;
+		goroutine->flags |= GOROUTINE_CALLED;
+	}
 	p = named.request ? NULL : process_lookup(&key->tgid);
 	if (p && tally_active(&p->tally))
 		runtime_suspects_pool(key->tgid);

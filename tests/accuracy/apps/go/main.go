@@ -5,7 +5,8 @@
 // The target is the plan: /BEFORE/BETWEEN/AFTER/CALLS/MODE, pauses in ms. MODE is where the calls
 // come from: s the handler's goroutine; t a new goroutine each, one after the other; p new
 // goroutines, all at once; q the goroutines of a pool; b those of one with a buffer of jobs; e the
-// same, but they are made by the first requests. Environment: UPSTREAM (host:port), BACKGROUND_MS
+// same, but they are made by the first requests; l new goroutines, some at most at once: who is done
+// starts one for the next. Environment: UPSTREAM (host:port), BACKGROUND_MS
 // (mean pause between calls that belong to no request).
 package main
 
@@ -22,7 +23,7 @@ import (
 	"time"
 )
 
-const poolSize = 8
+const poolSize, atOnce = 8, 4
 
 type job struct {
 	truth string
@@ -32,6 +33,11 @@ type job struct {
 var upstream = "http://" + os.Getenv("UPSTREAM") + "/"
 var jobs, buffered, elastic = make(chan job), make(chan job, 64), make(chan job, 64)
 var elasticSize int32
+var limited struct {
+	sync.Mutex
+	waiting []job
+	running int
+}
 
 func pause(milliseconds int) {
 	if milliseconds > 0 {
@@ -97,6 +103,12 @@ func sequential(truth, mode string, calls, between int) {
 			growElastic()
 			elastic <- job{truth, done}
 			<-done
+		case "l":
+			limited.Lock()
+			limited.waiting = append(limited.waiting, job{truth, done})
+			limited.Unlock()
+			startNext()
+			<-done
 		}
 	}
 }
@@ -112,6 +124,25 @@ func growElastic() {
 	if atomic.AddInt32(&elasticSize, 1) <= poolSize {
 		go work(elastic)
 	}
+}
+
+func startNext() {
+	limited.Lock()
+	defer limited.Unlock()
+	if len(limited.waiting) == 0 || limited.running == atOnce {
+		return
+	}
+	next := limited.waiting[0]
+	limited.waiting = limited.waiting[1:]
+	limited.running++
+	go func() {
+		call(next.truth)
+		limited.Lock()
+		limited.running--
+		limited.Unlock()
+		startNext()
+		next.done <- struct{}{}
+	}()
 }
 
 func serve(response http.ResponseWriter, request *http.Request) {
