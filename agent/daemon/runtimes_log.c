@@ -37,6 +37,8 @@ void runtimes_log(const struct runtimes_news *news)
 	else if (news->kind == RUNTIME_RUBY)
 		log_info("process %u (%s): following connections in the threads of Ruby %u.%u",
 			 news->tgid, name, news->major, news->minor);
+	else if (news->kind == RUNTIME_NODE)
+		log_info("process %u (%s): telling apart the timers of Node", news->tgid, name);
 	else if (news->flags & RUNTIME_COSTLY)
 		log_info(
 		    "process %u (%s): profilers are not shown its contexts for some minutes, its "

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "runtime/classify.h"
 #include "runtime/elf_image.h"
+#include "runtime/node.h"
 #include "runtime/process.h"
 
 /* Addresses in the file become addresses in the process. */
@@ -73,6 +74,8 @@ static int look_into(__u32 tgid, int fd, struct classified *found)
 		err = look_at_haproxy(tgid, image, found);
 	if (err == -ENOENT)
 		err = look_at_ruby(tgid, image, found);
+	if (err == -ENOENT)
+		err = node_inspect(tgid, image, &found->runtime);
 	/* -ENOEXEC: 32 bits, or another byte order */
 	return err == -ENOTSUP || err == -ENOENT || err == -ENOEXEC ? 0 : err;
 }

@@ -195,22 +195,42 @@ static Elf_Data *next_of_type(struct elf_image *image, unsigned int type, Elf_Sc
 	return NULL;
 }
 
-int elf_image_symbol(struct elf_image *image, const char *name, __u64 *ret_address)
+static int find_symbol(struct elf_image *image, const char *name, GElf_Sym *ret_symbol)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
-	GElf_Sym symbol;
 	Elf_Data *data = next_of_type(image, SHT_DYNSYM, &section, &header);
 
-	for (int i = 0; data && gelf_getsym(data, i, &symbol); i++) {
-		const char *found = elf_strptr(image->elf, header.sh_link, symbol.st_name);
+	for (int i = 0; data && gelf_getsym(data, i, ret_symbol); i++) {
+		const char *found = elf_strptr(image->elf, header.sh_link, ret_symbol->st_name);
 
-		if (!found || strcmp(found, name) != 0 || symbol.st_shndx == SHN_UNDEF)
-			continue;
-		*ret_address = symbol.st_value;
-		return 0;
+		if (found && !strcmp(found, name) && ret_symbol->st_shndx != SHN_UNDEF)
+			return 0;
 	}
 	return -ENOENT;
+}
+
+int elf_image_symbol(struct elf_image *image, const char *name, __u64 *ret_address)
+{
+	GElf_Sym symbol;
+	int err = find_symbol(image, name, &symbol);
+
+	if (!err)
+		*ret_address = symbol.st_value;
+	return err;
+}
+
+int elf_image_symbol_range(struct elf_image *image, const char *name, __u64 *ret_start,
+			   __u64 *ret_end)
+{
+	GElf_Sym symbol;
+	int err = find_symbol(image, name, &symbol);
+
+	if (err || !symbol.st_size)
+		return -ENOENT;
+	*ret_start = symbol.st_value;
+	*ret_end = symbol.st_value + symbol.st_size;
+	return 0;
 }
 
 __u64 elf_image_base(const struct elf_image *image)

@@ -42,6 +42,10 @@ int elf_image_section(struct elf_image *image, const char *name, struct elf_sect
  */
 int elf_image_symbol(struct elf_image *image, const char *name, __u64 *ret_address);
 
+/* The addresses of a function that others may link with: its first, and that behind it. */
+int elf_image_symbol_range(struct elf_image *image, const char *name, __u64 *ret_start,
+			   __u64 *ret_end);
+
 /* The lowest address of all that is loaded. */
 __u64 elf_image_base(const struct elf_image *image);
 

@@ -15,17 +15,24 @@ enum actor_kind {
 	ACTOR_NOBODY,  /* a runtime has workers of its own, and which one this is is not known */
 };
 
+/* What a loop does now, where that can be told. */
+enum actor_phase {
+	PHASE_UNTOLD, /* it cannot */
+	PHASE_OTHER,  /* anything but timers */
+	PHASE_TIMERS, /* a timer does it, whatever was read last */
+};
+
 /* Who does what happens now. */
 struct actor {
 	struct worker_key key;
-	__u8 kind;      /* enum actor_kind */
-	__u8 same_turn; /* 1: a loop has not returned to epoll_wait() since its last read */
-	__u8 loop;      /* enum actor_loop */
-	__u8 doubtful;  /* ACTOR_RUNTIME: others could be meant */
-	__u8 by;        /* ACTOR_RUNTIME: enum evidence that `named` stands for */
-	__u8 own;       /* ACTOR_RUNTIME: 1: of no request, for certain */
-	__u8 runtime;   /* enum runtime_kind of who takes a request or calls */
-	__u8 reserved;
+	__u8 kind;        /* enum actor_kind */
+	__u8 same_turn;   /* 1: a loop has not returned to epoll_wait() since its last read */
+	__u8 loop;        /* enum actor_loop */
+	__u8 doubtful;    /* ACTOR_RUNTIME: others could be meant */
+	__u8 by;          /* ACTOR_RUNTIME: enum evidence that `named` stands for */
+	__u8 own;         /* ACTOR_RUNTIME: 1: of no request, for certain */
+	__u8 runtime;     /* enum runtime_kind of who takes a request or calls */
+	__u8 phase;       /* enum actor_phase */
 	struct turn turn; /* of the socket at hand */
 	__u64 path;       /* end of the user's stack, see path.h */
 	__u64 named;      /* ACTOR_RUNTIME: the request that it works on, own or inherited; or 0 */
@@ -101,9 +108,10 @@ static __always_inline int process_makes_threads(const struct process *p)
 
 /* The evidence of highest rank for a call or connect that begins now. */
 static __always_inline struct verdict evidence_of(const struct worker *w, const struct process *p,
-						  const struct socket *s, int reused)
+						  const struct actor *a, const struct socket *s,
+						  int reused)
 {
-	__u64 own = w && !worker_is_loop(w) ? worker_only(w) : 0;
+	__u64 own = w && a->phase != PHASE_TIMERS && !worker_is_loop(w) ? worker_only(w) : 0;
 
 	if (own)
 		return (struct verdict){.request = own, .evidence = EVIDENCE_THREAD};
@@ -115,6 +123,8 @@ static __always_inline struct verdict evidence_of(const struct worker *w, const 
 		return (struct verdict){.veto = s->connect_veto, .guess = s->connected_for};
 	if (!reused && s->connected_for)
 		return (struct verdict){.request = s->connected_for, .evidence = EVIDENCE_CONNECT};
+	if (a->phase == PHASE_TIMERS)
+		return (struct verdict){};
 	if (w && worker_is_loop(w))
 		return evidence_of_loop(w);
 	if (w && w->inherited)
@@ -225,7 +235,7 @@ static __always_inline struct verdict decide(struct worker *w, const struct proc
 				     .evidence = a->by,
 				     .rivals = a->doubtful ? RIVALS_ANY : RIVALS_NONE};
 	else if (a->kind == ACTOR_THREAD)
-		v = evidence_of(w, p, s, reused);
+		v = evidence_of(w, p, a, s, reused);
 	if (v.request && !v.veto)
 		v.veto = veto_of(&v, w, p, reused);
 	if (v.request && !v.veto && evidence_is_reading(v.evidence) && worker_has_paths(w)) {

@@ -169,7 +169,8 @@ static __always_inline int verdict_spends(const struct verdict *v, struct worker
 static __always_inline void learn_path(const struct verdict *v, struct worker *w,
 				       const struct process *p, const struct actor *a)
 {
-	if (v->request || !p || !w || !worker_has_paths(w) || a->kind != ACTOR_THREAD)
+	if (v->request || !p || !w || !worker_has_paths(w) || a->kind != ACTOR_THREAD ||
+	    a->phase == PHASE_TIMERS)
 		return;
 	/* What a thread of a pool does may be for a request that another one has read. */
 	if (!worker_is_loop(w) && tally_open(&p->tally))
@@ -182,11 +183,25 @@ static __always_inline void learn_path(const struct verdict *v, struct worker *w
 	w->paths.shown++;
 }
 
-/* So does one that is made while there are none; its thread may not be known yet. */
+/*
+ * So does one that is made while there are none; its thread may not be known yet. Calls of timers
+ * are told apart anyway.
+ */
 static __always_inline void learn_own(struct process *p, const struct actor *a)
 {
-	if (!tally_open(&p->tally))
+	if (a->phase != PHASE_TIMERS && !tally_open(&p->tally))
 		own_paths_add(&p->own, (__u32)a->path);
+}
+
+/* Where phases are told apart, paths are learnt anew. */
+static __always_inline void learn_phases(struct worker *w, struct process *p, const struct actor *a)
+{
+	if (a->phase == PHASE_UNTOLD)
+		return;
+	if (w)
+		own_paths_tell_phases(&w->paths.own);
+	if (p)
+		own_paths_tell_phases(&p->own);
 }
 
 /* A connect begins. */
@@ -194,15 +209,17 @@ static __always_inline void engine_connect(struct socket *s, const struct actor 
 {
 	struct worker *w = a->kind == ACTOR_NOBODY ? NULL : worker_lookup(&a->key);
 	struct process *p = process_make(&a->key.tgid);
-	struct verdict v = decide(w, p, a, s, 0);
+	struct verdict v;
 
+	learn_phases(w, p, a);
+	v = decide(w, p, a, s, 0);
 	learn_path(&v, w, p, a);
 	if (p) {
 		learn_own(p, a);
 		s->answers = p->answers;
 		s->doubtful = p->doubtful;
 	}
-	s->flags |= SOCKET_CLIENT;
+	s->flags |= SOCKET_CLIENT | (a->phase == PHASE_TIMERS ? SOCKET_TIMER : 0);
 	s->connected_by = a->key;
 	s->connected_for = v.request ? v.request : v.guess;
 	s->connect_veto = v.request ? VETO_NONE : v.veto ? v.veto : VETO_NO_EVIDENCE;
@@ -294,6 +311,7 @@ static __always_inline void engine_call(struct socket *s, const struct actor *a,
 
 	if (p && reused)
 		p->pools |= pool;
+	learn_phases(w, p, a);
 	v = decide(w, p, a, s, reused);
 	/* Who opens a connection and who uses it may differ where connections are kept. */
 	if (v.evidence == EVIDENCE_CONNECT && p && (p->pools & pool) && w &&
@@ -303,7 +321,8 @@ static __always_inline void engine_call(struct socket *s, const struct actor *a,
 		learn_path(&v, w, p, a);
 	if (p) {
 		learn_prompt(p, &v);
-		learn_own(p, a);
+		if (reused || !(s->flags & SOCKET_TIMER))
+			learn_own(p, a);
 		learn_threads(p, w);
 		learn_faithful(p, s, reused, &v);
 	}

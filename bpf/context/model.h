@@ -166,6 +166,7 @@ enum socket_flags {
 	SOCKET_OPAQUE = 1 << 5,     /* SOCKET_PEER: what belongs to which request cannot be told */
 	SOCKET_OLDER = 1 << 6,      /* it was there before the probes: whose it is, nobody saw */
 	SOCKET_TASKS = 1 << 7, /* server: a context of Python has read from it, HAProxy, or Ruby */
+	SOCKET_TIMER = 1 << 8, /* client: opened by a timer of a loop (struct actor) */
 };
 
 /*

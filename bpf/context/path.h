@@ -23,8 +23,8 @@
 /* A path is the end of the user's stack; 0 is none. Oldest ones are overwritten. */
 struct own_paths {
 	__u32 path[PATHS_OWN];
-	__u32 made; /* entries ever made */
-	__u32 reserved;
+	__u32 made;   /* entries ever made */
+	__u32 phases; /* 1: made since phases of the loop are told apart (enum actor_phase) */
 };
 
 /* Of one thread. */
@@ -50,6 +50,15 @@ static __always_inline void own_paths_add(struct own_paths *o, __u32 path)
 {
 	if (!own_paths_have(o, path))
 		o->path[o->made++ & (PATHS_OWN - 1)] = path;
+}
+
+/* From now on timers are told apart. What was learnt before may be of them. */
+static __always_inline void own_paths_tell_phases(struct own_paths *o)
+{
+	if (o->phases)
+		return;
+	__builtin_memset(o, 0, sizeof(*o));
+	o->phases = 1;
 }
 
 /* How often a call of an idle request came on the path. */

@@ -18,6 +18,7 @@ enum runtime_kind {
 	RUNTIME_PYTHON = 5,  /* threads, and contexts that run on them */
 	RUNTIME_HAPROXY = 6, /* threads, and streams that run on them */
 	RUNTIME_RUBY = 7,    /* threads, of which the objects that they hold can be seen */
+	RUNTIME_NODE = 8,    /* threads, with timers that can be told apart */
 };
 
 /* Functions that net/http starts to watch a connection that another goroutine serves. */
@@ -60,6 +61,12 @@ struct runtime_ruby {
 	__u64 reserved;
 };
 
+/* Functions of Node: addresses of their beginning, and behind their end. */
+struct runtime_node {
+	__u64 timers, timers_end; /* node::Environment::RunTimers: calls what timers are set for */
+	__u64 loop, loop_end;     /* uv_run: the event loop */
+};
+
 /*
  * So often goroutines of a process may change in a second (nearly) and still be published: each
  * time a probe takes one or two microseconds, so that this is some per cent of a CPU.
@@ -81,6 +88,7 @@ struct runtime {
 		struct runtime_python python;
 		struct runtime_haproxy haproxy;
 		struct runtime_ruby ruby;
+		struct runtime_node node;
 	};
 };
 _Static_assert(sizeof(struct runtime) == 64, "runtime is shared");

@@ -10,6 +10,7 @@
 #include "probes/syscall.bpf.h"
 #include "probes/turn.bpf.h"
 #include "context/decide.h"
+#include "probes/phase.bpf.h"
 #include "probes/runtime.bpf.h"
 
 /* The current thread. */
@@ -120,6 +121,11 @@ static __always_inline int worker_is_stranger(const struct actor *a, const struc
 	return (!p || !tally_open(&p->tally)) && !worker_lookup(&a->key);
 }
 
+static __always_inline enum actor_phase actor_phase(const struct runtime *runtime)
+{
+	return runtime && runtime->kind == RUNTIME_NODE ? phase_of(runtime) : PHASE_UNTOLD;
+}
+
 /* The one that connects. */
 static __always_inline void worker_connecting(struct actor *a)
 {
@@ -133,6 +139,7 @@ static __always_inline void worker_connecting(struct actor *a)
 		a->kind = ACTOR_NOBODY;
 		return;
 	}
+	a->phase = actor_phase(runtime);
 	a->kind = actor_kind_of(runtime_connector(runtime, &a->key, &named));
 	a->by = actor_evidence(runtime);
 	actor_named(a, named);
@@ -153,6 +160,7 @@ static __always_inline void worker_calling(struct actor *a, const struct sock *s
 		return;
 	}
 	a->runtime = runtime ? runtime->kind : 0;
+	a->phase = actor_phase(runtime);
 	a->kind = actor_kind_of(runtime_sender(runtime, &a->key, (__u64)sk, s, &named));
 	a->by = actor_evidence(runtime);
 	actor_named(a, named);

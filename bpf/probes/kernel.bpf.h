@@ -123,7 +123,7 @@ struct tcp_sock {
 };
 
 struct pt_regs___x86 {
-	unsigned long di, si, dx, r10, orig_ax, sp;
+	unsigned long di, si, dx, bp, r10, orig_ax, sp;
 };
 
 struct pt_regs___arm64 {

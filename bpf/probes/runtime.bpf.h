@@ -27,7 +27,8 @@ static __always_inline void runtime_served(struct worker_key *key)
 static __always_inline enum runtime_worker runtime_kind(const struct runtime *runtime)
 {
 	if (runtime && (runtime->kind == RUNTIME_THREADS || runtime->kind == RUNTIME_PYTHON ||
-			runtime->kind == RUNTIME_HAPROXY || runtime->kind == RUNTIME_RUBY))
+			runtime->kind == RUNTIME_HAPROXY || runtime->kind == RUNTIME_RUBY ||
+			runtime->kind == RUNTIME_NODE))
 		return RUNTIME_WORKER_THREAD;
 	if (runtime && runtime->kind == RUNTIME_GO)
 		return RUNTIME_WORKER_KNOWN;

@@ -52,6 +52,16 @@ static __always_inline __u64 syscall_stack(void)
 	return ((const struct pt_regs___arm64 *)regs)->sp;
 }
 
+/* The frame of the current thread's function in user space, if it keeps any; else 0. */
+static __always_inline __u64 syscall_frame(void)
+{
+	const void *regs = (const void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+
+	return bpf_core_field_exists(struct pt_regs___x86, bp)
+		   ? ((const struct pt_regs___x86 *)regs)->bp
+		   : 0;
+}
+
 /*
  * Does the thread wait for another one, and for nothing else: on a futex, without a timeout?
  * FUTEX_WAIT is not meant: it is what glibc waits for a mutex with, and who leaves one hands over

@@ -158,6 +158,47 @@ static void loop_in_another_turn(void **state)
 	assert_int_equal(call(&client, &a)->request, 0);
 }
 
+/* What a timer does is of nobody that is known, and tells nothing about other calls. */
+static void loop_in_its_timers(void **state)
+{
+	struct actor a = actor(TID, 1);
+	struct socket server = {}, client = {.calls_end = 1}, own = {};
+	const struct call *c;
+
+	(void)state;
+	take(&server, 7, &a);
+	a.phase = PHASE_TIMERS;
+	c = call(&client, &a);
+	assert_int_equal(c->request, 0);
+	assert_int_equal(c->veto, VETO_NO_EVIDENCE);
+	engine_answer(&client, &a, actor_thread(&a));
+	end(7);
+	engine_connect(&own, &a);
+	a.phase = PHASE_OTHER;
+	assert_int_equal(call(&own, &a)->request, 0);
+	take(&server, 8, &a);
+	assert_int_equal(call(&client, &a)->request, 8); /* on the same path */
+	assert_int_equal(process()->own.made, 0);
+}
+
+/* What was learnt of paths before timers were told apart may be of them. */
+static void loop_whose_timers_become_known(void **state)
+{
+	struct actor a = actor(TID, 1);
+	struct socket server = {}, client = {.calls_end = 1};
+
+	(void)state;
+	take(&server, 7, &a);
+	end(7);
+	assert_int_equal(call(&client, &a)->request, 0);
+	engine_answer(&client, &a, actor_thread(&a));
+	assert_int_equal(process()->own.made, 1);
+	a.phase = PHASE_OTHER;
+	take(&server, 8, &a);
+	assert_int_equal(call(&client, &a)->request, 8);
+	assert_int_equal(process()->own.made, 0);
+}
+
 static void connect_in_another_turn(void **state)
 {
 	struct actor a = actor(TID, 1);
@@ -313,6 +354,8 @@ int main(void)
 	    CASE(traces_end_with_the_thread),
 	    CASE(loop_with_a_rival),
 	    CASE(loop_in_another_turn),
+	    CASE(loop_in_its_timers),
+	    CASE(loop_whose_timers_become_known),
 	    CASE(connect_in_another_turn),
 	    CASE(woken_worker),
 	    CASE(woken_worker_with_a_rival),
