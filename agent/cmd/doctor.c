@@ -19,14 +19,25 @@
 #include "load/node.h"
 #include "load/tcx.h"
 
-static void examine_kernel(struct findings *findings)
+/* How a device is attached to; without rights the kernel does not say. */
+static void examine_attachment(struct findings *findings)
+{
+	if (tcx_supported())
+		findings_add(findings, FINDING_OK, "attachment", "TCX");
+	else
+		findings_add(findings, FINDING_OK, "attachment", "clsact; TCX came with Linux 6.6");
+}
+
+/* Returns whether we have the rights to look further. */
+static bool examine_kernel(struct findings *findings)
 {
 	char problem[256];
 	struct utsname name;
+	int err = features_check(problem, sizeof(problem));
 
 	if (!uname(&name))
 		findings_add(findings, FINDING_OK, "kernel", "%s", name.release);
-	if (features_check(problem, sizeof(problem)))
+	if (err)
 		findings_add(findings, FINDING_BAD, "features", "%s", problem);
 	else
 		findings_add(findings, FINDING_OK, "features",
@@ -36,15 +47,14 @@ static void examine_kernel(struct findings *findings)
 			     "none (CONFIG_DEBUG_INFO_BTF): requests cannot be followed");
 	else
 		findings_add(findings, FINDING_OK, "BTF", "/sys/kernel/btf/vmlinux");
-	if (tcx_supported())
-		findings_add(findings, FINDING_OK, "attachment", "TCX");
-	else
-		findings_add(findings, FINDING_OK, "attachment", "clsact; TCX came with Linux 6.6");
+	if (err != -EPERM)
+		examine_attachment(findings);
 	if (cgroup_id("/"))
 		findings_add(findings, FINDING_OK, "cgroups", "version 2 is mounted");
 	else
 		findings_add(findings, FINDING_NOTE, "cgroups",
 			     "no version 2 at /sys/fs/cgroup: rules cannot name cgroups");
+	return err != -EPERM;
 }
 
 static void examine_hooks(struct findings *findings)
@@ -184,11 +194,14 @@ static void examine_devices(struct findings *findings, const struct pins *pins)
 int command_doctor(const struct pins *pins, const struct command_flags *flags)
 {
 	struct findings findings = {.array = flags->json ? json_array() : NULL};
+	bool rights = examine_kernel(&findings);
 	int status;
 
-	examine_kernel(&findings);
 	examine_daemon(&findings);
-	if (examine_layer(&findings, pins)) {
+	if (!rights)
+		findings_add(&findings, FINDING_NOTE, "pins",
+			     "without these capabilities they cannot be looked at");
+	else if (examine_layer(&findings, pins)) {
 		examine_hooks(&findings);
 		examine_devices(&findings, pins);
 	}

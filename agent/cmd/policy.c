@@ -126,6 +126,14 @@ static int save(const struct command_flags *flags)
 	return status;
 }
 
+/* Do the words go together? Without a priority the daemon finds one. */
+static int check(struct policy_rule rule, struct policy_error *error)
+{
+	if (rule.prio == POLICY_PRIO_UNSAID)
+		rule.prio = 0;
+	return policy_rule_check(&rule, error);
+}
+
 static int put(const struct command_flags *flags, __u16 how)
 {
 	struct policy_error error = {};
@@ -137,6 +145,8 @@ static int put(const struct command_flags *flags, __u16 how)
 	if (rule_parse(flags->words + 1, flags->count - 1, &rule, &error))
 		return command_misused("policy %s: '%s': %s", flags->words[0],
 				       flags->words[1 + error.word], error.text);
+	if (check(rule, &error))
+		return command_misused("policy %s: %s", flags->words[0], error.text);
 	if (how & NLM_F_REPLACE && rule.prio == POLICY_PRIO_UNSAID)
 		return command_misused("policy replace: 'prio N' is missing");
 	return talk_order(&order);

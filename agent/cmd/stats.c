@@ -52,6 +52,14 @@ static void print_group(const struct counters *counters, enum reason_group group
 	}
 }
 
+static bool is_zero(const struct counters *counters)
+{
+	for (unsigned int reason = 0; reason < REASON_COUNT; reason++)
+		if (counters->count[reason])
+			return false;
+	return true;
+}
+
 int command_stats(const struct pins *pins, const struct command_flags *flags)
 {
 	_cleanup_close_ int fd = command_open_map(pins, "counters");
@@ -67,5 +75,7 @@ int command_stats(const struct pins *pins, const struct command_flags *flags)
 		return print_json(&counters);
 	for (enum reason_group group = 0; group < REASON_GROUPS; group++)
 		print_group(&counters, group, flags);
+	if (is_zero(&counters) && !flags->statistics && !flags->oneline)
+		puts("nothing was counted yet; -s shows all rows");
 	return COMMAND_OK;
 }

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "control/policy_model.h"
+#include "control/prefix.h"
 
 bool policy_is_set_name(const char *name)
 {
@@ -114,6 +115,7 @@ int policy_put_set(struct policy *policy, const struct policy_set *set, bool exc
 		   struct policy_error *error)
 {
 	struct policy_set *there = find(policy, set->name);
+	char text[POLICY_PREFIX_TEXT_MAX];
 	int err = 0;
 
 	if (!there)
@@ -122,9 +124,8 @@ int policy_put_set(struct policy *policy, const struct policy_set *set, bool exc
 		size_t at = prefix_place(there, &set->prefixes[i]);
 
 		if (exclusive && has_at(there, at, &set->prefixes[i]))
-			return policy_fail(error, -EEXIST,
-					   "network %zu of the list is in set '%s' already", i + 1,
-					   set->name);
+			return policy_fail(error, -EEXIST, "%s is in set '%s' already",
+					   prefix_text(text, &set->prefixes[i]), set->name);
 		err = add_prefix(there, &set->prefixes[i], error);
 	}
 	return err;
@@ -134,6 +135,7 @@ int policy_delete_from_set(struct policy *policy, const struct policy_set *set,
 			   struct policy_error *error)
 {
 	struct policy_set *there = find(policy, set->name);
+	char text[POLICY_PREFIX_TEXT_MAX];
 
 	if (!there)
 		return policy_fail(error, -ENOENT, "there is no set '%s'", set->name);
@@ -141,9 +143,8 @@ int policy_delete_from_set(struct policy *policy, const struct policy_set *set,
 		size_t at = prefix_place(there, &set->prefixes[i]);
 
 		if (!has_at(there, at, &set->prefixes[i]))
-			return policy_fail(error, -ENOENT,
-					   "network %zu of the list is not in set '%s'", i + 1,
-					   set->name);
+			return policy_fail(error, -ENOENT, "%s is not in set '%s'",
+					   prefix_text(text, &set->prefixes[i]), set->name);
 		there->count--;
 		memmove(&there->prefixes[at], &there->prefixes[at + 1],
 			(there->count - at) * sizeof(*there->prefixes));

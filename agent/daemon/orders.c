@@ -29,7 +29,9 @@ static int take_place(const struct control_place *place, void *data)
 
 static int no_site(struct policy_error *error)
 {
-	return policy_fail(error, -ENOENT, "ctxpropd does not work in that network namespace");
+	return policy_fail(error, -ENOENT,
+			   "ctxpropd does not work in that network namespace; what an earlier one "
+			   "has left there 'ctxprop --netns NAME detach' removes");
 }
 
 static int take_back_device(const struct orders *orders, const struct control_place *place,
@@ -132,6 +134,10 @@ static int detach(const struct orders *orders, const struct control_place *place
 
 	if (!site)
 		return no_site(error);
+	if (!place->device[0] && !site->inode)
+		return policy_fail(error, -EINVAL,
+				   "that is ctxpropd's own network namespace; use 'ctxprop drain', "
+				   "or stop ctxpropd and use 'ctxprop detach'");
 	err = check_damage(orders, site, place, error);
 	if (!err) {
 		control_set_paused(layer_dir, true);

@@ -109,6 +109,13 @@ def wrong_words():
           "replace, del, flush, save or restore", "a wrong verb")
     equal(refused(world, 2, "set", "x", "add", "10.0.0.1/8"),
           "set x: '10.0.0.1/8': bits are set behind the prefix; the network is 10.0.0.0/8", "bits")
+    equal(refused(world, 2, "policy", "add", "dir", "in", "host", "a", "action", "ignore"),
+          "policy add: 'host' wants 'dir out' or 'dir forward'", "words that do not go together")
+    equal(refused(world, 1, "set", "near", "del", "10.0.0.0/8"), "there is no set 'near'", "no set")
+    done(world, "set", "near", "add", "10.0.0.0/8")
+    equal(refused(world, 1, "set", "near", "del", "10.0.0.0/8", "10.0.0.0/9"),
+          "10.0.0.0/9 is not in set 'near'", "no such network")
+    done(world, "set", "near", "flush")
     equal(refused(world, 1, "policy", "add", "to", "gone", "action", "skip"),
           "there is no set 'gone'; make it first: set gone add PREFIX", "an unknown set")
     equal(refused(world, 1, "policy", "del", "prio", "7"), "there is no rule of priority 7", "del")

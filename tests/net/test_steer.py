@@ -85,7 +85,7 @@ def live_connections():
             answered(*other, [(GET, b"")], [False])
 
 
-@case
+@case(seconds=120)
 def namespaces():
     """A pod is detached and attached again, also across a restart; another one besides."""
     with node() as world:
@@ -168,7 +168,7 @@ def drain_given_up():
         equal((PINS / f"{cookie(world.app):x}").exists(), False, "pins")
 
 
-@case
+@case(seconds=120)
 def rules_last():
     """What `policy` and `set` have changed outlasts the daemon, until the file is another one."""
     with tempfile.NamedTemporaryFile("w") as file:
