@@ -34,6 +34,8 @@ void runtimes_log(const struct runtimes_news *news)
 			 name, news->minor);
 	else if (news->kind == RUNTIME_HAPROXY)
 		log_info("process %u (%s): following streams of HAProxy", news->tgid, name);
+	else if (news->kind == RUNTIME_JAVA)
+		log_info("process %u (%s): following futures of Java", news->tgid, name);
 	else if (news->kind == RUNTIME_RUBY)
 		log_info("process %u (%s): following connections in the threads of Ruby %u.%u",
 			 news->tgid, name, news->major, news->minor);

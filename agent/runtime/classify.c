@@ -58,6 +58,17 @@ static int look_at_haproxy(__u32 tgid, struct elf_image *image, struct classifie
 	return 0;
 }
 
+static int look_at_java(__u32 tgid, struct classified *found)
+{
+	int err = java_inspect(tgid, &found->runtime, &found->why);
+
+	if (err != -ENOENT)
+		found->language = "Java";
+	if (err)
+		found->runtime.kind = RUNTIME_THREADS;
+	return err == -ENOTSUP ? 0 : err;
+}
+
 static int look_into(__u32 tgid, int fd, struct classified *found)
 {
 	_cleanup_elf_image_ struct elf_image *image = NULL;
@@ -76,6 +87,8 @@ static int look_into(__u32 tgid, int fd, struct classified *found)
 		err = look_at_ruby(tgid, image, found);
 	if (err == -ENOENT)
 		err = node_inspect(tgid, image, &found->runtime);
+	if (err == -ENOENT)
+		err = look_at_java(tgid, found);
 	/* -ENOEXEC: 32 bits, or another byte order */
 	return err == -ENOTSUP || err == -ENOENT || err == -ENOEXEC ? 0 : err;
 }

@@ -7,6 +7,7 @@
 
 #include "runtime/golang.h"
 #include "runtime/haproxy.h"
+#include "runtime/java.h"
 #include "runtime/python.h"
 #include "runtime/ruby.h"
 

@@ -15,6 +15,7 @@
 #define CTXPROP_TASKS_MAX      16384
 #define CTXPROP_STREAMS_MAX    65536
 #define CTXPROP_OBJECTS_MAX    16384
+#define CTXPROP_JAVAS_MAX      128 /* processes of Java that take requests */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -99,6 +100,29 @@ struct {
 	__type(key, struct process_address);
 	__type(value, struct ruby_thread);
 } ruby_threads __weak SEC(".maps");
+
+/* Zeros: what a new entry starts from, which is too large for the stack. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct ruby_thread);
+} blank_ruby_thread __weak SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, CTXPROP_JAVAS_MAX);
+	__type(key, __u32); /* tgid */
+	__type(value, struct java_readers);
+} java_readers __weak SEC(".maps");
+
+/* Zeros again. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct java_readers);
+} blank_readers __weak SEC(".maps");
 
 static __always_inline const struct runtime *runtime_lookup(__u32 tgid)
 {

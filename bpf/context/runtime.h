@@ -19,6 +19,7 @@ enum runtime_kind {
 	RUNTIME_HAPROXY = 6, /* threads, and streams that run on them */
 	RUNTIME_RUBY = 7,    /* threads, of which the objects that they hold can be seen */
 	RUNTIME_NODE = 8,    /* threads, with timers that can be told apart */
+	RUNTIME_JAVA = 9,    /* threads, of which can be seen for whom they work */
 };
 
 /* Functions that net/http starts to watch a connection that another goroutine serves. */
@@ -68,6 +69,22 @@ struct runtime_node {
 };
 
 /*
+ * Where a process has what Java knows of its threads: offsets in JavaThread, in objects of
+ * java.lang.Thread and of java.util.concurrent.FutureTask.
+ */
+struct runtime_java {
+	__u64 slot;         /* address of the number of the virtual machine's TLS module */
+	__u64 heap;         /* where the addresses begin that are kept in 32 bits */
+	__u32 future_class; /* of FutureTask, in 32 bits; 0: it is not loaded yet */
+	__u16 variable;     /* of the current JavaThread's address, in the TLS module's block */
+	__u16 object;       /* JavaThread._threadObj: address of that of the thread's object */
+	__u16 blocker;      /* Thread.parkBlocker: the object that it waits for */
+	__u16 runner;       /* FutureTask.runner: the thread at work on it */
+	__u16 class;        /* of an object's class */
+	__u16 heap_shift;   /* addresses in 32 bits are shifted by so many */
+};
+
+/*
  * So often goroutines of a process may change in a second (nearly) and still be published: each
  * time a probe takes one or two microseconds, so that this is some per cent of a CPU.
  */
@@ -89,6 +106,7 @@ struct runtime {
 		struct runtime_haproxy haproxy;
 		struct runtime_ruby ruby;
 		struct runtime_node node;
+		struct runtime_java java;
 	};
 };
 _Static_assert(sizeof(struct runtime) == 64, "runtime is shared");
@@ -284,6 +302,21 @@ struct ruby_thread {
 	__u32 starts; /* counts up for ever; the last one's place is (starts - 1) & (size - 1) */
 	__u32 reserved;
 	__u64 made; /* the thread that it has made itself last, until the next response */
+};
+
+#define JAVA_READERS 256 /* a power of two */
+
+/* A thread of Java that has read a request. */
+struct java_reader {
+	__u32 tid; /* 0: none */
+	__u32 reserved;
+	__u64 thread; /* address of its JavaThread */
+	__u64 native; /* its thread pointer */
+};
+
+/* Map `java_readers`, by tgid: each has the place that its number says. */
+struct java_readers {
+	struct java_reader reader[JAVA_READERS];
 };
 
 /* What the ring buffer `runtime_events` carries: a process that user space should look at. */

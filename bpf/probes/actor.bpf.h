@@ -50,7 +50,7 @@ static __always_inline enum evidence actor_evidence(const struct runtime *runtim
 {
 	if (runtime && (runtime->kind == RUNTIME_PYTHON || runtime->kind == RUNTIME_HAPROXY))
 		return EVIDENCE_TASK;
-	if (runtime && runtime->kind == RUNTIME_RUBY)
+	if (runtime && (runtime->kind == RUNTIME_RUBY || runtime->kind == RUNTIME_JAVA))
 		return EVIDENCE_OBJECT;
 	return EVIDENCE_GOROUTINE;
 }

@@ -11,14 +11,11 @@
 #include "context/maps.bpf.h"
 #include "context/runtime.bpf.h"
 #include "context/standing.h"
+#include "probes/tls.bpf.h"
 #include "probes/user.bpf.h"
 
-/* glibc on x86-64: struct pthread has the address of an array of TLS blocks, 16 bytes each. */
-#define THREAD_BLOCKS 8
-#define BLOCK_SIZE    16
-
-#define WORD          8  /* bytes */
-#define CHUNK         16 /* words that are read at a time */
+#define WORD          8 /* bytes */
+#define CHUNK         8 /* words that are read at a time */
 #define ADDRESSES_MIN 4096
 
 /* The execution context of the thread with this pointer; 0: it has none, and had none before. */
@@ -28,7 +25,7 @@ static __always_inline __u64 ruby_context_of(const struct runtime *runtime, __u6
 
 	if (!thread || !slot)
 		return thread ? user_read(thread + runtime->ruby.offset) : 0;
-	block = user_read(user_read(thread + THREAD_BLOCKS) + user_read(slot) * BLOCK_SIZE);
+	block = tls_block(thread, user_read(slot));
 	return block ? user_read(block + user_read(slot + WORD)) : 0;
 }
 

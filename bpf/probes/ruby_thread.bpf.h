@@ -51,14 +51,16 @@ static __always_inline struct ruby_stack ruby_stack_of(const struct runtime *run
  */
 VERIFIED_ALONE int ruby_stack_runs(__u64 stack, __u64 locals)
 {
-	__u64 words[GIVEN_WORDS], others = 1;
+	__u64 words[CHUNK], others = 1;
 
-	if (!stack || bpf_probe_read_user(words, sizeof(words), (const void *)stack))
-		return 0;
-	for (int i = 0; i < GIVEN_WORDS; i++) {
-		__u64 differs = words[i] ^ (locals | GIVEN);
+	for (int at = 0; stack && at < GIVEN_WORDS; at += CHUNK) {
+		if (bpf_probe_read_user(words, sizeof(words), (const void *)(stack + at * WORD)))
+			return 0;
+		for (int i = 0; i < CHUNK; i++) {
+			__u64 differs = words[i] ^ (locals | GIVEN);
 
-		others &= (differs | -differs) >> 63;
+			others &= (differs | -differs) >> 63;
+		}
 	}
 	return !others;
 }
@@ -157,11 +159,15 @@ static __always_inline struct named ruby_works_on(const struct runtime *runtime,
 static __always_inline struct ruby_thread *ruby_thread_make(__u32 tgid, __u64 thread)
 {
 	struct process_address at = {.tgid = tgid, .address = thread};
-	struct ruby_thread first = {}, *known = ruby_thread_lookup(tgid, thread);
+	struct ruby_thread *known = ruby_thread_lookup(tgid, thread);
+	const struct ruby_thread *blank;
+	__u32 zero = 0;
 
 	if (known)
 		return known;
-	bpf_map_update_elem(&ruby_threads, &at, &first, BPF_NOEXIST);
+	blank = bpf_map_lookup_elem(&blank_ruby_thread, &zero);
+	if (blank)
+		bpf_map_update_elem(&ruby_threads, &at, blank, BPF_NOEXIST);
 	return ruby_thread_lookup(tgid, thread);
 }
 

@@ -6,6 +6,7 @@
 #include "probes/goroutine.bpf.h"
 #include "probes/stream.bpf.h"
 #include "probes/task.bpf.h"
+#include "probes/java.bpf.h"
 #include "probes/ruby_thread.bpf.h"
 
 enum runtime_worker {
@@ -28,7 +29,7 @@ static __always_inline enum runtime_worker runtime_kind(const struct runtime *ru
 {
 	if (runtime && (runtime->kind == RUNTIME_THREADS || runtime->kind == RUNTIME_PYTHON ||
 			runtime->kind == RUNTIME_HAPROXY || runtime->kind == RUNTIME_RUBY ||
-			runtime->kind == RUNTIME_NODE))
+			runtime->kind == RUNTIME_NODE || runtime->kind == RUNTIME_JAVA))
 		return RUNTIME_WORKER_THREAD;
 	if (runtime && runtime->kind == RUNTIME_GO)
 		return RUNTIME_WORKER_KNOWN;
@@ -136,6 +137,17 @@ runtime_holder(const struct runtime *runtime, const struct worker_key *key, stru
 	return ret_named->request ? RUNTIME_WORKER_KNOWN : RUNTIME_WORKER_THREAD;
 }
 
+/* As runtime_worker() for Java, with the request of who waits for the thread. */
+static __always_inline enum runtime_worker runtime_awaited(const struct worker_key *key,
+							   struct named *ret_named)
+{
+	const struct worker *w = worker_lookup(key);
+
+	if (!w || !worker_only(w))
+		ret_named->request = java_works_on(key->tgid);
+	return ret_named->request ? RUNTIME_WORKER_KNOWN : RUNTIME_WORKER_THREAD;
+}
+
 /* As runtime_sender(), for who connects. */
 static __always_inline enum runtime_worker
 runtime_connector(const struct runtime *runtime, struct worker_key *key, struct named *ret_named)
@@ -149,6 +161,8 @@ runtime_connector(const struct runtime *runtime, struct worker_key *key, struct 
 		return runtime_stream(runtime, NULL, key, ret_named);
 	if (runtime_holds_objects(runtime))
 		return runtime_holder(runtime, key, ret_named);
+	if (runtime && runtime->kind == RUNTIME_JAVA)
+		return runtime_awaited(key, ret_named);
 	who = runtime_worker(runtime, key);
 	if (who == RUNTIME_WORKER_KNOWN)
 		*ret_named = goroutine_request(key);
@@ -212,6 +226,8 @@ static __always_inline enum runtime_worker runtime_sender(const struct runtime *
 		return runtime_stream(runtime, s, key, ret_named);
 	if (runtime_holds_objects(runtime))
 		return runtime_holder(runtime, key, ret_named);
+	if (runtime && runtime->kind == RUNTIME_JAVA)
+		return runtime_awaited(key, ret_named);
 	who = runtime_worker(runtime, key);
 	if (who != RUNTIME_WORKER_KNOWN)
 		return who;

@@ -68,7 +68,7 @@ static __always_inline int take_arrivals(struct socket *s, const struct actor *a
 			s->flags |= SOCKET_TASKS;
 		record_begin(&s->record);
 		step_take(next->request, a);
-		if (a->runtime == RUNTIME_RUBY)
+		if (a->runtime == RUNTIME_RUBY || a->runtime == RUNTIME_JAVA)
 			step_object(next->request, a);
 		s->arrivals_first++;
 	}
@@ -161,7 +161,8 @@ static __always_inline void sending(struct sock *sk, struct socket *s)
 	} else if (socket_is_quiet(s)) {
 		worker_calling(&a, sk, s);
 		step_call(s, &a, write_seq(sk), bpf_ntohs(sk->__sk_common.skc_dport));
-		if (a.runtime == RUNTIME_PYTHON && last_call_is_unknown(s))
+		if ((a.runtime == RUNTIME_PYTHON || a.runtime == RUNTIME_JAVA) &&
+		    last_call_is_unknown(s))
 			runtime_suspects_pool(a.key.tgid);
 		peer_call(sk, s);
 	}

@@ -27,13 +27,15 @@ VERIFIED_ALONE int step_take(__u64 id, const struct actor *by)
 	return 0;
 }
 
-/* The same for what Ruby has read it from. */
+/* The same for what Ruby has read it from, and for which thread of Java. */
 VERIFIED_ALONE int step_object(__u64 id, const struct actor *by)
 {
 	const struct runtime *runtime = by ? runtime_lookup(by->key.tgid) : NULL;
 
 	if (runtime_holds_objects(runtime))
 		ruby_reads(by->key.tgid, ruby_context(runtime), id);
+	else if (runtime && runtime->kind == RUNTIME_JAVA)
+		java_reads(runtime, by->key.tgid);
 	return 0;
 }
 

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading the memory of another process. */
+#ifndef CTXPROP_PROCESS_MEMORY_H
+#define CTXPROP_PROCESS_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <linux/types.h>
+
+/* Returns a descriptor, or -errno. */
+int process_memory_open(__u32 tgid);
+
+/* 0, or -EFAULT when nothing can be read there. */
+int process_memory_read(int fd, __u64 address, void *to, size_t size);
+
+/* What stands there; 0 also when nothing can be read. */
+__u64 process_memory_u64(int fd, __u64 address);
+__u32 process_memory_u32(int fd, __u64 address);
+__u16 process_memory_u16(int fd, __u64 address);
+
+/* Does this text stand there, with its NUL? */
+bool process_memory_is(int fd, __u64 address, const char *text);
+
+#endif

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What is found in the virtual machine of Java that is installed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "runtime/java.h"
+
+#define OFFSET_MAX 256 /* of a field in an object of the classes at hand */
+
+/* A process that runs Sleep.java, with one more option, once it has used a future. */
+static pid_t start(const char *option)
+{
+	int ends[2];
+	char said;
+	pid_t pid;
+
+	assert_int_equal(pipe(ends), 0);
+	pid = fork();
+	if (!pid) {
+		dup2(ends[1], STDOUT_FILENO);
+		execl(JAVA, JAVA, option, SLEEP, NULL);
+		_exit(127);
+	}
+	close(ends[1]);
+	assert_int_equal(read(ends[0], &said, 1), 1);
+	close(ends[0]);
+	return pid;
+}
+
+static int inspect(const char *option, struct runtime *ret_runtime, const char **ret_why)
+{
+	pid_t pid = start(option);
+	int err = java_inspect((__u32)pid, ret_runtime, ret_why);
+
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	return err;
+}
+
+static bool is_offset(__u64 offset)
+{
+	return offset && offset < OFFSET_MAX;
+}
+
+static void futures(void **state)
+{
+	struct runtime runtime;
+	const char *why = "";
+
+	(void)state;
+	assert_int_equal(inspect("-XX:+UseCompressedOops", &runtime, &why), 0);
+	assert_null(why);
+	assert_int_equal(runtime.kind, RUNTIME_JAVA);
+	assert_true(runtime.java.slot && runtime.java.object && runtime.java.future_class);
+	assert_true(is_offset(runtime.java.blocker));
+	assert_true(is_offset(runtime.java.runner));
+	assert_true(is_offset(runtime.java.class));
+}
+
+/* Objects whose addresses are kept in 64 bits are not looked at, nor mistaken for others. */
+static void other_objects(void **state)
+{
+	struct runtime runtime;
+	const char *why = NULL;
+
+	(void)state;
+	assert_int_equal(inspect("-XX:-UseCompressedOops", &runtime, &why), -ENOTSUP);
+	assert_non_null(why);
+}
+
+static void another_program(void **state)
+{
+	struct runtime runtime;
+	const char *why = NULL;
+
+	(void)state;
+	assert_int_equal(java_inspect((__u32)getpid(), &runtime, &why), -ENOENT);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(futures),
+	    cmocka_unit_test(other_objects),
+	    cmocka_unit_test(another_program),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
