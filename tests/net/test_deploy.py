@@ -96,9 +96,8 @@ class World:
         """The process id of the daemon: `unshare` waits for it."""
         for entry in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
-                if os.readlink(entry / "exe") == f"{cases.BUILD}/ctxpropd" and \
-                        os.stat(entry / "ns/net").st_ino == \
-                        os.stat(f"/run/netns/{self.node.netns}").st_ino:
+                if os.path.samefile(entry / "exe", f"{cases.BUILD}/ctxpropd") and \
+                        os.path.samefile(entry / "ns/net", f"/run/netns/{self.node.netns}"):
                     return int(entry.name)
         raise AssertionError(f"it does not run:\n{self.said()}")
 
