@@ -370,13 +370,11 @@ static __always_inline void policy_hit(__u32 counter)
 }
 
 /* Count a request that goes out, by what policy_verdict() said of it. */
-VERIFIED_ALONE int policy_count(struct __sk_buff *skb, const struct policy_verdict *v)
+static __always_inline void policy_count(const struct __sk_buff *skb,
+					 const struct policy_verdict *v)
 {
-	if (!v)
-		policy_hit(policy_dir_out(skb));
-	else if (v->action != POLICY_UNKNOWN)
-		policy_hit(v->counter);
-	return 0;
+	if (!v || v->action != POLICY_UNKNOWN)
+		policy_hit(v ? v->counter : policy_dir_out(skb));
 }
 
 /* Count a request that has come in. */
