@@ -313,6 +313,8 @@ static __always_inline void engine_call(struct socket *s, const struct actor *a,
 		p->pools |= pool;
 	learn_phases(w, p, a);
 	v = decide(w, p, a, s, reused);
+	if (w)
+		w->flags |= WORKER_CALLED;
 	/* Who opens a connection and who uses it may differ where connections are kept. */
 	if (v.evidence == EVIDENCE_CONNECT && p && (p->pools & pool) && w &&
 	    has_rivals(&w->tally, request_standing(v.request), rival_kinds(&v, p, 0)))

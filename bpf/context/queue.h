@@ -35,12 +35,24 @@ static __always_inline __u64 loop_puts(struct worker *w, struct process *p)
 	return w->read;
 }
 
+/*
+ * Has a thread made the calls for what it took out of a queue? Where calls wait for their turn, it
+ * then puts in the next one, whoever asked for that.
+ */
+static __always_inline int is_done(const struct worker *w)
+{
+	return w->queue && (w->flags & WORKER_CALLED) && !worker_only(w);
+}
+
 /* The request that something is for which a thread puts into a queue; 0: it is not certain. */
 static __always_inline __u64 queue_put(struct worker *w, struct process *p)
 {
+	__u64 id;
+
 	if (w->turn.item)
 		return loop_puts(w, p);
-	return worker_is_loop(w) ? 0 : worker_at(w);
+	id = worker_is_loop(w) ? 0 : worker_at(w);
+	return id && is_done(w) && process_has_others(p, request_standing(id)) ? 0 : id;
 }
 
 /* Does a thread put back what it has taken out? Then the queue holds no work, but things to use. */
@@ -64,6 +76,7 @@ static __always_inline void queue_got(struct worker *w, __u64 queue, __u64 item,
 		w->queue = queue;
 	w->item = item;
 	w->made_for = 0;
+	w->flags &= ~WORKER_CALLED;
 	w->inherited = elsewhere ? 0 : request;
 	w->inherited_by = EVIDENCE_TASK;
 }

@@ -14,6 +14,7 @@ enum worker_flags {
 	WORKER_SPENT = 1 << 1,  /* what it read last was named by a call that got a veto */
 	WORKER_UNSURE = 1 << 2, /* what it read last was the answer to such a call */
 	WORKER_MAYBE = 1 << 3, /* they come from sockets that do not block, whoever watches those */
+	WORKER_CALLED = 1 << 4, /* it has made calls since it took something out of a queue */
 };
 
 /* Does a loop read the socket at hand? Some read once before they let epoll watch it. */

@@ -80,12 +80,27 @@ static void worker_of_a_thread(void **state)
 	take(7, &a);
 	assert_int_equal(put(READER), 7);
 	queue_got(worker(WORKER), QUEUE, ITEM, 7);
-	take(8, &a); /* a rival means nothing */
-	assert_int_equal(call(WORKER), 7);
-	assert_int_equal(call(WORKER), 7);
+	take(8, &a);                      /* a rival means nothing */
 	assert_int_equal(put(WORKER), 7); /* and on to the next thread */
+	assert_int_equal(call(WORKER), 7);
+	assert_int_equal(call(WORKER), 7);
 	queue_got(worker(WORKER), QUEUE, ITEM, 0);
 	assert_int_equal(call(WORKER), 0);
+}
+
+static void next_one_when_one_is_done(void **state)
+{
+	struct actor a = actor(READER);
+
+	(void)state;
+	take(7, &a);
+	queue_got(worker(WORKER), QUEUE, ITEM, 7);
+	assert_int_equal(call(WORKER), 7);
+	assert_int_equal(put(WORKER), 7);
+	take(8, &a); /* that has waited, maybe */
+	assert_int_equal(put(WORKER), 0);
+	queue_got(worker(WORKER), QUEUE, ITEM, 7);
+	assert_int_equal(put(WORKER), 7);
 }
 
 static void call_after_the_end(void **state)
@@ -193,10 +208,11 @@ static void wake_says_less(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-	    CASE(worker_of_a_thread),       CASE(call_after_the_end),
-	    CASE(loop_one_by_one),          CASE(loop_that_reads_several_first),
-	    CASE(loop_that_puts_later),     CASE(something_from_another_queue),
-	    CASE(things_that_are_put_back), CASE(wake_says_less),
+	    CASE(worker_of_a_thread),        CASE(call_after_the_end),
+	    CASE(loop_one_by_one),           CASE(loop_that_reads_several_first),
+	    CASE(loop_that_puts_later),      CASE(something_from_another_queue),
+	    CASE(things_that_are_put_back),  CASE(wake_says_less),
+	    CASE(next_one_when_one_is_done),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -104,11 +104,7 @@ func sequential(truth, mode string, calls, between int) {
 			elastic <- job{truth, done}
 			<-done
 		case "l":
-			limited.Lock()
-			limited.waiting = append(limited.waiting, job{truth, done})
-			limited.Unlock()
-			startNext()
-			<-done
+			inTurn(job{truth, done})
 		}
 	}
 }
@@ -126,23 +122,29 @@ func growElastic() {
 	}
 }
 
-func startNext() {
+func callInTurn(one job) {
+	call(one.truth)
 	limited.Lock()
-	defer limited.Unlock()
-	if len(limited.waiting) == 0 || limited.running == atOnce {
-		return
-	}
-	next := limited.waiting[0]
-	limited.waiting = limited.waiting[1:]
-	limited.running++
-	go func() {
-		call(next.truth)
-		limited.Lock()
+	if len(limited.waiting) > 0 {
+		go callInTurn(limited.waiting[0])
+		limited.waiting = limited.waiting[1:]
+	} else {
 		limited.running--
-		limited.Unlock()
-		startNext()
-		next.done <- struct{}{}
-	}()
+	}
+	limited.Unlock()
+	one.done <- struct{}{}
+}
+
+func inTurn(one job) {
+	limited.Lock()
+	if limited.running == atOnce {
+		limited.waiting = append(limited.waiting, one)
+	} else {
+		limited.running++
+		go callInTurn(one)
+	}
+	limited.Unlock()
+	<-one.done
 }
 
 func serve(response http.ResponseWriter, request *http.Request) {

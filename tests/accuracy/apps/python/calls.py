@@ -3,7 +3,8 @@
 
 The target is the plan: /BEFORE/BETWEEN/AFTER/CALLS/MODE, pauses in milliseconds. MODE is where
 the calls come from: s this thread, one after the other; t a new thread each, one after the other;
-p new threads, all at once; q the threads of a pool. Environment: UPSTREAM (host:port), COPY
+p new threads, all at once; q the threads of a pool; l these, 4 at once: who is done puts in the next.
+Environment: UPSTREAM (host:port), COPY
 (names of fields that go from the request to its calls), BACKGROUND_MS (pause between calls that
 belong to no request).
 """
@@ -18,11 +19,12 @@ from concurrent.futures import ThreadPoolExecutor
 UPSTREAM = os.environ["UPSTREAM"]
 COPY = os.environ.get("COPY", "x-truth").split(",")
 NEW_CONNECTION = 0.3  # part of the calls that do not use a kept connection
-POOL_SIZE = 8
+POOL_SIZE, AT_ONCE = 8, 4
 
 Plan = collections.namedtuple("Plan", "before between after calls mode")
 kept = collections.deque()  # connections to the upstream that any thread may use
 pool = ThreadPoolExecutor(POOL_SIZE)
+turns, waiting, running = threading.Lock(), collections.deque(), []
 
 
 def read_plan(target):
@@ -63,6 +65,26 @@ def in_thread(fields):
     return thread
 
 
+def call_in_turn(fields, done):
+    call(fields)
+    with turns:
+        if waiting:
+            pool.submit(call_in_turn, *waiting.popleft())
+        else:
+            running.pop()
+    done.release()
+
+
+def in_turn(fields):
+    done = threading.Semaphore(0)
+    with turns:
+        if len(running) == AT_ONCE:
+            waiting.append((fields, done))
+        else:
+            running.append(pool.submit(call_in_turn, fields, done))
+    done.acquire()
+
+
 def work(plan, fields):
     """Everything that a request asks for, until its answer may be sent."""
     pause(plan.before)
@@ -71,7 +93,7 @@ def work(plan, fields):
             thread.join()
     else:
         one = {"s": call, "t": lambda f: in_thread(f).join(),
-               "q": lambda f: pool.submit(call, f).result()}[plan.mode]
+               "q": lambda f: pool.submit(call, f).result(), "l": in_turn}[plan.mode]
         for number in range(plan.calls):
             pause(plan.between if number else 0)
             one(fields)
