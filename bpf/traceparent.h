@@ -47,8 +47,12 @@ static inline __u32 traceparent_load32(const __u8 *p)
 	return v;
 }
 
-/* Write the line "traceparent: 00-<trace id>-<span id>-<flags>\r\n" of an edit. */
-static inline void traceparent_write(struct traceparent_line *line, const struct edit *edit)
+/*
+ * Write the line "traceparent: 00-<trace id>-<span id>-<flags>\r\n" of an edit. In place, not as a
+ * function: it is part of each edit, and to return costs more than a word of it.
+ */
+static inline __attribute__((always_inline)) void traceparent_write(struct traceparent_line *line,
+								    const struct edit *edit)
 {
 	__u64 span_hi = traceparent_hex(traceparent_load32(edit->span_id));
 	__u64 span_lo = traceparent_hex(traceparent_load32(edit->span_id + 4));

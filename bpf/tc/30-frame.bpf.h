@@ -104,18 +104,16 @@ static __always_inline int frame_is_used_up(const struct frame *f)
 /*
  * The LF of the blank line that was met, if it is at hand: HTTP1_HEAD (or HTTP1_STOP) without a
  * step of its own. For those to whom the place of the blank line means nothing, or nothing more.
- * (A function, for those have no stack left.)
  */
-static __noinline int frame_end_head(struct frame *f)
+static __always_inline void frame_end_head(struct frame *f)
 {
 	struct http1_cursor c = {
 	    .window = f->s->window.byte, .i = f->at - f->window, .len = f->filled};
 
 	if (http1_empty(&c))
-		return 0;
+		return;
 	f->event = http1_at_blank(f->http, &c);
 	f->at = f->place = f->window + c.i;
-	return 0;
 }
 
 /* One step. Returns 1 when the payload is used up. */
