@@ -8,22 +8,26 @@
 #include "probes/step.bpf.h"
 #include "probes/syscall.bpf.h"
 
-/* Does the process do its work on threads? Where a runtime moves it about, they mean nothing. */
-static __always_inline int works_on_threads(__u32 tgid)
+/* Does a process do its work on threads? Where a runtime moves it about, they mean nothing. */
+static __always_inline int works_on_threads(const struct runtime *runtime)
 {
-	return runtime_kind(runtime_lookup(tgid)) == RUNTIME_WORKER_THREAD;
+	return runtime_kind(runtime) == RUNTIME_WORKER_THREAD;
 }
 
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(probe_fork, struct task_struct *parent, struct task_struct *child)
 {
 	struct worker_key key = {.tgid = child->tgid, .tid = child->pid};
+	const struct runtime *runtime;
 	__u32 tgid = parent->tgid;
 	struct actor a;
 
-	if (!process_lookup(&tgid) || !works_on_threads(tgid) || !probe_is_active())
+	if (!process_lookup(&tgid))
 		return 0;
-	if (key.tgid == tgid && runtime_holds_objects(runtime_lookup(tgid))) {
+	runtime = runtime_lookup(tgid);
+	if (!works_on_threads(runtime) || !probe_is_active())
+		return 0;
+	if (key.tgid == tgid && runtime_holds_objects(runtime)) {
 		step_ruby_makes(tgid, child->thread.fsbase);
 		return 0;
 	}
@@ -74,15 +78,17 @@ int BPF_PROG(probe_wake, struct task_struct *woken)
 {
 	__u64 id = bpf_get_current_pid_tgid();
 	struct worker_key key = {.tgid = woken->tgid, .tid = woken->pid};
+	const struct runtime *runtime;
 	struct actor a;
 
 	if (key.tgid != id >> 32 || key.tid == (__u32)id || !process_lookup(&key.tgid))
 		return 0;
-	if (!works_on_threads(key.tgid) || !probe_is_active())
+	runtime = runtime_lookup(key.tgid);
+	if (!works_on_threads(runtime))
 		return 0;
-	if (runtime_holds_objects(runtime_lookup(key.tgid)))
+	if (runtime_holds_objects(runtime) && probe_is_active())
 		step_ruby_makes(key.tgid, woken->thread.fsbase);
-	if (!syscall_is_wait(woken))
+	if (!syscall_is_wait(woken) || !probe_is_active())
 		return 0;
 	worker_current(&a);
 	step_hand_over(&a, &key, EVIDENCE_WAKE);
