@@ -183,14 +183,17 @@ static __always_inline void ruby_thread_add(struct ruby_thread *thread,
 	thread->starts++;
 }
 
-/* The current thread starts or wakes another: if it has just made it, that works for it, too. */
+/*
+ * The current thread starts or wakes another: if it has just made it, and has the connection of its
+ * own request, that works for it, too. One that was made itself may do so for a call that has
+ * waited until this thread was done, whoever asked for that.
+ */
 static __always_inline void ruby_makes(const struct runtime *runtime, __u32 tgid, __u64 thread)
 {
 	__u64 context = ruby_context(runtime), frame = user_read(context + RUBY_CONTEXT_FRAME);
 	struct ruby_stack stack = ruby_stack_of(runtime, thread);
 	struct ruby_thread *made, *maker;
 	struct ruby_start start = {};
-	struct named named;
 
 	if (!frame || !ruby_is_in_thread(runtime, frame) || ruby_has_begun(&stack))
 		return;
@@ -198,8 +201,7 @@ static __always_inline void ruby_makes(const struct runtime *runtime, __u32 tgid
 	made = frame ? ruby_thread_make(tgid, thread) : NULL;
 	if (!made)
 		return;
-	named = ruby_works_on(runtime, tgid);
-	start.request = named.doubtful ? 0 : named.request;
+	start.request = ruby_holds(tgid, context);
 	start.locals = user_read(frame + RUBY_FRAME_LOCALS);
 	start.block = user_read(frame + RUBY_FRAME_BLOCK);
 	ruby_thread_add(made, &start);

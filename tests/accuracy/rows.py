@@ -194,6 +194,8 @@ ROWS = (
         (python("streams", LIMIT="4"),), modes="sp"),
     Row("python-limit", "Python, 4 calls at once: who is done gives a pool the next",
         (python("threads"),), modes="l"),
+    Row("ruby-limit", "Ruby puma, 4 calls at once: who is done makes a thread for the next", (PUMA,),
+        modes="l"),
     Row("go-limit", "Go, 4 calls at once: who is done starts a goroutine for the next", (go(),),
         make="go", modes="l"),
     Row("python-batch", "Python, reads several requests, then hands them to executors",

@@ -2,13 +2,18 @@
 # What the servers do; calls by net/http, a connection each. The target is the plan:
 # /BEFORE/BETWEEN/AFTER/CALLS/MODE, pauses in ms. MODE is where the calls come from: s this thread,
 # t a new thread each, p new threads all at once, q the threads of a pool, which requests make as
-# long as there are too few. Environment: UPSTREAM (host:port).
+# long as there are too few; l a new thread each, 4 at once: who is done makes one for the next.
+# Environment: UPSTREAM (host:port).
 require "net/http"
 
 UPSTREAM = URI("http://#{ENV.fetch("UPSTREAM")}/")
 POOL_SIZE = 8
 POOL = []
 JOBS = Queue.new
+AT_ONCE = 4
+TURNS = Mutex.new
+RUNNING = []
+WAITING = []
 
 def call_upstream(truth)
   request = Net::HTTP::Get.new("/")
@@ -23,8 +28,29 @@ def call_by_pool(truth)
   done.pop
 end
 
+def make_caller(truth, done)
+  Thread.new do
+    call_upstream(truth)
+    TURNS.synchronize { WAITING.empty? ? RUNNING.pop : make_caller(*WAITING.shift) }
+    done << true
+  end
+end
+
+def call_in_turn(truth)
+  done = Queue.new
+  TURNS.synchronize do
+    if RUNNING.size == AT_ONCE
+      WAITING << [truth, done]
+    else
+      RUNNING << make_caller(truth, done)
+    end
+  end
+  done.pop
+end
+
 def call_by(mode, truth)
   case mode
+  when "l" then call_in_turn(truth)
   when "t" then Thread.new { call_upstream(truth) }.join
   when "q" then call_by_pool(truth)
   else call_upstream(truth)
