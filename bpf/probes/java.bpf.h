@@ -99,7 +99,8 @@ static long java_search_step(__u32 index, struct java_search *search)
 	const struct java_reader *reader = &search->readers->reader[index & (JAVA_READERS - 1)];
 	struct worker_key key = {.tgid = search->tgid, .tid = reader->tid};
 	const struct worker *w = reader->tid ? worker_lookup(&key) : NULL;
-	__u64 request = w ? worker_only(w) : 0;
+	/* What a loop waits for may be for anything, or of its own accord. */
+	__u64 request = w && !(w->flags & WORKER_LOOP) ? worker_only(w) : 0;
 
 	if (!request || !java_waits_for(&search->runtime->java, reader, search->object))
 		return 0;
