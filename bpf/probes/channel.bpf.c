@@ -39,7 +39,7 @@ static __always_inline void hand_over(const struct worker_key *from, const struc
 
 	if (is_go_between(from))
 		return;
-	named = goroutine_request(from);
+	named = goroutine_sends(from);
 	deliver(to, &named);
 }
 
@@ -48,7 +48,7 @@ static __always_inline void store(const struct process_address *place,
 				  const struct worker_key *from)
 {
 	struct named *old = bpf_map_lookup_elem(&messages, place);
-	struct named named = goroutine_request(from);
+	struct named named = goroutine_sends(from);
 
 	if (old)
 		*old = named;

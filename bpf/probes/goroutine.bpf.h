@@ -101,6 +101,21 @@ static __always_inline struct named goroutine_request(const struct worker_key *k
 	return goroutine_inherited(key, goroutine);
 }
 
+/*
+ * The same, for what it sends to others. One that has called for what it was started for may be
+ * done with that, and send what has waited meanwhile.
+ */
+static __always_inline struct named goroutine_sends(const struct worker_key *key)
+{
+	struct named named = goroutine_request(key);
+	const struct goroutine *goroutine = bpf_map_lookup_elem(&goroutines, key);
+
+	if (goroutine && (goroutine->flags & (GOROUTINE_CALLED | GOROUTINE_DOUBTFUL)) &&
+	    named.request != goroutine->handed.request && !goroutine_reads(key))
+		named.doubtful = 1;
+	return named;
+}
+
 /* The same, for a call: what was handed over is used up. */
 static __always_inline struct named goroutine_calls(const struct worker_key *key)
 {
