@@ -411,7 +411,7 @@ def squatter():
         equal(squat.stdout.readline(), "ready\n", "the squatter")
         equal(refused(world, 1, "policy", "flush"),
               "what answers at the daemon's port does not belong to root", "the command")
-        daemon = world.app.run([f"{cases.BUILD}/ctxpropd"], check=False, timeout=20)
+        daemon = world.app.run([f"{cases.BUILD}/ctxpropd"], check=False, timeout=60)
         equal(daemon.returncode, 1, "the daemon's exit status")
         equal("another program has the netlink port" in daemon.stderr, True, daemon.stderr)
         world.app.run([f"{cases.BUILD}/ctxprop", "detach", "--force"], check=False)
