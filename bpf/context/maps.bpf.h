@@ -51,6 +51,14 @@ struct {
 	__type(value, struct process);
 } processes __weak SEC(".maps");
 
+/* How many programs have begun to take requests, ever. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} newcomers __weak SEC(".maps");
+
 /* Zeros: what a new worker starts from, which is too large for the stack. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -236,6 +244,23 @@ static __always_inline struct process *process_make(const __u32 *tgid)
 		return p;
 	bpf_map_update_elem(&processes, tgid, &blank, BPF_NOEXIST);
 	return process_lookup(tgid);
+}
+
+static __always_inline __u32 newcomers_count(void)
+{
+	__u32 zero = 0;
+	const volatile __u32 *count = bpf_map_lookup_elem(&newcomers, &zero);
+
+	return count ? *count : 0;
+}
+
+static __always_inline void newcomers_add(void)
+{
+	__u32 zero = 0;
+	__u32 *count = bpf_map_lookup_elem(&newcomers, &zero);
+
+	if (count)
+		__sync_fetch_and_add(count, 1);
 }
 
 static __always_inline void process_delete(__u32 tgid)

@@ -189,6 +189,9 @@ struct socket {
 	__u8 reserved[7];
 	__u32 answers; /* client: those of the process (context/worker.h) when the connect began */
 	__u32 doubtful;
+	__u32 nobodys; /* client: the last call was nobody's when newcomers were this less one; or 0
+			*/
+	__u32 nobodys_path;   /* it came on */
 	struct record record; /* for those who look at the connection */
 };
 

@@ -62,6 +62,7 @@ struct process {
 	__u32 threads_ended;  /* threads that ended before the request that they were made for */
 	__u32 threads_stayed; /* 1: some did not */
 	__u32 queues_late; /* 1: a loop put something into a queue after the turn of its request */
+	__u32 served;      /* 1: it has read a request */
 	__u64 pools;       /* bit (peer's port & 63): connections to it are used more than once */
 };
 

@@ -145,9 +145,12 @@ static __always_inline void worker_connecting(struct actor *a)
 	actor_named(a, named);
 }
 
-/* The one that begins a call on socket `s`. */
-static __always_inline void worker_calling(struct actor *a, const struct sock *sk,
-					   const struct socket *s)
+/*
+ * The one that begins a call on socket `s`. Returns whether that is a thread of a program that has
+ * never had a request.
+ */
+static __always_inline int worker_calling(struct actor *a, const struct sock *sk,
+					  const struct socket *s)
 {
 	const struct runtime *runtime;
 	struct named named;
@@ -157,13 +160,14 @@ static __always_inline void worker_calling(struct actor *a, const struct sock *s
 	runtime = runtime_lookup(a->key.tgid);
 	if (worker_is_stranger(a, runtime) && (!s->connected_for || s->calls_end)) {
 		a->kind = ACTOR_NOBODY;
-		return;
+		return !runtime;
 	}
 	a->runtime = runtime ? runtime->kind : 0;
 	a->phase = actor_phase(runtime);
 	a->kind = actor_kind_of(runtime_sender(runtime, &a->key, (__u64)sk, s, &named));
 	a->by = actor_evidence(runtime);
 	actor_named(a, named);
+	return 0;
 }
 
 #endif

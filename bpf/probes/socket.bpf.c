@@ -123,6 +123,10 @@ int BPF_PROG(probe_recv, struct sock *sk)
 		return 0;
 	record_thread(&s->record.reader);
 	if (s->flags & SOCKET_CLIENT) {
+		if (s->nobodys && socket_is_nobodys(s, &s->record.reader, newcomers_count())) {
+			engine_answer_nobody(s);
+			return 0;
+		}
 		w = worker_reading_on(&a, sk);
 		step_answer(s, &a, w);
 	} else if (s->arrivals_first == s->arrivals_end) {
@@ -148,23 +152,38 @@ static __always_inline int last_call_is_unknown(struct socket *s)
 	return c && !c->evidence && c->veto;
 }
 
-/* Bytes are about to be sent, the first of them with the number `seq`. */
-static __always_inline void sending(struct sock *sk, struct socket *s)
+/* Bytes that begin a call are about to be sent. */
+static __always_inline void calling(struct sock *sk, struct socket *s)
 {
+	__u32 newcomers = newcomers_count();
+	int reused = s->calls_end != 0;
 	struct actor a;
 
+	if (s->nobodys_path == (__u32)syscall_stack() &&
+	    socket_is_nobodys(s, &s->record.writer, newcomers)) {
+		engine_call_again(s, write_seq(sk));
+		return;
+	}
+	if (worker_calling(&a, sk, s) && reused)
+		socket_is_nobodys_now(s, &a, newcomers);
+	else
+		s->nobodys = 0;
+	step_call(s, &a, write_seq(sk), bpf_ntohs(sk->__sk_common.skc_dport));
+	if ((a.runtime == RUNTIME_PYTHON || a.runtime == RUNTIME_JAVA) && last_call_is_unknown(s))
+		runtime_suspects_pool(a.key.tgid);
+	peer_call(sk, s);
+}
+
+/* Bytes are about to be sent. */
+static __always_inline void sending(struct sock *sk, struct socket *s)
+{
 	record_thread(&s->record.writer);
 	if (!(s->flags & SOCKET_CLIENT)) {
 		if ((s->flags & SOCKET_TASKS) && s->responding != s->serving)
 			step_responds(s->serving);
 		engine_respond(s);
 	} else if (socket_is_quiet(s)) {
-		worker_calling(&a, sk, s);
-		step_call(s, &a, write_seq(sk), bpf_ntohs(sk->__sk_common.skc_dport));
-		if ((a.runtime == RUNTIME_PYTHON || a.runtime == RUNTIME_JAVA) &&
-		    last_call_is_unknown(s))
-			runtime_suspects_pool(a.key.tgid);
-		peer_call(sk, s);
+		calling(sk, s);
 	}
 }
 

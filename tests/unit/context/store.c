@@ -26,6 +26,7 @@ static struct table *const tables[] = {&requests, &workers, &processes, &adopted
 static struct id_set ids[1 << ID_SET_BITS];
 
 __u64 store_turn;
+__u32 store_newcomers;
 void (*store_before_adoption)(void);
 
 static void *find(const struct table *t, const void *key)
@@ -79,6 +80,7 @@ void store_clear(void)
 	}
 	memset(ids, 0, sizeof(ids));
 	store_turn = 0;
+	store_newcomers = 0;
 	store_before_adoption = NULL;
 }
 
@@ -186,6 +188,11 @@ struct process *process_lookup(const __u32 *tgid)
 struct process *process_make(const __u32 *tgid)
 {
 	return make(&processes, tgid);
+}
+
+void newcomers_add(void)
+{
+	store_newcomers++;
 }
 
 void traces_set(__u64 key, const struct traces_ctx *shown)

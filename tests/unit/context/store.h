@@ -28,6 +28,7 @@ struct worker *worker_make(const struct worker_key *key);
 void worker_delete(const struct worker_key *key);
 struct process *process_lookup(const __u32 *tgid);
 struct process *process_make(const __u32 *tgid);
+void newcomers_add(void);
 void traces_set(__u64 key, const struct traces_ctx *shown);
 void traces_unset(__u64 key);
 const struct traces_ctx *traces_lookup(__u64 key);
@@ -48,6 +49,9 @@ void store_clear(void);
 /* A request that has arrived, with this id as span id, too. */
 struct request *store_request(__u64 id);
 void store_request_delete(__u64 id);
+
+/* How many programs have begun to take requests. */
+extern __u32 store_newcomers;
 
 /* What other CPUs do at that moment; NULL: nothing. */
 extern void (*store_before_adoption)(void);

@@ -343,6 +343,40 @@ static void answer_in_pieces(void **state)
 	assert_int_equal(call(&other, &a)->veto, VETO_IDLE_LOOP);
 }
 
+/* Calls of a program without requests are all alike, until a program takes its first one. */
+static void calls_of_nobody(void **state)
+{
+	struct record_thread same = {TGID, TID}, other = {TGID, OTHER};
+	struct actor a = actor(TID, 0), server = actor(OTHER, 0);
+	struct socket client = {}, served = {};
+
+	(void)state;
+	a.kind = ACTOR_NOBODY;
+	engine_connect(&client, &a);
+	assert_false(socket_is_nobodys(&client, &same, store_newcomers));
+	for (int i = 0; i < 2; i++) {
+		engine_call(&client, &a, i, 80);
+		engine_answer(&client, &a, NULL);
+	}
+	assert_false(socket_is_nobodys(&client, &same, store_newcomers));
+	socket_is_nobodys_now(&client, &a, store_newcomers);
+	assert_true(socket_is_nobodys(&client, &same, store_newcomers));
+	assert_false(socket_is_nobodys(&client, &other, store_newcomers));
+	engine_call_again(&client, 4711);
+	assert_int_equal(client.calls_end, 3);
+	assert_int_equal(socket_last_call(&client)->seq, 4711);
+	assert_int_equal(socket_last_call(&client)->tgid, TGID);
+	assert_int_equal(socket_last_call(&client)->evidence, EVIDENCE_NONE);
+	assert_false(socket_is_quiet(&client));
+	engine_answer_nobody(&client);
+	assert_true(socket_is_quiet(&client));
+	take(&served, 7, &server);
+	assert_false(socket_is_nobodys(&client, &same, store_newcomers));
+	end(7);
+	take(&served, 8, &server);
+	assert_int_equal(store_newcomers, 1);
+}
+
 #define CASE(f) cmocka_unit_test_setup(f, begin)
 
 int main(void)
@@ -364,6 +398,7 @@ int main(void)
 	    CASE(peer_that_is_busy),
 	    CASE(peer_that_is_not_believed),
 	    CASE(answer_in_pieces),
+	    CASE(calls_of_nobody),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
