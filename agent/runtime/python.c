@@ -41,7 +41,8 @@ static const struct method {
 } methods[] = {
     {"set_result", PYTHON_ASYNCIO, PYTHON_WOKEN}, {"put", PYTHON_QUEUE, PYTHON_PUT},
     {"put_nowait", PYTHON_QUEUE, PYTHON_PUT},     {"get", PYTHON_QUEUE, PYTHON_GOT},
-    {"get_nowait", PYTHON_QUEUE, PYTHON_GOT},
+    {"get_nowait", PYTHON_QUEUE, PYTHON_GOT},     {"get", PYTHON_QUEUE, PYTHON_ASKED},
+    {"get_nowait", PYTHON_QUEUE, PYTHON_ASKED},
 };
 
 /* The image that sites are looked for in. */

@@ -13,7 +13,8 @@ enum python_probe {
 	PYTHON_MADE,  /* where a new _asyncio.Task has got its context */
 	PYTHON_WOKEN, /* _asyncio.Future.set_result */
 	PYTHON_PUT,   /* _queue.SimpleQueue.put, put_nowait */
-	PYTHON_GOT,   /* return of _queue.SimpleQueue.get, get_nowait */
+	PYTHON_ASKED, /* _queue.SimpleQueue.get, get_nowait */
+	PYTHON_GOT,   /* their return */
 	PYTHON_PROBES
 };
 
@@ -31,7 +32,7 @@ struct python_site {
 	__u64 offset; /* in the file */
 };
 
-#define PYTHON_SITES     12
+#define PYTHON_SITES     16
 #define PYTHON_PATH_SIZE (PATH_MAX + 32)
 
 struct python {

@@ -92,6 +92,7 @@ int python_programs_attach(struct python_programs *programs, const struct stat *
 	    [PYTHON_MADE] = programs->bpf->progs.probe_task_made,
 	    [PYTHON_WOKEN] = programs->bpf->progs.probe_task_woken,
 	    [PYTHON_PUT] = programs->bpf->progs.probe_queue_put,
+	    [PYTHON_ASKED] = programs->bpf->progs.probe_queue_asked,
 	    [PYTHON_GOT] = programs->bpf->progs.probe_queue_got,
 	};
 	int err = 0;

@@ -114,24 +114,29 @@ static __always_inline void worker_publish(struct worker *w, const struct worker
 }
 
 /* The thread that a goroutine was at may show another one's request by now. */
-static __always_inline void goroutine_unpublish(const struct worker *w, __u32 tgid)
+static __always_inline void goroutine_unpublish(const struct worker *w, __u32 tgid, __u64 id)
 {
 	__u64 thread = traces_ctx_key(tgid, w->published_on);
 	const struct traces_ctx *shown = traces_lookup(thread);
 
-	if (shown && traces_ctx_span(shown) == w->published)
+	if (shown && traces_ctx_span(shown) == id)
 		traces_unset(thread);
+}
+
+/* Request `id` is shown no more. If the worker shows another one by now, or none, so it stays. */
+static __always_inline void worker_hide(struct worker *w, const struct worker_key *key, __u64 id)
+{
+	if (!id || __sync_val_compare_and_swap(&w->published, id, 0) != id)
+		return;
+	if (key->goroutine)
+		goroutine_unpublish(w, key->tgid, id);
+	else
+		traces_unset(traces_ctx_key(key->tgid, key->tid));
 }
 
 static __always_inline void worker_unpublish(struct worker *w, const struct worker_key *key)
 {
-	if (!w->published)
-		return;
-	if (key->goroutine)
-		goroutine_unpublish(w, key->tgid);
-	else
-		traces_unset(traces_ctx_key(key->tgid, key->tid));
-	w->published = 0;
+	worker_hide(w, key, *(const volatile __u64 *)&w->published);
 }
 
 /* Its request is over: back to the one that it was at before, if that is certain. */
@@ -146,7 +151,45 @@ static __always_inline void worker_restore(struct worker *w, const struct worker
 	if (r && !key->goroutine)
 		worker_publish(w, key, id, r);
 	else
-		worker_unpublish(w, key);
+		worker_hide(w, key, ended);
+}
+
+static __always_inline __u64 worker_key_thread(const struct worker_key *key)
+{
+	__u64 thread;
+
+	__builtin_memcpy(&thread, key, sizeof(thread));
+	return thread;
+}
+
+/*
+ * A thread has got work of a request from the one that has read it: it is shown with that, too,
+ * until it is done or the request is over. A request has room for one such thread.
+ */
+static __always_inline void request_help(struct request *r, __u64 id, struct worker *w,
+					 const struct worker_key *key)
+{
+	if (!__sync_val_compare_and_swap(&r->helper_thread, 0, worker_key_thread(key)))
+		worker_publish(w, key, id, r);
+}
+
+/* The thread is done. */
+static __always_inline void request_helped(struct worker *w, const struct worker_key *key)
+{
+	__u64 id = *(const volatile __u64 *)&w->published;
+	struct request *r = request_lookup(id);
+
+	worker_hide(w, key, id);
+	if (r)
+		__sync_val_compare_and_swap(&r->helper_thread, worker_key_thread(key), 0);
+}
+
+static __always_inline void request_end_helper(const struct request *r, __u64 id)
+{
+	struct worker *w = r->helper_thread ? worker_lookup(&r->helper) : NULL;
+
+	if (w)
+		worker_hide(w, &r->helper, id);
 }
 
 /*
@@ -166,6 +209,7 @@ static __always_inline __u64 request_end(struct request *r, __u64 id)
 	tallies_move(w, process_lookup(&r->worker.tgid), before, STATE_ENDED);
 	if (w)
 		worker_restore(w, &r->worker, id);
+	request_end_helper(r, id);
 	return r->peer;
 }
 

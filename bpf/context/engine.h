@@ -49,6 +49,15 @@ static __always_inline struct worker *actor_thread(const struct actor *a)
 	return a->kind == ACTOR_THREAD ? worker_lookup(&a->key) : NULL;
 }
 
+/* A process has read one more request. */
+static __always_inline void process_serves(struct process *p)
+{
+	if (!p->served)
+		newcomers_add();
+	if (p->served < PROCESS_SERVED)
+		p->served++;
+}
+
 /* A worker reads the first byte of a request. Returns the worker's entry, if it has one. */
 static __always_inline struct worker *engine_take(__u64 id, const struct actor *a, __u64 now_ns)
 {
@@ -58,10 +67,8 @@ static __always_inline struct worker *engine_take(__u64 id, const struct actor *
 	__u64 number;
 	__u32 before, listed = 0;
 
-	if (p && !p->served) {
-		p->served = 1;
-		newcomers_add();
-	}
+	if (p)
+		process_serves(p);
 	if (!r || !p || (r->state & STATE_TAKEN))
 		return w;
 	r->worker = a->key;

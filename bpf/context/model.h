@@ -93,18 +93,22 @@ struct request {
 	struct span_context context; /* of the server span */
 	__u8 parent_id[8];           /* span that the caller named; zero for a root */
 	struct worker_key worker;    /* who took it up */
-	__u64 arrived_ns;            /* its head was complete */
-	__u64 taken_ns;              /* its first byte was read */
-	__u32 flags;                 /* enum request_flags */
-	__u32 state;                 /* see context/tally.h; zero when it arrives */
-	__u16 calls;                 /* attributed to it in all */
-	__u8 listed;                 /* where in map `request_ids`, since it was taken */
+	union {
+		struct worker_key helper; /* a thread that got work of it, and is shown with it */
+		__u64 helper_thread;      /* process and thread of it at once; 0: none */
+	};
+	__u64 arrived_ns; /* its head was complete */
+	__u64 taken_ns;   /* its first byte was read */
+	__u32 flags;      /* enum request_flags */
+	__u32 state;      /* see context/tally.h; zero when it arrives */
+	__u16 calls;      /* attributed to it in all */
+	__u8 listed;      /* where in map `request_ids`, since it was taken */
 	__u8 reserved;
 	__u32 netns;      /* as in struct flow_key */
 	__u64 peer;       /* the request of another process that it began last; or 0 */
 	__u64 request_id; /* number of its x-request-id (request_id.h); 0: none */
 };
-_Static_assert(sizeof(struct request) == 112, "request is shared");
+_Static_assert(sizeof(struct request) == 128, "request is shared");
 
 #define REQUEST_PLACE_BITS 16
 

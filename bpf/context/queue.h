@@ -8,6 +8,7 @@
 #ifndef CTXPROP_CONTEXT_QUEUE_H
 #define CTXPROP_CONTEXT_QUEUE_H
 
+#include "context/account.h"
 #include "context/decide.h"
 
 /*
@@ -66,7 +67,7 @@ static __always_inline int queue_lends(const struct worker *w, __u64 queue, __u6
  * `request` (0: not known for what). Its work comes from the queue that it has used first; if it
  * gets something else from another one on the way, then it cannot be told what it goes on with.
  */
-static __always_inline void queue_got(struct worker *w, __u64 queue, __u64 item, __u64 request)
+static __always_inline void queue_take(struct worker *w, __u64 queue, __u64 item, __u64 request)
 {
 	int elsewhere = w->queue && w->queue != queue;
 
@@ -79,6 +80,43 @@ static __always_inline void queue_got(struct worker *w, __u64 queue, __u64 item,
 	w->flags &= ~WORKER_CALLED;
 	w->inherited = elsewhere ? 0 : request;
 	w->inherited_by = EVIDENCE_TASK;
+}
+
+/* Profilers see what a thread works on that serves no request of its own. */
+static __always_inline void queue_show(struct worker *w, const struct worker_key *key)
+{
+	struct request *r = request_lookup(w->inherited);
+
+	if (tally_open(&w->tally) || (r && w->published == w->inherited))
+		return;
+	request_helped(w, key);
+	if (r)
+		request_help(r, w->inherited, w, key);
+}
+
+static __always_inline void queue_got(struct worker *w, const struct worker_key *key, __u64 queue,
+				      __u64 item, __u64 request)
+{
+	queue_take(w, queue, item, request);
+	queue_show(w, key);
+}
+
+/* A loop has handed over what it has read, and goes on with others. */
+static __always_inline void queue_handed_over(struct worker *w, const struct worker_key *key,
+					      __u64 request)
+{
+	if (w->turn.item)
+		worker_hide(w, key, request);
+}
+
+/*
+ * A thread asks a queue for something, and may have to wait: is that where its work comes from,
+ * then nobody is to see it at work any more. (It may only look whether there is more of it.)
+ */
+static __always_inline void queue_asked(struct worker *w, const struct worker_key *key, __u64 queue)
+{
+	if (w->queue == queue && !tally_open(&w->tally))
+		request_helped(w, key);
 }
 
 #endif

@@ -62,7 +62,7 @@ struct process {
 	__u32 threads_ended;  /* threads that ended before the request that they were made for */
 	__u32 threads_stayed; /* 1: some did not */
 	__u32 queues_late; /* 1: a loop put something into a queue after the turn of its request */
-	__u32 served;      /* 1: it has read a request */
+	__u32 served;      /* requests that it has read, up to PROCESS_SERVED */
 	__u64 pools;       /* bit (peer's port & 63): connections to it are used more than once */
 };
 
@@ -71,6 +71,9 @@ struct process {
 
 /* From so many on, and if none was late, a request that has an answer waits for more of it. */
 #define PROCESS_PROMPT 16
+
+/* By then a program has loaded what it needs to serve. */
+#define PROCESS_SERVED 16
 
 /* So many threads must have ended before their request until others are trusted to do so. */
 #define PROCESS_ENDED 2

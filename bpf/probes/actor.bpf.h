@@ -55,6 +55,20 @@ static __always_inline enum evidence actor_evidence(const struct runtime *runtim
 	return EVIDENCE_GOROUTINE;
 }
 
+/* Modules of Python that matter may be loaded late: looked for with its first requests, too. */
+static __always_inline void runtime_reads(const struct runtime *runtime, __u32 tgid)
+{
+	const struct process *p;
+
+	if (!runtime)
+		runtime_wanted(tgid);
+	if (!runtime || runtime->kind != RUNTIME_PYTHON || (runtime->flags & RUNTIME_TASKS))
+		return;
+	p = process_lookup(&tgid);
+	if (!p || !p->served || p->served == PROCESS_SERVED - 1)
+		runtime_tell(tgid);
+}
+
 /*
  * The worker that the current thread is, or runs, and that reads a request: what its process runs
  * has to be found out.
@@ -65,8 +79,7 @@ static __always_inline void worker_reading(struct actor *a, const struct sock *s
 
 	worker_current(a);
 	runtime = runtime_lookup(a->key.tgid);
-	if (!runtime)
-		runtime_wanted(a->key.tgid);
+	runtime_reads(runtime, a->key.tgid);
 	a->runtime = runtime ? runtime->kind : 0;
 	a->kind = actor_kind_of(runtime_worker(runtime, &a->key));
 	if (a->kind == ACTOR_THREAD)

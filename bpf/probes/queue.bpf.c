@@ -43,6 +43,7 @@ static __always_inline __u64 request_put(const struct runtime *runtime,
 	struct worker *w = worker_lookup(&thread);
 	struct process *p = process_lookup(&key->tgid);
 	struct named named = {};
+	__u64 request;
 
 	if (w && is_put_back(w, key->tgid, queue, item))
 		return 0;
@@ -54,7 +55,9 @@ static __always_inline __u64 request_put(const struct runtime *runtime,
 			   : named.request;
 	if (!w || (key->goroutine && w->turn.item))
 		return 0;
-	return queue_put(w, p);
+	request = queue_put(w, p);
+	queue_handed_over(w, &thread, request);
+	return request;
 }
 
 /* SimpleQueue.put(item) and put_nowait(): self, array of arguments. */
@@ -81,6 +84,19 @@ int probe_queue_put(struct pt_regs *ctx)
 	return 0;
 }
 
+/* SimpleQueue.get() and get_nowait() begin: self. */
+SEC("uprobe")
+int probe_queue_asked(struct pt_regs *ctx)
+{
+	struct worker_key key;
+	const struct runtime *runtime = python_current(&key);
+	struct worker *w = runtime && !key.goroutine ? worker_lookup(&key) : NULL;
+
+	if (w && w->published)
+		queue_asked(w, &key, argument(ctx, 0));
+	return 0;
+}
+
 /* SimpleQueue.get() and get_nowait() have an item; NULL: they raise. */
 SEC("uprobe")
 int probe_queue_got(struct pt_regs *ctx)
@@ -102,7 +118,7 @@ int probe_queue_got(struct pt_regs *ctx)
 	}
 	w = request ? worker_make(&key) : worker_lookup(&key);
 	if (w)
-		queue_got(w, queue, item, request);
+		queue_got(w, &key, queue, item, request);
 	return 0;
 }
 

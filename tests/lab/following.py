@@ -18,7 +18,7 @@ PLACES = 1024  # few requests share the first ones (request_drawn())
 Request = namedtuple("Request", "id trace_id parent_id flags tracestate root")
 Arrival = namedtuple("Arrival", "request seq")
 
-_REQUEST = struct.Struct("=8s16s8sBB6x8s16xQQIIIIQQ")
+_REQUEST = struct.Struct("=8s16s8sBB6x8s32xQQIIIIQQ")
 _ARRIVALS, _ARRIVAL, SLOTS = struct.Struct("=IIII"), struct.Struct("=QII"), 8
 _ARRIVALS_AT = _ARRIVALS.size + 8 + 8 + 16
 _CALL, _CALLS_AT = struct.Struct("=16s8sBB6xQIBBBxII"), _ARRIVALS_AT + SLOTS * _ARRIVAL.size

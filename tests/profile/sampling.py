@@ -33,20 +33,22 @@ CPU_US = 60000  # of a request
 PIN = "/sys/fs/bpf/otel/traces_ctx_v1"
 
 # server: argv with {build}, {here}; PORT and the truth file follow. agent: options of ctxpropd.
-# silent: nothing is to be published, so that nothing can be wrong. restless: its goroutines change
-# so often that the agent gives up
-Row = namedtuple("Row", "name server connections requests roots agent silent restless",
-                 defaults=(4, 12, False, (), False, False))
-GIVEN_UP, GIVEN_UP_SECONDS = "its goroutines change more than", 10
+# silent: nothing is to be published, so that nothing can be wrong. awaits: what the agent says of the
+# process before it matters
+Row = namedtuple("Row", "name server connections requests roots agent silent awaits",
+                 defaults=(4, 12, False, (), False, ""))
+GIVEN_UP, FOLLOWED = "its goroutines change more than", "following tasks and queues"
+SAID_SECONDS = 20
 NEVER = ("--publish-goroutines", "never")
 ROWS = (
     Row("C", ["{build}/profile_burn"]),
     Row("C, new traces", ["{build}/profile_burn"], roots=True),
     Row("Python", ["/usr/bin/python3", "-B", "{here}/burn.py"]),
+    Row("Python, an executor", ["/usr/bin/python3", "-B", "{here}/burn_pool.py"], awaits=FOLLOWED),
     Row("Go", ["{build}/profile_burn_go"]),
     Row("Go, one at a time", ["{build}/profile_burn_go"], connections=1, requests=24),
     Row("Go, not wanted", ["{build}/profile_burn_go"], agent=NEVER, silent=True),
-    Row("Go, too dear", ["{build}/profile_burn_go"], silent=True, restless=True),
+    Row("Go, too dear", ["{build}/profile_burn_go"], silent=True, awaits=GIVEN_UP),
 )
 
 # What the server of the self-test does wrong once in ten requests, and the complaints that must
@@ -86,25 +88,26 @@ class Sampler:
 Outcome = namedtuple("Outcome", "verdicts complaints")
 
 
-def wait_until_given_up(agent):
-    end = time.monotonic() + GIVEN_UP_SECONDS
-    while GIVEN_UP not in agent.said():
+def wait_until_said(agent, pid, text):
+    """Until the agent's log says that of the process."""
+    end = time.monotonic() + SAID_SECONDS
+    while not any(text in line and f"process {pid} " in line for line in agent.said().splitlines()):
         if time.monotonic() > end:
-            raise AssertionError(f"the agent does not say \"{GIVEN_UP}\":\n{agent.said()}")
+            raise AssertionError(f"the agent does not say \"{text}\" of {pid}:\n{agent.said()}")
         time.sleep(0.05)
 
 
 def measure(host, client, build, pin, row, truth, *more, agent=None):
     """Start a row's server in `host`, load it from `client`, sample it; returns the Outcome."""
     argv = [word.format(build=build, here=HERE) for word in row.server]
-    server = host.spawn([*argv, PORT, truth, *(["restless"] if row.restless else []), *more])
+    server = host.spawn([*argv, PORT, truth, *(["restless"] if row.awaits == GIVEN_UP else []), *more])
     host.wait_port(PORT)
     load = Load(client, ADDRESS, PORT, CPU_US, row.roots)
     # What a process runs is found out when it serves for the first time.
     for connection in load.run(1, 1):
         connection.close()
-    if row.restless:
-        wait_until_given_up(agent)
+    if row.awaits:
+        wait_until_said(agent, server.pid, row.awaits)
     with Sampler(build, pin) as sampler:
         sockets = load.run(row.connections, row.requests)
     try:

@@ -53,6 +53,29 @@ static __u64 put(__u32 tid)
 	return queue_put(worker(tid), process_lookup(&tgid));
 }
 
+/* The worker takes something out of a queue. */
+static void got(__u64 queue, __u64 item, __u64 request)
+{
+	struct worker_key key = {.tgid = TGID, .tid = WORKER};
+
+	queue_got(worker(WORKER), &key, queue, item, request);
+}
+
+static void asked(__u64 queue)
+{
+	struct worker_key key = {.tgid = TGID, .tid = WORKER};
+
+	queue_asked(worker(WORKER), &key, queue);
+}
+
+/* The request that profilers see the worker at; 0: none. */
+static __u64 shown(void)
+{
+	const struct traces_ctx *traces = store_traces(TGID, WORKER);
+
+	return traces ? traces_ctx_span(traces) : 0;
+}
+
 /* The request of a call that a thread makes; 0: unknown. */
 static __u64 call(__u32 tid)
 {
@@ -79,12 +102,12 @@ static void worker_of_a_thread(void **state)
 	(void)state;
 	take(7, &a);
 	assert_int_equal(put(READER), 7);
-	queue_got(worker(WORKER), QUEUE, ITEM, 7);
+	got(QUEUE, ITEM, 7);
 	take(8, &a);                      /* a rival means nothing */
 	assert_int_equal(put(WORKER), 7); /* and on to the next thread */
 	assert_int_equal(call(WORKER), 7);
 	assert_int_equal(call(WORKER), 7);
-	queue_got(worker(WORKER), QUEUE, ITEM, 0);
+	got(QUEUE, ITEM, 0);
 	assert_int_equal(call(WORKER), 0);
 }
 
@@ -94,12 +117,12 @@ static void next_one_when_one_is_done(void **state)
 
 	(void)state;
 	take(7, &a);
-	queue_got(worker(WORKER), QUEUE, ITEM, 7);
+	got(QUEUE, ITEM, 7);
 	assert_int_equal(call(WORKER), 7);
 	assert_int_equal(put(WORKER), 7);
 	take(8, &a); /* that has waited, maybe */
 	assert_int_equal(put(WORKER), 0);
-	queue_got(worker(WORKER), QUEUE, ITEM, 7);
+	got(QUEUE, ITEM, 7);
 	assert_int_equal(put(WORKER), 7);
 }
 
@@ -110,7 +133,7 @@ static void call_after_the_end(void **state)
 	(void)state;
 	take(7, &a);
 	take(8, &a);
-	queue_got(worker(WORKER), QUEUE, ITEM, 7);
+	got(QUEUE, ITEM, 7);
 	engine_end(7);
 	store_request_delete(7);
 	assert_int_equal(call(WORKER), 0);
@@ -170,19 +193,19 @@ static void something_from_another_queue(void **state)
 	(void)state;
 	take(7, &a);
 	take(8, &a);
-	queue_got(worker(WORKER), QUEUE, ITEM, 7);
-	queue_got(worker(WORKER), OTHER_QUEUE, ITEM, 7);
+	got(QUEUE, ITEM, 7);
+	got(OTHER_QUEUE, ITEM, 7);
 	assert_int_equal(call(WORKER), 7);
-	queue_got(worker(WORKER), OTHER_QUEUE, ITEM, 8);
+	got(OTHER_QUEUE, ITEM, 8);
 	assert_int_equal(call(WORKER), 0);
-	queue_got(worker(WORKER), QUEUE, ITEM, 8);
+	got(QUEUE, ITEM, 8);
 	assert_int_equal(call(WORKER), 8);
 }
 
 static void things_that_are_put_back(void **state)
 {
 	(void)state;
-	queue_got(worker(WORKER), QUEUE, ITEM, 0);
+	got(QUEUE, ITEM, 0);
 	assert_true(queue_lends(worker(WORKER), QUEUE, ITEM));
 	assert_false(queue_lends(worker(WORKER), QUEUE, ITEM + 1));
 	assert_false(queue_lends(worker(WORKER), OTHER_QUEUE, ITEM));
@@ -195,7 +218,7 @@ static void wake_says_less(void **state)
 
 	(void)state;
 	take(7, &a);
-	queue_got(worker(WORKER), QUEUE, ITEM, 7);
+	got(QUEUE, ITEM, 7);
 	engine_end(7);
 	store_request_delete(7);
 	take(8, &a);
@@ -203,16 +226,81 @@ static void wake_says_less(void **state)
 	assert_int_equal(call(WORKER), 0);
 }
 
+static void profilers_see_it_at_work(void **state)
+{
+	struct actor a = loop();
+
+	(void)state;
+	take(7, &a);
+	got(QUEUE, ITEM, 7);
+	assert_int_equal(shown(), 7);
+	asked(OTHER_QUEUE);
+	assert_int_equal(shown(), 7);
+	asked(QUEUE);
+	assert_int_equal(shown(), 0);
+	assert_int_equal(request_lookup(7)->helper_thread, 0);
+	got(QUEUE, ITEM, 7);
+	assert_int_equal(shown(), 7);
+	take(8, &a);
+	got(QUEUE, ITEM, 8);
+	assert_int_equal(shown(), 8);
+	assert_int_equal(request_lookup(7)->helper_thread, 0);
+	got(QUEUE, ITEM, 0);
+	assert_int_equal(shown(), 0);
+}
+
+/* It goes on although the response is sent. */
+static void profilers_see_nothing_after_the_end(void **state)
+{
+	struct actor a = loop();
+
+	(void)state;
+	take(7, &a);
+	got(QUEUE, ITEM, 7);
+	engine_end(7);
+	store_request_delete(7);
+	assert_int_equal(shown(), 0);
+	assert_int_equal(worker(WORKER)->published, 0);
+	got(QUEUE, ITEM, 7);
+	assert_int_equal(shown(), 0);
+	assert_int_equal(store_traces_count(), 0);
+}
+
+/* It is one of several for the same request: the first one is seen. */
+static void profilers_see_one_of_several(void **state)
+{
+	struct worker_key second = {.tgid = TGID, .tid = WORKER + 1};
+	struct actor a = loop();
+
+	(void)state;
+	take(7, &a);
+	got(QUEUE, ITEM, 7);
+	queue_got(worker(second.tid), &second, QUEUE, ITEM + 1, 7);
+	assert_int_equal(shown(), 7);
+	assert_null(store_traces(TGID, second.tid));
+	engine_exit(&second);
+	assert_int_equal(shown(), 7);
+	engine_end(7);
+	assert_int_equal(store_traces_count(), 0);
+}
+
 #define CASE(name) cmocka_unit_test_setup(name, begin)
 
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-	    CASE(worker_of_a_thread),        CASE(call_after_the_end),
-	    CASE(loop_one_by_one),           CASE(loop_that_reads_several_first),
-	    CASE(loop_that_puts_later),      CASE(something_from_another_queue),
-	    CASE(things_that_are_put_back),  CASE(wake_says_less),
+	    CASE(worker_of_a_thread),
+	    CASE(call_after_the_end),
+	    CASE(loop_one_by_one),
+	    CASE(loop_that_reads_several_first),
+	    CASE(loop_that_puts_later),
+	    CASE(something_from_another_queue),
+	    CASE(things_that_are_put_back),
+	    CASE(wake_says_less),
 	    CASE(next_one_when_one_is_done),
+	    CASE(profilers_see_it_at_work),
+	    CASE(profilers_see_nothing_after_the_end),
+	    CASE(profilers_see_one_of_several),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
