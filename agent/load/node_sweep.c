@@ -11,6 +11,8 @@
 #include "base/cleanup.h"
 #include "context/model.h"
 #include "context/runtime.h"
+#include "context/traces.h"
+#include "context/worker.h"
 #include "load/node_maps.h"
 #include "load/node_sweep.h"
 #include "load/pins.h"
@@ -29,7 +31,6 @@ union key {
 	__u32 tgid; /* what the two that follow begin with */
 	struct worker_key worker;
 	struct process_address address;
-	__u64 thread;  /* traces_ctx_key() */
 	__u64 request; /* id */
 };
 _Static_assert(offsetof(struct worker_key, tgid) == 0, "a worker's key begins with its process");
@@ -37,7 +38,7 @@ _Static_assert(offsetof(struct process_address, tgid) == 0, "an address begins w
 
 /* What entries are held against. */
 struct present {
-	int requests; /* the map */
+	int requests, workers, traces; /* the maps */
 	struct {
 		__u32 tgid;
 		bool gone;
@@ -76,14 +77,26 @@ static bool of_process(struct present *present, const union key *key)
 	return is_process_gone(present, key->tgid);
 }
 
-static bool of_worker(struct present *present, const union key *key)
+/* What we have told profilers of a thread is taken back. Others may have told them more. */
+static void hide(const struct present *present, const struct worker_key *key)
 {
-	return is_thread_gone(present, key->worker.tgid, key->worker.tid);
+	__u64 thread = traces_ctx_key(key->tgid, key->tid);
+	struct traces_ctx shown;
+	struct worker worker;
+
+	if (!bpf_map_lookup_elem(present->workers, key, &worker) && worker.published &&
+	    !bpf_map_lookup_elem(present->traces, &thread, &shown) &&
+	    traces_ctx_span(&shown) == worker.published)
+		bpf_map_delete_elem(present->traces, &thread);
 }
 
-static bool of_thread(struct present *present, const union key *key)
+static bool of_worker(struct present *present, const union key *key)
 {
-	return is_thread_gone(present, key->thread >> 32, (__u32)key->thread);
+	bool gone = is_thread_gone(present, key->worker.tgid, key->worker.tid);
+
+	if (gone && key->worker.tid)
+		hide(present, &key->worker);
+	return gone;
 }
 
 /* What belongs to a request is made after it, and before it is over. */
@@ -135,22 +148,21 @@ static void add(int *sum, int removed)
 
 int node_sweep(void)
 {
-	struct present present = {.requests = -1};
+	const char *dir = node_maps_layer_dir();
 	char path[PINS_PATH_MAX];
 	int sum = 0;
 
 	if (!numbers_are_ours())
 		return 0;
-	_cleanup_close_ int requests =
-	    bpf_obj_get(pins_map_path(path, node_maps_layer_dir(), "requests"));
+	_cleanup_close_ int requests = bpf_obj_get(pins_map_path(path, dir, "requests"));
+	_cleanup_close_ int workers = bpf_obj_get(pins_map_path(path, dir, "workers"));
+	_cleanup_close_ int traces = bpf_obj_get(NODE_TRACES_PATH); /* there may be none */
+	struct present present = {.requests = requests, .workers = workers, .traces = traces};
 
-	if (requests < 0)
-		return requests;
-	present.requests = requests;
+	if (requests < 0 || workers < 0)
+		return requests < 0 ? requests : workers;
 	for (size_t i = 0; i < sizeof(sweeps) / sizeof(sweeps[0]); i++)
-		add(&sum, sweep(pins_map_path(path, node_maps_layer_dir(), sweeps[i].map),
-				sweeps[i].is_over, &present));
-	if (!access(NODE_TRACES_PATH, F_OK))
-		add(&sum, sweep(NODE_TRACES_PATH, of_thread, &present));
+		add(&sum,
+		    sweep(pins_map_path(path, dir, sweeps[i].map), sweeps[i].is_over, &present));
 	return sum;
 }

@@ -369,45 +369,46 @@ def ended_thread():
 BY_ADDRESS = ("goroutines", "round_trips", "messages", "starts", "tasks", "queued")
 BY_REQUEST = ("tracestates", "adopted")
 OPEN, OVER = 0xfffe << 48 | 1, 0xfffe << 48 | 3  # two requests of one place
+NUMBER, REQUEST, WORKER = struct.Struct("I"), struct.Struct("Q"), struct.Struct("IIQ")
 
 
-def keys_of_the_node(ended_process):
-    """[(map, key of what is there, key of what is gone)], and the same for profilers' map."""
-    here, thread = os.getpid(), ended_thread()
-    number, request, worker = struct.Struct("I"), struct.Struct("Q"), struct.Struct("IIQ")
-    rows = [(name, worker.pack(here, 0, 0xabc), worker.pack(ended_process, 0, 0xabc))
+def keys_of_the_node(process, thread):
+    """[(map, key of what is there, key of what is gone)]; a process and a thread are gone."""
+    here = os.getpid()
+    rows = [(name, WORKER.pack(here, 0, 0xabc), WORKER.pack(process, 0, 0xabc))
             for name in (*BY_ADDRESS, "workers")]
-    rows += [("workers", worker.pack(here, here, 0), worker.pack(here, thread, 0)),
-             ("runtimes", number.pack(here), number.pack(ended_process))]
-    rows += [(name, request.pack(OPEN), request.pack(OVER)) for name in BY_REQUEST]
-    shown = [(request.pack(here << 32 | here), request.pack(here << 32 | thread)),
-             (request.pack(here << 32 | here), request.pack(ended_process << 32 | 7))]
-    return rows, shown
+    rows += [("workers", WORKER.pack(here, here, 0), WORKER.pack(here, thread, 0)),
+             ("runtimes", NUMBER.pack(here), NUMBER.pack(process))]
+    return rows + [(name, REQUEST.pack(OPEN), REQUEST.pack(OVER)) for name in BY_REQUEST]
 
 
 @case
 def whatever_is_gone():
     """What the probes missed of processes, threads and requests is removed, and nothing else"""
-    gone = subprocess.Popen(["true"])
+    gone, here, thread = subprocess.Popen(["true"]), os.getpid(), ended_thread()
     gone.wait()
-    rows, shown = keys_of_the_node(gone.pid)
+    span = REQUEST.pack(OVER)
     with Lab("swept") as lab, contextlib.ExitStack() as stack:
         Agent(lab.host("node"), cases.BUILD, "--gc-interval", "1")
 
         def opened(name):
             return stack.enter_context(following.node_map(name))
         requests, traces = opened("requests"), stack.enter_context(bpf_map.Map(PIN))
-        requests.set(struct.pack("I", OPEN >> 48),
-                     struct.pack("Q", OPEN).ljust(requests.value_size, b"\0"))
-        rows = [(opened(name), there, over) for name, there, over in rows]
-        rows += [(traces, there, over) for there, over in shown]
+        requests.set(NUMBER.pack(OPEN >> 48), REQUEST.pack(OPEN).ljust(requests.value_size, b"\0"))
+        # Shown: by us, for a thread that is over; by somebody else, for another one.
+        ours, others = REQUEST.pack(here << 32 | thread), REQUEST.pack(gone.pid << 32 | 7)
+        traces.set(ours, bytes(16) + span)
+        traces.set(others, b"\5" * 24)
+        rows = [(opened(name), there, over) for name, there, over in
+                keys_of_the_node(gone.pid, thread)]
         for table, *keys in rows:
             for key in keys:
-                table.set(key, bytes(table.value_size))
+                table.set(key, span * (table.value_size // 8) + bytes(table.value_size % 8))
 
         def seen():
             return [(there in table.keys(), over in table.keys()) for table, there, over in rows]
         wait_for(lambda: seen() == [(True, False)] * len(rows), "an end of what is over", seen)
+        equal((traces.get(ours), traces.get(others)), (None, b"\5" * 24), "what profilers see")
 
 
 @case
