@@ -21,8 +21,7 @@ static const char *const names[] = {
     "requests",       "sockets",  "workers",        "processes",    "tracestates",  "node",
     NODE_TRACES_NAME, "runtimes", "runtime_events", "goroutines",   "round_trips",  "messages",
     "go_sockets",     "starts",   "peers",          "request_ids",  "tasks",        "queued",
-    "adopted",        "streams",  "objects",        "ruby_threads", "java_readers",
-    "newcomers",
+    "adopted",        "streams",  "objects",        "ruby_threads", "java_readers", "newcomers",
 };
 
 const char *node_maps_layer_dir(void)

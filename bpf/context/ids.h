@@ -111,10 +111,15 @@ static __always_inline void id_slot_leave(struct id_slot *slot, __u64 tag, __u64
 
 static __always_inline void id_set_remove(struct id_set *set, __u64 tag, __u32 where, __u64 id)
 {
-	if (where < ID_SLOTS)
-		id_slot_leave(&set->slot[where & (ID_SLOTS - 1)], tag, id);
-	else
+	if (where >= ID_SLOTS) {
 		__sync_fetch_and_sub(&set->beside, 1);
+		return;
+	}
+	/* As index_within() (compat.bpf.h): verifiers believe the mask, in the register used. */
+	__asm__ volatile("" : "+r"(where));
+	where &= ID_SLOTS - 1;
+	__asm__ volatile("" : "+r"(where));
+	id_slot_leave(&set->slot[where], tag, id);
 }
 
 /*

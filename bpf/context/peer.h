@@ -70,18 +70,19 @@ static __always_inline void engine_peer_respond(struct socket *s, const struct a
 	__sync_fetch_and_add(&s->calls_end, 1);
 }
 
-/* The receiver's request: in the trace of the sender's, under it. */
-static __always_inline void peer_request_fill(struct request *r, const struct request *parent,
-					      const struct span_context *above, __u64 id,
-					      __u64 now_ns)
+/* The receiver's request: in the trace of the sender's, under it. 0; -1: that one is over. */
+static __always_inline int peer_request_fill(struct request *r, const struct request *parent,
+					     __u64 parent_id, __u64 id, __u64 now_ns)
 {
-	r->context = *above;
+	if (request_copy_context(parent_id, &r->context))
+		return -1;
+	__builtin_memcpy(r->parent_id, r->context.span_id, sizeof(r->parent_id));
 	__builtin_memcpy(r->context.span_id, &id, sizeof(id));
-	__builtin_memcpy(r->parent_id, above->span_id, sizeof(r->parent_id));
 	r->arrived_ns = now_ns;
 	r->netns = parent->netns;
 	r->request_id = parent->request_id;
 	r->flags = REQUEST_PEER;
+	return request_is_over(parent, parent_id) ? -1 : 0;
 }
 
 /*
@@ -92,17 +93,17 @@ static __always_inline __u64 engine_peer_take(struct socket *s, __u64 parent_id,
 					      const struct actor *a, __u64 now_ns)
 {
 	struct request *parent = request_lookup(parent_id), *r;
-	struct span_context above;
 	__u64 before = s->serving;
 
 	engine_end(before);
 	s->serving = 0;
-	if (!parent || request_copy_context(parent_id, &above))
-		return before;
-	r = request_make(id);
+	r = parent ? request_make(id) : NULL;
 	if (!r)
 		return before;
-	peer_request_fill(r, parent, &above, id, now_ns);
+	if (peer_request_fill(r, parent, parent_id, id, now_ns)) {
+		request_delete(id);
+		return before;
+	}
 	parent->peer = id;
 	s->serving = id;
 	engine_take(id, a, now_ns);

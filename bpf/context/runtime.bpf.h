@@ -5,6 +5,7 @@
 
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
+#include "compat.bpf.h"
 #include "context/runtime.h"
 
 #define CTXPROP_RUNTIMES_MAX   16384 /* processes that have taken a request */
@@ -137,12 +138,13 @@ static __always_inline void runtime_tell(__u32 tgid)
 }
 
 /* Ask user space what this process runs, unless it was asked already. */
-static __always_inline void runtime_wanted(__u32 tgid)
+VERIFIED_ALONE int runtime_wanted(__u32 tgid)
 {
 	struct runtime asked = {.kind = RUNTIME_WANTED};
 
 	if (!runtime_lookup(tgid) && !bpf_map_update_elem(&runtimes, &tgid, &asked, BPF_NOEXIST))
 		runtime_tell(tgid);
+	return 0;
 }
 
 /* A call was made of which nothing is known: was work handed over for it in some other way? */

@@ -56,17 +56,21 @@ static __always_inline enum evidence actor_evidence(const struct runtime *runtim
 }
 
 /* Modules of Python that matter may be loaded late: looked for with its first requests, too. */
-static __always_inline void runtime_reads(const struct runtime *runtime, __u32 tgid)
+VERIFIED_ALONE int runtime_look_again(__u32 tgid)
 {
-	const struct process *p;
+	const struct process *p = process_lookup(&tgid);
 
-	if (!runtime)
-		runtime_wanted(tgid);
-	if (!runtime || runtime->kind != RUNTIME_PYTHON || (runtime->flags & RUNTIME_TASKS))
-		return;
-	p = process_lookup(&tgid);
 	if (!p || !p->served || p->served == PROCESS_SERVED - 1)
 		runtime_tell(tgid);
+	return 0;
+}
+
+static __always_inline void runtime_reads(const struct runtime *runtime, __u32 tgid)
+{
+	if (!runtime)
+		runtime_wanted(tgid);
+	else if (runtime->kind == RUNTIME_PYTHON && !(runtime->flags & RUNTIME_TASKS))
+		runtime_look_again(tgid);
 }
 
 /*

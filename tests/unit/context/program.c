@@ -210,7 +210,7 @@ static void respond(uint32_t index)
 
 	engine_respond(&job->server);
 	engine_end(job->id);
-	store_request_delete(job->id);
+	request_delete(job->id);
 	job->id = 0;
 	run.ended++;
 	if (run.program->kind == PROGRAM_POOL) {

@@ -106,7 +106,7 @@ struct request *store_request(__u64 id)
 	return r;
 }
 
-void store_request_delete(__u64 id)
+void request_delete(__u64 id)
 {
 	const struct request *r = request_lookup(id);
 

@@ -17,6 +17,7 @@
 
 struct request *request_lookup(__u64 id);
 struct request *request_make(__u64 id);
+void request_delete(__u64 id);
 struct id_set *request_ids_set(__u64 hash);
 __u32 request_ids_add(__u64 hash, __u64 id);
 void request_ids_remove(__u64 hash, __u32 where, __u64 id);
@@ -48,7 +49,6 @@ void store_clear(void);
 
 /* A request that has arrived, with this id as span id, too. */
 struct request *store_request(__u64 id);
-void store_request_delete(__u64 id);
 
 /* How many programs have begun to take requests. */
 extern __u32 store_newcomers;

@@ -33,7 +33,7 @@ static void take(struct socket *s, __u64 id, const struct actor *by)
 static void end(__u64 id)
 {
 	engine_end(id);
-	store_request_delete(id);
+	request_delete(id);
 }
 
 /* The call that begins now on a connection. */

@@ -29,7 +29,7 @@ static void take(struct socket *s, __u64 id, __u64 number)
 static void end(__u64 id)
 {
 	engine_end(id);
-	store_request_delete(id);
+	request_delete(id);
 }
 
 /* A call of another thread than the reader, whose head has this number. */

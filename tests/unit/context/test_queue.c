@@ -135,7 +135,7 @@ static void call_after_the_end(void **state)
 	take(8, &a);
 	got(QUEUE, ITEM, 7);
 	engine_end(7);
-	store_request_delete(7);
+	request_delete(7);
 	assert_int_equal(call(WORKER), 0);
 }
 
@@ -182,7 +182,7 @@ static void loop_that_puts_later(void **state)
 	take(8, &a); /* what is put now may be for 7 */
 	assert_int_equal(put(READER), 0);
 	engine_end(7);
-	store_request_delete(7);
+	request_delete(7);
 	assert_int_equal(put(READER), 8);
 }
 
@@ -220,7 +220,7 @@ static void wake_says_less(void **state)
 	take(7, &a);
 	got(QUEUE, ITEM, 7);
 	engine_end(7);
-	store_request_delete(7);
+	request_delete(7);
 	take(8, &a);
 	engine_hand_over(&a, &key, EVIDENCE_WAKE);
 	assert_int_equal(call(WORKER), 0);
@@ -258,7 +258,7 @@ static void profilers_see_nothing_after_the_end(void **state)
 	take(7, &a);
 	got(QUEUE, ITEM, 7);
 	engine_end(7);
-	store_request_delete(7);
+	request_delete(7);
 	assert_int_equal(shown(), 0);
 	assert_int_equal(worker(WORKER)->published, 0);
 	got(QUEUE, ITEM, 7);
