@@ -19,7 +19,6 @@ TESTS = (
          "bpftool prog loadall {build}/bpf/python_probes.bpf.o /sys/fs/bpf/python"),
     Test("verifier haproxy",
          "bpftool prog loadall {build}/bpf/haproxy_probes.bpf.o /sys/fs/bpf/haproxy"),
-    Test("probes", "python3 tests/vm/probes_check.py --build {build}", short=False, seconds=300),
     Test("packets", "ctest --test-dir {build} -L bpf --no-tests=error --output-on-failure",
          seconds=600),
     Test("attach clsact", "python3 tests/vm/attach_check.py --build {build} clsact", seconds=120),
