@@ -245,7 +245,7 @@ __u64 elf_image_base(const struct elf_image *image)
 	return base;
 }
 
-int elf_image_thread_size(const struct elf_image *image, __u64 *ret_size)
+int elf_image_tls_size(const struct elf_image *image, __u64 *ret_size)
 {
 	GElf_Phdr segment;
 
@@ -330,19 +330,6 @@ int elf_image_named_relocation(struct elf_image *image, unsigned int type, const
 			*ret_where = relocation.r_offset;
 			return 0;
 		}
-	return -ENOENT;
-}
-
-int elf_image_tls_size(const struct elf_image *image, __u64 *ret_size)
-{
-	GElf_Phdr segment;
-
-	for (int i = 0; i < image->header.e_phnum; i++) {
-		if (!gelf_getphdr(image->elf, i, &segment) || segment.p_type != PT_TLS)
-			continue;
-		*ret_size = (segment.p_memsz + segment.p_align - 1) & -segment.p_align;
-		return 0;
-	}
 	return -ENOENT;
 }
 

@@ -53,7 +53,7 @@ __u64 elf_image_base(const struct elf_image *image);
  * How much of thread-local storage is the program's own: it ends at the thread pointer (x86-64). 0,
  * or -ENOENT when it has none.
  */
-int elf_image_thread_size(const struct elf_image *image, __u64 *ret_size);
+int elf_image_tls_size(const struct elf_image *image, __u64 *ret_size);
 
 /* Where in the file the byte at an address is. 0, or -ENOENT when it is in none of it. */
 int elf_image_offset(const struct elf_image *image, __u64 address, __u64 *ret_offset);
@@ -80,9 +80,6 @@ bool elf_image_is_linked(struct elf_image *image, __u64 where, const char *name)
 /* Where a relocation of this type will store something of this symbol. 0, or -ENOENT. */
 int elf_image_named_relocation(struct elf_image *image, unsigned int type, const char *name,
 			       __u64 *ret_where);
-
-/* How far below the thread pointer a program's thread-local variables begin. 0, or -ENOENT. */
-int elf_image_tls_size(const struct elf_image *image, __u64 *ret_size);
 
 /*
  * Call `visit` for every place that relocations will point at `address`, until it returns other

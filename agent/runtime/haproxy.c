@@ -12,7 +12,7 @@ static int find_scheduler(struct elf_image *image, __s64 *ret_offset)
 {
 	__u64 size, place;
 
-	if (elf_image_thread_size(image, &size))
+	if (elf_image_tls_size(image, &size))
 		return -ENOENT;
 	for (size_t i = 0; i < sizeof(schedulers) / sizeof(schedulers[0]); i++) {
 		if (elf_image_symbol(image, schedulers[i], &place) || place >= size)

@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 
 #include "base/cleanup.h"
-#include "runtime/elf_image.h"
 #include "runtime/hotspot.h"
 #include "runtime/java.h"
-#include "runtime/process.h"
+#include "runtime/library.h"
 #include "runtime/process_memory.h"
 
-#define LIBRARY          "libjvm.so"
-#define LIBRARY_PATH_MAX (PATH_MAX + 32)
-#define THREADS_MAX      16  /* that are looked at until one is found as it should be */
-#define VARIABLES_MAX    256 /* bytes of the virtual machine's thread-local variables */
+#define LIBRARY       "libjvm.so"
+#define THREADS_MAX   16  /* that are looked at until one is found as it should be */
+#define VARIABLES_MAX 256 /* bytes of the virtual machine's thread-local variables */
 /* glibc on x86-64: struct pthread has the address of an array of TLS blocks, 16 bytes each. */
 #define THREAD_BLOCKS 8
 #define BLOCK_SIZE    16
@@ -139,10 +135,10 @@ static int look_at_machine(const struct hotspot *hotspot, struct runtime_java *j
 	return find_futures(hotspot, java);
 }
 
-static int look_at_library(__u32 tgid, struct elf_image *image, __u64 start,
-			   struct runtime_java *java, const char **ret_why)
+static int look_at_library(__u32 tgid, const struct library *library, struct runtime_java *java,
+			   const char **ret_why)
 {
-	__u64 bias = start - elf_image_base(image);
+	struct elf_image *image = library->image;
 	_cleanup_close_ int fd = -1;
 	struct hotspot hotspot;
 
@@ -152,11 +148,11 @@ static int look_at_library(__u32 tgid, struct elf_image *image, __u64 start,
 	*ret_why = "its virtual machine is none that is known, or keeps objects in another way";
 	if (elf_image_named_relocation(image, R_X86_64_DTPMOD64, "", &java->slot))
 		return -ENOTSUP;
-	java->slot += bias;
+	java->slot += library->bias;
 	fd = process_memory_open(tgid);
 	if (fd < 0)
 		return fd;
-	if (hotspot_open(fd, image, bias, &hotspot) || look_at_machine(&hotspot, java))
+	if (hotspot_open(fd, image, library->bias, &hotspot) || look_at_machine(&hotspot, java))
 		return -ENOTSUP;
 	*ret_why = NULL;
 	return 0;
@@ -164,18 +160,11 @@ static int look_at_library(__u32 tgid, struct elf_image *image, __u64 start,
 
 int java_inspect(__u32 tgid, struct runtime *ret_runtime, const char **ret_why)
 {
-	_cleanup_elf_image_ struct elf_image *image = NULL;
-	_cleanup_close_ int fd = -1;
-	char path[LIBRARY_PATH_MAX];
-	__u64 start;
-	int err = process_mapped(tgid, LIBRARY, path, sizeof(path), &start);
+	_cleanup_library_ struct library library = LIBRARY_NONE;
+	int err = library_open(tgid, LIBRARY, &library);
 
 	if (err)
 		return err;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
 	*ret_runtime = (struct runtime){.kind = RUNTIME_JAVA};
-	err = elf_image_open(fd, &image);
-	return err ? err : look_at_library(tgid, image, start, &ret_runtime->java, ret_why);
+	return look_at_library(tgid, &library, &ret_runtime->java, ret_why);
 }

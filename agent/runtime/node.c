@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 
 #include "base/cleanup.h"
+#include "runtime/library.h"
 #include "runtime/node.h"
-#include "runtime/process.h"
 
 #define TIMERS  "_ZN4node11Environment9RunTimersEP10uv_timer_s"
 #define LOOP    "uv_run"
@@ -32,19 +30,10 @@ static int look_at(struct elf_image *image, __u64 bias, struct runtime *ret_runt
 
 static int look_at_library(__u32 tgid, struct runtime *ret_runtime)
 {
-	_cleanup_elf_image_ struct elf_image *image = NULL;
-	_cleanup_close_ int fd = -1;
-	char path[PATH_MAX + PROCESS_PATH_MAX];
-	__u64 start;
-	int err = process_mapped(tgid, LIBRARY, path, sizeof(path), &start);
+	_cleanup_library_ struct library library = LIBRARY_NONE;
+	int err = library_open(tgid, LIBRARY, &library);
 
-	if (err)
-		return err;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	err = elf_image_open(fd, &image);
-	return err ? err : look_at(image, start - elf_image_base(image), ret_runtime);
+	return err ? err : look_at(library.image, library.bias, ret_runtime);
 }
 
 int node_inspect(__u32 tgid, struct elf_image *image, struct runtime *ret_runtime)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +25,7 @@ static const struct layout {
     [12] = {0x88, 0xd0}, [13] = {0x98, 0xd0},
 };
 
-/* How the files of shared libraries and modules begin, in process_mapped()'s way. */
+/* How the files of shared libraries and modules begin, in library_open()'s way. */
 static const char *const prefixes[PYTHON_FILES] = {
     [PYTHON_INTERPRETER] = "libpython3.",
     [PYTHON_ASYNCIO] = "_asyncio.",
@@ -115,21 +114,15 @@ static int find_methods(struct module *module)
 /* If the process has loaded the module: its sites. 0, -ENOTSUP or -errno. */
 static int look_at_module(__u32 tgid, struct python *python, enum python_file file)
 {
-	_cleanup_elf_image_ struct elf_image *image = NULL;
+	_cleanup_library_ struct library library = LIBRARY_NONE;
 	struct module module = {.python = python, .file = file};
-	_cleanup_close_ int fd = -1;
-	__u64 start;
-	int err =
-	    process_mapped(tgid, prefixes[file], python->path[file], PYTHON_PATH_SIZE, &start);
+	int err = library_open(tgid, prefixes[file], &library);
 
 	if (err)
 		return err == -ENOENT ? 0 : err;
-	fd = open(python->path[file], O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	err = elf_image_open(fd, &image);
-	module.image = image;
-	if (!err && file == PYTHON_ASYNCIO)
+	memcpy(python->path[file], library.path, LIBRARY_PATH_MAX);
+	module.image = library.image;
+	if (file == PYTHON_ASYNCIO)
 		err = find_made(&module);
 	return err ? err : find_methods(&module);
 }
@@ -173,35 +166,20 @@ static int look_at_interpreter(struct elf_image *image, __u64 bias, struct pytho
 
 /* The interpreter is a shared library, or the program itself. */
 struct interpreter {
-	struct elf_image *image; /* of the library; NULL: the program */
-	int fd;
+	struct library library; /* LIBRARY_NONE: the program */
 	__u64 bias;
-	char name[PYTHON_PATH_SIZE];
+	char name[LIBRARY_PATH_MAX];
 };
-
-static void close_interpreter(struct interpreter *interpreter)
-{
-	elf_image_close(interpreter->image);
-	cleanup_close(&interpreter->fd);
-}
 
 static int open_library(__u32 tgid, struct python *python, struct interpreter *ret)
 {
-	char *path = python->path[PYTHON_INTERPRETER];
-	__u64 start;
-	int err =
-	    process_mapped(tgid, prefixes[PYTHON_INTERPRETER], path, PYTHON_PATH_SIZE, &start);
+	int err = library_open(tgid, prefixes[PYTHON_INTERPRETER], &ret->library);
 
 	if (err)
 		return err;
-	ret->fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (ret->fd < 0)
-		return -errno;
-	err = elf_image_open(ret->fd, &ret->image);
-	if (err)
-		return err;
-	ret->bias = start - elf_image_base(ret->image);
-	memcpy(ret->name, path, sizeof(ret->name));
+	ret->bias = ret->library.bias;
+	memcpy(python->path[PYTHON_INTERPRETER], ret->library.path, LIBRARY_PATH_MAX);
+	memcpy(ret->name, ret->library.path, LIBRARY_PATH_MAX);
 	return 0;
 }
 
@@ -238,7 +216,7 @@ static int look_at_all(__u32 tgid, struct elf_image *image, const struct interpr
 int python_inspect(__u32 tgid, struct elf_image *image, struct python *ret_python,
 		   const char **ret_why)
 {
-	struct interpreter interpreter = {.fd = -1};
+	struct interpreter interpreter = {.library = LIBRARY_NONE};
 	__u64 address;
 	int err;
 
@@ -248,8 +226,9 @@ int python_inspect(__u32 tgid, struct elf_image *image, struct python *ret_pytho
 	else
 		err = open_library(tgid, ret_python, &interpreter);
 	if (!err)
-		err = look_at_all(tgid, interpreter.image ? interpreter.image : image, &interpreter,
-				  ret_python, ret_why);
-	close_interpreter(&interpreter);
+		err =
+		    look_at_all(tgid, interpreter.library.image ? interpreter.library.image : image,
+				&interpreter, ret_python, ret_why);
+	library_close(&interpreter.library);
 	return err;
 }

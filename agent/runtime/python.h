@@ -3,10 +3,8 @@
 #ifndef CTXPROP_PYTHON_H
 #define CTXPROP_PYTHON_H
 
-#include <limits.h>
-
 #include "context/runtime.h"
-#include "runtime/elf_image.h"
+#include "runtime/library.h"
 
 /* Programs of bpf/probes/task.bpf.c and queue.bpf.c, and where they are attached. */
 enum python_probe {
@@ -32,15 +30,14 @@ struct python_site {
 	__u64 offset; /* in the file */
 };
 
-#define PYTHON_SITES     16
-#define PYTHON_PATH_SIZE (PATH_MAX + 32)
+#define PYTHON_SITES 16
 
 struct python {
 	struct runtime runtime; /* kind RUNTIME_PYTHON; addresses as in the process */
 	unsigned int minor;     /* of the version: 3.<minor> */
 	unsigned int site_count;
 	struct python_site site[PYTHON_SITES];
-	char path[PYTHON_FILES][PYTHON_PATH_SIZE]; /* good for us; empty: not loaded */
+	char path[PYTHON_FILES][LIBRARY_PATH_MAX]; /* good for us; empty: not loaded */
 };
 
 /*

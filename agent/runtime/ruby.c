@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 
 #include "base/cleanup.h"
-#include "runtime/process.h"
+#include "runtime/library.h"
 #include "runtime/ruby.h"
 
-#define LIBRARY          "libruby" /* how the names of its files begin */
-#define VERSION_SYMBOL   "ruby_api_version"
-#define CONTEXT_SYMBOL   "ruby_current_ec" /* thread-local: the address of the execution context */
-#define THREAD_SYMBOL    "rb_cThread"
-#define VERSION_MIN      207
-#define VERSION_MAX      304 /* the last one whose execution contexts and frames are known */
-#define LIBRARY_PATH_MAX (PATH_MAX + 32)
+#define LIBRARY        "libruby" /* how the names of its files begin */
+#define VERSION_SYMBOL "ruby_api_version"
+#define CONTEXT_SYMBOL "ruby_current_ec" /* thread-local: the address of the execution context */
+#define THREAD_SYMBOL  "rb_cThread"
+#define VERSION_MIN    207
+#define VERSION_MAX    304 /* the last one whose execution contexts and frames are known */
 
 static int read_version(struct elf_image *image, struct ruby *ruby)
 {
@@ -75,21 +72,12 @@ static int look_at(struct elf_image *image, __u64 bias, bool is_library, struct 
 
 static int inspect_library(__u32 tgid, struct ruby *ruby, const char **ret_why)
 {
-	_cleanup_elf_image_ struct elf_image *image = NULL;
-	_cleanup_close_ int fd = -1;
-	char path[LIBRARY_PATH_MAX];
-	__u64 start;
-	int err = process_mapped(tgid, LIBRARY, path, sizeof(path), &start);
+	_cleanup_library_ struct library library = LIBRARY_NONE;
+	int err = library_open(tgid, LIBRARY, &library);
 
-	if (err)
-		return err;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	err = elf_image_open(fd, &image);
 	if (!err)
-		err = read_version(image, ruby);
-	return err ? err : look_at(image, start - elf_image_base(image), true, ruby, ret_why);
+		err = read_version(library.image, ruby);
+	return err ? err : look_at(library.image, library.bias, true, ruby, ret_why);
 }
 
 int ruby_inspect(__u32 tgid, struct elf_image *image, struct ruby *ret_ruby, const char **ret_why)

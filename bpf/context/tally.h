@@ -89,15 +89,22 @@ enum rival_kind {
 	RIVAL_CONNECTING = 1 << 1, /* they might be given a connection that is free now */
 };
 
+/* How many requests of a standing there are beside one that has standing `named`. */
+static __always_inline __s32 tally_beside(const struct tally *t, enum standing of,
+					  enum standing named)
+{
+	return (__s32)tally_of(t, of) - (named == of);
+}
+
 /* How many requests other than one of the given standing could begin the call at hand. */
 static __always_inline __s32 tally_rivals(const struct tally *t, enum standing named, __u32 kinds)
 {
-	__s32 rivals = tally_of(t, STANDING_IDLE) - (named == STANDING_IDLE);
+	__s32 rivals = tally_beside(t, STANDING_IDLE, named);
 
 	if (kinds & RIVAL_ANSWERED)
-		rivals += tally_of(t, STANDING_ANSWERED) - (named == STANDING_ANSWERED);
+		rivals += tally_beside(t, STANDING_ANSWERED, named);
 	if (kinds & RIVAL_CONNECTING)
-		rivals += tally_of(t, STANDING_CONNECTING) - (named == STANDING_CONNECTING);
+		rivals += tally_beside(t, STANDING_CONNECTING, named);
 	return rivals - (__s32)t->unattributed;
 }
 
