@@ -6,11 +6,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdbool.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
+#include "child.h"
 #include "runtime/java.h"
 
 #define OFFSET_MAX 256 /* of a field in an object of the classes at hand */
@@ -18,21 +16,7 @@
 /* A process that runs Sleep.java, with one more option, once it has used a future. */
 static pid_t start(const char *option)
 {
-	int ends[2];
-	char said;
-	pid_t pid;
-
-	assert_int_equal(pipe(ends), 0);
-	pid = fork();
-	if (!pid) {
-		dup2(ends[1], STDOUT_FILENO);
-		execl(JAVA, JAVA, option, SLEEP, NULL);
-		_exit(127);
-	}
-	close(ends[1]);
-	assert_int_equal(read(ends[0], &said, 1), 1);
-	close(ends[0]);
-	return pid;
+	return child_start((const char *const[]){JAVA, option, SLEEP, NULL});
 }
 
 static int inspect(const char *option, struct runtime *ret_runtime, const char **ret_why)
@@ -40,8 +24,7 @@ static int inspect(const char *option, struct runtime *ret_runtime, const char *
 	pid_t pid = start(option);
 	int err = java_inspect((__u32)pid, ret_runtime, ret_why);
 
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
+	child_end(pid);
 	return err;
 }
 

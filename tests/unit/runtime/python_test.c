@@ -7,14 +7,12 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
+#include "child.h"
 #include "runtime/process.h"
 #include "runtime/python.h"
 #include "runtime/python_code.h"
@@ -85,21 +83,7 @@ static void places_where_tasks_are_made(void **state)
 /* A process that runs the argument as Python, once it has said so on its standard output. */
 static pid_t start(const char *script)
 {
-	int ends[2];
-	char said;
-	pid_t pid;
-
-	assert_int_equal(pipe(ends), 0);
-	pid = fork();
-	if (!pid) {
-		dup2(ends[1], STDOUT_FILENO);
-		execl(PYTHON, PYTHON, "-c", script, NULL);
-		_exit(127);
-	}
-	close(ends[1]);
-	assert_int_equal(read(ends[0], &said, 1), 1);
-	close(ends[0]);
-	return pid;
+	return child_start((const char *const[]){PYTHON, "-c", script, NULL});
 }
 
 static int inspect(pid_t pid, struct python *ret_python, const char **ret_why)
@@ -125,8 +109,7 @@ static unsigned int count(const struct python *python, enum python_probe probe)
 
 static void stop(pid_t pid)
 {
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
+	child_end(pid);
 }
 
 static void process_with_modules(void **state)

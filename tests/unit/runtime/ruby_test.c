@@ -7,12 +7,10 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
+#include "child.h"
 #include "runtime/process.h"
 #include "runtime/ruby.h"
 
@@ -23,21 +21,8 @@
 /* A process that runs Ruby, once it has said so on its standard output. */
 static pid_t start(void)
 {
-	int ends[2];
-	char said;
-	pid_t pid;
-
-	assert_int_equal(pipe(ends), 0);
-	pid = fork();
-	if (!pid) {
-		dup2(ends[1], STDOUT_FILENO);
-		execl(RUBY, RUBY, "-e", "$stdout.syswrite 'x'; sleep 60", NULL);
-		_exit(127);
-	}
-	close(ends[1]);
-	assert_int_equal(read(ends[0], &said, 1), 1);
-	close(ends[0]);
-	return pid;
+	return child_start(
+	    (const char *const[]){RUBY, "-e", "$stdout.syswrite 'x'; sleep 60", NULL});
 }
 
 static int inspect(pid_t pid, struct ruby *ret_ruby, const char **ret_why)
@@ -81,8 +66,7 @@ static void a_process_of_ruby(void **state)
 		offset = word(pid, ruby.runtime.ruby.slot + sizeof(module));
 	}
 	type = word(pid, word(pid, ruby.runtime.ruby.thread_class)) & RUBY_TYPE_MASK;
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
+	child_end(pid);
 	assert_null(why);
 	assert_int_equal(ruby.runtime.kind, RUNTIME_RUBY);
 	assert_true(ruby.major >= 2 && ruby.major < 10);
