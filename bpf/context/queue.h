@@ -36,24 +36,34 @@ static __always_inline __u64 loop_puts(struct worker *w, struct process *p)
 	return w->read;
 }
 
-/*
- * Has a thread made the calls for what it took out of a queue? Where calls wait for their turn, it
- * then puts in the next one, whoever asked for that.
- */
+/* Has a thread made the calls for what it took out of a queue? */
 static __always_inline int is_done(const struct worker *w)
 {
 	return w->queue && (w->flags & WORKER_CALLED) && !worker_only(w);
 }
 
-/* The request that something is for which a thread puts into a queue; 0: it is not certain. */
-static __always_inline __u64 queue_put(struct worker *w, struct process *p)
+/*
+ * Where calls wait for their turn, who is done puts in the next one, whoever asked for that; and
+ * who asks for another one may put in the one whose turn it is.
+ */
+static __always_inline int puts_next(const struct worker *w, struct process *p, __u64 queue)
 {
+	if (p && is_done(w) && w->queue == queue)
+		p->queues_next = 1;
+	return is_done(w) || (p && p->queues_next && worker_only(w));
+}
+
+/* The request that something is for which a thread puts into a queue; 0: it is not certain. */
+static __always_inline __u64 queue_put(struct worker *w, struct process *p, __u64 queue)
+{
+	int next;
 	__u64 id;
 
 	if (w->turn.item)
 		return loop_puts(w, p);
+	next = puts_next(w, p, queue);
 	id = worker_is_loop(w) ? 0 : worker_at(w);
-	return id && is_done(w) && process_has_others(p, request_standing(id)) ? 0 : id;
+	return id && next && process_has_others(p, request_standing(id)) ? 0 : id;
 }
 
 /* Does a thread put back what it has taken out? Then the queue holds no work, but things to use. */

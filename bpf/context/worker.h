@@ -61,9 +61,11 @@ struct process {
 	__u32 late;     /* 1: some call came later, from a timer or when a connection was free */
 	__u32 threads_ended;  /* threads that ended before the request that they were made for */
 	__u32 threads_stayed; /* 1: some did not */
-	__u32 queues_late; /* 1: a loop put something into a queue after the turn of its request */
-	__u32 served;      /* requests that it has read, up to PROCESS_SERVED */
-	__u64 pools;       /* bit (peer's port & 63): connections to it are used more than once */
+	__u8 queues_late; /* 1: a loop put something into a queue after the turn of its request */
+	__u8 queues_next; /* 1: who is done with what came out of a queue puts the next one in */
+	__u8 reserved[2];
+	__u32 served; /* requests that it has read, up to PROCESS_SERVED */
+	__u64 pools;  /* bit (peer's port & 63): connections to it are used more than once */
 };
 
 /* From so many on, requests that wait for a connection of their own take no other. */

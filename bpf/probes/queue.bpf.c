@@ -55,7 +55,7 @@ static __always_inline __u64 request_put(const struct runtime *runtime,
 			   : named.request;
 	if (!w || (key->goroutine && w->turn.item))
 		return 0;
-	request = queue_put(w, p);
+	request = queue_put(w, p, queue);
 	queue_handed_over(w, &thread, request);
 	return request;
 }

@@ -46,11 +46,16 @@ static struct worker *worker(__u32 tid)
 	return worker_make(&key);
 }
 
-static __u64 put(__u32 tid)
+static __u64 put_into(__u64 queue, __u32 tid)
 {
 	__u32 tgid = TGID;
 
-	return queue_put(worker(tid), process_lookup(&tgid));
+	return queue_put(worker(tid), process_lookup(&tgid), queue);
+}
+
+static __u64 put(__u32 tid)
+{
+	return put_into(QUEUE, tid);
 }
 
 /* The worker takes something out of a queue. */
@@ -124,6 +129,28 @@ static void next_one_when_one_is_done(void **state)
 	assert_int_equal(put(WORKER), 0);
 	got(QUEUE, ITEM, 7);
 	assert_int_equal(put(WORKER), 7);
+}
+
+/* What is put into another queue is a result, mostly. */
+static void who_asks_puts_in_the_next_one(void **state)
+{
+	struct actor a = actor(READER);
+
+	(void)state;
+	take(7, &a);
+	got(QUEUE, ITEM, 7);
+	assert_int_equal(call(WORKER), 7);
+	assert_int_equal(put_into(OTHER_QUEUE, WORKER), 7);
+	a.key.tid = WORKER + 1;
+	take(8, &a);
+	assert_int_equal(put(WORKER + 1), 8);
+	assert_int_equal(put(WORKER), 0);
+	assert_int_equal(put(WORKER + 1), 8); /* the other one has what it waits for */
+	a.key.tid = WORKER + 2;
+	take(9, &a);
+	assert_int_equal(put(WORKER + 1), 0);
+	engine_end(9);
+	assert_int_equal(put(WORKER + 1), 8);
 }
 
 static void call_after_the_end(void **state)
@@ -298,6 +325,7 @@ int main(void)
 	    CASE(things_that_are_put_back),
 	    CASE(wake_says_less),
 	    CASE(next_one_when_one_is_done),
+	    CASE(who_asks_puts_in_the_next_one),
 	    CASE(profilers_see_it_at_work),
 	    CASE(profilers_see_nothing_after_the_end),
 	    CASE(profilers_see_one_of_several),
