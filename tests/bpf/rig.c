@@ -13,23 +13,56 @@
 
 #define FLOWS 1024
 
+/* The programs of one kind of device, which are yet to be loaded. */
+static struct tc *open_programs(bool for_ip_devices)
+{
+	struct tc *tc = tc__open();
+
+	assert_non_null(tc);
+	tc->rodata->netns_id = RIG_NETNS;
+	bpf_program__set_autoload(tc->progs.ctxprop_out_eth, !for_ip_devices);
+	bpf_program__set_autoload(tc->progs.ctxprop_in_eth, !for_ip_devices);
+	bpf_program__set_autoload(tc->progs.ctxprop_out_ip, for_ip_devices);
+	bpf_program__set_autoload(tc->progs.ctxprop_in_ip, for_ip_devices);
+	return tc;
+}
+
+static void load(struct tc *tc)
+{
+	if (tc__load(tc))
+		fail_msg("the kernel refuses the programs: %s", strerror(errno));
+}
+
+/* The same maps as those of the rig's other programs, save what is compiled into them. */
+static void share_maps(struct tc *tc, const struct tc *with)
+{
+	struct bpf_map *map;
+
+	bpf_object__for_each_map(map, tc->obj)
+	{
+		const struct bpf_map *other =
+		    bpf_object__find_map_by_name(with->obj, bpf_map__name(map));
+
+		if (!bpf_map__is_internal(map))
+			assert_int_equal(bpf_map__reuse_fd(map, bpf_map__fd(other)), 0);
+	}
+}
+
 struct rig *rig_open(uint32_t flows)
 {
 	struct rig *rig = calloc(1, sizeof(*rig));
 
 	assert_non_null(rig);
-	rig->tc = tc__open();
-	assert_non_null(rig->tc);
-	rig->tc->rodata->netns_id = RIG_NETNS;
+	rig->tc = open_programs(false);
 	assert_int_equal(bpf_map__set_max_entries(rig->tc->maps.flows, flows), 0);
-	if (tc__load(rig->tc))
-		fail_msg("the kernel refuses the programs: %s", strerror(errno));
+	load(rig->tc);
 	rig->port = 1024;
 	return rig;
 }
 
 void rig_close(struct rig *rig)
 {
+	tc__destroy(rig->ip);
 	tc__destroy(rig->tc);
 	free(rig);
 }
@@ -46,14 +79,25 @@ int rig_teardown(void **state)
 	return 0;
 }
 
-int rig_program(const struct rig *rig, enum hook hook, const struct shape *shape)
+static const struct tc *ip_programs(struct rig *rig)
 {
-	struct bpf_program *ethernet = rig->tc->progs.ctxprop_out_eth,
-			   *ip = rig->tc->progs.ctxprop_out_ip;
+	if (!rig->ip) {
+		rig->ip = open_programs(true);
+		share_maps(rig->ip, rig->tc);
+		load(rig->ip);
+	}
+	return rig->ip;
+}
+
+int rig_program(struct rig *rig, enum hook hook, const struct shape *shape)
+{
+	const struct tc *tc = shape->ip_device ? ip_programs(rig) : rig->tc;
+	const struct bpf_program *ethernet = tc->progs.ctxprop_out_eth,
+				 *ip = tc->progs.ctxprop_out_ip;
 
 	if (hook == HOOK_IN) {
-		ethernet = rig->tc->progs.ctxprop_in_eth;
-		ip = rig->tc->progs.ctxprop_in_ip;
+		ethernet = tc->progs.ctxprop_in_eth;
+		ip = tc->progs.ctxprop_in_ip;
 	}
 	return bpf_program__fd(shape->ip_device ? ip : ethernet);
 }

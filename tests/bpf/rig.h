@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The programs under test, loaded once, in a network namespace of their own: run them on single
- * packets, look at their counters and flows.
+ * packets, look at their counters and flows. Those for devices without Ethernet header are loaded
+ * when a test first asks for them: the verifier takes its time, under emulation above all.
  */
 #ifndef CTXPROP_TEST_RIG_H
 #define CTXPROP_TEST_RIG_H
@@ -21,7 +22,8 @@
 struct tc;
 
 struct rig {
-	struct tc *tc;
+	struct tc *tc; /* for devices with an Ethernet header; its maps are those of both */
+	struct tc *ip; /* for others; NULL: not asked for yet */
 	uint64_t counted[REASON_COUNT]; /* at the last check */
 	uint16_t port;                  /* of the newest connection */
 };
@@ -49,7 +51,7 @@ int rig_setup(void **state);
 int rig_teardown(void **state);
 
 /* The file descriptor of the program for a hook and a kind of device. */
-int rig_program(const struct rig *rig, enum hook hook, const struct shape *shape);
+int rig_program(struct rig *rig, enum hook hook, const struct shape *shape);
 
 /* Run a program on a frame, which is changed as the program does it. Returns the verdict. */
 int rig_run(struct rig *rig, enum hook hook, const struct shape *shape,

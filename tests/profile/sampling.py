@@ -148,7 +148,7 @@ def row_outcome(build, row):
 def run_rows(build, names):
     failed = 0
     for row in ROWS:
-        if names and not any(name.lower() in row.name.lower() for name in names):
+        if names and not row.name.lower().startswith(tuple(name.lower() for name in names)):
             continue
         program = row.server[0].format(build=build)
         if not os.path.exists(program):
@@ -194,7 +194,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", default=HERE.parents[1] / "build", help="build folder")
     parser.add_argument("--self-test", action="store_true", help="does the judge find mistakes?")
-    parser.add_argument("names", nargs="*", metavar="ROW", help="parts of rows' names")
+    parser.add_argument("names", nargs="*", metavar="ROW", help="how rows' names begin")
     args = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # namespaces and servers go then, too
     run = self_test if args.self_test else run_rows
