@@ -71,11 +71,16 @@ static void is_text(size_t from, const char *want)
 	assert_string_equal(changed_text(from, conn.stream.len), want);
 }
 
+static void begin_again(struct rig *rig)
+{
+	conn_open(&conn, rig, &ordinary);
+	rig_forget_counts(rig);
+}
+
 static void begin(struct rig *rig, const char *policy)
 {
 	rules_follow(rig, policy);
-	conn_open(&conn, rig, &ordinary);
-	rig_forget_counts(rig);
+	begin_again(rig);
 }
 
 static void stripped(void **state)
@@ -340,7 +345,7 @@ static bool cut_at(struct rig *rig, const char *head, bool restart, size_t cut)
 	struct reading r;
 	size_t len;
 
-	begin(rig, restart ? RESTART : STRIP);
+	begin_again(rig);
 	conn.discover = true; /* where a header stands, if there is one */
 	write_text(head);
 	len = conn.stream.len;
@@ -378,6 +383,7 @@ static void cut_anywhere(void **state)
 	for (int i = 0; i < 4; i++) {
 		unsigned int fulfilled = 0, cuts = 0;
 
+		rules_follow(*state, i & 1 ? RESTART : STRIP);
 		for (size_t cut = 1; cut; cuts++) {
 			fulfilled += cut_at(*state, heads[i / 2], i & 1, cut);
 			cut = cut + 1 < conn.stream.len ? cut + 1 : 0;
