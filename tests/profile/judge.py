@@ -118,13 +118,13 @@ def right_share(verdicts):
     return verdicts["right"] / max(1, sum(verdicts[v] for v in ("right", "missing", "wrong", "span")))
 
 
-def complaints(verdicts, lost=0, silent=False):
+def complaints(verdicts, lost=0, silent=False, least=RIGHT_AT_LEAST):
     """What is not as it should be, one text each; empty: all is well. silent: nothing is to be
-    published."""
+    published. least: share of samples that must be right."""
     found = [f"{verdicts[word]} samples are {word}" for word in NEVER if verdicts[word]]
     if silent and verdicts["right"] + verdicts["between"]:
         found.append("something is published")
-    if not silent and right_share(verdicts) < RIGHT_AT_LEAST:
+    if not silent and right_share(verdicts) < least:
         found.append(f"{verdicts['missing']} samples are missing: "
                      f"{100 * right_share(verdicts):.2f} % are right")
     if sum(verdicts[v] for v in ("right", "missing", "wrong", "span")) < WORK_SAMPLES_AT_LEAST:
