@@ -7,6 +7,7 @@ import threading
 import time
 
 SECONDS = 10
+ACCEPT_SECONDS = 30  # the end of a handshake may be lost again and again
 
 
 def family(address):
@@ -21,7 +22,7 @@ def listen(host, address, port=0, backlog=1024, before=lambda s: None):
     before(s)
     s.bind((address, port))
     s.listen(backlog)
-    s.settimeout(SECONDS)
+    s.settimeout(ACCEPT_SECONDS)
     return s
 
 
