@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 #include <bpf/libbpf.h>
 
 #include "go_probes.skel.h"
 #include "runtime/go_programs.h"
 #include "runtime/process.h"
 
-/* A file, and the pins of the uprobes in it. */
+/* What was found in a file: finding it takes time. */
 struct go_program {
 	struct go_program *next;
 	struct stat file;
 	struct golang golang;
-	char pin[GOLANG_SITES][PINS_PATH_MAX]; /* empty: none */
 };
 
 struct go_programs {
@@ -22,14 +19,6 @@ struct go_programs {
 	struct uprobe_pins *pins;
 	struct go_program *first;
 };
-
-/* Detach: the pin was all that kept it. */
-static void unpin(char *pin)
-{
-	if (pin[0])
-		unlink(pin);
-	pin[0] = '\0';
-}
 
 int go_programs_open(struct uprobe_pins *pins, struct go_programs **ret_programs)
 {
@@ -72,7 +61,7 @@ static bool is_wanted(enum golang_probe probe, __u32 flags)
 	return probe < GOLANG_SEND || (flags & RUNTIME_POOLS);
 }
 
-static int attach_all(struct go_programs *programs, struct go_program *program, const char *path,
+static int attach_all(struct go_programs *programs, const struct stat *file, const char *path,
 		      const struct golang *golang)
 {
 	const struct bpf_program *const probes[GOLANG_PROBES] = {
@@ -91,9 +80,8 @@ static int attach_all(struct go_programs *programs, struct go_program *program, 
 		const struct golang_site *site = &golang->site[i];
 		const struct uprobe_place place = {.file = path, .offset = site->offset};
 
-		if (is_wanted(site->probe, golang->runtime.flags) && !program->pin[i][0])
-			err = uprobe_pins_attach(programs->pins, probes[site->probe], &place,
-						 program->pin[i]);
+		if (is_wanted(site->probe, golang->runtime.flags))
+			err = uprobe_pins_attach(programs->pins, file, probes[site->probe], &place);
 	}
 	return err;
 }
@@ -132,25 +120,20 @@ static struct go_program *add(struct go_programs *programs, const struct stat *f
 int go_programs_attach(struct go_programs *programs, __u32 tgid, const struct stat *file,
 		       const struct golang *golang)
 {
-	struct go_program *program = find(programs, file);
 	char path[PROCESS_PATH_MAX];
 
-	if (!program)
-		program = add(programs, file, golang);
-	return program ? attach_all(programs, program, process_exe(path, tgid), golang) : -ENOMEM;
+	if (!find(programs, file) && !add(programs, file, golang))
+		return -ENOMEM;
+	return attach_all(programs, file, process_exe(path, tgid), golang);
 }
 
 void go_programs_hide(struct go_programs *programs, const struct stat *file)
 {
-	struct go_program *program = find(programs, file);
-
-	for (unsigned int i = 0; program && i < program->golang.site_count; i++)
-		if (program->golang.site[i].probe == GOLANG_RUNS)
-			unpin(program->pin[i]);
+	uprobe_pins_detach(programs->pins, file, programs->bpf->progs.probe_go_runs);
 }
 
-void go_programs_sweep(struct go_programs *programs,
-		       bool (*is_used)(const struct stat *file, void *data), void *data)
+void go_programs_forget(struct go_programs *programs,
+			bool (*is_used)(const struct stat *file, void *data), void *data)
 {
 	struct go_program **at = &programs->first;
 
@@ -162,8 +145,6 @@ void go_programs_sweep(struct go_programs *programs,
 			continue;
 		}
 		*at = program->next;
-		for (int i = 0; i < GOLANG_SITES; i++)
-			unpin(program->pin[i]);
 		free(program);
 	}
 }

@@ -32,8 +32,8 @@ void go_programs_hide(struct go_programs *programs, const struct stat *file);
 /* What is known of the program in this file; NULL: it was not attached to. */
 const struct golang *go_programs_known(const struct go_programs *programs, const struct stat *file);
 
-/* Detach from all that `is_used` says no to. */
-void go_programs_sweep(struct go_programs *programs,
-		       bool (*is_used)(const struct stat *file, void *data), void *data);
+/* Forget what is known of programs that `is_used` says no to. */
+void go_programs_forget(struct go_programs *programs,
+			bool (*is_used)(const struct stat *file, void *data), void *data);
 
 #endif

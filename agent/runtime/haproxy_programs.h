@@ -3,7 +3,6 @@
 #ifndef CTXPROP_HAPROXY_PROGRAMS_H
 #define CTXPROP_HAPROXY_PROGRAMS_H
 
-#include <stdbool.h>
 #include <sys/stat.h>
 
 #include "runtime/haproxy.h"
@@ -20,9 +19,5 @@ void haproxy_programs_close(struct haproxy_programs *programs);
 /* Attach to the file that process `tgid` runs, unless that was done before. 0 or -errno. */
 int haproxy_programs_attach(struct haproxy_programs *programs, __u32 tgid, const struct stat *file,
 			    const struct haproxy *haproxy);
-
-/* Detach from all files that `is_used` says no to. */
-void haproxy_programs_sweep(struct haproxy_programs *programs,
-			    bool (*is_used)(const struct stat *file, void *data), void *data);
 
 #endif

@@ -3,7 +3,6 @@
 #ifndef CTXPROP_PYTHON_PROGRAMS_H
 #define CTXPROP_PYTHON_PROGRAMS_H
 
-#include <stdbool.h>
 #include <sys/stat.h>
 
 #include "runtime/python.h"
@@ -20,9 +19,5 @@ void python_programs_close(struct python_programs *programs);
 /* Attach to all sites of a program (the file `program`) that have no probes yet. 0 or -errno. */
 int python_programs_attach(struct python_programs *programs, const struct stat *program,
 			   const struct python *python);
-
-/* Detach from all that programs had loaded which `is_used` says no to. */
-void python_programs_sweep(struct python_programs *programs,
-			   bool (*is_used)(const struct stat *file, void *data), void *data);
 
 #endif

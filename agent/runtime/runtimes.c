@@ -71,6 +71,7 @@ void runtimes_close(struct runtimes *runtimes)
 	go_programs_close(runtimes->go);
 	python_programs_close(runtimes->python);
 	haproxy_programs_close(runtimes->haproxy);
+	uprobe_pins_close(&runtimes->pins);
 	cleanup_close(&runtimes->map_fd);
 	cleanup_close(&runtimes->events_fd);
 	cleanup_close(&runtimes->workers_fd);
@@ -315,9 +316,8 @@ static void try_again(__u32 tgid, void *data)
 
 static void sweep(struct runtimes *runtimes)
 {
-	go_programs_sweep(runtimes->go, is_used, runtimes);
-	python_programs_sweep(runtimes->python, is_used, runtimes);
-	haproxy_programs_sweep(runtimes->haproxy, is_used, runtimes);
+	uprobe_pins_sweep(&runtimes->pins, is_used, runtimes);
+	go_programs_forget(runtimes->go, is_used, runtimes);
 	leftovers_remove(runtimes->workers_fd, runtimes->map_fd);
 	if (!(++runtimes->sweeps % RETRY_SWEEPS))
 		each_process(runtimes, try_again, runtimes);

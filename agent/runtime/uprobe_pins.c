@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -9,12 +10,31 @@
 
 #define LINKS_DIR "uprobes" /* below the layer */
 
+/* A uprobe that is attached, and for the sake of which program. */
+struct uprobe_pin {
+	struct uprobe_pin *next;
+	struct stat program, file; /* it stands in `file` */
+	const struct bpf_program *probe;
+	__u64 offset;
+	char path[PINS_PATH_MAX];
+};
+
 int uprobe_pins_open(struct uprobe_pins *ret_pins)
 {
 	*ret_pins = (struct uprobe_pins){.by_link = uprobe_has_links()};
 	snprintf(ret_pins->session, sizeof(ret_pins->session), "%d-", getpid());
 	pins_join(ret_pins->dir, node_maps_layer_dir(), LINKS_DIR);
 	return mkdir(ret_pins->dir, 0700) && errno != EEXIST ? -errno : 0;
+}
+
+void uprobe_pins_close(struct uprobe_pins *pins)
+{
+	struct uprobe_pin *pin;
+
+	while ((pin = pins->first)) {
+		pins->first = pin->next;
+		free(pin);
+	}
 }
 
 int uprobe_pins_prepare(const struct uprobe_pins *pins, struct bpf_object *object)
@@ -29,17 +49,89 @@ int uprobe_pins_prepare(const struct uprobe_pins *pins, struct bpf_object *objec
 	return node_maps_share(object, NULL, 0);
 }
 
-int uprobe_pins_attach(struct uprobe_pins *pins, const struct bpf_program *program,
-		       const struct uprobe_place *place, char ret_pin[PINS_PATH_MAX])
+static bool is_for(const struct uprobe_pin *pin, const struct stat *program,
+		   const struct bpf_program *probe)
 {
-	char name[64], pin[PINS_PATH_MAX];
+	return pin->probe == probe && uprobe_pins_is_same(&pin->program, program);
+}
+
+static bool is_attached(const struct uprobe_pins *pins, const struct uprobe_pin *wanted)
+{
+	const struct uprobe_pin *pin = pins->first;
+
+	while (pin &&
+	       !(is_for(pin, &wanted->program, wanted->probe) && pin->offset == wanted->offset &&
+		 uprobe_pins_is_same(&pin->file, &wanted->file)))
+		pin = pin->next;
+	return pin;
+}
+
+static int attach(struct uprobe_pins *pins, const struct uprobe_pin *wanted,
+		  const struct uprobe_place *place)
+{
+	struct uprobe_pin *pin = malloc(sizeof(*pin));
+	char name[64];
 	int err;
 
+	if (!pin)
+		return -ENOMEM;
+	*pin = *wanted;
 	snprintf(name, sizeof(name), "%s%u", pins->session, pins->serial++);
-	err = uprobe_attach(program, pins->by_link, place, pins_join(pin, pins->dir, name));
-	if (!err)
-		memcpy(ret_pin, pin, sizeof(pin));
-	return err;
+	err =
+	    uprobe_attach(pin->probe, pins->by_link, place, pins_join(pin->path, pins->dir, name));
+	if (err) {
+		free(pin);
+		return err;
+	}
+	pin->next = pins->first;
+	pins->first = pin;
+	return 0;
+}
+
+int uprobe_pins_attach(struct uprobe_pins *pins, const struct stat *program,
+		       const struct bpf_program *probe, const struct uprobe_place *place)
+{
+	struct uprobe_pin wanted = {.program = *program, .probe = probe, .offset = place->offset};
+
+	if (stat(place->file, &wanted.file))
+		return -errno;
+	return is_attached(pins, &wanted) ? 0 : attach(pins, &wanted, place);
+}
+
+/* The pin was all that kept it. */
+static void detach(struct uprobe_pin **at)
+{
+	struct uprobe_pin *pin = *at;
+
+	*at = pin->next;
+	unlink(pin->path);
+	free(pin);
+}
+
+void uprobe_pins_detach(struct uprobe_pins *pins, const struct stat *program,
+			const struct bpf_program *probe)
+{
+	struct uprobe_pin **at = &pins->first;
+
+	while (*at) {
+		if (is_for(*at, program, probe))
+			detach(at);
+		else
+			at = &(*at)->next;
+	}
+}
+
+void uprobe_pins_sweep(struct uprobe_pins *pins,
+		       bool (*is_used)(const struct stat *program, void *data), void *data)
+{
+	struct uprobe_pin **at = &pins->first;
+
+	while (*at) {
+		if (is_used(&(*at)->program, data))
+			at = &(*at)->next;
+		else
+			detach(at);
+	}
 }
 
 static int remove_if_other(const char *path, const char *name, void *data)

@@ -13,22 +13,39 @@
 #include "load/pins.h"
 #include "runtime/uprobe.h"
 
+struct uprobe_pin;
+
 struct uprobe_pins {
 	bool by_link; /* they are attached by links, see uprobe.h */
 	char dir[PINS_PATH_MAX];
 	char session[16]; /* names of our pins begin so */
 	unsigned int serial;
+	struct uprobe_pin *first;
 };
 
 /* 0 or -errno. */
 int uprobe_pins_open(struct uprobe_pins *ret_pins);
 
+/* Let go. The uprobes stay where they are. */
+void uprobe_pins_close(struct uprobe_pins *pins);
+
 /* Before the load of an object of uprobes: share the node's maps. 0 or -errno. */
 int uprobe_pins_prepare(const struct uprobe_pins *pins, struct bpf_object *object);
 
-/* Attach as uprobe_attach() does, and pin that. `ret_pin`: its path. 0 or -errno. */
-int uprobe_pins_attach(struct uprobe_pins *pins, const struct bpf_program *program,
-		       const struct uprobe_place *place, char ret_pin[PINS_PATH_MAX]);
+/*
+ * Attach `probe` to a place, unless that was done before, for the sake of a program (a file):
+ * one that runs what is in place->file. 0 or -errno.
+ */
+int uprobe_pins_attach(struct uprobe_pins *pins, const struct stat *program,
+		       const struct bpf_program *probe, const struct uprobe_place *place);
+
+/* Detach `probe` from all its places in this program. */
+void uprobe_pins_detach(struct uprobe_pins *pins, const struct stat *program,
+			const struct bpf_program *probe);
+
+/* Detach what is there for programs that `is_used` says no to. */
+void uprobe_pins_sweep(struct uprobe_pins *pins,
+		       bool (*is_used)(const struct stat *program, void *data), void *data);
 
 /* Detach what an earlier daemon has attached. 0 or -errno. */
 int uprobe_pins_detach_others(struct uprobe_pins *pins);

@@ -42,8 +42,8 @@ class Upstream:
                 writer.write(OK)
                 if one.get("connection", "").lower() == "close":
                     break
-        except (asyncio.IncompleteReadError, OSError):
-            pass
+        except (asyncio.IncompleteReadError, asyncio.CancelledError, OSError):
+            pass  # closed by the application, or the traffic is over
         finally:
             writer.close()
 

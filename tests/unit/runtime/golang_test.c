@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "program.h"
 #include "runtime/golang.h"
 
 #define CALL      0xe8
@@ -51,26 +52,22 @@ static void check_counts(const struct golang *golang)
 static void check_program(const char *name)
 {
 	char path[512];
-	struct elf_image *image;
+	struct program program;
 	struct golang golang;
 	const char *why = NULL;
-	int fd;
 
 	snprintf(path, sizeof(path), "%s/%s", GO_PROGRAMS, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	assert_true(fd >= 0);
-	assert_int_equal(elf_image_open(fd, &image), 0);
-	if (golang_inspect(image, &golang, &why))
+	program = program_at(path);
+	if (golang_inspect(program.image, &golang, &why))
 		fail_msg("%s: %s", name, why);
 	assert_int_equal(golang.runtime.kind, RUNTIME_GO);
 	assert_true(golang.minor >= 18);
 	assert_int_equal(golang.runtime.g_offset, -8);
 	assert_true(golang.runtime.watchers[0]);
 	for (unsigned int i = 0; i < golang.site_count; i++)
-		check_site(name, &golang.site[i], fd);
+		check_site(name, &golang.site[i], program.fd);
 	check_counts(&golang);
-	elf_image_close(image);
-	close(fd);
+	program_close(&program);
 }
 
 static void plain(void **state)
@@ -100,16 +97,14 @@ static void position_independent_cgo(void **state)
 
 static void other_programs_are_not_go(void **state)
 {
+	_cleanup_program_ struct program program = program_of(getpid());
 	struct elf_image *image;
 	struct golang golang;
 	const char *why;
-	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	int fd;
 
 	(void)state;
-	assert_int_equal(elf_image_open(fd, &image), 0);
-	assert_int_equal(golang_inspect(image, &golang, &why), -ENOENT);
-	elf_image_close(image);
-	close(fd);
+	assert_int_equal(golang_inspect(program.image, &golang, &why), -ENOENT);
 	fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
 	assert_int_equal(elf_image_open(fd, &image), -ENOEXEC);
 	close(fd);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "program.h"
 #include "runtime/haproxy.h"
 #include "runtime/process.h"
 
@@ -37,12 +38,9 @@ __asm__(".globl flt_stream_start\n"
 
 static int inspect(const char *path, struct haproxy *ret_haproxy)
 {
-	_cleanup_elf_image_ struct elf_image *image = NULL;
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	_cleanup_program_ struct program program = program_at(path);
 
-	assert_true(fd >= 0);
-	assert_int_equal(elf_image_open(fd, &image), 0);
-	return haproxy_inspect(image, ret_haproxy);
+	return haproxy_inspect(program.image, ret_haproxy);
 }
 
 static void places(void **state)

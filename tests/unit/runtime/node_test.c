@@ -6,10 +6,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
+#include "program.h"
 #include "runtime/node.h"
 
 #define TIMERS "_ZN4node11Environment9RunTimersEP10uv_timer_s"
@@ -26,12 +25,9 @@ __asm__(".globl " TIMERS "\n.type " TIMERS ", @function\n" TIMERS ":\n"
 
 static int inspect(const char *path, struct runtime *ret_runtime)
 {
-	_cleanup_elf_image_ struct elf_image *image = NULL;
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	_cleanup_program_ struct program program = program_at(path);
 
-	assert_true(fd >= 0);
-	assert_int_equal(elf_image_open(fd, &image), 0);
-	return node_inspect((__u32)getpid(), image, ret_runtime);
+	return node_inspect((__u32)getpid(), program.image, ret_runtime);
 }
 
 static void functions(void **state)

@@ -6,13 +6,12 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "child.h"
+#include "program.h"
 #include "runtime/process.h"
 #include "runtime/python.h"
 #include "runtime/python_code.h"
@@ -88,14 +87,9 @@ static pid_t start(const char *script)
 
 static int inspect(pid_t pid, struct python *ret_python, const char **ret_why)
 {
-	_cleanup_elf_image_ struct elf_image *image = NULL;
-	_cleanup_close_ int fd = -1;
-	char path[PROCESS_PATH_MAX];
+	_cleanup_program_ struct program program = program_of(pid);
 
-	fd = open(process_exe(path, (__u32)pid), O_RDONLY | O_CLOEXEC);
-	assert_true(fd >= 0);
-	assert_int_equal(elf_image_open(fd, &image), 0);
-	return python_inspect((__u32)pid, image, ret_python, ret_why);
+	return python_inspect((__u32)pid, program.image, ret_python, ret_why);
 }
 
 static unsigned int count(const struct python *python, enum python_probe probe)

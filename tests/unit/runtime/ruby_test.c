@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "child.h"
+#include "program.h"
 #include "runtime/process.h"
 #include "runtime/ruby.h"
 
@@ -27,14 +28,9 @@ static pid_t start(void)
 
 static int inspect(pid_t pid, struct ruby *ret_ruby, const char **ret_why)
 {
-	_cleanup_elf_image_ struct elf_image *image = NULL;
-	_cleanup_close_ int fd = -1;
-	char path[PROCESS_PATH_MAX];
+	_cleanup_program_ struct program program = program_of(pid);
 
-	fd = open(process_exe(path, (__u32)pid), O_RDONLY | O_CLOEXEC);
-	assert_true(fd >= 0);
-	assert_int_equal(elf_image_open(fd, &image), 0);
-	return ruby_inspect((__u32)pid, image, ret_ruby, ret_why);
+	return ruby_inspect((__u32)pid, program.image, ret_ruby, ret_why);
 }
 
 /* What stands at an address of the process. */
