@@ -164,6 +164,16 @@ static __always_inline int process_has_others(const struct process *p, enum stan
 		     has_rivals(&p->tally, named, RIVAL_ANSWERED | RIVAL_CONNECTING));
 }
 
+/*
+ * Who is woken may take something else than what he was woken for: also the next part of a request
+ * that waits for one part already.
+ */
+static __always_inline int wake_has_rivals(const struct verdict *v, const struct process *p,
+					   enum standing named)
+{
+	return v->evidence == EVIDENCE_WAKE && tally_beside(&p->tally, STANDING_WAITING, named) > 0;
+}
+
 /* What speaks against it: the request is over, or others could have made the call. */
 static __always_inline enum veto veto_now(const struct verdict *v, const struct worker *w,
 					  const struct process *p, int reused)
@@ -175,7 +185,8 @@ static __always_inline enum veto veto_now(const struct verdict *v, const struct 
 		return VETO_ENDED;
 	if (v->rivals == RIVALS_WORKER && has_rivals(&w->tally, named, kinds))
 		return VETO_IDLE_LOOP;
-	if (v->rivals == RIVALS_PROCESS && p && has_rivals(&p->tally, named, kinds))
+	if (v->rivals == RIVALS_PROCESS && p &&
+	    (has_rivals(&p->tally, named, kinds) || wake_has_rivals(v, p, named)))
 		return VETO_IDLE_PROCESS;
 	if (v->rivals == RIVALS_ANY && process_has_others(p, named))
 		return VETO_IDLE_PROCESS;

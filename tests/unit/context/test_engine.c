@@ -9,7 +9,7 @@
 #include "store.h"
 #include "context/peer.h"
 
-enum { TGID = 100, TID = 101, OTHER = 102 };
+enum { TGID = 100, TID = 101, OTHER = 102, THIRD = 103 };
 
 static struct actor actor(__u32 tid, int loop)
 {
@@ -242,6 +242,20 @@ static void woken_worker_with_a_rival(void **state)
 	assert_int_equal(call(&client, &worker)->veto, VETO_IDLE_PROCESS);
 }
 
+/* A request that waits may have more parts: who was woken for another one may have taken those. */
+static void woken_worker_while_another_waits(void **state)
+{
+	struct actor one = actor(TID, 0), two = actor(THIRD, 0), worker = actor(OTHER, 0);
+	struct socket first = {}, second = {}, waits = {}, client = {};
+
+	(void)state;
+	take(&first, 7, &one);
+	take(&second, 8, &two);
+	assert_int_equal(call(&waits, &two)->request, 8);
+	engine_hand_over(&one, &worker.key, EVIDENCE_WAKE);
+	assert_int_equal(call(&client, &worker)->veto, VETO_IDLE_PROCESS);
+}
+
 static void closed_before_the_answer(void **state)
 {
 	struct actor a = actor(TID, 0);
@@ -382,23 +396,15 @@ static void calls_of_nobody(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-	    CASE(thread_with_one_request),
-	    CASE(call_after_the_end),
-	    CASE(traces_follow_the_worker),
-	    CASE(traces_end_with_the_thread),
-	    CASE(loop_with_a_rival),
-	    CASE(loop_in_another_turn),
-	    CASE(loop_in_its_timers),
-	    CASE(loop_whose_timers_become_known),
-	    CASE(connect_in_another_turn),
-	    CASE(woken_worker),
-	    CASE(woken_worker_with_a_rival),
-	    CASE(closed_before_the_answer),
-	    CASE(request_goes_on_in_another_process),
-	    CASE(peer_that_is_busy),
-	    CASE(peer_that_is_not_believed),
-	    CASE(answer_in_pieces),
-	    CASE(calls_of_nobody),
+	    CASE(thread_with_one_request),   CASE(call_after_the_end),
+	    CASE(traces_follow_the_worker),  CASE(traces_end_with_the_thread),
+	    CASE(loop_with_a_rival),         CASE(loop_in_another_turn),
+	    CASE(loop_in_its_timers),        CASE(loop_whose_timers_become_known),
+	    CASE(connect_in_another_turn),   CASE(woken_worker),
+	    CASE(woken_worker_with_a_rival), CASE(woken_worker_while_another_waits),
+	    CASE(closed_before_the_answer),  CASE(request_goes_on_in_another_process),
+	    CASE(peer_that_is_busy),         CASE(peer_that_is_not_believed),
+	    CASE(answer_in_pieces),          CASE(calls_of_nobody),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
