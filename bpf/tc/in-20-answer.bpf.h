@@ -82,7 +82,9 @@ static __always_inline void answer_data(struct __sk_buff *skb, const struct pack
 		answer_await(skb, p, f);
 	else if (f->flags & FLOW_LEARN)
 		answer_learn(skb, p, f);
-	f->flags |= FLOW_PEER_LAST;
+	/* What our side has acknowledged is an answer to something older. */
+	if (seq_before(f->peer_next, p->seq + p->len))
+		f->flags |= FLOW_PEER_LAST;
 }
 
 #endif

@@ -66,6 +66,9 @@ static __always_inline int learn(struct __sk_buff *skb, const struct packet *p, 
 	const __u32 proof = FLOW_CANDIDATE | FLOW_ANSWERED | FLOW_PEER_LAST | FLOW_PEER_SEEN;
 	enum frame_start start = learn_start(skb, p);
 
+	/* The request that was answered, once more: TCP did not wait for the answer. */
+	if ((f->flags & FLOW_ANSWERED) && !seq_before(f->peer_ack, p->seq + p->len))
+		return 0;
 	if (start == START_OTHER) {
 		f->flags &= ~(FLOW_CANDIDATE | FLOW_ANSWERED);
 		return 0;
@@ -162,14 +165,14 @@ static __always_inline void outbound_note(struct __sk_buff *skb, const struct pa
 	__u32 end = p->seq + p->len;
 
 	f->peer_next = p->ack;
-	if (seq_before(f->sent, end))
+	if (seq_before(f->sent, end)) {
 		f->sent = end;
-	if (p->len) {
-		/* Half a head is not yet a word of our side. */
+		/* Half a head is not yet a word of our side, nor is what it has said before. */
 		if ((f->flags & FLOW_LEARN) || !http1_in_head(&f->http))
 			f->flags &= ~FLOW_PEER_LAST;
-		f->seen_ns = clock_coarse();
 	}
+	if (p->len)
+		f->seen_ns = clock_coarse();
 	if (p->flags & TCP_FIN) {
 		f->flags |= FLOW_FIN_OUT;
 		f->fin_out = end;

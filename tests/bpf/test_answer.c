@@ -130,6 +130,40 @@ static void an_upgrade_later_in_two_packets(void **state)
 	assert_int_equal(rig_count(*state, REASON_INJECTED), 3);
 }
 
+/* TCP has sent the request before it again while the answer to that was on its way. */
+static void an_upgrade_behind_a_request_that_is_sent_again(void **state)
+{
+	struct segment again, want;
+
+	conn_open(&conn, *state, &ordinary);
+	conn_send(&conn, GET);
+	conn_answer(&conn, OK);
+	/* The header in it was acknowledged, and is forgotten; so are the bytes. */
+	again = want = conn_segment(&conn, 0, conn.stream.len);
+	want.seq += LINE_LEN;
+	conn_expect(&conn, &again, &want);
+	conn_send(&conn, UPGRADE);
+	conn_answer(&conn, OK);
+	conn_send(&conn, GET);
+	assert_int_equal(rig_count(*state, REASON_INJECTED), 3);
+}
+
+/* An answer that comes twice is none to the request that has been sent meanwhile. */
+static void an_upgrade_behind_an_older_answer(void **state)
+{
+	struct incoming in = {.data = OK};
+
+	conn_open(&conn, *state, &ordinary);
+	conn_send(&conn, GET);
+	in.ack = stream_to_wire(&conn.stream, conn.stream.len);
+	conn_answer(&conn, OK);
+	conn_send(&conn, GET);
+	conn.peer_next -= strlen(OK);
+	conn_receive(&conn, &in);
+	conn_send(&conn, UPGRADE);
+	assert_int_equal(conn_flow(&conn).opaque_reason, REASON_UPGRADED);
+}
+
 static void the_answer_comes_again(void **state)
 {
 	uint8_t options[40];
@@ -216,6 +250,8 @@ int test_answer(void)
 	    cmocka_unit_test(an_upgrade_behind_an_unanswered_request),
 	    cmocka_unit_test(an_upgrade_later_on_the_connection),
 	    cmocka_unit_test(an_upgrade_later_in_two_packets),
+	    cmocka_unit_test(an_upgrade_behind_a_request_that_is_sent_again),
+	    cmocka_unit_test(an_upgrade_behind_an_older_answer),
 	    cmocka_unit_test(the_answer_comes_again),
 	    cmocka_unit_test(an_answer_with_a_hole),
 	    cmocka_unit_test(an_answer_whose_rest_is_out_of_order),

@@ -48,6 +48,18 @@ static void with_the_second_request_that_is_answered(void **state)
 	}
 }
 
+/* TCP has sent the first request again while the answer was on its way. */
+static void with_the_second_request_though_the_first_came_twice(void **state)
+{
+	meet(*state);
+	conn_send(&conn, PLAIN);
+	conn_answer(&conn, ANSWER);
+	conn_transmit(&conn, 0, conn.stream.len);
+	conn_send(&conn, GET);
+	expect_counts(*state, {REASON_JOINING, 1}, {REASON_JOINED, 1}, {REASON_INJECTED, 1},
+		      {REASON_GROWN, 1});
+}
+
 static void the_first_request_is_counted_as_joining(void **state)
 {
 	meet(*state);
@@ -316,6 +328,7 @@ int test_join(void)
 {
 	const struct CMUnitTest join[] = {
 	    cmocka_unit_test(with_the_second_request_that_is_answered),
+	    cmocka_unit_test(with_the_second_request_though_the_first_came_twice),
 	    cmocka_unit_test(the_first_request_is_counted_as_joining),
 	    cmocka_unit_test(an_echo_server_is_never_joined),
 	    cmocka_unit_test(a_late_echo_is_never_joined),
