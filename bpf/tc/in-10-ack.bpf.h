@@ -60,17 +60,34 @@ static __always_inline void ack_note(const struct packet *p, struct flow *f, con
 	f->window = (__u32)p->window << (f->wscale & TCP_WSCALE_MASK);
 }
 
-/* The window that is left for app bytes when the edits in flight have taken their part. */
+/* Smaller windows are given on whole: in bytes, and in units of the peer's scale. */
+#define ACK_KEEP_FROM       4096
+#define ACK_KEEP_FROM_UNITS 8
+
+/*
+ * What the app does not get to see of a window: room for the header of its next request, which
+ * could not be added if the app filled the window to the last byte. Where a header was added
+ * before: there the window is written anyway.
+ */
+static __always_inline __u32 ack_kept(const struct packet *p, const struct ack *a, __u32 bytes)
+{
+	if (p->window < ACK_KEEP_FROM_UNITS || bytes < ACK_KEEP_FROM)
+		return 0;
+	return a->app != p->ack || a->unacked ? TRACEPARENT_LINE_LEN : 0;
+}
+
+/* The window that is left for app bytes when the edits, those in flight and the next, have taken
+ * their part. */
 static __always_inline __u16 ack_window(const struct packet *p, const struct flow *f,
 					const struct ack *a)
 {
 	__u8 scale = f->wscale & TCP_WSCALE_MASK;
-	__u32 bytes = (__u32)p->window << scale;
+	__u32 bytes = (__u32)p->window << scale, taken = a->unacked + ack_kept(p, a, bytes);
 
 	/* The window of a SYN-ACK that comes again is not scaled (RFC 7323, 2.2). */
-	if (!a->unacked || !(f->flags & FLOW_WSCALE) || (p->flags & TCP_SYN))
+	if (!taken || !(f->flags & FLOW_WSCALE) || (p->flags & TCP_SYN))
 		return p->window;
-	return bytes > a->unacked ? (bytes - a->unacked) >> scale : 0;
+	return bytes > taken ? (bytes - taken) >> scale : 0;
 }
 
 /* NOP, NOP, timestamps: what nearly every segment without SACK blocks has. */

@@ -87,6 +87,7 @@ void conn_open(struct conn *c, struct rig *rig, const struct opening *opening)
 	conn_pass(c, &syn);
 	syn_ack = conn_syn_ack(c, opening, options);
 	conn_pass(c, &syn_ack);
+	c->wscale_known = true;
 	ack = conn_segment(c, 0, 0);
 	conn_pass(c, &ack);
 	rig_forget_counts(rig);
@@ -332,12 +333,17 @@ struct segment conn_incoming(const struct conn *c, const struct incoming *in, ui
 	};
 }
 
-/* The window that is left for app bytes when the edits in flight have taken their part. */
-static uint16_t app_window(const struct conn *c, uint16_t window, size_t ack)
+/* The window that is left for app bytes when headers, those in flight and the next, have taken
+ * their part. */
+uint16_t conn_app_window(const struct conn *c, uint16_t window, size_t ack)
 {
 	size_t bytes = (size_t)window << c->wscale;
 	size_t taken = stream_inserted_from(&c->stream, ack);
 
+	if (!c->wscale_known)
+		return window;
+	if (stream_inserted(&c->stream) && window >= 8 && bytes >= 4096)
+		taken += LINE_LEN;
 	return taken == 0 ? window : bytes > taken ? (bytes - taken) >> c->wscale : 0;
 }
 
@@ -347,7 +353,7 @@ void conn_receive(struct conn *c, const struct incoming *in)
 	struct segment s = conn_incoming(c, in, wire_options), want = s;
 
 	want.ack = c->stream.first + stream_to_app(&c->stream, in->ack);
-	want.window = app_window(c, s.window, in->ack);
+	want.window = conn_app_window(c, s.window, in->ack);
 	want.options = app_options;
 	incoming_options(c, in, true, app_options);
 	conn_expect(c, &s, &want);

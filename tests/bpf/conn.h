@@ -41,6 +41,7 @@ struct conn {
 	uint16_t segment_size; /* and their segmentation, if they are longer; 0: never */
 	uint16_t port;
 	uint8_t wscale;
+	bool wscale_known;    /* to the programs: they have seen the SYN-ACK */
 	uint16_t peer_window; /* as its segments carry it */
 	uint32_t peer_next;   /* number of the peer's next byte */
 	uint8_t options[40];  /* of our ordinary segments */
@@ -111,6 +112,9 @@ void conn_drop(struct conn *c, const struct segment *s);
 
 /* The peer sends a segment; what it says about our bytes is translated as the model says. */
 void conn_receive(struct conn *c, const struct incoming *in);
+
+/* The window that the app gets to see when the peer says `window` and acknowledges `ack`. */
+uint16_t conn_app_window(const struct conn *c, uint16_t window, size_t ack);
 
 /* The peer acknowledges all wire bytes before offset `ack`. */
 void conn_ack(struct conn *c, size_t ack);

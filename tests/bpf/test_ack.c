@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -86,7 +87,8 @@ static void that_are_old_change_nothing(void **state)
 		struct segment want = s;
 
 		want.ack -= LINE_LEN;
-		want.window = ((500 << 7) - LINE_LEN) >> 7;
+		/* The edit in flight, and the next one. */
+		want.window = ((500 << 7) - 2 * LINE_LEN) >> 7;
 		conn_expect(&conn, &s, &want);
 	}
 	after = conn_flow(&conn);
@@ -105,12 +107,14 @@ static void that_nobody_can_have_sent_change_nothing(void **state)
 	s = conn_incoming(&conn, &(struct incoming){.ack = WIRE_LEN + 100}, options);
 	want = s;
 	want.ack -= LINE_LEN;
+	want.window = conn_app_window(&conn, s.window, WIRE_LEN);
 	conn_expect(&conn, &s, &want);
 	assert_int_equal(conn_in_flight(&conn), 1);
 	s = conn_incoming(&conn, &(struct incoming){.ack = WIRE_LEN}, options);
 	s.seq += 1u << 30;
 	want = s;
 	want.ack -= LINE_LEN;
+	want.window = conn_app_window(&conn, s.window, WIRE_LEN);
 	conn_expect(&conn, &s, &want);
 	assert_int_equal(conn_in_flight(&conn), 1);
 	conn_transmit(&conn, 0, GET_LEN);
@@ -216,6 +220,7 @@ static void a_duplicate_of_what_has_retired_stays_below_the_acknowledgement(void
 	edge[0] = conn.stream.first - LINE_LEN;
 	edge[1] = conn.stream.first + GET_LEN;
 	want.ack -= LINE_LEN;
+	want.window = conn_app_window(&conn, s.window, WIRE_LEN);
 	want.options = app_options;
 	tcp_sack(app_options, 1, edge, 1);
 	conn_expect(&conn, &s, &want);
@@ -248,6 +253,7 @@ static void options_that_make_no_sense(void **state)
 		s.options_len = options[i].len;
 		want = s;
 		want.ack -= LINE_LEN;
+		want.window = conn_app_window(&conn, s.window, WIRE_LEN);
 		conn_expect(&conn, &s, &want);
 	}
 }
@@ -272,7 +278,7 @@ static void a_block_at_an_odd_place(void **state)
 		s.options_len = sizeof(wire);
 		want = s;
 		want.options = app;
-		want.window = ((500 << 7) - LINE_LEN) >> 7;
+		want.window = conn_app_window(&conn, s.window, 3);
 		conn_expect(&conn, &s, &want);
 	}
 }
@@ -354,6 +360,33 @@ static void a_later_window_counts_with_its_scale(void **state)
 	}
 }
 
+/* A head at the very end of what the app may send still gets its header. */
+static void a_window_that_is_filled_has_room_for_one_header(void **state)
+{
+	static const char own[] = "POST / HTTP/1.1\r\nTraceparent: x\r\n"
+				  "Content-Length: %4zu\r\n\r\n";
+	const uint16_t units = 40;
+	size_t head_len = sizeof(own) - 1, fill, from, end;
+	char head[sizeof(own)];
+
+	open_and_send(*state, &ordinary, 1);
+	conn_receive(&conn, &(struct incoming){.ack = WIRE_LEN, .window = units});
+	fill = (size_t)conn_app_window(&conn, units, WIRE_LEN) << ordinary.wscale;
+	assert_true(fill < (size_t)units << ordinary.wscale);
+	fill -= head_len + GET_LEN;
+	snprintf(head, sizeof(head), own, fill);
+	assert_int_equal(strlen(head), head_len);
+	conn_send(&conn, head);
+	from = conn.stream.len;
+	for (size_t i = 0; i < fill; i++)
+		stream_write(&conn.stream, "x", 1);
+	for (end = conn.stream.len; from < end; from += 1000)
+		conn_transmit(&conn, from, from + 1000 < end ? from + 1000 : end);
+	rig_forget_counts(*state);
+	conn_send(&conn, GET);
+	expect_counts(*state, {REASON_INJECTED, 1}, {REASON_GROWN, 1});
+}
+
 /* The window of a SYN-ACK is never scaled, not even when it comes again. */
 static void the_window_of_a_repeated_syn_ack_is_not_scaled(void **state)
 {
@@ -389,6 +422,7 @@ int test_ack(void)
 	    cmocka_unit_test(a_full_window_prevents_injection),
 	    cmocka_unit_test(edits_in_flight_count_in_the_window),
 	    cmocka_unit_test(a_later_window_counts_with_its_scale),
+	    cmocka_unit_test(a_window_that_is_filled_has_room_for_one_header),
 	    cmocka_unit_test(the_window_of_a_repeated_syn_ack_is_not_scaled),
 	};
 

@@ -175,6 +175,7 @@ static void the_answer_comes_again(void **state)
 	s = want = conn_incoming(&conn, &in, options);
 	conn_answer(&conn, OK);
 	want.ack -= LINE_LEN;
+	want.window = conn_app_window(&conn, s.window, s.ack - conn.stream.first);
 	conn_expect(&conn, &s, &want);
 	conn_send(&conn, GET);
 	assert_int_equal(rig_count(*state, REASON_INJECTED), 1);

@@ -218,7 +218,7 @@ static void a_reset_at_another_place_is_not_believed(void **state)
 	s = want = conn_incoming(&conn, &(struct incoming){.ack = 60, .more = RST}, options);
 	s.seq = want.seq += 100;
 	want.ack = conn.stream.first + stream_to_app(&conn.stream, 60);
-	want.window = ((500 << 7) - (25 + LINE_LEN - 60)) >> 7;
+	want.window = conn_app_window(&conn, s.window, 60);
 	conn_expect(&conn, &s, &want);
 	assert_true(conn_is_known(&conn));
 	conn_transmit(&conn, 0, GET_LEN);
