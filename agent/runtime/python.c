@@ -19,10 +19,10 @@
 
 /* Offsets in PyThreadState, by minor version. */
 static const struct layout {
-	__u32 thread, context;
+	__u32 thread, context, stack; /* stack 0: there is none */
 } layouts[MINOR_MAX + 1] = {
-    [9] = {0xb0, 0xf0},  [10] = {0xb0, 0xf0}, [11] = {0x98, 0xe0},
-    [12] = {0x88, 0xd0}, [13] = {0x98, 0xd0},
+    [9] = {0xb0, 0xf0, 0},     [10] = {0xb0, 0xf0, 0},    [11] = {0x98, 0xe0, 0x128},
+    [12] = {0x88, 0xd0, 0xe8}, [13] = {0x98, 0xd0, 0xe8},
 };
 
 /* How the files of shared libraries and modules begin, in library_open()'s way. */
@@ -161,6 +161,7 @@ static int look_at_interpreter(struct elf_image *image, __u64 bias, struct pytho
 	places->key += bias;
 	places->thread_offset = layouts[python->minor].thread;
 	places->context_offset = layouts[python->minor].context;
+	places->stack_offset = layouts[python->minor].stack;
 	return 0;
 }
 

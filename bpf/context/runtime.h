@@ -43,7 +43,8 @@ struct runtime_python {
 	__u32 context_offset; /* of `context` */
 	__u32 task_offset;    /* of `task_context` in TaskObj */
 	__u32 task_register;  /* enum python_register: has the task where its context is made */
-	__u64 reserved;
+	__u32 stack_offset;   /* of `datastack_chunk` in PyThreadState; 0: before 3.11 */
+	__u32 reserved;
 };
 
 /* Where HAProxy has what its threads are at, and functions that tell what that is. */
@@ -202,6 +203,8 @@ static inline int start_is_trusted(const struct start *start)
 
 /* Where things stand in Python's objects, in all versions that are supported. */
 #define PYTHON_CONTEXT_BEFORE 16 /* PyContext.ctx_prev: who was current when it was entered */
+#define PYTHON_CHUNK_BEFORE   0  /* _PyStackChunk.previous: of a thread's stack */
+#define PYTHON_CHUNK_DATA     24 /* _PyStackChunk.data */
 #define PYTHON_FUTURE_CONTEXT 32 /* FutureObj.fut_context0: of the first one that waits */
 #define PYTHON_FUTURE_WAITER  24 /* FutureObj.fut_callback0: a function of that one */
 #define PYTHON_FUNCTION_SELF  24 /* PyCFunctionObject.m_self: of a task's, the task */

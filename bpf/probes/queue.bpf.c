@@ -8,6 +8,7 @@
 #include <bpf/bpf_helpers.h>
 #include "probes/actor.bpf.h"
 #include "probes/python_uprobe.bpf.h"
+#include "probes/task_thread.bpf.h"
 #include "context/queue.h"
 
 /* The queue holds things that are used and put back. */
@@ -32,6 +33,23 @@ static __always_inline int is_put_back(const struct worker *w, __u32 tgid, __u64
 	return 1;
 }
 
+/* What a context, or a thread that works for a task, puts in is as good as a call for it. */
+static __always_inline struct named task_puts(const struct runtime *runtime,
+					      const struct worker_key *key,
+					      const struct worker_key *thread,
+					      const struct worker *w, const struct process *p)
+{
+	struct named named = {};
+
+	if (key->goroutine)
+		named = task_calls(runtime, key);
+	if (named.request || (w && w->turn.item) || runtime_thread_serves(thread))
+		return named;
+	named = task_thread_request(runtime, key->tgid);
+	named.doubtful |= p && p->queues_next;
+	return named;
+}
+
 /*
  * What is put in is for this request: that of the context, or of the thread, if it is certain. A
  * loop's contexts work for what they are known to work for, and nothing else.
@@ -42,13 +60,12 @@ static __always_inline __u64 request_put(const struct runtime *runtime,
 	struct worker_key thread = {.tgid = key->tgid, .tid = (__u32)bpf_get_current_pid_tgid()};
 	struct worker *w = worker_lookup(&thread);
 	struct process *p = process_lookup(&key->tgid);
-	struct named named = {};
+	struct named named;
 	__u64 request;
 
 	if (w && is_put_back(w, key->tgid, queue, item))
 		return 0;
-	if (key->goroutine)
-		named = task_calls(runtime, key); /* as good as a call: another thread makes it */
+	named = task_puts(runtime, key, &thread, w, p);
 	if (named.request)
 		return named.doubtful && process_has_others(p, request_standing(named.request))
 			   ? 0

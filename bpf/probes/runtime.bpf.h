@@ -5,7 +5,7 @@
 
 #include "probes/goroutine.bpf.h"
 #include "probes/stream.bpf.h"
-#include "probes/task.bpf.h"
+#include "probes/task_thread.bpf.h"
 #include "probes/java.bpf.h"
 #include "probes/ruby_thread.bpf.h"
 
@@ -113,20 +113,23 @@ static __always_inline int runtime_thread_serves(const struct worker_key *thread
 	return w && !w->turn.item && (worker_only(w) || w->inherited_by == EVIDENCE_TASK);
 }
 
-/* As runtime_worker() for Python, with the request of the context. */
+/* As runtime_worker() for Python, with the request of the context, or of a task that waits. */
 static __always_inline enum runtime_worker
 runtime_task(const struct runtime *runtime, struct worker_key *key, struct named *ret_named)
 {
 	struct worker_key thread = *key;
 	enum runtime_worker who = runtime_context(runtime, key);
 
-	if (who != RUNTIME_WORKER_KNOWN)
+	if (who == RUNTIME_WORKER_KNOWN)
+		*ret_named = task_calls(runtime, key);
+	if (ret_named->request)
 		return who;
-	*ret_named = task_calls(runtime, key);
-	if (ret_named->request || !runtime_thread_serves(&thread))
-		return who;
-	*key = thread;
-	return RUNTIME_WORKER_THREAD;
+	if (runtime_thread_serves(&thread)) {
+		*key = thread;
+		return RUNTIME_WORKER_THREAD;
+	}
+	*ret_named = task_thread_request(runtime, thread.tgid);
+	return ret_named->request ? RUNTIME_WORKER_KNOWN : who;
 }
 
 /* As runtime_worker() for Ruby, with the request that the thread works on. */

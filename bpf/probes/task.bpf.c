@@ -107,18 +107,6 @@ static __always_inline void give(const struct runtime *runtime, const struct wor
 	task->flags = (task->flags & TASK_SHARED) | TASK_WOKEN;
 }
 
-/* The task that has this context and waits by this function; 0: it is no task. */
-static __always_inline __u64 task_that_waits(const struct runtime *runtime, __u64 function,
-					     __u64 context)
-{
-	__u64 task = user_read(function + PYTHON_FUNCTION_SELF);
-
-	if (task_has(runtime, task, context))
-		return task;
-	task = user_read(function + PYTHON_WAKEUP_TASK);
-	return task_has(runtime, task, context) ? task : 0;
-}
-
 /*
  * Future.set_result: if this is the context that has read a request, and no task's, then the task
  * that waits for the future goes on with that request.

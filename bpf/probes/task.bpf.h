@@ -19,19 +19,27 @@
 #define PTHREAD_DATA_SIZE  16
 #define PTHREAD_DATA_FIRST 32
 
+/* The state that Python keeps of the current thread; 0: none, or it cannot be told. */
+static __always_inline __u64 task_thread_state(const struct runtime *runtime)
+{
+	__u64 thread = user_thread_pointer(), state;
+	__u32 key = user_read(runtime->python.key);
+
+	if (!thread || key >= PTHREAD_DATA_FIRST)
+		return 0;
+	state = user_read(thread + PTHREAD_DATA + key * PTHREAD_DATA_SIZE + sizeof(__u64));
+	return state && user_read(state + runtime->python.thread_offset) == thread ? state : 0;
+}
+
 /*
  * Address of the context that the current thread has entered; 0: none, or it cannot be told.
  * (The one that a thread begins with was not entered: there is none before it.)
  */
 static __always_inline __u64 task_current(const struct runtime *runtime)
 {
-	__u64 thread = user_thread_pointer(), state, context;
-	__u32 key = user_read(runtime->python.key);
+	__u64 state = task_thread_state(runtime), context;
 
-	if (!thread || key >= PTHREAD_DATA_FIRST)
-		return 0;
-	state = user_read(thread + PTHREAD_DATA + key * PTHREAD_DATA_SIZE + sizeof(__u64));
-	if (!state || user_read(state + runtime->python.thread_offset) != thread)
+	if (!state)
 		return 0;
 	context = user_read(state + runtime->python.context_offset);
 	return context && user_read(context + PYTHON_CONTEXT_BEFORE) ? context : 0;
@@ -40,6 +48,18 @@ static __always_inline __u64 task_current(const struct runtime *runtime)
 static __always_inline int task_has(const struct runtime *runtime, __u64 task, __u64 context)
 {
 	return task && user_read(task + runtime->python.task_offset) == context;
+}
+
+/* The task that has this context and waits by this function; 0: it is no task. */
+static __always_inline __u64 task_that_waits(const struct runtime *runtime, __u64 function,
+					     __u64 context)
+{
+	__u64 task = user_read(function + PYTHON_FUNCTION_SELF);
+
+	if (task_has(runtime, task, context))
+		return task;
+	task = user_read(function + PYTHON_WAKEUP_TASK);
+	return task_has(runtime, task, context) ? task : 0;
 }
 
 /* What is known of the task whose context this is; NULL: nothing, or it is over. */

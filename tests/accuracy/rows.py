@@ -51,6 +51,12 @@ def gunicorn(*options):
                     "wsgi:application"))
 
 
+def uvicorn(loop, **env):
+    return Program(("{python}", "-B", "-m", "uvicorn", "--app-dir", "{apps}/python", "--host",
+                    "{address}", "--port", "{port}", "--backlog", "1024", "--loop", loop,
+                    "--log-level", "error", "asgi:application"), env)
+
+
 def node(**env):
     return Program(("node", "{apps}/node/server.js", "{address}", "{port}"), env)
 
@@ -137,11 +143,14 @@ ROWS = (
     Row("node-parallel", "Node http, parallel calls", (node(),), modes="p", calls=(2, 3),
         pauses=NONE),
     Row("aiohttp", "aiohttp, server and client", (python("aio"),), modes="sp", pauses=NONE),
+    Row("starlette", "Starlette by uvicorn, calls by httpx", (uvicorn("asyncio"),), modes="spg"),
     Row("asyncio", "asyncio, a task per connection", (python("streams"),), modes="sp"),
     # Pools: another thread than the reader works.
     Row("python-executor", "Python, reader thread and ThreadPoolExecutor", (python("executor"),)),
     Row("python-pool", "ThreadingHTTPServer, calls by a pool", (python("threads"),), modes="q"),
     Row("asyncio-executor", "asyncio, calls by a pool of threads", (python("streams"),), modes="q"),
+    Row("starlette-threads", "Starlette, endpoints in threads of anyio's, and calls by a pool",
+        (uvicorn("asyncio"),), modes="dq"),
     Row("java-pool", "Java HttpServer, calls by another executor", (java("url"),), make="java",
         modes="q"),
     Row("java-client", "Java HttpServer, java.net.http.HttpClient", (java("client"),),

@@ -121,6 +121,7 @@ static void process_with_modules(void **state)
 	assert_true(python.runtime.python.key > 0);
 	assert_int_equal(count(&python, PYTHON_MADE), 1);
 	assert_true(python.runtime.python.task_offset > 0x40);
+	assert_int_equal(python.runtime.python.stack_offset != 0, python.minor >= 11);
 	assert_int_equal(count(&python, PYTHON_WOKEN), 2); /* of Future and of Task */
 	assert_int_equal(count(&python, PYTHON_PUT), 2);
 	assert_int_equal(count(&python, PYTHON_GOT), 2);
