@@ -61,6 +61,7 @@ static __always_inline __u64 queue_put(struct worker *w, struct process *p, __u6
 
 	if (w->turn.item)
 		return loop_puts(w, p);
+	w->flags |= WORKER_PUT;
 	next = puts_next(w, p, queue);
 	id = worker_is_loop(w) ? 0 : worker_at(w);
 	return id && next && process_has_others(p, request_standing(id)) ? 0 : id;
@@ -70,6 +71,15 @@ static __always_inline __u64 queue_put(struct worker *w, struct process *p, __u6
 static __always_inline int queue_lends(const struct worker *w, __u64 queue, __u64 item)
 {
 	return w->queue == queue && w->item == item;
+}
+
+/*
+ * A thread takes something out of a queue: has it done nothing yet about what it took out before?
+ * Who takes several and goes to work then may be at any of them.
+ */
+static __always_inline int queue_keeps(const struct worker *w, __u64 queue)
+{
+	return w->queue == queue && w->item && !(w->flags & (WORKER_CALLED | WORKER_PUT));
 }
 
 /*
@@ -87,7 +97,7 @@ static __always_inline void queue_take(struct worker *w, __u64 queue, __u64 item
 		w->queue = queue;
 	w->item = item;
 	w->made_for = 0;
-	w->flags &= ~WORKER_CALLED;
+	w->flags &= ~(WORKER_CALLED | WORKER_PUT);
 	w->inherited = elsewhere ? 0 : request;
 	w->inherited_by = EVIDENCE_TASK;
 }

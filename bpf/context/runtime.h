@@ -202,6 +202,8 @@ static inline int start_is_trusted(const struct start *start)
 }
 
 /* Where things stand in Python's objects, in all versions that are supported. */
+#define PYTHON_TYPE           8  /* PyObject.ob_type */
+#define PYTHON_TYPE_NAME      24 /* PyTypeObject.tp_name: address of a text */
 #define PYTHON_CONTEXT_BEFORE 16 /* PyContext.ctx_prev: who was current when it was entered */
 #define PYTHON_CHUNK_BEFORE   0  /* _PyStackChunk.previous: of a thread's stack */
 #define PYTHON_CHUNK_DATA     24 /* _PyStackChunk.data */

@@ -15,6 +15,7 @@ enum worker_flags {
 	WORKER_UNSURE = 1 << 2, /* what it read last was the answer to such a call */
 	WORKER_MAYBE = 1 << 3, /* they come from sockets that do not block, whoever watches those */
 	WORKER_CALLED = 1 << 4, /* it has made calls since it took something out of a queue */
+	WORKER_PUT = 1 << 5,    /* it has put something into one since then */
 };
 
 /* Does a loop read the socket at hand? Some read once before they let epoll watch it. */

@@ -11,8 +11,15 @@
 #include "probes/task_thread.bpf.h"
 #include "context/queue.h"
 
-/* The queue holds things that are used and put back. */
-#define LENDS (~0ULL)
+/*
+ * In place of a request, at the address of a queue: it holds things that are used and put back, or
+ * things that are taken several at a time. It hands over nothing.
+ */
+#define NO_WORK (~0ULL)
+
+#define WORK_ITEM     0x6574496b726f575fULL /* "_WorkIte", as text */
+#define WORK_ITEM_END 0x6dULL               /* "m" */
+#define WORD          8                     /* bytes */
 
 static __always_inline struct queued *queued_lookup(__u32 tgid, __u64 address)
 {
@@ -21,16 +28,44 @@ static __always_inline struct queued *queued_lookup(__u32 tgid, __u64 address)
 	return bpf_map_lookup_elem(&queued, &at);
 }
 
+static __always_inline int queue_is_work(__u32 tgid, __u64 queue)
+{
+	const struct queued *marked = queued_lookup(tgid, queue);
+
+	return !marked || marked->request != NO_WORK;
+}
+
+static __always_inline void queue_is_no_work(__u32 tgid, __u64 queue)
+{
+	struct process_address at = {.tgid = tgid, .address = queue};
+	struct queued marked = {.request = NO_WORK};
+
+	bpf_map_update_elem(&queued, &at, &marked, BPF_ANY);
+}
+
 /* Does the thread put back what it has taken out? Then the queue is marked. */
 static __always_inline int is_put_back(const struct worker *w, __u32 tgid, __u64 queue, __u64 item)
 {
-	struct process_address at = {.tgid = tgid, .address = queue};
-	struct queued lends = {.request = LENDS};
-
 	if (!queue_lends(w, queue, item))
 		return 0;
-	bpf_map_update_elem(&queued, &at, &lends, BPF_ANY);
+	queue_is_no_work(tgid, queue);
 	return 1;
+}
+
+/* Is it of an executor (concurrent.futures)? These are done one by one. */
+static __always_inline int is_of_executor(__u64 item)
+{
+	__u64 name = user_read(user_read(item + PYTHON_TYPE) + PYTHON_TYPE_NAME);
+
+	return user_read(name) == WORK_ITEM && (user_read(name + WORD) & 0xffff) == WORK_ITEM_END;
+}
+
+/* Does the thread keep what it took out before this? Then the queue is marked. */
+static __always_inline void look_for_several(const struct worker *w, __u32 tgid, __u64 queue,
+					     __u64 item)
+{
+	if (queue_keeps(w, queue) && !is_of_executor(item))
+		queue_is_no_work(tgid, queue);
 }
 
 /* What a context, or a thread that works for a task, puts in is as good as a call for it. */
@@ -90,9 +125,6 @@ int probe_queue_put(struct pt_regs *ctx)
 		return 0;
 	at.address = user_read(argument(ctx, 1));
 	now.request = request_put(runtime, &key, now.queue, at.address);
-	old = queued_lookup(key.tgid, now.queue);
-	if (old && old->request == LENDS)
-		now.request = 0;
 	old = bpf_map_lookup_elem(&queued, &at);
 	if (old)
 		*old = now;
@@ -127,15 +159,19 @@ int probe_queue_got(struct pt_regs *ctx)
 	if (!runtime || key.goroutine || !item)
 		return 0;
 	found = queued_lookup(key.tgid, item);
+	w = found ? worker_make(&key) : worker_lookup(&key);
 	if (found) {
 		request = found->request;
 		queue = found->queue;
 		found->request = 0;
 		found->queue = 0;
 	}
-	w = request ? worker_make(&key) : worker_lookup(&key);
-	if (w)
-		queue_got(w, &key, queue, item, request);
+	if (!w)
+		return 0;
+	look_for_several(w, key.tgid, queue, item);
+	if (request && !queue_is_work(key.tgid, queue))
+		request = 0;
+	queue_got(w, &key, queue, item, request);
 	return 0;
 }
 

@@ -203,6 +203,8 @@ ROWS = (
         (python("streams", LIMIT="4"),), modes="sp"),
     Row("python-limit", "Python, 4 calls at once: who is done gives a pool the next",
         (python("threads"),), modes="l"),
+    Row("python-several", "Python, threads take several jobs at a time, and call then",
+        (python("threads"),), modes="b"),
     Row("ruby-limit", "Ruby puma, 4 calls at once: who is done makes a thread for the next", (PUMA,),
         modes="l"),
     Row("go-limit", "Go, 4 calls at once: who is done starts a goroutine for the next", (go(),),

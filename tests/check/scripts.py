@@ -45,7 +45,8 @@ def modules_of(tree):
 
 
 # The matrix of accuracy tests serves with frameworks: the packages that it installs.
-FRAMEWORKS = {"tests/accuracy/apps/python/aio.py": {"aiohttp"}}
+FRAMEWORKS = {"tests/accuracy/apps/python/aio.py": {"aiohttp"},
+              "tests/accuracy/apps/python/asgi.py": {"anyio", "httpx", "starlette"}}
 
 
 def python_imports(files):

@@ -238,6 +238,25 @@ static void things_that_are_put_back(void **state)
 	assert_false(queue_lends(worker(WORKER), OTHER_QUEUE, ITEM));
 }
 
+/* Who takes out the next thing has called for the last one, or handed it on; or it keeps both. */
+static void several_at_a_time(void **state)
+{
+	struct actor a = actor(READER);
+
+	(void)state;
+	take(7, &a);
+	assert_false(queue_keeps(worker(WORKER), QUEUE));
+	got(QUEUE, ITEM, 7);
+	assert_true(queue_keeps(worker(WORKER), QUEUE));
+	assert_false(queue_keeps(worker(WORKER), OTHER_QUEUE));
+	call(WORKER);
+	assert_false(queue_keeps(worker(WORKER), QUEUE));
+	got(QUEUE, ITEM + 1, 7);
+	assert_true(queue_keeps(worker(WORKER), QUEUE));
+	put_into(OTHER_QUEUE, WORKER);
+	assert_false(queue_keeps(worker(WORKER), QUEUE));
+}
+
 static void wake_says_less(void **state)
 {
 	struct actor a = actor(READER);
@@ -323,6 +342,7 @@ int main(void)
 	    CASE(loop_that_puts_later),
 	    CASE(something_from_another_queue),
 	    CASE(things_that_are_put_back),
+	    CASE(several_at_a_time),
 	    CASE(wake_says_less),
 	    CASE(next_one_when_one_is_done),
 	    CASE(who_asks_puts_in_the_next_one),

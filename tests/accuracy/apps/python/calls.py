@@ -3,7 +3,8 @@
 
 The target is the plan: /BEFORE/BETWEEN/AFTER/CALLS/MODE, pauses in milliseconds. MODE is where
 the calls come from: s this thread, one after the other; t a new thread each, one after the other;
-p new threads, all at once; q the threads of a pool; l these, 4 at once: who is done puts in the next.
+p new threads, all at once; q the threads of a pool; l these, 4 at once: who is done puts in the next;
+b threads that take several jobs at a time, and call for all of them then.
 Environment: UPSTREAM (host:port), COPY
 (names of fields that go from the request to its calls), BACKGROUND_MS (pause between calls that
 belong to no request).
@@ -11,6 +12,7 @@ belong to no request).
 import collections
 import http.client
 import os
+import queue
 import random
 import threading
 import time
@@ -20,11 +22,13 @@ UPSTREAM = os.environ["UPSTREAM"]
 COPY = os.environ.get("COPY", "x-truth").split(",")
 NEW_CONNECTION = 0.3  # part of the calls that do not use a kept connection
 POOL_SIZE, AT_ONCE = 8, 4
+BATCH, BATCHERS, BATCH_MS = 6, 3, 3
 
 Plan = collections.namedtuple("Plan", "before between after calls mode")
 kept = collections.deque()  # connections to the upstream that any thread may use
 pool = ThreadPoolExecutor(POOL_SIZE)
 turns, waiting, running = threading.Lock(), collections.deque(), []
+jobs, batchers = queue.SimpleQueue(), []
 
 
 def read_plan(target):
@@ -85,6 +89,34 @@ def in_turn(fields):
     done.acquire()
 
 
+def take_several():
+    taken = [jobs.get()]
+    pause(BATCH_MS)
+    try:
+        while len(taken) < BATCH:
+            taken.append(jobs.get_nowait())
+    except queue.Empty:
+        pass
+    return taken
+
+
+def call_for_all():
+    while True:
+        for fields, done in take_several():
+            call(fields)
+            done.release()
+
+
+def in_batch(fields):
+    with turns:
+        while len(batchers) < BATCHERS:
+            batchers.append(threading.Thread(target=call_for_all, daemon=True))
+            batchers[-1].start()
+    done = threading.Semaphore(0)
+    jobs.put((fields, done))
+    done.acquire()
+
+
 def work(plan, fields):
     """Everything that a request asks for, until its answer may be sent."""
     pause(plan.before)
@@ -93,7 +125,8 @@ def work(plan, fields):
             thread.join()
     else:
         one = {"s": call, "t": lambda f: in_thread(f).join(),
-               "q": lambda f: pool.submit(call, f).result(), "l": in_turn}[plan.mode]
+               "q": lambda f: pool.submit(call, f).result(), "l": in_turn,
+               "b": in_batch}[plan.mode]
         for number in range(plan.calls):
             pause(plan.between if number else 0)
             one(fields)
