@@ -192,7 +192,7 @@ HTTP1_INLINE struct http1_step http1_met(const struct http1 *h, const struct htt
 
 /*
  * Consume bytes of window[i..len), len <= HTTP1_WINDOW, up to the next event or as far as one
- * step goes; each step consumes something or has an event. The buffer has HTTP1_WINDOW + 8
+ * step goes; each step consumes something or has an event. The buffer has HTTP1_BUFFER
  * readable bytes. At most one event is returned:
  *
  * HTTP1_LINE   a field line begins at `at`, and its first byte is there: something may be

@@ -11,9 +11,6 @@
 
 #include "state.h"
 
-/* Words that one step looks at: a longer line takes several steps. */
-#define HTTP1_SCAN_WORDS 16
-
 #define HTTP1_EACH(byte) (0x0101010101010101ull * (byte))
 
 /* Up to eight characters as a word that was loaded from them. */
@@ -38,10 +35,15 @@ HTTP1_INLINE __u8 http1_byte(const struct http1_cursor *c)
 	return c->window[c->i & (HTTP1_WINDOW - 1)];
 }
 
-/* Eight bytes, the first one lowest; bytes at or beyond `len` are left-overs. */
-HTTP1_INLINE __u64 http1_word(const struct http1_cursor *c)
+/* Where the cursor stands. */
+HTTP1_INLINE const __u8 *http1_at(const struct http1_cursor *c)
 {
-	const __u8 *from = c->window + (c->i & (HTTP1_WINDOW - 1));
+	return c->window + (c->i & (HTTP1_WINDOW - 1));
+}
+
+/* Eight bytes, the first one lowest. */
+HTTP1_INLINE __u64 http1_load(const __u8 *from)
+{
 	__u64 word;
 
 #ifdef __bpf__
@@ -54,6 +56,12 @@ HTTP1_INLINE __u64 http1_word(const struct http1_cursor *c)
 	word = __builtin_bswap64(word);
 #endif
 	return word;
+}
+
+/* The same at the cursor; bytes at or beyond `len` are left-overs. */
+HTTP1_INLINE __u64 http1_word(const struct http1_cursor *c)
+{
+	return http1_load(http1_at(c));
 }
 
 /* The low `n` bytes of a word; 1 <= n <= 8. */
@@ -102,24 +110,27 @@ HTTP1_INLINE __u64 http1_no_name(__u64 word)
 
 /*
  * Move on to the first byte that `stops` marks, HTTP1_SCAN_WORDS words at most. Returns
- * whether the cursor stands on such a byte. Unrolled, it takes the verifier less, too.
+ * whether the cursor stands on such a byte. What lies behind `len` is looked at, too, and does not
+ * count: that is cheaper than to ask at each word. Unrolled, it takes the verifier less.
  */
 HTTP1_INLINE int http1_find(struct http1_cursor *c, __u64 (*stops)(__u64 word))
 {
+	const __u8 *from = http1_at(c);
+	__u64 mask = 0;
+	__u32 n;
+
 #ifdef __clang__
 #pragma clang loop unroll(full)
 #endif
-	for (__u32 n = 0; n < HTTP1_SCAN_WORDS; n++) {
-		__u64 mask = stops(http1_word(c));
-
-		c->i += mask ? http1_first(mask) : 8;
-		if (c->i >= c->len) {
-			c->i = c->len;
-			return 0;
-		}
+	for (n = 0; n < HTTP1_SCAN_WORDS; n++) {
+		mask = stops(http1_load(from + 8 * n));
 		if (mask)
-			return 1;
+			break;
 	}
+	c->i += 8 * n + (mask ? http1_first(mask) : 0);
+	if (c->i < c->len)
+		return mask != 0;
+	c->i = c->len;
 	return 0;
 }
 

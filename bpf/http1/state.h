@@ -5,8 +5,12 @@
 
 #include <linux/types.h>
 
-/* Bytes of a window; the buffer behind it has 8 more, so that a word may be loaded anywhere. */
+/* Bytes of a window. */
 #define HTTP1_WINDOW 1024
+/* Words that one step looks at: a longer line takes several steps. */
+#define HTTP1_SCAN_WORDS 16
+/* The buffer of a window has as many bytes more, so that no step has to ask where it ends. */
+#define HTTP1_BUFFER (HTTP1_WINDOW + 8 * HTTP1_SCAN_WORDS)
 /* A head longer than this gets HTTP1_HEAD_LONG; its framing goes on. */
 #define HTTP1_HEAD_CAP 65536
 

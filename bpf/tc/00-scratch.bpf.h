@@ -40,6 +40,7 @@ struct plan {
 /* What was decided about the packet at hand. */
 struct decision {
 	__u32 room;      /* largest payload that may leave in one packet, or ROOM_UNKNOWN yet */
+	__u32 path;      /* what the path carries of it, or ROOM_UNKNOWN yet */
 	__u32 sent;      /* app: one past the highest byte sent before this packet */
 	__u32 fresh;     /* edits recorded for this packet */
 	__u32 added;     /* bytes they add */
@@ -65,7 +66,7 @@ struct lead {
 
 /* What the framing looks at: a piece of the payload, with slack for word loads. */
 struct window {
-	__u8 byte[HTTP1_WINDOW + 8];
+	__u8 byte[HTTP1_BUFFER];
 };
 
 /* The tuple of a flow that is left alone (15-quiet). */

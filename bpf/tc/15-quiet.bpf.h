@@ -25,23 +25,15 @@ struct {
 	__type(value, struct epochs);
 } epochs __weak SEC(".maps");
 
-/* What this CPU has at the place of one tuple. */
-struct quiet_look {
-	struct quiet *place; /* NULL: nowhere */
-	__u32 epoch;         /* of the tuple, now */
-};
-
 /* The upper bits are well mixed; tuples of one hash only share a place. */
 static __always_inline __u64 quiet_hash(const struct flow_key *key)
 {
 	const __u64 *word = (const __u64 *)key;
-	__u64 mix = word[0] ^ word[1] ^ (word[2] << 7 | word[2] >> 57) ^
-		    (word[3] << 15 | word[3] >> 49) ^ (word[4] << 31 | word[4] >> 33);
 
-	return mix * 0x9e3779b97f4a7c15ull;
+	return (word[4] ^ word[1] ^ (word[3] << 15 | word[3] >> 49)) * 0x9e3779b97f4a7c15ull;
 }
 
-static __always_inline __u32 *quiet_epoch(const struct flow_key *key, __u64 hash)
+static __always_inline __u32 *quiet_epoch(__u64 hash)
 {
 	__u32 zero = 0;
 	struct epochs *e = bpf_map_lookup_elem(&epochs, &zero);
@@ -49,41 +41,48 @@ static __always_inline __u32 *quiet_epoch(const struct flow_key *key, __u64 hash
 	return e ? &e->epoch[hash >> 40 & (QUIET_EPOCHS - 1)] : NULL;
 }
 
-/* Ask before the flow is looked up: the epoch has to be older than what is found. */
-static __always_inline struct quiet_look quiet_look(struct scratch *s, const struct flow_key *key)
+/* What this CPU has at the place of a tuple. */
+static __always_inline struct quiet *quiet_place(struct scratch *s, __u64 hash)
+{
+	return &s->quiet[hash >> 50 & (QUIET_MAX - 1)];
+}
+
+/* Is this the tuple of an untouched flow? The ports tell most others apart. */
+static __always_inline int quiet_is(struct scratch *s, const struct flow_key *key)
 {
 	__u64 hash = quiet_hash(key);
-	const volatile __u32 *epoch = quiet_epoch(key, hash);
+	const struct quiet *place = quiet_place(s, hash);
+	const __u64 *word = (const __u64 *)key, *known = (const __u64 *)&place->key;
+	const volatile __u32 *epoch;
 
-	return (struct quiet_look){.place = epoch ? &s->quiet[hash >> 50 & (QUIET_MAX - 1)] : NULL,
-				   .epoch = epoch ? *epoch : 0};
-}
-
-/* Is this the tuple of an untouched flow? */
-static __always_inline int quiet_is(const struct quiet_look *look, const struct flow_key *key)
-{
-	const __u64 *word = (const __u64 *)key, *known;
-
-	if (!look->place || look->place->epoch != look->epoch)
+	if (known[4] != word[4] || known[1] != word[1] || known[3] != word[3] ||
+	    known[0] != word[0] || known[2] != word[2])
 		return 0;
-	known = (const __u64 *)&look->place->key;
-	return known[4] == word[4] && known[1] == word[1] && known[3] == word[3] &&
-	       known[0] == word[0] && known[2] == word[2];
+	epoch = quiet_epoch(hash);
+	return epoch && *epoch == place->epoch;
 }
 
-/* Remember the tuple of a flow that will never be touched, found after `look`. */
-static __always_inline void quiet_note(const struct quiet_look *look, const struct flow_key *key)
+/* The epoch of a tuple, for quiet_note(). */
+static __always_inline __u32 quiet_now(const struct flow_key *key)
 {
-	if (!look->place)
-		return;
-	look->place->key = *key;
-	look->place->epoch = look->epoch;
+	const volatile __u32 *epoch = quiet_epoch(quiet_hash(key));
+
+	return epoch ? *epoch : 0;
+}
+
+/* Remember the tuple of a flow that will never be touched: it was found after `epoch` was asked. */
+static __always_inline void quiet_note(struct scratch *s, const struct flow_key *key, __u32 epoch)
+{
+	struct quiet *place = quiet_place(s, quiet_hash(key));
+
+	place->key = *key;
+	place->epoch = epoch;
 }
 
 /* A flow was made: whatever is remembered about its tuple is about an older one. */
 static __always_inline void quiet_end(const struct flow_key *key)
 {
-	__u32 *epoch = quiet_epoch(key, quiet_hash(key));
+	__u32 *epoch = quiet_epoch(quiet_hash(key));
 
 	if (epoch)
 		__sync_fetch_and_add(epoch, 1);

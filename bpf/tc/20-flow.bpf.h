@@ -128,20 +128,29 @@ static __always_inline int flow_untouched_for_good(const struct flow *f)
 	       f->opaque_reason != REASON_URGENT;
 }
 
+/* The next packet is spared the search, if the flow is still the same when its epoch is known. */
+static __always_inline void flow_note_untouched(struct scratch *s, const struct flow_key *key)
+{
+	__u32 epoch = quiet_now(key);
+	struct flow *f = flow_lookup(key);
+
+	if (f && flow_untouched_for_good(f))
+		quiet_note(s, key, epoch);
+}
+
 /*
  * A packet of an untouched flow. Nothing has to be remembered once both sides have sent FIN, or
- * one of them RST; until then `look` spares the next packet the search.
+ * one of them RST.
  */
-static __always_inline void flow_pass_untouched(const struct quiet_look *look,
-						const struct flow_key *key, struct flow *f,
-						__u8 tcp_flags, __u32 fin)
+static __always_inline void flow_pass_untouched(struct scratch *s, const struct flow_key *key,
+						struct flow *f, __u8 tcp_flags, __u32 fin)
 {
 	if (tcp_flags & TCP_FIN)
 		f->flags |= fin;
 	if ((tcp_flags & TCP_RST) || (f->flags & FLOW_FIN_BOTH) == FLOW_FIN_BOTH)
 		flow_delete(key);
 	else if (flow_untouched_for_good(f))
-		quiet_note(look, key);
+		flow_note_untouched(s, key);
 }
 
 /*

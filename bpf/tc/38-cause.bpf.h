@@ -77,23 +77,20 @@ VERIFIED_ALONE int cause_owned(struct __sk_buff *skb, __u32 seq, __u32 off, __u3
 /*
  * What is known about the call that began with byte `seq`: left in scratch.call. Bytes that did
  * not begin a call (a second request behind an unanswered one) belong to nothing that is known.
- * `number` is that of the head's x-request-id, or 0. Returns 0, or -1 when nothing is known.
+ * `number` is that of the head's x-request-id, or 0.
  */
-VERIFIED_ALONE int cause_find(struct __sk_buff *skb, __u32 seq, __u64 number)
+static __always_inline void cause_find(struct __sk_buff *skb, struct scratch *s, __u32 seq,
+				       __u64 number)
 {
-	struct scratch *s = scratch_get();
-	struct call *call;
+	struct call *call = cause_call(skb, seq);
 
-	if (!s)
-		return -1;
-	__builtin_memset(&s->call, 0, sizeof(s->call));
-	call = cause_call(skb, seq);
-	if (!call)
-		return -1;
+	if (!call) {
+		__builtin_memset(&s->call, 0, sizeof(s->call));
+		return;
+	}
 	if (number)
 		cause_named(call, number);
 	s->call = *call;
-	return 0;
 }
 
 /* Is the request part of a trace that came in? */

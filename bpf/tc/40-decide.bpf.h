@@ -32,50 +32,63 @@ struct outbound {
 	struct decision *d; /* in s */
 };
 
+/* The largest payload that the device carries behind the headers of this packet. */
+static __always_inline __u32 decide_device(const struct outbound *o)
+{
+	const struct packet *p = o->p;
+	__u32 mtu = packet_mtu(o->skb), headers = p->payload - p->l3;
+
+	/* A device carries one VLAN tag beyond its MTU, not two. */
+	if (p->l3 > VLAN_ETHERNET_HEADER)
+		headers += p->l3 - VLAN_ETHERNET_HEADER;
+	if (!mtu)
+		return ROOM_UNKNOWN;
+	return mtu > headers ? mtu - headers : 0;
+}
+
 /*
- * The largest payload that this packet may be grown to; 0: it may not grow. A retransmission
- * is never grown beyond what every path carries: so no path that lost the first, grown packet
- * for its size can lose all the following ones too.
+ * The largest payload that this packet may be grown to, as far as peer and device say; 0: it may
+ * not grow. A retransmission is never grown beyond what every path carries: so no path that lost
+ * the first, grown packet for its size can lose all the following ones too.
  */
 static __always_inline __u32 decide_room(const struct outbound *o)
 {
-	struct __sk_buff *skb = o->skb;
-	const struct packet *p = o->p;
-	const struct flow *f = o->flow;
-	struct bpf_sock *sk = skb->sk;
-	struct bpf_tcp_sock *tp;
-	__u32 options = packet_tcp_header(p) - sizeof(struct tcphdr);
-	__u32 room = 65535, mtu;
+	__u32 options = packet_tcp_header(o->p) - sizeof(struct tcphdr);
+	__u32 room = o->d->resent ? SAFE_PAYLOAD : 65535, device;
 
-	if (skb->gso_size)
+	if (o->skb->gso_size)
 		return 0;
-	if (o->d->resent)
-		return SAFE_PAYLOAD;
-	if (f->mss)
-		room = f->mss > options ? f->mss - options : 0;
-	/* What the stack makes of path MTU discovery, for local senders. */
-	tp = sk ? bpf_tcp_sock(sk) : NULL;
-	if (tp && tp->mss_cache < room)
-		room = tp->mss_cache;
-	/* And never more than the device takes. */
-	mtu = packet_mtu(skb);
-	if (mtu) {
-		__u32 headers = p->payload - p->l3;
+	if (o->flow->mss && o->flow->mss < room + options)
+		room = o->flow->mss > options ? o->flow->mss - options : 0;
+	device = decide_device(o);
+	return device < room ? device : room;
+}
 
-		/* A device carries one VLAN tag beyond its MTU, not two. */
-		if (p->l3 > VLAN_ETHERNET_HEADER)
-			headers += p->l3 - VLAN_ETHERNET_HEADER;
-		mtu = mtu > headers ? mtu - headers : 0;
-		room = mtu < room ? mtu : room;
-	}
-	return room;
+/* The largest payload that the path carries, by what the stack of a local sender knows of it. */
+static __always_inline __u32 decide_path(const struct outbound *o)
+{
+	struct bpf_sock *sk = o->skb->sk;
+	struct bpf_tcp_sock *tp = sk ? bpf_tcp_sock(sk) : NULL;
+
+	return tp ? tp->mss_cache : 65535;
 }
 
 /* Can the packet be grown with all its edits, the first of them at `first`? */
-static __always_inline int decide_can_grow(const struct packet *p, __u32 room, __u32 first,
-					   __u32 added)
+static __always_inline int decide_can_grow(struct outbound *o, __u32 first, __u32 added)
 {
-	return p->len + added <= room && p->len - first + added <= GROW_TAIL_MAX;
+	__u32 len = o->p->len + added;
+
+	if (o->d->room == ROOM_UNKNOWN)
+		o->d->room = decide_room(o);
+	if (len > o->d->room || len - first > GROW_TAIL_MAX)
+		return 0;
+	/* Small enough for any path. If it was lost all the same, better ask: this one may differ.
+	 */
+	if (len <= SAFE_PAYLOAD && !o->d->resent)
+		return 1;
+	if (o->d->path == ROOM_UNKNOWN)
+		o->d->path = decide_path(o);
+	return len <= o->d->path;
 }
 
 VERIFIED_ALONE int decide_bytes(const struct flow *f)
@@ -117,9 +130,7 @@ static __always_inline __u32 decide_place(struct outbound *o, const struct frame
 		line = blank;
 	if (seq_before(o->p->seq + blank, o->d->sent))
 		return REASON_NO_PLACE;
-	if (o->d->room == ROOM_UNKNOWN)
-		o->d->room = decide_room(o);
-	if (decide_can_grow(o->p, o->d->room, first, added)) {
+	if (decide_can_grow(o, first, added)) {
 		*place = blank;
 		return 0;
 	}
@@ -253,7 +264,7 @@ static __always_inline void decide(struct outbound *o, const struct frame *frame
 		change_request(o->skb, o->p, o->flow, frame->place, frame->line);
 		return;
 	}
-	cause_find(o->skb, start, request_id_number(&o->flow->id));
+	cause_find(o->skb, o->s, start, request_id_number(&o->flow->id));
 	reason = decide_policy(v, cause_is_known(&o->s->call));
 	if (!reason && (frame->http->flags & HTTP1_TRACEPARENT))
 		reason = REASON_PRESENT;

@@ -199,11 +199,9 @@ VERIFIED_ALONE int edit_packet(struct __sk_buff *skb, struct packet *p, struct f
 	last = plan->edit[(plan->count - 1) & EDITS_MASK].at - p->seq;
 	if (p->fragment)
 		return edit_take_back(&o, REASON_FRAGMENT);
-	if (o.d->room == ROOM_UNKNOWN)
-		o.d->room = decide_room(&o);
 	/* The urgent pointer counts from the sequence number: right only when the bytes in
 	 * between stay as many as they were. */
-	if (!(p->flags & TCP_URG) && decide_can_grow(p, o.d->room, first, plan->added))
+	if (!(p->flags & TCP_URG) && decide_can_grow(&o, first, plan->added))
 		return edit_is_last(p, plan, first) ? edit_append(&o, first) : edit_grow(&o, first);
 	return last <= WIRE_MAX ? edit_split(&o, last) : edit_piecemeal(&o);
 }

@@ -89,18 +89,17 @@ static __always_inline int inbound_matters(const struct packet *p, const struct 
 
 static __always_inline int inbound_tcp(struct __sk_buff *skb, struct scratch *s, struct packet *p)
 {
-	struct quiet_look look = quiet_look(s, &p->key);
 	struct flow *f;
 	int verdict = NEXT;
 	struct ack a;
 
-	if (quiet_is(&look, &p->key) && !(p->flags & (TCP_SYN | TCP_FIN | TCP_RST)))
+	if (quiet_is(s, &p->key) && !(p->flags & (TCP_SYN | TCP_FIN | TCP_RST)))
 		return NEXT;
 	f = flow_lookup(&p->key);
 	if (!f)
 		return inbound_stranger(skb, p);
 	if (flow_untouched(f)) {
-		flow_pass_untouched(&look, &p->key, f, p->flags, FLOW_FIN_IN);
+		flow_pass_untouched(s, &p->key, f, p->flags, FLOW_FIN_IN);
 		return NEXT;
 	}
 	if (f->flags & FLOW_SERVER)

@@ -209,7 +209,7 @@ VERIFIED_ALONE int outbound_read(struct __sk_buff *skb, struct packet *p, struct
 	if (!o.s || !p || !f)
 		return 0;
 	o.d = &o.s->decision;
-	o.d->room = ROOM_UNKNOWN;
+	o.d->room = o.d->path = ROOM_UNKNOWN;
 	o.d->sent = f->sent;
 	o.d->fresh = o.d->added = 0;
 	o.d->changed = o.d->restarted = o.d->stripped = 0;
@@ -240,17 +240,16 @@ static __always_inline int outbound_control(struct __sk_buff *skb, struct packet
 
 static __always_inline int outbound_flow(struct __sk_buff *skb, struct scratch *s, struct packet *p)
 {
-	struct quiet_look look = quiet_look(s, &p->key);
 	struct flow *f;
 	int verdict;
 
-	if (quiet_is(&look, &p->key) && !(p->flags & (TCP_FIN | TCP_RST)))
+	if (quiet_is(s, &p->key) && !(p->flags & (TCP_FIN | TCP_RST)))
 		return NEXT;
 	f = flow_lookup(&p->key);
 	if (!f)
 		return outbound_stranger(skb, p);
 	if (flow_untouched(f)) {
-		flow_pass_untouched(&look, &p->key, f, p->flags, FLOW_FIN_OUT);
+		flow_pass_untouched(s, &p->key, f, p->flags, FLOW_FIN_OUT);
 		return NEXT;
 	}
 	if (f->flags & FLOW_SERVER)

@@ -122,7 +122,7 @@ static size_t head_of(const struct life *l, size_t at)
 /* New bytes [from, to) are read, as from a window that begins with them. */
 static void read_new(struct life *l, size_t from, size_t to)
 {
-	uint8_t window[HTTP1_WINDOW + 8] = {};
+	uint8_t window[HTTP1_BUFFER] = {};
 	uint32_t line = HTTP1_NOWHERE, i = 0, len = to - from;
 
 	check(l, len <= HTTP1_WINDOW);

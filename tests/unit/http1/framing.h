@@ -18,7 +18,7 @@ struct framing_event {
 };
 
 struct framing_window {
-	__u8 byte[HTTP1_WINDOW + 8];
+	__u8 byte[HTTP1_BUFFER];
 };
 
 /* The run over one packet. In a map: on the stack the verifier would follow each number. */

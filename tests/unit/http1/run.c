@@ -16,7 +16,7 @@ struct runner {
 	uint64_t base;   /* where the window begins */
 	uint32_t line;   /* in the window: the first one since another event */
 	uint32_t filled; /* and how many bytes of the stream it has */
-	uint8_t window[HTTP1_WINDOW + 8];
+	uint8_t window[HTTP1_BUFFER];
 };
 
 static void mark(struct runner *r, uint64_t at, enum http1_event event)

@@ -66,7 +66,7 @@ static const struct {
 static struct policy_host read_cut(const char *head, __u32 first, __u32 second)
 {
 	__u32 ends[] = {first, second, (__u32)strlen(head)}, i = 0;
-	__u8 window[POLICY_PIECE_MAX + 8] = {};
+	__u8 window[HTTP1_BUFFER] = {};
 	struct policy_host h = {};
 
 	strcpy((char *)window, head);

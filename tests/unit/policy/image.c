@@ -60,7 +60,7 @@ static void read_host(const char *host, __u64 numbers[POLICY_NESTED_MAX])
 	static const char *const before[] = {"", "Accept: */*\r\n", "X-Host: b\r\nHostess: b\r\n"};
 	static const char *const fields[] = {"Host: ", "host:", "HOST: \t "};
 	static const char *const behind[] = {"", ":8080", " ", ".", ".:80"};
-	char head[POLICY_PIECE_MAX + 8] = {};
+	char head[HTTP1_BUFFER] = {};
 	struct policy_labels labels;
 	struct policy_host h = {};
 	int absolute = host[0] && !draw(4), length;
