@@ -37,8 +37,10 @@ void runtimes_log(const struct runtimes_news *news)
 	else if (news->kind == RUNTIME_JAVA)
 		log_info("process %u (%s): following futures of Java", news->tgid, name);
 	else if (news->kind == RUNTIME_RUBY)
-		log_info("process %u (%s): following connections in the threads of Ruby %u.%u",
-			 news->tgid, name, news->major, news->minor);
+		log_info(
+		    "process %u (%s): following connections%s in the threads of Ruby %u.%u%s%s",
+		    news->tgid, name, news->flags & RUNTIME_QUEUES ? " and queues" : "",
+		    news->major, news->minor, news->why ? ": " : "", news->why ? news->why : "");
 	else if (news->kind == RUNTIME_NODE)
 		log_info("process %u (%s): telling apart the timers of Node", news->tgid, name);
 	else if (news->flags & RUNTIME_COSTLY)

@@ -18,10 +18,11 @@
 #define TRACES_DIR_MODE 01700
 
 static const char *const names[] = {
-    "requests",       "sockets",  "workers",        "processes",    "tracestates",  "node",
-    NODE_TRACES_NAME, "runtimes", "runtime_events", "goroutines",   "round_trips",  "messages",
-    "go_sockets",     "starts",   "peers",          "request_ids",  "tasks",        "queued",
-    "adopted",        "streams",  "objects",        "ruby_threads", "java_readers", "newcomers",
+    "requests",       "sockets",     "workers",        "processes",    "tracestates",  "node",
+    NODE_TRACES_NAME, "runtimes",    "runtime_events", "goroutines",   "round_trips",  "messages",
+    "go_sockets",     "starts",      "peers",          "request_ids",  "tasks",        "queued",
+    "adopted",        "streams",     "objects",        "ruby_threads", "java_readers", "newcomers",
+    "ruby_queues",    "ruby_places",
 };
 
 const char *node_maps_layer_dir(void)

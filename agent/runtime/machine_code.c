@@ -78,3 +78,15 @@ size_t machine_code_entry(const __u8 *code, size_t size)
 	at += sizeof(small);
 	return code[at] == 0x76 || (code[at] == 0x0f && code[at + 1] == 0x86) ? at : 0;
 }
+
+/* jmp *value(%rip), behind what marks targets of jumps, or before a prefix, in some programs. */
+int machine_code_slot(const __u8 *stub, size_t size, __u64 address, __u64 *ret_slot)
+{
+	for (size_t i = 0; i + 6 <= size && i <= 5; i++) {
+		if (stub[i] != 0xff || stub[i + 1] != 0x25)
+			continue;
+		*ret_slot = address + i + 6 + (__u64)(__s32)read_u32(&stub[i + 2]);
+		return 0;
+	}
+	return -ENOENT;
+}

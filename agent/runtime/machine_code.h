@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Places in the machine code (x86-64) of Go's functions that no symbol tells. */
+/* Places in machine code (x86-64), of Go's functions mostly, that no symbol tells. */
 #ifndef CTXPROP_MACHINE_CODE_H
 #define CTXPROP_MACHINE_CODE_H
 
@@ -29,5 +29,8 @@ int machine_code_g_offset(const __u8 *code, size_t size, __s32 *ret_offset);
  * still stand in registers. It is met twice if the stack grows. 0 (the entry) if there is none.
  */
 size_t machine_code_entry(const __u8 *code, size_t size);
+
+/* The address that a stub jumps to stands at another one: which? 0, or -ENOENT: it is no stub. */
+int machine_code_slot(const __u8 *stub, size_t size, __u64 address, __u64 *ret_slot);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "runtime/machine_code.h"
 #include "runtime/process.h"
 #include "runtime/python.h"
 #include "runtime/python_code.h"
@@ -76,7 +77,7 @@ static int check_made(const struct python_made *made, void *data)
 	__u64 slot;
 
 	if (elf_image_read(module->image, made->called, stub, sizeof(stub)) ||
-	    python_code_slot(stub, sizeof(stub), made->called, &slot) ||
+	    machine_code_slot(stub, sizeof(stub), made->called, &slot) ||
 	    !elf_image_is_linked(module->image, slot, "PyContext_CopyCurrent"))
 		return 0;
 	if (places->task_offset) /* there should be one */

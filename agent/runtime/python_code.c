@@ -115,15 +115,3 @@ int python_code_each_made(const __u8 *code, size_t size, __u64 address,
 	}
 	return result;
 }
-
-/* jmp *value(%rip), behind what marks targets of jumps, or before a prefix, in some programs. */
-int python_code_slot(const __u8 *stub, size_t size, __u64 address, __u64 *ret_slot)
-{
-	for (size_t i = 0; i + 6 <= size && i <= 5; i++) {
-		if (stub[i] != 0xff || stub[i + 1] != 0x25)
-			continue;
-		*ret_slot = address + i + 6 + (__u64)(__s32)operand(&stub[i + 2]);
-		return 0;
-	}
-	return -ENOENT;
-}

@@ -27,7 +27,4 @@ struct python_made {
 int python_code_each_made(const __u8 *code, size_t size, __u64 address,
 			  int (*found)(const struct python_made *made, void *data), void *data);
 
-/* The address that a stub jumps to stands at another one: which? 0, or -ENOENT: it is no stub. */
-int python_code_slot(const __u8 *stub, size_t size, __u64 address, __u64 *ret_slot);
-
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <elf.h>
 #include <errno.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "runtime/library.h"
@@ -66,7 +67,9 @@ static int look_at(struct elf_image *image, __u64 bias, bool is_library, struct 
 	if (elf_image_symbol(image, THREAD_SYMBOL, &ruby->runtime.ruby.thread_class))
 		return -ENOTSUP;
 	ruby->runtime.ruby.thread_class += bias;
-	*ret_why = NULL;
+	*ret_why = ruby_queues_find(image, &ruby->queues)
+		       ? "its queues are built in a way that is not known"
+		       : NULL;
 	return 0;
 }
 
@@ -77,6 +80,8 @@ static int inspect_library(__u32 tgid, struct ruby *ruby, const char **ret_why)
 
 	if (!err)
 		err = read_version(library.image, ruby);
+	if (!err)
+		memcpy(ruby->path, library.path, sizeof(ruby->path));
 	return err ? err : look_at(library.image, library.bias, true, ruby, ret_why);
 }
 
@@ -88,6 +93,7 @@ int ruby_inspect(__u32 tgid, struct elf_image *image, struct ruby *ret_ruby, con
 	if (!read_version(image, ret_ruby)) {
 		int err = process_load_bias(tgid, elf_image_entry(image), &bias);
 
+		process_exe(ret_ruby->path, tgid);
 		return err ? err : look_at(image, bias, false, ret_ruby, ret_why);
 	}
 	return inspect_library(tgid, ret_ruby, ret_why);

@@ -4,11 +4,14 @@
 #define CTXPROP_RUBY_H
 
 #include "context/runtime.h"
-#include "runtime/elf_image.h"
+#include "runtime/library.h"
+#include "runtime/ruby_queues.h"
 
 struct ruby {
 	struct runtime runtime; /* kind RUNTIME_RUBY; addresses as in the process */
 	unsigned int major, minor;
+	struct ruby_queues queues;   /* none: they are not followed */
+	char path[LIBRARY_PATH_MAX]; /* of the interpreter, good for us */
 };
 
 /*

@@ -18,6 +18,7 @@
 #include "runtime/leftovers.h"
 #include "runtime/process.h"
 #include "runtime/python_programs.h"
+#include "runtime/ruby_programs.h"
 #include "runtime/runtimes.h"
 
 #define SWEEP_SECONDS 60
@@ -34,6 +35,7 @@ struct runtimes {
 	struct go_programs *go;
 	struct python_programs *python;
 	struct haproxy_programs *haproxy;
+	struct ruby_programs *ruby;
 	__u64 next_sweep_ns;
 	unsigned int sweeps;
 };
@@ -71,6 +73,7 @@ void runtimes_close(struct runtimes *runtimes)
 	go_programs_close(runtimes->go);
 	python_programs_close(runtimes->python);
 	haproxy_programs_close(runtimes->haproxy);
+	ruby_programs_close(runtimes->ruby);
 	uprobe_pins_close(&runtimes->pins);
 	cleanup_close(&runtimes->map_fd);
 	cleanup_close(&runtimes->events_fd);
@@ -114,6 +117,17 @@ static void attach_to_python(struct runtimes *runtimes, struct classified *found
 		found->runtime.flags |= RUNTIME_TASKS;
 }
 
+/* Without its queues, threads of Ruby are followed by what they hold. */
+static void attach_to_ruby(struct runtimes *runtimes, struct classified *found,
+			   struct runtimes_news *news)
+{
+	if (!found->ruby.queues.count)
+		return;
+	news->err = ruby_programs_attach(runtimes->ruby, &found->file, &found->ruby);
+	if (!news->err)
+		found->runtime.flags |= RUNTIME_QUEUES;
+}
+
 /* Streams are known by where they begin, or not at all. */
 static void attach_to_haproxy(struct runtimes *runtimes, __u32 tgid, struct classified *found,
 			      struct runtimes_news *news)
@@ -143,7 +157,7 @@ static int look_at_program(struct runtimes *runtimes, __u32 tgid, __u32 flags,
 
 	if (err)
 		return err;
-	flags = flags_of(runtimes, flags) & ~RUNTIME_TASKS;
+	flags = flags_of(runtimes, flags) & ~(RUNTIME_TASKS | RUNTIME_QUEUES);
 	found->runtime.flags = found->golang.runtime.flags = flags;
 	if (found->runtime.kind == RUNTIME_GO)
 		news->err = go_programs_attach(runtimes->go, tgid, &found->file, &found->golang);
@@ -151,6 +165,8 @@ static int look_at_program(struct runtimes *runtimes, __u32 tgid, __u32 flags,
 		found->runtime.kind = RUNTIME_OPAQUE;
 	if (found->runtime.kind == RUNTIME_PYTHON)
 		attach_to_python(runtimes, found, news);
+	if (found->runtime.kind == RUNTIME_RUBY)
+		attach_to_ruby(runtimes, found, news);
 	if (found->runtime.kind == RUNTIME_HAPROXY)
 		attach_to_haproxy(runtimes, tgid, found, news);
 	news->kind = found->runtime.kind;
@@ -287,6 +303,8 @@ static int take_over(struct runtimes *runtimes)
 		err = python_programs_open(&runtimes->pins, &runtimes->python);
 	if (!err)
 		err = haproxy_programs_open(&runtimes->pins, &runtimes->haproxy);
+	if (!err)
+		err = ruby_programs_open(&runtimes->pins, &runtimes->ruby);
 	if (err)
 		return err;
 	runtimes->events = ring_buffer__new(runtimes->events_fd, on_event, runtimes, NULL);
@@ -334,7 +352,7 @@ int runtimes_do(struct runtimes *runtimes)
 		runtimes->next_sweep_ns = now + SWEEP_SECONDS * NS_PER_SECOND;
 		return take_over(runtimes);
 	}
-	if (runtimes->haproxy && now >= runtimes->next_sweep_ns) {
+	if (runtimes->ruby && now >= runtimes->next_sweep_ns) {
 		runtimes->next_sweep_ns = now + SWEEP_SECONDS * NS_PER_SECOND;
 		sweep(runtimes);
 	}

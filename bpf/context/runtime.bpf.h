@@ -102,6 +102,20 @@ struct {
 	__type(value, struct ruby_thread);
 } ruby_threads __weak SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, CTXPROP_OBJECTS_MAX);
+	__type(key, struct process_address);
+	__type(value, struct ruby_queue);
+} ruby_queues __weak SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, CTXPROP_OBJECTS_MAX);
+	__type(key, struct ruby_place);
+	__type(value, struct ruby_item);
+} ruby_places __weak SEC(".maps");
+
 /* Zeros: what a new entry starts from, which is too large for the stack. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -31,6 +31,7 @@ enum runtime_flags {
 	RUNTIME_ALWAYS = 1 << 2, /* whatever it costs */
 	RUNTIME_COSTLY = 1 << 3, /* it cost too much, and is given up */
 	RUNTIME_TASKS = 1 << 4,  /* Python's tasks and queues are watched */
+	RUNTIME_QUEUES = 1 << 5, /* Ruby's queues are watched */
 };
 
 /* Registers of x86-64 that functions keep, in the order of struct runtime_python.task_register. */
@@ -276,8 +277,15 @@ struct stream {
 #define RUBY_FRAME_LOCALS  32 /* rb_control_frame_t.ep: the local variables */
 #define RUBY_FRAME_BLOCK   40 /* rb_control_frame_t.block_code: the block that it gives away */
 #define RUBY_OBJECT_CLASS  8
-#define RUBY_TYPE_MASK     0x1f /* of the first word of an object */
-#define RUBY_TYPE_FILE     0x0b /* an IO object */
+#define RUBY_TYPE_MASK     0x1f      /* of the first word of an object */
+#define RUBY_TYPE_FILE     0x0b      /* an IO object */
+#define RUBY_TYPE_DATA     0x0c      /* one with a structure in C, a queue for example */
+#define RUBY_ARRAY_WITHIN  (1 << 13) /* of the first word of an array: its items are in it */
+#define RUBY_ARRAY_SHIFT   15        /* then so many bits further are their number, */
+#define RUBY_ARRAY_MASK    0x7f      /* of so many */
+#define RUBY_ARRAY_ITEMS   16        /* and they begin here */
+#define RUBY_ARRAY_LENGTH  16        /* otherwise, how many there are */
+#define RUBY_ARRAY_POINTER 32        /* and where they begin */
 #define RUBY_STACK_MAX     1024 /* words of a stack that are looked at, from its beginning on */
 
 /* Map `objects`: the request that was read from an object of a program last. */
@@ -292,10 +300,19 @@ struct ruby_start {
 	__u64 request; /* of who made it, at that moment; 0: none */
 	__u64 locals;  /* address of the local variables that the block was given */
 	__u64 block;   /* address of its code */
+	__u64 maker;   /* thread pointer of who made it */
 	__u64 called;  /* 1: it was seen to run so, and to make a call */
 };
 
 #define RUBY_STARTS 4 /* a power of two */
+
+#define RUBY_TAKEN_LAST 4 /* a power of two */
+
+/* What a thread has taken out of a queue. */
+struct ruby_taken {
+	__u64 queue; /* address of the object */
+	__u64 item;  /* an object's address, or a number or the like */
+};
 
 /*
  * Map `ruby_threads`, by the thread pointer of native threads, which are used again. Who wakes one
@@ -305,8 +322,39 @@ struct ruby_start {
 struct ruby_thread {
 	struct ruby_start start[RUBY_STARTS];
 	__u32 starts; /* counts up for ever; the last one's place is (starts - 1) & (size - 1) */
+	__u32 called; /* 1: one that it has made has called, for what it took out of a queue last */
+	__u64 made;   /* the thread that it has made itself last, until the next response */
+	/* What it has taken out of queues last, by `takes` as above, */
+	struct ruby_taken taken[RUBY_TAKEN_LAST];
+	__u32 takes;
 	__u32 reserved;
-	__u64 made; /* the thread that it has made itself last, until the next response */
+	/* and what ran on it then: a thread of Ruby, or a fiber. */
+	__u64 context;
+	__u64 locals; /* those that its block was given, marked */
+};
+
+enum ruby_queue_flags {
+	RUBY_QUEUE_LENDS = 1 << 0, /* what is taken out is put back: it holds things to use */
+	RUBY_QUEUE_HEAPS = 1 << 1, /* a thread took the next before it had called for the last */
+};
+
+/* Map `ruby_queues`, by the address of the object. */
+struct ruby_queue {
+	__u32 taken; /* items, in all: the number of the first one that waits in it */
+	__u32 flags; /* enum ruby_queue_flags */
+};
+
+/* Map `ruby_places`: by an item's number in its queue, */
+struct ruby_place {
+	__u32 tgid;
+	__u32 number;
+	__u64 queue;
+};
+
+/* what was put there. */
+struct ruby_item {
+	__u64 request; /* for which; 0: not known */
+	__u64 item;    /* an object's address, or a number or the like */
 };
 
 #define JAVA_READERS 256 /* a power of two */

@@ -117,6 +117,53 @@ static __always_inline __u64 ruby_caller(__u64 frame, __u64 stack)
 	return 0;
 }
 
+/* The local variables that the block was given with which a stack begins. */
+static __always_inline __u64 ruby_given(__u64 context)
+{
+	__u64 stack = user_read(context + RUBY_CONTEXT_STACK);
+	__u64 end = stack + user_read(context + RUBY_CONTEXT_SIZE) * WORD;
+	__u64 frame = end - 2 * FRAME_SMALL;
+
+	if (!ruby_is_frame(frame, stack))
+		frame = end - 2 * FRAME_LARGE;
+	return user_read(user_read(frame + RUBY_FRAME_LOCALS) - WORD);
+}
+
+/*
+ * Native threads are used again, and run fibers in turn: what was taken out of a queue is what the
+ * current one works on only while the same thread of Ruby, or fiber, is at it.
+ */
+VERIFIED_ALONE int ruby_keeps(__u32 tgid, __u64 context)
+{
+	struct worker_key key = {.tgid = tgid, .tid = (__u32)bpf_get_current_pid_tgid()};
+	struct worker *w = worker_lookup(&key);
+	const struct ruby_thread *known;
+
+	if (!w || !w->queue)
+		return 0;
+	known = ruby_thread_lookup(tgid, user_thread_pointer());
+	if (known && known->context == context && known->locals == ruby_given(context))
+		return 0;
+	w->queue = 0;
+	w->item = 0;
+	if (w->inherited_by == EVIDENCE_TASK)
+		w->inherited = 0;
+	return 0;
+}
+
+/* The request of what the current thread has taken out of a queue, as long as it has not called. */
+static __always_inline __u64 ruby_taken(__u32 tgid, __u64 context)
+{
+	struct worker_key key = {.tgid = tgid, .tid = (__u32)bpf_get_current_pid_tgid()};
+	const struct worker *w;
+
+	ruby_keeps(tgid, context);
+	w = worker_lookup(&key);
+	if (!w || w->inherited_by != EVIDENCE_TASK || (w->flags & WORKER_CALLED))
+		return 0;
+	return w->inherited;
+}
+
 /* Is the current function, in C, a method of a thread? */
 static __always_inline int ruby_is_in_thread(const struct runtime *runtime, __u64 frame)
 {
@@ -140,6 +187,9 @@ VERIFIED_ALONE int ruby_was_made_for(__u32 tgid, struct named *ret_named)
 	if (!start)
 		return 0;
 	start->called = 1;
+	known = ruby_thread_lookup(tgid, start->maker);
+	if (known)
+		known->called = 1;
 	ret_named->request = start->request;
 	ret_named->doubtful = task_doubts(tgid, start->block);
 	return 0;
@@ -185,8 +235,8 @@ static __always_inline void ruby_thread_add(struct ruby_thread *thread,
 
 /*
  * The current thread starts or wakes another: if it has just made it, and has the connection of its
- * own request, that works for it, too. One that was made itself may do so for a call that has
- * waited until this thread was done, whoever asked for that.
+ * own request, or has taken that out of a queue, that works for it, too. One that was made itself
+ * may do so for a call that has waited until this thread was done, whoever asked for that.
  */
 static __always_inline void ruby_makes(const struct runtime *runtime, __u32 tgid, __u64 thread)
 {
@@ -202,16 +252,22 @@ static __always_inline void ruby_makes(const struct runtime *runtime, __u32 tgid
 	if (!made)
 		return;
 	start.request = ruby_holds(tgid, context);
+	if (!start.request)
+		start.request = ruby_taken(tgid, context);
+	start.maker = user_thread_pointer();
 	start.locals = user_read(frame + RUBY_FRAME_LOCALS);
 	start.block = user_read(frame + RUBY_FRAME_BLOCK);
 	ruby_thread_add(made, &start);
-	maker = start.request ? ruby_thread_make(tgid, user_thread_pointer()) : NULL;
+	maker = start.request ? ruby_thread_make(tgid, start.maker) : NULL;
 	if (maker)
 		maker->made = thread;
 }
 
-/* A response begins: are threads that were made for its request over before it? */
-static __always_inline void ruby_responds(const struct runtime *runtime, __u32 tgid, __u64 request)
+/*
+ * The current thread is done with a request: it begins the response, or asks a queue for the next.
+ * Are threads that it has made for the request over before that?
+ */
+static __always_inline void ruby_is_done(const struct runtime *runtime, __u32 tgid, __u64 request)
 {
 	struct ruby_thread *maker = ruby_thread_lookup(tgid, user_thread_pointer());
 	const struct ruby_thread *made = maker ? ruby_thread_lookup(tgid, maker->made) : NULL;

@@ -7,7 +7,7 @@
 #include "probes/stream.bpf.h"
 #include "probes/task_thread.bpf.h"
 #include "probes/java.bpf.h"
-#include "probes/ruby_thread.bpf.h"
+#include "probes/ruby_queue.bpf.h"
 
 enum runtime_worker {
 	RUNTIME_WORKER_THREAD,  /* the thread itself: all rules apply */
@@ -137,7 +137,10 @@ static __always_inline enum runtime_worker
 runtime_holder(const struct runtime *runtime, const struct worker_key *key, struct named *ret_named)
 {
 	*ret_named = ruby_works_on(runtime, key->tgid);
-	return ret_named->request ? RUNTIME_WORKER_KNOWN : RUNTIME_WORKER_THREAD;
+	if (ret_named->request)
+		return RUNTIME_WORKER_KNOWN;
+	ruby_keeps(key->tgid, ruby_context(runtime));
+	return RUNTIME_WORKER_THREAD;
 }
 
 /* As runtime_worker() for Java, with the request of who waits for the thread. */

@@ -81,7 +81,7 @@ VERIFIED_ALONE int step_responds(__u64 request)
 	else if (runtime && runtime->kind == RUNTIME_PYTHON)
 		task_responds(runtime, tgid, request);
 	else if (runtime_holds_objects(runtime))
-		ruby_responds(runtime, tgid, request);
+		ruby_is_done(runtime, tgid, request);
 	return 0;
 }
 

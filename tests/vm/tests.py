@@ -17,6 +17,8 @@ TESTS = (
     Test("verifier go", "bpftool prog loadall {build}/bpf/go_probes.bpf.o /sys/fs/bpf/go"),
     Test("verifier python",
          "bpftool prog loadall {build}/bpf/python_probes.bpf.o /sys/fs/bpf/python"),
+    Test("verifier ruby",
+         "bpftool prog loadall {build}/bpf/ruby_probes.bpf.o /sys/fs/bpf/ruby"),
     Test("verifier haproxy",
          "bpftool prog loadall {build}/bpf/haproxy_probes.bpf.o /sys/fs/bpf/haproxy"),
     Test("packets", "ctest --test-dir {build} -L bpf --no-tests=error --output-on-failure",

@@ -12,6 +12,7 @@
 
 #include "child.h"
 #include "program.h"
+#include "runtime/machine_code.h"
 #include "runtime/process.h"
 #include "runtime/python.h"
 #include "runtime/python_code.h"
@@ -73,9 +74,9 @@ static void places_where_tasks_are_made(void **state)
 	assert_int_equal(made.task_register, PYTHON_RBX);
 	assert_int_equal(
 	    python_code_each_made((const __u8 *)other, SIZE(other), 0x787b, note, &made), 0);
-	assert_int_equal(python_code_slot((const __u8 *)stub, SIZE(stub), 0x4080, &slot), 0);
+	assert_int_equal(machine_code_slot((const __u8 *)stub, SIZE(stub), 0x4080, &slot), 0);
 	assert_int_equal(slot, 0x4080 + 10 + 0x10);
-	assert_int_equal(python_code_slot((const __u8 *)other, SIZE(other), 0x4080, &slot),
+	assert_int_equal(machine_code_slot((const __u8 *)other, SIZE(other), 0x4080, &slot),
 			 -ENOENT);
 }
 

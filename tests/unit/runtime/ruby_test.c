@@ -47,6 +47,15 @@ static __u64 word(pid_t pid, __u64 address)
 	return value;
 }
 
+static unsigned int queue_sites(const struct ruby *ruby, enum ruby_probe probe)
+{
+	unsigned int count = 0;
+
+	for (unsigned int i = 0; i < ruby->queues.count; i++)
+		count += ruby->queues.site[i].probe == probe;
+	return count;
+}
+
 static void a_process_of_ruby(void **state)
 {
 	pid_t pid = start();
@@ -69,6 +78,9 @@ static void a_process_of_ruby(void **state)
 	assert_in_range(module, 1, MODULES_MAX);
 	assert_in_range(offset, 0, TLS_MAX);
 	assert_int_equal(type, TYPE_CLASS);
+	assert_int_equal(queue_sites(&ruby, RUBY_TAKEN), queue_sites(&ruby, RUBY_ASKED));
+	assert_in_range(queue_sites(&ruby, RUBY_TAKEN), 1, 2);
+	assert_in_range(queue_sites(&ruby, RUBY_PUT), 1, 3);
 }
 
 static void another_program(void **state)
