@@ -20,62 +20,81 @@
 /* Walks end there, whatever the process's memory says. */
 #define LOADERS_MAX 65536
 #define CLASSES_MAX 65536
-#define FIELDS_MAX  1024
 #define NAME_MAX_OF 128
 
-/* A field of a class: six numbers of 16 bits, until Java 20. */
-#define DECLARED_SIZE  12
-#define DECLARED_NAME  2
-#define DECLARED_PLACE 8
-#define PLACE_TAG_BITS 2
+#define WANTED_FIELD(type, field, member)                                                          \
+	{                                                                                          \
+		type, field, offsetof(struct hotspot, member), false                               \
+	}
+#define LATER_FIELD(type, field, member)                                                           \
+	{                                                                                          \
+		type, field, offsetof(struct hotspot, member), true                                \
+	}
 
+/* Some have another name, or stand in another type, in one version than in another. */
 static const struct wanted {
 	const char *type, *field;
 	size_t to; /* in struct hotspot */
+	bool may_be_absent;
 } wanted[] = {
-    {"ThreadsSMRSupport", "_java_thread_list", offsetof(struct hotspot, thread_list)},
-    {"ThreadsList", "_length", offsetof(struct hotspot, threads_length)},
-    {"ThreadsList", "_threads", offsetof(struct hotspot, threads_array)},
-    {"JavaThread", "_threadObj", offsetof(struct hotspot, thread_object)},
-    {"JavaThread", "_osthread", offsetof(struct hotspot, thread_native)},
-    {"OSThread", "_pthread_id", offsetof(struct hotspot, native_pthread)},
-    {"ClassLoaderDataGraph", "_head", offsetof(struct hotspot, loaders)},
-    {"ClassLoaderData", "_next", offsetof(struct hotspot, loader_next)},
-    {"ClassLoaderData", "_klasses", offsetof(struct hotspot, loader_classes)},
-    {"Klass", "_name", offsetof(struct hotspot, class_name)},
-    {"Klass", "_next_link", offsetof(struct hotspot, class_next)},
-    {"InstanceKlass", "_fields", offsetof(struct hotspot, class_fields)},
-    {"InstanceKlass", "_java_fields_count", offsetof(struct hotspot, class_field_count)},
-    {"InstanceKlass", "_constants", offsetof(struct hotspot, class_constants)},
-    {"Symbol", "_length", offsetof(struct hotspot, symbol_length)},
-    {"Symbol", "_body", offsetof(struct hotspot, symbol_text)},
-    {"Array<u2>", "_data", offsetof(struct hotspot, array_data)},
-    {"CompressedOops", "_narrow_oop._base", offsetof(struct hotspot, narrow_base)},
-    {"CompressedOops", "_narrow_oop._shift", offsetof(struct hotspot, narrow_shift)},
-    {"CompressedKlassPointers", "_narrow_klass._base", offsetof(struct hotspot, class_base)},
-    {"CompressedKlassPointers", "_narrow_klass._shift", offsetof(struct hotspot, class_shift)},
-    {"oopDesc", "_metadata._compressed_klass", offsetof(struct hotspot, object_class)},
+    WANTED_FIELD("ThreadsSMRSupport", "_java_thread_list", thread_list),
+    WANTED_FIELD("ThreadsList", "_length", threads_length),
+    WANTED_FIELD("ThreadsList", "_threads", threads_array),
+    WANTED_FIELD("JavaThread", "_threadObj", thread_object),
+    LATER_FIELD("JavaThread", "_vthread", thread_virtual),
+    WANTED_FIELD("JavaThread", "_stack_base", thread_stack),
+    WANTED_FIELD("JavaThread", "_current_pending_monitor", thread_enters),
+    WANTED_FIELD("JavaThread", "_current_waiting_monitor", thread_waits),
+    WANTED_FIELD("JavaThread", "_osthread", thread_native),
+    WANTED_FIELD("Thread", "_osthread", thread_native),
+    WANTED_FIELD("Thread", "_tlab", thread_buffer),
+    WANTED_FIELD("ThreadLocalAllocBuffer", "_start", buffer_start),
+    WANTED_FIELD("ThreadLocalAllocBuffer", "_top", buffer_top),
+    WANTED_FIELD("OSThread", "_pthread_id", native_pthread),
+    WANTED_FIELD("ClassLoaderDataGraph", "_head", loaders),
+    WANTED_FIELD("ClassLoaderData", "_next", loader_next),
+    WANTED_FIELD("ClassLoaderData", "_klasses", loader_classes),
+    WANTED_FIELD("Klass", "_name", class_name),
+    WANTED_FIELD("Klass", "_next_link", class_next),
+    LATER_FIELD("InstanceKlass", "_fieldinfo_stream", class_stream),
+    LATER_FIELD("InstanceKlass", "_fields", class_fields),
+    LATER_FIELD("InstanceKlass", "_java_fields_count", class_field_count),
+    WANTED_FIELD("InstanceKlass", "_constants", class_constants),
+    WANTED_FIELD("Symbol", "_length", symbol_length),
+    WANTED_FIELD("Symbol", "_body", symbol_text),
+    WANTED_FIELD("Array<u1>", "_data", array_data),
+    WANTED_FIELD("CompressedOops", "_narrow_oop._base", narrow_base),
+    WANTED_FIELD("CompressedOops", "_base", narrow_base),
+    WANTED_FIELD("CompressedOops", "_narrow_oop._shift", narrow_shift),
+    WANTED_FIELD("CompressedOops", "_shift", narrow_shift),
+    WANTED_FIELD("CompressedKlassPointers", "_narrow_klass._base", class_base),
+    WANTED_FIELD("CompressedKlassPointers", "_base", class_base),
+    WANTED_FIELD("CompressedKlassPointers", "_narrow_klass._shift", class_shift),
+    WANTED_FIELD("CompressedKlassPointers", "_shift", class_shift),
+    WANTED_FIELD("oopDesc", "_metadata._compressed_klass", object_class),
 };
 
 #define WANTED (sizeof(wanted) / sizeof(wanted[0]))
 
-/* Take what one entry of the table of fields tells, if it is wanted. Returns whether it is. */
-static bool take_field(struct hotspot *hotspot, __u64 entry)
+static __u64 *wanted_place(struct hotspot *hotspot, const struct wanted *one)
+{
+	return (__u64 *)((char *)hotspot + one->to);
+}
+
+/* Take what one entry of the table of fields tells, if it is wanted. */
+static void take_field(struct hotspot *hotspot, __u64 entry)
 {
 	__u64 type = process_memory_u64(hotspot->fd, entry);
-	__u64 field = process_memory_u64(hotspot->fd, entry + FIELD_NAME);
+	__u64 name = process_memory_u64(hotspot->fd, entry + FIELD_NAME);
 	bool is_static = process_memory_u32(hotspot->fd, entry + FIELD_STATIC);
-	__u64 value =
-	    process_memory_u64(hotspot->fd, entry + (is_static ? FIELD_PLACE : FIELD_OFFSET));
+	char field[NAME_MAX_OF];
 
-	for (size_t i = 0; i < WANTED; i++) {
-		if (!process_memory_is(hotspot->fd, field, wanted[i].field) ||
-		    !process_memory_is(hotspot->fd, type, wanted[i].type))
-			continue;
-		memcpy((char *)hotspot + wanted[i].to, &value, sizeof(value));
-		return true;
-	}
-	return false;
+	process_memory_text(hotspot->fd, name, field, sizeof(field));
+	for (size_t i = 0; i < WANTED; i++)
+		if (!strcmp(field, wanted[i].field) &&
+		    process_memory_is(hotspot->fd, type, wanted[i].type))
+			*wanted_place(hotspot, &wanted[i]) = process_memory_u64(
+			    hotspot->fd, entry + (is_static ? FIELD_PLACE : FIELD_OFFSET));
 }
 
 /* The table that a variable of the library points to; 0: there is none. */
@@ -89,18 +108,30 @@ static __u64 table_of(const struct hotspot *hotspot, struct elf_image *image, __
 		   : process_memory_u64(hotspot->fd, variable + bias);
 }
 
+/* Is everything there that must be, and fields of classes in one way or the other? */
+static bool is_complete(struct hotspot *hotspot)
+{
+	for (size_t i = 0; i < WANTED; i++)
+		if (*wanted_place(hotspot, &wanted[i]) == HOTSPOT_ABSENT &&
+		    !wanted[i].may_be_absent)
+			return false;
+	return hotspot->class_stream != HOTSPOT_ABSENT ||
+	       (hotspot->class_fields != HOTSPOT_ABSENT &&
+		hotspot->class_field_count != HOTSPOT_ABSENT);
+}
+
 static int read_fields(struct hotspot *hotspot, __u64 table)
 {
-	size_t found = 0;
-
-	for (int i = 0; table && i < ENTRIES_MAX && found < WANTED; i++) {
+	for (size_t i = 0; i < WANTED; i++)
+		*wanted_place(hotspot, &wanted[i]) = HOTSPOT_ABSENT;
+	for (int i = 0; table && i < ENTRIES_MAX; i++) {
 		__u64 entry = table + (__u64)i * FIELD_SIZE;
 
 		if (!process_memory_u64(hotspot->fd, entry))
 			break;
-		found += take_field(hotspot, entry);
+		take_field(hotspot, entry);
 	}
-	return found == WANTED ? 0 : -ENOTSUP;
+	return is_complete(hotspot) ? 0 : -ENOTSUP;
 }
 
 static int read_types(struct hotspot *hotspot, __u64 table)
@@ -129,15 +160,23 @@ int hotspot_open(int fd, struct elf_image *image, __u64 bias, struct hotspot *re
 		   : read_types(ret_hotspot, table_of(ret_hotspot, image, bias, "gHotSpotVMTypes"));
 }
 
-/* Is a symbol of the virtual machine this text? */
-static bool symbol_is(const struct hotspot *hotspot, __u64 symbol, const char *text)
+/* The text of a symbol of the virtual machine, cut where it is too long to be one that is known. */
+static void symbol_text(const struct hotspot *hotspot, __u64 symbol, char text[NAME_MAX_OF])
 {
 	__u16 length = process_memory_u16(hotspot->fd, symbol + hotspot->symbol_length);
+
+	text[0] = '\0';
+	if (length < NAME_MAX_OF &&
+	    !process_memory_read(hotspot->fd, symbol + hotspot->symbol_text, text, length))
+		text[length] = '\0';
+}
+
+bool hotspot_symbol_is(const struct hotspot *hotspot, __u64 symbol, const char *text)
+{
 	char there[NAME_MAX_OF];
 
-	return length == strlen(text) && length <= sizeof(there) &&
-	       !process_memory_read(hotspot->fd, symbol + hotspot->symbol_text, there, length) &&
-	       !memcmp(there, text, length);
+	symbol_text(hotspot, symbol, there);
+	return !strcmp(there, text);
 }
 
 /* The platform's loader was there before all others: it is the last one of their list. */
@@ -152,38 +191,20 @@ static __u64 platform_loader(const struct hotspot *hotspot)
 	return loader;
 }
 
-__u64 hotspot_class(const struct hotspot *hotspot, const char *name)
+void hotspot_classes(const struct hotspot *hotspot, struct hotspot_class *classes, size_t count)
 {
 	__u64 class =
 	    process_memory_u64(hotspot->fd, platform_loader(hotspot) + hotspot->loader_classes);
+	char name[NAME_MAX_OF];
 
+	for (size_t i = 0; i < count; i++)
+		classes[i].address = 0;
 	for (int i = 0; class && i < CLASSES_MAX; i++) {
-		__u64 symbol = process_memory_u64(hotspot->fd, class + hotspot->class_name);
-
-		if (symbol_is(hotspot, symbol, name))
-			return class;
+		symbol_text(hotspot, process_memory_u64(hotspot->fd, class + hotspot->class_name),
+			    name);
+		for (size_t j = 0; j < count; j++)
+			if (!strcmp(name, classes[j].name))
+				classes[j].address = class;
 		class = process_memory_u64(hotspot->fd, class + hotspot->class_next);
 	}
-	return 0;
-}
-
-int hotspot_field(const struct hotspot *hotspot, __u64 class, const char *name, __u32 *ret_offset)
-{
-	__u64 fields = process_memory_u64(hotspot->fd, class + hotspot->class_fields);
-	__u64 constants = process_memory_u64(hotspot->fd, class + hotspot->class_constants);
-	__u16 count = process_memory_u16(hotspot->fd, class + hotspot->class_field_count);
-
-	for (__u64 i = 0; i < count && i < FIELDS_MAX; i++) {
-		__u64 field = fields + hotspot->array_data + i * DECLARED_SIZE;
-		__u16 index = process_memory_u16(hotspot->fd, field + DECLARED_NAME);
-		__u64 symbol = process_memory_u64(hotspot->fd, constants + hotspot->constants_size +
-								   index * sizeof(__u64));
-
-		if (!symbol_is(hotspot, symbol, name))
-			continue;
-		*ret_offset =
-		    process_memory_u32(hotspot->fd, field + DECLARED_PLACE) >> PLACE_TAG_BITS;
-		return 0;
-	}
-	return -ENOENT;
 }

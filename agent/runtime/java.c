@@ -15,22 +15,72 @@
 #define THREAD_BLOCKS 8
 #define BLOCK_SIZE    16
 
-/* Offsets in objects of java.lang.Thread, and its class and that of its name. */
-struct thread_class {
-	__u32 native, blocker, name;
-	__u64 class, text;
+#define CONCURRENT "java/util/concurrent/"
+
+enum class_index {
+	THREAD,
+	STRING,
+	FUTURE,
+	WAITER,
+	CLASSES,
 };
 
-static int find_thread_class(const struct hotspot *hotspot, struct thread_class *ret_class)
-{
-	struct thread_class *c = ret_class;
+static const char *const class_name[CLASSES] = {
+    [THREAD] = "java/lang/Thread",
+    [STRING] = "java/lang/String",
+    [FUTURE] = CONCURRENT "FutureTask",
+    [WAITER] = CONCURRENT "FutureTask$WaitNode",
+};
 
-	c->class = hotspot_class(hotspot, "java/lang/Thread");
-	c->text = hotspot_class(hotspot, "java/lang/String");
-	if (!c->class || !c->text || hotspot_field(hotspot, c->class, "eetop", &c->native) ||
-	    hotspot_field(hotspot, c->class, "parkBlocker", &c->blocker) ||
-	    hotspot_field(hotspot, c->class, "name", &c->name))
+/* Fields of objects, and where struct runtime_java has their offsets. */
+static const struct object_field {
+	enum class_index class;
+	const char *name;
+	size_t to;
+} object_field[] = {
+    {THREAD, "eetop", offsetof(struct runtime_java, native)},
+    {THREAD, "tid", offsetof(struct runtime_java, number)},
+    {THREAD, "parkBlocker", offsetof(struct runtime_java, blocker)},
+    {FUTURE, "runner", offsetof(struct runtime_java, runner)},
+    {FUTURE, "waiters", offsetof(struct runtime_java, waiters)},
+    {WAITER, "thread", offsetof(struct runtime_java, waiter)},
+};
+
+#define OBJECT_FIELDS (sizeof(object_field) / sizeof(object_field[0]))
+
+/* The virtual machine of a process, and the classes that it has loaded. */
+struct machine {
+	struct hotspot hotspot;
+	struct hotspot_class class[CLASSES];
+	__u32 name; /* Thread.name */
+};
+
+static void find_classes(struct machine *machine)
+{
+	for (int i = 0; i < CLASSES; i++)
+		machine->class[i] = (struct hotspot_class){.name = class_name[i]};
+	hotspot_classes(&machine->hotspot, machine->class, CLASSES);
+}
+
+/* Fields of the classes that are loaded. 0 or -ENOTSUP: some class has not what it should. */
+static int find_fields(struct machine *machine, struct runtime_java *java)
+{
+	const struct hotspot *hotspot = &machine->hotspot;
+	const struct hotspot_class *class = machine->class;
+	__u32 offset;
+
+	if (!class[THREAD].address || !class[STRING].address ||
+	    hotspot_field(hotspot, class[THREAD].address, "name", &machine->name))
 		return -ENOTSUP;
+	for (size_t i = 0; i < OBJECT_FIELDS; i++) {
+		const struct object_field *field = &object_field[i];
+
+		if (!class[field->class].address)
+			continue;
+		if (hotspot_field(hotspot, class[field->class].address, field->name, &offset))
+			return -ENOTSUP;
+		*(__u16 *)((char *)java + field->to) = (__u16)offset;
+	}
 	return 0;
 }
 
@@ -52,14 +102,16 @@ static __u64 class_of(const struct hotspot *hotspot, __u64 object)
  * Is this the object of a thread, as it should be? Its name tells whether addresses are kept in 32
  * bits, in the way that is known.
  */
-static bool object_is_right(const struct hotspot *hotspot, const struct thread_class *class,
+static bool object_is_right(const struct machine *machine, const struct runtime_java *java,
 			    __u64 object, __u64 thread)
 {
+	const struct hotspot *hotspot = &machine->hotspot;
 	__u64 name =
-	    decode(hotspot, hotspot->narrow_base, hotspot->narrow_shift, object + class->name);
+	    decode(hotspot, hotspot->narrow_base, hotspot->narrow_shift, object + machine->name);
 
-	return process_memory_u64(hotspot->fd, object + class->native) == thread &&
-	       class_of(hotspot, name) == class->text;
+	return class_of(hotspot, object) == machine->class[THREAD].address &&
+	       process_memory_u64(hotspot->fd, object + java->native) == thread &&
+	       class_of(hotspot, name) == machine->class[STRING].address;
 }
 
 /* Where, in the block of thread-local variables, a thread has its own address. 0, or -ENOENT. */
@@ -81,9 +133,9 @@ static int find_variable(const struct hotspot *hotspot, __u64 thread, struct run
 }
 
 /* Some thread of the process must look as it should. 0 or -ENOTSUP. */
-static int look_at_threads(const struct hotspot *hotspot, const struct thread_class *class,
-			   struct runtime_java *java)
+static int look_at_threads(const struct machine *machine, struct runtime_java *java)
 {
+	const struct hotspot *hotspot = &machine->hotspot;
 	__u64 list = process_memory_u64(hotspot->fd, hotspot->thread_list);
 	__u64 array = process_memory_u64(hotspot->fd, list + hotspot->threads_array);
 	__u32 count = process_memory_u32(hotspot->fd, list + hotspot->threads_length);
@@ -93,46 +145,55 @@ static int look_at_threads(const struct hotspot *hotspot, const struct thread_cl
 		__u64 handle = process_memory_u64(hotspot->fd, thread + hotspot->thread_object);
 		__u64 object = process_memory_u64(hotspot->fd, handle);
 
-		if (class_of(hotspot, object) == class->class &&
-		    object_is_right(hotspot, class, object, thread) &&
+		if (object_is_right(machine, java, object, thread) &&
 		    !find_variable(hotspot, thread, java))
 			return 0;
 	}
 	return -ENOTSUP;
 }
 
-/* Futures, if the program has come to use them. 0 or -ENOTSUP. */
-static int find_futures(const struct hotspot *hotspot, struct runtime_java *java)
+/* The address of a class in 32 bits, as objects have it; 0: it is not loaded. */
+static __u32 narrow_class(const struct machine *machine, enum class_index class)
 {
+	const struct hotspot *hotspot = &machine->hotspot;
+	__u64 address = machine->class[class].address;
 	__u64 base = process_memory_u64(hotspot->fd, hotspot->class_base);
-	__u64 class = hotspot_class(hotspot, "java/util/concurrent/FutureTask");
-	__u32 runner;
 
-	if (!class)
-		return 0;
-	if (hotspot_field(hotspot, class, "runner", &runner))
-		return -ENOTSUP;
-	java->runner = (__u16)runner;
-	java->future_class =
-	    (__u32)((class - base) >> process_memory_u32(hotspot->fd, hotspot->class_shift));
-	return 0;
+	return address ? (__u32)((address - base) >>
+				 process_memory_u32(hotspot->fd, hotspot->class_shift))
+		       : 0;
 }
 
-static int look_at_machine(const struct hotspot *hotspot, struct runtime_java *java)
+static void fill_places(const struct hotspot *hotspot, struct runtime_java *java)
 {
-	struct thread_class class;
-	int err = find_thread_class(hotspot, &class);
+	__u64 buffer = hotspot->thread_buffer;
 
-	if (!err)
-		err = look_at_threads(hotspot, &class, java);
-	if (err)
-		return err;
 	java->heap = process_memory_u64(hotspot->fd, hotspot->narrow_base);
 	java->heap_shift = process_memory_u16(hotspot->fd, hotspot->narrow_shift);
 	java->object = (__u16)hotspot->thread_object;
+	if (hotspot->thread_virtual != HOTSPOT_ABSENT)
+		java->virtual_object = (__u16)hotspot->thread_virtual;
+	java->stack = (__u16)hotspot->thread_stack;
+	java->buffer_start = (__u16)(buffer + hotspot->buffer_start);
+	java->buffer_top = (__u16)(buffer + hotspot->buffer_top);
+	java->enters = (__u16)hotspot->thread_enters;
+	java->waits = (__u16)hotspot->thread_waits;
 	java->class = (__u16)hotspot->object_class;
-	java->blocker = (__u16) class.blocker;
-	return find_futures(hotspot, java);
+}
+
+static int look_at_machine(struct machine *machine, struct runtime_java *java)
+{
+	int err;
+
+	find_classes(machine);
+	err = find_fields(machine, java);
+	if (!err)
+		err = look_at_threads(machine, java);
+	if (err)
+		return err;
+	fill_places(&machine->hotspot, java);
+	java->future_class = narrow_class(machine, FUTURE);
+	return 0;
 }
 
 static int look_at_library(__u32 tgid, const struct library *library, struct runtime_java *java,
@@ -140,7 +201,7 @@ static int look_at_library(__u32 tgid, const struct library *library, struct run
 {
 	struct elf_image *image = library->image;
 	_cleanup_close_ int fd = -1;
-	struct hotspot hotspot;
+	struct machine machine;
 
 	*ret_why = "its processor is not supported";
 	if (elf_image_machine(image) != EM_X86_64)
@@ -152,7 +213,8 @@ static int look_at_library(__u32 tgid, const struct library *library, struct run
 	fd = process_memory_open(tgid);
 	if (fd < 0)
 		return fd;
-	if (hotspot_open(fd, image, library->bias, &hotspot) || look_at_machine(&hotspot, java))
+	if (hotspot_open(fd, image, library->bias, &machine.hotspot) ||
+	    look_at_machine(&machine, java))
 		return -ENOTSUP;
 	*ret_why = NULL;
 	return 0;

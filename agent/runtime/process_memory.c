@@ -46,6 +46,13 @@ __u16 process_memory_u16(int fd, __u64 address)
 	return process_memory_read(fd, address, &value, sizeof(value)) ? 0 : value;
 }
 
+void process_memory_text(int fd, __u64 address, char *to, size_t size)
+{
+	ssize_t got = pread(fd, to, size - 1, (off_t)address);
+
+	to[got > 0 ? got : 0] = '\0';
+}
+
 bool process_memory_is(int fd, __u64 address, const char *text)
 {
 	size_t size = strlen(text) + 1;

@@ -18,6 +18,9 @@ __u64 process_memory_u64(int fd, __u64 address);
 __u32 process_memory_u32(int fd, __u64 address);
 __u16 process_memory_u16(int fd, __u64 address);
 
+/* The text that stands there, cut to what there is room for; empty when nothing can be read. */
+void process_memory_text(int fd, __u64 address, char *to, size_t size);
+
 /* Does this text stand there, with its NUL? */
 bool process_memory_is(int fd, __u64 address, const char *text);
 

@@ -234,6 +234,12 @@ static bool is_news(const struct runtimes_news *news)
 	return news->err || news->kind != RUNTIME_THREADS || news->why;
 }
 
+/* Classes that are loaded later are none. */
+static bool is_known_java(const struct runtime *known, const struct runtimes_news *news)
+{
+	return known->kind == RUNTIME_JAVA && news->kind == RUNTIME_JAVA;
+}
+
 /* Publish what a process runs, if it is still there. */
 static void look_at(struct runtimes *runtimes, __u32 tgid)
 {
@@ -247,10 +253,12 @@ static void look_at(struct runtimes *runtimes, __u32 tgid)
 		bpf_map_delete_elem(runtimes->map_fd, &tgid); /* it will be asked for again */
 		return;
 	}
+	found.runtime.changes = known.changes;
+	found.runtime.second = known.second;
 	bpf_map_update_elem(runtimes->map_fd, &tgid, &found.runtime, BPF_EXIST);
 	if (found.runtime.flags & RUNTIME_COSTLY)
 		hide(runtimes, tgid, &found.file);
-	if (is_news(&news))
+	if (is_news(&news) && !is_known_java(&known, &news))
 		runtimes->tell(&news);
 }
 

@@ -6,6 +6,7 @@
 #define CTXPROP_CONTEXT_ACCOUNT_H
 
 #include "context/ids.h"
+#include "context/runtime.h"
 #include "context/standing.h"
 #include "context/traces.h"
 
@@ -193,6 +194,16 @@ static __always_inline void request_end_helper(const struct request *r, __u64 id
 }
 
 /*
+ * Is nothing left to be known of a worker when its request is over? Nobody sees virtual threads of
+ * Java end, and there is a new one for each request, mostly.
+ */
+static __always_inline int worker_ends_with_request(const struct worker_key *key,
+						    const struct worker *w)
+{
+	return !key->tid && (key->goroutine & JAVA_VIRTUAL) && !tally_open(&w->tally);
+}
+
+/*
  * Request `r`, of this id, is over. Returns the one that another process works on for it
  * (context/peer.h), if there is one, which is over, too.
  */
@@ -209,6 +220,8 @@ static __always_inline __u64 request_end(struct request *r, __u64 id)
 	tallies_move(w, process_lookup(&r->worker.tgid), before, STATE_ENDED);
 	if (w)
 		worker_restore(w, &r->worker, id);
+	if (w && worker_ends_with_request(&r->worker, w))
+		worker_delete(&r->worker);
 	request_end_helper(r, id);
 	return r->peer;
 }

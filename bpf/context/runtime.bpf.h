@@ -170,6 +170,28 @@ static __always_inline void runtime_suspects_pool(__u32 tgid)
 		runtime_tell(tgid);
 }
 
+/* Is there nothing more to be found in the virtual machine of Java? */
+static __always_inline int runtime_has_classes(const struct runtime_java *java)
+{
+	return java->future_class && java->waiter;
+}
+
+/*
+ * A call was made by a thread that has read no request. Classes of Java are loaded when they are
+ * used first: they are looked for again, ever more seldom.
+ */
+static __always_inline void runtime_lacks_classes(__u32 tgid)
+{
+	struct runtime *runtime = bpf_map_lookup_elem(&runtimes, &tgid);
+	__u64 second = bpf_ktime_get_ns() >> RUNTIME_CHANGES_SECOND;
+
+	if (!runtime || runtime_has_classes(&runtime->java) || second < runtime->second)
+		return;
+	runtime->second = second + (1ULL << (runtime->changes & RUNTIME_LOOKS_MAX));
+	runtime->changes += runtime->changes < RUNTIME_LOOKS_MAX;
+	runtime_tell(tgid);
+}
+
 /* A goroutine is put on a thread: may that be published? Too many a second are too dear. */
 static __always_inline int runtime_shows(__u32 tgid)
 {
@@ -203,6 +225,8 @@ static __always_inline void runtime_forget(__u32 tgid)
 	rule.address = TASK_RULE_WOKEN;
 	bpf_map_delete_elem(&starts, &rule);
 	rule.address = TASK_RULE_STREAM;
+	bpf_map_delete_elem(&starts, &rule);
+	rule.address = TASK_RULE_FUTURE;
 	bpf_map_delete_elem(&starts, &rule);
 }
 

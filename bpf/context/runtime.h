@@ -71,19 +71,29 @@ struct runtime_node {
 };
 
 /*
- * Where a process has what Java knows of its threads: offsets in JavaThread, in objects of
- * java.lang.Thread and of java.util.concurrent.FutureTask.
+ * Where a process has what Java knows of its threads, and of futures: offsets in JavaThread, in
+ * objects, and in what describes classes. Classes that are not loaded yet are 0.
  */
 struct runtime_java {
-	__u64 slot;         /* address of the number of the virtual machine's TLS module */
-	__u64 heap;         /* where the addresses begin that are kept in 32 bits */
-	__u32 future_class; /* of FutureTask, in 32 bits; 0: it is not loaded yet */
-	__u16 variable;     /* of the current JavaThread's address, in the TLS module's block */
-	__u16 object;       /* JavaThread._threadObj: address of that of the thread's object */
-	__u16 blocker;      /* Thread.parkBlocker: the object that it waits for */
-	__u16 runner;       /* FutureTask.runner: the thread at work on it */
-	__u16 class;        /* of an object's class */
-	__u16 heap_shift;   /* addresses in 32 bits are shifted by so many */
+	__u64 slot;           /* address of the number of the virtual machine's TLS module */
+	__u64 heap;           /* where the addresses begin that are kept in 32 bits */
+	__u32 future_class;   /* FutureTask, in 32 bits */
+	__u32 reserved;       /* 0 */
+	__u16 heap_shift;     /* addresses in 32 bits are shifted by so many */
+	__u16 variable;       /* of the current JavaThread's address, in the TLS module's block */
+	__u16 object;         /* JavaThread._threadObj: address of that of the thread's object */
+	__u16 virtual_object; /* JavaThread._vthread: of what runs on it; 0: no such thing */
+	__u16 stack;          /* JavaThread._stack_base: address of the stack's beginning */
+	__u16 buffer_start;   /* JavaThread: memory for objects that it makes, from here */
+	__u16 buffer_top;     /* to here */
+	__u16 enters, waits;  /* JavaThread: the monitor that it waits to enter, or waits for */
+	__u16 class;          /* of an object's class */
+	__u16 native;         /* Thread.eetop: the JavaThread; 0 in virtual ones */
+	__u16 number;         /* Thread.tid: used once */
+	__u16 blocker;        /* Thread.parkBlocker: the object that it waits for */
+	__u16 runner;         /* FutureTask.runner: the thread at work on it */
+	__u16 waiters;        /* FutureTask.waiters: who waits for it: */
+	__u16 waiter;         /* FutureTask.WaitNode.thread */
 };
 
 /*
@@ -93,6 +103,9 @@ struct runtime_java {
 #define RUNTIME_CHANGES_MAX    20000
 #define RUNTIME_CHANGES_SECOND 30 /* log2 of its length in ns */
 
+/* log2 of the seconds, nearly, between two looks at a program that may load what is missing. */
+#define RUNTIME_LOOKS_MAX 7 /* a power of two, less one */
+
 /* Map `runtimes`, by tgid. */
 struct runtime {
 	__u32 kind;         /* enum runtime_kind */
@@ -100,8 +113,8 @@ struct runtime {
 	__s32 g_offset;     /* of `g`, from the thread pointer */
 	__u32 curg_offset;  /* of `curg` in Go's struct m */
 	__u32 recvx_offset; /* of `recvx` in Go's struct hchan */
-	__u32 changes;      /* of goroutines, in `second` */
-	__u64 second;       /* the last in which one was seen, on whatever CPU */
+	__u32 changes;      /* of goroutines, in `second`; Java: looks at it */
+	__u64 second; /* the last in which one was seen, on whatever CPU; Java: of the next look */
 	union {
 		__u64 watchers[RUNTIME_WATCHERS]; /* addresses; 0: none */
 		struct runtime_python python;
@@ -111,7 +124,7 @@ struct runtime {
 		struct runtime_java java;
 	};
 };
-_Static_assert(sizeof(struct runtime) == 64, "runtime is shared");
+_Static_assert(sizeof(struct runtime) == 88, "runtime is shared");
 
 /* Where things stand in Go's structs, in all versions that are supported. */
 #define GO_G_OFFSET          (-8) /* of g, from the thread pointer, in nearly all programs */
@@ -238,14 +251,15 @@ struct task {
 };
 
 /*
- * Rules about tasks and streams that a program must have been seen to keep. They are counted in map
- * `starts`, the number of the rule in place of an address: `ended` when it was kept, else
- * `outlived`.
+ * Rules about tasks, streams and futures that a program must have been seen to keep. They are
+ * counted in map `starts`, the number of the rule in place of an address: `ended` when it was kept,
+ * else `outlived`.
  */
 enum task_rule {
 	TASK_RULE_MADE = 1,   /* tasks made for a request that call are over before it */
 	TASK_RULE_WOKEN = 2,  /* who is woken for a request answers it, or a task that he makes */
 	TASK_RULE_STREAM = 3, /* HAProxy: the stream that was made for a request answers it */
+	TASK_RULE_FUTURE = 4, /* Java: who makes a future for a call waits until it is answered */
 };
 
 /* Map `queued`: what was put into a queue of Python, by the address of the item. */
@@ -357,6 +371,9 @@ struct ruby_item {
 	__u64 item;    /* an object's address, or a number or the like */
 };
 
+/* In place of a goroutine's address: the number of a virtual thread of Java, and this. */
+#define JAVA_VIRTUAL (1ULL << 63)
+
 #define JAVA_READERS 256 /* a power of two */
 
 /* A thread of Java that has read a request. */
@@ -365,6 +382,8 @@ struct java_reader {
 	__u32 reserved;
 	__u64 thread; /* address of its JavaThread */
 	__u64 native; /* its thread pointer */
+	/* The memory for objects that it makes, and how much of that it had used when it read. */
+	__u64 buffer, used;
 };
 
 /* Map `java_readers`, by tgid: each has the place that its number says. */

@@ -45,11 +45,17 @@ static __always_inline void actor_named(struct actor *a, struct named named)
 	a->own = named.own;
 }
 
-/* What names the request of an actor: a goroutine itself, a task or stream, an object of Ruby? */
-static __always_inline enum evidence actor_evidence(const struct runtime *runtime)
+/*
+ * What names the request of an actor: a goroutine itself, or a virtual thread of Java, a task or
+ * stream, an object of Ruby or Java?
+ */
+static __always_inline enum evidence actor_evidence(const struct runtime *runtime,
+						    const struct actor *a)
 {
 	if (runtime && (runtime->kind == RUNTIME_PYTHON || runtime->kind == RUNTIME_HAPROXY))
 		return EVIDENCE_TASK;
+	if (runtime && runtime->kind == RUNTIME_JAVA && a->key.goroutine)
+		return EVIDENCE_THREAD;
 	if (runtime && (runtime->kind == RUNTIME_RUBY || runtime->kind == RUNTIME_JAVA))
 		return EVIDENCE_OBJECT;
 	return EVIDENCE_GOROUTINE;
@@ -89,7 +95,7 @@ static __always_inline void worker_reading(struct actor *a, const struct sock *s
 	if (a->kind == ACTOR_THREAD)
 		a->loop = turn_begin(sk, &a->turn);
 	else
-		a->by = actor_evidence(runtime);
+		a->by = actor_evidence(runtime, a);
 	/* A socket that blocks is read by a thread, whatever context that has entered. */
 	if (a->by == EVIDENCE_TASK && turn_begin(sk, &a->turn) == ACTOR_BLOCKS)
 		actor_is_thread(a);
@@ -158,7 +164,7 @@ static __always_inline void worker_connecting(struct actor *a)
 	}
 	a->phase = actor_phase(runtime);
 	a->kind = actor_kind_of(runtime_connector(runtime, &a->key, &named));
-	a->by = actor_evidence(runtime);
+	a->by = actor_evidence(runtime, a);
 	actor_named(a, named);
 }
 
@@ -182,7 +188,7 @@ static __always_inline int worker_calling(struct actor *a, const struct sock *sk
 	a->runtime = runtime ? runtime->kind : 0;
 	a->phase = actor_phase(runtime);
 	a->kind = actor_kind_of(runtime_sender(runtime, &a->key, (__u64)sk, s, &named));
-	a->by = actor_evidence(runtime);
+	a->by = actor_evidence(runtime, a);
 	actor_named(a, named);
 	return 0;
 }

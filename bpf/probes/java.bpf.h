@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Which request a thread of Java works on that has read none itself: that of the thread which
- * waits for what it does. Who waits for a future (FutureTask.get) has it as what it is parked for
- * (Thread.parkBlocker), and the future has the thread that is at work on it (FutureTask.runner).
- */
+/* Threads and objects of Java, and which threads have read requests. */
 #ifndef CTXPROP_PROBES_JAVA_BPF_H
 #define CTXPROP_PROBES_JAVA_BPF_H
 
@@ -30,17 +26,58 @@ static __always_inline __u64 java_thread_of(const struct runtime_java *java, __u
 	return block ? user_read(block + java->variable) : 0;
 }
 
-/* The object that a thread is to programs, in 32 bits; 0: it cannot be told. */
-static __always_inline __u32 java_object(const struct runtime_java *java, __u64 thread)
+/* An address as objects have it, in 32 bits; 0: it is none of an object. */
+static __always_inline __u32 java_narrow(const struct runtime_java *java, __u64 object)
 {
-	__u64 object = user_read(user_read(thread + java->object));
-
 	return object > java->heap ? (object - java->heap) >> java->heap_shift : 0;
 }
 
 static __always_inline __u64 java_address(const struct runtime_java *java, __u32 object)
 {
 	return java->heap + ((__u64)object << java->heap_shift);
+}
+
+/* The object that a thread is to programs; 0: it cannot be told. */
+static __always_inline __u64 java_object(const struct runtime_java *java, __u64 thread)
+{
+	return user_read(user_read(thread + java->object));
+}
+
+/* The object of the virtual thread that runs on a thread; 0: none does. */
+static __always_inline __u64 java_virtual_object(const struct runtime_java *java, __u64 thread)
+{
+	__u64 object = java->virtual_object && thread
+			   ? user_read(user_read(thread + java->virtual_object))
+			   : 0;
+
+	return object == java_object(java, thread) ? 0 : object;
+}
+
+/* Put the virtual thread of this object in place of a goroutine. Returns whether it is one. */
+static __always_inline int java_virtual_key(const struct runtime_java *java, __u64 object,
+					    struct worker_key *key)
+{
+	__u64 number = object ? user_read(object + java->number) : 0;
+
+	if (!number || user_read(object + java->native))
+		return 0;
+	key->tid = 0;
+	key->goroutine = JAVA_VIRTUAL | number;
+	return 1;
+}
+
+/* The object that this one refers to at an offset; 0: none. */
+static __always_inline __u64 java_refers(const struct runtime_java *java, __u64 object,
+					 __u16 offset)
+{
+	__u32 other = object ? user_read_narrow(object + offset) : 0;
+
+	return other ? java_address(java, other) : 0;
+}
+
+static __always_inline __u32 java_class(const struct runtime_java *java, __u64 object)
+{
+	return object ? user_read_narrow(object + java->class) : 0;
 }
 
 /* The current thread has read a request: it may have others work for it. */
@@ -62,67 +99,21 @@ static __always_inline void java_reads(const struct runtime *runtime, __u32 tgid
 	reader = &readers->reader[tid & (JAVA_READERS - 1)];
 	reader->native = user_thread_pointer();
 	reader->thread = java_thread_of(&runtime->java, reader->native);
+	reader->buffer = user_read(reader->thread + runtime->java.buffer_start);
+	reader->used = user_read(reader->thread + runtime->java.buffer_top);
 	reader->tid = tid;
 }
 
-/* A search for who waits for the current thread. */
-struct java_search {
-	const struct runtime *runtime;
-	const struct java_readers *readers;
-	__u64 found;
-	__u32 tgid, object; /* of the current thread */
-	__u32 several;
-	__u32 reserved;
-};
-
-/* Does a thread wait for a future that the thread of this object is at work on? */
-static __always_inline int java_waits_for(const struct runtime_java *java,
-					  const struct java_reader *reader, __u32 object)
+/* Has a thread made this object since it has read its request? Its buffer tells, for a while. */
+static __always_inline int java_has_made(const struct runtime_java *java,
+					 const struct java_reader *reader, __u64 object)
 {
-	__u64 thread, future;
-	__u32 waiting;
+	__u64 from = user_read(reader->thread + java->buffer_start);
+	__u64 to = user_read(reader->thread + java->buffer_top);
 
-	if (java_thread_of(java, reader->native) != reader->thread)
-		return 0;
-	waiting = java_object(java, reader->thread);
-	if (!waiting || waiting == object)
-		return 0;
-	thread = java_address(java, waiting);
-	future = java_address(java, user_read_narrow(thread + java->blocker));
-	return user_read_narrow(future + java->class) == java->future_class &&
-	       user_read_narrow(future + java->runner) == object;
-}
-
-/* As a callback of bpf_loop(). */
-static long java_search_step(__u32 index, struct java_search *search)
-{
-	const struct java_reader *reader = &search->readers->reader[index & (JAVA_READERS - 1)];
-	struct worker_key key = {.tgid = search->tgid, .tid = reader->tid};
-	const struct worker *w = reader->tid ? worker_lookup(&key) : NULL;
-	/* What a loop waits for may be for anything, or of its own accord. */
-	__u64 request = w && !(w->flags & WORKER_LOOP) ? worker_only(w) : 0;
-
-	if (!request || !java_waits_for(&search->runtime->java, reader, search->object))
-		return 0;
-	search->several |= search->found && search->found != request;
-	search->found = request;
-	return 0;
-}
-
-/* The request of the thread that waits for the current one; 0: none, or it cannot be told. */
-VERIFIED_ALONE __u64 java_works_on(__u32 tgid)
-{
-	struct java_search search = {.tgid = tgid, .runtime = runtime_lookup(tgid)};
-
-	search.readers = bpf_map_lookup_elem(&java_readers, &tgid);
-	if (!search.runtime || !search.runtime->java.future_class || !search.readers)
-		return 0;
-	search.object = java_object(&search.runtime->java,
-				    java_thread_of(&search.runtime->java, user_thread_pointer()));
-	if (!search.object)
-		return 0;
-	bpf_loop(JAVA_READERS, java_search_step, &search, 0);
-	return search.several ? 0 : search.found;
+	if (from == reader->buffer)
+		from = reader->used;
+	return object >= from && object < to;
 }
 
 #endif

@@ -6,7 +6,7 @@
 #include "probes/goroutine.bpf.h"
 #include "probes/stream.bpf.h"
 #include "probes/task_thread.bpf.h"
-#include "probes/java.bpf.h"
+#include "probes/java_future.bpf.h"
 #include "probes/ruby_queue.bpf.h"
 
 enum runtime_worker {
@@ -75,6 +75,21 @@ static __always_inline enum runtime_worker runtime_context(const struct runtime 
 	return RUNTIME_WORKER_KNOWN;
 }
 
+/* Put the virtual thread of Java that runs into `key`, which names the current thread. */
+static __always_inline enum runtime_worker runtime_virtual(const struct runtime *runtime,
+							   struct worker_key *key)
+{
+	const struct runtime_java *java = &runtime->java;
+	__u64 object;
+
+	if (!java->virtual_object)
+		return RUNTIME_WORKER_THREAD;
+	object = java_virtual_object(java, java_thread_of(java, user_thread_pointer()));
+	if (!object)
+		return RUNTIME_WORKER_THREAD;
+	return java_virtual_key(java, object, key) ? RUNTIME_WORKER_KNOWN : RUNTIME_WORKER_UNKNOWN;
+}
+
 /*
  * Who is at work on the thread that `key` names, in a process of this runtime (NULL: not known)?
  * For RUNTIME_WORKER_KNOWN the key is changed to its own. Who sends should ask runtime_sender().
@@ -86,6 +101,8 @@ static __always_inline enum runtime_worker runtime_worker(const struct runtime *
 
 	if (runtime_has_tasks(runtime))
 		return runtime_context(runtime, key);
+	if (runtime && runtime->kind == RUNTIME_JAVA)
+		return runtime_virtual(runtime, key);
 	return runtime && who == RUNTIME_WORKER_KNOWN ? runtime_goroutine(runtime, key) : who;
 }
 
@@ -143,15 +160,23 @@ runtime_holder(const struct runtime *runtime, const struct worker_key *key, stru
 	return RUNTIME_WORKER_THREAD;
 }
 
-/* As runtime_worker() for Java, with the request of who waits for the thread. */
-static __always_inline enum runtime_worker runtime_awaited(const struct worker_key *key,
-							   struct named *ret_named)
+/* As runtime_worker() for Java, with the request that it has, or that of who waits for it. */
+static __always_inline enum runtime_worker
+runtime_awaited(const struct runtime *runtime, struct worker_key *key, struct named *ret_named)
 {
+	struct worker_key thread = *key;
+	enum runtime_worker who = runtime_virtual(runtime, key);
 	const struct worker *w = worker_lookup(key);
 
-	if (!w || !worker_only(w))
-		ret_named->request = java_works_on(key->tgid);
-	return ret_named->request ? RUNTIME_WORKER_KNOWN : RUNTIME_WORKER_THREAD;
+	if (w && worker_only(w)) {
+		ret_named->request = worker_only(w);
+		return who;
+	}
+	java_works_on(key->tgid, ret_named);
+	if (!ret_named->request)
+		return who == RUNTIME_WORKER_THREAD ? who : RUNTIME_WORKER_UNKNOWN;
+	*key = thread;
+	return RUNTIME_WORKER_KNOWN;
 }
 
 /* As runtime_sender(), for who connects. */
@@ -168,7 +193,7 @@ runtime_connector(const struct runtime *runtime, struct worker_key *key, struct 
 	if (runtime_holds_objects(runtime))
 		return runtime_holder(runtime, key, ret_named);
 	if (runtime && runtime->kind == RUNTIME_JAVA)
-		return runtime_awaited(key, ret_named);
+		return runtime_awaited(runtime, key, ret_named);
 	who = runtime_worker(runtime, key);
 	if (who == RUNTIME_WORKER_KNOWN)
 		*ret_named = goroutine_request(key);
@@ -233,7 +258,7 @@ static __always_inline enum runtime_worker runtime_sender(const struct runtime *
 	if (runtime_holds_objects(runtime))
 		return runtime_holder(runtime, key, ret_named);
 	if (runtime && runtime->kind == RUNTIME_JAVA)
-		return runtime_awaited(key, ret_named);
+		return runtime_awaited(runtime, key, ret_named);
 	who = runtime_worker(runtime, key);
 	if (who != RUNTIME_WORKER_KNOWN)
 		return who;

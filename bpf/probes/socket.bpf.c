@@ -104,6 +104,15 @@ static __always_inline struct socket *peer_read(struct sock *sk, struct socket *
 	return s;
 }
 
+/* The answer to a call begins. */
+static __always_inline void answering(struct socket *s)
+{
+	const struct call *c = socket_last_call(s);
+
+	if (c && c->outstanding && c->evidence == EVIDENCE_OBJECT)
+		step_learn(c->request);
+}
+
 /*
  * Called for each packet that is copied to the program, after copied_seq has moved; a look with
  * MSG_PEEK does not move it.
@@ -128,6 +137,7 @@ int BPF_PROG(probe_recv, struct sock *sk)
 			return 0;
 		}
 		w = worker_reading_on(&a, sk);
+		answering(s);
 		step_answer(s, &a, w);
 	} else if (s->arrivals_first == s->arrivals_end) {
 		w = worker_reading_on(&a, sk);
@@ -152,6 +162,14 @@ static __always_inline int last_call_is_unknown(struct socket *s)
 	return c && !c->evidence && c->veto;
 }
 
+/* Does it come from a thread that has read no request, and is no object known that tells more? */
+static __always_inline int last_call_is_another_threads(struct socket *s)
+{
+	const struct call *c = socket_last_call(s);
+
+	return c && c->evidence != EVIDENCE_THREAD && c->evidence != EVIDENCE_OBJECT;
+}
+
 /* Bytes that begin a call are about to be sent. */
 static __always_inline void calling(struct sock *sk, struct socket *s)
 {
@@ -169,8 +187,10 @@ static __always_inline void calling(struct sock *sk, struct socket *s)
 	else
 		s->nobodys = 0;
 	step_call(s, &a, write_seq(sk), bpf_ntohs(sk->__sk_common.skc_dport));
-	if ((a.runtime == RUNTIME_PYTHON || a.runtime == RUNTIME_JAVA) && last_call_is_unknown(s))
+	if (a.runtime == RUNTIME_PYTHON && last_call_is_unknown(s))
 		runtime_suspects_pool(a.key.tgid);
+	if (a.runtime == RUNTIME_JAVA && last_call_is_another_threads(s))
+		runtime_lacks_classes(a.key.tgid);
 	peer_call(sk, s);
 }
 

@@ -21,7 +21,7 @@ from report import HEAD, Cell, line, read_bars, rules
 from rows import PORT, ROWS
 from traffic import Traffic, Upstream
 from truth import Ledger
-from world import Application, World, make, private_bpffs
+from world import MAY_BE_ABSENT, Application, World, make, private_bpffs
 
 REQUESTS = {1: 100, 8: 400, 64: 800}
 REQUESTS_SHORT = {1: 15, 8: 60, 64: 128}
@@ -88,14 +88,24 @@ async def matrix_with_second_look(world, rows, requests, short):
     return [cell for cell in cells if cell.row not in missed] + again
 
 
-def summary(cells):
+def present(rows):
+    """The rows whose programs are all there; says which are not."""
+    for row in rows:
+        find, what = MAY_BE_ABSENT.get(row.needs, (None, ""))
+        if find and not find():
+            print(f"{row.name}: skipped: {what} is not installed")
+        else:
+            yield row
+
+
+def summary(cells, skipped):
     """The last lines: open problems that have a bar of their own, and the count."""
     bars = read_bars()
     for row in dict.fromkeys(cell.row for cell in cells):
         if bars[row].note.startswith("open"):
             print(f"{row}: {bars[row].note}")
     failed = sum(cell.missed() for cell in cells)
-    print(f"{len(cells) - failed} passed, {failed} failed, 0 skipped")
+    print(f"{len(cells) - failed} passed, {failed} failed, {skipped} skipped")
     return int(failed > 0)
 
 
@@ -162,7 +172,9 @@ def run(args):
             print("\n".join(wrong))
             return int(bool(wrong))
         look = matrix_with_second_look if args.short else matrix
-        return summary(asyncio.run(look(world, args.rows, chosen(args), args.short)))
+        rows = list(present(args.rows))
+        cells = asyncio.run(look(world, rows, chosen(args), args.short))
+        return summary(cells, len(args.rows) - len(rows))
 
 
 def main():

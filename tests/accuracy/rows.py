@@ -29,6 +29,7 @@ class Row:
     calls: tuple = (1, 3)
     pauses: tuple = SLOW
     make: str = ""        # what has to be compiled: go, java
+    needs: str = ""       # what may be absent: java_21
     asks: str = "trace"   # what a request brings: trace (traceparent), root (nothing), id (x-request-id)
     lo: bool = False      # client, application and upstream in one namespace
     background: bool = False  # the program makes calls of its own
@@ -65,9 +66,9 @@ def go(**env):
     return Program(("{made}/go/server", "{listen}"), env)
 
 
-def java(client):
-    return Program(("java", "-cp", "{made}/java", "-XX:TieredStopAtLevel=1", "Server", "{address}",
-                    "{port}", client))
+def java(client, *arguments, machine="java"):
+    return Program((machine, "-cp", "{made}/java", "-XX:TieredStopAtLevel=1", "Server", "{address}",
+                    "{port}", client, *arguments))
 
 
 def nginx(way, next_hop="{upstream}"):
@@ -153,6 +154,9 @@ ROWS = (
         (uvicorn("asyncio"),), modes="dq"),
     Row("java-pool", "Java HttpServer, calls by another executor", (java("url"),), make="java",
         modes="q"),
+    Row("java-virtual", "the same, a virtual thread for each request (Java 21 or later)",
+        (java("url", "virtual", machine="{java_21}"),), make="java", needs="java_21",
+        modes="sq"),
     Row("java-client", "Java HttpServer, java.net.http.HttpClient", (java("client"),),
         make="java"),
     Row("puma", "Ruby puma, 8 threads", (PUMA,)),
@@ -209,6 +213,8 @@ ROWS = (
         modes="l"),
     Row("go-limit", "Go, 4 calls at once: who is done starts a goroutine for the next", (go(),),
         make="go", modes="l"),
+    Row("java-unsure", "Java, calls in seven other ways (see Ways.java)", (java("url"),), make="java",
+        modes="iwcdfel"),
     Row("python-batch", "Python, reads several requests, then hands them to executors",
         (python("executor", BATCH="1"),)),
     Row("python-late", "Python, hands requests to executors from timers",

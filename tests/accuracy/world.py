@@ -4,6 +4,7 @@ import contextlib
 import ctypes
 import glob
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -26,7 +27,7 @@ MADE = {
     "go": ("go", "go build -o {made}/go/server .", {"GOFLAGS": "-mod=mod", "GOPROXY": "off",
                                                      "CGO_ENABLED": "0",
                                                      "GOCACHE": "{made}/go-cache"}),
-    "java": ("java", "javac -d {made}/java Server.java", {}),
+    "java": ("java", "javac -d {made}/java Server.java Calls.java Ways.java", {}),
 }
 
 
@@ -55,6 +56,18 @@ def make(kind, made):
     if done.returncode:
         raise RuntimeError(f"{command}: exit {done.returncode}\n{done.stdout}{done.stderr}")
     stamp.touch()
+
+
+def java_21():
+    """A Java that has virtual threads; its path, or "" where there is none."""
+    for release in sorted(glob.glob("/usr/lib/jvm/*/release")):
+        found = re.search(r'^JAVA_VERSION="(\d+)', Path(release).read_text(encoding="utf-8"), re.M)
+        if found and int(found[1]) >= 21:
+            return str(Path(release).parent / "bin/java")
+    return ""
+
+
+MAY_BE_ABSENT = {"java_21": (java_21, "a Java of version 21 or later")}
 
 
 def php_fpm():
@@ -112,6 +125,7 @@ class Application:
         self.log = self.folder / "log"
         self.values = {"build": world.build, "apps": APPS, "made": world.made,
                        "folder": self.folder, "python": "/usr/bin/python3", "php_fpm": php_fpm(),
+                       "java_21": java_21(),
                        "address": address, "port": port, "listen": f"{address}:{port}",
                        "upstream": upstream}
 

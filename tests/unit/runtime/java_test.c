@@ -11,7 +11,8 @@
 #include "child.h"
 #include "runtime/java.h"
 
-#define OFFSET_MAX 256 /* of a field in an object of the classes at hand */
+#define OFFSET_MAX    256 /* of a field in an object of the classes at hand */
+#define VIRTUAL_SINCE 21
 
 /* A process that runs Sleep.java, with one more option, once it has used a future. */
 static pid_t start(const char *option)
@@ -44,8 +45,13 @@ static void futures(void **state)
 	assert_int_equal(runtime.kind, RUNTIME_JAVA);
 	assert_true(runtime.java.slot && runtime.java.object && runtime.java.future_class);
 	assert_true(is_offset(runtime.java.blocker));
+	assert_true(is_offset(runtime.java.native) && is_offset(runtime.java.number));
 	assert_true(is_offset(runtime.java.runner));
+	assert_true(is_offset(runtime.java.waiters) && is_offset(runtime.java.waiter));
 	assert_true(is_offset(runtime.java.class));
+	assert_true(runtime.java.stack && runtime.java.enters && runtime.java.waits);
+	assert_true(runtime.java.buffer_start && runtime.java.buffer_top);
+	assert_int_equal(runtime.java.virtual_object != 0, JAVA_VERSION >= VIRTUAL_SINCE);
 }
 
 /* Objects whose addresses are kept in 64 bits are not looked at, nor mistaken for others. */

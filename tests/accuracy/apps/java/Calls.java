@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import java.io.InputStream;
+import java.net.HttpURLConnection;
+import java.net.URI;
+import java.net.URL;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.util.concurrent.CompletableFuture;
+
+/** How a call goes out: by HttpURLConnection, or by java.net.http.HttpClient. */
+final class Calls {
+	private static final String UPSTREAM = "http://" + System.getenv("UPSTREAM") + "/";
+	private final HttpClient client;
+
+	/** By "url" or by "client". */
+	Calls(String by) {
+		client = by.equals("url")
+			     ? null
+			     : HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+	}
+
+	private static void callByUrl(String truth) throws Exception {
+		HttpURLConnection connection =
+		    (HttpURLConnection)new URL(UPSTREAM).openConnection();
+
+		if (truth != null)
+			connection.setRequestProperty("x-truth", truth);
+		try (InputStream answer = connection.getInputStream()) {
+			answer.readAllBytes();
+		}
+	}
+
+	private static HttpRequest request(String truth) {
+		HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(UPSTREAM));
+
+		if (truth != null)
+			request.header("x-truth", truth);
+		return request.build();
+	}
+
+	/** Make a call, and wait for its answer. */
+	Void call(String truth) {
+		try {
+			if (client == null)
+				callByUrl(truth);
+			else
+				client.send(request(truth), HttpResponse.BodyHandlers.ofByteArray());
+		} catch (Exception error) {
+			System.err.println("Server: " + error);
+		}
+		return null;
+	}
+
+	/** The same, without waiting; by HttpClient only. */
+	CompletableFuture<Void> begin(String truth) {
+		return client.sendAsync(request(truth), HttpResponse.BodyHandlers.ofByteArray())
+		    .thenAccept(answer -> {});
+	}
+}

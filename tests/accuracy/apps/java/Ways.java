@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Where the calls of a request come from (MODE):
+ *
+ * s the handler's thread
+ * t a new thread each, one after the other; p new threads, all at once
+ * q the threads of another executor; i the same, all at once (invokeAll)
+ * w the same, but the handler does something else before it asks for the result
+ * c the same by CompletableFuture; d by a chain of them
+ * f tasks of a ForkJoinPool that fork others
+ * a HttpClient.sendAsync()
+ * e tasks of another executor that the first requests begin, and that take calls out of a queue
+ * l the threads of another executor, 4 calls at once: whoever is done hands over the next
+ */
+final class Ways {
+	private static final int POOL_SIZE = 8;
+	private static final int AT_ONCE = 4;
+	private final ExecutorService pool = Executors.newFixedThreadPool(POOL_SIZE);
+	private final ForkJoinPool forks = new ForkJoinPool(POOL_SIZE);
+	private final ExecutorService takers = Executors.newCachedThreadPool();
+	private final BlockingQueue<Runnable> queue = new LinkedBlockingQueue<>();
+	private final AtomicInteger taking = new AtomicInteger();
+	private final Queue<Runnable> waiting = new ArrayDeque<>();
+	private final Calls calls;
+	private int running;
+
+	Ways(Calls calls) {
+		this.calls = calls;
+	}
+
+	private Thread inThread(String truth) {
+		Thread thread = new Thread(() -> calls.call(truth));
+
+		thread.start();
+		return thread;
+	}
+
+	private void inThreads(int number, String truth) throws InterruptedException {
+		List<Thread> threads = new ArrayList<>();
+
+		for (int i = 0; i < number; i++)
+			threads.add(inThread(truth));
+		for (Thread thread : threads)
+			thread.join();
+	}
+
+	private void invokeAll(int number, String truth) throws InterruptedException {
+		List<Callable<Void>> all = new ArrayList<>();
+
+		for (int i = 0; i < number; i++)
+			all.add(() -> calls.call(truth));
+		pool.invokeAll(all);
+	}
+
+	private void later(String truth) throws Exception {
+		Future<Void> result = pool.submit(() -> calls.call(truth));
+
+		Thread.sleep(1);
+		result.get();
+	}
+
+	private CompletableFuture<Void> supplied(String truth) {
+		return CompletableFuture.supplyAsync(() -> calls.call(truth), pool);
+	}
+
+	private CompletableFuture<String> chain(String truth) {
+		return CompletableFuture.supplyAsync(() -> truth, pool)
+		    .thenComposeAsync(it -> supplied(it).thenApply(none -> it), pool)
+		    .thenApplyAsync(it -> it + "!", forks);
+	}
+
+	private Void forked(String truth) {
+		Future<Void> result = forks.submit((Callable<Void>)() -> calls.call(truth));
+
+		try {
+			result.get();
+		} catch (Exception error) {
+			System.err.println("Server: " + error);
+		}
+		return null;
+	}
+
+	private Void take() throws InterruptedException {
+		while (true)
+			queue.take().run();
+	}
+
+	private void queued(String truth) throws InterruptedException {
+		CountDownLatch done = new CountDownLatch(1);
+
+		if (taking.getAndIncrement() < POOL_SIZE)
+			takers.submit(this::take);
+		queue.add(() -> {
+			calls.call(truth);
+			done.countDown();
+		});
+		done.await();
+	}
+
+	/** Whoever is done begins the next call that waits, whoever asked for it. */
+	private synchronized void next() {
+		Runnable next = waiting.poll();
+
+		if (next == null)
+			running--;
+		else
+			pool.submit(next);
+	}
+
+	private synchronized void inTurn(Runnable call) {
+		if (running == AT_ONCE) {
+			waiting.add(call);
+			return;
+		}
+		running++;
+		pool.submit(call);
+	}
+
+	private void limited(String truth) throws InterruptedException {
+		CountDownLatch done = new CountDownLatch(1);
+
+		inTurn(() -> {
+			calls.call(truth);
+			done.countDown();
+		});
+		done.await();
+		next();
+	}
+
+	private void one(char mode, String truth) throws Exception {
+		switch (mode) {
+		case 's' -> calls.call(truth);
+		case 't' -> inThread(truth).join();
+		case 'q' -> pool.submit(() -> calls.call(truth)).get();
+		case 'w' -> later(truth);
+		case 'c' -> supplied(truth).get();
+		case 'd' -> chain(truth).get();
+		case 'f' -> forks.submit(() -> forked(truth)).get();
+		case 'a' -> calls.begin(truth).get();
+		case 'e' -> queued(truth);
+		case 'l' -> limited(truth);
+		default -> throw new IllegalArgumentException("mode " + mode);
+		}
+	}
+
+	/** Make so many calls, with a pause in ms between them. */
+	void make(int number, int between, char mode, String truth) throws Exception {
+		if (mode == 'p') {
+			inThreads(number, truth);
+			return;
+		}
+		if (mode == 'i') {
+			invokeAll(number, truth);
+			return;
+		}
+		for (int i = 0; i < number; i++) {
+			Thread.sleep(i == 0 ? 0 : between);
+			one(mode, truth);
+		}
+	}
+}
