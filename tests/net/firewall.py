@@ -31,9 +31,14 @@ def strict(host, hook):
 
 
 def lossy(host, hook, percent):
-    """Drop so many of the TCP packets, at random."""
+    """Drop so many of the TCP packets, at random.
+
+    At its own output not a SYN-ACK: a server is told of that, and for one that it sends again
+    (the client's acknowledgement was lost) it forgets the connection that the client believes in.
+    """
+    but = "tcp flags & syn == 0 " if hook == "output" else ""
     return rules(host, f"lossy_{hook}", "filter", hook,
-                 f"meta l4proto tcp numgen random mod 100 < {percent} counter drop")
+                 f"meta l4proto tcp {but}numgen random mod 100 < {percent} counter drop")
 
 
 def packets_counted(host, table):
