@@ -88,28 +88,32 @@ static void set_out(struct lane *lane, struct packet *packet, uint64_t now_us)
 	free(packet);
 }
 
-static bool hold(struct lane *lane, struct packet *packet, uint64_t now_us)
+/* Keep a packet back behind `behind` others, of connection `port` (0: of any). */
+static bool hold(struct lane *lane, struct packet *packet, unsigned int behind, uint16_t port,
+		 uint64_t now_us)
 {
 	for (int i = 0; i < HELD_MAX; i++) {
 		if (lane->held[i].packet)
 			continue;
 		lane->held[i] = (struct held){
 		    .until_us = now_us + HOLD_MAX_US,
-		    .left = (unsigned int)rng_between(&lane->rng, 1, lane->impairment->behind),
+		    .left = behind,
+		    .port = port,
 		    .packet = packet,
 		};
+		lane->counts.reordered++;
 		return true;
 	}
 	return false;
 }
 
-/* One more packet has passed those that are kept back. */
-static void release_passed(struct lane *lane, uint64_t now_us)
+/* One more packet, of connection `port`, has passed those that are kept back. */
+static void release_passed(struct lane *lane, uint16_t port, uint64_t now_us)
 {
 	for (int i = 0; i < HELD_MAX; i++) {
 		struct held *held = &lane->held[i];
 
-		if (!held->packet || --held->left)
+		if (!held->packet || (held->port && held->port != port) || --held->left)
 			continue;
 		set_out(lane, held->packet, now_us);
 		held->packet = NULL;
@@ -172,37 +176,72 @@ static void damage(struct lane *lane, struct packet *packet, const struct layout
 		corrupt(lane, packet, layout);
 }
 
-static void send_on(struct lane *lane, struct packet *packet, uint64_t now_us)
+/* How many others a packet has to wait for; 0: none. */
+static unsigned int drawn_behind(struct lane *lane, enum mishap mishap)
 {
-	if (rng_percent(&lane->rng, lane->impairment->reorder) && hold(lane, packet, now_us)) {
-		lane->counts.reordered++;
+	const struct impairment *how = lane->impairment;
+
+	if (mishap == MISHAP_LATE)
+		return 1;
+	if (mishap == MISHAP_LATER)
+		return 3;
+	return rng_percent(&lane->rng, how->reorder)
+		   ? (unsigned int)rng_between(&lane->rng, 1, how->behind)
+		   : 0;
+}
+
+static void send_on(struct lane *lane, struct packet *packet, enum mishap mishap, uint16_t port,
+		    uint64_t now_us)
+{
+	bool own = mishap == MISHAP_LATE || mishap == MISHAP_LATER;
+	unsigned int behind = drawn_behind(lane, mishap);
+
+	if (behind && hold(lane, packet, behind, own ? port : 0, now_us))
 		return;
-	}
 	set_out(lane, packet, now_us);
-	release_passed(lane, now_us);
+	release_passed(lane, port, now_us);
+}
+
+/* Is this packet lost? With the first one of a burst the length of that is drawn. */
+static bool is_lost(struct lane *lane, enum mishap mishap)
+{
+	const struct impairment *how = lane->impairment;
+
+	if (lane->losing) {
+		lane->losing--;
+		return true;
+	}
+	if (!rng_percent(&lane->rng, how->loss))
+		return mishap == MISHAP_LOST;
+	if (how->burst > 1)
+		lane->losing = (unsigned int)rng_between(&lane->rng, 0, how->burst - 1);
+	return true;
 }
 
 /* One packet on the wire; owns it. */
 static void transmit(struct lane *lane, struct packet *packet, const struct layout *layout,
 		     uint64_t now_us)
 {
-	const struct impairment *how = lane->impairment;
+	const tcp_header *tcp = (const tcp_header *)(packet->data + layout->tcp);
 	struct packet *again = NULL;
+	enum mishap mishap;
+	uint16_t port;
 
 	lane->counts.packets++;
-	if (rng_percent(&lane->rng, how->loss)) {
+	mishap = mishap_of(lane->mishaps, lane->direction, tcp, &port);
+	if (is_lost(lane, mishap)) {
 		lane->counts.lost++;
 		free(packet);
 		return;
 	}
 	damage(lane, packet, layout);
-	if (rng_percent(&lane->rng, how->duplicate))
+	if (mishap == MISHAP_TWICE || rng_percent(&lane->rng, lane->impairment->duplicate))
 		again = packet_copy(packet);
-	send_on(lane, packet, now_us);
+	send_on(lane, packet, mishap, port, now_us);
 	if (!again)
 		return;
 	lane->counts.duplicated++;
-	send_on(lane, again, now_us);
+	send_on(lane, again, MISHAP_NONE, port, now_us);
 }
 
 static void transmit_segments(struct lane *lane, const struct packet *large,

@@ -3,6 +3,7 @@
 #ifndef CHAOS_LANE_H
 #define CHAOS_LANE_H
 
+#include "mishap.h"
 #include "packet.h"
 #include "rng.h"
 
@@ -15,7 +16,7 @@ enum offload { OFFLOAD_OFF, OFFLOAD_SEGMENT, OFFLOAD_PASS };
 struct impairment {
 	enum offload offload;
 	double loss, duplicate, reorder, corrupt;
-	unsigned int behind;
+	unsigned int behind, burst;
 	uint64_t delay_us, jitter_us;
 	unsigned int mtu, rate_mbit, fault_every;
 	size_t link_len;
@@ -37,13 +38,17 @@ struct due {
 struct held {
 	uint64_t until_us;
 	unsigned int left;
+	uint16_t port; /* others of this connection; 0: of any */
 	struct packet *packet;
 };
 
 struct lane {
 	const struct impairment *impairment;
+	struct mishaps *mishaps;
 	const char *name;
+	int direction; /* 0: the client sends */
 	int out, back;
+	unsigned int losing; /* packets of a burst that are still to be lost */
 	struct rng rng;
 	struct due *heap;
 	size_t count, capacity;

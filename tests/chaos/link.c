@@ -38,6 +38,7 @@ static const char usage[] =
     "                   partial checksums and large packets, the link completes and cuts them as\n"
     "                   a network card does; pass: it hands them on as they are (off)\n"
     "  --loss P         percent of packets lost\n"
+    "  --burst N        ... and up to N - 1 behind each of them (1)\n"
     "  --duplicate P    percent sent twice\n"
     "  --reorder P      percent kept back behind others\n"
     "  --behind K       ... behind up to K of them (3)\n"
@@ -49,11 +50,16 @@ static const char usage[] =
     "  --icmp           ... and their sender is told\n"
     "  --fault N        flip a payload bit in every N-th packet and hide it from the checksum:\n"
     "                   proves that the client notices\n"
+    "  --each N         every connection has a mishap of its own, in turn: one of its first N "
+    "packets\n"
+    "                   in one direction is lost, comes twice, or behind one or three others\n"
+    "  --pairs          ... or any two of them are lost\n"
     "  --seed N         (1)\n";
 
 struct options {
 	const char *netns[2], *device;
 	struct impairment impairment;
+	struct mishaps mishaps;
 	uint64_t seed;
 	bool ethernet;
 };
@@ -110,6 +116,15 @@ static void apply(struct options *options, int option, const char *value)
 	case 'l':
 		how->loss = number(value);
 		break;
+	case 'B':
+		how->burst = whole(value);
+		break;
+	case 'E':
+		options->mishaps.upto = whole(value);
+		break;
+	case 'P':
+		options->mishaps.pairs = true;
+		break;
 	case 'd':
 		how->duplicate = number(value);
 		break;
@@ -152,32 +167,24 @@ static void apply(struct options *options, int option, const char *value)
 static void read_options(struct options *options, int argc, char **argv)
 {
 	static const struct option known[] = {
-	    {"a", required_argument, NULL, 'a'},
-	    {"b", required_argument, NULL, 'b'},
-	    {"device", required_argument, NULL, 'n'},
-	    {"tap", no_argument, NULL, 't'},
-	    {"offload", required_argument, NULL, 'o'},
-	    {"loss", required_argument, NULL, 'l'},
-	    {"duplicate", required_argument, NULL, 'd'},
-	    {"reorder", required_argument, NULL, 'r'},
-	    {"behind", required_argument, NULL, 'k'},
-	    {"corrupt", required_argument, NULL, 'c'},
-	    {"delay", required_argument, NULL, 'y'},
-	    {"jitter", required_argument, NULL, 'j'},
-	    {"rate", required_argument, NULL, 'R'},
-	    {"mtu", required_argument, NULL, 'm'},
-	    {"icmp", no_argument, NULL, 'i'},
-	    {"fault", required_argument, NULL, 'f'},
-	    {"seed", required_argument, NULL, 's'},
-	    {"help", no_argument, NULL, 'h'},
-	    {0},
+	    {"a", required_argument, NULL, 'a'},       {"b", required_argument, NULL, 'b'},
+	    {"device", required_argument, NULL, 'n'},  {"tap", no_argument, NULL, 't'},
+	    {"offload", required_argument, NULL, 'o'}, {"loss", required_argument, NULL, 'l'},
+	    {"burst", required_argument, NULL, 'B'},   {"each", required_argument, NULL, 'E'},
+	    {"pairs", no_argument, NULL, 'P'},         {"duplicate", required_argument, NULL, 'd'},
+	    {"reorder", required_argument, NULL, 'r'}, {"behind", required_argument, NULL, 'k'},
+	    {"corrupt", required_argument, NULL, 'c'}, {"delay", required_argument, NULL, 'y'},
+	    {"jitter", required_argument, NULL, 'j'},  {"rate", required_argument, NULL, 'R'},
+	    {"mtu", required_argument, NULL, 'm'},     {"icmp", no_argument, NULL, 'i'},
+	    {"fault", required_argument, NULL, 'f'},   {"seed", required_argument, NULL, 's'},
+	    {"help", no_argument, NULL, 'h'},          {0},
 	};
 	int option;
 
 	*options = (struct options){
 	    .device = "tun0",
 	    .seed = 1,
-	    .impairment = {.behind = 3, .mtu = 65535},
+	    .impairment = {.behind = 3, .burst = 1, .mtu = 65535},
 	};
 	while ((option = getopt_long(argc, argv, "", known, NULL)) != -1)
 		apply(options, option, optarg);
@@ -252,11 +259,13 @@ static int open_devices(const struct options *options, int devices[2])
 	return 0;
 }
 
-static void make_lanes(const struct options *options, const int devices[2], struct lane lanes[2])
+static void make_lanes(struct options *options, const int devices[2], struct lane lanes[2])
 {
 	for (int i = 0; i < 2; i++) {
 		lanes[i] = (struct lane){
 		    .impairment = &options->impairment,
+		    .mishaps = &options->mishaps,
+		    .direction = i,
 		    .name = i ? "b to a" : "a to b",
 		    .out = devices[1 - i],
 		    .back = devices[i],
@@ -281,6 +290,7 @@ int main(int argc, char **argv)
 	signal(SIGINT, on_signal);
 	if (open_devices(&options, devices))
 		return 1;
+	mishaps_start(&options.mishaps);
 	make_lanes(&options, devices, lanes);
 	printf("ready\n");
 	fflush(stdout);
@@ -290,5 +300,7 @@ int main(int argc, char **argv)
 		lane_free(&lanes[i]);
 		close(devices[i]);
 	}
+	mishaps_print(&options.mishaps, stdout);
+	mishaps_free(&options.mishaps);
 	return 0;
 }

@@ -77,6 +77,8 @@ class Rig:
         host.sysctl("net.ipv4.tcp_tw_reuse", 1)
         host.sysctl("net.ipv4.tcp_sack", int(self.row.sack))
         host.sysctl("net.ipv4.tcp_timestamps", int(self.row.timestamps))
+        for name, value in self.row.sysctls:
+            host.sysctl(f"net.ipv4.{name}", value)
 
     @staticmethod
     def wait_ready(process, name):
@@ -91,6 +93,9 @@ class Rig:
                 "--loss", row.loss, "--reorder", row.reorder, "--duplicate", row.duplicate,
                 "--corrupt", row.corrupt, "--delay", row.delay, "--jitter", row.jitter,
                 "--mtu", row.mtu, "--icmp", "--seed", self.seed, *self.link_options]
+        argv += ["--burst", row.burst] if row.burst else []
+        argv += ["--each", row.each] if row.each else []
+        argv += ["--pairs"] if row.pairs else []
         argv += ["--tap"] if row.path != "tun" else []
         self.link_process = subprocess.Popen([str(word) for word in argv], text=True,
                                              stdout=subprocess.PIPE, start_new_session=True)

@@ -21,7 +21,10 @@ class Row:
     loss: float = 0
     reorder: float = 0
     duplicate: float = 0
+    burst: int = 0             # longest run of lost packets
     corrupt: float = 0
+    each: int = 0              # each connection has a mishap of its own, within so many packets
+    pairs: bool = False        # ... or loses any two of them
     delay: int = 0
     jitter: int = 0
     mtu: int = 1500
@@ -32,22 +35,26 @@ class Row:
     bodies: int = 5_000_000
     connections: int = 32
     extra: tuple = ()          # further options of the client
+    sysctls: tuple = ()        # (name below net.ipv4, value) for all hosts
+    requests: int = 0          # how many; 0: an even share of all
     expect: str = "one"        # what the agent owes: one, atmost; strip, restart: by such a rule
 
     @property
     def name(self):
         """What distinguishes the row, readable and usable with --only."""
         parts = [self.path, f"v{self.ip}", self.mode, f"offload-{self.offload}"]
-        for field in ("loss", "reorder", "duplicate", "corrupt", "delay", "jitter"):
+        for field in ("loss", "burst", "reorder", "duplicate", "corrupt", "each", "delay", "jitter"):
             if getattr(self, field):
                 parts.append(f"{field}{getattr(self, field):g}")
         if self.mtu != 1500:
             parts.append(f"mtu{self.mtu}-{self.limit}")
+        parts += ["pairs"] if self.pairs else []
         parts += [] if self.sack else ["nosack"]
         parts += [] if self.timestamps else ["nots"]
         parts += [] if self.cut == "mixed" else [f"cut-{self.cut}"]
         parts += [self.expect] if self.expect in RULES else []
         parts += [option.lstrip("-") for option in self.extra]
+        parts += [f"{name}={value}".replace(" ", ",") for name, value in self.sysctls]
         return " ".join(parts)
 
 
@@ -62,6 +69,34 @@ IN_PLACE = (
     Row("tap", 6, "keep", "off", loss=2, reorder=5, sack=False, expect="strip", cut="whole",
         extra=("--heads", "500")),
     Row("veth", 4, "keep", expect="restart", cut="whole", extra=("--heads", "500")),
+)
+
+# Every packet of a connection lost once, repeated once, late once: connections of their own.
+SMALL = ("--plain", "--heads", "700", "--per-connection", "6")
+EACH = dict(each=12, bodies=1000, cut="whole")
+EACH_SHORT = (
+    Row("tun", 4, "keep", extra=SMALL, requests=96 * 6, **EACH),
+    Row("gateway", 6, "pipeline", "off", timestamps=False, extra=SMALL, requests=96 * 6, **EACH),
+)
+# ... and any two of them lost.
+PAIRS = dict(pairs=True, requests=372 * 6, **EACH)
+POSTS = {**PAIRS, "bodies": 65536}
+EACH_LONG = (
+    Row("tun", 4, "keep", extra=SMALL, **PAIRS),
+    Row("tun", 6, "keep", sack=False, timestamps=False, extra=SMALL, **PAIRS),
+    Row("gateway", 4, "keep", sack=False, extra=SMALL, **PAIRS),
+    Row("gateway", 6, "pipeline", "off", timestamps=False, extra=SMALL, **PAIRS),
+    Row("tun", 4, "pipeline", "pass", extra=SMALL, **PAIRS),
+    Row("tap", 4, "keep", extra=SMALL + ("--post",), **POSTS),
+    # heads at the edge of one segment and beyond
+    Row("tun", 4, "keep", "off", extra=("--plain", "--heads", "3000", "--per-connection", "6"),
+        **PAIRS),
+    Row("tun", 4, "keep", mtu=576, extra=SMALL, **{**PAIRS, "cut": "pieces"}),
+    Row("tun", 4, "keep", extra=SMALL, sysctls=(("tcp_ecn", 1), ("tcp_mtu_probing", 1)), **PAIRS),
+    # recovery as it was before RACK, TLP and F-RTO
+    Row("tun", 6, "keep", extra=SMALL,
+        sysctls=(("tcp_recovery", 0), ("tcp_early_retrans", 0), ("tcp_frto", 0)), **PAIRS),
+    Row("tun", 4, "keep", extra=SMALL, sysctls=(("tcp_window_scaling", 0),), **PAIRS),
 )
 
 # The smallest set that still meets every factor once in bad company.
@@ -80,10 +115,13 @@ SHORT = (
     Row("gateway", 4, "keep", "segment", loss=2, reorder=5, duplicate=2),
     Row("gateway", 6, "pipeline", "off", loss=1, reorder=5, timestamps=False),
     Row("gateway", 4, "new", "pass", loss=1, sack=False),
-) + IN_PLACE[:2]
+) + IN_PLACE[:2] + EACH_SHORT
 
 # Rows beside the covering set, for what the factors do not say.
-SPECIAL = SHORT + IN_PLACE[2:] + (
+SPECIAL = SHORT + IN_PLACE[2:] + EACH_LONG + (
+    # losses in bursts
+    Row("tun", 4, "keep", loss=3, burst=5, reorder=3, bodies=100_000),
+    Row("gateway", 4, "keep", loss=3, burst=8, bodies=100_000),
     Row("veth", 4, "keep", cut="bytes", mtu=1280, bodies=2000),
     Row("veth", 4, "pipeline", cut="whole"),
     # 64 deep and as long as they like: some are too deep, or too many, and go without

@@ -65,6 +65,8 @@ CASES = (
     faulty_link("off", "tun"),
     faulty_link("segment", "tun"),
     faulty_link("pass", "tap"),
+    Case("link: a mishap for each connection", moves=("suffered", "lost", "duplicated", "reordered"),
+         row=Row("tun", each=4, extra=("--per-connection", "4"), **SMALL)),
     bad_link("loss", ("lost", "retrans"), loss=5),
     bad_link("duplication", ("duplicated",), duplicate=5),
     bad_link("reordering", ("reordered",), reorder=10),
