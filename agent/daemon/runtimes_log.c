@@ -42,7 +42,9 @@ void runtimes_log(const struct runtimes_news *news)
 		    news->tgid, name, news->flags & RUNTIME_QUEUES ? " and queues" : "",
 		    news->major, news->minor, news->why ? ": " : "", news->why ? news->why : "");
 	else if (news->kind == RUNTIME_NODE)
-		log_info("process %u (%s): telling apart the timers of Node", news->tgid, name);
+		log_info(
+		    "process %u (%s): following what Node reads, and the connections that it opens",
+		    news->tgid, name);
 	else if (news->flags & RUNTIME_COSTLY)
 		log_info(
 		    "process %u (%s): profilers are not shown its contexts for some minutes, its "

@@ -5,7 +5,6 @@
 #include "base/cleanup.h"
 #include "runtime/classify.h"
 #include "runtime/elf_image.h"
-#include "runtime/node.h"
 #include "runtime/process.h"
 
 /* Addresses in the file become addresses in the process. */
@@ -58,6 +57,15 @@ static int look_at_haproxy(__u32 tgid, struct elf_image *image, struct classifie
 	return 0;
 }
 
+static int look_at_node(__u32 tgid, struct elf_image *image, struct classified *found)
+{
+	int err = node_inspect(tgid, image, &found->node);
+
+	if (!err)
+		found->runtime = found->node.runtime;
+	return err;
+}
+
 static int look_at_java(__u32 tgid, struct classified *found)
 {
 	int err = java_inspect(tgid, &found->runtime, &found->why);
@@ -86,7 +94,7 @@ static int look_into(__u32 tgid, int fd, struct classified *found)
 	if (err == -ENOENT)
 		err = look_at_ruby(tgid, image, found);
 	if (err == -ENOENT)
-		err = node_inspect(tgid, image, &found->runtime);
+		err = look_at_node(tgid, image, found);
 	if (err == -ENOENT)
 		err = look_at_java(tgid, found);
 	/* -ENOEXEC: 32 bits, or another byte order */

@@ -8,6 +8,7 @@
 #include "runtime/golang.h"
 #include "runtime/haproxy.h"
 #include "runtime/java.h"
+#include "runtime/node.h"
 #include "runtime/python.h"
 #include "runtime/ruby.h"
 
@@ -18,6 +19,7 @@ struct classified {
 	struct python python;   /* RUNTIME_PYTHON */
 	struct haproxy haproxy; /* RUNTIME_HAPROXY */
 	struct ruby ruby;       /* RUNTIME_RUBY */
+	struct node node;       /* RUNTIME_NODE */
 	const char *language;   /* for people; NULL: none that is looked into */
 	const char *why;        /* why it cannot be followed, or not beyond threads; or NULL */
 };

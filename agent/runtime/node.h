@@ -1,16 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does a process run Node, and where are the functions that its stacks are looked at for? */
+/* Does a process run Node, and where are the functions that tell what it is at? */
 #ifndef CTXPROP_NODE_H
 #define CTXPROP_NODE_H
 
 #include "context/runtime.h"
-#include "runtime/elf_image.h"
+#include "runtime/library.h"
+
+/* Programs of bpf/probes/opening.bpf.c, and where they are attached: functions of libuv. */
+enum node_probe {
+	NODE_MADE,     /* uv_tcp_init */
+	NODE_CONNECTS, /* uv_tcp_connect */
+	NODE_CLOSES,   /* uv_close */
+	NODE_PROBES
+};
+
+struct node {
+	struct runtime runtime;       /* kind RUNTIME_NODE; addresses as in the process */
+	__u64 offset[NODE_PROBES];    /* in the file that has libuv */
+	char libuv[LIBRARY_PATH_MAX]; /* its path, good for us */
+};
 
 /*
- * Look at a process that runs the program of `image`; Node may be a library. 0: `ret_runtime` is of
- * kind RUNTIME_NODE, with addresses as in the process; -ENOENT: it is not Node, or one that is not
- * known; or -errno.
+ * Look at a process that runs the program of `image`; Node and libuv may be libraries. 0; -ENOENT:
+ * it is not Node, or one that is not known; or -errno.
  */
-int node_inspect(__u32 tgid, struct elf_image *image, struct runtime *ret_runtime);
+int node_inspect(__u32 tgid, struct elf_image *image, struct node *ret_node);
 
 #endif

@@ -16,6 +16,7 @@
 #include "runtime/go_programs.h"
 #include "runtime/haproxy_programs.h"
 #include "runtime/leftovers.h"
+#include "runtime/node_programs.h"
 #include "runtime/process.h"
 #include "runtime/python_programs.h"
 #include "runtime/ruby_programs.h"
@@ -36,6 +37,7 @@ struct runtimes {
 	struct python_programs *python;
 	struct haproxy_programs *haproxy;
 	struct ruby_programs *ruby;
+	struct node_programs *node;
 	__u64 next_sweep_ns;
 	unsigned int sweeps;
 };
@@ -74,6 +76,7 @@ void runtimes_close(struct runtimes *runtimes)
 	python_programs_close(runtimes->python);
 	haproxy_programs_close(runtimes->haproxy);
 	ruby_programs_close(runtimes->ruby);
+	node_programs_close(runtimes->node);
 	uprobe_pins_close(&runtimes->pins);
 	cleanup_close(&runtimes->map_fd);
 	cleanup_close(&runtimes->events_fd);
@@ -169,6 +172,8 @@ static int look_at_program(struct runtimes *runtimes, __u32 tgid, __u32 flags,
 		attach_to_ruby(runtimes, found, news);
 	if (found->runtime.kind == RUNTIME_HAPROXY)
 		attach_to_haproxy(runtimes, tgid, found, news);
+	if (found->runtime.kind == RUNTIME_NODE)
+		news->err = node_programs_attach(runtimes->node, &found->file, &found->node);
 	news->kind = found->runtime.kind;
 	news->flags = found->runtime.flags;
 	news->major = found->ruby.major;
@@ -313,6 +318,8 @@ static int take_over(struct runtimes *runtimes)
 		err = haproxy_programs_open(&runtimes->pins, &runtimes->haproxy);
 	if (!err)
 		err = ruby_programs_open(&runtimes->pins, &runtimes->ruby);
+	if (!err)
+		err = node_programs_open(&runtimes->pins, &runtimes->node);
 	if (err)
 		return err;
 	runtimes->events = ring_buffer__new(runtimes->events_fd, on_event, runtimes, NULL);
@@ -360,7 +367,7 @@ int runtimes_do(struct runtimes *runtimes)
 		runtimes->next_sweep_ns = now + SWEEP_SECONDS * NS_PER_SECOND;
 		return take_over(runtimes);
 	}
-	if (runtimes->ruby && now >= runtimes->next_sweep_ns) {
+	if (runtimes->node && now >= runtimes->next_sweep_ns) {
 		runtimes->next_sweep_ns = now + SWEEP_SECONDS * NS_PER_SECOND;
 		sweep(runtimes);
 	}

@@ -17,9 +17,10 @@ enum actor_kind {
 
 /* What a loop does now, where that can be told. */
 enum actor_phase {
-	PHASE_UNTOLD, /* it cannot */
-	PHASE_OTHER,  /* anything but timers */
-	PHASE_TIMERS, /* a timer does it, whatever was read last */
+	PHASE_UNTOLD,  /* it cannot */
+	PHASE_READING, /* what was read last leads to it */
+	PHASE_LATER,   /* something leads to it that was left for later in this turn */
+	PHASE_APART,   /* something else does: a timer, the work of another thread */
 };
 
 /* Who does what happens now. */
@@ -42,6 +43,8 @@ struct actor {
 enum rivals {
 	RIVALS_NONE,
 	RIVALS_WORKER,
+	RIVALS_LATER, /* of the worker, and those that seem to wait for an answer's rest, or to
+			 connect */
 	RIVALS_PROCESS,
 	RIVALS_ANY, /* of the process, and the request itself if it may be waiting for another call
 		     */
@@ -83,9 +86,11 @@ static __always_inline __u64 worker_at(const struct worker *w)
 }
 
 /* What a loop, or a thread with several requests, has read last. */
-static __always_inline struct verdict evidence_of_loop(const struct worker *w)
+static __always_inline struct verdict evidence_of_loop(const struct worker *w,
+						       const struct actor *a)
 {
-	struct verdict v = {.evidence = w->read_by, .rivals = RIVALS_WORKER};
+	struct verdict v = {.evidence = w->read_by,
+			    .rivals = a->phase == PHASE_LATER ? RIVALS_LATER : RIVALS_WORKER};
 
 	if (!w->read && !(w->flags & (WORKER_SPENT | WORKER_UNSURE)))
 		return v;
@@ -111,7 +116,7 @@ static __always_inline struct verdict evidence_of(const struct worker *w, const 
 						  const struct actor *a, const struct socket *s,
 						  int reused)
 {
-	__u64 own = w && a->phase != PHASE_TIMERS && !worker_is_loop(w) ? worker_only(w) : 0;
+	__u64 own = w && a->phase != PHASE_APART && !worker_is_loop(w) ? worker_only(w) : 0;
 
 	if (own)
 		return (struct verdict){.request = own, .evidence = EVIDENCE_THREAD};
@@ -119,14 +124,15 @@ static __always_inline struct verdict evidence_of(const struct worker *w, const 
 		return (struct verdict){.request = w->inherited, .evidence = EVIDENCE_TASK};
 	if (w && w->made_for && process_makes_threads(p))
 		return (struct verdict){.request = w->made_for, .evidence = EVIDENCE_FORK};
-	if (!reused && s->connect_veto)
-		return (struct verdict){.veto = s->connect_veto, .guess = s->connected_for};
-	if (!reused && s->connected_for)
-		return (struct verdict){.request = s->connected_for, .evidence = EVIDENCE_CONNECT};
-	if (a->phase == PHASE_TIMERS)
+	if (s && !reused && s->purpose.veto)
+		return (struct verdict){.veto = s->purpose.veto, .guess = s->purpose.request};
+	if (s && !reused && s->purpose.request)
+		return (struct verdict){.request = s->purpose.request,
+					.evidence = EVIDENCE_CONNECT};
+	if (a->phase == PHASE_APART)
 		return (struct verdict){};
 	if (w && worker_is_loop(w))
-		return evidence_of_loop(w);
+		return evidence_of_loop(w, a);
 	if (w && w->inherited)
 		return (struct verdict){
 		    .request = w->inherited, .evidence = w->inherited_by, .rivals = RIVALS_PROCESS};
@@ -185,6 +191,9 @@ static __always_inline enum veto veto_now(const struct verdict *v, const struct 
 		return VETO_ENDED;
 	if (v->rivals == RIVALS_WORKER && has_rivals(&w->tally, named, kinds))
 		return VETO_IDLE_LOOP;
+	if (v->rivals == RIVALS_LATER &&
+	    has_rivals(&w->tally, named, RIVAL_ANSWERED | RIVAL_CONNECTING))
+		return VETO_IDLE_LOOP;
 	if (v->rivals == RIVALS_PROCESS && p &&
 	    (has_rivals(&p->tally, named, kinds) || wake_has_rivals(v, p, named)))
 		return VETO_IDLE_PROCESS;
@@ -232,8 +241,8 @@ static __always_inline int evidence_is_reading(enum evidence e)
 }
 
 /*
- * The cause of a call. If it is the first one on its socket, what is known of the connect counts;
- * otherwise the connection is `reused`.
+ * The cause of a call, or of a connect (`s`: NULL). If it is the first one on its socket, what that
+ * was opened for counts; otherwise the connection is `reused`.
  */
 static __always_inline struct verdict decide(struct worker *w, const struct process *p,
 					     const struct actor *a, const struct socket *s,

@@ -5,7 +5,8 @@
  * so that the same code runs in the simulation of tests/unit/context.
  *
  *   a request is read     engine_take      its reader is the worker, or its loop
- *   a connect begins      engine_connect   decided like a call
+ *   a connection is asked for   engine_open   decided like a call
+ *   a connect begins      engine_connect   the same, unless that was seen before
  *   a call begins         engine_call      decided; its request waits
  *   an answer is read     engine_answer    its request goes on
  *   a response begins     engine_respond   its request makes no more calls
@@ -181,7 +182,7 @@ static __always_inline void learn_path(const struct verdict *v, struct worker *w
 				       const struct process *p, const struct actor *a)
 {
 	if (v->request || !p || !w || !worker_has_paths(w) || a->kind != ACTOR_THREAD ||
-	    a->phase == PHASE_TIMERS)
+	    a->phase == PHASE_APART)
 		return;
 	/* What a thread of a pool does may be for a request that another one has read. */
 	if (!worker_is_loop(w) && tally_open(&p->tally))
@@ -195,19 +196,19 @@ static __always_inline void learn_path(const struct verdict *v, struct worker *w
 }
 
 /*
- * So does one that is made while there are none; its thread may not be known yet. Calls of timers
- * are told apart anyway.
+ * So does one that is made while there are none; its thread may not be known yet. What a loop
+ * does beside what it has read is told apart anyway.
  */
 static __always_inline void learn_own(struct process *p, const struct actor *a)
 {
-	if (a->phase != PHASE_TIMERS && !tally_open(&p->tally))
+	if (a->phase != PHASE_APART && !tally_open(&p->tally))
 		own_paths_add(&p->own, (__u32)a->path);
 }
 
-/* Where phases are told apart, paths are learnt anew. */
+/* Where it is told what comes of reading, paths are learnt anew. */
 static __always_inline void learn_phases(struct worker *w, struct process *p, const struct actor *a)
 {
-	if (a->phase == PHASE_UNTOLD)
+	if (a->phase != PHASE_READING)
 		return;
 	if (w)
 		own_paths_tell_phases(&w->paths.own);
@@ -215,45 +216,56 @@ static __always_inline void learn_phases(struct worker *w, struct process *p, co
 		own_paths_tell_phases(&p->own);
 }
 
-/* A connect begins. */
-static __always_inline void engine_connect(struct socket *s, const struct actor *a)
+/* A program begins to open a connection. */
+static __always_inline void engine_open(struct purpose *purpose, const struct actor *a)
 {
 	struct worker *w = a->kind == ACTOR_NOBODY ? NULL : worker_lookup(&a->key);
 	struct process *p = process_make(&a->key.tgid);
 	struct verdict v;
 
 	learn_phases(w, p, a);
-	v = decide(w, p, a, s, 0);
+	v = decide(w, p, a, NULL, 0);
 	learn_path(&v, w, p, a);
 	if (p) {
 		learn_own(p, a);
-		s->answers = p->answers;
-		s->doubtful = p->doubtful;
+		purpose->answers = p->answers;
+		purpose->doubtful = p->doubtful;
 	}
-	s->flags |= SOCKET_CLIENT | (a->phase == PHASE_TIMERS ? SOCKET_TIMER : 0);
-	s->connected_by = a->key;
-	s->connected_for = v.request ? v.request : v.guess;
-	s->connect_veto = v.request ? VETO_NONE : v.veto ? v.veto : VETO_NO_EVIDENCE;
-	if (s->connected_for) {
-		s->flags |= SOCKET_CONNECTING;
-		request_add(s->connected_for, STATE_CONNECT);
+	purpose->flags = a->phase == PHASE_APART ? PURPOSE_APART : 0;
+	purpose->by = a->key;
+	purpose->request = v.request ? v.request : v.guess;
+	purpose->veto = v.request ? VETO_NONE : v.veto ? v.veto : VETO_NO_EVIDENCE;
+	if (purpose->request) {
+		purpose->flags |= PURPOSE_CONNECTING;
+		request_add(purpose->request, STATE_CONNECT);
 	} else if (verdict_spends(&v, w)) {
-		s->flags |= SOCKET_COUNTED;
+		purpose->flags |= PURPOSE_COUNTED;
 		unattributed_add(&a->key, 1);
 	}
 }
 
-/* The connect is over; what it was counted for is counted no more. */
-static __always_inline void socket_connected(struct socket *s)
+/* It is open, or will not be; what that was counted for is counted no more. */
+static __always_inline void engine_opened(struct purpose *purpose)
 {
-	if (s->flags & SOCKET_CONNECTING)
-		request_sub(s->connected_for, STATE_CONNECT);
-	if (s->flags & SOCKET_COUNTED) {
-		struct worker_key caller = s->connected_by;
+	if (purpose->flags & PURPOSE_CONNECTING)
+		request_sub(purpose->request, STATE_CONNECT);
+	if (purpose->flags & PURPOSE_COUNTED) {
+		struct worker_key caller = purpose->by;
 
 		unattributed_add(&caller, -1);
 	}
-	s->flags &= ~(SOCKET_CONNECTING | SOCKET_COUNTED);
+	purpose->flags &= ~(PURPOSE_CONNECTING | PURPOSE_COUNTED);
+}
+
+/* A connect begins. `purpose`: that of before, if it was known to lead to this; else NULL. */
+static __always_inline void engine_connect(struct socket *s, const struct actor *a,
+					   const struct purpose *purpose)
+{
+	s->flags |= SOCKET_CLIENT;
+	if (purpose)
+		s->purpose = *purpose;
+	else
+		engine_open(&s->purpose, a);
 }
 
 static __always_inline void call_fill(struct call *c, const struct verdict *v,
@@ -305,8 +317,8 @@ static __always_inline void learn_faithful(struct process *p, const struct socke
 {
 	if (reused && (v->veto || v->evidence == EVIDENCE_ANSWER))
 		p->doubtful++;
-	if (v->evidence == EVIDENCE_CONNECT && p->answers != s->answers &&
-	    p->doubtful == s->doubtful && p->faithful < PROCESS_FAITHFUL)
+	if (v->evidence == EVIDENCE_CONNECT && p->answers != s->purpose.answers &&
+	    p->doubtful == s->purpose.doubtful && p->faithful < PROCESS_FAITHFUL)
 		p->faithful++;
 }
 
@@ -334,7 +346,7 @@ static __always_inline void engine_call(struct socket *s, const struct actor *a,
 		learn_path(&v, w, p, a);
 	if (p) {
 		learn_prompt(p, &v);
-		if (reused || !(s->flags & SOCKET_TIMER))
+		if (reused || !(s->purpose.flags & PURPOSE_APART))
 			learn_own(p, a);
 		learn_threads(p, w);
 		learn_faithful(p, s, reused, &v);
@@ -346,7 +358,7 @@ static __always_inline void engine_call(struct socket *s, const struct actor *a,
 	if (counted)
 		unattributed_add(&a->key, 1);
 	__sync_fetch_and_add(&s->calls_end, 1);
-	socket_connected(s);
+	engine_opened(&s->purpose);
 }
 
 /*
@@ -413,7 +425,7 @@ static __always_inline void engine_close(struct socket *s)
 
 	if (c)
 		call_answered(c);
-	socket_connected(s);
+	engine_opened(&s->purpose);
 }
 
 /*

@@ -161,16 +161,31 @@ struct call {
 #define SOCKET_CALLS    4
 
 enum socket_flags {
-	SOCKET_CLIENT = 1 << 0,     /* this side connected */
-	SOCKET_SERVER = 1 << 1,     /* this side accepted */
-	SOCKET_CONNECTING = 1 << 2, /* connected_for counts this connect as its own */
-	SOCKET_COUNTED = 1 << 3,    /* the connect is among connected_by's unattributed calls */
-	SOCKET_PEER = 1 << 4,       /* between two processes of this host (context/peer.h) */
-	SOCKET_OPAQUE = 1 << 5,     /* SOCKET_PEER: what belongs to which request cannot be told */
-	SOCKET_OLDER = 1 << 6,      /* it was there before the probes: whose it is, nobody saw */
-	SOCKET_TASKS = 1 << 7, /* server: a context of Python has read from it, HAProxy, or Ruby */
-	SOCKET_TIMER = 1 << 8, /* client: opened by a timer of a loop (struct actor) */
+	SOCKET_CLIENT = 1 << 0, /* this side connected */
+	SOCKET_SERVER = 1 << 1, /* this side accepted */
+	SOCKET_PEER = 1 << 4,   /* between two processes of this host (context/peer.h) */
+	SOCKET_OPAQUE = 1 << 5, /* SOCKET_PEER: what belongs to which request cannot be told */
+	SOCKET_OLDER = 1 << 6,  /* it was there before the probes: whose it is, nobody saw */
+	SOCKET_TASKS = 1 << 7,  /* server: a context of Python has read from it, HAProxy, or Ruby */
 };
+
+enum purpose_flags {
+	PURPOSE_CONNECTING = 1 << 0, /* `request` counts this connect as its own */
+	PURPOSE_COUNTED = 1 << 1,    /* it is among the unattributed calls of `by` */
+	PURPOSE_APART = 1 << 2,      /* begun by a loop, not for what it had read (PHASE_APART) */
+};
+
+/* What a connection is opened for, as it was decided when that began. */
+struct purpose {
+	__u64 request; /* 0: for none, or for none that is known */
+	struct worker_key by;
+	__u32 answers; /* those of the process (context/worker.h) at that moment */
+	__u32 doubtful;
+	__u8 flags; /* enum purpose_flags */
+	__u8 veto;  /* enum veto: why it is not known what for */
+	__u8 reserved[6];
+};
+_Static_assert(sizeof(struct purpose) == 40, "purpose is shared");
 
 /*
  * Map `sockets`: BPF_MAP_TYPE_SK_STORAGE. Indices count up for ever; a slot is index & (size-1).
@@ -183,16 +198,11 @@ struct socket {
 	__u32 arrivals_first;
 	__u32 arrivals_end;
 	__u32 calls_end;
-	__u64 serving;       /* server: request that was taken from here last */
-	__u64 connected_for; /* client: request that the connection was opened for */
-	struct worker_key connected_by;
+	__u64 serving;          /* server: request that was taken from here last */
+	struct purpose purpose; /* client */
 	struct arrival arrival[SOCKET_ARRIVALS];
 	struct call call[SOCKET_CALLS];
-	__u64 responding;  /* server: request whose response was begun last */
-	__u8 connect_veto; /* enum veto: why it is not known what the connection was opened for */
-	__u8 reserved[7];
-	__u32 answers; /* client: those of the process (context/worker.h) when the connect began */
-	__u32 doubtful;
+	__u64 responding; /* server: request whose response was begun last */
 	__u32 nobodys; /* client: the last call was nobody's when newcomers were this less one; or 0
 			*/
 	__u32 nobodys_path;   /* it came on */

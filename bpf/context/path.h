@@ -52,7 +52,7 @@ static __always_inline void own_paths_add(struct own_paths *o, __u32 path)
 		o->path[o->made++ & (PATHS_OWN - 1)] = path;
 }
 
-/* From now on timers are told apart. What was learnt before may be of them. */
+/* From now on timers, say, are told apart. What was learnt before may be of them. */
 static __always_inline void own_paths_tell_phases(struct own_paths *o)
 {
 	if (o->phases)

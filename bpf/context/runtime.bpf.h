@@ -16,6 +16,7 @@
 #define CTXPROP_TASKS_MAX      16384
 #define CTXPROP_STREAMS_MAX    65536
 #define CTXPROP_OBJECTS_MAX    16384
+#define CTXPROP_PURPOSES_MAX   16384
 #define CTXPROP_JAVAS_MAX      128 /* processes of Java that take requests */
 
 struct {
@@ -131,6 +132,14 @@ struct {
 	__type(value, struct java_readers);
 } java_readers __weak SEC(".maps");
 
+/* By libuv's handle: connections that Node begins to open, until it knows the address. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, CTXPROP_PURPOSES_MAX);
+	__type(key, struct process_address);
+	__type(value, struct purpose);
+} purposes __weak SEC(".maps");
+
 /* Zeros again. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -139,7 +148,7 @@ struct {
 	__type(value, struct java_readers);
 } blank_readers __weak SEC(".maps");
 
-static __always_inline const struct runtime *runtime_lookup(__u32 tgid)
+static __always_inline struct runtime *runtime_lookup(__u32 tgid)
 {
 	return bpf_map_lookup_elem(&runtimes, &tgid);
 }

@@ -32,6 +32,7 @@ enum runtime_flags {
 	RUNTIME_COSTLY = 1 << 3, /* it cost too much, and is given up */
 	RUNTIME_TASKS = 1 << 4,  /* Python's tasks and queues are watched */
 	RUNTIME_QUEUES = 1 << 5, /* Ruby's queues are watched */
+	RUNTIME_READS = 1 << 6,  /* Node: it was seen to read in runtime_node.reads */
 };
 
 /* Registers of x86-64 that functions keep, in the order of struct runtime_python.task_register. */
@@ -64,10 +65,18 @@ struct runtime_ruby {
 	__u64 reserved;
 };
 
-/* Functions of Node: addresses of their beginning, and behind their end. */
+/* Addresses of a function: its first, and that behind it. */
+struct runtime_range {
+	__u64 start, end;
+};
+
+/* Functions of Node. */
 struct runtime_node {
-	__u64 timers, timers_end; /* node::Environment::RunTimers: calls what timers are set for */
-	__u64 loop, loop_end;     /* uv_run: the event loop */
+	struct runtime_range timers; /* node::Environment::RunTimers: calls what they are set for */
+	struct runtime_range reads;  /* node::LibuvStreamWrap::OnUvRead: handles what was read */
+	struct runtime_range
+	    later;                 /* node::Environment::CheckImmediate: what setImmediate() asks */
+	struct runtime_range loop; /* uv_run: the event loop */
 };
 
 /*
@@ -124,7 +133,7 @@ struct runtime {
 		struct runtime_java java;
 	};
 };
-_Static_assert(sizeof(struct runtime) == 88, "runtime is shared");
+_Static_assert(sizeof(struct runtime) == 96, "runtime is shared");
 
 /* Where things stand in Go's structs, in all versions that are supported. */
 #define GO_G_OFFSET          (-8) /* of g, from the thread pointer, in nearly all programs */

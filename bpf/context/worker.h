@@ -41,7 +41,11 @@ struct worker {
 	__u64 made_for;          /* the request of the worker that made it; 0: it had none */
 	__u64 inherited;         /* the request that made it, or woke it up; 0: none */
 	__u64 queue;             /* address of the queue (queue.h) that it took something from */
-	__u64 item;        /* what it took: an address, too. HAProxy: see probes/stream.bpf.h */
+	/*
+	 * What it took: an address, too. HAProxy: see probes/stream.bpf.h. Node: libuv's handle of
+	 * the connection that it is about to open.
+	 */
+	__u64 item;
 	__u64 published;   /* the request that traces_ctx_v1 shows for it */
 	struct turn turn;  /* of `read` */
 	__u8 read_by;      /* EVIDENCE_LOOP: the request itself, EVIDENCE_ANSWER: an answer */

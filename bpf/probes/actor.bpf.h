@@ -144,7 +144,7 @@ static __always_inline int worker_is_stranger(const struct actor *a, const struc
 	return (!p || !tally_open(&p->tally)) && !worker_lookup(&a->key);
 }
 
-static __always_inline enum actor_phase actor_phase(const struct runtime *runtime)
+static __always_inline enum actor_phase actor_phase(struct runtime *runtime)
 {
 	return runtime && runtime->kind == RUNTIME_NODE ? phase_of(runtime) : PHASE_UNTOLD;
 }
@@ -152,7 +152,7 @@ static __always_inline enum actor_phase actor_phase(const struct runtime *runtim
 /* The one that connects. */
 static __always_inline void worker_connecting(struct actor *a)
 {
-	const struct runtime *runtime;
+	struct runtime *runtime;
 	struct named named;
 
 	worker_current(a);
@@ -175,13 +175,13 @@ static __always_inline void worker_connecting(struct actor *a)
 static __always_inline int worker_calling(struct actor *a, const struct sock *sk,
 					  const struct socket *s)
 {
-	const struct runtime *runtime;
+	struct runtime *runtime;
 	struct named named;
 
 	worker_current(a);
 	a->path = syscall_stack();
 	runtime = runtime_lookup(a->key.tgid);
-	if (worker_is_stranger(a, runtime) && (!s->connected_for || s->calls_end)) {
+	if (worker_is_stranger(a, runtime) && (!s->purpose.request || s->calls_end)) {
 		a->kind = ACTOR_NOBODY;
 		return !runtime;
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Node: does the event loop run its timers now? Then what it has read last is not what it is at.
- * The stack tells: Node, its JavaScript and libuv keep frame pointers.
+ * Node: does the event loop handle now what it has read last, or does it do something else: run
+ * its timers, go on with what another thread was asked for? The stack tells: Node, its JavaScript
+ * and libuv keep frame pointers.
  */
 #ifndef CTXPROP_PROBES_PHASE_BPF_H
 #define CTXPROP_PROBES_PHASE_BPF_H
@@ -19,8 +20,21 @@ struct frame {
 	__u64 returns;
 };
 
-/* enum actor_phase of the current thread of Node. Timers are not seen below very deep stacks. */
-VERIFIED_ALONE int phase_of(const struct runtime *runtime)
+static __always_inline int frame_is_in(const struct frame *frame, const struct runtime_range *range)
+{
+	return frame->returns >= range->start && frame->returns < range->end;
+}
+
+/* A program that was seen to read so does not do it in another way. */
+static __always_inline enum actor_phase phase_reads(struct runtime *runtime)
+{
+	if (!(runtime->flags & RUNTIME_READS))
+		__sync_fetch_and_or(&runtime->flags, RUNTIME_READS);
+	return PHASE_READING;
+}
+
+/* enum actor_phase of the current thread of Node. Of very deep stacks it cannot be told. */
+VERIFIED_ALONE int phase_of(struct runtime *runtime)
 {
 	__u64 at = syscall_frame();
 	struct frame frame;
@@ -30,16 +44,19 @@ VERIFIED_ALONE int phase_of(const struct runtime *runtime)
 	for (int i = 0; at && i < PHASE_FRAMES; i++) {
 		if (bpf_probe_read_user(&frame, sizeof(frame), (const void *)at))
 			break;
-		if (frame.returns >= runtime->node.timers &&
-		    frame.returns < runtime->node.timers_end)
-			return PHASE_TIMERS;
-		if (frame.returns >= runtime->node.loop && frame.returns < runtime->node.loop_end)
-			break;
+		if (frame_is_in(&frame, &runtime->node.reads))
+			return phase_reads(runtime);
+		if (frame_is_in(&frame, &runtime->node.timers))
+			return PHASE_APART;
+		if (frame_is_in(&frame, &runtime->node.later))
+			return PHASE_LATER;
+		if (frame_is_in(&frame, &runtime->node.loop))
+			return runtime->flags & RUNTIME_READS ? PHASE_APART : PHASE_UNTOLD;
 		if (frame.next <= at) /* stacks grow downwards */
 			break;
 		at = frame.next;
 	}
-	return PHASE_OTHER;
+	return PHASE_UNTOLD;
 }
 
 #endif

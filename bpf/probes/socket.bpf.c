@@ -10,6 +10,7 @@
 #include <bpf/bpf_tracing.h>
 #include "context/end.bpf.h"
 #include "edits.h"
+#include "probes/opening.bpf.h"
 #include "probes/peer.bpf.h"
 #include "probes/probe.bpf.h"
 #include "probes/record.bpf.h"
@@ -237,6 +238,9 @@ static __always_inline void connecting(struct sock *sk)
 		return;
 	record_begin(&s->record);
 	record_thread(&s->record.writer);
+	worker_current(&a);
+	if (opening_connects(&a.key, s))
+		return;
 	worker_connecting(&a);
 	step_connect(s, &a);
 }

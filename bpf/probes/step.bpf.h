@@ -110,7 +110,19 @@ VERIFIED_ALONE int step_connect(struct socket *s, const struct actor *by)
 	if (!s || !by)
 		return 0;
 	a = *by;
-	engine_connect(s, &a);
+	engine_connect(s, &a, NULL);
+	return 0;
+}
+
+/* A program begins to open a connection, before it has a socket. */
+VERIFIED_ALONE int step_open(struct purpose *purpose, const struct actor *by)
+{
+	struct actor a;
+
+	if (!purpose || !by)
+		return 0;
+	a = *by;
+	engine_open(purpose, &a);
 	return 0;
 }
 

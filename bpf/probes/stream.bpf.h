@@ -121,7 +121,7 @@ static __always_inline void stream_responds(const struct runtime *runtime, __u32
 /* Does the first call on this socket come over a connection that a task has opened for it? */
 static __always_inline int stream_opened(const struct socket *s)
 {
-	return s && !s->calls_end && s->connected_by.goroutine;
+	return s && !s->calls_end && s->purpose.by.goroutine;
 }
 
 /*
@@ -143,9 +143,9 @@ static __always_inline int stream_calls(const struct runtime *runtime, const str
 			return 0;
 		ret_named->request = stream->request;
 	} else if (stream_opened(s)) {
-		task.context = s->connected_by.goroutine;
-		ret_named->request = s->connected_for;
-		ret_named->own = s->connect_veto == VETO_OWN_PATH;
+		task.context = s->purpose.by.goroutine;
+		ret_named->request = s->purpose.request;
+		ret_named->own = s->purpose.veto == VETO_OWN_PATH;
 	} else if (ret_named->doubtful || !task.address) {
 		return 0; /* who knows whether that is where tasks stand */
 	} else {

@@ -21,7 +21,7 @@ from report import HEAD, Cell, line, read_bars, rules
 from rows import PORT, ROWS
 from traffic import Traffic, Upstream
 from truth import Ledger
-from world import MAY_BE_ABSENT, Application, World, make, private_bpffs
+from world import MAY_BE_ABSENT, Application, World, make, private_mounts
 
 REQUESTS = {1: 100, 8: 400, 64: 800}
 REQUESTS_SHORT = {1: 15, 8: 60, 64: 128}
@@ -162,7 +162,7 @@ def show_rows(rows):
 
 
 def run(args):
-    private_bpffs()
+    private_mounts()
     with World(args.build) as world:
         for kind in sorted({row.make for row in args.rows if row.make}):
             make(kind, world.made)

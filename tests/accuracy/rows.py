@@ -31,6 +31,7 @@ class Row:
     make: str = ""        # what has to be compiled: go, java
     needs: str = ""       # what may be absent: java_21
     asks: str = "trace"   # what a request brings: trace (traceparent), root (nothing), id (x-request-id)
+    named: bool = False   # {upstream} has a name in place of its address
     lo: bool = False      # client, application and upstream in one namespace
     background: bool = False  # the program makes calls of its own
     health: bool = False  # other clients ask, without x-truth, for nothing
@@ -143,6 +144,12 @@ ROWS = (
     Row("node-new", "Node http, a connection per call", (node(KEEP="0"),), pauses=NONE),
     Row("node-parallel", "Node http, parallel calls", (node(),), modes="p", calls=(2, 3),
         pauses=NONE),
+    Row("node-names", "Node http, keep-alive agent, a host's name", (node(),), modes="sp",
+        pauses=NONE, named=True),
+    Row("node-names-new", "Node http, a connection per call to a host's name", (node(KEEP="0"),),
+        modes="sp", pauses=NONE, named=True),
+    Row("node-fetch", "Node, fetch() from a host's name", (node(CLIENT="fetch"),), modes="sp",
+        pauses=NONE, named=True),
     Row("aiohttp", "aiohttp, server and client", (python("aio"),), modes="sp", pauses=NONE),
     Row("starlette", "Starlette by uvicorn, calls by httpx", (uvicorn("asyncio"),), modes="spg"),
     Row("asyncio", "asyncio, a task per connection", (python("streams"),), modes="sp"),
@@ -186,6 +193,14 @@ ROWS = (
     Row("c-epoll-queue", "C, epoll, 4 connections to the upstream", (c("epoll", CONNECTIONS="4"),),
         modes="sp", pauses=NONE),
     Row("node-queue", "Node, maxSockets 4", (node(CONNECTIONS="4"),), modes="sp", pauses=NONE),
+    Row("node-fetch-queue", "Node, fetch(), 4 connections",
+        (node(CONNECTIONS="4", CLIENT="fetch"),), modes="sp", pauses=NONE),
+    Row("node-limit", "Node, 4 calls at once: who is done begins the next", (node(LIMIT="4"),),
+        modes="sp", pauses=NONE),
+    Row("node-batch", "Node, calls wait for each other: the last begins all", (node(BATCH="3"),),
+        modes="sp", pauses=NONE),
+    Row("node-lookups", "Node, requests share look-ups of a name",
+        (node(KEEP="0", LOOKUP="own"),), modes="sp", pauses=NONE, named=True),
     Row("haproxy-queue", "HAProxy, maxconn 4", (haproxy(server="maxconn 4"),), pauses=NONE,
         calls=(1, 1)),
     Row("aiohttp-queue", "aiohttp, 4 connections", (python("aio", CONNECTIONS="4"),), modes="sp",
@@ -199,6 +214,9 @@ ROWS = (
         pauses=NONE, background=True),
     Row("aiohttp-background", "aiohttp, calls of its own", (python("aio", BACKGROUND_MS="4"),),
         modes="sp", pauses=NONE, background=True),
+    Row("node-names-background", "Node, calls of its own, to a host's name",
+        (node(KEEP="0", BACKGROUND_MS="4"),), modes="sp", pauses=NONE, background=True,
+        named=True),
     Row("asyncio-lock", "asyncio, calls of its own, and a lock that requests hold, too",
         (python("streams", LOCK="1"),), modes="sp", background=True),
     Row("asyncio-pool", "asyncio, calls by tasks that the first request makes",

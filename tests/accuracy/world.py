@@ -20,9 +20,10 @@ from agent import Agent  # noqa: E402 (the path is set just above)
 from lab import Lab  # noqa: E402
 
 CLIENT, FRONT, BACK, OUTSIDE = "10.93.0.1", "10.93.0.2", "10.93.1.1", "10.93.1.2"
+NAMED = "upstream.test"  # stands for OUTSIDE
 START_SECONDS = 30
 SAID_CHARACTERS = 600  # of what the programs wrote, shown when requests failed
-CLONE_NEWNS, MS_PRIVATE, MS_REC = 0x20000, 1 << 18, 1 << 14
+CLONE_NEWNS, MS_BIND, MS_PRIVATE, MS_REC = 0x20000, 1 << 12, 1 << 18, 1 << 14
 MADE = {
     "go": ("go", "go build -o {made}/go/server .", {"GOFLAGS": "-mod=mod", "GOPROXY": "off",
                                                      "CGO_ENABLED": "0",
@@ -31,14 +32,20 @@ MADE = {
 }
 
 
-def private_bpffs():
-    """An own bpffs at /sys/fs/bpf for this process and its children: no other agent's pins."""
+def private_mounts():
+    """For this process and its children: an own bpffs at /sys/fs/bpf, so no other agent's pins, and
+    an own /etc/hosts."""
     libc = ctypes.CDLL(None, use_errno=True)
-    for done in (lambda: libc.unshare(CLONE_NEWNS),
-                 lambda: libc.mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None),
-                 lambda: libc.mount(b"bpf", b"/sys/fs/bpf", b"bpf", 0, None)):
-        if done():
-            raise OSError(ctypes.get_errno(), "mounting a bpffs of its own")
+    with tempfile.NamedTemporaryFile("w", prefix="ctxprop-hosts-") as hosts:
+        hosts.write(f"127.0.0.1 localhost\n{OUTSIDE} {NAMED}\n")
+        hosts.flush()
+        os.chmod(hosts.name, 0o644)
+        for done in (lambda: libc.unshare(CLONE_NEWNS),
+                     lambda: libc.mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None),
+                     lambda: libc.mount(b"bpf", b"/sys/fs/bpf", b"bpf", 0, None),
+                     lambda: libc.mount(hosts.name.encode(), b"/etc/hosts", None, MS_BIND, None)):
+            if done():
+                raise OSError(ctypes.get_errno(), "mounting a bpffs and /etc/hosts of its own")
 
 
 def make(kind, made):
@@ -121,6 +128,8 @@ class Application:
     def __init__(self, world, row, port, upstream):
         self.world, self.row, self.processes = world, row, []
         address = world.addresses(row)[1]
+        if row.named:
+            upstream = upstream.replace(OUTSIDE, NAMED)
         self.folder = Path(tempfile.mkdtemp(dir=world.folder.name))
         self.log = self.folder / "log"
         self.values = {"build": world.build, "apps": APPS, "made": world.made,

@@ -21,6 +21,8 @@ TESTS = (
          "bpftool prog loadall {build}/bpf/ruby_probes.bpf.o /sys/fs/bpf/ruby"),
     Test("verifier haproxy",
          "bpftool prog loadall {build}/bpf/haproxy_probes.bpf.o /sys/fs/bpf/haproxy"),
+    Test("verifier node",
+         "bpftool prog loadall {build}/bpf/node_probes.bpf.o /sys/fs/bpf/node"),
     Test("packets", "ctest --test-dir {build} -L bpf --no-tests=error --output-on-failure",
          seconds=600),
     Test("attach clsact", "python3 tests/vm/attach_check.py --build {build} clsact", seconds=120),

@@ -129,7 +129,7 @@ static void open_connection(uint32_t job)
 	while (run.connection[i].open)
 		i++;
 	run.connection[i] = (struct connection){.open = true, .busy = true, .job = job};
-	engine_connect(&run.connection[i].client, &by);
+	engine_connect(&run.connection[i].client, &by, NULL);
 	schedule(random_in(&run.random, 1, 3), CONNECTED, i);
 }
 

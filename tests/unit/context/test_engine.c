@@ -66,7 +66,7 @@ static void thread_with_one_request(void **state)
 	(void)state;
 	take(&server, 7, &a);
 	assert_int_equal(process()->tally.in[STANDING_IDLE], 1);
-	engine_connect(&client, &a);
+	engine_connect(&client, &a, NULL);
 	assert_int_equal(process()->tally.in[STANDING_CONNECTING], 1);
 	c = call(&client, &a);
 	assert_int_equal(c->request, 7);
@@ -91,7 +91,7 @@ static void call_after_the_end(void **state)
 	(void)state;
 	take(&server, 7, &a);
 	end(7);
-	engine_connect(&client, &a);
+	engine_connect(&client, &a, NULL);
 	assert_int_equal(call(&client, &a)->request, 0);
 	assert_int_equal(call(&client, &a)->veto, VETO_NONE);
 }
@@ -167,14 +167,14 @@ static void loop_in_its_timers(void **state)
 
 	(void)state;
 	take(&server, 7, &a);
-	a.phase = PHASE_TIMERS;
+	a.phase = PHASE_APART;
 	c = call(&client, &a);
 	assert_int_equal(c->request, 0);
 	assert_int_equal(c->veto, VETO_NO_EVIDENCE);
 	engine_answer(&client, &a, actor_thread(&a));
 	end(7);
-	engine_connect(&own, &a);
-	a.phase = PHASE_OTHER;
+	engine_connect(&own, &a, NULL);
+	a.phase = PHASE_READING;
 	assert_int_equal(call(&own, &a)->request, 0);
 	take(&server, 8, &a);
 	assert_int_equal(call(&client, &a)->request, 8); /* on the same path */
@@ -193,10 +193,55 @@ static void loop_whose_timers_become_known(void **state)
 	assert_int_equal(call(&client, &a)->request, 0);
 	engine_answer(&client, &a, actor_thread(&a));
 	assert_int_equal(process()->own.made, 1);
-	a.phase = PHASE_OTHER;
+	a.phase = PHASE_READING;
 	take(&server, 8, &a);
 	assert_int_equal(call(&client, &a)->request, 8);
 	assert_int_equal(process()->own.made, 0);
+}
+
+/* What was left for later in a turn may be of any request that does not wait for a call. */
+static void loop_that_goes_on_later(void **state)
+{
+	struct actor a = actor(TID, 1);
+	struct socket first = {}, second = {}, one = {.calls_end = 1}, other = {.calls_end = 1};
+
+	(void)state;
+	take(&first, 7, &a);
+	assert_int_equal(call(&one, &a)->request, 7);
+	engine_answer(&one, &a, actor_thread(&a));
+	take(&second, 8, &a);
+	a.phase = PHASE_LATER;
+	assert_int_equal(call(&other, &a)->veto, VETO_IDLE_LOOP); /* 7 has an answer */
+	engine_answer(&other, &a, actor_thread(&a));
+	end(7);
+	engine_read(&second, &a, actor_thread(&a));
+	assert_int_equal(call(&one, &a)->request, 8);
+}
+
+/* A connection that was asked for in one turn, and is connected in another one. */
+static void connect_that_was_asked_for(void **state)
+{
+	struct actor a = actor(TID, 1);
+	struct socket first = {}, second = {}, client = {};
+	struct purpose purpose = {}, never = {};
+
+	(void)state;
+	take(&first, 7, &a);
+	engine_open(&purpose, &a);
+	assert_int_equal(process()->tally.in[STANDING_CONNECTING], 1);
+	store_turn++;
+	a = actor(TID, 1);
+	take(&second, 8, &a);
+	a.phase = PHASE_APART;
+	engine_connect(&client, &a, &purpose);
+	assert_int_equal(call(&client, &a)->request, 7);
+	assert_int_equal(process()->tally.in[STANDING_WAITING], 1);
+	a.phase = PHASE_READING;
+	engine_open(&never, &a);
+	assert_int_equal(process()->tally.in[STANDING_CONNECTING], 1);
+	engine_opened(&never); /* its name has no address */
+	assert_int_equal(process()->tally.in[STANDING_CONNECTING], 0);
+	assert_int_equal(process()->tally.in[STANDING_IDLE], 1);
 }
 
 static void connect_in_another_turn(void **state)
@@ -207,7 +252,7 @@ static void connect_in_another_turn(void **state)
 
 	(void)state;
 	take(&first, 7, &a);
-	engine_connect(&client, &a);
+	engine_connect(&client, &a, NULL);
 	store_turn++;
 	a = actor(TID, 1);
 	take(&second, 8, &a);
@@ -263,9 +308,9 @@ static void closed_before_the_answer(void **state)
 
 	(void)state;
 	take(&server, 7, &a);
-	engine_connect(&client, &a);
+	engine_connect(&client, &a, NULL);
 	call(&client, &a);
-	engine_connect(&never, &a);
+	engine_connect(&never, &a, NULL);
 	assert_int_equal(process()->tally.in[STANDING_WAITING], 1);
 	engine_close(&client);
 	assert_int_equal(process()->tally.in[STANDING_CONNECTING], 1);
@@ -288,7 +333,7 @@ static void request_goes_on_in_another_process(void **state)
 	assert_int_equal(process()->tally.in[STANDING_WAITING], 1);
 	assert_int_equal(engine_peer_take(&accepted, 7, 70, &back, 2), 0);
 	accepted.arrivals_first++;
-	engine_connect(&client, &back);
+	engine_connect(&client, &back, NULL);
 	c = call(&client, &back);
 	assert_int_equal(c->request, 70);
 	assert_memory_equal(c->cause.trace_id, request_lookup(7)->context.trace_id, 16);
@@ -366,7 +411,7 @@ static void calls_of_nobody(void **state)
 
 	(void)state;
 	a.kind = ACTOR_NOBODY;
-	engine_connect(&client, &a);
+	engine_connect(&client, &a, NULL);
 	assert_false(socket_is_nobodys(&client, &same, store_newcomers));
 	for (int i = 0; i < 2; i++) {
 		engine_call(&client, &a, i, 80);
@@ -400,6 +445,7 @@ int main(void)
 	    CASE(traces_follow_the_worker),  CASE(traces_end_with_the_thread),
 	    CASE(loop_with_a_rival),         CASE(loop_in_another_turn),
 	    CASE(loop_in_its_timers),        CASE(loop_whose_timers_become_known),
+	    CASE(loop_that_goes_on_later),   CASE(connect_that_was_asked_for),
 	    CASE(connect_in_another_turn),   CASE(woken_worker),
 	    CASE(woken_worker_with_a_rival), CASE(woken_worker_while_another_waits),
 	    CASE(closed_before_the_answer),  CASE(request_goes_on_in_another_process),

@@ -6,56 +6,89 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "program.h"
 #include "runtime/node.h"
 
 #define TIMERS "_ZN4node11Environment9RunTimersEP10uv_timer_s"
+#define READS  "_ZN4node15LibuvStreamWrap8OnUvReadElPK8uv_buf_t"
+
+#define LATER "_ZN4node11Environment14CheckImmediateEP10uv_check_s"
+
+#define FUNCTION(name, body)                                                                       \
+	".globl " name "\n.type " name ", @function\n" name ":\n" body "\n.size " name             \
+	", . - " name "\n"
 
 void uv_run(void);
+void uv_tcp_init(void);
+void uv_tcp_connect(void);
+void uv_close(void);
 void run_timers(void) __asm__(TIMERS);
+void read_stream(void) __asm__(READS);
+void check_immediate(void) __asm__(LATER);
 
-/* Of 7 and of 3 bytes. */
-__asm__(".globl " TIMERS "\n.type " TIMERS ", @function\n" TIMERS ":\n"
-	".rept 6; nop; .endr; ret\n"
-	".size " TIMERS ", . - " TIMERS "\n"
-	".globl uv_run\n.type uv_run, @function\nuv_run: nop; nop; ret\n"
-	".size uv_run, . - uv_run\n");
+/* Of 7, 5 and 3 bytes; the others one each. */
+__asm__(FUNCTION(TIMERS, ".rept 6; nop; .endr; ret") FUNCTION(READS, ".rept 4; nop; .endr; ret")
+	    FUNCTION(LATER, "ret") FUNCTION("uv_run", "nop; nop; ret")
+		FUNCTION("uv_tcp_init", "ret") FUNCTION("uv_tcp_connect", "ret")
+		    FUNCTION("uv_close", "ret"));
 
-static int inspect(const char *path, struct runtime *ret_runtime)
+static int inspect(const char *path, struct node *ret_node)
 {
 	_cleanup_program_ struct program program = program_at(path);
 
-	return node_inspect((__u32)getpid(), program.image, ret_runtime);
+	return node_inspect((__u32)getpid(), program.image, ret_node);
+}
+
+static void assert_is(const struct runtime_range *range, void (*function)(void), __u64 size)
+{
+	assert_int_equal(range->start, (__u64)function);
+	assert_int_equal(range->end - range->start, size);
 }
 
 static void functions(void **state)
 {
-	struct runtime runtime;
+	struct node node;
 
 	(void)state;
-	assert_int_equal(inspect("/proc/self/exe", &runtime), 0);
-	assert_int_equal(runtime.kind, RUNTIME_NODE);
-	assert_int_equal(runtime.node.timers, (__u64)run_timers);
-	assert_int_equal(runtime.node.timers_end - runtime.node.timers, 7);
-	assert_int_equal(runtime.node.loop, (__u64)uv_run);
-	assert_int_equal(runtime.node.loop_end - runtime.node.loop, 3);
+	assert_int_equal(inspect("/proc/self/exe", &node), 0);
+	assert_int_equal(node.runtime.kind, RUNTIME_NODE);
+	assert_is(&node.runtime.node.timers, run_timers, 7);
+	assert_is(&node.runtime.node.reads, read_stream, 5);
+	assert_is(&node.runtime.node.later, check_immediate, 1);
+	assert_is(&node.runtime.node.loop, uv_run, 3);
+}
+
+/* Where uprobes are put: as many bytes apart in the file as in memory. */
+static void places(void **state)
+{
+	struct node node;
+
+	(void)state;
+	assert_int_equal(inspect("/proc/self/exe", &node), 0);
+	assert_int_equal(node.offset[NODE_CONNECTS] - node.offset[NODE_MADE],
+			 (__u64)uv_tcp_connect - (__u64)uv_tcp_init);
+	assert_int_equal(node.offset[NODE_CLOSES] - node.offset[NODE_MADE],
+			 (__u64)uv_close - (__u64)uv_tcp_init);
+	assert_non_null(strstr(node.libuv, "/exe"));
 }
 
 /* Not in the program, nor in a library that the process has loaded. */
 static void another_program(void **state)
 {
-	struct runtime runtime;
+	struct node node;
 
 	(void)state;
-	assert_int_equal(inspect("/bin/sh", &runtime), -ENOENT);
+	assert_int_equal(inspect("/bin/sh", &node), -ENOENT);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(functions),
+	    cmocka_unit_test(places),
 	    cmocka_unit_test(another_program),
 	};
 

@@ -4,45 +4,33 @@
  *
  * The target is the plan: /BEFORE/BETWEEN/AFTER/CALLS/MODE, pauses in ms, MODE s (one after the
  * other) or p (all at once). Environment: UPSTREAM (host:port), COPY (names of fields that go from
- * the request to its calls), KEEP (1: a keep-alive agent; 0: a connection per call),
- * CONNECTIONS (most connections to the upstream), BACKGROUND_MS (mean pause between calls that
- * belong to no request).
+ * the request to its calls), BACKGROUND_MS (mean pause between calls that belong to no request),
+ * and what clients.js and turns.js tell.
  */
 'use strict';
 const http = require('http');
+const {call} = require('./clients');
+const {takeTurns} = require('./turns');
 
-const [host, port] = process.env.UPSTREAM.split(':');
 const copy = (process.env.COPY || 'x-truth').split(',');
-const agent = new http.Agent({
-	keepAlive: process.env.KEEP !== '0',
-	maxSockets: Number(process.env.CONNECTIONS || Infinity),
-});
 
 function pause(milliseconds) {
 	return new Promise(resolve => setTimeout(resolve, milliseconds));
 }
 
-function call(headers) {
-	return new Promise((resolve, reject) => {
-		http.get({host, port, path: '/', headers, agent}, answer => {
-			answer.resume();
-			answer.on('end', resolve);
-		}).on('error', reject);
-	});
-}
-
 /* Without pauses there is no timer between a read and the call that it leads to. */
 async function work(plan, headers) {
 	const [before, between, after, calls, mode] = plan;
+	const next = () => takeTurns(() => call(headers));
 
 	if (+before)
 		await pause(+before);
 	if (mode === 'p')
-		await Promise.all(Array.from({length: +calls}, () => call(headers)));
+		await Promise.all(Array.from({length: +calls}, next));
 	for (let number = 0; mode === 's' && number < +calls; number++) {
 		if (number && +between)
 			await pause(+between);
-		await call(headers);
+		await next();
 	}
 	if (+after)
 		await pause(+after);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Programs of Node whose connections are followed: the uprobes in libuv. */
+#ifndef CTXPROP_NODE_PROGRAMS_H
+#define CTXPROP_NODE_PROGRAMS_H
+
+#include <sys/stat.h>
+
+#include "runtime/node.h"
+#include "runtime/uprobe_pins.h"
+
+struct node_programs;
+
+/* Load bpf/probes/opening.bpf.c over the node's maps. 0 or -errno. */
+int node_programs_open(struct uprobe_pins *pins, struct node_programs **ret_programs);
+
+/* Let go. The uprobes stay where they are. */
+void node_programs_close(struct node_programs *programs);
+
+/* Attach to the libuv of a program (the file `program`), unless that was done before. 0 or -errno.
+ */
+int node_programs_attach(struct node_programs *programs, const struct stat *program,
+			 const struct node *node);
+
+#endif
