@@ -295,6 +295,50 @@ static void a_syn_that_comes_again_changes_nothing(void **state)
 	conn_ack_all(&conn);
 }
 
+/* One packet of an opening: S SYN, A SYN-ACK, a ACK, D the first request, d the same again. */
+static void open_by(char packet)
+{
+	uint8_t options[40];
+	struct segment s = conn_segment(&conn, 0, 0);
+
+	if (packet == 'D') {
+		conn_send(&conn, GET);
+		return;
+	}
+	if (packet == 'd') {
+		conn_transmit(&conn, 0, conn.stream.len);
+		return;
+	}
+	if (packet == 'S') {
+		s.seq = ordinary.isn;
+		s.ack = 0;
+		s.flags = SYN;
+	} else if (packet == 'A') {
+		s = conn_syn_ack(&conn, &ordinary, options);
+		conn.wscale_known = true;
+	}
+	conn_pass(&conn, &s);
+}
+
+/* Packets of the opening that are lost behind us, come again, or are overtaken by others. */
+static void in_whatever_order_the_opening_passes(void **state)
+{
+	static const char *const orders[] = {
+	    "SAaD",   "SSAaD",  "SAAaD",  "SASaD",    "SASAaD", "SAD", "SADa",  "SADA",   "SADS",
+	    "SADdAa", "SAaDSd", "SAaDAd", "SASADSAd", "AaD",    "AD",  "AADdA", "SAaDdSA"};
+
+	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
+		conn_meet(&conn, *state, &ordinary);
+		for (const char *packet = orders[i]; *packet; packet++)
+			open_by(*packet);
+		assert_int_equal(rig_count(*state, REASON_OPEN), 1);
+		assert_int_equal(rig_count(*state, REASON_INJECTED), 1);
+		conn_answer(&conn, ANSWER);
+		conn_send(&conn, GET);
+		assert_int_equal(rig_count(*state, REASON_INJECTED), 2);
+	}
+}
+
 static void data_in_the_syn(void **state)
 {
 	uint8_t options[40];
@@ -377,6 +421,7 @@ int test_life(void)
 	    cmocka_unit_test(a_new_connection_on_the_same_port),
 	    cmocka_unit_test(a_new_connection_after_one_that_is_left_alone),
 	    cmocka_unit_test(a_syn_that_comes_again_changes_nothing),
+	    cmocka_unit_test(in_whatever_order_the_opening_passes),
 	    cmocka_unit_test(data_in_the_syn),
 	    cmocka_unit_test(the_passive_side_is_left_alone),
 	    cmocka_unit_test(a_full_table_lets_everything_pass),
