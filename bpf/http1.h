@@ -154,19 +154,32 @@ HTTP1_INLINE enum http1_event http1_head_stages(struct http1 *h, struct http1_cu
 	return event;
 }
 
-/* A piece of a value that is shown to the caller. */
-HTTP1_INLINE enum http1_event http1_traced(struct http1 *h, struct http1_cursor *c)
+/* A piece of a value that is shown to the caller, from `ret_from` on. */
+HTTP1_INLINE enum http1_event http1_traced(struct http1 *h, struct http1_cursor *c, __u32 *ret_from)
 {
 	__u32 before = c->i;
-	enum http1_event event = http1_empty(c) ? HTTP1_NONE : http1_at_traced(h, c);
+	enum http1_event event = HTTP1_NONE;
 
+	if (h->state == HTTP1_AT_TRACED && !http1_empty(c))
+		event = http1_at_traced(h, c, ret_from);
 	h->head += c->i - before;
 	return event;
 }
 
+/* From within a shown value, if that is where `h` stands, up to the next one. */
+HTTP1_INLINE enum http1_event http1_head(struct http1 *h, struct http1_cursor *c, __u32 lines,
+					 __u32 *line, __u32 *ret_from)
+{
+	enum http1_event event = http1_traced(h, c, ret_from);
+
+	if (!event && h->state < HTTP1_AT_TRACED && !http1_empty(c))
+		event = http1_head_stages(h, c, lines, line);
+	return event ? event : http1_traced(h, c, ret_from);
+}
+
 /* As far as one call goes from where `h` and `c` stand. */
 HTTP1_INLINE enum http1_event http1_advance(struct http1 *h, struct http1_cursor *c, __u32 lines,
-					    __u32 *line)
+					    __u32 *line, __u32 *ret_from)
 {
 	if (h->state == HTTP1_AT_STOP)
 		return HTTP1_STOP;
@@ -174,11 +187,10 @@ HTTP1_INLINE enum http1_event http1_advance(struct http1 *h, struct http1_cursor
 		return http1_finish(h);
 	if (h->state >= HTTP1_AT_BLANK)
 		return http1_body_stages(h, c);
-	if (h->state == HTTP1_AT_TRACED)
-		return http1_traced(h, c);
-	return http1_head_stages(h, c, lines, line);
+	return http1_head(h, c, lines, line, ret_from);
 }
 
+/* `from`: of HTTP1_VALUE, where it begins. */
 HTTP1_INLINE struct http1_step http1_met(const struct http1 *h, const struct http1_cursor *c,
 					 enum http1_event event, __u32 from)
 {
@@ -204,7 +216,7 @@ HTTP1_INLINE struct http1_step http1_met(const struct http1 *h, const struct htt
  *              of the body, if it has one.
  * HTTP1_END    the message ends before `at`. After a head without body it comes by itself in
  *              the next step, see http1_pending(). Whatever follows is the next message.
- * HTTP1_VALUE  the bytes from `at` on, all that this step consumes, belong to the value of a
+ * HTTP1_VALUE  the bytes from `at` to the end of what this step consumes belong to the value of a
  *              traceparent, tracestate or x-request-id field (`name` says which). It comes in
  *              pieces, the first of which (`pos` is 1 then) has no blanks before it: `word` of
  *              them stand between it and the colon. That of an empty value is empty. Only of
@@ -215,9 +227,10 @@ HTTP1_INLINE struct http1_step http1_met(const struct http1 *h, const struct htt
 HTTP1_INLINE struct http1_step http1_step(struct http1 *h, const __u8 *window, __u32 i, __u32 len)
 {
 	struct http1_cursor c = {.window = window, .i = i, .len = len};
-	__u32 line = HTTP1_NOWHERE;
+	__u32 line = HTTP1_NOWHERE, from = i;
+	enum http1_event event = http1_advance(h, &c, 1, &line, &from);
 
-	return http1_met(h, &c, http1_advance(h, &c, 1, &line), i);
+	return http1_met(h, &c, event, from);
 }
 
 /*
@@ -228,8 +241,10 @@ HTTP1_INLINE struct http1_step http1_scan(struct http1 *h, const __u8 *window, _
 					  __u32 *line)
 {
 	struct http1_cursor c = {.window = window, .i = i, .len = len};
+	__u32 from = i;
+	enum http1_event event = http1_advance(h, &c, HTTP1_SCAN_LINES, line, &from);
 
-	return http1_met(h, &c, http1_advance(h, &c, HTTP1_SCAN_LINES, line), i);
+	return http1_met(h, &c, event, from);
 }
 
 #endif

@@ -178,9 +178,11 @@ HTTP1_INLINE enum http1_event http1_at_value(struct http1 *h, struct http1_curso
 
 /*
  * The same for a value that the caller wants to see: blanks before it are passed over, and counted
- * in `word`; the rest is returned piece by piece. `pos` counts the pieces: 0, 1, or 2 for more.
+ * in `word`; the rest is returned piece by piece, this one from `ret_from` on. `pos` counts the
+ * pieces: 0, 1, or 2 for more.
  */
-HTTP1_INLINE enum http1_event http1_at_traced(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum http1_event http1_at_traced(struct http1 *h, struct http1_cursor *c,
+					      __u32 *ret_from)
 {
 	__u32 before = c->i;
 
@@ -188,8 +190,9 @@ HTTP1_INLINE enum http1_event http1_at_traced(struct http1 *h, struct http1_curs
 		for (__u32 n = 0; n < 8 && !http1_empty(c) && http1_is_blank(http1_byte(c)); n++)
 			c->i++;
 		h->word += c->i - before;
-		if (c->i != before || http1_empty(c))
+		if (http1_empty(c) || http1_is_blank(http1_byte(c)))
 			return HTTP1_NONE;
+		before = c->i;
 	}
 	http1_find(c, http1_controls);
 	if (c->i == before && http1_byte(c) == '\t')
@@ -197,6 +200,7 @@ HTTP1_INLINE enum http1_event http1_at_traced(struct http1 *h, struct http1_curs
 	else if (c->i == before && h->pos)
 		return http1_end_line(h, c);
 	h->pos = h->pos ? 2 : 1;
+	*ret_from = before;
 	return HTTP1_VALUE;
 }
 

@@ -162,19 +162,23 @@ HTTP1_INLINE __u32 http1_digit(__u8 byte)
 	return (__u8)(byte - '0');
 }
 
-/* SP and three digits, the first of which is not 0; `pos` counts them. One byte at a time. */
+/* SP and three digits, the first of which is not 0; `pos` counts them. */
 HTTP1_INLINE enum http1_event http1_at_status(struct http1 *h, struct http1_cursor *c)
 {
-	__u8 byte = http1_byte(c);
-	__u32 digit = http1_digit(byte);
+	for (__u32 n = 0; n < 4 && !http1_empty(c); n++) {
+		__u8 byte = http1_byte(c);
+		__u32 digit = http1_digit(byte);
 
-	if (h->pos ? digit > 9 || (h->pos == 1 && !digit) : byte != ' ')
-		return http1_refuse(h, HTTP1_STOP_NOT_HTTP);
-	if (h->pos)
-		h->status = 10 * h->status + digit;
-	c->i++;
-	if (h->pos++ == 3)
-		h->state = HTTP1_AT_START_END;
+		if (h->pos ? digit > 9 || (h->pos == 1 && !digit) : byte != ' ')
+			return http1_refuse(h, HTTP1_STOP_NOT_HTTP);
+		if (h->pos)
+			h->status = 10 * h->status + digit;
+		c->i++;
+		if (h->pos++ == 3) {
+			h->state = HTTP1_AT_START_END;
+			break;
+		}
+	}
 	return HTTP1_NONE;
 }
 
