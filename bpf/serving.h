@@ -35,6 +35,7 @@ struct serving {
 	__u64 span; /* the request whose head is being read, once it is made; or 0 */
 	struct serving_open open[SERVING_OPEN_MAX];
 	struct traceparent_text parent; /* of the head that is being read */
+	__u64 inbox; /* of its socket, as in struct socket; INBOX_NONE: not known yet */
 };
 
 /* How many requests wait for their response. */

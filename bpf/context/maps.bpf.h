@@ -36,6 +36,13 @@ struct {
 } sockets __weak SEC(".maps");
 
 struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1 << INBOX_PLACE_BITS);
+	__type(key, __u32); /* inbox_place() */
+	__type(value, struct inbox);
+} inboxes __weak SEC(".maps");
+
+struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, CTXPROP_WORKERS_MAX);
@@ -187,6 +194,40 @@ static __always_inline struct request *request_make(__u64 id)
 		return NULL;
 	__builtin_memset((void *)r + sizeof(r->id), 0, sizeof(*r) - sizeof(r->id));
 	return r;
+}
+
+static __always_inline struct inbox *inbox_lookup(__u64 id)
+{
+	__u32 place = inbox_place(id);
+	struct inbox *box = bpf_map_lookup_elem(&inboxes, &place);
+
+	return box && id > INBOX_OWN && box->id == id ? box : NULL;
+}
+
+/* Take the place of this id for a new, empty inbox. Returns its id, or INBOX_OWN: it is taken. */
+static __always_inline __u64 inbox_make(__u64 id)
+{
+	__u32 place = inbox_place(id);
+	struct inbox *box = bpf_map_lookup_elem(&inboxes, &place);
+
+	if (!box || box->id || __sync_val_compare_and_swap(&box->id, 0, id))
+		return INBOX_OWN;
+	box->first = box->end = 0;
+	return id;
+}
+
+static __always_inline void inbox_free(__u64 id)
+{
+	struct inbox *box = inbox_lookup(id);
+
+	if (box)
+		__sync_val_compare_and_swap(&box->id, id, 0);
+}
+
+/* Where arrivals for a socket are; NULL: its inbox is lost, and so are they. */
+static __always_inline struct inbox *socket_inbox(struct socket *s)
+{
+	return s->inbox > INBOX_OWN ? inbox_lookup(s->inbox) : &s->own;
 }
 
 /* A request gets the tracestate of another one, if that has one. */

@@ -141,7 +141,7 @@ static inline __u64 request_drawn(__u64 random, __u32 n)
 struct arrival {
 	__u64 request; /* key of map `requests` */
 	__u32 seq;     /* number of its first byte */
-	__u32 reserved;
+	__u32 inbox;   /* low half of the id of the inbox that it was meant for */
 };
 
 /* An outgoing request as the probes see it: bytes that begin an exchange on a client socket. */
@@ -159,6 +159,39 @@ struct call {
 
 #define SOCKET_ARRIVALS 8 /* powers of two */
 #define SOCKET_CALLS    4
+
+/*
+ * A ring of arrivals: indices count up for ever, a slot is index & (size-1). The packet programs
+ * write at `end` (inbound softirq), the probes take at `first` (a reader).
+ *
+ * Map `inboxes` is an array: an inbox stands at the place that its id says (inbox_place()), for as
+ * long as its socket is open. The packet programs know the id by the flow, and need not look for
+ * the socket of each request.
+ */
+struct inbox {
+	__u64 id; /* 0: the place is free; of the one within a socket: not used */
+	__u32 first;
+	__u32 end;
+	struct arrival arrival[SOCKET_ARRIVALS];
+};
+_Static_assert(sizeof(struct inbox) == 144, "inbox is shared");
+
+#define INBOX_PLACE_BITS 14
+
+static inline __u32 inbox_place(__u64 id)
+{
+	return id >> (64 - INBOX_PLACE_BITS);
+}
+
+/* The id of an inbox that a random number stands for: never INBOX_NONE or INBOX_OWN. */
+static inline __u64 inbox_id(__u64 random)
+{
+	return random | 2;
+}
+
+/* struct socket.inbox: neither is an id. */
+#define INBOX_NONE 0ULL /* nothing has arrived yet */
+#define INBOX_OWN  1ULL /* there was no place for one: arrivals are in the socket's own */
 
 enum socket_flags {
 	SOCKET_CLIENT = 1 << 0, /* this side connected */
@@ -189,23 +222,22 @@ _Static_assert(sizeof(struct purpose) == 40, "purpose is shared");
 
 /*
  * Map `sockets`: BPF_MAP_TYPE_SK_STORAGE. Indices count up for ever; a slot is index & (size-1).
- * The packet programs write arrivals at arrivals_end (inbound softirq), the probes take them at
- * arrivals_first (a reader). The probes write calls at calls_end (a sender), the packet programs
- * read them (outbound).
+ * The probes write calls at calls_end (a sender), the packet programs read them (outbound).
  */
 struct socket {
 	__u32 flags; /* enum socket_flags */
-	__u32 arrivals_first;
-	__u32 arrivals_end;
 	__u32 calls_end;
+	__u64 inbox;            /* id of its inbox, INBOX_NONE or INBOX_OWN */
 	__u64 serving;          /* server: request that was taken from here last */
 	struct purpose purpose; /* client */
-	struct arrival arrival[SOCKET_ARRIVALS];
+	struct inbox own;       /* what other processes of the host have left here, or INBOX_OWN */
 	struct call call[SOCKET_CALLS];
 	__u64 responding; /* server: request whose response was begun last */
 	__u32 nobodys; /* client: the last call was nobody's when newcomers were this less one; or 0
 			*/
-	__u32 nobodys_path;   /* it came on */
+	__u32 nobodys_path; /* it came on */
+	__u32 taken;        /* server: requests that were read from it */
+	__u32 reserved_taken;
 	struct record record; /* for those who look at the connection */
 };
 

@@ -14,7 +14,7 @@
 
 static __always_inline int peer_is_pending(const struct socket *s)
 {
-	return s->arrivals_first != s->arrivals_end;
+	return s->own.first != s->own.end;
 }
 
 /* Is the receiver still at what it was sent before? Then what is sent now belongs to that. */
@@ -28,8 +28,8 @@ static __always_inline int peer_is_busy(const struct socket *s)
 /* Leave a request for whoever reads from this socket next; 0: it is not known which. */
 static __always_inline void peer_leave(struct socket *s, __u64 request)
 {
-	s->arrival[s->arrivals_end & (SOCKET_ARRIVALS - 1)] = (struct arrival){.request = request};
-	__sync_fetch_and_add(&s->arrivals_end, 1);
+	s->own.arrival[s->own.end & (SOCKET_ARRIVALS - 1)] = (struct arrival){.request = request};
+	__sync_fetch_and_add(&s->own.end, 1);
 }
 
 /*

@@ -44,43 +44,85 @@ static __always_inline __u32 write_seq(struct sock *sk)
 	return tcp ? tcp->write_seq : 0;
 }
 
-/* Requests of which the program has now read the first byte. Returns how many. */
-static __always_inline int take_arrivals(struct socket *s, const struct actor *a, __u32 copied)
+/*
+ * Was all that has arrived read? More than there are slots for is what a packet has left in the
+ * moment when its own socket was closed, and this one got the inbox.
+ */
+static __always_inline int inbox_is_empty(struct inbox *box)
 {
-	int taken;
+	__u32 end = *(volatile __u32 *)&box->end;
 
-	for (taken = 0; taken < SOCKET_ARRIVALS; taken++) {
-		const struct arrival *next;
+	if (end - box->first > SOCKET_ARRIVALS)
+		box->first = end;
+	return box->first == end;
+}
 
-		if (s->arrivals_first == *(volatile __u32 *)&s->arrivals_end)
-			break;
-		next = &s->arrival[s->arrivals_first & (SOCKET_ARRIVALS - 1)];
-		if (!seq_before(next->seq, copied))
-			break;
-		if (s->flags & SOCKET_OLDER)
-			step_older(s, a);
-		if (s->flags & SOCKET_PEER) { /* it is HTTP after all */
-			context_request_ended(s->serving);
-			s->flags &= ~SOCKET_PEER;
-		}
-		s->serving = next->request;
-		if ((a->kind == ACTOR_RUNTIME && a->by == EVIDENCE_TASK) ||
-		    a->runtime == RUNTIME_RUBY)
-			s->flags |= SOCKET_TASKS;
-		record_begin(&s->record);
-		step_take(next->request, a);
-		if (a->runtime == RUNTIME_RUBY || a->runtime == RUNTIME_JAVA)
-			step_object(next->request, a);
-		s->arrivals_first++;
+static __always_inline const struct arrival *inbox_oldest(const struct inbox *box)
+{
+	return &box->arrival[box->first & (SOCKET_ARRIVALS - 1)];
+}
+
+/* Was it meant for this socket? If not, it came like that. */
+static __always_inline int arrival_is_ours(const struct arrival *arrival, const struct socket *s)
+{
+	return arrival->inbox == (__u32)s->inbox;
+}
+
+VERIFIED_ALONE int end_request(__u64 request)
+{
+	context_request_ended(request);
+	return 0;
+}
+
+/* A thread reads the first byte of a request. */
+VERIFIED_ALONE int take_arrival(struct socket *s, __u64 request, const struct actor *a)
+{
+	if (!s || !a)
+		return 0;
+	if (s->flags & SOCKET_OLDER)
+		step_older(s, a);
+	if (s->flags & SOCKET_PEER) { /* it is HTTP after all */
+		end_request(s->serving);
+		s->flags &= ~SOCKET_PEER;
 	}
-	return taken;
+	s->serving = request;
+	if ((a->kind == ACTOR_RUNTIME && a->by == EVIDENCE_TASK) || a->runtime == RUNTIME_RUBY)
+		s->flags |= SOCKET_TASKS;
+	record_begin(&s->record);
+	step_take(request, a);
+	if (a->runtime == RUNTIME_RUBY || a->runtime == RUNTIME_JAVA)
+		step_object(request, a);
+	s->taken++;
+	return 0;
+}
+
+/* Requests of which the program has now read the first byte. Returns how many. */
+static __always_inline int take_arrivals(struct socket *s, struct inbox *box, const struct actor *a,
+					 __u32 copied)
+{
+	__u32 before = s->taken;
+
+	for (int i = 0; i < SOCKET_ARRIVALS; i++) {
+		const struct arrival *next = inbox_oldest(box);
+
+		if (inbox_is_empty(box))
+			break;
+		if (arrival_is_ours(next, s)) {
+			if (!seq_before(next->seq, copied))
+				break;
+			take_arrival(s, next->request, a);
+		}
+		box->first++;
+	}
+	return s->taken - before;
 }
 
 /* Bytes of requests are read. Returns how many requests begin with them. */
-static __always_inline int taking(struct sock *sk, struct socket *s, const struct actor *a)
+static __always_inline int taking(struct sock *sk, struct socket *s, struct inbox *box,
+				  const struct actor *a)
 {
 	__u64 before = s->serving;
-	int taken = take_arrivals(s, a, copied_seq(sk));
+	int taken = take_arrivals(s, box, a, copied_seq(sk));
 
 	if (taken && a->runtime == RUNTIME_HAPROXY) {
 		s->flags |= SOCKET_TASKS;
@@ -122,6 +164,7 @@ SEC("tp_btf/tcp_rcv_space_adjust")
 int BPF_PROG(probe_recv, struct sock *sk)
 {
 	struct socket *s = socket_lookup(sk);
+	struct inbox *box;
 	struct worker *w;
 	struct actor a;
 
@@ -140,14 +183,17 @@ int BPF_PROG(probe_recv, struct sock *sk)
 		w = worker_reading_on(&a, sk);
 		answering(s);
 		step_answer(s, &a, w);
-	} else if (s->arrivals_first == s->arrivals_end) {
+		return 0;
+	}
+	box = socket_inbox(s);
+	if (!box || inbox_is_empty(box)) {
 		w = worker_reading_on(&a, sk);
 		engine_read(s, &a, w);
 		if (!w)
 			step_show();
 	} else {
 		worker_reading(&a, sk);
-		if (!taking(sk, s, &a))
+		if (!taking(sk, s, box, &a))
 			engine_read(s, &a, actor_thread(&a));
 		if (a.kind == ACTOR_RUNTIME)
 			step_show();
@@ -248,14 +294,24 @@ static __always_inline void connecting(struct sock *sk)
 /* Whatever was under way on the connection is over. */
 static __always_inline void closing(struct socket *s)
 {
+	struct inbox *box;
+
 	if (s->flags & SOCKET_CLIENT) {
 		step_close(s);
 		return;
 	}
-	context_request_ended(s->serving);
-	for (int i = 0; i < SOCKET_ARRIVALS && s->arrivals_first != s->arrivals_end; i++)
-		context_request_ended(
-		    s->arrival[s->arrivals_first++ & (SOCKET_ARRIVALS - 1)].request);
+	end_request(s->serving);
+	box = socket_inbox(s);
+	for (int i = 0; box && i < SOCKET_ARRIVALS; i++) {
+		const struct arrival *next = inbox_oldest(box);
+
+		if (inbox_is_empty(box))
+			break;
+		if (arrival_is_ours(next, s))
+			end_request(next->request);
+		box->first++;
+	}
+	inbox_free(s->inbox);
 }
 
 SEC("tp_btf/inet_sock_set_state")

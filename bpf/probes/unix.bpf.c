@@ -88,9 +88,9 @@ int BPF_PROG(probe_unix_recv, struct sock *sk, int length, int flags)
 		step_answer(s, &a, w);
 	} else if (peer_is_pending(s)) {
 		worker_reading(&a, sk);
-		first = s->arrivals_first & (SOCKET_ARRIVALS - 1);
-		step_peer_take(s, s->arrival[first].request, &a);
-		s->arrivals_first++;
+		first = s->own.first & (SOCKET_ARRIVALS - 1);
+		step_peer_take(s, s->own.arrival[first].request, &a);
+		s->own.first++;
 	}
 	return 0;
 }

@@ -37,7 +37,7 @@ static __always_inline void read_use(struct record_entry *e, const struct socket
 	struct call last;
 
 	if (!(s->flags & SOCKET_CLIENT)) {
-		e->exchanges = s->arrivals_first;
+		e->exchanges = s->taken;
 		e->request = s->serving;
 		return;
 	}

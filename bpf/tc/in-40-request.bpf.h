@@ -2,7 +2,7 @@
 /*
  * Inbound, 4: requests to a local server. Their heads are read as they pass, cut as they may be;
  * each complete head makes an entry in map `requests`, with the context that it brought or a new
- * one, and an arrival in the storage of the socket that is to receive it.
+ * one, and an arrival in the inbox of the socket that is to receive it.
  */
 #ifndef CTXPROP_TC_IN_REQUEST_BPF_H
 #define CTXPROP_TC_IN_REQUEST_BPF_H
@@ -53,9 +53,9 @@ static __always_inline struct bpf_sock *request_socket(struct __sk_buff *skb,
 	return bpf_skc_lookup_tcp(skb, tuple, sizeof(tuple->ipv4), BPF_F_CURRENT_NETNS, 0);
 }
 
-/* Tell the socket what has arrived for it; while it is being accepted, an outbound packet will. */
-static __always_inline void request_deliver(struct __sk_buff *skb, const struct packet *p,
-					    struct flow *f, struct scratch *s)
+/* Look for the socket, and tell it what has arrived for it. */
+static __always_inline void request_deliver_first(struct __sk_buff *skb, const struct packet *p,
+						  struct flow *f, struct scratch *s)
 {
 	struct bpf_sock *sk = request_socket(skb, p, s), *full;
 	struct serving *serving = &f->serving;
@@ -73,6 +73,18 @@ static __always_inline void request_deliver(struct __sk_buff *skb, const struct 
 	else if (f->flags & FLOW_EARLY)
 		f->flags &= ~FLOW_EARLY;
 	bpf_sk_release(sk);
+}
+
+/* Tell the socket what has arrived for it; while it is being accepted, an outbound packet will. */
+static __always_inline void request_deliver(struct __sk_buff *skb, const struct packet *p,
+					    struct flow *f, struct scratch *s)
+{
+	struct inbox *box = inbox_lookup(f->serving.inbox);
+
+	if (box)
+		serving_deliver_to(&f->serving, box, f->serving.inbox);
+	else
+		request_deliver_first(skb, p, f, s);
 }
 
 /* Load a piece of a value into scratch.header. Returns 0 or -1. */

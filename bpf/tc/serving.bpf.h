@@ -93,12 +93,12 @@ static __always_inline void serving_begin(struct flow *f, __u32 request_next, __
 	f->flags &= ~(FLOW_LEARN | FLOW_CANDIDATE | FLOW_ANSWERED);
 }
 
-/* Put an arrival into a socket's ring, for the thread that will read the request. */
-static __always_inline void serving_hand_over(struct socket *socket,
+/* Put an arrival into the inbox that has this id, for the thread that will read the request. */
+static __always_inline void serving_hand_over(struct inbox *box, __u64 id,
 					      const struct serving_open *open)
 {
-	__u32 end = socket->arrivals_end, first = *(volatile __u32 *)&socket->arrivals_first;
-	struct arrival *to = &socket->arrival[end & (SOCKET_ARRIVALS - 1)];
+	__u32 end = box->end, first = *(volatile __u32 *)&box->first;
+	struct arrival *to = &box->arrival[end & (SOCKET_ARRIVALS - 1)];
 
 	if (end - first >= SOCKET_ARRIVALS) {
 		count(REASON_SERVED_UNBOUND);
@@ -106,13 +106,15 @@ static __always_inline void serving_hand_over(struct socket *socket,
 	}
 	to->request = open->request;
 	to->seq = open->seq;
+	to->inbox = (__u32)id;
 	/* A full barrier: the arrival is there before anyone can count it. */
-	__sync_lock_test_and_set(&socket->arrivals_end, end + 1);
+	__sync_lock_test_and_set(&box->end, end + 1);
 }
 
 struct serving_delivery {
 	struct serving *serving;
-	struct socket *socket;
+	struct inbox *box;
+	__u64 id; /* of the inbox */
 };
 
 /* The next request that is not yet delivered, as a callback of bpf_loop(). */
@@ -123,23 +125,69 @@ static long serving_deliver_step(__u32 i, struct serving_delivery *d)
 	(void)i;
 	if (s->delivered == s->open_end)
 		return 1;
-	serving_hand_over(d->socket, serving_slot(s, s->delivered));
+	serving_hand_over(d->box, d->id, serving_slot(s, s->delivered));
 	s->delivered++;
 	return 0;
+}
+
+/* Tell the owner of an inbox of all requests that it has not been told of. */
+static __always_inline void serving_deliver_to(struct serving *s, struct inbox *box, __u64 id)
+{
+	struct serving_delivery d = {.serving = s, .box = box, .id = id};
+
+	/* Mostly it is one. */
+	if (s->delivered + 1 != s->open_end) {
+		bpf_loop(SERVING_OPEN_MAX, serving_deliver_step, &d, 0);
+		return;
+	}
+	serving_hand_over(box, id, serving_slot(s, s->delivered));
+	s->delivered++;
+}
+
+/* A new inbox. Returns its id, or INBOX_OWN: no place was found. */
+static __always_inline __u64 serving_draw_inbox(void)
+{
+	for (int i = 0; i < 4; i++) {
+		__u64 random = (__u64)bpf_get_prandom_u32() << 32 | bpf_get_prandom_u32();
+		__u64 id = inbox_make(inbox_id(random));
+
+		if (id != INBOX_OWN)
+			return id;
+	}
+	return INBOX_OWN;
+}
+
+/* The id of a socket's inbox, which is made if need be. Both sides may do that at once. */
+static __always_inline __u64 serving_inbox(struct socket *socket)
+{
+	__u64 now = socket->inbox, made, before;
+
+	if (now == INBOX_OWN || inbox_lookup(now))
+		return now;
+	made = serving_draw_inbox();
+	before = __sync_val_compare_and_swap(&socket->inbox, now, made);
+	if (before == now)
+		return made;
+	inbox_free(made);
+	return before;
 }
 
 /* Tell the socket of all requests that it has not been told of. `sk`: a full socket. */
 static __always_inline int serving_deliver(struct serving *s, struct bpf_sock *sk)
 {
-	struct serving_delivery d = {.serving = s};
+	struct socket *socket = bpf_sk_storage_get(&sockets, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
+	struct inbox *box;
 
-	d.socket = bpf_sk_storage_get(&sockets, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
-	if (!d.socket)
+	if (!socket)
 		return -1;
-	if (d.socket->flags &
-	    SOCKET_OLDER) /* it was taken for a client's if its listener is gone */
-		d.socket->flags &= ~SOCKET_CLIENT;
-	bpf_loop(SERVING_OPEN_MAX, serving_deliver_step, &d, 0);
+	/* It was taken for a client's if its listener is gone. */
+	if (socket->flags & SOCKET_OLDER)
+		socket->flags &= ~SOCKET_CLIENT;
+	s->inbox = serving_inbox(socket);
+	box = s->inbox == INBOX_OWN ? &socket->own : inbox_lookup(s->inbox);
+	if (!box)
+		return -1;
+	serving_deliver_to(s, box, s->inbox);
 	return 0;
 }
 

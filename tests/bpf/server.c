@@ -150,10 +150,17 @@ size_t server_open_requests(const struct server *s, struct request *ret_last)
 uint32_t server_arrivals(const struct server *s, struct arrival *ret_last)
 {
 	int sockets = bpf_map__fd(s->conn.rig->tc->maps.sockets), fd = s->fd;
+	int inboxes = bpf_map__fd(s->conn.rig->tc->maps.inboxes);
 	struct socket socket = {};
+	struct inbox box;
+	__u32 place;
 
 	if (bpf_map_lookup_elem(sockets, &fd, &socket))
 		return 0;
-	*ret_last = socket.arrival[(socket.arrivals_end - 1) % SOCKET_ARRIVALS];
-	return socket.arrivals_end;
+	box = socket.own;
+	place = inbox_place(socket.inbox);
+	if (socket.inbox > INBOX_OWN)
+		assert_int_equal(bpf_map_lookup_elem(inboxes, &place, &box), 0);
+	*ret_last = box.arrival[(box.end - 1) % SOCKET_ARRIVALS];
+	return box.end;
 }

@@ -19,9 +19,11 @@ Request = namedtuple("Request", "id trace_id parent_id flags tracestate root")
 Arrival = namedtuple("Arrival", "request seq")
 
 _REQUEST = struct.Struct("=8s16s8sBB6x8s32xQQIIIIQQ")
-_ARRIVALS, _ARRIVAL, SLOTS = struct.Struct("=IIII"), struct.Struct("=QII"), 8
-_ARRIVALS_AT = _ARRIVALS.size + 8 + 8 + 16
-_CALL, _CALLS_AT = struct.Struct("=16s8sBB6xQIBBBxII"), _ARRIVALS_AT + SLOTS * _ARRIVAL.size
+_SOCKET = struct.Struct("=IIQQ40s")  # as far as its own inbox
+_INBOX, _ARRIVAL, SLOTS = struct.Struct("=QII"), struct.Struct("=QII"), 8
+_CALL = struct.Struct("=16s8sBB6xQIBBBxII")
+_CALLS_END, _CALLS_AT = 4, _SOCKET.size + _INBOX.size + SLOTS * _ARRIVAL.size
+_INBOX_PLACE_BITS, _INBOX_OWN = 14, 1
 
 _MODEL = Path(__file__).resolve().parents[2] / "bpf/context/model.h"
 
@@ -80,10 +82,20 @@ def arrivals(sock):
         value = sockets.get(struct.pack("i", sock.fileno()))
     if value is None:
         return []
-    _, _, end, _ = _ARRIVALS.unpack_from(value)
-    told = [_ARRIVAL.unpack_from(value, _ARRIVALS_AT + _ARRIVAL.size * (i % SLOTS))
+    box, number = value[_SOCKET.size:], _SOCKET.unpack_from(value)[2]
+    if number > _INBOX_OWN:
+        with node_map("inboxes") as inboxes:
+            box = inboxes.get(struct.pack("I", number >> (64 - _INBOX_PLACE_BITS)))
+    _, _, end = _INBOX.unpack_from(box)
+    told = [_ARRIVAL.unpack_from(box, _INBOX.size + _ARRIVAL.size * (i % SLOTS))
             for i in range(max(0, end - SLOTS), end)]
     return [Arrival(request, seq) for request, seq, _ in told]
+
+
+def inboxes():
+    """How many inboxes are in use, in all namespaces of this layer."""
+    with node_map("inboxes") as boxes:
+        return sum(any(box[:8]) for box in boxes.first_values(1 << _INBOX_PLACE_BITS))
 
 
 def begin_call(sock, seq, cause=None, evidence=EVIDENCE_THREAD, veto=0):
@@ -98,8 +110,8 @@ def begin_call(sock, seq, cause=None, evidence=EVIDENCE_THREAD, veto=0):
     key = struct.pack("i", sock.fileno())
     with node_map("sockets") as sockets:
         value = bytearray(sockets.get(key) or bytes(sockets.value_size))
-        end = int.from_bytes(value[12:16], "little")
+        end = int.from_bytes(value[_CALLS_END:_CALLS_END + 4], "little")
         at = _CALLS_AT + end % 4 * _CALL.size
         value[at:at + _CALL.size] = call
-        value[12:16] = (end + 1).to_bytes(4, "little")
+        value[_CALLS_END:_CALLS_END + 4] = (end + 1).to_bytes(4, "little")
         sockets.set(key, bytes(value))

@@ -15,6 +15,7 @@ import cases
 from agent import Agent
 from cases import case, equal
 from far import Client, Far, OK, head
+from following import inboxes
 from lab import Lab
 
 PIN = "/sys/fs/bpf/otel/traces_ctx_v1"
@@ -47,6 +48,14 @@ def connections(count=1, address=ADDRESS, loopback=False):
             Client(near if loopback else far, listener, address))) for _ in range(count)]
         yield made[0] if count == 1 else made
     equal(mine(), {}, "entries of closed connections")
+
+
+def wait_for(condition, what):
+    end = time.monotonic() + 20
+    while not condition():
+        if time.monotonic() > end:
+            raise AssertionError(f"waited 20 s for {what}")
+        time.sleep(0.01)
 
 
 def mine():
@@ -316,6 +325,22 @@ def closed_without_an_answer():
         taken(client)
         client.socket.close()
         works_on(None, "closed")
+
+
+@case
+def inboxes_go_with_their_sockets():
+    """Each socket that a request has come for has an inbox, until it is closed, read or not"""
+    with connections(0):
+        before = inboxes()
+    with connections(8) as clients:
+        for client in clients:
+            client.ask()
+        wait_for(lambda: inboxes() == before + 8, "8 inboxes")
+        for client in clients[:4]:
+            client.socket.recv(4096)
+        for client in clients:
+            client.socket.close()
+        wait_for(lambda: inboxes() == before, "none of them")
 
 
 @case

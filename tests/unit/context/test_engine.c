@@ -332,7 +332,7 @@ static void request_goes_on_in_another_process(void **state)
 	assert_true(peer_is_pending(&accepted));
 	assert_int_equal(process()->tally.in[STANDING_WAITING], 1);
 	assert_int_equal(engine_peer_take(&accepted, 7, 70, &back, 2), 0);
-	accepted.arrivals_first++;
+	accepted.own.first++;
 	engine_connect(&client, &back, NULL);
 	c = call(&client, &back);
 	assert_int_equal(c->request, 70);
@@ -359,8 +359,8 @@ static void peer_that_is_busy(void **state)
 	front = actor(TID, 1);
 	take(&second, 8, &front);
 	engine_peer_send(&accepted, &front);
-	assert_int_equal(accepted.arrivals_end, 1);
-	assert_int_equal(accepted.arrival[0].request, 7);
+	assert_int_equal(accepted.own.end, 1);
+	assert_int_equal(accepted.own.arrival[0].request, 7);
 }
 
 static void peer_that_is_not_believed(void **state)
@@ -372,12 +372,12 @@ static void peer_that_is_not_believed(void **state)
 	take(&first, 7, &front);
 	take(&second, 8, &front);
 	engine_peer_send(&accepted, &front);
-	assert_int_equal(accepted.arrival[0].request, 0);
-	accepted.arrivals_first++;
+	assert_int_equal(accepted.own.arrival[0].request, 0);
+	accepted.own.first++;
 	end(7);
 	engine_read(&second, &front, actor_thread(&front));
 	engine_peer_send(&accepted, &front);
-	assert_int_equal(accepted.arrivals_end, 1);
+	assert_int_equal(accepted.own.end, 1);
 }
 
 /* A request whose answer comes in pieces is no rival where no call was ever late. */
