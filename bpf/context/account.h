@@ -226,6 +226,15 @@ static __always_inline __u64 request_end(struct request *r, __u64 id)
 	return r->peer;
 }
 
+/* Its response has begun: it makes no more calls. */
+static __always_inline void engine_responds(__u64 id)
+{
+	struct request *r = request_lookup(id);
+
+	if (r && !(r->state & STATE_RESPONDING))
+		request_set(r, STATE_RESPONDING);
+}
+
 static __always_inline __u64 engine_end(__u64 id)
 {
 	struct request *r = request_lookup(id);

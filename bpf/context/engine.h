@@ -408,14 +408,10 @@ static __always_inline void engine_answer_nobody(struct socket *s)
 /* Bytes are sent on a server socket. */
 static __always_inline void engine_respond(struct socket *s)
 {
-	struct request *r;
-
 	if (s->responding == s->serving)
 		return;
 	s->responding = s->serving;
-	r = request_lookup(s->serving);
-	if (r)
-		request_set(r, STATE_RESPONDING);
+	engine_responds(s->serving);
 }
 
 /* A client socket is closed. A server's requests end one by one, see engine_end(). */

@@ -3,6 +3,7 @@
  * The events of TCP sockets. All hooks run in the thread that makes the system call, under the
  * lock of the socket, also for io_uring, sendfile and splice.
  */
+#define COMPAT_SECOND_OBJECT /* the one of the probes that takes bpf_rdonly_cast() */
 #include <linux/bpf.h>
 #include <linux/in.h>
 #include <bpf/bpf_endian.h>
@@ -30,16 +31,24 @@ static __always_inline struct socket *socket_lookup(struct sock *sk)
 	return bpf_sk_storage_get(&sockets, sk, NULL, 0);
 }
 
+/* Of a TCP socket; since 6.2 that costs no call. */
+static __always_inline const struct tcp_sock *tcp_of(struct sock *sk)
+{
+	if (bpf_core_type_exists(struct bpf_list_head___since_6_2))
+		return bpf_rdonly_cast(sk, bpf_core_type_id_kernel(struct tcp_sock));
+	return bpf_skc_to_tcp_sock(sk);
+}
+
 static __always_inline __u32 copied_seq(struct sock *sk)
 {
-	struct tcp_sock *tcp = bpf_skc_to_tcp_sock(sk);
+	const struct tcp_sock *tcp = tcp_of(sk);
 
 	return tcp ? tcp->copied_seq : 0;
 }
 
 static __always_inline __u32 write_seq(struct sock *sk)
 {
-	struct tcp_sock *tcp = bpf_skc_to_tcp_sock(sk);
+	const struct tcp_sock *tcp = tcp_of(sk);
 
 	return tcp ? tcp->write_seq : 0;
 }
@@ -241,14 +250,25 @@ static __always_inline void calling(struct sock *sk, struct socket *s)
 	peer_call(sk, s);
 }
 
+/*
+ * Bytes of a response are sent, where who does it tells something, or nobody frames them. (All
+ * others are seen when they leave as packets, mostly before the call returns, and have ended then
+ * as a rule.)
+ */
+static __always_inline void responding(struct socket *s)
+{
+	if ((s->flags & SOCKET_TASKS) && s->responding != s->serving)
+		step_responds(s->serving);
+	engine_respond(s);
+}
+
 /* Bytes are about to be sent. */
 static __always_inline void sending(struct sock *sk, struct socket *s)
 {
 	record_thread(&s->record.writer);
 	if (!(s->flags & SOCKET_CLIENT)) {
-		if ((s->flags & SOCKET_TASKS) && s->responding != s->serving)
-			step_responds(s->serving);
-		engine_respond(s);
+		if (s->flags & (SOCKET_TASKS | SOCKET_PEER))
+			responding(s);
 	} else if (socket_is_quiet(s)) {
 		calling(sk, s);
 	}

@@ -116,6 +116,15 @@ static __always_inline void frame_end_head(struct frame *f)
 	f->at = f->place = f->window + c.i;
 }
 
+/* What is at hand of a body whose head has just ended, without a step of its own. */
+static __always_inline void frame_body(struct frame *f)
+{
+	__u64 body = http1_skippable(f->http);
+
+	if (body && !frame_is_used_up(f))
+		frame_skip(f, body);
+}
+
 /* One step. Returns 1 when the payload is used up. */
 static __always_inline int frame_once(struct frame *f)
 {

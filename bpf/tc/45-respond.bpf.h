@@ -56,6 +56,8 @@ static long respond_step(__u32 i, struct response *r)
 	frame_once(&r->frame);
 	if (r->frame.event == HTTP1_BLANK)
 		frame_end_head(&r->frame);
+	if (r->frame.event == HTTP1_HEAD)
+		frame_body(&r->frame);
 	return respond_event(s, r->frame.event) || frame_is_used_up(&r->frame);
 }
 
@@ -67,6 +69,21 @@ static __always_inline void respond_pending(struct response *r)
 
 	if (http1_pending(http) && !frame_scan(http, &r->frame.s->window, &met, 0, 0))
 		respond_event(&r->flow->serving, met.step.event);
+}
+
+VERIFIED_ALONE int respond_begun(__u64 request)
+{
+	engine_responds(request);
+	return 0;
+}
+
+/* A final response has begun, and has not ended with this packet. */
+static __always_inline void respond_goes_on(struct serving *s)
+{
+	const struct http1 *http = &s->responses;
+
+	if (http->state != HTTP1_AT_START && http->status >= 200 && serving_open_count(s))
+		respond_begun(serving_slot(s, s->open_first)->request);
 }
 
 /* Where the reading goes on in this packet; FRAME_NOWHERE: nothing in it is new. */
@@ -105,6 +122,7 @@ VERIFIED_ALONE int respond_read(struct __sk_buff *skb, const struct packet *p, s
 	r.frame.at = r.frame.window = from;
 	steps = bpf_loop(FRAME_STEPS_MAX, respond_step, &r, 0);
 	respond_pending(&r);
+	respond_goes_on(&f->serving);
 	f->serving.response_next = p->seq + p->len;
 	if (f->serving.responses.stop)
 		serving_make_opaque(f, frame_reason(&f->serving.responses));
