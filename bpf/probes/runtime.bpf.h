@@ -160,21 +160,26 @@ runtime_holder(const struct runtime *runtime, const struct worker_key *key, stru
 	return RUNTIME_WORKER_THREAD;
 }
 
-/* As runtime_worker() for Java, with the request that it has, or that of who waits for it. */
+/*
+ * As runtime_worker() for Java, with the request that it has, or that of who waits for it. A thread
+ * that reads from sockets which do not block (of Tomcat, of Jetty) may hand over what it has read,
+ * and do something else for another request: what it has read says nothing.
+ */
 static __always_inline enum runtime_worker
 runtime_awaited(const struct runtime *runtime, struct worker_key *key, struct named *ret_named)
 {
 	struct worker_key thread = *key;
 	enum runtime_worker who = runtime_virtual(runtime, key);
 	const struct worker *w = worker_lookup(key);
+	int unsure = who == RUNTIME_WORKER_THREAD && w && (w->flags & WORKER_MAYBE);
 
-	if (w && worker_only(w)) {
+	if (w && !unsure && worker_only(w)) {
 		ret_named->request = worker_only(w);
 		return who;
 	}
 	java_works_on(key->tgid, ret_named);
 	if (!ret_named->request)
-		return who == RUNTIME_WORKER_THREAD ? who : RUNTIME_WORKER_UNKNOWN;
+		return who == RUNTIME_WORKER_THREAD && !unsure ? who : RUNTIME_WORKER_UNKNOWN;
 	*key = thread;
 	return RUNTIME_WORKER_KNOWN;
 }
