@@ -104,16 +104,26 @@ static __always_inline void java_reads(const struct runtime *runtime, __u32 tgid
 	reader->tid = tid;
 }
 
-/* Has a thread made this object since it has read its request? Its buffer tells, for a while. */
-static __always_inline int java_has_made(const struct runtime_java *java,
-					 const struct java_reader *reader, __u64 object)
-{
-	__u64 from = user_read(reader->thread + java->buffer_start);
-	__u64 to = user_read(reader->thread + java->buffer_top);
+/* Where objects stand. */
+struct java_made {
+	__u64 from, to;
+};
 
-	if (from == reader->buffer)
-		from = reader->used;
-	return object >= from && object < to;
+/* Those that a thread has made since it has read its request. Its buffer tells, for a while. */
+static __always_inline struct java_made java_made_by(const struct runtime_java *java,
+						     const struct java_reader *reader)
+{
+	struct java_made made = {.from = user_read(reader->thread + java->buffer_start),
+				 .to = user_read(reader->thread + java->buffer_top)};
+
+	if (made.from == reader->buffer)
+		made.from = reader->used;
+	return made;
+}
+
+static __always_inline int java_is_among(const struct java_made *made, __u64 object)
+{
+	return object >= made->from && object < made->to;
 }
 
 #endif

@@ -47,18 +47,18 @@ static __always_inline __u64 java_awaits(const struct runtime_java *java, __u64 
 
 /* Has the thread made something that the current one is at work on, and waits for nothing else? */
 static __always_inline int java_has_asked(const struct java_search *search,
-					  const struct java_reader *reader, __u64 thread)
+					  const struct java_reader *reader, __u64 thread,
+					  __u64 awaited)
 {
 	const struct runtime_java *java = search->java;
-	__u64 awaited = java_awaits(java, thread);
-	int made = 0;
+	struct java_made made = java_made_by(java, reader);
+	int has = 0;
 
 	for (int i = 0; i < JAVA_FUTURES; i++)
-		made |= java_has_made(java, reader, search->futures->future[i]);
-	if (!made)
+		has |= java_is_among(&made, search->futures->future[i]);
+	if (!has)
 		return 0;
-	return awaited ? java_has_made(java, reader, awaited)
-		       : !user_read_narrow(thread + java->blocker);
+	return awaited ? java_is_among(&made, awaited) : !user_read_narrow(thread + java->blocker);
 }
 
 /*
@@ -66,10 +66,10 @@ static __always_inline int java_has_asked(const struct java_search *search,
  * work on yet may be told a result that another thread has got.
  */
 static __always_inline int java_may_wait(const struct java_search *search,
-					 const struct java_reader *reader, __u64 thread)
+					 const struct java_reader *reader, __u64 thread,
+					 __u64 awaited)
 {
 	const struct runtime_java *java = search->java;
-	__u64 awaited = java_awaits(java, thread);
 
 	if (awaited)
 		return !search->faithful && !user_read_narrow(awaited + java->runner);
@@ -89,6 +89,7 @@ static __always_inline void java_search_reader(struct java_search *search,
 	const struct runtime_java *java = search->java;
 	__u64 thread = java_object(java, reader->thread);
 	__u64 awaited = java_awaits(java, thread);
+	int may_call;
 
 	if (thread == search->object)
 		return;
@@ -98,12 +99,12 @@ static __always_inline void java_search_reader(struct java_search *search,
 	}
 	if (!search->futures)
 		return;
-	search->idle += standing_may_call(request_standing(request));
-	if (java_has_asked(search, reader, thread))
+	may_call = standing_may_call(request_standing(request));
+	search->idle += may_call;
+	if (java_has_asked(search, reader, thread, awaited))
 		java_search_finds(search, request);
 	else
-		search->doubtful |= standing_may_call(request_standing(request)) &&
-				    java_may_wait(search, reader, thread);
+		search->doubtful |= may_call && java_may_wait(search, reader, thread, awaited);
 }
 
 /* As a callback of bpf_loop(). */

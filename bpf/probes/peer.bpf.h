@@ -56,8 +56,9 @@ static __always_inline void ends_key(struct flow_key *key, const struct sock *sk
 	key->netns = (__u32)sk->__sk_common.skc_net.net->net_cookie;
 }
 
-/* The client side has begun a call: leave its request to the other side. */
-static __always_inline void peer_call(const struct sock *sk, const struct socket *s)
+/* The client side has begun a call: leave its request to the other side. (Not inlined, for its
+ * room.) */
+static __noinline void peer_call(const struct sock *sk, const struct socket *s)
 {
 	const struct call *c = &s->call[(s->calls_end - 1) & (SOCKET_CALLS - 1)];
 	struct flow_key key;

@@ -226,8 +226,11 @@ static __always_inline int last_call_is_another_threads(struct socket *s)
 	return c && c->evidence != EVIDENCE_THREAD && c->evidence != EVIDENCE_OBJECT;
 }
 
-/* Bytes that begin a call are about to be sent. */
-static __always_inline void calling(struct sock *sk, struct socket *s)
+/*
+ * Bytes that begin a call are about to be sent. (Not inlined: what a response begins with needs
+ * room on the stack, too.)
+ */
+static __noinline void calling(struct sock *sk, struct socket *s)
 {
 	__u32 newcomers = newcomers_count();
 	int reused = s->calls_end != 0;
