@@ -121,7 +121,7 @@ SHORT = (
 SPECIAL = SHORT + IN_PLACE[2:] + EACH_LONG + (
     # losses in bursts
     Row("tun", 4, "keep", loss=3, burst=5, reorder=3, bodies=100_000),
-    Row("gateway", 4, "keep", loss=3, burst=8, bodies=100_000),
+    Row("gateway", 4, "keep", loss=1, burst=4, bodies=100_000),
     Row("veth", 4, "keep", cut="bytes", mtu=1280, bodies=2000),
     Row("veth", 4, "pipeline", cut="whole"),
     # 64 deep and as long as they like: some are too deep, or too many, and go without
