@@ -31,6 +31,7 @@ static const char *const prefixes[PYTHON_FILES] = {
     [PYTHON_INTERPRETER] = "libpython3.",
     [PYTHON_ASYNCIO] = "_asyncio.",
     [PYTHON_QUEUE] = "_queue.",
+    [PYTHON_UVLOOP] = "loop.cpython-",
 };
 
 /* Methods that are watched in modules. */
@@ -42,7 +43,8 @@ static const struct method {
     {"set_result", PYTHON_ASYNCIO, PYTHON_WOKEN}, {"put", PYTHON_QUEUE, PYTHON_PUT},
     {"put_nowait", PYTHON_QUEUE, PYTHON_PUT},     {"get", PYTHON_QUEUE, PYTHON_GOT},
     {"get_nowait", PYTHON_QUEUE, PYTHON_GOT},     {"get", PYTHON_QUEUE, PYTHON_ASKED},
-    {"get_nowait", PYTHON_QUEUE, PYTHON_ASKED},
+    {"get_nowait", PYTHON_QUEUE, PYTHON_ASKED},   {"write", PYTHON_UVLOOP, PYTHON_WRITES},
+    {"writelines", PYTHON_UVLOOP, PYTHON_WRITES},
 };
 
 /* The image that sites are looked for in. */
@@ -112,11 +114,43 @@ static int find_methods(struct module *module)
 	return 0;
 }
 
+/* 0, or -ENOTSUP: uvloop enters contexts, or is called by libuv, in some way that is not known. */
+static int find_calls(struct module *module)
+{
+	__u64 slot, address;
+	struct elf_section text, stubs;
+
+	if (elf_image_symbol(module->image, "Context_Enter", &address) ||
+	    elf_image_named_relocation(module->image, R_X86_64_JUMP_SLOT, "PyGILState_Ensure",
+				       &slot) ||
+	    elf_image_section(module->image, ".text", &text))
+		return -ENOTSUP;
+	module->probe = PYTHON_ENTERS;
+	if (add_site(address, module))
+		return -ENOTSUP;
+	if ((elf_image_section(module->image, ".plt.sec", &stubs) ||
+	     python_code_stub(stubs.data, stubs.size, stubs.address, slot, &address)) &&
+	    (elf_image_section(module->image, ".plt", &stubs) ||
+	     python_code_stub(stubs.data, stubs.size, stubs.address, slot, &address)))
+		return -ENOTSUP;
+	module->probe = PYTHON_CALLED;
+	return python_code_each_call(text.data, text.size, text.address, address, add_site, module);
+}
+
+/* Other modules may have uvloop's name. Without it, all else is followed. */
+static int without_uvloop(struct python *python, unsigned int site_count)
+{
+	python->site_count = site_count;
+	python->path[PYTHON_UVLOOP][0] = '\0';
+	return 0;
+}
+
 /* If the process has loaded the module: its sites. 0, -ENOTSUP or -errno. */
 static int look_at_module(__u32 tgid, struct python *python, enum python_file file)
 {
 	_cleanup_library_ struct library library = LIBRARY_NONE;
 	struct module module = {.python = python, .file = file};
+	unsigned int site_count = python->site_count;
 	int err = library_open(tgid, prefixes[file], &library);
 
 	if (err)
@@ -125,7 +159,11 @@ static int look_at_module(__u32 tgid, struct python *python, enum python_file fi
 	module.image = library.image;
 	if (file == PYTHON_ASYNCIO)
 		err = find_made(&module);
-	return err ? err : find_methods(&module);
+	if (file == PYTHON_UVLOOP)
+		err = find_calls(&module);
+	if (!err)
+		err = find_methods(&module);
+	return err && file == PYTHON_UVLOOP ? without_uvloop(python, site_count) : err;
 }
 
 /* Modules' own names tell the version of interpreters that have no Py_Version. */

@@ -3,16 +3,21 @@
 #ifndef CTXPROP_PYTHON_H
 #define CTXPROP_PYTHON_H
 
+#include <stdbool.h>
+
 #include "context/runtime.h"
 #include "runtime/library.h"
 
-/* Programs of bpf/probes/task.bpf.c and queue.bpf.c, and where they are attached. */
+/* Programs of bpf/probes/task, queue and transport.bpf.c, and where they are attached. */
 enum python_probe {
-	PYTHON_MADE,  /* where a new _asyncio.Task has got its context */
-	PYTHON_WOKEN, /* _asyncio.Future.set_result */
-	PYTHON_PUT,   /* _queue.SimpleQueue.put, put_nowait */
-	PYTHON_ASKED, /* _queue.SimpleQueue.get, get_nowait */
-	PYTHON_GOT,   /* their return */
+	PYTHON_MADE,   /* where a new _asyncio.Task has got its context */
+	PYTHON_WOKEN,  /* _asyncio.Future.set_result */
+	PYTHON_PUT,    /* _queue.SimpleQueue.put, put_nowait */
+	PYTHON_ASKED,  /* _queue.SimpleQueue.get, get_nowait */
+	PYTHON_GOT,    /* their return */
+	PYTHON_CALLED, /* uvloop calls PyGILState_Ensure */
+	PYTHON_ENTERS, /* uvloop: Context_Enter */
+	PYTHON_WRITES, /* uvloop.loop.UVStream.write, writelines */
 	PYTHON_PROBES
 };
 
@@ -21,6 +26,7 @@ enum python_file {
 	PYTHON_INTERPRETER,
 	PYTHON_ASYNCIO, /* the module _asyncio */
 	PYTHON_QUEUE,   /* the module _queue */
+	PYTHON_UVLOOP,  /* the module uvloop.loop */
 	PYTHON_FILES
 };
 
@@ -30,7 +36,7 @@ struct python_site {
 	__u64 offset; /* in the file */
 };
 
-#define PYTHON_SITES 16
+#define PYTHON_SITES 64
 
 struct python {
 	struct runtime runtime; /* kind RUNTIME_PYTHON; addresses as in the process */
@@ -39,6 +45,11 @@ struct python {
 	struct python_site site[PYTHON_SITES];
 	char path[PYTHON_FILES][LIBRARY_PATH_MAX]; /* good for us; empty: not loaded */
 };
+
+static inline bool python_has_uvloop(const struct python *python)
+{
+	return python->path[PYTHON_UVLOOP][0];
+}
 
 /*
  * Look at a process that runs the program of `image`. 0, without sites as long as no module that

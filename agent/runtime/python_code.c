@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "context/runtime.h"
+#include "runtime/machine_code.h"
 #include "runtime/python_code.h"
 
 #define KEY_IN_TSS   4          /* Py_tss_t._key, behind _is_initialized */
@@ -53,6 +54,7 @@ int python_code_key(const __u8 *code, size_t size, __u64 address, __u64 runtime,
 	return 0;
 }
 
+#define STUB_SIZE  16 /* of those that call functions of other files */
 #define CALL_SIZE  5
 #define STORE_SIZE 7
 #define TEST_SIZE  3
@@ -112,6 +114,33 @@ int python_code_each_made(const __u8 *code, size_t size, __u64 address,
 		if (code[i] == 0xe8 && !store_register(store, &made.task_register) &&
 		    is_test(test) && is_jump(test + TEST_SIZE))
 			result = found(&made, data);
+	}
+	return result;
+}
+
+int python_code_stub(const __u8 *stubs, size_t size, __u64 address, __u64 slot, __u64 *ret_stub)
+{
+	for (size_t i = 0; i + STUB_SIZE <= size; i += STUB_SIZE) {
+		__u64 found;
+
+		if (machine_code_slot(&stubs[i], STUB_SIZE, address + i, &found) || found != slot)
+			continue;
+		*ret_stub = address + i;
+		return 0;
+	}
+	return -ENOENT;
+}
+
+int python_code_each_call(const __u8 *code, size_t size, __u64 address, __u64 called,
+			  int (*found)(__u64 address, void *data), void *data)
+{
+	int result = 0;
+
+	for (size_t i = 0; !result && i + CALL_SIZE <= size; i++) {
+		__u64 next = address + i + CALL_SIZE;
+
+		if (code[i] == 0xe8 && next + (__u64)(__s32)operand(&code[i + 1]) == called)
+			result = found(address + i, data);
 	}
 	return result;
 }

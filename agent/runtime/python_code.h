@@ -27,4 +27,17 @@ struct python_made {
 int python_code_each_made(const __u8 *code, size_t size, __u64 address,
 			  int (*found)(const struct python_made *made, void *data), void *data);
 
+/*
+ * Which of the stubs that call functions of other files takes the address from `slot`? 0, or
+ * -ENOENT.
+ */
+int python_code_stub(const __u8 *stubs, size_t size, __u64 address, __u64 slot, __u64 *ret_stub);
+
+/*
+ * Call `found` with the address of each instruction that calls `called`, until it returns other
+ * than 0. Returns what it has returned last.
+ */
+int python_code_each_call(const __u8 *code, size_t size, __u64 address, __u64 called,
+			  int (*found)(__u64 address, void *data), void *data);
+
 #endif

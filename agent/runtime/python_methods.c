@@ -27,25 +27,36 @@ static int look_behind(struct elf_image *image, __u64 where, void *data)
 	return err < 0 ? err : 0;
 }
 
+/* `size` bytes at each place where they stand: the last `length` of them are a name. */
+static void look_for(struct elf_image *image, const struct elf_section *strings, const char *wanted,
+		     size_t size, size_t length, struct search *search)
+{
+	const __u8 *at;
+
+	for (at = strings->data; at && search->count >= 0; at++) {
+		at = memmem(at, strings->size - (size_t)(at - strings->data), wanted, size);
+		if (!at)
+			break;
+		elf_image_each_pointer(
+		    image, strings->address + (__u64)(at - strings->data) + size - length,
+		    look_behind, search);
+	}
+}
+
 int python_methods_each(struct elf_image *image, const char *name,
 			int (*found)(__u64 address, void *data), void *data)
 {
 	struct search search = {.found = found, .data = data};
 	struct elf_section strings;
 	char wanted[NAME_MAX_SIZE];
-	const __u8 *at;
-	int length;
+	size_t size;
 
-	/* Behind the end of another text; linkers let texts share their ends. */
-	length = snprintf(wanted, sizeof(wanted), "%c%s", '\0', name) + 1;
 	if (elf_image_section(image, ".rodata", &strings))
 		return 0;
-	for (at = strings.data; at && search.count >= 0; at++) {
-		at = memmem(at, strings.size - (size_t)(at - strings.data), wanted, (size_t)length);
-		if (!at)
-			break;
-		elf_image_each_pointer(image, strings.address + (__u64)(at - strings.data) + 1,
-				       look_behind, &search);
-	}
+	/* Behind the end of another text; or it is the end of one: linkers let them share it. */
+	size = (size_t)snprintf(wanted, sizeof(wanted), "%c%s", '\0', name) + 1;
+	look_for(image, &strings, wanted, size, size - 1, &search);
+	if (!search.count)
+		look_for(image, &strings, wanted + 1, size - 1, size - 1, &search);
 	return search.count;
 }

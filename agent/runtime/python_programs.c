@@ -47,6 +47,9 @@ int python_programs_attach(struct python_programs *programs, const struct stat *
 	    [PYTHON_PUT] = programs->bpf->progs.probe_queue_put,
 	    [PYTHON_ASKED] = programs->bpf->progs.probe_queue_asked,
 	    [PYTHON_GOT] = programs->bpf->progs.probe_queue_got,
+	    [PYTHON_CALLED] = programs->bpf->progs.probe_transport_called,
+	    [PYTHON_ENTERS] = programs->bpf->progs.probe_transport_enters,
+	    [PYTHON_WRITES] = programs->bpf->progs.probe_transport_writes,
 	};
 	int err = 0;
 

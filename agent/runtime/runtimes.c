@@ -117,7 +117,8 @@ static void attach_to_python(struct runtimes *runtimes, struct classified *found
 		return;
 	news->err = python_programs_attach(runtimes->python, &found->file, &found->python);
 	if (!news->err)
-		found->runtime.flags |= RUNTIME_TASKS;
+		found->runtime.flags |=
+		    RUNTIME_TASKS | (python_has_uvloop(&found->python) ? RUNTIME_TRANSPORTS : 0);
 }
 
 /* Without its queues, threads of Ruby are followed by what they hold. */
@@ -160,7 +161,7 @@ static int look_at_program(struct runtimes *runtimes, __u32 tgid, __u32 flags,
 
 	if (err)
 		return err;
-	flags = flags_of(runtimes, flags) & ~(RUNTIME_TASKS | RUNTIME_QUEUES);
+	flags = flags_of(runtimes, flags) & ~(RUNTIME_TASKS | RUNTIME_TRANSPORTS | RUNTIME_QUEUES);
 	found->runtime.flags = found->golang.runtime.flags = flags;
 	if (found->runtime.kind == RUNTIME_GO)
 		news->err = go_programs_attach(runtimes->go, tgid, &found->file, &found->golang);

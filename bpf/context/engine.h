@@ -29,6 +29,7 @@ static __always_inline void worker_has_read(struct worker *w, const struct actor
 	w->read_by = by;
 	w->flags &= ~(WORKER_SPENT | WORKER_UNSURE);
 	w->turn = a->turn;
+	w->called_back = CALLED_BACK_NOT;
 }
 
 /* A loop has read one more request, in a new turn or in the same one; a context, in this one. */

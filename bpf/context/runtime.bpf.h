@@ -14,6 +14,7 @@
 #define CTXPROP_GO_SOCKETS_MAX 4096
 #define CTXPROP_STARTS_MAX     4096
 #define CTXPROP_TASKS_MAX      16384
+#define CTXPROP_WRITTEN_MAX    16384 /* sockets */
 #define CTXPROP_STREAMS_MAX    65536
 #define CTXPROP_OBJECTS_MAX    16384
 #define CTXPROP_PURPOSES_MAX   16384
@@ -81,6 +82,13 @@ struct {
 	__type(key, struct process_address);
 	__type(value, struct queued);
 } queued __weak SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, CTXPROP_WRITTEN_MAX);
+	__type(key, __u64);
+	__type(value, struct written);
+} written __weak SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);

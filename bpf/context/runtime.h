@@ -33,6 +33,7 @@ enum runtime_flags {
 	RUNTIME_TASKS = 1 << 4,  /* Python's tasks and queues are watched */
 	RUNTIME_QUEUES = 1 << 5, /* Ruby's queues are watched */
 	RUNTIME_READS = 1 << 6,  /* Node: it was seen to read in runtime_node.reads */
+	RUNTIME_TRANSPORTS = 1 << 7, /* and the transports of uvloop */
 };
 
 /* Registers of x86-64 that functions keep, in the order of struct runtime_python.task_register. */
@@ -275,6 +276,24 @@ enum task_rule {
 struct queued {
 	__u64 request; /* for which; 0: not known */
 	__u64 queue;   /* its address */
+};
+
+/* Where things stand in objects of uvloop and in structs of libuv 1, in all versions. */
+#define UVLOOP_HANDLE                                                                              \
+	24 /* UVHandle._handle: address of the uv_tcp_t, which begins with its own                 \
+	    */
+#define LIBUV_TYPE       16  /* uv_handle_t.type, 4 bytes */
+#define LIBUV_DESCRIPTOR 184 /* uv_stream_t.io_watcher.fd, 4 bytes */
+#define LIBUV_TCP        12  /* UV_TCP */
+
+/* Map `written`, by the address of a socket: who has written what is sent to it next. */
+struct written {
+	struct worker_key by; /* a context, or a thread that has entered none */
+	struct named named;   /* what it was working on then */
+	__u64 request;        /* what its task was for, believed or not */
+	__u64 made_ns;        /* struct task.made_ns of its task; 0: none is known */
+	__u32 position;       /* the socket's number of the first byte */
+	__u32 shared;         /* 1: others have written, too, before it was sent */
 };
 
 /* Where things stand in HAProxy's structs, in all versions that are supported. */

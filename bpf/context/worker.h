@@ -31,6 +31,13 @@ struct turn {
 	__u64 switches; /* voluntary context switches of the thread */
 };
 
+/* Values of worker.called_back */
+enum called_back {
+	CALLED_BACK_NOT,
+	CALLED_BACK_TO_READ, /* for what was read */
+	CALLED_BACK_AGAIN,   /* and for something else by now */
+};
+
 /* Written by the worker itself, save tally (everybody) and inherited (who wakes it). */
 struct worker {
 	struct tally tally;
@@ -46,12 +53,12 @@ struct worker {
 	 * the connection that it is about to open.
 	 */
 	__u64 item;
-	__u64 published;   /* the request that traces_ctx_v1 shows for it */
-	struct turn turn;  /* of `read` */
-	__u8 read_by;      /* EVIDENCE_LOOP: the request itself, EVIDENCE_ANSWER: an answer */
-	__u8 inherited_by; /* EVIDENCE_FORK, EVIDENCE_WAKE or EVIDENCE_TASK */
-	__u8 fresh;        /* requests read in this turn that were not handed over yet */
-	__u8 reserved;
+	__u64 published;    /* the request that traces_ctx_v1 shows for it */
+	struct turn turn;   /* of `read` */
+	__u8 read_by;       /* EVIDENCE_LOOP: the request itself, EVIDENCE_ANSWER: an answer */
+	__u8 inherited_by;  /* EVIDENCE_FORK, EVIDENCE_WAKE or EVIDENCE_TASK */
+	__u8 fresh;         /* requests read in this turn that were not handed over yet */
+	__u8 called_back;   /* enum called_back: by libuv, since `read` */
 	__u32 published_on; /* a goroutine's thread that `published` is shown for */
 	struct paths paths; /* of a loop's calls */
 };

@@ -8,6 +8,7 @@
 #include "probes/task_thread.bpf.h"
 #include "probes/java_future.bpf.h"
 #include "probes/ruby_queue.bpf.h"
+#include "probes/transport.bpf.h"
 
 enum runtime_worker {
 	RUNTIME_WORKER_THREAD,  /* the thread itself: all rules apply */
@@ -149,6 +150,42 @@ runtime_task(const struct runtime *runtime, struct worker_key *key, struct named
 	return ret_named->request ? RUNTIME_WORKER_KNOWN : who;
 }
 
+/* As runtime_task(), for who sends on a socket: of uvloop's it is who has written. */
+static __always_inline enum runtime_worker runtime_transport(const struct runtime *runtime,
+							     struct worker_key *key, __u64 socket,
+							     struct named *ret_named)
+{
+	const struct written *written = NULL;
+	struct task *task;
+
+	if (runtime->flags & RUNTIME_TRANSPORTS)
+		written = transport_writer(key->tgid, socket);
+	if (!written)
+		return runtime_task(runtime, key, ret_named);
+	*key = written->by;
+	*ret_named = written->named;
+	task = task_lookup(runtime, key);
+	if (task && task->made_ns == written->made_ns)
+		task->flags |= TASK_CALLED;
+	return RUNTIME_WORKER_KNOWN;
+}
+
+/* A response is sent: by the current context, or by that which has written it. */
+static __always_inline void runtime_task_responds(const struct runtime *runtime, __u32 tgid,
+						  __u64 request, __u64 socket)
+{
+	struct worker_key key = {.tgid = tgid, .goroutine = task_current(runtime)};
+	const struct written *written;
+
+	if (!(runtime->flags & RUNTIME_TRANSPORTS)) {
+		task_responds(tgid, task_is_for(runtime, &key), request);
+		return;
+	}
+	written = transport_writer(tgid, socket);
+	if (written)
+		task_responds(tgid, written->request, request);
+}
+
 /* As runtime_worker() for Ruby, with the request that the thread works on. */
 static __always_inline enum runtime_worker
 runtime_holder(const struct runtime *runtime, const struct worker_key *key, struct named *ret_named)
@@ -257,7 +294,7 @@ static __always_inline enum runtime_worker runtime_sender(const struct runtime *
 
 	*ret_named = (struct named){};
 	if (runtime_has_tasks(runtime))
-		return runtime_task(runtime, key, ret_named);
+		return runtime_transport(runtime, key, socket, ret_named);
 	if (runtime_has_streams(runtime))
 		return runtime_stream(runtime, s, key, ret_named);
 	if (runtime_holds_objects(runtime))

@@ -53,6 +53,15 @@ static __always_inline __u32 write_seq(struct sock *sk)
 	return tcp ? tcp->write_seq : 0;
 }
 
+/* May others than the reader work on it, and does the one who responds tell? */
+static __always_inline int is_by_tasks(const struct actor *a)
+{
+	if (a->kind == ACTOR_RUNTIME && a->by == EVIDENCE_TASK)
+		return 1;
+	return a->runtime == RUNTIME_RUBY ||
+	       (a->runtime == RUNTIME_PYTHON && a->loop != ACTOR_BLOCKS);
+}
+
 /*
  * Was all that has arrived read? More than there are slots for is what a packet has left in the
  * moment when its own socket was closed, and this one got the inbox.
@@ -95,7 +104,7 @@ VERIFIED_ALONE int take_arrival(struct socket *s, __u64 request, const struct ac
 		s->flags &= ~SOCKET_PEER;
 	}
 	s->serving = request;
-	if ((a->kind == ACTOR_RUNTIME && a->by == EVIDENCE_TASK) || a->runtime == RUNTIME_RUBY)
+	if (is_by_tasks(a))
 		s->flags |= SOCKET_TASKS;
 	record_begin(&s->record);
 	step_take(request, a);
@@ -258,10 +267,12 @@ static __noinline void calling(struct sock *sk, struct socket *s)
  * others are seen when they leave as packets, mostly before the call returns, and have ended then
  * as a rule.)
  */
-static __always_inline void responding(struct socket *s)
+static __always_inline void responding(struct sock *sk, struct socket *s)
 {
+	struct responding now = {.request = s->serving, .socket = (__u64)sk};
+
 	if ((s->flags & SOCKET_TASKS) && s->responding != s->serving)
-		step_responds(s->serving);
+		step_responds(&now);
 	engine_respond(s);
 }
 
@@ -271,7 +282,7 @@ static __always_inline void sending(struct sock *sk, struct socket *s)
 	record_thread(&s->record.writer);
 	if (!(s->flags & SOCKET_CLIENT)) {
 		if (s->flags & (SOCKET_TASKS | SOCKET_PEER))
-			responding(s);
+			responding(sk, s);
 	} else if (socket_is_quiet(s)) {
 		calling(sk, s);
 	}

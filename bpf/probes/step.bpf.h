@@ -70,16 +70,23 @@ VERIFIED_ALONE int step_older(struct socket *s, const struct actor *by)
 	return 0;
 }
 
-/* A response begins, on a socket whose requests are followed by tasks, streams or objects. */
-VERIFIED_ALONE int step_responds(__u64 request)
+/* A response begins. (The address would be a pointer as an argument of its own.) */
+struct responding {
+	__u64 request;
+	__u64 socket; /* its address */
+};
+
+/* It does on a socket whose requests are followed by tasks, streams or objects. */
+VERIFIED_ALONE int step_responds(const struct responding *now)
 {
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
 	const struct runtime *runtime = runtime_lookup(tgid);
+	__u64 request = now ? now->request : 0, socket = now ? now->socket : 0;
 
 	if (runtime && runtime->kind == RUNTIME_HAPROXY)
 		stream_responds(runtime, tgid, request);
 	else if (runtime && runtime->kind == RUNTIME_PYTHON)
-		task_responds(runtime, tgid, request);
+		runtime_task_responds(runtime, tgid, request, socket);
 	else if (runtime_holds_objects(runtime))
 		ruby_is_done(runtime, tgid, request);
 	return 0;

@@ -152,14 +152,30 @@ static __always_inline struct named task_given(const struct runtime *runtime, __
 }
 
 /*
- * The request that a context has read itself. If it is not known to be a task's, only in the turn
- * in which it was read: its memory may be that of another one later.
+ * The request that the current thread has read in this turn, if libuv has called back once since
+ * then: for what was read. (It reads before it calls back, and in no context.)
+ */
+static __always_inline __u64 task_is_given(const struct worker_key *key)
+{
+	struct worker_key thread = {.tgid = key->tgid, .tid = (__u32)bpf_get_current_pid_tgid()};
+	const struct worker *w = worker_lookup(&thread);
+
+	if (!w || w->called_back != CALLED_BACK_TO_READ || w->read_by != EVIDENCE_LOOP ||
+	    !turn_goes_on(&w->turn))
+		return 0;
+	return request_standing(w->read) == STANDING_NONE ? 0 : w->read;
+}
+
+/*
+ * The request that a context has read itself, or was given. If it is not known to be a task's, only
+ * in the turn in which it was read: its memory may be that of another one later.
  */
 static __always_inline __u64 task_reads(const struct worker_key *key, const struct task *task)
 {
 	const struct worker *w = worker_lookup(key);
+	__u64 own = w && (task || turn_goes_on(&w->turn)) ? worker_only(w) : 0;
 
-	return w && (task || turn_goes_on(&w->turn)) ? worker_only(w) : 0;
+	return own || task ? own : task_is_given(key);
 }
 
 /* The request that a context works on: it has read it, or its task was woken or made for it. */
@@ -182,21 +198,25 @@ static __always_inline struct named task_calls(const struct runtime *runtime,
 	return task_request(runtime, key, task);
 }
 
-/*
- * A response begins: if somebody was woken for its request, is it he, or one that he has made,
- * who answers it?
- */
-static __always_inline void task_responds(const struct runtime *runtime, __u32 tgid, __u64 request)
+/* The request that a context's task is for, whether that is believed or not; 0: it has none. */
+static __always_inline __u64 task_is_for(const struct runtime *runtime,
+					 const struct worker_key *key)
 {
-	struct worker_key key = {.tgid = tgid};
-	const struct request *r = request_lookup(request);
-	const struct task *task;
+	const struct task *task = task_lookup(runtime, key);
 
-	if (!r || !(r->flags & REQUEST_WOKE))
-		return;
-	key.goroutine = task_current(runtime);
-	task = task_lookup(runtime, &key);
-	task_learn(key.tgid, TASK_RULE_WOKEN, task && task->request == request);
+	return task ? task->request : 0;
+}
+
+/*
+ * A response is begun by a task that is for request `by`: if somebody was woken for the request
+ * which it answers, is it he, or one that he has made, who does?
+ */
+static __always_inline void task_responds(__u32 tgid, __u64 by, __u64 request)
+{
+	const struct request *r = request_lookup(request);
+
+	if (r && (r->flags & REQUEST_WOKE))
+		task_learn(tgid, TASK_RULE_WOKEN, by == request);
 }
 
 #endif

@@ -159,6 +159,8 @@ ROWS = (
     Row("asyncio-executor", "asyncio, calls by a pool of threads", (python("streams"),), modes="q"),
     Row("starlette-threads", "Starlette, endpoints in threads of anyio's, and calls by a pool",
         (uvicorn("asyncio"),), modes="dq"),
+    Row("starlette-uvloop", "the same, and calls by httpx, in uvloop", (uvicorn("uvloop"),),
+        modes="spgdq"),
     Row("java-pool", "Java HttpServer, calls by another executor", (java("url"),), make="java",
         modes="q"),
     Row("java-virtual", "the same, a virtual thread for each request (Java 21 or later)",

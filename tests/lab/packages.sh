@@ -23,7 +23,7 @@ PACKAGES_TEST=(g++ golang-go libcmocka-dev libclang-rt-dev clang-format clang-ti
 [ "$(debian_release)" = 12 ] || PACKAGES_TEST+=(kubectl)
 # The runtimes of tests/accuracy.
 PACKAGES_ACCURACY=(nginx-light haproxy nodejs python3-aiohttp gunicorn golang-go
-	python3-starlette python3-uvicorn python3-httpx
+	python3-starlette python3-uvicorn python3-uvloop python3-httpx
 	default-jdk-headless puma ruby-webrick php-cli php-curl php-fpm)
 
 # install_missing PACKAGE...: install those that are not there; no service is started by it.
