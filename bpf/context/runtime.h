@@ -319,7 +319,8 @@ struct stream {
 #define RUBY_FRAME_LOCALS  32 /* rb_control_frame_t.ep: the local variables */
 #define RUBY_FRAME_BLOCK   40 /* rb_control_frame_t.block_code: the block that it gives away */
 #define RUBY_OBJECT_CLASS  8
-#define RUBY_TYPE_MASK     0x1f      /* of the first word of an object */
+#define RUBY_TYPE_MASK     0x1f /* of the first word of an object */
+#define RUBY_TYPE_ARRAY    0x07
 #define RUBY_TYPE_FILE     0x0b      /* an IO object */
 #define RUBY_TYPE_DATA     0x0c      /* one with a structure in C, a queue for example */
 #define RUBY_ARRAY_WITHIN  (1 << 13) /* of the first word of an array: its items are in it */
@@ -330,12 +331,17 @@ struct stream {
 #define RUBY_ARRAY_POINTER 32        /* and where they begin */
 #define RUBY_STACK_MAX     1024 /* words of a stack that are looked at, from its beginning on */
 
-/* Map `objects`: the request that was read from an object of a program last. */
+/*
+ * Map `objects`: the request that was read from an object of a program last (a connection), or that
+ * it was taken out of a queue for, as an item or as a part of one.
+ */
 struct object {
 	__u64 request;
 	__u32 shared; /* 1: others were open meanwhile: it stands for none of them */
-	__u32 reserved;
+	__u32 item;   /* 1: it is one, or a part */
 };
+
+#define RUBY_PARTS 4 /* of an item that is an array: so many, the first ones, are looked at */
 
 /* How a thread may have come about: so, if it runs a block with these local variables. */
 struct ruby_start {

@@ -52,7 +52,8 @@ static __always_inline void ruby_reads(__u32 tgid, __u64 context, __u64 request)
 	    (user_read(at.address) & RUBY_TYPE_MASK) != RUBY_TYPE_FILE)
 		return;
 	old = bpf_map_lookup_elem(&objects, &at);
-	now.shared = old && (old->shared || request_standing(old->request) != STANDING_NONE);
+	now.shared =
+	    old && !old->item && (old->shared || request_standing(old->request) != STANDING_NONE);
 	bpf_map_update_elem(&objects, &at, &now, BPF_ANY);
 }
 
@@ -60,9 +61,20 @@ static __always_inline void ruby_reads(__u32 tgid, __u64 context, __u64 request)
 struct ruby_walk {
 	__u64 at, end;
 	__u64 found;   /* an open request whose connection is there; 0: none yet */
-	__u32 several; /* 1: so are those of others */
+	__u64 item;    /* one that something was taken out of a queue for that is there */
+	__u32 several; /* 1: so are connections of others */
+	__u32 items;   /* 1: so are items of others */
 	__u32 tgid;
+	__u32 reserved;
 };
+
+static __always_inline void ruby_walk_item(struct ruby_walk *walk, const struct object *object)
+{
+	if (object->shared || object->request == walk->item)
+		return;
+	walk->items |= walk->item != 0;
+	walk->item = object->request;
+}
 
 static __always_inline void ruby_walk_word(struct ruby_walk *walk, __u64 word)
 {
@@ -72,8 +84,13 @@ static __always_inline void ruby_walk_word(struct ruby_walk *walk, __u64 word)
 	if (!ruby_is_object(word))
 		return;
 	object = bpf_map_lookup_elem(&objects, &at);
-	if (!object || object->request == walk->found ||
-	    request_standing(object->request) == STANDING_NONE)
+	if (!object || request_standing(object->request) == STANDING_NONE)
+		return;
+	if (object->item) {
+		ruby_walk_item(walk, object);
+		return;
+	}
+	if (object->request == walk->found)
 		return;
 	walk->several |= walk->found || object->shared;
 	walk->found = object->request;
@@ -94,17 +111,59 @@ static long ruby_walk_chunk(__u32 index, struct ruby_walk *walk)
 	return 0;
 }
 
-/* The request that the thread in this context works on; 0: none, or it cannot be told. */
-VERIFIED_ALONE __u64 ruby_holds(__u32 tgid, __u64 context)
+/* Requests that a thread has something of on its stack; 0: of none, or it cannot be told which. */
+struct ruby_held {
+	__u64 connection; /* the one that it works on, then */
+	__u64 item;       /* out of a queue */
+};
+
+/* Look for what the thread in this context has. */
+static __always_inline void ruby_search(struct ruby_walk *walk, __u64 context)
+{
+	walk->at = user_read(context + RUBY_CONTEXT_STACK);
+	walk->end = user_read(user_read(context + RUBY_CONTEXT_FRAME) + RUBY_FRAME_SP);
+	bpf_loop(RUBY_STACK_MAX / CHUNK, ruby_walk_chunk, walk, 0);
+}
+
+VERIFIED_ALONE int ruby_look(__u32 tgid, __u64 context, struct ruby_held *ret_held)
 {
 	struct ruby_walk walk = {.tgid = tgid};
 
+	if (!context || !ret_held)
+		return 0;
+	ruby_search(&walk, context);
+	ret_held->connection = walk.several ? 0 : walk.found;
+	ret_held->item = walk.items ? 0 : walk.item;
+	return 0;
+}
+
+/*
+ * The request whose connection the thread in this context has, which calls; 0: none, or it cannot
+ * be told which. What it took out of a queue is no longer what it works on if it does not have
+ * that, or something that was taken out for others. (A function of its own: stacks are small.)
+ */
+VERIFIED_ALONE __u64 ruby_calls(__u32 tgid, __u64 context)
+{
+	struct worker_key key = {.tgid = tgid, .tid = (__u32)bpf_get_current_pid_tgid()};
+	struct ruby_walk walk = {.tgid = tgid};
+	struct worker *w;
+
 	if (!context)
 		return 0;
-	walk.at = user_read(context + RUBY_CONTEXT_STACK);
-	walk.end = user_read(user_read(context + RUBY_CONTEXT_FRAME) + RUBY_FRAME_SP);
-	bpf_loop(RUBY_STACK_MAX / CHUNK, ruby_walk_chunk, &walk, 0);
+	ruby_search(&walk, context);
+	w = worker_lookup(&key);
+	if (w && w->queue && w->inherited_by == EVIDENCE_TASK &&
+	    (walk.items || w->inherited != walk.item))
+		w->inherited = 0;
 	return walk.several ? 0 : walk.found;
+}
+
+static __always_inline struct ruby_held ruby_holds(__u32 tgid, __u64 context)
+{
+	struct ruby_held held = {};
+
+	ruby_look(tgid, context, &held);
+	return held;
 }
 
 #endif

@@ -65,13 +65,17 @@ static __always_inline int ruby_is_put_back(struct ruby_queue *known, struct wor
  * for a call that has waited for its turn once that was seen in this process (puts_next()).
  */
 static __always_inline __u64 ruby_request_put(struct worker *w, struct process *p,
-					      struct named named, __u64 queue)
+					      struct named named, struct ruby_held held,
+					      __u64 queue)
 {
 	int next = (w && puts_next(w, p, queue)) || (p && p->queues_next);
 	__u64 request = named.request;
 
 	if (!request && w)
 		request = queue_put(w, p, queue);
+	if (request && !named.request && w && w->queue && request == w->inherited &&
+	    !ruby_taken(w, held))
+		return 0;
 	if (request && (next || named.doubtful) && process_has_others(p, request_standing(request)))
 		return 0;
 	return request;
@@ -81,17 +85,19 @@ static __always_inline __u64 ruby_request_put(struct worker *w, struct process *
 VERIFIED_ALONE __u64 ruby_puts(__u32 tgid, __u64 context, __u64 queue, __u64 item)
 {
 	struct worker_key key = {.tgid = tgid, .tid = (__u32)bpf_get_current_pid_tgid()};
-	const struct runtime *runtime = runtime_lookup(tgid);
 	struct ruby_queue *known = ruby_queue_make(tgid, queue);
+	struct ruby_held held;
 	struct worker *w;
 
-	if (!runtime || !known)
+	if (!runtime_lookup(tgid) || !known)
 		return 0;
+	held = ruby_holds(tgid, context);
 	ruby_keeps(tgid, context);
 	w = worker_lookup(&key);
 	if ((known->flags & RUBY_QUEUE_LENDS) || ruby_is_put_back(known, w, tgid, queue, item))
 		return 0;
-	return ruby_request_put(w, process_lookup(&tgid), ruby_works_on(runtime, tgid), queue);
+	return ruby_request_put(w, process_lookup(&tgid), ruby_works_on(tgid, held.connection),
+				held, queue);
 }
 
 /*
@@ -103,6 +109,39 @@ static __always_inline void ruby_learn_heaps(struct ruby_queue *known, const str
 {
 	if (w->queue == queue && !(w->flags & WORKER_CALLED) && !thread->called)
 		known->flags |= RUBY_QUEUE_HEAPS;
+}
+
+/* An object was taken out of a queue for a request. */
+static __always_inline void ruby_keep(__u32 tgid, __u64 address, __u64 request)
+{
+	struct process_address at = {.tgid = tgid, .address = address};
+	struct object now = {.request = request, .item = 1}, *old;
+
+	if (!ruby_is_object(address))
+		return;
+	old = bpf_map_lookup_elem(&objects, &at);
+	if (old && !old->item && request_standing(old->request) != STANDING_NONE)
+		return; /* a connection */
+	now.shared =
+	    old && old->request != request && request_standing(old->request) != STANDING_NONE;
+	bpf_map_update_elem(&objects, &at, &now, BPF_ANY);
+}
+
+/* So was an item, of which the parts may be all that is kept. */
+VERIFIED_ALONE int ruby_keep_item(__u32 tgid, __u64 item, __u64 request)
+{
+	__u64 parts = item + RUBY_ARRAY_ITEMS, count;
+
+	ruby_keep(tgid, item, request);
+	if (!ruby_is_object(item) || (user_read(item) & RUBY_TYPE_MASK) != RUBY_TYPE_ARRAY)
+		return 0;
+	count = ruby_array_length(item);
+	if (!(user_read(item) & RUBY_ARRAY_WITHIN))
+		parts = user_read(item + RUBY_ARRAY_POINTER);
+	for (__u64 i = 0; i < RUBY_PARTS; i++)
+		if (i < count)
+			ruby_keep(tgid, user_read(parts + i * WORD), request);
+	return 0;
 }
 
 /* Does a thread's work not come from the queue that it has used first, as it seemed? */
@@ -131,7 +170,7 @@ VERIFIED_ALONE int ruby_takes(__u32 tgid, __u64 context, __u64 queue, __u64 item
 	taken->item = item;
 	thread->context = context;
 	thread->locals = ruby_given(context);
-	if (ruby_holds(tgid, context))
+	if (ruby_holds(tgid, context).connection)
 		return 0; /* it has a request, and takes what others have done for that */
 	w = worker_make(&key);
 	if (!w)
@@ -141,6 +180,8 @@ VERIFIED_ALONE int ruby_takes(__u32 tgid, __u64 context, __u64 queue, __u64 item
 	ruby_learn_heaps(known, w, thread, queue);
 	thread->called = 0;
 	queue_take(w, queue, item, known->flags ? 0 : request);
+	if (w->inherited)
+		ruby_keep_item(tgid, item, w->inherited);
 	return 0;
 }
 

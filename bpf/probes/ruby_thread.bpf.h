@@ -151,17 +151,29 @@ VERIFIED_ALONE int ruby_keeps(__u32 tgid, __u64 context)
 	return 0;
 }
 
-/* The request of what the current thread has taken out of a queue, as long as it has not called. */
-static __always_inline __u64 ruby_taken(__u32 tgid, __u64 context)
+/*
+ * The request of what the current thread has taken out of a queue, if that, or a part of it, is
+ * still there, and nothing that was taken out for others: it may have been laid by, or passed on.
+ */
+static __always_inline __u64 ruby_taken(const struct worker *w, struct ruby_held held)
+{
+	if (!w || !w->queue || w->inherited_by != EVIDENCE_TASK)
+		return 0;
+	return w->inherited == held.item ? held.item : 0;
+}
+
+/* The same for a thread that it makes, as long as it has not called itself. */
+static __always_inline __u64 ruby_makes_for(__u32 tgid, __u64 context)
 {
 	struct worker_key key = {.tgid = tgid, .tid = (__u32)bpf_get_current_pid_tgid()};
+	struct ruby_held held = ruby_holds(tgid, context);
 	const struct worker *w;
 
+	if (held.connection)
+		return held.connection;
 	ruby_keeps(tgid, context);
 	w = worker_lookup(&key);
-	if (!w || w->inherited_by != EVIDENCE_TASK || (w->flags & WORKER_CALLED))
-		return 0;
-	return w->inherited;
+	return w && (w->flags & WORKER_CALLED) ? 0 : ruby_taken(w, held);
 }
 
 /* Is the current function, in C, a method of a thread? */
@@ -195,10 +207,10 @@ VERIFIED_ALONE int ruby_was_made_for(__u32 tgid, struct named *ret_named)
 	return 0;
 }
 
-/* The request that the current thread works on. */
-static __always_inline struct named ruby_works_on(const struct runtime *runtime, __u32 tgid)
+/* The request that the current thread works on; `held`: the one whose connection it has, or 0. */
+static __always_inline struct named ruby_works_on(__u32 tgid, __u64 held)
 {
-	struct named named = {.request = ruby_holds(tgid, ruby_context(runtime))};
+	struct named named = {.request = held};
 
 	if (!named.request)
 		ruby_was_made_for(tgid, &named);
@@ -251,9 +263,7 @@ static __always_inline void ruby_makes(const struct runtime *runtime, __u32 tgid
 	made = frame ? ruby_thread_make(tgid, thread) : NULL;
 	if (!made)
 		return;
-	start.request = ruby_holds(tgid, context);
-	if (!start.request)
-		start.request = ruby_taken(tgid, context);
+	start.request = ruby_makes_for(tgid, context);
 	start.maker = user_thread_pointer();
 	start.locals = user_read(frame + RUBY_FRAME_LOCALS);
 	start.block = user_read(frame + RUBY_FRAME_BLOCK);

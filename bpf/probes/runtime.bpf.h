@@ -186,14 +186,19 @@ static __always_inline void runtime_task_responds(const struct runtime *runtime,
 		task_responds(tgid, written->request, request);
 }
 
-/* As runtime_worker() for Ruby, with the request that the thread works on. */
+/*
+ * As runtime_worker() for Ruby, with the request that the thread works on. What it took out of a
+ * queue counts only while it has that.
+ */
 static __always_inline enum runtime_worker
 runtime_holder(const struct runtime *runtime, const struct worker_key *key, struct named *ret_named)
 {
-	*ret_named = ruby_works_on(runtime, key->tgid);
+	__u64 context = ruby_context(runtime);
+
+	*ret_named = ruby_works_on(key->tgid, ruby_calls(key->tgid, context));
 	if (ret_named->request)
 		return RUNTIME_WORKER_KNOWN;
-	ruby_keeps(key->tgid, ruby_context(runtime));
+	ruby_keeps(key->tgid, context);
 	return RUNTIME_WORKER_THREAD;
 }
 

@@ -243,6 +243,8 @@ ROWS = (
         (python("threads", BACKGROUND_MS="4"),), modes="st", background=True),
     Row("ruby-writer", "Ruby, workers that never see the connection", (ruby("queue", "number"),),
         modes="st"),
+    Row("ruby-heap", "the same, they lay by what they take and go on with something else",
+        (ruby("queue", "heap"),)),
     Row("puma-pool", "Ruby puma, calls by a pool that the first requests make", (PUMA,),
         modes="q"),
     Row("go-background", "Go, calls of its own", (go(BACKGROUND_MS="4"),), make="go", modes="st",

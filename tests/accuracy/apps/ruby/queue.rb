@@ -2,7 +2,8 @@
 # queue.rb ADDRESS PORT WHAT: one thread reads, others take the requests from a queue; see plan.rb.
 # WHAT goes with a request: "socket", on which who has worked for it writes the response; or
 # "number" of the connection, for another thread to do so: then no worker has anything to do with
-# the connection.
+# the connection; or "heap": a number, too, and workers lay by what they take, and go on with what
+# was laid by last, by whomever.
 require "socket"
 require_relative "plan"
 
@@ -12,6 +13,8 @@ OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 REQUESTS = Queue.new
 RESPONSES = Queue.new
+LAID_BY = []
+LONG_ENOUGH = 0.002 # seconds, for others to lay something by
 CONNECTIONS = {} # by number; what has been read of the next request
 
 # The target's path and x-truth of a head.
@@ -50,9 +53,16 @@ rescue SystemCallError, IOError
   nil
 end
 
+def next_request
+  return REQUESTS.pop unless ARGV[2] == "heap"
+  LAID_BY << REQUESTS.pop
+  sleep(LONG_ENOUGH)
+  LAID_BY.pop
+end
+
 def serve
   loop do
-    connection, head = REQUESTS.pop
+    connection, head = next_request
     work_for(*parse(head))
     ARGV[2] == "socket" ? respond(connection) : RESPONSES << connection
     connection = nil
