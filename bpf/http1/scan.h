@@ -123,7 +123,7 @@ HTTP1_INLINE int http1_find(struct http1_cursor *c, __u64 (*stops)(__u64 word))
 #pragma clang loop unroll(full)
 #endif
 	for (n = 0; n < HTTP1_SCAN_WORDS; n++) {
-		mask = stops(http1_load(from + 8 * n));
+		mask = stops(http1_load(from + (__u64)8 * n));
 		if (mask)
 			break;
 	}
