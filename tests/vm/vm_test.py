@@ -133,5 +133,29 @@ class GuestsEnd(unittest.TestCase):
                       done.trouble)
 
 
+class GuestsThatQemuBreaks(unittest.TestCase):
+    ENDED = guest.Result(None, "the guest ended, in the command", "", 1.0)
+
+    def run_guest(self, *boots):
+        """Run where each boot ends as told; returns the Result and how often it was booted."""
+        with mock.patch.object(guest, "run_once", side_effect=boots) as once, \
+             contextlib.redirect_stderr(io.StringIO()):
+            done = guest.run(KERNEL, ["true"], 1)
+        return done, once.call_count
+
+    def test_are_booted_again(self):
+        fine = guest.Result(0, None, "said\n", 1.0)
+        done = self.run_guest((self.ENDED, "[ 1.1] Oops: int3: 0000\n"), (fine, ""))
+        self.assertEqual(done, (fine, 2))
+
+    def test_are_given_up(self):
+        done = self.run_guest(*[(self.ENDED, "[ 1.1] Oops: int3: 0000\n")] * guest.BOOTS)
+        self.assertEqual(done, (self.ENDED, guest.BOOTS))
+
+    def test_another_oops_is_no_reason(self):
+        done = self.run_guest((self.ENDED, "[ 1.1] Oops: 0002 [#1]\n"))
+        self.assertEqual(done, (self.ENDED, 1))
+
+
 if __name__ == "__main__":
     unittest.main()
