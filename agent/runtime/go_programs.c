@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <stdlib.h>
-#include <bpf/libbpf.h>
 
 #include "go_probes.skel.h"
 #include "runtime/go_programs.h"
@@ -15,23 +14,31 @@ struct go_program {
 };
 
 struct go_programs {
-	struct go_probes *bpf;
-	struct uprobe_pins *pins;
+	struct uprobe_programs *probes;
 	struct go_program *first;
+};
+
+static const char *const probes[GOLANG_PROBES] = {
+    [GOLANG_STARTED] = "probe_go_started",
+    [GOLANG_CONNECTION] = "probe_go_connection",
+    [GOLANG_ROUND_TRIP] = "probe_go_round_trip",
+    [GOLANG_SEND] = "probe_go_send",
+    [GOLANG_RECEIVE] = "probe_go_receive",
+    [GOLANG_STORE] = "probe_go_store",
+    [GOLANG_TAKE] = "probe_go_take",
+    [GOLANG_RUNS] = "probe_go_runs",
 };
 
 int go_programs_open(struct uprobe_pins *pins, struct go_programs **ret_programs)
 {
 	struct go_programs *programs = calloc(1, sizeof(*programs));
+	size_t size;
+	const void *object = go_probes__elf_bytes(&size);
 	int err;
 
 	if (!programs)
 		return -ENOMEM;
-	programs->pins = pins;
-	programs->bpf = go_probes__open();
-	err = programs->bpf ? uprobe_pins_prepare(pins, programs->bpf->obj) : -errno;
-	if (!err)
-		err = go_probes__load(programs->bpf);
+	err = uprobe_programs_open(pins, "go_probes", object, size, &programs->probes);
 	if (err)
 		go_programs_close(programs);
 	else
@@ -49,7 +56,7 @@ void go_programs_close(struct go_programs *programs)
 		programs->first = program->next;
 		free(program);
 	}
-	go_probes__destroy(programs->bpf);
+	uprobe_programs_close(programs->probes);
 	free(programs);
 }
 
@@ -64,16 +71,6 @@ static bool is_wanted(enum golang_probe probe, __u32 flags)
 static int attach_all(struct go_programs *programs, const struct stat *file, const char *path,
 		      const struct golang *golang)
 {
-	const struct bpf_program *const probes[GOLANG_PROBES] = {
-	    [GOLANG_STARTED] = programs->bpf->progs.probe_go_started,
-	    [GOLANG_CONNECTION] = programs->bpf->progs.probe_go_connection,
-	    [GOLANG_ROUND_TRIP] = programs->bpf->progs.probe_go_round_trip,
-	    [GOLANG_SEND] = programs->bpf->progs.probe_go_send,
-	    [GOLANG_RECEIVE] = programs->bpf->progs.probe_go_receive,
-	    [GOLANG_STORE] = programs->bpf->progs.probe_go_store,
-	    [GOLANG_TAKE] = programs->bpf->progs.probe_go_take,
-	    [GOLANG_RUNS] = programs->bpf->progs.probe_go_runs,
-	};
 	int err = 0;
 
 	for (unsigned int i = 0; !err && i < golang->site_count; i++) {
@@ -81,7 +78,8 @@ static int attach_all(struct go_programs *programs, const struct stat *file, con
 		const struct uprobe_place place = {.file = path, .offset = site->offset};
 
 		if (is_wanted(site->probe, golang->runtime.flags))
-			err = uprobe_pins_attach(programs->pins, file, probes[site->probe], &place);
+			err = uprobe_programs_attach(programs->probes, file, probes[site->probe],
+						     &place);
 	}
 	return err;
 }
@@ -129,7 +127,7 @@ int go_programs_attach(struct go_programs *programs, __u32 tgid, const struct st
 
 void go_programs_hide(struct go_programs *programs, const struct stat *file)
 {
-	uprobe_pins_detach(programs->pins, file, programs->bpf->progs.probe_go_runs);
+	uprobe_programs_detach(programs->probes, file, probes[GOLANG_RUNS]);
 }
 
 void go_programs_forget(struct go_programs *programs,

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "runtime/golang.h"
-#include "runtime/uprobe_pins.h"
+#include "runtime/uprobe_programs.h"
 
 struct go_programs;
 

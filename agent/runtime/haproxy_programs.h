@@ -6,18 +6,13 @@
 #include <sys/stat.h>
 
 #include "runtime/haproxy.h"
-#include "runtime/uprobe_pins.h"
-
-struct haproxy_programs;
+#include "runtime/uprobe_programs.h"
 
 /* Load bpf/probes/stream.bpf.c over the node's maps. 0 or -errno. */
-int haproxy_programs_open(struct uprobe_pins *pins, struct haproxy_programs **ret_programs);
-
-/* Let go. The uprobes stay where they are. */
-void haproxy_programs_close(struct haproxy_programs *programs);
+int haproxy_programs_open(struct uprobe_pins *pins, struct uprobe_programs **ret_programs);
 
 /* Attach to the file that process `tgid` runs, unless that was done before. 0 or -errno. */
-int haproxy_programs_attach(struct haproxy_programs *programs, __u32 tgid, const struct stat *file,
+int haproxy_programs_attach(struct uprobe_programs *programs, __u32 tgid, const struct stat *file,
 			    const struct haproxy *haproxy);
 
 #endif

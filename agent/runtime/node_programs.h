@@ -6,19 +6,14 @@
 #include <sys/stat.h>
 
 #include "runtime/node.h"
-#include "runtime/uprobe_pins.h"
-
-struct node_programs;
+#include "runtime/uprobe_programs.h"
 
 /* Load bpf/probes/opening.bpf.c over the node's maps. 0 or -errno. */
-int node_programs_open(struct uprobe_pins *pins, struct node_programs **ret_programs);
-
-/* Let go. The uprobes stay where they are. */
-void node_programs_close(struct node_programs *programs);
+int node_programs_open(struct uprobe_pins *pins, struct uprobe_programs **ret_programs);
 
 /* Attach to the libuv of a program (the file `program`), unless that was done before. 0 or -errno.
  */
-int node_programs_attach(struct node_programs *programs, const struct stat *program,
+int node_programs_attach(struct uprobe_programs *programs, const struct stat *program,
 			 const struct node *node);
 
 #endif

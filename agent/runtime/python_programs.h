@@ -6,18 +6,13 @@
 #include <sys/stat.h>
 
 #include "runtime/python.h"
-#include "runtime/uprobe_pins.h"
-
-struct python_programs;
+#include "runtime/uprobe_programs.h"
 
 /* Load the programs of bpf/probes/{task,queue}.bpf.c over the node's maps. 0 or -errno. */
-int python_programs_open(struct uprobe_pins *pins, struct python_programs **ret_programs);
-
-/* Let go. The uprobes stay where they are. */
-void python_programs_close(struct python_programs *programs);
+int python_programs_open(struct uprobe_pins *pins, struct uprobe_programs **ret_programs);
 
 /* Attach to all sites of a program (the file `program`) that have no probes yet. 0 or -errno. */
-int python_programs_attach(struct python_programs *programs, const struct stat *program,
+int python_programs_attach(struct uprobe_programs *programs, const struct stat *program,
 			   const struct python *python);
 
 #endif

@@ -6,18 +6,13 @@
 #include <sys/stat.h>
 
 #include "runtime/ruby.h"
-#include "runtime/uprobe_pins.h"
-
-struct ruby_programs;
+#include "runtime/uprobe_programs.h"
 
 /* Load the programs of bpf/probes/ruby_queue.bpf.c over the node's maps. 0 or -errno. */
-int ruby_programs_open(struct uprobe_pins *pins, struct ruby_programs **ret_programs);
-
-/* Let go. The uprobes stay where they are. */
-void ruby_programs_close(struct ruby_programs *programs);
+int ruby_programs_open(struct uprobe_pins *pins, struct uprobe_programs **ret_programs);
 
 /* Attach to all sites of a program (the file `program`) that have no probes yet. 0 or -errno. */
-int ruby_programs_attach(struct ruby_programs *programs, const struct stat *program,
+int ruby_programs_attach(struct uprobe_programs *programs, const struct stat *program,
 			 const struct ruby *ruby);
 
 #endif

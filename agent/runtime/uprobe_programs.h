@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The BPF programs for the uprobes of one runtime: loaded, and put where they belong. */
+#ifndef CTXPROP_UPROBE_PROGRAMS_H
+#define CTXPROP_UPROBE_PROGRAMS_H
+
+#include <stddef.h>
+#include <sys/stat.h>
+
+#include "runtime/uprobe_pins.h"
+
+struct uprobe_programs;
+
+/*
+ * Load an object over the node's maps: `name` and bytes are those of a skeleton, as its
+ * NAME__elf_bytes() has them. `pins` has to live as long. 0 or -errno.
+ */
+int uprobe_programs_open(struct uprobe_pins *pins, const char *name, const void *object,
+			 size_t size, struct uprobe_programs **ret_programs);
+
+/* Let go. The uprobes stay where they are. */
+void uprobe_programs_close(struct uprobe_programs *programs);
+
+/* uprobe_pins_attach() for the probe of this name; -ENOENT: there is none. */
+int uprobe_programs_attach(struct uprobe_programs *programs, const struct stat *program,
+			   const char *name, const struct uprobe_place *place);
+
+/* uprobe_pins_detach() for the probe of this name. */
+void uprobe_programs_detach(struct uprobe_programs *programs, const struct stat *program,
+			    const char *name);
+
+#endif
