@@ -52,7 +52,6 @@ int link_teardown(void **state)
 
 	if (link->wire)
 		wire_close(link->wire);
-	rig_close(link->rig);
 	free(link);
 	return 0;
 }

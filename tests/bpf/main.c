@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include <bpf/libbpf.h>
 
+#include "rig.h"
 #include "topics.h"
 
 #define SKIPPED 77
@@ -79,10 +80,14 @@ static int run_named(char **names)
 
 int main(int argc, char **argv)
 {
+	int status;
+
 	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
 	if (geteuid() || unshare(CLONE_NEWNET)) {
 		printf("skipped: loading programs and making network namespaces takes root\n");
 		return SKIPPED;
 	}
-	return argc > 1 ? run_named(argv + 1) : run_all();
+	status = argc > 1 ? run_named(argv + 1) : run_all();
+	rig_close_shared();
+	return status;
 }

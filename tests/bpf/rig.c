@@ -11,7 +11,7 @@
 #include "rig.h"
 #include "tc.skel.h"
 
-#define FLOWS 1024
+#define FLOWS 16384
 
 /* The programs of one kind of device, which are yet to be loaded. */
 static struct tc *open_programs(bool for_ip_devices)
@@ -67,16 +67,28 @@ void rig_close(struct rig *rig)
 	free(rig);
 }
 
+static struct rig *shared;
+
 int rig_setup(void **state)
 {
-	*state = rig_open(FLOWS);
+	if (!shared)
+		shared = rig_open(FLOWS);
+	rig_forget_counts(shared);
+	*state = shared;
 	return 0;
 }
 
 int rig_teardown(void **state)
 {
-	rig_close(*state);
+	(void)state;
 	return 0;
+}
+
+void rig_close_shared(void)
+{
+	if (shared)
+		rig_close(shared);
+	shared = NULL;
 }
 
 static const struct tc *ip_programs(struct rig *rig)

@@ -46,9 +46,13 @@ struct count {
 struct rig *rig_open(uint32_t flows);
 void rig_close(struct rig *rig);
 
-/* cmocka: a rig as the state of a group of tests. */
+/*
+ * cmocka: a rig as the state of a group of tests. All groups of a process have the same one, so
+ * that the programs are verified once; rig_close_shared() at the end of the process.
+ */
 int rig_setup(void **state);
 int rig_teardown(void **state);
+void rig_close_shared(void);
 
 /* The file descriptor of the program for a hook and a kind of device. */
 int rig_program(struct rig *rig, enum hook hook, const struct shape *shape);
