@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/elf_hash.h"
 #include "runtime/elf_image.h"
 
 #define SECTION_MAX (512UL << 20) /* a larger one is not read */
@@ -195,7 +196,38 @@ static Elf_Data *next_of_type(struct elf_image *image, unsigned int type, Elf_Sc
 	return NULL;
 }
 
-static int find_symbol(struct elf_image *image, const char *name, GElf_Sym *ret_symbol)
+/* The section of this number in the table of sections. 0, or -ENOENT. */
+static int part_of(struct elf_image *image, size_t section, GElf_Shdr *ret_header,
+		   struct elf_part *ret_part)
+{
+	Elf_Scn *found = elf_getscn(image->elf, section);
+
+	if (!found || !gelf_getshdr(found, ret_header))
+		return -ENOENT;
+	*ret_part = (struct elf_part){.offset = ret_header->sh_offset, .size = ret_header->sh_size};
+	return 0;
+}
+
+/* The table of the hashes of names, which nearly all files have. 0, or -ENOENT. */
+static int find_hash(struct elf_image *image, struct elf_hash *ret_hash)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	while ((section = next_section(image, section, &header)))
+		if (header.sh_type == SHT_GNU_HASH)
+			break;
+	if (!section)
+		return -ENOENT;
+	ret_hash->fd = image->fd;
+	ret_hash->table = (struct elf_part){.offset = header.sh_offset, .size = header.sh_size};
+	if (part_of(image, header.sh_link, &header, &ret_hash->symbols))
+		return -ENOENT;
+	return part_of(image, header.sh_link, &header, &ret_hash->names);
+}
+
+/* Without such a table. */
+static int search_symbol(struct elf_image *image, const char *name, GElf_Sym *ret_symbol)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
@@ -208,6 +240,14 @@ static int find_symbol(struct elf_image *image, const char *name, GElf_Sym *ret_
 			return 0;
 	}
 	return -ENOENT;
+}
+
+static int find_symbol(struct elf_image *image, const char *name, GElf_Sym *ret_symbol)
+{
+	struct elf_hash hash;
+
+	return find_hash(image, &hash) ? search_symbol(image, name, ret_symbol)
+				       : elf_hash_find(&hash, name, ret_symbol);
 }
 
 int elf_image_symbol(struct elf_image *image, const char *name, __u64 *ret_address)

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Symbols by name, the way that the dynamic linker finds them: by the table of their hashes
+ * (.gnu.hash). Only the few bytes that matter are read, of whatever size the file is.
+ */
+#ifndef CTXPROP_ELF_HASH_H
+#define CTXPROP_ELF_HASH_H
+
+#include <elf.h>
+#include <stddef.h>
+#include <linux/types.h>
+
+/* A part of a file. */
+struct elf_part {
+	__u64 offset, size;
+};
+
+/* Where the table, the symbols that it is of, and their names stand in the file `fd`. */
+struct elf_hash {
+	int fd;
+	struct elf_part table, symbols, names;
+};
+
+/* A symbol that the file defines. 0; -ENOENT: there is none of this name; or -errno. */
+int elf_hash_find(const struct elf_hash *hash, const char *name, Elf64_Sym *ret_symbol);
+
+#endif
