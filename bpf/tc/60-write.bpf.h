@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Stage 6, write: the only file with helpers that change a packet.
+ * Stage 6, write: the only file that changes packets.
+ *
+ * What is at hand is changed in place. For that the kernel makes a program look after each cloned
+ * packet before it begins, and what a local socket sends is cloned; but its headers are the
+ * packet's own, so this costs less than a single helper that stores bytes.
  *
  * Checksums. Under CHECKSUM_PARTIAL the TCP checksum field holds the sum of the pseudo header
  * alone and the rest is filled in later; otherwise it covers everything. Before Linux 6.2 a program
@@ -31,6 +35,21 @@ static __always_inline long write_bytes(struct __sk_buff *skb, __u32 off, struct
 	return bpf_skb_store_bytes(skb, off, s->wire + from, n, 0);
 }
 
+/* Write a line at `off`, and behind it the two bytes that stand there now. */
+static __always_inline long write_line(struct __sk_buff *skb, __u32 off,
+				       struct traceparent_line *line)
+{
+	__u8 *at = packet_at(skb, off, sizeof(*line));
+	const __u16 *behind = (const __u16 *)at;
+
+	if (!at)
+		return -1;
+	line->word[8] |= (__u64)*behind << 48;
+	for (int i = 0; i < 9; i++)
+		*(volatile __u64 *)(at + 8 * i) = line->word[i];
+	return 0;
+}
+
 /*
  * Add `diff`, the sum of what was added less the sum of what was removed, to the TCP checksum,
  * unless it is CHECKSUM_PARTIAL.
@@ -58,40 +77,41 @@ static __always_inline __u16 csum_changed(__u16 csum, __u64 diff)
 	return ~csum_fold((__u16)~csum + diff);
 }
 
+/* By how much the sum changes that the TCP checksum covers. */
+static __always_inline __u64 ack_diff(const struct packet *p, __u32 ack, __u16 window)
+{
+	return csum_of_number(p->ack, ack) + csum_of_short(p->window, window);
+}
+
 static __always_inline long write_ack_by_helpers(struct __sk_buff *skb, const struct packet *p,
-						 __u32 ack, __u16 window, __u64 diff)
+						 __u32 ack, __u16 window)
 {
 	__be32 wire_ack = bpf_htonl(ack);
 	__be16 wire_window = bpf_htons(window);
 
-	if (write_csum_diff(skb, p, csum_fold(diff)) ||
+	if (write_csum_diff(skb, p, csum_fold(ack_diff(p, ack, window))) ||
 	    bpf_skb_store_bytes(skb, p->l4 + TCP_OFF_ACK, &wire_ack, sizeof(wire_ack), 0))
 		return -1;
 	return bpf_skb_store_bytes(skb, p->l4 + TCP_OFF_WINDOW, &wire_window, sizeof(wire_window),
 				   0);
 }
 
-/*
- * Acknowledgement and window, and the checksum with them. In place, which only the inbound programs
- * do: for it the kernel makes a program look after each cloned packet before it begins, and
- * what a local socket sends is cloned.
- */
+/* Acknowledgement and window, and the checksum with them. */
 static __always_inline long write_ack(struct __sk_buff *skb, const struct packet *p, __u32 ack,
 				      __u16 window)
 {
-	__u64 diff = csum_of_number(p->ack, ack) + csum_of_short(p->window, window);
 	int kind = packet_csum(skb);
 	struct tcphdr *tcp;
 
 	if (kind == PACKET_CSUM_UNKNOWN)
-		return write_ack_by_helpers(skb, p, ack, window, diff);
+		return write_ack_by_helpers(skb, p, ack, window);
 	tcp = packet_at(skb, p->l4, sizeof(*tcp));
 	if (!tcp)
 		return -1;
+	if (kind != PACKET_CSUM_PARTIAL)
+		tcp->check = csum_changed(tcp->check, ack_diff(p, ack, window));
 	tcp->ack_seq = bpf_htonl(ack);
 	tcp->window = bpf_htons(window);
-	if (kind != PACKET_CSUM_PARTIAL)
-		tcp->check = csum_changed(tcp->check, diff);
 	return 0;
 }
 
@@ -143,77 +163,46 @@ static __always_inline void header_change_tcp(struct tcphdr *tcp, int kind, cons
 		tcp->check = csum_changed(tcp->check, length + header_diff(p, c));
 }
 
-/* The headers of an IPv4 packet without options, as they stand in it. */
-struct ipv4_headers {
-	struct iphdr ip;
-	struct tcphdr tcp;
-};
-
-static __always_inline long write_ipv4_headers(struct __sk_buff *skb, const struct packet *p,
-					       struct scratch *s, int kind,
-					       const struct header_change *c)
-{
-	const struct ipv4_headers *now = packet_at(skb, p->l3, sizeof(*now));
-	struct ipv4_headers *new = (struct ipv4_headers *)s->header_new;
-
-	if (!now)
-		return -1;
-	*new = *now;
-	header_change_ipv4(&new->ip, p, c->len);
-	header_change_tcp(&new->tcp, kind, p, c);
-	return bpf_skb_store_bytes(skb, p->l3, new, sizeof(*new), 0);
-}
-
-static __always_inline long write_tcp_header(struct __sk_buff *skb, const struct packet *p,
-					     struct scratch *s, int kind,
-					     const struct header_change *c)
-{
-	const struct tcphdr *now = packet_at(skb, p->l4, sizeof(*now));
-	struct tcphdr *new = (struct tcphdr *)s->header_new;
-
-	if (!now)
-		return -1;
-	*new = *now;
-	header_change_tcp(new, kind, p, c);
-	return bpf_skb_store_bytes(skb, p->l4, new, sizeof(*new), 0);
-}
-
 /* The length in the IP header; `len`: TCP header and payload. */
 static __always_inline long write_ip_length(struct __sk_buff *skb, const struct packet *p,
-					    struct scratch *s, __u32 len)
+					    __u32 len)
 {
-	__be16 field = bpf_htons(len + p->l4 - p->l3 - sizeof(struct ipv6hdr));
-	struct iphdr *new = (struct iphdr *)s->header_new;
-	const struct iphdr *now;
+	struct ipv6hdr *ip6;
+	struct iphdr *ip;
 
-	if (p->ipv6)
-		return bpf_skb_store_bytes(skb, p->l3 + IPV6_OFF_LEN, &field, sizeof(field), 0);
-	now = packet_at(skb, p->l3, sizeof(*now));
-	if (!now)
+	if (p->ipv6) {
+		ip6 = packet_at(skb, p->l3, sizeof(*ip6));
+		if (!ip6)
+			return -1;
+		ip6->payload_len = bpf_htons(len + p->l4 - p->l3 - sizeof(*ip6));
+		return 0;
+	}
+	ip = packet_at(skb, p->l3, sizeof(*ip));
+	if (!ip)
 		return -1;
-	*new = *now;
-	header_change_ipv4(new, p, len);
-	return bpf_skb_store_bytes(skb, p->l3, new, sizeof(*new), 0);
+	header_change_ipv4(ip, p, len);
+	return 0;
 }
 
 /*
  * Lengths, sequence number, flags and checksum, of a packet whose payload has been written or will
- * not be. Each helper costs more than all that there is to compute: as few of them as can be.
- * The new headers are made in scratch.header_new: six functions share one stack.
+ * not be. Each helper costs more than all that there is to compute: none where it can be.
  */
 static __always_inline long write_headers(struct __sk_buff *skb, const struct packet *p,
 					  const struct header_change *c)
 {
-	int kind = packet_csum(skb), resized = c->len != c->old_len;
-	struct scratch *s = scratch_get();
+	int kind = packet_csum(skb);
+	struct tcphdr *tcp;
 
-	if (!s || (kind == PACKET_CSUM_UNKNOWN && write_csum_by_helpers(skb, p, c)))
+	if (kind == PACKET_CSUM_UNKNOWN && write_csum_by_helpers(skb, p, c))
 		return -1;
-	if (resized && !p->ipv6 && !p->ip_options)
-		return write_ipv4_headers(skb, p, s, kind, c);
-	if (resized && write_ip_length(skb, p, s, c->len))
+	if (c->len != c->old_len && write_ip_length(skb, p, c->len))
 		return -1;
-	return write_tcp_header(skb, p, s, kind, c);
+	tcp = packet_at(skb, p->l4, sizeof(*tcp));
+	if (!tcp)
+		return -1;
+	header_change_tcp(tcp, kind, p, c);
+	return 0;
 }
 
 /* The options of the TCP header: scratch.header was, scratch.header_new is; `len` bytes. */

@@ -91,18 +91,12 @@ static __always_inline int edit_append(struct outbound *o, __u32 first)
 	    .len = packet_tcp_header(p) + p->len + TRACEPARENT_LINE_LEN,
 	    .seq = s->plan.wire_seq,
 	};
-	const __u16 *behind;
 
 	if (write_size(skb, place + EDIT_LAST_LEN))
 		return edit_take_back(o, REASON_NO_ROOM);
-	behind = packet_at(skb, place, sizeof(*behind));
-	if (!behind)
-		return edit_drop();
 	traceparent_write(&s->line, &s->plan.edit[0]);
 	change.sum = plan_sum_at(render_sum(&s->line), first);
-	s->line.word[8] |= (__u64)*behind << 48;
-	if (bpf_skb_store_bytes(skb, place, &s->line, EDIT_LAST_LEN, 0) ||
-	    write_headers(skb, p, &change))
+	if (write_line(skb, place, &s->line) || write_headers(skb, p, &change))
 		return edit_drop();
 	return edit_done(o, REASON_GROWN);
 }
