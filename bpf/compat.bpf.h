@@ -51,6 +51,20 @@ static __always_inline struct sk_buff *packet_of_kernel(struct __sk_buff *skb)
 }
 #endif
 
+/*
+ * A field of a structure of the kernel that is known by its address only. That costs a call, but
+ * for objects that may take bpf_rdonly_cast(), since 6.2. `address`: a variable.
+ */
+#ifdef COMPAT_SECOND_OBJECT
+#define KERNEL_FIELD(type, address, field)                                                         \
+	(bpf_core_type_exists(struct bpf_list_head___since_6_2)                                    \
+	     ? ((const type *)bpf_rdonly_cast((void *)(address), bpf_core_type_id_kernel(type)))   \
+		   ->field                                                                         \
+	     : BPF_CORE_READ((const type *)(address), field))
+#else
+#define KERNEL_FIELD(type, address, field) BPF_CORE_READ((const type *)(address), field)
+#endif
+
 /* What a packet's transport checksum is, as the kernel's ip_summed says. */
 enum packet_csum {
 	PACKET_CSUM_UNKNOWN = -1, /* before 6.2 there is no telling */

@@ -13,15 +13,19 @@
 #include "probes/phase.bpf.h"
 #include "probes/runtime.bpf.h"
 
-/* The current thread. */
+/* A thread. */
+static __always_inline void worker_of(struct actor *a, const struct task_struct *task)
+{
+	__builtin_memset(a, 0, sizeof(*a));
+	a->key.tgid = task->tgid;
+	a->key.tid = task->pid;
+	a->kind = ACTOR_THREAD;
+}
+
+/* The current one. */
 static __always_inline void worker_current(struct actor *a)
 {
-	__u64 id = bpf_get_current_pid_tgid();
-
-	__builtin_memset(a, 0, sizeof(*a));
-	a->key.tgid = id >> 32;
-	a->key.tid = (__u32)id;
-	a->kind = ACTOR_THREAD;
+	worker_of(a, bpf_get_current_task_btf());
 }
 
 static __always_inline void actor_is_thread(struct actor *a)
@@ -80,24 +84,25 @@ static __always_inline void runtime_reads(const struct runtime *runtime, __u32 t
 }
 
 /*
- * The worker that the current thread is, or runs, and that reads a request: what its process runs
- * has to be found out.
+ * The worker that the current thread (`task`) is, or runs, and that reads a request: what its
+ * process runs has to be found out.
  */
-static __always_inline void worker_reading(struct actor *a, const struct sock *sk)
+static __always_inline void worker_reading(struct actor *a, const struct task_struct *task,
+					   const struct sock *sk)
 {
 	const struct runtime *runtime;
 
-	worker_current(a);
+	worker_of(a, task);
 	runtime = runtime_lookup(a->key.tgid);
 	runtime_reads(runtime, a->key.tgid);
 	a->runtime = runtime ? runtime->kind : 0;
 	a->kind = actor_kind_of(runtime_worker(runtime, &a->key));
 	if (a->kind == ACTOR_THREAD)
-		a->loop = turn_begin(sk, &a->turn);
+		a->loop = turn_begin(task, sk, &a->turn);
 	else
 		a->by = actor_evidence(runtime, a);
 	/* A socket that blocks is read by a thread, whatever context that has entered. */
-	if (a->by == EVIDENCE_TASK && turn_begin(sk, &a->turn) == ACTOR_BLOCKS)
+	if (a->by == EVIDENCE_TASK && turn_begin(task, sk, &a->turn) == ACTOR_BLOCKS)
 		actor_is_thread(a);
 }
 
@@ -112,12 +117,13 @@ static __always_inline void worker_reading_task(struct actor *a, const struct ru
  * The one that reads anything else. Returns the thread's entry; NULL: nothing is known of it, or
  * it is a runtime's (of goroutines does not matter which reads).
  */
-static __always_inline struct worker *worker_reading_on(struct actor *a, const struct sock *sk)
+static __always_inline struct worker *
+worker_reading_on(struct actor *a, const struct task_struct *task, const struct sock *sk)
 {
 	const struct runtime *runtime;
 	struct worker *w;
 
-	worker_current(a);
+	worker_of(a, task);
 	w = worker_lookup(&a->key);
 	runtime = runtime_lookup(a->key.tgid);
 	if (runtime_has_tasks(runtime))
@@ -126,7 +132,7 @@ static __always_inline struct worker *worker_reading_on(struct actor *a, const s
 		a->kind = actor_kind_of(runtime_kind(runtime));
 	if (!w || a->kind != ACTOR_THREAD)
 		return NULL;
-	a->loop = turn_begin(sk, &a->turn);
+	a->loop = turn_begin(task, sk, &a->turn);
 	return w;
 }
 
@@ -152,11 +158,12 @@ static __always_inline enum actor_phase actor_phase(struct runtime *runtime)
 /* The one that connects. */
 static __always_inline void worker_connecting(struct actor *a)
 {
+	struct task_struct *task = bpf_get_current_task_btf();
 	struct runtime *runtime;
 	struct named named;
 
-	worker_current(a);
-	a->path = syscall_stack();
+	worker_of(a, task);
+	a->path = syscall_stack(task);
 	runtime = runtime_lookup(a->key.tgid);
 	if (worker_is_stranger(a, runtime)) {
 		a->kind = ACTOR_NOBODY;
@@ -175,11 +182,12 @@ static __always_inline void worker_connecting(struct actor *a)
 static __always_inline int worker_calling(struct actor *a, const struct sock *sk,
 					  const struct socket *s)
 {
+	struct task_struct *task = bpf_get_current_task_btf();
 	struct runtime *runtime;
 	struct named named;
 
-	worker_current(a);
-	a->path = syscall_stack();
+	worker_of(a, task);
+	a->path = syscall_stack(task);
 	runtime = runtime_lookup(a->key.tgid);
 	if (worker_is_stranger(a, runtime) && (!s->purpose.request || s->calls_end)) {
 		a->kind = ACTOR_NOBODY;

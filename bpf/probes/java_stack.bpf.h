@@ -89,7 +89,7 @@ VERIFIED_ALONE int java_stack_futures(struct java_futures *ret_futures, __u64 ob
 	stack.java = &runtime->java;
 	thread = java_thread_of(stack.java, user_thread_pointer());
 	stack.at = user_read(thread + stack.java->stack);
-	stack.end = syscall_stack();
+	stack.end = syscall_stack(bpf_get_current_task_btf());
 	bpf_loop(JAVA_STACK_MAX / JAVA_CHUNK, java_stack_chunk, &stack, 0);
 	return 0;
 }

@@ -5,14 +5,13 @@
 
 #include <bpf/bpf_helpers.h>
 #include "context/record.h"
+#include "probes/kernel.bpf.h"
 
-/* The current thread is the one. */
-static __always_inline void record_thread(struct record_thread *who)
+/* This thread is the one. */
+static __always_inline void record_thread(struct record_thread *who, const struct task_struct *task)
 {
-	__u64 id = bpf_get_current_pid_tgid();
-
-	who->tgid = id >> 32;
-	who->tid = (__u32)id;
+	who->tgid = task->tgid;
+	who->tid = task->pid;
 }
 
 /* The connection begins to be of interest, by the doing of the current thread. */

@@ -150,7 +150,8 @@ static __always_inline int taking(struct sock *sk, struct socket *s, struct inbo
 }
 
 /* Bytes of a connection that serves no HTTP, or not yet. */
-static __always_inline struct socket *peer_read(struct sock *sk, struct socket *s, struct actor *a)
+static __always_inline struct socket *peer_read(const struct task_struct *task, struct sock *sk,
+						struct socket *s, struct actor *a)
 {
 	__u64 request;
 
@@ -160,7 +161,7 @@ static __always_inline struct socket *peer_read(struct sock *sk, struct socket *
 	if (!s)
 		return NULL;
 	s->flags |= SOCKET_SERVER | SOCKET_PEER;
-	worker_reading(a, sk);
+	worker_reading(a, task, sk);
 	step_peer_take(s, request, a);
 	return s;
 }
@@ -181,6 +182,7 @@ static __always_inline void answering(struct socket *s)
 SEC("tp_btf/tcp_rcv_space_adjust")
 int BPF_PROG(probe_recv, struct sock *sk)
 {
+	const struct task_struct *task = bpf_get_current_task_btf();
 	struct socket *s = socket_lookup(sk);
 	struct inbox *box;
 	struct worker *w;
@@ -189,28 +191,28 @@ int BPF_PROG(probe_recv, struct sock *sk)
 	if (!probe_is_active())
 		return 0;
 	if (!s || (s->flags & SOCKET_PEER))
-		s = peer_read(sk, s, &a);
+		s = peer_read(task, sk, s, &a);
 	if (!s)
 		return 0;
-	record_thread(&s->record.reader);
+	record_thread(&s->record.reader, task);
 	if (s->flags & SOCKET_CLIENT) {
 		if (s->nobodys && socket_is_nobodys(s, &s->record.reader, newcomers_count())) {
 			engine_answer_nobody(s);
 			return 0;
 		}
-		w = worker_reading_on(&a, sk);
+		w = worker_reading_on(&a, task, sk);
 		answering(s);
 		step_answer(s, &a, w);
 		return 0;
 	}
 	box = socket_inbox(s);
 	if (!box || inbox_is_empty(box)) {
-		w = worker_reading_on(&a, sk);
+		w = worker_reading_on(&a, task, sk);
 		engine_read(s, &a, w);
 		if (!w)
 			step_show();
 	} else {
-		worker_reading(&a, sk);
+		worker_reading(&a, task, sk);
 		if (!taking(sk, s, box, &a))
 			engine_read(s, &a, actor_thread(&a));
 		if (a.kind == ACTOR_RUNTIME)
@@ -239,14 +241,14 @@ static __always_inline int last_call_is_another_threads(struct socket *s)
  * Bytes that begin a call are about to be sent. (Not inlined: what a response begins with needs
  * room on the stack, too.)
  */
-static __noinline void calling(struct sock *sk, struct socket *s)
+static __noinline void calling(struct task_struct *task, struct sock *sk, struct socket *s)
 {
 	__u32 newcomers = newcomers_count();
 	int reused = s->calls_end != 0;
 	struct actor a;
 
-	if (s->nobodys_path == (__u32)syscall_stack() &&
-	    socket_is_nobodys(s, &s->record.writer, newcomers)) {
+	if (socket_is_nobodys(s, &s->record.writer, newcomers) &&
+	    s->nobodys_path == (__u32)syscall_stack(task)) {
 		engine_call_again(s, write_seq(sk));
 		return;
 	}
@@ -279,12 +281,14 @@ static __always_inline void responding(struct sock *sk, struct socket *s)
 /* Bytes are about to be sent. */
 static __always_inline void sending(struct sock *sk, struct socket *s)
 {
-	record_thread(&s->record.writer);
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	record_thread(&s->record.writer, task);
 	if (!(s->flags & SOCKET_CLIENT)) {
 		if (s->flags & (SOCKET_TASKS | SOCKET_PEER))
 			responding(sk, s);
 	} else if (socket_is_quiet(s)) {
-		calling(sk, s);
+		calling(task, sk, s);
 	}
 }
 
@@ -312,13 +316,14 @@ int BPF_PROG(probe_send_fentry, struct sock *sk)
 static __always_inline void connecting(struct sock *sk)
 {
 	struct socket *s = bpf_sk_storage_get(&sockets, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
+	const struct task_struct *task = bpf_get_current_task_btf();
 	struct actor a;
 
 	if (!s)
 		return;
 	record_begin(&s->record);
-	record_thread(&s->record.writer);
-	worker_current(&a);
+	record_thread(&s->record.writer, task);
+	worker_of(&a, task);
 	if (opening_connects(&a.key, s))
 		return;
 	worker_connecting(&a);

@@ -42,10 +42,10 @@ static __always_inline int syscall_read_arm64(const struct pt_regs___arm64 *regs
 	return 1;
 }
 
-/* Where the stack of the current thread ends, in user space. */
-static __always_inline __u64 syscall_stack(void)
+/* Where the stack of a thread ends in user space, while it is in the kernel. */
+static __always_inline __u64 syscall_stack(struct task_struct *task)
 {
-	const void *regs = (const void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	const void *regs = (const void *)bpf_task_pt_regs(task);
 
 	if (bpf_core_field_exists(struct pt_regs___x86, sp))
 		return ((const struct pt_regs___x86 *)regs)->sp;

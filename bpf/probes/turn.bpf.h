@@ -11,17 +11,13 @@
 #include <linux/bpf.h>
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
+#include "compat.bpf.h"
 #include "context/worker.h"
 #include "probes/kernel.bpf.h"
 
 #define NONBLOCK 00004000   /* O_NONBLOCK */
 #define WAIT_IN  0x001      /* EPOLLIN */
 #define WAIT_ET  (1U << 31) /* EPOLLET */
-
-static __always_inline __u64 turn_switches(void)
-{
-	return bpf_get_current_task_btf()->nvcsw;
-}
 
 /* The item of a socket in the first epoll set that it is in; 0: in none. */
 static __always_inline __u64 turn_item(const struct file *file)
@@ -34,19 +30,20 @@ static __always_inline __u64 turn_item(const struct file *file)
 
 /*
  * Is the socket read by a loop, that is: without blocking, and told by epoll when? Fills in the
- * turn in which it is read now.
+ * turn in which the current task reads it now.
  */
-static __always_inline enum actor_loop turn_begin(const struct sock *sk, struct turn *ret_turn)
+static __always_inline enum actor_loop turn_begin(const struct task_struct *task,
+						  const struct sock *sk, struct turn *ret_turn)
 {
 	const struct socket___kernel *socket = sk->sk_socket;
 	const struct file *file = socket ? socket->file : NULL;
 	__u64 item = file ? turn_item(file) : 0;
 	__u32 events = 0;
 
-	ret_turn->switches = turn_switches();
+	ret_turn->switches = task->nvcsw;
 	ret_turn->item = 0;
 	if (item)
-		bpf_core_read(&events, sizeof(events), &((struct epitem *)item)->event.events);
+		events = KERNEL_FIELD(struct epitem, item, event.events);
 	if (events & WAIT_IN && !(events & WAIT_ET))
 		ret_turn->item = item;
 	if (!file || !(file->f_flags & NONBLOCK))
@@ -57,13 +54,13 @@ static __always_inline enum actor_loop turn_begin(const struct sock *sk, struct 
 /* Has the thread that runs now not been back in epoll_wait() since? */
 static __always_inline int turn_goes_on(const struct turn *t)
 {
-	struct list_head *ready = NULL, *link;
+	const struct list_head *ready;
+	__u64 item = t->item;
 
-	if (!t->item)
-		return t->switches == turn_switches();
-	link = (struct list_head *)(t->item + bpf_core_field_offset(struct epitem, rdllink));
-	bpf_core_read(&ready, sizeof(ready), &link->next);
-	return ready && ready != link;
+	if (!item)
+		return t->switches == bpf_get_current_task_btf()->nvcsw;
+	ready = KERNEL_FIELD(struct epitem, item, rdllink.next);
+	return ready && (__u64)ready != item + bpf_core_field_offset(struct epitem, rdllink);
 }
 
 #endif

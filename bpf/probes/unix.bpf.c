@@ -73,6 +73,7 @@ int BPF_PROG(probe_unix_send, struct sock *to)
 SEC("tp_btf/sock_recv_length")
 int BPF_PROG(probe_unix_recv, struct sock *sk, int length, int flags)
 {
+	const struct task_struct *task;
 	struct worker *w;
 	struct socket *s;
 	struct actor a;
@@ -83,11 +84,12 @@ int BPF_PROG(probe_unix_recv, struct sock *sk, int length, int flags)
 	s = bpf_sk_storage_get(&sockets, sk, NULL, 0);
 	if (!s || !probe_is_active())
 		return 0;
+	task = bpf_get_current_task_btf();
 	if (s->flags & SOCKET_CLIENT) {
-		w = worker_reading_on(&a, sk);
+		w = worker_reading_on(&a, task, sk);
 		step_answer(s, &a, w);
 	} else if (peer_is_pending(s)) {
-		worker_reading(&a, sk);
+		worker_reading(&a, task, sk);
 		first = s->own.first & (SOCKET_ARRIVALS - 1);
 		step_peer_take(s, s->own.arrival[first].request, &a);
 		s->own.first++;

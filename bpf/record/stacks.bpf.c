@@ -41,7 +41,7 @@ static __always_inline int gather(void *ctx, struct sock *sk)
 	stack = bpf_sk_storage_get(&stacks, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
 	if (!stack)
 		return 0;
-	record_thread(&stack->who);
+	record_thread(&stack->who, bpf_get_current_task_btf());
 	size = bpf_get_stack(ctx, stack->address, sizeof(stack->address), BPF_F_USER_STACK);
 	stack->depth = size > 0 ? size / sizeof(stack->address[0]) : 0;
 	return 0;
