@@ -227,19 +227,38 @@ static inline __u32 change_record_all(struct edits *e, const struct change_field
 /* Bytes that are rendered. */
 #define CHANGE_RENDERED 256
 
-/* The new name, as far as it is changed, and the colon, at the start of `to`. */
-static inline void change_render_name(const struct edit *e, __u8 *to)
+/* The first `n` bytes of a word of text, and blanks behind them, as they stand in memory. */
+static inline __u64 change_text(__u64 word, __u32 n)
 {
+	__u64 mask = n > 7 ? ~0ull : (1ull << (8 * n & 63)) - 1;
+
+	word = (word & mask) | (HTTP1_EACH(' ') & ~mask);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	word = __builtin_bswap64(word);
+#endif
+	return word;
+}
+
+/*
+ * The new name, as far as it is changed, and the colon, at the start of `to`. By words: the
+ * verifier would go each way through a loop over bytes.
+ */
+static inline void change_render_name(const struct edit *e, __u64 *to)
+{
+	__u64 end = e->state ? CHANGE_STATE_END : CHANGE_PARENT_END, first = end, second = 0;
 	__u32 skip = (e->state ? CHANGE_STATE_LEN : CHANGE_PARENT_LEN) - e->name;
-	__u64 end = e->state ? CHANGE_STATE_END : CHANGE_PARENT_END;
+	__u32 bits = 8 * skip & 63, len = e->name + 1;
 
-	for (__u32 i = 0; i <= CHANGE_PARENT_LEN; i++) {
-		__u32 from = skip + i;
-
-		if (!e->name || i > e->name)
-			break;
-		to[i] = (from < 8 ? CHANGE_NAME >> (8 * from & 63) : end >> (8 * from & 63));
+	if (!e->name)
+		return;
+	first >>= bits;
+	if (skip < 8) {
+		second = first;
+		/* In two steps: a shift by 64 is none. */
+		first = CHANGE_NAME >> bits | end << 1 << (63 - bits);
 	}
+	to[0] = change_text(first, len);
+	to[1] = change_text(second, len > 8 ? len - 8 : 0);
 }
 
 /*
@@ -253,7 +272,7 @@ static inline void change_render(const struct edit *e, struct traceparent_line *
 	for (__u32 i = 0; i < CHANGE_RENDERED / 8; i++)
 		to[i] = HTTP1_EACH(' ');
 	if (e->kind != EDIT_PARENT) {
-		change_render_name(e, (__u8 *)to);
+		change_render_name(e, to);
 		return;
 	}
 	traceparent_write(line, e);

@@ -204,8 +204,7 @@ HTTP1_INLINE struct http1_step http1_met(const struct http1 *h, const struct htt
 
 /*
  * Consume bytes of window[i..len), len <= HTTP1_WINDOW, up to the next event or as far as one
- * step goes; each step consumes something or has an event. The buffer has HTTP1_BUFFER
- * readable bytes. At most one event is returned:
+ * step goes; each step consumes something or has an event. At most one event is returned:
  *
  * HTTP1_LINE   a field line begins at `at`, and its first byte is there: something may be
  *              inserted before it. Not for trailers.
@@ -224,7 +223,8 @@ HTTP1_INLINE struct http1_step http1_met(const struct http1 *h, const struct htt
  * HTTP1_STOP   the byte at `at` (after CONNECT or 101: what follows the head) is not framed,
  *              and nothing after it; `stop` says why. Every later step says so again.
  */
-HTTP1_INLINE struct http1_step http1_step(struct http1 *h, const __u8 *window, __u32 i, __u32 len)
+HTTP1_INLINE struct http1_step http1_step(struct http1 *h, const struct http1_window *window,
+					  __u32 i, __u32 len)
 {
 	struct http1_cursor c = {.window = window, .i = i, .len = len};
 	__u32 line = HTTP1_NOWHERE, from = i;
@@ -237,8 +237,8 @@ HTTP1_INLINE struct http1_step http1_step(struct http1 *h, const __u8 *window, _
  * The same in fewer calls, for who wants to know one line at most: no HTTP1_LINE is returned,
  * but if `line` was HTTP1_NOWHERE, it becomes the place of the first line that was met.
  */
-HTTP1_INLINE struct http1_step http1_scan(struct http1 *h, const __u8 *window, __u32 i, __u32 len,
-					  __u32 *line)
+HTTP1_INLINE struct http1_step http1_scan(struct http1 *h, const struct http1_window *window,
+					  __u32 i, __u32 len, __u32 *line)
 {
 	struct http1_cursor c = {.window = window, .i = i, .len = len};
 	__u32 from = i;

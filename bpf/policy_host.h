@@ -225,12 +225,13 @@ HTTP1_INLINE void policy_host_byte(struct policy_host *h, __u8 byte)
  * Read some of window[*i..len), at least one byte, and go on there. The rest of a line is passed
  * over in large steps.
  */
-HTTP1_INLINE void policy_host_read(struct policy_host *h, const __u8 *window, __u32 *i, __u32 len)
+HTTP1_INLINE void policy_host_read(struct policy_host *h, const struct http1_window *window,
+				   __u32 *i, __u32 len)
 {
 	struct http1_cursor c = {.window = window, .i = *i, .len = len};
 
 	if (h->state != POLICY_HOST_REST)
-		policy_host_byte(h, window[c.i++ & (HTTP1_WINDOW - 1)]);
+		policy_host_byte(h, window->byte[c.i++ & (HTTP1_WINDOW - 1)]);
 	if (h->state == POLICY_HOST_REST && http1_find(&c, http1_controls)) {
 		policy_host_leave(h, http1_byte(&c));
 		c.i++;

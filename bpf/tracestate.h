@@ -205,7 +205,11 @@ static inline __u32 tracestate_finish(struct tracestate *t)
 	if (t->phase == TRACESTATE_KEY || (t->phase == TRACESTATE_VALUE && !t->part))
 		t->phase = TRACESTATE_INVALID;
 	len = t->whole;
-	if (t->phase == TRACESTATE_INVALID || !len || len > TRACESTATE_VALUE_MAX)
+	if (t->phase == TRACESTATE_INVALID || !len)
+		return t->len = 0;
+	/* The verifier follows each of the two limits, but not what a compiler makes of both. */
+	__asm__ volatile("" : "+r"(len));
+	if (len > TRACESTATE_VALUE_MAX)
 		return t->len = 0;
 	return t->len = tracestate_line(t, len);
 }

@@ -271,7 +271,7 @@ HTTP1_INLINE int http1_coding_byte(struct http1 *h, __u8 byte)
 	return 0;
 }
 
-HTTP1_INLINE enum http1_event http1_at_coding(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum http1_event http1_coding(struct http1 *h, struct http1_cursor *c)
 {
 	for (__u32 n = 0; n < 8 && !http1_empty(c); n++) {
 		__u8 byte = http1_byte(c);
@@ -285,6 +285,23 @@ HTTP1_INLINE enum http1_event http1_at_coding(struct http1 *h, struct http1_curs
 		c->i++;
 	}
 	return HTTP1_NONE;
+}
+
+/* The same for window[i..len). Returns how far it came; `state` says whether it refused. */
+HTTP1_ALONE __u32 http1_coding_alone(struct http1 *h, const struct http1_window *w, __u32 i,
+				     __u32 len)
+{
+	struct http1_cursor c = {.window = w, .i = i, .len = len};
+
+	if (h && w)
+		http1_coding(h, &c);
+	return c.i;
+}
+
+HTTP1_INLINE enum http1_event http1_at_coding(struct http1 *h, struct http1_cursor *c)
+{
+	c->i = http1_coding_alone(h, c->window, c->i, c->len);
+	return h->state == HTTP1_AT_STOP ? HTTP1_STOP : HTTP1_NONE;
 }
 
 HTTP1_INLINE enum http1_event http1_at_lf(struct http1 *h, struct http1_cursor *c)

@@ -20,7 +20,7 @@
 
 /* The part of a window that is still to be read. */
 struct http1_cursor {
-	const __u8 *window;
+	const struct http1_window *window;
 	__u32 i;
 	__u32 len;
 };
@@ -32,13 +32,13 @@ HTTP1_INLINE int http1_empty(const struct http1_cursor *c)
 
 HTTP1_INLINE __u8 http1_byte(const struct http1_cursor *c)
 {
-	return c->window[c->i & (HTTP1_WINDOW - 1)];
+	return c->window->byte[c->i & (HTTP1_WINDOW - 1)];
 }
 
 /* Where the cursor stands. */
 HTTP1_INLINE const __u8 *http1_at(const struct http1_cursor *c)
 {
-	return c->window + (c->i & (HTTP1_WINDOW - 1));
+	return c->window->byte + (c->i & (HTTP1_WINDOW - 1));
 }
 
 /* Eight bytes, the first one lowest. */

@@ -11,10 +11,24 @@
 #define HTTP1_SCAN_WORDS 16
 /* The buffer of a window has as many bytes more, so that no step has to ask where it ends. */
 #define HTTP1_BUFFER (HTTP1_WINDOW + 8 * HTTP1_SCAN_WORDS)
+/* What the automaton looks at: a piece of the stream, with slack for word loads. */
+struct http1_window {
+	__u8 byte[HTTP1_BUFFER];
+};
 /* A head longer than this gets HTTP1_HEAD_LONG; its framing goes on. */
 #define HTTP1_HEAD_CAP 65536
 
 #define HTTP1_INLINE static inline __attribute__((always_inline))
+
+/*
+ * What the verifier looks at once, not on each way that leads to it: for stages that are rare and
+ * have many ways. Their pointers may be NULL, as far as it knows.
+ */
+#ifdef __bpf__
+#define HTTP1_ALONE __attribute__((weak, noinline))
+#else
+#define HTTP1_ALONE static inline
+#endif
 
 enum http1_kind { HTTP1_REQUEST, HTTP1_RESPONSE };
 

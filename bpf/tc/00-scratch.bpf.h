@@ -51,6 +51,7 @@ struct decision {
 	__u32 changed;   /* edits recorded for this packet that change bytes in place */
 	__u32 restarted; /* requests that take them */
 	__u32 stripped;
+	__u32 place; /* payload offset for the header of a request that is restarted */
 };
 
 /* What the next, nested run of this program on this CPU is to send: a lead. */
@@ -62,11 +63,6 @@ struct lead {
 	__u32 from, to; /* which bytes of scratch.wire it carries */
 	__u32 seq;      /* wire number of its first byte */
 	__u32 queue;    /* transmit queue + 1 of the packet that follows; 0: any */
-};
-
-/* What the framing looks at: a piece of the payload, with slack for word loads. */
-struct window {
-	__u8 byte[HTTP1_BUFFER];
 };
 
 /* The tuple of a flow that is left alone (15-quiet). */
@@ -91,7 +87,7 @@ struct tick {
 struct scratch {
 	struct random random;
 	struct tick tick;
-	struct window window;
+	struct http1_window window;
 	__u8 header[64]; /* a TCP header, or its options */
 	__u8 header_new[64] __attribute__((aligned(8)));
 	struct http1 trial;

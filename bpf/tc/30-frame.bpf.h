@@ -64,12 +64,12 @@ struct frame_met {
 };
 
 /* One step of the automaton. */
-VERIFIED_ALONE int frame_scan(struct http1 *h, const struct window *w, struct frame_met *met,
+VERIFIED_ALONE int frame_scan(struct http1 *h, const struct http1_window *w, struct frame_met *met,
 			      __u32 i, __u32 len)
 {
 	if (!h || !w || !met)
 		return -1;
-	met->step = http1_scan(h, w->byte, i, len, &met->line);
+	met->step = http1_scan(h, w, i, len, &met->line);
 	return 0;
 }
 
@@ -107,8 +107,7 @@ static __always_inline int frame_is_used_up(const struct frame *f)
  */
 static __always_inline void frame_end_head(struct frame *f)
 {
-	struct http1_cursor c = {
-	    .window = f->s->window.byte, .i = f->at - f->window, .len = f->filled};
+	struct http1_cursor c = {.window = &f->s->window, .i = f->at - f->window, .len = f->filled};
 
 	if (http1_empty(&c))
 		return;
@@ -175,7 +174,7 @@ static __always_inline void frame_start(struct frame *f, struct __sk_buff *skb, 
 }
 
 /* A piece of an x-request-id, which is still in the window. */
-VERIFIED_ALONE int frame_request_id(const struct window *w, struct request_id *id, __u32 from,
+VERIFIED_ALONE int frame_request_id(const struct http1_window *w, struct request_id *id, __u32 from,
 				    __u32 n, int first)
 {
 	if (!w || !id)

@@ -88,7 +88,7 @@ struct policy_work {
 	__u32 left;    /* how much is to come */
 	__u32 i;       /* how far this piece was read */
 	__u32 filled;  /* and how much it is */
-	__u8 piece[HTTP1_BUFFER];
+	struct http1_window piece;
 	struct policy_verdict verdict; /* of the request at hand */
 };
 
@@ -193,13 +193,13 @@ static long policy_read_step(__u32 i, struct policy_reading *r)
 
 	(void)i;
 	if (work->i < work->filled) {
-		policy_host_read(&work->head.host, work->piece, &work->i, work->filled);
+		policy_host_read(&work->head.host, &work->piece, &work->i, work->filled);
 		return 0;
 	}
 	if (n > POLICY_PIECE_MAX)
 		n = POLICY_PIECE_MAX;
 	if (!size_within(&n, POLICY_PIECE_MAX) ||
-	    bpf_skb_load_bytes(r->skb, work->at, work->piece, n))
+	    bpf_skb_load_bytes(r->skb, work->at, work->piece.byte, n))
 		return 1;
 	work->at += n;
 	work->left -= n;

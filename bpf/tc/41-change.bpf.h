@@ -117,23 +117,32 @@ VERIFIED_ALONE int change_early(struct __sk_buff *skb, const struct packet *p, s
 	return change_record_fields(f);
 }
 
-/* The restarted request needs a header: find a place for it. Returns 0 or a reason. */
-static __always_inline __u32 change_place(struct outbound *o, __u32 blank, __u32 line,
-					  __u32 *ret_place)
+/* The restarted request needs a header: find decision.place for it. Returns 0 or a reason. */
+VERIFIED_ALONE int change_place(struct __sk_buff *skb, const struct packet *p, struct flow *f,
+				__u32 blank, __u32 line)
 {
-	struct frame frame = {.http = &o->flow->http, .place = blank, .line = line};
-	__u32 reason = decide_eligible(o, &frame);
+	struct outbound o = {.skb = skb, .p = (struct packet *)p, .flow = f, .s = scratch_get()};
+	struct frame frame = {.place = blank, .line = line};
+	__u32 reason, place = 0;
 
-	if (!reason && !decide_fits_window(o, TRACEPARENT_LINE_LEN))
+	if (!o.s || !p || !f)
+		return REASON_NO_PLACE;
+	o.d = &o.s->decision;
+	frame.http = &f->http;
+	reason = decide_eligible(&o, &frame);
+	if (!reason && !decide_fits_window(&o, TRACEPARENT_LINE_LEN))
 		reason = REASON_WINDOW;
-	return reason ?: decide_place(o, &frame, TRACEPARENT_LINE_LEN, ret_place);
+	if (!reason)
+		reason = decide_place(&o, &frame, TRACEPARENT_LINE_LEN, &place);
+	o.d->place = place;
+	return reason;
 }
 
-/* Record the header at payload offset `place`, and the changes before and behind it. */
-static __always_inline __u32 change_record_header(struct outbound *o, __u32 place)
+/* Record the header at decision.place, and the changes before and behind it. */
+static __always_inline __u32 change_record_header(struct outbound *o)
 {
 	struct change_order *order = &o->s->order;
-	__u32 reason;
+	__u32 place = o->d->place, reason;
 
 	order->last = change_before(&o->s->fields, o->p->seq + place);
 	change_record_fields(o->flow);
@@ -152,7 +161,7 @@ static __always_inline __u32 change_decide(struct outbound *o, const struct poli
 {
 	int restart = v->action == POLICY_RESTART;
 	__u8 *caller = &o->flow->http.caller;
-	__u32 before = o->d->changed, place, reason = change_eligible(o);
+	__u32 before = o->d->changed, reason = change_eligible(o);
 
 	if (!reason)
 		reason = change_hindrance(o, restart);
@@ -162,9 +171,9 @@ static __always_inline __u32 change_decide(struct outbound *o, const struct poli
 	change_judge(o->flow);
 	change_ids(o->s, v);
 	if (restart && !*caller) {
-		reason = change_place(o, blank, line, &place);
+		reason = change_place(o->skb, o->p, o->flow, blank, line);
 		if (!reason)
-			reason = change_record_header(o, place);
+			reason = change_record_header(o);
 		if (!reason)
 			count(REASON_EVIDENCE_NONE);
 		return reason ?: REASON_NONE;

@@ -122,14 +122,14 @@ static size_t head_of(const struct life *l, size_t at)
 /* New bytes [from, to) are read, as from a window that begins with them. */
 static void read_new(struct life *l, size_t from, size_t to)
 {
-	uint8_t window[HTTP1_BUFFER] = {};
+	struct http1_window window = {};
 	uint32_t line = HTTP1_NOWHERE, i = 0, len = to - from;
 
 	check(l, len <= HTTP1_WINDOW);
-	memcpy(window, l->app + from, len);
+	memcpy(window.byte, l->app + from, len);
 	l->fields = (struct change_fields){};
 	while (i < len) {
-		struct http1_step step = http1_scan(&l->http, window, i, len, &line);
+		struct http1_step step = http1_scan(&l->http, &window, i, len, &line);
 		uint32_t base = l->isn + from;
 
 		check(l, step.event != HTTP1_STOP);

@@ -57,12 +57,12 @@ static __always_inline void skip(struct framing_run *r, __u64 body)
 }
 
 /* Global, so that the verifier walks it once, on its own. */
-__noinline int framing_scan(struct http1 *http, const struct framing_window *window,
+__noinline int framing_scan(struct http1 *http, const struct http1_window *window,
 			    struct framing_run *r)
 {
 	if (!http || !window || !r)
 		return -1;
-	r->step = http1_scan(http, window->byte, r->at - r->base, r->filled, &r->line);
+	r->step = http1_scan(http, window, r->at - r->base, r->filled, &r->line);
 	return 0;
 }
 

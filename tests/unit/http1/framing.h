@@ -17,14 +17,10 @@ struct framing_event {
 	__u32 event;
 };
 
-struct framing_window {
-	__u8 byte[HTTP1_BUFFER];
-};
-
 /* The run over one packet. In a map: on the stack the verifier would follow each number. */
 struct framing_run {
 	struct http1 http;
-	struct framing_window window;
+	struct http1_window window;
 	struct http1_step step; /* the last one */
 	__u32 line;             /* in the window: the first one since another event */
 	__u32 at;               /* offsets in the payload */

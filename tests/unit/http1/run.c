@@ -16,7 +16,7 @@ struct runner {
 	uint64_t base;   /* where the window begins */
 	uint32_t line;   /* in the window: the first one since another event */
 	uint32_t filled; /* and how many bytes of the stream it has */
-	uint8_t window[HTTP1_BUFFER];
+	struct http1_window window;
 };
 
 static void mark(struct runner *r, uint64_t at, enum http1_event event)
@@ -60,10 +60,10 @@ static void fill(struct runner *r, uint64_t end)
 		return;
 	r->base = r->at;
 	r->filled = end - r->at > HTTP1_WINDOW ? HTTP1_WINDOW : end - r->at;
-	for (size_t i = 0; i < sizeof(r->window); i++)
-		r->window[i] = left_overs[(r->at + i) % (sizeof(left_overs) - 1)];
+	for (size_t i = 0; i < sizeof(r->window.byte); i++)
+		r->window.byte[i] = left_overs[(r->at + i) % (sizeof(left_overs) - 1)];
 	if (r->filled)
-		memcpy(r->window, r->input->bytes + r->at, r->filled);
+		memcpy(r->window.byte, r->input->bytes + r->at, r->filled);
 }
 
 /* One call of the automaton, from window byte `i` on. */
@@ -73,8 +73,8 @@ static struct http1_step step(struct runner *r, uint32_t i)
 	struct http1_step s;
 
 	if (!r->input->scan)
-		return http1_step(&r->http, r->window, i, r->filled);
-	s = http1_scan(&r->http, r->window, i, r->filled, &r->line);
+		return http1_step(&r->http, &r->window, i, r->filled);
+	s = http1_scan(&r->http, &r->window, i, r->filled, &r->line);
 	if (!seen && r->line != HTTP1_NOWHERE)
 		mark(r, r->base + r->line, HTTP1_LINE);
 	if (s.event != HTTP1_NONE && s.event != HTTP1_VALUE)
@@ -99,11 +99,11 @@ static void show(struct runner *r, uint32_t from, uint32_t to)
 
 	if (first)
 		put_value(r->run, &letters[r->http.name], 1);
-	if (first ? from < to && http1_is_blank(r->window[from]) : from == to)
+	if (first ? from < to && http1_is_blank(r->window.byte[from]) : from == to)
 		r->run->fault = "a piece of a value that is none";
 	if (first && r->input->bytes[r->base + from - r->http.word - 1] != ':')
 		r->run->fault = "no colon where one is said to be";
-	put_value(r->run, r->window + from, to - from);
+	put_value(r->run, r->window.byte + from, to - from);
 }
 
 static void look(struct runner *r, uint64_t end)

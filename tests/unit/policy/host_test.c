@@ -66,13 +66,13 @@ static const struct {
 static struct policy_host read_cut(const char *head, __u32 first, __u32 second)
 {
 	__u32 ends[] = {first, second, (__u32)strlen(head)}, i = 0;
-	__u8 window[HTTP1_BUFFER] = {};
+	struct http1_window window = {};
 	struct policy_host h = {};
 
-	strcpy((char *)window, head);
+	strcpy((char *)window.byte, head);
 	for (int n = 0; n < 3; n++)
 		while (i < ends[n])
-			policy_host_read(&h, window, &i, ends[n]);
+			policy_host_read(&h, &window, &i, ends[n]);
 	return h;
 }
 

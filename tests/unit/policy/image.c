@@ -84,7 +84,7 @@ static void read_host(const char *host, __u64 numbers[POLICY_NESTED_MAX])
 		__u32 end = i + 1 + draw((__u32)length - i);
 
 		while (i < end)
-			policy_host_read(&h, (const __u8 *)head, &i, end);
+			policy_host_read(&h, (const struct http1_window *)head, &i, end);
 	}
 	assert_true(policy_host_is_clear(&h));
 	policy_labels_begin(&labels, &h);
