@@ -172,7 +172,7 @@ static void watch_runtimes(struct daemon *daemon, bool has_news)
 
 static void follow_runtimes(struct daemon *daemon, enum runtimes_publish publish)
 {
-	int err = runtimes_open(runtimes_log, publish, &daemon->runtimes);
+	int err = runtimes_open(runtimes_log, runtimes_log_lack, publish, &daemon->runtimes);
 
 	if (err)
 		no_runtimes(err);
@@ -365,7 +365,7 @@ static int do_what_is_due(struct daemon *daemon)
 	for (size_t i = 1; i < sizeof(due_ms) / sizeof(due_ms[0]); i++)
 		if (due_ms[i] >= 0 && due_ms[i] < first_ms)
 			first_ms = due_ms[i];
-	return daemon->drained ? 0 : first_ms;
+	return daemon->drained || runtimes_wait(daemon->runtimes) ? 0 : first_ms;
 }
 
 static int run(struct daemon *daemon)

@@ -16,6 +16,12 @@ static void log_failure(const struct runtimes_news *news, const char *name)
 		    strerror(-news->err));
 }
 
+void runtimes_log_lack(const char *runtime, int err)
+{
+	log_warning("no probes for programs in %s, the others are followed: %s", runtime,
+		    strerror(-err));
+}
+
 void runtimes_log(const struct runtimes_news *news)
 {
 	char name[PATH_MAX];

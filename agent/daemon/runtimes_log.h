@@ -6,5 +6,6 @@
 #include "runtime/runtimes.h"
 
 void runtimes_log(const struct runtimes_news *news);
+void runtimes_log_lack(const char *runtime, int err);
 
 #endif

@@ -15,7 +15,8 @@
 #include "load/probes.h"
 #include "probes.skel.h"
 
-#define OLDER "probe_older"
+#define OLDER    "probe_older"
+#define LISTENER "probe_listener"
 
 /* Programs by event, the best hook of each first. */
 static const struct candidate {
@@ -34,6 +35,7 @@ static const struct candidate {
     {"wake", "probe_wake", false},
     {"exec", "probe_exec", true},
     {"older", OLDER, false},
+    {"listener", LISTENER, false},
 };
 #define CANDIDATES (sizeof(candidates) / sizeof(candidates[0]))
 
@@ -185,11 +187,12 @@ int probes_find(const char *links_dir, __u32 generation, struct probe_hooks *ret
 	return any ? 0 : -ENOENT;
 }
 
-int probes_look_back(const char *links_dir, __u32 generation)
+/* Let an iterator see everything. 0 or -errno. */
+static int iterate(const char *links_dir, __u32 generation, const char *program)
 {
 	char path[PINS_PATH_MAX], nothing[64];
 	_cleanup_close_ int fd =
-	    open(pin_path(path, links_dir, generation, OLDER), O_RDONLY | O_CLOEXEC);
+	    open(pin_path(path, links_dir, generation, program), O_RDONLY | O_CLOEXEC);
 	ssize_t length;
 
 	if (fd < 0)
@@ -198,6 +201,14 @@ int probes_look_back(const char *links_dir, __u32 generation)
 		length = read(fd, nothing, sizeof(nothing));
 	while (length > 0 || (length < 0 && (errno == EAGAIN || errno == EINTR)));
 	return length < 0 ? -errno : 0;
+}
+
+int probes_look_back(const char *links_dir, __u32 generation)
+{
+	int err = iterate(links_dir, generation, OLDER);
+	int listener_err = iterate(links_dir, generation, LISTENER);
+
+	return err ? err : listener_err;
 }
 
 static int detach_if_other(const char *path, const char *name, void *data)

@@ -43,8 +43,8 @@ int probes_attach(const char *links_dir, __u32 generation, struct probe_hooks *r
 int probes_find(const char *links_dir, __u32 generation, struct probe_hooks *ret_hooks);
 
 /*
- * Follow the connections of this network namespace that are older than the probes. The caller
- * holds the node's lock. 0 or -errno.
+ * Follow the connections of this network namespace that are older than the probes, and have the
+ * processes looked at that listen. The caller holds the node's lock. 0 or -errno.
  */
 int probes_look_back(const char *links_dir, __u32 generation);
 

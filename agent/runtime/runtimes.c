@@ -13,31 +13,29 @@
 #include "load/node_maps.h"
 #include "load/pins.h"
 #include "runtime/classify.h"
-#include "runtime/go_programs.h"
-#include "runtime/haproxy_programs.h"
 #include "runtime/leftovers.h"
-#include "runtime/node_programs.h"
+#include "runtime/looks.h"
 #include "runtime/process.h"
-#include "runtime/python_programs.h"
-#include "runtime/ruby_programs.h"
+#include "runtime/runtime_probes.h"
 #include "runtime/runtimes.h"
 
 #define SWEEP_SECONDS 60
 /* Sweeps until what was too dear is tried again, for a second at least. */
 #define RETRY_SWEEPS 10
+/* So long we look at processes before others get their turn; the last look may take longer. */
+#define LOOKS_NS (NS_PER_SECOND / 100)
 
 struct runtimes {
 	runtimes_tell tell;
+	runtimes_lack lack;
 	enum runtimes_publish publish;
 	int lock_fd; /* -1: another daemon does the work */
 	int map_fd, events_fd, workers_fd;
 	struct ring_buffer *events;
 	struct uprobe_pins pins;
-	struct go_programs *go;
-	struct uprobe_programs *python;
-	struct uprobe_programs *haproxy;
-	struct uprobe_programs *ruby;
-	struct uprobe_programs *node;
+	struct runtime_probes probes;
+	struct looks looks;
+	bool replaces; /* what the last daemon has attached is still there */
 	__u64 next_sweep_ns;
 	unsigned int sweeps;
 };
@@ -49,13 +47,15 @@ static int open_map(const char *name)
 	return bpf_obj_get(pins_map_path(path, node_maps_layer_dir(), name));
 }
 
-int runtimes_open(runtimes_tell tell, enum runtimes_publish publish, struct runtimes **ret_runtimes)
+int runtimes_open(runtimes_tell tell, runtimes_lack lack, enum runtimes_publish publish,
+		  struct runtimes **ret_runtimes)
 {
 	struct runtimes *runtimes = calloc(1, sizeof(*runtimes));
 
 	if (!runtimes)
 		return -ENOMEM;
-	*runtimes = (struct runtimes){.tell = tell, .publish = publish, .lock_fd = -1};
+	*runtimes =
+	    (struct runtimes){.tell = tell, .lack = lack, .publish = publish, .lock_fd = -1};
 	runtimes->map_fd = open_map("runtimes");
 	runtimes->events_fd = open_map("runtime_events");
 	runtimes->workers_fd = open_map("workers");
@@ -72,11 +72,8 @@ void runtimes_close(struct runtimes *runtimes)
 	if (!runtimes)
 		return;
 	ring_buffer__free(runtimes->events);
-	go_programs_close(runtimes->go);
-	uprobe_programs_close(runtimes->python);
-	uprobe_programs_close(runtimes->haproxy);
-	uprobe_programs_close(runtimes->ruby);
-	uprobe_programs_close(runtimes->node);
+	looks_clear(&runtimes->looks);
+	runtime_probes_close(&runtimes->probes);
 	uprobe_pins_close(&runtimes->pins);
 	cleanup_close(&runtimes->map_fd);
 	cleanup_close(&runtimes->events_fd);
@@ -94,7 +91,7 @@ static const struct golang *known_program(const struct stat *file, void *data)
 {
 	const struct runtimes *runtimes = data;
 
-	return go_programs_known(runtimes->go, file);
+	return runtime_probes_known(&runtimes->probes, file);
 }
 
 /* `flags` are those that the process had. */
@@ -107,38 +104,6 @@ static __u32 flags_of(const struct runtimes *runtimes, __u32 flags)
 	if (runtimes->publish == RUNTIMES_PUBLISH_ALWAYS)
 		return others | RUNTIME_SHOWN | RUNTIME_ALWAYS;
 	return others | (flags & RUNTIME_COSTLY ? RUNTIME_COSTLY : RUNTIME_SHOWN);
-}
-
-/* Tasks and queues are followed as soon as something of them can be seen. */
-static void attach_to_python(struct runtimes *runtimes, struct classified *found,
-			     struct runtimes_news *news)
-{
-	if (!found->python.site_count)
-		return;
-	news->err = python_programs_attach(runtimes->python, &found->file, &found->python);
-	if (!news->err)
-		found->runtime.flags |=
-		    RUNTIME_TASKS | (python_has_uvloop(&found->python) ? RUNTIME_TRANSPORTS : 0);
-}
-
-/* Without its queues, threads of Ruby are followed by what they hold. */
-static void attach_to_ruby(struct runtimes *runtimes, struct classified *found,
-			   struct runtimes_news *news)
-{
-	if (!found->ruby.queues.count)
-		return;
-	news->err = ruby_programs_attach(runtimes->ruby, &found->file, &found->ruby);
-	if (!news->err)
-		found->runtime.flags |= RUNTIME_QUEUES;
-}
-
-/* Streams are known by where they begin, or not at all. */
-static void attach_to_haproxy(struct runtimes *runtimes, __u32 tgid, struct classified *found,
-			      struct runtimes_news *news)
-{
-	news->err = haproxy_programs_attach(runtimes->haproxy, tgid, &found->file, &found->haproxy);
-	if (news->err)
-		found->runtime.kind = RUNTIME_THREADS;
 }
 
 static unsigned int minor_of(const struct classified *found)
@@ -163,18 +128,7 @@ static int look_at_program(struct runtimes *runtimes, __u32 tgid, __u32 flags,
 		return err;
 	flags = flags_of(runtimes, flags) & ~(RUNTIME_TASKS | RUNTIME_TRANSPORTS | RUNTIME_QUEUES);
 	found->runtime.flags = found->golang.runtime.flags = flags;
-	if (found->runtime.kind == RUNTIME_GO)
-		news->err = go_programs_attach(runtimes->go, tgid, &found->file, &found->golang);
-	if (news->err)
-		found->runtime.kind = RUNTIME_OPAQUE;
-	if (found->runtime.kind == RUNTIME_PYTHON)
-		attach_to_python(runtimes, found, news);
-	if (found->runtime.kind == RUNTIME_RUBY)
-		attach_to_ruby(runtimes, found, news);
-	if (found->runtime.kind == RUNTIME_HAPROXY)
-		attach_to_haproxy(runtimes, tgid, found, news);
-	if (found->runtime.kind == RUNTIME_NODE)
-		news->err = node_programs_attach(runtimes->node, &found->file, &found->node);
+	news->err = runtime_probes_attach(&runtimes->probes, tgid, found);
 	news->kind = found->runtime.kind;
 	news->flags = found->runtime.flags;
 	news->major = found->ruby.major;
@@ -225,10 +179,10 @@ static bool is_used_by(const struct runtimes *runtimes, const struct stat *file,
 }
 
 /* Goroutines of a process are published no more. Its flags in the map say so already. */
-static void hide(const struct runtimes *runtimes, __u32 tgid, const struct stat *file)
+static void hide(struct runtimes *runtimes, __u32 tgid, const struct stat *file)
 {
 	if (!is_used_by(runtimes, file, RUNTIME_SHOWN))
-		go_programs_hide(runtimes->go, file);
+		runtime_probes_hide(&runtimes->probes, file);
 	node_contexts_withdraw_process(tgid);
 }
 
@@ -271,9 +225,28 @@ static void look_at(struct runtimes *runtimes, __u32 tgid)
 static int on_event(void *data, void *record, size_t size)
 {
 	const struct runtime_event *event = record;
+	struct runtimes *runtimes = data;
 
-	if (size >= sizeof(*event))
-		look_at(data, event->tgid);
+	return size < sizeof(*event) ? 0 : looks_add(&runtimes->looks, event->tgid);
+}
+
+/* Look at those who wait, as long as it is our turn. 0 or -errno. */
+static int look_at_waiting(struct runtimes *runtimes)
+{
+	__u64 end = clock_now_ns() + LOOKS_NS;
+	__u32 tgid;
+
+	while (clock_now_ns() < end) {
+		if (looks_take(&runtimes->looks, &tgid)) {
+			look_at(runtimes, tgid);
+			continue;
+		}
+		if (!runtimes->replaces)
+			return 0;
+		/* What he did has been done again. */
+		runtimes->replaces = false;
+		return uprobe_pins_detach_others(&runtimes->pins);
+	}
 	return 0;
 }
 
@@ -284,13 +257,18 @@ int runtimes_update(struct runtimes *runtimes)
 	return err < 0 ? err : 0;
 }
 
+bool runtimes_wait(const struct runtimes *runtimes)
+{
+	return runtimes && (runtimes->looks.first || runtimes->replaces);
+}
+
 static void look_again(__u32 tgid, void *data)
 {
 	struct runtimes *runtimes = data;
 	struct runtime known;
 
 	if (!bpf_map_lookup_elem(runtimes->map_fd, &tgid, &known) && known.kind != RUNTIME_THREADS)
-		look_at(runtimes, tgid);
+		looks_add(&runtimes->looks, tgid);
 }
 
 /* Returns the descriptor that holds the lock, -EWOULDBLOCK: another daemon has it, or -errno. */
@@ -306,28 +284,20 @@ static int take_lock(void)
 	return take_fd(&fd);
 }
 
-/* What waits is looked at, and what the last one did is done again: his uprobes go last. */
+/* What waits is to be looked at, and what the last one did is done again: his uprobes go last. */
 static int take_over(struct runtimes *runtimes)
 {
 	int err = uprobe_pins_open(&runtimes->pins);
 
-	if (!err)
-		err = go_programs_open(&runtimes->pins, &runtimes->go);
-	if (!err)
-		err = python_programs_open(&runtimes->pins, &runtimes->python);
-	if (!err)
-		err = haproxy_programs_open(&runtimes->pins, &runtimes->haproxy);
-	if (!err)
-		err = ruby_programs_open(&runtimes->pins, &runtimes->ruby);
-	if (!err)
-		err = node_programs_open(&runtimes->pins, &runtimes->node);
 	if (err)
 		return err;
 	runtimes->events = ring_buffer__new(runtimes->events_fd, on_event, runtimes, NULL);
 	if (!runtimes->events)
 		return -errno;
+	runtime_probes_open(&runtimes->pins, runtimes->lack, &runtimes->probes);
 	each_process(runtimes, look_again, runtimes);
-	return uprobe_pins_detach_others(&runtimes->pins);
+	runtimes->replaces = true;
+	return 0;
 }
 
 static bool is_used(const struct stat *file, void *data)
@@ -351,7 +321,7 @@ static void try_again(__u32 tgid, void *data)
 static void sweep(struct runtimes *runtimes)
 {
 	uprobe_pins_sweep(&runtimes->pins, is_used, runtimes);
-	go_programs_forget(runtimes->go, is_used, runtimes);
+	runtime_probes_forget(&runtimes->probes, is_used, runtimes);
 	leftovers_remove(runtimes->workers_fd, runtimes->map_fd);
 	if (!(++runtimes->sweeps % RETRY_SWEEPS))
 		each_process(runtimes, try_again, runtimes);
@@ -368,9 +338,9 @@ int runtimes_do(struct runtimes *runtimes)
 		runtimes->next_sweep_ns = now + SWEEP_SECONDS * NS_PER_SECOND;
 		return take_over(runtimes);
 	}
-	if (runtimes->node && now >= runtimes->next_sweep_ns) {
+	if (now >= runtimes->next_sweep_ns) {
 		runtimes->next_sweep_ns = now + SWEEP_SECONDS * NS_PER_SECOND;
 		sweep(runtimes);
 	}
-	return 0;
+	return look_at_waiting(runtimes);
 }

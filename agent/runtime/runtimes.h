@@ -6,6 +6,7 @@
 #ifndef CTXPROP_RUNTIMES_H
 #define CTXPROP_RUNTIMES_H
 
+#include <stdbool.h>
 #include <linux/types.h>
 
 /* Are profilers to see what goroutines work on (traces_ctx_v1)? */
@@ -29,22 +30,31 @@ struct runtimes_news {
 
 typedef void (*runtimes_tell)(const struct runtimes_news *news);
 
+/* The probes of a runtime could not be loaded: its name, for people, and -errno. */
+typedef void (*runtimes_lack)(const char *runtime, int err);
+
 struct runtimes;
 
-/* Stand by. `tell` hears of every process that runs something special. 0 or -errno. */
-int runtimes_open(runtimes_tell tell, enum runtimes_publish publish,
+/*
+ * Stand by. `tell` hears of every process that runs something special, `lack` of runtimes whose
+ * probes cannot be loaded, once. 0 or -errno.
+ */
+int runtimes_open(runtimes_tell tell, runtimes_lack lack, enum runtimes_publish publish,
 		  struct runtimes **ret_runtimes);
 void runtimes_close(struct runtimes *runtimes);
 
 /* Descriptor to wait for with POLLIN; -1 while another daemon does the work. */
 int runtimes_fd(const struct runtimes *runtimes);
 
-/* Look at the processes that the probes ask for. 0 or -errno. */
+/* Hear which processes the probes ask for: runtimes_do() will look at them. 0 or -errno. */
 int runtimes_update(struct runtimes *runtimes);
 
+/* Is there more to do at once? Then call runtimes_do() again as soon as others have had a turn. */
+bool runtimes_wait(const struct runtimes *runtimes);
+
 /*
- * To be called now and then: takes over when the other daemon is gone, and detaches from
- * programs that nobody runs any more. 0 or -errno.
+ * To be called now and then: takes over when the other daemon is gone, looks at processes for some
+ * ms, and detaches from programs that nobody runs any more. 0 or -errno.
  */
 int runtimes_do(struct runtimes *runtimes);
 

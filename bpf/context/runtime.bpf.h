@@ -178,6 +178,20 @@ VERIFIED_ALONE int runtime_wanted(__u32 tgid)
 	return 0;
 }
 
+/* A process is made: it runs what its maker does, at the same addresses, until it says otherwise.
+ */
+VERIFIED_ALONE int runtime_inherit(__u32 maker, __u32 made)
+{
+	const struct runtime *runtime = runtime_lookup(maker);
+
+	if (!runtime)
+		return 0;
+	if (runtime->kind == RUNTIME_WANTED)
+		return runtime_wanted(made);
+	bpf_map_update_elem(&runtimes, &made, runtime, BPF_ANY);
+	return 0;
+}
+
 /* A call was made of which nothing is known: was work handed over for it in some other way? */
 static __always_inline void runtime_suspects_pool(__u32 tgid)
 {

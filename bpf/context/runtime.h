@@ -3,7 +3,8 @@
  * Programs whose work does not stay on one thread: what the probes must know of their runtimes.
  *
  * User space finds out what a process runs, once somebody asks for it: the probes, when the
- * process takes its first request. Until it is known the process's calls have no cause.
+ * process begins to listen, or takes its first request. Until it is known the process's calls have
+ * no cause.
  */
 #ifndef CTXPROP_CONTEXT_RUNTIME_H
 #define CTXPROP_CONTEXT_RUNTIME_H

@@ -22,6 +22,8 @@ int BPF_PROG(probe_fork, struct task_struct *parent, struct task_struct *child)
 	__u32 tgid = parent->tgid;
 	struct actor a;
 
+	if (key.tgid != tgid && probe_is_active())
+		runtime_inherit(tgid, key.tgid);
 	if (!process_lookup(&tgid))
 		return 0;
 	runtime = runtime_lookup(tgid);

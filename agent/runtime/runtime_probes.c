@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/runtime_probes.h"
+#include "runtime/go_programs.h"
+#include "runtime/haproxy_programs.h"
+#include "runtime/node_programs.h"
+#include "runtime/python_programs.h"
+#include "runtime/ruby_programs.h"
+
+typedef int (*open_programs)(struct uprobe_pins *pins, struct uprobe_programs **ret_programs);
+
+static struct runtime_probe load(struct uprobe_pins *pins, open_programs open, const char *runtime,
+				 runtimes_lack lack)
+{
+	struct runtime_probe probe = {};
+
+	probe.err = open(pins, &probe.programs);
+	if (probe.err)
+		lack(runtime, probe.err);
+	return probe;
+}
+
+void runtime_probes_open(struct uprobe_pins *pins, runtimes_lack lack,
+			 struct runtime_probes *ret_probes)
+{
+	*ret_probes = (struct runtime_probes){
+	    .python = load(pins, python_programs_open, "Python", lack),
+	    .haproxy = load(pins, haproxy_programs_open, "HAProxy", lack),
+	    .ruby = load(pins, ruby_programs_open, "Ruby", lack),
+	    .node = load(pins, node_programs_open, "Node", lack),
+	};
+	ret_probes->go_err = go_programs_open(pins, &ret_probes->go);
+	if (ret_probes->go_err)
+		lack("Go", ret_probes->go_err);
+}
+
+void runtime_probes_close(struct runtime_probes *probes)
+{
+	go_programs_close(probes->go);
+	uprobe_programs_close(probes->python.programs);
+	uprobe_programs_close(probes->haproxy.programs);
+	uprobe_programs_close(probes->ruby.programs);
+	uprobe_programs_close(probes->node.programs);
+	*probes = (struct runtime_probes){};
+}
+
+/* Without probes it is only known that goroutines do the work. */
+static int attach_to_go(struct runtime_probes *probes, __u32 tgid, struct classified *found)
+{
+	int err = probes->go_err;
+
+	if (!err)
+		err = go_programs_attach(probes->go, tgid, &found->file, &found->golang);
+	if (err)
+		found->runtime.kind = RUNTIME_OPAQUE;
+	return err;
+}
+
+/* Tasks and queues are followed as soon as something of them can be seen. */
+static int attach_to_python(const struct runtime_probe *probe, struct classified *found)
+{
+	int err = probe->err;
+
+	if (!found->python.site_count)
+		return 0;
+	if (!err)
+		err = python_programs_attach(probe->programs, &found->file, &found->python);
+	if (!err)
+		found->runtime.flags |=
+		    RUNTIME_TASKS | (python_has_uvloop(&found->python) ? RUNTIME_TRANSPORTS : 0);
+	return err;
+}
+
+/* Without its queues, threads of Ruby are followed by what they hold. */
+static int attach_to_ruby(const struct runtime_probe *probe, struct classified *found)
+{
+	int err = probe->err;
+
+	if (!found->ruby.queues.count)
+		return 0;
+	if (!err)
+		err = ruby_programs_attach(probe->programs, &found->file, &found->ruby);
+	if (!err)
+		found->runtime.flags |= RUNTIME_QUEUES;
+	return err;
+}
+
+/* Streams are known by where they begin, or not at all. */
+static int attach_to_haproxy(const struct runtime_probe *probe, __u32 tgid,
+			     struct classified *found)
+{
+	int err = probe->err;
+
+	if (!err)
+		err = haproxy_programs_attach(probe->programs, tgid, &found->file, &found->haproxy);
+	if (err)
+		found->runtime.kind = RUNTIME_THREADS;
+	return err;
+}
+
+/* Without probes calls are still told apart by the stack. */
+static int attach_to_node(const struct runtime_probe *probe, struct classified *found)
+{
+	return probe->err ? probe->err
+			  : node_programs_attach(probe->programs, &found->file, &found->node);
+}
+
+int runtime_probes_attach(struct runtime_probes *probes, __u32 tgid, struct classified *found)
+{
+	switch (found->runtime.kind) {
+	case RUNTIME_GO:
+		return attach_to_go(probes, tgid, found);
+	case RUNTIME_PYTHON:
+		return attach_to_python(&probes->python, found);
+	case RUNTIME_RUBY:
+		return attach_to_ruby(&probes->ruby, found);
+	case RUNTIME_HAPROXY:
+		return attach_to_haproxy(&probes->haproxy, tgid, found);
+	case RUNTIME_NODE:
+		return attach_to_node(&probes->node, found);
+	default:
+		return 0;
+	}
+}
+
+const struct golang *runtime_probes_known(const struct runtime_probes *probes,
+					  const struct stat *file)
+{
+	return probes->go ? go_programs_known(probes->go, file) : NULL;
+}
+
+void runtime_probes_hide(struct runtime_probes *probes, const struct stat *file)
+{
+	if (probes->go)
+		go_programs_hide(probes->go, file);
+}
+
+void runtime_probes_forget(struct runtime_probes *probes,
+			   bool (*is_used)(const struct stat *file, void *data), void *data)
+{
+	if (probes->go)
+		go_programs_forget(probes->go, is_used, data);
+}

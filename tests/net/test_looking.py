@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a process runs is found out before it gets its first request."""
+import contextlib
+import os
+import signal
+import struct
+import subprocess
+import time
+from pathlib import Path
+
+import cases
+from agent import Agent
+from bpf_map import Map
+from cases import case, equal, need_program
+from lab import BPFFS, Lab
+
+PORT = 8080
+SECONDS = 20  # until something is known, on a busy machine
+WANTED, THREADS, PYTHON, NODE = 1, 2, 5, 8  # enum runtime_kind
+PYTHON_SERVER = """
+import asyncio, os, signal, socket, sys
+listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+for line in sys.stdin:
+    child = os.fork()
+    if not child:
+        signal.pause()
+    print(child, flush=True)
+"""
+NODE_SERVER = "require('net').createServer().listen(+process.argv[1], '127.0.0.1')"
+
+
+def kind_of(tgid):
+    """What the probes know of a process (enum runtime_kind); None: nothing."""
+    path, = Path(BPFFS).glob("ctxprop/node/v*/maps/runtimes")
+    with Map(path) as runtimes:
+        value = runtimes.get(struct.pack("I", tgid))
+    return struct.unpack_from("I", value)[0] if value else None
+
+
+def known_as(tgid):
+    """The same, once it was found out."""
+    end = time.monotonic() + SECONDS
+    while kind_of(tgid) in (None, WANTED) and time.monotonic() < end:
+        time.sleep(0.01)
+    return kind_of(tgid)
+
+
+@contextlib.contextmanager
+def listening(host, argv):
+    """A server that has begun to listen, and gets no request."""
+    process = host.spawn([*argv, PORT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        host.wait_port(PORT, seconds=SECONDS)
+        yield process
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)  # and what it has forked
+        process.wait()
+
+
+def python(host):
+    return listening(host, ["/usr/bin/python3", "-c", PYTHON_SERVER])
+
+
+def node(host):
+    return listening(host, [need_program("node"), "-e", NODE_SERVER, "--"])
+
+
+@contextlib.contextmanager
+def agent_without(host, objects):
+    """An agent that cannot load the BPF object of this name."""
+    broken = {"LD_PRELOAD": f"{cases.BUILD}/net_fail_load.so", "FAIL_LOAD": objects}
+    os.environ.update(broken)
+    try:
+        agent = Agent(host, cases.BUILD)
+    finally:
+        for name in broken:
+            del os.environ[name]
+    yield agent
+
+
+# These two come first: their agents have to be the only ones on the node.
+@case
+def without_python():
+    """If the probes of one runtime cannot be loaded, that is said once, and the others work"""
+    with Lab("net") as lab:
+        host = lab.host("app")
+        with agent_without(host, "python_probes") as agent:
+            with python(host) as server:
+                equal(known_as(server.pid), PYTHON, "kind of Python")
+            with node(host) as server:
+                equal(known_as(server.pid), NODE, "kind of Node")
+            said = agent.said()
+        equal(said.count("no probes for programs in Python"), 1, f"lines that say so in: {said}")
+        equal(said.count("no probes for programs in"), 1, f"lines of all in: {said}")
+        equal("following what Node reads" in said, True, f"Node is followed: {said}")
+
+
+@case
+def was_there():
+    """A process that listened before the agent came is looked at when it comes"""
+    with Lab("net") as lab:
+        host = lab.host("app")
+        with python(host) as server:
+            agent = Agent(host, cases.BUILD)
+            equal(known_as(server.pid), PYTHON, f"kind, after: {agent.said()}")
+
+
+@cases.shared
+def common():
+    """A host with an agent."""
+    return host_with_agent()
+
+
+@contextlib.contextmanager
+def host_with_agent():
+    with Lab("net") as lab:
+        host = lab.host("app")
+        host.agent = Agent(host, cases.BUILD)
+        yield host
+
+
+@case
+def listens():
+    """A process is looked at when it begins to listen"""
+    host = common()
+    with python(host) as server:
+        equal(known_as(server.pid), PYTHON, "kind")
+
+
+@case
+def is_forked():
+    """A process that another one has made runs the same from the beginning"""
+    host = common()
+    with python(host) as server:
+        equal(known_as(server.pid), PYTHON, "kind of the maker")
+        server.stdin.write("\n")
+        server.stdin.flush()
+        equal(kind_of(int(server.stdout.readline())), PYTHON, "kind")
