@@ -219,6 +219,17 @@ static __always_inline enum veto veto_of(const struct verdict *v, const struct w
 	return veto;
 }
 
+/*
+ * Is it the only request of the process? Then nobody is its rival. It may seem to be its own one:
+ * another thread that has changed its standing may be interrupted before the tally says so.
+ */
+static __always_inline int request_is_alone(__u64 id, const struct process *p, __u32 tgid)
+{
+	const struct request *r = request_lookup(id);
+
+	return r && p && r->worker.tgid == tgid && p->tally.open == 1 && !p->tally.unattributed;
+}
+
 /* Can what was read last not be the cause, because of the way that the call came? */
 static __always_inline enum veto veto_of_path(struct worker *w, const struct process *p,
 					      enum standing named, __u32 path)
@@ -258,6 +269,8 @@ static __always_inline struct verdict decide(struct worker *w, const struct proc
 		v = evidence_of(w, p, a, s, reused);
 	if (v.request && !v.veto)
 		v.veto = veto_of(&v, w, p, reused);
+	if (v.veto == VETO_IDLE_PROCESS && request_is_alone(v.request, p, a->key.tgid))
+		v.veto = VETO_NONE;
 	if (v.request && !v.veto && evidence_is_reading(v.evidence) && worker_has_paths(w)) {
 		v.veto = veto_of_path(w, p, request_standing(v.request), (__u32)a->path);
 		v.guess = v.veto == VETO_NEW_PATH ? v.request : 0;

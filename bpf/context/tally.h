@@ -38,7 +38,7 @@ enum standing {
 struct tally {
 	__u32 in[STANDING_COUNT]; /* requests by standing; [STANDING_NONE] is not kept */
 	__u32 unattributed;       /* calls outstanding that one of the idle ones is waiting for */
-	__u32 reserved;
+	__u32 open;               /* requests of any standing, at any moment */
 };
 
 static __always_inline enum standing standing_of(__u32 state)
@@ -54,13 +54,17 @@ static __always_inline enum standing standing_of(__u32 state)
 	return state & STATE_ANSWERED ? STANDING_ANSWERED : STANDING_IDLE;
 }
 
-/* One request changes its standing. */
+/* One request changes its standing. Meanwhile it is among those that are open, in any case. */
 static __always_inline void tally_move(struct tally *t, enum standing from, enum standing to)
 {
+	if (from == STANDING_NONE && to != STANDING_NONE)
+		__sync_fetch_and_add(&t->open, 1);
 	if (from != STANDING_NONE)
 		__sync_fetch_and_sub(&t->in[from], 1);
 	if (to != STANDING_NONE)
 		__sync_fetch_and_add(&t->in[to], 1);
+	if (from != STANDING_NONE && to == STANDING_NONE)
+		__sync_fetch_and_sub(&t->open, 1);
 }
 
 /* A count that lost its way below zero (a worker's requests end after it has) is none. */

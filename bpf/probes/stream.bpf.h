@@ -126,7 +126,9 @@ static __always_inline int stream_opened(const struct socket *s)
 
 /*
  * Who connects (`s`: NULL), or calls on socket `s`? Returns 1, and changes the key to the stream's
- * or task's own, or 0: the rules for threads apply.
+ * or task's own, or 0: the rules for threads apply. What stands where HAProxy is thought to have
+ * its tasks is one if it has the address of the function of streams, and that of a stream which
+ * began.
  */
 static __always_inline int stream_calls(const struct runtime *runtime, const struct socket *s,
 					struct worker_key *key, struct named *ret_named)
@@ -134,7 +136,6 @@ static __always_inline int stream_calls(const struct runtime *runtime, const str
 	struct haproxy_task task = haproxy_current(runtime);
 	const struct stream *stream;
 
-	ret_named->doubtful = task_doubts(key->tgid, TASK_RULE_STREAM);
 	if (task_denies(key->tgid, TASK_RULE_STREAM))
 		return 0;
 	if (task.process && task.process == runtime->haproxy.process_stream) {
@@ -146,7 +147,7 @@ static __always_inline int stream_calls(const struct runtime *runtime, const str
 		task.context = s->purpose.by.goroutine;
 		ret_named->request = s->purpose.request;
 		ret_named->own = s->purpose.veto == VETO_OWN_PATH;
-	} else if (ret_named->doubtful || !task.address) {
+	} else if (!task.address || task_doubts(key->tgid, TASK_RULE_STREAM)) {
 		return 0; /* who knows whether that is where tasks stand */
 	} else {
 		task.context = task.address;

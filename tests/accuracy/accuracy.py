@@ -17,7 +17,7 @@ import signal
 import sys
 
 import self_test
-from report import HEAD, Cell, line, read_bars, rules
+from report import HEAD, Cell, Way, line, read_bars, rules
 from rows import PORT, ROWS
 from traffic import Traffic, Upstream
 from truth import Ledger
@@ -25,6 +25,7 @@ from world import MAY_BE_ABSENT, Application, World, make, private_mounts
 
 REQUESTS = {1: 100, 8: 400, 64: 800}
 REQUESTS_SHORT = {1: 15, 8: 60, 64: 128}
+COLD = 8  # in flight, for programs that have just been started
 SETTLE_SECONDS = 0.1
 
 
@@ -61,13 +62,21 @@ async def run_row(row, world, ledger, requests):
         upstream.server.close()
 
 
-async def matrix(world, rows, requests, short):
+async def run_row_cold(row, world, ledger, requests):
+    """The same, with programs that have just begun to listen, for each number in flight."""
+    for in_flight, number in requests.items():
+        async for cell in run_row(row, world, ledger, {in_flight: number}):
+            yield cell
+
+
+async def matrix(world, rows, requests, way):
     """Print the table; returns its cells."""
     bars, ledger, cells = read_bars(), Ledger(), []
+    run = run_row_cold if way.cold else run_row
     print(line(HEAD), flush=True)
     for row in rows:
-        async for in_flight, score, said, failed in run_row(row, world, ledger, requests):
-            bar = bars[row.name].least(in_flight, short)
+        async for in_flight, score, said, failed in run(row, world, ledger, requests):
+            bar = bars[row.name].least(in_flight, way)
             cells.append(Cell(row.name, in_flight, score, said, bar, failed))
             print(line(cells[-1].columns()), flush=True)
             for what in cells[-1].broken():
@@ -75,16 +84,15 @@ async def matrix(world, rows, requests, short):
     return cells
 
 
-async def matrix_with_second_look(world, rows, requests, short):
+async def matrix_with_second_look(world, rows, requests, way):
     """With few requests one call decides about a cell, and beside other tests a loaded machine about
     that call: rows that miss a bar are run once more, and that counts. Both stand in the table."""
-    cells = await matrix(world, rows, requests, short)
+    cells = await matrix(world, rows, requests, way)
     missed = {cell.row for cell in cells if cell.missed()}
     if not missed:
         return cells
     print(f"\nonce more: {' '.join(sorted(missed))}", flush=True)
-    again = await matrix(world, [row for row in rows if row.name in missed], requests,
-                         short)
+    again = await matrix(world, [row for row in rows if row.name in missed], requests, way)
     return [cell for cell in cells if cell.row not in missed] + again
 
 
@@ -133,6 +141,8 @@ def parse():
     parser.add_argument("--requests", type=int, help="in each cell, instead of " +
                         ", ".join(f"{n} at {i}" for i, n in REQUESTS.items()))
     parser.add_argument("--short", action="store_true", help="few requests: for CI")
+    parser.add_argument("--cold", action="store_true", help="each cell begins with new programs, "
+                        f"without a first request to learn from ({COLD} in flight)")
     parser.add_argument("--list", action="store_true", help="the rows and their bars")
     parser.add_argument("--self-test", action="store_true", help="prove that the matrix can fail")
     parser.add_argument("--agent", action="append", default=[], metavar="OPTION",
@@ -150,7 +160,8 @@ def parse():
 def chosen(args):
     """{in flight: number of requests}"""
     table = REQUESTS_SHORT if args.short else REQUESTS
-    return {n: args.requests or table[n] for n in args.in_flight or table}
+    in_flight = args.in_flight or ([COLD] if args.cold else table)
+    return {n: args.requests or table[n] for n in in_flight}
 
 
 def show_rows(rows):
@@ -173,7 +184,7 @@ def run(args):
             return int(bool(wrong))
         look = matrix_with_second_look if args.short else matrix
         rows = list(present(args.rows))
-        cells = asyncio.run(look(world, rows, chosen(args), args.short))
+        cells = asyncio.run(look(world, rows, chosen(args), Way(args.short, args.cold)))
         return summary(cells, len(args.rows) - len(rows))
 
 

@@ -8,15 +8,24 @@ HEAD = ("row", "in flight", "calls", "right", "unknown", "wrong", "own", "bar", 
 
 
 @dataclasses.dataclass(frozen=True)
+class Way:
+    """How the matrix is run."""
+    short: bool = False
+    cold: bool = False  # programs that have just been started
+
+
+@dataclasses.dataclass(frozen=True)
 class Bar:
     """Least per cent of right calls of a row, by requests in flight, and why it is that."""
     right: dict
     short: float  # in any cell of a short run, where what must be learned first weighs more
     note: str
 
-    def least(self, in_flight, short):
+    def least(self, in_flight, way):
         """The bar of a cell."""
-        return min(self.right[in_flight], self.short) if short else self.right[in_flight]
+        if way.cold:
+            return 0
+        return min(self.right[in_flight], self.short) if way.short else self.right[in_flight]
 
 
 def read_bars():

@@ -128,6 +128,45 @@ static void traces_end_with_the_thread(void **state)
 	assert_int_equal(tally_open(&process()->tally), 0);
 }
 
+/* A thread is made for a request whose standing another one changes, not in the tally yet. */
+static const struct call *call_in_the_midst(struct socket *server, struct socket *client)
+{
+	struct actor a = actor(TID, 0), made = actor(TID + 1, 0);
+
+	take(server, 7, &a);
+	engine_hand_over(&a, &made.key, EVIDENCE_FORK);
+	request_lookup(7)->state += STATE_CONNECT;
+	engine_connect(client, &made, NULL);
+	return call(client, &made);
+}
+
+static void thread_of_the_only_request(void **state)
+{
+	struct socket server = {}, client = {};
+	const struct call *c;
+
+	(void)state;
+	c = call_in_the_midst(&server, &client);
+	assert_int_equal(c->request, 7);
+	assert_int_equal(c->veto, VETO_NONE);
+	assert_int_equal(process()->tally.open, 1);
+	end(7);
+	assert_int_equal(process()->tally.open, 0);
+}
+
+static void thread_of_one_of_two_requests(void **state)
+{
+	struct actor other = actor(TID + 2, 0);
+	struct socket server = {}, second = {}, client = {};
+	const struct call *c;
+
+	(void)state;
+	take(&second, 8, &other);
+	c = call_in_the_midst(&server, &client);
+	assert_int_equal(c->request, 0);
+	assert_int_equal(c->veto, VETO_IDLE_PROCESS);
+}
+
 static void loop_with_a_rival(void **state)
 {
 	struct actor a = actor(TID, 1);
@@ -441,16 +480,17 @@ static void calls_of_nobody(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-	    CASE(thread_with_one_request),   CASE(call_after_the_end),
-	    CASE(traces_follow_the_worker),  CASE(traces_end_with_the_thread),
-	    CASE(loop_with_a_rival),         CASE(loop_in_another_turn),
-	    CASE(loop_in_its_timers),        CASE(loop_whose_timers_become_known),
-	    CASE(loop_that_goes_on_later),   CASE(connect_that_was_asked_for),
-	    CASE(connect_in_another_turn),   CASE(woken_worker),
-	    CASE(woken_worker_with_a_rival), CASE(woken_worker_while_another_waits),
-	    CASE(closed_before_the_answer),  CASE(request_goes_on_in_another_process),
-	    CASE(peer_that_is_busy),         CASE(peer_that_is_not_believed),
-	    CASE(answer_in_pieces),          CASE(calls_of_nobody),
+	    CASE(thread_with_one_request),    CASE(call_after_the_end),
+	    CASE(traces_follow_the_worker),   CASE(traces_end_with_the_thread),
+	    CASE(thread_of_the_only_request), CASE(thread_of_one_of_two_requests),
+	    CASE(loop_with_a_rival),          CASE(loop_in_another_turn),
+	    CASE(loop_in_its_timers),         CASE(loop_whose_timers_become_known),
+	    CASE(loop_that_goes_on_later),    CASE(connect_that_was_asked_for),
+	    CASE(connect_in_another_turn),    CASE(woken_worker),
+	    CASE(woken_worker_with_a_rival),  CASE(woken_worker_while_another_waits),
+	    CASE(closed_before_the_answer),   CASE(request_goes_on_in_another_process),
+	    CASE(peer_that_is_busy),          CASE(peer_that_is_not_believed),
+	    CASE(answer_in_pieces),           CASE(calls_of_nobody),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
