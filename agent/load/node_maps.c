@@ -22,7 +22,8 @@ static const char *const names[] = {
     NODE_TRACES_NAME, "runtimes",    "runtime_events", "goroutines",   "round_trips",  "messages",
     "go_sockets",     "starts",      "peers",          "request_ids",  "tasks",        "queued",
     "adopted",        "streams",     "objects",        "ruby_threads", "java_readers", "newcomers",
-    "ruby_queues",    "ruby_places", "purposes",       "inboxes",      "written",
+    "ruby_queues",    "ruby_places", "purposes",       "inboxes",      "written",      "arguments",
+    "python_taken",
 };
 
 const char *node_maps_layer_dir(void)

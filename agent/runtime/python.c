@@ -10,21 +10,11 @@
 #include "runtime/process.h"
 #include "runtime/python.h"
 #include "runtime/python_code.h"
+#include "runtime/python_layout.h"
 #include "runtime/python_methods.h"
-
-#define MINOR_MIN 9
-#define MINOR_MAX 13 /* the last one whose PyThreadState is known */
 
 #define CODE_SIZE 48 /* bytes of PyGILState_GetThisThreadState */
 #define STUB_SIZE 16 /* bytes of a stub that calls a function of another file */
-
-/* Offsets in PyThreadState, by minor version. */
-static const struct layout {
-	__u32 thread, context, stack; /* stack 0: there is none */
-} layouts[MINOR_MAX + 1] = {
-    [9] = {0xb0, 0xf0, 0},     [10] = {0xb0, 0xf0, 0},    [11] = {0x98, 0xe0, 0x128},
-    [12] = {0x88, 0xd0, 0xe8}, [13] = {0x98, 0xd0, 0xe8},
-};
 
 /* How the files of shared libraries and modules begin, in library_open()'s way. */
 static const char *const prefixes[PYTHON_FILES] = {
@@ -198,10 +188,7 @@ static int look_at_interpreter(struct elf_image *image, __u64 bias, struct pytho
 	    python_code_key(code, sizeof(code), state, runtime, &places->key))
 		return -ENOTSUP;
 	places->key += bias;
-	places->thread_offset = layouts[python->minor].thread;
-	places->context_offset = layouts[python->minor].context;
-	places->stack_offset = layouts[python->minor].stack;
-	return 0;
+	return python_layout_fill(python->minor, places);
 }
 
 /* The interpreter is a shared library, or the program itself. */
@@ -241,7 +228,7 @@ static int look_at_all(__u32 tgid, struct elf_image *image, const struct interpr
 		return -ENOTSUP;
 	*ret_why = "its version is older or newer than those supported";
 	python->minor = minor_of(image, interpreter->name);
-	if (python->minor < MINOR_MIN || python->minor > MINOR_MAX)
+	if (!python_layout_is_known(python->minor))
 		return -ENOTSUP;
 	*ret_why = "its interpreter or its modules are built in a way that is not known";
 	python->runtime.kind = RUNTIME_PYTHON;

@@ -85,6 +85,20 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, CTXPROP_TASKS_MAX);
+	__type(key, struct worker_key);
+	__type(value, struct python_taken);
+} python_taken __weak SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, CTXPROP_TASKS_MAX);
+	__type(key, struct process_address);
+	__type(value, struct argument);
+} arguments __weak SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, CTXPROP_WRITTEN_MAX);
 	__type(key, __u64);
 	__type(value, struct written);

@@ -40,6 +40,25 @@ enum runtime_flags {
 /* Registers of x86-64 that functions keep, in the order of struct runtime_python.task_register. */
 enum python_register { PYTHON_RBX, PYTHON_RBP, PYTHON_R13, PYTHON_R14, PYTHON_R15 };
 
+/*
+ * Where Python has the functions that a thread is at, and their local variables: offsets. Since
+ * 3.12 there are frames that are no function's, too.
+ */
+struct runtime_frames {
+	__u16 first;     /* in PyThreadState: address of the innermost frame, or of what has that */
+	__u16 within;    /* there; or PYTHON_FRAME_ITSELF */
+	__u16 before;    /* in frames: address of the caller's */
+	__u16 code;      /* in frames: address of the function's code */
+	__u16 locals;    /* in frames: the variables begin, 8 bytes each */
+	__u16 end;       /* in frames: address of their end; only before 3.11, then this: */
+	__u16 owner;     /* in frames: what kind it is, a byte; 0: before 3.11 */
+	__u16 variables; /* in code: their number, 4 bytes */
+	__u16 arguments; /* in code: how many of them are arguments, */
+	__u16 keywords;  /* or can only be given by name; 4 bytes each */
+	__u16 flags;     /* in code: 4 bytes */
+	__u16 free;      /* in code: number of variables of others, 4 bytes; before 3.11 a tuple */
+};
+
 /* Where a process has what Python knows of its threads and tasks. */
 struct runtime_python {
 	__u64 key;            /* address of the pthread_key_t of a thread's PyThreadState */
@@ -49,6 +68,7 @@ struct runtime_python {
 	__u32 task_register;  /* enum python_register: has the task where its context is made */
 	__u32 stack_offset;   /* of `datastack_chunk` in PyThreadState; 0: before 3.11 */
 	__u32 reserved;
+	struct runtime_frames frames;
 };
 
 /* Where HAProxy has what its threads are at, and functions that tell what that is. */
@@ -227,8 +247,18 @@ static inline int start_is_trusted(const struct start *start)
 }
 
 /* Where things stand in Python's objects, in all versions that are supported. */
-#define PYTHON_TYPE           8  /* PyObject.ob_type */
-#define PYTHON_TYPE_NAME      24 /* PyTypeObject.tp_name: address of a text */
+#define PYTHON_TYPE           8         /* PyObject.ob_type */
+#define PYTHON_TYPE_NAME      24        /* PyTypeObject.tp_name: address of a text */
+#define PYTHON_TYPE_FLAGS     168       /* PyTypeObject.tp_flags */
+#define PYTHON_NUMBER         (1 << 24) /* of these: int and bool, */
+#define PYTHON_LIST           (1 << 25)
+#define PYTHON_TUPLE          (1 << 26)
+#define PYTHON_PLAIN          (0x1d << 24) /* and whatever never changes: str, bytes, tuple, too */
+#define PYTHON_SIZE           16           /* PyVarObject.ob_size */
+#define PYTHON_ITEMS          24           /* PyTupleObject.ob_item; PyListObject: where that is */
+#define PYTHON_CODE_TAKES_ANY 0x0c /* co_flags: arguments without or with names, in any number */
+#define PYTHON_FRAME_ITSELF   0xffff
+#define PYTHON_FRAME_OF_C     3  /* _PyInterpreterFrame.owner: it is no function's */
 #define PYTHON_CONTEXT_BEFORE 16 /* PyContext.ctx_prev: who was current when it was entered */
 #define PYTHON_CHUNK_BEFORE   0  /* _PyStackChunk.previous: of a thread's stack */
 #define PYTHON_CHUNK_DATA     24 /* _PyStackChunk.data */
@@ -277,6 +307,27 @@ enum task_rule {
 struct queued {
 	__u64 request; /* for which; 0: not known */
 	__u64 queue;   /* its address */
+};
+
+/*
+ * In place of a request, at the address of a queue: it holds things that are used and put back, or
+ * laid by, or taken several at a time. It hands over nothing.
+ */
+#define QUEUED_NO_WORK (~0ULL)
+
+#define PYTHON_PARTS 4 /* of an item that is a tuple or a list: the first ones are looked at */
+
+/* Map `python_taken`, by thread: what it has taken out of a queue last; then in map `objects`. */
+struct python_taken {
+	__u64 request;
+	__u64 object[1 + PYTHON_PARTS]; /* addresses: the item, its parts; 0: none */
+};
+
+/* Map `arguments`, by the address of an object: who was given it with a job of an executor last. */
+struct argument {
+	__u64 request; /* the job was put in for this */
+	__u32 tid;     /* of the thread that was at it */
+	__u32 reserved;
 };
 
 /* Where things stand in objects of uvloop and in structs of libuv 1, in all versions. */
@@ -332,14 +383,23 @@ struct stream {
 #define RUBY_ARRAY_POINTER 32        /* and where they begin */
 #define RUBY_STACK_MAX     1024 /* words of a stack that are looked at, from its beginning on */
 
+enum object_item {
+	OBJECT_CONNECTION,
+	OBJECT_ITEM,  /* out of a queue, or a part of one */
+	OBJECT_TUPLE, /* Python: only as long as it has such parts */
+	OBJECT_LIST,  /* Python: the same */
+};
+
 /*
- * Map `objects`: the request that was read from an object of a program last (a connection), or that
- * it was taken out of a queue for, as an item or as a part of one.
+ * Map `objects`: the request that was read from an object of a program last (Ruby: a connection),
+ * or that it was taken out of a queue for, as an item or as a part of one (Ruby, Python).
  */
 struct object {
 	__u64 request;
-	__u32 shared; /* 1: others were open meanwhile: it stands for none of them */
-	__u32 item;   /* 1: it is one, or a part */
+	__u8 shared; /* 1: others were open meanwhile: it stands for none of them */
+	__u8 item;   /* enum object_item */
+	__u16 reserved;
+	__u32 tid; /* Python: of the thread that has taken it out */
 };
 
 #define RUBY_PARTS 4 /* of an item that is an array: so many, the first ones, are looked at */

@@ -7,19 +7,10 @@
 #include <linux/ptrace.h>
 #include <bpf/bpf_helpers.h>
 #include "probes/actor.bpf.h"
+#include "probes/python_frame.bpf.h"
 #include "probes/python_uprobe.bpf.h"
 #include "probes/task_thread.bpf.h"
 #include "context/queue.h"
-
-/*
- * In place of a request, at the address of a queue: it holds things that are used and put back, or
- * things that are taken several at a time. It hands over nothing.
- */
-#define NO_WORK (~0ULL)
-
-#define WORK_ITEM     0x6574496b726f575fULL /* "_WorkIte", as text */
-#define WORK_ITEM_END 0x6dULL               /* "m" */
-#define WORD          8                     /* bytes */
 
 static __always_inline struct queued *queued_lookup(__u32 tgid, __u64 address)
 {
@@ -32,13 +23,13 @@ static __always_inline int queue_is_work(__u32 tgid, __u64 queue)
 {
 	const struct queued *marked = queued_lookup(tgid, queue);
 
-	return !marked || marked->request != NO_WORK;
+	return !marked || marked->request != QUEUED_NO_WORK;
 }
 
 static __always_inline void queue_is_no_work(__u32 tgid, __u64 queue)
 {
 	struct process_address at = {.tgid = tgid, .address = queue};
-	struct queued marked = {.request = NO_WORK};
+	struct queued marked = {.request = QUEUED_NO_WORK};
 
 	bpf_map_update_elem(&queued, &at, &marked, BPF_ANY);
 }
@@ -50,14 +41,6 @@ static __always_inline int is_put_back(const struct worker *w, __u32 tgid, __u64
 		return 0;
 	queue_is_no_work(tgid, queue);
 	return 1;
-}
-
-/* Is it of an executor (concurrent.futures)? These are done one by one. */
-static __always_inline int is_of_executor(__u64 item)
-{
-	__u64 name = user_read(user_read(item + PYTHON_TYPE) + PYTHON_TYPE_NAME);
-
-	return user_read(name) == WORK_ITEM && (user_read(name + WORD) & 0xffff) == WORK_ITEM_END;
 }
 
 /* Does the thread keep what it took out before this? Then the queue is marked. */
@@ -100,6 +83,8 @@ static __always_inline __u64 request_put(const struct runtime *runtime,
 
 	if (w && is_put_back(w, key->tgid, queue, item))
 		return 0;
+	if (w && w->inherited)
+		python_holds(key->tgid);
 	named = task_puts(runtime, key, &thread, w, p);
 	if (named.request)
 		return named.doubtful && process_has_others(p, request_standing(named.request))
@@ -141,6 +126,8 @@ int probe_queue_asked(struct pt_regs *ctx)
 	const struct runtime *runtime = python_current(&key);
 	struct worker *w = runtime && !key.goroutine ? worker_lookup(&key) : NULL;
 
+	if (w)
+		python_asks(w, key.tgid, argument(ctx, 0));
 	if (w && w->published)
 		queue_asked(w, &key, argument(ctx, 0));
 	return 0;
@@ -172,6 +159,8 @@ int probe_queue_got(struct pt_regs *ctx)
 	if (request && !queue_is_work(key.tgid, queue))
 		request = 0;
 	queue_got(w, &key, queue, item, request);
+	if (request && request == w->inherited)
+		python_keep_item(key.tgid, item, request);
 	return 0;
 }
 

@@ -115,7 +115,7 @@ static __always_inline void ruby_learn_heaps(struct ruby_queue *known, const str
 static __always_inline void ruby_keep(__u32 tgid, __u64 address, __u64 request)
 {
 	struct process_address at = {.tgid = tgid, .address = address};
-	struct object now = {.request = request, .item = 1}, *old;
+	struct object now = {.request = request, .item = OBJECT_ITEM}, *old;
 
 	if (!ruby_is_object(address))
 		return;

@@ -5,6 +5,7 @@
 
 #include "probes/goroutine.bpf.h"
 #include "probes/stream.bpf.h"
+#include "probes/python_frame.bpf.h"
 #include "probes/task_thread.bpf.h"
 #include "probes/java_future.bpf.h"
 #include "probes/ruby_queue.bpf.h"
@@ -131,6 +132,15 @@ static __always_inline int runtime_thread_serves(const struct worker_key *thread
 	return w && !w->turn.item && (worker_only(w) || w->inherited_by == EVIDENCE_TASK);
 }
 
+/* What it took out of a queue counts only while it has that. */
+static __always_inline void runtime_thread_holds(const struct worker_key *thread)
+{
+	const struct worker *w = worker_lookup(thread);
+
+	if (w && w->queue && w->inherited && !worker_only(w))
+		python_holds(thread->tgid);
+}
+
 /* As runtime_worker() for Python, with the request of the context, or of a task that waits. */
 static __always_inline enum runtime_worker
 runtime_task(const struct runtime *runtime, struct worker_key *key, struct named *ret_named)
@@ -142,6 +152,7 @@ runtime_task(const struct runtime *runtime, struct worker_key *key, struct named
 		*ret_named = task_calls(runtime, key);
 	if (ret_named->request)
 		return who;
+	runtime_thread_holds(&thread);
 	if (runtime_thread_serves(&thread)) {
 		*key = thread;
 		return RUNTIME_WORKER_THREAD;

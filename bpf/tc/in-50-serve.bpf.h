@@ -122,25 +122,19 @@ VERIFIED_ALONE int serve_stranger(struct __sk_buff *skb, const struct packet *p)
 		start = frame_look_ahead(skb, p);
 	if ((place != SERVE_START && !start) || !csum_intact(skb, p))
 		return NEXT;
-	f = flow_begin();
+	key = p->key; /* before 6.4 a map's key must be on the stack */
+	f = flow_create(&key);
 	if (!f)
 		return NEXT;
 	f->flags = FLOW_SERVER | FLOW_LEARN | FLOW_PEER_LAST;
 	f->peer_next = p->seq;
-	f->framing = 1;
-	if (place == SERVE_START)
-		serving_begin(f, p->seq, p->ack);
-	else
-		serve_candidate(p, f, start);
-	key = p->key; /* before 6.4 a map's key must be on the stack */
-	f = flow_publish(&key, f);
-	if (!f)
-		return NEXT;
 	if (place == SERVE_START) {
+		serving_begin(f, p->seq, p->ack);
 		policy_prepare(skb, p, f);
 		request_read(skb, p, f);
+	} else {
+		serve_candidate(p, f, start);
 	}
-	__sync_lock_test_and_set(&f->framing, 0);
 	return NEXT;
 }
 

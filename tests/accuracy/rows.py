@@ -155,7 +155,8 @@ ROWS = (
     Row("asyncio", "asyncio, a task per connection", (python("streams"),), modes="sp"),
     # Pools: another thread than the reader works.
     Row("python-executor", "Python, reader thread and ThreadPoolExecutor", (python("executor"),)),
-    Row("python-pool", "ThreadingHTTPServer, calls by a pool", (python("threads"),), modes="q"),
+    Row("python-pool", "ThreadingHTTPServer, calls by a pool, and by threads with a queue",
+        (python("threads"),), modes="qj"),
     Row("asyncio-executor", "asyncio, calls by a pool of threads", (python("streams"),), modes="q"),
     Row("starlette-threads", "Starlette, endpoints in threads of anyio's, and calls by a pool",
         (uvicorn("asyncio"),), modes="dq"),
@@ -229,6 +230,8 @@ ROWS = (
         (python("threads"),), modes="l"),
     Row("python-several", "Python, threads take several jobs at a time, and call then",
         (python("threads"),), modes="b"),
+    Row("python-heap", "Python, threads, and jobs of a pool, that go on with what was laid by last",
+        (python("threads"),), modes="hx"),
     Row("ruby-limit", "Ruby puma, 4 calls at once: who is done makes a thread for the next", (PUMA,),
         modes="l"),
     Row("go-limit", "Go, 4 calls at once: who is done starts a goroutine for the next", (go(),),

@@ -3,9 +3,10 @@
 
 The target is the plan: /BEFORE/BETWEEN/AFTER/CALLS/MODE, pauses in milliseconds. MODE is where
 the calls come from: s this thread, one after the other; t a new thread each, one after the other;
-p new threads, all at once; q the threads of a pool; l these, 4 at once: who is done puts in the next;
-b threads that take several jobs at a time, and call for all of them then.
-Environment: UPSTREAM (host:port), COPY
+p new threads, all at once; q the threads of a pool; j other threads that take jobs out of a queue; l these, 4 at once: who is done puts in the next;
+b threads that take several jobs at a time, and call for all of them then; h threads that lay by what
+they take, and go on with what was laid by last, by whomever; x a pool that is asked for no job of
+its own, but for what was laid by last. Environment: UPSTREAM (host:port), COPY
 (names of fields that go from the request to its calls), BACKGROUND_MS (pause between calls that
 belong to no request).
 """
@@ -23,12 +24,13 @@ COPY = os.environ.get("COPY", "x-truth").split(",")
 NEW_CONNECTION = 0.3  # part of the calls that do not use a kept connection
 POOL_SIZE, AT_ONCE = 8, 4
 BATCH, BATCHERS, BATCH_MS = 6, 3, 3
+LAY_BY_MS = 2  # long enough for others to lay something by
 
 Plan = collections.namedtuple("Plan", "before between after calls mode")
 kept = collections.deque()  # connections to the upstream that any thread may use
 pool = ThreadPoolExecutor(POOL_SIZE)
 turns, waiting, running = threading.Lock(), collections.deque(), []
-jobs, batchers = queue.SimpleQueue(), []
+jobs, laid_by, takers = queue.SimpleQueue(), collections.deque(), {}
 
 
 def read_plan(target):
@@ -89,6 +91,13 @@ def in_turn(fields):
     done.acquire()
 
 
+def call_for_each():
+    while True:
+        fields, done = jobs.get()
+        call(fields)
+        done.release()
+
+
 def take_several():
     taken = [jobs.get()]
     pause(BATCH_MS)
@@ -107,13 +116,41 @@ def call_for_all():
             done.release()
 
 
-def in_batch(fields):
+def next_laid_by():
+    laid_by.append(jobs.get())
+    pause(LAY_BY_MS)
+    return laid_by.pop()
+
+
+def call_for_laid_by():
+    while True:
+        fields, done = next_laid_by()
+        call(fields)
+        done.release()
+
+
+def by_threads(loop, count, fields):
+    """One of so many threads that run this loop makes the call."""
     with turns:
-        while len(batchers) < BATCHERS:
-            batchers.append(threading.Thread(target=call_for_all, daemon=True))
-            batchers[-1].start()
+        while len(takers.setdefault(loop, [])) < count:
+            takers[loop].append(threading.Thread(target=loop, daemon=True))
+            takers[loop][-1].start()
     done = threading.Semaphore(0)
     jobs.put((fields, done))
+    done.acquire()
+
+
+def call_for_last():
+    pause(random.uniform(0, LAY_BY_MS))
+    fields, done = laid_by.pop()
+    call(fields)
+    done.release()
+
+
+def by_whoever(fields):
+    done = threading.Semaphore(0)
+    laid_by.append((fields, done))
+    pool.submit(call_for_last)
     done.acquire()
 
 
@@ -126,7 +163,10 @@ def work(plan, fields):
     else:
         one = {"s": call, "t": lambda f: in_thread(f).join(),
                "q": lambda f: pool.submit(call, f).result(), "l": in_turn,
-               "b": in_batch}[plan.mode]
+               "j": lambda f: by_threads(call_for_each, POOL_SIZE, f),
+               "b": lambda f: by_threads(call_for_all, BATCHERS, f),
+               "h": lambda f: by_threads(call_for_laid_by, POOL_SIZE, f),
+               "x": by_whoever}[plan.mode]
         for number in range(plan.calls):
             pause(plan.between if number else 0)
             one(fields)
