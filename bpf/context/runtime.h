@@ -181,6 +181,9 @@ struct named {
 enum goroutine_flags {
 	GOROUTINE_CALLED = 1 << 0,   /* it has made calls */
 	GOROUTINE_DOUBTFUL = 1 << 1, /* who started it may have done so for another request */
+	GOROUTINE_SENT = 1 << 2,     /* it has sent messages since it was handed something */
+	GOROUTINE_STARTED = 1 << 3,  /* it has started others since then */
+	GOROUTINE_KEEPS = 1 << 4, /* it has taken messages of two requests before it did anything */
 };
 
 /*

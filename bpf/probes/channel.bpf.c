@@ -5,6 +5,28 @@
  */
 #include "probes/goroutine_uprobe.bpf.h"
 
+/*
+ * A goroutine receives one message more. If it has done nothing about the one before, then it
+ * collects messages, or they are things to use: from then on it may be at any of them. If it
+ * has only sent something meanwhile, this one may be an answer, and not what it goes on with.
+ */
+static __always_inline void goroutine_gets(struct goroutine *receiver, const struct named *named)
+{
+	__u64 before = receiver->handed.request;
+	__u64 done = receiver->flags & (GOROUTINE_SENT | GOROUTINE_STARTED);
+	int differs = before && named->request && before != named->request;
+
+	receiver->handed = *named;
+	receiver->flags &= ~(__u64)(GOROUTINE_SENT | GOROUTINE_STARTED);
+	if (differs && !(done & GOROUTINE_STARTED) && request_lookup(before)) {
+		receiver->handed.doubtful = 1;
+		if (!done)
+			receiver->flags |= GOROUTINE_KEEPS;
+	}
+	if (receiver->flags & GOROUTINE_KEEPS)
+		receiver->handed.request = 0;
+}
+
 /* A message with what is `named` reaches a goroutine. */
 static __always_inline void deliver(const struct worker_key *to, const struct named *named)
 {
@@ -15,9 +37,20 @@ static __always_inline void deliver(const struct worker_key *to, const struct na
 	if (w && tally_open(&w->tally))
 		return; /* what it has read itself is what it works on */
 	if (receiver)
-		receiver->handed = *named;
+		goroutine_gets(receiver, named);
 	else if (named->request)
 		bpf_map_update_elem(&goroutines, to, &first, BPF_ANY);
+}
+
+/* For which request a goroutine sends a message. */
+static __always_inline struct named sending(const struct worker_key *from)
+{
+	struct named named = goroutine_sends(from);
+	struct goroutine *sender = bpf_map_lookup_elem(&goroutines, from);
+
+	if (sender)
+		sender->flags |= GOROUTINE_SENT;
+	return named;
 }
 
 /* Does the goroutine read or write for others, so that its messages are theirs? */
@@ -39,7 +72,7 @@ static __always_inline void hand_over(const struct worker_key *from, const struc
 
 	if (is_go_between(from))
 		return;
-	named = goroutine_sends(from);
+	named = sending(from);
 	deliver(to, &named);
 }
 
@@ -48,7 +81,7 @@ static __always_inline void store(const struct process_address *place,
 				  const struct worker_key *from)
 {
 	struct named *old = bpf_map_lookup_elem(&messages, place);
-	struct named named = goroutine_sends(from);
+	struct named named = sending(from);
 
 	if (old)
 		*old = named;

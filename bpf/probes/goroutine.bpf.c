@@ -39,26 +39,31 @@ static __always_inline void count_end(__u32 tgid, const struct goroutine *gorout
  */
 static __always_inline void inherit(const struct worker_key *parent, struct goroutine *made)
 {
-	const struct goroutine *maker = bpf_map_lookup_elem(&goroutines, parent);
+	struct goroutine *maker = bpf_map_lookup_elem(&goroutines, parent);
 	__u64 own = goroutine_reads(parent);
 
 	made->inherited = own ? own : goroutine_request(parent).request;
+	if (maker)
+		maker->flags |= GOROUTINE_STARTED;
 	if (!own && maker &&
 	    ((maker->flags & (GOROUTINE_CALLED | GOROUTINE_DOUBTFUL)) ||
 	     maker->start == made->start))
 		made->flags = GOROUTINE_DOUBTFUL;
 }
 
-/* runtime.newproc gives a new goroutine, made on the scheduler's stack, to runtime.runqput. */
+/*
+ * runtime.newproc gives a new goroutine, made on the scheduler's stack, to runtime.runqput. What
+ * is known of its memory is over, also where the scheduler itself starts it, for a timer.
+ */
 SEC("uprobe")
 int probe_go_started(struct pt_regs *ctx)
 {
 	struct goroutine made = {};
 	struct goroutine *old;
 	struct worker_key parent, child;
-	const struct runtime *runtime;
+	const struct runtime *runtime = NULL;
 
-	if (!current_goroutine(&parent, &runtime))
+	if (!current_goroutine(&parent, &runtime) && !runtime)
 		return 0;
 	child = parent;
 	child.goroutine = second_argument(ctx);

@@ -77,6 +77,23 @@ static __always_inline struct named goroutine_inherited(const struct worker_key 
 	return named;
 }
 
+/*
+ * What a goroutine was handed is what it works on, unless it was started for another request that
+ * is still open: what it got may be a thing to use then, or an answer to it.
+ */
+static __always_inline struct named goroutine_handed(const struct worker_key *key,
+						     struct goroutine *goroutine)
+{
+	struct named named;
+
+	if (!goroutine->inherited || goroutine->inherited == goroutine->handed.request)
+		return goroutine->handed;
+	named = goroutine_inherited(key, goroutine);
+	if (!named.request)
+		return goroutine->handed;
+	return named.doubtful ? (struct named){} : named;
+}
+
 /* The request that a goroutine has read itself. */
 static __always_inline __u64 goroutine_reads(const struct worker_key *key)
 {
@@ -97,7 +114,7 @@ static __always_inline struct named goroutine_request(const struct worker_key *k
 	if (!goroutine)
 		return own;
 	if (goroutine->handed.request && request_lookup(goroutine->handed.request))
-		return goroutine->handed;
+		return goroutine_handed(key, goroutine);
 	return goroutine_inherited(key, goroutine);
 }
 

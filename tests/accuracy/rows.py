@@ -236,6 +236,8 @@ ROWS = (
         modes="l"),
     Row("go-limit", "Go, 4 calls at once: who is done starts a goroutine for the next", (go(),),
         make="go", modes="l"),
+    Row("go-several", "Go, several jobs taken at a time, things handed round, timers", (go(),),
+        make="go", modes="skuva"),
     Row("java-unsure", "Java, calls in seven other ways (see Ways.java)", (java("url"),), make="java",
         modes="iwcdfel"),
     Row("python-batch", "Python, reads several requests, then hands them to executors",

@@ -6,7 +6,8 @@
 // come from: s the handler's goroutine; t a new goroutine each, one after the other; p new
 // goroutines, all at once; q the goroutines of a pool; b those of one with a buffer of jobs; e the
 // same, but they are made by the first requests; l new goroutines, some at most at once: who is done
-// starts one for the next. Environment: UPSTREAM (host:port), BACKGROUND_MS
+// starts one for the next; k one that collects several jobs first; u and v the handler's and a
+// pool's, with things that go from hand to hand; a those of timers. Environment: UPSTREAM (host:port), BACKGROUND_MS
 // (mean pause between calls that belong to no request).
 package main
 
@@ -105,6 +106,16 @@ func sequential(truth, mode string, calls, between int) {
 			<-done
 		case "l":
 			inTurn(job{truth, done})
+		case "k":
+			batched <- job{truth, done}
+			<-done
+		case "u":
+			use(truth)
+		case "v":
+			using <- job{truth, done}
+			<-done
+		case "a":
+			later(job{truth, done})
 		}
 	}
 }
@@ -176,6 +187,7 @@ func main() {
 		go work(jobs)
 		go work(buffered)
 	}
+	startSeveral()
 	if mean, _ := strconv.Atoi(os.Getenv("BACKGROUND_MS")); mean > 0 {
 		go background(mean)
 	}
