@@ -16,6 +16,7 @@
 #include "runtime/process.h"
 #include "runtime/python.h"
 #include "runtime/python_code.h"
+#include "runtime/python_layout.h"
 
 #define SIZE(code) (sizeof(code) - 1)
 
@@ -78,6 +79,81 @@ static void places_where_tasks_are_made(void **state)
 	assert_int_equal(slot, 0x4080 + 10 + 0x10);
 	assert_int_equal(machine_code_slot((const __u8 *)other, SIZE(other), 0x4080, &slot),
 			 -ENOENT);
+}
+
+static void stubs(void **state)
+{
+	/* endbr64; jmp *(%rip), two of them; what lies between is none */
+	static const char code[] =
+	    "\xf3\x0f\x1e\xfa\xff\x25\x10\x00\x00\x00\x66\x0f\x1f\x44\x00\x00"
+	    "\xff\x35\x02\x00\x00\x00\x55\x48\x89\xe5\x48\x83\xec\x28\x90\x90"
+	    "\xf3\x0f\x1e\xfa\xff\x25\xf8\xff\xff\xff\x66\x0f\x1f\x44\x00\x00"
+	    "\xf3\x0f\x1e\xfa\xff\x25\x40\x00\x00"; /* cut off */
+	const __u8 *at = (const __u8 *)code;
+	__u64 stub = 0;
+
+	(void)state;
+	assert_int_equal(python_code_stub(at, SIZE(code), 0x4080, 0x409a, &stub), 0);
+	assert_int_equal(stub, 0x4080);
+	assert_int_equal(python_code_stub(at, SIZE(code), 0x4080, 0x40a2, &stub), 0);
+	assert_int_equal(stub, 0x40a0);
+	stub = 7;
+	assert_int_equal(python_code_stub(at, SIZE(code), 0x4080, 0x40fa, &stub), -ENOENT);
+	assert_int_equal(python_code_stub(at, SIZE(code), 0x4080, 0x4098, &stub), -ENOENT);
+	assert_int_equal(python_code_stub(at, 0, 0x4080, 0x409a, &stub), -ENOENT);
+	assert_int_equal(stub, 7);
+}
+
+struct calls {
+	unsigned int count, enough;
+	__u64 at[4];
+};
+
+static int note_call(__u64 address, void *data)
+{
+	struct calls *calls = data;
+
+	calls->at[calls->count++] = address;
+	return calls->count == calls->enough;
+}
+
+static void calls_of_a_function(void **state)
+{
+	/* call 0x2000; call 0x2001; call 0x2000, backwards from 0x300b; one that is cut off */
+	static const char code[] = "\x90\xe8\xfa\xef\xff\xff\xe8\xf6\xef\xff\xff"
+				   "\xe8\xf0\xef\xff\xff\xe8\xeb\xef\xff";
+	const __u8 *at = (const __u8 *)code;
+	struct calls all = {}, first = {.enough = 1}, none = {};
+
+	(void)state;
+	assert_int_equal(python_code_each_call(at, SIZE(code), 0x3000, 0x2000, note_call, &all), 0);
+	assert_int_equal(all.count, 2);
+	assert_int_equal(all.at[0], 0x3001);
+	assert_int_equal(all.at[1], 0x300b);
+	assert_int_equal(python_code_each_call(at, SIZE(code), 0x3000, 0x2000, note_call, &first),
+			 1);
+	assert_int_equal(first.count, 1);
+	assert_int_equal(python_code_each_call(at, SIZE(code), 0x3000, 0x4000, note_call, &none),
+			 0);
+	assert_int_equal(none.count, 0);
+}
+
+static void layouts(void **state)
+{
+	struct runtime_python places = {};
+
+	(void)state;
+	assert_int_equal(python_layout_fill(8, &places), -ENOTSUP);
+	assert_int_equal(python_layout_fill(14, &places), -ENOTSUP);
+	for (unsigned int minor = 9; minor <= 13; minor++) {
+		assert_true(python_layout_is_known(minor));
+		assert_int_equal(python_layout_fill(minor, &places), 0);
+		/* either kind of frame, and nothing of the other */
+		assert_int_equal(places.frames.owner != 0, minor >= 11);
+		assert_int_equal(places.frames.variables != 0, minor >= 11);
+		assert_int_equal(places.frames.end != 0, minor < 11);
+		assert_int_equal(places.stack_offset != 0, minor >= 11);
+	}
 }
 
 /* A process that runs the argument as Python, once it has said so on its standard output. */
@@ -155,6 +231,9 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(keys),
 	    cmocka_unit_test(places_where_tasks_are_made),
+	    cmocka_unit_test(stubs),
+	    cmocka_unit_test(calls_of_a_function),
+	    cmocka_unit_test(layouts),
 	    cmocka_unit_test(process_with_modules),
 	    cmocka_unit_test(process_without),
 	    cmocka_unit_test(another_program),
