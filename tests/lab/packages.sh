@@ -19,8 +19,11 @@ PACKAGES_TEST=(g++ golang-go libcmocka-dev libclang-rt-dev clang-format clang-ti
 	iputils-ping groff-base
 	haproxy wrk nodejs ruby php-cli perl wget apache2-bin lighttpd nftables ethtool tcpdump iperf3
 	qemu-system-x86 busybox-static cpio kmod zstd xz-utils)
-# Debian 12 has a kubectl, but one that is too old for the manifests in k8s/.
-[ "$(debian_release)" = 12 ] || PACKAGES_TEST+=(kubectl)
+if [ "$(debian_release)" = 12 ]; then
+	PACKAGES_TEST+=(clang-19) # what Debian 13 compiles the BPF programs with
+else
+	PACKAGES_TEST+=(kubectl) # that of Debian 12 is too old for the manifests in k8s/
+fi
 # The runtimes of tests/accuracy.
 PACKAGES_ACCURACY=(nginx-light haproxy nodejs python3-aiohttp gunicorn golang-go
 	python3-starlette python3-uvicorn python3-uvloop python3-httpx

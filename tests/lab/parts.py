@@ -30,6 +30,9 @@ def ctest(folder, label):
             "--no-tests=error"]
 
 
+# In each kernel what its Debian's compiler makes of the BPF programs: 6.12 is that of Debian 13.
+CLANG19 = ["--build-of", "6.12=build-clang19"] if (REPO / "build-clang19").exists() else []
+
 PARTS = (
     Part("check", [*PYTHON, "tests/check/check.py"], 600),
     Part("unit", ctest("build", "unit"), 600),
@@ -47,7 +50,7 @@ PARTS = (
     Part("accuracy", [*PYTHON, "tests/accuracy/accuracy.py", "--short"], 900),
     Part("accuracy itself", [*PYTHON, "tests/accuracy/accuracy.py", "--self-test"], 400),
     Part("fuzz", ["tests/fuzz/fuzz.sh", "20"], 600),
-    Part("vm", [*PYTHON, "tests/vm/vm.py", "table", "--short", "--build", "build"], 2400,
+    Part("vm", [*PYTHON, "tests/vm/vm.py", "table", "--short", "--build", "build", *CLANG19], 2400,
          beside=True),
 )
 

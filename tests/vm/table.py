@@ -14,21 +14,23 @@ Cell = namedtuple("Cell", "verdict reason seconds")
 SHOWN_LINES = 30
 
 
-def run(series, repo, build, short, only):
+def run(series, repo, builds, short, only):
     """Run the table; 1 if anything failed or nothing ran, else 0.
 
-    repo, build: folders; short: leave out the long tests; only: a part of the names to run.
+    repo: a folder; builds: the build folder of each kernel; short: leave out the long tests; only:
+    a part of the names to run.
     """
-    if not (build / "ctxpropd").exists():
-        sys.exit(f"vm.py: {build}/ctxpropd is missing: build first, or name the folder by --build")
-    build = build.resolve()
+    for build in builds.values():
+        if not (build / "ctxpropd").exists():
+            sys.exit(f"vm.py: {build}/ctxpropd is missing: build first, or name it by --build")
+    builds = {name: build.resolve() for name, build in builds.items()}
     os.chdir(repo)
     rows = [test for test in tests.TESTS if only in test.name and (test.short or not short)]
     cells = {}
     for name in series:
         kernel = kernels.get(name)
         for test in rows:
-            cells[name, test.name] = cell(kernel, test, build)
+            cells[name, test.name] = cell(kernel, test, builds[name])
     print_table(series, rows, cells)
     verdicts = [c.verdict for c in cells.values()]
     return int("fail" in verdicts or "pass" not in verdicts)

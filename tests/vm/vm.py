@@ -33,7 +33,16 @@ def fetch(args):
 
 
 def show_table(args):
-    return table.run(args.kernels, REPO, args.build, args.short, args.only)
+    builds = {name: args.build for name in args.kernels} | dict(args.build_of)
+    return table.run(args.kernels, REPO, builds, args.short, args.only)
+
+
+def build_of(text):
+    """SERIES=DIR as (series, folder)."""
+    series, equals, folder = text.partition("=")
+    if not equals or not folder:
+        raise argparse.ArgumentTypeError(f"expected SERIES=DIR, as in 6.12=build: {text!r}")
+    return series, Path(folder)
 
 
 def parse(argv):
@@ -49,6 +58,8 @@ def parse(argv):
     many = commands.add_parser("table", help="the tests on all kernels")
     many.add_argument("--short", action="store_true", help="leave out the long tests")
     many.add_argument("--build", type=Path, default=REPO / "build", help="build folder")
+    many.add_argument("--build-of", type=build_of, action="append", default=[], metavar="SERIES=DIR",
+                      help="another build folder for that kernel")
     many.add_argument("--only", metavar="TEXT", default="", help="tests whose name contains TEXT")
     many.set_defaults(act=show_table)
 

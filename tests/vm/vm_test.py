@@ -87,7 +87,7 @@ class Table(unittest.TestCase):
                 mock.patch.object(table, "cell", side_effect=cells), \
                 contextlib.redirect_stdout(printed):
             (Path(build) / "ctxpropd").touch()
-            return table.run(["6.1"], Path("."), Path(build), True, only), printed.getvalue()
+            return table.run(["6.1"], Path("."), {"6.1": Path(build)}, True, only), printed.getvalue()
 
     def test_one_failure_fails_the_table(self):
         status, printed = self.run_table(table.Cell("pass", "", 1), table.Cell("fail", "", 2))
