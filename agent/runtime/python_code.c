@@ -58,7 +58,10 @@ int python_code_key(const __u8 *code, size_t size, __u64 address, __u64 runtime,
 #define CALL_SIZE  5
 #define STORE_SIZE 7
 #define TEST_SIZE  3
-#define LOOK_SIZE  (CALL_SIZE + STORE_SIZE + TEST_SIZE + 2)
+#define LOAD_SIZE  5
+#define LOADS_MAX  4
+#define REST_SIZE  (STORE_SIZE + TEST_SIZE + 2)
+#define LOOK_SIZE  (CALL_SIZE + REST_SIZE)
 
 /* mov %rax, value(%register), of those that functions keep: which? 0, or -ENOENT. */
 static int store_register(const __u8 *code, __u32 *ret_register)
@@ -85,6 +88,23 @@ static int store_register(const __u8 *code, __u32 *ret_register)
 	}
 }
 
+/* mov value(%rsp), %register: what the call has cost its register */
+static bool is_reload(const __u8 *code)
+{
+	return (code[0] & 0xfb) == 0x48 && code[1] == 0x8b && (code[2] & 0xc7) == 0x44 &&
+	       code[3] == 0x24;
+}
+
+/* Behind a call: where what it has returned is stored, as far as nothing but reloads stands before.
+ */
+static const __u8 *behind_reloads(const __u8 *code, const __u8 *end)
+{
+	for (int i = 0; i < LOADS_MAX && end - code >= LOAD_SIZE + REST_SIZE && is_reload(code);
+	     i++)
+		code += LOAD_SIZE;
+	return code;
+}
+
 /* test %register, %register */
 static bool is_test(const __u8 *code)
 {
@@ -103,11 +123,12 @@ int python_code_each_made(const __u8 *code, size_t size, __u64 address,
 	int result = 0;
 
 	for (size_t i = 0; !result && i + LOOK_SIZE <= size; i++) {
-		const __u8 *store = &code[i + CALL_SIZE], *test = store + STORE_SIZE;
+		const __u8 *store = behind_reloads(&code[i + CALL_SIZE], code + size),
+			   *test = store + STORE_SIZE;
 		__u64 next = address + i + CALL_SIZE;
 		struct python_made made = {
 		    .called = next + (__u64)(__s32)operand(&code[i + 1]),
-		    .jump = next + STORE_SIZE + TEST_SIZE,
+		    .jump = address + (__u64)(test + TEST_SIZE - code),
 		    .task_offset = operand(store + 3),
 		};
 

@@ -59,6 +59,9 @@ static void places_where_tasks_are_made(void **state)
 	/* 3.11: call; mov %rax,0x98(%rbx); test %r15,%r15; jne */
 	static const char program[] = "\x90\xe8\x79\xcc\xff\xff\x48\x89\x83\x98\x00\x00\x00"
 				      "\x4d\x85\xff\x0f\x85\x3b\xd6\xff\xff";
+	/* 3.13: mov 0x10(%rsp),%rdi; mov 0x18(%rsp),%rcx stand between; test %rdi,%rdi */
+	static const char reloads[] = "\xe8\x21\xbd\xff\xff\x48\x8b\x7c\x24\x10\x48\x8b\x4c\x24\x18"
+				      "\x48\x89\x83\x88\x00\x00\x00\x48\x85\xff\x0f\x85\x37\x02";
 	/* a call whose result goes to %rbp */
 	static const char other[] = "\xe8\x00\xc8\xff\xff\x48\x89\xc5\x48\x85\xc0\x0f\x84\x4d"
 				    "\x01\x00\x00\x48\x8b\x7b\x10\x48\x85\xff";
@@ -73,6 +76,14 @@ static void places_where_tasks_are_made(void **state)
 	assert_int_equal(made.jump, 0x7411);
 	assert_int_equal(made.task_offset, 0x98);
 	assert_int_equal(made.task_register, PYTHON_RBX);
+	assert_int_equal(
+	    python_code_each_made((const __u8 *)reloads, SIZE(reloads), 0x870a, note, &made), 1);
+	assert_int_equal(made.called, 0x4430);
+	assert_int_equal(made.jump, 0x8723);
+	assert_int_equal(made.task_offset, 0x88);
+	for (size_t size = 0; size < SIZE(reloads) - 2; size++)
+		assert_int_equal(
+		    python_code_each_made((const __u8 *)reloads, size, 0x870a, note, &made), 0);
 	assert_int_equal(
 	    python_code_each_made((const __u8 *)other, SIZE(other), 0x787b, note, &made), 0);
 	assert_int_equal(machine_code_slot((const __u8 *)stub, SIZE(stub), 0x4080, &slot), 0);
