@@ -37,7 +37,6 @@ static __always_inline __u32 packet_netns(const struct __sk_buff *skb)
 #define TCP_PSH 0x08
 #define TCP_ACK 0x10
 #define TCP_URG 0x20
-#define TCP_CWR 0x80
 
 /* Offsets in a TCP header (RFC 9293, 3.1). */
 #define TCP_OFF_SEQ    4

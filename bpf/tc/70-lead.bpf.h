@@ -27,7 +27,12 @@ static __always_inline int lead_expected(const struct __sk_buff *skb, const stru
 	       lead->len == skb->len;
 }
 
-/* Turn the clone into the lead. The checks come first: a failing helper leaves it unsent. */
+/*
+ * Turn the clone into the lead. The checks come first: a failing helper leaves it unsent.
+ *
+ * The flags of ECN stay. With AccECN they are a number, which has to be the same in each packet
+ * (RFC 9768, 3.2.2); with classic ECN a second CWR says nothing new.
+ */
 static __always_inline long lead_write(struct __sk_buff *skb, const struct packet *p,
 				       struct scratch *s)
 {
@@ -37,7 +42,7 @@ static __always_inline long lead_write(struct __sk_buff *skb, const struct packe
 	    .old_len = header + p->len,
 	    .len = header + n,
 	    .seq = s->lead.seq,
-	    .clear = TCP_FIN | TCP_PSH | TCP_URG | TCP_CWR,
+	    .clear = TCP_FIN | TCP_PSH | TCP_URG,
 	};
 	long err;
 

@@ -210,7 +210,7 @@ static void receive_leads(struct conn *c, const struct segment *s, uint64_t n, u
 		want.payload = d->bytes + d->len;
 		depart(d, &got, payload);
 		want.payload_len = got.len - payload;
-		want.flags &= ~(FIN | PSH | URG | CWR);
+		want.flags &= ~(FIN | PSH | URG);
 		want.padding = 0;
 		packet_build(&want, &wanted);
 		expect_frame(&got, &wanted);

@@ -18,6 +18,7 @@
 #define PSH 0x08
 #define ACK 0x10
 #define URG 0x20
+#define ECE 0x40
 #define CWR 0x80
 
 /* A packet as it stands in a buffer. */

@@ -286,7 +286,10 @@ static void sixteen_edits_in_several_leads(void **state)
 	conn_ack_all(&conn);
 }
 
-/* The end of the stream, the push and the mark of congestion stay with the last packet. */
+/*
+ * The end of the stream and the push stay with the last packet. What is said of congestion stands
+ * in all: with AccECN these flags are a number.
+ */
 static void the_lead_has_no_fin(void **state)
 {
 	struct segment s;
@@ -295,7 +298,7 @@ static void the_lead_has_no_fin(void **state)
 	open_conn(&ordinary);
 	write_request("GET / HTTP/1.1\r\n^", ROOM);
 	s = conn_segment(&conn, 0, ROOM);
-	s.flags |= FIN | CWR;
+	s.flags |= FIN | ECE | CWR;
 	conn_transmit_as(&conn, &s);
 	conn_transmit_as(&conn, &s);
 	expect_counts(rig, {REASON_INJECTED, 1}, {REASON_RESENT, 1}, {REASON_SPLIT, 2},
