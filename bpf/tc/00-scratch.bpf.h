@@ -48,6 +48,7 @@ struct decision {
 	__u32 resent;    /* the packet carries bytes that were sent before */
 	__u32 others;    /* edits in flight */
 	__u32 bytes;     /* and what they come to */
+	__u32 behind;    /* bytes behind the packet that may leave before the peer says anything */
 	__u32 changed;   /* edits recorded for this packet that change bytes in place */
 	__u32 restarted; /* requests that take them */
 	__u32 stripped;

@@ -90,6 +90,11 @@ static __always_inline int flow_has_offset(const struct flow *f)
 	return flow_has_edits(f) && edits_any(&f->edits);
 }
 
+/* Of smaller windows nothing is kept back (in-10-ack): in bytes, and in units of the peer's scale.
+ */
+#define WINDOW_KEEP_FROM       4096
+#define WINDOW_KEEP_FROM_UNITS 8
+
 /*
  * Both directions have ended: keep the offset, if there is one, and free the entry.
  * `offset` is what the flow's numbers are shifted by at their end.

@@ -103,6 +103,30 @@ static __always_inline void decide_in_flight(struct outbound *o)
 	o->d->bytes = o->d->others ? decide_bytes(o->flow) : 0;
 }
 
+/* TCP does not fill such a window before an acknowledgement comes: it begins with ten segments. */
+#define WINDOW_WIDE 16384
+
+/*
+ * What of the body may follow at once and fill a small window: then the added bytes would push its
+ * last ones out, and they come again when a timer says so. Not where room for a header was kept
+ * back; and who has little room has no scale.
+ */
+static __always_inline __u32 decide_behind(const struct outbound *o, const struct frame *frame)
+{
+	__u32 head = frame->place + (frame->http->flags & HTTP1_BARE_LF ? 1 : 2), here;
+	const struct flow *f = o->flow;
+
+	if (f->wscale || f->window >= WINDOW_WIDE ||
+	    (edits_base(&f->edits) && f->window >= WINDOW_KEEP_FROM))
+		return 0;
+	if (frame->http->flags & HTTP1_CHUNKED)
+		return WINDOW_WIDE;
+	here = o->p->len > head ? o->p->len - head : 0;
+	if (frame->http->left <= here)
+		return 0;
+	return frame->http->left - here < WINDOW_WIDE ? frame->http->left - here : WINDOW_WIDE;
+}
+
 /* Do the added bytes still fit what the peer last said it would take? */
 static __always_inline int decide_fits_window(const struct outbound *o, __u32 len)
 {
@@ -112,7 +136,7 @@ static __always_inline int decide_fits_window(const struct outbound *o, __u32 le
 	if (!(f->flags & FLOW_WSCALE))
 		return 1;
 	/* Edits in flight may be acknowledged in part; counted whole they err on the safe side. */
-	return in_flight + len + o->d->bytes <= f->window;
+	return in_flight + len + o->d->bytes + o->d->behind <= f->window;
 }
 
 /*
@@ -260,6 +284,7 @@ static __always_inline void decide(struct outbound *o, const struct frame *frame
 	o->flow->requests++;
 	policy_count(o->skb, v);
 	decide_in_flight(o);
+	o->d->behind = decide_behind(o, frame);
 	if (decide_changes(v)) {
 		change_request(o->skb, o->p, o->flow, frame->place, frame->line);
 		return;

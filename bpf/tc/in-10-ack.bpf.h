@@ -60,10 +60,6 @@ static __always_inline void ack_note(const struct packet *p, struct flow *f, con
 	f->window = (__u32)p->window << (f->wscale & TCP_WSCALE_MASK);
 }
 
-/* Smaller windows are given on whole: in bytes, and in units of the peer's scale. */
-#define ACK_KEEP_FROM       4096
-#define ACK_KEEP_FROM_UNITS 8
-
 /*
  * What the app does not get to see of a window: room for the header of its next request, which
  * could not be added if the app filled the window to the last byte. Where a header was added
@@ -71,7 +67,7 @@ static __always_inline void ack_note(const struct packet *p, struct flow *f, con
  */
 static __always_inline __u32 ack_kept(const struct packet *p, const struct ack *a, __u32 bytes)
 {
-	if (p->window < ACK_KEEP_FROM_UNITS || bytes < ACK_KEEP_FROM)
+	if (p->window < WINDOW_KEEP_FROM_UNITS || bytes < WINDOW_KEEP_FROM)
 		return 0;
 	return a->app != p->ack || a->unacked ? TRACEPARENT_LINE_LEN : 0;
 }

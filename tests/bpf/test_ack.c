@@ -324,6 +324,43 @@ static void a_full_window_prevents_injection(void **state)
 	}
 }
 
+#define POST(more) "POST / HTTP/1.1\r\nHost: a\r\n" more "\r\n"
+
+/* What follows at once would be pushed out of a small window that is not scaled. */
+static void a_body_that_fills_the_window_prevents_injection(void **state)
+{
+	static const struct {
+		const char *head;
+		uint16_t window;
+		uint8_t wscale;
+		bool fits;
+	} cases[] = {
+	    {POST("Content-Length: 3000\r\n^"), 1460, 0, false},
+	    {POST("Content-Length: 1000\r\n^"), 1460, 0, true},
+	    {POST("Transfer-Encoding: chunked\r\n^"), 1460, 0, false},
+	    {POST("Content-Length: 30000\r\n^"), 16383, 0, false},
+	    {POST("Content-Length: 99999999999\r\n^"), 16383, 0, false},
+	    {POST("Content-Length: 30000\r\n^"), 16384, 0, true},
+	    {POST("Content-Length: 3000\r\n^"), 1460, 1, true},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct opening o = ordinary;
+		char text[100], *mark;
+
+		o.window = cases[i].window;
+		o.wscale = cases[i].wscale;
+		conn_open(&conn, *state, &o);
+		strcpy(text, cases[i].head);
+		mark = strchr(text, '^');
+		if (!cases[i].fits)
+			memmove(mark, mark + 1, strlen(mark));
+		conn_send(&conn, text);
+		assert_int_equal(rig_count(*state, REASON_WINDOW), !cases[i].fits);
+		assert_int_equal(rig_count(*state, REASON_INJECTED), cases[i].fits);
+	}
+}
+
 static void edits_in_flight_count_in_the_window(void **state)
 {
 	for (int room = -3; room <= 3; room++) {
@@ -420,6 +457,7 @@ int test_ack(void)
 	    cmocka_unit_test(the_window_shrinks_by_the_edits_in_flight),
 	    cmocka_unit_test(a_window_smaller_than_the_edits_is_closed),
 	    cmocka_unit_test(a_full_window_prevents_injection),
+	    cmocka_unit_test(a_body_that_fills_the_window_prevents_injection),
 	    cmocka_unit_test(edits_in_flight_count_in_the_window),
 	    cmocka_unit_test(a_later_window_counts_with_its_scale),
 	    cmocka_unit_test(a_window_that_is_filled_has_room_for_one_header),
