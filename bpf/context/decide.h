@@ -7,6 +7,7 @@
 #ifndef CTXPROP_CONTEXT_DECIDE_H
 #define CTXPROP_CONTEXT_DECIDE_H
 
+#include "context/runtime.h"
 #include "context/standing.h"
 
 enum actor_kind {
@@ -32,7 +33,7 @@ struct actor {
 	__u8 doubtful;    /* ACTOR_RUNTIME: others could be meant */
 	__u8 by;          /* ACTOR_RUNTIME: enum evidence that `named` stands for */
 	__u8 own;         /* ACTOR_RUNTIME: 1: of no request, for certain */
-	__u8 runtime;     /* enum runtime_kind of who takes a request or calls */
+	__u8 runtime;     /* enum runtime_kind of who takes a request, connects or calls */
 	__u8 phase;       /* enum actor_phase */
 	struct turn turn; /* of the socket at hand */
 	__u64 path;       /* end of the user's stack, see path.h */
@@ -111,6 +112,16 @@ static __always_inline int process_makes_threads(const struct process *p)
 	return p && p->threads_ended >= PROCESS_ENDED && !p->threads_stayed;
 }
 
+/*
+ * Who may be meant beside the request of who made or woke a worker. In Python, who is woken has to
+ * wait for the interpreter's lock, and another thread may take what he was woken for meanwhile.
+ */
+static __always_inline enum rivals rivals_of_heir(const struct worker *w, const struct actor *a)
+{
+	return w->inherited_by == EVIDENCE_WAKE && a->runtime == RUNTIME_PYTHON ? RIVALS_ANY
+										: RIVALS_PROCESS;
+}
+
 /* The evidence of highest rank for a call or connect that begins now. */
 static __always_inline struct verdict evidence_of(const struct worker *w, const struct process *p,
 						  const struct actor *a, const struct socket *s,
@@ -134,8 +145,9 @@ static __always_inline struct verdict evidence_of(const struct worker *w, const 
 	if (w && worker_is_loop(w))
 		return evidence_of_loop(w, a);
 	if (w && w->inherited)
-		return (struct verdict){
-		    .request = w->inherited, .evidence = w->inherited_by, .rivals = RIVALS_PROCESS};
+		return (struct verdict){.request = w->inherited,
+					.evidence = w->inherited_by,
+					.rivals = rivals_of_heir(w, a)};
 	return (struct verdict){};
 }
 
@@ -197,7 +209,8 @@ static __always_inline enum veto veto_now(const struct verdict *v, const struct 
 	if (v->rivals == RIVALS_PROCESS && p &&
 	    (has_rivals(&p->tally, named, kinds) || wake_has_rivals(v, p, named)))
 		return VETO_IDLE_PROCESS;
-	if (v->rivals == RIVALS_ANY && process_has_others(p, named))
+	if (v->rivals == RIVALS_ANY &&
+	    (process_has_others(p, named) || (p && wake_has_rivals(v, p, named))))
 		return VETO_IDLE_PROCESS;
 	return VETO_NONE;
 }

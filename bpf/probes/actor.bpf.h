@@ -169,6 +169,7 @@ static __always_inline void worker_connecting(struct actor *a)
 		a->kind = ACTOR_NOBODY;
 		return;
 	}
+	a->runtime = runtime ? runtime->kind : 0;
 	a->phase = actor_phase(runtime);
 	a->kind = actor_kind_of(runtime_connector(runtime, &a->key, &named));
 	a->by = actor_evidence(runtime, a);
