@@ -20,23 +20,31 @@ class Bar:
     right: dict
     short: float  # in any cell of a short run, where what must be learned first weighs more
     note: str
+    cold: float  # with programs that have just been started
 
     def least(self, in_flight, way):
         """The bar of a cell."""
-        if way.cold:
-            return 0
-        return min(self.right[in_flight], self.short) if way.short else self.right[in_flight]
+        least = min(self.right[in_flight], self.cold) if way.cold else self.right[in_flight]
+        return min(least, self.short) if way.short else least
+
+
+def read_cold():
+    """{row: least per cent} of cold.tsv."""
+    lines = (HERE / "cold.tsv").read_text(encoding="utf-8").splitlines()
+    rows = [line.split("\t") for line in lines if not line.startswith("#")]
+    return {name: float(least) for name, least, _ in rows}
 
 
 def read_bars():
-    """{row: Bar} of bars.tsv."""
-    bars, columns = {}, []
+    """{row: Bar} of bars.tsv and cold.tsv."""
+    bars, columns, cold = {}, [], read_cold()
     for line in (HERE / "bars.tsv").read_text(encoding="utf-8").splitlines():
         if line.startswith("# row\t"):
             columns = [int(word) for word in line.split("\t")[1:-2]]
         if not line.startswith("#"):
             name, *least, short, note = line.split("\t")
-            bars[name] = Bar(dict(zip(columns, map(float, least))), float(short), note)
+            bars[name] = Bar(dict(zip(columns, map(float, least))), float(short), note,
+                             cold.get(name, 100))
     return bars
 
 
