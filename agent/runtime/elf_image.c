@@ -354,6 +354,21 @@ bool elf_image_is_linked(struct elf_image *image, __u64 where, const char *name)
 	return false;
 }
 
+bool elf_image_has_relocation(struct elf_image *image, unsigned int type, __u64 where)
+{
+	Elf_Scn *section = NULL;
+	GElf_Rela relocation;
+	GElf_Shdr header;
+	Elf_Data *table;
+
+	while ((table = next_of_type(image, SHT_RELA, &section, &header)))
+		for (int i = 0; gelf_getrela(table, i, &relocation); i++)
+			if (relocation.r_offset == where)
+				return GELF_R_TYPE(relocation.r_info) == type &&
+				       !GELF_R_SYM(relocation.r_info);
+	return false;
+}
+
 int elf_image_named_relocation(struct elf_image *image, unsigned int type, const char *name,
 			       __u64 *ret_where)
 {

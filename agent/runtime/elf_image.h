@@ -77,6 +77,9 @@ int elf_image_relocation(struct elf_image *image, __u64 where, __u64 *ret_addres
 /* Will a relocation store the address of this symbol, of another file, at `where`? */
 bool elf_image_is_linked(struct elf_image *image, __u64 where, const char *name);
 
+/* Will a relocation of this type store something of the file's own at `where`? */
+bool elf_image_has_relocation(struct elf_image *image, unsigned int type, __u64 where);
+
 /* Where a relocation of this type will store something of this symbol. 0, or -ENOENT. */
 int elf_image_named_relocation(struct elf_image *image, unsigned int type, const char *name,
 			       __u64 *ret_where);

@@ -90,3 +90,19 @@ int machine_code_slot(const __u8 *stub, size_t size, __u64 address, __u64 *ret_s
 	}
 	return -ENOENT;
 }
+
+/* data16 lea SLOT(%rip),%rdi; data16 data16 rex.W call __tls_get_addr */
+int machine_code_variable(const __u8 *code, size_t size, __u64 address, __u64 *ret_slot)
+{
+	static const __u8 lea[] = {0x66, 0x48, 0x8d, 0x3d}, call[] = {0x66, 0x66, 0x48, 0xe8};
+
+	for (size_t i = 0; i + 16 <= size; i++) {
+		const __u8 *at = code + i;
+
+		if (memcmp(at, lea, sizeof(lea)) != 0 || memcmp(at + 8, call, sizeof(call)) != 0)
+			continue;
+		*ret_slot = address + i + 8 + (__u64)(__s64)(__s32)read_u32(at + sizeof(lea));
+		return 0;
+	}
+	return -ENOENT;
+}

@@ -33,4 +33,11 @@ size_t machine_code_entry(const __u8 *code, size_t size);
 /* The address that a stub jumps to stands at another one: which? 0, or -ENOENT: it is no stub. */
 int machine_code_slot(const __u8 *stub, size_t size, __u64 address, __u64 *ret_slot);
 
+/*
+ * Where the first thread-local variable that code of a library asks for is described to the dynamic
+ * linker: by the two words at an address. (Linkers know the instructions, which are always the
+ * same.) 0, or -ENOENT: it asks for none, or in another way.
+ */
+int machine_code_variable(const __u8 *code, size_t size, __u64 address, __u64 *ret_slot);
+
 #endif

@@ -5,12 +5,14 @@
 
 #include "base/cleanup.h"
 #include "runtime/library.h"
+#include "runtime/machine_code.h"
 #include "runtime/ruby.h"
 
 #define LIBRARY        "libruby" /* how the names of its files begin */
 #define VERSION_SYMBOL "ruby_api_version"
 #define CONTEXT_SYMBOL "ruby_current_ec" /* thread-local: the address of the execution context */
 #define THREAD_SYMBOL  "rb_cThread"
+#define CODE_SIZE      64 /* bytes of a function that are looked at */
 #define VERSION_MIN    207
 #define VERSION_MAX    304 /* the last one whose execution contexts and frames are known */
 
@@ -27,12 +29,40 @@ static int read_version(struct elf_image *image, struct ruby *ruby)
 	return 0;
 }
 
+/* The thread-local variable that an exported function asks for first; 0: that is not known. */
+static __u64 slot_asked_for(struct elf_image *image, const char *function)
+{
+	__u8 code[CODE_SIZE];
+	__u64 start, end, slot;
+
+	if (elf_image_symbol_range(image, function, &start, &end))
+		return 0;
+	if (end - start > sizeof(code))
+		end = start + sizeof(code);
+	if (elf_image_read(image, start, code, end - start) ||
+	    machine_code_variable(code, end - start, start, &slot) ||
+	    !elf_image_has_relocation(image, R_X86_64_DTPMOD64, slot))
+		return 0;
+	return slot;
+}
+
+/*
+ * From Ruby 3.3 on the context is the library's own, without a name. Two functions that do nothing
+ * but read a member of it must agree on where it is.
+ */
+static int find_own_context(struct elf_image *image, __u64 *ret_slot)
+{
+	*ret_slot = slot_asked_for(image, "rb_thread_current");
+	return *ret_slot && *ret_slot == slot_asked_for(image, "rb_errinfo") ? 0 : -ENOTSUP;
+}
+
 /* Libraries ask for thread-local variables by two words that the dynamic linker fills in. */
 static int look_at_library(struct elf_image *image, __u64 bias, struct ruby *ruby)
 {
 	__u64 slot;
 
-	if (elf_image_named_relocation(image, R_X86_64_DTPMOD64, CONTEXT_SYMBOL, &slot))
+	if (elf_image_named_relocation(image, R_X86_64_DTPMOD64, CONTEXT_SYMBOL, &slot) &&
+	    find_own_context(image, &slot))
 		return -ENOTSUP;
 	ruby->runtime.ruby.slot = slot + bias;
 	return 0;

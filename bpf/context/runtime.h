@@ -368,6 +368,9 @@ struct stream {
 #define RUBY_CONTEXT_STACK 0  /* rb_execution_context_t.vm_stack: where it begins */
 #define RUBY_CONTEXT_SIZE  8  /* rb_execution_context_t.vm_stack_size, in words */
 #define RUBY_CONTEXT_FRAME 16 /* rb_execution_context_t.cfp: the innermost frame */
+#define RUBY_CONTEXT_OWNER 48 /* rb_execution_context_t.thread_ptr */
+#define RUBY_THREAD_NATIVE 40 /* rb_thread_t.nt, from 3.3 on */
+#define RUBY_NATIVE_ID     16 /* rb_native_thread.thread_id: glibc's is the thread pointer */
 #define RUBY_FRAME_SP      8  /* rb_control_frame_t.sp: where the stack ends */
 #define RUBY_FRAME_CODE    16 /* rb_control_frame_t.iseq: 0 in functions written in C */
 #define RUBY_FRAME_SELF    24 /* rb_control_frame_t.self */

@@ -13,7 +13,7 @@
 #define MAKER_FRAMES 3  /* of Thread.new, written in C, below which the maker's is looked for */
 #define FRAME_SMALL  56 /* bytes of a frame in one version of Ruby and another */
 #define FRAME_LARGE  64
-/* Ruby's stack ends so near, or nearer, to the thread pointer: it lies on the native stack. */
+/* Ruby's stack ends so near, or nearer, to the thread pointer where it lies on the native stack. */
 #define STACK_DISTANCE_MAX (64ULL << 10)
 #define GIVEN              1  /* added to the address of local variables that a block was given */
 #define GIVEN_WORDS        16 /* of the stack, in which they stand */
@@ -26,8 +26,19 @@ static __always_inline struct ruby_thread *ruby_thread_lookup(__u32 tgid, __u64 
 }
 
 /*
- * Where the stack of a thread is; all 0: the thread is over, or in a fiber. The context of one that
- * is over may be that of another one by now, which lies on that one's native stack.
+ * Does the thread of Ruby with this context run on this native thread? (Ruby 3.3 on; before it has
+ * other things at these places, none of which is a thread pointer.)
+ */
+VERIFIED_ALONE int ruby_runs_on(__u64 context, __u64 thread)
+{
+	__u64 native = user_read(user_read(context + RUBY_CONTEXT_OWNER) + RUBY_THREAD_NATIVE);
+
+	return user_read(native + RUBY_NATIVE_ID) == thread;
+}
+
+/*
+ * Where the stack of a thread is; all 0: the thread is over, or in a fiber (before 3.3). The
+ * context of one that is over may be that of another one by now, which runs elsewhere.
  */
 struct ruby_stack {
 	__u64 begin, end, frame;
@@ -40,7 +51,7 @@ static __always_inline struct ruby_stack ruby_stack_of(const struct runtime *run
 
 	stack.end = stack.begin + user_read(context + RUBY_CONTEXT_SIZE) * WORD;
 	stack.frame = user_read(context + RUBY_CONTEXT_FRAME);
-	if (thread - stack.end < STACK_DISTANCE_MAX)
+	if (thread - stack.end < STACK_DISTANCE_MAX || ruby_runs_on(context, thread))
 		return stack;
 	return (struct ruby_stack){};
 }

@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "child.h"
 #include "program.h"
+#include "runtime/machine_code.h"
 #include "runtime/process.h"
 #include "runtime/ruby.h"
 
@@ -83,6 +84,24 @@ static void a_process_of_ruby(void **state)
 	assert_in_range(queue_sites(&ruby, RUBY_PUT), 1, 3);
 }
 
+/* Libraries ask for thread-local variables with the same instructions always. */
+static void a_variable_that_code_asks_for(void **state)
+{
+	static const __u8 code[] = {
+	    0x48, 0x83, 0xec, 0x08,                         /* sub $8,%rsp */
+	    0x66, 0x48, 0x8d, 0x3d, 0x10, 0x00, 0x00, 0x00, /* data16 lea 16(%rip),%rdi */
+	    0x66, 0x66, 0x48, 0xe8, 0x00, 0x01, 0x00, 0x00, /* data16 data16 rex.W call */
+	    0xc3,
+	};
+	__u64 slot = 0;
+
+	(void)state;
+	assert_int_equal(machine_code_variable(code, sizeof(code), 0x1000, &slot), 0);
+	assert_int_equal(slot, 0x1000 + 12 + 16);
+	assert_int_equal(machine_code_variable(code, sizeof(code) - 2, 0x1000, &slot), -ENOENT);
+	assert_int_equal(machine_code_variable(code + 5, sizeof(code) - 5, 0x1000, &slot), -ENOENT);
+}
+
 static void another_program(void **state)
 {
 	const char *why = NULL;
@@ -96,6 +115,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_process_of_ruby),
+	    cmocka_unit_test(a_variable_that_code_asks_for),
 	    cmocka_unit_test(another_program),
 	};
 
