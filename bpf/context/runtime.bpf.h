@@ -273,6 +273,8 @@ static __always_inline void runtime_forget(__u32 tgid)
 	bpf_map_delete_elem(&starts, &rule);
 	rule.address = TASK_RULE_FUTURE;
 	bpf_map_delete_elem(&starts, &rule);
+	rule.address = TASK_RULE_EAGER;
+	bpf_map_delete_elem(&starts, &rule);
 }
 
 #endif

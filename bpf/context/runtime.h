@@ -278,6 +278,8 @@ enum task_flags {
 	TASK_SHARED = 1 << 3,  /* it was woken for several requests at a time */
 	TASK_ORPHAN = 1 << 4,  /* the task that made it, or that one's maker, did not wait for it */
 	TASK_AWAITED = 1 << 5, /* the task that made it waited when it began to work */
+	TASK_EAGER = 1 << 6, /* it has called within a step of its maker, and was not woken since */
+	TASK_THROUGH = 1 << 7, /* it has called through such a one, and was not woken since */
 };
 
 /*
@@ -304,6 +306,7 @@ enum task_rule {
 	TASK_RULE_WOKEN = 2,  /* who is woken for a request answers it, or a task that he makes */
 	TASK_RULE_STREAM = 3, /* HAProxy: the stream that was made for a request answers it */
 	TASK_RULE_FUTURE = 4, /* Java: who makes a future for a call waits until it is answered */
+	TASK_RULE_EAGER = 5,  /* who has a task begin at once, and call, waits then */
 };
 
 /* Map `queued`: what was put into a queue of Python, by the address of the item. */

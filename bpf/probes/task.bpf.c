@@ -34,6 +34,8 @@ static __always_inline void forget(const struct worker_key *key)
 
 	if (old && old->request && (old->flags & TASK_MADE) && (old->flags & TASK_CALLED))
 		task_learn(key->tgid, TASK_RULE_MADE, 1);
+	if (old && (old->flags & TASK_THROUGH))
+		task_learn(key->tgid, TASK_RULE_EAGER, 0);
 	if (old)
 		bpf_map_delete_elem(&tasks, key);
 	if (worker_lookup(key))
@@ -107,6 +109,24 @@ static __always_inline void give(const struct runtime *runtime, const struct wor
 	task->flags = (task->flags & TASK_SHARED) | TASK_WOKEN;
 }
 
+/* A future has its result: the task that waits for it, if it is one. Tells its context, too. */
+static __always_inline __u64 waits_for(const struct runtime *runtime, __u64 future,
+				       struct worker_key *waiter)
+{
+	waiter->goroutine = user_read(future + PYTHON_FUTURE_CONTEXT);
+	return task_that_waits(runtime, user_read(future + PYTHON_FUTURE_WAITER),
+			       waiter->goroutine);
+}
+
+/* Whoever wakes it. */
+static __always_inline void woken(const struct runtime *runtime, const struct worker_key *waiter)
+{
+	struct task *task = task_lookup(runtime, waiter);
+
+	if (task)
+		task_has_waited(runtime, waiter->tgid, task);
+}
+
 /*
  * Future.set_result: if this is the context that has read a request, and no task's, then the task
  * that waits for the future goes on with that request.
@@ -119,16 +139,18 @@ int probe_task_woken(struct pt_regs *ctx)
 	const struct runtime *runtime = python_current(&reader);
 	struct request *r;
 
-	if (!runtime || !reader.goroutine || task_lookup(runtime, &reader))
+	if (!runtime)
+		return 0;
+	waiter = (struct worker_key){.tgid = reader.tgid};
+	task = waits_for(runtime, future, &waiter);
+	if (!task || waiter.goroutine == reader.goroutine)
+		return 0;
+	woken(runtime, &waiter);
+	if (!reader.goroutine || task_lookup(runtime, &reader))
 		return 0;
 	id = task_reads(&reader, NULL);
 	r = request_lookup(id);
 	if (!r)
-		return 0;
-	waiter = reader;
-	waiter.goroutine = user_read(future + PYTHON_FUTURE_CONTEXT);
-	task = task_that_waits(runtime, user_read(future + PYTHON_FUTURE_WAITER), waiter.goroutine);
-	if (waiter.goroutine == reader.goroutine || !task)
 		return 0;
 	__sync_fetch_and_or(&r->flags, REQUEST_WOKE);
 	give(runtime, &waiter, task, id);

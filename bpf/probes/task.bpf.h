@@ -104,28 +104,85 @@ static __always_inline int task_denies(__u32 tgid, enum task_rule rule)
 	return seen && seen->outlived && !start_is_trusted(seen);
 }
 
+/* The task that made this one; NULL: none did, or it is over. */
+static __always_inline struct task *task_maker(const struct runtime *runtime, __u32 tgid,
+					       const struct task *task)
+{
+	struct worker_key key = {.tgid = tgid, .goroutine = task->maker};
+	struct task *maker = key.goroutine ? task_lookup(runtime, &key) : NULL;
+
+	return maker && maker->made_ns == task->maker_made_ns ? maker : NULL;
+}
+
 /* Does the maker of a task wait for something, and is it the same task still? */
 static __always_inline int task_maker_waits(const struct runtime *runtime, __u32 tgid,
 					    const struct task *task)
 {
-	struct worker_key key = {.tgid = tgid, .goroutine = task->maker};
-	const struct task *maker = task_lookup(runtime, &key);
+	const struct task *maker = task_maker(runtime, tgid, task);
 
-	return maker && maker->made_ns == task->maker_made_ns &&
-	       user_read(maker->address + runtime->python.task_offset - PYTHON_TASK_WAITS);
+	return maker && user_read(maker->address + runtime->python.task_offset - PYTHON_TASK_WAITS);
+}
+
+/*
+ * Is a task at work within a step of its maker's? Since 3.12 tasks may begin at once (eager_start).
+ * Then its context was entered where its maker's was current.
+ */
+static __always_inline int task_is_within(const struct runtime *runtime, const struct task *task)
+{
+	__u64 context = user_read(task->address + runtime->python.task_offset);
+
+	return task->maker && context && user_read(context + PYTHON_CONTEXT_BEFORE) == task->maker;
 }
 
 /*
  * A task that was made by another one begins to work. Who makes a task for its own request waits
  * for it, mostly. Who is over by now may have made it for a request that stood in a queue: clients
- * do that where calls wait for connections.
+ * do that where calls wait for connections. Who is at it has had no time to wait: that is seen
+ * later.
  */
 static __always_inline void task_settle(const struct runtime *runtime, __u32 tgid,
 					struct task *task)
 {
-	if (!task->maker || (task->flags & (TASK_ORPHAN | TASK_AWAITED)))
+	if (!task->maker || (task->flags & (TASK_ORPHAN | TASK_AWAITED)) ||
+	    task_is_within(runtime, task))
 		return;
 	task->flags |= task_maker_waits(runtime, tgid, task) ? TASK_AWAITED : TASK_ORPHAN;
+}
+
+/* A task calls, or connects: within a step of its maker's? Then both are looked at once more. */
+static __always_inline void task_begins(const struct runtime *runtime, __u32 tgid,
+					struct task *task)
+{
+	struct task *maker;
+
+	task->flags |= TASK_CALLED;
+	if (!task_is_within(runtime, task))
+		return;
+	task->flags |= TASK_EAGER;
+	maker = task_maker(runtime, tgid, task);
+	if (maker)
+		maker->flags |= TASK_THROUGH;
+}
+
+/*
+ * A task is woken that has called within a step of its maker's, or through such a one: it has
+ * waited, as the rule says. Does its own maker wait?
+ */
+static __always_inline void task_has_waited(const struct runtime *runtime, __u32 tgid,
+					    struct task *task)
+{
+	__u32 before = task->flags;
+	struct task *maker;
+
+	if (!(before & (TASK_EAGER | TASK_THROUGH)))
+		return;
+	task_settle(runtime, tgid, task);
+	if (!(before & TASK_ORPHAN))
+		task_learn(tgid, TASK_RULE_EAGER, !(task->flags & TASK_ORPHAN));
+	task->flags &= ~(TASK_EAGER | TASK_THROUGH);
+	maker = before & TASK_EAGER ? task_maker(runtime, tgid, task) : NULL;
+	if (maker)
+		maker->flags &= ~TASK_THROUGH;
 }
 
 /* What a task works on that has read no request itself. */
@@ -147,7 +204,8 @@ static __always_inline struct named task_given(const struct runtime *runtime, __
 	task_settle(runtime, tgid, task);
 	named.doubtful = (task->flags & TASK_ORPHAN) ||
 			 ((task->flags & TASK_WOKEN) && task_doubts(tgid, TASK_RULE_WOKEN)) ||
-			 ((task->flags & TASK_MADE) && task_doubts(tgid, TASK_RULE_MADE));
+			 ((task->flags & TASK_MADE) && task_doubts(tgid, TASK_RULE_MADE)) ||
+			 (task_is_within(runtime, task) && task_doubts(tgid, TASK_RULE_EAGER));
 	return named;
 }
 
@@ -194,7 +252,7 @@ static __always_inline struct named task_calls(const struct runtime *runtime,
 	struct task *task = task_lookup(runtime, key);
 
 	if (task)
-		task->flags |= TASK_CALLED;
+		task_begins(runtime, key->tgid, task);
 	return task_request(runtime, key, task);
 }
 
