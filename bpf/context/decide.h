@@ -47,6 +47,7 @@ enum rivals {
 	RIVALS_LATER, /* of the worker, and those that seem to wait for an answer's rest, or to
 			 connect */
 	RIVALS_PROCESS,
+	RIVALS_SHARED, /* all others of the process: any loop goes on with any */
 	RIVALS_ANY, /* of the process, and the request itself if it may be waiting for another call
 		     */
 };
@@ -87,12 +88,14 @@ static __always_inline __u64 worker_at(const struct worker *w)
 }
 
 /* What a loop, or a thread with several requests, has read last. */
-static __always_inline struct verdict evidence_of_loop(const struct worker *w,
-						       const struct actor *a)
+static __always_inline struct verdict
+evidence_of_loop(const struct worker *w, const struct process *p, const struct actor *a)
 {
 	struct verdict v = {.evidence = w->read_by,
 			    .rivals = a->phase == PHASE_LATER ? RIVALS_LATER : RIVALS_WORKER};
 
+	if (p && p->loops_share)
+		v.rivals = RIVALS_SHARED;
 	if (!w->read && !(w->flags & (WORKER_SPENT | WORKER_UNSURE)))
 		return v;
 	if (!turn_goes_on(&w->turn))
@@ -143,7 +146,7 @@ static __always_inline struct verdict evidence_of(const struct worker *w, const 
 	if (a->phase == PHASE_APART)
 		return (struct verdict){};
 	if (w && worker_is_loop(w))
-		return evidence_of_loop(w, a);
+		return evidence_of_loop(w, p, a);
 	if (w && w->inherited)
 		return (struct verdict){.request = w->inherited,
 					.evidence = w->inherited_by,
@@ -208,6 +211,8 @@ static __always_inline enum veto veto_now(const struct verdict *v, const struct 
 		return VETO_IDLE_LOOP;
 	if (v->rivals == RIVALS_PROCESS && p &&
 	    (has_rivals(&p->tally, named, kinds) || wake_has_rivals(v, p, named)))
+		return VETO_IDLE_PROCESS;
+	if (v->rivals == RIVALS_SHARED && p && tally_open(&p->tally) > 1)
 		return VETO_IDLE_PROCESS;
 	if (v->rivals == RIVALS_ANY &&
 	    (process_has_others(p, named) || (p && wake_has_rivals(v, p, named))))

@@ -162,8 +162,11 @@ static __always_inline void engine_answer(struct socket *s, const struct actor *
 	if (unsure)
 		w->flags |= WORKER_UNSURE;
 	r = request_lookup(w->read);
-	if (r && !unsure && (w->flags & WORKER_LOOP))
-		worker_publish(w, &a->key, w->read, r);
+	if (!r || unsure || !(w->flags & WORKER_LOOP))
+		return;
+	worker_publish(w, &a->key, w->read, r);
+	if (p && r->worker.tid != a->key.tid && r->worker.tgid == a->key.tgid)
+		p->loops_share = 1;
 }
 
 /* The call is some request's, not known whose: what was read last is not believed again. */

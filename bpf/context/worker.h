@@ -75,7 +75,8 @@ struct process {
 	__u32 threads_stayed; /* 1: some did not */
 	__u8 queues_late; /* 1: a loop put something into a queue after the turn of its request */
 	__u8 queues_next; /* 1: who is done with what came out of a queue puts the next one in */
-	__u8 reserved[2];
+	__u8 loops_share; /* 1: a loop has read the answer to a call of another one's request */
+	__u8 reserved;
 	__u32 served; /* requests that it has read, up to PROCESS_SERVED */
 	__u64 pools;  /* bit (peer's port & 63): connections to it are used more than once */
 };

@@ -257,6 +257,34 @@ static void loop_that_goes_on_later(void **state)
 	assert_int_equal(call(&one, &a)->request, 8);
 }
 
+/* Where any thread goes on with what another one has read, any request may be called for. */
+static void loops_that_share(void **state)
+{
+	struct actor a = actor(TID, 1), b = actor(TID + 1, 1);
+	struct socket first = {}, second = {}, third = {}, one = {.calls_end = 1},
+		      other = {.calls_end = 1};
+
+	(void)state;
+	take(&first, 7, &a);
+	take(&second, 8, &b);
+	assert_int_equal(call(&one, &a)->request, 7);
+	assert_int_equal(call(&other, &b)->request, 8);
+	assert_false(process()->loops_share);
+	engine_answer(&one, &b, actor_thread(&b));
+	assert_true(process()->loops_share);
+	take(&third, 9, &a);
+	engine_read(&first, &b, actor_thread(&b));
+	assert_int_equal(call(&one, &b)->veto, VETO_IDLE_PROCESS); /* 9 may be b's work by now */
+	end(9);
+	engine_answer(&one, &b, actor_thread(&b));
+	engine_answer(&other, &b, actor_thread(&b));
+	assert_int_equal(call(&other, &b)->veto, VETO_IDLE_PROCESS); /* 7 has an answer, too */
+	end(7);
+	engine_answer(&other, &b, actor_thread(&b));
+	engine_read(&second, &b, actor_thread(&b));
+	assert_int_equal(call(&one, &b)->request, 8);
+}
+
 /* A connection that was asked for in one turn, and is connected in another one. */
 static void connect_that_was_asked_for(void **state)
 {
@@ -480,17 +508,29 @@ static void calls_of_nobody(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-	    CASE(thread_with_one_request),    CASE(call_after_the_end),
-	    CASE(traces_follow_the_worker),   CASE(traces_end_with_the_thread),
-	    CASE(thread_of_the_only_request), CASE(thread_of_one_of_two_requests),
-	    CASE(loop_with_a_rival),          CASE(loop_in_another_turn),
-	    CASE(loop_in_its_timers),         CASE(loop_whose_timers_become_known),
-	    CASE(loop_that_goes_on_later),    CASE(connect_that_was_asked_for),
-	    CASE(connect_in_another_turn),    CASE(woken_worker),
-	    CASE(woken_worker_with_a_rival),  CASE(woken_worker_while_another_waits),
-	    CASE(closed_before_the_answer),   CASE(request_goes_on_in_another_process),
-	    CASE(peer_that_is_busy),          CASE(peer_that_is_not_believed),
-	    CASE(answer_in_pieces),           CASE(calls_of_nobody),
+	    CASE(thread_with_one_request),
+	    CASE(call_after_the_end),
+	    CASE(traces_follow_the_worker),
+	    CASE(traces_end_with_the_thread),
+	    CASE(thread_of_the_only_request),
+	    CASE(thread_of_one_of_two_requests),
+	    CASE(loop_with_a_rival),
+	    CASE(loop_in_another_turn),
+	    CASE(loop_in_its_timers),
+	    CASE(loop_whose_timers_become_known),
+	    CASE(loop_that_goes_on_later),
+	    CASE(loops_that_share),
+	    CASE(connect_that_was_asked_for),
+	    CASE(connect_in_another_turn),
+	    CASE(woken_worker),
+	    CASE(woken_worker_with_a_rival),
+	    CASE(woken_worker_while_another_waits),
+	    CASE(closed_before_the_answer),
+	    CASE(request_goes_on_in_another_process),
+	    CASE(peer_that_is_busy),
+	    CASE(peer_that_is_not_believed),
+	    CASE(answer_in_pieces),
+	    CASE(calls_of_nobody),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
