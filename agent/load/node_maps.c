@@ -18,12 +18,12 @@
 #define TRACES_DIR_MODE 01700
 
 static const char *const names[] = {
-    "requests",       "sockets",     "workers",        "processes",    "tracestates",  "node",
-    NODE_TRACES_NAME, "runtimes",    "runtime_events", "goroutines",   "round_trips",  "messages",
-    "go_sockets",     "starts",      "peers",          "request_ids",  "tasks",        "queued",
-    "adopted",        "streams",     "objects",        "ruby_threads", "java_readers", "newcomers",
-    "ruby_queues",    "ruby_places", "purposes",       "inboxes",      "written",      "arguments",
-    "python_taken",
+    "requests",       "sockets",      "workers",        "processes",    "tracestates",  "node",
+    NODE_TRACES_NAME, "runtimes",     "runtime_events", "goroutines",   "round_trips",  "messages",
+    "go_sockets",     "starts",       "peers",          "request_ids",  "tasks",        "queued",
+    "adopted",        "streams",      "objects",        "ruby_threads", "java_readers", "java_held",
+    "newcomers",      "ruby_queues",  "ruby_places",    "purposes",     "inboxes",      "written",
+    "arguments",      "python_taken",
 };
 
 const char *node_maps_layer_dir(void)

@@ -56,6 +56,7 @@ static const struct wanted {
     WANTED_FIELD("ClassLoaderData", "_klasses", loader_classes),
     WANTED_FIELD("Klass", "_name", class_name),
     WANTED_FIELD("Klass", "_next_link", class_next),
+    WANTED_FIELD("Klass", "_layout_helper", class_layout),
     LATER_FIELD("InstanceKlass", "_fieldinfo_stream", class_stream),
     LATER_FIELD("InstanceKlass", "_fields", class_fields),
     LATER_FIELD("InstanceKlass", "_java_fields_count", class_field_count),
@@ -72,6 +73,8 @@ static const struct wanted {
     WANTED_FIELD("CompressedKlassPointers", "_narrow_klass._shift", class_shift),
     WANTED_FIELD("CompressedKlassPointers", "_shift", class_shift),
     WANTED_FIELD("oopDesc", "_metadata._compressed_klass", object_class),
+    WANTED_FIELD("CodeCache", "_low_bound", code_low),
+    WANTED_FIELD("CodeCache", "_high_bound", code_high),
 };
 
 #define WANTED (sizeof(wanted) / sizeof(wanted[0]))

@@ -25,7 +25,7 @@ struct hotspot {
 	__u64 thread_buffer;                        /* from which it makes objects */
 	__u64 buffer_start, buffer_top;             /* in that */
 	__u64 loaders, loader_next, loader_classes; /* `loaders`: address of the first one's */
-	__u64 class_name, class_next, class_constants;
+	__u64 class_name, class_next, class_constants, class_layout;
 	__u64 class_fields, class_field_count; /* until Java 20 */
 	__u64 class_stream;                    /* since */
 	__u64 symbol_length, symbol_text;
@@ -33,7 +33,8 @@ struct hotspot {
 	__u64 narrow_base, narrow_shift; /* addresses */
 	__u64 class_base, class_shift;   /* addresses */
 	__u64 object_class;
-	__u64 constants_size; /* of what comes before the constants themselves */
+	__u64 code_low, code_high; /* addresses of the limits of compiled code */
+	__u64 constants_size;      /* of what comes before the constants themselves */
 };
 
 /* A class that is looked for, as in "java/lang/Thread", and its address; 0: it is not loaded. */

@@ -22,6 +22,7 @@ enum class_index {
 	STRING,
 	FUTURE,
 	WAITER,
+	CHANNEL,
 	CLASSES,
 };
 
@@ -30,6 +31,7 @@ static const char *const class_name[CLASSES] = {
     [STRING] = "java/lang/String",
     [FUTURE] = CONCURRENT "FutureTask",
     [WAITER] = CONCURRENT "FutureTask$WaitNode",
+    [CHANNEL] = "sun/nio/ch/SocketChannelImpl",
 };
 
 /* Fields of objects, and where struct runtime_java has their offsets. */
@@ -44,6 +46,7 @@ static const struct object_field {
     {FUTURE, "runner", offsetof(struct runtime_java, runner)},
     {FUTURE, "waiters", offsetof(struct runtime_java, waiters)},
     {WAITER, "thread", offsetof(struct runtime_java, waiter)},
+    {CHANNEL, "fdVal", offsetof(struct runtime_java, descriptor)},
 };
 
 #define OBJECT_FIELDS (sizeof(object_field) / sizeof(object_field[0]))
@@ -179,6 +182,11 @@ static void fill_places(const struct hotspot *hotspot, struct runtime_java *java
 	java->enters = (__u16)hotspot->thread_enters;
 	java->waits = (__u16)hotspot->thread_waits;
 	java->class = (__u16)hotspot->object_class;
+	java->classes = process_memory_u64(hotspot->fd, hotspot->class_base);
+	java->class_shift = process_memory_u16(hotspot->fd, hotspot->class_shift);
+	java->layout = (__u16)hotspot->class_layout;
+	java->code = process_memory_u64(hotspot->fd, hotspot->code_low);
+	java->code_size = (__u32)(process_memory_u64(hotspot->fd, hotspot->code_high) - java->code);
 }
 
 static int look_at_machine(struct machine *machine, struct runtime_java *java)
@@ -193,6 +201,7 @@ static int look_at_machine(struct machine *machine, struct runtime_java *java)
 		return err;
 	fill_places(&machine->hotspot, java);
 	java->future_class = narrow_class(machine, FUTURE);
+	java->channel_class = narrow_class(machine, CHANNEL);
 	return 0;
 }
 

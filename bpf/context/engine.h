@@ -430,13 +430,14 @@ static __always_inline void engine_close(struct socket *s)
 
 /*
  * A worker makes another (EVIDENCE_FORK), or wakes it from a sleep that nothing else would have
- * ended (EVIDENCE_WAKE). A worker that has requests of its own needs no others'.
+ * ended (EVIDENCE_WAKE). A worker that has requests of its own needs no others'. ACTOR_RUNTIME:
+ * what it works on is named.
  */
 static __always_inline void engine_hand_over(const struct actor *from, const struct worker_key *to,
 					     enum evidence by)
 {
 	struct worker *w = worker_lookup(&from->key), *heir;
-	__u64 id = w ? worker_at(w) : 0;
+	__u64 id = from->kind == ACTOR_RUNTIME ? from->named : w ? worker_at(w) : 0;
 
 	heir = id ? worker_make(to) : worker_lookup(to);
 	if (heir && by == EVIDENCE_FORK)

@@ -18,7 +18,8 @@
 #define CTXPROP_STREAMS_MAX    65536
 #define CTXPROP_OBJECTS_MAX    16384
 #define CTXPROP_PURPOSES_MAX   16384
-#define CTXPROP_JAVAS_MAX      128 /* processes of Java that take requests */
+#define CTXPROP_JAVAS_MAX      128  /* processes of Java that take requests */
+#define CTXPROP_HELD_MAX       4096 /* threads of Java that do so from sockets that do not block */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -154,6 +155,13 @@ struct {
 	__type(value, struct java_readers);
 } java_readers __weak SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, CTXPROP_HELD_MAX);
+	__type(key, struct process_address);
+	__type(value, struct java_held);
+} java_held __weak SEC(".maps");
+
 /* By libuv's handle: connections that Node begins to open, until it knows the address. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -218,7 +226,7 @@ static __always_inline void runtime_suspects_pool(__u32 tgid)
 /* Is there nothing more to be found in the virtual machine of Java? */
 static __always_inline int runtime_has_classes(const struct runtime_java *java)
 {
-	return java->future_class && java->waiter;
+	return java->future_class && java->waiter && java->channel_class;
 }
 
 /*

@@ -106,10 +106,16 @@ struct runtime_node {
  * objects, and in what describes classes. Classes that are not loaded yet are 0.
  */
 struct runtime_java {
-	__u64 slot;           /* address of the number of the virtual machine's TLS module */
-	__u64 heap;           /* where the addresses begin that are kept in 32 bits */
-	__u32 future_class;   /* FutureTask, in 32 bits */
-	__u32 reserved;       /* 0 */
+	__u64 slot;          /* address of the number of the virtual machine's TLS module */
+	__u64 heap;          /* where the addresses begin that are kept in 32 bits */
+	__u64 classes;       /* the same for those of classes */
+	__u64 code;          /* where code begins that it has compiled */
+	__u32 code_size;     /* bytes; 0: not known */
+	__u32 future_class;  /* FutureTask, in 32 bits */
+	__u32 channel_class; /* SocketChannelImpl */
+	__u16 class_shift;
+	__u16 layout;         /* Klass._layout_helper: how large its objects are */
+	__u16 descriptor;     /* SocketChannelImpl.fdVal */
 	__u16 heap_shift;     /* addresses in 32 bits are shifted by so many */
 	__u16 variable;       /* of the current JavaThread's address, in the TLS module's block */
 	__u16 object;         /* JavaThread._threadObj: address of that of the thread's object */
@@ -125,6 +131,7 @@ struct runtime_java {
 	__u16 runner;         /* FutureTask.runner: the thread at work on it */
 	__u16 waiters;        /* FutureTask.waiters: who waits for it: */
 	__u16 waiter;         /* FutureTask.WaitNode.thread */
+	__u16 reserved[3];    /* 0 */
 };
 
 /*
@@ -155,7 +162,7 @@ struct runtime {
 		struct runtime_java java;
 	};
 };
-_Static_assert(sizeof(struct runtime) == 96, "runtime is shared");
+_Static_assert(sizeof(struct runtime) == 120, "runtime is shared");
 
 /* Where things stand in Go's structs, in all versions that are supported. */
 #define GO_G_OFFSET          (-8) /* of g, from the thread pointer, in nearly all programs */
@@ -493,6 +500,22 @@ struct java_reader {
 /* Map `java_readers`, by tgid: each has the place that its number says. */
 struct java_readers {
 	struct java_reader reader[JAVA_READERS];
+};
+
+/*
+ * Map `java_held`, by process and thread: where a thread of Java, which has read a request from a
+ * socket that does not block, has the connection on its stack.
+ */
+struct java_held {
+	__u64 request;
+	__u64 frames; /* a number made of all words to `end` that are no addresses of objects */
+	__u64 start;  /* where functions of Java begin: the first word that is an address of code */
+	__u64 at;     /* where the address of an object is that leads to the connection; 0: none */
+	__u64 end;    /* the next address of code behind that. Stacks grow downwards. */
+	__u32 steps;  /* by which fields: a byte for each, in units of 4 bytes, the first lowest */
+	__u32 descriptor; /* of the connection */
+	__u32 misses;     /* requests in a row that it was not seen to be at */
+	__u32 shared;     /* 1: another request of the same connection was still open then */
 };
 
 /* What the ring buffer `runtime_events` carries: a process that user space should look at. */

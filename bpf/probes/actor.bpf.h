@@ -155,6 +155,24 @@ static __always_inline enum actor_phase actor_phase(struct runtime *runtime)
 	return runtime && runtime->kind == RUNTIME_NODE ? phase_of(runtime) : PHASE_UNTOLD;
 }
 
+/* The one that makes or wakes another thread. One of Java may have handed over what it has read. */
+static __always_inline void worker_handing_over(struct actor *a, const struct runtime *runtime)
+{
+	const struct worker *w;
+
+	worker_current(a);
+	if (!runtime || runtime->kind != RUNTIME_JAVA)
+		return;
+	w = worker_lookup(&a->key);
+	if (!w || !java_may_hand_over(w))
+		return;
+	a->named = java_request_of(w);
+	if (!a->named || !java_is_at(a->key.tgid, a->named))
+		a->named = 0;
+	if (a->named || java_is_unsure(w))
+		a->kind = ACTOR_RUNTIME;
+}
+
 /* The one that connects. */
 static __always_inline void worker_connecting(struct actor *a)
 {

@@ -6,7 +6,7 @@
 #ifndef CTXPROP_PROBES_JAVA_FUTURE_BPF_H
 #define CTXPROP_PROBES_JAVA_FUTURE_BPF_H
 
-#include "probes/java_stack.bpf.h"
+#include "probes/java_frame.bpf.h"
 #include "probes/task.bpf.h"
 
 /* A search among the threads that have read requests. */
@@ -113,8 +113,7 @@ static long java_search_step(__u32 index, struct java_search *search)
 	const struct java_reader *reader = &search->readers->reader[index & (JAVA_READERS - 1)];
 	struct worker_key key = {.tgid = search->tgid, .tid = reader->tid};
 	const struct worker *w = reader->tid ? worker_lookup(&key) : NULL;
-	/* What a loop waits for may be for anything, or of its own accord. */
-	__u64 request = w && !(w->flags & WORKER_LOOP) ? worker_only(w) : 0;
+	__u64 request = w ? java_request_of(w) : 0;
 
 	if (request && java_thread_of(search->java, reader->native) == reader->thread)
 		java_search_reader(search, reader, request);
@@ -157,7 +156,7 @@ static __always_inline void java_search_virtual(struct java_search *search)
 
 /*
  * Search for who has asked for what the current thread, of this object, does. `futures`: those that
- * it is at work on; NULL: not known.
+ * it is at work on; NULL: not known. What is found counts only if java_is_at() says so.
  */
 VERIFIED_ALONE int java_search_for(__u32 tgid, __u64 object, const struct java_futures *futures,
 				   struct named *ret_named)
@@ -191,7 +190,7 @@ static __always_inline __u64 java_current(const struct runtime_java *java)
 	return virtual ? virtual : java_object(java, thread);
 }
 
-/* The request that the current thread of Java works on, which has read none. */
+/* The request that the current thread of Java works on, which has read none, if java_is_at(). */
 VERIFIED_ALONE int java_works_on(__u32 tgid, struct named *ret_named)
 {
 	const struct runtime *runtime = runtime_lookup(tgid);
@@ -217,20 +216,22 @@ VERIFIED_ALONE int java_works_on(__u32 tgid, struct named *ret_named)
 
 /*
  * The answer to a call is read by a thread of Java, which made it for this request, as a future has
- * told: by now the thread with the request should wait for that.
+ * told: by now the thread with the request should wait for that. (Unless that one is itself.)
  */
 static __always_inline void java_learns(__u32 tgid, __u64 request)
 {
 	const struct runtime *runtime = runtime_lookup(tgid);
+	const struct request *r = request_lookup(request);
 	struct named named = {};
 
-	if (!runtime || runtime->kind != RUNTIME_JAVA)
+	if (!runtime || runtime->kind != RUNTIME_JAVA || !r ||
+	    r->worker.tid == (__u32)bpf_get_current_pid_tgid())
 		return;
 	if (!task_doubts(tgid, TASK_RULE_FUTURE) &&
 	    (bpf_get_prandom_u32() & (JAVA_LEARNT_EVERY - 1)))
 		return;
 	java_search_for(tgid, java_current(&runtime->java), NULL, &named);
-	task_learn(tgid, TASK_RULE_FUTURE, named.request == request);
+	task_learn(tgid, TASK_RULE_FUTURE, named.request == request && java_is_at(tgid, request));
 }
 
 #endif

@@ -7,6 +7,7 @@
 #include "probes/stream.bpf.h"
 #include "probes/python_frame.bpf.h"
 #include "probes/task_thread.bpf.h"
+#include "probes/java_frame.bpf.h"
 #include "probes/java_future.bpf.h"
 #include "probes/ruby_queue.bpf.h"
 #include "probes/transport.bpf.h"
@@ -216,7 +217,7 @@ runtime_holder(const struct runtime *runtime, const struct worker_key *key, stru
 /*
  * As runtime_worker() for Java, with the request that it has, or that of who waits for it. A thread
  * that reads from sockets which do not block (of Tomcat, of Jetty) may hand over what it has read,
- * and do something else for another request: what it has read says nothing.
+ * and do something else for another request: what it has read says nothing, unless its stack does.
  */
 static __always_inline enum runtime_worker
 runtime_awaited(const struct runtime *runtime, struct worker_key *key, struct named *ret_named)
@@ -224,17 +225,22 @@ runtime_awaited(const struct runtime *runtime, struct worker_key *key, struct na
 	struct worker_key thread = *key;
 	enum runtime_worker who = runtime_virtual(runtime, key);
 	const struct worker *w = worker_lookup(key);
-	int unsure = who == RUNTIME_WORKER_THREAD && w && (w->flags & WORKER_MAYBE);
+	int unsure = who == RUNTIME_WORKER_THREAD && w && java_is_unsure(w);
 
-	if (w && !unsure && worker_only(w)) {
-		ret_named->request = worker_only(w);
+	if (who == RUNTIME_WORKER_THREAD && w && java_may_hand_over(w))
+		ret_named->request = java_request_of(w);
+	if (ret_named->request && java_is_at(key->tgid, ret_named->request))
+		return RUNTIME_WORKER_KNOWN;
+	ret_named->request = w && !unsure ? worker_only(w) : 0;
+	if (ret_named->request)
 		return who;
-	}
 	java_works_on(key->tgid, ret_named);
-	if (!ret_named->request)
-		return who == RUNTIME_WORKER_THREAD && !unsure ? who : RUNTIME_WORKER_UNKNOWN;
-	*key = thread;
-	return RUNTIME_WORKER_KNOWN;
+	if (ret_named->request && java_is_at(key->tgid, ret_named->request)) {
+		*key = thread;
+		return RUNTIME_WORKER_KNOWN;
+	}
+	ret_named->request = 0;
+	return who == RUNTIME_WORKER_THREAD && !unsure ? who : RUNTIME_WORKER_UNKNOWN;
 }
 
 /* As runtime_sender(), for who connects. */

@@ -27,6 +27,16 @@ VERIFIED_ALONE int step_take(__u64 id, const struct actor *by)
 	return 0;
 }
 
+static __always_inline void step_java_reads(const struct runtime *runtime, const struct actor *by,
+					    __u64 id)
+{
+	java_reads(runtime, by->key.tgid);
+	if (by->kind != ACTOR_THREAD || by->loop == ACTOR_BLOCKS)
+		return;
+	java_held_make(by->key.tgid);
+	java_holds(by->key.tgid, id);
+}
+
 /* The same for what Ruby has read it from, and for which thread of Java. */
 VERIFIED_ALONE int step_object(__u64 id, const struct actor *by)
 {
@@ -35,7 +45,7 @@ VERIFIED_ALONE int step_object(__u64 id, const struct actor *by)
 	if (runtime_holds_objects(runtime))
 		ruby_reads(by->key.tgid, ruby_context(runtime), id);
 	else if (runtime && runtime->kind == RUNTIME_JAVA)
-		java_reads(runtime, by->key.tgid);
+		step_java_reads(runtime, by, id);
 	return 0;
 }
 

@@ -52,6 +52,16 @@ static __always_inline __u64 syscall_stack(struct task_struct *task)
 	return ((const struct pt_regs___arm64 *)regs)->sp;
 }
 
+/* The first argument of the system call that a thread is in. */
+static __always_inline __u64 syscall_argument(struct task_struct *task)
+{
+	const void *regs = (const void *)bpf_task_pt_regs(task);
+
+	if (bpf_core_field_exists(struct pt_regs___x86, di))
+		return ((const struct pt_regs___x86 *)regs)->di;
+	return ((const struct pt_regs___arm64 *)regs)->regs[0];
+}
+
 /* The frame of the current thread's function in user space, if it keeps any; else 0. */
 static __always_inline __u64 syscall_frame(void)
 {

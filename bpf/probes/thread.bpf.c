@@ -33,7 +33,7 @@ int BPF_PROG(probe_fork, struct task_struct *parent, struct task_struct *child)
 		step_ruby_makes(tgid, child->thread.fsbase);
 		return 0;
 	}
-	worker_current(&a);
+	worker_handing_over(&a, runtime);
 	step_hand_over(&a, &key, EVIDENCE_FORK);
 	return 0;
 }
@@ -92,7 +92,7 @@ int BPF_PROG(probe_wake, struct task_struct *woken)
 		step_ruby_makes(key.tgid, woken->thread.fsbase);
 	if (!syscall_is_wait(woken) || !probe_is_active())
 		return 0;
-	worker_current(&a);
+	worker_handing_over(&a, runtime);
 	step_hand_over(&a, &key, EVIDENCE_WAKE);
 	return 0;
 }

@@ -175,7 +175,8 @@ def show_rows(rows):
 def run(args):
     private_mounts()
     with World(args.build) as world:
-        for kind in sorted({row.make for row in args.rows if row.make}):
+        rows = list(present(args.rows))
+        for kind in sorted({row.make for row in rows if row.make}):
             make(kind, world.made)
         world.start_agent(*args.agent)
         if args.self_test:
@@ -183,7 +184,6 @@ def run(args):
             print("\n".join(wrong))
             return int(bool(wrong))
         look = matrix_with_second_look if args.short else matrix
-        rows = list(present(args.rows))
         cells = asyncio.run(look(world, rows, chosen(args), Way(args.short, args.cold)))
         return summary(cells, len(args.rows) - len(rows))
 

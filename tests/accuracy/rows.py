@@ -28,8 +28,8 @@ class Row:
     modes: str = "s"
     calls: tuple = (1, 3)
     pauses: tuple = SLOW
-    make: str = ""        # what has to be compiled: go, java
-    needs: str = ""       # what may be absent: java_21
+    make: str = ""        # what has to be compiled: go, java, tomcat, jetty
+    needs: str = ""       # what may be absent: java_21, tomcat, jetty
     asks: str = "trace"   # what a request brings: trace (traceparent), root (nothing), id (x-request-id)
     named: bool = False   # {upstream} has a name in place of its address
     lo: bool = False      # client, application and upstream in one namespace
@@ -67,9 +67,17 @@ def go(**env):
     return Program(("{made}/go/server", "{listen}"), env)
 
 
-def java(client, *arguments, machine="java"):
-    return Program((machine, "-cp", "{made}/java", "-XX:TieredStopAtLevel=1", "Server", "{address}",
-                    "{port}", client, *arguments))
+def java(client, *arguments, machine="java", classes="", server="Server"):
+    return Program((machine, "-cp", "{made}/java:" + classes, "-XX:TieredStopAtLevel=1", server,
+                    "{address}", "{port}", client, *arguments))
+
+
+def tomcat(*arguments):
+    return java("url", *arguments, classes="{tomcat}", server="TomcatServer")
+
+
+def jetty():
+    return java("url", classes="{jetty}", server="JettyServer")
 
 
 def nginx(way, next_hop="{upstream}"):
@@ -126,6 +134,10 @@ ROWS = (
         make="java"),
     Row("java-executor-more", "the same, calls from threads made for the request", (java("url"),),
         make="java", modes="tp"),
+    Row("tomcat", "Tomcat, calls by its threads and by another executor", (tomcat(),),
+        make="tomcat", needs="tomcat", modes="sq"),
+    Row("jetty", "Jetty, calls by its threads and by another executor", (jetty(),), make="jetty",
+        needs="jetty", modes="sq"),
     Row("php-cli", "php -S, 4 workers", (Program(
         ("php", "-S", "{listen}", "{apps}/php/index.php"),
         {"PHP_CLI_SERVER_WORKERS": "4"}),), modes="sc"),
@@ -240,6 +252,8 @@ ROWS = (
         make="go", modes="skuva"),
     Row("java-unsure", "Java, calls in seven other ways (see Ways.java)", (java("url"),), make="java",
         modes="iwcdfel"),
+    Row("tomcat-async", "Tomcat, its threads do what other requests of theirs want",
+        (tomcat("start"),), make="tomcat", needs="tomcat", modes="sqt"),
     Row("python-batch", "Python, reads several requests, then hands them to executors",
         (python("executor", BATCH="1"),)),
     Row("python-late", "Python, hands requests to executors from timers",

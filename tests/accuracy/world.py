@@ -29,6 +29,9 @@ MADE = {
                                                      "CGO_ENABLED": "0",
                                                      "GOCACHE": "{made}/go-cache"}),
     "java": ("java", "javac -d {made}/java Server.java Calls.java Ways.java", {}),
+    "tomcat": ("java", "javac -d {made}/java -cp {tomcat} TomcatServer.java Calls.java Ways.java",
+               {}),
+    "jetty": ("java", "javac -d {made}/java -cp {jetty} JettyServer.java Calls.java Ways.java", {}),
 }
 
 
@@ -48,6 +51,20 @@ def private_mounts():
                 raise OSError(ctypes.get_errno(), "mounting a bpffs and /etc/hosts of its own")
 
 
+def jars(*names):
+    """A class path of what Debian has by these names, in its latest version; "": not all of it."""
+    found = [sorted(glob.glob(f"/usr/share/java/{name}.jar")) for name in names]
+    return ":".join(path for paths in found for path in paths) if all(found) else ""
+
+
+def tomcat():
+    return jars("tomcat10-*[a-z]")
+
+
+def jetty():
+    return jars("jetty9-server", "jetty9-http", "jetty9-io", "jetty9-util", "servlet-api")
+
+
 def make(kind, made):
     """Compile applications that CMake does not; nothing is done where nothing changed."""
     folder, command, env = MADE[kind]
@@ -56,7 +73,7 @@ def make(kind, made):
     if stamp.exists() and stamp.stat().st_mtime > max(p.stat().st_mtime for p in sources):
         return
     (made / folder).mkdir(parents=True, exist_ok=True)
-    values = {"made": str(made)}
+    values = {"made": str(made), "tomcat": tomcat(), "jetty": jetty()}
     done = subprocess.run(command.format(**values).split(), cwd=APPS / folder, text=True,
                           capture_output=True,
                           env={**os.environ, **{k: v.format(**values) for k, v in env.items()}})
@@ -74,7 +91,9 @@ def java_21():
     return ""
 
 
-MAY_BE_ABSENT = {"java_21": (java_21, "a Java of version 21 or later")}
+MAY_BE_ABSENT = {"java_21": (java_21, "a Java of version 21 or later"),
+                 "tomcat": (tomcat, "Tomcat 10 (libtomcat10-java)"),
+                 "jetty": (jetty, "Jetty 9 (libjetty9-java)")}
 
 
 def php_fpm():
@@ -134,7 +153,7 @@ class Application:
         self.log = self.folder / "log"
         self.values = {"build": world.build, "apps": APPS, "made": world.made,
                        "folder": self.folder, "python": "/usr/bin/python3", "php_fpm": php_fpm(),
-                       "java_21": java_21(),
+                       "java_21": java_21(), "tomcat": tomcat(), "jetty": jetty(),
                        "address": address, "port": port, "listen": f"{address}:{port}",
                        "upstream": upstream}
 

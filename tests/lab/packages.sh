@@ -27,7 +27,7 @@ fi
 # The runtimes of tests/accuracy.
 PACKAGES_ACCURACY=(nginx-light haproxy nodejs python3-aiohttp gunicorn golang-go
 	python3-starlette python3-uvicorn python3-uvloop python3-httpx
-	default-jdk-headless puma ruby-webrick php-cli php-curl php-fpm)
+	default-jdk-headless libtomcat10-java libjetty9-java puma ruby-webrick php-cli php-curl php-fpm)
 
 # install_missing PACKAGE...: install those that are not there; no service is started by it.
 install_missing() {

@@ -51,6 +51,8 @@ static void futures(void **state)
 	assert_true(is_offset(runtime.java.class));
 	assert_true(runtime.java.stack && runtime.java.enters && runtime.java.waits);
 	assert_true(runtime.java.buffer_start && runtime.java.buffer_top);
+	assert_true(runtime.java.channel_class && is_offset(runtime.java.descriptor));
+	assert_true(runtime.java.code && runtime.java.code_size && runtime.java.layout);
 	assert_int_equal(runtime.java.virtual_object != 0, JAVA_VERSION >= VIRTUAL_SINCE);
 }
 

@@ -18,17 +18,10 @@ public class Server {
 	private static final int WORKERS = 64;
 	private static Ways ways;
 
-	private static void work(String[] plan, String truth) throws Exception {
-		Thread.sleep(Integer.parseInt(plan[1]));
-		ways.make(Integer.parseInt(plan[4]), Integer.parseInt(plan[2]), plan[5].charAt(0),
-			  truth);
-		Thread.sleep(Integer.parseInt(plan[3]));
-	}
-
 	private static void serve(HttpExchange exchange) throws IOException {
 		try (exchange) {
-			work(exchange.getRequestURI().getPath().split("/"),
-			     exchange.getRequestHeaders().getFirst("x-truth"));
+			ways.carryOut(exchange.getRequestURI().getPath(),
+				      exchange.getRequestHeaders().getFirst("x-truth"));
 			exchange.sendResponseHeaders(200, 2);
 			exchange.getResponseBody().write("ok".getBytes());
 		} catch (Exception error) {

@@ -174,4 +174,14 @@ final class Ways {
 			one(mode, truth);
 		}
 	}
+
+	/** Do what a target says, see Server. */
+	void carryOut(String target, String truth) throws Exception {
+		String[] plan = target.split("/");
+
+		Thread.sleep(Integer.parseInt(plan[1]));
+		make(Integer.parseInt(plan[4]), Integer.parseInt(plan[2]), plan[5].charAt(0),
+		     truth);
+		Thread.sleep(Integer.parseInt(plan[3]));
+	}
 }
