@@ -13,7 +13,7 @@
 #include "packet.h"
 
 /* TC_ACT_UNSPEC and TC_ACT_SHOT, the only verdicts there are. */
-#define VERDICT_NEXT -1
+#define VERDICT_NEXT (-1)
 #define VERDICT_DROP 2
 
 /* The namespace that the programs believe to serve; its low 14 bits are not 0. */
