@@ -15,8 +15,10 @@ static int relocate(__u32 tgid, struct classified *found)
 
 	found->runtime = found->golang.runtime;
 	for (int i = 0; !err && i < RUNTIME_WATCHERS; i++)
-		if (found->runtime.watchers[i])
-			found->runtime.watchers[i] += bias;
+		if (found->runtime.go.watchers[i])
+			found->runtime.go.watchers[i] += bias;
+	if (!err && found->runtime.go.dials)
+		found->runtime.go.dials += bias;
 	return err;
 }
 

@@ -73,10 +73,12 @@ static const struct call_site {
 
 /* What `go cr.backgroundRead()` is compiled to, under names that change from version to version. */
 static const char watcher_prefix[] = "net/http.(*connReader).startBackgroundRead.";
+/* Since Go 1.23. Before, no message tells who waits for a connection that there is one. */
+static const char dials[] = "net/http.(*Transport).startDialConnForLocked.func1";
 
 struct places {
 	struct pclntab_function function[FUNCTIONS];
-	__u64 watchers[RUNTIME_WATCHERS];
+	struct runtime_go go;
 	unsigned int watcher_count;
 };
 
@@ -119,7 +121,9 @@ static void note(struct places *places, const struct pclntab_function *function)
 			places->function[i] = *function;
 	if (!strncmp(function->name, watcher_prefix, sizeof(watcher_prefix) - 1) &&
 	    places->watcher_count < RUNTIME_WATCHERS)
-		places->watchers[places->watcher_count++] = function->start;
+		places->go.watchers[places->watcher_count++] = function->start;
+	if (!strcmp(function->name, dials))
+		places->go.dials = function->start;
 }
 
 static int find_places(const struct pclntab *table, struct places *ret_places)
@@ -206,7 +210,7 @@ static int place_probes(struct elf_image *image, const struct places *places, st
 		err = place_entry(image, places, &entry_sites[i], code, golang);
 	if (err)
 		return -ENOTSUP;
-	memcpy(golang->runtime.watchers, places->watchers, sizeof(places->watchers));
+	golang->runtime.go = places->go;
 	*ret_why = "";
 	return 0;
 }

@@ -142,6 +142,12 @@ struct runtime_java {
 #define RUNTIME_CHANGES_SECOND 30 /* log2 of its length in ns */
 
 /* log2 of the seconds, nearly, between two looks at a program that may load what is missing. */
+/* Where goroutines of net/http begin. Addresses; 0: none. */
+struct runtime_go {
+	__u64 watchers[RUNTIME_WATCHERS]; /* they watch a connection while its request is served */
+	__u64 dials; /* connects for a call, and hands the connection to whoever waits then */
+};
+
 #define RUNTIME_LOOKS_MAX 7 /* a power of two, less one */
 
 /* Map `runtimes`, by tgid. */
@@ -154,7 +160,7 @@ struct runtime {
 	__u32 changes;      /* of goroutines, in `second`; Java: looks at it */
 	__u64 second; /* the last in which one was seen, on whatever CPU; Java: of the next look */
 	union {
-		__u64 watchers[RUNTIME_WATCHERS]; /* addresses; 0: none */
+		struct runtime_go go;
 		struct runtime_python python;
 		struct runtime_haproxy haproxy;
 		struct runtime_ruby ruby;
@@ -191,6 +197,7 @@ enum goroutine_flags {
 	GOROUTINE_SENT = 1 << 2,     /* it has sent messages since it was handed something */
 	GOROUTINE_STARTED = 1 << 3,  /* it has started others since then */
 	GOROUTINE_KEEPS = 1 << 4, /* it has taken messages of two requests before it did anything */
+	GOROUTINE_DIALS = 1 << 5, /* it connects: whom it hands that to is not who asked for it */
 };
 
 /*

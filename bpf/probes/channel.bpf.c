@@ -50,6 +50,8 @@ static __always_inline struct named sending(const struct worker_key *from)
 
 	if (sender)
 		sender->flags |= GOROUTINE_SENT;
+	if (sender && sender->flags & GOROUTINE_DIALS)
+		named = (struct named){};
 	return named;
 }
 
@@ -58,7 +60,7 @@ static __always_inline int is_go_between(const struct worker_key *key)
 {
 	const struct goroutine *goroutine = bpf_map_lookup_elem(&goroutines, key);
 
-	return goroutine && goroutine->connection;
+	return goroutine && (goroutine->connection || goroutine->flags & GOROUTINE_DIALS);
 }
 
 static __always_inline __u32 message_size(__u64 channel)

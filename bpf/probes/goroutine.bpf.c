@@ -14,7 +14,7 @@
 static __always_inline int is_watcher(const struct runtime *runtime, __u64 start)
 {
 	for (int i = 0; i < RUNTIME_WATCHERS; i++)
-		if (runtime->watchers[i] && runtime->watchers[i] == start)
+		if (runtime->go.watchers[i] && runtime->go.watchers[i] == start)
 			return 1;
 	return 0;
 }
@@ -72,6 +72,8 @@ int probe_go_started(struct pt_regs *ctx)
 		made.serves = parent.goroutine;
 	else
 		inherit(&parent, &made);
+	if (runtime && runtime->go.dials && runtime->go.dials == made.start)
+		made.flags |= GOROUTINE_DIALS;
 	old = bpf_map_lookup_elem(&goroutines, &child);
 	if (old) {
 		if (old->inherited)

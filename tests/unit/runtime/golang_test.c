@@ -63,7 +63,7 @@ static void check_program(const char *name)
 	assert_int_equal(golang.runtime.kind, RUNTIME_GO);
 	assert_true(golang.minor >= 18);
 	assert_int_equal(golang.runtime.g_offset, -8);
-	assert_true(golang.runtime.watchers[0]);
+	assert_true(golang.runtime.go.watchers[0]);
 	for (unsigned int i = 0; i < golang.site_count; i++)
 		check_site(name, &golang.site[i], program.fd);
 	check_counts(&golang);
