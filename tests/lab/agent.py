@@ -5,7 +5,7 @@ import signal
 import tempfile
 import time
 
-READY_SECONDS = 90  # the verifier takes its time under emulation, on a busy machine
+READY_SECONDS = 150  # the verifier takes its time in a guest that is emulated
 
 
 class Agent:

@@ -14,23 +14,25 @@ Cell = namedtuple("Cell", "verdict reason seconds")
 SHOWN_LINES = 30
 
 
-def run(series, repo, builds, short, only):
+def run(series, repo, build, own_builds, short, only):
     """Run the table; 1 if anything failed or nothing ran, else 0.
 
-    repo: a folder; builds: the build folder of each kernel; short: leave out the long tests; only:
-    a part of the names to run.
+    repo, build: folders; own_builds: other build folders, by kernel, for the tests that are to use
+    them; short: leave out the long tests; only: a part of the names to run.
     """
-    for build in builds.values():
-        if not (build / "ctxpropd").exists():
-            sys.exit(f"vm.py: {build}/ctxpropd is missing: build first, or name it by --build")
-    builds = {name: build.resolve() for name, build in builds.items()}
+    for folder in (build, *own_builds.values()):
+        if not (folder / "ctxpropd").exists():
+            sys.exit(f"vm.py: {folder}/ctxpropd is missing: build first, or name it by --build")
+    build = build.resolve()
+    own_builds = {name: folder.resolve() for name, folder in own_builds.items()}
     os.chdir(repo)
     rows = [test for test in tests.TESTS if only in test.name and (test.short or not short)]
     cells = {}
     for name in series:
         kernel = kernels.get(name)
         for test in rows:
-            cells[name, test.name] = cell(kernel, test, builds[name])
+            cells[name, test.name] = cell(kernel, test,
+                                          own_builds.get(name, build) if test.own_build else build)
     print_table(series, rows, cells)
     verdicts = [c.verdict for c in cells.values()]
     return int("fail" in verdicts or "pass" not in verdicts)

@@ -3,7 +3,8 @@
 
 A command runs in the repository's folder; {build} stands for the build folder. A command skips by
 exit code 77; its last line of output is the reason then. `seconds` is wall clock, boot included.
-`kernels` names the series that a test is for; None stands for all.
+`kernels` names the series that a test is for; None stands for all. `own_build`: it runs with the build
+of --build-of, if there is one for its kernel.
 """
 import shlex
 from collections import namedtuple
@@ -19,13 +20,15 @@ done
 """
 PACKETS = r"{build}/bpf_tests 2>&1 | grep -vE '^\[ +(RUN|OK) '"
 
-Test = namedtuple("Test", "name command kernels short seconds", defaults=(None, True, 60))
+Test = namedtuple("Test", "name command kernels short seconds own_build",
+                  defaults=(None, True, 60, False))
 
 TESTS = (
     Test("platform", "python3 tests/vm/platform_check.py"),
-    Test("verifier", f"sh -ec {shlex.quote(LOAD_ALL)}", seconds=200),
+    Test("verifier", f"sh -ec {shlex.quote(LOAD_ALL)}", seconds=200, own_build=True),
     # One process, so that the verifier sees the programs once.
-    Test("packets", f"bash -o pipefail -c {shlex.quote(PACKETS)}", seconds=600),
+    Test("packets", f"bash -o pipefail -c {shlex.quote(PACKETS)}", seconds=600,
+         own_build=True),
     Test("attach clsact", "python3 tests/vm/attach_check.py --build {build} clsact", seconds=120),
     Test("attach tcx", "python3 tests/vm/attach_check.py --build {build} tcx", seconds=120),
     Test("follow", "python3 tests/net/run.py --build {build} --jobs 1 serving contexts.server_killed"

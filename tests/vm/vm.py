@@ -33,8 +33,7 @@ def fetch(args):
 
 
 def show_table(args):
-    builds = {name: args.build for name in args.kernels} | dict(args.build_of)
-    return table.run(args.kernels, REPO, builds, args.short, args.only)
+    return table.run(args.kernels, REPO, args.build, dict(args.build_of), args.short, args.only)
 
 
 def build_of(text):
@@ -59,7 +58,7 @@ def parse(argv):
     many.add_argument("--short", action="store_true", help="leave out the long tests")
     many.add_argument("--build", type=Path, default=REPO / "build", help="build folder")
     many.add_argument("--build-of", type=build_of, action="append", default=[], metavar="SERIES=DIR",
-                      help="another build folder for that kernel")
+                      help="another build folder for the verifier and packets there")
     many.add_argument("--only", metavar="TEXT", default="", help="tests whose name contains TEXT")
     many.set_defaults(act=show_table)
 

@@ -87,7 +87,20 @@ class Table(unittest.TestCase):
                 mock.patch.object(table, "cell", side_effect=cells), \
                 contextlib.redirect_stdout(printed):
             (Path(build) / "ctxpropd").touch()
-            return table.run(["6.1"], Path("."), {"6.1": Path(build)}, True, only), printed.getvalue()
+            return table.run(["6.1"], Path("."), Path(build), {}, True, only), printed.getvalue()
+
+    def test_only_some_tests_have_the_build_of_their_kernel(self):
+        rows = [ROW._replace(name="one", own_build=True), ROW._replace(name="other")]
+        with tempfile.TemporaryDirectory() as build, tempfile.TemporaryDirectory() as own, \
+                mock.patch.object(kernels, "get", return_value=KERNEL), \
+                mock.patch.object(tests, "TESTS", rows), \
+                mock.patch.object(table, "cell", return_value=table.Cell("pass", "", 1)) as cell, \
+                contextlib.redirect_stdout(io.StringIO()):
+            for folder in (build, own):
+                (Path(folder) / "ctxpropd").touch()
+            table.run(["6.1"], Path("."), Path(build), {"6.1": Path(own)}, True, "")
+            self.assertEqual([call.args[2] for call in cell.call_args_list],
+                             [Path(own).resolve(), Path(build).resolve()])
 
     def test_one_failure_fails_the_table(self):
         status, printed = self.run_table(table.Cell("pass", "", 1), table.Cell("fail", "", 2))
