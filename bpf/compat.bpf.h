@@ -36,8 +36,8 @@ struct bpf_list_head___since_6_2 {
  * 1.5 cannot link two objects that use one: outbound.bpf.c takes the second.
  */
 #ifdef COMPAT_SECOND_OBJECT
-extern void *bpf_rdonly_cast(const void *obj,
-			     __u32 btf_id) __ksym __weak; /* as libbpf 1.5 has it */
+/* As libbpf 1.5 declares it. */
+extern void *bpf_rdonly_cast(const void *obj, __u32 btf_id) __ksym __weak;
 
 static __always_inline struct sk_buff *packet_of_kernel(struct __sk_buff *skb)
 {

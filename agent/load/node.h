@@ -10,8 +10,8 @@
  * The first daemon makes it, others adopt it, one of another build replaces the probes, and the
  * last `ctxprop detach` removes it. A lock on the directory orders them.
  */
-#ifndef CTXPROP_NODE_H
-#define CTXPROP_NODE_H
+#ifndef CTXPROP_LOAD_NODE_H
+#define CTXPROP_LOAD_NODE_H
 
 #include <stdbool.h>
 

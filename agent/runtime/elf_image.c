@@ -339,34 +339,36 @@ static bool is_named(struct elf_image *image, size_t symbols, __u64 index, const
 	return found && !strcmp(found, name);
 }
 
-bool elf_image_is_linked(struct elf_image *image, __u64 where, const char *name)
+/* The relocation of the word at `where`, and of which section it is. */
+static bool relocation_at(struct elf_image *image, __u64 where, GElf_Rela *ret_relocation,
+			  GElf_Shdr *ret_section)
 {
 	Elf_Scn *section = NULL;
-	GElf_Rela relocation;
-	GElf_Shdr header;
 	Elf_Data *table;
 
-	while ((table = next_of_type(image, SHT_RELA, &section, &header)))
-		for (int i = 0; gelf_getrela(table, i, &relocation); i++)
-			if (relocation.r_offset == where)
-				return is_named(image, header.sh_link,
-						GELF_R_SYM(relocation.r_info), name);
+	while ((table = next_of_type(image, SHT_RELA, &section, ret_section)))
+		for (int i = 0; gelf_getrela(table, i, ret_relocation); i++)
+			if (ret_relocation->r_offset == where)
+				return true;
 	return false;
+}
+
+bool elf_image_is_linked(struct elf_image *image, __u64 where, const char *name)
+{
+	GElf_Rela relocation;
+	GElf_Shdr section;
+
+	return relocation_at(image, where, &relocation, &section) &&
+	       is_named(image, section.sh_link, GELF_R_SYM(relocation.r_info), name);
 }
 
 bool elf_image_has_relocation(struct elf_image *image, unsigned int type, __u64 where)
 {
-	Elf_Scn *section = NULL;
 	GElf_Rela relocation;
-	GElf_Shdr header;
-	Elf_Data *table;
+	GElf_Shdr section;
 
-	while ((table = next_of_type(image, SHT_RELA, &section, &header)))
-		for (int i = 0; gelf_getrela(table, i, &relocation); i++)
-			if (relocation.r_offset == where)
-				return GELF_R_TYPE(relocation.r_info) == type &&
-				       !GELF_R_SYM(relocation.r_info);
-	return false;
+	return relocation_at(image, where, &relocation, &section) &&
+	       GELF_R_TYPE(relocation.r_info) == type && !GELF_R_SYM(relocation.r_info);
 }
 
 int elf_image_named_relocation(struct elf_image *image, unsigned int type, const char *name,
