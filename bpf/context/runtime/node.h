@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
+/* Node: the functions that tell what its loop is at. */
+#ifndef CTXPROP_CONTEXT_RUNTIME_NODE_H
+#define CTXPROP_CONTEXT_RUNTIME_NODE_H
+
+#include "context/runtime/common.h"
+
+/* Functions of Node. */
+struct runtime_node {
+	struct runtime_range timers; /* node::Environment::RunTimers: calls what they are set for */
+	struct runtime_range reads;  /* node::LibuvStreamWrap::OnUvRead: handles what was read */
+	struct runtime_range
+	    later;                 /* node::Environment::CheckImmediate: what setImmediate() asks */
+	struct runtime_range loop; /* uv_run: the event loop */
+};
+
+#endif
