@@ -32,7 +32,7 @@ void runtimes_log(const struct runtimes_news *news)
 	else if (news->kind == RUNTIME_OPAQUE)
 		log_warning("process %u (%s) is written in Go, its calls begin new traces: %s",
 			    news->tgid, name, news->why);
-	else if (news->kind == RUNTIME_THREADS)
+	else if (news->kind == RUNTIME_THREADS || (news->kind == RUNTIME_JAVA && news->why))
 		log_info("process %u (%s) runs %s, only its threads are followed: %s", news->tgid,
 			 name, news->language, news->why);
 	else if (news->kind == RUNTIME_PYTHON)

@@ -74,7 +74,7 @@ static int look_at_java(__u32 tgid, struct classified *found)
 
 	if (err != -ENOENT)
 		found->language = "Java";
-	if (err)
+	else
 		found->runtime.kind = RUNTIME_THREADS;
 	return err == -ENOTSUP ? 0 : err;
 }

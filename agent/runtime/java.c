@@ -237,5 +237,8 @@ int java_inspect(__u32 tgid, struct runtime *ret_runtime, const char **ret_why)
 	if (err)
 		return err;
 	*ret_runtime = (struct runtime){.kind = RUNTIME_JAVA};
-	return look_at_library(tgid, &library, &ret_runtime->java, ret_why);
+	err = look_at_library(tgid, &library, &ret_runtime->java, ret_why);
+	if (err)
+		ret_runtime->java = (struct runtime_java){};
+	return err;
 }

@@ -194,10 +194,11 @@ static bool is_news(const struct runtimes_news *news)
 	return news->err || news->kind != RUNTIME_THREADS || news->why;
 }
 
-/* Classes that are loaded later are none. */
+/* Classes that are loaded later are none; but that objects can be looked at now is news. */
 static bool is_known_java(const struct runtime *known, const struct runtimes_news *news)
 {
-	return known->kind == RUNTIME_JAVA && news->kind == RUNTIME_JAVA;
+	return known->kind == RUNTIME_JAVA && news->kind == RUNTIME_JAVA &&
+	       !known->java.class == !!news->why;
 }
 
 /* Publish what a process runs, if it is still there. */

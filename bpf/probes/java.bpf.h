@@ -21,7 +21,8 @@ static __always_inline __u32 user_read_narrow(__u64 address)
 /* The JavaThread that the thread with this pointer is; 0: none, or none any more. */
 static __always_inline __u64 java_thread_of(const struct runtime_java *java, __u64 native)
 {
-	__u64 block = tls_block(native, user_read(java->slot));
+	__u64 module = java->slot ? user_read(java->slot) : 0;
+	__u64 block = module ? tls_block(native, module) : 0;
 
 	return block ? user_read(block + java->variable) : 0;
 }

@@ -67,13 +67,13 @@ def go(**env):
     return Program(("{made}/go/server", "{listen}"), env)
 
 
-def java(client, *arguments, machine="java", classes="", server="Server"):
-    return Program((machine, "-cp", "{made}/java:" + classes, "-XX:TieredStopAtLevel=1", server,
-                    "{address}", "{port}", client, *arguments))
+def java(client, *arguments, machine="java", classes="", server="Server", options=()):
+    return Program((machine, "-cp", "{made}/java:" + classes, "-XX:TieredStopAtLevel=1", *options,
+                    server, "{address}", "{port}", client, *arguments))
 
 
-def tomcat(*arguments):
-    return java("url", *arguments, classes="{tomcat}", server="TomcatServer")
+def tomcat(*arguments, options=()):
+    return java("url", *arguments, classes="{tomcat}", server="TomcatServer", options=options)
 
 
 def jetty():
@@ -254,6 +254,9 @@ ROWS = (
         modes="iwcdfel"),
     Row("tomcat-async", "Tomcat, its threads do what other requests of theirs want",
         (tomcat("start"),), make="tomcat", needs="tomcat", modes="sqt"),
+    Row("tomcat-blind", "the same, with objects that cannot be looked at",
+        (tomcat("start", options=("-XX:-UseCompressedClassPointers",)),), make="tomcat",
+        needs="tomcat", modes="sqt"),
     Row("python-batch", "Python, reads several requests, then hands them to executors",
         (python("executor", BATCH="1"),)),
     Row("python-late", "Python, hands requests to executors from timers",

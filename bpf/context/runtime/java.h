@@ -7,7 +7,8 @@
 
 /*
  * Where a process has what Java knows of its threads, and of futures: offsets in JavaThread, in
- * objects, and in what describes classes. Classes that are not loaded yet are 0.
+ * objects, and in what describes classes. Classes that are not loaded yet are 0; all is
+ * where objects cannot be looked at.
  */
 struct runtime_java {
 	__u64 slot;          /* address of the number of the virtual machine's TLS module */

@@ -65,6 +65,8 @@ static void other_objects(void **state)
 	(void)state;
 	assert_int_equal(inspect("-XX:-UseCompressedOops", &runtime, &why), -ENOTSUP);
 	assert_non_null(why);
+	assert_int_equal(runtime.kind, RUNTIME_JAVA);
+	assert_false(runtime.java.slot || runtime.java.virtual_object || runtime.java.future_class);
 }
 
 static void another_program(void **state)
