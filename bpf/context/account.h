@@ -194,6 +194,21 @@ static __always_inline void request_end_helper(const struct request *r, __u64 id
 }
 
 /*
+ * Who responds has mostly just read the answer that it waited for. If it used the connection of
+ * the answer before for that call, connections stay with who got them. If a call was begun since
+ * then which others might have made, too, they are handed on.
+ */
+static __always_inline void learn_hands_on(const struct worker *w, struct process *p, __u64 id)
+{
+	if (w->read != id || w->read_by != EVIDENCE_ANSWER)
+		return;
+	if (w->flags & WORKER_SPENT)
+		p->hands_on = 1;
+	else if ((w->flags & WORKER_GOES_ON) && p->went_on < PROCESS_WENT_ON)
+		p->went_on++;
+}
+
+/*
  * Is nothing left to be known of a worker when its request is over? Nobody sees virtual threads of
  * Java end, and there is a new one for each request, mostly.
  */
@@ -210,6 +225,7 @@ static __always_inline int worker_ends_with_request(const struct worker_key *key
 static __always_inline __u64 request_end(struct request *r, __u64 id)
 {
 	__u32 before = __sync_fetch_and_or(&r->state, STATE_ENDED);
+	struct process *p;
 	struct worker *w;
 
 	if (before & STATE_ENDED)
@@ -217,7 +233,10 @@ static __always_inline __u64 request_end(struct request *r, __u64 id)
 	if (r->request_id && (before & STATE_TAKEN))
 		request_ids_remove(id_hash(r->worker.tgid, r->request_id), r->listed, id);
 	w = worker_lookup(&r->worker);
-	tallies_move(w, process_lookup(&r->worker.tgid), before, STATE_ENDED);
+	p = process_lookup(&r->worker.tgid);
+	tallies_move(w, p, before, STATE_ENDED);
+	if (w && p)
+		learn_hands_on(w, p, id);
 	if (w)
 		worker_restore(w, &r->worker, id);
 	if (w && worker_ends_with_request(&r->worker, w))

@@ -195,6 +195,21 @@ static __always_inline int wake_has_rivals(const struct verdict *v, const struct
 	return v->evidence == EVIDENCE_WAKE && tally_beside(&p->tally, STANDING_WAITING, named) > 0;
 }
 
+/*
+ * A connection that an answer has freed may be given to whoever waits for one, be it for a part of
+ * a request that has begun others. So who has got the answer is only believed to go on with it
+ * where that was seen, and nothing else.
+ */
+static __always_inline int may_be_handed_on(const struct verdict *v, const struct worker *w,
+					    const struct process *p)
+{
+	if (v->evidence != EVIDENCE_ANSWER || !w)
+		return 0;
+	if (p && !p->hands_on && p->went_on >= PROCESS_WENT_ON)
+		return 0;
+	return !tally_is_alone(&w->tally, request_standing(v->request));
+}
+
 /* What speaks against it: the request is over, or others could have made the call. */
 static __always_inline enum veto veto_now(const struct verdict *v, const struct worker *w,
 					  const struct process *p, int reused)
@@ -292,6 +307,10 @@ static __always_inline struct verdict decide(struct worker *w, const struct proc
 	if (v.request && !v.veto && evidence_is_reading(v.evidence) && worker_has_paths(w)) {
 		v.veto = veto_of_path(w, p, request_standing(v.request), (__u32)a->path);
 		v.guess = v.veto == VETO_NEW_PATH ? v.request : 0;
+	}
+	if (v.request && !v.veto && may_be_handed_on(&v, w, p)) {
+		v.veto = VETO_IDLE_LOOP;
+		v.guess = v.request;
 	}
 	if (!v.request && (!p || !tally_open(&p->tally)))
 		v.veto = VETO_NONE; /* there is none that it could belong to */

@@ -27,7 +27,7 @@ static __always_inline void worker_has_read(struct worker *w, const struct actor
 {
 	w->read = id;
 	w->read_by = by;
-	w->flags &= ~(WORKER_SPENT | WORKER_UNSURE);
+	w->flags &= ~(WORKER_SPENT | WORKER_UNSURE | WORKER_GOES_ON);
 	w->turn = a->turn;
 	w->called_back = CALLED_BACK_NOT;
 }
@@ -144,6 +144,12 @@ static __always_inline void call_answered(struct call *c)
 	c->counted = 0;
 }
 
+/* Was it not attributed only because connections may be handed on (may_be_handed_on())? */
+static __always_inline int call_goes_on(const struct call *c)
+{
+	return c->request && !c->evidence && c->veto == VETO_IDLE_LOOP;
+}
+
 /* Bytes were read from a client socket, by thread `w` (NULL: none is known). */
 static __always_inline void engine_answer(struct socket *s, const struct actor *a, struct worker *w)
 {
@@ -161,6 +167,8 @@ static __always_inline void engine_answer(struct socket *s, const struct actor *
 	worker_has_read(w, a, c ? c->request : 0, EVIDENCE_ANSWER);
 	if (unsure)
 		w->flags |= WORKER_UNSURE;
+	if (c && call_goes_on(c))
+		w->flags |= WORKER_GOES_ON;
 	r = request_lookup(w->read);
 	if (!r || unsure || !(w->flags & WORKER_LOOP))
 		return;

@@ -112,4 +112,13 @@ static __always_inline __s32 tally_rivals(const struct tally *t, enum standing n
 	return rivals - (__s32)t->unattributed;
 }
 
+/* Is one that has standing `named` the only one that could begin calls, now or any time? */
+static __always_inline int tally_is_alone(const struct tally *t, enum standing named)
+{
+	return tally_beside(t, STANDING_IDLE, named) + tally_beside(t, STANDING_ANSWERED, named) +
+		   tally_beside(t, STANDING_CONNECTING, named) +
+		   tally_beside(t, STANDING_WAITING, named) + (__s32)t->unattributed <=
+	       0;
+}
+
 #endif

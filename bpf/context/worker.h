@@ -14,8 +14,9 @@ enum worker_flags {
 	WORKER_SPENT = 1 << 1,  /* what it read last was named by a call that got a veto */
 	WORKER_UNSURE = 1 << 2, /* what it read last was the answer to such a call */
 	WORKER_MAYBE = 1 << 3, /* they come from sockets that do not block, whoever watches those */
-	WORKER_CALLED = 1 << 4, /* it has made calls since it took something out of a queue */
-	WORKER_PUT = 1 << 5,    /* it has put something into one since then */
+	WORKER_CALLED = 1 << 4,  /* it has made calls since it took something out of a queue */
+	WORKER_PUT = 1 << 5,     /* it has put something into one since then */
+	WORKER_GOES_ON = 1 << 6, /* what it read last was the answer to a call after an answer */
 };
 
 /* Does a loop read the socket at hand? Some read once before they let epoll watch it. */
@@ -76,9 +77,10 @@ struct process {
 	__u8 queues_late; /* 1: a loop put something into a queue after the turn of its request */
 	__u8 queues_next; /* 1: who is done with what came out of a queue puts the next one in */
 	__u8 loops_share; /* 1: a loop has read the answer to a call of another one's request */
-	__u8 reserved;
-	__u32 served; /* requests that it has read, up to PROCESS_SERVED */
-	__u64 pools;  /* bit (peer's port & 63): connections to it are used more than once */
+	__u8 hands_on;    /* 1: others go on with connections that are free again */
+	__u16 served;     /* requests that it has read, up to PROCESS_SERVED */
+	__u16 went_on;    /* requests that went on with theirs, up to PROCESS_WENT_ON */
+	__u64 pools;      /* bit (peer's port & 63): connections to it are used more than once */
 };
 
 /* From so many on, requests that wait for a connection of their own take no other. */
@@ -86,6 +88,9 @@ struct process {
 
 /* From so many on, and if none was late, a request that has an answer waits for more of it. */
 #define PROCESS_PROMPT 16
+
+/* From so many on, who has got an answer is believed to use the connection for the next call. */
+#define PROCESS_WENT_ON 1
 
 /* By then a program has loaded what it needs to serve. */
 #define PROCESS_SERVED 16

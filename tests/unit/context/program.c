@@ -28,8 +28,9 @@ struct event {
 
 /* A request, from its arrival to its response. */
 struct job {
-	uint64_t id; /* 0: the slot is free */
-	uint32_t calls, tid;
+	uint64_t id;         /* 0: the slot is free */
+	uint32_t calls, tid; /* calls that are not answered yet */
+	bool parallel;       /* all its calls begin at once */
 	struct socket server;
 };
 
@@ -95,11 +96,13 @@ static void send_call(uint32_t index)
 {
 	struct connection *c = &run.connection[index];
 	struct actor by = actor(tid_of(c->job));
+	const struct call *call;
 
 	c->busy = true;
 	assert_true(socket_is_quiet(&c->client));
 	engine_call(&c->client, &by, 1000 * c->client.calls_end, 80);
-	judge(c->job, socket_last_call(&c->client)->request);
+	call = socket_last_call(&c->client);
+	judge(c->job, call->evidence ? call->request : 0);
 	schedule(random_in(&run.random, 1, 30), ANSWER, index);
 }
 
@@ -147,8 +150,8 @@ static void begin_call(uint32_t job)
 	}
 }
 
-/* The next thing that a request wants. */
-static void next_call(uint32_t job)
+/* The next thing that a request wants, one of its calls. */
+static void want_call(uint32_t job)
 {
 	if (run.program->pause)
 		schedule(random_in(&run.random, 1, 10), TIMER, job);
@@ -156,16 +159,24 @@ static void next_call(uint32_t job)
 		begin_call(job);
 }
 
+/* The next thing that a request wants, or everything. */
+static void next_call(uint32_t job)
+{
+	uint32_t calls = run.job[job].parallel ? run.job[job].calls : 1;
+
+	for (uint32_t i = 0; i < calls; i++)
+		want_call(job);
+}
+
 static void new_request(uint64_t delay)
 {
 	uint32_t i = 0;
 
-	if (run.started == run.program->requests)
-		return;
 	while (run.job[i].id)
 		i++;
 	run.job[i] = (struct job){.id = ++run.last_id,
 				  .calls = random_in(&run.random, 1, run.program->calls_max)};
+	run.job[i].parallel = run.program->parallel && random_in(&run.random, 0, 1);
 	run.job[i].tid = run.program->kind == PROGRAM_THREADS ? 200 + i : LOOP_TID;
 	store_request(run.job[i].id);
 	run.started++;
@@ -203,6 +214,12 @@ static uint32_t shift(uint32_t *list, uint32_t *count)
 	return first;
 }
 
+/* Requests at the same time, by now. */
+static uint32_t in_flight(void)
+{
+	return run.ended < run.program->calm ? 1 : run.program->in_flight;
+}
+
 static void respond(uint32_t index)
 {
 	struct job *job = &run.job[index];
@@ -218,7 +235,8 @@ static void respond(uint32_t index)
 		if (run.queued)
 			work(shift(run.queue, &run.queued), worker, false);
 	}
-	new_request(random_in(&run.random, 0, 20));
+	while (run.started - run.ended < in_flight() && run.started < run.program->requests)
+		new_request(random_in(&run.random, 0, 20));
 }
 
 static void on_request(uint32_t index)
@@ -259,10 +277,10 @@ static void on_answer(uint32_t index)
 	release(index);
 	if (job == JOBS_MAX)
 		return;
-	if (--run.job[job].calls)
-		next_call(job);
-	else
+	if (!--run.job[job].calls)
 		respond(job);
+	else if (!run.job[job].parallel)
+		next_call(job);
 }
 
 static void handle(const struct event *event)
@@ -329,7 +347,7 @@ struct score program_run(const struct program *program)
 	memset(&run, 0, sizeof(run));
 	run.program = program;
 	run.random.state = program->seed;
-	for (uint32_t i = 0; i < program->in_flight; i++)
+	for (uint32_t i = 0; i < in_flight(); i++)
 		new_request(random_in(&run.random, 0, 20));
 	if (program->background)
 		schedule(1, BACKGROUND, 0);

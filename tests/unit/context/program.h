@@ -19,7 +19,9 @@ struct program {
 	enum program_kind kind;
 	uint32_t in_flight;   /* requests at the same time */
 	uint32_t requests;    /* in all */
+	uint32_t calm;        /* so many of them come one by one, before the others */
 	uint32_t calls_max;   /* one to so many calls per request, one after the other */
+	bool parallel;        /* or, for every other request, all at once */
 	uint32_t connections; /* kept, and waited for if there are no more; 0: no limit */
 	uint32_t workers;     /* PROGRAM_POOL */
 	bool keep;            /* connections are used again */
