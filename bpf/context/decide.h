@@ -210,6 +210,23 @@ static __always_inline int may_be_handed_on(const struct verdict *v, const struc
 	return !tally_is_alone(&w->tally, request_standing(v->request));
 }
 
+/*
+ * Is another request idle that the worker has read after the last call which was counted as
+ * unattributed? Then none of these is that request's, however many there are.
+ */
+static __always_inline int has_newer_rivals(const struct worker *w, __u64 named)
+{
+	__u32 newer = w->taken - w->counted;
+
+	for (__u32 i = 1; i <= WORKER_HELD && i <= newer; i++) {
+		__u64 id = w->held[(w->taken - i) & (WORKER_HELD - 1)];
+
+		if (id != named && request_standing(id) == STANDING_IDLE)
+			return 1;
+	}
+	return 0;
+}
+
 /* What speaks against it: the request is over, or others could have made the call. */
 static __always_inline enum veto veto_now(const struct verdict *v, const struct worker *w,
 					  const struct process *p, int reused)
@@ -219,7 +236,8 @@ static __always_inline enum veto veto_now(const struct verdict *v, const struct 
 
 	if (named == STANDING_NONE)
 		return VETO_ENDED;
-	if (v->rivals == RIVALS_WORKER && has_rivals(&w->tally, named, kinds))
+	if (v->rivals == RIVALS_WORKER &&
+	    (has_rivals(&w->tally, named, kinds) || has_newer_rivals(w, v->request)))
 		return VETO_IDLE_LOOP;
 	if (v->rivals == RIVALS_LATER &&
 	    has_rivals(&w->tally, named, RIVAL_ANSWERED | RIVAL_CONNECTING))

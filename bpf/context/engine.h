@@ -186,6 +186,8 @@ static __always_inline int verdict_spends(const struct verdict *v, struct worker
 		w->flags |= WORKER_SPENT;
 	if (w && v->veto == VETO_IDLE_PROCESS)
 		w->inherited = 0;
+	if (w)
+		w->counted = w->taken;
 	return 1;
 }
 

@@ -34,7 +34,6 @@ struct paths {
 	__u16 times[PATHS_SEEN]; /* how often each of `seen` */
 	__u32 seens;             /* entries ever made */
 	__u32 shown, hidden; /* calls on own paths that no request, and that one might have made */
-	__u32 reserved;
 };
 
 static __always_inline int own_paths_have(const struct own_paths *o, __u32 path)

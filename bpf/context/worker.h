@@ -62,6 +62,7 @@ struct worker {
 	__u8 called_back;   /* enum called_back: by libuv, since `read` */
 	__u32 published_on; /* a goroutine's thread that `published` is shown for */
 	struct paths paths; /* of a loop's calls */
+	__u32 counted;      /* `taken`, when a call or connect was last counted as unattributed */
 };
 
 struct process {

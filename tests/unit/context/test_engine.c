@@ -184,6 +184,34 @@ static void loop_with_a_rival(void **state)
 	assert_int_equal(process()->tally.unattributed, 0);
 }
 
+/* Calls of which nothing is known may all be one request's, and none of one that came later. */
+static void loop_with_a_newer_rival(void **state)
+{
+	struct actor a = actor(TID, 1);
+	struct socket server[5] = {},
+		      client[3] = {{.calls_end = 1}, {.calls_end = 1}, {.calls_end = 1}};
+	const struct call *c;
+
+	(void)state;
+	take(&server[0], 7, &a);
+	take(&server[1], 8, &a);
+	assert_int_equal(call(&client[0], &a)->request, 0);
+	store_turn++;
+	a = actor(TID, 1);
+	take(&server[2], 9, &a);
+	assert_int_equal(call(&client[1], &a)->request, 0);
+	assert_int_equal(process()->tally.unattributed, 2);
+	end(7);
+	end(8);
+	store_turn++;
+	a = actor(TID, 1);
+	take(&server[3], 10, &a);
+	take(&server[4], 11, &a);
+	c = call(&client[2], &a);
+	assert_int_equal(c->request, 0);
+	assert_int_equal(c->veto, VETO_IDLE_LOOP);
+}
+
 static void loop_in_another_turn(void **state)
 {
 	struct actor a = actor(TID, 1);
@@ -515,6 +543,7 @@ int main(void)
 	    CASE(thread_of_the_only_request),
 	    CASE(thread_of_one_of_two_requests),
 	    CASE(loop_with_a_rival),
+	    CASE(loop_with_a_newer_rival),
 	    CASE(loop_in_another_turn),
 	    CASE(loop_in_its_timers),
 	    CASE(loop_whose_timers_become_known),
