@@ -18,10 +18,9 @@
 
 /* How the files of shared libraries and modules begin, in library_open()'s way. */
 static const char *const prefixes[PYTHON_FILES] = {
-    [PYTHON_INTERPRETER] = "libpython3.",
-    [PYTHON_ASYNCIO] = "_asyncio.",
-    [PYTHON_QUEUE] = "_queue.",
-    [PYTHON_UVLOOP] = "loop.cpython-",
+    [PYTHON_INTERPRETER] = "libpython3.", [PYTHON_ASYNCIO] = "_asyncio.",
+    [PYTHON_QUEUE] = "_queue.",           [PYTHON_UVLOOP] = "loop.cpython-",
+    [PYTHON_GREENLET] = "_greenlet.",
 };
 
 /* Methods that are watched in modules. */
@@ -127,11 +126,47 @@ static int find_calls(struct module *module)
 	return python_code_each_call(text.data, text.size, text.address, address, add_site, module);
 }
 
-/* Other modules may have uvloop's name. Without it, all else is followed. */
-static int without_uvloop(struct python *python, unsigned int site_count)
+/* Where PyTypeObject has them. */
+#define TYPE_FREES 48
+#define TYPE_INIT  296
+
+/* Thread-local variables of the module, in bytes: see GREENLET_WORDS. */
+#define GREENLET_TLS_SIZE (GREENLET_WORDS * sizeof(__u64))
+
+/* One of the type's functions. 0, -ENOENT or -E2BIG. */
+static int add_greenlets(struct module *module, __u64 where, enum python_probe probe)
+{
+	__u64 address;
+
+	if (elf_image_relocation(module->image, where, &address))
+		return -ENOENT;
+	module->probe = probe;
+	return add_site(address, module);
+}
+
+/* 0, or -ENOTSUP: threads have their greenlets in some way that is not known. (Before 2.0.) */
+static int find_greenlets(struct module *module, __u64 bias)
+{
+	__u64 type, slot, size;
+
+	if (elf_image_symbol(module->image, "PyGreenlet_Type", &type) ||
+	    elf_image_tls_size(module->image, &size) || size != GREENLET_TLS_SIZE ||
+	    elf_image_named_relocation(module->image, R_X86_64_DTPMOD64, "", &slot) ||
+	    add_greenlets(module, type + TYPE_INIT, PYTHON_GREENLET_MADE) ||
+	    add_greenlets(module, type + TYPE_FREES, PYTHON_GREENLET_FREED))
+		return -ENOTSUP;
+	module->python->runtime.python.greenlets = slot + bias;
+	return 0;
+}
+
+/*
+ * Other modules may have uvloop's name, and greenlets be those of an old version. Without these,
+ * all else is followed.
+ */
+static int without(struct python *python, enum python_file file, unsigned int site_count)
 {
 	python->site_count = site_count;
-	python->path[PYTHON_UVLOOP][0] = '\0';
+	python->path[file][0] = '\0';
 	return 0;
 }
 
@@ -151,9 +186,11 @@ static int look_at_module(__u32 tgid, struct python *python, enum python_file fi
 		err = find_made(&module);
 	if (file == PYTHON_UVLOOP)
 		err = find_calls(&module);
+	if (file == PYTHON_GREENLET)
+		err = find_greenlets(&module, library.bias);
 	if (!err)
 		err = find_methods(&module);
-	return err && file == PYTHON_UVLOOP ? without_uvloop(python, site_count) : err;
+	return err && file >= PYTHON_UVLOOP ? without(python, file, site_count) : err;
 }
 
 /* Modules' own names tell the version of interpreters that have no Py_Version. */

@@ -8,25 +8,28 @@
 #include "context/runtime.h"
 #include "runtime/library.h"
 
-/* Programs of bpf/probes/task, queue and transport.bpf.c, and where they are attached. */
+/* Programs of bpf/probes/task, queue, transport and greenlet.bpf.c, and where they are attached. */
 enum python_probe {
-	PYTHON_MADE,   /* where a new _asyncio.Task has got its context */
-	PYTHON_WOKEN,  /* _asyncio.Future.set_result */
-	PYTHON_PUT,    /* _queue.SimpleQueue.put, put_nowait */
-	PYTHON_ASKED,  /* _queue.SimpleQueue.get, get_nowait */
-	PYTHON_GOT,    /* their return */
-	PYTHON_CALLED, /* uvloop calls PyGILState_Ensure */
-	PYTHON_ENTERS, /* uvloop: Context_Enter */
-	PYTHON_WRITES, /* uvloop.loop.UVStream.write, writelines */
+	PYTHON_MADE,           /* where a new _asyncio.Task has got its context */
+	PYTHON_WOKEN,          /* _asyncio.Future.set_result */
+	PYTHON_PUT,            /* _queue.SimpleQueue.put, put_nowait */
+	PYTHON_ASKED,          /* _queue.SimpleQueue.get, get_nowait */
+	PYTHON_GOT,            /* their return */
+	PYTHON_CALLED,         /* uvloop calls PyGILState_Ensure */
+	PYTHON_ENTERS,         /* uvloop: Context_Enter */
+	PYTHON_WRITES,         /* uvloop.loop.UVStream.write, writelines */
+	PYTHON_GREENLET_MADE,  /* greenlet.__init__ */
+	PYTHON_GREENLET_FREED, /* a greenlet's tp_dealloc */
 	PYTHON_PROBES
 };
 
 /* Files that they are in. */
 enum python_file {
 	PYTHON_INTERPRETER,
-	PYTHON_ASYNCIO, /* the module _asyncio */
-	PYTHON_QUEUE,   /* the module _queue */
-	PYTHON_UVLOOP,  /* the module uvloop.loop */
+	PYTHON_ASYNCIO,  /* the module _asyncio */
+	PYTHON_QUEUE,    /* the module _queue */
+	PYTHON_UVLOOP,   /* the module uvloop.loop */
+	PYTHON_GREENLET, /* the module greenlet._greenlet */
 	PYTHON_FILES
 };
 

@@ -3,10 +3,16 @@
 #include "runtime/python_programs.h"
 
 static const char *const probes[PYTHON_PROBES] = {
-    [PYTHON_MADE] = "probe_task_made",          [PYTHON_WOKEN] = "probe_task_woken",
-    [PYTHON_PUT] = "probe_queue_put",           [PYTHON_ASKED] = "probe_queue_asked",
-    [PYTHON_GOT] = "probe_queue_got",           [PYTHON_CALLED] = "probe_transport_called",
-    [PYTHON_ENTERS] = "probe_transport_enters", [PYTHON_WRITES] = "probe_transport_writes",
+    [PYTHON_MADE] = "probe_task_made",
+    [PYTHON_WOKEN] = "probe_task_woken",
+    [PYTHON_PUT] = "probe_queue_put",
+    [PYTHON_ASKED] = "probe_queue_asked",
+    [PYTHON_GOT] = "probe_queue_got",
+    [PYTHON_CALLED] = "probe_transport_called",
+    [PYTHON_ENTERS] = "probe_transport_enters",
+    [PYTHON_WRITES] = "probe_transport_writes",
+    [PYTHON_GREENLET_MADE] = "probe_greenlet_made",
+    [PYTHON_GREENLET_FREED] = "probe_greenlet_freed",
 };
 
 int python_programs_open(struct uprobe_pins *pins, struct uprobe_programs **ret_programs)

@@ -102,14 +102,15 @@ static __always_inline void worker_reading(struct actor *a, const struct task_st
 	else
 		a->by = actor_evidence(runtime, a);
 	/* A socket that blocks is read by a thread, whatever context that has entered. */
-	if (a->by == EVIDENCE_TASK && turn_begin(task, sk, &a->turn) == ACTOR_BLOCKS)
+	if (a->by == EVIDENCE_TASK && turn_begin(task, sk, &a->turn) == ACTOR_BLOCKS &&
+	    !greenlet_is_current(runtime, &a->key))
 		actor_is_thread(a);
 }
 
 /* The one that reads anything else, where Python's tasks are known. */
 static __always_inline void worker_reading_task(struct actor *a, const struct runtime *runtime)
 {
-	a->kind = actor_kind_of(runtime_context(runtime, &a->key));
+	a->kind = actor_kind_of(runtime_python(runtime, &a->key));
 	a->by = EVIDENCE_TASK;
 }
 

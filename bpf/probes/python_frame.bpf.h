@@ -9,13 +9,12 @@
 
 #include "compat.bpf.h"
 #include "context/queue.h"
-#include "probes/task.bpf.h"
+#include "probes/python_stack.bpf.h"
 
 #define VARIABLES_AT_A_TIME 4
 #define VARIABLES_MAX       64  /* of one function */
 #define STEPS_MAX           512 /* each looks at so many variables, or goes on to the caller */
 #define PYTHON_ARGUMENTS    4   /* that are looked at, of a job's function */
-#define ADDRESSES_FROM      4096
 
 #define WORK_ITEM     0x6574496b726f575fULL /* "_WorkIte", as text */
 #define WORK_ITEM_END 0x6dULL               /* "m" */
@@ -112,12 +111,6 @@ static __always_inline void python_look_at(struct python_walk *walk, __u64 word)
 		python_found(walk);
 }
 
-/* Is it no function's, but one that C begins with? These are there since 3.12. */
-static __always_inline int python_is_of_c(const struct runtime_frames *frames, __u64 frame)
-{
-	return frames->owner && (user_read(frame + frames->owner) & 0xff) == PYTHON_FRAME_OF_C;
-}
-
 /* Where the variables of a function end, which begin at `locals`. */
 static __always_inline __u64 python_variables_end(const struct runtime_frames *frames, __u64 frame,
 						  __u64 locals)
@@ -170,19 +163,6 @@ static long python_step(__u32 index, struct python_walk *walk)
 		python_look_at(walk, words[i]);
 	walk->at += sizeof(words);
 	return 0;
-}
-
-/* The frame of the function that the current thread is at; 0: it cannot be told. */
-static __always_inline __u64 python_innermost(const struct runtime *runtime)
-{
-	const struct runtime_frames *frames = &runtime->python.frames;
-	__u64 state = task_thread_state(runtime), first;
-
-	if (!state || !frames->first)
-		return 0;
-	first = user_read(state + frames->first);
-	return first && frames->within != PYTHON_FRAME_ITSELF ? user_read(first + frames->within)
-							      : first;
 }
 
 /* Is something always the same, so that it cannot hold what is to be done? */

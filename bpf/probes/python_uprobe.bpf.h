@@ -3,7 +3,7 @@
 #ifndef CTXPROP_PROBES_PYTHON_UPROBE_BPF_H
 #define CTXPROP_PROBES_PYTHON_UPROBE_BPF_H
 
-#include "probes/task.bpf.h"
+#include "probes/greenlet.bpf.h"
 
 /* Arguments of a C function, as x86-64 passes them. */
 static __always_inline __u64 argument(const struct pt_regs *ctx, int index)
@@ -17,8 +17,8 @@ static __always_inline __u64 returned(const struct pt_regs *ctx)
 }
 
 /*
- * The current context, or the thread if it has entered none. NULL: the process is not one whose
- * tasks and queues are followed.
+ * The current context, or if none was entered the greenlet, or the thread. NULL: the process is not
+ * one whose tasks and queues are followed.
  */
 static __always_inline const struct runtime *python_current(struct worker_key *ret_key)
 {
@@ -29,6 +29,8 @@ static __always_inline const struct runtime *python_current(struct worker_key *r
 	if (!runtime || runtime->kind != RUNTIME_PYTHON || !(runtime->flags & RUNTIME_TASKS))
 		return NULL;
 	ret_key->goroutine = task_current(runtime);
+	if (!ret_key->goroutine)
+		ret_key->goroutine = greenlet_current(runtime, ret_key->tgid);
 	if (!ret_key->goroutine)
 		ret_key->tid = (__u32)id;
 	return runtime;

@@ -81,6 +81,8 @@ static __always_inline __u64 request_put(const struct runtime *runtime,
 	struct named named;
 	__u64 request;
 
+	if (greenlet_current(runtime, key->tgid))
+		return 0; /* another one may have read what the thread has */
 	if (w && is_put_back(w, key->tgid, queue, item))
 		return 0;
 	if (w && w->inherited)

@@ -4,6 +4,7 @@
 #define CTXPROP_PROBES_RUNTIME_BPF_H
 
 #include "probes/goroutine.bpf.h"
+#include "probes/greenlet.bpf.h"
 #include "probes/stream.bpf.h"
 #include "probes/python_frame.bpf.h"
 #include "probes/task_thread.bpf.h"
@@ -78,6 +79,28 @@ static __always_inline enum runtime_worker runtime_context(const struct runtime 
 	return RUNTIME_WORKER_KNOWN;
 }
 
+/* Put the greenlet that runs into `key`, which names the current thread; if one does. */
+static __always_inline enum runtime_worker runtime_greenlet(const struct runtime *runtime,
+							    struct worker_key *key)
+{
+	__u64 greenlet = greenlet_current(runtime, key->tgid);
+
+	if (!greenlet)
+		return RUNTIME_WORKER_THREAD;
+	key->tid = 0;
+	key->goroutine = greenlet;
+	return RUNTIME_WORKER_KNOWN;
+}
+
+/* Python: the context that has been entered, or the greenlet, or the thread. */
+static __always_inline enum runtime_worker runtime_python(const struct runtime *runtime,
+							  struct worker_key *key)
+{
+	enum runtime_worker who = runtime_context(runtime, key);
+
+	return who == RUNTIME_WORKER_THREAD ? runtime_greenlet(runtime, key) : who;
+}
+
 /* Put the virtual thread of Java that runs into `key`, which names the current thread. */
 static __always_inline enum runtime_worker runtime_virtual(const struct runtime *runtime,
 							   struct worker_key *key)
@@ -103,7 +126,7 @@ static __always_inline enum runtime_worker runtime_worker(const struct runtime *
 	enum runtime_worker who = runtime_kind(runtime);
 
 	if (runtime_has_tasks(runtime))
-		return runtime_context(runtime, key);
+		return runtime_python(runtime, key);
 	if (runtime && runtime->kind == RUNTIME_JAVA)
 		return runtime_virtual(runtime, key);
 	return runtime && who == RUNTIME_WORKER_KNOWN ? runtime_goroutine(runtime, key) : who;
@@ -142,17 +165,25 @@ static __always_inline void runtime_thread_holds(const struct worker_key *thread
 		python_holds(thread->tgid);
 }
 
-/* As runtime_worker() for Python, with the request of the context, or of a task that waits. */
+/* As runtime_worker() for Python, with the request of the context, of a greenlet, or of a task that
+ * waits. */
 static __always_inline enum runtime_worker
 runtime_task(const struct runtime *runtime, struct worker_key *key, struct named *ret_named)
 {
 	struct worker_key thread = *key;
 	enum runtime_worker who = runtime_context(runtime, key);
+	__u64 greenlet;
 
 	if (who == RUNTIME_WORKER_KNOWN)
 		*ret_named = task_calls(runtime, key);
 	if (ret_named->request)
 		return who;
+	greenlet = runtime->python.greenlets ? greenlet_calls(thread.tgid, ret_named) : 0;
+	if (greenlet) {
+		key->tid = 0;
+		key->goroutine = greenlet;
+		return RUNTIME_WORKER_KNOWN;
+	}
 	runtime_thread_holds(&thread);
 	if (runtime_thread_serves(&thread)) {
 		*key = thread;

@@ -38,16 +38,21 @@ enum goroutine_flags {
 };
 
 /*
- * Map `goroutines`: what is known of one beside what any worker has (map `workers`). A
- * goroutine's memory is used again, so an entry is written anew when a goroutine starts.
+ * Map `goroutines`, greenlets of Python among them: what is known of one beside what any worker has
+ * (map `workers`). A goroutine's memory is used again, so an entry is written anew when a goroutine
+ * starts.
  */
 struct goroutine {
 	__u64 inherited;     /* request of the one that started it */
-	__u64 start;         /* address that it began at */
+	__u64 start;         /* address that it began at; of a greenlet a number, 0 at first */
 	struct named handed; /* with the last message that it has received; good for one call */
-	__u64 serves;        /* goroutine that it does a part of the work of */
-	__u64 connection;    /* of net/http's client, which it reads or writes for others */
-	__u64 flags;         /* enum goroutine_flags */
+	/*
+	 * Goroutine that it does a part of the work of. Of a greenlet, where its maker began, if
+	 * that has read no request: the address of a function's code.
+	 */
+	__u64 serves;
+	__u64 connection; /* of net/http's client, which it reads or writes for others */
+	__u64 flags;      /* enum goroutine_flags */
 };
 
 /*

@@ -37,6 +37,7 @@ struct runtime_python {
 	__u32 stack_offset;   /* of `datastack_chunk` in PyThreadState; 0: before 3.11 */
 	__u32 reserved;
 	struct runtime_frames frames;
+	__u64 greenlets; /* address of the number of the module's TLS that has them; 0: none */
 };
 
 /* Where things stand in Python's objects, in all versions that are supported. */
@@ -60,6 +61,16 @@ struct runtime_python {
 #define PYTHON_FUNCTION_SELF  24 /* PyCFunctionObject.m_self: of a task's, the task */
 #define PYTHON_WAKEUP_TASK    16 /* TaskWakeupMethWrapper.ww_task: before 3.10 instead of that */
 #define PYTHON_TASK_WAITS     24 /* TaskObj.task_fut_waiter: so far before task_context */
+
+#define ADDRESSES_FROM 4096 /* what is less is no address */
+
+/*
+ * Where the module of greenlets has what it knows of a thread, in all versions from 2.0 on: in one
+ * of two words of its thread-local storage, the other one is a truth value.
+ */
+#define GREENLET_WORDS         2
+#define GREENLET_STATE_FIRST   0 /* ThreadState.main_greenlet: the one that the thread began with */
+#define GREENLET_STATE_CURRENT 8 /* ThreadState.current_greenlet */
 
 enum task_flags {
 	TASK_MADE = 1 << 0,    /* who made it worked for the request */

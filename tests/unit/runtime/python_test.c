@@ -215,6 +215,26 @@ static void process_with_modules(void **state)
 	assert_int_equal(count(&python, PYTHON_GOT), 2);
 }
 
+static void process_with_greenlets(void **state)
+{
+	pid_t pid = start("import time\n"
+			  "try:\n import greenlet\nexcept ImportError:\n pass\n"
+			  "print(greenlet.__version__ if 'greenlet' in dir() else 0, flush=True)\n"
+			  "time.sleep(60)");
+	struct python python;
+	const char *why = "";
+	int err = inspect(pid, &python, &why);
+
+	(void)state;
+	stop(pid);
+	assert_int_equal(err, 0);
+	if (!python.path[PYTHON_GREENLET][0])
+		skip(); /* it is not installed */
+	assert_int_equal(count(&python, PYTHON_GREENLET_MADE), 1);
+	assert_int_equal(count(&python, PYTHON_GREENLET_FREED), 1);
+	assert_true(python.runtime.python.greenlets > 0);
+}
+
 static void process_without(void **state)
 {
 	pid_t pid = start("import time; print(flush=True); time.sleep(60)");
@@ -226,6 +246,7 @@ static void process_without(void **state)
 	stop(pid);
 	assert_int_equal(err, 0);
 	assert_int_equal(python.site_count, 0);
+	assert_int_equal(python.runtime.python.greenlets, 0);
 }
 
 static void another_program(void **state)
@@ -246,6 +267,7 @@ int main(void)
 	    cmocka_unit_test(calls_of_a_function),
 	    cmocka_unit_test(layouts),
 	    cmocka_unit_test(process_with_modules),
+	    cmocka_unit_test(process_with_greenlets),
 	    cmocka_unit_test(process_without),
 	    cmocka_unit_test(another_program),
 	};

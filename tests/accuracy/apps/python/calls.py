@@ -4,6 +4,7 @@
 The target is the plan: /BEFORE/BETWEEN/AFTER/CALLS/MODE, pauses in milliseconds. MODE is where
 the calls come from: s this thread, one after the other; t a new thread each, one after the other;
 p new threads, all at once; q the threads of a pool; j other threads that take jobs out of a queue; l these, 4 at once: who is done puts in the next;
+m new threads, 4 at once: who is done starts the next;
 b threads that take several jobs at a time, and call for all of them then; h threads that lay by what
 they take, and go on with what was laid by last, by whomever; x a pool that is asked for no job of
 its own, but for what was laid by last. Environment: UPSTREAM (host:port), COPY
@@ -91,6 +92,31 @@ def in_turn(fields):
     done.acquire()
 
 
+def call_and_start_next(fields, done):
+    call(fields)
+    with turns:
+        if waiting:
+            start_turn(*waiting.popleft())
+        else:
+            running.pop()
+    done.release()
+
+
+def start_turn(fields, done):
+    threading.Thread(target=call_and_start_next, args=(fields, done)).start()
+
+
+def in_turn_by_threads(fields):
+    done = threading.Semaphore(0)
+    with turns:
+        if len(running) == AT_ONCE:
+            waiting.append((fields, done))
+        else:
+            running.append(None)
+            start_turn(fields, done)
+    done.acquire()
+
+
 def call_for_each():
     while True:
         fields, done = jobs.get()
@@ -162,7 +188,7 @@ def work(plan, fields):
             thread.join()
     else:
         one = {"s": call, "t": lambda f: in_thread(f).join(),
-               "q": lambda f: pool.submit(call, f).result(), "l": in_turn,
+               "q": lambda f: pool.submit(call, f).result(), "l": in_turn, "m": in_turn_by_threads,
                "j": lambda f: by_threads(call_for_each, POOL_SIZE, f),
                "b": lambda f: by_threads(call_for_all, BATCHERS, f),
                "h": lambda f: by_threads(call_for_laid_by, POOL_SIZE, f),
