@@ -56,7 +56,7 @@ enum flow_flags {
 	FLOW_WSCALE = 1 << 6,     /* the window scale of the peer is known */
 	FLOW_AWAIT = 1 << 7,      /* an Upgrade was asked for and not yet answered */
 	FLOW_FIN_OUT = 1 << 8,    /* our side has sent FIN, at fin_out */
-	FLOW_FIN_IN = 1 << 9,     /* the peer has sent FIN, at fin_in */
+	FLOW_FIN_IN = 1 << 9,     /* the peer has sent FIN, at peer_end */
 	FLOW_FORWARDED = 1 << 10, /* no local socket */
 	FLOW_SERVER = 1 << 11,  /* our side is the server: `serving` holds, and nothing is edited */
 	FLOW_EARLY = 1 << 13,   /* serving: requests came before there was a socket to tell */
@@ -76,7 +76,7 @@ struct flow {
 	__u32 peer_next; /* peer's numbers: what our side acknowledged last */
 	__u32 answer_at; /* peer's numbers: where the awaited answer goes on */
 	__u32 fin_out;   /* app: sequence number of our FIN */
-	__u32 fin_in;    /* peer's numbers: sequence number of the peer's FIN */
+	__u32 peer_end;  /* peer's numbers: one past its last byte that came in order; its FIN */
 	__u16 mss; /* what the peer accepts in one segment, TCP options included; 0: unknown */
 	__u8 wscale;
 	__u8 opaque_reason;   /* enum ctxprop_reason */

@@ -96,11 +96,12 @@ static __always_inline int flow_has_offset(const struct flow *f)
 #define WINDOW_KEEP_FROM_UNITS 8
 
 /*
- * Both directions have ended: keep the offset, if there is one, and free the entry.
- * `offset` is what the flow's numbers are shifted by at their end.
+ * Both directions have ended, in order: keep the offset, if there is one, and free the entry.
  */
-static __always_inline void flow_retire(const struct flow_key *key, __u32 offset)
+static __always_inline void flow_retire(const struct flow_key *key, const struct flow *f)
 {
+	__u32 offset = edits_base(&f->edits);
+
 	if (offset) {
 		struct lingering l = {.offset = offset};
 
@@ -178,7 +179,7 @@ static __always_inline void flow_end_framing(struct __sk_buff *skb, struct flow 
 static __always_inline int flow_finished(const struct flow *f)
 {
 	return (f->flags & FLOW_FIN_BOTH) == FLOW_FIN_BOTH && seq_before(f->fin_out, f->peer_ack) &&
-	       seq_before(f->fin_in, f->peer_next);
+	       seq_before(f->peer_end, f->peer_next);
 }
 
 /* Options of the SYN-ACK that decide what may be done to the flow. */
@@ -289,7 +290,7 @@ static __always_inline void flow_open(struct __sk_buff *skb, const struct packet
 		return;
 	f->isn = p->ack - 1;
 	f->next = f->sent = f->peer_ack = p->ack;
-	f->peer_next = p->seq + 1;
+	f->peer_next = f->peer_end = p->seq + 1;
 	f->window = p->window; /* never scaled in a SYN */
 	f->mss = o.mss;
 	/* No scale in the SYN-ACK: there is none (RFC 7323, 2.2), and that is known too. */

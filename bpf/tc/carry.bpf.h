@@ -111,6 +111,16 @@ static __always_inline void carry_end(struct flow *f)
 		carry_drop(f, 0, 0, 1);
 }
 
+/*
+ * The flow is reset, and its offset forgotten with it: whatever the peer still says is answered by
+ * another RST, by its own numbers, and those are the wire's.
+ */
+static __always_inline void flow_reset(const struct flow_key *key, struct flow *f)
+{
+	carry_end(f);
+	flow_delete(key);
+}
+
 /* The `n` youngest edits are taken back. To be called before edits_take_back(). */
 static __always_inline void carry_take_back(struct flow *f, __u32 n)
 {

@@ -46,15 +46,29 @@ static __always_inline int inbound_stranger(struct __sk_buff *skb, const struct 
 }
 
 /*
- * A RST is believed as TCP does it (RFC 5961, 3.2): exactly where the next byte is expected.
- * With no edit in flight a little later will do, since then only the offset is kept anyway.
+ * A RST is believed as TCP does it (RFC 5961, 3.2): exactly where the next byte is expected. Our
+ * side may not have acknowledged the last ones yet. A flow that is forgotten while it lives breaks.
  */
 static __always_inline int inbound_reset(const struct packet *p, const struct flow *f)
 {
 	if (!(p->flags & TCP_RST))
 		return 0;
-	return p->seq == f->peer_next ||
-	       (!edits_count(&f->edits) && p->seq - f->peer_next < PEER_NEAR);
+	return p->seq == f->peer_next || (!(f->flags & FLOW_FIN_IN) && p->seq == f->peer_end);
+}
+
+/* Where the peer's bytes end, as far as they came in order, or by its FIN, which may overtake. */
+static __always_inline void inbound_note_end(const struct packet *p, struct flow *f,
+					     const struct ack *a)
+{
+	__u32 end = p->seq + p->len;
+
+	if ((p->flags & TCP_FIN) && a->believed && !seq_before(end, f->peer_next)) {
+		f->flags |= FLOW_FIN_IN;
+		f->peer_end = end;
+	} else if (p->len && !(f->flags & FLOW_FIN_IN) &&
+		   (p->seq == f->peer_end || p->seq == f->peer_next)) {
+		f->peer_end = end;
+	}
 }
 
 /* What later packets need to know about this one. */
@@ -65,16 +79,11 @@ static __always_inline void inbound_note(struct __sk_buff *skb, const struct pac
 	ack_note(p, f, a);
 	if (p->len && !(f->flags & FLOW_OPAQUE))
 		answer_data(skb, p, f);
-	if ((p->flags & TCP_FIN) && a->believed) {
-		f->flags |= FLOW_FIN_IN;
-		f->fin_in = p->seq + p->len;
-	}
-	if (inbound_reset(p, f)) {
-		carry_end(f);
-		flow_retire(&p->key, edits_to_wire(&f->edits, f->sent) - f->sent);
-	} else if (flow_finished(f)) {
-		flow_retire(&p->key, edits_base(&f->edits));
-	}
+	inbound_note_end(p, f, a);
+	if (inbound_reset(p, f))
+		flow_reset(&p->key, f);
+	else if (flow_finished(f))
+		flow_retire(&p->key, f);
 }
 
 /*

@@ -152,7 +152,7 @@ VERIFIED_ALONE int outbound_stranger(struct __sk_buff *skb, struct packet *p)
 		return NEXT;
 	f->next = f->sent = p->seq + p->len;
 	f->peer_ack = p->seq;
-	f->peer_next = p->ack;
+	f->peer_next = f->peer_end = p->ack;
 	f->flags = FLOW_LEARN | (skb->sk ? 0 : FLOW_FORWARDED);
 	learn_candidate(f, p, start, REASON_JOINING);
 	return NEXT;
@@ -179,12 +179,10 @@ static __always_inline void outbound_note(struct __sk_buff *skb, const struct pa
 	}
 	if (!skb->sk && !(f->flags & FLOW_FORWARDED))
 		f->flags |= FLOW_FORWARDED;
-	if (p->flags & TCP_RST) {
-		carry_end(f);
-		flow_retire(&p->key, edits_to_wire(&f->edits, p->seq) - p->seq);
-	} else if (flow_finished(f)) {
-		flow_retire(&p->key, edits_base(&f->edits));
-	}
+	if (p->flags & TCP_RST)
+		flow_reset(&p->key, f);
+	else if (flow_finished(f))
+		flow_retire(&p->key, f);
 }
 
 /*

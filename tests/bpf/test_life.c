@@ -184,9 +184,35 @@ static void we_reset(void **state)
 	s = our_ack(false);
 	s.flags = RST | ACK;
 	expect_shift(&s, LINE_LEN);
-	expect_gone(LINE_LEN);
-	/* And once more, for what the peer had on its way. */
+	expect_gone(0);
+}
+
+/*
+ * Our RST was lost, or came before bytes that were: the peer still talks. There is no socket for it
+ * any more, and what answers takes its number from the acknowledgement at hand.
+ */
+static void our_reset_comes_again_in_the_numbers_of_the_peer(void **state)
+{
+	struct incoming said = {.ack = GET_LEN + LINE_LEN, .data = ANSWER};
+	uint8_t options[40];
+	struct segment s;
+
+	conn_open(&conn, *state, &ordinary);
+	conn_send(&conn, GET);
+	conn_answer(&conn, ANSWER);
+	s = our_ack(false);
+	s.flags = RST | ACK;
 	expect_shift(&s, LINE_LEN);
+	for (int i = 0; i < 3; i++) {
+		said.more = i == 1 ? FIN : 0;
+		s = conn_incoming(&conn, &said, options);
+		conn_pass(&conn, &s);
+		s = our_ack(false);
+		s.seq += LINE_LEN;
+		s.flags = RST;
+		conn_pass(&conn, &s);
+	}
+	expect_gone(0);
 }
 
 static void the_peer_resets(void **state)
@@ -201,8 +227,22 @@ static void the_peer_resets(void **state)
 					.ack = stream_to_wire(&conn.stream, conn.stream.len),
 					.more = RST,
 				    });
-		expect_gone(i ? 0 : LINE_LEN);
+		expect_gone(0);
 		rig_pause(*state, false);
+	}
+}
+
+/* It has sent an answer, which our side has not acknowledged yet. */
+static void the_peer_resets_behind_its_answer(void **state)
+{
+	for (int acked = 0; acked < 2; acked++) {
+		size_t ack = acked ? GET_LEN + LINE_LEN : 0;
+
+		conn_open(&conn, *state, &ordinary);
+		conn_send(&conn, GET);
+		conn_receive(&conn, &(struct incoming){.ack = ack, .data = ANSWER});
+		conn_receive(&conn, &(struct incoming){.ack = ack, .more = RST});
+		expect_gone(0);
 	}
 }
 
@@ -222,6 +262,32 @@ static void a_reset_at_another_place_is_not_believed(void **state)
 	conn_expect(&conn, &s, &want);
 	assert_true(conn_is_known(&conn));
 	conn_transmit(&conn, 0, GET_LEN);
+}
+
+/* Nor is it when nothing is in flight: TCP asks back, and the connection lives on. */
+static void a_reset_of_an_idle_connection_at_another_place_is_not_believed(void **state)
+{
+	static const int32_t beside[] = {-1, 1, 100, 60000, 1 << 23};
+	uint8_t options[40];
+	struct segment s, want;
+
+	conn_open(&conn, *state, &ordinary);
+	conn_send(&conn, GET);
+	conn_answer(&conn, ANSWER);
+	s = our_ack(false);
+	expect_shift(&s, LINE_LEN);
+	for (size_t i = 0; i < sizeof(beside) / sizeof(beside[0]); i++) {
+		s = conn_incoming(&conn, &(struct incoming){.ack = GET_LEN + LINE_LEN, .more = RST},
+				  options);
+		s.seq += beside[i];
+		want = s;
+		want.ack -= LINE_LEN;
+		want.window = conn_app_window(&conn, s.window, GET_LEN + LINE_LEN);
+		conn_expect(&conn, &s, &want);
+		assert_true(conn_is_known(&conn));
+	}
+	conn_send(&conn, GET);
+	conn_answer(&conn, ANSWER);
 }
 
 /* The port is used again: whatever is known of the old connection is wrong now. */
@@ -245,7 +311,7 @@ static void a_new_connection_on_the_same_port(void **state)
 
 			s.flags = RST | ACK;
 			expect_shift(&s, LINE_LEN);
-			expect_gone(LINE_LEN);
+			expect_gone(0);
 		}
 	}
 }
@@ -416,8 +482,11 @@ int test_life(void)
 	    cmocka_unit_test(a_flow_without_edits_leaves_nothing),
 	    cmocka_unit_test(an_opaque_flow_leaves_nothing),
 	    cmocka_unit_test(we_reset),
+	    cmocka_unit_test(our_reset_comes_again_in_the_numbers_of_the_peer),
 	    cmocka_unit_test(the_peer_resets),
+	    cmocka_unit_test(the_peer_resets_behind_its_answer),
 	    cmocka_unit_test(a_reset_at_another_place_is_not_believed),
+	    cmocka_unit_test(a_reset_of_an_idle_connection_at_another_place_is_not_believed),
 	    cmocka_unit_test(a_new_connection_on_the_same_port),
 	    cmocka_unit_test(a_new_connection_after_one_that_is_left_alone),
 	    cmocka_unit_test(a_syn_that_comes_again_changes_nothing),
