@@ -19,6 +19,7 @@
 
 enum class_index {
 	THREAD,
+	HOLDER,
 	STRING,
 	FUTURE,
 	WAITER,
@@ -28,6 +29,7 @@ enum class_index {
 
 static const char *const class_name[CLASSES] = {
     [THREAD] = "java/lang/Thread",
+    [HOLDER] = "java/lang/Thread$FieldHolder",
     [STRING] = "java/lang/String",
     [FUTURE] = CONCURRENT "FutureTask",
     [WAITER] = CONCURRENT "FutureTask$WaitNode",
@@ -37,16 +39,20 @@ static const char *const class_name[CLASSES] = {
 /* Fields of objects, and where struct runtime_java has their offsets. */
 static const struct object_field {
 	enum class_index class;
+	bool may_be_absent;
 	const char *name;
 	size_t to;
 } object_field[] = {
-    {THREAD, "eetop", offsetof(struct runtime_java, native)},
-    {THREAD, "tid", offsetof(struct runtime_java, number)},
-    {THREAD, "parkBlocker", offsetof(struct runtime_java, blocker)},
-    {FUTURE, "runner", offsetof(struct runtime_java, runner)},
-    {FUTURE, "waiters", offsetof(struct runtime_java, waiters)},
-    {WAITER, "thread", offsetof(struct runtime_java, waiter)},
-    {CHANNEL, "fdVal", offsetof(struct runtime_java, descriptor)},
+    {THREAD, false, "eetop", offsetof(struct runtime_java, native)},
+    {THREAD, false, "tid", offsetof(struct runtime_java, number)},
+    {THREAD, false, "parkBlocker", offsetof(struct runtime_java, blocker)},
+    {THREAD, true, "target", offsetof(struct runtime_java, task)},
+    {THREAD, true, "holder", offsetof(struct runtime_java, holder)},
+    {HOLDER, false, "task", offsetof(struct runtime_java, task)},
+    {FUTURE, false, "runner", offsetof(struct runtime_java, runner)},
+    {FUTURE, false, "waiters", offsetof(struct runtime_java, waiters)},
+    {WAITER, false, "thread", offsetof(struct runtime_java, waiter)},
+    {CHANNEL, false, "fdVal", offsetof(struct runtime_java, descriptor)},
 };
 
 #define OBJECT_FIELDS (sizeof(object_field) / sizeof(object_field[0]))
@@ -80,9 +86,10 @@ static int find_fields(struct machine *machine, struct runtime_java *java)
 
 		if (!class[field->class].address)
 			continue;
-		if (hotspot_field(hotspot, class[field->class].address, field->name, &offset))
+		if (!hotspot_field(hotspot, class[field->class].address, field->name, &offset))
+			*(__u16 *)((char *)java + field->to) = (__u16)offset;
+		else if (!field->may_be_absent)
 			return -ENOTSUP;
-		*(__u16 *)((char *)java + field->to) = (__u16)offset;
 	}
 	return 0;
 }

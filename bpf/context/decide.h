@@ -30,7 +30,8 @@ struct actor {
 	__u8 kind;        /* enum actor_kind */
 	__u8 same_turn;   /* 1: a loop has not returned to epoll_wait() since its last read */
 	__u8 loop;        /* enum actor_loop */
-	__u8 doubtful;    /* ACTOR_RUNTIME: others could be meant */
+	__u8 doubtful;    /* ACTOR_RUNTIME: others could be meant; ACTOR_THREAD: that was made for a
+			     request, and was given nothing of its own */
 	__u8 by;          /* ACTOR_RUNTIME: enum evidence that `named` stands for */
 	__u8 own;         /* ACTOR_RUNTIME: 1: of no request, for certain */
 	__u8 runtime;     /* enum runtime_kind of who takes a request, connects or calls */
@@ -109,7 +110,10 @@ evidence_of_loop(const struct worker *w, const struct process *p, const struct a
 	return v;
 }
 
-/* Are its threads made for one request each? Then whose a new thread's calls are is certain. */
+/*
+ * Are its threads made for one request each? Then whose a new thread's calls are is certain, unless
+ * it may go for whatever waits somewhere.
+ */
 static __always_inline int process_makes_threads(const struct process *p)
 {
 	return p && p->threads_ended >= PROCESS_ENDED && !p->threads_stayed;
@@ -121,6 +125,8 @@ static __always_inline int process_makes_threads(const struct process *p)
  */
 static __always_inline enum rivals rivals_of_heir(const struct worker *w, const struct actor *a)
 {
+	if (a->doubtful)
+		return RIVALS_ANY;
 	return w->inherited_by == EVIDENCE_WAKE && a->runtime == RUNTIME_PYTHON ? RIVALS_ANY
 										: RIVALS_PROCESS;
 }
@@ -137,7 +143,9 @@ static __always_inline struct verdict evidence_of(const struct worker *w, const 
 	if (w && w->inherited && w->inherited_by == EVIDENCE_TASK)
 		return (struct verdict){.request = w->inherited, .evidence = EVIDENCE_TASK};
 	if (w && w->made_for && process_makes_threads(p))
-		return (struct verdict){.request = w->made_for, .evidence = EVIDENCE_FORK};
+		return (struct verdict){.request = w->made_for,
+					.evidence = EVIDENCE_FORK,
+					.rivals = a->doubtful ? RIVALS_ANY : RIVALS_NONE};
 	if (s && !reused && s->purpose.veto)
 		return (struct verdict){.veto = s->purpose.veto, .guess = s->purpose.request};
 	if (s && !reused && s->purpose.request)

@@ -10,7 +10,9 @@
 #include "probes/syscall.bpf.h"
 #include "probes/turn.bpf.h"
 #include "context/decide.h"
+#include "probes/java_thread.bpf.h"
 #include "probes/phase.bpf.h"
+#include "probes/python_thread.bpf.h"
 #include "probes/runtime.bpf.h"
 
 /* A thread. */
@@ -174,6 +176,30 @@ static __always_inline void worker_handing_over(struct actor *a, const struct ru
 		a->kind = ACTOR_RUNTIME;
 }
 
+/*
+ * Was the current thread, which was made for a request, given nothing of its own? It may have been
+ * as long as it is not known what its process runs.
+ */
+VERIFIED_ALONE int thread_is_bare(__u32 tgid, __u64 request)
+{
+	const struct runtime *runtime = runtime_lookup(tgid);
+
+	if (!runtime || runtime->kind == RUNTIME_WANTED)
+		return 1;
+	if (runtime->kind == RUNTIME_PYTHON)
+		return python_thread_is_bare(runtime, tgid, request);
+	return runtime->kind == RUNTIME_JAVA && java_thread_is_bare(runtime, tgid, request);
+}
+
+/* A thread is about to be believed to work for the request that it was made for. */
+static __always_inline void actor_doubts(struct actor *a)
+{
+	const struct worker *w = a->kind == ACTOR_THREAD ? worker_lookup(&a->key) : NULL;
+
+	if (w && w->made_for && !worker_only(w))
+		a->doubtful = thread_is_bare(a->key.tgid, w->made_for);
+}
+
 /* The one that connects. */
 static __always_inline void worker_connecting(struct actor *a)
 {
@@ -193,6 +219,7 @@ static __always_inline void worker_connecting(struct actor *a)
 	a->kind = actor_kind_of(runtime_connector(runtime, &a->key, &named));
 	a->by = actor_evidence(runtime, a);
 	actor_named(a, named);
+	actor_doubts(a);
 }
 
 /*
@@ -218,6 +245,7 @@ static __always_inline int worker_calling(struct actor *a, const struct sock *sk
 	a->kind = actor_kind_of(runtime_sender(runtime, &a->key, (__u64)sk, s, &named));
 	a->by = actor_evidence(runtime, a);
 	actor_named(a, named);
+	actor_doubts(a);
 	return 0;
 }
 

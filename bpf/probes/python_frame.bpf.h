@@ -189,7 +189,7 @@ static __always_inline int python_argument_is_shared(const struct worker_key *ke
 	    request_standing(old->request) != STANDING_NONE) {
 		other.tid = old->tid;
 		w = worker_lookup(&other);
-		shared = w && w->inherited == old->request;
+		shared = w && (w->inherited == old->request || w->made_for == old->request);
 	}
 	bpf_map_update_elem(&arguments, &at, &now, BPF_ANY);
 	return shared;

@@ -36,7 +36,9 @@ struct runtime_java {
 	__u16 runner;         /* FutureTask.runner: the thread at work on it */
 	__u16 waiters;        /* FutureTask.waiters: who waits for it: */
 	__u16 waiter;         /* FutureTask.WaitNode.thread */
-	__u16 reserved[3];    /* 0 */
+	__u16 holder;   /* Thread.holder: has what it was given, since Java 19; 0: itself has */
+	__u16 task;     /* Thread.target, or Thread.FieldHolder.task: what it was given to do */
+	__u16 reserved; /* 0 */
 };
 
 /* In place of a goroutine's address: the number of a virtual thread of Java, and this. */

@@ -167,6 +167,28 @@ static void thread_of_one_of_two_requests(void **state)
 	assert_int_equal(c->veto, VETO_IDLE_PROCESS);
 }
 
+/* Threads end with their requests; one that was given nothing of its own may be at any of them. */
+static void thread_that_was_given_nothing(void **state)
+{
+	struct actor a = actor(TID, 0), other = actor(TID + 2, 0), made = actor(TID + 1, 0);
+	struct socket first = {}, second = {}, client = {};
+
+	(void)state;
+	take(&first, 7, &a);
+	take(&second, 8, &other);
+	process_make(&a.key.tgid)->threads_ended = PROCESS_ENDED;
+	engine_hand_over(&a, &made.key, EVIDENCE_FORK);
+	made.doubtful = 1;
+	assert_int_equal(call(&client, &made)->veto, VETO_IDLE_PROCESS);
+	engine_answer(&client, &made, actor_thread(&made));
+	made.doubtful = 0;
+	assert_int_equal(call(&client, &made)->request, 7);
+	engine_answer(&client, &made, actor_thread(&made));
+	end(8);
+	made.doubtful = 1;
+	assert_int_equal(call(&client, &made)->request, 7);
+}
+
 static void loop_with_a_rival(void **state)
 {
 	struct actor a = actor(TID, 1);
@@ -542,6 +564,7 @@ int main(void)
 	    CASE(traces_end_with_the_thread),
 	    CASE(thread_of_the_only_request),
 	    CASE(thread_of_one_of_two_requests),
+	    CASE(thread_that_was_given_nothing),
 	    CASE(loop_with_a_rival),
 	    CASE(loop_with_a_newer_rival),
 	    CASE(loop_in_another_turn),

@@ -2,6 +2,7 @@
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.BlockingQueue;
@@ -12,7 +13,9 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingDeque;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -27,16 +30,19 @@ import java.util.concurrent.atomic.AtomicInteger;
  * a HttpClient.sendAsync()
  * e tasks of another executor that the first requests begin, and that take calls out of a queue
  * l the threads of another executor, 4 calls at once: whoever is done hands over the next
+ * h a new thread each, which goes on with what was laid by last, by whomever
  */
 final class Ways {
 	private static final int POOL_SIZE = 8;
 	private static final int AT_ONCE = 4;
+	private static final int LAY_BY_MS = 2; // long enough for others to lay something by
 	private final ExecutorService pool = Executors.newFixedThreadPool(POOL_SIZE);
 	private final ForkJoinPool forks = new ForkJoinPool(POOL_SIZE);
 	private final ExecutorService takers = Executors.newCachedThreadPool();
 	private final BlockingQueue<Runnable> queue = new LinkedBlockingQueue<>();
 	private final AtomicInteger taking = new AtomicInteger();
 	private final Queue<Runnable> waiting = new ArrayDeque<>();
+	private final Deque<Runnable> laidBy = new LinkedBlockingDeque<>();
 	private final Calls calls;
 	private int running;
 
@@ -143,6 +149,26 @@ final class Ways {
 		next();
 	}
 
+	private void callForLast() {
+		try {
+			Thread.sleep(ThreadLocalRandom.current().nextInt(LAY_BY_MS + 1));
+		} catch (InterruptedException error) {
+			return;
+		}
+		laidBy.pop().run();
+	}
+
+	private void byWhoever(String truth) throws InterruptedException {
+		CountDownLatch done = new CountDownLatch(1);
+
+		laidBy.push(() -> {
+			calls.call(truth);
+			done.countDown();
+		});
+		new Thread(this::callForLast).start();
+		done.await();
+	}
+
 	private void one(char mode, String truth) throws Exception {
 		switch (mode) {
 		case 's' -> calls.call(truth);
@@ -155,6 +181,7 @@ final class Ways {
 		case 'a' -> calls.begin(truth).get();
 		case 'e' -> queued(truth);
 		case 'l' -> limited(truth);
+		case 'h' -> byWhoever(truth);
 		default -> throw new IllegalArgumentException("mode " + mode);
 		}
 	}

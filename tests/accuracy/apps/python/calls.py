@@ -7,7 +7,7 @@ p new threads, all at once; q the threads of a pool; j other threads that take j
 m new threads, 4 at once: who is done starts the next;
 b threads that take several jobs at a time, and call for all of them then; h threads that lay by what
 they take, and go on with what was laid by last, by whomever; x a pool that is asked for no job of
-its own, but for what was laid by last. Environment: UPSTREAM (host:port), COPY
+its own, but for what was laid by last; y a new thread (Timer) that is asked for that. Environment: UPSTREAM (host:port), COPY
 (names of fields that go from the request to its calls), BACKGROUND_MS (pause between calls that
 belong to no request).
 """
@@ -173,11 +173,15 @@ def call_for_last():
     done.release()
 
 
-def by_whoever(fields):
+def by_whoever(fields, start=lambda: pool.submit(call_for_last)):
     done = threading.Semaphore(0)
     laid_by.append((fields, done))
-    pool.submit(call_for_last)
+    start()
     done.acquire()
+
+
+def by_timer(fields):
+    by_whoever(fields, threading.Timer(0, call_for_last).start)
 
 
 def work(plan, fields):
@@ -192,7 +196,7 @@ def work(plan, fields):
                "j": lambda f: by_threads(call_for_each, POOL_SIZE, f),
                "b": lambda f: by_threads(call_for_all, BATCHERS, f),
                "h": lambda f: by_threads(call_for_laid_by, POOL_SIZE, f),
-               "x": by_whoever}[plan.mode]
+               "x": by_whoever, "y": by_timer}[plan.mode]
         for number in range(plan.calls):
             pause(plan.between if number else 0)
             one(fields)
