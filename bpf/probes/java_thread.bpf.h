@@ -47,6 +47,8 @@ static __always_inline int java_thread_is_bare(const struct runtime *runtime, __
 	__u64 given = java_given(java), end = given + java_size(java, given);
 	int has = 0, own = 0;
 
+	if (!java->class) /* objects cannot be looked at */
+		return 1;
 	if (!given)
 		return 0;
 #pragma clang loop unroll(disable)
