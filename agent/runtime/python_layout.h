@@ -11,6 +11,6 @@
 bool python_layout_is_known(unsigned int minor);
 
 /* Fill in what depends on the version alone. 0, or -ENOTSUP: they are not known. */
-int python_layout_fill(unsigned int minor, struct runtime_python *places);
+int python_layout_fill(unsigned int minor, struct runtime_python *ret_places);
 
 #endif
