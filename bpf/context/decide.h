@@ -224,8 +224,11 @@ static __always_inline int may_be_handed_on(const struct verdict *v, const struc
  */
 static __always_inline int has_newer_rivals(const struct worker *w, __u64 named)
 {
-	__u32 newer = w->taken - w->counted;
+	__u32 newer;
 
+	/* clang 19 would work out addresses in it before it is known to be there. */
+	__asm__ volatile("" : "+r"(w));
+	newer = w->taken - w->counted;
 	for (__u32 i = 1; i <= WORKER_HELD && i <= newer; i++) {
 		__u64 id = w->held[(w->taken - i) & (WORKER_HELD - 1)];
 
