@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 
 #define HANDLE_KERNFS 0xfe /* FILEID_KERNFS: the handle is the id */
+#define ROOT_ID       1    /* the inode number of the root of all cgroups */
 
 /* Where cgroup2 is mounted: /sys/fs/cgroup, or .../unified beside version 1. NULL: nowhere. */
 static const char *mount_point(void)
@@ -35,6 +36,20 @@ __u64 cgroup_id(const char *path)
 		return 0;
 	/* The inode number of a cgroup's directory is its id. */
 	return !stat(whole, &status) && S_ISDIR(status.st_mode) ? status.st_ino : 0;
+}
+
+int cgroup_open_root(void)
+{
+	const char *root = mount_point();
+	_cleanup_close_ int fd = -1;
+	struct stat status;
+
+	if (!root)
+		return -ENOENT;
+	fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &status))
+		return -errno;
+	return status.st_ino == ROOT_ID ? take_fd(&fd) : -EXDEV;
 }
 
 /* Open a cgroup's directory by its id. The descriptor or -errno. */

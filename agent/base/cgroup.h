@@ -14,4 +14,10 @@ __u64 cgroup_id(const char *path);
  */
 int cgroup_path(__u64 id, char *ret_path, size_t size);
 
+/*
+ * Descriptor of the root of all cgroups; -ENOENT: version 2 is not mounted, -EXDEV: what is mounted
+ * is the root of a container's only, or -errno.
+ */
+int cgroup_open_root(void);
+
 #endif

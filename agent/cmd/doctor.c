@@ -73,6 +73,10 @@ static void examine_hooks(struct findings *findings)
 		snprintf(what, sizeof(what), "probe %.24s", hook->event);
 		if (hook->hook[0])
 			findings_add(findings, FINDING_OK, what, "%s", hook->hook);
+		else if (hook->waits)
+			findings_add(findings, FINDING_OK, what,
+				     "ready, not needed: nothing is near that programs that take "
+				     "requests could ask over a unix socket");
 		else
 			findings_add(findings, FINDING_NOTE, what, "no hook on this kernel: %s",
 				     hook->err ? strerror(-hook->err) : "none was tried");

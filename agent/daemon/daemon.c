@@ -358,14 +358,15 @@ static int wait_for_news(struct daemon *daemon, int timeout_ms)
 static int do_what_is_due(struct daemon *daemon)
 {
 	int due_ms[] = {upkeep_do(&daemon->upkeep), sites_look(daemon->sites),
-			drain_do(&daemon->drain, &daemon->drained)};
+			drain_do(&daemon->drain, &daemon->drained),
+			runtimes_due_ms(daemon->runtimes)};
 	int first_ms = due_ms[0];
 
 	/* -1: never. */
 	for (size_t i = 1; i < sizeof(due_ms) / sizeof(due_ms[0]); i++)
 		if (due_ms[i] >= 0 && due_ms[i] < first_ms)
 			first_ms = due_ms[i];
-	return daemon->drained || runtimes_wait(daemon->runtimes) ? 0 : first_ms;
+	return daemon->drained ? 0 : first_ms;
 }
 
 static int run(struct daemon *daemon)

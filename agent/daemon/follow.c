@@ -8,7 +8,7 @@
 static void log_missing(const struct probe_hooks *hooks)
 {
 	for (unsigned int i = 0; i < hooks->count; i++)
-		if (!hooks->event[i].hook[0])
+		if (!hooks->event[i].hook[0] && !hooks->event[i].waits)
 			log_warning("no hook for the event '%s' on this kernel: %s",
 				    hooks->event[i].event, strerror(-hooks->event[i].err));
 }

@@ -22,10 +22,20 @@ void runtimes_log_lack(const char *runtime, int err)
 		    strerror(-err));
 }
 
+static void log_unix_sockets(int err)
+{
+	if (err)
+		log_warning("what goes over unix sockets is not followed: %s", strerror(-err));
+	else
+		log_info("following what goes over unix sockets, too");
+}
+
 void runtimes_log(const struct runtimes_news *news)
 {
 	char name[PATH_MAX];
 
+	if (news->unix_sockets)
+		return log_unix_sockets(news->err);
 	process_name(name, sizeof(name), news->tgid);
 	if (news->err)
 		log_failure(news, name);

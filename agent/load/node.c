@@ -51,14 +51,23 @@ static int read_state(const char *layer_dir, struct node *ret_node)
 	return fd < 0 ? fd : bpf_map_lookup_elem(fd, &index, ret_node);
 }
 
+static int write_state(const char *layer_dir, const struct node *node)
+{
+	_cleanup_close_ int fd = open_state(layer_dir);
+	__u32 index = 0;
+
+	return fd < 0 ? fd : bpf_map_update_elem(fd, &index, node, BPF_ANY);
+}
+
 /* From here on the probes of this generation are the ones that count. */
 static int hand_over(const char *layer_dir, __u32 generation)
 {
-	_cleanup_close_ int fd = open_state(layer_dir);
-	struct node node = {.generation = generation, .build = probes_build()};
-	__u32 index = 0;
+	struct node node;
+	int err = read_state(layer_dir, &node);
 
-	return fd < 0 ? fd : bpf_map_update_elem(fd, &index, &node, BPF_ANY);
+	node.generation = generation;
+	node.build = probes_build();
+	return err ? err : write_state(layer_dir, &node);
 }
 
 /* A version of the node layer goes, and what it has told profilers. */
@@ -89,14 +98,15 @@ static int make_maps(const struct pins *pins, struct node_report *report)
 }
 
 /* Others' probes stay at work until ours are all attached. */
-static int replace_probes(const struct pins *pins, const char *links_dir, __u32 generation,
+static int replace_probes(const struct pins *pins, const char *links_dir, const struct node *before,
 			  struct node_report *report)
 {
+	__u32 generation = before->generation + 1;
 	int err;
 
 	/* What a daemon left that died half-way. */
-	probes_detach_others(links_dir, generation - 1);
-	err = probes_attach(links_dir, generation, &report->hooks);
+	probes_detach_others(links_dir, before->generation);
+	err = probes_attach(links_dir, generation, before->flags, &report->hooks);
 	report->follows = !err;
 	err = hand_over(pins->layer_dir, report->follows ? generation : 0);
 	return err ? err : probes_detach_others(links_dir, report->follows ? generation : 0);
@@ -126,7 +136,7 @@ static int start_probes(const struct pins *pins, struct node_report *report)
 	report->follows = report->adopted;
 	if (report->adopted)
 		return probes_detach_others(links_dir, node.generation);
-	return replace_probes(pins, links_dir, node.generation + 1, report);
+	return replace_probes(pins, links_dir, &node, report);
 }
 
 int node_open(struct node_report *ret_report)
@@ -157,6 +167,47 @@ void node_look_back(void)
 	lock_fd = lock(&pins, pins_lock_existing);
 	if (lock_fd >= 0)
 		look_back(&pins);
+}
+
+static bool any_waits(const struct probe_hooks *hooks)
+{
+	for (unsigned int i = 0; i < hooks->count; i++)
+		if (hooks->event[i].waits)
+			return true;
+	return false;
+}
+
+/* The same with the node's lock held. */
+static int attach_waiting(const struct pins *pins, __u32 flags)
+{
+	char links_dir[PINS_PATH_MAX];
+	struct probe_hooks hooks;
+	struct node node;
+	int err = read_state(pins->layer_dir, &node);
+
+	if (err)
+		return err;
+	pins_join(links_dir, pins->layer_dir, "links");
+	if (!node.generation || node.build != probes_build() ||
+	    probes_find(links_dir, node.generation, &hooks) || !any_waits(&hooks))
+		return -ENOENT;
+	node.flags |= flags;
+	if (!node.flags)
+		return 0;
+	err = write_state(pins->layer_dir, &node);
+	if (!err)
+		err = probes_attach_waiting(links_dir, node.generation, node.flags);
+	return err ? err : 1;
+}
+
+int node_attach_waiting(__u32 flags)
+{
+	_cleanup_close_ int lock_fd = -1;
+	struct pins pins;
+
+	name_pins(&pins);
+	lock_fd = pins_lock_existing(&pins);
+	return lock_fd < 0 ? lock_fd : attach_waiting(&pins, flags);
 }
 
 int node_find_hooks(struct probe_hooks *ret_hooks)

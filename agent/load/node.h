@@ -36,6 +36,13 @@ int node_open(struct node_report *ret_report);
  */
 void node_look_back(void);
 
+/*
+ * Attach what waits until the node needs it (enum node_flags): for the flags that are set already,
+ * and these. 1: done; 0: nobody needs it yet; -ENOENT: nothing waits, or probes of another build
+ * are at work; -EWOULDBLOCK: another daemon has the lock; or -errno.
+ */
+int node_attach_waiting(__u32 flags);
+
 /* Where the probes of this build are attached now. 0, or -ENOENT: there are none. */
 int node_find_hooks(struct probe_hooks *ret_hooks);
 

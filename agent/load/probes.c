@@ -9,7 +9,9 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "base/cgroup.h"
 #include "base/cleanup.h"
+#include "context/node.h"
 #include "load/node_maps.h"
 #include "load/pins.h"
 #include "load/probes.h"
@@ -18,24 +20,30 @@
 #define OLDER    "probe_older"
 #define LISTENER "probe_listener"
 
+/* Tells when NODE_UNIX is needed. Its type of attachment is BPF_CGROUP_UNIX_CONNECT, since 6.7. */
+#define UNIX_WATCH      "probe_unix_connect"
+#define UNIX_WATCH_TYPE ((enum bpf_attach_type)49)
+
 /* Programs by event, the best hook of each first. */
 static const struct candidate {
 	const char *event;
 	const char *program;
 	bool required; /* without this event the others would draw wrong conclusions */
+	__u32 flag;    /* enum node_flags: not needed on nodes that do not have it */
 } candidates[] = {
-    {"recv", "probe_recv", true},
-    {"send", "probe_send_tp", true},
-    {"send", "probe_send_fentry", true},
-    {"connect", "probe_state", true},
-    {"unix-send", "probe_unix_send", false},
-    {"unix-recv", "probe_unix_recv", false},
-    {"fork", "probe_fork", false},
-    {"exit", "probe_exit", true},
-    {"wake", "probe_wake", false},
-    {"exec", "probe_exec", true},
-    {"older", OLDER, false},
-    {"listener", LISTENER, false},
+    {"recv", "probe_recv", true, 0},
+    {"send", "probe_send_tp", true, 0},
+    {"send", "probe_send_fentry", true, 0},
+    {"connect", "probe_state", true, 0},
+    /* Who receives first: what is noted for a reader that nobody sees would be the next one's. */
+    {"unix-recv", "probe_unix_recv", false, NODE_UNIX},
+    {"unix-send", "probe_unix_send", false, NODE_UNIX},
+    {"fork", "probe_fork", false, 0},
+    {"exit", "probe_exit", true, 0},
+    {"wake", "probe_wake", false, 0},
+    {"exec", "probe_exec", true, 0},
+    {"older", OLDER, false, 0},
+    {"listener", LISTENER, false, 0},
 };
 #define CANDIDATES (sizeof(candidates) / sizeof(candidates[0]))
 
@@ -90,6 +98,16 @@ static const char *pin_path(char *buffer, const char *links_dir, __u32 generatio
 	return pins_join(buffer, links_dir, name);
 }
 
+/* Where the program of a link is kept that is made when it is needed. */
+static const char *ready_path(char *buffer, const char *links_dir, __u32 generation,
+			      const char *program)
+{
+	char name[PINS_PATH_MAX / 2];
+
+	snprintf(name, sizeof(name), "%s-ready", program);
+	return pin_path(buffer, links_dir, generation, name);
+}
+
 /* The pin keeps the link; libbpf would switch some kinds off when it lets go. */
 static int keep(struct bpf_link *link, const char *path)
 {
@@ -105,20 +123,100 @@ static int keep(struct bpf_link *link, const char *path)
 	return err;
 }
 
-static int attach_one(const struct candidate *candidate, const char *links_dir, __u32 generation,
-		      struct probe_hook *ret_hook)
+static bool is_pinned(const char *links_dir, __u32 generation, const char *program)
 {
-	_cleanup_probes_ struct probes *probes = NULL;
-	int err = open_with(candidate->program, &probes, NULL, 0);
-	struct bpf_program *program;
-	struct bpf_link *link;
 	char path[PINS_PATH_MAX];
+
+	return !access(pin_path(path, links_dir, generation, program), F_OK);
+}
+
+static bool is_ready(const char *links_dir, __u32 generation, const char *program)
+{
+	char path[PINS_PATH_MAX];
+
+	return !access(ready_path(path, links_dir, generation, program), F_OK);
+}
+
+/* Have the root of all cgroups run the program that watches who connects to unix sockets. */
+static int attach_watch(const char *links_dir, __u32 generation)
+{
+	_cleanup_close_ int cgroup = cgroup_open_root(), link = -1;
+	_cleanup_probes_ struct probes *probes = NULL;
+	struct bpf_program *program;
+	char path[PINS_PATH_MAX];
+	int err = cgroup < 0 ? cgroup : open_with(UNIX_WATCH, &probes, NULL, 0);
 
 	if (err)
 		return err;
 	probes->rodata->probe_generation = generation;
-	program = bpf_object__find_program_by_name(probes->obj, candidate->program);
+	program = bpf_object__find_program_by_name(probes->obj, UNIX_WATCH);
+	/* By the name of its section only a newer libbpf would know. */
+	bpf_program__set_type(program, BPF_PROG_TYPE_CGROUP_SOCK_ADDR);
+	bpf_program__set_expected_attach_type(program, UNIX_WATCH_TYPE);
 	err = probes__load(probes);
+	if (err)
+		return err;
+	link = bpf_link_create(bpf_program__fd(program), cgroup, UNIX_WATCH_TYPE, NULL);
+	return link < 0 ? link
+			: bpf_obj_pin(link, pin_path(path, links_dir, generation, UNIX_WATCH));
+}
+
+/* Load a candidate for this generation. 0 or -errno. */
+static int load_one(const struct candidate *candidate, __u32 generation, struct probes **ret_probes,
+		    struct bpf_program **ret_program)
+{
+	_cleanup_probes_ struct probes *probes = NULL;
+	int err = open_with(candidate->program, &probes, NULL, 0);
+
+	if (err)
+		return err;
+	probes->rodata->probe_generation = generation;
+	*ret_program = bpf_object__find_program_by_name(probes->obj, candidate->program);
+	err = probes__load(probes);
+	if (err)
+		return err;
+	*ret_probes = probes;
+	probes = NULL;
+	return 0;
+}
+
+/* Have it loaded and pinned, for attach_ready(). 0 or -errno. */
+static int make_ready(const struct candidate *candidate, const char *links_dir, __u32 generation)
+{
+	_cleanup_probes_ struct probes *probes = NULL;
+	struct bpf_program *program;
+	char path[PINS_PATH_MAX];
+	int err = load_one(candidate, generation, &probes, &program);
+
+	return err ? err
+		   : bpf_obj_pin(bpf_program__fd(program),
+				 ready_path(path, links_dir, generation, candidate->program));
+}
+
+/* Attach what was made ready. 0 or -errno. */
+static int attach_ready(const struct candidate *candidate, const char *links_dir, __u32 generation)
+{
+	char path[PINS_PATH_MAX];
+	_cleanup_close_ int link = -1, program = bpf_obj_get(ready_path(path, links_dir, generation,
+									candidate->program));
+
+	if (program < 0)
+		return program;
+	link = bpf_raw_tracepoint_open(NULL, program);
+	return link < 0
+		   ? link
+		   : bpf_obj_pin(link, pin_path(path, links_dir, generation, candidate->program));
+}
+
+static int attach_one(const struct candidate *candidate, const char *links_dir, __u32 generation,
+		      struct probe_hook *ret_hook)
+{
+	_cleanup_probes_ struct probes *probes = NULL;
+	struct bpf_program *program;
+	struct bpf_link *link;
+	char path[PINS_PATH_MAX];
+	int err = load_one(candidate, generation, &probes, &program);
+
 	if (err)
 		return err;
 	link = bpf_program__attach(program);
@@ -143,15 +241,26 @@ static struct probe_hook *hook_of(struct probe_hooks *hooks, const char *event)
 	return hook;
 }
 
-int probes_attach(const char *links_dir, __u32 generation, struct probe_hooks *ret_hooks)
+/* May the candidate be left out for now? Only where somebody tells when it is needed. */
+static bool may_wait(const struct candidate *candidate, const char *links_dir, __u32 generation,
+		     __u32 flags)
+{
+	return (candidate->flag & ~flags) && is_pinned(links_dir, generation, UNIX_WATCH) &&
+	       !make_ready(candidate, links_dir, generation);
+}
+
+int probes_attach(const char *links_dir, __u32 generation, __u32 flags,
+		  struct probe_hooks *ret_hooks)
 {
 	int missing = 0;
 
 	*ret_hooks = (struct probe_hooks){};
+	attach_watch(links_dir, generation);
 	for (size_t i = 0; i < CANDIDATES; i++) {
 		struct probe_hook *hook = hook_of(ret_hooks, candidates[i].event);
 
-		if (!hook->hook[0])
+		hook->waits = may_wait(&candidates[i], links_dir, generation, flags);
+		if (!hook->hook[0] && !hook->waits)
 			hook->err = attach_one(&candidates[i], links_dir, generation, hook);
 	}
 	for (size_t i = 0; i < CANDIDATES; i++) {
@@ -165,18 +274,35 @@ int probes_attach(const char *links_dir, __u32 generation, struct probe_hooks *r
 	return missing;
 }
 
+/* Is it ready, but not attached? */
+static bool waits(const struct candidate *candidate, const char *links_dir, __u32 generation)
+{
+	return is_ready(links_dir, generation, candidate->program) &&
+	       !is_pinned(links_dir, generation, candidate->program);
+}
+
+int probes_attach_waiting(const char *links_dir, __u32 generation, __u32 flags)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < CANDIDATES; i++)
+		if ((candidates[i].flag & flags) && waits(&candidates[i], links_dir, generation))
+			err = attach_ready(&candidates[i], links_dir, generation);
+	return err;
+}
+
 int probes_find(const char *links_dir, __u32 generation, struct probe_hooks *ret_hooks)
 {
 	_cleanup_probes_ struct probes *probes = probes__open();
 	bool any = false;
-	char path[PINS_PATH_MAX];
 
 	*ret_hooks = (struct probe_hooks){};
 	for (size_t i = 0; probes && i < CANDIDATES; i++) {
 		struct probe_hook *hook = hook_of(ret_hooks, candidates[i].event);
 
-		if (access(pin_path(path, links_dir, generation, candidates[i].program), F_OK)) {
+		if (!is_pinned(links_dir, generation, candidates[i].program)) {
 			hook->err = -ENOENT;
+			hook->waits = waits(&candidates[i], links_dir, generation);
 			continue;
 		}
 		any = true;

@@ -14,6 +14,7 @@ struct probe_hook {
 	const char *event;         /* "send" */
 	char hook[PROBE_HOOK_MAX]; /* "tp_btf/tcp_sendmsg_locked"; empty: nowhere */
 	int err;                   /* -errno of the hook that was tried last, if there is none */
+	bool waits;                /* it is not needed yet */
 };
 
 #define PROBE_EVENTS_MAX 24
@@ -34,10 +35,15 @@ bool probes_maps_fit(char *ret_why, size_t size);
 
 /*
  * Attach a set of probes over the node's maps and pin them as <links_dir>/<generation>-<program>.
- * They sleep until the generation in map `node` is theirs. 0 when every event is caught that the
- * others cannot do without, else -errno.
+ * They sleep until the generation in map `node` is theirs. What only some nodes need waits for the
+ * flag in `flags` (enum node_flags). 0 when every event is caught that the others cannot do
+ * without, else -errno.
  */
-int probes_attach(const char *links_dir, __u32 generation, struct probe_hooks *ret_hooks);
+int probes_attach(const char *links_dir, __u32 generation, __u32 flags,
+		  struct probe_hooks *ret_hooks);
+
+/* Attach what has waited for these flags. 0, or -errno of an event that is not caught. */
+int probes_attach_waiting(const char *links_dir, __u32 generation, __u32 flags);
 
 /* Find out what an earlier daemon attached. 0, or -ENOENT when nothing of it is there. */
 int probes_find(const char *links_dir, __u32 generation, struct probe_hooks *ret_hooks);

@@ -16,8 +16,10 @@
 #include "runtime/leftovers.h"
 #include "runtime/looks.h"
 #include "runtime/process.h"
+#include "runtime/processes.h"
 #include "runtime/runtime_probes.h"
 #include "runtime/runtimes.h"
+#include "runtime/unix_sockets.h"
 
 #define SWEEP_SECONDS 60
 /* Sweeps until what was too dear is tried again, for a second at least. */
@@ -35,6 +37,7 @@ struct runtimes {
 	struct uprobe_pins pins;
 	struct runtime_probes probes;
 	struct looks looks;
+	struct unix_sockets unix_sockets;
 	bool replaces; /* what the last daemon has attached is still there */
 	__u64 next_sweep_ns;
 	unsigned int sweeps;
@@ -139,20 +142,6 @@ static int look_at_program(struct runtimes *runtimes, __u32 tgid, __u32 flags,
 	return process_runs(tgid, &found->file) ? 0 : -ENOENT;
 }
 
-/* Call `visit` for every process in the map; the entry it is called for may be changed. */
-static void each_process(const struct runtimes *runtimes, void (*visit)(__u32 tgid, void *data),
-			 void *data)
-{
-	__u32 tgid, next;
-	int err = bpf_map_get_next_key(runtimes->map_fd, NULL, &next);
-
-	while (!err) {
-		tgid = next;
-		err = bpf_map_get_next_key(runtimes->map_fd, &tgid, &next);
-		visit(tgid, data);
-	}
-}
-
 struct usage {
 	const struct runtimes *runtimes;
 	const struct stat *file;
@@ -174,7 +163,7 @@ static bool is_used_by(const struct runtimes *runtimes, const struct stat *file,
 {
 	struct usage usage = {.runtimes = runtimes, .file = file, .flags = flags};
 
-	each_process(runtimes, find_user, &usage);
+	processes_each(runtimes->map_fd, find_user, &usage);
 	return usage.is_used;
 }
 
@@ -223,12 +212,24 @@ static void look_at(struct runtimes *runtimes, __u32 tgid)
 		runtimes->tell(&news);
 }
 
+/* `done` is what the functions of unix_sockets.h return. */
+static void tell_unix_sockets(const struct runtimes *runtimes, int done)
+{
+	const struct runtimes_news news = {.unix_sockets = true, .err = done < 0 ? done : 0};
+
+	if (done)
+		runtimes->tell(&news);
+}
+
 static int on_event(void *data, void *record, size_t size)
 {
 	const struct runtime_event *event = record;
 	struct runtimes *runtimes = data;
 
-	return size < sizeof(*event) ? 0 : looks_add(&runtimes->looks, event->tgid);
+	if (size < sizeof(*event))
+		return 0;
+	tell_unix_sockets(runtimes, unix_sockets_asked(&runtimes->unix_sockets, event->tgid));
+	return event->tgid ? looks_add(&runtimes->looks, event->tgid) : 0;
 }
 
 /* Look at those who wait, as long as it is our turn. 0 or -errno. */
@@ -258,9 +259,13 @@ int runtimes_update(struct runtimes *runtimes)
 	return err < 0 ? err : 0;
 }
 
-bool runtimes_wait(const struct runtimes *runtimes)
+int runtimes_due_ms(const struct runtimes *runtimes)
 {
-	return runtimes && (runtimes->looks.first || runtimes->replaces);
+	if (!runtimes || runtimes->lock_fd < 0)
+		return -1;
+	return runtimes->looks.first || runtimes->replaces
+		   ? 0
+		   : unix_sockets_due_ms(&runtimes->unix_sockets);
 }
 
 static void look_again(__u32 tgid, void *data)
@@ -295,8 +300,9 @@ static int take_over(struct runtimes *runtimes)
 	runtimes->events = ring_buffer__new(runtimes->events_fd, on_event, runtimes, NULL);
 	if (!runtimes->events)
 		return -errno;
+	tell_unix_sockets(runtimes, unix_sockets_open(runtimes->map_fd, &runtimes->unix_sockets));
 	runtime_probes_open(&runtimes->pins, runtimes->lack, &runtimes->probes);
-	each_process(runtimes, look_again, runtimes);
+	processes_each(runtimes->map_fd, look_again, runtimes);
 	runtimes->replaces = true;
 	return 0;
 }
@@ -325,7 +331,7 @@ static void sweep(struct runtimes *runtimes)
 	runtime_probes_forget(&runtimes->probes, is_used, runtimes);
 	leftovers_remove(runtimes->workers_fd, runtimes->map_fd);
 	if (!(++runtimes->sweeps % RETRY_SWEEPS))
-		each_process(runtimes, try_again, runtimes);
+		processes_each(runtimes->map_fd, try_again, runtimes);
 }
 
 int runtimes_do(struct runtimes *runtimes)
@@ -343,5 +349,6 @@ int runtimes_do(struct runtimes *runtimes)
 		runtimes->next_sweep_ns = now + SWEEP_SECONDS * NS_PER_SECOND;
 		sweep(runtimes);
 	}
+	tell_unix_sockets(runtimes, unix_sockets_do(&runtimes->unix_sockets));
 	return look_at_waiting(runtimes);
 }

@@ -26,6 +26,7 @@ struct runtimes_news {
 	const char *language; /* of what runs it, for people; or NULL */
 	const char *why;      /* why it cannot be followed, or not beyond threads; or NULL */
 	int err;              /* uprobes could not be attached: -errno */
+	bool unix_sockets; /* of no process: they are followed from now on; -errno: they are not */
 };
 
 typedef void (*runtimes_tell)(const struct runtimes_news *news);
@@ -49,8 +50,11 @@ int runtimes_fd(const struct runtimes *runtimes);
 /* Hear which processes the probes ask for: runtimes_do() will look at them. 0 or -errno. */
 int runtimes_update(struct runtimes *runtimes);
 
-/* Is there more to do at once? Then call runtimes_do() again as soon as others have had a turn. */
-bool runtimes_wait(const struct runtimes *runtimes);
+/*
+ * Milliseconds until runtimes_do() has more to do; -1: nothing is known that it waits for. 0: call
+ * it again as soon as others have had a turn.
+ */
+int runtimes_due_ms(const struct runtimes *runtimes);
 
 /*
  * To be called now and then: takes over when the other daemon is gone, looks at processes for some

@@ -11,8 +11,12 @@
  */
 struct node {
 	__u32 generation;
-	__u32 reserved;
+	__u32 flags; /* enum node_flags */
 	__u64 build; /* tells builds of the probes apart */
+};
+
+enum node_flags {
+	NODE_UNIX = 1 << 0, /* programs that take requests may use unix sockets */
 };
 
 #endif

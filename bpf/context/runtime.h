@@ -70,7 +70,10 @@ struct runtime {
 };
 _Static_assert(sizeof(struct runtime) == 120, "runtime is shared");
 
-/* What the ring buffer `runtime_events` carries: a process that user space should look at. */
+/*
+ * What the ring buffer `runtime_events` carries: a process that user space should look at; 0: the
+ * flags of the node have changed (node.h).
+ */
 struct runtime_event {
 	__u32 tgid;
 };

@@ -116,6 +116,15 @@ struct unix_sock {
 	struct unix_address *addr;
 };
 
+struct sockaddr_un___kernel {
+	char sun_path[108];
+};
+
+/* What a program of cgroups is told, as the kernel has it. */
+struct bpf_sock_addr_kern {
+	const struct sockaddr_un___kernel *uaddr; /* if it is one */
+};
+
 struct tcp_sock {
 	__u32 copied_seq; /* the program has read up to here */
 	__u32 write_seq;  /* and written up to here */

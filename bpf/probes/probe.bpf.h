@@ -5,6 +5,7 @@
 
 #include "context/maps.bpf.h"
 #include "context/node.h"
+#include "context/runtime.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -23,6 +24,16 @@ static __always_inline int probe_is_active(void)
 	const struct node *now = bpf_map_lookup_elem(&node, &zero);
 
 	return now && now->generation == probe_generation;
+}
+
+/* From now on the node needs this (enum node_flags): tell user space, once. */
+static __always_inline void node_wants(__u32 flag)
+{
+	__u32 zero = 0;
+	struct node *now = bpf_map_lookup_elem(&node, &zero);
+
+	if (now && !(__sync_fetch_and_or(&now->flags, flag) & flag))
+		runtime_tell(0);
 }
 
 #endif

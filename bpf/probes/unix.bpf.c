@@ -3,12 +3,14 @@
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
+#include "context/unix_name.h"
 #include "probes/peer.bpf.h"
 #include "probes/probe.bpf.h"
 
 #define FAMILY_UNIX 1
 #define TYPE_STREAM 1
 #define FLAG_PEEK   2 /* MSG_PEEK */
+#define ALLOWED     1 /* what a program of cgroups says to let pass */
 
 VERIFIED_ALONE int step_peer_send(struct socket *s, const struct actor *by)
 {
@@ -42,6 +44,31 @@ static __always_inline int is_accepted(struct sock *sk)
 	struct unix_sock *unix_sk = bpf_skc_to_unix_sock(sk);
 
 	return unix_sk && unix_sk->addr;
+}
+
+/* Is it to a service of the system's own, as of where users are known, or messages logged? */
+static __always_inline int goes_to_system(struct bpf_sock_addr *to)
+{
+	const struct bpf_sock_addr_kern *kernel = bpf_cast_to_kern_ctx(to);
+	char name[UNIX_NAME_LENGTH] = {};
+
+	bpf_probe_read_kernel(name, sizeof(name), kernel->uaddr->sun_path);
+	return unix_name_is_system(name);
+}
+
+/*
+ * A unix socket is about to be connected. The hooks below see all sockets of the node, each packet
+ * and each read of them: they are attached when a program that takes requests may need them.
+ */
+SEC("cgroup/connect_unix")
+int probe_unix_connect(struct bpf_sock_addr *to)
+{
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+
+	if (to->type == TYPE_STREAM && runtime_lookup(tgid) && !goes_to_system(to) &&
+	    probe_is_active())
+		node_wants(NODE_UNIX);
+	return ALLOWED;
 }
 
 /*

@@ -11,20 +11,21 @@ from bpf_map import bpf
 NODE = pathlib.Path("/sys/fs/bpf/ctxprop/node")
 PROG_GET_FD_BY_ID, RAW_TRACEPOINT_OPEN = 13, 17
 LINK_TYPE_AT, LINK_PROG_ID_AT = 0, 8  # in struct bpf_link_info
-LINK_ITER = 4
+LINK_CGROUP, LINK_ITER = 3, 4
+READY = "-ready"  # programs without a link
 
 
-def is_iterator(link):
-    """Does it run only when somebody reads it?"""
-    return struct.unpack_from("I", bpf_map.info(link), LINK_TYPE_AT)[0] == LINK_ITER
+def is_beside(link):
+    """Does it run only when somebody reads it, or connects to a unix socket?"""
+    return struct.unpack_from("I", bpf_map.info(link), LINK_TYPE_AT)[0] in (LINK_CGROUP, LINK_ITER)
 
 
 class Probes:
     """Takes over all probes that are pinned; they end with the bench."""
 
     def __init__(self):
-        pins = sorted(path for path in NODE.glob("**/links/*") if path.is_file())
-        self.links = [link for link in map(bpf_map.open_pin, pins) if not is_iterator(link)]
+        pins = sorted(path for path in NODE.glob("**/links/*") if path.is_file() and not path.name.endswith(READY))
+        self.links = [link for link in map(bpf_map.open_pin, pins) if not is_beside(link)]
         self.ids = [struct.unpack_from("I", bpf_map.info(link), LINK_PROG_ID_AT)[0]
                     for link in self.links]
         self.programs = [bpf(PROG_GET_FD_BY_ID, struct.pack("I", number)) for number in self.ids]
