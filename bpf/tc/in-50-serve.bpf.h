@@ -107,7 +107,10 @@ static __always_inline int serve_learn(struct __sk_buff *skb, const struct packe
 	return 1;
 }
 
-/* What may be a request, on a connection that is not known: is it for a socket of ours? */
+/*
+ * What may be a request, on a connection that is not known: is it for a socket of ours? Returns 1
+ * when the connection is known from now on, and to be read from this packet on.
+ */
 VERIFIED_ALONE int serve_stranger(struct __sk_buff *skb, const struct packet *p)
 {
 	enum serve_place place;
@@ -116,26 +119,35 @@ VERIFIED_ALONE int serve_stranger(struct __sk_buff *skb, const struct packet *p)
 	struct flow *f;
 
 	if (!p)
-		return NEXT;
+		return 0;
 	place = serve_place(skb, p);
 	if (place == SERVE_MIDDLE)
 		start = frame_look_ahead(skb, p);
 	if ((place != SERVE_START && !start) || !csum_intact(skb, p))
-		return NEXT;
+		return 0;
 	key = p->key; /* before 6.4 a map's key must be on the stack */
 	f = flow_create(&key);
 	if (!f)
-		return NEXT;
+		return 0;
 	f->flags = FLOW_SERVER | FLOW_LEARN | FLOW_PEER_LAST;
 	f->peer_next = p->seq;
-	if (place == SERVE_START) {
-		serving_begin(f, p->seq, p->ack);
-		policy_prepare(skb, p, f);
-		request_read(skb, p, f);
-	} else {
+	if (place != SERVE_START) {
 		serve_candidate(p, f, start);
+		return 0;
 	}
-	return NEXT;
+	serving_begin(f, p->seq, p->ack);
+	return 1;
+}
+
+/* Read the first packet of it. (Not there: six functions share one stack.) */
+static __always_inline void serve_first(struct __sk_buff *skb, const struct packet *p)
+{
+	struct flow *f = flow_lookup(&p->key);
+
+	if (!f)
+		return;
+	policy_prepare(skb, p, f);
+	request_read(skb, p, f);
 }
 
 /* Data of a known connection. One CPU at a time reads; whoever comes second leaves a hole. */

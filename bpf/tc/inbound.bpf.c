@@ -28,8 +28,8 @@ static __always_inline int inbound_stranger(struct __sk_buff *skb, const struct 
 			flow_open(skb, p);
 		return NEXT;
 	}
-	if (p->len && serve_may_begin(skb, p))
-		serve_stranger(skb, p);
+	if (p->len && serve_may_begin(skb, p) && serve_stranger(skb, p))
+		serve_first(skb, p);
 	/* Of a closed flow only the end can come again. */
 	if (!(p->flags & (TCP_FIN | TCP_RST)) || !(p->flags & TCP_ACK))
 		return NEXT;
