@@ -61,6 +61,7 @@ enum flow_flags {
 	FLOW_SERVER = 1 << 11,  /* our side is the server: `serving` holds, and nothing is edited */
 	FLOW_EARLY = 1 << 13,   /* serving: requests came before there was a socket to tell */
 	FLOW_CARRIES = 1 << 12, /* an edit in flight has a tracestate (map `carried`) */
+	FLOW_AHEAD = 1 << 14,   /* awaiting: an answer that is not 101 came before its turn */
 	FLOW_FIN_BOTH = FLOW_FIN_OUT | FLOW_FIN_IN,
 };
 
@@ -75,9 +76,13 @@ struct flow {
 	__u32 window;    /* bytes the peer advertised with it */
 	__u32 peer_next; /* peer's numbers: what our side acknowledged last */
 	__u32 answer_at; /* peer's numbers: where the awaited answer goes on */
-	__u32 fin_out;   /* app: sequence number of our FIN */
-	__u32 peer_end;  /* peer's numbers: one past its last byte that came in order; its FIN */
-	__u16 mss; /* what the peer accepts in one segment, TCP options included; 0: unknown */
+	union {
+		__u32 fin_out; /* app: sequence number of our FIN */
+		/* Before that, with FLOW_AHEAD. Peer's numbers: a final answer begins here. */
+		__u32 answer_ahead;
+	};
+	__u32 peer_end; /* peer's numbers: one past its last byte that came in order; its FIN */
+	__u16 mss;      /* what the peer accepts in one segment, TCP options included; 0: unknown */
 	__u8 wscale;
 	__u8 opaque_reason;   /* enum ctxprop_reason */
 	__u32 requests;       /* requests seen */

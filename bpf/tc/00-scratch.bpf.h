@@ -106,6 +106,7 @@ struct scratch {
 	struct plan plan;
 	struct lead lead;
 	struct quiet quiet[QUIET_MAX];
+	struct flow flow; /* a new one, before anybody else can find it */
 	/* The bytes to be written. The slack is for the verifier, which adds up the largest offset
 	 * and the largest length. */
 	__u8 wire[WIRE_SIZE + WIRE_MAX] __attribute__((aligned(8)));

@@ -27,17 +27,6 @@ struct {
 	__type(value, struct lingering);
 } lingers __weak SEC(".maps");
 
-/* A flow's worth of zeros: what a new entry starts from (a flow is too large for the stack). */
-struct blank_flow {
-	__u8 zero[sizeof(struct flow)];
-};
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct blank_flow);
-} blank __weak SEC(".maps");
-
 static __always_inline struct flow *flow_lookup(const struct flow_key *key)
 {
 	return bpf_map_lookup_elem(&flows, key);
@@ -48,22 +37,47 @@ static __always_inline void flow_delete(const struct flow_key *key)
 	bpf_map_delete_elem(&flows, key);
 }
 
-/* A new, zeroed flow; NULL (and counted) when there is no room or it exists already. */
-static __always_inline struct flow *flow_create(const struct flow_key *key)
+/* All zeros, in scratch.flow. */
+VERIFIED_ALONE int flow_clear(void)
 {
-	__u32 zero = 0;
-	struct blank_flow *template = bpf_map_lookup_elem(&blank, &zero);
-	struct flow *f;
+	struct scratch *s = scratch_get();
 
-	if (!template || bpf_map_update_elem(&flows, key, template, BPF_NOEXIST)) {
+	if (s)
+		__builtin_memset(&s->flow, 0, sizeof(s->flow));
+	return 0;
+}
+
+/*
+ * A new flow, to be filled in: nobody else can find it before flow_publish(). It is all zeros but
+ * for its times. NULL: out of the question.
+ */
+static __always_inline struct flow *flow_begin(void)
+{
+	struct scratch *s = scratch_get();
+
+	if (!s)
+		return NULL;
+	flow_clear();
+	s->flow.opened_ns = s->flow.seen_ns = clock_coarse();
+	return &s->flow;
+}
+
+/* Put it into the table. Returns it there; NULL (and counted): no room, or it exists already. */
+static __always_inline struct flow *flow_publish(const struct flow_key *key, const struct flow *f)
+{
+	if (bpf_map_update_elem(&flows, key, f, BPF_NOEXIST)) {
 		count(REASON_TABLE_FULL);
 		return NULL;
 	}
 	quiet_end(key);
-	f = flow_lookup(key);
-	if (f)
-		f->opened_ns = f->seen_ns = clock_coarse();
-	return f;
+	return flow_lookup(key);
+}
+
+/* A flow that never gets an edit. */
+static __always_inline void flow_refuse(struct flow *f, __u32 reason)
+{
+	f->flags = (f->flags & ~(FLOW_LEARN | FLOW_AWAIT)) | FLOW_OPAQUE;
+	f->opaque_reason = reason;
 }
 
 /* From here on the flow is only renumbered. */
@@ -71,8 +85,7 @@ static __always_inline void flow_make_opaque(struct flow *f, __u32 reason)
 {
 	if (f->flags & FLOW_OPAQUE)
 		return;
-	f->flags = (f->flags & ~(FLOW_LEARN | FLOW_AWAIT)) | FLOW_OPAQUE;
-	f->opaque_reason = reason;
+	flow_refuse(f, reason);
 	count(reason);
 }
 
@@ -282,12 +295,11 @@ VERIFIED_ALONE int tcp_options_read(struct __sk_buff *skb, const struct packet *
 static __always_inline void flow_open(struct __sk_buff *skb, const struct packet *p)
 {
 	struct tcp_options o = {};
-	struct flow *f;
+	struct flow *f = flow_begin();
 
-	tcp_options_read(skb, p, &o);
-	f = flow_create(&p->key);
 	if (!f)
 		return;
+	tcp_options_read(skb, p, &o);
 	f->isn = p->ack - 1;
 	f->next = f->sent = f->peer_ack = p->ack;
 	f->peer_next = f->peer_end = p->seq + 1;
@@ -297,9 +309,13 @@ static __always_inline void flow_open(struct __sk_buff *skb, const struct packet
 	f->wscale = o.wscale > TCP_WSCALE_MAX ? TCP_WSCALE_MAX : o.wscale;
 	f->flags = FLOW_PEER_SEEN | FLOW_WSCALE;
 	http1_init(&f->http, HTTP1_REQUEST);
+	if (o.refuse)
+		flow_refuse(f, o.refuse);
+	if (!flow_publish(&p->key, f))
+		return;
 	count(REASON_OPEN);
 	if (o.refuse)
-		flow_make_opaque(f, o.refuse);
+		count(o.refuse);
 }
 
 #endif

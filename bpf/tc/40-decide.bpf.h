@@ -327,7 +327,7 @@ static __always_inline void decide_await(struct outbound *o)
 	}
 	http1_init(&f->answer, HTTP1_RESPONSE);
 	f->answer_at = o->p->ack;
-	f->flags |= FLOW_AWAIT;
+	f->flags = (f->flags & ~FLOW_AHEAD) | FLOW_AWAIT;
 }
 
 /* A piece of a trace field has passed: a rule may want it changed. */

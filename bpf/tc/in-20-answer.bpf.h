@@ -38,12 +38,40 @@ static __always_inline int answer_status(struct frame *frame)
 	return -1;
 }
 
+/*
+ * Out of order: what is missing comes again, but this may not. Does it begin with a final answer?
+ * In the place of the awaited one that is the answer, if only interim ones are missing.
+ */
+static __always_inline void answer_early(struct __sk_buff *skb, const struct packet *p,
+					 struct scratch *s, struct flow *f)
+{
+	struct frame frame;
+	int status;
+
+	http1_init(&s->trial, HTTP1_RESPONSE);
+	frame_start(&frame, skb, s, &s->trial, p);
+	status = answer_status(&frame);
+	if (status == 101)
+		flow_make_opaque(f, REASON_UPGRADED);
+	else if (status > 0 && !(f->flags & (FLOW_AHEAD | FLOW_FIN_OUT))) {
+		f->answer_ahead = p->seq;
+		f->flags |= FLOW_AHEAD;
+	}
+}
+
+/* Everything before byte `next` is read, and was interim. Has the answer from there been seen? */
+static __always_inline int answer_was_early(const struct flow *f, __u32 next)
+{
+	return (f->flags & FLOW_AHEAD) && f->answer_ahead == next && !http1_in_head(&f->answer) &&
+	       !http1_in_body(&f->answer);
+}
+
 /* Data of the peer while an Upgrade is unanswered. */
 VERIFIED_ALONE int answer_await(struct __sk_buff *skb, const struct packet *p, struct flow *f)
 {
 	struct scratch *s = scratch_get();
 	struct frame frame;
-	__u32 end, from;
+	__u32 end;
 	int status;
 
 	if (!s || !p || !f)
@@ -51,18 +79,17 @@ VERIFIED_ALONE int answer_await(struct __sk_buff *skb, const struct packet *p, s
 	end = p->seq + p->len;
 	if (!seq_before(f->answer_at, end))
 		return 0;
-	/* Out of order: what is missing comes again. If the answer goes on in what has passed
-	 * here already, it stays unknown, and the next request makes the flow opaque. */
-	if (seq_before(f->answer_at, p->seq))
+	if (seq_before(f->answer_at, p->seq)) {
+		answer_early(skb, p, s, f);
 		return 0;
-	from = f->answer_at - p->seq;
+	}
 	frame_start(&frame, skb, s, &f->answer, p);
-	frame.at = frame.window = from;
+	frame.at = frame.window = f->answer_at - p->seq;
 	status = answer_status(&frame);
 	f->answer_at = end;
 	if (status == 101 || status < 0)
 		flow_make_opaque(f, REASON_UPGRADED);
-	else if (status)
+	else if (status || answer_was_early(f, end))
 		f->flags &= ~FLOW_AWAIT;
 	return 0;
 }

@@ -154,6 +154,17 @@ static __always_inline __u64 request_draw(struct scratch *s)
 	return 0;
 }
 
+/* What the tracestate of a request starts from: it is too large for the stack. */
+struct blank_state {
+	__u8 zero[sizeof(struct tracestate)];
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct blank_state);
+} blank_state __weak SEC(".maps");
+
 /*
  * The tracestate of the head at hand, and its request with it, made when the first byte of it has
  * come; or NULL.
@@ -161,13 +172,13 @@ static __always_inline __u64 request_draw(struct scratch *s)
 static __always_inline struct tracestate *request_state_get(struct serving *serving,
 							    struct scratch *s)
 {
-	struct blank_flow *template;
+	struct blank_state *template;
 	__u64 id = serving->span;
 	__u32 zero = 0;
 	struct request *r;
 
 	if (!id) {
-		template = bpf_map_lookup_elem(&blank, &zero);
+		template = bpf_map_lookup_elem(&blank_state, &zero);
 		id = request_draw(s);
 		r = request_lookup(id);
 		if (!r || !template)

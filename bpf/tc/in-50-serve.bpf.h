@@ -109,7 +109,7 @@ static __always_inline int serve_learn(struct __sk_buff *skb, const struct packe
 
 /*
  * What may be a request, on a connection that is not known: is it for a socket of ours? Returns 1
- * when the connection is known from now on, and to be read from this packet on.
+ * when it is to be read from this packet on, which nobody else does meanwhile.
  */
 VERIFIED_ALONE int serve_stranger(struct __sk_buff *skb, const struct packet *p)
 {
@@ -125,18 +125,18 @@ VERIFIED_ALONE int serve_stranger(struct __sk_buff *skb, const struct packet *p)
 		start = frame_look_ahead(skb, p);
 	if ((place != SERVE_START && !start) || !csum_intact(skb, p))
 		return 0;
-	key = p->key; /* before 6.4 a map's key must be on the stack */
-	f = flow_create(&key);
+	f = flow_begin();
 	if (!f)
 		return 0;
 	f->flags = FLOW_SERVER | FLOW_LEARN | FLOW_PEER_LAST;
 	f->peer_next = p->seq;
-	if (place != SERVE_START) {
+	f->framing = place == SERVE_START;
+	if (place == SERVE_START)
+		serving_begin(f, p->seq, p->ack);
+	else
 		serve_candidate(p, f, start);
-		return 0;
-	}
-	serving_begin(f, p->seq, p->ack);
-	return 1;
+	key = p->key; /* before 6.4 a map's key must be on the stack */
+	return flow_publish(&key, f) && place == SERVE_START;
 }
 
 /* Read the first packet of it. (Not there: six functions share one stack.) */
@@ -148,6 +148,7 @@ static __always_inline void serve_first(struct __sk_buff *skb, const struct pack
 		return;
 	policy_prepare(skb, p, f);
 	request_read(skb, p, f);
+	__sync_lock_test_and_set(&f->framing, 0);
 }
 
 /* Data of a known connection. One CPU at a time reads; whoever comes second leaves a hole. */

@@ -47,12 +47,16 @@ static __always_inline enum frame_start learn_start(struct __sk_buff *skb, const
  * one only if nothing of it is still to come: what follows could be its body.
  */
 static __always_inline void learn_candidate(struct flow *f, const struct packet *p,
-					    enum frame_start start, __u32 reason)
+					    enum frame_start start)
 {
 	f->flags &= ~(FLOW_CANDIDATE | FLOW_ANSWERED);
 	if (start == START_MESSAGE)
 		f->flags |= FLOW_CANDIDATE;
 	f->answer_at = p->ack;
+}
+
+static __always_inline void learn_count(__u32 reason)
+{
 	count(control_paused() ? REASON_PAUSED : reason);
 }
 
@@ -74,8 +78,8 @@ static __always_inline int learn(struct __sk_buff *skb, const struct packet *p, 
 		return 0;
 	}
 	if ((f->flags & proof) != proof || p->seq != f->peer_ack) {
-		learn_candidate(f, p, start,
-				f->flags & FLOW_PEER_SEEN ? REASON_JOINING : REASON_ONE_WAY);
+		learn_candidate(f, p, start);
+		learn_count(f->flags & FLOW_PEER_SEEN ? REASON_JOINING : REASON_ONE_WAY);
 		return 0;
 	}
 	f->flags &= ~(FLOW_LEARN | FLOW_CANDIDATE | FLOW_ANSWERED);
@@ -91,12 +95,14 @@ static __always_inline int learn(struct __sk_buff *skb, const struct packet *p, 
 /* A flow that never gets an edit, because of how it begins. */
 static __always_inline void outbound_refuse(const struct packet *p, __u32 reason)
 {
-	struct flow *f = flow_create(&p->key);
+	struct flow *f = flow_begin();
 
 	if (!f)
 		return;
 	f->isn = p->seq;
-	flow_make_opaque(f, reason);
+	flow_refuse(f, reason);
+	if (flow_publish(&p->key, f))
+		count(reason);
 }
 
 /* Our side opens a connection: whatever is known about the tuple is about an older one. */
@@ -147,14 +153,16 @@ VERIFIED_ALONE int outbound_stranger(struct __sk_buff *skb, struct packet *p)
 	tcp_options_read(skb, p, &o);
 	if (o.refuse)
 		return NEXT;
-	f = flow_create(&key);
+	f = flow_begin();
 	if (!f)
 		return NEXT;
 	f->next = f->sent = p->seq + p->len;
 	f->peer_ack = p->seq;
 	f->peer_next = f->peer_end = p->ack;
 	f->flags = FLOW_LEARN | (skb->sk ? 0 : FLOW_FORWARDED);
-	learn_candidate(f, p, start, REASON_JOINING);
+	learn_candidate(f, p, start);
+	if (flow_publish(&key, f))
+		learn_count(REASON_JOINING);
 	return NEXT;
 }
 

@@ -192,6 +192,45 @@ static void an_answer_with_a_hole(void **state)
 	expect_opaque(*state);
 }
 
+/* The peer has sent both answers, and the first one came late. */
+static void answer_in_reverse(const char *interim, const char *final)
+{
+	conn.peer_next += strlen(interim);
+	conn_answer(&conn, final);
+	conn.peer_next -= strlen(interim) + strlen(final);
+	conn_answer(&conn, interim);
+	conn.peer_next += strlen(final);
+}
+
+static void a_final_answer_before_its_interim_one(void **state)
+{
+	open_and_ask(*state);
+	answer_in_reverse(CONTINUE, OK);
+	conn_send(&conn, GET);
+	assert_int_equal(rig_count(*state, REASON_INJECTED), 1);
+
+	open_and_ask(*state);
+	answer_in_reverse(CONTINUE, SWITCHING);
+	expect_opaque(*state);
+}
+
+/* What looked like an answer was none: it stands within a head, or behind more that is missing. */
+static void an_early_answer_in_no_place(void **state)
+{
+	open_and_ask(*state);
+	answer_in_reverse("HTTP/1.1 100 Continue\r\nLong: ", OK);
+	conn_send(&conn, PLAIN);
+	expect_opaque(*state);
+
+	open_and_ask(*state);
+	conn.peer_next += 2 * strlen(CONTINUE);
+	conn_answer(&conn, OK);
+	conn.peer_next -= strlen(CONTINUE CONTINUE OK);
+	conn_answer(&conn, CONTINUE);
+	conn_send(&conn, PLAIN);
+	expect_opaque(*state);
+}
+
 /* Its status is all that matters: what comes behind it may be late. */
 static void an_answer_whose_rest_is_out_of_order(void **state)
 {
@@ -255,6 +294,8 @@ int test_answer(void)
 	    cmocka_unit_test(an_upgrade_behind_an_older_answer),
 	    cmocka_unit_test(the_answer_comes_again),
 	    cmocka_unit_test(an_answer_with_a_hole),
+	    cmocka_unit_test(a_final_answer_before_its_interim_one),
+	    cmocka_unit_test(an_early_answer_in_no_place),
 	    cmocka_unit_test(an_answer_whose_rest_is_out_of_order),
 	    cmocka_unit_test(an_answer_that_is_none),
 	    cmocka_unit_test(a_body_after_100_continue),
