@@ -2,6 +2,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "runtime/node.h"
@@ -10,6 +11,10 @@
 #define READS  "_ZN4node15LibuvStreamWrap8OnUvReadElPK8uv_buf_t"
 #define LATER  "_ZN4node11Environment14CheckImmediateEP10uv_check_s"
 #define LOOP   "uv_run"
+#define WRITES "_ZN4node15LibuvStreamWrap10DoTryWriteEPP8uv_buf_tPm"
+/* The same for who has a StreamResource: a jump there, or a function of its own. */
+#define WRITES_OF_RESOURCE "_ZThn88_N4node15LibuvStreamWrap10DoTryWriteEPP8uv_buf_tPm"
+#define JUMP_MAX           24 /* bytes */
 
 /* Where it is in the process that was loaded `bias` above what the image says. */
 static int find_range(struct elf_image *image, __u64 bias, const char *name,
@@ -22,6 +27,18 @@ static int find_range(struct elf_image *image, __u64 bias, const char *name,
 	return err;
 }
 
+/* What writes a stream; zeros where it is not known. */
+static void find_writes(struct elf_image *image, __u64 bias, struct runtime_range *ret_range)
+{
+	struct runtime_range range = {};
+
+	if (find_range(image, bias, WRITES_OF_RESOURCE, &range) ||
+	    range.end - range.start <= JUMP_MAX)
+		if (find_range(image, bias, WRITES, &range))
+			range = (struct runtime_range){};
+	*ret_range = range;
+}
+
 static int look_at_node(struct elf_image *image, __u64 bias, struct runtime_node *places)
 {
 	int err = elf_image_machine(image) == EM_X86_64 ? 0 : -ENOENT;
@@ -30,6 +47,8 @@ static int look_at_node(struct elf_image *image, __u64 bias, struct runtime_node
 		err = find_range(image, bias, TIMERS, &places->timers);
 	if (!err)
 		err = find_range(image, bias, READS, &places->reads);
+	if (!err)
+		find_writes(image, bias, &places->writes);
 	return err ? err : find_range(image, bias, LATER, &places->later);
 }
 
@@ -65,6 +84,28 @@ static int open_node(__u32 tgid, struct elf_image *image, struct runtime_node *p
 	return err ? err : look_at_node(image, bias, places);
 }
 
+/*
+ * Where the library keeps no frame pointers, frames lead no further than to where it calls back,
+ * which it does nowhere but below uv_run: then that is all of its code.
+ */
+static void widen_loop(struct elf_image *image, __u64 bias, struct runtime_range *loop)
+{
+	static const __u8 keeps[] = {0x55, 0x48, 0x89, 0xe5}; /* push %rbp; mov %rsp,%rbp */
+	static const __u8 endbr[] = {0xf3, 0x0f, 0x1e, 0xfa};
+	__u64 at = loop->start - bias;
+	struct elf_section code;
+
+	if (elf_image_section(image, ".text", &code) || at < code.address ||
+	    at - code.address > code.size - sizeof(endbr) - sizeof(keeps))
+		return;
+	at -= code.address;
+	if (!memcmp(code.data + at, endbr, sizeof(endbr)))
+		at += sizeof(endbr);
+	if (memcmp(code.data + at, keeps, sizeof(keeps)) != 0)
+		*loop = (struct runtime_range){.start = code.address + bias,
+					       .end = code.address + code.size + bias};
+}
+
 /* In the program, in a library of its own, or in that of Node. */
 static int open_libuv(__u32 tgid, struct elf_image *image, struct node *node)
 {
@@ -84,6 +125,8 @@ static int open_libuv(__u32 tgid, struct elf_image *image, struct node *node)
 		err = library_open(tgid, names[i], &library);
 		if (!err)
 			err = look_at_libuv(library.image, library.bias, node);
+		if (!err && !i)
+			widen_loop(library.image, library.bias, &node->runtime.node.loop);
 		snprintf(node->libuv, sizeof(node->libuv), "%s", library.path);
 	}
 	return err;

@@ -15,14 +15,72 @@
 
 #define PHASE_FRAMES 128
 
+/*
+ * A libuv without frame pointers (a library of Debian 13's, say) may use the register for something
+ * else, and has saved it then: among so many words below the one that it returns to, which is among
+ * so many from the end of the stack on.
+ */
+#define PHASE_SAVED  6
+#define PHASE_CHUNK  8 /* words read at once */
+#define PHASE_CHUNKS 12
+#define PHASE_NEAR   256      /* bytes from there to the frame of who has called libuv, at most */
+#define PHASE_STACK  0x800000 /* a main thread's stack, as a rule */
+
 struct frame {
 	__u64 next; /* of the function that has called this one */
 	__u64 returns;
 };
 
+static __always_inline int range_has(const struct runtime_range *range, __u64 address)
+{
+	return address >= range->start && address < range->end;
+}
+
 static __always_inline int frame_is_in(const struct frame *frame, const struct runtime_range *range)
 {
-	return frame->returns >= range->start && frame->returns < range->end;
+	return range_has(range, frame->returns);
+}
+
+/*
+ * The frame of who has called a function of libuv, to which that returns from `at`: the nearest
+ * that it has saved. (Other registers may have addresses in the frames of the caller's callers.)
+ */
+static __always_inline __u64 phase_saved(__u64 at)
+{
+	__u64 nearest = at + PHASE_NEAR;
+
+	for (int i = 1; i <= PHASE_SAVED; i++) {
+		__u64 frame = user_read(at - i * sizeof(frame));
+
+		if (frame > at && frame < nearest)
+			nearest = frame;
+	}
+	return nearest < at + PHASE_NEAR ? nearest : 0;
+}
+
+/* The frame of the function that writes, of the current thread, whose stack ends at `end`. */
+VERIFIED_ALONE __u64 phase_writer(const struct runtime *runtime, __u64 end)
+{
+	__u64 words[PHASE_CHUNK];
+
+	if (!runtime || !runtime->node.writes.start)
+		return 0;
+	for (int i = 0; i < PHASE_CHUNKS; i++, end += sizeof(words)) {
+		if (bpf_probe_read_user(words, sizeof(words), (const void *)end))
+			return 0;
+		for (int j = 0; j < PHASE_CHUNK; j++)
+			if (range_has(&runtime->node.writes, words[j]))
+				return phase_saved(end + j * sizeof(words[0]));
+	}
+	return 0;
+}
+
+/* The innermost frame of the current thread that can be told. */
+static __always_inline __u64 phase_innermost(const struct runtime *runtime)
+{
+	__u64 frame = syscall_frame(), end = syscall_stack(bpf_get_current_task_btf());
+
+	return frame - end < PHASE_STACK ? frame : phase_writer(runtime, end);
 }
 
 /* A program that was seen to read so does not do it in another way. */
@@ -36,11 +94,12 @@ static __always_inline enum actor_phase phase_reads(struct runtime *runtime)
 /* enum actor_phase of the current thread of Node. Of very deep stacks it cannot be told. */
 VERIFIED_ALONE int phase_of(struct runtime *runtime)
 {
-	__u64 at = syscall_frame();
 	struct frame frame;
+	__u64 at;
 
 	if (!runtime)
 		return PHASE_UNTOLD;
+	at = phase_innermost(runtime);
 	for (int i = 0; at && i < PHASE_FRAMES; i++) {
 		if (bpf_probe_read_user(&frame, sizeof(frame), (const void *)at))
 			break;

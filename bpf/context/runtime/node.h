@@ -11,7 +11,9 @@ struct runtime_node {
 	struct runtime_range reads;  /* node::LibuvStreamWrap::OnUvRead: handles what was read */
 	struct runtime_range
 	    later;                 /* node::Environment::CheckImmediate: what setImmediate() asks */
-	struct runtime_range loop; /* uv_run: the event loop */
+	struct runtime_range loop; /* uv_run: the event loop; or all of libuv */
+	/* node::LibuvStreamWrap::DoTryWrite: asks libuv to write; or zeros */
+	struct runtime_range writes;
 };
 
 #endif

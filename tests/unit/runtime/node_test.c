@@ -15,6 +15,9 @@
 #define TIMERS "_ZN4node11Environment9RunTimersEP10uv_timer_s"
 #define READS  "_ZN4node15LibuvStreamWrap8OnUvReadElPK8uv_buf_t"
 
+#define WRITES "_ZN4node15LibuvStreamWrap10DoTryWriteEPP8uv_buf_tPm"
+#define JUMPS  "_ZThn88_N4node15LibuvStreamWrap10DoTryWriteEPP8uv_buf_tPm"
+
 #define LATER "_ZN4node11Environment14CheckImmediateEP10uv_check_s"
 
 #define FUNCTION(name, body)                                                                       \
@@ -28,12 +31,13 @@ void uv_close(void);
 void run_timers(void) __asm__(TIMERS);
 void read_stream(void) __asm__(READS);
 void check_immediate(void) __asm__(LATER);
+void try_write(void) __asm__(WRITES);
 
 /* Of 7, 5 and 3 bytes; the others one each. */
 __asm__(FUNCTION(TIMERS, ".rept 6; nop; .endr; ret") FUNCTION(READS, ".rept 4; nop; .endr; ret")
-	    FUNCTION(LATER, "ret") FUNCTION("uv_run", "nop; nop; ret")
-		FUNCTION("uv_tcp_init", "ret") FUNCTION("uv_tcp_connect", "ret")
-		    FUNCTION("uv_close", "ret"));
+	    FUNCTION(WRITES, "nop; ret") FUNCTION(JUMPS, "ret") FUNCTION(LATER, "ret")
+		FUNCTION("uv_run", "nop; nop; ret") FUNCTION("uv_tcp_init", "ret")
+		    FUNCTION("uv_tcp_connect", "ret") FUNCTION("uv_close", "ret"));
 
 static int inspect(const char *path, struct node *ret_node)
 {
@@ -59,6 +63,7 @@ static void functions(void **state)
 	assert_is(&node.runtime.node.reads, read_stream, 5);
 	assert_is(&node.runtime.node.later, check_immediate, 1);
 	assert_is(&node.runtime.node.loop, uv_run, 3);
+	assert_is(&node.runtime.node.writes, try_write, 2);
 }
 
 /* Where uprobes are put: as many bytes apart in the file as in memory. */
