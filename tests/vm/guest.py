@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One boot of one kernel under QEMU, for one command.
+"""Commands in one kernel under QEMU.
 
 The guest sees the host's root read-only under a tmpfs overlay, so that whatever was built on the
-host runs in it by the same path.
+host runs in it by the same path. Commands share a boot, one after the other; what one leaves behind
+the next one meets. After one that ends the guest, or takes too long, the rest has a boot of its own.
 """
 import os
 import re
@@ -28,54 +29,69 @@ COMPLAINTS = re.compile(r"WARNING: |BUG: |Oops|general protection|hw csum failur
 # its own code, after it was gone (seen with QEMU 7.2, mostly at boot, when the host is busy).
 EMULATOR_FAULT = re.compile(r"Oops: int3")
 BOOTS = 3
+# Stands on the console before what it says during a job.
+CONSOLE_MARK = "-- next job"
 STAGE2 = Path(__file__).with_name("stage2.sh")
 
+# seconds: of wall clock, for the first one of a boot that included.
+Job = namedtuple("Job", "argv seconds")
 # status: exit code of the command, None if there is none; trouble: why there is none, or what the
-# kernel complained of, None if all is well; output: what the command printed; seconds: from QEMU's
-# start to its end.
+# kernel complained of, None if all is well; output: what the command printed; seconds: of wall
+# clock, for the first one of a boot that included.
 Result = namedtuple("Result", "status trouble output seconds")
 
 
-def run(kernel, argv, timeout, live=None):
-    """Boot `kernel`, run `argv` in the current folder, switch off; returns a Result.
+def run(kernel, jobs, live=None):
+    """Run `jobs` in `kernel`, in the current folder; yields a Result for each, in order.
 
-    What QEMU breaks is done again, and said. timeout: seconds of wall clock for each boot, which is
-    included; QEMU is killed then. live: binary file that gets the command's output as it comes, or
-    None.
+    What QEMU breaks is done again, and said. live: binary file that gets the commands' output as it
+    comes, or None.
     """
-    for boots_left in reversed(range(BOOTS)):
-        done, console = run_once(kernel, argv, timeout, live)
-        if done.status is not None or not boots_left or not EMULATOR_FAULT.search(console):
-            break
-        print(f"-- {kernel.series} is booted again, QEMU broke it: {done.trouble}", file=sys.stderr,
-              flush=True)
-    return done
+    boots_left = BOOTS
+    while jobs:
+        boots_left -= 1
+        for done, console in run_once(kernel, jobs, live):
+            if done.status is None and boots_left and EMULATOR_FAULT.search(console):
+                print(f"-- {kernel.series} is booted again, QEMU broke it: {done.trouble}",
+                      file=sys.stderr, flush=True)
+                break
+            yield done
+            jobs, boots_left = jobs[1:], BOOTS
 
 
-def run_once(kernel, argv, timeout, live):
-    """As run(), with one boot; returns the Result, and what the console says."""
+def run_once(kernel, jobs, live):
+    """As run(), with one boot, up to the job in which the guest comes to its end.
+
+    Yields what the console says with each Result.
+    """
     with tempfile.TemporaryDirectory(prefix="ctxprop-vm-") as folder:
         scratch = Path(folder)
-        share = prepare_share(scratch, argv)
+        share = prepare_share(scratch, jobs)
         archive = initramfs.build(kernel, scratch)
         argv = qemu_argv(kernel, archive, share, scratch)
-        started = time.monotonic()
         with (scratch / "qemu").open("wb") as said:
             qemu = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=said, stderr=said)
         try:
-            in_time = follow(qemu, share / "output", started + timeout, live)
+            for number, job in enumerate(jobs):
+                started = time.monotonic()
+                in_time = follow(qemu, share, number, started + job.seconds, live)
+                done = result(scratch, number, time.monotonic() - started,
+                              None if in_time else job.seconds)
+                yield done, text(scratch / "console")
+                if done.status is None:
+                    return
         finally:
             qemu.kill()
             qemu.wait()
-        done = result(scratch, time.monotonic() - started, None if in_time else timeout)
-        return done, text(scratch / "console")
 
 
-def prepare_share(scratch, argv):
+def prepare_share(scratch, jobs):
     share = scratch / "share"
     share.mkdir()
     shutil.copy(STAGE2, share / "stage2")
-    (share / "job").write_text(f"cd {shlex.quote(os.getcwd())} || exit\nexec {shlex.join(argv)}\n")
+    for number, job in enumerate(jobs):
+        (share / f"job{number}").write_text(
+            f"cd {shlex.quote(os.getcwd())} || exit\nexec {shlex.join(job.argv)}\n")
     return share
 
 
@@ -99,11 +115,11 @@ def share_argv(tag, path, options):
             "-device", f"virtio-9p-pci,fsdev={tag},mount_tag={tag}"]
 
 
-def follow(qemu, output, deadline, live):
-    """Copy the guest's output until QEMU ends; False if the deadline came first."""
-    offset = 0
+def follow(qemu, share, number, deadline, live):
+    """Copy a job's output until it ends, or QEMU does; False if the deadline came first."""
+    output, status, offset = share / f"output{number}", share / f"status{number}", 0
     while True:
-        over = qemu.poll() is not None
+        over = qemu.poll() is not None or text(status).strip()
         if live and output.exists():
             offset += copy_from(output, offset, live)
         if over:
@@ -122,16 +138,22 @@ def copy_from(path, offset, live):
     return len(data)
 
 
-def result(scratch, seconds, timed_out_after):
-    share = scratch / "share"
-    output, console = text(share / "output"), text(scratch / "console")
-    status = text(share / "status").strip()
+def result(scratch, number, seconds, timed_out_after):
+    share, console = scratch / "share", text(scratch / "console")
+    output, status = text(share / f"output{number}"), text(share / f"status{number}").strip()
     if status:
-        return Result(int(status), complaint(console), output, seconds)
+        return Result(int(status), complaint(during(console, number)), output, seconds)
     how = f"killed after {timed_out_after} s" if timed_out_after else "the guest ended"
-    where = "in the command" if (share / "started").exists() else "before the command started"
-    notes = note("qemu", text(scratch / "qemu")) + note("console", console)
+    started = (share / f"started{number}").exists()
+    where = "in the command" if started else "before the command started"
+    notes = note("qemu", text(scratch / "qemu")) + note("console", during(console, number))
     return Result(None, f"{how}, {where}{notes}", output, seconds)
+
+
+def during(console, number):
+    """What the console said during a job; what it said at boot counts for the first one."""
+    parts = console.split(CONSOLE_MARK)
+    return "".join(parts[:2]) if number == 0 else "".join(parts[number + 1:])
 
 
 def note(name, said):

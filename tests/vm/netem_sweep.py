@@ -17,12 +17,12 @@ from collections import namedtuple
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lab"))
+from agent import Agent  # noqa: E402
 from lab import Lab  # noqa: E402
 
 SKIP_STATUS = 77
 PORT = 8080
 CLIENT, SERVER = {4: "10.66.0.1", 6: "fd66::1"}, {4: "10.66.0.2", 6: "fd66::2"}
-READY_SECONDS = 90  # the verifier takes its time under emulation, on a busy machine
 SHOWN_FAILURES = 5
 
 # What cases change, as it is by default.
@@ -68,19 +68,9 @@ class Rig:
         self.server.spawn([args.build / "tests/chaos/server", "--port", PORT, "--quiet"],
                           stdout=subprocess.DEVNULL)
         self.server.wait_port(PORT)
-        self.agent = None if args.no_agent else self.start_agent()
-
-    def start_agent(self):
-        """ctxpropd in the client's namespace, until it says that it is ready."""
-        log = open(self.args.log, "w", encoding="utf-8")
-        agent = self.client.spawn([self.args.build / "ctxpropd", "--attach", self.args.attach],
-                                  stdout=log, stderr=log)
-        end = time.monotonic() + READY_SECONDS
-        while " ready: " not in self.args.log.read_text():
-            if agent.poll() is not None or time.monotonic() > end:
-                raise Failed(f"ctxpropd is not ready:\n{self.args.log.read_text()}")
-            time.sleep(0.1)
-        return agent
+        self.agent = None
+        if not args.no_agent:
+            self.agent = Agent(self.client, args.build, "--attach", args.attach)
 
     def set_link(self, case):
         """Make the link as bad as the case wants it; nothing stays of the case before."""
@@ -110,15 +100,13 @@ class Rig:
         if done.returncode:
             first = "\n".join(done.stderr.splitlines()[:SHOWN_FAILURES])
             raise Failed(f"client: exit {done.returncode}: {done.stdout}{first}")
-        if self.agent and self.agent.poll() is not None:
-            raise Failed(f"ctxpropd ended: {self.agent.returncode}\n{self.args.log.read_text()}")
+        if self.agent and self.agent.process.poll() is not None:
+            raise Failed(f"ctxpropd ended:\n{self.agent.said()}")
         return done.stdout.strip()
 
     def stats(self):
         """What the agent counted."""
-        if self.agent:
-            return self.client.run([self.args.build / "ctxprop", "stats"], check=False).stdout
-        return ""
+        return self.agent.command("stats", check=False) if self.agent else ""
 
 
 def sweep(cases, args):
@@ -156,8 +144,6 @@ def parse(argv):
     parser.add_argument("--seed", type=int, default=1, help="of the first case's requests (1)")
     parser.add_argument("--only", metavar="TEXT", default="", help="cases whose name contains TEXT")
     parser.add_argument("--no-agent", action="store_true", help="the link alone, nothing injected")
-    parser.add_argument("--log", type=Path, default=Path("/tmp/netem_sweep.ctxpropd.log"),
-                        help="file for what ctxpropd says")
     return parser.parse_args(argv)
 
 
@@ -170,7 +156,7 @@ def main(argv):
     cases = [case for case in CASES if args.only in case.name]
     try:
         failed = sweep(cases, args)
-    except Failed as error:
+    except (Failed, RuntimeError) as error:
         print(error)
         return 1
     print(f"{len(cases) - failed} of {len(cases)} cases ok")

@@ -23,6 +23,7 @@ def bpffs_pins():
     call("bpftool", "map", "create", PIN, "type", "array", "key", "4", "value", "4", "entries", "1",
          "name", "check")
     call("bpftool", "map", "dump", "pinned", PIN)
+    Path(PIN).unlink()
 
 
 def tracefs_lists_events():

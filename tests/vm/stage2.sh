@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=dash
-# Process 1 of a guest after the root is mounted: what a node has mounted, then the job, then off.
-# In the share: `job` is what to run; `started`, `output` and `status` are what the host reads.
+# Process 1 of a guest after the root is mounted: what a node has mounted, then the jobs, then off.
+# In the share: `job0`, `job1`, ... are what to run; `started`, `output` and `status` with the same
+# number are what the host reads.
 SHARE=/run/share
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8
 
@@ -22,7 +23,12 @@ mknod /dev/net/tun c 10 200
 ulimit -n 65536
 ip link set lo up
 
-: >$SHARE/started
-setsid sh $SHARE/job </dev/null >$SHARE/output 2>&1
-echo $? >$SHARE/status
+number=0
+while [ -e $SHARE/job$number ]; do
+	echo "-- next job" >/dev/console
+	: >$SHARE/started$number
+	setsid sh $SHARE/job$number </dev/null >$SHARE/output$number 2>&1
+	echo $? >$SHARE/status$number
+	number=$((number + 1))
+done
 busybox poweroff -f

@@ -29,27 +29,33 @@ def run(series, repo, build, own_builds, short, only):
     rows = [test for test in tests.TESTS if only in test.name and (test.short or not short)]
     cells = {}
     for name in series:
-        kernel = kernels.get(name)
-        for test in rows:
-            cells[name, test.name] = cell(kernel, test,
-                                          own_builds.get(name, build) if test.own_build else build)
+        for test, c in column(kernels.get(name), rows, build, own_builds.get(name, build)):
+            cells[name, test.name] = c
     print_table(series, rows, cells)
     verdicts = [c.verdict for c in cells.values()]
     return int("fail" in verdicts or "pass" not in verdicts)
 
 
-def cell(kernel, test, build):
-    """Run one test in one kernel, and say how it went."""
-    if test.kernels and kernel.series not in test.kernels:
-        return Cell("skip", f"only for {', '.join(test.kernels)}", 0)
-    argv = shlex.split(test.command.format(build=build))
-    print(f"== {kernel.series}: {test.name}", flush=True)
-    done = guest.run(kernel, argv, test.seconds)
+def column(kernel, rows, build, own_build):
+    """Run the tests in one kernel; yields each with its cell."""
+    fit = [test for test in rows if not test.kernels or kernel.series in test.kernels]
+    for test in rows:
+        if test not in fit:
+            yield test, Cell("skip", f"only for {', '.join(test.kernels)}", 0)
+    jobs = [guest.Job(shlex.split(test.command.format(build=own_build if test.own_build else build)),
+                      test.seconds) for test in fit]
+    for test, job, done in zip(fit, jobs, guest.run(kernel, jobs)):
+        print(f"== {kernel.series}: {test.name}", flush=True)
+        yield test, cell(job, done)
+
+
+def cell(job, done):
+    """How a test went, whose command ended so; what it said if it failed is printed."""
     if done.status == 0 and not done.trouble:
         return Cell("pass", "", done.seconds)
     if done.status == tests.SKIP_STATUS and not done.trouble:
         return Cell("skip", guest.tail(done.output, 1) or "no reason given", done.seconds)
-    print(f"-- {shlex.join(argv)}\n{guest.tail(done.output, SHOWN_LINES)}")
+    print(f"-- {shlex.join(job.argv)}\n{guest.tail(done.output, SHOWN_LINES)}")
     print(f"-- {done.trouble or f'exit code {done.status}'}", flush=True)
     return Cell("fail", "", done.seconds)
 

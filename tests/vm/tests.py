@@ -16,6 +16,7 @@ LOAD_ALL = """
 for o in tc go_probes python_probes ruby_probes haproxy_probes node_probes; do
 	echo "$o:"
 	bpftool prog loadall {build}/bpf/$o.bpf.o /sys/fs/bpf/$o
+	rm -r /sys/fs/bpf/$o
 done
 """
 PACKETS = r"{build}/bpf_tests 2>&1 | grep -vE '^\[ +(RUN|OK) '"

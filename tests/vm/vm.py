@@ -19,7 +19,8 @@ REPO = Path(__file__).resolve().parents[2]
 
 
 def run(args):
-    done = guest.run(kernels.get(args.kernel), args.command, args.timeout, sys.stdout.buffer)
+    job = guest.Job(args.command, args.timeout)
+    done = next(guest.run(kernels.get(args.kernel), [job], sys.stdout.buffer))
     if done.trouble:
         sys.exit(f"vm.py: kernel {args.kernel}: {done.trouble}")
     return done.status

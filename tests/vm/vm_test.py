@@ -16,14 +16,25 @@ KERNEL = kernels.Kernel("6.1", "package", "release", Path("vmlinux"), Path("modu
 ROW = tests.Test("row", "program {build}/argument")
 
 
-def verdict(status=None, output="", trouble=None, test=ROW):
-    """The cell and the printed text for a guest that ended so."""
-    ended = guest.Result(status, trouble, output, 1.0)
+def verdict(status=None, output="", trouble=None):
+    """The cell and the printed text for a command that ended so."""
     printed = io.StringIO()
-    with mock.patch.object(guest, "run", return_value=ended) as run:
-        with contextlib.redirect_stdout(printed):
-            cell = table.cell(KERNEL, test, Path("/b"))
-    return cell, printed.getvalue(), run
+    with contextlib.redirect_stdout(printed):
+        cell = table.cell(guest.Job(["program"], 9), guest.Result(status, trouble, output, 1.0))
+    return cell, printed.getvalue()
+
+
+def column(*rows):
+    """The cells of a kernel in which every command exits with 0, and the commands that ran."""
+    ran = []
+
+    def run(kernel, jobs):
+        ran.extend(job.argv for job in jobs)
+        return [guest.Result(0, None, "", 1.0)] * len(jobs)
+
+    with mock.patch.object(guest, "run", side_effect=run), \
+            contextlib.redirect_stdout(io.StringIO()):
+        return dict(table.column(KERNEL, rows, Path("/b"), Path("/own"))), ran
 
 
 class Packages(unittest.TestCase):
@@ -46,34 +57,39 @@ class Packages(unittest.TestCase):
 
 
 class Verdicts(unittest.TestCase):
-    def test_exit_0_passes_and_the_build_folder_is_filled_in(self):
-        cell, _, run = verdict(status=0)
-        self.assertEqual(cell.verdict, "pass")
-        self.assertEqual(run.call_args.args[1], ["program", "/b/argument"])
+    def test_exit_0_passes(self):
+        self.assertEqual(verdict(status=0)[0].verdict, "pass")
 
     def test_failure_shows_the_last_lines_and_the_status(self):
-        cell, printed, _ = verdict(status=3, output="first\n" * 99 + "last\n")
+        cell, printed = verdict(status=3, output="first\n" * 99 + "last\n")
         self.assertEqual(cell.verdict, "fail")
         self.assertIn("last\n-- exit code 3", printed)
 
     def test_guest_that_dies_fails_with_the_reason(self):
-        cell, printed, _ = verdict(trouble="killed after 9 s")
+        cell, printed = verdict(trouble="killed after 9 s")
         self.assertEqual(cell.verdict, "fail")
         self.assertIn("killed after 9 s", printed)
 
     def test_exit_0_with_a_complaint_of_the_kernel_fails(self):
-        cell, printed, _ = verdict(status=0, trouble="the kernel complained:\nWARNING: bad offload")
+        cell, printed = verdict(status=0, trouble="the kernel complained:\nWARNING: bad offload")
         self.assertEqual(cell.verdict, "fail")
         self.assertIn("bad offload", printed)
 
     def test_skip_carries_its_reason(self):
-        cell, _, _ = verdict(status=tests.SKIP_STATUS, output="noise\nno such qdisc\n")
+        cell, _ = verdict(status=tests.SKIP_STATUS, output="noise\nno such qdisc\n")
         self.assertEqual((cell.verdict, cell.reason), ("skip", "no such qdisc"))
 
-    def test_other_kernels_are_skipped_without_a_boot(self):
-        cell, _, run = verdict(status=0, test=ROW._replace(kernels=("6.12",)))
-        self.assertEqual((cell.verdict, cell.reason), ("skip", "only for 6.12"))
-        run.assert_not_called()
+
+class Column(unittest.TestCase):
+    def test_only_some_tests_have_the_build_of_their_kernel(self):
+        _, ran = column(ROW, ROW._replace(own_build=True))
+        self.assertEqual(ran, [["program", "/b/argument"], ["program", "/own/argument"]])
+
+    def test_other_kernels_are_skipped_without_a_command(self):
+        other = ROW._replace(name="other", kernels=("6.12",))
+        cells, ran = column(ROW, other)
+        self.assertEqual(len(ran), 1)
+        self.assertEqual((cells[other].verdict, cells[other].reason), ("skip", "only for 6.12"))
 
 
 class Table(unittest.TestCase):
@@ -84,23 +100,10 @@ class Table(unittest.TestCase):
         with tempfile.TemporaryDirectory() as build, \
                 mock.patch.object(kernels, "get", return_value=KERNEL), \
                 mock.patch.object(tests, "TESTS", rows), \
-                mock.patch.object(table, "cell", side_effect=cells), \
+                mock.patch.object(table, "column", return_value=zip(rows, cells)), \
                 contextlib.redirect_stdout(printed):
             (Path(build) / "ctxpropd").touch()
             return table.run(["6.1"], Path("."), Path(build), {}, True, only), printed.getvalue()
-
-    def test_only_some_tests_have_the_build_of_their_kernel(self):
-        rows = [ROW._replace(name="one", own_build=True), ROW._replace(name="other")]
-        with tempfile.TemporaryDirectory() as build, tempfile.TemporaryDirectory() as own, \
-                mock.patch.object(kernels, "get", return_value=KERNEL), \
-                mock.patch.object(tests, "TESTS", rows), \
-                mock.patch.object(table, "cell", return_value=table.Cell("pass", "", 1)) as cell, \
-                contextlib.redirect_stdout(io.StringIO()):
-            for folder in (build, own):
-                (Path(folder) / "ctxpropd").touch()
-            table.run(["6.1"], Path("."), Path(build), {"6.1": Path(own)}, True, "")
-            self.assertEqual([call.args[2] for call in cell.call_args_list],
-                             [Path(own).resolve(), Path(build).resolve()])
 
     def test_one_failure_fails_the_table(self):
         status, printed = self.run_table(table.Cell("pass", "", 1), table.Cell("fail", "", 2))
@@ -117,26 +120,39 @@ class Table(unittest.TestCase):
 
 
 class GuestsEnd(unittest.TestCase):
-    def result(self, timed_out_after=None, **files):
+    def result(self, number=0, timed_out_after=None, **files):
         with tempfile.TemporaryDirectory() as folder:
             share = Path(folder) / "share"
             share.mkdir()
             for name, said in files.items():
                 place = Path(folder) if name in ("qemu", "console") else share
                 (place / name).write_text(said)
-            return guest.result(Path(folder), 1.0, timed_out_after)
+            return guest.result(Path(folder), number, 1.0, timed_out_after)
 
     def test_status_is_what_the_command_said(self):
-        done = self.result(started="", status="5\n", output="said\n")
+        done = self.result(started0="", status0="5\n", output0="said\n")
         self.assertEqual((done.status, done.output, done.trouble), (5, "said\n", None))
 
     def test_warning_of_the_kernel_is_trouble(self):
-        console = "boot\n[ 1.0] WARNING: CPU: 0 at skb.c\n"
-        done = self.result(started="", status="0\n", console=console)
+        console = f"boot\n{guest.CONSOLE_MARK}\n[ 1.0] WARNING: CPU: 0 at skb.c\n"
+        done = self.result(started0="", status0="0\n", console=console)
         self.assertIn("kernel complained:\nWARNING: CPU: 0 at skb.c", done.trouble)
 
+    def test_warning_counts_for_the_job_in_which_it_came(self):
+        mark = f"{guest.CONSOLE_MARK}\r\n"
+        console = f"boot\n{mark}fine\n{mark}WARNING: late\n"
+        files = {"status0": "0\n", "status1": "0\n", "console": console}
+        self.assertIsNone(self.result(0, **files).trouble)
+        self.assertIn("WARNING: late", self.result(1, **files).trouble)
+
+    def test_warning_at_boot_counts_for_the_first_job(self):
+        files = {"status0": "0\n", "status1": "0\n",
+                 "console": f"WARNING: early\n{guest.CONSOLE_MARK}\n{guest.CONSOLE_MARK}\n"}
+        self.assertIn("WARNING: early", self.result(0, **files).trouble)
+        self.assertIsNone(self.result(1, **files).trouble)
+
     def test_panic_shows_the_console(self):
-        done = self.result(started="", console="Kernel panic\n")
+        done = self.result(started0="", console="Kernel panic\n")
         self.assertIsNone(done.status)
         self.assertIn("ended, in the command\n-- console:\nKernel panic", done.trouble)
 
@@ -146,28 +162,38 @@ class GuestsEnd(unittest.TestCase):
                       done.trouble)
 
 
-class GuestsThatQemuBreaks(unittest.TestCase):
-    ENDED = guest.Result(None, "the guest ended, in the command", "", 1.0)
+FINE = guest.Result(0, None, "said\n", 1.0)
+ENDED = guest.Result(None, "the guest ended, in the command", "", 1.0)
+INT3 = "[ 1.1] Oops: int3: 0000\n"
 
-    def run_guest(self, *boots):
-        """Run where each boot ends as told; returns the Result and how often it was booted."""
+
+class Boots(unittest.TestCase):
+    def run_guest(self, jobs, *boots):
+        """Run so many jobs where the boots go as told; the Results, and the jobs of each boot."""
         with mock.patch.object(guest, "run_once", side_effect=boots) as once, \
              contextlib.redirect_stderr(io.StringIO()):
-            done = guest.run(KERNEL, ["true"], 1)
-        return done, once.call_count
+            done = list(guest.run(KERNEL, list(range(jobs))))
+        return done, [call.args[1] for call in once.call_args_list]
 
-    def test_are_booted_again(self):
-        fine = guest.Result(0, None, "said\n", 1.0)
-        done = self.run_guest((self.ENDED, "[ 1.1] Oops: int3: 0000\n"), (fine, ""))
-        self.assertEqual(done, (fine, 2))
+    def test_jobs_share_one(self):
+        done = self.run_guest(2, [(FINE, ""), (FINE, "")])
+        self.assertEqual(done, ([FINE, FINE], [[0, 1]]))
 
-    def test_are_given_up(self):
-        done = self.run_guest(*[(self.ENDED, "[ 1.1] Oops: int3: 0000\n")] * guest.BOOTS)
-        self.assertEqual(done, (self.ENDED, guest.BOOTS))
+    def test_the_rest_has_one_of_its_own_after_an_end(self):
+        done = self.run_guest(3, [(FINE, ""), (ENDED, "Kernel panic")], [(FINE, "")])
+        self.assertEqual(done, ([FINE, ENDED, FINE], [[0, 1, 2], [2]]))
+
+    def test_what_qemu_breaks_is_booted_again(self):
+        done = self.run_guest(2, [(FINE, ""), (ENDED, INT3)], [(FINE, "")])
+        self.assertEqual(done, ([FINE, FINE], [[0, 1], [1]]))
+
+    def test_what_qemu_breaks_again_and_again_is_given_up(self):
+        done = self.run_guest(1, *[[(ENDED, INT3)]] * guest.BOOTS)
+        self.assertEqual(done, ([ENDED], [[0]] * guest.BOOTS))
 
     def test_another_oops_is_no_reason(self):
-        done = self.run_guest((self.ENDED, "[ 1.1] Oops: 0002 [#1]\n"))
-        self.assertEqual(done, (self.ENDED, 1))
+        done = self.run_guest(1, [(ENDED, "[ 1.1] Oops: 0002 [#1]\n")])
+        self.assertEqual(done, ([ENDED], [[0]]))
 
 
 if __name__ == "__main__":
