@@ -167,12 +167,6 @@ static void layouts(void **state)
 	}
 }
 
-/* A process that runs the argument as Python, once it has said so on its standard output. */
-static pid_t start(const char *script)
-{
-	return child_start((const char *const[]){PYTHON, "-c", script, NULL});
-}
-
 static int inspect(pid_t pid, struct python *ret_python, const char **ret_why)
 {
 	_cleanup_program_ struct program program = program_of(pid);
@@ -189,22 +183,26 @@ static unsigned int count(const struct python *python, enum python_probe probe)
 	return found;
 }
 
-static void stop(pid_t pid)
+/* What is found in a process that runs `script`, once that has said something. */
+static struct python found_in(const char *script)
 {
+	pid_t pid = child_start((const char *const[]){PYTHON, "-c", script, NULL});
+	struct python python;
+	const char *why = NULL;
+	int err = inspect(pid, &python, &why);
+
 	child_end(pid);
+	assert_int_equal(err, 0);
+	assert_null(why);
+	return python;
 }
 
 static void process_with_modules(void **state)
 {
-	pid_t pid = start("import asyncio, queue, time; print(flush=True); time.sleep(60)");
-	struct python python;
-	const char *why = "";
-	int err = inspect(pid, &python, &why);
+	struct python python =
+	    found_in("import asyncio, queue, time; print(flush=True); time.sleep(60)");
 
 	(void)state;
-	stop(pid);
-	assert_int_equal(err, 0);
-	assert_null(why);
 	assert_int_equal(python.runtime.kind, RUNTIME_PYTHON);
 	assert_true(python.runtime.python.key > 0);
 	assert_int_equal(count(&python, PYTHON_MADE), 1);
@@ -217,19 +215,12 @@ static void process_with_modules(void **state)
 
 static void process_with_greenlets(void **state)
 {
-	pid_t pid = start("import time\n"
-			  "try:\n import greenlet\nexcept ImportError:\n pass\n"
-			  "print(greenlet.__version__ if 'greenlet' in dir() else 0, flush=True)\n"
-			  "time.sleep(60)");
 	struct python python;
-	const char *why = "";
-	int err = inspect(pid, &python, &why);
 
 	(void)state;
-	stop(pid);
-	assert_int_equal(err, 0);
-	if (!python.path[PYTHON_GREENLET][0])
+	if (system(PYTHON " -c 'import greenlet' 2>/dev/null"))
 		skip(); /* it is not installed */
+	python = found_in("import greenlet, time; print(flush=True); time.sleep(60)");
 	assert_int_equal(count(&python, PYTHON_GREENLET_MADE), 1);
 	assert_int_equal(count(&python, PYTHON_GREENLET_FREED), 1);
 	assert_true(python.runtime.python.greenlets > 0);
@@ -237,14 +228,9 @@ static void process_with_greenlets(void **state)
 
 static void process_without(void **state)
 {
-	pid_t pid = start("import time; print(flush=True); time.sleep(60)");
-	struct python python;
-	const char *why = "";
-	int err = inspect(pid, &python, &why);
+	struct python python = found_in("import time; print(flush=True); time.sleep(60)");
 
 	(void)state;
-	stop(pid);
-	assert_int_equal(err, 0);
 	assert_int_equal(python.site_count, 0);
 	assert_int_equal(python.runtime.python.greenlets, 0);
 }
