@@ -67,10 +67,16 @@ static __always_inline void tally_move(struct tally *t, enum standing from, enum
 		__sync_fetch_and_sub(&t->open, 1);
 }
 
-/* A count that lost its way below zero (a worker's requests end after it has) is none. */
+/*
+ * A count that lost its way below zero (a worker's requests end after it has) is none. Without a
+ * branch, since the verifier walks what follows once for each way that led there.
+ */
 static __always_inline __u32 tally_of(const struct tally *t, enum standing standing)
 {
-	return (__s32)t->in[standing] < 0 ? 0 : t->in[standing];
+	__s32 count = (__s32)t->in[standing], negative = count >> 31;
+
+	__asm__("" : "+r"(negative)); /* compilers see through it */
+	return count & ~negative;
 }
 
 /* Requests that are not over. */

@@ -46,53 +46,66 @@ static __always_inline __u32 java_size(const struct runtime_java *java, __u64 ob
 	return layout > 0 ? layout : 0;
 }
 
-/* A search for what leads to a connection, from the end of a stack to its beginning. */
-struct java_look {
-	const struct runtime_java *java;
-	struct java_held *held;
-	__u64 at, base;
-	__u64 code;      /* address of the last word that was one of code; 0: none yet */
+/* Objects that lead to a connection, and what is asked of another one: does it refer to these? */
+struct java_leads {
 	__u64 part, end; /* of the object that is looked through */
 	__u32 step;      /* to `part` in that */
 	__u32 steps;     /* that lead from there to the connection, when found */
 	__u32 known[JAVA_KNOWN],
 	    ways[JAVA_KNOWN]; /* objects in 32 bits, and the steps from there */
 	__u32 count;
+	__u32 reserved;
 };
 
-/* As a callback of bpf_loop(): does a part of an object refer to one that is known to lead there?
- */
-static long java_look_part(__u32 index, struct java_look *look)
+/* A search for what leads to a connection, from the end of a stack to its beginning. */
+struct java_look {
+	const struct runtime_java *java;
+	struct java_held *held;
+	__u64 at, base;
+	__u64 code; /* address of the last word that was one of code; 0: none yet */
+	struct java_leads leads;
+};
+
+/* Does the next part of an object refer to one that is known? 0: no, and there may be more. */
+VERIFIED_ALONE int java_part_leads(struct java_leads *leads)
 {
 	__u32 fields[JAVA_PART / sizeof(__u32)];
 
-	if (look->part >= look->end ||
-	    bpf_probe_read_user(fields, sizeof(fields), (const void *)look->part))
+	if (!leads || leads->part >= leads->end ||
+	    bpf_probe_read_user(fields, sizeof(fields), (const void *)leads->part))
 		return 1;
 	for (__u32 i = 0; i < JAVA_PART / sizeof(__u32); i++) {
-		if (!fields[i] || look->part + i * sizeof(__u32) >= look->end)
+		if (!fields[i] || leads->part + i * sizeof(__u32) >= leads->end)
 			continue;
 		for (int k = 0; k < JAVA_KNOWN; k++) {
-			if (fields[i] != look->known[k])
+			if (fields[i] != leads->known[k])
 				continue;
-			look->steps = (look->step + i) | look->ways[k] << JAVA_STEP_BITS;
+			leads->steps = (leads->step + i) | leads->ways[k] << JAVA_STEP_BITS;
 			return 1;
 		}
 	}
-	look->part += JAVA_PART;
-	look->step += JAVA_PART / sizeof(__u32);
+	leads->part += JAVA_PART;
+	leads->step += JAVA_PART / sizeof(__u32);
 	return 0;
+}
+
+/* As a callback of bpf_loop(). */
+static long java_look_part(__u32 index, struct java_leads *leads)
+{
+	return java_part_leads(leads) != 0;
 }
 
 /* Does an object lead to the connection? Returns whether it does; the steps are filled in. */
 static __always_inline int java_look_into(struct java_look *look, __u64 object)
 {
-	look->part = object;
-	look->end = object + java_size(look->java, object);
-	look->step = 0;
-	look->steps = 0;
-	bpf_loop(JAVA_PARTS, java_look_part, look, 0);
-	return look->steps != 0;
+	struct java_leads *leads = &look->leads;
+
+	leads->part = object;
+	leads->end = object + java_size(look->java, object);
+	leads->step = 0;
+	leads->steps = 0;
+	bpf_loop(JAVA_PARTS, java_look_part, leads, 0);
+	return leads->steps != 0;
 }
 
 static __always_inline void java_look_hit(struct java_look *look, __u64 address)
@@ -101,18 +114,19 @@ static __always_inline void java_look_hit(struct java_look *look, __u64 address)
 		return;
 	look->held->at = address;
 	look->held->end = look->code;
-	look->held->steps = look->steps;
+	look->held->steps = look->leads.steps;
 }
 
 static __always_inline void java_look_learn(struct java_look *look, __u64 object)
 {
-	__u32 i = look->count;
+	struct java_leads *leads = &look->leads;
+	__u32 i = leads->count;
 
-	if (i >= JAVA_KNOWN || look->steps >> (JAVA_STEP_BITS * (JAVA_STEPS_MAX - 1)))
+	if (i >= JAVA_KNOWN || leads->steps >> (JAVA_STEP_BITS * (JAVA_STEPS_MAX - 1)))
 		return;
-	look->known[i & (JAVA_KNOWN - 1)] = java_narrow(look->java, object);
-	look->ways[i & (JAVA_KNOWN - 1)] = look->steps;
-	look->count++;
+	leads->known[i & (JAVA_KNOWN - 1)] = java_narrow(look->java, object);
+	leads->ways[i & (JAVA_KNOWN - 1)] = leads->steps;
+	leads->count++;
 }
 
 /* Is an object one of those that are known? */
@@ -121,9 +135,9 @@ static __always_inline int java_look_knows(struct java_look *look, __u64 object)
 	__u32 narrow = java_narrow(look->java, object);
 
 	for (int k = 0; k < JAVA_KNOWN; k++) {
-		if (look->known[k] != narrow)
+		if (look->leads.known[k] != narrow)
 			continue;
-		look->steps = look->ways[k];
+		look->leads.steps = look->leads.ways[k];
 		return 1;
 	}
 	return 0;
@@ -146,8 +160,8 @@ static long java_look_word(__u32 index, struct java_look *look)
 		return 0;
 	if (java_look_knows(look, word)) {
 		java_look_hit(look, address);
-	} else if (look->count ? java_look_into(look, word)
-			       : java_is_channel(look->java, word, look->held->descriptor)) {
+	} else if (look->leads.count ? java_look_into(look, word)
+				     : java_is_channel(look->java, word, look->held->descriptor)) {
 		java_look_hit(look, address);
 		java_look_learn(look, word);
 	}
