@@ -12,13 +12,14 @@
 
 _Static_assert((SOCKET_CALLS & (SOCKET_CALLS - 1)) == 0, "indices are masked");
 
-/* The number of the first byte of the head whose blank line frame->place is. */
-static __always_inline __u32 cause_head_start(const struct packet *p, const struct frame *frame)
+/* The number of the first byte of the head whose blank line is at payload offset `blank`. */
+static __always_inline __u32 cause_head_start(const struct packet *p, const struct http1 *http,
+					      __u32 blank)
 {
 	/* The CR of the blank line counts among the bytes of the head already. */
-	__u32 blank = frame->http->flags & HTTP1_BARE_LF ? 0 : 1;
+	__u32 cr = http->flags & HTTP1_BARE_LF ? 0 : 1;
 
-	return p->seq + frame->place - (frame->http->head - blank);
+	return p->seq + blank - (http->head - cr);
 }
 
 /* The call that began with byte `seq` on the sending socket; NULL: none that is known. */

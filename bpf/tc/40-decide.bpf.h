@@ -111,20 +111,21 @@ static __always_inline void decide_in_flight(struct outbound *o)
  * last ones out, and they come again when a timer says so. Not where room for a header was kept
  * back; and who has little room has no scale.
  */
-static __always_inline __u32 decide_behind(const struct outbound *o, const struct frame *frame)
+static __always_inline __u32 decide_behind(const struct outbound *o, __u32 blank)
 {
-	__u32 head = frame->place + (frame->http->flags & HTTP1_BARE_LF ? 1 : 2), here;
 	const struct flow *f = o->flow;
+	const struct http1 *http = &f->http;
+	__u32 head = blank + (http->flags & HTTP1_BARE_LF ? 1 : 2), here;
 
 	if (f->wscale || f->window >= WINDOW_WIDE ||
 	    (edits_base(&f->edits) && f->window >= WINDOW_KEEP_FROM))
 		return 0;
-	if (frame->http->flags & HTTP1_CHUNKED)
+	if (http->flags & HTTP1_CHUNKED)
 		return WINDOW_WIDE;
 	here = o->p->len > head ? o->p->len - head : 0;
-	if (frame->http->left <= here)
+	if (http->left <= here)
 		return 0;
-	return frame->http->left - here < WINDOW_WIDE ? frame->http->left - here : WINDOW_WIDE;
+	return http->left - here < WINDOW_WIDE ? http->left - here : WINDOW_WIDE;
 }
 
 /* Do the added bytes still fit what the peer last said it would take? */
@@ -143,10 +144,9 @@ static __always_inline int decide_fits_window(const struct outbound *o, __u32 le
  * Choose the payload offset of the edit: before the blank line where the packet can grow (little
  * has to move), after the request line where it must be split. Returns 0 or a reason.
  */
-static __always_inline __u32 decide_place(struct outbound *o, const struct frame *frame, __u32 len,
+static __always_inline __u32 decide_place(struct outbound *o, __u32 blank, __u32 line, __u32 len,
 					  __u32 *place)
 {
-	__u32 blank = frame->place, line = frame->line;
 	__u32 first = o->d->fresh ? o->d->first : blank;
 	__u32 added = o->d->added + len;
 
@@ -214,11 +214,11 @@ static __always_inline __u32 decide_policy(const struct policy_verdict *v, int c
 }
 
 /* Reasons that need no look at the packet's size. Returns 0 or a reason. */
-static __always_inline __u32 decide_eligible(const struct outbound *o, const struct frame *frame)
+static __always_inline __u32 decide_eligible(const struct outbound *o)
 {
 	if (control_paused())
 		return REASON_PAUSED;
-	if (frame->http->flags & HTTP1_HEAD_LONG)
+	if (o->flow->http.flags & HTTP1_HEAD_LONG)
 		return REASON_HEAD_LONG;
 	if (o->p->fragment)
 		return REASON_FRAGMENT;
@@ -262,44 +262,25 @@ static __always_inline int decide_changes(const struct policy_verdict *v)
 	return v && (v->action == POLICY_RESTART || v->action == POLICY_STRIP);
 }
 
-/* The same as decide() for such a request, and for a part of its head (41-change). */
-int change_request(struct __sk_buff *skb, const struct packet *p, struct flow *f, __u32 blank,
-		   __u32 line);
-int change_early(struct __sk_buff *skb, const struct packet *p, struct flow *f);
-
 /*
- * The blank line of a request is certain at frame->place: record an edit, or count why not.
+ * What becomes of a request whose trace fields stay: record an edit, or count why not.
  * REASON_INJECTED is 0 and is counted only when the packet has been written.
  */
-static __always_inline void decide(struct outbound *o, const struct frame *frame)
+static __always_inline void decide_header(struct outbound *o, const struct policy_verdict *v,
+					  __u32 blank, __u32 line)
 {
-	if (attended_decided(o->skb))
-		return;
-	attended_decide(o->skb);
+	__u32 reason, place = 0, state = 0;
 
-	__u32 start = cause_head_start(o->p, frame), reason, place = 0, state = 0;
-	const struct policy_verdict *v =
-	    policy_verdict(o->skb, o->p, o->flow, start, o->p->seq + frame->place - start);
-
-	o->flow->requests++;
-	policy_count(o->skb, v);
-	decide_in_flight(o);
-	o->d->behind = decide_behind(o, frame);
-	if (decide_changes(v)) {
-		change_request(o->skb, o->p, o->flow, frame->place, frame->line);
-		return;
-	}
-	cause_find(o->skb, o->s, start, request_id_number(&o->flow->id));
 	reason = decide_policy(v, cause_is_known(&o->s->call));
-	if (!reason && (frame->http->flags & HTTP1_TRACEPARENT))
+	if (!reason && (o->flow->http.flags & HTTP1_TRACEPARENT))
 		reason = REASON_PRESENT;
 	if (!reason)
-		reason = decide_eligible(o, frame);
+		reason = decide_eligible(o);
 	if (!reason && !decide_fits_window(o, TRACEPARENT_LINE_LEN))
 		reason = REASON_WINDOW;
 	if (!reason) {
 		state = decide_state(o, v);
-		reason = decide_place(o, frame, TRACEPARENT_LINE_LEN + state, &place);
+		reason = decide_place(o, blank, line, TRACEPARENT_LINE_LEN + state, &place);
 	}
 	if (!reason) {
 		decide_ids(o->s, &o->s->edit, v);
@@ -314,6 +295,39 @@ static __always_inline void decide(struct outbound *o, const struct frame *frame
 	cause_count(&o->s->call);
 	decide_recorded(o, place);
 }
+
+/*
+ * The blank line of a request is certain at payload offset `blank`, its first field line begins at
+ * `line`. Returns 1 when a rule wants its trace fields to be changed: then that is left to do.
+ */
+VERIFIED_ALONE int decide_request(struct __sk_buff *skb, struct packet *p, struct flow *f,
+				  __u32 blank, __u32 line)
+{
+	struct outbound o = {.skb = skb, .p = p, .flow = f, .s = scratch_get()};
+	const struct policy_verdict *v;
+	__u32 start;
+
+	if (!o.s || !p || !f || attended_decided(skb))
+		return 0;
+	attended_decide(skb);
+	o.d = &o.s->decision;
+	start = cause_head_start(p, &f->http, blank);
+	v = policy_verdict(skb, p, f, start, p->seq + blank - start);
+	f->requests++;
+	policy_count(skb, v);
+	decide_in_flight(&o);
+	o.d->behind = decide_behind(&o, blank);
+	if (decide_changes(v))
+		return 1;
+	cause_find(skb, o.s, start, request_id_number(&f->id));
+	decide_header(&o, v, blank, line);
+	return 0;
+}
+
+/* Change the fields of such a request, or those of a part of its head (41-change). */
+int change_request(struct __sk_buff *skb, const struct packet *p, struct flow *f, __u32 blank,
+		   __u32 line);
+int change_early(struct __sk_buff *skb, const struct packet *p, struct flow *f);
 
 /* An Upgrade was asked for: the answer decides whether this is still HTTP/1 afterwards. */
 static __always_inline void decide_await(struct outbound *o)
@@ -357,8 +371,9 @@ static __always_inline void decide_blank(struct outbound *o, struct frame *frame
 	/* While an Upgrade is unanswered nothing that follows is known to be HTTP. */
 	if (o->flow->flags & FLOW_AWAIT)
 		flow_make_opaque(o->flow, REASON_UPGRADED);
-	else if (!(frame->http->flags & HTTP1_CONNECT)) /* a tunnel, not a request */
-		decide(o, frame);
+	else if (!(frame->http->flags & HTTP1_CONNECT) && /* a tunnel, not a request */
+		 decide_request(o->skb, o->p, o->flow, frame->place, frame->line))
+		change_request(o->skb, o->p, o->flow, frame->place, frame->line);
 	o->s->fields.count = o->s->fields.more = 0;
 	if (!(o->flow->flags & FLOW_OPAQUE))
 		frame_end_head(frame);

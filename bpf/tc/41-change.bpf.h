@@ -122,18 +122,16 @@ VERIFIED_ALONE int change_place(struct __sk_buff *skb, const struct packet *p, s
 				__u32 blank, __u32 line)
 {
 	struct outbound o = {.skb = skb, .p = (struct packet *)p, .flow = f, .s = scratch_get()};
-	struct frame frame = {.place = blank, .line = line};
 	__u32 reason, place = 0;
 
 	if (!o.s || !p || !f)
 		return REASON_NO_PLACE;
 	o.d = &o.s->decision;
-	frame.http = &f->http;
-	reason = decide_eligible(&o, &frame);
+	reason = decide_eligible(&o);
 	if (!reason && !decide_fits_window(&o, TRACEPARENT_LINE_LEN))
 		reason = REASON_WINDOW;
 	if (!reason)
-		reason = decide_place(&o, &frame, TRACEPARENT_LINE_LEN, &place);
+		reason = decide_place(&o, blank, line, TRACEPARENT_LINE_LEN, &place);
 	o.d->place = place;
 	return reason;
 }
