@@ -289,6 +289,7 @@ VERIFIED_ALONE int tcp_options_read(struct __sk_buff *skb, const struct packet *
 
 /* RFC 7323, 2.3: a larger shift is taken as 14. */
 #define TCP_WSCALE_MAX  14
+#define TCP_WINDOW_MAX  (1u << 30)
 #define TCP_WSCALE_MASK 15 /* says to the verifier that no shift is out of range */
 
 /* The peer has answered our SYN: the flow begins. */

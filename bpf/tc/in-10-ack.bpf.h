@@ -22,13 +22,14 @@ struct ack {
 
 /*
  * Numbers that no peer could send (spoofed, or of an older connection) are translated all the
- * same, but change nothing: an edit that is forgotten too early breaks the connection.
+ * same, but change nothing: an edit that is forgotten too early breaks the connection. Nor do those
+ * of a RST, which anybody can send: either it ends the flow, or it says nothing.
  */
 static __always_inline int ack_plausible(const struct packet *p, const struct flow *f)
 {
 	__u32 distance = p->seq - f->peer_next + PEER_NEAR;
 
-	return (p->flags & TCP_ACK) && distance < 2 * PEER_NEAR;
+	return (p->flags & (TCP_ACK | TCP_RST)) == TCP_ACK && distance < 2 * PEER_NEAR;
 }
 
 /* Translate, and retire what is acknowledged. */

@@ -51,8 +51,6 @@ static __always_inline int inbound_stranger(struct __sk_buff *skb, const struct 
  */
 static __always_inline int inbound_reset(const struct packet *p, const struct flow *f)
 {
-	if (!(p->flags & TCP_RST))
-		return 0;
 	return p->seq == f->peer_next || (!(f->flags & FLOW_FIN_IN) && p->seq == f->peer_end);
 }
 
@@ -75,14 +73,17 @@ static __always_inline void inbound_note_end(const struct packet *p, struct flow
 static __always_inline void inbound_note(struct __sk_buff *skb, const struct packet *p,
 					 struct flow *f, const struct ack *a)
 {
+	if (p->flags & TCP_RST) {
+		if (inbound_reset(p, f))
+			flow_reset(&p->key, f);
+		return;
+	}
 	f->flags |= FLOW_PEER_SEEN;
 	ack_note(p, f, a);
 	if (p->len && !(f->flags & FLOW_OPAQUE))
 		answer_data(skb, p, f);
 	inbound_note_end(p, f, a);
-	if (inbound_reset(p, f))
-		flow_reset(&p->key, f);
-	else if (flow_finished(f))
+	if (flow_finished(f))
 		flow_retire(&p->key, f);
 }
 

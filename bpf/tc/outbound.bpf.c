@@ -166,6 +166,23 @@ VERIFIED_ALONE int outbound_stranger(struct __sk_buff *skb, struct packet *p)
 	return NEXT;
 }
 
+/*
+ * A RST of ours is believed where the peer can believe it (RFC 5961, 3.2): that is exactly where it
+ * expects the next byte, so neither before what it has acknowledged, nor behind what was sent or
+ * what it takes. (Or at our FIN, though that was acknowledged: some send it there.) Any other may
+ * be a stranger's, behind a gateway, and the connection lives. If it is ours all the same, the peer
+ * asks back, and is answered by another one, at the place that it named.
+ */
+static __always_inline void outbound_reset(const struct packet *p, struct flow *f)
+{
+	__u32 from = f->peer_ack - !!(f->flags & FLOW_FIN_OUT);
+	__u32 window = f->flags & FLOW_WSCALE ? f->window : TCP_WINDOW_MAX;
+
+	/* One more than was sent: a FIN has a number too. */
+	if (p->seq - from <= window + 1 && !seq_before(f->sent + 1, p->seq))
+		flow_reset(&p->key, f);
+}
+
 /* What later packets need to know about this one. */
 static __always_inline void outbound_note(struct __sk_buff *skb, const struct packet *p,
 					  struct flow *f)
@@ -181,15 +198,14 @@ static __always_inline void outbound_note(struct __sk_buff *skb, const struct pa
 	}
 	if (p->len)
 		f->seen_ns = clock_coarse();
-	if (p->flags & TCP_FIN) {
+	/* Ours cannot be acknowledged before it comes; and when it comes again it says nothing. */
+	if ((p->flags & TCP_FIN) && !seq_before(end, f->peer_ack)) {
 		f->flags |= FLOW_FIN_OUT;
 		f->fin_out = end;
 	}
 	if (!skb->sk && !(f->flags & FLOW_FORWARDED))
 		f->flags |= FLOW_FORWARDED;
-	if (p->flags & TCP_RST)
-		flow_reset(&p->key, f);
-	else if (flow_finished(f))
+	if (flow_finished(f))
 		flow_retire(&p->key, f);
 }
 
@@ -262,6 +278,12 @@ static __always_inline int outbound_flow(struct __sk_buff *skb, struct scratch *
 		return respond(skb, p, f);
 	if (!skb->sk && (p->len || (p->flags & (TCP_FIN | TCP_RST))) && !csum_intact(skb, p))
 		return outbound_damaged(skb, p, f);
+	if (p->flags & TCP_RST) {
+		/* What it carries, if anything, is a message, and no part of the stream. */
+		verdict = outbound_control(skb, p, f);
+		outbound_reset(p, f);
+		return verdict;
+	}
 	verdict = p->len ? outbound_data(skb, p, f) : outbound_control(skb, p, f);
 	outbound_note(skb, p, f);
 	return verdict;

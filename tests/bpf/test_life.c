@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "conn.h"
+#include "ending.h"
 #include "topics.h"
 
 #define GET     "GET / HTTP/1.1\r\nHost: a\r\n^\r\n"
@@ -18,51 +18,6 @@
 
 static struct conn conn;
 
-static void send_fin(void)
-{
-	struct segment s = conn_segment(&conn, conn.stream.len, conn.stream.len);
-
-	s.flags |= FIN;
-	conn_transmit_as(&conn, &s);
-}
-
-static void receive_fin(bool acks_ours)
-{
-	size_t end = stream_to_wire(&conn.stream, conn.stream.len);
-
-	conn_receive(&conn, &(struct incoming){.ack = end + acks_ours, .more = FIN});
-}
-
-/* A pure acknowledgement of ours, behind our FIN if that was sent. */
-static struct segment our_ack(bool after_fin)
-{
-	struct segment s = conn_segment(&conn, conn.stream.len, conn.stream.len);
-
-	s.seq += after_fin;
-	return s;
-}
-
-/* The same segment, shifted by an offset. */
-static void expect_shift(const struct segment *s, int32_t offset)
-{
-	struct segment want = *s;
-
-	if (s->from_peer)
-		want.ack += offset;
-	else
-		want.seq += offset;
-	conn_expect(&conn, s, &want);
-}
-
-static void expect_gone(uint32_t want_offset)
-{
-	uint32_t offset = 0;
-
-	assert_false(conn_is_known(&conn));
-	assert_int_equal(rig_linger(conn.rig, &conn.shape, conn.port, &offset), want_offset != 0);
-	assert_int_equal(offset, want_offset);
-}
-
 static void we_close_first(void **state)
 {
 	uint8_t options[40];
@@ -71,22 +26,22 @@ static void we_close_first(void **state)
 	conn_open(&conn, *state, &ordinary);
 	conn_send(&conn, GET);
 	conn_answer(&conn, ANSWER);
-	send_fin();
+	conn_send_fin(&conn);
 	conn_ack(&conn, stream_to_wire(&conn.stream, conn.stream.len) + 1);
 	assert_true(conn_is_known(&conn));
-	receive_fin(true);
+	conn_receive_fin(&conn, true);
 	assert_true(conn_is_known(&conn));
-	s = our_ack(true);
-	expect_shift(&s, LINE_LEN);
-	expect_gone(LINE_LEN);
+	s = conn_our_ack(&conn, true);
+	conn_expect_shift(&conn, &s, LINE_LEN);
+	conn_expect_gone(&conn, LINE_LEN);
 	/* Our ACK was lost: the FIN comes again, and gets the same answer. */
 	rig_forget_counts(*state);
 	s = conn_incoming(&conn, &(struct incoming){.ack = GET_LEN + LINE_LEN + 1, .more = FIN},
 			  options);
 	s.seq -= 1;
-	expect_shift(&s, -LINE_LEN);
-	s = our_ack(true);
-	expect_shift(&s, LINE_LEN);
+	conn_expect_shift(&conn, &s, -LINE_LEN);
+	s = conn_our_ack(&conn, true);
+	conn_expect_shift(&conn, &s, LINE_LEN);
 	expect_counts(*state, {REASON_LINGER, 2}, {REASON_SEQ, 1});
 }
 
@@ -97,13 +52,13 @@ static void the_peer_closes_first(void **state)
 	conn_open(&conn, *state, &ordinary);
 	conn_send(&conn, GET);
 	conn_answer(&conn, ANSWER);
-	receive_fin(false);
-	s = our_ack(false);
-	expect_shift(&s, LINE_LEN);
-	send_fin();
+	conn_receive_fin(&conn, false);
+	s = conn_our_ack(&conn, false);
+	conn_expect_shift(&conn, &s, LINE_LEN);
+	conn_send_fin(&conn);
 	assert_true(conn_is_known(&conn));
 	conn_ack(&conn, stream_to_wire(&conn.stream, conn.stream.len) + 1);
-	expect_gone(LINE_LEN);
+	conn_expect_gone(&conn, LINE_LEN);
 }
 
 static void both_close_at_once(void **state)
@@ -113,12 +68,12 @@ static void both_close_at_once(void **state)
 	conn_open(&conn, *state, &ordinary);
 	conn_send(&conn, GET);
 	conn_answer(&conn, ANSWER);
-	send_fin();
-	receive_fin(false);
-	s = our_ack(true);
-	expect_shift(&s, LINE_LEN);
+	conn_send_fin(&conn);
+	conn_receive_fin(&conn, false);
+	s = conn_our_ack(&conn, true);
+	conn_expect_shift(&conn, &s, LINE_LEN);
 	conn_ack(&conn, stream_to_wire(&conn.stream, conn.stream.len) + 1);
-	expect_gone(LINE_LEN);
+	conn_expect_gone(&conn, LINE_LEN);
 }
 
 /* Half closed: the peer still talks, and we only acknowledge. */
@@ -126,14 +81,14 @@ static void half_closed(void **state)
 {
 	conn_open(&conn, *state, &ordinary);
 	conn_send(&conn, GET);
-	send_fin();
+	conn_send_fin(&conn);
 	for (int i = 0; i < 5; i++) {
 		struct segment s;
 
 		conn_receive(&conn, &(struct incoming){.ack = GET_LEN + LINE_LEN + 1,
 						       .data = "HTTP/1.1 200 OK\r\n"});
-		s = our_ack(true);
-		expect_shift(&s, LINE_LEN);
+		s = conn_our_ack(&conn, true);
+		conn_expect_shift(&conn, &s, LINE_LEN);
 	}
 	assert_true(conn_is_known(&conn));
 }
@@ -143,11 +98,11 @@ static void a_flow_without_edits_leaves_nothing(void **state)
 	struct segment s;
 
 	conn_open(&conn, *state, &ordinary);
-	send_fin();
-	receive_fin(true);
-	s = our_ack(true);
+	conn_send_fin(&conn);
+	conn_receive_fin(&conn, true);
+	s = conn_our_ack(&conn, true);
 	conn_pass(&conn, &s);
-	expect_gone(0);
+	conn_expect_gone(&conn, 0);
 }
 
 /* A flow that is left alone ends too, whoever closes it. */
@@ -158,136 +113,21 @@ static void an_opaque_flow_leaves_nothing(void **state)
 	conn_open(&conn, *state, &ordinary);
 	conn_send(&conn, TLS);
 	conn_ack_all(&conn);
-	send_fin();
+	conn_send_fin(&conn);
 	conn_ack(&conn, conn.stream.len + 1);
-	receive_fin(true);
-	s = our_ack(true);
+	conn_receive_fin(&conn, true);
+	s = conn_our_ack(&conn, true);
 	conn_pass(&conn, &s);
-	expect_gone(0);
+	conn_expect_gone(&conn, 0);
 
 	conn_open(&conn, *state, &ordinary);
 	conn_send(&conn, TLS);
-	receive_fin(false);
-	s = our_ack(false);
+	conn_receive_fin(&conn, false);
+	s = conn_our_ack(&conn, false);
 	conn_pass(&conn, &s);
-	send_fin();
+	conn_send_fin(&conn);
 	conn_ack(&conn, conn.stream.len + 1);
-	expect_gone(0);
-}
-
-static void we_reset(void **state)
-{
-	struct segment s;
-
-	conn_open(&conn, *state, &ordinary);
-	conn_send(&conn, GET);
-	s = our_ack(false);
-	s.flags = RST | ACK;
-	expect_shift(&s, LINE_LEN);
-	expect_gone(0);
-}
-
-/*
- * Our RST was lost, or came before bytes that were: the peer still talks. There is no socket for it
- * any more, and what answers takes its number from the acknowledgement at hand.
- */
-static void our_reset_comes_again_in_the_numbers_of_the_peer(void **state)
-{
-	struct incoming said = {.ack = GET_LEN + LINE_LEN, .data = ANSWER};
-	uint8_t options[40];
-	struct segment s;
-
-	conn_open(&conn, *state, &ordinary);
-	conn_send(&conn, GET);
-	conn_answer(&conn, ANSWER);
-	s = our_ack(false);
-	s.flags = RST | ACK;
-	expect_shift(&s, LINE_LEN);
-	for (int i = 0; i < 3; i++) {
-		said.more = i == 1 ? FIN : 0;
-		s = conn_incoming(&conn, &said, options);
-		conn_pass(&conn, &s);
-		s = our_ack(false);
-		s.seq += LINE_LEN;
-		s.flags = RST;
-		conn_pass(&conn, &s);
-	}
-	expect_gone(0);
-}
-
-static void the_peer_resets(void **state)
-{
-	static const char *const first[] = {GET, PLAIN, TLS};
-
-	for (int i = 0; i < 3; i++) {
-		conn_open(&conn, *state, &ordinary);
-		rig_pause(*state, i == 1);
-		conn_send(&conn, first[i]);
-		conn_receive(&conn, &(struct incoming){
-					.ack = stream_to_wire(&conn.stream, conn.stream.len),
-					.more = RST,
-				    });
-		expect_gone(0);
-		rig_pause(*state, false);
-	}
-}
-
-/* It has sent an answer, which our side has not acknowledged yet. */
-static void the_peer_resets_behind_its_answer(void **state)
-{
-	for (int acked = 0; acked < 2; acked++) {
-		size_t ack = acked ? GET_LEN + LINE_LEN : 0;
-
-		conn_open(&conn, *state, &ordinary);
-		conn_send(&conn, GET);
-		conn_receive(&conn, &(struct incoming){.ack = ack, .data = ANSWER});
-		conn_receive(&conn, &(struct incoming){.ack = ack, .more = RST});
-		expect_gone(0);
-	}
-}
-
-/* RFC 5961: a RST that is not exactly at the next byte may be forged. */
-static void a_reset_at_another_place_is_not_believed(void **state)
-{
-	uint8_t options[40];
-	struct segment s, want;
-
-	conn_open(&conn, *state, &ordinary);
-	conn_send(&conn, GET);
-	/* Inside the edit, so that it does not retire. */
-	s = want = conn_incoming(&conn, &(struct incoming){.ack = 60, .more = RST}, options);
-	s.seq = want.seq += 100;
-	want.ack = conn.stream.first + stream_to_app(&conn.stream, 60);
-	want.window = conn_app_window(&conn, s.window, 60);
-	conn_expect(&conn, &s, &want);
-	assert_true(conn_is_known(&conn));
-	conn_transmit(&conn, 0, GET_LEN);
-}
-
-/* Nor is it when nothing is in flight: TCP asks back, and the connection lives on. */
-static void a_reset_of_an_idle_connection_at_another_place_is_not_believed(void **state)
-{
-	static const int32_t beside[] = {-1, 1, 100, 60000, 1 << 23};
-	uint8_t options[40];
-	struct segment s, want;
-
-	conn_open(&conn, *state, &ordinary);
-	conn_send(&conn, GET);
-	conn_answer(&conn, ANSWER);
-	s = our_ack(false);
-	expect_shift(&s, LINE_LEN);
-	for (size_t i = 0; i < sizeof(beside) / sizeof(beside[0]); i++) {
-		s = conn_incoming(&conn, &(struct incoming){.ack = GET_LEN + LINE_LEN, .more = RST},
-				  options);
-		s.seq += beside[i];
-		want = s;
-		want.ack -= LINE_LEN;
-		want.window = conn_app_window(&conn, s.window, GET_LEN + LINE_LEN);
-		conn_expect(&conn, &s, &want);
-		assert_true(conn_is_known(&conn));
-	}
-	conn_send(&conn, GET);
-	conn_answer(&conn, ANSWER);
+	conn_expect_gone(&conn, 0);
 }
 
 /* The port is used again: whatever is known of the old connection is wrong now. */
@@ -307,11 +147,11 @@ static void a_new_connection_on_the_same_port(void **state)
 		conn_send(&conn, GET);
 		assert_int_equal(conn_base(&conn), 0);
 		if (i == 1) {
-			struct segment s = our_ack(false);
+			struct segment s = conn_our_ack(&conn, false);
 
 			s.flags = RST | ACK;
-			expect_shift(&s, LINE_LEN);
-			expect_gone(0);
+			conn_expect_shift(&conn, &s, LINE_LEN);
+			conn_expect_gone(&conn, 0);
 		}
 	}
 }
@@ -481,12 +321,6 @@ int test_life(void)
 	    cmocka_unit_test(half_closed),
 	    cmocka_unit_test(a_flow_without_edits_leaves_nothing),
 	    cmocka_unit_test(an_opaque_flow_leaves_nothing),
-	    cmocka_unit_test(we_reset),
-	    cmocka_unit_test(our_reset_comes_again_in_the_numbers_of_the_peer),
-	    cmocka_unit_test(the_peer_resets),
-	    cmocka_unit_test(the_peer_resets_behind_its_answer),
-	    cmocka_unit_test(a_reset_at_another_place_is_not_believed),
-	    cmocka_unit_test(a_reset_of_an_idle_connection_at_another_place_is_not_believed),
 	    cmocka_unit_test(a_new_connection_on_the_same_port),
 	    cmocka_unit_test(a_new_connection_after_one_that_is_left_alone),
 	    cmocka_unit_test(a_syn_that_comes_again_changes_nothing),
