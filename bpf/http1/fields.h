@@ -117,7 +117,7 @@ HTTP1_INLINE enum http1_event http1_end_name(struct http1 *h)
 HTTP1_INLINE enum http1_event http1_at_name(struct http1 *h, struct http1_cursor *c)
 {
 	__u64 word = http1_word(c), ends = http1_no_name(word);
-	__u32 end = ends ? http1_first(ends) : 8;
+	__u32 end = http1_before(ends);
 	__u32 n = c->len - c->i, room = 8 - h->pos;
 
 	if (n > room)

@@ -70,13 +70,12 @@ HTTP1_INLINE __u64 http1_low_bytes(__u64 word, __u32 n)
 	return word & (~0ull >> ((64 - 8 * n) & 63));
 }
 
-/* Which byte the lowest bit of a mask stands for: 0 to 7. The mask is not 0. */
-HTTP1_INLINE __u32 http1_first(__u64 mask)
+/* How many bytes stand before the one that the lowest bit of a mask marks; 8: none is marked. */
+HTTP1_INLINE __u32 http1_before(__u64 mask)
 {
-	/* One less has a low bit in each byte up to that one, and in none beyond. */
-	__u64 up_to = (mask - 1) & HTTP1_EACH(0x01);
+	__u64 before = ((mask - 1) & ~mask) >> 7 & HTTP1_EACH(0x01);
 
-	return (up_to * HTTP1_EACH(0x01) >> 56) - 1;
+	return before * HTTP1_EACH(0x01) >> 56;
 }
 
 /* Bytes under 0x20. */
@@ -127,7 +126,7 @@ HTTP1_INLINE int http1_find(struct http1_cursor *c, __u64 (*stops)(__u64 word))
 		if (mask)
 			break;
 	}
-	c->i += 8 * n + (mask ? http1_first(mask) : 0);
+	c->i += 8 * n + (http1_before(mask) & 7); /* & 7: where there is none, n is at the end */
 	if (c->i < c->len)
 		return mask != 0;
 	c->i = c->len;
