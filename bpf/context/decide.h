@@ -37,7 +37,7 @@ struct actor {
 	__u8 runtime;     /* enum runtime_kind of who takes a request, connects or calls */
 	__u8 phase;       /* enum actor_phase */
 	struct turn turn; /* of the socket at hand */
-	__u64 path;       /* end of the user's stack, see path.h */
+	__u64 path;       /* end of the user's stack, see path.h; who reads a request: the socket */
 	__u64 named;      /* ACTOR_RUNTIME: the request that it works on, own or inherited; or 0 */
 };
 
@@ -158,7 +158,8 @@ static __always_inline struct verdict evidence_of(const struct worker *w, const 
 	if (w && w->inherited)
 		return (struct verdict){.request = w->inherited,
 					.evidence = w->inherited_by,
-					.rivals = rivals_of_heir(w, a)};
+					.rivals = p && p->loops_share ? RIVALS_SHARED
+								      : rivals_of_heir(w, a)};
 	return (struct verdict){};
 }
 

@@ -16,6 +16,7 @@
 #include "context/runtime/node.h"
 #include "context/runtime/python.h"
 #include "context/runtime/ruby.h"
+#include "context/runtime/threads.h"
 
 enum runtime_kind {
 	RUNTIME_WANTED = 1,  /* user space was asked */
@@ -66,6 +67,7 @@ struct runtime {
 		struct runtime_ruby ruby;
 		struct runtime_node node;
 		struct runtime_java java;
+		struct runtime_threads threads;
 	};
 };
 _Static_assert(sizeof(struct runtime) == 120, "runtime is shared");

@@ -77,7 +77,7 @@ struct process {
 	__u32 threads_stayed; /* 1: some did not */
 	__u8 queues_late; /* 1: a loop put something into a queue after the turn of its request */
 	__u8 queues_next; /* 1: who is done with what came out of a queue puts the next one in */
-	__u8 loops_share; /* 1: a loop has read the answer to a call of another one's request */
+	__u8 loops_share; /* 1: any loop goes on with what any other one has read */
 	__u8 hands_on;    /* 1: others go on with connections that are free again */
 	__u16 served;     /* requests that it has read, up to PROCESS_SERVED */
 	__u16 went_on;    /* requests that went on with theirs, up to PROCESS_WENT_ON */

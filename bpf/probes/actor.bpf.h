@@ -86,6 +86,38 @@ static __always_inline void runtime_reads(const struct runtime *runtime, __u32 t
 }
 
 /*
+ * Another thread of the program than the last time reads a request, from a socket (its address)
+ * that epoll watches. Where both read from the same epoll set, any of them goes on with what any
+ * has read.
+ */
+VERIFIED_ALONE int loop_reads(const struct actor *a)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+	struct runtime_threads now = {.set = a ? turn_set(a->path) : 0, .reader = id}, was;
+	__u32 tgid = id >> 32;
+	struct runtime *runtime = runtime_lookup(tgid);
+	struct process *p;
+
+	if (!runtime)
+		return 0;
+	was = runtime->threads;
+	runtime->threads = now;
+	if (!now.set || was.set != now.set || was.reader >> 32 != tgid)
+		return 0;
+	p = process_lookup(&tgid);
+	if (p)
+		p->loops_share = 1;
+	return 0;
+}
+
+/* May it be another thread than the last time? */
+static __always_inline int loop_is_another(const struct runtime *runtime)
+{
+	return runtime && runtime->kind == RUNTIME_THREADS &&
+	       runtime->threads.reader != bpf_get_current_pid_tgid();
+}
+
+/*
  * The worker that the current thread (`task`) is, or runs, and that reads a request: what its
  * process runs has to be found out.
  */
@@ -103,6 +135,9 @@ static __always_inline void worker_reading(struct actor *a, const struct task_st
 		a->loop = turn_begin(task, sk, &a->turn);
 	else
 		a->by = actor_evidence(runtime, a);
+	a->path = (__u64)sk;
+	if (a->loop == ACTOR_LOOP && loop_is_another(runtime))
+		loop_reads(a);
 	/* A socket that blocks is read by a thread, whatever context that has entered. */
 	if (a->by == EVIDENCE_TASK && turn_begin(task, sk, &a->turn) == ACTOR_BLOCKS &&
 	    !greenlet_is_current(runtime, &a->key))

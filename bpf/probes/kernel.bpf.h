@@ -52,6 +52,7 @@ struct epoll_event___kernel {
 struct epitem {
 	struct list_head rdllink; /* among the ready ones */
 	struct hlist_node fllink; /* among the sets that the file is in */
+	struct eventpoll *ep;     /* the set */
 	struct epoll_event___kernel event;
 };
 

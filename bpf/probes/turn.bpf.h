@@ -28,6 +28,18 @@ static __always_inline __u64 turn_item(const struct file *file)
 	return first ? (__u64)first - bpf_core_field_offset(struct epitem, fllink) : 0;
 }
 
+/* Address of the first epoll set that a socket (its address) is in; 0: it is in none. */
+static __always_inline __u64 turn_set(__u64 sk)
+{
+	__u64 socket = (__u64)KERNEL_FIELD(struct sock, sk, sk_socket);
+	__u64 file = socket ? (__u64)KERNEL_FIELD(struct socket___kernel, socket, file) : 0;
+	__u64 sets = file ? (__u64)KERNEL_FIELD(struct file, file, f_ep) : 0;
+	__u64 first = sets ? (__u64)KERNEL_FIELD(struct hlist_head, sets, first) : 0;
+
+	first -= first ? bpf_core_field_offset(struct epitem, fllink) : 0;
+	return first ? (__u64)KERNEL_FIELD(struct epitem, first, ep) : 0;
+}
+
 /*
  * Is the socket read by a loop, that is: without blocking, and told by epoll when? Fills in the
  * turn in which the current task reads it now.

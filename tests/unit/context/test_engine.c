@@ -335,6 +335,25 @@ static void loops_that_share(void **state)
 	assert_int_equal(call(&one, &b)->request, 8);
 }
 
+static void woken_loop_that_shares(void **state)
+{
+	struct actor a = actor(TID, 1), b = actor(OTHER, 1);
+	struct socket first = {}, second = {}, one = {.calls_end = 1}, other = {.calls_end = 1};
+	__u32 tgid = TGID;
+
+	(void)state;
+	take(&first, 7, &a);
+	engine_respond(&first);
+	take(&second, 8, &a);
+	engine_hand_over(&a, &b.key, EVIDENCE_WAKE);
+	assert_int_equal(call(&one, &b)->request, 8);
+	engine_answer(&one, &b, actor_thread(&b));
+	engine_read(&second, &a, actor_thread(&a));
+	engine_hand_over(&a, &b.key, EVIDENCE_WAKE);
+	process_make(&tgid)->loops_share = 1;
+	assert_int_equal(call(&other, &b)->veto, VETO_IDLE_PROCESS);
+}
+
 /* A connection that was asked for in one turn, and is connected in another one. */
 static void connect_that_was_asked_for(void **state)
 {
@@ -572,6 +591,7 @@ int main(void)
 	    CASE(loop_whose_timers_become_known),
 	    CASE(loop_that_goes_on_later),
 	    CASE(loops_that_share),
+	    CASE(woken_loop_that_shares),
 	    CASE(connect_that_was_asked_for),
 	    CASE(connect_in_another_turn),
 	    CASE(woken_worker),
