@@ -181,7 +181,7 @@ static void tcp_header(const struct segment *s, uint8_t *at)
 	put16(at + 2, s->from_peer ? s->port : PEER_PORT);
 	put32(at + 4, s->seq);
 	put32(at + 8, s->ack);
-	at[12] = (TCP_HEADER + s->options_len) / 4 << 4;
+	at[12] = (TCP_HEADER + s->options_len) / 4 << 4 | s->accurate;
 	at[13] = s->flags;
 	put16(at + 14, s->window);
 	put16(at + 16, 0);

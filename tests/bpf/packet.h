@@ -44,6 +44,7 @@ struct segment {
 	uint32_t seq;
 	uint32_t ack;
 	uint8_t flags;
+	bool accurate; /* AE, the highest bit of AccECN's number */
 	uint16_t window;
 	uint16_t urgent;
 	const uint8_t *options; /* not owned */

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -74,6 +75,27 @@ static void both_close_at_once(void **state)
 	conn_expect_shift(&conn, &s, LINE_LEN);
 	conn_ack(&conn, stream_to_wire(&conn.stream, conn.stream.len) + 1);
 	conn_expect_gone(&conn, LINE_LEN);
+}
+
+/* The FINs cross, and that of the peer does not know of our last request yet. */
+static void both_close_with_a_header_in_flight(void **state)
+{
+	for (size_t known = 0; known <= GET_LEN + LINE_LEN; known += 13) {
+		struct segment s;
+
+		conn_open(&conn, *state, &ordinary);
+		conn_send(&conn, GET);
+		conn_send_fin(&conn);
+		conn_receive(&conn, &(struct incoming){.ack = known, .more = FIN});
+		s = conn_our_ack(&conn, true);
+		conn_expect_shift(&conn, &s, LINE_LEN);
+		/* All of it was lost, and comes again with the FIN. */
+		s = conn_segment(&conn, 0, GET_LEN);
+		s.flags |= FIN;
+		conn_transmit_as(&conn, &s);
+		conn_ack(&conn, GET_LEN + LINE_LEN + 1);
+		conn_expect_gone(&conn, LINE_LEN);
+	}
 }
 
 /* Half closed: the peer still talks, and we only acknowledge. */
@@ -201,6 +223,80 @@ static void a_syn_that_comes_again_changes_nothing(void **state)
 	conn_ack_all(&conn);
 }
 
+/*
+ * The same port with another number, before the peer has said anything: it answers both, and what
+ * was tried first is refused.
+ */
+static void a_syn_that_comes_again_with_another_number(void **state)
+{
+	uint8_t options[40];
+	struct opening first = ordinary;
+	struct segment s;
+
+	first.isn += 70000;
+	conn_meet(&conn, *state, &ordinary);
+	for (int i = 0; i < 2; i++) {
+		s = conn_segment(&conn, 0, 0);
+		s.seq = i ? ordinary.isn : first.isn;
+		s.ack = 0;
+		s.flags = SYN;
+		conn_pass(&conn, &s);
+	}
+	s = conn_syn_ack(&conn, &first, options);
+	conn_pass(&conn, &s);
+	s = conn_segment(&conn, 0, 0);
+	s.seq = first.isn + 1;
+	s.flags = RST;
+	conn_pass(&conn, &s);
+	s = conn_syn_ack(&conn, &ordinary, options);
+	conn_pass(&conn, &s);
+	conn.wscale_known = true;
+	conn_send(&conn, GET);
+	conn_answer(&conn, ANSWER);
+	assert_int_equal(rig_count(*state, REASON_INJECTED), 1);
+}
+
+/* More bytes than there are numbers, in a body of which only a few are shown to the programs. */
+static void a_connection_longer_than_the_number_space(void **state)
+{
+	const uint64_t total = 3ull << 32, step = 1u << 24;
+	struct opening o = ordinary;
+	struct segment last;
+	char head[120];
+
+	o.wscale = 14;
+	conn_open(&conn, *state, &o);
+	snprintf(head, sizeof(head), "POST / HTTP/1.1\r\nContent-Length: %llu\r\n^\r\n",
+		 (unsigned long long)total);
+	conn_send(&conn, head);
+	conn_ack_all(&conn);
+	for (uint64_t passed = 0; passed < total; passed += step) {
+		struct segment s = conn_our_ack(&conn, false), want;
+
+		s.payload = (const uint8_t *)GET;
+		s.payload_len = GET_LEN;
+		s.seq += step - GET_LEN;
+		want = s;
+		want.seq += LINE_LEN;
+		conn_expect(&conn, &s, &want);
+		conn.stream.first += step;
+		conn_ack_all(&conn);
+	}
+	conn_answer(&conn, ANSWER);
+	for (int i = 0; i < 3; i++) {
+		conn_send(&conn, GET);
+		conn_transmit(&conn, conn.stream.len - GET_LEN, conn.stream.len);
+		conn_answer(&conn, ANSWER);
+	}
+	assert_int_equal(rig_count(*state, REASON_INJECTED), 4);
+	conn_send_fin(&conn);
+	conn_ack(&conn, stream_to_wire(&conn.stream, conn.stream.len) + 1);
+	conn_receive_fin(&conn, true);
+	last = conn_our_ack(&conn, true);
+	conn_expect_shift(&conn, &last, 4 * LINE_LEN);
+	conn_expect_gone(&conn, 4 * LINE_LEN);
+}
+
 /* One packet of an opening: S SYN, A SYN-ACK, a ACK, D the first request, d the same again. */
 static void open_by(char packet)
 {
@@ -267,6 +363,30 @@ static void data_in_the_syn(void **state)
 	assert_int_equal(conn_flow(&conn).opaque_reason, REASON_SYN_DATA);
 }
 
+/* Fast Open that the peer does not take: the SYN goes again without, or the data alone. */
+static void data_in_the_syn_that_is_not_taken(void **state)
+{
+	for (int again = 0; again < 2; again++) {
+		uint8_t options[40];
+		struct segment s;
+
+		conn_meet(&conn, *state, &ordinary);
+		stream_write_marked(&conn.stream, PLAIN);
+		for (int i = 0; i <= again; i++) {
+			s = conn_segment(&conn, 0, i ? 0 : GET_LEN);
+			s.flags = SYN;
+			s.seq = ordinary.isn;
+			s.ack = 0;
+			conn_pass(&conn, &s);
+		}
+		s = conn_syn_ack(&conn, &ordinary, options);
+		conn_pass(&conn, &s);
+		conn_transmit(&conn, 0, GET_LEN);
+		conn_ack_all(&conn);
+		expect_counts(*state, {REASON_SYN_DATA, 1});
+	}
+}
+
 /* What a server sends on a connection that it did not open, however it looks. */
 static void the_passive_side_is_left_alone(void **state)
 {
@@ -318,14 +438,18 @@ int test_life(void)
 	    cmocka_unit_test(we_close_first),
 	    cmocka_unit_test(the_peer_closes_first),
 	    cmocka_unit_test(both_close_at_once),
+	    cmocka_unit_test(both_close_with_a_header_in_flight),
 	    cmocka_unit_test(half_closed),
 	    cmocka_unit_test(a_flow_without_edits_leaves_nothing),
 	    cmocka_unit_test(an_opaque_flow_leaves_nothing),
 	    cmocka_unit_test(a_new_connection_on_the_same_port),
 	    cmocka_unit_test(a_new_connection_after_one_that_is_left_alone),
 	    cmocka_unit_test(a_syn_that_comes_again_changes_nothing),
+	    cmocka_unit_test(a_syn_that_comes_again_with_another_number),
+	    cmocka_unit_test(a_connection_longer_than_the_number_space),
 	    cmocka_unit_test(in_whatever_order_the_opening_passes),
 	    cmocka_unit_test(data_in_the_syn),
+	    cmocka_unit_test(data_in_the_syn_that_is_not_taken),
 	    cmocka_unit_test(the_passive_side_is_left_alone),
 	    cmocka_unit_test(a_full_table_lets_everything_pass),
 	};

@@ -11,6 +11,7 @@
 #include "topics.h"
 
 #define GET     "GET / HTTP/1.1\r\nHost: a\r\n^\r\n"
+#define PLAIN   "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 #define GET_LEN 27
 #define POST    "POST /p HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n^\r\n12345"
 #define ANSWER  "HTTP/1.1 204 No Content\r\n\r\n"
@@ -169,6 +170,81 @@ static void keep_alive_probes(void **state)
 	}
 }
 
+/*
+ * The window is shut within an edit, and opened again: what asks for it comes as one byte before
+ * the first one that is not acknowledged, with a byte or without, and then what was sent.
+ */
+static void probes_of_a_window_that_is_shut_within_an_edit(void **state)
+{
+	for (size_t known = 1; known <= GET_LEN + LINE_LEN; known++) {
+		size_t at;
+
+		open_and_send(*state, GET);
+		conn_receive(&conn, &(struct incoming){.ack = known, .zero_window = true});
+		at = stream_to_app(&conn.stream, known);
+		for (size_t len = 0; len < 2; len++) {
+			struct segment s = conn_segment(&conn, at - 1, at - 1 + len), want = s;
+
+			/* Of what is acknowledged no byte is a wide one any more. */
+			want.seq += conn_base(&conn);
+			conn_expect(&conn, &s, &want);
+		}
+		conn_receive(&conn, &(struct incoming){.ack = known, .window = 1});
+		conn_receive(&conn, &(struct incoming){.ack = known});
+		conn_transmit(&conn, at, GET_LEN);
+		conn_answer(&conn, ANSWER);
+		conn_send(&conn, GET);
+		conn_answer(&conn, ANSWER);
+		assert_int_equal(rig_count(*state, REASON_INJECTED), 1);
+	}
+}
+
+/*
+ * One byte of the next request asks for a window that is shut. If it is the one that completes the
+ * head, there is no room for a header; else the rest of the head gets one when the window opens.
+ */
+static void a_probe_with_the_next_byte_of_a_head(void **state)
+{
+	for (size_t sent = 0; sent <= GET_LEN - 2; sent++) {
+		bool completes = sent == GET_LEN - 2;
+		size_t from, acked;
+
+		open_and_send(*state, GET);
+		conn_answer(&conn, ANSWER);
+		from = stream_write(&conn.stream, PLAIN, sent + 1);
+		conn_transmit(&conn, from, from + sent);
+		acked = stream_to_wire(&conn.stream, from + sent);
+		conn_receive(&conn, &(struct incoming){.ack = acked, .zero_window = true});
+		for (int i = 0; i < 2; i++)
+			conn_transmit(&conn, from + sent, from + sent + 1);
+		conn_ack(&conn, acked);
+		stream_write_marked(&conn.stream, (completes ? PLAIN : GET) + sent + 1);
+		conn_transmit(&conn, from + sent, from + GET_LEN);
+		conn_answer(&conn, ANSWER);
+		assert_int_equal(rig_count(*state, REASON_WINDOW), completes);
+		assert_int_equal(rig_count(*state, REASON_INJECTED), !completes);
+	}
+}
+
+/* Each transmission has a time of its own, and it passes as it is. */
+static void at_other_times(void **state)
+{
+	static const uint32_t times[] = {0xffffff00, 0xffffffff, 0, 1, 0x80000000, 0x7fffffff};
+	uint8_t options[40];
+
+	open_and_send(*state, GET);
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+		struct segment s = conn_segment(&conn, 0, GET_LEN);
+
+		memcpy(options, s.options, s.options_len);
+		put32(options + 4, times[i]);
+		put32(options + 8, ~times[i]);
+		s.options = options;
+		conn_transmit_as(&conn, &s);
+	}
+	conn_answer(&conn, ANSWER);
+}
+
 static void pure_acknowledgements_and_fin(void **state)
 {
 	struct segment s;
@@ -247,6 +323,9 @@ int test_retransmit(void)
 	    cmocka_unit_test(after_older_requests_were_acknowledged),
 	    cmocka_unit_test(of_bytes_that_were_acknowledged),
 	    cmocka_unit_test(keep_alive_probes),
+	    cmocka_unit_test(probes_of_a_window_that_is_shut_within_an_edit),
+	    cmocka_unit_test(a_probe_with_the_next_byte_of_a_head),
+	    cmocka_unit_test(at_other_times),
 	    cmocka_unit_test(pure_acknowledgements_and_fin),
 	    cmocka_unit_test(a_hole_in_a_body_is_passed_over),
 	    cmocka_unit_test(a_hole_in_a_head_costs_two_requests),

@@ -299,6 +299,7 @@ static void the_lead_has_no_fin(void **state)
 	write_request("GET / HTTP/1.1\r\n^", ROOM);
 	s = conn_segment(&conn, 0, ROOM);
 	s.flags |= FIN | ECE | CWR;
+	s.accurate = true;
 	conn_transmit_as(&conn, &s);
 	conn_transmit_as(&conn, &s);
 	expect_counts(rig, {REASON_INJECTED, 1}, {REASON_RESENT, 1}, {REASON_SPLIT, 2},

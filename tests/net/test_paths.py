@@ -13,7 +13,7 @@ from cases import case, equal, need_program, shared
 from firewall import lossy, packets_counted, rules
 from lab import Lab
 from messages import GET, OK, answered, expect, padded, post, work_out
-from streams import Sending, accept, connect, joined, listen, receive
+from streams import Sending, accept, connect, joined, listen, receive, reset_on_close
 from wire import compare
 from worlds import Pair, common, counted
 
@@ -142,6 +142,15 @@ def sockets_left(host, port):
     return [line for line in lines.splitlines() if not line.startswith(("TIME-WAIT", "LISTEN"))]
 
 
+def wait_until_gone(world, port):
+    """Until both hosts have no socket of this port, which must be soon."""
+    until = time.monotonic() + 20
+    while left := sockets_left(world.app, port) + sockets_left(world.peer, port):
+        if time.monotonic() > until:
+            raise AssertionError("sockets that do not end:\n" + "\n".join(left))
+        time.sleep(0.2)
+
+
 @case(seconds=90)
 def closing_under_loss():
     """FINs are lost, 15 % each way: both ends still reach the end, whoever closes first."""
@@ -156,11 +165,61 @@ def closing_under_loss():
                 for end in ((c, s), (s, c))[number % 2]:
                     end.close()
                 time.sleep(0.05)
-        until = time.monotonic() + 20
-        while left := sockets_left(world.app, port) + sockets_left(world.peer, port):
-            if time.monotonic() > until:
-                raise AssertionError("sockets that do not end:\n" + "\n".join(left))
-            time.sleep(0.2)
+        wait_until_gone(world, port)
+
+
+ABORTS = 24
+UNREAD = (GET + b"".join(post(bytes(500)))) * 3
+HEADERS = 6
+
+
+def asks_again(sock):
+    """An end that has nothing to send asks every second, and gives up only after two minutes."""
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for option, value in ((socket.TCP_KEEPIDLE, 1), (socket.TCP_KEEPINTVL, 1),
+                          (socket.TCP_KEEPCNT, 120)):
+        sock.setsockopt(socket.IPPROTO_TCP, option, value)
+
+
+def answered_once(world, listener, count):
+    """Connections with one answered request each: (client, server)."""
+    made = []
+    for _ in range(count):
+        c = connect(world.app, listener.getsockname(), before=asks_again)
+        s = accept(listener)
+        asks_again(s)
+        answered(c, s, [(GET, b"")])
+        made.append((c, s))
+    return made
+
+
+def abort(number, c, s):
+    """One of the ends is reset, with requests, or answers, or both, or nothing in flight."""
+    if number & 1:
+        c.sendall(UNREAD)
+    if number & 2:
+        s.sendall(OK * 50)
+    end = s if number & 4 else c
+    reset_on_close(end)
+    end.close()
+
+
+@case(seconds=90)
+def aborting_under_loss():
+    """RSTs are lost, 25 % each way, with headers in flight: who is left learns of it in time."""
+    world, link = common(), common().more()
+    with listen(world.peer, link.peer) as listener, contextlib.ExitStack() as left:
+        port = listener.getsockname()[1]
+        with counted(world.agent, injected=ABORTS + ABORTS // 2 * HEADERS):
+            ends = answered_once(world, listener, ABORTS)
+            for end in sum(ends, ()):
+                left.callback(end.close)
+            with lossy(world.peer, "input", 25), lossy(world.peer, "output", 25):
+                for number, (c, s) in enumerate(ends):
+                    abort(number, c, s)
+                time.sleep(1.5)
+        # What was lost comes again: a probe, or bytes of the end that is left.
+        wait_until_gone(world, port)
 
 
 def connect_late(world, link, hook, flags):

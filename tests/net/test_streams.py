@@ -8,7 +8,8 @@ import time
 
 from cases import case, equal
 from messages import GET, OK, answered, expect, padded, post, untouched
-from streams import Sending, accept, connect, joined, listen, receive, send_through
+from streams import Sending, accept, connect, joined, listen, receive, reset_on_close, \
+    send_through
 from wire import LINE_LENGTH, compare
 from worlds import common, counted
 
@@ -378,10 +379,6 @@ def reset_by_the_client():
             equal(s.recv(1), "reset", "what the server reads")
         except ConnectionResetError:
             pass
-
-
-def reset_on_close(sock):
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
 
 @case
