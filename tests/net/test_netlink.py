@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The netlink socket of the daemon: who may ask what, bad messages, who listens for changes."""
+import contextlib
+import json
+import os
+import socket
+import struct
+import subprocess
+import time
+
+import cases
+from cases import case, equal
+from policy_command import NOBODY, PORT, done, fresh, refused, restored
+from worlds import pair
+
+NEW, DELETE, GET_RULES = 0x10, 0x11, 0x12
+REQUEST, ACK, DUMP = 1, 4, 0x300
+
+
+@case
+def other_users():
+    """Nobody but root changes anything; to ask takes membership in --readers."""
+    world = fresh()
+    equal(refused(world, 1, "policy", "flush", user=NOBODY), "only root may change this", "flush")
+    equal(refused(world, 1, "policy", "add", "action", "skip", user=NOBODY),
+          "only root may change this", "add")
+    equal(refused(world, 1, "policy", user=NOBODY), "only root may ask for this", "show")
+    equal(refused(world, 1, "monitor", user=NOBODY), "monitor: only with CAP_NET_ADMIN", "monitor")
+    equal(done(world, "policy", "save"), "", "nothing was changed")
+    with pair("--readers", "nogroup") as readable:
+        equal(len(done(readable, "policy", user=NOBODY).splitlines()), 3, "a reader sees rules")
+        equal(refused(readable, 1, "policy", "flush", user=NOBODY), "only root may change this",
+              "a reader changes nothing")
+
+
+SQUATTER = """
+import os, socket, sys
+s = socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, 2)
+s.bind((%d, 0))
+os.setuid(%d)
+print("ready", flush=True)
+while True:
+    data, (port, _) = s.recvfrom(65536)
+    sequence = data[8:12]
+    answer = b"\\x00" * 4 + data[:16]
+    head = (16 + len(answer)).to_bytes(4, "little") + b"\\x02\\x00\\x00\\x01" + sequence
+    s.sendto(head + data[12:16] + answer, (port, 0))
+"""
+
+
+@case
+def squatter():
+    """Another user's program at the daemon's port: the command does not believe it."""
+    with pair(agent=False) as world:
+        squat = world.app.spawn(["/usr/bin/python3", "-c", SQUATTER % (PORT, NOBODY)],
+                                stdout=subprocess.PIPE, text=True)
+        equal(squat.stdout.readline(), "ready\n", "the squatter")
+        equal(refused(world, 1, "policy", "flush"),
+              "what answers at the daemon's port does not belong to root", "the command")
+        daemon = world.app.run([f"{cases.BUILD}/ctxpropd"], check=False, timeout=60)
+        equal(daemon.returncode, 1, "the daemon's exit status")
+        equal("another program has the netlink port" in daemon.stderr, True, daemon.stderr)
+        world.app.run([f"{cases.BUILD}/ctxprop", "detach", "--force"], check=False)
+
+
+def message(kind, flags, payload=b"\1\0\0\0", sequence=1, length=None):
+    size = 16 + len(payload) if length is None else length
+    return struct.pack("<IHHII", size, kind, flags, sequence, 0) + payload
+
+
+def answer_of(sock):
+    """(errno, text) of an acknowledgement."""
+    data = sock.recv(65536)
+    size, kind, _, _, _, error = struct.unpack_from("<IHHIIi", data)
+    equal((size, kind), (len(data), 2), "an acknowledgement")
+    text = data[16 + 20 + 4:].rstrip(b"\0").decode() if len(data) > 36 else ""
+    return error, text
+
+
+@case
+def hostile_messages():
+    """Short, long, unknown and senseless messages are refused or ignored; the daemon lives on."""
+    world = fresh()
+    with world.app.inside():
+        sock = socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, 2)
+    with sock:
+        sock.settimeout(5)
+        sock.bind((0, 0))
+        for sent, error in ((message(0x999, REQUEST | ACK), -95), (message(NEW, REQUEST | ACK), -22),
+                            (message(NEW, REQUEST | ACK, b""), -22),
+                            (message(NEW, REQUEST | ACK, b"\2\0\0\0"), -93),
+                            (message(GET_RULES, REQUEST), -22),
+                            (message(NEW, REQUEST | ACK, b"\1\0\0\0\xff\xff\1\0"), -22),
+                            (message(DELETE, REQUEST | ACK, b"\1\0\0\0\4\0\x63\0"), -22)):
+            sock.sendto(sent, (PORT, 0))
+            equal(answer_of(sock)[0], error, f"the answer to {sent!r}")
+        for _ in range(300):
+            sock.sendto(os.urandom(int.from_bytes(os.urandom(1), "big") + 1), (PORT, 0))
+        for length in (0, 3, 15, 17, 10_000, 0x7fffffff, 0x80000000, 0xf0000000, 0xffffffff):
+            sock.sendto(message(NEW, REQUEST, length=length), (PORT, 0))
+        sock.sendto(message(2, REQUEST | ACK, b"\0" * 20), (PORT, 0))
+    equal(done(world, "policy", "save"), "", "nothing was changed")
+
+
+@case
+def readers_who_do_not_read():
+    """Who asks and never reads the answer does not stop the daemon."""
+    world = fresh()
+    restored(world, *(f"policy add prio {i} to 10.1.{i // 250}.{i % 250} action skip"
+                      for i in range(1000)))
+    with contextlib.ExitStack() as stack:
+        for _ in range(5):
+            with world.app.inside():
+                sock = stack.enter_context(
+                    socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, 2))
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+            sock.bind((0, 0))
+            sock.sendto(message(GET_RULES, REQUEST | DUMP), (PORT, 0))
+        begin = time.monotonic()
+        equal(len(done(world, "policy").splitlines()), 1003, "rules shown to who does read")
+        equal(time.monotonic() - begin < 5, True, "in time")
+
+
+def told_by_monitor(*options):
+    """What `ctxprop monitor` says, line by line, while rules and sets change."""
+    world = fresh()
+    listener = world.app.spawn([f"{cases.BUILD}/ctxprop", "monitor", *options],
+                               stdout=subprocess.PIPE, text=True)
+    end = time.monotonic() + 5
+    while time.monotonic() < end:  # until it listens
+        if len(world.app.run(["ss", "-Hf", "netlink"]).stdout.split("ctxprop/")) > 1:
+            break
+        time.sleep(0.02)
+    time.sleep(0.2)
+    done(world, "set", "x", "add", "10.0.0.0/8")
+    done(world, "policy", "add", "to", "x", "action", "skip")
+    done(world, "policy", "del", "prio", "100")
+    done(world, "set", "x", "flush")
+    done(world, "policy", "flush")
+    refused(world, 1, "policy", "del", "prio", "1")
+    restored(world)
+    said = [listener.stdout.readline() for _ in range(6)]
+    listener.terminate()
+    return said
+
+
+@case
+def monitor():
+    """What changes is told as it happens."""
+    equal(told_by_monitor(),
+          ["set x add 10.0.0.0/8\n", "100:\tdir out to x action skip\n", "deleted 100\n",
+           "set x flush\n", "flushed\n", "restored\n"], "what monitor says")
+
+
+@case
+def monitor_json():
+    """The same with -j: one document per line."""
+    told = [json.loads(line) for line in told_by_monitor("-j")]
+    equal([news["event"] for news in told],
+          ["set-added", "rule", "rule-deleted", "set-flushed", "flushed", "restored"], "events")
+    equal((told[0]["set"]["networks"], told[1]["rule"]["action"], told[2]["prio"]),
+          (["10.0.0.0/8"], "skip", 100), "what they say")

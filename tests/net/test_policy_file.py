@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The file of rules that the daemon reads, and what is left of rules without it."""
+import contextlib
+import signal
+import tempfile
+
+import cases
+from cases import case, equal
+from lab import Lab
+from messages import GET, answered
+from policy_command import done, refused, says
+from streams import joined
+from worlds import Pair, pair
+
+
+@contextlib.contextmanager
+def policy_file(text):
+    with tempfile.NamedTemporaryFile("w+", prefix="ctxprop-policy-") as file:
+        def write(new):
+            file.seek(0)
+            file.truncate()
+            file.write(new)
+            file.flush()
+        write(text)
+        yield file.name, write
+
+
+@case
+def file_at_start():
+    """The policy file at start and on SIGHUP; a bad line is named, and the old policy stays."""
+    with policy_file("policy add prio 1 action skip\n") as (path, write), \
+            pair("--policy", path) as world:
+        def hup(expected):
+            world.agent.process.send_signal(signal.SIGHUP)
+            says(world.agent, expected)
+        with joined(world.app, world.peer, Pair.PEER) as (c, s):
+            answered(c, s, [(GET, b"")], [False])
+            write("# better\npolicy add prio 2 action skipp\n")
+            hup(f"{path}:2:26: 'skipp': expected inject,")
+            says(world.agent, "the old one stays")
+            equal(done(world, "policy", "save"), "policy add prio 1 dir out action skip\n", "policy")
+            answered(c, s, [(GET, b"")], [False])
+            write("policy add prio 3 action inject\n")
+            hup("policy: read again")
+            equal(done(world, "policy", "save"), "policy add prio 3 dir out action inject\n",
+                  "policy")
+            answered(c, s, [(GET, b"")])
+
+
+@case
+def file_that_is_wrong():
+    """A file that was named and is not there, or wrong at start: no start, no edits."""
+    with policy_file("policy add\n") as (path, _), Lab("net") as lab:
+        host = lab.host("app")
+        for name, expected in ((path, f"{path}:1:8: 'add': 'action ACTION' is missing behind it"),
+                               ("/nonexistent", "/nonexistent: No such file or directory")):
+            ended = host.run([f"{cases.BUILD}/ctxpropd", "--policy", name], check=False, timeout=20)
+            equal(ended.returncode, 1, "exit status")
+            equal(expected in ended.stderr, True, ended.stderr)
+
+
+@case
+def without_the_daemon():
+    """Killed, the programs go on by the policy, a new daemon too; another file meets living connections."""
+    with pair() as world, joined(world.app, world.peer, Pair.PEER) as (c, s):
+        done(world, "policy", "add", "action", "skip")
+        answered(c, s, [(GET, b"")], [False])
+        world.agent.stop(signal.SIGKILL)
+        answered(c, s, [(GET, b"")], [False])
+        equal(refused(world, 1, "policy")[:45], "no ctxpropd runs in this network namespace; s", "gone")
+        world.agent.start()
+        answered(c, s, [(GET, b"")], [False])
+        done(world, "policy", "flush")
+        answered(c, s, [(GET, b"")])
+        done(world, "policy", "add", "action", "observe")
+        answered(c, s, [(GET, b"")], [False])
+        world.agent.stop(signal.SIGKILL)
+        with policy_file("policy add action inject\n") as (path, _):
+            world.agent.start("--policy", path)
+            answered(c, s, [(GET, b"")])
