@@ -10,6 +10,7 @@
 #include "compat.bpf.h"
 #include "probes/goroutine.bpf.h"
 #include "probes/python_stack.bpf.h"
+#include "probes/task.bpf.h"
 #include "probes/tls.bpf.h"
 
 /* The greenlet that the current thread is at; 0: none, or the one that any thread begins with. */
@@ -36,6 +37,14 @@ VERIFIED_ALONE __u64 greenlet_of_thread(__u32 tgid)
 static __always_inline __u64 greenlet_current(const struct runtime *runtime, __u32 tgid)
 {
 	return runtime->python.greenlets ? greenlet_of_thread(tgid) : 0;
+}
+
+/* What is at work on the current thread: a context that has been entered, or a greenlet, or 0. */
+static __always_inline __u64 python_worker(const struct runtime *runtime, __u32 tgid)
+{
+	__u64 context = task_current(runtime);
+
+	return context ? context : greenlet_current(runtime, tgid);
 }
 
 static __always_inline int greenlet_is_current(const struct runtime *runtime,

@@ -66,29 +66,13 @@ static __always_inline int runtime_holds_objects(const struct runtime *runtime)
 	return runtime && runtime->kind == RUNTIME_RUBY;
 }
 
-/* The same with the context of Python that has been entered; if there is one. */
-static __always_inline enum runtime_worker runtime_context(const struct runtime *runtime,
-							   struct worker_key *key)
+/* Put an object that is at work, if there is one, into `key`, which names the current thread. */
+static __always_inline enum runtime_worker runtime_object(struct worker_key *key, __u64 object)
 {
-	__u64 context = task_current(runtime);
-
-	if (!context)
+	if (!object)
 		return RUNTIME_WORKER_THREAD;
 	key->tid = 0;
-	key->goroutine = context;
-	return RUNTIME_WORKER_KNOWN;
-}
-
-/* Put the greenlet that runs into `key`, which names the current thread; if one does. */
-static __always_inline enum runtime_worker runtime_greenlet(const struct runtime *runtime,
-							    struct worker_key *key)
-{
-	__u64 greenlet = greenlet_current(runtime, key->tgid);
-
-	if (!greenlet)
-		return RUNTIME_WORKER_THREAD;
-	key->tid = 0;
-	key->goroutine = greenlet;
+	key->goroutine = object;
 	return RUNTIME_WORKER_KNOWN;
 }
 
@@ -96,9 +80,7 @@ static __always_inline enum runtime_worker runtime_greenlet(const struct runtime
 static __always_inline enum runtime_worker runtime_python(const struct runtime *runtime,
 							  struct worker_key *key)
 {
-	enum runtime_worker who = runtime_context(runtime, key);
-
-	return who == RUNTIME_WORKER_THREAD ? runtime_greenlet(runtime, key) : who;
+	return runtime_object(key, python_worker(runtime, key->tgid));
 }
 
 /* Put the virtual thread of Java that runs into `key`, which names the current thread. */
@@ -171,7 +153,7 @@ static __always_inline enum runtime_worker
 runtime_task(const struct runtime *runtime, struct worker_key *key, struct named *ret_named)
 {
 	struct worker_key thread = *key;
-	enum runtime_worker who = runtime_context(runtime, key);
+	enum runtime_worker who = runtime_object(key, task_current(runtime));
 	__u64 greenlet;
 
 	if (who == RUNTIME_WORKER_KNOWN)
@@ -179,11 +161,8 @@ runtime_task(const struct runtime *runtime, struct worker_key *key, struct named
 	if (ret_named->request)
 		return who;
 	greenlet = runtime->python.greenlets ? greenlet_calls(thread.tgid, ret_named) : 0;
-	if (greenlet) {
-		key->tid = 0;
-		key->goroutine = greenlet;
-		return RUNTIME_WORKER_KNOWN;
-	}
+	if (greenlet)
+		return runtime_object(key, greenlet);
 	runtime_thread_holds(&thread);
 	if (runtime_thread_serves(&thread)) {
 		*key = thread;
