@@ -22,6 +22,8 @@
 #define CLASSES_MAX 65536
 #define NAME_MAX_OF 128
 
+#define PLATFORM_LOADER "jdk/internal/loader/ClassLoaders$PlatformClassLoader"
+
 #define WANTED_FIELD(type, field, member)                                                          \
 	{                                                                                          \
 		type, field, offsetof(struct hotspot, member), false                               \
@@ -43,6 +45,8 @@ static const struct wanted {
     WANTED_FIELD("JavaThread", "_threadObj", thread_object),
     LATER_FIELD("JavaThread", "_vthread", thread_virtual),
     WANTED_FIELD("JavaThread", "_stack_base", thread_stack),
+    WANTED_FIELD("JavaThread", "_anchor", thread_anchor),
+    WANTED_FIELD("JavaFrameAnchor", "_last_Java_sp", anchor_stack),
     WANTED_FIELD("JavaThread", "_current_pending_monitor", thread_enters),
     WANTED_FIELD("JavaThread", "_current_waiting_monitor", thread_waits),
     WANTED_FIELD("JavaThread", "_osthread", thread_native),
@@ -54,6 +58,7 @@ static const struct wanted {
     WANTED_FIELD("ClassLoaderDataGraph", "_head", loaders),
     WANTED_FIELD("ClassLoaderData", "_next", loader_next),
     WANTED_FIELD("ClassLoaderData", "_klasses", loader_classes),
+    WANTED_FIELD("ClassLoaderData", "_class_loader", loader_object),
     WANTED_FIELD("Klass", "_name", class_name),
     WANTED_FIELD("Klass", "_next_link", class_next),
     WANTED_FIELD("Klass", "_layout_helper", class_layout),
@@ -182,8 +187,17 @@ bool hotspot_symbol_is(const struct hotspot *hotspot, __u64 symbol, const char *
 	return !strcmp(there, text);
 }
 
-/* The platform's loader was there before all others: it is the last one of their list. */
-static __u64 platform_loader(const struct hotspot *hotspot)
+__u64 hotspot_class_of(const struct hotspot *hotspot, __u64 object)
+{
+	__u64 base = process_memory_u64(hotspot->fd, hotspot->class_base);
+	__u64 class = process_memory_u32(hotspot->fd, object + hotspot->object_class);
+
+	return base + (class << process_memory_u32(hotspot->fd, hotspot->class_shift));
+}
+
+/* The virtual machine's own loader was there before all others: it is the last one of their list.
+ */
+static __u64 first_loader(const struct hotspot *hotspot)
 {
 	__u64 loader = process_memory_u64(hotspot->fd, hotspot->loaders), next = loader;
 
@@ -194,14 +208,31 @@ static __u64 platform_loader(const struct hotspot *hotspot)
 	return loader;
 }
 
-void hotspot_classes(const struct hotspot *hotspot, struct hotspot_class *classes, size_t count)
+/* The loader of the platform's other modules; 0: there is none. */
+static __u64 platform_loader(const struct hotspot *hotspot)
 {
-	__u64 class =
-	    process_memory_u64(hotspot->fd, platform_loader(hotspot) + hotspot->loader_classes);
+	__u64 loader = process_memory_u64(hotspot->fd, hotspot->loaders), handle, class;
+
+	for (int i = 0; loader && i < LOADERS_MAX; i++) {
+		handle = process_memory_u64(hotspot->fd, loader + hotspot->loader_object);
+		class =
+		    handle ? hotspot_class_of(hotspot, process_memory_u64(hotspot->fd, handle)) : 0;
+		if (class &&
+		    hotspot_symbol_is(hotspot,
+				      process_memory_u64(hotspot->fd, class + hotspot->class_name),
+				      PLATFORM_LOADER))
+			return loader;
+		loader = process_memory_u64(hotspot->fd, loader + hotspot->loader_next);
+	}
+	return 0;
+}
+
+static void find_classes_of(const struct hotspot *hotspot, __u64 loader,
+			    struct hotspot_class *classes, size_t count)
+{
+	__u64 class = process_memory_u64(hotspot->fd, loader + hotspot->loader_classes);
 	char name[NAME_MAX_OF];
 
-	for (size_t i = 0; i < count; i++)
-		classes[i].address = 0;
 	for (int i = 0; class && i < CLASSES_MAX; i++) {
 		symbol_text(hotspot, process_memory_u64(hotspot->fd, class + hotspot->class_name),
 			    name);
@@ -210,4 +241,15 @@ void hotspot_classes(const struct hotspot *hotspot, struct hotspot_class *classe
 				classes[j].address = class;
 		class = process_memory_u64(hotspot->fd, class + hotspot->class_next);
 	}
+}
+
+void hotspot_classes(const struct hotspot *hotspot, struct hotspot_class *classes, size_t count)
+{
+	__u64 loader = platform_loader(hotspot);
+
+	for (size_t i = 0; i < count; i++)
+		classes[i].address = 0;
+	find_classes_of(hotspot, first_loader(hotspot), classes, count);
+	if (loader)
+		find_classes_of(hotspot, loader, classes, count);
 }

@@ -21,10 +21,12 @@ struct hotspot {
 	__u64 thread_object, thread_native, native_pthread;
 	__u64 thread_virtual; /* of the handle of the virtual thread on it; since Java 19 */
 	__u64 thread_stack;   /* where its stack begins: the highest address */
+	__u64 thread_anchor, anchor_stack;          /* where its functions' stack ends */
 	__u64 thread_enters, thread_waits;          /* the monitor that it waits to enter, or for */
 	__u64 thread_buffer;                        /* from which it makes objects */
 	__u64 buffer_start, buffer_top;             /* in that */
 	__u64 loaders, loader_next, loader_classes; /* `loaders`: address of the first one's */
+	__u64 loader_object;                        /* of its handle */
 	__u64 class_name, class_next, class_constants, class_layout;
 	__u64 class_fields, class_field_count; /* until Java 20 */
 	__u64 class_stream;                    /* since */
@@ -49,7 +51,10 @@ struct hotspot_class {
  */
 int hotspot_open(int fd, struct elf_image *image, __u64 bias, struct hotspot *ret_hotspot);
 
-/* Find classes of the platform itself. */
+/* The address of the class of an object. */
+__u64 hotspot_class_of(const struct hotspot *hotspot, __u64 object);
+
+/* Find classes of the platform itself, of whatever module. */
 void hotspot_classes(const struct hotspot *hotspot, struct hotspot_class *classes, size_t count);
 
 /* Is a symbol of the virtual machine this text? */

@@ -16,6 +16,7 @@
 #define BLOCK_SIZE    16
 
 #define CONCURRENT "java/util/concurrent/"
+#define CLIENT     "jdk/internal/net/http/"
 
 enum class_index {
 	THREAD,
@@ -24,6 +25,19 @@ enum class_index {
 	FUTURE,
 	WAITER,
 	CHANNEL,
+	INTERRUPTIBLE,
+	ENUM,
+	REFERENCE,
+	COMPLETABLE,
+	SIGNALLER,
+	MINIMAL,
+	CANCELABLE,
+	HTTP_CONNECTION,
+	HTTP_EXCHANGE,
+	HTTP_EXCHANGE_OWNER,
+	HTTP_EXCHANGE_BASE,
+	HTTP_PUBLISHER,
+	HTTP_TASK,
 	CLASSES,
 };
 
@@ -34,6 +48,19 @@ static const char *const class_name[CLASSES] = {
     [FUTURE] = CONCURRENT "FutureTask",
     [WAITER] = CONCURRENT "FutureTask$WaitNode",
     [CHANNEL] = "sun/nio/ch/SocketChannelImpl",
+    [INTERRUPTIBLE] = "java/nio/channels/spi/AbstractInterruptibleChannel",
+    [ENUM] = "java/lang/Enum",
+    [REFERENCE] = "java/lang/ref/Reference",
+    [COMPLETABLE] = CONCURRENT "CompletableFuture",
+    [SIGNALLER] = CONCURRENT "CompletableFuture$Signaller",
+    [MINIMAL] = CLIENT "common/MinimalFuture",
+    [CANCELABLE] = CLIENT "MultiExchange$CancelableRef",
+    [HTTP_CONNECTION] = CLIENT "PlainHttpConnection",
+    [HTTP_EXCHANGE] = CLIENT "Http1Exchange",
+    [HTTP_EXCHANGE_OWNER] = CLIENT "Exchange",
+    [HTTP_EXCHANGE_BASE] = CLIENT "ExchangeImpl",
+    [HTTP_PUBLISHER] = CLIENT "Http1Exchange$Http1Publisher",
+    [HTTP_TASK] = CLIENT "Http1Exchange$Http1Publisher$WriteTask",
 };
 
 /* Fields of objects, and where struct runtime_java has their offsets. */
@@ -53,6 +80,19 @@ static const struct object_field {
     {FUTURE, false, "waiters", offsetof(struct runtime_java, waiters)},
     {WAITER, false, "thread", offsetof(struct runtime_java, waiter)},
     {CHANNEL, false, "fdVal", offsetof(struct runtime_java, descriptor)},
+    {INTERRUPTIBLE, true, "closed", offsetof(struct runtime_java, client.closed)},
+    {ENUM, true, "ordinal", offsetof(struct runtime_java, client.ordinal)},
+    {REFERENCE, true, "referent", offsetof(struct runtime_java, client.referent)},
+    {COMPLETABLE, true, "stack", offsetof(struct runtime_java, client.stack)},
+    {MINIMAL, true, "cancelable", offsetof(struct runtime_java, client.cancelable)},
+    {CANCELABLE, true, "cancelableRef", offsetof(struct runtime_java, client.reference)},
+    {HTTP_CONNECTION, true, "chan", offsetof(struct runtime_java, client.channel)},
+    {HTTP_EXCHANGE, true, "connection", offsetof(struct runtime_java, client.connection)},
+    {HTTP_EXCHANGE, true, "state", offsetof(struct runtime_java, client.state)},
+    {HTTP_EXCHANGE_OWNER, true, "multi", offsetof(struct runtime_java, client.multi)},
+    {HTTP_EXCHANGE_BASE, true, "exchange", offsetof(struct runtime_java, client.owner)},
+    {HTTP_PUBLISHER, true, "this$0", offsetof(struct runtime_java, client.exchange)},
+    {HTTP_TASK, true, "this$1", offsetof(struct runtime_java, client.publisher)},
 };
 
 #define OBJECT_FIELDS (sizeof(object_field) / sizeof(object_field[0]))
@@ -102,12 +142,6 @@ static __u64 decode(const struct hotspot *hotspot, __u64 base, __u64 shift, __u6
 		<< process_memory_u32(hotspot->fd, shift));
 }
 
-static __u64 class_of(const struct hotspot *hotspot, __u64 object)
-{
-	return decode(hotspot, hotspot->class_base, hotspot->class_shift,
-		      object + hotspot->object_class);
-}
-
 /*
  * Is this the object of a thread, as it should be? Its name tells whether addresses are kept in 32
  * bits, in the way that is known.
@@ -119,9 +153,9 @@ static bool object_is_right(const struct machine *machine, const struct runtime_
 	__u64 name =
 	    decode(hotspot, hotspot->narrow_base, hotspot->narrow_shift, object + machine->name);
 
-	return class_of(hotspot, object) == machine->class[THREAD].address &&
+	return hotspot_class_of(hotspot, object) == machine->class[THREAD].address &&
 	       process_memory_u64(hotspot->fd, object + java->native) == thread &&
-	       class_of(hotspot, name) == machine->class[STRING].address;
+	       hotspot_class_of(hotspot, name) == machine->class[STRING].address;
 }
 
 /* Where, in the block of thread-local variables, a thread has its own address. 0, or -ENOENT. */
@@ -186,6 +220,7 @@ static void fill_places(const struct hotspot *hotspot, struct runtime_java *java
 	java->stack = (__u16)hotspot->thread_stack;
 	java->buffer_start = (__u16)(buffer + hotspot->buffer_start);
 	java->buffer_top = (__u16)(buffer + hotspot->buffer_top);
+	java->frames = (__u16)(hotspot->thread_anchor + hotspot->anchor_stack);
 	java->enters = (__u16)hotspot->thread_enters;
 	java->waits = (__u16)hotspot->thread_waits;
 	java->class = (__u16)hotspot->object_class;
@@ -194,6 +229,27 @@ static void fill_places(const struct hotspot *hotspot, struct runtime_java *java
 	java->layout = (__u16)hotspot->class_layout;
 	java->code = process_memory_u64(hotspot->fd, hotspot->code_low);
 	java->code_size = (__u32)(process_memory_u64(hotspot->fd, hotspot->code_high) - java->code);
+}
+
+/* Was all found that is looked at? (A Signaller is there when somebody has waited.) */
+static bool has_client(const struct java_client *client)
+{
+	return client->exchange_class && client->publisher_class && client->task_class &&
+	       client->future_class && client->publisher && client->exchange && client->state &&
+	       client->ordinal && client->connection && client->channel && client->closed &&
+	       client->owner && client->multi && client->stack && client->cancelable &&
+	       client->reference && client->referent;
+}
+
+static void fill_client(const struct machine *machine, struct java_client *client)
+{
+	client->exchange_class = narrow_class(machine, HTTP_EXCHANGE);
+	client->publisher_class = narrow_class(machine, HTTP_PUBLISHER);
+	client->task_class = narrow_class(machine, HTTP_TASK);
+	client->future_class = narrow_class(machine, MINIMAL);
+	client->signaller_class = narrow_class(machine, SIGNALLER);
+	if (!has_client(client))
+		*client = (struct java_client){};
 }
 
 static int look_at_machine(struct machine *machine, struct runtime_java *java)
@@ -209,6 +265,7 @@ static int look_at_machine(struct machine *machine, struct runtime_java *java)
 	fill_places(&machine->hotspot, java);
 	java->future_class = narrow_class(machine, FUTURE);
 	java->channel_class = narrow_class(machine, CHANNEL);
+	fill_client(machine, &java->client);
 	return 0;
 }
 

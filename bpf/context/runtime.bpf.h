@@ -226,7 +226,8 @@ static __always_inline void runtime_suspects_pool(__u32 tgid)
 /* Is there nothing more to be found in the virtual machine of Java? */
 static __always_inline int runtime_has_classes(const struct runtime_java *java)
 {
-	return java->future_class && java->waiter && java->channel_class;
+	return java->future_class && java->waiter && java->channel_class &&
+	       java->client.exchange_class && java->client.signaller_class;
 }
 
 /*

@@ -105,6 +105,23 @@ static __always_inline void java_reads(const struct runtime *runtime, __u32 tgid
 	reader->tid = tid;
 }
 
+/* May a request of this standing begin a call now? */
+static __always_inline int standing_may_call(enum standing standing)
+{
+	return standing == STANDING_IDLE || standing == STANDING_ANSWERED ||
+	       standing == STANDING_CONNECTING;
+}
+
+/* How many of a process may. */
+static __always_inline __u32 process_may_call(__u32 tgid)
+{
+	const struct process *p = process_lookup(&tgid);
+
+	return p ? tally_of(&p->tally, STANDING_IDLE) + tally_of(&p->tally, STANDING_ANSWERED) +
+		       tally_of(&p->tally, STANDING_CONNECTING)
+		 : 0;
+}
+
 /* Where objects stand. */
 struct java_made {
 	__u64 from, to;

@@ -77,12 +77,6 @@ static __always_inline int java_may_wait(const struct java_search *search,
 	       user_read(reader->thread + java->enters) || user_read(reader->thread + java->waits);
 }
 
-static __always_inline int standing_may_call(enum standing standing)
-{
-	return standing == STANDING_IDLE || standing == STANDING_ANSWERED ||
-	       standing == STANDING_CONNECTING;
-}
-
 static __always_inline void java_search_reader(struct java_search *search,
 					       const struct java_reader *reader, __u64 request)
 {
@@ -132,15 +126,6 @@ static __always_inline __u64 java_virtual_request(const struct java_search *sear
 		return 0;
 	w = worker_lookup(&key);
 	return w ? worker_only(w) : 0;
-}
-
-static __always_inline __u32 process_may_call(__u32 tgid)
-{
-	const struct process *p = process_lookup(&tgid);
-
-	return p ? tally_of(&p->tally, STANDING_IDLE) + tally_of(&p->tally, STANDING_ANSWERED) +
-		       tally_of(&p->tally, STANDING_CONNECTING)
-		 : 0;
 }
 
 /* Who waits is no thread that has read a request, but may be a virtual one. */

@@ -8,6 +8,7 @@
 #include "probes/stream.bpf.h"
 #include "probes/python_frame.bpf.h"
 #include "probes/task_thread.bpf.h"
+#include "probes/java_client.bpf.h"
 #include "probes/java_frame.bpf.h"
 #include "probes/java_future.bpf.h"
 #include "probes/ruby_queue.bpf.h"
@@ -228,9 +229,11 @@ runtime_holder(const struct runtime *runtime, const struct worker_key *key, stru
  * As runtime_worker() for Java, with the request that it has, or that of who waits for it. A thread
  * that reads from sockets which do not block (of Tomcat, of Jetty) may hand over what it has read,
  * and do something else for another request: what it has read says nothing, unless its stack does.
+ * `sends`: or is it about to connect?
  */
-static __always_inline enum runtime_worker
-runtime_awaited(const struct runtime *runtime, struct worker_key *key, struct named *ret_named)
+static __always_inline enum runtime_worker runtime_awaited(const struct runtime *runtime,
+							   struct worker_key *key, int sends,
+							   struct named *ret_named)
 {
 	struct worker_key thread = *key;
 	enum runtime_worker who = runtime_virtual(runtime, key);
@@ -244,7 +247,8 @@ runtime_awaited(const struct runtime *runtime, struct worker_key *key, struct na
 	ret_named->request = w && !unsure ? worker_only(w) : 0;
 	if (ret_named->request)
 		return who;
-	java_works_on(key->tgid, ret_named);
+	if (!sends || !java_client_sends(key->tgid, ret_named))
+		java_works_on(key->tgid, ret_named);
 	if (ret_named->request && java_is_at(key->tgid, ret_named->request)) {
 		*key = thread;
 		return RUNTIME_WORKER_KNOWN;
@@ -267,7 +271,7 @@ runtime_connector(const struct runtime *runtime, struct worker_key *key, struct 
 	if (runtime_holds_objects(runtime))
 		return runtime_holder(runtime, key, ret_named);
 	if (runtime && runtime->kind == RUNTIME_JAVA)
-		return runtime_awaited(runtime, key, ret_named);
+		return runtime_awaited(runtime, key, 0, ret_named);
 	who = runtime_worker(runtime, key);
 	if (who == RUNTIME_WORKER_KNOWN)
 		*ret_named = goroutine_request(key);
@@ -332,7 +336,7 @@ static __always_inline enum runtime_worker runtime_sender(const struct runtime *
 	if (runtime_holds_objects(runtime))
 		return runtime_holder(runtime, key, ret_named);
 	if (runtime && runtime->kind == RUNTIME_JAVA)
-		return runtime_awaited(runtime, key, ret_named);
+		return runtime_awaited(runtime, key, 1, ret_named);
 	who = runtime_worker(runtime, key);
 	if (who != RUNTIME_WORKER_KNOWN)
 		return who;

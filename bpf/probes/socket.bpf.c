@@ -166,12 +166,13 @@ static __always_inline struct socket *peer_read(const struct task_struct *task, 
 	return s;
 }
 
-/* The answer to a call begins. */
+/* The answer to a call begins. (Which is read by another thread where that is the rule.) */
 static __always_inline void answering(struct socket *s)
 {
 	const struct call *c = socket_last_call(s);
 
-	if (c && c->outstanding && c->evidence == EVIDENCE_OBJECT)
+	if (c && c->outstanding && c->evidence == EVIDENCE_OBJECT &&
+	    s->record.reader.tid == s->record.writer.tid)
 		step_learn(c->request);
 }
 

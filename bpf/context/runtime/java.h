@@ -6,6 +6,34 @@
 #include "context/runtime/common.h"
 
 /*
+ * How java.net.http's client keeps a call: its exchange with a server (Http1Exchange) belongs to an
+ * Exchange, that to a MultiExchange, and the futures that are given to who calls lead there.
+ * Classes in 32 bits, and offsets in objects. All is 0 as long as it is not loaded.
+ */
+struct java_client {
+	__u32 exchange_class;
+	__u32 publisher_class; /* Http1Exchange.Http1Publisher, which has what is to be sent */
+	__u32 task_class;      /* its WriteTask, which sends */
+	__u32 future_class;    /* MinimalFuture */
+	__u32 signaller_class; /* CompletableFuture.Signaller: what a thread that waits is parked
+				  for */
+	__u16 publisher;       /* WriteTask: its Http1Publisher */
+	__u16 exchange;        /* Http1Publisher: its Http1Exchange */
+	__u16 state;           /* Http1Exchange.state */
+	__u16 ordinal;         /* Enum.ordinal */
+	__u16 connection;      /* Http1Exchange.connection */
+	__u16 channel;         /* PlainHttpConnection.chan */
+	__u16 closed;          /* AbstractInterruptibleChannel.closed */
+	__u16 owner;           /* ExchangeImpl.exchange: the Exchange */
+	__u16 multi;           /* Exchange.multi */
+	__u16 stack;           /* CompletableFuture.stack: who waits for it */
+	__u16 cancelable;      /* MinimalFuture.cancelable: leads to the MultiExchange, by */
+	__u16 reference;       /* CancelableRef.cancelableRef */
+	__u16 referent;        /* Reference.referent */
+	__u16 reserved;        /* 0 */
+};
+
+/*
  * Where a process has what Java knows of its threads, and of futures: offsets in JavaThread, in
  * objects, and in what describes classes. Classes that are not loaded yet are 0; all is
  * where objects cannot be looked at.
@@ -36,9 +64,10 @@ struct runtime_java {
 	__u16 runner;         /* FutureTask.runner: the thread at work on it */
 	__u16 waiters;        /* FutureTask.waiters: who waits for it: */
 	__u16 waiter;         /* FutureTask.WaitNode.thread */
-	__u16 holder;   /* Thread.holder: has what it was given, since Java 19; 0: itself has */
-	__u16 task;     /* Thread.target, or Thread.FieldHolder.task: what it was given to do */
-	__u16 reserved; /* 0 */
+	__u16 holder; /* Thread.holder: has what it was given, since Java 19; 0: itself has */
+	__u16 task;   /* Thread.target, or Thread.FieldHolder.task: what it was given to do */
+	__u16 frames; /* JavaThread: where its functions' stack ends while it waits */
+	struct java_client client;
 };
 
 /* In place of a goroutine's address: the number of a virtual thread of Java, and this. */

@@ -9,6 +9,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ForkJoinPool;
@@ -30,6 +31,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * a HttpClient.sendAsync()
  * e tasks of another executor that the first requests begin, and that take calls out of a queue
  * l the threads of another executor, 4 calls at once: whoever is done hands over the next
+ * m by HttpClient.sendAsync(), 4 calls at once: whoever is done begins the next
  * h a new thread each, which goes on with what was laid by last, by whomever
  */
 final class Ways {
@@ -120,33 +122,42 @@ final class Ways {
 	}
 
 	/** Whoever is done begins the next call that waits, whoever asked for it. */
-	private synchronized void next() {
+	private synchronized void next(Executor by) {
 		Runnable next = waiting.poll();
 
 		if (next == null)
 			running--;
 		else
-			pool.submit(next);
+			by.execute(next);
 	}
 
-	private synchronized void inTurn(Runnable call) {
+	private synchronized void inTurn(Executor by, Runnable call) {
 		if (running == AT_ONCE) {
 			waiting.add(call);
 			return;
 		}
 		running++;
-		pool.submit(call);
+		by.execute(call);
 	}
 
 	private void limited(String truth) throws InterruptedException {
 		CountDownLatch done = new CountDownLatch(1);
 
-		inTurn(() -> {
+		inTurn(pool, () -> {
 			calls.call(truth);
 			done.countDown();
 		});
 		done.await();
-		next();
+		next(pool);
+	}
+
+	private void limitedAsync(String truth) throws InterruptedException {
+		CountDownLatch done = new CountDownLatch(1);
+
+		inTurn(Runnable::run,
+		       () -> calls.begin(truth).whenComplete((none, error) -> done.countDown()));
+		done.await();
+		next(Runnable::run);
 	}
 
 	private void callForLast() {
@@ -181,6 +192,7 @@ final class Ways {
 		case 'a' -> calls.begin(truth).get();
 		case 'e' -> queued(truth);
 		case 'l' -> limited(truth);
+		case 'm' -> limitedAsync(truth);
 		case 'h' -> byWhoever(truth);
 		default -> throw new IllegalArgumentException("mode " + mode);
 		}
