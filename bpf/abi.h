@@ -62,6 +62,7 @@ enum flow_flags {
 	FLOW_EARLY = 1 << 13,   /* serving: requests came before there was a socket to tell */
 	FLOW_CARRIES = 1 << 12, /* an edit in flight has a tracestate (map `carried`) */
 	FLOW_AHEAD = 1 << 14,   /* awaiting: an answer that is not 101 came before its turn */
+	FLOW_REFUSED = 1 << 15, /* the last request asked for an Upgrade, and was refused it */
 	FLOW_FIN_BOTH = FLOW_FIN_OUT | FLOW_FIN_IN,
 };
 

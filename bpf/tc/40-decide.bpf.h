@@ -334,14 +334,15 @@ static __always_inline void decide_await(struct outbound *o)
 {
 	struct flow *f = o->flow;
 
-	/* An older request that is still unanswered: which answer is whose cannot be told. */
-	if (f->requests > 1 && !(f->flags & FLOW_PEER_LAST)) {
+	/* An older request that may still be unanswered: which answer is whose cannot be told. The
+	 * body of one that was refused may have come behind its answer. */
+	if (f->requests > 1 && !(f->flags & (FLOW_PEER_LAST | FLOW_REFUSED))) {
 		flow_make_opaque(f, REASON_UPGRADED);
 		return;
 	}
 	http1_init(&f->answer, HTTP1_RESPONSE);
 	f->answer_at = o->p->ack;
-	f->flags = (f->flags & ~FLOW_AHEAD) | FLOW_AWAIT;
+	f->flags = (f->flags & ~(FLOW_AHEAD | FLOW_REFUSED)) | FLOW_AWAIT;
 }
 
 /* A piece of a trace field has passed: a rule may want it changed. */
@@ -394,6 +395,8 @@ static __always_inline int decide_event(struct outbound *o, struct frame *frame)
 	case HTTP1_HEAD:
 		if (frame->http->flags & HTTP1_UPGRADE)
 			decide_await(o);
+		else if (o->flow->flags & FLOW_REFUSED)
+			o->flow->flags &= ~FLOW_REFUSED;
 		frame->line = FRAME_NOWHERE;
 		o->flow->id = (struct request_id){};
 		break;

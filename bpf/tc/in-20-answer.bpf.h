@@ -90,7 +90,7 @@ VERIFIED_ALONE int answer_await(struct __sk_buff *skb, const struct packet *p, s
 	if (status == 101 || status < 0)
 		flow_make_opaque(f, REASON_UPGRADED);
 	else if (status || answer_was_early(f, end))
-		f->flags &= ~FLOW_AWAIT;
+		f->flags = (f->flags & ~FLOW_AWAIT) | FLOW_REFUSED;
 	return 0;
 }
 

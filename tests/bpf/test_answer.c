@@ -10,9 +10,12 @@
 #include "conn.h"
 #include "topics.h"
 
-#define GET       "GET / HTTP/1.1\r\nHost: a\r\n^\r\n"
-#define PLAIN     "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
-#define UPGRADE   "GET /ws HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n^\r\n"
+#define GET     "GET / HTTP/1.1\r\nHost: a\r\n^\r\n"
+#define PLAIN   "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+#define UPGRADE "GET /ws HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n^\r\n"
+#define UPGRADE_POST                                                                               \
+	"POST /p HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n"                   \
+	"Content-Length: 5\r\n^\r\n"
 #define SWITCHING "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n"
 #define CONTINUE  "HTTP/1.1 100 Continue\r\n\r\n"
 #define OK        "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc"
@@ -181,6 +184,45 @@ static void the_answer_comes_again(void **state)
 	assert_int_equal(rig_count(*state, REASON_INJECTED), 1);
 }
 
+/* The head alone decided it: the body comes behind the answer, as of an h2c that nobody wants. */
+static void an_upgrade_that_is_refused_before_its_body(void **state)
+{
+	conn_open(&conn, *state, &ordinary);
+	for (int i = 0; i < 3; i++) {
+		conn_send(&conn, UPGRADE_POST);
+		conn_answer(&conn, OK);
+		conn_send(&conn, "12");
+		conn_send(&conn, "345");
+		conn_ack_all(&conn);
+	}
+	conn_send(&conn, GET);
+	conn_answer(&conn, OK);
+	conn_send(&conn, UPGRADE);
+	conn_answer(&conn, SWITCHING);
+	assert_int_equal(rig_count(*state, REASON_INJECTED), 5);
+	expect_opaque(*state);
+}
+
+/* But a request behind that body is not answered yet, or an interim answer was none. */
+static void an_upgrade_behind_one_that_was_refused_before_its_body(void **state)
+{
+	conn_open(&conn, *state, &ordinary);
+	conn_send(&conn, UPGRADE_POST);
+	conn_answer(&conn, OK);
+	conn_send(&conn, "12345");
+	conn_send(&conn, GET);
+	conn_send(&conn, UPGRADE);
+	assert_int_equal(rig_count(*state, REASON_INJECTED), 3);
+	expect_opaque(*state);
+
+	conn_open(&conn, *state, &ordinary);
+	conn_send(&conn, UPGRADE_POST);
+	conn_answer(&conn, CONTINUE);
+	conn_send(&conn, "12345");
+	conn_send(&conn, PLAIN);
+	expect_opaque(*state);
+}
+
 /* A part of the awaited answer is missing: it may have been the 101. It can still come; the next
  * request cannot wait for it. */
 static void an_answer_with_a_hole(void **state)
@@ -293,6 +335,8 @@ int test_answer(void)
 	    cmocka_unit_test(an_upgrade_behind_a_request_that_is_sent_again),
 	    cmocka_unit_test(an_upgrade_behind_an_older_answer),
 	    cmocka_unit_test(the_answer_comes_again),
+	    cmocka_unit_test(an_upgrade_that_is_refused_before_its_body),
+	    cmocka_unit_test(an_upgrade_behind_one_that_was_refused_before_its_body),
 	    cmocka_unit_test(an_answer_with_a_hole),
 	    cmocka_unit_test(a_final_answer_before_its_interim_one),
 	    cmocka_unit_test(an_early_answer_in_no_place),

@@ -194,6 +194,17 @@ def upgrade_refused():
 
 
 @case
+def upgrade_refused_before_the_body():
+    """The head alone is answered, as to an h2c that is ignored; the body comes behind the answer."""
+    head, body = post(os.urandom(3000), b"Connection: Upgrade", b"Upgrade: h2c")
+    with link() as (c, s), counted(common().agent, injected=4, upgraded=0):
+        for _ in range(3):
+            answered(c, s, [(head, b"")])
+            untouched(c, s, body)
+        answered(c, s, [(GET, b"")])
+
+
+@case
 def connect_tunnel():
     """What goes through a CONNECT tunnel is not touched."""
     ask = b"CONNECT peer:443 HTTP/1.1\r\nHost: peer:443\r\n\r\n"
