@@ -74,7 +74,7 @@ static __always_inline struct worker *engine_take(__u64 id, const struct actor *
 	if (!r || !p || (r->state & STATE_TAKEN))
 		return w;
 	r->worker = a->key;
-	r->taken_ns = now_ns;
+	r->taken_ns = now_ns < r->arrived_ns ? r->arrived_ns : now_ns;
 	if (w) {
 		w->held[w->taken++ & (WORKER_HELD - 1)] = id;
 		worker_freshen(w, a);

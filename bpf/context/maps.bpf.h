@@ -58,7 +58,7 @@ struct {
 	__type(value, struct process);
 } processes __weak SEC(".maps");
 
-/* How many programs have begun to take requests, ever. */
+/* How many programs have begun to take requests, or have ended after they did, ever. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -304,9 +304,11 @@ static __always_inline void newcomers_add(void)
 		__sync_fetch_and_add(count, 1);
 }
 
+/* The process runs another program from now on, or none. */
 static __always_inline void process_delete(__u32 tgid)
 {
-	bpf_map_delete_elem(&processes, &tgid);
+	if (!bpf_map_delete_elem(&processes, &tgid))
+		newcomers_add();
 }
 
 static __always_inline void traces_set(__u64 key, const struct traces_ctx *shown)

@@ -97,8 +97,8 @@ struct request {
 		struct worker_key helper; /* a thread that got work of it, and is shown with it */
 		__u64 helper_thread;      /* process and thread of it at once; 0: none */
 	};
-	__u64 arrived_ns; /* its head was complete */
-	__u64 taken_ns;   /* its first byte was read */
+	__u64 arrived_ns; /* its head was complete, to a tick of the clock (a few ms) */
+	__u64 taken_ns;   /* its first byte was read, the same; not before that */
 	__u32 flags;      /* enum request_flags */
 	__u32 state;      /* see context/tally.h; zero when it arrives */
 	__u16 calls;      /* attributed to it in all */
@@ -237,7 +237,7 @@ struct socket {
 			*/
 	__u32 nobodys_path; /* it came on */
 	__u32 taken;        /* server: requests that were read from it */
-	__u32 reserved_taken;
+	__u32 plain;        /* its reader has no runtime, when newcomers were this less one; or 0 */
 	struct record record; /* for those who look at the connection */
 };
 

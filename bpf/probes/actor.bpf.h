@@ -144,6 +144,15 @@ static __always_inline void worker_reading(struct actor *a, const struct task_st
 		actor_is_thread(a);
 }
 
+/* The same in a program that has no runtime. */
+static __always_inline void worker_reading_plain(struct actor *a, const struct task_struct *task,
+						 const struct sock *sk)
+{
+	worker_of(a, task);
+	a->runtime = RUNTIME_THREADS;
+	a->loop = turn_begin(task, sk, &a->turn);
+}
+
 /* The one that reads anything else, where Python's tasks are known. */
 static __always_inline void worker_reading_task(struct actor *a, const struct runtime *runtime)
 {

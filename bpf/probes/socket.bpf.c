@@ -166,6 +166,29 @@ static __always_inline struct socket *peer_read(const struct task_struct *task, 
 	return s;
 }
 
+/* Who reads from a socket is put down; what was noted of another process is forgotten. */
+static __always_inline void record_reader(struct socket *s, const struct task_struct *task)
+{
+	if (s->record.reader.tgid != (__u32)task->tgid)
+		s->plain = 0;
+	record_thread(&s->record.reader, task);
+}
+
+/*
+ * Who reads requests from a socket. Where threads do all the work that is so for good: it is noted,
+ * and need not be looked up again until a program comes or goes.
+ */
+static __always_inline void reading(struct actor *a, const struct task_struct *task,
+				    const struct sock *sk, struct socket *s)
+{
+	if (s->plain == newcomers_count() + 1) {
+		worker_reading_plain(a, task, sk);
+		return;
+	}
+	worker_reading(a, task, sk);
+	s->plain = a->runtime == RUNTIME_THREADS ? newcomers_count() + 1 : 0;
+}
+
 /* The answer to a call begins. (Which is read by another thread where that is the rule.) */
 static __always_inline void answering(struct socket *s)
 {
@@ -195,7 +218,7 @@ int BPF_PROG(probe_recv, struct sock *sk)
 		s = peer_read(task, sk, s, &a);
 	if (!s)
 		return 0;
-	record_thread(&s->record.reader, task);
+	record_reader(s, task);
 	if (s->flags & SOCKET_CLIENT) {
 		if (s->nobodys && socket_is_nobodys(s, &s->record.reader, newcomers_count())) {
 			engine_answer_nobody(s);
@@ -213,7 +236,7 @@ int BPF_PROG(probe_recv, struct sock *sk)
 		if (!w)
 			step_show();
 	} else {
-		worker_reading(&a, task, sk);
+		reading(&a, task, sk, s);
 		if (!taking(sk, s, box, &a))
 			engine_read(s, &a, actor_thread(&a));
 		if (a.kind == ACTOR_RUNTIME)

@@ -16,6 +16,7 @@
 #include "compat.bpf.h"
 #include "context/end.bpf.h"
 #include "context/maps.bpf.h"
+#include "tick.bpf.h"
 #include "traceparent.h"
 
 /* Other programs of the node run after (or before) us, whatever we did. */
@@ -77,12 +78,6 @@ struct quiet {
 /* State of the random numbers (random.bpf.h). */
 struct random {
 	__u64 s[4];
-};
-
-/* The time of the last tick, so that a packet need not ask for it again. */
-struct tick {
-	__u64 jiffies;
-	__u64 ns;
 };
 
 struct scratch {
@@ -147,19 +142,12 @@ static __always_inline struct scratch *scratch_get(void)
 	return bpf_map_lookup_elem(&scratch, &zero);
 }
 
-/* CLOCK_MONOTONIC at the last tick, or one tick before. Reading jiffies costs no call. */
+/* CLOCK_MONOTONIC some time in this tick. */
 static __always_inline __u64 clock_coarse(void)
 {
-	__u64 now = bpf_jiffies64();
 	struct scratch *s = scratch_get();
 
-	if (!s)
-		return 0;
-	if (s->tick.jiffies != now) {
-		s->tick.jiffies = now;
-		s->tick.ns = bpf_ktime_get_coarse_ns();
-	}
-	return s->tick.ns;
+	return s ? tick_ns(&s->tick) : 0;
 }
 
 static __always_inline void count_many(__u32 reason, __u32 times)

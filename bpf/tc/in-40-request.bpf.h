@@ -273,7 +273,7 @@ static __always_inline __u64 request_begin(const struct flow *f, struct scratch 
 	__u64 id = serving->span ?: request_draw(s);
 	struct request *new = request_lookup(id) ?: &s->request;
 
-	new->arrived_ns = bpf_ktime_get_ns();
+	new->arrived_ns = clock_coarse();
 	new->netns = netns;
 	new->request_id = request_id_number(&f->id);
 	*(__u64 *)new->context.span_id = id;

@@ -122,13 +122,12 @@ void server_send(struct server *s, const char *data)
 	put_in_queue(s->fd, SEND_QUEUE, data, strlen(data));
 }
 
-size_t server_open_requests(const struct server *s, struct request *ret_last)
+size_t server_open_requests(const struct server *s, struct request *ret_any)
 {
 	int fd = bpf_map__fd(s->conn.rig->tc->maps.requests);
 	__u32 places = PLACES, next;
 	struct request *all = calloc(places, sizeof(*all));
 	__u32 *at = calloc(places, sizeof(*at));
-	__u64 newest = 0;
 	size_t n = 0;
 
 	assert_true(all && at);
@@ -137,10 +136,7 @@ size_t server_open_requests(const struct server *s, struct request *ret_last)
 		if (!all[i].id)
 			continue;
 		n++;
-		if (!ret_last || all[i].arrived_ns < newest)
-			continue;
-		newest = all[i].arrived_ns;
-		*ret_last = all[i];
+		*ret_any = all[i];
 	}
 	free(all);
 	free(at);

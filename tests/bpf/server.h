@@ -29,8 +29,8 @@ void server_take_in(struct server *s, size_t len);
 /* The application answers; the segment passes. */
 void server_send(struct server *s, const char *data);
 
-/* The requests that are open now; the newest in `ret_last`, if there is one. */
-size_t server_open_requests(const struct server *s, struct request *ret_last);
+/* How many requests are open now; one of them in `ret_any`, if there is one. */
+size_t server_open_requests(const struct server *s, struct request *ret_any);
 
 /* How many requests the socket was told of. */
 uint32_t server_arrivals(const struct server *s, struct arrival *ret_last);

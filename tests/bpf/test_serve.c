@@ -22,9 +22,9 @@ static struct server server;
 
 static size_t open_requests(void)
 {
-	struct request last;
+	struct request any;
 
-	return server_open_requests(&server, &last);
+	return server_open_requests(&server, &any);
 }
 
 static struct flow flow(void)
