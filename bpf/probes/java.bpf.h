@@ -105,6 +105,14 @@ static __always_inline void java_reads(const struct runtime *runtime, __u32 tgid
 	reader->tid = tid;
 }
 
+/* The future that the thread of this object waits for, if it is a FutureTask; 0: it is none. */
+static __always_inline __u64 java_awaits(const struct runtime_java *java, __u64 thread)
+{
+	__u64 future = java_refers(java, thread, java->blocker);
+
+	return java->future_class && java_class(java, future) == java->future_class ? future : 0;
+}
+
 /* May a request of this standing begin a call now? */
 static __always_inline int standing_may_call(enum standing standing)
 {

@@ -134,20 +134,28 @@ static __always_inline int java_leads_to(const struct runtime_java *java, __u64 
 	return java_refers(java, future, client->referent) == call;
 }
 
+/* Who does what the thread with this object waits for: that of a FutureTask, or itself. */
+static __always_inline __u64 java_worker_for(const struct runtime_java *java, __u64 object)
+{
+	__u64 future = java_awaits(java, object);
+
+	return future ? java_refers(java, future, java->runner) : object;
+}
+
 static __always_inline void java_waits_next(struct java_waits *waits)
 {
 	const struct java_reader *reader =
 	    &waits->readers->reader[waits->next++ & (JAVA_READERS - 1)];
-	__u64 signaller;
+	const struct runtime_java *java = waits->java;
+	__u64 object, thread;
 
-	waits->request = java_reader_request(waits->java, waits->tgid, reader);
+	waits->request = java_reader_request(java, waits->tgid, reader);
 	if (!waits->request)
 		return;
-	signaller = java_signaller(waits->java, java_object(waits->java, reader->thread));
-	if (!signaller)
-		return;
-	waits->signaller = java_narrow(waits->java, signaller);
-	waits->at = user_read(reader->thread + waits->java->frames);
+	object = java_worker_for(java, java_object(java, reader->thread));
+	waits->signaller = java_narrow(java, java_signaller(java, object));
+	thread = waits->signaller ? user_read(object + java->native) : 0;
+	waits->at = thread ? user_read(thread + java->frames) : 0;
 	waits->left = waits->at ? JAVA_WAITER_STACK / JAVA_CHUNK : 0;
 }
 
@@ -183,7 +191,10 @@ static long java_waits_step(__u32 index, struct java_waits *waits)
 	return 0;
 }
 
-/* The request of a thread that waits for the call, of the readers from one place to another. */
+/*
+ * The request of a thread that waits for the call, itself or for another one that does, of the
+ * readers from one place to another.
+ */
 VERIFIED_ALONE __u64 java_client_waiter(__u32 tgid, __u64 call, __u32 from, __u32 to)
 {
 	const struct runtime *runtime = runtime_lookup(tgid);

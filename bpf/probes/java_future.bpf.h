@@ -37,14 +37,6 @@ static __always_inline void java_search_awaited(struct java_search *search, __u6
 	java_search_finds(search, request);
 }
 
-/* The future that the thread of this object waits for, if it is a FutureTask; 0: it is none. */
-static __always_inline __u64 java_awaits(const struct runtime_java *java, __u64 thread)
-{
-	__u64 future = java_refers(java, thread, java->blocker);
-
-	return java->future_class && java_class(java, future) == java->future_class ? future : 0;
-}
-
 /* Has the thread made something that the current one is at work on, and waits for nothing else? */
 static __always_inline int java_has_asked(const struct java_search *search,
 					  const struct java_reader *reader, __u64 thread,
