@@ -194,18 +194,18 @@ static __always_inline void request_end_helper(const struct request *r, __u64 id
 }
 
 /*
- * Who responds has mostly just read the answer that it waited for. If it used the connection of
- * the answer before for that call, connections stay with who got them. If a call was begun since
- * then which others might have made, too, they are handed on.
+ * Who responds has mostly just read the answer that it waited for. If a call was begun since then
+ * which others might have made, or which it does not wait for, somebody else waited for his turn.
+ * `before`: its state when it ended.
  */
-static __always_inline void learn_hands_on(const struct worker *w, struct process *p, __u64 id)
+static __always_inline void learn_hands_on(const struct worker *w, struct process *p, __u64 id,
+					   __u32 before)
 {
 	if (w->read != id || w->read_by != EVIDENCE_ANSWER)
 		return;
-	if (w->flags & WORKER_SPENT)
+	if (w->flags & WORKER_SPENT ||
+	    (w->flags & WORKER_GOES_ON && before & (STATE_CALLS | STATE_CONNECTS)))
 		p->hands_on = 1;
-	else if ((w->flags & WORKER_GOES_ON) && p->went_on < PROCESS_WENT_ON)
-		p->went_on++;
 }
 
 /*
@@ -234,9 +234,11 @@ static __always_inline __u64 request_end(struct request *r, __u64 id)
 		request_ids_remove(id_hash(r->worker.tgid, r->request_id), r->listed, id);
 	w = worker_lookup(&r->worker);
 	p = process_lookup(&r->worker.tgid);
+	if (p)
+		__sync_fetch_and_sub(&p->crowd.lingering, r->flags / REQUEST_LINGERS);
 	tallies_move(w, p, before, STATE_ENDED);
 	if (w && p)
-		learn_hands_on(w, p, id);
+		learn_hands_on(w, p, id, before);
 	if (w)
 		worker_restore(w, &r->worker, id);
 	if (w && worker_ends_with_request(&r->worker, w))

@@ -205,21 +205,6 @@ static __always_inline int wake_has_rivals(const struct verdict *v, const struct
 }
 
 /*
- * A connection that an answer has freed may be given to whoever waits for one, be it for a part of
- * a request that has begun others. So who has got the answer is only believed to go on with it
- * where that was seen, and nothing else.
- */
-static __always_inline int may_be_handed_on(const struct verdict *v, const struct worker *w,
-					    const struct process *p)
-{
-	if (v->evidence != EVIDENCE_ANSWER || !w)
-		return 0;
-	if (p && !p->hands_on && p->went_on >= PROCESS_WENT_ON)
-		return 0;
-	return !tally_is_alone(&w->tally, request_standing(v->request));
-}
-
-/*
  * Is another request idle that the worker has read after the last call which was counted as
  * unattributed? Then none of these is that request's, however many there are.
  */
@@ -338,9 +323,12 @@ static __always_inline struct verdict decide(struct worker *w, const struct proc
 		v.veto = veto_of_path(w, p, request_standing(v.request), (__u32)a->path);
 		v.guess = v.veto == VETO_NEW_PATH ? v.request : 0;
 	}
-	if (v.request && !v.veto && may_be_handed_on(&v, w, p)) {
-		v.veto = VETO_IDLE_LOOP;
-		v.guess = v.request;
+	if (v.request && !v.veto && v.evidence == EVIDENCE_ANSWER && w) {
+		w->flags |= WORKER_GOES_ON;
+		if (!(w->flags & WORKER_FREE)) {
+			v.veto = VETO_IDLE_LOOP;
+			v.guess = v.request;
+		}
 	}
 	if (!v.request && (!p || !tally_open(&p->tally)))
 		v.veto = VETO_NONE; /* there is none that it could belong to */

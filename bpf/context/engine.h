@@ -19,6 +19,7 @@
 #define CTXPROP_CONTEXT_ENGINE_H
 
 #include "context/account.h"
+#include "context/crowd.h"
 #include "context/decide.h"
 
 /* The worker has read something for `id` (0: it is not known for what). */
@@ -27,7 +28,7 @@ static __always_inline void worker_has_read(struct worker *w, const struct actor
 {
 	w->read = id;
 	w->read_by = by;
-	w->flags &= ~(WORKER_SPENT | WORKER_UNSURE | WORKER_GOES_ON);
+	w->flags &= ~(WORKER_SPENT | WORKER_UNSURE | WORKER_GOES_ON | WORKER_FREE);
 	w->turn = a->turn;
 	w->called_back = CALLED_BACK_NOT;
 }
@@ -69,8 +70,11 @@ static __always_inline struct worker *engine_take(__u64 id, const struct actor *
 	__u64 number;
 	__u32 before, listed = 0;
 
-	if (p)
+	if (p) {
 		process_serves(p);
+		if (!p->tally.open)
+			crowd_disperse(&p->crowd);
+	}
 	if (!r || !p || (r->state & STATE_TAKEN))
 		return w;
 	r->worker = a->key;
@@ -144,10 +148,16 @@ static __always_inline void call_answered(struct call *c)
 	c->counted = 0;
 }
 
-/* Was it not attributed only because connections may be handed on (may_be_handed_on())? */
-static __always_inline int call_goes_on(const struct call *c)
+/*
+ * After an answer, whoever waits for a connection, or for his turn, may be given it, be it for a
+ * part of a request that has begun others. So who has got the answer (`id`) is only believed to go
+ * on where nobody can be waiting.
+ */
+static __always_inline int nobody_waits(const struct worker *w, struct process *p, __u64 id,
+					int crowd_is_free)
 {
-	return c->request && !c->evidence && c->veto == VETO_IDLE_LOOP;
+	return tally_is_alone(&w->tally, request_standing(id)) ||
+	       (p && !p->hands_on && crowd_is_free);
 }
 
 /* Bytes were read from a client socket, by thread `w` (NULL: none is known). */
@@ -157,9 +167,12 @@ static __always_inline void engine_answer(struct socket *s, const struct actor *
 	struct process *p = process_lookup(&a->key.tgid);
 	int unsure = c && (c->counted || (c->request && !c->evidence));
 	const struct request *r;
+	int free = 0;
 
 	if (c)
 		call_answered(c);
+	if (p && c)
+		free = crowd_answer(&p->crowd, s, c);
 	if (p)
 		p->answers++;
 	if (!w)
@@ -167,8 +180,8 @@ static __always_inline void engine_answer(struct socket *s, const struct actor *
 	worker_has_read(w, a, c ? c->request : 0, EVIDENCE_ANSWER);
 	if (unsure)
 		w->flags |= WORKER_UNSURE;
-	if (c && call_goes_on(c))
-		w->flags |= WORKER_GOES_ON;
+	if (nobody_waits(w, p, w->read, free))
+		w->flags |= WORKER_FREE;
 	r = request_lookup(w->read);
 	if (!r || unsure || !(w->flags & WORKER_LOOP))
 		return;
@@ -246,6 +259,9 @@ static __always_inline void engine_open(struct purpose *purpose, const struct ac
 		purpose->doubtful = p->doubtful;
 	}
 	purpose->flags = a->phase == PHASE_APART ? PURPOSE_APART : 0;
+	/* Else it may be Node that makes a handle for a connection that it accepts. */
+	if (a->phase == PHASE_READING || a->phase == PHASE_LATER)
+		crowd_open(purpose, p);
 	purpose->by = a->key;
 	purpose->request = v.request ? v.request : v.guess;
 	purpose->veto = v.request ? VETO_NONE : v.veto ? v.veto : VETO_NO_EVIDENCE;
@@ -275,11 +291,15 @@ static __always_inline void engine_opened(struct purpose *purpose)
 static __always_inline void engine_connect(struct socket *s, const struct actor *a,
 					   const struct purpose *purpose)
 {
+	__u32 tgid;
+
 	s->flags |= SOCKET_CLIENT;
 	if (purpose)
 		s->purpose = *purpose;
 	else
 		engine_open(&s->purpose, a);
+	tgid = s->purpose.by.tgid;
+	crowd_open(&s->purpose, process_lookup(&tgid));
 }
 
 static __always_inline void call_fill(struct call *c, const struct verdict *v,
@@ -376,6 +396,24 @@ static __always_inline void engine_call(struct socket *s, const struct actor *a,
 }
 
 /*
+ * After engine_call(): the call is counted, if it is one of a loop. `peer`: a number for the peer's
+ * address and port, not 0.
+ */
+static __always_inline void engine_crowd(struct socket *s, const struct actor *a, __u32 peer)
+{
+	const struct worker *w = a->kind == ACTOR_THREAD ? worker_lookup(&a->key) : NULL;
+	struct process *p = process_lookup(&a->key.tgid);
+	const struct call *c = socket_last_call(s);
+
+	crowd_opened(&s->purpose);
+	if (!p || !c || (!p->crowd.tid && !(w && worker_is_loop(w))))
+		return;
+	if (s->calls_end > 1)
+		crowd_leave(&p->crowd, s, s->call[(s->calls_end - 2) & (SOCKET_CALLS - 1)].request);
+	crowd_call(&p->crowd, s, c, peer);
+}
+
+/*
  * Programs that only call are most of those that do. Their calls on a connection follow one
  * another and are all alike: once one was found to be nobody's, so are those that the same thread
  * makes on the same path, as long as no program on this node has taken its first request since.
@@ -393,7 +431,8 @@ static __always_inline int socket_is_nobodys(struct socket *s, const struct reco
 {
 	const struct call *c = socket_last_call(s);
 
-	return s->nobodys == newcomers + 1 && c && c->tgid == now->tgid && c->tid == now->tid;
+	return s->nobodys == newcomers + 1 && !s->crowd && c && c->tgid == now->tgid &&
+	       c->tid == now->tid;
 }
 
 /* One more such call begins. */
@@ -428,6 +467,18 @@ static __always_inline void engine_respond(struct socket *s)
 	engine_responds(s->serving);
 }
 
+/* The last call of a socket that is closed counts no more. */
+static __always_inline void crowd_close(struct socket *s, const struct call *c)
+{
+	__u32 tgid = c->tgid;
+	struct process *p = process_lookup(&tgid);
+
+	if (!p)
+		return;
+	p->crowd.began = 0;
+	crowd_leave(&p->crowd, s, c->request);
+}
+
 /* A client socket is closed. A server's requests end one by one, see engine_end(). */
 static __always_inline void engine_close(struct socket *s)
 {
@@ -435,6 +486,9 @@ static __always_inline void engine_close(struct socket *s)
 
 	if (c)
 		call_answered(c);
+	if (c && s->crowd)
+		crowd_close(s, c);
+	crowd_opened(&s->purpose);
 	engine_opened(&s->purpose);
 }
 

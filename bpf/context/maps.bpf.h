@@ -74,6 +74,13 @@ struct {
 	__type(value, struct worker);
 } blank_worker __weak SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct process);
+} blank_process __weak SEC(".maps");
+
 /* Read by profilers; everything about it is fixed (see context/traces.h). */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -279,11 +286,15 @@ static __always_inline struct process *process_lookup(const __u32 *tgid)
 static __always_inline struct process *process_make(const __u32 *tgid)
 {
 	struct process *p = process_lookup(tgid);
-	struct process blank = {};
+	const struct process *blank;
+	__u32 zero = 0;
 
 	if (p)
 		return p;
-	bpf_map_update_elem(&processes, tgid, &blank, BPF_NOEXIST);
+	blank = bpf_map_lookup_elem(&blank_process, &zero);
+	if (!blank)
+		return NULL;
+	bpf_map_update_elem(&processes, tgid, blank, BPF_NOEXIST);
 	return process_lookup(tgid);
 }
 

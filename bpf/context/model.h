@@ -79,8 +79,9 @@ enum request_flags {
 	REQUEST_ROOT = 1 << 2, /* it brought no valid traceparent: the trace begins here */
 	REQUEST_PEER =
 	    1 << 3, /* no HTTP: parent_id is the request of another process of the host */
-	REQUEST_WOKE = 1 << 4,    /* who read it has woken a task of Python for it */
-	REQUEST_ADOPTED = 1 << 5, /* map `adopted` may say to which trace it belongs instead */
+	REQUEST_WOKE = 1 << 4,     /* who read it has woken a task of Python for it */
+	REQUEST_ADOPTED = 1 << 5,  /* map `adopted` may say to which trace it belongs instead */
+	REQUEST_LINGERS = 1 << 16, /* from here on: how many of its calls linger (crowd.h) */
 };
 
 /*
@@ -205,6 +206,7 @@ enum socket_flags {
 enum purpose_flags {
 	PURPOSE_CONNECTING = 1 << 0, /* `request` counts this connect as its own */
 	PURPOSE_COUNTED = 1 << 1,    /* it is among the unattributed calls of `by` */
+	PURPOSE_CROWD = 1 << 3,      /* the crowd of `by` counts it (crowd.h) */
 	PURPOSE_APART = 1 << 2,      /* begun by a loop, not for what it had read (PHASE_APART) */
 };
 
@@ -238,6 +240,8 @@ struct socket {
 	__u32 nobodys_path; /* it came on */
 	__u32 taken;        /* server: requests that were read from it */
 	__u32 plain;        /* its reader has no runtime, when newcomers were this less one; or 0 */
+	__u32 crowd;        /* client: how its last call is counted (crowd.h); 0: it is not */
+	__u32 reserved_crowd;
 	struct record record; /* for those who look at the connection */
 };
 

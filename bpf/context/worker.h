@@ -16,7 +16,8 @@ enum worker_flags {
 	WORKER_MAYBE = 1 << 3, /* they come from sockets that do not block, whoever watches those */
 	WORKER_CALLED = 1 << 4,  /* it has made calls since it took something out of a queue */
 	WORKER_PUT = 1 << 5,     /* it has put something into one since then */
-	WORKER_GOES_ON = 1 << 6, /* what it read last was the answer to a call after an answer */
+	WORKER_GOES_ON = 1 << 6, /* and something was called that may be for that one's request */
+	WORKER_FREE = 1 << 7, /* it was an answer, and nobody waits for his turn then (crowd.h) */
 };
 
 /* Does a loop read the socket at hand? Some read once before they let epoll watch it. */
@@ -65,6 +66,35 @@ struct worker {
 	__u32 counted;      /* `taken`, when a call or connect was last counted as unattributed */
 };
 
+#define CROWD_PEERS 4
+#define CROWD_FIRST 8 /* a power of two */
+
+struct crowd_peer {
+	__u32 peer; /* a number for its address and port; 0: the place is free */
+	__u32 busy; /* calls that no byte of an answer was read of */
+	__u32 most; /* so many there were once, at least */
+};
+
+/* The calls of a loop that are outstanding at a time; see crowd.h. */
+struct crowd {
+	__u64 first[CROWD_FIRST]; /* requests that have begun their first call; or 0 */
+	__u32 firsts;             /* entries ever made */
+	__u32 began;      /* the peer that was called last, if no answer was read since; or 0 */
+	__u32 tid;        /* the loop; 0: none has called */
+	__u32 busy, most; /* of all peers */
+	__s32 lingering;  /* calls whose answers may go on */
+	__u32 round;      /* how often all of these were forgotten */
+	__u32 opening;    /* connections that were asked for, and had no call yet */
+	struct crowd_peer peer[CROWD_PEERS];
+	__u8 shared;   /* 1: another thread has called, too */
+	__u8 parallel; /* 1: a request had several calls at once */
+	__u8 serial;   /* requests that could have, and had not, up to CROWD_SERIAL */
+	__u8 reserved;
+};
+
+/* From so many on, and if none had, requests are believed to make one call after the other. */
+#define CROWD_SERIAL 16
+
 struct process {
 	struct tally tally;
 	struct own_paths own; /* of calls made while it had no requests */
@@ -79,9 +109,9 @@ struct process {
 	__u8 queues_next; /* 1: who is done with what came out of a queue puts the next one in */
 	__u8 loops_share; /* 1: any loop goes on with what any other one has read */
 	__u8 hands_on;    /* 1: others go on with connections that are free again */
-	__u16 served;     /* requests that it has read, up to PROCESS_SERVED */
-	__u16 went_on;    /* requests that went on with theirs, up to PROCESS_WENT_ON */
+	__u32 served;     /* requests that it has read, up to PROCESS_SERVED */
 	__u64 pools;      /* bit (peer's port & 63): connections to it are used more than once */
+	struct crowd crowd;
 };
 
 /* From so many on, requests that wait for a connection of their own take no other. */
@@ -89,9 +119,6 @@ struct process {
 
 /* From so many on, and if none was late, a request that has an answer waits for more of it. */
 #define PROCESS_PROMPT 16
-
-/* From so many on, who has got an answer is believed to use the connection for the next call. */
-#define PROCESS_WENT_ON 1
 
 /* By then a program has loaded what it needs to serve. */
 #define PROCESS_SERVED 16

@@ -59,6 +59,7 @@ static __always_inline void opening_over(const struct process_address *at)
 	if (!purpose)
 		return;
 	engine_opened(purpose);
+	crowd_opened(purpose);
 	bpf_map_delete_elem(&purposes, at);
 }
 

@@ -261,6 +261,18 @@ static __always_inline int last_call_is_another_threads(struct socket *s)
 	return c && c->evidence != EVIDENCE_THREAD && c->evidence != EVIDENCE_OBJECT;
 }
 
+/* A number for the peer's address and port, not 0. */
+static __always_inline __u32 peer_number(const struct sock *sk)
+{
+	const struct sock_common *c = &sk->__sk_common;
+	__u32 address = c->skc_daddr;
+
+	if (c->skc_family == FAMILY_IPV6)
+		bpf_probe_read_kernel(&address, sizeof(address),
+				      (const char *)&c->skc_v6_daddr + 12);
+	return (address ^ (__u32)c->skc_dport << 16) | 1;
+}
+
 /*
  * Bytes that begin a call are about to be sent. (Not inlined: what a response begins with needs
  * room on the stack, too.)
@@ -281,6 +293,8 @@ static __noinline void calling(struct task_struct *task, struct sock *sk, struct
 	else
 		s->nobodys = 0;
 	step_call(s, &a, write_seq(sk), bpf_ntohs(sk->__sk_common.skc_dport));
+	if (a.kind == ACTOR_THREAD)
+		step_crowd(s, &a, peer_number(sk));
 	if (a.runtime == RUNTIME_PYTHON && last_call_is_unknown(s))
 		runtime_suspects_pool(a.key.tgid);
 	if (a.runtime == RUNTIME_JAVA && last_call_is_another_threads(s))

@@ -172,6 +172,18 @@ VERIFIED_ALONE int step_call(struct socket *s, const struct actor *by, __u32 seq
 	return 0;
 }
 
+/* After step_call(). `peer`: as engine_crowd() has it. */
+VERIFIED_ALONE int step_crowd(struct socket *s, const struct actor *by, __u32 peer)
+{
+	struct actor a;
+
+	if (!s || !by)
+		return 0;
+	a = *by;
+	engine_crowd(s, &a, peer);
+	return 0;
+}
+
 VERIFIED_ALONE int step_close(struct socket *s)
 {
 	if (s)

@@ -209,6 +209,10 @@ ROWS = (
     # Adversarial.
     Row("c-epoll-queue", "C, epoll, 4 connections to the upstream", (c("epoll", CONNECTIONS="4"),),
         modes="sp", pauses=NONE),
+    Row("c-epoll-queue-rare", "C, epoll, 12 connections: at 8 in flight, few calls wait",
+        (c("epoll", CONNECTIONS="12"),), modes="sp", pauses=NONE),
+    Row("node-queue-rare", "Node, maxSockets 12, the same", (node(CONNECTIONS="12"),), modes="sp",
+        pauses=NONE),
     Row("node-queue", "Node, maxSockets 4", (node(CONNECTIONS="4"),), modes="sp", pauses=NONE),
     Row("node-fetch-queue", "Node, fetch(), 4 connections",
         (node(CONNECTIONS="4", CLIENT="fetch"),), modes="sp", pauses=NONE),

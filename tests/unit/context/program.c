@@ -18,7 +18,7 @@
 #define BACKGROUND_MAX 40 /* steps between two calls of its own */
 #define EVENTS_MAX     1024
 
-enum event_kind { REQUEST, CONNECTED, ANSWER, TIMER, BACKGROUND, WORK };
+enum event_kind { REQUEST, CONNECTED, PIECE, ANSWER, TIMER, BACKGROUND, WORK };
 
 struct event {
 	uint64_t at;
@@ -101,9 +101,10 @@ static void send_call(uint32_t index)
 	c->busy = true;
 	assert_true(socket_is_quiet(&c->client));
 	engine_call(&c->client, &by, 1000 * c->client.calls_end, 80);
+	engine_crowd(&c->client, &by, 80);
 	call = socket_last_call(&c->client);
 	judge(c->job, call->evidence ? call->request : 0);
-	schedule(random_in(&run.random, 1, 30), ANSWER, index);
+	schedule(random_in(&run.random, 1, 30), run.program->pieces ? PIECE : ANSWER, index);
 }
 
 /* A connection that is free, or CONNECTIONS. */
@@ -267,13 +268,25 @@ static void release(uint32_t index)
 		begin_call(shift(run.waiting, &run.waits));
 }
 
+static void read_answer(struct connection *c)
+{
+	struct actor by = actor(tid_of(c->job));
+
+	engine_answer(&c->client, &by, actor_thread(&by));
+}
+
+static void on_piece(uint32_t index)
+{
+	read_answer(&run.connection[index]);
+	schedule(random_in(&run.random, 0, 20), ANSWER, index);
+}
+
 static void on_answer(uint32_t index)
 {
 	struct connection *c = &run.connection[index];
 	uint32_t job = c->job;
-	struct actor by = actor(tid_of(job));
 
-	engine_answer(&c->client, &by, actor_thread(&by));
+	read_answer(c);
 	release(index);
 	if (job == JOBS_MAX)
 		return;
@@ -292,6 +305,9 @@ static void handle(const struct event *event)
 		break;
 	case CONNECTED:
 		send_call(event->index);
+		break;
+	case PIECE:
+		on_piece(event->index);
 		break;
 	case ANSWER:
 		on_answer(event->index);

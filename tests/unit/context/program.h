@@ -24,6 +24,7 @@ struct program {
 	bool parallel;        /* or, for every other request, all at once */
 	uint32_t connections; /* kept, and waited for if there are no more; 0: no limit */
 	uint32_t workers;     /* PROGRAM_POOL */
+	bool pieces;          /* answers come in two pieces */
 	bool keep;            /* connections are used again */
 	bool pause;           /* a timer runs before each call */
 	bool background;      /* calls of its own, by a timer */
