@@ -374,7 +374,8 @@ static __always_inline void engine_call(struct socket *s, const struct actor *a,
 		w->flags |= WORKER_CALLED;
 	/* Who opens a connection and who uses it may differ where connections are kept. */
 	if (v.evidence == EVIDENCE_CONNECT && p && (p->pools & pool) && w &&
-	    has_rivals(&w->tally, request_standing(v.request), rival_kinds(&v, p, 0)))
+	    (has_rivals(&w->tally, request_standing(v.request), rival_kinds(&v, p, 0)) ||
+	     has_newer_rivals(w, v.request)))
 		v = (struct verdict){.veto = VETO_IDLE_LOOP};
 	if (reused)
 		learn_path(&v, w, p, a);

@@ -397,6 +397,27 @@ static void connect_in_another_turn(void **state)
 	assert_int_equal(c->evidence, EVIDENCE_CONNECT);
 }
 
+/* A call that is counted as unattributed may be an older request's, but not the newest one's. */
+static void connect_that_a_newer_request_may_use(void **state)
+{
+	struct actor a = actor(TID, 1);
+	struct socket first = {}, second = {}, client = {};
+	__u32 tgid = TGID;
+	struct worker *w;
+
+	(void)state;
+	take(&first, 7, &a);
+	engine_connect(&client, &a, NULL);
+	process_make(&tgid)->pools = ~0ULL;
+	w = worker_make(&a.key);
+	w->tally.unattributed = 1;
+	w->counted = w->taken;
+	store_turn++;
+	a = actor(TID, 1);
+	take(&second, 8, &a);
+	assert_int_equal(call(&client, &a)->veto, VETO_IDLE_LOOP);
+}
+
 static void woken_worker(void **state)
 {
 	struct actor reader = actor(TID, 1), worker = actor(OTHER, 0);
@@ -594,6 +615,7 @@ int main(void)
 	    CASE(woken_loop_that_shares),
 	    CASE(connect_that_was_asked_for),
 	    CASE(connect_in_another_turn),
+	    CASE(connect_that_a_newer_request_may_use),
 	    CASE(woken_worker),
 	    CASE(woken_worker_with_a_rival),
 	    CASE(woken_worker_while_another_waits),
