@@ -278,10 +278,9 @@ static inline __u32 edits_unacked(const struct edits *e, __u32 ack)
 	return sum;
 }
 
-/* Bytes of all edits in flight. */
-static inline __u32 edits_bytes(const struct edits *e)
+/* Bytes of the edits in flight, in a view of them. */
+static inline __u32 edits_bytes_in(const struct edits *e, struct edits_view v)
 {
-	struct edits_view v = edits_view(e);
 	__u32 sum = 0;
 
 	for (__u32 i = 0; i < EDITS_MAX; i++) {
@@ -290,6 +289,20 @@ static inline __u32 edits_bytes(const struct edits *e)
 		sum += edits_at(e, v, i)->len;
 	}
 	return sum;
+}
+
+/* Bytes of all edits in flight. */
+static inline __u32 edits_bytes(const struct edits *e)
+{
+	return edits_bytes_in(e, edits_view(e));
+}
+
+/* By how much the numbers at the end of the stream differ, whether the edits are retired or not. */
+static inline __u32 edits_total(const struct edits *e)
+{
+	struct edits_view v = edits_view(e);
+
+	return v.base + edits_bytes_in(e, v);
 }
 
 /* Is any edit in flight that changes bytes in place? Only for the one writer. */

@@ -310,6 +310,7 @@ static void check_retired(struct life *l)
 	       edits_base(&l->edits) +
 		   edits_unacked(&l->edits, l->model->isn + l->model->wire_of[una]),
 	       model_inserted_from(l->model, 0));
+	expect(l, "all edits together", edits_total(&l->edits), model_inserted_from(l->model, 0));
 }
 
 static void retiring_keeps_the_sum(void **state)
@@ -440,9 +441,11 @@ static void a_flow_without_edits_has_no_offset(void **state)
 	assert_int_equal(edits_to_app_up(&e, 17), 17);
 	assert_int_equal(edits_add(&e, &edit), 0);
 	assert_true(edits_any(&e));
+	assert_int_equal(edits_total(&e), 70);
 	assert_int_equal(edits_retire(&e, 2), 1);
 	assert_true(edits_any(&e));
 	assert_int_equal(edits_base(&e), 70);
+	assert_int_equal(edits_total(&e), 70);
 }
 
 int main(void)
