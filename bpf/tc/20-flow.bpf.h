@@ -294,7 +294,7 @@ VERIFIED_ALONE int tcp_options_read(struct __sk_buff *skb, const struct packet *
 	return len;
 }
 
-/* RFC 7323, 2.3: a larger shift is taken as 14. */
+/* RFC 7323, 2.3: a larger shift is taken as 14, so that no window is larger than that. */
 #define TCP_WSCALE_MAX  14
 #define TCP_WINDOW_MAX  (1u << 30)
 #define TCP_WSCALE_MASK 15 /* says to the verifier that no shift is out of range */

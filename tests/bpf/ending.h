@@ -5,6 +5,13 @@
 
 #include "conn.h"
 
+/* What is said before: with the place of the header, and as it is sent; not HTTP; the answer. */
+#define GET     "GET / HTTP/1.1\r\nHost: a\r\n^\r\n"
+#define PLAIN   "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+#define GET_LEN 27
+#define TLS     "\x16\x03\x01 hello"
+#define ANSWER  "HTTP/1.1 204 No Content\r\n\r\n"
+
 /* Our side sends FIN, behind all that was written. */
 void conn_send_fin(struct conn *c);
 

@@ -10,12 +10,6 @@
 #include "ending.h"
 #include "topics.h"
 
-#define GET     "GET / HTTP/1.1\r\nHost: a\r\n^\r\n"
-#define PLAIN   "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
-#define GET_LEN 27
-#define TLS     "\x16\x03\x01 hello"
-#define ANSWER  "HTTP/1.1 204 No Content\r\n\r\n"
-
 static struct conn conn;
 
 static void we_reset(void **state)
