@@ -26,6 +26,20 @@
 #define CROWD_STRAYS  (1U << 10) /* the same, not known for which request */
 #define CROWD_ROUND   16         /* CROWD_STRAYS: struct crowd.round, from this bit on */
 
+/*
+ * A number for a peer's address and port, not 0. Peers that are alike (all but one bit of the
+ * address, or as much more of one as less of the other) still have different ones.
+ */
+static __always_inline __u32 crowd_peer_number(const __u64 address[2], __u16 port)
+{
+	const __u64 odd = 0x9e3779b97f4a7c15ULL; /* 2^64 by the golden ratio */
+	__u64 mixed = address[0] * odd;
+
+	mixed = (mixed ^ mixed >> 32 ^ address[1]) * odd;
+	mixed = (mixed ^ mixed >> 32 ^ port) * odd;
+	return mixed >> 32 ? mixed >> 32 : 1;
+}
+
 static __always_inline struct crowd_peer *crowd_peer(struct crowd *k, __u32 at)
 {
 	return at && at <= CROWD_PEERS ? &k->peer[(at - 1) & (CROWD_PEERS - 1)] : NULL;

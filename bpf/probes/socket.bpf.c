@@ -265,12 +265,11 @@ static __always_inline int last_call_is_another_threads(struct socket *s)
 static __always_inline __u32 peer_number(const struct sock *sk)
 {
 	const struct sock_common *c = &sk->__sk_common;
-	__u32 address = c->skc_daddr;
+	__u64 address[2] = {c->skc_daddr};
 
 	if (c->skc_family == FAMILY_IPV6)
-		bpf_probe_read_kernel(&address, sizeof(address),
-				      (const char *)&c->skc_v6_daddr + 12);
-	return (address ^ (__u32)c->skc_dport << 16) | 1;
+		bpf_probe_read_kernel(&address, sizeof(address), &c->skc_v6_daddr);
+	return crowd_peer_number(address, c->skc_dport);
 }
 
 /*
