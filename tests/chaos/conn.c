@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <linux/sockios.h>
 #include <netinet/tcp.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
@@ -182,10 +183,25 @@ static void note_acknowledged(struct conn *conn)
 	conn->queued = queued;
 }
 
+/* What TCP was at: a link that took every copy looks other than numbers that are wrong. */
+static void describe_stuck(const struct conn *conn, const char *why, char *to, size_t size)
+{
+	struct tcp_info info = {0};
+	socklen_t len = sizeof(info);
+
+	getsockopt(conn->fd, IPPROTO_TCP, TCP_INFO, &info, &len);
+	snprintf(to, size,
+		 "%s (TCP: %d bytes queued, %u packets unacknowledged, %u timeouts, next after "
+		 "%u ms; last sent %u, received %u, acknowledged %u ms ago)",
+		 why, conn->queued, info.tcpi_unacked, info.tcpi_backoff, info.tcpi_rto / 1000,
+		 info.tcpi_last_data_sent, info.tcpi_last_data_recv, info.tcpi_last_ack_recv);
+}
+
 void conn_check_time(struct conn *conn)
 {
 	const struct client *client = conn->client;
 	const char *why = "no progress";
+	char text[300];
 
 	if (conn->state == CONN_OPEN)
 		note_acknowledged(conn);
@@ -200,5 +216,6 @@ void conn_check_time(struct conn *conn)
 		why = "no progress while waiting for the answer";
 	else
 		why = "no progress while closing";
-	conn_fail(conn, VERDICT_STUCK, why);
+	describe_stuck(conn, why, text, sizeof(text));
+	conn_fail(conn, VERDICT_STUCK, text);
 }

@@ -19,9 +19,7 @@ from pathlib import Path
 import cases
 
 HERE = Path(__file__).resolve().parent
-# test_agent*.py are programs of their own.
-MODULES = sorted(path.stem for path in HERE.glob("test_*.py")
-                 if not path.stem.startswith("test_agent"))
+MODULES = sorted(path.stem for path in HERE.glob("test_*.py"))
 
 
 class TooLong(BaseException):

@@ -9,11 +9,11 @@ from pathlib import Path
 import cases
 from agent import Agent
 from cases import case, equal
+from hooks import cookie
 from lab import Lab, sh
 from messages import GET, OK, answered, post, work_out
 from recorder import Recorder
 from streams import accept, connect, joined, listen, receive
-from test_agent_hooks import cookie
 
 PINS = Path("/sys/fs/bpf/ctxprop")
 SERVICE = Path(__file__).resolve().parents[1] / "w3c/service.py"

@@ -7,11 +7,11 @@ import tempfile
 from pathlib import Path
 
 import cases
-import test_agent_hooks as hooks
+import hooks
 from cases import case, equal
+from hooks import cookie
 from messages import GET, answered, post
 from streams import accept, connect, joined, listen
-from test_agent_hooks import cookie
 from test_pods import Node, node, wait_until
 from worlds import Pair, pair
 

@@ -68,9 +68,15 @@ class Rig:
         self.server.spawn([args.build / "tests/chaos/server", "--port", PORT, "--quiet"],
                           stdout=subprocess.DEVNULL)
         self.server.wait_port(PORT)
+        self.keep_link_busy()
         self.agent = None
         if not args.no_agent:
             self.agent = Agent(self.client, args.build, "--attach", args.attach)
+
+    def keep_link_busy(self):
+        """netem's bursts of loss end with packets, not with time: after the last but one connection is
+        done, one burst could take each of seven copies that TCP sends within 30 s."""
+        self.client.spawn(["ping", "-q", "-i", "0.01", SERVER[4]], stdout=subprocess.DEVNULL)
 
     def set_link(self, case):
         """Make the link as bad as the case wants it; nothing stays of the case before."""

@@ -44,6 +44,6 @@ TESTS = (
     Test("netem sweep, long",
          "python3 tests/vm/netem_sweep.py --build {build} --requests 3000 --seed 100",
          short=False, seconds=1200),
-    Test("agent", "python3 tests/net/test_agent.py --build {build}", short=False, seconds=1200),
+    Test("agent", "python3 tests/agent/run.py --build {build}", short=False, seconds=1200),
     Test("net", "python3 tests/net/run.py --build {build} --jobs 1", short=False, seconds=1200),
 )

@@ -5,7 +5,7 @@ import http.server
 import socketserver
 import threading
 
-import test_agent_hooks as hooks
+import hooks
 
 
 class Handler(http.server.BaseHTTPRequestHandler):

@@ -5,8 +5,8 @@ import socket
 import struct
 import subprocess
 
-import test_agent_daemon as agent
-import test_agent_hooks as hooks
+import hooks
+import pinned
 
 FORWARDED = 1 << 10
 
@@ -43,7 +43,7 @@ class Table:
     """The flow table of a host."""
 
     def __init__(self, host):
-        self.path = agent.layer(host) / "maps/flows"
+        self.path = pinned.layer(host) / "maps/flows"
         self.netns = hooks.cookie(host) & 0xffffffff
         self.offsets = layout(self.path)
         self.value_size = bpftool("map", "show", "pinned", self.path)["bytes_value"]

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments, rights and help; what an idle daemon needs."""
+import json
+import subprocess
+import time
+
+import pinned
+
+MEMORY_KIB_MAX = 32 * 1024
+IDLE_SECONDS = 3
+IDLE_CPU_SECONDS_MAX = 0.03  # one percent
+
+
+def case_words(bench):
+    """Arguments, rights, help."""
+    daemon, command = bench.agent.daemon, bench.agent.ctxprop
+    for argv in (["--flows", "x"], ["--flows", "0"], ["--attach", "xdp"], ["--log-level", "loud"],
+                 ["--nonsense"], ["more"], ["--gc-interval", "0"]):
+        done = daemon(*argv)
+        bench.check(done.returncode == 2 and done.stderr, f"ctxpropd {' '.join(argv)}: exit 2",
+                    done.stderr)
+    for argv in ([], ["bogus"], ["stats", "-x"], ["flows", "more"], ["detach", "--nonsense"]):
+        done = command(*argv)
+        bench.check(done.returncode == 2 and done.stderr, f"ctxprop {' '.join(argv)}: exit 2",
+                    done.stderr)
+    for argv in (["--help"], ["--version"], ["stats", "--help"], ["detach", "--help"]):
+        done = command(*argv)
+        bench.check(done.returncode == 0 and done.stdout, f"ctxprop {' '.join(argv)}", done.stderr)
+    for argv in (["--help"], ["--version"]):
+        done = daemon(*argv)
+        bench.check(done.returncode == 0 and done.stdout, f"ctxpropd {' '.join(argv)}", done.stderr)
+    done = command("--netns", "no-such-name", "stats")
+    bench.check(done.returncode == 1 and "no-such-name" in done.stderr, "unknown namespace: exit 1")
+    done = daemon(user=65534)
+    bench.check(done.returncode == 1 and "CAP_BPF CAP_NET_ADMIN" in done.stderr and
+                "root" in done.stderr, "without rights: exit 1 and which", done.stderr)
+    bench.check(not pinned.pins(bench.node).exists(), "and nothing is left")
+
+
+def case_frugal(bench):
+    """Memory and CPU of an idle daemon; sizes."""
+    bench.start("--flows", "1000")
+    shown = json.loads(subprocess.run(
+        ["bpftool", "-j", "map", "show", "pinned", pinned.layer(bench.node) / "maps/flows"],
+        capture_output=True, text=True, check=True).stdout)
+    bench.check(shown["max_entries"] == 1000, "--flows sizes the table", shown)
+    if bench.agent.is_sanitized():
+        bench.report.skip(f"{bench.way}: memory", "a sanitized build needs more")
+    else:
+        memory = bench.agent.memory_kib()
+        bench.check(memory <= MEMORY_KIB_MAX, f"memory {memory} KiB is at most {MEMORY_KIB_MAX}")
+    before = bench.agent.cpu_seconds()
+    time.sleep(IDLE_SECONDS)
+    used = bench.agent.cpu_seconds() - before
+    bench.check(used <= IDLE_CPU_SECONDS_MAX, f"{used:.2f} s of CPU in {IDLE_SECONDS} s of idling")
