@@ -277,7 +277,7 @@ static inline void change_render(const struct edit *e, struct traceparent_line *
 	}
 	traceparent_write(line, e);
 	for (__u32 i = 0; i < (TRACEPARENT_VALUE_LEN + 7) / 8; i++)
-		to[i] = traceparent_word(value + 8 * i);
+		to[i] = word_load(value + 8 * i);
 }
 
 #endif

@@ -10,6 +10,7 @@
 
 #include <linux/types.h>
 #include "edits.h"
+#include "word.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "words below are little endian");
 
@@ -113,20 +114,6 @@ static inline void traceparent_excess(struct traceparent_text *text, __u8 byte)
 		text->more = 1;
 }
 
-/* Eight characters at `from`; the first one lowest. */
-static inline __u64 traceparent_word(const __u8 *from)
-{
-	__u64 word;
-
-#ifdef __bpf__
-	/* A copy would be made byte by byte: BPF code is compiled for strict alignment. */
-	word = *(const __u64 *)from;
-#else
-	__builtin_memcpy(&word, from, sizeof(word));
-#endif
-	return word;
-}
-
 /*
  * Eight lower-case hex digits as four bytes, both in memory order. Other characters give some
  * number or other, which does not read as the same characters: add what differs to `ret_bad`.
@@ -175,12 +162,12 @@ static inline int traceparent_read(const struct traceparent_text *text, struct t
 	if (text->len < TRACEPARENT_VALUE_LEN)
 		return -1;
 	version = traceparent_unhex_byte(t, &bad);
-	trace[0] = traceparent_unhex(traceparent_word(t + 3), &bad);
-	trace[1] = traceparent_unhex(traceparent_word(t + 11), &bad);
-	trace[2] = traceparent_unhex(traceparent_word(t + 19), &bad);
-	trace[3] = traceparent_unhex(traceparent_word(t + 27), &bad);
-	span[0] = traceparent_unhex(traceparent_word(t + 36), &bad);
-	span[1] = traceparent_unhex(traceparent_word(t + 44), &bad);
+	trace[0] = traceparent_unhex(word_load(t + 3), &bad);
+	trace[1] = traceparent_unhex(word_load(t + 11), &bad);
+	trace[2] = traceparent_unhex(word_load(t + 19), &bad);
+	trace[3] = traceparent_unhex(word_load(t + 27), &bad);
+	span[0] = traceparent_unhex(word_load(t + 36), &bad);
+	span[1] = traceparent_unhex(word_load(t + 44), &bad);
 	ret->flags = traceparent_unhex_byte(t + 53, &bad);
 	bad |= (t[2] ^ '-') | (t[35] ^ '-') | (t[52] ^ '-');
 	if (bad || version == 0xff)

@@ -9,6 +9,7 @@
 #ifndef CTXPROP_HTTP1_SCAN_H
 #define CTXPROP_HTTP1_SCAN_H
 
+#include "../word.h"
 #include "state.h"
 
 #define HTTP1_EACH(byte) (0x0101010101010101ull * (byte))
@@ -41,27 +42,10 @@ HTTP1_INLINE const __u8 *http1_at(const struct http1_cursor *c)
 	return c->window->byte + (c->i & (HTTP1_WINDOW - 1));
 }
 
-/* Eight bytes, the first one lowest. */
-HTTP1_INLINE __u64 http1_load(const __u8 *from)
-{
-	__u64 word;
-
-#ifdef __bpf__
-	/* A copy would be made byte by byte: BPF code is compiled for strict alignment. */
-	word = *(const __u64 *)from;
-#else
-	__builtin_memcpy(&word, from, sizeof(word));
-#endif
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-	word = __builtin_bswap64(word);
-#endif
-	return word;
-}
-
 /* The same at the cursor; bytes at or beyond `len` are left-overs. */
 HTTP1_INLINE __u64 http1_word(const struct http1_cursor *c)
 {
-	return http1_load(http1_at(c));
+	return word_load(http1_at(c));
 }
 
 /* The low `n` bytes of a word; 1 <= n <= 8. */
@@ -122,7 +106,7 @@ HTTP1_INLINE int http1_find(struct http1_cursor *c, __u64 (*stops)(__u64 word))
 #pragma clang loop unroll(full)
 #endif
 	for (n = 0; n < HTTP1_SCAN_WORDS; n++) {
-		mask = stops(http1_load(from + (__u64)8 * n));
+		mask = stops(word_load(from + (__u64)8 * n));
 		if (mask)
 			break;
 	}

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "server.h"
+#include "request_id_of.h"
 #include "topics.h"
 
 #define TRACE  "0af7651916cd43dd8448eb211c80319c"
@@ -124,16 +125,6 @@ static void a_body_before_its_head(void **state)
 
 #define ID "4bf92f3577b34da6"
 
-static __u64 number_of(const char *value)
-{
-	struct request_id id = {};
-
-	request_id_begin(&id);
-	for (; *value; value++)
-		request_id_feed(&id, *value);
-	return request_id_number(&id);
-}
-
 static void an_id_however_it_is_cut(void **state)
 {
 	static const char head[] = "GET / HTTP/1.1\r\nX-Request-Id: " ID " \r\nHost: a\r\n\r\n";
@@ -148,7 +139,7 @@ static void an_id_however_it_is_cut(void **state)
 		server_receive(&server, part);
 		server_receive(&server, head + cut);
 		assert_int_equal(server_open_requests(&server, &request), 1);
-		assert_true(request.request_id == number_of(ID));
+		assert_true(request.request_id == request_id_of(ID));
 		server_send(&server, OK);
 	}
 	server_receive(&server, GET);

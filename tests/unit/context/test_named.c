@@ -9,7 +9,7 @@
 #include "store.h"
 #include "context/engine.h"
 #include "context/named.h"
-#include "request_id.h"
+#include "../request_id_of.h"
 
 enum { TGID = 100, TID = 101, WORKER = 102, NUMBER = 0xabc, OTHER_NUMBER = 0xdef };
 
@@ -274,31 +274,21 @@ static void own_trace_of_one_that_ends(void **state)
 	assert_int_equal(store_adopted_count(), 0);
 }
 
-static __u64 number_of(const char *value)
-{
-	struct request_id id = {};
-
-	request_id_begin(&id);
-	for (; *value; value++)
-		request_id_feed(&id, *value);
-	return request_id_number(&id);
-}
-
 static void numbers_of_values(void **state)
 {
 	struct request_id twice = {};
 	char longest[REQUEST_ID_MAX + 2] = {};
 
 	(void)state;
-	assert_int_not_equal(number_of("4bf92f35"), 0);
-	assert_int_equal(number_of("4bf92f35"), number_of("4bf92f35 \t"));
-	assert_int_not_equal(number_of("4bf92f35"), number_of("4bf92f36"));
-	assert_int_not_equal(number_of("4bf92f35"), number_of("4bf92f53"));
-	assert_int_equal(number_of("4bf92f3"), 0);
+	assert_int_not_equal(request_id_of("4bf92f35"), 0);
+	assert_int_equal(request_id_of("4bf92f35"), request_id_of("4bf92f35 \t"));
+	assert_int_not_equal(request_id_of("4bf92f35"), request_id_of("4bf92f36"));
+	assert_int_not_equal(request_id_of("4bf92f35"), request_id_of("4bf92f53"));
+	assert_int_equal(request_id_of("4bf92f3"), 0);
 	memset(longest, 'a', REQUEST_ID_MAX);
-	assert_int_not_equal(number_of(longest), 0);
+	assert_int_not_equal(request_id_of(longest), 0);
 	longest[REQUEST_ID_MAX] = 'a';
-	assert_int_equal(number_of(longest), 0);
+	assert_int_equal(request_id_of(longest), 0);
 	for (int i = 0; i < 2; i++) {
 		request_id_begin(&twice);
 		for (const char *c = "4bf92f35"; *c; c++)

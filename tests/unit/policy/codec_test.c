@@ -5,14 +5,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
 #include "control/codec.h"
 #include "control/policy_file.h"
-#include "control/policy_text.h"
+#include "policy_string.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -55,18 +54,6 @@ static void write_all(const struct policy *policy)
 		assert_true(control_put_rule(&message, &policy->rules[i], NULL));
 }
 
-static char *text_of(const struct policy *policy)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *stream = open_memstream(&text, &size);
-
-	assert_non_null(stream);
-	policy_write(stream, policy);
-	fclose(stream);
-	return text;
-}
-
 static const char everything[] =
     "set cluster add ::/0 0.0.0.0/0 10.0.0.0/8 fd00::/8\n"
     "set empty add\n"
@@ -95,7 +82,7 @@ static void test_round(void **state)
 	write_all(&policy);
 	if (read_into(&again, &error))
 		fail_msg("%s", error.text);
-	text = text_of(&again);
+	text = policy_string(&again);
 	assert_string_equal(text, everything);
 	free(text);
 	policy_clear(&policy);
@@ -175,7 +162,7 @@ static void test_damaged(void **state)
 		bytes[bit / 8] ^= (char)(1 << bit % 8);
 		if (!read_into(&got, &error)) {
 			struct policy again;
-			char *text = text_of(&got);
+			char *text = policy_string(&got);
 
 			taken++;
 			read_policy(text, &again);

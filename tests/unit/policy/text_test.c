@@ -11,21 +11,9 @@
 
 #include "control/policy_file.h"
 #include "control/prefix.h"
-#include "control/policy_text.h"
+#include "policy_string.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-static char *written(const struct policy *policy)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *stream = open_memstream(&text, &size);
-
-	assert_non_null(stream);
-	policy_write(stream, policy);
-	fclose(stream);
-	return text;
-}
 
 static int read_text(const char *text, struct policy *ret, struct policy_error *error)
 {
@@ -40,7 +28,7 @@ static void expect_written(const char *text, const char *wanted)
 
 	if (read_text(text, &policy, &error))
 		fail_msg("%s: %s", text, error.text);
-	got = written(&policy);
+	got = policy_string(&policy);
 	assert_string_equal(got, wanted);
 	free(got);
 	policy_clear(&policy);
