@@ -7,11 +7,12 @@
 #include "base/cleanup.h"
 #include "runtime/node.h"
 
-#define TIMERS "_ZN4node11Environment9RunTimersEP10uv_timer_s"
-#define READS  "_ZN4node15LibuvStreamWrap8OnUvReadElPK8uv_buf_t"
-#define LATER  "_ZN4node11Environment14CheckImmediateEP10uv_check_s"
-#define LOOP   "uv_run"
-#define WRITES "_ZN4node15LibuvStreamWrap10DoTryWriteEPP8uv_buf_tPm"
+#define TIMERS  "_ZN4node11Environment9RunTimersEP10uv_timer_s"
+#define READS   "_ZN4node15LibuvStreamWrap8OnUvReadElPK8uv_buf_t"
+#define LATER   "_ZN4node11Environment14CheckImmediateEP10uv_check_s"
+#define ACCEPTS "_ZN4node14ConnectionWrapINS_7TCPWrapE8uv_tcp_sE12OnConnectionEP11uv_stream_si"
+#define LOOP    "uv_run"
+#define WRITES  "_ZN4node15LibuvStreamWrap10DoTryWriteEPP8uv_buf_tPm"
 /* The same for who has a StreamResource: a jump there, or a function of its own. */
 #define WRITES_OF_RESOURCE "_ZThn88_N4node15LibuvStreamWrap10DoTryWriteEPP8uv_buf_tPm"
 #define JUMP_MAX           24 /* bytes */
@@ -39,8 +40,9 @@ static void find_writes(struct elf_image *image, __u64 bias, struct runtime_rang
 	*ret_range = range;
 }
 
-static int look_at_node(struct elf_image *image, __u64 bias, struct runtime_node *places)
+static int look_at_node(struct elf_image *image, __u64 bias, struct node *node)
 {
+	struct runtime_node *places = &node->runtime.node;
 	int err = elf_image_machine(image) == EM_X86_64 ? 0 : -ENOENT;
 
 	if (!err)
@@ -49,12 +51,17 @@ static int look_at_node(struct elf_image *image, __u64 bias, struct runtime_node
 		err = find_range(image, bias, READS, &places->reads);
 	if (!err)
 		find_writes(image, bias, &places->writes);
-	return err ? err : find_range(image, bias, LATER, &places->later);
+	if (!err)
+		err = find_range(image, bias, LATER, &places->later);
+	if (!err && find_range(image, bias, ACCEPTS, &places->accepts))
+		places->accepts = (struct runtime_range){};
+	return err ? err
+		   : elf_image_offset(image, places->later.start - bias, &node->offset[NODE_LATER]);
 }
 
 static int look_at_libuv(struct elf_image *image, __u64 bias, struct node *node)
 {
-	static const char *const functions[NODE_PROBES] = {
+	static const char *const functions[] = {
 	    [NODE_MADE] = "uv_tcp_init",
 	    [NODE_CONNECTS] = "uv_tcp_connect",
 	    [NODE_CLOSES] = "uv_close",
@@ -62,7 +69,7 @@ static int look_at_libuv(struct elf_image *image, __u64 bias, struct node *node)
 	int err = find_range(image, bias, LOOP, &node->runtime.node.loop);
 	__u64 address;
 
-	for (int i = 0; !err && i < NODE_PROBES; i++) {
+	for (int i = 0; !err && i < NODE_LATER; i++) {
 		err = elf_image_symbol(image, functions[i], &address);
 		if (!err)
 			err = elf_image_offset(image, address, &node->offset[i]);
@@ -70,7 +77,16 @@ static int look_at_libuv(struct elf_image *image, __u64 bias, struct node *node)
 	return err;
 }
 
-static int open_node(__u32 tgid, struct elf_image *image, struct runtime_node *places)
+/* The program is in this file. */
+static int open_program(__u32 tgid, struct elf_image *image, char *ret_path, __u64 *ret_bias)
+{
+	char exe[PROCESS_PATH_MAX];
+
+	snprintf(ret_path, LIBRARY_PATH_MAX, "%s", process_exe(exe, tgid));
+	return process_load_bias(tgid, elf_image_entry(image), ret_bias);
+}
+
+static int open_node(__u32 tgid, struct elf_image *image, struct node *node)
 {
 	_cleanup_library_ struct library library = LIBRARY_NONE;
 	__u64 address, bias;
@@ -78,10 +94,11 @@ static int open_node(__u32 tgid, struct elf_image *image, struct runtime_node *p
 
 	if (elf_image_symbol(image, TIMERS, &address)) {
 		err = library_open(tgid, "libnode.so", &library);
-		return err ? err : look_at_node(library.image, library.bias, places);
+		snprintf(node->node, sizeof(node->node), "%s", library.path);
+		return err ? err : look_at_node(library.image, library.bias, node);
 	}
-	err = process_load_bias(tgid, elf_image_entry(image), &bias);
-	return err ? err : look_at_node(image, bias, places);
+	err = open_program(tgid, image, node->node, &bias);
+	return err ? err : look_at_node(image, bias, node);
 }
 
 /*
@@ -110,13 +127,11 @@ static void widen_loop(struct elf_image *image, __u64 bias, struct runtime_range
 static int open_libuv(__u32 tgid, struct elf_image *image, struct node *node)
 {
 	static const char *const names[] = {"libuv.so", "libnode.so"};
-	char exe[PROCESS_PATH_MAX];
 	__u64 address, bias;
 	int err = -ENOENT;
 
 	if (!elf_image_symbol(image, LOOP, &address)) {
-		snprintf(node->libuv, sizeof(node->libuv), "%s", process_exe(exe, tgid));
-		err = process_load_bias(tgid, elf_image_entry(image), &bias);
+		err = open_program(tgid, image, node->libuv, &bias);
 		return err ? err : look_at_libuv(image, bias, node);
 	}
 	for (int i = 0; err == -ENOENT && i < 2; i++) {
@@ -137,6 +152,6 @@ int node_inspect(__u32 tgid, struct elf_image *image, struct node *ret_node)
 	int err;
 
 	*ret_node = (struct node){.runtime = {.kind = RUNTIME_NODE}};
-	err = open_node(tgid, image, &ret_node->runtime.node);
+	err = open_node(tgid, image, ret_node);
 	return err ? err : open_libuv(tgid, image, ret_node);
 }

@@ -6,18 +6,20 @@
 #include "context/runtime.h"
 #include "runtime/library.h"
 
-/* Programs of bpf/probes/opening.bpf.c, and where they are attached: functions of libuv. */
+/* Programs of bpf/probes/opening.bpf.c, and where they are attached: functions of libuv, mostly. */
 enum node_probe {
 	NODE_MADE,     /* uv_tcp_init */
 	NODE_CONNECTS, /* uv_tcp_connect */
 	NODE_CLOSES,   /* uv_close */
+	NODE_LATER,    /* a function of Node: node::Environment::CheckImmediate */
 	NODE_PROBES
 };
 
 struct node {
 	struct runtime runtime;       /* kind RUNTIME_NODE; addresses as in the process */
-	__u64 offset[NODE_PROBES];    /* in the file that has libuv */
+	__u64 offset[NODE_PROBES];    /* in the file that has them: libuv, or for NODE_LATER Node */
 	char libuv[LIBRARY_PATH_MAX]; /* its path, good for us */
+	char node[LIBRARY_PATH_MAX];
 };
 
 /*

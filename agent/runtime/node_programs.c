@@ -6,6 +6,7 @@ static const char *const probes[NODE_PROBES] = {
     [NODE_MADE] = "probe_opening_made",
     [NODE_CONNECTS] = "probe_opening_connects",
     [NODE_CLOSES] = "probe_opening_closes",
+    [NODE_LATER] = "probe_later_checks",
 };
 
 int node_programs_open(struct uprobe_pins *pins, struct uprobe_programs **ret_programs)
@@ -17,12 +18,14 @@ int node_programs_open(struct uprobe_pins *pins, struct uprobe_programs **ret_pr
 }
 
 int node_programs_attach(struct uprobe_programs *programs, const struct stat *program,
-			 const struct node *node)
+			 const struct node *node, bool later)
 {
+	int count = later ? NODE_PROBES : NODE_LATER;
 	int err = 0;
 
-	for (int i = 0; !err && i < NODE_PROBES; i++) {
-		const struct uprobe_place place = {.file = node->libuv, .offset = node->offset[i]};
+	for (int i = 0; !err && i < count; i++) {
+		const struct uprobe_place place = {
+		    .file = i == NODE_LATER ? node->node : node->libuv, .offset = node->offset[i]};
 
 		err = uprobe_programs_attach(programs, program, probes[i], &place);
 	}

@@ -5,15 +5,19 @@
 
 #include <sys/stat.h>
 
+#include <stdbool.h>
+
 #include "runtime/node.h"
 #include "runtime/uprobe_programs.h"
 
 /* Load bpf/probes/opening.bpf.c over the node's maps. 0 or -errno. */
 int node_programs_open(struct uprobe_pins *pins, struct uprobe_programs **ret_programs);
 
-/* Attach to the libuv of a program (the file `program`), unless that was done before. 0 or -errno.
+/*
+ * Attach to the libuv of a program (the file `program`), unless that was done before; `later`: and
+ * to Node, to follow what is left for later. 0 or -errno.
  */
 int node_programs_attach(struct uprobe_programs *programs, const struct stat *program,
-			 const struct node *node);
+			 const struct node *node, bool later);
 
 #endif

@@ -101,7 +101,8 @@ static int attach_to_haproxy(const struct runtime_probe *probe, __u32 tgid,
 static int attach_to_node(const struct runtime_probe *probe, struct classified *found)
 {
 	return probe->err ? probe->err
-			  : node_programs_attach(probe->programs, &found->file, &found->node);
+			  : node_programs_attach(probe->programs, &found->file, &found->node,
+						 found->runtime.flags & RUNTIME_LATER);
 }
 
 int runtime_probes_attach(struct runtime_probes *probes, __u32 tgid, struct classified *found)

@@ -183,11 +183,16 @@ static bool is_news(const struct runtimes_news *news)
 	return news->err || news->kind != RUNTIME_THREADS || news->why;
 }
 
-/* Classes that are loaded later are none; but that objects can be looked at now is news. */
-static bool is_known_java(const struct runtime *known, const struct runtimes_news *news)
+/*
+ * Classes that are loaded later are none, nor is what else Node does; but that objects of Java can
+ * be looked at now is news.
+ */
+static bool is_known(const struct runtime *known, const struct runtimes_news *news)
 {
-	return known->kind == RUNTIME_JAVA && news->kind == RUNTIME_JAVA &&
-	       !known->java.class == !!news->why;
+	if (known->kind != news->kind)
+		return false;
+	return known->kind == RUNTIME_JAVA ? !known->java.class == !!news->why
+					   : known->kind == RUNTIME_NODE && !news->err;
 }
 
 /* Publish what a process runs, if it is still there. */
@@ -208,7 +213,7 @@ static void look_at(struct runtimes *runtimes, __u32 tgid)
 	bpf_map_update_elem(runtimes->map_fd, &tgid, &found.runtime, BPF_EXIST);
 	if (found.runtime.flags & RUNTIME_COSTLY)
 		hide(runtimes, tgid, &found.file);
-	if (is_news(&news) && !is_known_java(&known, &news))
+	if (is_news(&news) && !is_known(&known, &news))
 		runtimes->tell(&news);
 }
 

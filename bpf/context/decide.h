@@ -20,8 +20,10 @@ enum actor_kind {
 enum actor_phase {
 	PHASE_UNTOLD,  /* it cannot */
 	PHASE_READING, /* what was read last leads to it */
+	PHASE_ASKED,   /* what was read before, in this turn, where the worker is again (later.h) */
 	PHASE_LATER,   /* something leads to it that was left for later in this turn */
 	PHASE_APART,   /* something else does: a timer, the work of another thread */
+	PHASE_ACCEPTS, /* a connection that has come; to be told as PHASE_APART (later.bpf.h) */
 };
 
 /* Who does what happens now. */
@@ -45,8 +47,7 @@ struct actor {
 enum rivals {
 	RIVALS_NONE,
 	RIVALS_WORKER,
-	RIVALS_LATER, /* of the worker, and those that seem to wait for an answer's rest, or to
-			 connect */
+	RIVALS_LATER, /* of the worker, and those that wait: something was left for later by any */
 	RIVALS_PROCESS,
 	RIVALS_SHARED, /* all others of the process: any loop goes on with any */
 	RIVALS_ANY, /* of the process, and the request itself if it may be waiting for another call
@@ -236,8 +237,7 @@ static __always_inline enum veto veto_now(const struct verdict *v, const struct 
 	if (v->rivals == RIVALS_WORKER &&
 	    (has_rivals(&w->tally, named, kinds) || has_newer_rivals(w, v->request)))
 		return VETO_IDLE_LOOP;
-	if (v->rivals == RIVALS_LATER &&
-	    has_rivals(&w->tally, named, RIVAL_ANSWERED | RIVAL_CONNECTING))
+	if (v->rivals == RIVALS_LATER && !tally_is_alone(&w->tally, named))
 		return VETO_IDLE_LOOP;
 	if (v->rivals == RIVALS_PROCESS && p &&
 	    (has_rivals(&p->tally, named, kinds) || wake_has_rivals(v, p, named)))
@@ -319,7 +319,8 @@ static __always_inline struct verdict decide(struct worker *w, const struct proc
 		v.veto = veto_of(&v, w, p, reused);
 	if (v.veto == VETO_IDLE_PROCESS && request_is_alone(v.request, p, a->key.tgid))
 		v.veto = VETO_NONE;
-	if (v.request && !v.veto && evidence_is_reading(v.evidence) && worker_has_paths(w)) {
+	if (v.request && !v.veto && evidence_is_reading(v.evidence) && a->phase != PHASE_ASKED &&
+	    worker_has_paths(w)) {
 		v.veto = veto_of_path(w, p, request_standing(v.request), (__u32)a->path);
 		v.guess = v.veto == VETO_NEW_PATH ? v.request : 0;
 	}

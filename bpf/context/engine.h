@@ -26,6 +26,7 @@
 static __always_inline void worker_has_read(struct worker *w, const struct actor *a, __u64 id,
 					    enum evidence by)
 {
+	w->before = w->flags;
 	w->read = id;
 	w->read_by = by;
 	w->flags &= ~(WORKER_SPENT | WORKER_UNSURE | WORKER_GOES_ON | WORKER_FREE);
@@ -209,7 +210,7 @@ static __always_inline void learn_path(const struct verdict *v, struct worker *w
 				       const struct process *p, const struct actor *a)
 {
 	if (v->request || !p || !w || !worker_has_paths(w) || a->kind != ACTOR_THREAD ||
-	    a->phase == PHASE_APART)
+	    a->phase >= PHASE_ASKED)
 		return;
 	/* What a thread of a pool does may be for a request that another one has read. */
 	if (!worker_is_loop(w) && tally_open(&p->tally))
@@ -228,7 +229,7 @@ static __always_inline void learn_path(const struct verdict *v, struct worker *w
  */
 static __always_inline void learn_own(struct process *p, const struct actor *a)
 {
-	if (a->phase != PHASE_APART && !tally_open(&p->tally))
+	if (a->phase != PHASE_APART && a->phase != PHASE_ASKED && !tally_open(&p->tally))
 		own_paths_add(&p->own, (__u32)a->path);
 }
 
@@ -260,7 +261,7 @@ static __always_inline void engine_open(struct purpose *purpose, const struct ac
 	}
 	purpose->flags = a->phase == PHASE_APART ? PURPOSE_APART : 0;
 	/* Else it may be Node that makes a handle for a connection that it accepts. */
-	if (a->phase == PHASE_READING || a->phase == PHASE_LATER)
+	if (a->phase >= PHASE_READING && a->phase <= PHASE_LATER)
 		crowd_open(purpose, p);
 	purpose->by = a->key;
 	purpose->request = v.request ? v.request : v.guess;

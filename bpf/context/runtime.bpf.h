@@ -6,6 +6,7 @@
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 #include "compat.bpf.h"
+#include "context/later.h"
 #include "context/runtime.h"
 
 #define CTXPROP_RUNTIMES_MAX   16384 /* processes that have taken a request */
@@ -18,6 +19,7 @@
 #define CTXPROP_STREAMS_MAX    65536
 #define CTXPROP_OBJECTS_MAX    16384
 #define CTXPROP_PURPOSES_MAX   16384
+#define CTXPROP_LATERS_MAX     256  /* threads of Node that leave calls for later */
 #define CTXPROP_JAVAS_MAX      128  /* processes of Java that take requests */
 #define CTXPROP_HELD_MAX       4096 /* threads of Java that do so from sockets that do not block */
 
@@ -170,7 +172,22 @@ struct {
 	__type(value, struct purpose);
 } purposes __weak SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, CTXPROP_LATERS_MAX);
+	__type(key, __u64); /* process and thread */
+	__type(value, struct later);
+} laters __weak SEC(".maps");
+
 /* Zeros again. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct later);
+} blank_later __weak SEC(".maps");
+
+/* And again. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);

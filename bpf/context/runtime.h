@@ -39,6 +39,7 @@ enum runtime_flags {
 	RUNTIME_QUEUES = 1 << 5, /* Ruby's queues are watched */
 	RUNTIME_READS = 1 << 6,  /* Node: it was seen to read in runtime_node.reads */
 	RUNTIME_TRANSPORTS = 1 << 7, /* and the transports of uvloop */
+	RUNTIME_LATER = 1 << 8,      /* Node: it has made calls that were left for later */
 };
 
 /*

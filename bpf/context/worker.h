@@ -17,7 +17,8 @@ enum worker_flags {
 	WORKER_CALLED = 1 << 4,  /* it has made calls since it took something out of a queue */
 	WORKER_PUT = 1 << 5,     /* it has put something into one since then */
 	WORKER_GOES_ON = 1 << 6, /* and something was called that may be for that one's request */
-	WORKER_FREE = 1 << 7, /* it was an answer, and nobody waits for his turn then (crowd.h) */
+	WORKER_FREE = 1 << 7,  /* it was an answer, and nobody waits for his turn then (crowd.h) */
+	WORKER_LATER = 1 << 8, /* Node: what it leaves for later is followed (later.h) */
 };
 
 /* Does a loop read the socket at hand? Some read once before they let epoll watch it. */
@@ -64,6 +65,7 @@ struct worker {
 	__u32 published_on; /* a goroutine's thread that `published` is shown for */
 	struct paths paths; /* of a loop's calls */
 	__u32 counted;      /* `taken`, when a call or connect was last counted as unattributed */
+	__u32 before;       /* `flags`, before its last read; see later.h */
 };
 
 #define CROWD_PEERS 4

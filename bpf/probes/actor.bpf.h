@@ -11,6 +11,7 @@
 #include "probes/turn.bpf.h"
 #include "context/decide.h"
 #include "probes/java_thread.bpf.h"
+#include "probes/later.bpf.h"
 #include "probes/phase.bpf.h"
 #include "probes/python_thread.bpf.h"
 #include "probes/runtime.bpf.h"
@@ -197,9 +198,14 @@ static __always_inline int worker_is_stranger(const struct actor *a, const struc
 	return (!p || !tally_open(&p->tally)) && !worker_lookup(&a->key);
 }
 
-static __always_inline enum actor_phase actor_phase(struct runtime *runtime)
+static __always_inline enum actor_phase actor_phase(struct runtime *runtime, const struct actor *a)
 {
-	return runtime && runtime->kind == RUNTIME_NODE ? phase_of(runtime) : PHASE_UNTOLD;
+	enum actor_phase phase;
+
+	if (!runtime || runtime->kind != RUNTIME_NODE)
+		return PHASE_UNTOLD;
+	phase = phase_of(runtime);
+	return phase == PHASE_LATER || phase == PHASE_ACCEPTS ? later_phase(&a->key, phase) : phase;
 }
 
 /* The one that makes or wakes another thread. One of Java may have handed over what it has read. */
@@ -259,7 +265,7 @@ static __always_inline void worker_connecting(struct actor *a)
 		return;
 	}
 	a->runtime = runtime ? runtime->kind : 0;
-	a->phase = actor_phase(runtime);
+	a->phase = actor_phase(runtime, a);
 	a->kind = actor_kind_of(runtime_connector(runtime, &a->key, &named));
 	a->by = actor_evidence(runtime, a);
 	actor_named(a, named);
@@ -285,7 +291,7 @@ static __always_inline int worker_calling(struct actor *a, const struct sock *sk
 		return !runtime;
 	}
 	a->runtime = runtime ? runtime->kind : 0;
-	a->phase = actor_phase(runtime);
+	a->phase = actor_phase(runtime, a);
 	a->kind = actor_kind_of(runtime_sender(runtime, &a->key, (__u64)sk, s, &named));
 	a->by = actor_evidence(runtime, a);
 	actor_named(a, named);

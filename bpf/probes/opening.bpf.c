@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Node: libuv's handles of connections are made, connected and closed. Attached to programs that
- * take requests; twice for a moment when one daemon takes over from another.
+ * Node: libuv's handles of connections are made, connected and closed, and its loops begin what was
+ * left for later. Attached to programs that take requests; twice for a moment when one daemon takes
+ * over from another.
  */
 #include <linux/bpf.h>
 #include <linux/ptrace.h>
@@ -55,6 +56,31 @@ int probe_opening_closes(struct pt_regs *ctx)
 	struct process_address at = {.tgid = bpf_get_current_pid_tgid() >> 32, .address = ctx->rdi};
 
 	opening_over(&at);
+	return 0;
+}
+
+/*
+ * node::Environment::CheckImmediate(handle): a loop has read everything in this turn. Only in
+ * programs that leave calls for later.
+ */
+SEC("uprobe")
+int probe_later_checks(struct pt_regs *ctx)
+{
+	struct later *l = later_of_thread();
+	struct worker_key thread;
+	struct worker *w;
+	struct actor a;
+
+	if (!l) {
+		worker_current(&a);
+		thread = a.key;
+		w = opening_thread(&thread);
+		l = w ? later_make() : NULL;
+		if (l)
+			w->flags |= WORKER_LATER;
+	}
+	if (l)
+		later_checks(l, ctx->rdi);
 	return 0;
 }
 

@@ -91,6 +91,15 @@ static __always_inline enum actor_phase phase_reads(struct runtime *runtime)
 	return PHASE_READING;
 }
 
+/* From the first one on, it is followed what was left for later. */
+static __always_inline enum actor_phase phase_later(struct runtime *runtime)
+{
+	if (!(runtime->flags & RUNTIME_LATER) &&
+	    !(__sync_fetch_and_or(&runtime->flags, RUNTIME_LATER) & RUNTIME_LATER))
+		runtime_tell(bpf_get_current_pid_tgid() >> 32);
+	return PHASE_LATER;
+}
+
 /* enum actor_phase of the current thread of Node. Of very deep stacks it cannot be told. */
 VERIFIED_ALONE int phase_of(struct runtime *runtime)
 {
@@ -108,7 +117,9 @@ VERIFIED_ALONE int phase_of(struct runtime *runtime)
 		if (frame_is_in(&frame, &runtime->node.timers))
 			return PHASE_APART;
 		if (frame_is_in(&frame, &runtime->node.later))
-			return PHASE_LATER;
+			return phase_later(runtime);
+		if (frame_is_in(&frame, &runtime->node.accepts))
+			return runtime->flags & RUNTIME_READS ? PHASE_ACCEPTS : PHASE_UNTOLD;
 		if (frame_is_in(&frame, &runtime->node.loop))
 			return runtime->flags & RUNTIME_READS ? PHASE_APART : PHASE_UNTOLD;
 		if (frame.next <= at) /* stacks grow downwards */

@@ -227,6 +227,8 @@ int BPF_PROG(probe_recv, struct sock *sk)
 		w = worker_reading_on(&a, task, sk);
 		answering(s);
 		step_answer(s, &a, w);
+		if (worker_leaves_for_later(w))
+			later_reads(w);
 		return 0;
 	}
 	box = socket_inbox(s);
@@ -235,10 +237,14 @@ int BPF_PROG(probe_recv, struct sock *sk)
 		engine_read(s, &a, w);
 		if (!w)
 			step_show();
+		if (worker_leaves_for_later(w))
+			later_reads(w);
 	} else {
 		reading(&a, task, sk, s);
 		if (!taking(sk, s, box, &a))
 			engine_read(s, &a, actor_thread(&a));
+		if (a.runtime == RUNTIME_NODE)
+			later_reads(actor_thread(&a));
 		if (a.kind == ACTOR_RUNTIME)
 			step_show();
 	}

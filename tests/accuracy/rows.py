@@ -162,6 +162,8 @@ ROWS = (
         pauses=NONE, named=True),
     Row("node-names-new", "Node http, a connection per call to a host's name", (node(KEEP="0"),),
         modes="sp", pauses=NONE, named=True),
+    Row("node-later", "Node http, calls begun from setImmediate()", (node(LATER="1"),), modes="sp",
+        pauses=NONE),
     Row("node-fetch", "Node, fetch() from a host's name", (node(CLIENT="fetch"),), modes="sp",
         pauses=NONE, named=True),
     Row("aiohttp", "aiohttp, server and client", (python("aio"),), modes="sp", pauses=NONE),

@@ -14,6 +14,8 @@ struct runtime_node {
 	struct runtime_range loop; /* uv_run: the event loop; or all of libuv */
 	/* node::LibuvStreamWrap::DoTryWrite: asks libuv to write; or zeros */
 	struct runtime_range writes;
+	/* node::ConnectionWrap::OnConnection: a connection has come; or zeros */
+	struct runtime_range accepts;
 };
 
 #endif

@@ -3,6 +3,7 @@
  * How calls are made. Environment: UPSTREAM (host:port), CLIENT (http; fetch: the global one),
  * CONNECTIONS (most connections to the upstream); for http: KEEP (1: a keep-alive agent; 0: a
  * connection per call), LOOKUP (own: one look-up of a name for all who want it meanwhile).
+ * LATER (1: begun from setImmediate(), as fetch() does with kept connections since Node 22.23).
  */
 'use strict';
 const dns = require('dns');
@@ -55,4 +56,12 @@ async function callByFetch(headers) {
 	await (await fetch(`http://${host}:${port}/`, {headers, dispatcher})).text();
 }
 
-exports.call = process.env.CLIENT === 'fetch' ? callByFetch : callByAgent;
+const callNow = process.env.CLIENT === 'fetch' ? callByFetch : callByAgent;
+
+function callLater(headers) {
+	return new Promise((resolve, reject) => {
+		setImmediate(() => callNow(headers).then(resolve, reject));
+	});
+}
+
+exports.call = process.env.LATER ? callLater : callNow;

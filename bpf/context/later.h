@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
+/*
+ * What a loop of Node leaves for later in a turn (setImmediate): in the course of which reading
+ * was it asked for?
+ *
+ * Node numbers what it makes, upwards, and knows the number of what runs (async_hooks, whose
+ * numbers are kept whether there are hooks or not). So what has a number that was given between
+ * two readings was asked for by what handled the first of them: if all that happened in the turn
+ * are readings that are known. libuv counts what happens, which tells.
+ *
+ * When a call begins that was left for later, the worker is at that reading again: `read` and its
+ * flags are those of then. So all rules for what was read last hold.
+ *
+ * Whoever includes this has declared the store (see standing.h).
+ */
+#ifndef CTXPROP_CONTEXT_LATER_H
+#define CTXPROP_CONTEXT_LATER_H
+
+#include "context/standing.h"
+
+#define LATER_READINGS 64 /* in a turn, that can be told apart; a power of two */
+
+#define LATER_ACCEPTED 1 /* instead of an item: new connections, one after the other */
+
+/* Of worker.flags: what is kept of each reading. */
+#define LATER_FLAGS (WORKER_SPENT | WORKER_UNSURE | WORKER_GOES_ON | WORKER_FREE)
+
+/* Numbers are doubles that are not negative: their bits have the same order. */
+struct later_reading {
+	__u64 number;  /* the last that was given before it */
+	__u64 request; /* what it was for; 0: not known */
+	__u8 by;       /* enum evidence */
+	__u8 flags;    /* LATER_FLAGS */
+	__u8 reserved[6];
+};
+
+/* Map `laters`, by process and thread at once. */
+struct later {
+	__u64 handle;  /* of the loop's check phase, in libuv: its address */
+	__u64 numbers; /* address of Node's four: of what runs, of who made that, the last given */
+	__u64 counts;  /* address of libuv's two: turns, and what has happened in all of them */
+	__u64 turns, events; /* these, when the last turn had read everything */
+	__u64 end;           /* the number given last at that moment */
+	__u64 item;          /* struct turn.item of what was read last, or LATER_ACCEPTED */
+	__u32 known;         /* events of this turn: sockets that were read, and the like */
+	__u32 count;         /* readings, also those that there is no room for */
+	__u32 at;            /* the one whose flags the worker has */
+	__u8 is_over;        /* 1: everything is read in this turn */
+	__u8 is_exact;       /* 1: and nothing else has happened */
+	__u8 reserved[2];
+	struct later_reading reading[LATER_READINGS];
+};
+_Static_assert(sizeof(struct later) == 72 + LATER_READINGS * 24, "later is shared");
+
+static __always_inline struct later_reading *later_reading(struct later *l, __u32 at)
+{
+	return &l->reading[at & (LATER_READINGS - 1)];
+}
+
+/* The flags that the worker had (LATER_FLAGS, or more) are kept with its reading. */
+static __always_inline void later_keep(struct later *l, __u32 flags)
+{
+	if (l->at < l->count)
+		later_reading(l, l->at)->flags = flags & LATER_FLAGS;
+}
+
+/*
+ * Something was read, or a connection has come: `item` as in struct later. `before`: the flags that
+ * the worker had before it.
+ */
+static __always_inline void later_read(struct later *l, const struct later_reading *now, __u64 item,
+				       __u32 before)
+{
+	if (l->is_over)
+		l->count = l->known = l->is_over = l->is_exact = l->item = 0;
+	later_keep(l, before);
+	if (l->item != item || !item)
+		l->known++;
+	l->item = item;
+	l->at = l->count++;
+	if (l->at < LATER_READINGS)
+		*later_reading(l, l->at) = *now;
+}
+
+/* libuv's counts. */
+struct later_counts {
+	__u64 turns, events;
+};
+
+/* Everything is read in this turn: what was left for later comes next. */
+static __always_inline void later_is_over(struct later *l, const struct later_counts *now,
+					  __u64 number)
+{
+	if (l->is_over) /* already, so nothing was read in this one */
+		l->count = l->known = 0;
+	l->is_exact = l->turns && now->turns == l->turns + 1 && l->count <= LATER_READINGS &&
+		      now->events - l->events == l->known;
+	l->is_over = 1;
+	l->turns = now->turns;
+	l->events = now->events;
+	l->end = number;
+}
+
+#define LATER_UNTOLD (-1) /* it may have been asked for anywhere */
+#define LATER_BEFORE (-2) /* in no reading of this turn */
+
+/* Where among the readings of the turn was that asked for which has this number? */
+static __always_inline int later_find(const struct later *l, __u64 number)
+{
+	if (!number || !l->is_over || !l->count || number > l->end)
+		return LATER_UNTOLD;
+	for (int i = LATER_READINGS - 1; i >= 0; i--)
+		if ((__u32)i < l->count && number > l->reading[i].number)
+			return l->is_exact ? i : LATER_UNTOLD;
+	return LATER_BEFORE;
+}
+
+/* Numbers of what runs, and of what ran when that was made; 0: of nothing that has one. */
+struct later_running {
+	__u64 runs, maker;
+};
+
+/*
+ * What is made meanwhile (process.nextTick), by something that was left for later, is of where that
+ * is of.
+ */
+static __always_inline int later_find_running(const struct later *l,
+					      const struct later_running *now)
+{
+	int is_newer = now->runs > l->end;
+	int at = later_find(l, is_newer ? now->maker : now->runs);
+
+	return is_newer && at == LATER_BEFORE ? LATER_UNTOLD : at;
+}
+
+/* The worker is at this reading again. */
+static __always_inline void later_goes_back(struct later *l, struct worker *w, __u32 at)
+{
+	const struct later_reading *r = later_reading(l, at);
+
+	later_keep(l, w->flags);
+	l->at = at;
+	w->read = r->request;
+	w->read_by = r->by;
+	w->flags = (w->flags & ~LATER_FLAGS) | r->flags;
+}
+
+#endif
