@@ -49,7 +49,8 @@ enum rivals {
 	RIVALS_WORKER,
 	RIVALS_LATER, /* of the worker, and those that wait: something was left for later by any */
 	RIVALS_PROCESS,
-	RIVALS_SHARED, /* all others of the process: any loop goes on with any */
+	RIVALS_SHARED, /* all others of the process: any loop goes on with any, any thread
+			  with what stands in a list */
 	RIVALS_ANY, /* of the process, and the request itself if it may be waiting for another call
 		     */
 };
@@ -299,6 +300,15 @@ static __always_inline int evidence_is_reading(enum evidence e)
 	return e == EVIDENCE_THREAD || e == EVIDENCE_LOOP || e == EVIDENCE_ANSWER;
 }
 
+/* Does the one who has read the request send, but maybe what somebody else has put into a list? */
+static __always_inline int call_may_be_listed(const struct verdict *v, const struct actor *a,
+					      const struct socket *s)
+{
+	const struct request *r = s && (s->flags & SOCKET_LIST) ? request_lookup(v->request) : NULL;
+
+	return r && worker_key_is(&r->worker, &a->key);
+}
+
 /*
  * The cause of a call, or of a connect (`s`: NULL). If it is the first one on its socket, what that
  * was opened for counts; otherwise the connection is `reused`.
@@ -315,6 +325,8 @@ static __always_inline struct verdict decide(struct worker *w, const struct proc
 				     .rivals = a->doubtful ? RIVALS_ANY : RIVALS_NONE};
 	else if (a->kind == ACTOR_THREAD)
 		v = evidence_of(w, p, a, s, reused);
+	if (v.request && call_may_be_listed(&v, a, s))
+		v.rivals = RIVALS_SHARED;
 	if (v.request && !v.veto)
 		v.veto = veto_of(&v, w, p, reused);
 	if (v.veto == VETO_IDLE_PROCESS && request_is_alone(v.request, p, a->key.tgid))

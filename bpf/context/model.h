@@ -75,6 +75,11 @@ struct worker_key {
 };
 _Static_assert(sizeof(struct worker_key) == 16, "worker_key is shared");
 
+static inline int worker_key_is(const struct worker_key *a, const struct worker_key *b)
+{
+	return a->tgid == b->tgid && a->tid == b->tid && a->goroutine == b->goroutine;
+}
+
 enum request_flags {
 	REQUEST_ROOT = 1 << 2, /* it brought no valid traceparent: the trace begins here */
 	REQUEST_PEER =
@@ -201,6 +206,9 @@ enum socket_flags {
 	SOCKET_OPAQUE = 1 << 5, /* SOCKET_PEER: what belongs to which request cannot be told */
 	SOCKET_OLDER = 1 << 6,  /* it was there before the probes: whose it is, nobody saw */
 	SOCKET_TASKS = 1 << 7,  /* server: a context of Python has read from it, HAProxy, or Ruby */
+	/* client: who has read a request and sends on it may send another one's call: clients that
+	   have a list of calls give the next one to whoever comes by */
+	SOCKET_LIST = 1 << 8,
 };
 
 enum purpose_flags {

@@ -8,6 +8,7 @@
 #include "context/runtime.bpf.h"
 #include "context/standing.h"
 #include "probes/tls.bpf.h"
+#include "probes/turn.bpf.h"
 #include "probes/user.bpf.h"
 
 static __always_inline __u32 user_read_narrow(__u64 address)
@@ -79,6 +80,28 @@ static __always_inline __u64 java_refers(const struct runtime_java *java, __u64 
 static __always_inline __u32 java_class(const struct runtime_java *java, __u64 object)
 {
 	return object ? user_read_narrow(object + java->class) : 0;
+}
+
+/*
+ * Is the client socket `sk`, on which a thread begins a call, one of a client that has threads of
+ * its own, and so may have a list of calls? That is one which epoll watches, in another set than
+ * what the thread has read from last. (Virtual threads have epoll watch what they wait for.)
+ *
+ * Not inlined, for the room on the stack.
+ */
+static __noinline int java_has_list(const struct worker_key *key, const struct sock *sk)
+{
+	__u64 set = turn_set((__u64)sk);
+	const struct worker *w;
+	struct worker_key by;
+	__u64 item;
+
+	if (!key || !set || key->goroutine)
+		return 0;
+	by = *key;
+	w = worker_lookup(&by);
+	item = w ? w->turn.item : 0;
+	return !item || (__u64)KERNEL_FIELD(struct epitem, item, ep) != set;
 }
 
 /* The current thread has read a request: it may have others work for it. */

@@ -278,6 +278,16 @@ static __always_inline __u32 peer_number(const struct sock *sk)
 	return crowd_peer_number(address, c->skc_dport);
 }
 
+/* Noted for each call: threads may change. */
+static __always_inline void calling_in_java(struct sock *sk, struct socket *s,
+					    const struct actor *a)
+{
+	if (java_has_list(&a->key, sk))
+		s->flags |= SOCKET_LIST;
+	else
+		s->flags &= ~SOCKET_LIST;
+}
+
 /*
  * Bytes that begin a call are about to be sent. (Not inlined: what a response begins with needs
  * room on the stack, too.)
@@ -297,6 +307,8 @@ static __noinline void calling(struct task_struct *task, struct sock *sk, struct
 		socket_is_nobodys_now(s, &a, newcomers);
 	else
 		s->nobodys = 0;
+	if (a.runtime == RUNTIME_JAVA)
+		calling_in_java(sk, s, &a);
 	step_call(s, &a, write_seq(sk), bpf_ntohs(sk->__sk_common.skc_dport));
 	if (a.kind == ACTOR_THREAD)
 		step_crowd(s, &a, peer_number(sk));

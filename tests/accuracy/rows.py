@@ -264,6 +264,8 @@ ROWS = (
         make="go", modes="skuva"),
     Row("java-client-limit", "java.net.http.HttpClient, 4 calls at once: who is done begins the next",
         (java("client"),), make="java", modes="m"),
+    Row("java-list", "a client that has a list of calls: whoever comes by sends the next",
+        (java("list"),), make="java"),
     Row("java-bare", "Java, new threads that go on with what was laid by last", (java("url"),),
         make="java", modes="h"),
     Row("java-unsure", "Java, calls in seven other ways (see Ways.java)", (java("url"),), make="java",

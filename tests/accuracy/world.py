@@ -28,10 +28,11 @@ MADE = {
     "go": ("go", "go build -o {made}/go/server .", {"GOFLAGS": "-mod=mod", "GOPROXY": "off",
                                                      "CGO_ENABLED": "0",
                                                      "GOCACHE": "{made}/go-cache"}),
-    "java": ("java", "javac -d {made}/java Server.java Calls.java Ways.java", {}),
-    "tomcat": ("java", "javac -d {made}/java -cp {tomcat} TomcatServer.java Calls.java Ways.java",
-               {}),
-    "jetty": ("java", "javac -d {made}/java -cp {jetty} JettyServer.java Calls.java Ways.java", {}),
+    "java": ("java", "javac -d {made}/java Server.java Calls.java ListClient.java Ways.java", {}),
+    "tomcat": ("java", "javac -d {made}/java -cp {tomcat} TomcatServer.java Calls.java "
+               "ListClient.java Ways.java", {}),
+    "jetty": ("java", "javac -d {made}/java -cp {jetty} JettyServer.java Calls.java "
+              "ListClient.java Ways.java", {}),
 }
 
 

@@ -134,6 +134,27 @@ static void thread_that_was_given_nothing(void **state)
 	assert_int_equal(call(&client, &made)->request, 7);
 }
 
+/* Any thread may send what waits in a client's list. */
+static void client_with_a_list(void **state)
+{
+	struct actor a = actor(TID, 0), other = actor(OTHER, 0);
+	struct socket first = {}, second = {}, client = {.flags = SOCKET_LIST};
+
+	(void)state;
+	take(&first, 7, &a);
+	assert_int_equal(call(&client, &a)->request, 7);
+	engine_answer(&client, &a, actor_thread(&a));
+	take(&second, 8, &other);
+	assert_int_equal(call(&client, &a)->veto, VETO_IDLE_PROCESS);
+	engine_answer(&client, &a, actor_thread(&a));
+	client.flags = 0;
+	assert_int_equal(call(&client, &a)->request, 7);
+	engine_answer(&client, &a, actor_thread(&a));
+	end(8);
+	client.flags = SOCKET_LIST;
+	assert_int_equal(call(&client, &a)->request, 7);
+}
+
 static void woken_worker(void **state)
 {
 	struct actor reader = actor(TID, 1), worker = actor(OTHER, 0);
@@ -319,6 +340,7 @@ int main(void)
 	    CASE(thread_of_the_only_request),
 	    CASE(thread_of_one_of_two_requests),
 	    CASE(thread_that_was_given_nothing),
+	    CASE(client_with_a_list),
 	    CASE(woken_worker),
 	    CASE(woken_worker_with_a_rival),
 	    CASE(woken_worker_while_another_waits),

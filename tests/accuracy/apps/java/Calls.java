@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import java.io.IOException;
 import java.io.InputStream;
 import java.net.HttpURLConnection;
 import java.net.URI;
@@ -9,16 +10,21 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.concurrent.CompletableFuture;
 
-/** How a call goes out: by HttpURLConnection, or by java.net.http.HttpClient. */
+/** How a call goes out: by HttpURLConnection, java.net.http.HttpClient, or ListClient. */
 final class Calls {
 	private static final String UPSTREAM = "http://" + System.getenv("UPSTREAM") + "/";
 	private final HttpClient client;
+	private final ListClient list;
 
-	/** By "url" or by "client". */
-	Calls(String by) {
-		client = by.equals("url")
-			     ? null
-			     : HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+	/** By "url", by "client", or by "list". */
+	Calls(String by) throws IOException {
+		URI upstream = URI.create(UPSTREAM);
+
+		client = by.equals("client")
+			     ? HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build()
+			     : null;
+		list = by.equals("list") ? new ListClient(upstream.getHost(), upstream.getPort())
+					 : null;
 	}
 
 	private static void callByUrl(String truth) throws Exception {
@@ -32,6 +38,12 @@ final class Calls {
 		}
 	}
 
+	private void callByList(String truth) throws Exception {
+		String field = truth == null ? "" : "x-truth: " + truth + "\r\n";
+
+		list.call("GET / HTTP/1.1\r\nHost: upstream\r\n" + field + "\r\n");
+	}
+
 	private static HttpRequest request(String truth) {
 		HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(UPSTREAM));
 
@@ -43,7 +55,9 @@ final class Calls {
 	/** Make a call, and wait for its answer. */
 	Void call(String truth) {
 		try {
-			if (client == null)
+			if (list != null)
+				callByList(truth);
+			else if (client == null)
 				callByUrl(truth);
 			else
 				client.send(request(truth), HttpResponse.BodyHandlers.ofByteArray());
