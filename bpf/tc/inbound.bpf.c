@@ -18,6 +18,22 @@
 
 char _license[] SEC("license") = "GPL";
 
+/*
+ * A packet for a closed flow. The peer has missed our last acknowledgement, and sends again what
+ * was not acknowledged: its FIN, and data before it. Whoever answers for our side takes the numbers
+ * of his RST from here. Returns the verdict.
+ */
+static __always_inline int inbound_late(struct __sk_buff *skb, const struct packet *p, __u32 offset)
+{
+	count(REASON_LINGER);
+	if (write_ack(skb, p, p->ack - offset, p->window)) {
+		count(REASON_DROPPED);
+		return DROP;
+	}
+	packet_mark(skb, SIDE_IN);
+	return NEXT;
+}
+
 /* A packet for a flow that is not in the table. */
 static __always_inline int inbound_stranger(struct __sk_buff *skb, const struct packet *p)
 {
@@ -28,20 +44,11 @@ static __always_inline int inbound_stranger(struct __sk_buff *skb, const struct 
 			flow_open(skb, p);
 		return NEXT;
 	}
+	offset = p->flags & TCP_ACK ? flow_lingering(&p->key) : 0;
+	if (offset)
+		return inbound_late(skb, p, offset);
 	if (p->len && serve_may_begin(skb, p) && serve_stranger(skb, p))
 		serve_first(skb, p);
-	/* Of a closed flow only the end can come again. */
-	if (!(p->flags & (TCP_FIN | TCP_RST)) || !(p->flags & TCP_ACK))
-		return NEXT;
-	offset = flow_lingering(&p->key);
-	if (!offset)
-		return NEXT;
-	count(REASON_LINGER);
-	if (write_ack(skb, p, p->ack - offset, p->window)) {
-		count(REASON_DROPPED);
-		return DROP;
-	}
-	packet_mark(skb, SIDE_IN);
 	return NEXT;
 }
 

@@ -105,11 +105,16 @@ static __always_inline void outbound_refuse(const struct packet *p, __u32 reason
 		count(reason);
 }
 
-/* Our side opens a connection: whatever is known about the tuple is about an older one. */
+/* Our side opens a connection, or lets the peer: what is known about the tuple is about an older
+ * one. */
 static __always_inline void outbound_syn(const struct packet *p)
 {
-	struct flow *f = flow_lookup(&p->key);
+	struct flow *f;
 
+	bpf_map_delete_elem(&lingers, &p->key);
+	if (p->flags & TCP_ACK)
+		return;
+	f = flow_lookup(&p->key);
 	if (f && flow_has_edits(f) && f->isn == p->seq)
 		return; /* the SYN again */
 	if (f && flow_has_edits(f)) {
@@ -118,7 +123,6 @@ static __always_inline void outbound_syn(const struct packet *p)
 	} else if (f) {
 		serving_delete(&p->key, f);
 	}
-	bpf_map_delete_elem(&lingers, &p->key);
 	if (p->len)
 		outbound_refuse(p, REASON_SYN_DATA);
 }
@@ -301,7 +305,7 @@ static __always_inline int outbound(struct __sk_buff *skb, int ethernet)
 	if (packet_marked(skb, SIDE_OUT))
 		return NEXT;
 	if (p.flags & TCP_SYN) {
-		if (!(p.flags & TCP_ACK) && (skb->sk || csum_intact(skb, &p)))
+		if (skb->sk || csum_intact(skb, &p))
 			outbound_syn(&p);
 		return NEXT;
 	}

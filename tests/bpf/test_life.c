@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* How a flow begins and ends, and what is remembered of it. */
+/* How a flow begins, and goes on. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,139 +12,6 @@
 #include "topics.h"
 
 static struct conn conn;
-
-static void we_close_first(void **state)
-{
-	uint8_t options[40];
-	struct segment s;
-
-	conn_open(&conn, *state, &ordinary);
-	conn_send(&conn, GET);
-	conn_answer(&conn, ANSWER);
-	conn_send_fin(&conn);
-	conn_ack(&conn, stream_to_wire(&conn.stream, conn.stream.len) + 1);
-	assert_true(conn_is_known(&conn));
-	conn_receive_fin(&conn, true);
-	assert_true(conn_is_known(&conn));
-	s = conn_our_ack(&conn, true);
-	conn_expect_shift(&conn, &s, LINE_LEN);
-	conn_expect_gone(&conn, LINE_LEN);
-	/* Our ACK was lost: the FIN comes again, and gets the same answer. */
-	rig_forget_counts(*state);
-	s = conn_incoming(&conn, &(struct incoming){.ack = GET_LEN + LINE_LEN + 1, .more = FIN},
-			  options);
-	s.seq -= 1;
-	conn_expect_shift(&conn, &s, -LINE_LEN);
-	s = conn_our_ack(&conn, true);
-	conn_expect_shift(&conn, &s, LINE_LEN);
-	expect_counts(*state, {REASON_LINGER, 2}, {REASON_SEQ, 1});
-}
-
-static void the_peer_closes_first(void **state)
-{
-	struct segment s;
-
-	conn_open(&conn, *state, &ordinary);
-	conn_send(&conn, GET);
-	conn_answer(&conn, ANSWER);
-	conn_receive_fin(&conn, false);
-	s = conn_our_ack(&conn, false);
-	conn_expect_shift(&conn, &s, LINE_LEN);
-	conn_send_fin(&conn);
-	assert_true(conn_is_known(&conn));
-	conn_ack(&conn, stream_to_wire(&conn.stream, conn.stream.len) + 1);
-	conn_expect_gone(&conn, LINE_LEN);
-}
-
-static void both_close_at_once(void **state)
-{
-	struct segment s;
-
-	conn_open(&conn, *state, &ordinary);
-	conn_send(&conn, GET);
-	conn_answer(&conn, ANSWER);
-	conn_send_fin(&conn);
-	conn_receive_fin(&conn, false);
-	s = conn_our_ack(&conn, true);
-	conn_expect_shift(&conn, &s, LINE_LEN);
-	conn_ack(&conn, stream_to_wire(&conn.stream, conn.stream.len) + 1);
-	conn_expect_gone(&conn, LINE_LEN);
-}
-
-/* The FINs cross, and that of the peer does not know of our last request yet. */
-static void both_close_with_a_header_in_flight(void **state)
-{
-	for (size_t known = 0; known <= GET_LEN + LINE_LEN; known += 13) {
-		struct segment s;
-
-		conn_open(&conn, *state, &ordinary);
-		conn_send(&conn, GET);
-		conn_send_fin(&conn);
-		conn_receive(&conn, &(struct incoming){.ack = known, .more = FIN});
-		s = conn_our_ack(&conn, true);
-		conn_expect_shift(&conn, &s, LINE_LEN);
-		/* All of it was lost, and comes again with the FIN. */
-		s = conn_segment(&conn, 0, GET_LEN);
-		s.flags |= FIN;
-		conn_transmit_as(&conn, &s);
-		conn_ack(&conn, GET_LEN + LINE_LEN + 1);
-		conn_expect_gone(&conn, LINE_LEN);
-	}
-}
-
-/* Half closed: the peer still talks, and we only acknowledge. */
-static void half_closed(void **state)
-{
-	conn_open(&conn, *state, &ordinary);
-	conn_send(&conn, GET);
-	conn_send_fin(&conn);
-	for (int i = 0; i < 5; i++) {
-		struct segment s;
-
-		conn_receive(&conn, &(struct incoming){.ack = GET_LEN + LINE_LEN + 1,
-						       .data = "HTTP/1.1 200 OK\r\n"});
-		s = conn_our_ack(&conn, true);
-		conn_expect_shift(&conn, &s, LINE_LEN);
-	}
-	assert_true(conn_is_known(&conn));
-}
-
-static void a_flow_without_edits_leaves_nothing(void **state)
-{
-	struct segment s;
-
-	conn_open(&conn, *state, &ordinary);
-	conn_send_fin(&conn);
-	conn_receive_fin(&conn, true);
-	s = conn_our_ack(&conn, true);
-	conn_pass(&conn, &s);
-	conn_expect_gone(&conn, 0);
-}
-
-/* A flow that is left alone ends too, whoever closes it. */
-static void an_opaque_flow_leaves_nothing(void **state)
-{
-	struct segment s;
-
-	conn_open(&conn, *state, &ordinary);
-	conn_send(&conn, TLS);
-	conn_ack_all(&conn);
-	conn_send_fin(&conn);
-	conn_ack(&conn, conn.stream.len + 1);
-	conn_receive_fin(&conn, true);
-	s = conn_our_ack(&conn, true);
-	conn_pass(&conn, &s);
-	conn_expect_gone(&conn, 0);
-
-	conn_open(&conn, *state, &ordinary);
-	conn_send(&conn, TLS);
-	conn_receive_fin(&conn, false);
-	s = conn_our_ack(&conn, false);
-	conn_pass(&conn, &s);
-	conn_send_fin(&conn);
-	conn_ack(&conn, conn.stream.len + 1);
-	conn_expect_gone(&conn, 0);
-}
 
 /* The port is used again: whatever is known of the old connection is wrong now. */
 static void a_new_connection_on_the_same_port(void **state)
@@ -429,13 +296,6 @@ static void a_full_table_lets_everything_pass(void **state)
 int test_life(void)
 {
 	const struct CMUnitTest life[] = {
-	    cmocka_unit_test(we_close_first),
-	    cmocka_unit_test(the_peer_closes_first),
-	    cmocka_unit_test(both_close_at_once),
-	    cmocka_unit_test(both_close_with_a_header_in_flight),
-	    cmocka_unit_test(half_closed),
-	    cmocka_unit_test(a_flow_without_edits_leaves_nothing),
-	    cmocka_unit_test(an_opaque_flow_leaves_nothing),
 	    cmocka_unit_test(a_new_connection_on_the_same_port),
 	    cmocka_unit_test(a_new_connection_after_one_that_is_left_alone),
 	    cmocka_unit_test(a_syn_that_comes_again_changes_nothing),

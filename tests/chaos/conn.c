@@ -11,6 +11,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+/* A connection that is aborted ends within so many bytes, as a power of two. */
+#define ABORT_SHIFT_MIN 4
+#define ABORT_SHIFT_MAX 17
+
 /* Keep the memory of the buffers, forget everything else. */
 static void forget(struct conn *conn)
 {
@@ -74,6 +78,27 @@ void conn_fail(struct conn *conn, enum verdict verdict, const char *why)
 	conn_close(conn);
 }
 
+/* Its requests end like this, for which nobody but the client is to blame. */
+void conn_abort(struct conn *conn)
+{
+	struct linger now = {.l_onoff = 1};
+	unsigned int lost = conn->count + (conn->next ? 1 : 0);
+
+	if (rng_percent(&conn->rng, 50))
+		setsockopt(conn->fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
+	while (lost--)
+		tally_request(&conn->client->tally, VERDICT_ABORTED);
+	conn_close(conn);
+}
+
+static void draw_abort(struct conn *conn)
+{
+	if (rng_percent(&conn->rng, conn->client->settings.aborts))
+		conn->abort_left =
+		    rng_between(&conn->rng, 1,
+				1ull << rng_between(&conn->rng, ABORT_SHIFT_MIN, ABORT_SHIFT_MAX));
+}
+
 static void watch(struct conn *conn, int operation, uint32_t events)
 {
 	struct epoll_event event = {.events = events, .data.ptr = conn};
@@ -124,6 +149,8 @@ void conn_open(struct conn *conn)
 	conn->to_begin = client->settings.mode == MODE_NEW ? 1 : client->settings.per_connection;
 	conn->state = CONN_OPENING;
 	conn->progress_ms = client->now_ms;
+	if (client->settings.aborts)
+		draw_abort(conn);
 	conn_draw_next(conn);
 	err = start_connect(conn);
 	if (err)

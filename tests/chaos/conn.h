@@ -30,6 +30,7 @@ struct conn {
 
 	struct buffer out;
 	size_t out_at, cut_left;
+	uint64_t abort_left; /* bytes to send before it is ended in the middle; 0: it is not */
 
 	struct head answer_head;
 	struct response response;
@@ -67,6 +68,9 @@ struct plan *conn_oldest(const struct conn *conn);
 
 /* Send until the socket blocks or there is nothing to send. */
 void conn_send(struct conn *conn);
+
+/* End it in the middle, as the settings want it; its requests count as aborted. */
+void conn_abort(struct conn *conn);
 
 /* Queue the eight bytes that begin a tunnel. */
 void conn_begin_tunnel(struct conn *conn, const struct plan *plan);

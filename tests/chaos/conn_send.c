@@ -117,7 +117,7 @@ static bool refill_batch(struct conn *conn)
 	return true;
 }
 
-/* How many bytes the next send() may take. */
+/* How many bytes the next send() may take, as far as the way goes in which the head is cut. */
 static size_t piece(struct conn *conn)
 {
 	const struct plan *plan = conn->unanswered[(conn->oldest + conn->count - 1) % DEPTH_MAX];
@@ -138,8 +138,12 @@ static size_t piece(struct conn *conn)
 
 static bool send_piece(struct conn *conn)
 {
-	ssize_t n = send(conn->fd, conn->out.data + conn->out_at, piece(conn), MSG_NOSIGNAL);
+	size_t len = piece(conn);
+	ssize_t n;
 
+	if (conn->abort_left && conn->abort_left < len)
+		len = conn->abort_left;
+	n = send(conn->fd, conn->out.data + conn->out_at, len, MSG_NOSIGNAL);
 	if (n < 0 && errno != EAGAIN)
 		conn_fail(conn, VERDICT_RESET, strerror(errno));
 	if (n < 0)
@@ -150,7 +154,10 @@ static bool send_piece(struct conn *conn)
 		conn->cut_left -= (size_t)n;
 	if (conn->out_at == conn->out.len)
 		conn->out_at = conn->out.len = 0;
-	return true;
+	if (!conn->abort_left || (conn->abort_left -= (size_t)n))
+		return true;
+	conn_abort(conn);
+	return false;
 }
 
 void conn_send(struct conn *conn)

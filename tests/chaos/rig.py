@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lab"))
@@ -17,6 +18,8 @@ SERVER = {4: "10.98.2.2", 6: "fd98:2::2"}
 # Without SACK, at 3 % loss and 10 % reordering, connections stood still for 9 seconds with no agent.
 HOPELESS_BODIES = 200_000
 STUCK_SECONDS = 60
+# When aborts are lost: the server asks who is silent for so long, and learns of all ends within ...
+PROBE_SECONDS, GONE_SECONDS = 2, 30
 # Queues of a TUN device must not drop: the link does that, by its own numbers.
 QUEUE = 10000
 
@@ -67,7 +70,8 @@ class Rig:
         for host in self.lab.hosts:
             self.tune(host)
         server = self.server.spawn(
-            [self.programs / "server", "--port", PORT, "--quiet", *self.server_options],
+            [self.programs / "server", "--port", PORT, "--quiet",
+             *(["--probe", PROBE_SECONDS] if self.row.aborts else []), *self.server_options],
             stdout=subprocess.PIPE, text=True)
         self.wait_ready(server, "server")
 
@@ -151,7 +155,21 @@ class Rig:
         return [self.programs / "client", "--connect", SERVER[row.ip], "--port", PORT,
                 "--requests", requests, "--seed", self.seed, "--connections", row.connections,
                 "--mode", row.mode, "--cut", row.cut, "--bodies", self.bodies(), "--expect", expect,
-                "--stuck", STUCK_SECONDS, *row.extra, *more]
+                "--stuck", STUCK_SECONDS, "--aborts", row.aborts, *row.extra, *more]
+
+    def connections_left(self, seconds=GONE_SECONDS):
+        """Those that are open when the client has ended all of its, and both ends had time to learn
+        of it: a line of ss for each."""
+        end = time.monotonic() + seconds
+        while (left := self.connections()) and time.monotonic() < end:
+            time.sleep(0.1)
+        return left
+
+    def connections(self):
+        """Without those of which both ends are known, and only wait for what may come late."""
+        argv = ["ss", "-HtnoiO", "state", "connected", "exclude", "time-wait"]
+        return [f"{host.name}: {line}" for host in (self.client, self.server)
+                for line in host.run(argv).stdout.splitlines()]
 
     def retransmissions(self):
         """Segments that the ends sent again so far."""

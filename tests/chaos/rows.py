@@ -34,6 +34,7 @@ class Row:
     cut: str = "mixed"         # how heads are sent; see client --help
     bodies: int = 5_000_000
     connections: int = 32
+    aborts: int = 0            # per cent of the connections that the client ends in the middle
     extra: tuple = ()          # further options of the client
     sysctls: tuple = ()        # (name below net.ipv4, value) for all hosts
     requests: int = 0          # how many; 0: an even share of all
@@ -49,6 +50,7 @@ class Row:
         if self.mtu != 1500:
             parts.append(f"mtu{self.mtu}-{self.limit}")
         parts += ["pairs"] if self.pairs else []
+        parts += [f"aborts{self.aborts}"] if self.aborts else []
         parts += [] if self.sack else ["nosack"]
         parts += [] if self.timestamps else ["nots"]
         parts += [] if self.cut == "mixed" else [f"cut-{self.cut}"]
@@ -99,6 +101,17 @@ EACH_LONG = (
     Row("tun", 4, "keep", extra=SMALL, sysctls=(("tcp_window_scaling", 0),), **PAIRS),
 )
 
+# Connections that end in the middle of something: where that is lost, the other end learns of it later.
+FEW = ("--plain", "--per-connection", "4")
+ABORTS_SHORT = (
+    Row("tun", 4, "keep", loss=3, reorder=5, aborts=50, bodies=100_000, extra=FEW),
+)
+ABORTS_LONG = (
+    Row("tap", 6, "pipeline", "off", loss=10, sack=False, aborts=80, bodies=20_000, extra=FEW),
+    Row("gateway", 4, "keep", loss=5, duplicate=3, reorder=10, aborts=50, bodies=100_000, extra=FEW),
+    Row("gateway", 6, "new", "pass", loss=10, timestamps=False, aborts=80, bodies=20_000),
+)
+
 # The smallest set that still meets every factor once in bad company.
 SHORT = (
     Row("veth", 4, "keep"),
@@ -115,10 +128,10 @@ SHORT = (
     Row("gateway", 4, "keep", "segment", loss=2, reorder=5, duplicate=2),
     Row("gateway", 6, "pipeline", "off", loss=1, reorder=5, timestamps=False),
     Row("gateway", 4, "new", "pass", loss=1, sack=False),
-) + IN_PLACE[:2] + EACH_SHORT
+) + IN_PLACE[:2] + EACH_SHORT + ABORTS_SHORT
 
 # Rows beside the covering set, for what the factors do not say.
-SPECIAL = SHORT + IN_PLACE[2:] + EACH_LONG + (
+SPECIAL = SHORT + IN_PLACE[2:] + EACH_LONG + ABORTS_LONG + (
     # losses in bursts
     Row("tun", 4, "keep", loss=3, burst=5, reorder=3, bodies=100_000),
     Row("gateway", 4, "keep", loss=1, burst=4, bodies=100_000),

@@ -3,8 +3,8 @@
 import dataclasses
 import re
 
-BAD = ("corrupt", "missing", "double", "reset", "stuck")
-COLUMNS = ("requests", "ok", *BAD, "skipped", "injected", "retrans", "stall", "seconds")
+BAD = ("corrupt", "missing", "double", "reset", "stuck", "left")
+COLUMNS = ("requests", "ok", *BAD, "aborted", "skipped", "injected", "retrans", "stall", "seconds")
 
 
 @dataclasses.dataclass

@@ -24,6 +24,7 @@ class Case:
     server: tuple = ()
     link: tuple = ()
     moves: tuple = ()
+    blocked: str = ""  # what the server does not get, as a match of nft
 
 
 def faulty_agent(fake, *wants):
@@ -44,6 +45,10 @@ def bad_link(name, moves, **how):
     return Case(f"link: {name}", row=Row("tun", **SMALL, **how), moves=moves)
 
 
+# RSTs do not come, as if their numbers were wrong: so soon the server does not give up by itself.
+UNBELIEVED_SECONDS = 3
+BLOCKED = "table inet blocked { chain in { type filter hook input priority 0; %s drop; }; }"
+
 CASES = (
     Case("nothing wrong"),
     Case("nothing wrong, no agent", expect="none", fake="none"),
@@ -62,6 +67,9 @@ CASES = (
     faulty_server("short", "reset"),
     faulty_server("body", "corrupt"),
     faulty_server("swap", "corrupt"),
+    Case("aborts", row=Row("veth", aborts=50, **SMALL)),
+    Case("aborts: RSTs that are not believed", ("left",), row=Row("veth", aborts=50, **SMALL),
+         blocked="tcp flags & rst == rst"),
     faulty_link("off", "tun"),
     faulty_link("segment", "tun"),
     faulty_link("pass", "tap"),
@@ -83,9 +91,9 @@ def complaint(case, counts, moved):
     """Why the case is not as it should be, or None."""
     if counts.get("requests") != REQUESTS:
         return f"{counts.get('requests', 0)} requests were counted instead of {REQUESTS}"
-    if case.wants and not any(counts[name] for name in case.wants):
+    if case.wants and not any(counts.get(name) for name in case.wants):
         return f"the fault was not noticed as {' or '.join(case.wants)}"
-    if not case.wants and any(counts[name] for name in BAD):
+    if not case.wants and any(counts.get(name) for name in BAD):
         return "something was wrong without a fault"
     idle = [name for name in case.moves if not moved.get(name)]
     return f"the link never did: {', '.join(idle)}" if idle else None
@@ -93,14 +101,18 @@ def complaint(case, counts, moved):
 
 def run_case(build, case, seed):
     with Rig(build, case.row, seed, case.server, case.link) as rig:
+        if case.blocked:
+            rig.server.run(["nft", "-f", "-"], input=BLOCKED % case.blocked)
         argv = rig.client_argv(REQUESTS, case.expect, "--fake", case.fake, *case.client)
         done = rig.client.run(argv, check=False)
         counts = read_summary(done.stdout)
+        if case.row.aborts:
+            counts["left"] = len(rig.connections_left(UNBELIEVED_SECONDS))
         moved = {"retrans": rig.retransmissions()}
         if case.moves:
             moved.update(rig.link_totals())
     why = complaint(case, counts, moved)
-    if not why and bool(done.returncode) != bool(case.wants):
+    if not why and bool(done.returncode) != bool(case.wants) and case.wants != ("left",):
         why = f"the client ended with {done.returncode}"
     return why, counts
 

@@ -28,13 +28,14 @@ static void on_signal(int signal)
 }
 
 static const char usage[] =
-    "Usage: server [--port N] [--fault NAME --every N] [--quiet]\n"
+    "Usage: server [--port N] [--fault NAME --every N] [--probe SECONDS] [--quiet]\n"
     "Answers HTTP/1 requests with hashes of what it received (X-Chaos), on IPv4 and IPv6.\n"
     "Prints \"ready\" when it listens and its counts at SIGTERM.\n"
     "  --port N      listen here (8080)\n"
     "  --fault NAME  do something wrong, to test the client: reset, stall, short (half an answer\n"
     "                head, then the end), body (a changed byte), swap (another request's id)\n"
     "  --every N     ... at every N-th request (100)\n"
+    "  --probe N     ask a client that says nothing for N seconds whether it is there (never)\n"
     "  --quiet       do not print each error\n";
 
 static const char *const fault_names[] = {
@@ -89,6 +90,16 @@ static void watch(int epoll, int operation, int fd, uint32_t events, void *what)
 		fprintf(stderr, "server: epoll_ctl: %s\n", strerror(errno));
 }
 
+/* Keepalive: a client that is gone, and whose RST was lost, answers with another one. */
+static void probe_silent(int fd, int seconds)
+{
+	int on = 1, interval = 1;
+
+	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &seconds, sizeof(seconds));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof(interval));
+}
+
 static void accept_all(struct server *server, int epoll, int listener)
 {
 	struct session *session;
@@ -96,6 +107,8 @@ static void accept_all(struct server *server, int epoll, int listener)
 
 	while ((fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0) {
 		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+		if (server->probe_seconds)
+			probe_silent(fd, server->probe_seconds);
 		session = session_new(server, fd);
 		if (!session) {
 			close(fd);
@@ -140,9 +153,13 @@ static void run(struct server *server, int listener)
 static uint16_t read_options(int argc, char **argv, struct server *server)
 {
 	static const struct option options[] = {
-	    {"port", required_argument, NULL, 'p'},  {"fault", required_argument, NULL, 'f'},
-	    {"every", required_argument, NULL, 'e'}, {"quiet", no_argument, NULL, 'q'},
-	    {"help", no_argument, NULL, 'h'},        {0},
+	    {"port", required_argument, NULL, 'p'},
+	    {"fault", required_argument, NULL, 'f'},
+	    {"every", required_argument, NULL, 'e'},
+	    {"quiet", no_argument, NULL, 'q'},
+	    {"probe", required_argument, NULL, 's'},
+	    {"help", no_argument, NULL, 'h'},
+	    {0},
 	};
 	uint16_t port = 8080;
 	int option;
@@ -154,6 +171,8 @@ static uint16_t read_options(int argc, char **argv, struct server *server)
 			server->fault = fault_by_name(optarg);
 		else if (option == 'e')
 			server->fault_every = number(optarg, UINT32_MAX);
+		else if (option == 's')
+			server->probe_seconds = (int)number(optarg, 60);
 		else if (option == 'q')
 			server->quiet = true;
 		else {

@@ -14,6 +14,7 @@ struct server {
 	uint64_t fault_every;
 	uint64_t connections, requests, errors;
 	struct session *sessions;
+	int probe_seconds; /* a client that is silent for so long is asked; 0: never */
 	bool quiet;
 };
 

@@ -29,6 +29,7 @@ static const char usage[] =
     "  --heads N             largest head in bytes (16384)\n"
     "  --plain               no upgrades, CONNECT or streams that are not HTTP\n"
     "  --post                only requests with a body\n"
+    "  --aborts PERCENT      end so many connections anywhere in a request, by RST or FIN (0)\n"
     "  --expect EXPECT       none: no injected header; one: exactly one in each eligible request;\n"
     "                        atmost: one or none; strip: none in any; restart: one in each, and\n"
     "                        never one that it brought (none)\n"
@@ -36,9 +37,9 @@ static const char usage[] =
     "  --fake WHAT           add headers as a right or faulty agent would, to test the client:\n"
     "                        one, missing, double, same, zero, malformed, override, misplaced\n"
     "Prints one line: requests, ok, corrupt, missing, double, reset, stuck, skipped (eligible\n"
-    "requests without a header under atmost), injected, stall (longest time without\n"
-    "progress on a connection), seconds; details of the first failures on "
-    "stderr.\n";
+    "requests without a header under atmost), aborted (those of connections that it ended),\n"
+    "injected, stall (longest time without progress on a connection), seconds; details of the\n"
+    "first failures on stderr.\n";
 
 static void give_up(const char *option, const char *value)
 {
@@ -103,6 +104,7 @@ enum option_id {
 	OPTION_HEADS,
 	OPTION_PLAIN,
 	OPTION_POST,
+	OPTION_ABORTS,
 	OPTION_EXPECT,
 	OPTION_STUCK,
 	OPTION_FAKE,
@@ -125,6 +127,7 @@ static const struct option options[] = {
     {"heads", required_argument, NULL, OPTION_HEADS},
     {"plain", no_argument, NULL, OPTION_PLAIN},
     {"post", no_argument, NULL, OPTION_POST},
+    {"aborts", required_argument, NULL, OPTION_ABORTS},
     {"expect", required_argument, NULL, OPTION_EXPECT},
     {"stuck", required_argument, NULL, OPTION_STUCK},
     {"fake", required_argument, NULL, OPTION_FAKE},
@@ -161,6 +164,9 @@ static void apply_number(struct settings *settings, int option, uint64_t n)
 		break;
 	case OPTION_HEADS:
 		settings->head_max = n;
+		break;
+	case OPTION_ABORTS:
+		settings->aborts = (unsigned int)n;
 		break;
 	case OPTION_STUCK:
 		settings->stuck_ms = (unsigned int)n * 1000;
@@ -200,6 +206,8 @@ static void check_ranges(const struct settings *settings)
 		give_up("connections or --per-connection", "0");
 	if (!settings->depth || settings->depth > DEPTH_MAX)
 		give_up("depth", "(not 1 to 64)");
+	if (settings->aborts > 100)
+		give_up("aborts", "(more than 100)");
 	if (settings->head_max > 100000)
 		give_up("heads", "(more than 100000)");
 }

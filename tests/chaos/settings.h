@@ -46,6 +46,7 @@ struct settings {
 	enum cut cut;
 	enum fake fake;
 	bool plain, post_only;
+	unsigned int aborts; /* per cent of the connections */
 };
 
 /* Read the command line; prints help or what is wrong and exits where there is nothing to do. */

@@ -58,6 +58,9 @@ def run_row(build, row, requests, seed, with_agent):
         missed = mishaps_missed(rig) if row.each else ""
         status, notes = status or int(bool(missed)), notes + missed
         counts["retrans"] = rig.retransmissions()
+        if row.aborts:
+            left = rig.connections_left()
+            counts["left"], notes = len(left), "\n".join([notes, *left[:SHOWN_LINES]])
         if agent:
             notes += f"\nagent: {agent_reasons(agent)}"
         if agent and agent.process.poll() is not None:

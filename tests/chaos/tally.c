@@ -8,7 +8,7 @@
 static const char *const names[] = {
     [VERDICT_OK] = "ok",           [VERDICT_CORRUPT] = "corrupt", [VERDICT_MISSING] = "missing",
     [VERDICT_DOUBLE] = "double",   [VERDICT_RESET] = "reset",     [VERDICT_STUCK] = "stuck",
-    [VERDICT_SKIPPED] = "skipped",
+    [VERDICT_SKIPPED] = "skipped", [VERDICT_ABORTED] = "aborted",
 };
 
 void tally_request(struct tally *tally, enum verdict verdict)

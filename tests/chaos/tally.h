@@ -15,6 +15,7 @@ enum verdict {
 	VERDICT_RESET,
 	VERDICT_STUCK,
 	VERDICT_SKIPPED,
+	VERDICT_ABORTED, /* by the client itself, on purpose */
 	VERDICT_COUNT,
 };
 
