@@ -49,8 +49,8 @@ enum rivals {
 	RIVALS_WORKER,
 	RIVALS_LATER, /* of the worker, and those that wait: something was left for later by any */
 	RIVALS_PROCESS,
-	RIVALS_SHARED, /* all others of the process: any loop goes on with any, any thread
-			  with what stands in a list */
+	RIVALS_SHARED, /* all others of the process: any loop, or child, goes on with any, any
+			  thread with what stands in a list */
 	RIVALS_ANY, /* of the process, and the request itself if it may be waiting for another call
 		     */
 };
@@ -113,20 +113,29 @@ evidence_of_loop(const struct worker *w, const struct process *p, const struct a
 }
 
 /*
- * Are its threads made for one request each? Then whose a new thread's calls are is certain, unless
- * it may go for whatever waits somewhere.
+ * Are the threads of a process, or the children that it makes, made for one request each? Then
+ * whose calls a new one makes is certain, unless it may go for whatever waits somewhere.
  */
-static __always_inline int process_makes_threads(const struct process *p)
+static __always_inline int process_makes_heirs(const struct process *p, const struct worker *w)
 {
-	return p && p->threads_ended >= PROCESS_ENDED && !p->threads_stayed;
+	if (!p)
+		return 0;
+	if (w->maker)
+		return p->children_ended >= PROCESS_ENDED &&
+		       (__u64)p->children_stayed * PROCESS_STAYED_RATIO <= p->children_ended;
+	return p->threads_ended >= PROCESS_ENDED && !p->threads_stayed;
 }
 
 /*
- * Who may be meant beside the request of who made or woke a worker. In Python, who is woken has to
- * wait for the interpreter's lock, and another thread may take what he was woken for meanwhile.
+ * Who may be meant beside the request of who made or woke a worker. A process may be one of a pool
+ * that is made with the first requests. In Python, who is woken has to wait for the interpreter's
+ * lock, and another thread may take what he was woken for meanwhile.
  */
-static __always_inline enum rivals rivals_of_heir(const struct worker *w, const struct actor *a)
+static __always_inline enum rivals rivals_of_heir(const struct worker *w, const struct process *p,
+						  const struct actor *a)
 {
+	if (w->maker || (p && p->loops_share))
+		return RIVALS_SHARED;
 	if (a->doubtful)
 		return RIVALS_ANY;
 	return w->inherited_by == EVIDENCE_WAKE && a->runtime == RUNTIME_PYTHON ? RIVALS_ANY
@@ -144,10 +153,11 @@ static __always_inline struct verdict evidence_of(const struct worker *w, const 
 		return (struct verdict){.request = own, .evidence = EVIDENCE_THREAD};
 	if (w && w->inherited && w->inherited_by == EVIDENCE_TASK)
 		return (struct verdict){.request = w->inherited, .evidence = EVIDENCE_TASK};
-	if (w && w->made_for && process_makes_threads(p))
+	if (w && w->made_for && process_makes_heirs(p, w))
 		return (struct verdict){.request = w->made_for,
 					.evidence = EVIDENCE_FORK,
-					.rivals = a->doubtful ? RIVALS_ANY : RIVALS_NONE};
+					.rivals =
+					    a->doubtful && !w->maker ? RIVALS_ANY : RIVALS_NONE};
 	if (s && !reused && s->purpose.veto)
 		return (struct verdict){.veto = s->purpose.veto, .guess = s->purpose.request};
 	if (s && !reused && s->purpose.request)
@@ -160,8 +170,7 @@ static __always_inline struct verdict evidence_of(const struct worker *w, const 
 	if (w && w->inherited)
 		return (struct verdict){.request = w->inherited,
 					.evidence = w->inherited_by,
-					.rivals = p && p->loops_share ? RIVALS_SHARED
-								      : rivals_of_heir(w, a)};
+					.rivals = rivals_of_heir(w, p, a)};
 	return (struct verdict){};
 }
 
@@ -272,11 +281,12 @@ static __always_inline enum veto veto_of(const struct verdict *v, const struct w
  * Is it the only request of the process? Then nobody is its rival. It may seem to be its own one:
  * another thread that has changed its standing may be interrupted before the tally says so.
  */
-static __always_inline int request_is_alone(__u64 id, const struct process *p, __u32 tgid)
+static __always_inline int request_is_alone(__u64 id, const struct process *p)
 {
 	const struct request *r = request_lookup(id);
 
-	return r && p && r->worker.tgid == tgid && p->tally.open == 1 && !p->tally.unattributed;
+	return r && p && process_lookup(&r->worker.tgid) == p && p->tally.open == 1 &&
+	       !p->tally.unattributed;
 }
 
 /* Can what was read last not be the cause, because of the way that the call came? */
@@ -311,7 +321,8 @@ static __always_inline int call_may_be_listed(const struct verdict *v, const str
 
 /*
  * The cause of a call, or of a connect (`s`: NULL). If it is the first one on its socket, what that
- * was opened for counts; otherwise the connection is `reused`.
+ * was opened for counts; otherwise the connection is `reused`. A process that was made for a
+ * request of another one, and has none of its own, may be at any of its maker's.
  */
 static __always_inline struct verdict decide(struct worker *w, const struct process *p,
 					     const struct actor *a, const struct socket *s,
@@ -319,6 +330,8 @@ static __always_inline struct verdict decide(struct worker *w, const struct proc
 {
 	struct verdict v = {};
 
+	if (w && w->maker && !tally_open(&w->tally))
+		p = process_lookup(&w->maker);
 	if (a->kind == ACTOR_RUNTIME)
 		v = (struct verdict){.request = a->named,
 				     .evidence = a->by,
@@ -329,7 +342,7 @@ static __always_inline struct verdict decide(struct worker *w, const struct proc
 		v.rivals = RIVALS_SHARED;
 	if (v.request && !v.veto)
 		v.veto = veto_of(&v, w, p, reused);
-	if (v.veto == VETO_IDLE_PROCESS && request_is_alone(v.request, p, a->key.tgid))
+	if (v.veto == VETO_IDLE_PROCESS && request_is_alone(v.request, p))
 		v.veto = VETO_NONE;
 	if (v.request && !v.veto && evidence_is_reading(v.evidence) && a->phase != PHASE_ASKED &&
 	    worker_has_paths(w)) {

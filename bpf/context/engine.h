@@ -335,10 +335,21 @@ static __always_inline void learn_prompt(struct process *p, const struct verdict
 		p->prompt++;
 }
 
-/* A thread that outlives the request which it was made for may serve any other next. */
-static __always_inline void learn_threads(struct process *p, const struct worker *w)
+/* The process that has made a worker for a request: `p`, its own, or another one. */
+static __always_inline struct process *process_maker(const struct worker *w, struct process *p)
 {
-	if (w && w->made_for && request_standing(w->made_for) == STANDING_NONE)
+	return w->maker ? process_lookup(&w->maker) : p;
+}
+
+/* A thread, or child, that outlives the request which it was made for may serve any other next. */
+static __always_inline void learn_heirs(struct process *p, const struct worker *w)
+{
+	if (!w || !w->made_for || request_standing(w->made_for) != STANDING_NONE)
+		return;
+	p = process_maker(w, p);
+	if (p && w->maker)
+		p->children_stayed++;
+	else if (p)
 		p->threads_stayed = 1;
 }
 
@@ -384,9 +395,9 @@ static __always_inline void engine_call(struct socket *s, const struct actor *a,
 		learn_prompt(p, &v);
 		if (reused || !(s->purpose.flags & PURPOSE_APART))
 			learn_own(p, a);
-		learn_threads(p, w);
 		learn_faithful(p, s, reused, &v);
 	}
+	learn_heirs(p, w);
 	counted = !v.request && verdict_spends(&v, w);
 	call_fill(&s->call[s->calls_end & (SOCKET_CALLS - 1)], &v, a, seq, counted);
 	if (v.request || v.guess)
@@ -506,8 +517,10 @@ static __always_inline void engine_hand_over(const struct actor *from, const str
 	__u64 id = from->kind == ACTOR_RUNTIME ? from->named : w ? worker_at(w) : 0;
 
 	heir = id ? worker_make(to) : worker_lookup(to);
-	if (heir && by == EVIDENCE_FORK)
+	if (heir && by == EVIDENCE_FORK) {
 		heir->made_for = id;
+		heir->maker = to->tgid == from->key.tgid ? 0 : from->key.tgid;
+	}
 	if (!heir || tally_open(&heir->tally))
 		return;
 	if (by == EVIDENCE_WAKE && heir->queue)
@@ -524,8 +537,13 @@ static __always_inline void engine_exit(const struct worker_key *key)
 
 	if (!w)
 		return;
-	if (p && request_standing(w->made_for) != STANDING_NONE)
-		p->threads_ended++;
+	p = process_maker(w, p);
+	if (p && request_standing(w->made_for) != STANDING_NONE) {
+		if (w->maker)
+			p->children_ended++;
+		else
+			p->threads_ended++;
+	}
 	worker_unpublish(w, key);
 	worker_delete(key);
 }
@@ -536,11 +554,14 @@ static __always_inline void engine_exit(const struct worker_key *key)
  */
 static __always_inline void engine_exec(const struct worker_key *old, const struct worker_key *now)
 {
-	const struct worker *was = worker_lookup(old);
-	__u64 inherited = was ? was->inherited : 0;
+	struct worker *was = worker_lookup(old), *w;
+	__u64 inherited = was ? was->inherited : 0,
+	      made_for = was && was->maker ? was->made_for : 0;
+	__u32 maker = was ? was->maker : 0;
 	__u8 by = was ? was->inherited_by : 0;
-	struct worker *w;
 
+	if (was)
+		was->made_for = 0; /* it has not ended */
 	engine_exit(old);
 	engine_exit(now);
 	w = inherited ? worker_make(now) : NULL;
@@ -548,6 +569,8 @@ static __always_inline void engine_exec(const struct worker_key *old, const stru
 		return;
 	w->inherited = inherited;
 	w->inherited_by = by;
+	w->made_for = made_for;
+	w->maker = maker;
 }
 
 #endif

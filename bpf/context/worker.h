@@ -66,6 +66,8 @@ struct worker {
 	struct paths paths; /* of a loop's calls */
 	__u32 counted;      /* `taken`, when a call or connect was last counted as unattributed */
 	__u32 before;       /* `flags`, before its last read; see later.h */
+	__u32 maker;        /* process of the worker that made it for a request; 0: its own */
+	__u32 reserved;
 };
 
 #define CROWD_PEERS 4
@@ -105,8 +107,10 @@ struct process {
 	__u32 faithful; /* connects that were used by who made them, though others were free */
 	__u32 prompt;   /* calls of loops that came with what they were made for */
 	__u32 late;     /* 1: some call came later, from a timer or when a connection was free */
-	__u32 threads_ended;  /* threads that ended before the request that they were made for */
-	__u32 threads_stayed; /* 1: some did not */
+	__u32 threads_ended;   /* threads that ended before the request that they were made for */
+	__u32 threads_stayed;  /* 1: some did not */
+	__u32 children_ended;  /* the same for processes that it has made, */
+	__u32 children_stayed; /* and calls of those that did not */
 	__u8 queues_late; /* 1: a loop put something into a queue after the turn of its request */
 	__u8 queues_next; /* 1: who is done with what came out of a queue puts the next one in */
 	__u8 loops_share; /* 1: any loop goes on with what any other one has read */
@@ -125,7 +129,10 @@ struct process {
 /* By then a program has loaded what it needs to serve. */
 #define PROCESS_SERVED 16
 
-/* So many threads must have ended before their request until others are trusted to do so. */
+/* So many threads, or children, must have ended before their request until others are trusted. */
 #define PROCESS_ENDED 2
+
+/* Of so many children that have, one may make a call after its request is over. */
+#define PROCESS_STAYED_RATIO 16
 
 #endif

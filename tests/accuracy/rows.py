@@ -256,6 +256,8 @@ ROWS = (
         (python("threads"),), modes="hx"),
     Row("python-bare", "Python, new threads that go on with what was laid by last",
         (python("threads"),), modes="y"),
+    Row("python-processes", "Python, a pool of processes, which a request makes now and then",
+        (python("threads"),), modes="z"),
     Row("ruby-limit", "Ruby puma, 4 calls at once: who is done makes a thread for the next", (PUMA,),
         modes="l"),
     Row("go-limit", "Go, 4 calls at once: who is done starts a goroutine for the next", (go(),),

@@ -155,6 +155,62 @@ static void client_with_a_list(void **state)
 	assert_int_equal(call(&client, &a)->request, 7);
 }
 
+#define CHILD_TGID (TGID + 100)
+
+/* A process that is made for a request which this thread has. */
+static struct actor child_of(const struct actor *a, __u32 tgid)
+{
+	struct actor made = actor(tgid, 0);
+
+	made.key.tgid = tgid;
+	engine_hand_over(a, &made.key, EVIDENCE_FORK);
+	return made;
+}
+
+/* It may be one of a pool, which works for any request, until others have ended with theirs. */
+static void children_of_one_of_two_requests(void **state)
+{
+	struct actor a = actor(TID, 0), other = actor(TID + 2, 0), child;
+	struct socket first = {}, second = {}, client = {}, last = {};
+
+	(void)state;
+	take(&first, 7, &a);
+	take(&second, 8, &other);
+	child = child_of(&a, CHILD_TGID);
+	assert_int_equal(call(&client, &child)->veto, VETO_IDLE_PROCESS);
+	engine_answer(&client, &child, actor_thread(&child));
+	for (__u32 i = 1; i <= PROCESS_ENDED; i++) {
+		struct actor over = child_of(&a, CHILD_TGID + i);
+
+		engine_exec(&over.key, &over.key);
+		assert_int_equal(process()->children_ended, i - 1);
+		engine_exit(&over.key);
+		assert_int_equal(process()->children_ended, i);
+	}
+	assert_int_equal(call(&client, &child)->request, 7);
+	engine_answer(&client, &child, actor_thread(&child));
+	end(7);
+	assert_int_equal(call(&client, &child)->request, 0);
+	assert_int_equal(process()->children_stayed, 1);
+	assert_int_equal(process()->threads_stayed, 0);
+	child = child_of(&other, CHILD_TGID + PROCESS_ENDED + 1);
+	assert_int_equal(call(&last, &child)->request, 8);
+}
+
+static void child_of_the_only_request(void **state)
+{
+	struct actor a = actor(TID, 0), child;
+	struct socket server = {}, client = {};
+
+	(void)state;
+	take(&server, 7, &a);
+	child = child_of(&a, CHILD_TGID);
+	engine_exec(&child.key, &child.key);
+	engine_connect(&client, &child, NULL);
+	assert_int_equal(call(&client, &child)->request, 7);
+	assert_int_equal(call(&client, &child)->evidence, EVIDENCE_FORK);
+}
+
 static void woken_worker(void **state)
 {
 	struct actor reader = actor(TID, 1), worker = actor(OTHER, 0);
@@ -341,6 +397,8 @@ int main(void)
 	    CASE(thread_of_one_of_two_requests),
 	    CASE(thread_that_was_given_nothing),
 	    CASE(client_with_a_list),
+	    CASE(children_of_one_of_two_requests),
+	    CASE(child_of_the_only_request),
 	    CASE(woken_worker),
 	    CASE(woken_worker_with_a_rival),
 	    CASE(woken_worker_while_another_waits),

@@ -7,18 +7,20 @@ p new threads, all at once; q the threads of a pool; j other threads that take j
 m new threads, 4 at once: who is done starts the next;
 b threads that take several jobs at a time, and call for all of them then; h threads that lay by what
 they take, and go on with what was laid by last, by whomever; x a pool that is asked for no job of
-its own, but for what was laid by last; y a new thread (Timer) that is asked for that. Environment: UPSTREAM (host:port), COPY
+its own, but for what was laid by last; y a new thread (Timer) that is asked for that; z a pool of
+processes, which a request makes now and then. Environment: UPSTREAM (host:port), COPY
 (names of fields that go from the request to its calls), BACKGROUND_MS (pause between calls that
 belong to no request).
 """
 import collections
 import http.client
+import multiprocessing
 import os
 import queue
 import random
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 UPSTREAM = os.environ["UPSTREAM"]
 COPY = os.environ.get("COPY", "x-truth").split(",")
@@ -26,11 +28,13 @@ NEW_CONNECTION = 0.3  # part of the calls that do not use a kept connection
 POOL_SIZE, AT_ONCE = 8, 4
 BATCH, BATCHERS, BATCH_MS = 6, 3, 3
 LAY_BY_MS = 2  # long enough for others to lay something by
+PROCESSES, JOBS = 4, 40  # of a pool of processes, and what it is asked for until the next is made
 
 Plan = collections.namedtuple("Plan", "before between after calls mode")
 kept = collections.deque()  # connections to the upstream that any thread may use
 pool = ThreadPoolExecutor(POOL_SIZE)
 turns, waiting, running = threading.Lock(), collections.deque(), []
+processes = []  # that pool, once for each job that it may still be given
 jobs, laid_by, takers = queue.SimpleQueue(), collections.deque(), {}
 
 
@@ -184,6 +188,15 @@ def by_timer(fields):
     by_whoever(fields, threading.Timer(0, call_for_last).start)
 
 
+def by_process(fields):
+    with turns:
+        if not processes:
+            fork = multiprocessing.get_context("fork")
+            processes.extend([ProcessPoolExecutor(PROCESSES, mp_context=fork)] * JOBS)
+        job = processes.pop().submit(call, fields)
+    job.result()
+
+
 def work(plan, fields):
     """Everything that a request asks for, until its answer may be sent."""
     pause(plan.before)
@@ -196,7 +209,7 @@ def work(plan, fields):
                "j": lambda f: by_threads(call_for_each, POOL_SIZE, f),
                "b": lambda f: by_threads(call_for_all, BATCHERS, f),
                "h": lambda f: by_threads(call_for_laid_by, POOL_SIZE, f),
-               "x": by_whoever, "y": by_timer}[plan.mode]
+               "x": by_whoever, "y": by_timer, "z": by_process}[plan.mode]
         for number in range(plan.calls):
             pause(plan.between if number else 0)
             one(fields)
