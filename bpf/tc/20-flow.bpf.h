@@ -130,6 +130,15 @@ static __always_inline void flow_retire(const struct flow_key *key, const struct
 	flow_delete(key);
 }
 
+/*
+ * Can a flow of this tuple have ended? Not where none of its hash was ever made: so strangers are
+ * spared the search where little goes out.
+ */
+static __always_inline int flow_may_linger(const struct flow_key *key)
+{
+	return quiet_now(key) != 0;
+}
+
 /* The offset of a closed flow; 0: none. */
 static __always_inline __u32 flow_lingering(const struct flow_key *key)
 {

@@ -44,9 +44,11 @@ static __always_inline int inbound_stranger(struct __sk_buff *skb, const struct 
 			flow_open(skb, p);
 		return NEXT;
 	}
-	offset = p->flags & TCP_ACK ? flow_lingering(&p->key) : 0;
-	if (offset)
-		return inbound_late(skb, p, offset);
+	if ((p->flags & TCP_ACK) && flow_may_linger(&p->key)) {
+		offset = flow_lingering(&p->key);
+		if (offset)
+			return inbound_late(skb, p, offset);
+	}
 	if (p->len && serve_may_begin(skb, p) && serve_stranger(skb, p))
 		serve_first(skb, p);
 	return NEXT;

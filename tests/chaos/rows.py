@@ -110,6 +110,9 @@ ABORTS_LONG = (
     Row("tap", 6, "pipeline", "off", loss=10, sack=False, aborts=80, bodies=20_000, extra=FEW),
     Row("gateway", 4, "keep", loss=5, duplicate=3, reorder=10, aborts=50, bodies=100_000, extra=FEW),
     Row("gateway", 6, "new", "pass", loss=10, timestamps=False, aborts=80, bodies=20_000),
+    Row("near", 4, "keep", loss=2, reorder=5, aborts=50, bodies=100_000, extra=FEW,
+        expect="atmost"),
+    Row("near", 6, "pipeline", "off", loss=3, duplicate=2, aborts=50, extra=FEW, expect="atmost"),
 )
 
 # The smallest set that still meets every factor once in bad company.
