@@ -41,6 +41,7 @@ struct later {
 	__u64 counts;  /* address of libuv's two: turns, and what has happened in all of them */
 	__u64 turns, events; /* these, when the last turn had read everything */
 	__u64 end;           /* the number given last at that moment */
+	__u64 asked;         /* the number of what has called or connected last */
 	__u64 item;          /* struct turn.item of what was read last, or LATER_ACCEPTED */
 	__u32 known;         /* events of this turn: sockets that were read, and the like */
 	__u32 count;         /* readings, also those that there is no room for */
@@ -50,7 +51,7 @@ struct later {
 	__u8 reserved[2];
 	struct later_reading reading[LATER_READINGS];
 };
-_Static_assert(sizeof(struct later) == 72 + LATER_READINGS * 24, "later is shared");
+_Static_assert(sizeof(struct later) == 80 + LATER_READINGS * 24, "later is shared");
 
 static __always_inline struct later_reading *later_reading(struct later *l, __u32 at)
 {
@@ -121,16 +122,20 @@ struct later_running {
 };
 
 /*
- * What is made meanwhile (process.nextTick), by something that was left for later, is of where that
- * is of.
+ * What runs has done something: where was it asked for? What is made meanwhile (process.nextTick),
+ * by something that was left for later, is of where that is of. What does several things may do
+ * them for several requests.
  */
-static __always_inline int later_find_running(const struct later *l,
-					      const struct later_running *now)
+static __always_inline int later_find_running(struct later *l, const struct later_running *now)
 {
 	int is_newer = now->runs > l->end;
-	int at = later_find(l, is_newer ? now->maker : now->runs);
+	__u64 number = is_newer ? now->maker : now->runs, before = l->asked;
+	int at = later_find(l, number);
 
-	return is_newer && at == LATER_BEFORE ? LATER_UNTOLD : at;
+	l->asked = number;
+	if (at == LATER_BEFORE)
+		return is_newer ? LATER_UNTOLD : at;
+	return number == before ? LATER_UNTOLD : at;
 }
 
 /* The worker is at this reading again. */

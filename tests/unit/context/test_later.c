@@ -192,6 +192,7 @@ static void numbers_of_other_turns(void **state)
 	assert_int_equal(later_find(&later, 61), LATER_UNTOLD); /* made since */
 	assert_int_equal(later_find(&later, 0), LATER_UNTOLD);
 	assert_int_equal(later_find_running(&later, &tick), 0); /* by what was left for later */
+	assert_int_equal(later_find_running(&later, &tick), LATER_UNTOLD); /* once more */
 	assert_int_equal(later_find_running(&later, &old), LATER_UNTOLD);
 	over(0, 62);
 	assert_int_equal(later_find(&later, 55), LATER_UNTOLD); /* nothing was read */
