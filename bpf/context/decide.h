@@ -7,6 +7,7 @@
 #ifndef CTXPROP_CONTEXT_DECIDE_H
 #define CTXPROP_CONTEXT_DECIDE_H
 
+#include "context/beside.h"
 #include "context/runtime.h"
 #include "context/standing.h"
 
@@ -61,7 +62,8 @@ struct verdict {
 	__u8 evidence; /* enum evidence */
 	__u8 veto;     /* enum veto */
 	__u8 rivals;   /* enum rivals */
-	__u8 reserved[5];
+	__u8 told;     /* 1: the runtime tells that what was read last leads to it */
+	__u8 reserved[4];
 };
 
 /* Does it go from one request to another between two reads? */
@@ -95,7 +97,8 @@ static __always_inline struct verdict
 evidence_of_loop(const struct worker *w, const struct process *p, const struct actor *a)
 {
 	struct verdict v = {.evidence = w->read_by,
-			    .rivals = a->phase == PHASE_LATER ? RIVALS_LATER : RIVALS_WORKER};
+			    .rivals = a->phase == PHASE_LATER ? RIVALS_LATER : RIVALS_WORKER,
+			    .told = a->phase == PHASE_READING || a->phase == PHASE_ASKED};
 
 	if (p && p->loops_share)
 		v.rivals = RIVALS_SHARED;
@@ -257,6 +260,9 @@ static __always_inline enum veto veto_now(const struct verdict *v, const struct 
 	if (v->rivals == RIVALS_ANY &&
 	    (process_has_others(p, named) || (p && wake_has_rivals(v, p, named))))
 		return VETO_IDLE_PROCESS;
+	if (v->rivals == RIVALS_WORKER && !v->told && !process_is_direct(p) &&
+	    has_beside(w, v->request))
+		return VETO_BESIDE;
 	return VETO_NONE;
 }
 

@@ -22,11 +22,45 @@
 #include "context/crowd.h"
 #include "context/decide.h"
 
+/*
+ * The entries of who does what happens now. Keys are copied: Linux 6.1 takes them from the stack or
+ * a map only, and what is known of who acts need not stand there.
+ */
+static __always_inline struct process *actor_process(const struct actor *a)
+{
+	__u32 tgid = a->key.tgid;
+
+	return process_lookup(&tgid);
+}
+
+/* NULL: it has none, or nobody is known. */
+static __always_inline struct worker *actor_worker(const struct actor *a)
+{
+	struct worker_key key = a->key;
+
+	return a->kind == ACTOR_NOBODY ? NULL : worker_lookup(&key);
+}
+
+/* NULL: it has none, or is no thread. */
+static __always_inline struct worker *actor_thread(const struct actor *a)
+{
+	return a->kind == ACTOR_THREAD ? actor_worker(a) : NULL;
+}
+
+/* A call or connect of it is some request's, not known whose. */
+static __always_inline void actor_unattributed(const struct actor *a)
+{
+	struct worker_key key = a->key;
+
+	unattributed_add(&key, 1);
+}
+
 /* The worker has read something for `id` (0: it is not known for what). */
 static __always_inline void worker_has_read(struct worker *w, const struct actor *a, __u64 id,
 					    enum evidence by)
 {
 	w->before = w->flags;
+	beside_reads(w, id);
 	w->read = id;
 	w->read_by = by;
 	w->flags &= ~(WORKER_SPENT | WORKER_UNSURE | WORKER_GOES_ON | WORKER_FREE);
@@ -47,12 +81,6 @@ static __always_inline void worker_freshen(struct worker *w, const struct actor 
 		w->fresh++;
 }
 
-/* The entry of the thread that does what happens now; NULL: it has none, or another one does it. */
-static __always_inline struct worker *actor_thread(const struct actor *a)
-{
-	return a->kind == ACTOR_THREAD ? worker_lookup(&a->key) : NULL;
-}
-
 /* A process has read one more request. */
 static __always_inline void process_serves(struct process *p)
 {
@@ -66,8 +94,9 @@ static __always_inline void process_serves(struct process *p)
 static __always_inline struct worker *engine_take(__u64 id, const struct actor *a, __u64 now_ns)
 {
 	struct request *r = request_lookup(id);
-	struct process *p = process_make(&a->key.tgid);
-	struct worker *w = a->kind == ACTOR_NOBODY ? NULL : worker_make(&a->key);
+	struct worker_key key = a->key;
+	struct process *p = process_make(&key.tgid);
+	struct worker *w = a->kind == ACTOR_NOBODY ? NULL : worker_make(&key);
 	__u64 number;
 	__u32 before, listed = 0;
 
@@ -108,8 +137,8 @@ static __always_inline struct worker *engine_take(__u64 id, const struct actor *
  */
 static __always_inline void engine_older(struct socket *s, const struct actor *a)
 {
-	struct worker *w = a->kind == ACTOR_NOBODY ? NULL : worker_lookup(&a->key);
-	struct process *p = process_lookup(&a->key.tgid);
+	struct worker *w = actor_worker(a);
+	struct process *p = actor_process(a);
 
 	s->flags &= ~(SOCKET_OLDER | SOCKET_CLIENT);
 	if (w)
@@ -165,7 +194,7 @@ static __always_inline int nobody_waits(const struct worker *w, struct process *
 static __always_inline void engine_answer(struct socket *s, const struct actor *a, struct worker *w)
 {
 	struct call *c = socket_last_call(s);
-	struct process *p = process_lookup(&a->key.tgid);
+	struct process *p = actor_process(a);
 	int unsure = c && (c->counted || (c->request && !c->evidence));
 	const struct request *r;
 	int free = 0;
@@ -194,9 +223,10 @@ static __always_inline void engine_answer(struct socket *s, const struct actor *
 /* The call is some request's, not known whose: what was read last is not believed again. */
 static __always_inline int verdict_spends(const struct verdict *v, struct worker *w)
 {
-	if (v->guess || (v->veto != VETO_IDLE_LOOP && v->veto != VETO_IDLE_PROCESS))
+	if (v->guess ||
+	    (v->veto != VETO_IDLE_LOOP && v->veto != VETO_IDLE_PROCESS && v->veto != VETO_BESIDE))
 		return 0;
-	if (w && v->veto == VETO_IDLE_LOOP)
+	if (w && (v->veto == VETO_IDLE_LOOP || v->veto == VETO_BESIDE))
 		w->flags |= WORKER_SPENT;
 	if (w && v->veto == VETO_IDLE_PROCESS)
 		w->inherited = 0;
@@ -244,15 +274,25 @@ static __always_inline void learn_phases(struct worker *w, struct process *p, co
 		own_paths_tell_phases(&p->own);
 }
 
+/* A worker begins a call or connect: does what it has read last lead to it? */
+static __always_inline void learn_direct(const struct verdict *v, struct worker *w,
+					 struct process *p)
+{
+	if (w && p)
+		beside_calls(w, p, v->request, v->request || v->veto == VETO_BESIDE);
+}
+
 /* A program begins to open a connection. */
 static __always_inline void engine_open(struct purpose *purpose, const struct actor *a)
 {
-	struct worker *w = a->kind == ACTOR_NOBODY ? NULL : worker_lookup(&a->key);
-	struct process *p = process_make(&a->key.tgid);
+	struct worker *w = actor_worker(a);
+	__u32 tgid = a->key.tgid;
+	struct process *p = process_make(&tgid);
 	struct verdict v;
 
 	learn_phases(w, p, a);
 	v = decide(w, p, a, NULL, 0);
+	learn_direct(&v, w, p);
 	learn_path(&v, w, p, a);
 	if (p) {
 		learn_own(p, a);
@@ -271,7 +311,7 @@ static __always_inline void engine_open(struct purpose *purpose, const struct ac
 		request_add(purpose->request, STATE_CONNECT);
 	} else if (verdict_spends(&v, w)) {
 		purpose->flags |= PURPOSE_COUNTED;
-		unattributed_add(&a->key, 1);
+		actor_unattributed(a);
 	}
 }
 
@@ -372,8 +412,8 @@ static __always_inline void learn_faithful(struct process *p, const struct socke
 static __always_inline void engine_call(struct socket *s, const struct actor *a, __u32 seq,
 					__u16 port)
 {
-	struct worker *w = a->kind == ACTOR_NOBODY ? NULL : worker_lookup(&a->key);
-	struct process *p = process_lookup(&a->key.tgid);
+	struct worker *w = actor_worker(a);
+	struct process *p = actor_process(a);
 	int reused = s->calls_end || (s->flags & SOCKET_OLDER), counted;
 	__u64 pool = 1ULL << (port & 63);
 	struct verdict v;
@@ -384,6 +424,8 @@ static __always_inline void engine_call(struct socket *s, const struct actor *a,
 	v = decide(w, p, a, s, reused);
 	if (w)
 		w->flags |= WORKER_CALLED;
+	if (reused)
+		learn_direct(&v, w, p);
 	/* Who opens a connection and who uses it may differ where connections are kept. */
 	if (v.evidence == EVIDENCE_CONNECT && p && (p->pools & pool) && w &&
 	    (has_rivals(&w->tally, request_standing(v.request), rival_kinds(&v, p, 0)) ||
@@ -403,7 +445,7 @@ static __always_inline void engine_call(struct socket *s, const struct actor *a,
 	if (v.request || v.guess)
 		request_add(v.request ? v.request : v.guess, STATE_CALL);
 	if (counted)
-		unattributed_add(&a->key, 1);
+		actor_unattributed(a);
 	__sync_fetch_and_add(&s->calls_end, 1);
 	engine_opened(&s->purpose);
 }
@@ -414,8 +456,8 @@ static __always_inline void engine_call(struct socket *s, const struct actor *a,
  */
 static __always_inline void engine_crowd(struct socket *s, const struct actor *a, __u32 peer)
 {
-	const struct worker *w = a->kind == ACTOR_THREAD ? worker_lookup(&a->key) : NULL;
-	struct process *p = process_lookup(&a->key.tgid);
+	const struct worker *w = actor_thread(a);
+	struct process *p = actor_process(a);
 	const struct call *c = socket_last_call(s);
 
 	crowd_opened(&s->purpose);

@@ -55,7 +55,9 @@ _Static_assert(sizeof(struct span_context) == 32, "span_context is shared");
 	X(NEW_PATH, "new-path",                                                                    \
 	  "the loop makes calls of its own, and may be doing so on this path")                     \
 	X(ENDED, "ended", "the request that the evidence names is over")                           \
-	X(DISAGREE, "disagree", "the program names another request than the evidence does")
+	X(DISAGREE, "disagree", "the program names another request than the evidence does")        \
+	X(BESIDE, "other-in-turn",                                                                 \
+	  "the event loop has read others' in this turn, too, and may call for these first")
 
 #define CTXPROP_EVIDENCE_ENUM(id, name, text) EVIDENCE_##id,
 enum evidence { CTXPROP_EVIDENCE(CTXPROP_EVIDENCE_ENUM) EVIDENCE_COUNT };

@@ -7,7 +7,8 @@
 #include "context/path.h"
 #include "context/tally.h"
 
-#define WORKER_HELD 4 /* a power of two */
+#define WORKER_HELD   4 /* a power of two */
+#define WORKER_BESIDE 4 /* the same */
 
 enum worker_flags {
 	WORKER_LOOP = 1 << 0,   /* its requests come from sockets that it watches by epoll */
@@ -19,6 +20,11 @@ enum worker_flags {
 	WORKER_GOES_ON = 1 << 6, /* and something was called that may be for that one's request */
 	WORKER_FREE = 1 << 7,  /* it was an answer, and nobody waits for his turn then (crowd.h) */
 	WORKER_LATER = 1 << 8, /* Node: what it leaves for later is followed (later.h) */
+	WORKER_ASKED = 1 << 9, /* it has begun a call or connect since it read something */
+	WORKER_SURE = 1 << 10, /* and that was for what it had read */
+	WORKER_OTHERS = 1 << 11,  /* in this turn it has read something for other requests, too */
+	WORKER_UNCLEAR = 1 << 12, /* for one that may call yet, since the last call */
+	WORKER_GATHERS = 1 << 13, /* and that seems to wait for nothing */
 };
 
 /* Does a loop read the socket at hand? Some read once before they let epoll watch it. */
@@ -67,7 +73,8 @@ struct worker {
 	__u32 counted;      /* `taken`, when a call or connect was last counted as unattributed */
 	__u32 before;       /* `flags`, before its last read; see later.h */
 	__u32 maker;        /* process of the worker that made it for a request; 0: its own */
-	__u32 reserved;
+	__u32 besides; /* requests that were read in the turn of `read` before it, see beside.h */
+	__u64 beside[WORKER_BESIDE]; /* the first of them */
 };
 
 #define CROWD_PEERS 4
@@ -116,7 +123,10 @@ struct process {
 	__u8 loops_share; /* 1: any loop goes on with what any other one has read */
 	__u8 hands_on;    /* 1: others go on with connections that are free again */
 	__u32 served;     /* requests that it has read, up to PROCESS_SERVED */
-	__u64 pools;      /* bit (peer's port & 63): connections to it are used more than once */
+	__u32
+	    direct; /* times that a loop called before it read for another request, see beside.h */
+	__u32 gathers; /* times that it has read for several, and called then */
+	__u64 pools;   /* bit (peer's port & 63): connections to it are used more than once */
 	struct crowd crowd;
 };
 
@@ -125,6 +135,9 @@ struct process {
 
 /* From so many on, and if none was late, a request that has an answer waits for more of it. */
 #define PROCESS_PROMPT 16
+
+/* Loops are believed to call for what they have read last if they do so many times as often. */
+#define PROCESS_DIRECT 16
 
 /* By then a program has loaded what it needs to serve. */
 #define PROCESS_SERVED 16

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The steps of the engine as functions that the verifier walks one by one. Who acts is copied to
- * the stack of each, for keys of maps have to stand there (Linux 6.1).
+ * The steps of the engine as functions that the verifier walks one by one.
  */
 #ifndef CTXPROP_PROBES_STEP_BPF_H
 #define CTXPROP_PROBES_STEP_BPF_H
@@ -33,15 +32,13 @@ static __always_inline __u64 clock_coarse(void)
 /* The request is read, whose first byte has just been. */
 VERIFIED_ALONE int step_take(__u64 id, const struct actor *by)
 {
-	struct actor a;
 	struct worker *w;
 
 	if (!by)
 		return 0;
-	a = *by;
-	w = engine_take(id, &a, clock_coarse());
-	if (w && a.kind == ACTOR_THREAD)
-		worker_has_read(w, &a, id, EVIDENCE_LOOP);
+	w = engine_take(id, by, clock_coarse());
+	if (w && by->kind == ACTOR_THREAD)
+		worker_has_read(w, by, id, EVIDENCE_LOOP);
 	return 0;
 }
 
@@ -89,12 +86,9 @@ VERIFIED_ALONE int step_ruby_makes(__u32 tgid, __u64 thread)
 
 VERIFIED_ALONE int step_older(struct socket *s, const struct actor *by)
 {
-	struct actor a;
-
 	if (!s || !by)
 		return 0;
-	a = *by;
-	engine_older(s, &a);
+	engine_older(s, by);
 	return 0;
 }
 
@@ -129,58 +123,43 @@ VERIFIED_ALONE int step_learn(__u64 request)
 
 VERIFIED_ALONE int step_answer(struct socket *s, const struct actor *by, struct worker *w)
 {
-	struct actor a;
-
 	if (!s || !by)
 		return 0;
-	a = *by;
-	engine_answer(s, &a, w);
+	engine_answer(s, by, w);
 	return 0;
 }
 
 VERIFIED_ALONE int step_connect(struct socket *s, const struct actor *by)
 {
-	struct actor a;
-
 	if (!s || !by)
 		return 0;
-	a = *by;
-	engine_connect(s, &a, NULL);
+	engine_connect(s, by, NULL);
 	return 0;
 }
 
 /* A program begins to open a connection, before it has a socket. */
 VERIFIED_ALONE int step_open(struct purpose *purpose, const struct actor *by)
 {
-	struct actor a;
-
 	if (!purpose || !by)
 		return 0;
-	a = *by;
-	engine_open(purpose, &a);
+	engine_open(purpose, by);
 	return 0;
 }
 
 VERIFIED_ALONE int step_call(struct socket *s, const struct actor *by, __u32 seq, __u32 port)
 {
-	struct actor a;
-
 	if (!s || !by)
 		return 0;
-	a = *by;
-	engine_call(s, &a, seq, port);
+	engine_call(s, by, seq, port);
 	return 0;
 }
 
 /* After step_call(). `peer`: as engine_crowd() has it. */
 VERIFIED_ALONE int step_crowd(struct socket *s, const struct actor *by, __u32 peer)
 {
-	struct actor a;
-
 	if (!s || !by)
 		return 0;
-	a = *by;
-	engine_crowd(s, &a, peer);
+	engine_crowd(s, by, peer);
 	return 0;
 }
 

@@ -14,6 +14,8 @@
 #define LOOP_TID       101
 #define WORKERS_MAX    64
 #define JOBS_MAX       128
+#define CHAINS_MAX     3                       /* of calls, side by side, of one request */
+#define OWN            (JOBS_MAX * CHAINS_MAX) /* the program's own calls are no chain's */
 #define CONNECTIONS    512
 #define BACKGROUND_MAX 40 /* steps between two calls of its own */
 #define EVENTS_MAX     1024
@@ -23,20 +25,21 @@ enum event_kind { REQUEST, CONNECTED, PIECE, ANSWER, TIMER, BACKGROUND, WORK };
 struct event {
 	uint64_t at;
 	enum event_kind kind;
-	uint32_t index; /* of the job or connection */
+	uint32_t index; /* of the job, chain or connection */
 };
 
 /* A request, from its arrival to its response. */
 struct job {
-	uint64_t id;         /* 0: the slot is free */
-	uint32_t calls, tid; /* calls that are not answered yet */
-	bool parallel;       /* all its calls begin at once */
+	uint64_t id; /* 0: the slot is free */
+	uint32_t tid;
+	uint32_t left[CHAINS_MAX]; /* calls of each chain that are not answered yet */
 	struct socket server;
 };
 
 struct connection {
 	bool open, busy;
-	uint32_t job; /* whose answer it waits for; JOBS_MAX: the program's own call */
+	uint32_t
+	    chain; /* whose answer it waits for: job * CHAINS_MAX + which of its chains; or OWN */
 	struct socket client;
 };
 
@@ -50,8 +53,9 @@ static struct {
 	struct event event[EVENTS_MAX];
 	struct job job[JOBS_MAX];
 	struct connection connection[CONNECTIONS];
-	uint32_t waiting[JOBS_MAX], waits; /* jobs that wait for a connection */
-	uint32_t queue[JOBS_MAX], queued;  /* jobs that wait for a worker */
+	uint32_t waiting[OWN], waits;     /* chains that wait for a connection */
+	uint32_t task[OWN], tasks;        /* chains that go on at the end of the turn */
+	uint32_t queue[JOBS_MAX], queued; /* jobs that wait for a worker */
 	bool busy[WORKERS_MAX];
 	struct score score;
 } run;
@@ -73,19 +77,24 @@ static struct actor actor(uint32_t tid)
 			      .turn = {.switches = store_turn}};
 }
 
-static uint32_t tid_of(uint32_t job)
+static struct job *job_of(uint32_t chain)
 {
-	return job < JOBS_MAX ? run.job[job].tid : LOOP_TID;
+	return &run.job[chain / CHAINS_MAX];
 }
 
-static void judge(uint32_t job, uint64_t named)
+static uint32_t tid_of(uint32_t chain)
 {
-	if (job == JOBS_MAX) {
+	return chain == OWN ? LOOP_TID : job_of(chain)->tid;
+}
+
+static void judge(uint32_t chain, uint64_t named)
+{
+	if (chain == OWN) {
 		run.score.own++;
 		run.score.own_wrong += named != 0;
 	} else if (!named) {
 		run.score.unknown++;
-	} else if (named == run.job[job].id) {
+	} else if (named == job_of(chain)->id) {
 		run.score.right++;
 	} else {
 		run.score.wrong++;
@@ -95,7 +104,7 @@ static void judge(uint32_t job, uint64_t named)
 static void send_call(uint32_t index)
 {
 	struct connection *c = &run.connection[index];
-	struct actor by = actor(tid_of(c->job));
+	struct actor by = actor(tid_of(c->chain));
 	const struct call *call;
 
 	c->busy = true;
@@ -103,7 +112,7 @@ static void send_call(uint32_t index)
 	engine_call(&c->client, &by, 1000 * c->client.calls_end, 80);
 	engine_crowd(&c->client, &by, 80);
 	call = socket_last_call(&c->client);
-	judge(c->job, call->evidence ? call->request : 0);
+	judge(c->chain, call->evidence ? call->request : 0);
 	schedule(random_in(&run.random, 1, 30), run.program->pieces ? PIECE : ANSWER, index);
 }
 
@@ -125,48 +134,63 @@ static uint32_t open_connections(void)
 	return count;
 }
 
-static void open_connection(uint32_t job)
+static void open_connection(uint32_t chain)
 {
-	struct actor by = actor(tid_of(job));
+	struct actor by = actor(tid_of(chain));
 	uint32_t i = 0;
 
 	while (run.connection[i].open)
 		i++;
-	run.connection[i] = (struct connection){.open = true, .busy = true, .job = job};
+	run.connection[i] = (struct connection){.open = true, .busy = true, .chain = chain};
 	engine_connect(&run.connection[i].client, &by, NULL);
 	schedule(random_in(&run.random, 1, 3), CONNECTED, i);
 }
 
-static void begin_call(uint32_t job)
+static void begin_call(uint32_t chain)
 {
 	uint32_t i = run.program->keep ? free_connection() : CONNECTIONS;
 
 	if (i < CONNECTIONS) {
-		run.connection[i].job = job;
+		run.connection[i].chain = chain;
 		send_call(i);
 	} else if (run.program->connections && open_connections() >= run.program->connections) {
-		run.waiting[run.waits++] = job;
+		run.waiting[run.waits++] = chain;
 	} else {
-		open_connection(job);
+		open_connection(chain);
 	}
 }
 
-/* The next thing that a request wants, one of its calls. */
-static void want_call(uint32_t job)
+/* The next call of a chain. */
+static void want_call(uint32_t chain)
 {
 	if (run.program->pause)
-		schedule(random_in(&run.random, 1, 10), TIMER, job);
+		schedule(random_in(&run.random, 1, 10), TIMER, chain);
+	else if (run.program->tasks)
+		run.task[run.tasks++] = chain;
 	else
-		begin_call(job);
+		begin_call(chain);
 }
 
-/* The next thing that a request wants, or everything. */
-static void next_call(uint32_t job)
+/* The first call of each chain of a job. */
+static void first_calls(uint32_t job)
 {
-	uint32_t calls = run.job[job].parallel ? run.job[job].calls : 1;
+	for (uint32_t i = 0; i < CHAINS_MAX; i++)
+		if (run.job[job].left[i])
+			want_call(job * CHAINS_MAX + i);
+}
 
-	for (uint32_t i = 0; i < calls; i++)
-		want_call(job);
+/* How many calls a request makes, in which chains. */
+static void plan(struct job *job)
+{
+	uint32_t calls = random_in(&run.random, 1, run.program->calls_max);
+	bool parallel = run.program->parallel && random_in(&run.random, 0, 1);
+
+	job->left[0] = parallel ? 1 : calls;
+	for (uint32_t i = 1; parallel && i < calls; i++)
+		job->left[i] = 1;
+	if (run.program->chains && random_in(&run.random, 0, 1))
+		for (uint32_t i = 0; i < 2; i++)
+			job->left[i] = random_in(&run.random, 1, run.program->calls_max);
 }
 
 static void new_request(uint64_t delay)
@@ -175,10 +199,9 @@ static void new_request(uint64_t delay)
 
 	while (run.job[i].id)
 		i++;
-	run.job[i] = (struct job){.id = ++run.last_id,
-				  .calls = random_in(&run.random, 1, run.program->calls_max)};
-	run.job[i].parallel = run.program->parallel && random_in(&run.random, 0, 1);
+	run.job[i] = (struct job){.id = ++run.last_id};
 	run.job[i].tid = run.program->kind == PROGRAM_THREADS ? 200 + i : LOOP_TID;
+	plan(&run.job[i]);
 	store_request(run.job[i].id);
 	run.started++;
 	schedule(delay, REQUEST, i);
@@ -251,7 +274,7 @@ static void on_request(uint32_t index)
 	if (run.program->kind == PROGRAM_POOL)
 		give_to_pool(index);
 	else
-		next_call(index);
+		first_calls(index);
 }
 
 /* The connection is free: it is closed, or whoever waits longest gets it. */
@@ -270,7 +293,7 @@ static void release(uint32_t index)
 
 static void read_answer(struct connection *c)
 {
-	struct actor by = actor(tid_of(c->job));
+	struct actor by = actor(tid_of(c->chain));
 
 	engine_answer(&c->client, &by, actor_thread(&by));
 }
@@ -284,16 +307,21 @@ static void on_piece(uint32_t index)
 static void on_answer(uint32_t index)
 {
 	struct connection *c = &run.connection[index];
-	uint32_t job = c->job;
+	uint32_t chain = c->chain;
+	struct job *job = job_of(chain);
+	uint32_t calls = 0;
 
 	read_answer(c);
 	release(index);
-	if (job == JOBS_MAX)
+	if (chain == OWN)
 		return;
-	if (!--run.job[job].calls)
-		respond(job);
-	else if (!run.job[job].parallel)
-		next_call(job);
+	job->left[chain % CHAINS_MAX]--;
+	for (uint32_t i = 0; i < CHAINS_MAX; i++)
+		calls += job->left[i];
+	if (!calls)
+		respond(chain / CHAINS_MAX);
+	else if (job->left[chain % CHAINS_MAX])
+		want_call(chain);
 }
 
 static void handle(const struct event *event)
@@ -313,11 +341,13 @@ static void handle(const struct event *event)
 		on_answer(event->index);
 		break;
 	case TIMER:
-	case WORK:
 		begin_call(event->index);
 		break;
+	case WORK:
+		first_calls(event->index);
+		break;
 	case BACKGROUND:
-		begin_call(JOBS_MAX);
+		begin_call(OWN);
 		schedule(random_in(&run.random, 1, BACKGROUND_MAX), BACKGROUND, 0);
 		break;
 	}
@@ -328,13 +358,28 @@ static bool is_timer(const struct event *event)
 	return event->kind == TIMER || event->kind == BACKGROUND;
 }
 
+/* What was left for the end of the turn. */
+static void run_tasks(void)
+{
+	while (run.tasks) {
+		uint32_t which =
+		    run.program->shuffled ? random_in(&run.random, 0, run.tasks - 1) : 0;
+		uint32_t chain = run.task[which];
+
+		memmove(&run.task[which], &run.task[which + 1],
+			(--run.tasks - which) * sizeof(run.task[0]));
+		run.path = 0x1000;
+		begin_call(chain);
+	}
+}
+
 /* All events that are due: timers in a turn of their own. */
 static void turn(bool timers)
 {
 	struct event due[EVENTS_MAX];
 	uint32_t count = 0, left = 0;
 
-	store_turn++;
+	store_turn += !run.program->busy || random_in(&run.random, 0, 1);
 	for (uint32_t i = 0; i < run.events; i++) {
 		if (run.event[i].at <= run.now && is_timer(&run.event[i]) == timers)
 			due[count++] = run.event[i];
@@ -344,6 +389,7 @@ static void turn(bool timers)
 	run.events = left;
 	for (uint32_t i = 0; i < count; i++)
 		handle(&due[i]);
+	run_tasks();
 }
 
 static void check_nothing_is_left(void)

@@ -22,11 +22,15 @@ struct program {
 	uint32_t calm;        /* so many of them come one by one, before the others */
 	uint32_t calls_max;   /* one to so many calls per request, one after the other */
 	bool parallel;        /* or, for every other request, all at once */
+	bool chains;          /* or, for every other request, two such chains side by side */
 	uint32_t connections; /* kept, and waited for if there are no more; 0: no limit */
 	uint32_t workers;     /* PROGRAM_POOL */
 	bool pieces;          /* answers come in two pieces */
 	bool keep;            /* connections are used again */
 	bool pause;           /* a timer runs before each call */
+	bool tasks;           /* calls begin when all was read that has come */
+	bool shuffled;        /* these in any order */
+	bool busy;            /* it seldom sleeps: turns cannot always be told apart */
 	bool background;      /* calls of its own, by a timer */
 	uint64_t seed;
 };

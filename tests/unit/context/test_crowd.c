@@ -28,7 +28,7 @@ static void check_numbers(int where)
 		number[i] = crowd_peer_number(address, __builtin_bswap16(8000 + i % PORTS));
 		assert_int_not_equal(number[i], 0);
 	}
-	qsort(number, ADDRESSES * PORTS, sizeof(number[0]), compare);
+	qsort(number, (size_t)ADDRESSES * PORTS, sizeof(number[0]), compare);
 	for (__u32 i = 1; i < ADDRESSES * PORTS; i++)
 		assert_int_not_equal(number[i], number[i - 1]);
 }

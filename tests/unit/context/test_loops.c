@@ -231,6 +231,63 @@ static void connect_that_a_newer_request_may_use(void **state)
 	assert_int_equal(call(&client, &a)->veto, VETO_IDLE_LOOP);
 }
 
+/* The answer to a call that waits for another one was read first: a call may go on from there. */
+static void call_that_another_answer_leads_to(void **state)
+{
+	struct actor a = actor(TID, 1);
+	struct socket first = {}, second = {}, client[3] = {};
+	const struct call *c;
+
+	(void)state;
+	take(&first, 7, &a);
+	client[0].calls_end = client[1].calls_end = client[2].calls_end = 1;
+	assert_int_equal(call(&client[0], &a)->request, 7);
+	assert_int_equal(call(&client[1], &a)->request, 7);
+	store_turn++;
+	a = actor(TID, 1);
+	engine_answer(&client[0], &a, actor_thread(&a));
+	take(&second, 8, &a);
+	c = call(&client[0], &a);
+	assert_int_equal(c->request, 0);
+	assert_int_equal(c->veto, VETO_BESIDE);
+}
+
+/* But where it is told that a call comes of reading, it is for what was read last. */
+static void call_that_is_told_to_come_of_reading(void **state)
+{
+	struct actor a = actor(TID, 1);
+	struct socket first = {}, second = {}, client[3] = {};
+
+	(void)state;
+	a.phase = PHASE_READING;
+	client[0].calls_end = client[1].calls_end = client[2].calls_end = 1;
+	take(&first, 7, &a);
+	assert_int_equal(call(&client[0], &a)->request, 7);
+	assert_int_equal(call(&client[1], &a)->request, 7);
+	engine_answer(&client[0], &a, actor_thread(&a));
+	take(&second, 8, &a);
+	assert_int_equal(call(&client[0], &a)->request, 8);
+}
+
+/* A loop that has called so often before it read on does not call for what it read before. */
+static void loop_that_calls_at_once(void **state)
+{
+	struct actor a = actor(TID, 1);
+	struct socket server = {}, client[PROCESS_DIRECT + 2] = {};
+	__u64 id = 7;
+
+	(void)state;
+	for (__u32 i = 0; i < PROCESS_DIRECT + 2; i++) {
+		client[i].calls_end = 1;
+		take(&server, id + i, &a);
+		assert_int_equal(call(&client[i], &a)->request, id + i);
+	}
+	assert_true(process_is_direct(process()));
+	engine_answer(&client[0], &a, actor_thread(&a));
+	engine_answer(&client[1], &a, actor_thread(&a));
+	assert_int_equal(call(&client[0], &a)->veto, VETO_IDLE_LOOP);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -245,6 +302,9 @@ int main(void)
 	    CASE(connect_that_was_asked_for),
 	    CASE(connect_in_another_turn),
 	    CASE(connect_that_a_newer_request_may_use),
+	    CASE(call_that_another_answer_leads_to),
+	    CASE(call_that_is_told_to_come_of_reading),
+	    CASE(loop_that_calls_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
