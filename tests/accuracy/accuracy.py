@@ -25,6 +25,7 @@ from world import MAY_BE_ABSENT, Application, World, make, private_mounts
 
 REQUESTS = {1: 100, 8: 400, 64: 800}
 REQUESTS_SHORT = {1: 15, 8: 60, 64: 128}
+LIKE = 8  # in flight: at numbers that are not in these tables there are as many requests
 COLD = 8  # in flight, for programs that have just been started
 SETTLE_SECONDS = 0.1
 
@@ -136,8 +137,9 @@ def parse():
     parser.add_argument("--build", default="build", help="build folder (build)")
     parser.add_argument("--row", action="append", metavar="NAME",
                         help="only rows whose name contains it, or =NAME for just that one")
-    parser.add_argument("--in-flight", type=int, action="append", choices=REQUESTS, metavar="N",
-                        help=f"only so many at once: {', '.join(map(str, REQUESTS))}")
+    parser.add_argument("--in-flight", type=int, action="append", metavar="N",
+                        help=f"so many at once, instead of {', '.join(map(str, REQUESTS))}; for other "
+                        "numbers the only bar is that nothing is wrong")
     parser.add_argument("--requests", type=int, help="in each cell, instead of " +
                         ", ".join(f"{n} at {i}" for i, n in REQUESTS.items()))
     parser.add_argument("--short", action="store_true", help="few requests: for CI")
@@ -150,6 +152,8 @@ def parse():
     args = parser.parse_args()
     if args.requests is not None and args.requests < 1:
         parser.error("--requests: expected a number above 0")
+    if min(args.in_flight or [1]) < 1:
+        parser.error("--in-flight: expected a number above 0")
     args.rows = [row for row in ROWS if not args.row or
                  any(row.name == n[1:] if n[0] == "=" else n in row.name for n in args.row)]
     if not args.rows:
@@ -161,7 +165,7 @@ def chosen(args):
     """{in flight: number of requests}"""
     table = REQUESTS_SHORT if args.short else REQUESTS
     in_flight = args.in_flight or ([COLD] if args.cold else table)
-    return {n: args.requests or table[n] for n in in_flight}
+    return {n: args.requests or table.get(n, table[LIKE]) for n in in_flight}
 
 
 def show_rows(rows):

@@ -23,8 +23,9 @@ class Bar:
     cold: float  # with programs that have just been started
 
     def least(self, in_flight, way):
-        """The bar of a cell."""
-        least = min(self.right[in_flight], self.cold) if way.cold else self.right[in_flight]
+        """The bar of a cell; 0 at numbers in flight that have none."""
+        least = self.right.get(in_flight, 0)
+        least = min(least, self.cold) if way.cold else least
         return min(least, self.short) if way.short else least
 
 

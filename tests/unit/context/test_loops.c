@@ -288,6 +288,22 @@ static void loop_that_calls_at_once(void **state)
 	assert_int_equal(call(&client[0], &a)->veto, VETO_IDLE_LOOP);
 }
 
+/* The same where it asks other processes of the host over unix sockets. */
+static void loop_that_asks_peers_at_once(void **state)
+{
+	struct actor a = actor(TID, 1);
+	struct socket server = {}, accepted[PROCESS_DIRECT + 2] = {};
+	__u64 id = 7;
+
+	(void)state;
+	for (__u32 i = 0; i < PROCESS_DIRECT + 2; i++) {
+		take(&server, id + i, &a);
+		engine_peer_send(&accepted[i], &a);
+		assert_int_equal(accepted[i].own.arrival[0].request, id + i);
+	}
+	assert_true(process_is_direct(process()));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -305,6 +321,7 @@ int main(void)
 	    CASE(call_that_another_answer_leads_to),
 	    CASE(call_that_is_told_to_come_of_reading),
 	    CASE(loop_that_calls_at_once),
+	    CASE(loop_that_asks_peers_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
