@@ -11,49 +11,16 @@
  *   an answer is read     engine_answer    its request goes on
  *   a response begins     engine_respond   its request makes no more calls
  *   a response has ended  engine_end       (also when the connection is gone)
- *   a worker makes or wakes another        engine_hand_over
- *   a worker is over      engine_exit
- *   a process becomes another program      engine_exec
+ *   a worker makes or wakes another        engine_hand_over (heirs.h)
+ *   a worker is over      engine_exit      (the same)
+ *   a process becomes another program      engine_exec (the same)
  */
 #ifndef CTXPROP_CONTEXT_ENGINE_H
 #define CTXPROP_CONTEXT_ENGINE_H
 
-#include "context/account.h"
 #include "context/crowd.h"
-#include "context/decide.h"
-
-/*
- * The entries of who does what happens now. Keys are copied: Linux 6.1 takes them from the stack or
- * a map only, and what is known of who acts need not stand there.
- */
-static __always_inline struct process *actor_process(const struct actor *a)
-{
-	__u32 tgid = a->key.tgid;
-
-	return process_lookup(&tgid);
-}
-
-/* NULL: it has none, or nobody is known. */
-static __always_inline struct worker *actor_worker(const struct actor *a)
-{
-	struct worker_key key = a->key;
-
-	return a->kind == ACTOR_NOBODY ? NULL : worker_lookup(&key);
-}
-
-/* NULL: it has none, or is no thread. */
-static __always_inline struct worker *actor_thread(const struct actor *a)
-{
-	return a->kind == ACTOR_THREAD ? actor_worker(a) : NULL;
-}
-
-/* A call or connect of it is some request's, not known whose. */
-static __always_inline void actor_unattributed(const struct actor *a)
-{
-	struct worker_key key = a->key;
-
-	unattributed_add(&key, 1);
-}
+#include "context/heirs.h"
+#include "context/who.h"
 
 /* The worker has read something for `id` (0: it is not known for what). */
 static __always_inline void worker_has_read(struct worker *w, const struct actor *a, __u64 id,
@@ -220,68 +187,6 @@ static __always_inline void engine_answer(struct socket *s, const struct actor *
 		p->loops_share = 1;
 }
 
-/* The call is some request's, not known whose: what was read last is not believed again. */
-static __always_inline int verdict_spends(const struct verdict *v, struct worker *w)
-{
-	if (v->guess ||
-	    (v->veto != VETO_IDLE_LOOP && v->veto != VETO_IDLE_PROCESS && v->veto != VETO_BESIDE))
-		return 0;
-	if (w && (v->veto == VETO_IDLE_LOOP || v->veto == VETO_BESIDE))
-		w->flags |= WORKER_SPENT;
-	if (w && v->veto == VETO_IDLE_PROCESS)
-		w->inherited = 0;
-	if (w)
-		w->counted = w->taken;
-	return 1;
-}
-
-/* A call (or connect) of a loop that no request can have made tells where it makes its own. */
-static __always_inline void learn_path(const struct verdict *v, struct worker *w,
-				       const struct process *p, const struct actor *a)
-{
-	if (v->request || !p || !w || !worker_has_paths(w) || a->kind != ACTOR_THREAD ||
-	    a->phase >= PHASE_ASKED)
-		return;
-	/* What a thread of a pool does may be for a request that another one has read. */
-	if (!worker_is_loop(w) && tally_open(&p->tally))
-		return;
-	if (has_rivals(&w->tally, STANDING_NONE, RIVAL_ANSWERED))
-		return;
-	if (v->veto != VETO_ENDED && tally_open(&p->tally) && turn_goes_on(&w->turn))
-		return;
-	own_paths_add(&w->paths.own, (__u32)a->path);
-	w->paths.shown++;
-}
-
-/*
- * So does one that is made while there are none; its thread may not be known yet. What a loop
- * does beside what it has read is told apart anyway.
- */
-static __always_inline void learn_own(struct process *p, const struct actor *a)
-{
-	if (a->phase != PHASE_APART && a->phase != PHASE_ASKED && !tally_open(&p->tally))
-		own_paths_add(&p->own, (__u32)a->path);
-}
-
-/* Where it is told what comes of reading, paths are learnt anew. */
-static __always_inline void learn_phases(struct worker *w, struct process *p, const struct actor *a)
-{
-	if (a->phase != PHASE_READING)
-		return;
-	if (w)
-		own_paths_tell_phases(&w->paths.own);
-	if (p)
-		own_paths_tell_phases(&p->own);
-}
-
-/* A worker begins a call or connect: does what it has read last lead to it? */
-static __always_inline void learn_direct(const struct verdict *v, struct worker *w,
-					 struct process *p)
-{
-	if (w && p)
-		beside_calls(w, p, v->request, v->request || v->veto == VETO_BESIDE);
-}
-
 /* A program begins to open a connection. */
 static __always_inline void engine_open(struct purpose *purpose, const struct actor *a)
 {
@@ -364,48 +269,6 @@ static __always_inline int socket_is_quiet(struct socket *s)
 	const struct call *c = socket_last_call(s);
 
 	return !c || !c->outstanding;
-}
-
-/* Do calls come as soon as what they are made for is read, or later, too? */
-static __always_inline void learn_prompt(struct process *p, const struct verdict *v)
-{
-	if (v->veto == VETO_NO_EVIDENCE)
-		p->late = 1;
-	else if (v->evidence == EVIDENCE_LOOP || v->evidence == EVIDENCE_ANSWER)
-		p->prompt++;
-}
-
-/* The process that has made a worker for a request: `p`, its own, or another one. */
-static __always_inline struct process *process_maker(const struct worker *w, struct process *p)
-{
-	return w->maker ? process_lookup(&w->maker) : p;
-}
-
-/* A thread, or child, that outlives the request which it was made for may serve any other next. */
-static __always_inline void learn_heirs(struct process *p, const struct worker *w)
-{
-	if (!w || !w->made_for || request_standing(w->made_for) != STANDING_NONE)
-		return;
-	p = process_maker(w, p);
-	if (p && w->maker)
-		p->children_stayed++;
-	else if (p)
-		p->threads_stayed = 1;
-}
-
-/*
- * Whether requests that wait for a connection are given those that are freed meanwhile is the
- * program's secret. If some were freed, and nobody but their last user may have used them until
- * the connect was over, they were not.
- */
-static __always_inline void learn_faithful(struct process *p, const struct socket *s, int reused,
-					   const struct verdict *v)
-{
-	if (reused && (v->veto || v->evidence == EVIDENCE_ANSWER))
-		p->doubtful++;
-	if (v->evidence == EVIDENCE_CONNECT && p->answers != s->purpose.answers &&
-	    p->doubtful == s->purpose.doubtful && p->faithful < PROCESS_FAITHFUL)
-		p->faithful++;
 }
 
 /* A call begins with the byte `seq` on a client socket that is quiet. */
@@ -545,74 +408,6 @@ static __always_inline void engine_close(struct socket *s)
 		crowd_close(s, c);
 	crowd_opened(&s->purpose);
 	engine_opened(&s->purpose);
-}
-
-/*
- * A worker makes another (EVIDENCE_FORK), or wakes it from a sleep that nothing else would have
- * ended (EVIDENCE_WAKE). A worker that has requests of its own needs no others'. ACTOR_RUNTIME:
- * what it works on is named.
- */
-static __always_inline void engine_hand_over(const struct actor *from, const struct worker_key *to,
-					     enum evidence by)
-{
-	struct worker *w = worker_lookup(&from->key), *heir;
-	__u64 id = from->kind == ACTOR_RUNTIME ? from->named : w ? worker_at(w) : 0;
-
-	heir = id ? worker_make(to) : worker_lookup(to);
-	if (heir && by == EVIDENCE_FORK) {
-		heir->made_for = id;
-		heir->maker = to->tgid == from->key.tgid ? 0 : from->key.tgid;
-	}
-	if (!heir || tally_open(&heir->tally))
-		return;
-	if (by == EVIDENCE_WAKE && heir->queue)
-		return; /* what it took from there says more */
-	heir->inherited = id;
-	heir->inherited_by = by;
-}
-
-/* A thread is over. Requests that it took up may be in the hands of others. */
-static __always_inline void engine_exit(const struct worker_key *key)
-{
-	struct process *p = process_lookup(&key->tgid);
-	struct worker *w = worker_lookup(key);
-
-	if (!w)
-		return;
-	p = process_maker(w, p);
-	if (p && request_standing(w->made_for) != STANDING_NONE) {
-		if (w->maker)
-			p->children_ended++;
-		else
-			p->threads_ended++;
-	}
-	worker_unpublish(w, key);
-	worker_delete(key);
-}
-
-/*
- * The worker `old` runs another program from now on, as `now` (the same one, unless a thread
- * besides the first did it). What it was made for stays; what the old program had read is over.
- */
-static __always_inline void engine_exec(const struct worker_key *old, const struct worker_key *now)
-{
-	struct worker *was = worker_lookup(old), *w;
-	__u64 inherited = was ? was->inherited : 0,
-	      made_for = was && was->maker ? was->made_for : 0;
-	__u32 maker = was ? was->maker : 0;
-	__u8 by = was ? was->inherited_by : 0;
-
-	if (was)
-		was->made_for = 0; /* it has not ended */
-	engine_exit(old);
-	engine_exit(now);
-	w = inherited ? worker_make(now) : NULL;
-	if (!w)
-		return;
-	w->inherited = inherited;
-	w->inherited_by = by;
-	w->made_for = made_for;
-	w->maker = maker;
 }
 
 #endif

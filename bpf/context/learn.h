@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
+/*
+ * What calls and connects teach of the process that begins them: how it does things, and where it
+ * makes calls of its own. Whoever includes this has declared the store.
+ */
+#ifndef CTXPROP_CONTEXT_LEARN_H
+#define CTXPROP_CONTEXT_LEARN_H
+
+#include "context/decide.h"
+
+/* The call is some request's, not known whose: what was read last is not believed again. */
+static __always_inline int verdict_spends(const struct verdict *v, struct worker *w)
+{
+	if (v->guess ||
+	    (v->veto != VETO_IDLE_LOOP && v->veto != VETO_IDLE_PROCESS && v->veto != VETO_BESIDE))
+		return 0;
+	if (w && (v->veto == VETO_IDLE_LOOP || v->veto == VETO_BESIDE))
+		w->flags |= WORKER_SPENT;
+	if (w && v->veto == VETO_IDLE_PROCESS)
+		w->inherited = 0;
+	if (w)
+		w->counted = w->taken;
+	return 1;
+}
+
+/* A call (or connect) of a loop that no request can have made tells where it makes its own. */
+static __always_inline void learn_path(const struct verdict *v, struct worker *w,
+				       const struct process *p, const struct actor *a)
+{
+	if (v->request || !p || !w || !worker_has_paths(w) || a->kind != ACTOR_THREAD ||
+	    a->phase >= PHASE_ASKED)
+		return;
+	/* What a thread of a pool does may be for a request that another one has read. */
+	if (!worker_is_loop(w) && tally_open(&p->tally))
+		return;
+	if (has_rivals(&w->tally, STANDING_NONE, RIVAL_ANSWERED))
+		return;
+	if (v->veto != VETO_ENDED && tally_open(&p->tally) && turn_goes_on(&w->turn))
+		return;
+	own_paths_add(&w->paths.own, (__u32)a->path);
+	w->paths.shown++;
+}
+
+/*
+ * So does one that is made while there are none; its thread may not be known yet. What a loop
+ * does beside what it has read is told apart anyway.
+ */
+static __always_inline void learn_own(struct process *p, const struct actor *a)
+{
+	if (a->phase != PHASE_APART && a->phase != PHASE_ASKED && !tally_open(&p->tally))
+		own_paths_add(&p->own, (__u32)a->path);
+}
+
+/* Where it is told what comes of reading, paths are learnt anew. */
+static __always_inline void learn_phases(struct worker *w, struct process *p, const struct actor *a)
+{
+	if (a->phase != PHASE_READING)
+		return;
+	if (w)
+		own_paths_tell_phases(&w->paths.own);
+	if (p)
+		own_paths_tell_phases(&p->own);
+}
+
+/* A worker begins a call or connect: does what it has read last lead to it? */
+static __always_inline void learn_direct(const struct verdict *v, struct worker *w,
+					 struct process *p)
+{
+	if (w && p)
+		beside_calls(w, p, v->request, v->request || v->veto == VETO_BESIDE);
+}
+
+/* Do calls come as soon as what they are made for is read, or later, too? */
+static __always_inline void learn_prompt(struct process *p, const struct verdict *v)
+{
+	if (v->veto == VETO_NO_EVIDENCE)
+		p->late = 1;
+	else if (v->evidence == EVIDENCE_LOOP || v->evidence == EVIDENCE_ANSWER)
+		p->prompt++;
+}
+
+/* The process that has made a worker for a request: `p`, its own, or another one. */
+static __always_inline struct process *process_maker(const struct worker *w, struct process *p)
+{
+	return w->maker ? process_lookup(&w->maker) : p;
+}
+
+/* A thread, or child, that outlives the request which it was made for may serve any other next. */
+static __always_inline void learn_heirs(struct process *p, const struct worker *w)
+{
+	if (!w || !w->made_for || request_standing(w->made_for) != STANDING_NONE)
+		return;
+	p = process_maker(w, p);
+	if (p && w->maker)
+		p->children_stayed++;
+	else if (p)
+		p->threads_stayed = 1;
+}
+
+/*
+ * Whether requests that wait for a connection are given those that are freed meanwhile is the
+ * program's secret. If some were freed, and nobody but their last user may have used them until
+ * the connect was over, they were not.
+ */
+static __always_inline void learn_faithful(struct process *p, const struct socket *s, int reused,
+					   const struct verdict *v)
+{
+	if (reused && (v->veto || v->evidence == EVIDENCE_ANSWER))
+		p->doubtful++;
+	if (v->evidence == EVIDENCE_CONNECT && p->answers != s->purpose.answers &&
+	    p->doubtful == s->purpose.doubtful && p->faithful < PROCESS_FAITHFUL)
+		p->faithful++;
+}
+
+#endif
