@@ -123,10 +123,9 @@ struct process {
 	__u8 loops_share; /* 1: any loop goes on with what any other one has read */
 	__u8 hands_on;    /* 1: others go on with connections that are free again */
 	__u32 served;     /* requests that it has read, up to PROCESS_SERVED */
-	__u32
-	    direct; /* times that a loop called before it read for another request, see beside.h */
-	__u32 gathers; /* times that it has read for several, and called then */
-	__u64 pools;   /* bit (peer's port & 63): connections to it are used more than once */
+	__u32 direct;     /* times that a loop called before it read on, see beside.h */
+	__u32 gathers;    /* times that it has read for several, and called then */
+	__u64 pools;      /* bit (peer's port & 63): connections to it are used more than once */
 	struct crowd crowd;
 };
 
