@@ -25,13 +25,14 @@ char _license[] SEC("license") = "GPL";
  */
 static __always_inline int inbound_late(struct __sk_buff *skb, const struct packet *p, __u32 offset)
 {
+	struct ack a = {.app = p->ack - offset, .offset = offset};
+	struct flow *f = flow_begin();
+
+	if (!f)
+		return NEXT;
+	f->edits.retired = offset; /* all that is left of it */
 	count(REASON_LINGER);
-	if (write_ack(skb, p, p->ack - offset, p->window)) {
-		count(REASON_DROPPED);
-		return DROP;
-	}
-	packet_mark(skb, SIDE_IN);
-	return NEXT;
+	return ack_write(skb, p, f, &a);
 }
 
 /* A packet for a flow that is not in the table. */

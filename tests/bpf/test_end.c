@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "ending.h"
+#include "tcp_options.h"
 #include "topics.h"
 
 static struct conn conn;
@@ -43,7 +44,7 @@ static void we_close_first(void **state)
 	conn_expect_shift(&conn, &s, -LINE_LEN);
 	s = conn_our_ack(&conn, true);
 	conn_expect_shift(&conn, &s, LINE_LEN);
-	expect_counts(*state, {REASON_LINGER, 2}, {REASON_SEQ, 1});
+	expect_counts(*state, {REASON_LINGER, 2}, {REASON_ACK, 1}, {REASON_SEQ, 1});
 }
 
 /*
@@ -74,7 +75,26 @@ static void what_the_peer_says_behind_the_end(void **state)
 		s.flags = RST;
 		conn_expect_shift(&conn, &s, LINE_LEN);
 	}
-	expect_counts(*state, {REASON_LINGER, 10}, {REASON_SEQ, 5});
+	expect_counts(*state, {REASON_LINGER, 10}, {REASON_ACK, 5}, {REASON_SEQ, 5});
+}
+
+/* The request and our FIN came twice, and the peer says so (D-SACK): behind a gateway TCP reads it. */
+static void what_came_twice_behind_the_end(void **state)
+{
+	const size_t end = GET_LEN + LINE_LEN + 1;
+	struct incoming late = {
+	    .ack = end, .timestamps = true, .sacks = 1, .sack = {{LINE_LEN, end}}};
+	uint8_t options[40], want_options[40];
+	struct segment s, want;
+	uint32_t edge[2];
+
+	close_first(state);
+	s = want = conn_incoming(&conn, &late, options);
+	edge[0] = conn.stream.first;
+	edge[1] = want.ack = conn.stream.first + GET_LEN + 1;
+	want.options = want_options;
+	tcp_sack(want_options + tcp_timestamps(want_options), 1, edge, 1);
+	conn_expect(&conn, &s, &want);
 }
 
 /* The peer connects to our side from the same ports: its numbers are its own. */
@@ -205,6 +225,7 @@ int test_end(void)
 	const struct CMUnitTest end[] = {
 	    cmocka_unit_test(we_close_first),
 	    cmocka_unit_test(what_the_peer_says_behind_the_end),
+	    cmocka_unit_test(what_came_twice_behind_the_end),
 	    cmocka_unit_test(the_other_way_round_on_the_same_ports),
 	    cmocka_unit_test(the_peer_closes_first),
 	    cmocka_unit_test(both_close_at_once),
