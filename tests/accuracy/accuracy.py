@@ -6,8 +6,9 @@
 
 Clients send requests with a traceparent and a unique x-truth, so many in flight; the upstream
 holds the trace id of each call against that of the request which its x-truth names. right: the
-same; wrong: that of another request; unknown: a trace that no client began. "own" are calls of the
-program's own, which belong to no request. Exit status 1 if a bar of bars.tsv is missed, a single
+same; wrong: that of another request; unknown: a trace that no client began. "learnt" is what is
+right of the calls for others than the first requests of a cell. "own" are calls of the program's
+own, which belong to no request. Exit status 1 if a bar of bars.tsv is missed, a single
 call is wrong, a request failed, or a call has not exactly one header.
 """
 import argparse
@@ -17,7 +18,7 @@ import signal
 import sys
 
 import self_test
-from report import HEAD, Cell, Way, line, read_bars, rules
+from report import HEAD, Cell, Way, line, markdown, read_bars, rules
 from rows import PORT, ROWS
 from traffic import Traffic, Upstream
 from truth import Ledger
@@ -77,8 +78,9 @@ async def matrix(world, rows, requests, way):
     print(line(HEAD), flush=True)
     for row in rows:
         async for in_flight, score, said, failed in run(row, world, ledger, requests):
-            bar = bars[row.name].least(in_flight, way)
-            cells.append(Cell(row.name, in_flight, score, said, bar, failed))
+            bar = bars[row.name]
+            cells.append(Cell(row.name, in_flight, score, said, bar.least(in_flight, way),
+                              bar.least_learnt(in_flight, way), failed))
             print(line(cells[-1].columns()), flush=True)
             for what in cells[-1].broken():
                 print(f"    {what}", flush=True)
@@ -120,7 +122,7 @@ def summary(cells, skipped):
 
 async def prove(world):
     """The self-test; returns lines of what is wrong."""
-    wrong = list(self_test.scoring())
+    wrong = [*self_test.scoring(), *self_test.learning()]
     for row, with_agent, holds in self_test.LIES:
         if not with_agent and world.agent:
             world.stop_agent()
@@ -145,6 +147,8 @@ def parse():
     parser.add_argument("--short", action="store_true", help="few requests: for CI")
     parser.add_argument("--cold", action="store_true", help="each cell begins with new programs, "
                         f"without a first request to learn from ({COLD} in flight)")
+    parser.add_argument("--markdown", action="store_true", help="in the end, the table once more as it "
+                        "stands in the README")
     parser.add_argument("--list", action="store_true", help="the rows and their bars")
     parser.add_argument("--self-test", action="store_true", help="prove that the matrix can fail")
     parser.add_argument("--agent", action="append", default=[], metavar="OPTION",
@@ -189,6 +193,8 @@ def run(args):
             return int(bool(wrong))
         look = matrix_with_second_look if args.short else matrix
         cells = asyncio.run(look(world, rows, chosen(args), Way(args.short, args.cold)))
+        if args.markdown:
+            print(f"\n{markdown(cells)}\n")
         return summary(cells, len(args.rows) - len(rows))
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Proof that the matrix can fail: programs that lie about their traces, and no agent at all."""
 from rows import Row, python
-from truth import OWN, Ledger
+from truth import LEARNT, OWN, Ledger
 
 IN_FLIGHT, REQUESTS = 8, 60
 
@@ -48,6 +48,28 @@ def score_of(traced, calls):
         ledger.call(OWN if who == OWN else truths[who], header(trace, span))
     score = ledger.score()
     return (score.right, score.unknown, score.wrong, score.own_wrong, len(score.faults))
+
+
+def learnt_of(right):
+    """Per cent right behind the first requests; right: whether the call of each request is."""
+    ledger = Ledger()
+    for i, is_right in enumerate(right):
+        truth, traceparent = ledger.request(1, True)
+        ledger.call(truth, [traceparent] if is_right else header(i + 1, i + 1))
+    return ledger.score().part_learnt()
+
+
+def learning():
+    """Lines of what is wrong about the column of what is right once the first requests are over."""
+    cases = {
+        "only first ones": ([True] * LEARNT, None),
+        "first ones unknown": ([False] * LEARNT + [True] * 4, 100),
+        "one unknown later": ([True] * LEARNT + [True, True, False, True], 75),
+    }
+    for name, (right, wanted) in cases.items():
+        got = learnt_of(right)
+        if got != wanted:
+            yield f"learnt, {name}: {got}, should be {wanted}"
 
 
 def scoring():

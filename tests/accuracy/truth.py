@@ -12,6 +12,7 @@ import secrets
 
 TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}")
 OWN = "none"  # x-truth of a program's own calls
+LEARNT = 256  # requests of a cell: what a process shows by its first calls is known by then
 
 
 @dataclasses.dataclass
@@ -21,12 +22,18 @@ class Score:
     right: int = 0
     unknown: int = 0
     wrong: int = 0
+    learnt: int = 0        # calls for other requests than the first ones of the cell
+    learnt_right: int = 0  # of these
     own: int = 0        # calls of the program's own
     own_wrong: int = 0  # of these: with a request's trace id
     faults: list = dataclasses.field(default_factory=list)
 
     def part(self, name):
         return 100 * getattr(self, name) / self.calls if self.calls else 0.0
+
+    def part_learnt(self):
+        """Per cent right, the first requests of the cell left out; None if there are no others."""
+        return 100 * self.learnt_right / self.learnt if self.learnt else None
 
     def wrongs(self):
         return self.wrong + self.own_wrong
@@ -43,11 +50,13 @@ class Ledger:
 
     def clear(self):
         """A new cell begins."""
-        self.expected, self.calls = collections.Counter(), []
+        self.expected, self.calls, self.first = collections.Counter(), [], set()
 
     def request(self, calls, traced):
         """A request is to be sent; returns its truth and traceparent (None if not traced)."""
         truth, trace = secrets.token_hex(8), secrets.token_hex(16)
+        if len(self.expected) < LEARNT:
+            self.first.add(truth)
         self.expected[truth] = calls
         if not traced:
             return truth, None
@@ -85,6 +94,8 @@ class Ledger:
             verdict = self.verdict(truth, trace) if truth in self.trace_of else \
                 roots.verdict(truth, trace)
             setattr(score, verdict, getattr(score, verdict) + 1)
+            score.learnt += truth not in self.first
+            score.learnt_right += truth not in self.first and verdict == "right"
         score.faults = [f"{n} {what}" for what, n in faults.items()] + self.lost()
         return score
 

@@ -10,7 +10,7 @@ from machine import idle_us, resident_kib, run_time_us, softirqd_pids
 from rig import BULK_PORT, PORT
 
 ONE_HEADER = {"none": 0, "idle": 0, "inject": 1, "follow": 1, "skmsg": 1, "nginx": 1, "haproxy": 1}
-BULK_BYTES = "1G"
+BULK_BYTES = "256M"
 PACKETS_BYTES = "64M"  # about as long, packet by packet
 MANY_FLOWS, MANY_RULES = 100_000, 1000
 PACED_RATE = 10_000
@@ -128,7 +128,7 @@ class Bench:
         arms = [self.rig.arms[name] for name in ("none", "inject", "skmsg")
                 if name in self.rig.arms]
         costs = {arm.name: [] for arm in arms}
-        for number in range(3 * self.rounds):  # the bar is 1 %, the noise of one run 2 to 4 %
+        for number in range(12 * self.rounds):  # the bar is 1 %, the noise of one run 2 to 10 %
             for arm in rotated(arms, number):
                 arm.ready()
                 before = self.cpu_us()
