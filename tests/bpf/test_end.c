@@ -78,7 +78,8 @@ static void what_the_peer_says_behind_the_end(void **state)
 	expect_counts(*state, {REASON_LINGER, 10}, {REASON_ACK, 5}, {REASON_SEQ, 5});
 }
 
-/* The request and our FIN came twice, and the peer says so (D-SACK): behind a gateway TCP reads it. */
+/* The request and our FIN came twice, and the peer says so (D-SACK): behind a gateway TCP reads it.
+ */
 static void what_came_twice_behind_the_end(void **state)
 {
 	const size_t end = GET_LEN + LINE_LEN + 1;
