@@ -92,16 +92,32 @@ static __always_inline __u64 worker_at(const struct worker *w)
 	return turn_goes_on(&w->turn) && !(w->flags & (WORKER_SPENT | WORKER_UNSURE)) ? w->read : 0;
 }
 
+/*
+ * Who could be meant beside what a thread or loop has read, as far as it is not more than `else_`:
+ * any request where threads say nothing. Nor is a thread believed that reads from sockets that do
+ * not block, while others do, until those who call were seen to read the answers.
+ */
+static __always_inline enum rivals rivals_of_reader(const struct worker *w, const struct process *p,
+						    enum rivals else_)
+{
+	if (!p || !worker_has_paths(w))
+		return else_;
+	if (p->loops_share)
+		return RIVALS_SHARED;
+	if (!(w->flags & WORKER_LOOP) && p->threads_stay < PROCESS_THREADS &&
+	    tally_open(&p->tally) > tally_open(&w->tally))
+		return RIVALS_SHARED;
+	return else_;
+}
+
 /* What a loop, or a thread with several requests, has read last. */
 static __always_inline struct verdict
 evidence_of_loop(const struct worker *w, const struct process *p, const struct actor *a)
 {
 	struct verdict v = {.evidence = w->read_by,
-			    .rivals = a->phase == PHASE_LATER ? RIVALS_LATER : RIVALS_WORKER,
 			    .told = a->phase == PHASE_READING || a->phase == PHASE_ASKED};
 
-	if (p && p->loops_share)
-		v.rivals = RIVALS_SHARED;
+	v.rivals = rivals_of_reader(w, p, a->phase == PHASE_LATER ? RIVALS_LATER : RIVALS_WORKER);
 	if (!w->read && !(w->flags & (WORKER_SPENT | WORKER_UNSURE)))
 		return v;
 	if (!turn_goes_on(&w->turn))
@@ -145,6 +161,15 @@ static __always_inline enum rivals rivals_of_heir(const struct worker *w, const 
 										: RIVALS_PROCESS;
 }
 
+/* Of a thread or process that was made for a request. */
+static __always_inline enum rivals rivals_of_made(const struct worker *w, const struct process *p,
+						  const struct actor *a)
+{
+	if (p && p->loops_share && !w->maker)
+		return RIVALS_SHARED;
+	return a->doubtful && !w->maker ? RIVALS_ANY : RIVALS_NONE;
+}
+
 /* The evidence of highest rank for a call or connect that begins now. */
 static __always_inline struct verdict evidence_of(const struct worker *w, const struct process *p,
 						  const struct actor *a, const struct socket *s,
@@ -153,14 +178,15 @@ static __always_inline struct verdict evidence_of(const struct worker *w, const 
 	__u64 own = w && a->phase != PHASE_APART && !worker_is_loop(w) ? worker_only(w) : 0;
 
 	if (own)
-		return (struct verdict){.request = own, .evidence = EVIDENCE_THREAD};
+		return (struct verdict){.request = own,
+					.evidence = EVIDENCE_THREAD,
+					.rivals = rivals_of_reader(w, p, RIVALS_NONE)};
 	if (w && w->inherited && w->inherited_by == EVIDENCE_TASK)
 		return (struct verdict){.request = w->inherited, .evidence = EVIDENCE_TASK};
 	if (w && w->made_for && process_makes_heirs(p, w))
 		return (struct verdict){.request = w->made_for,
 					.evidence = EVIDENCE_FORK,
-					.rivals =
-					    a->doubtful && !w->maker ? RIVALS_ANY : RIVALS_NONE};
+					.rivals = rivals_of_made(w, p, a)};
 	if (s && !reused && s->purpose.veto)
 		return (struct verdict){.veto = s->purpose.veto, .guess = s->purpose.request};
 	if (s && !reused && s->purpose.request)

@@ -83,6 +83,7 @@ static __always_inline struct worker *engine_take(__u64 id, const struct actor *
 			w->flags &= ~(WORKER_LOOP | WORKER_MAYBE);
 		else
 			w->flags |= a->loop == ACTOR_LOOP ? WORKER_LOOP : WORKER_MAYBE;
+		learn_threads(p, a, 0);
 		w->inherited = 0;
 		worker_publish(w, &a->key, id, r);
 	}
@@ -180,11 +181,10 @@ static __always_inline void engine_answer(struct socket *s, const struct actor *
 	if (nobody_waits(w, p, w->read, free))
 		w->flags |= WORKER_FREE;
 	r = request_lookup(w->read);
-	if (!r || unsure || !(w->flags & WORKER_LOOP))
-		return;
-	worker_publish(w, &a->key, w->read, r);
-	if (p && r->worker.tid != a->key.tid && r->worker.tgid == a->key.tgid)
-		p->loops_share = 1;
+	if (worker_has_paths(w))
+		learn_answer(p, a, c, unsure ? NULL : r);
+	if (r && !unsure && (w->flags & WORKER_LOOP))
+		worker_publish(w, &a->key, w->read, r);
 }
 
 /* A program begins to open a connection. */

@@ -112,4 +112,30 @@ static __always_inline void learn_faithful(struct process *p, const struct socke
 		p->faithful++;
 }
 
+/*
+ * A thread reads something that has to do with what the thread `with` did (0: with no one's). If
+ * that is another one, or might as well be, threads say nothing.
+ */
+static __always_inline void learn_threads(struct process *p, const struct actor *a, __u32 with)
+{
+	if (p && (a->loop == ACTOR_LOOP_ANY || (with && with != a->key.tid)))
+		p->loops_share = 1;
+}
+
+/*
+ * A thread that has read requests, from sockets that do not block, reads the answer to a call, for
+ * the request `r` (NULL: it is not known for which).
+ */
+static __always_inline void learn_answer(struct process *p, const struct actor *a,
+					 const struct call *c, const struct request *r)
+{
+	if (!p || !c || c->tgid != a->key.tgid)
+		return;
+	learn_threads(p, a, c->tid);
+	if (r && r->worker.tgid == a->key.tgid)
+		learn_threads(p, a, r->worker.tid);
+	if (p->threads_stay < PROCESS_THREADS)
+		p->threads_stay++;
+}
+
 #endif

@@ -27,8 +27,11 @@ enum worker_flags {
 	WORKER_GATHERS = 1 << 13, /* and that seems to wait for nothing */
 };
 
-/* Does a loop read the socket at hand? Some read once before they let epoll watch it. */
-enum actor_loop { ACTOR_BLOCKS, ACTOR_LOOP_MAYBE, ACTOR_LOOP };
+/*
+ * Does a loop read the socket at hand? Some read once before they let epoll watch it. Where several
+ * threads have epoll tell of it only once at a time, any of them may go on with what was read.
+ */
+enum actor_loop { ACTOR_BLOCKS, ACTOR_LOOP_MAYBE, ACTOR_LOOP, ACTOR_LOOP_ANY };
 
 /*
  * When something was read, as far as it tells whether a loop is still at it. A loop goes back to
@@ -120,12 +123,15 @@ struct process {
 	__u32 children_stayed; /* and calls of those that did not */
 	__u8 queues_late; /* 1: a loop put something into a queue after the turn of its request */
 	__u8 queues_next; /* 1: who is done with what came out of a queue puts the next one in */
-	__u8 loops_share; /* 1: any loop goes on with what any other one has read */
+	__u8 loops_share; /* 1: any loop, or thread, goes on with what any other one has read */
 	__u8 hands_on;    /* 1: others go on with connections that are free again */
-	__u32 served;     /* requests that it has read, up to PROCESS_SERVED */
-	__u32 direct;     /* times that a loop called before it read on, see beside.h */
-	__u32 gathers;    /* times that it has read for several, and called then */
-	__u64 pools;      /* bit (peer's port & 63): connections to it are used more than once */
+	__u8 served;      /* requests that it has read, up to PROCESS_SERVED */
+	__u8
+	    threads_stay; /* answers that who had called read, up to PROCESS_THREADS; see learn.h */
+	__u16 reserved;
+	__u32 direct;  /* times that a loop called before it read on, see beside.h */
+	__u32 gathers; /* times that it has read for several, and called then */
+	__u64 pools;   /* bit (peer's port & 63): connections to it are used more than once */
 	struct crowd crowd;
 };
 
@@ -140,6 +146,12 @@ struct process {
 
 /* By then a program has loaded what it needs to serve. */
 #define PROCESS_SERVED 16
+
+/*
+ * After so many, a thread that reads from sockets that do not block, with no epoll set that would
+ * tell more, is believed to be at its own request.
+ */
+#define PROCESS_THREADS 4
 
 /* So many threads, or children, must have ended before their request until others are trusted. */
 #define PROCESS_ENDED 2

@@ -48,13 +48,20 @@ static __always_inline int is_of_executor(__u64 item)
 	       (user_read(name + sizeof(__u64)) & 0xffff) == WORK_ITEM_END;
 }
 
+/*
+ * None in a queue is neither work nor something to use: mostly it says that there is no more, and
+ * who takes it out puts it back for the next one (executors that are shut down do).
+ */
+static __always_inline int python_is_none(__u64 object)
+{
+	return user_read(user_read(python_type(object) + PYTHON_TYPE_NAME)) == NONE_TYPE;
+}
+
 /* Is there but one such object, whatever it is used for? */
 static __always_inline int python_is_single(__u64 object)
 {
-	__u64 type = python_type(object);
-
-	return (user_read(type + PYTHON_TYPE_FLAGS) & PYTHON_NUMBER) ||
-	       user_read(user_read(type + PYTHON_TYPE_NAME)) == NONE_TYPE;
+	return (user_read(python_type(object) + PYTHON_TYPE_FLAGS) & PYTHON_NUMBER) ||
+	       python_is_none(object);
 }
 
 /* What was taken out is there. */

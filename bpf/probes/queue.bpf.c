@@ -47,7 +47,7 @@ static __always_inline int is_put_back(const struct worker *w, __u32 tgid, __u64
 static __always_inline void look_for_several(const struct worker *w, __u32 tgid, __u64 queue,
 					     __u64 item)
 {
-	if (queue_keeps(w, queue) && !is_of_executor(item))
+	if (queue_keeps(w, queue) && !is_of_executor(item) && !python_is_none(item))
 		queue_is_no_work(tgid, queue);
 }
 
@@ -83,6 +83,8 @@ static __always_inline __u64 request_put(const struct runtime *runtime,
 
 	if (greenlet_current(runtime, key->tgid))
 		return 0; /* another one may have read what the thread has */
+	if (python_is_none(item))
+		return 0;
 	if (w && is_put_back(w, key->tgid, queue, item))
 		return 0;
 	if (w && w->inherited)

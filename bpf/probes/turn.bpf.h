@@ -3,7 +3,8 @@
  * Whether a loop has gone back to epoll_wait() since it read something. No hook tells, but
  * the kernel's lists do: the item of a socket stays among the ready ones of its epoll set from
  * the moment it is reported until the next epoll_wait() finds that it is ready no more.
- * Edge-triggered items leave at once; of those loops only is known whether they have slept.
+ * Edge-triggered items and those of one shot leave at once; of those loops only is known whether
+ * they have slept.
  */
 #ifndef CTXPROP_PROBES_TURN_BPF_H
 #define CTXPROP_PROBES_TURN_BPF_H
@@ -18,6 +19,7 @@
 #define NONBLOCK 00004000   /* O_NONBLOCK */
 #define WAIT_IN  0x001      /* EPOLLIN */
 #define WAIT_ET  (1U << 31) /* EPOLLET */
+#define WAIT_ONE (1U << 30) /* EPOLLONESHOT */
 
 /* The item of a socket in the first epoll set that it is in; 0: in none. */
 static __always_inline __u64 turn_item(const struct file *file)
@@ -56,10 +58,13 @@ static __always_inline enum actor_loop turn_begin(const struct task_struct *task
 	ret_turn->item = 0;
 	if (item)
 		events = KERNEL_FIELD(struct epitem, item, event.events);
-	if (events & WAIT_IN && !(events & WAIT_ET))
+	if (events & WAIT_IN && !(events & (WAIT_ET | WAIT_ONE)))
 		ret_turn->item = item;
 	if (!file || !(file->f_flags & NONBLOCK))
 		return ACTOR_BLOCKS;
+	/* Runtimes with threads of their own (Haskell's) wait like that, for whoever is free. */
+	if (events & WAIT_ONE && task->signal->live.counter > 1)
+		return ACTOR_LOOP_ANY;
 	return events & WAIT_IN ? ACTOR_LOOP : ACTOR_LOOP_MAYBE;
 }
 

@@ -171,8 +171,8 @@ ROWS = (
     Row("asyncio", "asyncio, a task per connection", (python("streams"),), modes="sp"),
     # Pools: another thread than the reader works.
     Row("python-executor", "Python, reader thread and ThreadPoolExecutor", (python("executor"),)),
-    Row("python-pool", "ThreadingHTTPServer, calls by a pool, and by threads with a queue",
-        (python("threads"),), modes="qj"),
+    Row("python-pool", "ThreadingHTTPServer, calls by a pool, by threads with a queue, by pools that requests make",
+        (python("threads"),), modes="qje"),
     Row("asyncio-executor", "asyncio, calls by a pool of threads", (python("streams"),), modes="q"),
     Row("starlette-threads", "Starlette, endpoints in threads of anyio's, and calls by a pool",
         (uvicorn("asyncio"),), modes="dq"),
@@ -228,6 +228,7 @@ ROWS = (
         calls=(1, 1)),
     Row("aiohttp-queue", "aiohttp, 4 connections", (python("aio", CONNECTIONS="4"),), modes="sp",
         pauses=NONE),
+    Row("c-fibers", "C, fibers, which go on on any of four threads", (c("fibers"),)),
     Row("c-epoll-timers", "C, epoll, timers between read and call", (c("epoll"),), modes="sp"),
     Row("node-timers", "Node, timers between read and call", (node(),), modes="sp"),
     Row("aiohttp-timers", "aiohttp, sleeps between read and call", (python("aio"),), modes="sp"),

@@ -3,7 +3,8 @@
 
 The target is the plan: /BEFORE/BETWEEN/AFTER/CALLS/MODE, pauses in milliseconds. MODE is where
 the calls come from: s this thread, one after the other; t a new thread each, one after the other;
-p new threads, all at once; q the threads of a pool; j other threads that take jobs out of a queue; l these, 4 at once: who is done puts in the next;
+p new threads, all at once; q the threads of a pool; e those of one that is made for all calls of the
+request; j other threads that take jobs out of a queue; l these, 4 at once: who is done puts in the next;
 m new threads, 4 at once: who is done starts the next;
 b threads that take several jobs at a time, and call for all of them then; h threads that lay by what
 they take, and go on with what was laid by last, by whomever; x a pool that is asked for no job of
@@ -200,7 +201,10 @@ def by_process(fields):
 def work(plan, fields):
     """Everything that a request asks for, until its answer may be sent."""
     pause(plan.before)
-    if plan.mode == "p":
+    if plan.mode == "e":
+        with ThreadPoolExecutor(POOL_SIZE) as made:
+            list(made.map(call, [fields] * plan.calls))
+    elif plan.mode == "p":
         for thread in [in_thread(fields) for _ in range(plan.calls)]:
             thread.join()
     else:

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Threads that read from sockets that do not block: does it say anything which of them it is? */
+#include "steps.h"
+
+/* How a socket is read that is in no epoll set, and one that epoll tells of once at a time. */
+static struct actor reader(__u32 tid, enum actor_loop loop)
+{
+	struct actor a = actor(tid, 1);
+
+	a.loop = loop;
+	return a;
+}
+
+/* One request after the other, each with a call whose answer the caller reads. */
+static void serve_alone(const struct actor *a, int requests)
+{
+	struct socket server = {}, client = {};
+
+	for (int i = 0; i < requests; i++) {
+		take(&server, 1000 + i, a);
+		assert_int_equal(call(&client, a)->request, 1000 + i);
+		engine_answer(&client, a, actor_thread(a));
+		engine_respond(&server);
+		end(1000 + i);
+	}
+}
+
+/* Until those who call were seen to read the answers, others' requests could be meant. */
+static void threads_that_may_say_nothing(void **state)
+{
+	struct actor a = reader(TID, ACTOR_LOOP_MAYBE), b = reader(OTHER, ACTOR_LOOP_MAYBE);
+	struct socket first = {}, second = {}, one = {}, other = {};
+
+	(void)state;
+	take(&first, 7, &a);
+	take(&second, 8, &b);
+	assert_int_equal(call(&one, &a)->veto, VETO_IDLE_PROCESS);
+	engine_answer(&one, &a, actor_thread(&a));
+	end(7);
+	assert_int_equal(call(&other, &b)->request, 8); /* there is no other */
+	engine_answer(&other, &b, actor_thread(&b));
+	end(8);
+	serve_alone(&a, PROCESS_THREADS - 2);
+	take(&first, 9, &a);
+	take(&second, 10, &b);
+	assert_int_equal(call(&one, &a)->request, 9);
+	assert_int_equal(call(&other, &b)->request, 10);
+}
+
+/* Who reads from sockets that block has nothing else to do. */
+static void threads_that_block(void **state)
+{
+	struct actor a = reader(TID, ACTOR_BLOCKS), b = reader(OTHER, ACTOR_BLOCKS);
+	struct socket first = {}, second = {}, one = {}, other = {};
+
+	(void)state;
+	take(&first, 7, &a);
+	take(&second, 8, &b);
+	assert_int_equal(call(&one, &a)->request, 7);
+	assert_int_equal(call(&other, &b)->request, 8);
+	engine_answer(&one, &b, actor_thread(&b)); /* it may read for all */
+	assert_false(process()->loops_share);
+}
+
+/* Another thread than the one that called reads the answer. */
+static void threads_that_go_on_for_others(void **state)
+{
+	struct actor a = reader(TID, ACTOR_LOOP_MAYBE), b = reader(OTHER, ACTOR_LOOP_MAYBE);
+	struct socket first = {}, second = {}, third = {}, one = {};
+
+	(void)state;
+	serve_alone(&a, PROCESS_THREADS);
+	take(&first, 7, &a);
+	assert_int_equal(call(&one, &a)->request, 7);
+	take(&second, 8, &b);
+	engine_answer(&one, &b, actor_thread(&b));
+	assert_true(process()->loops_share);
+	assert_int_equal(call(&one, &b)->veto, VETO_IDLE_PROCESS); /* 7 goes on here, maybe */
+	engine_answer(&one, &b, actor_thread(&b));
+	end(7);
+	end(8);
+	take(&third, 9, &b);
+	assert_int_equal(call(&one, &b)->request, 9); /* there is no other */
+}
+
+/* A runtime has threads of its own, and these wait for sockets one shot at a time. */
+static void threads_of_a_runtime(void **state)
+{
+	struct actor a = reader(TID, ACTOR_LOOP_ANY), b = reader(OTHER, ACTOR_LOOP_ANY);
+	struct socket first = {}, second = {}, one = {};
+
+	(void)state;
+	serve_alone(&a, PROCESS_THREADS);
+	take(&first, 7, &a);
+	take(&second, 8, &b);
+	assert_int_equal(call(&one, &b)->veto, VETO_IDLE_PROCESS);
+}
+
+/* Nor do threads then that were made meanwhile, however many others have ended in time. */
+static void threads_of_a_runtime_that_are_made(void **state)
+{
+	struct actor a = reader(TID, ACTOR_LOOP_ANY), made = reader(OTHER, ACTOR_LOOP_ANY);
+	struct socket first = {}, second = {}, one = {};
+
+	(void)state;
+	for (int i = 0; i < PROCESS_ENDED; i++) {
+		take(&first, 100 + i, &a);
+		engine_hand_over(&a, &made.key, EVIDENCE_FORK);
+		assert_int_equal(call(&one, &made)->request, 100 + i);
+		engine_answer(&one, &made, actor_thread(&made));
+		engine_exit(&made.key);
+		engine_respond(&first);
+		end(100 + i);
+	}
+	take(&first, 7, &a);
+	engine_hand_over(&a, &made.key, EVIDENCE_FORK);
+	take(&second, 8, &a);
+	assert_int_equal(call(&one, &made)->veto, VETO_IDLE_PROCESS);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+	    CASE(threads_that_may_say_nothing),       CASE(threads_that_block),
+	    CASE(threads_that_go_on_for_others),      CASE(threads_of_a_runtime),
+	    CASE(threads_of_a_runtime_that_are_made),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
