@@ -37,6 +37,16 @@ static inline int http1_pending(const struct http1 *h)
 	return h->state == HTTP1_AT_END;
 }
 
+/*
+ * A head has just ended: if nothing of its message is still to come, and nothing against the next
+ * one, let it be over without a step. For those to whom HTTP1_END means nothing.
+ */
+HTTP1_INLINE void http1_end_bodiless(struct http1 *h)
+{
+	if (http1_pending(h) && !h->stop)
+		http1_finish(h);
+}
+
 /* Has a head begun that is not yet complete? */
 static inline int http1_in_head(const struct http1 *h)
 {

@@ -81,25 +81,26 @@ struct random {
 };
 
 struct scratch {
-	struct random random;
+	/* First what nearly every packet or request needs, so that it lies in few cache lines. */
 	struct tick tick;
+	struct lead lead;
+	struct random random;
+	struct decision decision;
+	struct edit edit; /* a new one, before it is recorded */
+	struct traceparent_line line;
+	struct call call;            /* why the request at hand is sent */
+	struct change_fields fields; /* of the head at hand */
+	struct plan plan;
 	struct http1_window window;
 	__u8 header[64]; /* a TCP header, or its options */
 	__u8 header_new[64] __attribute__((aligned(8)));
 	struct http1 trial;
-	struct call call; /* why the request at hand is sent */
-	struct edit edit; /* a new one, before it is recorded */
 	struct edit change;
-	struct traceparent_line line;
 	struct traceparent parent;   /* that an incoming request brought, and what is made of it */
 	struct traceparent_text own; /* traceparent of the program's own */
 	struct request request;      /* one that there is no room for */
 	struct bpf_sock_tuple tuple; /* of a socket that is looked for */
-	struct decision decision;
-	struct change_fields fields; /* of the head at hand */
 	struct change_order order;
-	struct plan plan;
-	struct lead lead;
 	struct quiet quiet[QUIET_MAX];
 	struct flow flow; /* a new one, before anybody else can find it */
 	/* The bytes to be written. The slack is for the verifier, which adds up the largest offset

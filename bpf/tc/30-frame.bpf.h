@@ -57,26 +57,42 @@ static __always_inline void frame_skip(struct frame *f, __u64 body)
 	f->place = f->at;
 }
 
-/* What one step of the automaton met; places are relative to the window. */
-struct frame_met {
-	struct http1_step step;
-	__u32 line; /* first field line, or HTTP1_NOWHERE */
+/*
+ * What one step of the automaton met; places are relative to the window. As a word, which is
+ * returned at less than what it takes to leave it in memory.
+ */
+union frame_met {
+	struct {
+		__u16 next; /* the first byte that is not consumed */
+		__u16 at;   /* place of the event */
+		__u16 event;
+		__u16 line; /* first field line, or FRAME_NO_LINE */
+	};
+	__u64 word;
 };
+#define FRAME_NO_LINE ((__u16)HTTP1_NOWHERE)
 
-/* One step of the automaton. */
-VERIFIED_ALONE int frame_scan(struct http1 *h, const struct http1_window *w, struct frame_met *met,
-			      __u32 i, __u32 len)
+/* One step of the automaton: the word of a frame_met. */
+VERIFIED_ALONE __u64 frame_scan(struct http1 *h, const struct http1_window *w, __u32 i, __u32 len)
 {
-	if (!h || !w || !met)
-		return -1;
-	met->step = http1_scan(h, w, i, len, &met->line);
-	return 0;
+	union frame_met met = {.event = HTTP1_STOP};
+	__u32 line = HTTP1_NOWHERE;
+	struct http1_step step;
+
+	if (!h || !w)
+		return met.word;
+	step = http1_scan(h, w, i, len, &line);
+	met.next = step.next;
+	met.at = step.at;
+	met.event = step.event;
+	met.line = line;
+	return met.word;
 }
 
 static __always_inline void frame_look(struct frame *f)
 {
-	struct frame_met met = {.line = HTTP1_NOWHERE};
 	__u32 i = f->at - f->window;
+	union frame_met met;
 
 	if (i >= f->filled) {
 		if (frame_fill(f)) {
@@ -85,14 +101,11 @@ static __always_inline void frame_look(struct frame *f)
 		}
 		i = 0;
 	}
-	if (frame_scan(f->http, &f->s->window, &met, i, f->filled)) {
-		f->event = HTTP1_STOP;
-		return;
-	}
-	f->at = f->window + met.step.next;
-	f->place = f->window + met.step.at;
-	f->event = met.step.event;
-	if (f->line == FRAME_NOWHERE && met.line != HTTP1_NOWHERE)
+	met.word = frame_scan(f->http, &f->s->window, i, f->filled);
+	f->at = f->window + met.next;
+	f->place = f->window + met.at;
+	f->event = met.event;
+	if (f->line == FRAME_NOWHERE && met.line != FRAME_NO_LINE)
 		f->line = f->window + met.line;
 }
 

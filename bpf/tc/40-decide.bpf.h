@@ -29,7 +29,6 @@ struct outbound {
 	struct packet *p;
 	struct flow *flow;
 	struct scratch *s;
-	struct decision *d; /* in s */
 };
 
 /* The largest payload that the device carries behind the headers of this packet. */
@@ -54,7 +53,7 @@ static __always_inline __u32 decide_device(const struct outbound *o)
 static __always_inline __u32 decide_room(const struct outbound *o)
 {
 	__u32 options = packet_tcp_header(o->p) - sizeof(struct tcphdr);
-	__u32 room = o->d->resent ? SAFE_PAYLOAD : 65535, device;
+	__u32 room = o->s->decision.resent ? SAFE_PAYLOAD : 65535, device;
 
 	if (o->skb->gso_size)
 		return 0;
@@ -78,17 +77,17 @@ static __always_inline int decide_can_grow(struct outbound *o, __u32 first, __u3
 {
 	__u32 len = o->p->len + added;
 
-	if (o->d->room == ROOM_UNKNOWN)
-		o->d->room = decide_room(o);
-	if (len > o->d->room || len - first > GROW_TAIL_MAX)
+	if (o->s->decision.room == ROOM_UNKNOWN)
+		o->s->decision.room = decide_room(o);
+	if (len > o->s->decision.room || len - first > GROW_TAIL_MAX)
 		return 0;
 	/* Small enough for any path. If it was lost all the same, better ask: this one may differ.
 	 */
-	if (len <= SAFE_PAYLOAD && !o->d->resent)
+	if (len <= SAFE_PAYLOAD && !o->s->decision.resent)
 		return 1;
-	if (o->d->path == ROOM_UNKNOWN)
-		o->d->path = decide_path(o);
-	return len <= o->d->path;
+	if (o->s->decision.path == ROOM_UNKNOWN)
+		o->s->decision.path = decide_path(o);
+	return len <= o->s->decision.path;
 }
 
 VERIFIED_ALONE int decide_bytes(const struct flow *f)
@@ -99,8 +98,8 @@ VERIFIED_ALONE int decide_bytes(const struct flow *f)
 /* What is in flight of edits when the request at hand is looked at: mostly nothing. */
 static __always_inline void decide_in_flight(struct outbound *o)
 {
-	o->d->others = edits_count(&o->flow->edits);
-	o->d->bytes = o->d->others ? decide_bytes(o->flow) : 0;
+	o->s->decision.others = edits_count(&o->flow->edits);
+	o->s->decision.bytes = o->s->decision.others ? decide_bytes(o->flow) : 0;
 }
 
 /* TCP does not fill such a window before an acknowledgement comes: it begins with ten segments. */
@@ -137,7 +136,7 @@ static __always_inline int decide_fits_window(const struct outbound *o, __u32 le
 	if (!(f->flags & FLOW_WSCALE))
 		return 1;
 	/* Edits in flight may be acknowledged in part; counted whole they err on the safe side. */
-	return in_flight + len + o->d->bytes + o->d->behind <= f->window;
+	return in_flight + len + o->s->decision.bytes + o->s->decision.behind <= f->window;
 }
 
 /*
@@ -147,12 +146,12 @@ static __always_inline int decide_fits_window(const struct outbound *o, __u32 le
 static __always_inline __u32 decide_place(struct outbound *o, __u32 blank, __u32 line, __u32 len,
 					  __u32 *place)
 {
-	__u32 first = o->d->fresh ? o->d->first : blank;
-	__u32 added = o->d->added + len;
+	__u32 first = o->s->decision.fresh ? o->s->decision.first : blank;
+	__u32 added = o->s->decision.added + len;
 
-	if (line == FRAME_NOWHERE || seq_before(o->p->seq + line, o->d->sent))
+	if (line == FRAME_NOWHERE || seq_before(o->p->seq + line, o->s->decision.sent))
 		line = blank;
-	if (seq_before(o->p->seq + blank, o->d->sent))
+	if (seq_before(o->p->seq + blank, o->s->decision.sent))
 		return REASON_NO_PLACE;
 	if (decide_can_grow(o, first, added)) {
 		*place = blank;
@@ -189,7 +188,8 @@ static __always_inline __u32 decide_state(const struct outbound *o, const struct
 {
 	const struct call *call = &o->s->call;
 	/* All the others that may come until these are acknowledged have to fit, too. */
-	__u32 others = o->d->bytes + (EDITS_MAX - o->d->others) * TRACEPARENT_LINE_LEN;
+	__u32 others =
+	    o->s->decision.bytes + (EDITS_MAX - o->s->decision.others) * TRACEPARENT_LINE_LEN;
 	struct tracestate *state;
 	__u32 len;
 
@@ -250,10 +250,10 @@ static __always_inline __u32 decide_record(struct outbound *o, __u32 place, __u3
 /* An edit at payload offset `place` is recorded. */
 static __always_inline void decide_recorded(struct outbound *o, __u32 place)
 {
-	if (!o->d->fresh)
-		o->d->first = place;
-	o->d->fresh++;
-	o->d->added += o->s->edit.len;
+	if (!o->s->decision.fresh)
+		o->s->decision.first = place;
+	o->s->decision.fresh++;
+	o->s->decision.added += o->s->edit.len;
 }
 
 /* Does a rule want the trace fields of a request to be changed? */
@@ -310,13 +310,12 @@ VERIFIED_ALONE int decide_request(struct __sk_buff *skb, struct packet *p, struc
 	if (!o.s || !p || !f || attended_decided(skb))
 		return 0;
 	attended_decide(skb);
-	o.d = &o.s->decision;
 	start = cause_head_start(p, &f->http, blank);
 	v = policy_verdict(skb, p, f, start, p->seq + blank - start);
 	f->requests++;
 	policy_count(skb, v);
 	decide_in_flight(&o);
-	o.d->behind = decide_behind(&o, blank);
+	o.s->decision.behind = decide_behind(&o, blank);
 	if (decide_changes(v))
 		return 1;
 	cause_find(skb, o.s, start, request_id_number(&f->id));
@@ -397,6 +396,7 @@ static __always_inline int decide_event(struct outbound *o, struct frame *frame)
 			decide_await(o);
 		else if (o->flow->flags & FLOW_REFUSED)
 			o->flow->flags &= ~FLOW_REFUSED;
+		http1_end_bodiless(frame->http);
 		frame->line = FRAME_NOWHERE;
 		o->flow->id = (struct request_id){};
 		break;
@@ -409,17 +409,24 @@ static __always_inline int decide_event(struct outbound *o, struct frame *frame)
 	return !!(o->flow->flags & FLOW_OPAQUE);
 }
 
-struct decide_loop {
-	struct outbound *o;
-	struct frame *frame;
+/* One outbound packet that is read. */
+struct decide_run {
+	struct outbound o;
+	struct frame frame;
 };
 
-/* One step of the framing, as a callback of bpf_loop(). */
-static long decide_step(__u32 i, struct decide_loop *loop)
+/* One step of the framing. Returns 1 when there is nothing more to read. */
+static __always_inline int decide_once(struct decide_run *run)
+{
+	return frame_once(&run->frame) || decide_event(&run->o, &run->frame) ||
+	       frame_is_used_up(&run->frame);
+}
+
+/* The same as a callback of bpf_loop(). */
+static long decide_step(__u32 i, struct decide_run *run)
 {
 	(void)i;
-	return frame_once(loop->frame) || decide_event(loop->o, loop->frame) ||
-	       frame_is_used_up(loop->frame);
+	return decide_once(run);
 }
 
 /* Where the framing goes on in this packet; FRAME_NOWHERE: nothing in it is new. */
@@ -445,19 +452,18 @@ static __always_inline __u32 decide_resume(struct outbound *o)
 }
 
 /* Read what is new in this packet and decide about each request in it. */
-static __always_inline void decide_packet(struct outbound *o)
+static __always_inline void decide_packet(struct decide_run *run)
 {
-	struct frame frame;
-	struct decide_loop loop = {.o = o, .frame = &frame};
+	struct outbound *o = &run->o;
 	__u32 from = decide_resume(o);
 
 	if (from == FRAME_NOWHERE)
 		return;
-	frame_start(&frame, o->skb, o->s, &o->flow->http, o->p);
-	frame.at = from;
-	frame.window = from;
+	frame_start(&run->frame, o->skb, o->s, &o->flow->http, o->p);
+	run->frame.at = run->frame.window = from;
 	o->s->fields.count = o->s->fields.more = 0;
-	if (bpf_loop(FRAME_STEPS_MAX, decide_step, &loop, 0) >= FRAME_STEPS_MAX)
+	/* One step is all that most heads take: it is spared the loop. */
+	if (!decide_once(run) && bpf_loop(FRAME_STEPS_MAX, decide_step, run, 0) >= FRAME_STEPS_MAX)
 		flow_make_opaque(o->flow, REASON_WORK_CAP);
 	if (o->s->fields.count)
 		change_early(o->skb, o->p, o->flow);

@@ -53,7 +53,7 @@ static __always_inline void change_give_order(const struct outbound *o, int rest
 {
 	struct change_order *order = &o->s->order;
 
-	order->limit = seq_before(o->p->seq, o->d->sent) ? o->d->sent : o->p->seq;
+	order->limit = seq_before(o->p->seq, o->s->decision.sent) ? o->s->decision.sent : o->p->seq;
 	order->open = open;
 	order->parent = restart && !o->flow->http.caller;
 	order->first = 0;
@@ -105,7 +105,6 @@ VERIFIED_ALONE int change_early(struct __sk_buff *skb, const struct packet *p, s
 
 	if (!o.s || !p || !f)
 		return 0;
-	o.d = &o.s->decision;
 	v = policy_verdict(skb, p, f, 0, POLICY_OPEN_END);
 	if (!decide_changes(v) || change_eligible(&o) || change_hindrance(&o, 0)) {
 		f->http.caller |= CHANGE_HEAD_LEFT;
@@ -126,13 +125,12 @@ VERIFIED_ALONE int change_place(struct __sk_buff *skb, const struct packet *p, s
 
 	if (!o.s || !p || !f)
 		return REASON_NO_PLACE;
-	o.d = &o.s->decision;
 	reason = decide_eligible(&o);
 	if (!reason && !decide_fits_window(&o, TRACEPARENT_LINE_LEN))
 		reason = REASON_WINDOW;
 	if (!reason)
 		reason = decide_place(&o, blank, line, TRACEPARENT_LINE_LEN, &place);
-	o.d->place = place;
+	o.s->decision.place = place;
 	return reason;
 }
 
@@ -140,7 +138,7 @@ VERIFIED_ALONE int change_place(struct __sk_buff *skb, const struct packet *p, s
 static __always_inline __u32 change_record_header(struct outbound *o)
 {
 	struct change_order *order = &o->s->order;
-	__u32 place = o->d->place, reason;
+	__u32 place = o->s->decision.place, reason;
 
 	order->last = change_before(&o->s->fields, o->p->seq + place);
 	change_record_fields(o->flow);
@@ -159,7 +157,7 @@ static __always_inline __u32 change_decide(struct outbound *o, const struct poli
 {
 	int restart = v->action == POLICY_RESTART;
 	__u8 *caller = &o->flow->http.caller;
-	__u32 before = o->d->changed, reason = change_eligible(o);
+	__u32 before = o->s->decision.changed, reason = change_eligible(o);
 
 	if (!reason)
 		reason = change_hindrance(o, restart);
@@ -179,12 +177,12 @@ static __always_inline __u32 change_decide(struct outbound *o, const struct poli
 	change_record_fields(o->flow);
 	if (*caller & CHANGE_HEAD_LEFT)
 		return REASON_NO_PLACE;
-	if (o->d->changed == before)
+	if (o->s->decision.changed == before)
 		return restart ? REASON_RESTARTED : REASON_STRIPPED;
 	if (restart)
-		o->d->restarted++;
+		o->s->decision.restarted++;
 	else
-		o->d->stripped++;
+		o->s->decision.stripped++;
 	return REASON_NONE;
 }
 
@@ -197,7 +195,6 @@ VERIFIED_ALONE int change_request(struct __sk_buff *skb, const struct packet *p,
 
 	if (!o.s || !p || !f || !v)
 		return 0;
-	o.d = &o.s->decision;
 	reason = change_decide(&o, v, blank, line);
 	if (reason < REASON_COUNT)
 		count(reason);

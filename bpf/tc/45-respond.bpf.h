@@ -65,10 +65,12 @@ static long respond_step(__u32 i, struct response *r)
 static __always_inline void respond_pending(struct response *r)
 {
 	struct http1 *http = r->frame.http;
-	struct frame_met met = {.line = HTTP1_NOWHERE};
+	union frame_met met;
 
-	if (http1_pending(http) && !frame_scan(http, &r->frame.s->window, &met, 0, 0))
-		respond_event(&r->flow->serving, met.step.event);
+	if (!http1_pending(http))
+		return;
+	met.word = frame_scan(http, &r->frame.s->window, 0, 0);
+	respond_event(&r->flow->serving, met.event);
 }
 
 VERIFIED_ALONE int respond_begun(__u64 request)

@@ -38,17 +38,17 @@ static __always_inline int edit_take_back(struct outbound *o, __u32 reason)
 	struct flow *f = o->flow;
 
 	/* Edits that were sent before must be sent again, or the receiver waits for ever. */
-	if (o->s->plan.count != o->d->fresh) {
+	if (o->s->plan.count != o->s->decision.fresh) {
 		count(REASON_DROPPED);
 		return DROP;
 	}
-	carry_take_back(f, o->d->fresh + o->d->changed);
-	if (o->d->changed) /* some of what is recorded is in the packet already */
-		edits_void(&f->edits, o->d->fresh + o->d->changed);
+	carry_take_back(f, o->s->decision.fresh + o->s->decision.changed);
+	if (o->s->decision.changed) /* some of what is recorded is in the packet already */
+		edits_void(&f->edits, o->s->decision.fresh + o->s->decision.changed);
 	else
-		edits_take_back(&f->edits, o->d->fresh);
-	count_many(reason, o->d->fresh);
-	o->d->fresh = 0;
+		edits_take_back(&f->edits, o->s->decision.fresh);
+	count_many(reason, o->s->decision.fresh);
+	o->s->decision.fresh = 0;
 	return edit_number(o->skb, o->p, o->s->plan.wire_seq);
 }
 
@@ -57,9 +57,9 @@ static __always_inline int edit_done(struct outbound *o, __u32 how)
 {
 	packet_mark(o->skb, SIDE_OUT);
 	count(how);
-	count_many(REASON_INJECTED, o->d->fresh);
-	o->flow->injected += o->d->fresh;
-	if (o->s->plan.count > o->d->fresh)
+	count_many(REASON_INJECTED, o->s->decision.fresh);
+	o->flow->injected += o->s->decision.fresh;
+	if (o->s->plan.count > o->s->decision.fresh)
 		count(REASON_RESENT);
 	return NEXT;
 }
@@ -164,7 +164,7 @@ static __always_inline int edit_piecemeal(struct outbound *o)
 	__u32 kept = 0;
 	int n;
 
-	if (plan->count == o->d->fresh)
+	if (plan->count == o->s->decision.fresh)
 		return edit_take_back(o, REASON_DEEP);
 	for (__u32 i = 0; i < EDITS_MAX; i++)
 		kept += i < plan->count && plan->edit[i].at - o->p->seq < LEAD_PIECE;
@@ -175,29 +175,53 @@ static __always_inline int edit_piecemeal(struct outbound *o)
 	return edit_drop();
 }
 
-/* Send a packet of a flow that has an offset, with the edits that it has to carry. */
-VERIFIED_ALONE int edit_packet(struct __sk_buff *skb, struct packet *p, struct flow *f)
+/* Can the packet be grown with all edits of the plan? */
+static __always_inline int edit_can_grow(struct outbound *o, __u32 first)
+{
+	/* The urgent pointer counts from the sequence number: right only when the bytes in
+	 * between stay as many as they were. */
+	return !(o->p->flags & TCP_URG) && decide_can_grow(o, first, o->s->plan.added);
+}
+
+/* No verdicts: nothing was written yet. */
+#define EDIT_NUMBER    256 /* edit_number(), by the plan, is all that is left to do */
+#define EDIT_AT_LENGTH 257 /* edit_at_length() is to do it */
+
+/* Whatever is not done in a few steps; the plan is made. Returns the verdict. */
+VERIFIED_ALONE int edit_at_length(struct __sk_buff *skb, struct packet *p, struct flow *f)
 {
 	struct outbound o = {.skb = skb, .p = p, .flow = f, .s = scratch_get()};
-	struct plan *plan;
+	const struct plan *plan;
 	__u32 first, last;
 
 	if (!o.s || !p || !f)
-		return NEXT;
-	o.d = &o.s->decision;
+		return DROP;
 	plan = &o.s->plan;
-	plan_make(f, p->seq, p->len, plan);
-	if (!plan->count)
-		return edit_number(skb, p, plan->wire_seq);
 	first = plan->edit[0].at - p->seq;
 	last = plan->edit[(plan->count - 1) & EDITS_MASK].at - p->seq;
 	if (p->fragment)
 		return edit_take_back(&o, REASON_FRAGMENT);
-	/* The urgent pointer counts from the sequence number: right only when the bytes in
-	 * between stay as many as they were. */
-	if (!(p->flags & TCP_URG) && decide_can_grow(&o, first, plan->added))
-		return edit_is_last(p, plan, first) ? edit_append(&o, first) : edit_grow(&o, first);
+	if (edit_can_grow(&o, first))
+		return edit_grow(&o, first);
 	return last <= WIRE_MAX ? edit_split(&o, last) : edit_piecemeal(&o);
+}
+
+/*
+ * Send a packet of a flow that has an offset, with the edits that it has to carry. Returns the
+ * verdict, or what is left to do.
+ */
+static __always_inline int edit_packet(struct outbound *o)
+{
+	struct plan *plan = &o->s->plan;
+	__u32 first;
+
+	plan_make(o->flow, o->p->seq, o->p->len, plan);
+	if (!plan->count)
+		return EDIT_NUMBER;
+	first = plan->edit[0].at - o->p->seq;
+	if (!o->p->fragment && edit_is_last(o->p, plan, first) && edit_can_grow(o, first))
+		return edit_append(o, first);
+	return EDIT_AT_LENGTH;
 }
 
 #endif

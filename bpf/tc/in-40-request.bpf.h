@@ -337,6 +337,7 @@ static __always_inline int request_event(struct reading *r)
 		if (!(f->http->flags & HTTP1_CONNECT) &&
 		    request_arrived(r->skb, r->p, r->flow, f->at))
 			serving_lose(r->flow);
+		http1_end_bodiless(f->http);
 		return !!(r->flow->flags & FLOW_LEARN);
 	case HTTP1_STOP:
 		serving_make_opaque(r->flow, frame_reason(f->http));

@@ -227,35 +227,60 @@ static __always_inline int outbound_damaged(struct __sk_buff *skb, const struct 
 	return end - wire == p->len ? edit_number(skb, p, wire) : DROP;
 }
 
-/* Payload of a flow that may carry requests: read what is new in it, and decide. */
-VERIFIED_ALONE int outbound_read(struct __sk_buff *skb, struct packet *p, struct flow *f)
+/* Nothing is decided yet about the packet at hand. */
+static __always_inline void outbound_begin(struct decision *d, const struct packet *p,
+					   const struct flow *f)
 {
-	struct outbound o = {.skb = skb, .p = p, .flow = f, .s = scratch_get()};
-
-	if (!o.s || !p || !f)
-		return 0;
-	o.d = &o.s->decision;
-	o.d->room = o.d->path = ROOM_UNKNOWN;
-	o.d->sent = f->sent;
-	o.d->fresh = o.d->added = 0;
-	o.d->changed = o.d->restarted = o.d->stripped = 0;
-	o.d->resent = seq_before(p->seq, f->sent);
-	if (p->flags & TCP_URG)
-		flow_make_opaque(f, REASON_URGENT);
-	if ((f->flags & FLOW_OPAQUE) || !flow_begin_framing(skb, f))
-		return 0;
-	if (!(f->flags & FLOW_LEARN) || learn(skb, p, f))
-		decide_packet(&o);
-	flow_end_framing(skb, f);
-	return 0;
+	d->room = d->path = ROOM_UNKNOWN;
+	d->sent = f->sent;
+	d->fresh = d->added = 0;
+	d->changed = d->restarted = d->stripped = 0;
+	d->resent = seq_before(p->seq, f->sent);
 }
 
-static __always_inline int outbound_data(struct __sk_buff *skb, struct packet *p, struct flow *f)
+/* Payload of a flow that may carry requests: read what is new in it, and decide. */
+static __always_inline void outbound_read(struct decide_run *run)
 {
-	outbound_read(skb, p, f);
+	struct outbound *o = &run->o;
+	struct flow *f = o->flow;
+
+	outbound_begin(&o->s->decision, o->p, f);
+	if (o->p->flags & TCP_URG)
+		flow_make_opaque(f, REASON_URGENT);
+	if ((f->flags & FLOW_OPAQUE) || !flow_begin_framing(o->skb, f))
+		return;
+	if (!(f->flags & FLOW_LEARN) || learn(o->skb, o->p, f))
+		decide_packet(run);
+	flow_end_framing(o->skb, f);
+}
+
+/*
+ * Read a packet with payload, and bring it to what it has to be on the wire: both in one function,
+ * since to return from one costs as much as a helper. (Where Linux counts in units of 32 bytes,
+ * as 6.1 does, the deepest calls from here take the whole stack of 512.) Returns the verdict, or
+ * what is left to do.
+ */
+VERIFIED_ALONE int outbound_payload(struct __sk_buff *skb, struct packet *p, struct flow *f)
+{
+	struct decide_run run;
+
+	run.o = (struct outbound){.skb = skb, .p = p, .flow = f, .s = scratch_get()};
+	if (!run.o.s || !p || !f)
+		return NEXT;
+	outbound_read(&run);
 	if (edits_changing(&f->edits) && change_packet(skb, p, f))
 		return DROP;
-	return flow_has_offset(f) ? edit_packet(skb, p, f) : NEXT;
+	return flow_has_offset(f) ? edit_packet(&run.o) : NEXT;
+}
+
+static __always_inline int outbound_data(struct __sk_buff *skb, struct scratch *s, struct packet *p,
+					 struct flow *f)
+{
+	int verdict = outbound_payload(skb, p, f);
+
+	if (verdict == EDIT_NUMBER)
+		return edit_number(skb, p, s->plan.wire_seq);
+	return verdict == EDIT_AT_LENGTH ? edit_at_length(skb, p, f) : verdict;
 }
 
 /* A packet without payload: its number only. */
@@ -288,7 +313,7 @@ static __always_inline int outbound_flow(struct __sk_buff *skb, struct scratch *
 		outbound_reset(p, f);
 		return verdict;
 	}
-	verdict = p->len ? outbound_data(skb, p, f) : outbound_control(skb, p, f);
+	verdict = p->len ? outbound_data(skb, s, p, f) : outbound_control(skb, p, f);
 	outbound_note(skb, p, f);
 	return verdict;
 }

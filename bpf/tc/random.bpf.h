@@ -41,6 +41,7 @@ static __always_inline __u64 random_next(struct random *r)
 	r->s[0] ^= r->s[3];
 	r->s[2] ^= t;
 	r->s[3] = random_rotate(r->s[3], 45);
+	barrier(); /* or the next state is kept in registers that nobody can spare */
 	return result;
 }
 
