@@ -234,8 +234,10 @@ static __always_inline __u64 request_end(struct request *r, __u64 id)
 		request_ids_remove(id_hash(r->worker.tgid, r->request_id), r->listed, id);
 	w = worker_lookup(&r->worker);
 	p = process_lookup(&r->worker.tgid);
-	if (p)
+	if (p) {
 		__sync_fetch_and_sub(&p->crowd.lingering, r->flags / REQUEST_LINGERS);
+		__sync_fetch_and_add(&p->crowd.gone, r->flags / REQUEST_LINGERS);
+	}
 	tallies_move(w, p, before, STATE_ENDED);
 	if (w && p)
 		learn_hands_on(w, p, id, before);

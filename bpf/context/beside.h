@@ -17,7 +17,7 @@
 
 #define WORKER_IN_TURN (WORKER_OTHERS | WORKER_UNCLEAR | WORKER_GATHERS)
 
-/* A request (0: anybody's) was read in this turn, and another one is next. */
+/* A request's was read in this turn (0: anybody's), and another one's is next. */
 static __always_inline void beside_add(struct worker *w, __u64 id)
 {
 	for (__u32 i = 0; i < WORKER_BESIDE; i++)
@@ -67,8 +67,8 @@ static __always_inline void beside_reads(struct worker *w, __u64 id)
 	w->flags |= WORKER_OTHERS;
 	if (!(was & WORKER_ASKED))
 		beside_waits(w);
-	if (!(was & WORKER_SURE))
-		beside_add(w, was & WORKER_UNSURE ? 0 : w->read);
+	if ((was & (WORKER_SURE | WORKER_GATHERED)) != WORKER_SURE)
+		beside_add(w, was & (WORKER_UNSURE | WORKER_ROOM) ? 0 : w->read);
 }
 
 /* It begins a call or connect, of `named` (0: of a request that is not known). */
@@ -82,9 +82,10 @@ static __always_inline void beside_calls(struct worker *w, struct process *p, __
 		w->flags |= WORKER_SURE;
 	if (!(was & WORKER_OTHERS) || !turn_goes_on(&w->turn))
 		return;
-	if (was & WORKER_ASKED && was & WORKER_GATHERS)
+	if (was & WORKER_ASKED && was & WORKER_GATHERS) {
 		p->gathers++;
-	else if (!(was & (WORKER_ASKED | WORKER_UNCLEAR)) && likely)
+		w->flags |= WORKER_GATHERED;
+	} else if (!(was & (WORKER_ASKED | WORKER_UNCLEAR)) && likely)
 		p->direct++;
 	w->flags &= ~(WORKER_UNCLEAR | (was & WORKER_ASKED ? WORKER_GATHERS : 0));
 }

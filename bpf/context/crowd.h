@@ -57,6 +57,12 @@ static __always_inline __u32 crowd_find(struct crowd *k, __u32 peer)
 	return 0;
 }
 
+/* So many calls linger no more. Answers that were read in this turn may have been theirs. */
+static __always_inline void crowd_goes(struct crowd *k, __u32 count)
+{
+	__sync_fetch_and_add(&k->gone, count);
+}
+
 /* The last call of a socket counts no more. `id`: the request that it was attributed to; or 0. */
 static __always_inline void crowd_leave(struct crowd *k, struct socket *s, __u64 id)
 {
@@ -64,6 +70,8 @@ static __always_inline void crowd_leave(struct crowd *k, struct socket *s, __u64
 	struct crowd_peer *peer = crowd_peer(k, was & CROWD_PEER);
 	struct request *r;
 
+	if (was & (CROWD_LINGERS | CROWD_STRAYS))
+		crowd_goes(k, 1);
 	if (was & CROWD_BUSY) {
 		__sync_fetch_and_sub(&k->busy, 1);
 		if (peer)
@@ -94,10 +102,17 @@ static __always_inline void crowd_linger(struct crowd *k, struct socket *s, cons
 	}
 }
 
-/* Are there fewer calls to a peer than there may be, so that nobody waits for his turn? */
-static __always_inline int crowd_is_free(const struct crowd *k, const struct crowd_peer *peer)
+/* The loop is in a new turn. */
+static __always_inline void crowd_turns(struct crowd *k)
 {
-	__u32 others = k->opening + (k->lingering > 0 ? k->lingering : 0);
+	k->answered = k->gone = 0;
+}
+
+/* Are there fewer calls to a peer than there may be, so that nobody waits for his turn? */
+static __always_inline int crowd_is_free(const struct crowd *k, const struct crowd_peer *peer,
+					 __u32 gone)
+{
+	__u32 others = k->opening + gone + (k->lingering > 0 ? k->lingering : 0);
 
 	return peer && !k->shared && k->busy + others < k->most && peer->busy + others < peer->most;
 }
@@ -119,25 +134,32 @@ static __always_inline void crowd_forget_first(struct crowd *k, __u64 id)
 			k->first[i] = 0;
 }
 
-static __always_inline int crowd_is_serial(const struct crowd *k)
+/* What is known of who waits for the room that an answer makes. */
+#define CROWD_FREE_NOW (1 << 0) /* nobody, if that is given away at once */
+#define CROWD_FREE     (1 << 1) /* nor if it is when all is read that has come in this turn */
+
+static __always_inline int crowd_freedom(const struct crowd *k, const struct crowd_peer *peer)
 {
-	return !k->parallel && k->serial >= CROWD_SERIAL;
+	__u32 gone = k->gone < k->answered ? k->gone : k->answered;
+
+	if (!crowd_is_free(k, peer, 0))
+		return 0;
+	return CROWD_FREE_NOW | (crowd_is_free(k, peer, gone) ? CROWD_FREE : 0);
 }
 
-/*
- * Something of an answer is read, the first of it or more. Returns whether it is known that nobody
- * waits for the room that it makes.
- */
+/* Something of an answer is read, the first of it or more. Returns CROWD_FREE and the like. */
 static __always_inline int crowd_answer(struct crowd *k, struct socket *s, const struct call *c)
 {
 	int free;
 
 	k->began = 0;
-	if (s->crowd & CROWD_BUSY)
+	if (s->crowd & CROWD_BUSY) {
 		crowd_linger(k, s, c);
+		k->answered++;
+	}
 	if (crowd_is_serial(k))
-		return 1;
-	free = crowd_is_free(k, crowd_peer(k, s->crowd & CROWD_PEER));
+		return CROWD_FREE_NOW | CROWD_FREE;
+	free = crowd_freedom(k, crowd_peer(k, s->crowd & CROWD_PEER));
 	if (k->parallel)
 		return free;
 	if (free)

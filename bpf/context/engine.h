@@ -30,7 +30,7 @@ static __always_inline void worker_has_read(struct worker *w, const struct actor
 	beside_reads(w, id);
 	w->read = id;
 	w->read_by = by;
-	w->flags &= ~(WORKER_SPENT | WORKER_UNSURE | WORKER_GOES_ON | WORKER_FREE);
+	w->flags &= ~(WORKER_SPENT | WORKER_UNSURE | WORKER_GOES_ON | WORKER_FREE | WORKER_ROOM);
 	w->turn = a->turn;
 	w->called_back = CALLED_BACK_NOT;
 }
@@ -158,6 +158,26 @@ static __always_inline int nobody_waits(const struct worker *w, struct process *
 	       (p && !p->hands_on && crowd_is_free);
 }
 
+/*
+ * Somebody may wait for the room that an answer makes. In Node he who is given it at once is told
+ * from who is given it when all was read (later.h).
+ */
+static __always_inline void worker_makes_room(struct worker *w, const struct process *p, int free)
+{
+	if (!p)
+		return;
+	if (p->crowd.parallel || p->gathers)
+		w->flags |= WORKER_ROOM;
+	if (w->flags & WORKER_LATER && free && !p->hands_on)
+		w->flags |= WORKER_FREE | WORKER_ROOM;
+}
+
+/* Does it go on with who waits for his turn before it reads what else has come? */
+static __always_inline int gives_turns_at_once(const struct worker *w, const struct process *p)
+{
+	return process_is_direct(p) && !(w->flags & WORKER_LATER);
+}
+
 /* Bytes were read from a client socket, by thread `w` (NULL: none is known). */
 static __always_inline void engine_answer(struct socket *s, const struct actor *a, struct worker *w)
 {
@@ -169,6 +189,8 @@ static __always_inline void engine_answer(struct socket *s, const struct actor *
 
 	if (c)
 		call_answered(c);
+	if (p && w && (gives_turns_at_once(w, p) || !turn_goes_on(&w->turn)))
+		crowd_turns(&p->crowd);
 	if (p && c)
 		free = crowd_answer(&p->crowd, s, c);
 	if (p)
@@ -178,8 +200,10 @@ static __always_inline void engine_answer(struct socket *s, const struct actor *
 	worker_has_read(w, a, c ? c->request : 0, EVIDENCE_ANSWER);
 	if (unsure)
 		w->flags |= WORKER_UNSURE;
-	if (nobody_waits(w, p, w->read, free))
+	if (nobody_waits(w, p, w->read, free & CROWD_FREE))
 		w->flags |= WORKER_FREE;
+	else
+		worker_makes_room(w, p, free);
 	r = request_lookup(w->read);
 	if (worker_has_paths(w))
 		learn_answer(p, a, c, unsure ? NULL : r);
@@ -298,6 +322,7 @@ static __always_inline void engine_call(struct socket *s, const struct actor *a,
 		learn_path(&v, w, p, a);
 	if (p) {
 		learn_prompt(p, &v);
+		learn_later(p, w, a, &v);
 		if (reused || !(s->purpose.flags & PURPOSE_APART))
 			learn_own(p, a);
 		learn_faithful(p, s, reused, &v);

@@ -20,18 +20,22 @@
 
 #define LATER_READINGS 64 /* in a turn, that can be told apart; a power of two */
 
+#define LATER_FOLLOWERS 8 /* that are looked at, of a reading */
+
+#define LATER_SEEN 256 /* calls, until a process is believed to do what it has done so far */
+
 #define LATER_ACCEPTED 1 /* instead of an item: new connections, one after the other */
 
 /* Of worker.flags: what is kept of each reading. */
-#define LATER_FLAGS (WORKER_SPENT | WORKER_UNSURE | WORKER_GOES_ON | WORKER_FREE)
+#define LATER_FLAGS (WORKER_SPENT | WORKER_UNSURE | WORKER_GOES_ON | WORKER_FREE | WORKER_ROOM)
 
 /* Numbers are doubles that are not negative: their bits have the same order. */
 struct later_reading {
 	__u64 number;  /* the last that was given before it */
 	__u64 request; /* what it was for; 0: not known */
+	__u16 flags;   /* LATER_FLAGS */
 	__u8 by;       /* enum evidence */
-	__u8 flags;    /* LATER_FLAGS */
-	__u8 reserved[6];
+	__u8 reserved[5];
 };
 
 /* Map `laters`, by process and thread at once. */
@@ -138,16 +142,53 @@ static __always_inline int later_find_running(struct later *l, const struct late
 	return number == before ? LATER_UNTOLD : at;
 }
 
-/* The worker is at this reading again. */
-static __always_inline void later_goes_back(struct later *l, struct worker *w, __u32 at)
+static __always_inline int later_may_call(__u64 request)
 {
-	const struct later_reading *r = later_reading(l, at);
+	enum standing standing = request_standing(request);
+
+	return !request || (standing != STANDING_NONE && standing != STANDING_RESPONDING);
+}
+
+/*
+ * After an answer it is left for later that its connection is used again (as undici does). Who is
+ * read after that, in the same turn, may find the connection free, and call there. Where that was
+ * never seen (`p->hands_on`), a request that has got an answer is believed to call first, if it has
+ * neither called since nor waits for other answers.
+ */
+static __always_inline int later_is_overtaken(struct later *l, const struct process *p, __u32 at)
+{
+	const struct later_reading *r = later_reading(l, at), *next;
+
+	if (r->by != EVIDENCE_ANSWER)
+		return 0;
+	if (p && p->prompt >= LATER_SEEN && !(r->flags & WORKER_GOES_ON) &&
+	    request_standing(r->request) != STANDING_WAITING)
+		return 0;
+	if (l->count - at > LATER_FOLLOWERS)
+		return 1;
+	for (__u32 i = 1; i < LATER_FOLLOWERS && at + i < l->count; i++) {
+		next = later_reading(l, at + i);
+		if (next->by && next->request != r->request && later_may_call(next->request))
+			return 1;
+	}
+	return 0;
+}
+
+/* The worker is at this reading again. */
+static __always_inline void later_goes_back(struct later *l, struct worker *w,
+					    const struct process *p, __u32 at)
+{
+	const struct later_reading *r;
 
 	later_keep(l, w->flags);
 	l->at = at;
+	at = *(volatile __u32 *)&l->at; /* the verifier walks what follows but once */
+	r = later_reading(l, at);
 	w->read = r->request;
 	w->read_by = r->by;
 	w->flags = (w->flags & ~LATER_FLAGS) | r->flags;
+	if ((r->by == EVIDENCE_ANSWER && r->flags & WORKER_ROOM) || later_is_overtaken(l, p, at))
+		w->flags |= WORKER_UNSURE;
 }
 
 #endif

@@ -79,6 +79,17 @@ static __always_inline void learn_prompt(struct process *p, const struct verdict
 		p->prompt++;
 }
 
+/*
+ * What was left for later when a request got an answer begins a call after that request is over:
+ * others go on with its connection.
+ */
+static __always_inline void learn_later(struct process *p, const struct worker *w,
+					const struct actor *a, const struct verdict *v)
+{
+	if (v->veto == VETO_ENDED && a->phase == PHASE_ASKED && w && w->read_by == EVIDENCE_ANSWER)
+		p->hands_on = 1;
+}
+
 /* The process that has made a worker for a request: `p`, its own, or another one. */
 static __always_inline struct process *process_maker(const struct worker *w, struct process *p)
 {

@@ -22,9 +22,11 @@ enum worker_flags {
 	WORKER_LATER = 1 << 8, /* Node: what it leaves for later is followed (later.h) */
 	WORKER_ASKED = 1 << 9, /* it has begun a call or connect since it read something */
 	WORKER_SURE = 1 << 10, /* and that was for what it had read */
-	WORKER_OTHERS = 1 << 11,  /* in this turn it has read something for other requests, too */
-	WORKER_UNCLEAR = 1 << 12, /* for one that may call yet, since the last call */
-	WORKER_GATHERS = 1 << 13, /* and that seems to wait for nothing */
+	WORKER_OTHERS = 1 << 11,   /* in this turn it has read something for other requests, too */
+	WORKER_UNCLEAR = 1 << 12,  /* for one that may call yet, since the last call */
+	WORKER_GATHERS = 1 << 13,  /* and that seems to wait for nothing */
+	WORKER_GATHERED = 1 << 14, /* it has read for several, and called then, once at least */
+	WORKER_ROOM = 1 << 15,     /* what it read last was an answer, and makes room for others */
 };
 
 /*
@@ -99,6 +101,8 @@ struct crowd {
 	__s32 lingering;  /* calls whose answers may go on */
 	__u32 round;      /* how often all of these were forgotten */
 	__u32 opening;    /* connections that were asked for, and had no call yet */
+	__u32 answered;   /* calls of which the answer has begun in this turn of the loop */
+	__u32 gone;       /* calls that have ceased to linger in it */
 	struct crowd_peer peer[CROWD_PEERS];
 	__u8 shared;   /* 1: another thread has called, too */
 	__u8 parallel; /* 1: a request had several calls at once */
@@ -108,6 +112,12 @@ struct crowd {
 
 /* From so many on, and if none had, requests are believed to make one call after the other. */
 #define CROWD_SERIAL 16
+
+/* Do its requests make one call after the other? */
+static __always_inline int crowd_is_serial(const struct crowd *k)
+{
+	return !k->parallel && k->serial >= CROWD_SERIAL;
+}
 
 struct process {
 	struct tally tally;

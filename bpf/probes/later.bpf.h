@@ -146,7 +146,8 @@ static __always_inline void later_accepts(struct later *l, const struct worker *
 }
 
 /* What does the thread do that was left for later? */
-static __always_inline enum actor_phase later_asks(struct later *l, struct worker *w)
+static __always_inline enum actor_phase later_asks(struct later *l, struct worker *w,
+						   const struct process *p)
 {
 	struct later_running now;
 	int at, is_told;
@@ -160,7 +161,7 @@ static __always_inline enum actor_phase later_asks(struct later *l, struct worke
 	if (at == LATER_UNTOLD)
 		at = (int)l->count - 1;
 	if (at >= 0 && at < LATER_READINGS)
-		later_goes_back(l, w, at);
+		later_goes_back(l, w, p, at);
 	return is_told ? PHASE_ASKED : PHASE_LATER;
 }
 
@@ -184,7 +185,7 @@ VERIFIED_ALONE int later_phase(const struct worker_key *thread, __u32 phase)
 			later_accepts(l, w);
 		return PHASE_APART;
 	}
-	return l && w && l->numbers ? later_asks(l, w) : phase;
+	return l && w && l->numbers ? later_asks(l, w, process_lookup(&key.tgid)) : phase;
 }
 
 #endif

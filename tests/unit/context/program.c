@@ -53,7 +53,9 @@ static struct {
 	struct event event[EVENTS_MAX];
 	struct job job[JOBS_MAX];
 	struct connection connection[CONNECTIONS];
-	uint32_t waiting[OWN], waits;     /* chains that wait for a connection */
+	uint32_t waiting[OWN], waits;     /* chains that wait for a connection, or for their turn */
+	uint32_t running;                 /* calls that have got their turn */
+	uint32_t freed;                   /* turns that are given away when all was read */
 	uint32_t task[OWN], tasks;        /* chains that go on at the end of the turn */
 	uint32_t queue[JOBS_MAX], queued; /* jobs that wait for a worker */
 	bool busy[WORKERS_MAX];
@@ -149,12 +151,17 @@ static void open_connection(uint32_t chain)
 static void begin_call(uint32_t chain)
 {
 	uint32_t i = run.program->keep ? free_connection() : CONNECTIONS;
+	uint32_t most = run.program->connections, turns = run.program->at_once;
 
+	if ((turns && run.running >= turns) ||
+	    (i == CONNECTIONS && most && open_connections() >= most)) {
+		run.waiting[run.waits++] = chain;
+		return;
+	}
+	run.running++;
 	if (i < CONNECTIONS) {
 		run.connection[i].chain = chain;
 		send_call(i);
-	} else if (run.program->connections && open_connections() >= run.program->connections) {
-		run.waiting[run.waits++] = chain;
 	} else {
 		open_connection(chain);
 	}
@@ -277,7 +284,15 @@ static void on_request(uint32_t index)
 		first_calls(index);
 }
 
-/* The connection is free: it is closed, or whoever waits longest gets it. */
+/* There is room for one call more: whoever waits longest gets it. */
+static void give_turn(void)
+{
+	run.running--;
+	if (run.waits)
+		begin_call(shift(run.waiting, &run.waits));
+}
+
+/* The connection is free, or it is closed. */
 static void release(uint32_t index)
 {
 	struct connection *c = &run.connection[index];
@@ -287,8 +302,10 @@ static void release(uint32_t index)
 		engine_close(&c->client);
 		c->open = false;
 	}
-	if (run.waits)
-		begin_call(shift(run.waiting, &run.waits));
+	if (run.program->turns_last)
+		run.freed++;
+	else
+		give_turn();
 }
 
 static void read_answer(struct connection *c)
@@ -358,9 +375,11 @@ static bool is_timer(const struct event *event)
 	return event->kind == TIMER || event->kind == BACKGROUND;
 }
 
-/* What was left for the end of the turn. */
+/* What was left, and who has waited. */
 static void run_tasks(void)
 {
+	for (; run.freed; run.freed--)
+		give_turn();
 	while (run.tasks) {
 		uint32_t which =
 		    run.program->shuffled ? random_in(&run.random, 0, run.tasks - 1) : 0;
@@ -387,8 +406,11 @@ static void turn(bool timers)
 			run.event[left++] = run.event[i];
 	}
 	run.events = left;
-	for (uint32_t i = 0; i < count; i++)
+	for (uint32_t i = 0; i < count; i++) {
 		handle(&due[i]);
+		if (run.program->mixed && random_in(&run.random, 0, 1))
+			run_tasks();
+	}
 	run_tasks();
 }
 

@@ -30,6 +30,9 @@ struct program {
 	bool pause;           /* a timer runs before each call */
 	bool tasks;           /* calls begin when all was read that has come */
 	bool shuffled;        /* these in any order */
+	bool mixed;           /* some of them between two reads */
+	uint32_t at_once;     /* calls at a time, whatever connections there are; 0: no limit */
+	bool turns_last;      /* who waited for his turn gets it when all was read that has come */
 	bool busy;            /* it seldom sleeps: turns cannot always be told apart */
 	bool background;      /* calls of its own, by a timer */
 	uint64_t seed;

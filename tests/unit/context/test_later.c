@@ -42,6 +42,13 @@ static struct worker *worker(void)
 	return worker_lookup(&a.key);
 }
 
+static struct process *process(void)
+{
+	__u32 tgid = TGID;
+
+	return process_lookup(&tgid);
+}
+
 /* Something is read from the socket with this item; `number` is the last that was given. */
 static void reads(__u64 request, __u64 number, __u64 item)
 {
@@ -88,7 +95,7 @@ static const struct call *call(struct socket *s, __u64 number)
 	int at = later_find(&later, number);
 
 	assert_true(at >= 0);
-	later_goes_back(&later, worker(), at);
+	later_goes_back(&later, worker(), process(), at);
 	return call_in(s, PHASE_ASKED);
 }
 
@@ -140,7 +147,7 @@ static void flags_stay_with_their_reading(void **state)
 	assert_int_equal(later_reading(&later, 0)->flags & WORKER_SPENT, WORKER_SPENT);
 	assert_int_equal(later_reading(&later, 1)->flags & WORKER_SPENT, 0);
 	assert_int_equal(call(&two, 55)->veto, VETO_SPENT);
-	later_goes_back(&later, worker(), 1);
+	later_goes_back(&later, worker(), process(), 1);
 	assert_int_equal(worker()->read, 8);
 	assert_int_equal(worker()->flags & WORKER_SPENT, 0);
 }
@@ -162,6 +169,67 @@ static void not_told(void **state)
 	engine_close(&two);
 	take(10, 80);
 	assert_int_equal(call_in(&three, PHASE_LATER)->request, 10);
+}
+
+/* A request has got an answer, to the call on that connection. */
+static void answer(struct socket *s, __u64 id, __u64 number)
+{
+	struct actor a = loop();
+	struct later_reading now = {.number = number, .request = id, .by = EVIDENCE_ANSWER};
+
+	engine_answer(s, &a, actor_thread(&a));
+	now.flags = worker()->flags & LATER_FLAGS;
+	later_read(&later, &now, 1000 + id, worker()->before);
+}
+
+/*
+ * A connection that an answer has freed is used again later in the turn: by whoever has come first.
+ * That is the one who has got the answer, if he calls again, and nobody waits for connections.
+ */
+static void connection_that_others_may_use(void **state)
+{
+	struct socket s[] = {{.calls_end = 1}, {.calls_end = 1}, {.calls_end = 1},
+			     {.calls_end = 1}, {.calls_end = 1}, {.calls_end = 1}};
+
+	(void)state;
+	take(7, 50);
+	process()->crowd.serial = CROWD_SERIAL; /* nobody waits */
+	process()->prompt = LATER_SEEN;
+	assert_int_equal(call_in(&s[0], PHASE_READING)->request, 7);
+	take(8, 60);
+	assert_int_equal(call_in(&s[1], PHASE_READING)->request, 8);
+	over(2, 70);
+	answer(&s[0], 7, 80);
+	take(9, 90);
+	assert_int_equal(call_in(&s[2], PHASE_READING)->request, 9);
+	over(2, 100);
+	assert_int_equal(call(&s[0], 85)->request, 7); /* its next one */
+	answer(&s[0], 7, 110);
+	assert_int_equal(call_in(&s[3], PHASE_READING)->request, 7); /* elsewhere */
+	take(10, 120);
+	assert_int_equal(call_in(&s[4], PHASE_READING)->request, 10);
+	over(2, 130);
+	assert_int_equal(call(&s[0], 115)->evidence, EVIDENCE_NONE); /* of 7, or of 10 */
+	assert_int_equal(socket_last_call(&s[0])->veto, VETO_IDLE_LOOP);
+}
+
+/* Once others were seen to go on with a connection, who has got an answer is not believed to. */
+static void connection_that_others_use(void **state)
+{
+	struct socket s[] = {{.calls_end = 1}, {.calls_end = 1}};
+
+	(void)state;
+	take(7, 50);
+	process()->crowd.serial = CROWD_SERIAL;
+	assert_int_equal(call_in(&s[0], PHASE_READING)->request, 7);
+	take(8, 60);
+	assert_int_equal(call_in(&s[1], PHASE_READING)->request, 8);
+	over(2, 70);
+	answer(&s[0], 7, 80);
+	engine_end(7);
+	over(1, 90);
+	assert_int_equal(call(&s[0], 85)->veto, VETO_ENDED);
+	assert_true(process()->hands_on);
 }
 
 /* Something else has happened in the turn, of which is not known when. */
@@ -231,6 +299,8 @@ int main(void)
 	    CASE(others_are_idle),
 	    CASE(not_told),
 	    CASE(flags_stay_with_their_reading),
+	    CASE(connection_that_others_may_use),
+	    CASE(connection_that_others_use),
 	    CASE(turn_with_other_events),
 	    CASE(numbers_of_other_turns),
 	    CASE(too_many_readings),
