@@ -73,7 +73,7 @@ static inline __attribute__((always_inline)) void traceparent_write(struct trace
 #ifdef __clang__
 #pragma clang loop unroll(disable)
 #endif
-	for (int i = 0; i < 6; i++)
+	for (__u64 i = 0; i < 6; i++)
 		line->word[2 + i] = traceparent_hex(traceparent_load32(ids + 4 * i));
 	span_hi = line->word[6];
 	span_lo = line->word[7];
