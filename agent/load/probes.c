@@ -37,7 +37,9 @@ static const struct candidate {
     {"connect", "probe_state", true, 0},
     /* Who receives first: what is noted for a reader that nobody sees would be the next one's. */
     {"unix-recv", "probe_unix_recv", false, NODE_UNIX},
+    {"unix-recv", "probe_unix_recv_fexit", false, NODE_UNIX},
     {"unix-send", "probe_unix_send", false, NODE_UNIX},
+    {"unix-send", "probe_unix_send_fentry", false, NODE_UNIX},
     {"fork", "probe_fork", false, 0},
     {"exit", "probe_exit", true, 0},
     {"wake", "probe_wake", false, 0},
@@ -259,8 +261,10 @@ int probes_attach(const char *links_dir, __u32 generation, __u32 flags,
 	for (size_t i = 0; i < CANDIDATES; i++) {
 		struct probe_hook *hook = hook_of(ret_hooks, candidates[i].event);
 
+		if (hook->hook[0] || hook->waits)
+			continue; /* a better one is there */
 		hook->waits = may_wait(&candidates[i], links_dir, generation, flags);
-		if (!hook->hook[0] && !hook->waits)
+		if (!hook->waits)
 			hook->err = attach_one(&candidates[i], links_dir, generation, hook);
 	}
 	for (size_t i = 0; i < CANDIDATES; i++) {
@@ -302,7 +306,7 @@ int probes_find(const char *links_dir, __u32 generation, struct probe_hooks *ret
 
 		if (!is_pinned(links_dir, generation, candidates[i].program)) {
 			hook->err = -ENOENT;
-			hook->waits = waits(&candidates[i], links_dir, generation);
+			hook->waits |= waits(&candidates[i], links_dir, generation);
 			continue;
 		}
 		any = true;

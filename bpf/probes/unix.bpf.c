@@ -75,8 +75,7 @@ int probe_unix_connect(struct bpf_sock_addr *to)
  * Bytes were put into the queue of `to`, by the thread that sends them. (Of TCP sockets this is
  * an interrupt.) The side that was accepted has the address of its listener; the other has none.
  */
-SEC("tp_btf/sk_data_ready")
-int BPF_PROG(probe_unix_send, struct sock *to)
+static __always_inline int unix_sent(struct sock *to)
 {
 	struct socket *s;
 	struct actor a;
@@ -97,8 +96,8 @@ int BPF_PROG(probe_unix_send, struct sock *to)
 	return 0;
 }
 
-SEC("tp_btf/sock_recv_length")
-int BPF_PROG(probe_unix_recv, struct sock *sk, int length, int flags)
+/* `length` bytes were read from a socket of any kind, or it failed. */
+static __always_inline int unix_received(struct sock *sk, int length, int flags)
 {
 	const struct task_struct *task;
 	struct worker *w;
@@ -122,4 +121,30 @@ int BPF_PROG(probe_unix_recv, struct sock *sk, int length, int flags)
 		s->own.first++;
 	}
 	return 0;
+}
+
+SEC("tp_btf/sk_data_ready")
+int BPF_PROG(probe_unix_send, struct sock *to)
+{
+	return unix_sent(to);
+}
+
+SEC("tp_btf/sock_recv_length")
+int BPF_PROG(probe_unix_recv, struct sock *sk, int length, int flags)
+{
+	return unix_received(sk, length, flags);
+}
+
+/* These tracepoints came with Linux 6.3. Before it: what sockets have done where they stand now. */
+SEC("fentry/sock_def_readable")
+int BPF_PROG(probe_unix_send_fentry, struct sock *to)
+{
+	return unix_sent(to);
+}
+
+SEC("fexit/unix_stream_recvmsg")
+int BPF_PROG(probe_unix_recv_fexit, struct socket___kernel *socket, void *message, __u64 size,
+	     int flags, int length)
+{
+	return unix_received(socket->sk, length, flags);
 }
