@@ -236,12 +236,12 @@ static __always_inline int process_has_others(const struct process *p, enum stan
 
 /*
  * Who is woken may take something else than what he was woken for: also the next part of a request
- * that waits for one part already.
+ * that waits for one part already, connects for it, or has got it.
  */
 static __always_inline int wake_has_rivals(const struct verdict *v, const struct process *p,
 					   enum standing named)
 {
-	return v->evidence == EVIDENCE_WAKE && tally_beside(&p->tally, STANDING_WAITING, named) > 0;
+	return v->evidence == EVIDENCE_WAKE && !tally_is_alone(&p->tally, named);
 }
 
 /*

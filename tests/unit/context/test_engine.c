@@ -251,6 +251,20 @@ static void woken_worker_while_another_waits(void **state)
 	assert_int_equal(call(&client, &worker)->veto, VETO_IDLE_PROCESS);
 }
 
+/* The same where it connects for a part. */
+static void woken_worker_while_another_connects(void **state)
+{
+	struct actor one = actor(TID, 0), two = actor(THIRD, 0), worker = actor(OTHER, 0);
+	struct socket first = {}, second = {}, new = {}, client = {};
+
+	(void)state;
+	take(&first, 7, &one);
+	take(&second, 8, &two);
+	engine_connect(&new, &two, NULL);
+	engine_hand_over(&one, &worker.key, EVIDENCE_WAKE);
+	assert_int_equal(call(&client, &worker)->veto, VETO_IDLE_PROCESS);
+}
+
 static void closed_before_the_answer(void **state)
 {
 	struct actor a = actor(TID, 0);
@@ -402,6 +416,7 @@ int main(void)
 	    CASE(woken_worker),
 	    CASE(woken_worker_with_a_rival),
 	    CASE(woken_worker_while_another_waits),
+	    CASE(woken_worker_while_another_connects),
 	    CASE(closed_before_the_answer),
 	    CASE(request_goes_on_in_another_process),
 	    CASE(peer_that_is_busy),
