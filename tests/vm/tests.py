@@ -37,9 +37,6 @@ TESTS = (
          " record.stacks", seconds=300),
     Test("pods", "python3 tests/net/run.py --build {build} --jobs 1 pods.found pods.gone",
          seconds=300),
-    # Where unix sockets have other hooks than on all newer kernels.
-    Test("unix", "python3 tests/accuracy/accuracy.py --build {build} --short --row =php-fpm-unix"
-         " --in-flight 8", ("6.1",), seconds=300),
     Test("profile", "python3 tests/profile/sampling.py --build {build} C", seconds=300),
     Test("w3c", "python3 tests/w3c/conformance.py --build {build}", short=False, seconds=600),
     Test("netem sweep", "python3 tests/vm/netem_sweep.py --build {build} --requests 200",
