@@ -31,12 +31,27 @@ static void clear(struct site *site)
 	memset(site->attacher.prog_fd, -1, sizeof(site->attacher.prog_fd));
 }
 
-static int load_programs(struct site *site, const struct engine *engine)
+/* A device needs programs of a framing: those of entries are there, what they go on in may not be.
+ */
+static int need_programs(void *data, enum framing framing)
 {
-	int shared = engine_shared_fd(engine), err = 0;
+	struct site *site = data;
+	int err = engine_need(site->engine, framing);
 
+	if (err || site->attacher.prog_fd[HOOK_IN][framing] >= 0)
+		return err;
+	engine_programs(site->engine, site->attacher.prog_fd);
+	return programs_pin(site->pins.layer_dir, site->attacher.prog_fd);
+}
+
+static int load_programs(struct site *site)
+{
+	int shared = engine_shared_fd(site->engine), err = 0;
+
+	site->attacher.need = need_programs;
+	site->attacher.data = site;
 	if (shared < 0) {
-		engine_programs(engine, site->attacher.prog_fd);
+		engine_programs(site->engine, site->attacher.prog_fd);
 	} else {
 		site->entries = true;
 		err = entry_load(shared, site->cookie, site->attacher.prog_fd);
@@ -54,12 +69,13 @@ static int open_devices(struct site *site)
 	return devices_open(&site->attacher, site->place, left, &site->devices);
 }
 
-static int begin(struct site *site, const struct engine *engine)
+static int begin(struct site *site, struct engine *engine)
 {
 	int err;
 
+	site->engine = engine;
 	site->attacher.layer_dir = site->pins.layer_dir;
-	err = load_programs(site, engine);
+	err = load_programs(site);
 	if (err)
 		return failed(site, "its programs", err);
 	err = open_devices(site);
@@ -71,7 +87,7 @@ static int begin(struct site *site, const struct engine *engine)
 	return err ? failed(site, "unpinning old programs", err) : 0;
 }
 
-int site_open_home(struct site *site, const struct engine *engine, enum attach_way way)
+int site_open_home(struct site *site, struct engine *engine, enum attach_way way)
 {
 	clear(site);
 	site->nsid = LINKS_HERE;
@@ -80,7 +96,7 @@ int site_open_home(struct site *site, const struct engine *engine, enum attach_w
 	return begin(site, engine);
 }
 
-int site_open(struct site *site, const struct engine *engine, const struct site *home)
+int site_open(struct site *site, struct engine *engine, const struct site *home)
 {
 	bool set_aside;
 	int err;

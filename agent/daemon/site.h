@@ -25,6 +25,7 @@ struct site {
 	char name[SITE_NAME_MAX];      /* "blue"; empty: the daemon's own */
 	char place[SITE_NAME_MAX + 1]; /* before names of devices in the log: "blue/" or empty */
 	int lock_fd;
+	struct engine *engine;
 	struct attacher attacher; /* with programs of its own, if they are shared: see entry.h */
 	bool entries;
 	struct devices *devices;
@@ -34,14 +35,14 @@ struct site {
  * Begin in the daemon's own namespace, whose layer the engine has made; cookie, pins and lock_fd
  * are set. 0 or -errno, which was logged.
  */
-int site_open_home(struct site *site, const struct engine *engine, enum attach_way way);
+int site_open_home(struct site *site, struct engine *engine, enum attach_way way);
 
 /*
  * Begin in another namespace; cookie, inode, nsid, path and place are set, all else is zero and
  * lock_fd -1. The maps are those of `home`. -EWOULDBLOCK: another daemon has it; 0 or -errno, which
  * was logged.
  */
-int site_open(struct site *site, const struct engine *engine, const struct site *home);
+int site_open(struct site *site, struct engine *engine, const struct site *home);
 
 /*
  * Leave a device alone, or attach to it again, also when the next daemon comes. As devices_leave().

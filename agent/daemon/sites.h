@@ -15,7 +15,7 @@
 struct sites;
 
 struct sites_options {
-	const struct engine *engine;
+	struct engine *engine;
 	const struct wanted *wanted; /* namespaces beside the own one */
 	enum attach_way way;
 	__u64 cookie; /* of the own namespace */

@@ -149,6 +149,7 @@ int attach_device(const struct attacher *attacher, const struct link *link,
 
 	if (framing < 0)
 		return -EAFNOSUPPORT;
+	err = attacher->need(attacher->data, (enum framing)framing);
 	for (int i = 0; !err && i < HOOKS; i++)
 		err = attach_hook(attacher, attacher->prog_fd[order[i]][framing], link->ifindex,
 				  order[i], &ret_ways[order[i]]);

@@ -18,6 +18,9 @@ struct attacher {
 	const char *layer_dir;
 	enum attach_way way;
 	int prog_fd[HOOKS][FRAMINGS];
+	/* See to it that the programs of a framing are there, before they are used. 0 or -errno. */
+	int (*need)(void *data, enum framing framing);
+	void *data;
 };
 
 /* "auto", "tcx" or "clsact". */

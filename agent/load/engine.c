@@ -16,9 +16,29 @@
 #include "tc.skel.h"
 
 struct engine {
-	struct tc *tc;
-	int programs_fd; /* of the map of shared programs; -1: they serve one namespace */
+	struct tc *tc[FRAMINGS]; /* the first one has made the maps; NULL: not needed yet */
+	struct engine_options options;
+	__u32 netns_id;        /* 0: shared */
+	const char *layer_dir; /* the caller's */
+	int programs_fd;       /* of the map of shared programs; -1: they serve one namespace */
 };
+
+/* An object of which only the programs of one framing are to be loaded. */
+static struct tc *open_programs(const struct engine *engine, enum framing framing)
+{
+	const bool ethernet = framing == FRAMING_ETHERNET;
+	struct tc *tc = tc__open();
+
+	if (!tc)
+		return NULL;
+	bpf_program__set_autoload(tc->progs.ctxprop_in_eth, ethernet);
+	bpf_program__set_autoload(tc->progs.ctxprop_out_eth, ethernet);
+	bpf_program__set_autoload(tc->progs.ctxprop_in_ip, !ethernet);
+	bpf_program__set_autoload(tc->progs.ctxprop_out_ip, !ethernet);
+	tc->rodata->netns_id = engine->netns_id;
+	tc->rodata->use_request_ids = !engine->options.ignore_request_ids;
+	return tc;
+}
 
 /* Let the object use what an earlier daemon left, if that fits. */
 static int adopt(const struct pins *pins, struct bpf_object *object, enum adoption *ret_found,
@@ -75,25 +95,26 @@ static int finish_layer(const char *layer_dir, struct tc *tc)
 	return err;
 }
 
-static int share_programs(struct engine *engine, const char *layer_dir)
+static int share_programs(struct engine *engine)
 {
-	int fds[HOOKS][FRAMINGS];
+	int fds[HOOKS][FRAMINGS], fd;
 
 	engine_programs(engine, fds);
-	engine->programs_fd = entry_share(layer_dir, fds);
-	return engine->programs_fd < 0 ? engine->programs_fd : 0;
+	fd = entry_share(engine->layer_dir, fds);
+	if (fd < 0)
+		return fd;
+	cleanup_close(&engine->programs_fd);
+	engine->programs_fd = fd;
+	return 0;
 }
 
-static int load(struct engine *engine, const struct pins *pins, __u64 netns_cookie,
-		const struct engine_options *options, struct engine_origin *origin)
+/* The first programs, and the maps of all. */
+static int load(struct engine *engine, const struct pins *pins, struct engine_origin *origin)
 {
-	struct tc *tc = engine->tc;
+	struct tc *tc = engine->tc[FRAMING_ETHERNET];
 	enum adoption found;
-	int err;
+	int err = bpf_map__set_max_entries(tc->maps.flows, engine->options.flows);
 
-	tc->rodata->netns_id = options->shared ? 0 : (__u32)netns_cookie;
-	tc->rodata->use_request_ids = !options->ignore_request_ids;
-	err = bpf_map__set_max_entries(tc->maps.flows, options->flows);
 	if (!err)
 		err = node_maps_share(tc->obj, NULL, 0);
 	if (!err)
@@ -106,7 +127,45 @@ static int load(struct engine *engine, const struct pins *pins, __u64 netns_cook
 		return err;
 	origin->flows = bpf_map__max_entries(tc->maps.flows);
 	err = finish_layer(pins->layer_dir, tc);
-	return err || !options->shared ? err : share_programs(engine, pins->layer_dir);
+	return err || !engine->options.shared ? err : share_programs(engine);
+}
+
+/* Let an object use the maps of another one, but for its constants. */
+static int use_maps_of(const struct bpf_object *owner, struct bpf_object *object)
+{
+	struct bpf_map *map;
+	int err = 0;
+
+	bpf_object__for_each_map(map, object)
+	{
+		const struct bpf_map *same =
+		    bpf_object__find_map_by_name(owner, bpf_map__name(map));
+
+		if (!err && !bpf_map__is_internal(map))
+			err = same ? bpf_map__reuse_fd(map, bpf_map__fd(same)) : -ENOENT;
+	}
+	return err;
+}
+
+int engine_need(struct engine *engine, enum framing framing)
+{
+	struct tc *tc;
+	int err;
+
+	if (engine->tc[framing])
+		return 0;
+	tc = open_programs(engine, framing);
+	if (!tc)
+		return -errno;
+	err = use_maps_of(engine->tc[FRAMING_ETHERNET]->obj, tc->obj);
+	if (!err)
+		err = tc__load(tc);
+	if (err) {
+		tc__destroy(tc);
+		return err;
+	}
+	engine->tc[framing] = tc;
+	return engine->options.shared ? share_programs(engine) : 0;
 }
 
 int engine_open(const struct pins *pins, __u64 netns_cookie, const struct engine_options *options,
@@ -119,8 +178,11 @@ int engine_open(const struct pins *pins, __u64 netns_cookie, const struct engine
 		return -ENOMEM;
 	*ret_origin = (struct engine_origin){};
 	engine->programs_fd = -1;
-	engine->tc = tc__open();
-	err = engine->tc ? load(engine, pins, netns_cookie, options, ret_origin) : -errno;
+	engine->options = *options;
+	engine->netns_id = options->shared ? 0 : (__u32)netns_cookie;
+	engine->layer_dir = pins->layer_dir;
+	engine->tc[FRAMING_ETHERNET] = open_programs(engine, FRAMING_ETHERNET);
+	err = engine->tc[FRAMING_ETHERNET] ? load(engine, pins, ret_origin) : -errno;
 	if (err)
 		engine_close(engine);
 	else
@@ -138,7 +200,15 @@ void engine_programs_of(const struct tc *tc, int ret_prog_fd[HOOKS][FRAMINGS])
 
 void engine_programs(const struct engine *engine, int ret_prog_fd[HOOKS][FRAMINGS])
 {
-	engine_programs_of(engine->tc, ret_prog_fd);
+	for (int i = 0; i < FRAMINGS; i++) {
+		int fds[HOOKS][FRAMINGS];
+
+		memset(fds, -1, sizeof(fds));
+		if (engine->tc[i])
+			engine_programs_of(engine->tc[i], fds);
+		for (int hook = 0; hook < HOOKS; hook++)
+			ret_prog_fd[hook][i] = fds[hook][i];
+	}
 }
 
 int engine_shared_fd(const struct engine *engine)
@@ -148,34 +218,34 @@ int engine_shared_fd(const struct engine *engine)
 
 int engine_flows_fd(const struct engine *engine)
 {
-	return bpf_map__fd(engine->tc->maps.flows);
+	return bpf_map__fd(engine->tc[FRAMING_ETHERNET]->maps.flows);
 }
 
 int engine_carried_fd(const struct engine *engine)
 {
-	return bpf_map__fd(engine->tc->maps.carried);
+	return bpf_map__fd(engine->tc[FRAMING_ETHERNET]->maps.carried);
 }
 
 int engine_counters_fd(const struct engine *engine)
 {
-	return bpf_map__fd(engine->tc->maps.counters);
+	return bpf_map__fd(engine->tc[FRAMING_ETHERNET]->maps.counters);
 }
 
 int engine_attend(const struct engine *engine, const struct attended *attended)
 {
 	__u32 index = 0;
 
-	return bpf_map_update_elem(bpf_map__fd(engine->tc->maps.attended), &index, attended,
-				   BPF_ANY);
+	return bpf_map_update_elem(bpf_map__fd(engine->tc[FRAMING_ETHERNET]->maps.attended), &index,
+				   attended, BPF_ANY);
 }
 
 struct policies_maps engine_policies(const struct engine *engine)
 {
 	return (struct policies_maps){
-	    .image_fd = bpf_map__fd(engine->tc->maps.policies),
-	    .state_fd = bpf_map__fd(engine->tc->maps.policy_state),
-	    .hits_fd = bpf_map__fd(engine->tc->maps.rule_hits),
-	    .owners_fd = bpf_map__fd(engine->tc->maps.rule_owners),
+	    .image_fd = bpf_map__fd(engine->tc[FRAMING_ETHERNET]->maps.policies),
+	    .state_fd = bpf_map__fd(engine->tc[FRAMING_ETHERNET]->maps.policy_state),
+	    .hits_fd = bpf_map__fd(engine->tc[FRAMING_ETHERNET]->maps.rule_hits),
+	    .owners_fd = bpf_map__fd(engine->tc[FRAMING_ETHERNET]->maps.rule_owners),
 	};
 }
 
@@ -183,7 +253,8 @@ void engine_close(struct engine *engine)
 {
 	if (!engine)
 		return;
-	tc__destroy(engine->tc);
+	for (int i = FRAMINGS - 1; i >= 0; i--)
+		tc__destroy(engine->tc[i]);
 	cleanup_close(&engine->programs_fd);
 	free(engine);
 }

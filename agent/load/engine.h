@@ -29,13 +29,21 @@ struct engine_origin {
 };
 
 /*
- * Load the programs and pin their maps into the layer. Nothing is attached yet, editing
- * is switched on. The caller holds the lock of the pins. 0 or -errno.
+ * Load the programs for Ethernet (loopback has it, too) and pin their maps into the layer. Nothing
+ * is attached yet, editing is switched on. The caller holds the lock of the pins, which outlive
+ * the engine. 0 or -errno.
  */
 int engine_open(const struct pins *pins, __u64 netns_cookie, const struct engine_options *options,
 		struct engine **ret_engine, struct engine_origin *ret_origin);
 
-/* Fill in the descriptors of the programs, or of those of an object that was loaded elsewhere. */
+/*
+ * Load the programs of a framing, too, over the same maps, unless that was done: most nodes have no
+ * device that needs the others, and what is not loaded need not be verified. 0 or -errno.
+ */
+int engine_need(struct engine *engine, enum framing framing);
+
+/* Fill in the descriptors of the programs, those of the engine that are loaded (others: negative),
+ * or those of an object that was loaded elsewhere. */
 struct tc;
 void engine_programs_of(const struct tc *tc, int ret_prog_fd[HOOKS][FRAMINGS]);
 void engine_programs(const struct engine *engine, int ret_prog_fd[HOOKS][FRAMINGS]);

@@ -45,8 +45,8 @@ int entry_share(const char *layer_dir, int prog_fd[HOOKS][FRAMINGS])
 
 	/* Ingress first: nothing is edited before acknowledgements can be translated. */
 	for (__u32 i = 0; fd >= 0 && i < ENTRY_PROGRAMS; i++) {
-		int err =
-		    bpf_map_update_elem(fd, &i, &prog_fd[i / FRAMINGS][i % FRAMINGS], BPF_ANY);
+		int *program = &prog_fd[i / FRAMINGS][i % FRAMINGS];
+		int err = *program < 0 ? 0 : bpf_map_update_elem(fd, &i, program, BPF_ANY);
 
 		if (err)
 			return err;

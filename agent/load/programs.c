@@ -10,12 +10,14 @@
 
 #define PROGRAMS (HOOKS * FRAMINGS)
 
+/* 0: it is not loaded. */
 static int read_ids(int fds[HOOKS][FRAMINGS], __u32 ret_ids[PROGRAMS])
 {
 	for (int i = 0; i < PROGRAMS; i++) {
 		struct bpf_prog_info info = {};
 		__u32 size = sizeof(info);
-		int err = bpf_obj_get_info_by_fd(fds[i / FRAMINGS][i % FRAMINGS], &info, &size);
+		int fd = fds[i / FRAMINGS][i % FRAMINGS];
+		int err = fd < 0 ? 0 : bpf_obj_get_info_by_fd(fd, &info, &size);
 
 		if (err)
 			return err;
@@ -31,8 +33,12 @@ int programs_pin(const char *layer_dir, int fds[HOOKS][FRAMINGS])
 	int err = read_ids(fds, ids);
 
 	for (int i = 0; !err && i < PROGRAMS; i++) {
+		if (!ids[i])
+			continue;
 		snprintf(path, sizeof(path), "%s/progs/%u", layer_dir, ids[i]);
 		err = bpf_obj_pin(fds[i / FRAMINGS][i % FRAMINGS], path);
+		if (err == -EEXIST)
+			err = 0;
 	}
 	return err;
 }

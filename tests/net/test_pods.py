@@ -14,6 +14,7 @@ from lab import Lab, sh
 from messages import GET, OK, answered, post, work_out
 from recorder import Recorder
 from streams import accept, connect, joined, listen, receive
+from tun import Tunnel
 
 PINS = Path("/sys/fs/bpf/ctxprop")
 SERVICE = Path(__file__).resolve().parents[1] / "w3c/service.py"
@@ -188,6 +189,22 @@ def daemon_dies():
         answered(c, s, [(GET, b"")], [False])
         world.agent.start()
         answered(c, s, [(GET, b"")])
+
+
+@case(seconds=120)
+def tunnel():
+    """A pod's TUN device, for which the agent loads programs when it comes; a start replaces them."""
+    with node() as world:
+        pod = world.attended(world.early)
+        with Tunnel(pod, "10.99.0.1/24", world.outside, "10.99.0.2/24"):
+            world.says(f"{pod.netns}/tun0: attached")
+            with joined(pod, world.outside, "10.99.0.2") as (c, s):
+                work_out(c, s)
+                world.agent.stop(9)
+                answered(c, s, [post(os.urandom(20_000))])
+                world.agent.start()
+                world.says(f"{pod.netns}/tun0: programs replaced")
+                work_out(c, s)
 
 
 @case(seconds=120)
