@@ -23,7 +23,13 @@ struct net_device {
 
 struct sk_buff {
 	struct net_device *dev;
+	unsigned char *head;
+	__u32 end;
 	__u8 ip_summed : 2;
+} __attribute__((preserve_access_index));
+
+struct skb_shared_info {
+	__u32 gso_type;
 } __attribute__((preserve_access_index));
 
 /* Since 6.2, as the two functions below are. */
@@ -81,6 +87,23 @@ static __always_inline int packet_csum(struct __sk_buff *skb)
 		return PACKET_CSUM_UNKNOWN;
 	kernel = packet_of_kernel(skb);
 	return BPF_CORE_READ_BITFIELD(kernel, ip_summed);
+}
+
+/* A bit of gso_type: an enumerator that belongs to no enum with a name, so none can be asked for.
+ */
+#define GSO_FRAGLIST (1u << 18)
+
+/* Has GRO made it of whole packets (ethtool's rx-gro-list)? Of TCP's it does since 6.10. */
+static __always_inline int packet_is_list(struct __sk_buff *skb)
+{
+	struct sk_buff *kernel;
+	__u64 shared;
+
+	if (!skb->gso_size || !bpf_core_type_exists(struct bpf_list_head___since_6_2))
+		return 0;
+	kernel = packet_of_kernel(skb);
+	shared = (__u64)kernel->head + kernel->end;
+	return !!(KERNEL_FIELD(struct skb_shared_info, shared, gso_type) & GSO_FRAGLIST);
 }
 
 /* The MTU of the packet's device; 0: not known. A helper would cost more than all the rest. */

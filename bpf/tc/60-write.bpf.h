@@ -20,6 +20,16 @@
 #include "20-flow.bpf.h"
 #include "checksum.bpf.h"
 
+/*
+ * To be called before anything is written. Packets that GRO has joined as a list leave as they
+ * came, each with the headers of its own: none but the first would hear of a change. As one piece,
+ * without the list, they are segmented like any others.
+ */
+static __always_inline long write_begin(struct __sk_buff *skb)
+{
+	return packet_is_list(skb) ? bpf_skb_pull_data(skb, skb->len) : 0;
+}
+
 /* Cut the packet to, or grow it to, `len` bytes in all. Clears GSO; so only for plain packets. */
 static __always_inline long write_size(struct __sk_buff *skb, __u32 len)
 {

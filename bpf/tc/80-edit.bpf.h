@@ -26,7 +26,7 @@ static __always_inline int edit_number(struct __sk_buff *skb, const struct packe
 		return NEXT;
 	packet_mark(skb, SIDE_OUT);
 	count(REASON_SEQ);
-	if (!write_headers(skb, p, &change))
+	if (!write_begin(skb) && !write_headers(skb, p, &change))
 		return NEXT;
 	count(REASON_DROPPED);
 	return DROP;
@@ -203,6 +203,8 @@ VERIFIED_ALONE int edit_at_length(struct __sk_buff *skb, struct packet *p, struc
 		return edit_take_back(&o, REASON_FRAGMENT);
 	if (edit_can_grow(&o, first))
 		return edit_grow(&o, first);
+	if (write_begin(skb))
+		return edit_take_back(&o, REASON_NO_ROOM);
 	return last <= WIRE_MAX ? edit_split(&o, last) : edit_piecemeal(&o);
 }
 

@@ -192,9 +192,9 @@ static __always_inline int ack_write(struct __sk_buff *skb, const struct packet 
 				     const struct ack *a)
 {
 	__u16 window = ack_window(p, f, a);
-	long err = 0;
+	long err = write_begin(skb);
 
-	if (sack_possible(skb, p))
+	if (!err && sack_possible(skb, p))
 		err = sack_packet(skb, p, f);
 	err = err ?: write_ack(skb, p, a->app, window);
 	if (err) {

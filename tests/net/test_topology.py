@@ -5,11 +5,11 @@ import os
 
 import cases
 from agent import Agent
-from cases import case, equal, need_program, shared
+from cases import Skip, case, equal, need_program, shared
 from firewall import rules, strict
 from lab import Lab
-from messages import GET, answered, post, work_out
-from streams import accept, connect, joined, listen
+from messages import GET, answered, expect, post, work_out
+from streams import accept, connect, joined, listen, send_through
 from tun import Tunnel
 from worlds import Pair, common, counted, pair
 
@@ -267,6 +267,40 @@ def forwarded_masquerade():
                 net.work(Line.SERVER)
     finally:
         net.server.run(["ip", "route", "add", "default", "via", "10.95.2.2"])
+
+
+@contextlib.contextmanager
+def joined_as_lists(net):
+    """GRO of the router joins packets without making one of them; the ends send them one by one."""
+    wanted = [(host, "eth0", feature, "off", "on") for host in (net.client, net.server)
+              for feature in ("tso", "gso")]
+    for device in ("eth0", "eth1"):
+        wanted += [(net.router, device, "tx-gso-list", "off", "on"),
+                   (net.router, device, "gro", "on", "off"),
+                   (net.router, device, "rx-gro-list", "on", "off")]
+    try:
+        for host, device, feature, state, _ in wanted:
+            if host.run(["ethtool", "-K", device, feature, state], check=False).returncode:
+                raise Skip(f"no {feature} here")
+        yield
+    finally:
+        for host, device, feature, _, before in wanted:
+            host.run(["ethtool", "-K", device, feature, before], check=False)
+
+
+@case
+def forwarded_as_lists():
+    """rx-gro-list: packets that a router joins, and sends on one by one as they came."""
+    need_program("ethtool")
+    net = line()
+    answer = b"HTTP/1.1 200 OK\r\nContent-Length: 300000\r\n\r\n" + os.urandom(300_000)
+    with joined_as_lists(net):
+        for address in (Line.SERVER, Line.SERVER6):
+            net.work(address)
+            with joined(net.client, net.server, address) as (c, s):
+                expect(c, s, [(GET, b"")])
+                # Each packet of the answer acknowledges the request.
+                equal(send_through(s, c, answer) == answer, True, "the answer")
 
 
 @case
