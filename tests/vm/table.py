@@ -26,22 +26,34 @@ def run(series, repo, build, own_builds, short, only):
     build = build.resolve()
     own_builds = {name: folder.resolve() for name, folder in own_builds.items()}
     os.chdir(repo)
-    rows = [test for test in tests.TESTS if only in test.name and (test.short or not short)]
+    rows = [test for test in tests.TESTS
+            if only in test.name and not (short and test.short == tests.NONE)]
     cells = {}
     for name in series:
-        for test, c in column(kernels.get(name), rows, build, own_builds.get(name, build)):
+        for test, c in column(kernels.get(name), rows, build, own_builds.get(name, build), short):
             cells[name, test.name] = c
     print_table(series, rows, cells)
     verdicts = [c.verdict for c in cells.values()]
     return int("fail" in verdicts or "pass" not in verdicts)
 
 
-def column(kernel, rows, build, own_build):
+def why_not(test, series, short):
+    """Why a test does not run in a kernel; None: it does."""
+    if test.kernels is not tests.ALL and series not in test.kernels:
+        return f"only for {', '.join(test.kernels)}"
+    if short and test.short is not tests.ALL and series not in test.short:
+        return f"in the short table only for {', '.join(test.short)}"
+    return None
+
+
+def column(kernel, rows, build, own_build, short):
     """Run the tests in one kernel; yields each with its cell."""
-    fit = [test for test in rows if not test.kernels or kernel.series in test.kernels]
+    fit = []
     for test in rows:
-        if test not in fit:
-            yield test, Cell("skip", f"only for {', '.join(test.kernels)}", 0)
+        if reason := why_not(test, kernel.series, short):
+            yield test, Cell("skip", reason, 0)
+        else:
+            fit.append(test)
     jobs = [guest.Job(shlex.split(test.command.format(build=own_build if test.own_build else build)),
                       test.seconds) for test in fit]
     for test, job, done in zip(fit, jobs, guest.run(kernel, jobs)):

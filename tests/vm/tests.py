@@ -3,8 +3,8 @@
 
 A command runs in the repository's folder; {build} stands for the build folder. A command skips by
 exit code 77; its last line of output is the reason then. `seconds` is wall clock, boot included.
-`kernels` names the series that a test is for; None stands for all. `own_build`: it runs with the build
-of --build-of, if there is one for its kernel.
+`kernels` names the series that a test is for, `short` those where the short table has it; ALL: all.
+`own_build`: it runs with the build of --build-of, if there is one for its kernel.
 """
 import shlex
 from collections import namedtuple
@@ -21,8 +21,9 @@ done
 """
 PACKETS = r"{build}/bpf_tests 2>&1 | grep -vE '^\[ +(RUN|OK) '"
 
+ALL, NONE = None, ()
 Test = namedtuple("Test", "name command kernels short seconds own_build",
-                  defaults=(None, True, 60, False))
+                  defaults=(ALL, ALL, 60, False))
 
 TESTS = (
     Test("platform", "python3 tests/vm/platform_check.py"),
@@ -30,20 +31,22 @@ TESTS = (
     # One process, so that the verifier sees the programs once.
     Test("packets", f"bash -o pipefail -c {shlex.quote(PACKETS)}", seconds=600,
          own_build=True),
-    Test("attach clsact", "python3 tests/vm/attach_check.py --build {build} clsact", seconds=120),
+    Test("attach clsact", "python3 tests/vm/attach_check.py --build {build} clsact",
+         short=("6.1",), seconds=120),
     Test("attach tcx", "python3 tests/vm/attach_check.py --build {build} tcx", seconds=120),
     Test("follow", "python3 tests/net/run.py --build {build} --jobs 1 serving contexts.server_killed"
          " contexts.thread_ends contexts.program_becomes_another record.server_of_two_threads"
          " record.stacks", seconds=300),
     Test("pods", "python3 tests/net/run.py --build {build} --jobs 1 pods.found pods.gone",
+         short=("6.12",), seconds=300),
+    Test("profile", "python3 tests/profile/sampling.py --build {build} C", short=("6.1",),
          seconds=300),
-    Test("profile", "python3 tests/profile/sampling.py --build {build} C", seconds=300),
-    Test("w3c", "python3 tests/w3c/conformance.py --build {build}", short=False, seconds=600),
+    Test("w3c", "python3 tests/w3c/conformance.py --build {build}", short=NONE, seconds=600),
     Test("netem sweep", "python3 tests/vm/netem_sweep.py --build {build} --requests 200",
          seconds=300),
     Test("netem sweep, long",
          "python3 tests/vm/netem_sweep.py --build {build} --requests 3000 --seed 100",
-         short=False, seconds=1200),
-    Test("agent", "python3 tests/agent/run.py --build {build}", short=False, seconds=1200),
-    Test("net", "python3 tests/net/run.py --build {build} --jobs 1", short=False, seconds=1200),
+         short=NONE, seconds=1200),
+    Test("agent", "python3 tests/agent/run.py --build {build}", short=NONE, seconds=1200),
+    Test("net", "python3 tests/net/run.py --build {build} --jobs 1", short=NONE, seconds=1200),
 )

@@ -24,7 +24,7 @@ def verdict(status=None, output="", trouble=None):
     return cell, printed.getvalue()
 
 
-def column(*rows):
+def column(*rows, short=False):
     """The cells of a kernel in which every command exits with 0, and the commands that ran."""
     ran = []
 
@@ -34,7 +34,7 @@ def column(*rows):
 
     with mock.patch.object(guest, "run", side_effect=run), \
             contextlib.redirect_stdout(io.StringIO()):
-        return dict(table.column(KERNEL, rows, Path("/b"), Path("/own"))), ran
+        return dict(table.column(KERNEL, rows, Path("/b"), Path("/own"), short)), ran
 
 
 class Packages(unittest.TestCase):
@@ -90,6 +90,12 @@ class Column(unittest.TestCase):
         cells, ran = column(ROW, other)
         self.assertEqual(len(ran), 1)
         self.assertEqual((cells[other].verdict, cells[other].reason), ("skip", "only for 6.12"))
+
+    def test_the_short_table_leaves_out_what_it_has_for_another_kernel(self):
+        other = ROW._replace(short=("6.12",))
+        cells, ran = column(other, short=True)
+        self.assertEqual((cells[other].verdict, ran), ("skip", []))
+        self.assertEqual(len(column(other)[1]), 1)
 
 
 class Table(unittest.TestCase):
