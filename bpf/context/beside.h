@@ -30,11 +30,6 @@ static __always_inline void beside_add(struct worker *w, __u64 id)
 	w->besides++;
 }
 
-static __always_inline int beside_may_call(enum standing standing)
-{
-	return standing != STANDING_NONE && standing != STANDING_RESPONDING;
-}
-
 /* What was read last has led to no call, and something for another request is read. */
 static __always_inline void beside_waits(struct worker *w)
 {
@@ -44,7 +39,7 @@ static __always_inline void beside_waits(struct worker *w)
 		w->flags |= WORKER_UNCLEAR;
 		return;
 	}
-	if (!beside_may_call(standing))
+	if (!standing_is_active(standing))
 		return;
 	w->flags |= WORKER_UNCLEAR;
 	if (standing != STANDING_WAITING && !w->tally.unattributed)
@@ -97,7 +92,7 @@ static __always_inline int has_beside(const struct worker *w, __u64 named)
 		return 1;
 	for (__u32 i = 0; i < WORKER_BESIDE; i++)
 		if (i < w->besides && w->beside[i] != named &&
-		    beside_may_call(request_standing(w->beside[i])))
+		    standing_is_active(request_standing(w->beside[i])))
 			return 1;
 	return 0;
 }

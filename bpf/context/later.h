@@ -24,6 +24,9 @@
 
 #define LATER_SEEN 256 /* calls, until a process is believed to do what it has done so far */
 
+/* Calls like that, until what was left for later is believed to make but one. */
+#define LATER_SINGLES 32
+
 #define LATER_ACCEPTED 1 /* instead of an item: new connections, one after the other */
 
 /* Of worker.flags: what is kept of each reading. */
@@ -52,10 +55,13 @@ struct later {
 	__u32 at;            /* the one whose flags the worker has */
 	__u8 is_over;        /* 1: everything is read in this turn */
 	__u8 is_exact;       /* 1: and nothing else has happened */
-	__u8 reserved[2];
+	__u8 is_followed;    /* 1: `asked` has called when others could have had it call for them */
+	__u8 batches;        /* 1: something that was left for later has called twice */
+	__u32 singles;       /* times that it has not though it was followed, up to LATER_SINGLES */
+	__u32 reserved;
 	struct later_reading reading[LATER_READINGS];
 };
-_Static_assert(sizeof(struct later) == 80 + LATER_READINGS * 24, "later is shared");
+_Static_assert(sizeof(struct later) == 88 + LATER_READINGS * 24, "later is shared");
 
 static __always_inline struct later_reading *later_reading(struct later *l, __u32 at)
 {
@@ -125,6 +131,16 @@ struct later_running {
 	__u64 runs, maker;
 };
 
+/* What was left for later calls, and has this number: is it the one that has called before? */
+static __always_inline void later_learn(struct later *l, __u64 number)
+{
+	if (number == l->asked)
+		l->batches = 1;
+	else if (l->is_followed && l->singles < LATER_SINGLES)
+		l->singles++;
+	l->is_followed = 0;
+}
+
 /*
  * What runs has done something: where was it asked for? What is made meanwhile (process.nextTick),
  * by something that was left for later, is of where that is of. What does several things may do
@@ -136,58 +152,66 @@ static __always_inline int later_find_running(struct later *l, const struct late
 	__u64 number = is_newer ? now->maker : now->runs, before = l->asked;
 	int at = later_find(l, number);
 
+	later_learn(l, number);
 	l->asked = number;
 	if (at == LATER_BEFORE)
 		return is_newer ? LATER_UNTOLD : at;
 	return number == before ? LATER_UNTOLD : at;
 }
 
-static __always_inline int later_may_call(__u64 request)
+/* Was something read since, in the same turn, for another request that may call? */
+static __always_inline int later_is_followed(const struct later *l, __u32 at)
 {
-	enum standing standing = request_standing(request);
+	const struct later_reading *r = &l->reading[at & (LATER_READINGS - 1)], *next;
 
-	return !request || (standing != STANDING_NONE && standing != STANDING_RESPONDING);
-}
-
-/*
- * After an answer it is left for later that its connection is used again (as undici does). Who is
- * read after that, in the same turn, may find the connection free, and call there. Where that was
- * never seen (`p->hands_on`), a request that has got an answer is believed to call first, if it has
- * neither called since nor waits for other answers.
- */
-static __always_inline int later_is_overtaken(struct later *l, const struct process *p, __u32 at)
-{
-	const struct later_reading *r = later_reading(l, at), *next;
-
-	if (r->by != EVIDENCE_ANSWER)
-		return 0;
-	if (p && p->prompt >= LATER_SEEN && !(r->flags & WORKER_GOES_ON) &&
-	    request_standing(r->request) != STANDING_WAITING)
-		return 0;
 	if (l->count - at > LATER_FOLLOWERS)
 		return 1;
 	for (__u32 i = 1; i < LATER_FOLLOWERS && at + i < l->count; i++) {
-		next = later_reading(l, at + i);
-		if (next->by && next->request != r->request && later_may_call(next->request))
+		next = &l->reading[(at + i) & (LATER_READINGS - 1)];
+		if (next->by && next->request != r->request &&
+		    (!next->request || standing_is_active(request_standing(next->request))))
 			return 1;
 	}
 	return 0;
 }
 
-/* The worker is at this reading again. */
+/*
+ * May it be at a request that was read since? What was asked for by one may begin the calls of
+ * several, the last one first: until so many have begun but one that none is believed to.
+ *
+ * And after an answer it is left for later that its connection is used again (as undici does). Who
+ * is read after that may find the connection free, and call there. Where that was never seen
+ * (`p->hands_on`), a request that has got an answer is believed to call first, if it has neither
+ * called since nor waits for other answers.
+ */
+static __always_inline int later_is_overtaken(const struct later *l, const struct process *p,
+					      const struct later_reading *r)
+{
+	if (!l->is_followed)
+		return 0;
+	if (l->batches || l->singles < LATER_SINGLES)
+		return 1;
+	return r->by == EVIDENCE_ANSWER &&
+	       (!p || p->prompt < LATER_SEEN || (r->flags & WORKER_GOES_ON) ||
+		request_standing(r->request) == STANDING_WAITING);
+}
+
+/* The worker is at this reading again. `is_followed`: as later_is_followed() says, if it is told.
+ */
 static __always_inline void later_goes_back(struct later *l, struct worker *w,
-					    const struct process *p, __u32 at)
+					    const struct process *p, __u32 at, int is_followed)
 {
 	const struct later_reading *r;
 
 	later_keep(l, w->flags);
 	l->at = at;
+	l->is_followed = is_followed;
 	at = *(volatile __u32 *)&l->at; /* the verifier walks what follows but once */
 	r = later_reading(l, at);
 	w->read = r->request;
 	w->read_by = r->by;
 	w->flags = (w->flags & ~LATER_FLAGS) | r->flags;
-	if ((r->by == EVIDENCE_ANSWER && r->flags & WORKER_ROOM) || later_is_overtaken(l, p, at))
+	if ((r->by == EVIDENCE_ANSWER && r->flags & WORKER_ROOM) || later_is_overtaken(l, p, r))
 		w->flags |= WORKER_UNSURE;
 }
 

@@ -22,7 +22,7 @@ static __always_inline int peer_is_busy(const struct socket *s)
 {
 	enum standing standing = request_standing(s->serving);
 
-	return peer_is_pending(s) || (standing != STANDING_NONE && standing != STANDING_RESPONDING);
+	return peer_is_pending(s) || standing_is_active(standing);
 }
 
 /* Leave a request for whoever reads from this socket next; 0: it is not known which. */

@@ -54,6 +54,12 @@ static __always_inline enum standing standing_of(__u32 state)
 	return state & STATE_ANSWERED ? STANDING_ANSWERED : STANDING_IDLE;
 }
 
+/* Could one of this standing begin calls, now or any time? */
+static __always_inline int standing_is_active(enum standing standing)
+{
+	return standing != STANDING_NONE && standing != STANDING_RESPONDING;
+}
+
 /* One request changes its standing. Meanwhile it is among those that are open, in any case. */
 static __always_inline void tally_move(struct tally *t, enum standing from, enum standing to)
 {

@@ -145,23 +145,33 @@ static __always_inline void later_accepts(struct later *l, const struct worker *
 	later_read(l, &now, LATER_ACCEPTED, w->flags);
 }
 
+/* Where among the readings of the turn was that asked for which the thread does? LATER_UNTOLD... */
+VERIFIED_ALONE int later_where(struct later *l)
+{
+	struct later_running now;
+
+	if (!l || bpf_probe_read_user(&now, sizeof(now), (const void *)l->numbers))
+		return LATER_UNTOLD;
+	return later_find_running(l, &now);
+}
+
+VERIFIED_ALONE int later_followed(const struct later *l, __u32 at)
+{
+	return l && later_is_followed(l, at);
+}
+
 /* What does the thread do that was left for later? */
 static __always_inline enum actor_phase later_asks(struct later *l, struct worker *w,
 						   const struct process *p)
 {
-	struct later_running now;
-	int at, is_told;
+	int at = later_where(l), is_told = at >= 0;
 
-	if (bpf_probe_read_user(&now, sizeof(now), (const void *)l->numbers))
-		return PHASE_LATER;
-	at = later_find_running(l, &now);
 	if (at == LATER_BEFORE)
 		return PHASE_APART;
-	is_told = at >= 0;
 	if (at == LATER_UNTOLD)
 		at = (int)l->count - 1;
 	if (at >= 0 && at < LATER_READINGS)
-		later_goes_back(l, w, p, at);
+		later_goes_back(l, w, p, at, is_told && later_followed(l, at));
 	return is_told ? PHASE_ASKED : PHASE_LATER;
 }
 

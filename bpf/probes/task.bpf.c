@@ -102,7 +102,7 @@ static __always_inline void give(const struct runtime *runtime, const struct wor
 	if (task->request == request)
 		return;
 	before = request_standing(task->request);
-	if (before != STANDING_NONE && before != STANDING_RESPONDING)
+	if (standing_is_active(before))
 		task->flags |= TASK_SHARED;
 	task->request = request;
 	task->maker = 0;

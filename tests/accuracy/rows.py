@@ -222,6 +222,8 @@ ROWS = (
         modes="sp", pauses=NONE),
     Row("node-batch", "Node, calls wait for each other: the last begins all", (node(BATCH="3"),),
         modes="sp", pauses=NONE),
+    Row("node-stack", "Node, all calls of a turn are begun at its end, the last one first",
+        (node(STACK="1"),), modes="sp", pauses=NONE),
     Row("node-lookups", "Node, requests share look-ups of a name",
         (node(KEEP="0", LOOKUP="own"),), modes="sp", pauses=NONE, named=True),
     Row("haproxy-queue", "HAProxy, maxconn 4", (haproxy(server="maxconn 4"),), pauses=NONE,

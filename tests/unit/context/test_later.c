@@ -89,13 +89,19 @@ static const struct call *call_in(struct socket *s, enum actor_phase phase)
 	return socket_last_call(s);
 }
 
+/* The worker is at this reading again. */
+static void goes_back(int at)
+{
+	later_goes_back(&later, worker(), process(), at, later_is_followed(&later, at));
+}
+
 /* The call that what has this number makes on a connection. */
 static const struct call *call(struct socket *s, __u64 number)
 {
 	int at = later_find(&later, number);
 
 	assert_true(at >= 0);
-	later_goes_back(&later, worker(), process(), at);
+	goes_back(at);
 	return call_in(s, PHASE_ASKED);
 }
 
@@ -106,6 +112,7 @@ static void each_has_its_own(void **state)
 	    {.calls_end = 1}, {.calls_end = 1}, {.calls_end = 1}, {.calls_end = 1}};
 
 	(void)state;
+	later.singles = LATER_SINGLES;
 	take(7, 50);
 	assert_int_equal(call_in(&s[0], PHASE_READING)->request, 7);
 	take(8, 60);
@@ -113,6 +120,62 @@ static void each_has_its_own(void **state)
 	over(2, 70);
 	assert_int_equal(call(&s[2], 55)->request, 7); /* one more */
 	assert_int_equal(call(&s[3], 65)->request, 8);
+}
+
+/* What has this number does something. Returns later_find_running(). */
+static int asks(uint64_t number)
+{
+	const struct later_running now = {.runs = number};
+	int at = later_find_running(&later, &now);
+
+	if (at >= 0)
+		goes_back(at);
+	return at;
+}
+
+/* Both wait for others, and were read in this turn. */
+static void two_that_may_call(struct socket s[2])
+{
+	take(7, 50);
+	assert_int_equal(call_in(&s[0], PHASE_READING)->request, 7);
+	take(8, 60);
+	assert_int_equal(call_in(&s[1], PHASE_READING)->request, 8);
+	over(2, 70);
+}
+
+/* Until it is known that it calls but once, it may be at any request that was read since. */
+static void batch_of_one(void **state)
+{
+	struct socket s[2] = {{.calls_end = 1}, {.calls_end = 1}};
+
+	(void)state;
+	two_that_may_call(s);
+	assert_int_equal(asks(65), 1); /* nothing was read after that */
+	assert_int_equal(worker()->flags & WORKER_UNSURE, 0);
+	for (int i = 0; i <= LATER_SINGLES; i++) {
+		assert_int_equal(worker()->flags & WORKER_UNSURE, 0);
+		assert_int_equal(later.singles, i ? i - 1 : 0);
+		assert_int_equal(asks(51 + i % 2), 0);
+		assert_int_equal(!(worker()->flags & WORKER_UNSURE), i == LATER_SINGLES);
+		worker()->flags &= ~WORKER_UNSURE;
+		later_reading(&later, 0)->flags = 0;
+	}
+}
+
+/* What calls several times may be at any request that was read since it was asked for. */
+static void batch_of_several(void **state)
+{
+	struct socket s[] = {{.calls_end = 1}, {.calls_end = 1}, {.calls_end = 1}};
+
+	(void)state;
+	later.singles = LATER_SINGLES;
+	two_that_may_call(s);
+	assert_int_equal(asks(55), 0);
+	assert_int_equal(worker()->flags & WORKER_UNSURE, 0);
+	assert_int_equal(asks(55), LATER_UNTOLD);
+	assert_int_equal(asks(56), 0);
+	assert_int_equal(call_in(&s[2], PHASE_ASKED)->evidence, EVIDENCE_NONE);
+	assert_int_equal(socket_last_call(&s[2])->veto, VETO_IDLE_LOOP);
 }
 
 /* Who was idle could have made it. Then nothing is believed that this reading tells. */
@@ -147,7 +210,7 @@ static void flags_stay_with_their_reading(void **state)
 	assert_int_equal(later_reading(&later, 0)->flags & WORKER_SPENT, WORKER_SPENT);
 	assert_int_equal(later_reading(&later, 1)->flags & WORKER_SPENT, 0);
 	assert_int_equal(call(&two, 55)->veto, VETO_SPENT);
-	later_goes_back(&later, worker(), process(), 1);
+	goes_back(1);
 	assert_int_equal(worker()->read, 8);
 	assert_int_equal(worker()->flags & WORKER_SPENT, 0);
 }
@@ -195,6 +258,7 @@ static void connection_that_others_may_use(void **state)
 	take(7, 50);
 	process()->crowd.serial = CROWD_SERIAL; /* nobody waits */
 	process()->prompt = LATER_SEEN;
+	later.singles = LATER_SINGLES;
 	assert_int_equal(call_in(&s[0], PHASE_READING)->request, 7);
 	take(8, 60);
 	assert_int_equal(call_in(&s[1], PHASE_READING)->request, 8);
@@ -296,6 +360,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    CASE(each_has_its_own),
+	    CASE(batch_of_one),
+	    CASE(batch_of_several),
 	    CASE(others_are_idle),
 	    CASE(not_told),
 	    CASE(flags_stay_with_their_reading),

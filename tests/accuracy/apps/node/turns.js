@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Calls that wait for each other. Environment: LIMIT (most at once; who is done begins the next
- * one), BATCH (so many wait for each other, or BATCH_MS, and are begun by the last).
+ * one), BATCH (so many wait for each other, or BATCH_MS, and are begun by the last), STACK (1: all
+ * that are asked for in one turn of the loop are begun at its end, the last one first).
  */
 'use strict';
 const BATCH_MS = 5;
@@ -43,4 +44,24 @@ function batched(work) {
 	});
 }
 
-exports.takeTurns = size > 1 ? batched : limited;
+const stack = [];
+
+function beginStack() {
+	while (stack.length) {
+		const one = stack.pop();
+
+		one.work().then(one.resolve, one.reject);
+	}
+}
+
+function stacked(work) {
+	return new Promise((resolve, reject) => {
+		if (!stack.length)
+			setImmediate(beginStack);
+		stack.push({work, resolve, reject});
+	});
+}
+
+const begun = process.env.STACK ? stacked : limited;
+
+exports.takeTurns = size > 1 ? batched : begun;
