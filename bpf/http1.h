@@ -105,8 +105,8 @@ HTTP1_INLINE enum http1_event http1_field_line(struct http1 *h, struct http1_cur
 
 	HTTP1_STAGE(HTTP1_AT_NAME, http1_at_name);
 	HTTP1_STAGE(HTTP1_AT_NAME_REST, http1_at_name_rest);
-	HTTP1_STAGE(HTTP1_AT_LENGTH, http1_at_length);
-	HTTP1_STAGE(HTTP1_AT_CODING, http1_at_coding);
+	HTTP1_STAGE(HTTP1_AT_LENGTH, http1_at_framing_value);
+	HTTP1_STAGE(HTTP1_AT_CODING, http1_at_framing_value);
 	HTTP1_STAGE(HTTP1_AT_VALUE, http1_at_value);
 	HTTP1_STAGE(HTTP1_AT_LF, http1_at_lf);
 	HTTP1_STAGE(HTTP1_AT_FIELD, http1_at_field);

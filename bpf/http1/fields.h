@@ -226,7 +226,7 @@ HTTP1_INLINE int http1_length_byte(struct http1 *h, __u8 byte)
 	return 0;
 }
 
-HTTP1_INLINE enum http1_event http1_at_length(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum http1_event http1_length(struct http1 *h, struct http1_cursor *c)
 {
 	for (__u32 n = 0; n < 8 && !http1_empty(c); n++) {
 		__u8 byte = http1_byte(c);
@@ -287,20 +287,27 @@ HTTP1_INLINE enum http1_event http1_coding(struct http1 *h, struct http1_cursor 
 	return HTTP1_NONE;
 }
 
-/* The same for window[i..len). Returns how far it came; `state` says whether it refused. */
-HTTP1_ALONE __u32 http1_coding_alone(struct http1 *h, const struct http1_window *w, __u32 i,
-				     __u32 len)
+/*
+ * One of the two for window[i..len): of the ways through them the verifier would follow each one
+ * behind each of the ways to here. Returns how far it came; `state` says whether it refused.
+ */
+HTTP1_ALONE __u32 http1_framing_value(struct http1 *h, const struct http1_window *w, __u32 i,
+				      __u32 len)
 {
 	struct http1_cursor c = {.window = w, .i = i, .len = len};
 
-	if (h && w)
+	if (!h || !w)
+		return i;
+	if (h->state == HTTP1_AT_LENGTH)
+		http1_length(h, &c);
+	else
 		http1_coding(h, &c);
 	return c.i;
 }
 
-HTTP1_INLINE enum http1_event http1_at_coding(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum http1_event http1_at_framing_value(struct http1 *h, struct http1_cursor *c)
 {
-	c->i = http1_coding_alone(h, c->window, c->i, c->len);
+	c->i = http1_framing_value(h, c->window, c->i, c->len);
 	return h->state == HTTP1_AT_STOP ? HTTP1_STOP : HTTP1_NONE;
 }
 
