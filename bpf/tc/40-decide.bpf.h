@@ -220,8 +220,6 @@ static __always_inline __u32 decide_eligible(const struct outbound *o)
 		return REASON_PAUSED;
 	if (o->flow->http.flags & HTTP1_HEAD_LONG)
 		return REASON_HEAD_LONG;
-	if (o->p->fragment)
-		return REASON_FRAGMENT;
 	if (o->p->ip_options)
 		return REASON_IP_OPTIONS;
 	if (!(o->flow->flags & FLOW_PEER_SEEN))

@@ -29,8 +29,6 @@ static __always_inline __u32 change_eligible(const struct outbound *o)
 {
 	if (control_paused())
 		return REASON_PAUSED;
-	if (o->p->fragment)
-		return REASON_FRAGMENT;
 	return o->flow->flags & FLOW_PEER_SEEN ? 0 : REASON_ONE_WAY;
 }
 

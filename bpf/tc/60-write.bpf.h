@@ -173,6 +173,20 @@ static __always_inline void header_change_tcp(struct tcphdr *tcp, int kind, cons
 		tcp->check = csum_changed(tcp->check, length + header_diff(p, c));
 }
 
+/* What was the first fragment of a packet is a whole one: IPv4, where alone one is looked at. */
+static __always_inline long write_unfragmented(struct __sk_buff *skb, const struct packet *p)
+{
+	struct iphdr *ip = packet_at(skb, p->l3, sizeof(*ip));
+	__be16 old, more = bpf_htons(IP_MORE_FRAGMENTS);
+
+	if (!ip)
+		return -1;
+	old = ip->frag_off;
+	ip->frag_off = old & ~more;
+	ip->check = csum_changed(ip->check, (__u64)(__u16)~old + ip->frag_off);
+	return 0;
+}
+
 /* The length in the IP header; `len`: TCP header and payload. */
 static __always_inline long write_ip_length(struct __sk_buff *skb, const struct packet *p,
 					    __u32 len)

@@ -48,6 +48,8 @@ static __always_inline long lead_write(struct __sk_buff *skb, const struct packe
 
 	err = write_size(skb, p->payload + n);
 	err = err ?: write_bytes(skb, p->payload, s, from, n);
+	if (!err && p->fragment)
+		err = write_unfragmented(skb, p);
 	err = err ?: write_headers(skb, p, &change);
 	if (err || packet_csum(skb) == PACKET_CSUM_PARTIAL)
 		return err;

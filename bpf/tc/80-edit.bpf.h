@@ -155,21 +155,22 @@ static __always_inline int edit_split(struct outbound *o, __u32 last)
 }
 
 /*
- * A retransmission that TCP has merged until an edit lies too deep inside it. Make progress: send
- * what comes first in packets of their own and drop this one; TCP goes on behind them.
+ * A retransmission that TCP has merged until an edit lies too deep inside it, or until IP cuts it
+ * to fragments, the others of which are out of reach. Make progress: send what comes first in
+ * packets of their own and drop this one; TCP goes on behind them.
  */
 static __always_inline int edit_piecemeal(struct outbound *o)
 {
 	struct plan *plan = &o->s->plan;
-	__u32 kept = 0;
+	__u32 kept = 0, piece = o->p->len < LEAD_PIECE ? o->p->len : LEAD_PIECE;
 	int n;
 
 	if (plan->count == o->s->decision.fresh)
 		return edit_take_back(o, REASON_DEEP);
 	for (__u32 i = 0; i < EDITS_MAX; i++)
-		kept += i < plan->count && plan->edit[i].at - o->p->seq < LEAD_PIECE;
+		kept += i < plan->count && plan->edit[i].at - o->p->seq < piece;
 	plan->count = kept;
-	n = plan_render(o->skb, o->p, 0, LEAD_PIECE);
+	n = plan_render(o->skb, o->p, 0, piece);
 	if (n > 0)
 		lead_send_all(o->skb, o->p, o->s, n & ~1u);
 	return edit_drop();
@@ -200,7 +201,7 @@ VERIFIED_ALONE int edit_at_length(struct __sk_buff *skb, struct packet *p, struc
 	first = plan->edit[0].at - p->seq;
 	last = plan->edit[(plan->count - 1) & EDITS_MASK].at - p->seq;
 	if (p->fragment)
-		return edit_take_back(&o, REASON_FRAGMENT);
+		return edit_piecemeal(&o);
 	if (edit_can_grow(&o, first))
 		return edit_grow(&o, first);
 	if (write_begin(skb))

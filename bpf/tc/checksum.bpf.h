@@ -86,14 +86,14 @@ VERIFIED_ALONE int csum_intact_by_sum(struct __sk_buff *skb, const struct packet
  * Is the TCP checksum right? The receiver drops a packet whose checksum is wrong, but what was
  * learned from it, or sent as a lead, would outlive it. Nothing is summed for most packets: GRO
  * and devices have verified them, or they are CHECKSUM_PARTIAL (the field is the sum of the
- * pseudo header then).
+ * pseudo header then). Of a fragment nobody can tell: it is taken for what most are.
  */
 static __always_inline int csum_intact(struct __sk_buff *skb, const struct packet *p)
 {
 	int kind = packet_csum(skb);
 
 	return kind == PACKET_CSUM_PARTIAL || kind == PACKET_CSUM_VERIFIED || skb->gso_size ||
-	       csum_intact_by_sum(skb, p);
+	       p->fragment || csum_intact_by_sum(skb, p);
 }
 
 #endif

@@ -247,6 +247,9 @@ static __always_inline void outbound_read(struct decide_run *run)
 	outbound_begin(&o->s->decision, o->p, f);
 	if (o->p->flags & TCP_URG)
 		flow_make_opaque(f, REASON_URGENT);
+	/* How many bytes follow in the other fragments, and which, is not known. */
+	if (o->p->fragment)
+		flow_make_opaque(f, REASON_FRAGMENT);
 	if ((f->flags & FLOW_OPAQUE) || !flow_begin_framing(o->skb, f))
 		return;
 	if (!(f->flags & FLOW_LEARN) || learn(o->skb, o->p, f))

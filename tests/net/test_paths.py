@@ -109,6 +109,37 @@ def path_mtu_exceeded_by_the_header():
                 answered(c, s, [(GET, b"")])
 
 
+@contextlib.contextmanager
+def cut_answers():
+    """The router cuts what the peer sends, which does not ask it not to, to fragments."""
+    router, peer = narrow().router, narrow().peer
+    before, during = (("eth0", 1500), ("eth1", 1300)), (("eth0", 1300), ("eth1", 1500))
+    try:
+        for device, mtu in during:
+            router.run(["ip", "link", "set", device, "mtu", mtu])
+        peer.sysctl("net.ipv4.ip_no_pmtu_disc", 1)
+        yield
+    finally:
+        for device, mtu in before:
+            router.run(["ip", "link", "set", device, "mtu", mtu])
+        peer.sysctl("net.ipv4.ip_no_pmtu_disc", 0)
+
+
+@case
+def answers_in_fragments():
+    """Answers arrive in fragments: what they acknowledge is translated, nothing is sent again."""
+    answer = b"HTTP/1.1 200 OK\r\nContent-Length: 1350\r\n\r\n" + b"a" * 1350
+    with cut_answers(), joined(narrow().app, narrow().peer, Narrow.PEER) as (c, s):
+        with counted(narrow().agent, injected=5, resent=0, bad_checksum=0):
+            for _ in range(5):
+                # The acknowledgement waits for the answer.
+                s.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 0)
+                c.sendall(GET)
+                equal(compare(receive(s, len(GET) + 70), [(GET, b"")]), [True], "header")
+                s.sendall(answer)
+                equal(receive(c, len(answer)) == answer, True, "the answer")
+
+
 def receive_lossy(c, s, requests):
     """As answered(), with time for retransmissions; which headers are added is not fixed."""
     data = b"".join(head + body for head, body in requests)

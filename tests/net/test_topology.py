@@ -2,15 +2,17 @@
 """Where packets come from and where they go: devices, routers, address translation."""
 import contextlib
 import os
+import time
 
 import cases
 from agent import Agent
 from cases import Skip, case, equal, need_program, shared
 from firewall import rules, strict
 from lab import Lab
-from messages import GET, answered, expect, post, work_out
-from streams import accept, connect, joined, listen, send_through
+from messages import GET, OK, answered, expect, padded, post, untouched, work_out
+from streams import accept, connect, joined, listen, receive, send_through
 from tun import Tunnel
+from wire import LINE_LENGTH, compare
 from worlds import Pair, common, counted, pair
 
 # How many headers work_out() adds.
@@ -301,6 +303,37 @@ def forwarded_as_lists():
                 expect(c, s, [(GET, b"")])
                 # Each packet of the answer acknowledges the request.
                 equal(send_through(s, c, answer) == answer, True, "the answer")
+
+
+@contextlib.contextmanager
+def cutting(net):
+    """The router cuts what the client sends, which does not ask it not to, to fragments."""
+    net.router.run(["ip", "link", "set", "eth1", "mtu", "1400"])
+    net.client.sysctl("net.ipv4.ip_no_pmtu_disc", 1)
+    try:
+        yield
+    finally:
+        net.router.run(["ip", "link", "set", "eth1", "mtu", "1500"])
+        net.client.sysctl("net.ipv4.ip_no_pmtu_disc", 0)
+
+
+@case
+def forwarded_in_fragments():
+    """An injected request comes again in one packet with its body, which has to be cut: it arrives."""
+    net, body = line(), os.urandom(1290)
+    head, _ = post(body)
+    with cutting(net), joined(net.client, net.server, Line.SERVER) as (c, s):
+        answered(c, s, [(GET, b"")])
+        with counted(net.agent, injected=1, fragment=1, bad_checksum=0):
+            with rules(net.server, "lost", "filter", "input", "meta l4proto tcp drop"):
+                for piece in (head, body[:645], body[645:]):
+                    c.sendall(piece)
+                time.sleep(0.15)  # for the losses, and shorter than TCP waits
+            got = receive(s, len(head + body) + LINE_LENGTH)
+            equal(compare(got, [(head, body)]), [True], "header")
+            s.sendall(OK)
+            equal(receive(c, len(OK)), OK, "answer")
+        untouched(c, s, padded(3000)[0])
 
 
 @case
