@@ -11,7 +11,7 @@ from collections import namedtuple
 
 SKIP_STATUS = 77
 
-# The probes proper are not among them: the daemon tries their hooks one by one (test "follow").
+# The probes proper are not among them: the daemon tries their hooks one by one (test "doctor").
 LOAD_ALL = """
 for o in tc go_probes python_probes ruby_probes haproxy_probes node_probes; do
 	echo "$o:"
@@ -28,6 +28,8 @@ Test = namedtuple("Test", "name command kernels short seconds own_build",
 TESTS = (
     Test("platform", "python3 tests/vm/platform_check.py"),
     Test("verifier", f"sh -ec {shlex.quote(LOAD_ALL)}", seconds=200, own_build=True),
+    Test("doctor", "python3 tests/vm/doctor_check.py --build {build}", seconds=120,
+         own_build=True),
     # One process, so that the verifier sees the programs once.
     Test("packets", f"bash -o pipefail -c {shlex.quote(PACKETS)}", seconds=600,
          own_build=True),
