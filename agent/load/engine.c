@@ -160,12 +160,14 @@ int engine_need(struct engine *engine, enum framing framing)
 	err = use_maps_of(engine->tc[FRAMING_ETHERNET]->obj, tc->obj);
 	if (!err)
 		err = tc__load(tc);
-	if (err) {
-		tc__destroy(tc);
-		return err;
-	}
 	engine->tc[framing] = tc;
-	return engine->options.shared ? share_programs(engine) : 0;
+	if (!err && engine->options.shared)
+		err = share_programs(engine);
+	if (err) {
+		engine->tc[framing] = NULL; /* the next device tries again */
+		tc__destroy(tc);
+	}
+	return err;
 }
 
 int engine_open(const struct pins *pins, __u64 netns_cookie, const struct engine_options *options,
