@@ -30,18 +30,20 @@ enum actor_phase {
 /* Who does what happens now. */
 struct actor {
 	struct worker_key key;
-	__u8 kind;        /* enum actor_kind */
-	__u8 same_turn;   /* 1: a loop has not returned to epoll_wait() since its last read */
-	__u8 loop;        /* enum actor_loop */
-	__u8 doubtful;    /* ACTOR_RUNTIME: others could be meant; ACTOR_THREAD: that was made for a
-			     request, and was given nothing of its own */
-	__u8 by;          /* ACTOR_RUNTIME: enum evidence that `named` stands for */
-	__u8 own;         /* ACTOR_RUNTIME: 1: of no request, for certain */
-	__u8 runtime;     /* enum runtime_kind of who takes a request, connects or calls */
-	__u8 phase;       /* enum actor_phase */
-	struct turn turn; /* of the socket at hand */
-	__u64 path;       /* end of the user's stack, see path.h; who reads a request: the socket */
-	__u64 named;      /* ACTOR_RUNTIME: the request that it works on, own or inherited; or 0 */
+	__u8 kind;     /* enum actor_kind */
+	__u8 loop;     /* enum actor_loop */
+	__u8 doubtful; /* ACTOR_RUNTIME: others could be meant; ACTOR_THREAD: that was made for a
+			  request, and was given nothing of its own */
+	__u8 by;       /* ACTOR_RUNTIME: enum evidence that `named` stands for */
+	__u8 own;      /* ACTOR_RUNTIME: 1: of no request, for certain */
+	__u8 runtime;  /* enum runtime_kind of who takes a request, connects or calls */
+	__u8 phase;    /* enum actor_phase */
+	__u64 path;    /* end of the user's stack, see path.h; who reads a request: the socket */
+	union {        /* (there is no room for both on the stack) */
+		struct turn turn; /* who reads: of the socket at hand */
+		__u64 named;      /* all others, ACTOR_RUNTIME: the request that it works on, own
+				     or inherited; or 0 */
+	};
 };
 
 /* Whose idle requests may veto what the evidence says. */

@@ -42,7 +42,8 @@ enum actor_loop { ACTOR_BLOCKS, ACTOR_LOOP_MAYBE, ACTOR_LOOP, ACTOR_LOOP_ANY };
  */
 struct turn {
 	__u64 item;     /* address of the socket's item in the epoll set; 0: edge-triggered */
-	__u64 switches; /* voluntary context switches of the thread */
+	__u32 switches; /* voluntary context switches of the thread */
+	__u32 file;     /* a number for the file that the item is of */
 };
 
 /* Values of worker.called_back */

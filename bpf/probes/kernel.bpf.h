@@ -37,7 +37,7 @@ struct list_head {
 };
 
 struct hlist_node {
-	struct hlist_node *next;
+	struct hlist_node *next, **pprev;
 };
 
 struct hlist_head {
@@ -48,8 +48,13 @@ struct epoll_event___kernel {
 	__u32 events;
 };
 
+struct epoll_filefd {
+	struct file *file;
+};
+
 /* A file in an epoll set. */
 struct epitem {
+	struct epoll_filefd ffd;
 	struct list_head rdllink; /* among the ready ones */
 	struct hlist_node fllink; /* among the sets that the file is in */
 	struct eventpoll *ep;     /* the set */

@@ -6,6 +6,7 @@
 #include <linux/bpf.h>
 #include <linux/ptrace.h>
 #include <bpf/bpf_helpers.h>
+#include "probes/callback.bpf.h"
 #include "probes/python_uprobe.bpf.h"
 
 /* All are read: the verifier takes no address in `ctx` that is worked out. */
@@ -59,6 +60,8 @@ static __always_inline void inherit(const struct runtime *runtime, const struct 
 		made->request = worker_only(w);
 	if (made->request || !task || (task->flags & TASK_SHARED))
 		return;
+	if (!request_lookup(task->request))
+		return; /* it may have begun with another one, of which is not known how it came */
 	task_settle(runtime, from->tgid, task);
 	made->request = task->request;
 	made->flags |= task->flags & (TASK_WOKEN | TASK_ORPHAN);
@@ -128,8 +131,23 @@ static __always_inline void woken(const struct runtime *runtime, const struct wo
 }
 
 /*
+ * The request that the current context has read in this turn, or was called back for; 0: none, or
+ * it is a task's.
+ */
+static __always_inline __u64 read_for(const struct runtime *runtime,
+				      const struct worker_key *reader)
+{
+	__u64 id;
+
+	if (!reader->goroutine || task_lookup(runtime, reader))
+		return 0;
+	id = task_reads(reader, NULL);
+	return id ? id : callback_request(runtime, reader);
+}
+
+/*
  * Future.set_result: if this is the context that has read a request, and no task's, then the task
- * that waits for the future goes on with that request.
+ * that waits for the future goes on with that request, or whoever else is called back.
  */
 SEC("uprobe")
 int probe_task_woken(struct pt_regs *ctx)
@@ -143,15 +161,20 @@ int probe_task_woken(struct pt_regs *ctx)
 		return 0;
 	waiter = (struct worker_key){.tgid = reader.tgid};
 	task = waits_for(runtime, future, &waiter);
-	if (!task || waiter.goroutine == reader.goroutine)
+	if (waiter.goroutine == reader.goroutine)
 		return 0;
-	woken(runtime, &waiter);
-	if (!reader.goroutine || task_lookup(runtime, &reader))
-		return 0;
-	id = task_reads(&reader, NULL);
+	if (task)
+		woken(runtime, &waiter);
+	else
+		callback_forget(&waiter);
+	id = read_for(runtime, &reader);
 	r = request_lookup(id);
 	if (!r)
 		return 0;
+	if (!task) {
+		callback_is_given(&waiter, future, id);
+		return 0;
+	}
 	__sync_fetch_and_or(&r->flags, REQUEST_WOKE);
 	give(runtime, &waiter, task, id);
 	return 0;

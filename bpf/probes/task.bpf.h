@@ -68,7 +68,9 @@ static __always_inline struct task *task_lookup(const struct runtime *runtime,
 {
 	struct task *task = bpf_map_lookup_elem(&tasks, key);
 
-	return task && task_has(runtime, task->address, key->goroutine) ? task : NULL;
+	if (!task || (task->flags & TASK_CALLBACK))
+		return NULL;
+	return task_has(runtime, task->address, key->goroutine) ? task : NULL;
 }
 
 /* One more piece of evidence that a rule (its number, or a place in code) is right, or wrong. */
@@ -231,7 +233,7 @@ static __always_inline __u64 task_is_given(const struct worker_key *key)
 static __always_inline __u64 task_reads(const struct worker_key *key, const struct task *task)
 {
 	const struct worker *w = worker_lookup(key);
-	__u64 own = w && (task || turn_goes_on(&w->turn)) ? worker_only(w) : 0;
+	__u64 own = w && (task || turn_surely_goes_on(&w->turn)) ? worker_only(w) : 0;
 
 	return own || task ? own : task_is_given(key);
 }

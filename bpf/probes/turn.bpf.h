@@ -4,7 +4,8 @@
  * the kernel's lists do: the item of a socket stays among the ready ones of its epoll set from
  * the moment it is reported until the next epoll_wait() finds that it is ready no more.
  * Edge-triggered items and those of one shot leave at once; of those loops only is known whether
- * they have slept.
+ * they have slept. So it is where the item is gone: libevent's HTTP and Twisted have a connection
+ * watched no more while its request is worked on.
  */
 #ifndef CTXPROP_PROBES_TURN_BPF_H
 #define CTXPROP_PROBES_TURN_BPF_H
@@ -28,6 +29,20 @@ static __always_inline __u64 turn_item(const struct file *file)
 	const struct hlist_node *first = sets ? sets->first : NULL;
 
 	return first ? (__u64)first - bpf_core_field_offset(struct epitem, fllink) : 0;
+}
+
+/* Before 6.2 the stack has no room for more than whether an item is ready. */
+#define TURN_HAS_ROOM bpf_core_type_exists(struct bpf_list_head___since_6_2)
+
+/*
+ * A number for the file of an item: that of another one at the same time is another one. (Copied:
+ * the verifier lets nobody calculate with what it knows to be a pointer.)
+ */
+static __always_inline __u32 turn_file(__u64 item)
+{
+	if (!TURN_HAS_ROOM)
+		return 0;
+	return (__u64)BPF_CORE_READ((const struct epitem *)item, ffd.file) >> 6;
 }
 
 /* Address of the first epoll set that a socket (its address) is in; 0: it is in none. */
@@ -56,6 +71,7 @@ static __always_inline enum actor_loop turn_begin(const struct task_struct *task
 
 	ret_turn->switches = task->nvcsw;
 	ret_turn->item = 0;
+	ret_turn->file = item ? turn_file(item) : 0;
 	if (item)
 		events = KERNEL_FIELD(struct epitem, item, event.events);
 	if (events & WAIT_IN && !(events & (WAIT_ET | WAIT_ONE)))
@@ -68,16 +84,51 @@ static __always_inline enum actor_loop turn_begin(const struct task_struct *task
 	return events & WAIT_IN ? ACTOR_LOOP : ACTOR_LOOP_MAYBE;
 }
 
-/* Has the thread that runs now not been back in epoll_wait() since? */
+/*
+ * Is the socket's item still in its epoll set? Then it is in a list of the socket's, which leads to
+ * it and back.
+ */
+static __always_inline int turn_item_is_there(const struct turn *t)
+{
+	__u64 item = t->item, there = 0;
+	__u64 link = item + bpf_core_field_offset(struct epitem, fllink);
+	__u64 back = (__u64)KERNEL_FIELD(struct epitem, item, fllink.pprev);
+
+	return back && !bpf_probe_read_kernel(&there, sizeof(there), (const void *)back) &&
+	       there == link;
+}
+
+/* Is the socket still among the ready ones, and would leave them with the next epoll_wait()? */
+static __always_inline int turn_item_is_ready(const struct turn *t)
+{
+	__u64 item = t->item;
+	const struct list_head *ready = KERNEL_FIELD(struct epitem, item, rdllink.next);
+
+	return ready && (__u64)ready != item + bpf_core_field_offset(struct epitem, rdllink);
+}
+
+/*
+ * Has the thread that runs now not been back in epoll_wait() since? What is gone from its set may
+ * have gone in this turn or in a later one.
+ */
 static __always_inline int turn_goes_on(const struct turn *t)
 {
-	const struct list_head *ready;
-	__u64 item = t->item;
+	if (t->item && turn_item_is_ready(t))
+		return 1;
+	if (t->item && (!TURN_HAS_ROOM || turn_item_is_there(t)))
+		return 0;
+	return t->switches == (__u32)bpf_get_current_task_btf()->nvcsw;
+}
 
-	if (!item)
-		return t->switches == bpf_get_current_task_btf()->nvcsw;
-	ready = KERNEL_FIELD(struct epitem, item, rdllink.next);
-	return ready && (__u64)ready != item + bpf_core_field_offset(struct epitem, rdllink);
+/*
+ * The same, where having slept or not says too little. Memory of an item that is gone may be that
+ * of another socket's.
+ */
+static __always_inline int turn_surely_goes_on(const struct turn *t)
+{
+	if (!t->item)
+		return turn_goes_on(t);
+	return turn_item_is_ready(t) && turn_file(t->item) == t->file;
 }
 
 #endif

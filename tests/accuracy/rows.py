@@ -29,7 +29,7 @@ class Row:
     calls: tuple = (1, 3)
     pauses: tuple = SLOW
     make: str = ""        # what has to be compiled: go, java, tomcat, jetty
-    needs: str = ""       # what may be absent: java_21, tomcat, jetty
+    needs: str = ""       # what may be absent: java_21, tomcat, jetty, tornado
     asks: str = "trace"   # what a request brings: trace (traceparent), root (nothing), id (x-request-id)
     named: bool = False   # {upstream} has a name in place of its address
     lo: bool = False      # client, application and upstream in one namespace
@@ -145,6 +145,8 @@ ROWS = (
         {"PHP_CLI_SERVER_WORKERS": "4"}),), modes="sc"),
     # One event loop serves all requests; pauses are the upstream's.
     Row("c-epoll", "C, epoll", (c("epoll"),), modes="sp", pauses=NONE),
+    Row("c-epoll-unwatched", "the same, requests' connections are not watched meanwhile",
+        (c("epoll", UNWATCHED="1"),), modes="sp", pauses=NONE),
     Row("nginx-kept", "nginx proxy_pass, upstream keepalive", (nginx("kept"),), pauses=NONE,
         calls=(1, 1)),
     Row("nginx-new", "nginx proxy_pass, a connection per call", (nginx("new"),), pauses=NONE,
@@ -169,6 +171,8 @@ ROWS = (
     Row("aiohttp", "aiohttp, server and client", (python("aio"),), modes="sp", pauses=NONE),
     Row("starlette", "Starlette by uvicorn, calls by httpx", (uvicorn("asyncio"),), modes="spg"),
     Row("asyncio", "asyncio, a task per connection", (python("streams"),), modes="sp"),
+    Row("tornado", "Tornado, server and client", (python("tornado_app"),), modes="sp",
+        pauses=NONE, needs="tornado"),
     # Pools: another thread than the reader works.
     Row("python-executor", "Python, reader thread and ThreadPoolExecutor", (python("executor"),)),
     Row("python-pool", "ThreadingHTTPServer, calls by a pool, by threads with a queue, by pools that requests make",
@@ -230,6 +234,8 @@ ROWS = (
         calls=(1, 1)),
     Row("aiohttp-queue", "aiohttp, 4 connections", (python("aio", CONNECTIONS="4"),), modes="sp",
         pauses=NONE),
+    Row("tornado-queue", "Tornado, its client calls 4 at once",
+        (python("tornado_app", CONNECTIONS="4"),), modes="sp", pauses=NONE, needs="tornado"),
     Row("c-fibers", "C, fibers, which go on on any of four threads", (c("fibers"),)),
     Row("c-epoll-timers", "C, epoll, timers between read and call", (c("epoll"),), modes="sp"),
     Row("node-timers", "Node, timers between read and call", (node(),), modes="sp"),

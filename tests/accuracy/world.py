@@ -92,9 +92,16 @@ def java_21():
     return ""
 
 
+def tornado():
+    """Where Debian has it, or ""."""
+    found = Path("/usr/lib/python3/dist-packages/tornado")
+    return str(found) if found.exists() else ""
+
+
 MAY_BE_ABSENT = {"java_21": (java_21, "a Java of version 21 or later"),
                  "tomcat": (tomcat, "Tomcat 10 (libtomcat10-java)"),
-                 "jetty": (jetty, "Jetty 9 (libjetty9-java)")}
+                 "jetty": (jetty, "Jetty 9 (libjetty9-java)"),
+                 "tornado": (tornado, "Tornado (python3-tornado)")}
 
 
 def php_fpm():

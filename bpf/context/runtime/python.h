@@ -80,7 +80,8 @@ enum task_flags {
 	TASK_ORPHAN = 1 << 4,  /* the task that made it, or that one's maker, did not wait for it */
 	TASK_AWAITED = 1 << 5, /* the task that made it waited when it began to work */
 	TASK_EAGER = 1 << 6, /* it has called within a step of its maker, and was not woken since */
-	TASK_THROUGH = 1 << 7, /* it has called through such a one, and was not woken since */
+	TASK_THROUGH = 1 << 7,  /* it has called through such a one, and was not woken since */
+	TASK_CALLBACK = 1 << 8, /* no task: `address` is of the future that calls back */
 };
 
 /*

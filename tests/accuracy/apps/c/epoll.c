@@ -4,6 +4,7 @@
  *
  * MODE s: calls one after the other; p: all at once. A pause is a timer of the loop. Environment:
  * CONNECTIONS, the most connections to the upstream (calls queue for them; default: any number);
+ * UNWATCHED=1, no connection of a client's is watched while its request is worked on;
  * BACKGROUND_MS, mean pause between calls that belong to no request.
  */
 #include <errno.h>
@@ -57,7 +58,7 @@ static LIST_HEAD(, link) idle = LIST_HEAD_INITIALIZER(idle);
 static STAILQ_HEAD(, call) queue = STAILQ_HEAD_INITIALIZER(queue);
 static struct client *client_of[FDS_MAX];
 static struct link *link_of[FDS_MAX];
-static unsigned long links, links_max, background_ms;
+static unsigned long links, links_max, background_ms, unwatched;
 static uint64_t background_due = NO_TIMER;
 static int epoll;
 
@@ -213,6 +214,8 @@ static void answer(struct client *client)
 
 	client->stage = STAGE_IDLE;
 	client->used = 0;
+	if (unwatched)
+		watch(client->fd);
 	if (send(client->fd, text, strlen(text), MSG_NOSIGNAL) < 0 || client->plan.close)
 		drop(client);
 }
@@ -285,6 +288,8 @@ static void on_client(struct client *client)
 		return;
 	if (plan_read(client->text, &client->plan))
 		return drop(client);
+	if (unwatched && epoll_ctl(epoll, EPOLL_CTL_DEL, client->fd, NULL))
+		fail("epoll_ctl");
 	advance(client);
 }
 
@@ -364,6 +369,7 @@ int main(int argc, char **argv)
 
 	links_max = env_number("CONNECTIONS", FDS_MAX);
 	background_ms = env_number("BACKGROUND_MS", 0);
+	unwatched = env_number("UNWATCHED", 0);
 	if (background_ms)
 		background_due = now_ms();
 	epoll = epoll_create1(EPOLL_CLOEXEC);
