@@ -15,7 +15,7 @@
 #include "serving.h"
 
 /* Layout of everything below. A daemon never adopts pinned maps of another version. */
-#define CTXPROP_ABI_VERSION 9
+#define CTXPROP_ABI_VERSION 10
 
 /* Default number of flows; a load-time option of the daemon. */
 #define CTXPROP_FLOWS_DEFAULT 131072
@@ -75,6 +75,7 @@ struct flow {
 	__u32 sent;      /* app: one past the highest byte sent */
 	__u32 peer_ack;  /* app: highest acknowledgement of the peer */
 	__u32 window;    /* bytes the peer advertised with it */
+	__u32 settled;   /* 1: some CPU knows how to translate acknowledgements without the flow */
 	__u32 peer_next; /* peer's numbers: what our side acknowledged last */
 	__u32 answer_at; /* peer's numbers: where the awaited answer goes on */
 	union {

@@ -67,11 +67,23 @@ struct lead {
 	__u32 queue;    /* transmit queue + 1 of the packet that follows; 0: any */
 };
 
-/* The tuple of a flow that is left alone (15-quiet). */
+/* A flow whose wire stream and app stream differ by the same offset everywhere (in-05-settled). */
+struct settled {
+	__u32 offset;
+	__u32 ack;     /* wire: what the flow itself was told last, */
+	__u32 jiffies; /* when, */
+	__u16 window;  /* and with which window, in units of the peer's scale */
+	__u16 scale;
+};
+
+enum quiet_kind { QUIET_UNTOUCHED, QUIET_SETTLED };
+
+/* What is known of a tuple without a look at its flow (15-quiet). */
 struct quiet {
 	struct flow_key key;
 	__u32 epoch;
-	__u32 reserved;
+	__u32 kind;             /* enum quiet_kind */
+	struct settled settled; /* QUIET_SETTLED */
 };
 #define QUIET_MAX 64 /* a power of two */
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Beside stage 2: which flows are known to be left alone. What is not HTTP should cost next to
- * nothing, and most of what it costs is the search of the flow table.
+ * Beside stage 2: flows of which enough is known without a look at them. What is not HTTP should
+ * cost next to nothing, and most of what it costs is the search of the flow table.
  *
- * Each CPU remembers a few tuples of untouched flows, and at which epoch the table was when it
- * looked. Every new flow begins a new epoch for the tuples that share its hash, so what is
- * remembered never outlives the flow it is about: a new flow of the same tuple may be edited.
+ * Each CPU remembers a few tuples, of flows that are left alone or are settled (in-05-settled), and
+ * at which epoch the table was when it looked. A new epoch begins for the tuples that share a hash
+ * with every flow that is made or deleted, and every settled one that gets an edit. So what is
+ * remembered never outlives what it is about.
  */
 #ifndef CTXPROP_TC_QUIET_BPF_H
 #define CTXPROP_TC_QUIET_BPF_H
@@ -47,19 +48,25 @@ static __always_inline struct quiet *quiet_place(struct scratch *s, __u64 hash)
 	return &s->quiet[hash >> 50 & (QUIET_MAX - 1)];
 }
 
-/* Is this the tuple of an untouched flow? The ports tell most others apart. */
-static __always_inline int quiet_is(struct scratch *s, const struct flow_key *key)
+/* What is known of a tuple; NULL: nothing. The ports tell most others apart. */
+static __always_inline struct quiet *quiet_find(struct scratch *s, const struct flow_key *key)
 {
 	__u64 hash = quiet_hash(key);
-	const struct quiet *place = quiet_place(s, hash);
+	struct quiet *place = quiet_place(s, hash);
 	const __u64 *word = (const __u64 *)key, *known = (const __u64 *)&place->key;
 	const volatile __u32 *epoch;
 
 	if (known[4] != word[4] || known[1] != word[1] || known[3] != word[3] ||
 	    known[0] != word[0] || known[2] != word[2])
-		return 0;
+		return NULL;
 	epoch = quiet_epoch(hash);
-	return epoch && *epoch == place->epoch;
+	return epoch && *epoch == place->epoch ? place : NULL;
+}
+
+/* Is it that the flow is left alone? */
+static __always_inline int quiet_untouched(const struct quiet *known)
+{
+	return known && known->kind == QUIET_UNTOUCHED;
 }
 
 /* The epoch of a tuple, for quiet_note(). */
@@ -70,16 +77,20 @@ static __always_inline __u32 quiet_now(const struct flow_key *key)
 	return epoch ? *epoch : 0;
 }
 
-/* Remember the tuple of a flow that will never be touched: it was found after `epoch` was asked. */
-static __always_inline void quiet_note(struct scratch *s, const struct flow_key *key, __u32 epoch)
+/* Remember something of the tuple of a flow, which was found after `epoch` was asked. Returns it.
+ */
+static __always_inline struct quiet *quiet_note(struct scratch *s, const struct flow_key *key,
+						__u32 epoch, enum quiet_kind kind)
 {
 	struct quiet *place = quiet_place(s, quiet_hash(key));
 
 	place->key = *key;
 	place->epoch = epoch;
+	place->kind = kind;
+	return place;
 }
 
-/* A flow was made: whatever is remembered about its tuple is about an older one. */
+/* Whatever is remembered about the tuple holds no longer. */
 static __always_inline void quiet_end(const struct flow_key *key)
 {
 	__u32 *epoch = quiet_epoch(quiet_hash(key));

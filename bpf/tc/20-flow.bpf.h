@@ -35,6 +35,7 @@ static __always_inline struct flow *flow_lookup(const struct flow_key *key)
 static __always_inline void flow_delete(const struct flow_key *key)
 {
 	bpf_map_delete_elem(&flows, key);
+	quiet_end(key);
 }
 
 /* All zeros, in scratch.flow. */
@@ -65,11 +66,13 @@ static __always_inline struct flow *flow_begin(void)
 /* Put it into the table. Returns it there; NULL (and counted): no room, or it exists already. */
 static __always_inline struct flow *flow_publish(const struct flow_key *key, const struct flow *f)
 {
-	if (bpf_map_update_elem(&flows, key, f, BPF_NOEXIST)) {
+	long err = bpf_map_update_elem(&flows, key, f, BPF_NOEXIST);
+
+	quiet_end(key);
+	if (err) {
 		count(REASON_TABLE_FULL);
 		return NULL;
 	}
-	quiet_end(key);
 	return flow_lookup(key);
 }
 
@@ -170,7 +173,25 @@ static __always_inline void flow_note_untouched(struct scratch *s, const struct 
 	struct flow *f = flow_lookup(key);
 
 	if (f && flow_untouched_for_good(f))
-		quiet_note(s, key, epoch);
+		quiet_note(s, key, epoch, QUIET_UNTOUCHED);
+}
+
+/*
+ * Will all acknowledgements be translated by one number, until an edit is recorded or one side ends
+ * its stream? A flow that waits for a place to join has to see each of them.
+ */
+static __always_inline int flow_may_settle(const struct flow *f)
+{
+	return !(f->flags & (FLOW_SERVER | FLOW_LEARN | FLOW_FIN_BOTH)) && !edits_count(&f->edits);
+}
+
+/* To be asked after whatever may end that, and before the packet at hand leaves. */
+static __always_inline void flow_unsettle(const struct flow_key *key, struct flow *f)
+{
+	if (!f->settled || flow_may_settle(f))
+		return;
+	f->settled = 0;
+	quiet_end(key);
 }
 
 /*

@@ -16,6 +16,7 @@
 struct ack {
 	__u32 app;
 	__u32 offset;   /* the two sides differ */
+	__u32 flying;   /* edits were in flight when it came */
 	__u32 unacked;  /* bytes of edits beyond it */
 	__u32 believed; /* it can be the peer's own: it acknowledges what was sent */
 };
@@ -39,6 +40,7 @@ static __always_inline void ack_translate(const struct packet *p, struct flow *f
 
 	a->app = v.count ? edits_to_app(&f->edits, p->ack) : p->ack - v.base;
 	a->offset = v.base || v.count;
+	a->flying = v.count;
 	a->unacked = 0;
 	/* One more than was sent: a FIN has a number too. */
 	a->believed = ack_plausible(p, f) && !seq_before(f->sent + 1, a->app);
@@ -75,16 +77,21 @@ static __always_inline __u32 ack_kept(const struct packet *p, const struct ack *
 
 /* The window that is left for app bytes when the edits, those in flight and the next, have taken
  * their part. */
+static __always_inline __u16 ack_window_scaled(const struct packet *p, const struct ack *a,
+					       __u8 scale)
+{
+	__u32 bytes = (__u32)p->window << scale, taken = a->unacked + ack_kept(p, a, bytes);
+
+	return bytes > taken ? (bytes - taken) >> scale : 0;
+}
+
 static __always_inline __u16 ack_window(const struct packet *p, const struct flow *f,
 					const struct ack *a)
 {
-	__u8 scale = f->wscale & TCP_WSCALE_MASK;
-	__u32 bytes = (__u32)p->window << scale, taken = a->unacked + ack_kept(p, a, bytes);
-
 	/* The window of a SYN-ACK that comes again is not scaled (RFC 7323, 2.2). */
-	if (!taken || !(f->flags & FLOW_WSCALE) || (p->flags & TCP_SYN))
+	if (!(f->flags & FLOW_WSCALE) || (p->flags & TCP_SYN))
 		return p->window;
-	return bytes > taken ? (bytes - taken) >> scale : 0;
+	return ack_window_scaled(p, a, f->wscale & TCP_WSCALE_MASK);
 }
 
 /* NOP, NOP, timestamps: what nearly every segment without SACK blocks has. */
@@ -187,6 +194,18 @@ VERIFIED_ALONE int sack_packet(struct __sk_buff *skb, const struct packet *p, st
 	return write_options(skb, p, s, len);
 }
 
+/* The verdict on a packet whose numbers were written, or with an error not. */
+static __always_inline int ack_written(struct __sk_buff *skb, long err)
+{
+	if (err) {
+		count(REASON_DROPPED);
+		return DROP;
+	}
+	count(REASON_ACK);
+	packet_mark(skb, SIDE_IN);
+	return NEXT;
+}
+
 /* Write the translated numbers. Returns the verdict. */
 static __always_inline int ack_write(struct __sk_buff *skb, const struct packet *p, struct flow *f,
 				     const struct ack *a)
@@ -196,14 +215,7 @@ static __always_inline int ack_write(struct __sk_buff *skb, const struct packet 
 
 	if (!err && sack_possible(skb, p))
 		err = sack_packet(skb, p, f);
-	err = err ?: write_ack(skb, p, a->app, window);
-	if (err) {
-		count(REASON_DROPPED);
-		return DROP;
-	}
-	count(REASON_ACK);
-	packet_mark(skb, SIDE_IN);
-	return NEXT;
+	return ack_written(skb, err ?: write_ack(skb, p, a->app, window));
 }
 
 #endif

@@ -3,7 +3,8 @@
  * TC ingress: the way of a packet in, top to bottom.
  *
  *   10-packet     classify: is it TCP or an ICMP error
- *   15-quiet      is its flow known to be left alone
+ *   15-quiet      is enough known of its flow, without a look at it: that it is left alone
+ *   in-05-settled or that the packet is an acknowledgement that changes as the last one has
  *   20-flow       the flow whose bytes it acknowledges; or a new one: the peer answers our SYN
  *   in-10-ack     acknowledgement, SACK blocks and window, from wire numbers to app numbers
  *   in-20-answer  the few answers that have to be looked at
@@ -11,7 +12,7 @@
  *   in-40-request the requests to a local server, and the contexts that they bring
  *   in-50-serve   which connections of local servers are read
  */
-#include "in-10-ack.bpf.h"
+#include "in-05-settled.bpf.h"
 #include "in-20-answer.bpf.h"
 #include "in-30-icmp.bpf.h"
 #include "in-50-serve.bpf.h"
@@ -110,11 +111,14 @@ static __always_inline int inbound_matters(const struct packet *p, const struct 
 static __always_inline int inbound_tcp(struct __sk_buff *skb, struct scratch *s, struct packet *p)
 {
 	struct flow *f;
+	struct quiet *known = quiet_find(s, &p->key);
 	int verdict = NEXT;
 	struct ack a;
 
-	if (quiet_is(s, &p->key) && !(p->flags & (TCP_SYN | TCP_FIN | TCP_RST)))
+	if (quiet_untouched(known) && !(p->flags & (TCP_SYN | TCP_FIN | TCP_RST)))
 		return NEXT;
+	if (known && settled_fits(skb, p, known))
+		return settled_write(skb, p, &known->settled);
 	f = flow_lookup(&p->key);
 	if (!f)
 		return inbound_stranger(skb, p);
@@ -130,6 +134,8 @@ static __always_inline int inbound_tcp(struct __sk_buff *skb, struct scratch *s,
 	if (a.offset)
 		verdict = ack_write(skb, p, f, &a);
 	inbound_note(skb, p, f, &a);
+	if (verdict == NEXT && settled_may_begin(p, f, &a))
+		settled_begin(p);
 	return verdict;
 }
 

@@ -206,6 +206,7 @@ static __always_inline void outbound_note(struct __sk_buff *skb, const struct pa
 	if ((p->flags & TCP_FIN) && !seq_before(end, f->peer_ack)) {
 		f->flags |= FLOW_FIN_OUT;
 		f->fin_out = end;
+		flow_unsettle(&p->key, f);
 	}
 	if (!skb->sk && !(f->flags & FLOW_FORWARDED))
 		f->flags |= FLOW_FORWARDED;
@@ -271,6 +272,7 @@ VERIFIED_ALONE int outbound_payload(struct __sk_buff *skb, struct packet *p, str
 	if (!run.o.s || !p || !f)
 		return NEXT;
 	outbound_read(&run);
+	flow_unsettle(&p->key, f);
 	if (edits_changing(&f->edits) && change_packet(skb, p, f))
 		return DROP;
 	return flow_has_offset(f) ? edit_packet(&run.o) : NEXT;
@@ -297,7 +299,7 @@ static __always_inline int outbound_flow(struct __sk_buff *skb, struct scratch *
 	struct flow *f;
 	int verdict;
 
-	if (quiet_is(s, &p->key) && !(p->flags & (TCP_FIN | TCP_RST)))
+	if (quiet_untouched(quiet_find(s, &p->key)) && !(p->flags & (TCP_FIN | TCP_RST)))
 		return NEXT;
 	f = flow_lookup(&p->key);
 	if (!f)

@@ -174,6 +174,13 @@ bool rig_flow(const struct rig *rig, const struct shape *shape, uint16_t port,
 	return !bpf_map_lookup_elem(bpf_map__fd(rig->tc->maps.flows), &key, ret_flow);
 }
 
+void rig_remove_flow(const struct rig *rig, const struct shape *shape, uint16_t port)
+{
+	struct flow_key key = flow_key(shape, port);
+
+	assert_int_equal(bpf_map_delete_elem(bpf_map__fd(rig->tc->maps.flows), &key), 0);
+}
+
 bool rig_linger(const struct rig *rig, const struct shape *shape, uint16_t port,
 		uint32_t *ret_offset)
 {

@@ -68,6 +68,9 @@ void rig_pause(struct rig *rig, bool paused);
 bool rig_flow(const struct rig *rig, const struct shape *shape, uint16_t port,
 	      struct flow *ret_flow);
 
+/* Take the flow of our port out of the table, as a daemon does with one that is dead. */
+void rig_remove_flow(const struct rig *rig, const struct shape *shape, uint16_t port);
+
 /* Is the offset of a closed flow of our port kept, and which one? */
 bool rig_linger(const struct rig *rig, const struct shape *shape, uint16_t port,
 		uint32_t *ret_offset);

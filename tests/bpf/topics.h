@@ -7,6 +7,7 @@
 int test_grow(void);
 int test_retransmit(void);
 int test_ack(void);
+int test_settled(void);
 int test_opaque(void);
 int test_answer(void);
 int test_shape(void);
