@@ -5,7 +5,7 @@ import json
 import time
 
 import bpf
-from loads import HEADER_BYTES, LOADS, LONG_POST, NEW, SMALL, Client
+from loads import EDGE, EDGE_OWN, HEADER_BYTES, LOADS, LONG_POST, NEW, SMALL, Client
 from machine import idle_us, resident_kib, run_time_us, softirqd_pids
 from rig import BULK_PORT, PORT
 
@@ -75,19 +75,27 @@ class Bench:
 
     def one_load(self, load):
         self.progress(load.title)
-        arms = list(self.rig.arms.values())
-        clients = {arm.name: self.client(load, arm) for arm in arms}
-        samples = {arm.name: [] for arm in arms}
-        for arm in arms:
+        arms = self.arms_of(load)
+        clients = {name: self.client(sent, arm) for name, (arm, sent) in arms.items()}
+        samples = {name: [] for name in arms}
+        for name, (arm, _) in arms.items():
             arm.ready()
-            clients[arm.name].run(self.milliseconds // 4)
+            clients[name].run(self.milliseconds // 4)
         for number in range(self.rounds):
-            for arm in rotated(arms, number):
+            for name in rotated(list(arms), number):
+                arm = arms[name][0]
                 arm.ready()
-                samples[arm.name].append(self.sample(arm, clients[arm.name]))
+                samples[name].append(self.sample(arm, clients[name]))
         for client in clients.values():
             client.close()
         return samples
+
+    def arms_of(self, load):
+        """{name: (arm, what its client sends)}"""
+        arms = {arm.name: (arm, load) for arm in self.rig.arms.values()}
+        if load == EDGE:
+            arms["own"] = self.rig.arms["none"], EDGE_OWN
+        return arms
 
     def client(self, load, arm):
         arm.ready()
