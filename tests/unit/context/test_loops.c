@@ -304,6 +304,30 @@ static void loop_that_asks_peers_at_once(void **state)
 	assert_true(process_is_direct(process()));
 }
 
+/* A loop that has so often connected for what it has just read does not do so later. */
+static void loop_that_connects_at_once(void **state)
+{
+	struct actor a = actor(TID, 1);
+	struct socket server = {}, client[PROCESS_PROMPT] = {}, next = {};
+	__u64 id = 7;
+
+	(void)state;
+	for (__u32 i = 0; i < PROCESS_PROMPT; i++) {
+		store_turn++;
+		a = actor(TID, 1);
+		take(&server, id + i, &a);
+		engine_connect(&client[i], &a, NULL);
+		assert_int_equal(call(&client[i], &a)->evidence, EVIDENCE_CONNECT);
+	}
+	/* The answer to the first comes in pieces, and its response has not begun. */
+	engine_answer(&client[0], &a, actor_thread(&a));
+	store_turn++;
+	a = actor(TID, 1);
+	take(&server, id + PROCESS_PROMPT, &a);
+	engine_connect(&next, &a, NULL);
+	assert_int_equal(call(&next, &a)->request, id + PROCESS_PROMPT);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -320,6 +344,7 @@ int main(void)
 	    CASE(connect_that_a_newer_request_may_use),
 	    CASE(call_that_another_answer_leads_to),
 	    CASE(call_that_is_told_to_come_of_reading),
+	    CASE(loop_that_connects_at_once),
 	    CASE(loop_that_calls_at_once),
 	    CASE(loop_that_asks_peers_at_once),
 	};
