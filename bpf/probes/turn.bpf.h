@@ -31,17 +31,12 @@ static __always_inline __u64 turn_item(const struct file *file)
 	return first ? (__u64)first - bpf_core_field_offset(struct epitem, fllink) : 0;
 }
 
-/* Before 6.2 the stack has no room for more than whether an item is ready. */
-#define TURN_HAS_ROOM bpf_core_type_exists(struct bpf_list_head___since_6_2)
-
 /*
  * A number for the file of an item: that of another one at the same time is another one. (Copied:
  * the verifier lets nobody calculate with what it knows to be a pointer.)
  */
 static __always_inline __u32 turn_file(__u64 item)
 {
-	if (!TURN_HAS_ROOM)
-		return 0;
 	return (__u64)BPF_CORE_READ((const struct epitem *)item, ffd.file) >> 6;
 }
 
@@ -115,7 +110,7 @@ static __always_inline int turn_goes_on(const struct turn *t)
 {
 	if (t->item && turn_item_is_ready(t))
 		return 1;
-	if (t->item && (!TURN_HAS_ROOM || turn_item_is_there(t)))
+	if (t->item && turn_item_is_there(t))
 		return 0;
 	return t->switches == (__u32)bpf_get_current_task_btf()->nvcsw;
 }
