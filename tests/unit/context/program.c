@@ -190,12 +190,13 @@ static void first_calls(uint32_t job)
 static void plan(struct job *job)
 {
 	uint32_t calls = random_in(&run.random, 1, run.program->calls_max);
-	bool parallel = run.program->parallel && random_in(&run.random, 0, 1);
+	bool serial = run.program->calm_serial && run.ended < run.program->calm;
+	bool parallel = run.program->parallel && !serial && random_in(&run.random, 0, 1);
 
 	job->left[0] = parallel ? 1 : calls;
 	for (uint32_t i = 1; parallel && i < calls; i++)
 		job->left[i] = 1;
-	if (run.program->chains && random_in(&run.random, 0, 1))
+	if (run.program->chains && !serial && random_in(&run.random, 0, 1))
 		for (uint32_t i = 0; i < 2; i++)
 			job->left[i] = random_in(&run.random, 1, run.program->calls_max);
 }

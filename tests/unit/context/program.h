@@ -20,6 +20,7 @@ struct program {
 	uint32_t in_flight;   /* requests at the same time */
 	uint32_t requests;    /* in all */
 	uint32_t calm;        /* so many of them come one by one, before the others */
+	bool calm_serial;     /* these make one call after the other, all of them */
 	uint32_t calls_max;   /* one to so many calls per request, one after the other */
 	bool parallel;        /* or, for every other request, all at once */
 	bool chains;          /* or, for every other request, two such chains side by side */
