@@ -78,6 +78,7 @@ static const struct object_field {
     {HOLDER, false, "task", offsetof(struct runtime_java, task)},
     {FUTURE, false, "runner", offsetof(struct runtime_java, runner)},
     {FUTURE, false, "waiters", offsetof(struct runtime_java, waiters)},
+    {FUTURE, true, "callable", offsetof(struct runtime_java, client.callable)},
     {WAITER, false, "thread", offsetof(struct runtime_java, waiter)},
     {CHANNEL, false, "fdVal", offsetof(struct runtime_java, descriptor)},
     {INTERRUPTIBLE, true, "closed", offsetof(struct runtime_java, client.closed)},

@@ -22,6 +22,7 @@
 #define CTXPROP_LATERS_MAX     256  /* threads of Node that leave calls for later */
 #define CTXPROP_JAVAS_MAX      128  /* processes of Java that take requests */
 #define CTXPROP_HELD_MAX       4096 /* threads of Java that do so from sockets that do not block */
+#define CTXPROP_BEGUN_MAX      4096 /* calls that threads of Java have begun */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -163,6 +164,13 @@ struct {
 	__type(key, struct process_address);
 	__type(value, struct java_held);
 } java_held __weak SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, CTXPROP_BEGUN_MAX);
+	__type(key, struct process_address);
+	__type(value, struct java_begun);
+} java_begun __weak SEC(".maps");
 
 /* By libuv's handle: connections that Node begins to open, until it knows the address. */
 struct {

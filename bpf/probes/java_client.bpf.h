@@ -7,89 +7,11 @@
 #ifndef CTXPROP_PROBES_JAVA_CLIENT_BPF_H
 #define CTXPROP_PROBES_JAVA_CLIENT_BPF_H
 
-#include "probes/java_frame.bpf.h"
+#include "probes/java_call.bpf.h"
+#include "probes/java_future.bpf.h"
 
-#define JAVA_CLIENT_STACK 1024 /* words of the sender's stack that are looked through */
-#define JAVA_WAITER_STACK 256  /* and of one that waits */
+#define JAVA_WAITER_STACK 256  /* words of the stack of a thread that waits, looked through */
 #define JAVA_WAITS_MAX    4096 /* steps: threads, and chunks of their stacks */
-#define JAVA_STATE_SENDS  2    /* Http1Exchange.State.BODY: from the head on, to the last byte */
-
-/* A search for the exchange whose request the current thread sends. */
-struct java_sends {
-	const struct runtime_java *java;
-	__u64 at, base;
-	__u64 exchange; /* address of the Http1Exchange; 0: not found */
-	__u32 descriptor;
-	__u32 reserved;
-};
-
-/* Is a request of this exchange being sent, on the connection of the descriptor, which is open? */
-static __always_inline int java_is_sent_on(const struct runtime_java *java, __u64 exchange,
-					   __u32 descriptor)
-{
-	const struct java_client *client = &java->client;
-	__u64 channel =
-	    java_refers(java, java_refers(java, exchange, client->connection), client->channel);
-	__u64 state = java_refers(java, exchange, client->state);
-
-	return channel && state && java_is_channel(java, channel, descriptor) &&
-	       !(user_read_narrow(channel + client->closed) & 0xff) &&
-	       user_read_narrow(state + client->ordinal) == JAVA_STATE_SENDS;
-}
-
-/* The exchange that an object of the client is, or is a part of; 0: it is something else. */
-static __always_inline __u64 java_exchange_of(const struct runtime_java *java, __u64 object)
-{
-	const struct java_client *client = &java->client;
-	__u32 class = java_class(java, object);
-
-	if (class == client->task_class) {
-		object = java_refers(java, object, client->publisher);
-		class = client->publisher_class;
-	}
-	if (class == client->publisher_class)
-		return java_refers(java, object, client->exchange);
-	return class == client->exchange_class ? object : 0;
-}
-
-/* As a callback of bpf_loop(). */
-static long java_sends_chunk(__u32 index, struct java_sends *sends)
-{
-	__u64 words[JAVA_CHUNK], exchange;
-
-	if (sends->at >= sends->base ||
-	    bpf_probe_read_user(words, sizeof(words), (const void *)sends->at))
-		return 1;
-	for (int i = 0; i < JAVA_CHUNK; i++) {
-		if (!java_may_be_object(sends->java, words[i]))
-			continue;
-		exchange = java_exchange_of(sends->java, words[i]);
-		if (!exchange || !java_is_sent_on(sends->java, exchange, sends->descriptor))
-			continue;
-		sends->exchange = exchange;
-		return 1;
-	}
-	sends->at += sizeof(words);
-	return 0;
-}
-
-/* The MultiExchange of the call that the current thread sends; 0: it sends none of the client's. */
-VERIFIED_ALONE __u64 java_client_call(__u32 tgid)
-{
-	const struct runtime *runtime = runtime_lookup(tgid);
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct java_sends sends = {};
-
-	if (!runtime)
-		return 0;
-	sends.java = &runtime->java;
-	sends.at = syscall_stack(task) & ~(JAVA_WORD - 1);
-	sends.base = java_stack_base(sends.java);
-	sends.descriptor = (__u32)syscall_argument(task);
-	bpf_loop(JAVA_CLIENT_STACK / JAVA_CHUNK, java_sends_chunk, &sends, 0);
-	sends.exchange = java_refers(sends.java, sends.exchange, sends.java->client.owner);
-	return java_refers(sends.java, sends.exchange, sends.java->client.multi);
-}
 
 /* The Signaller that the thread with this object waits for in a CompletableFuture; 0: none. */
 static __always_inline __u64 java_signaller(const struct runtime_java *java, __u64 object)
@@ -115,31 +37,55 @@ struct java_waits {
 	const struct runtime_java *java;
 	const struct java_readers *readers;
 	__u64 call;      /* the MultiExchange */
+	__u64 begun;     /* the JavaThread that is in send() for it; 0: not known */
 	__u64 request;   /* of who waits for it; 0: not found */
 	__u64 at;        /* on the stack of the thread that is looked at */
 	__u32 signaller; /* that it waits for, in 32 bits */
 	__u32 left;      /* chunks of its stack that may be looked at yet */
 	__u32 tgid;
 	__u32 next, end; /* the next reader, and the one to stop at */
-	__u32 reserved;
+	__u8 unsure;     /* 1: the thread that is looked at may wait for the call */
+	__u8 doubtful;   /* 1: some thread may */
+	__u8 found;      /* 1: the thread of `request` does */
+	__u8 reserved;
 };
 
-/* Does a future of the client's lead to the call? */
-static __always_inline int java_leads_to(const struct runtime_java *java, __u64 future, __u64 call)
+/* The call that a future of the client's leads to; 0: none. */
+static __always_inline __u64 java_leads_to(const struct runtime_java *java, __u64 future)
 {
 	const struct java_client *client = &java->client;
 
 	future = java_refers(java, future, client->cancelable);
 	future = java_refers(java, future, client->reference);
-	return java_refers(java, future, client->referent) == call;
+	return java_refers(java, future, client->referent);
 }
 
-/* Who does what the thread with this object waits for: that of a FutureTask, or itself. */
-static __always_inline __u64 java_worker_for(const struct runtime_java *java, __u64 object)
+/* Does a thread, with this object, wait for something? */
+static __always_inline int java_is_waiting(const struct runtime_java *java, __u64 object,
+					   __u64 thread)
 {
-	__u64 future = java_awaits(java, object);
+	return user_read_narrow(object + java->blocker) || user_read(thread + java->enters) ||
+	       user_read(thread + java->waits);
+}
 
-	return future ? java_refers(java, future, java->runner) : object;
+/* A request, and who works for it, by his object: has he begun the call, or what does he wait for?
+ */
+static __always_inline void java_waits_at(struct java_waits *waits, __u64 object)
+{
+	const struct runtime_java *java = waits->java;
+	__u64 thread = user_read(object + java->native);
+
+	waits->found = thread && thread == waits->begun;
+	waits->signaller = java_narrow(java, java_signaller(java, object));
+	waits->unsure = !waits->found && (!thread || java_is_waiting(java, object, thread));
+	waits->at = waits->signaller && thread ? user_read(thread + java->frames) : 0;
+	waits->left = waits->at && !waits->found ? JAVA_WAITER_STACK / JAVA_CHUNK : 0;
+}
+
+/* Is a FutureTask, which nobody is at work on, one that nobody has begun? It has what to call. */
+static __always_inline int java_is_to_run(const struct runtime_java *java, __u64 future)
+{
+	return java->client.callable && java_refers(java, future, java->client.callable);
 }
 
 static __always_inline void java_waits_next(struct java_waits *waits)
@@ -147,16 +93,32 @@ static __always_inline void java_waits_next(struct java_waits *waits)
 	const struct java_reader *reader =
 	    &waits->readers->reader[waits->next++ & (JAVA_READERS - 1)];
 	const struct runtime_java *java = waits->java;
-	__u64 object, thread;
+	__u64 object, future;
 
+	waits->doubtful |= waits->unsure;
+	waits->unsure = 0;
 	waits->request = java_reader_request(java, waits->tgid, reader);
 	if (!waits->request)
 		return;
-	object = java_worker_for(java, java_object(java, reader->thread));
-	waits->signaller = java_narrow(java, java_signaller(java, object));
-	thread = waits->signaller ? user_read(object + java->native) : 0;
-	waits->at = thread ? user_read(thread + java->frames) : 0;
-	waits->left = waits->at ? JAVA_WAITER_STACK / JAVA_CHUNK : 0;
+	object = java_object(java, reader->thread);
+	future = java_awaits(java, object);
+	if (future)
+		object = java_refers(java, future, java->runner);
+	if (object)
+		java_waits_at(waits, object);
+	else
+		waits->unsure = !java_is_to_run(java, future);
+	waits->unsure &= standing_may_call(request_standing(waits->request));
+}
+
+/* A future of the client's, on the stack of a thread that waits for it. */
+static __always_inline void java_waits_future(struct java_waits *waits, __u64 future)
+{
+	__u64 call = java_leads_to(waits->java, future);
+
+	waits->left = 0;
+	waits->unsure &= !call;
+	waits->found = call == waits->call;
 }
 
 /*
@@ -167,12 +129,14 @@ static long java_waits_step(__u32 index, struct java_waits *waits)
 {
 	__u64 words[JAVA_CHUNK];
 
+	if (waits->found)
+		return 1;
 	if (!waits->left) {
-		waits->request = 0;
-		if (waits->next >= waits->end)
-			return 1;
-		java_waits_next(waits);
-		return 0;
+		if (waits->next < waits->end)
+			java_waits_next(waits);
+		else
+			waits->request = 0;
+		return !waits->request && waits->next >= waits->end;
 	}
 	waits->left--;
 	if (bpf_probe_read_user(words, sizeof(words), (const void *)waits->at)) {
@@ -185,27 +149,41 @@ static long java_waits_step(__u32 index, struct java_waits *waits)
 		    java_class(waits->java, words[i]) != waits->java->client.future_class ||
 		    user_read_narrow(words[i] + waits->java->client.stack) != waits->signaller)
 			continue;
-		waits->left = 0;
-		return java_leads_to(waits->java, words[i], waits->call);
+		java_waits_future(waits, words[i]);
+		return 0;
 	}
 	return 0;
 }
 
-/*
- * The request of a thread that waits for the call, itself or for another one that does, of the
- * readers from one place to another.
- */
-VERIFIED_ALONE __u64 java_client_waiter(__u32 tgid, __u64 call, __u32 from, __u32 to)
+/* Readers from one place to another, as one number. */
+static __always_inline __u32 java_places(__u32 from, __u32 to)
 {
+	return from | to << 16;
+}
+
+/*
+ * Name the request of a thread that waits for the call, itself or for another one that does, or
+ * that is in send() for it (`begun`: its JavaThread; 0: not known), of the readers in these places.
+ * Doubtful: some thread may wait for it in another way.
+ */
+VERIFIED_ALONE int java_client_waiter(__u64 call, __u64 begun, __u32 places,
+				      struct named *ret_named)
+{
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
 	const struct runtime *runtime = runtime_lookup(tgid);
-	struct java_waits waits = {.tgid = tgid, .call = call, .next = from, .end = to};
+	struct java_waits waits = {.tgid = tgid, .call = call, .begun = begun};
 
 	waits.readers = bpf_map_lookup_elem(&java_readers, &tgid);
-	if (!runtime || !waits.readers)
+	if (!ret_named || !runtime || !waits.readers)
 		return 0;
 	waits.java = &runtime->java;
+	waits.next = places & 0xffff;
+	waits.end = places >> 16;
 	bpf_loop(JAVA_WAITS_MAX, java_waits_step, &waits, 0);
-	return waits.request;
+	ret_named->request = waits.found ? waits.request : 0;
+	ret_named->doubtful =
+	    waits.doubtful || waits.unsure || waits.next < waits.end || waits.left;
+	return 0;
 }
 
 /* Who has made a call, of the threads that have read requests. */
@@ -215,7 +193,7 @@ struct java_maker {
 	__u32 place;   /* of that one among the readers */
 	__u32 idle;    /* requests that could begin a call now, of all that are at some thread */
 	__u8 waits;    /* 1: the maker waits in a CompletableFuture */
-	__u8 doubtful; /* 1: another one may wait for it, or the maker waits for something else */
+	__u8 doubtful; /* 1: it waits for something else */
 	__u8 reserved[6];
 };
 
@@ -235,24 +213,18 @@ static long java_makers_step(__u32 index, struct java_makers *makers)
 	struct java_maker *maker = makers->maker;
 	__u64 request = java_reader_request(java, makers->tgid, reader), object;
 	struct java_made made;
-	int may_call, waits;
 
 	if (!request)
 		return 0;
-	may_call = standing_may_call(request_standing(request));
-	maker->idle += may_call;
+	maker->idle += standing_may_call(request_standing(request));
 	made = java_made_by(java, reader);
-	object = java_object(java, reader->thread);
-	waits = user_read_narrow(object + java->blocker) != 0;
-	if (java_is_among(&made, maker->call)) {
-		maker->request = request;
-		maker->place = index;
-		maker->waits = waits && java_signaller(java, object);
-		maker->doubtful |= waits && !maker->waits;
+	if (!java_is_among(&made, maker->call))
 		return 0;
-	}
-	maker->doubtful |= may_call && (waits || user_read(reader->thread + java->enters) ||
-					user_read(reader->thread + java->waits));
+	object = java_object(java, reader->thread);
+	maker->request = request;
+	maker->place = index;
+	maker->waits = java_signaller(java, object) != 0;
+	maker->doubtful = !maker->waits && user_read_narrow(object + java->blocker);
 	return 0;
 }
 
@@ -271,28 +243,69 @@ VERIFIED_ALONE int java_client_maker(__u32 tgid, struct java_maker *maker)
 }
 
 /*
+ * Does the current thread send a call of the client's, and is it still at the request that it has
+ * read? Then it is in send(), and what speaks for a list of calls does not count.
+ */
+VERIFIED_ALONE int java_client_is_own(__u32 tgid)
+{
+	struct worker_key key = {.tgid = tgid, .tid = (__u32)bpf_get_current_pid_tgid()};
+	const struct worker *w = worker_lookup(&key);
+	__u64 request = w ? java_request_of(w) : 0;
+
+	return request && java_client_call(tgid, JAVA_CALL_SENT) &&
+	       java_stack_is_at(tgid, key.tid, request);
+}
+
+/* Name who waits for a call or is in send() for it, or else who has made it. */
+static __always_inline void java_client_names(__u32 tgid, __u64 call, __u64 begun,
+					      struct named *named)
+{
+	struct java_maker maker = {.call = call};
+
+	java_client_maker(tgid, &maker);
+	if (maker.waits)
+		java_client_waiter(call, begun, java_places(maker.place, maker.place + 1), named);
+	if (!named->request)
+		java_client_waiter(call, begun, java_places(0, JAVA_READERS), named);
+	if (named->request)
+		named->doubtful = 0;
+	else
+		named->doubtful |= maker.doubtful || process_may_call(tgid) > maker.idle;
+	if (!named->request)
+		named->request = maker.request;
+}
+
+/* Name the request for which a thread was seen to begin a call. Returns that one's JavaThread. */
+VERIFIED_ALONE __u64 java_client_begun(__u32 tgid, __u64 call, struct named *ret_named)
+{
+	const struct runtime *runtime = runtime_lookup(tgid);
+	const struct java_begun *begun = runtime ? java_begun_by(&runtime->java, tgid, call) : NULL;
+
+	if (!begun || !ret_named)
+		return 0;
+	*ret_named = begun->named;
+	return begun->thread;
+}
+
+/*
  * The request that a call of the client's is made for, which the current thread sends: that of who
- * waits for it, or else of who has made it. Returns whether it sends one. What is named counts only
- * if java_is_at() says so.
+ * is in send(), of who waits for it, or else of who has made it. Returns whether it sends one that
+ * another thread has made. What is named counts only if java_is_at() says so.
  */
 VERIFIED_ALONE int java_client_sends(__u32 tgid, struct named *ret_named)
 {
-	const struct runtime *runtime = runtime_lookup(tgid);
-	struct java_maker maker = {};
-	__u64 request = 0;
+	__u64 call = java_client_call(tgid, JAVA_CALL_OF_OTHERS), begun, request;
 
-	if (!runtime || !ret_named || !runtime->java.client.exchange_class)
+	if (!call || !ret_named)
 		return 0;
-	maker.call = java_client_call(tgid);
-	if (!maker.call)
-		return 0;
-	java_client_maker(tgid, &maker);
-	if (maker.waits)
-		request = java_client_waiter(tgid, maker.call, maker.place, maker.place + 1);
-	if (!request)
-		request = java_client_waiter(tgid, maker.call, 0, JAVA_READERS);
-	ret_named->request = request ? request : maker.request;
-	ret_named->doubtful = !request && (maker.doubtful || process_may_call(tgid) > maker.idle);
+	begun = java_client_begun(tgid, call, ret_named);
+	request = ret_named->request;
+	if (request && !ret_named->doubtful)
+		return 1;
+	ret_named->request = 0;
+	java_client_names(tgid, call, begun, ret_named);
+	if (!ret_named->request)
+		*ret_named = (struct named){.request = request, .doubtful = 1};
 	return 1;
 }
 

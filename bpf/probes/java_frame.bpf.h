@@ -316,25 +316,14 @@ static __always_inline __u64 java_request_of(const struct worker *w)
 	return request_standing(last) == STANDING_NONE ? 0 : last;
 }
 
-/* Is the thread that has read a request still at that? */
-VERIFIED_ALONE int java_is_at(__u32 tgid, __u64 request)
+/* Does the stack of a thread say that it is still at the request? */
+VERIFIED_ALONE int java_stack_is_at(__u32 tgid, __u32 tid, __u64 request)
 {
+	struct process_address at = {.tgid = tgid, .address = tid};
+	struct java_held *held = bpf_map_lookup_elem(&java_held, &at);
 	const struct runtime *runtime = runtime_lookup(tgid);
-	const struct request *r = request_lookup(request);
-	struct process_address at = {.tgid = tgid};
-	struct java_held *held;
-	struct worker_key key;
-	const struct worker *w;
 
-	if (!r || !runtime)
-		return 0;
-	key = r->worker;
-	w = worker_lookup(&key);
-	if (w && !java_may_hand_over(w))
-		return 1;
-	at.address = key.tid;
-	held = bpf_map_lookup_elem(&java_held, &at);
-	if (!held || !held->at || held->request != request || held->shared)
+	if (!runtime || !held || !held->at || held->request != request || held->shared)
 		return 0;
 	if (java_frames_number(&runtime->java, held) == held->frames &&
 	    java_is_held(&runtime->java, held)) {
@@ -344,6 +333,22 @@ VERIFIED_ALONE int java_is_at(__u32 tgid, __u64 request)
 	held->at = 0;
 	held->misses++;
 	return 0;
+}
+
+/* Is the thread that has read a request still at that? */
+VERIFIED_ALONE int java_is_at(__u32 tgid, __u64 request)
+{
+	const struct request *r = request_lookup(request);
+	struct worker_key key;
+	const struct worker *w;
+
+	if (!r)
+		return 0;
+	key = r->worker;
+	w = worker_lookup(&key);
+	if (w && !java_may_hand_over(w))
+		return 1;
+	return java_stack_is_at(tgid, key.tid, request);
 }
 
 #endif

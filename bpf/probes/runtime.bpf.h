@@ -257,6 +257,29 @@ static __always_inline enum runtime_worker runtime_awaited(const struct runtime 
 	return who == RUNTIME_WORKER_THREAD && !unsure ? who : RUNTIME_WORKER_UNKNOWN;
 }
 
+/*
+ * The current thread of Java wakes one that waits for events, the selector of java.net.http's
+ * client maybe: does it begin a call, in send()? Then what it works on is noted for who sends it.
+ */
+VERIFIED_ALONE int runtime_begins(__u32 tgid)
+{
+	struct worker_key key = {.tgid = tgid, .tid = (__u32)bpf_get_current_pid_tgid()};
+	struct process_address at = {.tgid = tgid};
+	const struct runtime *runtime = runtime_lookup(tgid);
+	struct java_begun begun = {};
+
+	if (!runtime)
+		return 0;
+	at.address = java_client_call(tgid, JAVA_CALL_BEGUN);
+	if (!at.address)
+		return 0;
+	begun.thread = java_thread_of(&runtime->java, user_thread_pointer());
+	runtime_awaited(runtime, &key, 0, &begun.named);
+	begun.named.doubtful |= !begun.named.request;
+	bpf_map_update_elem(&java_begun, &at, &begun, BPF_ANY);
+	return 0;
+}
+
 /* As runtime_sender(), for who connects. */
 static __always_inline enum runtime_worker
 runtime_connector(const struct runtime *runtime, struct worker_key *key, struct named *ret_named)

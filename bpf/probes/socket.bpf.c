@@ -282,7 +282,7 @@ static __always_inline __u32 peer_number(const struct sock *sk)
 static __always_inline void calling_in_java(struct sock *sk, struct socket *s,
 					    const struct actor *a)
 {
-	if (java_has_list(&a->key, sk))
+	if (java_has_list(&a->key, sk) && !java_client_is_own(a->key.tgid))
 		s->flags |= SOCKET_LIST;
 	else
 		s->flags &= ~SOCKET_LIST;

@@ -46,7 +46,8 @@ static __always_inline void step_java_reads(const struct runtime *runtime, const
 					    __u64 id)
 {
 	java_reads(runtime, by->key.tgid);
-	if (by->kind != ACTOR_THREAD || by->loop == ACTOR_BLOCKS)
+	if (by->kind != ACTOR_THREAD ||
+	    (by->loop == ACTOR_BLOCKS && !runtime->java.client.exchange_class))
 		return;
 	java_held_make(by->key.tgid);
 	java_holds(by->key.tgid, id);

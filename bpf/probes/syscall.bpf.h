@@ -42,6 +42,21 @@ static __always_inline int syscall_read_arm64(const struct pt_regs___arm64 *regs
 	return 1;
 }
 
+#define EPOLL_WAIT_X86  232
+#define EPOLL_PWAIT_X86 281
+
+/* Does the thread wait for events of epoll? Only asked where it is known how Java does (x86-64). */
+static __always_inline int syscall_is_epoll(struct task_struct *task)
+{
+	const struct pt_regs___x86 *regs = (const void *)bpf_task_pt_regs(task);
+	__s64 number;
+
+	if (!bpf_core_field_exists(regs->orig_ax))
+		return 0;
+	number = BPF_CORE_READ(regs, orig_ax);
+	return number == EPOLL_WAIT_X86 || number == EPOLL_PWAIT_X86;
+}
+
 /* Where the stack of a thread ends in user space, while it is in the kernel. */
 static __always_inline __u64 syscall_stack(struct task_struct *task)
 {

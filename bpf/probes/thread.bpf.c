@@ -90,7 +90,14 @@ int BPF_PROG(probe_wake, struct task_struct *woken)
 		return 0;
 	if (runtime_holds_objects(runtime) && probe_is_active())
 		step_ruby_makes(key.tgid, woken->thread.fsbase);
-	if (!syscall_is_wait(woken) || !probe_is_active())
+	if (!syscall_is_wait(woken)) {
+		if (runtime && runtime->kind == RUNTIME_JAVA &&
+		    runtime->java.client.exchange_class && syscall_is_epoll(woken) &&
+		    probe_is_active())
+			runtime_begins(key.tgid);
+		return 0;
+	}
+	if (!probe_is_active())
 		return 0;
 	worker_handing_over(&a, runtime);
 	step_hand_over(&a, &key, EVIDENCE_WAKE);

@@ -30,7 +30,7 @@ struct java_client {
 	__u16 cancelable;      /* MinimalFuture.cancelable: leads to the MultiExchange, by */
 	__u16 reference;       /* CancelableRef.cancelableRef */
 	__u16 referent;        /* Reference.referent */
-	__u16 reserved;        /* 0 */
+	__u16 callable;        /* FutureTask.callable: none once it has been run; 0: not known */
 };
 
 /*
@@ -104,6 +104,15 @@ struct java_held {
 	__u32 descriptor; /* of the connection */
 	__u32 misses;     /* requests in a row that it was not seen to be at */
 	__u32 shared;     /* 1: another request of the same connection was still open then */
+};
+
+/*
+ * Map `java_begun`, by process and the address of a MultiExchange: a call of java.net.http's client
+ * that a thread has begun, which is in send() until it has the answer.
+ */
+struct java_begun {
+	__u64 thread;       /* address of its JavaThread */
+	struct named named; /* the request that it works on */
 };
 
 #endif

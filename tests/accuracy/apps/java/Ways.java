@@ -29,6 +29,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * c the same by CompletableFuture; d by a chain of them
  * f tasks of a ForkJoinPool that fork others
  * a HttpClient.sendAsync()
+ * b the same, begun by a thread of another executor, which goes on with something else
  * e tasks of another executor that the first requests begin, and that take calls out of a queue
  * l the threads of another executor, 4 calls at once: whoever is done hands over the next
  * m by HttpClient.sendAsync(), 4 calls at once: whoever is done begins the next
@@ -190,6 +191,7 @@ final class Ways {
 		case 'd' -> chain(truth).get();
 		case 'f' -> forks.submit(() -> forked(truth)).get();
 		case 'a' -> calls.begin(truth).get();
+		case 'b' -> pool.submit(() -> calls.begin(truth)).get().get();
 		case 'e' -> queued(truth);
 		case 'l' -> limited(truth);
 		case 'm' -> limitedAsync(truth);
