@@ -57,12 +57,13 @@ enum flow_flags {
 	FLOW_AWAIT = 1 << 7,      /* an Upgrade was asked for and not yet answered */
 	FLOW_FIN_OUT = 1 << 8,    /* our side has sent FIN, at fin_out */
 	FLOW_FIN_IN = 1 << 9,     /* the peer has sent FIN, at peer_end */
-	FLOW_FORWARDED = 1 << 10, /* no local socket */
+	FLOW_FORWARDED = 1 << 10, /* no TCP socket of this namespace sends it */
 	FLOW_SERVER = 1 << 11,  /* our side is the server: `serving` holds, and nothing is edited */
 	FLOW_EARLY = 1 << 13,   /* serving: requests came before there was a socket to tell */
 	FLOW_CARRIES = 1 << 12, /* an edit in flight has a tracestate (map `carried`) */
 	FLOW_AHEAD = 1 << 14,   /* awaiting: an answer that is not 101 came before its turn */
 	FLOW_REFUSED = 1 << 15, /* the last request asked for an Upgrade, and was refused it */
+	FLOW_LOCAL = 1 << 16,   /* one does */
 	FLOW_FIN_BOTH = FLOW_FIN_OUT | FLOW_FIN_IN,
 };
 

@@ -28,6 +28,39 @@ static __always_inline __u32 packet_netns(const struct __sk_buff *skb)
 	return netns_id ?: skb->cb[ENTRY_CB];
 }
 
+/* As much of the kernel's structs as is needed; the places are found at load time. */
+struct net {
+	__u64 net_cookie;
+} __attribute__((preserve_access_index));
+
+struct possible_net___kernel {
+	struct net *net;
+} __attribute__((preserve_access_index));
+
+struct sock_common {
+	struct possible_net___kernel skc_net;
+	__u16 skc_tx_queue_mapping;
+} __attribute__((preserve_access_index));
+
+/* The TCP socket that sends the packet. NULL: it is passed on, or made by a program of its own. */
+static __always_inline struct sock_common *packet_socket(struct __sk_buff *skb)
+{
+	struct bpf_sock *sk = skb->sk;
+
+	return sk ? (struct sock_common *)bpf_skc_to_tcp_sock(sk) : NULL;
+}
+
+/*
+ * Is that a socket of this namespace? Packets keep theirs on the way through other namespaces where
+ * programs pass them on from device to device, past routing.
+ */
+static __always_inline int packet_is_own(struct __sk_buff *skb, struct sock_common *socket)
+{
+	if (!bpf_core_field_exists(struct net, net_cookie))
+		return 1;
+	return (__u32)socket->skc_net.net->net_cookie == packet_netns(skb);
+}
+
 /* Ethernet with one VLAN tag: what a device carries beyond its MTU. */
 #define VLAN_ETHERNET_HEADER 18
 

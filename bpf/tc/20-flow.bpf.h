@@ -210,19 +210,33 @@ static __always_inline void flow_pass_untouched(struct scratch *s, const struct 
 }
 
 /*
- * Packets of one direction come one at a time: a socket sends under its lock. Of forwarded ones
- * that is only likely, and framing two at once would ruin its state: whoever comes second leaves
- * a hole in what is framed. Returns 0 when another CPU is at it.
+ * Packets of one direction mostly come one at a time: a socket sends under its lock. Of forwarded
+ * ones that is only likely, and of those that wait in queues of netfilter for a word of user space;
+ * framing two at once would ruin its state: whoever comes second leaves a hole in what is framed.
+ * Returns 0 when another CPU is at it.
  */
-static __always_inline int flow_begin_framing(struct __sk_buff *skb, struct flow *f)
+static __always_inline int flow_begin_framing(struct flow *f)
 {
-	return skb->sk || !__sync_val_compare_and_swap(&f->framing, 0, 1);
+	return !__sync_val_compare_and_swap(&f->framing, 0, 1);
 }
 
-static __always_inline void flow_end_framing(struct __sk_buff *skb, struct flow *f)
+static __always_inline void flow_end_framing(struct flow *f)
 {
-	if (!skb->sk)
-		__sync_lock_test_and_set(&f->framing, 0);
+	__sync_lock_test_and_set(&f->framing, 0);
+}
+
+/*
+ * Is there a socket that can be asked whether the flow still lives? The first packet shows it;
+ * later ones may come without, from a firewall that resets.
+ */
+static __always_inline void flow_note_origin(struct __sk_buff *skb, struct flow *f)
+{
+	struct sock_common *socket;
+
+	if (f->flags & (FLOW_LOCAL | FLOW_FORWARDED))
+		return;
+	socket = packet_socket(skb);
+	f->flags |= socket && packet_is_own(skb, socket) ? FLOW_LOCAL : FLOW_FORWARDED;
 }
 
 /* Have both FINs been sent and acknowledged? `acked`: by our side, in the peer's numbers. */

@@ -122,9 +122,16 @@ static __always_inline const struct policy_image *policy_image_get(void)
 }
 
 /* What a request is that leaves. */
-static __always_inline __u32 policy_dir_out(const struct __sk_buff *skb)
+static __always_inline __u32 policy_dir_out(struct __sk_buff *skb, const struct flow *f)
 {
-	return skb->sk ? POLICY_OUT : POLICY_FORWARD;
+	struct sock_common *socket;
+
+	if (f->flags & FLOW_LOCAL)
+		return POLICY_OUT;
+	if (!skb->sk)
+		return POLICY_FORWARD;
+	socket = packet_socket(skb);
+	return socket && !packet_is_own(skb, socket) ? POLICY_FORWARD : POLICY_OUT;
 }
 
 /* The sender's cgroup and those around it, innermost first. */
@@ -322,7 +329,7 @@ static __always_inline const struct policy_verdict *policy_verdict(struct __sk_b
 {
 	struct policy_work *work;
 
-	if (!policy_image_get() || policy_find(skb, p, f, policy_dir_out(skb)))
+	if (!policy_image_get() || policy_find(skb, p, f, policy_dir_out(skb, f)))
 		return NULL;
 	work = policy_work_get();
 	if (!work)
@@ -345,7 +352,7 @@ VERIFIED_ALONE int policy_keep(struct __sk_buff *skb, const struct packet *p, st
 	__u64 from;
 
 	if (!work || !p || !f || !policy_image_get() ||
-	    policy_find(skb, p, f, policy_dir_out(skb)) || !work->passing)
+	    policy_find(skb, p, f, policy_dir_out(skb, f)) || !work->passing)
 		return 0;
 	from = policy_resume(p, f, start);
 	if (from == POLICY_LOST ||
@@ -370,11 +377,11 @@ static __always_inline void policy_hit(__u32 counter)
 }
 
 /* Count a request that goes out, by what policy_verdict() said of it. */
-static __always_inline void policy_count(const struct __sk_buff *skb,
+static __always_inline void policy_count(struct __sk_buff *skb, const struct flow *f,
 					 const struct policy_verdict *v)
 {
 	if (!v || v->action != POLICY_UNKNOWN)
-		policy_hit(v ? v->counter : policy_dir_out(skb));
+		policy_hit(v ? v->counter : policy_dir_out(skb, f));
 }
 
 /* Count a request that has come in. */

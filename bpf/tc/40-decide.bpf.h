@@ -311,7 +311,7 @@ VERIFIED_ALONE int decide_request(struct __sk_buff *skb, struct packet *p, struc
 	start = cause_head_start(p, &f->http, blank);
 	v = policy_verdict(skb, p, f, start, p->seq + blank - start);
 	f->requests++;
-	policy_count(skb, v);
+	policy_count(skb, f, v);
 	decide_in_flight(&o);
 	o.s->decision.behind = decide_behind(&o, blank);
 	if (decide_changes(v))

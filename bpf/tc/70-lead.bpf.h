@@ -75,11 +75,6 @@ VERIFIED_ALONE int lead_run(struct __sk_buff *skb, const struct packet *p)
 	return NEXT;
 }
 
-/* As much of the kernel's struct as is needed; the offset is found at load time. */
-struct sock_common {
-	__u16 skc_tx_queue_mapping;
-} __attribute__((preserve_access_index));
-
 /* The transmit queue that the socket's packets take, plus 1; 0: not known. */
 static __always_inline __u32 lead_queue(struct __sk_buff *skb)
 {

@@ -163,7 +163,8 @@ VERIFIED_ALONE int outbound_stranger(struct __sk_buff *skb, struct packet *p)
 	f->next = f->sent = p->seq + p->len;
 	f->peer_ack = p->seq;
 	f->peer_next = f->peer_end = p->ack;
-	f->flags = FLOW_LEARN | (skb->sk ? 0 : FLOW_FORWARDED);
+	f->flags = FLOW_LEARN;
+	flow_note_origin(skb, f);
 	learn_candidate(f, p, start);
 	if (flow_publish(&key, f))
 		learn_count(REASON_JOINING);
@@ -188,8 +189,7 @@ static __always_inline void outbound_reset(const struct packet *p, struct flow *
 }
 
 /* What later packets need to know about this one. */
-static __always_inline void outbound_note(struct __sk_buff *skb, const struct packet *p,
-					  struct flow *f)
+static __always_inline void outbound_note(const struct packet *p, struct flow *f)
 {
 	__u32 end = p->seq + p->len;
 
@@ -208,8 +208,6 @@ static __always_inline void outbound_note(struct __sk_buff *skb, const struct pa
 		f->fin_out = end;
 		flow_unsettle(&p->key, f);
 	}
-	if (!skb->sk && !(f->flags & FLOW_FORWARDED))
-		f->flags |= FLOW_FORWARDED;
 	if (flow_finished(f))
 		flow_retire(&p->key, f);
 }
@@ -251,11 +249,11 @@ static __always_inline void outbound_read(struct decide_run *run)
 	/* How many bytes follow in the other fragments, and which, is not known. */
 	if (o->p->fragment)
 		flow_make_opaque(f, REASON_FRAGMENT);
-	if ((f->flags & FLOW_OPAQUE) || !flow_begin_framing(o->skb, f))
+	if ((f->flags & FLOW_OPAQUE) || !flow_begin_framing(f))
 		return;
 	if (!(f->flags & FLOW_LEARN) || learn(o->skb, o->p, f))
 		decide_packet(run);
-	flow_end_framing(o->skb, f);
+	flow_end_framing(f);
 }
 
 /*
@@ -310,6 +308,7 @@ static __always_inline int outbound_flow(struct __sk_buff *skb, struct scratch *
 	}
 	if (f->flags & FLOW_SERVER)
 		return respond(skb, p, f);
+	flow_note_origin(skb, f);
 	if (!skb->sk && (p->len || (p->flags & (TCP_FIN | TCP_RST))) && !csum_intact(skb, p))
 		return outbound_damaged(skb, p, f);
 	if (p->flags & TCP_RST) {
@@ -319,7 +318,7 @@ static __always_inline int outbound_flow(struct __sk_buff *skb, struct scratch *
 		return verdict;
 	}
 	verdict = p->len ? outbound_data(skb, s, p, f) : outbound_control(skb, p, f);
-	outbound_note(skb, p, f);
+	outbound_note(p, f);
 	return verdict;
 }
 

@@ -271,6 +271,34 @@ def forwarded_masquerade():
         net.server.run(["ip", "route", "add", "default", "via", "10.95.2.2"])
 
 
+def redirect(host, device, to):
+    """What comes in at a device of the host goes out at another one, past routing."""
+    for argv in (["qdisc", "add", "dev", device, "clsact"],
+                 ["filter", "add", "dev", device, "ingress", "prio", "60000", "u32", "match", "u32",
+                  "0", "0", "action", "mirred", "egress", "redirect", "dev", to]):
+        done = host.run(["tc", *argv], check=False)
+        if done.returncode:
+            raise Skip(f"tc {argv[0]}: {done.stderr.strip()}")
+
+
+@case
+def redirected():
+    """Packets that reach the next device past routing, with their sender's socket, are forwarded."""
+    with Lab("redirect") as lab:
+        client, node, server = map(lab.host, ("client", "node", "server"))
+        for host, address in ((client, "10.95.4.1/24"), (server, "10.95.4.2/24")):
+            lab.link(host, node, address, "10.95.5.1/32")
+        redirect(node, "eth0", "eth1")
+        redirect(node, "eth1", "eth0")
+        agent = Agent(node, cases.BUILD)
+        agent.command("policy", "add", "dir", "out", "action", "skip")
+        with joined(client, server, "10.95.4.2") as (c, s):
+            with counted(agent, injected=WORK_OUT, dropped=0):
+                work_out(c, s)
+            # Nobody but its own namespace knows the socket: the flow must not be asked for here.
+            equal([flow["forwarded"] for flow in agent.flows()], [True], "flows that are forwarded")
+
+
 @contextlib.contextmanager
 def joined_as_lists(net):
     """GRO of the router joins packets without making one of them; the ends send them one by one."""
