@@ -83,6 +83,8 @@ struct flow {
 		__u32 fin_out; /* app: sequence number of our FIN */
 		/* Before that, with FLOW_AHEAD. Peer's numbers: a final answer begins here. */
 		__u32 answer_ahead;
+		/* Before both: the way of the SYN-ACK. */
+		__u32 way;
 	};
 	__u32 peer_end; /* peer's numbers: one past its last byte that came in order; its FIN */
 	__u16 mss;      /* what the peer accepts in one segment, TCP options included; 0: unknown */

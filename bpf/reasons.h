@@ -52,7 +52,8 @@
 	X(URGENT, "urgent", "urgent data")                                                         \
 	X(TCP_SIGNED, "tcp-signed", "TCP MD5 or TCP-AO: the bytes are signed")                     \
 	X(MPTCP, "mptcp", "Multipath TCP")                                                         \
-	X(LOST, "lost", "out of step with the stream; waits for a place to join again")
+	X(LOST, "lost", "out of step with the stream; waits for a place to join again")            \
+	X(TWICE, "twice", "its packets pass here, leave, and come back to pass again")
 
 /* What was done to packets. */
 #define CTXPROP_PACKET_REASONS(X)                                                                  \

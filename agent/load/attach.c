@@ -59,6 +59,9 @@ static int framing_of(__u16 arphrd)
 	case ARPHRD_TUNNEL:
 	case ARPHRD_TUNNEL6:
 	case ARPHRD_SIT:
+	/* Where these put the outer header in front, it is not TCP: nothing is done there. */
+	case ARPHRD_IPGRE:
+	case ARPHRD_IP6GRE:
 		return FRAMING_IP;
 	default:
 		return -1;

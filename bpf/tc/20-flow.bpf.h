@@ -229,14 +229,19 @@ static __always_inline void flow_end_framing(struct flow *f)
  * Is there a socket that can be asked whether the flow still lives? The first packet shows it;
  * later ones may come without, from a firewall that resets.
  */
+VERIFIED_ALONE int flow_find_origin(struct __sk_buff *skb, struct flow *f)
+{
+	struct sock_common *socket = packet_socket(skb);
+
+	if (f)
+		f->flags |= socket && packet_is_own(skb, socket) ? FLOW_LOCAL : FLOW_FORWARDED;
+	return 0;
+}
+
 static __always_inline void flow_note_origin(struct __sk_buff *skb, struct flow *f)
 {
-	struct sock_common *socket;
-
-	if (f->flags & (FLOW_LOCAL | FLOW_FORWARDED))
-		return;
-	socket = packet_socket(skb);
-	f->flags |= socket && packet_is_own(skb, socket) ? FLOW_LOCAL : FLOW_FORWARDED;
+	if (!(f->flags & (FLOW_LOCAL | FLOW_FORWARDED)))
+		flow_find_origin(skb, f);
 }
 
 /* Have both FINs been sent and acknowledged? `acked`: by our side, in the peer's numbers. */
@@ -343,6 +348,107 @@ VERIFIED_ALONE int tcp_options_read(struct __sk_buff *skb, const struct packet *
 #define TCP_WINDOW_MAX  (1u << 30)
 #define TCP_WSCALE_MASK 15 /* says to the verifier that no shift is out of range */
 
+/*
+ * Connections that pass this namespace twice: by way of a box outside, that inspects or balances
+ * them, or of a program that takes packets from one device to another. (Within the machine a packet
+ * keeps its mark.) Both times they look the same, and would be changed both times. So it has to
+ * show before anything is changed: no side sends the same thing again this soon, and a copy that
+ * the network makes takes the same way.
+ */
+#define TWICE_NS 200000000
+
+static __always_inline int flow_is_soon(__u64 since_ns, __u64 limit_ns)
+{
+	return (__s64)(clock_coarse() - since_ns) < (__s64)limit_ns;
+}
+
+/*
+ * The SYNs that left last; there is no flow yet. By hash, which may be shared: then the older one
+ * is forgotten.
+ */
+#define SYNS_MAX 4096 /* a power of two */
+
+struct syns {
+	__u64
+	    seen[SYNS_MAX]; /* high half: the hash; low half: when, which way, and whether twice */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct syns);
+} syns __weak SEC(".maps");
+
+#define SYN_TWICE      1
+#define SYN_WAY(w)     ((__u32)(w) >> 1 & ((1 << PACKET_WAY_BITS) - 1))
+#define SYN_TIME_SHIFT (1 + PACKET_WAY_BITS)
+#define SYN_TIME_NS    1000000
+
+static __always_inline __u64 syn_hash(const struct flow_key *key, __u32 isn)
+{
+	return (quiet_hash(key) ^ isn) * 0x9e3779b97f4a7c15ull;
+}
+
+static __always_inline __u64 *syn_place(__u64 hash)
+{
+	__u32 zero = 0;
+	struct syns *s = bpf_map_lookup_elem(&syns, &zero);
+
+	return s ? &s->seen[hash & (SYNS_MAX - 1)] : NULL;
+}
+
+/* Has so little time passed between two words of `seen`? */
+static __always_inline int syn_is_soon(__u32 now, __u32 before)
+{
+	__u32 passed = (now >> SYN_TIME_SHIFT) - (before >> SYN_TIME_SHIFT);
+
+	return passed << SYN_TIME_SHIFT >> SYN_TIME_SHIFT < TWICE_NS / SYN_TIME_NS;
+}
+
+/* Our side sends a SYN. */
+static __always_inline void syn_note(struct __sk_buff *skb, const struct packet *p)
+{
+	__u64 hash = syn_hash(&p->key, p->seq), *place = syn_place(hash), before;
+	__u32 way = packet_way(skb, p), now;
+
+	if (!place || packet_was_met(skb, SIDE_OUT))
+		return;
+	packet_met(skb, SIDE_OUT);
+	before = *place;
+	now = (__u32)(clock_coarse() / SYN_TIME_NS) << SYN_TIME_SHIFT | way << 1;
+	if (before >> 32 == hash >> 32 && syn_is_soon(now, before) &&
+	    (SYN_WAY(before) != way || before & SYN_TWICE))
+		now |= SYN_TWICE;
+	*place = hash >> 32 << 32 | now;
+}
+
+VERIFIED_ALONE int syn_met(struct __sk_buff *skb, const struct packet *p)
+{
+	if (p)
+		syn_note(skb, p);
+	return 0;
+}
+
+static __always_inline int syn_was_twice(const struct flow_key *key, __u32 isn)
+{
+	__u64 hash = syn_hash(key, isn), *place = syn_place(hash);
+
+	return place && *place >> 32 == hash >> 32 && (*place & SYN_TWICE);
+}
+
+/* A SYN-ACK for a flow that exists: the first one once more, and our side has said nothing yet? */
+static __always_inline void flow_opens_again(struct __sk_buff *skb, const struct packet *p,
+					     struct flow *f)
+{
+	const __u32 said = FLOW_LOCAL | FLOW_FORWARDED | FLOW_FIN_OUT | FLOW_AHEAD;
+
+	if (!packet_was_met(skb, SIDE_IN) && flow_has_edits(f) && !(f->flags & said) &&
+	    p->ack == f->isn + 1 && flow_is_soon(f->opened_ns, TWICE_NS) &&
+	    f->way != packet_way(skb, p))
+		flow_make_opaque(f, REASON_TWICE);
+}
+
 /* The peer has answered our SYN: the flow begins. */
 static __always_inline void flow_open(struct __sk_buff *skb, const struct packet *p)
 {
@@ -352,6 +458,10 @@ static __always_inline void flow_open(struct __sk_buff *skb, const struct packet
 	if (!f)
 		return;
 	tcp_options_read(skb, p, &o);
+	packet_met(skb, SIDE_IN);
+	if (syn_was_twice(&p->key, p->ack - 1))
+		o.refuse = REASON_TWICE;
+	f->way = packet_way(skb, p);
 	f->isn = p->ack - 1;
 	f->next = f->sent = f->peer_ack = p->ack;
 	f->peer_next = f->peer_end = p->seq + 1;

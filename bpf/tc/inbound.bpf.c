@@ -128,6 +128,8 @@ static __always_inline int inbound_tcp(struct __sk_buff *skb, struct scratch *s,
 	}
 	if (f->flags & FLOW_SERVER)
 		return serve(skb, p, f);
+	if ((p->flags & (TCP_SYN | TCP_ACK)) == (TCP_SYN | TCP_ACK))
+		flow_opens_again(skb, p, f);
 	if (inbound_matters(p, f) && !csum_intact(skb, p))
 		return NEXT;
 	ack_translate(p, f, &a);

@@ -105,16 +105,32 @@ static __always_inline void outbound_refuse(const struct packet *p, __u32 reason
 		count(reason);
 }
 
+/*
+ * Our side accepts a connection: what it once opened between the same ports is over, or this is the
+ * opening of both sides at once.
+ */
+static __always_inline void outbound_syn_ack(const struct packet *p, struct flow *f)
+{
+	/* Of flows that were met in the middle the first number is not known. */
+	if (!f || !flow_has_edits(f) || !(f->flags & FLOW_WSCALE) || f->isn == p->seq)
+		return;
+	carry_end(f);
+	flow_delete(&p->key);
+}
+
 /* Our side opens a connection, or lets the peer: what is known about the tuple is about an older
  * one. */
-static __always_inline void outbound_syn(const struct packet *p)
+static __always_inline void outbound_syn(struct __sk_buff *skb, const struct packet *p)
 {
 	struct flow *f;
 
 	bpf_map_delete_elem(&lingers, &p->key);
-	if (p->flags & TCP_ACK)
-		return;
 	f = flow_lookup(&p->key);
+	if (p->flags & TCP_ACK) {
+		outbound_syn_ack(p, f);
+		return;
+	}
+	syn_met(skb, p);
 	if (f && flow_has_edits(f) && f->isn == p->seq)
 		return; /* the SYN again */
 	if (f && flow_has_edits(f)) {
@@ -335,7 +351,7 @@ static __always_inline int outbound(struct __sk_buff *skb, int ethernet)
 		return NEXT;
 	if (p.flags & TCP_SYN) {
 		if (skb->sk || csum_intact(skb, &p))
-			outbound_syn(&p);
+			outbound_syn(skb, &p);
 		return NEXT;
 	}
 	return outbound_flow(skb, s, &p);

@@ -119,7 +119,7 @@ static size_t ipv4_header(const struct segment *s, uint8_t proto, size_t len, ui
 	put16(at + 2, header + len);
 	put16(at + 4, 0x1234);
 	put16(at + 6, s->fragment ? s->fragment : 0x4000);
-	at[8] = 64;
+	at[8] = 64 - s->hops;
 	at[9] = proto;
 	memcpy(at + 12, s->from_peer ? peer_ipv4 : our_ipv4, 4);
 	memcpy(at + 16, s->from_peer ? our_ipv4 : peer_ipv4, 4);
@@ -162,7 +162,7 @@ static size_t ipv6_header(const struct segment *s, uint8_t proto, size_t len, ui
 	at[0] = 0x60;
 	put16(at + 4, header - IPV6_HEADER + len);
 	at[6] = s->ip_options ? IPPROTO_HOPOPTS : next;
-	at[7] = 64;
+	at[7] = 64 - s->hops;
 	memcpy(at + 8, s->from_peer ? peer_ipv6 : our_ipv6, 16);
 	memcpy(at + 24, s->from_peer ? our_ipv6 : peer_ipv6, 16);
 	n += ipv6_hop_by_hop(s->ip_options, next, at + n);

@@ -53,6 +53,7 @@ struct segment {
 	size_t payload_len;
 	uint16_t fragment; /* IPv4: flags and offset; IPv6: not 0 adds a fragment header */
 	size_t ip_options; /* IPv4: bytes of NOPs, a multiple of 4; IPv6: of a hop-by-hop header */
+	uint8_t hops;      /* that it has made already */
 	size_t padding;    /* bytes behind the end of the IP packet */
 	bool partial;      /* only the pseudo header is summed up: CHECKSUM_PARTIAL */
 };

@@ -159,7 +159,7 @@ static void a_connection_longer_than_the_number_space(void **state)
 }
 
 /* One packet of an opening: S SYN, A SYN-ACK, a ACK, D the first request, d the same again. */
-static void open_by(char packet)
+static void open_by(char packet, uint8_t hops)
 {
 	uint8_t options[40];
 	struct segment s = conn_segment(&conn, 0, 0);
@@ -180,6 +180,7 @@ static void open_by(char packet)
 		s = conn_syn_ack(&conn, &ordinary, options);
 		conn.wscale_known = true;
 	}
+	s.hops = hops;
 	conn_pass(&conn, &s);
 }
 
@@ -193,13 +194,57 @@ static void in_whatever_order_the_opening_passes(void **state)
 	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
 		conn_meet(&conn, *state, &ordinary);
 		for (const char *packet = orders[i]; *packet; packet++)
-			open_by(*packet);
+			open_by(*packet, 0);
 		assert_int_equal(rig_count(*state, REASON_OPEN), 1);
 		assert_int_equal(rig_count(*state, REASON_INJECTED), 1);
 		conn_answer(&conn, ANSWER);
 		conn_send(&conn, GET);
 		assert_int_equal(rig_count(*state, REASON_INJECTED), 2);
 	}
+}
+
+/*
+ * A packet comes here, leaves, and comes back to pass again, by way of a box that inspects it: it
+ * would be changed both times. The opening tells.
+ */
+static void a_connection_that_passes_twice(void **state)
+{
+	static const char *const orders[] = {"SSAAa", "SSAa", "SAAa"};
+
+	for (size_t i = 0; i < SHAPES * sizeof(orders) / sizeof(orders[0]); i++) {
+		const char *order = orders[i / SHAPES];
+		struct opening o = ordinary;
+
+		o.shape = shapes[i % SHAPES];
+		conn_meet(&conn, *state, &o);
+		for (size_t at = 0; order[at]; at++)
+			open_by(order[at], at && order[at] == order[at - 1]);
+		for (int j = 0; j < 2; j++) {
+			conn_send(&conn, PLAIN);
+			conn_ack_all(&conn);
+		}
+		assert_int_equal(rig_count(*state, REASON_INJECTED), 0);
+		assert_int_equal(rig_count(*state, REASON_TWICE), 1);
+		assert_int_equal(conn_flow(&conn).opaque_reason, REASON_TWICE);
+	}
+}
+
+/* The peer opens one between the ports of an older one that it has forgotten, and we accept it. */
+static void the_other_side_uses_the_ports_again(void **state)
+{
+	struct segment s;
+
+	conn_open(&conn, *state, &ordinary);
+	conn_send(&conn, GET);
+	conn_ack_all(&conn);
+	s = conn_segment(&conn, 0, 0);
+	s.flags = SYN | ACK;
+	s.seq = ordinary.isn;
+	conn_pass(&conn, &s);
+	assert_true(conn_is_known(&conn));
+	s.seq = ordinary.isn + 100000;
+	conn_pass(&conn, &s);
+	assert_false(conn_is_known(&conn));
 }
 
 static void data_in_the_syn(void **state)
@@ -302,6 +347,8 @@ int test_life(void)
 	    cmocka_unit_test(a_syn_that_comes_again_with_another_number),
 	    cmocka_unit_test(a_connection_longer_than_the_number_space),
 	    cmocka_unit_test(in_whatever_order_the_opening_passes),
+	    cmocka_unit_test(a_connection_that_passes_twice),
+	    cmocka_unit_test(the_other_side_uses_the_ports_again),
 	    cmocka_unit_test(data_in_the_syn),
 	    cmocka_unit_test(data_in_the_syn_that_is_not_taken),
 	    cmocka_unit_test(the_passive_side_is_left_alone),

@@ -21,10 +21,10 @@ def open_tun(host, name, address):
 
 
 class Tunnel:
-    """A context manager: host a's device tun0 and host b's are one link while it lasts."""
+    """A context manager: host a's device and host b's, tun0 both, are one link while it lasts."""
 
-    def __init__(self, a, address_a, b, address_b):
-        self.fds = open_tun(a, "tun0", address_a), open_tun(b, "tun0", address_b)
+    def __init__(self, a, address_a, b, address_b, names=("tun0", "tun0")):
+        self.fds = open_tun(a, names[0], address_a), open_tun(b, names[1], address_b)
         self.wake, self.waker = os.pipe()
         self.thread = threading.Thread(target=self.relay, daemon=True)
 

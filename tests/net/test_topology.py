@@ -46,6 +46,17 @@ def ipv4_and_ipv6():
 
 
 @case
+def own_connections():
+    """What a socket here sends is no forwarded flow: it can be asked for when it is idle."""
+    for peer, address in ((common().peer, Pair.PEER), (common().app, "127.0.0.1")):
+        with joined(common().app, peer, address) as (c, s):
+            answered(c, s, [(GET, b"")])
+            port = c.getsockname()[1]
+            equal([flow["forwarded"] for flow in common().agent.flows() if flow["sport"] == port],
+                  [False], "flows of the port that are forwarded")
+
+
+@case
 def offloads_off():
     """Without checksum and segmentation offload: full checksums, no GSO packets."""
     need_program("ethtool")
@@ -297,6 +308,56 @@ def redirected():
                 work_out(c, s)
             # Nobody but its own namespace knows the socket: the flow must not be asked for here.
             equal([flow["forwarded"] for flow in agent.flows()], [True], "flows that are forwarded")
+
+
+@contextlib.contextmanager
+def detour(net, there, back):
+    """The router sends on what the client sends by the route `there`, the server's by `back`."""
+    ways = ((100, "eth0", Line.SERVER, there), (101, "eth1", Line.CLIENT, back))
+    for table, device, to, route in ways:
+        net.router.run(["ip", "rule", "add", "iif", device, "to", to, "lookup", table])
+        net.router.run(["ip", "route", "replace", "default", *route, "table", table])
+        for name in ("all", route[-1]):
+            net.router.sysctl(f"net.ipv4.conf.{name}.rp_filter", 0)
+    try:
+        yield
+    finally:
+        for table, *_ in ways:
+            net.router.run(["ip", "rule", "del", "lookup", table])
+
+
+def wait_attached(agent, *devices):
+    end = time.monotonic() + 60
+    while not all(f" {name}: attached" in agent.said() for name in devices):
+        if time.monotonic() > end:
+            raise AssertionError(f"not attached to all of {devices}:\n{agent.said()}")
+        time.sleep(0.05)
+
+
+@case
+def forwarded_twice():
+    """A box outside inspects what a router forwards: packets pass twice, and are left alone."""
+    net = line()
+    with Tunnel(net.router, "10.95.6.1/32", net.router, "10.95.6.2/32", ("tun0", "tun1")):
+        wait_attached(net.agent, "tun0", "tun1")
+        with detour(net, ("dev", "tun0"), ("dev", "tun1")):
+            with counted(net.agent, injected=0, twice=1):
+                with joined(net.client, net.server, Line.SERVER) as (c, s):
+                    work_out(c, s, injected=False)
+
+
+@case
+def forwarded_through_a_namespace():
+    """The same with a box in this machine: a packet keeps its mark, and is changed once."""
+    net, box = line(), line().lab.host("box")
+    near, _ = net.lab.link(net.router, box, "10.95.7.1/24", "10.95.7.2/24")
+    far, _ = net.lab.link(net.router, box, "10.95.8.1/24", "10.95.8.2/24")
+    wait_attached(net.agent, near, far)
+    box.sysctl("net.ipv4.ip_forward", 1)
+    box.run(["ip", "route", "add", Line.SERVER, "via", "10.95.8.1"])
+    box.run(["ip", "route", "add", Line.CLIENT, "via", "10.95.7.1"])
+    with detour(net, ("via", "10.95.7.2", "dev", near), ("via", "10.95.8.2", "dev", far)):
+        net.work(Line.SERVER)
 
 
 @contextlib.contextmanager
