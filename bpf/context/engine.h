@@ -224,7 +224,7 @@ static __always_inline void engine_open(struct purpose *purpose, const struct ac
 	learn_direct(&v, w, p);
 	learn_path(&v, w, p, a);
 	if (p) {
-		learn_prompt(p, &v);
+		learn_prompt_connect(p, &v);
 		learn_own(p, a);
 		purpose->answers = p->answers;
 		purpose->doubtful = p->doubtful;
@@ -322,7 +322,7 @@ static __always_inline void engine_call(struct socket *s, const struct actor *a,
 	if (reused)
 		learn_path(&v, w, p, a);
 	if (p) {
-		learn_late(p, &v);
+		learn_prompt(p, &v);
 		learn_later(p, w, a, &v);
 		if (reused || !(s->purpose.flags & PURPOSE_APART))
 			learn_own(p, a);

@@ -70,19 +70,24 @@ static __always_inline void learn_direct(const struct verdict *v, struct worker 
 		beside_calls(w, p, v->request, v->request || v->veto == VETO_BESIDE);
 }
 
-/* A call, or a connect for one, comes as soon as what it is made for is read. */
+/* Do calls come as soon as what they are made for is read, or later, too? */
 static __always_inline void learn_prompt(struct process *p, const struct verdict *v)
-{
-	if (v->evidence == EVIDENCE_LOOP || v->evidence == EVIDENCE_ANSWER)
-		p->prompt++;
-}
-
-/* A call comes: then, or later? (Not asked of connects: Node makes handles for others, too.) */
-static __always_inline void learn_late(struct process *p, const struct verdict *v)
 {
 	if (v->veto == VETO_NO_EVIDENCE)
 		p->late = 1;
-	learn_prompt(p, v);
+	else if (v->evidence == EVIDENCE_LOOP || v->evidence == EVIDENCE_ANSWER)
+		p->prompt++;
+}
+
+/*
+ * A connect tells the same, as far as it takes to be prompt: its call is not counted later. (But
+ * not that anything is late: Node makes handles for others, too.)
+ */
+static __always_inline void learn_prompt_connect(struct process *p, const struct verdict *v)
+{
+	if (p->prompt < PROCESS_PROMPT &&
+	    (v->evidence == EVIDENCE_LOOP || v->evidence == EVIDENCE_ANSWER))
+		p->prompt++;
 }
 
 /*

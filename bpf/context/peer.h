@@ -47,7 +47,7 @@ static __always_inline void engine_peer_send(struct socket *s, const struct acto
 	v = decide(w, p, a, s, 1);
 	learn_direct(&v, w, p);
 	if (p)
-		learn_late(p, &v);
+		learn_prompt(p, &v);
 	s->flags |= SOCKET_SERVER | SOCKET_PEER;
 	if (v.request)
 		request_add(v.request, STATE_CALL);
