@@ -79,12 +79,10 @@ struct flow {
 	__u32 settled;   /* 1: some CPU knows how to translate acknowledgements without the flow */
 	__u32 peer_next; /* peer's numbers: what our side acknowledged last */
 	__u32 answer_at; /* peer's numbers: where the awaited answer goes on */
-	union {
-		__u32 fin_out; /* app: sequence number of our FIN */
-		/* Before that, with FLOW_AHEAD. Peer's numbers: a final answer begins here. */
-		__u32 answer_ahead;
-		/* Before both: the way of the SYN-ACK. */
-		__u32 way;
+	union {          /* flow_word() tells which */
+		__u32 way;          /* the way of the SYN-ACK (tc/24-twice.bpf.h) */
+		__u32 answer_ahead; /* peer's numbers: a final answer begins here */
+		__u32 fin_out;      /* app: sequence number of our FIN */
 	};
 	__u32 peer_end; /* peer's numbers: one past its last byte that came in order; its FIN */
 	__u16 mss;      /* what the peer accepts in one segment, TCP options included; 0: unknown */
@@ -110,6 +108,19 @@ struct flow {
 static inline int flow_has_edits(const struct flow *f)
 {
 	return !(f->flags & FLOW_SERVER);
+}
+
+/* What the word is that `way`, `answer_ahead` and `fin_out` share: one takes the place of the
+ * other. */
+enum flow_word { FLOW_WORD_NONE, FLOW_WORD_WAY, FLOW_WORD_ANSWER, FLOW_WORD_FIN };
+
+static inline enum flow_word flow_word(const struct flow *f)
+{
+	if (f->flags & FLOW_FIN_OUT)
+		return FLOW_WORD_FIN;
+	if (!flow_has_edits(f))
+		return FLOW_WORD_NONE;
+	return f->flags & FLOW_AHEAD ? FLOW_WORD_ANSWER : FLOW_WORD_WAY;
 }
 
 /* A closed flow: what its late packets are renumbered by. */

@@ -70,12 +70,18 @@ static __always_inline void learn_direct(const struct verdict *v, struct worker 
 		beside_calls(w, p, v->request, v->request || v->veto == VETO_BESIDE);
 }
 
+/* Is the cause what a loop has read in this turn, a request or an answer? */
+static __always_inline int verdict_is_prompt(const struct verdict *v)
+{
+	return v->evidence == EVIDENCE_LOOP || v->evidence == EVIDENCE_ANSWER;
+}
+
 /* Do calls come as soon as what they are made for is read, or later, too? */
 static __always_inline void learn_prompt(struct process *p, const struct verdict *v)
 {
 	if (v->veto == VETO_NO_EVIDENCE)
 		p->late = 1;
-	else if (v->evidence == EVIDENCE_LOOP || v->evidence == EVIDENCE_ANSWER)
+	else if (verdict_is_prompt(v))
 		p->prompt++;
 }
 
@@ -85,8 +91,7 @@ static __always_inline void learn_prompt(struct process *p, const struct verdict
  */
 static __always_inline void learn_prompt_connect(struct process *p, const struct verdict *v)
 {
-	if (p->prompt < PROCESS_PROMPT &&
-	    (v->evidence == EVIDENCE_LOOP || v->evidence == EVIDENCE_ANSWER))
+	if (p->prompt < PROCESS_PROMPT && verdict_is_prompt(v))
 		p->prompt++;
 }
 

@@ -356,40 +356,4 @@ static __always_inline void packet_mark(struct __sk_buff *skb, enum packet_side 
 	skb->tc_index = mark | side;
 }
 
-/*
- * By which device and how far on its way: what differs when a packet passes again, and is the same
- * in a copy. 11 bits.
- */
-#define PACKET_WAY_BITS 11
-
-VERIFIED_ALONE __u32 packet_way(struct __sk_buff *skb, const struct packet *p)
-{
-	__u8 hops = 0;
-
-	if (!p)
-		return 0;
-	bpf_skb_load_bytes(skb,
-			   p->l3 + (p->ipv6 ? __builtin_offsetof(struct ipv6hdr, hop_limit)
-					    : __builtin_offsetof(struct iphdr, ttl)),
-			   &hops, sizeof(hops));
-	return (skb->ifindex * 37 + hops) & ((1 << PACKET_WAY_BITS) - 1);
-}
-
-/*
- * Packets of an opening that nothing was done to bear another mark, the namespace's id inverted:
- * they are met again on their way through the machine, and not sent again. Whoever else knows the
- * first mark, as programs of an older build do, has to look at them.
- */
-static __always_inline int packet_was_met(const struct __sk_buff *skb, enum packet_side side)
-{
-	__u32 mark = skb->tc_index;
-
-	return (mark & side) && mark >> 2 == (~packet_netns(skb) & PACKET_MARK_MASK);
-}
-
-static __always_inline void packet_met(struct __sk_buff *skb, enum packet_side side)
-{
-	skb->tc_index = (~packet_netns(skb) & PACKET_MARK_MASK) << 2 | side;
-}
-
 #endif

@@ -7,7 +7,7 @@
 #ifndef CTXPROP_TC_FRAME_BPF_H
 #define CTXPROP_TC_FRAME_BPF_H
 
-#include "20-flow.bpf.h"
+#include "26-open.bpf.h"
 
 /* Steps of the automaton that one packet may cost. */
 #define FRAME_STEPS_MAX 4096

@@ -78,12 +78,9 @@ VERIFIED_ALONE int lead_run(struct __sk_buff *skb, const struct packet *p)
 /* The transmit queue that the socket's packets take, plus 1; 0: not known. */
 static __always_inline __u32 lead_queue(struct __sk_buff *skb)
 {
-	struct bpf_sock *sk = skb->sk;
-	struct sock_common *full;
+	struct sock_common *socket = packet_socket(skb);
 
-	sk = sk ? bpf_sk_fullsock(sk) : NULL;
-	full = sk ? (struct sock_common *)bpf_skc_to_tcp_sock(sk) : NULL;
-	return full ? (__u16)(full->skc_tx_queue_mapping + 1) : 0;
+	return socket ? (__u16)(socket->skc_tx_queue_mapping + 1) : 0;
 }
 
 /*

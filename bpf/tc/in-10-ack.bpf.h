@@ -6,6 +6,7 @@
 #ifndef CTXPROP_TC_IN_ACK_BPF_H
 #define CTXPROP_TC_IN_ACK_BPF_H
 
+#include "22-options.bpf.h"
 #include "60-write.bpf.h"
 #include "carry.bpf.h"
 

@@ -53,7 +53,7 @@ static __always_inline void answer_early(struct __sk_buff *skb, const struct pac
 	status = answer_status(&frame);
 	if (status == 101)
 		flow_make_opaque(f, REASON_UPGRADED);
-	else if (status > 0 && !(f->flags & (FLOW_AHEAD | FLOW_FIN_OUT))) {
+	else if (status > 0 && flow_word(f) == FLOW_WORD_WAY) {
 		f->answer_ahead = p->seq;
 		f->flags |= FLOW_AHEAD;
 	}
@@ -62,8 +62,8 @@ static __always_inline void answer_early(struct __sk_buff *skb, const struct pac
 /* Everything before byte `next` is read, and was interim. Has the answer from there been seen? */
 static __always_inline int answer_was_early(const struct flow *f, __u32 next)
 {
-	return (f->flags & FLOW_AHEAD) && f->answer_ahead == next && !http1_in_head(&f->answer) &&
-	       !http1_in_body(&f->answer);
+	return flow_word(f) == FLOW_WORD_ANSWER && f->answer_ahead == next &&
+	       !http1_in_head(&f->answer) && !http1_in_body(&f->answer);
 }
 
 /* Data of the peer while an Upgrade is unanswered. */

@@ -5,7 +5,8 @@
  *   10-packet     classify: is it TCP or an ICMP error
  *   15-quiet      is enough known of its flow, without a look at it: that it is left alone
  *   in-05-settled or that the packet is an acknowledgement that changes as the last one has
- *   20-flow       the flow whose bytes it acknowledges; or a new one: the peer answers our SYN
+ *   20-flow       the flow whose bytes it acknowledges
+ *   26-open       or a new one: the peer answers our SYN
  *   in-10-ack     acknowledgement, SACK blocks and window, from wire numbers to app numbers
  *   in-20-answer  the few answers that have to be looked at
  *   in-30-icmp    errors that quote our packets

@@ -6,6 +6,8 @@
  *   10-packet    classify: is it TCP, and where do its parts lie
  *   15-quiet     is it known to be left alone
  *   20-flow      the flow it belongs to
+ *   22-options   what the options of its SYN allow
+ *   24-twice     a connection that comes by a second time is left alone
  *   30-frame     run the HTTP/1 automaton over its new bytes
  *   35-policy    what the rules say about a request
  *   40-decide    a request ends its head here: does it get a header, and where

@@ -35,6 +35,14 @@ class Agent:
         with open(self.log.name) as log:
             return log.read()
 
+    def wait_attached(self, *devices, seconds=60):
+        """Wait until it has attached to devices that are new."""
+        end = time.monotonic() + seconds
+        while not all(f" {name}: attached" in self.said() for name in devices):
+            if time.monotonic() > end:
+                raise RuntimeError(f"not attached to all of {devices}:\n{self.said()}")
+            time.sleep(0.02)
+
     def stop(self, how=signal.SIGTERM):
         """End the daemon; its programs stay (after SIGTERM paused). Returns its exit status."""
         if self.process.poll() is None:

@@ -131,7 +131,7 @@ def tun():
     """A TUN device: packets without an Ethernet header, checksums complete."""
     world = common()
     with Tunnel(world.app, "10.94.0.1/24", world.peer, "10.94.0.2/24"):
-        world.wait_attached("tun0")
+        world.agent.wait_attached("tun0")
         work(world.app, world.peer, "10.94.0.2", world.agent)
 
 
@@ -326,20 +326,12 @@ def detour(net, there, back):
             net.router.run(["ip", "rule", "del", "lookup", table])
 
 
-def wait_attached(agent, *devices):
-    end = time.monotonic() + 60
-    while not all(f" {name}: attached" in agent.said() for name in devices):
-        if time.monotonic() > end:
-            raise AssertionError(f"not attached to all of {devices}:\n{agent.said()}")
-        time.sleep(0.05)
-
-
 @case
 def forwarded_twice():
     """A box outside inspects what a router forwards: packets pass twice, and are left alone."""
     net = line()
     with Tunnel(net.router, "10.95.6.1/32", net.router, "10.95.6.2/32", ("tun0", "tun1")):
-        wait_attached(net.agent, "tun0", "tun1")
+        net.agent.wait_attached("tun0", "tun1")
         with detour(net, ("dev", "tun0"), ("dev", "tun1")):
             with counted(net.agent, injected=0, twice=1):
                 with joined(net.client, net.server, Line.SERVER) as (c, s):
@@ -352,7 +344,7 @@ def forwarded_through_a_namespace():
     net, box = line(), line().lab.host("box")
     near, _ = net.lab.link(net.router, box, "10.95.7.1/24", "10.95.7.2/24")
     far, _ = net.lab.link(net.router, box, "10.95.8.1/24", "10.95.8.2/24")
-    wait_attached(net.agent, near, far)
+    net.agent.wait_attached(near, far)
     box.sysctl("net.ipv4.ip_forward", 1)
     box.run(["ip", "route", "add", Line.SERVER, "via", "10.95.8.1"])
     box.run(["ip", "route", "add", Line.CLIENT, "via", "10.95.7.1"])

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The labs that most cases need: an application's namespace with the agent, and a peer's."""
 import contextlib
-import time
 from collections import namedtuple
 
 import cases
@@ -35,16 +34,8 @@ class Pair:
         self.links += 1
         app, peer = (f"10.92.{self.links}.{n}" for n in (1, 2))
         made = Link(*self.lab.link(self.app, self.peer, f"{app}/24", f"{peer}/24", **kw), app, peer)
-        self.wait_attached(made.device)
+        self.agent.wait_attached(made.device)
         return made
-
-    def wait_attached(self, device, seconds=10):
-        """Wait until the agent has attached to a device that is new."""
-        end = time.monotonic() + seconds
-        while f" {device}: attached" not in self.agent.said():
-            if time.monotonic() > end:
-                raise AssertionError(f"{device} is not attached to:\n{self.agent.said()}")
-            time.sleep(0.02)
 
 
 @contextlib.contextmanager

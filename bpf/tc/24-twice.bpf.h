@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Still stage 2: connections that pass this namespace twice.
+ *
+ * They go by way of a box outside, that inspects or balances them, or of a program that takes
+ * packets from one device to another. (Within the machine a packet keeps its mark.) Both times they
+ * look the same, and would be changed both times. So it has to show before anything is changed: no
+ * side sends the same thing again this soon, and a copy that the network makes takes the same way.
+ */
+#ifndef CTXPROP_TC_TWICE_BPF_H
+#define CTXPROP_TC_TWICE_BPF_H
+
+#include "22-options.bpf.h"
+
+/*
+ * By which device and how far on its way: what differs when a packet passes again, and is the same
+ * in a copy. 11 bits.
+ */
+#define PACKET_WAY_BITS 11
+
+VERIFIED_ALONE __u32 packet_way(struct __sk_buff *skb, const struct packet *p)
+{
+	__u8 hops = 0;
+
+	if (!p)
+		return 0;
+	bpf_skb_load_bytes(skb,
+			   p->l3 + (p->ipv6 ? __builtin_offsetof(struct ipv6hdr, hop_limit)
+					    : __builtin_offsetof(struct iphdr, ttl)),
+			   &hops, sizeof(hops));
+	return (skb->ifindex * 37 + hops) & ((1 << PACKET_WAY_BITS) - 1);
+}
+
+/*
+ * Packets of an opening that nothing was done to bear another mark, the namespace's id inverted:
+ * they are met again on their way through the machine, and not sent again. Whoever else knows the
+ * first mark, as programs of an older build do, has to look at them.
+ */
+static __always_inline int packet_was_met(const struct __sk_buff *skb, enum packet_side side)
+{
+	__u32 mark = skb->tc_index;
+
+	return (mark & side) && mark >> 2 == (~packet_netns(skb) & PACKET_MARK_MASK);
+}
+
+static __always_inline void packet_met(struct __sk_buff *skb, enum packet_side side)
+{
+	skb->tc_index = (~packet_netns(skb) & PACKET_MARK_MASK) << 2 | side;
+}
+
+#define TWICE_NS 200000000
+
+static __always_inline int flow_is_soon(__u64 since_ns, __u64 limit_ns)
+{
+	return (__s64)(clock_coarse() - since_ns) < (__s64)limit_ns;
+}
+
+/*
+ * The SYNs that left last; there is no flow yet. By hash, which may be shared: then the older one
+ * is forgotten.
+ */
+#define SYNS_MAX 4096 /* a power of two */
+
+struct syns {
+	/* High half: the hash; low half: when, which way, and whether twice. */
+	__u64 seen[SYNS_MAX];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct syns);
+} syns __weak SEC(".maps");
+
+#define SYN_TWICE      1
+#define SYN_WAY(w)     ((__u32)(w) >> 1 & ((1 << PACKET_WAY_BITS) - 1))
+#define SYN_TIME_SHIFT (1 + PACKET_WAY_BITS)
+#define SYN_TIME_NS    1000000
+
+static __always_inline __u64 syn_hash(const struct flow_key *key, __u32 isn)
+{
+	return (quiet_hash(key) ^ isn) * 0x9e3779b97f4a7c15ull;
+}
+
+static __always_inline __u64 *syn_place(__u64 hash)
+{
+	__u32 zero = 0;
+	struct syns *s = bpf_map_lookup_elem(&syns, &zero);
+
+	return s ? &s->seen[hash & (SYNS_MAX - 1)] : NULL;
+}
+
+/* Has so little time passed between two words of `seen`? */
+static __always_inline int syn_is_soon(__u32 now, __u32 before)
+{
+	__u32 passed = (now >> SYN_TIME_SHIFT) - (before >> SYN_TIME_SHIFT);
+
+	return passed << SYN_TIME_SHIFT >> SYN_TIME_SHIFT < TWICE_NS / SYN_TIME_NS;
+}
+
+/* Our side sends a SYN. */
+static __always_inline void syn_note(struct __sk_buff *skb, const struct packet *p)
+{
+	__u64 hash = syn_hash(&p->key, p->seq), *place = syn_place(hash), before;
+	__u32 way = packet_way(skb, p), now;
+
+	if (!place || packet_was_met(skb, SIDE_OUT))
+		return;
+	packet_met(skb, SIDE_OUT);
+	before = *place;
+	now = (__u32)(clock_coarse() / SYN_TIME_NS) << SYN_TIME_SHIFT | way << 1;
+	if (before >> 32 == hash >> 32 && syn_is_soon(now, before) &&
+	    (SYN_WAY(before) != way || before & SYN_TWICE))
+		now |= SYN_TWICE;
+	*place = hash >> 32 << 32 | now;
+}
+
+VERIFIED_ALONE int syn_met(struct __sk_buff *skb, const struct packet *p)
+{
+	if (p)
+		syn_note(skb, p);
+	return 0;
+}
+
+static __always_inline int syn_was_twice(const struct flow_key *key, __u32 isn)
+{
+	__u64 hash = syn_hash(key, isn), *place = syn_place(hash);
+
+	return place && *place >> 32 == hash >> 32 && (*place & SYN_TWICE);
+}
+
+/* A SYN-ACK for a flow that exists: the first one once more, and our side has said nothing yet? */
+static __always_inline void flow_opens_again(struct __sk_buff *skb, const struct packet *p,
+					     struct flow *f)
+{
+	if (packet_was_met(skb, SIDE_IN) || flow_word(f) != FLOW_WORD_WAY ||
+	    (f->flags & (FLOW_LOCAL | FLOW_FORWARDED)) || p->ack != f->isn + 1)
+		return;
+	if (flow_is_soon(f->opened_ns, TWICE_NS) && f->way != packet_way(skb, p))
+		flow_make_opaque(f, REASON_TWICE);
+}
+
+#endif
