@@ -33,7 +33,9 @@
 	X(HOST_UNKNOWN, "host-unknown",                                                            \
 	  "there are policies for hosts, and its host cannot be told")                             \
 	X(RESTARTED, "restarted", "a policy says restart: its traceparent is that of a new trace") \
-	X(STRIPPED, "stripped", "a policy says strip: it has no traceparent and no tracestate")
+	X(STRIPPED, "stripped", "a policy says strip: it has no traceparent and no tracestate")    \
+	X(STATE_ALONE, "state-alone",                                                              \
+	  "it has a tracestate without a traceparent: with one of ours it would count")
 
 /* Why a flow is left alone for good (each flow once). */
 #define CTXPROP_FLOW_REASONS(X)                                                                    \

@@ -254,6 +254,17 @@ static __always_inline void decide_recorded(struct outbound *o, __u32 place)
 	o->s->decision.added += o->s->edit.len;
 }
 
+/*
+ * Has it a trace field of its own? A tracestate belongs to a traceparent and is void without one
+ * (W3C Trace Context, 3.4): beside ours it would become part of a trace that it does not belong to.
+ */
+static __always_inline __u32 decide_own(const struct flow *f)
+{
+	if (f->http.flags & HTTP1_TRACEPARENT)
+		return REASON_PRESENT;
+	return f->http.flags & HTTP1_TRACESTATE ? REASON_STATE_ALONE : 0;
+}
+
 /* Does a rule want the trace fields of a request to be changed? */
 static __always_inline int decide_changes(const struct policy_verdict *v)
 {
@@ -270,8 +281,8 @@ static __always_inline void decide_header(struct outbound *o, const struct polic
 	__u32 reason, place = 0, state = 0;
 
 	reason = decide_policy(v, cause_is_known(&o->s->call));
-	if (!reason && (o->flow->http.flags & HTTP1_TRACEPARENT))
-		reason = REASON_PRESENT;
+	if (!reason)
+		reason = decide_own(o->flow);
 	if (!reason)
 		reason = decide_eligible(o);
 	if (!reason && !decide_fits_window(o, TRACEPARENT_LINE_LEN))

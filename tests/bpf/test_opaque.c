@@ -192,6 +192,25 @@ static void a_header_that_is_there_cut_anywhere(void **state)
 	}
 }
 
+/* It would count if a traceparent came to it. Beside one of the program's own nothing is new. */
+static void a_tracestate_without_a_traceparent(void **state)
+{
+	static const char text[] = "GET / HTTP/1.1\r\nTraceState: a=1\r\nHost: a\r\n\r\n";
+
+	for (size_t cut = 1; cut < sizeof(text) - 1; cut++) {
+		conn_open(&conn, *state, &ordinary);
+		stream_write_marked(&conn.stream, text);
+		conn_transmit(&conn, 0, cut);
+		conn_transmit(&conn, cut, conn.stream.len);
+		expect_counts(*state, {REASON_STATE_ALONE, 1});
+		conn_send(&conn, GET);
+		expect_counts(*state, {REASON_INJECTED, 1}, {REASON_GROWN, 1});
+	}
+	conn_open(&conn, *state, &ordinary);
+	conn_send(&conn, "GET / HTTP/1.1\r\ntracestate: a=1\r\ntraceparent: x\r\n\r\n");
+	expect_counts(*state, {REASON_PRESENT, 1});
+}
+
 static void a_header_in_the_body_or_the_trailers_does_not_count(void **state)
 {
 	conn_open(&conn, *state, &ordinary);
@@ -300,6 +319,7 @@ int test_opaque(void)
 	    cmocka_unit_test(a_broken_chunk),
 	    cmocka_unit_test(a_header_that_is_there_already),
 	    cmocka_unit_test(a_header_that_is_there_cut_anywhere),
+	    cmocka_unit_test(a_tracestate_without_a_traceparent),
 	    cmocka_unit_test(a_header_in_the_body_or_the_trailers_does_not_count),
 	    cmocka_unit_test(a_head_that_is_too_long),
 	    cmocka_unit_test(urgent_data),

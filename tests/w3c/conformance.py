@@ -25,6 +25,7 @@ from lab import Lab  # noqa: E402
 from recorder import Recorder  # noqa: E402
 
 APP, UPSTREAM, PORT = "10.94.0.2", "10.95.0.2", 8080
+LOOPBACK = "127.0.0.1"
 TRACEPARENT = re.compile(r"00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})")
 NEW_FLAGS = "03"  # of a trace that begins here: sampled, random
 CALLS = 3         # of the service, for each request
@@ -74,18 +75,22 @@ class World:
     """client -> app, with the agent -> upstream."""
 
     def __init__(self, lab, build):
-        self.client, self.app, upstream = (lab.host(name) for name in ("client", "app", "upstream"))
-        lab.link(self.client, self.app, "10.94.0.1/24", f"{APP}/24")
-        lab.link(self.app, upstream, "10.95.0.1/24", f"{UPSTREAM}/24")
-        self.recorder = Recorder(upstream, UPSTREAM)
-        self.agent = Agent(self.app, build)
-        self.app.spawn(["/usr/bin/python3", "-B", HERE / "service.py", PORT, UPSTREAM,
-                        self.recorder.port])
-        self.app.wait_port(PORT)
+        client, app, upstream = (lab.host(name) for name in ("client", "app", "upstream"))
+        lab.link(client, app, "10.94.0.1/24", f"{APP}/24")
+        lab.link(app, upstream, "10.95.0.1/24", f"{UPSTREAM}/24")
+        self.begin(build, client, app, APP, upstream, UPSTREAM)
+
+    def begin(self, build, client, app, address, upstream, upstream_address):
+        self.client, self.address = client, address
+        self.recorder = Recorder(upstream, upstream_address)
+        self.agent = Agent(app, build)
+        app.spawn(["/usr/bin/python3", "-B", HERE / "service.py", PORT, upstream_address,
+                   self.recorder.port])
+        app.wait_port(PORT)
 
     def connect(self):
         with self.client.inside():
-            connection = socket.create_connection((APP, PORT), timeout=20)
+            connection = socket.create_connection((self.address, PORT), timeout=20)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return connection
 
@@ -103,6 +108,15 @@ class World:
         return got
 
 
+class OneHost(World):
+    """All three on the loopback of one host: the agent sees the requests of the client leave, too,
+    and adds what these lack."""
+
+    def __init__(self, lab, build):
+        host = lab.host("single")
+        self.begin(build, host, host, LOOPBACK, host, LOOPBACK)
+
+
 def send(connection, data, piece):
     """All at once, or in packets of `piece` bytes."""
     for start in range(0, len(data), piece or len(data)):
@@ -112,13 +126,14 @@ def send(connection, data, piece):
 
 
 @contextlib.contextmanager
-def ways(world):
-    """[(how, exchange of a case)]: connections of their own, one that is kept, heads in pieces."""
+def ways(world, single):
+    """[(how, exchange of a case)]: connections of their own, one that is kept, heads in pieces, and
+    all on one host."""
     kept = world.connect()
 
-    def fresh(case):
-        with contextlib.closing(world.connect()) as connection:
-            return world.exchange(connection, case, CALLS)
+    def fresh(case, where=world):
+        with contextlib.closing(where.connect()) as connection:
+            return where.exchange(connection, case, CALLS)
 
     def pieces(case):
         with contextlib.closing(world.connect()) as connection:
@@ -126,13 +141,13 @@ def ways(world):
 
     with contextlib.closing(kept):
         yield [("alone", fresh), ("kept alive", lambda case: world.exchange(kept, case, 1)),
-               ("in pieces", pieces)]
+               ("in pieces", pieces), ("on one host", lambda case: fresh(case, single))]
 
 
 def run(cases, build):
     """All cases in all ways; returns how many failed."""
     failed = 0
-    with Lab("w3c") as lab, ways(World(lab, build)) as all_ways:
+    with Lab("w3c") as lab, ways(World(lab, build), OneHost(lab, build)) as all_ways:
         for case in cases:
             found = [f"{how}: {text}" for how, exchange in all_ways
                      for text in mistakes(case, exchange(case))]
