@@ -78,6 +78,8 @@ static const struct wanted {
     WANTED_FIELD("CompressedKlassPointers", "_narrow_klass._shift", class_shift),
     WANTED_FIELD("CompressedKlassPointers", "_shift", class_shift),
     WANTED_FIELD("oopDesc", "_metadata._compressed_klass", object_class),
+    WANTED_FIELD("Universe", "_collectedHeap", heap),
+    WANTED_FIELD("CollectedHeap", "_total_collections", heap_collections),
     WANTED_FIELD("CodeCache", "_low_bound", code_low),
     WANTED_FIELD("CodeCache", "_high_bound", code_high),
 };

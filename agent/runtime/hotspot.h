@@ -35,8 +35,9 @@ struct hotspot {
 	__u64 narrow_base, narrow_shift; /* addresses */
 	__u64 class_base, class_shift;   /* addresses */
 	__u64 object_class;
-	__u64 code_low, code_high; /* addresses of the limits of compiled code */
-	__u64 constants_size;      /* of what comes before the constants themselves */
+	__u64 heap, heap_collections; /* `heap`: address of its address */
+	__u64 code_low, code_high;    /* addresses of the limits of compiled code */
+	__u64 constants_size;         /* of what comes before the constants themselves */
 };
 
 /* A class that is looked for, as in "java/lang/Thread", and its address; 0: it is not loaded. */

@@ -78,7 +78,7 @@ static const struct object_field {
     {HOLDER, false, "task", offsetof(struct runtime_java, task)},
     {FUTURE, false, "runner", offsetof(struct runtime_java, runner)},
     {FUTURE, false, "waiters", offsetof(struct runtime_java, waiters)},
-    {FUTURE, true, "callable", offsetof(struct runtime_java, client.callable)},
+    {FUTURE, true, "callable", offsetof(struct runtime_java, callable)},
     {WAITER, false, "thread", offsetof(struct runtime_java, waiter)},
     {CHANNEL, false, "fdVal", offsetof(struct runtime_java, descriptor)},
     {INTERRUPTIBLE, true, "closed", offsetof(struct runtime_java, client.closed)},
@@ -229,6 +229,8 @@ static void fill_places(const struct hotspot *hotspot, struct runtime_java *java
 	java->class_shift = process_memory_u16(hotspot->fd, hotspot->class_shift);
 	java->layout = (__u16)hotspot->class_layout;
 	java->code = process_memory_u64(hotspot->fd, hotspot->code_low);
+	java->collections =
+	    process_memory_u64(hotspot->fd, hotspot->heap) + hotspot->heap_collections;
 	java->code_size = (__u32)(process_memory_u64(hotspot->fd, hotspot->code_high) - java->code);
 }
 

@@ -216,6 +216,12 @@ static __always_inline void worker_handing_over(struct actor *a, const struct ru
 	worker_current(a);
 	if (!runtime || runtime->kind != RUNTIME_JAVA)
 		return;
+	if (runtime_virtual(runtime, &a->key) == RUNTIME_WORKER_KNOWN) {
+		w = worker_lookup(&a->key);
+		a->named = w ? worker_only(w) : 0;
+		a->kind = ACTOR_RUNTIME;
+		return;
+	}
 	w = worker_lookup(&a->key);
 	if (!w || !java_may_hand_over(w))
 		return;

@@ -136,6 +136,12 @@ static __always_inline __u64 java_awaits(const struct runtime_java *java, __u64 
 	return java->future_class && java_class(java, future) == java->future_class ? future : 0;
 }
 
+/* Is a FutureTask, which nobody is at work on, one that nobody has begun? It has what to call. */
+static __always_inline int java_is_to_run(const struct runtime_java *java, __u64 future)
+{
+	return java->callable && java_refers(java, future, java->callable);
+}
+
 /* May a request of this standing begin a call now? */
 static __always_inline int standing_may_call(enum standing standing)
 {

@@ -79,13 +79,7 @@ static __always_inline void java_waits_at(struct java_waits *waits, __u64 object
 	waits->signaller = java_narrow(java, java_signaller(java, object));
 	waits->unsure = !waits->found && (!thread || java_is_waiting(java, object, thread));
 	waits->at = waits->signaller && thread ? user_read(thread + java->frames) : 0;
-	waits->left = waits->at && !waits->found ? JAVA_WAITER_STACK / JAVA_CHUNK : 0;
-}
-
-/* Is a FutureTask, which nobody is at work on, one that nobody has begun? It has what to call. */
-static __always_inline int java_is_to_run(const struct runtime_java *java, __u64 future)
-{
-	return java->client.callable && java_refers(java, future, java->client.callable);
+	waits->left = waits->at && !waits->found ? JAVA_WAITER_STACK / USER_CHUNK : 0;
 }
 
 static __always_inline void java_waits_next(struct java_waits *waits)
@@ -127,7 +121,7 @@ static __always_inline void java_waits_future(struct java_waits *waits, __u64 fu
  */
 static long java_waits_step(__u32 index, struct java_waits *waits)
 {
-	__u64 words[JAVA_CHUNK];
+	__u64 words[USER_CHUNK];
 
 	if (waits->found)
 		return 1;
@@ -139,12 +133,11 @@ static long java_waits_step(__u32 index, struct java_waits *waits)
 		return !waits->request && waits->next >= waits->end;
 	}
 	waits->left--;
-	if (bpf_probe_read_user(words, sizeof(words), (const void *)waits->at)) {
+	if (!user_chunk(&waits->at, ~0ULL, words)) {
 		waits->left = 0;
 		return 0;
 	}
-	waits->at += sizeof(words);
-	for (int i = 0; i < JAVA_CHUNK; i++) {
+	for (int i = 0; i < USER_CHUNK; i++) {
 		if (!java_may_be_object(waits->java, words[i]) ||
 		    java_class(waits->java, words[i]) != waits->java->client.future_class ||
 		    user_read_narrow(words[i] + waits->java->client.stack) != waits->signaller)
@@ -279,7 +272,7 @@ static __always_inline void java_client_names(__u32 tgid, __u64 call, __u64 begu
 VERIFIED_ALONE __u64 java_client_begun(__u32 tgid, __u64 call, struct named *ret_named)
 {
 	const struct runtime *runtime = runtime_lookup(tgid);
-	const struct java_begun *begun = runtime ? java_begun_by(&runtime->java, tgid, call) : NULL;
+	const struct java_begun *begun = runtime ? java_begun_of(&runtime->java, tgid, call) : NULL;
 
 	if (!begun || !ret_named)
 		return 0;

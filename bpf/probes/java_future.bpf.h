@@ -6,8 +6,7 @@
 #ifndef CTXPROP_PROBES_JAVA_FUTURE_BPF_H
 #define CTXPROP_PROBES_JAVA_FUTURE_BPF_H
 
-#include "probes/java_frame.bpf.h"
-#include "probes/task.bpf.h"
+#include "probes/java_virtual.bpf.h"
 
 /* A search among the threads that have read requests. */
 struct java_search {
@@ -22,7 +21,9 @@ struct java_search {
 	__u8 awaited;  /* 1: some thread waits for the current one */
 	__u8 doubtful; /* 1: others may do so, too */
 	__u8 faithful; /* 1: who makes a future is who waits for it, as has been seen */
-	__u8 reserved[4];
+	__u8 given;    /* 1: a virtual thread has given it to do */
+	__u8 unproven; /* 1: in a way that was not seen to be followed by waiting for it */
+	__u8 reserved[2];
 };
 
 static __always_inline void java_search_finds(struct java_search *search, __u64 request)
@@ -107,11 +108,11 @@ static long java_search_step(__u32 index, struct java_search *search)
 }
 
 /* The request of the virtual thread that waits for a future; 0: none does. */
-static __always_inline __u64 java_virtual_request(const struct java_search *search, __u64 future)
+static __always_inline __u64 java_virtual_request(const struct runtime_java *java, __u32 tgid,
+						  __u64 future)
 {
-	const struct runtime_java *java = search->java;
 	__u64 waiter = java_refers(java, future, java->waiters);
-	struct worker_key key = {.tgid = search->tgid};
+	struct worker_key key = {.tgid = tgid};
 	const struct worker *w;
 
 	if (!java->waiter || !java_virtual_key(java, java_refers(java, waiter, java->waiter), &key))
@@ -120,15 +121,41 @@ static __always_inline __u64 java_virtual_request(const struct java_search *sear
 	return w ? worker_only(w) : 0;
 }
 
+/* A virtual thread has given away a future, and does not wait for it yet, as far as is known. */
+static __always_inline void java_search_given(struct java_search *search, __u64 future)
+{
+	const struct java_begun *begun = java_begun_of(search->java, search->tgid, future);
+
+	if (!begun || request_standing(begun->named.request) == STANDING_NONE)
+		return;
+	search->given = 1;
+	search->unproven |= task_doubts(search->tgid, begun->path);
+	java_search_finds(search, begun->named.request);
+}
+
 /* Who waits is no thread that has read a request, but may be a virtual one. */
 static __always_inline void java_search_virtual(struct java_search *search)
 {
 	for (int i = 0; i < JAVA_FUTURES; i++) {
-		__u64 request = java_virtual_request(search, search->futures->future[i]);
+		__u64 future = search->futures->future[i];
+		__u64 request =
+		    future ? java_virtual_request(search->java, search->tgid, future) : 0;
 
 		if (request)
 			java_search_awaited(search, request);
+		else if (future)
+			java_search_given(search, future);
 	}
+}
+
+/* May what was found be for another request? */
+static __always_inline int java_search_doubts(const struct java_search *search)
+{
+	if (search->awaited)
+		return 0;
+	if (search->given)
+		return search->unproven;
+	return search->doubtful || process_may_call(search->tgid) > search->idle;
 }
 
 /*
@@ -153,8 +180,7 @@ VERIFIED_ALONE int java_search_for(__u32 tgid, __u64 object, const struct java_f
 	if (search.several || !search.found)
 		return 0;
 	ret_named->request = search.found;
-	ret_named->doubtful =
-	    !search.awaited && (search.doubtful || process_may_call(tgid) > search.idle);
+	ret_named->doubtful = java_search_doubts(&search);
 	return 0;
 }
 
@@ -191,6 +217,27 @@ VERIFIED_ALONE int java_works_on(__u32 tgid, struct named *ret_named)
 
 #define JAVA_LEARNT_EVERY 16 /* on the average; a power of two */
 
+/* By now the virtual thread that has given away what the current one is at should wait for that. */
+VERIFIED_ALONE int java_learns_given(__u32 tgid, __u64 request)
+{
+	const struct runtime *runtime = runtime_lookup(tgid);
+	struct java_futures futures = {.tgid = tgid, .wanted = 1};
+
+	if (!runtime)
+		return 0;
+	java_stack_futures(&futures, java_current(&runtime->java));
+	for (int i = 0; i < JAVA_FUTURES; i++) {
+		__u64 future = futures.future[i];
+		const struct java_begun *begun =
+		    future ? java_begun_of(&runtime->java, tgid, future) : NULL;
+
+		if (begun && begun->named.request == request)
+			task_learn(tgid, begun->path,
+				   java_virtual_request(&runtime->java, tgid, future) == request);
+	}
+	return 0;
+}
+
 /*
  * The answer to a call is read by a thread of Java, which made it for this request, as a future has
  * told: by now the thread with the request should wait for that. (Unless that one is itself.)
@@ -204,6 +251,10 @@ static __always_inline void java_learns(__u32 tgid, __u64 request)
 	if (!runtime || runtime->kind != RUNTIME_JAVA || !r ||
 	    r->worker.tid == (__u32)bpf_get_current_pid_tgid())
 		return;
+	if (r->worker.goroutine) {
+		java_learns_given(tgid, request);
+		return;
+	}
 	if (!task_doubts(tgid, TASK_RULE_FUTURE) &&
 	    (bpf_get_prandom_u32() & (JAVA_LEARNT_EVERY - 1)))
 		return;

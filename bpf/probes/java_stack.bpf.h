@@ -18,7 +18,9 @@
 struct java_futures {
 	__u64 future[JAVA_FUTURES];
 	__u32 count;
+	__u32 wanted; /* no more are looked for; 0: all are */
 	__u32 tgid;
+	__u32 reserved;
 };
 
 struct java_stack {
@@ -71,7 +73,7 @@ static long java_stack_chunk(__u32 index, struct java_stack *stack)
 		return 1;
 	for (int i = 0; i < JAVA_CHUNK; i++)
 		java_stack_word(stack, words[i]);
-	return 0;
+	return stack->futures->wanted && stack->futures->count >= stack->futures->wanted;
 }
 
 /* Futures that the current thread, or the virtual one of this object on it, is at work on. */

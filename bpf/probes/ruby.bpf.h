@@ -15,7 +15,6 @@
 #include "probes/user.bpf.h"
 
 #define WORD          8 /* bytes */
-#define CHUNK         8 /* words that are read at a time */
 #define ADDRESSES_MIN 4096
 
 /* The execution context of the thread with this pointer; 0: it has none, and had none before. */
@@ -99,15 +98,13 @@ static __always_inline void ruby_walk_word(struct ruby_walk *walk, __u64 word)
 /* As a callback of bpf_loop(). */
 static long ruby_walk_chunk(__u32 index, struct ruby_walk *walk)
 {
-	__u64 words[CHUNK];
+	__u64 words[USER_CHUNK], from = walk->at;
 
-	if (walk->at >= walk->end ||
-	    bpf_probe_read_user(words, sizeof(words), (const void *)walk->at))
+	if (!user_chunk(&walk->at, walk->end, words))
 		return 1;
-	for (int i = 0; i < CHUNK; i++)
-		if (walk->at + i * WORD < walk->end)
+	for (int i = 0; i < USER_CHUNK; i++)
+		if (from + i * WORD < walk->end)
 			ruby_walk_word(walk, words[i]);
-	walk->at += sizeof(words);
 	return 0;
 }
 
@@ -122,7 +119,7 @@ static __always_inline void ruby_search(struct ruby_walk *walk, __u64 context)
 {
 	walk->at = user_read(context + RUBY_CONTEXT_STACK);
 	walk->end = user_read(user_read(context + RUBY_CONTEXT_FRAME) + RUBY_FRAME_SP);
-	bpf_loop(RUBY_STACK_MAX / CHUNK, ruby_walk_chunk, walk, 0);
+	bpf_loop(RUBY_STACK_MAX / USER_CHUNK, ruby_walk_chunk, walk, 0);
 }
 
 VERIFIED_ALONE int ruby_look(__u32 tgid, __u64 context, struct ruby_held *ret_held)

@@ -62,12 +62,12 @@ static __always_inline struct ruby_stack ruby_stack_of(const struct runtime *run
  */
 VERIFIED_ALONE int ruby_stack_runs(__u64 stack, __u64 locals)
 {
-	__u64 words[CHUNK], others = 1;
+	__u64 words[USER_CHUNK], others = 1;
 
-	for (int at = 0; stack && at < GIVEN_WORDS; at += CHUNK) {
+	for (int at = 0; stack && at < GIVEN_WORDS; at += USER_CHUNK) {
 		if (bpf_probe_read_user(words, sizeof(words), (const void *)(stack + at * WORD)))
 			return 0;
-		for (int i = 0; i < CHUNK; i++) {
+		for (int i = 0; i < USER_CHUNK; i++) {
 			__u64 differs = words[i] ^ (locals | GIVEN);
 
 			others &= (differs | -differs) >> 63;

@@ -276,6 +276,7 @@ VERIFIED_ALONE int runtime_begins(__u32 tgid)
 	begun.thread = java_thread_of(&runtime->java, user_thread_pointer());
 	runtime_awaited(runtime, &key, 0, &begun.named);
 	begun.named.doubtful |= !begun.named.request;
+	begun.collections = user_read_narrow(runtime->java.collections);
 	bpf_map_update_elem(&java_begun, &at, &begun, BPF_ANY);
 	return 0;
 }

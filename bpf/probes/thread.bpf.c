@@ -99,6 +99,8 @@ int BPF_PROG(probe_wake, struct task_struct *woken)
 	}
 	if (!probe_is_active())
 		return 0;
+	if (runtime && runtime->kind == RUNTIME_JAVA)
+		java_virtual_gives(key.tgid);
 	worker_handing_over(&a, runtime);
 	step_hand_over(&a, &key, EVIDENCE_WAKE);
 	return 0;

@@ -17,6 +17,22 @@ static __always_inline __u64 user_read(__u64 address)
 	return value;
 }
 
+#define USER_CHUNK 8 /* words that are read at a time */
+
+/*
+ * Read the next words of a stack, which is looked through from `ret_at` to its beginning (`end`).
+ * Returns whether there were any; the last ones may lie behind it.
+ */
+static __always_inline int user_chunk(__u64 *ret_at, __u64 end, __u64 ret_words[USER_CHUNK])
+{
+	const __u64 size = USER_CHUNK * sizeof(__u64);
+
+	if (*ret_at >= end || bpf_probe_read_user(ret_words, size, (const void *)*ret_at))
+		return 0;
+	*ret_at += size;
+	return 1;
+}
+
 /* Of the current thread; 0 where it is not known how to get it. */
 static __always_inline __u64 user_thread_pointer(void)
 {

@@ -30,7 +30,7 @@ struct java_client {
 	__u16 cancelable;      /* MinimalFuture.cancelable: leads to the MultiExchange, by */
 	__u16 reference;       /* CancelableRef.cancelableRef */
 	__u16 referent;        /* Reference.referent */
-	__u16 callable;        /* FutureTask.callable: none once it has been run; 0: not known */
+	__u16 reserved;
 };
 
 /*
@@ -43,6 +43,7 @@ struct runtime_java {
 	__u64 heap;          /* where the addresses begin that are kept in 32 bits */
 	__u64 classes;       /* the same for those of classes */
 	__u64 code;          /* where code begins that it has compiled */
+	__u64 collections;   /* address of the number of collections of garbage so far */
 	__u32 code_size;     /* bytes; 0: not known */
 	__u32 future_class;  /* FutureTask, in 32 bits */
 	__u32 channel_class; /* SocketChannelImpl */
@@ -62,6 +63,7 @@ struct runtime_java {
 	__u16 number;         /* Thread.tid: used once */
 	__u16 blocker;        /* Thread.parkBlocker: the object that it waits for */
 	__u16 runner;         /* FutureTask.runner: the thread at work on it */
+	__u16 callable;       /* FutureTask.callable: none once it has been run; 0: not known */
 	__u16 waiters;        /* FutureTask.waiters: who waits for it: */
 	__u16 waiter;         /* FutureTask.WaitNode.thread */
 	__u16 holder; /* Thread.holder: has what it was given, since Java 19; 0: itself has */
@@ -107,12 +109,19 @@ struct java_held {
 };
 
 /*
- * Map `java_begun`, by process and the address of a MultiExchange: a call of java.net.http's client
- * that a thread has begun, which is in send() until it has the answer.
+ * Map `java_begun`, by process and address of an object: what a thread has begun for the request
+ * that it works on. A MultiExchange: a call of java.net.http's client; the thread is in send()
+ * until it has the answer. A FutureTask: what a virtual thread has just given to another one.
  */
 struct java_begun {
-	__u64 thread;       /* address of its JavaThread */
-	struct named named; /* the request that it works on */
+	__u64 thread; /* address of its JavaThread */
+	struct named named;
+	__u64 path;        /* FutureTask: a number for where it was given, JAVA_PATH; not 0 */
+	__u32 collections; /* so far: objects are moved by the next one */
+	__u32 reserved;
 };
+
+/* Which future one that is told by paths like this is, in map `starts`: no address. */
+#define JAVA_PATH (1ULL << 63)
 
 #endif

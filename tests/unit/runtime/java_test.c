@@ -48,6 +48,7 @@ static void futures(void **state)
 	assert_true(is_offset(runtime.java.native) && is_offset(runtime.java.number));
 	assert_true(is_offset(runtime.java.runner));
 	assert_true(is_offset(runtime.java.waiters) && is_offset(runtime.java.waiter));
+	assert_true(is_offset(runtime.java.callable) && runtime.java.collections);
 	assert_true(is_offset(runtime.java.class));
 	assert_true(runtime.java.stack && runtime.java.enters && runtime.java.waits);
 	assert_true(runtime.java.buffer_start && runtime.java.buffer_top);

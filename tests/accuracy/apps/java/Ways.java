@@ -32,6 +32,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * b the same, begun by a thread of another executor, which goes on with something else
  * e tasks of another executor that the first requests begin, and that take calls out of a queue
  * l the threads of another executor, 4 calls at once: whoever is done hands over the next
+ * k the same, handed over by submit(), like q
  * m by HttpClient.sendAsync(), 4 calls at once: whoever is done begins the next
  * h a new thread each, which goes on with what was laid by last, by whomever
  */
@@ -141,15 +142,15 @@ final class Ways {
 		by.execute(call);
 	}
 
-	private void limited(String truth) throws InterruptedException {
+	private void limited(Executor by, String truth) throws InterruptedException {
 		CountDownLatch done = new CountDownLatch(1);
 
-		inTurn(pool, () -> {
+		inTurn(by, () -> {
 			calls.call(truth);
 			done.countDown();
 		});
 		done.await();
-		next(pool);
+		next(by);
 	}
 
 	private void limitedAsync(String truth) throws InterruptedException {
@@ -193,7 +194,8 @@ final class Ways {
 		case 'a' -> calls.begin(truth).get();
 		case 'b' -> pool.submit(() -> calls.begin(truth)).get().get();
 		case 'e' -> queued(truth);
-		case 'l' -> limited(truth);
+		case 'l' -> limited(pool, truth);
+		case 'k' -> limited(pool::submit, truth);
 		case 'm' -> limitedAsync(truth);
 		case 'h' -> byWhoever(truth);
 		default -> throw new IllegalArgumentException("mode " + mode);
