@@ -64,6 +64,7 @@ enum flow_flags {
 	FLOW_AHEAD = 1 << 14,   /* awaiting: an answer that is not 101 came before its turn */
 	FLOW_REFUSED = 1 << 15, /* the last request asked for an Upgrade, and was refused it */
 	FLOW_LOCAL = 1 << 16,   /* one does */
+	FLOW_TWIN = 1 << 17,    /* another live connection has the same addresses and ports */
 	FLOW_FIN_BOTH = FLOW_FIN_OUT | FLOW_FIN_IN,
 };
 
@@ -80,11 +81,12 @@ struct flow {
 	__u32 peer_next; /* peer's numbers: what our side acknowledged last */
 	__u32 answer_at; /* peer's numbers: where the awaited answer goes on */
 	union {          /* flow_word() tells which */
-		__u32 way;          /* the way of the SYN-ACK (tc/24-twice.bpf.h) */
 		__u32 answer_ahead; /* peer's numbers: a final answer begins here */
 		__u32 fin_out;      /* app: sequence number of our FIN */
 	};
 	__u32 peer_end; /* peer's numbers: one past its last byte that came in order; its FIN */
+	__u32 way_out;  /* by which the last packet of our side came (packet_way()); 0: not known */
+	__u32 way_in;   /* and that of the peer */
 	__u16 mss;      /* what the peer accepts in one segment, TCP options included; 0: unknown */
 	__u8 wscale;
 	__u8 opaque_reason;   /* enum ctxprop_reason */
@@ -110,22 +112,23 @@ static inline int flow_has_edits(const struct flow *f)
 	return !(f->flags & FLOW_SERVER);
 }
 
-/* What the word is that `way`, `answer_ahead` and `fin_out` share: one takes the place of the
- * other. */
-enum flow_word { FLOW_WORD_NONE, FLOW_WORD_WAY, FLOW_WORD_ANSWER, FLOW_WORD_FIN };
+/* What the word is that `answer_ahead` and `fin_out` share: one takes the place of the other. */
+enum flow_word { FLOW_WORD_NONE, FLOW_WORD_ANSWER, FLOW_WORD_FIN };
 
 static inline enum flow_word flow_word(const struct flow *f)
 {
 	if (f->flags & FLOW_FIN_OUT)
 		return FLOW_WORD_FIN;
-	if (!flow_has_edits(f))
-		return FLOW_WORD_NONE;
-	return f->flags & FLOW_AHEAD ? FLOW_WORD_ANSWER : FLOW_WORD_WAY;
+	return f->flags & FLOW_AHEAD ? FLOW_WORD_ANSWER : FLOW_WORD_NONE;
 }
 
 /* A closed flow: what its late packets are renumbered by. */
 struct lingering {
 	__u32 offset;
+	__u32 sent;     /* app: of its FIN */
+	__u32 peer_end; /* peer's numbers: of its FIN */
+	__u32 way_out;  /* as in struct flow, if it had a twin; else 0 */
+	__u32 way_in;
 };
 
 #define COUNTERS_MAX 128 /* a power of two */

@@ -71,7 +71,8 @@
 	X(BAD_CHECKSUM, "bad-checksum", "packets with a wrong checksum, not read")                 \
 	X(TRUNCATED, "truncated", "packets too short for their own headers")                       \
 	X(DROPPED, "dropped", "packets dropped because a change could not be completed")           \
-	X(CHANGED, "changed", "packets in which bytes were changed in place")
+	X(CHANGED, "changed", "packets in which bytes were changed in place")                      \
+	X(TWIN, "twin", "packets of a second connection between the same addresses and ports")
 
 /* Every incoming request is counted in one of the first two rows; the others say what came of it.
  */

@@ -74,6 +74,7 @@ struct settled {
 	__u32 jiffies; /* when, */
 	__u16 window;  /* and with which window, in units of the peer's scale */
 	__u16 scale;
+	__u32 way; /* by which that came */
 };
 
 enum quiet_kind { QUIET_UNTOUCHED, QUIET_SETTLED };

@@ -90,6 +90,7 @@ struct packet {
 	__u32 len;     /* payload bytes, by the IP header: short frames carry padding */
 	__u32 seq;
 	__u32 ack;
+	__u32 way; /* packet_way() */
 	__u16 window;
 	__u16 csum; /* as it stands in the header */
 	__u8 flags;
@@ -103,6 +104,26 @@ struct packet {
 
 /* Which hook a packet is at. */
 enum packet_side { SIDE_OUT = 1, SIDE_IN = 2 };
+
+/*
+ * By which device, in which VLAN, and how far on its way: what differs when a packet passes again,
+ * and is the same in a copy. Never 0.
+ */
+#define PACKET_WAY_HOPS 6 /* bits */
+#define PACKET_WAY_BITS (PACKET_WAY_HOPS + 12 + 1)
+
+static __always_inline __u32 packet_way(const struct __sk_buff *skb, __u8 hops)
+{
+	__u32 device = (skb->ifindex ^ skb->vlan_tci * 0x5b5) & 0xfff;
+
+	return (device | 0x1000) << PACKET_WAY_HOPS | (hops & ((1 << PACKET_WAY_HOPS) - 1));
+}
+
+/* Do two ways lead by the same device? */
+static __always_inline int packet_ways_meet(__u32 one, __u32 other)
+{
+	return (one ^ other) >> PACKET_WAY_HOPS == 0;
+}
 
 /* All headers begin within so many bytes (a power of two); the verifier wants to know. */
 #define PACKET_HEADERS_MAX 1024
@@ -172,14 +193,14 @@ static __always_inline __be16 packet_ethertype(struct __sk_buff *skb, int ethern
 }
 
 /* Where the packet's own addresses stand in the key of its flow. */
-static __always_inline __u8 *packet_source(struct packet *p)
+static __always_inline __u8 *packet_source(struct packet *p, enum packet_side side)
 {
-	return p->side == SIDE_OUT ? p->key.src : p->key.dst;
+	return side == SIDE_OUT ? p->key.src : p->key.dst;
 }
 
-static __always_inline __u8 *packet_destination(struct packet *p)
+static __always_inline __u8 *packet_destination(struct packet *p, enum packet_side side)
 {
-	return p->side == SIDE_OUT ? p->key.dst : p->key.src;
+	return side == SIDE_OUT ? p->key.dst : p->key.src;
 }
 
 /* In whole words: the table compares and hashes them soon after, and a load that spans two
@@ -193,7 +214,8 @@ static __always_inline void packet_map_ipv4(__u8 *to, __be32 address)
 }
 
 /* Returns the length of what follows the network header, or -1. */
-static __always_inline int packet_parse_ipv4(struct __sk_buff *skb, struct packet *p)
+static __always_inline int packet_parse_ipv4(struct __sk_buff *skb, enum packet_side side,
+					     struct packet *p)
 {
 	struct iphdr *ip = packet_at(skb, p->l3, sizeof(*ip));
 
@@ -213,9 +235,10 @@ static __always_inline int packet_parse_ipv4(struct __sk_buff *skb, struct packe
 	p->fragment = !!(frag & IP_MORE_FRAGMENTS);
 	p->ip_options = header > sizeof(*ip);
 	p->proto = ip->protocol;
+	p->way = packet_way(skb, ip->ttl);
 	p->l4 = p->l3 + header;
-	packet_map_ipv4(packet_source(p), ip->saddr);
-	packet_map_ipv4(packet_destination(p), ip->daddr);
+	packet_map_ipv4(packet_source(p, side), ip->saddr);
+	packet_map_ipv4(packet_destination(p, side), ip->daddr);
 	return total - header;
 }
 
@@ -249,7 +272,8 @@ static __always_inline int packet_parse_extensions(struct __sk_buff *skb, struct
 	return len;
 }
 
-static __always_inline int packet_parse_ipv6(struct __sk_buff *skb, struct packet *p)
+static __always_inline int packet_parse_ipv6(struct __sk_buff *skb, enum packet_side side,
+					     struct packet *p)
 {
 	struct ipv6hdr *ip = packet_at(skb, p->l3, sizeof(*ip));
 
@@ -266,24 +290,27 @@ static __always_inline int packet_parse_ipv6(struct __sk_buff *skb, struct packe
 	p->fragment = 0;
 	p->ip_options = 0;
 	p->proto = ip->nexthdr;
+	p->way = packet_way(skb, ip->hop_limit);
 	p->l4 = p->l3 + sizeof(*ip);
-	__builtin_memcpy(packet_source(p), &ip->saddr, 16);
-	__builtin_memcpy(packet_destination(p), &ip->daddr, 16);
+	__builtin_memcpy(packet_source(p, side), &ip->saddr, 16);
+	__builtin_memcpy(packet_destination(p, side), &ip->daddr, 16);
 	return ipv6_extension(p->proto) ? packet_parse_extensions(skb, p, len) : (int)len;
 }
 
-static __always_inline int packet_parse_ip(struct __sk_buff *skb, int ethernet, struct packet *p)
+static __always_inline int packet_parse_ip(struct __sk_buff *skb, int ethernet,
+					   enum packet_side side, struct packet *p)
 {
 	__be16 type = packet_ethertype(skb, ethernet, &p->l3);
 
 	if (type == bpf_htons(ETH_P_IP))
-		return packet_parse_ipv4(skb, p);
+		return packet_parse_ipv4(skb, side, p);
 	if (type == bpf_htons(ETH_P_IPV6))
-		return packet_parse_ipv6(skb, p);
+		return packet_parse_ipv6(skb, side, p);
 	return -1;
 }
 
-static __always_inline int packet_parse_tcp(struct __sk_buff *skb, struct packet *p, __u32 len)
+static __always_inline int packet_parse_tcp(struct __sk_buff *skb, enum packet_side side,
+					    struct packet *p, __u32 len)
 {
 	struct tcphdr *tcp = packet_at(skb, p->l4, sizeof(*tcp));
 	__u32 header, sport, dport;
@@ -302,8 +329,8 @@ static __always_inline int packet_parse_tcp(struct __sk_buff *skb, struct packet
 	p->window = bpf_ntohs(tcp->window);
 	p->csum = tcp->check;
 	p->flags = ((__u8 *)tcp)[TCP_OFF_FLAGS];
-	sport = p->side == SIDE_OUT ? tcp->source : tcp->dest;
-	dport = p->side == SIDE_OUT ? tcp->dest : tcp->source;
+	sport = side == SIDE_OUT ? tcp->source : tcp->dest;
+	dport = side == SIDE_OUT ? tcp->dest : tcp->source;
 	*(__u64 *)&p->key.sport = sport | dport << 16 | (__u64)packet_netns(skb) << 32;
 	return 0;
 }
@@ -318,11 +345,11 @@ static __always_inline int packet_parse(struct __sk_buff *skb, int ethernet, enu
 	int len;
 
 	p->side = side;
-	len = packet_parse_ip(skb, ethernet, p);
+	len = packet_parse_ip(skb, ethernet, side, p);
 	if (len < 0)
 		return -1;
 	if (p->proto == IPPROTO_TCP)
-		return packet_parse_tcp(skb, p, len);
+		return packet_parse_tcp(skb, side, p, len);
 	if (p->proto == IPPROTO_ICMP || p->proto == IPPROTO_ICMPV6)
 		return 1;
 	return -1;

@@ -27,6 +27,15 @@ struct {
 	__type(value, struct lingering);
 } lingers __weak SEC(".maps");
 
+/* Bytes that were sent and have not arrived, or the other way round: more than in most windows. */
+#define FLOW_NEAR (1 << 24)
+
+/* Is a number within reach of another one, as far back as ahead? */
+static __always_inline int flow_near(__u32 number, __u32 other, __u32 reach)
+{
+	return number - other + reach < 2 * reach;
+}
+
 static __always_inline struct flow *flow_lookup(const struct flow_key *key)
 {
 	return bpf_map_lookup_elem(&flows, key);
@@ -126,7 +135,13 @@ static __always_inline void flow_retire(const struct flow_key *key, const struct
 	__u32 offset = flow_total(f);
 
 	if (offset) {
-		struct lingering l = {.offset = offset};
+		struct lingering l = {
+		    .offset = offset, .sent = f->fin_out, .peer_end = f->peer_end};
+
+		if (f->flags & FLOW_TWIN) {
+			l.way_out = f->way_out;
+			l.way_in = f->way_in;
+		}
 
 		bpf_map_update_elem(&lingers, key, &l, BPF_ANY);
 	}
@@ -142,12 +157,30 @@ static __always_inline int flow_may_linger(const struct flow_key *key)
 	return quiet_now(key) != 0;
 }
 
-/* The offset of a closed flow; 0: none. */
-static __always_inline __u32 flow_lingering(const struct flow_key *key)
+/*
+ * The offset of the closed flow that a packet belongs to; 0: none. Who uses the same addresses and
+ * ports while it lingers (25-twin) has other numbers, or is known to come another way.
+ */
+VERIFIED_ALONE __u32 flow_lingering(const struct packet *p)
 {
-	struct lingering *l = bpf_map_lookup_elem(&lingers, key);
+	struct lingering *l;
+	struct flow_key key;
+	__u32 way;
+	int out;
 
-	return l ? l->offset : 0;
+	if (!p)
+		return 0;
+	out = p->side == SIDE_OUT;
+	key = p->key; /* before 6.4 a map's key must be on the stack */
+	l = bpf_map_lookup_elem(&lingers, &key);
+	if (!l || !flow_near(out ? p->seq : p->ack - l->offset, l->sent, FLOW_NEAR))
+		return 0;
+	way = out ? l->way_out : l->way_in;
+	if (way && !packet_ways_meet(way, p->way))
+		return 0;
+	if ((p->flags & TCP_ACK) && !flow_near(out ? p->ack : p->seq, l->peer_end, FLOW_NEAR))
+		return 0;
+	return l->offset;
 }
 
 /* Is this flow neither edited nor renumbered? What is not HTTP should cost next to nothing. */
@@ -182,7 +215,8 @@ static __always_inline void flow_note_untouched(struct scratch *s, const struct 
  */
 static __always_inline int flow_may_settle(const struct flow *f)
 {
-	return !(f->flags & (FLOW_SERVER | FLOW_LEARN | FLOW_FIN_BOTH)) && !edits_count(&f->edits);
+	return !(f->flags & (FLOW_SERVER | FLOW_LEARN | FLOW_FIN_BOTH | FLOW_TWIN)) &&
+	       !edits_count(&f->edits);
 }
 
 /* To be asked after whatever may end that, and before the packet at hand leaves. */

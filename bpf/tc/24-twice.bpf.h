@@ -13,25 +13,6 @@
 #include "22-options.bpf.h"
 
 /*
- * By which device and how far on its way: what differs when a packet passes again, and is the same
- * in a copy. 11 bits.
- */
-#define PACKET_WAY_BITS 11
-
-VERIFIED_ALONE __u32 packet_way(struct __sk_buff *skb, const struct packet *p)
-{
-	__u8 hops = 0;
-
-	if (!p)
-		return 0;
-	bpf_skb_load_bytes(skb,
-			   p->l3 + (p->ipv6 ? __builtin_offsetof(struct ipv6hdr, hop_limit)
-					    : __builtin_offsetof(struct iphdr, ttl)),
-			   &hops, sizeof(hops));
-	return (skb->ifindex * 37 + hops) & ((1 << PACKET_WAY_BITS) - 1);
-}
-
-/*
  * Packets of an opening that nothing was done to bear another mark, the namespace's id inverted:
  * they are met again on their way through the machine, and not sent again. Whoever else knows the
  * first mark, as programs of an older build do, has to look at them.
@@ -103,7 +84,7 @@ static __always_inline int syn_is_soon(__u32 now, __u32 before)
 static __always_inline void syn_note(struct __sk_buff *skb, const struct packet *p)
 {
 	__u64 hash = syn_hash(&p->key, p->seq), *place = syn_place(hash), before;
-	__u32 way = packet_way(skb, p), now;
+	__u32 way = p->way, now;
 
 	if (!place || packet_was_met(skb, SIDE_OUT))
 		return;
@@ -123,21 +104,22 @@ VERIFIED_ALONE int syn_met(struct __sk_buff *skb, const struct packet *p)
 	return 0;
 }
 
-static __always_inline int syn_was_twice(const struct flow_key *key, __u32 isn)
+/* What is known of a SYN; 0: nothing any more. */
+static __always_inline __u32 syn_known(const struct flow_key *key, __u32 isn)
 {
 	__u64 hash = syn_hash(key, isn), *place = syn_place(hash);
 
-	return place && *place >> 32 == hash >> 32 && (*place & SYN_TWICE);
+	return place && *place >> 32 == hash >> 32 ? *place : 0;
 }
 
 /* A SYN-ACK for a flow that exists: the first one once more, and our side has said nothing yet? */
 static __always_inline void flow_opens_again(struct __sk_buff *skb, const struct packet *p,
 					     struct flow *f)
 {
-	if (packet_was_met(skb, SIDE_IN) || flow_word(f) != FLOW_WORD_WAY ||
-	    (f->flags & (FLOW_LOCAL | FLOW_FORWARDED)) || p->ack != f->isn + 1)
+	if (packet_was_met(skb, SIDE_IN) || (f->flags & (FLOW_LOCAL | FLOW_FORWARDED)) ||
+	    p->ack != f->isn + 1)
 		return;
-	if (flow_is_soon(f->opened_ns, TWICE_NS) && f->way != packet_way(skb, p))
+	if (flow_is_soon(f->opened_ns, TWICE_NS) && f->way_in != p->way)
 		flow_make_opaque(f, REASON_TWICE);
 }
 

@@ -12,14 +12,16 @@ static __always_inline void flow_open(struct __sk_buff *skb, const struct packet
 {
 	struct tcp_options o = {};
 	struct flow *f = flow_begin();
+	__u32 syn = syn_known(&p->key, p->ack - 1);
 
 	if (!f)
 		return;
 	tcp_options_read(skb, p, &o);
 	packet_met(skb, SIDE_IN);
-	if (syn_was_twice(&p->key, p->ack - 1))
+	if (syn & SYN_TWICE)
 		o.refuse = REASON_TWICE;
-	f->way = packet_way(skb, p);
+	f->way_out = SYN_WAY(syn);
+	f->way_in = p->way;
 	f->isn = p->ack - 1;
 	f->next = f->sent = f->peer_ack = p->ack;
 	f->peer_next = f->peer_end = p->seq + 1;

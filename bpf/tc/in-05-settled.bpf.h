@@ -43,7 +43,8 @@ static __always_inline int settled_fits(struct __sk_buff *skb, const struct pack
 
 	return known->kind == QUIET_SETTLED && settled_is_ack(p) && moved <= 2 * part &&
 	       beyond < part << (settled->scale & TCP_WSCALE_MASK) &&
-	       (__u32)bpf_jiffies64() - settled->jiffies < SETTLED_TICKS && !sack_possible(skb, p);
+	       (__u32)bpf_jiffies64() - settled->jiffies < SETTLED_TICKS &&
+	       settled->way == p->way && !sack_possible(skb, p);
 }
 
 /* Write its numbers. Returns the verdict. */
@@ -94,6 +95,7 @@ VERIFIED_ALONE int settled_begin(const struct packet *p)
 	settled->jiffies = bpf_jiffies64();
 	settled->window = p->window;
 	settled->scale = f->wscale & TCP_WSCALE_MASK;
+	settled->way = p->way;
 	return 0;
 }
 

@@ -53,7 +53,7 @@ static __always_inline void answer_early(struct __sk_buff *skb, const struct pac
 	status = answer_status(&frame);
 	if (status == 101)
 		flow_make_opaque(f, REASON_UPGRADED);
-	else if (status > 0 && flow_word(f) == FLOW_WORD_WAY) {
+	else if (status > 0 && flow_word(f) == FLOW_WORD_NONE) {
 		f->answer_ahead = p->seq;
 		f->flags |= FLOW_AHEAD;
 	}

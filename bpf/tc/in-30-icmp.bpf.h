@@ -7,6 +7,7 @@
 #ifndef CTXPROP_TC_IN_ICMP_BPF_H
 #define CTXPROP_TC_IN_ICMP_BPF_H
 
+#include "25-twin.bpf.h"
 #include "60-write.bpf.h"
 
 /* RFC 792, RFC 4443. The system's headers for these draw in the C library. */
@@ -107,7 +108,7 @@ VERIFIED_ALONE int icmp_packet(struct __sk_buff *skb, const struct packet *p)
 	if (icmp_quote(skb, p, &q))
 		return NEXT;
 	f = flow_lookup(&q.key);
-	if (!f || !flow_has_edits(f))
+	if (!f || !flow_has_edits(f) || !twin_fits_wire(q.seq, f))
 		return NEXT;
 	icmp_path_mtu(p, icmp, f);
 	if (!flow_has_offset(f))

@@ -151,26 +151,42 @@ static __always_inline void serve_first(struct __sk_buff *skb, const struct pack
 	__sync_lock_test_and_set(&f->framing, 0);
 }
 
+enum serve_turn {
+	SERVE_NOT,  /* not to be read, or another CPU is at it */
+	SERVE_WAIT, /* nobody else is at it; but the connection waits for a place to join */
+	SERVE_READ, /* it is to be read */
+};
+
 /* Data of a known connection. One CPU at a time reads; whoever comes second leaves a hole. */
-VERIFIED_ALONE int serve_data(struct __sk_buff *skb, const struct packet *p, struct flow *f)
+VERIFIED_ALONE int serve_begin(struct __sk_buff *skb, const struct packet *p, struct flow *f)
 {
 	if (!p || !f || p->fragment)
-		return 0;
+		return SERVE_NOT;
 	if (http1_skippable(&f->serving.requests) < p->len && !csum_intact(skb, p))
-		return 0;
+		return SERVE_NOT;
 	if (p->flags & TCP_URG) {
 		serving_make_opaque(f, REASON_URGENT);
-		return 0;
+		return SERVE_NOT;
 	}
 	if (__sync_val_compare_and_swap(&f->framing, 0, 1))
-		return 0;
+		return SERVE_NOT;
 	policy_prepare(skb, p, f);
-	if (!(f->flags & FLOW_LEARN) || serve_learn(skb, p, f))
+	return !(f->flags & FLOW_LEARN) || serve_learn(skb, p, f) ? SERVE_READ : SERVE_WAIT;
+}
+
+/* (Not one function with that: six functions share one stack.) */
+static __always_inline void serve_data(struct __sk_buff *skb, const struct packet *p,
+				       struct flow *f)
+{
+	int turn = serve_begin(skb, p, f);
+
+	if (turn == SERVE_NOT)
+		return;
+	if (turn == SERVE_READ)
 		request_read(skb, p, f);
 	f->flags |= FLOW_PEER_LAST;
 	f->seen_ns = clock_coarse();
 	__sync_lock_test_and_set(&f->framing, 0);
-	return 0;
 }
 
 /* A RST is believed as TCP does it (RFC 5961, 3.2): exactly where the next byte is expected. */

@@ -6,6 +6,7 @@
  *   15-quiet      is enough known of its flow, without a look at it: that it is left alone
  *   in-05-settled or that the packet is an acknowledgement that changes as the last one has
  *   20-flow       the flow whose bytes it acknowledges
+ *   25-twin       if it is not that of another connection with the same ports
  *   26-open       or a new one: the peer answers our SYN
  *   in-10-ack     acknowledgement, SACK blocks and window, from wire numbers to app numbers
  *   in-20-answer  the few answers that have to be looked at
@@ -13,6 +14,7 @@
  *   in-40-request the requests to a local server, and the contexts that they bring
  *   in-50-serve   which connections of local servers are read
  */
+#include "25-twin.bpf.h"
 #include "in-05-settled.bpf.h"
 #include "in-20-answer.bpf.h"
 #include "in-30-icmp.bpf.h"
@@ -48,7 +50,7 @@ static __always_inline int inbound_stranger(struct __sk_buff *skb, const struct 
 		return NEXT;
 	}
 	if ((p->flags & TCP_ACK) && flow_may_linger(&p->key)) {
-		offset = flow_lingering(&p->key);
+		offset = flow_lingering(p);
 		if (offset)
 			return inbound_late(skb, p, offset);
 	}
@@ -129,8 +131,10 @@ static __always_inline int inbound_tcp(struct __sk_buff *skb, struct scratch *s,
 	}
 	if (f->flags & FLOW_SERVER)
 		return serve(skb, p, f);
-	if ((p->flags & (TCP_SYN | TCP_ACK)) == (TCP_SYN | TCP_ACK))
-		flow_opens_again(skb, p, f);
+	if ((p->flags & (TCP_SYN | TCP_ACK)) == (TCP_SYN | TCP_ACK) && twin_is_answered(skb, p, f))
+		return NEXT;
+	if (twin_sent(skb, p, f, f->way_in))
+		return NEXT;
 	if (inbound_matters(p, f) && !csum_intact(skb, p))
 		return NEXT;
 	ack_translate(p, f, &a);

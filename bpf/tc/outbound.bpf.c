@@ -8,6 +8,7 @@
  *   20-flow      the flow it belongs to
  *   22-options   what the options of its SYN allow
  *   24-twice     a connection that comes by a second time is left alone
+ *   25-twin      and so is one that has the same ports as another one
  *   30-frame     run the HTTP/1 automaton over its new bytes
  *   35-policy    what the rules say about a request
  *   40-decide    a request ends its head here: does it get a header, and where
@@ -23,6 +24,7 @@
  * right), random (ids).
  */
 #define COMPAT_SECOND_OBJECT
+#include "25-twin.bpf.h"
 #include "41-change.bpf.h"
 #include "45-respond.bpf.h"
 #include "80-edit.bpf.h"
@@ -95,15 +97,15 @@ static __always_inline int learn(struct __sk_buff *skb, const struct packet *p, 
 }
 
 /* A flow that never gets an edit, because of how it begins. */
-static __always_inline void outbound_refuse(const struct packet *p, __u32 reason)
+static __always_inline void outbound_refuse(const struct flow_key *key, __u32 isn, __u32 reason)
 {
 	struct flow *f = flow_begin();
 
 	if (!f)
 		return;
-	f->isn = p->seq;
+	f->isn = isn;
 	flow_refuse(f, reason);
-	if (flow_publish(&p->key, f))
+	if (flow_publish(key, f))
 		count(reason);
 }
 
@@ -111,38 +113,52 @@ static __always_inline void outbound_refuse(const struct packet *p, __u32 reason
  * Our side accepts a connection: what it once opened between the same ports is over, or this is the
  * opening of both sides at once.
  */
-static __always_inline void outbound_syn_ack(const struct packet *p, struct flow *f)
+static __always_inline void outbound_syn_ack(const struct packet *p, const struct flow_key *key,
+					     struct flow *f)
 {
 	/* Of flows that were met in the middle the first number is not known. */
-	if (!f || !flow_has_edits(f) || !(f->flags & FLOW_WSCALE) || f->isn == p->seq)
+	if (!f || !flow_has_edits(f) || !(f->flags & FLOW_WSCALE) || f->isn == p->seq ||
+	    twin_begins(p, key, f))
 		return;
 	carry_end(f);
-	flow_delete(&p->key);
+	flow_delete(key);
 }
 
-/* Our side opens a connection, or lets the peer: what is known about the tuple is about an older
- * one. */
-static __always_inline void outbound_syn(struct __sk_buff *skb, const struct packet *p)
+/* Our side opens one. */
+static __always_inline void outbound_open(struct __sk_buff *skb, const struct packet *p,
+					  const struct flow_key *key, struct flow *f)
 {
-	struct flow *f;
-
-	bpf_map_delete_elem(&lingers, &p->key);
-	f = flow_lookup(&p->key);
-	if (p->flags & TCP_ACK) {
-		outbound_syn_ack(p, f);
-		return;
-	}
 	syn_met(skb, p);
 	if (f && flow_has_edits(f) && f->isn == p->seq)
 		return; /* the SYN again */
 	if (f && flow_has_edits(f)) {
+		if (twin_begins(p, key, f))
+			return;
 		carry_end(f);
-		flow_delete(&p->key);
+		flow_delete(key);
 	} else if (f) {
-		serving_delete(&p->key, f);
+		serving_delete(key, f);
 	}
 	if (p->len)
-		outbound_refuse(p, REASON_SYN_DATA);
+		outbound_refuse(key, p->seq, REASON_SYN_DATA);
+}
+
+/* Either way, what is known about the tuple is about an older one, or about its twin. */
+VERIFIED_ALONE int outbound_syn(struct __sk_buff *skb, const struct packet *p)
+{
+	struct flow_key key;
+	struct flow *f;
+
+	if (!p)
+		return 0;
+	key = p->key; /* before 6.4 a map's key must be on the stack */
+	bpf_map_delete_elem(&lingers, &key);
+	f = flow_lookup(&key);
+	if (p->flags & TCP_ACK)
+		outbound_syn_ack(p, &key, f);
+	else
+		outbound_open(skb, p, &key, f);
+	return 0;
 }
 
 /* A packet of no known flow: of a passive side, of a closed flow, or met in the middle. */
@@ -163,7 +179,7 @@ VERIFIED_ALONE int outbound_stranger(struct __sk_buff *skb, struct packet *p)
 		/* A live socket whose flow is not known has no offset. */
 		if (sk && sk->state == BPF_TCP_ESTABLISHED)
 			return NEXT;
-		offset = flow_lingering(&key);
+		offset = flow_lingering(p);
 		if (!offset)
 			return NEXT;
 		count(REASON_LINGER);
@@ -182,10 +198,12 @@ VERIFIED_ALONE int outbound_stranger(struct __sk_buff *skb, struct packet *p)
 	f->peer_ack = p->seq;
 	f->peer_next = f->peer_end = p->ack;
 	f->flags = FLOW_LEARN;
+	f->way_out = p->way;
 	flow_note_origin(skb, f);
 	learn_candidate(f, p, start);
 	if (flow_publish(&key, f))
 		learn_count(REASON_JOINING);
+	packet_met(skb, SIDE_OUT);
 	return NEXT;
 }
 
@@ -288,6 +306,8 @@ VERIFIED_ALONE int outbound_payload(struct __sk_buff *skb, struct packet *p, str
 	if (!run.o.s || !p || !f)
 		return NEXT;
 	outbound_read(&run);
+	if (f->flags & FLOW_LEARN)
+		packet_met(skb, SIDE_OUT);
 	flow_unsettle(&p->key, f);
 	if (edits_changing(&f->edits) && change_packet(skb, p, f))
 		return DROP;
@@ -326,6 +346,8 @@ static __always_inline int outbound_flow(struct __sk_buff *skb, struct scratch *
 	}
 	if (f->flags & FLOW_SERVER)
 		return respond(skb, p, f);
+	if (twin_sent(skb, p, f, f->way_out))
+		return NEXT;
 	flow_note_origin(skb, f);
 	if (!skb->sk && (p->len || (p->flags & (TCP_FIN | TCP_RST))) && !csum_intact(skb, p))
 		return outbound_damaged(skb, p, f);

@@ -25,16 +25,17 @@ struct topic {
 };
 
 static const struct topic topics[] = {
-    {"grow", test_grow},       {"retransmit", test_retransmit},
-    {"ack", test_ack},         {"settled", test_settled},
-    {"opaque", test_opaque},   {"answer", test_answer},
-    {"shape", test_shape},     {"life", test_life},
-    {"end", test_end},         {"reset", test_reset},
-    {"join", test_join},       {"icmp", test_icmp},
-    {"split", test_split},     {"device", test_device},
-    {"damaged", test_damaged}, {"policy", test_policy},
-    {"restart", test_restart}, {"child", test_child},
-    {"serve", test_serve},     {"story", test_story},
+    {"grow", test_grow},     {"retransmit", test_retransmit},
+    {"ack", test_ack},       {"settled", test_settled},
+    {"opaque", test_opaque}, {"answer", test_answer},
+    {"shape", test_shape},   {"life", test_life},
+    {"twin", test_twin},     {"end", test_end},
+    {"reset", test_reset},   {"join", test_join},
+    {"icmp", test_icmp},     {"split", test_split},
+    {"device", test_device}, {"damaged", test_damaged},
+    {"policy", test_policy}, {"restart", test_restart},
+    {"child", test_child},   {"serve", test_serve},
+    {"story", test_story},
 };
 #define TOPICS_COUNT (sizeof(topics) / sizeof(topics[0]))
 

@@ -12,6 +12,7 @@ int test_opaque(void);
 int test_answer(void);
 int test_shape(void);
 int test_life(void);
+int test_twin(void);
 int test_end(void);
 int test_reset(void);
 int test_join(void);

@@ -227,13 +227,105 @@ def same_addresses_in_two_namespaces():
                     answered(c, s, [post(os.urandom(size + 1000 * number))])
 
 
+class Tenants:
+    """Two tenants with the same addresses, each behind a bridge of its own of one node."""
+
+    CLIENT, SERVER = "10.95.9.1", "10.95.9.2"
+
+    def __init__(self, lab):
+        self.node, self.hosts = lab.host("node"), []
+        for number in range(2):
+            hosts = [lab.host(f"{name}{number}") for name in ("client", "server")]
+            bridge = f"br{number}"
+            self.node.run(["ip", "link", "add", bridge, "type", "bridge"])
+            for host, address in zip(hosts, (self.CLIENT, self.SERVER)):
+                _, device = lab.link(host, self.node, f"{address}/24", "10.95.5.1/32")
+                self.node.run(["ip", "link", "set", device, "master", bridge])
+            self.node.run(["ip", "link", "set", bridge, "up"])
+            self.hosts.append(hosts)
+
+    def start_agent(self):
+        self.agent = Agent(self.node, cases.BUILD)
+        return self
+
+    @contextlib.contextmanager
+    def joined(self, number, port=4444):
+        """A connection of one of them, between the ports that the other one's has, too."""
+        client, server = self.hosts[number]
+        with listen(server, self.SERVER, 8080) as listener:
+            with connect(client, (self.SERVER, 8080), (self.CLIENT, port)) as c:
+                with accept(listener) as s:
+                    yield c, s
+
+
+@contextlib.contextmanager
+def tenants():
+    with Lab("tenants") as lab:
+        cases.need_link_type(lab.host("probe"), "bridge")
+        yield Tenants(lab)
+
+
+def in_turn(first, second, injected=(True, False)):
+    """Requests of both connections, small and large, and one into the middle of the other's."""
+    for size in (0, 100, 3000, 200_000):
+        for link, flag in zip((first, second), injected):
+            answered(*link, [post(os.urandom(size))], [flag])
+            answered(*link, [(GET, b"")] * 3, [flag] * 3)
+    (c, s), body = first, os.urandom(50_000)
+    head, _ = post(body)
+    for half in range(2):
+        c.sendall((head + body)[half * 25_000:][:25_000 + half * len(head)])
+        answered(*second, [post(os.urandom(5000))], [injected[1]])
+    added = LINE_LENGTH * injected[0]
+    equal(compare(receive(s, len(head + body) + added), [(head, body)]), [injected[0]], "header")
+    s.sendall(OK)
+    equal(receive(c, len(OK)), OK, "answer")
+
+
+@case
+def same_addresses_in_one_namespace():
+    """Live connections of two tenants with equal addresses and ports: the first one is injected."""
+    with tenants() as net:
+        agent = net.start_agent().agent
+        for first, second in ((0, 1), (1, 0)):
+            with contextlib.ExitStack() as stack:
+                one = stack.enter_context(net.joined(first))
+                with counted(agent, injected=2):
+                    answered(*one, [(GET, b"")])
+                    answered(*one, [post(os.urandom(100_000))])
+                with contextlib.ExitStack() as inner, counted(agent, injected=17, dropped=0):
+                    other = inner.enter_context(net.joined(second))
+                    in_turn(one, other)
+                # Then the second one ends while the first goes on, and the other way round.
+                other = stack.enter_context(net.joined(second))
+                in_turn(one, other)
+                for sock in reversed(one):
+                    sock.close()
+                time.sleep(0.1)
+                # It is alone now, and can be joined; the first one's offset is not for it.
+                for request, injected in (((GET, b""), False), (post(os.urandom(200_000)), True)):
+                    answered(*other, [request], [injected])
+
+
+@case
+def older_connections_with_the_same_addresses():
+    """The same of connections older than the agent: the one that is joined is injected."""
+    with tenants() as net, net.joined(0) as one:
+        time.sleep(1.5)  # or numbers alike: both namespaces have them by one clock
+        with net.joined(1) as other:
+            agent = net.start_agent().agent
+            answered(*one, [(GET, b"")], [False])
+            with counted(agent, injected=17, dropped=0, twin=lambda n: n > 0):
+                in_turn(one, other)
+
+
 class Line:
     """client -- router (where the agent runs) -- server."""
 
     CLIENT, SERVER = "10.95.1.1", "10.95.2.1"
     CLIENT6, SERVER6 = "fd00:95:1::1", "fd00:95:2::1"
 
-    def __init__(self, lab):
+    def __init__(self, lab, agent=True):
         self.lab = lab
         self.client, self.router, self.server = map(lab.host, ("client", "router", "server"))
         lab.link(self.client, self.router, f"{self.CLIENT}/24", "10.95.1.2/24",
@@ -246,7 +338,7 @@ class Line:
                                         (self.server, "10.95.2.2", "fd00:95:2::2")):
             host.run(["ip", "route", "add", "default", "via", gateway])
             host.run(["ip", "-6", "route", "add", "default", "via", gateway6])
-        self.agent = Agent(self.router, cases.BUILD)
+        self.agent = Agent(self.router, cases.BUILD) if agent else None
 
     def work(self, address):
         work(self.client, self.server, address, self.agent)
@@ -336,6 +428,20 @@ def forwarded_twice():
             with counted(net.agent, injected=0, twice=1):
                 with joined(net.client, net.server, Line.SERVER) as (c, s):
                     work_out(c, s, injected=False)
+
+
+@case
+def older_forwarded_twice():
+    """The same of a connection that is older than the agent: left alone once that shows."""
+    with Lab("older-line") as lab:
+        net = Line(lab, agent=False)
+        with Tunnel(net.router, "10.95.6.1/32", net.router, "10.95.6.2/32", ("tun0", "tun1")):
+            with detour(net, ("dev", "tun0"), ("dev", "tun1")):
+                with joined(net.client, net.server, Line.SERVER) as (c, s):
+                    agent = Agent(net.router, cases.BUILD)
+                    with counted(agent, injected=0, twice=1):
+                        for _ in range(3):
+                            work_out(c, s, injected=False)
 
 
 @case
