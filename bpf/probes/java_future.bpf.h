@@ -133,8 +133,11 @@ static __always_inline void java_search_given(struct java_search *search, __u64 
 	java_search_finds(search, begun->named.request);
 }
 
-/* Who waits is no thread that has read a request, but may be a virtual one. */
-static __always_inline void java_search_virtual(struct java_search *search)
+/*
+ * Who waits is no thread that has read a request, but may be a virtual one. Not inlined, for the
+ * room on the stack.
+ */
+static __noinline int java_search_virtual(struct java_search *search)
 {
 	for (int i = 0; i < JAVA_FUTURES; i++) {
 		__u64 future = search->futures->future[i];
@@ -146,6 +149,7 @@ static __always_inline void java_search_virtual(struct java_search *search)
 		else if (future)
 			java_search_given(search, future);
 	}
+	return 0;
 }
 
 /* May what was found be for another request? */

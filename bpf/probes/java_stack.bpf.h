@@ -17,10 +17,9 @@
 /* Addresses of futures; `count` may be more than there is room for. */
 struct java_futures {
 	__u64 future[JAVA_FUTURES];
-	__u32 count;
-	__u32 wanted; /* no more are looked for; 0: all are */
+	__u16 count;
+	__u16 wanted; /* no more are looked for; 0: all are */
 	__u32 tgid;
-	__u32 reserved;
 };
 
 struct java_stack {
