@@ -213,15 +213,18 @@ static __always_inline int has_rivals(const struct tally *t, enum standing named
 /*
  * Who counts as a rival. A connection that an answer has freed may be given to a request that
  * waits for one. One that has an answer may use it later, from a timer, say: where no call ever
- * came late, it is believed to wait for the rest.
+ * came late, it is believed to wait for the rest. Not so where an answer has led to a call already:
+ * several requests may have waited for that answer, which one of them has asked for.
  */
-static __always_inline __u32 rival_kinds(const struct verdict *v, const struct process *p,
-					 int reused)
+static __always_inline __u32 rival_kinds(const struct verdict *v, const struct worker *w,
+					 const struct process *p, int reused)
 {
 	int faithful = p && p->faithful >= PROCESS_FAITHFUL;
 	int prompt = p && p->prompt >= PROCESS_PROMPT && !p->late;
 	__u32 kinds = 0;
 
+	if (v->evidence == EVIDENCE_ANSWER && w && w->flags & WORKER_ASKED)
+		kinds |= RIVAL_ANSWERED;
 	if (reused && v->evidence == EVIDENCE_ANSWER && !faithful)
 		kinds |= RIVAL_CONNECTING;
 	if (!prompt || (v->evidence != EVIDENCE_LOOP && !faithful))
@@ -271,7 +274,7 @@ static __always_inline enum veto veto_now(const struct verdict *v, const struct 
 					  const struct process *p, int reused)
 {
 	enum standing named = request_standing(v->request);
-	__u32 kinds = rival_kinds(v, p, reused);
+	__u32 kinds = rival_kinds(v, w, p, reused);
 
 	if (named == STANDING_NONE)
 		return VETO_ENDED;

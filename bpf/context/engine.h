@@ -316,7 +316,7 @@ static __always_inline void engine_call(struct socket *s, const struct actor *a,
 		learn_direct(&v, w, p);
 	/* Who opens a connection and who uses it may differ where connections are kept. */
 	if (v.evidence == EVIDENCE_CONNECT && p && (p->pools & pool) && w &&
-	    (has_rivals(&w->tally, request_standing(v.request), rival_kinds(&v, p, 0)) ||
+	    (has_rivals(&w->tally, request_standing(v.request), rival_kinds(&v, w, p, 0)) ||
 	     has_newer_rivals(w, v.request)))
 		v = (struct verdict){.veto = VETO_IDLE_LOOP};
 	if (reused)

@@ -19,6 +19,7 @@
 #define CONNECTIONS    512
 #define BACKGROUND_MAX 40 /* steps between two calls of its own */
 #define EVENTS_MAX     1024
+#define SHARED         2 /* things that several requests ask for */
 
 enum event_kind { REQUEST, CONNECTED, PIECE, ANSWER, TIMER, BACKGROUND, WORK };
 
@@ -34,6 +35,11 @@ struct job {
 	uint32_t tid;
 	uint32_t left[CHAINS_MAX]; /* calls of each chain that are not answered yet */
 	struct socket server;
+};
+
+/* Who waits for one call; the first of them has begun it. */
+struct shared {
+	uint32_t waiting[OWN], waits;
 };
 
 struct connection {
@@ -59,6 +65,8 @@ static struct {
 	uint32_t task[OWN], tasks;        /* chains that go on at the end of the turn */
 	uint32_t queue[JOBS_MAX], queued; /* jobs that wait for a worker */
 	bool busy[WORKERS_MAX];
+	struct shared shared[SHARED];
+	uint32_t asks[OWN]; /* which of these a chain has begun, from 1 on; 0: a call of its own */
 	struct score score;
 } run;
 
@@ -167,9 +175,28 @@ static void begin_call(uint32_t chain)
 	}
 }
 
+/* Does the chain wait for the answer to another one's call? Or it begins one for others, too. */
+static bool waits_for_shared(uint32_t chain)
+{
+	struct shared *s;
+	uint32_t which;
+
+	run.asks[chain] = 0;
+	if (!run.program->shares || random_in(&run.random, 0, 1))
+		return false;
+	which = random_in(&run.random, 1, SHARED);
+	s = &run.shared[which - 1];
+	s->waiting[s->waits++] = chain;
+	if (s->waits == 1)
+		run.asks[chain] = which;
+	return s->waits > 1;
+}
+
 /* The next call of a chain. */
 static void want_call(uint32_t chain)
 {
+	if (waits_for_shared(chain))
+		return;
 	if (run.program->pause)
 		schedule(random_in(&run.random, 1, 10), TIMER, chain);
 	else if (run.program->tasks)
@@ -322,17 +349,12 @@ static void on_piece(uint32_t index)
 	schedule(random_in(&run.random, 0, 20), ANSWER, index);
 }
 
-static void on_answer(uint32_t index)
+/* A chain has got what it has asked for. */
+static void go_on(uint32_t chain)
 {
-	struct connection *c = &run.connection[index];
-	uint32_t chain = c->chain;
 	struct job *job = job_of(chain);
 	uint32_t calls = 0;
 
-	read_answer(c);
-	release(index);
-	if (chain == OWN)
-		return;
 	job->left[chain % CHAINS_MAX]--;
 	for (uint32_t i = 0; i < CHAINS_MAX; i++)
 		calls += job->left[i];
@@ -340,6 +362,30 @@ static void on_answer(uint32_t index)
 		respond(chain / CHAINS_MAX);
 	else if (job->left[chain % CHAINS_MAX])
 		want_call(chain);
+}
+
+/* So have all that wait for it. */
+static void all_go_on(struct shared *s)
+{
+	struct shared done = *s;
+
+	s->waits = 0;
+	for (uint32_t i = 0; i < done.waits; i++)
+		go_on(done.waiting[run.program->in_order ? i : done.waits - 1 - i]);
+}
+
+static void on_answer(uint32_t index)
+{
+	uint32_t chain = run.connection[index].chain;
+
+	read_answer(&run.connection[index]);
+	release(index);
+	if (chain == OWN)
+		return;
+	if (run.asks[chain])
+		all_go_on(&run.shared[run.asks[chain] - 1]);
+	else
+		go_on(chain);
 }
 
 static void handle(const struct event *event)

@@ -36,6 +36,8 @@ struct program {
 	bool turns_last;      /* who waited for his turn gets it when all was read that has come */
 	bool busy;            /* it seldom sleeps: turns cannot always be told apart */
 	bool background;      /* calls of its own, by a timer */
+	bool shares;          /* every other call is for all who want the same meanwhile */
+	bool in_order; /* they go on in the order in which they asked for it, not backwards */
 	uint64_t seed;
 };
 

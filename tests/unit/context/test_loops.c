@@ -60,6 +60,37 @@ static void loop_in_another_turn(void **state)
 	assert_int_equal(call(&client, &a)->request, 0);
 }
 
+/* The loop's next turn. */
+static struct actor next_turn(void)
+{
+	store_turn++;
+	return actor(TID, 1);
+}
+
+/* Two requests wait for the answer that one of them has asked for, and both go on with it. */
+static void loop_with_a_shared_answer(void **state)
+{
+	struct actor a = actor(TID, 1);
+	struct process *p = process_make(&a.key.tgid);
+	struct socket first = {}, second = {}, one = {.calls_end = 1}, other = {.calls_end = 1};
+
+	(void)state;
+	p->prompt = p->direct = PROCESS_PROMPT;
+	p->faithful = PROCESS_FAITHFUL;
+	p->crowd.serial = CROWD_SERIAL;
+	take(&first, 7, &a);
+	assert_int_equal(call(&one, &a)->request, 7);
+	a = next_turn();
+	take(&second, 8, &a);
+	assert_int_equal(call(&other, &a)->request, 8);
+	a = next_turn();
+	engine_answer(&other, &a, actor_thread(&a));
+	a = next_turn();
+	engine_answer(&one, &a, actor_thread(&a));
+	assert_int_equal(call(&one, &a)->request, 7);
+	assert_int_equal(call(&other, &a)->veto, VETO_IDLE_LOOP);
+}
+
 /* What a timer does is of nobody that is known, and tells nothing about other calls. */
 static void loop_in_its_timers(void **state)
 {
@@ -334,6 +365,7 @@ int main(void)
 	    CASE(loop_with_a_rival),
 	    CASE(loop_with_a_newer_rival),
 	    CASE(loop_in_another_turn),
+	    CASE(loop_with_a_shared_answer),
 	    CASE(loop_in_its_timers),
 	    CASE(loop_whose_timers_become_known),
 	    CASE(loop_that_goes_on_later),
