@@ -111,10 +111,12 @@ enum packet_side { SIDE_OUT = 1, SIDE_IN = 2 };
  */
 #define PACKET_WAY_HOPS 6 /* bits */
 #define PACKET_WAY_BITS (PACKET_WAY_HOPS + 12 + 1)
+#define PACKET_VLAN_ID  0xfff /* of a tag: 802.1Q */
 
 static __always_inline __u32 packet_way(const struct __sk_buff *skb, __u8 hops)
 {
-	__u32 device = (skb->ifindex ^ skb->vlan_tci * 0x5b5) & 0xfff;
+	/* Without the priority: that may be another one for each packet. */
+	__u32 vlan = skb->vlan_tci & PACKET_VLAN_ID, device = (skb->ifindex ^ vlan * 0x5b5) & 0xfff;
 
 	return (device | 0x1000) << PACKET_WAY_HOPS | (hops & ((1 << PACKET_WAY_HOPS) - 1));
 }
