@@ -311,6 +311,23 @@ static inline int edits_changing(const struct edits *e)
 	return seq_before(edits_view(e).first, e->changed);
 }
 
+/* Is any edit in flight about a byte from `from` on, and before `to`? */
+static inline int edits_meet(const struct edits *e, __u32 from, __u32 to)
+{
+	struct edits_view v = edits_view(e);
+
+	for (__u32 i = 0; i < EDITS_MAX; i++) {
+		if (i >= v.count)
+			break;
+		const struct edit *edit = edits_at(e, v, i);
+
+		if (seq_before(from, edit_end(edit)) && seq_before(edit->at, to) &&
+		    edit->kind != EDIT_VOID)
+			return 1;
+	}
+	return 0;
+}
+
 /* Are the numbers of the flow's wire stream others than those of its app stream, or may be so? */
 static inline int edits_any(const struct edits *e)
 {

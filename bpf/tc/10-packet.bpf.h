@@ -98,6 +98,7 @@ struct packet {
 	__u8 ipv6;
 	__u8 fragment;       /* the first of several: its numbers can be changed, nothing more */
 	__u8 ip_options;     /* IP options or IPv6 extension headers */
+	__u8 jumbo;          /* IPv6: its length stands in an option; see packet_is_jumbo() */
 	__u8 side;           /* enum packet_side: how `key` was read */
 	struct flow_key key; /* the flow: as the packet travels, or, inbound, the other way round */
 };
@@ -233,7 +234,7 @@ static __always_inline int packet_parse_ipv4(struct __sk_buff *skb, enum packet_
 		total = skb->len - p->l3; /* BIG TCP */
 	if (total < header || p->l3 + total > skb->len)
 		return -1;
-	p->ipv6 = 0;
+	p->ipv6 = p->jumbo = 0;
 	p->fragment = !!(frag & IP_MORE_FRAGMENTS);
 	p->ip_options = header > sizeof(*ip);
 	p->proto = ip->protocol;
@@ -244,10 +245,44 @@ static __always_inline int packet_parse_ipv4(struct __sk_buff *skb, enum packet_
 	return total - header;
 }
 
-/* Extension headers that may stand in front of TCP, and that have a length of their own. */
+/* Extension headers that may stand in front of TCP. */
 static __always_inline int ipv6_extension(__u8 next)
 {
-	return next == IPPROTO_HOPOPTS || next == IPPROTO_ROUTING || next == IPPROTO_DSTOPTS;
+	return next == IPPROTO_HOPOPTS || next == IPPROTO_ROUTING || next == IPPROTO_DSTOPTS ||
+	       next == IPPROTO_FRAGMENT;
+}
+
+/* The length that all have that are no longer than need be. */
+#define IPV6_EXTENSION_LEN 8
+
+/* An IPv6 fragment: offset, two reserved bits, and whether more follow (RFC 8200, 4.5). */
+#define IPV6_FRAGMENT_OFFSET 0xfff8
+#define IPV6_FRAGMENT_MORE   0x0001
+#define IPV6_OFF_FRAGMENT    2
+
+/* What stands behind a fragment header; -1: not TCP, since it is not the first fragment. */
+static __always_inline int packet_parse_fragment(struct packet *p, const __u8 *header, __u32 len)
+{
+	__u16 fragment = bpf_ntohs(*(const __be16 *)(header + IPV6_OFF_FRAGMENT));
+
+	if ((fragment & IPV6_FRAGMENT_OFFSET) || len < IPV6_EXTENSION_LEN)
+		return -1;
+	p->fragment = fragment & IPV6_FRAGMENT_MORE;
+	p->proto = header[0];
+	p->l4 += IPV6_EXTENSION_LEN;
+	p->ip_options = 1;
+	return len - IPV6_EXTENSION_LEN;
+}
+
+/*
+ * Is that the header of a packet above 64 KB (RFC 2675), and nothing else? Linux makes and removes
+ * them itself, where it leaves the segmentation to the device: they are on no wire (BIG TCP).
+ */
+static __always_inline int packet_is_jumbo(const struct __sk_buff *skb, __u8 kind,
+					   const __u8 *header)
+{
+	return kind == IPPROTO_HOPOPTS && skb->gso_size && !header[1] &&
+	       header[2] == IPV6_TLV_JUMBO && header[3] == 4;
 }
 
 /* Step over the extension headers at p->l4. Returns what is left of `len`, or -1. */
@@ -260,16 +295,21 @@ static __always_inline int packet_parse_extensions(struct __sk_buff *skb, struct
 
 		if (!ipv6_extension(p->proto))
 			break;
-		header = packet_at(skb, p->l4, 8);
+		header = packet_at(skb, p->l4, IPV6_EXTENSION_LEN);
 		if (!header)
 			return -1;
-		size = 8 + header[1] * 8;
+		if (p->proto == IPPROTO_FRAGMENT)
+			return packet_parse_fragment(p, header, len);
+		size = IPV6_EXTENSION_LEN + header[1] * 8;
 		if (size > len)
 			return -1;
+		if (packet_is_jumbo(skb, p->proto, header))
+			p->jumbo = 1;
+		else
+			p->ip_options = 1;
 		p->proto = header[0];
 		p->l4 += size;
 		len -= size;
-		p->ip_options = 1;
 	}
 	return len;
 }
@@ -289,8 +329,7 @@ static __always_inline int packet_parse_ipv6(struct __sk_buff *skb, enum packet_
 	if (p->l3 + sizeof(*ip) + len > skb->len)
 		return -1;
 	p->ipv6 = 1;
-	p->fragment = 0;
-	p->ip_options = 0;
+	p->fragment = p->ip_options = p->jumbo = 0;
 	p->proto = ip->nexthdr;
 	p->way = packet_way(skb, ip->hop_limit);
 	p->l4 = p->l3 + sizeof(*ip);

@@ -173,18 +173,47 @@ static __always_inline void header_change_tcp(struct tcphdr *tcp, int kind, cons
 		tcp->check = csum_changed(tcp->check, length + header_diff(p, c));
 }
 
-/* What was the first fragment of a packet is a whole one: IPv4, where alone one is looked at. */
+/* The same in IPv6. The header stays: a fragment that is all there is (RFC 6946). */
+static __always_inline long write_unfragmented_ipv6(struct __sk_buff *skb, const struct packet *p)
+{
+	__u8 *header = packet_at(skb, p->l4 - IPV6_EXTENSION_LEN, IPV6_EXTENSION_LEN);
+
+	if (!header)
+		return -1;
+	*(__be16 *)(header + IPV6_OFF_FRAGMENT) &= ~bpf_htons(IPV6_FRAGMENT_MORE);
+	return 0;
+}
+
+/* What was the first fragment of a packet is a whole one. */
 static __always_inline long write_unfragmented(struct __sk_buff *skb, const struct packet *p)
 {
 	struct iphdr *ip = packet_at(skb, p->l3, sizeof(*ip));
 	__be16 old, more = bpf_htons(IP_MORE_FRAGMENTS);
 
+	if (p->ipv6)
+		return write_unfragmented_ipv6(skb, p);
 	if (!ip)
 		return -1;
 	old = ip->frag_off;
 	ip->frag_off = old & ~more;
 	ip->check = csum_changed(ip->check, (__u64)(__u16)~old + ip->frag_off);
 	return 0;
+}
+
+/*
+ * What was above 64 KB is not any more: its header for that is taken out, and `p` says so. (What
+ * stands before it is moved: whoever fills in a checksum later still finds where it begins.)
+ */
+static __always_inline long write_no_jumbo(struct __sk_buff *skb, struct packet *p)
+{
+	struct ipv6hdr *ip = packet_at(skb, p->l3, sizeof(*ip) + IPV6_EXTENSION_LEN);
+
+	if (!ip)
+		return -1;
+	ip->nexthdr = *(const __u8 *)(ip + 1);
+	p->l4 -= IPV6_EXTENSION_LEN;
+	p->payload -= IPV6_EXTENSION_LEN;
+	return bpf_skb_adjust_room(skb, -IPV6_EXTENSION_LEN, BPF_ADJ_ROOM_NET, 0);
 }
 
 /* The length in the IP header; `len`: TCP header and payload. */

@@ -33,8 +33,7 @@ static __always_inline int lead_expected(const struct __sk_buff *skb, const stru
  * The flags of ECN stay. With AccECN they are a number, which has to be the same in each packet
  * (RFC 9768, 3.2.2); with classic ECN a second CWR says nothing new.
  */
-static __always_inline long lead_write(struct __sk_buff *skb, const struct packet *p,
-				       struct scratch *s)
+static __always_inline long lead_write(struct __sk_buff *skb, struct packet *p, struct scratch *s)
 {
 	__u32 from = s->lead.from, to = s->lead.to, n = to - from;
 	__u32 header = packet_tcp_header(p);
@@ -50,6 +49,8 @@ static __always_inline long lead_write(struct __sk_buff *skb, const struct packe
 	err = err ?: write_bytes(skb, p->payload, s, from, n);
 	if (!err && p->fragment)
 		err = write_unfragmented(skb, p);
+	if (!err && p->jumbo)
+		err = write_no_jumbo(skb, p);
 	err = err ?: write_headers(skb, p, &change);
 	if (err || packet_csum(skb) == PACKET_CSUM_PARTIAL)
 		return err;
@@ -57,7 +58,7 @@ static __always_inline long lead_write(struct __sk_buff *skb, const struct packe
 }
 
 /* The nested run. */
-VERIFIED_ALONE int lead_run(struct __sk_buff *skb, const struct packet *p)
+VERIFIED_ALONE int lead_run(struct __sk_buff *skb, struct packet *p)
 {
 	struct scratch *s = scratch_get();
 

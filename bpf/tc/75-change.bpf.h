@@ -156,8 +156,7 @@ VERIFIED_ALONE int change_packet(struct __sk_buff *skb, const struct packet *p, 
 	if (!w.edits)
 		return 0;
 	/* All that can fail for want of memory comes first. */
-	if (p->fragment || write_begin(skb) ||
-	    bpf_skb_pull_data(skb, p->payload + (w.next - p->seq))) {
+	if (write_begin(skb) || bpf_skb_pull_data(skb, p->payload + (w.next - p->seq))) {
 		if (change_take_back(&w))
 			return 0;
 		count(REASON_DROPPED);

@@ -156,8 +156,8 @@ static __always_inline int edit_split(struct outbound *o, __u32 last)
 
 /*
  * A retransmission that TCP has merged until an edit lies too deep inside it, or until IP cuts it
- * to fragments, the others of which are out of reach. Make progress: send what comes first in
- * packets of their own and drop this one; TCP goes on behind them.
+ * to fragments. Make progress: send what comes first in packets of their own and drop this one; TCP
+ * goes on behind them.
  */
 static __always_inline int edit_piecemeal(struct outbound *o)
 {
@@ -165,7 +165,7 @@ static __always_inline int edit_piecemeal(struct outbound *o)
 	__u32 kept = 0, piece = o->p->len < LEAD_PIECE ? o->p->len : LEAD_PIECE;
 	int n;
 
-	if (plan->count == o->s->decision.fresh)
+	if (o->s->decision.fresh && plan->count == o->s->decision.fresh)
 		return edit_take_back(o, REASON_DEEP);
 	for (__u32 i = 0; i < EDITS_MAX; i++)
 		kept += i < plan->count && plan->edit[i].at - o->p->seq < piece;
@@ -174,6 +174,23 @@ static __always_inline int edit_piecemeal(struct outbound *o)
 	if (n > 0)
 		lead_send_all(o->skb, o->p, o->s, n & ~1u);
 	return edit_drop();
+}
+
+/* A packet is no longer than that, headers and all. */
+#define FRAGMENTS_MAX 65535
+
+/*
+ * The first fragment of a packet. The others, which have no numbers, are out of reach: the packet
+ * cannot be left whole where an edit is about any of its bytes, and how many these are is not
+ * known.
+ */
+static __always_inline int edit_fragment(struct outbound *o)
+{
+	struct packet *p = o->p;
+
+	if (edits_meet(&o->flow->edits, p->seq, p->seq + FRAGMENTS_MAX))
+		return edit_piecemeal(o);
+	return edit_number(o->skb, p, o->s->plan.wire_seq);
 }
 
 /* Can the packet be grown with all edits of the plan? */
@@ -198,10 +215,10 @@ VERIFIED_ALONE int edit_at_length(struct __sk_buff *skb, struct packet *p, struc
 	if (!o.s || !p || !f)
 		return DROP;
 	plan = &o.s->plan;
+	if (p->fragment)
+		return edit_fragment(&o);
 	first = plan->edit[0].at - p->seq;
 	last = plan->edit[(plan->count - 1) & EDITS_MASK].at - p->seq;
-	if (p->fragment)
-		return edit_piecemeal(&o);
 	if (edit_can_grow(&o, first))
 		return edit_grow(&o, first);
 	if (write_begin(skb))
@@ -219,10 +236,12 @@ static __always_inline int edit_packet(struct outbound *o)
 	__u32 first;
 
 	plan_make(o->flow, o->p->seq, o->p->len, plan);
+	if (o->p->fragment)
+		return EDIT_AT_LENGTH;
 	if (!plan->count)
 		return EDIT_NUMBER;
 	first = plan->edit[0].at - o->p->seq;
-	if (!o->p->fragment && edit_is_last(o->p, plan, first) && edit_can_grow(o, first))
+	if (edit_is_last(o->p, plan, first) && edit_can_grow(o, first))
 		return edit_append(o, first);
 	return EDIT_AT_LENGTH;
 }

@@ -357,7 +357,7 @@ static __always_inline int outbound_flow(struct __sk_buff *skb, struct scratch *
 		outbound_reset(p, f);
 		return verdict;
 	}
-	verdict = p->len ? outbound_data(skb, s, p, f) : outbound_control(skb, p, f);
+	verdict = p->len || p->fragment ? outbound_data(skb, s, p, f) : outbound_control(skb, p, f);
 	outbound_note(p, f);
 	return verdict;
 }

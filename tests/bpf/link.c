@@ -69,3 +69,35 @@ void link_open(struct conn *c, const struct link *link, const struct opening *op
 		skip();
 	conn_open(c, link->rig, opening);
 }
+
+/* The header that says what a fragment is. */
+static uint16_t fragment_field(const struct segment *s, const struct frame *frame)
+{
+	size_t tcp = packet_tcp_offset(s);
+
+	return get16(frame->data + (s->shape.ipv6 ? tcp - 8 + 2 : tcp - 20 + 6));
+}
+
+void link_replaces_fragment(struct conn *c, size_t from, size_t to)
+{
+	static struct frame frame, got;
+	static uint8_t wire[FRAME_MAX];
+	struct segment s = conn_segment(c, from, to);
+	size_t payload, len;
+
+	s.fragment = s.shape.ipv6 ? 1 : 0x2000;
+	packet_build(&s, &frame);
+	rig_forget_counts(c->rig);
+	wire_send(c->wire, &frame, &(struct offload){});
+	wire_receive(c->wire, &got, NULL);
+	payload = packet_payload_offset(&s);
+	len = stream_wire_bytes(&c->stream, from, to, NULL, 0, wire) & ~1ul;
+	assert_int_equal(got.len, payload + len);
+	assert_memory_equal(got.data + payload, wire, len);
+	assert_int_equal(get32(got.data + packet_tcp_offset(&s) + 4),
+			 c->stream.first + stream_to_wire(&c->stream, from));
+	assert_int_equal(fragment_field(&s, &got), 0);
+	assert_int_equal(rig_count(c->rig, REASON_DROPPED), 1);
+	assert_int_equal(rig_count(c->rig, REASON_BAD_CHECKSUM), 0);
+	wire_expect_silence(c->wire);
+}

@@ -23,6 +23,12 @@ bool link_carries(const struct link *link, const struct shape *shape);
 /* An ordinary shape that it carries. */
 const struct shape *link_shape(const struct link *link);
 
+/*
+ * App bytes [from, to) are sent as the first fragment of a packet, all of whose bytes are an even
+ * number on the wire. A packet that is whole leaves in its stead.
+ */
+void link_replaces_fragment(struct conn *c, size_t from, size_t to);
+
 /* Open a connection for a test that needs the link; the test is skipped when there is none. */
 void link_open(struct conn *c, const struct link *link, const struct opening *opening);
 

@@ -242,6 +242,35 @@ static void with_headers(void **state)
 	rules_none(link->rig);
 }
 
+/*
+ * A retransmission of changed bytes, cut to fragments on its way. Whether the others have some of
+ * them is not known: what is known leaves as a packet that is whole.
+ */
+static void in_fragments(void **state)
+{
+	const struct link *link = *state;
+
+	for (int i = 0; i < 2 * SHAPES; i++) {
+		struct opening o = ordinary;
+
+		if (!link_carries(link, &shapes[i / 2]) || shapes[i / 2].tags)
+			continue;
+		o.shape = shapes[i / 2];
+		rules_follow(link->rig, i & 1 ? RESTART : STRIP);
+		link_open(&conn, link, &o);
+		conn_go_by_wire(&conn, link->wire, false, 0);
+		send_text(i & 1 ? "GET / HTTP/1.1\r\ntraceparent: <" VALUE ">\r\n\r\n"
+				: "GET / HTTP/1.1\r\n<traceparent: " VALUE ">\r\n\r\n");
+		link_replaces_fragment(&conn, 0, conn.stream.len);
+		link_replaces_fragment(&conn, 0, 16);
+		link_replaces_fragment(&conn, 40, conn.stream.len);
+		link_replaces_fragment(&conn, 0, 60);
+		conn_transmit(&conn, 0, conn.stream.len);
+		conn_ack_all(&conn);
+	}
+	rules_none(link->rig);
+}
+
 /* A change is kept until all of its bytes are acknowledged. */
 static void acknowledged_in_part(void **state)
 {
@@ -406,6 +435,7 @@ int test_restart(void)
 	const struct CMUnitTest links[] = {
 	    cmocka_unit_test(on_the_wire),
 	    cmocka_unit_test(with_headers),
+	    cmocka_unit_test(in_fragments),
 	};
 	int failed = cmocka_run_group_tests(packets, rig_setup, rig_teardown);
 

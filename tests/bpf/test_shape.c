@@ -193,25 +193,53 @@ static void acknowledgements_with_ip_options(void **state)
 	}
 }
 
+/* Flags and offset of the first of several fragments, of one in the middle, and of the last. */
+static uint16_t fragment_field(bool v6, size_t offset, bool more)
+{
+	return v6 ? offset | more : offset / 8 | (more ? MORE_FRAGMENTS : 0);
+}
+
 /* The first fragment is renumbered, the others have no number. */
 static void fragments(void **state)
 {
-	struct segment s;
-	size_t from;
+	for (int v6 = 0; v6 < 2; v6++) {
+		struct segment s;
+		size_t from;
 
-	conn_open(&conn, *state, &ordinary);
-	conn_send(&conn, GET);
-	from = stream_write_marked(&conn.stream, PLAIN);
-	rig_forget_counts(*state);
-	s = conn_segment(&conn, from, conn.stream.len);
-	s.fragment = MORE_FRAGMENTS;
-	conn_transmit_as(&conn, &s);
-	expect_counts(*state, {REASON_FRAGMENT, 1}, {REASON_SEQ, 1});
-	s.fragment = 64;
-	conn_pass(&conn, &s);
-	s.fragment = MORE_FRAGMENTS | 64;
-	conn_pass(&conn, &s);
-	expect_counts(*state, {REASON_SEQ, 0});
+		open_shape(*state, v6 ? &ipv6 : &shapes[0]);
+		conn_send(&conn, GET);
+		from = stream_write_marked(&conn.stream, PLAIN);
+		rig_forget_counts(*state);
+		s = conn_segment(&conn, from, conn.stream.len);
+		s.fragment = fragment_field(v6, 0, true);
+		conn_transmit_as(&conn, &s);
+		expect_counts(*state, {REASON_FRAGMENT, 1}, {REASON_SEQ, 1});
+		s.fragment = fragment_field(v6, 512, false);
+		conn_pass(&conn, &s);
+		s.fragment = fragment_field(v6, 512, true);
+		conn_pass(&conn, &s);
+		expect_counts(*state, {REASON_SEQ, 0});
+	}
+}
+
+/* What the peer acknowledges in a fragment. */
+static void acknowledgements_in_fragments(void **state)
+{
+	for (int v6 = 0; v6 < 2; v6++) {
+		uint8_t options[40];
+		struct segment s, want;
+
+		open_shape(*state, v6 ? &ipv6 : &shapes[0]);
+		conn_send(&conn, GET);
+		s = conn_incoming(
+		    &conn, &(struct incoming){.ack = GET_LEN + LINE_LEN, .data = "HTTP/1.1 2"},
+		    options);
+		s.fragment = fragment_field(v6, 0, true);
+		want = s;
+		want.ack -= LINE_LEN;
+		want.window = conn_app_window(&conn, s.window, s.ack - conn.stream.first);
+		conn_expect(&conn, &s, &want);
+	}
 }
 
 /* A fragment cannot carry an edit that is in flight: where nothing can go ahead of it, it is
@@ -227,20 +255,29 @@ static void a_fragment_that_covers_an_edit_is_dropped(void **state)
 	s.fragment = MORE_FRAGMENTS;
 	conn_drop(&conn, &s);
 	expect_counts(*state, {REASON_DROPPED, 1}, {REASON_FRAGMENT, 1});
+	/* All of its bytes may be in the others. */
+	s = conn_segment(&conn, 0, 0);
+	s.fragment = MORE_FRAGMENTS;
+	conn_drop(&conn, &s);
+	expect_counts(*state, {REASON_DROPPED, 1});
 	conn_transmit(&conn, 0, GET_LEN);
 }
 
-static void ipv6_fragments_pass(void **state)
+/* Only one fragment: IPv6 can say so. It is injected no more than any with such headers. */
+static void a_fragment_that_is_all(void **state)
 {
 	struct segment s;
+	size_t from;
 
 	open_shape(*state, &ipv6);
-	stream_write_marked(&conn.stream, PLAIN);
-	s = conn_segment(&conn, 0, conn.stream.len);
-	s.fragment = 1;
-	conn_pass(&conn, &s);
-	s.fragment = 64 << 3;
-	conn_pass(&conn, &s);
+	conn_send(&conn, GET);
+	from = stream_write_marked(&conn.stream, PLAIN);
+	rig_forget_counts(*state);
+	s = conn_segment(&conn, from, conn.stream.len);
+	s.ip_options = 8; /* and one other */
+	s.fragment = 2;   /* a reserved bit: not 0, and says nothing */
+	conn_transmit_as(&conn, &s);
+	expect_counts(*state, {REASON_IP_OPTIONS, 1}, {REASON_SEQ, 1});
 }
 
 /* Other protocols, whatever they contain, are not looked at. */
@@ -321,7 +358,8 @@ int test_shape(void)
 	    cmocka_unit_test(acknowledgements_with_ip_options),
 	    cmocka_unit_test(fragments),
 	    cmocka_unit_test(a_fragment_that_covers_an_edit_is_dropped),
-	    cmocka_unit_test(ipv6_fragments_pass),
+	    cmocka_unit_test(acknowledgements_in_fragments),
+	    cmocka_unit_test(a_fragment_that_is_all),
 	    cmocka_unit_test(what_is_not_tcp),
 	    cmocka_unit_test(three_vlan_tags_pass),
 	    cmocka_unit_test(noise),

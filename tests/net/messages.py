@@ -3,11 +3,12 @@
 import os
 
 from cases import equal
-from streams import quiet, receive, send_through
+from streams import Sending, quiet, receive, send_through
 from wire import LINE_LENGTH, compare
 
 GET = b"GET /path?query=1 HTTP/1.1\r\nHost: peer\r\nUser-Agent: raw\r\n\r\n"
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+RETRANSMISSION_SECONDS = 30
 
 
 def post(body, *fields):
@@ -37,6 +38,17 @@ def answered(client, server, requests, injected=None):
     expect(client, server, requests, injected)
     server.sendall(OK * len(requests))
     equal(receive(client, len(OK) * len(requests)), OK * len(requests), "answers")
+
+
+def receive_lossy(c, s, requests):
+    """As answered(), with time for retransmissions; which headers are added is not fixed."""
+    data = b"".join(head + body for head, body in requests)
+    sending = Sending(c, data)
+    got = receive(s, len(data) + LINE_LENGTH * len(requests), seconds=RETRANSMISSION_SECONDS)
+    sending.finish()
+    equal(compare(got, requests), [True] * len(requests), "headers")
+    s.sendall(OK)
+    equal(receive(c, len(OK), seconds=RETRANSMISSION_SECONDS), OK, "answer")
 
 
 def untouched(client, server, data):

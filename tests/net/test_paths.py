@@ -12,12 +12,11 @@ from agent import Agent
 from cases import case, equal, need_program, shared
 from firewall import lossy, packets_counted, rules
 from lab import Lab
-from messages import GET, OK, answered, expect, padded, post, work_out
+from messages import GET, OK, answered, expect, padded, post, receive_lossy, work_out
 from streams import Sending, accept, connect, joined, listen, receive, reset_on_close
 from wire import compare
 from worlds import Pair, common, counted
 
-RETRANSMISSION_SECONDS = 30
 HOOKS = ("input", "output")
 LOSSES = 12  # packets to be lost each way
 
@@ -138,17 +137,6 @@ def answers_in_fragments():
                 equal(compare(receive(s, len(GET) + 70), [(GET, b"")]), [True], "header")
                 s.sendall(answer)
                 equal(receive(c, len(answer)) == answer, True, "the answer")
-
-
-def receive_lossy(c, s, requests):
-    """As answered(), with time for retransmissions; which headers are added is not fixed."""
-    data = b"".join(head + body for head, body in requests)
-    sending = Sending(c, data)
-    got = receive(s, len(data) + 70 * len(requests), seconds=RETRANSMISSION_SECONDS)
-    sending.finish()
-    equal(compare(got, requests), [True] * len(requests), "headers")
-    s.sendall(OK)
-    equal(receive(c, len(OK), seconds=RETRANSMISSION_SECONDS), OK, "answer")
 
 
 @case(seconds=120)

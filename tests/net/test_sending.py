@@ -10,10 +10,11 @@ import tempfile
 import time
 
 from cases import Skip, case, equal
-from messages import GET, OK, answered, padded, post, untouched, work_out
+from firewall import rules
+from messages import GET, OK, answered, padded, post, receive_lossy, untouched, work_out
 from streams import Sending, accept, connect, joined, listen, receive
 from wire import LINE_LENGTH, compare
-from worlds import Pair, common, counted
+from worlds import Pair, common, counted, pair
 
 IPPROTO_MPTCP = 262
 MSG_ZEROCOPY, SO_ZEROCOPY = 0x4000000, 60
@@ -210,3 +211,27 @@ def bulk_beside_requests():
         for one, (_, other) in zip(sending, bulk):
             equal(receive(other, 20 * len(block)) == block * 20, True, "bulk data")
             one.finish()
+
+
+def posts_in_jumbo_packets(world, address):
+    """Requests whose packets grow as large as the devices take them, some of which are lost."""
+    requests = [post(os.urandom(400_000)) for _ in range(10)]
+    with joined(world.app, world.peer, address) as (c, s):
+        for request in requests:
+            answered(c, s, [request])
+        with rules(world.peer, "lossy", "filter", "input",
+                   "meta l4proto tcp numgen inc mod 13 == 3 drop"):
+            for request in requests:
+                receive_lossy(c, s, [request])
+
+
+@case(seconds=120)
+def packets_above_64_kilobytes():
+    """BIG TCP, where IPv6 has the length in a header of its own: injected like any other."""
+    with pair() as world:
+        for host, device in ((world.app, world.device), (world.peer, world.peer_device)):
+            host.run(["ip", "link", "set", "dev", device, "gso_max_size", 200_000,
+                      "gro_max_size", 200_000])
+        for address in (Pair.PEER, Pair.PEER6):
+            with counted(world.agent, injected=20, ip_options=0, dropped=0):
+                posts_in_jumbo_packets(world, address)

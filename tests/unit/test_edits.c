@@ -448,6 +448,31 @@ static void a_flow_without_edits_has_no_offset(void **state)
 	assert_int_equal(edits_total(&e), 70);
 }
 
+/* Which bytes an edit is about: the one it stands before, or those that it changes. */
+static void an_edit_meets_its_bytes(void **state)
+{
+	struct edits e = {};
+	struct edit header = {.at = 5, .len = 70};
+	struct edit cut = {.at = 10, .kind = EDIT_CUT, .extent = 4};
+
+	(void)state;
+	assert_false(edits_meet(&e, 0, 100));
+	assert_int_equal(edits_add(&e, &header), 0);
+	assert_true(edits_meet(&e, 5, 6));
+	assert_false(edits_meet(&e, 0, 5));
+	assert_false(edits_meet(&e, 6, 100));
+	assert_int_equal(edits_add(&e, &cut), 0);
+	assert_true(edits_meet(&e, 13, 14));
+	assert_true(edits_meet(&e, 7, 11));
+	assert_false(edits_meet(&e, 6, 10));
+	assert_false(edits_meet(&e, 14, 100));
+	assert_int_equal(edits_retire(&e, 14), 2);
+	assert_false(edits_meet(&e, 0, 100));
+	assert_int_equal(edits_add(&e, &(struct edit){.at = 20, .len = 70}), 0);
+	edits_void(&e, 1);
+	assert_false(edits_meet(&e, 15, 100));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -465,6 +490,7 @@ int main(void)
 	    cmocka_unit_test(an_edit_that_is_not_the_youngest_is_refused),
 	    cmocka_unit_test(taking_back_more_than_there_is_empties_the_ring),
 	    cmocka_unit_test(a_flow_without_edits_has_no_offset),
+	    cmocka_unit_test(an_edit_meets_its_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
