@@ -7,6 +7,7 @@
 #ifndef CTXPROP_CONTEXT_DECIDE_H
 #define CTXPROP_CONTEXT_DECIDE_H
 
+#include "context/alone.h"
 #include "context/beside.h"
 #include "context/runtime.h"
 #include "context/standing.h"
@@ -253,12 +254,12 @@ static __always_inline int wake_has_rivals(const struct verdict *v, const struct
  * Is another request idle that the worker has read after the last call which was counted as
  * unattributed? Then none of these is that request's, however many there are.
  */
-static __always_inline int has_newer_rivals(const struct worker *w, __u64 named)
+VERIFIED_ALONE int has_newer_rivals(const struct worker *w, __u64 named)
 {
 	__u32 newer;
 
-	/* clang 19 would work out addresses in it before it is known to be there. */
-	__asm__ volatile("" : "+r"(w));
+	if (!w)
+		return 0;
 	newer = w->taken - w->counted;
 	for (__u32 i = 1; i <= WORKER_HELD && i <= newer; i++) {
 		__u64 id = w->held[(w->taken - i) & (WORKER_HELD - 1)];
@@ -278,10 +279,10 @@ static __always_inline enum veto veto_now(const struct verdict *v, const struct 
 
 	if (named == STANDING_NONE)
 		return VETO_ENDED;
-	if (v->rivals == RIVALS_WORKER &&
+	if (v->rivals == RIVALS_WORKER && w &&
 	    (has_rivals(&w->tally, named, kinds) || has_newer_rivals(w, v->request)))
 		return VETO_IDLE_LOOP;
-	if (v->rivals == RIVALS_LATER && !tally_is_alone(&w->tally, named))
+	if (v->rivals == RIVALS_LATER && w && !tally_is_alone(&w->tally, named))
 		return VETO_IDLE_LOOP;
 	if (v->rivals == RIVALS_PROCESS && p &&
 	    (has_rivals(&p->tally, named, kinds) || wake_has_rivals(v, p, named)))
@@ -291,7 +292,7 @@ static __always_inline enum veto veto_now(const struct verdict *v, const struct 
 	if (v->rivals == RIVALS_ANY &&
 	    (process_has_others(p, named) || (p && wake_has_rivals(v, p, named))))
 		return VETO_IDLE_PROCESS;
-	if (v->rivals == RIVALS_WORKER && !v->told && !process_is_direct(p) &&
+	if (v->rivals == RIVALS_WORKER && w && !v->told && !process_is_direct(p) &&
 	    has_beside(w, v->request))
 		return VETO_BESIDE;
 	return VETO_NONE;
@@ -301,11 +302,13 @@ static __always_inline enum veto veto_now(const struct verdict *v, const struct 
  * The same, with patience: while another thread changes the request's standing, it is counted
  * among the idle ones for some ns longer.
  */
-static __always_inline enum veto veto_of(const struct verdict *v, const struct worker *w,
-					 const struct process *p, int reused)
+VERIFIED_ALONE int veto_of(const struct verdict *v, const struct worker *w, const struct process *p,
+			   int reused)
 {
 	enum veto veto = VETO_NONE;
 
+	if (!v)
+		return VETO_NONE;
 	for (int look = 0; look < 3; look++) {
 		veto = veto_now(v, w, p, reused);
 		if (veto != VETO_IDLE_PROCESS)

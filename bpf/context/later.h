@@ -115,15 +115,27 @@ static __always_inline void later_is_over(struct later *l, const struct later_co
 #define LATER_UNTOLD (-1) /* it may have been asked for anywhere */
 #define LATER_BEFORE (-2) /* in no reading of this turn */
 
-/* Where among the readings of the turn was that asked for which has this number? */
+/* 1: a is less than b, 0: it is not; both below 2^63. Without a branch. */
+static __always_inline int later_is_less(__u64 a, __u64 b)
+{
+	return (a - b) >> 63;
+}
+
+/*
+ * Where among the readings of the turn was that asked for which has this number? Their numbers
+ * rise, so those below it are counted; without branches, each of which the verifier would follow.
+ */
 static __always_inline int later_find(const struct later *l, __u64 number)
 {
+	int before = 0;
+
 	if (!number || !l->is_over || !l->count || number > l->end)
 		return LATER_UNTOLD;
-	for (int i = LATER_READINGS - 1; i >= 0; i--)
-		if ((__u32)i < l->count && number > l->reading[i].number)
-			return l->is_exact ? i : LATER_UNTOLD;
-	return LATER_BEFORE;
+	for (int i = 0; i < LATER_READINGS; i++)
+		before += later_is_less(i, l->count) & later_is_less(l->reading[i].number, number);
+	if (!before)
+		return LATER_BEFORE;
+	return l->is_exact ? before - 1 : LATER_UNTOLD;
 }
 
 /* Numbers of what runs, and of what ran when that was made; 0: of nothing that has one. */

@@ -8,6 +8,7 @@
 #ifndef CTXPROP_CONTEXT_STANDING_H
 #define CTXPROP_CONTEXT_STANDING_H
 
+#include "context/alone.h"
 #include "context/traces.h"
 #include "context/worker.h"
 
@@ -76,8 +77,11 @@ static __always_inline __u64 worker_held(const struct worker *w, int responding)
 	return 0;
 }
 
-/* The only request that a blocking worker can be at; 0: it has none, or several. */
-static __always_inline __u64 worker_only(const struct worker *w)
+/*
+ * The only request that a blocking worker can be at; 0: it has none, or several. Inlined, for who
+ * has no room on the stack for one more call.
+ */
+static __always_inline __u64 worker_only_inlined(const struct worker *w)
 {
 	__u32 active = tally_active(&w->tally);
 
@@ -86,6 +90,12 @@ static __always_inline __u64 worker_only(const struct worker *w)
 	if (active)
 		return worker_held(w, 0);
 	return tally_of(&w->tally, STANDING_RESPONDING) == 1 ? worker_held(w, 1) : 0;
+}
+
+/* The same, for all others. */
+VERIFIED_ALONE __u64 worker_only(const struct worker *w)
+{
+	return w ? worker_only_inlined(w) : 0;
 }
 
 #endif

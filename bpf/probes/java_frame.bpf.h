@@ -312,7 +312,7 @@ static __always_inline __u64 java_request_of(const struct worker *w)
 	__u64 last = w->held[(w->taken - 1) & (WORKER_HELD - 1)];
 
 	if (!java_may_hand_over(w))
-		return worker_only(w);
+		return worker_only_inlined(w);
 	return request_standing(last) == STANDING_NONE ? 0 : last;
 }
 

@@ -46,16 +46,21 @@ def modules_load():
 
 
 def netem_drops_packets():
-    """All packets lost on a link of two namespaces, then none."""
+    """A link on which netem loses all packets, but none before and after it.
+
+    Without the first ping, the last one would wait for the peer's address, which was asked for in
+    vain while netem was at work.
+    """
     with Lab("platform") as lab:
         a, b = lab.host("a"), lab.host("b")
         device, _ = lab.link(a, b, "10.9.0.1/24", "10.9.0.2/24")
-        ping = ["busybox", "ping", "-qc1", "-W1", "10.9.0.2"]
+        ping = ["busybox", "ping", "-qc1", "10.9.0.2"]
+        a.run([*ping, "-W20"])
         a.run(["tc", "qdisc", "add", "dev", device, "root", "netem", "loss", "100%"])
-        if a.run(ping, check=False).returncode == 0:
+        if a.run([*ping, "-W1"], check=False).returncode == 0:
             raise RuntimeError("netem loss 100% lost nothing")
         a.run(["tc", "qdisc", "del", "dev", device, "root"])
-        a.run(ping)
+        a.run([*ping, "-W20"])
 
 
 def clsact_attaches():
