@@ -22,7 +22,7 @@ softirqs of everything involved. requests/s, p50, p99: against none, all on one 
 second in which no other program had that CPU). BPF: one run of the program, less what an empty
 program reads there, which stands in the rows of none. follow: agents at the client and at the
 server, the request is a call of the one and served by the other; BPF ns/request with all probes. own:
-without ctxprop, the client sends 70 bytes more itself."""
+without ctxprop, the client sends 70 bytes more itself; own-two: in two packets, as on the wire."""
 
 
 def options():

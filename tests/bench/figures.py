@@ -44,9 +44,9 @@ def against_none(arms, arm, field, combine):
     return [combine(getattr(a, field), getattr(n, field)) for a, n in zip(arms[arm], arms["none"])]
 
 
-def added(arms, arm):
-    """CPU microseconds per request that an arm adds, per round."""
-    return against_none(arms, arm, "cpu_us", operator.sub)
+def added(arms, arm, to="none"):
+    """CPU microseconds per request that an arm adds to another, per round."""
+    return [a.cpu_us - b.cpu_us for a, b in zip(arms[arm], arms[to])]
 
 
 def cost_rows(measured):
@@ -128,6 +128,7 @@ def inject_values(measured, small):
         "injected": spread([sample.headers for sample in small["inject"]]),
         "added_grow": spread(added(small, "inject")),
         "added_split": spread(added(measured.costs[EDGE], "inject")),
+        "beyond_two": spread(added(measured.costs[EDGE], "inject", to="own-two")),
         "rate": spread(against_none(small, "inject", "rate", operator.truediv)),
         "bpf_request": spread([t.request_ns for t in net(measured.times[SMALL.name])]),
         "bpf_ack": spread([t.in_ns for t in net(measured.times[LONG_POST.name])]),

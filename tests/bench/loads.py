@@ -17,6 +17,7 @@ class Load:
     connections: int = 2  # a small GET costs about 14 us then, switching tasks included
     pipeline: int = 1
     reconnect: bool = False
+    by_packet: bool = False  # no super-packets: the client's TCP sends each segment by itself
 
 
 SMALL = Load("small", "200-byte GET, keep-alive")
@@ -25,6 +26,8 @@ NEW = Load("new", "200-byte GET, new connection", connections=16, reconnect=True
 EDGE = Load("edge", "1400-byte GET (MTU edge)", head=1400)
 # What so many bytes cost there, whoever adds them: the client sends them itself.
 EDGE_OWN = dataclasses.replace(EDGE, head=EDGE.head + HEADER_BYTES)
+# And in two packets, as they go on the wire, rather than in one that is cut later, or never.
+EDGE_OWN_TWO = dataclasses.replace(EDGE_OWN, by_packet=True)
 LOADS = (
     SMALL,
     NEW,
