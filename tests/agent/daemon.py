@@ -7,7 +7,7 @@ import tempfile
 import time
 
 
-def wait_for(what, seconds=10):
+def wait_for(what, seconds=30):
     """Call `what` until it returns something true, which is returned; else its last answer."""
     end = time.monotonic() + seconds
     while not (answer := what()) and time.monotonic() < end:
@@ -35,7 +35,7 @@ class Agent:
         self.file.flush()
         return pathlib.Path(f"/proc/self/fd/{self.file.fileno()}").read_text()
 
-    def says(self, text, seconds=10):
+    def says(self, text, seconds=30):
         return wait_for(lambda: text in self.log(), seconds)
 
     def kill(self):
@@ -45,7 +45,7 @@ class Agent:
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(10)
+        return self.process.wait(30)
 
     def ctxprop(self, *argv):
         return self.host.run([self.build / "ctxprop", *argv], check=False)

@@ -5,6 +5,8 @@ import signal
 import tempfile
 import time
 
+from waiting import wait_until
+
 READY_SECONDS = 150  # the verifier takes its time in a guest that is emulated
 
 
@@ -35,13 +37,10 @@ class Agent:
         with open(self.log.name) as log:
             return log.read()
 
-    def wait_attached(self, *devices, seconds=60):
+    def wait_attached(self, *devices):
         """Wait until it has attached to devices that are new."""
-        end = time.monotonic() + seconds
-        while not all(f" {name}: attached" in self.said() for name in devices):
-            if time.monotonic() > end:
-                raise RuntimeError(f"not attached to all of {devices}:\n{self.said()}")
-            time.sleep(0.02)
+        wait_until(lambda: all(f" {name}: attached" in self.said() for name in devices),
+                   lambda: f"not attached to all of {devices}:\n{self.said()}")
 
     def stop(self, how=signal.SIGTERM):
         """End the daemon; its programs stay (after SIGTERM paused). Returns its exit status."""

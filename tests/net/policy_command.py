@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Policies by `ctxprop`, in a Pair's agent's namespace."""
-import time
 
 import cases
 from cases import equal
+from waiting import wait_until
 from worlds import common
 
 PORT = 0x63747870
@@ -41,10 +41,6 @@ def fresh():
     return world
 
 
-def says(agent, text, seconds=5):
+def says(agent, text):
     """Wait until the agent's log has a text."""
-    end = time.monotonic() + seconds
-    while text not in agent.said():
-        if time.monotonic() > end:
-            raise AssertionError(f"{text!r} is not said:\n{agent.said()}")
-        time.sleep(0.02)
+    wait_until(lambda: text in agent.said(), lambda: f"{text!r} is not said:\n{agent.said()}")

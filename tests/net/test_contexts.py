@@ -8,7 +8,6 @@ import socket
 import struct
 import subprocess
 import threading
-import time
 
 import bpf_map
 import cases
@@ -17,11 +16,11 @@ from agent import Agent
 from cases import case, equal
 from lab import BPFFS, Lab, own_pins, sh
 from recorder import Recorder
+from waiting import wait_until
 
 PIN = "/sys/fs/bpf/otel/traces_ctx_v1"
 ADDRESS, PORT = "10.93.0.2", 8080
 WORK_US = 400_000  # of a request in whose midst something happens
-SECONDS = 20       # until the map shows what it should, on a busy machine
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 
@@ -68,12 +67,8 @@ class World:
         wait_for(lambda: not self.entries(), f"{what}: no entry", self.entries)
 
 
-def wait_for(condition, what, show):
-    end = time.monotonic() + SECONDS
-    while not condition():
-        if time.monotonic() > end:
-            raise AssertionError(f"waited {SECONDS} s for {what}; there is {show()}")
-        time.sleep(0.005)
+def wait_for(holds, what, show):
+    wait_until(holds, lambda: f"no {what}; there is {show()}")
 
 
 def ask(connection, work_us, action=""):

@@ -11,6 +11,7 @@ from messages import OK
 from queues import next_to_arrive
 from following import arrivals, open_requests
 from streams import accept, connect, joined, listen, receive, send_through
+from waiting import wait_until
 from worlds import Pair, common, counted, pair
 
 TRACE, SPAN = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
@@ -202,11 +203,8 @@ def ends_of_connections():
 
 
 def gone(world):
-    end = time.monotonic() + 2
-    while open_requests(world.app):
-        if time.monotonic() > end:
-            raise AssertionError(f"still open: {open_requests(world.app)}")
-        time.sleep(0.01)
+    wait_until(lambda: not open_requests(world.app),
+               lambda: f"still open: {open_requests(world.app)}")
 
 
 @case

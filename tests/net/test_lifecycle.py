@@ -12,6 +12,7 @@ from cases import case, equal
 from messages import GET, OK, answered, expect, post, untouched
 from recorder import Recorder
 from streams import accept, connect, joined, listen
+from waiting import wait_until
 from worlds import Pair, common, pair
 
 
@@ -132,11 +133,7 @@ def flows_are_forgotten():
                     c.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
                 elif number % 3 == 1:
                     s.shutdown(socket.SHUT_RDWR)
-        end = time.monotonic() + 10
-        while flows := world.agent.flows():
-            if time.monotonic() > end:
-                raise AssertionError(f"{len(flows)} flows are left: {flows[:3]}")
-            time.sleep(0.2)
+        wait_until(lambda: not world.agent.flows(), lambda: f"left: {world.agent.flows()[:3]}")
 
 
 class Crowd:

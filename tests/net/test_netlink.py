@@ -11,6 +11,7 @@ import time
 import cases
 from cases import case, equal
 from policy_command import NOBODY, PORT, done, fresh, refused, restored
+from waiting import wait_until
 from worlds import pair
 
 NEW, DELETE, GET_RULES = 0x10, 0x11, 0x12
@@ -118,7 +119,7 @@ def readers_who_do_not_read():
             sock.sendto(message(GET_RULES, REQUEST | DUMP), (PORT, 0))
         begin = time.monotonic()
         equal(len(done(world, "policy").splitlines()), 1003, "rules shown to who does read")
-        equal(time.monotonic() - begin < 5, True, "in time")
+        equal(time.monotonic() - begin < 20, True, "in time")
 
 
 def told_by_monitor(*options):
@@ -126,11 +127,8 @@ def told_by_monitor(*options):
     world = fresh()
     listener = world.app.spawn([f"{cases.BUILD}/ctxprop", "monitor", *options],
                                stdout=subprocess.PIPE, text=True)
-    end = time.monotonic() + 5
-    while time.monotonic() < end:  # until it listens
-        if len(world.app.run(["ss", "-Hf", "netlink"]).stdout.split("ctxprop/")) > 1:
-            break
-        time.sleep(0.02)
+    wait_until(lambda: "ctxprop/" in world.app.run(["ss", "-Hf", "netlink"]).stdout,
+               "the monitor listens")
     time.sleep(0.2)
     done(world, "set", "x", "add", "10.0.0.0/8")
     done(world, "policy", "add", "to", "x", "action", "skip")

@@ -14,6 +14,7 @@ from firewall import lossy, packets_counted, rules
 from lab import Lab
 from messages import GET, OK, answered, expect, padded, post, receive_lossy, work_out
 from streams import Sending, accept, connect, joined, listen, receive, reset_on_close
+from waiting import wait_until
 from wire import compare
 from worlds import Pair, common, counted
 
@@ -163,11 +164,10 @@ def sockets_left(host, port):
 
 def wait_until_gone(world, port):
     """Until both hosts have no socket of this port, which must be soon."""
-    until = time.monotonic() + 20
-    while left := sockets_left(world.app, port) + sockets_left(world.peer, port):
-        if time.monotonic() > until:
-            raise AssertionError("sockets that do not end:\n" + "\n".join(left))
-        time.sleep(0.2)
+    def left():
+        return sockets_left(world.app, port) + sockets_left(world.peer, port)
+
+    wait_until(lambda: not left(), lambda: "sockets that do not end:\n" + "\n".join(left()))
 
 
 @case(seconds=90)

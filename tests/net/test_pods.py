@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import time
 from pathlib import Path
 
 import cases
@@ -15,19 +14,10 @@ from messages import GET, OK, answered, post, work_out
 from recorder import Recorder
 from streams import accept, connect, joined, listen, receive
 from tun import Tunnel
+from waiting import wait_until
 
 PINS = Path("/sys/fs/bpf/ctxprop")
 SERVICE = Path(__file__).resolve().parents[1] / "w3c/service.py"
-SECONDS = 20
-
-
-def wait_until(holds, what):
-    """Wait for a condition; complain with `what` (a text, or a function that makes it)."""
-    end = time.monotonic() + SECONDS
-    while not holds():
-        if time.monotonic() > end:
-            raise AssertionError(what() if callable(what) else what)
-        time.sleep(0.02)
 
 
 class Node:

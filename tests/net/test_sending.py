@@ -198,9 +198,9 @@ def bulk_beside_requests():
         bulk = [stack.enter_context(link()) for _ in range(2)]
         sending = [Sending(c, block * 30) for c, _ in bulk]
         c, s = stack.enter_context(link())
-        end = time.monotonic() + 20
+        end = time.monotonic() + 60
         for number in range(1000):
-            assert time.monotonic() < end, f"only {number} requests in 20 s"
+            assert time.monotonic() < end, f"only {number} requests in a minute"
             c.sendall(GET)
             equal(compare(receive(s, len(GET) + LINE_LENGTH), [(GET, b"")]), [True], "header")
             s.sendall(OK)

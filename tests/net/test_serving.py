@@ -8,7 +8,6 @@ import os
 import re
 import socket
 import threading
-import time
 
 import bpf_map
 import cases
@@ -17,6 +16,7 @@ from cases import case, equal
 from far import Client, Far, OK, head
 from following import inboxes
 from lab import Lab
+from waiting import wait_until
 
 PIN = "/sys/fs/bpf/otel/traces_ctx_v1"
 BEFORE_6_3 = {"unix-send", "unix-recv"}  # events that older kernels have no hook for
@@ -48,14 +48,6 @@ def connections(count=1, address=ADDRESS, loopback=False):
             Client(near if loopback else far, listener, address))) for _ in range(count)]
         yield made[0] if count == 1 else made
     equal(mine(), {}, "entries of closed connections")
-
-
-def wait_for(condition, what):
-    end = time.monotonic() + 20
-    while not condition():
-        if time.monotonic() > end:
-            raise AssertionError(f"waited 20 s for {what}")
-        time.sleep(0.01)
 
 
 def mine():
@@ -335,12 +327,12 @@ def inboxes_go_with_their_sockets():
     with connections(8) as clients:
         for client in clients:
             client.ask()
-        wait_for(lambda: inboxes() == before + 8, "8 inboxes")
+        wait_until(lambda: inboxes() == before + 8, "8 inboxes")
         for client in clients[:4]:
             client.socket.recv(4096)
         for client in clients:
             client.socket.close()
-        wait_for(lambda: inboxes() == before, "none of them")
+        wait_until(lambda: inboxes() == before, "none of them")
 
 
 @case
@@ -349,9 +341,7 @@ def reset_by_the_client():
     with connections() as client:
         taken(client)
         client.far.call("reset", client.number)
-        end = time.monotonic() + 5
-        while mine() and time.monotonic() < end:
-            time.sleep(0.01)
+        wait_until(lambda: not mine(), "the reset ends it")
         works_on(None, "reset")
 
 

@@ -9,7 +9,6 @@ import platform
 import signal
 import socket
 import tempfile
-import time
 
 import bpf_map
 import cases
@@ -17,6 +16,7 @@ from agent import Agent
 from cases import Skip, case, equal
 from far import OK, Client, Far
 from lab import Lab
+from waiting import wait_until
 
 PIN = "/sys/fs/bpf/otel/traces_ctx_v1"
 ADDRESS = "10.96.0.2"
@@ -42,14 +42,6 @@ def agent_of(host):
         yield agent
     finally:
         agent.remove()
-
-
-def wait_for(condition, what):
-    end = time.monotonic() + SECONDS
-    while not condition():
-        if time.monotonic() > end:
-            raise AssertionError(f"waited {SECONDS} s for {what}")
-        time.sleep(0.01)
 
 
 def waits(agent):
@@ -122,7 +114,7 @@ def listens_first():
             socket.socket(socket.AF_UNIX) as stream:
         need_waiting(agent)
         with socket.create_server((ADDRESS, 0)) as listener:
-            wait_for(lambda: not waits(agent), "the hooks")
+            wait_until(lambda: not waits(agent), "the hooks")
             with contextlib.closing(Client(far, listener, ADDRESS)) as client:
                 stream.connect(other.name)
                 trace, shown = asked(client, stream, other)
@@ -136,7 +128,7 @@ def listens_later():
     with agent_of(here) as agent, here.inside(), socket.create_server((ADDRESS, 0)):
         need_waiting(agent)
         with contextlib.closing(Other()):
-            wait_for(lambda: not waits(agent), "the hooks")
+            wait_until(lambda: not waits(agent), "the hooks")
 
 
 @case(seconds=180)
@@ -152,7 +144,7 @@ def elsewhere():
         client.socket.recv(4096)
         with socket.socket(socket.AF_UNIX) as stream:
             stream.connect(other.name)
-            wait_for(lambda: not waits(agent), "the hooks")
+            wait_until(lambda: not waits(agent), "the hooks")
             client.socket.sendall(OK)
             client.got(OK)
             trace, shown = asked(client, stream, other)
