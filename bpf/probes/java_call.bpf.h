@@ -84,16 +84,14 @@ static __always_inline int java_sends_finds(struct java_sends *sends, __u64 obje
 /* As a callback of bpf_loop(). */
 static long java_sends_chunk(__u32 index, struct java_sends *sends)
 {
-	__u64 words[JAVA_CHUNK];
+	__u64 words[USER_CHUNK];
 
-	if (sends->at >= sends->base ||
-	    bpf_probe_read_user(words, sizeof(words), (const void *)sends->at))
+	if (!user_chunk(&sends->at, sends->base, words))
 		return 1;
-	for (int i = 0; i < JAVA_CHUNK; i++)
+	for (int i = 0; i < USER_CHUNK; i++)
 		if (java_may_be_object(sends->java, words[i]) && java_sends_finds(sends, words[i]))
 			return 1;
 	sends->exchange = 0;
-	sends->at += sizeof(words);
 	return 0;
 }
 
@@ -121,7 +119,7 @@ VERIFIED_ALONE __u64 java_client_call(__u32 tgid, enum java_call which)
 	sends.at = syscall_stack(task) & ~(JAVA_WORD - 1);
 	sends.base = java_stack_base(sends.java);
 	sends.descriptor = (__u32)syscall_argument(task);
-	if (bpf_loop(JAVA_CLIENT_STACK / JAVA_CHUNK, java_sends_chunk, &sends, 0) < 0)
+	if (bpf_loop(JAVA_CLIENT_STACK / USER_CHUNK, java_sends_chunk, &sends, 0) < 0)
 		return 0;
 	sends.exchange = java_refers(sends.java, sends.exchange, sends.java->client.owner);
 	call = java_refers(sends.java, sends.exchange, sends.java->client.multi);

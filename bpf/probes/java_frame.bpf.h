@@ -180,14 +180,11 @@ struct java_frames {
 /* As a callback of bpf_loop(). */
 static long java_frames_chunk(__u32 index, struct java_frames *frames)
 {
-	__u64 words[JAVA_CHUNK];
+	__u64 words[USER_CHUNK];
 
-	if (frames->at <= frames->end)
+	if (frames->at <= frames->end || !user_chunk_before(&frames->at, words))
 		return 1;
-	frames->at -= sizeof(words);
-	if (bpf_probe_read_user(words, sizeof(words), (const void *)frames->at))
-		return 1;
-	for (int i = 0; i < JAVA_CHUNK; i++)
+	for (int i = 0; i < USER_CHUNK; i++)
 		if (frames->at + i * JAVA_WORD >= frames->end &&
 		    !java_may_be_object(frames->java, words[i]))
 			frames->number = (frames->number ^ words[i]) * JAVA_FRAMES_PRIME;
@@ -199,7 +196,7 @@ static __always_inline __u64 java_frames_number(const struct runtime_java *java,
 {
 	struct java_frames frames = {.java = java, .at = held->start + JAVA_WORD, .end = held->end};
 
-	bpf_loop(JAVA_FRAMES_MAX / (JAVA_CHUNK * JAVA_WORD), java_frames_chunk, &frames, 0);
+	bpf_loop(JAVA_FRAMES_MAX / (USER_CHUNK * JAVA_WORD), java_frames_chunk, &frames, 0);
 	return frames.number;
 }
 

@@ -11,7 +11,6 @@
 #include "probes/syscall.bpf.h"
 
 #define JAVA_STACK_MAX 2048 /* words that are looked at, from the stack's beginning on */
-#define JAVA_CHUNK     8    /* words that are read at a time */
 #define JAVA_FUTURES   4
 
 /* Addresses of futures; `count` may be more than there is room for. */
@@ -64,13 +63,11 @@ static __always_inline void java_stack_word(const struct java_stack *stack, __u6
 /* As a callback of bpf_loop(). */
 static long java_stack_chunk(__u32 index, struct java_stack *stack)
 {
-	__u64 words[JAVA_CHUNK];
+	__u64 words[USER_CHUNK];
 
-	stack->at -= sizeof(words);
-	if (stack->at < stack->end ||
-	    bpf_probe_read_user(words, sizeof(words), (const void *)stack->at))
+	if (stack->at < stack->end + sizeof(words) || !user_chunk_before(&stack->at, words))
 		return 1;
-	for (int i = 0; i < JAVA_CHUNK; i++)
+	for (int i = 0; i < USER_CHUNK; i++)
 		java_stack_word(stack, words[i]);
 	return stack->futures->wanted && stack->futures->count >= stack->futures->wanted;
 }
@@ -91,7 +88,7 @@ VERIFIED_ALONE int java_stack_futures(struct java_futures *ret_futures, __u64 ob
 	thread = java_thread_of(stack.java, user_thread_pointer());
 	stack.at = user_read(thread + stack.java->stack);
 	stack.end = syscall_stack(bpf_get_current_task_btf());
-	bpf_loop(JAVA_STACK_MAX / JAVA_CHUNK, java_stack_chunk, &stack, 0);
+	bpf_loop(JAVA_STACK_MAX / USER_CHUNK, java_stack_chunk, &stack, 0);
 	return 0;
 }
 

@@ -33,6 +33,15 @@ static __always_inline int user_chunk(__u64 *ret_at, __u64 end, __u64 ret_words[
 	return 1;
 }
 
+/* The same on the way to the end of a stack: the words that stand before `ret_at`. */
+static __always_inline int user_chunk_before(__u64 *ret_at, __u64 ret_words[USER_CHUNK])
+{
+	const __u64 size = USER_CHUNK * sizeof(__u64);
+
+	*ret_at -= size;
+	return !bpf_probe_read_user(ret_words, size, (const void *)*ret_at);
+}
+
 /* Of the current thread; 0 where it is not known how to get it. */
 static __always_inline __u64 user_thread_pointer(void)
 {
