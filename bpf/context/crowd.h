@@ -7,7 +7,8 @@
  * Whoever waits does so because there are as many calls as there may be. So nobody waits when there
  * are fewer than there have been once. Counted is what is certain: as long as an answer may go on,
  * its call takes part (it lingers) when it is asked whether there are fewer, but not when it is
- * noted how many there have been.
+ * noted how many there have been. (Nor is it over for certain once all of the answer was read: the
+ * program may keep it, and the connection with it, until it has got another one.)
  *
  * Nor does anybody wait who has but one call to make at a time, and makes it. That is learnt: where
  * the next request called at once, there was room, and the one before it did not want more.

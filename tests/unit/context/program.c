@@ -21,7 +21,7 @@
 #define EVENTS_MAX     1024
 #define SHARED         2 /* things that several requests ask for */
 
-enum event_kind { REQUEST, CONNECTED, PIECE, ANSWER, TIMER, BACKGROUND, WORK };
+enum event_kind { REQUEST, FOUND, CONNECTED, PIECE, ANSWER, TIMER, BACKGROUND, WORK };
 
 struct event {
 	uint64_t at;
@@ -44,8 +44,10 @@ struct shared {
 
 struct connection {
 	bool open, busy;
+	bool kept_back; /* all of the answer was read, but not handled yet */
 	uint32_t
 	    chain; /* whose answer it waits for: job * CHAINS_MAX + which of its chains; or OWN */
+	struct purpose purpose; /* until the peer's address is known */
 	struct socket client;
 };
 
@@ -55,6 +57,7 @@ static struct {
 	struct random random;
 	uint64_t now, last_id;
 	uint32_t path; /* through the program, of what happens now */
+	enum actor_phase phase;
 	uint32_t started, ended, events;
 	struct event event[EVENTS_MAX];
 	struct job job[JOBS_MAX];
@@ -84,6 +87,7 @@ static struct actor actor(uint32_t tid)
 			      .kind = ACTOR_THREAD,
 			      .loop = loop ? ACTOR_LOOP : ACTOR_BLOCKS,
 			      .path = run.path,
+			      .phase = run.phase,
 			      .turn = {.switches = store_turn}};
 }
 
@@ -152,8 +156,23 @@ static void open_connection(uint32_t chain)
 	while (run.connection[i].open)
 		i++;
 	run.connection[i] = (struct connection){.open = true, .busy = true, .chain = chain};
+	if (run.program->names) {
+		engine_open(&run.connection[i].purpose, &by);
+		schedule(random_in(&run.random, 1, 10), FOUND, i);
+		return;
+	}
 	engine_connect(&run.connection[i].client, &by, NULL);
 	schedule(random_in(&run.random, 1, 3), CONNECTED, i);
+}
+
+/* The address that a connection was asked for with is known. */
+static void on_found(uint32_t index)
+{
+	struct connection *c = &run.connection[index];
+	struct actor by = actor(tid_of(c->chain));
+
+	engine_connect(&c->client, &by, &c->purpose);
+	schedule(random_in(&run.random, 1, 3), CONNECTED, index);
 }
 
 static void begin_call(uint32_t chain)
@@ -374,11 +393,11 @@ static void all_go_on(struct shared *s)
 		go_on(done.waiting[run.program->in_order ? i : done.waits - 1 - i]);
 }
 
-static void on_answer(uint32_t index)
+static void handle_answer(uint32_t index)
 {
 	uint32_t chain = run.connection[index].chain;
 
-	read_answer(&run.connection[index]);
+	run.connection[index].kept_back = false;
 	release(index);
 	if (chain == OWN)
 		return;
@@ -388,10 +407,55 @@ static void on_answer(uint32_t index)
 		go_on(chain);
 }
 
+static bool is_of_job(const struct connection *c, uint32_t job)
+{
+	return c->open && c->busy && c->chain != OWN && c->chain / CHAINS_MAX == job;
+}
+
+/* Another call of the same request is under way. */
+static bool has_others(uint32_t index)
+{
+	uint32_t job = run.connection[index].chain / CHAINS_MAX;
+
+	for (uint32_t i = 0; i < CONNECTIONS; i++)
+		if (i != index && is_of_job(&run.connection[i], job) &&
+		    !run.connection[i].kept_back && run.connection[i].client.calls_end)
+			return true;
+	return false;
+}
+
+/* An answer, or the rest of it, is read: it is handled at once, or with the next one. */
+static void on_answer(uint32_t index)
+{
+	struct connection *c = &run.connection[index];
+	uint32_t job = c->chain / CHAINS_MAX;
+	bool own = c->chain == OWN;
+
+	read_answer(c);
+	if (run.program->keeps_back && !own && has_others(index) && random_in(&run.random, 0, 1)) {
+		c->kept_back = true;
+		return;
+	}
+	handle_answer(index);
+	for (uint32_t i = 0; !own && i < CONNECTIONS; i++)
+		if (is_of_job(&run.connection[i], job) && run.connection[i].kept_back)
+			handle_answer(i);
+}
+
+static bool is_read(const struct event *event)
+{
+	return event->kind == REQUEST || event->kind == PIECE || event->kind == ANSWER;
+}
+
 static void handle(const struct event *event)
 {
 	run.path = 0x1000 + event->kind;
+	if (run.program->names)
+		run.phase = is_read(event) ? PHASE_READING : PHASE_APART;
 	switch (event->kind) {
+	case FOUND:
+		on_found(event->index);
+		break;
 	case REQUEST:
 		on_request(event->index);
 		break;

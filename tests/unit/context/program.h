@@ -28,6 +28,9 @@ struct program {
 	uint32_t workers;     /* PROGRAM_POOL */
 	bool pieces;          /* answers come in two pieces */
 	bool keep;            /* connections are used again */
+	bool names;           /* as in Node: connections are asked for, addresses looked up, and
+				 what comes of reading is told */
+	bool keeps_back;      /* every other answer is handled with the request's next one */
 	bool pause;           /* a timer runs before each call */
 	bool tasks;           /* calls begin when all was read that has come */
 	bool shuffled;        /* these in any order */
