@@ -209,6 +209,18 @@ static __always_inline void learn_hands_on(const struct worker *w, struct proces
 }
 
 /*
+ * Request `r` has ended without a call that was its own, after another request's thread has woken
+ * its own one (heirs.h): then that one has called
+ * for it, maybe.
+ */
+static __always_inline void learn_served(const struct request *r, const struct worker *w,
+					 struct process *p)
+{
+	if ((w->flags & WORKER_SERVED) && !r->calls && p->serves < PROCESS_SERVES_MAX)
+		p->serves++;
+}
+
+/*
  * Is nothing left to be known of a worker when its request is over? Nobody sees virtual threads of
  * Java end, and there is a new one for each request, mostly.
  */
@@ -239,8 +251,10 @@ static __always_inline __u64 request_end(struct request *r, __u64 id)
 		__sync_fetch_and_add(&p->crowd.gone, r->flags / REQUEST_LINGERS);
 	}
 	tallies_move(w, p, before, STATE_ENDED);
-	if (w && p)
+	if (w && p) {
 		learn_hands_on(w, p, id, before);
+		learn_served(r, w, p);
+	}
 	if (w)
 		worker_restore(w, &r->worker, id);
 	if (w && worker_ends_with_request(&r->worker, w))

@@ -28,13 +28,20 @@ enum actor_phase {
 	PHASE_ACCEPTS, /* a connection that has come; to be told as PHASE_APART (later.bpf.h) */
 };
 
+/* What a thread that was made for a request was given to do. */
+enum given {
+	GIVEN_OWN,     /* something of its own */
+	GIVEN_NOTHING, /* nothing: it may go for what waits somewhere */
+	GIVEN_JOBS,    /* it is one of a pool, and gets one job after the other, of any request */
+};
+
 /* Who does what happens now. */
 struct actor {
 	struct worker_key key;
 	__u8 kind;     /* enum actor_kind */
 	__u8 loop;     /* enum actor_loop */
-	__u8 doubtful; /* ACTOR_RUNTIME: others could be meant; ACTOR_THREAD: that was made for a
-			  request, and was given nothing of its own */
+	__u8 doubtful; /* ACTOR_RUNTIME: 1: others could be meant; ACTOR_THREAD: enum given of one
+			  that was made for a request */
 	__u8 by;       /* ACTOR_RUNTIME: enum evidence that `named` stands for */
 	__u8 own;      /* ACTOR_RUNTIME: 1: of no request, for certain */
 	__u8 runtime;  /* enum runtime_kind of who takes a request, connects or calls */
@@ -113,6 +120,18 @@ static __always_inline enum rivals rivals_of_reader(const struct worker *w, cons
 	return else_;
 }
 
+/*
+ * Who could be meant beside the only request `own` of a thread. Where threads were seen to do all
+ * that waits in a list, also what others wait for, the first call is for its own.
+ */
+static __always_inline enum rivals rivals_of_thread(const struct worker *w, const struct process *p,
+						    __u64 own)
+{
+	int next = p && p->serves >= PROCESS_SERVES && request_standing(own) == STANDING_ANSWERED;
+
+	return rivals_of_reader(w, p, next ? RIVALS_PROCESS : RIVALS_NONE);
+}
+
 /* What a loop, or a thread with several requests, has read last. */
 static __always_inline struct verdict
 evidence_of_loop(const struct worker *w, const struct process *p, const struct actor *a)
@@ -149,6 +168,15 @@ static __always_inline int process_makes_heirs(const struct process *p, const st
 }
 
 /*
+ * May a thread that was made for a request be at any other one's by now? One of a pool may, and so
+ * may one that has woken who waited for its call: it may go on with what others wait for.
+ */
+static __always_inline int heir_goes_on(const struct worker *w, const struct actor *a)
+{
+	return (w->flags & WORKER_DONE) || a->doubtful == GIVEN_JOBS;
+}
+
+/*
  * Who may be meant beside the request of who made or woke a worker. A process may be one of a pool
  * that is made with the first requests. In Python, who is woken has to wait for the interpreter's
  * lock, and another thread may take what he was woken for meanwhile.
@@ -158,7 +186,9 @@ static __always_inline enum rivals rivals_of_heir(const struct worker *w, const 
 {
 	if (w->maker || (p && p->loops_share))
 		return RIVALS_SHARED;
-	if (a->doubtful)
+	if (w->inherited_by == EVIDENCE_FORK && heir_goes_on(w, a))
+		return RIVALS_SHARED;
+	if (a->doubtful == GIVEN_NOTHING)
 		return RIVALS_ANY;
 	return w->inherited_by == EVIDENCE_WAKE && a->runtime == RUNTIME_PYTHON ? RIVALS_ANY
 										: RIVALS_PROCESS;
@@ -168,7 +198,7 @@ static __always_inline enum rivals rivals_of_heir(const struct worker *w, const 
 static __always_inline enum rivals rivals_of_made(const struct worker *w, const struct process *p,
 						  const struct actor *a)
 {
-	if (p && p->loops_share && !w->maker)
+	if (!w->maker && (heir_goes_on(w, a) || (p && p->loops_share)))
 		return RIVALS_SHARED;
 	return a->doubtful && !w->maker ? RIVALS_ANY : RIVALS_NONE;
 }
@@ -183,7 +213,7 @@ static __always_inline struct verdict evidence_of(const struct worker *w, const 
 	if (own)
 		return (struct verdict){.request = own,
 					.evidence = EVIDENCE_THREAD,
-					.rivals = rivals_of_reader(w, p, RIVALS_NONE)};
+					.rivals = rivals_of_thread(w, p, own)};
 	if (w && w->inherited && w->inherited_by == EVIDENCE_TASK)
 		return (struct verdict){.request = w->inherited, .evidence = EVIDENCE_TASK};
 	if (w && w->made_for && process_makes_heirs(p, w))

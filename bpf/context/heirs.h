@@ -10,6 +10,43 @@
 #include "context/learn.h"
 
 /*
+ * A worker that was made for a request has called, and wakes the one that has the request: what
+ * that waited for is done, mostly. (Before it has called it may say that it is there.)
+ */
+static __always_inline void heir_is_done(struct worker *w, const struct worker *woken)
+{
+	if (w->made_for && !w->maker && (w->flags & WORKER_CALLED) &&
+	    worker_only(woken) == w->made_for)
+		w->flags |= WORKER_DONE;
+}
+
+/*
+ * A thread has got an answer, and wakes one that has another request, which has not called yet. It
+ * may have room for that one, or have called for it: some do all that waits in a list, whoever has
+ * put it there. What the other one does next tells (learn_served()). In Ruby it may just have left
+ * the interpreter's lock.
+ */
+static __always_inline void thread_may_serve(const struct worker *w, struct worker *woken)
+{
+	__u64 id = worker_only(w), other = worker_only(woken);
+
+	if (!id || !other || id == other || request_standing(id) != STANDING_ANSWERED ||
+	    request_standing(other) != STANDING_IDLE)
+		return;
+	woken->flags |= WORKER_SERVED;
+}
+
+/* A thread that was woken like that calls: it was given room. */
+static __always_inline void learn_given_room(struct worker *w, struct process *p)
+{
+	if (!w || !p || !(w->flags & WORKER_SERVED))
+		return;
+	w->flags &= ~WORKER_SERVED;
+	if (p->serves)
+		p->serves--;
+}
+
+/*
  * A worker makes another (EVIDENCE_FORK), or wakes it from a sleep that nothing else would have
  * ended (EVIDENCE_WAKE). A worker that has requests of its own needs no others'. ACTOR_RUNTIME:
  * what it works on is named.
@@ -24,6 +61,11 @@ static __always_inline void engine_hand_over(const struct actor *from, const str
 	if (heir && by == EVIDENCE_FORK) {
 		heir->made_for = id;
 		heir->maker = to->tgid == from->key.tgid ? 0 : from->key.tgid;
+	}
+	if (w && heir && by == EVIDENCE_WAKE) {
+		heir_is_done(w, heir);
+		if (from->runtime != RUNTIME_RUBY)
+			thread_may_serve(w, heir);
 	}
 	if (!heir || tally_open(&heir->tally))
 		return;

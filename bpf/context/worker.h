@@ -27,6 +27,8 @@ enum worker_flags {
 	WORKER_GATHERS = 1 << 13,  /* and that seems to wait for nothing */
 	WORKER_GATHERED = 1 << 14, /* it has read for several, and called then, once at least */
 	WORKER_ROOM = 1 << 15,     /* what it read last was an answer, and makes room for others */
+	WORKER_DONE = 1 << 16,     /* it has woken who has the request that it was made for */
+	WORKER_SERVED = 1 << 17,   /* another request's thread has woken it before it has called */
 };
 
 /*
@@ -139,7 +141,8 @@ struct process {
 	__u8 served;      /* requests that it has read, up to PROCESS_SERVED */
 	__u8
 	    threads_stay; /* answers that who had called read, up to PROCESS_THREADS; see learn.h */
-	__u16 reserved;
+	__u8 serves;      /* requests whose calls another one's thread has made; see heirs.h */
+	__u8 reserved;
 	__u32 direct;  /* times that a loop called before it read on, see beside.h */
 	__u32 gathers; /* times that it has read for several, and called then */
 	__u64 pools;   /* bit (peer's port & 63): connections to it are used more than once */
@@ -163,6 +166,10 @@ struct process {
  * tell more, is believed to be at its own request.
  */
 #define PROCESS_THREADS 4
+
+/* From so many requests on that were served like that, less those that were not, they do. */
+#define PROCESS_SERVES     2
+#define PROCESS_SERVES_MAX 16
 
 /* So many threads, or children, must have ended before their request until others are trusted. */
 #define PROCESS_ENDED 2

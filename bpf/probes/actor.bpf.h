@@ -214,6 +214,7 @@ static __always_inline void worker_handing_over(struct actor *a, const struct ru
 	const struct worker *w;
 
 	worker_current(a);
+	a->runtime = runtime ? runtime->kind : 0;
 	if (!runtime || runtime->kind != RUNTIME_JAVA)
 		return;
 	if (runtime_virtual(runtime, &a->key) == RUNTIME_WORKER_KNOWN) {
@@ -233,18 +234,19 @@ static __always_inline void worker_handing_over(struct actor *a, const struct ru
 }
 
 /*
- * Was the current thread, which was made for a request, given nothing of its own? It may have been
- * as long as it is not known what its process runs.
+ * What was the current thread given, which was made for a request (enum given)? It may have been
+ * nothing as long as it is not known what its process runs.
  */
-VERIFIED_ALONE int thread_is_bare(__u32 tgid, __u64 request)
+VERIFIED_ALONE int thread_is_given(__u32 tgid, __u64 request)
 {
 	const struct runtime *runtime = runtime_lookup(tgid);
 
 	if (!runtime || runtime->kind == RUNTIME_WANTED)
-		return 1;
+		return GIVEN_NOTHING;
 	if (runtime->kind == RUNTIME_PYTHON)
-		return python_thread_is_bare(runtime, tgid, request);
-	return runtime->kind == RUNTIME_JAVA && java_thread_is_bare(runtime, tgid, request);
+		return python_thread_is_bare(runtime, tgid, request) ? GIVEN_NOTHING : GIVEN_OWN;
+	return runtime->kind == RUNTIME_JAVA ? java_thread_is_given(runtime, tgid, request)
+					     : GIVEN_OWN;
 }
 
 /* A thread is about to be believed to work for the request that it was made for. */
@@ -253,7 +255,7 @@ static __always_inline void actor_doubts(struct actor *a)
 	const struct worker *w = a->kind == ACTOR_THREAD ? worker_lookup(&a->key) : NULL;
 
 	if (w && w->made_for && !worker_only(w))
-		a->doubtful = thread_is_bare(a->key.tgid, w->made_for);
+		a->doubtful = thread_is_given(a->key.tgid, w->made_for);
 }
 
 /* The one that connects. */

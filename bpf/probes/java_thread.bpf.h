@@ -10,6 +10,7 @@
 #include "probes/task.bpf.h"
 
 #define JAVA_GIVEN  8  /* fields of 4 bytes that are looked at */
+#define JAVA_JOBS   12 /* where the thread itself is looked for */
 #define JAVA_HEADER 12 /* bytes of an object before its fields */
 
 /* Has a thread of another request been given the same? From now on it is this one's. */
@@ -36,11 +37,38 @@ static __always_inline __u64 java_given(const struct runtime_java *java)
 }
 
 /*
- * Was the current thread, which was made for this request, given nothing of its own? A Runnable
- * has what it was made with in its fields. Whether that is made for each is learnt by its class.
+ * Does the Runnable that the current thread was given refer to the thread? Then it belongs to the
+ * thread, and gets its jobs one by one (ThreadPoolExecutor's workers do).
  */
-static __always_inline int java_thread_is_bare(const struct runtime *runtime, __u32 tgid,
-					       __u64 request)
+VERIFIED_ALONE int java_takes_jobs(__u32 tgid)
+{
+	const struct runtime *runtime = runtime_lookup(tgid);
+	__u64 given, end;
+	__u32 self;
+
+	if (!runtime)
+		return 0;
+	given = java_given(&runtime->java);
+	end = given + java_size(&runtime->java, given);
+	self = java_narrow(
+	    &runtime->java,
+	    java_object(&runtime->java, java_thread_of(&runtime->java, user_thread_pointer())));
+#pragma clang loop unroll(disable)
+	for (__u32 i = 0; i < JAVA_JOBS; i++) {
+		__u64 at = given + JAVA_HEADER + i * sizeof(__u32);
+
+		if (given && self && at < end && user_read_narrow(at) == self)
+			return 1;
+	}
+	return 0;
+}
+
+/*
+ * What was the current thread given, which was made for this request? A Runnable has what it was
+ * made with in its fields. Whether that is made for each is learnt by its class.
+ */
+static __always_inline enum given java_thread_is_given(const struct runtime *runtime, __u32 tgid,
+						       __u64 request)
 {
 	struct worker_key key = {.tgid = tgid, .tid = (__u32)bpf_get_current_pid_tgid()};
 	const struct runtime_java *java = &runtime->java;
@@ -48,9 +76,11 @@ static __always_inline int java_thread_is_bare(const struct runtime *runtime, __
 	int has = 0, own = 0;
 
 	if (!java->class) /* objects cannot be looked at */
-		return 1;
+		return GIVEN_NOTHING;
 	if (!given)
-		return 0;
+		return GIVEN_OWN;
+	if (java_takes_jobs(tgid))
+		return GIVEN_JOBS;
 #pragma clang loop unroll(disable)
 	for (__u32 i = 0; i < JAVA_GIVEN; i++) {
 		__u64 at = given + JAVA_HEADER + i * sizeof(__u32);
@@ -60,9 +90,9 @@ static __always_inline int java_thread_is_bare(const struct runtime *runtime, __
 		own |= field && !java_is_given_again(&key, field, request);
 	}
 	if (!has)
-		return 1;
+		return GIVEN_NOTHING;
 	task_learn(tgid, java_class(java, given), own);
-	return task_doubts(tgid, java_class(java, given));
+	return task_doubts(tgid, java_class(java, given)) ? GIVEN_NOTHING : GIVEN_OWN;
 }
 
 #endif

@@ -118,12 +118,150 @@ static void threads_of_a_runtime_that_are_made(void **state)
 	assert_int_equal(call(&one, &made)->veto, VETO_IDLE_PROCESS);
 }
 
+/* As many threads end before the request that they were made for as it takes to trust them. */
+static void learn_that_threads_end(const struct actor *by, struct actor *made)
+{
+	struct socket s = {}, one = {};
+
+	for (int i = 0; i < PROCESS_ENDED; i++) {
+		take(&s, 100 + i, by);
+		engine_hand_over(by, &made->key, EVIDENCE_FORK);
+		assert_int_equal(call(&one, made)->request, 100 + i);
+		engine_answer(&one, made, actor_thread(made));
+		engine_exit(&made->key);
+		engine_respond(&s);
+		end(100 + i);
+	}
+}
+
+/*
+ * A thread that was made for a request has called, and wakes who waits for it: what it calls for
+ * then may be what others have put into a list, unless there are none.
+ */
+static void threads_that_wake_who_waits(void **state)
+{
+	struct actor a = reader(TID, ACTOR_BLOCKS), b = reader(THIRD, ACTOR_BLOCKS);
+	struct actor made = reader(OTHER, ACTOR_BLOCKS);
+	struct socket first = {}, second = {}, one = {};
+
+	(void)state;
+	learn_that_threads_end(&a, &made);
+	take(&first, 7, &a);
+	engine_hand_over(&a, &made.key, EVIDENCE_FORK);
+	take(&second, 8, &b);
+	assert_int_equal(call(&one, &made)->request, 7);
+	engine_answer(&one, &made, actor_thread(&made));
+	engine_hand_over(&made, &b.key, EVIDENCE_WAKE);
+	assert_int_equal(call(&one, &made)->request, 7); /* it was another one's thread */
+	engine_answer(&one, &made, actor_thread(&made));
+	engine_hand_over(&made, &a.key, EVIDENCE_WAKE);
+	assert_int_equal(call(&one, &made)->veto, VETO_IDLE_PROCESS);
+	engine_answer(&one, &made, actor_thread(&made));
+	engine_respond(&second);
+	end(8);
+	assert_int_equal(call(&one, &made)->request, 7);
+}
+
+/* One that wakes who waits before it has called has done nothing yet. */
+static void threads_that_say_that_they_are_there(void **state)
+{
+	struct actor a = reader(TID, ACTOR_BLOCKS), b = reader(THIRD, ACTOR_BLOCKS);
+	struct actor made = reader(OTHER, ACTOR_BLOCKS);
+	struct socket first = {}, second = {}, one = {};
+
+	(void)state;
+	learn_that_threads_end(&a, &made);
+	take(&second, 8, &b);
+	take(&first, 7, &a);
+	engine_hand_over(&a, &made.key, EVIDENCE_FORK);
+	engine_hand_over(&made, &a.key, EVIDENCE_WAKE);
+	assert_int_equal(call(&one, &made)->request, 7);
+}
+
+/* What a thread of a pool calls for that was made for a request is believed while there is one. */
+static void threads_of_a_pool(void **state)
+{
+	struct actor a = reader(TID, ACTOR_BLOCKS), b = reader(THIRD, ACTOR_BLOCKS);
+	struct actor made = reader(OTHER, ACTOR_BLOCKS);
+	struct socket first = {}, second = {}, one = {}, two = {};
+
+	(void)state;
+	learn_that_threads_end(&a, &made);
+	made.doubtful = GIVEN_JOBS;
+	take(&first, 7, &a);
+	engine_hand_over(&a, &made.key, EVIDENCE_FORK);
+	assert_int_equal(call(&one, &made)->request, 7);
+	engine_answer(&one, &made, actor_thread(&made));
+	take(&second, 8, &b);
+	assert_int_equal(call(&two, &b)->request, 8);
+	assert_int_equal(call(&one, &made)->veto, VETO_IDLE_PROCESS);
+}
+
+/* A thread with a request calls, gets the answer, and wakes another one. */
+static void call_and_wake(struct socket *one, const struct actor *by, const struct actor *woken)
+{
+	call(one, by);
+	engine_answer(one, by, actor_thread(by));
+	engine_hand_over(by, &woken->key, EVIDENCE_WAKE);
+}
+
+/*
+ * A thread that does what waits in a list for others, too, wakes these, who then respond without
+ * having called. From then on it is not believed to go on with its own while others may wait.
+ */
+static void threads_that_call_for_others(void **state)
+{
+	struct actor a = reader(TID, ACTOR_BLOCKS), b = reader(OTHER, ACTOR_BLOCKS);
+	struct socket first = {}, second = {}, one = {};
+
+	(void)state;
+	take(&first, 7, &a);
+	for (int i = 0; i < PROCESS_SERVES; i++) {
+		take(&second, 100 + i, &b);
+		call_and_wake(&one, &a, &b);
+		engine_respond(&second);
+		end(100 + i);
+	}
+	take(&second, 9, &b);
+	assert_int_equal(call(&one, &a)->veto, VETO_IDLE_PROCESS);
+	engine_answer(&one, &a, actor_thread(&a));
+	engine_respond(&first);
+	end(7);
+	take(&first, 10, &a);
+	assert_int_equal(call(&one, &a)->request, 10);
+}
+
+/* Where threads wake those that have waited for room, and these call then, all are believed. */
+static void threads_that_make_room(void **state)
+{
+	struct actor a = reader(TID, ACTOR_BLOCKS), b = reader(OTHER, ACTOR_BLOCKS);
+	struct actor c = reader(THIRD, ACTOR_BLOCKS);
+	struct socket first = {}, second = {}, third = {}, one = {}, two = {};
+
+	(void)state;
+	take(&first, 7, &a);
+	take(&third, 9, &c);
+	for (int i = 0; i < 2 * PROCESS_SERVES; i++) {
+		take(&second, 100 + i, &b);
+		call_and_wake(&one, &a, &b);
+		if (i % 2 == 0)
+			assert_int_equal(call(&two, &b)->request, 100 + i);
+		engine_answer(&two, &b, actor_thread(&b));
+		engine_respond(&second);
+		end(100 + i);
+		assert_int_equal(call(&one, &a)->request, 7);
+		engine_answer(&one, &a, actor_thread(&a));
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-	    CASE(threads_that_may_say_nothing),       CASE(threads_that_block),
-	    CASE(threads_that_go_on_for_others),      CASE(threads_of_a_runtime),
-	    CASE(threads_of_a_runtime_that_are_made),
+	    CASE(threads_that_may_say_nothing),         CASE(threads_that_block),
+	    CASE(threads_that_go_on_for_others),        CASE(threads_of_a_runtime),
+	    CASE(threads_of_a_runtime_that_are_made),   CASE(threads_that_wake_who_waits),
+	    CASE(threads_that_say_that_they_are_there), CASE(threads_of_a_pool),
+	    CASE(threads_that_call_for_others),         CASE(threads_that_make_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
