@@ -210,8 +210,7 @@ static __always_inline void learn_hands_on(const struct worker *w, struct proces
 
 /*
  * Request `r` has ended without a call that was its own, after another request's thread has woken
- * its own one (heirs.h): then that one has called
- * for it, maybe.
+ * its own one (heirs.h): then that one has called for it, maybe.
  */
 static __always_inline void learn_served(const struct request *r, const struct worker *w,
 					 struct process *p)
