@@ -103,10 +103,19 @@ void writer_halfway(const struct work *work)
 		publish(&context);
 }
 
+/* From then on a thread leaves all of them: its next request would clean up behind the one. */
+static bool leaves_stale(const struct work *work)
+{
+	static _Thread_local bool does;
+
+	does |= makes("stale", work);
+	return does;
+}
+
 void writer_end(const struct work *work)
 {
 	__u64 key = (__u64)getpid() << 32 | (__u32)gettid();
 
-	if (is_published(work) && !makes("stale", work))
+	if (is_published(work) && !leaves_stale(work))
 		bpf_map_delete_elem(map, &key);
 }
