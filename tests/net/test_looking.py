@@ -5,7 +5,6 @@ import os
 import signal
 import struct
 import subprocess
-import time
 from pathlib import Path
 
 import cases
@@ -13,9 +12,9 @@ from agent import Agent
 from bpf_map import Map
 from cases import case, equal, need_program
 from lab import BPFFS, Lab
+from waiting import wait_until
 
 PORT = 8080
-SECONDS = 20  # until something is known, on a busy machine
 WANTED, THREADS, PYTHON, NODE = 1, 2, 5, 8  # enum runtime_kind
 PYTHON_SERVER = """
 import asyncio, os, signal, socket, sys
@@ -39,9 +38,7 @@ def kind_of(tgid):
 
 def known_as(tgid):
     """The same, once it was found out."""
-    end = time.monotonic() + SECONDS
-    while kind_of(tgid) in (None, WANTED) and time.monotonic() < end:
-        time.sleep(0.01)
+    wait_until(lambda: kind_of(tgid) not in (None, WANTED), "what the process runs is known")
     return kind_of(tgid)
 
 
@@ -50,7 +47,7 @@ def listening(host, argv):
     """A server that has begun to listen, and gets no request."""
     process = host.spawn([*argv, PORT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
-        host.wait_port(PORT, seconds=SECONDS)
+        host.wait_port(PORT)
         yield process
     finally:
         os.killpg(process.pid, signal.SIGKILL)  # and what it has forked

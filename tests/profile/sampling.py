@@ -14,7 +14,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections import namedtuple
 from pathlib import Path
 
@@ -26,6 +25,7 @@ import judge  # noqa: E402
 from agent import Agent  # noqa: E402
 from lab import Lab  # noqa: E402
 from load import Load  # noqa: E402
+from waiting import wait_until  # noqa: E402
 
 PORT = 8080
 ADDRESS = "10.79.0.2"
@@ -38,7 +38,6 @@ PIN = "/sys/fs/bpf/otel/traces_ctx_v1"
 Row = namedtuple("Row", "name server connections requests roots agent silent awaits least",
                  defaults=(4, 12, False, (), False, "", judge.RIGHT_AT_LEAST))
 GIVEN_UP, FOLLOWED = "its goroutines change more than", "following tasks and queues"
-SAID_SECONDS = 20
 NEVER = ("--publish-goroutines", "never")
 ROWS = (
     Row("C", ["{build}/profile_burn"]),
@@ -92,11 +91,9 @@ Outcome = namedtuple("Outcome", "verdicts complaints")
 
 def wait_until_said(agent, pid, text):
     """Until the agent's log says that of the process."""
-    end = time.monotonic() + SAID_SECONDS
-    while not any(text in line and f"process {pid} " in line for line in agent.said().splitlines()):
-        if time.monotonic() > end:
-            raise AssertionError(f"the agent does not say \"{text}\" of {pid}:\n{agent.said()}")
-        time.sleep(0.05)
+    wait_until(lambda: any(text in line and f"process {pid} " in line
+                           for line in agent.said().splitlines()),
+               lambda: f"the agent does not say \"{text}\" of {pid}:\n{agent.said()}")
 
 
 def measure(host, client, build, pin, row, truth, *more, agent=None):
