@@ -40,12 +40,13 @@ struct actor {
 	struct worker_key key;
 	__u8 kind;     /* enum actor_kind */
 	__u8 loop;     /* enum actor_loop */
-	__u8 doubtful; /* ACTOR_RUNTIME: 1: others could be meant; ACTOR_THREAD: enum given of one
-			  that was made for a request */
+	__u8 doubtful; /* ACTOR_RUNTIME: enum doubt; ACTOR_THREAD: enum given of one that was made
+			  for a request */
 	__u8 by;       /* ACTOR_RUNTIME: enum evidence that `named` stands for */
 	__u8 own;      /* ACTOR_RUNTIME: 1: of no request, for certain */
 	__u8 runtime;  /* enum runtime_kind of who takes a request, connects or calls */
 	__u8 phase;    /* enum actor_phase */
+	__u8 tells;    /* who wakes, in Ruby: 1: not just because a lock is free */
 	__u64 path;    /* end of the user's stack, see path.h; who reads a request: the socket */
 	union {        /* (there is no room for both on the stack) */
 		struct turn turn; /* who reads: of the socket at hand */
@@ -96,7 +97,7 @@ static __always_inline __u64 worker_at(const struct worker *w)
 	if (own)
 		return own;
 	if (w->inherited_by == EVIDENCE_TASK)
-		return w->inherited;
+		return w->flags & WORKER_DONE ? 0 : w->inherited;
 	if (!worker_is_loop(w))
 		return 0;
 	return turn_goes_on(&w->turn) && !(w->flags & (WORKER_SPENT | WORKER_UNSURE)) ? w->read : 0;
@@ -168,6 +169,17 @@ static __always_inline int process_makes_heirs(const struct process *p, const st
 }
 
 /*
+ * What a thread took out of a queue. Once it has woken who waited for that, it may go on with what
+ * others wait for.
+ */
+static __always_inline struct verdict evidence_of_item(const struct worker *w)
+{
+	return (struct verdict){.request = w->inherited,
+				.evidence = EVIDENCE_TASK,
+				.rivals = w->flags & WORKER_DONE ? RIVALS_SHARED : RIVALS_NONE};
+}
+
+/*
  * May a thread that was made for a request be at any other one's by now? One of a pool may, and so
  * may one that has woken who waited for its call: it may go on with what others wait for.
  */
@@ -203,6 +215,14 @@ static __always_inline enum rivals rivals_of_made(const struct worker *w, const 
 	return a->doubtful && !w->maker ? RIVALS_ANY : RIVALS_NONE;
 }
 
+/* Who may be meant beside what a runtime names. */
+static __always_inline enum rivals rivals_of_named(const struct actor *a)
+{
+	if (a->doubtful == DOUBT_ALL)
+		return RIVALS_SHARED;
+	return a->doubtful ? RIVALS_ANY : RIVALS_NONE;
+}
+
 /* The evidence of highest rank for a call or connect that begins now. */
 static __always_inline struct verdict evidence_of(const struct worker *w, const struct process *p,
 						  const struct actor *a, const struct socket *s,
@@ -215,7 +235,7 @@ static __always_inline struct verdict evidence_of(const struct worker *w, const 
 					.evidence = EVIDENCE_THREAD,
 					.rivals = rivals_of_thread(w, p, own)};
 	if (w && w->inherited && w->inherited_by == EVIDENCE_TASK)
-		return (struct verdict){.request = w->inherited, .evidence = EVIDENCE_TASK};
+		return evidence_of_item(w);
 	if (w && w->made_for && process_makes_heirs(p, w))
 		return (struct verdict){.request = w->made_for,
 					.evidence = EVIDENCE_FORK,
@@ -403,9 +423,8 @@ static __always_inline struct verdict decide(struct worker *w, const struct proc
 	if (w && w->maker && !tally_open(&w->tally))
 		p = process_lookup(&w->maker);
 	if (a->kind == ACTOR_RUNTIME)
-		v = (struct verdict){.request = a->named,
-				     .evidence = a->by,
-				     .rivals = a->doubtful ? RIVALS_ANY : RIVALS_NONE};
+		v = (struct verdict){
+		    .request = a->named, .evidence = a->by, .rivals = rivals_of_named(a)};
 	else if (a->kind == ACTOR_THREAD)
 		v = evidence_of(w, p, a, s, reused);
 	if (v.request && call_may_be_listed(&v, a, s))

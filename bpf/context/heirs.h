@@ -9,22 +9,30 @@
 #include "context/account.h"
 #include "context/learn.h"
 
+/* The request that a thread was made for, or has taken something out of a queue for; 0: none. */
+static __always_inline __u64 heir_is_for(const struct worker *w)
+{
+	if (w->queue && w->inherited_by == EVIDENCE_TASK)
+		return w->inherited;
+	return w->maker ? 0 : w->made_for;
+}
+
 /*
- * A worker that was made for a request has called, and wakes the one that has the request: what
- * that waited for is done, mostly. (Before it has called it may say that it is there.)
+ * A worker that works for another one's request has called, and wakes the one that has the request:
+ * what that waited for is done, mostly. (Before it has called it may say that it is there.)
  */
 static __always_inline void heir_is_done(struct worker *w, const struct worker *woken)
 {
-	if (w->made_for && !w->maker && (w->flags & WORKER_CALLED) &&
-	    worker_only(woken) == w->made_for)
+	__u64 request = w->flags & WORKER_CALLED ? heir_is_for(w) : 0;
+
+	if (request && worker_only(woken) == request)
 		w->flags |= WORKER_DONE;
 }
 
 /*
  * A thread has got an answer, and wakes one that has another request, which has not called yet. It
  * may have room for that one, or have called for it: some do all that waits in a list, whoever has
- * put it there. What the other one does next tells (learn_served()). In Ruby it may just have left
- * the interpreter's lock.
+ * put it there. What the other one does next tells (learn_served()).
  */
 static __always_inline void thread_may_serve(const struct worker *w, struct worker *woken)
 {
@@ -62,10 +70,9 @@ static __always_inline void engine_hand_over(const struct actor *from, const str
 		heir->made_for = id;
 		heir->maker = to->tgid == from->key.tgid ? 0 : from->key.tgid;
 	}
-	if (w && heir && by == EVIDENCE_WAKE) {
+	if (w && heir && by == EVIDENCE_WAKE && (from->runtime != RUNTIME_RUBY || from->tells)) {
 		heir_is_done(w, heir);
-		if (from->runtime != RUNTIME_RUBY)
-			thread_may_serve(w, heir);
+		thread_may_serve(w, heir);
 	}
 	if (!heir || tally_open(&heir->tally))
 		return;

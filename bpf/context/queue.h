@@ -97,7 +97,7 @@ static __always_inline void queue_take(struct worker *w, __u64 queue, __u64 item
 		w->queue = queue;
 	w->item = item;
 	w->made_for = 0;
-	w->flags &= ~(WORKER_CALLED | WORKER_PUT);
+	w->flags &= ~(WORKER_CALLED | WORKER_PUT | WORKER_DONE);
 	w->inherited = elsewhere ? 0 : request;
 	w->inherited_by = EVIDENCE_TASK;
 }

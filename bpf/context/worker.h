@@ -27,8 +27,9 @@ enum worker_flags {
 	WORKER_GATHERS = 1 << 13,  /* and that seems to wait for nothing */
 	WORKER_GATHERED = 1 << 14, /* it has read for several, and called then, once at least */
 	WORKER_ROOM = 1 << 15,     /* what it read last was an answer, and makes room for others */
-	WORKER_DONE = 1 << 16,     /* it has woken who has the request that it was made for */
-	WORKER_SERVED = 1 << 17,   /* another request's thread has woken it before it has called */
+	/* It has woken who has the request that it was made for, or has taken something for. */
+	WORKER_DONE = 1 << 16,
+	WORKER_SERVED = 1 << 17, /* another request's thread has woken it before it has called */
 };
 
 /*

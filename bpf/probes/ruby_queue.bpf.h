@@ -71,6 +71,9 @@ static __always_inline __u64 ruby_request_put(struct worker *w, struct process *
 	int next = (w && puts_next(w, p, queue)) || (p && p->queues_next);
 	__u64 request = named.request;
 
+	if (p && named.doubtful == DOUBT_ALL && tally_open(&p->tally) > 1)
+		return 0;
+
 	if (!request && w)
 		request = queue_put(w, p, queue);
 	if (request && !named.request && w && w->queue && request == w->inherited &&
@@ -86,11 +89,15 @@ VERIFIED_ALONE __u64 ruby_puts(__u32 tgid, __u64 context, __u64 queue, __u64 ite
 {
 	struct worker_key key = {.tgid = tgid, .tid = (__u32)bpf_get_current_pid_tgid()};
 	struct ruby_queue *known = ruby_queue_make(tgid, queue);
+	struct ruby_thread *thread;
 	struct ruby_held held;
 	struct worker *w;
 
 	if (!runtime_lookup(tgid) || !known)
 		return 0;
+	thread = ruby_thread_make(tgid, user_thread_pointer());
+	if (thread)
+		thread->puts = ruby_queue_number(queue);
 	held = ruby_holds(tgid, context);
 	ruby_keeps(tgid, context);
 	w = worker_lookup(&key);
@@ -172,6 +179,7 @@ VERIFIED_ALONE int ruby_takes(__u32 tgid, __u64 context, __u64 queue, __u64 item
 	thread->locals = ruby_given(context);
 	if (ruby_holds(tgid, context).connection)
 		return 0; /* it has a request, and takes what others have done for that */
+	ruby_leaves_maker(thread, request);
 	w = worker_make(&key);
 	if (!w)
 		return 0;
@@ -193,8 +201,11 @@ VERIFIED_ALONE int ruby_asks(__u32 tgid, __u64 queue)
 {
 	struct worker_key key = {.tgid = tgid, .tid = (__u32)bpf_get_current_pid_tgid()};
 	const struct runtime *runtime = runtime_lookup(tgid);
+	struct ruby_thread *thread = ruby_thread_lookup(tgid, user_thread_pointer());
 	struct worker *w = worker_lookup(&key);
 
+	if (thread)
+		thread->puts = 0;
 	if (!w || !runtime || w->queue != queue || w->inherited_by != EVIDENCE_TASK)
 		return 0;
 	if (w->inherited)

@@ -17,6 +17,7 @@
 #define STACK_DISTANCE_MAX (64ULL << 10)
 #define GIVEN              1  /* added to the address of local variables that a block was given */
 #define GIVEN_WORDS        16 /* of the stack, in which they stand */
+#define RUBY_CONDVAR       0x00726176646e6f63ULL /* "condvar" */
 
 static __always_inline struct ruby_thread *ruby_thread_lookup(__u32 tgid, __u64 thread)
 {
@@ -196,6 +197,18 @@ static __always_inline int ruby_is_in_thread(const struct runtime *runtime, __u6
 	       user_read(self + RUBY_OBJECT_CLASS) == user_read(runtime->ruby.thread_class);
 }
 
+/*
+ * Whether a thread that was made like that may be at another one's request. One that has woken who
+ * waited for it may go on with what others wait for; so do threads that stay when a request is
+ * over.
+ */
+static __always_inline enum doubt ruby_doubts(__u32 tgid, const struct ruby_start *start)
+{
+	if (start->called == RUBY_DONE || task_denies(tgid, start->block))
+		return DOUBT_ALL;
+	return task_doubts(tgid, start->block) ? DOUBT_OTHERS : DOUBT_NONE;
+}
+
 /* The request that the current thread was made for. */
 VERIFIED_ALONE int ruby_was_made_for(__u32 tgid, struct named *ret_named)
 {
@@ -209,12 +222,13 @@ VERIFIED_ALONE int ruby_was_made_for(__u32 tgid, struct named *ret_named)
 	start = ruby_thread_start(runtime, thread, known);
 	if (!start)
 		return 0;
-	start->called = 1;
+	if (start->called == RUBY_CALLED_NOT)
+		start->called = RUBY_CALLED;
 	known = ruby_thread_lookup(tgid, start->maker);
 	if (known)
 		known->called = 1;
 	ret_named->request = start->request;
-	ret_named->doubtful = task_doubts(tgid, start->block);
+	ret_named->doubtful = ruby_doubts(tgid, start);
 	return 0;
 }
 
@@ -226,6 +240,19 @@ static __always_inline struct named ruby_works_on(__u32 tgid, __u64 held)
 	if (!named.request)
 		ruby_was_made_for(tgid, &named);
 	return named;
+}
+
+/*
+ * Whether the thread with this connection calls for its own request: not once it has an answer
+ * where threads do all that waits in a list (learn_served()), unless nobody waits.
+ */
+static __always_inline enum doubt ruby_doubts_own(__u32 tgid, __u64 held)
+{
+	const struct process *p = held ? process_lookup(&tgid) : NULL;
+
+	if (!p || p->serves < PROCESS_SERVES || request_standing(held) != STANDING_ANSWERED)
+		return DOUBT_NONE;
+	return DOUBT_OTHERS;
 }
 
 /* What is known of a thread, be it nothing yet; NULL: there is no room. */
@@ -282,6 +309,76 @@ static __always_inline void ruby_makes(const struct runtime *runtime, __u32 tgid
 	maker = start.request ? ruby_thread_make(tgid, start.maker) : NULL;
 	if (maker)
 		maker->made = thread;
+}
+
+/* A number for a queue. */
+static __always_inline __u32 ruby_queue_number(__u64 queue)
+{
+	return queue / WORD;
+}
+
+/*
+ * The current thread wakes another one: to tell it something? It does if it is in a method of a
+ * condition variable, or at the queue that it has put something into. (Who waits by a condition
+ * variable is in a method of its mutex.) Else it may just let another one have the interpreter's
+ * lock.
+ */
+static __always_inline int ruby_tells(__u32 tgid, __u64 context)
+{
+	const struct ruby_thread *thread = ruby_thread_lookup(tgid, user_thread_pointer());
+	__u64 frame = user_read(context + RUBY_CONTEXT_FRAME);
+	__u64 self = user_read(frame + RUBY_FRAME_SELF);
+
+	if (!frame || user_read(frame + RUBY_FRAME_CODE) || !ruby_is_object(self) ||
+	    (user_read(self) & RUBY_TYPE_MASK) != RUBY_TYPE_DATA)
+		return 0;
+	if (thread && thread->puts && thread->puts == ruby_queue_number(self))
+		return 1;
+	return user_read(user_read(user_read(self + RUBY_DATA_TYPE))) == RUBY_CONDVAR;
+}
+
+/*
+ * It tells the thread that has this request: what it was made for, or has taken out of a queue for,
+ * that one is done, if it has called.
+ */
+static __always_inline void ruby_has_done(__u32 tgid, __u64 request)
+{
+	struct worker_key key = {.tgid = tgid, .tid = (__u32)bpf_get_current_pid_tgid()};
+	struct ruby_thread *thread = ruby_thread_lookup(tgid, user_thread_pointer());
+	struct worker *w = worker_lookup(&key);
+
+	if (!request)
+		return;
+	if (w && (w->flags & WORKER_CALLED) && w->queue && w->inherited == request)
+		w->flags |= WORKER_DONE;
+	for (int i = 0; thread && i < RUBY_STARTS; i++)
+		if (thread->start[i].request == request && thread->start[i].called)
+			thread->start[i].called = RUBY_DONE;
+}
+
+/* The current thread wakes another one. Returns whether it tells it something. */
+static __always_inline int ruby_wakes(const struct runtime *runtime, __u32 tgid, __u64 thread)
+{
+	if (!ruby_tells(tgid, ruby_context(runtime)))
+		return 0;
+	ruby_has_done(tgid, ruby_holds(tgid, ruby_context_of(runtime, thread)).connection);
+	return 1;
+}
+
+/*
+ * A thread takes something out of a queue that was put in for `request` (0: not known for what).
+ * If it was made for another one, it is at that no more.
+ */
+static __always_inline void ruby_leaves_maker(struct ruby_thread *thread, __u64 request)
+{
+	for (int i = 0; i < RUBY_STARTS; i++) {
+		if (thread->start[i].request == request)
+			continue;
+		if (request)
+			thread->start[i].request = 0;
+		else
+			thread->start[i].called = RUBY_DONE;
+	}
 }
 
 /*

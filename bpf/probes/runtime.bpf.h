@@ -216,9 +216,10 @@ static __always_inline void runtime_task_responds(const struct runtime *runtime,
 static __always_inline enum runtime_worker
 runtime_holder(const struct runtime *runtime, const struct worker_key *key, struct named *ret_named)
 {
-	__u64 context = ruby_context(runtime);
+	__u64 context = ruby_context(runtime), held = ruby_calls(key->tgid, context);
 
-	*ret_named = ruby_works_on(key->tgid, ruby_calls(key->tgid, context));
+	*ret_named = ruby_works_on(key->tgid, held);
+	ret_named->doubtful |= ruby_doubts_own(key->tgid, held);
 	if (ret_named->request)
 		return RUNTIME_WORKER_KNOWN;
 	ruby_keeps(key->tgid, context);

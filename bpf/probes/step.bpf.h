@@ -85,6 +85,14 @@ VERIFIED_ALONE int step_ruby_makes(__u32 tgid, __u64 thread)
 	return 0;
 }
 
+/* The current one wakes one that waits. Does it tell it something? */
+VERIFIED_ALONE int step_ruby_wakes(__u32 tgid, __u64 thread)
+{
+	const struct runtime *runtime = runtime_lookup(tgid);
+
+	return runtime_holds_objects(runtime) && ruby_wakes(runtime, tgid, thread);
+}
+
 VERIFIED_ALONE int step_older(struct socket *s, const struct actor *by)
 {
 	if (!s || !by)

@@ -98,7 +98,7 @@ static __always_inline int task_doubts(__u32 tgid, __u64 rule)
 }
 
 /* Was a rule broken so often that it means nothing? */
-static __always_inline int task_denies(__u32 tgid, enum task_rule rule)
+static __always_inline int task_denies(__u32 tgid, __u64 rule)
 {
 	struct process_address at = {.tgid = tgid, .address = rule};
 	const struct start *seen = bpf_map_lookup_elem(&starts, &at);

@@ -102,6 +102,8 @@ int BPF_PROG(probe_wake, struct task_struct *woken)
 	if (runtime && runtime->kind == RUNTIME_JAVA)
 		java_virtual_gives(key.tgid);
 	worker_handing_over(&a, runtime);
+	if (runtime_holds_objects(runtime))
+		a.tells = step_ruby_wakes(key.tgid, woken->thread.fsbase);
 	step_hand_over(&a, &key, EVIDENCE_WAKE);
 	return 0;
 }

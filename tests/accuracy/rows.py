@@ -269,6 +269,8 @@ ROWS = (
         (python("threads"),), modes="z"),
     Row("ruby-limit", "Ruby puma, 4 calls at once: who is done makes a thread for the next", (PUMA,),
         modes="l"),
+    Row("ruby-goes-on", "the same, who is done goes on with the next itself, or does all that waits",
+        (PUMA,), modes="da"),
     Row("go-limit", "Go, 4 calls at once: who is done starts a goroutine for the next", (go(),),
         make="go", modes="l"),
     Row("go-several", "Go, several jobs taken at a time, things handed round, timers", (go(),),

@@ -10,10 +10,17 @@ struct runtime_range {
 	__u64 start, end;
 };
 
+/* Could another request be meant than the one that a runtime names? */
+enum doubt {
+	DOUBT_NONE,
+	DOUBT_OTHERS, /* yes: it is believed only while no other one could call */
+	DOUBT_ALL,    /* any: it is believed only while no other one is open */
+};
+
 /* A request that a runtime names. */
 struct named {
 	__u64 request;  /* 0: none */
-	__u32 doubtful; /* 1: only to be believed if no other request could be meant */
+	__u32 doubtful; /* enum doubt */
 	__u32 own;      /* 1: none for certain, the program does it of its own accord */
 };
 

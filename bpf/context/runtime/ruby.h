@@ -26,6 +26,7 @@ struct runtime_ruby {
 #define RUBY_FRAME_LOCALS  32 /* rb_control_frame_t.ep: the local variables */
 #define RUBY_FRAME_BLOCK   40 /* rb_control_frame_t.block_code: the block that it gives away */
 #define RUBY_OBJECT_CLASS  8
+#define RUBY_DATA_TYPE     16   /* RTypedData.type: where it is described, its name first */
 #define RUBY_TYPE_MASK     0x1f /* of the first word of an object */
 #define RUBY_TYPE_ARRAY    0x07
 #define RUBY_TYPE_FILE     0x0b      /* an IO object */
@@ -46,7 +47,14 @@ struct ruby_start {
 	__u64 locals;  /* address of the local variables that the block was given */
 	__u64 block;   /* address of its code */
 	__u64 maker;   /* thread pointer of who made it */
-	__u64 called;  /* 1: it was seen to run so, and to make a call */
+	__u64 called;  /* enum ruby_called */
+};
+
+/* What was seen of a thread that runs like that. */
+enum ruby_called {
+	RUBY_CALLED_NOT,
+	RUBY_CALLED, /* it makes calls */
+	RUBY_DONE,   /* and may do so for any request by now */
 };
 
 #define RUBY_STARTS 4 /* a power of two */
@@ -72,7 +80,7 @@ struct ruby_thread {
 	/* What it has taken out of queues last, by `takes` as above, */
 	struct ruby_taken taken[RUBY_TAKEN_LAST];
 	__u32 takes;
-	__u32 reserved;
+	__u32 puts; /* number of the queue that it has put something into, since it asked one */
 	/* and what ran on it then: a thread of Ruby, or a fiber. */
 	__u64 context;
 	__u64 locals; /* those that its block was given, marked */

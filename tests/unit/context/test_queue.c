@@ -10,7 +10,7 @@
 #include "context/engine.h"
 #include "context/queue.h"
 
-enum { TGID = 100, READER = 101, WORKER = 102 };
+enum { TGID = 100, READER = 101, WORKER = 102, OTHER_READER = 103 };
 enum { QUEUE = 0x1000, OTHER_QUEUE = 0x2000, ITEM = 0x10 };
 
 static struct actor actor(__u32 tid)
@@ -129,6 +129,51 @@ static void next_one_when_one_is_done(void **state)
 	assert_int_equal(put(WORKER), 0);
 	got(QUEUE, ITEM, 7);
 	assert_int_equal(put(WORKER), 7);
+}
+
+/*
+ * A worker that has called, and wakes who waits for what it took out, may go on with what others
+ * have put into a list, as long as there are any, until it takes out the next.
+ */
+static void who_waits_is_woken(void **state)
+{
+	struct actor a = actor(READER), b = actor(OTHER_READER), by = actor(WORKER);
+
+	(void)state;
+	take(7, &a);
+	take(8, &b);
+	got(QUEUE, ITEM, 7);
+	engine_hand_over(&by, &a.key, EVIDENCE_WAKE); /* it is there, that is all */
+	assert_int_equal(call(WORKER), 7);
+	engine_hand_over(&by, &b.key, EVIDENCE_WAKE); /* another one */
+	assert_int_equal(call(WORKER), 7);
+	engine_hand_over(&by, &a.key, EVIDENCE_WAKE);
+	assert_int_equal(call(WORKER), 0);
+	assert_int_equal(put(WORKER), 0);
+	got(QUEUE, ITEM, 7);
+	assert_int_equal(put(WORKER), 7);
+	assert_int_equal(call(WORKER), 7);
+	engine_hand_over(&by, &a.key, EVIDENCE_WAKE);
+	engine_end(8);
+	assert_int_equal(call(WORKER), 7);
+}
+
+/* Ruby: who wakes may just let the other one have the interpreter's lock. */
+static void who_waits_for_a_lock_is_woken(void **state)
+{
+	struct actor a = actor(READER), b = actor(OTHER_READER), by = actor(WORKER);
+
+	(void)state;
+	by.runtime = RUNTIME_RUBY;
+	take(7, &a);
+	take(8, &b);
+	got(QUEUE, ITEM, 7);
+	assert_int_equal(call(WORKER), 7);
+	engine_hand_over(&by, &a.key, EVIDENCE_WAKE);
+	assert_int_equal(call(WORKER), 7);
+	by.tells = 1;
+	engine_hand_over(&by, &a.key, EVIDENCE_WAKE);
+	assert_int_equal(call(WORKER), 0);
 }
 
 /* What is put into another queue is a result, mostly. */
@@ -345,6 +390,8 @@ int main(void)
 	    CASE(several_at_a_time),
 	    CASE(wake_says_less),
 	    CASE(next_one_when_one_is_done),
+	    CASE(who_waits_is_woken),
+	    CASE(who_waits_for_a_lock_is_woken),
 	    CASE(who_asks_puts_in_the_next_one),
 	    CASE(profilers_see_it_at_work),
 	    CASE(profilers_see_nothing_after_the_end),

@@ -2,7 +2,8 @@
 # What the servers do; calls by net/http, a connection each. The target is the plan:
 # /BEFORE/BETWEEN/AFTER/CALLS/MODE, pauses in ms. MODE is where the calls come from: s this thread,
 # t a new thread each, p new threads all at once, q the threads of a pool, which requests make as
-# long as there are too few; l a new thread each, 4 at once: who is done makes one for the next.
+# long as there are too few; l a new thread each, 4 at once: who is done makes one for the next; d the
+# same, but who is done goes on with the next itself; a another one, which does all that waits.
 # Environment: UPSTREAM (host:port).
 require "net/http"
 
@@ -14,6 +15,8 @@ AT_ONCE = 4
 TURNS = Mutex.new
 RUNNING = []
 WAITING = []
+SERIAL = []
+SERIAL_JOBS = Queue.new
 
 def call_upstream(truth)
   request = Net::HTTP::Get.new("/")
@@ -48,9 +51,60 @@ def call_in_turn(truth)
   done.pop
 end
 
+def next_that_waits
+  TURNS.synchronize do
+    RUNNING.pop if WAITING.empty?
+    WAITING.shift
+  end
+end
+
+def call_and_go_on(truth, done)
+  Thread.new do
+    while truth
+      call_upstream(truth)
+      done << true
+      truth, done = next_that_waits
+    end
+  end
+end
+
+def call_by_who_is_there(truth)
+  done = Queue.new
+  TURNS.synchronize do
+    if RUNNING.size == AT_ONCE
+      WAITING << [truth, done]
+    else
+      RUNNING << call_and_go_on(truth, done)
+    end
+  end
+  done.pop
+end
+
+def call_all
+  while (truth, done = TURNS.synchronize { SERIAL.first })
+    call_upstream(truth)
+    done << true
+    TURNS.synchronize { SERIAL.shift }
+  end
+end
+
+def call_one_by_one(truth)
+  done = Queue.new
+  first = TURNS.synchronize do
+    SERIAL << [truth, done]
+    SERIAL.size == 1
+  end
+  SERIAL_JOBS << [method(:call_all)] if first
+  done.pop
+end
+
+2.times { Thread.new { loop { job, = SERIAL_JOBS.pop; job.call } } }
+
 def call_by(mode, truth)
   case mode
   when "l" then call_in_turn(truth)
+  when "d" then call_by_who_is_there(truth)
+  when "a" then call_one_by_one(truth)
   when "t" then Thread.new { call_upstream(truth) }.join
   when "q" then call_by_pool(truth)
   else call_upstream(truth)
