@@ -3,17 +3,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/vfs.h>
 #include <unistd.h>
+#include <linux/magic.h>
 
 #include "load/node_maps.h"
 #include "runtime/uprobe_pins.h"
 
 #define LINKS_DIR "uprobes" /* below the layer */
 
-/* A uprobe that is attached, and for the sake of which program. */
+/*
+ * A uprobe that is attached, and for the sake of which program. Several may have it: it is one for
+ * all of them, lest what they do is seen twice.
+ */
 struct uprobe_pin {
 	struct uprobe_pin *next;
 	struct stat program, file; /* it stands in `file` */
+	bool overlaid;             /* on overlayfs */
 	const struct bpf_program *probe;
 	__u64 offset;
 	char path[PINS_PATH_MAX];
@@ -55,30 +61,67 @@ static bool is_for(const struct uprobe_pin *pin, const struct stat *program,
 	return pin->probe == probe && uprobe_pins_is_same(&pin->program, program);
 }
 
+/*
+ * Is it the same file for the kernel, which has uprobes by inode? Containers of one image see its
+ * files through overlayfs, each on a device of its own, and with the number and times of the
+ * file beneath, which it is.
+ */
+static bool is_same_inode(const struct uprobe_pin *a, const struct uprobe_pin *b)
+{
+	struct stat file = a->file;
+
+	if (a->overlaid || b->overlaid)
+		file.st_dev = b->file.st_dev;
+	return a->file.st_size == b->file.st_size && uprobe_pins_is_same(&file, &b->file);
+}
+
+/* One at this place, for whatever program; NULL: there is none. */
+static const struct uprobe_pin *find_place(const struct uprobe_pins *pins,
+					   const struct uprobe_pin *wanted)
+{
+	const struct uprobe_pin *pin = pins->first;
+
+	while (pin && !(pin->probe == wanted->probe && pin->offset == wanted->offset &&
+			is_same_inode(pin, wanted)))
+		pin = pin->next;
+	return pin;
+}
+
 static bool is_attached(const struct uprobe_pins *pins, const struct uprobe_pin *wanted)
 {
 	const struct uprobe_pin *pin = pins->first;
 
-	while (pin &&
-	       !(is_for(pin, &wanted->program, wanted->probe) && pin->offset == wanted->offset &&
-		 uprobe_pins_is_same(&pin->file, &wanted->file)))
+	while (pin && !(is_for(pin, &wanted->program, wanted->probe) &&
+			pin->offset == wanted->offset && is_same_inode(pin, wanted)))
 		pin = pin->next;
 	return pin;
+}
+
+/* 0, or -errno: the path of a new pin. */
+static int attach_first(struct uprobe_pins *pins, struct uprobe_pin *pin,
+			const struct uprobe_place *place)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s%u", pins->session, pins->serial++);
+	return uprobe_attach(pin->probe, pins->by_link, place,
+			     pins_join(pin->path, pins->dir, name));
 }
 
 static int attach(struct uprobe_pins *pins, const struct uprobe_pin *wanted,
 		  const struct uprobe_place *place)
 {
+	const struct uprobe_pin *there = find_place(pins, wanted);
 	struct uprobe_pin *pin = malloc(sizeof(*pin));
-	char name[64];
-	int err;
+	int err = 0;
 
 	if (!pin)
 		return -ENOMEM;
 	*pin = *wanted;
-	snprintf(name, sizeof(name), "%s%u", pins->session, pins->serial++);
-	err =
-	    uprobe_attach(pin->probe, pins->by_link, place, pins_join(pin->path, pins->dir, name));
+	if (there)
+		memcpy(pin->path, there->path, sizeof(pin->path));
+	else
+		err = attach_first(pins, pin, place);
 	if (err) {
 		free(pin);
 		return err;
@@ -92,19 +135,22 @@ int uprobe_pins_attach(struct uprobe_pins *pins, const struct stat *program,
 		       const struct bpf_program *probe, const struct uprobe_place *place)
 {
 	struct uprobe_pin wanted = {.program = *program, .probe = probe, .offset = place->offset};
+	struct statfs system;
 
-	if (stat(place->file, &wanted.file))
+	if (stat(place->file, &wanted.file) || statfs(place->file, &system))
 		return -errno;
+	wanted.overlaid = system.f_type == OVERLAYFS_SUPER_MAGIC;
 	return is_attached(pins, &wanted) ? 0 : attach(pins, &wanted, place);
 }
 
-/* The pin was all that kept it. */
-static void detach(struct uprobe_pin **at)
+/* A pin is all that keeps it, be it for one program or for several. */
+static void detach(struct uprobe_pins *pins, struct uprobe_pin **at)
 {
 	struct uprobe_pin *pin = *at;
 
 	*at = pin->next;
-	unlink(pin->path);
+	if (!find_place(pins, pin))
+		unlink(pin->path);
 	free(pin);
 }
 
@@ -115,7 +161,7 @@ void uprobe_pins_detach(struct uprobe_pins *pins, const struct stat *program,
 
 	while (*at) {
 		if (is_for(*at, program, probe))
-			detach(at);
+			detach(pins, at);
 		else
 			at = &(*at)->next;
 	}
@@ -130,7 +176,7 @@ void uprobe_pins_sweep(struct uprobe_pins *pins,
 		if (is_used(&(*at)->program, data))
 			at = &(*at)->next;
 		else
-			detach(at);
+			detach(pins, at);
 	}
 }
 

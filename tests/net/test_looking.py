@@ -5,13 +5,14 @@ import os
 import signal
 import struct
 import subprocess
+import tempfile
 from pathlib import Path
 
 import cases
 from agent import Agent
 from bpf_map import Map
 from cases import case, equal, need_program
-from lab import BPFFS, Lab
+from lab import BPFFS, Lab, sh
 from waiting import wait_until
 
 PORT = 8080
@@ -43,11 +44,11 @@ def known_as(tgid):
 
 
 @contextlib.contextmanager
-def listening(host, argv):
+def listening(host, argv, port=PORT):
     """A server that has begun to listen, and gets no request."""
-    process = host.spawn([*argv, PORT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    process = host.spawn([*argv, port], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
-        host.wait_port(PORT)
+        host.wait_port(port)
         yield process
     finally:
         os.killpg(process.pid, signal.SIGKILL)  # and what it has forked
@@ -122,6 +123,38 @@ def listens():
     host = common()
     with python(host) as server:
         equal(known_as(server.pid), PYTHON, "kind")
+
+
+@contextlib.contextmanager
+def python_of_an_image(host, port):
+    """The same server, out of /usr as a container sees it that has it from an image."""
+    with tempfile.TemporaryDirectory() as folder:
+        seen, empty = Path(folder, "usr"), Path(folder, "empty")
+        seen.mkdir()
+        empty.mkdir()
+        sh("mount", "-t", "overlay", "-o", f"lowerdir=/usr:{empty}", "overlay", seen)
+        try:
+            with listening(host, [seen / "bin/python3", "-c", PYTHON_SERVER], port) as server:
+                yield server
+        finally:
+            sh("umount", "--lazy", seen)
+
+
+def uprobes(agent, process):
+    """Those that are there when a process is followed."""
+    wait_until(lambda: f"process {process.pid} (" in agent.said(), "it is followed")
+    return {path.name for path in Path(BPFFS).glob("ctxprop/node/v*/uprobes/*")}
+
+
+@case
+def of_one_image():
+    """Containers of one image have the same files: one uprobe at each place is for all of them"""
+    host = common()
+    with python_of_an_image(host, PORT) as one:
+        first = uprobes(host.agent, one)
+        equal(len(first) > 0, True, "there are some")
+        with python_of_an_image(host, PORT + 1) as other:
+            equal(uprobes(host.agent, other), first, "the same as for the first one")
 
 
 @case
