@@ -176,6 +176,50 @@ static inline __u32 edits_to_app(const struct edits *e, __u32 w)
 	return edits_view_to_app(e, after, w);
 }
 
+/* One number among edits that have retired. */
+struct edits_past {
+	__u32 app;  /* largest a with to_wire(a) <= w */
+	__u32 wire; /* to_wire(app) */
+};
+
+static inline struct edits_past edits_view_past(const struct edits *e, struct edits_view v, __u32 w)
+{
+	__u32 base = v.base;
+
+	/* A slot less than are free: the writer may be filling that one. */
+	for (__u32 i = 1; i < EDITS_MAX; i++) {
+		if (i >= EDITS_MAX - v.count)
+			break;
+		const struct edit *edit = &e->ring[(v.first - i) & EDITS_MASK];
+		__u32 at = edit->at, len = edit->len;
+
+		if (!len)
+			continue;
+		if (seq_before(at, w - base))
+			break;
+		base -= len;
+		if (seq_before(at, w - base))
+			return (struct edits_past){.app = at, .wire = at + base};
+	}
+	return (struct edits_past){.app = w - base, .wire = w};
+}
+
+/*
+ * The same of a number before the place of the youngest edit that has retired: with the edits that
+ * stood before it then. What has retired stays in the ring until its slot is used again; what came
+ * before that (`w` is older than the last few requests then) counts as if it had been there.
+ */
+static inline struct edits_past edits_past(const struct edits *e, __u32 w)
+{
+	struct edits_view before = edits_view(e), after;
+	struct edits_past past = edits_view_past(e, before, w);
+
+	after = edits_view(e);
+	if (after.first == before.first && after.count == before.count)
+		return past;
+	return edits_view_past(e, after, w);
+}
+
 /* Smallest a with to_wire(a) >= w: left edges. */
 static inline __u32 edits_to_app_up(const struct edits *e, __u32 w)
 {
@@ -205,12 +249,21 @@ static inline int edits_add(struct edits *e, const struct edit *edit)
 	return 0;
 }
 
-/* Take back the `n` youngest edits, none of which may have been sent. Only for the one writer. */
+/*
+ * Take back the `n` youngest edits, none of which may have been sent. Only for the one writer. What
+ * is left of them in the ring is not taken for edits that have retired.
+ */
 static inline void edits_take_back(struct edits *e, __u32 n)
 {
 	__u32 count = edits_count(e);
 
-	__sync_lock_test_and_set(&e->end, e->end - (n < count ? n : count));
+	n = n < count ? n : count;
+	for (__u32 i = 1; i <= EDITS_MAX; i++) {
+		if (i > n)
+			break;
+		e->ring[(e->end - i) & EDITS_MASK].len = 0;
+	}
+	__sync_lock_test_and_set(&e->end, e->end - n);
 }
 
 /*

@@ -34,6 +34,22 @@ static __always_inline int ack_plausible(const struct packet *p, const struct fl
 	return (p->flags & (TCP_ACK | TCP_RST)) == TCP_ACK && distance < 2 * PEER_NEAR;
 }
 
+/*
+ * A number from before the highest acknowledgement: of a packet that others have overtaken, or of
+ * bytes that came twice. Where it lay among the edits of its time matters: a number that is too low
+ * may be one from before the connection, and a block of SACK must not get below its packet's
+ * acknowledgement, where it would read as a D-SACK.
+ */
+VERIFIED_ALONE __u32 ack_past(struct flow *f, __u32 w, int up)
+{
+	struct edits_past past;
+
+	if (!f)
+		return w;
+	past = edits_past(&f->edits, w);
+	return past.app + (up && past.wire != w);
+}
+
 /* Translate, and retire what is acknowledged. */
 static __always_inline void ack_translate(const struct packet *p, struct flow *f, struct ack *a)
 {
@@ -43,11 +59,15 @@ static __always_inline void ack_translate(const struct packet *p, struct flow *f
 	a->offset = v.base || v.count;
 	a->flying = v.count;
 	a->unacked = 0;
+	if (v.base && seq_before(a->app, f->peer_ack)) {
+		a->app = ack_past(f, p->ack, 0);
+		a->unacked = a->app - (p->ack - v.base);
+	}
 	/* One more than was sent: a FIN has a number too. */
 	a->believed = ack_plausible(p, f) && !seq_before(f->sent + 1, a->app);
 	if (!v.count)
 		return;
-	a->unacked = edits_unacked(&f->edits, p->ack);
+	a->unacked += edits_unacked(&f->edits, p->ack);
 	if (!a->believed)
 		return;
 	carry_retire(f, a->app);
@@ -131,6 +151,14 @@ struct sack_walk {
 	__u32 to;        /* where the next block that is kept goes */
 };
 
+/* An edge of a block: up or down to the next app byte. */
+static __always_inline __u32 sack_edge(struct flow *f, __u32 w, int up)
+{
+	__u32 app = up ? edits_to_app_up(&f->edits, w) : edits_to_app(&f->edits, w);
+
+	return seq_before(app, f->peer_ack) ? ack_past(f, w, up) : app;
+}
+
 /*
  * One block, as a callback of bpf_loop(). A block that becomes empty is taken out and the others
  * move down (a second copy of a block would be read as D-SACK, RFC 2883).
@@ -144,8 +172,8 @@ static long sack_step(__u32 i, struct sack_walk *w)
 		return 1;
 	left = sack_load(w->s->header + from);
 	right = sack_load(w->s->header + from + 4);
-	left = edits_to_app_up(&w->flow->edits, left);
-	right = edits_to_app(&w->flow->edits, right);
+	left = sack_edge(w->flow, left, 1);
+	right = sack_edge(w->flow, right, 0);
 	w->from = from + 8;
 	if (!seq_before(left, right))
 		return 0;

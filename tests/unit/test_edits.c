@@ -24,6 +24,8 @@ struct life {
 	uint64_t seed;
 	struct edits edits;
 	struct model *model;
+	uint32_t made;         /* edits that were recorded, */
+	uint32_t place[STEPS]; /* and the app offset of each */
 	uint32_t acked; /* wire offset: highest acknowledgement; edits before it have retired */
 	uint8_t receiver[MODEL_WIRE_MAX]; /* what the peer has, by wire offset */
 };
@@ -99,6 +101,8 @@ static void write_some(struct life *l)
 	}
 	if (random_once_in(&l->random, 3) || edits_add(&l->edits, &e))
 		e.len = 0;
+	else
+		l->place[l->made++] = l->model->app_len;
 	for (uint32_t i = 0; i < n; i++)
 		model_write(l->model, random_next(&l->random), i ? 0 : e.len, e.trace_flags);
 }
@@ -299,6 +303,47 @@ static void an_old_acknowledgement_stays_old(void **state)
 	in_every_life(check_old_ack);
 }
 
+/*
+ * Wire offset behind the last edit of which nothing is left: others have had its slot. `more`: that
+ * were recorded and taken back.
+ */
+static uint32_t forgotten(const struct life *l, uint32_t more)
+{
+	uint32_t lost = l->made + (more ? more - 1 : 0);
+
+	if (lost < EDITS_MAX)
+		return 0;
+	lost -= EDITS_MAX;
+	return l->model->wire_of[l->place[lost < l->made ? lost : l->made - 1] + 1];
+}
+
+/* What has retired last is still known: where an old number lies among it, it is exact. */
+static void check_past(struct life *l)
+{
+	uint32_t una = to_app(l, l->acked);
+	uint32_t wanted = random_in(&l->random, 0, EDITS_MAX), more = 0;
+	struct edits e = l->edits;
+	struct edit edit = {.at = app_number(l, l->model->app_len), .len = 70};
+
+	for (; more < wanted && !edits_add(&e, &edit); more++)
+		edit.at++;
+	edits_take_back(&e, more);
+	/* What the acknowledgement ends in may be the wide byte of an edit that is in flight. */
+	for (uint32_t w = forgotten(l, more); w < l->model->wire_of[una]; w++) {
+		struct edits_past past = edits_past(&e, l->model->isn + w);
+		uint32_t app = model_to_app(l->model, w);
+
+		expect(l, "past app", past.app - l->model->isn, app);
+		expect(l, "past wire", past.wire - l->model->isn, l->model->wire_of[app]);
+	}
+}
+
+static void a_number_among_the_last_retired_edits_is_exact(void **state)
+{
+	(void)state;
+	in_every_life(check_past);
+}
+
 static void check_retired(struct life *l)
 {
 	uint32_t una = to_app(l, l->acked);
@@ -483,6 +528,7 @@ int main(void)
 	    cmocka_unit_test(unacked_is_what_the_edits_still_take_of_the_window),
 	    cmocka_unit_test(an_old_segment_never_overwrites_new_bytes),
 	    cmocka_unit_test(an_old_acknowledgement_stays_old),
+	    cmocka_unit_test(a_number_among_the_last_retired_edits_is_exact),
 	    cmocka_unit_test(retiring_keeps_the_sum),
 	    cmocka_unit_test(what_is_taken_back_was_never_there),
 	    cmocka_unit_test(headers_that_are_not_sent_leave_changes_alone),
