@@ -18,6 +18,7 @@
 #ifndef CTXPROP_CONTEXT_CROWD_H
 #define CTXPROP_CONTEXT_CROWD_H
 
+#include "context/decide.h"
 #include "context/standing.h"
 
 /* struct socket.crowd: in which count its last call is. */
@@ -103,10 +104,12 @@ static __always_inline void crowd_linger(struct crowd *k, struct socket *s, cons
 	}
 }
 
-/* The loop is in a new turn. */
-static __always_inline void crowd_turns(struct crowd *k)
+/* The loop is in a new turn; or, if it does not `end`, it has given away what room there was. */
+static __always_inline void crowd_turns(struct crowd *k, int ends)
 {
 	k->answered = k->gone = 0;
+	if (ends)
+		k->closed = 0;
 }
 
 /* Are there fewer calls to a peer than there may be, so that nobody waits for his turn? */
@@ -114,6 +117,9 @@ static __always_inline int crowd_is_free(const struct crowd *k, const struct cro
 					 __u32 gone)
 {
 	__u32 others = k->opening + gone + (k->lingering > 0 ? k->lingering : 0);
+
+	if (k->asked)
+		others += k->closed;
 
 	return peer && !k->shared && k->busy + others < k->most && peer->busy + others < peer->most;
 }
@@ -193,17 +199,60 @@ static __always_inline __u32 request_calls_at_once(__u64 id)
 	return (state & STATE_CALLS) / STATE_CALL + (state & STATE_CONNECTS) / STATE_CONNECT;
 }
 
-static __always_inline void crowd_count(__u32 *count, __u32 *most)
+/* How many calls may turn out to have been under way at that moment. */
+static __always_inline __u32 crowd_moment_limit(const struct crowd_moment *m, __u32 opening)
+{
+	return m->calls + (m->pending < opening ? m->pending : opening);
+}
+
+/*
+ * A call begins, and there are `now`. `asked`: number of its connection, if it is known to be what
+ * that was asked for. Returns how many there have been for certain, now or at the moment `m`.
+ */
+static __always_inline __u32 crowd_moment_call(struct crowd_moment *m, const struct crowd *k,
+					       __u32 asked, __u32 now)
+{
+	if (asked && asked <= m->asked) {
+		m->calls++;
+		m->pending -= !!m->pending;
+		return m->calls > now ? m->calls : now;
+	}
+	if (now + k->opening > crowd_moment_limit(m, k->opening))
+		*m = (struct crowd_moment){k->asked, now, k->opening};
+	return now;
+}
+
+static __always_inline void crowd_count(__u32 *count, __u32 *most, struct crowd_moment *m,
+					const struct crowd *k, __u32 asked)
 {
 	__u32 now = __sync_fetch_and_add(count, 1) + 1;
 
+	now = crowd_moment_call(m, k, asked, now);
 	if (now > *most)
 		*most = now;
 }
 
-/* A loop has begun a call, the last one of the socket. `peer`: a number for it, not 0. */
+/*
+ * `a` has begun the last call of a socket. Returns the number of its connection, if Node has asked
+ * for that to make this call: which is so if the loop calls when it is open, and not when something
+ * else is read. Or 0. Where requests that wait for a connection take another one that is free, it
+ * is not known what comes of it.
+ */
+static __always_inline __u32 crowd_asked(const struct process *p, const struct actor *a,
+					 const struct socket *s, const struct call *c)
+{
+	if (s->calls_end != 1 || c->evidence != EVIDENCE_CONNECT || a->phase != PHASE_APART ||
+	    c->request != s->purpose.request || p->faithful < PROCESS_FAITHFUL)
+		return 0;
+	return s->purpose.asked;
+}
+
+/*
+ * A loop has begun a call, the last one of the socket. `peer`: a number for it, not 0. `asked`: as
+ * crowd_asked() has it.
+ */
 static __always_inline void crowd_call(struct crowd *k, struct socket *s, const struct call *c,
-				       __u32 peer)
+				       __u32 peer, __u32 asked)
 {
 	__u32 at = crowd_find(k, peer);
 	struct crowd_peer *counts = crowd_peer(k, at);
@@ -214,9 +263,9 @@ static __always_inline void crowd_call(struct crowd *k, struct socket *s, const 
 	if (request_calls_at_once(c->evidence ? c->request : 0) > 1)
 		k->parallel = 1;
 	crowd_learn(k, c->evidence ? c->request : 0, peer);
-	crowd_count(&k->busy, &k->most);
+	crowd_count(&k->busy, &k->most, &k->moment, k, asked);
 	if (counts)
-		crowd_count(&counts->busy, &counts->most);
+		crowd_count(&counts->busy, &counts->most, &counts->moment, k, asked);
 	s->crowd = CROWD_BUSY | at;
 }
 
@@ -227,6 +276,14 @@ static __always_inline void crowd_open(struct purpose *purpose, struct process *
 		return;
 	purpose->flags |= PURPOSE_CROWD;
 	__sync_fetch_and_add(&p->crowd.opening, 1);
+}
+
+/* Node asks for a connection: it has begun a call, though nothing of that is to be seen yet. */
+static __always_inline void crowd_ask(struct purpose *purpose, struct process *p)
+{
+	if (p)
+		purpose->asked = ++p->crowd.asked;
+	crowd_open(purpose, p);
 }
 
 /* A connection that was asked for has got its call, or will not get one. */

@@ -46,9 +46,12 @@ struct actor {
 	__u8 own;      /* ACTOR_RUNTIME: 1: of no request, for certain */
 	__u8 runtime;  /* enum runtime_kind of who takes a request, connects or calls */
 	__u8 phase;    /* enum actor_phase */
-	__u8 tells;    /* who wakes, in Ruby: 1: not just because a lock is free */
-	__u64 path;    /* end of the user's stack, see path.h; who reads a request: the socket */
-	union {        /* (there is no room for both on the stack) */
+	union {
+		__u8 tells;   /* who wakes, in Ruby: 1: not just because a lock is free */
+		__u8 accepts; /* PHASE_APART: 1: a connection that has come leads to it */
+	};
+	__u64 path; /* end of the user's stack, see path.h; who reads a request: the socket */
+	union {     /* (there is no room for both on the stack) */
 		struct turn turn; /* who reads: of the socket at hand */
 		__u64 named;      /* all others, ACTOR_RUNTIME: the request that it works on, own
 				     or inherited; or 0 */

@@ -186,12 +186,13 @@ static __always_inline void engine_answer(struct socket *s, const struct actor *
 	struct process *p = actor_process(a);
 	int unsure = c && (c->counted || (c->request && !c->evidence));
 	const struct request *r;
-	int free = 0;
+	int free = 0, ends;
 
 	if (c)
 		call_answered(c);
-	if (p && w && (gives_turns_at_once(w, p) || !turn_goes_on(&w->turn)))
-		crowd_turns(&p->crowd);
+	ends = w && !turn_goes_on(&w->turn);
+	if (p && w && (ends || gives_turns_at_once(w, p)))
+		crowd_turns(&p->crowd, ends);
 	if (p && c)
 		free = crowd_answer(&p->crowd, s, c);
 	if (p)
@@ -231,9 +232,10 @@ static __always_inline void engine_open(struct purpose *purpose, const struct ac
 		purpose->doubtful = p->doubtful;
 	}
 	purpose->flags = a->phase == PHASE_APART ? PURPOSE_APART : 0;
-	/* Else it may be Node that makes a handle for a connection that it accepts. */
-	if (a->phase >= PHASE_READING && a->phase <= PHASE_LATER)
-		crowd_open(purpose, p);
+	purpose->asked = 0;
+	/* Node makes handles for connections that it accepts, too. */
+	if (a->phase >= PHASE_READING && a->phase <= PHASE_APART && !a->accepts)
+		crowd_ask(purpose, p);
 	purpose->by = a->key;
 	purpose->request = v.request ? v.request : v.guess;
 	purpose->veto = v.request ? VETO_NONE : v.veto ? v.veto : VETO_NO_EVIDENCE;
@@ -356,7 +358,7 @@ static __always_inline void engine_crowd(struct socket *s, const struct actor *a
 		return;
 	if (s->calls_end > 1)
 		crowd_leave(&p->crowd, s, s->call[(s->calls_end - 2) & (SOCKET_CALLS - 1)].request);
-	crowd_call(&p->crowd, s, c, peer);
+	crowd_call(&p->crowd, s, c, peer, crowd_asked(p, a, s, c));
 }
 
 /*
@@ -422,6 +424,7 @@ static __always_inline void crowd_close(struct socket *s, const struct call *c)
 	if (!p)
 		return;
 	p->crowd.began = 0;
+	p->crowd.closed++;
 	crowd_leave(&p->crowd, s, c->request);
 }
 

@@ -228,7 +228,8 @@ struct purpose {
 	__u32 doubtful;
 	__u8 flags; /* enum purpose_flags */
 	__u8 veto;  /* enum veto: why it is not known what for */
-	__u8 reserved[6];
+	__u8 reserved[2];
+	__u32 asked; /* number of it among those that Node has asked for (crowd.h); 0: it is none */
 };
 _Static_assert(sizeof(struct purpose) == 40, "purpose is shared");
 

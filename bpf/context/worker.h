@@ -89,10 +89,22 @@ struct worker {
 #define CROWD_PEERS 4
 #define CROWD_FIRST 8 /* a power of two */
 
+/*
+ * A moment, and how many calls were under way at it for certain. Those whose connections had been
+ * asked for by then are counted when they begin: else it is not known whether anything comes of it.
+ */
+struct crowd_moment {
+	__u32 asked; /* struct crowd.asked */
+	__u32 calls;
+	__u32
+	    pending; /* connections without a call, to any peer: so many more calls there may be */
+};
+
 struct crowd_peer {
 	__u32 peer; /* a number for its address and port; 0: the place is free */
 	__u32 busy; /* calls that no byte of an answer was read of */
 	__u32 most; /* so many there were once, at least */
+	struct crowd_moment moment;
 };
 
 /* The calls of a loop that are outstanding at a time; see crowd.h. */
@@ -105,8 +117,11 @@ struct crowd {
 	__s32 lingering;  /* calls whose answers may go on */
 	__u32 round;      /* how often all of these were forgotten */
 	__u32 opening;    /* connections that were asked for, and had no call yet */
-	__u32 answered;   /* calls of which the answer has begun in this turn of the loop */
-	__u32 gone;       /* calls that have ceased to linger in it */
+	__u32 asked;      /* number of the last one that Node has asked for; 0: none */
+	struct crowd_moment moment;
+	__u32 answered; /* calls of which the answer has begun in this turn of the loop */
+	__u32 gone;     /* calls that have ceased to linger in it */
+	__u32 closed;   /* connections that were closed in it: who waits gets his when it ends */
 	struct crowd_peer peer[CROWD_PEERS];
 	__u8 shared;   /* 1: another thread has called, too */
 	__u8 parallel; /* 1: a request had several calls at once */

@@ -198,14 +198,16 @@ static __always_inline int worker_is_stranger(const struct actor *a, const struc
 	return (!p || !tally_open(&p->tally)) && !worker_lookup(&a->key);
 }
 
-static __always_inline enum actor_phase actor_phase(struct runtime *runtime, const struct actor *a)
+static __always_inline void actor_is_in_phase(struct actor *a, struct runtime *runtime)
 {
 	enum actor_phase phase;
 
 	if (!runtime || runtime->kind != RUNTIME_NODE)
-		return PHASE_UNTOLD;
+		return;
 	phase = phase_of(runtime);
-	return phase == PHASE_LATER || phase == PHASE_ACCEPTS ? later_phase(&a->key, phase) : phase;
+	a->accepts = phase == PHASE_ACCEPTS;
+	a->phase =
+	    phase == PHASE_LATER || phase == PHASE_ACCEPTS ? later_phase(&a->key, phase) : phase;
 }
 
 /* The one that makes or wakes another thread. One of Java may have handed over what it has read. */
@@ -273,7 +275,7 @@ static __always_inline void worker_connecting(struct actor *a)
 		return;
 	}
 	a->runtime = runtime ? runtime->kind : 0;
-	a->phase = actor_phase(runtime, a);
+	actor_is_in_phase(a, runtime);
 	a->kind = actor_kind_of(runtime_connector(runtime, &a->key, &named));
 	a->by = actor_evidence(runtime, a);
 	actor_named(a, named);
@@ -299,7 +301,7 @@ static __always_inline int worker_calling(struct actor *a, const struct sock *sk
 		return !runtime;
 	}
 	a->runtime = runtime ? runtime->kind : 0;
-	a->phase = actor_phase(runtime, a);
+	actor_is_in_phase(a, runtime);
 	a->kind = actor_kind_of(runtime_sender(runtime, &a->key, (__u64)sk, s, &named));
 	a->by = actor_evidence(runtime, a);
 	actor_named(a, named);

@@ -62,8 +62,9 @@ static struct {
 	struct event event[EVENTS_MAX];
 	struct job job[JOBS_MAX];
 	struct connection connection[CONNECTIONS];
-	uint32_t waiting[OWN], waits;     /* chains that wait for a connection, or for their turn */
-	uint32_t running;                 /* calls that have got their turn */
+	uint32_t waiting[OWN], waits; /* chains that wait for a connection, or for their turn */
+	uint32_t running;             /* calls that have got their turn */
+	uint32_t closing[CONNECTIONS], closings;
 	uint32_t freed;                   /* turns that are given away when all was read */
 	uint32_t task[OWN], tasks;        /* chains that go on at the end of the turn */
 	uint32_t queue[JOBS_MAX], queued; /* jobs that wait for a worker */
@@ -344,11 +345,19 @@ static void release(uint32_t index)
 {
 	struct connection *c = &run.connection[index];
 
-	c->busy = false;
-	if (!run.program->keep) {
-		engine_close(&c->client);
-		c->open = false;
+	if (run.program->closes_later && run.waits) {
+		c->chain = shift(run.waiting, &run.waits);
+		send_call(index);
+		return;
 	}
+	c->busy = false;
+	if (!run.program->keep)
+		engine_close(&c->client);
+	if (run.program->closes_later) {
+		run.closing[run.closings++] = index;
+		return;
+	}
+	c->open = run.program->keep;
 	if (run.program->turns_last)
 		run.freed++;
 	else
@@ -503,6 +512,17 @@ static void run_tasks(void)
 	}
 }
 
+/* Connections are closed: beside what was read, when all was. */
+static void run_closings(void)
+{
+	run.phase = run.program->names ? PHASE_APART : PHASE_UNTOLD;
+	run.path = 0x1000 - 1;
+	while (run.closings) {
+		run.connection[shift(run.closing, &run.closings)].open = false;
+		give_turn();
+	}
+}
+
 /* All events that are due: timers in a turn of their own. */
 static void turn(bool timers)
 {
@@ -523,6 +543,7 @@ static void turn(bool timers)
 			run_tasks();
 	}
 	run_tasks();
+	run_closings();
 }
 
 static void check_nothing_is_left(void)

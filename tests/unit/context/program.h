@@ -30,6 +30,8 @@ struct program {
 	bool keep;            /* connections are used again */
 	bool names;           /* as in Node: connections are asked for, addresses looked up, and
 				 what comes of reading is told */
+	bool closes_later;    /* connections are closed if nobody waits; who does then gets his when
+				 that is done, beside what is read */
 	bool keeps_back;      /* every other answer is handled with the request's next one */
 	bool pause;           /* a timer runs before each call */
 	bool tasks;           /* calls begin when all was read that has come */
