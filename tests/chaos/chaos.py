@@ -40,6 +40,8 @@ def parse(argv):
                         help="none: no agent, and no header may appear")
     parser.add_argument("--requests", type=int, help="in all (100000; --short: 4200)")
     parser.add_argument("--seed", type=int, default=1, help="the same seed, the same run (1)")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N",
+                        help="rows at a time: most wait for their link (1)")
     parser.add_argument("--only", metavar="TEXT", default="", help="rows whose name contains it")
     return parser.parse_args(argv)
 
@@ -78,7 +80,8 @@ def main(argv):
     if args.life:
         return life.run(args.build, args.seed, args.only)
     requests = args.requests or (4200 if args.short else 100_000)
-    return sweep.run(args.build, chosen(args), requests, args.seed, args.agent == "ctxpropd")
+    return sweep.run(args.build, chosen(args), requests, args.seed, args.agent == "ctxpropd",
+                     args.jobs)
 
 
 if __name__ == "__main__":

@@ -1,16 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs rows one after the other and scores them."""
+"""Runs rows, one after the other or several at a time, and scores them."""
+import functools
+import multiprocessing
 import subprocess
 
 from rig import Rig, agent_reasons
 from score import Result, Table, add_up, read_summary
 
-# A run that has not ended after this is stuck as a whole; the client gives up long before.
-LIMIT_SECONDS = 3600
+# A run that has not ended after this is stuck as a whole; the client gives up long before. The
+# slowest row has some 20 requests a second.
+LIMIT_SECONDS, LEAST_RATE = 3600, 10
 SHOWN_LINES = 10
 DISCOVERY_REQUESTS = 30
 # Of the mishaps that each connection has in turn, this share must have come about.
 SUFFERED = 0.8
+# A connection has so many requests in a long run, before there are more connections at a time: what
+# a bad link makes them wait for is waited for by all of them at once.
+REQUESTS_EACH, CONNECTIONS_MAX = 50, 256
 # What is worst is shown first.
 ORDER = ("corrupt", "double", "reset", "stuck", "missing")
 
@@ -26,17 +32,23 @@ def shorten(text):
     return "\n".join(lines[:SHOWN_LINES] + more)
 
 
+def connections_of(row, requests):
+    """How many connections at a time so many requests of a row have."""
+    return max(row.connections, min(requests // REQUESTS_EACH, CONNECTIONS_MAX))
+
+
 def run_client(rig, row, requests, expect):
     """The requests of a row. (counts, exit status, what it complained about)."""
     parts, status, said = [], 0, ""
-    stages = [(requests, row.connections)]
+    connections = connections_of(row, requests)
+    stages = [(requests, connections)]
     if row.limit == "path" and row.expect == "one":
         # One connection finds out about the path first. Where many do so at a time, the kernel
         # drops segments of theirs before TC, and a head with a hole may go without a header.
-        stages = [(DISCOVERY_REQUESTS, 1), (requests, row.connections)]
-    for share, connections in stages:
-        argv = rig.client_argv(share, expect, "--connections", connections)
-        done = rig.client.run(argv, check=False, timeout=LIMIT_SECONDS)
+        stages = [(DISCOVERY_REQUESTS, 1), (requests, connections)]
+    for share, at_once in stages:
+        argv = rig.client_argv(share, expect, "--connections", at_once)
+        done = rig.client.run(argv, check=False, timeout=max(LIMIT_SECONDS, share / LEAST_RATE))
         parts.append(read_summary(done.stdout))
         status, said = status or done.returncode, said + done.stderr
     return {name: add_up(name, parts) for name in parts[-1]}, status, shorten(said)
@@ -69,18 +81,33 @@ def run_row(build, row, requests, seed, with_agent):
         return Result(row.name, counts, status, notes)
 
 
-def try_row(build, row, requests, seed, with_agent):
+def try_row(build, seed, with_agent, row_and_requests):
+    row, requests = row_and_requests
     try:
         return run_row(build, row, requests, seed, with_agent)
     except (RuntimeError, OSError, subprocess.TimeoutExpired) as error:
         return Result(row.name, {}, 1, str(error))
 
 
-def run(build, rows, requests, seed, with_agent):
-    """All rows, the requests shared out evenly. Returns the exit status."""
-    table = Table(max((len(row.name) for row in rows), default=20) + 1)
-    table.head()
+def shares(rows, requests):
+    """Each row with its requests: these are shared out evenly."""
     for number, row in enumerate(rows):
         share = requests * (number + 1) // len(rows) - requests * number // len(rows)
-        table.add(try_row(build, row, row.requests or share, seed, with_agent))
+        yield row, row.requests or share
+
+
+def run(build, rows, requests, seed, with_agent, jobs):
+    """All rows, `jobs` at a time. Returns the exit status."""
+    table = Table(max((len(row.name) for row in rows), default=20) + 1)
+    table.head()
+    work = functools.partial(try_row, build, seed, with_agent)
+    if jobs == 1:
+        for result in map(work, shares(rows, requests)):
+            table.add(result)
+        return table.foot()
+    # Each row in a process with a file system of pins of its own. By fork: whoever is ended takes
+    # its lab down, as this process does.
+    with multiprocessing.get_context("fork").Pool(jobs, maxtasksperchild=1) as pool:
+        for result in pool.imap_unordered(work, shares(rows, requests)):
+            table.add(result)
     return table.foot()
