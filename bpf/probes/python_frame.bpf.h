@@ -15,6 +15,8 @@
 #define VARIABLES_MAX       64  /* of one function */
 #define STEPS_MAX           512 /* each looks at so many variables, or goes on to the caller */
 #define PYTHON_ARGUMENTS    4   /* that are looked at, of a job's function */
+#define SERVES              1   /* added to the address of code: a rule about functions */
+#define SERVES_MIN          16  /* calls and connects, until it is believed */
 
 #define WORK_ITEM     0x6574496b726f575fULL /* "_WorkIte", as text */
 #define WORK_ITEM_END 0x6dULL               /* "m" */
@@ -28,10 +30,13 @@ struct python_walk {
 	__u64 job;     /* the first function without what was taken, called by one that has it */
 	__u64 request; /* that was taken out for */
 	__u64 item;    /* an executor's, which is what counts then; 0: something else */
+	__u64 serves;  /* that was read from an object which is there; 0: none yet */
+	__u64 server;  /* the outermost function's frame that has such a one, of any request */
 	__u32 tgid;
-	__u8 has;    /* 1: it is there, */
-	__u8 others; /* 1: or what was taken out for others */
-	__u16 reserved;
+	__u8 has;     /* 1: it is there, */
+	__u8 others;  /* 1: or what was taken out for others */
+	__u8 several; /* 1: what requests were read from, and more than one */
+	__u8 reserved;
 };
 
 static __always_inline __u64 python_type(__u64 object)
@@ -101,12 +106,20 @@ VERIFIED_ALONE int python_row_is_whole(__u32 tgid, __u64 address, __u64 request,
 	return 0;
 }
 
-static __always_inline void python_look_at(struct python_walk *walk, __u64 word)
+/* What a request was read from. */
+static __always_inline void python_look_at_reader(struct python_walk *walk,
+						  const struct object *object)
 {
-	const struct object *object = python_object(walk->tgid, word);
-
-	if (!object)
+	walk->server = walk->frame;
+	if (object->request == walk->serves || request_standing(object->request) == STANDING_NONE)
 		return;
+	walk->several |= walk->serves || object->shared;
+	walk->serves = object->request;
+}
+
+static __always_inline void python_look_at_item(struct python_walk *walk, __u64 word,
+						const struct object *object)
+{
 	if (object->item != OBJECT_ITEM &&
 	    !python_row_is_whole(walk->tgid, word, object->request, object->item == OBJECT_LIST))
 		return;
@@ -116,6 +129,20 @@ static __always_inline void python_look_at(struct python_walk *walk, __u64 word)
 		walk->others = 1;
 	else if (!walk->item || walk->item == word)
 		python_found(walk);
+}
+
+static __always_inline void python_look_at(struct python_walk *walk, __u64 word)
+{
+	struct process_address at = {.tgid = walk->tgid, .address = word};
+	const struct object *object;
+
+	object = word < ADDRESSES_FROM ? NULL : bpf_map_lookup_elem(&objects, &at);
+	if (!object)
+		return;
+	if (object->item == OBJECT_CONNECTION)
+		python_look_at_reader(walk, object);
+	else if (request_standing(object->request) != STANDING_NONE)
+		python_look_at_item(walk, word, object);
 }
 
 /* Where the variables of a function end, which begin at `locals`. */
@@ -295,6 +322,68 @@ VERIFIED_ALONE int python_holds(__u32 tgid)
 	w->inherited = 0;
 	queue_asked(w, &key, w->queue);
 	return 0;
+}
+
+/*
+ * A thread reads a request from a socket that does not block (or it did not before), in a method of
+ * an object (the first variable of the function that it is at): that is the connection's, unless
+ * two open requests are read from it.
+ */
+VERIFIED_ALONE int python_reads(__u32 tgid, __u64 request, int blocks)
+{
+	const struct runtime *runtime = runtime_lookup(tgid);
+	__u64 frame = runtime ? python_innermost(runtime) : 0, code;
+	struct process_address at = {.tgid = tgid};
+	struct object now = {.request = request};
+	const struct object *old;
+
+	if (!runtime || !frame)
+		return 0;
+	code = user_read(frame + runtime->python.frames.code);
+	at.address = user_read(frame + runtime->python.frames.locals);
+	if (!(__u32)user_read(code + runtime->python.frames.arguments) ||
+	    at.address < ADDRESSES_FROM || python_is_plain(at.address))
+		return 0;
+	old = bpf_map_lookup_elem(&objects, &at);
+	if (old ? old->item != OBJECT_CONNECTION : blocks)
+		return 0;
+	now.shared = old && (old->shared || request_standing(old->request) != STANDING_NONE);
+	bpf_map_update_elem(&objects, &at, &now, BPF_ANY);
+	return 0;
+}
+
+/*
+ * Does a function that has a connection serve what was read from it? It may go on, or begin, when
+ * that is over, and the next request has been read: not if it was seen often to call while one was
+ * open, and never else.
+ */
+static __always_inline int python_is_server(__u32 tgid, __u64 rule)
+{
+	struct process_address at = {.tgid = tgid, .address = rule};
+	const struct start *seen = bpf_map_lookup_elem(&starts, &at);
+
+	return seen && seen->ended >= SERVES_MIN && !seen->outlived;
+}
+
+/*
+ * The request that the current thread serves, which another one has read: the object that it was
+ * read from is a variable of a function that the thread is at. 0: there is none, or several, or it
+ * is not certain that the outermost of these functions serves it.
+ */
+VERIFIED_ALONE __u64 python_serves(__u32 tgid)
+{
+	const struct runtime *runtime = runtime_lookup(tgid);
+	struct python_walk walk = {.tgid = tgid};
+	__u64 rule;
+
+	if (!runtime || python_enter(&walk, &runtime->python.frames, python_innermost(runtime)))
+		return 0;
+	bpf_loop(STEPS_MAX, python_step, &walk, 0);
+	if (walk.frame || !walk.server)
+		return 0;
+	rule = user_read(walk.server + runtime->python.frames.code) + SERVES;
+	task_learn(tgid, rule, walk.serves != 0);
+	return !walk.several && python_is_server(tgid, rule) ? walk.serves : 0;
 }
 
 /*

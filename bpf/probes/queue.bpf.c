@@ -64,6 +64,8 @@ static __always_inline struct named task_puts(const struct runtime *runtime,
 	if (named.request || (w && w->turn.item) || runtime_thread_serves(thread))
 		return named;
 	named = task_thread_request(runtime, key->tgid);
+	if (!named.request && !key->goroutine && !runtime_thread_is_known(thread))
+		named.request = python_serves(key->tgid);
 	named.doubtful |= p && p->queues_next;
 	return named;
 }

@@ -148,6 +148,14 @@ static __always_inline void runtime_thread_holds(const struct worker_key *thread
 		python_holds(thread->tgid);
 }
 
+/* Is known of a thread where it gets its work: does it read requests, was it made for one? */
+static __always_inline int runtime_thread_is_known(const struct worker_key *thread)
+{
+	const struct worker *w = worker_lookup(thread);
+
+	return w && (w->taken || w->turn.item || w->made_for || w->queue);
+}
+
 /* As runtime_worker() for Python, with the request of the context, of a greenlet, or of a task that
  * waits. */
 static __always_inline enum runtime_worker
@@ -170,6 +178,9 @@ runtime_task(const struct runtime *runtime, struct worker_key *key, struct named
 		return RUNTIME_WORKER_THREAD;
 	}
 	*ret_named = task_thread_request(runtime, thread.tgid);
+	if (!ret_named->request && who == RUNTIME_WORKER_THREAD &&
+	    !runtime_thread_is_known(&thread))
+		ret_named->request = python_serves(thread.tgid);
 	return ret_named->request ? RUNTIME_WORKER_KNOWN : who;
 }
 

@@ -62,6 +62,14 @@ static __always_inline int is_by_tasks(const struct actor *a)
 	       (a->runtime == RUNTIME_PYTHON && a->loop != ACTOR_BLOCKS);
 }
 
+/* May what the request is read from tell who works on it? */
+static __always_inline int is_by_objects(const struct actor *a)
+{
+	if (a->runtime == RUNTIME_PYTHON)
+		return a->kind == ACTOR_THREAD;
+	return a->runtime == RUNTIME_RUBY || a->runtime == RUNTIME_JAVA;
+}
+
 /*
  * Was all that has arrived read? More than there are slots for is what a packet has left in the
  * moment when its own socket was closed, and this one got the inbox.
@@ -108,7 +116,7 @@ VERIFIED_ALONE int take_arrival(struct socket *s, __u64 request, const struct ac
 		s->flags |= SOCKET_TASKS;
 	record_begin(&s->record);
 	step_take(request, a);
-	if (a->runtime == RUNTIME_RUBY || a->runtime == RUNTIME_JAVA)
+	if (is_by_objects(a))
 		step_object(request, a);
 	s->taken++;
 	return 0;

@@ -62,6 +62,8 @@ VERIFIED_ALONE int step_object(__u64 id, const struct actor *by)
 		ruby_reads(by->key.tgid, ruby_context(runtime), id);
 	else if (runtime && runtime->kind == RUNTIME_JAVA)
 		step_java_reads(runtime, by, id);
+	else if (runtime && runtime->kind == RUNTIME_PYTHON)
+		python_reads(by->key.tgid, id, by->loop == ACTOR_BLOCKS);
 	return 0;
 }
 
@@ -82,6 +84,22 @@ VERIFIED_ALONE int step_ruby_makes(__u32 tgid, __u64 thread)
 
 	if (runtime_holds_objects(runtime))
 		ruby_makes(runtime, tgid, thread);
+	return 0;
+}
+
+/* The current thread of Python makes another one. It may serve what somebody else has read. */
+VERIFIED_ALONE int step_python_makes(struct actor *by)
+{
+	struct worker_key thread;
+
+	if (!by)
+		return 0;
+	thread = by->key;
+	if (runtime_thread_serves(&thread) || runtime_thread_is_known(&thread))
+		return 0;
+	by->named = python_serves(thread.tgid);
+	if (by->named)
+		by->kind = ACTOR_RUNTIME;
 	return 0;
 }
 

@@ -34,6 +34,8 @@ int BPF_PROG(probe_fork, struct task_struct *parent, struct task_struct *child)
 		return 0;
 	}
 	worker_handing_over(&a, runtime);
+	if (runtime_has_tasks(runtime) && key.tgid == tgid)
+		step_python_makes(&a);
 	step_hand_over(&a, &key, EVIDENCE_FORK);
 	return 0;
 }

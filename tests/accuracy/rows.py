@@ -177,6 +177,8 @@ ROWS = (
     Row("python-executor", "Python, reader thread and ThreadPoolExecutor", (python("executor"),)),
     Row("python-pool", "ThreadingHTTPServer, calls by a pool, by threads with a queue, by pools that requests make",
         (python("threads"),), modes="qje"),
+    Row("waitress", "waitress: one thread reads, others serve, and call by threads and a pool",
+        (python("reader"),), needs="waitress", modes="stq"),
     Row("asyncio-executor", "asyncio, calls by a pool of threads", (python("streams"),), modes="q"),
     Row("starlette-threads", "Starlette, endpoints in threads of anyio's, and calls by a pool",
         (uvicorn("asyncio"),), modes="dq"),

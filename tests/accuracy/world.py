@@ -92,16 +92,25 @@ def java_21():
     return ""
 
 
-def tornado():
-    """Where Debian has it, or ""."""
-    found = Path("/usr/lib/python3/dist-packages/tornado")
+def module(name):
+    """Where Debian has a module of Python, or ""."""
+    found = Path(f"/usr/lib/python3/dist-packages/{name}")
     return str(found) if found.exists() else ""
+
+
+def tornado():
+    return module("tornado")
+
+
+def waitress():
+    return module("waitress")
 
 
 MAY_BE_ABSENT = {"java_21": (java_21, "a Java of version 21 or later"),
                  "tomcat": (tomcat, "Tomcat 10 (libtomcat10-java)"),
                  "jetty": (jetty, "Jetty 9 (libjetty9-java)"),
-                 "tornado": (tornado, "Tornado (python3-tornado)")}
+                 "tornado": (tornado, "Tornado (python3-tornado)"),
+                 "waitress": (waitress, "waitress (python3-waitress)")}
 
 
 def php_fpm():

@@ -46,6 +46,7 @@ def modules_of(tree):
 
 # The matrix of accuracy tests serves with frameworks: the packages that it installs.
 FRAMEWORKS = {"tests/accuracy/apps/python/aio.py": {"aiohttp"},
+              "tests/accuracy/apps/python/reader.py": {"waitress"},
               "tests/accuracy/apps/python/tornado_app.py": {"tornado"},
               "tests/accuracy/apps/python/asgi.py": {"anyio", "httpx", "starlette"}}
 

@@ -26,7 +26,7 @@ else
 fi
 # The runtimes of tests/accuracy.
 PACKAGES_ACCURACY=(nginx-light haproxy nodejs python3-aiohttp gunicorn golang-go
-	python3-starlette python3-uvicorn python3-uvloop python3-httpx python3-gevent python3-tornado
+	python3-starlette python3-uvicorn python3-uvloop python3-httpx python3-gevent python3-tornado python3-waitress
 	default-jdk-headless libtomcat10-java libjetty9-java puma ruby-webrick php-cli php-curl php-fpm)
 
 # install_missing PACKAGE...: install those that are not there; no service is started by it.
