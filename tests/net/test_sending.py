@@ -2,17 +2,21 @@
 """Ways to send, and features of TCP that change what a packet looks like."""
 import contextlib
 import ctypes
+import fcntl
 import hashlib
 import os
 import socket
 import struct
 import tempfile
+import termios
 import time
 
 from cases import Skip, case, equal
 from firewall import rules
 from messages import GET, OK, answered, padded, post, receive_lossy, untouched, work_out
+from queues import put_back, take_out
 from streams import Sending, accept, connect, joined, listen, receive
+from waiting import wait_until
 from wire import LINE_LENGTH, compare
 from worlds import Pair, common, counted, pair
 
@@ -69,6 +73,27 @@ def zero_copy():
             equal(c.send(buffer, MSG_ZEROCOPY), len(content), "sent")
             check_arrival(c, s, [request])
             equal(buffer.raw == content, True, "the sender's memory is unchanged")
+
+
+def unacknowledged(sock):
+    """Bytes that the peer has not acknowledged."""
+    return struct.unpack("i", fcntl.ioctl(sock, termios.TIOCOUTQ, bytes(4)))[0]
+
+
+@case
+def checkpoint():
+    """A connection is taken out of its socket and put into another one, as CRIU does: it goes on."""
+    with link() as (c, s):
+        for _ in range(3):
+            answered(c, s, [(GET, b""), padded(1420), post(os.urandom(40_000))])
+            # nobody answers for the connection while it is nowhere: nothing may come again then
+            wait_until(lambda c=c: not unacknowledged(c) and not unacknowledged(s), "all is acknowledged")
+            with counted(common().agent, injected=1, joined=0):
+                state = take_out(c)
+                c = put_back(common().app, state)
+                c.settimeout(s.gettimeout())
+                answered(c, s, [(GET, b"")])
+        c.close()
 
 
 @case
