@@ -275,7 +275,7 @@ static __always_inline __u32 rival_kinds(const struct verdict *v, const struct w
 {
 	int faithful = p && p->faithful >= PROCESS_FAITHFUL;
 	int prompt = p && p->prompt >= PROCESS_PROMPT && !p->late;
-	__u32 kinds = 0;
+	__u32 kinds = p && p->shares ? RIVAL_UNSURE : 0;
 
 	if (v->evidence == EVIDENCE_ANSWER && w && w->flags & WORKER_ASKED)
 		kinds |= RIVAL_ANSWERED;

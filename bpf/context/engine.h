@@ -20,6 +20,7 @@
 
 #include "context/crowd.h"
 #include "context/heirs.h"
+#include "context/shared.h"
 #include "context/who.h"
 
 /* The worker has read something for `id` (0: it is not known for what). */
@@ -28,6 +29,7 @@ static __always_inline void worker_has_read(struct worker *w, const struct actor
 {
 	w->before = w->flags;
 	beside_reads(w, id);
+	w->reads++;
 	w->read = id;
 	w->read_by = by;
 	w->flags &= ~(WORKER_SPENT | WORKER_UNSURE | WORKER_GOES_ON | WORKER_FREE | WORKER_ROOM);
@@ -127,11 +129,6 @@ static __always_inline void engine_read(const struct socket *s, const struct act
 		worker_has_read(w, a, s->serving, EVIDENCE_LOOP);
 }
 
-static __always_inline struct call *socket_last_call(struct socket *s)
-{
-	return s->calls_end ? &s->call[(s->calls_end - 1) & (SOCKET_CALLS - 1)] : NULL;
-}
-
 /* The call's answer has come, or will not come. */
 static __always_inline void call_answered(struct call *c)
 {
@@ -179,6 +176,46 @@ static __always_inline int gives_turns_at_once(const struct worker *w, const str
 	return process_is_direct(p) && !(w->flags & WORKER_LATER);
 }
 
+/*
+ * A loop has read something, not known for whom, or for request `r`: that is shown from now on.
+ */
+static __always_inline void loop_shows(struct worker *w, const struct actor *a,
+				       const struct request *r)
+{
+	if (!(w->flags & WORKER_LOOP))
+		return;
+	if (r)
+		worker_publish(w, &a->key, w->read, r);
+	else
+		worker_unpublish(w, &a->key);
+}
+
+/* The same of one that several requests use at once. */
+static __always_inline void engine_answer_shared(struct socket *s, const struct actor *a,
+						 struct worker *w)
+{
+	struct process *p = actor_process(a);
+	const struct call *last = socket_last_call(s);
+	__u64 id = shared_answer(s, p);
+
+	if (p && last) {
+		p->crowd.began = 0;
+		crowd_leave(&p->crowd, s, last->request);
+	}
+	if (p) {
+		p->answers++;
+		p->shares = 1;
+	}
+	if (!w)
+		return;
+	worker_has_read(w, a, id, EVIDENCE_ANSWER);
+	if (id)
+		w->flags |= WORKER_FREE;
+	else
+		w->flags |= p && crowd_is_serial(&p->crowd) ? WORKER_UNSURE : WORKER_SPENT;
+	loop_shows(w, a, request_lookup(id));
+}
+
 /* Bytes were read from a client socket, by thread `w` (NULL: none is known). */
 static __always_inline void engine_answer(struct socket *s, const struct actor *a, struct worker *w)
 {
@@ -209,8 +246,7 @@ static __always_inline void engine_answer(struct socket *s, const struct actor *
 	r = request_lookup(w->read);
 	if (worker_has_paths(w))
 		learn_answer(p, a, c, unsure ? NULL : r);
-	if (r && !unsure && (w->flags & WORKER_LOOP))
-		worker_publish(w, &a->key, w->read, r);
+	loop_shows(w, a, unsure ? NULL : r);
 }
 
 /* A program begins to open a connection. */
@@ -291,12 +327,28 @@ static __always_inline void call_fill(struct call *c, const struct verdict *v,
 	c->tid = a->key.tid;
 }
 
-/* May bytes that are sent now begin a call? Not while an answer is awaited. */
+/*
+ * May bytes that are sent now begin a call? Not while an answer is awaited, unless each request
+ * that sends something begins one: then as many as there is room for.
+ */
 static __always_inline int socket_is_quiet(struct socket *s)
 {
 	const struct call *c = socket_last_call(s);
 
+	if (s->flags & SOCKET_ASKS)
+		return !s->call[s->calls_end & (SOCKET_CALLS - 1)].outstanding;
 	return !c || !c->outstanding;
+}
+
+/* More bytes are sent by thread `w` (NULL: it has no requests) on a socket that is not quiet. */
+static __always_inline void engine_send_more(struct socket *s, const struct worker *w)
+{
+	const struct call *c = socket_last_call(s);
+
+	if (c && call_is_overtaken(c, w))
+		s->flags |= SOCKET_SHARED;
+	if ((s->flags & SOCKET_SHARED) && w && turn_goes_on(&w->turn))
+		request_idles(w->read);
 }
 
 /* A call begins with the byte `seq` on a client socket that is quiet. */
@@ -335,6 +387,7 @@ static __always_inline void engine_call(struct socket *s, const struct actor *a,
 	learn_heirs(p, w);
 	counted = !v.request && verdict_spends(&v, w);
 	call_fill(&s->call[s->calls_end & (SOCKET_CALLS - 1)], &v, a, seq, counted);
+	s->call[s->calls_end & (SOCKET_CALLS - 1)].reads = w ? w->reads : 0;
 	if (v.request || v.guess)
 		request_add(v.request ? v.request : v.guess, STATE_CALL);
 	if (counted)
@@ -431,10 +484,10 @@ static __always_inline void crowd_close(struct socket *s, const struct call *c)
 /* A client socket is closed. A server's requests end one by one, see engine_end(). */
 static __always_inline void engine_close(struct socket *s)
 {
-	struct call *c = socket_last_call(s);
+	const struct call *c = socket_last_call(s);
 
-	if (c)
-		call_answered(c);
+	for (__u32 i = 0; i < SOCKET_CALLS; i++)
+		call_answered(&s->call[i]);
 	if (c && s->crowd)
 		crowd_close(s, c);
 	crowd_opened(&s->purpose);

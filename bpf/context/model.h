@@ -163,6 +163,9 @@ struct call {
 	__u8 counted;              /* 1: among the caller's unattributed calls (context/tally.h) */
 	__u32 tgid;
 	__u32 tid;
+	__u8 is_http; /* 1: a head of HTTP began with it, as the packet programs have seen */
+	__u8 reads;   /* what its loop had read by then (struct worker) */
+	__u8 reserved[2];
 };
 
 #define SOCKET_ARRIVALS 8 /* powers of two */
@@ -211,6 +214,9 @@ enum socket_flags {
 	/* client: who has read a request and sends on it may send another one's call: clients that
 	   have a list of calls give the next one to whoever comes by */
 	SOCKET_LIST = 1 << 8,
+	SOCKET_SHARED = 1 << 9, /* client: several requests wait for answers on it (shared.h) */
+	SOCKET_ASKS = 1 << 10,  /* and whoever sends something on it does */
+	SOCKET_DROPS = 1 << 11, /* and some do not wait */
 };
 
 enum purpose_flags {
@@ -255,5 +261,10 @@ struct socket {
 	__u32 reserved_crowd;
 	struct record record; /* for those who look at the connection */
 };
+
+static inline struct call *socket_last_call(struct socket *s)
+{
+	return s->calls_end ? &s->call[(s->calls_end - 1) & (SOCKET_CALLS - 1)] : 0;
+}
 
 #endif

@@ -103,6 +103,7 @@ static __always_inline __u32 tally_active(const struct tally *t)
 enum rival_kind {
 	RIVAL_ANSWERED = 1 << 0,
 	RIVAL_CONNECTING = 1 << 1, /* they might be given a connection that is free now */
+	RIVAL_UNSURE = 1 << 2,     /* unattributed calls may be of those that have an answer */
 };
 
 /* How many requests of a standing there are beside one that has standing `named`. */
@@ -116,12 +117,16 @@ static __always_inline __s32 tally_beside(const struct tally *t, enum standing o
 static __always_inline __s32 tally_rivals(const struct tally *t, enum standing named, __u32 kinds)
 {
 	__s32 rivals = tally_beside(t, STANDING_IDLE, named);
+	__s32 answered = tally_beside(t, STANDING_ANSWERED, named);
+	__s32 waiting = (__s32)t->unattributed;
 
 	if (kinds & RIVAL_ANSWERED)
-		rivals += tally_beside(t, STANDING_ANSWERED, named);
+		rivals += answered;
+	else if (kinds & RIVAL_UNSURE)
+		waiting = waiting > answered ? waiting - answered : 0;
 	if (kinds & RIVAL_CONNECTING)
 		rivals += tally_beside(t, STANDING_CONNECTING, named);
-	return rivals - (__s32)t->unattributed;
+	return rivals - waiting;
 }
 
 /* Is one that has standing `named` the only one that could begin calls, now or any time? */

@@ -84,6 +84,7 @@ struct worker {
 	__u32 maker;        /* process of the worker that made it for a request; 0: its own */
 	__u32 besides; /* requests that were read in the turn of `read` before it, see beside.h */
 	__u64 beside[WORKER_BESIDE]; /* the first of them */
+	__u64 reads;                 /* how often it has read something */
 };
 
 #define CROWD_PEERS 4
@@ -158,10 +159,10 @@ struct process {
 	__u8
 	    threads_stay; /* answers that who had called read, up to PROCESS_THREADS; see learn.h */
 	__u8 serves;      /* requests whose calls another one's thread has made; see heirs.h */
-	__u8 reserved;
-	__u32 direct;  /* times that a loop called before it read on, see beside.h */
-	__u32 gathers; /* times that it has read for several, and called then */
-	__u64 pools;   /* bit (peer's port & 63): connections to it are used more than once */
+	__u8 shares;      /* 1: it has read from a connection that requests share (shared.h) */
+	__u32 direct;     /* times that a loop called before it read on, see beside.h */
+	__u32 gathers;    /* times that it has read for several, and called then */
+	__u64 pools;      /* bit (peer's port & 63): connections to it are used more than once */
 	struct crowd crowd;
 };
 

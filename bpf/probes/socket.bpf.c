@@ -234,7 +234,10 @@ int BPF_PROG(probe_recv, struct sock *sk)
 		}
 		w = worker_reading_on(&a, task, sk);
 		answering(s);
-		step_answer(s, &a, w);
+		if (s->flags & SOCKET_SHARED)
+			step_answer_shared(s, &a, w);
+		else
+			step_answer(s, &a, w);
 		if (worker_leaves_for_later(w))
 			later_reads(w);
 		return 0;
@@ -324,7 +327,8 @@ static __noinline void calling(struct task_struct *task, struct sock *sk, struct
 		runtime_suspects_pool(a.key.tgid);
 	if (a.runtime == RUNTIME_JAVA && last_call_is_another_threads(s))
 		runtime_lacks_classes(a.key.tgid);
-	peer_call(sk, s);
+	if (!(s->flags & SOCKET_SHARED))
+		peer_call(sk, s);
 }
 
 /*
@@ -350,9 +354,12 @@ static __always_inline void sending(struct sock *sk, struct socket *s)
 	if (!(s->flags & SOCKET_CLIENT)) {
 		if (s->flags & (SOCKET_TASKS | SOCKET_PEER))
 			responding(sk, s);
-	} else if (socket_is_quiet(s)) {
-		calling(task, sk, s);
+		return;
 	}
+	if (!socket_is_quiet(s))
+		step_send_more(s);
+	if (socket_is_quiet(s))
+		calling(task, sk, s);
 }
 
 /* Since Linux 6.16; once for each packet that is filled. */

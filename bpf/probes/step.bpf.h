@@ -156,6 +156,25 @@ VERIFIED_ALONE int step_answer(struct socket *s, const struct actor *by, struct 
 	return 0;
 }
 
+VERIFIED_ALONE int step_answer_shared(struct socket *s, const struct actor *by, struct worker *w)
+{
+	if (!s || !by)
+		return 0;
+	engine_answer_shared(s, by, w);
+	return 0;
+}
+
+/* More bytes are sent by the current thread, behind a call that is not answered yet. */
+VERIFIED_ALONE int step_send_more(struct socket *s)
+{
+	__u64 now = bpf_get_current_pid_tgid();
+	struct worker_key thread = {.tgid = now >> 32, .tid = (__u32)now};
+
+	if (s)
+		engine_send_more(s, worker_lookup(&thread));
+	return 0;
+}
+
 VERIFIED_ALONE int step_connect(struct socket *s, const struct actor *by)
 {
 	if (!s || !by)

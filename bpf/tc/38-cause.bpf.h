@@ -22,11 +22,17 @@ static __always_inline __u32 cause_head_start(const struct packet *p, const stru
 	return p->seq + blank - (http->head - cr);
 }
 
+static __always_inline struct socket *cause_socket(struct __sk_buff *skb)
+{
+	struct bpf_sock *sk = skb->sk;
+
+	return sk ? bpf_sk_storage_get(&sockets, sk, 0, 0) : NULL;
+}
+
 /* The call that began with byte `seq` on the sending socket; NULL: none that is known. */
 static __always_inline struct call *cause_call(struct __sk_buff *skb, __u32 seq)
 {
-	struct bpf_sock *sk = skb->sk;
-	struct socket *socket = sk ? bpf_sk_storage_get(&sockets, sk, 0, 0) : NULL;
+	struct socket *socket = cause_socket(skb);
 	__u32 end;
 
 	if (!socket)
@@ -41,6 +47,31 @@ static __always_inline struct call *cause_call(struct __sk_buff *skb, __u32 seq)
 			return call;
 	}
 	return NULL;
+}
+
+/*
+ * What is read from the connection from now on may be for several requests (context/shared.h).
+ * `how`: SOCKET_SHARED, and SOCKET_ASKS if whoever sends something there waits for an answer.
+ */
+VERIFIED_ALONE int cause_shares(struct __sk_buff *skb, __u32 how)
+{
+	struct socket *socket = cause_socket(skb);
+
+	if (socket && (socket->flags & SOCKET_CLIENT))
+		__sync_fetch_and_or(&socket->flags, how);
+	return 0;
+}
+
+/*
+ * Is this a protocol in which several requests ask at once, as a rule? HTTP/2 is, and so is
+ * Redis's: each command begins with an asterisk, and the number of its arguments.
+ */
+static __always_inline int cause_is_shared(const struct http1 *http)
+{
+	if (http->stop == HTTP1_STOP_HTTP2)
+		return 1;
+	return http->stop == HTTP1_STOP_NOT_HTTP && (__u8)http->word == '*' &&
+	       http1_digit(http->word >> 8) < 10;
 }
 
 /* The head of a call has an x-request-id. */
@@ -77,8 +108,8 @@ VERIFIED_ALONE int cause_owned(struct __sk_buff *skb, __u32 seq, __u32 off, __u3
 
 /*
  * What is known about the call that began with byte `seq`: left in scratch.call. Bytes that did
- * not begin a call (a second request behind an unanswered one) belong to nothing that is known.
- * `number` is that of the head's x-request-id, or 0.
+ * not begin a call (a second request behind an unanswered one) belong to nothing that is known, and
+ * the answers may be for either. `number` is that of the head's x-request-id, or 0.
  */
 static __always_inline void cause_find(struct __sk_buff *skb, struct scratch *s, __u32 seq,
 				       __u64 number)
@@ -86,9 +117,11 @@ static __always_inline void cause_find(struct __sk_buff *skb, struct scratch *s,
 	struct call *call = cause_call(skb, seq);
 
 	if (!call) {
+		cause_shares(skb, SOCKET_SHARED);
 		__builtin_memset(&s->call, 0, sizeof(s->call));
 		return;
 	}
+	call->is_http = 1;
 	if (number)
 		cause_named(call, number);
 	s->call = *call;

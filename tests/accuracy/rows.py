@@ -63,6 +63,12 @@ def node(**env):
     return Program(("node", "{apps}/node/server.js", "{address}", "{port}"), env)
 
 
+REDIS = Program(("redis-server", "--bind", "127.0.0.1", "--port", "6379", "--dir", "{folder}", "--save", ""),
+                ready=6379)
+# Node of another origin than Debian does not look for Debian's modules.
+REDIS_NODE = (REDIS, node(REDIS="6379", NODE_PATH="/usr/share/nodejs"))
+
+
 def go(**env):
     return Program(("{made}/go/server", "{listen}"), env)
 
@@ -314,6 +320,10 @@ ROWS = (
         modes="st", health=True),
     Row("node-health", "Node, health checks by others", (node(),), modes="sp", pauses=NONE,
         health=True),
+    Row("node-redis", "Node, asks Redis before each call, on one connection for all requests",
+        REDIS_NODE, modes="d", pauses=NONE),
+    Row("node-redis-some", "the same, for every other request",
+        REDIS_NODE, modes="ds", pauses=NONE),
     Row("python-roots", "Python threads, clients without traceparent", (python("threads"),),
         calls=(2, 3), asks="root"),
     Row("node-roots", "Node, clients without traceparent", (node(),), calls=(2, 3), pauses=NONE,

@@ -43,9 +43,26 @@ size_t cause_say(const struct conn *c, uint32_t seq, uint32_t number, const char
 	call.cause.flags = TRACEPARENT_SAMPLED | TRACEPARENT_RANDOM;
 	call.cause.tracestate = tracestate != NULL;
 	bpf_map_lookup_elem(sockets, &fd, &socket);
+	socket.flags |= SOCKET_CLIENT;
 	socket.call[socket.calls_end++ % SOCKET_CALLS] = call;
 	assert_int_equal(bpf_map_update_elem(sockets, &fd, &socket, BPF_ANY), 0);
 	return tracestate ? put_tracestate(c->rig, number, tracestate) : 0;
+}
+
+void cause_forget(const struct conn *c)
+{
+	int fd = c->wire->inject;
+
+	bpf_map_delete_elem(bpf_map__fd(c->rig->tc->maps.sockets), &fd);
+}
+
+int cause_is_shared_now(const struct conn *c)
+{
+	int fd = c->wire->inject;
+	struct socket socket = {};
+
+	bpf_map_lookup_elem(bpf_map__fd(c->rig->tc->maps.sockets), &fd, &socket);
+	return !!(socket.flags & SOCKET_SHARED);
 }
 
 void cause_end(const struct conn *c, uint32_t number)

@@ -14,6 +14,13 @@
  */
 size_t cause_say(const struct conn *c, uint32_t seq, uint32_t number, const char *tracestate);
 
+/* Forget all that was said of what the wire of `c` sends. */
+void cause_forget(const struct conn *c);
+
+/* May what is read from the wire of `c` be for several requests, as the packet programs have seen?
+ */
+int cause_is_shared_now(const struct conn *c);
+
 /* The request is over: its tracestate is gone. */
 void cause_end(const struct conn *c, uint32_t number);
 

@@ -317,6 +317,46 @@ static void a_connection_that_is_reset(void **state)
 	assert_int_equal(cause_kept(&conn), 0);
 }
 
+/* A request that is sent before the last one is answered: both wait on one connection. */
+static void pipelined(void **state)
+{
+	open_conn(state);
+	cause_forget(&conn);
+	because_of(1, NULL);
+	conn_send(&conn, GET);
+	conn_answer(&conn, ANSWER);
+	because_of(2, NULL);
+	conn_send(&conn, GET);
+	assert_false(cause_is_shared_now(&conn));
+	conn_send(&conn, GET);
+	expect_root(2);
+	assert_true(cause_is_shared_now(&conn));
+}
+
+/* What else is sent, and whether several requests may ask at once in that way. */
+static void other_protocols(void **state)
+{
+	static const struct {
+		const char *bytes;
+		bool shared;
+	} sent[] = {
+	    {"*2\r\n$3\r\nGET\r\n$1\r\na\r\n", true},
+	    {"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", true},
+	    {"\x16\x03\x01 a hello", false},
+	    {"$1\r\na\r\n", false},
+	    {"GET a\r\n*", false},
+	};
+
+	for (size_t i = 0; i < sizeof(sent) / sizeof(sent[0]); i++) {
+		open_conn(state);
+		cause_forget(&conn);
+		because_of(1, NULL);
+		conn_send(&conn, sent[i].bytes);
+		assert_int_equal(cause_is_shared_now(&conn), sent[i].shared);
+	}
+	cause_forget(&conn);
+}
+
 int test_child(void)
 {
 	const struct CMUnitTest child[] = {
@@ -332,6 +372,8 @@ int test_child(void)
 	    cmocka_unit_test(not_without_room_at_the_peer),
 	    cmocka_unit_test(a_request_that_is_over),
 	    cmocka_unit_test(a_connection_that_is_reset),
+	    cmocka_unit_test(pipelined),
+	    cmocka_unit_test(other_protocols),
 	};
 
 	return cmocka_run_group_tests(child, link_setup, link_teardown);

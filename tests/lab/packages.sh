@@ -26,7 +26,8 @@ else
 fi
 # The runtimes of tests/accuracy.
 PACKAGES_ACCURACY=(nginx-light haproxy nodejs python3-aiohttp gunicorn golang-go
-	python3-starlette python3-uvicorn python3-uvloop python3-httpx python3-gevent python3-tornado python3-waitress
+	python3-starlette python3-uvicorn python3-uvloop python3-httpx python3-gevent python3-tornado
+	python3-waitress redis-server node-redis
 	default-jdk-headless libtomcat10-java libjetty9-java puma ruby-webrick php-cli php-curl php-fpm)
 
 # install_missing PACKAGE...: install those that are not there; no service is started by it.
@@ -68,7 +69,7 @@ disable_services() {
 		case $package in
 		nginx-light) systemctl --quiet disable nginx 2>/dev/null || true ;;
 		php-fpm) systemctl --quiet disable 'php*-fpm' 2>/dev/null || true ;;
-		haproxy | nftables | lighttpd) systemctl --quiet disable "$package" 2>/dev/null || true ;;
+		haproxy | nftables | lighttpd | redis-server) systemctl --quiet disable "$package" 2>/dev/null || true ;;
 		esac
 	done
 }

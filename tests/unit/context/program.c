@@ -5,6 +5,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "pipeline.h"
 #include "program.h"
 #include "store.h"
 #include "context/engine.h"
@@ -21,7 +22,7 @@
 #define EVENTS_MAX     1024
 #define SHARED         2 /* things that several requests ask for */
 
-enum event_kind { REQUEST, FOUND, CONNECTED, PIECE, ANSWER, TIMER, BACKGROUND, WORK };
+enum event_kind { REQUEST, FOUND, CONNECTED, PIECE, ANSWER, ASKED, TIMER, BACKGROUND, WORK };
 
 struct event {
 	uint64_t at;
@@ -70,6 +71,7 @@ static struct {
 	uint32_t queue[JOBS_MAX], queued; /* jobs that wait for a worker */
 	bool busy[WORKERS_MAX];
 	struct shared shared[SHARED];
+	struct pipeline pipeline;
 	uint32_t asks[OWN]; /* which of these a chain has begun, from 1 on; 0: a call of its own */
 	struct score score;
 } run;
@@ -212,9 +214,46 @@ static bool waits_for_shared(uint32_t chain)
 	return s->waits > 1;
 }
 
+/* A chain asks for something on the connection of all, and calls when it has the answer. */
+static void ask(uint32_t chain)
+{
+	struct actor by = actor(tid_of(chain));
+	uint64_t at =
+	    pipeline_ask(&run.pipeline, &by, chain, run.now, random_in(&run.random, 1, 6));
+
+	schedule(at - run.now, ASKED, 0);
+}
+
+/* The same, but it does not wait for the answer. */
+static void tell(uint32_t chain)
+{
+	struct actor by = actor(tid_of(chain));
+	uint64_t at = pipeline_ask(&run.pipeline, &by, OWN, run.now, random_in(&run.random, 1, 6));
+
+	schedule(at - run.now, ASKED, 0);
+}
+
+/* What was asked for on the connection of all has come. */
+static void on_asked(void)
+{
+	struct actor by = actor(LOOP_TID);
+	uint32_t chain[PIPELINE_ASKS];
+	uint32_t answers = pipeline_read(&run.pipeline, &by, run.now, chain);
+
+	for (uint32_t i = 0; i < answers; i++)
+		if (chain[i] != OWN)
+			begin_call(chain[i]);
+}
+
 /* The next call of a chain. */
 static void want_call(uint32_t chain)
 {
+	if (run.program->tells && !random_in(&run.random, 0, 3))
+		tell(chain);
+	if (run.program->asks && random_in(&run.random, 0, run.program->asks - 1) == 0) {
+		ask(chain);
+		return;
+	}
 	if (waits_for_shared(chain))
 		return;
 	if (run.program->pause)
@@ -453,7 +492,8 @@ static void on_answer(uint32_t index)
 
 static bool is_read(const struct event *event)
 {
-	return event->kind == REQUEST || event->kind == PIECE || event->kind == ANSWER;
+	return event->kind == REQUEST || event->kind == PIECE || event->kind == ANSWER ||
+	       event->kind == ASKED;
 }
 
 static void handle(const struct event *event)
@@ -476,6 +516,9 @@ static void handle(const struct event *event)
 		break;
 	case ANSWER:
 		on_answer(event->index);
+		break;
+	case ASKED:
+		on_asked();
 		break;
 	case TIMER:
 		begin_call(event->index);
@@ -563,6 +606,8 @@ struct score program_run(const struct program *program)
 	memset(&run, 0, sizeof(run));
 	run.program = program;
 	run.random.state = program->seed;
+	run.pipeline.client.flags =
+	    SOCKET_CLIENT | (program->told ? SOCKET_SHARED | SOCKET_ASKS : 0);
 	for (uint32_t i = 0; i < in_flight(); i++)
 		new_request(random_in(&run.random, 0, 20));
 	if (program->background)

@@ -42,6 +42,10 @@ struct program {
 	bool busy;            /* it seldom sleeps: turns cannot always be told apart */
 	bool background;      /* calls of its own, by a timer */
 	bool shares;          /* every other call is for all who want the same meanwhile */
+	uint32_t asks;        /* one of so many calls comes after something was asked for on a
+				 connection that all requests share; 0: none */
+	bool told;            /* that it is one of those is known from its first bytes on */
+	bool tells;           /* now and then something is sent there whose answer nobody awaits */
 	bool in_order; /* they go on in the order in which they asked for it, not backwards */
 	uint64_t seed;
 };

@@ -3,13 +3,15 @@
  * server.js ADDRESS PORT: Node's http, server and client in one event loop.
  *
  * The target is the plan: /BEFORE/BETWEEN/AFTER/CALLS/MODE, pauses in ms, MODE s (one after the
- * other) or p (all at once). Environment: UPSTREAM (host:port), COPY (names of fields that go from
- * the request to its calls), BACKGROUND_MS (mean pause between calls that belong to no request),
- * and what clients.js and turns.js tell.
+ * other), p (all at once) or d (one after the other, each after something was asked for, see
+ * store.js). Environment: UPSTREAM (host:port), COPY (names of fields that go from the request to
+ * its calls), BACKGROUND_MS (mean pause between calls that belong to no request), and what
+ * clients.js, store.js and turns.js tell.
  */
 'use strict';
 const http = require('http');
 const {call} = require('./clients');
+const store = require('./store');
 const {takeTurns} = require('./turns');
 
 const copy = (process.env.COPY || 'x-truth').split(',');
@@ -27,9 +29,11 @@ async function work(plan, headers) {
 		await pause(+before);
 	if (mode === 'p')
 		await Promise.all(Array.from({length: +calls}, next));
-	for (let number = 0; mode === 's' && number < +calls; number++) {
+	for (let number = 0; mode !== 'p' && number < +calls; number++) {
 		if (number && +between)
 			await pause(+between);
+		if (mode === 'd')
+			await store.ask();
 		await next();
 	}
 	if (+after)
@@ -52,10 +56,14 @@ async function background(mean) {
 	}
 }
 
-http.createServer(async (request, response) => {
+const server = http.createServer(async (request, response) => {
 	await work(request.url.slice(1).split('/'), copied(request));
 	response.end('ok');
-}).listen({host: process.argv[2], port: process.argv[3], backlog: 1024});
+});
+
+store.connect().then(() => {
+	server.listen({host: process.argv[2], port: process.argv[3], backlog: 1024});
+});
 
 if (process.env.BACKGROUND_MS)
 	background(Number(process.env.BACKGROUND_MS));
