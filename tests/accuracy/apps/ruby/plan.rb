@@ -3,7 +3,7 @@
 # /BEFORE/BETWEEN/AFTER/CALLS/MODE, pauses in ms. MODE is where the calls come from: s this thread,
 # t a new thread each, p new threads all at once, q the threads of a pool, which requests make as
 # long as there are too few; l a new thread each, 4 at once: who is done makes one for the next; d the
-# same, but who is done goes on with the next itself; a another one, which does all that waits.
+# same, but who is done goes on with the next itself.
 # Environment: UPSTREAM (host:port).
 require "net/http"
 
@@ -15,8 +15,6 @@ AT_ONCE = 4
 TURNS = Mutex.new
 RUNNING = []
 WAITING = []
-SERIAL = []
-SERIAL_JOBS = Queue.new
 
 def call_upstream(truth)
   request = Net::HTTP::Get.new("/")
@@ -80,31 +78,10 @@ def call_by_who_is_there(truth)
   done.pop
 end
 
-def call_all
-  while (truth, done = TURNS.synchronize { SERIAL.first })
-    call_upstream(truth)
-    done << true
-    TURNS.synchronize { SERIAL.shift }
-  end
-end
-
-def call_one_by_one(truth)
-  done = Queue.new
-  first = TURNS.synchronize do
-    SERIAL << [truth, done]
-    SERIAL.size == 1
-  end
-  SERIAL_JOBS << [method(:call_all)] if first
-  done.pop
-end
-
-2.times { Thread.new { loop { job, = SERIAL_JOBS.pop; job.call } } }
-
 def call_by(mode, truth)
   case mode
   when "l" then call_in_turn(truth)
   when "d" then call_by_who_is_there(truth)
-  when "a" then call_one_by_one(truth)
   when "t" then Thread.new { call_upstream(truth) }.join
   when "q" then call_by_pool(truth)
   else call_upstream(truth)
