@@ -214,21 +214,15 @@ static bool waits_for_shared(uint32_t chain)
 	return s->waits > 1;
 }
 
-/* A chain asks for something on the connection of all, and calls when it has the answer. */
-static void ask(uint32_t chain)
+/*
+ * A chain asks for something on the connection of all. `waits`: it calls when it has the answer;
+ * OWN: nobody does.
+ */
+static void ask(uint32_t chain, uint32_t waits)
 {
 	struct actor by = actor(tid_of(chain));
 	uint64_t at =
-	    pipeline_ask(&run.pipeline, &by, chain, run.now, random_in(&run.random, 1, 6));
-
-	schedule(at - run.now, ASKED, 0);
-}
-
-/* The same, but it does not wait for the answer. */
-static void tell(uint32_t chain)
-{
-	struct actor by = actor(tid_of(chain));
-	uint64_t at = pipeline_ask(&run.pipeline, &by, OWN, run.now, random_in(&run.random, 1, 6));
+	    pipeline_ask(&run.pipeline, &by, waits, run.now, random_in(&run.random, 1, 6));
 
 	schedule(at - run.now, ASKED, 0);
 }
@@ -249,9 +243,9 @@ static void on_asked(void)
 static void want_call(uint32_t chain)
 {
 	if (run.program->tells && !random_in(&run.random, 0, 3))
-		tell(chain);
+		ask(chain, OWN);
 	if (run.program->asks && random_in(&run.random, 0, run.program->asks - 1) == 0) {
-		ask(chain);
+		ask(chain, chain);
 		return;
 	}
 	if (waits_for_shared(chain))
