@@ -9,6 +9,7 @@
 
 #include "context/alone.h"
 #include "context/beside.h"
+#include "context/phase.h"
 #include "context/runtime.h"
 #include "context/standing.h"
 
@@ -16,16 +17,6 @@ enum actor_kind {
 	ACTOR_THREAD,  /* a thread */
 	ACTOR_RUNTIME, /* a goroutine or task: `key` is its own, `named` what it works on */
 	ACTOR_NOBODY,  /* a runtime has workers of its own, and which one this is is not known */
-};
-
-/* What a loop does now, where that can be told. */
-enum actor_phase {
-	PHASE_UNTOLD,  /* it cannot */
-	PHASE_READING, /* what was read last leads to it */
-	PHASE_ASKED,   /* what was read before, in this turn, where the worker is again (later.h) */
-	PHASE_LATER,   /* something leads to it that was left for later in this turn */
-	PHASE_APART,   /* something else does: a timer, the work of another thread */
-	PHASE_ACCEPTS, /* a connection that has come; to be told as PHASE_APART (later.bpf.h) */
 };
 
 /* What a thread that was made for a request was given to do. */

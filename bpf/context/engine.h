@@ -32,7 +32,8 @@ static __always_inline void worker_has_read(struct worker *w, const struct actor
 	w->reads++;
 	w->read = id;
 	w->read_by = by;
-	w->flags &= ~(WORKER_SPENT | WORKER_UNSURE | WORKER_GOES_ON | WORKER_FREE | WORKER_ROOM);
+	w->flags &= ~(WORKER_SPENT | WORKER_UNSURE | WORKER_GOES_ON | WORKER_FREE | WORKER_ROOM |
+		      WORKER_TRIED);
 	w->turn = a->turn;
 	w->called_back = CALLED_BACK_NOT;
 }
@@ -239,6 +240,8 @@ static __always_inline void engine_answer(struct socket *s, const struct actor *
 	worker_has_read(w, a, c ? c->request : 0, EVIDENCE_ANSWER);
 	if (unsure)
 		w->flags |= WORKER_UNSURE;
+	if (c && c->is_among)
+		w->flags |= WORKER_TRIED;
 	if (nobody_waits(w, p, w->read, free & CROWD_FREE))
 		w->flags |= WORKER_FREE;
 	else
@@ -388,6 +391,8 @@ static __always_inline void engine_call(struct socket *s, const struct actor *a,
 	counted = !v.request && verdict_spends(&v, w);
 	call_fill(&s->call[s->calls_end & (SOCKET_CALLS - 1)], &v, a, seq, counted);
 	s->call[s->calls_end & (SOCKET_CALLS - 1)].reads = w ? w->reads : 0;
+	s->call[s->calls_end & (SOCKET_CALLS - 1)].is_among =
+	    w && a->phase == PHASE_ASKED && (w->flags & WORKER_AMONG) && (v.request || v.guess);
 	if (v.request || v.guess)
 		request_add(v.request ? v.request : v.guess, STATE_CALL);
 	if (counted)

@@ -16,16 +16,17 @@
 #ifndef CTXPROP_CONTEXT_LATER_H
 #define CTXPROP_CONTEXT_LATER_H
 
+#include "context/phase.h"
 #include "context/standing.h"
 
 #define LATER_READINGS 64 /* in a turn, that can be told apart; a power of two */
 
-#define LATER_FOLLOWERS 8 /* that are looked at, of a reading */
+#define LATER_NEAR 8 /* readings that are looked at, before and after one */
 
 #define LATER_SEEN 256 /* calls, until a process is believed to do what it has done so far */
 
-/* Calls like that, until what was left for later is believed to make but one. */
-#define LATER_SINGLES 32
+/* Answers to such calls, until what was left for later is believed to make one, its own. */
+#define LATER_ORDERLY 24
 
 #define LATER_ACCEPTED 1 /* instead of an item: new connections, one after the other */
 
@@ -38,7 +39,8 @@ struct later_reading {
 	__u64 request; /* what it was for; 0: not known */
 	__u16 flags;   /* LATER_FLAGS */
 	__u8 by;       /* enum evidence */
-	__u8 reserved[5];
+	__u8 is_open;  /* 1: that request was not over */
+	__u8 reserved[4];
 };
 
 /* Map `laters`, by process and thread at once. */
@@ -55,10 +57,10 @@ struct later {
 	__u32 at;            /* the one whose flags the worker has */
 	__u8 is_over;        /* 1: everything is read in this turn */
 	__u8 is_exact;       /* 1: and nothing else has happened */
-	__u8 is_followed;    /* 1: `asked` has called when others could have had it call for them */
-	__u8 batches;        /* 1: something that was left for later has called twice */
-	__u32 singles;       /* times that it has not though it was followed, up to LATER_SINGLES */
-	__u32 reserved;
+	__u8 reserved;
+	__u8 mixes; /* 1: something left for later has called twice, or for another request */
+	__u32 reserved_too;
+	__u32 orderly; /* responses that bore out that it calls for its own, up to LATER_ORDERLY */
 	struct later_reading reading[LATER_READINGS];
 };
 _Static_assert(sizeof(struct later) == 88 + LATER_READINGS * 24, "later is shared");
@@ -91,6 +93,18 @@ static __always_inline void later_read(struct later *l, const struct later_readi
 	l->at = l->count++;
 	if (l->at < LATER_READINGS)
 		*later_reading(l, l->at) = *now;
+}
+
+/* The worker has read something; `number` is the last that was given. */
+static __always_inline void later_reads_now(struct later *l, const struct worker *w, __u64 number)
+{
+	const struct later_reading now = {.number = number,
+					  .request = w->read,
+					  .flags = w->flags & LATER_FLAGS,
+					  .by = w->read_by,
+					  .is_open = request_standing(w->read) != STANDING_NONE};
+
+	later_read(l, &now, w->turn.item, w->before);
 }
 
 /* libuv's counts. */
@@ -143,16 +157,6 @@ struct later_running {
 	__u64 runs, maker;
 };
 
-/* What was left for later calls, and has this number: is it the one that has called before? */
-static __always_inline void later_learn(struct later *l, __u64 number)
-{
-	if (number == l->asked)
-		l->batches = 1;
-	else if (l->is_followed && l->singles < LATER_SINGLES)
-		l->singles++;
-	l->is_followed = 0;
-}
-
 /*
  * What runs has done something: where was it asked for? What is made meanwhile (process.nextTick),
  * by something that was left for later, is of where that is of. What does several things may do
@@ -164,32 +168,62 @@ static __always_inline int later_find_running(struct later *l, const struct late
 	__u64 number = is_newer ? now->maker : now->runs, before = l->asked;
 	int at = later_find(l, number);
 
-	later_learn(l, number);
+	if (number == before)
+		l->mixes = 1;
 	l->asked = number;
 	if (at == LATER_BEFORE)
 		return is_newer ? LATER_UNTOLD : at;
 	return number == before ? LATER_UNTOLD : at;
 }
 
-/* Was something read since, in the same turn, for another request that may call? */
-static __always_inline int later_is_followed(const struct later *l, __u32 at)
+/* Was the reading an answer after which somebody else may have got his turn, or his connection? */
+static __always_inline int later_gives_turns(const struct later_reading *r)
 {
-	const struct later_reading *r = &l->reading[at & (LATER_READINGS - 1)], *next;
-
-	if (l->count - at > LATER_FOLLOWERS)
-		return 1;
-	for (__u32 i = 1; i < LATER_FOLLOWERS && at + i < l->count; i++) {
-		next = &l->reading[(at + i) & (LATER_READINGS - 1)];
-		if (next->by && next->request != r->request &&
-		    (!next->request || standing_is_active(request_standing(next->request))))
-			return 1;
-	}
-	return 0;
+	return r->by == EVIDENCE_ANSWER && (r->flags & (WORKER_FREE | WORKER_ROOM)) != WORKER_FREE;
 }
 
 /*
- * May it be at a request that was read since? What was asked for by one may begin the calls of
- * several, the last one first: until so many have begun but one that none is believed to.
+ * May what was read lead to a call of another request than `id`? That it was for one that had
+ * ended, or the answer to a call of which is not known whose it was, says that anybody goes on.
+ */
+static __always_inline int later_is_of_others(const struct later_reading *r, __u64 id)
+{
+	if (!r->by)
+		return 0;
+	if (!r->request || !r->is_open || r->flags & WORKER_UNSURE || later_gives_turns(r))
+		return 1;
+	return r->request != id && standing_is_active(request_standing(r->request));
+}
+
+#define LATER_OTHERS_BEFORE 1
+#define LATER_OTHERS_SINCE  2
+
+/* Was something read in the same turn for another request that may call? 0, or LATER_OTHERS_... */
+VERIFIED_ALONE int later_others(const struct later *l, __u32 at)
+{
+	int others = 0;
+	__u64 id;
+
+	if (!l)
+		return 0;
+	if (at > LATER_NEAR)
+		others |= LATER_OTHERS_BEFORE;
+	if (l->count - at > LATER_NEAR)
+		others |= LATER_OTHERS_SINCE;
+	id = l->reading[at & (LATER_READINGS - 1)].request;
+	for (__u32 i = 1; i <= LATER_NEAR; i++) {
+		if (i <= at && later_is_of_others(&l->reading[(at - i) & (LATER_READINGS - 1)], id))
+			others |= LATER_OTHERS_BEFORE;
+		if (at + i < l->count &&
+		    later_is_of_others(&l->reading[(at + i) & (LATER_READINGS - 1)], id))
+			others |= LATER_OTHERS_SINCE;
+	}
+	return others;
+}
+
+/*
+ * May it be at another request that was read in this turn? What was asked for by one may begin the
+ * calls of several, or the one that was wanted last: until it was seen so often that it does not.
  *
  * And after an answer it is left for later that its connection is used again (as undici does). Who
  * is read after that may find the connection free, and call there. Where that was never seen
@@ -197,34 +231,65 @@ static __always_inline int later_is_followed(const struct later *l, __u32 at)
  * called since nor waits for other answers.
  */
 static __always_inline int later_is_overtaken(const struct later *l, const struct process *p,
-					      const struct later_reading *r)
+					      const struct later_reading *r, int others)
 {
-	if (!l->is_followed)
-		return 0;
-	if (l->batches || l->singles < LATER_SINGLES)
+	if (others && (l->mixes || l->orderly < LATER_ORDERLY))
 		return 1;
-	return r->by == EVIDENCE_ANSWER &&
+	return r->by == EVIDENCE_ANSWER && (others & LATER_OTHERS_SINCE) &&
 	       (!p || p->prompt < LATER_SEEN || (r->flags & WORKER_GOES_ON) ||
 		request_standing(r->request) == STANDING_WAITING);
 }
 
-/* The worker is at this reading again. `is_followed`: as later_is_followed() says, if it is told.
- */
+/* The worker is at this reading again. `others`: as later_others() says, if it is told. */
 static __always_inline void later_goes_back(struct later *l, struct worker *w,
-					    const struct process *p, __u32 at, int is_followed)
+					    const struct process *p, __u32 at, int others)
 {
 	const struct later_reading *r;
 
 	later_keep(l, w->flags);
 	l->at = at;
-	l->is_followed = is_followed;
 	at = *(volatile __u32 *)&l->at; /* the verifier walks what follows but once */
 	r = later_reading(l, at);
 	w->read = r->request;
 	w->read_by = r->by;
-	w->flags = (w->flags & ~LATER_FLAGS) | r->flags;
-	if ((r->by == EVIDENCE_ANSWER && r->flags & WORKER_ROOM) || later_is_overtaken(l, p, r))
+	w->flags = (w->flags & ~(LATER_FLAGS | WORKER_AMONG)) | r->flags;
+	if (others && !(r->flags & WORKER_UNSURE))
+		w->flags |= WORKER_AMONG;
+	if ((r->by == EVIDENCE_ANSWER && r->flags & WORKER_ROOM) ||
+	    later_is_overtaken(l, p, r, others))
 		w->flags |= WORKER_UNSURE;
+}
+
+/*
+ * A response of request `id` begins. If the answer that was read last is to a call of what was left
+ * for later beside others, it should be of that one's request (so the guess, at least).
+ */
+static __always_inline void later_learns(struct later *l, struct worker *w, __u64 id)
+{
+	if (!(w->flags & WORKER_TRIED) || l->is_over)
+		return;
+	w->flags &= ~WORKER_TRIED;
+	if (id != w->read)
+		l->mixes = 1;
+	else if (l->orderly < LATER_ORDERLY)
+		l->orderly++;
+}
+
+/* What does the worker do that was left for later at `at` (as later_find_running() says)? */
+static __always_inline enum actor_phase later_asks(struct later *l, struct worker *w,
+						   struct process *p, int at)
+{
+	int is_told = at >= 0;
+
+	if (l->mixes && p)
+		p->crowd.parallel = 1; /* requests may be among these whose next call nobody knew */
+	if (at == LATER_BEFORE)
+		return PHASE_APART;
+	if (at == LATER_UNTOLD)
+		at = (int)l->count - 1;
+	if (at >= 0 && at < LATER_READINGS)
+		later_goes_back(l, w, p, at, is_told ? later_others(l, at) : 0);
+	return is_told ? PHASE_ASKED : PHASE_LATER;
 }
 
 #endif

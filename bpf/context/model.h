@@ -163,9 +163,10 @@ struct call {
 	__u8 counted;              /* 1: among the caller's unattributed calls (context/tally.h) */
 	__u32 tgid;
 	__u32 tid;
-	__u8 is_http; /* 1: a head of HTTP began with it, as the packet programs have seen */
-	__u8 reads;   /* what its loop had read by then (struct worker) */
-	__u8 reserved[2];
+	__u8 is_http;  /* 1: a head of HTTP began with it, as the packet programs have seen */
+	__u8 reads;    /* what its loop had read by then (struct worker) */
+	__u8 is_among; /* 1: Node: others might have asked for it (context/later.h) */
+	__u8 reserved;
 };
 
 #define SOCKET_ARRIVALS 8 /* powers of two */
@@ -217,6 +218,7 @@ enum socket_flags {
 	SOCKET_SHARED = 1 << 9, /* client: several requests wait for answers on it (shared.h) */
 	SOCKET_ASKS = 1 << 10,  /* and whoever sends something on it does */
 	SOCKET_DROPS = 1 << 11, /* and some do not wait */
+	SOCKET_LATER = 1 << 12, /* server: its reader is Node, and leaves calls for later */
 };
 
 enum purpose_flags {

@@ -30,6 +30,8 @@ enum worker_flags {
 	/* It has woken who has the request that it was made for, or has taken something for. */
 	WORKER_DONE = 1 << 16,
 	WORKER_SERVED = 1 << 17, /* another request's thread has woken it before it has called */
+	WORKER_AMONG = 1 << 18,  /* Node: others might have asked for what it is at (later.h) */
+	WORKER_TRIED = 1 << 19,  /* it has read the answer to a call that began like that */
 };
 
 /*

@@ -118,10 +118,10 @@ static __always_inline __u64 later_number(const struct later *l)
 	return user_read(l->numbers + __builtin_offsetof(struct later_numbers, last));
 }
 
-/* The thread, whose entry this is, has read something. */
+/* The thread, whose entry this is, has read something. Returns whether it leaves things for later.
+ */
 VERIFIED_ALONE int later_reads(const struct worker *w)
 {
-	struct later_reading now = {};
 	struct later *l;
 
 	if (!w)
@@ -129,11 +129,20 @@ VERIFIED_ALONE int later_reads(const struct worker *w)
 	l = later_of_thread();
 	if (!l || !l->numbers)
 		return 0;
-	now.number = later_number(l);
-	now.request = w->read;
-	now.by = w->read_by;
-	now.flags = w->flags & LATER_FLAGS;
-	later_read(l, &now, w->turn.item, w->before);
+	later_reads_now(l, w, later_number(l));
+	return 1;
+}
+
+/* The current thread, which leaves things for later, sends bytes of the response to a request. */
+VERIFIED_ALONE int later_responds(__u64 request)
+{
+	__u64 now = bpf_get_current_pid_tgid();
+	struct worker_key thread = {.tgid = now >> 32, .tid = (__u32)now};
+	struct worker *w = worker_lookup(&thread);
+	struct later *l = later_of_thread();
+
+	if (w && l && turn_goes_on(&w->turn))
+		later_learns(l, w, request);
 	return 0;
 }
 
@@ -153,26 +162,6 @@ VERIFIED_ALONE int later_where(struct later *l)
 	if (!l || bpf_probe_read_user(&now, sizeof(now), (const void *)l->numbers))
 		return LATER_UNTOLD;
 	return later_find_running(l, &now);
-}
-
-VERIFIED_ALONE int later_followed(const struct later *l, __u32 at)
-{
-	return l && later_is_followed(l, at);
-}
-
-/* What does the thread do that was left for later? */
-static __always_inline enum actor_phase later_asks(struct later *l, struct worker *w,
-						   const struct process *p)
-{
-	int at = later_where(l), is_told = at >= 0;
-
-	if (at == LATER_BEFORE)
-		return PHASE_APART;
-	if (at == LATER_UNTOLD)
-		at = (int)l->count - 1;
-	if (at >= 0 && at < LATER_READINGS)
-		later_goes_back(l, w, p, at, is_told && later_followed(l, at));
-	return is_told ? PHASE_ASKED : PHASE_LATER;
 }
 
 /*
@@ -195,7 +184,8 @@ VERIFIED_ALONE int later_phase(const struct worker_key *thread, __u32 phase)
 			later_accepts(l, w);
 		return PHASE_APART;
 	}
-	return l && w && l->numbers ? later_asks(l, w, process_lookup(&key.tgid)) : phase;
+	return l && w && l->numbers ? later_asks(l, w, process_lookup(&key.tgid), later_where(l))
+				    : phase;
 }
 
 #endif

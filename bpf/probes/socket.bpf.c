@@ -254,8 +254,8 @@ int BPF_PROG(probe_recv, struct sock *sk)
 		reading(&a, task, sk, s);
 		if (!taking(sk, s, box, &a))
 			engine_read(s, &a, actor_thread(&a));
-		if (a.runtime == RUNTIME_NODE)
-			later_reads(actor_thread(&a));
+		if (a.runtime == RUNTIME_NODE && later_reads(actor_thread(&a)))
+			s->flags |= SOCKET_LATER;
 		if (a.kind == ACTOR_RUNTIME)
 			step_show();
 	}
@@ -354,6 +354,8 @@ static __always_inline void sending(struct sock *sk, struct socket *s)
 	if (!(s->flags & SOCKET_CLIENT)) {
 		if (s->flags & (SOCKET_TASKS | SOCKET_PEER))
 			responding(sk, s);
+		if (s->flags & SOCKET_LATER)
+			later_responds(s->serving);
 		return;
 	}
 	if (!socket_is_quiet(s))

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "immediates.h"
 #include "pipeline.h"
 #include "program.h"
 #include "store.h"
@@ -66,8 +67,11 @@ static struct {
 	uint32_t waiting[OWN], waits; /* chains that wait for a connection, or for their turn */
 	uint32_t running;             /* calls that have got their turn */
 	uint32_t closing[CONNECTIONS], closings;
-	uint32_t freed;                   /* turns that are given away when all was read */
-	uint32_t task[OWN], tasks;        /* chains that go on at the end of the turn */
+	uint32_t freed;            /* turns that are given away when all was read */
+	uint32_t task[OWN], tasks; /* chains that go on at the end of the turn */
+	uint64_t left[OWN], lefts; /* numbers of what makes them do so, as in Node */
+	uint64_t runs;             /* the one that does so now; 0: none */
+	struct immediates immediates;
 	uint32_t queue[JOBS_MAX], queued; /* jobs that wait for a worker */
 	bool busy[WORKERS_MAX];
 	struct shared shared[SHARED];
@@ -75,6 +79,8 @@ static struct {
 	uint32_t asks[OWN]; /* which of these a chain has begun, from 1 on; 0: a call of its own */
 	struct score score;
 } run;
+
+static const struct worker_key loop_key = {.tgid = TGID, .tid = LOOP_TID};
 
 static void schedule(uint64_t delay, enum event_kind kind, uint32_t index)
 {
@@ -104,6 +110,16 @@ static uint32_t tid_of(uint32_t chain)
 	return chain == OWN ? LOOP_TID : job_of(chain)->tid;
 }
 
+/* The same, and it connects now, or calls. */
+static struct actor acting(uint32_t tid, bool calls)
+{
+	struct actor a = actor(tid);
+
+	if (run.runs)
+		a.phase = immediates_phase(&run.immediates, &a.key, run.runs, calls);
+	return a;
+}
+
 static void judge(uint32_t chain, uint64_t named)
 {
 	if (chain == OWN) {
@@ -121,7 +137,7 @@ static void judge(uint32_t chain, uint64_t named)
 static void send_call(uint32_t index)
 {
 	struct connection *c = &run.connection[index];
-	struct actor by = actor(tid_of(c->chain));
+	struct actor by = acting(tid_of(c->chain), true);
 	const struct call *call;
 
 	c->busy = true;
@@ -153,7 +169,7 @@ static uint32_t open_connections(void)
 
 static void open_connection(uint32_t chain)
 {
-	struct actor by = actor(tid_of(chain));
+	struct actor by = acting(tid_of(chain), false);
 	uint32_t i = 0;
 
 	while (run.connection[i].open)
@@ -239,6 +255,14 @@ static void on_asked(void)
 			begin_call(chain[i]);
 }
 
+/* The chain goes on when all was read that has come. */
+static void leave(uint32_t chain)
+{
+	if (run.program->later && (run.program->later != LATER_ALL || !run.tasks))
+		run.left[run.lefts++] = immediates_make(&run.immediates);
+	run.task[run.tasks++] = chain;
+}
+
 /* The next call of a chain. */
 static void want_call(uint32_t chain)
 {
@@ -252,8 +276,8 @@ static void want_call(uint32_t chain)
 		return;
 	if (run.program->pause)
 		schedule(random_in(&run.random, 1, 10), TIMER, chain);
-	else if (run.program->tasks)
-		run.task[run.tasks++] = chain;
+	else if (run.program->tasks || run.program->later)
+		leave(chain);
 	else
 		begin_call(chain);
 }
@@ -337,6 +361,7 @@ static void respond(uint32_t index)
 	struct job *job = &run.job[index];
 	uint32_t worker = job->tid - 300;
 
+	immediates_respond(&run.immediates, &loop_key, job->id);
 	engine_respond(&job->server);
 	engine_end(job->id);
 	request_delete(job->id);
@@ -359,6 +384,7 @@ static void on_request(uint32_t index)
 	job->server = (struct socket){.flags = SOCKET_SERVER, .serving = job->id};
 	engine_take(job->id, &by, run.now);
 	engine_read(&job->server, &by, actor_thread(&by));
+	immediates_read(&run.immediates, &by.key);
 	if (run.program->kind == PROGRAM_POOL)
 		give_to_pool(index);
 	else
@@ -402,6 +428,7 @@ static void read_answer(struct connection *c)
 	struct actor by = actor(tid_of(c->chain));
 
 	engine_answer(&c->client, &by, actor_thread(&by));
+	immediates_read(&run.immediates, &by.key);
 }
 
 static void on_piece(uint32_t index)
@@ -495,6 +522,8 @@ static void handle(const struct event *event)
 	run.path = 0x1000 + event->kind;
 	if (run.program->names)
 		run.phase = is_read(event) ? PHASE_READING : PHASE_APART;
+	if (!is_read(event))
+		immediates_miss(&run.immediates);
 	switch (event->kind) {
 	case FOUND:
 		on_found(event->index);
@@ -549,6 +578,22 @@ static void run_tasks(void)
 	}
 }
 
+/* The same in Node: each thing that was left for later does what it was left for. */
+static void run_immediates(void)
+{
+	enum program_later how = run.program->later;
+
+	immediates_begin(&run.immediates, &loop_key);
+	for (uint32_t i = 0; i < run.lefts; i++) {
+		run.runs = run.left[i];
+		do
+			begin_call(how == LATER_EACH ? shift(run.task, &run.tasks)
+						     : run.task[--run.tasks]);
+		while (how == LATER_ALL && run.tasks);
+	}
+	run.runs = run.lefts = 0;
+}
+
 /* Connections are closed: beside what was read, when all was. */
 static void run_closings(void)
 {
@@ -579,6 +624,8 @@ static void turn(bool timers)
 		if (run.program->mixed && random_in(&run.random, 0, 1))
 			run_tasks();
 	}
+	if (run.program->later)
+		run_immediates();
 	run_tasks();
 	run_closings();
 }
@@ -600,6 +647,7 @@ struct score program_run(const struct program *program)
 	memset(&run, 0, sizeof(run));
 	run.program = program;
 	run.random.state = program->seed;
+	run.immediates.delay = program->seed % 3 * 20;
 	run.pipeline.client.flags =
 	    SOCKET_CLIENT | (program->told ? SOCKET_SHARED | SOCKET_ASKS : 0);
 	for (uint32_t i = 0; i < in_flight(); i++)

@@ -15,6 +15,14 @@ enum program_kind {
 	PROGRAM_POOL,    /* one thread reads, others work; they wait for each other by futex */
 };
 
+/* When what is read leads to calls, in a program like those of Node (`names`). */
+enum program_later {
+	LATER_NOT,        /* in the course of reading */
+	LATER_EACH,       /* when all was read that has come, each by something of its own */
+	LATER_LAST_FIRST, /* the same, but the call that was wanted last is begun first */
+	LATER_ALL,        /* one thing begins all of a turn, the last one first */
+};
+
 struct program {
 	enum program_kind kind;
 	uint32_t in_flight;   /* requests at the same time */
@@ -47,6 +55,7 @@ struct program {
 	bool told;            /* that it is one of those is known from its first bytes on */
 	bool tells;           /* now and then something is sent there whose answer nobody awaits */
 	bool in_order; /* they go on in the order in which they asked for it, not backwards */
+	enum program_later later;
 	uint64_t seed;
 };
 

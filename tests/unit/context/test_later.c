@@ -50,14 +50,22 @@ static struct process *process(void)
 }
 
 /* Something is read from the socket with this item; `number` is the last that was given. */
-static void reads(__u64 request, __u64 number, __u64 item)
+static void reads_now(__u64 request, __u64 number, enum evidence by, __u64 item)
 {
 	const struct worker *w = worker();
-	struct later_reading now = {.number = number, .request = request, .by = EVIDENCE_LOOP};
+	struct later_reading now = {.number = number,
+				    .request = request,
+				    .by = by,
+				    .is_open = request_standing(request) != STANDING_NONE};
 
 	if (w)
 		now.flags = w->flags & LATER_FLAGS;
 	later_read(&later, &now, item, w ? w->before : 0);
+}
+
+static void reads(__u64 request, __u64 number, __u64 item)
+{
+	reads_now(request, number, EVIDENCE_LOOP, item);
 }
 
 /* A request arrives, and is read. */
@@ -92,7 +100,7 @@ static const struct call *call_in(struct socket *s, enum actor_phase phase)
 /* The worker is at this reading again. */
 static void goes_back(int at)
 {
-	later_goes_back(&later, worker(), process(), at, later_is_followed(&later, at));
+	later_goes_back(&later, worker(), process(), at, later_others(&later, at));
 }
 
 /* The call that what has this number makes on a connection. */
@@ -112,7 +120,7 @@ static void each_has_its_own(void **state)
 	    {.calls_end = 1}, {.calls_end = 1}, {.calls_end = 1}, {.calls_end = 1}};
 
 	(void)state;
-	later.singles = LATER_SINGLES;
+	later.orderly = LATER_ORDERLY;
 	take(7, 50);
 	assert_int_equal(call_in(&s[0], PHASE_READING)->request, 7);
 	take(8, 60);
@@ -143,23 +151,89 @@ static void two_that_may_call(struct socket s[2])
 	over(2, 70);
 }
 
-/* Until it is known that it calls but once, it may be at any request that was read since. */
-static void batch_of_one(void **state)
+/* Until it was seen that it makes its own call only, it may be at any request of the turn. */
+static void not_known_yet(void **state)
 {
 	struct socket s[2] = {{.calls_end = 1}, {.calls_end = 1}};
 
 	(void)state;
 	two_that_may_call(s);
-	assert_int_equal(asks(65), 1); /* nothing was read after that */
+	assert_int_equal(asks(55), 0);
+	assert_int_equal(worker()->flags & WORKER_UNSURE, WORKER_UNSURE);
+	assert_int_equal(asks(65), 1);
+	assert_int_equal(worker()->flags & WORKER_UNSURE, WORKER_UNSURE);
+	later.orderly = LATER_ORDERLY;
+	later_reading(&later, 0)->flags = 0;
+	assert_int_equal(asks(56), 0);
 	assert_int_equal(worker()->flags & WORKER_UNSURE, 0);
-	for (int i = 0; i <= LATER_SINGLES; i++) {
-		assert_int_equal(worker()->flags & WORKER_UNSURE, 0);
-		assert_int_equal(later.singles, i ? i - 1 : 0);
-		assert_int_equal(asks(51 + i % 2), 0);
-		assert_int_equal(!(worker()->flags & WORKER_UNSURE), i == LATER_SINGLES);
-		worker()->flags &= ~WORKER_UNSURE;
-		later_reading(&later, 0)->flags = 0;
-	}
+}
+
+/* A request has got an answer, to the call on that connection. */
+static void answer(struct socket *s, __u64 id, __u64 number)
+{
+	struct actor a = loop();
+
+	engine_answer(s, &a, actor_thread(&a));
+	reads_now(id, number, EVIDENCE_ANSWER, 1000 + id);
+}
+
+/* Two begin calls later in one turn, and wait for nothing else. */
+static void two_that_call_later(struct socket s[2])
+{
+	take(7, 50);
+	take(8, 60);
+	over(2, 70);
+	call(&s[0], 55);
+	assert_int_equal(socket_last_call(&s[0])->veto, VETO_IDLE_LOOP);
+	assert_int_equal(socket_last_call(&s[0])->request, 7); /* it is likely */
+}
+
+/* Who responds when the answer has come tells whose the call was. */
+static void who_responds_tells(void **state)
+{
+	struct socket s[2] = {{.calls_end = 1}, {.calls_end = 1}};
+
+	(void)state;
+	two_that_call_later(s);
+	answer(&s[0], 7, 80);
+	later_learns(&later, worker(), 7);
+	assert_int_equal(later.orderly, 1);
+	later_learns(&later, worker(), 7); /* more of the same response */
+	assert_int_equal(later.orderly, 1);
+	assert_int_equal(later.mixes, 0);
+}
+
+static void another_one_responds(void **state)
+{
+	struct socket s[2] = {{.calls_end = 1}, {.calls_end = 1}};
+
+	(void)state;
+	two_that_call_later(s);
+	answer(&s[0], 7, 80);
+	later_learns(&later, worker(), 8);
+	assert_int_equal(later.mixes, 1);
+	later.orderly = LATER_ORDERLY;
+	assert_int_equal(
+	    later_is_overtaken(&later, process(), later_reading(&later, 0), LATER_OTHERS_BEFORE),
+	    1);
+}
+
+/* The answer to a call that is believed to be of 7, or not known, may lead to one of anybody. */
+static void unsure_answer_beside(void **state)
+{
+	struct socket s[2] = {{.calls_end = 1}, {.calls_end = 1}};
+
+	(void)state;
+	two_that_call_later(s);
+	later.mixes = 1;
+	take(9, 80);
+	engine_end(7);
+	answer(&s[0], 7, 90);
+	assert_int_equal(worker()->flags & WORKER_UNSURE, WORKER_UNSURE);
+	over(2, 100);
+	assert_int_equal(later_others(&later, 0), LATER_OTHERS_SINCE);
+	assert_int_equal(call(&s[1], 85)->evidence, EVIDENCE_NONE);
+	assert_int_equal(process()->crowd.parallel, 0);
 }
 
 /* What calls several times may be at any request that was read since it was asked for. */
@@ -168,7 +242,7 @@ static void batch_of_several(void **state)
 	struct socket s[] = {{.calls_end = 1}, {.calls_end = 1}, {.calls_end = 1}};
 
 	(void)state;
-	later.singles = LATER_SINGLES;
+	later.orderly = LATER_ORDERLY;
 	two_that_may_call(s);
 	assert_int_equal(asks(55), 0);
 	assert_int_equal(worker()->flags & WORKER_UNSURE, 0);
@@ -234,17 +308,6 @@ static void not_told(void **state)
 	assert_int_equal(call_in(&three, PHASE_LATER)->request, 10);
 }
 
-/* A request has got an answer, to the call on that connection. */
-static void answer(struct socket *s, __u64 id, __u64 number)
-{
-	struct actor a = loop();
-	struct later_reading now = {.number = number, .request = id, .by = EVIDENCE_ANSWER};
-
-	engine_answer(s, &a, actor_thread(&a));
-	now.flags = worker()->flags & LATER_FLAGS;
-	later_read(&later, &now, 1000 + id, worker()->before);
-}
-
 /*
  * A connection that an answer has freed is used again later in the turn: by whoever has come first.
  * That is the one who has got the answer, if he calls again, and nobody waits for connections.
@@ -258,7 +321,7 @@ static void connection_that_others_may_use(void **state)
 	take(7, 50);
 	process()->crowd.serial = CROWD_SERIAL; /* nobody waits */
 	process()->prompt = LATER_SEEN;
-	later.singles = LATER_SINGLES;
+	later.orderly = LATER_ORDERLY;
 	assert_int_equal(call_in(&s[0], PHASE_READING)->request, 7);
 	take(8, 60);
 	assert_int_equal(call_in(&s[1], PHASE_READING)->request, 8);
@@ -360,7 +423,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    CASE(each_has_its_own),
-	    CASE(batch_of_one),
+	    CASE(not_known_yet),
+	    CASE(who_responds_tells),
+	    CASE(another_one_responds),
+	    CASE(unsure_answer_beside),
 	    CASE(batch_of_several),
 	    CASE(others_are_idle),
 	    CASE(not_told),
