@@ -88,6 +88,7 @@ enum request_flags {
 	    1 << 3, /* no HTTP: parent_id is the request of another process of the host */
 	REQUEST_WOKE = 1 << 4,     /* who read it has woken a task of Python for it */
 	REQUEST_ADOPTED = 1 << 5,  /* map `adopted` may say to which trace it belongs instead */
+	REQUEST_GIVEN = 1 << 6,    /* who read it has made a task of Python for it */
 	REQUEST_LINGERS = 1 << 16, /* from here on: how many of its calls linger (crowd.h) */
 };
 

@@ -63,7 +63,8 @@ VERIFIED_ALONE int step_object(__u64 id, const struct actor *by)
 	else if (runtime && runtime->kind == RUNTIME_JAVA)
 		step_java_reads(runtime, by, id);
 	else if (runtime && runtime->kind == RUNTIME_PYTHON)
-		python_reads(by->key.tgid, id, by->loop == ACTOR_BLOCKS);
+		python_reads(by->key.tgid, id,
+			     by->kind == ACTOR_THREAD && by->loop == ACTOR_BLOCKS);
 	return 0;
 }
 

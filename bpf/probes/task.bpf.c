@@ -7,6 +7,7 @@
 #include <linux/ptrace.h>
 #include <bpf/bpf_helpers.h>
 #include "probes/callback.bpf.h"
+#include "probes/protocol.bpf.h"
 #include "probes/python_uprobe.bpf.h"
 
 /* All are read: the verifier takes no address in `ctx` that is worked out. */
@@ -43,28 +44,67 @@ static __always_inline void forget(const struct worker_key *key)
 		worker_delete(key);
 }
 
-/* What the current context, or thread, works on goes with what it makes. */
-static __always_inline void inherit(const struct runtime *runtime, const struct worker_key *from,
-				    struct task *made)
+/* A request has a task: made by who read it (0), or later, by one that was at another request. */
+static __always_inline void give_made(struct task *made, __u64 request, __u32 flags)
 {
-	const struct worker *w = from->goroutine ? NULL : worker_lookup(from);
-	struct task *task = from->goroutine ? task_lookup(runtime, from) : NULL;
+	struct request *r = request_lookup(request);
+
+	if (!r)
+		return;
+	made->request = request;
+	made->flags |= flags;
+	made->maker = 0; /* it is not for what that one does */
+	__sync_fetch_and_or(&r->flags, REQUEST_GIVEN | (flags ? REQUEST_WOKE : 0));
+}
+
+/* The current context has no request: it may have had another one, or one that is not known. */
+static __always_inline void inherit_waiting(const struct worker_key *from, struct task *made)
+{
+	give_made(made, protocol_request(from->tgid), TASK_WOKEN);
+}
+
+/* What the current task, or whatever context, works on goes with what it makes. */
+static __always_inline void inherit_context(const struct runtime *runtime,
+					    const struct worker_key *from, struct task *made)
+{
+	struct task *task = task_lookup(runtime, from);
+	__u64 own = task_reads(from, task);
 
 	if (task) {
 		made->maker = from->goroutine;
 		made->maker_made_ns = task->made_ns;
 	}
-	if (from->goroutine)
-		made->request = task_reads(from, task);
-	else if (w && !w->turn.item)
-		made->request = worker_only(w);
-	if (made->request || !task || (task->flags & TASK_SHARED))
+	if (own && !task) {
+		protocol_note(from->tgid, own);
+		give_made(made, own, 0);
 		return;
-	if (!request_lookup(task->request))
-		return; /* it may have begun with another one, of which is not known how it came */
-	task_settle(runtime, from->tgid, task);
+	}
+	made->request = own;
+	if (own || (task && (task->flags & TASK_SHARED)))
+		return;
+	if (!task || !request_lookup(task->request)) {
+		inherit_waiting(from, made);
+		return;
+	}
 	made->request = task->request;
-	made->flags |= task->flags & (TASK_WOKEN | TASK_ORPHAN);
+	made->flags |= task->flags & TASK_WOKEN;
+	if (task_is_orphan(from->tgid, task))
+		made->flags |= TASK_OF_ORPHAN;
+}
+
+/* The same, of a thread that has entered no context, too. */
+static __always_inline void inherit(const struct runtime *runtime, const struct worker_key *from,
+				    struct task *made)
+{
+	const struct worker *w;
+
+	if (from->goroutine) {
+		inherit_context(runtime, from, made);
+		return;
+	}
+	w = worker_lookup(from);
+	if (w && !w->turn.item)
+		made->request = worker_only(w);
 }
 
 /* A task is made: its context has just been copied from the current one. */

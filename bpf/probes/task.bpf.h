@@ -7,6 +7,7 @@
 #ifndef CTXPROP_PROBES_TASK_BPF_H
 #define CTXPROP_PROBES_TASK_BPF_H
 
+#include "compat.bpf.h"
 #include "context/maps.bpf.h"
 #include "context/runtime.bpf.h"
 #include "context/standing.h"
@@ -136,19 +137,67 @@ static __always_inline int task_is_within(const struct runtime *runtime, const s
 	return task->maker && context && user_read(context + PYTHON_CONTEXT_BEFORE) == task->maker;
 }
 
+/* Is it a function of C's, or a method of an object that is implemented in C? */
+static __always_inline int task_is_builtin(__u64 function)
+{
+	__u64 name = user_read(user_read(function + PYTHON_TYPE) + PYTHON_TYPE_NAME);
+
+	return user_read(name) == BUILTIN_FUNCTION;
+}
+
+/*
+ * Does nobody wait for the end of a task? Who does is called back then: a task itself (`await`), or
+ * functions of gather(), TaskGroup and the like. That it is taken out of a set (discard()), in
+ * which it stands as long as it is at work, is no waiting.
+ */
+static __always_inline int task_is_let_go(const struct runtime *runtime, const struct task *task)
+{
+	__u64 callback = user_read(task->address + PYTHON_FUTURE_WAITER);
+	__u64 context = user_read(task->address + PYTHON_FUTURE_CONTEXT);
+
+	if (!callback)
+		return 1;
+	return task_is_builtin(callback) && !user_read(task->address + PYTHON_FUTURE_OTHERS) &&
+	       !task_that_waits(runtime, callback, context);
+}
+
 /*
  * A task that was made by another one begins to work. Who makes a task for its own request waits
- * for it, mostly. Who is over by now may have made it for a request that stood in a queue: clients
- * do that where calls wait for connections. Who is at it has had no time to wait: that is seen
- * later.
+ * for it, mostly. Who is over by now, or lets it go, may have made it for a request that stood in a
+ * queue: clients do that where calls wait for connections. Who is at it has had no time to wait,
+ * and who lets others have their turn first (anyio does, before it waits) does not wait yet: that
+ * is seen later.
  */
 static __always_inline void task_settle(const struct runtime *runtime, __u32 tgid,
 					struct task *task)
 {
-	if (!task->maker || (task->flags & (TASK_ORPHAN | TASK_AWAITED)) ||
-	    task_is_within(runtime, task))
+	if (!task->maker || (task->flags & TASK_AWAITED) || task_is_within(runtime, task))
 		return;
-	task->flags |= task_maker_waits(runtime, tgid, task) ? TASK_AWAITED : TASK_ORPHAN;
+	if (task_maker_waits(runtime, tgid, task) && !task_is_let_go(runtime, task))
+		task->flags = (task->flags & ~TASK_ORPHAN) | TASK_AWAITED;
+	else
+		task->flags |= TASK_ORPHAN;
+}
+
+#define TASK_MAKERS 8 /* so many are asked, each for the one that it has made */
+
+/*
+ * May a task have been made for another request than its maker's, or that one? What was so when a
+ * maker made the next one is asked again as long as that maker is there.
+ */
+VERIFIED_ALONE int task_is_orphan(__u32 tgid, struct task *task)
+{
+	const struct runtime *runtime = runtime_lookup(tgid);
+
+	for (int i = 0; i < TASK_MAKERS && runtime && task; i++) {
+		task_settle(runtime, tgid, task);
+		if (task->flags & TASK_ORPHAN)
+			return 1;
+		if (!(task->flags & TASK_OF_ORPHAN))
+			return 0;
+		task = task_maker(runtime, tgid, task);
+	}
+	return 1;
 }
 
 /* A task calls, or connects: within a step of its maker's? Then both are looked at once more. */
@@ -203,11 +252,12 @@ static __always_inline struct named task_given(const struct runtime *runtime, __
 	}
 	if ((task->flags & TASK_WOKEN) && task_denies(tgid, TASK_RULE_WOKEN))
 		return (struct named){};
-	task_settle(runtime, tgid, task);
-	named.doubtful = (task->flags & TASK_ORPHAN) ||
-			 ((task->flags & TASK_WOKEN) && task_doubts(tgid, TASK_RULE_WOKEN)) ||
-			 ((task->flags & TASK_MADE) && task_doubts(tgid, TASK_RULE_MADE)) ||
-			 (task_is_within(runtime, task) && task_doubts(tgid, TASK_RULE_EAGER));
+	if (task_is_orphan(tgid, task))
+		named.doubtful = DOUBT_ALL;
+	else if (((task->flags & TASK_WOKEN) && task_doubts(tgid, TASK_RULE_WOKEN)) ||
+		 ((task->flags & TASK_MADE) && task_doubts(tgid, TASK_RULE_MADE)) ||
+		 (task_is_within(runtime, task) && task_doubts(tgid, TASK_RULE_EAGER)))
+		named.doubtful = DOUBT_OTHERS;
 	return named;
 }
 

@@ -66,9 +66,10 @@ enum task_rule {
 
 enum object_item {
 	OBJECT_CONNECTION,
-	OBJECT_ITEM,  /* out of a queue, or a part of one */
-	OBJECT_TUPLE, /* Python: only as long as it has such parts */
-	OBJECT_LIST,  /* Python: the same */
+	OBJECT_ITEM,     /* out of a queue, or a part of one */
+	OBJECT_TUPLE,    /* Python: only as long as it has such parts */
+	OBJECT_LIST,     /* Python: the same */
+	OBJECT_PROTOCOL, /* Python: `request` is its transport's address, `tid` of its type's */
 };
 
 /*

@@ -58,9 +58,14 @@ struct runtime_python {
 #define PYTHON_CHUNK_DATA     24 /* _PyStackChunk.data */
 #define PYTHON_FUTURE_CONTEXT 32 /* FutureObj.fut_context0: of the first one that waits */
 #define PYTHON_FUTURE_WAITER  24 /* FutureObj.fut_callback0: a function of that one */
-#define PYTHON_FUNCTION_SELF  24 /* PyCFunctionObject.m_self: of a task's, the task */
-#define PYTHON_WAKEUP_TASK    16 /* TaskWakeupMethWrapper.ww_task: before 3.10 instead of that */
-#define PYTHON_TASK_WAITS     24 /* TaskObj.task_fut_waiter: so far before task_context */
+#define PYTHON_FUTURE_OTHERS                                                                       \
+	40                      /* FutureObj.fut_callbacks: a list of all but the first; 0: none   \
+				 */
+#define PYTHON_FUNCTION_SELF 24 /* PyCFunctionObject.m_self: of a task's, the task */
+#define PYTHON_WAKEUP_TASK   16 /* TaskWakeupMethWrapper.ww_task: before 3.10 instead of that */
+#define PYTHON_TASK_WAITS    24 /* TaskObj.task_fut_waiter: so far before task_context */
+
+#define BUILTIN_FUNCTION 0x5f6e69746c697562ULL /* "builtin_function_or_method", as text */
 
 #define ADDRESSES_FROM 4096 /* what is less is no address */
 
@@ -73,15 +78,16 @@ struct runtime_python {
 #define GREENLET_STATE_CURRENT 8 /* ThreadState.current_greenlet */
 
 enum task_flags {
-	TASK_MADE = 1 << 0,    /* who made it worked for the request */
-	TASK_WOKEN = 1 << 1,   /* it, or who made it, was woken by who had read the request */
-	TASK_CALLED = 1 << 2,  /* it has made calls */
-	TASK_SHARED = 1 << 3,  /* it was woken for several requests at a time */
-	TASK_ORPHAN = 1 << 4,  /* the task that made it, or that one's maker, did not wait for it */
-	TASK_AWAITED = 1 << 5, /* the task that made it waited when it began to work */
+	TASK_MADE = 1 << 0,   /* who made it worked for the request */
+	TASK_WOKEN = 1 << 1,  /* it, or who made it, was woken by who had read the request */
+	TASK_CALLED = 1 << 2, /* it has made calls */
+	TASK_SHARED = 1 << 3, /* it was woken for several requests at a time */
+	TASK_ORPHAN = 1 << 4, /* the task that made it has not waited yet, or nobody waits for it */
+	TASK_AWAITED = 1 << 5, /* the task that made it waits, and somebody does for it */
 	TASK_EAGER = 1 << 6, /* it has called within a step of its maker, and was not woken since */
-	TASK_THROUGH = 1 << 7,  /* it has called through such a one, and was not woken since */
-	TASK_CALLBACK = 1 << 8, /* no task: `address` is of the future that calls back */
+	TASK_THROUGH = 1 << 7,   /* it has called through such a one, and was not woken since */
+	TASK_CALLBACK = 1 << 8,  /* no task: `address` is of the future that calls back */
+	TASK_OF_ORPHAN = 1 << 9, /* that was in doubt of the task that made it, when it did */
 };
 
 /*

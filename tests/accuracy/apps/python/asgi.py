@@ -12,10 +12,13 @@ import anyio
 import httpx
 from calls import UPSTREAM, copied, read_plan, work
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.base import BaseHTTPMiddleware
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 CONNECTIONS = int(os.environ.get("CONNECTIONS", 0)) or None
+MIDDLEWARE = int(os.environ.get("MIDDLEWARE", 0))
 limits = httpx.Limits(max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS)
 client = httpx.AsyncClient(limits=limits, timeout=30)
 
@@ -50,6 +53,12 @@ def serve_in_thread(request):
     return PlainTextResponse("ok")
 
 
-application = Starlette(routes=[
-    *[Route("/{before}/{between}/{after}/{calls}/" + mode, serve_in_thread) for mode in "dq"],
-    Route("/{plan:path}", serve)])
+async def pass_on(request, call_next):
+    return await call_next(request)
+
+
+application = Starlette(
+    middleware=[Middleware(BaseHTTPMiddleware, dispatch=pass_on)] * MIDDLEWARE,
+    routes=[
+        *[Route("/{before}/{between}/{after}/{calls}/" + mode, serve_in_thread) for mode in "dq"],
+        Route("/{plan:path}", serve)])

@@ -4,7 +4,7 @@
 The target is the plan, as in calls.py; MODE is s, p or q (by the threads of a pool, for a task made
 for the request). Environment: WORKERS (so many tasks, made
 by the first request, take the calls of all requests from a queue), LIMIT (at most so many calls at
-once: who is done begins a task for the next), LOCK (a background task makes its calls when it gets
+once: who is done begins a task for the next), GOES_ON (and goes on for so many ms itself), LOCK (a background task makes its calls when it gets
 a lock that requests hold now and then).
 """
 import asyncio
@@ -18,6 +18,7 @@ from calls import NEW_CONNECTION, UPSTREAM, call as call_blocking, copied, pool,
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 WORKERS = int(os.environ.get("WORKERS", 0))
 LIMIT = int(os.environ.get("LIMIT", 0))
+GOES_ON = int(os.environ.get("GOES_ON", 0))
 LOCK = "LOCK" in os.environ
 kept, workers = [], []
 waiting, running = collections.deque(), set()
@@ -63,6 +64,9 @@ async def run(fields, done):
     await call(fields)
     running.remove(asyncio.current_task())
     run_next()
+    if GOES_ON:
+        await asyncio.sleep(0)
+        await asyncio.sleep(GOES_ON / 1000)
     done.set_result(None)
 
 

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Servers on asyncio have two objects for each connection. The transport reads, and calls a method
+ * of the protocol, which makes a task for the request. One that comes before the last one's task is
+ * quite done waits: its task is made by a method of the protocol, too, but one that this last task
+ * has called (uvicorn, where the response has an end of its own, as behind Starlette's
+ * BaseHTTPMiddleware). So it is noted which protocol has which transport.
+ */
+#ifndef CTXPROP_PROBES_PROTOCOL_BPF_H
+#define CTXPROP_PROBES_PROTOCOL_BPF_H
+
+#include "probes/python_frame.bpf.h"
+
+#define PROTOCOL_FRAMES                                                                            \
+	4 /* functions around the one that makes a task: as far as the transport                   \
+	   */
+
+/* The objects whose methods these are, the innermost first; 0: it is none's. */
+struct protocol_methods {
+	__u64 of[PROTOCOL_FRAMES];
+};
+
+static __always_inline void protocol_look(const struct runtime *runtime,
+					  struct protocol_methods *ret_methods)
+{
+	const struct runtime_frames *frames = &runtime->python.frames;
+	__u64 frame = python_innermost(runtime);
+
+	for (int i = 0; i < PROTOCOL_FRAMES; i++) {
+		frame = frame ? user_read(frame + frames->before) : 0;
+		ret_methods->of[i] = 0;
+		if (frame && !python_is_of_c(frames, frame))
+			ret_methods->of[i] = user_read(frame + frames->locals);
+	}
+}
+
+static __always_inline const struct object *protocol_object(__u32 tgid, __u64 address,
+							    enum object_item item)
+{
+	struct process_address at = {.tgid = tgid, .address = address};
+	const struct object *object;
+
+	object = address < ADDRESSES_FROM ? NULL : bpf_map_lookup_elem(&objects, &at);
+	return object && object->item == item ? object : NULL;
+}
+
+/* The open request that a transport has read last; 0: none. */
+static __always_inline __u64 protocol_read(__u32 tgid, __u64 transport)
+{
+	const struct object *object = protocol_object(tgid, transport, OBJECT_CONNECTION);
+
+	if (!object || object->shared || request_standing(object->request) == STANDING_NONE)
+		return 0;
+	return object->request;
+}
+
+/* An object is the protocol of a transport, unless two of these have requests at a time. */
+static __always_inline void protocol_is_of(__u32 tgid, __u64 protocol, __u64 transport)
+{
+	struct process_address at = {.tgid = tgid, .address = protocol};
+	struct object now = {
+	    .request = transport, .item = OBJECT_PROTOCOL, .tid = (__u32)python_type(protocol)};
+	const struct object *old = protocol_object(tgid, protocol, OBJECT_PROTOCOL);
+
+	if (old && old->tid == now.tid && old->request != transport)
+		now.shared = old->shared || protocol_read(tgid, old->request);
+	bpf_map_update_elem(&objects, &at, &now, BPF_ANY);
+}
+
+/* Who has read a request makes a task for it. */
+VERIFIED_ALONE int protocol_note(__u32 tgid, __u64 request)
+{
+	const struct runtime *runtime = runtime_lookup(tgid);
+	struct protocol_methods methods;
+	int transport = 0;
+
+	if (!runtime)
+		return 0;
+	protocol_look(runtime, &methods);
+	for (int i = PROTOCOL_FRAMES - 1; i > 0; i--)
+		if (protocol_read(tgid, methods.of[i]) == request)
+			transport = i;
+	for (int i = 0; i < PROTOCOL_FRAMES; i++)
+		if (i < transport && methods.of[i] >= ADDRESSES_FROM)
+			protocol_is_of(tgid, methods.of[i], methods.of[transport & 3]);
+	return 0;
+}
+
+/*
+ * A task is made by one that has no request any more. For which request, of which no task was made
+ * yet? 0: none.
+ */
+VERIFIED_ALONE __u64 protocol_request(__u32 tgid)
+{
+	const struct runtime *runtime = runtime_lookup(tgid);
+	struct protocol_methods methods;
+
+	if (!runtime)
+		return 0;
+	protocol_look(runtime, &methods);
+	for (int i = 0; i < PROTOCOL_FRAMES; i++) {
+		const struct object *object = protocol_object(tgid, methods.of[i], OBJECT_PROTOCOL);
+		const struct request *r;
+
+		if (!object || object->shared || object->tid != (__u32)python_type(methods.of[i]))
+			continue;
+		r = request_lookup(protocol_read(tgid, object->request));
+		return r && !(r->flags & REQUEST_GIVEN) ? r->id : 0;
+	}
+	return 0;
+}
+
+#endif
