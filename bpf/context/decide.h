@@ -284,6 +284,15 @@ static __always_inline int process_has_others(const struct process *p, enum stan
 		     has_rivals(&p->tally, named, RIVAL_ANSWERED | RIVAL_CONNECTING));
 }
 
+/* Is a runtime in doubt (enum doubt) of the request that it names, so that another may be meant? */
+static __always_inline int process_doubts(const struct process *p, __u32 doubtful,
+					  enum standing named)
+{
+	if (doubtful == DOUBT_ALL)
+		return p && tally_open(&p->tally) > 1;
+	return doubtful && process_has_others(p, named);
+}
+
 /*
  * Who is woken may take something else than what he was woken for: also the next part of a request
  * that waits for one part already, connects for it, or has got it.

@@ -66,7 +66,8 @@ static __always_inline struct named task_puts(const struct runtime *runtime,
 	named = task_thread_request(runtime, key->tgid);
 	if (!named.request && !key->goroutine && !runtime_thread_is_known(thread))
 		named.request = python_serves(key->tgid);
-	named.doubtful |= p && p->queues_next;
+	if (!named.doubtful && p && p->queues_next)
+		named.doubtful = DOUBT_OTHERS;
 	return named;
 }
 
@@ -93,7 +94,7 @@ static __always_inline __u64 request_put(const struct runtime *runtime,
 		python_holds(key->tgid);
 	named = task_puts(runtime, key, &thread, w, p);
 	if (named.request)
-		return named.doubtful && process_has_others(p, request_standing(named.request))
+		return process_doubts(p, named.doubtful, request_standing(named.request))
 			   ? 0
 			   : named.request;
 	if (!w || (key->goroutine && w->turn.item))
