@@ -11,9 +11,8 @@
 
 #include "probes/python_frame.bpf.h"
 
-#define PROTOCOL_FRAMES                                                                            \
-	4 /* functions around the one that makes a task: as far as the transport                   \
-	   */
+/* Functions around the one that makes a task, as far as the transport; a power of 2. */
+#define PROTOCOL_FRAMES 4
 
 /* The objects whose methods these are, the innermost first; 0: it is none's. */
 struct protocol_methods {
@@ -82,7 +81,8 @@ VERIFIED_ALONE int protocol_note(__u32 tgid, __u64 request)
 			transport = i;
 	for (int i = 0; i < PROTOCOL_FRAMES; i++)
 		if (i < transport && methods.of[i] >= ADDRESSES_FROM)
-			protocol_is_of(tgid, methods.of[i], methods.of[transport & 3]);
+			protocol_is_of(tgid, methods.of[i],
+				       methods.of[transport & (PROTOCOL_FRAMES - 1)]);
 	return 0;
 }
 
