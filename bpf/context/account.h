@@ -208,15 +208,40 @@ static __always_inline void learn_hands_on(const struct worker *w, struct proces
 		p->hands_on = 1;
 }
 
-/*
- * Request `r` has ended without a call that was its own, after another request's thread has woken
- * its own one (heirs.h): then that one has called for it, maybe.
- */
-static __always_inline void learn_served(const struct request *r, const struct worker *w,
-					 struct process *p)
+/* Another request's worker has called for a request, it seems. */
+static __always_inline void process_serves_others(struct process *p)
 {
-	if ((w->flags & WORKER_SERVED) && !r->calls && p->serves < PROCESS_SERVES_MAX)
-		p->serves++;
+	if (p->serves < 0)
+		p->serves = PROCESS_SERVES;
+	else if (p->serves + PROCESS_SERVES <= PROCESS_SERVES_MAX)
+		p->serves += PROCESS_SERVES;
+}
+
+/* None has, though it might have. */
+static __always_inline void process_serves_none(struct process *p)
+{
+	if (p->serves > PROCESS_SERVES_NONE)
+		p->serves--;
+}
+
+/* Another request's worker may have called for one that has not called yet. */
+static __always_inline void request_may_be_served(__u64 id)
+{
+	struct request *r = request_lookup(id);
+
+	if (r && !r->calls && standing_of(r->state) == STANDING_IDLE)
+		__sync_fetch_and_or(&r->flags, REQUEST_SERVED);
+}
+
+/* Request `r` has ended, for which that may have been so: it was if it had no call of its own. */
+static __always_inline void learn_served(const struct request *r, struct process *p)
+{
+	if (!p || !(r->flags & REQUEST_SERVED))
+		return;
+	if (r->calls)
+		process_serves_none(p);
+	else
+		process_serves_others(p);
 }
 
 /*
@@ -250,10 +275,9 @@ static __always_inline __u64 request_end(struct request *r, __u64 id)
 		__sync_fetch_and_add(&p->crowd.gone, r->flags / REQUEST_LINGERS);
 	}
 	tallies_move(w, p, before, STATE_ENDED);
-	if (w && p) {
+	if (w && p)
 		learn_hands_on(w, p, id, before);
-		learn_served(r, w, p);
-	}
+	learn_served(r, p);
 	if (w)
 		worker_restore(w, &r->worker, id);
 	if (w && worker_ends_with_request(&r->worker, w))

@@ -122,9 +122,9 @@ static __always_inline enum rivals rivals_of_reader(const struct worker *w, cons
 static __always_inline enum rivals rivals_of_thread(const struct worker *w, const struct process *p,
 						    __u64 own)
 {
-	int next = p && p->serves >= PROCESS_SERVES && request_standing(own) == STANDING_ANSWERED;
+	int next = process_serves_lists(p) && request_standing(own) == STANDING_ANSWERED;
 
-	return rivals_of_reader(w, p, next ? RIVALS_PROCESS : RIVALS_NONE);
+	return rivals_of_reader(w, p, next ? RIVALS_SHARED : RIVALS_NONE);
 }
 
 /* What a loop, or a thread with several requests, has read last. */
@@ -166,20 +166,24 @@ static __always_inline int process_makes_heirs(const struct process *p, const st
  * What a thread took out of a queue. Once it has woken who waited for that, it may go on with what
  * others wait for.
  */
-static __always_inline struct verdict evidence_of_item(const struct worker *w)
+static __always_inline struct verdict evidence_of_item(const struct worker *w,
+						       const struct process *p)
 {
+	int others = (w->flags & WORKER_DONE) || process_serves_lists(p);
+
 	return (struct verdict){.request = w->inherited,
 				.evidence = EVIDENCE_TASK,
-				.rivals = w->flags & WORKER_DONE ? RIVALS_SHARED : RIVALS_NONE};
+				.rivals = others ? RIVALS_SHARED : RIVALS_NONE};
 }
 
 /*
  * May a thread that was made for a request be at any other one's by now? One of a pool may, and so
  * may one that has woken who waited for its call: it may go on with what others wait for.
  */
-static __always_inline int heir_goes_on(const struct worker *w, const struct actor *a)
+static __always_inline int heir_goes_on(const struct worker *w, const struct process *p,
+					const struct actor *a)
 {
-	return (w->flags & WORKER_DONE) || a->doubtful == GIVEN_JOBS;
+	return (w->flags & WORKER_DONE) || a->doubtful == GIVEN_JOBS || process_serves_lists(p);
 }
 
 /*
@@ -192,7 +196,7 @@ static __always_inline enum rivals rivals_of_heir(const struct worker *w, const 
 {
 	if (w->maker || (p && p->loops_share))
 		return RIVALS_SHARED;
-	if (w->inherited_by == EVIDENCE_FORK && heir_goes_on(w, a))
+	if (w->inherited_by == EVIDENCE_FORK && heir_goes_on(w, p, a))
 		return RIVALS_SHARED;
 	if (a->doubtful == GIVEN_NOTHING)
 		return RIVALS_ANY;
@@ -204,7 +208,7 @@ static __always_inline enum rivals rivals_of_heir(const struct worker *w, const 
 static __always_inline enum rivals rivals_of_made(const struct worker *w, const struct process *p,
 						  const struct actor *a)
 {
-	if (!w->maker && (heir_goes_on(w, a) || (p && p->loops_share)))
+	if (!w->maker && (heir_goes_on(w, p, a) || (p && p->loops_share)))
 		return RIVALS_SHARED;
 	return a->doubtful && !w->maker ? RIVALS_ANY : RIVALS_NONE;
 }
@@ -229,7 +233,7 @@ static __always_inline struct verdict evidence_of(const struct worker *w, const 
 					.evidence = EVIDENCE_THREAD,
 					.rivals = rivals_of_thread(w, p, own)};
 	if (w && w->inherited && w->inherited_by == EVIDENCE_TASK)
-		return evidence_of_item(w);
+		return evidence_of_item(w, p);
 	if (w && w->made_for && process_makes_heirs(p, w))
 		return (struct verdict){.request = w->made_for,
 					.evidence = EVIDENCE_FORK,
@@ -248,11 +252,6 @@ static __always_inline struct verdict evidence_of(const struct worker *w, const 
 					.evidence = w->inherited_by,
 					.rivals = rivals_of_heir(w, p, a)};
 	return (struct verdict){};
-}
-
-static __always_inline int has_rivals(const struct tally *t, enum standing named, __u32 kinds)
-{
-	return t && tally_rivals(t, named, kinds) > 0;
 }
 
 /*
@@ -275,13 +274,6 @@ static __always_inline __u32 rival_kinds(const struct verdict *v, const struct w
 	if (!prompt || (v->evidence != EVIDENCE_LOOP && !faithful))
 		kinds |= RIVAL_ANSWERED;
 	return kinds;
-}
-
-/* Could it be for another request of the process than the one that is named, or for none? */
-static __always_inline int process_has_others(const struct process *p, enum standing named)
-{
-	return p && (p->tally.unattributed ||
-		     has_rivals(&p->tally, named, RIVAL_ANSWERED | RIVAL_CONNECTING));
 }
 
 /* Is a runtime in doubt (enum doubt) of the request that it names, so that another may be meant? */

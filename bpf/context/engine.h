@@ -88,7 +88,6 @@ static __always_inline struct worker *engine_take(__u64 id, const struct actor *
 			w->flags |= a->loop == ACTOR_LOOP ? WORKER_LOOP : WORKER_MAYBE;
 		learn_threads(p, a, 0);
 		w->inherited = 0;
-		w->flags &= ~WORKER_SERVED;
 		worker_publish(w, &a->key, id, r);
 	}
 	number = r->request_id;
@@ -370,7 +369,6 @@ static __always_inline void engine_call(struct socket *s, const struct actor *a,
 	v = decide(w, p, a, s, reused);
 	if (w)
 		w->flags |= WORKER_CALLED;
-	learn_given_room(w, p);
 	if (reused)
 		learn_direct(&v, w, p);
 	/* Who opens a connection and who uses it may differ where connections are kept. */

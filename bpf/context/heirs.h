@@ -19,45 +19,57 @@ static __always_inline __u64 heir_is_for(const struct worker *w)
 
 /*
  * A worker that works for another one's request has called, and wakes the one that has the request:
- * what that waited for is done, mostly. (Before it has called it may say that it is there.)
+ * what that waited for is done, mostly. (Before it has called it may say that it is there.) If it
+ * wakes one that has another request, it may have called for that.
  */
-static __always_inline void heir_is_done(struct worker *w, const struct worker *woken)
+static __always_inline void heir_tells(struct worker *w, const struct worker *woken)
 {
 	__u64 request = w->flags & WORKER_CALLED ? heir_is_for(w) : 0;
+	__u64 other = worker_only(woken);
 
-	if (request && worker_only(woken) == request)
-		w->flags |= WORKER_DONE;
+	if (request && other)
+		w->flags |= request == other ? WORKER_DONE : WORKER_TOLD;
 }
 
 /*
- * A thread has got an answer, and wakes one that has another request, which has not called yet. It
+ * A worker is done with what it was made for, or has taken out of a queue. If it has not told the
+ * one that has the request, but another one, then it has called for that one's, it seems.
+ */
+static __always_inline void learn_told(const struct worker *w, struct process *p)
+{
+	if (p && (w->flags & (WORKER_TOLD | WORKER_DONE)) == WORKER_TOLD)
+		process_serves_others(p);
+}
+
+/* The request whose thread `w` is, or that it works for, if it has called, and waits for nothing.
+ */
+static __always_inline __u64 worker_has_called(const struct worker *w)
+{
+	__u64 own = worker_only(w);
+
+	if (own)
+		return request_standing(own) == STANDING_ANSWERED ? own : 0;
+	return w->flags & WORKER_CALLED ? heir_is_for(w) : 0;
+}
+
+/*
+ * A worker has got an answer, and wakes one that has another request, which has not called yet. It
  * may have room for that one, or have called for it: some do all that waits in a list, whoever has
  * put it there. What the other one does next tells (learn_served()).
  */
-static __always_inline void thread_may_serve(const struct worker *w, struct worker *woken)
+static __always_inline void worker_may_serve(const struct worker *w, const struct worker *woken)
 {
-	__u64 id = worker_only(w), other = worker_only(woken);
+	__u64 id = worker_has_called(w), other = worker_only(woken);
 
-	if (!id || !other || id == other || request_standing(id) != STANDING_ANSWERED ||
-	    request_standing(other) != STANDING_IDLE)
-		return;
-	woken->flags |= WORKER_SERVED;
-}
-
-/* A thread that was woken like that calls: it was given room. */
-static __always_inline void learn_given_room(struct worker *w, struct process *p)
-{
-	if (!w || !p || !(w->flags & WORKER_SERVED))
-		return;
-	w->flags &= ~WORKER_SERVED;
-	if (p->serves)
-		p->serves--;
+	if (id && id != other)
+		request_may_be_served(other);
 }
 
 /*
  * A worker makes another (EVIDENCE_FORK), or wakes it from a sleep that nothing else would have
  * ended (EVIDENCE_WAKE). A worker that has requests of its own needs no others'. ACTOR_RUNTIME:
- * what it works on is named.
+ * what it works on is named. Ruby: who wakes without telling anything has left the interpreter's
+ * lock.
  */
 static __always_inline void engine_hand_over(const struct actor *from, const struct worker_key *to,
 					     enum evidence by)
@@ -65,14 +77,16 @@ static __always_inline void engine_hand_over(const struct actor *from, const str
 	struct worker *w = worker_lookup(&from->key), *heir;
 	__u64 id = from->kind == ACTOR_RUNTIME ? from->named : w ? worker_at(w) : 0;
 
+	if (by == EVIDENCE_WAKE && from->runtime == RUNTIME_RUBY && !from->tells)
+		return;
 	heir = id ? worker_make(to) : worker_lookup(to);
 	if (heir && by == EVIDENCE_FORK) {
 		heir->made_for = id;
 		heir->maker = to->tgid == from->key.tgid ? 0 : from->key.tgid;
 	}
-	if (w && heir && by == EVIDENCE_WAKE && (from->runtime != RUNTIME_RUBY || from->tells)) {
-		heir_is_done(w, heir);
-		thread_may_serve(w, heir);
+	if (w && heir && by == EVIDENCE_WAKE) {
+		heir_tells(w, heir);
+		worker_may_serve(w, heir);
 	}
 	if (!heir || tally_open(&heir->tally))
 		return;
@@ -97,6 +111,7 @@ static __always_inline void engine_exit(const struct worker_key *key)
 		else
 			p->threads_ended++;
 	}
+	learn_told(w, p);
 	worker_unpublish(w, key);
 	worker_delete(key);
 }

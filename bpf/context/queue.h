@@ -8,8 +8,7 @@
 #ifndef CTXPROP_CONTEXT_QUEUE_H
 #define CTXPROP_CONTEXT_QUEUE_H
 
-#include "context/account.h"
-#include "context/decide.h"
+#include "context/heirs.h"
 
 /*
  * A loop puts something into a queue: it is for the request that it has read last, if that was in
@@ -87,17 +86,19 @@ static __always_inline int queue_keeps(const struct worker *w, __u64 queue)
  * `request` (0: not known for what). Its work comes from the queue that it has used first; if it
  * gets something else from another one on the way, then it cannot be told what it goes on with.
  */
-static __always_inline void queue_take(struct worker *w, __u64 queue, __u64 item, __u64 request)
+static __always_inline void queue_take(struct worker *w, struct process *p, __u64 queue, __u64 item,
+				       __u64 request)
 {
 	int elsewhere = w->queue && w->queue != queue;
 
 	if (elsewhere && request == w->inherited)
 		return;
+	learn_told(w, p);
 	if (!w->queue)
 		w->queue = queue;
 	w->item = item;
 	w->made_for = 0;
-	w->flags &= ~(WORKER_CALLED | WORKER_PUT | WORKER_DONE);
+	w->flags &= ~(WORKER_CALLED | WORKER_PUT | WORKER_DONE | WORKER_TOLD);
 	w->inherited = elsewhere ? 0 : request;
 	w->inherited_by = EVIDENCE_TASK;
 }
@@ -117,7 +118,9 @@ static __always_inline void queue_show(struct worker *w, const struct worker_key
 static __always_inline void queue_got(struct worker *w, const struct worker_key *key, __u64 queue,
 				      __u64 item, __u64 request)
 {
-	queue_take(w, queue, item, request);
+	__u32 tgid = key->tgid;
+
+	queue_take(w, process_lookup(&tgid), queue, item, request);
 	queue_show(w, key);
 }
 

@@ -98,4 +98,23 @@ VERIFIED_ALONE __u64 worker_only(const struct worker *w)
 	return w ? worker_only_inlined(w) : 0;
 }
 
+/* Could others than one of this standing begin a call? */
+static __always_inline int has_rivals(const struct tally *t, enum standing named, __u32 kinds)
+{
+	return t && tally_rivals(t, named, kinds) > 0;
+}
+
+/* Could it be for another request of the process than the one that is named, or for none? */
+static __always_inline int process_has_others(const struct process *p, enum standing named)
+{
+	return p && (p->tally.unattributed ||
+		     has_rivals(&p->tally, named, RIVAL_ANSWERED | RIVAL_CONNECTING));
+}
+
+/* Do workers do all that waits in some list, for others, too? */
+static __always_inline int process_serves_lists(const struct process *p)
+{
+	return p && p->serves >= PROCESS_SERVES;
+}
+
 #endif

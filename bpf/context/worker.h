@@ -29,9 +29,9 @@ enum worker_flags {
 	WORKER_ROOM = 1 << 15,     /* what it read last was an answer, and makes room for others */
 	/* It has woken who has the request that it was made for, or has taken something for. */
 	WORKER_DONE = 1 << 16,
-	WORKER_SERVED = 1 << 17, /* another request's thread has woken it before it has called */
-	WORKER_AMONG = 1 << 18,  /* Node: others might have asked for what it is at (later.h) */
-	WORKER_TRIED = 1 << 19,  /* it has read the answer to a call that began like that */
+	WORKER_TOLD = 1 << 17,  /* it has called, and has woken who has another request then */
+	WORKER_AMONG = 1 << 18, /* Node: others might have asked for what it is at (later.h) */
+	WORKER_TRIED = 1 << 19, /* it has read the answer to a call that began like that */
 };
 
 /*
@@ -160,7 +160,7 @@ struct process {
 	__u8 served;      /* requests that it has read, up to PROCESS_SERVED */
 	__u8
 	    threads_stay; /* answers that who had called read, up to PROCESS_THREADS; see learn.h */
-	__u8 serves;      /* requests whose calls another one's thread has made; see heirs.h */
+	__s8 serves;      /* how much speaks for it that workers call for others; see heirs.h */
 	__u8 shares;      /* 1: it has read from a connection that requests share (shared.h) */
 	__u32 direct;     /* times that a loop called before it read on, see beside.h */
 	__u32 gathers;    /* times that it has read for several, and called then */
@@ -186,9 +186,14 @@ struct process {
  */
 #define PROCESS_THREADS 4
 
-/* From so many requests on that were served like that, less those that were not, they do. */
-#define PROCESS_SERVES     2
-#define PROCESS_SERVES_MAX 16
+/*
+ * Workers do all that waits in a list, whoever has put it there, once a request seems to have been
+ * served like that. So much it weighs against one that was not: for 4 of these, and at most 64.
+ * After so many that were not, and none that was, they seem to do none of that.
+ */
+#define PROCESS_SERVES      4
+#define PROCESS_SERVES_MAX  64
+#define PROCESS_SERVES_NONE (-16)
 
 /* So many threads, or children, must have ended before their request until others are trusted. */
 #define PROCESS_ENDED 2

@@ -134,10 +134,20 @@ VERIFIED_ALONE int ruby_look(__u32 tgid, __u64 context, struct ruby_held *ret_he
 	return 0;
 }
 
+/* Was it seen that what comes out of a queue is work, and not something to use? */
+static __always_inline int ruby_queue_works(__u32 tgid, __u64 queue)
+{
+	struct process_address at = {.tgid = tgid, .address = queue};
+	const struct ruby_queue *known = bpf_map_lookup_elem(&ruby_queues, &at);
+
+	return known && (known->flags & RUBY_QUEUE_WORKS);
+}
+
 /*
  * The request whose connection the thread in this context has, which calls; 0: none, or it cannot
  * be told which. What it took out of a queue is no longer what it works on if it does not have
- * that, or something that was taken out for others. (A function of its own: stacks are small.)
+ * that, or something that was taken out for others, nor if that may be something to use. (A
+ * function of its own: stacks are small.)
  */
 VERIFIED_ALONE __u64 ruby_calls(__u32 tgid, __u64 context)
 {
@@ -150,7 +160,7 @@ VERIFIED_ALONE __u64 ruby_calls(__u32 tgid, __u64 context)
 	ruby_search(&walk, context);
 	w = worker_lookup(&key);
 	if (w && w->queue && w->inherited_by == EVIDENCE_TASK &&
-	    (walk.items || w->inherited != walk.item))
+	    (walk.items || w->inherited != walk.item || !ruby_queue_works(tgid, w->queue)))
 		w->inherited = 0;
 	return walk.several ? 0 : walk.found;
 }

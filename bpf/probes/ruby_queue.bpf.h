@@ -84,6 +84,21 @@ static __always_inline __u64 ruby_request_put(struct worker *w, struct process *
 	return request;
 }
 
+/*
+ * Who puts something into another queue than his work comes from, after a call, may have told by
+ * that that he is done, and may go on with what others wait for. (Whom that wakes is not always
+ * seen: one of the threads that wait may wait for signals, too.)
+ */
+static __always_inline void ruby_puts_result(struct worker *w, struct ruby_thread *thread,
+					     __u64 queue)
+{
+	if (w && (w->flags & WORKER_CALLED) && w->queue && w->queue != queue)
+		w->flags |= WORKER_DONE;
+	for (int i = 0; thread && i < RUBY_STARTS; i++)
+		if (thread->start[i].called)
+			thread->start[i].called = RUBY_DONE;
+}
+
 /* The current thread puts an item into a queue, as the last one. Returns for which request. */
 VERIFIED_ALONE __u64 ruby_puts(__u32 tgid, __u64 context, __u64 queue, __u64 item)
 {
@@ -92,6 +107,7 @@ VERIFIED_ALONE __u64 ruby_puts(__u32 tgid, __u64 context, __u64 queue, __u64 ite
 	struct ruby_thread *thread;
 	struct ruby_held held;
 	struct worker *w;
+	__u64 request;
 
 	if (!runtime_lookup(tgid) || !known)
 		return 0;
@@ -103,8 +119,10 @@ VERIFIED_ALONE __u64 ruby_puts(__u32 tgid, __u64 context, __u64 queue, __u64 ite
 	w = worker_lookup(&key);
 	if ((known->flags & RUBY_QUEUE_LENDS) || ruby_is_put_back(known, w, tgid, queue, item))
 		return 0;
-	return ruby_request_put(w, process_lookup(&tgid), ruby_works_on(tgid, held.connection),
-				held, queue);
+	request = ruby_request_put(w, process_lookup(&tgid), ruby_works_on(tgid, held.connection),
+				   held, queue);
+	ruby_puts_result(w, thread, queue);
+	return request;
 }
 
 /*
@@ -187,10 +205,26 @@ VERIFIED_ALONE int ruby_takes(__u32 tgid, __u64 context, __u64 queue, __u64 item
 		w->queue = 0;
 	ruby_learn_heaps(known, w, thread, queue);
 	thread->called = 0;
-	queue_take(w, queue, item, known->flags ? 0 : request);
+	if (known->flags & (RUBY_QUEUE_LENDS | RUBY_QUEUE_HEAPS))
+		request = 0;
+	queue_take(w, process_lookup(&tgid), queue, item, request);
 	if (w->inherited)
 		ruby_keep_item(tgid, item, w->inherited);
 	return 0;
+}
+
+/*
+ * Until a thread was seen to call, and to ask the queue for more then, what comes out of it may be
+ * something to use (a connection), which is put back when that was used.
+ */
+static __always_inline void ruby_learn_works(__u32 tgid, const struct worker *w,
+					     const struct ruby_thread *thread)
+{
+	struct process_address at = {.tgid = tgid, .address = w->queue};
+	struct ruby_queue *known = bpf_map_lookup_elem(&ruby_queues, &at);
+
+	if (known && ((w->flags & WORKER_CALLED) || (thread && thread->called)))
+		known->flags |= RUBY_QUEUE_WORKS;
 }
 
 /*
@@ -208,6 +242,7 @@ VERIFIED_ALONE int ruby_asks(__u32 tgid, __u64 queue)
 		thread->puts = 0;
 	if (!w || !runtime || w->queue != queue || w->inherited_by != EVIDENCE_TASK)
 		return 0;
+	ruby_learn_works(tgid, w, thread);
 	if (w->inherited)
 		ruby_is_done(runtime, tgid, w->inherited);
 	w->inherited = 0;

@@ -7,6 +7,7 @@
 #ifndef CTXPROP_PROBES_RUBY_THREAD_BPF_H
 #define CTXPROP_PROBES_RUBY_THREAD_BPF_H
 
+#include "context/account.h"
 #include "probes/ruby.bpf.h"
 #include "probes/task.bpf.h"
 
@@ -204,7 +205,8 @@ static __always_inline int ruby_is_in_thread(const struct runtime *runtime, __u6
  */
 static __always_inline enum doubt ruby_doubts(__u32 tgid, const struct ruby_start *start)
 {
-	if (start->called == RUBY_DONE || task_denies(tgid, start->block))
+	if (start->called == RUBY_DONE || task_denies(tgid, start->block) ||
+	    process_serves_lists(process_lookup(&tgid)))
 		return DOUBT_ALL;
 	return task_doubts(tgid, start->block) ? DOUBT_OTHERS : DOUBT_NONE;
 }
@@ -244,15 +246,14 @@ static __always_inline struct named ruby_works_on(__u32 tgid, __u64 held)
 
 /*
  * Whether the thread with this connection calls for its own request: not once it has an answer
- * where threads do all that waits in a list (learn_served()), unless nobody waits.
+ * where threads do all that waits in a list (learn_served()), unless no other one is open.
  */
 static __always_inline enum doubt ruby_doubts_own(__u32 tgid, __u64 held)
 {
 	const struct process *p = held ? process_lookup(&tgid) : NULL;
 
-	if (!p || p->serves < PROCESS_SERVES || request_standing(held) != STANDING_ANSWERED)
-		return DOUBT_NONE;
-	return DOUBT_OTHERS;
+	return process_serves_lists(p) && request_standing(held) == STANDING_ANSWERED ? DOUBT_ALL
+										      : DOUBT_NONE;
 }
 
 /* What is known of a thread, be it nothing yet; NULL: there is no room. */
@@ -356,12 +357,21 @@ static __always_inline void ruby_has_done(__u32 tgid, __u64 request)
 			thread->start[i].called = RUBY_DONE;
 }
 
-/* The current thread wakes another one. Returns whether it tells it something. */
+/*
+ * The current thread wakes another one. Returns whether it tells it something. Who has got an
+ * answer, for his own request, may have called for that one's.
+ */
 static __always_inline int ruby_wakes(const struct runtime *runtime, __u32 tgid, __u64 thread)
 {
-	if (!ruby_tells(tgid, ruby_context(runtime)))
+	__u64 context = ruby_context(runtime), request, own;
+
+	if (!ruby_tells(tgid, context))
 		return 0;
-	ruby_has_done(tgid, ruby_holds(tgid, ruby_context_of(runtime, thread)).connection);
+	request = ruby_holds(tgid, ruby_context_of(runtime, thread)).connection;
+	own = request ? ruby_holds(tgid, context).connection : 0;
+	ruby_has_done(tgid, request);
+	if (own && own != request && request_standing(own) == STANDING_ANSWERED)
+		request_may_be_served(request);
 	return 1;
 }
 

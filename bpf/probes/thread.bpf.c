@@ -84,14 +84,17 @@ int BPF_PROG(probe_wake, struct task_struct *woken)
 	struct worker_key key = {.tgid = woken->tgid, .tid = woken->pid};
 	const struct runtime *runtime;
 	struct actor a;
+	int tells = 0;
 
 	if (key.tgid != id >> 32 || key.tid == (__u32)id || !process_lookup(&key.tgid))
 		return 0;
 	runtime = runtime_lookup(key.tgid);
 	if (!works_on_threads(runtime))
 		return 0;
-	if (runtime_holds_objects(runtime) && probe_is_active())
+	if (runtime_holds_objects(runtime) && probe_is_active()) {
 		step_ruby_makes(key.tgid, woken->thread.fsbase);
+		tells = step_ruby_wakes(key.tgid, woken->thread.fsbase);
+	}
 	if (!syscall_is_wait(woken)) {
 		if (runtime && runtime->kind == RUNTIME_JAVA &&
 		    runtime->java.client.exchange_class && syscall_is_epoll(woken) &&
@@ -104,8 +107,7 @@ int BPF_PROG(probe_wake, struct task_struct *woken)
 	if (runtime && runtime->kind == RUNTIME_JAVA)
 		java_virtual_gives(key.tgid);
 	worker_handing_over(&a, runtime);
-	if (runtime_holds_objects(runtime))
-		a.tells = step_ruby_wakes(key.tgid, woken->thread.fsbase);
+	a.tells = tells;
 	step_hand_over(&a, &key, EVIDENCE_WAKE);
 	return 0;
 }

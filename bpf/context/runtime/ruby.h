@@ -89,6 +89,7 @@ struct ruby_thread {
 enum ruby_queue_flags {
 	RUBY_QUEUE_LENDS = 1 << 0, /* what is taken out is put back: it holds things to use */
 	RUBY_QUEUE_HEAPS = 1 << 1, /* a thread took the next before it had called for the last */
+	RUBY_QUEUE_WORKS = 1 << 2, /* one has called, and asked for the next then */
 };
 
 /* Map `ruby_queues`, by the address of the object. */

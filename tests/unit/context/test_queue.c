@@ -158,6 +158,49 @@ static void who_waits_is_woken(void **state)
 	assert_int_equal(call(WORKER), 7);
 }
 
+/*
+ * A worker that has called, and wakes who has another request, but never who waits for what it took
+ * out, does what waits in some list: from then on what is taken out counts only while no other
+ * request is open.
+ */
+static void another_one_is_woken(void **state)
+{
+	struct actor a = actor(READER), b = actor(OTHER_READER), by = actor(WORKER);
+
+	(void)state;
+	take(7, &a);
+	take(8, &b);
+	got(QUEUE, ITEM, 7);
+	assert_int_equal(call(WORKER), 7);
+	engine_hand_over(&by, &b.key, EVIDENCE_WAKE); /* it may have wanted a lock */
+	engine_hand_over(&by, &a.key, EVIDENCE_WAKE);
+	got(QUEUE, ITEM + 1, 7);
+	assert_int_equal(call(WORKER), 7);
+	engine_hand_over(&by, &b.key, EVIDENCE_WAKE);
+	got(QUEUE, ITEM + 2, 7);
+	assert_int_equal(call(WORKER), 0);
+	engine_end(8);
+	got(QUEUE, ITEM + 3, 7);
+	assert_int_equal(call(WORKER), 7);
+}
+
+/* Ruby: who has left the interpreter's lock to another thread has handed over nothing. */
+static void lock_hands_over_nothing(void **state)
+{
+	struct actor a = actor(READER), woken = actor(WORKER);
+	struct socket client = {};
+
+	(void)state;
+	a.runtime = RUNTIME_RUBY;
+	take(7, &a);
+	engine_hand_over(&a, &woken.key, EVIDENCE_WAKE);
+	assert_int_equal(call(WORKER), 0);
+	a.tells = 1;
+	engine_hand_over(&a, &woken.key, EVIDENCE_WAKE);
+	engine_call(&client, &woken, 1, 80);
+	assert_int_equal(client.call[0].request, 7);
+}
+
 /* Ruby: who wakes may just let the other one have the interpreter's lock. */
 static void who_waits_for_a_lock_is_woken(void **state)
 {
@@ -391,7 +434,9 @@ int main(void)
 	    CASE(wake_says_less),
 	    CASE(next_one_when_one_is_done),
 	    CASE(who_waits_is_woken),
+	    CASE(another_one_is_woken),
 	    CASE(who_waits_for_a_lock_is_woken),
+	    CASE(lock_hands_over_nothing),
 	    CASE(who_asks_puts_in_the_next_one),
 	    CASE(profilers_see_it_at_work),
 	    CASE(profilers_see_nothing_after_the_end),

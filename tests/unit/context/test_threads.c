@@ -231,37 +231,101 @@ static void threads_that_call_for_others(void **state)
 	assert_int_equal(call(&one, &a)->request, 10);
 }
 
-/* Where threads wake those that have waited for room, and these call then, all are believed. */
+/* A thread that has waited for room is woken, and calls (or not); then the one that made room. */
+static const struct call *make_room(const struct actor *a, const struct actor *b, __u64 id,
+				    int calls)
+{
+	struct socket second = {}, one = {}, two = {};
+	static struct socket own;
+
+	take(&second, id, b);
+	call_and_wake(&one, a, b);
+	if (calls) {
+		assert_int_equal(call(&two, b)->request, id);
+		engine_answer(&two, b, actor_thread(b));
+	}
+	engine_respond(&second);
+	end(id);
+	call(&own, a);
+	engine_answer(&own, a, actor_thread(a));
+	return socket_last_call(&own);
+}
+
+/* Where threads wake those that have waited for room, and most of these call then, all are
+ * believed. */
 static void threads_that_make_room(void **state)
 {
 	struct actor a = reader(TID, ACTOR_BLOCKS), b = reader(OTHER, ACTOR_BLOCKS);
 	struct actor c = reader(THIRD, ACTOR_BLOCKS);
-	struct socket first = {}, second = {}, third = {}, one = {}, two = {};
+	struct socket first = {}, third = {};
 
 	(void)state;
 	take(&first, 7, &a);
 	take(&third, 9, &c);
-	for (int i = 0; i < 2 * PROCESS_SERVES; i++) {
-		take(&second, 100 + i, &b);
-		call_and_wake(&one, &a, &b);
-		if (i % 2 == 0)
-			assert_int_equal(call(&two, &b)->request, 100 + i);
-		engine_answer(&two, &b, actor_thread(&b));
-		engine_respond(&second);
-		end(100 + i);
-		assert_int_equal(call(&one, &a)->request, 7);
-		engine_answer(&one, &a, actor_thread(&a));
-	}
+	for (int i = 0; i < PROCESS_SERVES; i++)
+		assert_int_equal(make_room(&a, &b, 100 + i, 1)->request, 7);
+	assert_int_equal(make_room(&a, &b, 200, 0)->veto, VETO_IDLE_PROCESS);
+	for (int i = 0; i < PROCESS_SERVES; i++)
+		make_room(&a, &b, 300 + i, 1);
+	assert_int_equal(make_room(&a, &b, 400, 1)->request, 7);
+}
+
+/* A thread that is made for a request calls, and wakes who has another one; that ends without a
+ * call. */
+static void heir_calls(const struct actor *a, const struct actor *b, const struct actor *made)
+{
+	struct socket first = {}, second = {}, one = {};
+
+	take(&first, 7, a);
+	engine_hand_over(a, &made->key, EVIDENCE_FORK);
+	take(&second, 8, b);
+	assert_int_equal(call(&one, made)->request, 7); /* nothing has told yet */
+	engine_answer(&one, made, actor_thread(made));
+	engine_hand_over(made, &b->key, EVIDENCE_WAKE);
+	engine_exit(&made->key);
+	engine_respond(&second);
+	end(8);
+	engine_respond(&first);
+	end(7);
+}
+
+/*
+ * A thread that was made for a request calls, wakes who has another one, and ends: it has called
+ * for that one. From then on those that are made are believed only while no other request is open.
+ */
+static void threads_that_wake_others(void **state)
+{
+	struct actor a = reader(TID, ACTOR_BLOCKS), b = reader(THIRD, ACTOR_BLOCKS);
+	struct actor made = reader(OTHER, ACTOR_BLOCKS);
+	struct socket first = {}, second = {}, one = {};
+
+	(void)state;
+	learn_that_threads_end(&a, &made);
+	heir_calls(&a, &b, &made);
+	take(&first, 9, &a);
+	engine_hand_over(&a, &made.key, EVIDENCE_FORK);
+	take(&second, 10, &b);
+	assert_int_equal(call(&one, &made)->veto, VETO_IDLE_PROCESS);
+	engine_answer(&one, &made, actor_thread(&made));
+	engine_respond(&second);
+	end(10);
+	assert_int_equal(call(&one, &made)->request, 9);
 }
 
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-	    CASE(threads_that_may_say_nothing),         CASE(threads_that_block),
-	    CASE(threads_that_go_on_for_others),        CASE(threads_of_a_runtime),
-	    CASE(threads_of_a_runtime_that_are_made),   CASE(threads_that_wake_who_waits),
-	    CASE(threads_that_say_that_they_are_there), CASE(threads_of_a_pool),
-	    CASE(threads_that_call_for_others),         CASE(threads_that_make_room),
+	    CASE(threads_that_may_say_nothing),
+	    CASE(threads_that_block),
+	    CASE(threads_that_go_on_for_others),
+	    CASE(threads_of_a_runtime),
+	    CASE(threads_of_a_runtime_that_are_made),
+	    CASE(threads_that_wake_who_waits),
+	    CASE(threads_that_say_that_they_are_there),
+	    CASE(threads_of_a_pool),
+	    CASE(threads_that_call_for_others),
+	    CASE(threads_that_make_room),
+	    CASE(threads_that_wake_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
