@@ -14,11 +14,8 @@ static int relocate(__u32 tgid, struct classified *found)
 	int err = process_load_bias(tgid, found->golang.entry, &bias);
 
 	found->runtime = found->golang.runtime;
-	for (int i = 0; !err && i < RUNTIME_WATCHERS; i++)
-		if (found->runtime.go.watchers[i])
-			found->runtime.go.watchers[i] += bias;
-	if (!err && found->runtime.go.dials)
-		found->runtime.go.dials += bias;
+	if (!err)
+		golang_relocate(&found->runtime.go, bias);
 	return err;
 }
 

@@ -30,6 +30,12 @@ enum function {
 	MEMMOVE,
 	MEMCLR,
 	EXECUTE,
+	GROUP_WAIT,
+	COND_WAIT,
+	GET_CONN,
+	BODY_READ,
+	BODY_CLOSE,
+	BODY_END,
 	FUNCTIONS
 };
 
@@ -48,6 +54,12 @@ static const char *const function_names[FUNCTIONS] = {
     [MEMMOVE] = "runtime.typedmemmove",
     [MEMCLR] = "runtime.typedmemclr",
     [EXECUTE] = "runtime.execute",
+    [GROUP_WAIT] = "sync.(*WaitGroup).Wait",
+    [COND_WAIT] = "sync.runtime_notifyListWait",
+    [GET_CONN] = "net/http.(*Transport).getConn",
+    [BODY_READ] = "net/http.(*bodyEOFSignal).Read",
+    [BODY_CLOSE] = "net/http.(*bodyEOFSignal).Close",
+    [BODY_END] = "net/http.(*bodyEOFSignal).condfn",
 };
 
 /* Probes at the entry of a function; a program may lack it. */
@@ -70,6 +82,12 @@ static const struct call_site {
     {SELECTGO, MEMCLR, GOLANG_TAKE},
 };
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Where goroutines wait for others. (Who waits for a lock waits for nothing that is done for him.)
+ */
+static const enum function waits[RUNTIME_WAITS] = {CHANRECV, SELECTGO, GROUP_WAIT, COND_WAIT};
+static const enum function calls[RUNTIME_CALLS] = {GET_CONN, ROUND_TRIP, BODY_READ, BODY_CLOSE,
+						   BODY_END};
 
 /* What `go cr.backgroundRead()` is compiled to, under names that change from version to version. */
 static const char watcher_prefix[] = "net/http.(*connReader).startBackgroundRead.";
@@ -193,6 +211,25 @@ static int place_calls(struct elf_image *image, const struct places *places,
 	return err == -ENOENT ? 0 : err;
 }
 
+/* Functions that a program lacks are nowhere. */
+static struct runtime_code code_of(const struct places *places, enum function function, __u64 text)
+{
+	const struct pclntab_function *found = &places->function[function];
+
+	if (!found->name)
+		return (struct runtime_code){};
+	return (struct runtime_code){(__u32)(found->start - text), (__u32)(found->end - text)};
+}
+
+static void note_waits(const struct places *places, __u64 text, struct runtime_go *go)
+{
+	go->text = text;
+	for (size_t i = 0; i < COUNT(waits); i++)
+		go->waits[i] = code_of(places, waits[i], text);
+	for (size_t i = 0; i < COUNT(calls); i++)
+		go->calls[i] = code_of(places, calls[i], text);
+}
+
 static int place_probes(struct elf_image *image, const struct places *places, struct golang *golang,
 			const char **ret_why)
 {
@@ -211,6 +248,7 @@ static int place_probes(struct elf_image *image, const struct places *places, st
 	if (err)
 		return -ENOTSUP;
 	golang->runtime.go = places->go;
+	golang->runtime.go.frame_offset = golang->minor < 25 ? 104 : 96;
 	*ret_why = "";
 	return 0;
 }
@@ -251,7 +289,22 @@ int golang_inspect(struct elf_image *image, struct golang *ret_golang, const cha
 	if (find_table(image, &table) || find_places(&table, &places))
 		return -ENOTSUP;
 	err = place_probes(image, &places, &golang, ret_why);
+	note_waits(&places, table.text, &golang.runtime.go);
 	if (!err)
 		*ret_golang = golang;
 	return err;
+}
+
+static void relocate(__u64 *address, __u64 bias)
+{
+	if (*address)
+		*address += bias;
+}
+
+void golang_relocate(struct runtime_go *go, __u64 bias)
+{
+	for (int i = 0; i < RUNTIME_WATCHERS; i++)
+		relocate(&go->watchers[i], bias);
+	relocate(&go->dials, bias);
+	relocate(&go->text, bias);
 }

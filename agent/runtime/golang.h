@@ -40,4 +40,7 @@ struct golang {
  */
 int golang_inspect(struct elf_image *image, struct golang *ret_golang, const char **ret_why);
 
+/* What was found in a file is so far from where it is in a process. */
+void golang_relocate(struct runtime_go *go, __u64 bias);
+
 #endif

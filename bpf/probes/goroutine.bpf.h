@@ -14,7 +14,7 @@
 #include "context/maps.bpf.h"
 #include "context/runtime.bpf.h"
 #include "context/standing.h"
-#include "probes/user.bpf.h"
+#include "probes/goroutine_wait.bpf.h"
 
 /* Address of the current goroutine; 0: there is none, or it cannot be read. */
 static __always_inline __u64 goroutine_current(const struct runtime *runtime)
@@ -133,6 +133,35 @@ static __always_inline struct named goroutine_sends(const struct worker_key *key
 	return named;
 }
 
+/* Has a goroutine called before, for the request that it has read or was started for? */
+static __always_inline int goroutine_calls_again(const struct worker_key *key, __u64 request,
+						 const struct goroutine *goroutine)
+{
+	const struct request *r = request_lookup(request);
+
+	if (!r || (goroutine && goroutine->handed.request == request))
+		return 0;
+	if (goroutine_reads(key) == request)
+		return r->calls != 0;
+	return goroutine && (goroutine->flags & GOROUTINE_CALLED);
+}
+
+/*
+ * Who has called may go on with what others wait for: if another one with an open request waits for
+ * some goroutine now. Not where those who did were all seen to have their own calls made.
+ */
+static __always_inline int goroutine_goes_on(const struct worker_key *key, __u64 request,
+					     const struct goroutine *goroutine)
+{
+	__u32 tgid = key->tgid;
+	const struct process *p = process_lookup(&tgid);
+
+	if (!p || !goroutine_calls_again(key, request, goroutine) ||
+	    !process_has_others(p, request_standing(request)))
+		return 0;
+	return p->serves > PROCESS_SERVES_NONE && goroutine_others_wait(tgid, request);
+}
+
 /* The same, for a call: what was handed over is used up. */
 static __always_inline struct named goroutine_calls(const struct worker_key *key)
 {
@@ -140,6 +169,8 @@ static __always_inline struct named goroutine_calls(const struct worker_key *key
 	struct goroutine *goroutine = bpf_map_lookup_elem(&goroutines, key);
 	const struct process *p;
 
+	if (goroutine_goes_on(key, named.request, goroutine))
+		named.doubtful = DOUBT_ALL;
 	if (goroutine) {
 		goroutine->handed.request = 0;
 		goroutine->flags |= GOROUTINE_CALLED;

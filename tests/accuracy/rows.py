@@ -287,6 +287,8 @@ ROWS = (
         (dataclasses.replace(PUMA, env={"BACKGROUND_MS": "4"}),), modes="k", background=True),
     Row("go-limit", "Go, 4 calls at once: who is done starts a goroutine for the next", (go(),),
         make="go", modes="l"),
+    Row("go-goes-on", "the same, who is done goes on with the next itself, or does all that waits",
+        (go(),), make="go", modes="gc"),
     Row("go-several", "Go, several jobs taken at a time, things handed round, timers", (go(),),
         make="go", modes="skuva"),
     Row("java-client-limit", "java.net.http.HttpClient, 4 calls at once: who is done begins the next; begun by a pool",

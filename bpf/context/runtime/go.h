@@ -8,10 +8,23 @@
 /* Functions that net/http starts to watch a connection that another goroutine serves. */
 #define RUNTIME_WATCHERS 4
 
-/* Where goroutines of net/http begin. Addresses; 0: none. */
+#define RUNTIME_WAITS 4 /* functions in which goroutines wait for others */
+#define RUNTIME_CALLS 5 /* functions of net/http in which they wait for a call of their own */
+
+/* A function, so far from where the program's functions begin; 0: there is none. */
+struct runtime_code {
+	__u32 start, end;
+};
+
+/* Where goroutines of net/http begin, and what others wait in. Addresses; 0: none. */
 struct runtime_go {
 	__u64 watchers[RUNTIME_WATCHERS]; /* they watch a connection while its request is served */
 	__u64 dials; /* connects for a call, and hands the connection to whoever waits then */
+	__u64 text;  /* where the program's functions begin */
+	struct runtime_code waits[RUNTIME_WAITS];
+	struct runtime_code calls[RUNTIME_CALLS];
+	__u32 frame_offset; /* of `sched.bp` in struct g */
+	__u32 reserved;
 };
 
 /* Where things stand in Go's structs, in all versions that are supported. */

@@ -64,6 +64,10 @@ static void check_program(const char *name)
 	assert_true(golang.minor >= 18);
 	assert_int_equal(golang.runtime.g_offset, -8);
 	assert_true(golang.runtime.go.watchers[0]);
+	for (int i = 0; i < RUNTIME_WAITS; i++)
+		assert_true(golang.runtime.go.waits[i].start < golang.runtime.go.waits[i].end);
+	for (int i = 0; i < 2; i++) /* of the others, the compiler may have made one */
+		assert_true(golang.runtime.go.calls[i].start < golang.runtime.go.calls[i].end);
 	for (unsigned int i = 0; i < golang.site_count; i++)
 		check_site(name, &golang.site[i], program.fd);
 	check_counts(&golang);

@@ -6,7 +6,8 @@
 // come from: s the handler's goroutine; t a new goroutine each, one after the other; p new
 // goroutines, all at once; q the goroutines of a pool; b those of one with a buffer of jobs; e the
 // same, but they are made by the first requests; l new goroutines, some at most at once: who is done
-// starts one for the next; k one that collects several jobs first; u and v the handler's and a
+// starts one for the next; g the same, who is done goes on with the next itself; c the handler's, one
+// of which makes all calls that wait; k one that collects several jobs first; u and v the handler's and a
 // pool's, with things that go from hand to hand; a those of timers. Environment: UPSTREAM (host:port), BACKGROUND_MS
 // (mean pause between calls that belong to no request).
 package main
@@ -34,11 +35,14 @@ type job struct {
 var upstream = "http://" + os.Getenv("UPSTREAM") + "/"
 var jobs, buffered, elastic = make(chan job), make(chan job, 64), make(chan job, 64)
 var elasticSize int32
-var limited struct {
+
+type limit struct {
 	sync.Mutex
 	waiting []job
 	running int
 }
+
+var limited, growing, combined limit
 
 func pause(milliseconds int) {
 	if milliseconds > 0 {
@@ -104,6 +108,10 @@ func sequential(truth, mode string, calls, between int) {
 			growElastic()
 			elastic <- job{truth, done}
 			<-done
+		case "g":
+			grow(job{truth, done})
+		case "c":
+			combine(truth)
 		case "l":
 			inTurn(job{truth, done})
 		case "k":
@@ -155,6 +163,67 @@ func inTurn(one job) {
 		go callInTurn(one)
 	}
 	limited.Unlock()
+	<-one.done
+}
+
+func workWhileAny(one job) {
+	for more := true; more; {
+		call(one.truth)
+		one.done <- struct{}{}
+		growing.Lock()
+		more = len(growing.waiting) > 0
+		if more {
+			one = growing.waiting[0]
+			growing.waiting = growing.waiting[1:]
+		} else {
+			growing.running--
+		}
+		growing.Unlock()
+	}
+}
+
+func grow(one job) {
+	growing.Lock()
+	if growing.running < atOnce {
+		growing.running++
+		go workWhileAny(one)
+	} else {
+		growing.waiting = append(growing.waiting, one)
+	}
+	growing.Unlock()
+	<-one.done
+}
+
+func nextCombined() (one job, more bool) {
+	combined.Lock()
+	defer combined.Unlock()
+	if len(combined.waiting) == 0 {
+		combined.running = 0
+		return one, false
+	}
+	one = combined.waiting[0]
+	combined.waiting = combined.waiting[1:]
+	return one, true
+}
+
+func callForAll() {
+	for one, more := nextCombined(); more; one, more = nextCombined() {
+		call(one.truth)
+		one.done <- struct{}{}
+	}
+}
+
+// combine makes the call, and all others that wait by then, unless another goroutine is at it.
+func combine(truth string) {
+	one := job{truth, make(chan struct{}, 1)}
+	combined.Lock()
+	combined.waiting = append(combined.waiting, one)
+	first := combined.running == 0
+	combined.running = 1
+	combined.Unlock()
+	if first {
+		callForAll()
+	}
 	<-one.done
 }
 
