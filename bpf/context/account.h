@@ -224,12 +224,18 @@ static __always_inline void process_serves_none(struct process *p)
 		p->serves--;
 }
 
+/* Has a request a call, or has a worker of its own called (known as its or not)? */
+static __always_inline int request_has_called(const struct request *r)
+{
+	return r->calls || (r->flags & REQUEST_CALLED);
+}
+
 /* Another request's worker may have called for one that has not called yet. */
 static __always_inline void request_may_be_served(__u64 id)
 {
 	struct request *r = request_lookup(id);
 
-	if (r && !r->calls && standing_of(r->state) == STANDING_IDLE)
+	if (r && !request_has_called(r) && standing_of(r->state) == STANDING_IDLE)
 		__sync_fetch_and_or(&r->flags, REQUEST_SERVED);
 }
 
@@ -238,7 +244,7 @@ static __always_inline void learn_served(const struct request *r, struct process
 {
 	if (!p || !(r->flags & REQUEST_SERVED))
 		return;
-	if (r->calls)
+	if (request_has_called(r))
 		process_serves_none(p);
 	else
 		process_serves_others(p);

@@ -367,6 +367,7 @@ static __always_inline void engine_call(struct socket *s, const struct actor *a,
 		p->pools |= pool;
 	learn_phases(w, p, a);
 	v = decide(w, p, a, s, reused);
+	request_calls(a, w);
 	if (w)
 		w->flags |= WORKER_CALLED;
 	if (reused)

@@ -31,6 +31,19 @@ static __always_inline void heir_tells(struct worker *w, const struct worker *wo
 		w->flags |= request == other ? WORKER_DONE : WORKER_TOLD;
 }
 
+/* A worker calls that has a request, or works for one, whatever is made of that call. */
+static __always_inline void request_calls(const struct actor *a, const struct worker *w)
+{
+	__u64 own = a->kind == ACTOR_RUNTIME ? a->named : w ? worker_only(w) : 0;
+	struct request *r;
+
+	if (!own && w)
+		own = heir_is_for(w);
+	r = request_lookup(own);
+	if (r && !(r->flags & REQUEST_CALLED))
+		__sync_fetch_and_or(&r->flags, REQUEST_CALLED);
+}
+
 /*
  * A worker is done with what it was made for, or has taken out of a queue. If it has not told the
  * one that has the request, but another one, then it has called for that one's, it seems.

@@ -90,6 +90,7 @@ enum request_flags {
 	REQUEST_ADOPTED = 1 << 5,  /* map `adopted` may say to which trace it belongs instead */
 	REQUEST_GIVEN = 1 << 6,    /* who read it has made a task of Python for it */
 	REQUEST_SERVED = 1 << 7,   /* another request's worker may have called for it (heirs.h) */
+	REQUEST_CALLED = 1 << 8,   /* a worker of its own has called, for whichever request */
 	REQUEST_LINGERS = 1 << 16, /* from here on: how many of its calls linger (crowd.h) */
 };
 
