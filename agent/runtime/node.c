@@ -11,8 +11,10 @@
 #define READS   "_ZN4node15LibuvStreamWrap8OnUvReadElPK8uv_buf_t"
 #define LATER   "_ZN4node11Environment14CheckImmediateEP10uv_check_s"
 #define ACCEPTS "_ZN4node14ConnectionWrapINS_7TCPWrapE8uv_tcp_sE12OnConnectionEP11uv_stream_si"
-#define LOOP    "uv_run"
-#define WRITES  "_ZN4node15LibuvStreamWrap10DoTryWriteEPP8uv_buf_tPm"
+#define INSTANTIATES                                                                               \
+	"_ZN4node7TCPWrap11InstantiateEPNS_11EnvironmentEPNS_9AsyncWrapENS0_10SocketTypeE"
+#define LOOP   "uv_run"
+#define WRITES "_ZN4node15LibuvStreamWrap10DoTryWriteEPP8uv_buf_tPm"
 /* The same for who has a StreamResource: a jump there, or a function of its own. */
 #define WRITES_OF_RESOURCE "_ZThn88_N4node15LibuvStreamWrap10DoTryWriteEPP8uv_buf_tPm"
 #define JUMP_MAX           24 /* bytes */
@@ -28,6 +30,14 @@ static int find_range(struct elf_image *image, __u64 bias, const char *name,
 	return err;
 }
 
+/* The same for what does not have to be known. */
+static void find_range_if_any(struct elf_image *image, __u64 bias, const char *name,
+			      struct runtime_range *ret_range)
+{
+	if (find_range(image, bias, name, ret_range))
+		*ret_range = (struct runtime_range){};
+}
+
 /* What writes a stream; zeros where it is not known. */
 static void find_writes(struct elf_image *image, __u64 bias, struct runtime_range *ret_range)
 {
@@ -35,8 +45,7 @@ static void find_writes(struct elf_image *image, __u64 bias, struct runtime_rang
 
 	if (find_range(image, bias, WRITES_OF_RESOURCE, &range) ||
 	    range.end - range.start <= JUMP_MAX)
-		if (find_range(image, bias, WRITES, &range))
-			range = (struct runtime_range){};
+		find_range_if_any(image, bias, WRITES, &range);
 	*ret_range = range;
 }
 
@@ -53,8 +62,8 @@ static int look_at_node(struct elf_image *image, __u64 bias, struct node *node)
 		find_writes(image, bias, &places->writes);
 	if (!err)
 		err = find_range(image, bias, LATER, &places->later);
-	if (!err && find_range(image, bias, ACCEPTS, &places->accepts))
-		places->accepts = (struct runtime_range){};
+	find_range_if_any(image, bias, ACCEPTS, &places->accepts);
+	find_range_if_any(image, bias, INSTANTIATES, &places->instantiates);
 	return err ? err
 		   : elf_image_offset(image, places->later.start - bias, &node->offset[NODE_LATER]);
 }

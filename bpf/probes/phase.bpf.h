@@ -100,6 +100,12 @@ static __always_inline enum actor_phase phase_later(struct runtime *runtime)
 	return PHASE_LATER;
 }
 
+/* enum actor_phase of one that goes on with a connection which has come. */
+static __always_inline enum actor_phase phase_accepts(const struct runtime *runtime)
+{
+	return runtime->flags & RUNTIME_READS ? PHASE_ACCEPTS : PHASE_UNTOLD;
+}
+
 /* enum actor_phase of the current thread of Node. Of very deep stacks it cannot be told. */
 VERIFIED_ALONE int phase_of(struct runtime *runtime)
 {
@@ -112,6 +118,9 @@ VERIFIED_ALONE int phase_of(struct runtime *runtime)
 	for (int i = 0; at && i < PHASE_FRAMES; i++) {
 		if (bpf_probe_read_user(&frame, sizeof(frame), (const void *)at))
 			break;
+		/* (In the course of reading, if another process of a cluster has sent it.) */
+		if (frame_is_in(&frame, &runtime->node.instantiates))
+			return phase_accepts(runtime);
 		if (frame_is_in(&frame, &runtime->node.reads))
 			return phase_reads(runtime);
 		if (frame_is_in(&frame, &runtime->node.timers))
@@ -119,7 +128,7 @@ VERIFIED_ALONE int phase_of(struct runtime *runtime)
 		if (frame_is_in(&frame, &runtime->node.later))
 			return phase_later(runtime);
 		if (frame_is_in(&frame, &runtime->node.accepts))
-			return runtime->flags & RUNTIME_READS ? PHASE_ACCEPTS : PHASE_UNTOLD;
+			return phase_accepts(runtime);
 		if (frame_is_in(&frame, &runtime->node.loop))
 			return runtime->flags & RUNTIME_READS ? PHASE_APART : PHASE_UNTOLD;
 		if (frame.next <= at) /* stacks grow downwards */

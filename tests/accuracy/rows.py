@@ -63,6 +63,7 @@ def node(**env):
     return Program(("node", "{apps}/node/server.js", "{address}", "{port}"), env)
 
 
+NODE_CLUSTER = Program(("node", "{apps}/node/cluster.js", "{address}", "{port}"))
 REDIS = Program(("redis-server", "--bind", "127.0.0.1", "--port", "6379", "--dir", "{folder}", "--save", ""),
                 ready=6379)
 # Node of another origin than Debian does not look for Debian's modules.
@@ -174,6 +175,8 @@ ROWS = (
         pauses=NONE),
     Row("node-fetch", "Node, fetch() from a host's name", (node(CLIENT="fetch"),), modes="sp",
         pauses=NONE, named=True),
+    Row("node-cluster", "Node's cluster, two processes that are given their connections",
+        (NODE_CLUSTER,), modes="sp", pauses=NONE),
     Row("aiohttp", "aiohttp, server and client", (python("aio"),), modes="sp", pauses=NONE),
     Row("starlette", "Starlette by uvicorn, calls by httpx", (uvicorn("asyncio"),), modes="spg"),
     Row("starlette-middleware", "the same behind two middlewares, each with a task for what is within",

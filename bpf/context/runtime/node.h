@@ -16,6 +16,9 @@ struct runtime_node {
 	struct runtime_range writes;
 	/* node::ConnectionWrap::OnConnection: a connection has come; or zeros */
 	struct runtime_range accepts;
+	/* node::TCPWrap::Instantiate: makes a handle for one that has come, or that another process
+	   has sent; or zeros */
+	struct runtime_range instantiates;
 };
 
 #endif
