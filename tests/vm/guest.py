@@ -17,6 +17,7 @@ from collections import namedtuple
 from pathlib import Path
 
 import initramfs
+import cards
 
 QEMU = "qemu-system-x86_64"
 MEMORY_MIB = 1024
@@ -96,7 +97,7 @@ def prepare_share(scratch, jobs):
 
 
 def qemu_argv(kernel, archive, share, scratch):
-    return [
+    return cards.wired([
         QEMU, "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
         "-machine", "q35", "-accel", "tcg,thread=multi", "-cpu", "max",
         "-smp", str(CPUS), "-m", str(MEMORY_MIB),
@@ -107,7 +108,7 @@ def qemu_argv(kernel, archive, share, scratch):
         *share_argv("host", "/", ",readonly=on,multidevs=remap"),
         *share_argv("modules", kernel.modules / "lib/modules", ",readonly=on"),
         *share_argv("out", share, ""),
-    ]
+    ])
 
 
 def share_argv(tag, path, options):

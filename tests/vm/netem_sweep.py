@@ -12,18 +12,17 @@ Exit code: 0, 1 if a case failed, 77 where the kernel has no netem.
 import argparse
 import subprocess
 import sys
-import time
 from collections import namedtuple
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lab"))
 from agent import Agent  # noqa: E402
 from lab import Lab  # noqa: E402
+from sweep import Failed, run_case, send  # noqa: E402
 
 SKIP_STATUS = 77
 PORT = 8080
 CLIENT, SERVER = {4: "10.66.0.1", 6: "fd66::1"}, {4: "10.66.0.2", 6: "fd66::2"}
-SHOWN_FAILURES = 5
 
 # What cases change, as it is by default.
 SYSCTLS = {"net.ipv4.tcp_sack": 1, "net.ipv4.tcp_timestamps": 1}
@@ -52,10 +51,6 @@ CASES = (
     Case("all, no SACK", MIXED, "keep", sysctls={"net.ipv4.tcp_sack": 0}),
     Case("all, no timestamps", MIXED, "pipeline", sysctls={"net.ipv4.tcp_timestamps": 0}),
 )
-
-
-class Failed(Exception):
-    """A case went wrong; the text says how."""
 
 
 class Rig:
@@ -94,21 +89,14 @@ class Rig:
         """Send the requests of a case; returns the client's line of counts."""
         self.set_link(case)
         args = self.args
-        argv = [args.build / "tests/chaos/client", "--connect", SERVER[case.ip], "--port", PORT,
-                "--requests", args.requests, "--mode", case.mode, "--bodies", args.bodies,
-                "--seed", args.seed + CASES.index(case), "--stuck", 30,
-                "--expect", "none" if args.no_agent else "atmost" if case.upgrades else "one",
-                *([] if case.upgrades else ["--plain"])]
-        try:
-            done = self.client.run(argv, check=False, timeout=args.seconds)
-        except subprocess.TimeoutExpired as error:
-            raise Failed(f"client: not done after {args.seconds} s") from error
-        if done.returncode:
-            first = "\n".join(done.stderr.splitlines()[:SHOWN_FAILURES])
-            raise Failed(f"client: exit {done.returncode}: {done.stdout}{first}")
+        said = send(self.client, args.build, SERVER[case.ip], "--port", PORT,
+                    "--requests", args.requests, "--mode", case.mode, "--bodies", args.bodies,
+                    "--seed", args.seed + CASES.index(case),
+                    "--expect", "none" if args.no_agent else "atmost" if case.upgrades else "one",
+                    *([] if case.upgrades else ["--plain"]), seconds=args.seconds)
         if self.agent and self.agent.process.poll() is not None:
             raise Failed(f"ctxpropd ended:\n{self.agent.said()}")
-        return done.stdout.strip()
+        return said
 
     def stats(self):
         """What the agent counted."""
@@ -117,16 +105,9 @@ class Rig:
 
 def sweep(cases, args):
     """Run the cases and print a line for each; returns how many failed."""
-    failed = 0
     with Lab("netem") as lab:
         rig = Rig(lab, args)
-        for case in cases:
-            start = time.monotonic()
-            try:
-                verdict, said = "ok", rig.run(case)
-            except Failed as error:
-                verdict, said, failed = "FAIL", str(error), failed + 1
-            print(f"{verdict:5}{case.name:34}{time.monotonic() - start:6.1f} s  {said}", flush=True)
+        failed = sum(not run_case(case.name, rig.run, case) for case in cases)
         if failed:
             print(rig.stats())
     return failed

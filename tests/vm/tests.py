@@ -49,6 +49,10 @@ TESTS = (
     Test("netem sweep, long",
          "python3 tests/vm/netem_sweep.py --build {build} --requests 3000 --seed 100",
          short=NONE, seconds=1200),
+    Test("cards", "python3 tests/vm/card_sweep.py --build {build} --short --requests 60",
+         short=("6.12",), seconds=300),
+    Test("cards, long", "python3 tests/vm/card_sweep.py --build {build} --requests 1000",
+         short=NONE, seconds=900),
     Test("agent", "python3 tests/agent/run.py --build {build}", short=NONE, seconds=1200),
     Test("net", "python3 tests/net/run.py --build {build} --jobs 1", short=NONE, seconds=1200),
 )
