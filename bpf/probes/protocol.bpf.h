@@ -110,4 +110,28 @@ VERIFIED_ALONE __u64 protocol_request(__u32 tgid)
 	return 0;
 }
 
+#define BUFFER_FRAMES 2 /* functions around the one that sets a future's result, at most */
+
+/*
+ * A future gets its result in a method of the object that a request was read from, of which nobody
+ * was told yet: what had been read before is taken out of a buffer. 0: no such request.
+ */
+VERIFIED_ALONE __u64 protocol_takes(__u32 tgid)
+{
+	const struct runtime *runtime = runtime_lookup(tgid);
+	const struct request *r = NULL;
+	__u64 frame;
+
+	if (!runtime)
+		return 0;
+	frame = python_innermost(runtime);
+	for (int i = 0; i < BUFFER_FRAMES && frame && !r; i++) {
+		if (!python_is_of_c(&runtime->python.frames, frame))
+			r = request_lookup(
+			    protocol_read(tgid, user_read(frame + runtime->python.frames.locals)));
+		frame = user_read(frame + runtime->python.frames.before);
+	}
+	return r && !(r->flags & (REQUEST_GIVEN | REQUEST_WOKE)) ? r->id : 0;
+}
+
 #endif

@@ -70,11 +70,11 @@ static __always_inline void inherit_context(const struct runtime *runtime,
 	struct task *task = task_lookup(runtime, from);
 	__u64 own = task_reads(from, task);
 
-	if (task) {
+	if (task && !task_is_blank(task)) {
 		made->maker = from->goroutine;
 		made->maker_made_ns = task->made_ns;
 	}
-	if (own && !task) {
+	if (own && (!task || task_is_blank(task))) {
 		protocol_note(from->tgid, own);
 		give_made(made, own, 0);
 		return;
@@ -121,7 +121,7 @@ int probe_task_made(struct pt_regs *ctx)
 	made.address = kept_register(ctx, runtime->python.task_register);
 	forget(&child);
 	inherit(runtime, &parent, &made);
-	if (made.request && child.goroutine)
+	if (child.goroutine)
 		bpf_map_update_elem(&tasks, &child, &made, BPF_ANY);
 	return 0;
 }
@@ -177,12 +177,32 @@ static __always_inline void woken(const struct runtime *runtime, const struct wo
 static __always_inline __u64 read_for(const struct runtime *runtime,
 				      const struct worker_key *reader)
 {
+	const struct task *task = task_lookup(runtime, reader);
 	__u64 id;
 
-	if (!reader->goroutine || task_lookup(runtime, reader))
+	if (!reader->goroutine || (task && !task_is_blank(task)))
 		return 0;
 	id = task_reads(reader, NULL);
 	return id ? id : callback_request(runtime, reader);
+}
+
+/*
+ * A task sets a result for which nobody waits: does it take a request out of a buffer that was read
+ * while nobody waited for it? Then it goes on with that.
+ */
+static __always_inline void takes_from_buffer(const struct runtime *runtime,
+					      const struct worker_key *reader, __u64 future)
+{
+	struct task *task = task_lookup(runtime, reader);
+	struct request *r;
+
+	if (!task || user_read(future + PYTHON_FUTURE_WAITER))
+		return;
+	r = request_lookup(protocol_takes(reader->tgid));
+	if (!r)
+		return;
+	__sync_fetch_and_or(&r->flags, REQUEST_WOKE);
+	give(runtime, reader, task->address, r->id);
 }
 
 /*
@@ -209,8 +229,10 @@ int probe_task_woken(struct pt_regs *ctx)
 		callback_forget(&waiter);
 	id = read_for(runtime, &reader);
 	r = request_lookup(id);
-	if (!r)
+	if (!r) {
+		takes_from_buffer(runtime, &reader, future);
 		return 0;
+	}
 	if (!task) {
 		callback_is_given(&waiter, future, id);
 		return 0;

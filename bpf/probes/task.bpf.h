@@ -74,6 +74,12 @@ static __always_inline struct task *task_lookup(const struct runtime *runtime,
 	return task_has(runtime, task->address, key->goroutine) ? task : NULL;
 }
 
+/* Has a task no request, and was it never woken for one? Then no more is known than where it is. */
+static __always_inline int task_is_blank(const struct task *task)
+{
+	return !task->request && !(task->flags & TASK_WOKEN);
+}
+
 /* One more piece of evidence that a rule (its number, or a place in code) is right, or wrong. */
 static __always_inline void task_learn(__u32 tgid, __u64 rule, int right)
 {
@@ -277,15 +283,17 @@ static __always_inline __u64 task_is_given(const struct worker_key *key)
 }
 
 /*
- * The request that a context has read itself, or was given. If it is not known to be a task's, only
- * in the turn in which it was read: its memory may be that of another one later.
+ * The request that a context has read itself, or was given. If it is not known to be that of a task
+ * with requests, only in the turn in which it was read: its memory may be that of another one
+ * later, and others may go on with it.
  */
 static __always_inline __u64 task_reads(const struct worker_key *key, const struct task *task)
 {
 	const struct worker *w = worker_lookup(key);
-	__u64 own = w && (task || turn_surely_goes_on(&w->turn)) ? worker_only(w) : 0;
+	int has = task && !task_is_blank(task);
+	__u64 own = w && (has || turn_surely_goes_on(&w->turn)) ? worker_only(w) : 0;
 
-	return own || task ? own : task_is_given(key);
+	return own || has ? own : task_is_given(key);
 }
 
 /* The request that a context works on: it has read it, or its task was woken or made for it. */
@@ -303,7 +311,7 @@ static __always_inline struct named task_calls(const struct runtime *runtime,
 {
 	struct task *task = task_lookup(runtime, key);
 
-	if (task)
+	if (task && !task_is_blank(task))
 		task_begins(runtime, key->tgid, task);
 	return task_request(runtime, key, task);
 }
