@@ -32,6 +32,12 @@ enum class_index {
 	SIGNALLER,
 	MINIMAL,
 	CANCELABLE,
+	POOL,
+	POOL_ABORT,
+	FORKS,
+	EACH,
+	HTTP_CALL,
+	HTTP_EXECUTOR,
 	HTTP_CONNECTION,
 	HTTP_EXCHANGE,
 	HTTP_EXCHANGE_OWNER,
@@ -55,6 +61,12 @@ static const char *const class_name[CLASSES] = {
     [SIGNALLER] = CONCURRENT "CompletableFuture$Signaller",
     [MINIMAL] = CLIENT "common/MinimalFuture",
     [CANCELABLE] = CLIENT "MultiExchange$CancelableRef",
+    [POOL] = CONCURRENT "ThreadPoolExecutor",
+    [POOL_ABORT] = CONCURRENT "ThreadPoolExecutor$AbortPolicy",
+    [FORKS] = CONCURRENT "ForkJoinPool",
+    [EACH] = CONCURRENT "ThreadPerTaskExecutor",
+    [HTTP_CALL] = CLIENT "MultiExchange",
+    [HTTP_EXECUTOR] = CLIENT "HttpClientImpl$DelegatingExecutor",
     [HTTP_CONNECTION] = CLIENT "PlainHttpConnection",
     [HTTP_EXCHANGE] = CLIENT "Http1Exchange",
     [HTTP_EXCHANGE_OWNER] = CLIENT "Exchange",
@@ -87,6 +99,11 @@ static const struct object_field {
     {COMPLETABLE, true, "stack", offsetof(struct runtime_java, client.stack)},
     {MINIMAL, true, "cancelable", offsetof(struct runtime_java, client.cancelable)},
     {CANCELABLE, true, "cancelableRef", offsetof(struct runtime_java, client.reference)},
+    {POOL, true, "handler", offsetof(struct runtime_java, client.handler)},
+    {HTTP_CALL, true, "executor", offsetof(struct runtime_java, client.executor)},
+    {HTTP_CALL, true, "exchange", offsetof(struct runtime_java, client.made)},
+    {HTTP_EXCHANGE_OWNER, true, "exchImpl", offsetof(struct runtime_java, client.implemented)},
+    {HTTP_EXECUTOR, true, "delegate", offsetof(struct runtime_java, client.delegate)},
     {HTTP_CONNECTION, true, "chan", offsetof(struct runtime_java, client.channel)},
     {HTTP_EXCHANGE, true, "connection", offsetof(struct runtime_java, client.connection)},
     {HTTP_EXCHANGE, true, "state", offsetof(struct runtime_java, client.state)},
@@ -241,7 +258,8 @@ static bool has_client(const struct java_client *client)
 	       client->future_class && client->publisher && client->exchange && client->state &&
 	       client->ordinal && client->connection && client->channel && client->closed &&
 	       client->owner && client->multi && client->stack && client->cancelable &&
-	       client->reference && client->referent;
+	       client->reference && client->referent && client->executor && client->delegate &&
+	       client->made && client->implemented;
 }
 
 static void fill_client(const struct machine *machine, struct java_client *client)
@@ -251,6 +269,10 @@ static void fill_client(const struct machine *machine, struct java_client *clien
 	client->task_class = narrow_class(machine, HTTP_TASK);
 	client->future_class = narrow_class(machine, MINIMAL);
 	client->signaller_class = narrow_class(machine, SIGNALLER);
+	client->pool_class = narrow_class(machine, POOL);
+	client->abort_class = narrow_class(machine, POOL_ABORT);
+	client->forks_class = narrow_class(machine, FORKS);
+	client->each_class = narrow_class(machine, EACH);
 	if (!has_client(client))
 		*client = (struct java_client){};
 }

@@ -71,7 +71,7 @@ struct runtime {
 		struct runtime_threads threads;
 	};
 };
-_Static_assert(sizeof(struct runtime) == 184, "runtime is shared");
+_Static_assert(sizeof(struct runtime) == 208, "runtime is shared");
 
 /*
  * What the ring buffer `runtime_events` carries: a process that user space should look at; 0: the

@@ -18,7 +18,8 @@
 enum java_call {
 	JAVA_CALL_SENT,      /* that the current thread sends */
 	JAVA_CALL_OF_OTHERS, /* the same, if another thread has made it */
-	JAVA_CALL_BEGUN,     /* about to be sent; it has made it itself */
+	JAVA_CALL_NEXT,      /* about to be sent */
+	JAVA_CALL_BEGUN,     /* the same, if it has made it itself, in send() */
 };
 
 /* A search for an exchange on the stack of the current thread. */
@@ -75,7 +76,7 @@ static __always_inline int java_sends_finds(struct java_sends *sends, __u64 obje
 	if (!exchange)
 		return 0;
 	sends->exchange = exchange;
-	if (sends->which != JAVA_CALL_BEGUN)
+	if (sends->which < JAVA_CALL_NEXT)
 		return java_is_sent_on(sends->java, exchange, sends->descriptor);
 	state = java_exchange_state(sends->java, exchange);
 	return state >= 0 && state < JAVA_STATE_SENDS;
@@ -104,6 +105,29 @@ static __always_inline int java_has_made(const struct runtime_java *java, __u64 
 	return thread && java_is_among(&made, call);
 }
 
+/* Is an object of this class, which is loaded? */
+static __always_inline int java_is_a(const struct runtime_java *java, __u64 object, __u32 class)
+{
+	return class && java_class(java, object) == class;
+}
+
+/*
+ * Does the client of a call have others do what it gives to its executor? One that does it itself
+ * (`Runnable::run`) is in sendAsync() where with others it could only be in send().
+ */
+static __always_inline int java_client_hands_over(const struct runtime_java *java, __u64 call)
+{
+	const struct java_client *client = &java->client;
+	__u64 executor =
+	    java_refers(java, java_refers(java, call, client->executor), client->delegate);
+
+	if (java_is_a(java, executor, client->pool_class))
+		return java_is_a(java, java_refers(java, executor, client->handler),
+				 client->abort_class);
+	return java_is_a(java, executor, client->forks_class) ||
+	       java_is_a(java, executor, client->each_class);
+}
+
 /* The MultiExchange of a call that the current thread has on its stack; 0: of none. */
 VERIFIED_ALONE __u64 java_client_call(__u32 tgid, enum java_call which)
 {
@@ -123,10 +147,12 @@ VERIFIED_ALONE __u64 java_client_call(__u32 tgid, enum java_call which)
 		return 0;
 	sends.exchange = java_refers(sends.java, sends.exchange, sends.java->client.owner);
 	call = java_refers(sends.java, sends.exchange, sends.java->client.multi);
-	if (which == JAVA_CALL_SENT)
+	if (which == JAVA_CALL_SENT || which == JAVA_CALL_NEXT)
 		return call;
 	own = java_has_made(sends.java, java_thread_of(sends.java, user_thread_pointer()), call);
-	return own == (which == JAVA_CALL_BEGUN) ? call : 0;
+	if (which != JAVA_CALL_BEGUN)
+		return own ? 0 : call;
+	return own && java_client_hands_over(sends.java, call) ? call : 0;
 }
 
 #endif

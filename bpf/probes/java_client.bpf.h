@@ -36,18 +36,19 @@ static __always_inline __u64 java_reader_request(const struct runtime_java *java
 struct java_waits {
 	const struct runtime_java *java;
 	const struct java_readers *readers;
-	__u64 call;      /* the MultiExchange */
+	__u64 call;      /* the MultiExchange; 0: that on the connection of `descriptor` */
 	__u64 begun;     /* the JavaThread that is in send() for it; 0: not known */
 	__u64 request;   /* of who waits for it; 0: not found */
 	__u64 at;        /* on the stack of the thread that is looked at */
 	__u32 signaller; /* that it waits for, in 32 bits */
 	__u32 left;      /* chunks of its stack that may be looked at yet */
 	__u32 tgid;
-	__u32 next, end; /* the next reader, and the one to stop at */
+	__u16 next, end; /* the next reader, and the one to stop at */
 	__u8 unsure;     /* 1: the thread that is looked at may wait for the call */
 	__u8 doubtful;   /* 1: some thread may */
 	__u8 found;      /* 1: the thread of `request` does */
-	__u8 reserved;
+	__u8 strict;     /* 1: so may one that does not wait yet */
+	__u32 descriptor;
 };
 
 /* The call that a future of the client's leads to; 0: none. */
@@ -77,7 +78,8 @@ static __always_inline void java_waits_at(struct java_waits *waits, __u64 object
 
 	waits->found = thread && thread == waits->begun;
 	waits->signaller = java_narrow(java, java_signaller(java, object));
-	waits->unsure = !waits->found && (!thread || java_is_waiting(java, object, thread));
+	waits->unsure =
+	    !waits->found && (!thread || waits->strict || java_is_waiting(java, object, thread));
 	waits->at = waits->signaller && thread ? user_read(thread + java->frames) : 0;
 	waits->left = waits->at && !waits->found ? JAVA_WAITER_STACK / USER_CHUNK : 0;
 }
@@ -102,7 +104,22 @@ static __always_inline void java_waits_next(struct java_waits *waits)
 		java_waits_at(waits, object);
 	else
 		waits->unsure = !java_is_to_run(java, future);
-	waits->unsure &= standing_may_call(request_standing(waits->request));
+	if (waits->call)
+		waits->unsure &= standing_may_call(request_standing(waits->request));
+}
+
+/* Is a call made on the connection of this file descriptor? */
+static __always_inline int java_call_is_on(const struct runtime_java *java, __u64 call,
+					   __u32 descriptor)
+{
+	const struct java_client *client = &java->client;
+	__u64 exchange =
+	    java_refers(java, java_refers(java, call, client->made), client->implemented);
+	__u64 channel =
+	    java_refers(java, java_refers(java, exchange, client->connection), client->channel);
+
+	return java_class(java, exchange) == client->exchange_class && channel &&
+	       java_is_channel(java, channel, descriptor);
 }
 
 /* A future of the client's, on the stack of a thread that waits for it. */
@@ -112,7 +129,12 @@ static __always_inline void java_waits_future(struct java_waits *waits, __u64 fu
 
 	waits->left = 0;
 	waits->unsure &= !call;
-	waits->found = call == waits->call;
+	if (waits->call) {
+		waits->found = call == waits->call;
+		return;
+	}
+	waits->found = java_call_is_on(waits->java, call, waits->descriptor);
+	waits->call = call;
 }
 
 /*
@@ -154,6 +176,12 @@ static __always_inline __u32 java_places(__u32 from, __u32 to)
 	return from | to << 16;
 }
 
+/* May who makes a call not be who waits for it? A function of its own for the room on the stack. */
+VERIFIED_ALONE int java_client_is_strict(__u32 tgid)
+{
+	return task_may_break(tgid, TASK_RULE_CLIENT);
+}
+
 /*
  * Name the request of a thread that waits for the call, itself or for another one that does, or
  * that is in send() for it (`begun`: its JavaThread; 0: not known), of the readers in these places.
@@ -170,12 +198,42 @@ VERIFIED_ALONE int java_client_waiter(__u64 call, __u64 begun, __u32 places,
 	if (!ret_named || !runtime || !waits.readers)
 		return 0;
 	waits.java = &runtime->java;
+	waits.strict = java_client_is_strict(tgid);
 	waits.next = places & 0xffff;
 	waits.end = places >> 16;
 	bpf_loop(JAVA_WAITS_MAX, java_waits_step, &waits, 0);
 	ret_named->request = waits.found ? waits.request : 0;
 	ret_named->doubtful =
 	    waits.doubtful || waits.unsure || waits.next < waits.end || waits.left;
+	return 0;
+}
+
+/*
+ * The answer to a call of the client's is read by the current thread, and the call was made for
+ * this request: by now the thread that has the request should wait for just that call, if it has
+ * made it. (It may have made it for who had put it into a list, or go on before it waits.)
+ */
+VERIFIED_ALONE int java_client_learns(__u32 tgid, __u64 id)
+{
+	const struct runtime *runtime = runtime_lookup(tgid);
+	const struct request *r = request_lookup(id);
+	struct java_waits waits = {
+	    .tgid = tgid, .descriptor = (__u32)syscall_argument(bpf_get_current_task_btf())};
+	const struct java_reader *reader;
+	struct java_made made;
+
+	waits.readers = bpf_map_lookup_elem(&java_readers, &tgid);
+	if (!runtime || !runtime->java.client.exchange_class || !r || !waits.readers)
+		return 0;
+	waits.java = &runtime->java;
+	waits.next = r->worker.tid & (JAVA_READERS - 1);
+	waits.end = waits.next + 1;
+	reader = &waits.readers->reader[waits.next & (JAVA_READERS - 1)];
+	bpf_loop(JAVA_WAITS_MAX, java_waits_step, &waits, 0);
+	made = java_made_by(waits.java, reader);
+	if (!waits.found ? waits.unsure || waits.doubtful || waits.call
+			 : java_is_among(&made, waits.call))
+		task_learn(tgid, TASK_RULE_CLIENT, waits.found);
 	return 0;
 }
 
@@ -232,6 +290,8 @@ VERIFIED_ALONE int java_client_maker(__u32 tgid, struct java_maker *maker)
 		return 0;
 	makers.java = &runtime->java;
 	bpf_loop(JAVA_READERS, java_makers_step, &makers, 0);
+	if (maker->doubtful)
+		task_learn(tgid, TASK_RULE_CLIENT, 0);
 	return 0;
 }
 
@@ -247,6 +307,18 @@ VERIFIED_ALONE int java_client_is_own(__u32 tgid)
 
 	return request && java_client_call(tgid, JAVA_CALL_SENT) &&
 	       java_stack_is_at(tgid, key.tid, request);
+}
+
+/*
+ * May a call of the client's that the current thread, which has a request, sends or connects for be
+ * any other one's? So it is where the client does itself what others would have done.
+ */
+VERIFIED_ALONE int java_client_may_be_others(__u32 tgid, int sends)
+{
+	const struct runtime *runtime = runtime_lookup(tgid);
+	__u64 call = java_client_call(tgid, sends ? JAVA_CALL_SENT : JAVA_CALL_NEXT);
+
+	return runtime && call && !java_client_hands_over(&runtime->java, call);
 }
 
 /* Name who waits for a call or is in send() for it, or else who has made it. */

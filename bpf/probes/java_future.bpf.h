@@ -56,7 +56,8 @@ static __always_inline int java_has_asked(const struct java_search *search,
 
 /*
  * May it wait for what the current thread does, in some way that cannot be seen? What nobody is at
- * work on yet may be told a result that another thread has got.
+ * work on yet may be told a result that another thread has got. Who does not wait yet may have put
+ * it into a list.
  */
 static __always_inline int java_may_wait(const struct java_search *search,
 					 const struct java_reader *reader, __u64 thread,
@@ -66,7 +67,7 @@ static __always_inline int java_may_wait(const struct java_search *search,
 
 	if (awaited)
 		return !search->faithful && !user_read_narrow(awaited + java->runner);
-	return user_read_narrow(thread + java->blocker) ||
+	return !search->faithful || user_read_narrow(thread + java->blocker) ||
 	       user_read(reader->thread + java->enters) || user_read(reader->thread + java->waits);
 }
 

@@ -248,17 +248,22 @@ static __always_inline enum runtime_worker runtime_awaited(const struct runtime 
 							   struct named *ret_named)
 {
 	struct worker_key thread = *key;
-	enum runtime_worker who = runtime_virtual(runtime, key);
+	enum runtime_worker who = runtime_virtual(runtime, key), own = RUNTIME_WORKER_KNOWN;
 	const struct worker *w = worker_lookup(key);
 	int unsure = who == RUNTIME_WORKER_THREAD && w && java_is_unsure(w);
 
 	if (who == RUNTIME_WORKER_THREAD && w && java_may_hand_over(w))
 		ret_named->request = java_request_of(w);
-	if (ret_named->request && java_is_at(key->tgid, ret_named->request))
+	if (!ret_named->request || !java_is_at(key->tgid, ret_named->request)) {
+		ret_named->request = w && !unsure ? worker_only(w) : 0;
+		own = who;
+	}
+	if (ret_named->request && java_client_may_be_others(key->tgid, sends)) {
+		ret_named->doubtful = DOUBT_ALL;
 		return RUNTIME_WORKER_KNOWN;
-	ret_named->request = w && !unsure ? worker_only(w) : 0;
+	}
 	if (ret_named->request)
-		return who;
+		return own;
 	if (!sends || !java_client_sends(key->tgid, ret_named))
 		java_works_on(key->tgid, ret_named);
 	if (ret_named->request && java_is_at(key->tgid, ret_named->request)) {

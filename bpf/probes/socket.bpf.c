@@ -202,9 +202,12 @@ static __always_inline void answering(struct socket *s)
 {
 	const struct call *c = socket_last_call(s);
 
-	if (c && c->outstanding && c->evidence == EVIDENCE_OBJECT &&
-	    s->record.reader.tid == s->record.writer.tid)
+	if (!c || !c->outstanding || c->evidence != EVIDENCE_OBJECT)
+		return;
+	if (s->record.reader.tid == s->record.writer.tid)
 		step_learn(c->request);
+	else
+		step_learn_client(c->request);
 }
 
 /*
@@ -385,6 +388,25 @@ int BPF_PROG(probe_send_fentry, struct sock *sk)
 	return 0;
 }
 
+/*
+ * A thread of Java connects without waiting, and no client is known yet that it may do that for:
+ * what is sent then may be what anybody has put into a list.
+ */
+static __always_inline void connecting_in_java(const struct sock *sk, struct actor *a)
+{
+	const struct runtime *runtime = runtime_lookup(a->key.tgid);
+	const struct socket___kernel *socket = sk->sk_socket;
+	const struct file *file = socket ? socket->file : NULL;
+	const struct worker *w = worker_lookup(&a->key);
+
+	if (!runtime || runtime->java.client.exchange_class || a->kind != ACTOR_THREAD || !w ||
+	    !file || !(file->f_flags & NONBLOCK) || !worker_only(w))
+		return;
+	a->named = worker_only(w);
+	a->kind = ACTOR_RUNTIME;
+	a->doubtful = DOUBT_ALL;
+}
+
 static __always_inline void connecting(struct sock *sk)
 {
 	struct socket *s = bpf_sk_storage_get(&sockets, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
@@ -399,6 +421,8 @@ static __always_inline void connecting(struct sock *sk)
 	if (opening_connects(&a.key, s))
 		return;
 	worker_connecting(&a);
+	if (a.runtime == RUNTIME_JAVA)
+		connecting_in_java(sk, &a);
 	step_connect(s, &a);
 }
 

@@ -149,6 +149,17 @@ VERIFIED_ALONE int step_learn(__u64 request)
 	return 0;
 }
 
+/* The same, and another thread has sent the call. */
+VERIFIED_ALONE int step_learn_client(__u64 request)
+{
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	const struct runtime *runtime = runtime_lookup(tgid);
+
+	if (runtime && runtime->kind == RUNTIME_JAVA)
+		java_client_learns(tgid, request);
+	return 0;
+}
+
 VERIFIED_ALONE int step_answer(struct socket *s, const struct actor *by, struct worker *w)
 {
 	if (!s || !by)

@@ -104,6 +104,15 @@ static __always_inline int task_doubts(__u32 tgid, __u64 rule)
 	return !seen || !start_is_trusted(seen);
 }
 
+/* The same of a rule that must never have been broken. */
+static __always_inline int task_may_break(__u32 tgid, __u64 rule)
+{
+	struct process_address at = {.tgid = tgid, .address = rule};
+	const struct start *seen = bpf_map_lookup_elem(&starts, &at);
+
+	return !seen || !start_is_trusted(seen) || seen->outlived;
+}
+
 /* Was a rule broken so often that it means nothing? */
 static __always_inline int task_denies(__u32 tgid, __u64 rule)
 {

@@ -17,6 +17,10 @@ struct java_client {
 	__u32 future_class;    /* MinimalFuture */
 	__u32 signaller_class; /* CompletableFuture.Signaller: what a thread that waits is parked
 				  for */
+	__u32 pool_class;      /* ThreadPoolExecutor */
+	__u32 abort_class;     /* ThreadPoolExecutor.AbortPolicy */
+	__u32 forks_class;     /* ForkJoinPool */
+	__u32 each_class;      /* ThreadPerTaskExecutor */
 	__u16 publisher;       /* WriteTask: its Http1Publisher */
 	__u16 exchange;        /* Http1Publisher: its Http1Exchange */
 	__u16 state;           /* Http1Exchange.state */
@@ -30,7 +34,11 @@ struct java_client {
 	__u16 cancelable;      /* MinimalFuture.cancelable: leads to the MultiExchange, by */
 	__u16 reference;       /* CancelableRef.cancelableRef */
 	__u16 referent;        /* Reference.referent */
-	__u16 reserved;
+	__u16 executor;        /* MultiExchange.executor: leads to what the client was given, by */
+	__u16 delegate;        /* HttpClientImpl.DelegatingExecutor.delegate */
+	__u16 made;            /* MultiExchange.exchange: the Exchange that is made for it */
+	__u16 implemented;     /* Exchange.exchImpl: its Http1Exchange */
+	__u16 handler;         /* ThreadPoolExecutor.handler: what becomes of what it refuses */
 };
 
 /*

@@ -16,13 +16,19 @@ final class Calls {
 	private final HttpClient client;
 	private final ListClient list;
 
-	/** By "url", by "client", or by "list". */
+	private static HttpClient client(boolean direct) {
+		HttpClient.Builder client =
+		    HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1);
+
+		return direct ? client.executor(Runnable::run).build() : client.build();
+	}
+
+	/** By "url", by "client", by that with no threads for what it does ("direct"), or by "list". */
 	Calls(String by) throws IOException {
 		URI upstream = URI.create(UPSTREAM);
 
-		client = by.equals("client")
-			     ? HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build()
-			     : null;
+		client = by.equals("client") || by.equals("direct") ? client(by.equals("direct"))
+								  : null;
 		list = by.equals("list") ? new ListClient(upstream.getHost(), upstream.getPort())
 					 : null;
 	}

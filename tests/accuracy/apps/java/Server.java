@@ -8,7 +8,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
 /**
- * Server ADDRESS PORT url|client|list [virtual]: com.sun.net.httpserver with an executor, of so many
+ * Server ADDRESS PORT url|client|direct|list [virtual]: com.sun.net.httpserver with an executor, of so many
  * threads, or of a virtual thread for each request.
  *
  * The target is the plan: /BEFORE/BETWEEN/AFTER/CALLS/MODE, pauses in ms; for MODE see Ways.

@@ -18,6 +18,7 @@ import java.util.concurrent.LinkedBlockingDeque;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 
 /**
  * Where the calls of a request come from (MODE):
@@ -34,6 +35,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * l the threads of another executor, 4 calls at once: whoever is done hands over the next
  * k the same, handed over by submit(), like q
  * m by HttpClient.sendAsync(), 4 calls at once: whoever is done begins the next
+ * n by HttpClient.sendAsync(): whoever comes by begins all that waits, after a pause; r by submit()
  * h a new thread each, which goes on with what was laid by last, by whomever
  */
 final class Ways {
@@ -46,6 +48,7 @@ final class Ways {
 	private final BlockingQueue<Runnable> queue = new LinkedBlockingQueue<>();
 	private final AtomicInteger taking = new AtomicInteger();
 	private final Queue<Runnable> waiting = new ArrayDeque<>();
+	private final Queue<Runnable> batch = new LinkedBlockingQueue<>();
 	private final Deque<Runnable> laidBy = new LinkedBlockingDeque<>();
 	private final Calls calls;
 	private int running;
@@ -123,6 +126,10 @@ final class Ways {
 		done.await();
 	}
 
+	private static void pause() throws InterruptedException {
+		Thread.sleep(ThreadLocalRandom.current().nextInt(LAY_BY_MS + 1));
+	}
+
 	/** Whoever is done begins the next call that waits, whoever asked for it. */
 	private synchronized void next(Executor by) {
 		Runnable next = waiting.poll();
@@ -162,9 +169,20 @@ final class Ways {
 		next(Runnable::run);
 	}
 
+	private void inBatch(Executor by, Consumer<Runnable> call) throws InterruptedException {
+		CountDownLatch done = new CountDownLatch(1);
+		Runnable next;
+
+		batch.add(() -> call.accept(done::countDown));
+		pause();
+		while ((next = batch.poll()) != null)
+			by.execute(next);
+		done.await();
+	}
+
 	private void callForLast() {
 		try {
-			Thread.sleep(ThreadLocalRandom.current().nextInt(LAY_BY_MS + 1));
+			pause();
 		} catch (InterruptedException error) {
 			return;
 		}
@@ -197,6 +215,11 @@ final class Ways {
 		case 'l' -> limited(pool, truth);
 		case 'k' -> limited(pool::submit, truth);
 		case 'm' -> limitedAsync(truth);
+		case 'n' -> inBatch(Runnable::run, done -> calls.begin(truth).thenRun(done));
+		case 'r' -> inBatch(pool::submit, done -> {
+			calls.call(truth);
+			done.run();
+		});
 		case 'h' -> byWhoever(truth);
 		default -> throw new IllegalArgumentException("mode " + mode);
 		}
