@@ -66,6 +66,28 @@ static __always_inline void protocol_is_of(__u32 tgid, __u64 protocol, __u64 tra
 	bpf_map_update_elem(&objects, &at, &now, BPF_ANY);
 }
 
+/* The socket that the current thread has read last, in this turn of its loop; 0: none is known. */
+static __always_inline __u64 protocol_socket(__u32 tgid)
+{
+	struct worker_key thread = {.tgid = tgid, .tid = (__u32)bpf_get_current_pid_tgid()};
+	const struct worker *w = worker_lookup(&thread);
+	__u64 item = w && turn_surely_goes_on(&w->turn) ? w->turn.item : 0;
+	const struct file *file = item ? KERNEL_FIELD(struct epitem, item, ffd.file) : NULL;
+	const struct socket___kernel *socket = file ? BPF_CORE_READ(file, private_data) : NULL;
+
+	return socket ? (__u64)BPF_CORE_READ(socket, sk) : 0;
+}
+
+/* Who has read a request by uvloop makes a task for it: the innermost method tells. */
+VERIFIED_ALONE int protocol_note_socket(__u32 tgid, __u64 protocol, __u64 request)
+{
+	__u64 socket = protocol_socket(tgid);
+
+	if (socket && protocol >= ADDRESSES_FROM && protocol_read(tgid, socket) == request)
+		protocol_is_of(tgid, protocol, socket);
+	return 0;
+}
+
 /* Who has read a request makes a task for it. */
 VERIFIED_ALONE int protocol_note(__u32 tgid, __u64 request)
 {
@@ -79,6 +101,8 @@ VERIFIED_ALONE int protocol_note(__u32 tgid, __u64 request)
 	for (int i = PROTOCOL_FRAMES - 1; i > 0; i--)
 		if (protocol_read(tgid, methods.of[i]) == request)
 			transport = i;
+	if (!transport && (runtime->flags & RUNTIME_TRANSPORTS))
+		protocol_note_socket(tgid, methods.of[0], request);
 	for (int i = 0; i < PROTOCOL_FRAMES; i++)
 		if (i < transport && methods.of[i] >= ADDRESSES_FROM)
 			protocol_is_of(tgid, methods.of[i],

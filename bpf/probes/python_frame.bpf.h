@@ -324,6 +324,25 @@ VERIFIED_ALONE int python_holds(__u32 tgid)
 	return 0;
 }
 
+/* What a request is read from, at this address: two open ones tell nothing of it. */
+static __always_inline void python_read_from(const struct process_address *at,
+					     const struct object *old, __u64 request)
+{
+	struct object now = {.request = request};
+
+	now.shared = old && (old->shared || request_standing(old->request) != STANDING_NONE);
+	bpf_map_update_elem(&objects, at, &now, BPF_ANY);
+}
+
+/* uvloop reads in no method of Python's: then it is the socket itself. */
+VERIFIED_ALONE int python_reads_socket(__u32 tgid, __u64 request, __u64 socket)
+{
+	struct process_address at = {.tgid = tgid, .address = socket};
+
+	python_read_from(&at, bpf_map_lookup_elem(&objects, &at), request);
+	return 0;
+}
+
 /*
  * A thread reads a request from a socket that does not block (or it did not before), in a method of
  * an object (the first variable of the function that it is at): that is the connection's, unless
@@ -334,7 +353,6 @@ VERIFIED_ALONE int python_reads(__u32 tgid, __u64 request, int blocks)
 	const struct runtime *runtime = runtime_lookup(tgid);
 	__u64 frame = runtime ? python_innermost(runtime) : 0, code;
 	struct process_address at = {.tgid = tgid};
-	struct object now = {.request = request};
 	const struct object *old;
 
 	if (!runtime || !frame)
@@ -347,8 +365,7 @@ VERIFIED_ALONE int python_reads(__u32 tgid, __u64 request, int blocks)
 	old = bpf_map_lookup_elem(&objects, &at);
 	if (old ? old->item != OBJECT_CONNECTION : blocks)
 		return 0;
-	now.shared = old && (old->shared || request_standing(old->request) != STANDING_NONE);
-	bpf_map_update_elem(&objects, &at, &now, BPF_ANY);
+	python_read_from(&at, old, request);
 	return 0;
 }
 

@@ -212,12 +212,15 @@ static __always_inline void runtime_task_responds(const struct runtime *runtime,
 	const struct written *written;
 
 	if (!(runtime->flags & RUNTIME_TRANSPORTS)) {
-		task_responds(tgid, task_is_for(runtime, &key), request);
+		task_responds(tgid, task_is_for(runtime, &key, request), request);
 		return;
 	}
 	written = transport_writer(tgid, socket);
-	if (written)
-		task_responds(tgid, written->request, request);
+	if (!written)
+		return;
+	key = written->by;
+	task_is_for(runtime, &key, request);
+	task_responds(tgid, written->request, request);
 }
 
 /*

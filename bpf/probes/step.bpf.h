@@ -53,6 +53,14 @@ static __always_inline void step_java_reads(const struct runtime *runtime, const
 	java_holds(by->key.tgid, id);
 }
 
+static __always_inline void step_python_reads(const struct runtime *runtime, const struct actor *by,
+					      __u64 id)
+{
+	python_reads(by->key.tgid, id, by->kind == ACTOR_THREAD && by->loop == ACTOR_BLOCKS);
+	if (runtime->flags & RUNTIME_TRANSPORTS)
+		python_reads_socket(by->key.tgid, id, by->path);
+}
+
 /* The same for what Ruby has read it from, and for which thread of Java. */
 VERIFIED_ALONE int step_object(__u64 id, const struct actor *by)
 {
@@ -63,8 +71,7 @@ VERIFIED_ALONE int step_object(__u64 id, const struct actor *by)
 	else if (runtime && runtime->kind == RUNTIME_JAVA)
 		step_java_reads(runtime, by, id);
 	else if (runtime && runtime->kind == RUNTIME_PYTHON)
-		python_reads(by->key.tgid, id,
-			     by->kind == ACTOR_THREAD && by->loop == ACTOR_BLOCKS);
+		step_python_reads(runtime, by, id);
 	return 0;
 }
 

@@ -52,7 +52,7 @@ static __always_inline void give_made(struct task *made, __u64 request, __u32 fl
 	if (!r)
 		return;
 	made->request = request;
-	made->flags |= flags;
+	made->flags |= flags ? flags : TASK_FIRST;
 	made->maker = 0; /* it is not for what that one does */
 	__sync_fetch_and_or(&r->flags, REQUEST_GIVEN | (flags ? REQUEST_WOKE : 0));
 }
@@ -60,7 +60,7 @@ static __always_inline void give_made(struct task *made, __u64 request, __u32 fl
 /* The current context has no request: it may have had another one, or one that is not known. */
 static __always_inline void inherit_waiting(const struct worker_key *from, struct task *made)
 {
-	give_made(made, protocol_request(from->tgid), TASK_WOKEN);
+	give_made(made, protocol_request(from->tgid), TASK_WOKEN | TASK_LATE);
 }
 
 /* What the current task, or whatever context, works on goes with what it makes. */
@@ -81,6 +81,8 @@ static __always_inline void inherit_context(const struct runtime *runtime,
 	}
 	made->request = own;
 	if (own || (task && (task->flags & TASK_SHARED)))
+		return;
+	if (task && task_is_odd(runtime, from->tgid, task))
 		return;
 	if (!task || !request_lookup(task->request)) {
 		inherit_waiting(from, made);

@@ -251,13 +251,40 @@ static __always_inline void task_has_waited(const struct runtime *runtime, __u32
 		maker->flags &= ~TASK_THROUGH;
 }
 
+#define RESPONDS 2 /* added to the address of what names a function: a rule about coroutines */
+
+/* What the function of a task's coroutine is known by, as the number of a rule. */
+static __always_inline __u64 task_function(const struct runtime *runtime, const struct task *task)
+{
+	__u64 coroutine = user_read(task->address + runtime->python.task_offset - PYTHON_TASK_CORO);
+
+	return user_read(coroutine +
+			 (runtime->python.frames.owner ? PYTHON_CORO_NAME : PYTHON_CORO_CODE)) +
+	       RESPONDS;
+}
+
+/*
+ * May a task be for something else than the request which it is believed to be made for, late? It
+ * is not if it is what those do that are made at once, and that respond.
+ */
+static __always_inline int task_is_odd(const struct runtime *runtime, __u32 tgid,
+				       const struct task *task)
+{
+	struct process_address at = {.tgid = tgid};
+
+	if (!(task->flags & TASK_LATE))
+		return 0;
+	at.address = task_function(runtime, task);
+	return !bpf_map_lookup_elem(&starts, &at);
+}
+
 /* What a task works on that has read no request itself. */
 static __always_inline struct named task_given(const struct runtime *runtime, __u32 tgid,
 					       struct task *task)
 {
 	struct named named = {.request = task->request};
 
-	if (!named.request || (task->flags & TASK_SHARED))
+	if (!named.request || (task->flags & TASK_SHARED) || task_is_odd(runtime, tgid, task))
 		return (struct named){};
 	if (!request_lookup(named.request)) {
 		if (task->flags & TASK_MADE)
@@ -325,13 +352,37 @@ static __always_inline struct named task_calls(const struct runtime *runtime,
 	return task_request(runtime, key, task);
 }
 
-/* The request that a context's task is for, whether that is believed or not; 0: it has none. */
+/*
+ * A task begins the response to a request: it, or one that it was made by, does what is done for
+ * requests, if that was made by who has read it.
+ */
+VERIFIED_ALONE int task_is_seen_to_respond(__u32 tgid, const struct task *task, __u64 request)
+{
+	const struct runtime *runtime = runtime_lookup(tgid);
+
+	for (int i = 0; i < TASK_MAKERS && runtime && task && task->request == request; i++) {
+		if (task->flags & TASK_FIRST) {
+			task_learn(tgid, task_function(runtime, task), 1);
+			return 0;
+		}
+		task = task_maker(runtime, tgid, task);
+	}
+	return 0;
+}
+
+/*
+ * The request that a context's task is for, whether that is believed or not; 0: it has none. It
+ * begins the response to `request`.
+ */
 static __always_inline __u64 task_is_for(const struct runtime *runtime,
-					 const struct worker_key *key)
+					 const struct worker_key *key, __u64 request)
 {
 	const struct task *task = task_lookup(runtime, key);
 
-	return task ? task->request : 0;
+	if (!task)
+		return 0;
+	task_is_seen_to_respond(key->tgid, task, request);
+	return task->request;
 }
 
 /*

@@ -50,6 +50,20 @@ static __always_inline void is_at(const struct runtime *runtime, struct written 
 	now->made_ns = task ? task->made_ns : 0;
 }
 
+/*
+ * Is it the connection of a request, and written by a task whose own one is over? Then that says
+ * nothing: uvicorn ends each response like that, with no bytes.
+ */
+static __always_inline int is_afterwards(const struct runtime *runtime, const struct worker_key *by,
+					 __u64 socket)
+{
+	struct process_address at = {.tgid = by->tgid, .address = socket};
+	const struct task *task = task_lookup(runtime, by);
+
+	return task && task->request && request_standing(task->request) == STANDING_NONE &&
+	       bpf_map_lookup_elem(&objects, &at);
+}
+
 /* UVStream.write and writelines: self. Others may write before it is sent, for the same request. */
 SEC("uprobe")
 int probe_transport_writes(struct pt_regs *ctx)
@@ -58,7 +72,7 @@ int probe_transport_writes(struct pt_regs *ctx)
 	const struct runtime *runtime = python_current(&now.by);
 	__u64 socket = runtime ? transport_socket(argument(ctx, 0)) : 0;
 
-	if (!socket)
+	if (!socket || is_afterwards(runtime, &now.by, socket))
 		return 0;
 	now.position = transport_position(socket);
 	if (now.by.goroutine)

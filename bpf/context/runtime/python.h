@@ -63,7 +63,12 @@ struct runtime_python {
 				 */
 #define PYTHON_FUNCTION_SELF 24 /* PyCFunctionObject.m_self: of a task's, the task */
 #define PYTHON_WAKEUP_TASK   16 /* TaskWakeupMethWrapper.ww_task: before 3.10 instead of that */
+#define PYTHON_TASK_CORO     16 /* TaskObj.task_coro: so far before task_context */
 #define PYTHON_TASK_WAITS    24 /* TaskObj.task_fut_waiter: so far before task_context */
+
+/* What is one for all coroutines of a function. */
+#define PYTHON_CORO_NAME 32 /* since 3.11 gi_name, since 3.12 gi_qualname */
+#define PYTHON_CORO_CODE 24 /* gi_code; before 3.11 */
 
 #define BUILTIN_FUNCTION 0x5f6e69746c697562ULL /* "builtin_function_or_method", as text */
 
@@ -88,6 +93,8 @@ enum task_flags {
 	TASK_THROUGH = 1 << 7,   /* it has called through such a one, and was not woken since */
 	TASK_CALLBACK = 1 << 8,  /* no task: `address` is of the future that calls back */
 	TASK_OF_ORPHAN = 1 << 9, /* that was in doubt of the task that made it, when it did */
+	TASK_FIRST = 1 << 10,    /* who has read the request made it */
+	TASK_LATE = 1 << 11,     /* it was made when the request had waited for the one before */
 };
 
 /*
