@@ -23,7 +23,7 @@ static const char *const names[] = {
     "go_sockets",     "starts",       "peers",          "request_ids",  "tasks",        "queued",
     "adopted",        "streams",      "objects",        "ruby_threads", "java_readers", "java_held",
     "newcomers",      "ruby_queues",  "ruby_places",    "purposes",     "inboxes",      "written",
-    "arguments",      "python_taken", "laters",         "java_begun",
+    "arguments",      "python_taken", "laters",         "java_begun",   "works",        "work_done",
 };
 
 const char *node_maps_layer_dir(void)

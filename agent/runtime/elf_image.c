@@ -196,6 +196,27 @@ static Elf_Data *next_of_type(struct elf_image *image, unsigned int type, Elf_Sc
 	return NULL;
 }
 
+int elf_image_own_function(struct elf_image *image, const char *name, __u64 *ret_address)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	Elf_Data *data = next_of_type(image, SHT_SYMTAB, &section, &header);
+	GElf_Sym symbol;
+
+	for (int i = 0; data && gelf_getsym(data, i, &symbol); i++) {
+		const char *found;
+
+		if (GELF_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF)
+			continue;
+		found = elf_strptr(image->elf, header.sh_link, symbol.st_name);
+		if (!found || strcmp(found, name) != 0)
+			continue;
+		*ret_address = symbol.st_value;
+		return 0;
+	}
+	return -ENOENT;
+}
+
 /* The section of this number in the table of sections. 0, or -ENOENT. */
 static int part_of(struct elf_image *image, size_t section, GElf_Shdr *ret_header,
 		   struct elf_part *ret_part)

@@ -42,6 +42,9 @@ int elf_image_section(struct elf_image *image, const char *name, struct elf_sect
  */
 int elf_image_symbol(struct elf_image *image, const char *name, __u64 *ret_address);
 
+/* The address of a function of this name, among all symbols that the file has. 0, or -ENOENT. */
+int elf_image_own_function(struct elf_image *image, const char *name, __u64 *ret_address);
+
 /* The addresses of a function that others may link with: its first, and that behind it. */
 int elf_image_symbol_range(struct elf_image *image, const char *name, __u64 *ret_start,
 			   __u64 *ret_end);

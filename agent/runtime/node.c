@@ -68,6 +68,22 @@ static int look_at_node(struct elf_image *image, __u64 bias, struct node *node)
 		   : elf_image_offset(image, places->later.start - bias, &node->offset[NODE_LATER]);
 }
 
+/* Functions that no library exports: they are known where Node has libuv in itself. */
+static void look_for_work(struct elf_image *image, struct node *node)
+{
+	static const char *const functions[NODE_PROBES] = {
+	    [NODE_WORK] = "uv__work_submit",       [NODE_QUEUES] = "uv_queue_work",
+	    [NODE_DONE] = "uv__queue_done",        [NODE_FILES] = "uv__fs_done",
+	    [NODE_NAMES] = "uv__getaddrinfo_done",
+	};
+	__u64 address;
+
+	for (int i = NODE_WORK; i < NODE_PROBES; i++)
+		if (elf_image_own_function(image, functions[i], &address) ||
+		    elf_image_offset(image, address, &node->offset[i]))
+			node->offset[i] = 0;
+}
+
 static int look_at_libuv(struct elf_image *image, __u64 bias, struct node *node)
 {
 	static const char *const functions[] = {
@@ -83,6 +99,8 @@ static int look_at_libuv(struct elf_image *image, __u64 bias, struct node *node)
 		if (!err)
 			err = elf_image_offset(image, address, &node->offset[i]);
 	}
+	if (!err)
+		look_for_work(image, node);
 	return err;
 }
 

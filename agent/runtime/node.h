@@ -12,12 +12,18 @@ enum node_probe {
 	NODE_CONNECTS, /* uv_tcp_connect */
 	NODE_CLOSES,   /* uv_close */
 	NODE_LATER,    /* a function of Node: node::Environment::CheckImmediate */
+	NODE_WORK,     /* uv__work_submit; this one and those that follow may not be known */
+	NODE_QUEUES,   /* uv_queue_work */
+	NODE_DONE,     /* uv__queue_done */
+	NODE_FILES,    /* uv__fs_done */
+	NODE_NAMES,    /* uv__getaddrinfo_done */
 	NODE_PROBES
 };
 
 struct node {
-	struct runtime runtime;       /* kind RUNTIME_NODE; addresses as in the process */
-	__u64 offset[NODE_PROBES];    /* in the file that has them: libuv, or for NODE_LATER Node */
+	struct runtime runtime; /* kind RUNTIME_NODE; addresses as in the process */
+	/* In the file that has them: libuv, or for NODE_LATER Node; 0: not known. */
+	__u64 offset[NODE_PROBES];
 	char libuv[LIBRARY_PATH_MAX]; /* its path, good for us */
 	char node[LIBRARY_PATH_MAX];
 };

@@ -2,11 +2,20 @@
 #include "node_probes.skel.h"
 #include "runtime/node_programs.h"
 
-static const char *const probes[NODE_PROBES] = {
-    [NODE_MADE] = "probe_opening_made",
-    [NODE_CONNECTS] = "probe_opening_connects",
-    [NODE_CLOSES] = "probe_opening_closes",
-    [NODE_LATER] = "probe_later_checks",
+/* flag: of the runtime, without which it is not attached; 0: always. */
+static const struct {
+	const char *program;
+	__u32 flag;
+} probes[NODE_PROBES] = {
+    [NODE_MADE] = {"probe_opening_made", 0},
+    [NODE_CONNECTS] = {"probe_opening_connects", 0},
+    [NODE_CLOSES] = {"probe_opening_closes", 0},
+    [NODE_LATER] = {"probe_later_checks", RUNTIME_LATER},
+    [NODE_WORK] = {"probe_work_given", RUNTIME_WORKS},
+    [NODE_QUEUES] = {"probe_work_queued", RUNTIME_WORKS},
+    [NODE_DONE] = {"probe_work_done", RUNTIME_WORKS},
+    [NODE_FILES] = {"probe_work_done", RUNTIME_WORKS},
+    [NODE_NAMES] = {"probe_work_done", RUNTIME_WORKS},
 };
 
 int node_programs_open(struct uprobe_pins *pins, struct uprobe_programs **ret_programs)
@@ -18,16 +27,16 @@ int node_programs_open(struct uprobe_pins *pins, struct uprobe_programs **ret_pr
 }
 
 int node_programs_attach(struct uprobe_programs *programs, const struct stat *program,
-			 const struct node *node, bool later)
+			 const struct node *node, __u32 flags)
 {
-	int count = later ? NODE_PROBES : NODE_LATER;
 	int err = 0;
 
-	for (int i = 0; !err && i < count; i++) {
+	for (int i = 0; !err && i < NODE_PROBES; i++) {
 		const struct uprobe_place place = {
 		    .file = i == NODE_LATER ? node->node : node->libuv, .offset = node->offset[i]};
 
-		err = uprobe_programs_attach(programs, program, probes[i], &place);
+		if (node->offset[i] && (flags & probes[i].flag) == probes[i].flag)
+			err = uprobe_programs_attach(programs, program, probes[i].program, &place);
 	}
 	return err;
 }

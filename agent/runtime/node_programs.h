@@ -5,8 +5,6 @@
 
 #include <sys/stat.h>
 
-#include <stdbool.h>
-
 #include "runtime/node.h"
 #include "runtime/uprobe_programs.h"
 
@@ -14,10 +12,11 @@
 int node_programs_open(struct uprobe_pins *pins, struct uprobe_programs **ret_programs);
 
 /*
- * Attach to the libuv of a program (the file `program`), unless that was done before; `later`: and
- * to Node, to follow what is left for later. 0 or -errno.
+ * Attach to the libuv of a program (the file `program`), unless that was done before, and to what
+ * its flags (enum runtime_flags) ask for: what is left for later, or done by other threads. 0 or
+ * -errno.
  */
 int node_programs_attach(struct uprobe_programs *programs, const struct stat *program,
-			 const struct node *node, bool later);
+			 const struct node *node, __u32 flags);
 
 #endif

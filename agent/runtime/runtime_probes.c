@@ -102,7 +102,7 @@ static int attach_to_node(const struct runtime_probe *probe, struct classified *
 {
 	return probe->err ? probe->err
 			  : node_programs_attach(probe->programs, &found->file, &found->node,
-						 found->runtime.flags & RUNTIME_LATER);
+						 found->runtime.flags);
 }
 
 int runtime_probes_attach(struct runtime_probes *probes, __u32 tgid, struct classified *found)

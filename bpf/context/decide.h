@@ -45,7 +45,7 @@ struct actor {
 	union {     /* (there is no room for both on the stack) */
 		struct turn turn; /* who reads: of the socket at hand */
 		__u64 named;      /* all others, ACTOR_RUNTIME: the request that it works on, own
-				     or inherited; or 0 */
+				     or inherited; or 0; PHASE_WORK: that the work is of */
 	};
 };
 
@@ -221,12 +221,26 @@ static __always_inline enum rivals rivals_of_named(const struct actor *a)
 	return a->doubtful ? RIVALS_ANY : RIVALS_NONE;
 }
 
+/* What another thread has done for a request: who goes on with it may begin what others wait for.
+ */
+static __always_inline struct verdict evidence_of_work(const struct actor *a)
+{
+	return (struct verdict){
+	    .request = a->named, .evidence = EVIDENCE_WORK, .rivals = RIVALS_LATER};
+}
+
+/* Does what a loop has read last not lead to what it does now? */
+static __always_inline int actor_is_apart(const struct actor *a)
+{
+	return a->phase == PHASE_APART || a->phase == PHASE_WORK;
+}
+
 /* The evidence of highest rank for a call or connect that begins now. */
 static __always_inline struct verdict evidence_of(const struct worker *w, const struct process *p,
 						  const struct actor *a, const struct socket *s,
 						  int reused)
 {
-	__u64 own = w && a->phase != PHASE_APART && !worker_is_loop(w) ? worker_only(w) : 0;
+	__u64 own = w && !actor_is_apart(a) && !worker_is_loop(w) ? worker_only(w) : 0;
 
 	if (own)
 		return (struct verdict){.request = own,
@@ -243,6 +257,8 @@ static __always_inline struct verdict evidence_of(const struct worker *w, const 
 	if (s && !reused && s->purpose.request)
 		return (struct verdict){.request = s->purpose.request,
 					.evidence = EVIDENCE_CONNECT};
+	if (a->phase == PHASE_WORK)
+		return evidence_of_work(a);
 	if (a->phase == PHASE_APART)
 		return (struct verdict){};
 	if (w && worker_is_loop(w))
@@ -433,6 +449,8 @@ static __always_inline struct verdict decide(struct worker *w, const struct proc
 		v.veto = veto_of_path(w, p, request_standing(v.request), (__u32)a->path);
 		v.guess = v.veto == VETO_NEW_PATH ? v.request : 0;
 	}
+	if (v.veto == VETO_IDLE_LOOP && v.evidence == EVIDENCE_WORK)
+		v.guess = v.request;
 	if (v.request && !v.veto && v.evidence == EVIDENCE_ANSWER && w) {
 		w->flags |= WORKER_GOES_ON;
 		if (!(w->flags & WORKER_FREE)) {

@@ -269,7 +269,7 @@ static __always_inline void engine_open(struct purpose *purpose, const struct ac
 		purpose->answers = p->answers;
 		purpose->doubtful = p->doubtful;
 	}
-	purpose->flags = a->phase == PHASE_APART ? PURPOSE_APART : 0;
+	purpose->flags = actor_is_apart(a) ? PURPOSE_APART : 0;
 	purpose->asked = 0;
 	/* Node makes handles for connections that it accepts, too. */
 	if (a->phase >= PHASE_READING && a->phase <= PHASE_APART && !a->accepts)

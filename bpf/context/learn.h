@@ -47,7 +47,7 @@ static __always_inline void learn_path(const struct verdict *v, struct worker *w
  */
 static __always_inline void learn_own(struct process *p, const struct actor *a)
 {
-	if (a->phase != PHASE_APART && a->phase != PHASE_ASKED && !tally_open(&p->tally))
+	if (!actor_is_apart(a) && a->phase != PHASE_ASKED && !tally_open(&p->tally))
 		own_paths_add(&p->own, (__u32)a->path);
 }
 
@@ -79,7 +79,7 @@ static __always_inline int verdict_is_prompt(const struct verdict *v)
 /* Do calls come as soon as what they are made for is read, or later, too? */
 static __always_inline void learn_prompt(struct process *p, const struct verdict *v)
 {
-	if (v->veto == VETO_NO_EVIDENCE)
+	if (v->veto == VETO_NO_EVIDENCE || v->evidence == EVIDENCE_WORK)
 		p->late = 1;
 	else if (verdict_is_prompt(v))
 		p->prompt++;

@@ -42,7 +42,8 @@ _Static_assert(sizeof(struct span_context) == 32, "span_context is shared");
 	X(WAKE, "wake", "the worker was woken for the request")                                    \
 	X(PEER, "peer", "bytes from another process of this host")                                 \
 	X(REQUEST_ID, "request-id", "the program copies the request's x-request-id")               \
-	X(OBJECT, "object", "an object tells: a connection in Ruby or Java, a future in Java")
+	X(OBJECT, "object", "an object tells: a connection in Ruby or Java, a future in Java")     \
+	X(WORK, "work", "the work of another thread was asked for by the request (Node)")
 
 /* Why a call has no cause although something was in hand. */
 #define CTXPROP_VETO(X)                                                                            \

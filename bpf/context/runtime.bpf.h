@@ -7,6 +7,7 @@
 #include <bpf/bpf_helpers.h>
 #include "compat.bpf.h"
 #include "context/later.h"
+#include "context/worker.h"
 #include "context/runtime.h"
 
 #define CTXPROP_RUNTIMES_MAX   16384 /* processes that have taken a request */
@@ -186,6 +187,21 @@ struct {
 	__type(key, __u64); /* process and thread */
 	__type(value, struct later);
 } laters __weak SEC(".maps");
+
+/* By libuv's struct uv__work: the request for which a loop has given it to other threads. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, CTXPROP_PURPOSES_MAX);
+	__type(key, struct process_address);
+	__type(value, __u64);
+} works __weak SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, CTXPROP_LATERS_MAX);
+	__type(key, __u64); /* process and thread */
+	__type(value, struct work);
+} work_done __weak SEC(".maps");
 
 /* Zeros again. */
 struct {

@@ -40,6 +40,7 @@ enum runtime_flags {
 	RUNTIME_READS = 1 << 6,  /* Node: it was seen to read in runtime_node.reads */
 	RUNTIME_TRANSPORTS = 1 << 7, /* and the transports of uvloop */
 	RUNTIME_LATER = 1 << 8,      /* Node: it has made calls that were left for later */
+	RUNTIME_WORKS = 1 << 9,      /* Node: it goes on with what other threads have done, maybe */
 };
 
 /*

@@ -89,6 +89,13 @@ struct worker {
 	__u64 reads;                 /* how often it has read something */
 };
 
+/* Node: work of another thread's that a loop goes on with (work.h): map `work_done`, by thread. */
+struct work {
+	__u64 request; /* for which it was given, for certain; or 0 */
+	__u64 stack;   /* where the stack of who goes on with it begins, */
+	__u64 returns; /* and what stands there: the address that it returns to */
+};
+
 #define CROWD_PEERS 4
 #define CROWD_FIRST 8 /* a power of two */
 

@@ -210,6 +210,15 @@ static __always_inline void actor_is_in_phase(struct actor *a, struct runtime *r
 	    phase == PHASE_LATER || phase == PHASE_ACCEPTS ? later_phase(&a->key, phase) : phase;
 }
 
+/* For which request does it go on with what another thread has done? */
+static __always_inline void actor_works(struct actor *a)
+{
+	const struct work *work = a->phase == PHASE_WORK ? work_of_thread() : NULL;
+
+	if (work)
+		a->named = work->request;
+}
+
 /* The one that makes or wakes another thread. One of Java may have handed over what it has read. */
 static __always_inline void worker_handing_over(struct actor *a, const struct runtime *runtime)
 {
@@ -279,6 +288,7 @@ static __always_inline void worker_connecting(struct actor *a)
 	a->kind = actor_kind_of(runtime_connector(runtime, &a->key, &named));
 	a->by = actor_evidence(runtime, a);
 	actor_named(a, named);
+	actor_works(a);
 	actor_doubts(a);
 }
 
@@ -305,6 +315,7 @@ static __always_inline int worker_calling(struct actor *a, const struct sock *sk
 	a->kind = actor_kind_of(runtime_sender(runtime, &a->key, (__u64)sk, s, &named));
 	a->by = actor_evidence(runtime, a);
 	actor_named(a, named);
+	actor_works(a);
 	actor_doubts(a);
 	return 0;
 }

@@ -10,6 +10,8 @@
 #include "probes/opening.bpf.h"
 #include "probes/step.bpf.h"
 
+#define LIBUV_REQUEST_WORK 88 /* uv_work_t.work_req, of libuv 1 */
+
 /* uv_tcp_init(loop, handle): also for connections that are accepted, apart from what is read. */
 SEC("uprobe")
 int probe_opening_made(struct pt_regs *ctx)
@@ -56,6 +58,56 @@ int probe_opening_closes(struct pt_regs *ctx)
 	struct process_address at = {.tgid = bpf_get_current_pid_tgid() >> 32, .address = ctx->rdi};
 
 	opening_over(&at);
+	return 0;
+}
+
+/* A loop has other threads do the work whose struct uv__work is at an address. */
+VERIFIED_ALONE int work_begins(__u64 address)
+{
+	struct process_address at;
+	struct worker_key thread;
+	struct worker *w;
+	struct actor a;
+
+	worker_current(&a);
+	thread = a.key;
+	w = opening_thread(&thread);
+	if (!w)
+		return 0;
+	worker_connecting(&a);
+	at = opening_at(&thread, address);
+	work_given(&at, work_given_for(w, &a, a.named));
+	return 0;
+}
+
+/* uv__work_submit(loop, work, ...): files and names. */
+SEC("uprobe")
+int probe_work_given(struct pt_regs *ctx)
+{
+	return work_begins(ctx->rsi);
+}
+
+/* uv_queue_work(loop, request, ...): all else. */
+SEC("uprobe")
+int probe_work_queued(struct pt_regs *ctx)
+{
+	return work_begins(ctx->rsi + LIBUV_REQUEST_WORK);
+}
+
+/* uv__fs_done(work, status), and others like it: the loop goes on with what was done. */
+SEC("uprobe")
+int probe_work_done(struct pt_regs *ctx)
+{
+	struct worker_key thread;
+	struct process_address at;
+	struct actor a;
+
+	worker_current(&a);
+	thread = a.key;
+	if (!opening_thread(&thread))
+		return 0;
+	at = opening_at(&thread, ctx->rdi);
+	work_goes_on(&at, ctx->rsp);
 	return 0;
 }
 

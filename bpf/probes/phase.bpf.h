@@ -12,6 +12,7 @@
 #include "context/runtime.bpf.h"
 #include "probes/syscall.bpf.h"
 #include "probes/user.bpf.h"
+#include "probes/work.bpf.h"
 
 #define PHASE_FRAMES 128
 
@@ -106,14 +107,35 @@ static __always_inline enum actor_phase phase_accepts(const struct runtime *runt
 	return runtime->flags & RUNTIME_READS ? PHASE_ACCEPTS : PHASE_UNTOLD;
 }
 
+/* The same of what comes of neither reading nor timers: of another thread's work, maybe. */
+static __always_inline enum actor_phase phase_else(struct runtime *runtime)
+{
+	if (!(runtime->flags & RUNTIME_WORKS) &&
+	    !(__sync_fetch_and_or(&runtime->flags, RUNTIME_WORKS) & RUNTIME_WORKS))
+		runtime_tell(bpf_get_current_pid_tgid() >> 32);
+	return runtime->flags & RUNTIME_READS ? PHASE_APART : PHASE_UNTOLD;
+}
+
+/*
+ * Is the frame at `at` of who goes on with work, or of what that has jumped to? It stands at the
+ * beginning of the same stack, and returns to the same place.
+ */
+static __always_inline int frame_goes_on(const struct work *work, __u64 at,
+					 const struct frame *frame)
+{
+	return work && at + sizeof(frame->next) == work->stack && frame->returns == work->returns;
+}
+
 /* enum actor_phase of the current thread of Node. Of very deep stacks it cannot be told. */
 VERIFIED_ALONE int phase_of(struct runtime *runtime)
 {
+	const struct work *work;
 	struct frame frame;
 	__u64 at;
 
 	if (!runtime)
 		return PHASE_UNTOLD;
+	work = runtime->flags & RUNTIME_WORKS ? work_of_thread() : NULL;
 	at = phase_innermost(runtime);
 	for (int i = 0; at && i < PHASE_FRAMES; i++) {
 		if (bpf_probe_read_user(&frame, sizeof(frame), (const void *)at))
@@ -129,8 +151,10 @@ VERIFIED_ALONE int phase_of(struct runtime *runtime)
 			return phase_later(runtime);
 		if (frame_is_in(&frame, &runtime->node.accepts))
 			return phase_accepts(runtime);
+		if (frame_goes_on(work, at, &frame))
+			return PHASE_WORK;
 		if (frame_is_in(&frame, &runtime->node.loop))
-			return runtime->flags & RUNTIME_READS ? PHASE_APART : PHASE_UNTOLD;
+			return phase_else(runtime);
 		if (frame.next <= at) /* stacks grow downwards */
 			break;
 		at = frame.next;

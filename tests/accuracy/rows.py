@@ -29,7 +29,7 @@ class Row:
     calls: tuple = (1, 3)
     pauses: tuple = SLOW
     make: str = ""        # what has to be compiled: go, java, tomcat, jetty
-    needs: str = ""       # what may be absent: java_21, tomcat, jetty, tornado
+    needs: str = ""       # what may be absent: java_21, tomcat, jetty, tornado, waitress, libuv_names
     asks: str = "trace"   # what a request brings: trace (traceparent), root (nothing), id (x-request-id)
     named: bool = False   # {upstream} has a name in place of its address
     lo: bool = False      # client, application and upstream in one namespace
@@ -241,6 +241,8 @@ ROWS = (
         modes="sp", pauses=NONE),
     Row("node-stack", "Node, all calls of a turn are begun at its end, the last one first",
         (node(STACK="1"),), modes="sp", pauses=NONE),
+    Row("node-files", "Node http, calls after what other threads of libuv's do", (node(),),
+        modes="f", pauses=NONE, needs="libuv_names"),
     Row("node-lookups", "Node, requests share look-ups of a name",
         (node(KEEP="0", LOOKUP="own"),), modes="sp", pauses=NONE, named=True),
     Row("haproxy-queue", "HAProxy, maxconn 4", (haproxy(server="maxconn 4"),), pauses=NONE,

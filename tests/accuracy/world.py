@@ -106,11 +106,18 @@ def waitress():
     return module("waitress")
 
 
+def libuv_names():
+    """Has Node a table of symbols with those of libuv that are nobody else's?"""
+    done = subprocess.run(["nm", shutil.which("node")], capture_output=True, text=True, check=False)
+    return " t uv__work_submit" in done.stdout
+
+
 MAY_BE_ABSENT = {"java_21": (java_21, "a Java of version 21 or later"),
                  "tomcat": (tomcat, "Tomcat 10 (libtomcat10-java)"),
                  "jetty": (jetty, "Jetty 9 (libjetty9-java)"),
                  "tornado": (tornado, "Tornado (python3-tornado)"),
-                 "waitress": (waitress, "waitress (python3-waitress)")}
+                 "waitress": (waitress, "waitress (python3-waitress)"),
+                 "libuv_names": (libuv_names, "a Node that has libuv in it, with all names")}
 
 
 def php_fpm():

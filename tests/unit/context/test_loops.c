@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Single steps of the engine in event loops: which request a turn, or a connection, is for. */
 #include "steps.h"
+#include "context/work.h"
 
 static void loop_with_a_rival(void **state)
 {
@@ -111,6 +112,77 @@ static void loop_in_its_timers(void **state)
 	assert_int_equal(call(&own, &a)->request, 0);
 	take(&server, 8, &a);
 	assert_int_equal(call(&client, &a)->request, 8); /* on the same path */
+	assert_int_equal(process()->own.made, 0);
+}
+
+/* The loop has given work to another thread, for `request`, and goes on with it in a later turn. */
+static struct actor goes_on(__u64 request)
+{
+	struct actor a = next_turn();
+
+	a.phase = PHASE_WORK;
+	a.named = request;
+	return a;
+}
+
+/* The only request may be meant then, and is the one for which the next work is given. */
+static void loop_with_work_that_is_done(void **state)
+{
+	struct actor a = actor(TID, 1);
+	struct socket server = {}, client = {.calls_end = 1};
+	const struct call *c;
+
+	(void)state;
+	a.phase = PHASE_READING;
+	take(&server, 7, &a);
+	assert_int_equal(work_given_for(actor_thread(&a), &a, 0), 7);
+	a = goes_on(7);
+	assert_int_equal(work_given_for(actor_thread(&a), &a, 7), 7);
+	c = call(&client, &a);
+	assert_int_equal(c->request, 7);
+	assert_int_equal(c->evidence, EVIDENCE_WORK);
+	assert_int_equal(process()->late, 1);
+	end(7);
+	a = goes_on(7);
+	assert_int_equal(work_given_for(actor_thread(&a), &a, 7), 0);
+	assert_int_equal(call(&client, &a)->request, 0);
+}
+
+/* Who is done may begin what another one waits for: its work, or its call. */
+static void loop_with_work_beside_others(void **state)
+{
+	struct actor a = actor(TID, 1);
+	struct socket first = {}, second = {}, client = {.calls_end = 1};
+	const struct call *c;
+
+	(void)state;
+	a.phase = PHASE_READING;
+	take(&first, 7, &a);
+	a = next_turn();
+	a.phase = PHASE_READING;
+	take(&second, 8, &a);
+	assert_int_equal(work_given_for(actor_thread(&a), &a, 0), 0);
+	a = goes_on(7);
+	assert_int_equal(work_given_for(actor_thread(&a), &a, 7), 0);
+	c = call(&client, &a);
+	assert_int_equal(c->veto, VETO_IDLE_LOOP);
+	assert_int_equal(c->cause.trace_id[0], 0);
+	assert_int_equal(request_standing(7), STANDING_WAITING); /* most likely */
+}
+
+/* What a timer asks for is for nobody, though a request is open. */
+static void loop_with_work_of_its_own(void **state)
+{
+	struct actor a = actor(TID, 1);
+	struct socket server = {}, client = {.calls_end = 1};
+
+	(void)state;
+	a.phase = PHASE_READING;
+	take(&server, 7, &a);
+	a.phase = PHASE_APART;
+	assert_int_equal(work_given_for(actor_thread(&a), &a, 0), 0);
+	a = goes_on(0);
+	assert_int_equal(call(&client, &a)->veto, VETO_NO_EVIDENCE);
 	assert_int_equal(process()->own.made, 0);
 }
 
@@ -367,6 +439,9 @@ int main(void)
 	    CASE(loop_in_another_turn),
 	    CASE(loop_with_a_shared_answer),
 	    CASE(loop_in_its_timers),
+	    CASE(loop_with_work_that_is_done),
+	    CASE(loop_with_work_beside_others),
+	    CASE(loop_with_work_of_its_own),
 	    CASE(loop_whose_timers_become_known),
 	    CASE(loop_that_goes_on_later),
 	    CASE(loops_that_share),

@@ -39,6 +39,15 @@ __asm__(FUNCTION(TIMERS, ".rept 6; nop; .endr; ret") FUNCTION(READS, ".rept 4; n
 		FUNCTION("uv_run", "nop; nop; ret") FUNCTION("uv_tcp_init", "ret")
 		    FUNCTION("uv_tcp_connect", "ret") FUNCTION("uv_close", "ret"));
 
+/* Functions of libuv that are nobody else's: a program has symbols of them, a library has not. */
+static __attribute__((noinline, used)) void uv__work_submit(void)
+{
+}
+
+static __attribute__((noinline, used)) void uv__fs_done(void)
+{
+}
+
 static int inspect(const char *path, struct node *ret_node)
 {
 	_cleanup_program_ struct program program = program_at(path);
@@ -80,6 +89,21 @@ static void places(void **state)
 	assert_non_null(strstr(node.libuv, "/exe"));
 }
 
+static void places_without_export(void **state)
+{
+	struct node node;
+
+	(void)state;
+	uv__work_submit();
+	uv__fs_done();
+	assert_int_equal(inspect("/proc/self/exe", &node), 0);
+	assert_int_equal(node.offset[NODE_WORK] - node.offset[NODE_MADE],
+			 (__u64)uv__work_submit - (__u64)uv_tcp_init);
+	assert_int_equal(node.offset[NODE_FILES] - node.offset[NODE_MADE],
+			 (__u64)uv__fs_done - (__u64)uv_tcp_init);
+	assert_int_equal(node.offset[NODE_NAMES], 0); /* there is none */
+}
+
 /* Not in the program, nor in a library that the process has loaded. */
 static void another_program(void **state)
 {
@@ -94,6 +118,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(functions),
 	    cmocka_unit_test(places),
+	    cmocka_unit_test(places_without_export),
 	    cmocka_unit_test(another_program),
 	};
 

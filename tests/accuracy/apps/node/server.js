@@ -3,12 +3,14 @@
  * server.js ADDRESS PORT: Node's http, server and client in one event loop.
  *
  * The target is the plan: /BEFORE/BETWEEN/AFTER/CALLS/MODE, pauses in ms, MODE s (one after the
- * other), p (all at once) or d (one after the other, each after something was asked for, see
- * store.js). Environment: UPSTREAM (host:port), COPY (names of fields that go from the request to
+ * other), p (all at once), d (one after the other, each after something was asked for, see
+ * store.js) or f (the same, after what other threads do: a file is read, a hash is computed). Environment: UPSTREAM (host:port), COPY (names of fields that go from the request to
  * its calls), BACKGROUND_MS (mean pause between calls that belong to no request), and what
  * clients.js, store.js and turns.js tell.
  */
 'use strict';
+const crypto = require('crypto');
+const fs = require('fs');
 const http = require('http');
 const {call} = require('./clients');
 const store = require('./store');
@@ -18,6 +20,13 @@ const copy = (process.env.COPY || 'x-truth').split(',');
 
 function pause(milliseconds) {
 	return new Promise(resolve => setTimeout(resolve, milliseconds));
+}
+
+/* Several times one after the other, where it is a file; its end is told by a promise or not. */
+function byOtherThreads(number) {
+	if (number % 2)
+		return fs.promises.readFile(__filename);
+	return new Promise(resolve => crypto.pbkdf2('x', 'y', 100, 16, 'sha256', resolve));
 }
 
 /* Without pauses there is no timer between a read and the call that it leads to. */
@@ -34,6 +43,8 @@ async function work(plan, headers) {
 			await pause(+between);
 		if (mode === 'd')
 			await store.ask();
+		if (mode === 'f')
+			await byOtherThreads(number);
 		await next();
 	}
 	if (+after)
