@@ -177,7 +177,7 @@ def parse(argv):
     parser.add_argument("--requests", type=int, default=100, help="in each case (100)")
     parser.add_argument("--seconds", type=int, default=120, help="limit for each case (120)")
     parser.add_argument("--bodies", type=int, default=100000, help="largest body in bytes (100000)")
-    parser.add_argument("--short", action="store_true", help="few cases: for CI")
+    parser.add_argument("--short", action="store_true", help="few cases: each card, and each two, once")
     parser.add_argument("--only", metavar="TEXT", default="", help="cases whose name contains TEXT")
     parser.add_argument("--no-agent", action="store_true", help="the cards alone, nothing injected")
     return parser.parse_args(argv)
