@@ -74,7 +74,8 @@ static void look_for_work(struct elf_image *image, struct node *node)
 	static const char *const functions[NODE_PROBES] = {
 	    [NODE_WORK] = "uv__work_submit",       [NODE_QUEUES] = "uv_queue_work",
 	    [NODE_DONE] = "uv__queue_done",        [NODE_FILES] = "uv__fs_done",
-	    [NODE_NAMES] = "uv__getaddrinfo_done",
+	    [NODE_NAMES] = "uv__getaddrinfo_done", [NODE_SERVICES] = "uv__getnameinfo_done",
+	    [NODE_RANDOM] = "uv__random_done",
 	};
 	__u64 address;
 

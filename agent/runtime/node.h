@@ -17,6 +17,8 @@ enum node_probe {
 	NODE_DONE,     /* uv__queue_done */
 	NODE_FILES,    /* uv__fs_done */
 	NODE_NAMES,    /* uv__getaddrinfo_done */
+	NODE_SERVICES, /* uv__getnameinfo_done */
+	NODE_RANDOM,   /* uv__random_done */
 	NODE_PROBES
 };
 

@@ -16,6 +16,8 @@ static const struct {
     [NODE_DONE] = {"probe_work_done", RUNTIME_WORKS},
     [NODE_FILES] = {"probe_work_done", RUNTIME_WORKS},
     [NODE_NAMES] = {"probe_work_done", RUNTIME_WORKS},
+    [NODE_SERVICES] = {"probe_work_done", RUNTIME_WORKS},
+    [NODE_RANDOM] = {"probe_work_done", RUNTIME_WORKS},
 };
 
 int node_programs_open(struct uprobe_pins *pins, struct uprobe_programs **ret_programs)
