@@ -40,8 +40,8 @@ void runtimes_log(const struct runtimes_news *news)
 	if (news->err)
 		log_failure(news, name);
 	else if (news->kind == RUNTIME_OPAQUE)
-		log_warning("process %u (%s) is written in Go, its calls begin new traces: %s",
-			    news->tgid, name, news->why);
+		log_warning("process %u (%s) runs %s, its calls begin new traces: %s", news->tgid,
+			    name, news->language, news->why);
 	else if (news->kind == RUNTIME_THREADS || (news->kind == RUNTIME_JAVA && news->why))
 		log_info("process %u (%s) runs %s, only its threads are followed: %s", news->tgid,
 			 name, news->language, news->why);

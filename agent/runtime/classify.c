@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "runtime/classify.h"
+#include "runtime/dotnet.h"
 #include "runtime/elf_image.h"
 #include "runtime/process.h"
 
@@ -76,6 +77,18 @@ static int look_at_java(__u32 tgid, struct classified *found)
 	return err == -ENOTSUP ? 0 : err;
 }
 
+static int look_at_dotnet(__u32 tgid, struct elf_image *image, struct classified *found)
+{
+	int err = dotnet_inspect(tgid, image);
+
+	if (err)
+		return err;
+	found->runtime.kind = RUNTIME_OPAQUE;
+	found->language = ".NET";
+	found->why = "its work goes from thread to thread";
+	return 0;
+}
+
 static int look_into(__u32 tgid, int fd, struct classified *found)
 {
 	_cleanup_elf_image_ struct elf_image *image = NULL;
@@ -84,8 +97,10 @@ static int look_into(__u32 tgid, int fd, struct classified *found)
 	found->runtime.kind = RUNTIME_THREADS;
 	if (!err)
 		err = golang_inspect(image, &found->golang, &found->why);
-	if (err == -ENOTSUP)
+	if (err == -ENOTSUP) {
 		found->runtime.kind = RUNTIME_OPAQUE;
+		found->language = "Go";
+	}
 	if (err == -ENOENT)
 		err = look_at_python(tgid, image, found);
 	if (err == -ENOENT)
@@ -94,6 +109,8 @@ static int look_into(__u32 tgid, int fd, struct classified *found)
 		err = look_at_ruby(tgid, image, found);
 	if (err == -ENOENT)
 		err = look_at_node(tgid, image, found);
+	if (err == -ENOENT)
+		err = look_at_dotnet(tgid, image, found);
 	if (err == -ENOENT)
 		err = look_at_java(tgid, found);
 	/* -ENOEXEC: 32 bits, or another byte order */

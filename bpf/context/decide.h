@@ -99,14 +99,17 @@ static __always_inline __u64 worker_at(const struct worker *w)
 
 /*
  * Who could be meant beside what a thread or loop has read, as far as it is not more than `else_`:
- * any request where threads say nothing. Nor is a thread believed that reads from sockets that do
- * not block, while others do, until those who call were seen to read the answers.
+ * any request where threads say nothing, or have left what they had read to others. Nor is a thread
+ * believed that reads from sockets that do not block, while others do, until those who call were
+ * seen to read the answers.
  */
 static __always_inline enum rivals rivals_of_reader(const struct worker *w, const struct process *p,
 						    enum rivals else_)
 {
-	if (!p || !worker_has_paths(w))
+	if (!p)
 		return else_;
+	if (!worker_has_paths(w))
+		return p->threads_leave ? RIVALS_SHARED : else_;
 	if (p->loops_share)
 		return RIVALS_SHARED;
 	if (!(w->flags & WORKER_LOOP) && p->threads_stay < PROCESS_THREADS &&

@@ -88,7 +88,8 @@ static __always_inline struct worker *engine_take(__u64 id, const struct actor *
 			w->flags |= a->loop == ACTOR_LOOP ? WORKER_LOOP : WORKER_MAYBE;
 		learn_threads(p, a, 0);
 		w->inherited = 0;
-		worker_publish(w, &a->key, id, r);
+		if (a->loop != ACTOR_BLOCKS || !p->threads_leave)
+			worker_publish(w, &a->key, id, r);
 	}
 	number = r->request_id;
 	if (number)
@@ -461,6 +462,15 @@ static __always_inline void engine_answer_nobody(struct socket *s)
 
 	if (c)
 		c->outstanding = 0;
+}
+
+/* Another thread sends them on a server socket than the last that has read from it. */
+static __always_inline void engine_respond_for(const struct socket *s,
+					       const struct record_thread *by)
+{
+	__u32 tgid = by->tgid;
+
+	learn_response(process_lookup(&tgid), s->serving, by->tid);
 }
 
 /* Bytes are sent on a server socket. */

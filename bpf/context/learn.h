@@ -150,6 +150,21 @@ static __always_inline void learn_threads(struct process *p, const struct actor 
 }
 
 /*
+ * Thread `tid` begins the response to a request. If a thread that waits for what it reads had read
+ * it, and that is another one, it left the request to others, and may be at anybody's by now.
+ */
+static __always_inline void learn_response(struct process *p, __u64 request, __u32 tid)
+{
+	enum standing standing = request_standing(request);
+	const struct request *r = request_lookup(request);
+
+	if (!p || !r || standing == STANDING_NONE || standing == STANDING_RESPONDING)
+		return;
+	if (r->worker.tid != tid)
+		p->threads_leave = 1;
+}
+
+/*
  * A thread that has read requests, from sockets that do not block, reads the answer to a call, for
  * the request `r` (NULL: it is not known for which).
  */

@@ -219,10 +219,11 @@ enum socket_flags {
 	/* client: who has read a request and sends on it may send another one's call: clients that
 	   have a list of calls give the next one to whoever comes by */
 	SOCKET_LIST = 1 << 8,
-	SOCKET_SHARED = 1 << 9, /* client: several requests wait for answers on it (shared.h) */
-	SOCKET_ASKS = 1 << 10,  /* and whoever sends something on it does */
-	SOCKET_DROPS = 1 << 11, /* and some do not wait */
-	SOCKET_LATER = 1 << 12, /* server: its reader is Node, and leaves calls for later */
+	SOCKET_SHARED = 1 << 9,  /* client: several requests wait for answers on it (shared.h) */
+	SOCKET_ASKS = 1 << 10,   /* and whoever sends something on it does */
+	SOCKET_DROPS = 1 << 11,  /* and some do not wait */
+	SOCKET_LATER = 1 << 12,  /* server: its reader is Node, and leaves calls for later */
+	SOCKET_BLOCKS = 1 << 13, /* server: a thread has read from it that waits for what comes */
 };
 
 enum purpose_flags {

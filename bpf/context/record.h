@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /*
- * What is put down about a connection for those who look at it. No decision depends on it; what
- * the kernel or /proc can tell at any time is read when it is asked for (see record_entry).
+ * What is put down about a connection for those who look at it. No decision depends on it, save
+ * whether threads leave what they have read to others; what the kernel or /proc can tell at any
+ * time is read when it is asked for (see record_entry).
  */
 #ifndef CTXPROP_CONTEXT_RECORD_H
 #define CTXPROP_CONTEXT_RECORD_H

@@ -14,6 +14,12 @@ static __always_inline void record_thread(struct record_thread *who, const struc
 	who->tid = task->pid;
 }
 
+/* Does another thread of the program write than the one that reads? */
+static __always_inline int record_is_left(const struct record *r)
+{
+	return r->writer.tgid == r->reader.tgid && r->writer.tid != r->reader.tid;
+}
+
 /* The connection begins to be of interest, by the doing of the current thread. */
 static __always_inline void record_begin(struct record *r)
 {

@@ -114,6 +114,9 @@ VERIFIED_ALONE int take_arrival(struct socket *s, __u64 request, const struct ac
 	s->serving = request;
 	if (is_by_tasks(a))
 		s->flags |= SOCKET_TASKS;
+	s->flags &= ~SOCKET_BLOCKS;
+	if (a->kind == ACTOR_THREAD && a->loop == ACTOR_BLOCKS)
+		s->flags |= SOCKET_BLOCKS;
 	record_begin(&s->record);
 	step_take(request, a);
 	if (is_by_objects(a))
@@ -359,6 +362,8 @@ static __always_inline void sending(struct sock *sk, struct socket *s)
 			responding(sk, s);
 		if (s->flags & SOCKET_LATER)
 			later_responds(s->serving);
+		if (s->flags & SOCKET_BLOCKS && record_is_left(&s->record))
+			step_respond_for(s);
 		return;
 	}
 	if (!socket_is_quiet(s))

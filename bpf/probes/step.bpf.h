@@ -149,6 +149,14 @@ VERIFIED_ALONE int step_responds(const struct responding *now)
 	return 0;
 }
 
+/* Another thread does than the one that reads, and waits for what comes. */
+VERIFIED_ALONE int step_respond_for(const struct socket *s)
+{
+	if (s)
+		engine_respond_for(s, &s->record.writer);
+	return 0;
+}
+
 /* The answer is read to a call whose request an object has told. */
 VERIFIED_ALONE int step_learn(__u64 request)
 {

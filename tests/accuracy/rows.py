@@ -316,6 +316,8 @@ ROWS = (
     Row("tomcat-blind", "the same, with objects that cannot be looked at",
         (tomcat("start", options=("-XX:-UseCompressedClassPointers",)),), make="tomcat",
         needs="tomcat", modes="sqt"),
+    Row("dotnet", ".NET (Mono): any thread of its pool goes on with any request",
+        (Program(("mono", "{made}/dotnet/Server.exe", "{port}")),), make="dotnet", modes="sptbj"),
     Row("python-batch", "Python, reads several requests, then hands them to executors",
         (python("executor", BATCH="1"),)),
     Row("python-late", "Python, hands requests to executors from timers",

@@ -31,6 +31,7 @@ MADE = {
     "java": ("java", "javac -d {made}/java Server.java Calls.java ListClient.java Ways.java", {}),
     "tomcat": ("java", "javac -d {made}/java -cp {tomcat} TomcatServer.java Calls.java "
                "ListClient.java Ways.java", {}),
+    "dotnet": ("dotnet", "mcs -out:{made}/dotnet/Server.exe -r:System.Net.Http.dll Server.cs", {}),
     "jetty": ("java", "javac -d {made}/java -cp {jetty} JettyServer.java Calls.java "
               "ListClient.java Ways.java", {}),
 }

@@ -47,6 +47,44 @@ static void threads_that_may_say_nothing(void **state)
 	assert_int_equal(call(&other, &b)->request, 10);
 }
 
+/* A thread that waits for requests leaves one to another, which responds: it may be at any by now.
+ */
+static void threads_that_leave(void **state)
+{
+	struct actor a = reader(TID, ACTOR_BLOCKS), b = reader(OTHER, ACTOR_BLOCKS);
+	struct socket first = {}, second = {}, one = {}, other = {};
+
+	(void)state;
+	take(&first, 7, &a);
+	engine_respond_for(&first, &(struct record_thread){TGID, OTHER});
+	end(7);
+	take(&first, 8, &a);
+	assert_int_equal(call(&one, &a)->request, 8); /* there is no other */
+	engine_answer(&one, &a, actor_thread(&a));
+	take(&second, 9, &b);
+	assert_int_equal(actor_worker(&b)->published, 0);
+	assert_int_equal(call(&one, &a)->veto, VETO_IDLE_PROCESS);
+	assert_int_equal(call(&other, &b)->veto, VETO_IDLE_PROCESS);
+}
+
+/* Who has read it responds; others may send the rest, or something else when that is over. */
+static void threads_that_respond(void **state)
+{
+	struct actor a = reader(TID, ACTOR_BLOCKS), b = reader(OTHER, ACTOR_BLOCKS);
+	struct socket first = {}, second = {}, one = {};
+
+	(void)state;
+	take(&first, 7, &a);
+	engine_respond_for(&first, &(struct record_thread){TGID, TID});
+	engine_responds(7);
+	engine_respond_for(&first, &(struct record_thread){TGID, OTHER});
+	end(7);
+	engine_respond_for(&first, &(struct record_thread){TGID, OTHER});
+	take(&first, 8, &a);
+	take(&second, 9, &b);
+	assert_int_equal(call(&one, &a)->request, 8);
+}
+
 /* Who reads from sockets that block has nothing else to do. */
 static void threads_that_block(void **state)
 {
@@ -317,6 +355,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 	    CASE(threads_that_may_say_nothing),
 	    CASE(threads_that_block),
+	    CASE(threads_that_leave),
+	    CASE(threads_that_respond),
 	    CASE(threads_that_go_on_for_others),
 	    CASE(threads_of_a_runtime),
 	    CASE(threads_of_a_runtime_that_are_made),
