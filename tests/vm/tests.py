@@ -36,9 +36,10 @@ TESTS = (
     Test("attach clsact", "python3 tests/vm/attach_check.py --build {build} clsact",
          short=("6.1",), seconds=120),
     Test("attach tcx", "python3 tests/vm/attach_check.py --build {build} tcx", seconds=120),
-    Test("follow", "python3 tests/net/run.py --build {build} --jobs 1 serving contexts.server_killed"
+    Test("follow", "python3 tests/net/run.py --build {build} --jobs 1 serving", seconds=300),
+    Test("contexts", "python3 tests/net/run.py --build {build} --jobs 1 contexts.server_killed"
          " contexts.thread_ends contexts.program_becomes_another record.server_of_two_threads"
-         " record.stacks", seconds=300),
+         " record.stacks", short=("6.12",), seconds=300),
     Test("pods", "python3 tests/net/run.py --build {build} --jobs 1 pods.found pods.gone",
          short=("6.12",), seconds=300),
     Test("profile", "python3 tests/profile/sampling.py --build {build} C", short=("6.1",),
