@@ -6,7 +6,7 @@
 #include "context/runtime.h"
 #include "runtime/library.h"
 
-/* Programs of bpf/probes/opening.bpf.c, and where they are attached: functions of libuv, mostly. */
+/* Programs of bpf/probes for Node, and where they are attached: functions of libuv, mostly. */
 enum node_probe {
 	NODE_MADE,     /* uv_tcp_init */
 	NODE_CONNECTS, /* uv_tcp_connect */

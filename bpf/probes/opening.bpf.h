@@ -29,6 +29,15 @@ static __always_inline struct worker *opening_thread(const struct worker_key *th
 	return worker_lookup(thread);
 }
 
+/* The current thread, and its entry if it is such a one. */
+static __always_inline struct worker *opening_current(struct worker_key *ret_thread)
+{
+	__u64 now = bpf_get_current_pid_tgid();
+
+	*ret_thread = (struct worker_key){.tgid = now >> 32, .tid = (__u32)now};
+	return opening_thread(ret_thread);
+}
+
 /*
  * The thread connects socket `s`. Returns whether it was known before what for: the handle that it
  * has for this was seen to be made.
