@@ -23,7 +23,7 @@ int probe_opening_made(struct pt_regs *ctx)
 		return 0;
 	worker_connecting(&a);
 	runtime = runtime_lookup(thread.tgid);
-	if (!runtime || !(runtime->flags & RUNTIME_READS))
+	if (!runtime || !phase_is_told(runtime))
 		return 0; /* whether it is accepted cannot be told yet */
 	at = opening_at(&thread, ctx->rsi);
 	opening_over(&at);

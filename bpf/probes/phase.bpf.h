@@ -101,10 +101,16 @@ static __always_inline enum actor_phase phase_later(struct runtime *runtime)
 	return PHASE_LATER;
 }
 
+/* Has the stack told before what the program does, so that it may be believed? */
+static __always_inline int phase_is_told(const struct runtime *runtime)
+{
+	return (runtime->flags & (RUNTIME_READS | RUNTIME_LATER)) != 0;
+}
+
 /* enum actor_phase of one that goes on with a connection which has come. */
 static __always_inline enum actor_phase phase_accepts(const struct runtime *runtime)
 {
-	return runtime->flags & RUNTIME_READS ? PHASE_ACCEPTS : PHASE_UNTOLD;
+	return phase_is_told(runtime) ? PHASE_ACCEPTS : PHASE_UNTOLD;
 }
 
 /* The same of what comes of neither reading nor timers: of another thread's work, maybe. */
