@@ -49,6 +49,12 @@ struct actor {
 	};
 };
 
+/* Is it a thread that waits for what it reads? */
+static __always_inline int actor_waits(const struct actor *a)
+{
+	return a->kind == ACTOR_THREAD && a->loop == ACTOR_BLOCKS;
+}
+
 /* Whose idle requests may veto what the evidence says. */
 enum rivals {
 	RIVALS_NONE,

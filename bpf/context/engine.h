@@ -20,6 +20,7 @@
 
 #include "context/crowd.h"
 #include "context/heirs.h"
+#include "context/nobody.h"
 #include "context/shared.h"
 #include "context/who.h"
 
@@ -88,7 +89,7 @@ static __always_inline struct worker *engine_take(__u64 id, const struct actor *
 			w->flags |= a->loop == ACTOR_LOOP ? WORKER_LOOP : WORKER_MAYBE;
 		learn_threads(p, a, 0);
 		w->inherited = 0;
-		if (a->loop != ACTOR_BLOCKS || !p->threads_leave)
+		if (!p->threads_leave || !actor_waits(a))
 			worker_publish(w, &a->key, id, r);
 	}
 	number = r->request_id;
@@ -419,52 +420,7 @@ static __always_inline void engine_crowd(struct socket *s, const struct actor *a
 	crowd_call(&p->crowd, s, c, peer, crowd_asked(p, a, s, c));
 }
 
-/*
- * Programs that only call are most of those that do. Their calls on a connection follow one
- * another and are all alike: once one was found to be nobody's, so are those that the same thread
- * makes on the same path, as long as no program on this node has taken its first request since.
- */
-static __always_inline void socket_is_nobodys_now(struct socket *s, const struct actor *a,
-						  __u32 newcomers)
-{
-	s->nobodys = newcomers + 1;
-	s->nobodys_path = (__u32)a->path;
-}
-
-/* Was the last call nobody's, and made by this thread, so that what happens now needs no look? */
-static __always_inline int socket_is_nobodys(struct socket *s, const struct record_thread *now,
-					     __u32 newcomers)
-{
-	const struct call *c = socket_last_call(s);
-
-	return s->nobodys == newcomers + 1 && !s->crowd && c && c->tgid == now->tgid &&
-	       c->tid == now->tid;
-}
-
-/* One more such call begins. */
-static __always_inline void engine_call_again(struct socket *s, __u32 seq)
-{
-	struct call *c = &s->call[s->calls_end & (SOCKET_CALLS - 1)];
-	const struct call *last = socket_last_call(s);
-
-	if (!last)
-		return;
-	*c = *last;
-	c->seq = seq;
-	c->outstanding = 1;
-	__sync_fetch_and_add(&s->calls_end, 1);
-}
-
-/* The answer to one is read. */
-static __always_inline void engine_answer_nobody(struct socket *s)
-{
-	struct call *c = socket_last_call(s);
-
-	if (c)
-		c->outstanding = 0;
-}
-
-/* Another thread sends them on a server socket than the last that has read from it. */
+/* Bytes are sent on a server socket by another thread than the last that has read from it. */
 static __always_inline void engine_respond_for(const struct socket *s,
 					       const struct record_thread *by)
 {

@@ -115,7 +115,7 @@ VERIFIED_ALONE int take_arrival(struct socket *s, __u64 request, const struct ac
 	if (is_by_tasks(a))
 		s->flags |= SOCKET_TASKS;
 	s->flags &= ~SOCKET_BLOCKS;
-	if (a->kind == ACTOR_THREAD && a->loop == ACTOR_BLOCKS)
+	if (actor_waits(a))
 		s->flags |= SOCKET_BLOCKS;
 	record_begin(&s->record);
 	step_take(request, a);

@@ -67,6 +67,20 @@ static void threads_that_leave(void **state)
 	assert_int_equal(call(&other, &b)->veto, VETO_IDLE_PROCESS);
 }
 
+/* What a runtime names is shown there all the same: it is no thread that leaves anything. */
+static void threads_that_leave_beside_a_runtime(void **state)
+{
+	struct actor a = reader(TID, ACTOR_BLOCKS), b = actor(OTHER, 1);
+	struct socket first = {}, second = {};
+
+	(void)state;
+	b.kind = ACTOR_RUNTIME;
+	take(&first, 7, &a);
+	engine_respond_for(&first, &(struct record_thread){TGID, OTHER});
+	take(&second, 8, &b);
+	assert_int_equal(actor_worker(&b)->published, 8);
+}
+
 /* Who has read it responds; others may send the rest, or something else when that is over. */
 static void threads_that_respond(void **state)
 {
@@ -356,6 +370,7 @@ int main(void)
 	    CASE(threads_that_may_say_nothing),
 	    CASE(threads_that_block),
 	    CASE(threads_that_leave),
+	    CASE(threads_that_leave_beside_a_runtime),
 	    CASE(threads_that_respond),
 	    CASE(threads_that_go_on_for_others),
 	    CASE(threads_of_a_runtime),
