@@ -30,9 +30,8 @@ static __always_inline struct socket *cause_socket(struct __sk_buff *skb)
 }
 
 /* The call that began with byte `seq` on the sending socket; NULL: none that is known. */
-static __always_inline struct call *cause_call(struct __sk_buff *skb, __u32 seq)
+static __always_inline struct call *cause_call(struct socket *socket, __u32 seq)
 {
-	struct socket *socket = cause_socket(skb);
 	__u32 end;
 
 	if (!socket)
@@ -53,13 +52,10 @@ static __always_inline struct call *cause_call(struct __sk_buff *skb, __u32 seq)
  * What is read from the connection from now on may be for several requests (context/shared.h).
  * `how`: SOCKET_SHARED, and SOCKET_ASKS if whoever sends something there waits for an answer.
  */
-VERIFIED_ALONE int cause_shares(struct __sk_buff *skb, __u32 how)
+static __always_inline void cause_shares(struct socket *socket, __u32 how)
 {
-	struct socket *socket = cause_socket(skb);
-
 	if (socket && (socket->flags & SOCKET_CLIENT))
 		__sync_fetch_and_or(&socket->flags, how);
-	return 0;
 }
 
 /*
@@ -89,7 +85,7 @@ VERIFIED_ALONE int cause_named(struct call *call, __u64 number)
 VERIFIED_ALONE int cause_owned(struct __sk_buff *skb, __u32 seq, __u32 off, __u32 n)
 {
 	struct scratch *s = scratch_get();
-	struct call *call = cause_call(skb, seq);
+	struct call *call = cause_call(cause_socket(skb), seq);
 	struct traceparent_text *text;
 
 	if (!s || !call || !n)
@@ -114,10 +110,11 @@ VERIFIED_ALONE int cause_owned(struct __sk_buff *skb, __u32 seq, __u32 off, __u3
 static __always_inline void cause_find(struct __sk_buff *skb, struct scratch *s, __u32 seq,
 				       __u64 number)
 {
-	struct call *call = cause_call(skb, seq);
+	struct socket *socket = cause_socket(skb);
+	struct call *call = cause_call(socket, seq);
 
 	if (!call) {
-		cause_shares(skb, SOCKET_SHARED);
+		cause_shares(socket, SOCKET_SHARED);
 		__builtin_memset(&s->call, 0, sizeof(s->call));
 		return;
 	}

@@ -411,7 +411,7 @@ static __always_inline int decide_event(struct outbound *o, struct frame *frame)
 		break;
 	case HTTP1_STOP:
 		if (cause_is_shared(frame->http))
-			cause_shares(o->skb, SOCKET_SHARED | SOCKET_ASKS);
+			cause_shares(cause_socket(o->skb), SOCKET_SHARED | SOCKET_ASKS);
 		flow_make_opaque(o->flow, frame_reason(frame->http));
 		break;
 	default:
