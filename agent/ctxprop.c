@@ -58,7 +58,7 @@ static int enter(const char *which)
 	int err = netns_enter(which);
 
 	if (err)
-		command_refuse("--netns %s: %s", which, strerror(-err));
+		command_refuse("--netns %s: %s", which, netns_why(err));
 	return err;
 }
 

@@ -42,6 +42,13 @@ int netns_enter(const char *which)
 	return 0;
 }
 
+const char *netns_why(int err)
+{
+	if (err == -ENOENT)
+		return "there is none; expected a name under /run/netns, a process id or a path";
+	return err == -EINVAL ? "this is no network namespace" : strerror(-err);
+}
+
 int netns_cookie_of(const char *which, __u64 *ret_cookie)
 {
 	_cleanup_close_ int home = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);

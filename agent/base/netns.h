@@ -17,4 +17,7 @@ int netns_cookie_of(const char *which, __u64 *ret_cookie);
  */
 int netns_enter(const char *which);
 
+/* What an error of these two says to whoever has named the namespace. */
+const char *netns_why(int err);
+
 #endif

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <errno.h>
 #include <string.h>
 
 #include "base/netns.h"
@@ -11,7 +10,7 @@ static int read_netns(const char *which, struct control_place *place)
 {
 	int err = netns_cookie_of(which, &place->netns);
 
-	return err ? command_refuse("netns %s: %s", which, strerror(-err)) : COMMAND_OK;
+	return err ? command_refuse("netns %s: %s", which, netns_why(err)) : COMMAND_OK;
 }
 
 /* [dev] DEV [netns WHICH] | netns WHICH */

@@ -104,6 +104,7 @@ static void announce(const struct requests *requests, const struct change *chang
 	_Alignas(struct nlmsghdr) char bytes[2 * CONTROL_PART_MAX] = {};
 	struct control_message message;
 	__u16 type = change->request->nlmsg_type;
+	const struct policy *policy = &requests->policies->policy;
 
 	control_begin(&message, bytes, sizeof(bytes), type, change->request->nlmsg_flags);
 	if (change->rules && type != CONTROL_RESTORE)
@@ -111,8 +112,9 @@ static void announce(const struct requests *requests, const struct change *chang
 	if (change->sets && type != CONTROL_RESTORE)
 		control_put_set(&message, &change->set);
 	control_server_notify(requests->server, &message);
-	log_info("policy: changed by ctxprop, %zu rules, %zu sets",
-		 requests->policies->policy.count, requests->policies->policy.set_count);
+	log_info("policy: changed by ctxprop, %zu rule%s, %zu set%s", policy->count,
+		 policy->count == 1 ? "" : "s", policy->set_count,
+		 policy->set_count == 1 ? "" : "s");
 }
 
 static int handle_change(struct requests *requests, const struct nlmsghdr *request,
