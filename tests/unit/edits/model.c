@@ -6,7 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "edits_model.h"
+#include "model.h"
 
 void model_start(struct model *m, uint32_t isn)
 {
