@@ -269,27 +269,42 @@ static __always_inline void actor_doubts(struct actor *a)
 		a->doubtful = thread_is_given(a->key.tgid, w->made_for);
 }
 
-/* The one that connects. */
-static __always_inline void worker_connecting(struct actor *a)
+/* Whoever runs now is about to connect or to call. Returns what is known of its program. */
+static __always_inline struct runtime *actor_begins(struct actor *a)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct runtime *runtime;
-	struct named named;
 
 	worker_of(a, task);
 	a->path = syscall_stack(task);
-	runtime = runtime_lookup(a->key.tgid);
+	return runtime_lookup(a->key.tgid);
+}
+
+/* What its runtime has told of it. */
+static __always_inline void actor_is_told(struct actor *a, const struct runtime *runtime,
+					  enum runtime_worker who, struct named named)
+{
+	a->kind = actor_kind_of(who);
+	a->by = actor_evidence(runtime, a);
+	actor_named(a, named);
+	actor_works(a);
+	actor_doubts(a);
+}
+
+/* The one that connects. */
+static __always_inline void worker_connecting(struct actor *a)
+{
+	struct runtime *runtime = actor_begins(a);
+	enum runtime_worker who;
+	struct named named;
+
 	if (worker_is_stranger(a, runtime)) {
 		a->kind = ACTOR_NOBODY;
 		return;
 	}
 	a->runtime = runtime ? runtime->kind : 0;
 	actor_is_in_phase(a, runtime);
-	a->kind = actor_kind_of(runtime_connector(runtime, &a->key, &named));
-	a->by = actor_evidence(runtime, a);
-	actor_named(a, named);
-	actor_works(a);
-	actor_doubts(a);
+	who = runtime_connector(runtime, &a->key, &named);
+	actor_is_told(a, runtime, who, named);
 }
 
 /*
@@ -299,24 +314,18 @@ static __always_inline void worker_connecting(struct actor *a)
 static __always_inline int worker_calling(struct actor *a, const struct sock *sk,
 					  const struct socket *s)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct runtime *runtime;
+	struct runtime *runtime = actor_begins(a);
+	enum runtime_worker who;
 	struct named named;
 
-	worker_of(a, task);
-	a->path = syscall_stack(task);
-	runtime = runtime_lookup(a->key.tgid);
 	if (worker_is_stranger(a, runtime) && (!s->purpose.request || s->calls_end)) {
 		a->kind = ACTOR_NOBODY;
 		return !runtime;
 	}
 	a->runtime = runtime ? runtime->kind : 0;
 	actor_is_in_phase(a, runtime);
-	a->kind = actor_kind_of(runtime_sender(runtime, &a->key, (__u64)sk, s, &named));
-	a->by = actor_evidence(runtime, a);
-	actor_named(a, named);
-	actor_works(a);
-	actor_doubts(a);
+	who = runtime_sender(runtime, &a->key, (__u64)sk, s, &named);
+	actor_is_told(a, runtime, who, named);
 	return 0;
 }
 

@@ -176,20 +176,27 @@ static void ipv6_extension_headers(void **state)
 	}
 }
 
+/* An incoming segment behind one line: what it acknowledges, and the window, are the app's. */
+static void expect_translated(const struct segment *s)
+{
+	struct segment want = *s;
+
+	want.ack -= LINE_LEN;
+	want.window = conn_app_window(&conn, s->window, s->ack - conn.stream.first);
+	conn_expect(&conn, s, &want);
+}
+
 static void acknowledgements_with_ip_options(void **state)
 {
 	for (int v6 = 0; v6 < 2; v6++) {
 		uint8_t options[40];
-		struct segment s, want;
+		struct segment s;
 
 		open_shape(*state, v6 ? &ipv6 : &shapes[0]);
 		conn_send(&conn, GET);
 		s = conn_incoming(&conn, &(struct incoming){.ack = GET_LEN + LINE_LEN}, options);
 		s.ip_options = 8;
-		want = s;
-		want.ack -= LINE_LEN;
-		want.window = conn_app_window(&conn, s.window, s.ack - conn.stream.first);
-		conn_expect(&conn, &s, &want);
+		expect_translated(&s);
 	}
 }
 
@@ -227,7 +234,7 @@ static void acknowledgements_in_fragments(void **state)
 {
 	for (int v6 = 0; v6 < 2; v6++) {
 		uint8_t options[40];
-		struct segment s, want;
+		struct segment s;
 
 		open_shape(*state, v6 ? &ipv6 : &shapes[0]);
 		conn_send(&conn, GET);
@@ -235,10 +242,7 @@ static void acknowledgements_in_fragments(void **state)
 		    &conn, &(struct incoming){.ack = GET_LEN + LINE_LEN, .data = "HTTP/1.1 2"},
 		    options);
 		s.fragment = fragment_field(v6, 0, true);
-		want = s;
-		want.ack -= LINE_LEN;
-		want.window = conn_app_window(&conn, s.window, s.ack - conn.stream.first);
-		conn_expect(&conn, &s, &want);
+		expect_translated(&s);
 	}
 }
 
