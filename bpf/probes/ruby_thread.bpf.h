@@ -60,7 +60,8 @@ static __always_inline struct ruby_stack ruby_stack_of(const struct runtime *run
 
 /*
  * Does a stack begin with a block that was given these local variables? Without branches, which
- * the verifier would have to follow one by one.
+ * the verifier would have to follow one by one; as a loop, since side by side the words need more
+ * stack than there is.
  */
 VERIFIED_ALONE int ruby_stack_runs(__u64 stack, __u64 locals)
 {
@@ -69,6 +70,7 @@ VERIFIED_ALONE int ruby_stack_runs(__u64 stack, __u64 locals)
 	for (int at = 0; stack && at < GIVEN_WORDS; at += USER_CHUNK) {
 		if (bpf_probe_read_user(words, sizeof(words), (const void *)(stack + at * WORD)))
 			return 0;
+#pragma clang loop unroll(disable)
 		for (int i = 0; i < USER_CHUNK; i++) {
 			__u64 differs = words[i] ^ (locals | GIVEN);
 
@@ -78,12 +80,23 @@ VERIFIED_ALONE int ruby_stack_runs(__u64 stack, __u64 locals)
 	return !others;
 }
 
+/* A thread that this one has made calls. (A function of its own: stacks are small.) */
+VERIFIED_ALONE int ruby_made_calls(__u32 tgid, __u64 maker)
+{
+	struct ruby_thread *known = ruby_thread_lookup(tgid, maker);
+
+	if (known)
+		known->called = 1;
+	return 0;
+}
+
 /*
- * How what a thread runs now has come about; NULL: that was not seen, its request is over, or
- * it fits several requests.
+ * A thread calls: how has what it runs come about? NULL: that was not seen, its request is over, or
+ * it fits several requests. Who has made it is told in any case.
  */
 static __always_inline struct ruby_start *ruby_thread_start(const struct runtime *runtime,
-							    __u64 thread, struct ruby_thread *known)
+							    __u32 tgid, __u64 thread,
+							    struct ruby_thread *known)
 {
 	struct ruby_stack stack = ruby_stack_of(runtime, thread);
 	struct ruby_start *found = NULL;
@@ -91,8 +104,10 @@ static __always_inline struct ruby_start *ruby_thread_start(const struct runtime
 	for (int i = 0; i < RUBY_STARTS; i++) {
 		struct ruby_start *start = &known->start[i];
 
-		if (request_standing(start->request) == STANDING_NONE ||
-		    !ruby_stack_runs(stack.begin, start->locals))
+		if (!start->locals || !ruby_stack_runs(stack.begin, start->locals))
+			continue;
+		ruby_made_calls(tgid, start->maker);
+		if (request_standing(start->request) == STANDING_NONE)
 			continue;
 		if (found && found->request != start->request)
 			return NULL;
@@ -221,14 +236,11 @@ VERIFIED_ALONE int ruby_was_made_for(__u32 tgid, struct named *ret_named)
 
 	if (!ret_named || !runtime || !known)
 		return 0;
-	start = ruby_thread_start(runtime, thread, known);
+	start = ruby_thread_start(runtime, tgid, thread, known);
 	if (!start)
 		return 0;
 	if (start->called == RUBY_CALLED_NOT)
 		start->called = RUBY_CALLED;
-	known = ruby_thread_lookup(tgid, start->maker);
-	if (known)
-		known->called = 1;
 	ret_named->request = start->request;
 	ret_named->doubtful = ruby_doubts(tgid, start);
 	return 0;
