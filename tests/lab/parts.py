@@ -4,6 +4,7 @@
     parts.py [--prepared SECONDS] [PART...]
 """
 import argparse
+import concurrent.futures
 import os
 import re
 import signal
@@ -17,10 +18,10 @@ from pathlib import Path
 REPO = Path(__file__).resolve().parents[2]
 PYTHON = [sys.executable, "-B"]
 SKIP_STATUS = 77
-SHOWN_CHARACTERS = 5000  # of the output of a part that was ended
 
-# seconds: after which a part is ended and has failed. beside: it uses one CPU for minutes, so it
-# runs beside the others from the beginning, and its output is shown when its turn has come.
+# seconds: after which a part is ended and has failed. beside: it uses one CPU for minutes, and
+# little depends on how fast. These run beside the others from the beginning on, one after the
+# other, and their output is shown in the end.
 Part = namedtuple("Part", "name argv seconds beside", defaults=(False,))
 Count = namedtuple("Count", "passed failed skipped")
 
@@ -36,7 +37,6 @@ CLANG19 = ["--build-of", "6.12=build-clang19"] if (REPO / "build-clang19").exist
 PARTS = (
     Part("check", [*PYTHON, "tests/check/check.py"], 600),
     Part("unit", ctest("build", "unit"), 600),
-    Part("sanitizers", ctest("build-debug", "unit"), 600),
     Part("bpf", ctest("build", "bpf"), 600),
     Part("profile", [*PYTHON, "tests/profile/sampling.py", "--build", "build"], 600),
     Part("profile itself", ctest("build", "profile"), 600),
@@ -49,9 +49,10 @@ PARTS = (
     Part("chaos itself", [*PYTHON, "tests/chaos/chaos.py", "--self-test"], 300),
     Part("accuracy", [*PYTHON, "tests/accuracy/accuracy.py", "--short"], 900),
     Part("accuracy itself", [*PYTHON, "tests/accuracy/accuracy.py", "--self-test"], 400),
-    Part("fuzz", ["tests/fuzz/fuzz.sh", "20"], 600),
     Part("vm", [*PYTHON, "tests/vm/vm.py", "table", "--short", "--build", "build", *CLANG19], 2400,
          beside=True),
+    Part("sanitizers", ctest("build-debug", "unit"), 600, beside=True),
+    Part("fuzz", ["tests/fuzz/fuzz.sh", "20"], 600, beside=True),
 )
 
 SUMMARY = re.compile(r"^(\d+) pass(?:ed)?, (\d+) fail(?:ed)?, (\d+) skip(?:ped)?$", re.M)
@@ -93,17 +94,24 @@ class Running:
     """A part that was started: its output comes by a pipe, or by a file if it runs beside."""
 
     def __init__(self, part):
-        self.part, self.begin = part, time.monotonic()
+        self.part, self.begin, self.took = part, time.monotonic(), None
         self.file = tempfile.TemporaryFile("w+", errors="replace") if part.beside else None
         self.process = subprocess.Popen(part.argv, cwd=REPO, text=True, errors="replace", bufsize=1,
                                         stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT,
                                         stdout=self.file or subprocess.PIPE,
                                         start_new_session=True)
 
+    def wait_beside(self):
+        """Until it has ended, as it has to in time."""
+        try:
+            self.process.wait(timeout=self.part.seconds)
+        except subprocess.TimeoutExpired:
+            self.end(f"{self.part.seconds} s are over")
+        self.took = time.monotonic() - self.begin
+
     def lines(self):
-        """What it prints, as it comes; after its end if it ran beside."""
+        """What it prints, as it comes; all of it if it ran beside, and has ended."""
         if self.file:
-            self.process.wait()
             self.file.seek(0)
         yield from self.file or self.process.stdout
 
@@ -112,8 +120,7 @@ class Running:
         print(f"\n== {self.part.name}", flush=True)
         shown = []
         try:
-            left = self.part.seconds - (time.monotonic() - self.begin)
-            signal.setitimer(signal.ITIMER_REAL, max(0.1, left))
+            signal.setitimer(signal.ITIMER_REAL, self.part.seconds)
             for line in self.lines():
                 print(line, end="", flush=True)
                 shown.append(line)
@@ -123,7 +130,7 @@ class Running:
             status = 1
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
-        return judge("".join(shown), status), time.monotonic() - self.begin
+        return judge("".join(shown), status), self.took or time.monotonic() - self.begin
 
     def end(self, why):
         """Ask it to clean up and end, then insist."""
@@ -135,23 +142,30 @@ class Running:
             self.process.wait(timeout=20)
         except subprocess.TimeoutExpired:
             os.killpg(self.process.pid, signal.SIGKILL)
-        if self.file:
-            self.file.seek(0)
-            print(self.file.read()[-SHOWN_CHARACTERS:], flush=True)
+
+
+def run_beside(part, started):
+    """Run a part to its end. Returns it."""
+    running = Running(part)
+    started.append(running)
+    running.wait_beside()
+    return running
 
 
 def run(parts):
     """Run parts; returns [(name, Count, seconds)]."""
-    running = {part.name: Running(part) for part in parts if part.beside}
-    results = []
+    lane = concurrent.futures.ThreadPoolExecutor(1)
+    started, results = [], []
+    beside = {part.name: lane.submit(run_beside, part, started) for part in parts if part.beside}
     try:
         for part in parts:
-            if part.name not in running:
-                running[part.name] = Running(part)
-            results.append((part.name, *running[part.name].finish()))
+            running = beside[part.name].result() if part.beside else Running(part)
+            started.append(running)
+            results.append((part.name, *running.finish()))
     finally:
-        for started in running.values():
-            started.end("interrupted")
+        lane.shutdown(wait=False, cancel_futures=True)
+        for running in started:
+            running.end("interrupted")
     return results
 
 
