@@ -144,10 +144,16 @@ class Running:
             os.killpg(self.process.pid, signal.SIGKILL)
 
 
-def run_beside(part, started):
-    """Run a part to its end. Returns it."""
+def begin(part, started):
+    """Start a part, and put it down. Returns it."""
     running = Running(part)
     started.append(running)
+    return running
+
+
+def run_beside(part, started):
+    """Run a part to its end. Returns it."""
+    running = begin(part, started)
     running.wait_beside()
     return running
 
@@ -159,8 +165,7 @@ def run(parts):
     beside = {part.name: lane.submit(run_beside, part, started) for part in parts if part.beside}
     try:
         for part in parts:
-            running = beside[part.name].result() if part.beside else Running(part)
-            started.append(running)
+            running = beside[part.name].result() if part.beside else begin(part, started)
             results.append((part.name, *running.finish()))
     finally:
         lane.shutdown(wait=False, cancel_futures=True)
