@@ -18,6 +18,8 @@
 /* The same for who has a StreamResource: a jump there, or a function of its own. */
 #define WRITES_OF_RESOURCE "_ZThn88_N4node15LibuvStreamWrap10DoTryWriteEPP8uv_buf_tPm"
 #define JUMP_MAX           24 /* bytes */
+#define SYMBOL_MAX         128
+#define V8_WORD            8 /* bytes; without compression of pointers */
 
 /* Where it is in the process that was loaded `bias` above what the image says. */
 static int find_range(struct elf_image *image, __u64 bias, const char *name,
@@ -49,6 +51,48 @@ static void find_writes(struct elf_image *image, __u64 bias, struct runtime_rang
 	*ret_range = range;
 }
 
+/* What V8 publishes for debuggers: a number of 32 bits. 0 if there is none of that name. */
+static __u32 published(struct elf_image *image, const char *name)
+{
+	char symbol[SYMBOL_MAX];
+	__u64 address;
+	__s32 number;
+
+	snprintf(symbol, sizeof(symbol), "v8dbg_%s", name);
+	if (elf_image_symbol(image, symbol, &address) ||
+	    elf_image_read(image, address, &number, sizeof(number)) || number < 0)
+		return 0;
+	return (__u32)number;
+}
+
+/* What V8 is like; zeros if it is not known. */
+static void look_at_v8(struct elf_image *image, struct runtime_v8 *ret_v8)
+{
+	struct runtime_v8 v8 = {
+	    .object = published(image, "type_JSObject__JS_OBJECT_TYPE"),
+	    .embedder = published(image, "APIObjectType"),
+	    .array = published(image, "type_JSArray__JS_ARRAY_TYPE"),
+	    .function = published(image, "type_JSFunction__JS_FUNCTION_TYPE"),
+	    .bound = published(image, "type_JSBoundFunction__JS_BOUND_FUNCTION_TYPE"),
+	    .promise = published(image, "type_JSPromise__JS_PROMISE_TYPE"),
+	    .reaction = published(image, "type_PromiseReaction__PROMISE_REACTION_TYPE"),
+	    .capability = published(image, "type_PromiseCapability__PROMISE_CAPABILITY_TYPE"),
+	    .async = published(image, "type_JSAsyncFunctionObject__JS_ASYNC_FUNCTION_OBJECT_TYPE"),
+	    .contexts_first = published(image, "FirstContextType"),
+	    .contexts_last = published(image, "LastContextType"),
+	    .context = published(image, "class_JSFunction__context__Context"),
+	    .shared = published(image, "class_JSFunction__shared__SharedFunctionInfo"),
+	    .parameters = published(
+		image, "class_SharedFunctionInfo__internal_formal_parameter_count__uint16_t"),
+	    .locals = V8_WORD + V8_WORD * published(image, "scopeinfo_idx_first_vars"),
+	};
+
+	if (v8.array && v8.function && v8.bound && v8.promise && v8.reaction && v8.capability &&
+	    v8.async && v8.contexts_first && v8.contexts_last && v8.context && v8.shared &&
+	    v8.parameters)
+		*ret_v8 = v8;
+}
+
 static int look_at_node(struct elf_image *image, __u64 bias, struct node *node)
 {
 	struct runtime_node *places = &node->runtime.node;
@@ -64,6 +108,7 @@ static int look_at_node(struct elf_image *image, __u64 bias, struct node *node)
 		err = find_range(image, bias, LATER, &places->later);
 	find_range_if_any(image, bias, ACCEPTS, &places->accepts);
 	find_range_if_any(image, bias, INSTANTIATES, &places->instantiates);
+	look_at_v8(image, &places->v8);
 	return err ? err
 		   : elf_image_offset(image, places->later.start - bias, &node->offset[NODE_LATER]);
 }

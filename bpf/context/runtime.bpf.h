@@ -19,6 +19,7 @@
 #define CTXPROP_WRITTEN_MAX    16384 /* sockets */
 #define CTXPROP_STREAMS_MAX    65536
 #define CTXPROP_OBJECTS_MAX    16384
+#define CTXPROP_SHAPES_MAX     4096
 #define CTXPROP_PURPOSES_MAX   16384
 #define CTXPROP_LATERS_MAX     256  /* threads of Node that leave calls for later */
 #define CTXPROP_JAVAS_MAX      128  /* processes of Java that take requests */
@@ -129,6 +130,13 @@ struct {
 	__type(key, struct process_address);
 	__type(value, struct ruby_thread);
 } ruby_threads __weak SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, CTXPROP_SHAPES_MAX);
+	__type(key, struct process_address);
+	__type(value, struct v8_shape);
+} v8_shapes __weak SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);

@@ -12,6 +12,7 @@
 #include "context/decide.h"
 #include "probes/java_thread.bpf.h"
 #include "probes/later.bpf.h"
+#include "probes/node_search.bpf.h"
 #include "probes/phase.bpf.h"
 #include "probes/python_thread.bpf.h"
 #include "probes/runtime.bpf.h"
@@ -63,7 +64,8 @@ static __always_inline enum evidence actor_evidence(const struct runtime *runtim
 		return EVIDENCE_TASK;
 	if (runtime && runtime->kind == RUNTIME_JAVA && a->key.goroutine)
 		return EVIDENCE_THREAD;
-	if (runtime && (runtime->kind == RUNTIME_RUBY || runtime->kind == RUNTIME_JAVA))
+	if (runtime && (runtime->kind == RUNTIME_RUBY || runtime->kind == RUNTIME_JAVA ||
+			runtime->kind == RUNTIME_NODE))
 		return EVIDENCE_OBJECT;
 	return EVIDENCE_GOROUTINE;
 }
@@ -290,6 +292,22 @@ static __always_inline void actor_is_told(struct actor *a, const struct runtime 
 	actor_doubts(a);
 }
 
+/* Node: does the object of the call tell whose it is? Then nothing else counts. */
+static __always_inline void actor_is_called(struct actor *a, const struct runtime *runtime,
+					    __u64 socket)
+{
+	struct process_address at = {.tgid = a->key.tgid, .address = socket};
+	__u64 request;
+
+	if (!runtime || runtime->kind != RUNTIME_NODE)
+		return;
+	request = node_calls(runtime, &at);
+	if (!request)
+		return;
+	a->kind = ACTOR_RUNTIME;
+	a->named = request;
+}
+
 /* The one that connects. */
 static __always_inline void worker_connecting(struct actor *a)
 {
@@ -326,6 +344,7 @@ static __always_inline int worker_calling(struct actor *a, const struct sock *sk
 	actor_is_in_phase(a, runtime);
 	who = runtime_sender(runtime, &a->key, (__u64)sk, s, &named);
 	actor_is_told(a, runtime, who, named);
+	actor_is_called(a, runtime, (__u64)sk);
 	return 0;
 }
 

@@ -138,7 +138,7 @@ struct tcp_sock {
 };
 
 struct pt_regs___x86 {
-	unsigned long di, si, dx, bp, r10, orig_ax, sp;
+	unsigned long r15, r14, r13, r12, bp, bx, r10, di, si, dx, orig_ax, sp;
 };
 
 struct pt_regs___arm64 {

@@ -4,8 +4,9 @@
 #define CTXPROP_CONTEXT_RUNTIME_NODE_H
 
 #include "context/runtime/common.h"
+#include "context/runtime/v8.h"
 
-/* Functions of Node. */
+/* Functions of Node, and its objects. */
 struct runtime_node {
 	struct runtime_range timers; /* node::Environment::RunTimers: calls what they are set for */
 	struct runtime_range reads;  /* node::LibuvStreamWrap::OnUvRead: handles what was read */
@@ -19,6 +20,7 @@ struct runtime_node {
 	/* node::TCPWrap::Instantiate: makes a handle for one that has come, or that another process
 	   has sent; or zeros */
 	struct runtime_range instantiates;
+	struct runtime_v8 v8;
 };
 
 #endif

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * For which request does a program of Node make a call? The object of the call (a ClientRequest)
+ * has functions to be called with the answer. These have variables of the functions that they were
+ * made in, and settle promises, which async functions wait for. So it goes on to whoever waits for
+ * the answer, mostly to a function that was called with a request and its response.
+ *
+ * What stands in variables that are shared, or change, says nothing: somebody else may have put it
+ * there. So only those count that were never assigned to, and of async functions what they were
+ * called with. Nothing that a module has counts, nor what is in arrays and collections.
+ */
+#ifndef CTXPROP_PROBES_NODE_SEARCH_BPF_H
+#define CTXPROP_PROBES_NODE_SEARCH_BPF_H
+
+#include "probes/node_socket.bpf.h"
+
+#define NODE_QUEUE      128 /* objects that are looked at; a power of two */
+#define NODE_SEEN       64  /* a power of two */
+#define NODE_STEPS      512 /* words and objects that are looked at */
+#define NODE_WORDS_MAX  64  /* of what tells others: functions, and names */
+#define NODE_LOCALS_MAX 32  /* variables of a function */
+#define NODE_ARGUMENTS  8   /* with which it was called */
+
+/* Words of objects, beside those that v8.bpf.h has. */
+enum node_field {
+	BOUND_FUNCTION = 24,
+	BOUND_THIS = 32,
+	PROMISE_REACTIONS = 24,
+	REACTION_NEXT = 8,
+	REACTION_FULFILLED = 24,
+	REACTION_PROMISE = 32,
+	CAPABILITY_PROMISE = 8,
+	ASYNC_FUNCTION = 24,
+	ASYNC_CONTEXT = 32,
+	ASYNC_REGISTERS = 72, /* with what it was called first */
+	ASYNC_PROMISE = 80,
+	CONTEXT_SCOPE = 16,
+	CONTEXT_PREVIOUS = 24,
+	CONTEXT_SLOTS = 32,
+	SCOPE_LOCALS = 24, /* how many */
+};
+
+#define LOCAL_ASSIGNED (1U << 5) /* of what is known of a variable: it may be assigned to */
+#define CONTEXT_OWN    4         /* slots of contexts of V8's own functions, at most */
+#define CONTEXT_FIXED  2         /* of all contexts, before these */
+
+/* Words that are looked at one after the other. */
+struct node_words {
+	__u64 at;
+	__u64 known;   /* what is known of each, for variables; 0: nothing */
+	__u64 next[2]; /* what is looked at then, if no request was among them */
+	__u32 left;
+	__u32 end;      /* of the queue, before */
+	__u8 hits;      /* 1: a request was among them */
+	__u8 arguments; /* 1: only requests matter */
+	__u8 over;      /* 1: that was done */
+	__u8 reserved[5];
+};
+
+struct node_search {
+	__u64 queue[NODE_QUEUE];
+	__u64 seen[NODE_SEEN];
+	struct node_handle call;
+	struct node_words words;
+	struct runtime_v8 v8;
+	__u64 found; /* an open request that waits */
+	__u32 first, end;
+	__u32 tgid;
+	__u32 several; /* 1: others wait, too, or there is too much */
+};
+
+/* One search at a time on each CPU: tracepoints do not nest. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct node_search);
+} node_searches __weak SEC(".maps");
+
+static __always_inline int node_is_context(const struct node_search *search, __u32 type)
+{
+	return type >= search->v8.contexts_first && type <= search->v8.contexts_last;
+}
+
+/* Does an object of this type lead on? */
+static __always_inline int node_leads(const struct node_search *search, __u32 type)
+{
+	const struct runtime_v8 *v8 = &search->v8;
+
+	return type == v8->function || type == v8->bound || type == v8->promise ||
+	       type == v8->reaction || type == v8->capability || type == v8->async ||
+	       type == v8->array || node_is_context(search, type);
+}
+
+/* Look at an object later, unless it was looked at. */
+VERIFIED_ALONE int node_push(struct node_search *search, __u64 object)
+{
+	__u64 *seen;
+
+	if (!search || !v8_is_object(object))
+		return 0;
+	seen = &search->seen[(object >> 3) & (NODE_SEEN - 1)];
+	if (*seen == object || !node_leads(search, v8_type(object)))
+		return 0;
+	*seen = object;
+	if (search->end >= NODE_QUEUE) {
+		search->several = 1;
+		return 0;
+	}
+	search->queue[search->end++ & (NODE_QUEUE - 1)] = object;
+	return 0;
+}
+
+static __always_inline void node_push_word(struct node_search *search, __u64 object, __u32 at)
+{
+	node_push(search, v8_word(object, at));
+}
+
+/*
+ * Is this a request or response, or something that a framework has made of both? Returns whether
+ * it is.
+ */
+VERIFIED_ALONE int node_examine(struct node_search *search, __u64 object)
+{
+	__u64 request = 0, made_of = object;
+
+	if (!search || v8_type(object) != search->v8.object)
+		return 0;
+#pragma clang loop unroll(disable)
+	for (__u32 which = V8_REQ; !request && which <= V8_RAW + 1; which++) {
+		request = node_request_of(search->tgid, &search->call, made_of);
+		made_of = v8_property(search->tgid, object, which);
+	}
+	if (!request)
+		return 0;
+	search->several |= search->found && search->found != request;
+	search->found = request;
+	return 1;
+}
+
+/* The next words are those of an object, from a byte on. */
+static __always_inline void node_take_words(struct node_search *search, __u64 object, __u32 at,
+					    __u32 count)
+{
+	search->words = (struct node_words){.at = object - V8_TAG + at, .left = count};
+}
+
+/* All of an array, or a dictionary. */
+static __always_inline void node_take_elements(struct node_search *search, __u64 elements)
+{
+	__u32 length = v8_number(v8_word(elements, V8_LENGTH));
+
+	node_take_words(search, elements, V8_ELEMENTS,
+			length < NODE_WORDS_MAX ? length : NODE_WORDS_MAX);
+}
+
+static __always_inline void node_look_at_word(struct node_search *search)
+{
+	struct node_words *words = &search->words;
+	__u64 word = user_read(words->at);
+	int variables = words->known != 0;
+	int counts = !variables || !(v8_number(user_read(words->known)) & LOCAL_ASSIGNED);
+
+	words->left--;
+	words->at += V8_WORD;
+	words->known += words->known ? V8_WORD : 0;
+	if (!counts)
+		return;
+	if ((variables || words->arguments) && node_examine(search, word))
+		words->hits = 1;
+	else if (!words->arguments)
+		node_push(search, word);
+}
+
+/* All were looked at. Who has found a request need not look who is behind it. */
+static __always_inline void node_end_words(struct node_search *search)
+{
+	struct node_words *words = &search->words;
+
+	words->over = 1;
+	if (words->hits) {
+		search->end = words->end;
+		return;
+	}
+	node_push(search, words->next[0]);
+	node_push(search, words->next[1]);
+}
+
+/*
+ * Does a context belong to a module, or is it that of V8 itself? The outermost one has none around
+ * it.
+ */
+static __always_inline int node_is_outermost(const struct node_search *search, __u64 around)
+{
+	return !node_is_context(search, v8_type(around)) ||
+	       !node_is_context(search, v8_type(v8_word(around, CONTEXT_PREVIOUS)));
+}
+
+/* Variables of the function that a function was made in, and of those around that. */
+static __always_inline void node_look_at_context(struct node_search *search, __u64 context)
+{
+	__u64 scope = v8_word(context, CONTEXT_SCOPE), around = v8_word(context, CONTEXT_PREVIOUS);
+	__u32 length = v8_number(v8_word(context, V8_LENGTH));
+	__u32 count = v8_number(v8_word(scope, SCOPE_LOCALS));
+	struct node_words *words = &search->words;
+
+	if (!v8_is_object(around) || count > NODE_LOCALS_MAX || count + CONTEXT_FIXED > length)
+		return;
+	if (!count) {
+		if (length <= CONTEXT_FIXED + CONTEXT_OWN)
+			node_take_words(search, context, CONTEXT_SLOTS, length - CONTEXT_FIXED);
+		return;
+	}
+	if (node_is_outermost(search, around))
+		return;
+	node_take_words(search, context, V8_ELEMENTS + (length - count) * V8_WORD, count);
+	words->known = scope - V8_TAG + search->v8.locals + count * V8_WORD;
+	words->next[0] = around;
+	words->end = search->end;
+}
+
+/* An async function waits: what counts is what it was called with, or else who waits for it. */
+static __always_inline void node_look_at_async(struct node_search *search, __u64 object)
+{
+	__u64 shared = v8_word(v8_word(object, ASYNC_FUNCTION), search->v8.shared);
+	__u32 count = (__u16)v8_word(shared, search->v8.parameters);
+	struct node_words *words = &search->words;
+
+	count = count ? count - 1 : 0; /* without `this` */
+	node_take_words(search, v8_word(object, ASYNC_REGISTERS), V8_ELEMENTS,
+			count < NODE_ARGUMENTS ? count : NODE_ARGUMENTS);
+	words->arguments = 1;
+	words->next[0] = v8_word(object, ASYNC_CONTEXT);
+	words->next[1] = v8_word(object, ASYNC_PROMISE);
+	words->end = search->end;
+}
+
+static __always_inline void node_look_at_bound(struct node_search *search, __u64 object)
+{
+	__u64 self = v8_word(object, BOUND_THIS);
+
+	node_push_word(search, object, BOUND_FUNCTION);
+	if (v8_type(self) == search->v8.object)
+		node_push(search, v8_property(search->tgid, self, V8_LISTENER));
+}
+
+static __always_inline void node_look_at_reaction(struct node_search *search, __u64 object)
+{
+	node_push_word(search, object, REACTION_NEXT);
+	node_push_word(search, object, REACTION_FULFILLED);
+	node_push_word(search, object, REACTION_PROMISE);
+}
+
+VERIFIED_ALONE int node_look_at(struct node_search *search, __u64 object)
+{
+	const struct runtime_v8 *v8;
+	__u32 type;
+
+	if (!search)
+		return 0;
+	v8 = &search->v8;
+	type = v8_type(object);
+	if (type == v8->function)
+		node_push_word(search, object, v8->context);
+	else if (type == v8->bound)
+		node_look_at_bound(search, object);
+	else if (type == v8->promise)
+		node_push_word(search, object, PROMISE_REACTIONS);
+	else if (type == v8->reaction)
+		node_look_at_reaction(search, object);
+	else if (type == v8->capability)
+		node_push_word(search, object, CAPABILITY_PROMISE);
+	else if (type == v8->async)
+		node_look_at_async(search, object);
+	else if (type == v8->array)
+		node_take_elements(search, v8_word(object, V8_ELEMENTS));
+	else
+		node_look_at_context(search, object);
+	return 0;
+}
+
+/* As a callback of bpf_loop(), which only takes what is on the stack. */
+static long node_step(__u32 index, struct node_search **on_stack)
+{
+	struct node_search *search = *on_stack;
+
+	if (search->words.left)
+		node_look_at_word(search);
+	else if (!search->words.over)
+		node_end_words(search);
+	else if (search->several || search->first >= search->end)
+		return 1;
+	else
+		node_look_at(search, search->queue[search->first++ & (NODE_QUEUE - 1)]);
+	return 0;
+}
+
+static __always_inline void node_run(struct node_search *search)
+{
+	bpf_loop(NODE_STEPS, node_step, &search, 0);
+	search->several |= search->words.left || !search->words.over || search->first < search->end;
+}
+
+/* Who is told of what becomes of a call: functions, as properties of an object. */
+static __always_inline void node_look_at_told(struct node_search *search, __u64 events)
+{
+	struct v8_kind kind = v8_kind_of_map(v8_map(events));
+
+	if (kind.size > kind.start) {
+		node_take_words(search, events, kind.start * V8_WORD, kind.size - kind.start);
+		node_run(search);
+	}
+	node_take_elements(search, v8_word(events, V8_PROPERTIES));
+	node_run(search);
+}
+
+static __always_inline void node_begin(struct node_search *search, const struct runtime_v8 *v8,
+				       __u32 tgid)
+{
+	search->v8 = *v8;
+	search->tgid = tgid;
+	search->found = 0;
+	search->first = search->end = search->several = 0;
+	__builtin_memset(search->seen, 0, sizeof(search->seen));
+}
+
+/*
+ * The request for which the current thread, of a program of Node, begins a call with this socket of
+ * the kernel's; 0: it cannot be told.
+ */
+VERIFIED_ALONE __u64 node_calls(const struct runtime *runtime, const struct process_address *socket)
+{
+	__u32 zero = 0, descriptor = syscall_argument(bpf_get_current_task_btf());
+	struct node_search *search;
+	__u64 call;
+
+	if (!runtime || !socket || !runtime->node.v8.object)
+		return 0;
+	search = bpf_map_lookup_elem(&node_searches, &zero);
+	if (!search || socket_of_descriptor(descriptor) != socket->address ||
+	    !node_find_handle(descriptor, &search->call))
+		return 0;
+	node_begin(search, &runtime->node.v8, socket->tgid);
+	call = v8_property(search->tgid, node_object_of(search->call.wrap), V8_OWNER);
+	call = v8_property(search->tgid, call, V8_MESSAGE);
+	node_look_at_told(search, v8_property(search->tgid, call, V8_EVENTS));
+	return search->several ? 0 : search->found;
+}
+
+#endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * From what JavaScript has of a connection to the kernel's socket, and back. Node's object for it
+ * (a TCPWrap) has libuv's handle in itself, and knows the one of JavaScript, which knows it.
+ */
+#ifndef CTXPROP_PROBES_NODE_SOCKET_BPF_H
+#define CTXPROP_PROBES_NODE_SOCKET_BPF_H
+
+#include "probes/descriptor.bpf.h"
+#include "probes/syscall.bpf.h"
+#include "probes/v8_shape.bpf.h"
+
+/* Bytes from the beginning. */
+enum node_offset {
+	NODE_WRAP_SLOT = 8,    /* of Node's object: to where the address of JavaScript's stands */
+	NODE_HANDLE_WRAP = 32, /* of JavaScript's object: to Node's (BaseObject::kSlot) */
+	UV_HANDLE_DATA = 0,    /* of libuv's handle: Node's object */
+	UV_STREAM_FD = 184,    /* of a stream, since libuv 1.0 */
+};
+
+#define NODE_WRAP_MAX    1024 /* bytes from the beginning of Node's object to the handle in it */
+#define NODE_SAVED       6    /* registers that functions leave as they were */
+#define NODE_STACK_PARTS 12
+
+/* Node's object for the handle of libuv's that is at this address, if that is one of a connection
+ * with this descriptor; else 0. */
+static __always_inline __u64 node_wrap_of(__u64 handle, __u32 descriptor)
+{
+	__u64 wrap;
+
+	if (handle < V8_ADDRESSES_MIN || handle % V8_WORD ||
+	    (__u32)user_read(handle + UV_STREAM_FD) != descriptor)
+		return 0;
+	wrap = user_read(handle + UV_HANDLE_DATA);
+	return handle - wrap < NODE_WRAP_MAX ? wrap : 0;
+}
+
+/* JavaScript's object for Node's; 0: that is none. */
+static __always_inline __u64 node_object_of(__u64 wrap)
+{
+	__u64 object = user_read(user_read(wrap + NODE_WRAP_SLOT));
+
+	return v8_word(object, NODE_HANDLE_WRAP) == wrap ? object : 0;
+}
+
+/* A registers that the current thread has kept in its system call (x86-64). */
+static __always_inline __u64 node_register(const struct pt_regs___x86 *regs, int number)
+{
+	switch (number) {
+	case 0:
+		return regs->bx;
+	case 1:
+		return regs->r12;
+	case 2:
+		return regs->r13;
+	case 3:
+		return regs->r14;
+	case 4:
+		return regs->r15;
+	default:
+		return regs->bp;
+	}
+}
+
+/* libuv's handle and Node's object of a connection. */
+struct node_handle {
+	__u64 handle;
+	__u64 wrap; /* 0: not found */
+};
+
+static __always_inline int node_is_handle(__u64 word, __u32 descriptor, struct node_handle *ret)
+{
+	ret->handle = word;
+	ret->wrap = node_wrap_of(word, descriptor);
+	return ret->wrap && node_object_of(ret->wrap);
+}
+
+/*
+ * Find the handle of a descriptor that the current thread writes to: functions of libuv have it in
+ * a register, or have it saved on the stack.
+ */
+VERIFIED_ALONE int node_find_handle(__u32 descriptor, struct node_handle *ret)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	const struct pt_regs___x86 *regs = (const void *)bpf_task_pt_regs(task);
+	__u64 at = syscall_stack(task), words[USER_CHUNK];
+
+	if (!ret || !bpf_core_field_exists(regs->orig_ax))
+		return 0;
+	for (int i = 0; i < NODE_SAVED; i++)
+		if (node_is_handle(node_register(regs, i), descriptor, ret))
+			return 1;
+	for (int i = 0; i < NODE_STACK_PARTS; i++) {
+		if (!user_chunk(&at, ~0ULL, words))
+			return 0;
+		for (int j = 0; j < USER_CHUNK; j++)
+			if (node_is_handle(words[j], descriptor, ret))
+				return 1;
+	}
+	return 0;
+}
+
+/* A request is taken up, of the connection with this socket of the kernel's. */
+static __always_inline void node_reads(__u32 tgid, __u64 socket, __u64 request)
+{
+	struct process_address at = {.tgid = tgid, .address = socket};
+	struct object now = {.request = request}, *old;
+
+	old = bpf_map_lookup_elem(&objects, &at);
+	now.shared = old && request_standing(old->request) != STANDING_NONE;
+	bpf_map_update_elem(&objects, &at, &now, BPF_ANY);
+}
+
+/* The open request of a connection, whose handle in JavaScript this is; 0: none, or several. */
+static __always_inline __u64 node_request_of_handle(__u32 tgid, const struct node_handle *alike,
+						    __u64 object)
+{
+	struct process_address at = {.tgid = tgid};
+	const struct object *known;
+	__u64 wrap = v8_word(object, NODE_HANDLE_WRAP);
+	__u64 handle = wrap + (alike->handle - alike->wrap);
+
+	if (!wrap || user_read(handle + UV_HANDLE_DATA) != wrap)
+		return 0;
+	at.address = socket_of_descriptor(user_read(handle + UV_STREAM_FD));
+	known = at.address ? bpf_map_lookup_elem(&objects, &at) : NULL;
+	if (!known || known->shared || request_standing(known->request) == STANDING_NONE)
+		return 0;
+	return known->request;
+}
+
+/*
+ * The open request that this object of JavaScript is, or the response to it; 0: it is none. A
+ * connection that is kept has them one after the other: it has the response that is its turn, and
+ * that has its request.
+ */
+static __always_inline __u64 node_request_of(__u32 tgid, const struct node_handle *alike,
+					     __u64 object)
+{
+	__u64 socket = v8_property(tgid, object, V8_SOCKET), message;
+
+	if (!v8_is_object(socket))
+		return 0;
+	message = v8_property(tgid, socket, V8_MESSAGE);
+	if (!v8_is_object(message) ||
+	    (message != object && v8_property(tgid, message, V8_REQ) != object))
+		return 0;
+	return node_request_of_handle(tgid, alike, v8_property(tgid, socket, V8_HANDLE));
+}
+
+#endif

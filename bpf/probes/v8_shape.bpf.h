@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Where objects of V8 have some properties, which Node's own library names. Objects that were made
+ * alike share a map, so that names are looked for once for each map, not for each object.
+ */
+#ifndef CTXPROP_PROBES_V8_SHAPE_BPF_H
+#define CTXPROP_PROBES_V8_SHAPE_BPF_H
+
+#include "probes/v8.bpf.h"
+
+#define V8_NAME_MAX        16  /* bytes of a name that are looked at */
+#define V8_DESCRIPTORS_MAX 128 /* properties that are looked at */
+#define V8_PLACE_OUTSIDE   0x8000
+
+/* A name: text, or a symbol, which has another one for its description, where text begins. */
+struct v8_name_text {
+	__u64 map;
+	__u32 hash;
+	__u32 length;
+	__u64 text[V8_NAME_MAX / V8_WORD]; /* more may follow behind the length */
+};
+
+/* A search for names in what a map has. */
+struct v8_names {
+	__u64 at; /* of the next property */
+	struct v8_kind kind;
+	struct v8_shape shape;
+};
+
+/* A character of a literal, where it stands in the word that has it; 0 behind the end. */
+#define V8_CHARACTER(literal, i)                                                                   \
+	((i) < sizeof(literal) - 1                                                                 \
+	     ? (__u64)(literal)[(i) < sizeof(literal) ? (i) : 0] << (i) % V8_WORD * 8              \
+	     : 0)
+/* Eight of them. */
+#define V8_TEXT(literal, i)                                                                        \
+	(V8_CHARACTER(literal, i) | V8_CHARACTER(literal, i + 1) | V8_CHARACTER(literal, i + 2) |  \
+	 V8_CHARACTER(literal, i + 3) | V8_CHARACTER(literal, i + 4) |                             \
+	 V8_CHARACTER(literal, i + 5) | V8_CHARACTER(literal, i + 6) |                             \
+	 V8_CHARACTER(literal, i + 7))
+#define V8_IS(name, literal)                                                                       \
+	((name)->length == sizeof(literal) - 1 && v8_text(name, 0) == V8_TEXT(literal, 0) &&       \
+	 v8_text(name, 1) == V8_TEXT(literal, V8_WORD))
+
+/* A word of a name's text, with zeros behind its end. */
+static __always_inline __u64 v8_text(const struct v8_name_text *name, __u32 word)
+{
+	__u32 left = name->length - word * V8_WORD;
+
+	if (name->length <= word * V8_WORD)
+		return 0;
+	return left >= V8_WORD ? name->text[word] : name->text[word] & ((1ULL << left * 8) - 1);
+}
+
+/* Which one is it? V8_PROPERTIES_KNOWN: none. */
+static __always_inline enum v8_property v8_property_of(const struct v8_name_text *name)
+{
+	if (V8_IS(name, "socket"))
+		return V8_SOCKET;
+	if (V8_IS(name, "_httpMessage"))
+		return V8_MESSAGE;
+	if (V8_IS(name, "_events"))
+		return V8_EVENTS;
+	if (V8_IS(name, "listener"))
+		return V8_LISTENER;
+	if (V8_IS(name, "req"))
+		return V8_REQ;
+	if (V8_IS(name, "res"))
+		return V8_RES;
+	if (V8_IS(name, "raw"))
+		return V8_RAW;
+	return V8_PROPERTIES_KNOWN;
+}
+
+static __always_inline enum v8_property v8_property_of_symbol(const struct v8_name_text *name)
+{
+	if (V8_IS(name, "kHandle"))
+		return V8_HANDLE;
+	if (V8_IS(name, "owner_symbol"))
+		return V8_OWNER;
+	return V8_PROPERTIES_KNOWN;
+}
+
+static __always_inline int v8_read_name(__u64 object, struct v8_name_text *ret_name)
+{
+	return v8_is_object(object) &&
+	       !bpf_probe_read_user(ret_name, sizeof(*ret_name), (void *)(object - V8_TAG));
+}
+
+static __always_inline enum v8_property v8_property_named(__u64 object)
+{
+	struct v8_name_text name = {};
+	enum v8_property property;
+
+	if (!v8_read_name(object, &name))
+		return V8_PROPERTIES_KNOWN;
+	property = v8_property_of(&name);
+	if (property != V8_PROPERTIES_KNOWN)
+		return property;
+	if (!v8_read_name(name.text[0], &name))
+		return V8_PROPERTIES_KNOWN;
+	return v8_property_of_symbol(&name);
+}
+
+/* The place of a property with these details; 0: it is no field. */
+static __always_inline __u32 v8_place(const struct v8_kind *kind, __u64 details)
+{
+	__u32 bits = v8_number(details), inside = kind->size - kind->start;
+	__u32 index = bits >> V8_PLACE_SHIFT & V8_PLACE_MASK;
+
+	if ((bits & V8_PLACE_DESCRIPTOR) || kind->size < kind->start)
+		return 0;
+	if (index < inside)
+		return (kind->start + index) * V8_WORD;
+	return V8_PLACE_OUTSIDE | (V8_ELEMENTS + (index - inside) * V8_WORD);
+}
+
+/* As a callback of bpf_loop(). */
+static long v8_look_at_property(__u32 index, struct v8_names *names)
+{
+	struct {
+		__u64 name, details;
+	} property;
+	__u32 which;
+
+	if (bpf_probe_read_user(&property, sizeof(property), (void *)names->at))
+		return 1;
+	names->at += 3 * V8_WORD;
+	which = v8_property_named(property.name);
+	if (which < V8_PROPERTIES_KNOWN)
+		names->shape.place[which] = v8_place(&names->kind, property.details);
+	return 0;
+}
+
+/* Look for names in this map, and note where they are. */
+VERIFIED_ALONE int v8_learn_shape(__u32 tgid, __u64 map)
+{
+	struct process_address at = {.tgid = tgid, .address = map};
+	struct v8_names names = {.kind = v8_kind_of_map(map)};
+	__u32 counts = v8_word(map, V8_MAP_COUNTS), own = counts >> V8_OWN_SHIFT & V8_OWN_MASK;
+
+	names.shape.descriptors = v8_word(map, V8_MAP_DESCRIPTORS);
+	names.at = names.shape.descriptors - V8_TAG + V8_DESCRIPTORS;
+	if (!(counts & V8_DICTIONARY) && v8_is_object(names.shape.descriptors))
+		bpf_loop(own < V8_DESCRIPTORS_MAX ? own : V8_DESCRIPTORS_MAX, v8_look_at_property,
+			 &names, 0);
+	bpf_map_update_elem(&v8_shapes, &at, &names.shape, BPF_ANY);
+	return 0;
+}
+
+/* What an object with this map has; NULL: there is no room to note it. */
+static __always_inline const struct v8_shape *v8_shape_of_map(__u32 tgid, __u64 map)
+{
+	struct process_address at = {.tgid = tgid, .address = map};
+	const struct v8_shape *shape = bpf_map_lookup_elem(&v8_shapes, &at);
+
+	/* Another map may stand there by now. */
+	if (shape && shape->descriptors == v8_word(map, V8_MAP_DESCRIPTORS))
+		return shape;
+	v8_learn_shape(tgid, map);
+	return bpf_map_lookup_elem(&v8_shapes, &at);
+}
+
+/* What stands at a place of an object. */
+static __always_inline __u64 v8_at(__u64 object, __u32 place)
+{
+	if (!place)
+		return 0;
+	if (!(place & V8_PLACE_OUTSIDE))
+		return v8_word(object, place);
+	return v8_word(v8_word(object, V8_PROPERTIES), place & ~V8_PLACE_OUTSIDE);
+}
+
+/* A property of an object; 0: it has none of that name. */
+VERIFIED_ALONE __u64 v8_property(__u32 tgid, __u64 object, __u32 which)
+{
+	const struct v8_shape *shape;
+	__u64 map = v8_map(object);
+
+	if (!v8_is_object(map) || which >= V8_PROPERTIES_KNOWN)
+		return 0;
+	shape = v8_shape_of_map(tgid, map);
+	return shape ? v8_at(object, shape->place[which]) : 0;
+}
+
+#endif
