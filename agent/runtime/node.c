@@ -78,6 +78,7 @@ static void look_at_v8(struct elf_image *image, struct runtime_v8 *ret_v8)
 	    .reaction = published(image, "type_PromiseReaction__PROMISE_REACTION_TYPE"),
 	    .capability = published(image, "type_PromiseCapability__PROMISE_CAPABILITY_TYPE"),
 	    .async = published(image, "type_JSAsyncFunctionObject__JS_ASYNC_FUNCTION_OBJECT_TYPE"),
+	    .bytecode = published(image, "type_BytecodeArray__BYTECODE_ARRAY_TYPE"),
 	    .contexts_first = published(image, "FirstContextType"),
 	    .contexts_last = published(image, "LastContextType"),
 	    .context = published(image, "class_JSFunction__context__Context"),
@@ -88,8 +89,8 @@ static void look_at_v8(struct elf_image *image, struct runtime_v8 *ret_v8)
 	};
 
 	if (v8.array && v8.function && v8.bound && v8.promise && v8.reaction && v8.capability &&
-	    v8.async && v8.contexts_first && v8.contexts_last && v8.context && v8.shared &&
-	    v8.parameters)
+	    v8.async && v8.bytecode && v8.contexts_first && v8.contexts_last && v8.context &&
+	    v8.shared && v8.parameters)
 		*ret_v8 = v8;
 }
 

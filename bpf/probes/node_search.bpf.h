@@ -5,21 +5,27 @@
  * made in, and settle promises, which async functions wait for. So it goes on to whoever waits for
  * the answer, mostly to a function that was called with a request and its response.
  *
- * What stands in variables that are shared, or change, says nothing: somebody else may have put it
- * there. So only those count that were never assigned to, and of async functions what they were
- * called with. Nothing that a module has counts, nor what is in arrays and collections.
+ * Somebody else may wait, too: for his turn. And what stands in variables that are shared, or
+ * change, may be of somebody else. So these count:
+ * - variables that were never assigned to, of the function that a function was made in; those of
+ *   functions around that if it has no other objects; never those of modules, nor what is in arrays
+ *   and collections;
+ * - of async functions what they were called with, if they wait for what they have called;
+ * - what is done with an answer, if it takes that.
+ * If several requests are found, or there is more to look at than can be, nothing is known.
  */
 #ifndef CTXPROP_PROBES_NODE_SEARCH_BPF_H
 #define CTXPROP_PROBES_NODE_SEARCH_BPF_H
 
 #include "probes/node_socket.bpf.h"
+#include "probes/v8_await.bpf.h"
 
-#define NODE_QUEUE      128 /* objects that are looked at; a power of two */
-#define NODE_SEEN       64  /* a power of two */
-#define NODE_STEPS      512 /* words and objects that are looked at */
-#define NODE_WORDS_MAX  64  /* of what tells others: functions, and names */
-#define NODE_LOCALS_MAX 32  /* variables of a function */
-#define NODE_ARGUMENTS  8   /* with which it was called */
+#define NODE_QUEUE         128 /* objects that are looked at; a power of two */
+#define NODE_SEEN          64  /* a power of two */
+#define NODE_STEPS         512 /* words and objects that are looked at */
+#define NODE_WORDS_MAX     64  /* of what tells others: functions, and names */
+#define NODE_LOCALS_MAX    32  /* variables of a function */
+#define NODE_ARGUMENTS_MAX 8   /* with which it was called */
 
 /* Words of objects, beside those that v8.bpf.h has. */
 enum node_field {
@@ -30,8 +36,6 @@ enum node_field {
 	REACTION_FULFILLED = 24,
 	REACTION_PROMISE = 32,
 	CAPABILITY_PROMISE = 8,
-	ASYNC_FUNCTION = 24,
-	ASYNC_CONTEXT = 32,
 	ASYNC_REGISTERS = 72, /* with what it was called first */
 	ASYNC_PROMISE = 80,
 	CONTEXT_SCOPE = 16,
@@ -40,20 +44,31 @@ enum node_field {
 	SCOPE_LOCALS = 24, /* how many */
 };
 
-#define LOCAL_ASSIGNED (1U << 5) /* of what is known of a variable: it may be assigned to */
-#define CONTEXT_OWN    4         /* slots of contexts of V8's own functions, at most */
-#define CONTEXT_FIXED  2         /* of all contexts, before these */
+/* What is known of a variable: may it be assigned to, which parameter is it? */
+#define LOCAL_ASSIGNED        (1U << 5)
+#define LOCAL_PARAMETER_SHIFT 6
+#define LOCAL_NO_PARAMETER    0xffff
+#define CONTEXT_OWN           4 /* slots of contexts of V8's own functions, at most */
+#define CONTEXT_FIXED         2 /* of all contexts, before these */
+
+/* What words may lead on. */
+enum node_words_kind {
+	NODE_ANYTHING,  /* all that does */
+	NODE_VARIABLES, /* requests; and functions, but not what may be shared with others */
+	NODE_ARGUMENTS, /* requests only */
+};
 
 /* Words that are looked at one after the other. */
 struct node_words {
 	__u64 at;
-	__u64 known;   /* what is known of each, for variables; 0: nothing */
-	__u64 next[2]; /* what is looked at then, if no request was among them */
+	__u64 known;   /* what is known of each: of variables */
+	__u64 context; /* whose variables they are */
+	__u64 next;    /* what is looked at then, if no request was among them */
 	__u32 left;
-	__u32 end;      /* of the queue, before */
-	__u8 hits;      /* 1: a request was among them */
-	__u8 arguments; /* 1: only requests matter */
-	__u8 over;      /* 1: that was done */
+	__u32 end; /* of the queue, before */
+	__u8 kind; /* enum node_words_kind */
+	__u8 hits; /* 1: a request was among them */
+	__u8 over; /* 1: that was done */
 	__u8 reserved[5];
 };
 
@@ -117,10 +132,10 @@ static __always_inline void node_push_word(struct node_search *search, __u64 obj
 }
 
 /*
- * Is this a request or response, or something that a framework has made of both? Returns whether
- * it is.
+ * Is this a request or response, or (`whole`: 0) something that a framework has made of both?
+ * Returns whether it is.
  */
-VERIFIED_ALONE int node_examine(struct node_search *search, __u64 object)
+VERIFIED_ALONE int node_examine(struct node_search *search, __u64 object, int whole)
 {
 	__u64 request = 0, made_of = object;
 
@@ -129,7 +144,7 @@ VERIFIED_ALONE int node_examine(struct node_search *search, __u64 object)
 #pragma clang loop unroll(disable)
 	for (__u32 which = V8_REQ; !request && which <= V8_RAW + 1; which++) {
 		request = node_request_of(search->tgid, &search->call, made_of);
-		made_of = v8_property(search->tgid, object, which);
+		made_of = whole ? 0 : v8_property(search->tgid, object, which);
 	}
 	if (!request)
 		return 0;
@@ -154,22 +169,52 @@ static __always_inline void node_take_elements(struct node_search *search, __u64
 			length < NODE_WORDS_MAX ? length : NODE_WORDS_MAX);
 }
 
+/* A function that is a variable. It says nothing new if it was made where that is. */
+static __always_inline void node_look_at_function(struct node_search *search, __u64 function,
+						  __u32 bits)
+{
+	if (v8_word(function, search->v8.context) == search->words.context)
+		return;
+	search->words.next = 0;
+	if (!(bits & LOCAL_ASSIGNED))
+		node_push(search, function);
+}
+
+/*
+ * What a function was given (a parameter) may be what a framework has made of a request. If there
+ * is any other object it may be somebody else's: then those around the function do not count.
+ */
+static __always_inline void node_look_at_variable(struct node_search *search, __u64 word,
+						  __u32 bits)
+{
+	__u32 type = v8_type(word);
+
+	if (type < search->v8.object)
+		return;
+	if (!(bits & LOCAL_ASSIGNED) &&
+	    node_examine(search, word, bits >> LOCAL_PARAMETER_SHIFT == LOCAL_NO_PARAMETER))
+		search->words.hits = 1;
+	else if (type == search->v8.function)
+		node_look_at_function(search, word, bits);
+	else
+		search->words.next = 0;
+}
+
 static __always_inline void node_look_at_word(struct node_search *search)
 {
 	struct node_words *words = &search->words;
 	__u64 word = user_read(words->at);
-	int variables = words->known != 0;
-	int counts = !variables || !(v8_number(user_read(words->known)) & LOCAL_ASSIGNED);
+	__u32 bits = words->known ? v8_number(user_read(words->known)) : 0;
 
 	words->left--;
 	words->at += V8_WORD;
-	words->known += words->known ? V8_WORD : 0;
-	if (!counts)
-		return;
-	if ((variables || words->arguments) && node_examine(search, word))
-		words->hits = 1;
-	else if (!words->arguments)
+	words->known += V8_WORD;
+	if (words->kind == NODE_VARIABLES)
+		node_look_at_variable(search, word, bits);
+	else if (words->kind == NODE_ANYTHING)
 		node_push(search, word);
+	else if (node_examine(search, word, 0))
+		words->hits = 1;
 }
 
 /* All were looked at. Who has found a request need not look who is behind it. */
@@ -182,8 +227,7 @@ static __always_inline void node_end_words(struct node_search *search)
 		search->end = words->end;
 		return;
 	}
-	node_push(search, words->next[0]);
-	node_push(search, words->next[1]);
+	node_push(search, words->next);
 }
 
 /*
@@ -214,24 +258,32 @@ static __always_inline void node_look_at_context(struct node_search *search, __u
 	if (node_is_outermost(search, around))
 		return;
 	node_take_words(search, context, V8_ELEMENTS + (length - count) * V8_WORD, count);
+	words->kind = NODE_VARIABLES;
+	words->context = context;
 	words->known = scope - V8_TAG + search->v8.locals + count * V8_WORD;
-	words->next[0] = around;
+	words->next = around;
 	words->end = search->end;
+}
+
+/* How many parameters has a function that the program has, with `this`? */
+static __always_inline __u32 node_parameters(const struct node_search *search, __u64 function)
+{
+	__u64 shared = v8_word(function, search->v8.shared);
+
+	return (__u16)v8_word(shared, search->v8.parameters);
 }
 
 /* An async function waits: what counts is what it was called with, or else who waits for it. */
 static __always_inline void node_look_at_async(struct node_search *search, __u64 object)
 {
-	__u64 shared = v8_word(v8_word(object, ASYNC_FUNCTION), search->v8.shared);
-	__u32 count = (__u16)v8_word(shared, search->v8.parameters);
+	__u32 count = node_parameters(search, v8_word(object, V8_ASYNC_FUNCTION));
 	struct node_words *words = &search->words;
 
 	count = count ? count - 1 : 0; /* without `this` */
 	node_take_words(search, v8_word(object, ASYNC_REGISTERS), V8_ELEMENTS,
-			count < NODE_ARGUMENTS ? count : NODE_ARGUMENTS);
-	words->arguments = 1;
-	words->next[0] = v8_word(object, ASYNC_CONTEXT);
-	words->next[1] = v8_word(object, ASYNC_PROMISE);
+			count < NODE_ARGUMENTS_MAX ? count : NODE_ARGUMENTS_MAX);
+	words->kind = NODE_ARGUMENTS;
+	words->next = v8_word(object, ASYNC_PROMISE);
 	words->end = search->end;
 }
 
@@ -244,10 +296,18 @@ static __always_inline void node_look_at_bound(struct node_search *search, __u64
 		node_push(search, v8_property(search->tgid, self, V8_LISTENER));
 }
 
+/*
+ * Something is to be done when a promise is settled. What does not take the answer may be somebody
+ * else's turn, who has waited for the end of this one, as may whoever waits for that.
+ */
 static __always_inline void node_look_at_reaction(struct node_search *search, __u64 object)
 {
+	__u64 function = v8_word(object, REACTION_FULFILLED);
+
 	node_push_word(search, object, REACTION_NEXT);
-	node_push_word(search, object, REACTION_FULFILLED);
+	if (v8_type(function) == search->v8.function && node_parameters(search, function) == 1)
+		return;
+	node_push(search, function);
 	node_push_word(search, object, REACTION_PROMISE);
 }
 
@@ -270,11 +330,11 @@ VERIFIED_ALONE int node_look_at(struct node_search *search, __u64 object)
 		node_look_at_reaction(search, object);
 	else if (type == v8->capability)
 		node_push_word(search, object, CAPABILITY_PROMISE);
-	else if (type == v8->async)
+	else if (type == v8->async && v8_awaits_call(v8, object))
 		node_look_at_async(search, object);
 	else if (type == v8->array)
 		node_take_elements(search, v8_word(object, V8_ELEMENTS));
-	else
+	else if (node_is_context(search, type))
 		node_look_at_context(search, object);
 	return 0;
 }

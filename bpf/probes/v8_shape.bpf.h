@@ -27,6 +27,14 @@ struct v8_names {
 	struct v8_shape shape;
 };
 
+/* One search at a time on each CPU. (Not on the stack, which has little room.) */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct v8_names);
+} v8_searches __weak SEC(".maps");
+
 /* A character of a literal, where it stands in the word that has it; 0 behind the end. */
 #define V8_CHARACTER(literal, i)                                                                   \
 	((i) < sizeof(literal) - 1                                                                 \
@@ -115,9 +123,10 @@ static __always_inline __u32 v8_place(const struct v8_kind *kind, __u64 details)
 	return V8_PLACE_OUTSIDE | (V8_ELEMENTS + (index - inside) * V8_WORD);
 }
 
-/* As a callback of bpf_loop(). */
-static long v8_look_at_property(__u32 index, struct v8_names *names)
+/* As a callback of bpf_loop(), which only takes what is on the stack. */
+static long v8_look_at_property(__u32 index, struct v8_names **on_stack)
 {
+	struct v8_names *names = *on_stack;
 	struct {
 		__u64 name, details;
 	} property;
@@ -133,18 +142,22 @@ static long v8_look_at_property(__u32 index, struct v8_names *names)
 }
 
 /* Look for names in this map, and note where they are. */
-VERIFIED_ALONE int v8_learn_shape(__u32 tgid, __u64 map)
+VERIFIED_ALONE int v8_learn_shape(const struct process_address *map)
 {
-	struct process_address at = {.tgid = tgid, .address = map};
-	struct v8_names names = {.kind = v8_kind_of_map(map)};
-	__u32 counts = v8_word(map, V8_MAP_COUNTS), own = counts >> V8_OWN_SHIFT & V8_OWN_MASK;
+	__u32 zero = 0, counts, own;
+	struct v8_names *names = bpf_map_lookup_elem(&v8_searches, &zero);
 
-	names.shape.descriptors = v8_word(map, V8_MAP_DESCRIPTORS);
-	names.at = names.shape.descriptors - V8_TAG + V8_DESCRIPTORS;
-	if (!(counts & V8_DICTIONARY) && v8_is_object(names.shape.descriptors))
+	if (!names || !map)
+		return 0;
+	counts = v8_word(map->address, V8_MAP_COUNTS);
+	own = counts >> V8_OWN_SHIFT & V8_OWN_MASK;
+	names->kind = v8_kind_of_map(map->address);
+	names->shape = (struct v8_shape){.descriptors = v8_word(map->address, V8_MAP_DESCRIPTORS)};
+	names->at = names->shape.descriptors - V8_TAG + V8_DESCRIPTORS;
+	if (!(counts & V8_DICTIONARY) && v8_is_object(names->shape.descriptors))
 		bpf_loop(own < V8_DESCRIPTORS_MAX ? own : V8_DESCRIPTORS_MAX, v8_look_at_property,
 			 &names, 0);
-	bpf_map_update_elem(&v8_shapes, &at, &names.shape, BPF_ANY);
+	bpf_map_update_elem(&v8_shapes, map, &names->shape, BPF_ANY);
 	return 0;
 }
 
@@ -157,7 +170,7 @@ static __always_inline const struct v8_shape *v8_shape_of_map(__u32 tgid, __u64 
 	/* Another map may stand there by now. */
 	if (shape && shape->descriptors == v8_word(map, V8_MAP_DESCRIPTORS))
 		return shape;
-	v8_learn_shape(tgid, map);
+	v8_learn_shape(&at);
 	return bpf_map_lookup_elem(&v8_shapes, &at);
 }
 
