@@ -320,6 +320,7 @@ VERIFIED_ALONE int node_look_at(struct node_search *search, __u64 object)
 		return 0;
 	v8 = &search->v8;
 	type = v8_type(object);
+
 	if (type == v8->function)
 		node_push_word(search, object, v8->context);
 	else if (type == v8->bound)
@@ -401,7 +402,7 @@ VERIFIED_ALONE __u64 node_calls(const struct runtime *runtime, const struct proc
 	    !node_find_handle(descriptor, &search->call))
 		return 0;
 	node_begin(search, &runtime->node.v8, socket->tgid);
-	call = v8_property(search->tgid, node_object_of(search->call.wrap), V8_OWNER);
+	call = v8_property(search->tgid, search->call.object, V8_OWNER);
 	call = v8_property(search->tgid, call, V8_MESSAGE);
 	node_look_at_told(search, v8_property(search->tgid, call, V8_EVENTS));
 	return search->several ? 0 : search->found;

@@ -13,14 +13,15 @@
 /* Bytes from the beginning. */
 enum node_offset {
 	NODE_WRAP_SLOT = 8,    /* of Node's object: to where the address of JavaScript's stands */
-	NODE_HANDLE_WRAP = 32, /* of JavaScript's object: to Node's (BaseObject::kSlot) */
-	UV_HANDLE_DATA = 0,    /* of libuv's handle: Node's object */
-	UV_STREAM_FD = 184,    /* of a stream, since libuv 1.0 */
+	NODE_OBJECT_WRAP = 32, /* of JavaScript's object: to Node's (BaseObject::kSlot) */
+	NODE_OBJECT_WRAP_SINCE_24 = 40,
+	UV_HANDLE_DATA = 0, /* of libuv's handle: Node's object */
+	UV_STREAM_FD = 184, /* of a stream, since libuv 1.0 */
 };
 
 #define NODE_WRAP_MAX    1024 /* bytes from the beginning of Node's object to the handle in it */
 #define NODE_SAVED       6    /* registers that functions leave as they were */
-#define NODE_STACK_PARTS 12
+#define NODE_STACK_PARTS 16
 
 /* Node's object for the handle of libuv's that is at this address, if that is one of a connection
  * with this descriptor; else 0. */
@@ -28,22 +29,33 @@ static __always_inline __u64 node_wrap_of(__u64 handle, __u32 descriptor)
 {
 	__u64 wrap;
 
-	if (handle < V8_ADDRESSES_MIN || handle % V8_WORD ||
-	    (__u32)user_read(handle + UV_STREAM_FD) != descriptor)
+	if ((__u32)user_read(handle + UV_STREAM_FD) != descriptor)
 		return 0;
 	wrap = user_read(handle + UV_HANDLE_DATA);
 	return handle - wrap < NODE_WRAP_MAX ? wrap : 0;
 }
 
-/* JavaScript's object for Node's; 0: that is none. */
-static __always_inline __u64 node_object_of(__u64 wrap)
-{
-	__u64 object = user_read(user_read(wrap + NODE_WRAP_SLOT));
+/* libuv's handle and Node's object of a connection. */
+struct node_handle {
+	__u64 handle;
+	__u64 wrap;   /* 0: not found */
+	__u64 object; /* JavaScript's */
+	__u32 slot;   /* byte of that where Node's stands */
+	__u32 reserved;
+};
 
-	return v8_word(object, NODE_HANDLE_WRAP) == wrap ? object : 0;
+/* Find JavaScript's object for Node's. Returns whether there is one. */
+static __always_inline int node_find_object(struct node_handle *handle)
+{
+	handle->object = user_read(user_read(handle->wrap + NODE_WRAP_SLOT));
+	handle->slot = NODE_OBJECT_WRAP;
+	if (v8_word(handle->object, handle->slot) == handle->wrap)
+		return 1;
+	handle->slot = NODE_OBJECT_WRAP_SINCE_24;
+	return v8_word(handle->object, handle->slot) == handle->wrap;
 }
 
-/* A registers that the current thread has kept in its system call (x86-64). */
+/* A register that the current thread has kept in its system call (x86-64). */
 static __always_inline __u64 node_register(const struct pt_regs___x86 *regs, int number)
 {
 	switch (number) {
@@ -62,17 +74,14 @@ static __always_inline __u64 node_register(const struct pt_regs___x86 *regs, int
 	}
 }
 
-/* libuv's handle and Node's object of a connection. */
-struct node_handle {
-	__u64 handle;
-	__u64 wrap; /* 0: not found */
-};
-
+/* Is this the address of the handle, or of the descriptor in it? */
 static __always_inline int node_is_handle(__u64 word, __u32 descriptor, struct node_handle *ret)
 {
-	ret->handle = word;
-	ret->wrap = node_wrap_of(word, descriptor);
-	return ret->wrap && node_object_of(ret->wrap);
+	if (word < V8_ADDRESSES_MIN || word % V8_WORD)
+		return 0;
+	ret->handle = (__u32)user_read(word) == descriptor ? word - UV_STREAM_FD : word;
+	ret->wrap = node_wrap_of(ret->handle, descriptor);
+	return ret->wrap && node_find_object(ret);
 }
 
 /*
@@ -90,6 +99,7 @@ VERIFIED_ALONE int node_find_handle(__u32 descriptor, struct node_handle *ret)
 	for (int i = 0; i < NODE_SAVED; i++)
 		if (node_is_handle(node_register(regs, i), descriptor, ret))
 			return 1;
+#pragma clang loop unroll(disable)
 	for (int i = 0; i < NODE_STACK_PARTS; i++) {
 		if (!user_chunk(&at, ~0ULL, words))
 			return 0;
@@ -112,14 +122,17 @@ static __always_inline void node_reads(__u32 tgid, __u64 socket, __u64 request)
 }
 
 /* The open request of a connection, whose handle in JavaScript this is; 0: none, or several. */
-static __always_inline __u64 node_request_of_handle(__u32 tgid, const struct node_handle *alike,
-						    __u64 object)
+VERIFIED_ALONE __u64 node_request_of_handle(__u32 tgid, const struct node_handle *alike,
+					    __u64 object)
 {
 	struct process_address at = {.tgid = tgid};
 	const struct object *known;
-	__u64 wrap = v8_word(object, NODE_HANDLE_WRAP);
-	__u64 handle = wrap + (alike->handle - alike->wrap);
+	__u64 wrap, handle;
 
+	if (!alike)
+		return 0;
+	wrap = v8_word(object, alike->slot);
+	handle = wrap + (alike->handle - alike->wrap);
 	if (!wrap || user_read(handle + UV_HANDLE_DATA) != wrap)
 		return 0;
 	at.address = socket_of_descriptor(user_read(handle + UV_STREAM_FD));

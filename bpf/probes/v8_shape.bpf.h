@@ -22,7 +22,9 @@ struct v8_name_text {
 
 /* A search for names in what a map has. */
 struct v8_names {
+	struct process_address map;
 	__u64 at; /* of the next property */
+	struct v8_name_text name;
 	struct v8_kind kind;
 	struct v8_shape shape;
 };
@@ -95,19 +97,19 @@ static __always_inline int v8_read_name(__u64 object, struct v8_name_text *ret_n
 	       !bpf_probe_read_user(ret_name, sizeof(*ret_name), (void *)(object - V8_TAG));
 }
 
-static __always_inline enum v8_property v8_property_named(__u64 object)
+/* `name`: room for it. */
+static __always_inline enum v8_property v8_property_named(__u64 object, struct v8_name_text *name)
 {
-	struct v8_name_text name = {};
 	enum v8_property property;
 
-	if (!v8_read_name(object, &name))
+	if (!v8_read_name(object, name))
 		return V8_PROPERTIES_KNOWN;
-	property = v8_property_of(&name);
+	property = v8_property_of(name);
 	if (property != V8_PROPERTIES_KNOWN)
 		return property;
-	if (!v8_read_name(name.text[0], &name))
+	if (!v8_read_name(name->text[0], name))
 		return V8_PROPERTIES_KNOWN;
-	return v8_property_of_symbol(&name);
+	return v8_property_of_symbol(name);
 }
 
 /* The place of a property with these details; 0: it is no field. */
@@ -135,29 +137,30 @@ static long v8_look_at_property(__u32 index, struct v8_names **on_stack)
 	if (bpf_probe_read_user(&property, sizeof(property), (void *)names->at))
 		return 1;
 	names->at += 3 * V8_WORD;
-	which = v8_property_named(property.name);
+	which = v8_property_named(property.name, &names->name);
 	if (which < V8_PROPERTIES_KNOWN)
 		names->shape.place[which] = v8_place(&names->kind, property.details);
 	return 0;
 }
 
 /* Look for names in this map, and note where they are. */
-VERIFIED_ALONE int v8_learn_shape(const struct process_address *map)
+VERIFIED_ALONE int v8_learn_shape(__u32 tgid, __u64 map)
 {
 	__u32 zero = 0, counts, own;
 	struct v8_names *names = bpf_map_lookup_elem(&v8_searches, &zero);
 
-	if (!names || !map)
+	if (!names)
 		return 0;
-	counts = v8_word(map->address, V8_MAP_COUNTS);
+	counts = v8_word(map, V8_MAP_COUNTS);
 	own = counts >> V8_OWN_SHIFT & V8_OWN_MASK;
-	names->kind = v8_kind_of_map(map->address);
-	names->shape = (struct v8_shape){.descriptors = v8_word(map->address, V8_MAP_DESCRIPTORS)};
+	names->map = (struct process_address){.tgid = tgid, .address = map};
+	names->kind = v8_kind_of_map(map);
+	names->shape = (struct v8_shape){.descriptors = v8_word(map, V8_MAP_DESCRIPTORS)};
 	names->at = names->shape.descriptors - V8_TAG + V8_DESCRIPTORS;
 	if (!(counts & V8_DICTIONARY) && v8_is_object(names->shape.descriptors))
 		bpf_loop(own < V8_DESCRIPTORS_MAX ? own : V8_DESCRIPTORS_MAX, v8_look_at_property,
 			 &names, 0);
-	bpf_map_update_elem(&v8_shapes, map, &names->shape, BPF_ANY);
+	bpf_map_update_elem(&v8_shapes, &names->map, &names->shape, BPF_ANY);
 	return 0;
 }
 
@@ -170,7 +173,7 @@ static __always_inline const struct v8_shape *v8_shape_of_map(__u32 tgid, __u64 
 	/* Another map may stand there by now. */
 	if (shape && shape->descriptors == v8_word(map, V8_MAP_DESCRIPTORS))
 		return shape;
-	v8_learn_shape(&at);
+	v8_learn_shape(tgid, map);
 	return bpf_map_lookup_elem(&v8_shapes, &at);
 }
 
