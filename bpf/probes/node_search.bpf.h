@@ -273,6 +273,15 @@ static __always_inline __u32 node_parameters(const struct node_search *search, _
 	return (__u16)v8_word(shared, search->v8.parameters);
 }
 
+/* Is it a function of the program's, not one of V8's own, which has a number instead of code? */
+static __always_inline int node_is_own_function(const struct node_search *search, __u64 function)
+{
+	__u64 shared = v8_word(function, search->v8.shared);
+	__u64 code = v8_word(shared, V8_SHARED_CODE);
+
+	return v8_is_object(code ? code : v8_word(shared, V8_SHARED_SOURCE));
+}
+
 /* An async function waits: what counts is what it was called with, or else who waits for it. */
 static __always_inline void node_look_at_async(struct node_search *search, __u64 object)
 {
@@ -305,7 +314,8 @@ static __always_inline void node_look_at_reaction(struct node_search *search, __
 	__u64 function = v8_word(object, REACTION_FULFILLED);
 
 	node_push_word(search, object, REACTION_NEXT);
-	if (v8_type(function) == search->v8.function && node_parameters(search, function) == 1)
+	if (v8_type(function) == search->v8.function && node_is_own_function(search, function) &&
+	    node_parameters(search, function) == 1)
 		return;
 	node_push(search, function);
 	node_push_word(search, object, REACTION_PROMISE);

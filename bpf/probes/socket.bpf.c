@@ -68,7 +68,7 @@ static __always_inline int is_by_objects(const struct actor *a)
 	if (a->runtime == RUNTIME_PYTHON)
 		return a->kind == ACTOR_THREAD || a->by == EVIDENCE_TASK;
 	return a->runtime == RUNTIME_RUBY || a->runtime == RUNTIME_JAVA ||
-	       a->runtime == RUNTIME_NODE;
+	       a->runtime == RUNTIME_NODE || a->runtime == RUNTIME_WANTED;
 }
 
 /*

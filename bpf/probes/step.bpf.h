@@ -72,7 +72,7 @@ VERIFIED_ALONE int step_object(__u64 id, const struct actor *by)
 		step_java_reads(runtime, by, id);
 	else if (runtime && runtime->kind == RUNTIME_PYTHON)
 		step_python_reads(runtime, by, id);
-	else if (runtime && runtime->kind == RUNTIME_NODE)
+	else if (runtime && (runtime->kind == RUNTIME_NODE || runtime->kind == RUNTIME_WANTED))
 		node_reads(by->key.tgid, by->path, id);
 	return 0;
 }

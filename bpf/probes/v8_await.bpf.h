@@ -17,9 +17,10 @@
 /* Words. */
 enum v8_await_field {
 	V8_ASYNC_FUNCTION = 24,
-	V8_ASYNC_PLACE = 48, /* where it goes on: bytes from its code's beginning */
-	V8_SHARED_CODE = 8,  /* of what functions of one text share: bytecode, or who has that */
-	V8_CODE_WORDS = 8,   /* of who has it: so many are looked at */
+	V8_SHARED_CODE = 8,    /* of what functions of one text share: bytecode, or who has that */
+	V8_SHARED_SOURCE = 16, /* since V8 13: what was not compiled yet */
+	V8_ASYNC_PLACE = 48,   /* where it goes on: bytes from its code's beginning */
+	V8_CODE_WORDS = 8,     /* of who has it: so many are looked at */
 };
 
 /*

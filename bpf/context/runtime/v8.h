@@ -17,7 +17,7 @@ struct runtime_v8 {
 	__u16 reaction;                      /* what is to be done when a promise is settled */
 	__u16 capability;                    /* a promise and who settles it */
 	__u16 async;                         /* an async function that was called, and waits */
-	__u16 bytecode;   /* of a function */
+	__u16 bytecode;                      /* of a function */
 	__u16 contexts_first, contexts_last; /* variables of functions that others use */
 	/* Offsets in bytes. */
 	__u8 context;    /* of a function */
