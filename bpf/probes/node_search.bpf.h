@@ -32,9 +32,9 @@ enum node_field {
 	BOUND_FUNCTION = 24,
 	BOUND_THIS = 32,
 	PROMISE_REACTIONS = 24,
-	REACTION_NEXT = 8,
-	REACTION_FULFILLED = 24,
-	REACTION_PROMISE = 32,
+	REACTION_FIRST = 8, /* the next one; or, since V8 12, something of the embedder's before */
+	REACTION_FULFILLED = 16, /* from the next one on */
+	REACTION_PROMISE = 24,
 	CAPABILITY_PROMISE = 8,
 	ASYNC_REGISTERS = 72, /* with what it was called first */
 	ASYNC_PROMISE = 80,
@@ -311,14 +311,19 @@ static __always_inline void node_look_at_bound(struct node_search *search, __u64
  */
 static __always_inline void node_look_at_reaction(struct node_search *search, __u64 object)
 {
-	__u64 function = v8_word(object, REACTION_FULFILLED);
+	__u64 next = v8_word(object, REACTION_FIRST), function;
 
-	node_push_word(search, object, REACTION_NEXT);
+	if (next && v8_type(next) != search->v8.reaction) {
+		object += V8_WORD;
+		next = v8_word(object, REACTION_FIRST);
+	}
+	function = v8_word(object, REACTION_FIRST + REACTION_FULFILLED);
+	node_push(search, next);
 	if (v8_type(function) == search->v8.function && node_is_own_function(search, function) &&
 	    node_parameters(search, function) == 1)
 		return;
 	node_push(search, function);
-	node_push_word(search, object, REACTION_PROMISE);
+	node_push_word(search, object, REACTION_FIRST + REACTION_PROMISE);
 }
 
 VERIFIED_ALONE int node_look_at(struct node_search *search, __u64 object)
