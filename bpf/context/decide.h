@@ -34,7 +34,8 @@ struct actor {
 	__u8 doubtful; /* ACTOR_RUNTIME: enum doubt; ACTOR_THREAD: enum given of one that was made
 			  for a request */
 	__u8 by;       /* ACTOR_RUNTIME: enum evidence that `named` stands for */
-	__u8 own;      /* ACTOR_RUNTIME: 1: of no request, for certain */
+	__u8 own;      /* ACTOR_RUNTIME: 1: of no request, for certain; ACTOR_THREAD that calls:
+			  maybe, nobody was found who waits for the answer */
 	__u8 runtime;  /* enum runtime_kind of who takes a request, connects or calls */
 	__u8 phase;    /* enum actor_phase */
 	union {
@@ -147,6 +148,8 @@ evidence_of_loop(const struct worker *w, const struct process *p, const struct a
 	if (!w->read && !(w->flags & (WORKER_SPENT | WORKER_UNSURE)))
 		return v;
 	if (!turn_goes_on(&w->turn))
+		return v;
+	if (a->own && w->read_by == EVIDENCE_ANSWER)
 		return v;
 	if (w->flags & WORKER_SPENT)
 		v.veto = VETO_SPENT;
@@ -470,7 +473,7 @@ static __always_inline struct verdict decide(struct worker *w, const struct proc
 	if (!v.request && (!p || !tally_open(&p->tally)))
 		v.veto = VETO_NONE; /* there is none that it could belong to */
 	else if (!v.request && !v.veto)
-		v.veto = a->own ? VETO_OWN_PATH : VETO_NO_EVIDENCE;
+		v.veto = a->own && a->kind == ACTOR_RUNTIME ? VETO_OWN_PATH : VETO_NO_EVIDENCE;
 	if (v.veto || !v.request) {
 		v.request = 0;
 		v.evidence = EVIDENCE_NONE;

@@ -41,6 +41,7 @@ enum runtime_flags {
 	RUNTIME_TRANSPORTS = 1 << 7, /* and the transports of uvloop */
 	RUNTIME_LATER = 1 << 8,      /* Node: it has made calls that were left for later */
 	RUNTIME_WORKS = 1 << 9,      /* Node: it goes on with what other threads have done, maybe */
+	RUNTIME_OBJECTS = 1 << 10,   /* Node: objects have told whose calls are */
 };
 
 /*

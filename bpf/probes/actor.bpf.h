@@ -292,9 +292,11 @@ static __always_inline void actor_is_told(struct actor *a, const struct runtime 
 	actor_doubts(a);
 }
 
-/* Node: does the object of the call tell whose it is? Then nothing else counts. */
-static __always_inline void actor_is_called(struct actor *a, const struct runtime *runtime,
-					    __u64 socket)
+/*
+ * Node: does the object of the call tell whose it is? Then nothing else counts. Where that was so
+ * before, a call for which nobody waits may be the program's own.
+ */
+static __always_inline void actor_is_called(struct actor *a, struct runtime *runtime, __u64 socket)
 {
 	struct process_address at = {.tgid = a->key.tgid, .address = socket};
 	__u64 request;
@@ -302,10 +304,14 @@ static __always_inline void actor_is_called(struct actor *a, const struct runtim
 	if (!runtime || runtime->kind != RUNTIME_NODE)
 		return;
 	request = node_calls(runtime, &at);
-	if (!request)
-		return;
-	a->kind = ACTOR_RUNTIME;
-	a->named = request;
+	if (request == NODE_NOBODY) {
+		a->own = (runtime->flags & RUNTIME_OBJECTS) != 0;
+	} else if (request) {
+		if (!(runtime->flags & RUNTIME_OBJECTS))
+			__sync_fetch_and_or(&runtime->flags, RUNTIME_OBJECTS);
+		a->kind = ACTOR_RUNTIME;
+		a->named = request;
+	}
 }
 
 /* The one that connects. */

@@ -400,9 +400,11 @@ static __always_inline void node_begin(struct node_search *search, const struct 
 	__builtin_memset(search->seen, 0, sizeof(search->seen));
 }
 
+#define NODE_NOBODY (~0ULL) /* in place of a request: all was looked at, and nobody was found */
+
 /*
  * The request for which the current thread, of a program of Node, begins a call with this socket of
- * the kernel's; 0: it cannot be told.
+ * the kernel's; NODE_NOBODY; 0: it cannot be told.
  */
 VERIFIED_ALONE __u64 node_calls(const struct runtime *runtime, const struct process_address *socket)
 {
@@ -419,8 +421,13 @@ VERIFIED_ALONE __u64 node_calls(const struct runtime *runtime, const struct proc
 	node_begin(search, &runtime->node.v8, socket->tgid);
 	call = v8_property(search->tgid, search->call.object, V8_OWNER);
 	call = v8_property(search->tgid, call, V8_MESSAGE);
-	node_look_at_told(search, v8_property(search->tgid, call, V8_EVENTS));
-	return search->several ? 0 : search->found;
+	call = v8_property(search->tgid, call, V8_EVENTS);
+	if (!v8_is_object(call))
+		return 0;
+	node_look_at_told(search, call);
+	if (search->several)
+		return 0;
+	return search->found ? search->found : NODE_NOBODY;
 }
 
 #endif
