@@ -72,15 +72,23 @@ struct node_words {
 	__u8 reserved[5];
 };
 
+/* An object to look at. */
+struct node_next {
+	__u64 object;
+	__u32 type;
+	__u32 reserved;
+};
+
 struct node_search {
-	__u64 queue[NODE_QUEUE];
+	struct node_next queue[NODE_QUEUE];
 	__u64 seen[NODE_SEEN];
+	struct v8_look look;
 	struct node_handle call;
 	struct node_words words;
 	struct runtime_v8 v8;
 	__u64 found; /* an open request that waits */
 	__u32 first, end;
-	__u32 tgid;
+	__u32 reserved;
 	__u32 several; /* 1: others wait, too, or there is too much */
 };
 
@@ -107,22 +115,32 @@ static __always_inline int node_leads(const struct node_search *search, __u32 ty
 	       type == v8->array || node_is_context(search, type);
 }
 
+static __always_inline __u32 node_type(struct node_search *search, __u64 object)
+{
+	return v8_type_of(&search->look, object);
+}
+
 /* Look at an object later, unless it was looked at. */
 VERIFIED_ALONE int node_push(struct node_search *search, __u64 object)
 {
 	__u64 *seen;
+	__u32 type;
 
 	if (!search || !v8_is_object(object))
 		return 0;
 	seen = &search->seen[(object >> 3) & (NODE_SEEN - 1)];
-	if (*seen == object || !node_leads(search, v8_type(object)))
+	if (*seen == object)
 		return 0;
 	*seen = object;
+	type = node_type(search, object);
+	if (!node_leads(search, type))
+		return 0;
 	if (search->end >= NODE_QUEUE) {
 		search->several = 1;
 		return 0;
 	}
-	search->queue[search->end++ & (NODE_QUEUE - 1)] = object;
+	search->queue[search->end++ & (NODE_QUEUE - 1)] =
+	    (struct node_next){.object = object, .type = type};
 	return 0;
 }
 
@@ -139,12 +157,12 @@ VERIFIED_ALONE int node_examine(struct node_search *search, __u64 object, int wh
 {
 	__u64 request = 0, made_of = object;
 
-	if (!search || v8_type(object) != search->v8.object)
+	if (!search || node_type(search, object) != search->v8.object)
 		return 0;
 #pragma clang loop unroll(disable)
 	for (__u32 which = V8_REQ; !request && which <= V8_RAW + 1; which++) {
-		request = node_request_of(search->tgid, &search->call, made_of);
-		made_of = whole ? 0 : v8_property(search->tgid, object, which);
+		request = node_request_of(&search->look, &search->call, made_of);
+		made_of = whole ? 0 : v8_property(&search->look, object, which);
 	}
 	if (!request)
 		return 0;
@@ -187,7 +205,7 @@ static __always_inline void node_look_at_function(struct node_search *search, __
 static __always_inline void node_look_at_variable(struct node_search *search, __u64 word,
 						  __u32 bits)
 {
-	__u32 type = v8_type(word);
+	__u32 type = node_type(search, word);
 
 	if (type < search->v8.object)
 		return;
@@ -198,6 +216,21 @@ static __always_inline void node_look_at_variable(struct node_search *search, __
 		node_look_at_function(search, word, bits);
 	else
 		search->words.next = 0;
+}
+
+/* Of what leads anywhere, several at a time. */
+static __always_inline void node_look_at_words(struct node_search *search)
+{
+	struct node_words *words = &search->words;
+	__u64 chunk[USER_CHUNK];
+	__u32 count = words->left < USER_CHUNK ? words->left : USER_CHUNK;
+
+	words->left -= count;
+	if (!user_chunk(&words->at, ~0ULL, chunk))
+		return;
+#pragma clang loop unroll(disable)
+	for (__u32 i = 0; i < USER_CHUNK && i < count; i++)
+		node_push(search, chunk[i]);
 }
 
 static __always_inline void node_look_at_word(struct node_search *search)
@@ -211,8 +244,6 @@ static __always_inline void node_look_at_word(struct node_search *search)
 	words->known += V8_WORD;
 	if (words->kind == NODE_VARIABLES)
 		node_look_at_variable(search, word, bits);
-	else if (words->kind == NODE_ANYTHING)
-		node_push(search, word);
 	else if (node_examine(search, word, 0))
 		words->hits = 1;
 }
@@ -234,10 +265,10 @@ static __always_inline void node_end_words(struct node_search *search)
  * Does a context belong to a module, or is it that of V8 itself? The outermost one has none around
  * it.
  */
-static __always_inline int node_is_outermost(const struct node_search *search, __u64 around)
+static __always_inline int node_is_outermost(struct node_search *search, __u64 around)
 {
-	return !node_is_context(search, v8_type(around)) ||
-	       !node_is_context(search, v8_type(v8_word(around, CONTEXT_PREVIOUS)));
+	return !node_is_context(search, node_type(search, around)) ||
+	       !node_is_context(search, node_type(search, v8_word(around, CONTEXT_PREVIOUS)));
 }
 
 /* Variables of the function that a function was made in, and of those around that. */
@@ -301,8 +332,8 @@ static __always_inline void node_look_at_bound(struct node_search *search, __u64
 	__u64 self = v8_word(object, BOUND_THIS);
 
 	node_push_word(search, object, BOUND_FUNCTION);
-	if (v8_type(self) == search->v8.object)
-		node_push(search, v8_property(search->tgid, self, V8_LISTENER));
+	if (node_type(search, self) == search->v8.object)
+		node_push(search, v8_property(&search->look, self, V8_LISTENER));
 }
 
 /*
@@ -313,28 +344,26 @@ static __always_inline void node_look_at_reaction(struct node_search *search, __
 {
 	__u64 next = v8_word(object, REACTION_FIRST), function;
 
-	if (next && v8_type(next) != search->v8.reaction) {
+	if (next && node_type(search, next) != search->v8.reaction) {
 		object += V8_WORD;
 		next = v8_word(object, REACTION_FIRST);
 	}
 	function = v8_word(object, REACTION_FIRST + REACTION_FULFILLED);
 	node_push(search, next);
-	if (v8_type(function) == search->v8.function && node_is_own_function(search, function) &&
-	    node_parameters(search, function) == 1)
+	if (node_type(search, function) == search->v8.function &&
+	    node_is_own_function(search, function) && node_parameters(search, function) == 1)
 		return;
 	node_push(search, function);
 	node_push_word(search, object, REACTION_FIRST + REACTION_PROMISE);
 }
 
-VERIFIED_ALONE int node_look_at(struct node_search *search, __u64 object)
+VERIFIED_ALONE int node_look_at(struct node_search *search, __u64 object, __u32 type)
 {
 	const struct runtime_v8 *v8;
-	__u32 type;
 
 	if (!search)
 		return 0;
 	v8 = &search->v8;
-	type = v8_type(object);
 
 	if (type == v8->function)
 		node_push_word(search, object, v8->context);
@@ -359,15 +388,20 @@ VERIFIED_ALONE int node_look_at(struct node_search *search, __u64 object)
 static long node_step(__u32 index, struct node_search **on_stack)
 {
 	struct node_search *search = *on_stack;
+	const struct node_next *next;
 
-	if (search->words.left)
+	if (search->words.left && search->words.kind == NODE_ANYTHING)
+		node_look_at_words(search);
+	else if (search->words.left)
 		node_look_at_word(search);
 	else if (!search->words.over)
 		node_end_words(search);
 	else if (search->several || search->first >= search->end)
 		return 1;
-	else
-		node_look_at(search, search->queue[search->first++ & (NODE_QUEUE - 1)]);
+	else {
+		next = &search->queue[search->first++ & (NODE_QUEUE - 1)];
+		node_look_at(search, next->object, next->type);
+	}
 	return 0;
 }
 
@@ -394,10 +428,11 @@ static __always_inline void node_begin(struct node_search *search, const struct 
 				       __u32 tgid)
 {
 	search->v8 = *v8;
-	search->tgid = tgid;
 	search->found = 0;
 	search->first = search->end = search->several = 0;
-	__builtin_memset(search->seen, 0, sizeof(search->seen));
+	for (int i = 0; i < NODE_SEEN; i++)
+		*(volatile __u64 *)&search->seen[i] = 0;
+	v8_look_begin(&search->look, tgid);
 }
 
 #define NODE_NOBODY (~0ULL) /* in place of a request: all was looked at, and nobody was found */
@@ -419,9 +454,9 @@ VERIFIED_ALONE __u64 node_calls(const struct runtime *runtime, const struct proc
 	    !node_find_handle(descriptor, &search->call))
 		return 0;
 	node_begin(search, &runtime->node.v8, socket->tgid);
-	call = v8_property(search->tgid, search->call.object, V8_OWNER);
-	call = v8_property(search->tgid, call, V8_MESSAGE);
-	call = v8_property(search->tgid, call, V8_EVENTS);
+	call = v8_property(&search->look, search->call.object, V8_OWNER);
+	call = v8_property(&search->look, call, V8_MESSAGE);
+	call = v8_property(&search->look, call, V8_EVENTS);
 	if (!v8_is_object(call))
 		return 0;
 	node_look_at_told(search, call);

@@ -147,18 +147,18 @@ VERIFIED_ALONE __u64 node_request_of_handle(__u32 tgid, const struct node_handle
  * connection that is kept has them one after the other: it has the response that is its turn, and
  * that has its request.
  */
-static __always_inline __u64 node_request_of(__u32 tgid, const struct node_handle *alike,
+static __always_inline __u64 node_request_of(struct v8_look *look, const struct node_handle *alike,
 					     __u64 object)
 {
-	__u64 socket = v8_property(tgid, object, V8_SOCKET), message;
+	__u64 socket = v8_property(look, object, V8_SOCKET), message;
 
 	if (!v8_is_object(socket))
 		return 0;
-	message = v8_property(tgid, socket, V8_MESSAGE);
+	message = v8_property(look, socket, V8_MESSAGE);
 	if (!v8_is_object(message) ||
-	    (message != object && v8_property(tgid, message, V8_REQ) != object))
+	    (message != object && v8_property(look, message, V8_REQ) != object))
 		return 0;
-	return node_request_of_handle(tgid, alike, v8_property(tgid, socket, V8_HANDLE));
+	return node_request_of_handle(look->tgid, alike, v8_property(look, socket, V8_HANDLE));
 }
 
 #endif

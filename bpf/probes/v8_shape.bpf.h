@@ -187,16 +187,70 @@ static __always_inline __u64 v8_at(__u64 object, __u32 place)
 	return v8_word(v8_word(object, V8_PROPERTIES), place & ~V8_PLACE_OUTSIDE);
 }
 
+#define V8_KNOWN_MAX 32 /* a power of two */
+
+/* What is known of objects with a map. */
+struct v8_known {
+	__u64 map;
+	__u16 type;
+	__u16 shaped; /* 1: it is known where they have properties */
+	__u32 look;   /* by which look */
+	__u16 place[V8_PROPERTIES_MAX];
+};
+
+/* A look at objects of a process, whose maps are few: until it goes on, they stay what they are. */
+struct v8_look {
+	struct v8_known known[V8_KNOWN_MAX];
+	__u32 tgid;
+	__u32 number;
+};
+
+static __always_inline void v8_look_begin(struct v8_look *look, __u32 tgid)
+{
+	look->tgid = tgid;
+	look->number++;
+}
+
+static __always_inline struct v8_known *v8_know(struct v8_look *look, __u64 map)
+{
+	struct v8_known *known = &look->known[(map >> 3) & (V8_KNOWN_MAX - 1)];
+
+	if (known->map != map || known->look != look->number) {
+		known->map = map;
+		known->look = look->number;
+		known->type = v8_kind_of_map(map).type;
+		known->shaped = 0;
+	}
+	return known;
+}
+
+/* The type of an object; 0: it is none. */
+VERIFIED_ALONE __u32 v8_type_of(struct v8_look *look, __u64 object)
+{
+	__u64 map = v8_map(object);
+
+	return look && map ? v8_know(look, map)->type : 0;
+}
+
 /* A property of an object; 0: it has none of that name. */
-VERIFIED_ALONE __u64 v8_property(__u32 tgid, __u64 object, __u32 which)
+VERIFIED_ALONE __u64 v8_property(struct v8_look *look, __u64 object, __u32 which)
 {
 	const struct v8_shape *shape;
 	__u64 map = v8_map(object);
+	struct v8_known *known;
 
-	if (!v8_is_object(map) || which >= V8_PROPERTIES_KNOWN)
+	if (!look || !v8_is_object(map) || which >= V8_PROPERTIES_KNOWN)
 		return 0;
-	shape = v8_shape_of_map(tgid, map);
-	return shape ? v8_at(object, shape->place[which]) : 0;
+	known = v8_know(look, map);
+	if (!known->shaped) {
+		shape = v8_shape_of_map(look->tgid, map);
+		if (!shape)
+			return 0;
+		__builtin_memcpy(known->place, shape->place, sizeof(shape->place));
+		known->shaped = 1;
+	}
+	barrier_var(which); /* the verifier has forgotten what it is below */
+	return v8_at(object, known->place[which & (V8_PROPERTIES_MAX - 1)]);
 }
 
 #endif

@@ -39,6 +39,7 @@ enum v8_property {
 	V8_RAW,
 	V8_PROPERTIES_KNOWN
 };
+#define V8_PROPERTIES_MAX 16 /* a power of two */
 
 /* Map `v8_shapes`, by the address of V8's map: where its objects have them. */
 struct v8_shape {
