@@ -20,12 +20,13 @@
 #include "probes/node_socket.bpf.h"
 #include "probes/v8_await.bpf.h"
 
-#define NODE_QUEUE         128 /* objects that are looked at; a power of two */
-#define NODE_SEEN          64  /* a power of two */
-#define NODE_STEPS         512 /* words and objects that are looked at */
-#define NODE_WORDS_MAX     64  /* of what tells others: functions, and names */
-#define NODE_LOCALS_MAX    32  /* variables of a function */
-#define NODE_ARGUMENTS_MAX 8   /* with which it was called */
+#define NODE_QUEUE         128    /* objects that are looked at; a power of two */
+#define NODE_SEEN          64     /* a power of two */
+#define NODE_STEPS         512    /* words and objects that are looked at */
+#define NODE_EMITTER       0xffff /* in place of a type: who tells others */
+#define NODE_WORDS_MAX     64     /* of what tells others: functions, and names */
+#define NODE_LOCALS_MAX    32     /* variables of a function */
+#define NODE_ARGUMENTS_MAX 8      /* with which it was called */
 
 /* Words of objects, beside those that v8.bpf.h has. */
 enum node_field {
@@ -56,6 +57,7 @@ enum node_words_kind {
 	NODE_ANYTHING,  /* all that does */
 	NODE_VARIABLES, /* requests; and functions, but not what may be shared with others */
 	NODE_ARGUMENTS, /* requests only */
+	NODE_RESPONSE,  /* of a dictionary: what stands behind this name */
 };
 
 /* Words that are looked at one after the other. */
@@ -120,7 +122,18 @@ static __always_inline __u32 node_type(struct node_search *search, __u64 object)
 	return v8_type_of(&search->look, object);
 }
 
-/* Look at an object later, unless it was looked at. */
+/* Look at an object later. */
+static __always_inline void node_queue(struct node_search *search, __u64 object, __u32 type)
+{
+	if (search->end >= NODE_QUEUE) {
+		search->several = 1;
+		return;
+	}
+	search->queue[search->end++ & (NODE_QUEUE - 1)] =
+	    (struct node_next){.object = object, .type = type};
+}
+
+/* The same, unless it was looked at, or does not lead on. */
 VERIFIED_ALONE int node_push(struct node_search *search, __u64 object)
 {
 	__u64 *seen;
@@ -135,12 +148,7 @@ VERIFIED_ALONE int node_push(struct node_search *search, __u64 object)
 	type = node_type(search, object);
 	if (!node_leads(search, type))
 		return 0;
-	if (search->end >= NODE_QUEUE) {
-		search->several = 1;
-		return 0;
-	}
-	search->queue[search->end++ & (NODE_QUEUE - 1)] =
-	    (struct node_next){.object = object, .type = type};
+	node_queue(search, object, type);
 	return 0;
 }
 
@@ -198,6 +206,14 @@ static __always_inline void node_look_at_function(struct node_search *search, __
 		node_push(search, function);
 }
 
+static __always_inline void node_push_emitter(struct node_search *search, __u64 object)
+{
+	__u64 events = v8_property(&search->look, object, V8_EVENTS);
+
+	if (v8_is_object(events))
+		node_queue(search, events, NODE_EMITTER);
+}
+
 /*
  * What a function was given (a parameter) may be what a framework has made of a request. If there
  * is any other object it may be somebody else's: then those around the function do not count.
@@ -216,6 +232,8 @@ static __always_inline void node_look_at_variable(struct node_search *search, __
 		node_look_at_function(search, word, bits);
 	else
 		search->words.next = 0;
+	if (type == search->v8.object && !search->words.hits && !(bits & LOCAL_ASSIGNED))
+		node_push_emitter(search, word);
 }
 
 /* Of what leads anywhere, several at a time. */
@@ -233,6 +251,15 @@ static __always_inline void node_look_at_words(struct node_search *search)
 		node_push(search, chunk[i]);
 }
 
+/* Is this a name, "response"? Then who is told stands behind it. */
+static __always_inline void node_look_at_name(struct node_search *search, __u64 word)
+{
+	struct v8_name_text name;
+
+	if (v8_read_name(word, &name) && V8_IS(&name, "response"))
+		node_push(search, user_read(search->words.at));
+}
+
 static __always_inline void node_look_at_word(struct node_search *search)
 {
 	struct node_words *words = &search->words;
@@ -244,6 +271,8 @@ static __always_inline void node_look_at_word(struct node_search *search)
 	words->known += V8_WORD;
 	if (words->kind == NODE_VARIABLES)
 		node_look_at_variable(search, word, bits);
+	else if (words->kind == NODE_RESPONSE)
+		node_look_at_name(search, word);
 	else if (node_examine(search, word, 0))
 		words->hits = 1;
 }
@@ -269,6 +298,14 @@ static __always_inline int node_is_outermost(struct node_search *search, __u64 a
 {
 	return !node_is_context(search, node_type(search, around)) ||
 	       !node_is_context(search, node_type(search, v8_word(around, CONTEXT_PREVIOUS)));
+}
+
+/* Who makes calls for others (a client with redirects, say) tells them of answers, too. */
+static __always_inline void node_look_at_emitter(struct node_search *search, __u64 events)
+{
+	node_push(search, v8_property(&search->look, events, V8_RESPONSE));
+	node_take_elements(search, v8_word(events, V8_PROPERTIES));
+	search->words.kind = NODE_RESPONSE;
 }
 
 /* Variables of the function that a function was made in, and of those around that. */
@@ -379,6 +416,8 @@ VERIFIED_ALONE int node_look_at(struct node_search *search, __u64 object, __u32 
 		node_look_at_async(search, object);
 	else if (type == v8->array)
 		node_take_elements(search, v8_word(object, V8_ELEMENTS));
+	else if (type == NODE_EMITTER)
+		node_look_at_emitter(search, object);
 	else if (node_is_context(search, type))
 		node_look_at_context(search, object);
 	return 0;

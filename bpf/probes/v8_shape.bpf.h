@@ -73,6 +73,8 @@ static __always_inline enum v8_property v8_property_of(const struct v8_name_text
 		return V8_EVENTS;
 	if (V8_IS(name, "listener"))
 		return V8_LISTENER;
+	if (V8_IS(name, "response"))
+		return V8_RESPONSE;
 	if (V8_IS(name, "req"))
 		return V8_REQ;
 	if (V8_IS(name, "res"))

@@ -34,6 +34,7 @@ enum v8_property {
 	V8_MESSAGE,  /* of a socket: who writes */
 	V8_EVENTS,   /* of who tells others: to whom */
 	V8_LISTENER, /* of one that is told only once */
+	V8_RESPONSE, /* of those who are told: who is told of an answer */
 	V8_REQ,      /* of a response, of what frameworks make of both */
 	V8_RES,
 	V8_RAW,
