@@ -87,6 +87,10 @@ struct node_search {
 	struct v8_look look;
 	struct node_handle call;
 	struct node_words words;
+	union { /* (stacks are small) */
+		__u64 chunk[USER_CHUNK];
+		struct v8_name_text name;
+	};
 	struct runtime_v8 v8;
 	__u64 found; /* an open request that waits */
 	__u32 first, end;
@@ -240,23 +244,20 @@ static __always_inline void node_look_at_variable(struct node_search *search, __
 static __always_inline void node_look_at_words(struct node_search *search)
 {
 	struct node_words *words = &search->words;
-	__u64 chunk[USER_CHUNK];
 	__u32 count = words->left < USER_CHUNK ? words->left : USER_CHUNK;
 
 	words->left -= count;
-	if (!user_chunk(&words->at, ~0ULL, chunk))
+	if (!user_chunk(&words->at, ~0ULL, search->chunk))
 		return;
 #pragma clang loop unroll(disable)
 	for (__u32 i = 0; i < USER_CHUNK && i < count; i++)
-		node_push(search, chunk[i]);
+		node_push(search, search->chunk[i]);
 }
 
 /* Is this a name, "response"? Then who is told stands behind it. */
 static __always_inline void node_look_at_name(struct node_search *search, __u64 word)
 {
-	struct v8_name_text name;
-
-	if (v8_read_name(word, &name) && V8_IS(&name, "response"))
+	if (v8_read_name(word, &search->name) && V8_IS(&search->name, "response"))
 		node_push(search, user_read(search->words.at));
 }
 
@@ -463,6 +464,8 @@ static __always_inline void node_look_at_told(struct node_search *search, __u64 
 	node_run(search);
 }
 
+#define NODE_NOBODY (~0ULL) /* in place of a request: all was looked at, and nobody was found */
+
 static __always_inline void node_begin(struct node_search *search, const struct runtime_v8 *v8,
 				       __u32 tgid)
 {
@@ -474,7 +477,25 @@ static __always_inline void node_begin(struct node_search *search, const struct 
 	v8_look_begin(&search->look, tgid);
 }
 
-#define NODE_NOBODY (~0ULL) /* in place of a request: all was looked at, and nobody was found */
+/*
+ * Begin a search for the call that the current thread begins with this socket of the kernel's.
+ * Returns the object that tells who is told of what becomes of the call; 0: it is not found.
+ */
+VERIFIED_ALONE __u64 node_find_call(struct node_search *search, const struct runtime *runtime,
+				    const struct process_address *socket)
+{
+	__u32 descriptor = syscall_argument(bpf_get_current_task_btf());
+	__u64 call;
+
+	if (!search || !runtime || !socket || socket_of_descriptor(descriptor) != socket->address ||
+	    !node_find_handle(descriptor, &search->call))
+		return 0;
+	node_begin(search, &runtime->node.v8, socket->tgid);
+	call = v8_property(&search->look, search->call.object, V8_OWNER);
+	call = v8_property(&search->look, call, V8_MESSAGE);
+	call = v8_property(&search->look, call, V8_EVENTS);
+	return v8_is_object(call) ? call : 0;
+}
 
 /*
  * The request for which the current thread, of a program of Node, begins a call with this socket of
@@ -482,23 +503,17 @@ static __always_inline void node_begin(struct node_search *search, const struct 
  */
 VERIFIED_ALONE __u64 node_calls(const struct runtime *runtime, const struct process_address *socket)
 {
-	__u32 zero = 0, descriptor = syscall_argument(bpf_get_current_task_btf());
 	struct node_search *search;
-	__u64 call;
+	__u32 zero = 0;
+	__u64 events;
 
-	if (!runtime || !socket || !runtime->node.v8.object)
+	if (!runtime || !runtime->node.v8.object)
 		return 0;
 	search = bpf_map_lookup_elem(&node_searches, &zero);
-	if (!search || socket_of_descriptor(descriptor) != socket->address ||
-	    !node_find_handle(descriptor, &search->call))
+	events = search ? node_find_call(search, runtime, socket) : 0;
+	if (!events)
 		return 0;
-	node_begin(search, &runtime->node.v8, socket->tgid);
-	call = v8_property(&search->look, search->call.object, V8_OWNER);
-	call = v8_property(&search->look, call, V8_MESSAGE);
-	call = v8_property(&search->look, call, V8_EVENTS);
-	if (!v8_is_object(call))
-		return 0;
-	node_look_at_told(search, call);
+	node_look_at_told(search, events);
 	if (search->several)
 		return 0;
 	return search->found ? search->found : NODE_NOBODY;

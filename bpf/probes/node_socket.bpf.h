@@ -42,6 +42,7 @@ struct node_handle {
 	__u64 object; /* JavaScript's */
 	__u32 slot;   /* byte of that where Node's stands */
 	__u32 reserved;
+	__u64 stack[USER_CHUNK]; /* where it is looked for; there is no room on the probe's own */
 };
 
 /* Find JavaScript's object for Node's. Returns whether there is one. */
@@ -92,7 +93,7 @@ VERIFIED_ALONE int node_find_handle(__u32 descriptor, struct node_handle *ret)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	const struct pt_regs___x86 *regs = (const void *)bpf_task_pt_regs(task);
-	__u64 at = syscall_stack(task), words[USER_CHUNK];
+	__u64 at = syscall_stack(task);
 
 	if (!ret || !bpf_core_field_exists(regs->orig_ax))
 		return 0;
@@ -101,10 +102,10 @@ VERIFIED_ALONE int node_find_handle(__u32 descriptor, struct node_handle *ret)
 			return 1;
 #pragma clang loop unroll(disable)
 	for (int i = 0; i < NODE_STACK_PARTS; i++) {
-		if (!user_chunk(&at, ~0ULL, words))
+		if (!user_chunk(&at, ~0ULL, ret->stack))
 			return 0;
 		for (int j = 0; j < USER_CHUNK; j++)
-			if (node_is_handle(words[j], descriptor, ret))
+			if (node_is_handle(ret->stack[j], descriptor, ret))
 				return 1;
 	}
 	return 0;

@@ -145,40 +145,6 @@ static long v8_look_at_property(__u32 index, struct v8_names **on_stack)
 	return 0;
 }
 
-/* Look for names in this map, and note where they are. */
-VERIFIED_ALONE int v8_learn_shape(__u32 tgid, __u64 map)
-{
-	__u32 zero = 0, counts, own;
-	struct v8_names *names = bpf_map_lookup_elem(&v8_searches, &zero);
-
-	if (!names)
-		return 0;
-	counts = v8_word(map, V8_MAP_COUNTS);
-	own = counts >> V8_OWN_SHIFT & V8_OWN_MASK;
-	names->map = (struct process_address){.tgid = tgid, .address = map};
-	names->kind = v8_kind_of_map(map);
-	names->shape = (struct v8_shape){.descriptors = v8_word(map, V8_MAP_DESCRIPTORS)};
-	names->at = names->shape.descriptors - V8_TAG + V8_DESCRIPTORS;
-	if (!(counts & V8_DICTIONARY) && v8_is_object(names->shape.descriptors))
-		bpf_loop(own < V8_DESCRIPTORS_MAX ? own : V8_DESCRIPTORS_MAX, v8_look_at_property,
-			 &names, 0);
-	bpf_map_update_elem(&v8_shapes, &names->map, &names->shape, BPF_ANY);
-	return 0;
-}
-
-/* What an object with this map has; NULL: there is no room to note it. */
-static __always_inline const struct v8_shape *v8_shape_of_map(__u32 tgid, __u64 map)
-{
-	struct process_address at = {.tgid = tgid, .address = map};
-	const struct v8_shape *shape = bpf_map_lookup_elem(&v8_shapes, &at);
-
-	/* Another map may stand there by now. */
-	if (shape && shape->descriptors == v8_word(map, V8_MAP_DESCRIPTORS))
-		return shape;
-	v8_learn_shape(tgid, map);
-	return bpf_map_lookup_elem(&v8_shapes, &at);
-}
-
 /* What stands at a place of an object. */
 static __always_inline __u64 v8_at(__u64 object, __u32 place)
 {
@@ -234,23 +200,55 @@ VERIFIED_ALONE __u32 v8_type_of(struct v8_look *look, __u64 object)
 	return look && map ? v8_know(look, map)->type : 0;
 }
 
+/* Look for names in the map, and note where they are. */
+static __always_inline void v8_learn_shape(struct v8_names *names)
+{
+	__u64 map = names->map.address;
+	__u32 counts = v8_word(map, V8_MAP_COUNTS), own = counts >> V8_OWN_SHIFT & V8_OWN_MASK;
+
+	names->kind = v8_kind_of_map(map);
+	names->shape = (struct v8_shape){.descriptors = v8_word(map, V8_MAP_DESCRIPTORS)};
+	names->at = names->shape.descriptors - V8_TAG + V8_DESCRIPTORS;
+	if (!(counts & V8_DICTIONARY) && v8_is_object(names->shape.descriptors))
+		bpf_loop(own < V8_DESCRIPTORS_MAX ? own : V8_DESCRIPTORS_MAX, v8_look_at_property,
+			 &names, 0);
+	bpf_map_update_elem(&v8_shapes, &names->map, &names->shape, BPF_ANY);
+}
+
+/* Where have objects with this map their properties? */
+VERIFIED_ALONE int v8_find_shape(struct v8_look *look, __u64 map)
+{
+	struct v8_known *known = look ? v8_know(look, map) : NULL;
+	const struct v8_shape *shape;
+	struct v8_names *names;
+	__u32 zero = 0;
+
+	names = bpf_map_lookup_elem(&v8_searches, &zero);
+	if (!names || !known)
+		return 0;
+	names->map = (struct process_address){.tgid = look->tgid, .address = map};
+	shape = bpf_map_lookup_elem(&v8_shapes, &names->map);
+	/* Another map may stand there by now. */
+	if (!shape || shape->descriptors != v8_word(map, V8_MAP_DESCRIPTORS)) {
+		v8_learn_shape(names);
+		shape = &names->shape;
+	}
+	__builtin_memcpy(known->place, shape->place, sizeof(shape->place));
+	known->shaped = 1;
+	return 0;
+}
+
 /* A property of an object; 0: it has none of that name. */
 VERIFIED_ALONE __u64 v8_property(struct v8_look *look, __u64 object, __u32 which)
 {
-	const struct v8_shape *shape;
 	__u64 map = v8_map(object);
 	struct v8_known *known;
 
 	if (!look || !v8_is_object(map) || which >= V8_PROPERTIES_KNOWN)
 		return 0;
 	known = v8_know(look, map);
-	if (!known->shaped) {
-		shape = v8_shape_of_map(look->tgid, map);
-		if (!shape)
-			return 0;
-		__builtin_memcpy(known->place, shape->place, sizeof(shape->place));
-		known->shaped = 1;
-	}
+	if (!known->shaped)
+		v8_find_shape(look, map);
 	barrier_var(which); /* the verifier has forgotten what it is below */
 	return v8_at(object, known->place[which & (V8_PROPERTIES_MAX - 1)]);
 }

@@ -63,6 +63,10 @@ def node(**env):
     return Program(("node", "{apps}/node/server.js", "{address}", "{port}"), env)
 
 
+def node_way(way, **env):
+    return Program(("node", "{apps}/node/ways.js", "{address}", "{port}", way), env)
+
+
 NODE_CLUSTER = Program(("node", "{apps}/node/cluster.js", "{address}", "{port}"))
 REDIS = Program(("redis-server", "--bind", "127.0.0.1", "--port", "6379", "--dir", "{folder}", "--save", ""),
                 ready=6379)
@@ -237,6 +241,17 @@ ROWS = (
         (node(CONNECTIONS="4", CLIENT="fetch"),), modes="sp", pauses=NONE),
     Row("node-limit", "Node, 4 calls at once: who is done begins the next", (node(LIMIT="4"),),
         modes="sp", pauses=NONE),
+    Row("node-callbacks", "Node, callbacks instead of promises", (node_way("callbacks"),)),
+    Row("node-list", "Node, the same, calls wait in a list, who is done begins the next",
+        (node_way("list"),)),
+    Row("node-chain", "Node, each call waits for the one before, also for the program's own",
+        (node_way("chain", BACKGROUND_MS="10"),), background=True),
+    Row("node-chain-await", "the same, in another way",
+        (node_way("chain-await", BACKGROUND_MS="10"),), background=True),
+    Row("node-behind", "Node, each call waits for the one before, also one after the response",
+        (node_way("chain-await", BEHIND="1"),), background=True),
+    Row("node-drain", "Node, a list of calls; a function of some request's makes all of them",
+        (node_way("drain"),)),
     Row("node-batch", "Node, calls wait for each other: the last begins all", (node(BATCH="3"),),
         modes="sp", pauses=NONE),
     Row("node-stack", "Node, all calls of a turn are begun at its end, the last one first",
