@@ -70,7 +70,6 @@ static void look_at_v8(struct elf_image *image, struct runtime_v8 *ret_v8)
 {
 	struct runtime_v8 v8 = {
 	    .object = published(image, "type_JSObject__JS_OBJECT_TYPE"),
-	    .embedder = published(image, "APIObjectType"),
 	    .array = published(image, "type_JSArray__JS_ARRAY_TYPE"),
 	    .function = published(image, "type_JSFunction__JS_FUNCTION_TYPE"),
 	    .bound = published(image, "type_JSBoundFunction__JS_BOUND_FUNCTION_TYPE"),

@@ -92,13 +92,14 @@ struct node_search {
 		struct v8_name_text name;
 	};
 	struct runtime_v8 v8;
-	__u64 found; /* an open request that waits */
+	__u64 message; /* the call's object */
+	__u64 found;   /* an open request that waits */
 	__u32 first, end;
-	__u32 reserved;
 	__u32 several; /* 1: others wait, too, or there is too much */
+	__u32 busy;    /* 1: a search is under way */
 };
 
-/* One search at a time on each CPU: tracepoints do not nest. */
+/* One search at a time on each CPU. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -210,10 +211,14 @@ static __always_inline void node_look_at_function(struct node_search *search, __
 		node_push(search, function);
 }
 
+/* Does an object make this call for others, and tells them (the package follow-redirects)? */
 static __always_inline void node_push_emitter(struct node_search *search, __u64 object)
 {
-	__u64 events = v8_property(&search->look, object, V8_EVENTS);
+	__u64 events;
 
+	if (v8_property(&search->look, object, V8_CURRENT) != search->message)
+		return;
+	events = v8_property(&search->look, object, V8_EVENTS);
 	if (v8_is_object(events))
 		node_queue(search, events, NODE_EMITTER);
 }
@@ -301,7 +306,7 @@ static __always_inline int node_is_outermost(struct node_search *search, __u64 a
 	       !node_is_context(search, node_type(search, v8_word(around, CONTEXT_PREVIOUS)));
 }
 
-/* Who makes calls for others (a client with redirects, say) tells them of answers, too. */
+/* Who makes a call for others tells them of the answer, too. */
 static __always_inline void node_look_at_emitter(struct node_search *search, __u64 events)
 {
 	node_push(search, v8_property(&search->look, events, V8_RESPONSE));
@@ -334,7 +339,7 @@ static __always_inline void node_look_at_context(struct node_search *search, __u
 	words->end = search->end;
 }
 
-/* How many parameters has a function that the program has, with `this`? */
+/* How many parameters has a function, with `this`? */
 static __always_inline __u32 node_parameters(const struct node_search *search, __u64 function)
 {
 	__u64 shared = v8_word(function, search->v8.shared);
@@ -402,7 +407,6 @@ VERIFIED_ALONE int node_look_at(struct node_search *search, __u64 object, __u32 
 	if (!search)
 		return 0;
 	v8 = &search->v8;
-
 	if (type == v8->function)
 		node_push_word(search, object, v8->context);
 	else if (type == v8->bound)
@@ -430,15 +434,15 @@ static long node_step(__u32 index, struct node_search **on_stack)
 	struct node_search *search = *on_stack;
 	const struct node_next *next;
 
-	if (search->words.left && search->words.kind == NODE_ANYTHING)
+	if (search->words.left && search->words.kind == NODE_ANYTHING) {
 		node_look_at_words(search);
-	else if (search->words.left)
+	} else if (search->words.left) {
 		node_look_at_word(search);
-	else if (!search->words.over)
+	} else if (!search->words.over) {
 		node_end_words(search);
-	else if (search->several || search->first >= search->end)
-		return 1;
-	else {
+	} else {
+		if (search->several || search->first >= search->end)
+			return 1;
 		next = &search->queue[search->first++ & (NODE_QUEUE - 1)];
 		node_look_at(search, next->object, next->type);
 	}
@@ -492,9 +496,22 @@ VERIFIED_ALONE __u64 node_find_call(struct node_search *search, const struct run
 		return 0;
 	node_begin(search, &runtime->node.v8, socket->tgid);
 	call = v8_property(&search->look, search->call.object, V8_OWNER);
-	call = v8_property(&search->look, call, V8_MESSAGE);
-	call = v8_property(&search->look, call, V8_EVENTS);
+	search->message = v8_property(&search->look, call, V8_MESSAGE);
+	call = v8_property(&search->look, search->message, V8_EVENTS);
 	return v8_is_object(call) ? call : 0;
+}
+
+static __always_inline __u64 node_search(struct node_search *search, const struct runtime *runtime,
+					 const struct process_address *socket)
+{
+	__u64 events = node_find_call(search, runtime, socket);
+
+	if (!events)
+		return 0;
+	node_look_at_told(search, events);
+	if (search->several)
+		return 0;
+	return search->found ? search->found : NODE_NOBODY;
 }
 
 /*
@@ -504,19 +521,18 @@ VERIFIED_ALONE __u64 node_find_call(struct node_search *search, const struct run
 VERIFIED_ALONE __u64 node_calls(const struct runtime *runtime, const struct process_address *socket)
 {
 	struct node_search *search;
+	__u64 request = 0;
 	__u32 zero = 0;
-	__u64 events;
 
 	if (!runtime || !runtime->node.v8.object)
 		return 0;
 	search = bpf_map_lookup_elem(&node_searches, &zero);
-	events = search ? node_find_call(search, runtime, socket) : 0;
-	if (!events)
-		return 0;
-	node_look_at_told(search, events);
-	if (search->several)
-		return 0;
-	return search->found ? search->found : NODE_NOBODY;
+	if (!search || search->busy)
+		return 0; /* functions, where they are the hooks, may be interrupted by others */
+	search->busy = 1;
+	request = node_search(search, runtime, socket);
+	search->busy = 0;
+	return request;
 }
 
 #endif

@@ -30,11 +30,11 @@ enum v8_await_field {
 #define V8_AWAIT_BYTES 25
 #define V8_AWAIT_TAIL  8 /* those of the wait, of that move, and of what keeps the result */
 
-/* Numbers of what calls, from the one for the wait (InvokeIntrinsic) on. */
+/* Numbers of what calls: so many before, or behind, that of the wait (InvokeIntrinsic). */
 #define V8_CALL_FIRST 12 /* CallProperty */
 #define V8_CALLS      9
-#define V8_CONSTRUCT  (-1) /* `new` */
-#define V8_CALL_BYTES 5    /* as a rule */
+#define V8_NEW        1 /* Construct */
+#define V8_CALL_BYTES 5 /* as a rule */
 
 /* How long calls are: with a list of arguments, with 0, 1 or 2 of them. */
 static __always_inline __u32 v8_call_bytes(__s32 call)
@@ -57,7 +57,7 @@ static __always_inline int v8_is_call(__u8 number, __u8 wait, __u32 bytes)
 {
 	__s32 call = (__s32)number - (wait - V8_CALL_FIRST);
 
-	if (number == wait - V8_CONSTRUCT)
+	if (number == wait + V8_NEW)
 		return bytes == V8_CALL_BYTES;
 	return call >= 0 && call < V8_CALLS && v8_call_bytes(call) == bytes;
 }

@@ -75,6 +75,8 @@ static __always_inline enum v8_property v8_property_of(const struct v8_name_text
 		return V8_LISTENER;
 	if (V8_IS(name, "response"))
 		return V8_RESPONSE;
+	if (V8_IS(name, "_currentRequest"))
+		return V8_CURRENT;
 	if (V8_IS(name, "req"))
 		return V8_REQ;
 	if (V8_IS(name, "res"))

@@ -8,8 +8,7 @@
 /* Numbers that V8 publishes for debuggers (symbols `v8dbg_*`). */
 struct runtime_v8 {
 	/* Types of objects. */
-	__u16 object;   /* 0: nothing is known, objects are not looked at */
-	__u16 embedder; /* one that stands for something of Node's */
+	__u16 object; /* 0: nothing is known, objects are not looked at */
 	__u16 array;
 	__u16 function;
 	__u16 bound;
@@ -35,6 +34,7 @@ enum v8_property {
 	V8_EVENTS,   /* of who tells others: to whom */
 	V8_LISTENER, /* of one that is told only once */
 	V8_RESPONSE, /* of those who are told: who is told of an answer */
+	V8_CURRENT,  /* of who makes calls for others: the last one */
 	V8_REQ,      /* of a response, of what frameworks make of both */
 	V8_RES,
 	V8_RAW,
