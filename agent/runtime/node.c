@@ -19,7 +19,7 @@
 #define WRITES_OF_RESOURCE "_ZThn88_N4node15LibuvStreamWrap10DoTryWriteEPP8uv_buf_tPm"
 #define JUMP_MAX           24 /* bytes */
 #define SYMBOL_MAX         128
-#define V8_WORD            8 /* bytes; without compression of pointers */
+#define V8_WORD            8 /* bytes */
 
 /* Where it is in the process that was loaded `bias` above what the image says. */
 static int find_range(struct elf_image *image, __u64 bias, const char *name,
@@ -87,6 +87,8 @@ static void look_at_v8(struct elf_image *image, struct runtime_v8 *ret_v8)
 	    .locals = V8_WORD + V8_WORD * published(image, "scopeinfo_idx_first_vars"),
 	};
 
+	if (published(image, "TaggedSize") != V8_WORD)
+		return; /* pointers are compressed */
 	if (v8.array && v8.function && v8.bound && v8.promise && v8.reaction && v8.capability &&
 	    v8.async && v8.bytecode && v8.contexts_first && v8.contexts_last && v8.context &&
 	    v8.shared && v8.parameters)

@@ -304,7 +304,9 @@ static __always_inline void actor_is_called(struct actor *a, struct runtime *run
 	if (!runtime || runtime->kind != RUNTIME_NODE)
 		return;
 	request = node_calls(runtime, &at);
-	if (request == NODE_NOBODY) {
+	if (request == NODE_NOBODY_YET && a->phase == PHASE_READING)
+		return;
+	if (request == NODE_NOBODY || request == NODE_NOBODY_YET) {
 		a->own = (runtime->flags & RUNTIME_OBJECTS) != 0;
 	} else if (request) {
 		if (!(runtime->flags & RUNTIME_OBJECTS))

@@ -24,6 +24,7 @@
 #define NODE_SEEN          64     /* a power of two */
 #define NODE_STEPS         512    /* words and objects that are looked at */
 #define NODE_EMITTER       0xffff /* in place of a type: who tells others */
+#define NODE_PROCESS       0xfffe /* what fetch() calls with the response */
 #define NODE_WORDS_MAX     64     /* of what tells others: functions, and names */
 #define NODE_LOCALS_MAX    32     /* variables of a function */
 #define NODE_ARGUMENTS_MAX 8      /* with which it was called */
@@ -58,6 +59,7 @@ enum node_words_kind {
 	NODE_VARIABLES, /* requests; and functions, but not what may be shared with others */
 	NODE_ARGUMENTS, /* requests only */
 	NODE_RESPONSE,  /* of a dictionary: what stands behind this name */
+	NODE_PROMISES,  /* objects for promises */
 };
 
 /* Words that are looked at one after the other. */
@@ -216,7 +218,8 @@ static __always_inline void node_push_emitter(struct node_search *search, __u64 
 {
 	__u64 events;
 
-	if (v8_property(&search->look, object, V8_CURRENT) != search->message)
+	if (!v8_is_object(search->message) ||
+	    v8_property(&search->look, object, V8_CURRENT) != search->message)
 		return;
 	events = v8_property(&search->look, object, V8_EVENTS);
 	if (v8_is_object(events))
@@ -266,6 +269,21 @@ static __always_inline void node_look_at_name(struct node_search *search, __u64 
 		node_push(search, user_read(search->words.at));
 }
 
+/* With what an async function was called: fetch() has what it is to do with a response in an
+ * object. */
+static __always_inline void node_look_at_argument(struct node_search *search, __u64 word)
+{
+	__u64 process;
+
+	if (node_examine(search, word, 0)) {
+		search->words.hits = 1;
+		return;
+	}
+	process = v8_property(&search->look, word, V8_PROCESS);
+	if (process && node_type(search, process) == search->v8.function)
+		node_queue(search, process, NODE_PROCESS);
+}
+
 static __always_inline void node_look_at_word(struct node_search *search)
 {
 	struct node_words *words = &search->words;
@@ -279,8 +297,10 @@ static __always_inline void node_look_at_word(struct node_search *search)
 		node_look_at_variable(search, word, bits);
 	else if (words->kind == NODE_RESPONSE)
 		node_look_at_name(search, word);
-	else if (node_examine(search, word, 0))
-		words->hits = 1;
+	else if (words->kind == NODE_PROMISES)
+		node_push(search, v8_property(&search->look, word, V8_RESOLVE));
+	else
+		node_look_at_argument(search, word);
 }
 
 /* All were looked at. Who has found a request need not look who is behind it. */
@@ -314,6 +334,27 @@ static __always_inline void node_look_at_emitter(struct node_search *search, __u
 	search->words.kind = NODE_RESPONSE;
 }
 
+/* The variables of a context are next. */
+static __always_inline void node_take_variables(struct node_search *search, __u64 context,
+						__u32 count, __u32 length)
+{
+	node_take_words(search, context, V8_ELEMENTS + (length - count) * V8_WORD, count);
+	search->words.context = context;
+}
+
+/* fetch() has made this function, and has an object for the promise that it gave back. */
+static __always_inline void node_look_at_process(struct node_search *search, __u64 function)
+{
+	__u64 context = v8_word(function, search->v8.context);
+	__u32 length = v8_number(v8_word(context, V8_LENGTH));
+	__u32 count = v8_number(v8_word(v8_word(context, CONTEXT_SCOPE), SCOPE_LOCALS));
+
+	if (count > NODE_LOCALS_MAX || count + CONTEXT_FIXED > length)
+		return;
+	node_take_variables(search, context, count, length);
+	search->words.kind = NODE_PROMISES;
+}
+
 /* Variables of the function that a function was made in, and of those around that. */
 static __always_inline void node_look_at_context(struct node_search *search, __u64 context)
 {
@@ -331,9 +372,8 @@ static __always_inline void node_look_at_context(struct node_search *search, __u
 	}
 	if (node_is_outermost(search, around))
 		return;
-	node_take_words(search, context, V8_ELEMENTS + (length - count) * V8_WORD, count);
+	node_take_variables(search, context, count, length);
 	words->kind = NODE_VARIABLES;
-	words->context = context;
 	words->known = scope - V8_TAG + search->v8.locals + count * V8_WORD;
 	words->next = around;
 	words->end = search->end;
@@ -423,6 +463,8 @@ VERIFIED_ALONE int node_look_at(struct node_search *search, __u64 object, __u32 
 		node_take_elements(search, v8_word(object, V8_ELEMENTS));
 	else if (type == NODE_EMITTER)
 		node_look_at_emitter(search, object);
+	else if (type == NODE_PROCESS)
+		node_look_at_process(search, object);
 	else if (node_is_context(search, type))
 		node_look_at_context(search, object);
 	return 0;
@@ -468,7 +510,10 @@ static __always_inline void node_look_at_told(struct node_search *search, __u64 
 	node_run(search);
 }
 
-#define NODE_NOBODY (~0ULL) /* in place of a request: all was looked at, and nobody was found */
+/* In place of a request: all was looked at, and nobody was found. */
+#define NODE_NOBODY (~0ULL)
+/* The same, of undici, which may send before fetch() has given back a promise to wait for. */
+#define NODE_NOBODY_YET (~1ULL)
 
 static __always_inline void node_begin(struct node_search *search, const struct runtime_v8 *v8,
 				       __u32 tgid)
@@ -481,6 +526,18 @@ static __always_inline void node_begin(struct node_search *search, const struct 
 	v8_look_begin(&search->look, tgid);
 }
 
+/* undici: who is told of what becomes of the call that is sent now on this socket. */
+static __always_inline __u64 node_handler_of(struct v8_look *look, __u64 socket)
+{
+	__u64 client = v8_property(look, v8_property(look, socket, V8_PARSER), V8_CLIENT);
+	__u64 queue = v8_word(v8_property(look, client, V8_QUEUE), V8_ELEMENTS);
+	__u32 index = v8_number(v8_property(look, client, V8_PENDING));
+
+	if (index >= v8_number(v8_word(queue, V8_LENGTH)))
+		return 0;
+	return v8_property(look, v8_word(queue, V8_ELEMENTS + index * V8_WORD), V8_HANDLER);
+}
+
 /*
  * Begin a search for the call that the current thread begins with this socket of the kernel's.
  * Returns the object that tells who is told of what becomes of the call; 0: it is not found.
@@ -489,16 +546,18 @@ VERIFIED_ALONE __u64 node_find_call(struct node_search *search, const struct run
 				    const struct process_address *socket)
 {
 	__u32 descriptor = syscall_argument(bpf_get_current_task_btf());
-	__u64 call;
+	__u64 owner, told;
 
 	if (!search || !runtime || !socket || socket_of_descriptor(descriptor) != socket->address ||
 	    !node_find_handle(descriptor, &search->call))
 		return 0;
 	node_begin(search, &runtime->node.v8, socket->tgid);
-	call = v8_property(&search->look, search->call.object, V8_OWNER);
-	search->message = v8_property(&search->look, call, V8_MESSAGE);
-	call = v8_property(&search->look, search->message, V8_EVENTS);
-	return v8_is_object(call) ? call : 0;
+	owner = v8_property(&search->look, search->call.object, V8_OWNER);
+	search->message = v8_property(&search->look, owner, V8_MESSAGE);
+	told = v8_property(&search->look, search->message, V8_EVENTS);
+	if (!v8_is_object(told))
+		told = node_handler_of(&search->look, owner);
+	return v8_is_object(told) ? told : 0;
 }
 
 static __always_inline __u64 node_search(struct node_search *search, const struct runtime *runtime,
@@ -511,12 +570,14 @@ static __always_inline __u64 node_search(struct node_search *search, const struc
 	node_look_at_told(search, events);
 	if (search->several)
 		return 0;
-	return search->found ? search->found : NODE_NOBODY;
+	if (search->found)
+		return search->found;
+	return v8_is_object(search->message) ? NODE_NOBODY : NODE_NOBODY_YET;
 }
 
 /*
  * The request for which the current thread, of a program of Node, begins a call with this socket of
- * the kernel's; NODE_NOBODY; 0: it cannot be told.
+ * the kernel's; NODE_NOBODY or NODE_NOBODY_YET; 0: it cannot be told.
  */
 VERIFIED_ALONE __u64 node_calls(const struct runtime *runtime, const struct process_address *socket)
 {

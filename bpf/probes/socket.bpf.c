@@ -328,7 +328,7 @@ static __noinline void calling(struct task_struct *task, struct sock *sk, struct
 	if (a.runtime == RUNTIME_JAVA)
 		calling_in_java(sk, s, &a);
 	step_call(s, &a, write_seq(sk), bpf_ntohs(sk->__sk_common.skc_dport));
-	if (a.kind == ACTOR_THREAD)
+	if (a.kind == ACTOR_THREAD || a.runtime == RUNTIME_NODE)
 		step_crowd(s, &a, peer_number(sk));
 	if (a.runtime == RUNTIME_PYTHON && last_call_is_unknown(s))
 		runtime_suspects_pool(a.key.tgid);

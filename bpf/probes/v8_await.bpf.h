@@ -62,25 +62,31 @@ static __always_inline int v8_is_call(__u8 number, __u8 wait, __u32 bytes)
 	return call >= 0 && call < V8_CALLS && v8_call_bytes(call) == bytes;
 }
 
-/* Does the code that ends with a wait, before `end`, have a call before that? Operands may be twice
- * as wide. */
-static __always_inline int v8_code_calls(const __u8 code[V8_AWAIT_BYTES], __u32 end)
+/* Does a call stand before `end`? Its operands may be twice as wide. */
+static __always_inline int v8_ends_with_call(const __u8 code[V8_AWAIT_BYTES], __u32 end, __u8 wait)
 {
-	__u8 wait = code[end - 4];
-
-	if (code[end - 1] != 2 || code[end - 2] != code[end - 5])
-		return 0;
 #pragma unroll
 	for (__u32 bytes = V8_CALL_BYTES - 2; bytes <= V8_CALL_BYTES + 1; bytes++) {
-		__u32 narrow = end - V8_AWAIT_TAIL - bytes;
-		__u32 wide = end - V8_AWAIT_TAIL - 2 * bytes;
-
-		if (v8_is_call(code[narrow], wait, bytes))
+		if (v8_is_call(code[end - bytes], wait, bytes))
 			return 1;
-		if (!code[wide] && v8_is_call(code[wide + 1], wait, bytes))
+		if (!code[end - 2 * bytes] && v8_is_call(code[end - 2 * bytes + 1], wait, bytes))
 			return 1;
 	}
 	return 0;
+}
+
+/* Does the code that ends with a wait, before `end`, have a call before that? */
+static __always_inline int v8_code_calls(const __u8 code[V8_AWAIT_BYTES], __u32 end)
+{
+	__u8 wait = code[end - 4], first = code[end - 2];
+
+	if (code[end - 1] != 2 || first != code[end - 5])
+		return 0;
+	if (v8_ends_with_call(code, end - V8_AWAIT_TAIL, wait))
+		return 1;
+	/* What keeps the result, in the next register, names that, where there are many. */
+	return code[end - V8_AWAIT_TAIL] == (__u8)(first - 1) &&
+	       v8_ends_with_call(code, end - V8_AWAIT_TAIL - 1, wait);
 }
 
 /* The code of a function, or of who has it: compiled code without optimization. 0: not found. */

@@ -77,6 +77,14 @@ static __always_inline enum v8_property v8_property_of(const struct v8_name_text
 		return V8_RESPONSE;
 	if (V8_IS(name, "_currentRequest"))
 		return V8_CURRENT;
+	if (V8_IS(name, "client"))
+		return V8_CLIENT;
+	if (V8_IS(name, "handler"))
+		return V8_HANDLER;
+	if (V8_IS(name, "processResponse"))
+		return V8_PROCESS;
+	if (V8_IS(name, "resolve"))
+		return V8_RESOLVE;
 	if (V8_IS(name, "req"))
 		return V8_REQ;
 	if (V8_IS(name, "res"))
@@ -92,6 +100,14 @@ static __always_inline enum v8_property v8_property_of_symbol(const struct v8_na
 		return V8_HANDLE;
 	if (V8_IS(name, "owner_symbol"))
 		return V8_OWNER;
+	if (V8_IS(name, "parser"))
+		return V8_PARSER;
+	if (V8_IS(name, "queue"))
+		return V8_QUEUE;
+	if (V8_IS(name, "pending index"))
+		return V8_PENDING;
+	if (V8_IS(name, "handler"))
+		return V8_HANDLER;
 	return V8_PROPERTIES_KNOWN;
 }
 

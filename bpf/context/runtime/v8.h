@@ -35,12 +35,19 @@ enum v8_property {
 	V8_LISTENER, /* of one that is told only once */
 	V8_RESPONSE, /* of those who are told: who is told of an answer */
 	V8_CURRENT,  /* of who makes calls for others: the last one */
-	V8_REQ,      /* of a response, of what frameworks make of both */
+	V8_PARSER,   /* of undici: of a socket; and what leads from there to who is told */
+	V8_CLIENT,
+	V8_QUEUE,
+	V8_PENDING,
+	V8_HANDLER,
+	V8_PROCESS, /* of what fetch() does: what is called with the response */
+	V8_RESOLVE, /* of an object for a promise: who settles that */
+	V8_REQ,     /* of a response, of what frameworks make of both */
 	V8_RES,
 	V8_RAW,
 	V8_PROPERTIES_KNOWN
 };
-#define V8_PROPERTIES_MAX 16 /* a power of two */
+#define V8_PROPERTIES_MAX 32 /* a power of two */
 
 /* Map `v8_shapes`, by the address of V8's map: where its objects have them. */
 struct v8_shape {

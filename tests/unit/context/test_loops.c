@@ -92,6 +92,29 @@ static void loop_with_a_shared_answer(void **state)
 	assert_int_equal(call(&other, &a)->veto, VETO_IDLE_LOOP);
 }
 
+/* Node knows nobody who waits for the answer to a call: what was read still leads to it, not what
+ * was answered. */
+static void loop_for_nobody(void **state)
+{
+	struct actor a = actor(TID, 1);
+	struct process *p = process_make(&a.key.tgid);
+	struct socket server = {}, one = {.calls_end = 1}, other = {.calls_end = 1};
+
+	(void)state;
+	p->prompt = p->direct = PROCESS_PROMPT;
+	p->faithful = PROCESS_FAITHFUL;
+	p->crowd.serial = CROWD_SERIAL;
+	take(&server, 7, &a);
+	a.own = 1;
+	assert_int_equal(call(&one, &a)->evidence, EVIDENCE_LOOP);
+	a = next_turn();
+	engine_answer(&one, &a, actor_thread(&a));
+	a.own = 1;
+	assert_int_equal(call(&one, &a)->veto, VETO_NO_EVIDENCE);
+	a.own = 0;
+	assert_int_equal(call(&other, &a)->evidence, EVIDENCE_ANSWER);
+}
+
 /* What a timer does is of nobody that is known, and tells nothing about other calls. */
 static void loop_in_its_timers(void **state)
 {
@@ -438,6 +461,7 @@ int main(void)
 	    CASE(loop_with_a_newer_rival),
 	    CASE(loop_in_another_turn),
 	    CASE(loop_with_a_shared_answer),
+	    CASE(loop_for_nobody),
 	    CASE(loop_in_its_timers),
 	    CASE(loop_with_work_that_is_done),
 	    CASE(loop_with_work_beside_others),
