@@ -74,8 +74,9 @@ enum object_item {
 };
 
 /*
- * Map `objects`: the request that was read from an object of a program last (Ruby: a connection),
- * or that it was taken out of a queue for, as an item or as a part of one (Ruby, Python).
+ * Map `objects`: the request that was read from an object of a program last (Ruby: a connection;
+ * Node: the kernel's socket), or that it was taken out of a queue for, as an item or as a part of
+ * one (Ruby, Python).
  */
 struct object {
 	__u64 request;
