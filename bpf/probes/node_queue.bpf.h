@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a search (node_search.bpf.h) has still to look at: objects, and words of one of them. Of
+ * each object that is looked at it is found out whether it is a request.
+ */
+#ifndef CTXPROP_PROBES_NODE_QUEUE_BPF_H
+#define CTXPROP_PROBES_NODE_QUEUE_BPF_H
+
+#include "probes/node_socket.bpf.h"
+
+#define NODE_QUEUE   128    /* objects that are looked at; a power of two */
+#define NODE_SEEN    64     /* a power of two */
+#define NODE_EMITTER 0xffff /* in place of a type: who tells others */
+#define NODE_PROCESS 0xfffe /* what fetch() calls with the response */
+
+/* What words may lead on. */
+enum node_words_kind {
+	NODE_ANYTHING,  /* all that does */
+	NODE_VARIABLES, /* requests; and functions, but not what may be shared with others */
+	NODE_ARGUMENTS, /* requests only */
+	NODE_RESPONSE,  /* of a dictionary: what stands behind this name */
+	NODE_PROMISES,  /* objects for promises */
+};
+
+/* Words that are looked at one after the other. */
+struct node_words {
+	__u64 at;
+	__u64 known;   /* what is known of each: of variables */
+	__u64 context; /* whose variables they are */
+	__u64 next;    /* what is looked at then, if no request was among them */
+	__u32 left;
+	__u32 end; /* of the queue, before */
+	__u8 kind; /* enum node_words_kind */
+	__u8 hits; /* 1: a request was among them */
+	__u8 over; /* 1: that was done */
+	__u8 reserved[5];
+};
+
+/* An object to look at. */
+struct node_next {
+	__u64 object;
+	__u32 type;
+	__u32 reserved;
+};
+
+struct node_search {
+	struct node_next queue[NODE_QUEUE];
+	__u64 seen[NODE_SEEN];
+	struct v8_look look;
+	struct node_handle call;
+	struct node_words words;
+	union { /* (stacks are small) */
+		__u64 chunk[USER_CHUNK];
+		struct v8_name_text name;
+	};
+	struct runtime_v8 v8;
+	__u64 message; /* the call's object */
+	__u64 found;   /* an open request that waits */
+	__u32 first, end;
+	__u32 several; /* 1: others wait, too, or there is too much */
+	__u32 busy;    /* 1: a search is under way */
+};
+
+/* One search at a time on each CPU. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct node_search);
+} node_searches __weak SEC(".maps");
+
+static __always_inline int node_is_context(const struct node_search *search, __u32 type)
+{
+	return type >= search->v8.contexts_first && type <= search->v8.contexts_last;
+}
+
+/* Does an object of this type lead on? */
+static __always_inline int node_leads(const struct node_search *search, __u32 type)
+{
+	const struct runtime_v8 *v8 = &search->v8;
+
+	return type == v8->function || type == v8->bound || type == v8->promise ||
+	       type == v8->reaction || type == v8->capability || type == v8->async ||
+	       type == v8->array || node_is_context(search, type);
+}
+
+static __always_inline __u32 node_type(struct node_search *search, __u64 object)
+{
+	return v8_type_of(&search->look, object);
+}
+
+/* Look at an object later. */
+static __always_inline void node_queue(struct node_search *search, __u64 object, __u32 type)
+{
+	if (search->end >= NODE_QUEUE) {
+		search->several = 1;
+		return;
+	}
+	search->queue[search->end++ & (NODE_QUEUE - 1)] =
+	    (struct node_next){.object = object, .type = type};
+}
+
+/* The same, unless it was looked at, or does not lead on. */
+VERIFIED_ALONE int node_push(struct node_search *search, __u64 object)
+{
+	__u64 *seen;
+	__u32 type;
+
+	if (!search || !v8_is_object(object))
+		return 0;
+	seen = &search->seen[(object >> 3) & (NODE_SEEN - 1)];
+	if (*seen == object)
+		return 0;
+	*seen = object;
+	type = node_type(search, object);
+	if (!node_leads(search, type))
+		return 0;
+	node_queue(search, object, type);
+	return 0;
+}
+
+static __always_inline void node_push_word(struct node_search *search, __u64 object, __u32 at)
+{
+	node_push(search, v8_word(object, at));
+}
+
+/*
+ * Is this a request or response, or (`whole`: 0) something that a framework has made of both?
+ * Returns whether it is.
+ */
+VERIFIED_ALONE int node_examine(struct node_search *search, __u64 object, int whole)
+{
+	__u64 request = 0, made_of = object;
+
+	if (!search || node_type(search, object) != search->v8.object)
+		return 0;
+#pragma clang loop unroll(disable)
+	for (__u32 which = V8_REQ; !request && which <= V8_RAW + 1; which++) {
+		request = node_request_of(&search->look, &search->call, made_of);
+		made_of = whole ? 0 : v8_property(&search->look, object, which);
+	}
+	if (!request)
+		return 0;
+	search->several |= search->found && search->found != request;
+	search->found = request;
+	return 1;
+}
+
+#endif
