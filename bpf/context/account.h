@@ -260,6 +260,27 @@ static __always_inline int worker_ends_with_request(const struct worker_key *key
 	return !key->tid && (key->goroutine & JAVA_VIRTUAL) && !tally_open(&w->tally);
 }
 
+/* A request is over; whichever object stood for it stands for nothing. */
+static __always_inline void request_lacks_object(struct request *r, struct process *p)
+{
+	if (!(r->flags & REQUEST_OBJECT))
+		return;
+	if (__sync_fetch_and_and(&r->flags, ~REQUEST_OBJECT) & REQUEST_OBJECT)
+		__sync_fetch_and_sub(&p->objects, 1);
+}
+
+/* It is known which object of the program stands for request `r`, of this id. */
+static __always_inline void request_has_object(struct request *r, __u64 id)
+{
+	struct process *p = process_lookup(&r->worker.tgid);
+
+	if (!p || __sync_fetch_and_or(&r->flags, REQUEST_OBJECT) & REQUEST_OBJECT)
+		return;
+	__sync_fetch_and_add(&p->objects, 1);
+	if (request_is_over(r, id))
+		request_lacks_object(r, p);
+}
+
 /*
  * Request `r`, of this id, is over. Returns the one that another process works on for it
  * (context/peer.h), if there is one, which is over, too.
@@ -281,6 +302,8 @@ static __always_inline __u64 request_end(struct request *r, __u64 id)
 		__sync_fetch_and_add(&p->crowd.gone, r->flags / REQUEST_LINGERS);
 	}
 	tallies_move(w, p, before, STATE_ENDED);
+	if (p)
+		request_lacks_object(r, p);
 	if (w && p)
 		learn_hands_on(w, p, id, before);
 	learn_served(r, p);

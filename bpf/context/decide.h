@@ -41,12 +41,14 @@ struct actor {
 	union {
 		__u8 tells;   /* who wakes, in Ruby: 1: not just because a lock is free */
 		__u8 accepts; /* PHASE_APART: 1: a connection that has come leads to it */
+		__u8 counts;  /* ACTOR_THREAD that calls: 1: what objects tell of it does */
 	};
 	__u64 path; /* end of the user's stack, see path.h; who reads a request: the socket */
 	union {     /* (there is no room for both on the stack) */
 		struct turn turn; /* who reads: of the socket at hand */
 		__u64 named;      /* all others, ACTOR_RUNTIME: the request that it works on, own
-				     or inherited; or 0; PHASE_WORK: that the work is of */
+				     or inherited; or 0; PHASE_WORK: that the work is of; else,
+				     ACTOR_THREAD that calls: which objects tell of */
 	};
 };
 
@@ -479,6 +481,24 @@ static __always_inline struct verdict decide(struct worker *w, const struct proc
 		v.evidence = EVIDENCE_NONE;
 	}
 	return v;
+}
+
+/*
+ * What becomes of a verdict by what objects tell of the call (objects.h): if that is the request
+ * for which a loop has read something last, in this turn, others are no rivals. (The calls that it
+ * makes of its own accord are told from requests' by other means.)
+ */
+static __always_inline struct verdict
+verdict_of_objects(const struct verdict *v, const struct worker *w, const struct actor *a)
+{
+	int told = a->kind == ACTOR_THREAD && a->counts && a->phase != PHASE_WORK;
+
+	if (v->request || !told || !w || w->read != a->named || !turn_goes_on(&w->turn))
+		return *v;
+	if (v->veto == VETO_OWN_PATH || v->veto == VETO_NEW_PATH ||
+	    !standing_is_active(request_standing(a->named)))
+		return *v;
+	return (struct verdict){.request = a->named, .evidence = EVIDENCE_OBJECT};
 }
 
 #endif

@@ -363,7 +363,7 @@ static __always_inline void engine_call(struct socket *s, const struct actor *a,
 	struct process *p = actor_process(a);
 	int reused = s->calls_end || (s->flags & SOCKET_OLDER), counted;
 	__u64 pool = 1ULL << (port & 63);
-	struct verdict v;
+	struct verdict v, told;
 
 	if (p && reused)
 		p->pools |= pool;
@@ -379,7 +379,8 @@ static __always_inline void engine_call(struct socket *s, const struct actor *a,
 	    (has_rivals(&w->tally, request_standing(v.request), rival_kinds(&v, w, p, 0)) ||
 	     has_newer_rivals(w, v.request)))
 		v = (struct verdict){.veto = VETO_IDLE_LOOP};
-	if (reused)
+	told = verdict_of_objects(&v, w, a);
+	if (reused && !told.request)
 		learn_path(&v, w, p, a);
 	if (p) {
 		learn_prompt(p, &v);
@@ -389,6 +390,7 @@ static __always_inline void engine_call(struct socket *s, const struct actor *a,
 		learn_faithful(p, s, reused, &v);
 	}
 	learn_heirs(p, w);
+	v = told;
 	counted = !v.request && verdict_spends(&v, w);
 	call_fill(&s->call[s->calls_end & (SOCKET_CALLS - 1)], &v, a, seq, counted);
 	s->call[s->calls_end & (SOCKET_CALLS - 1)].reads = w ? w->reads : 0;

@@ -42,7 +42,9 @@ _Static_assert(sizeof(struct span_context) == 32, "span_context is shared");
 	X(WAKE, "wake", "the worker was woken for the request")                                    \
 	X(PEER, "peer", "bytes from another process of this host")                                 \
 	X(REQUEST_ID, "request-id", "the program copies the request's x-request-id")               \
-	X(OBJECT, "object", "an object tells: a connection in Ruby or Java, a future in Java")     \
+	X(OBJECT, "object",                                                                        \
+	  "an object tells: of the connection, of who waits for the answer, or of who has made "   \
+	  "it")                                                                                    \
 	X(WORK, "work", "the work of another thread was asked for by the request (Node)")
 
 /* Why a call has no cause although something was in hand. */
@@ -87,11 +89,12 @@ enum request_flags {
 	REQUEST_ROOT = 1 << 2, /* it brought no valid traceparent: the trace begins here */
 	REQUEST_PEER =
 	    1 << 3, /* no HTTP: parent_id is the request of another process of the host */
-	REQUEST_WOKE = 1 << 4,     /* who read it has woken a task of Python for it */
-	REQUEST_ADOPTED = 1 << 5,  /* map `adopted` may say to which trace it belongs instead */
-	REQUEST_GIVEN = 1 << 6,    /* who read it has made a task of Python for it */
-	REQUEST_SERVED = 1 << 7,   /* another request's worker may have called for it (heirs.h) */
-	REQUEST_CALLED = 1 << 8,   /* a worker of its own has called, for whichever request */
+	REQUEST_WOKE = 1 << 4,    /* who read it has woken a task of Python for it */
+	REQUEST_ADOPTED = 1 << 5, /* map `adopted` may say to which trace it belongs instead */
+	REQUEST_GIVEN = 1 << 6,   /* who read it has made a task of Python for it */
+	REQUEST_SERVED = 1 << 7,  /* another request's worker may have called for it (heirs.h) */
+	REQUEST_CALLED = 1 << 8,  /* a worker of its own has called, for whichever request */
+	REQUEST_OBJECT = 1 << 9,  /* it is known which object in memory stands for it (objects.h) */
 	REQUEST_LINGERS = 1 << 16, /* from here on: how many of its calls linger (crowd.h) */
 };
 
@@ -224,6 +227,8 @@ enum socket_flags {
 	SOCKET_DROPS = 1 << 11,  /* and some do not wait */
 	SOCKET_LATER = 1 << 12,  /* server: its reader is Node, and leaves calls for later */
 	SOCKET_BLOCKS = 1 << 13, /* server: a thread has read from it that waits for what comes */
+	/* client: objects told the same of a call when it was sent and when its answer came */
+	SOCKET_KEPT = 1 << 14,
 };
 
 enum purpose_flags {
@@ -266,6 +271,14 @@ struct socket {
 	__u32 plain;        /* its reader has no runtime, when newcomers were this less one; or 0 */
 	__u32 crowd;        /* client: how its last call is counted (crowd.h); 0: it is not */
 	__u32 reserved_crowd;
+	/*
+	 * Client: what objects of the program told when the last call was sent (objects.h): a
+	 * request, OBJECTS_NOBODY, or 0: nothing, or it was looked at again; and how that was
+	 * found.
+	 */
+	__u64 told;
+	__u32 told_shape;
+	__u32 reserved_told;
 	struct record record; /* for those who look at the connection */
 };
 

@@ -170,7 +170,8 @@ struct process {
 	__s8 serves;      /* how much speaks for it that workers call for others; see heirs.h */
 	__u8 shares;      /* 1: it has read from a connection that requests share (shared.h) */
 	__u8 threads_leave; /* 1: a thread that waits for what it reads went on to something else */
-	__u8 reserved[7];
+	__u8 reserved[3];
+	__u32 objects; /* open requests for which objects of the program stand (REQUEST_OBJECT) */
 	__u32 direct;  /* times that a loop called before it read on, see beside.h */
 	__u32 gathers; /* times that it has read for several, and called then */
 	__u64 pools;   /* bit (peer's port & 63): connections to it are used more than once */

@@ -12,6 +12,7 @@
 #include "context/decide.h"
 #include "probes/java_thread.bpf.h"
 #include "probes/later.bpf.h"
+#include "probes/native.bpf.h"
 #include "probes/node_search.bpf.h"
 #include "probes/phase.bpf.h"
 #include "probes/python_thread.bpf.h"
@@ -96,15 +97,15 @@ static __always_inline void runtime_reads(const struct runtime *runtime, __u32 t
 VERIFIED_ALONE int loop_reads(const struct actor *a)
 {
 	__u64 id = bpf_get_current_pid_tgid();
-	struct runtime_threads now = {.set = a ? turn_set(a->path) : 0, .reader = id}, was;
+	struct runtime_loop now = {.set = a ? turn_set(a->path) : 0, .reader = id}, was;
 	__u32 tgid = id >> 32;
 	struct runtime *runtime = runtime_lookup(tgid);
 	struct process *p;
 
 	if (!runtime)
 		return 0;
-	was = runtime->threads;
-	runtime->threads = now;
+	was = runtime->threads.loop;
+	runtime->threads.loop = now;
 	if (!now.set || was.set != now.set || was.reader >> 32 != tgid)
 		return 0;
 	p = process_lookup(&tgid);
@@ -117,7 +118,7 @@ VERIFIED_ALONE int loop_reads(const struct actor *a)
 static __always_inline int loop_is_another(const struct runtime *runtime)
 {
 	return runtime && runtime->kind == RUNTIME_THREADS &&
-	       runtime->threads.reader != bpf_get_current_pid_tgid();
+	       runtime->threads.loop.reader != bpf_get_current_pid_tgid();
 }
 
 /*
@@ -154,6 +155,7 @@ static __always_inline void worker_reading_plain(struct actor *a, const struct t
 	worker_of(a, task);
 	a->runtime = RUNTIME_THREADS;
 	a->loop = turn_begin(task, sk, &a->turn);
+	a->path = (__u64)sk;
 }
 
 /* The one that reads anything else, where Python's tasks are known. */
@@ -296,13 +298,12 @@ static __always_inline void actor_is_told(struct actor *a, const struct runtime 
  * Node: does the object of the call tell whose it is? Then nothing else counts. Where that was so
  * before, a call for which nobody waits may be the program's own.
  */
-static __always_inline void actor_is_called(struct actor *a, struct runtime *runtime, __u64 socket)
+static __always_inline void actor_is_called_in_node(struct actor *a, struct runtime *runtime,
+						    __u64 socket)
 {
 	struct process_address at = {.tgid = a->key.tgid, .address = socket};
 	__u64 request;
 
-	if (!runtime || runtime->kind != RUNTIME_NODE)
-		return;
 	request = node_calls(runtime, &at);
 	if (request == NODE_NOBODY_YET && a->phase == PHASE_READING)
 		return;
@@ -314,6 +315,27 @@ static __always_inline void actor_is_called(struct actor *a, struct runtime *run
 		a->kind = ACTOR_RUNTIME;
 		a->named = request;
 	}
+}
+
+/* In C and the like: what do objects of the connection tell, and does it count? */
+static __always_inline void actor_is_called_natively(struct actor *a, struct runtime *runtime,
+						     struct socket *s, __u64 socket)
+{
+	struct process_address at = {.tgid = a->key.tgid, .address = socket};
+
+	a->counts = native_calls(runtime, s, &at);
+	if (a->counts)
+		a->named = s->told;
+}
+
+/* A call begins on `s`, the kernel's `socket`: do objects tell more? */
+static __always_inline void actor_is_called(struct actor *a, struct runtime *runtime,
+					    struct socket *s, __u64 socket)
+{
+	if (runtime && runtime->kind == RUNTIME_NODE)
+		actor_is_called_in_node(a, runtime, socket);
+	else if (runtime && runtime->kind == RUNTIME_THREADS && a->kind == ACTOR_THREAD)
+		actor_is_called_natively(a, runtime, s, socket);
 }
 
 /* The one that connects. */
@@ -337,8 +359,7 @@ static __always_inline void worker_connecting(struct actor *a)
  * The one that begins a call on socket `s`. Returns whether that is a thread of a program that has
  * never had a request.
  */
-static __always_inline int worker_calling(struct actor *a, const struct sock *sk,
-					  const struct socket *s)
+static __always_inline int worker_calling(struct actor *a, const struct sock *sk, struct socket *s)
 {
 	struct runtime *runtime = actor_begins(a);
 	enum runtime_worker who;
@@ -352,7 +373,7 @@ static __always_inline int worker_calling(struct actor *a, const struct sock *sk
 	actor_is_in_phase(a, runtime);
 	who = runtime_sender(runtime, &a->key, (__u64)sk, s, &named);
 	actor_is_told(a, runtime, who, named);
-	actor_is_called(a, runtime, (__u64)sk);
+	actor_is_called(a, runtime, s, (__u64)sk);
 	return 0;
 }
 

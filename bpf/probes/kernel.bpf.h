@@ -23,6 +23,10 @@ struct thread_struct {
 	unsigned long fsbase; /* x86: the thread pointer */
 };
 
+struct mm_struct {
+	unsigned long start_brk; /* of the heap; what the program's file holds lies before it */
+};
+
 struct task_struct {
 	int pid;             /* thread */
 	int tgid;            /* process */
@@ -30,6 +34,7 @@ struct task_struct {
 	struct signal_struct *signal;
 	struct thread_struct thread;
 	struct files_struct *files;
+	struct mm_struct *mm;
 };
 
 struct list_head {

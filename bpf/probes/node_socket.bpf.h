@@ -7,6 +7,7 @@
 #define CTXPROP_PROBES_NODE_SOCKET_BPF_H
 
 #include "probes/descriptor.bpf.h"
+#include "probes/object.bpf.h"
 #include "probes/syscall.bpf.h"
 #include "probes/v8_shape.bpf.h"
 
@@ -20,7 +21,6 @@ enum node_offset {
 };
 
 #define NODE_WRAP_MAX    1024 /* bytes from the beginning of Node's object to the handle in it */
-#define NODE_SAVED       6    /* registers that functions leave as they were */
 #define NODE_STACK_PARTS 16
 
 /* Node's object for the handle of libuv's that is at this address, if that is one of a connection
@@ -56,25 +56,6 @@ static __always_inline int node_find_object(struct node_handle *handle)
 	return v8_word(handle->object, handle->slot) == handle->wrap;
 }
 
-/* A register that the current thread has kept in its system call (x86-64). */
-static __always_inline __u64 node_register(const struct pt_regs___x86 *regs, int number)
-{
-	switch (number) {
-	case 0:
-		return regs->bx;
-	case 1:
-		return regs->r12;
-	case 2:
-		return regs->r13;
-	case 3:
-		return regs->r14;
-	case 4:
-		return regs->r15;
-	default:
-		return regs->bp;
-	}
-}
-
 /* Is this the address of the handle, or of the descriptor in it? */
 static __always_inline int node_is_handle(__u64 word, __u32 descriptor, struct node_handle *ret)
 {
@@ -97,8 +78,8 @@ VERIFIED_ALONE int node_find_handle(__u32 descriptor, struct node_handle *ret)
 
 	if (!ret || !bpf_core_field_exists(regs->orig_ax))
 		return 0;
-	for (int i = 0; i < NODE_SAVED; i++)
-		if (node_is_handle(node_register(regs, i), descriptor, ret))
+	for (int i = 0; i < SYSCALL_SAVED; i++)
+		if (node_is_handle(syscall_saved(regs, i), descriptor, ret))
 			return 1;
 #pragma clang loop unroll(disable)
 	for (int i = 0; i < NODE_STACK_PARTS; i++) {
@@ -111,24 +92,11 @@ VERIFIED_ALONE int node_find_handle(__u32 descriptor, struct node_handle *ret)
 	return 0;
 }
 
-/* A request is taken up, of the connection with this socket of the kernel's. */
-static __always_inline void node_reads(__u32 tgid, __u64 socket, __u64 request)
-{
-	struct process_address at = {.tgid = tgid, .address = socket};
-	struct object now = {.request = request}, *old;
-
-	old = bpf_map_lookup_elem(&objects, &at);
-	now.shared = old && request_standing(old->request) != STANDING_NONE;
-	bpf_map_update_elem(&objects, &at, &now, BPF_ANY);
-}
-
 /* The open request of a connection, whose handle in JavaScript this is; 0: none, or several. */
 VERIFIED_ALONE __u64 node_request_of_handle(__u32 tgid, const struct node_handle *alike,
 					    __u64 object)
 {
-	struct process_address at = {.tgid = tgid};
-	const struct object *known;
-	__u64 wrap, handle;
+	__u64 wrap, handle, socket;
 
 	if (!alike)
 		return 0;
@@ -136,11 +104,8 @@ VERIFIED_ALONE __u64 node_request_of_handle(__u32 tgid, const struct node_handle
 	handle = wrap + (alike->handle - alike->wrap);
 	if (!wrap || user_read(handle + UV_HANDLE_DATA) != wrap)
 		return 0;
-	at.address = socket_of_descriptor(user_read(handle + UV_STREAM_FD));
-	known = at.address ? bpf_map_lookup_elem(&objects, &at) : NULL;
-	if (!known || known->shared || request_standing(known->request) == STANDING_NONE)
-		return 0;
-	return known->request;
+	socket = socket_of_descriptor(user_read(handle + UV_STREAM_FD));
+	return socket ? object_request(tgid, socket) : 0;
 }
 
 /*

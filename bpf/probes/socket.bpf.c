@@ -67,6 +67,8 @@ static __always_inline int is_by_objects(const struct actor *a)
 {
 	if (a->runtime == RUNTIME_PYTHON)
 		return a->kind == ACTOR_THREAD || a->by == EVIDENCE_TASK;
+	if (a->runtime == RUNTIME_THREADS)
+		return a->loop == ACTOR_LOOP;
 	return a->runtime == RUNTIME_RUBY || a->runtime == RUNTIME_JAVA ||
 	       a->runtime == RUNTIME_NODE || a->runtime == RUNTIME_WANTED;
 }
@@ -201,6 +203,15 @@ static __always_inline void reading(struct actor *a, const struct task_struct *t
 	s->plain = a->runtime == RUNTIME_THREADS ? newcomers_count() + 1 : 0;
 }
 
+/* Objects have told something of a call whose answer is read now: do they still? */
+static __always_inline void answering_natively(struct sock *sk, struct socket *s,
+					       const struct task_struct *task)
+{
+	struct process_address socket = {.tgid = task->tgid, .address = (__u64)sk};
+
+	native_answers(s, &socket);
+}
+
 /* The answer to a call begins. (Which is read by another thread where that is the rule.) */
 static __always_inline void answering(struct socket *s)
 {
@@ -241,6 +252,8 @@ int BPF_PROG(probe_recv, struct sock *sk)
 		}
 		w = worker_reading_on(&a, task, sk);
 		answering(s);
+		if (s->told)
+			answering_natively(sk, s, task);
 		if (s->flags & SOCKET_SHARED)
 			step_answer_shared(s, &a, w);
 		else
@@ -330,6 +343,8 @@ static __noinline void calling(struct task_struct *task, struct sock *sk, struct
 	step_call(s, &a, write_seq(sk), bpf_ntohs(sk->__sk_common.skc_dport));
 	if (a.kind == ACTOR_THREAD || a.runtime == RUNTIME_NODE)
 		step_crowd(s, &a, peer_number(sk));
+	if (a.runtime == RUNTIME_THREADS && (s->told || last_call_is_unknown(s)))
+		step_objects_decided(s, a.key.tgid);
 	if (a.runtime == RUNTIME_PYTHON && last_call_is_unknown(s))
 		runtime_suspects_pool(a.key.tgid);
 	if (a.runtime == RUNTIME_JAVA && last_call_is_another_threads(s))

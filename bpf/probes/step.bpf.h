@@ -10,6 +10,7 @@
 #include "probes/actor.bpf.h"
 #include "context/engine.h"
 #include "probes/goroutine_show.bpf.h"
+#include "probes/native.bpf.h"
 #include "tick.bpf.h"
 
 /* One for each program of the probes. */
@@ -61,10 +62,18 @@ static __always_inline void step_python_reads(const struct runtime *runtime, con
 		python_reads_socket(by->key.tgid, id, by->path);
 }
 
+static __always_inline void step_native_reads(struct runtime *runtime, const struct actor *by,
+					      __u64 id)
+{
+	struct process_address socket = {.tgid = by->key.tgid, .address = by->path};
+
+	native_reads(runtime, &socket, id);
+}
+
 /* The same for what Ruby has read it from, and for which thread of Java. */
 VERIFIED_ALONE int step_object(__u64 id, const struct actor *by)
 {
-	const struct runtime *runtime = by ? runtime_lookup(by->key.tgid) : NULL;
+	struct runtime *runtime = by ? runtime_lookup(by->key.tgid) : NULL;
 
 	if (runtime_holds_objects(runtime))
 		ruby_reads(by->key.tgid, ruby_context(runtime), id);
@@ -73,7 +82,9 @@ VERIFIED_ALONE int step_object(__u64 id, const struct actor *by)
 	else if (runtime && runtime->kind == RUNTIME_PYTHON)
 		step_python_reads(runtime, by, id);
 	else if (runtime && (runtime->kind == RUNTIME_NODE || runtime->kind == RUNTIME_WANTED))
-		node_reads(by->key.tgid, by->path, id);
+		object_is_read(by->key.tgid, by->path, id, 0);
+	if (runtime && (runtime->kind == RUNTIME_THREADS || runtime->kind == RUNTIME_WANTED))
+		step_native_reads(runtime, by, id);
 	return 0;
 }
 
@@ -235,6 +246,17 @@ VERIFIED_ALONE int step_crowd(struct socket *s, const struct actor *by, __u32 pe
 	if (!s || !by)
 		return 0;
 	engine_crowd(s, by, peer);
+	return 0;
+}
+
+/* The same, of a call of which objects of a program have told something. */
+VERIFIED_ALONE int step_objects_decided(struct socket *s, __u32 tgid)
+{
+	struct runtime *runtime = runtime_lookup(tgid);
+	const struct call *c = s ? socket_last_call(s) : NULL;
+
+	if (runtime && c)
+		objects_decided(&runtime->threads.objects, s, c);
 	return 0;
 }
 

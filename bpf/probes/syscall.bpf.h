@@ -77,6 +77,27 @@ static __always_inline __u64 syscall_argument(struct task_struct *task)
 	return ((const struct pt_regs___arm64 *)regs)->regs[0];
 }
 
+#define SYSCALL_SAVED 6 /* registers that functions leave as they were */
+
+/* One of these that a thread has kept in its system call (x86-64). */
+static __always_inline __u64 syscall_saved(const struct pt_regs___x86 *regs, int number)
+{
+	switch (number) {
+	case 0:
+		return regs->bx;
+	case 1:
+		return regs->r12;
+	case 2:
+		return regs->r13;
+	case 3:
+		return regs->r14;
+	case 4:
+		return regs->r15;
+	default:
+		return regs->bp;
+	}
+}
+
 /* The frame of the current thread's function in user space, if it keeps any; else 0. */
 static __always_inline __u64 syscall_frame(void)
 {

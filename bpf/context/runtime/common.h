@@ -83,7 +83,10 @@ struct object {
 	__u8 shared; /* 1: others were open meanwhile: it stands for none of them */
 	__u8 item;   /* enum object_item */
 	__u16 reserved;
-	__u32 tid; /* Python: of the thread that has taken it out */
+	union {
+		__u32 tid;        /* Python: of the thread that has taken it out */
+		__u32 descriptor; /* C: that stands in it */
+	};
 };
 
 #endif

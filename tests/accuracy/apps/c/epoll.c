@@ -5,7 +5,8 @@
  * MODE s: calls one after the other; p: all at once. A pause is a timer of the loop. Environment:
  * CONNECTIONS, the most connections to the upstream (calls queue for them; default: any number);
  * UNWATCHED=1, no connection of a client's is watched while its request is worked on;
- * BACKGROUND_MS, mean pause between calls that belong to no request.
+ * BACKGROUND_MS, mean pause between calls that belong to no request; NOTES, when a connection's
+ * object is told whose call it is (enum notes).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -22,6 +23,14 @@
 #define EVENTS_MAX 64
 #define FDS_MAX    65536
 #define NO_TIMER   UINT64_MAX
+
+/* When the object of a connection is told whose call is sent on it. */
+enum notes {
+	NOTES_FIRST, /* before that */
+	NOTES_LATE,  /* after it */
+	NOTES_LAST,  /* before; but who has called last is noted, too, if he did not have to wait */
+	NOTES_LEFT,  /* that is all that is noted there, and calls of its own leave it as it is */
+};
 
 /* Where a client's request stands; BEFORE, BETWEEN and AFTER are pauses. */
 enum stage { STAGE_IDLE, STAGE_BEFORE, STAGE_CALLS, STAGE_BETWEEN, STAGE_AFTER };
@@ -43,11 +52,12 @@ struct call {
 	STAILQ_ENTRY(call) queue;
 };
 
-/* A connection to the upstream; `call` is NULL while it is idle. */
+/* A connection to the upstream; `call` is NULL while it is idle (or always: NOTES_LEFT). */
 struct link {
 	int fd;
 	bool connected;
 	size_t used;
+	struct client *last;
 	struct call *call;
 	char text[HEAD_MAX];
 	LIST_ENTRY(link) idle;
@@ -58,6 +68,8 @@ static LIST_HEAD(, link) idle = LIST_HEAD_INITIALIZER(idle);
 static STAILQ_HEAD(, call) queue = STAILQ_HEAD_INITIALIZER(queue);
 static struct client *client_of[FDS_MAX];
 static struct link *link_of[FDS_MAX];
+static struct call *call_on[FDS_MAX];
+static enum notes notes;
 static unsigned long links, links_max, background_ms, unwatched;
 static uint64_t background_due = NO_TIMER;
 static int epoll;
@@ -116,10 +128,10 @@ static struct link *new_link(void)
 	return link;
 }
 
-static void send_call(struct link *link)
+static void send_call(struct link *link, const struct call *call)
 {
 	char text[CALL_MAX];
-	const struct client *client = link->call->client;
+	const struct client *client = call->client;
 	size_t length = call_text(client ? client->plan.truth : "none", text);
 
 	link->used = 0;
@@ -127,11 +139,34 @@ static void send_call(struct link *link)
 		fail("send");
 }
 
+static void note(struct link *link, struct call *call, bool waited)
+{
+	bool last = notes == NOTES_LAST ? !waited : notes == NOTES_LEFT;
+
+	call_on[link->fd] = call;
+	if (last && call->client)
+		link->last = call->client;
+	if (notes != NOTES_LEFT)
+		link->call = call;
+}
+
+/* Who calls has got a connection; if that is open the call is sent, else when it is. */
+static void give(struct link *link, struct call *call, bool waited)
+{
+	if (notes != NOTES_LATE)
+		note(link, call, waited);
+	if (link->connected)
+		send_call(link, call);
+	if (notes == NOTES_LATE)
+		note(link, call, waited);
+}
+
 /* Give queued calls the connections that are free or may be made. */
-static void run_queue(void)
+static void run_queue(bool waited)
 {
 	while (!STAILQ_EMPTY(&queue)) {
 		struct link *link = LIST_FIRST(&idle);
+		struct call *call = STAILQ_FIRST(&queue);
 
 		if (!link && links >= links_max)
 			return;
@@ -139,10 +174,8 @@ static void run_queue(void)
 			LIST_REMOVE(link, idle);
 		else
 			link = new_link();
-		link->call = STAILQ_FIRST(&queue);
 		STAILQ_REMOVE_HEAD(&queue, queue);
-		if (link->connected) /* else when it is */
-			send_call(link);
+		give(link, call, waited);
 	}
 }
 
@@ -154,21 +187,23 @@ static void begin_call(struct client *client)
 	STAILQ_INSERT_TAIL(&queue, call, queue);
 	if (client)
 		client->begun++;
-	run_queue();
+	run_queue(false);
 }
 
 static void end_call(struct link *link)
 {
-	struct client *client = link->call->client;
+	struct client *client = call_on[link->fd]->client;
 
-	free(link->call);
-	link->call = NULL;
+	free(call_on[link->fd]);
+	call_on[link->fd] = NULL;
+	if (notes != NOTES_LATE)
+		link->call = NULL;
 	LIST_INSERT_HEAD(&idle, link, idle);
 	if (client) {
 		client->ended++;
 		advance(client);
 	}
-	run_queue();
+	run_queue(true);
 }
 
 static void on_link(struct link *link, uint32_t events)
@@ -181,7 +216,7 @@ static void on_link(struct link *link, uint32_t events)
 		link->connected = true;
 		if (epoll_ctl(epoll, EPOLL_CTL_MOD, link->fd, &event))
 			fail("epoll_ctl");
-		send_call(link);
+		send_call(link, call_on[link->fd]);
 		return;
 	}
 	n = recv(link->fd, link->text + link->used, HEAD_MAX - link->used, 0);
@@ -370,6 +405,7 @@ int main(int argc, char **argv)
 	links_max = env_number("CONNECTIONS", FDS_MAX);
 	background_ms = env_number("BACKGROUND_MS", 0);
 	unwatched = env_number("UNWATCHED", 0);
+	notes = env_number("NOTES", NOTES_FIRST);
 	if (background_ms)
 		background_due = now_ms();
 	epoll = epoll_create1(EPOLL_CLOEXEC);
