@@ -483,20 +483,28 @@ static __always_inline struct verdict decide(struct worker *w, const struct proc
 	return v;
 }
 
+/* Is nothing against what a loop has read last but that others of its requests may be meant? */
+static __always_inline int veto_is_of_rivals(enum veto veto)
+{
+	return veto == VETO_IDLE_LOOP || veto == VETO_BESIDE || veto == VETO_SPENT;
+}
+
 /*
  * What becomes of a verdict by what objects tell of the call (objects.h): if that is the request
- * for which a loop has read something last, in this turn, others are no rivals. (The calls that it
- * makes of its own accord are told from requests' by other means.)
+ * for which a loop has read something last, in this turn, others are no rivals.
  */
-static __always_inline struct verdict
-verdict_of_objects(const struct verdict *v, const struct worker *w, const struct actor *a)
+static __always_inline struct verdict verdict_of_objects(const struct verdict *v,
+							 const struct worker *w,
+							 const struct process *p,
+							 const struct actor *a)
 {
 	int told = a->kind == ACTOR_THREAD && a->counts && a->phase != PHASE_WORK;
 
-	if (v->request || !told || !w || w->read != a->named || !turn_goes_on(&w->turn))
+	if (!told || !veto_is_of_rivals(v->veto) || !w || w->read != a->named)
 		return *v;
-	if (v->veto == VETO_OWN_PATH || v->veto == VETO_NEW_PATH ||
-	    !standing_is_active(request_standing(a->named)))
+	if (!p || p->loops_share || !(w->flags & WORKER_LOOP))
+		return *v;
+	if (!turn_goes_on(&w->turn) || !standing_is_active(request_standing(a->named)))
 		return *v;
 	return (struct verdict){.request = a->named, .evidence = EVIDENCE_OBJECT};
 }

@@ -379,7 +379,7 @@ static __always_inline void engine_call(struct socket *s, const struct actor *a,
 	    (has_rivals(&w->tally, request_standing(v.request), rival_kinds(&v, w, p, 0)) ||
 	     has_newer_rivals(w, v.request)))
 		v = (struct verdict){.veto = VETO_IDLE_LOOP};
-	told = verdict_of_objects(&v, w, a);
+	told = verdict_of_objects(&v, w, p, a);
 	if (reused && !told.request)
 		learn_path(&v, w, p, a);
 	if (p) {

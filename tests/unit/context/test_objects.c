@@ -247,6 +247,10 @@ static void calls_that_objects_tell_of(void **state)
 	assert_int_equal(c->evidence, EVIDENCE_OBJECT);
 	a.counts = 0;
 	assert_int_equal(call(&client, &a)->request, 0);
+	process_make(&a.key.tgid)->loops_share = 1; /* then what was read last says nothing */
+	a.counts = 1;
+	assert_int_equal(call(&client, &a)->request, 0);
+	process_make(&a.key.tgid)->loops_share = 0;
 	store_turn++;
 	a = calls(8);
 	assert_int_equal(call(&client, &a)->request, 0);
