@@ -41,6 +41,12 @@ static __always_inline int objects_are_wanted(const struct runtime_objects *o)
 	return !o->wrong && o->looks < OBJECTS_LOOKS;
 }
 
+/* The same of a request that is taken up: not where nobody calls. It is looked at, then. */
+static __always_inline int objects_are_read(struct runtime_objects *o)
+{
+	return objects_are_wanted(o) && o->reads < OBJECTS_LOOKS && ++o->reads;
+}
+
 /*
  * A call begins on a connection, of which this is told: in place of what was of the last one.
  * Returns whether it counts. `p`: its process, or NULL.

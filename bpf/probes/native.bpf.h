@@ -84,13 +84,16 @@ VERIFIED_ALONE int native_ends_idle(struct runtime *runtime, const struct proces
 VERIFIED_ALONE int native_reads(struct runtime *runtime, const struct process_address *socket,
 				__u64 request)
 {
-	struct request *r = request_lookup(request);
 	struct native_search *search;
 	struct runtime_objects *o;
+	struct request *r;
 
-	if (!runtime || !socket || !r || !objects_are_wanted(&runtime->threads.objects))
+	if (!runtime || !socket || !objects_are_read(&runtime->threads.objects))
 		return 0;
 	o = &runtime->threads.objects;
+	r = request_lookup(request);
+	if (!r)
+		return 0;
 	native_ends_idle(runtime, socket);
 	search = native_begin(o, socket);
 	if (!search)
@@ -130,6 +133,7 @@ VERIFIED_ALONE int native_calls(struct runtime *runtime, struct socket *s,
 	if (!runtime || !s || !socket)
 		return 0;
 	o = &runtime->threads.objects;
+	o->reads = 0;
 	s->told = 0;
 	if (native_is_blind(o, s))
 		return 0;

@@ -40,7 +40,7 @@ struct runtime_objects {
 	__u8 cleared;  /* connections that led to no request between calls, up to OBJECTS_CLEARED */
 	__u8 disputes; /* calls of which they told something else than what was certain */
 	__u8 wrong;    /* 1: they have told what was not so, and tell nothing for ever after */
-	__u32 reserved;
+	__u32 reads;   /* requests that were looked at since a call began */
 	struct objects_idle idle;
 };
 
@@ -49,7 +49,7 @@ struct runtime_threads {
 	struct runtime_objects objects;
 };
 
-/* So many calls are looked at although nothing comes of it. */
+/* So many calls are looked at although nothing comes of it, and requests where none calls. */
 #define OBJECTS_LOOKS 512
 
 /* As often as this they have told enough to be looked at again. */

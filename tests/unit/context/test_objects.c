@@ -203,6 +203,21 @@ static void looks_that_are_in_vain(void **state)
 	assert_false(objects_are_wanted(&o));
 }
 
+/* Nor are requests where nobody calls. */
+static void requests_of_which_nobody_calls(void **state)
+{
+	struct runtime_objects o = {};
+
+	(void)state;
+	for (int i = 0; i < OBJECTS_LOOKS; i++)
+		assert_true(objects_are_read(&o));
+	assert_false(objects_are_read(&o));
+	o.reads = 0; /* a call begins */
+	assert_true(objects_are_read(&o));
+	o.looks = OBJECTS_LOOKS;
+	assert_false(objects_are_read(&o));
+}
+
 /* They tell something else than what is certain, again and again. */
 static void objects_that_are_disputed(void **state)
 {
@@ -270,6 +285,7 @@ int main(void)
 	    CASE(ways_that_are_rare),
 	    CASE(requests_without_objects),
 	    CASE(looks_that_are_in_vain),
+	    CASE(requests_of_which_nobody_calls),
 	    CASE(objects_that_are_disputed),
 	    CASE(calls_that_objects_tell_of),
 	};
