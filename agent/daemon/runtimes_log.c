@@ -37,11 +37,16 @@ void runtimes_log(const struct runtimes_news *news)
 	if (news->unix_sockets)
 		return log_unix_sockets(news->err);
 	process_name(name, sizeof(name), news->tgid);
-	if (news->err)
+	if (news->refused)
+		log_warning("process %u (%s): %s; its calls begin new traces, and its files are "
+			    "not read again until they change (%u times so far)",
+			    news->tgid, name, news->why, news->refused);
+	else if (news->err)
 		log_failure(news, name);
 	else if (news->kind == RUNTIME_OPAQUE)
-		log_warning("process %u (%s) runs %s, its calls begin new traces: %s", news->tgid,
-			    name, news->language, news->why);
+		log_warning("process %u (%s)%s%s, its calls begin new traces: %s", news->tgid, name,
+			    news->language ? " runs " : "", news->language ? news->language : "",
+			    news->why);
 	else if (news->kind == RUNTIME_THREADS || (news->kind == RUNTIME_JAVA && news->why))
 		log_info("process %u (%s) runs %s, only its threads are followed: %s", news->tgid,
 			 name, news->language, news->why);
