@@ -24,9 +24,9 @@ static void lines_of_the_kernel(void **state)
 	struct mapping mapping;
 
 	(void)state;
-	assert_int_equal(parse("7f00a000-7f00c000 r-xp 0001f000 fe:1b 247970      /usr/lib/a b.so\n",
-			       &mapping),
-			 0);
+	assert_int_equal(
+	    parse("7f00a000-7f00c000 r-xp 0001f000 fe:1b 247970      /usr/lib/a b.so\n", &mapping),
+	    0);
 	assert_int_equal(mapping.start, 0x7f00a000);
 	assert_int_equal(mapping.end, 0x7f00c000);
 	assert_int_equal(mapping.offset, 0x1f000);
@@ -38,7 +38,8 @@ static void lines_of_the_kernel(void **state)
 	assert_int_equal(parse("10000-11000 rw-p 00000000 00:00 0 \n", &mapping), 0);
 	assert_false(mapping.executable);
 	assert_string_equal(mapping.path, "");
-	assert_int_equal(parse("10000-11000 r--s 00000000 00:01 7       /x (deleted)\n", &mapping), 0);
+	assert_int_equal(parse("10000-11000 r--s 00000000 00:01 7       /x (deleted)\n", &mapping),
+			 0);
 	assert_string_equal(mapping.path, "/x (deleted)");
 }
 

@@ -118,9 +118,9 @@ static void end_by_the_clock(void **state)
 /* System calls that nobody needs who reads what is open. */
 static int call(int socket, void *data)
 {
-	static const long calls[] = {SYS_openat, SYS_socket, SYS_ptrace, SYS_bpf,
-				     SYS_kill,   SYS_clone,  SYS_execve, SYS_process_vm_readv,
-				     SYS_setuid, SYS_unshare, SYS_dup,   SYS_recvmsg};
+	static const long calls[] = {SYS_openat, SYS_socket,  SYS_ptrace, SYS_bpf,
+				     SYS_kill,   SYS_clone,   SYS_execve, SYS_process_vm_readv,
+				     SYS_setuid, SYS_unshare, SYS_dup,    SYS_recvmsg};
 	const size_t *which = data;
 
 	(void)socket;
@@ -194,13 +194,13 @@ static void memory_is_limited(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(honest_work),
-	    cmocka_unit_test(ends),
-	    cmocka_unit_test(end_by_the_clock),
-	    cmocka_unit_test(forbidden_calls),
-	    cmocka_unit_test(nothing_is_inherited),
+		cmocka_unit_test(honest_work),
+		cmocka_unit_test(ends),
+		cmocka_unit_test(end_by_the_clock),
+		cmocka_unit_test(forbidden_calls),
+		cmocka_unit_test(nothing_is_inherited),
 #if !defined(__SANITIZE_ADDRESS__)
-	    cmocka_unit_test(memory_is_limited),
+		cmocka_unit_test(memory_is_limited),
 #endif
 	};
 
