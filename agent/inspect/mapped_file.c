@@ -78,7 +78,7 @@ int mapped_file_open(int proc_fd, const struct mapping *mapping)
 {
 	_cleanup_close_ int path_fd = find_by_link(proc_fd, mapping);
 	_cleanup_close_ int fd = -1;
-	struct mapping identity;
+	struct mapping identity = {};
 	int err;
 
 	if (path_fd < 0)

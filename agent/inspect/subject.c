@@ -126,7 +126,7 @@ static ssize_t read_file(int proc_fd, const char *name, void *to, size_t size)
 /* The kernel tells every program where its entry is, beside other things. */
 static void read_entry(int proc_fd, struct subject *subject)
 {
-	Elf64_auxv_t told[64];
+	Elf64_auxv_t told[64] = {};
 	ssize_t size = read_file(proc_fd, "auxv", told, sizeof(told));
 
 	for (size_t i = 0; size > 0 && (i + 1) * sizeof(told[0]) <= (size_t)size; i++)
