@@ -5,8 +5,8 @@
  *
  * A field is never taken out, but renamed, and every character of its value becomes "=". Blanks in
  * place of the whole line would be part of the field before it, and there are servers that take
- * blanks at the end of a value for a part of it. So the lines of a head stay what they are, no other
- * field is touched, and none ends with a blank.
+ * blanks at the end of a value for a part of it. So the lines of a head stay what they are, no
+ * other field is touched, and none ends with a blank.
  *
  * What was sent can no longer be changed. Of a name that was sent in part the rest is changed,
  * which makes another name of it, too: the new ones end with other letters. Of a value that was
@@ -174,7 +174,8 @@ static inline int change_fits(const struct edits *e, const struct change_fields 
 	return edits_count(e) + fields->count + more <= EDITS_MAX;
 }
 
-/* Record the edit of one field. `parent`: 0, or the ids of the new traceparent. Returns how many. */
+/* Record the edit of one field. `parent`: 0, or the ids of the new traceparent. Returns how many.
+ */
 static inline __u32 change_record(struct edits *e, const struct change_field *field,
 				  const struct change_order *order, struct edit *work,
 				  const struct edit *parent)
@@ -220,7 +221,8 @@ static inline __u32 change_record_all(struct edits *e, const struct change_field
 
 /* What characters of a value become. */
 #define CHANGE_FILLER '='
-/* What an edit makes of bytes begins with CHANGE_TEXT bytes of text. All that follow are fillers. */
+/* What an edit makes of bytes begins with CHANGE_TEXT bytes of text. All that follow are fillers.
+ */
 #define CHANGE_TEXT 64
 /* Bytes that are rendered. */
 #define CHANGE_RENDERED 256

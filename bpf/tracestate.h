@@ -15,8 +15,9 @@
 
 /*
  * Where the value begins in `byte`: behind "tracestate: ", which begins at 4, or "tracestate:  ",
- * which begins at 3. The second blank makes the length even (which keeps the parity of what follows,
- * see edits.h). It could not stand behind the value: there are servers that take it for a part.
+ * which begins at 3. The second blank makes the length even (which keeps the parity of what
+ * follows, see edits.h). It could not stand behind the value: there are servers that take it for a
+ * part.
  */
 #define TRACESTATE_VALUE_AT 16
 #define TRACESTATE_NAME_LEN 12
@@ -49,8 +50,8 @@ struct tracestate {
 	__u8 members;
 	__u8 phase; /* enum tracestate_phase */
 	__u8 full;  /* characters were left out */
-	__u8 start; /* of the line in `byte`, once it is finished; what follows it up to a whole word
-		     * is zero */
+	__u8 start; /* of the line in `byte`, once it is finished; what follows it up to a whole
+		     * word is zero */
 	__u8 byte[TRACESTATE_VALUE_AT + 8 * TRACESTATE_WORDS - 8] __attribute__((aligned(8)));
 };
 _Static_assert(sizeof(struct tracestate) == 552, "tracestate is shared");

@@ -8,7 +8,8 @@ void descriptors_open_standard(void)
 {
 	int fd;
 
-	/* The lowest number that is free; where there is no /dev, something else takes the place. */
+	/* The lowest number that is free; where there is no /dev, something else takes the place.
+	 */
 	do {
 		fd = open("/dev/null", O_RDWR);
 		if (fd < 0)

@@ -93,8 +93,8 @@ static bool tell_lost(void)
 
 	if (!lost)
 		return true;
-	size = put_line(line, LOG_LEVEL_WARNING,
-			"%lu lines of this log are lost: nobody read them", lost);
+	size = put_line(line, LOG_LEVEL_WARNING, "%lu lines of this log are lost: nobody read them",
+			lost);
 	if (!log_output(line, size))
 		return false;
 	lost = 0;

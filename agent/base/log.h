@@ -15,8 +15,8 @@ void log_set_level(enum log_level level);
 void log_capture_libbpf(void);
 
 /*
- * Write one line, if there is room for it: who does not read stderr makes nobody wait. How many lines
- * were lost is said with the next one. The text ends without a newline.
+ * Write one line, if there is room for it: who does not read stderr makes nobody wait. How many
+ * lines were lost is said with the next one. The text ends without a newline.
  */
 __attribute__((format(printf, 2, 3))) void log_line(enum log_level level, const char *format, ...);
 

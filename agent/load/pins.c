@@ -74,11 +74,15 @@ static int check_dir(const char *path, bool sticky_will_do, char *ret_why)
 	if (!S_ISDIR(dir.st_mode))
 		snprintf(ret_why, PINS_WHY_MAX, "%s is not a directory: remove it", path);
 	else if (!is_ours(&dir))
-		snprintf(ret_why, PINS_WHY_MAX, "%s is user %u's, who can put anything there: remove it", path, dir.st_uid);
+		snprintf(ret_why, PINS_WHY_MAX,
+			 "%s is user %u's, who can put anything there: remove it", path,
+			 dir.st_uid);
 	else if (dir.st_mode & (S_IWGRP | S_IWOTH) && !(sticky_will_do && dir.st_mode & S_ISVTX))
-		snprintf(ret_why, PINS_WHY_MAX, "%s can be written by others than root (mode %04o): remove it, or take that "
-			 "away (chmod go-w) if you trust what is in it",
-			 path, dir.st_mode & 07777);
+		snprintf(
+		    ret_why, PINS_WHY_MAX,
+		    "%s can be written by others than root (mode %04o): remove it, or take that "
+		    "away (chmod go-w) if you trust what is in it",
+		    path, dir.st_mode & 07777);
 	return ret_why[0] ? -EPERM : 0;
 }
 
