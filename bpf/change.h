@@ -3,13 +3,15 @@
  * Changes in place: what becomes of the traceparent and tracestate fields of a request that a rule
  * wants to restart or to strip. Not a byte is added or taken away, so no number changes.
  *
- * A field is never taken out, but renamed, and all of its value becomes blanks. Blanks in place
- * of the whole line would be part of the field before it, and what stands behind "chunked" or a
- * length is where servers and proxies begin to differ. So the lines of a head stay what they are,
- * and no other field is touched.
+ * A field is never taken out, but renamed, and every character of its value becomes "=". Blanks in
+ * place of the whole line would be part of the field before it, and there are servers that take
+ * blanks at the end of a value for a part of it. So the lines of a head stay what they are, no
+ * other field is touched, and none ends with a blank.
  *
  * What was sent can no longer be changed. Of a name that was sent in part the rest is changed,
- * which makes another name of it, too: the new ones end with other letters.
+ * which makes another name of it, too: the new ones end with other letters. Of a value that was
+ * sent in part the rest is changed: no value of either field that ends with "=" is valid, so
+ * whoever reads it has to ignore all of it.
  *
  * Pure: no helper, no allocation; compiled for BPF and natively.
  */
@@ -124,11 +126,14 @@ static inline int change_cut(const struct change_field *field, __u32 limit, stru
 	return 1;
 }
 
-/* Has a field a value, all of it unsent, that another traceparent can take the place of? */
+/*
+ * Has a field a value, all of it unsent, that another traceparent can take the place of? Nothing
+ * may be left of a longer one.
+ */
 static inline int change_can_be_parent(const struct change_field *field, __u32 limit)
 {
 	return field->begins && !field->state && !seq_before(field->value, limit) &&
-	       field->end - field->value >= TRACEPARENT_VALUE_LEN;
+	       field->end - field->value == TRACEPARENT_VALUE_LEN;
 }
 
 /* Which field that is; CHANGE_FIELDS_MAX: none. */
@@ -166,29 +171,22 @@ static inline int change_leaves(const struct change_fields *fields,
 /* Do the edits that it may take fit, and `more` beside them? */
 static inline int change_fits(const struct edits *e, const struct change_fields *fields, __u32 more)
 {
-	/* One for each field, and one for what stands behind the value of the new traceparent. */
-	return edits_count(e) + fields->count + 1 + more <= EDITS_MAX;
+	return edits_count(e) + fields->count + more <= EDITS_MAX;
 }
 
-/* Record the edits of one field. `parent`: 0, or the ids of the new traceparent. Returns how many.
+/* Record the edit of one field. `parent`: 0, or the ids of the new traceparent. Returns how many.
  */
 static inline __u32 change_record(struct edits *e, const struct change_field *field,
 				  const struct change_order *order, struct edit *work,
 				  const struct edit *parent)
 {
-	struct change_field rest = *field;
-
 	if (!parent)
 		return change_cut(field, order->limit, work) && !edits_add(e, work);
 	*work = *parent;
 	work->at = field->value;
 	work->len = 0;
 	work->kind = EDIT_PARENT;
-	if (edits_add(e, work))
-		return 0;
-	rest.value += TRACEPARENT_VALUE_LEN;
-	rest.begins = 0;
-	return 1 + (change_cut(&rest, order->limit, work) && !edits_add(e, work));
+	return !edits_add(e, work);
 }
 
 /* How many of the fields have values before this number. */
@@ -221,18 +219,20 @@ static inline __u32 change_record_all(struct edits *e, const struct change_field
 	return n;
 }
 
-/* What an edit makes of bytes begins with CHANGE_TEXT bytes of text, blanks among them. All that
- * follow are blanks. */
+/* What characters of a value become. */
+#define CHANGE_FILLER '='
+/* What an edit makes of bytes begins with CHANGE_TEXT bytes of text. All that follow are fillers.
+ */
 #define CHANGE_TEXT 64
 /* Bytes that are rendered. */
 #define CHANGE_RENDERED 256
 
-/* The first `n` bytes of a word of text, and blanks behind them, as they stand in memory. */
+/* The first `n` bytes of a word of text, and fillers behind them, as they stand in memory. */
 static inline __u64 change_text(__u64 word, __u32 n)
 {
 	__u64 mask = n > 7 ? ~0ull : (1ull << (8 * n & 63)) - 1;
 
-	word = (word & mask) | (HTTP1_EACH(' ') & ~mask);
+	word = (word & mask) | (HTTP1_EACH(CHANGE_FILLER) & ~mask);
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 	word = __builtin_bswap64(word);
 #endif
@@ -263,14 +263,14 @@ static inline void change_render_name(const struct edit *e, __u64 *to)
 
 /*
  * Render what the bytes of an edit become: byte i of it is to[i], or, from CHANGE_TEXT on, any
- * blank behind that.
+ * filler behind that.
  */
 static inline void change_render(const struct edit *e, struct traceparent_line *line, __u64 *to)
 {
 	const __u8 *value = (const __u8 *)line + sizeof("traceparent: ") - 1;
 
 	for (__u32 i = 0; i < CHANGE_RENDERED / 8; i++)
-		to[i] = HTTP1_EACH(' ');
+		to[i] = HTTP1_EACH(CHANGE_FILLER);
 	if (e->kind != EDIT_PARENT) {
 		change_render_name(e, to);
 		return;

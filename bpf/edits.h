@@ -30,7 +30,7 @@
 enum edit_kind {
 	EDIT_INSERT, /* a header */
 	EDIT_PARENT, /* the value of a traceparent is another one */
-	EDIT_CUT,    /* a field is renamed, and has no value */
+	EDIT_CUT,    /* a field is renamed, and its value is void */
 	EDIT_VOID,   /* nothing: it was not sent after all */
 };
 

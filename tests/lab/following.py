@@ -70,10 +70,11 @@ def tracestate(value):
     if value is None:
         return None
     length = int.from_bytes(value[:2], "little")
-    line = value[16:16 + length].decode()
-    name, _, text = line.partition(": ")
-    assert name == "tracestate" and text.endswith("\r\n") and length % 2 == 0, line
-    return text.strip()
+    start = 16 + value[15]
+    line = value[start:start + length].decode()
+    read = re.fullmatch("tracestate:  ?([^ \t,](.*[^ \t,])?)\r\n", line)
+    assert read and length % 2 == 0, line
+    return read[1]
 
 
 def arrivals(sock):
