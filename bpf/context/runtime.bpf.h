@@ -7,10 +7,11 @@
 #include <bpf/bpf_helpers.h>
 #include "compat.bpf.h"
 #include "context/later.h"
+#include "context/maps.bpf.h"
 #include "context/worker.h"
 #include "context/runtime.h"
 
-#define CTXPROP_RUNTIMES_MAX   16384 /* processes that have taken a request */
+#define CTXPROP_RUNTIMES_MAX   16384 /* processes that have taken a request, or may soon */
 #define CTXPROP_GOROUTINES_MAX 16384
 #define CTXPROP_MESSAGES_MAX   16384
 #define CTXPROP_GO_SOCKETS_MAX 4096
@@ -249,17 +250,38 @@ VERIFIED_ALONE int runtime_wanted(__u32 tgid)
 	return 0;
 }
 
-/* A process is made: it runs what its maker does, at the same addresses, until it says otherwise.
- */
+/* Is there room for one more process that has read no request? Then it is counted as such. */
+static __always_inline int listeners_add(__u32 tgid)
+{
+	__u32 one = 1;
+
+	return !bpf_map_update_elem(&listeners, &tgid, &one, BPF_ANY);
+}
+
+/* A process listens: what it runs should be known before it serves. */
+VERIFIED_ALONE int runtime_listens(__u32 tgid)
+{
+	if (!runtime_lookup(tgid) && listeners_add(tgid))
+		runtime_wanted(tgid);
+	return 0;
+}
+
+/* The process `made` runs what its maker does, at the same addresses. */
+static __always_inline void runtime_copy(const struct runtime *runtime, __u32 made)
+{
+	if (runtime->kind == RUNTIME_WANTED)
+		runtime_wanted(made);
+	else
+		bpf_map_update_elem(&runtimes, &made, runtime, BPF_ANY);
+}
+
+/* A process is made: it runs what its maker does, until it says otherwise. */
 VERIFIED_ALONE int runtime_inherit(__u32 maker, __u32 made)
 {
 	const struct runtime *runtime = runtime_lookup(maker);
 
-	if (!runtime)
-		return 0;
-	if (runtime->kind == RUNTIME_WANTED)
-		return runtime_wanted(made);
-	bpf_map_update_elem(&runtimes, &made, runtime, BPF_ANY);
+	if (runtime && listeners_add(made))
+		runtime_copy(runtime, made);
 	return 0;
 }
 
@@ -321,18 +343,11 @@ static __always_inline void runtime_forget(__u32 tgid)
 {
 	struct process_address rule = {.tgid = tgid};
 
+	bpf_map_delete_elem(&listeners, &tgid);
 	if (bpf_map_delete_elem(&runtimes, &tgid))
 		return;
-	rule.address = TASK_RULE_MADE;
-	bpf_map_delete_elem(&starts, &rule);
-	rule.address = TASK_RULE_WOKEN;
-	bpf_map_delete_elem(&starts, &rule);
-	rule.address = TASK_RULE_STREAM;
-	bpf_map_delete_elem(&starts, &rule);
-	rule.address = TASK_RULE_FUTURE;
-	bpf_map_delete_elem(&starts, &rule);
-	rule.address = TASK_RULE_EAGER;
-	bpf_map_delete_elem(&starts, &rule);
+	for (rule.address = 1; rule.address < TASK_RULE_END; rule.address++)
+		bpf_map_delete_elem(&starts, &rule);
 }
 
 #endif

@@ -44,6 +44,9 @@ enum runtime_flags {
 	RUNTIME_OBJECTS = 1 << 10,   /* Node: objects have told whose calls are */
 };
 
+/* So many makers are asked what a process runs that has read its first request. */
+#define RUNTIME_MAKERS 4
+
 /*
  * So often goroutines of a process may change in a second (nearly) and still be published: each
  * time a probe takes one or two microseconds, so that this is some per cent of a CPU.

@@ -9,9 +9,9 @@
 #include "probes/syscall.bpf.h"
 
 /* Does a process do its work on threads? Where a runtime moves it about, they mean nothing. */
-static __always_inline int works_on_threads(const struct runtime *runtime)
+static __always_inline int works_on_threads(const struct runtime *runtime, __u32 tgid)
 {
-	return runtime_kind(runtime) == RUNTIME_WORKER_THREAD;
+	return runtime_kind(runtime, tgid) == RUNTIME_WORKER_THREAD;
 }
 
 SEC("tp_btf/sched_process_fork")
@@ -27,7 +27,7 @@ int BPF_PROG(probe_fork, struct task_struct *parent, struct task_struct *child)
 	if (!process_lookup(&tgid))
 		return 0;
 	runtime = runtime_lookup(tgid);
-	if (!works_on_threads(runtime) || !probe_is_active())
+	if (!works_on_threads(runtime, tgid) || !probe_is_active())
 		return 0;
 	if (key.tgid == tgid && runtime_holds_objects(runtime)) {
 		step_ruby_makes(tgid, child->thread.fsbase);
@@ -89,7 +89,7 @@ int BPF_PROG(probe_wake, struct task_struct *woken)
 	if (key.tgid != id >> 32 || key.tid == (__u32)id || !process_lookup(&key.tgid))
 		return 0;
 	runtime = runtime_lookup(key.tgid);
-	if (!works_on_threads(runtime))
+	if (!works_on_threads(runtime, key.tgid))
 		return 0;
 	if (runtime_holds_objects(runtime) && probe_is_active()) {
 		step_ruby_makes(key.tgid, woken->thread.fsbase);
