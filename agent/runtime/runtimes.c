@@ -13,6 +13,7 @@
 #include "load/node_maps.h"
 #include "load/pins.h"
 #include "runtime/classify.h"
+#include "runtime/departed.h"
 #include "runtime/leftovers.h"
 #include "runtime/looks.h"
 #include "runtime/process.h"
@@ -38,6 +39,7 @@ struct runtimes {
 	struct runtime_probes probes;
 	struct looks looks;
 	struct unix_sockets unix_sockets;
+	struct departed departed;
 	bool replaces; /* what the last daemon has attached is still there */
 	__u64 next_sweep_ns;
 	unsigned int sweeps;
@@ -59,6 +61,7 @@ int runtimes_open(runtimes_tell tell, runtimes_lack lack, enum runtimes_publish 
 		return -ENOMEM;
 	*runtimes =
 	    (struct runtimes){.tell = tell, .lack = lack, .publish = publish, .lock_fd = -1};
+	departed_open(&runtimes->departed);
 	runtimes->map_fd = open_map("runtimes");
 	runtimes->events_fd = open_map("runtime_events");
 	runtimes->workers_fd = open_map("workers");
@@ -82,6 +85,7 @@ void runtimes_close(struct runtimes *runtimes)
 	cleanup_close(&runtimes->events_fd);
 	cleanup_close(&runtimes->workers_fd);
 	cleanup_close(&runtimes->lock_fd);
+	departed_close(&runtimes->departed);
 	free(runtimes);
 }
 
@@ -226,12 +230,26 @@ static void tell_unix_sockets(const struct runtimes *runtimes, int done)
 		runtimes->tell(&news);
 }
 
+/* A process has reached its share of a table, or (0) some table was full. */
+static void tell_share(const struct runtimes *runtimes, __u32 tgid)
+{
+	const struct runtimes_news news = {.tgid = tgid, .share = true};
+
+	runtimes->tell(&news);
+}
+
 static int on_event(void *data, void *record, size_t size)
 {
 	const struct runtime_event *event = record;
 	struct runtimes *runtimes = data;
 
 	if (size < sizeof(*event))
+		return 0;
+	if (event->kind == RUNTIME_EVENT_GONE)
+		departed_asked(&runtimes->departed);
+	if (event->kind == RUNTIME_EVENT_SHARE)
+		tell_share(runtimes, event->tgid);
+	if (event->kind != RUNTIME_EVENT_LOOK)
 		return 0;
 	tell_unix_sockets(runtimes, unix_sockets_asked(&runtimes->unix_sockets, event->tgid));
 	return event->tgid ? looks_add(&runtimes->looks, event->tgid) : 0;
@@ -264,13 +282,22 @@ int runtimes_update(struct runtimes *runtimes)
 	return err < 0 ? err : 0;
 }
 
+/* Of two times in ms, of which -1 is never. */
+static int sooner(int a, int b)
+{
+	if (a < 0 || b < 0)
+		return a < 0 ? b : a;
+	return a < b ? a : b;
+}
+
 int runtimes_due_ms(const struct runtimes *runtimes)
 {
 	if (!runtimes || runtimes->lock_fd < 0)
 		return -1;
-	return runtimes->looks.first || runtimes->replaces
-		   ? 0
-		   : unix_sockets_due_ms(&runtimes->unix_sockets);
+	if (runtimes->looks.first || runtimes->replaces)
+		return 0;
+	return sooner(unix_sockets_due_ms(&runtimes->unix_sockets),
+		      departed_due_ms(&runtimes->departed));
 }
 
 static void look_again(__u32 tgid, void *data)
@@ -354,6 +381,7 @@ int runtimes_do(struct runtimes *runtimes)
 		runtimes->next_sweep_ns = now + SWEEP_SECONDS * NS_PER_SECOND;
 		sweep(runtimes);
 	}
+	departed_do(&runtimes->departed);
 	tell_unix_sockets(runtimes, unix_sockets_do(&runtimes->unix_sockets));
 	return look_at_waiting(runtimes);
 }

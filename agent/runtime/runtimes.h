@@ -26,6 +26,7 @@ struct runtimes_news {
 	const char *language; /* of what runs it, for people; or NULL */
 	const char *why;      /* why it cannot be followed, or not beyond threads; or NULL */
 	int err;              /* uprobes could not be attached: -errno */
+	bool share; /* it has reached its share of a table; of no process: a table was full */
 	bool unix_sockets; /* of no process: they are followed from now on; -errno: they are not */
 };
 

@@ -11,6 +11,7 @@
 #include "compat.bpf.h"
 #include "context/ids.h"
 #include "context/model.h"
+#include "context/runtime.h"
 #include "context/traces.h"
 #include "context/worker.h"
 #include "tracestate.h"
@@ -61,6 +62,20 @@ struct {
 	__type(key, __u32); /* tgid */
 	__type(value, struct process);
 } processes __weak SEC(".maps");
+
+/* What user space hears (struct runtime_event). */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 64 * 1024);
+} runtime_events __weak SEC(".maps");
+
+/* 1: user space was asked to remove what is left of processes that are gone (context/runtime.h). */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} sweep_asked __weak SEC(".maps");
 
 /* Which processes have reached their share of a table, and how often since. */
 struct {
@@ -286,6 +301,27 @@ static __always_inline struct process *process_lookup(const __u32 *tgid)
 	return bpf_map_lookup_elem(&processes, tgid);
 }
 
+/* Tell user space (enum runtime_event_kind). Returns 0, or why it does not hear that. */
+static __always_inline long events_tell(__u32 tgid, __u32 kind)
+{
+	struct runtime_event event = {.tgid = tgid, .kind = kind};
+
+	return bpf_ringbuf_output(&runtime_events, &event, sizeof(event), 0);
+}
+
+/* Process `payer` has reached its share of `table` (enum share_table). */
+VERIFIED_ALONE int share_is_reached(__u32 payer, __u32 table)
+{
+	struct share_reached reached = {.tgid = payer, .table = table};
+	__u64 one = 1, *times = bpf_map_lookup_elem(&shares_reached, &reached);
+
+	if (times)
+		__sync_fetch_and_add(times, 1);
+	else if (!bpf_map_update_elem(&shares_reached, &reached, &one, BPF_NOEXIST))
+		events_tell(payer, RUNTIME_EVENT_SHARE);
+	return 0;
+}
+
 /* A process that has got its entry just now gets a number: the time, which comes again in hours. */
 static __always_inline void process_numbered(struct process *p)
 {
@@ -310,19 +346,9 @@ static __always_inline struct process *process_make(const __u32 *tgid)
 	p = process_lookup(tgid);
 	if (p)
 		process_numbered(p);
-	return p;
-}
-
-/* Process `payer` has reached its share of `table` (enum share_table). */
-static __always_inline void share_is_reached(__u32 payer, __u32 table)
-{
-	struct share_reached reached = {.tgid = payer, .table = table};
-	__u64 one = 1, *times = bpf_map_lookup_elem(&shares_reached, &reached);
-
-	if (times)
-		__sync_fetch_and_add(times, 1);
 	else
-		bpf_map_update_elem(&shares_reached, &reached, &one, BPF_NOEXIST);
+		share_is_reached(0, SHARE_PROCESSES);
+	return p;
 }
 
 /* Make the entry of a worker, which process `payer` pays for, if that is known and can. */

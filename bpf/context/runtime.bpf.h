@@ -36,11 +36,6 @@ struct {
 } runtimes __weak SEC(".maps");
 
 struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 64 * 1024);
-} runtime_events __weak SEC(".maps");
-
-struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, CTXPROP_GOROUTINES_MAX);
 	__type(key, struct worker_key);
@@ -235,18 +230,20 @@ static __always_inline struct runtime *runtime_lookup(__u32 tgid)
 
 static __always_inline void runtime_tell(__u32 tgid)
 {
-	struct runtime_event event = {.tgid = tgid};
-
-	bpf_ringbuf_output(&runtime_events, &event, sizeof(event), 0);
+	events_tell(tgid, RUNTIME_EVENT_LOOK);
 }
 
-/* Ask user space what this process runs, unless it was asked already. */
+/* Ask user space what this process runs, unless it was asked already, or cannot hear it now. */
 VERIFIED_ALONE int runtime_wanted(__u32 tgid)
 {
 	struct runtime asked = {.kind = RUNTIME_WANTED};
 
-	if (!runtime_lookup(tgid) && !bpf_map_update_elem(&runtimes, &tgid, &asked, BPF_NOEXIST))
-		runtime_tell(tgid);
+	if (runtime_lookup(tgid))
+		return 0;
+	if (bpf_map_update_elem(&runtimes, &tgid, &asked, BPF_NOEXIST))
+		share_is_reached(0, SHARE_RUNTIMES);
+	else if (events_tell(tgid, RUNTIME_EVENT_LOOK))
+		bpf_map_delete_elem(&runtimes, &tgid);
 	return 0;
 }
 
@@ -255,7 +252,10 @@ static __always_inline int listeners_add(__u32 tgid)
 {
 	__u32 one = 1;
 
-	return !bpf_map_update_elem(&listeners, &tgid, &one, BPF_ANY);
+	if (!bpf_map_update_elem(&listeners, &tgid, &one, BPF_ANY))
+		return 1;
+	share_is_reached(0, SHARE_LISTENERS);
+	return 0;
 }
 
 /* A process listens: what it runs should be known before it serves. */
@@ -338,16 +338,30 @@ static __always_inline int runtime_shows(__u32 tgid)
 	return 0;
 }
 
+/*
+ * What the maps of runtimes have of a process that is gone goes with it: user space is asked once,
+ * until it has come round to that.
+ */
+static __always_inline void runtime_leaves(__u32 tgid)
+{
+	__u32 zero = 0, *asked = bpf_map_lookup_elem(&sweep_asked, &zero);
+
+	if (asked && !__sync_fetch_and_or(asked, 1) && events_tell(tgid, RUNTIME_EVENT_GONE))
+		*asked = 0;
+}
+
 /* The process has become another program, or is gone. */
 static __always_inline void runtime_forget(__u32 tgid)
 {
 	struct process_address rule = {.tgid = tgid};
 
-	bpf_map_delete_elem(&listeners, &tgid);
-	if (bpf_map_delete_elem(&runtimes, &tgid))
+	int idle = !bpf_map_delete_elem(&listeners, &tgid);
+
+	if (bpf_map_delete_elem(&runtimes, &tgid) || idle)
 		return;
 	for (rule.address = 1; rule.address < TASK_RULE_END; rule.address++)
 		bpf_map_delete_elem(&starts, &rule);
+	runtime_leaves(tgid);
 }
 
 #endif

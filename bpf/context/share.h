@@ -17,6 +17,10 @@ struct share {
 /* Tables of which processes have shares. */
 enum share_table {
 	SHARE_WORKERS,
+	SHARE_PROCESSES, /* these have one entry for each process */
+	SHARE_RUNTIMES,
+	SHARE_LISTENERS,
+	SHARE_TABLES
 };
 
 /* Map `shares_reached`: who has reached which; process 0: the table was full. */

@@ -40,6 +40,33 @@ int BPF_PROG(probe_fork, struct task_struct *parent, struct task_struct *child)
 	return 0;
 }
 
+/* One worker, as a map has it: does it go with its process? */
+static long worker_leaves(void *map, struct worker_key *key, struct worker *w, __u32 *tgid)
+{
+	struct worker_key own = *key;
+
+	if (own.tgid != *tgid || own.tid)
+		return 0;
+	worker_unpublish(w, &own);
+	bpf_map_delete_elem(&workers, &own);
+	return 0;
+}
+
+/*
+ * A process becomes another program, or ends. Goroutines and the like have no end of their own: so
+ * who has any left has them looked for.
+ */
+VERIFIED_ALONE int process_ends(__u32 tgid)
+{
+	const struct process *p = process_lookup(&tgid);
+
+	if (p && p->workers.taken)
+		bpf_for_each_map_elem(&workers, worker_leaves, &tgid, 0);
+	process_delete(tgid);
+	runtime_forget(tgid);
+	return 0;
+}
+
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(probe_exit, struct task_struct *task)
 {
@@ -48,10 +75,8 @@ int BPF_PROG(probe_exit, struct task_struct *task)
 	if (!probe_is_active())
 		return 0;
 	engine_exit(&key);
-	if (task->signal->live.counter <= 0) {
-		process_delete(task->tgid);
-		runtime_forget(task->tgid);
-	}
+	if (task->signal->live.counter <= 0)
+		process_ends(task->tgid);
 	return 0;
 }
 
@@ -68,8 +93,7 @@ int BPF_PROG(probe_exec, struct task_struct *task, int old_tid)
 	if (!probe_is_active())
 		return 0;
 	engine_exec(&old, &now);
-	process_delete(now.tgid);
-	runtime_forget(now.tgid);
+	process_ends(now.tgid);
 	return 0;
 }
 
