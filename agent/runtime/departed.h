@@ -6,12 +6,11 @@
 #ifndef CTXPROP_DEPARTED_H
 #define CTXPROP_DEPARTED_H
 
-#include <stdbool.h>
 #include <linux/types.h>
 
 struct departed {
 	int asked_fd; /* map `sweep_asked` */
-	bool asked;
+	unsigned int sweeps; /* so many are to come */
 	__u64 next_ns; /* not before */
 };
 

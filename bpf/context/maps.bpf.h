@@ -322,6 +322,14 @@ VERIFIED_ALONE int share_is_reached(__u32 payer, __u32 table)
 	return 0;
 }
 
+/* Process `tgid` is gone, and its share with it. */
+static __always_inline void share_is_left(__u32 tgid)
+{
+	struct share_reached reached = {.tgid = tgid, .table = SHARE_WORKERS};
+
+	bpf_map_delete_elem(&shares_reached, &reached);
+}
+
 /* A process that has got its entry just now gets a number: the time, which comes again in hours. */
 static __always_inline void process_numbered(struct process *p)
 {

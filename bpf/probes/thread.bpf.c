@@ -62,6 +62,7 @@ VERIFIED_ALONE int process_ends(__u32 tgid)
 
 	if (p && p->workers.taken)
 		bpf_for_each_map_elem(&workers, worker_leaves, &tgid, 0);
+	share_is_left(tgid);
 	process_delete(tgid);
 	runtime_forget(tgid);
 	return 0;
