@@ -30,6 +30,17 @@ static void log_unix_sockets(int err)
 		log_info("following what goes over unix sockets, too");
 }
 
+static void log_share(__u32 tgid, const char *name)
+{
+	if (tgid)
+		log_warning("process %u (%s) has reached its share of a table: some of its "
+			    "requests are not followed (ctxprop doctor)",
+			    tgid, name);
+	else
+		log_warning("a table of the node was full: some requests are not followed "
+			    "(ctxprop doctor)");
+}
+
 void runtimes_log(const struct runtimes_news *news)
 {
 	char name[PATH_MAX];
@@ -37,7 +48,9 @@ void runtimes_log(const struct runtimes_news *news)
 	if (news->unix_sockets)
 		return log_unix_sockets(news->err);
 	process_name(name, sizeof(name), news->tgid);
-	if (news->refused)
+	if (news->share)
+		log_share(news->tgid, name);
+	else if (news->refused)
 		log_warning("process %u (%s): %s; its calls begin new traces, and its files are "
 			    "not read again until they change (%u times so far)",
 			    news->tgid, name, news->why, news->refused);

@@ -24,7 +24,7 @@ static const char *const names[] = {
     "adopted",        "streams",      "objects",        "ruby_threads", "java_readers", "java_held",
     "newcomers",      "ruby_queues",  "ruby_places",    "purposes",     "inboxes",      "written",
     "arguments",      "python_taken", "laters",         "java_begun",   "works",        "work_done",
-    "v8_shapes",
+    "v8_shapes",      "listeners",    "shares_reached", "sweep_asked",
 };
 
 const char *node_maps_layer_dir(void)

@@ -13,6 +13,7 @@
 #include "load/node_contexts.h"
 #include "load/node_maps.h"
 #include "load/pins.h"
+#include "runtime/departed.h"
 #include "runtime/inspector.h"
 #include "runtime/leftovers.h"
 #include "runtime/looks.h"
@@ -38,6 +39,7 @@ struct runtimes {
 	struct runtime_probes probes;
 	struct looks looks;
 	struct unix_sockets unix_sockets;
+	struct departed departed;
 	bool replaces; /* what the last daemon has attached is still there */
 	__u64 next_sweep_ns;
 	unsigned int sweeps;
@@ -63,6 +65,7 @@ int runtimes_open(runtimes_tell tell, runtimes_lack lack, enum runtimes_publish 
 				      .lock_fd = -1,
 				      .news_fd = -1,
 				      .inspector.epoll_fd = -1};
+	departed_open(&runtimes->departed);
 	runtimes->map_fd = open_map("runtimes");
 	runtimes->events_fd = open_map("runtime_events");
 	runtimes->workers_fd = open_map("workers");
@@ -88,6 +91,7 @@ void runtimes_close(struct runtimes *runtimes)
 	cleanup_close(&runtimes->events_fd);
 	cleanup_close(&runtimes->workers_fd);
 	cleanup_close(&runtimes->lock_fd);
+	departed_close(&runtimes->departed);
 	free(runtimes);
 }
 
@@ -235,12 +239,26 @@ static void tell_unix_sockets(const struct runtimes *runtimes, int done)
 		runtimes->tell(&news);
 }
 
+/* A process has reached its share of a table, or (0) some table was full. */
+static void tell_share(const struct runtimes *runtimes, __u32 tgid)
+{
+	const struct runtimes_news news = {.tgid = tgid, .share = true};
+
+	runtimes->tell(&news);
+}
+
 static int on_event(void *data, void *record, size_t size)
 {
 	const struct runtime_event *event = record;
 	struct runtimes *runtimes = data;
 
 	if (size < sizeof(*event))
+		return 0;
+	if (event->kind == RUNTIME_EVENT_GONE)
+		departed_asked(&runtimes->departed);
+	if (event->kind == RUNTIME_EVENT_SHARE)
+		tell_share(runtimes, event->tgid);
+	if (event->kind != RUNTIME_EVENT_LOOK)
 		return 0;
 	tell_unix_sockets(runtimes, unix_sockets_asked(&runtimes->unix_sockets, event->tgid));
 	return event->tgid ? looks_add(&runtimes->looks, event->tgid) : 0;
@@ -279,7 +297,7 @@ int runtimes_update(struct runtimes *runtimes)
 	return err < 0 ? err : 0;
 }
 
-/* The sooner one; -1 is never. */
+/* Of two times in ms, of which -1 is never. */
 static int sooner(int a, int b)
 {
 	if (a < 0 || b < 0)
@@ -293,8 +311,9 @@ int runtimes_due_ms(const struct runtimes *runtimes)
 		return -1;
 	if (runtimes->looks.first && inspector_has_room(&runtimes->inspector))
 		return 0;
-	return sooner(inspector_due_ms(&runtimes->inspector),
-		      unix_sockets_due_ms(&runtimes->unix_sockets));
+	return sooner(sooner(inspector_due_ms(&runtimes->inspector),
+			     unix_sockets_due_ms(&runtimes->unix_sockets)),
+		      departed_due_ms(&runtimes->departed));
 }
 
 static void look_again(__u32 tgid, void *data)
@@ -399,6 +418,7 @@ int runtimes_do(struct runtimes *runtimes)
 		runtimes->next_sweep_ns = now + SWEEP_SECONDS * NS_PER_SECOND;
 		sweep(runtimes);
 	}
+	departed_do(&runtimes->departed);
 	tell_unix_sockets(runtimes, unix_sockets_do(&runtimes->unix_sockets));
 	return look_at_waiting(runtimes);
 }

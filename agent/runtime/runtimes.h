@@ -27,6 +27,7 @@ struct runtimes_news {
 	const char *why;      /* why it cannot be followed, or not beyond threads; or NULL */
 	int err;              /* uprobes could not be attached: -errno */
 	unsigned int refused; /* its files could not be read: how often that was so, of any */
+	bool share; /* it has reached its share of a table; of no process: a table was full */
 	bool unix_sockets; /* of no process: they are followed from now on; -errno: they are not */
 };
 

@@ -19,7 +19,7 @@ Request = namedtuple("Request", "id trace_id parent_id flags tracestate root")
 Arrival = namedtuple("Arrival", "request seq")
 
 _REQUEST = struct.Struct("=8s16s8sBB6x8s32xQQIIIIQQ")
-_SOCKET = struct.Struct("=IIQQ40s")  # as far as its own inbox
+_SOCKET = struct.Struct("=IIQQ48s")  # as far as its own inbox
 _INBOX, _ARRIVAL, SLOTS = struct.Struct("=QII"), struct.Struct("=QII"), 8
 _CALL = struct.Struct("=16s8sBB6xQIBBBxII8x")
 _CALLS_END, _CALLS_AT = 4, _SOCKET.size + _INBOX.size + SLOTS * _ARRIVAL.size
