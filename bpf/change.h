@@ -10,8 +10,8 @@
  *
  * What was sent can no longer be changed. Of a name that was sent in part the rest is changed,
  * which makes another name of it, too: the new ones end with other letters. Of a value that was
- * sent in part the rest is changed: no value of either field that ends with "=" is valid, so
- * whoever reads it has to ignore all of it.
+ * sent in part the rest is changed: no tracestate, and no traceparent of version 00, that ends with
+ * "=" is valid, so whoever reads it has to ignore all of it.
  *
  * Pure: no helper, no allocation; compiled for BPF and natively.
  */
@@ -122,18 +122,19 @@ static inline int change_cut(const struct change_field *field, __u32 limit, stru
 	ret->kind = EDIT_CUT;
 	ret->extent = field->end - at;
 	ret->name = name;
-	ret->state = field->state;
+	ret->state = field->state ? EDIT_CUT_STATE : EDIT_CUT_PARENT;
 	return 1;
 }
 
 /*
- * Has a field a value, all of it unsent, that another traceparent can take the place of? Nothing
- * may be left of a longer one.
+ * Has a field a value, all of it unsent, that another traceparent can take the place of? Of a
+ * longer one the end: blanks before a value are not part of it for anybody, blanks behind it are
+ * for some.
  */
 static inline int change_can_be_parent(const struct change_field *field, __u32 limit)
 {
 	return field->begins && !field->state && !seq_before(field->value, limit) &&
-	       field->end - field->value == TRACEPARENT_VALUE_LEN;
+	       field->end - field->value >= TRACEPARENT_VALUE_LEN;
 }
 
 /* Which field that is; CHANGE_FIELDS_MAX: none. */
@@ -171,22 +172,40 @@ static inline int change_leaves(const struct change_fields *fields,
 /* Do the edits that it may take fit, and `more` beside them? */
 static inline int change_fits(const struct edits *e, const struct change_fields *fields, __u32 more)
 {
-	return edits_count(e) + fields->count + more <= EDITS_MAX;
+	/* One for each field, and one for what stands before the value of the new traceparent. */
+	return edits_count(e) + fields->count + 1 + more <= EDITS_MAX;
 }
 
-/* Record the edit of one field. `parent`: 0, or the ids of the new traceparent. Returns how many.
+/* Blanks from the start of a value up to the last characters of it, `at`. Returns how many edits.
+ */
+static inline __u32 change_record_front(struct edits *e, __u32 value, __u32 at, struct edit *work)
+{
+	if (value == at)
+		return 0;
+	__builtin_memset(work, 0, sizeof(*work));
+	work->at = value;
+	work->kind = EDIT_CUT;
+	work->extent = at - value;
+	work->state = EDIT_CUT_FRONT;
+	return !edits_add(e, work);
+}
+
+/* Record the edits of one field. `parent`: 0, or the ids of the new traceparent. Returns how many.
  */
 static inline __u32 change_record(struct edits *e, const struct change_field *field,
 				  const struct change_order *order, struct edit *work,
 				  const struct edit *parent)
 {
+	__u32 at = field->end - TRACEPARENT_VALUE_LEN, n;
+
 	if (!parent)
 		return change_cut(field, order->limit, work) && !edits_add(e, work);
+	n = change_record_front(e, field->value, at, work);
 	*work = *parent;
-	work->at = field->value;
+	work->at = at;
 	work->len = 0;
 	work->kind = EDIT_PARENT;
-	return !edits_add(e, work);
+	return n + !edits_add(e, work);
 }
 
 /* How many of the fields have values before this number. */
@@ -269,8 +288,10 @@ static inline void change_render(const struct edit *e, struct traceparent_line *
 {
 	const __u8 *value = (const __u8 *)line + sizeof("traceparent: ") - 1;
 
+	__u8 filler = e->kind == EDIT_CUT && e->state == EDIT_CUT_FRONT ? ' ' : CHANGE_FILLER;
+
 	for (__u32 i = 0; i < CHANGE_RENDERED / 8; i++)
-		to[i] = HTTP1_EACH(CHANGE_FILLER);
+		to[i] = HTTP1_EACH(filler);
 	if (e->kind != EDIT_PARENT) {
 		change_render_name(e, to);
 		return;

@@ -204,7 +204,7 @@ def restart_is_a_new_trace():
     server = Recorder(world.peer, world.PEER)
     requests = [[("Host", "a"), ("traceparent", value)] if value is not None else [("Host", "a")]
                 for value in (OWN, None, "", "00-1-2-03", OWN, f"cc-{OWN[3:]}-more")]
-    with rule("action restart", restarted=2, injected=4), \
+    with rule("action restart", restarted=3, injected=3), \
             connect(world.app, (server.address, server.port)) as client:
         reader = Reader(client.recv)
         for fields in requests:
