@@ -35,6 +35,7 @@ const char *node_shares_table(__u32 table)
 	    [SHARE_WORKERS] = "threads, goroutines and tasks that have requests",
 	    [SHARE_PROCESSES] = "processes that have requests",
 	    [SHARE_RUNTIMES] = "what programs run",
+	    [SHARE_CGROUP] = "processes that have requests (its cgroup's)",
 	    [SHARE_LISTENERS] = "programs that have had no request yet",
 	};
 

@@ -43,7 +43,7 @@ _Static_assert(offsetof(struct process_address, tgid) == 0, "an address begins w
 
 /* What entries are held against. */
 struct present {
-	int swept; /* the map at hand */
+	int swept;                     /* the map at hand */
 	int requests, workers, traces; /* the maps */
 	struct {
 		__u32 tgid;
@@ -147,36 +147,16 @@ static const struct swept {
 	const char *map;
 	is_over_fn is_over;
 } sweeps[] = {
-    {"workers", of_worker},
-    {"processes", of_process},
-    {"runtimes", of_process},
-    {"listeners", of_process},
-    {"goroutines", of_process},
-    {"round_trips", of_process},
-    {"messages", of_process},
-    {"go_sockets", of_go_socket},
-    {"starts", of_process},
-    {"tasks", of_process},
-    {"queued", of_process},
-    {"python_taken", of_process},
-    {"arguments", of_process},
-    {"written", of_written},
-    {"streams", of_process},
-    {"objects", of_process},
-    {"ruby_threads", of_process},
-    {"ruby_queues", of_process},
-    {"ruby_places", of_process},
-    {"v8_shapes", of_process},
-    {"purposes", of_process},
-    {"laters", of_thread},
-    {"works", of_process},
-    {"work_done", of_thread},
-    {"java_readers", of_process},
-    {"java_held", of_process},
-    {"java_begun", of_process},
-    {"shares_reached", of_share},
-    {"tracestates", of_request},
-    {"adopted", of_request},
+    {"workers", of_worker},       {"processes", of_process},    {"runtimes", of_process},
+    {"listeners", of_process},    {"goroutines", of_process},   {"round_trips", of_process},
+    {"messages", of_process},     {"go_sockets", of_go_socket}, {"starts", of_process},
+    {"tasks", of_process},        {"queued", of_process},       {"python_taken", of_process},
+    {"arguments", of_process},    {"written", of_written},      {"streams", of_process},
+    {"objects", of_process},      {"ruby_threads", of_process}, {"ruby_queues", of_process},
+    {"ruby_places", of_process},  {"v8_shapes", of_process},    {"purposes", of_process},
+    {"laters", of_thread},        {"works", of_process},        {"work_done", of_thread},
+    {"java_readers", of_process}, {"java_held", of_process},    {"java_begun", of_process},
+    {"shares_reached", of_share}, {"tracestates", of_request},  {"adopted", of_request},
 };
 
 /* Returns how many entries of a map were removed, or -errno. */

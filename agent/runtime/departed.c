@@ -18,8 +18,7 @@ int departed_open(struct departed *departed)
 	char path[PINS_PATH_MAX];
 
 	*departed = (struct departed){.sweeps = 1}; /* nobody may have listened before */
-	departed->asked_fd =
-	    bpf_obj_get(pins_map_path(path, node_maps_layer_dir(), "sweep_asked"));
+	departed->asked_fd = bpf_obj_get(pins_map_path(path, node_maps_layer_dir(), "sweep_asked"));
 	return departed->asked_fd < 0 ? departed->asked_fd : 0;
 }
 

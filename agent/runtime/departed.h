@@ -9,9 +9,9 @@
 #include <linux/types.h>
 
 struct departed {
-	int asked_fd; /* map `sweep_asked` */
+	int asked_fd;        /* map `sweep_asked` */
 	unsigned int sweeps; /* so many are to come */
-	__u64 next_ns; /* not before */
+	__u64 next_ns;       /* not before */
 };
 
 /* 0 or -errno. */

@@ -69,6 +69,15 @@ struct {
 	__uint(max_entries, 64 * 1024);
 } runtime_events __weak SEC(".maps");
 
+/* How many processes of a cgroup have an entry in `processes`, by its id. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, CTXPROP_PROCESSES_MAX);
+	__type(key, __u64);
+	__type(value, struct share);
+} cgroup_processes __weak SEC(".maps");
+
 /* 1: user space was asked to remove what is left of processes that are gone (context/runtime.h). */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -328,6 +337,31 @@ static __always_inline void share_is_left(__u32 tgid)
 	struct share_reached reached = {.tgid = tgid, .table = SHARE_WORKERS};
 
 	bpf_map_delete_elem(&shares_reached, &reached);
+	reached.table = SHARE_CGROUP;
+	bpf_map_delete_elem(&shares_reached, &reached);
+}
+
+/*
+ * What the cgroup of the current process has of table `processes`; NULL: it is the root of all, in
+ * which whoever is has no share of its own, or there is no room for it.
+ */
+static __always_inline struct share *cgroup_share(__u64 cgroup)
+{
+	const struct share none = {};
+	struct share *share = bpf_map_lookup_elem(&cgroup_processes, &cgroup);
+
+	if (share || cgroup == CGROUP_ROOT)
+		return share;
+	bpf_map_update_elem(&cgroup_processes, &cgroup, &none, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&cgroup_processes, &cgroup);
+}
+
+/* May one more process of the current one's cgroup have an entry in tables of processes? */
+static __always_inline int cgroup_has_room(__u64 cgroup)
+{
+	const struct share *share = bpf_map_lookup_elem(&cgroup_processes, &cgroup);
+
+	return !share || share->taken < CGROUP_PROCESSES;
 }
 
 /* A process that has got its entry just now gets a number: the time, which comes again in hours. */
@@ -339,24 +373,46 @@ static __always_inline void process_numbered(struct process *p)
 		__sync_val_compare_and_swap(&p->number, 0, number);
 }
 
+/* Make the entry of a process, which counts as one of its cgroup's. */
+VERIFIED_ALONE int process_add(__u32 tgid)
+{
+	__u64 cgroup = bpf_get_current_cgroup_id();
+	struct share *share = cgroup_share(cgroup);
+	const struct process *blank;
+	struct process *p;
+	__u32 zero = 0;
+
+	blank = bpf_map_lookup_elem(&blank_process, &zero);
+	if (!blank)
+		return 0;
+	if (share && !share_take(share, CGROUP_PROCESSES)) {
+		share_is_reached(tgid, SHARE_CGROUP);
+		return 0;
+	}
+	if (!bpf_map_update_elem(&processes, &tgid, blank, BPF_NOEXIST)) {
+		p = process_lookup(&tgid);
+		if (p) {
+			p->cgroup = share ? cgroup : 0;
+			process_numbered(p);
+		}
+		return 0;
+	}
+	if (share)
+		share_return(share);
+	if (!process_lookup(&tgid))
+		share_is_reached(0, SHARE_PROCESSES);
+	return 0;
+}
+
+/* The process's entry, which is made if need be; NULL when there is no room for it. */
 static __always_inline struct process *process_make(const __u32 *tgid)
 {
 	struct process *p = process_lookup(tgid);
-	const struct process *blank;
-	__u32 zero = 0;
 
 	if (p)
 		return p;
-	blank = bpf_map_lookup_elem(&blank_process, &zero);
-	if (!blank)
-		return NULL;
-	bpf_map_update_elem(&processes, tgid, blank, BPF_NOEXIST);
-	p = process_lookup(tgid);
-	if (p)
-		process_numbered(p);
-	else
-		share_is_reached(0, SHARE_PROCESSES);
-	return p;
+	process_add(*tgid);
+	return process_lookup(tgid);
 }
 
 /* Make the entry of a worker, which process `payer` pays for, if that is known and can. */
@@ -450,8 +506,19 @@ static __always_inline void process_begins(__u32 tgid)
 /* The process runs another program from now on, or none. */
 static __always_inline void process_delete(__u32 tgid)
 {
-	if (!bpf_map_delete_elem(&processes, &tgid))
-		newcomers_add();
+	const struct process *p = process_lookup(&tgid);
+	__u64 cgroup = p ? p->cgroup : 0;
+	struct share *share;
+
+	if (bpf_map_delete_elem(&processes, &tgid))
+		return;
+	newcomers_add();
+	share = bpf_map_lookup_elem(&cgroup_processes, &cgroup);
+	if (!share)
+		return;
+	share_return(share);
+	if (!share->taken)
+		bpf_map_delete_elem(&cgroup_processes, &cgroup);
 }
 
 static __always_inline void traces_set(__u64 key, const struct traces_ctx *shown)

@@ -79,7 +79,8 @@ struct runtime {
 _Static_assert(sizeof(struct runtime) == 208, "runtime is shared");
 
 enum runtime_event_kind {
-	RUNTIME_EVENT_LOOK,  /* look at this process; 0: the flags of the node have changed (node.h) */
+	RUNTIME_EVENT_LOOK,  /* look at this process; 0: the flags of the node have changed (node.h)
+			      */
 	RUNTIME_EVENT_GONE,  /* it is gone: so should be what the maps have of it */
 	RUNTIME_EVENT_SHARE, /* it has reached its share of a table (share.h); 0: that is full */
 };

@@ -8,7 +8,14 @@
 
 #include <linux/types.h>
 
-/* What a process has of a table. */
+/*
+ * Of the processes that have requests, so many may be of one cgroup: a quarter of the table. The
+ * root of all cgroups is none in this sense: where it has processes nobody is kept apart.
+ */
+#define CGROUP_PROCESSES 4096
+#define CGROUP_ROOT      1ULL /* its id */
+
+/* What a process has of a table, or a cgroup. */
 struct share {
 	__u32 taken;   /* entries that it pays for, changed atomically */
 	__u32 refused; /* 1: there would have been more */
@@ -20,6 +27,7 @@ enum share_table {
 	SHARE_PROCESSES, /* these have one entry for each process */
 	SHARE_RUNTIMES,
 	SHARE_LISTENERS,
+	SHARE_CGROUP, /* of the table of processes, that of the process's cgroup */
 	SHARE_TABLES
 };
 

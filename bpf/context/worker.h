@@ -181,7 +181,9 @@ struct process {
 	__u64 pools;   /* bit (peer's port & 63): connections to it are used more than once */
 	struct crowd crowd;
 	struct share workers; /* of the table of workers */
-	__u32 number; /* tells it from others that have its id before or after it; not 0 */
+	__u32 number;         /* tells it from others that have its id before or after it; not 0 */
+	__u32 reserved_number;
+	__u64 cgroup; /* that it counts for (share.h); 0: for none */
 };
 
 /* log2 of the ns that tell two processes apart which have the same id one after the other. */

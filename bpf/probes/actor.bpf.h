@@ -90,6 +90,8 @@ VERIFIED_ALONE int runtime_reads_first(__u32 tgid)
 	const struct task_struct *task = bpf_get_current_task_btf()->group_leader, *maker;
 	const struct runtime *runtime;
 
+	if (!cgroup_has_room(bpf_get_current_cgroup_id()))
+		return 0;
 	for (int i = 0; i < RUNTIME_MAKERS; i++) {
 		maker = task->real_parent;
 		if (task->self_exec_id != task->parent_exec_id ||

@@ -9,6 +9,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import cases
@@ -27,6 +28,7 @@ RIGHT = 19       # of these, at least
 SOON = 1.5  # seconds: one, and what a busy machine takes
 SHARE, KEPT = 8192, 1024  # PROCESS_WORKERS, PROCESS_WORKERS_KEPT (context/worker.h)
 LISTENERS = 4096          # CTXPROP_LISTENERS_MAX
+CGROUP_SHARE = 4096       # CGROUP_PROCESSES (context/share.h)
 CHILDREN = 4500
 NOBODY = 65534
 FIRST_NO_PROCESS = 1 << 23  # no process has such a number
@@ -228,7 +230,8 @@ def idle_children():
 
 @contextlib.contextmanager
 def full(name):
-    """A map of the node has room for no other process."""
+    """A map of the node has room for no other process. (No sweep may be due, which would make some.)"""
+    time.sleep(2 * SOON)
     with node_map(name) as filled:
         value, made = bytes(filled.value_size), []
         try:
@@ -254,6 +257,40 @@ def no_room_for_runtimes():
         ask(8607, 1)
         said("following tasks")
         followed(8607, "as soon as there is room")
+
+
+@contextlib.contextmanager
+def cgroup():
+    """A cgroup of the case's own: its folder."""
+    mounts = [line.split() for line in Path("/proc/mounts").read_text().splitlines()]
+    root = next((Path(where) for _, where, kind, *_ in mounts if kind == "cgroup2"), None)
+    if not root:
+        raise cases.Skip("no cgroups of version 2 are mounted")
+    folder = root / f"ctxprop-shares-{os.getpid()}"
+    folder.mkdir()
+    try:
+        yield folder
+    finally:
+        folder.rmdir()
+
+
+@case
+def crowded_cgroup():
+    """A cgroup has its share of the table of processes: no other one of it is followed, others are"""
+    with cgroup() as folder, node_map("cgroup_processes") as shares:
+        key = struct.pack("Q", folder.stat().st_ino)
+        shares.set(key, struct.pack("II", CGROUP_SHARE, 0))
+        into = f"echo $$ >{folder}/cgroup.procs && exec \"$@\""
+        with serving(8610, "sh", "-c", into, "sh", f"{cases.BUILD}/accuracy_threads",
+                     f"{Pair.APP}:8610") as server, threads(8611):
+            equal(ask(8610), (0, 0), "calls that are right, and wrong, in the cgroup")
+            followed(8611, "beside it")
+            said(rf"process {server.pid} .*has reached its share")
+            shares.set(key, struct.pack("II", CGROUP_SHARE - 1, 0))
+            followed(8610, "as soon as there is room")
+        wait_until(lambda: shares.get(key) == struct.pack("II", CGROUP_SHARE - 1, 0),
+                   lambda: f"the cgroup has {shares.get(key)}", SOON)
+        shares.delete(key)
 
 
 @case

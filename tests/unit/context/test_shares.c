@@ -207,16 +207,11 @@ static void caller_is_gone(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-	    CASE(others_have_room),
-	    CASE(without_room_nothing_is_known),
-	    CASE(room_is_given_back),
-	    CASE(children_are_paid_for),
-	    CASE(room_of_another_process),
-	    CASE(goroutines_end_with_their_requests),
-	    CASE(unknown_runtime),
-	    CASE(runtime_becomes_known),
-	    CASE(maker_is_gone),
-	    CASE(caller_is_gone),
+	    CASE(others_have_room),        CASE(without_room_nothing_is_known),
+	    CASE(room_is_given_back),      CASE(children_are_paid_for),
+	    CASE(room_of_another_process), CASE(goroutines_end_with_their_requests),
+	    CASE(unknown_runtime),         CASE(runtime_becomes_known),
+	    CASE(maker_is_gone),           CASE(caller_is_gone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
