@@ -1,65 +1,128 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <bpf/libbpf.h>
 
 #include "runtime/uprobe_programs.h"
 
-struct uprobe_programs {
-	struct uprobe_pins *pins;
+/* One program that was needed: an object of which it alone is loaded. */
+struct loaded {
+	struct loaded *next;
 	struct bpf_object *object;
+	const struct bpf_program *program;
 };
 
-static int load(struct uprobe_programs *programs, const char *name, const void *object, size_t size)
-{
-	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = name);
-	int err;
-
-	programs->object = bpf_object__open_mem(object, size, &opts);
-	if (!programs->object)
-		return -errno;
-	err = uprobe_pins_prepare(programs->pins, programs->object);
-	return err ? err : bpf_object__load(programs->object);
-}
+struct uprobe_programs {
+	struct uprobe_pins *pins;
+	const char *name; /* of the object, whose bytes these are */
+	const void *bytes;
+	size_t size;
+	struct loaded *first;
+	int err; /* a program could not be loaded: none is tried again */
+};
 
 int uprobe_programs_open(struct uprobe_pins *pins, const char *name, const void *object,
 			 size_t size, struct uprobe_programs **ret_programs)
 {
 	struct uprobe_programs *programs = calloc(1, sizeof(*programs));
-	int err;
 
 	if (!programs)
 		return -ENOMEM;
-	programs->pins = pins;
-	err = load(programs, name, object, size);
-	if (err)
-		uprobe_programs_close(programs);
-	else
-		*ret_programs = programs;
-	return err;
+	*programs =
+	    (struct uprobe_programs){.pins = pins, .name = name, .bytes = object, .size = size};
+	*ret_programs = programs;
+	return 0;
+}
+
+static void unload(struct loaded *loaded)
+{
+	bpf_object__close(loaded->object);
+	free(loaded);
 }
 
 void uprobe_programs_close(struct uprobe_programs *programs)
 {
+	struct loaded *loaded;
+
 	if (!programs)
 		return;
-	bpf_object__close(programs->object);
+	while ((loaded = programs->first)) {
+		programs->first = loaded->next;
+		unload(loaded);
+	}
 	free(programs);
+}
+
+/* Open the object, and load of its programs the one of this name. 0 or -errno. */
+static int load(const struct uprobe_programs *programs, const char *name, struct loaded *ret_loaded)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = programs->name);
+	struct bpf_program *program;
+	int err;
+
+	ret_loaded->object = bpf_object__open_mem(programs->bytes, programs->size, &opts);
+	if (!ret_loaded->object)
+		return -errno;
+	ret_loaded->program = bpf_object__find_program_by_name(ret_loaded->object, name);
+	if (!ret_loaded->program)
+		return -ENOENT;
+	bpf_object__for_each_program(program, ret_loaded->object)
+	    bpf_program__set_autoload(program, program == ret_loaded->program);
+	err = uprobe_pins_prepare(programs->pins, ret_loaded->object);
+	return err ? err : bpf_object__load(ret_loaded->object);
+}
+
+static struct loaded *find(const struct uprobe_programs *programs, const char *name)
+{
+	struct loaded *loaded = programs->first;
+
+	while (loaded && strcmp(bpf_program__name(loaded->program), name) != 0)
+		loaded = loaded->next;
+	return loaded;
+}
+
+/* The program of this name, which is loaded if this is the first that needs it. 0 or -errno. */
+static int need(struct uprobe_programs *programs, const char *name, struct loaded **ret_loaded)
+{
+	struct loaded *loaded;
+
+	*ret_loaded = find(programs, name);
+	if (*ret_loaded || programs->err)
+		return *ret_loaded ? 0 : programs->err;
+	loaded = calloc(1, sizeof(*loaded));
+	if (!loaded)
+		return -ENOMEM;
+	programs->err = load(programs, name, loaded);
+	if (programs->err) {
+		unload(loaded);
+		return programs->err;
+	}
+	loaded->next = programs->first;
+	programs->first = loaded;
+	*ret_loaded = loaded;
+	return 0;
 }
 
 int uprobe_programs_attach(struct uprobe_programs *programs, const struct stat *program,
 			   const char *name, const struct uprobe_place *place)
 {
-	const struct bpf_program *probe = bpf_object__find_program_by_name(programs->object, name);
+	struct loaded *loaded;
+	int err = need(programs, name, &loaded);
 
-	return probe ? uprobe_pins_attach(programs->pins, program, probe, place) : -ENOENT;
+	return err ? err : uprobe_pins_attach(programs->pins, program, loaded->program, place);
 }
 
 void uprobe_programs_detach(struct uprobe_programs *programs, const struct stat *program,
 			    const char *name)
 {
-	const struct bpf_program *probe = bpf_object__find_program_by_name(programs->object, name);
+	const struct loaded *loaded = find(programs, name);
 
-	if (probe)
-		uprobe_pins_detach(programs->pins, program, probe);
+	if (loaded)
+		uprobe_pins_detach(programs->pins, program, loaded->program);
+}
+
+int uprobe_programs_lack(const struct uprobe_programs *programs)
+{
+	return programs->err;
 }

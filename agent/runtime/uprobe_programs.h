@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The BPF programs for the uprobes of one runtime: loaded, and put where they belong. */
+/*
+ * The BPF programs for the uprobes of one runtime: each is loaded when a process needs it first, and
+ * put where it belongs.
+ */
 #ifndef CTXPROP_UPROBE_PROGRAMS_H
 #define CTXPROP_UPROBE_PROGRAMS_H
 
@@ -11,8 +14,9 @@
 struct uprobe_programs;
 
 /*
- * Load an object over the node's maps: `name` and bytes are those of a skeleton, as its
- * NAME__elf_bytes() has them. `pins` has to live as long. 0 or -errno.
+ * The programs of an object over the node's maps, of which none is loaded yet: `name` and bytes are
+ * those of a skeleton, as its NAME__elf_bytes() has them. They and `pins` have to live as long. 0 or
+ * -errno.
  */
 int uprobe_programs_open(struct uprobe_pins *pins, const char *name, const void *object,
 			 size_t size, struct uprobe_programs **ret_programs);
@@ -20,12 +24,18 @@ int uprobe_programs_open(struct uprobe_pins *pins, const char *name, const void 
 /* Let go. The uprobes stay where they are. */
 void uprobe_programs_close(struct uprobe_programs *programs);
 
-/* uprobe_pins_attach() for the probe of this name; -ENOENT: there is none. */
+/*
+ * uprobe_pins_attach() for the probe of this name, which is loaded if that was not done. -ENOENT:
+ * there is none; what uprobe_programs_lack() returns; 0 or -errno.
+ */
 int uprobe_programs_attach(struct uprobe_programs *programs, const struct stat *program,
 			   const char *name, const struct uprobe_place *place);
 
 /* uprobe_pins_detach() for the probe of this name. */
 void uprobe_programs_detach(struct uprobe_programs *programs, const struct stat *program,
 			    const char *name);
+
+/* Why a program could not be loaded, after which no other is tried: -errno. 0: none has failed. */
+int uprobe_programs_lack(const struct uprobe_programs *programs);
 
 #endif
