@@ -32,7 +32,7 @@ struct runtime_probes {
 };
 
 /*
- * Each program is loaded when a process needs it first; `lack` hears once of each runtime whose
+ * Programs are loaded when a process needs them first; `lack` hears once of each runtime whose
  * programs cannot be. `pins` has to live as long.
  */
 void runtime_probes_open(struct uprobe_pins *pins, runtimes_lack lack,

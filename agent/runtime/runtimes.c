@@ -26,6 +26,8 @@
 #define RETRY_SWEEPS 10
 /* So long we look at processes before others get their turn; the last look may take longer. */
 #define LOOKS_NS (NS_PER_SECOND / 100)
+/* Another daemon does the work: within this time its end is noticed. */
+#define LOCK_PAUSE_MS 500
 
 struct runtimes {
 	runtimes_tell tell;
@@ -266,8 +268,10 @@ int runtimes_update(struct runtimes *runtimes)
 
 int runtimes_due_ms(const struct runtimes *runtimes)
 {
-	if (!runtimes || runtimes->lock_fd < 0)
+	if (!runtimes)
 		return -1;
+	if (runtimes->lock_fd < 0)
+		return LOCK_PAUSE_MS;
 	return runtimes->looks.first || runtimes->replaces
 		   ? 0
 		   : unix_sockets_due_ms(&runtimes->unix_sockets);

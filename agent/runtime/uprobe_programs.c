@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <bpf/libbpf.h>
 
 #include "runtime/uprobe_programs.h"
 
-/* One program that was needed: an object of which it alone is loaded. */
+/* Programs are needed by families: all that are called probe_FAMILY_... */
+#define FAMILY_AT (sizeof("probe_") - 1)
+
+/* A family that was needed: an object of which it alone is loaded. */
 struct loaded {
 	struct loaded *next;
 	struct bpf_object *object;
-	const struct bpf_program *program;
+	const char *name; /* of one of its programs */
 };
 
 struct uprobe_programs {
@@ -19,7 +23,7 @@ struct uprobe_programs {
 	const void *bytes;
 	size_t size;
 	struct loaded *first;
-	int err; /* a program could not be loaded: none is tried again */
+	int err; /* a family could not be loaded: none is tried again */
 };
 
 int uprobe_programs_open(struct uprobe_pins *pins, const char *name, const void *object,
@@ -54,7 +58,13 @@ void uprobe_programs_close(struct uprobe_programs *programs)
 	free(programs);
 }
 
-/* Open the object, and load of its programs the one of this name. 0 or -errno. */
+static bool is_of_family(const char *program, const char *other)
+{
+	return strlen(other) > FAMILY_AT &&
+	       !strncmp(program, other, FAMILY_AT + strcspn(other + FAMILY_AT, "_") + 1);
+}
+
+/* Open the object, and load of its programs the family of this one. 0 or -errno. */
 static int load(const struct uprobe_programs *programs, const char *name, struct loaded *ret_loaded)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = programs->name);
@@ -64,11 +74,12 @@ static int load(const struct uprobe_programs *programs, const char *name, struct
 	ret_loaded->object = bpf_object__open_mem(programs->bytes, programs->size, &opts);
 	if (!ret_loaded->object)
 		return -errno;
-	ret_loaded->program = bpf_object__find_program_by_name(ret_loaded->object, name);
-	if (!ret_loaded->program)
+	program = bpf_object__find_program_by_name(ret_loaded->object, name);
+	if (!program)
 		return -ENOENT;
+	ret_loaded->name = bpf_program__name(program);
 	bpf_object__for_each_program(program, ret_loaded->object)
-	    bpf_program__set_autoload(program, program == ret_loaded->program);
+	    bpf_program__set_autoload(program, is_of_family(bpf_program__name(program), name));
 	err = uprobe_pins_prepare(programs->pins, ret_loaded->object);
 	return err ? err : bpf_object__load(ret_loaded->object);
 }
@@ -77,19 +88,18 @@ static struct loaded *find(const struct uprobe_programs *programs, const char *n
 {
 	struct loaded *loaded = programs->first;
 
-	while (loaded && strcmp(bpf_program__name(loaded->program), name) != 0)
+	while (loaded && !is_of_family(loaded->name, name))
 		loaded = loaded->next;
 	return loaded;
 }
 
-/* The program of this name, which is loaded if this is the first that needs it. 0 or -errno. */
-static int need(struct uprobe_programs *programs, const char *name, struct loaded **ret_loaded)
+/* The family of this program is needed. 0 or -errno. */
+static int need(struct uprobe_programs *programs, const char *name)
 {
 	struct loaded *loaded;
 
-	*ret_loaded = find(programs, name);
-	if (*ret_loaded || programs->err)
-		return *ret_loaded ? 0 : programs->err;
+	if (find(programs, name) || programs->err)
+		return find(programs, name) ? 0 : programs->err;
 	loaded = calloc(1, sizeof(*loaded));
 	if (!loaded)
 		return -ENOMEM;
@@ -100,26 +110,36 @@ static int need(struct uprobe_programs *programs, const char *name, struct loade
 	}
 	loaded->next = programs->first;
 	programs->first = loaded;
-	*ret_loaded = loaded;
 	return 0;
+}
+
+/* NULL: it is not loaded. */
+static const struct bpf_program *program_of(const struct uprobe_programs *programs,
+					    const char *name)
+{
+	const struct loaded *loaded = find(programs, name);
+
+	return loaded ? bpf_object__find_program_by_name(loaded->object, name) : NULL;
 }
 
 int uprobe_programs_attach(struct uprobe_programs *programs, const struct stat *program,
 			   const char *name, const struct uprobe_place *place)
 {
-	struct loaded *loaded;
-	int err = need(programs, name, &loaded);
+	int err = need(programs, name);
+	const struct bpf_program *probe = err ? NULL : program_of(programs, name);
 
-	return err ? err : uprobe_pins_attach(programs->pins, program, loaded->program, place);
+	if (err)
+		return err;
+	return probe ? uprobe_pins_attach(programs->pins, program, probe, place) : -ENOENT;
 }
 
 void uprobe_programs_detach(struct uprobe_programs *programs, const struct stat *program,
 			    const char *name)
 {
-	const struct loaded *loaded = find(programs, name);
+	const struct bpf_program *probe = program_of(programs, name);
 
-	if (loaded)
-		uprobe_pins_detach(programs->pins, program, loaded->program);
+	if (probe)
+		uprobe_pins_detach(programs->pins, program, probe);
 }
 
 int uprobe_programs_lack(const struct uprobe_programs *programs)

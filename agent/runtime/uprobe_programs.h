@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The BPF programs for the uprobes of one runtime: each is loaded when a process needs it first, and
- * put where it belongs.
+ * The BPF programs for the uprobes of one runtime. Those of one family, which are called
+ * probe_FAMILY_..., are loaded when a process needs the first of them, and put where they belong.
  */
 #ifndef CTXPROP_UPROBE_PROGRAMS_H
 #define CTXPROP_UPROBE_PROGRAMS_H
@@ -25,8 +25,8 @@ int uprobe_programs_open(struct uprobe_pins *pins, const char *name, const void 
 void uprobe_programs_close(struct uprobe_programs *programs);
 
 /*
- * uprobe_pins_attach() for the probe of this name, which is loaded if that was not done. -ENOENT:
- * there is none; what uprobe_programs_lack() returns; 0 or -errno.
+ * uprobe_pins_attach() for the probe of this name, whose family is loaded if that was not done.
+ * -ENOENT: there is none; what uprobe_programs_lack() returns; 0 or -errno.
  */
 int uprobe_programs_attach(struct uprobe_programs *programs, const struct stat *program,
 			   const char *name, const struct uprobe_place *place);
