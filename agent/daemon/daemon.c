@@ -7,11 +7,12 @@
 #include <sys/signalfd.h>
 
 #include "base/cleanup.h"
-#include "base/clock.h"
+#include "base/jobs.h"
 #include "base/log.h"
 #include "base/netns.h"
 #include "base/notify.h"
 #include "base/privileges.h"
+#include "base/stop.h"
 #include "control/port.h"
 #include "control/protocol.h"
 #include "daemon/daemon.h"
@@ -22,6 +23,7 @@
 #include "daemon/requests.h"
 #include "daemon/sites.h"
 #include "daemon/upkeep.h"
+#include "daemon/watchdog.h"
 #include "flows/gc.h"
 #include "flows/table.h"
 #include "load/control.h"
@@ -40,7 +42,9 @@ struct daemon {
 	__u64 cookie;
 	int lock_fd, signal_fd;
 	struct engine *engine;
+	struct engine_origin origin;
 	struct sites *sites;
+	struct watchdog watchdog;
 	struct upkeep upkeep;
 	struct runtimes *runtimes; /* NULL: requests are not followed */
 	struct policies policies;
@@ -133,28 +137,41 @@ static int open_pins(struct daemon *daemon)
 	return daemon->lock_fd < 0 ? failed(daemon->pins.netns_dir, daemon->lock_fd) : 0;
 }
 
-static int load_programs(struct daemon *daemon, const struct options *options)
+/* What is loaded side by side: the packet programs, and the probes. */
+struct loading {
+	struct daemon *daemon;
+	const struct options *options;
+	struct node_report report;
+	int node_lock_fd;
+};
+
+static int load_programs(void *data)
 {
+	const struct loading *loading = data;
+	const struct options *options = loading->options;
+	struct daemon *daemon = loading->daemon;
 	struct engine_options wanted = {.flows = options->flows,
 					.ignore_request_ids = options->ignore_request_ids,
 					.shared = wanted_any(&options->wanted)};
-	struct engine_origin origin;
-	int err = engine_open(&daemon->pins, daemon->cookie, &wanted, &daemon->engine, &origin);
 
-	if (err)
-		return failed("the BPF programs cannot be loaded (-v shows the verifier's words)",
-			      err);
-	if (origin.set_aside)
+	return engine_open(&daemon->pins, daemon->cookie, &wanted, &daemon->engine,
+			   &daemon->origin);
+}
+
+static void log_programs(const struct daemon *daemon, const struct options *options)
+{
+	const struct engine_origin *origin = &daemon->origin;
+
+	if (origin->set_aside)
 		log_warning("pinned by another build (%s): its programs stay and keep translating, "
 			    "ours are attached beside them",
-			    origin.why);
-	if (origin.adopted && origin.flows != options->flows)
+			    origin->why);
+	if (origin->adopted && origin->flows != options->flows)
 		log_warning("the pinned flow table has room for %u flows; --flows %u takes hold "
 			    "after `ctxprop detach`",
-			    origin.flows, options->flows);
-	log_info("%s %s, room for %u flows", origin.adopted ? "adopted" : "made",
-		 daemon->pins.layer_dir, origin.flows);
-	return 0;
+			    origin->flows, options->flows);
+	log_info("%s %s, room for %u flows", origin->adopted ? "adopted" : "made",
+		 daemon->pins.layer_dir, origin->flows);
 }
 
 static void no_runtimes(int err)
@@ -187,19 +204,44 @@ static void follow_runtimes(struct daemon *daemon, enum runtimes_publish publish
 		watch_runtimes(daemon, false);
 }
 
-/* Without probes requests still get their header, each as a new trace. */
-static void follow(struct daemon *daemon, const struct options *options)
+static int load_probes(void *data)
 {
-	struct node_report report;
-	int err = node_open(&report);
+	struct loading *loading = data;
 
+	return node_start(take_fd(&loading->node_lock_fd), &loading->report);
+}
+
+/* Without probes requests still get their header, each as a new trace. */
+static void follow(const struct loading *loading, int err)
+{
 	if (err)
 		log_warning("requests are not followed, each call begins a new trace: %s",
 			    strerror(-err));
 	else
-		follow_log(&report);
-	if (!err && report.follows)
-		follow_runtimes(daemon, options->publish_goroutines);
+		follow_log(&loading->report);
+	if (!err && loading->report.follows)
+		follow_runtimes(loading->daemon, loading->options->publish_goroutines);
+}
+
+/* The packet programs and the probes, over the node's maps. */
+static int load_all(struct daemon *daemon, const struct options *options)
+{
+	struct loading loading = {.daemon = daemon, .options = options, .node_lock_fd = -1};
+	int node_err = node_open(&loading.report, &loading.node_lock_fd), err;
+	struct job jobs[] = {{.run = load_programs, .data = &loading},
+			     {.run = load_probes, .data = &loading}};
+
+	jobs_run(jobs, node_err ? 1 : 2);
+	cleanup_close(&loading.node_lock_fd);
+	err = jobs[0].err;
+	if (err == -ECANCELED || stop_asked())
+		return -ECANCELED;
+	if (err)
+		return failed("the BPF programs cannot be loaded (-v shows the verifier's words)",
+			      err);
+	log_programs(daemon, options);
+	follow(&loading, node_err ? node_err : jobs[1].err);
+	return 0;
 }
 
 /* The policy comes before the first packet; with a wrong one nothing is edited. */
@@ -316,15 +358,16 @@ static int start(struct daemon *daemon, const struct options *options)
 		err = open_pins(daemon);
 	if (err)
 		return err;
+	if (stop_asked())
+		return -ECANCELED;
 	clear_stale(&daemon->pins);
-	follow(daemon, options);
-	err = load_programs(daemon, options);
+	err = load_all(daemon, options);
 	if (!err)
 		err = begin_policy(daemon);
 	if (!err)
 		err = listen_for_requests(daemon, options);
 	if (!err)
-		err = attach_all(daemon, options);
+		err = stop_asked() ? -ECANCELED : attach_all(daemon, options);
 	if (err)
 		return err;
 	take_orders(daemon);
@@ -345,7 +388,10 @@ static int handle_signal(struct daemon *daemon)
 	return 0;
 }
 
-/* One round of waiting. Returns 1 after a signal to stop, 0 to go on, or -errno. */
+/*
+ * One round of waiting: a turn ends with it and the next one begins. Returns 1 after a signal to
+ * stop, 0 to go on, or -errno.
+ */
 static int wait_for_news(struct daemon *daemon, int timeout_ms)
 {
 	struct pollfd fds[] = {
@@ -356,15 +402,21 @@ static int wait_for_news(struct daemon *daemon, int timeout_ms)
 	};
 	int err;
 
+	watchdog_end(&daemon->watchdog);
 	if (poll(fds, sizeof(fds) / sizeof(fds[0]), timeout_ms) < 0)
 		return errno == EINTR ? 0 : -errno;
+	watchdog_begin(&daemon->watchdog, "the policy");
 	if (fds[0].revents && handle_signal(daemon))
 		return 1;
+	watchdog_mark(&daemon->watchdog, "news of devices");
 	err = fds[1].revents ? sites_update(daemon->sites) : 0;
+	watchdog_mark(&daemon->watchdog, "requests of ctxprop");
 	if (fds[2].revents)
 		control_server_read(daemon->requests.server);
+	watchdog_mark(&daemon->watchdog, "a look at programs");
 	if (daemon->runtimes)
 		watch_runtimes(daemon, fds[3].revents);
+	watchdog_mark(&daemon->watchdog, "names of devices and cgroups");
 	policies_refresh(&daemon->policies);
 	return err;
 }
@@ -372,10 +424,15 @@ static int wait_for_news(struct daemon *daemon, int timeout_ms)
 /* What is due by the clock. Returns the milliseconds until there is more to do. */
 static int do_what_is_due(struct daemon *daemon)
 {
-	int due_ms[] = {upkeep_do(&daemon->upkeep), sites_look(daemon->sites),
-			drain_do(&daemon->drain, &daemon->drained),
-			runtimes_due_ms(daemon->runtimes)};
-	int first_ms = due_ms[0];
+	int due_ms[4], first_ms;
+
+	watchdog_mark(&daemon->watchdog, "counters and dead flows");
+	due_ms[0] = first_ms = upkeep_do(&daemon->upkeep);
+	watchdog_mark(&daemon->watchdog, "network namespaces");
+	due_ms[1] = sites_look(daemon->sites);
+	watchdog_mark(&daemon->watchdog, "draining");
+	due_ms[2] = drain_do(&daemon->drain, &daemon->drained);
+	due_ms[3] = runtimes_due_ms(daemon->runtimes);
 
 	/* -1: never. */
 	for (size_t i = 1; i < sizeof(due_ms) / sizeof(due_ms[0]); i++)
@@ -386,10 +443,14 @@ static int do_what_is_due(struct daemon *daemon)
 
 static int run(struct daemon *daemon)
 {
-	int news = 0;
+	int news = 0, err = watchdog_start();
 
+	if (err)
+		log_warning("a loop that is held up tells nothing of it: %s", strerror(-err));
+	watchdog_begin(&daemon->watchdog, "the start");
 	while (!news && !daemon->drained)
 		news = wait_for_news(daemon, do_what_is_due(daemon));
+	watchdog_end(&daemon->watchdog);
 	return news < 0 ? failed("waiting for news", news) : 0;
 }
 
@@ -440,6 +501,14 @@ static void close_all(struct daemon *daemon)
 	cleanup_close(&daemon->lock_fd);
 }
 
+/* Told to end before all was attached: what an earlier daemon has attached edits no more, either.
+ */
+static void give_up(const struct daemon *daemon)
+{
+	control_set_paused(daemon->pins.layer_dir, true);
+	log_info("told to end before it was ready; editing stopped");
+}
+
 int daemon_run(const struct options *options)
 {
 	struct daemon daemon = {.lock_fd = -1, .signal_fd = -1};
@@ -447,7 +516,10 @@ int daemon_run(const struct options *options)
 
 	log_info("ctxpropd %s starts", CTXPROP_VERSION);
 	err = start(&daemon, options);
-	if (!err) {
+	if (err == -ECANCELED) {
+		give_up(&daemon);
+		err = 0;
+	} else if (!err) {
 		be_ready(&daemon, wanted_any(&options->wanted));
 		err = run(&daemon);
 		if (daemon.drained)

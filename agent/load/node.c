@@ -7,6 +7,7 @@
 #include <bpf/bpf.h>
 
 #include "base/cleanup.h"
+#include "base/stop.h"
 #include "context/node.h"
 #include "load/node.h"
 #include "load/node_contexts.h"
@@ -30,6 +31,8 @@ static int lock(const struct pins *pins, int (*take)(const struct pins *pins))
 	int fd = take(pins);
 
 	for (int i = 0; i < LOCK_TRIES && (fd == -EWOULDBLOCK || fd == -ESTALE); i++) {
+		if (stop_asked())
+			return -ECANCELED;
 		nanosleep(&pause, NULL);
 		fd = take(pins);
 	}
@@ -107,6 +110,10 @@ static int replace_probes(const struct pins *pins, const char *links_dir, const 
 	/* What a daemon left that died half-way. */
 	probes_detach_others(links_dir, before->generation);
 	err = probes_attach(links_dir, generation, before->flags, &report->hooks);
+	if (err == -ECANCELED) {
+		probes_detach_others(links_dir, before->generation);
+		return err;
+	}
 	report->follows = !err;
 	err = hand_over(pins->layer_dir, report->follows ? generation : 0);
 	return err ? err : probes_detach_others(links_dir, report->follows ? generation : 0);
@@ -139,7 +146,7 @@ static int start_probes(const struct pins *pins, struct node_report *report)
 	return replace_probes(pins, links_dir, &node, report);
 }
 
-int node_open(struct node_report *ret_report)
+int node_open(struct node_report *ret_report, int *ret_lock_fd)
 {
 	_cleanup_close_ int lock_fd = -1;
 	struct pins pins;
@@ -152,7 +159,19 @@ int node_open(struct node_report *ret_report)
 		return lock_fd;
 	err = make_maps(&pins, ret_report);
 	if (!err)
-		err = start_probes(&pins, ret_report);
+		*ret_lock_fd = take_fd(&lock_fd);
+	return err;
+}
+
+int node_start(int lock_fd, struct node_report *report)
+{
+	_cleanup_close_ int held_fd = lock_fd;
+	struct pins pins;
+	int err;
+
+	(void)held_fd;
+	name_pins(&pins);
+	err = start_probes(&pins, report);
 	if (!err)
 		look_back(&pins);
 	return err;

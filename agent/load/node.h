@@ -27,8 +27,17 @@ struct node_report {
 	char unpublished[128];    /* why profilers cannot read the contexts; empty: they can */
 };
 
-/* Make the node's maps and probes, or adopt them. 0, or -errno when there are no maps. */
-int node_open(struct node_report *ret_report);
+/*
+ * Make the node's maps, or adopt them. 0 and the node's lock, which node_start() takes over; or
+ * -errno when there are no maps.
+ */
+int node_open(struct node_report *ret_report, int *ret_lock_fd);
+
+/*
+ * Make the node's probes, or adopt them, and follow what was there before. 0; -ECANCELED: we were
+ * told to end, and the probes are as they were; or -errno.
+ */
+int node_start(int lock_fd, struct node_report *report);
 
 /*
  * Follow the connections of the current network namespace that are older than the probes, as

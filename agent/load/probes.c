@@ -11,6 +11,7 @@
 
 #include "base/cgroup.h"
 #include "base/cleanup.h"
+#include "base/jobs.h"
 #include "context/node.h"
 #include "load/node_maps.h"
 #include "load/pins.h"
@@ -24,16 +25,16 @@
 #define UNIX_WATCH      "probe_unix_connect"
 #define UNIX_WATCH_TYPE ((enum bpf_attach_type)49)
 
-/* Programs by event, the best hook of each first. */
+/* Programs by event, the best hook of each first; those first that take long to load. */
 static const struct candidate {
 	const char *event;
 	const char *program;
 	bool required; /* without this event the others would draw wrong conclusions */
 	__u32 flag;    /* enum node_flags: not needed on nodes that do not have it */
 } candidates[] = {
-    {"recv", "probe_recv", true, 0},
     {"send", "probe_send_tp", true, 0},
     {"send", "probe_send_fentry", true, 0},
+    {"recv", "probe_recv", true, 0},
     {"connect", "probe_state", true, 0},
     /* Who receives first: what is noted for a reader that nobody sees would be the next one's. */
     {"unix-recv", "probe_unix_recv", false, NODE_UNIX},
@@ -251,22 +252,61 @@ static bool may_wait(const struct candidate *candidate, const char *links_dir, _
 	       !make_ready(candidate, links_dir, generation);
 }
 
+/* What the jobs of one set of probes share, and the event that is this one's. */
+struct attaching {
+	const char *links_dir;
+	__u32 generation, flags;
+	struct probe_hook *hook;
+};
+
+/* The candidates of one event, one after the other until there is a hook. */
+static int attach_event(void *data)
+{
+	const struct attaching *set = data;
+	struct probe_hook *hook = set->hook;
+
+	for (size_t i = 0; i < CANDIDATES && !hook->hook[0] && !hook->waits; i++) {
+		if (strcmp(candidates[i].event, hook->event) != 0)
+			continue;
+		hook->waits = may_wait(&candidates[i], set->links_dir, set->generation, set->flags);
+		if (!hook->waits)
+			hook->err =
+			    attach_one(&candidates[i], set->links_dir, set->generation, hook);
+	}
+	return 0;
+}
+
+/* Side by side: the verifier takes its time. 0, or -ECANCELED. */
+static int attach_events(const struct attaching *set, struct probe_hooks *hooks)
+{
+	struct attaching events[PROBE_EVENTS_MAX];
+	struct job jobs[PROBE_EVENTS_MAX];
+	int err = 0;
+
+	for (unsigned int i = 0; i < hooks->count; i++) {
+		events[i] = *set;
+		events[i].hook = &hooks->event[i];
+		jobs[i] = (struct job){.run = attach_event, .data = &events[i]};
+	}
+	jobs_run(jobs, hooks->count);
+	for (unsigned int i = 0; i < hooks->count; i++)
+		err = jobs[i].err ? jobs[i].err : err;
+	return err;
+}
+
 int probes_attach(const char *links_dir, __u32 generation, __u32 flags,
 		  struct probe_hooks *ret_hooks)
 {
-	int missing = 0;
+	const struct attaching set = {links_dir, generation, flags, NULL};
+	int missing = 0, err;
 
 	*ret_hooks = (struct probe_hooks){};
+	for (size_t i = 0; i < CANDIDATES; i++)
+		hook_of(ret_hooks, candidates[i].event);
 	attach_watch(links_dir, generation);
-	for (size_t i = 0; i < CANDIDATES; i++) {
-		struct probe_hook *hook = hook_of(ret_hooks, candidates[i].event);
-
-		if (hook->hook[0] || hook->waits)
-			continue; /* a better one is there */
-		hook->waits = may_wait(&candidates[i], links_dir, generation, flags);
-		if (!hook->waits)
-			hook->err = attach_one(&candidates[i], links_dir, generation, hook);
-	}
+	err = attach_events(&set, ret_hooks);
+	if (err)
+		return err;
 	for (size_t i = 0; i < CANDIDATES; i++) {
 		struct probe_hook *hook = &ret_hooks->event[0];
 

@@ -37,7 +37,7 @@ bool probes_maps_fit(char *ret_why, size_t size);
  * Attach a set of probes over the node's maps and pin them as <links_dir>/<generation>-<program>.
  * They sleep until the generation in map `node` is theirs. What only some nodes need waits for the
  * flag in `flags` (enum node_flags). 0 when every event is caught that the others cannot do
- * without, else -errno.
+ * without, -ECANCELED: we were told to end, else -errno.
  */
 int probes_attach(const char *links_dir, __u32 generation, __u32 flags,
 		  struct probe_hooks *ret_hooks);

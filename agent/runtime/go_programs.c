@@ -45,6 +45,11 @@ int go_programs_open(struct uprobe_pins *pins, struct go_programs **ret_programs
 	return err;
 }
 
+int go_programs_lack(const struct go_programs *programs)
+{
+	return uprobe_programs_lack(programs->probes);
+}
+
 void go_programs_close(struct go_programs *programs)
 {
 	struct go_program *program;

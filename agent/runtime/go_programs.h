@@ -11,8 +11,11 @@
 
 struct go_programs;
 
-/* Load the programs of bpf/probes/goroutine.bpf.c over the node's maps. 0 or -errno. */
+/* The programs of bpf/probes/goroutine.bpf.c, as uprobe_programs_open(). 0 or -errno. */
 int go_programs_open(struct uprobe_pins *pins, struct go_programs **ret_programs);
+
+/* As uprobe_programs_lack(). */
+int go_programs_lack(const struct go_programs *programs);
 
 /* Let go. The uprobes stay where they are. */
 void go_programs_close(struct go_programs *programs);

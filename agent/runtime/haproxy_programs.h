@@ -6,7 +6,7 @@
 #include "runtime/haproxy.h"
 #include "runtime/uprobe_programs.h"
 
-/* Load bpf/probes/stream.bpf.c over the node's maps. 0 or -errno. */
+/* The programs of bpf/probes/stream.bpf.c, as uprobe_programs_open(). 0 or -errno. */
 int haproxy_programs_open(struct uprobe_pins *pins, struct uprobe_programs **ret_programs);
 
 /* Attach to the program of a process, unless that was done before. 0 or -errno. */

@@ -6,7 +6,7 @@
 #include "runtime/ruby.h"
 #include "runtime/uprobe_programs.h"
 
-/* Load the programs of bpf/probes/ruby_queue.bpf.c over the node's maps. 0 or -errno. */
+/* The programs of bpf/probes/ruby_queue.bpf.c, as uprobe_programs_open(). 0 or -errno. */
 int ruby_programs_open(struct uprobe_pins *pins, struct uprobe_programs **ret_programs);
 
 /* Attach to all places of a process that have no probes yet. 0 or -errno. */

@@ -9,14 +9,11 @@
 
 typedef int (*open_programs)(struct uprobe_pins *pins, struct uprobe_programs **ret_programs);
 
-static struct runtime_probe load(struct uprobe_pins *pins, open_programs open, const char *runtime,
-				 runtimes_lack lack)
+static struct runtime_probe open_probe(struct uprobe_pins *pins, open_programs open)
 {
 	struct runtime_probe probe = {};
 
 	probe.err = open(pins, &probe.programs);
-	if (probe.err)
-		lack(runtime, probe.err);
 	return probe;
 }
 
@@ -24,14 +21,13 @@ void runtime_probes_open(struct uprobe_pins *pins, runtimes_lack lack,
 			 struct runtime_probes *ret_probes)
 {
 	*ret_probes = (struct runtime_probes){
-	    .python = load(pins, python_programs_open, "Python", lack),
-	    .haproxy = load(pins, haproxy_programs_open, "HAProxy", lack),
-	    .ruby = load(pins, ruby_programs_open, "Ruby", lack),
-	    .node = load(pins, node_programs_open, "Node", lack),
+	    .lack = lack,
+	    .python = open_probe(pins, python_programs_open),
+	    .haproxy = open_probe(pins, haproxy_programs_open),
+	    .ruby = open_probe(pins, ruby_programs_open),
+	    .node = open_probe(pins, node_programs_open),
 	};
 	ret_probes->go_err = go_programs_open(pins, &ret_probes->go);
-	if (ret_probes->go_err)
-		lack("Go", ret_probes->go_err);
 }
 
 void runtime_probes_close(struct runtime_probes *probes)
@@ -112,8 +108,8 @@ static int attach_to_node(const struct runtime_probe *probe, const struct subjec
 						 found->runtime.flags);
 }
 
-int runtime_probes_attach(struct runtime_probes *probes, const struct subject *subject,
-			  struct classified *found)
+static int attach(struct runtime_probes *probes, const struct subject *subject,
+		  struct classified *found)
 {
 	switch (found->runtime.kind) {
 	case RUNTIME_GO:
@@ -129,6 +125,40 @@ int runtime_probes_attach(struct runtime_probes *probes, const struct subject *s
 	default:
 		return 0;
 	}
+}
+
+static void tell_lack(runtimes_lack lack, const char *runtime, int err, bool *said)
+{
+	if (err && !*said)
+		lack(runtime, err);
+	*said |= err != 0;
+}
+
+static void tell_lack_of(runtimes_lack lack, const char *runtime, struct runtime_probe *probe)
+{
+	int err = probe->programs ? uprobe_programs_lack(probe->programs) : probe->err;
+
+	tell_lack(lack, runtime, err, &probe->said);
+}
+
+static void tell_lacks(struct runtime_probes *probes)
+{
+	int go_err = probes->go ? go_programs_lack(probes->go) : probes->go_err;
+
+	tell_lack(probes->lack, "Go", go_err, &probes->go_said);
+	tell_lack_of(probes->lack, "Python", &probes->python);
+	tell_lack_of(probes->lack, "HAProxy", &probes->haproxy);
+	tell_lack_of(probes->lack, "Ruby", &probes->ruby);
+	tell_lack_of(probes->lack, "Node", &probes->node);
+}
+
+int runtime_probes_attach(struct runtime_probes *probes, const struct subject *subject,
+			  struct classified *found)
+{
+	int err = attach(probes, subject, found);
+
+	tell_lacks(probes);
+	return err;
 }
 
 const struct golang *runtime_probes_known(const struct runtime_probes *probes,

@@ -19,16 +19,22 @@ struct uprobe_programs;
 /* Of one runtime. */
 struct runtime_probe {
 	struct uprobe_programs *programs;
-	int err; /* programs NULL: why they could not be loaded, -errno */
+	int err;   /* programs NULL: why, -errno */
+	bool said; /* that they cannot be loaded */
 };
 
 struct runtime_probes {
+	runtimes_lack lack;
 	struct go_programs *go;
-	int go_err; /* go NULL */
+	int go_err;   /* go NULL */
+	bool go_said; /* as of the others */
 	struct runtime_probe python, haproxy, ruby, node;
 };
 
-/* Load what can be loaded; `lack` hears what cannot. `pins` has to live as long. */
+/*
+ * Programs are loaded when a process needs them first; `lack` hears once of each runtime whose
+ * programs cannot be. `pins` has to live as long.
+ */
 void runtime_probes_open(struct uprobe_pins *pins, runtimes_lack lack,
 			 struct runtime_probes *ret_probes);
 

@@ -26,6 +26,9 @@
 #define SWEEP_SECONDS 60
 /* Sweeps until what was too dear is tried again, for a second at least. */
 #define RETRY_SWEEPS 10
+/* Another daemon does the work: within this time its end is noticed. */
+#define LOCK_PAUSE_MS 500
+
 struct runtimes {
 	runtimes_tell tell;
 	runtimes_lack lack;
@@ -307,8 +310,10 @@ static int sooner(int a, int b)
 
 int runtimes_due_ms(const struct runtimes *runtimes)
 {
-	if (!runtimes || runtimes->lock_fd < 0)
+	if (!runtimes)
 		return -1;
+	if (runtimes->lock_fd < 0)
+		return LOCK_PAUSE_MS;
 	if (runtimes->looks.first && inspector_has_room(&runtimes->inspector))
 		return 0;
 	return sooner(sooner(inspector_due_ms(&runtimes->inspector),

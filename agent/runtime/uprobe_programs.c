@@ -1,50 +1,125 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <bpf/libbpf.h>
 
 #include "runtime/uprobe_programs.h"
 
-struct uprobe_programs {
-	struct uprobe_pins *pins;
+/* Programs are needed by families: all that are called probe_FAMILY_... */
+#define FAMILY_AT (sizeof("probe_") - 1)
+
+/* A family that was needed: an object of which it alone is loaded. */
+struct loaded {
+	struct loaded *next;
 	struct bpf_object *object;
+	const char *name; /* of one of its programs */
 };
 
-static int load(struct uprobe_programs *programs, const char *name, const void *object, size_t size)
-{
-	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = name);
-	int err;
-
-	programs->object = bpf_object__open_mem(object, size, &opts);
-	if (!programs->object)
-		return -errno;
-	err = uprobe_pins_prepare(programs->pins, programs->object);
-	return err ? err : bpf_object__load(programs->object);
-}
+struct uprobe_programs {
+	struct uprobe_pins *pins;
+	const char *name; /* of the object, whose bytes these are */
+	const void *bytes;
+	size_t size;
+	struct loaded *first;
+	int err; /* a family could not be loaded: none is tried again */
+};
 
 int uprobe_programs_open(struct uprobe_pins *pins, const char *name, const void *object,
 			 size_t size, struct uprobe_programs **ret_programs)
 {
 	struct uprobe_programs *programs = calloc(1, sizeof(*programs));
-	int err;
 
 	if (!programs)
 		return -ENOMEM;
-	programs->pins = pins;
-	err = load(programs, name, object, size);
-	if (err)
-		uprobe_programs_close(programs);
-	else
-		*ret_programs = programs;
-	return err;
+	*programs =
+	    (struct uprobe_programs){.pins = pins, .name = name, .bytes = object, .size = size};
+	*ret_programs = programs;
+	return 0;
+}
+
+static void unload(struct loaded *loaded)
+{
+	bpf_object__close(loaded->object);
+	free(loaded);
 }
 
 void uprobe_programs_close(struct uprobe_programs *programs)
 {
+	struct loaded *loaded;
+
 	if (!programs)
 		return;
-	bpf_object__close(programs->object);
+	while ((loaded = programs->first)) {
+		programs->first = loaded->next;
+		unload(loaded);
+	}
 	free(programs);
+}
+
+static bool is_of_family(const char *program, const char *other)
+{
+	return strlen(other) > FAMILY_AT &&
+	       !strncmp(program, other, FAMILY_AT + strcspn(other + FAMILY_AT, "_") + 1);
+}
+
+/* Open the object, and load of its programs the family of this one. 0 or -errno. */
+static int load(const struct uprobe_programs *programs, const char *name, struct loaded *ret_loaded)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = programs->name);
+	struct bpf_program *program;
+	int err;
+
+	ret_loaded->object = bpf_object__open_mem(programs->bytes, programs->size, &opts);
+	if (!ret_loaded->object)
+		return -errno;
+	program = bpf_object__find_program_by_name(ret_loaded->object, name);
+	if (!program)
+		return -ENOENT;
+	ret_loaded->name = bpf_program__name(program);
+	bpf_object__for_each_program(program, ret_loaded->object)
+	    bpf_program__set_autoload(program, is_of_family(bpf_program__name(program), name));
+	err = uprobe_pins_prepare(programs->pins, ret_loaded->object);
+	return err ? err : bpf_object__load(ret_loaded->object);
+}
+
+static struct loaded *find(const struct uprobe_programs *programs, const char *name)
+{
+	struct loaded *loaded = programs->first;
+
+	while (loaded && !is_of_family(loaded->name, name))
+		loaded = loaded->next;
+	return loaded;
+}
+
+/* The family of this program is needed. 0 or -errno. */
+static int need(struct uprobe_programs *programs, const char *name)
+{
+	struct loaded *loaded;
+
+	if (find(programs, name) || programs->err)
+		return find(programs, name) ? 0 : programs->err;
+	loaded = calloc(1, sizeof(*loaded));
+	if (!loaded)
+		return -ENOMEM;
+	programs->err = load(programs, name, loaded);
+	if (programs->err) {
+		unload(loaded);
+		return programs->err;
+	}
+	loaded->next = programs->first;
+	programs->first = loaded;
+	return 0;
+}
+
+/* NULL: it is not loaded. */
+static const struct bpf_program *program_of(const struct uprobe_programs *programs,
+					    const char *name)
+{
+	const struct loaded *loaded = find(programs, name);
+
+	return loaded ? bpf_object__find_program_by_name(loaded->object, name) : NULL;
 }
 
 static int attach(struct uprobe_programs *programs, const struct subject *subject,
@@ -53,13 +128,14 @@ static int attach(struct uprobe_programs *programs, const struct subject *subjec
 	const struct uprobe_site place = {.file = &subject->file[site->file],
 					  .offset = site->offset,
 					  .at_return = kind->at_return};
-	const struct bpf_program *probe =
-	    bpf_object__find_program_by_name(programs->object, kind->program);
+	int err = need(programs, kind->program);
+	const struct bpf_program *probe = err ? NULL : program_of(programs, kind->program);
 
-	if (!probe)
-		return -ENOENT;
-	return uprobe_pins_attach(programs->pins, &subject->file[SUBJECT_PROGRAM].stat, probe,
-				  &place);
+	if (err)
+		return err;
+	return probe ? uprobe_pins_attach(programs->pins, &subject->file[SUBJECT_PROGRAM].stat,
+					  probe, &place)
+		     : -ENOENT;
 }
 
 int uprobe_programs_attach(struct uprobe_programs *programs, const struct subject *subject,
@@ -83,8 +159,13 @@ int uprobe_programs_attach(struct uprobe_programs *programs, const struct subjec
 void uprobe_programs_detach(struct uprobe_programs *programs, const struct stat *program,
 			    const char *name)
 {
-	const struct bpf_program *probe = bpf_object__find_program_by_name(programs->object, name);
+	const struct bpf_program *probe = program_of(programs, name);
 
 	if (probe)
 		uprobe_pins_detach(programs->pins, program, probe);
+}
+
+int uprobe_programs_lack(const struct uprobe_programs *programs)
+{
+	return programs->err;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The BPF programs for the uprobes of one runtime: loaded, and put where they belong. */
+/*
+ * The BPF programs for the uprobes of one runtime. Those of one family, which are called
+ * probe_FAMILY_..., are loaded when a process needs the first of them, and put where they belong.
+ */
 #ifndef CTXPROP_UPROBE_PROGRAMS_H
 #define CTXPROP_UPROBE_PROGRAMS_H
 
@@ -13,8 +16,9 @@
 struct uprobe_programs;
 
 /*
- * Load an object over the node's maps: `name` and bytes are those of a skeleton, as its
- * NAME__elf_bytes() has them. `pins` has to live as long. 0 or -errno.
+ * The programs of an object over the node's maps, of which none is loaded yet: `name` and bytes are
+ * those of a skeleton, as its NAME__elf_bytes() has them. They and `pins` have to live as long. 0
+ * or -errno.
  */
 int uprobe_programs_open(struct uprobe_pins *pins, const char *name, const void *object,
 			 size_t size, struct uprobe_programs **ret_programs);
@@ -30,8 +34,9 @@ struct uprobe_kind {
 };
 
 /*
- * Attach to all places of a process, which has these flags, unless that was done before. Places
- * that have no kind are an error. 0 or -errno.
+ * Attach to all places of a process, which has these flags, unless that was done before. The
+ * families of programs that are needed are loaded if that was not done. Places that have no kind
+ * are an error. 0; what uprobe_programs_lack() returns; or -errno.
  */
 int uprobe_programs_attach(struct uprobe_programs *programs, const struct subject *subject,
 			   const struct probe_sites *sites, const struct uprobe_kind *kinds,
@@ -40,5 +45,8 @@ int uprobe_programs_attach(struct uprobe_programs *programs, const struct subjec
 /* uprobe_pins_detach() for the probe of this name. */
 void uprobe_programs_detach(struct uprobe_programs *programs, const struct stat *program,
 			    const char *name);
+
+/* Why a program could not be loaded, after which no other is tried: -errno. 0: none has failed. */
+int uprobe_programs_lack(const struct uprobe_programs *programs);
 
 #endif

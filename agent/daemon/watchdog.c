@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/log_output.h"
+#include "daemon/watchdog.h"
+
+#define NS_PER_MS     (NS_PER_SECOND / 1000)
+#define LIMIT_NS      (WATCHDOG_LIMIT_MS * NS_PER_MS)
+#define LINE_PAUSE_NS (10 * NS_PER_SECOND)
+/* A turn that lasts so long is told of at once. */
+#define STUCK_SECONDS 1
+#define LINE_SIZE     160
+
+/* What the handler of SIGALRM has to know. */
+static const char *volatile now_at;
+static timer_t timer;
+static bool has_timer;
+
+/*
+ * The loop may wait anywhere, also inside the functions that log: here are only such that may be
+ * called in a handler of signals (signal-safety(7)).
+ */
+static void on_alarm(int signal)
+{
+	static const char *const begin =
+	    "warning: the daemon's loop is held up for more than a second by: ";
+	char line[LINE_SIZE] = "";
+	int err = errno;
+
+	(void)signal;
+	strcpy(line, begin);
+	strncat(line, now_at, sizeof(line) - strlen(line) - 2);
+	strcat(line, "\n");
+	log_output(line, strlen(line));
+	errno = err;
+}
+
+int watchdog_start(void)
+{
+	struct sigaction action = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
+	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
+
+	if (sigaction(SIGALRM, &action, NULL) || timer_create(CLOCK_MONOTONIC, &event, &timer))
+		return -errno;
+	has_timer = true;
+	return 0;
+}
+
+/* 0: never. */
+static void set_alarm(time_t seconds)
+{
+	const struct itimerspec when = {.it_value.tv_sec = seconds};
+
+	if (has_timer)
+		timer_settime(timer, 0, &when, NULL);
+}
+
+void watchdog_begin(struct watchdog *watchdog, const char *name)
+{
+	watchdog->turn_ns = watchdog->mark_ns = clock_now_ns();
+	watchdog->longest_ns = 0;
+	watchdog->longest = now_at = name;
+	set_alarm(STUCK_SECONDS);
+}
+
+void watchdog_mark(struct watchdog *watchdog, const char *name)
+{
+	__u64 now_ns = clock_now_ns();
+
+	if (now_ns - watchdog->mark_ns > watchdog->longest_ns) {
+		watchdog->longest_ns = now_ns - watchdog->mark_ns;
+		watchdog->longest = now_at;
+	}
+	watchdog->mark_ns = now_ns;
+	now_at = name;
+}
+
+static void say(struct watchdog *watchdog, __u64 now_ns)
+{
+	if (now_ns < watchdog->next_line_ns)
+		return;
+	log_warning("a turn of the daemon's loop took %llu ms, %llu ms of it: %s (%lu such turns, "
+		    "%lu in all, the longest of %llu ms)",
+		    (unsigned long long)((now_ns - watchdog->turn_ns) / NS_PER_MS),
+		    (unsigned long long)(watchdog->longest_ns / NS_PER_MS), watchdog->longest,
+		    watchdog->unsaid, watchdog->slow,
+		    (unsigned long long)(watchdog->worst_ns / NS_PER_MS));
+	watchdog->unsaid = 0;
+	watchdog->next_line_ns = now_ns + LINE_PAUSE_NS;
+}
+
+void watchdog_end(struct watchdog *watchdog)
+{
+	__u64 took_ns;
+
+	set_alarm(0);
+	watchdog_mark(watchdog, "waiting");
+	took_ns = watchdog->mark_ns - watchdog->turn_ns;
+	if (took_ns <= LIMIT_NS)
+		return;
+	watchdog->slow++;
+	watchdog->unsaid++;
+	if (took_ns > watchdog->worst_ns)
+		watchdog->worst_ns = took_ns;
+	say(watchdog, watchdog->mark_ns);
+}

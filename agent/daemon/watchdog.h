@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Watches the daemon's loop: a turn that takes long keeps everybody waiting who wants something of
+ * the daemon. Long turns are counted and logged, with what took the time; one that does not end is
+ * told of while it lasts.
+ */
+#ifndef CTXPROP_WATCHDOG_H
+#define CTXPROP_WATCHDOG_H
+
+#include <linux/types.h>
+
+#define WATCHDOG_LIMIT_MS 200
+
+struct watchdog {
+	__u64 turn_ns, mark_ns; /* when the turn began, and what is done now */
+	__u64 longest_ns;       /* of this turn's works */
+	const char *longest;    /* its name */
+	unsigned long slow;     /* turns above the limit */
+	unsigned long unsaid;   /* of them, since the last line */
+	__u64 worst_ns;         /* the longest turn of all */
+	__u64 next_line_ns;
+};
+
+/*
+ * Have turns watched that do not end: until the process ends SIGALRM is used for that. Without it,
+ * which is -errno, the others are.
+ */
+int watchdog_start(void);
+
+/* A turn begins, and with it a work of this name; names live as long as the program. */
+void watchdog_begin(struct watchdog *watchdog, const char *name);
+
+/* The work that went on has ended, and the next one begins. */
+void watchdog_mark(struct watchdog *watchdog, const char *name);
+
+/* The turn has ended. */
+void watchdog_end(struct watchdog *watchdog);
+
+#endif
