@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/descriptors.h"
 #include "base/log.h"
 #include "base/netns.h"
 #include "cmd/command.h"
@@ -80,6 +81,7 @@ int main(int argc, char **argv)
 	struct command_flags flags = {};
 	int option;
 
+	descriptors_open_standard();
 	log_capture_libbpf();
 	/* "+": the options of a command are its own. */
 	while ((option = getopt_long(argc, argv, "+hsn:" COMMAND_COMMON_LETTERS, options, NULL)) !=

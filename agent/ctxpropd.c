@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* ctxpropd: trace context for every HTTP request that leaves this network namespace. */
+#include "base/descriptors.h"
 #include "base/log.h"
 #include "daemon/daemon.h"
 #include "daemon/options.h"
@@ -10,6 +11,7 @@ int main(int argc, char **argv)
 {
 	struct options options;
 
+	descriptors_open_standard();
 	switch (options_parse(argc, argv, &options)) {
 	case OPTIONS_DONE:
 		return EXIT_OK;

@@ -3,13 +3,15 @@
  * Changes in place: what becomes of the traceparent and tracestate fields of a request that a rule
  * wants to restart or to strip. Not a byte is added or taken away, so no number changes.
  *
- * A field is never taken out, but renamed, and all of its value becomes blanks. Blanks in place
- * of the whole line would be part of the field before it, and what stands behind "chunked" or a
- * length is where servers and proxies begin to differ. So the lines of a head stay what they are,
- * and no other field is touched.
+ * A field is never taken out, but renamed, and every character of its value becomes "=". Blanks in
+ * place of the whole line would be part of the field before it, and there are servers that take
+ * blanks at the end of a value for a part of it. So the lines of a head stay what they are, no
+ * other field is touched, and none ends with a blank.
  *
  * What was sent can no longer be changed. Of a name that was sent in part the rest is changed,
- * which makes another name of it, too: the new ones end with other letters.
+ * which makes another name of it, too: the new ones end with other letters. Of a value that was
+ * sent in part the rest is changed: no tracestate, and no traceparent of version 00, that ends with
+ * "=" is valid, so whoever reads it has to ignore all of it.
  *
  * Pure: no helper, no allocation; compiled for BPF and natively.
  */
@@ -120,11 +122,15 @@ static inline int change_cut(const struct change_field *field, __u32 limit, stru
 	ret->kind = EDIT_CUT;
 	ret->extent = field->end - at;
 	ret->name = name;
-	ret->state = field->state;
+	ret->state = field->state ? EDIT_CUT_STATE : EDIT_CUT_PARENT;
 	return 1;
 }
 
-/* Has a field a value, all of it unsent, that another traceparent can take the place of? */
+/*
+ * Has a field a value, all of it unsent, that another traceparent can take the place of? Of a
+ * longer one the end: blanks before a value are not part of it for anybody, blanks behind it are
+ * for some.
+ */
 static inline int change_can_be_parent(const struct change_field *field, __u32 limit)
 {
 	return field->begins && !field->state && !seq_before(field->value, limit) &&
@@ -166,8 +172,22 @@ static inline int change_leaves(const struct change_fields *fields,
 /* Do the edits that it may take fit, and `more` beside them? */
 static inline int change_fits(const struct edits *e, const struct change_fields *fields, __u32 more)
 {
-	/* One for each field, and one for what stands behind the value of the new traceparent. */
+	/* One for each field, and one for what stands before the value of the new traceparent. */
 	return edits_count(e) + fields->count + 1 + more <= EDITS_MAX;
+}
+
+/* Blanks from the start of a value up to the last characters of it, `at`. Returns how many edits.
+ */
+static inline __u32 change_record_front(struct edits *e, __u32 value, __u32 at, struct edit *work)
+{
+	if (value == at)
+		return 0;
+	__builtin_memset(work, 0, sizeof(*work));
+	work->at = value;
+	work->kind = EDIT_CUT;
+	work->extent = at - value;
+	work->state = EDIT_CUT_FRONT;
+	return !edits_add(e, work);
 }
 
 /* Record the edits of one field. `parent`: 0, or the ids of the new traceparent. Returns how many.
@@ -176,19 +196,16 @@ static inline __u32 change_record(struct edits *e, const struct change_field *fi
 				  const struct change_order *order, struct edit *work,
 				  const struct edit *parent)
 {
-	struct change_field rest = *field;
+	__u32 at = field->end - TRACEPARENT_VALUE_LEN, n;
 
 	if (!parent)
 		return change_cut(field, order->limit, work) && !edits_add(e, work);
+	n = change_record_front(e, field->value, at, work);
 	*work = *parent;
-	work->at = field->value;
+	work->at = at;
 	work->len = 0;
 	work->kind = EDIT_PARENT;
-	if (edits_add(e, work))
-		return 0;
-	rest.value += TRACEPARENT_VALUE_LEN;
-	rest.begins = 0;
-	return 1 + (change_cut(&rest, order->limit, work) && !edits_add(e, work));
+	return n + !edits_add(e, work);
 }
 
 /* How many of the fields have values before this number. */
@@ -221,18 +238,20 @@ static inline __u32 change_record_all(struct edits *e, const struct change_field
 	return n;
 }
 
-/* What an edit makes of bytes begins with CHANGE_TEXT bytes of text, blanks among them. All that
- * follow are blanks. */
+/* What characters of a value become. */
+#define CHANGE_FILLER '='
+/* What an edit makes of bytes begins with CHANGE_TEXT bytes of text. All that follow are fillers.
+ */
 #define CHANGE_TEXT 64
 /* Bytes that are rendered. */
 #define CHANGE_RENDERED 256
 
-/* The first `n` bytes of a word of text, and blanks behind them, as they stand in memory. */
+/* The first `n` bytes of a word of text, and fillers behind them, as they stand in memory. */
 static inline __u64 change_text(__u64 word, __u32 n)
 {
 	__u64 mask = n > 7 ? ~0ull : (1ull << (8 * n & 63)) - 1;
 
-	word = (word & mask) | (HTTP1_EACH(' ') & ~mask);
+	word = (word & mask) | (HTTP1_EACH(CHANGE_FILLER) & ~mask);
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 	word = __builtin_bswap64(word);
 #endif
@@ -263,14 +282,16 @@ static inline void change_render_name(const struct edit *e, __u64 *to)
 
 /*
  * Render what the bytes of an edit become: byte i of it is to[i], or, from CHANGE_TEXT on, any
- * blank behind that.
+ * filler behind that.
  */
 static inline void change_render(const struct edit *e, struct traceparent_line *line, __u64 *to)
 {
 	const __u8 *value = (const __u8 *)line + sizeof("traceparent: ") - 1;
 
+	__u8 filler = e->kind == EDIT_CUT && e->state == EDIT_CUT_FRONT ? ' ' : CHANGE_FILLER;
+
 	for (__u32 i = 0; i < CHANGE_RENDERED / 8; i++)
-		to[i] = HTTP1_EACH(' ');
+		to[i] = HTTP1_EACH(filler);
 	if (e->kind != EDIT_PARENT) {
 		change_render_name(e, to);
 		return;

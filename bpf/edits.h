@@ -30,8 +30,15 @@
 enum edit_kind {
 	EDIT_INSERT, /* a header */
 	EDIT_PARENT, /* the value of a traceparent is another one */
-	EDIT_CUT,    /* a field is renamed, and has no value */
+	EDIT_CUT,    /* a field is renamed, and its value is void */
 	EDIT_VOID,   /* nothing: it was not sent after all */
+};
+
+/* What an EDIT_CUT changes. */
+enum edit_cut {
+	EDIT_CUT_PARENT, /* a traceparent */
+	EDIT_CUT_STATE,  /* a tracestate */
+	EDIT_CUT_FRONT,  /* what stands before the new value of a traceparent: it becomes blanks */
 };
 
 /* Characters of the value of a traceparent (version 00). */
@@ -54,7 +61,7 @@ struct edit {
 		struct {              /* EDIT_CUT */
 			__u16 extent; /* bytes it changes */
 			__u8 name;  /* how many of them, the first ones, are of the field's name */
-			__u8 state; /* 1: of a tracestate's, 0: of a traceparent's */
+			__u8 state; /* enum edit_cut */
 		};
 	};
 };

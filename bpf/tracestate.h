@@ -13,12 +13,18 @@
 
 #include <linux/types.h>
 
-/* "tracestate: " */
-#define TRACESTATE_PREFIX_LEN 12
+/*
+ * Where the value begins in `byte`: behind "tracestate: ", which begins at 4, or "tracestate:  ",
+ * which begins at 3. The second blank makes the length even (which keeps the parity of what
+ * follows, see edits.h). It could not stand behind the value: there are servers that take it for a
+ * part.
+ */
+#define TRACESTATE_VALUE_AT 16
+#define TRACESTATE_NAME_LEN 12
 /* Characters of a value that are kept; no less than the specification asks for. */
 #define TRACESTATE_VALUE_MAX 512
-/* A blank to make the length even, and CRLF. */
-#define TRACESTATE_LINE_MAX (TRACESTATE_PREFIX_LEN + TRACESTATE_VALUE_MAX + 2)
+/* The longest value has an even length; CRLF. */
+#define TRACESTATE_LINE_MAX (TRACESTATE_NAME_LEN + TRACESTATE_VALUE_MAX + 2)
 /* The line in whole words. */
 #define TRACESTATE_WORDS       ((TRACESTATE_LINE_MAX + 7) / 8)
 #define TRACESTATE_MEMBERS_MAX 32
@@ -44,10 +50,9 @@ struct tracestate {
 	__u8 members;
 	__u8 phase; /* enum tracestate_phase */
 	__u8 full;  /* characters were left out */
-	__u8 reserved;
-	/* The line, in whole words; and slack for the verifier, which does not know that it is
-	 * even. */
-	__u8 byte[8 * TRACESTATE_WORDS + 8] __attribute__((aligned(8)));
+	__u8 start; /* of the line in `byte`, once it is finished; what follows it up to a whole
+		     * word is zero */
+	__u8 byte[TRACESTATE_VALUE_AT + 8 * TRACESTATE_WORDS - 8] __attribute__((aligned(8)));
 };
 _Static_assert(sizeof(struct tracestate) == 552, "tracestate is shared");
 
@@ -165,31 +170,41 @@ static inline void tracestate_feed(struct tracestate *t, __u8 byte)
 		t->full |= !blank && byte != ',';
 		return;
 	}
-	t->byte[TRACESTATE_PREFIX_LEN + (at & (TRACESTATE_VALUE_MAX - 1))] = byte;
+	t->byte[TRACESTATE_VALUE_AT + (at & (TRACESTATE_VALUE_MAX - 1))] = byte;
 	t->kept = at + 1;
 	if (!blank)
 		t->solid = at + 1;
 }
 
+/* The name, colon and blanks that stand before a value of `len` characters. Returns where. */
+static inline __u32 tracestate_name(struct tracestate *t, __u32 len)
+{
+	__u64 *start = (__u64 *)t->byte;
+
+	if (len & 1) {
+		start[0] = 0x6563617274000000ull; /* "trace", from 3 on */
+		start[1] = 0x20203a6574617473ull; /* "state:  " */
+		return 3;
+	}
+	start[0] = 0x6361727400000000ull; /* "trac", from 4 on */
+	start[1] = 0x203a657461747365ull; /* "estate: " */
+	return 4;
+}
+
 /* Write what stands around `len` characters of the value. Returns the length of the line. */
 static inline __u32 tracestate_line(struct tracestate *t, __u32 len)
 {
-	__u32 *start = (__u32 *)t->byte, at = TRACESTATE_PREFIX_LEN + len;
+	__u32 at = TRACESTATE_VALUE_AT + len, start = tracestate_name(t, len);
 
-	start[0] = 0x63617274; /* "trac" */
-	start[1] = 0x61747365; /* "esta" */
-	start[2] = 0x203a6574; /* "te: " */
-	/* An even length keeps the parity of what follows (see edits.h). */
-	if (len & 1)
-		t->byte[at++] = ' ';
+	t->start = start;
 	t->byte[at++] = '\r';
 	t->byte[at++] = '\n';
 	/* Whole words are copied and summed up. */
-	for (__u32 i = 0; i < 3 && at & 7; i++) {
+	for (__u32 i = 0; i < 3 && (at - start) & 7; i++) {
 		t->byte[at++] = 0;
 		t->byte[at++] = 0;
 	}
-	return (TRACESTATE_PREFIX_LEN + len + 1 + 2) & ~1u;
+	return TRACESTATE_NAME_LEN + len + (len & 1) + 2;
 }
 
 /*

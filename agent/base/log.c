@@ -8,9 +8,12 @@
 #include <time.h>
 #include <bpf/libbpf.h>
 
+#include "base/cleanup.h"
 #include "base/log.h"
+#include "base/log_output.h"
 
-#define LINE_MAX_BYTES 1024
+#define PREFIX_MAX_BYTES 64
+#define LINE_MAX_BYTES   1024
 
 static const struct {
 	const char *name;
@@ -54,33 +57,84 @@ static void prefix(char *buffer, size_t size, enum log_level level)
 		 levels[level].name);
 }
 
-static void write_line(enum log_level level, const char *format, va_list args)
+/* One line with its prefix, in `buffer`. Returns its length. */
+static size_t make_line(char *buffer, enum log_level level, const char *format, va_list args)
 {
-	char before[64], line[LINE_MAX_BYTES];
+	size_t used;
 
-	prefix(before, sizeof(before), level);
-	vsnprintf(line, sizeof(line), format, args);
-	fprintf(stderr, "%s%s\n", before, line);
+	prefix(buffer, PREFIX_MAX_BYTES, level);
+	used = strlen(buffer);
+	vsnprintf(buffer + used, LINE_MAX_BYTES, format, args);
+	used += strlen(buffer + used);
+	buffer[used++] = '\n';
+	return used;
+}
+
+__attribute__((format(printf, 3, 4))) static size_t put_line(char *buffer, enum log_level level,
+							     const char *format, ...)
+{
+	va_list args;
+	size_t used;
+
+	va_start(args, format);
+	used = make_line(buffer, level, format, args);
+	va_end(args);
+	return used;
+}
+
+/* Lines that nobody could take. */
+static unsigned long lost;
+
+/* That some were lost is said as soon as somebody reads again, before anything else. */
+static bool tell_lost(void)
+{
+	char line[PREFIX_MAX_BYTES + LINE_MAX_BYTES + 1];
+	size_t size;
+
+	if (!lost)
+		return true;
+	size = put_line(line, LOG_LEVEL_WARNING, "%lu lines of this log are lost: nobody read them",
+			lost);
+	if (!log_output(line, size))
+		return false;
+	lost = 0;
+	return true;
+}
+
+static void write_text(const char *text, size_t size)
+{
+	if (!tell_lost() || !log_output(text, size))
+		lost++;
 }
 
 void log_line(enum log_level level, const char *format, ...)
 {
+	char line[PREFIX_MAX_BYTES + LINE_MAX_BYTES + 1];
 	va_list args;
+	size_t size;
 
 	if (level > max_level)
 		return;
 	va_start(args, format);
-	write_line(level, format, args);
+	size = make_line(line, level, format, args);
 	va_end(args);
+	write_text(line, size);
 }
 
 /* libbpf's text is passed on as it is: a verifier log has many lines and is long. */
 __attribute__((format(printf, 2, 0))) static int libbpf_line(enum libbpf_print_level level,
 							     const char *format, va_list args)
 {
+	_cleanup_free_ char *text = NULL;
+	int size;
+
 	if (max_level < LOG_LEVEL_DEBUG || level == LIBBPF_DEBUG)
 		return 0;
-	return vfprintf(stderr, format, args);
+	size = vasprintf(&text, format, args);
+	for (int at = 0; at < size; at += LOG_OUTPUT_MAX)
+		write_text(text + at,
+			   (size_t)(size - at < LOG_OUTPUT_MAX ? size - at : LOG_OUTPUT_MAX));
+	return size;
 }
 
 void log_capture_libbpf(void)

@@ -14,7 +14,10 @@ void log_set_level(enum log_level level);
 /* Take over what libbpf prints: it is all shown at debug level. */
 void log_capture_libbpf(void);
 
-/* Write one line. The text ends without a newline. */
+/*
+ * Write one line, if there is room for it: who does not read stderr makes nobody wait. How many
+ * lines were lost is said with the next one. The text ends without a newline.
+ */
 __attribute__((format(printf, 2, 3))) void log_line(enum log_level level, const char *format, ...);
 
 #define log_error(...)   log_line(LOG_LEVEL_ERROR, __VA_ARGS__)

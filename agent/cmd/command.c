@@ -80,6 +80,7 @@ static void set_flag(struct command_flags *flags, int letter)
 
 static int run_here(const struct command *command, const struct command_flags *flags)
 {
+	char why[PINS_WHY_MAX];
 	struct pins pins;
 	__u64 cookie;
 	int err = netns_cookie(&cookie);
@@ -88,6 +89,8 @@ static int run_here(const struct command *command, const struct command_flags *f
 		return command_refuse("this kernel does not tell network namespaces apart: %s",
 				      strerror(-err));
 	pins_name(cookie, &pins);
+	if (pins_check(&pins, why))
+		return command_refuse("the directories of pins are not ours alone: %s", why);
 	colour_set(flags->colour);
 	return command->run(&pins, flags);
 }

@@ -17,6 +17,7 @@
 #include "load/layout.h"
 #include "load/links.h"
 #include "load/node.h"
+#include "load/node_shares.h"
 #include "load/tcx.h"
 
 /* How a device is attached to; without rights the kernel does not say. */
@@ -81,6 +82,27 @@ static void examine_hooks(struct findings *findings)
 			findings_add(findings, FINDING_NOTE, what, "no hook on this kernel: %s",
 				     hook->err ? strerror(-hook->err) : "none was tried");
 	}
+}
+
+static void examine_share(const struct share_reached *reached, __u64 times, void *data)
+{
+	struct findings *findings = data;
+
+	if (reached->tgid)
+		findings_add(findings, FINDING_NOTE, "share",
+			     "process %u has reached its share of the table of %s: %llu times "
+			     "there was no room for more",
+			     reached->tgid, node_shares_table(reached->table),
+			     (unsigned long long)times);
+	else
+		findings_add(findings, FINDING_NOTE, "share",
+			     "the table of %s was full: %llu times there was no room for more",
+			     node_shares_table(reached->table), (unsigned long long)times);
+}
+
+static void examine_shares(struct findings *findings)
+{
+	node_shares_each(examine_share, findings);
 }
 
 static int count_rule(const struct policy_rule *rule, const struct control_about *about, void *data)
@@ -207,6 +229,7 @@ int command_doctor(const struct pins *pins, const struct command_flags *flags)
 			     "without these capabilities they cannot be looked at");
 	else if (examine_layer(&findings, pins)) {
 		examine_hooks(&findings);
+		examine_shares(&findings);
 		examine_devices(&findings, pins);
 	}
 	status = flags->json ? json_print(findings.array) : COMMAND_OK;

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "control/client.h"
+#include "control/port.h"
 #include "control/receive.h"
 
 #define ANSWER_SECONDS 10
@@ -14,6 +15,7 @@
 
 struct control_client {
 	struct mnl_socket *nl;
+	__u32 port; /* of the daemon */
 	__u32 sequence;
 	struct control_message request;
 	_Alignas(struct nlmsghdr) char sent[CONTROL_MESSAGE_MAX];
@@ -57,6 +59,7 @@ int control_client_open(bool listen, struct control_client **ret_client)
 
 	if (!client)
 		return -ENOMEM;
+	client->port = control_port_find();
 	client->sequence = (__u32)time(NULL);
 	err = open_socket(client, listen);
 	if (err)
@@ -86,7 +89,7 @@ struct control_message *control_client_begin(struct control_client *client, __u1
 
 static int send_request(struct control_client *client, struct policy_error *error)
 {
-	const struct sockaddr_nl to = {.nl_family = AF_NETLINK, .nl_pid = CONTROL_PORT};
+	const struct sockaddr_nl to = {.nl_family = AF_NETLINK, .nl_pid = client->port};
 	const struct nlmsghdr *request = client->request.header;
 	int err;
 
@@ -99,6 +102,28 @@ static int send_request(struct control_client *client, struct policy_error *erro
 				   "no ctxpropd runs in this network namespace; start it, or name "
 				   "another namespace by --netns");
 	return policy_fail(error, err, "cannot be sent: %s", strerror(-err));
+}
+
+/*
+ * Anybody could sit on the daemon's port, or write to the group: only root is believed. A daemon
+ * that was started meanwhile may have another port.
+ */
+static bool is_daemon(struct control_client *client, const struct control_sender *sender,
+		      struct policy_error *error)
+{
+	if (!sender->known || sender->uid) {
+		policy_fail(error, -EACCES,
+			    "what answers at the daemon's port does not belong to root: process "
+			    "%d of user %u",
+			    sender->pid, sender->uid);
+		return false;
+	}
+	if (sender->port != client->port)
+		client->port = control_port_find();
+	if (sender->port == client->port)
+		return true;
+	policy_fail(error, -EACCES, "process %d has answered in the daemon's place", sender->pid);
+	return false;
 }
 
 /* Receive one datagram of the daemon. Returns its size or -errno. */
@@ -114,11 +139,7 @@ static ssize_t receive(struct control_client *client, struct policy_error *error
 		return policy_fail(error, (int)size, "no answer: %s", strerror((int)-size));
 	if (!sender.whole)
 		return policy_fail(error, -EMSGSIZE, "the answer is larger than expected");
-	/* Anybody could sit on the daemon's port, or write to the group. */
-	if (sender.port != CONTROL_PORT || !sender.known || sender.uid)
-		return policy_fail(error, -EACCES,
-				   "what answers at the daemon's port does not belong to root");
-	return size;
+	return is_daemon(client, &sender, error) ? size : -EACCES;
 }
 
 /* An acknowledgement, or an error with its text. */

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "control/policy_file.h"
@@ -24,10 +27,23 @@ struct reading {
 	const char *word[WORDS_MAX];
 	struct place place[WORDS_MAX];
 	size_t count;
+	bool is_policy; /* something was read that only a policy says */
 	struct place here;
 	char *next;  /* text that was not read yet; NULL: no more */
 	char text[]; /* a copy of all of it, that is cut into words */
 };
+
+static bool says(const struct reading *reading, size_t word, const char *text)
+{
+	return word < reading->count && !strcmp(reading->word[word], text);
+}
+
+/* May a word be told to others? Not what a file has that is no policy: it may be a secret. */
+static bool may_quote(const struct reading *reading, size_t word)
+{
+	return reading->is_policy ||
+	       (!word && (says(reading, 0, "policy") || says(reading, 0, "set")));
+}
 
 /* Put the place before the text of an error. `word` counts within the line. */
 static int locate(const struct reading *reading, size_t word, int err)
@@ -35,6 +51,9 @@ static int locate(const struct reading *reading, size_t word, int err)
 	struct policy_error *error = reading->error, inner = *error;
 	const struct place *place = &reading->place[word];
 
+	if (!may_quote(reading, word))
+		return policy_fail(error, err, "%.80s:%u:%u: %s", reading->name, place->line,
+				   place->column, inner.text);
 	return policy_fail(error, err, "%.80s:%u:%u: '%.60s': %s", reading->name, place->line,
 			   place->column, reading->word[word], inner.text);
 }
@@ -47,11 +66,6 @@ static int expect(struct reading *reading, size_t word, const char *wanted)
 	}
 	policy_fail(reading->error, -EINVAL, "%s is missing behind it", wanted);
 	return locate(reading, reading->count - 1, -EINVAL);
-}
-
-static bool says(const struct reading *reading, size_t word, const char *text)
-{
-	return word < reading->count && !strcmp(reading->word[word], text);
 }
 
 static int read_rule(struct reading *reading)
@@ -88,6 +102,7 @@ static int read_line(struct reading *reading)
 	if (says(reading, 0, "policy")) {
 		if (!says(reading, 1, "add"))
 			return expect(reading, 1, "'add'");
+		reading->is_policy = true;
 		if (reading->count == 2)
 			return expect(reading, 2, "'action ACTION'");
 		return read_rule(reading);
@@ -95,7 +110,10 @@ static int read_line(struct reading *reading)
 	if (says(reading, 0, "set")) {
 		if (reading->count < 2)
 			return expect(reading, 1, "the name of a set");
-		return says(reading, 2, "add") ? read_set(reading) : expect(reading, 2, "'add'");
+		if (!says(reading, 2, "add"))
+			return expect(reading, 2, "'add'");
+		reading->is_policy = true;
+		return read_set(reading);
 	}
 	return expect(reading, 0, "'policy add' or 'set NAME add'");
 }
@@ -207,6 +225,45 @@ int policy_read_stream(FILE *stream, const char *name, struct policy *ret,
 	if (ferror(stream))
 		return policy_fail(error, -EIO, "%s: cannot be read", name);
 	return policy_read(text, size, name, ret, error);
+}
+
+/* What is open is read whole. 0 or -errno. */
+static int load(int fd, const char *path, char **ret_text, size_t *ret_size,
+		struct policy_error *error)
+{
+	/* One byte more than allowed, to see that there is more. */
+	_cleanup_free_ char *text = malloc(POLICY_FILE_SIZE_MAX + 1);
+	size_t size = 0;
+	ssize_t part = 1;
+
+	if (!text)
+		return policy_fail(error, -ENOMEM, "out of memory");
+	while (part > 0 && size <= POLICY_FILE_SIZE_MAX) {
+		part = read(fd, text + size, POLICY_FILE_SIZE_MAX + 1 - size);
+		size += part > 0 ? (size_t)part : 0;
+	}
+	if (part < 0)
+		return policy_fail(error, -errno, "%s: %s", path, strerror(errno));
+	*ret_text = text;
+	*ret_size = size;
+	text = NULL;
+	return 0;
+}
+
+int policy_load(const char *path, char **ret_text, size_t *ret_size, struct policy_error *error)
+{
+	/* A pipe without a writer makes nobody wait. */
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat file;
+
+	if (fd < 0 || fstat(fd, &file))
+		return policy_fail(error, -errno, "%s: %s", path, strerror(errno));
+	if (!S_ISREG(file.st_mode))
+		return policy_fail(error, -EINVAL, "%s: not a regular file", path);
+	if (file.st_size > (off_t)POLICY_FILE_SIZE_MAX)
+		return policy_fail(error, -EFBIG, "%s: larger than %lu bytes", path,
+				   POLICY_FILE_SIZE_MAX);
+	return load(fd, path, ret_text, ret_size, error);
 }
 
 int policy_read_file(const char *path, struct policy *ret, struct policy_error *error)

@@ -10,7 +10,7 @@
 #include <linux/netlink.h>
 #include <linux/types.h>
 
-/* Where the daemon listens: "ctxp". */
+/* Where the daemon listens, unless the port is taken: "ctxp" (see port.h). */
 #define CONTROL_PORT    0x63747870
 #define CONTROL_VERSION 1
 

@@ -15,6 +15,7 @@ static void read_credentials(struct msghdr *message, struct control_sender *send
 		    c->cmsg_len < CMSG_LEN(sizeof(who)))
 			continue;
 		memcpy(&who, CMSG_DATA(c), sizeof(who));
+		sender->pid = who.pid;
 		sender->uid = who.uid;
 		sender->gid = who.gid;
 		sender->known = true;

@@ -13,7 +13,8 @@ struct control_sender {
 	__u32 groups; /* multicast groups that it went to */
 	uid_t uid;
 	gid_t gid;
-	bool known; /* uid and gid are vouched for by the kernel */
+	pid_t pid;
+	bool known; /* pid, uid and gid are vouched for by the kernel */
 	bool whole; /* nothing of the datagram was cut off */
 };
 

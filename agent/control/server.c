@@ -31,6 +31,16 @@ static int set_option(int fd, int level, int name, int value)
 	return setsockopt(fd, level, name, &value, sizeof(value)) ? -errno : 0;
 }
 
+/* The usual port, or any other where somebody has it. */
+static int take_port(struct mnl_socket *nl)
+{
+	if (!mnl_socket_bind(nl, 0, CONTROL_PORT))
+		return 0;
+	if (errno != EADDRINUSE || mnl_socket_bind(nl, 0, MNL_SOCKET_AUTOPID))
+		return -errno;
+	return 0;
+}
+
 static int open_socket(struct control_server *server)
 {
 	static const struct timeval patience = {.tv_usec = SEND_TIMEOUT_USEC};
@@ -45,9 +55,7 @@ static int open_socket(struct control_server *server)
 	err = set_option(fd, SOL_SOCKET, SO_PASSCRED, 1);
 	if (!err && setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)))
 		err = -errno;
-	if (!err && mnl_socket_bind(server->nl, 0, CONTROL_PORT) < 0)
-		err = -errno;
-	return err;
+	return err ? err : take_port(server->nl);
 }
 
 int control_server_open(const struct control_server_options *options,
@@ -70,6 +78,11 @@ int control_server_open(const struct control_server_options *options,
 int control_server_fd(const struct control_server *server)
 {
 	return mnl_socket_get_fd(server->nl);
+}
+
+__u32 control_server_port(const struct control_server *server)
+{
+	return mnl_socket_get_portid(server->nl);
 }
 
 void control_server_close(struct control_server *server)
@@ -110,7 +123,7 @@ static void acknowledge(const struct control_server *server, const struct contro
 	_Static_assert(sizeof(bytes) >= 128 + ERROR_TEXT_MAX, "the text fits");
 	header->nlmsg_type = NLMSG_ERROR;
 	header->nlmsg_seq = peer->sequence;
-	header->nlmsg_pid = CONTROL_PORT;
+	header->nlmsg_pid = control_server_port(server);
 	body->error = err;
 	body->msg = *request;
 	header->nlmsg_flags = NLM_F_CAPPED;
@@ -149,7 +162,7 @@ static struct control_message *next_part(struct control_answer *answer, __u16 ty
 {
 	control_begin(&answer->part, answer->bytes, sizeof(answer->bytes), type, NLM_F_MULTI);
 	answer->part.header->nlmsg_seq = answer->peer.sequence;
-	answer->part.header->nlmsg_pid = CONTROL_PORT;
+	answer->part.header->nlmsg_pid = control_server_port(answer->server);
 	return &answer->part;
 }
 
@@ -188,7 +201,7 @@ static void end_answer(struct control_answer *answer)
 	header->nlmsg_type = NLMSG_DONE;
 	header->nlmsg_flags = NLM_F_MULTI;
 	header->nlmsg_seq = answer->peer.sequence;
-	header->nlmsg_pid = CONTROL_PORT;
+	header->nlmsg_pid = control_server_port(answer->server);
 	*status = 0;
 	send_to(answer->server, answer->peer.port, 0, header, 0);
 }

@@ -37,9 +37,12 @@ struct control_server_options {
 	gid_t readers; /* members of this group may ask, too; 0: only root */
 };
 
-/* Listen in this network namespace. -EADDRINUSE: somebody else has the port. 0 or -errno. */
+/* Listen in this network namespace, at the usual port if it is free. 0 or -errno. */
 int control_server_open(const struct control_server_options *options,
 			struct control_server **ret_server);
+
+/* The netlink port that it got. */
+__u32 control_server_port(const struct control_server *server);
 
 /* The descriptor to poll for input, and what to call then. */
 int control_server_fd(const struct control_server *server);

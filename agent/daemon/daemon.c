@@ -13,6 +13,8 @@
 #include "base/notify.h"
 #include "base/privileges.h"
 #include "base/stop.h"
+#include "control/port.h"
+#include "control/protocol.h"
 #include "daemon/daemon.h"
 #include "daemon/drain.h"
 #include "daemon/follow.h"
@@ -111,6 +113,7 @@ static void clear_stale(const struct pins *pins)
 
 static int open_pins(struct daemon *daemon)
 {
+	char why[PINS_WHY_MAX];
 	int err = netns_cookie(&daemon->cookie);
 
 	if (!err)
@@ -126,6 +129,10 @@ static int open_pins(struct daemon *daemon)
 			  "namespace (%s is locked)",
 			  daemon->pins.netns_dir);
 		return -EWOULDBLOCK;
+	}
+	if (daemon->lock_fd == -EPERM && pins_check(&daemon->pins, why)) {
+		log_error("the directories of pins are not ours alone: %s", why);
+		return -EPERM;
 	}
 	return daemon->lock_fd < 0 ? failed(daemon->pins.netns_dir, daemon->lock_fd) : 0;
 }
@@ -251,12 +258,20 @@ static int begin_policy(struct daemon *daemon)
 static int listen_for_requests(struct daemon *daemon, const struct options *options)
 {
 	int err = requests_open(&daemon->requests, &daemon->policies, options->readers);
+	__u32 port;
 
-	if (err == -EADDRINUSE)
-		log_error("another program has the netlink port of ctxpropd (see ss -f netlink)");
-	else if (err)
-		failed("the socket for ctxprop", err);
-	return err;
+	if (err)
+		return failed("the socket for ctxprop", err);
+	port = control_server_port(daemon->requests.server);
+	if (port != CONTROL_PORT)
+		log_warning("another program has the netlink port of ctxpropd (see ss -f netlink); "
+			    "listening at port %u, where root's commands will ask",
+			    port);
+	err = control_port_keep(&daemon->pins, port);
+	/* They find nobody, or do not believe who they find. */
+	if (err)
+		log_warning("ctxprop cannot be told the netlink port: %s", strerror(-err));
+	return 0;
 }
 
 /* Nothing will ever be heard again of the flows of a network namespace that is gone. */

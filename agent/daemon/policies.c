@@ -99,15 +99,24 @@ static void log_unknown(const struct policy *policy)
 	}
 }
 
-static int read_file(const struct policies *policies, struct policy *ret)
+/* The policy of the file, and the stamp of the very text that it was read from. */
+static int read_file(const struct policies *policies, struct policy *ret, __u64 *ret_stamp)
 {
 	struct policy_error error = {};
-	int err = policy_read_file(policies->file, ret, &error);
+	_cleanup_free_ char *text = NULL;
+	size_t size;
+	int err = policy_load(policies->file, &text, &size, &error);
 
+	*ret = (struct policy){};
+	*ret_stamp = 0;
 	if (err == -ENOENT && !policies->file_must_exist)
 		return 0;
+	if (!err)
+		err = policy_read(text, size, policies->file, ret, &error);
 	if (err)
 		log_error("policy: %s", error.text);
+	else
+		*ret_stamp = policy_memory_stamp(text, size);
 	return err;
 }
 
@@ -135,8 +144,7 @@ int policies_read(struct policies *policies, const char *file)
 	    .file = file ? file : POLICIES_FILE,
 	    .file_must_exist = file != NULL,
 	};
-	policies->stamp = policy_memory_stamp(policies->file);
-	return read_file(policies, &policies->policy);
+	return read_file(policies, &policies->policy, &policies->stamp);
 }
 
 /* What ctxprop has made of the policy of the file. Returns whether it is in force now. */
@@ -195,8 +203,8 @@ static void forget_changes(struct policies *policies, __u64 stamp)
 void policies_reload(struct policies *policies)
 {
 	struct policy policy;
-	__u64 stamp = policy_memory_stamp(policies->file);
-	int err = read_file(policies, &policy);
+	__u64 stamp;
+	int err = read_file(policies, &policy, &stamp);
 
 	if (!err)
 		err = apply_file(policies, &policy);

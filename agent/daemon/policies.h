@@ -14,7 +14,7 @@ struct policies {
 	struct policy policy;    /* in force */
 	const char *file;        /* where it is read from at start and on SIGHUP */
 	bool file_must_exist;    /* named on the command line */
-	__u64 stamp;             /* of the file as it was read */
+	__u64 stamp;             /* of the file as it was read; 0: there was none */
 	const struct pins *pins; /* where changes are kept for the next daemon */
 	__u64 named;             /* what the names of devices and cgroups came to, as one number */
 };

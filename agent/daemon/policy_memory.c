@@ -14,17 +14,12 @@
 #define STAMP_FORMAT "# upon %016llx\n"
 #define STAMP_LENGTH 24
 
-__u64 policy_memory_stamp(const char *file)
+__u64 policy_memory_stamp(const char *text, size_t size)
 {
 	__u64 hash = 0xcbf29ce484222325ULL; /* FNV-1a */
-	FILE *stream = fopen(file, "re");
-	int c;
 
-	if (!stream)
-		return 0;
-	while ((c = getc(stream)) != EOF)
-		hash = (hash ^ (__u64)(unsigned char)c) * 0x100000001b3ULL;
-	fclose(stream);
+	for (size_t i = 0; i < size; i++)
+		hash = (hash ^ (__u64)(unsigned char)text[i]) * 0x100000001b3ULL;
 	return hash;
 }
 

@@ -9,8 +9,8 @@
 #include "control/policy_model.h"
 #include "load/pins.h"
 
-/* A number for the contents of a file; 0: there is none. */
-__u64 policy_memory_stamp(const char *file);
+/* A number for the text of a policy's file. */
+__u64 policy_memory_stamp(const char *text, size_t size);
 
 /* Keep a policy that was made upon the file of this stamp. 0 or -errno. */
 int policy_memory_keep(const struct pins *pins, __u64 stamp, const struct policy *policy);

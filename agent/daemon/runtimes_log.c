@@ -30,6 +30,17 @@ static void log_unix_sockets(int err)
 		log_info("following what goes over unix sockets, too");
 }
 
+static void log_share(__u32 tgid, const char *name)
+{
+	if (tgid)
+		log_warning("process %u (%s) has reached its share of a table: some of its "
+			    "requests are not followed (ctxprop doctor)",
+			    tgid, name);
+	else
+		log_warning("a table of the node was full: some requests are not followed "
+			    "(ctxprop doctor)");
+}
+
 void runtimes_log(const struct runtimes_news *news)
 {
 	char name[PATH_MAX];
@@ -37,11 +48,18 @@ void runtimes_log(const struct runtimes_news *news)
 	if (news->unix_sockets)
 		return log_unix_sockets(news->err);
 	process_name(name, sizeof(name), news->tgid);
-	if (news->err)
+	if (news->share)
+		log_share(news->tgid, name);
+	else if (news->refused)
+		log_warning("process %u (%s): %s; its calls begin new traces, and its files are "
+			    "not read again until they change (%u times so far)",
+			    news->tgid, name, news->why, news->refused);
+	else if (news->err)
 		log_failure(news, name);
 	else if (news->kind == RUNTIME_OPAQUE)
-		log_warning("process %u (%s) runs %s, its calls begin new traces: %s", news->tgid,
-			    name, news->language, news->why);
+		log_warning("process %u (%s)%s%s, its calls begin new traces: %s", news->tgid, name,
+			    news->language ? " runs " : "", news->language ? news->language : "",
+			    news->why);
 	else if (news->kind == RUNTIME_THREADS || (news->kind == RUNTIME_JAVA && news->why))
 		log_info("process %u (%s) runs %s, only its threads are followed: %s", news->tgid,
 			 name, news->language, news->why);

@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "context/model.h"
 #include "context/runtime.h"
+#include "context/share.h"
 #include "context/traces.h"
 #include "context/worker.h"
 #include "load/node_maps.h"
@@ -28,16 +29,21 @@
 
 /* What maps have for a key. */
 union key {
-	__u32 tgid; /* what the two that follow begin with */
+	__u32 tgid; /* what those begin with that follow */
 	struct worker_key worker;
 	struct process_address address;
+	struct ruby_place place;
+	struct share_reached reached;
 	__u64 request; /* id */
+	__u64 thread;  /* process and thread */
+	__u64 socket;  /* its address */
 };
 _Static_assert(offsetof(struct worker_key, tgid) == 0, "a worker's key begins with its process");
 _Static_assert(offsetof(struct process_address, tgid) == 0, "an address begins with its process");
 
 /* What entries are held against. */
 struct present {
+	int swept;                     /* the map at hand */
 	int requests, workers, traces; /* the maps */
 	struct {
 		__u32 tgid;
@@ -99,6 +105,33 @@ static bool of_worker(struct present *present, const union key *key)
 	return gone;
 }
 
+static bool of_thread(struct present *present, const union key *key)
+{
+	return is_thread_gone(present, key->thread >> 32, (__u32)key->thread);
+}
+
+/* Process 0 stands for a table that was full. */
+static bool of_share(struct present *present, const union key *key)
+{
+	return key->reached.tgid && is_process_gone(present, key->reached.tgid);
+}
+
+static bool of_go_socket(struct present *present, const union key *key)
+{
+	struct go_socket socket;
+
+	return !bpf_map_lookup_elem(present->swept, &key->socket, &socket) &&
+	       is_process_gone(present, socket.tgid);
+}
+
+static bool of_written(struct present *present, const union key *key)
+{
+	struct written written;
+
+	return !bpf_map_lookup_elem(present->swept, &key->socket, &written) &&
+	       is_process_gone(present, written.by.tgid);
+}
+
 /* What belongs to a request is made after it, and before it is over. */
 static bool of_request(struct present *present, const union key *key)
 {
@@ -109,15 +142,21 @@ static bool of_request(struct present *present, const union key *key)
 	       request.id != key->request;
 }
 
-/* Whatever is not in here has places of its own or, with the least recently used, gives them up. */
+/* Whatever is not in here has places of its own. */
 static const struct swept {
 	const char *map;
 	is_over_fn is_over;
 } sweeps[] = {
-    {"workers", of_worker},      {"processes", of_process},   {"runtimes", of_process},
-    {"goroutines", of_process},  {"round_trips", of_process}, {"messages", of_process},
-    {"starts", of_process},      {"tasks", of_process},       {"queued", of_process},
-    {"tracestates", of_request}, {"adopted", of_request},
+    {"workers", of_worker},       {"processes", of_process},    {"runtimes", of_process},
+    {"listeners", of_process},    {"goroutines", of_process},   {"round_trips", of_process},
+    {"messages", of_process},     {"go_sockets", of_go_socket}, {"starts", of_process},
+    {"tasks", of_process},        {"queued", of_process},       {"python_taken", of_process},
+    {"arguments", of_process},    {"written", of_written},      {"streams", of_process},
+    {"objects", of_process},      {"ruby_threads", of_process}, {"ruby_queues", of_process},
+    {"ruby_places", of_process},  {"v8_shapes", of_process},    {"purposes", of_process},
+    {"laters", of_thread},        {"works", of_process},        {"work_done", of_thread},
+    {"java_readers", of_process}, {"java_held", of_process},    {"java_begun", of_process},
+    {"shares_reached", of_share}, {"tracestates", of_request},  {"adopted", of_request},
 };
 
 /* Returns how many entries of a map were removed, or -errno. */
@@ -129,6 +168,7 @@ static int sweep(const char *path, is_over_fn is_over, struct present *present)
 
 	if (fd < 0)
 		return fd;
+	present->swept = fd;
 	/* Where a key vanishes meanwhile the kernel begins anew. */
 	for (int err = bpf_map_get_next_key(fd, NULL, &next); !err && steps < STEPS_MAX; steps++) {
 		key = next;

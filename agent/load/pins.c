@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -53,9 +54,55 @@ int pins_mount(void)
 	return 0;
 }
 
+/* Whose directories may be used: root's, and our own. */
+static bool is_ours(const struct stat *dir)
+{
+	return !dir->st_uid || dir->st_uid == geteuid();
+}
+
+/*
+ * May a directory be used, with what is in it? In a sticky one others can make files, but not touch
+ * ours. 0, -ENOENT and the like, or -EPERM and what is wrong in `ret_why`.
+ */
+static int check_dir(const char *path, bool sticky_will_do, char *ret_why)
+{
+	struct stat dir;
+
+	ret_why[0] = '\0';
+	if (lstat(path, &dir))
+		return -errno;
+	if (!S_ISDIR(dir.st_mode))
+		snprintf(ret_why, PINS_WHY_MAX, "%s is not a directory: remove it", path);
+	else if (!is_ours(&dir))
+		snprintf(ret_why, PINS_WHY_MAX,
+			 "%s is user %u's, who can put anything there: remove it", path,
+			 dir.st_uid);
+	else if (dir.st_mode & (S_IWGRP | S_IWOTH) && !(sticky_will_do && dir.st_mode & S_ISVTX))
+		snprintf(
+		    ret_why, PINS_WHY_MAX,
+		    "%s can be written by others than root (mode %04o): remove it, or take that "
+		    "away (chmod go-w) if you trust what is in it",
+		    path, dir.st_mode & 07777);
+	return ret_why[0] ? -EPERM : 0;
+}
+
+int pins_check(const struct pins *pins, char *ret_why)
+{
+	const char *const dirs[] = {PINS_ROOT, pins->netns_dir, pins->layer_dir};
+	int err = check_dir(PINS_BPFFS, true, ret_why);
+
+	for (size_t i = 0; !err && i < sizeof(dirs) / sizeof(dirs[0]); i++)
+		err = check_dir(dirs[i], false, ret_why);
+	return err == -EPERM && ret_why[0] ? err : 0;
+}
+
 static int make_dir(const char *path)
 {
-	return mkdir(path, 0700) && errno != EEXIST ? -errno : 0;
+	char why[PINS_WHY_MAX];
+
+	if (!mkdir(path, 0700))
+		return 0;
+	return errno == EEXIST ? check_dir(path, false, why) : -errno;
 }
 
 /* Is `fd` still what stands at `path`, or was it removed in between? */
@@ -69,8 +116,13 @@ static int same_file(int fd, const char *path)
 
 int pins_lock_existing(const struct pins *pins)
 {
-	_cleanup_close_ int fd = open(pins->netns_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char why[PINS_WHY_MAX];
+	int err = pins_check(pins, why);
+	_cleanup_close_ int fd =
+	    err ? -1 : open(pins->netns_dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
+	if (err)
+		return err;
 	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB))
 		return -errno;
 	return same_file(fd, pins->netns_dir) ? take_fd(&fd) : -ESTALE;

@@ -18,6 +18,7 @@
 #define PINS_BPFFS    "/sys/fs/bpf"
 #define PINS_ROOT     PINS_BPFFS "/ctxprop"
 #define PINS_PATH_MAX 256
+#define PINS_WHY_MAX  (PINS_PATH_MAX + 144)
 
 /* The pins of one network namespace. */
 struct pins {
@@ -34,14 +35,22 @@ int pins_mount(void);
 
 /*
  * Make the namespace's directory and lock it, until the returned descriptor is closed.
- * Returns the descriptor, -EWOULDBLOCK when another process holds it, or -errno.
+ * Returns the descriptor, -EWOULDBLOCK when another process holds it, -EPERM when it is not ours
+ * (pins_check() says why), or -errno.
  */
 int pins_lock(const struct pins *pins);
 
 /* As pins_lock(), but -ENOENT where there are no pins. */
 int pins_lock_existing(const struct pins *pins);
 
-/* Make the directories of a layer. 0 or -errno. */
+/*
+ * Are the directories of a namespace, as far as they are there, ours alone? Who else could write
+ * there could give us maps and programs of his own. 0, or -EPERM and what is wrong in `ret_why`
+ * (PINS_WHY_MAX).
+ */
+int pins_check(const struct pins *pins, char *ret_why);
+
+/* Make the directories of a layer. 0, -EPERM: one of them is not ours, or -errno. */
 int pins_make_layer(const char *layer_dir);
 
 /* Move a layer that this build cannot adopt out of the way, to v<abi>-old<n>. 0 or -errno. */

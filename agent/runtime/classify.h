@@ -3,31 +3,35 @@
 #ifndef CTXPROP_CLASSIFY_H
 #define CTXPROP_CLASSIFY_H
 
-#include <sys/stat.h>
-
+#include "inspect/subject.h"
 #include "runtime/golang.h"
-#include "runtime/haproxy.h"
-#include "runtime/java.h"
-#include "runtime/node.h"
-#include "runtime/python.h"
-#include "runtime/ruby.h"
+#include "runtime/probe_sites.h"
+#include "runtime/why.h"
 
+/* It has no pointers: a sandbox finds it out, and sends it. */
 struct classified {
-	struct runtime runtime; /* for map `runtimes` */
-	struct stat file;
-	struct golang golang;   /* RUNTIME_GO */
-	struct python python;   /* RUNTIME_PYTHON */
-	struct haproxy haproxy; /* RUNTIME_HAPROXY */
-	struct ruby ruby;       /* RUNTIME_RUBY */
-	struct node node;       /* RUNTIME_NODE */
-	const char *language;   /* for people; NULL: none that is looked into */
-	const char *why;        /* why it cannot be followed, or not beyond threads; or NULL */
+	struct runtime runtime;   /* for map `runtimes` */
+	struct probe_sites sites; /* for the probes of its runtime */
+	struct golang golang;     /* RUNTIME_GO: as its file has it, for classify_known */
+	__u32 major, minor;       /* Go, Python, Ruby: of the version */
+	__u32 language;           /* enum language */
+	__u32 why; /* enum why: it cannot be followed, or not beyond threads; or WHY_NONE */
 };
 
 /* What is known of a Go program in this file from an earlier look; NULL: nothing. */
 typedef const struct golang *(*classify_known)(const struct stat *file, void *data);
 
-/* 0, or -errno: the process is gone, or its file cannot be read now. */
-int classify(__u32 tgid, classify_known known, void *data, struct classified *ret_classified);
+/* subject_open() for a process that is to be classified. */
+int classify_open(__u32 tgid, struct subject *ret_subject);
+
+/* 0, or -errno: its files cannot be read. For a sandbox: the files are parsed. */
+int classify(const struct subject *subject, classify_known known, void *data,
+	     struct classified *ret_classified);
+
+/*
+ * What came from a sandbox: is everything in its range, and each place for a probe in code that the
+ * process has mapped? 0, or -EBADMSG.
+ */
+int classify_check(const struct subject *subject, const struct classified *classified);
 
 #endif

@@ -6,9 +6,14 @@
 #ifndef CTXPROP_DOTNET_H
 #define CTXPROP_DOTNET_H
 
+#include "inspect/subject.h"
 #include "runtime/elf_image.h"
 
-/* Does a process run it, which was started from this file? 0; -ENOENT: no; or -errno. */
-int dotnet_inspect(__u32 tgid, struct elf_image *image);
+/* The libraries of its runtimes, for subject_open(). */
+#define DOTNET_WANTED 3
+extern const struct subject_wanted dotnet_wanted[DOTNET_WANTED];
+
+/* Does a process run it, which was started from the file of `image`? 0; -ENOENT: no. */
+int dotnet_inspect(const struct subject *subject, struct elf_image *image);
 
 #endif

@@ -15,13 +15,15 @@ struct elf_part {
 	__u64 offset, size;
 };
 
-/* Where the table, the symbols that it is of, and their names stand in the file `fd`. */
+/* The bytes of a file, and where the table, the symbols that it is of, and their names stand. */
 struct elf_hash {
-	int fd;
+	const __u8 *data;
+	size_t size;
 	struct elf_part table, symbols, names;
 };
 
-/* A symbol that the file defines. 0; -ENOENT: there is none of this name; or -errno. */
+/* A symbol that the file defines. 0; -ENOENT: there is none of this name; -EINVAL: it is too long.
+ */
 int elf_hash_find(const struct elf_hash *hash, const char *name, Elf64_Sym *ret_symbol);
 
 #endif

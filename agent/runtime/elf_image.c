@@ -4,7 +4,8 @@
 #include <libelf.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 
 #include "runtime/elf_hash.h"
 #include "runtime/elf_image.h"
@@ -12,7 +13,9 @@
 #define SECTION_MAX (512UL << 20) /* a larger one is not read */
 
 struct elf_image {
-	int fd;
+	const __u8 *data; /* the whole file */
+	size_t size;
+	bool mapped; /* by us */
 	Elf *elf;
 	GElf_Ehdr header;
 };
@@ -23,22 +26,55 @@ static bool is_ours(const struct elf_image *image)
 	       image->header.e_ident[EI_DATA] == ELFDATA2LSB;
 }
 
-int elf_image_open(int fd, struct elf_image **ret_image)
+static int read_header(struct elf_image *image)
 {
-	_cleanup_elf_image_ struct elf_image *image = calloc(1, sizeof(*image));
-
-	if (!image)
-		return -ENOMEM;
 	if (elf_version(EV_CURRENT) == EV_NONE)
 		return -ENOTSUP;
-	image->fd = fd;
-	image->elf = elf_begin(fd, ELF_C_READ, NULL); /* not mapped: the file may be truncated */
+	image->elf = elf_memory((char *)image->data, image->size); /* is only read */
 	if (!image->elf || elf_kind(image->elf) != ELF_K_ELF ||
 	    !gelf_getehdr(image->elf, &image->header) || !is_ours(image))
 		return -ENOEXEC;
+	return 0;
+}
+
+int elf_image_open_bytes(const void *data, size_t size, struct elf_image **ret_image)
+{
+	_cleanup_elf_image_ struct elf_image *image = calloc(1, sizeof(*image));
+	int err;
+
+	if (!image)
+		return -ENOMEM;
+	image->data = data;
+	image->size = size;
+	err = read_header(image);
+	if (err)
+		return err;
 	*ret_image = image;
 	image = NULL;
 	return 0;
+}
+
+int elf_image_open(int fd, struct elf_image **ret_image)
+{
+	struct stat file;
+	void *data;
+	int err;
+
+	if (fstat(fd, &file))
+		return -errno;
+	if (file.st_size < (off_t)sizeof(Elf64_Ehdr))
+		return -ENOEXEC;
+	/* Shared: the kernel writes breakpoints of uprobes into private mappings, even into ours.
+	 */
+	data = mmap(NULL, (size_t)file.st_size, PROT_READ, MAP_SHARED, fd, 0);
+	if (data == MAP_FAILED)
+		return -errno;
+	err = elf_image_open_bytes(data, (size_t)file.st_size, ret_image);
+	if (err)
+		munmap(data, (size_t)file.st_size);
+	else
+		(*ret_image)->mapped = true;
+	return err;
 }
 
 void elf_image_close(struct elf_image *image)
@@ -46,6 +82,8 @@ void elf_image_close(struct elf_image *image)
 	if (!image)
 		return;
 	elf_end(image->elf);
+	if (image->mapped)
+		munmap((void *)image->data, image->size);
 	free(image);
 }
 
@@ -176,14 +214,13 @@ int elf_image_read(const struct elf_image *image, __u64 address, void *to, size_
 {
 	__u64 offset;
 	int err = elf_image_offset(image, address, &offset);
-	ssize_t n;
 
 	if (err)
 		return err;
-	n = pread(image->fd, to, size, (off_t)offset);
-	if (n < 0)
-		return -errno;
-	return (size_t)n == size ? 0 : -ENOENT;
+	if (offset > image->size || image->size - offset < size)
+		return -ENOENT;
+	memcpy(to, image->data + offset, size);
+	return 0;
 }
 
 /* The data of the next section of this type; *section is where to go on. NULL: no more. */
@@ -240,7 +277,8 @@ static int find_hash(struct elf_image *image, struct elf_hash *ret_hash)
 			break;
 	if (!section)
 		return -ENOENT;
-	ret_hash->fd = image->fd;
+	ret_hash->data = image->data;
+	ret_hash->size = image->size;
 	ret_hash->table = (struct elf_part){.offset = header.sh_offset, .size = header.sh_size};
 	if (part_of(image, header.sh_link, &header, &ret_hash->symbols))
 		return -ENOENT;

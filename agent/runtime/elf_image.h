@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An executable file: its sections, and what stands at its addresses. 64 bits, little endian. */
+/*
+ * An executable file: its sections, and what stands at its addresses. 64 bits, little endian.
+ *
+ * The file is mapped. If somebody truncates it meanwhile, SIGBUS ends the process, so that files of
+ * strangers are for a sandbox only (inspect/sandbox.h).
+ */
 #ifndef CTXPROP_ELF_IMAGE_H
 #define CTXPROP_ELF_IMAGE_H
 
@@ -9,8 +14,12 @@
 
 struct elf_image;
 
-/* Open the file behind a descriptor, which must stay open. 0, -ENOEXEC, or -errno. */
+/* Open the file behind a descriptor, which may then be closed. 0, -ENOEXEC, or -errno. */
 int elf_image_open(int fd, struct elf_image **ret_image);
+
+/* The same for a file whose bytes are in memory, which must stay there. */
+int elf_image_open_bytes(const void *data, size_t size, struct elf_image **ret_image);
+
 void elf_image_close(struct elf_image *image);
 
 static inline void cleanup_elf_image(struct elf_image **image)

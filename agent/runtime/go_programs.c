@@ -4,7 +4,6 @@
 
 #include "go_probes.skel.h"
 #include "runtime/go_programs.h"
-#include "runtime/process.h"
 
 /* What was found in a file: finding it takes time. */
 struct go_program {
@@ -18,15 +17,15 @@ struct go_programs {
 	struct go_program *first;
 };
 
-static const char *const probes[GOLANG_PROBES] = {
-    [GOLANG_STARTED] = "probe_go_started",
-    [GOLANG_CONNECTION] = "probe_go_connection",
-    [GOLANG_ROUND_TRIP] = "probe_go_round_trip",
-    [GOLANG_SEND] = "probe_go_send",
-    [GOLANG_RECEIVE] = "probe_go_receive",
-    [GOLANG_STORE] = "probe_go_store",
-    [GOLANG_TAKE] = "probe_go_take",
-    [GOLANG_RUNS] = "probe_go_runs",
+static const struct uprobe_kind kinds[GOLANG_PROBES] = {
+    [GOLANG_STARTED] = {.program = "probe_go_started"},
+    [GOLANG_CONNECTION] = {.program = "probe_go_connection"},
+    [GOLANG_ROUND_TRIP] = {.program = "probe_go_round_trip"},
+    [GOLANG_SEND] = {.program = "probe_go_send", .flags = RUNTIME_POOLS},
+    [GOLANG_RECEIVE] = {.program = "probe_go_receive", .flags = RUNTIME_POOLS},
+    [GOLANG_STORE] = {.program = "probe_go_store", .flags = RUNTIME_POOLS},
+    [GOLANG_TAKE] = {.program = "probe_go_take", .flags = RUNTIME_POOLS},
+    [GOLANG_RUNS] = {.program = "probe_go_runs", .flags = RUNTIME_SHOWN},
 };
 
 int go_programs_open(struct uprobe_pins *pins, struct go_programs **ret_programs)
@@ -65,30 +64,6 @@ void go_programs_close(struct go_programs *programs)
 	free(programs);
 }
 
-/* Is a probe wanted in a program whose process has these flags? */
-static bool is_wanted(enum golang_probe probe, __u32 flags)
-{
-	if (probe == GOLANG_RUNS)
-		return flags & RUNTIME_SHOWN;
-	return probe < GOLANG_SEND || (flags & RUNTIME_POOLS);
-}
-
-static int attach_all(struct go_programs *programs, const struct stat *file, const char *path,
-		      const struct golang *golang)
-{
-	int err = 0;
-
-	for (unsigned int i = 0; !err && i < golang->site_count; i++) {
-		const struct golang_site *site = &golang->site[i];
-		const struct uprobe_place place = {.file = path, .offset = site->offset};
-
-		if (is_wanted(site->probe, golang->runtime.flags))
-			err = uprobe_programs_attach(programs->probes, file, probes[site->probe],
-						     &place);
-	}
-	return err;
-}
-
 static struct go_program *find(const struct go_programs *programs, const struct stat *file)
 {
 	struct go_program *program = programs->first;
@@ -120,19 +95,20 @@ static struct go_program *add(struct go_programs *programs, const struct stat *f
 	return program;
 }
 
-int go_programs_attach(struct go_programs *programs, __u32 tgid, const struct stat *file,
-		       const struct golang *golang)
+int go_programs_attach(struct go_programs *programs, const struct subject *subject,
+		       const struct golang *golang, __u32 flags)
 {
-	char path[PROCESS_PATH_MAX];
+	const struct stat *file = &subject->file[SUBJECT_PROGRAM].stat;
 
 	if (!find(programs, file) && !add(programs, file, golang))
 		return -ENOMEM;
-	return attach_all(programs, file, process_exe(path, tgid), golang);
+	return uprobe_programs_attach(programs->probes, subject, &golang->sites, kinds,
+				      GOLANG_PROBES, flags);
 }
 
 void go_programs_hide(struct go_programs *programs, const struct stat *file)
 {
-	uprobe_programs_detach(programs->probes, file, probes[GOLANG_RUNS]);
+	uprobe_programs_detach(programs->probes, file, kinds[GOLANG_RUNS].program);
 }
 
 void go_programs_forget(struct go_programs *programs,

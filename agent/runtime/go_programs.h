@@ -21,13 +21,12 @@ int go_programs_lack(const struct go_programs *programs);
 void go_programs_close(struct go_programs *programs);
 
 /*
- * Attach to the program that process `tgid` runs and that `file` and `golang` describe, as far as
- * that was not done before; to channels where golang->runtime.flags has RUNTIME_POOLS, to changes
- * of goroutines where it has RUNTIME_SHOWN.
- * 0 or -errno.
+ * Attach to the program of `subject`, which `golang` describes, as far as that was not done before;
+ * to channels where the process has the flag RUNTIME_POOLS, to changes of goroutines where it has
+ * RUNTIME_SHOWN. 0 or -errno.
  */
-int go_programs_attach(struct go_programs *programs, __u32 tgid, const struct stat *file,
-		       const struct golang *golang);
+int go_programs_attach(struct go_programs *programs, const struct subject *subject,
+		       const struct golang *golang, __u32 flags);
 
 /* Changes of goroutines in the program of this file are of interest no more. */
 void go_programs_hide(struct go_programs *programs, const struct stat *file);

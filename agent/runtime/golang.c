@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "inspect/subject.h"
 #include "runtime/golang.h"
 #include "runtime/golang_build.h"
 #include "runtime/machine_code.h"
@@ -171,13 +172,7 @@ static size_t read_code(struct elf_image *image, const struct pclntab_function *
 static int add_site(struct elf_image *image, struct golang *golang, enum golang_probe probe,
 		    __u64 address)
 {
-	struct golang_site *site = &golang->site[golang->site_count];
-
-	if (golang->site_count == GOLANG_SITES)
-		return -E2BIG;
-	site->probe = probe;
-	golang->site_count++;
-	return elf_image_offset(image, address, &site->offset);
+	return probe_sites_add(&golang->sites, image, SUBJECT_PROGRAM, probe, address);
 }
 
 static int place_entry(struct elf_image *image, const struct places *places,
@@ -231,16 +226,16 @@ static void note_waits(const struct places *places, __u64 text, struct runtime_g
 }
 
 static int place_probes(struct elf_image *image, const struct places *places, struct golang *golang,
-			const char **ret_why)
+			enum why *ret_why)
 {
 	static __u8 code[CODE_MAX];
 	size_t size = read_code(image, &places->function[GOGO], code);
 	int err = 0;
 
-	*ret_why = "the place where it stores the goroutine is not known";
+	*ret_why = WHY_GO_GOROUTINE;
 	if (machine_code_g_offset(code, size, &golang->runtime.g_offset))
 		return -ENOTSUP;
-	*ret_why = "its runtime starts goroutines, or sends over channels, in ways not known";
+	*ret_why = WHY_GO_RUNTIME;
 	for (size_t i = 0; !err && i < COUNT(call_sites); i++)
 		err = place_calls(image, places, &call_sites[i], code, golang);
 	for (size_t i = 0; !err && i < COUNT(entry_sites); i++)
@@ -249,17 +244,16 @@ static int place_probes(struct elf_image *image, const struct places *places, st
 		return -ENOTSUP;
 	golang->runtime.go = places->go;
 	golang->runtime.go.frame_offset = golang->minor < 25 ? 104 : 96;
-	*ret_why = "";
+	*ret_why = WHY_NONE;
 	return 0;
 }
 
-static int check_version(const struct elf_section *build, struct golang *golang,
-			 const char **ret_why)
+static int check_version(const struct elf_section *build, struct golang *golang, enum why *ret_why)
 {
-	*ret_why = "its version is not told";
+	*ret_why = WHY_VERSION_UNTOLD;
 	if (golang_build_minor(build->data, build->size, &golang->minor))
 		return -ENOTSUP;
-	*ret_why = "it was built with a version of Go that is older or newer than those supported";
+	*ret_why = WHY_VERSION;
 	if (golang->minor < MINOR_MIN || golang->minor > MINOR_MAX)
 		return -ENOTSUP;
 	golang->runtime.kind = RUNTIME_GO;
@@ -268,7 +262,7 @@ static int check_version(const struct elf_section *build, struct golang *golang,
 	return 0;
 }
 
-int golang_inspect(struct elf_image *image, struct golang *ret_golang, const char **ret_why)
+int golang_inspect(struct elf_image *image, struct golang *ret_golang, enum why *ret_why)
 {
 	struct golang golang = {};
 	struct elf_section build;
@@ -278,14 +272,14 @@ int golang_inspect(struct elf_image *image, struct golang *ret_golang, const cha
 
 	if (elf_image_section(image, ".go.buildinfo", &build))
 		return -ENOENT;
-	*ret_why = "its processor is not supported";
+	*ret_why = WHY_PROCESSOR;
 	if (elf_image_machine(image) != EM_X86_64)
 		return -ENOTSUP;
 	golang.entry = elf_image_entry(image);
 	err = check_version(&build, &golang, ret_why);
 	if (err)
 		return err;
-	*ret_why = "its table of functions is not there, or damaged";
+	*ret_why = WHY_GO_TABLE;
 	if (find_table(image, &table) || find_places(&table, &places))
 		return -ENOTSUP;
 	err = place_probes(image, &places, &golang, ret_why);

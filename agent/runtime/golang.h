@@ -4,7 +4,8 @@
 #define CTXPROP_GOLANG_H
 
 #include "context/runtime.h"
-#include "runtime/elf_image.h"
+#include "runtime/probe_sites.h"
+#include "runtime/why.h"
 
 /* Programs of bpf/probes/goroutine.bpf.c, and where they are attached. */
 enum golang_probe {
@@ -19,26 +20,18 @@ enum golang_probe {
 	GOLANG_PROBES
 };
 
-struct golang_site {
-	enum golang_probe probe;
-	__u64 offset; /* in the file */
-};
-
-#define GOLANG_SITES 20
-
 struct golang {
-	struct runtime runtime; /* kind RUNTIME_GO; addresses as in the file */
-	unsigned int minor;     /* of Go's version: 1.<minor> */
-	__u64 entry;            /* address at which the program begins, as in the file */
-	unsigned int site_count;
-	struct golang_site site[GOLANG_SITES];
+	struct runtime runtime;   /* kind RUNTIME_GO; addresses as in the file */
+	unsigned int minor;       /* of Go's version: 1.<minor> */
+	__u64 entry;              /* address at which the program begins, as in the file */
+	struct probe_sites sites; /* enum golang_probe; all in the program itself */
 };
 
 /*
  * Look at a program. 0; -ENOENT: it is not written in Go; -ENOTSUP: it is, but its runtime
- * cannot be followed (`ret_why`: constant text, also for damage); or -errno.
+ * cannot be followed (`ret_why`: also for damage); or -errno.
  */
-int golang_inspect(struct elf_image *image, struct golang *ret_golang, const char **ret_why);
+int golang_inspect(struct elf_image *image, struct golang *ret_golang, enum why *ret_why);
 
 /* What was found in a file is so far from where it is in a process. */
 void golang_relocate(struct runtime_go *go, __u64 bias);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "inspect/subject.h"
 #include "runtime/haproxy.h"
 
 /* A pointer to the scheduler's data of a thread, by version: since 2.5, and before. */
@@ -24,7 +25,7 @@ static int find_scheduler(struct elf_image *image, __s64 *ret_offset)
 }
 
 /* Behind a mark for jumps stands what the kernel can do by itself, mostly: a push. */
-static int find_begins(struct elf_image *image, __u64 address, __u64 *ret_offset)
+static int find_begins(struct elf_image *image, __u64 address, struct probe_sites *sites)
 {
 	static const __u8 mark[] = {0xf3, 0x0f, 0x1e, 0xfa}; /* endbr64 */
 	__u8 code[sizeof(mark)];
@@ -33,7 +34,7 @@ static int find_begins(struct elf_image *image, __u64 address, __u64 *ret_offset
 		return -ENOENT;
 	if (!memcmp(code, mark, sizeof(mark)))
 		address += sizeof(mark);
-	return elf_image_offset(image, address, ret_offset);
+	return probe_sites_add(sites, image, SUBJECT_PROGRAM, 0, address);
 }
 
 int haproxy_inspect(struct elf_image *image, struct haproxy *ret_haproxy)
@@ -46,7 +47,7 @@ int haproxy_inspect(struct elf_image *image, struct haproxy *ret_haproxy)
 	    elf_image_symbol(image, "process_stream", &places->process_stream) ||
 	    elf_image_symbol(image, "flt_stream_start", &begins) ||
 	    elf_image_symbol(image, "accept_queue_process", &places->accept) ||
-	    find_scheduler(image, &places->scheduler) || find_begins(image, begins, &found.begins))
+	    find_scheduler(image, &places->scheduler) || find_begins(image, begins, &found.sites))
 		return -ENOENT;
 	found.entry = elf_image_entry(image);
 	*ret_haproxy = found;

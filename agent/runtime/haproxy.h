@@ -4,12 +4,12 @@
 #define CTXPROP_HAPROXY_H
 
 #include "context/runtime.h"
-#include "runtime/elf_image.h"
+#include "runtime/probe_sites.h"
 
 struct haproxy {
-	struct runtime runtime; /* kind RUNTIME_HAPROXY; addresses as in the file */
-	__u64 entry;            /* address at which the program begins, as in the file */
-	__u64 begins;           /* where in the file bpf/probes/stream.bpf.c is to be attached */
+	struct runtime runtime;   /* kind RUNTIME_HAPROXY; addresses as in the file */
+	__u64 entry;              /* address at which the program begins, as in the file */
+	struct probe_sites sites; /* one: where bpf/probes/stream.bpf.c is to be attached */
 };
 
 /*

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "haproxy_probes.skel.h"
 #include "runtime/haproxy_programs.h"
-#include "runtime/process.h"
+
+static const struct uprobe_kind kinds[] = {{.program = "probe_stream_begins"}};
 
 int haproxy_programs_open(struct uprobe_pins *pins, struct uprobe_programs **ret_programs)
 {
@@ -11,12 +12,8 @@ int haproxy_programs_open(struct uprobe_pins *pins, struct uprobe_programs **ret
 	return uprobe_programs_open(pins, "haproxy_probes", object, size, ret_programs);
 }
 
-int haproxy_programs_attach(struct uprobe_programs *programs, __u32 tgid, const struct stat *file,
-			    const struct haproxy *haproxy)
+int haproxy_programs_attach(struct uprobe_programs *programs, const struct subject *subject,
+			    const struct probe_sites *sites)
 {
-	char path[PROCESS_PATH_MAX];
-	const struct uprobe_place place = {.file = process_exe(path, tgid),
-					   .offset = haproxy->begins};
-
-	return uprobe_programs_attach(programs, file, "probe_stream_begins", &place);
+	return uprobe_programs_attach(programs, subject, sites, kinds, 1, 0);
 }

@@ -3,16 +3,14 @@
 #ifndef CTXPROP_HAPROXY_PROGRAMS_H
 #define CTXPROP_HAPROXY_PROGRAMS_H
 
-#include <sys/stat.h>
-
 #include "runtime/haproxy.h"
 #include "runtime/uprobe_programs.h"
 
 /* The programs of bpf/probes/stream.bpf.c, as uprobe_programs_open(). 0 or -errno. */
 int haproxy_programs_open(struct uprobe_pins *pins, struct uprobe_programs **ret_programs);
 
-/* Attach to the file that process `tgid` runs, unless that was done before. 0 or -errno. */
-int haproxy_programs_attach(struct uprobe_programs *programs, __u32 tgid, const struct stat *file,
-			    const struct haproxy *haproxy);
+/* Attach to the program of a process, unless that was done before. 0 or -errno. */
+int haproxy_programs_attach(struct uprobe_programs *programs, const struct subject *subject,
+			    const struct probe_sites *sites);
 
 #endif

@@ -2,13 +2,11 @@
 #include <elf.h>
 #include <errno.h>
 
-#include "base/cleanup.h"
 #include "runtime/hotspot.h"
 #include "runtime/java.h"
 #include "runtime/library.h"
 #include "runtime/process_memory.h"
 
-#define LIBRARY       "libjvm.so"
 #define THREADS_MAX   16  /* that are looked at until one is found as it should be */
 #define VARIABLES_MAX 256 /* bytes of the virtual machine's thread-local variables */
 /* glibc on x86-64: struct pthread has the address of an array of TLS blocks, 16 bytes each. */
@@ -17,6 +15,8 @@
 
 #define CONCURRENT "java/util/concurrent/"
 #define CLIENT     "jdk/internal/net/http/"
+
+const struct subject_wanted java_wanted[JAVA_WANTED] = {{.prefix = "libjvm.so", .memory = true}};
 
 enum class_index {
 	THREAD,
@@ -294,39 +294,35 @@ static int look_at_machine(struct machine *machine, struct runtime_java *java)
 	return 0;
 }
 
-static int look_at_library(__u32 tgid, const struct library *library, struct runtime_java *java,
-			   const char **ret_why)
+static int look_at_library(const struct subject *subject, const struct library *library,
+			   struct runtime_java *java, enum why *ret_why)
 {
 	struct elf_image *image = library->image;
-	_cleanup_close_ int fd = -1;
 	struct machine machine;
 
-	*ret_why = "its processor is not supported";
+	*ret_why = WHY_PROCESSOR;
 	if (elf_image_machine(image) != EM_X86_64)
 		return -ENOTSUP;
-	*ret_why = "its virtual machine is none that is known, or keeps objects in another way";
+	*ret_why = WHY_JAVA_MACHINE;
 	if (elf_image_named_relocation(image, R_X86_64_DTPMOD64, "", &java->slot))
 		return -ENOTSUP;
 	java->slot += library->bias;
-	fd = process_memory_open(tgid);
-	if (fd < 0)
-		return fd;
-	if (hotspot_open(fd, image, library->bias, &machine.hotspot) ||
+	if (hotspot_open(subject->memory_fd, image, library->bias, &machine.hotspot) ||
 	    look_at_machine(&machine, java))
 		return -ENOTSUP;
-	*ret_why = NULL;
+	*ret_why = WHY_NONE;
 	return 0;
 }
 
-int java_inspect(__u32 tgid, struct runtime *ret_runtime, const char **ret_why)
+int java_inspect(const struct subject *subject, struct runtime *ret_runtime, enum why *ret_why)
 {
-	_cleanup_library_ struct library library = LIBRARY_NONE;
-	int err = library_open(tgid, LIBRARY, &library);
+	_cleanup_library_ struct library library = {};
+	int err = library_open(subject, java_wanted[0].prefix, &library);
 
 	if (err)
 		return err;
 	*ret_runtime = (struct runtime){.kind = RUNTIME_JAVA};
-	err = look_at_library(tgid, &library, &ret_runtime->java, ret_why);
+	err = look_at_library(subject, &library, &ret_runtime->java, ret_why);
 	if (err)
 		ret_runtime->java = (struct runtime_java){};
 	return err;

@@ -4,12 +4,19 @@
 #define CTXPROP_JAVA_H
 
 #include "context/runtime.h"
+#include "inspect/subject.h"
+#include "runtime/why.h"
+
+/* The library that is looked into, for subject_open(). */
+#define JAVA_WANTED 1
+extern const struct subject_wanted java_wanted[JAVA_WANTED];
 
 /*
- * Look at a process. 0 (kind RUNTIME_JAVA; future_class is 0 as long as FutureTask is not loaded);
- * -ENOENT: it is not Java; -ENOTSUP: it is, but only its threads can be followed (the same kind,
- * with nothing known of its objects; `ret_why`: constant text); or -errno.
+ * Look at a process, whose memory is open if it is Java. 0 (kind RUNTIME_JAVA; future_class is 0 as
+ * long as FutureTask is not loaded); -ENOENT: it is not Java; -ENOTSUP: it is, but only its threads
+ * can be followed (the same kind, with nothing known of its objects; `ret_why`); -ESTALE: its
+ * library is not to be had any more; or -errno.
  */
-int java_inspect(__u32 tgid, struct runtime *ret_runtime, const char **ret_why);
+int java_inspect(const struct subject *subject, struct runtime *ret_runtime, enum why *ret_why);
 
 #endif

@@ -3,28 +3,28 @@
 #ifndef CTXPROP_LIBRARY_H
 #define CTXPROP_LIBRARY_H
 
-#include <limits.h>
-
+#include "inspect/subject.h"
 #include "runtime/elf_image.h"
-#include "runtime/process.h"
-
-#define LIBRARY_PATH_MAX (PATH_MAX + PROCESS_PATH_MAX)
 
 struct library {
-	char path[LIBRARY_PATH_MAX]; /* good for us */
-	int fd;
+	__u32 file; /* its index in the subject */
 	struct elf_image *image;
 	__u64 bias; /* how far from the addresses in its file it was loaded */
 };
 
-#define LIBRARY_NONE ((struct library){.fd = -1})
+/*
+ * Open the first library whose name begins like this. 0, and `ret_library` is to be closed;
+ * -ENOENT: the process has none; -ESTALE: the file that it has is not to be had any more; or
+ * -errno.
+ */
+int library_open(const struct subject *subject, const char *prefix, struct library *ret_library);
+void library_close(struct library *library);
 
 /*
- * Open the first library whose name begins like this; `ret_library` is LIBRARY_NONE before, and is
- * to be closed in any case. 0, -ENOENT: the process has none, or -errno.
+ * How far from the addresses in its file the program itself was loaded. 0, or -ENOENT: that is not
+ * known.
  */
-int library_open(__u32 tgid, const char *prefix, struct library *ret_library);
-void library_close(struct library *library);
+int library_program_bias(const struct subject *subject, __u64 entry, __u64 *ret_bias);
 
 #define _cleanup_library_ __attribute__((cleanup(library_close)))
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "runtime/looks.h"
 #include "runtime/process.h"
@@ -9,7 +8,7 @@
 struct look {
 	struct look *next;
 	__u32 tgid;
-	off_t size; /* of its program */
+	__u64 size; /* of its program, in bytes */
 };
 
 static bool has(const struct looks *looks, __u32 tgid)
@@ -22,7 +21,7 @@ static bool has(const struct looks *looks, __u32 tgid)
 }
 
 /* The place of a program of this size: behind all that are as small. */
-static struct look **place_of(struct looks *looks, off_t size)
+static struct look **place_of(struct looks *looks, __u64 size)
 {
 	struct look **at = &looks->first;
 
@@ -33,18 +32,17 @@ static struct look **place_of(struct looks *looks, off_t size)
 
 int looks_add(struct looks *looks, __u32 tgid)
 {
-	char path[PROCESS_PATH_MAX];
+	struct process_program program = {};
 	struct look *look, **at;
-	struct stat file = {};
 
 	if (has(looks, tgid))
 		return 0;
 	look = malloc(sizeof(*look));
 	if (!look)
 		return -ENOMEM;
-	stat(process_exe(path, tgid), &file); /* if it is gone, that is soon found out */
-	at = place_of(looks, file.st_size);
-	*look = (struct look){.next = *at, .tgid = tgid, .size = file.st_size};
+	process_program(tgid, &program); /* if it is gone, that is soon found out */
+	at = place_of(looks, program.size);
+	*look = (struct look){.next = *at, .tgid = tgid, .size = program.size};
 	*at = look;
 	return 0;
 }

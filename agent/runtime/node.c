@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "runtime/node.h"
 
 #define TIMERS  "_ZN4node11Environment9RunTimersEP10uv_timer_s"
@@ -20,6 +19,18 @@
 #define JUMP_MAX           24 /* bytes */
 #define SYMBOL_MAX         128
 #define V8_WORD            8 /* bytes */
+
+enum node_file { NODE_LIBUV, NODE_LIBNODE };
+
+const struct subject_wanted node_wanted[NODE_WANTED] = {
+    [NODE_LIBUV] = {.prefix = "libuv.so"}, [NODE_LIBNODE] = {.prefix = "libnode.so"}};
+
+/* The file that Node, or libuv, is in, and how far it was moved. */
+struct part {
+	struct elf_image *image;
+	__u32 file;
+	__u64 bias;
+};
 
 /* Where it is in the process that was loaded `bias` above what the image says. */
 static int find_range(struct elf_image *image, __u64 bias, const char *name,
@@ -95,9 +106,11 @@ static void look_at_v8(struct elf_image *image, struct runtime_v8 *ret_v8)
 		*ret_v8 = v8;
 }
 
-static int look_at_node(struct elf_image *image, __u64 bias, struct node *node)
+static int look_at_node(const struct part *part, struct node *node)
 {
 	struct runtime_node *places = &node->runtime.node;
+	struct elf_image *image = part->image;
+	__u64 bias = part->bias;
 	int err = elf_image_machine(image) == EM_X86_64 ? 0 : -ENOENT;
 
 	if (!err)
@@ -112,11 +125,12 @@ static int look_at_node(struct elf_image *image, __u64 bias, struct node *node)
 	find_range_if_any(image, bias, INSTANTIATES, &places->instantiates);
 	look_at_v8(image, &places->v8);
 	return err ? err
-		   : elf_image_offset(image, places->later.start - bias, &node->offset[NODE_LATER]);
+		   : probe_sites_add(&node->sites, image, part->file, NODE_LATER,
+				     places->later.start - bias);
 }
 
 /* Functions that no library exports: they are known where Node has libuv in itself. */
-static void look_for_work(struct elf_image *image, struct node *node)
+static void look_for_work(const struct part *part, struct node *node)
 {
 	static const char *const functions[NODE_PROBES] = {
 	    [NODE_WORK] = "uv__work_submit",       [NODE_QUEUES] = "uv_queue_work",
@@ -126,54 +140,58 @@ static void look_for_work(struct elf_image *image, struct node *node)
 	};
 	__u64 address;
 
-	for (int i = NODE_WORK; i < NODE_PROBES; i++)
-		if (elf_image_own_function(image, functions[i], &address) ||
-		    elf_image_offset(image, address, &node->offset[i]))
-			node->offset[i] = 0;
+	for (__u32 i = NODE_WORK; i < NODE_PROBES; i++)
+		if (!elf_image_own_function(part->image, functions[i], &address))
+			probe_sites_add(&node->sites, part->image, part->file, i, address);
 }
 
-static int look_at_libuv(struct elf_image *image, __u64 bias, struct node *node)
+static int look_at_libuv(const struct part *part, struct node *node)
 {
 	static const char *const functions[] = {
 	    [NODE_MADE] = "uv_tcp_init",
 	    [NODE_CONNECTS] = "uv_tcp_connect",
 	    [NODE_CLOSES] = "uv_close",
 	};
-	int err = find_range(image, bias, LOOP, &node->runtime.node.loop);
+	int err = find_range(part->image, part->bias, LOOP, &node->runtime.node.loop);
 	__u64 address;
 
-	for (int i = 0; !err && i < NODE_LATER; i++) {
-		err = elf_image_symbol(image, functions[i], &address);
+	for (__u32 i = 0; !err && i < NODE_LATER; i++) {
+		err = elf_image_symbol(part->image, functions[i], &address);
 		if (!err)
-			err = elf_image_offset(image, address, &node->offset[i]);
+			err = probe_sites_add(&node->sites, part->image, part->file, i, address);
 	}
 	if (!err)
-		look_for_work(image, node);
+		look_for_work(part, node);
 	return err;
 }
 
-/* The program is in this file. */
-static int open_program(__u32 tgid, struct elf_image *image, char *ret_path, __u64 *ret_bias)
+/* It is in the program itself. */
+static int open_program(const struct subject *subject, struct elf_image *image,
+			struct part *ret_part)
 {
-	char exe[PROCESS_PATH_MAX];
-
-	snprintf(ret_path, LIBRARY_PATH_MAX, "%s", process_exe(exe, tgid));
-	return process_load_bias(tgid, elf_image_entry(image), ret_bias);
+	*ret_part = (struct part){.image = image, .file = SUBJECT_PROGRAM};
+	return library_program_bias(subject, elf_image_entry(image), &ret_part->bias);
 }
 
-static int open_node(__u32 tgid, struct elf_image *image, struct node *node)
+static struct part part_of(const struct library *library)
 {
-	_cleanup_library_ struct library library = LIBRARY_NONE;
-	__u64 address, bias;
+	return (struct part){.image = library->image, .file = library->file, .bias = library->bias};
+}
+
+static int open_node(const struct subject *subject, struct elf_image *image, struct node *node)
+{
+	_cleanup_library_ struct library library = {};
+	struct part part;
+	__u64 address;
 	int err;
 
-	if (elf_image_symbol(image, TIMERS, &address)) {
-		err = library_open(tgid, "libnode.so", &library);
-		snprintf(node->node, sizeof(node->node), "%s", library.path);
-		return err ? err : look_at_node(library.image, library.bias, node);
+	if (!elf_image_symbol(image, TIMERS, &address)) {
+		err = open_program(subject, image, &part);
+	} else {
+		err = library_open(subject, node_wanted[NODE_LIBNODE].prefix, &library);
+		part = part_of(&library);
 	}
-	err = open_program(tgid, image, node->node, &bias);
-	return err ? err : look_at_node(image, bias, node);
+	return err ? err : look_at_node(&part, node);
 }
 
 /*
@@ -188,6 +206,7 @@ static void widen_loop(struct elf_image *image, __u64 bias, struct runtime_range
 	struct elf_section code;
 
 	if (elf_image_section(image, ".text", &code) || at < code.address ||
+	    code.size < sizeof(endbr) + sizeof(keeps) ||
 	    at - code.address > code.size - sizeof(endbr) - sizeof(keeps))
 		return;
 	at -= code.address;
@@ -198,35 +217,39 @@ static void widen_loop(struct elf_image *image, __u64 bias, struct runtime_range
 					       .end = code.address + code.size + bias};
 }
 
-/* In the program, in a library of its own, or in that of Node. */
-static int open_libuv(__u32 tgid, struct elf_image *image, struct node *node)
+static int look_at_library(const struct subject *subject, enum node_file file, struct node *node)
 {
-	static const char *const names[] = {"libuv.so", "libnode.so"};
-	__u64 address, bias;
-	int err = -ENOENT;
+	_cleanup_library_ struct library library = {};
+	int err = library_open(subject, node_wanted[file].prefix, &library);
+	struct part part = part_of(&library);
 
-	if (!elf_image_symbol(image, LOOP, &address)) {
-		err = open_program(tgid, image, node->libuv, &bias);
-		return err ? err : look_at_libuv(image, bias, node);
-	}
-	for (int i = 0; err == -ENOENT && i < 2; i++) {
-		_cleanup_library_ struct library library = LIBRARY_NONE;
-
-		err = library_open(tgid, names[i], &library);
-		if (!err)
-			err = look_at_libuv(library.image, library.bias, node);
-		if (!err && !i)
-			widen_loop(library.image, library.bias, &node->runtime.node.loop);
-		snprintf(node->libuv, sizeof(node->libuv), "%s", library.path);
-	}
+	if (!err)
+		err = look_at_libuv(&part, node);
+	if (!err && file == NODE_LIBUV)
+		widen_loop(library.image, library.bias, &node->runtime.node.loop);
 	return err;
 }
 
-int node_inspect(__u32 tgid, struct elf_image *image, struct node *ret_node)
+/* In the program, in a library of its own, or in that of Node. */
+static int open_libuv(const struct subject *subject, struct elf_image *image, struct node *node)
+{
+	struct part part;
+	__u64 address;
+	int err;
+
+	if (!elf_image_symbol(image, LOOP, &address)) {
+		err = open_program(subject, image, &part);
+		return err ? err : look_at_libuv(&part, node);
+	}
+	err = look_at_library(subject, NODE_LIBUV, node);
+	return err == -ENOENT ? look_at_library(subject, NODE_LIBNODE, node) : err;
+}
+
+int node_inspect(const struct subject *subject, struct elf_image *image, struct node *ret_node)
 {
 	int err;
 
 	*ret_node = (struct node){.runtime = {.kind = RUNTIME_NODE}};
-	err = open_node(tgid, image, ret_node);
-	return err ? err : open_libuv(tgid, image, ret_node);
+	err = open_node(subject, image, ret_node);
+	return err ? err : open_libuv(subject, image, ret_node);
 }

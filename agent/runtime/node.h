@@ -5,6 +5,7 @@
 
 #include "context/runtime.h"
 #include "runtime/library.h"
+#include "runtime/probe_sites.h"
 
 /* Programs of bpf/probes for Node, and where they are attached: functions of libuv, mostly. */
 enum node_probe {
@@ -23,17 +24,19 @@ enum node_probe {
 };
 
 struct node {
-	struct runtime runtime; /* kind RUNTIME_NODE; addresses as in the process */
-	/* In the file that has them: libuv, or for NODE_LATER Node; 0: not known. */
-	__u64 offset[NODE_PROBES];
-	char libuv[LIBRARY_PATH_MAX]; /* its path, good for us */
-	char node[LIBRARY_PATH_MAX];
+	struct runtime runtime;   /* kind RUNTIME_NODE; addresses as in the process */
+	struct probe_sites sites; /* enum node_probe */
 };
+
+/* The libraries that are looked into, for subject_open(). */
+#define NODE_WANTED 2
+extern const struct subject_wanted node_wanted[NODE_WANTED];
 
 /*
  * Look at a process that runs the program of `image`; Node and libuv may be libraries. 0; -ENOENT:
- * it is not Node, or one that is not known; or -errno.
+ * it is not Node, or one that is not known; -ESTALE: a library of it is not to be had any more; or
+ * -errno.
  */
-int node_inspect(__u32 tgid, struct elf_image *image, struct node *ret_node);
+int node_inspect(const struct subject *subject, struct elf_image *image, struct node *ret_node);
 
 #endif

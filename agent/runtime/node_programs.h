@@ -3,8 +3,6 @@
 #ifndef CTXPROP_NODE_PROGRAMS_H
 #define CTXPROP_NODE_PROGRAMS_H
 
-#include <sys/stat.h>
-
 #include "runtime/node.h"
 #include "runtime/uprobe_programs.h"
 
@@ -12,11 +10,11 @@
 int node_programs_open(struct uprobe_pins *pins, struct uprobe_programs **ret_programs);
 
 /*
- * Attach to the libuv of a program (the file `program`), unless that was done before, and to what
- * its flags (enum runtime_flags) ask for: what is left for later, or done by other threads. 0 or
+ * Attach to the libuv of a process, unless that was done before, and to what its flags
+ * (enum runtime_flags) ask for: what is left for later, or done by other threads. 0 or
  * -errno.
  */
-int node_programs_attach(struct uprobe_programs *programs, const struct stat *program,
-			 const struct node *node, __u32 flags);
+int node_programs_attach(struct uprobe_programs *programs, const struct subject *subject,
+			 const struct probe_sites *sites, __u32 flags);
 
 #endif

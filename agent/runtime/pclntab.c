@@ -11,8 +11,9 @@
 #define FIELD_COUNT   8 /* words from here on: functions, files, text, names, ..., table */
 #define FIELD_NAMES   32
 #define FIELD_TABLE   64
-#define ENTRY_SIZE    8 /* offset into the text, offset of the description */
-#define NAME_OF_ENTRY 4 /* in the description: offset of the name */
+#define ENTRY_SIZE    8    /* offset into the text, offset of the description */
+#define NAME_OF_ENTRY 4    /* in the description: offset of the name */
+#define NAME_SIZE_MAX 4096 /* bytes that are searched for the end of a name */
 
 /* `size` bytes at `offset`, if they are there. */
 static const __u8 *at(const struct pclntab *table, __u64 offset, size_t size)
@@ -66,12 +67,17 @@ static const char *name_of(const struct pclntab *table, __u32 description)
 {
 	__u32 offset;
 	const __u8 *name;
+	size_t left;
 
 	if (read_u32(table, table->table + description + NAME_OF_ENTRY, &offset))
 		return NULL;
 	name = at(table, table->names + offset, 1);
-	return name && memchr(name, 0, table->data + table->size - name) ? (const char *)name
-									 : NULL;
+	if (!name)
+		return NULL;
+	left = (size_t)(table->data + table->size - name);
+	if (memchr(name, 0, left < NAME_SIZE_MAX ? left : NAME_SIZE_MAX))
+		return (const char *)name;
+	return left < NAME_SIZE_MAX ? NULL : "";
 }
 
 int pclntab_get(const struct pclntab *table, __u64 index, struct pclntab_function *ret_function)

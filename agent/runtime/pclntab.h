@@ -27,7 +27,7 @@ int pclntab_open(const void *data, size_t size, struct pclntab *ret_table);
 
 /* A function of the program: addresses [start, end). */
 struct pclntab_function {
-	const char *name;
+	const char *name; /* empty: it is longer than any that is known */
 	__u64 start, end;
 };
 

@@ -1,99 +1,95 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
-#include <fcntl.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <sys/socket.h>
 
 #include "base/cleanup.h"
+#include "base/text.h"
+#include "inspect/mapped_file.h"
+#include "inspect/sandbox.h"
 #include "runtime/elf_image.h"
 #include "runtime/place.h"
 
-#define PROC_PATH_MAX 64
+/* What the work in the sandbox is about, and what is found on the way. */
+struct search {
+	__u32 tgid;
+	__u64 address;
+	int returns;
+	int proc_fd, file_fd;
+	struct place place;
+};
 
-static void cleanup_file(FILE **file)
+/* It says what it knows as soon as it knows more: the last message counts. */
+static int say(int socket, const struct place *place)
 {
-	if (*file)
-		fclose(*file);
+	return send(socket, place, sizeof(*place), MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
-/* Behind so many words, and the blanks that follow them. */
-static char *behind(char *text, int words)
+static int take_mapping(const struct mapping *mapping, void *data)
 {
-	for (int i = 0; i < words; i++) {
-		text += strspn(text, " ");
-		text += strcspn(text, " ");
-	}
-	return text + strspn(text, " ");
+	struct search *search = data;
+
+	if (search->address < mapping->start || search->address >= mapping->end)
+		return 0;
+	search->place.offset = search->address - mapping->start + mapping->offset;
+	text_copy(search->place.module, sizeof(search->place.module),
+		  *mapping->path ? mapping->path : "[anonymous]");
+	if (mapping->inode)
+		search->file_fd = mapped_file_open(search->proc_fd, mapping);
+	return 1;
 }
 
-/*
- * A line of /proc/PID/maps: START-END RIGHTS OFFSET DEVICE INODE PATH. Does it cover the address?
- * Then it says which file, and where.
- */
-static bool read_mapping(char *line, __u64 address, struct place *ret)
-{
-	unsigned long start, end;
-	char *at;
-
-	start = strtoul(line, &at, 16);
-	end = *at == '-' ? strtoul(at + 1, &at, 16) : 0;
-	if (address < start || address >= end)
-		return false;
-	at = behind(at, 1);
-	ret->offset = address - start + strtoul(at, &at, 16);
-	at = behind(at, 2);
-	at[strcspn(at, "\n")] = '\0';
-	snprintf(ret->module, sizeof(ret->module), "%s", *at ? at : "[anonymous]");
-	return true;
-}
-
-static int find_mapping(__u32 tgid, __u64 address, struct place *ret)
-{
-	__attribute__((cleanup(cleanup_file))) FILE *maps = NULL;
-	_cleanup_free_ char *line = NULL;
-	char path[PROC_PATH_MAX];
-	size_t size = 0;
-
-	snprintf(path, sizeof(path), "/proc/%u/maps", tgid);
-	maps = fopen(path, "re");
-	if (!maps)
-		return -ENOENT;
-	while (getline(&line, &size, maps) > 0)
-		if (read_mapping(line, address, ret))
-			return 0;
-	return -ENOENT;
-}
-
-/* The function, if the file can be read (as the process sees it) and has symbols. */
-static void find_function(__u32 tgid, int returns, struct place *place)
+/* The function, if the file has symbols. */
+static int find_function(const struct search *search, struct place *place)
 {
 	_cleanup_elf_image_ struct elf_image *image = NULL;
-	char path[PATH_MAX + PROC_PATH_MAX];
-	_cleanup_close_ int fd = -1;
 	__u64 address, start;
 	const char *name;
 
-	if (place->module[0] != '/')
-		return;
-	snprintf(path, sizeof(path), "/proc/%u/root%s", tgid, place->module);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || elf_image_open(fd, &image) ||
+	if (elf_image_open(search->file_fd, &image) ||
 	    elf_image_address(image, place->offset, &address) ||
-	    elf_image_function(image, address - (returns != 0), &name, &start))
-		return;
-	snprintf(place->function, sizeof(place->function), "%s", name);
+	    elf_image_function(image, address - (search->returns != 0), &name, &start))
+		return -ENOENT;
+	text_copy(place->function, sizeof(place->function), name);
 	place->into = address - start;
+	return 0;
+}
+
+static int work(int socket, void *data)
+{
+	struct search *search = data;
+	int found, err;
+
+	search->proc_fd = mapped_file_process(search->tgid);
+	found = search->proc_fd < 0 ? search->proc_fd
+				    : mapping_each(search->proc_fd, take_mapping, search);
+	if (found != 1)
+		return found ? found : -ENOENT;
+	err = say(socket, &search->place);
+	if (!err && search->file_fd >= 0)
+		err = sandbox_confine();
+	if (!err && search->file_fd >= 0 && !find_function(search, &search->place))
+		err = say(socket, &search->place);
+	return err;
 }
 
 int place_find(__u32 tgid, __u64 address, int returns, struct place *ret_place)
 {
-	int err;
+	struct search search = {
+	    .tgid = tgid, .address = address, .returns = returns, .file_fd = -1};
+	_cleanup_sandbox_ struct sandbox sandbox = SANDBOX_NONE;
+	int err = sandbox_start(work, &search, &sandbox);
+	struct place place;
 
 	*ret_place = (struct place){};
-	err = find_mapping(tgid, address, ret_place);
-	if (!err)
-		find_function(tgid, returns, ret_place);
+	if (err)
+		return err;
+	sandbox_wait(&sandbox);
+	err = -ENOENT;
+	while (recv(sandbox.socket, &place, sizeof(place), MSG_DONTWAIT) == sizeof(place)) {
+		place.module[sizeof(place.module) - 1] = '\0';
+		place.function[sizeof(place.function) - 1] = '\0';
+		*ret_place = place;
+		err = 0;
+	}
 	return err;
 }

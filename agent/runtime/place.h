@@ -17,7 +17,8 @@ struct place {
 
 /*
  * Look an address of a process up. One that a call returns to may stand behind its function:
- * `returns` is 1 for those. Returns 0, or -ENOENT when nothing is mapped there (any more).
+ * `returns` is 1 for those. The file is read in a sandbox: where that fails, the function is not
+ * known. Waits for it. Returns 0, -ENOENT when nothing is mapped there (any more), or -errno.
  */
 int place_find(__u32 tgid, __u64 address, int returns, struct place *ret_place);
 

@@ -13,14 +13,18 @@
 /* The magic link to the program's file, good in any mount namespace. Returns `buffer`. */
 const char *process_exe(char buffer[PROCESS_PATH_MAX], __u32 tgid);
 
-/* How far from the addresses in its file, where `entry` is the first, a program was loaded. */
-int process_load_bias(__u32 tgid, __u64 entry, __u64 *ret_bias);
+/* The file of the program. */
+struct process_program {
+	dev_t device;
+	ino_t inode;
+	__u64 size;
+};
 
 /*
- * The first file that the process has mapped from its beginning and whose name begins like this:
- * its path as it is good for us, and the address. 0, -ENOENT: there is none, or -errno.
+ * Which program does the process run? False: it is gone. The file system is not asked for what the
+ * kernel knows already, so that this never waits for a server.
  */
-int process_mapped(__u32 tgid, const char *prefix, char *ret_path, size_t size, __u64 *ret_start);
+bool process_program(__u32 tgid, struct process_program *ret_program);
 
 /* Does the process run the program in this file (device and inode)? */
 bool process_runs(__u32 tgid, const struct stat *file);

@@ -1,24 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/process.h"
 #include "runtime/process_memory.h"
 
 #define TEXT_MAX 128
-
-int process_memory_open(__u32 tgid)
-{
-	char path[PROCESS_PATH_MAX];
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%u/mem", tgid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
-}
 
 int process_memory_read(int fd, __u64 address, void *to, size_t size)
 {

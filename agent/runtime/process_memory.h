@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading the memory of another process. */
+/* Reading the memory of another process, by a descriptor for /proc/PID/mem. */
 #ifndef CTXPROP_PROCESS_MEMORY_H
 #define CTXPROP_PROCESS_MEMORY_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <linux/types.h>
-
-/* Returns a descriptor, or -errno. */
-int process_memory_open(__u32 tgid);
 
 /* 0, or -EFAULT when nothing can be read there. */
 int process_memory_read(int fd, __u64 address, void *to, size_t size);

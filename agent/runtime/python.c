@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <elf.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "runtime/machine_code.h"
-#include "runtime/process.h"
 #include "runtime/python.h"
 #include "runtime/python_code.h"
 #include "runtime/python_layout.h"
@@ -16,11 +13,19 @@
 #define CODE_SIZE 48 /* bytes of PyGILState_GetThisThreadState */
 #define STUB_SIZE 16 /* bytes of a stub that calls a function of another file */
 
-/* How the files of shared libraries and modules begin, in library_open()'s way. */
-static const char *const prefixes[PYTHON_FILES] = {
-    [PYTHON_INTERPRETER] = "libpython3.", [PYTHON_ASYNCIO] = "_asyncio.",
-    [PYTHON_QUEUE] = "_queue.",           [PYTHON_UVLOOP] = "loop.cpython-",
-    [PYTHON_GREENLET] = "_greenlet.",
+/* The interpreter, if it is no program, and its modules. */
+enum python_file {
+	PYTHON_INTERPRETER,
+	PYTHON_ASYNCIO,  /* the module _asyncio */
+	PYTHON_QUEUE,    /* the module _queue */
+	PYTHON_UVLOOP,   /* the module uvloop.loop */
+	PYTHON_GREENLET, /* the module greenlet._greenlet */
+};
+
+const struct subject_wanted python_wanted[PYTHON_WANTED] = {
+    [PYTHON_INTERPRETER] = {.prefix = "libpython3."}, [PYTHON_ASYNCIO] = {.prefix = "_asyncio."},
+    [PYTHON_QUEUE] = {.prefix = "_queue."},           [PYTHON_UVLOOP] = {.prefix = "loop.cpython-"},
+    [PYTHON_GREENLET] = {.prefix = "_greenlet."},
 };
 
 /* Methods that are watched in modules. */
@@ -41,22 +46,16 @@ struct module {
 	struct elf_image *image;
 	struct python *python;
 	enum python_file file;
+	__u32 index; /* of the file in the subject */
 	enum python_probe probe;
 };
 
 static int add_site(__u64 address, void *data)
 {
 	const struct module *module = data;
-	struct python *python = module->python;
-	struct python_site *site = &python->site[python->site_count];
 
-	if (python->site_count == PYTHON_SITES)
-		return -E2BIG;
-	*site = (struct python_site){.probe = module->probe, .file = module->file};
-	if (elf_image_offset(module->image, address, &site->offset))
-		return -ENOENT;
-	python->site_count++;
-	return 0;
+	return probe_sites_add(&module->python->sites, module->image, module->index, module->probe,
+			       address);
 }
 
 /* A call that may make the context of a task: is it that, of PyContext_CopyCurrent? */
@@ -159,56 +158,60 @@ static int find_greenlets(struct module *module, __u64 bias)
 	return 0;
 }
 
+static int look_into_module(struct module *module, __u64 bias)
+{
+	int err = 0;
+
+	if (module->file == PYTHON_ASYNCIO)
+		err = find_made(module);
+	if (module->file == PYTHON_UVLOOP)
+		err = find_calls(module);
+	if (module->file == PYTHON_GREENLET)
+		err = find_greenlets(module, bias);
+	return err ? err : find_methods(module);
+}
+
 /*
+ * If the process has loaded the module: its sites. 0, -ENOTSUP or -errno.
+ *
  * Other modules may have uvloop's name, and greenlets be those of an old version. Without these,
  * all else is followed.
  */
-static int without(struct python *python, enum python_file file, unsigned int site_count)
+static int look_at_module(const struct subject *subject, struct python *python,
+			  enum python_file file)
 {
-	python->site_count = site_count;
-	python->path[file][0] = '\0';
-	return 0;
-}
-
-/* If the process has loaded the module: its sites. 0, -ENOTSUP or -errno. */
-static int look_at_module(__u32 tgid, struct python *python, enum python_file file)
-{
-	_cleanup_library_ struct library library = LIBRARY_NONE;
+	_cleanup_library_ struct library library = {};
 	struct module module = {.python = python, .file = file};
-	unsigned int site_count = python->site_count;
-	int err = library_open(tgid, prefixes[file], &library);
+	__u32 site_count = python->sites.count;
+	int err = library_open(subject, python_wanted[file].prefix, &library);
 
 	if (err)
 		return err == -ENOENT ? 0 : err;
-	memcpy(python->path[file], library.path, LIBRARY_PATH_MAX);
 	module.image = library.image;
-	if (file == PYTHON_ASYNCIO)
-		err = find_made(&module);
-	if (file == PYTHON_UVLOOP)
-		err = find_calls(&module);
-	if (file == PYTHON_GREENLET)
-		err = find_greenlets(&module, library.bias);
-	if (!err)
-		err = find_methods(&module);
-	return err && file >= PYTHON_UVLOOP ? without(python, file, site_count) : err;
+	module.index = library.file;
+	err = look_into_module(&module, library.bias);
+	if (!err || file < PYTHON_UVLOOP)
+		return err;
+	python->sites.count = site_count;
+	return 0;
 }
 
 /* Modules' own names tell the version of interpreters that have no Py_Version. */
-static unsigned int minor_of_path(const char *path)
+static unsigned int minor_of_name(const char *name)
 {
-	const char *name = strrchr(path, '/'), *at = name ? strstr(name, "python3.") : NULL;
+	const char *at = strstr(name, "python3.");
 
 	return at ? (unsigned int)strtoul(at + strlen("python3."), NULL, 10) : 0;
 }
 
-static unsigned int minor_of(struct elf_image *image, const char *path)
+static unsigned int minor_of(struct elf_image *image, const char *name)
 {
 	__u64 address;
 	__u32 version;
 
 	if (elf_image_symbol(image, "Py_Version", &address) ||
 	    elf_image_read(image, address, &version, sizeof(version)))
-		return minor_of_path(path);
+		return minor_of_name(name);
 	return version >> 24 == 3 ? version >> 16 & 0xff : 0;
 }
 
@@ -230,69 +233,68 @@ static int look_at_interpreter(struct elf_image *image, __u64 bias, struct pytho
 
 /* The interpreter is a shared library, or the program itself. */
 struct interpreter {
-	struct library library; /* LIBRARY_NONE: the program */
+	struct library library; /* empty: the program */
+	struct elf_image *image;
 	__u64 bias;
-	char name[LIBRARY_PATH_MAX];
+	const char *name; /* of the file */
 };
 
-static int open_library(__u32 tgid, struct python *python, struct interpreter *ret)
+static int open_library(const struct subject *subject, struct interpreter *ret)
 {
-	int err = library_open(tgid, prefixes[PYTHON_INTERPRETER], &ret->library);
+	int err = library_open(subject, python_wanted[PYTHON_INTERPRETER].prefix, &ret->library);
 
 	if (err)
 		return err;
+	ret->image = ret->library.image;
 	ret->bias = ret->library.bias;
-	memcpy(python->path[PYTHON_INTERPRETER], ret->library.path, LIBRARY_PATH_MAX);
-	memcpy(ret->name, ret->library.path, LIBRARY_PATH_MAX);
+	ret->name = subject->file[ret->library.file].name;
 	return 0;
 }
 
-static int open_program(__u32 tgid, struct elf_image *image, struct python *python,
+static int open_program(const struct subject *subject, struct elf_image *image,
 			struct interpreter *ret)
 {
-	process_exe(python->path[PYTHON_INTERPRETER], tgid);
-	process_name(ret->name, sizeof(ret->name), tgid);
-	return process_load_bias(tgid, elf_image_entry(image), &ret->bias);
+	ret->image = image;
+	ret->name = subject->file[SUBJECT_PROGRAM].name;
+	return library_program_bias(subject, elf_image_entry(image), &ret->bias);
 }
 
-static int look_at_all(__u32 tgid, struct elf_image *image, const struct interpreter *interpreter,
-		       struct python *python, const char **ret_why)
+static int look_at_all(const struct subject *subject, const struct interpreter *interpreter,
+		       struct python *python, enum why *ret_why)
 {
 	int err;
 
-	*ret_why = "its processor is not supported";
-	if (elf_image_machine(image) != EM_X86_64)
+	*ret_why = WHY_PROCESSOR;
+	if (elf_image_machine(interpreter->image) != EM_X86_64)
 		return -ENOTSUP;
-	*ret_why = "its version is older or newer than those supported";
-	python->minor = minor_of(image, interpreter->name);
+	*ret_why = WHY_VERSION;
+	python->minor = minor_of(interpreter->image, interpreter->name);
 	if (!python_layout_is_known(python->minor))
 		return -ENOTSUP;
-	*ret_why = "its interpreter or its modules are built in a way that is not known";
+	*ret_why = WHY_PYTHON_BUILD;
 	python->runtime.kind = RUNTIME_PYTHON;
-	err = look_at_interpreter(image, interpreter->bias, python);
-	for (int file = PYTHON_ASYNCIO; !err && file < PYTHON_FILES; file++)
-		err = look_at_module(tgid, python, file);
+	err = look_at_interpreter(interpreter->image, interpreter->bias, python);
+	for (int file = PYTHON_ASYNCIO; !err && file < PYTHON_WANTED; file++)
+		err = look_at_module(subject, python, file);
 	if (!err)
-		*ret_why = NULL;
+		*ret_why = WHY_NONE;
 	return err;
 }
 
-int python_inspect(__u32 tgid, struct elf_image *image, struct python *ret_python,
-		   const char **ret_why)
+int python_inspect(const struct subject *subject, struct elf_image *image,
+		   struct python *ret_python, enum why *ret_why)
 {
-	struct interpreter interpreter = {.library = LIBRARY_NONE};
+	struct interpreter interpreter = {};
 	__u64 address;
 	int err;
 
 	*ret_python = (struct python){};
 	if (!elf_image_symbol(image, "PyGILState_GetThisThreadState", &address))
-		err = open_program(tgid, image, ret_python, &interpreter);
+		err = open_program(subject, image, &interpreter);
 	else
-		err = open_library(tgid, ret_python, &interpreter);
+		err = open_library(subject, &interpreter);
 	if (!err)
-		err =
-		    look_at_all(tgid, interpreter.library.image ? interpreter.library.image : image,
-				&interpreter, ret_python, ret_why);
+		err = look_at_all(subject, &interpreter, ret_python, ret_why);
 	library_close(&interpreter.library);
 	return err;
 }

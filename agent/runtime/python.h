@@ -3,10 +3,10 @@
 #ifndef CTXPROP_PYTHON_H
 #define CTXPROP_PYTHON_H
 
-#include <stdbool.h>
-
 #include "context/runtime.h"
 #include "runtime/library.h"
+#include "runtime/probe_sites.h"
+#include "runtime/why.h"
 
 /* Programs of bpf/probes/task, queue, transport and greenlet.bpf.c, and where they are attached. */
 enum python_probe {
@@ -23,43 +23,22 @@ enum python_probe {
 	PYTHON_PROBES
 };
 
-/* Files that they are in. */
-enum python_file {
-	PYTHON_INTERPRETER,
-	PYTHON_ASYNCIO,  /* the module _asyncio */
-	PYTHON_QUEUE,    /* the module _queue */
-	PYTHON_UVLOOP,   /* the module uvloop.loop */
-	PYTHON_GREENLET, /* the module greenlet._greenlet */
-	PYTHON_FILES
-};
-
-struct python_site {
-	enum python_probe probe;
-	enum python_file file;
-	__u64 offset; /* in the file */
-};
-
-#define PYTHON_SITES 64
-
 struct python {
-	struct runtime runtime; /* kind RUNTIME_PYTHON; addresses as in the process */
-	unsigned int minor;     /* of the version: 3.<minor> */
-	unsigned int site_count;
-	struct python_site site[PYTHON_SITES];
-	char path[PYTHON_FILES][LIBRARY_PATH_MAX]; /* good for us; empty: not loaded */
+	struct runtime runtime;   /* kind RUNTIME_PYTHON; addresses as in the process */
+	unsigned int minor;       /* of the version: 3.<minor> */
+	struct probe_sites sites; /* enum python_probe */
 };
 
-static inline bool python_has_uvloop(const struct python *python)
-{
-	return python->path[PYTHON_UVLOOP][0];
-}
+/* The libraries and modules that are looked into, for subject_open(). */
+#define PYTHON_WANTED 5
+extern const struct subject_wanted python_wanted[PYTHON_WANTED];
 
 /*
  * Look at a process that runs the program of `image`. 0, without sites as long as no module that
  * matters is loaded; -ENOENT: it is not Python; -ENOTSUP: it is, but cannot be followed beyond
- * threads (`ret_why`: constant text); or -errno.
+ * threads (`ret_why`); -ESTALE: a module that it has loaded is not to be had any more; or -errno.
  */
-int python_inspect(__u32 tgid, struct elf_image *image, struct python *ret_python,
-		   const char **ret_why);
+int python_inspect(const struct subject *subject, struct elf_image *image,
+		   struct python *ret_python, enum why *ret_why);
 
 #endif

@@ -2,17 +2,17 @@
 #include "python_probes.skel.h"
 #include "runtime/python_programs.h"
 
-static const char *const probes[PYTHON_PROBES] = {
-    [PYTHON_MADE] = "probe_task_made",
-    [PYTHON_WOKEN] = "probe_task_woken",
-    [PYTHON_PUT] = "probe_queue_put",
-    [PYTHON_ASKED] = "probe_queue_asked",
-    [PYTHON_GOT] = "probe_queue_got",
-    [PYTHON_CALLED] = "probe_transport_called",
-    [PYTHON_ENTERS] = "probe_transport_enters",
-    [PYTHON_WRITES] = "probe_transport_writes",
-    [PYTHON_GREENLET_MADE] = "probe_greenlet_made",
-    [PYTHON_GREENLET_FREED] = "probe_greenlet_freed",
+static const struct uprobe_kind kinds[PYTHON_PROBES] = {
+    [PYTHON_MADE] = {.program = "probe_task_made"},
+    [PYTHON_WOKEN] = {.program = "probe_task_woken"},
+    [PYTHON_PUT] = {.program = "probe_queue_put"},
+    [PYTHON_ASKED] = {.program = "probe_queue_asked"},
+    [PYTHON_GOT] = {.program = "probe_queue_got", .at_return = true},
+    [PYTHON_CALLED] = {.program = "probe_transport_called"},
+    [PYTHON_ENTERS] = {.program = "probe_transport_enters"},
+    [PYTHON_WRITES] = {.program = "probe_transport_writes"},
+    [PYTHON_GREENLET_MADE] = {.program = "probe_greenlet_made"},
+    [PYTHON_GREENLET_FREED] = {.program = "probe_greenlet_freed"},
 };
 
 int python_programs_open(struct uprobe_pins *pins, struct uprobe_programs **ret_programs)
@@ -23,20 +23,8 @@ int python_programs_open(struct uprobe_pins *pins, struct uprobe_programs **ret_
 	return uprobe_programs_open(pins, "python_probes", object, size, ret_programs);
 }
 
-int python_programs_attach(struct uprobe_programs *programs, const struct stat *program,
-			   const struct python *python)
+int python_programs_attach(struct uprobe_programs *programs, const struct subject *subject,
+			   const struct probe_sites *sites)
 {
-	int err = 0;
-
-	for (unsigned int i = 0; !err && i < python->site_count; i++) {
-		const struct python_site *site = &python->site[i];
-		const struct uprobe_place place = {
-		    .file = python->path[site->file],
-		    .offset = site->offset,
-		    .at_return = site->probe == PYTHON_GOT,
-		};
-
-		err = uprobe_programs_attach(programs, program, probes[site->probe], &place);
-	}
-	return err;
+	return uprobe_programs_attach(programs, subject, sites, kinds, PYTHON_PROBES, 0);
 }

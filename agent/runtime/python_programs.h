@@ -3,16 +3,14 @@
 #ifndef CTXPROP_PYTHON_PROGRAMS_H
 #define CTXPROP_PYTHON_PROGRAMS_H
 
-#include <sys/stat.h>
-
 #include "runtime/python.h"
 #include "runtime/uprobe_programs.h"
 
 /* The programs of bpf/probes/{task,queue}.bpf.c, as uprobe_programs_open(). 0 or -errno. */
 int python_programs_open(struct uprobe_pins *pins, struct uprobe_programs **ret_programs);
 
-/* Attach to all sites of a program (the file `program`) that have no probes yet. 0 or -errno. */
-int python_programs_attach(struct uprobe_programs *programs, const struct stat *program,
-			   const struct python *python);
+/* Attach to all places of a process that have no probes yet. 0 or -errno. */
+int python_programs_attach(struct uprobe_programs *programs, const struct subject *subject,
+			   const struct probe_sites *sites);
 
 #endif

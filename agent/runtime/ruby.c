@@ -3,18 +3,18 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "runtime/library.h"
 #include "runtime/machine_code.h"
 #include "runtime/ruby.h"
 
-#define LIBRARY        "libruby" /* how the names of its files begin */
 #define VERSION_SYMBOL "ruby_api_version"
 #define CONTEXT_SYMBOL "ruby_current_ec" /* thread-local: the address of the execution context */
 #define THREAD_SYMBOL  "rb_cThread"
 #define CODE_SIZE      64 /* bytes of a function that are looked at */
 #define VERSION_MIN    207
 #define VERSION_MAX    304 /* the last one whose execution contexts and frames are known */
+
+const struct subject_wanted ruby_wanted[RUBY_WANTED] = {{.prefix = "libruby"}};
 
 static int read_version(struct elf_image *image, struct ruby *ruby)
 {
@@ -79,52 +79,59 @@ static int look_at_program(struct elf_image *image, struct ruby *ruby)
 	return 0;
 }
 
-static int look_at(struct elf_image *image, __u64 bias, bool is_library, struct ruby *ruby,
-		   const char **ret_why)
+/* Where the interpreter is. */
+struct interpreter {
+	struct elf_image *image;
+	__u32 file;
+	__u64 bias;
+	bool is_library;
+};
+
+static int look_at(const struct interpreter *interpreter, struct ruby *ruby, enum why *ret_why)
 {
+	struct elf_image *image = interpreter->image;
 	unsigned int version = ruby->major * 100 + ruby->minor;
 
-	*ret_why = "its processor is not supported";
+	*ret_why = WHY_PROCESSOR;
 	if (elf_image_machine(image) != EM_X86_64)
 		return -ENOTSUP;
-	*ret_why = "its version is older or newer than those supported";
+	*ret_why = WHY_VERSION;
 	if (version < VERSION_MIN || version > VERSION_MAX)
 		return -ENOTSUP;
-	*ret_why = "its interpreter is built in a way that is not known";
+	*ret_why = WHY_RUBY_BUILD;
 	ruby->runtime.kind = RUNTIME_RUBY;
-	if (is_library ? look_at_library(image, bias, ruby) : look_at_program(image, ruby))
+	if (interpreter->is_library ? look_at_library(image, interpreter->bias, ruby)
+				    : look_at_program(image, ruby))
 		return -ENOTSUP;
 	if (elf_image_symbol(image, THREAD_SYMBOL, &ruby->runtime.ruby.thread_class))
 		return -ENOTSUP;
-	ruby->runtime.ruby.thread_class += bias;
-	*ret_why = ruby_queues_find(image, &ruby->queues)
-		       ? "its queues are built in a way that is not known"
-		       : NULL;
+	ruby->runtime.ruby.thread_class += interpreter->bias;
+	*ret_why =
+	    ruby_queues_find(image, interpreter->file, &ruby->sites) ? WHY_RUBY_QUEUES : WHY_NONE;
 	return 0;
 }
 
-static int inspect_library(__u32 tgid, struct ruby *ruby, const char **ret_why)
+static int inspect_library(const struct subject *subject, struct ruby *ruby, enum why *ret_why)
 {
-	_cleanup_library_ struct library library = LIBRARY_NONE;
-	int err = library_open(tgid, LIBRARY, &library);
+	_cleanup_library_ struct library library = {};
+	int err = library_open(subject, ruby_wanted[0].prefix, &library);
+	struct interpreter interpreter = {
+	    .image = library.image, .file = library.file, .bias = library.bias, .is_library = true};
 
 	if (!err)
 		err = read_version(library.image, ruby);
-	if (!err)
-		memcpy(ruby->path, library.path, sizeof(ruby->path));
-	return err ? err : look_at(library.image, library.bias, true, ruby, ret_why);
+	return err ? err : look_at(&interpreter, ruby, ret_why);
 }
 
-int ruby_inspect(__u32 tgid, struct elf_image *image, struct ruby *ret_ruby, const char **ret_why)
+int ruby_inspect(const struct subject *subject, struct elf_image *image, struct ruby *ret_ruby,
+		 enum why *ret_why)
 {
-	__u64 bias;
+	struct interpreter program = {.image = image, .file = SUBJECT_PROGRAM};
+	int err;
 
 	*ret_ruby = (struct ruby){};
-	if (!read_version(image, ret_ruby)) {
-		int err = process_load_bias(tgid, elf_image_entry(image), &bias);
-
-		process_exe(ret_ruby->path, tgid);
-		return err ? err : look_at(image, bias, false, ret_ruby, ret_why);
-	}
-	return inspect_library(tgid, ret_ruby, ret_why);
+	if (read_version(image, ret_ruby))
+		return inspect_library(subject, ret_ruby, ret_why);
+	err = library_program_bias(subject, elf_image_entry(image), &program.bias);
+	return err ? err : look_at(&program, ret_ruby, ret_why);
 }

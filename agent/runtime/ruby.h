@@ -6,18 +6,24 @@
 #include "context/runtime.h"
 #include "runtime/library.h"
 #include "runtime/ruby_queues.h"
+#include "runtime/why.h"
 
 struct ruby {
 	struct runtime runtime; /* kind RUNTIME_RUBY; addresses as in the process */
 	unsigned int major, minor;
-	struct ruby_queues queues;   /* none: they are not followed */
-	char path[LIBRARY_PATH_MAX]; /* of the interpreter, good for us */
+	struct probe_sites sites; /* enum ruby_probe; none: its queues are not followed */
 };
+
+/* The library that is looked into, for subject_open(). */
+#define RUBY_WANTED 1
+extern const struct subject_wanted ruby_wanted[RUBY_WANTED];
 
 /*
  * Look at a process that runs the program of `image`. 0; -ENOENT: it is not Ruby; -ENOTSUP: it
- * is, but only its threads can be followed (`ret_why`: constant text); or -errno.
+ * is, but only its threads can be followed (`ret_why`); -ESTALE: its library is not to be had any
+ * more; or -errno.
  */
-int ruby_inspect(__u32 tgid, struct elf_image *image, struct ruby *ret_ruby, const char **ret_why);
+int ruby_inspect(const struct subject *subject, struct elf_image *image, struct ruby *ret_ruby,
+		 enum why *ret_why);
 
 #endif

@@ -9,6 +9,7 @@
 #include "runtime/machine_code.h"
 #include "runtime/ruby_queues.h"
 
+#define SITES_MAX 8 /* no version has more */
 #define TYPES_MAX 8
 #define LEA_SIZE  7
 #define CALL_SIZE 5
@@ -27,7 +28,9 @@ struct search {
 	struct target push, shift;
 	__u64 type[TYPES_MAX]; /* of queues */
 	unsigned int types;
-	struct ruby_queues *queues;
+	struct probe_sites *sites;
+	__u32 file;
+	bool too_many;
 	bool deeper; /* look into functions that are called, too */
 };
 
@@ -89,17 +92,17 @@ static bool is_target(const struct search *search, const struct target *target, 
 
 static void add_site(struct search *search, enum ruby_probe probe, __u64 address)
 {
-	struct ruby_queues *queues = search->queues;
-	struct ruby_site site = {.probe = probe};
+	struct probe_sites *sites = search->sites;
+	__u64 offset;
 
-	if (elf_image_offset(search->image, address, &site.offset))
+	if (elf_image_offset(search->image, address, &offset))
 		return;
-	for (unsigned int i = 0; i < queues->count; i++)
-		if (queues->site[i].offset == site.offset)
+	for (__u32 i = 0; i < sites->count; i++)
+		if (sites->site[i].offset == offset)
 			return;
-	if (queues->count < RUBY_SITES)
-		queues->site[queues->count] = site;
-	queues->count++; /* too many are found out in the end */
+	if (sites->count == SITES_MAX ||
+	    probe_sites_add(sites, search->image, search->file, probe, address))
+		search->too_many = true;
 }
 
 static bool in_code(const struct search *search, __u64 address)
@@ -178,19 +181,10 @@ static void look_into_all(struct search *search)
 	}
 }
 
-static bool has(const struct ruby_queues *queues, enum ruby_probe probe)
+int ruby_queues_find(struct elf_image *image, __u32 file, struct probe_sites *sites)
 {
-	for (unsigned int i = 0; i < queues->count; i++)
-		if (queues->site[i].probe == probe)
-			return true;
-	return false;
-}
+	struct search search = {.image = image, .file = file, .sites = sites};
 
-int ruby_queues_find(struct elf_image *image, struct ruby_queues *ret_queues)
-{
-	struct search search = {.image = image, .queues = ret_queues};
-
-	*ret_queues = (struct ruby_queues){};
 	if (elf_functions_open(image, &search.functions) ||
 	    find_target(image, "rb_ary_push", &search.push) ||
 	    find_target(image, "rb_ary_shift", &search.shift))
@@ -198,9 +192,9 @@ int ruby_queues_find(struct elf_image *image, struct ruby_queues *ret_queues)
 	find_type(&search, "queue");
 	find_type(&search, "sized_queue");
 	look_into_all(&search);
-	if (ret_queues->count <= RUBY_SITES && has(ret_queues, RUBY_PUT) &&
-	    has(ret_queues, RUBY_TAKEN))
+	if (!search.too_many && probe_sites_count(sites, RUBY_PUT) &&
+	    probe_sites_count(sites, RUBY_TAKEN))
 		return 0;
-	*ret_queues = (struct ruby_queues){};
+	sites->count = 0;
 	return -ENOTSUP;
 }

@@ -7,7 +7,7 @@
 #ifndef CTXPROP_RUBY_QUEUES_H
 #define CTXPROP_RUBY_QUEUES_H
 
-#include "runtime/elf_image.h"
+#include "runtime/probe_sites.h"
 
 /* Programs of bpf/probes/ruby_queue.bpf.c, and where they are attached. */
 enum ruby_probe {
@@ -17,19 +17,10 @@ enum ruby_probe {
 	RUBY_PROBES
 };
 
-struct ruby_site {
-	enum ruby_probe probe;
-	__u64 offset; /* in the file */
-};
-
-#define RUBY_SITES 8
-
-struct ruby_queues {
-	unsigned int count; /* 0: they are not known */
-	struct ruby_site site[RUBY_SITES];
-};
-
-/* 0, or -ENOTSUP: its queues are built in a way that is not known. */
-int ruby_queues_find(struct elf_image *image, struct ruby_queues *ret_queues);
+/*
+ * Add them to `sites`, which has none; `file` is the index of the image's file in the subject. 0,
+ * or -ENOTSUP, and none was added: its queues are built in a way that is not known.
+ */
+int ruby_queues_find(struct elf_image *image, __u32 file, struct probe_sites *sites);
 
 #endif

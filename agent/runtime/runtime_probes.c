@@ -3,6 +3,7 @@
 #include "runtime/go_programs.h"
 #include "runtime/haproxy_programs.h"
 #include "runtime/node_programs.h"
+#include "runtime/python.h"
 #include "runtime/python_programs.h"
 #include "runtime/ruby_programs.h"
 
@@ -40,80 +41,87 @@ void runtime_probes_close(struct runtime_probes *probes)
 }
 
 /* Without probes it is only known that goroutines do the work. */
-static int attach_to_go(struct runtime_probes *probes, __u32 tgid, struct classified *found)
+static int attach_to_go(struct runtime_probes *probes, const struct subject *subject,
+			struct classified *found)
 {
 	int err = probes->go_err;
 
 	if (!err)
-		err = go_programs_attach(probes->go, tgid, &found->file, &found->golang);
+		err = go_programs_attach(probes->go, subject, &found->golang, found->runtime.flags);
 	if (err)
 		found->runtime.kind = RUNTIME_OPAQUE;
 	return err;
 }
 
 /* Tasks and queues are followed as soon as something of them can be seen. */
-static int attach_to_python(const struct runtime_probe *probe, struct classified *found)
+static int attach_to_python(const struct runtime_probe *probe, const struct subject *subject,
+			    struct classified *found)
 {
 	int err = probe->err;
 
-	if (!found->python.site_count)
+	if (!found->sites.count)
 		return 0;
 	if (!err)
-		err = python_programs_attach(probe->programs, &found->file, &found->python);
-	if (!err)
-		found->runtime.flags |=
-		    RUNTIME_TASKS | (python_has_uvloop(&found->python) ? RUNTIME_TRANSPORTS : 0);
-	return err;
+		err = python_programs_attach(probe->programs, subject, &found->sites);
+	if (err)
+		return err;
+	found->runtime.flags |= RUNTIME_TASKS;
+	if (probe_sites_count(&found->sites, PYTHON_ENTERS)) /* it has uvloop */
+		found->runtime.flags |= RUNTIME_TRANSPORTS;
+	return 0;
 }
 
 /* Without its queues, threads of Ruby are followed by what they hold. */
-static int attach_to_ruby(const struct runtime_probe *probe, struct classified *found)
+static int attach_to_ruby(const struct runtime_probe *probe, const struct subject *subject,
+			  struct classified *found)
 {
 	int err = probe->err;
 
-	if (!found->ruby.queues.count)
+	if (!found->sites.count)
 		return 0;
 	if (!err)
-		err = ruby_programs_attach(probe->programs, &found->file, &found->ruby);
+		err = ruby_programs_attach(probe->programs, subject, &found->sites);
 	if (!err)
 		found->runtime.flags |= RUNTIME_QUEUES;
 	return err;
 }
 
 /* Streams are known by where they begin, or not at all. */
-static int attach_to_haproxy(const struct runtime_probe *probe, __u32 tgid,
+static int attach_to_haproxy(const struct runtime_probe *probe, const struct subject *subject,
 			     struct classified *found)
 {
 	int err = probe->err;
 
 	if (!err)
-		err = haproxy_programs_attach(probe->programs, tgid, &found->file, &found->haproxy);
+		err = haproxy_programs_attach(probe->programs, subject, &found->sites);
 	if (err)
 		found->runtime.kind = RUNTIME_THREADS;
 	return err;
 }
 
 /* Without probes calls are still told apart by the stack. */
-static int attach_to_node(const struct runtime_probe *probe, struct classified *found)
+static int attach_to_node(const struct runtime_probe *probe, const struct subject *subject,
+			  const struct classified *found)
 {
 	return probe->err ? probe->err
-			  : node_programs_attach(probe->programs, &found->file, &found->node,
+			  : node_programs_attach(probe->programs, subject, &found->sites,
 						 found->runtime.flags);
 }
 
-static int attach(struct runtime_probes *probes, __u32 tgid, struct classified *found)
+static int attach(struct runtime_probes *probes, const struct subject *subject,
+		  struct classified *found)
 {
 	switch (found->runtime.kind) {
 	case RUNTIME_GO:
-		return attach_to_go(probes, tgid, found);
+		return attach_to_go(probes, subject, found);
 	case RUNTIME_PYTHON:
-		return attach_to_python(&probes->python, found);
+		return attach_to_python(&probes->python, subject, found);
 	case RUNTIME_RUBY:
-		return attach_to_ruby(&probes->ruby, found);
+		return attach_to_ruby(&probes->ruby, subject, found);
 	case RUNTIME_HAPROXY:
-		return attach_to_haproxy(&probes->haproxy, tgid, found);
+		return attach_to_haproxy(&probes->haproxy, subject, found);
 	case RUNTIME_NODE:
-		return attach_to_node(&probes->node, found);
+		return attach_to_node(&probes->node, subject, found);
 	default:
 		return 0;
 	}
@@ -144,9 +152,10 @@ static void tell_lacks(struct runtime_probes *probes)
 	tell_lack_of(probes->lack, "Node", &probes->node);
 }
 
-int runtime_probes_attach(struct runtime_probes *probes, __u32 tgid, struct classified *found)
+int runtime_probes_attach(struct runtime_probes *probes, const struct subject *subject,
+			  struct classified *found)
 {
-	int err = attach(probes, tgid, found);
+	int err = attach(probes, subject, found);
 
 	tell_lacks(probes);
 	return err;

@@ -45,7 +45,8 @@ void runtime_probes_close(struct runtime_probes *probes);
  * Attach to what a process runs, unless that was done before. What then can be followed in it is
  * put into found->runtime. 0 or -errno: it was not attached to.
  */
-int runtime_probes_attach(struct runtime_probes *probes, __u32 tgid, struct classified *found);
+int runtime_probes_attach(struct runtime_probes *probes, const struct subject *subject,
+			  struct classified *found);
 
 /* As those of go_programs.h. */
 const struct golang *runtime_probes_known(const struct runtime_probes *probes,

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <bpf/bpf.h>
@@ -12,7 +13,8 @@
 #include "load/node_contexts.h"
 #include "load/node_maps.h"
 #include "load/pins.h"
-#include "runtime/classify.h"
+#include "runtime/departed.h"
+#include "runtime/inspector.h"
 #include "runtime/leftovers.h"
 #include "runtime/looks.h"
 #include "runtime/process.h"
@@ -24,8 +26,6 @@
 #define SWEEP_SECONDS 60
 /* Sweeps until what was too dear is tried again, for a second at least. */
 #define RETRY_SWEEPS 10
-/* So long we look at processes before others get their turn; the last look may take longer. */
-#define LOOKS_NS (NS_PER_SECOND / 100)
 /* Another daemon does the work: within this time its end is noticed. */
 #define LOCK_PAUSE_MS 500
 
@@ -35,11 +35,14 @@ struct runtimes {
 	enum runtimes_publish publish;
 	int lock_fd; /* -1: another daemon does the work */
 	int map_fd, events_fd, workers_fd;
+	int news_fd; /* epoll(7): of `events`, and of `inspector` */
 	struct ring_buffer *events;
+	struct inspector inspector;
 	struct uprobe_pins pins;
 	struct runtime_probes probes;
 	struct looks looks;
 	struct unix_sockets unix_sockets;
+	struct departed departed;
 	bool replaces; /* what the last daemon has attached is still there */
 	__u64 next_sweep_ns;
 	unsigned int sweeps;
@@ -59,8 +62,13 @@ int runtimes_open(runtimes_tell tell, runtimes_lack lack, enum runtimes_publish 
 
 	if (!runtimes)
 		return -ENOMEM;
-	*runtimes =
-	    (struct runtimes){.tell = tell, .lack = lack, .publish = publish, .lock_fd = -1};
+	*runtimes = (struct runtimes){.tell = tell,
+				      .lack = lack,
+				      .publish = publish,
+				      .lock_fd = -1,
+				      .news_fd = -1,
+				      .inspector.epoll_fd = -1};
+	departed_open(&runtimes->departed);
 	runtimes->map_fd = open_map("runtimes");
 	runtimes->events_fd = open_map("runtime_events");
 	runtimes->workers_fd = open_map("workers");
@@ -77,6 +85,8 @@ void runtimes_close(struct runtimes *runtimes)
 	if (!runtimes)
 		return;
 	ring_buffer__free(runtimes->events);
+	inspector_close(&runtimes->inspector);
+	cleanup_close(&runtimes->news_fd);
 	looks_clear(&runtimes->looks);
 	runtime_probes_close(&runtimes->probes);
 	uprobe_pins_close(&runtimes->pins);
@@ -84,12 +94,13 @@ void runtimes_close(struct runtimes *runtimes)
 	cleanup_close(&runtimes->events_fd);
 	cleanup_close(&runtimes->workers_fd);
 	cleanup_close(&runtimes->lock_fd);
+	departed_close(&runtimes->departed);
 	free(runtimes);
 }
 
 int runtimes_fd(const struct runtimes *runtimes)
 {
-	return runtimes && runtimes->events ? ring_buffer__epoll_fd(runtimes->events) : -1;
+	return runtimes && runtimes->events ? runtimes->news_fd : -1;
 }
 
 static const struct golang *known_program(const struct stat *file, void *data)
@@ -111,37 +122,26 @@ static __u32 flags_of(const struct runtimes *runtimes, __u32 flags)
 	return others | (flags & RUNTIME_COSTLY ? RUNTIME_COSTLY : RUNTIME_SHOWN);
 }
 
-static unsigned int minor_of(const struct classified *found)
+/* Attach to what was found in a process. `flags` are those that it had. */
+static void attach(struct runtimes *runtimes, struct inspection *inspection, __u32 flags,
+		   struct runtimes_news *ret_news)
 {
-	switch (found->runtime.kind) {
-	case RUNTIME_PYTHON:
-		return found->python.minor;
-	case RUNTIME_RUBY:
-		return found->ruby.minor;
-	default:
-		return found->golang.minor;
-	}
-}
+	struct classified *found = &inspection->found;
 
-/* Find out about a process, and attach to its program. `flags` are those that it had. */
-static int look_at_program(struct runtimes *runtimes, __u32 tgid, __u32 flags,
-			   struct classified *found, struct runtimes_news *news)
-{
-	int err = classify(tgid, known_program, runtimes, found);
-
-	if (err)
-		return err;
-	flags = flags_of(runtimes, flags) & ~(RUNTIME_TASKS | RUNTIME_TRANSPORTS | RUNTIME_QUEUES);
-	found->runtime.flags = found->golang.runtime.flags = flags;
-	news->err = runtime_probes_attach(&runtimes->probes, tgid, found);
-	news->kind = found->runtime.kind;
-	news->flags = found->runtime.flags;
-	news->major = found->ruby.major;
-	news->minor = minor_of(found);
-	news->language = found->language;
-	news->why = found->why;
-	/* It may have become another program in the meantime. */
-	return process_runs(tgid, &found->file) ? 0 : -ENOENT;
+	found->runtime.flags =
+	    flags_of(runtimes, flags) & ~(RUNTIME_TASKS | RUNTIME_TRANSPORTS | RUNTIME_QUEUES);
+	*ret_news = (struct runtimes_news){
+	    .tgid = inspection->tgid,
+	    .err = runtime_probes_attach(&runtimes->probes, &inspection->subject, found),
+	    .major = found->major,
+	    .minor = found->minor,
+	    .language = language_text(found->language),
+	    .why = why_text(found->why),
+	};
+	if (inspection->failed)
+		ret_news->refused = runtimes->inspector.refused_count;
+	ret_news->kind = found->runtime.kind;
+	ret_news->flags = found->runtime.flags;
 }
 
 struct usage {
@@ -197,26 +197,40 @@ static bool is_known(const struct runtime *known, const struct runtimes_news *ne
 					   : known->kind == RUNTIME_NODE && !news->err;
 }
 
-/* Publish what a process runs, if it is still there. */
-static void look_at(struct runtimes *runtimes, __u32 tgid)
+/* Publish what a process runs, if it still does: it may have become another program meanwhile. */
+static void publish(struct runtimes *runtimes, struct inspection *inspection)
 {
-	struct runtimes_news news = {.tgid = tgid};
-	struct classified found;
+	const struct stat *program = &inspection->subject.file[SUBJECT_PROGRAM].stat;
+	struct runtime *found = &inspection->found.runtime;
+	__u32 tgid = inspection->tgid;
+	struct runtimes_news news;
 	struct runtime known;
 
 	if (bpf_map_lookup_elem(runtimes->map_fd, &tgid, &known))
 		return;
-	if (look_at_program(runtimes, tgid, known.flags, &found, &news)) {
+	if (!inspection->err)
+		attach(runtimes, inspection, known.flags, &news);
+	if (inspection->err || !process_runs(tgid, program)) {
 		bpf_map_delete_elem(runtimes->map_fd, &tgid); /* it will be asked for again */
 		return;
 	}
-	found.runtime.changes = known.changes;
-	found.runtime.second = known.second;
-	bpf_map_update_elem(runtimes->map_fd, &tgid, &found.runtime, BPF_EXIST);
-	if (found.runtime.flags & RUNTIME_COSTLY)
-		hide(runtimes, tgid, &found.file);
-	if (is_news(&news) && !is_known(&known, &news))
+	found->changes = known.changes;
+	found->second = known.second;
+	bpf_map_update_elem(runtimes->map_fd, &tgid, found, BPF_EXIST);
+	if (found->flags & RUNTIME_COSTLY)
+		hide(runtimes, tgid, program);
+	if (is_news(&news) && !is_known(&known, &news) && !inspection->refused_before)
 		runtimes->tell(&news);
+}
+
+static void take_inspections(struct runtimes *runtimes)
+{
+	struct inspection inspection;
+
+	while (inspector_take(&runtimes->inspector, &inspection)) {
+		publish(runtimes, &inspection);
+		subject_close(&inspection.subject);
+	}
 }
 
 /* `done` is what the functions of unix_sockets.h return. */
@@ -228,6 +242,14 @@ static void tell_unix_sockets(const struct runtimes *runtimes, int done)
 		runtimes->tell(&news);
 }
 
+/* A process has reached its share of a table, or (0) some table was full. */
+static void tell_share(const struct runtimes *runtimes, __u32 tgid)
+{
+	const struct runtimes_news news = {.tgid = tgid, .share = true};
+
+	runtimes->tell(&news);
+}
+
 static int on_event(void *data, void *record, size_t size)
 {
 	const struct runtime_event *event = record;
@@ -235,28 +257,40 @@ static int on_event(void *data, void *record, size_t size)
 
 	if (size < sizeof(*event))
 		return 0;
+	if (event->kind == RUNTIME_EVENT_GONE)
+		departed_asked(&runtimes->departed);
+	if (event->kind == RUNTIME_EVENT_SHARE)
+		tell_share(runtimes, event->tgid);
+	if (event->kind != RUNTIME_EVENT_LOOK)
+		return 0;
 	tell_unix_sockets(runtimes, unix_sockets_asked(&runtimes->unix_sockets, event->tgid));
 	return event->tgid ? looks_add(&runtimes->looks, event->tgid) : 0;
 }
 
-/* Look at those who wait, as long as it is our turn. 0 or -errno. */
+/* Begin with those who wait, as far as there is room. 0 or -errno. */
+static int start_inspections(struct runtimes *runtimes)
+{
+	__u32 tgid;
+	int err = 0;
+
+	while (!err && inspector_has_room(&runtimes->inspector) &&
+	       looks_take(&runtimes->looks, &tgid))
+		err = inspector_start(&runtimes->inspector, tgid);
+	return err;
+}
+
+/* Look at those who wait. 0 or -errno. */
 static int look_at_waiting(struct runtimes *runtimes)
 {
-	__u64 end = clock_now_ns() + LOOKS_NS;
-	__u32 tgid;
+	int err;
 
-	while (clock_now_ns() < end) {
-		if (looks_take(&runtimes->looks, &tgid)) {
-			look_at(runtimes, tgid);
-			continue;
-		}
-		if (!runtimes->replaces)
-			return 0;
-		/* What he did has been done again. */
-		runtimes->replaces = false;
-		return uprobe_pins_detach_others(&runtimes->pins);
-	}
-	return 0;
+	take_inspections(runtimes);
+	err = start_inspections(runtimes);
+	if (err || !runtimes->replaces || inspector_runs(&runtimes->inspector))
+		return err;
+	/* What he did has been done again. */
+	runtimes->replaces = false;
+	return uprobe_pins_detach_others(&runtimes->pins);
 }
 
 int runtimes_update(struct runtimes *runtimes)
@@ -266,15 +300,25 @@ int runtimes_update(struct runtimes *runtimes)
 	return err < 0 ? err : 0;
 }
 
+/* Of two times in ms, of which -1 is never. */
+static int sooner(int a, int b)
+{
+	if (a < 0 || b < 0)
+		return a < 0 ? b : a;
+	return a < b ? a : b;
+}
+
 int runtimes_due_ms(const struct runtimes *runtimes)
 {
 	if (!runtimes)
 		return -1;
 	if (runtimes->lock_fd < 0)
 		return LOCK_PAUSE_MS;
-	return runtimes->looks.first || runtimes->replaces
-		   ? 0
-		   : unix_sockets_due_ms(&runtimes->unix_sockets);
+	if (runtimes->looks.first && inspector_has_room(&runtimes->inspector))
+		return 0;
+	return sooner(sooner(inspector_due_ms(&runtimes->inspector),
+			     unix_sockets_due_ms(&runtimes->unix_sockets)),
+		      departed_due_ms(&runtimes->departed));
 }
 
 static void look_again(__u32 tgid, void *data)
@@ -299,16 +343,37 @@ static int take_lock(void)
 	return take_fd(&fd);
 }
 
+static int wait_for(struct runtimes *runtimes, int fd)
+{
+	struct epoll_event news = {.events = EPOLLIN};
+
+	return epoll_ctl(runtimes->news_fd, EPOLL_CTL_ADD, fd, &news) ? -errno : 0;
+}
+
+/* Everything that runtimes_fd() tells of. 0 or -errno. */
+static int open_news(struct runtimes *runtimes)
+{
+	int err = inspector_open(known_program, runtimes, &runtimes->inspector);
+
+	if (err)
+		return err;
+	runtimes->news_fd = epoll_create1(EPOLL_CLOEXEC);
+	runtimes->events = ring_buffer__new(runtimes->events_fd, on_event, runtimes, NULL);
+	if (runtimes->news_fd < 0 || !runtimes->events)
+		return -errno;
+	err = wait_for(runtimes, ring_buffer__epoll_fd(runtimes->events));
+	return err ? err : wait_for(runtimes, inspector_fd(&runtimes->inspector));
+}
+
 /* What waits is to be looked at, and what the last one did is done again: his uprobes go last. */
 static int take_over(struct runtimes *runtimes)
 {
 	int err = uprobe_pins_open(&runtimes->pins);
 
+	if (!err)
+		err = open_news(runtimes);
 	if (err)
 		return err;
-	runtimes->events = ring_buffer__new(runtimes->events_fd, on_event, runtimes, NULL);
-	if (!runtimes->events)
-		return -errno;
 	tell_unix_sockets(runtimes, unix_sockets_open(runtimes->map_fd, &runtimes->unix_sockets));
 	runtime_probes_open(&runtimes->pins, runtimes->lack, &runtimes->probes);
 	processes_each(runtimes->map_fd, look_again, runtimes);
@@ -331,7 +396,7 @@ static void try_again(__u32 tgid, void *data)
 		return;
 	known.flags &= ~RUNTIME_COSTLY;
 	if (!bpf_map_update_elem(runtimes->map_fd, &tgid, &known, BPF_EXIST))
-		look_at(runtimes, tgid);
+		looks_add(&runtimes->looks, tgid);
 }
 
 static void sweep(struct runtimes *runtimes)
@@ -358,6 +423,7 @@ int runtimes_do(struct runtimes *runtimes)
 		runtimes->next_sweep_ns = now + SWEEP_SECONDS * NS_PER_SECOND;
 		sweep(runtimes);
 	}
+	departed_do(&runtimes->departed);
 	tell_unix_sockets(runtimes, unix_sockets_do(&runtimes->unix_sockets));
 	return look_at_waiting(runtimes);
 }

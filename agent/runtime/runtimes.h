@@ -26,6 +26,8 @@ struct runtimes_news {
 	const char *language; /* of what runs it, for people; or NULL */
 	const char *why;      /* why it cannot be followed, or not beyond threads; or NULL */
 	int err;              /* uprobes could not be attached: -errno */
+	unsigned int refused; /* its files could not be read: how often that was so, of any */
+	bool share; /* it has reached its share of a table; of no process: a table was full */
 	bool unix_sockets; /* of no process: they are followed from now on; -errno: they are not */
 };
 
@@ -51,14 +53,14 @@ int runtimes_fd(const struct runtimes *runtimes);
 int runtimes_update(struct runtimes *runtimes);
 
 /*
- * Milliseconds until runtimes_do() has more to do; -1: nothing is known that it waits for. 0: call
- * it again as soon as others have had a turn.
+ * Milliseconds until runtimes_do() has more to do; -1: nothing is known that it waits for.
  */
 int runtimes_due_ms(const struct runtimes *runtimes);
 
 /*
- * To be called now and then: takes over when the other daemon is gone, looks at processes for some
- * ms, and detaches from programs that nobody runs any more. 0 or -errno.
+ * To be called now and then, and on news: takes over when the other daemon is gone, begins to look
+ * at processes and takes what was found, and detaches from programs that nobody runs any more. 0 or
+ * -errno.
  */
 int runtimes_do(struct runtimes *runtimes);
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <bpf/bpf.h>
@@ -10,6 +12,7 @@
 /* Headers before Linux 6.6 do not have these. */
 #define ATTACH_TYPE_UPROBE_MULTI 48
 #define MULTI_RETURN             1 /* BPF_F_UPROBE_MULTI_RETURN */
+#define FD_PATH_MAX              32
 
 /* What BPF_LINK_CREATE wants for them. */
 struct multi_attr {
@@ -18,13 +21,21 @@ struct multi_attr {
 	__u32 count, multi_flags, pid, reserved;
 };
 
+/* The kernel wants a path: this one leads to the file of a descriptor, wherever that is. */
+static const char *path_of(int fd, char path[FD_PATH_MAX])
+{
+	snprintf(path, FD_PATH_MAX, "/proc/self/fd/%d", fd);
+	return path;
+}
+
 /* The descriptor of a link, or -errno. */
 static int link_create(int prog_fd, const struct uprobe_place *place)
 {
+	char path[FD_PATH_MAX];
 	struct multi_attr attr = {
 	    .prog_fd = (__u32)prog_fd,
 	    .attach_type = ATTACH_TYPE_UPROBE_MULTI,
-	    .path = (__u64)(unsigned long)place->file,
+	    .path = (__u64)(unsigned long)path_of(place->fd, path),
 	    .offsets = (__u64)(unsigned long)&place->offset,
 	    .count = 1,
 	    .multi_flags = place->at_return ? MULTI_RETURN : 0,
@@ -43,8 +54,9 @@ bool uprobe_has_links(void)
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = ATTACH_TYPE_UPROBE_MULTI);
 	_cleanup_close_ int prog_fd =
 	    bpf_prog_load(BPF_PROG_TYPE_KPROBE, "uprobe", "GPL", nothing, 2, &opts);
-	const struct uprobe_place nowhere = {.file = "/"};
-	int link_fd = prog_fd < 0 ? -EINVAL : link_create(prog_fd, &nowhere);
+	_cleanup_close_ int nowhere = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	const struct uprobe_place place = {.fd = nowhere};
+	int link_fd = prog_fd < 0 ? -EINVAL : link_create(prog_fd, &place);
 
 	cleanup_close(&link_fd);
 	return link_fd != -EINVAL; /* it says -EBADF: no regular file */
@@ -58,8 +70,9 @@ void uprobe_prepare(struct bpf_program *program)
 static int attach_by_event(const struct bpf_program *program, const struct uprobe_place *place,
 			   const char *pin)
 {
-	struct bpf_link *link =
-	    bpf_program__attach_uprobe(program, place->at_return, -1, place->file, place->offset);
+	char path[FD_PATH_MAX];
+	struct bpf_link *link = bpf_program__attach_uprobe(program, place->at_return, -1,
+							   path_of(place->fd, path), place->offset);
 	int err, fd;
 
 	if (!link)

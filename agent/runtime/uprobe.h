@@ -17,7 +17,7 @@ bool uprobe_has_links(void);
 void uprobe_prepare(struct bpf_program *program);
 
 struct uprobe_place {
-	const char *file;
+	int fd;         /* of the file, as its contents were read: no path can lead elsewhere */
 	__u64 offset;   /* in the file */
 	bool at_return; /* of the function that begins there */
 };

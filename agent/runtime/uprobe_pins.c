@@ -3,9 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/vfs.h>
 #include <unistd.h>
-#include <linux/magic.h>
 
 #include "load/node_maps.h"
 #include "runtime/uprobe_pins.h"
@@ -99,17 +97,19 @@ static bool is_attached(const struct uprobe_pins *pins, const struct uprobe_pin 
 
 /* 0, or -errno: the path of a new pin. */
 static int attach_first(struct uprobe_pins *pins, struct uprobe_pin *pin,
-			const struct uprobe_place *place)
+			const struct uprobe_site *site)
 {
+	const struct uprobe_place place = {
+	    .fd = site->file->fd, .offset = site->offset, .at_return = site->at_return};
 	char name[64];
 
 	snprintf(name, sizeof(name), "%s%u", pins->session, pins->serial++);
-	return uprobe_attach(pin->probe, pins->by_link, place,
+	return uprobe_attach(pin->probe, pins->by_link, &place,
 			     pins_join(pin->path, pins->dir, name));
 }
 
 static int attach(struct uprobe_pins *pins, const struct uprobe_pin *wanted,
-		  const struct uprobe_place *place)
+		  const struct uprobe_site *site)
 {
 	const struct uprobe_pin *there = find_place(pins, wanted);
 	struct uprobe_pin *pin = malloc(sizeof(*pin));
@@ -121,7 +121,7 @@ static int attach(struct uprobe_pins *pins, const struct uprobe_pin *wanted,
 	if (there)
 		memcpy(pin->path, there->path, sizeof(pin->path));
 	else
-		err = attach_first(pins, pin, place);
+		err = attach_first(pins, pin, site);
 	if (err) {
 		free(pin);
 		return err;
@@ -132,15 +132,19 @@ static int attach(struct uprobe_pins *pins, const struct uprobe_pin *wanted,
 }
 
 int uprobe_pins_attach(struct uprobe_pins *pins, const struct stat *program,
-		       const struct bpf_program *probe, const struct uprobe_place *place)
+		       const struct bpf_program *probe, const struct uprobe_site *site)
 {
-	struct uprobe_pin wanted = {.program = *program, .probe = probe, .offset = place->offset};
-	struct statfs system;
+	const struct uprobe_pin wanted = {
+	    .program = *program,
+	    .file = site->file->stat,
+	    .overlaid = site->file->overlaid,
+	    .probe = probe,
+	    .offset = site->offset,
+	};
 
-	if (stat(place->file, &wanted.file) || statfs(place->file, &system))
-		return -errno;
-	wanted.overlaid = system.f_type == OVERLAYFS_SUPER_MAGIC;
-	return is_attached(pins, &wanted) ? 0 : attach(pins, &wanted, place);
+	if (site->file->fd < 0 || !subject_file_runs(site->file, site->offset))
+		return -EFAULT;
+	return is_attached(pins, &wanted) ? 0 : attach(pins, &wanted, site);
 }
 
 /* A pin is all that keeps it, be it for one program or for several. */

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <bpf/libbpf.h>
 
+#include "inspect/subject.h"
 #include "load/pins.h"
 #include "runtime/uprobe.h"
 
@@ -32,12 +33,19 @@ void uprobe_pins_close(struct uprobe_pins *pins);
 /* Before the load of an object of uprobes: share the node's maps. 0 or -errno. */
 int uprobe_pins_prepare(const struct uprobe_pins *pins, struct bpf_object *object);
 
+/* Where a probe belongs. */
+struct uprobe_site {
+	const struct subject_file *file;
+	__u64 offset;   /* in the file */
+	bool at_return; /* of the function that begins there */
+};
+
 /*
- * Attach `probe` to a place, unless that was done before, for the sake of a program (a file):
- * one that runs what is in place->file. 0 or -errno.
+ * Attach `probe` to a place, unless that was done before, for the sake of a program (a file): one
+ * that runs what is in site->file. 0; -EFAULT: no process was seen to run that place; or -errno.
  */
 int uprobe_pins_attach(struct uprobe_pins *pins, const struct stat *program,
-		       const struct bpf_program *probe, const struct uprobe_place *place);
+		       const struct bpf_program *probe, const struct uprobe_site *site);
 
 /* Detach `probe` from all its places in this program. */
 void uprobe_pins_detach(struct uprobe_pins *pins, const struct stat *program,

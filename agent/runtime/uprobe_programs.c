@@ -122,15 +122,39 @@ static const struct bpf_program *program_of(const struct uprobe_programs *progra
 	return loaded ? bpf_object__find_program_by_name(loaded->object, name) : NULL;
 }
 
-int uprobe_programs_attach(struct uprobe_programs *programs, const struct stat *program,
-			   const char *name, const struct uprobe_place *place)
+static int attach(struct uprobe_programs *programs, const struct subject *subject,
+		  const struct probe_site *site, const struct uprobe_kind *kind)
 {
-	int err = need(programs, name);
-	const struct bpf_program *probe = err ? NULL : program_of(programs, name);
+	const struct uprobe_site place = {.file = &subject->file[site->file],
+					  .offset = site->offset,
+					  .at_return = kind->at_return};
+	int err = need(programs, kind->program);
+	const struct bpf_program *probe = err ? NULL : program_of(programs, kind->program);
 
 	if (err)
 		return err;
-	return probe ? uprobe_pins_attach(programs->pins, program, probe, place) : -ENOENT;
+	if (!probe)
+		return -ENOENT;
+	return uprobe_pins_attach(programs->pins, &subject->file[SUBJECT_PROGRAM].stat, probe,
+				  &place);
+}
+
+int uprobe_programs_attach(struct uprobe_programs *programs, const struct subject *subject,
+			   const struct probe_sites *sites, const struct uprobe_kind *kinds,
+			   size_t count, __u32 flags)
+{
+	int err = 0;
+
+	for (__u32 i = 0; !err && i < sites->count; i++) {
+		const struct probe_site *site = &sites->site[i];
+		const struct uprobe_kind *kind = site->probe < count ? &kinds[site->probe] : NULL;
+
+		if (!kind)
+			err = -EBADMSG;
+		else if ((flags & kind->flags) == kind->flags)
+			err = attach(programs, subject, site, kind);
+	}
+	return err;
 }
 
 void uprobe_programs_detach(struct uprobe_programs *programs, const struct stat *program,

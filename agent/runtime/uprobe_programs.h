@@ -6,9 +6,11 @@
 #ifndef CTXPROP_UPROBE_PROGRAMS_H
 #define CTXPROP_UPROBE_PROGRAMS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/stat.h>
 
+#include "runtime/probe_sites.h"
 #include "runtime/uprobe_pins.h"
 
 struct uprobe_programs;
@@ -24,12 +26,21 @@ int uprobe_programs_open(struct uprobe_pins *pins, const char *name, const void 
 /* Let go. The uprobes stay where they are. */
 void uprobe_programs_close(struct uprobe_programs *programs);
 
+/* A probe of a runtime, whose number there is its index in a table of these. */
+struct uprobe_kind {
+	const char *program; /* of the object */
+	__u32 flags;         /* enum runtime_flags that a process must have for it */
+	bool at_return;      /* of the function that its places are at the beginning of */
+};
+
 /*
- * uprobe_pins_attach() for the probe of this name, whose family is loaded if that was not done.
- * -ENOENT: there is none; what uprobe_programs_lack() returns; 0 or -errno.
+ * Attach to all places of a process, which has these flags, unless that was done before; families
+ * of probes that are needed for it are loaded. Places that have no kind are an error. 0, what
+ * uprobe_programs_lack() returns, or -errno.
  */
-int uprobe_programs_attach(struct uprobe_programs *programs, const struct stat *program,
-			   const char *name, const struct uprobe_place *place);
+int uprobe_programs_attach(struct uprobe_programs *programs, const struct subject *subject,
+			   const struct probe_sites *sites, const struct uprobe_kind *kinds,
+			   size_t count, __u32 flags);
 
 /* uprobe_pins_detach() for the probe of this name. */
 void uprobe_programs_detach(struct uprobe_programs *programs, const struct stat *program,

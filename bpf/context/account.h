@@ -98,6 +98,18 @@ static __always_inline void unattributed_add(const struct worker_key *key, int s
 		__sync_fetch_and_add(&p->tally.unattributed, sign);
 }
 
+/*
+ * It is over. `number`: of the process (struct process) when it was counted: if that is gone, the
+ * one that has its id now has nothing to do with it.
+ */
+static __always_inline void unattributed_take(const struct worker_key *key, __u32 number)
+{
+	const struct process *p = process_lookup(&key->tgid);
+
+	if (p && p->number == number)
+		unattributed_add(key, -1);
+}
+
 /* Show profilers what a thread is at. Goroutines change threads: see goroutine_show.bpf.h. */
 static __always_inline void worker_publish(struct worker *w, const struct worker_key *key, __u64 id,
 					   const struct request *r)
@@ -252,12 +264,15 @@ static __always_inline void learn_served(const struct request *r, struct process
 
 /*
  * Is nothing left to be known of a worker when its request is over? Nobody sees virtual threads of
- * Java end, and there is a new one for each request, mostly.
+ * Java end, and there is a new one for each request, mostly. Nor is there room for all goroutines
+ * and the like that have ever had one (`p`: their process, or NULL).
  */
 static __always_inline int worker_ends_with_request(const struct worker_key *key,
-						    const struct worker *w)
+						    const struct worker *w, const struct process *p)
 {
-	return !key->tid && (key->goroutine & JAVA_VIRTUAL) && !tally_open(&w->tally);
+	if (key->tid || tally_open(&w->tally))
+		return 0;
+	return (key->goroutine & JAVA_VIRTUAL) || (p && p->workers.taken > PROCESS_WORKERS_KEPT);
 }
 
 /* A request is over; whichever object stood for it stands for nothing. */
@@ -309,7 +324,7 @@ static __always_inline __u64 request_end(struct request *r, __u64 id)
 	learn_served(r, p);
 	if (w)
 		worker_restore(w, &r->worker, id);
-	if (w && worker_ends_with_request(&r->worker, w))
+	if (w && worker_ends_with_request(&r->worker, w, p))
 		worker_delete(&r->worker);
 	request_end_helper(r, id);
 	return r->peer;

@@ -434,6 +434,16 @@ static __always_inline int call_may_be_listed(const struct verdict *v, const str
 	return r && worker_key_is(&r->worker, &a->key);
 }
 
+/* Why is nothing known of a call although requests are open in its process? */
+static __always_inline enum veto veto_of_nothing(const struct process *p, const struct actor *a)
+{
+	if (a->kind == ACTOR_NOBODY && (!a->runtime || a->runtime == RUNTIME_WANTED))
+		return VETO_RUNTIME;
+	if (a->own && a->kind == ACTOR_RUNTIME)
+		return VETO_OWN_PATH;
+	return p && p->workers.refused ? VETO_SHARE : VETO_NO_EVIDENCE;
+}
+
 /*
  * The cause of a call, or of a connect (`s`: NULL). If it is the first one on its socket, what that
  * was opened for counts; otherwise the connection is `reused`. A process that was made for a
@@ -446,7 +456,7 @@ static __always_inline struct verdict decide(struct worker *w, const struct proc
 	struct verdict v = {};
 
 	if (w && w->maker && !tally_open(&w->tally))
-		p = process_lookup(&w->maker);
+		p = process_maker(w, NULL);
 	if (a->kind == ACTOR_RUNTIME)
 		v = (struct verdict){
 		    .request = a->named, .evidence = a->by, .rivals = rivals_of_named(a)};
@@ -475,7 +485,7 @@ static __always_inline struct verdict decide(struct worker *w, const struct proc
 	if (!v.request && (!p || !tally_open(&p->tally)))
 		v.veto = VETO_NONE; /* there is none that it could belong to */
 	else if (!v.request && !v.veto)
-		v.veto = a->own && a->kind == ACTOR_RUNTIME ? VETO_OWN_PATH : VETO_NO_EVIDENCE;
+		v.veto = veto_of_nothing(p, a);
 	if (v.veto || !v.request) {
 		v.request = 0;
 		v.evidence = EVIDENCE_NONE;

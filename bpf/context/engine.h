@@ -53,10 +53,10 @@ static __always_inline void worker_freshen(struct worker *w, const struct actor 
 }
 
 /* A process has read one more request. */
-static __always_inline void process_serves(struct process *p)
+static __always_inline void process_serves(struct process *p, __u32 tgid)
 {
 	if (!p->served)
-		newcomers_add();
+		process_begins(tgid);
 	if (p->served < PROCESS_SERVED)
 		p->served++;
 }
@@ -72,7 +72,8 @@ static __always_inline struct worker *engine_take(__u64 id, const struct actor *
 	__u32 before, listed = 0;
 
 	if (p) {
-		process_serves(p);
+		process_serves(p, key.tgid);
+		learn_runtime(p, a->runtime);
 		if (!p->tally.open)
 			crowd_disperse(&p->crowd);
 	}
@@ -142,7 +143,7 @@ static __always_inline void call_answered(struct call *c)
 	if (c->request)
 		request_answered(c->request);
 	if (c->counted)
-		unattributed_add(&caller, -1);
+		unattributed_take(&caller, c->number);
 	c->counted = 0;
 }
 
@@ -277,6 +278,7 @@ static __always_inline void engine_open(struct purpose *purpose, const struct ac
 	if (a->phase >= PHASE_READING && a->phase <= PHASE_APART && !a->accepts)
 		crowd_ask(purpose, p);
 	purpose->by = a->key;
+	purpose->number = p ? p->number : 0;
 	purpose->request = v.request ? v.request : v.guess;
 	purpose->veto = v.request ? VETO_NONE : v.veto ? v.veto : VETO_NO_EVIDENCE;
 	if (purpose->request) {
@@ -296,7 +298,7 @@ static __always_inline void engine_opened(struct purpose *purpose)
 	if (purpose->flags & PURPOSE_COUNTED) {
 		struct worker_key caller = purpose->by;
 
-		unattributed_add(&caller, -1);
+		unattributed_take(&caller, purpose->number);
 	}
 	purpose->flags &= ~(PURPOSE_CONNECTING | PURPOSE_COUNTED);
 }
@@ -393,6 +395,7 @@ static __always_inline void engine_call(struct socket *s, const struct actor *a,
 	v = told;
 	counted = !v.request && verdict_spends(&v, w);
 	call_fill(&s->call[s->calls_end & (SOCKET_CALLS - 1)], &v, a, seq, counted);
+	s->call[s->calls_end & (SOCKET_CALLS - 1)].number = p ? p->number : 0;
 	s->call[s->calls_end & (SOCKET_CALLS - 1)].reads = w ? w->reads : 0;
 	s->call[s->calls_end & (SOCKET_CALLS - 1)].is_among =
 	    w && a->phase == PHASE_ASKED && (w->flags & WORKER_AMONG) && (v.request || v.guess);
@@ -446,7 +449,7 @@ static __always_inline void crowd_close(struct socket *s, const struct call *c)
 	__u32 tgid = c->tgid;
 	struct process *p = process_lookup(&tgid);
 
-	if (!p)
+	if (!p || p->number != c->number)
 		return;
 	p->crowd.began = 0;
 	p->crowd.closed++;

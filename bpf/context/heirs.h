@@ -78,6 +78,15 @@ static __always_inline void worker_may_serve(const struct worker *w, const struc
 		request_may_be_served(other);
 }
 
+/* An heir, of process `tgid`, is made by a worker of process `maker`. */
+static __always_inline void heir_is_made(struct worker *heir, __u32 maker, __u32 tgid)
+{
+	const struct process *p = maker == tgid ? NULL : process_lookup(&maker);
+
+	heir->maker = maker == tgid ? 0 : maker;
+	heir->maker_number = p ? p->number : 0;
+}
+
 /*
  * A worker makes another (EVIDENCE_FORK), or wakes it from a sleep that nothing else would have
  * ended (EVIDENCE_WAKE). A worker that has requests of its own needs no others'. ACTOR_RUNTIME:
@@ -92,10 +101,10 @@ static __always_inline void engine_hand_over(const struct actor *from, const str
 
 	if (by == EVIDENCE_WAKE && from->runtime == RUNTIME_RUBY && !from->tells)
 		return;
-	heir = id ? worker_make(to) : worker_lookup(to);
+	heir = id ? worker_make_for(to, from->key.tgid) : worker_lookup(to);
 	if (heir && by == EVIDENCE_FORK) {
 		heir->made_for = id;
-		heir->maker = to->tgid == from->key.tgid ? 0 : from->key.tgid;
+		heir_is_made(heir, from->key.tgid, to->tgid);
 	}
 	if (w && heir && by == EVIDENCE_WAKE) {
 		heir_tells(w, heir);
@@ -138,20 +147,21 @@ static __always_inline void engine_exec(const struct worker_key *old, const stru
 	struct worker *was = worker_lookup(old), *w;
 	__u64 inherited = was ? was->inherited : 0,
 	      made_for = was && was->maker ? was->made_for : 0;
-	__u32 maker = was ? was->maker : 0;
+	__u32 maker = was ? was->maker : 0, maker_number = was ? was->maker_number : 0;
 	__u8 by = was ? was->inherited_by : 0;
 
 	if (was)
 		was->made_for = 0; /* it has not ended */
 	engine_exit(old);
 	engine_exit(now);
-	w = inherited ? worker_make(now) : NULL;
+	w = inherited ? worker_make_for(now, maker ? maker : now->tgid) : NULL;
 	if (!w)
 		return;
 	w->inherited = inherited;
 	w->inherited_by = by;
 	w->made_for = made_for;
 	w->maker = maker;
+	w->maker_number = maker_number;
 }
 
 #endif

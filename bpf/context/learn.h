@@ -8,6 +8,24 @@
 
 #include "context/decide.h"
 
+/*
+ * A process reads a request. If it is known by now what it runs (enum runtime_kind), what it has
+ * taught before that, taken for something else, is void; not what is open or outstanding, nor where
+ * it calls while nothing is.
+ */
+static __always_inline void learn_runtime(struct process *p, __u8 runtime)
+{
+	if (p->runtime == runtime || runtime <= RUNTIME_WANTED)
+		return;
+	p->runtime = runtime;
+	p->faithful = p->prompt = p->late = 0;
+	p->threads_ended = p->threads_stayed = p->children_ended = p->children_stayed = 0;
+	p->queues_late = p->queues_next = p->loops_share = p->hands_on = 0;
+	p->threads_stay = p->threads_leave = 0;
+	p->serves = 0;
+	p->direct = p->gathers = 0;
+}
+
 /* The call is some request's, not known whose: what was read last is not believed again. */
 static __always_inline int verdict_spends(const struct verdict *v, struct worker *w)
 {
@@ -104,12 +122,6 @@ static __always_inline void learn_later(struct process *p, const struct worker *
 {
 	if (v->veto == VETO_ENDED && a->phase == PHASE_ASKED && w && w->read_by == EVIDENCE_ANSWER)
 		p->hands_on = 1;
-}
-
-/* The process that has made a worker for a request: `p`, its own, or another one. */
-static __always_inline struct process *process_maker(const struct worker *w, struct process *p)
-{
-	return w->maker ? process_lookup(&w->maker) : p;
 }
 
 /* A thread, or child, that outlives the request which it was made for may serve any other next. */

@@ -11,6 +11,7 @@
 #include "compat.bpf.h"
 #include "context/ids.h"
 #include "context/model.h"
+#include "context/runtime.h"
 #include "context/traces.h"
 #include "context/worker.h"
 #include "tracestate.h"
@@ -20,6 +21,10 @@
 /* Threads and processes that have to do with requests; others have no entry. */
 #define CTXPROP_WORKERS_MAX   65536
 #define CTXPROP_PROCESSES_MAX 16384
+/* Processes that have read no request, of which is found out what they run. */
+#define CTXPROP_LISTENERS_MAX 4096
+/* Processes that have reached their share of a table, as far as they are named. */
+#define CTXPROP_SHARES_MAX 256
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -57,6 +62,49 @@ struct {
 	__type(key, __u32); /* tgid */
 	__type(value, struct process);
 } processes __weak SEC(".maps");
+
+/* What user space hears (struct runtime_event). */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 64 * 1024);
+} runtime_events __weak SEC(".maps");
+
+/* How many processes of a cgroup have an entry in `processes`, by its id. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, CTXPROP_PROCESSES_MAX);
+	__type(key, __u64);
+	__type(value, struct share);
+} cgroup_processes __weak SEC(".maps");
+
+/* 1: user space was asked to remove what is left of processes that are gone (context/runtime.h). */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} sweep_asked __weak SEC(".maps");
+
+/* Which processes have reached their share of a table, and how often since. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, CTXPROP_SHARES_MAX);
+	__type(key, struct share_reached);
+	__type(value, __u64);
+} shares_reached __weak SEC(".maps");
+
+/*
+ * Processes of which is found out what they run (context/runtime.h) although they have read no
+ * request yet: they listen, or were made by one that is known. There is room for some only.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, CTXPROP_LISTENERS_MAX);
+	__type(key, __u32);
+	__type(value, __u32); /* 1 */
+} listeners __weak SEC(".maps");
 
 /* How many programs have begun to take requests, or have ended after they did, ever. */
 struct {
@@ -257,45 +305,177 @@ static __always_inline struct worker *worker_lookup(const struct worker_key *key
 	return bpf_map_lookup_elem(&workers, key);
 }
 
-/* The worker's entry, which is made if need be; NULL when there is no room. */
-static __always_inline struct worker *worker_make(const struct worker_key *key)
-{
-	struct worker *w = worker_lookup(key);
-	const struct worker *blank;
-	__u32 zero = 0;
-
-	if (w)
-		return w;
-	blank = bpf_map_lookup_elem(&blank_worker, &zero);
-	if (!blank)
-		return NULL;
-	bpf_map_update_elem(&workers, key, blank, BPF_NOEXIST);
-	return worker_lookup(key);
-}
-
-static __always_inline void worker_delete(const struct worker_key *key)
-{
-	bpf_map_delete_elem(&workers, key);
-}
-
 static __always_inline struct process *process_lookup(const __u32 *tgid)
 {
 	return bpf_map_lookup_elem(&processes, tgid);
 }
 
+/* Tell user space (enum runtime_event_kind). Returns 0, or why it does not hear that. */
+static __always_inline long events_tell(__u32 tgid, __u32 kind)
+{
+	struct runtime_event event = {.tgid = tgid, .kind = kind};
+
+	return bpf_ringbuf_output(&runtime_events, &event, sizeof(event), 0);
+}
+
+/* Process `payer` has reached its share of `table` (enum share_table). */
+VERIFIED_ALONE int share_is_reached(__u32 payer, __u32 table)
+{
+	struct share_reached reached = {.tgid = payer, .table = table};
+	__u64 one = 1, *times = bpf_map_lookup_elem(&shares_reached, &reached);
+
+	if (times)
+		__sync_fetch_and_add(times, 1);
+	else if (!bpf_map_update_elem(&shares_reached, &reached, &one, BPF_NOEXIST))
+		events_tell(payer, RUNTIME_EVENT_SHARE);
+	return 0;
+}
+
+/* Process `tgid` is gone, and its share with it. */
+static __always_inline void share_is_left(__u32 tgid)
+{
+	struct share_reached reached = {.tgid = tgid, .table = SHARE_WORKERS};
+
+	bpf_map_delete_elem(&shares_reached, &reached);
+	reached.table = SHARE_CGROUP;
+	bpf_map_delete_elem(&shares_reached, &reached);
+}
+
+/*
+ * What the cgroup of the current process has of table `processes`; NULL: it is the root of all, in
+ * which whoever is has no share of its own, or there is no room for it.
+ */
+static __always_inline struct share *cgroup_share(__u64 cgroup)
+{
+	const struct share none = {};
+	struct share *share = bpf_map_lookup_elem(&cgroup_processes, &cgroup);
+
+	if (share || cgroup == CGROUP_ROOT)
+		return share;
+	bpf_map_update_elem(&cgroup_processes, &cgroup, &none, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&cgroup_processes, &cgroup);
+}
+
+/* May one more process of the current one's cgroup have an entry in tables of processes? */
+static __always_inline int cgroup_has_room(__u64 cgroup)
+{
+	const struct share *share = bpf_map_lookup_elem(&cgroup_processes, &cgroup);
+
+	return !share || share->taken < CGROUP_PROCESSES;
+}
+
+/* A process that has got its entry just now gets a number: the time, which comes again in hours. */
+static __always_inline void process_numbered(struct process *p)
+{
+	__u32 number = (__u32)(bpf_ktime_get_ns() >> PROCESS_NUMBER_SHIFT) | 1;
+
+	if (!p->number)
+		__sync_val_compare_and_swap(&p->number, 0, number);
+}
+
+/* Make the entry of a process, which counts as one of its cgroup's. */
+VERIFIED_ALONE int process_add(__u32 tgid)
+{
+	__u64 cgroup = bpf_get_current_cgroup_id();
+	struct share *share = cgroup_share(cgroup);
+	const struct process *blank;
+	struct process *p;
+	__u32 zero = 0;
+
+	blank = bpf_map_lookup_elem(&blank_process, &zero);
+	if (!blank)
+		return 0;
+	if (share && !share_take(share, CGROUP_PROCESSES)) {
+		share_is_reached(tgid, SHARE_CGROUP);
+		return 0;
+	}
+	if (!bpf_map_update_elem(&processes, &tgid, blank, BPF_NOEXIST)) {
+		p = process_lookup(&tgid);
+		if (p) {
+			p->cgroup = share ? cgroup : 0;
+			process_numbered(p);
+		}
+		return 0;
+	}
+	if (share)
+		share_return(share);
+	if (!process_lookup(&tgid))
+		share_is_reached(0, SHARE_PROCESSES);
+	return 0;
+}
+
+/* The process's entry, which is made if need be; NULL when there is no room for it. */
 static __always_inline struct process *process_make(const __u32 *tgid)
 {
 	struct process *p = process_lookup(tgid);
-	const struct process *blank;
-	__u32 zero = 0;
 
 	if (p)
 		return p;
-	blank = bpf_map_lookup_elem(&blank_process, &zero);
-	if (!blank)
-		return NULL;
-	bpf_map_update_elem(&processes, tgid, blank, BPF_NOEXIST);
+	process_add(*tgid);
 	return process_lookup(tgid);
+}
+
+/* Make the entry of a worker, which process `payer` pays for, if that is known and can. */
+VERIFIED_ALONE int worker_add(const struct worker_key *key, __u32 payer)
+{
+	struct process *p = process_lookup(&payer);
+	const struct worker *blank;
+	struct worker_key own;
+	struct worker *w;
+	__u32 zero = 0;
+
+	blank = bpf_map_lookup_elem(&blank_worker, &zero);
+	if (!key || !blank)
+		return 0;
+	own = *key;
+	if (p && !share_take(&p->workers, PROCESS_WORKERS)) {
+		share_is_reached(payer, SHARE_WORKERS);
+		return 0;
+	}
+	if (!bpf_map_update_elem(&workers, &own, blank, BPF_NOEXIST)) {
+		w = worker_lookup(&own);
+		if (p && w)
+			w->share = (struct share_taken){.tgid = payer, .number = p->number};
+		return 0;
+	}
+	if (p)
+		share_return(&p->workers);
+	if (!worker_lookup(&own))
+		share_is_reached(0, SHARE_WORKERS);
+	return 0;
+}
+
+/* The worker's entry, which is made if need be; NULL when there is no room for it. */
+static __always_inline struct worker *worker_make_for(const struct worker_key *key, __u32 payer)
+{
+	struct worker *w = worker_lookup(key);
+
+	if (w)
+		return w;
+	worker_add(key, payer);
+	return worker_lookup(key);
+}
+
+/* The same, paid for by its own process. */
+static __always_inline struct worker *worker_make(const struct worker_key *key)
+{
+	return worker_make_for(key, key->tgid);
+}
+
+static __always_inline void worker_delete(const struct worker_key *key)
+{
+	const struct worker *w = worker_lookup(key);
+	struct share_taken by;
+	struct process *p;
+
+	if (!w)
+		return;
+	by = w->share;
+	if (bpf_map_delete_elem(&workers, key))
+		return;
+	p = process_lookup(&by.tgid);
+	if (p && p->number == by.number)
+		share_return(&p->workers);
 }
 
 static __always_inline __u32 newcomers_count(void)
@@ -306,6 +486,7 @@ static __always_inline __u32 newcomers_count(void)
 	return count ? *count : 0;
 }
 
+/* A program has begun to take requests, or has ended. */
 static __always_inline void newcomers_add(void)
 {
 	__u32 zero = 0;
@@ -315,11 +496,29 @@ static __always_inline void newcomers_add(void)
 		__sync_fetch_and_add(count, 1);
 }
 
+/* A process reads its first request. */
+static __always_inline void process_begins(__u32 tgid)
+{
+	newcomers_add();
+	bpf_map_delete_elem(&listeners, &tgid);
+}
+
 /* The process runs another program from now on, or none. */
 static __always_inline void process_delete(__u32 tgid)
 {
-	if (!bpf_map_delete_elem(&processes, &tgid))
-		newcomers_add();
+	const struct process *p = process_lookup(&tgid);
+	__u64 cgroup = p ? p->cgroup : 0;
+	struct share *share;
+
+	if (bpf_map_delete_elem(&processes, &tgid))
+		return;
+	newcomers_add();
+	share = bpf_map_lookup_elem(&cgroup_processes, &cgroup);
+	if (!share)
+		return;
+	share_return(share);
+	if (!share->taken)
+		bpf_map_delete_elem(&cgroup_processes, &cgroup);
 }
 
 static __always_inline void traces_set(__u64 key, const struct traces_ctx *shown)

@@ -60,7 +60,9 @@ _Static_assert(sizeof(struct span_context) == 32, "span_context is shared");
 	X(ENDED, "ended", "the request that the evidence names is over")                           \
 	X(DISAGREE, "disagree", "the program names another request than the evidence does")        \
 	X(BESIDE, "other-in-turn",                                                                 \
-	  "the event loop has read others' in this turn, too, and may call for these first")
+	  "the event loop has read others' in this turn, too, and may call for these first")       \
+	X(RUNTIME, "runtime-unknown", "it is not known what the program runs")                     \
+	X(SHARE, "share", "the process has reached its share of the table of workers")
 
 #define CTXPROP_EVIDENCE_ENUM(id, name, text) EVIDENCE_##id,
 enum evidence { CTXPROP_EVIDENCE(CTXPROP_EVIDENCE_ENUM) EVIDENCE_COUNT };
@@ -174,6 +176,7 @@ struct call {
 	__u8 reads;    /* what its loop had read by then (struct worker) */
 	__u8 is_among; /* 1: Node: others might have asked for it (context/later.h) */
 	__u8 reserved;
+	__u32 number; /* struct process.number of that process; 0: it had no entry */
 };
 
 #define SOCKET_ARRIVALS 8 /* powers of two */
@@ -248,8 +251,10 @@ struct purpose {
 	__u8 veto;  /* enum veto: why it is not known what for */
 	__u8 reserved[2];
 	__u32 asked; /* number of it among those that Node has asked for (crowd.h); 0: it is none */
+	__u32 number; /* struct process.number of that process; 0: it had no entry */
+	__u32 reserved_number;
 };
-_Static_assert(sizeof(struct purpose) == 40, "purpose is shared");
+_Static_assert(sizeof(struct purpose) == 48, "purpose is shared");
 
 /*
  * Map `sockets`: BPF_MAP_TYPE_SK_STORAGE. Indices count up for ever; a slot is index & (size-1).

@@ -7,10 +7,11 @@
 #include <bpf/bpf_helpers.h>
 #include "compat.bpf.h"
 #include "context/later.h"
+#include "context/maps.bpf.h"
 #include "context/worker.h"
 #include "context/runtime.h"
 
-#define CTXPROP_RUNTIMES_MAX   16384 /* processes that have taken a request */
+#define CTXPROP_RUNTIMES_MAX   16384 /* processes that have taken a request, or may soon */
 #define CTXPROP_GOROUTINES_MAX 16384
 #define CTXPROP_MESSAGES_MAX   16384
 #define CTXPROP_GO_SOCKETS_MAX 4096
@@ -33,11 +34,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct runtime);
 } runtimes __weak SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 64 * 1024);
-} runtime_events __weak SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -234,32 +230,58 @@ static __always_inline struct runtime *runtime_lookup(__u32 tgid)
 
 static __always_inline void runtime_tell(__u32 tgid)
 {
-	struct runtime_event event = {.tgid = tgid};
-
-	bpf_ringbuf_output(&runtime_events, &event, sizeof(event), 0);
+	events_tell(tgid, RUNTIME_EVENT_LOOK);
 }
 
-/* Ask user space what this process runs, unless it was asked already. */
+/* Ask user space what this process runs, unless it was asked already, or cannot hear it now. */
 VERIFIED_ALONE int runtime_wanted(__u32 tgid)
 {
 	struct runtime asked = {.kind = RUNTIME_WANTED};
 
-	if (!runtime_lookup(tgid) && !bpf_map_update_elem(&runtimes, &tgid, &asked, BPF_NOEXIST))
-		runtime_tell(tgid);
+	if (runtime_lookup(tgid))
+		return 0;
+	if (bpf_map_update_elem(&runtimes, &tgid, &asked, BPF_NOEXIST))
+		share_is_reached(0, SHARE_RUNTIMES);
+	else if (events_tell(tgid, RUNTIME_EVENT_LOOK))
+		bpf_map_delete_elem(&runtimes, &tgid);
 	return 0;
 }
 
-/* A process is made: it runs what its maker does, at the same addresses, until it says otherwise.
- */
+/* Is there room for one more process that has read no request? Then it is counted as such. */
+static __always_inline int listeners_add(__u32 tgid)
+{
+	__u32 one = 1;
+
+	if (!bpf_map_update_elem(&listeners, &tgid, &one, BPF_ANY))
+		return 1;
+	share_is_reached(0, SHARE_LISTENERS);
+	return 0;
+}
+
+/* A process listens: what it runs should be known before it serves. */
+VERIFIED_ALONE int runtime_listens(__u32 tgid)
+{
+	if (!runtime_lookup(tgid) && listeners_add(tgid))
+		runtime_wanted(tgid);
+	return 0;
+}
+
+/* The process `made` runs what its maker does, at the same addresses. */
+static __always_inline void runtime_copy(const struct runtime *runtime, __u32 made)
+{
+	if (runtime->kind == RUNTIME_WANTED)
+		runtime_wanted(made);
+	else
+		bpf_map_update_elem(&runtimes, &made, runtime, BPF_ANY);
+}
+
+/* A process is made: it runs what its maker does, until it says otherwise. */
 VERIFIED_ALONE int runtime_inherit(__u32 maker, __u32 made)
 {
 	const struct runtime *runtime = runtime_lookup(maker);
 
-	if (!runtime)
-		return 0;
-	if (runtime->kind == RUNTIME_WANTED)
-		return runtime_wanted(made);
-	bpf_map_update_elem(&runtimes, &made, runtime, BPF_ANY);
+	if (runtime && listeners_add(made))
+		runtime_copy(runtime, made);
 	return 0;
 }
 
@@ -316,23 +338,30 @@ static __always_inline int runtime_shows(__u32 tgid)
 	return 0;
 }
 
+/*
+ * What the maps of runtimes have of a process that is gone goes with it: user space is asked once,
+ * until it has come round to that.
+ */
+static __always_inline void runtime_leaves(__u32 tgid)
+{
+	__u32 zero = 0, *asked = bpf_map_lookup_elem(&sweep_asked, &zero);
+
+	if (asked && !__sync_fetch_and_or(asked, 1) && events_tell(tgid, RUNTIME_EVENT_GONE))
+		*asked = 0;
+}
+
 /* The process has become another program, or is gone. */
 static __always_inline void runtime_forget(__u32 tgid)
 {
 	struct process_address rule = {.tgid = tgid};
 
-	if (bpf_map_delete_elem(&runtimes, &tgid))
+	int idle = !bpf_map_delete_elem(&listeners, &tgid);
+
+	if (bpf_map_delete_elem(&runtimes, &tgid) || idle)
 		return;
-	rule.address = TASK_RULE_MADE;
-	bpf_map_delete_elem(&starts, &rule);
-	rule.address = TASK_RULE_WOKEN;
-	bpf_map_delete_elem(&starts, &rule);
-	rule.address = TASK_RULE_STREAM;
-	bpf_map_delete_elem(&starts, &rule);
-	rule.address = TASK_RULE_FUTURE;
-	bpf_map_delete_elem(&starts, &rule);
-	rule.address = TASK_RULE_EAGER;
-	bpf_map_delete_elem(&starts, &rule);
+	for (rule.address = 1; rule.address < TASK_RULE_END; rule.address++)
+		bpf_map_delete_elem(&starts, &rule);
+	runtime_leaves(tgid);
 }
 
 #endif

@@ -44,6 +44,9 @@ enum runtime_flags {
 	RUNTIME_OBJECTS = 1 << 10,   /* Node: objects have told whose calls are */
 };
 
+/* So many makers are asked what a process runs that has read its first request. */
+#define RUNTIME_MAKERS 4
+
 /*
  * So often goroutines of a process may change in a second (nearly) and still be published: each
  * time a probe takes one or two microseconds, so that this is some per cent of a CPU.
@@ -75,12 +78,17 @@ struct runtime {
 };
 _Static_assert(sizeof(struct runtime) == 208, "runtime is shared");
 
-/*
- * What the ring buffer `runtime_events` carries: a process that user space should look at; 0: the
- * flags of the node have changed (node.h).
- */
+enum runtime_event_kind {
+	RUNTIME_EVENT_LOOK,  /* look at this process; 0: the flags of the node have changed (node.h)
+			      */
+	RUNTIME_EVENT_GONE,  /* it is gone: so should be what the maps have of it */
+	RUNTIME_EVENT_SHARE, /* it has reached its share of a table (share.h); 0: that is full */
+};
+
+/* What the ring buffer `runtime_events` carries. */
 struct runtime_event {
 	__u32 tgid;
+	__u32 kind; /* enum runtime_event_kind */
 };
 
 #endif

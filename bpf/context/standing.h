@@ -111,6 +111,18 @@ static __always_inline int process_has_others(const struct process *p, enum stan
 		     has_rivals(&p->tally, named, RIVAL_ANSWERED | RIVAL_CONNECTING));
 }
 
+/*
+ * The process that has made a worker for a request: `p`, its own, or another one; NULL: that is
+ * gone.
+ */
+static __always_inline struct process *process_maker(const struct worker *w, struct process *p)
+{
+	if (!w->maker)
+		return p;
+	p = process_lookup(&w->maker);
+	return p && p->number == w->maker_number ? p : NULL;
+}
+
 /* Do workers do all that waits in some list, for others, too? */
 static __always_inline int process_serves_lists(const struct process *p)
 {

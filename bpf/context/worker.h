@@ -5,6 +5,7 @@
 
 #include "context/model.h"
 #include "context/path.h"
+#include "context/share.h"
 #include "context/tally.h"
 
 #define WORKER_HELD   4 /* a power of two */
@@ -84,6 +85,8 @@ struct worker {
 	__u32 counted;      /* `taken`, when a call or connect was last counted as unattributed */
 	__u32 before;       /* `flags`, before its last read; see later.h */
 	__u32 maker;        /* process of the worker that made it for a request; 0: its own */
+	__u32 maker_number; /* struct process.number of that one */
+	struct share_taken share;
 	__u32 besides; /* requests that were read in the turn of `read` before it, see beside.h */
 	__u64 beside[WORKER_BESIDE]; /* the first of them */
 	__u64 reads;                 /* how often it has read something */
@@ -170,13 +173,27 @@ struct process {
 	__s8 serves;      /* how much speaks for it that workers call for others; see heirs.h */
 	__u8 shares;      /* 1: it has read from a connection that requests share (shared.h) */
 	__u8 threads_leave; /* 1: a thread that waits for what it reads went on to something else */
-	__u8 reserved[3];
+	__u8 runtime;       /* enum runtime_kind that all this was learnt with */
+	__u8 reserved[2];
 	__u32 objects; /* open requests for which objects of the program stand (REQUEST_OBJECT) */
 	__u32 direct;  /* times that a loop called before it read on, see beside.h */
 	__u32 gathers; /* times that it has read for several, and called then */
 	__u64 pools;   /* bit (peer's port & 63): connections to it are used more than once */
 	struct crowd crowd;
+	struct share workers; /* of the table of workers */
+	__u32 number;         /* tells it from others that have its id before or after it; not 0 */
+	__u32 reserved_number;
+	__u64 cgroup; /* that it counts for (share.h); 0: for none */
 };
+
+/* log2 of the ns that tell two processes apart which have the same id one after the other. */
+#define PROCESS_NUMBER_SHIFT 10
+
+/* A process has at most so many of the table of workers: an eighth of it. */
+#define PROCESS_WORKERS 8192
+
+/* From so many on, goroutines and the like have an entry for as long as they have a request. */
+#define PROCESS_WORKERS_KEPT 1024
 
 /* From so many on, requests that wait for a connection of their own take no other. */
 #define PROCESS_FAITHFUL 2

@@ -81,12 +81,45 @@ VERIFIED_ALONE int runtime_look_again(__u32 tgid)
 	return 0;
 }
 
-static __always_inline void runtime_reads(const struct runtime *runtime, __u32 tgid)
+/*
+ * A process reads a request of which is not known what it runs: the same as who made it, if neither
+ * has become another program since then, else it has to be found out.
+ */
+VERIFIED_ALONE int runtime_reads_first(__u32 tgid)
 {
-	if (!runtime)
-		runtime_wanted(tgid);
-	else if (runtime->kind == RUNTIME_PYTHON && !(runtime->flags & RUNTIME_TASKS))
+	const struct task_struct *task = bpf_get_current_task_btf()->group_leader, *maker;
+	const struct runtime *runtime;
+
+	if (!cgroup_has_room(bpf_get_current_cgroup_id()))
+		return 0;
+	for (int i = 0; i < RUNTIME_MAKERS; i++) {
+		maker = task->real_parent;
+		if (task->self_exec_id != task->parent_exec_id ||
+		    maker->self_exec_id != task->parent_exec_id)
+			break;
+		runtime = runtime_lookup(maker->tgid);
+		if (runtime) {
+			runtime_copy(runtime, tgid);
+			return 0;
+		}
+		task = maker->group_leader;
+	}
+	runtime_wanted(tgid);
+	return 0;
+}
+
+/* A process reads a request. Returns what it runs; NULL: that is not known. */
+static __always_inline const struct runtime *runtime_reads(__u32 tgid)
+{
+	const struct runtime *runtime = runtime_lookup(tgid);
+
+	if (!runtime) {
+		runtime_reads_first(tgid);
+		runtime = runtime_lookup(tgid);
+	} else if (runtime->kind == RUNTIME_PYTHON && !(runtime->flags & RUNTIME_TASKS)) {
 		runtime_look_again(tgid);
+	}
+	return runtime && runtime->kind != RUNTIME_WANTED ? runtime : NULL;
 }
 
 /*
@@ -131,15 +164,19 @@ static __always_inline void worker_reading(struct actor *a, const struct task_st
 	const struct runtime *runtime;
 
 	worker_of(a, task);
-	runtime = runtime_lookup(a->key.tgid);
-	runtime_reads(runtime, a->key.tgid);
-	a->runtime = runtime ? runtime->kind : 0;
+	a->path = (__u64)sk;
+	runtime = runtime_reads(a->key.tgid);
+	if (!runtime) {
+		a->kind = ACTOR_NOBODY;
+		a->runtime = RUNTIME_WANTED;
+		return;
+	}
+	a->runtime = runtime->kind;
 	a->kind = actor_kind_of(runtime_worker(runtime, &a->key));
 	if (a->kind == ACTOR_THREAD)
 		a->loop = turn_begin(task, sk, &a->turn);
 	else
 		a->by = actor_evidence(runtime, a);
-	a->path = (__u64)sk;
 	if (a->loop == ACTOR_LOOP && loop_is_another(runtime))
 		loop_reads(a);
 	/* A socket that blocks is read by a thread, whatever context that has entered. */
@@ -181,7 +218,7 @@ worker_reading_on(struct actor *a, const struct task_struct *task, const struct 
 	if (runtime_has_tasks(runtime))
 		worker_reading_task(a, runtime);
 	else if (w)
-		a->kind = actor_kind_of(runtime_kind(runtime));
+		a->kind = actor_kind_of(runtime_kind(runtime, a->key.tgid));
 	if (!w || a->kind != ACTOR_THREAD)
 		return NULL;
 	a->loop = turn_begin(task, sk, &a->turn);

@@ -35,6 +35,9 @@ struct task_struct {
 	struct thread_struct thread;
 	struct files_struct *files;
 	struct mm_struct *mm;
+	struct task_struct *group_leader, *real_parent;
+	__u64 self_exec_id;   /* changes when it becomes another program */
+	__u64 parent_exec_id; /* that of who made it, at that moment */
 };
 
 struct list_head {

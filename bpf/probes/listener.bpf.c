@@ -37,6 +37,6 @@ int probe_listener(struct bpf_iter__task_file *ctx)
 		return 0;
 	sk = socket->sk;
 	if (sk && sk->sk_protocol == IPPROTO_TCP && sk->__sk_common.skc_state == STATE_LISTEN)
-		runtime_wanted(task->tgid);
+		runtime_listens(task->tgid);
 	return 0;
 }

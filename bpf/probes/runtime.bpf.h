@@ -29,8 +29,21 @@ static __always_inline void runtime_served(struct worker_key *key)
 		key->goroutine = goroutine->serves;
 }
 
-/* What the current thread's process runs. */
-static __always_inline enum runtime_worker runtime_kind(const struct runtime *runtime)
+/*
+ * Who is at work in a process of which is not known what it runs? That cannot be told, unless it
+ * reads no requests: then it may have been made for one, and works for that whatever it runs.
+ */
+static __always_inline enum runtime_worker runtime_unknown(__u32 tgid)
+{
+	const struct process *p = process_lookup(&tgid);
+
+	if ((p && p->served) || goroutine_is_likely())
+		return RUNTIME_WORKER_UNKNOWN;
+	return RUNTIME_WORKER_THREAD;
+}
+
+/* What the current thread's process `tgid` runs. */
+static __always_inline enum runtime_worker runtime_kind(const struct runtime *runtime, __u32 tgid)
 {
 	if (runtime && (runtime->kind == RUNTIME_THREADS || runtime->kind == RUNTIME_PYTHON ||
 			runtime->kind == RUNTIME_HAPROXY || runtime->kind == RUNTIME_RUBY ||
@@ -40,7 +53,7 @@ static __always_inline enum runtime_worker runtime_kind(const struct runtime *ru
 		return RUNTIME_WORKER_KNOWN;
 	if (runtime && runtime->kind == RUNTIME_OPAQUE)
 		return RUNTIME_WORKER_UNKNOWN;
-	return goroutine_is_likely() ? RUNTIME_WORKER_UNKNOWN : RUNTIME_WORKER_THREAD;
+	return runtime_unknown(tgid);
 }
 
 /* Put the goroutine that runs into `key`, which names the current thread. */
@@ -106,7 +119,7 @@ static __always_inline enum runtime_worker runtime_virtual(const struct runtime 
 static __always_inline enum runtime_worker runtime_worker(const struct runtime *runtime,
 							  struct worker_key *key)
 {
-	enum runtime_worker who = runtime_kind(runtime);
+	enum runtime_worker who = runtime_kind(runtime, key->tgid);
 
 	if (runtime_has_tasks(runtime))
 		return runtime_python(runtime, key);

@@ -480,7 +480,7 @@ int BPF_PROG(probe_state, struct sock *sk, int from, int to)
 	if (to == STATE_SYN_SENT) {
 		connecting(sk);
 	} else if (to == STATE_LISTEN) {
-		runtime_wanted(bpf_get_current_pid_tgid() >> 32); /* a server: before it serves */
+		runtime_listens(bpf_get_current_pid_tgid() >> 32); /* a server: before it serves */
 	} else if (to == STATE_FIN_WAIT1 || to == STATE_LAST_ACK || to == STATE_CLOSE) {
 		s = socket_lookup(sk);
 		if (s)

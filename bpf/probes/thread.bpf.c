@@ -9,9 +9,9 @@
 #include "probes/syscall.bpf.h"
 
 /* Does a process do its work on threads? Where a runtime moves it about, they mean nothing. */
-static __always_inline int works_on_threads(const struct runtime *runtime)
+static __always_inline int works_on_threads(const struct runtime *runtime, __u32 tgid)
 {
-	return runtime_kind(runtime) == RUNTIME_WORKER_THREAD;
+	return runtime_kind(runtime, tgid) == RUNTIME_WORKER_THREAD;
 }
 
 SEC("tp_btf/sched_process_fork")
@@ -27,7 +27,7 @@ int BPF_PROG(probe_fork, struct task_struct *parent, struct task_struct *child)
 	if (!process_lookup(&tgid))
 		return 0;
 	runtime = runtime_lookup(tgid);
-	if (!works_on_threads(runtime) || !probe_is_active())
+	if (!works_on_threads(runtime, tgid) || !probe_is_active())
 		return 0;
 	if (key.tgid == tgid && runtime_holds_objects(runtime)) {
 		step_ruby_makes(tgid, child->thread.fsbase);
@@ -40,6 +40,34 @@ int BPF_PROG(probe_fork, struct task_struct *parent, struct task_struct *child)
 	return 0;
 }
 
+/* One worker, as a map has it: does it go with its process? */
+static long worker_leaves(void *map, struct worker_key *key, struct worker *w, __u32 *tgid)
+{
+	struct worker_key own = *key;
+
+	if (own.tgid != *tgid || own.tid)
+		return 0;
+	worker_unpublish(w, &own);
+	bpf_map_delete_elem(&workers, &own);
+	return 0;
+}
+
+/*
+ * A process becomes another program, or ends. Goroutines and the like have no end of their own: so
+ * who has any left has them looked for.
+ */
+VERIFIED_ALONE int process_ends(__u32 tgid)
+{
+	const struct process *p = process_lookup(&tgid);
+
+	if (p && p->workers.taken)
+		bpf_for_each_map_elem(&workers, worker_leaves, &tgid, 0);
+	share_is_left(tgid);
+	process_delete(tgid);
+	runtime_forget(tgid);
+	return 0;
+}
+
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(probe_exit, struct task_struct *task)
 {
@@ -48,10 +76,8 @@ int BPF_PROG(probe_exit, struct task_struct *task)
 	if (!probe_is_active())
 		return 0;
 	engine_exit(&key);
-	if (task->signal->live.counter <= 0) {
-		process_delete(task->tgid);
-		runtime_forget(task->tgid);
-	}
+	if (task->signal->live.counter <= 0)
+		process_ends(task->tgid);
 	return 0;
 }
 
@@ -68,8 +94,7 @@ int BPF_PROG(probe_exec, struct task_struct *task, int old_tid)
 	if (!probe_is_active())
 		return 0;
 	engine_exec(&old, &now);
-	process_delete(now.tgid);
-	runtime_forget(now.tgid);
+	process_ends(now.tgid);
 	return 0;
 }
 
@@ -89,7 +114,7 @@ int BPF_PROG(probe_wake, struct task_struct *woken)
 	if (key.tgid != id >> 32 || key.tid == (__u32)id || !process_lookup(&key.tgid))
 		return 0;
 	runtime = runtime_lookup(key.tgid);
-	if (!works_on_threads(runtime))
+	if (!works_on_threads(runtime, key.tgid))
 		return 0;
 	if (runtime_holds_objects(runtime) && probe_is_active()) {
 		step_ruby_makes(key.tgid, woken->thread.fsbase);

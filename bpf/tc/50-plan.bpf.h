@@ -84,6 +84,7 @@ VERIFIED_ALONE int render_carried(__u32 index, __u32 pos)
 	const struct tracestate *state;
 	const struct edit *e;
 	const __u64 *word;
+	__u32 start;
 	__u64 sum = 0;
 
 	if (!s || !index_within(&pos, WIRE_SIZE))
@@ -92,7 +93,10 @@ VERIFIED_ALONE int render_carried(__u32 index, __u32 pos)
 	state = carry_lookup(e);
 	if (!state || state->len != e->len - TRACEPARENT_LINE_LEN)
 		return -1;
-	word = (const __u64 *)state->byte;
+	start = state->start;
+	if (start > TRACESTATE_VALUE_AT - TRACESTATE_NAME_LEN)
+		return -1;
+	word = (const __u64 *)(state->byte + start);
 	for (__u32 i = 0; i < TRACESTATE_WORDS; i++) {
 		if (i * 8 >= state->len)
 			break;

@@ -79,8 +79,8 @@ static void expect_child(size_t edit, uint32_t number, const char *tracestate)
 	assert_int_equal(e->len, LINE_LEN + (tracestate ? line_of(strlen(tracestate)) : 0));
 	if (!tracestate)
 		return;
-	len = snprintf(line, sizeof(line), "tracestate: %s%s\r\n", tracestate,
-		       strlen(tracestate) & 1 ? " " : "");
+	len = snprintf(line, sizeof(line), "tracestate: %s%s\r\n",
+		       strlen(tracestate) & 1 ? " " : "", tracestate);
 	assert_int_equal(len, e->len - LINE_LEN);
 	assert_memory_equal(e->text + LINE_LEN, line, len);
 }

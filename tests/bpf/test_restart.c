@@ -91,17 +91,17 @@ static void stripped(void **state)
 	at = send_text("GET / HTTP/1.1\r\nHost: a\r\n<Traceparent: " VALUE ">\r\nX: y\r\n"
 		       "<tracestate:a=1,b=2 >\r\n\r\n");
 	is_text(at, "GET / HTTP/1.1\r\nHost: a\r\nx-ctxprop-0:"
-		    "                                                        "
-		    "\r\nX: y\r\nx-ctxprop0:        \r\n\r\n");
+		    "========================================================"
+		    "\r\nX: y\r\nx-ctxprop0:========\r\n\r\n");
 	expect_counts(conn.rig, {REASON_STRIPPED, 1}, {REASON_CHANGED, 1});
 	/* Without blanks, without value, right behind the request line; lines that end with LF. */
 	at = send_text("GET / HTTP/1.1\n<traceparent:>\n<tracestate: \t>\n\n");
-	is_text(at, "GET / HTTP/1.1\nx-ctxprop-0:\nx-ctxprop0:  \n\n");
+	is_text(at, "GET / HTTP/1.1\nx-ctxprop-0:\nx-ctxprop0:==\n\n");
 	expect_counts(conn.rig, {REASON_STRIPPED, 1}, {REASON_CHANGED, 1});
 	at = send_text("GET / HTTP/1.1\r\n\r\n");
 	expect_counts(conn.rig, {REASON_STRIPPED, 1});
 	at = send_text("GET / HTTP/1.1\r\n<traceparent:x>\r\n<TRACEPARENT: y>\r\n\r\n");
-	is_text(at, "GET / HTTP/1.1\r\nx-ctxprop-0: \r\nx-ctxprop-0:  \r\n\r\n");
+	is_text(at, "GET / HTTP/1.1\r\nx-ctxprop-0:=\r\nx-ctxprop-0:==\r\n\r\n");
 	expect_counts(conn.rig, {REASON_STRIPPED, 1}, {REASON_CHANGED, 1});
 	conn_transmit(&conn, 0, conn.stream.len);
 	conn_transmit(&conn, 50, 90);
@@ -134,16 +134,18 @@ static void restarted(void **state)
 	expect_counts(conn.rig, {REASON_RESTARTED, 1}, {REASON_CHANGED, 1});
 	text = changed_text(at, conn.stream.len);
 	is_new_value(text + 29);
-	assert_string_equal(text + 29 + 55, "\r\nX: y\r\nx-ctxprop0:    \r\n\r\n");
+	assert_string_equal(text + 29 + 55, "\r\nX: y\r\nx-ctxprop0:====\r\n\r\n");
 	/* A higher version has more of a value; blanks around it; a second field. */
 	at = send_text("GET / HTTP/1.1\r\nTRACEPARENT: \t <cc-" IDS "-01-what \t>\r\n"
 		       "<traceparent: " VALUE ">\r\n\r\n");
 	expect_counts(conn.rig, {REASON_RESTARTED, 1}, {REASON_CHANGED, 1});
 	text = changed_text(at, conn.stream.len);
-	is_new_value(text + 31);
-	assert_string_equal(text + 31 + 55, "       \r\nx-ctxprop-0:"
-					    "                                        "
-					    "                \r\n\r\n");
+	/* Nothing may stand behind the new one. */
+	assert_memory_equal(text + 31, "       ", 7);
+	is_new_value(text + 31 + 7);
+	assert_string_equal(text + 31 + 7 + 55, "\r\nx-ctxprop-0:"
+						"========================================"
+						"================\r\n\r\n");
 	conn_transmit(&conn, 0, conn.stream.len);
 	conn_ack_all(&conn);
 	assert_int_equal(conn_base(&conn), 0);
@@ -154,7 +156,7 @@ static void restarted(void **state)
 	at = send_text("GET / HTTP/1.1\r\n<traceparent: 1>\r\nHost: a\r\n^\r\n");
 	expect_counts(conn.rig, {REASON_INJECTED, 1}, {REASON_GROWN, 1}, {REASON_EVIDENCE_NONE, 1},
 		      {REASON_CHANGED, 1});
-	is_text(at, "GET / HTTP/1.1\r\nx-ctxprop-0:  \r\nHost: a\r\n\r\n");
+	is_text(at, "GET / HTTP/1.1\r\nx-ctxprop-0:==\r\nHost: a\r\n\r\n");
 	conn_transmit(&conn, at - 5, conn.stream.len);
 	conn_ack_all(&conn);
 	rules_none(*state);

@@ -107,6 +107,8 @@ static void say_cause(struct story *s, uint32_t seq)
 static void check_cause(const struct stream_edit *e, unsigned int request)
 {
 	char trace[40], state[40];
+	const char *state_at;
+	int len;
 
 	snprintf(trace, sizeof(trace), CAUSE_TRACE "%08x", request);
 	if (memcmp(e->text + 16, CAUSE_TRACE, strlen(CAUSE_TRACE)) != 0)
@@ -114,10 +116,12 @@ static void check_cause(const struct stream_edit *e, unsigned int request)
 	assert_memory_equal(e->text + 16, trace, 32);
 	if (e->len == LINE_LEN)
 		return;
-	snprintf(state, sizeof(state), "tracestate: r=%u", request);
-	assert_memory_equal(e->text + LINE_LEN, state, strlen(state));
-	assert_false(e->text[LINE_LEN + strlen(state)] >= '0' &&
-		     e->text[LINE_LEN + strlen(state)] <= '9');
+	state_at = e->text + LINE_LEN + strlen("tracestate: ");
+	assert_memory_equal(e->text + LINE_LEN, "tracestate: ", strlen("tracestate: "));
+	state_at += *state_at == ' ';
+	len = snprintf(state, sizeof(state), "r=%u", request);
+	assert_memory_equal(state_at, state, len);
+	assert_false(state_at[len] >= '0' && state_at[len] <= '9');
 }
 
 static void write_request(struct story *s)

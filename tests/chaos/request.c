@@ -64,6 +64,17 @@ static void keep_value(const struct field *field, struct report *report)
 	report->value[n] = 0;
 }
 
+/* What is left of a traceparent that was stripped: another name, and no value that means anything.
+ */
+static bool is_stripped(const struct field *field)
+{
+	for (size_t i = 0; i < field->value_len; i++) {
+		if (field->value[i] != '=')
+			return false;
+	}
+	return field_is(field, "x-ctxprop-0");
+}
+
 /* Hash the head and its traceparent lines apart from each other. */
 static void read_traceparent(const struct head *head, struct report *report)
 {
@@ -75,8 +86,7 @@ static void read_traceparent(const struct head *head, struct report *report)
 	while (head_next(head, &cursor, &field)) {
 		bool ours = field_is(&field, "traceparent");
 
-		/* What is left of one that was stripped. */
-		if (field_is(&field, "x-ctxprop-0") && !field.value_len)
+		if (is_stripped(&field))
 			continue;
 		uint64_t *hash = ours ? &report->line_hash : &report->head_hash;
 

@@ -48,7 +48,9 @@ def modules_of(tree):
 FRAMEWORKS = {"tests/accuracy/apps/python/aio.py": {"aiohttp"},
               "tests/accuracy/apps/python/reader.py": {"waitress"},
               "tests/accuracy/apps/python/tornado_app.py": {"tornado"},
-              "tests/accuracy/apps/python/asgi.py": {"anyio", "httpx", "starlette"}}
+              "tests/accuracy/apps/python/asgi.py": {"anyio", "httpx", "starlette"},
+              "tests/net/programs/echo_aiohttp.py": {"aiohttp"},
+              "tests/net/programs/echo_uvicorn.py": {"uvicorn"}}
 
 
 def python_imports(files):

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # fuzz.sh [SECONDS]: builds the fuzz targets of this folder with clang, ASan and UBSan, and runs
-# each of them for that long (60), or, control_fuzz, a million times. Fails on a crash, whose input
-# stays beside the corpus.
+# each of them for that long (60), or, where anybody may send or leave what is read, a million times.
+# Fails on a crash, whose input stays beside the corpus.
 # BUILD says where to build (build-fuzz in the repository).
 set -eu
 
@@ -22,9 +22,14 @@ for target in "$build"/*_fuzz; do
 	[ -x "$build/${name}_seeds" ] && "$build/${name}_seeds" "$corpus"
 	set -- -max_total_time="$seconds" -max_len=4096 -print_final_stats=1 -verbosity=0 \
 		-artifact_prefix="$build/corpus/$name-"
+	case $name in
+	inspect_*) "$here/inspect_seeds.py" "$corpus" ;;
+	esac
 	[ -f "$here/$name.dict" ] && set -- "$@" -dict="$here/$name.dict"
 	# What anybody may send is tried so often, however long that takes (five minutes at most).
-	[ "$name" = control ] && set -- "$@" -runs=1000000 -max_total_time=300
+	case $name in
+	control | inspect_* | mapping) set -- "$@" -runs=1000000 -max_total_time=300 ;;
+	esac
 	echo "== $name, $seconds s"
 	"$target" "$@" "$corpus" || status=1
 done

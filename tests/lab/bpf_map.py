@@ -75,6 +75,15 @@ class Map:
     def set(self, key, value):
         self.call(UPDATE, key, value)
 
+    def delete(self, key):
+        """Whether there was one."""
+        key = ctypes.create_string_buffer(key, self.key_size)
+        try:
+            bpf(DELETE, struct.pack("IxxxxQQQ", self.fd, ctypes.addressof(key), 0, 0))
+        except FileNotFoundError:
+            return False
+        return True
+
     def keys(self):
         """All keys; changes while it runs may be missed."""
         found, key = [], None

@@ -19,7 +19,7 @@ Request = namedtuple("Request", "id trace_id parent_id flags tracestate root")
 Arrival = namedtuple("Arrival", "request seq")
 
 _REQUEST = struct.Struct("=8s16s8sBB6x8s32xQQIIIIQQ")
-_SOCKET = struct.Struct("=IIQQ40s")  # as far as its own inbox
+_SOCKET = struct.Struct("=IIQQ48s")  # as far as its own inbox
 _INBOX, _ARRIVAL, SLOTS = struct.Struct("=QII"), struct.Struct("=QII"), 8
 _CALL = struct.Struct("=16s8sBB6xQIBBBxII8x")
 _CALLS_END, _CALLS_AT = 4, _SOCKET.size + _INBOX.size + SLOTS * _ARRIVAL.size
@@ -70,10 +70,11 @@ def tracestate(value):
     if value is None:
         return None
     length = int.from_bytes(value[:2], "little")
-    line = value[16:16 + length].decode()
-    name, _, text = line.partition(": ")
-    assert name == "tracestate" and text.endswith("\r\n") and length % 2 == 0, line
-    return text.strip()
+    start = 16 + value[15]
+    line = value[start:start + length].decode()
+    read = re.fullmatch("tracestate:  ?([^ \t,](.*[^ \t,])?)\r\n", line)
+    assert read and length % 2 == 0, line
+    return read[1]
 
 
 def arrivals(sock):

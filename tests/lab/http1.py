@@ -37,7 +37,8 @@ class Reader:
 
 
 class Head:
-    """A request or status line with its fields, as bytes and taken apart."""
+    """A request or status line with its fields, as bytes and taken apart. Blanks behind a value are
+    kept, as some servers do."""
 
     END = re.compile(rb"\r?\n\r?\n")
 
@@ -45,7 +46,7 @@ class Head:
         self.raw = raw
         lines = re.split(rb"\r?\n", raw)
         self.start = lines[0].decode("latin-1")
-        self.fields = [tuple(part.strip().decode("latin-1") for part in line.split(b":", 1))
+        self.fields = [tuple(part.lstrip().decode("latin-1") for part in line.split(b":", 1))
                        for line in lines[1:] if line]
 
     def all(self, name):

@@ -18,7 +18,8 @@ PACKAGES_DEMO=(python3 iproute2 procps util-linux curl nginx-light)
 PACKAGES_TEST=(g++ golang-go libcmocka-dev libclang-rt-dev clang-format clang-tidy git shellcheck
 	iputils-ping groff-base
 	haproxy wrk nodejs ruby php-cli perl wget apache2-bin lighttpd nftables ethtool tcpdump iperf3
-	qemu-system-x86 busybox-static cpio kmod zstd xz-utils)
+	qemu-system-x86 busybox-static cpio kmod zstd xz-utils
+	python3-aiohttp python3-uvicorn python3-httptools default-jdk-headless puma)
 if [ "$(debian_release)" = 12 ]; then
 	PACKAGES_TEST+=(clang-19) # what Debian 13 compiles the BPF programs with
 else

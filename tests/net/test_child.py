@@ -19,7 +19,7 @@ from worlds import Pair, common, counted
 
 TRACE, SPAN = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 LINE = re.compile(rb"traceparent: 00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})\r\n")
-STATE = re.compile(rb"tracestate: ([^\r\n]*)\r\n")
+STATE = re.compile(rb"tracestate:  ?([^\r\n]*)\r\n")
 
 
 @contextlib.contextmanager
@@ -114,8 +114,7 @@ def tracestate_of_any_length():
             with working(f"tracestate: {state}") as (world, cause, c, s):
                 for _ in range(2):
                     got = call(s, c, GET, cause)
-                    equal((got[0], got[3].rstrip()), (TRACE, state), "child")
-                    equal(len(got[3]) - len(state) <= 1, True, "padding")
+                    equal((got[0], got[3]), (TRACE, state), "child")
 
 
 @case
@@ -129,7 +128,7 @@ def large_requests():
             begin_call(c, next_to_send(c), cause)
             added = 70 + (12 + len(state) + 3 & ~1)
             got = send_through(c, s, head + body[:size], len(head) + size + added)
-            equal(STATE.findall(got)[0].decode().rstrip(), state, f"tracestate with {size} bytes")
+            equal(STATE.findall(got)[0].decode(), state, f"tracestate with {size} bytes")
             equal(LINE.findall(got)[0][0].decode(), TRACE, "trace")
             equal(STATE.sub(b"", LINE.sub(b"", got)) == head + body[:size], True, "the rest")
             s.sendall(OK)

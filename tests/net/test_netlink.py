@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import signal
 import socket
 import struct
 import subprocess
@@ -10,7 +11,7 @@ import time
 
 import cases
 from cases import case, equal
-from policy_command import NOBODY, PORT, done, fresh, refused, restored
+from policy_command import NOBODY, PORT, done, fresh, refused, restored, says
 from waiting import wait_until
 from worlds import pair
 
@@ -49,19 +50,48 @@ while True:
 """
 
 
+@contextlib.contextmanager
+def squatting(world):
+    """Another user's program at the daemon's port."""
+    squat = world.app.spawn(["/usr/bin/python3", "-c", SQUATTER % (PORT, NOBODY)],
+                            stdout=subprocess.PIPE, text=True)
+    equal(squat.stdout.readline(), "ready\n", "the squatter")
+    yield f"what answers at the daemon's port does not belong to root: process {squat.pid} of user " \
+          f"{NOBODY}"
+    squat.kill()
+    squat.wait()
+
+
 @case
 def squatter():
-    """Another user's program at the daemon's port: the command does not believe it."""
+    """Another user's program answers in the daemon's place: the command does not believe it."""
+    with pair(agent=False) as world, squatting(world) as complaint:
+        equal(refused(world, 1, "policy", "flush"), complaint, "the command")
+        equal(refused(world, 1, "policy"), complaint, "a question")
+
+
+@case
+def squatter_before_the_daemon():
+    """The port is taken when the daemon starts: it has another one, and root's commands find it."""
     with pair(agent=False) as world:
-        squat = world.app.spawn(["/usr/bin/python3", "-c", SQUATTER % (PORT, NOBODY)],
-                                stdout=subprocess.PIPE, text=True)
-        equal(squat.stdout.readline(), "ready\n", "the squatter")
-        equal(refused(world, 1, "policy", "flush"),
-              "what answers at the daemon's port does not belong to root", "the command")
-        daemon = world.app.run([f"{cases.BUILD}/ctxpropd"], check=False, timeout=60)
-        equal(daemon.returncode, 1, "the daemon's exit status")
-        equal("another program has the netlink port" in daemon.stderr, True, daemon.stderr)
-        world.app.run([f"{cases.BUILD}/ctxprop", "detach", "--force"], check=False)
+        with squatting(world) as complaint:
+            world.start_agent()
+            says(world.agent, "another program has the netlink port of ctxpropd")
+            done(world, "policy", "add", "action", "skip")
+            equal(done(world, "policy", "save"), "policy add prio 100 dir out action skip\n", "policy")
+            done(world, "policy", "flush")
+            equal(told_by_monitor(world), TOLD, "what monitor says")
+            # Other users cannot look for it; they are not told lies at least.
+            equal(refused(world, 1, "policy", user=NOBODY), complaint, "another user's command")
+            world.agent.stop(signal.SIGKILL)
+            equal(refused(world, 1, "policy")[:45],
+                  "no ctxpropd runs in this network namespace; s", "the daemon is gone")
+            world.agent.start()
+            equal(done(world, "policy", "save"), "", "policy of the next daemon")
+        world.agent.stop()
+        world.agent.start()
+        equal(done(world, "policy", "save"), "", "policy, at the usual port")
+        equal(refused(world, 1, "policy", user=NOBODY), "only root may ask for this", "another user")
 
 
 def message(kind, flags, payload=b"\1\0\0\0", sequence=1, length=None):
@@ -122,9 +152,12 @@ def readers_who_do_not_read():
         equal(time.monotonic() - begin < 20, True, "in time")
 
 
-def told_by_monitor(*options):
+TOLD = ["set x add 10.0.0.0/8\n", "100:\tdir out to x action skip\n", "deleted 100\n",
+        "set x flush\n", "flushed\n", "restored\n"]
+
+
+def told_by_monitor(world, *options):
     """What `ctxprop monitor` says, line by line, while rules and sets change."""
-    world = fresh()
     listener = world.app.spawn([f"{cases.BUILD}/ctxprop", "monitor", *options],
                                stdout=subprocess.PIPE, text=True)
     wait_until(lambda: "ctxprop/" in world.app.run(["ss", "-Hf", "netlink"]).stdout,
@@ -145,15 +178,13 @@ def told_by_monitor(*options):
 @case
 def monitor():
     """What changes is told as it happens."""
-    equal(told_by_monitor(),
-          ["set x add 10.0.0.0/8\n", "100:\tdir out to x action skip\n", "deleted 100\n",
-           "set x flush\n", "flushed\n", "restored\n"], "what monitor says")
+    equal(told_by_monitor(fresh()), TOLD, "what monitor says")
 
 
 @case
 def monitor_json():
     """The same with -j: one document per line."""
-    told = [json.loads(line) for line in told_by_monitor("-j")]
+    told = [json.loads(line) for line in told_by_monitor(fresh(), "-j")]
     equal([news["event"] for news in told],
           ["set-added", "rule", "rule-deleted", "set-flushed", "flushed", "restored"], "events")
     equal((told[0]["set"]["networks"], told[1]["rule"]["action"], told[2]["prio"]),

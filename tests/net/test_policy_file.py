@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The file of rules that the daemon reads, and what is left of rules without it."""
 import contextlib
+import os
 import signal
 import tempfile
+from pathlib import Path
 
 import cases
 from cases import case, equal
@@ -10,6 +12,7 @@ from lab import Lab
 from messages import GET, answered
 from policy_command import done, refused, says
 from streams import joined
+from waiting import wait_until
 from worlds import Pair, pair
 
 
@@ -78,3 +81,50 @@ def without_the_daemon():
         with policy_file("policy add action inject\n") as (path, _):
             world.agent.start("--policy", path)
             answered(c, s, [(GET, b"")])
+
+
+@contextlib.contextmanager
+def odd_files():
+    """{what the daemon says of it: a path}: files that are no policy."""
+    with tempfile.TemporaryDirectory(prefix="ctxprop-odd-") as folder:
+        folder = Path(folder)
+        os.mkfifo(folder / "fifo")
+        os.truncate(os.open(folder / "sparse", os.O_CREAT | os.O_WRONLY), 3 << 30)
+        (folder / "secret").write_text("root:$y$hash:19000:0:99999:7:::\nset x\n")
+        (folder / "text").write_bytes(b"a\0b")
+        yield {"/dev/zero": "not a regular file", folder / "fifo": "not a regular file",
+               folder / "sparse": "larger than 1048576 bytes", folder: "not a regular file",
+               folder / "secret": ":1:1: expected 'policy add' or 'set NAME add'",
+               folder / "text": "not a text", "/proc/self/mem": "Input/output error"}
+
+
+@case
+def odd_files_at_start():
+    """A device, a pipe, a file that is huge, or a secret one: no start, at once, and nothing of it is told."""
+    with odd_files() as files, Lab("net") as lab:
+        host = lab.host("app")
+        for path, expected in files.items():
+            ended = host.run([f"{cases.BUILD}/ctxpropd", "--policy", path], check=False, timeout=5)
+            equal(ended.returncode, 1, f"exit status with {path}")
+            equal((expected in ended.stderr, "hash" in ended.stderr), (True, False), ended.stderr)
+
+
+@case
+def odd_files_on_hangup():
+    """The same when the file is read again: the old policy stays, and the daemon goes on."""
+    with odd_files() as files, tempfile.TemporaryDirectory() as folder:
+        link, good = Path(folder, "policy"), Path(folder, "good")
+        good.write_text("policy add prio 1 action skip\n")
+        link.symlink_to(good)
+        with pair("--policy", link) as world:
+            for path, expected in files.items():
+                link.unlink()
+                link.symlink_to(path)
+                before = len(world.agent.said())
+                world.agent.process.send_signal(signal.SIGHUP)
+                wait_until(lambda before=before: "the old one stays" in world.agent.said()[before:],
+                           f"{path} is refused", seconds=5)
+                said = world.agent.said()[before:]
+                equal((expected in said, "hash" in said), (True, False), said)
+                equal(done(world, "policy", "save", timeout=5),
+                      "policy add prio 1 dir out action skip\n", "policy")

@@ -223,9 +223,11 @@ static size_t check_line(struct life *l, size_t i, size_t at, int *parents)
 		bool fresh = !memcmp(wire + value, "00-74726163652074726163652074726163-", 36);
 
 		check(l, l->left[i] || (parent && l->restart && fresh));
+		/* Nothing stands behind a new value. */
+		check(l, !fresh || strchr("\r\n", wire[value + TRACEPARENT_VALUE_LEN]));
 		*parents += fresh;
 	} else {
-		check(l, l->left[i] || strspn(wire + name + 1, " \r\n") >= len - name - 1);
+		check(l, l->left[i] || strspn(wire + name + 1, "=\r\n") >= len - name - 1);
 		check(l, wire[name] == ':');
 	}
 	return at + len;
@@ -303,7 +305,7 @@ static void names_end_with_other_letters(void **state)
 			change_render(&e, &line, text);
 			assert_int_not_equal(((char *)text)[name - 1], end[name - 1]);
 			assert_int_equal(((char *)text)[name], ':');
-			assert_int_equal(((char *)text)[name + 1], ' ');
+			assert_int_equal(((char *)text)[name + 1], CHANGE_FILLER);
 		}
 	}
 }

@@ -66,6 +66,8 @@ def wrong_state(case, texts):
     got = [member for text in texts for member in table.members(text)]
     if texts and not got:
         return [f"an empty tracestate: {texts}"]
+    if any(text != text.strip(" \t,") for text in texts):
+        return [f"blanks or commas around a tracestate: {texts}"]
     if got in (case.states or [[]]):
         return []
     return [f"tracestate {got}, should be {' or '.join(map(str, case.states or [[]]))}"]

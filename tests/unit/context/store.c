@@ -27,6 +27,8 @@ static struct id_set ids[1 << ID_SET_BITS];
 
 __u64 store_turn;
 __u32 store_newcomers;
+__u32 store_workers;
+static __u32 numbers; /* of processes */
 void (*store_before_adoption)(void);
 
 static void *find(const struct table *t, const void *key)
@@ -81,6 +83,7 @@ void store_clear(void)
 	memset(ids, 0, sizeof(ids));
 	store_turn = 0;
 	store_newcomers = 0;
+	store_workers = PROCESS_WORKERS;
 	store_before_adoption = NULL;
 }
 
@@ -170,14 +173,39 @@ struct worker *worker_lookup(const struct worker_key *key)
 	return find(&workers, key);
 }
 
+struct worker *worker_make_for(const struct worker_key *key, __u32 payer)
+{
+	struct worker *w = worker_lookup(key);
+	struct process *p = process_lookup(&payer);
+
+	if (w)
+		return w;
+	if (p && !share_take(&p->workers, store_workers))
+		return NULL;
+	w = make(&workers, key);
+	if (p)
+		w->share = (struct share_taken){.tgid = payer, .number = p->number};
+	return w;
+}
+
 struct worker *worker_make(const struct worker_key *key)
 {
-	return make(&workers, key);
+	return worker_make_for(key, key->tgid);
 }
 
 void worker_delete(const struct worker_key *key)
 {
+	const struct worker *w = worker_lookup(key);
+	struct process *p = w ? process_lookup(&w->share.tgid) : NULL;
+
+	if (p && p->number == w->share.number)
+		share_return(&p->workers);
 	drop(&workers, key);
+}
+
+size_t store_workers_count(void)
+{
+	return live(&workers);
 }
 
 struct process *process_lookup(const __u32 *tgid)
@@ -187,11 +215,21 @@ struct process *process_lookup(const __u32 *tgid)
 
 struct process *process_make(const __u32 *tgid)
 {
-	return make(&processes, tgid);
+	struct process *p = make(&processes, tgid);
+
+	if (!p->number)
+		p->number = ++numbers;
+	return p;
 }
 
-void newcomers_add(void)
+void store_process_ends(__u32 tgid)
 {
+	drop(&processes, &tgid);
+}
+
+void process_begins(__u32 tgid)
+{
+	(void)tgid;
 	store_newcomers++;
 }
 

@@ -26,10 +26,11 @@ int adopted_add(__u64 id, const struct traces_ctx *shown);
 void adopted_delete(__u64 id);
 struct worker *worker_lookup(const struct worker_key *key);
 struct worker *worker_make(const struct worker_key *key);
+struct worker *worker_make_for(const struct worker_key *key, __u32 payer);
 void worker_delete(const struct worker_key *key);
 struct process *process_lookup(const __u32 *tgid);
 struct process *process_make(const __u32 *tgid);
-void newcomers_add(void);
+void process_begins(__u32 tgid);
 void traces_set(__u64 key, const struct traces_ctx *shown);
 void traces_unset(__u64 key);
 const struct traces_ctx *traces_lookup(__u64 key);
@@ -52,6 +53,15 @@ struct request *store_request(__u64 id);
 
 /* How many programs have begun to take requests. */
 extern __u32 store_newcomers;
+
+/* So many workers a process may have; store_clear() makes it PROCESS_WORKERS. */
+extern __u32 store_workers;
+
+/* How many there are, of all. */
+size_t store_workers_count(void);
+
+/* The process is gone; others may get its id. */
+void store_process_ends(__u32 tgid);
 
 /* What other CPUs do at that moment; NULL: nothing. */
 extern void (*store_before_adoption)(void);

@@ -124,8 +124,13 @@ static const struct {
 	const char *error;
 } wrong[] = {
     {"policy", "f:1:1: 'policy': 'add' is missing behind it"},
-    {"rule add", "f:1:1: 'rule': expected 'policy add' or 'set NAME add'"},
-    {"\n policy del prio 1", "f:2:9: 'del': expected 'add'"},
+    /* What is no policy is not quoted. */
+    {"rule add", "f:1:1: expected 'policy add' or 'set NAME add'"},
+    {"root:secret:1:0:99999:7:::\nset x add 10.0.0.0/8",
+     "f:1:1: expected 'policy add' or 'set NAME add'"},
+    {"set secret=1", "f:1:5: 'add' is missing behind it"},
+    {"set x add 10.0.0.0/8\nrule add", "f:2:1: 'rule': expected 'policy add' or 'set NAME add'"},
+    {"\n policy del prio 1", "f:2:9: expected 'add'"},
     {"policy add", "f:1:8: 'add': 'action ACTION' is missing behind it"},
     {"policy add port 80", "f:1:17: '80': 'action ACTION' is missing"},
     {"policy add action", "f:1:12: 'action': a value is missing behind it"},
@@ -171,7 +176,7 @@ static const struct {
     {"policy add action inject dev 0123456789abcdef",
      "f:1:30: '0123456789abcdef': expected the name of a network device"},
     {"set", "f:1:1: 'set': the name of a set is missing behind it"},
-    {"set x del 10.0.0.0/8", "f:1:7: 'del': expected 'add'"},
+    {"set x del 10.0.0.0/8", "f:1:7: expected 'add'"},
     {"set any add 10.0.0.0/8",
      "f:1:5: 'any': expected the name of a set: a small letter, then small "
      "letters, digits, - or _"},

@@ -15,20 +15,24 @@
 static void by_its_library(void **state)
 {
 	_cleanup_program_ struct program own = program_of(getpid());
+	_cleanup_subject_ struct subject before = subject_of(getpid());
 
 	(void)state;
-	assert_int_equal(dotnet_inspect((__u32)getpid(), own.image), -ENOENT);
+	assert_int_equal(dotnet_inspect(&before, own.image), -ENOENT);
 	assert_non_null(dlopen(LIBRARY, RTLD_NOW));
-	assert_int_equal(dotnet_inspect((__u32)getpid(), own.image), 0);
+
+	_cleanup_subject_ struct subject then = subject_of(getpid());
+
+	assert_int_equal(dotnet_inspect(&then, own.image), 0);
 }
 
 static void by_its_program(void **state)
 {
 	_cleanup_program_ struct program single = program_at(PROGRAM);
-	pid_t parent = getppid();
+	_cleanup_subject_ struct subject parent = subject_of(getppid());
 
 	(void)state;
-	assert_int_equal(dotnet_inspect((__u32)parent, single.image), 0);
+	assert_int_equal(dotnet_inspect(&parent, single.image), 0);
 }
 
 int main(void)

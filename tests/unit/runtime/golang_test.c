@@ -26,7 +26,7 @@ static __u8 byte_at(int fd, __u64 offset)
 }
 
 /* The kernel can do what stands there by itself. */
-static void check_site(const char *name, const struct golang_site *site, int fd)
+static void check_site(const char *name, const struct probe_site *site, int fd)
 {
 	__u8 code = byte_at(fd, site->offset);
 
@@ -38,8 +38,8 @@ static void check_counts(const struct golang *golang)
 {
 	unsigned int count[GOLANG_PROBES] = {};
 
-	for (unsigned int i = 0; i < golang->site_count; i++)
-		count[golang->site[i].probe]++;
+	for (__u32 i = 0; i < golang->sites.count; i++)
+		count[golang->sites.site[i].probe]++;
 	assert_int_equal(count[GOLANG_STARTED], 1);
 	assert_int_equal(count[GOLANG_CONNECTION], 2);
 	assert_int_equal(count[GOLANG_ROUND_TRIP], 1);
@@ -54,12 +54,12 @@ static void check_program(const char *name)
 	char path[512];
 	struct program program;
 	struct golang golang;
-	const char *why = NULL;
+	enum why why = WHY_NONE;
 
 	snprintf(path, sizeof(path), "%s/%s", GO_PROGRAMS, name);
 	program = program_at(path);
 	if (golang_inspect(program.image, &golang, &why))
-		fail_msg("%s: %s", name, why);
+		fail_msg("%s: %s", name, why_text(why));
 	assert_int_equal(golang.runtime.kind, RUNTIME_GO);
 	assert_true(golang.minor >= 18);
 	assert_int_equal(golang.runtime.g_offset, -8);
@@ -68,8 +68,8 @@ static void check_program(const char *name)
 		assert_true(golang.runtime.go.waits[i].start < golang.runtime.go.waits[i].end);
 	for (int i = 0; i < 2; i++) /* of the others, the compiler may have made one */
 		assert_true(golang.runtime.go.calls[i].start < golang.runtime.go.calls[i].end);
-	for (unsigned int i = 0; i < golang.site_count; i++)
-		check_site(name, &golang.site[i], program.fd);
+	for (__u32 i = 0; i < golang.sites.count; i++)
+		check_site(name, &golang.sites.site[i], program.fd);
 	check_counts(&golang);
 	program_close(&program);
 }
@@ -104,7 +104,7 @@ static void other_programs_are_not_go(void **state)
 	_cleanup_program_ struct program program = program_of(getpid());
 	struct elf_image *image;
 	struct golang golang;
-	const char *why;
+	enum why why;
 	int fd;
 
 	(void)state;

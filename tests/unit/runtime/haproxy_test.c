@@ -12,7 +12,7 @@
 #include "base/cleanup.h"
 #include "program.h"
 #include "runtime/haproxy.h"
-#include "runtime/process.h"
+#include "runtime/library.h"
 
 #define PUSH_RBX 0x53
 
@@ -48,6 +48,7 @@ static void places(void **state)
 	struct haproxy haproxy;
 	struct runtime_haproxy *found = &haproxy.runtime.haproxy;
 	char *thread;
+	_cleanup_subject_ struct subject self = subject_of(getpid());
 	__u64 bias;
 
 	(void)state;
@@ -55,7 +56,7 @@ static void places(void **state)
 	__asm__("mov %%fs:0, %0" : "=r"(thread));
 	assert_int_equal(inspect("/proc/self/exe", &haproxy), 0);
 	assert_int_equal(haproxy.runtime.kind, RUNTIME_HAPROXY);
-	assert_int_equal(process_load_bias((__u32)getpid(), haproxy.entry, &bias), 0);
+	assert_int_equal(library_program_bias(&self, haproxy.entry, &bias), 0);
 	haproxy_relocate(&haproxy.runtime, bias);
 	assert_int_equal(found->process_stream, (__u64)process_stream);
 	assert_int_equal(found->accept, (__u64)accept_queue_process);
@@ -70,7 +71,8 @@ static void place_of_the_probe(void **state)
 
 	(void)state;
 	assert_int_equal(inspect("/proc/self/exe", &haproxy), 0);
-	assert_int_equal(pread(fd, &code, 1, (off_t)haproxy.begins), 1);
+	assert_int_equal(haproxy.sites.count, 1);
+	assert_int_equal(pread(fd, &code, 1, (off_t)haproxy.sites.site[0].offset), 1);
 	assert_int_equal(code, PUSH_RBX);
 }
 

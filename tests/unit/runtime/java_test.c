@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "child.h"
+#include "program.h"
 #include "runtime/java.h"
 
 #define OFFSET_MAX    256 /* of a field in an object of the classes at hand */
@@ -20,10 +21,11 @@ static pid_t start(const char *option)
 	return child_start((const char *const[]){JAVA, option, SLEEP, NULL});
 }
 
-static int inspect(const char *option, struct runtime *ret_runtime, const char **ret_why)
+static int inspect(const char *option, struct runtime *ret_runtime, enum why *ret_why)
 {
 	pid_t pid = start(option);
-	int err = java_inspect((__u32)pid, ret_runtime, ret_why);
+	_cleanup_subject_ struct subject subject = subject_of(pid);
+	int err = java_inspect(&subject, ret_runtime, ret_why);
 
 	child_end(pid);
 	return err;
@@ -37,11 +39,11 @@ static bool is_offset(__u64 offset)
 static void futures(void **state)
 {
 	struct runtime runtime;
-	const char *why = "";
+	enum why why = WHYS;
 
 	(void)state;
 	assert_int_equal(inspect("-XX:+UseCompressedOops", &runtime, &why), 0);
-	assert_null(why);
+	assert_int_equal(why, WHY_NONE);
 	assert_int_equal(runtime.kind, RUNTIME_JAVA);
 	assert_true(runtime.java.slot && runtime.java.object && runtime.java.future_class);
 	assert_true(is_offset(runtime.java.blocker));
@@ -61,22 +63,23 @@ static void futures(void **state)
 static void other_objects(void **state)
 {
 	struct runtime runtime;
-	const char *why = NULL;
+	enum why why = WHY_NONE;
 
 	(void)state;
 	assert_int_equal(inspect("-XX:-UseCompressedOops", &runtime, &why), -ENOTSUP);
-	assert_non_null(why);
+	assert_int_equal(why, WHY_JAVA_MACHINE);
 	assert_int_equal(runtime.kind, RUNTIME_JAVA);
 	assert_false(runtime.java.slot || runtime.java.virtual_object || runtime.java.future_class);
 }
 
 static void another_program(void **state)
 {
+	_cleanup_subject_ struct subject subject = subject_of(getpid());
 	struct runtime runtime;
-	const char *why = NULL;
+	enum why why = WHY_NONE;
 
 	(void)state;
-	assert_int_equal(java_inspect((__u32)getpid(), &runtime, &why), -ENOENT);
+	assert_int_equal(java_inspect(&subject, &runtime, &why), -ENOENT);
 }
 
 int main(void)

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "runtime/classify.h"
 #include "runtime/elf_image.h"
 #include "runtime/process.h"
 
@@ -35,6 +36,15 @@ static inline void program_close(struct program *program)
 {
 	elf_image_close(program->image);
 	close(program->fd);
+}
+
+/* A process that is inspected. */
+static inline struct subject subject_of(pid_t pid)
+{
+	struct subject subject;
+
+	assert_int_equal(classify_open((__u32)pid, &subject), 0);
+	return subject;
 }
 
 #define _cleanup_program_ __attribute__((cleanup(program_close)))

@@ -167,20 +167,17 @@ static void layouts(void **state)
 	}
 }
 
-static int inspect(pid_t pid, struct python *ret_python, const char **ret_why)
+static int inspect(pid_t pid, struct python *ret_python, enum why *ret_why)
 {
 	_cleanup_program_ struct program program = program_of(pid);
+	_cleanup_subject_ struct subject subject = subject_of(pid);
 
-	return python_inspect((__u32)pid, program.image, ret_python, ret_why);
+	return python_inspect(&subject, program.image, ret_python, ret_why);
 }
 
 static unsigned int count(const struct python *python, enum python_probe probe)
 {
-	unsigned int found = 0;
-
-	for (unsigned int i = 0; i < python->site_count; i++)
-		found += python->site[i].probe == probe;
-	return found;
+	return probe_sites_count(&python->sites, probe);
 }
 
 /* What is found in a process that runs `script`, once that has said something. */
@@ -188,12 +185,12 @@ static struct python found_in(const char *script)
 {
 	pid_t pid = child_start((const char *const[]){PYTHON, "-c", script, NULL});
 	struct python python;
-	const char *why = NULL;
+	enum why why = WHYS;
 	int err = inspect(pid, &python, &why);
 
 	child_end(pid);
 	assert_int_equal(err, 0);
-	assert_null(why);
+	assert_int_equal(why, WHY_NONE);
 	return python;
 }
 
@@ -231,14 +228,14 @@ static void process_without(void **state)
 	struct python python = found_in("import time; print(flush=True); time.sleep(60)");
 
 	(void)state;
-	assert_int_equal(python.site_count, 0);
+	assert_int_equal(python.sites.count, 0);
 	assert_int_equal(python.runtime.python.greenlets, 0);
 }
 
 static void another_program(void **state)
 {
 	struct python python;
-	const char *why = NULL;
+	enum why why = WHY_NONE;
 
 	(void)state;
 	assert_int_equal(inspect(getpid(), &python, &why), -ENOENT);

@@ -27,11 +27,12 @@ static pid_t start(void)
 	    (const char *const[]){RUBY, "-e", "$stdout.syswrite 'x'; sleep 60", NULL});
 }
 
-static int inspect(pid_t pid, struct ruby *ret_ruby, const char **ret_why)
+static int inspect(pid_t pid, struct ruby *ret_ruby, enum why *ret_why)
 {
 	_cleanup_program_ struct program program = program_of(pid);
+	_cleanup_subject_ struct subject subject = subject_of(pid);
 
-	return ruby_inspect((__u32)pid, program.image, ret_ruby, ret_why);
+	return ruby_inspect(&subject, program.image, ret_ruby, ret_why);
 }
 
 /* What stands at an address of the process. */
@@ -50,18 +51,14 @@ static __u64 word(pid_t pid, __u64 address)
 
 static unsigned int queue_sites(const struct ruby *ruby, enum ruby_probe probe)
 {
-	unsigned int count = 0;
-
-	for (unsigned int i = 0; i < ruby->queues.count; i++)
-		count += ruby->queues.site[i].probe == probe;
-	return count;
+	return probe_sites_count(&ruby->sites, probe);
 }
 
 static void a_process_of_ruby(void **state)
 {
 	pid_t pid = start();
 	__u64 module = 1, offset = 0, type;
-	const char *why = "";
+	enum why why = WHYS;
 	struct ruby ruby;
 	int err = inspect(pid, &ruby, &why);
 
@@ -73,7 +70,7 @@ static void a_process_of_ruby(void **state)
 	}
 	type = word(pid, word(pid, ruby.runtime.ruby.thread_class)) & RUBY_TYPE_MASK;
 	child_end(pid);
-	assert_null(why);
+	assert_int_equal(why, WHY_NONE);
 	assert_int_equal(ruby.runtime.kind, RUNTIME_RUBY);
 	assert_true(ruby.major >= 2 && ruby.major < 10);
 	assert_in_range(module, 1, MODULES_MAX);
@@ -104,7 +101,7 @@ static void a_variable_that_code_asks_for(void **state)
 
 static void another_program(void **state)
 {
-	const char *why = NULL;
+	enum why why = WHY_NONE;
 	struct ruby ruby;
 
 	(void)state;

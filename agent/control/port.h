@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which netlink port the daemon of a network namespace listens at. Any user can take a port, so the
+ * usual one may be taken: then the daemon has another, and says which in a text beside its pins,
+ * where only root can write.
+ */
+#ifndef CTXPROP_CONTROL_PORT_H
+#define CTXPROP_CONTROL_PORT_H
+
+#include "load/pins.h"
+
+/* Leave word of the port that the daemon got. 0 or -errno. */
+int control_port_keep(const struct pins *pins, __u32 port);
+
+/* The port of this network namespace's daemon, as far as is known: the usual one without word. */
+__u32 control_port_find(void);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Work that is done in a process of its own, because what it reads comes from strangers: files of
+ * programs, memory of processes. If that goes wrong, the process ends, and nothing else.
+ *
+ * From its start it has limits: on processor time (SANDBOX_CPU_SECONDS), on memory
+ * (SANDBOX_DATA_MAX of its own, SANDBOX_SPACE_MAX of addresses), on what it may leave behind
+ * (nothing). It still has our rights then, to open what it will read. sandbox_confine() takes these
+ * away: no capabilities, and no system calls but those that read from open descriptors, get memory
+ * and send the answer.
+ */
+#ifndef CTXPROP_SANDBOX_H
+#define CTXPROP_SANDBOX_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+#include <linux/types.h>
+
+#define SANDBOX_CPU_SECONDS 2
+#define SANDBOX_SECONDS     30 /* by the clock, however busy the machine is */
+#define SANDBOX_DATA_MAX    (128UL << 20)
+#define SANDBOX_SPACE_MAX   (4UL << 30)
+
+struct sandbox {
+	pid_t pid; /* 0: none */
+	int pidfd; /* readable once the process has ended */
+	int socket;
+	__u64 end_ns; /* CLOCK_MONOTONIC: when its time is over */
+};
+
+#define SANDBOX_NONE ((struct sandbox){.pidfd = -1, .socket = -1})
+
+enum sandbox_end {
+	SANDBOX_RUNS,     /* not yet */
+	SANDBOX_DONE,     /* it has said all */
+	SANDBOX_GAVE_UP,  /* it says that it could not do it */
+	SANDBOX_TOO_LONG, /* its processor time was used up */
+	SANDBOX_CRASHED,
+	SANDBOX_KILLED, /* too late by the clock, or there was no memory: that is not its own fault
+			 */
+};
+
+/*
+ * Start a process that runs `work`, which returns 0, or anything else if it has given up. It has no
+ * descriptors but `socket` (unix(7), SOCK_SEQPACKET: our end is ret_sandbox->socket) and standard
+ * error. 0 or -errno; `ret_sandbox` is to be closed.
+ */
+int sandbox_start(int (*work)(int socket, void *data), void *data, struct sandbox *ret_sandbox);
+
+/* In that process: give up all rights, for good. 0, or -errno: nothing may be read then. */
+int sandbox_confine(void);
+
+/*
+ * Has it ended? Ends it when its time is over. Does not wait; what it has sent can be read as soon
+ * as this is not SANDBOX_RUNS.
+ */
+enum sandbox_end sandbox_look(struct sandbox *sandbox);
+
+/* The same, but waits. */
+enum sandbox_end sandbox_wait(struct sandbox *sandbox);
+
+/* Ends it, if it runs. */
+void sandbox_close(struct sandbox *sandbox);
+
+#define _cleanup_sandbox_ __attribute__((cleanup(sandbox_close)))
+
+#endif

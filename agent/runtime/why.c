@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stddef.h>
+
+#include "runtime/why.h"
+
+static const char *const language_texts[LANGUAGES] = {
+    [LANGUAGE_GO] = "Go",     [LANGUAGE_PYTHON] = "Python", [LANGUAGE_RUBY] = "Ruby",
+    [LANGUAGE_JAVA] = "Java", [LANGUAGE_DOTNET] = ".NET",
+};
+
+static const char *const why_texts[WHYS] = {
+    [WHY_PROCESSOR] = "its processor is not supported",
+    [WHY_VERSION_UNTOLD] = "its version is not told",
+    [WHY_VERSION] = "its version is older or newer than those supported",
+    [WHY_GO_TABLE] = "its table of functions is not there, or damaged",
+    [WHY_GO_GOROUTINE] = "the place where it stores the goroutine is not known",
+    [WHY_GO_RUNTIME] = "its runtime starts goroutines, or sends over channels, in ways not known",
+    [WHY_PYTHON_BUILD] = "its interpreter or its modules are built in a way that is not known",
+    [WHY_RUBY_BUILD] = "its interpreter is built in a way that is not known",
+    [WHY_RUBY_QUEUES] = "its queues are built in a way that is not known",
+    [WHY_JAVA_MACHINE] =
+	"its virtual machine is none that is known, or keeps objects in another way",
+    [WHY_DOTNET] = "its work goes from thread to thread",
+    [WHY_REPLACED] = "a library that it has loaded was deleted or replaced since; restart it",
+    [WHY_TOO_LONG] = "reading its program took too much time or memory",
+    [WHY_CRASHED] = "its program, or what it has loaded, is damaged: reading it failed",
+    [WHY_DAMAGED] = "its program, or what it has loaded, cannot be read",
+};
+
+const char *language_text(unsigned int language)
+{
+	return language < LANGUAGES ? language_texts[language] : NULL;
+}
+
+const char *why_text(unsigned int why)
+{
+	return why < WHYS ? why_texts[why] : NULL;
+}
