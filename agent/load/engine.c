@@ -13,6 +13,7 @@
 #include "load/engine.h"
 #include "load/entry.h"
 #include "load/node_maps.h"
+#include "load/reuse.h"
 #include "tc.skel.h"
 
 struct engine {
@@ -21,6 +22,7 @@ struct engine {
 	__u32 netns_id;        /* 0: shared */
 	const char *layer_dir; /* the caller's */
 	int programs_fd;       /* of the map of shared programs; -1: they serve one namespace */
+	int reused_fd[HOOKS];  /* programs for Ethernet of an earlier daemon; -1: they are ours */
 };
 
 /* An object of which only the programs of one framing are to be loaded. */
@@ -108,6 +110,39 @@ static int share_programs(struct engine *engine)
 	return 0;
 }
 
+/* Take the programs that an earlier daemon of this build has pinned for these maps. */
+static void reuse(struct engine *engine, const struct pins *pins, __u64 key)
+{
+	struct tc *tc = engine->tc[FRAMING_ETHERNET];
+
+	if (engine->options.shared || reuse_find(pins, key, engine->reused_fd))
+		return;
+	bpf_program__set_autoload(tc->progs.ctxprop_in_eth, false);
+	bpf_program__set_autoload(tc->progs.ctxprop_out_eth, false);
+}
+
+/* What the programs would become that are opened, but not loaded. */
+static __u64 key_of(const struct pins *pins, const struct tc *tc)
+{
+	size_t size;
+	const void *bytes = tc__elf_bytes(&size);
+
+	return reuse_key(pins, tc->obj, bytes, size);
+}
+
+/* For the next daemon; without it that one loads them anew. */
+static void note_programs(const struct engine *engine, const struct pins *pins)
+{
+	int fds[HOOKS][FRAMINGS], first[HOOKS];
+
+	if (engine->options.shared || engine->reused_fd[HOOK_IN] >= 0)
+		return;
+	engine_programs(engine, fds);
+	for (int i = 0; i < HOOKS; i++)
+		first[i] = fds[i][FRAMING_ETHERNET];
+	reuse_note(pins, key_of(pins, engine->tc[FRAMING_ETHERNET]), first);
+}
+
 /* The first programs, and the maps of all. */
 static int load(struct engine *engine, const struct pins *pins, struct engine_origin *origin)
 {
@@ -119,6 +154,8 @@ static int load(struct engine *engine, const struct pins *pins, struct engine_or
 		err = node_maps_share(tc->obj, NULL, 0);
 	if (!err)
 		err = adopt(pins, tc->obj, &found, origin);
+	if (!err && origin->adopted)
+		reuse(engine, pins, key_of(pins, tc));
 	if (!err)
 		err = tc__load(tc);
 	if (!err)
@@ -127,6 +164,8 @@ static int load(struct engine *engine, const struct pins *pins, struct engine_or
 		return err;
 	origin->flows = bpf_map__max_entries(tc->maps.flows);
 	err = finish_layer(pins->layer_dir, tc);
+	if (!err)
+		note_programs(engine, pins);
 	return err || !engine->options.shared ? err : share_programs(engine);
 }
 
@@ -179,7 +218,7 @@ int engine_open(const struct pins *pins, __u64 netns_cookie, const struct engine
 	if (!engine)
 		return -ENOMEM;
 	*ret_origin = (struct engine_origin){};
-	engine->programs_fd = -1;
+	engine->programs_fd = engine->reused_fd[HOOK_IN] = engine->reused_fd[HOOK_OUT] = -1;
 	engine->options = *options;
 	engine->netns_id = options->shared ? 0 : (__u32)netns_cookie;
 	engine->layer_dir = pins->layer_dir;
@@ -208,6 +247,9 @@ void engine_programs(const struct engine *engine, int ret_prog_fd[HOOKS][FRAMING
 		memset(fds, -1, sizeof(fds));
 		if (engine->tc[i])
 			engine_programs_of(engine->tc[i], fds);
+		for (int hook = 0; i == FRAMING_ETHERNET && hook < HOOKS; hook++)
+			if (engine->reused_fd[hook] >= 0)
+				fds[hook][i] = engine->reused_fd[hook];
 		for (int hook = 0; hook < HOOKS; hook++)
 			ret_prog_fd[hook][i] = fds[hook][i];
 	}
@@ -258,5 +300,7 @@ void engine_close(struct engine *engine)
 	for (int i = FRAMINGS - 1; i >= 0; i--)
 		tc__destroy(engine->tc[i]);
 	cleanup_close(&engine->programs_fd);
+	cleanup_close(&engine->reused_fd[HOOK_IN]);
+	cleanup_close(&engine->reused_fd[HOOK_OUT]);
 	free(engine);
 }

@@ -11,6 +11,7 @@
 
 #include "base/cgroup.h"
 #include "base/cleanup.h"
+#include "base/hash.h"
 #include "base/jobs.h"
 #include "context/node.h"
 #include "load/node_maps.h"
@@ -398,10 +399,7 @@ int probes_detach_others(const char *links_dir, __u32 generation)
 __u64 probes_build(void)
 {
 	size_t size;
-	const __u8 *bytes = probes__elf_bytes(&size);
-	__u64 hash = 0xcbf29ce484222325; /* FNV-1a */
+	const void *bytes = probes__elf_bytes(&size);
 
-	for (size_t i = 0; i < size; i++)
-		hash = (hash ^ bytes[i]) * 0x100000001b3;
-	return hash;
+	return hash_add(HASH_BEGIN, bytes, size);
 }

@@ -133,9 +133,10 @@ static int attach(struct uprobe_programs *programs, const struct subject *subjec
 
 	if (err)
 		return err;
-	return probe ? uprobe_pins_attach(programs->pins, &subject->file[SUBJECT_PROGRAM].stat,
-					  probe, &place)
-		     : -ENOENT;
+	if (!probe)
+		return -ENOENT;
+	return uprobe_pins_attach(programs->pins, &subject->file[SUBJECT_PROGRAM].stat, probe,
+				  &place);
 }
 
 int uprobe_programs_attach(struct uprobe_programs *programs, const struct subject *subject,

@@ -17,8 +17,8 @@ struct uprobe_programs;
 
 /*
  * The programs of an object over the node's maps, of which none is loaded yet: `name` and bytes are
- * those of a skeleton, as its NAME__elf_bytes() has them. They and `pins` have to live as long. 0
- * or -errno.
+ * those of a skeleton, as its NAME__elf_bytes() has them. They and `pins` have to live as long. 0 or
+ * -errno.
  */
 int uprobe_programs_open(struct uprobe_pins *pins, const char *name, const void *object,
 			 size_t size, struct uprobe_programs **ret_programs);
@@ -34,9 +34,9 @@ struct uprobe_kind {
 };
 
 /*
- * Attach to all places of a process, which has these flags, unless that was done before. The
- * families of programs that are needed are loaded if that was not done. Places that have no kind
- * are an error. 0; what uprobe_programs_lack() returns; or -errno.
+ * Attach to all places of a process, which has these flags, unless that was done before; families
+ * of probes that are needed for it are loaded. Places that have no kind are an error. 0, what
+ * uprobe_programs_lack() returns, or -errno.
  */
 int uprobe_programs_attach(struct uprobe_programs *programs, const struct subject *subject,
 			   const struct probe_sites *sites, const struct uprobe_kind *kinds,
