@@ -33,8 +33,10 @@ struct attended {
 	__u64 namespace[ATTENDED_MAX / 64];
 };
 
-/* Closed flows whose offset is remembered for packets of TIME_WAIT. */
+/* Closed flows whose offset is remembered, for packets of TIME_WAIT, or because they may live. */
 #define CTXPROP_LINGER_MAX 65536
+/* Flows whose tuple is used by another connection since, though nobody has said that they end. */
+#define CTXPROP_FORMER_MAX 1024
 
 /* One direction of a TCP connection. IPv4 addresses stand as ::ffff:a.b.c.d. */
 struct flow_key {
@@ -65,6 +67,12 @@ enum flow_flags {
 	FLOW_REFUSED = 1 << 15, /* the last request asked for an Upgrade, and was refused it */
 	FLOW_LOCAL = 1 << 16,   /* one does */
 	FLOW_TWIN = 1 << 17,    /* another live connection has the same addresses and ports */
+	FLOW_DOUBT =
+	    1 << 18, /* somebody has begun another connection of its tuple: or so it looks */
+	FLOW_FORMER =
+	    1 << 19, /* an older flow of the tuple is kept beside this one (map `formers`) */
+	FLOW_PAST = 1 << 20,  /* this is that older one */
+	FLOW_RESET = 1 << 21, /* a RST was believed; kept for the edits in flight */
 	FLOW_FIN_BOTH = FLOW_FIN_OUT | FLOW_FIN_IN,
 };
 
@@ -129,6 +137,7 @@ struct lingering {
 	__u32 peer_end; /* peer's numbers: of its FIN */
 	__u32 way_out;  /* as in struct flow, if it had a twin; else 0 */
 	__u32 way_in;
+	__u32 reset; /* 1: closed by a RST, which may have been a stranger's: it may live */
 };
 
 #define COUNTERS_MAX 128 /* a power of two */

@@ -55,7 +55,8 @@
 	X(TCP_SIGNED, "tcp-signed", "TCP MD5 or TCP-AO: the bytes are signed")                     \
 	X(MPTCP, "mptcp", "Multipath TCP")                                                         \
 	X(LOST, "lost", "out of step with the stream; waits for a place to join again")            \
-	X(TWICE, "twice", "its packets pass here, leave, and come back to pass again")
+	X(TWICE, "twice", "its packets pass here, leave, and come back to pass again")             \
+	X(CROWDED, "crowded-out", "flows without a header that made room in a full table")
 
 /* What was done to packets. */
 #define CTXPROP_PACKET_REASONS(X)                                                                  \
@@ -72,7 +73,8 @@
 	X(TRUNCATED, "truncated", "packets too short for their own headers")                       \
 	X(DROPPED, "dropped", "packets dropped because a change could not be completed")           \
 	X(CHANGED, "changed", "packets in which bytes were changed in place")                      \
-	X(TWIN, "twin", "packets of a second connection between the same addresses and ports")
+	X(TWIN, "twin", "packets of a second connection between the same addresses and ports")     \
+	X(UNASKED, "unasked", "SYN-ACKs that answer no SYN of ours, or none that is remembered")
 
 /* Every incoming request is counted in one of the first two rows; the others say what came of it.
  */

@@ -4,12 +4,16 @@
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+#include <bpf/bpf.h>
 
 #include "base/cgroup.h"
+#include "base/cleanup.h"
 #include "cmd/command.h"
 #include "cmd/findings.h"
 #include "cmd/json.h"
 #include "control/client.h"
+#include "flows/counters.h"
+#include "flows/table.h"
 #include "load/attach.h"
 #include "load/control.h"
 #include "load/features.h"
@@ -161,6 +165,34 @@ static bool examine_layer(struct findings *findings, const struct pins *pins)
 	return true;
 }
 
+/* Is there room in the flow table, or was it once full? */
+static void examine_flows(struct findings *findings, const struct pins *pins)
+{
+	_cleanup_close_ int flows = command_open_map(pins, "flows");
+	_cleanup_close_ int counts = command_open_map(pins, "counters");
+	struct bpf_map_info info = {};
+	unsigned long total, shifted;
+	__u32 size = sizeof(info);
+	struct counters counters;
+
+	if (flows < 0 || counts < 0 || bpf_obj_get_info_by_fd(flows, &info, &size) ||
+	    table_count(flows, TABLE_ANYWHERE, &total, &shifted) ||
+	    counters_read(counts, &counters))
+		return;
+	findings_add(
+	    findings,
+	    counters.count[REASON_TABLE_FULL] || counters.count[REASON_CROWDED] ||
+		    total > info.max_entries / 8 * 7
+		? FINDING_NOTE
+		: FINDING_OK,
+	    "flow table",
+	    "%lu of %u flows, %lu of them shifted; made room when it was full: %llu, found "
+	    "none: %llu; SYN-ACKs that nobody asked for: %llu",
+	    total, info.max_entries, shifted, (unsigned long long)counters.count[REASON_CROWDED],
+	    (unsigned long long)counters.count[REASON_TABLE_FULL],
+	    (unsigned long long)counters.count[REASON_UNASKED]);
+}
+
 struct device_search {
 	struct findings *findings;
 	const char *layer_dir;
@@ -228,6 +260,7 @@ int command_doctor(const struct pins *pins, const struct command_flags *flags)
 		findings_add(&findings, FINDING_NOTE, "pins",
 			     "without these capabilities they cannot be looked at");
 	else if (examine_layer(&findings, pins)) {
+		examine_flows(&findings, pins);
 		examine_hooks(&findings);
 		examine_shares(&findings);
 		examine_devices(&findings, pins);

@@ -279,8 +279,7 @@ static void forget_flows(bool (*gone)(__u32 netns, void *data), void *gone_data,
 {
 	const struct daemon *daemon = data;
 	struct gc_result result;
-	int err = gc_remove_gone(engine_flows_fd(daemon->engine), engine_carried_fd(daemon->engine),
-				 gone, gone_data, &result);
+	int err = gc_remove_gone(&daemon->upkeep.maps, gone, gone_data, &result);
 
 	if (err)
 		log_warning("flows of network namespaces that are gone: %s", strerror(-err));

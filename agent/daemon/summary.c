@@ -19,6 +19,11 @@ static bool is_news(unsigned int reason)
 	return reason_row(reason)->group != REASON_GROUP_PACKETS || reason == REASON_DROPPED;
 }
 
+static __u64 moved(const struct summary *summary, const struct counters *now, unsigned int reason)
+{
+	return now->count[reason] - summary->last.count[reason];
+}
+
 long summary_log(struct summary *summary)
 {
 	struct counters now;
@@ -30,17 +35,18 @@ long summary_log(struct summary *summary)
 	if (err)
 		return err;
 	for (unsigned int reason = 0; reason < REASON_COUNT; reason++) {
-		__u64 moved = now.count[reason] - summary->last.count[reason];
+		__u64 times = moved(summary, &now, reason);
 
-		if (!moved || !is_news(reason) || used >= sizeof(line))
+		if (!times || !is_news(reason) || used >= sizeof(line))
 			continue;
 		used += (size_t)snprintf(line + used, sizeof(line) - used, "%s%s %llu",
 					 used ? ", " : "", reason_row(reason)->name,
-					 (unsigned long long)moved);
+					 (unsigned long long)times);
 	}
 	if (used)
 		log_info("%s", line);
-	turned_away = (long)(now.count[REASON_TABLE_FULL] - summary->last.count[REASON_TABLE_FULL]);
+	turned_away =
+	    (long)(moved(summary, &now, REASON_TABLE_FULL) + moved(summary, &now, REASON_CROWDED));
 	summary->last = now;
 	return turned_away;
 }

@@ -31,12 +31,13 @@ int upkeep_start(struct upkeep *upkeep, struct sites *sites, const struct engine
 	if (err)
 		return err;
 	upkeep->sites = sites;
-	upkeep->flows_fd = engine_flows_fd(engine);
-	upkeep->carried_fd = engine_carried_fd(engine);
+	upkeep->maps = (struct gc_maps){.flows = engine_flows_fd(engine),
+					.carried = engine_carried_fd(engine),
+					.formers = engine_formers_fd(engine)};
 	upkeep->gc_interval_ns = gc_seconds * NS_PER_SECOND;
 	upkeep->next_summary_ns = now_ns + SUMMARY_INTERVAL_NS;
 	upkeep->next_gc_ns = now_ns + upkeep->gc_interval_ns;
-	return read_room(upkeep->flows_fd, &upkeep->flows_room);
+	return read_room(upkeep->maps.flows, &upkeep->flows_room);
 }
 
 static int enter(__u32 netns, void *data)
@@ -53,7 +54,7 @@ static void collect(struct upkeep *upkeep, __u64 now_ns)
 {
 	const struct gc_places places = {enter, leave, upkeep->sites};
 	struct gc_result result;
-	int err = gc_run(upkeep->flows_fd, upkeep->carried_fd, now_ns, &places, &result);
+	int err = gc_run(&upkeep->maps, now_ns, upkeep->crowded, &places, &result);
 
 	upkeep->next_gc_ns = now_ns + upkeep->gc_interval_ns;
 	if (err) {
@@ -80,6 +81,16 @@ static void sweep_node(void)
 			  strerror(-removed));
 }
 
+static void warn_crowded(struct upkeep *upkeep)
+{
+	if (!upkeep->warned)
+		log_warning("the flow table has been full (%u flows): connections without a header "
+			    "made room, or new ones go without; see 'ctxprop stats': crowded-out, "
+			    "table-full. This is said once",
+			    upkeep->flows_room);
+	upkeep->warned = true;
+}
+
 /* A crowded table is looked at with each summary. */
 static void summarise(struct upkeep *upkeep, __u64 now_ns)
 {
@@ -88,7 +99,10 @@ static void summarise(struct upkeep *upkeep, __u64 now_ns)
 	upkeep->next_summary_ns = now_ns + SUMMARY_INTERVAL_NS;
 	if (turned_away < 0)
 		log_warning("reading the counters: %s", strerror((int)-turned_away));
-	if (turned_away > 0 || upkeep->crowded)
+	if (turned_away > 0)
+		warn_crowded(upkeep);
+	upkeep->crowded |= turned_away > 0;
+	if (upkeep->crowded)
 		upkeep->next_gc_ns = now_ns;
 }
 

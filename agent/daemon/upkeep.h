@@ -7,16 +7,17 @@
 
 #include "daemon/sites.h"
 #include "daemon/summary.h"
+#include "flows/gc.h"
 
 struct upkeep {
 	struct sites *sites; /* whose flows are looked after */
 	struct summary summary;
-	int flows_fd;
-	int carried_fd;
+	struct gc_maps maps;
 	__u32 flows_room;
 	__u64 gc_interval_ns;
 	__u64 next_summary_ns, next_gc_ns;
-	bool crowded; /* the flow table was nearly full when last seen */
+	bool crowded; /* the flow table was nearly full when last seen, or full since */
+	bool warned;  /* that it was full */
 };
 
 /* Begin; the first work is due one interval from now. 0 or -errno. */

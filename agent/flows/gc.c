@@ -12,28 +12,40 @@
 
 /* Without an offset nothing breaks: a flow that comes back is met in the middle. */
 #define IDLE_PLAIN_NS (5 * MINUTE_NS)
+/* The same where the table is nearly full. */
+#define IDLE_CROWDED_NS (10 * NS_PER_SECOND)
+/* A RST was believed, with something in flight: that comes again, if the connection lives. */
+#define IDLE_RESET_NS MINUTE_NS
 /* With one, a local connection is asked for. */
 #define IDLE_LOCAL_NS (10 * MINUTE_NS)
 /* Nobody here knows a forwarded one; this is how long connection tracking waits by default. */
 #define IDLE_FORWARDED_NS (5 * DAY_NS)
 
 struct collection {
-	int fd;
-	int carried;
+	const struct gc_maps *maps;
 	__u64 now_ns;
+	bool crowded;
 	const struct gc_places *places;
 	struct gc_result *result;
 };
 
-enum gc_verdict gc_judge(const struct flow *flow, __u64 now_ns)
+/* Would a connection break without the flow, if it lives? */
+static bool has_offset(const struct flow *flow)
+{
+	return flow->flags & FLOW_FORMER || (flow_has_edits(flow) && edits_any(&flow->edits));
+}
+
+enum gc_verdict gc_judge(const struct flow *flow, __u64 now_ns, bool crowded)
 {
 	__u64 idle_ns = table_idle_ns(flow, now_ns);
 
 	/* A response may take as long as it likes. */
 	if (flow->flags & FLOW_SERVER && serving_open_count(&flow->serving))
 		return idle_ns > IDLE_LOCAL_NS ? GC_ASK : GC_KEEP;
-	if (!flow_has_edits(flow) || !edits_any(&flow->edits))
-		return idle_ns > IDLE_PLAIN_NS ? GC_REMOVE : GC_KEEP;
+	if (!has_offset(flow))
+		return idle_ns > (crowded ? IDLE_CROWDED_NS : IDLE_PLAIN_NS) ? GC_REMOVE : GC_KEEP;
+	if (idle_ns > IDLE_RESET_NS && flow->flags & FLOW_RESET)
+		return flow->flags & FLOW_FORWARDED ? GC_REMOVE : GC_ASK;
 	if (idle_ns > IDLE_FORWARDED_NS && flow->flags & FLOW_FORWARDED)
 		return GC_REMOVE;
 	if (idle_ns > IDLE_LOCAL_NS && !(flow->flags & FLOW_FORWARDED))
@@ -78,32 +90,34 @@ static void remove_carried(int carried, const struct flow *flow)
 static void take_out(const struct collection *collection, const struct flow_key *key,
 		     const struct flow *flow)
 {
-	if (bpf_map_delete_elem(collection->fd, key))
+	if (bpf_map_delete_elem(collection->maps->flows, key))
 		return;
-	remove_carried(collection->carried, flow);
+	if (flow->flags & FLOW_FORMER)
+		bpf_map_delete_elem(collection->maps->formers, key);
+	remove_carried(collection->maps->carried, flow);
 	collection->result->removed++;
 }
 
 static void look(const struct flow_key *key, const struct flow *flow, void *data)
 {
 	struct collection *collection = data;
-	enum gc_verdict verdict = gc_judge(flow, collection->now_ns);
+	enum gc_verdict verdict = gc_judge(flow, collection->now_ns, collection->crowded);
 
 	collection->result->total++;
 	if (verdict == GC_ASK)
 		verdict = ask(key, collection->places);
-	if (verdict != GC_REMOVE || !is_untouched(collection->fd, key, flow))
+	if (verdict != GC_REMOVE || !is_untouched(collection->maps->flows, key, flow))
 		return;
 	take_out(collection, key, flow);
 }
 
-int gc_run(int flows, int carried, __u64 now_ns, const struct gc_places *places,
+int gc_run(const struct gc_maps *maps, __u64 now_ns, bool crowded, const struct gc_places *places,
 	   struct gc_result *ret_result)
 {
-	struct collection collection = {flows, carried, now_ns, places, ret_result};
+	struct collection collection = {maps, now_ns, crowded, places, ret_result};
 
 	*ret_result = (struct gc_result){};
-	return table_each(flows, look, &collection);
+	return table_each(maps->flows, look, &collection);
 }
 
 /* Flows of namespaces that are gone. */
@@ -122,12 +136,11 @@ static void evict(const struct flow_key *key, const struct flow *flow, void *dat
 		take_out(&eviction->collection, key, flow);
 }
 
-int gc_remove_gone(int flows, int carried, bool (*gone)(__u32 netns, void *data), void *data,
+int gc_remove_gone(const struct gc_maps *maps, bool (*gone)(__u32 netns, void *data), void *data,
 		   struct gc_result *ret_result)
 {
-	struct eviction eviction = {
-	    {.fd = flows, .carried = carried, .result = ret_result}, gone, data};
+	struct eviction eviction = {{.maps = maps, .result = ret_result}, gone, data};
 
 	*ret_result = (struct gc_result){};
-	return table_each(flows, evict, &eviction);
+	return table_each(maps->flows, evict, &eviction);
 }

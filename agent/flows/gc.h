@@ -21,6 +21,13 @@ struct gc_result {
 	unsigned long removed;
 };
 
+/* File descriptors of the maps of these names. */
+struct gc_maps {
+	int flows;
+	int carried;
+	int formers;
+};
+
 /* Going into the network namespaces of flows, to ask there. */
 struct gc_places {
 	/* 0, or -errno: it cannot be asked there. `netns` as in struct flow_key. */
@@ -29,21 +36,15 @@ struct gc_places {
 	void *data;
 };
 
-/* What its age says of a flow. */
-enum gc_verdict gc_judge(const struct flow *flow, __u64 now_ns);
+/* What its age says of a flow. `crowded`: the table is nearly full. */
+enum gc_verdict gc_judge(const struct flow *flow, __u64 now_ns, bool crowded);
 
-/*
- * Look at all flows once. `flows` and `carried` are file descriptors of the maps of these names.
- * 0 or -errno.
- */
-int gc_run(int flows, int carried, __u64 now_ns, const struct gc_places *places,
+/* Look at all flows once. `crowded`: as above. 0 or -errno. */
+int gc_run(const struct gc_maps *maps, __u64 now_ns, bool crowded, const struct gc_places *places,
 	   struct gc_result *ret_result);
 
-/*
- * Remove all flows of network namespaces that are gone, as `gone` says; maps as above. 0 or
- * -errno.
- */
-int gc_remove_gone(int flows, int carried, bool (*gone)(__u32 netns, void *data), void *data,
+/* Remove all flows of network namespaces that are gone, as `gone` says. 0 or -errno. */
+int gc_remove_gone(const struct gc_maps *maps, bool (*gone)(__u32 netns, void *data), void *data,
 		   struct gc_result *ret_result);
 
 #endif

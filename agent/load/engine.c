@@ -270,6 +270,11 @@ int engine_carried_fd(const struct engine *engine)
 	return bpf_map__fd(engine->tc[FRAMING_ETHERNET]->maps.carried);
 }
 
+int engine_formers_fd(const struct engine *engine)
+{
+	return bpf_map__fd(engine->tc[FRAMING_ETHERNET]->maps.formers);
+}
+
 int engine_counters_fd(const struct engine *engine)
 {
 	return bpf_map__fd(engine->tc[FRAMING_ETHERNET]->maps.counters);

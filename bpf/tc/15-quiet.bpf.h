@@ -17,6 +17,7 @@
 
 struct epochs {
 	__u32 epoch[QUIET_EPOCHS];
+	__u8 reset[QUIET_EPOCHS]; /* 1: a flow of this hash was closed by a RST */
 };
 
 struct {
@@ -40,6 +41,15 @@ static __always_inline __u32 *quiet_epoch(__u64 hash)
 	struct epochs *e = bpf_map_lookup_elem(&epochs, &zero);
 
 	return e ? &e->epoch[hash >> 40 & (QUIET_EPOCHS - 1)] : NULL;
+}
+
+/* Was a flow closed by a RST whose tuple has this hash? */
+static __always_inline __u8 *quiet_reset(const struct flow_key *key)
+{
+	__u32 zero = 0;
+	struct epochs *e = bpf_map_lookup_elem(&epochs, &zero);
+
+	return e ? &e->reset[quiet_hash(key) >> 40 & (QUIET_EPOCHS - 1)] : NULL;
 }
 
 /* What this CPU has at the place of a tuple. */

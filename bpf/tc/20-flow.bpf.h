@@ -2,10 +2,15 @@
 /*
  * Stage 2, the flow: one entry for each connection whose outbound side may carry requests.
  *
- * An entry is made when the peer answers a SYN (so a flood of SYNs makes none, and the packets
- * of the peer are known to pass here), or when a connection met in the middle sends something
- * that looks like a request. A plain hash: a live flow is never evicted. When a connection has
- * ended in both directions, only its offset is kept, in an LRU, for the packets of TIME_WAIT.
+ * An entry is made when the peer answers a SYN of ours (so a flood of SYNs makes none, nor one of
+ * answers, and the packets of the peer are known to pass here), or when a connection met in the
+ * middle sends something that looks like a request. A plain hash: a live flow is never evicted.
+ * When a connection has ended in both directions, only its offset is kept, in an LRU, for the
+ * packets of TIME_WAIT.
+ *
+ * A packet proves little: SYN, RST and FIN can be a stranger's. So an offset is kept, and packets
+ * whose numbers fit are translated, until a local socket or the other side has shown that the
+ * connection is over.
  */
 #ifndef CTXPROP_TC_FLOW_BPF_H
 #define CTXPROP_TC_FLOW_BPF_H
@@ -27,6 +32,19 @@ struct {
 	__type(value, struct lingering);
 } lingers __weak SEC(".maps");
 
+/*
+ * Flows with an offset that may live though another connection of the same tuple was opened: both
+ * its sides have spoken, or somebody did in their names. Never evicted: when it is full, the newer
+ * connection is left alone.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, CTXPROP_FORMER_MAX);
+	__type(key, struct flow_key);
+	__type(value, struct flow);
+} formers __weak SEC(".maps");
+
 /* Bytes that were sent and have not arrived, or the other way round: more than in most windows. */
 #define FLOW_NEAR (1 << 24)
 
@@ -41,9 +59,39 @@ static __always_inline struct flow *flow_lookup(const struct flow_key *key)
 	return bpf_map_lookup_elem(&flows, key);
 }
 
-static __always_inline void flow_delete(const struct flow_key *key)
+static __always_inline struct flow *flow_former(const struct flow_key *key)
 {
-	bpf_map_delete_elem(&flows, key);
+	return bpf_map_lookup_elem(&formers, key);
+}
+
+/* The newer one of two flows of a tuple is over: the table has the older one again. */
+VERIFIED_ALONE int flow_restore(const struct flow_key *tuple)
+{
+	struct flow_key key;
+	struct flow *f;
+
+	if (!tuple)
+		return 0;
+	key = *tuple; /* before 6.4 a map's key must be on the stack */
+	f = flow_former(&key);
+	if (f) {
+		f->flags &= ~FLOW_PAST;
+		bpf_map_update_elem(&flows, &key, f, BPF_EXIST);
+	} else {
+		bpf_map_delete_elem(&flows, &key);
+	}
+	bpf_map_delete_elem(&formers, &key);
+	return 0;
+}
+
+static __always_inline void flow_delete(const struct flow_key *key, const struct flow *f)
+{
+	if (f->flags & FLOW_PAST)
+		bpf_map_delete_elem(&formers, key);
+	else if (f->flags & FLOW_FORMER)
+		flow_restore(key);
+	else
+		bpf_map_delete_elem(&flows, key);
 	quiet_end(key);
 }
 
@@ -72,17 +120,18 @@ static __always_inline struct flow *flow_begin(void)
 	return &s->flow;
 }
 
-/* Put it into the table. Returns it there; NULL (and counted): no room, or it exists already. */
-static __always_inline struct flow *flow_publish(const struct flow_key *key, const struct flow *f)
+/*
+ * Put it into the table, in place of whatever is there. Returns it there; NULL (and counted): no
+ * room.
+ */
+static __always_inline struct flow *flow_replace(const struct flow_key *key, const struct flow *f)
 {
-	long err = bpf_map_update_elem(&flows, key, f, BPF_NOEXIST);
+	long err = bpf_map_update_elem(&flows, key, f, BPF_ANY);
 
 	quiet_end(key);
-	if (err) {
+	if (err)
 		count(REASON_TABLE_FULL);
-		return NULL;
-	}
-	return flow_lookup(key);
+	return err ? NULL : flow_lookup(key);
 }
 
 /* A flow that never gets an edit. */
@@ -127,25 +176,28 @@ VERIFIED_ALONE int flow_total(const struct flow *f)
 }
 
 /*
- * Both directions have ended, in order: keep the offset, if there is one, and free the entry. (Of
- * two acknowledgements that meet one retires nothing, and that may be the last one of all.)
+ * The flow is over, or so it looks: keep the offset, if there is one, and free the entry. (Of two
+ * acknowledgements that meet one retires nothing, and that may be the last one of all.)
  */
-static __always_inline void flow_retire(const struct flow_key *key, const struct flow *f)
+static __always_inline void flow_rest(const struct flow_key *key, const struct flow *f, __u32 reset)
 {
 	__u32 offset = flow_total(f);
+	__u8 *mark;
 
 	if (offset) {
-		struct lingering l = {
-		    .offset = offset, .sent = f->fin_out, .peer_end = f->peer_end};
+		struct lingering l = {.offset = offset, .peer_end = f->peer_end, .reset = reset};
 
+		l.sent = reset ? f->sent : f->fin_out;
 		if (f->flags & FLOW_TWIN) {
 			l.way_out = f->way_out;
 			l.way_in = f->way_in;
 		}
-
 		bpf_map_update_elem(&lingers, key, &l, BPF_ANY);
+		mark = reset ? quiet_reset(key) : NULL;
+		if (mark)
+			*mark = 1;
 	}
-	flow_delete(key);
+	flow_delete(key, f);
 }
 
 /*
@@ -157,30 +209,58 @@ static __always_inline int flow_may_linger(const struct flow_key *key)
 	return quiet_now(key) != 0;
 }
 
+/* May a flow of this tuple have been closed by a RST that was a stranger's? */
+static __always_inline int flow_may_wake(const struct flow_key *key)
+{
+	const volatile __u8 *mark = quiet_reset(key);
+
+	return mark && *mark;
+}
+
+/* Whose packet is it, by its numbers? */
+static __always_inline int lingering_fits(const struct packet *p, const struct lingering *l)
+{
+	int out = p->side == SIDE_OUT;
+	__u32 way = out ? l->way_out : l->way_in;
+
+	if (!flow_near(out ? p->seq : p->ack - l->offset, l->sent, FLOW_NEAR))
+		return 0;
+	if (way && !packet_ways_meet(way, p->way))
+		return 0;
+	return !(p->flags & TCP_ACK) || flow_near(out ? p->ack : p->seq, l->peer_end, FLOW_NEAR);
+}
+
+/* Which closed flows are asked for. */
+enum lingering_kind { LINGERING_ANY, LINGERING_RESET };
+
 /*
  * The offset of the closed flow that a packet belongs to; 0: none. Who uses the same addresses and
- * ports while it lingers (25-twin) has other numbers, or is known to come another way.
+ * ports while it lingers (25-twin) has other numbers, or is known to come another way. One that was
+ * closed by a RST may live, and its numbers go on.
  */
-VERIFIED_ALONE __u32 flow_lingering(const struct packet *p)
+VERIFIED_ALONE __u32 flow_lingering(const struct packet *p, enum lingering_kind kind)
 {
 	struct lingering *l;
 	struct flow_key key;
-	__u32 way;
-	int out;
 
 	if (!p)
 		return 0;
-	out = p->side == SIDE_OUT;
 	key = p->key; /* before 6.4 a map's key must be on the stack */
 	l = bpf_map_lookup_elem(&lingers, &key);
-	if (!l || !flow_near(out ? p->seq : p->ack - l->offset, l->sent, FLOW_NEAR))
+	if (!l || (kind == LINGERING_RESET && !l->reset) || !lingering_fits(p, l))
 		return 0;
-	way = out ? l->way_out : l->way_in;
-	if (way && !packet_ways_meet(way, p->way))
-		return 0;
-	if ((p->flags & TCP_ACK) && !flow_near(out ? p->ack : p->seq, l->peer_end, FLOW_NEAR))
-		return 0;
+	if (l->reset && p->side == SIDE_IN && !(p->flags & TCP_RST))
+		l->peer_end = p->seq + p->len;
 	return l->offset;
+}
+
+/* Our side opens a connection, or lets the peer. Of what ended with two FINs nothing is kept. */
+static __always_inline void lingering_end(const struct flow_key *key, int proven)
+{
+	const struct lingering *l = bpf_map_lookup_elem(&lingers, key);
+
+	if (l && (proven || !l->reset))
+		bpf_map_delete_elem(&lingers, key);
 }
 
 /* Is this flow neither edited nor renumbered? What is not HTTP should cost next to nothing. */
@@ -196,7 +276,7 @@ static __always_inline int flow_untouched(const struct flow *f)
 static __always_inline int flow_untouched_for_good(const struct flow *f)
 {
 	return flow_untouched(f) && f->opaque_reason != REASON_UPGRADED &&
-	       f->opaque_reason != REASON_URGENT;
+	       f->opaque_reason != REASON_URGENT && !(f->flags & FLOW_FORMER);
 }
 
 /* The next packet is spared the search, if the flow is still the same when its epoch is known. */
@@ -215,8 +295,10 @@ static __always_inline void flow_note_untouched(struct scratch *s, const struct 
  */
 static __always_inline int flow_may_settle(const struct flow *f)
 {
-	return !(f->flags & (FLOW_SERVER | FLOW_LEARN | FLOW_FIN_BOTH | FLOW_TWIN)) &&
-	       !edits_count(&f->edits);
+	const __u32 watched = FLOW_SERVER | FLOW_LEARN | FLOW_FIN_BOTH | FLOW_TWIN | FLOW_DOUBT |
+			      FLOW_FORMER | FLOW_PAST | FLOW_RESET;
+
+	return !(f->flags & watched) && !edits_count(&f->edits);
 }
 
 /* To be asked after whatever may end that, and before the packet at hand leaves. */
@@ -238,7 +320,7 @@ static __always_inline void flow_pass_untouched(struct scratch *s, const struct 
 	if (tcp_flags & TCP_FIN)
 		f->flags |= fin;
 	if ((tcp_flags & TCP_RST) || (f->flags & FLOW_FIN_BOTH) == FLOW_FIN_BOTH)
-		flow_delete(key);
+		flow_delete(key, f);
 	else if (flow_untouched_for_good(f))
 		flow_note_untouched(s, key);
 }
@@ -278,11 +360,14 @@ static __always_inline void flow_note_origin(struct __sk_buff *skb, struct flow 
 		flow_find_origin(skb, f);
 }
 
-/* Have both FINs been sent and acknowledged? `acked`: by our side, in the peer's numbers. */
+/*
+ * Have both FINs been sent and acknowledged? Nothing can be acknowledged behind them, nor was more
+ * sent: one that says otherwise was a stranger's.
+ */
 static __always_inline int flow_finished(const struct flow *f)
 {
-	return (f->flags & FLOW_FIN_BOTH) == FLOW_FIN_BOTH && seq_before(f->fin_out, f->peer_ack) &&
-	       seq_before(f->peer_end, f->peer_next);
+	return (f->flags & FLOW_FIN_BOTH) == FLOW_FIN_BOTH && f->peer_ack == f->fin_out + 1 &&
+	       f->peer_next == f->peer_end + 1 && !seq_before(f->fin_out, f->sent);
 }
 
 #endif

@@ -5,7 +5,7 @@
 #ifndef CTXPROP_TC_OPTIONS_BPF_H
 #define CTXPROP_TC_OPTIONS_BPF_H
 
-#include "20-flow.bpf.h"
+#include "21-room.bpf.h"
 
 /* Options of the SYN-ACK that decide what may be done to the flow. */
 enum tcp_option {

@@ -40,10 +40,10 @@ static __always_inline int flow_is_soon(__u64 since_ns, __u64 limit_ns)
  * The SYNs that left last; there is no flow yet. By hash, which may be shared: then the older one
  * is forgotten.
  */
-#define SYNS_MAX 4096 /* a power of two */
+#define SYNS_MAX 16384 /* a power of two */
 
 struct syns {
-	/* High half: the hash; low half: when, which way, and whether twice. */
+	/* High half: the hash; low half: when, which way, whether with data, and whether twice. */
 	__u64 seen[SYNS_MAX];
 };
 
@@ -55,9 +55,10 @@ struct {
 } syns __weak SEC(".maps");
 
 #define SYN_TWICE      1
-#define SYN_WAY(w)     ((__u32)(w) >> 1 & ((1 << PACKET_WAY_BITS) - 1))
-#define SYN_TIME_SHIFT (1 + PACKET_WAY_BITS)
-#define SYN_TIME_NS    1000000
+#define SYN_DATA       2
+#define SYN_WAY(w)     ((__u32)(w) >> 2 & ((1 << PACKET_WAY_BITS) - 1))
+#define SYN_TIME_SHIFT (2 + PACKET_WAY_BITS)
+#define SYN_TIME_NS    2000000
 
 static __always_inline __u64 syn_hash(const struct flow_key *key, __u32 isn)
 {
@@ -80,27 +81,35 @@ static __always_inline int syn_is_soon(__u32 now, __u32 before)
 	return passed << SYN_TIME_SHIFT >> SYN_TIME_SHIFT < TWICE_NS / SYN_TIME_NS;
 }
 
-/* Our side sends a SYN. */
-static __always_inline void syn_note(struct __sk_buff *skb, const struct packet *p)
+/* Our side sends a SYN, which is to be acknowledged behind number `isn`. */
+static __always_inline void syn_note(const struct packet *p, __u32 isn)
 {
-	__u64 hash = syn_hash(&p->key, p->seq), *place = syn_place(hash), before;
+	__u64 hash = syn_hash(&p->key, isn), *place = syn_place(hash), before;
 	__u32 way = p->way, now;
 
-	if (!place || packet_was_met(skb, SIDE_OUT))
+	if (!place)
 		return;
-	packet_met(skb, SIDE_OUT);
 	before = *place;
-	now = (__u32)(clock_coarse() / SYN_TIME_NS) << SYN_TIME_SHIFT | way << 1;
-	if (before >> 32 == hash >> 32 && syn_is_soon(now, before) &&
-	    (SYN_WAY(before) != way || before & SYN_TWICE))
-		now |= SYN_TWICE;
+	now = (__u32)(clock_coarse() / SYN_TIME_NS) << SYN_TIME_SHIFT | way << 2;
+	if (p->len)
+		now |= SYN_DATA;
+	if (before >> 32 == hash >> 32) {
+		now |= before & SYN_DATA;
+		if (syn_is_soon(now, before) && (SYN_WAY(before) != way || before & SYN_TWICE))
+			now |= SYN_TWICE;
+	}
 	*place = hash >> 32 << 32 | now;
 }
 
+/* Data that it carries are acknowledged with it, or they are not. */
 VERIFIED_ALONE int syn_met(struct __sk_buff *skb, const struct packet *p)
 {
-	if (p)
-		syn_note(skb, p);
+	if (!p || packet_was_met(skb, SIDE_OUT))
+		return 0;
+	packet_met(skb, SIDE_OUT);
+	syn_note(p, p->seq);
+	if (p->len)
+		syn_note(p, p->seq + p->len);
 	return 0;
 }
 

@@ -87,36 +87,77 @@ VERIFIED_ALONE int twin_judge(struct __sk_buff *skb, const struct packet *p, str
 static __always_inline int twin_sent(struct __sk_buff *skb, const struct packet *p, struct flow *f,
 				     __u32 way)
 {
-	return (way != p->way || (f->flags & FLOW_TWIN)) && !twin_judge(skb, p, f);
+	return (way != p->way || (f->flags & (FLOW_TWIN | FLOW_DOUBT))) && !twin_judge(skb, p, f);
 }
 
 /*
- * Our side opens a connection while this flow is known, or lets the peer. Is it a twin's, since it
- * takes another way? Then the flow goes on.
+ * Our side opens a connection while this flow is known, or lets the peer; or a stranger wants us to
+ * think so. From now on the flow's packets are those whose numbers fit.
  */
-static __always_inline int twin_begins(const struct packet *p, const struct flow_key *key,
-				       struct flow *f)
+static __always_inline void twin_suspect(const struct flow_key *key, struct flow *f)
 {
-	if (!f->way_out || packet_ways_meet(f->way_out, p->way))
+	f->flags |= FLOW_DOUBT;
+	flow_unsettle(key, f);
+}
+
+/*
+ * The peer has answered another SYN than the flow's. Is it a twin's, since it took another way?
+ * Then the flow goes on.
+ */
+static __always_inline int twin_begins(const struct flow_key *key, struct flow *f, __u32 way)
+{
+	if (!f->way_out || !way || packet_ways_meet(f->way_out, way))
 		return 0;
 	twin_met(key, f);
 	return 1;
 }
 
-/* A SYN-ACK for a flow that is known. Returns whether it answers another SYN than the flow's. */
-VERIFIED_ALONE int twin_is_answered(struct __sk_buff *skb, const struct packet *p, struct flow *f)
+/* How far a number is outside of what lies from one to another. */
+static __always_inline __u32 twin_outside(__u32 number, __u32 from, __u32 to)
+{
+	if (seq_before(number, from))
+		return from - number;
+	return seq_before(to, number) ? number - to : 0;
+}
+
+/* How far the numbers of a packet are from those that a flow waits for. */
+static __always_inline __u64 twin_distance(const struct packet *p, const struct flow *f)
+{
+	int out = p->side == SIDE_OUT;
+	__u32 ours = out ? p->seq : p->ack - edits_base(&f->edits);
+
+	return (__u64)twin_outside(ours, f->peer_ack, f->sent) +
+	       twin_outside(out ? p->ack : p->seq, f->peer_next, f->peer_end);
+}
+
+/*
+ * Two flows of a tuple, the older one of which has not ended for all we know: does the packet
+ * belong to that? The one is it whose numbers are nearer.
+ */
+VERIFIED_ALONE int twin_is_former(const struct packet *p, struct flow *f)
 {
 	struct flow_key key;
+	struct flow *former;
 
 	if (!p || !f)
 		return 0;
-	if ((f->flags & FLOW_WSCALE) && p->ack != f->isn + 1) {
-		key = p->key; /* before 6.4 a map's key must be on the stack */
-		twin_met(&key, f);
-		return 1;
-	}
-	flow_opens_again(skb, p, f);
-	return 0;
+	key = p->key; /* before 6.4 a map's key must be on the stack */
+	former = flow_former(&key);
+	if (!former || !twin_fits(p, former) ||
+	    (flow_has_edits(f) && twin_distance(p, f) < twin_distance(p, former)))
+		return 0;
+	f->seen_ns = clock_coarse(); /* as long as one of them lives both are kept */
+	return 1;
+}
+
+/* The flow that a packet belongs to; NULL: none that is known. */
+static __always_inline struct flow *twin_lookup(const struct packet *p)
+{
+	struct flow *f = flow_lookup(&p->key);
+
+	if (f && (f->flags & FLOW_FORMER) && twin_is_former(p, f))
+		return flow_former(&p->key);
+	return f;
 }
 
 #endif

@@ -5,35 +5,68 @@
 #ifndef CTXPROP_TC_OPEN_BPF_H
 #define CTXPROP_TC_OPEN_BPF_H
 
-#include "24-twice.bpf.h"
+#include "25-twin.bpf.h"
 
-/* The peer has answered our SYN: the flow begins. */
-static __always_inline void flow_open(struct __sk_buff *skb, const struct packet *p)
+/*
+ * The flow that another one of the same tuple takes the place of. Nothing is left of one without an
+ * offset; else it is kept beside the other. Returns the flag for the other one, or -1: there is no
+ * room.
+ */
+static __always_inline int flow_step_back(const struct flow_key *key, struct flow *f)
 {
-	struct tcp_options o = {};
-	struct flow *f = flow_begin();
-	__u32 syn = syn_known(&p->key, p->ack - 1);
+	if (!flow_has_offset(f))
+		return f->flags & FLOW_FORMER;
+	f->settled = 0;
+	f->flags |= FLOW_PAST;
+	f->flags &= ~FLOW_FORMER;
+	if (!bpf_map_update_elem(&formers, key, f, BPF_ANY))
+		return FLOW_FORMER;
+	f->flags &= ~FLOW_PAST;
+	return -1;
+}
 
-	if (!f)
-		return;
-	tcp_options_read(skb, p, &o);
-	packet_met(skb, SIDE_IN);
-	if (syn & SYN_TWICE)
-		o.refuse = REASON_TWICE;
-	f->way_out = SYN_WAY(syn);
+/* What is known of a new flow. */
+static __always_inline void flow_open_as(const struct packet *p, struct flow *f,
+					 const struct tcp_options *o, __u32 way_out)
+{
+	f->way_out = way_out;
 	f->way_in = p->way;
 	f->isn = p->ack - 1;
 	f->next = f->sent = f->peer_ack = p->ack;
 	f->peer_next = f->peer_end = p->seq + 1;
 	f->window = p->window; /* never scaled in a SYN */
-	f->mss = o.mss;
+	f->mss = o->mss;
 	/* No scale in the SYN-ACK: there is none (RFC 7323, 2.2), and that is known too. */
-	f->wscale = o.wscale > TCP_WSCALE_MAX ? TCP_WSCALE_MAX : o.wscale;
+	f->wscale = o->wscale > TCP_WSCALE_MAX ? TCP_WSCALE_MAX : o->wscale;
 	f->flags = FLOW_PEER_SEEN | FLOW_WSCALE;
 	http1_init(&f->http, HTTP1_REQUEST);
-	if (o.refuse)
-		flow_refuse(f, o.refuse);
-	if (!flow_publish(&p->key, f))
+	if (o->refuse)
+		flow_refuse(f, o->refuse);
+}
+
+/*
+ * The peer has answered our SYN: the flow begins. `known`: what is known of the SYN, `old`: the
+ * flow that the tuple has had until now, or NULL.
+ */
+static __always_inline void flow_open(struct __sk_buff *skb, const struct packet *p, __u32 known,
+				      struct flow *old)
+{
+	struct tcp_options o = {};
+	struct flow *f = flow_begin();
+	int former = old ? flow_step_back(&p->key, old) : 0;
+
+	if (!f || former < 0)
+		return;
+	tcp_options_read(skb, p, &o);
+	packet_met(skb, SIDE_IN);
+	if (known & SYN_DATA)
+		o.refuse = REASON_SYN_DATA;
+	if (known & SYN_TWICE)
+		o.refuse = REASON_TWICE;
+	flow_open_as(p, f, &o, SYN_WAY(known));
+	f->flags |= former;
+	lingering_end(&p->key, 1);
+	if (!(old ? flow_replace(&p->key, f) : flow_publish(&p->key, f)))
 		return;
 	count(REASON_OPEN);
 	if (o.refuse)

@@ -111,14 +111,23 @@ static __always_inline void carry_end(struct flow *f)
 		carry_drop(f, 0, 0, 1);
 }
 
+/* The flow is over, and that is certain: a local socket says so. */
+static __always_inline void flow_forget(const struct flow_key *key, struct flow *f)
+{
+	carry_end(f);
+	flow_delete(key, f);
+}
+
 /*
- * The flow is reset, and its offset forgotten with it: whatever the peer still says is answered by
- * another RST, by its own numbers, and those are the wire's.
+ * A RST was believed. Whoever sees it behind us may not believe it, or never get it: so the offset
+ * is kept, and with edits in flight the whole flow.
  */
 static __always_inline void flow_reset(const struct flow_key *key, struct flow *f)
 {
-	carry_end(f);
-	flow_delete(key);
+	if (edits_count(&f->edits) || (f->flags & FLOW_PAST))
+		f->flags |= FLOW_RESET;
+	else
+		flow_rest(key, f, 1);
 }
 
 /* The `n` youngest edits are taken back. To be called before edits_take_back(). */

@@ -31,7 +31,17 @@ static __always_inline int ack_plausible(const struct packet *p, const struct fl
 {
 	__u32 distance = p->seq - f->peer_next + PEER_NEAR;
 
-	return (p->flags & (TCP_ACK | TCP_RST)) == TCP_ACK && distance < 2 * PEER_NEAR;
+	return (p->flags & (TCP_ACK | TCP_RST | TCP_SYN)) == TCP_ACK && distance < 2 * PEER_NEAR;
+}
+
+/*
+ * May it retire edits? A FIN only where TCP takes it for certain: not behind a hole, nor before
+ * what our side has acknowledged.
+ */
+static __always_inline int ack_retires(const struct packet *p, const struct flow *f)
+{
+	return !(p->flags & TCP_FIN) ||
+	       (!seq_before(f->peer_end, p->seq) && !seq_before(p->seq + p->len, f->peer_next));
 }
 
 /*
@@ -68,7 +78,7 @@ static __always_inline void ack_translate(const struct packet *p, struct flow *f
 	if (!v.count)
 		return;
 	a->unacked += edits_unacked(&f->edits, p->ack);
-	if (!a->believed)
+	if (!a->believed || !ack_retires(p, f))
 		return;
 	carry_retire(f, a->app);
 	edits_retire(&f->edits, a->app);
@@ -78,7 +88,7 @@ static __always_inline void ack_translate(const struct packet *p, struct flow *f
 static __always_inline void ack_note(const struct packet *p, struct flow *f, const struct ack *a)
 {
 	/* The window of a SYN-ACK that comes again is not scaled (RFC 7323, 2.2). */
-	if (!a->believed || seq_before(a->app, f->peer_ack) || (p->flags & TCP_SYN))
+	if (!a->believed || seq_before(a->app, f->peer_ack) || !ack_retires(p, f))
 		return;
 	f->peer_ack = a->app;
 	f->window = (__u32)p->window << (f->wscale & TCP_WSCALE_MASK);

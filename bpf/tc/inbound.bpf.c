@@ -39,18 +39,73 @@ static __always_inline int inbound_late(struct __sk_buff *skb, const struct pack
 	return ack_write(skb, p, f, &a);
 }
 
+/* Is there a socket here that has sent the SYN? */
+static __always_inline int syn_is_local(struct __sk_buff *skb, const struct packet *p)
+{
+	struct scratch *s = scratch_get();
+	struct bpf_sock *sk = s ? request_socket(skb, p, s) : NULL;
+	struct bpf_tcp_sock *tp;
+	int ours = 0;
+
+	if (!sk)
+		return 0;
+	tp = sk->state == BPF_TCP_SYN_SENT ? bpf_tcp_sock(sk) : NULL;
+	if (tp)
+		ours = tp->snd_nxt == p->ack;
+	bpf_sk_release(sk);
+	return ours;
+}
+
+/*
+ * A SYN-ACK: does it answer a SYN that has left here? The memory of those is short; a local socket
+ * knows better. `old`: the flow that the tuple has until now, or NULL.
+ */
+VERIFIED_ALONE int inbound_syn_ack(struct __sk_buff *skb, const struct packet *p, struct flow *old)
+{
+	struct flow_key key;
+	__u32 known;
+
+	if (!p || !csum_intact(skb, p))
+		return 0;
+	key = p->key; /* before 6.4 a map's key must be on the stack */
+	known = syn_known(&key, p->ack - 1);
+	if (!known && !syn_is_local(skb, p)) {
+		count(REASON_UNASKED);
+		return 0;
+	}
+	if (!old || !twin_begins(&key, old, SYN_WAY(known)))
+		flow_open(skb, p, known, old);
+	return 0;
+}
+
+/*
+ * A SYN of the peer, which may be a stranger's. It says nothing about a flow that is known, unless
+ * it answers another SYN than the flow's. Returns whether it passes as it is.
+ */
+static __always_inline int inbound_syn(struct __sk_buff *skb, const struct packet *p,
+				       struct flow *f)
+{
+	int answers = p->flags & TCP_ACK;
+
+	if (f && (f->flags & FLOW_SERVER))
+		return 0;
+	if (!f || (answers && (!(f->flags & FLOW_WSCALE) || p->ack != f->isn + 1))) {
+		if (answers)
+			inbound_syn_ack(skb, p, f);
+	} else if (answers) {
+		flow_opens_again(skb, p, f);
+		return 0;
+	}
+	return 1;
+}
+
 /* A packet for a flow that is not in the table. */
 static __always_inline int inbound_stranger(struct __sk_buff *skb, const struct packet *p)
 {
 	__u32 offset;
 
-	if ((p->flags & (TCP_SYN | TCP_ACK)) == (TCP_SYN | TCP_ACK)) {
-		if (csum_intact(skb, p))
-			flow_open(skb, p);
-		return NEXT;
-	}
 	if ((p->flags & TCP_ACK) && flow_may_linger(&p->key)) {
-		offset = flow_lingering(p);
+		offset = flow_lingering(p, LINGERING_ANY);
 		if (offset)
 			return inbound_late(skb, p, offset);
 	}
@@ -68,15 +123,21 @@ static __always_inline int inbound_reset(const struct packet *p, const struct fl
 	return p->seq == f->peer_next || (!(f->flags & FLOW_FIN_IN) && p->seq == f->peer_end);
 }
 
-/* Where the peer's bytes end, as far as they came in order, or by its FIN, which may overtake. */
+/*
+ * Where the peer's bytes end, as far as they came in order, or by its FIN, which may overtake. Of
+ * several FINs the first number is right, and none if the peer sends more behind it.
+ */
 static __always_inline void inbound_note_end(const struct packet *p, struct flow *f,
 					     const struct ack *a)
 {
 	__u32 end = p->seq + p->len;
 
+	if ((f->flags & FLOW_FIN_IN) && a->believed && p->len && seq_before(f->peer_end, end))
+		f->flags &= ~FLOW_FIN_IN;
 	if ((p->flags & TCP_FIN) && a->believed && !seq_before(end, f->peer_next)) {
+		if (!(f->flags & FLOW_FIN_IN) || seq_before(end, f->peer_end))
+			f->peer_end = end;
 		f->flags |= FLOW_FIN_IN;
-		f->peer_end = end;
 	} else if (p->len && !(f->flags & FLOW_FIN_IN) &&
 		   (p->seq == f->peer_end || p->seq == f->peer_next)) {
 		f->peer_end = end;
@@ -92,13 +153,15 @@ static __always_inline void inbound_note(struct __sk_buff *skb, const struct pac
 			flow_reset(&p->key, f);
 		return;
 	}
+	if (p->flags & TCP_SYN)
+		return;
 	f->flags |= FLOW_PEER_SEEN;
 	ack_note(p, f, a);
 	if (p->len && !(f->flags & FLOW_OPAQUE))
 		answer_data(skb, p, f);
 	inbound_note_end(p, f, a);
 	if (flow_finished(f))
-		flow_retire(&p->key, f);
+		flow_rest(&p->key, f, 0);
 }
 
 /*
@@ -122,7 +185,9 @@ static __always_inline int inbound_tcp(struct __sk_buff *skb, struct scratch *s,
 		return NEXT;
 	if (known && settled_fits(skb, p, known))
 		return settled_write(skb, p, &known->settled);
-	f = flow_lookup(&p->key);
+	f = twin_lookup(p);
+	if ((p->flags & TCP_SYN) && inbound_syn(skb, p, f))
+		return NEXT;
 	if (!f)
 		return inbound_stranger(skb, p);
 	if (flow_untouched(f)) {
@@ -131,8 +196,6 @@ static __always_inline int inbound_tcp(struct __sk_buff *skb, struct scratch *s,
 	}
 	if (f->flags & FLOW_SERVER)
 		return serve(skb, p, f);
-	if ((p->flags & (TCP_SYN | TCP_ACK)) == (TCP_SYN | TCP_ACK) && twin_is_answered(skb, p, f))
-		return NEXT;
 	if (twin_sent(skb, p, f, f->way_in))
 		return NEXT;
 	if (inbound_matters(p, f) && !csum_intact(skb, p))

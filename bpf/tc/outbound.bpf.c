@@ -96,54 +96,47 @@ static __always_inline int learn(struct __sk_buff *skb, const struct packet *p, 
 	return 1;
 }
 
-/* A flow that never gets an edit, because of how it begins. */
-static __always_inline void outbound_refuse(const struct flow_key *key, __u32 isn, __u32 reason)
+/* Is the packet from a TCP socket of this namespace? Nobody else can send it in its name. */
+static __always_inline int outbound_is_own(struct __sk_buff *skb)
 {
-	struct flow *f = flow_begin();
+	struct sock_common *socket = packet_socket(skb);
 
-	if (!f)
-		return;
-	f->isn = isn;
-	flow_refuse(f, reason);
-	if (flow_publish(key, f))
-		count(reason);
+	return socket && packet_is_own(skb, socket);
 }
 
 /*
- * Our side accepts a connection: what it once opened between the same ports is over, or this is the
- * opening of both sides at once.
+ * Our side opens a connection, and this flow is of the same tuple. A socket that does so is proof
+ * that the flow is over, if it was one of ours. Anybody else who sends a SYN is not: the flow is
+ * kept until the peer has answered the new number (flow_open()).
+ */
+static __always_inline void outbound_open(struct __sk_buff *skb, const struct packet *p,
+					  const struct flow_key *key, struct flow *f)
+{
+	if (!f)
+		return;
+	if (!flow_has_edits(f))
+		serving_delete(key, f);
+	else if (f->isn == p->seq && (f->flags & FLOW_WSCALE))
+		return; /* the SYN again */
+	else if ((f->flags & FLOW_LOCAL) && !(f->flags & FLOW_FORMER) && outbound_is_own(skb))
+		flow_forget(key, f);
+	else
+		twin_suspect(key, f);
+}
+
+/*
+ * Our side accepts a connection, so it seems: what it once opened between the same ports is over,
+ * or this is the opening of both sides at once. Nothing depends on a flow without an offset.
  */
 static __always_inline void outbound_syn_ack(const struct packet *p, const struct flow_key *key,
 					     struct flow *f)
 {
 	/* Of flows that were met in the middle the first number is not known. */
-	if (!f || !flow_has_edits(f) || !(f->flags & FLOW_WSCALE) || f->isn == p->seq ||
-	    twin_begins(p, key, f))
+	if (!f || !flow_has_edits(f) || !(f->flags & FLOW_WSCALE) || f->isn == p->seq)
 		return;
-	carry_end(f);
-	flow_delete(key);
+	twin_suspect(key, f);
 }
 
-/* Our side opens one. */
-static __always_inline void outbound_open(struct __sk_buff *skb, const struct packet *p,
-					  const struct flow_key *key, struct flow *f)
-{
-	syn_met(skb, p);
-	if (f && flow_has_edits(f) && f->isn == p->seq)
-		return; /* the SYN again */
-	if (f && flow_has_edits(f)) {
-		if (twin_begins(p, key, f))
-			return;
-		carry_end(f);
-		flow_delete(key);
-	} else if (f) {
-		serving_delete(key, f);
-	}
-	if (p->len)
-		outbound_refuse(key, p->seq, REASON_SYN_DATA);
-}
-
-/* Either way, what is known about the tuple is about an older one, or about its twin. */
 VERIFIED_ALONE int outbound_syn(struct __sk_buff *skb, const struct packet *p)
 {
 	struct flow_key key;
@@ -152,13 +145,57 @@ VERIFIED_ALONE int outbound_syn(struct __sk_buff *skb, const struct packet *p)
 	if (!p)
 		return 0;
 	key = p->key; /* before 6.4 a map's key must be on the stack */
-	bpf_map_delete_elem(&lingers, &key);
+	lingering_end(&key, outbound_is_own(skb));
 	f = flow_lookup(&key);
-	if (p->flags & TCP_ACK)
+	if (p->flags & TCP_ACK) {
 		outbound_syn_ack(p, &key, f);
-	else
-		outbound_open(skb, p, &key, f);
+		return 0;
+	}
+	syn_met(skb, p);
+	outbound_open(skb, p, &key, f);
 	return 0;
+}
+
+/*
+ * A packet with payload of a flow that was closed by a RST: it lives. It waits for a place to join,
+ * and is translated. Returns the verdict.
+ */
+static __always_inline int outbound_wake(struct __sk_buff *skb, const struct packet *p,
+					 const struct flow_key *key, __u32 offset)
+{
+	struct flow *f = flow_begin();
+	enum frame_start start;
+
+	if (!f)
+		return NEXT;
+	f->edits.retired = offset; /* all that is left of it */
+	f->next = f->sent = p->seq + p->len;
+	f->peer_ack = p->seq;
+	f->peer_next = f->peer_end = p->ack;
+	f->flags = FLOW_LEARN;
+	f->way_out = p->way;
+	flow_note_origin(skb, f);
+	start = learn_start(skb, p);
+	if (start != START_OTHER)
+		learn_candidate(f, p, start);
+	if (flow_publish(key, f))
+		bpf_map_delete_elem(&lingers, key);
+	if (start != START_OTHER)
+		learn_count(REASON_JOINING);
+	count(REASON_LINGER);
+	return edit_number(skb, p, p->seq + offset);
+}
+
+/*
+ * The offset of the closed flow that a packet belongs to; 0: none. A live socket whose flow is not
+ * known has none, unless a RST has closed that.
+ */
+static __always_inline __u32 outbound_lingering(struct __sk_buff *skb, const struct packet *p)
+{
+	struct bpf_sock *sk = skb->sk;
+	int lives = p->len || (sk && sk->state == BPF_TCP_ESTABLISHED);
+
+	return flow_lingering(p, lives ? LINGERING_RESET : LINGERING_ANY);
 }
 
 /* A packet of no known flow: of a passive side, of a closed flow, or met in the middle. */
@@ -173,18 +210,15 @@ VERIFIED_ALONE int outbound_stranger(struct __sk_buff *skb, struct packet *p)
 	if (!p)
 		return NEXT;
 	key = p->key; /* before 6.4 a map's key must be on the stack */
-	if (!p->len) {
-		struct bpf_sock *sk = skb->sk;
-
-		/* A live socket whose flow is not known has no offset. */
-		if (sk && sk->state == BPF_TCP_ESTABLISHED)
-			return NEXT;
-		offset = flow_lingering(p);
-		if (!offset)
-			return NEXT;
+	offset = p->len && !flow_may_wake(&key) ? 0 : outbound_lingering(skb, p);
+	if (offset && p->len && !(p->flags & TCP_RST))
+		return outbound_wake(skb, p, &key, offset);
+	if (offset) {
 		count(REASON_LINGER);
 		return edit_number(skb, p, p->seq + offset);
 	}
+	if (!p->len)
+		return NEXT;
 	start = learn_start(skb, p);
 	if (start == START_OTHER)
 		return NEXT;
@@ -201,10 +235,18 @@ VERIFIED_ALONE int outbound_stranger(struct __sk_buff *skb, struct packet *p)
 	f->way_out = p->way;
 	flow_note_origin(skb, f);
 	learn_candidate(f, p, start);
+	if (!(f->flags & FLOW_LOCAL))
+		flow_limit_strangers(&key);
 	if (flow_publish(&key, f))
 		learn_count(REASON_JOINING);
 	packet_met(skb, SIDE_OUT);
 	return NEXT;
+}
+
+/* So far from the peer's last acknowledgement may what it takes lie. */
+static __always_inline __u32 outbound_window(const struct flow *f)
+{
+	return (f->flags & FLOW_WSCALE ? f->window : TCP_WINDOW_MAX) + 1;
 }
 
 /*
@@ -214,14 +256,39 @@ VERIFIED_ALONE int outbound_stranger(struct __sk_buff *skb, struct packet *p)
  * be a stranger's, behind a gateway, and the connection lives. If it is ours all the same, the peer
  * asks back, and is answered by another one, at the place that it named.
  */
-static __always_inline void outbound_reset(const struct packet *p, struct flow *f)
+static __always_inline void outbound_reset(struct __sk_buff *skb, const struct packet *p,
+					   struct flow *f)
 {
-	__u32 from = f->peer_ack - !!(f->flags & FLOW_FIN_OUT);
-	__u32 window = f->flags & FLOW_WSCALE ? f->window : TCP_WINDOW_MAX;
+	__u32 fin = !!(f->flags & FLOW_FIN_OUT), from = f->peer_ack - fin;
 
-	/* One more than was sent: a FIN has a number too. */
-	if (p->seq - from <= window + 1 && !seq_before(f->sent + 1, p->seq))
+	if (p->seq - from > outbound_window(f) || seq_before(f->sent + fin, p->seq))
+		return;
+	if ((f->flags & FLOW_LOCAL) && outbound_is_own(skb))
+		flow_forget(&p->key, f);
+	else
 		flow_reset(&p->key, f);
+}
+
+/* Can the peer take this FIN, and is nothing sent behind it? Or it is a stranger's. */
+static __always_inline int outbound_fin_fits(const struct packet *p, const struct flow *f)
+{
+	__u32 end = p->seq + p->len;
+
+	return end - f->peer_ack <= outbound_window(f) && !seq_before(end, f->sent) &&
+	       flow_near(p->ack, f->peer_next, FLOW_NEAR);
+}
+
+/* Of several FINs the first number is right: nothing is sent behind it. */
+static __always_inline void outbound_fin(const struct packet *p, struct flow *f)
+{
+	__u32 end = p->seq + p->len;
+
+	if ((f->flags & FLOW_FIN_OUT) && seq_before(f->fin_out, end) &&
+	    !seq_before(f->fin_out, f->sent))
+		return;
+	f->flags |= FLOW_FIN_OUT;
+	f->fin_out = end;
+	flow_unsettle(&p->key, f);
 }
 
 /* What later packets need to know about this one. */
@@ -229,8 +296,10 @@ static __always_inline void outbound_note(const struct packet *p, struct flow *f
 {
 	__u32 end = p->seq + p->len;
 
+	if ((p->flags & TCP_FIN) && !outbound_fin_fits(p, f))
+		return;
 	f->peer_next = p->ack;
-	if (seq_before(f->sent, end)) {
+	if (p->len && seq_before(f->sent, end)) {
 		f->sent = end;
 		/* Half a head is not yet a word of our side, nor is what it has said before. */
 		if ((f->flags & FLOW_LEARN) || !http1_in_head(&f->http))
@@ -238,14 +307,10 @@ static __always_inline void outbound_note(const struct packet *p, struct flow *f
 	}
 	if (p->len)
 		f->seen_ns = clock_coarse();
-	/* Ours cannot be acknowledged before it comes; and when it comes again it says nothing. */
-	if ((p->flags & TCP_FIN) && !seq_before(end, f->peer_ack)) {
-		f->flags |= FLOW_FIN_OUT;
-		f->fin_out = end;
-		flow_unsettle(&p->key, f);
-	}
+	if (p->flags & TCP_FIN)
+		outbound_fin(p, f);
 	if (flow_finished(f))
-		flow_retire(&p->key, f);
+		flow_rest(&p->key, f, 0);
 }
 
 /*
@@ -337,7 +402,7 @@ static __always_inline int outbound_flow(struct __sk_buff *skb, struct scratch *
 
 	if (quiet_untouched(quiet_find(s, &p->key)) && !(p->flags & (TCP_FIN | TCP_RST)))
 		return NEXT;
-	f = flow_lookup(&p->key);
+	f = twin_lookup(p);
 	if (!f)
 		return outbound_stranger(skb, p);
 	if (flow_untouched(f)) {
@@ -354,7 +419,7 @@ static __always_inline int outbound_flow(struct __sk_buff *skb, struct scratch *
 	if (p->flags & TCP_RST) {
 		/* What it carries, if anything, is a message, and no part of the stream. */
 		verdict = outbound_control(skb, p, f);
-		outbound_reset(p, f);
+		outbound_reset(skb, p, f);
 		return verdict;
 	}
 	verdict = p->len || p->fragment ? outbound_data(skb, s, p, f) : outbound_control(skb, p, f);

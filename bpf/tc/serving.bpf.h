@@ -75,7 +75,7 @@ static __always_inline void serving_lose(struct flow *f)
 static __always_inline void serving_delete(const struct flow_key *key, struct flow *f)
 {
 	serving_cut(f);
-	flow_delete(key);
+	flow_delete(key, f);
 }
 
 /* Begin to read, with this byte of the peer and this byte of ours. */

@@ -146,6 +146,13 @@ void conn_pass(struct conn *c, const struct segment *s)
 	conn_expect(c, s, s);
 }
 
+void conn_stray(struct conn *c, const struct segment *s)
+{
+	static struct frame frame;
+
+	assert_int_equal(run(c, s, &frame), VERDICT_NEXT);
+}
+
 void conn_drop(struct conn *c, const struct segment *s)
 {
 	static struct frame frame;

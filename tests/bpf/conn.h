@@ -107,6 +107,9 @@ void conn_use_wire(struct conn *c, struct wire *wire);
  */
 void conn_go_by_wire(struct conn *c, struct wire *wire, bool partial, uint16_t segment_size);
 
+/* A segment passes that is none of the connection's, however it is changed. */
+void conn_stray(struct conn *c, const struct segment *s);
+
 /* A segment is dropped. */
 void conn_drop(struct conn *c, const struct segment *s);
 

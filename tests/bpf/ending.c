@@ -48,3 +48,13 @@ void conn_expect_gone(const struct conn *c, uint32_t want_offset)
 	assert_int_equal(rig_linger(c->rig, &c->shape, c->port, &offset), want_offset != 0);
 	assert_int_equal(offset, want_offset);
 }
+
+void conn_expect_reset(const struct conn *c)
+{
+	if (!conn_is_known(c)) {
+		conn_expect_gone(c, stream_inserted(&c->stream));
+		return;
+	}
+	assert_true(conn_flow(c).flags & FLOW_RESET);
+	assert_true(conn_in_flight(c) > 0);
+}

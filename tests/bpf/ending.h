@@ -28,4 +28,10 @@ void conn_expect_shift(struct conn *c, const struct segment *s, int32_t offset);
 /* There is no flow any more, and an offset is remembered; 0: none. */
 void conn_expect_gone(const struct conn *c, uint32_t want_offset);
 
+/*
+ * A RST was believed, which may have been a stranger's: the offset is kept, and with edits in
+ * flight the whole flow.
+ */
+void conn_expect_reset(const struct conn *c);
+
 #endif

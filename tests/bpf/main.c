@@ -35,7 +35,7 @@ static const struct topic topics[] = {
     {"device", test_device}, {"damaged", test_damaged},
     {"policy", test_policy}, {"restart", test_restart},
     {"child", test_child},   {"serve", test_serve},
-    {"story", test_story},
+    {"story", test_story},   {"forged", test_forged},
 };
 #define TOPICS_COUNT (sizeof(topics) / sizeof(topics[0]))
 

@@ -181,6 +181,16 @@ void rig_remove_flow(const struct rig *rig, const struct shape *shape, uint16_t 
 	assert_int_equal(bpf_map_delete_elem(bpf_map__fd(rig->tc->maps.flows), &key), 0);
 }
 
+size_t rig_flows(const struct rig *rig)
+{
+	struct flow_key key, *last = NULL;
+	size_t n = 0;
+
+	for (; !bpf_map_get_next_key(bpf_map__fd(rig->tc->maps.flows), last, &key); n++)
+		last = &key;
+	return n;
+}
+
 bool rig_linger(const struct rig *rig, const struct shape *shape, uint16_t port,
 		uint32_t *ret_offset)
 {

@@ -71,6 +71,9 @@ bool rig_flow(const struct rig *rig, const struct shape *shape, uint16_t port,
 /* Take the flow of our port out of the table, as a daemon does with one that is dead. */
 void rig_remove_flow(const struct rig *rig, const struct shape *shape, uint16_t port);
 
+/* How many flows there are. */
+size_t rig_flows(const struct rig *rig);
+
 /* Is the offset of a closed flow of our port kept, and which one? */
 bool rig_linger(const struct rig *rig, const struct shape *shape, uint16_t port,
 		uint32_t *ret_offset);

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "cause.h"
+#include "ending.h"
 #include "link.h"
 #include "topics.h"
 
@@ -308,12 +309,16 @@ static void a_connection_that_is_reset(void **state)
 	rst = conn_segment(&conn, GET_LEN, GET_LEN);
 	rst.flags = RST | ACK;
 	conn_transmit_as(&conn, &rst);
+	conn_expect_reset(&conn);
+	conn_ack_all(&conn);
 	assert_int_equal(cause_kept(&conn), 0);
 
 	open_conn(state);
 	because_of(1, "a=1");
 	conn_send(&conn, GET);
 	conn_receive(&conn, &(struct incoming){.more = RST});
+	conn_expect_reset(&conn);
+	conn_ack_all(&conn);
 	assert_int_equal(cause_kept(&conn), 0);
 }
 

@@ -13,6 +13,14 @@
 
 static struct conn conn;
 
+/* Numbers that are not those of an ordinary opening. */
+static const struct opening far = {.shape = {.options = 12},
+				   .isn = 0x50000000,
+				   .peer_isn = 0x60000000,
+				   .mss = 1460,
+				   .window = 65535,
+				   .wscale = 7};
+
 /* The port is used again: whatever is known of the old connection is wrong now. */
 static void a_new_connection_on_the_same_port(void **state)
 {
@@ -34,7 +42,7 @@ static void a_new_connection_on_the_same_port(void **state)
 
 			s.flags = RST | ACK;
 			conn_expect_shift(&conn, &s, LINE_LEN);
-			conn_expect_gone(&conn, 0);
+			conn_expect_reset(&conn);
 		}
 	}
 }
@@ -187,9 +195,9 @@ static void open_by(char packet, uint8_t hops)
 /* Packets of the opening that are lost behind us, come again, or are overtaken by others. */
 static void in_whatever_order_the_opening_passes(void **state)
 {
-	static const char *const orders[] = {
-	    "SAaD",   "SSAaD",  "SAAaD",  "SASaD",    "SASAaD", "SAD", "SADa",  "SADA",   "SADS",
-	    "SADdAa", "SAaDSd", "SAaDAd", "SASADSAd", "AaD",    "AD",  "AADdA", "SAaDdSA"};
+	static const char *const orders[] = {"SAaD",   "SSAaD",  "SAAaD",    "SASaD",  "SASAaD",
+					     "SAD",    "SADa",   "SADA",     "SADS",   "SADdAa",
+					     "SAaDSd", "SAaDAd", "SASADSAd", "SAaDdSA"};
 
 	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
 		conn_meet(&conn, *state, &ordinary);
@@ -229,9 +237,10 @@ static void a_connection_that_passes_twice(void **state)
 	}
 }
 
-/* The peer opens one between the ports of an older one that it has forgotten, and we accept it. */
+/* Or a stranger wants us to think so: what fits the numbers of the connection is translated. */
 static void the_other_side_uses_the_ports_again(void **state)
 {
+	uint8_t options[40];
 	struct segment s;
 
 	conn_open(&conn, *state, &ordinary);
@@ -239,12 +248,15 @@ static void the_other_side_uses_the_ports_again(void **state)
 	conn_ack_all(&conn);
 	s = conn_segment(&conn, 0, 0);
 	s.flags = SYN | ACK;
-	s.seq = ordinary.isn;
+	s.seq = ordinary.isn + 0x40000000;
 	conn_pass(&conn, &s);
-	assert_true(conn_is_known(&conn));
-	s.seq = ordinary.isn + 100000;
+	s = conn_incoming(&conn, &(struct incoming){.ack = 0x40000000, .data = "hello"}, options);
 	conn_pass(&conn, &s);
-	assert_false(conn_is_known(&conn));
+	s = conn_our_ack(&conn, false);
+	s.seq += 0x40000000;
+	conn_pass(&conn, &s);
+	conn_send(&conn, GET);
+	conn_answer(&conn, ANSWER);
 }
 
 static void data_in_the_syn(void **state)
@@ -259,10 +271,11 @@ static void data_in_the_syn(void **state)
 	s.seq = ordinary.isn;
 	s.ack = 0;
 	conn_pass(&conn, &s);
-	expect_counts(*state, {REASON_SYN_DATA, 1});
+	expect_counts(*state, {0});
 	s = conn_syn_ack(&conn, &ordinary, options);
 	s.ack += GET_LEN;
 	conn_pass(&conn, &s);
+	expect_counts(*state, {REASON_OPEN, 1}, {REASON_SYN_DATA, 1});
 	conn_send(&conn, PLAIN);
 	conn_ack_all(&conn);
 	assert_int_equal(rig_count(*state, REASON_INJECTED), 0);
@@ -289,7 +302,7 @@ static void data_in_the_syn_that_is_not_taken(void **state)
 		conn_pass(&conn, &s);
 		conn_transmit(&conn, 0, GET_LEN);
 		conn_ack_all(&conn);
-		expect_counts(*state, {REASON_SYN_DATA, 1});
+		expect_counts(*state, {REASON_OPEN, 1}, {REASON_SYN_DATA, 1});
 	}
 }
 
@@ -314,27 +327,59 @@ static void the_passive_side_is_left_alone(void **state)
 static void a_full_table_lets_everything_pass(void **state)
 {
 	struct rig *small = rig_open(1);
-	uint8_t options[40];
-	struct segment s;
 
 	(void)state;
 	conn_open(&conn, small, &ordinary);
 	conn_send(&conn, GET);
-	conn_meet(&conn, small, &ordinary);
-	s = conn_syn_ack(&conn, &ordinary, options);
-	conn_pass(&conn, &s);
-	expect_counts(small, {REASON_TABLE_FULL, 1});
+	conn_open(&conn, small, &ordinary);
+	conn.wscale_known = false;
 	conn_send(&conn, PLAIN);
 	conn_ack_all(&conn);
+	assert_true(rig_count(small, REASON_TABLE_FULL) > 0);
 	assert_int_equal(rig_count(small, REASON_INJECTED), 0);
-	/* The first one ends, and there is room. */
-	conn.port = --small->port;
-	s = conn_segment(&conn, 0, 0);
-	s.flags = SYN;
-	s.seq = 5;
-	conn_pass(&conn, &s);
+	/* The port of the first one is used again. */
+	small->port -= 2;
+	conn_open(&conn, small, &far);
+	conn_send(&conn, GET);
+	rig_close(small);
+}
+
+/* A flood of connections that say nothing: they make room for one another, and for the next. */
+static void a_flood_of_openings(void **state)
+{
+	struct rig *small = rig_open(64);
+	static struct conn first;
+
+	(void)state;
 	conn_open(&conn, small, &ordinary);
 	conn_send(&conn, GET);
+	first = conn;
+	for (int i = 0; i < 200; i++)
+		conn_open(&conn, small, &ordinary);
+	conn_send(&conn, GET);
+	conn_answer(&conn, ANSWER);
+	conn = first;
+	conn_answer(&conn, ANSWER);
+	conn_send(&conn, GET);
+	conn_answer(&conn, ANSWER);
+	rig_close(small);
+}
+
+/* And one of requests that belong to no connection, in the names of many. */
+static void a_flood_of_requests_without_connections(void **state)
+{
+	struct rig *small = rig_open(2048);
+
+	(void)state;
+	for (int i = 0; i < 4096; i++) {
+		conn_meet(&conn, small, &ordinary);
+		conn_send(&conn, PLAIN);
+	}
+	assert_int_equal(rig_count(small, REASON_TABLE_FULL), 0);
+	assert_int_equal(rig_flows(small), 1024);
+	conn_open(&conn, small, &ordinary);
+	conn_send(&conn, GET);
+	conn_answer(&conn, ANSWER);
 	rig_close(small);
 }
 
@@ -353,6 +398,8 @@ int test_life(void)
 	    cmocka_unit_test(data_in_the_syn_that_is_not_taken),
 	    cmocka_unit_test(the_passive_side_is_left_alone),
 	    cmocka_unit_test(a_full_table_lets_everything_pass),
+	    cmocka_unit_test(a_flood_of_openings),
+	    cmocka_unit_test(a_flood_of_requests_without_connections),
 	};
 
 	return cmocka_run_group_tests(life, rig_setup, rig_teardown);

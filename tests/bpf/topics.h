@@ -15,6 +15,7 @@ int test_life(void);
 int test_twin(void);
 int test_end(void);
 int test_reset(void);
+int test_forged(void);
 int test_join(void);
 int test_icmp(void);
 int test_split(void);

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Still stage 2: room in the flow table. Whoever opens connections without end could fill it, and
+ * then no other would get a header. So where it is full, flows that never had an edit make room:
+ * nothing breaks without them, and if they live they are met in the middle.
+ *
+ * Which of them: the oldest of the newest ones. In a flood those are of the flood, and whoever is
+ * not has had the time in which thousands were opened to send a first request.
+ */
+#ifndef CTXPROP_TC_ROOM_BPF_H
+#define CTXPROP_TC_ROOM_BPF_H
+
+#include "20-flow.bpf.h"
+
+#define NEWEST_MAX    4096
+#define STRANGERS_MAX 1024
+/* So many are asked to make room for one. */
+#define ROOM_TRIES 8
+
+/* The tuples of the flows that were made last. */
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, NEWEST_MAX);
+	__uint(value_size, sizeof(struct flow_key));
+} newest __weak SEC(".maps");
+
+/* Of those that are made because of one packet, with no socket here and no word of the peer. */
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, STRANGERS_MAX);
+	__uint(value_size, sizeof(struct flow_key));
+} strangers __weak SEC(".maps");
+
+VERIFIED_ALONE int serving_cut(struct flow *f);
+
+/*
+ * Take a flow out of the table, unless it has had an edit, or one of `flags`. Whoever still looks
+ * at it cannot frame it any more, so it gets none either. Returns whether there is room now.
+ */
+static __always_inline int flow_evict(const struct flow_key *key, __u32 flags)
+{
+	struct flow *f = flow_lookup(key);
+
+	if (!f || (f->flags & (FLOW_FORMER | flags)) || flow_has_offset(f) ||
+	    !flow_begin_framing(f))
+		return 0;
+	if (flow_has_offset(f)) {
+		flow_end_framing(f);
+		return 0;
+	}
+	if (f->flags & FLOW_SERVER)
+		serving_cut(f);
+	flow_delete(key, f);
+	count(REASON_CROWDED);
+	return 1;
+}
+
+/* The table is full. Returns whether there is room now. */
+VERIFIED_ALONE int flow_make_room(void)
+{
+	struct flow_key key;
+	int made = 0;
+
+	for (int i = 0; i < ROOM_TRIES; i++) {
+		if (bpf_map_pop_elem(&newest, &key))
+			break;
+		made |= flow_evict(&key, 0);
+	}
+	return made;
+}
+
+/* Put it into the table. Returns it there; NULL (and counted): no room, or it exists already. */
+static __always_inline struct flow *flow_publish(const struct flow_key *key, const struct flow *f)
+{
+	long err = bpf_map_update_elem(&flows, key, f, BPF_NOEXIST);
+
+	if (err && flow_make_room())
+		err = bpf_map_update_elem(&flows, key, f, BPF_NOEXIST);
+	quiet_end(key);
+	if (err) {
+		count(REASON_TABLE_FULL);
+		return NULL;
+	}
+	bpf_map_push_elem(&newest, key, BPF_EXIST);
+	return flow_lookup(key);
+}
+
+/*
+ * One is made because of a packet that anybody could send: there are few of those, until the peer
+ * has been seen too.
+ */
+VERIFIED_ALONE int flow_limit_strangers(const struct flow_key *tuple)
+{
+	struct flow_key key, oldest;
+
+	if (!tuple)
+		return 0;
+	key = *tuple;
+	if (!bpf_map_push_elem(&strangers, &key, 0))
+		return 0;
+	if (!bpf_map_pop_elem(&strangers, &oldest))
+		flow_evict(&oldest, FLOW_PEER_SEEN | FLOW_LOCAL | FLOW_SERVER);
+	bpf_map_push_elem(&strangers, &key, BPF_EXIST);
+	return 0;
+}
+
+#endif
