@@ -59,14 +59,14 @@ static __always_inline int flow_evict(const struct flow_key *key, __u32 flags)
 VERIFIED_ALONE int flow_make_room(void)
 {
 	struct flow_key key;
-	int made = 0;
 
 	for (int i = 0; i < ROOM_TRIES; i++) {
 		if (bpf_map_pop_elem(&newest, &key))
-			break;
-		made |= flow_evict(&key, 0);
+			return 0;
+		if (flow_evict(&key, 0))
+			return 1;
 	}
-	return made;
+	return 0;
 }
 
 /* Put it into the table. Returns it there; NULL (and counted): no room, or it exists already. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lane.h"
 
+#include "forge.h"
 #include "icmp.h"
 #include "tun.h"
 
@@ -218,6 +219,18 @@ static bool is_lost(struct lane *lane, enum mishap mishap)
 	return true;
 }
 
+/* Not beside the packets of an opening or an end: there TCP itself believes much. */
+static void forge(struct lane *lane, const struct packet *packet, const struct layout *layout,
+		  uint64_t now_us)
+{
+	const tcp_header *tcp = (const tcp_header *)(packet->data + layout->tcp);
+
+	if (tcp->syn || tcp->fin || tcp->rst || !rng_percent(&lane->rng, lane->impairment->forge))
+		return;
+	set_out(lane, forge_beside(&lane->rng, packet, layout), now_us);
+	lane->counts.forged++;
+}
+
 /* One packet on the wire; owns it. */
 static void transmit(struct lane *lane, struct packet *packet, const struct layout *layout,
 		     uint64_t now_us)
@@ -234,6 +247,7 @@ static void transmit(struct lane *lane, struct packet *packet, const struct layo
 		free(packet);
 		return;
 	}
+	forge(lane, packet, layout, now_us);
 	damage(lane, packet, layout);
 	if (mishap == MISHAP_TWICE || rng_percent(&lane->rng, lane->impairment->duplicate))
 		again = packet_copy(packet);
@@ -329,11 +343,11 @@ void lane_print(const struct lane *lane)
 	const struct lane_counts *c = &lane->counts;
 
 	printf("%s: packets=%" PRIu64 " large=%" PRIu64 " partial=%" PRIu64 " lost=%" PRIu64
-	       " duplicated=%" PRIu64 " reordered=%" PRIu64 " corrupted=%" PRIu64
+	       " duplicated=%" PRIu64 " reordered=%" PRIu64 " corrupted=%" PRIu64 " forged=%" PRIu64
 	       " faulted=%" PRIu64 " too_big=%" PRIu64 " icmp=%" PRIu64 " overflow=%" PRIu64
 	       " unsent=%" PRIu64 "\n",
 	       lane->name, c->packets, c->large, c->partial, c->lost, c->duplicated, c->reordered,
-	       c->corrupted, c->faulted, c->too_big, c->icmp, c->overflow, c->unsent);
+	       c->corrupted, c->forged, c->faulted, c->too_big, c->icmp, c->overflow, c->unsent);
 }
 
 void lane_free(struct lane *lane)

@@ -15,7 +15,7 @@ enum offload { OFFLOAD_OFF, OFFLOAD_SEGMENT, OFFLOAD_PASS };
 /* The same for both directions. Percentages are per packet on the wire, times in microseconds. */
 struct impairment {
 	enum offload offload;
-	double loss, duplicate, reorder, corrupt;
+	double loss, duplicate, reorder, corrupt, forge;
 	unsigned int behind, burst;
 	uint64_t delay_us, jitter_us;
 	unsigned int mtu, rate_mbit, fault_every;
@@ -24,7 +24,7 @@ struct impairment {
 };
 
 struct lane_counts {
-	uint64_t packets, large, partial, lost, duplicated, reordered, corrupted, faulted;
+	uint64_t packets, large, partial, lost, duplicated, reordered, corrupted, faulted, forged;
 	uint64_t too_big, icmp, overflow, unsent;
 };
 

@@ -43,6 +43,7 @@ static const char usage[] =
     "  --reorder P      percent kept back behind others\n"
     "  --behind K       ... behind up to K of them (3)\n"
     "  --corrupt P      percent with a flipped bit that the checksum shows\n"
+    "  --forge P        percent beside which a stranger sends a SYN, SYN-ACK, FIN or RST\n"
     "  --delay US       delay in microseconds\n"
     "  --jitter US      up to so many more, drawn for each packet (this reorders too)\n"
     "  --rate MBIT      limit in Mbit/s, with a queue of 200 ms\n"
@@ -137,6 +138,9 @@ static void apply(struct options *options, int option, const char *value)
 	case 'c':
 		how->corrupt = number(value);
 		break;
+	case 'F':
+		how->forge = number(value);
+		break;
 	case 'y':
 		how->delay_us = whole(value);
 		break;
@@ -167,17 +171,29 @@ static void apply(struct options *options, int option, const char *value)
 static void read_options(struct options *options, int argc, char **argv)
 {
 	static const struct option known[] = {
-	    {"a", required_argument, NULL, 'a'},       {"b", required_argument, NULL, 'b'},
-	    {"device", required_argument, NULL, 'n'},  {"tap", no_argument, NULL, 't'},
-	    {"offload", required_argument, NULL, 'o'}, {"loss", required_argument, NULL, 'l'},
-	    {"burst", required_argument, NULL, 'B'},   {"each", required_argument, NULL, 'E'},
-	    {"pairs", no_argument, NULL, 'P'},         {"duplicate", required_argument, NULL, 'd'},
-	    {"reorder", required_argument, NULL, 'r'}, {"behind", required_argument, NULL, 'k'},
-	    {"corrupt", required_argument, NULL, 'c'}, {"delay", required_argument, NULL, 'y'},
-	    {"jitter", required_argument, NULL, 'j'},  {"rate", required_argument, NULL, 'R'},
-	    {"mtu", required_argument, NULL, 'm'},     {"icmp", no_argument, NULL, 'i'},
-	    {"fault", required_argument, NULL, 'f'},   {"seed", required_argument, NULL, 's'},
-	    {"help", no_argument, NULL, 'h'},          {0},
+	    {"a", required_argument, NULL, 'a'},
+	    {"b", required_argument, NULL, 'b'},
+	    {"device", required_argument, NULL, 'n'},
+	    {"tap", no_argument, NULL, 't'},
+	    {"offload", required_argument, NULL, 'o'},
+	    {"loss", required_argument, NULL, 'l'},
+	    {"burst", required_argument, NULL, 'B'},
+	    {"each", required_argument, NULL, 'E'},
+	    {"pairs", no_argument, NULL, 'P'},
+	    {"duplicate", required_argument, NULL, 'd'},
+	    {"reorder", required_argument, NULL, 'r'},
+	    {"behind", required_argument, NULL, 'k'},
+	    {"corrupt", required_argument, NULL, 'c'},
+	    {"delay", required_argument, NULL, 'y'},
+	    {"jitter", required_argument, NULL, 'j'},
+	    {"rate", required_argument, NULL, 'R'},
+	    {"mtu", required_argument, NULL, 'm'},
+	    {"icmp", no_argument, NULL, 'i'},
+	    {"fault", required_argument, NULL, 'f'},
+	    {"seed", required_argument, NULL, 's'},
+	    {"forge", required_argument, NULL, 'F'},
+	    {"help", no_argument, NULL, 'h'},
+	    {0},
 	};
 	int option;
 

@@ -95,7 +95,7 @@ class Rig:
         row = self.row
         argv = [self.programs / "link", "--a", a.netns, "--b", b.netns, "--offload", row.offload,
                 "--loss", row.loss, "--reorder", row.reorder, "--duplicate", row.duplicate,
-                "--corrupt", row.corrupt, "--delay", row.delay, "--jitter", row.jitter,
+                "--corrupt", row.corrupt, "--forge", row.forge, "--delay", row.delay, "--jitter", row.jitter,
                 "--mtu", row.mtu, "--icmp", "--seed", self.seed, *self.link_options]
         argv += ["--burst", row.burst] if row.burst else []
         argv += ["--each", row.each] if row.each else []
@@ -121,14 +121,19 @@ class Rig:
                           "gro", "off"])
 
     def join_by_gateway(self):
-        """Client - gateway with SNAT - server; the agent is the gateway's, one link is bad."""
+        """Client - gateway, mostly with SNAT - server; the agent is the gateway's, one link is bad."""
         self.edge = gateway = self.lab.host("gateway")
         links = (self.join, self.join_well) if self.row.path == "near" else (self.join_well, self.join)
         links[0](self.client, gateway, 1)
         links[1](gateway, self.server, 2)
         gateway.sysctl("net.ipv4.ip_forward", 1)
         gateway.sysctl("net.ipv6.conf.all.forwarding", 1)
-        gateway.run(["nft", "-f", "-"], input=MASQUERADE)
+        if self.row.forge:
+            # Connection tracking believes RSTs in the window, and then nothing is translated any more.
+            self.server.run(["ip", "route", "add", "default", "via", "10.98.2.1"])
+            self.server.run(["ip", "route", "add", "default", "via", "fd98:2::1"])
+        else:
+            gateway.run(["nft", "-f", "-"], input=MASQUERADE)
         self.client.run(["ip", "route", "add", "default", "via", "10.98.1.2"])
         self.client.run(["ip", "route", "add", "default", "via", "fd98:1::2"])
 

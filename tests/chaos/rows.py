@@ -23,6 +23,7 @@ class Row:
     duplicate: float = 0
     burst: int = 0             # longest run of lost packets
     corrupt: float = 0
+    forge: float = 0           # a stranger sends SYN, SYN-ACK, FIN, RST beside so many
     each: int = 0              # each connection has a mishap of its own, within so many packets
     pairs: bool = False        # ... or loses any two of them
     delay: int = 0
@@ -44,7 +45,7 @@ class Row:
     def name(self):
         """What distinguishes the row, readable and usable with --only."""
         parts = [self.path, f"v{self.ip}", self.mode, f"offload-{self.offload}"]
-        for field in ("loss", "burst", "reorder", "duplicate", "corrupt", "each", "delay", "jitter"):
+        for field in ("loss", "burst", "reorder", "duplicate", "corrupt", "forge", "each", "delay", "jitter"):
             if getattr(self, field):
                 parts.append(f"{field}{getattr(self, field):g}")
         if self.mtu != 1500:
@@ -115,6 +116,16 @@ ABORTS_LONG = (
     Row("near", 6, "pipeline", "off", loss=3, duplicate=2, aborts=50, extra=FEW, expect="atmost"),
 )
 
+# Strangers beside the link, in the name of the client, of the server, or of both.
+FORGED = (
+    Row("near", 4, "keep", forge=20, cut="whole", extra=("--heads", "1000"), bodies=100_000,
+        expect="atmost"),
+    Row("gateway", 4, "keep", forge=20, loss=2, reorder=3, cut="whole", bodies=100_000),
+    Row("tun", 6, "keep", forge=20, loss=2, cut="whole", bodies=100_000),
+    Row("near", 6, "pipeline", "off", forge=10, loss=2, cut="whole", bodies=100_000,
+        expect="atmost"),
+)
+
 # The smallest set that still meets every factor once in bad company.
 SHORT = (
     Row("veth", 4, "keep"),
@@ -131,7 +142,7 @@ SHORT = (
     Row("gateway", 4, "keep", "segment", loss=2, reorder=5, duplicate=2),
     Row("gateway", 6, "pipeline", "off", loss=1, reorder=5, timestamps=False),
     Row("gateway", 4, "new", "pass", loss=1, sack=False),
-) + IN_PLACE[:2] + EACH_SHORT + ABORTS_SHORT
+) + IN_PLACE[:2] + EACH_SHORT + ABORTS_SHORT + FORGED
 
 # Rows beside the covering set, for what the factors do not say.
 SPECIAL = SHORT + IN_PLACE[2:] + EACH_LONG + ABORTS_LONG + (

@@ -114,12 +114,30 @@ def paused_by_command():
 def full_flow_table():
     """--flows 16 and forty connections: those without room are left alone, and all work."""
     with pair("--flows", "16") as world, contextlib.ExitStack() as stack:
-        links = [stack.enter_context(joined(world.app, world.peer, Pair.PEER)) for _ in range(40)]
-        for number, (c, s) in enumerate(links):
+        for number in range(40):
+            c, s = stack.enter_context(joined(world.app, world.peer, Pair.PEER))
             for _ in range(3):
                 answered(c, s, [post(os.urandom(2000))], [number < 16])
         stats = world.agent.stats()
         equal((stats["injected"], stats["table-full"] >= 24), (48, True), f"counters {stats}")
+
+
+@case
+def flood_of_connections():
+    """--flows 64 and 500 half-closed connections: the next one has its header at once."""
+    with pair("--flows", "64") as world, contextlib.ExitStack() as stack:
+        first = stack.enter_context(joined(world.app, world.peer, Pair.PEER))
+        answered(*first, [(GET, b"")])
+        with contextlib.ExitStack() as flood:
+            for _ in range(500):
+                c, _s = flood.enter_context(joined(world.app, world.peer, Pair.PEER))
+                c.shutdown(socket.SHUT_WR)
+            with joined(world.app, world.peer, Pair.PEER) as (c, s):
+                answered(c, s, [(GET, b"")])
+            answered(*first, [(GET, b"")])
+        assert world.agent.stats()["crowded-out"] > 400, world.agent.stats()
+        wait_until(lambda: "the flow table has been full" in world.agent.said(), world.agent.said,
+                   15)
 
 
 @case
