@@ -52,6 +52,12 @@ def upstream():
     made.close()
 
 
+def table(name):
+    """A map of the node, whose agent runs."""
+    common()
+    return node_map(name)
+
+
 @contextlib.contextmanager
 def serving(port, *argv):
     """A server in `app` whose calls go to upstream(); gives its process."""
@@ -108,7 +114,7 @@ def said(pattern):
 
 def entries(name, tgid):
     """How many entries a map of the node has that belong to a process."""
-    with node_map(name) as found:
+    with table(name) as found:
         return sum(int.from_bytes(key[:4], "little") == tgid for key in found.keys())
 
 
@@ -209,7 +215,7 @@ def children(port):
 
 
 def known(name, numbers):
-    with node_map(name) as found:
+    with table(name) as found:
         return sum(int.from_bytes(key, "little") in numbers for key in found.keys())
 
 
@@ -232,7 +238,7 @@ def idle_children():
 def full(name):
     """A map of the node has room for no other process. (No sweep may be due, which would make some.)"""
     time.sleep(2 * SOON)
-    with node_map(name) as filled:
+    with table(name) as filled:
         value, made = bytes(filled.value_size), []
         try:
             for number in range(FIRST_NO_PROCESS, FIRST_NO_PROCESS + filled.max_entries):
@@ -250,12 +256,12 @@ def no_room_for_runtimes():
     """What a program runs cannot be noted: none of its calls has a request's trace; later all have"""
     with contextlib.ExitStack() as stack:
         with full("runtimes"):
-            stack.enter_context(asyncio(8607))
+            server = stack.enter_context(asyncio(8607))
             with counted(common().agent, veto_runtime_unknown=ASKED):
                 equal(ask(8607), (0, 0), "calls that are right, and wrong")
             said("a table of the node was full")
         ask(8607, 1)
-        said("following tasks")
+        said(rf"process {server.pid} .*following tasks")
         followed(8607, "as soon as there is room")
 
 
@@ -277,7 +283,7 @@ def cgroup():
 @case
 def crowded_cgroup():
     """A cgroup has its share of the table of processes: no other one of it is followed, others are"""
-    with cgroup() as folder, node_map("cgroup_processes") as shares:
+    with cgroup() as folder, table("cgroup_processes") as shares:
         key = struct.pack("Q", folder.stat().st_ino)
         shares.set(key, struct.pack("II", CGROUP_SHARE, 0))
         into = f"echo $$ >{folder}/cgroup.procs && exec \"$@\""
@@ -303,13 +309,13 @@ def addresses_go_with_their_process():
         followed(8608, "to begin with")
         key = struct.pack("IIQ", server.pid, 0, 4096)
         for name in by_address + by_worker:
-            with node_map(name) as found:
+            with table(name) as found:
                 found.set(key, bytes(found.value_size))
-        with node_map("go_sockets") as sockets:
+        with table("go_sockets") as sockets:
             sockets.set(struct.pack("Q", 4096), struct.pack("IIQ", server.pid, 0, 4096))
     for name in by_address + by_worker:
         gone_soon(name, lambda name=name: entries(name, server.pid))
-    with node_map("go_sockets") as sockets:
+    with table("go_sockets") as sockets:
         gone_soon("go_sockets", lambda: sockets.get(struct.pack("Q", 4096)))
 
 
@@ -318,7 +324,7 @@ def rules_go_with_their_process():
     """So is what the program was seen to keep to, at once"""
     with threads(8609) as server:
         followed(8609, "to begin with")
-        with node_map("starts") as starts:
+        with table("starts") as starts:
             for rule in range(1, 7):  # enum task_rule
                 starts.set(struct.pack("IIQ", server.pid, 0, rule), struct.pack("II", 99, 0))
     equal(entries("starts", server.pid), 0, "rules that are left")
