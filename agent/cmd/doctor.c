@@ -20,6 +20,7 @@
 #include "load/filters.h"
 #include "load/layout.h"
 #include "load/links.h"
+#include "load/map_memory.h"
 #include "load/node.h"
 #include "load/node_shares.h"
 #include "load/tcx.h"
@@ -193,6 +194,25 @@ static void examine_flows(struct findings *findings, const struct pins *pins)
 	    (unsigned long long)counters.count[REASON_UNASKED]);
 }
 
+#define MIB (1024.0 * 1024.0)
+
+/* What the limit of memory of a container has to leave room for: pinned maps keep their charge. */
+static void examine_memory(struct findings *findings, const struct pins *pins)
+{
+	struct map_memory memory = {};
+	int err = map_memory_of(pins->layer_dir, &memory);
+
+	if (!err)
+		err = map_memory_of(node_maps_layer_dir(), &memory);
+	if (err && err != -ENOENT)
+		findings_add(findings, FINDING_NOTE, "memory", "of the tables: %s", strerror(-err));
+	else
+		findings_add(findings, FINDING_OK, "memory",
+			     "the tables take %.1f MiB of the kernel's memory; all of them full, "
+			     "%.1f MiB",
+			     memory.now / MIB, memory.most / MIB);
+}
+
 struct device_search {
 	struct findings *findings;
 	const char *layer_dir;
@@ -262,6 +282,7 @@ int command_doctor(const struct pins *pins, const struct command_flags *flags)
 	else if (examine_layer(&findings, pins)) {
 		examine_flows(&findings, pins);
 		examine_hooks(&findings);
+		examine_memory(&findings, pins);
 		examine_shares(&findings);
 		examine_devices(&findings, pins);
 	}

@@ -38,6 +38,8 @@ static int need_programs(void *data, enum framing framing)
 	struct site *site = data;
 	int err = engine_need(site->engine, framing);
 
+	if (!err && site->entries && site->attacher.prog_fd[HOOK_IN][framing] < 0)
+		err = programs_open(site->pins.layer_dir, site->entry_ids, site->attacher.prog_fd);
 	if (err || site->attacher.prog_fd[HOOK_IN][framing] >= 0)
 		return err;
 	engine_programs(site->engine, site->attacher.prog_fd);
@@ -56,6 +58,8 @@ static int load_programs(struct site *site)
 		site->entries = true;
 		err = entry_load(shared, site->cookie, site->attacher.prog_fd);
 	}
+	if (!err)
+		err = programs_ids(site->attacher.prog_fd, site->entry_ids);
 	return err ? err : programs_pin(site->pins.layer_dir, site->attacher.prog_fd);
 }
 
@@ -87,6 +91,16 @@ static int begin(struct site *site, struct engine *engine)
 	return err ? failed(site, "unpinning old programs", err) : 0;
 }
 
+void site_rest(struct site *site)
+{
+	for (int i = 0; site->entries && i < PROGRAMS; i++) {
+		int *fd = &site->attacher.prog_fd[i / FRAMINGS][i % FRAMINGS];
+
+		cleanup_close(fd);
+		*fd = -1;
+	}
+}
+
 int site_open_home(struct site *site, struct engine *engine, enum attach_way way)
 {
 	clear(site);
@@ -104,11 +118,12 @@ int site_open(struct site *site, struct engine *engine, const struct site *home)
 	clear(site);
 	site->attacher.way = home->attacher.way;
 	pins_name(site->cookie, &site->pins);
-	site->lock_fd = pins_lock(&site->pins);
-	if (site->lock_fd == -EWOULDBLOCK)
+	err = pins_own(&site->pins, &home->pins);
+	if (err == -EWOULDBLOCK)
 		return -EWOULDBLOCK;
-	if (site->lock_fd < 0)
-		return failed(site, site->pins.netns_dir, site->lock_fd);
+	if (err)
+		return failed(site, site->pins.netns_dir, err);
+	site->owned = true;
 	err = layer_share(&site->pins, home->pins.layer_dir, &set_aside);
 	if (err)
 		return failed(site, site->pins.layer_dir, err);
@@ -118,7 +133,9 @@ int site_open(struct site *site, struct engine *engine, const struct site *home)
 			    site->place);
 	layers_pause_others(&site->pins);
 	node_look_back();
-	return begin(site, engine);
+	err = begin(site, engine);
+	site_rest(site);
+	return err;
 }
 
 static int keep_left(const struct site *site)
@@ -137,6 +154,7 @@ int site_take_back_device(struct site *site, const char *name)
 {
 	int err = devices_take_back(site->devices, name);
 
+	site_rest(site);
 	return err ? err : keep_left(site);
 }
 
@@ -163,7 +181,8 @@ void site_forget(struct site *site)
 void site_close(struct site *site)
 {
 	devices_close(site->devices);
-	for (int i = 0; site->entries && i < HOOKS * FRAMINGS; i++)
-		cleanup_close(&site->attacher.prog_fd[i / FRAMINGS][i % FRAMINGS]);
+	site_rest(site);
+	if (site->owned)
+		pins_disown(&site->pins);
 	cleanup_close(&site->lock_fd);
 }

@@ -7,12 +7,14 @@
 #define CTXPROP_SITE_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "daemon/devices.h"
 #include "load/attach.h"
 #include "load/engine.h"
 #include "load/pins.h"
+#include "load/programs.h"
 
 #define SITE_NAME_MAX 80
 
@@ -24,10 +26,12 @@ struct site {
 	char path[PATH_MAX];           /* a way to it, which may have gone */
 	char name[SITE_NAME_MAX];      /* "blue"; empty: the daemon's own */
 	char place[SITE_NAME_MAX + 1]; /* before names of devices in the log: "blue/" or empty */
-	int lock_fd;
+	int lock_fd; /* of the own namespace's pins */
+	bool owned;  /* other pins, under that lock */
 	struct engine *engine;
 	struct attacher attacher; /* with programs of its own, if they are shared: see entry.h */
 	bool entries;
+	__u32 entry_ids[PROGRAMS]; /* they are opened when they are used */
 	struct devices *devices;
 };
 
@@ -43,6 +47,9 @@ int site_open_home(struct site *site, struct engine *engine, enum attach_way way
  * was logged.
  */
 int site_open(struct site *site, struct engine *engine, const struct site *home);
+
+/* Close the descriptors of its own programs, which are opened again when a device needs them. */
+void site_rest(struct site *site);
 
 /*
  * Leave a device alone, or attach to it again, also when the next daemon comes. As devices_leave().

@@ -57,6 +57,7 @@ static void tell(struct sites *sites, struct site *site, const struct nlmsghdr *
 		return;
 	}
 	devices_tell(site->devices, message);
+	site_rest(site);
 	sites_leave(sites);
 }
 
@@ -86,6 +87,7 @@ static int read_site(struct sites *sites, struct site *site)
 	if (err)
 		return err;
 	err = devices_read(site->devices);
+	site_rest(site);
 	sites_leave(sites);
 	return err;
 }

@@ -120,13 +120,17 @@ static int replace_probes(const struct pins *pins, const char *links_dir, const 
 }
 
 /* What was there before is followed from now on; without it, it is not. */
-static void look_back(const struct pins *pins)
+static void look_back(const struct pins *pins, bool listeners)
 {
 	char links_dir[PINS_PATH_MAX];
 	struct node node;
 
-	if (!read_state(pins->layer_dir, &node) && node.generation)
-		probes_look_back(pins_join(links_dir, pins->layer_dir, "links"), node.generation);
+	if (read_state(pins->layer_dir, &node) || !node.generation)
+		return;
+	pins_join(links_dir, pins->layer_dir, "links");
+	probes_look_back(links_dir, node.generation);
+	if (listeners)
+		probes_look_for_listeners(links_dir, node.generation);
 }
 
 static int start_probes(const struct pins *pins, struct node_report *report)
@@ -173,7 +177,7 @@ int node_start(int lock_fd, struct node_report *report)
 	name_pins(&pins);
 	err = start_probes(&pins, report);
 	if (!err)
-		look_back(&pins);
+		look_back(&pins, true);
 	return err;
 }
 
@@ -185,7 +189,7 @@ void node_look_back(void)
 	name_pins(&pins);
 	lock_fd = lock(&pins, pins_lock_existing);
 	if (lock_fd >= 0)
-		look_back(&pins);
+		look_back(&pins, false);
 }
 
 static bool any_waits(const struct probe_hooks *hooks)

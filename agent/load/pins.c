@@ -9,6 +9,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #include "abi.h"
 #include "base/cleanup.h"
@@ -114,7 +115,29 @@ static int same_file(int fd, const char *path)
 	       held.st_dev == named.st_dev;
 }
 
-int pins_lock_existing(const struct pins *pins)
+static const char *owner_path(char *buffer, const struct pins *pins)
+{
+	return pins_join(buffer, pins->netns_dir, "owner");
+}
+
+/*
+ * Does the daemon live that has these pins beside its own? It holds the lock of its own. `self`: the
+ * directory of ours, which we hold ourselves, or NULL.
+ */
+static bool is_owned(const struct pins *pins, const char *self)
+{
+	char path[PINS_PATH_MAX], owner[PINS_PATH_MAX];
+	ssize_t length = readlink(owner_path(path, pins), owner, sizeof(owner) - 1);
+
+	owner[length < 0 ? 0 : length] = '\0';
+	if (length <= 0 || (self && !strcmp(owner, self)))
+		return false;
+	_cleanup_close_ int fd = open(owner, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
+}
+
+static int lock_existing(const struct pins *pins, const char *self)
 {
 	char why[PINS_WHY_MAX];
 	int err = pins_check(pins, why);
@@ -125,10 +148,17 @@ int pins_lock_existing(const struct pins *pins)
 		return err;
 	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB))
 		return -errno;
-	return same_file(fd, pins->netns_dir) ? take_fd(&fd) : -ESTALE;
+	if (!same_file(fd, pins->netns_dir))
+		return -ESTALE;
+	return is_owned(pins, self) ? -EWOULDBLOCK : take_fd(&fd);
 }
 
-int pins_lock(const struct pins *pins)
+int pins_lock_existing(const struct pins *pins)
+{
+	return lock_existing(pins, NULL);
+}
+
+static int lock_any(const struct pins *pins, const char *self)
 {
 	int fd = -ESTALE;
 
@@ -140,9 +170,32 @@ int pins_lock(const struct pins *pins)
 			err = make_dir(pins->netns_dir);
 		if (err)
 			return err;
-		fd = pins_lock_existing(pins);
+		fd = lock_existing(pins, self);
 	}
 	return fd;
+}
+
+int pins_lock(const struct pins *pins)
+{
+	return lock_any(pins, NULL);
+}
+
+int pins_own(const struct pins *pins, const struct pins *home)
+{
+	_cleanup_close_ int fd = lock_any(pins, home->netns_dir);
+	char path[PINS_PATH_MAX];
+
+	if (fd < 0)
+		return fd;
+	unlink(owner_path(path, pins));
+	return symlink(home->netns_dir, path) ? -errno : 0;
+}
+
+void pins_disown(const struct pins *pins)
+{
+	char path[PINS_PATH_MAX];
+
+	unlink(owner_path(path, pins));
 }
 
 int pins_make_layer(const char *layer_dir)

@@ -6,6 +6,7 @@
  *                                                 /progs/<program id>
  *                                                 /links/<ifindex>-<in|out>    (TCX only)
  *                                          /texts/<name>                         (see texts.h)
+ *                                          /owner    the directory whose lock is this one's, too
  *
  * One v<abi> directory is a layer: programs that share maps. Layers of other versions may stand
  * beside ours; each renumbers what it changed.
@@ -49,6 +50,15 @@ int pins_lock_existing(const struct pins *pins);
  * (PINS_WHY_MAX).
  */
 int pins_check(const struct pins *pins, char *ret_why);
+
+/*
+ * Have a namespace's pins beside those of `home`, whose lock the caller holds: for as long as that is
+ * held others find these locked, too, and no descriptor is kept for it. As pins_lock() else, but 0.
+ */
+int pins_own(const struct pins *pins, const struct pins *home);
+
+/* Let go of them before the lock of `home` is. */
+void pins_disown(const struct pins *pins);
 
 /* Make the directories of a layer. 0, -EPERM: one of them is not ours, or -errno. */
 int pins_make_layer(const char *layer_dir);

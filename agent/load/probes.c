@@ -376,10 +376,12 @@ static int iterate(const char *links_dir, __u32 generation, const char *program)
 
 int probes_look_back(const char *links_dir, __u32 generation)
 {
-	int err = iterate(links_dir, generation, OLDER);
-	int listener_err = iterate(links_dir, generation, LISTENER);
+	return iterate(links_dir, generation, OLDER);
+}
 
-	return err ? err : listener_err;
+int probes_look_for_listeners(const char *links_dir, __u32 generation)
+{
+	return iterate(links_dir, generation, LISTENER);
 }
 
 static int detach_if_other(const char *path, const char *name, void *data)

@@ -49,10 +49,13 @@ int probes_attach_waiting(const char *links_dir, __u32 generation, __u32 flags);
 int probes_find(const char *links_dir, __u32 generation, struct probe_hooks *ret_hooks);
 
 /*
- * Follow the connections of this network namespace that are older than the probes, and have the
- * processes looked at that listen. The caller holds the node's lock. 0 or -errno.
+ * Follow the connections of this network namespace that are older than the probes. The caller holds
+ * the node's lock. 0 or -errno.
  */
 int probes_look_back(const char *links_dir, __u32 generation);
+
+/* Have all processes of the node looked at that listen, under the same lock. 0 or -errno. */
+int probes_look_for_listeners(const char *links_dir, __u32 generation);
 
 /* Detach all sets of probes but this one; 0: all of them. 0 or -errno. */
 int probes_detach_others(const char *links_dir, __u32 generation);

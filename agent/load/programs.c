@@ -8,10 +8,7 @@
 #include "load/pins.h"
 #include "load/programs.h"
 
-#define PROGRAMS (HOOKS * FRAMINGS)
-
-/* 0: it is not loaded. */
-static int read_ids(int fds[HOOKS][FRAMINGS], __u32 ret_ids[PROGRAMS])
+int programs_ids(int fds[HOOKS][FRAMINGS], __u32 ret_ids[PROGRAMS])
 {
 	for (int i = 0; i < PROGRAMS; i++) {
 		struct bpf_prog_info info = {};
@@ -26,11 +23,28 @@ static int read_ids(int fds[HOOKS][FRAMINGS], __u32 ret_ids[PROGRAMS])
 	return 0;
 }
 
+int programs_open(const char *layer_dir, const __u32 ids[PROGRAMS], int ret_fds[HOOKS][FRAMINGS])
+{
+	char path[PINS_PATH_MAX];
+
+	for (int i = 0; i < PROGRAMS; i++) {
+		int fd = -1;
+
+		snprintf(path, sizeof(path), "%s/progs/%u", layer_dir, ids[i]);
+		if (ids[i])
+			fd = bpf_obj_get(path);
+		if (ids[i] && fd < 0)
+			return fd;
+		ret_fds[i / FRAMINGS][i % FRAMINGS] = fd;
+	}
+	return 0;
+}
+
 int programs_pin(const char *layer_dir, int fds[HOOKS][FRAMINGS])
 {
 	__u32 ids[PROGRAMS];
 	char path[PINS_PATH_MAX];
-	int err = read_ids(fds, ids);
+	int err = programs_ids(fds, ids);
 
 	for (int i = 0; !err && i < PROGRAMS; i++) {
 		if (!ids[i])
@@ -57,7 +71,7 @@ int programs_drop_others(const char *layer_dir, int fds[HOOKS][FRAMINGS])
 {
 	__u32 ids[PROGRAMS];
 	char progs[PINS_PATH_MAX];
-	int err = read_ids(fds, ids);
+	int err = programs_ids(fds, ids);
 
 	return err ? err : pins_each(pins_join(progs, layer_dir, "progs"), unpin_if_other, ids);
 }

@@ -163,13 +163,21 @@ static int (*const looks_at[])(struct look *look) = {
     look_at_node, look_at_dotnet, look_at_java,
 };
 
+/* What cannot be read may run anything. */
+static int not_readable(struct look *look)
+{
+	look->found->runtime.kind = RUNTIME_OPAQUE;
+	look->why = WHY_FORMAT;
+	return 0;
+}
+
 static int look_into(struct look *look)
 {
 	int err = elf_image_open(look->subject->file[SUBJECT_PROGRAM].fd, &look->image);
 
-	look->found->runtime.kind = RUNTIME_THREADS;
 	if (err)
-		return err == -ENOEXEC ? 0 : err; /* 32 bits, or another byte order */
+		return err == -ENOEXEC ? not_readable(look) : err;
+	look->found->runtime.kind = RUNTIME_THREADS;
 	err = -ENOENT;
 	for (size_t i = 0; err == -ENOENT && i < sizeof(looks_at) / sizeof(looks_at[0]); i++) {
 		look->why = WHY_NONE;

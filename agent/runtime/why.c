@@ -10,6 +10,7 @@ static const char *const language_texts[LANGUAGES] = {
 
 static const char *const why_texts[WHYS] = {
     [WHY_PROCESSOR] = "its processor is not supported",
+    [WHY_FORMAT] = "it is no program of 64 bits, little endian",
     [WHY_VERSION_UNTOLD] = "its version is not told",
     [WHY_VERSION] = "its version is older or newer than those supported",
     [WHY_GO_TABLE] = "its table of functions is not there, or damaged",

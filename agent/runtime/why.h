@@ -16,6 +16,7 @@ enum language {
 enum why {
 	WHY_NONE,
 	WHY_PROCESSOR,
+	WHY_FORMAT,
 	WHY_VERSION_UNTOLD,
 	WHY_VERSION,
 	WHY_GO_TABLE,

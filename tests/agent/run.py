@@ -18,13 +18,16 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lab"))
 import cases_devices  # noqa: E402
 import cases_flows  # noqa: E402
 import cases_life  # noqa: E402
+import cases_start  # noqa: E402
 import cases_words  # noqa: E402
 import hooks  # noqa: E402
 from bench import Bench, Report  # noqa: E402
 
-CASES = {name[5:]: f for module in (cases_devices, cases_life, cases_flows, cases_words)
+CASES = {name[5:]: f for module in (cases_devices, cases_life, cases_start, cases_flows,
+                                        cases_words)
          for name, f in vars(module).items() if name.startswith("case_")}
-ONCE = ("auto", "stale", "force", "words", "frugal", "collect", "translated")  # not once more with clsact
+ONCE = ("auto", "stale", "force", "words", "frugal", "collect", "translated",
+        "starts", "unneeded", "descriptors")  # not once more with clsact
 
 
 def run_case(report, build, name, way):

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How much memory the tables of a layer take in the kernel, now and at most. */
+#ifndef CTXPROP_MAP_MEMORY_H
+#define CTXPROP_MAP_MEMORY_H
+
+#include <bpf/bpf.h>
+#include <linux/types.h>
+
+/* In bytes. */
+struct map_memory {
+	__u64 most; /* with every place of every table taken */
+	__u64 now;  /* as the kernel counts it, which older kernels do by most */
+};
+
+/*
+ * The most that a map of this shape can take where `processors` are possible: entries with what the
+ * kernel puts before each, in the sizes that it allocates; buckets. 0: it grows with sockets or
+ * threads, which keep what they have in it.
+ */
+__u64 map_memory_most(const struct bpf_map_info *info, unsigned int processors);
+
+/* Add up the maps that are pinned in this layer's directory. 0 or -errno. */
+int map_memory_of(const char *layer_dir, struct map_memory *memory);
+
+#endif

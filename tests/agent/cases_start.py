@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How daemons start and end: nothing is done twice, nobody is missed, nothing is waited for."""
+import os
+import pathlib
+import struct
+import subprocess
+import sys
+import time
+
+import pinned
+from bpf_map import Map
+from daemon import wait_for
+
+STARTS = int(os.environ.get("CTXPROP_STARTS", "30"))
+NAMESPACES = 50
+WANTED = 1  # enum runtime_kind: user space was asked what the process runs
+# On a quiet machine a second and two; tests may share it with others.
+FOLLOWED_SECONDS, ENDED_SECONDS = 5, 8
+LISTENER = "import signal, socket, sys\n" \
+    "listener = socket.create_server(('127.0.0.1', int(sys.argv[1])))\n" \
+    "print('listens', flush=True)\nsignal.pause()"
+
+
+def kind_of(process):
+    """What the probes know of a process (enum runtime_kind); 0: nothing."""
+    for path in pinned.BPFFS.glob("node/v*/maps/runtimes"):
+        with Map(path) as runtimes:
+            value = runtimes.get(struct.pack("I", process.pid))
+        return struct.unpack_from("I", value)[0] if value else 0
+    return 0
+
+
+def listen(bench, port):
+    """A program that listens now, and gets no request."""
+    process = bench.node.spawn([sys.executable, "-c", LISTENER, port], stdout=subprocess.PIPE)
+    process.stdout.readline()
+    return process
+
+
+def is_known(process):
+    return kind_of(process) > WANTED
+
+
+def check_followed(bench, processes, what):
+    begin = time.monotonic()
+    known = wait_for(lambda: all(map(is_known, processes)), FOLLOWED_SECONDS)
+    bench.check(known, f"{what}: who listened before, meanwhile and after is known "
+                       f"({time.monotonic() - begin:.1f} s)",
+                f"{[kind_of(p) for p in processes]}\n{bench.agent.log()}")
+
+
+def check_end(bench, what):
+    begin = time.monotonic()
+    bench.agent.process.terminate()
+    try:
+        code = bench.agent.process.wait(ENDED_SECONDS)
+    except subprocess.TimeoutExpired:
+        stack = pathlib.Path(f"/proc/{bench.agent.process.pid}/stack").read_text()
+        bench.check(False, f"{what}: SIGTERM ends it", f"{stack}\n{bench.agent.log()}")
+        bench.agent.kill()
+        return
+    # Before it can be told, at the very beginning, it just ends.
+    bench.check(code in (0, -15), f"{what}: SIGTERM ends it ({time.monotonic() - begin:.1f} s)",
+                f"{code}\n{bench.agent.log()}")
+
+
+def spawn(bench):
+    """Start without waiting."""
+    bench.agent.file.seek(0)
+    bench.agent.file.truncate()
+    bench.agent.process = bench.node.spawn([bench.agent.build / "ctxpropd"],
+                                           stderr=bench.agent.file)
+
+
+def until_ready(bench):
+    wait_for(lambda: "ready:" in bench.agent.log() or bench.agent.process.poll() is not None, 90)
+
+
+def whole_life(bench, what):
+    """Started, used, ended."""
+    before = listen(bench, 8001)
+    spawn(bench)
+    meanwhile = listen(bench, 8002)
+    until_ready(bench)
+    check_followed(bench, [before, meanwhile, listen(bench, 8003)], what)
+    check_end(bench, what)
+
+
+def cut_short(bench, what, seconds):
+    """Ended while it starts."""
+    spawn(bench)
+    time.sleep(seconds)
+    check_end(bench, f"{what}, {seconds:.2f} s after its start")
+
+
+def case_starts(bench):
+    """Many starts, cold and adopting, some of them cut short, each followed by one that works."""
+    for i in range(STARTS):
+        what = f"start {i}"
+        if i % 3 == 0:
+            bench.agent.ctxprop("detach", "--force")
+            what += ", cold"
+        if i % 2:
+            cut_short(bench, what, (i * 7 % 20) / 10)
+        else:
+            whole_life(bench, what)
+        for process in bench.lab.processes:
+            if process is not bench.agent.process and process.poll() is None:
+                process.kill()
+                process.wait()
+
+
+def programs_of(bench):
+    """Ids of the BPF programs of which the daemon holds a descriptor."""
+    ids = set()
+    for info in pathlib.Path(f"/proc/{bench.agent.process.pid}/fdinfo").iterdir():
+        text = info.read_text()
+        ids |= {line.split()[1] for line in text.splitlines() if line.startswith("prog_id:")}
+    return ids
+
+
+def case_unneeded(bench):
+    """Where no program of a runtime runs its probes are not loaded."""
+    bench.start()
+    time.sleep(1)
+    held = programs_of(bench)
+    bench.check(len(held) < 25, "programs for the runtimes of others are not loaded", held)
+
+
+def case_descriptors(bench):
+    """A network namespace costs no descriptor."""
+    names = [f"{bench.lab.name}-{os.getpid()}-pod{i}" for i in range(NAMESPACES)]
+    try:
+        for name in names:
+            subprocess.run(["ip", "netns", "add", name], check=True)
+            subprocess.run(["ip", "-n", name, "link", "set", "lo", "up"], check=True)
+        bench.start()
+        alone = len(os.listdir(f"/proc/{bench.agent.process.pid}/fd"))
+        bench.agent.stop()
+        bench.start("--netns", f"{bench.lab.name}-{os.getpid()}-pod*")
+        beside = len(os.listdir(f"/proc/{bench.agent.process.pid}/fd"))
+        ready = f"ready: {NAMESPACES + 2} devices in {NAMESPACES + 1} network namespaces"
+        bench.check(bench.agent.says(ready), f"{NAMESPACES} namespaces are edited", bench.agent.log())
+        bench.check(beside - alone < NAMESPACES / 2, "no descriptor is kept for each",
+                    f"{alone} alone, {beside} with {NAMESPACES} namespaces")
+    finally:
+        for name in names:
+            subprocess.run(["ip", "netns", "del", name], check=False)
