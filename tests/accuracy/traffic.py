@@ -22,7 +22,7 @@ class Upstream:
 
     def __init__(self, host, address, ledger, size):
         self.ledger = ledger
-        self.answer = f"HTTP/1.1 200 OK\r\nContent-Length: {size}\r\n\r\n".encode() + b"o" * size
+        self.answer = f"HTTP/1.1 200 OK\r\nContent-Length: {size}\r\n\r\n".encode() + b"o" * (size - 1) + b"k"
         with host.inside():
             self.listener = socket.create_server((address, 0), backlog=4096)
         self.address = f"{address}:{self.listener.getsockname()[1]}"

@@ -160,6 +160,11 @@ class World:
     def start_agent(self, *options):
         self.agent = Agent(self.app, self.build, *options)
 
+    def keep_busy(self, count):
+        """So many processes that never wait, until the end."""
+        for _ in range(count):
+            self.app.spawn(["sh", "-c", "while :; do :; done"])
+
     def stop_agent(self):
         """The rest of the run goes without: its programs are taken away, too."""
         self.agent.stop()
