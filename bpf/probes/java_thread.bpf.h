@@ -77,9 +77,9 @@ static __always_inline enum given java_thread_is_given(const struct runtime *run
 
 	if (!java->class) /* objects cannot be looked at */
 		return GIVEN_NOTHING;
-	if (!given)
-		return GIVEN_OWN;
-	if (java_takes_jobs(tgid))
+	/* A class of threads of its own may be that of a pool: ForkJoinPool's is, which serves
+	 * streams. */
+	if (!given || java_takes_jobs(tgid))
 		return GIVEN_JOBS;
 #pragma clang loop unroll(disable)
 	for (__u32 i = 0; i < JAVA_GIVEN; i++) {

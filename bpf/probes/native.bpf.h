@@ -34,7 +34,6 @@ static __always_inline void native_tells(struct runtime_objects *o,
 	ret->shape = search->found.shape;
 	if (last && ret->request == last)
 		ret->only = native_is_only(search);
-	search->busy = 0;
 }
 
 /*
@@ -46,7 +45,6 @@ static __always_inline int native_is_cleared(const struct runtime_objects *o,
 {
 	const struct objects_idle *idle = &o->idle;
 	struct native_search *search;
-	int cleared;
 
 	if (!object_request(socket->tgid, idle->by) ||
 	    (__u32)user_read(idle->object + o->calling_at - 1) != idle->descriptor ||
@@ -56,9 +54,7 @@ static __always_inline int native_is_cleared(const struct runtime_objects *o,
 	if (!search)
 		return 0;
 	native_push(search, idle->object, 0);
-	cleared = native_search(search, idle->shape) == OBJECTS_NOBODY;
-	search->busy = 0;
-	return cleared;
+	return native_search(search, idle->shape) == OBJECTS_NOBODY;
 }
 
 /* Something else happens, on this socket: what has become of the connection that was idle? */
@@ -102,7 +98,6 @@ VERIFIED_ALONE int native_reads(struct runtime *runtime, const struct process_ad
 	if (search->end &&
 	    object_is_read(search->tgid, search->queue[0].object, request, search->descriptor))
 		request_has_object(r, request);
-	search->busy = 0;
 	return 0;
 }
 

@@ -24,18 +24,16 @@ static __always_inline int native_take_hand(struct native_search *search, struct
 
 /*
  * Begin a search on behalf of the current thread, which reads from or writes to `socket`, the
- * kernel's. Returns the search, which is the caller's until it says that it is not `busy`; NULL: it
- * cannot be done.
+ * kernel's. Returns the search, which is the thread's own; NULL: it cannot be done.
  */
 static __always_inline struct native_search *native_begin(const struct runtime_objects *o,
 							  const struct process_address *socket)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct native_search *search;
-	__u32 zero = 0;
 
-	search = bpf_map_lookup_elem(&native_searches, &zero);
-	if (!search || search->busy || !bpf_core_field_exists(struct pt_regs___x86, orig_ax))
+	search = bpf_task_storage_get(&native_searches, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!search || !bpf_core_field_exists(struct pt_regs___x86, orig_ax))
 		return NULL;
 	search->descriptor = syscall_argument(task);
 	search->low = task->mm ? task->mm->start_brk : 0;
@@ -45,7 +43,6 @@ static __always_inline struct native_search *native_begin(const struct runtime_o
 	search->tgid = socket->tgid;
 	search->serving_at = o->serving_at ? o->serving_at - 1 : 0;
 	native_forget(search);
-	search->busy = 1;
 	return search;
 }
 

@@ -63,14 +63,14 @@ struct native_search {
 	__u32 lost_depth; /* of the first object for which there was no room */
 	__u32 others;     /* NATIVE_OTHERS_NEAR and the like */
 	__u32 serving_at; /* the place of a descriptor in objects that stand for requests */
-	__u32 busy;       /* 1: a search is under way */
+	__u32 reserved;
 };
 
-/* One search at a time on each CPU. */
+/* The one of each thread that has searched, as in node_queue.bpf.h. */
 struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
 	__type(value, struct native_search);
 } native_searches __weak SEC(".maps");
 

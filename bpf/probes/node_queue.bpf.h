@@ -58,14 +58,18 @@ struct node_search {
 	__u64 found;   /* an open request that waits */
 	__u32 first, end;
 	__u32 several; /* 1: others wait, too, or there is too much */
-	__u32 busy;    /* 1: a search is under way */
+	__u32 reserved;
 };
 
-/* One search at a time on each CPU. */
+/*
+ * The one of each thread of Node that has called, made with its first call. (Where functions are
+ * the hooks, another thread may take the CPU in the midst of a search, and search, too: nothing may
+ * be kept by CPU.)
+ */
 struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
 	__type(value, struct node_search);
 } node_searches __weak SEC(".maps");
 

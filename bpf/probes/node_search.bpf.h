@@ -133,18 +133,12 @@ static __always_inline __u64 node_search(struct node_search *search, const struc
 VERIFIED_ALONE __u64 node_calls(const struct runtime *runtime, const struct process_address *socket)
 {
 	struct node_search *search;
-	__u64 request = 0;
-	__u32 zero = 0;
 
 	if (!runtime || !runtime->node.v8.object)
 		return 0;
-	search = bpf_map_lookup_elem(&node_searches, &zero);
-	if (!search || search->busy)
-		return 0; /* functions, where they are the hooks, may be interrupted by others */
-	search->busy = 1;
-	request = node_search(search, runtime, socket);
-	search->busy = 0;
-	return request;
+	search = bpf_task_storage_get(&node_searches, bpf_get_current_task_btf(), NULL,
+				      BPF_LOCAL_STORAGE_GET_F_CREATE);
+	return search ? node_search(search, runtime, socket) : 0;
 }
 
 #endif

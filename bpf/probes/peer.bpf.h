@@ -115,7 +115,7 @@ VERIFIED_ALONE int step_peer_take(struct socket *s, __u64 parent, const struct a
 	if (!s || !by)
 		return 0;
 	a = *by;
-	before = engine_peer_take(s, parent, id, &a, clock_coarse());
+	before = engine_peer_take(s, parent, id, &a, bpf_ktime_get_ns());
 	if (before)
 		request_delete(before);
 	tracestate_copy(parent, s->serving);

@@ -11,24 +11,6 @@
 #include "context/engine.h"
 #include "probes/goroutine_show.bpf.h"
 #include "probes/native.bpf.h"
-#include "tick.bpf.h"
-
-/* One for each program of the probes. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct tick);
-} probe_ticks __weak SEC(".maps");
-
-/* CLOCK_MONOTONIC some time in this tick. */
-static __always_inline __u64 clock_coarse(void)
-{
-	__u32 zero = 0;
-	struct tick *t = bpf_map_lookup_elem(&probe_ticks, &zero);
-
-	return t ? tick_ns(t) : 0;
-}
 
 /* The request is read, whose first byte has just been. */
 VERIFIED_ALONE int step_take(__u64 id, const struct actor *by)
@@ -37,7 +19,7 @@ VERIFIED_ALONE int step_take(__u64 id, const struct actor *by)
 
 	if (!by)
 		return 0;
-	w = engine_take(id, by, clock_coarse());
+	w = engine_take(id, by, bpf_ktime_get_ns());
 	if (w && by->kind == ACTOR_THREAD)
 		worker_has_read(w, by, id, EVIDENCE_LOOP);
 	return 0;

@@ -29,14 +29,6 @@ struct v8_names {
 	struct v8_shape shape;
 };
 
-/* One search at a time on each CPU. (Not on the stack, which has little room.) */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct v8_names);
-} v8_searches __weak SEC(".maps");
-
 /* A character of a literal, where it stands in the word that has it; 0 behind the end. */
 #define V8_CHARACTER(literal, i)                                                                   \
 	((i) < sizeof(literal) - 1                                                                 \
@@ -189,6 +181,7 @@ struct v8_look {
 	struct v8_known known[V8_KNOWN_MAX];
 	__u32 tgid;
 	__u32 number;
+	struct v8_names names; /* (stacks have little room) */
 };
 
 static __always_inline void v8_look_begin(struct v8_look *look, __u32 tgid)
@@ -239,11 +232,10 @@ VERIFIED_ALONE int v8_find_shape(struct v8_look *look, __u64 map)
 	struct v8_known *known = look ? v8_know(look, map) : NULL;
 	const struct v8_shape *shape;
 	struct v8_names *names;
-	__u32 zero = 0;
 
-	names = bpf_map_lookup_elem(&v8_searches, &zero);
-	if (!names || !known)
+	if (!known)
 		return 0;
+	names = &look->names;
 	names->map = (struct process_address){.tgid = look->tgid, .address = map};
 	shape = bpf_map_lookup_elem(&v8_shapes, &names->map);
 	/* Another map may stand there by now. */

@@ -49,7 +49,7 @@ async def run_cell(row, world, ledger, address, requests, in_flight):
 async def run_row(row, world, ledger, requests):
     """Yields (in flight, *what run_cell returns) for each number in flight."""
     _, address, host, outside = world.addresses(row)
-    upstream = Upstream(host, outside, ledger)
+    upstream = Upstream(host, outside, ledger, row.answer)
     await upstream.start()
     application = Application(world, row, PORT, upstream.address)
     try:
@@ -153,6 +153,8 @@ def parse():
                         "stands in the README")
     parser.add_argument("--list", action="store_true", help="the rows and their bars")
     parser.add_argument("--self-test", action="store_true", help="prove that the matrix can fail")
+    parser.add_argument("--busy", type=int, default=0, metavar="N", help="beside so many processes that "
+                        "do nothing but run")
     parser.add_argument("--agent", action="append", default=[], metavar="OPTION",
                         help="an option for ctxpropd, as in --agent=--log=debug")
     args = parser.parse_args()
@@ -189,6 +191,7 @@ def run(args):
         for kind in sorted({row.make for row in rows if row.make}):
             make(kind, world.made)
         world.start_agent(*args.agent)
+        world.keep_busy(args.busy)
         if args.self_test:
             wrong = asyncio.run(prove(world))
             print("\n".join(wrong))

@@ -28,7 +28,8 @@ class Row:
     modes: str = "s"
     calls: tuple = (1, 3)
     pauses: tuple = SLOW
-    make: str = ""        # what has to be compiled: go, java, tomcat, jetty
+    answer: int = 2       # bytes of the upstream's answers
+    make: str = ""        # what has to be compiled: go, java, tomcat, jetty, rust
     needs: str = ""       # what may be absent: java_21, tomcat, jetty, tornado, waitress, libuv_names
     asks: str = "trace"   # what a request brings: trace (traceparent), root (nothing), id (x-request-id)
     named: bool = False   # {upstream} has a name in place of its address
@@ -76,6 +77,10 @@ REDIS_NODE = (REDIS, node(REDIS="6379", NODE_PATH="/usr/share/nodejs"))
 
 def go(**env):
     return Program(("{made}/go/server", "{listen}"), env)
+
+
+def hyper(**env):
+    return Program(("{made}/rust/release/server", "{listen}"), env)
 
 
 def java(client, *arguments, machine="java", classes="", server="Server", options=()):
@@ -188,6 +193,12 @@ ROWS = (
     Row("asyncio", "asyncio, a task per connection", (python("streams"),), modes="sp"),
     Row("tornado", "Tornado, server and client", (python("tornado_app"),), modes="sp",
         pauses=NONE, needs="tornado"),
+    Row("hyper", "Rust, hyper's server and client, one thread of tokio's", (hyper(),), make="rust",
+        needs="rust", modes="sp", pauses=NONE, answer=20_000),
+    Row("hyper-small", "the same, small answers", (hyper(),), make="rust", needs="rust", modes="sp",
+        pauses=NONE),
+    Row("hyper-main", "the same, on the main thread", (hyper(THREADS="0"),), make="rust",
+        needs="rust", modes="sp", pauses=NONE, answer=20_000),
     # Pools: another thread than the reader works.
     Row("python-executor", "Python, reader thread and ThreadPoolExecutor", (python("executor"),)),
     Row("python-pool", "ThreadingHTTPServer, calls by a pool, by threads with a queue, by pools that requests make",
@@ -332,6 +343,9 @@ ROWS = (
     Row("java-virtual-unsure", "the same, and a limit of calls, in virtual threads (Java 21 or later)",
         (java("url", "virtual", machine="{java_21}"),), make="java", needs="java_21",
         modes="qiwcdfelkt"),
+    Row("tomcat-streams", "Tomcat, calls by parallelStream(), and by threads that requests make",
+        (tomcat(options=("-Djava.util.concurrent.ForkJoinPool.common.parallelism=8",)),),
+        make="tomcat", needs="tomcat", modes="vvtp"),
     Row("tomcat-async", "Tomcat, its threads do what other requests of theirs want",
         (tomcat("start"),), make="tomcat", needs="tomcat", modes="sqt"),
     Row("tomcat-blind", "the same, with objects that cannot be looked at",

@@ -40,6 +40,13 @@ TESTS = (
     Test("contexts", "python3 tests/net/run.py --build {build} --jobs 1 contexts.server_killed"
          " contexts.thread_ends contexts.program_becomes_another record.server_of_two_threads"
          " record.stacks", short=("6.12",), seconds=300),
+    Test("preempt", "python3 tests/vm/preempt_check.py --build {build} --requests 40 python-threads"
+         " node-kept puma", short=NONE, seconds=900),
+    Test("preempt, Go", "python3 tests/vm/preempt_check.py --build {build} --requests 40 go",
+         short=NONE, seconds=900),
+    Test("preempt, short",
+         "python3 tests/vm/preempt_check.py --build {build} --requests 20 python-threads",
+         short=("6.1",), seconds=300),
     Test("pods", "python3 tests/net/run.py --build {build} --jobs 1 pods.found pods.gone",
          short=("6.12",), seconds=300),
     Test("profile", "python3 tests/profile/sampling.py --build {build} C", short=("6.1",),

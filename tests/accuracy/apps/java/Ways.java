@@ -2,6 +2,7 @@
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Deque;
 import java.util.List;
 import java.util.Queue;
@@ -37,6 +38,7 @@ import java.util.function.Consumer;
  * m by HttpClient.sendAsync(), 4 calls at once: whoever is done begins the next
  * n by HttpClient.sendAsync(): whoever comes by begins all that waits, after a pause; r by submit()
  * h a new thread each, which goes on with what was laid by last, by whomever
+ * v all at once by parallelStream(): the handler's thread, and those of the pool of all
  */
 final class Ways {
 	private static final int POOL_SIZE = 8;
@@ -229,6 +231,10 @@ final class Ways {
 	void make(int number, int between, char mode, String truth) throws Exception {
 		if (mode == 'p') {
 			inThreads(number, truth);
+			return;
+		}
+		if (mode == 'v') {
+			Collections.nCopies(number, truth).parallelStream().forEach(calls::call);
 			return;
 		}
 		if (mode == 'i') {
