@@ -12,13 +12,16 @@ static const struct kind kinds[] = {
     {.rst = true}, {.rst = true, .ack = true},
 };
 
-/* Numbers before the window, and far behind it. TCP keeps a FIN that lies in the window. */
-static uint32_t drawn_shift(struct rng *rng, const struct kind *kind)
+/*
+ * Numbers before the window, and far behind it. TCP keeps a FIN that lies in the window, and while
+ * a connection opens it believes a RST that does.
+ */
+static uint32_t drawn_shift(struct rng *rng, const struct kind *kind, bool has_payload)
 {
 	static const uint32_t outside[] = {-70000000u, -70001u, 0x20000000, 0x7ff00000};
 	static const uint32_t inside[] = {3, -3u, 1021, -1021u};
 
-	if (kind->fin || rng_below(rng, 2))
+	if (kind->fin || (kind->rst && !has_payload) || rng_below(rng, 2))
 		return outside[rng_below(rng, 4)];
 	return inside[rng_below(rng, 4)];
 }
@@ -41,7 +44,7 @@ struct packet *forge_beside(struct rng *rng, const struct packet *packet,
 	struct packet *forged = packet_copy(packet);
 	struct layout cut = *layout;
 	tcp_header *tcp = (tcp_header *)(forged->data + layout->tcp);
-	uint32_t shift = drawn_shift(rng, kind);
+	uint32_t shift = drawn_shift(rng, kind, layout->end > layout->payload);
 
 	cut.end = forged->len = layout->payload;
 	forged->offload = (struct virtio_net_hdr){};
