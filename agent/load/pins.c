@@ -158,6 +158,11 @@ int pins_lock_existing(const struct pins *pins)
 	return lock_existing(pins, NULL);
 }
 
+int pins_lock_beside(const struct pins *pins, const struct pins *home)
+{
+	return lock_existing(pins, home->netns_dir);
+}
+
 static int lock_any(const struct pins *pins, const char *self)
 {
 	int fd = -ESTALE;
