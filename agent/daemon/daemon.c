@@ -389,8 +389,8 @@ static int handle_signal(struct daemon *daemon)
 }
 
 /*
- * One round of waiting: a turn ends with it and the next one begins. Returns 1 after a signal to stop, 0
- * to go on, or -errno.
+ * One round of waiting: a turn ends with it and the next one begins. Returns 1 after a signal to
+ * stop, 0 to go on, or -errno.
  */
 static int wait_for_news(struct daemon *daemon, int timeout_ms)
 {
@@ -501,7 +501,8 @@ static void close_all(struct daemon *daemon)
 	cleanup_close(&daemon->lock_fd);
 }
 
-/* Told to end before all was attached: what an earlier daemon has attached edits no more, either. */
+/* Told to end before all was attached: what an earlier daemon has attached edits no more, either.
+ */
 static void give_up(const struct daemon *daemon)
 {
 	control_set_paused(daemon->pins.layer_dir, true);

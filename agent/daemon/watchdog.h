@@ -12,12 +12,12 @@
 #define WATCHDOG_LIMIT_MS 200
 
 struct watchdog {
-	__u64 turn_ns, mark_ns;  /* when the turn began, and what is done now */
-	__u64 longest_ns;        /* of this turn's works */
-	const char *longest;     /* its name */
-	unsigned long slow;      /* turns above the limit */
-	unsigned long unsaid;    /* of them, since the last line */
-	__u64 worst_ns;          /* the longest turn of all */
+	__u64 turn_ns, mark_ns; /* when the turn began, and what is done now */
+	__u64 longest_ns;       /* of this turn's works */
+	const char *longest;    /* its name */
+	unsigned long slow;     /* turns above the limit */
+	unsigned long unsaid;   /* of them, since the last line */
+	__u64 worst_ns;         /* the longest turn of all */
 	__u64 next_line_ns;
 };
 

@@ -6,7 +6,8 @@
 #include "runtime/node.h"
 #include "runtime/uprobe_programs.h"
 
-/* The programs of bpf/probes/opening.bpf.c, work.bpf.c and later.bpf.c, as uprobe_programs_open(). 0 or -errno. */
+/* The programs of bpf/probes/opening.bpf.c, work.bpf.c and later.bpf.c, as uprobe_programs_open().
+ * 0 or -errno. */
 int node_programs_open(struct uprobe_pins *pins, struct uprobe_programs **ret_programs);
 
 /*
