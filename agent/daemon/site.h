@@ -26,8 +26,8 @@ struct site {
 	char path[PATH_MAX];           /* a way to it, which may have gone */
 	char name[SITE_NAME_MAX];      /* "blue"; empty: the daemon's own */
 	char place[SITE_NAME_MAX + 1]; /* before names of devices in the log: "blue/" or empty */
-	int lock_fd; /* of the own namespace's pins */
-	bool owned;  /* other pins, under that lock */
+	int lock_fd;                   /* of the own namespace's pins */
+	bool owned;                    /* other pins, under that lock */
 	struct engine *engine;
 	struct attacher attacher; /* with programs of its own, if they are shared: see entry.h */
 	bool entries;

@@ -40,8 +40,8 @@ static __u64 allocated(__u64 size)
 
 static __u64 hash_most(const struct bpf_map_info *info, unsigned int processors)
 {
-	bool per_processor = info->type == BPF_MAP_TYPE_PERCPU_HASH ||
-			     info->type == BPF_MAP_TYPE_LRU_PERCPU_HASH;
+	bool per_processor =
+	    info->type == BPF_MAP_TYPE_PERCPU_HASH || info->type == BPF_MAP_TYPE_LRU_PERCPU_HASH;
 	__u64 value = round_up(info->value_size, 8), entries = info->max_entries;
 	__u64 entry = ENTRY_HEAD + round_up(info->key_size, 8) + (per_processor ? 8 : value);
 	__u64 buckets = power_of_two(entries) * BUCKET_SIZE;

@@ -121,8 +121,8 @@ static const char *owner_path(char *buffer, const struct pins *pins)
 }
 
 /*
- * Does the daemon live that has these pins beside its own? It holds the lock of its own. `self`: the
- * directory of ours, which we hold ourselves, or NULL.
+ * Does the daemon live that has these pins beside its own? It holds the lock of its own. `self`:
+ * the directory of ours, which we hold ourselves, or NULL.
  */
 static bool is_owned(const struct pins *pins, const char *self)
 {
@@ -156,6 +156,11 @@ static int lock_existing(const struct pins *pins, const char *self)
 int pins_lock_existing(const struct pins *pins)
 {
 	return lock_existing(pins, NULL);
+}
+
+int pins_lock_beside(const struct pins *pins, const struct pins *home)
+{
+	return lock_existing(pins, home->netns_dir);
 }
 
 static int lock_any(const struct pins *pins, const char *self)

@@ -51,9 +51,13 @@ int pins_lock_existing(const struct pins *pins);
  */
 int pins_check(const struct pins *pins, char *ret_why);
 
+/* The same for pins that may be ours beside those of `home`, whose lock the caller holds. */
+int pins_lock_beside(const struct pins *pins, const struct pins *home);
+
 /*
- * Have a namespace's pins beside those of `home`, whose lock the caller holds: for as long as that is
- * held others find these locked, too, and no descriptor is kept for it. As pins_lock() else, but 0.
+ * Have a namespace's pins beside those of `home`, whose lock the caller holds: for as long as that
+ * is held others find these locked, too, and no descriptor is kept for it. As pins_lock() else, but
+ * 0.
  */
 int pins_own(const struct pins *pins, const struct pins *home);
 

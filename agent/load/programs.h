@@ -15,7 +15,8 @@
 /* The ids that they are pinned by; 0: it is not loaded. 0 or -errno. */
 int programs_ids(int fds[HOOKS][FRAMINGS], __u32 ret_ids[PROGRAMS]);
 
-/* Descriptors of pinned programs by these ids, for the caller to close; -1 for id 0. 0 or -errno. */
+/* Descriptors of pinned programs by these ids, for the caller to close; -1 for id 0. 0 or -errno.
+ */
 int programs_open(const char *layer_dir, const __u32 ids[PROGRAMS], int ret_fds[HOOKS][FRAMINGS]);
 
 /* Pin them. To be called before they are attached. 0 or -errno. */

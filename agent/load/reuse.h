@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Programs that an earlier daemon of the same build has pinned, and that need not be loaded anew: to
- * verify them takes far longer than all else at a start.
+ * Programs that an earlier daemon of the same build has pinned, and that need not be loaded anew:
+ * to verify them takes far longer than all else at a start.
  */
 #ifndef CTXPROP_REUSE_H
 #define CTXPROP_REUSE_H
@@ -14,17 +14,19 @@
 #include "load/pins.h"
 
 /*
- * A number that tells what programs of an object would become if it were loaded now: made out of the
- * object's bytes, its constants, and which pinned maps it would use. 0: it would make one of its
- * lasting maps anew, so that programs of before are others.
+ * A number that tells what programs of an object would become if it were loaded now: made out of
+ * the object's bytes, its constants, and which pinned maps it would use. 0: it would make one of
+ * its lasting maps anew, so that programs of before are others.
  */
 __u64 reuse_key(const struct pins *pins, const struct bpf_object *object, const void *bytes,
 		size_t size);
 
-/* Descriptors of the pinned programs that were noted under this key. 0, or -ENOENT: there are none. */
+/* Descriptors of the pinned programs that were noted under this key. 0, or -ENOENT: there are none.
+ */
 int reuse_find(const struct pins *pins, __u64 key, int ret_prog_fd[HOOKS]);
 
-/* Note that these programs, which are (or will be) pinned by their ids, have this key. 0 or -errno. */
+/* Note that these programs, which are (or will be) pinned by their ids, have this key. 0 or -errno.
+ */
 int reuse_note(const struct pins *pins, __u64 key, const int prog_fd[HOOKS]);
 
 #endif

@@ -68,7 +68,7 @@ static int remove_if_stale(const char *path, const char *name, void *data)
 	if (*end || !is_other(path, name, (void *)search->own))
 		return 0;
 	pins_name(cookie, &pins);
-	_cleanup_close_ int lock = pins_lock_existing(&pins);
+	_cleanup_close_ int lock = pins_lock_beside(&pins, search->own);
 
 	if (lock >= 0 && is_stale(search, &pins) && !pins_remove_tree(path))
 		search->removed++;

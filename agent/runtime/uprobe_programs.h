@@ -17,8 +17,8 @@ struct uprobe_programs;
 
 /*
  * The programs of an object over the node's maps, of which none is loaded yet: `name` and bytes are
- * those of a skeleton, as its NAME__elf_bytes() has them. They and `pins` have to live as long. 0 or
- * -errno.
+ * those of a skeleton, as its NAME__elf_bytes() has them. They and `pins` have to live as long. 0
+ * or -errno.
  */
 int uprobe_programs_open(struct uprobe_pins *pins, const char *name, const void *object,
 			 size_t size, struct uprobe_programs **ret_programs);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """How daemons start and end: nothing is done twice, nobody is missed, nothing is waited for."""
+import contextlib
 import os
 import pathlib
 import struct
@@ -114,8 +115,9 @@ def programs_of(bench):
     """Ids of the BPF programs of which the daemon holds a descriptor."""
     ids = set()
     for info in pathlib.Path(f"/proc/{bench.agent.process.pid}/fdinfo").iterdir():
-        text = info.read_text()
-        ids |= {line.split()[1] for line in text.splitlines() if line.startswith("prog_id:")}
+        with contextlib.suppress(FileNotFoundError):  # it was closed meanwhile
+            ids |= {line.split()[1] for line in info.read_text().splitlines()
+                    if line.startswith("prog_id:")}
     return ids
 
 

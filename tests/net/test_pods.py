@@ -13,6 +13,7 @@ from lab import Lab, sh
 from messages import GET, OK, answered, post, work_out
 from recorder import Recorder
 from streams import accept, connect, joined, listen, receive
+from test_looking import known_as
 from tun import Tunnel
 from waiting import wait_until
 
@@ -273,8 +274,10 @@ def served():
     with node() as world:
         pod = world.attended(world.early)
         recorder = Recorder(world.outside, Node.OUTSIDE)
-        pod.spawn(["/usr/bin/python3", "-B", SERVICE, "8080", Node.OUTSIDE, recorder.port])
+        service = pod.spawn(["/usr/bin/python3", "-B", SERVICE, "8080", Node.OUTSIDE,
+                             recorder.port])
         pod.wait_port(8080)
+        known_as(service.pid)  # the first one of its runtime: its probes have to be loaded
         trace = "0af7651916cd43dd8448eb211c80319c"
         world.outside.run(["curl", "-s", "-H", f"traceparent: 00-{trace}-b7ad6b7169203331-03",
                            f"http://{pod.address}:8080/name/3"])
