@@ -210,8 +210,13 @@ static void publish(struct runtimes *runtimes, struct inspection *inspection)
 		return;
 	if (!inspection->err)
 		attach(runtimes, inspection, known.flags, &news);
-	if (inspection->err || !process_runs(tgid, program)) {
+	if (inspection->err) {
 		bpf_map_delete_elem(runtimes->map_fd, &tgid); /* it will be asked for again */
+		return;
+	}
+	/* The entry is of the program that it has become, which may have asked already. */
+	if (!process_runs(tgid, program)) {
+		looks_add(&runtimes->looks, tgid);
 		return;
 	}
 	found->changes = known.changes;
