@@ -183,7 +183,7 @@ static void examine_flows(struct findings *findings, const struct pins *pins)
 	findings_add(
 	    findings,
 	    counters.count[REASON_TABLE_FULL] || counters.count[REASON_CROWDED] ||
-		    total > info.max_entries / 8 * 7
+		    total > (unsigned long)info.max_entries / 8 * 7
 		? FINDING_NOTE
 		: FINDING_OK,
 	    "flow table",
@@ -210,7 +210,7 @@ static void examine_memory(struct findings *findings, const struct pins *pins)
 		findings_add(findings, FINDING_OK, "memory",
 			     "the tables take %.1f MiB of the kernel's memory; all of them full, "
 			     "%.1f MiB",
-			     memory.now / MIB, memory.most / MIB);
+			     (double)memory.now / MIB, (double)memory.most / MIB);
 }
 
 struct device_search {

@@ -15,7 +15,7 @@
 #define LINE_PAUSE_NS (10 * NS_PER_SECOND)
 /* A turn that lasts so long is told of at once. */
 #define STUCK_SECONDS 1
-#define LINE_SIZE     160
+#define WORK_NAME_MAX 64
 
 /* What the handler of SIGALRM has to know. */
 static const char *volatile now_at;
@@ -28,16 +28,18 @@ static bool has_timer;
  */
 static void on_alarm(int signal)
 {
-	static const char *const begin =
+	static const char begin[] =
 	    "warning: the daemon's loop is held up for more than a second by: ";
-	char line[LINE_SIZE] = "";
+	const char *what = now_at;
+	size_t length = strnlen(what, WORK_NAME_MAX);
+	char line[sizeof(begin) + WORK_NAME_MAX];
 	int err = errno;
 
 	(void)signal;
-	strcpy(line, begin);
-	strncat(line, now_at, sizeof(line) - strlen(line) - 2);
-	strcat(line, "\n");
-	log_output(line, strlen(line));
+	memcpy(line, begin, sizeof(begin) - 1);
+	memcpy(line + sizeof(begin) - 1, what, length);
+	line[sizeof(begin) - 1 + length] = '\n';
+	log_output(line, sizeof(begin) + length);
 	errno = err;
 }
 

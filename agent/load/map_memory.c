@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <bpf/libbpf.h>
 
 #include "base/cleanup.h"
@@ -78,15 +80,16 @@ __u64 map_memory_most(const struct bpf_map_info *info, unsigned int processors)
 /* What the kernel says that a map takes; 0: it says nothing. */
 static __u64 memory_now(int fd)
 {
+	static const char field[] = "memlock:";
 	char path[64], line[128];
-	unsigned long long bytes = 0;
+	__u64 bytes = 0;
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
 	file = fopen(path, "re");
 	while (file && !bytes && fgets(line, sizeof(line), file))
-		if (sscanf(line, "memlock: %llu", &bytes) != 1)
-			bytes = 0;
+		if (!strncmp(line, field, sizeof(field) - 1))
+			bytes = strtoull(line + sizeof(field) - 1, NULL, 10);
 	if (file)
 		fclose(file);
 	return bytes;

@@ -192,7 +192,8 @@ int pins_own(const struct pins *pins, const struct pins *home)
 
 	if (fd < 0)
 		return fd;
-	unlink(owner_path(path, pins));
+	owner_path(path, pins);
+	unlink(path);
 	return symlink(home->netns_dir, path) ? -errno : 0;
 }
 

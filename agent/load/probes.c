@@ -172,8 +172,8 @@ static int load_one(const struct candidate *candidate, __u32 generation, struct 
 	_cleanup_probes_ struct probes *probes = NULL;
 	int err = open_with(candidate->program, &probes, NULL, 0);
 
-	if (err)
-		return err;
+	if (err || !probes)
+		return err ? err : -ENOMEM;
 	probes->rodata->probe_generation = generation;
 	*ret_program = bpf_object__find_program_by_name(probes->obj, candidate->program);
 	err = probes__load(probes);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <bpf/bpf.h>
 
 #include "base/cleanup.h"
@@ -68,14 +69,23 @@ static int open_program(const struct pins *pins, __u32 id)
 	return bpf_obj_get(pins_join(path, progs, name));
 }
 
+/* What reuse_note() has written. Returns the key; 0, which is none, where it is no such text. */
+static __u64 parse(const char *text, __u32 ret_ids[HOOKS])
+{
+	char *at;
+	__u64 key = strtoull(text, &at, 16);
+
+	ret_ids[HOOK_IN] = (__u32)strtoul(at, &at, 10);
+	ret_ids[HOOK_OUT] = (__u32)strtoul(at, &at, 10);
+	return *at ? 0 : key;
+}
+
 int reuse_find(const struct pins *pins, __u64 key, int ret_prog_fd[HOOKS])
 {
 	_cleanup_free_ char *text = NULL;
-	unsigned long long noted;
 	__u32 ids[HOOKS];
 
-	if (!key || texts_get(pins, PROGRAMS_TEXT, &text) ||
-	    sscanf(text, "%llx %u %u", &noted, &ids[HOOK_IN], &ids[HOOK_OUT]) != 3 || noted != key)
+	if (!key || texts_get(pins, PROGRAMS_TEXT, &text) || parse(text, ids) != key)
 		return -ENOENT;
 	_cleanup_close_ int in = open_program(pins, ids[HOOK_IN]);
 	_cleanup_close_ int out = open_program(pins, ids[HOOK_OUT]);

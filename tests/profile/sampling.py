@@ -38,6 +38,7 @@ PIN = "/sys/fs/bpf/otel/traces_ctx_v1"
 Row = namedtuple("Row", "name server connections requests roots agent silent awaits least",
                  defaults=(4, 12, False, (), False, "", judge.RIGHT_AT_LEAST))
 GIVEN_UP, FOLLOWED = "its goroutines change more than", "following tasks and queues"
+GOES = "following goroutines"
 NEVER = ("--publish-goroutines", "never")
 ROWS = (
     Row("C", ["{build}/profile_burn"]),
@@ -46,8 +47,8 @@ ROWS = (
     # On a busy machine one or two of the 48 requests were missed, as a whole.
     Row("Python, an executor", ["/usr/bin/python3", "-B", "{here}/burn_pool.py"], awaits=FOLLOWED,
         least=0.9),
-    Row("Go", ["{build}/profile_burn_go"]),
-    Row("Go, one at a time", ["{build}/profile_burn_go"], connections=1, requests=24),
+    Row("Go", ["{build}/profile_burn_go"], awaits=GOES),
+    Row("Go, one at a time", ["{build}/profile_burn_go"], connections=1, requests=24, awaits=GOES),
     Row("Go, not wanted", ["{build}/profile_burn_go"], agent=NEVER, silent=True),
     Row("Go, too dear", ["{build}/profile_burn_go"], silent=True, awaits=GIVEN_UP),
 )
