@@ -122,7 +122,7 @@ static const char *owner_path(char *buffer, const struct pins *pins)
 
 /*
  * Does the daemon live that has these pins beside its own? It holds the lock of its own. `self`:
- * the directory of ours, which we hold ourselves, or NULL.
+ * the directory of ours, which we hold ourselves, or empty.
  */
 static bool is_owned(const struct pins *pins, const char *self)
 {
@@ -130,7 +130,7 @@ static bool is_owned(const struct pins *pins, const char *self)
 	ssize_t length = readlink(owner_path(path, pins), owner, sizeof(owner) - 1);
 
 	owner[length < 0 ? 0 : length] = '\0';
-	if (length <= 0 || (self && !strcmp(owner, self)))
+	if (length <= 0 || !strcmp(owner, self))
 		return false;
 	_cleanup_close_ int fd = open(owner, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
@@ -155,7 +155,7 @@ static int lock_existing(const struct pins *pins, const char *self)
 
 int pins_lock_existing(const struct pins *pins)
 {
-	return lock_existing(pins, NULL);
+	return lock_existing(pins, "");
 }
 
 int pins_lock_beside(const struct pins *pins, const struct pins *home)
@@ -182,7 +182,7 @@ static int lock_any(const struct pins *pins, const char *self)
 
 int pins_lock(const struct pins *pins)
 {
-	return lock_any(pins, NULL);
+	return lock_any(pins, "");
 }
 
 int pins_own(const struct pins *pins, const struct pins *home)
