@@ -8,10 +8,12 @@ from collections import namedtuple
 from pathlib import Path
 
 from bpf_map import Map
+from waiting import wait_until
 
 NODE = "/sys/fs/bpf/ctxprop/node"
 SO_NETNS_COOKIE = 71
 ROOT = 1 << 2
+WANTED = 1  # enum runtime_kind: user space was asked what the process runs
 
 PLACES = 1024  # few requests share the first ones (request_drawn())
 
@@ -42,6 +44,19 @@ def node_map(name):
     """A map of the newest node layer."""
     found = sorted(Path(NODE).glob(f"v*/maps/{name}"), key=lambda path: path.stat().st_ino)
     return Map(found[-1])
+
+
+def kind_of(tgid):
+    """What the probes know of a process (enum runtime_kind); None: nothing."""
+    with node_map("runtimes") as runtimes:
+        value = runtimes.get(struct.pack("I", tgid))
+    return struct.unpack_from("I", value)[0] if value else None
+
+
+def known_as(tgid):
+    """The same, once it was found out: until then its requests are not followed."""
+    wait_until(lambda: kind_of(tgid) not in (None, WANTED), "what the process runs is known")
+    return kind_of(tgid)
 
 
 def netns_of(host):

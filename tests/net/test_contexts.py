@@ -36,6 +36,7 @@ class World:
     def start_server(self):
         self.burner = self.server.spawn([f"{cases.BUILD}/profile_burn", PORT, "/dev/null"])
         self.server.wait_port(PORT)
+        following.known_as(self.burner.pid)
 
     def stop_server(self):
         for connection in self.sockets:
@@ -306,6 +307,7 @@ def own_trace():
         recorder = stack.enter_context(contextlib.closing(Recorder(world.client, "10.93.0.1")))
         with world.server.inside():
             listener = stack.enter_context(socket.create_server((ADDRESS, 0)))
+        following.known_as(os.getpid())
         with world.client.inside():
             client = stack.enter_context(socket.create_connection(listener.getsockname()))
         client.sendall(b"GET / HTTP/1.1\r\nHost: own\r\n\r\n")

@@ -3,20 +3,19 @@
 import contextlib
 import os
 import signal
-import struct
 import subprocess
 import tempfile
 from pathlib import Path
 
 import cases
 from agent import Agent
-from bpf_map import Map
 from cases import case, equal, need_program
+from following import kind_of, known_as
 from lab import BPFFS, Lab, sh
 from waiting import wait_until
 
 PORT = 8080
-WANTED, THREADS, PYTHON, NODE = 1, 2, 5, 8  # enum runtime_kind
+PYTHON, NODE = 5, 8  # enum runtime_kind
 PYTHON_SERVER = """
 import asyncio, os, signal, socket, sys
 listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
@@ -27,20 +26,6 @@ for line in sys.stdin:
     print(child, flush=True)
 """
 NODE_SERVER = "require('net').createServer().listen(+process.argv[1], '127.0.0.1')"
-
-
-def kind_of(tgid):
-    """What the probes know of a process (enum runtime_kind); None: nothing."""
-    path, = Path(BPFFS).glob("ctxprop/node/v*/maps/runtimes")
-    with Map(path) as runtimes:
-        value = runtimes.get(struct.pack("I", tgid))
-    return struct.unpack_from("I", value)[0] if value else None
-
-
-def known_as(tgid):
-    """The same, once it was found out."""
-    wait_until(lambda: kind_of(tgid) not in (None, WANTED), "what the process runs is known")
-    return kind_of(tgid)
 
 
 @contextlib.contextmanager

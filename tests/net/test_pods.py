@@ -8,12 +8,12 @@ from pathlib import Path
 import cases
 from agent import Agent
 from cases import case, equal
+from following import known_as
 from hooks import cookie
 from lab import Lab, sh
 from messages import GET, OK, answered, post, work_out
 from recorder import Recorder
 from streams import accept, connect, joined, listen, receive
-from test_looking import known_as
 from tun import Tunnel
 from waiting import wait_until
 

@@ -14,8 +14,9 @@ import cases
 from agent import Agent
 from cases import case, equal
 from elf import RELA, Section, address_of, elf, relocation, symbols
+from following import known_as
 from lab import Lab
-from test_looking import PYTHON, known_as, python
+from test_looking import PYTHON, python
 from waiting import wait_until
 
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
