@@ -122,8 +122,6 @@ VERIFIED_ALONE int take_arrival(struct socket *s, __u64 request, const struct ac
 		s->flags |= SOCKET_BLOCKS;
 	record_begin(&s->record);
 	step_take(request, a);
-	if (is_by_objects(a))
-		step_object(request, a);
 	s->taken++;
 	return 0;
 }
@@ -143,6 +141,9 @@ static __always_inline int take_arrivals(struct socket *s, struct inbox *box, co
 			if (!seq_before(next->seq, copied))
 				break;
 			take_arrival(s, next->request, a);
+			/* Not there: that would be one call more of all that are nested. */
+			if (is_by_objects(a))
+				step_object(next->request, a);
 		}
 		box->first++;
 	}

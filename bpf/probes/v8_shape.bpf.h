@@ -22,7 +22,6 @@ struct v8_name_text {
 
 /* A search for names in what a map has. */
 struct v8_names {
-	struct process_address map;
 	__u64 at; /* of the next property */
 	struct v8_name_text name;
 	struct v8_kind kind;
@@ -211,10 +210,40 @@ VERIFIED_ALONE __u32 v8_type_of(struct v8_look *look, __u64 object)
 	return look && map ? v8_know(look, map)->type : 0;
 }
 
-/* Look for names in the map, and note where they are. */
-static __always_inline void v8_learn_shape(struct v8_names *names)
+/* Zeros: what a new entry starts from, since there is no room on the stack. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct v8_shape);
+} blank_v8_shape __weak SEC(".maps");
+
+/*
+ * Keep what was learnt. It is good from when its descriptors are there: who looks before learns it,
+ * too.
+ */
+static __always_inline void v8_keep_shape(const struct process_address *key,
+					  const struct v8_shape *learnt)
 {
-	__u64 map = names->map.address;
+	struct v8_shape *shape;
+	__u32 zero = 0;
+
+	shape = bpf_map_lookup_elem(&blank_v8_shape, &zero);
+	if (!shape || bpf_map_update_elem(&v8_shapes, key, shape, BPF_ANY))
+		return;
+	shape = bpf_map_lookup_elem(&v8_shapes, key);
+	if (!shape)
+		return;
+	__builtin_memcpy(shape->place, learnt->place, sizeof(shape->place));
+	barrier();
+	shape->descriptors = learnt->descriptors;
+}
+
+/* Look for names in the map, and note where they are. `key`: of v8_shapes. */
+static __always_inline void v8_learn_shape(struct v8_names *names,
+					   const struct process_address *key)
+{
+	__u64 map = key->address;
 	__u32 counts = v8_word(map, V8_MAP_COUNTS), own = counts >> V8_OWN_SHIFT & V8_OWN_MASK;
 
 	names->kind = v8_kind_of_map(map);
@@ -223,24 +252,24 @@ static __always_inline void v8_learn_shape(struct v8_names *names)
 	if (!(counts & V8_DICTIONARY) && v8_is_object(names->shape.descriptors))
 		bpf_loop(own < V8_DESCRIPTORS_MAX ? own : V8_DESCRIPTORS_MAX, v8_look_at_property,
 			 &names, 0);
-	bpf_map_update_elem(&v8_shapes, &names->map, &names->shape, BPF_ANY);
+	v8_keep_shape(key, &names->shape);
 }
 
 /* Where have objects with this map their properties? */
 VERIFIED_ALONE int v8_find_shape(struct v8_look *look, __u64 map)
 {
 	struct v8_known *known = look ? v8_know(look, map) : NULL;
+	struct process_address key = {.tgid = look ? look->tgid : 0, .address = map};
 	const struct v8_shape *shape;
 	struct v8_names *names;
 
 	if (!known)
 		return 0;
 	names = &look->names;
-	names->map = (struct process_address){.tgid = look->tgid, .address = map};
-	shape = bpf_map_lookup_elem(&v8_shapes, &names->map);
+	shape = bpf_map_lookup_elem(&v8_shapes, &key);
 	/* Another map may stand there by now. */
 	if (!shape || shape->descriptors != v8_word(map, V8_MAP_DESCRIPTORS)) {
-		v8_learn_shape(names);
+		v8_learn_shape(names, &key);
 		shape = &names->shape;
 	}
 	__builtin_memcpy(known->place, shape->place, sizeof(shape->place));

@@ -31,11 +31,16 @@ struct {
 	__uint(value_size, sizeof(struct flow_key));
 } strangers __weak SEC(".maps");
 
-VERIFIED_ALONE int serving_cut(struct flow *f);
+/* Is a request being served, or does one arrive? */
+static __always_inline int flow_serves(const struct flow *f)
+{
+	return (f->flags & FLOW_SERVER) && (serving_open_count(&f->serving) || f->serving.span);
+}
 
 /*
- * Take a flow out of the table, unless it has had an edit, or one of `flags`. Whoever still looks
- * at it cannot frame it any more, so it gets none either. Returns whether there is room now.
+ * Take a flow out of the table, unless it has had an edit, serves, or has one of `flags`. Whoever
+ * still looks at it cannot frame it any more, so it gets none either. Returns whether there is room
+ * now.
  */
 static __always_inline int flow_evict(const struct flow_key *key, __u32 flags)
 {
@@ -44,12 +49,10 @@ static __always_inline int flow_evict(const struct flow_key *key, __u32 flags)
 	if (!f || (f->flags & (FLOW_FORMER | flags)) || flow_has_offset(f) ||
 	    !flow_begin_framing(f))
 		return 0;
-	if (flow_has_offset(f)) {
+	if (flow_has_offset(f) || flow_serves(f)) {
 		flow_end_framing(f);
 		return 0;
 	}
-	if (f->flags & FLOW_SERVER)
-		serving_cut(f);
 	flow_delete(key, f);
 	count(REASON_CROWDED);
 	return 1;

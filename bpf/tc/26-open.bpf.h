@@ -45,15 +45,16 @@ static __always_inline void flow_open_as(const struct packet *p, struct flow *f,
 }
 
 /*
- * The peer has answered our SYN: the flow begins. `known`: what is known of the SYN, `old`: the
- * flow that the tuple has had until now, or NULL.
+ * The peer has answered our SYN: the flow begins. `key`: the packet's, on the stack (before 6.4 a
+ * map's key must be there); `known`: what is known of the SYN; `old`: the flow that the tuple has
+ * had until now, or NULL.
  */
-static __always_inline void flow_open(struct __sk_buff *skb, const struct packet *p, __u32 known,
-				      struct flow *old)
+static __always_inline void flow_open(struct __sk_buff *skb, const struct packet *p,
+				      const struct flow_key *key, __u32 known, struct flow *old)
 {
 	struct tcp_options o = {};
 	struct flow *f = flow_begin();
-	int former = old ? flow_step_back(&p->key, old) : 0;
+	int former = old ? flow_step_back(key, old) : 0;
 
 	if (!f || former < 0)
 		return;
@@ -65,8 +66,8 @@ static __always_inline void flow_open(struct __sk_buff *skb, const struct packet
 		o.refuse = REASON_TWICE;
 	flow_open_as(p, f, &o, SYN_WAY(known));
 	f->flags |= former;
-	lingering_end(&p->key, 1);
-	if (!(old ? flow_replace(&p->key, f) : flow_publish(&p->key, f)))
+	lingering_end(key, 1);
+	if (!(old ? flow_replace(key, f) : flow_publish(key, f)))
 		return;
 	count(REASON_OPEN);
 	if (o.refuse)

@@ -73,8 +73,11 @@ VERIFIED_ALONE int inbound_syn_ack(struct __sk_buff *skb, const struct packet *p
 		count(REASON_UNASKED);
 		return 0;
 	}
-	if (!old || !twin_begins(&key, old, SYN_WAY(known)))
-		flow_open(skb, p, known, old);
+	if (old && twin_begins(&key, old, SYN_WAY(known)))
+		return 0;
+	if (old) /* before 6.4 only what was looked up here can be stored in a map */
+		old = old->flags & FLOW_PAST ? flow_former(&key) : flow_lookup(&key);
+	flow_open(skb, p, &key, known, old);
 	return 0;
 }
 
