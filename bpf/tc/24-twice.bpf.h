@@ -70,7 +70,8 @@ static __always_inline __u64 *syn_place(__u64 hash)
 	__u32 zero = 0;
 	struct syns *s = bpf_map_lookup_elem(&syns, &zero);
 
-	return s ? &s->seen[hash & (SYNS_MAX - 1)] : NULL;
+	/* The namespace shows in the upper bits only: of one SYN in two of them both are kept. */
+	return s ? &s->seen[(hash ^ hash >> 44) & (SYNS_MAX - 1)] : NULL;
 }
 
 /* Has so little time passed between two words of `seen`? */

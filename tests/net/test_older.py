@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Connections that are older than the agent. The case itself is the application."""
 import contextlib
+import os
 import re
 
 from cases import case, equal
 from far import OK, Client, Far, head
+from following import known_as
 from messages import GET
 from streams import joined, listen, receive
 from worlds import Pair, counted, pair
@@ -23,7 +25,9 @@ def older():
         client.ask()
         client.socket.recv(4096)
         client.answered()
-        yield world.start_agent(), listener, client, upstream
+        world.start_agent()
+        known_as(os.getpid())
+        yield world, listener, client, upstream
 
 
 def serve(client, c, s, added):
