@@ -14,7 +14,7 @@ import cases
 from agent import Agent
 from cases import case, equal
 from far import Client, Far, OK, head
-from following import inboxes
+from following import inboxes, known_as
 from lab import Lab
 from waiting import wait_until
 
@@ -33,6 +33,8 @@ def world():
         # Some events are optional, so that the others work on a kernel that refuses their probe.
         missing = set(re.findall("no hook for the event '(.*?)'", agent.said()))
         equal(missing - BEFORE_6_3, set(), f"events without a hook:\n{agent.said()}")
+        with here.inside(), socket.create_server((ADDRESS, 0)):
+            known_as(os.getpid())
         yield Far(far), Far(here), here
 
 
