@@ -62,9 +62,7 @@ static __always_inline void beside_reads(struct worker *w, __u64 id)
 	w->flags |= WORKER_OTHERS;
 	if (!(was & WORKER_ASKED))
 		beside_waits(w);
-	if (was & WORKER_TASKS)
-		beside_add(w, w->read_by == EVIDENCE_ANSWER ? 0 : w->read);
-	else if ((was & (WORKER_SURE | WORKER_GATHERED)) != WORKER_SURE)
+	if ((was & (WORKER_SURE | WORKER_GATHERED)) != WORKER_SURE)
 		beside_add(w, was & (WORKER_UNSURE | WORKER_ROOM) ? 0 : w->read);
 }
 
@@ -102,12 +100,6 @@ static __always_inline int has_beside(const struct worker *w, __u64 named)
 static __always_inline int process_is_direct(const struct process *p)
 {
 	return p && p->direct / PROCESS_DIRECT > p->gathers;
-}
-
-/* Does the loop call for what it has read last, before it turns to others? */
-static __always_inline int worker_is_direct(const struct worker *w, const struct process *p)
-{
-	return !(w->flags & WORKER_TASKS) && process_is_direct(p);
 }
 
 #endif

@@ -139,12 +139,6 @@ static __always_inline enum rivals rivals_of_thread(const struct worker *w, cons
 	return rivals_of_reader(w, p, next ? RIVALS_SHARED : RIVALS_NONE);
 }
 
-/* Has it read an answer in a loop that runs tasks? These give connections to any that wait. */
-static __always_inline int tasks_go_on(const struct worker *w)
-{
-	return w->flags & WORKER_TASKS && w->read_by == EVIDENCE_ANSWER;
-}
-
 /* What a loop, or a thread with several requests, has read last. */
 static __always_inline struct verdict
 evidence_of_loop(const struct worker *w, const struct process *p, const struct actor *a)
@@ -152,8 +146,7 @@ evidence_of_loop(const struct worker *w, const struct process *p, const struct a
 	struct verdict v = {.evidence = w->read_by,
 			    .told = a->phase == PHASE_READING || a->phase == PHASE_ASKED};
 
-	v.rivals = rivals_of_reader(
-	    w, p, a->phase == PHASE_LATER || tasks_go_on(w) ? RIVALS_LATER : RIVALS_WORKER);
+	v.rivals = rivals_of_reader(w, p, a->phase == PHASE_LATER ? RIVALS_LATER : RIVALS_WORKER);
 	if (!w->read && !(w->flags & (WORKER_SPENT | WORKER_UNSURE)))
 		return v;
 	if (!turn_goes_on(&w->turn))
@@ -310,8 +303,6 @@ static __always_inline __u32 rival_kinds(const struct verdict *v, const struct w
 		kinds |= RIVAL_CONNECTING;
 	if (!prompt || (v->evidence != EVIDENCE_LOOP && !faithful))
 		kinds |= RIVAL_ANSWERED;
-	if (w && w->flags & WORKER_TASKS)
-		kinds |= RIVAL_ANSWERED | RIVAL_CONNECTING;
 	return kinds;
 }
 
@@ -376,7 +367,7 @@ static __always_inline enum veto veto_now(const struct verdict *v, const struct 
 	if (v->rivals == RIVALS_ANY &&
 	    (process_has_others(p, named) || (p && wake_has_rivals(v, p, named))))
 		return VETO_IDLE_PROCESS;
-	if (v->rivals == RIVALS_WORKER && w && !v->told && !worker_is_direct(w, p) &&
+	if (v->rivals == RIVALS_WORKER && w && !v->told && !process_is_direct(p) &&
 	    has_beside(w, v->request))
 		return VETO_BESIDE;
 	return VETO_NONE;
@@ -521,7 +512,7 @@ static __always_inline struct verdict verdict_of_objects(const struct verdict *v
 
 	if (!told || !veto_is_of_rivals(v->veto) || !w || w->read != a->named)
 		return *v;
-	if (!p || p->loops_share || (w->flags & (WORKER_LOOP | WORKER_TASKS)) != WORKER_LOOP)
+	if (!p || p->loops_share || !(w->flags & WORKER_LOOP))
 		return *v;
 	if (!turn_goes_on(&w->turn) || !standing_is_active(request_standing(a->named)))
 		return *v;

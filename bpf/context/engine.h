@@ -52,14 +52,6 @@ static __always_inline void worker_freshen(struct worker *w, const struct actor 
 		w->fresh++;
 }
 
-/* Of who reads a request from a socket that does not block: WORKER_LOOP and the like. */
-static __always_inline __u32 actor_loop_flags(const struct actor *a)
-{
-	if (a->loop == ACTOR_LOOP_TASKS)
-		return WORKER_LOOP | WORKER_TASKS;
-	return a->loop == ACTOR_LOOP ? WORKER_LOOP : WORKER_MAYBE;
-}
-
 /* A process has read one more request. */
 static __always_inline void process_serves(struct process *p, __u32 tgid)
 {
@@ -95,7 +87,7 @@ static __always_inline struct worker *engine_take(__u64 id, const struct actor *
 		if (a->loop == ACTOR_BLOCKS)
 			w->flags &= ~(WORKER_LOOP | WORKER_MAYBE);
 		else
-			w->flags |= actor_loop_flags(a);
+			w->flags |= a->loop == ACTOR_LOOP ? WORKER_LOOP : WORKER_MAYBE;
 		learn_threads(p, a, 0);
 		w->inherited = 0;
 		if (!p->threads_leave || !actor_waits(a))
@@ -365,22 +357,6 @@ static __always_inline void engine_send_more(struct socket *s, const struct work
 		request_idles(w->read);
 }
 
-/*
- * Who opens a connection and who uses it may differ where connections are kept: who waits for one
- * may take another that becomes free meanwhile, and leave this one to others. Hyper does, so where
- * tasks run whoever may call at any time is a rival.
- */
-static __always_inline int connection_has_rivals(const struct verdict *v, const struct worker *w,
-						 const struct process *p)
-{
-	enum standing named = request_standing(v->request);
-
-	if (w->flags & WORKER_TASKS && !tally_is_alone(&w->tally, named))
-		return 1;
-	return has_rivals(&w->tally, named, rival_kinds(v, w, p, 0)) ||
-	       has_newer_rivals(w, v->request);
-}
-
 /* A call begins with the byte `seq` on a client socket that is quiet. */
 static __always_inline void engine_call(struct socket *s, const struct actor *a, __u32 seq,
 					__u16 port)
@@ -400,8 +376,10 @@ static __always_inline void engine_call(struct socket *s, const struct actor *a,
 		w->flags |= WORKER_CALLED;
 	if (reused)
 		learn_direct(&v, w, p);
+	/* Who opens a connection and who uses it may differ where connections are kept. */
 	if (v.evidence == EVIDENCE_CONNECT && p && (p->pools & pool) && w &&
-	    connection_has_rivals(&v, w, p))
+	    (has_rivals(&w->tally, request_standing(v.request), rival_kinds(&v, w, p, 0)) ||
+	     has_newer_rivals(w, v.request)))
 		v = (struct verdict){.veto = VETO_IDLE_LOOP};
 	told = verdict_of_objects(&v, w, p, a);
 	if (reused && !told.request)

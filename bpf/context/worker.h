@@ -33,23 +33,13 @@ enum worker_flags {
 	WORKER_TOLD = 1 << 17,  /* it has called, and has woken who has another request then */
 	WORKER_AMONG = 1 << 18, /* Node: others might have asked for what it is at (later.h) */
 	WORKER_TRIED = 1 << 19, /* it has read the answer to a call that began like that */
-	WORKER_TASKS = 1 << 20, /* its loop runs tasks, see ACTOR_LOOP_TASKS */
 };
 
 /*
  * Does a loop read the socket at hand? Some read once before they let epoll watch it. Where several
  * threads have epoll tell of it only once at a time, any of them may go on with what was read.
- * Where one watches sockets for reading and writing at once, and is told of changes only, tasks
- * read and write (those of Rust's tokio): what one has read lets others run, after whichever come
- * before.
  */
-enum actor_loop {
-	ACTOR_BLOCKS,
-	ACTOR_LOOP_MAYBE,
-	ACTOR_LOOP,
-	ACTOR_LOOP_ANY,
-	ACTOR_LOOP_TASKS,
-};
+enum actor_loop { ACTOR_BLOCKS, ACTOR_LOOP_MAYBE, ACTOR_LOOP, ACTOR_LOOP_ANY };
 
 /*
  * When something was read, as far as it tells whether a loop is still at it. A loop goes back to

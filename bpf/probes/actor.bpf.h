@@ -177,7 +177,7 @@ static __always_inline void worker_reading(struct actor *a, const struct task_st
 		a->loop = turn_begin(task, sk, &a->turn);
 	else
 		a->by = actor_evidence(runtime, a);
-	if ((a->loop == ACTOR_LOOP || a->loop == ACTOR_LOOP_TASKS) && loop_is_another(runtime))
+	if (a->loop == ACTOR_LOOP && loop_is_another(runtime))
 		loop_reads(a);
 	/* A socket that blocks is read by a thread, whatever context that has entered. */
 	if (a->by == EVIDENCE_TASK && turn_begin(task, sk, &a->turn) == ACTOR_BLOCKS &&

@@ -19,7 +19,6 @@
 
 #define NONBLOCK 00004000   /* O_NONBLOCK */
 #define WAIT_IN  0x001      /* EPOLLIN */
-#define WAIT_OUT 0x004      /* EPOLLOUT */
 #define WAIT_ET  (1U << 31) /* EPOLLET */
 #define WAIT_ONE (1U << 30) /* EPOLLONESHOT */
 
@@ -77,9 +76,7 @@ static __always_inline enum actor_loop turn_begin(const struct task_struct *task
 	/* Runtimes with threads of their own (Haskell's) wait like that, for whoever is free. */
 	if (events & WAIT_ONE && task->signal->live.counter > 1)
 		return ACTOR_LOOP_ANY;
-	if (!(events & WAIT_IN))
-		return ACTOR_LOOP_MAYBE;
-	return events & WAIT_OUT && events & WAIT_ET ? ACTOR_LOOP_TASKS : ACTOR_LOOP;
+	return events & WAIT_IN ? ACTOR_LOOP : ACTOR_LOOP_MAYBE;
 }
 
 /*

@@ -49,7 +49,7 @@ async def run_cell(row, world, ledger, address, requests, in_flight):
 async def run_row(row, world, ledger, requests):
     """Yields (in flight, *what run_cell returns) for each number in flight."""
     _, address, host, outside = world.addresses(row)
-    upstream = Upstream(host, outside, ledger, row.answer)
+    upstream = Upstream(host, outside, ledger)
     await upstream.start()
     application = Application(world, row, PORT, upstream.address)
     try:

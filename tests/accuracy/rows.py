@@ -28,8 +28,7 @@ class Row:
     modes: str = "s"
     calls: tuple = (1, 3)
     pauses: tuple = SLOW
-    answer: int = 2       # bytes of the upstream's answers
-    make: str = ""        # what has to be compiled: go, java, tomcat, jetty, rust
+    make: str = ""        # what has to be compiled: go, java, tomcat, jetty
     needs: str = ""       # what may be absent: java_21, tomcat, jetty, tornado, waitress, libuv_names
     asks: str = "trace"   # what a request brings: trace (traceparent), root (nothing), id (x-request-id)
     named: bool = False   # {upstream} has a name in place of its address
@@ -77,10 +76,6 @@ REDIS_NODE = (REDIS, node(REDIS="6379", NODE_PATH="/usr/share/nodejs"))
 
 def go(**env):
     return Program(("{made}/go/server", "{listen}"), env)
-
-
-def hyper(**env):
-    return Program(("{made}/rust/release/server", "{listen}"), env)
 
 
 def java(client, *arguments, machine="java", classes="", server="Server", options=()):
@@ -193,12 +188,6 @@ ROWS = (
     Row("asyncio", "asyncio, a task per connection", (python("streams"),), modes="sp"),
     Row("tornado", "Tornado, server and client", (python("tornado_app"),), modes="sp",
         pauses=NONE, needs="tornado"),
-    Row("hyper", "Rust, hyper's server and client, one thread of tokio's", (hyper(),), make="rust",
-        needs="rust", modes="sp", pauses=NONE, answer=20_000),
-    Row("hyper-small", "the same, small answers", (hyper(),), make="rust", needs="rust", modes="sp",
-        pauses=NONE),
-    Row("hyper-main", "the same, on the main thread", (hyper(THREADS="0"),), make="rust",
-        needs="rust", modes="sp", pauses=NONE, answer=20_000),
     # Pools: another thread than the reader works.
     Row("python-executor", "Python, reader thread and ThreadPoolExecutor", (python("executor"),)),
     Row("python-pool", "ThreadingHTTPServer, calls by a pool, by threads with a queue, by pools that requests make",

@@ -32,7 +32,6 @@ MADE = {
     "tomcat": ("java", "javac -d {made}/java -cp {tomcat} TomcatServer.java Calls.java "
                "ListClient.java Ways.java", {}),
     "dotnet": ("dotnet", "mcs -out:{made}/dotnet/Server.exe -r:System.Net.Http.dll Server.cs", {}),
-    "rust": ("rust", "cargo --quiet build --release --target-dir {made}/rust", {}),
     "jetty": ("java", "javac -d {made}/java -cp {jetty} JettyServer.java Calls.java "
               "ListClient.java Ways.java", {}),
 }
@@ -71,7 +70,7 @@ def jetty():
 def make(kind, made):
     """Compile applications that CMake does not; nothing is done where nothing changed."""
     folder, command, env = MADE[kind]
-    sources = [p for p in (APPS / folder).rglob("*") if p.is_file()]
+    sources = [p for p in (APPS / folder).iterdir() if p.is_file()]
     stamp = made / f"{kind}.stamp"
     if stamp.exists() and stamp.stat().st_mtime > max(p.stat().st_mtime for p in sources):
         return
@@ -108,11 +107,6 @@ def waitress():
     return module("waitress")
 
 
-def rust():
-    """Has Debian's package of hyper's sources been installed?"""
-    return bool(glob.glob("/usr/share/cargo/registry/hyper-0.14.*"))
-
-
 def libuv_names():
     """Has Node a table of symbols with those of libuv that are nobody else's?"""
     done = subprocess.run(["nm", shutil.which("node")], capture_output=True, text=True, check=False)
@@ -124,7 +118,6 @@ MAY_BE_ABSENT = {"java_21": (java_21, "a Java of version 21 or later"),
                  "jetty": (jetty, "Jetty 9 (libjetty9-java)"),
                  "tornado": (tornado, "Tornado (python3-tornado)"),
                  "waitress": (waitress, "waitress (python3-waitress)"),
-                 "rust": (rust, "hyper for Rust (librust-hyper-dev)"),
                  "libuv_names": (libuv_names, "a Node that has libuv in it, with all names")}
 
 

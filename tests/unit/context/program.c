@@ -26,9 +26,7 @@ struct actor sim_actor(uint32_t tid)
 
 	return (struct actor){.key = {.tgid = TGID, .tid = tid},
 			      .kind = ACTOR_THREAD,
-			      .loop = !loop               ? ACTOR_BLOCKS
-				      : run.program->both ? ACTOR_LOOP_TASKS
-							  : ACTOR_LOOP,
+			      .loop = loop ? ACTOR_LOOP : ACTOR_BLOCKS,
 			      .path = run.path,
 			      .phase = run.phase,
 			      .turn = {.switches = store_turn}};
@@ -73,7 +71,7 @@ static void handle(const struct event *event)
 		sim_on_request(event->index);
 		break;
 	case CONNECTED:
-		sim_on_connected(event->index);
+		sim_send_call(event->index);
 		break;
 	case PIECE:
 		sim_on_piece(event->index);

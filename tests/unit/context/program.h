@@ -45,21 +45,16 @@ struct program {
 	bool tasks;           /* calls begin when all was read that has come */
 	bool shuffled;        /* these in any order */
 	bool mixed;           /* some of them between two reads */
-	bool both;            /* as in tokio: sockets are watched for reading and writing at once */
-	bool races;           /* as in hyper: who waits for a connection that he has opened takes
-				 one that becomes free meanwhile, and leaves his to others */
-	uint32_t
-	    displaced;    /* one of so many calls begins when all was read, not at once; 0: none */
-	uint32_t at_once; /* calls at a time, whatever connections there are; 0: no limit */
-	bool turns_last;  /* who waited for his turn gets it when all was read that has come */
-	bool busy;        /* it seldom sleeps: turns cannot always be told apart */
-	bool background;  /* calls of its own, by a timer */
-	bool shares;      /* every other call is for all who want the same meanwhile */
-	uint32_t asks;    /* one of so many calls comes after something was asked for on a
-			     connection that all requests share; 0: none */
-	bool told;        /* that it is one of those is known from its first bytes on */
-	bool tells;       /* now and then something is sent there whose answer nobody awaits */
-	bool in_order;    /* they go on in the order in which they asked for it, not backwards */
+	uint32_t at_once;     /* calls at a time, whatever connections there are; 0: no limit */
+	bool turns_last;      /* who waited for his turn gets it when all was read that has come */
+	bool busy;            /* it seldom sleeps: turns cannot always be told apart */
+	bool background;      /* calls of its own, by a timer */
+	bool shares;          /* every other call is for all who want the same meanwhile */
+	uint32_t asks;        /* one of so many calls comes after something was asked for on a
+				 connection that all requests share; 0: none */
+	bool told;            /* that it is one of those is known from its first bytes on */
+	bool tells;           /* now and then something is sent there whose answer nobody awaits */
+	bool in_order; /* they go on in the order in which they asked for it, not backwards */
 	enum program_later later;
 	uint64_t seed;
 };

@@ -34,7 +34,7 @@ static void judge(uint32_t chain, uint64_t named)
 	}
 }
 
-static void send_call(uint32_t index)
+void sim_send_call(uint32_t index)
 {
 	struct connection *c = &run.connection[index];
 	struct actor by = acting(sim_tid_of(c->chain), true);
@@ -74,8 +74,7 @@ static void open_connection(uint32_t chain)
 
 	while (run.connection[i].open)
 		i++;
-	run.connection[i] =
-	    (struct connection){.open = true, .busy = true, .opening = true, .chain = chain};
+	run.connection[i] = (struct connection){.open = true, .busy = true, .chain = chain};
 	if (run.program->names) {
 		engine_open(&run.connection[i].purpose, &by);
 		sim_schedule(random_in(&run.random, 1, 10), FOUND, i);
@@ -95,33 +94,6 @@ void sim_on_found(uint32_t index)
 	sim_schedule(random_in(&run.random, 1, 3), CONNECTED, index);
 }
 
-/* A connection is free: is it taken by a chain that has opened another one? */
-static bool take_over(uint32_t index)
-{
-	for (uint32_t i = 0; run.program->races && i < CONNECTIONS; i++) {
-		struct connection *c = &run.connection[i];
-
-		if (!c->opening || c->left)
-			continue;
-		c->left = true;
-		run.connection[index].chain = c->chain;
-		send_call(index);
-		return true;
-	}
-	return false;
-}
-
-void sim_on_connected(uint32_t index)
-{
-	struct connection *c = &run.connection[index];
-
-	c->opening = false;
-	if (!c->left)
-		send_call(index);
-	else if (!take_over(index))
-		c->busy = false;
-}
-
 void sim_begin_call(uint32_t chain)
 {
 	uint32_t i = run.program->keep ? free_connection() : CONNECTIONS;
@@ -135,7 +107,7 @@ void sim_begin_call(uint32_t chain)
 	run.running++;
 	if (i < CONNECTIONS) {
 		run.connection[i].chain = chain;
-		send_call(i);
+		sim_send_call(i);
 	} else {
 		open_connection(chain);
 	}
@@ -156,11 +128,9 @@ static void release(uint32_t index)
 
 	if (run.program->closes_later && run.waits) {
 		c->chain = sim_shift(run.waiting, &run.waits);
-		send_call(index);
+		sim_send_call(index);
 		return;
 	}
-	if (take_over(index))
-		return;
 	c->busy = false;
 	if (!run.program->keep)
 		engine_close(&c->client);

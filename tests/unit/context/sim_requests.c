@@ -62,14 +62,6 @@ static void leave(uint32_t chain)
 	run.task[run.tasks++] = chain;
 }
 
-/* Do others come before it? */
-static bool is_displaced(void)
-{
-	uint32_t one_of = run.program->displaced;
-
-	return one_of && !random_in(&run.random, 0, one_of - 1);
-}
-
 /* The next call of a chain. */
 static void want_call(uint32_t chain)
 {
@@ -83,7 +75,7 @@ static void want_call(uint32_t chain)
 		return;
 	if (run.program->pause)
 		sim_schedule(random_in(&run.random, 1, 10), TIMER, chain);
-	else if (run.program->tasks || run.program->later || is_displaced())
+	else if (run.program->tasks || run.program->later)
 		leave(chain);
 	else
 		sim_begin_call(chain);

@@ -48,8 +48,6 @@ struct shared {
 
 struct connection {
 	bool open, busy;
-	bool opening;   /* it is not connected yet, */
-	bool left;      /* and its call was made on another one */
 	bool kept_back; /* all of the answer was read, but not handled yet */
 	uint32_t
 	    chain; /* whose answer it waits for: job * CHAINS_MAX + which of its chains; or OWN */
@@ -126,8 +124,8 @@ void sim_give_turn(void);
 /* The address that a connection was asked for with is known. */
 void sim_on_found(uint32_t connection);
 
-/* It is connected: the call is sent, unless that was made on another one meanwhile. */
-void sim_on_connected(uint32_t connection);
+/* It is connected, or free: the call is sent. */
+void sim_send_call(uint32_t connection);
 
 /* The first part of an answer is read. */
 void sim_on_piece(uint32_t connection);
