@@ -16,7 +16,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 APPS = HERE / "apps"
 sys.path.insert(0, str(HERE.parent / "lab"))
-from agent import Agent  # noqa: E402 (the path is set just above)
+import following  # noqa: E402 (the path is set just above)
+from agent import Agent  # noqa: E402
 from lab import Lab  # noqa: E402
 
 CLIENT, FRONT, BACK, OUTSIDE = "10.93.0.1", "10.93.0.2", "10.93.1.1", "10.93.1.2"
@@ -199,6 +200,8 @@ class Application:
     def start(self):
         for program in self.row.programs:
             self.run(program)
+        # Until then requests are not followed.
+        following.all_known()
 
     def run(self, program):
         for name, (template, values) in program.conf.items():

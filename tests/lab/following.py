@@ -59,6 +59,16 @@ def known_as(tgid):
     return kind_of(tgid)
 
 
+def all_known():
+    """Wait until of every process that listens, or has had a request, it is known what it runs."""
+    def kinds():
+        with node_map("runtimes") as runtimes:
+            values = [runtimes.get(key) for key in runtimes.keys()]
+        return [struct.unpack_from("I", value)[0] for value in values if value]
+
+    wait_until(lambda: WANTED not in kinds(), "what all processes run is known")
+
+
 def netns_of(host):
     """What tells the namespace of a host from others: the low half of its cookie."""
     with host.inside(), contextlib.closing(socket.socket()) as s:
