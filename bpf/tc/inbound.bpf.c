@@ -50,7 +50,8 @@ static __always_inline int syn_is_local(struct __sk_buff *skb, const struct pack
 	if (!sk)
 		return 0;
 	tp = sk->state == BPF_TCP_SYN_SENT ? bpf_tcp_sock(sk) : NULL;
-	if (tp) /* the kernel sets snd_nxt when the SYN has left: the answer may have come by then */
+	if (tp) /* the kernel sets snd_nxt when the SYN has left: the answer may have come by then
+		 */
 		ours = tp->snd_una + 1 == p->ack || tp->snd_nxt == p->ack;
 	bpf_sk_release(sk);
 	return ours;
