@@ -28,6 +28,9 @@ static const unsigned int allowed[] = {
     SYS_sendmsg,       SYS_sendto,    SYS_munmap,      SYS_mremap,     SYS_brk,
     SYS_madvise,       SYS_futex,     SYS_exit,        SYS_exit_group, SYS_rt_sigreturn,
     SYS_clock_gettime, SYS_getrandom, SYS_sched_yield, SYS_write,
+#if SANDBOX_IS_SANITIZED
+    SYS_sigaltstack,   SYS_getpid,    SYS_gettid,
+#endif
 #ifdef SYS_newfstatat
     SYS_newfstatat, /* fstat() of newer libraries; what it could tell of a path is no secret */
 #endif

@@ -20,16 +20,7 @@
 #define FIRST_FREE 4
 
 /* Sanitizers reserve more addresses than any limit would allow. */
-#if defined(__SANITIZE_ADDRESS__)
-#define LIMITS_MEMORY 0
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define LIMITS_MEMORY 0
-#endif
-#endif
-#ifndef LIMITS_MEMORY
-#define LIMITS_MEMORY 1
-#endif
+#define LIMITS_MEMORY (!SANDBOX_IS_SANITIZED)
 
 static int limit(int resource, rlim_t soft, rlim_t hard)
 {

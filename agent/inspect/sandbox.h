@@ -21,6 +21,18 @@
 #define SANDBOX_DATA_MAX    (128UL << 20)
 #define SANDBOX_SPACE_MAX   (4UL << 30)
 
+/* Is this built with AddressSanitizer, which needs more than the limits and the calls allow? */
+#if defined(__SANITIZE_ADDRESS__)
+#define SANDBOX_IS_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANDBOX_IS_SANITIZED 1
+#endif
+#endif
+#ifndef SANDBOX_IS_SANITIZED
+#define SANDBOX_IS_SANITIZED 0
+#endif
+
 struct sandbox {
 	pid_t pid; /* 0: none */
 	int pidfd; /* readable once the process has ended */
