@@ -41,7 +41,7 @@ PARTS = (
     Part("profile itself", ctest("build", "profile"), 600),
     Part("w3c", [*PYTHON, "tests/w3c/conformance.py", "--build", "build"], 600),
     Part("net", [*PYTHON, "tests/net/run.py", "--build", "build"], 1500),
-    Part("agent", [*PYTHON, "tests/agent/run.py"], 900),
+    Part("agent", [*PYTHON, "tests/agent/run.py"], 1200),
     Part("cluster", [*PYTHON, "tests/cluster/cluster.py", "--build", "build"], 600),
     Part("chaos", [*PYTHON, "tests/chaos/chaos.py", "--short"], 900),
     Part("life", [*PYTHON, "tests/chaos/chaos.py", "--life"], 600),
@@ -50,9 +50,9 @@ PARTS = (
     Part("accuracy itself", [*PYTHON, "tests/accuracy/accuracy.py", "--self-test"], 400),
     Part("vm", [*PYTHON, "tests/vm/vm.py", "table", "--short", "--build", "build", *CLANG19], 2400,
          beside=True),
-    Part("unit", ctest("build", "unit"), 600, beside=True),
-    Part("sanitizers", ctest("build-debug", "unit"), 600, beside=True),
-    Part("fuzz", ["tests/fuzz/fuzz.sh", "20"], 600, beside=True),
+    Part("unit", ctest("build", "unit"), 900, beside=True),
+    Part("sanitizers", ctest("build-debug", "unit"), 1500, beside=True),
+    Part("fuzz", ["tests/fuzz/fuzz.sh", "20"], 1800, beside=True),
 )
 
 SUMMARY = re.compile(r"^(\d+) pass(?:ed)?, (\d+) fail(?:ed)?, (\d+) skip(?:ped)?$", re.M)
