@@ -37,10 +37,11 @@ static __always_inline int flow_is_soon(__u64 since_ns, __u64 limit_ns)
 }
 
 /*
- * The SYNs that left last; there is no flow yet. By hash, which may be shared: then the older one
- * is forgotten.
+ * The SYNs that left last; there is no flow yet. Each has some places by its hash: where others
+ * have them all, the oldest is forgotten.
  */
-#define SYNS_MAX 16384 /* a power of two */
+#define SYNS_MAX 65536 /* a power of two */
+#define SYN_WAYS 4     /* places of one hash: a power of two */
 
 struct syns {
 	/* High half: the hash; low half: when, which way, whether with data, and whether twice. */
@@ -65,33 +66,61 @@ static __always_inline __u64 syn_hash(const struct flow_key *key, __u32 isn)
 	return (quiet_hash(key) ^ isn) * 0x9e3779b97f4a7c15ull;
 }
 
-static __always_inline __u64 *syn_place(__u64 hash)
+/* One of the places of a hash. The namespace shows in its upper bits only. */
+static __always_inline __u64 *syn_slot(struct syns *s, __u64 hash, __u32 way)
 {
-	__u32 zero = 0;
-	struct syns *s = bpf_map_lookup_elem(&syns, &zero);
+	__u32 place = ((hash ^ hash >> 44) & ~(__u64)(SYN_WAYS - 1)) | way;
 
-	/* The namespace shows in the upper bits only: of one SYN in two of them both are kept. */
-	return s ? &s->seen[(hash ^ hash >> 44) & (SYNS_MAX - 1)] : NULL;
+	return &s->seen[place & (SYNS_MAX - 1)];
+}
+
+/* How long ago a word of `seen` was written, in units of SYN_TIME_NS. */
+static __always_inline __u32 syn_age(__u32 now, __u32 before)
+{
+	__u32 passed = (now >> SYN_TIME_SHIFT) - (before >> SYN_TIME_SHIFT);
+
+	return passed << SYN_TIME_SHIFT >> SYN_TIME_SHIFT;
+}
+
+/* Where a SYN of this hash is kept; else the place that was not written for the longest time. */
+static __always_inline __u64 *syn_place(__u64 hash, __u32 now)
+{
+	__u32 zero = 0, oldest = 0;
+	struct syns *s = bpf_map_lookup_elem(&syns, &zero);
+	__u64 *place = NULL;
+
+	if (!s)
+		return NULL;
+#pragma clang loop unroll(full)
+	for (int way = 0; way < SYN_WAYS; way++) {
+		__u64 *slot = syn_slot(s, hash, way);
+
+		if (*slot >> 32 == hash >> 32)
+			return slot;
+		if (!place || !*slot || syn_age(now, *slot) > oldest) {
+			oldest = *slot ? syn_age(now, *slot) : ~0U;
+			place = slot;
+		}
+	}
+	return place;
 }
 
 /* Has so little time passed between two words of `seen`? */
 static __always_inline int syn_is_soon(__u32 now, __u32 before)
 {
-	__u32 passed = (now >> SYN_TIME_SHIFT) - (before >> SYN_TIME_SHIFT);
-
-	return passed << SYN_TIME_SHIFT >> SYN_TIME_SHIFT < TWICE_NS / SYN_TIME_NS;
+	return syn_age(now, before) < TWICE_NS / SYN_TIME_NS;
 }
 
 /* Our side sends a SYN, which is to be acknowledged behind number `isn`. */
 static __always_inline void syn_note(const struct packet *p, __u32 isn)
 {
-	__u64 hash = syn_hash(&p->key, isn), *place = syn_place(hash), before;
-	__u32 way = p->way, now;
+	__u32 way = p->way;
+	__u32 now = (__u32)(clock_coarse() / SYN_TIME_NS) << SYN_TIME_SHIFT | way << 2;
+	__u64 hash = syn_hash(&p->key, isn), *place = syn_place(hash, now), before;
 
 	if (!place)
 		return;
 	before = *place;
-	now = (__u32)(clock_coarse() / SYN_TIME_NS) << SYN_TIME_SHIFT | way << 2;
 	if (p->len)
 		now |= SYN_DATA;
 	if (before >> 32 == hash >> 32) {
@@ -117,7 +146,7 @@ VERIFIED_ALONE int syn_met(struct __sk_buff *skb, const struct packet *p)
 /* What is known of a SYN; 0: nothing any more. */
 static __always_inline __u32 syn_known(const struct flow_key *key, __u32 isn)
 {
-	__u64 hash = syn_hash(key, isn), *place = syn_place(hash);
+	__u64 hash = syn_hash(key, isn), *place = syn_place(hash, 0);
 
 	return place && *place >> 32 == hash >> 32 ? *place : 0;
 }
