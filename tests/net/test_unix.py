@@ -15,6 +15,7 @@ import cases
 from agent import Agent
 from cases import Skip, case, equal
 from far import OK, Client, Far
+from following import known_as
 from lab import Lab
 from waiting import wait_until
 
@@ -115,6 +116,7 @@ def listens_first():
         need_waiting(agent)
         with socket.create_server((ADDRESS, 0)) as listener:
             wait_until(lambda: not waits(agent), "the hooks")
+            known_as(os.getpid())
             with contextlib.closing(Client(far, listener, ADDRESS)) as client:
                 stream.connect(other.name)
                 trace, shown = asked(client, stream, other)
@@ -145,6 +147,7 @@ def elsewhere():
         with socket.socket(socket.AF_UNIX) as stream:
             stream.connect(other.name)
             wait_until(lambda: not waits(agent), "the hooks")
+            known_as(os.getpid())
             client.socket.sendall(OK)
             client.got(OK)
             trace, shown = asked(client, stream, other)
