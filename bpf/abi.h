@@ -8,6 +8,7 @@
 
 #include <linux/types.h>
 #include <linux/bpf.h>
+#include "calling.h"
 #include "edits.h"
 #include "http1.h"
 #include "reasons.h"
@@ -15,7 +16,7 @@
 #include "serving.h"
 
 /* Layout of everything below. A daemon never adopts pinned maps of another version. */
-#define CTXPROP_ABI_VERSION 18
+#define CTXPROP_ABI_VERSION 19
 
 /* Default number of flows; a load-time option of the daemon. */
 #define CTXPROP_FLOWS_DEFAULT 131072
@@ -109,6 +110,7 @@ struct flow {
 			struct http1 http;   /* framing of the requests */
 			struct http1 answer; /* framing of the awaited answer */
 			struct edits edits;
+			struct calling calling;
 		};
 		struct serving serving; /* FLOW_SERVER */
 	};
@@ -151,6 +153,8 @@ struct counters {
 /* The switches that act at once on running programs (one entry, index 0). */
 struct control {
 	__u32 paused; /* 1: no new edits; live flows stay translated */
+	__u32 reserved;
+	__u64 recorded_until_ns; /* CLOCK_MONOTONIC: so long somebody reads records (records.h) */
 };
 
 /* Index 0 of the array `version`: lets a daemon recognise pins that it may adopt. */

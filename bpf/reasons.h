@@ -90,6 +90,13 @@
 	X(SERVED_LOST, "served-lost", "connections whose requests cannot be read any further")     \
 	X(SERVED_IGNORED, "served-ignored", "of the new traces: a policy says ignore")
 
+/* Records of requests for user space (records.h), where somebody reads them. */
+#define CTXPROP_RECORD_REASONS(X)                                                                  \
+	X(RECORD_LOST, "record-lost", "records that found no room: half of a span each")           \
+	X(RECORD_PIPELINED, "record-pipelined",                                                    \
+	  "calls whose answers are not waited for: too many on one connection")                    \
+	X(RECORD_UNREAD, "record-unread", "calls whose answers cannot be read, or not any further")
+
 /* CTXPROP_EVIDENCE and CTXPROP_VETO (context/model.h) count each injected request by its cause. */
 
 #define CTXPROP_ENUM(id, name, text)          REASON_##id,
@@ -98,8 +105,8 @@
 enum ctxprop_reason {
 	CTXPROP_REQUEST_REASONS(CTXPROP_ENUM) CTXPROP_FLOW_REASONS(CTXPROP_ENUM)
 	    CTXPROP_PACKET_REASONS(CTXPROP_ENUM) CTXPROP_SERVED_REASONS(CTXPROP_ENUM)
-		CTXPROP_EVIDENCE(CTXPROP_EVIDENCE_ENUM) CTXPROP_VETO(CTXPROP_VETO_ENUM)
-		    REASON_COUNT,
+		CTXPROP_RECORD_REASONS(CTXPROP_ENUM) CTXPROP_EVIDENCE(CTXPROP_EVIDENCE_ENUM)
+		    CTXPROP_VETO(CTXPROP_VETO_ENUM) REASON_COUNT,
 	REASON_NONE = REASON_COUNT
 };
 #undef CTXPROP_ENUM

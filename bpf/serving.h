@@ -30,12 +30,15 @@ struct serving {
 	__u32 response_next;    /* our numbers: likewise */
 	__u32 open_first;       /* indices count up for ever; a slot is index % SERVING_OPEN_MAX */
 	__u32 open_end;
-	__u32 delivered; /* index after the last one that its socket was told of */
-	__u32 reserved;
-	__u64 span; /* the request whose head is being read, once it is made; or 0 */
+	__u32 delivered;      /* index after the last one that its socket was told of */
+	__u32 response_start; /* our numbers: first byte of the response at hand */
+	__u64 span;           /* the request whose head is being read, once it is made; or 0 */
 	struct serving_open open[SERVING_OPEN_MAX];
 	struct traceparent_text parent; /* of the head that is being read */
-	__u64 inbox; /* of its socket, as in struct socket; INBOX_NONE: not known yet */
+	__u64 inbox;       /* of its socket, as in struct socket; INBOX_NONE: not known yet */
+	__u32 response_at; /* records.h: our numbers: how far the response at hand was read */
+	__u32 reserved;
+	__u64 first_ns; /* records.h: when the response at hand began; 0: it did not */
 };
 
 /* How many requests wait for their response. */

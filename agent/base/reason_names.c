@@ -7,6 +7,7 @@
 #define FLOW_ROW(id, name, text)    [REASON_##id] = {name, text, REASON_GROUP_FLOWS},
 #define PACKET_ROW(id, name, text)  [REASON_##id] = {name, text, REASON_GROUP_PACKETS},
 #define SERVED_ROW(id, name, text)  [REASON_##id] = {name, text, REASON_GROUP_SERVED},
+#define RECORD_ROW(id, name, text)  [REASON_##id] = {name, text, REASON_GROUP_RECORDS},
 /* A name stands for itself in every output: these have their group in it. */
 #define EVIDENCE_ROW(id, name, text)                                                               \
 	[REASON_EVIDENCE_##id] = {"by-" name, text, REASON_GROUP_EVIDENCE},
@@ -18,6 +19,7 @@ static const struct reason_row rows[] = {
 	CTXPROP_FLOW_REASONS(FLOW_ROW)
 	CTXPROP_PACKET_REASONS(PACKET_ROW)
 	CTXPROP_SERVED_REASONS(SERVED_ROW)
+	CTXPROP_RECORD_REASONS(RECORD_ROW)
 	CTXPROP_EVIDENCE(EVIDENCE_ROW)
 	CTXPROP_VETO(VETO_ROW)
 };
@@ -27,7 +29,7 @@ _Static_assert(sizeof(rows) / sizeof(rows[0]) == REASON_COUNT, "every reason has
 static const char *const groups[] = {
     [REASON_GROUP_REQUESTS] = "requests", [REASON_GROUP_FLOWS] = "flows",
     [REASON_GROUP_PACKETS] = "packets",   [REASON_GROUP_SERVED] = "served",
-    [REASON_GROUP_EVIDENCE] = "evidence", [REASON_GROUP_VETO] = "veto",
+    [REASON_GROUP_RECORDS] = "records",   [REASON_GROUP_EVIDENCE] = "evidence", [REASON_GROUP_VETO] = "veto",
 };
 _Static_assert(sizeof(groups) / sizeof(groups[0]) == REASON_GROUPS, "every group has a name");
 

@@ -16,6 +16,7 @@
 #include "compat.bpf.h"
 #include "context/end.bpf.h"
 #include "context/maps.bpf.h"
+#include "records.h"
 #include "tick.bpf.h"
 #include "traceparent.h"
 
@@ -53,7 +54,9 @@ struct decision {
 	__u32 changed;   /* edits recorded for this packet that change bytes in place */
 	__u32 restarted; /* requests that take them */
 	__u32 stripped;
-	__u32 place; /* payload offset for the header of a request that is restarted */
+	__u32 place;  /* payload offset for the header of a request that is restarted */
+	__u32 reason; /* of the request at hand; REASON_NONE: nothing was decided about it here */
+	__u32 named;  /* 1: it leaves with the ids in scratch.edit */
 };
 
 /* What the next, nested run of this program on this CPU is to send: a lead. */
@@ -116,6 +119,10 @@ struct scratch {
 	struct change_order order;
 	struct quiet quiet[QUIET_MAX];
 	struct flow flow; /* a new one, before anybody else can find it */
+	union {           /* records.h */
+		struct record_begin begin;
+		struct record_end end;
+	} record;
 	/* The bytes to be written. The slack is for the verifier, which adds up the largest offset
 	 * and the largest length. */
 	__u8 wire[WIRE_SIZE + WIRE_MAX] __attribute__((aligned(8)));

@@ -15,6 +15,7 @@
 #include "attended.bpf.h"
 #include "checksum.bpf.h"
 #include "random.bpf.h"
+#include "record.bpf.h"
 
 /* Any path carries a payload of this size (RFC 9293, 3.7.1: MSS 536, less 24 for options). */
 #define SAFE_PAYLOAD 512
@@ -295,6 +296,8 @@ static __always_inline void decide_header(struct outbound *o, const struct polic
 		decide_ids(o->s, &o->s->edit, v);
 		reason = decide_record(o, place, state);
 	}
+	o->s->decision.reason = reason;
+	o->s->decision.named = !reason;
 	if (reason) {
 		count(reason);
 		if (reason == REASON_PRESENT)
@@ -316,7 +319,10 @@ VERIFIED_ALONE int decide_request(struct __sk_buff *skb, struct packet *p, struc
 	const struct policy_verdict *v;
 	__u32 start;
 
-	if (!o.s || !p || !f || attended_decided(skb))
+	if (!o.s || !p || !f)
+		return 0;
+	o.s->decision.reason = REASON_NONE;
+	if (attended_decided(skb))
 		return 0;
 	attended_decide(skb);
 	start = cause_head_start(p, &f->http, blank);
@@ -383,6 +389,9 @@ static __always_inline void decide_blank(struct outbound *o, struct frame *frame
 	else if (!(frame->http->flags & HTTP1_CONNECT) && /* a tunnel, not a request */
 		 decide_request(o->skb, o->p, o->flow, frame->place, frame->line))
 		change_request(o->skb, o->p, o->flow, frame->place, frame->line);
+	if (o->s->decision.reason != REASON_NONE)
+		record_called(o->skb, o->p, o->flow,
+			      cause_head_start(o->p, frame->http, frame->place), frame->place);
 	o->s->fields.count = o->s->fields.more = 0;
 	if (!(o->flow->flags & FLOW_OPAQUE))
 		frame_end_head(frame);

@@ -170,6 +170,7 @@ static __always_inline __u32 change_decide(struct outbound *o, const struct poli
 			reason = change_record_header(o);
 		if (!reason)
 			count(REASON_EVIDENCE_NONE);
+		o->s->decision.named = !reason;
 		return reason ?: REASON_NONE;
 	}
 	change_record_fields(o->flow);
@@ -177,6 +178,7 @@ static __always_inline __u32 change_decide(struct outbound *o, const struct poli
 		return REASON_NO_PLACE;
 	if (o->s->decision.changed == before)
 		return restart ? REASON_RESTARTED : REASON_STRIPPED;
+	o->s->decision.named = restart;
 	if (restart)
 		o->s->decision.restarted++;
 	else
@@ -193,7 +195,11 @@ VERIFIED_ALONE int change_request(struct __sk_buff *skb, const struct packet *p,
 
 	if (!o.s || !p || !f || !v)
 		return 0;
+	o.s->decision.named = 0;
 	reason = change_decide(&o, v, blank, line);
+	o.s->decision.reason = reason < REASON_COUNT         ? reason
+			       : v->action == POLICY_RESTART ? REASON_RESTARTED
+							     : REASON_STRIPPED;
 	if (reason < REASON_COUNT)
 		count(reason);
 	return 0;

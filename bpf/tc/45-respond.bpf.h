@@ -13,6 +13,7 @@
 struct response {
 	struct flow *flow;
 	struct frame frame;
+	__u32 seq;  /* of the packet's first byte */
 	__u32 lost; /* 1: a response without a request */
 };
 
@@ -24,11 +25,12 @@ static __always_inline void respond_done(struct serving *s)
 }
 
 /* A response begins: which request does it answer? Returns -1 when there is none. */
-static __always_inline int respond_begin(struct serving *s)
+static __always_inline int respond_begin(struct response *r, struct serving *s)
 {
 	if (!serving_open_count(s))
 		return -1;
 	s->responses.flags = serving_slot(s, s->open_first)->method;
+	record_responds(r->frame.s, s, r->seq + r->frame.at);
 	return 0;
 }
 
@@ -48,7 +50,7 @@ static long respond_step(__u32 i, struct response *r)
 	(void)i;
 	if (frame_is_used_up(&r->frame))
 		return 1;
-	if (s->responses.state == HTTP1_AT_START && respond_begin(s)) {
+	if (s->responses.state == HTTP1_AT_START && respond_begin(r, s)) {
 		r->lost = 1;
 		return 1;
 	}
@@ -58,6 +60,7 @@ static long respond_step(__u32 i, struct response *r)
 		frame_end_head(&r->frame);
 	if (r->frame.event == HTTP1_HEAD)
 		frame_body(&r->frame);
+	s->response_at = r->seq + r->frame.at;
 	return respond_event(s, r->frame.event) || frame_is_used_up(&r->frame);
 }
 
@@ -111,7 +114,7 @@ static __always_inline __u32 respond_resume(const struct packet *p, struct flow 
 VERIFIED_ALONE int respond_read(struct __sk_buff *skb, const struct packet *p, struct flow *f)
 {
 	struct scratch *s = scratch_get();
-	struct response r = {.flow = f};
+	struct response r = {.flow = f, .seq = p ? p->seq : 0};
 	__u32 from;
 	long steps;
 

@@ -314,6 +314,7 @@ VERIFIED_ALONE int request_arrived(struct __sk_buff *skb, const struct packet *p
 	f->id = (struct request_id){};
 	f->requests++;
 	policy_count_in(f);
+	record_served(skb, p, f, end);
 	request_deliver(skb, p, f, s);
 	return 0;
 }

@@ -10,6 +10,7 @@
  *   26-open       or a new one: the peer answers our SYN
  *   in-10-ack     acknowledgement, SACK blocks and window, from wire numbers to app numbers
  *   in-20-answer  the few answers that have to be looked at
+ *   in-25-calling and those to calls that are recorded
  *   in-30-icmp    errors that quote our packets
  *   in-40-request the requests to a local server, and the contexts that they bring
  *   in-50-serve   which connections of local servers are read
@@ -17,6 +18,7 @@
 #include "25-twin.bpf.h"
 #include "in-05-settled.bpf.h"
 #include "in-20-answer.bpf.h"
+#include "in-25-calling.bpf.h"
 #include "in-30-icmp.bpf.h"
 #include "in-50-serve.bpf.h"
 
@@ -153,12 +155,15 @@ static __always_inline void inbound_note(struct __sk_buff *skb, const struct pac
 					 struct flow *f, const struct ack *a)
 {
 	if (p->flags & TCP_RST) {
-		if (inbound_reset(p, f))
+		if (inbound_reset(p, f)) {
+			calling_packet(skb, p, f);
 			flow_reset(&p->key, f);
+		}
 		return;
 	}
 	if (p->flags & TCP_SYN)
 		return;
+	calling_packet(skb, p, f);
 	f->flags |= FLOW_PEER_SEEN;
 	ack_note(p, f, a);
 	if (p->len && !(f->flags & FLOW_OPAQUE))

@@ -263,6 +263,7 @@ static __always_inline void outbound_reset(struct __sk_buff *skb, const struct p
 
 	if (p->seq - from > outbound_window(f) || seq_before(f->sent + fin, p->seq))
 		return;
+	record_cut_calls(f, RECORD_RESET);
 	if ((f->flags & FLOW_LOCAL) && outbound_is_own(skb))
 		flow_forget(&p->key, f);
 	else

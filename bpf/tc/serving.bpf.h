@@ -9,6 +9,7 @@
 #define CTXPROP_TC_SERVING_BPF_H
 
 #include "20-flow.bpf.h"
+#include "record.bpf.h"
 
 #define SERVING_OPEN_MASK (SERVING_OPEN_MAX - 1)
 
@@ -30,6 +31,7 @@ static __always_inline void serving_close(struct serving *s, __u32 index, __u32 
 
 	if (!id)
 		return;
+	record_served_end(s, id, reason == REASON_SERVED_ENDED ? RECORD_ANSWERED : RECORD_CLOSED);
 	serving_request_ended(id);
 	count(reason);
 }

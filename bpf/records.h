@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
+/*
+ * What the packet programs tell user space of each request, on either side: one record when its
+ * head has passed, one when its response has. Both have the id of its span; a record is shorter
+ * where its head is. Ids are bytes in the order of the wire, times CLOCK_BOOTTIME in ns.
+ *
+ * Written only while somebody reads (struct control); what finds no room in the ring is counted.
+ */
+#ifndef CTXPROP_RECORDS_H
+#define CTXPROP_RECORDS_H
+
+#include <linux/types.h>
+
+/* Bytes of the ring; a power of two. */
+#define RECORDS_SIZE (4 << 20)
+/* Bytes of a head that are told, at most. */
+#define RECORD_HEAD_MAX 1024
+
+enum record_kind {
+	RECORD_SERVED,     /* a request has come in */
+	RECORD_SERVED_END, /* its response has been sent, or never will be */
+	RECORD_CALLED,     /* a request goes out */
+	RECORD_CALLED_END, /* its answer has come, or never will */
+	RECORD_KINDS
+};
+
+enum record_flags {
+	RECORD_ROOT = 1 << 0,      /* its trace begins here */
+	RECORD_NAMED = 1 << 1,     /* called: it leaves with these ids, which ctxprop has written */
+	RECORD_FORWARDED = 1 << 2, /* called: by no socket of this network namespace */
+	RECORD_CUT = 1 << 3, /* the head began in an earlier packet: its first bytes are missing */
+	RECORD_REUSED = 1 << 4, /* the connection has carried a request before */
+};
+
+/* Why there is no more to come. */
+enum record_outcome {
+	RECORD_ANSWERED, /* the response is complete */
+	RECORD_CLOSED,   /* the connection ended, or could not be read any further, before that */
+	RECORD_RESET,    /* by a RST */
+};
+
+/* RECORD_SERVED and RECORD_CALLED. */
+struct record_begin {
+	__u8 kind;  /* enum record_kind */
+	__u8 flags; /* enum record_flags */
+	__u8 trace_flags;
+	__u8 evidence; /* called: enum evidence and enum veto of its cause */
+	__u8 veto;
+	__u8 reason;     /* called: enum ctxprop_reason: what became of its header */
+	__u16 head_size; /* bytes of `head` */
+	__u32 netns;     /* as in struct flow_key */
+	__u32 tgid;      /* called: who sends, in the initial pid namespace; 0: not known */
+	__u32 tid;
+	__be16 local_port;
+	__be16 remote_port;
+	__u64 time_ns; /* of the packet in which the head ends */
+	__u64 span_id;
+	__u8 trace_id[16] __attribute__((aligned(8)));
+	__u8 parent_id[8]; /* zero: none */
+	__u8 local[16];    /* as in struct flow_key */
+	__u8 remote[16];
+	__u8 head[RECORD_HEAD_MAX]; /* as the program wrote or will read it, and maybe less of it */
+};
+
+/* RECORD_SERVED_END and RECORD_CALLED_END. */
+struct record_end {
+	__u8 kind;    /* enum record_kind */
+	__u8 outcome; /* enum record_outcome */
+	__u16 status; /* of the response; 0: there is none */
+	__u32 tgid;   /* served: the process that took it up, and its thread; 0: not known */
+	__u32 tid;
+	__u32 request_size;  /* bytes of head and body, modulo 2^32; 0: not known */
+	__u32 response_size; /* the same */
+	__u32 reserved;
+	__u64 first_ns; /* the response began; 0: it did not */
+	__u64 time_ns;
+	__u64 span_id;
+};
+
+#endif

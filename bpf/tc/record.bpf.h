@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Beside the way: what user space is told of each request (records.h). Nothing here decides what
+ * becomes of a packet, and without a reader nothing is written.
+ */
+#ifndef CTXPROP_TC_RECORD_BPF_H
+#define CTXPROP_TC_RECORD_BPF_H
+
+#include "20-flow.bpf.h"
+#include "random.bpf.h"
+#include "records.h"
+
+_Static_assert((CALLING_OPEN_MAX & (CALLING_OPEN_MAX - 1)) == 0, "indices are masked");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, RECORDS_SIZE);
+} records __weak SEC(".maps");
+
+/* Does somebody read records? */
+static __always_inline int records_wanted(struct scratch *s)
+{
+	__u32 zero = 0;
+	struct control *c = bpf_map_lookup_elem(&control, &zero);
+
+	return c && c->recorded_until_ns && tick_ns(&s->tick) < c->recorded_until_ns;
+}
+
+/* Readers look by themselves, several times a second; they are called when it fills early. */
+static __always_inline __u64 records_wakeup(void)
+{
+	return bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA) > RECORDS_SIZE / 4
+		   ? BPF_RB_FORCE_WAKEUP
+		   : BPF_RB_NO_WAKEUP;
+}
+
+/* Hand over the `size` bytes of scratch.record. Returns 0, or -1: there is no room (counted). */
+static __always_inline int records_write(struct scratch *s, __u32 size, __u32 reason)
+{
+	if (size_within(&size, sizeof(s->record)) &&
+	    !bpf_ringbuf_output(&records, &s->record, size, records_wakeup()))
+		return 0;
+	count(reason);
+	return -1;
+}
+
+/* The connection, and where in the packet its head is: `size` bytes at `off`. */
+static __always_inline void record_begin_fill(struct __sk_buff *skb, const struct packet *p,
+					      struct scratch *s, __u32 off, __u32 size)
+{
+	struct record_begin *r = &s->record.begin;
+
+	r->time_ns = bpf_ktime_get_boot_ns();
+	r->netns = p->key.netns;
+	r->local_port = p->key.sport;
+	r->remote_port = p->key.dport;
+	__builtin_memcpy(r->local, p->key.src, sizeof(r->local));
+	__builtin_memcpy(r->remote, p->key.dst, sizeof(r->remote));
+	if (size > RECORD_HEAD_MAX)
+		size = RECORD_HEAD_MAX;
+	r->head_size = size;
+	if (!size_within(&size, RECORD_HEAD_MAX) || bpf_skb_load_bytes(skb, off, r->head, size))
+		r->head_size = 0;
+}
+
+static __always_inline int record_begin_write(struct scratch *s)
+{
+	return records_write(
+	    s, __builtin_offsetof(struct record_begin, head) + s->record.begin.head_size,
+	    REASON_RECORD_LOST);
+}
+
+/*
+ * A head that ends at payload offset `end` began with byte `start`: what of it is in this packet.
+ * Returns whether its first bytes are not.
+ */
+static __always_inline int record_part(const struct packet *p, __u32 start, __u32 end, __u32 *off,
+				       __u32 *size)
+{
+	int cut = seq_before(start, p->seq);
+	__u32 from = cut ? 0 : start - p->seq;
+
+	*off = p->payload + from;
+	*size = end > from ? end - from : 0;
+	return cut;
+}
+
+/* The request of the last slot has arrived, with a head that ends at payload offset `end`. */
+VERIFIED_ALONE int record_served(struct __sk_buff *skb, const struct packet *p, struct flow *f,
+				 __u32 end)
+{
+	struct scratch *s = scratch_get();
+	struct serving_open *slot;
+	struct record_begin *b;
+	__u32 off, size, cut;
+	struct request *r;
+
+	if (!s || !p || !f || !records_wanted(s))
+		return 0;
+	slot = &f->serving.open[(f->serving.open_end - 1) & (SERVING_OPEN_MAX - 1)];
+	r = request_lookup(slot->request);
+	if (!r)
+		return 0;
+	b = &s->record.begin;
+	b->kind = RECORD_SERVED;
+	cut = record_part(p, slot->seq, end, &off, &size);
+	b->flags = (cut ? RECORD_CUT : 0) | (r->flags & REQUEST_ROOT ? RECORD_ROOT : 0) |
+		   (f->requests > 1 ? RECORD_REUSED : 0);
+	b->trace_flags = r->context.flags;
+	b->evidence = b->veto = b->reason = 0;
+	b->tgid = b->tid = 0;
+	b->span_id = slot->request;
+	__builtin_memcpy(b->trace_id, r->context.trace_id, sizeof(b->trace_id));
+	__builtin_memcpy(b->parent_id, r->parent_id, sizeof(b->parent_id));
+	record_begin_fill(skb, p, s, off, size);
+	record_begin_write(s);
+	return 0;
+}
+
+/* The request of span `id`, the oldest one of `serving`, is over. `how`: enum record_outcome. */
+VERIFIED_ALONE int record_served_end(const struct serving *serving, __u64 id, __u32 how)
+{
+	struct scratch *s = scratch_get();
+	struct record_end *e;
+	struct request *r;
+	__u32 next;
+
+	if (!s || !serving || !records_wanted(s))
+		return 0;
+	e = &s->record.end;
+	__builtin_memset(e, 0, sizeof(*e));
+	e->kind = RECORD_SERVED_END;
+	e->outcome = how;
+	e->span_id = id;
+	e->time_ns = bpf_ktime_get_boot_ns();
+	r = request_lookup(id);
+	if (r) {
+		e->tgid = r->worker.tgid;
+		e->tid = r->worker.tid;
+	}
+	if (how == RECORD_ANSWERED) {
+		next = serving->open_first + 1 == serving->open_end
+			   ? serving->request_next
+			   : serving->open[(serving->open_first + 1) & (SERVING_OPEN_MAX - 1)].seq;
+		e->status = serving->responses.status;
+		e->request_size =
+		    next - serving->open[serving->open_first & (SERVING_OPEN_MAX - 1)].seq;
+		e->response_size = serving->response_at - serving->response_start;
+		e->first_ns = serving->first_ns;
+	}
+	records_write(s, sizeof(*e), REASON_RECORD_LOST);
+	return 0;
+}
+
+/* A response of a local server begins with byte `seq`. */
+static __always_inline void record_responds(struct scratch *s, struct serving *serving, __u32 seq)
+{
+	serving->response_start = seq;
+	serving->first_ns = records_wanted(s) ? bpf_ktime_get_boot_ns() : 0;
+}
+
+/* The ids of a call that has no header of ours: it belongs to what is known of its cause. */
+static __always_inline void record_ids(struct scratch *s, struct record_begin *b, int known)
+{
+	__u64 *trace = (__u64 *)b->trace_id;
+
+	b->span_id = random_next(&s->random) | 1;
+	b->trace_flags = s->call.cause.flags;
+	if (known) {
+		__builtin_memcpy(b->trace_id, s->call.cause.trace_id, sizeof(b->trace_id));
+		return;
+	}
+	trace[0] = random_next(&s->random);
+	trace[1] = random_next(&s->random) | 1;
+	b->trace_flags = 3;
+}
+
+/* The call waits for its answer from here on, if there is room for one more. */
+static __always_inline void record_awaits(const struct packet *p, struct flow *f, __u64 span,
+					  __u32 start)
+{
+	struct calling *c = &f->calling;
+	struct calling_open *slot = &c->open[c->open_end & (CALLING_OPEN_MAX - 1)];
+
+	if (calling_open_count(c) >= CALLING_OPEN_MAX) {
+		count(REASON_RECORD_PIPELINED);
+		return;
+	}
+	if (!calling_open_count(c)) {
+		http1_init(&c->answers, HTTP1_RESPONSE);
+		c->answer_next = p->ack;
+		c->first_ns = 0;
+	}
+	slot->span = span;
+	slot->seq = start;
+	slot->method = f->http.flags & HTTP1_CALLER_FLAGS;
+	/* A full barrier: the slot is filled before its answer can be looked for. */
+	__sync_lock_test_and_set(&c->open_end, c->open_end + 1);
+}
+
+/*
+ * The call whose head began with byte `start`, and whose blank line is at payload offset `blank`;
+ * scratch.call has its cause, scratch.edit the ids of its header, if it gets one.
+ */
+VERIFIED_ALONE int record_called(struct __sk_buff *skb, const struct packet *p, struct flow *f,
+				 __u32 start, __u32 blank)
+{
+	struct scratch *s = scratch_get();
+	__u32 off, size, cut, known;
+	struct record_begin *b;
+	const __u64 *trace;
+
+	if (!s || !p || !f || !records_wanted(s))
+		return 0;
+	trace = (const __u64 *)s->call.cause.trace_id;
+	known = s->call.evidence != EVIDENCE_NONE && (trace[0] | trace[1]);
+	b = &s->record.begin;
+	b->kind = RECORD_CALLED;
+	cut = record_part(p, start, blank, &off, &size);
+	b->reason = s->decision.reason;
+	b->flags = (cut ? RECORD_CUT : 0) | (known ? 0 : RECORD_ROOT) |
+		   (s->decision.named ? RECORD_NAMED : 0) |
+		   (f->flags & FLOW_LOCAL ? 0 : RECORD_FORWARDED) |
+		   (f->requests > 1 ? RECORD_REUSED : 0);
+	b->evidence = s->call.evidence;
+	b->veto = s->call.veto;
+	b->tgid = s->call.tgid;
+	b->tid = s->call.tid;
+	__builtin_memset(b->parent_id, 0, sizeof(b->parent_id));
+	if (known)
+		__builtin_memcpy(b->parent_id, s->call.cause.span_id, sizeof(b->parent_id));
+	if (s->decision.named) {
+		__builtin_memcpy(b->trace_id, s->edit.trace_id, sizeof(b->trace_id));
+		__builtin_memcpy(&b->span_id, s->edit.span_id, sizeof(b->span_id));
+		b->trace_flags = s->edit.trace_flags;
+	} else {
+		record_ids(s, b, known);
+	}
+	record_begin_fill(skb, p, s, off, size);
+	if (!record_begin_write(s))
+		record_awaits(p, f, b->span_id, start);
+	return 0;
+}
+
+/* The oldest call of a connection is over, at byte `at` of the peer. */
+VERIFIED_ALONE int record_called_end(struct flow *f, __u32 at, __u32 how)
+{
+	struct scratch *s = scratch_get();
+	struct calling_open *slot;
+	struct record_end *e;
+	struct calling *c;
+	__u64 span;
+	__u32 next;
+
+	if (!s || !f)
+		return 0;
+	c = &f->calling;
+	slot = &c->open[c->open_first & (CALLING_OPEN_MAX - 1)];
+	/* Both sides may find that at once: only one of them takes it. */
+	span = __sync_lock_test_and_set(&slot->span, 0);
+	if (!span)
+		return 0;
+	e = &s->record.end;
+	__builtin_memset(e, 0, sizeof(*e));
+	e->kind = RECORD_CALLED_END;
+	e->outcome = how;
+	e->span_id = span;
+	e->time_ns = bpf_ktime_get_boot_ns();
+	if (how == RECORD_ANSWERED) {
+		next = calling_open_count(c) > 1
+			   ? c->open[(c->open_first + 1) & (CALLING_OPEN_MAX - 1)].seq
+			   : f->sent;
+		e->status = c->answers.status;
+		e->request_size = next - slot->seq;
+		e->response_size = at - c->answer_start;
+		e->first_ns = c->first_ns;
+	}
+	c->first_ns = 0;
+	c->open_first++;
+	records_write(s, sizeof(*e), REASON_RECORD_LOST);
+	return 0;
+}
+
+/* How the calls of a connection end (enum record_outcome). */
+struct record_cut {
+	struct flow *flow;
+	__u32 how;
+};
+
+/* The oldest one, as a callback of bpf_loop(). */
+static long record_cut_step(__u32 i, struct record_cut *cut)
+{
+	(void)i;
+	if (!calling_open_count(&cut->flow->calling))
+		return 1;
+	record_called_end(cut->flow, 0, cut->how);
+	return 0;
+}
+
+/* No more answers come to the calls of a connection, or will be read. */
+VERIFIED_ALONE int record_cut_calls(struct flow *f, __u32 how)
+{
+	struct record_cut cut = {.flow = f, .how = how};
+
+	if (f)
+		bpf_loop(CALLING_OPEN_MAX, record_cut_step, &cut, 0);
+	return 0;
+}
+
+#endif
