@@ -10,21 +10,25 @@
 #include "cmd/command.h"
 
 static const struct command commands[] = {
-    {"stats", "s", "What became of requests, flows and packets, by reason", command_stats, NULL},
-    {"flows", "peak", "The live connections, one line each", command_flows, NULL},
+    {"stats", "s", "What became of requests, flows and packets, by reason", command_stats, NULL,
+     NULL},
+    {"flows", "peak", "The live connections, one line each", command_flows, NULL, NULL},
+    {"trace", "", "The requests of late, each trace as a tree", command_trace, command_trace_usage,
+     &command_trace_options},
     {"policy", "s", "The rules: which requests are touched, and how", command_policy,
-     command_policy_usage},
-    {"set", "", "Named sets of networks, for rules", command_set, command_set_usage},
-    {"monitor", "", "Changes of rules and sets, as they happen", command_monitor, NULL},
-    {"doctor", "", "What ctxprop needs, has, and meets on this machine", command_doctor, NULL},
-    {"pause", "", "Stop editing; live connections stay translated", command_pause, NULL},
-    {"resume", "", "Edit again", command_resume, NULL},
+     command_policy_usage, NULL},
+    {"set", "", "Named sets of networks, for rules", command_set, command_set_usage, NULL},
+    {"monitor", "", "Changes of rules and sets, as they happen", command_monitor, NULL, NULL},
+    {"doctor", "", "What ctxprop needs, has, and meets on this machine", command_doctor, NULL,
+     NULL},
+    {"pause", "", "Stop editing; live connections stay translated", command_pause, NULL, NULL},
+    {"resume", "", "Edit again", command_resume, NULL, NULL},
     {"attach", "", "Attach to a device, or in a network namespace, again", command_attach,
-     command_attach_usage},
+     command_attach_usage, NULL},
     {"detach", "f", "Remove the programs: all, those of a device, or of a network namespace",
-     command_detach, command_detach_usage},
+     command_detach, command_detach_usage, NULL},
     {"drain", "", "Stop editing, wait until no connection needs us, remove everything",
-     command_drain, NULL},
+     command_drain, NULL, NULL},
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 

@@ -153,8 +153,6 @@ struct counters {
 /* The switches that act at once on running programs (one entry, index 0). */
 struct control {
 	__u32 paused; /* 1: no new edits; live flows stay translated */
-	__u32 reserved;
-	__u64 recorded_until_ns; /* CLOCK_MONOTONIC: so long somebody reads records (records.h) */
 };
 
 /* Index 0 of the array `version`: lets a daemon recognise pins that it may adopt. */

@@ -4,7 +4,7 @@
  * head has passed, one when its response has. Both have the id of its span; a record is shorter
  * where its head is. Ids are bytes in the order of the wire, times CLOCK_BOOTTIME in ns.
  *
- * Written only while somebody reads (struct control); what finds no room in the ring is counted.
+ * Written only while somebody reads (struct recording); what finds no room in the ring is counted.
  */
 #ifndef CTXPROP_RECORDS_H
 #define CTXPROP_RECORDS_H
@@ -16,11 +16,18 @@
 /* Bytes of a head that are told, at most. */
 #define RECORD_HEAD_MAX 1024
 
+/* Index 0 of the array `recording`: does anybody read records? Written by who does. */
+struct recording {
+	__u64 until_ns; /* CLOCK_MONOTONIC: for so long; who reads puts it off again and again */
+};
+
 enum record_kind {
-	RECORD_SERVED,     /* a request has come in */
-	RECORD_SERVED_END, /* its response has been sent, or never will be */
-	RECORD_CALLED,     /* a request goes out */
-	RECORD_CALLED_END, /* its answer has come, or never will */
+	RECORD_SERVED,      /* a request has come in */
+	RECORD_SERVED_END,  /* its response has been sent, or never will be */
+	RECORD_CALLED,      /* a request goes out */
+	RECORD_CALLED_END,  /* its answer has come, or never will */
+	RECORD_SERVED_PART, /* a piece of a head that goes on in another packet */
+	RECORD_CALLED_PART,
 	RECORD_KINDS
 };
 
@@ -39,18 +46,23 @@ enum record_outcome {
 	RECORD_RESET,    /* by a RST */
 };
 
-/* RECORD_SERVED and RECORD_CALLED. */
+/*
+ * RECORD_SERVED and RECORD_CALLED; of the parts of a head only the connection, `head_start` and the
+ * bytes hold.
+ */
 struct record_begin {
 	__u8 kind;  /* enum record_kind */
 	__u8 flags; /* enum record_flags */
 	__u8 trace_flags;
 	__u8 evidence; /* called: enum evidence and enum veto of its cause */
 	__u8 veto;
-	__u8 reason;     /* called: enum ctxprop_reason: what became of its header */
-	__u16 head_size; /* bytes of `head` */
-	__u32 netns;     /* as in struct flow_key */
-	__u32 tgid;      /* called: who sends, in the initial pid namespace; 0: not known */
+	__u8 reason;      /* called: enum ctxprop_reason: what became of its header */
+	__u16 head_size;  /* bytes of `head` */
+	__u32 netns;      /* as in struct flow_key */
+	__u32 head_start; /* number of the head's first byte, as its sender counts */
+	__u32 tgid;       /* called: who sends, in the initial pid namespace; 0: not known */
 	__u32 tid;
+	__u32 reserved;
 	__be16 local_port;
 	__be16 remote_port;
 	__u64 time_ns; /* of the packet in which the head ends */

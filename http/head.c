@@ -205,11 +205,22 @@ void head_reader_free(struct head_reader *reader)
 	free(reader);
 }
 
-static void report_head(struct head_reader *r)
+void head_reader_reset(struct head_reader *reader)
+{
+	llhttp_reset(&reader->parser);
+	reader->error = 0;
+	reader->offset = 0;
+	reader->used = reader->count = 0;
+	reader->no_body = reader->has_target = reader->truncated = false;
+	reader->in_trailers = reader->ended = false;
+}
+
+static void fill_head(struct head_reader *r, struct head *ret_head)
 {
 	bool request = r->kind == HEAD_REQUEST;
 	const char *target = r->has_target ? r->text : "";
-	struct head head = {
+
+	*ret_head = (struct head){
 	    .kind = r->kind,
 	    .method = request ? llhttp_method_name(r->parser.method) : NULL,
 	    .target = request ? target : NULL,
@@ -224,6 +235,22 @@ static void report_head(struct head_reader *r)
 		r->fields[i].name = r->text + r->at[i].name;
 		r->fields[i].value = r->text + r->at[i].value;
 	}
+}
+
+void head_reader_partial(struct head_reader *reader, struct head *ret_head)
+{
+	if (!reader->has_target)
+		text_end(reader);
+	reader->has_target |= reader->used > 0;
+	fill_head(reader, ret_head);
+	ret_head->truncated = true;
+}
+
+static void report_head(struct head_reader *r)
+{
+	struct head head;
+
+	fill_head(r, &head);
 	r->handler.head(r->handler.data, &head, r->offset);
 }
 

@@ -56,6 +56,15 @@ void head_reader_free(struct head_reader *reader);
  */
 int head_reader_feed(struct head_reader *reader, const void *bytes, size_t len);
 
+/* Begin another stream of the same kind, with the memory of this one. */
+void head_reader_reset(struct head_reader *reader);
+
+/*
+ * What has been read so far of a head that is not complete: the fields that are, and as much of the
+ * target as there is. Holds until the reader is used again.
+ */
+void head_reader_partial(struct head_reader *reader, struct head *ret_head);
+
 /* The next response answers a HEAD request: it has no body, whatever its fields say. */
 void head_reader_expect_no_body(struct head_reader *reader);
 

@@ -53,9 +53,12 @@ static void choose_options(const struct command *command, struct option *ret, ch
 	for (size_t i = 0; i < KNOWN; i++)
 		if (strchr(command->options, known[i].val))
 			ret[used++] = known[i];
+	for (size_t i = 0; command->own && i < command->own->count; i++)
+		ret[used++] = command->own->list[i];
 	ret[used++] = (struct option){"help", no_argument, NULL, 'h'};
 	ret[used] = (struct option){};
-	sprintf(ret_letters, "%sh" COMMAND_COMMON_LETTERS, command->options);
+	sprintf(ret_letters, "%s%sh" COMMAND_COMMON_LETTERS, command->options,
+		command->own ? command->own->letters : "");
 }
 
 int command_common(struct command_flags *flags, int letter, const char *word)
@@ -66,6 +69,14 @@ int command_common(struct command_flags *flags, int letter, const char *word)
 		return command_misused("--color: '%s': expected always, auto or never",
 				       word + (*word == '='));
 	return COMMAND_OK;
+}
+
+static bool is_own(const struct command *command, int letter)
+{
+	for (size_t i = 0; command->own && i < command->own->count; i++)
+		if (command->own->list[i].val == letter)
+			return true;
+	return false;
 }
 
 static void set_flag(struct command_flags *flags, int letter)
@@ -105,8 +116,8 @@ static int check_flags(const struct command *command, const struct command_flags
 
 int command_run(const struct command *command, int argc, char **argv, struct command_flags *flags)
 {
-	struct option options[COMMON + KNOWN + 2];
-	char letters[sizeof(COMMAND_COMMON_LETTERS) + KNOWN + 1], name[64];
+	struct option options[COMMON + KNOWN + COMMAND_OWN_MAX + 2];
+	char letters[sizeof(COMMAND_COMMON_LETTERS) + KNOWN + 2 * COMMAND_OWN_MAX], name[64];
 	int letter;
 
 	if (check_flags(command, flags))
@@ -123,6 +134,11 @@ int command_run(const struct command *command, int argc, char **argv, struct com
 		}
 		if (letter == '?')
 			return COMMAND_USAGE;
+		if (is_own(command, letter)) {
+			if (command->own->set(letter, optarg))
+				return COMMAND_USAGE;
+			continue;
+		}
 		if (command_common(flags, letter, optarg))
 			return COMMAND_USAGE;
 		set_flag(flags, letter);

@@ -3,6 +3,7 @@
 #ifndef CTXPROP_COMMAND_H
 #define CTXPROP_COMMAND_H
 
+#include <getopt.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -21,12 +22,22 @@ struct command_flags {
 	size_t count;
 };
 
+/* Options of one command alone. */
+struct command_options {
+	const struct option *list; /* `val`: a letter that no common option has */
+	size_t count;
+	const char *letters; /* those that have a short form, as for getopt(3) */
+	int (*set)(int letter, const char *word); /* COMMAND_OK, or COMMAND_USAGE */
+};
+#define COMMAND_OWN_MAX 16
+
 struct command {
 	const char *name;
 	const char *options; /* letters of those it takes beside the common ones: "s", "f" */
 	const char *summary; /* one line */
 	int (*run)(const struct pins *pins, const struct command_flags *flags);
 	const char *usage; /* what its words may be, line by line; NULL: it takes none */
+	const struct command_options *own; /* described in `usage`; NULL: it has none */
 };
 
 int command_stats(const struct pins *pins, const struct command_flags *flags);
@@ -40,10 +51,12 @@ int command_policy(const struct pins *pins, const struct command_flags *flags);
 int command_set(const struct pins *pins, const struct command_flags *flags);
 int command_doctor(const struct pins *pins, const struct command_flags *flags);
 int command_monitor(const struct pins *pins, const struct command_flags *flags);
+int command_trace(const struct pins *pins, const struct command_flags *flags);
 
 /* What may stand behind these. */
 extern const char command_policy_usage[], command_set_usage[], command_attach_usage[],
-    command_detach_usage[];
+    command_detach_usage[], command_trace_usage[];
+extern const struct command_options command_trace_options;
 
 /* The options that each of them takes, for getopt_long(): JSON, one line, colour. */
 #define COMMAND_COMMON_LETTERS "joc::"

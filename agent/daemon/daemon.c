@@ -35,6 +35,7 @@
 #include "load/stale.h"
 #include "load/tcx.h"
 #include "runtime/uprobe.h"
+#include "trace/tracer.h"
 
 /* Everything that a running daemon holds. */
 struct daemon {
@@ -50,6 +51,7 @@ struct daemon {
 	struct policies policies;
 	struct requests requests;
 	struct drain drain;
+	struct tracer *tracer; /* NULL: no spans are made */
 	bool drained;
 };
 
@@ -471,6 +473,22 @@ static void be_ready(const struct daemon *daemon, bool enters_netns)
 	notify_manager("READY=1");
 }
 
+/* Without a store everything else goes on. */
+static void begin_traces(struct daemon *daemon, const struct options *options)
+{
+	struct tracer_options wanted = {.records_fd = engine_records_fd(daemon->engine),
+					.recording_fd = engine_recording_fd(daemon->engine),
+					.path = options->store,
+					.limits = {STORE_BYTES, STORE_SECONDS}};
+	int err = options->store ? tracer_start(&wanted, &daemon->tracer) : 0;
+
+	if (err == -EBUSY)
+		log_warning("no spans are made: another ctxpropd writes to %s; see --store",
+			    options->store);
+	else if (err)
+		log_warning("no spans are made: %s: %s", options->store, strerror(-err));
+}
+
 /* Stop editing, and say what stays. */
 static void leave(struct daemon *daemon)
 {
@@ -491,6 +509,7 @@ static void leave(struct daemon *daemon)
 
 static void close_all(struct daemon *daemon)
 {
+	tracer_stop(daemon->tracer);
 	sites_close(daemon->sites);
 	requests_close(&daemon->requests);
 	runtimes_close(daemon->runtimes);
@@ -520,6 +539,7 @@ int daemon_run(const struct options *options)
 		err = 0;
 	} else if (!err) {
 		be_ready(&daemon, wanted_any(&options->wanted));
+		begin_traces(&daemon, options);
 		err = run(&daemon);
 		if (daemon.drained)
 			err = drain_finish(&daemon.drain);

@@ -8,6 +8,7 @@
 #include "base/number.h"
 #include "daemon/options.h"
 #include "daemon/policies.h"
+#include "trace/store.h"
 
 #define FLOWS_MIN      16
 #define FLOWS_MAX      16777216
@@ -24,6 +25,7 @@ enum {
 	OPTION_NETNS,
 	OPTION_GOROUTINES,
 	OPTION_REQUEST_IDS,
+	OPTION_STORE,
 	OPTION_VERSION
 };
 
@@ -39,6 +41,7 @@ static const struct option long_options[] = {
     {"netns", required_argument, NULL, OPTION_NETNS},
     {"publish-goroutines", required_argument, NULL, OPTION_GOROUTINES},
     {"ignore-request-ids", no_argument, NULL, OPTION_REQUEST_IDS},
+    {"store", required_argument, NULL, OPTION_STORE},
     {"verbose", no_argument, NULL, 'v'},
     {},
 };
@@ -63,6 +66,8 @@ static const char help[] =
     "      --ignore-request-ids\n"
     "                         do not believe that a call which copies the x-request-id of a\n"
     "                         request was made for it\n"
+    "      --store FILE       where spans are stored, an SQLite database; none: they are not made\n"
+    "                         (default %s)\n"
     "      --log-level LEVEL  error, warning, info or debug (default info)\n"
     "  -v, --verbose          the same as --log-level debug\n"
     "  -h, --help             show this help\n"
@@ -163,7 +168,7 @@ static enum options_next take(struct options *options, int option)
 {
 	switch (option) {
 	case 'h':
-		printf(help, CTXPROP_FLOWS_DEFAULT, GC_SECONDS, POLICIES_FILE);
+		printf(help, CTXPROP_FLOWS_DEFAULT, GC_SECONDS, POLICIES_FILE, STORE_PATH);
 		return OPTIONS_DONE;
 	case OPTION_VERSION:
 		printf("ctxpropd %s (ABI %d)\n", CTXPROP_VERSION, CTXPROP_ABI_VERSION);
@@ -183,6 +188,9 @@ static enum options_next take(struct options *options, int option)
 		return set_publish(options, optarg);
 	case OPTION_REQUEST_IDS:
 		options->ignore_request_ids = true;
+		return OPTIONS_RUN;
+	case OPTION_STORE:
+		options->store = strcmp(optarg, "none") != 0 ? optarg : NULL;
 		return OPTIONS_RUN;
 	case OPTION_NETNS:
 		return set_netns(options, optarg);
@@ -205,6 +213,7 @@ enum options_next options_parse(int argc, char **argv, struct options *ret_optio
 	*ret_options = (struct options){.flows = CTXPROP_FLOWS_DEFAULT,
 					.gc_seconds = GC_SECONDS,
 					.way = ATTACH_AUTO,
+					.store = STORE_PATH,
 					.level = LOG_LEVEL_INFO};
 	while (next == OPTIONS_RUN &&
 	       (option = getopt_long(argc, argv, "hv", long_options, NULL)) != -1)

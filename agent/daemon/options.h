@@ -22,6 +22,7 @@ struct options {
 	bool ignore_request_ids; /* x-request-id is no evidence */
 	const char *policy;      /* file, or NULL: the usual one, if it is there */
 	struct wanted wanted;    /* network namespaces to work in */
+	const char *store;       /* file for spans; NULL: none are made */
 };
 
 /* What is left to do after the command line was read. */

@@ -280,6 +280,16 @@ int engine_counters_fd(const struct engine *engine)
 	return bpf_map__fd(engine->tc[FRAMING_ETHERNET]->maps.counters);
 }
 
+int engine_records_fd(const struct engine *engine)
+{
+	return bpf_map__fd(engine->tc[FRAMING_ETHERNET]->maps.records);
+}
+
+int engine_recording_fd(const struct engine *engine)
+{
+	return bpf_map__fd(engine->tc[FRAMING_ETHERNET]->maps.recording);
+}
+
 int engine_attend(const struct engine *engine, const struct attended *attended)
 {
 	__u32 index = 0;

@@ -56,6 +56,8 @@ int engine_flows_fd(const struct engine *engine);
 int engine_carried_fd(const struct engine *engine);
 int engine_formers_fd(const struct engine *engine);
 int engine_counters_fd(const struct engine *engine);
+int engine_records_fd(const struct engine *engine);
+int engine_recording_fd(const struct engine *engine);
 
 /* Tell the programs in which network namespaces they work. 0 or -errno. */
 int engine_attend(const struct engine *engine, const struct attended *attended);

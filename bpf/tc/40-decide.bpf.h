@@ -487,6 +487,9 @@ static __always_inline void decide_packet(struct decide_run *run)
 		flow_make_opaque(o->flow, REASON_WORK_CAP);
 	if (o->s->fields.count)
 		change_early(o->skb, o->p, o->flow);
+	if (http1_in_head(&o->flow->http))
+		record_head_part(o->skb, o->p, o->p->seq + o->p->len - o->flow->http.head,
+				 RECORD_CALLED_PART);
 	if (http1_in_head(&o->flow->http) && o->flow->http.state != HTTP1_AT_BLANK)
 		policy_keep(o->skb, o->p, o->flow, o->p->seq + o->p->len - o->flow->http.head);
 	o->flow->next = o->p->seq + o->p->len;

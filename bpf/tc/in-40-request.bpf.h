@@ -397,6 +397,9 @@ VERIFIED_ALONE int request_read(struct __sk_buff *skb, const struct packet *p, s
 	if (bpf_loop(FRAME_STEPS_MAX, request_step, &r, 0) >= FRAME_STEPS_MAX)
 		serving_make_opaque(f, REASON_WORK_CAP);
 	f->serving.request_next = p->seq + p->len;
+	if (http1_in_head(&f->serving.requests))
+		record_head_part(skb, p, p->seq + p->len - f->serving.requests.head,
+				 RECORD_SERVED_PART);
 	return 0;
 }
 

@@ -17,13 +17,20 @@ struct {
 	__uint(max_entries, RECORDS_SIZE);
 } records __weak SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct recording);
+} recording __weak SEC(".maps");
+
 /* Does somebody read records? */
 static __always_inline int records_wanted(struct scratch *s)
 {
 	__u32 zero = 0;
-	struct control *c = bpf_map_lookup_elem(&control, &zero);
+	const struct recording *r = bpf_map_lookup_elem(&recording, &zero);
 
-	return c && c->recorded_until_ns && tick_ns(&s->tick) < c->recorded_until_ns;
+	return r && r->until_ns && tick_ns(&s->tick) < r->until_ns;
 }
 
 /* Readers look by themselves, several times a second; they are called when it fills early. */
@@ -85,6 +92,24 @@ static __always_inline int record_part(const struct packet *p, __u32 start, __u3
 	return cut;
 }
 
+/* The packet ends within a head that began with byte `start`. `kind`: one of a part. */
+VERIFIED_ALONE int record_head_part(struct __sk_buff *skb, const struct packet *p, __u32 start,
+				    __u32 kind)
+{
+	struct scratch *s = scratch_get();
+	__u32 off, size;
+
+	/* Nothing behind the bytes that are kept of a head is of use. */
+	if (!s || !p || !records_wanted(s) || p->seq - start >= RECORD_HEAD_MAX + p->len)
+		return 0;
+	record_part(p, start, p->len, &off, &size);
+	s->record.begin.kind = kind;
+	s->record.begin.head_start = start;
+	record_begin_fill(skb, p, s, off, size);
+	record_begin_write(s);
+	return 0;
+}
+
 /* The request of the last slot has arrived, with a head that ends at payload offset `end`. */
 VERIFIED_ALONE int record_served(struct __sk_buff *skb, const struct packet *p, struct flow *f,
 				 __u32 end)
@@ -109,6 +134,7 @@ VERIFIED_ALONE int record_served(struct __sk_buff *skb, const struct packet *p, 
 	b->trace_flags = r->context.flags;
 	b->evidence = b->veto = b->reason = 0;
 	b->tgid = b->tid = 0;
+	b->head_start = slot->seq;
 	b->span_id = slot->request;
 	__builtin_memcpy(b->trace_id, r->context.trace_id, sizeof(b->trace_id));
 	__builtin_memcpy(b->parent_id, r->parent_id, sizeof(b->parent_id));
@@ -222,6 +248,7 @@ VERIFIED_ALONE int record_called(struct __sk_buff *skb, const struct packet *p, 
 		   (s->decision.named ? RECORD_NAMED : 0) |
 		   (f->flags & FLOW_LOCAL ? 0 : RECORD_FORWARDED) |
 		   (f->requests > 1 ? RECORD_REUSED : 0);
+	b->head_start = start;
 	b->evidence = s->call.evidence;
 	b->veto = s->call.veto;
 	b->tgid = s->call.tgid;

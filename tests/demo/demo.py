@@ -10,6 +10,7 @@ than it should. Nothing is left behind.
 """
 import argparse
 import hashlib
+import json
 import os
 import re
 import signal
@@ -24,6 +25,7 @@ sys.path.insert(0, str(HERE.parent / "lab"))
 from agent import Agent  # noqa: E402 (the path is set just above)
 from lab import Lab  # noqa: E402
 from recorder import Recorder  # noqa: E402
+from waiting import wait_until  # noqa: E402
 
 CLIENT, APP_FRONT = "10.50.0.1", "10.50.0.2"
 APP_BACK, OUTSIDE = "10.50.1.1", "10.50.1.2"
@@ -31,6 +33,7 @@ SERVICE_PORT = 9000
 OWN = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 CALLERS = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-03"
 ADDED = re.compile(r"00-([0-9a-f]{32})-([0-9a-f]{16})-03")
+SPANS = ["client"] * 3 + ["server"] * 2  # nginx and the service; their calls
 BOLD, GREEN, RED, PLAIN = ("\033[1m", "\033[32m", "\033[31m", "\033[0m") \
     if sys.stdout.isatty() else ("", "", "", "")
 
@@ -39,12 +42,12 @@ class Scene:
     """The three namespaces, their servers and the agent."""
 
     def __init__(self, lab, build, folder):
-        self.folder = folder
+        self.folder, self.store = folder, folder / "ctxprop.db"
         self.client, self.app, self.outside = map(lab.host, ("client", "app", "outside"))
         lab.link(self.client, self.app, f"{CLIENT}/24", f"{APP_FRONT}/24")
         lab.link(self.app, self.outside, f"{APP_BACK}/24", f"{OUTSIDE}/24")
         self.recorder = Recorder(self.outside, OUTSIDE)
-        self.agent = Agent(self.app, build)
+        self.agent = Agent(self.app, build, "--store", self.store)
         self.app.spawn([sys.executable, HERE / "service.py", SERVICE_PORT, OUTSIDE,
                         self.recorder.port])
         self.app.wait_port(SERVICE_PORT)
@@ -141,9 +144,26 @@ def show_row(step, arrived, wrong):
     print(f"{step.title:38} {count:>9}  {traces_seen(step, arrived):22} {size:>10}  {verdict}")
 
 
-def show_commands(agent):
+def show_commands(scene):
     for argv in (["stats"], ["flows"]):
-        print(f"\n{BOLD}$ ctxprop {' '.join(argv)}{PLAIN}\n{agent.command(*argv)}", end="")
+        print(f"\n{BOLD}$ ctxprop {' '.join(argv)}{PLAIN}\n{scene.agent.command(*argv)}", end="")
+
+
+def traces_of(scene, *argv):
+    """What `ctxprop trace` shows of the demo's own traffic."""
+    return scene.agent.command("trace", "--store", scene.store, *argv)
+
+
+def check_trees(scene):
+    """Every step's requests are in the store, as trees of five spans: everything that is wrong."""
+    wanted = sum(step.times for step in STEPS)
+    wait_until(lambda: len(json.loads(traces_of(scene, "-j", "-n", "1000"))) >= wanted,
+               "the traces in the store")
+    wrong = [f"trace {trace['trace_id']}: {len(trace['spans'])} spans"
+             for trace in json.loads(traces_of(scene, "-j", "-n", "1000"))
+             if sorted(span["kind"] for span in trace["spans"]) != SPANS]
+    print(f"\n{BOLD}$ ctxprop trace -n 2{PLAIN}\n{traces_of(scene, '-n', '2')}", end="")
+    return wrong
 
 
 def play(scene):
@@ -161,8 +181,9 @@ def play(scene):
         show_row(step, arrived, wrong)
     print("headers: traceparent headers on requests that arrived; the service makes two calls per "
           "request,\nand both have to be in the trace of that request")
-    show_commands(scene.agent)
-    return [f"{step.title}: {what}" for step, _, wrong in results for what in wrong]
+    show_commands(scene)
+    wrong = check_trees(scene)
+    return [f"{step.title}: {what}" for step, _, wrong in results for what in wrong] + wrong
 
 
 def main():

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "head.h"
+#include "reasons.h"
+#include "trace/join.h"
+#include "trace/parts.h"
+#include "traceparent.h"
+
+/* Requests that wait for their end at once, at most: as many as the packet programs follow. */
+#define OPEN_MAX 65536
+#define BUCKETS  16384 /* a power of two */
+
+/* A request that is not over, in its bucket and in the order of arrival. */
+struct open {
+	struct span span;
+	struct open *next_in_bucket;
+	struct open *older, *newer;
+};
+
+struct join {
+	void (*on_span)(const struct span *span, void *data);
+	void *data;
+	struct services *services;
+	struct parts *parts;
+	struct head_reader *reader;
+	struct head head; /* that the reader has completed last */
+	bool has_head;
+	struct open *bucket[BUCKETS];
+	struct open *oldest, *newest;
+	size_t open;
+	struct join_counts counts;
+};
+
+static void on_head(void *data, const struct head *head, uint64_t at)
+{
+	struct join *join = data;
+
+	(void)at;
+	join->head = *head;
+	join->has_head = true;
+}
+
+static void on_end(void *data, uint64_t at)
+{
+	(void)data;
+	(void)at;
+}
+
+int join_new(void (*on_span)(const struct span *span, void *data), void *data,
+	     struct join **ret_join)
+{
+	struct join *join = calloc(1, sizeof(*join));
+	struct head_handler handler = {.head = on_head, .end = on_end, .data = join};
+
+	if (!join)
+		return -ENOMEM;
+	join->on_span = on_span;
+	join->data = data;
+	join->services = services_new();
+	join->parts = parts_new();
+	if (!join->services || !join->parts ||
+	    head_reader_new(HEAD_REQUEST, &handler, &join->reader)) {
+		join_free(join);
+		return -ENOMEM;
+	}
+	*ret_join = join;
+	return 0;
+}
+
+void join_free(struct join *join)
+{
+	if (!join)
+		return;
+	for (struct open *open = join->oldest, *newer; open; open = newer) {
+		newer = open->newer;
+		free(open);
+	}
+	head_reader_free(join->reader);
+	services_free(join->services);
+	parts_free(join->parts);
+	free(join);
+}
+
+/* Span ids are random but for their upper bits, which say a place (context/model.h). */
+static struct open **bucket_of(struct join *join, __u64 span_id)
+{
+	return &join->bucket[(span_id * 0x9e3779b97f4a7c15ULL) >> 50 & (BUCKETS - 1)];
+}
+
+/* The link that leads to the request of this id and kind; to NULL if there is none. */
+static struct open **find(struct join *join, __u64 span_id, enum span_kind kind)
+{
+	struct open **link = bucket_of(join, span_id);
+
+	while (*link && ((*link)->span.span_id != span_id || (*link)->span.kind != kind))
+		link = &(*link)->next_in_bucket;
+	return link;
+}
+
+/* Take a request out of the lists; it is the caller's then. */
+static struct open *take(struct join *join, struct open **link)
+{
+	struct open *open = *link;
+
+	*link = open->next_in_bucket;
+	*(open->older ? &open->older->newer : &join->oldest) = open->newer;
+	*(open->newer ? &open->newer->older : &join->newest) = open->older;
+	join->open--;
+	return open;
+}
+
+static void give_up(struct join *join, struct open *open)
+{
+	join->counts.endless++;
+	free(take(join, find(join, open->span.span_id, open->span.kind)));
+}
+
+static void add(struct join *join, struct open *open)
+{
+	struct open **link;
+
+	if (join->open >= OPEN_MAX)
+		give_up(join, join->oldest);
+	link = bucket_of(join, open->span.span_id);
+	open->next_in_bucket = *link;
+	*link = open;
+	open->older = join->newest;
+	*(open->older ? &open->older->newer : &join->oldest) = open;
+	join->newest = open;
+	join->open++;
+}
+
+/* A path without query and fragment: those may hold what is nobody's business. */
+static void set_path(struct span *span, const char *target)
+{
+	const char *scheme = strstr(target, "://"), *path = target;
+
+	if (*target != '/' && scheme) { /* absolute form (RFC 9112, 3.2.2) */
+		path = strchr(scheme + 3, '/');
+		path = path ? path : "/";
+	}
+	text_copy(span->path, sizeof(span->path), path);
+	span->path[strcspn(span->path, "?#")] = '\0';
+}
+
+static void set_text(char *to, size_t size, const char *value)
+{
+	if (value)
+		text_copy(to, size, value);
+}
+
+/*
+ * The ids that a program has written itself are what its callee knows. If its trace is not the one
+ * that the request is believed to belong to, the program knows better.
+ */
+static void take_own_ids(struct span *span, const char *value)
+{
+	struct traceparent_text text = {};
+	struct traceparent own;
+	size_t length = value ? strlen(value) : 0;
+
+	text.len = (__u8)(length < TRACEPARENT_TEXT_MAX ? length : TRACEPARENT_TEXT_MAX);
+	text.more = length > TRACEPARENT_TEXT_MAX;
+	if (value)
+		memcpy(text.byte, value, text.len);
+	if (!value || traceparent_read(&text, &own))
+		return;
+	span->trace_flags = own.flags;
+	if (!memcmp(span->trace_id, own.trace_id, sizeof(own.trace_id)) && span->parent_id)
+		return;
+	memcpy(span->trace_id, own.trace_id, sizeof(own.trace_id));
+	memcpy(&span->parent_id, own.span_id, sizeof(own.span_id));
+	span->is_root = false;
+}
+
+static void read_head(struct join *join, struct span *span, const struct record_begin *begin)
+{
+	struct head *head = &join->head;
+	const __u8 *bytes = begin->head;
+	__u8 whole[RECORD_HEAD_MAX];
+	size_t size = begin->head_size;
+
+	if (begin->flags & RECORD_CUT) {
+		bytes = whole;
+		size = parts_take(join->parts, begin, whole);
+	}
+	join->has_head = false;
+	head_reader_reset(join->reader);
+	head_reader_feed(join->reader, bytes, size);
+	if (!join->has_head)
+		head_reader_partial(join->reader, head);
+	span->is_cut = !size || (head->truncated && size == RECORD_HEAD_MAX);
+	if (!size || !*head->target)
+		return;
+	set_text(span->method, sizeof(span->method), head->method);
+	set_path(span, head->target);
+	set_text(span->host, sizeof(span->host), head_field(head, "host"));
+	set_text(span->agent, sizeof(span->agent), head_field(head, "user-agent"));
+	if (begin->kind == RECORD_CALLED && begin->reason == REASON_PRESENT)
+		take_own_ids(span, head_field(head, "traceparent"));
+}
+
+static void fill(struct span *span, const struct record_begin *begin)
+{
+	memcpy(span->trace_id, begin->trace_id, sizeof(span->trace_id));
+	memcpy(&span->parent_id, begin->parent_id, sizeof(span->parent_id));
+	memcpy(span->local, begin->local, sizeof(span->local));
+	memcpy(span->remote, begin->remote, sizeof(span->remote));
+	span->span_id = begin->span_id;
+	span->kind = begin->kind == RECORD_SERVED ? SPAN_SERVER : SPAN_CLIENT;
+	span->trace_flags = begin->trace_flags;
+	span->is_root = begin->flags & RECORD_ROOT;
+	span->is_named = begin->flags & RECORD_NAMED;
+	span->is_forwarded = begin->flags & RECORD_FORWARDED;
+	span->is_reused = begin->flags & RECORD_REUSED;
+	span->evidence = begin->evidence;
+	span->veto = begin->veto;
+	span->reason = begin->reason;
+	span->start_ns = begin->time_ns;
+	span->netns = begin->netns;
+	span->local_port = begin->local_port;
+	span->remote_port = begin->remote_port;
+	span->tgid = begin->tgid;
+	span->tid = begin->tid;
+}
+
+static void begin(struct join *join, const struct record_begin *record)
+{
+	struct open *open = calloc(1, sizeof(*open));
+
+	if (!open) {
+		join->counts.endless++;
+		return;
+	}
+	fill(&open->span, record);
+	read_head(join, &open->span, record);
+	/* Now, while it is there: it may have ended when the answer comes. */
+	open->span.service = *services_find(join->services, record->tgid);
+	add(join, open);
+}
+
+static void complete(struct span *span, const struct record_end *end)
+{
+	span->outcome = end->outcome;
+	span->status = end->status;
+	span->first_ns = end->first_ns;
+	span->end_ns = end->time_ns;
+	span->request_size = end->request_size;
+	span->response_size = end->response_size;
+	if (end->tgid) {
+		span->tgid = end->tgid;
+		span->tid = end->tid;
+	}
+}
+
+static void end(struct join *join, const struct record_end *record)
+{
+	enum span_kind kind = record->kind == RECORD_SERVED_END ? SPAN_SERVER : SPAN_CLIENT;
+	struct open **link = find(join, record->span_id, kind), *open;
+
+	if (!*link) {
+		join->counts.beginless++;
+		return;
+	}
+	open = take(join, link);
+	complete(&open->span, record);
+	if (kind == SPAN_SERVER)
+		open->span.service = *services_find(join->services, record->tgid);
+	join->counts.spans++;
+	if (span_is_sampled(&open->span))
+		join->on_span(&open->span, join->data);
+	else
+		join->counts.unsampled++;
+	free(open);
+}
+
+void join_record(struct join *join, const void *record, size_t size)
+{
+	const struct record_begin *first = record;
+	size_t head_at = offsetof(struct record_begin, head);
+	bool has_head = size >= head_at && first->head_size <= size - head_at;
+
+	if (has_head && (first->kind == RECORD_SERVED || first->kind == RECORD_CALLED))
+		begin(join, first);
+	else if (has_head &&
+		 (first->kind == RECORD_SERVED_PART || first->kind == RECORD_CALLED_PART))
+		parts_add(join->parts, first);
+	else if (size >= sizeof(struct record_end) &&
+		 (first->kind == RECORD_SERVED_END || first->kind == RECORD_CALLED_END))
+		end(join, record);
+	else
+		join->counts.malformed++;
+}
+
+void join_expire(struct join *join, __u64 before_ns)
+{
+	while (join->oldest && join->oldest->span.start_ns < before_ns)
+		give_up(join, join->oldest);
+}
+
+size_t join_open(const struct join *join)
+{
+	return join->open;
+}
+
+const struct join_counts *join_counts(const struct join *join)
+{
+	return &join->counts;
+}

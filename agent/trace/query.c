@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "trace/query.h"
+
+/* Each condition is void where its parameter is NULL. */
+static const char traces_sql[] =
+    "SELECT trace_id FROM spans JOIN services ON services.id = service_id WHERE"
+    " (?1 IS NULL OR (trace_id >= ?1 AND trace_id <= ?2))"
+    " AND (?3 IS NULL OR name = ?3) AND (?4 IS NULL OR path GLOB ?4)"
+    " AND (?5 IS NULL OR duration_ns >= ?5) AND (?6 IS NULL OR status BETWEEN ?6 AND ?7)"
+    " AND (?8 IS NULL OR error) AND (?9 IS NULL OR start_ns >= ?9)"
+    " AND (?10 IS NULL OR spans.id > ?10) AND (?11 IS NULL OR spans.id <= ?11)"
+    " GROUP BY trace_id ORDER BY max(spans.id) DESC LIMIT ?12";
+
+static const char spans_sql[] =
+    "SELECT lower(hex(span_id)), lower(hex(parent_id)), kind, start_ns, duration_ns,"
+    " first_byte_ns, name, container, method, path, host, user_agent, outcome,"
+    " local_address, local_port, remote_address, remote_port, header, evidence, veto, status,"
+    " error, reused, forwarded, pid, tid, request_bytes, response_bytes"
+    " FROM spans JOIN services ON services.id = service_id WHERE trace_id = ?"
+    " ORDER BY start_ns, spans.id";
+
+static void bind_number(sqlite3_stmt *statement, int place, bool wanted, sqlite3_int64 number)
+{
+	if (wanted)
+		sqlite3_bind_int64(statement, place, number);
+}
+
+static void bind_text(sqlite3_stmt *statement, int place, const char *text)
+{
+	if (text)
+		sqlite3_bind_text(statement, place, text, -1, SQLITE_STATIC);
+}
+
+/* The lowest and the highest id that begins with these hex digits. */
+static void bind_trace(sqlite3_stmt *statement, const char *digits)
+{
+	unsigned char bounds[2][16] = {{0}, {0}};
+	size_t length = digits ? strlen(digits) : 0;
+
+	for (size_t i = 0; i < 32; i++) {
+		char digit[2] = {i < length ? digits[i] : '0', '\0'};
+		unsigned int low = (unsigned int)strtoul(digit, NULL, 16);
+		unsigned int high = i < length ? low : 15, shift = i % 2 ? 0 : 4;
+
+		bounds[0][i / 2] |= (unsigned char)(low << shift);
+		bounds[1][i / 2] |= (unsigned char)(high << shift);
+	}
+	for (int i = 0; length && i < 2; i++)
+		sqlite3_bind_blob(statement, 1 + i, bounds[i], sizeof(bounds[i]), SQLITE_TRANSIENT);
+}
+
+static void bind_filter(sqlite3_stmt *statement, const struct query_filter *filter)
+{
+	bind_trace(statement, filter->trace);
+	bind_text(statement, 3, filter->service);
+	bind_text(statement, 4, filter->endpoint);
+	bind_number(statement, 5, filter->slow_ns, (sqlite3_int64)filter->slow_ns);
+	bind_number(statement, 6, filter->status_from, filter->status_from);
+	bind_number(statement, 7, filter->status_from, filter->status_to);
+	bind_number(statement, 8, filter->errors, 1);
+	bind_number(statement, 9, filter->since_ns, filter->since_ns);
+	bind_number(statement, 10, filter->after_row, filter->after_row);
+	bind_number(statement, 11, filter->upto_row, filter->upto_row);
+	bind_number(statement, 12, true, filter->count ? (sqlite3_int64)filter->count : -1);
+}
+
+static char *copy_text(sqlite3_stmt *row, int column)
+{
+	const char *text = (const char *)sqlite3_column_text(row, column);
+
+	return text && *text ? strdup(text) : NULL;
+}
+
+static char *copy_endpoint(sqlite3_stmt *row, int column)
+{
+	const char *address = (const char *)sqlite3_column_text(row, column);
+	bool is_ipv6 = address && strchr(address, ':');
+	char *text = NULL;
+
+	if (asprintf(&text, is_ipv6 ? "[%s]:%d" : "%s:%d", address ? address : "",
+		     sqlite3_column_int(row, column + 1)) < 0)
+		return NULL;
+	return text;
+}
+
+static void read_span(sqlite3_stmt *row, struct query_span *span)
+{
+	int column = 0;
+
+	snprintf(span->span_id, sizeof(span->span_id), "%s", sqlite3_column_text(row, column++));
+	snprintf(span->parent_id, sizeof(span->parent_id), "%s",
+		 sqlite3_column_text(row, column) ? (const char *)sqlite3_column_text(row, column)
+						  : "");
+	column++;
+	span->kind = sqlite3_column_int(row, column++);
+	span->start_ns = sqlite3_column_int64(row, column++);
+	span->duration_ns = sqlite3_column_int64(row, column++);
+	span->first_byte_ns = sqlite3_column_int64(row, column++);
+	span->service = copy_text(row, column++);
+	span->container = copy_text(row, column++);
+	span->method = copy_text(row, column++);
+	span->path = copy_text(row, column++);
+	span->host = copy_text(row, column++);
+	span->agent = copy_text(row, column++);
+	span->outcome = copy_text(row, column++);
+	span->local = copy_endpoint(row, column);
+	span->remote = copy_endpoint(row, column + 2);
+	column += 4;
+	span->header = copy_text(row, column++);
+	span->evidence = copy_text(row, column++);
+	span->veto = copy_text(row, column++);
+	span->status = sqlite3_column_int(row, column++);
+	span->error = sqlite3_column_int(row, column++);
+	span->reused = sqlite3_column_int(row, column++);
+	span->forwarded = sqlite3_column_int(row, column++);
+	span->pid = sqlite3_column_int64(row, column++);
+	span->tid = sqlite3_column_int64(row, column++);
+	span->request_bytes = sqlite3_column_int64(row, column++);
+	span->response_bytes = sqlite3_column_int64(row, column);
+}
+
+static void release_trace(struct query_trace *trace)
+{
+	for (size_t i = 0; i < trace->count; i++) {
+		struct query_span *span = &trace->span[i];
+		char *texts[] = {span->service, span->container, span->method,   span->path,
+				 span->host,    span->agent,     span->outcome,  span->local,
+				 span->remote,  span->header,    span->evidence, span->veto};
+
+		for (size_t j = 0; j < sizeof(texts) / sizeof(texts[0]); j++)
+			free(texts[j]);
+	}
+	free(trace->span);
+	trace->span = NULL;
+	trace->count = 0;
+}
+
+static int read_trace(sqlite3_stmt *spans, struct query_trace *trace)
+{
+	size_t room = 0;
+
+	while (sqlite3_step(spans) == SQLITE_ROW) {
+		if (trace->count == room) {
+			struct query_span *more;
+
+			room = room ? 2 * room : 16;
+			more = realloc(trace->span, room * sizeof(*more));
+			if (!more)
+				return -ENOMEM;
+			trace->span = more;
+		}
+		trace->span[trace->count] = (struct query_span){};
+		read_span(spans, &trace->span[trace->count++]);
+	}
+	return sqlite3_reset(spans) == SQLITE_OK ? 0 : -EIO;
+}
+
+/* The ids of the traces that fit, newest first, one behind the other. */
+static int read_ids(sqlite3 *db, const struct query_filter *filter, unsigned char **ret_ids,
+		    size_t *ret_count)
+{
+	sqlite3_stmt *statement = NULL;
+	int err = 0;
+
+	if (sqlite3_prepare_v2(db, traces_sql, -1, &statement, NULL) != SQLITE_OK)
+		return -EIO;
+	bind_filter(statement, filter);
+	while (!err && sqlite3_step(statement) == SQLITE_ROW) {
+		unsigned char *more = realloc(*ret_ids, (*ret_count + 1) * 16);
+
+		err = more ? 0 : -ENOMEM;
+		if (err || sqlite3_column_bytes(statement, 0) != 16)
+			continue;
+		*ret_ids = more;
+		memcpy(more + *ret_count * 16, sqlite3_column_blob(statement, 0), 16);
+		++*ret_count;
+	}
+	return sqlite3_finalize(statement) == SQLITE_OK ? err : -EIO;
+}
+
+static int visit_trace(sqlite3_stmt *spans, const unsigned char id[16],
+		       int (*visit)(const struct query_trace *trace, void *data), void *data)
+{
+	struct query_trace trace = {};
+	int err;
+
+	for (int i = 0; i < 16; i++)
+		snprintf(trace.id + 2 * i, 3, "%02x", id[i]);
+	sqlite3_bind_blob(spans, 1, id, 16, SQLITE_STATIC);
+	err = read_trace(spans, &trace);
+	if (!err && trace.count)
+		err = visit(&trace, data);
+	release_trace(&trace);
+	return err;
+}
+
+int query_traces(sqlite3 *db, const struct query_filter *filter,
+		 int (*visit)(const struct query_trace *trace, void *data), void *data)
+{
+	_cleanup_free_ unsigned char *ids = NULL;
+	sqlite3_stmt *spans = NULL;
+	size_t count = 0;
+	int err = read_ids(db, filter, &ids, &count);
+
+	if (!err && sqlite3_prepare_v2(db, spans_sql, -1, &spans, NULL) != SQLITE_OK)
+		err = -EIO;
+	for (size_t i = count; !err && i--;)
+		err = visit_trace(spans, ids + i * 16, visit, data);
+	sqlite3_finalize(spans);
+	return err;
+}
+
+__s64 query_newest_row(sqlite3 *db)
+{
+	sqlite3_stmt *statement = NULL;
+	__s64 row = 0;
+
+	if (sqlite3_prepare_v2(db, "SELECT max(id) FROM spans", -1, &statement, NULL) ==
+		SQLITE_OK &&
+	    sqlite3_step(statement) == SQLITE_ROW)
+		row = sqlite3_column_int64(statement, 0);
+	sqlite3_finalize(statement);
+	return row;
+}

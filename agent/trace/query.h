@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is asked of the store: the traces that somebody wants to see, and their spans. */
+#ifndef CTXPROP_QUERY_H
+#define CTXPROP_QUERY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <linux/types.h>
+#include <sqlite3.h>
+
+/* Which traces: those with a span for which all of this holds. NULL, 0: it does not matter. */
+struct query_filter {
+	const char *trace;        /* first hex digits of the id */
+	const char *service;      /* its name */
+	const char *endpoint;     /* its path, as a pattern of glob(7) */
+	__u64 slow_ns;            /* it took at least so long */
+	unsigned int status_from; /* its status is within these */
+	unsigned int status_to;
+	bool errors;               /* it went wrong */
+	__s64 since_ns;            /* it began at this time of the clock, or later */
+	__s64 after_row, upto_row; /* its row is one of these */
+	unsigned int count;        /* so many traces, the newest ones */
+};
+
+/* A span as it is stored (docs/schema.md). NULL, 0: not known. */
+struct query_span {
+	char span_id[17], parent_id[17]; /* hex; parent: empty if there is none */
+	int kind;                        /* enum span_kind */
+	__s64 start_ns, duration_ns, first_byte_ns;
+	char *service, *container, *method, *path, *host, *agent, *outcome;
+	char *local, *remote; /* address:port */
+	char *header, *evidence, *veto;
+	int status, error, reused, forwarded;
+	__s64 pid, tid, request_bytes, response_bytes;
+};
+
+struct query_trace {
+	char id[33];             /* hex */
+	struct query_span *span; /* by their start */
+	size_t count;
+};
+
+/*
+ * Give the traces that fit, oldest first, to `visit`, which may return a number other than 0 to end
+ * that. Returns 0, what `visit` has returned, or -EIO (sqlite3_errmsg()).
+ */
+int query_traces(sqlite3 *db, const struct query_filter *filter,
+		 int (*visit)(const struct query_trace *trace, void *data), void *data);
+
+/* The number of the newest row; 0: there is none. */
+__s64 query_newest_row(sqlite3 *db);
+
+#endif

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "trace/service.h"
+
+#define TEXT_MAX     16384
+#define CONTAINER_ID 64
+
+/* A file of /proc, as far as it fits. Returns its bytes; 0: it cannot be read. */
+static size_t read_proc(__u32 tgid, const char *name, char *buffer, size_t size)
+{
+	char path[48];
+	size_t used = 0;
+	ssize_t n = 1;
+
+	snprintf(path, sizeof(path), "/proc/%u/%s", tgid, name);
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	while (fd >= 0 && n > 0 && used < size - 1) {
+		n = read(fd, buffer + used, size - 1 - used);
+		used += n > 0 ? (size_t)n : 0;
+	}
+	buffer[used] = '\0';
+	return used;
+}
+
+/* The next of the texts behind each other; NULL: there is none. */
+static const char *next_text(const char *at, const char *end)
+{
+	at += strnlen(at, (size_t)(end - at)) + 1;
+	return at < end ? at : NULL;
+}
+
+/* The value of service.name among key=value pairs with commas between them. */
+static bool find_attribute(const char *pairs, char ret_name[SERVICE_NAME_MAX])
+{
+	static const char key[] = "service.name=";
+
+	for (const char *at = pairs; at; at = strchr(at, ',')) {
+		at += *at == ',';
+		at += strspn(at, " ");
+		if (strncmp(at, key, sizeof(key) - 1) != 0)
+			continue;
+		at += sizeof(key) - 1;
+		text_copy(ret_name, SERVICE_NAME_MAX, at);
+		ret_name[strcspn(ret_name, ",")] = '\0';
+		return *ret_name;
+	}
+	return false;
+}
+
+int service_name_of_environment(const char *environment, size_t size,
+				char ret_name[SERVICE_NAME_MAX])
+{
+	static const char name[] = "OTEL_SERVICE_NAME=", attributes[] = "OTEL_RESOURCE_ATTRIBUTES=";
+	const char *end = environment + size;
+	bool found = false;
+
+	for (const char *at = size ? environment : NULL; at; at = next_text(at, end)) {
+		if (!strncmp(at, name, sizeof(name) - 1) && at[sizeof(name) - 1]) {
+			text_copy(ret_name, SERVICE_NAME_MAX, at + sizeof(name) - 1);
+			return 0;
+		}
+		if (!found && !strncmp(at, attributes, sizeof(attributes) - 1))
+			found = find_attribute(at + sizeof(attributes) - 1, ret_name);
+	}
+	return found ? 0 : -ENOENT;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* Does the program run another one, that its arguments name? With or without a version. */
+static bool is_interpreter(const char *program)
+{
+	static const char *const names[] = {"python", "node", "nodejs", "ruby", "perl",
+					    "php",    "java", "sh",     "bash", "mono"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		size_t length = strlen(names[i]);
+
+		if (!strncmp(program, names[i], length) &&
+		    strspn(program + length, "0123456789.") == strlen(program + length))
+			return true;
+	}
+	return false;
+}
+
+/* The argument that names what an interpreter runs; NULL: none does. */
+static const char *find_script(const char *at, const char *end)
+{
+	const char *found = NULL;
+
+	while (at && !found) {
+		/* python -m MODULE, java -jar FILE; of java the class is the first without a dash.
+		 */
+		bool named = !strcmp(at, "-m") || !strcmp(at, "-jar");
+		bool skips = !strcmp(at, "-cp") || !strcmp(at, "-classpath") || !strcmp(at, "-c") ||
+			     !strcmp(at, "-e");
+
+		if (!named && !skips && *at != '-' && *at)
+			found = at;
+		at = next_text(at, end);
+		if (skips && at)
+			at = next_text(at, end);
+	}
+	return found;
+}
+
+/* Without the ending of a file name: .py, .js, .jar. */
+static void drop_ending(char *name)
+{
+	char *dot = strrchr(name, '.');
+
+	if (dot && dot != name && strlen(dot) <= 4)
+		*dot = '\0';
+}
+
+/* What programs call themselves may have more than a name: "nginx: worker process". */
+static void drop_words(char *name)
+{
+	name[strcspn(name, ": ")] = '\0';
+}
+
+int service_name_of_command(const char *command, size_t size, char ret_name[SERVICE_NAME_MAX])
+{
+	const char *end = command + size, *script;
+
+	if (!size || !*command)
+		return -ENOENT;
+	text_copy(ret_name, SERVICE_NAME_MAX, base_name(command));
+	drop_words(ret_name);
+	script = is_interpreter(ret_name) ? find_script(next_text(command, end), end) : NULL;
+	if (script) {
+		text_copy(ret_name, SERVICE_NAME_MAX, base_name(script));
+		drop_ending(ret_name);
+	}
+	return *ret_name ? 0 : -ENOENT;
+}
+
+int service_container_of_cgroup(const char *text, char ret_id[SERVICE_CONTAINER_MAX])
+{
+	int err = -ENOENT;
+	size_t run = 0;
+
+	for (const char *at = text;; at++) {
+		bool hex = isdigit((unsigned char)*at) || (*at >= 'a' && *at <= 'f');
+
+		if (!hex && run == CONTAINER_ID) {
+			memcpy(ret_id, at - CONTAINER_ID, CONTAINER_ID);
+			ret_id[CONTAINER_ID] = '\0';
+			err = 0;
+		}
+		run = hex ? run + 1 : 0;
+		if (!*at)
+			return err;
+	}
+}
+
+void service_look(__u32 tgid, struct service *ret_service)
+{
+	char text[TEXT_MAX];
+	size_t size = read_proc(tgid, "environ", text, sizeof(text));
+
+	*ret_service = (struct service){};
+	if (service_name_of_environment(text, size, ret_service->name)) {
+		size = read_proc(tgid, "cmdline", text, sizeof(text));
+		service_name_of_command(text, size, ret_service->name);
+	}
+	if (read_proc(tgid, "cgroup", text, sizeof(text)))
+		service_container_of_cgroup(text, ret_service->container);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a process is called in traces: what its environment says (OTEL_SERVICE_NAME, or service.name
+ * in OTEL_RESOURCE_ATTRIBUTES, as OpenTelemetry's SDKs read them), or else the name of its program,
+ * of an interpreter's that of the script.
+ */
+#ifndef CTXPROP_SERVICE_H
+#define CTXPROP_SERVICE_H
+
+#include <stddef.h>
+#include <linux/types.h>
+
+#define SERVICE_NAME_MAX      64
+#define SERVICE_CONTAINER_MAX 65 /* 64 hex digits */
+
+struct service {
+	char name[SERVICE_NAME_MAX];           /* empty: not known */
+	char container[SERVICE_CONTAINER_MAX]; /* id; empty: none that its cgroup tells */
+};
+
+/* What /proc tells of a process; all empty when it is gone. */
+void service_look(__u32 tgid, struct service *ret_service);
+
+/* The name that an environment gives, NUL-terminated texts one after the other; 0 or -ENOENT. */
+int service_name_of_environment(const char *environment, size_t size,
+				char ret_name[SERVICE_NAME_MAX]);
+
+/* The name that a command line gives, in the same form. 0 or -ENOENT. */
+int service_name_of_command(const char *command, size_t size, char ret_name[SERVICE_NAME_MAX]);
+
+/* The container in the text of /proc/PID/cgroup: the last 64 hex digits in a row. 0 or -ENOENT. */
+int service_container_of_cgroup(const char *text, char ret_id[SERVICE_CONTAINER_MAX]);
+
+struct services;
+
+/* A memory of what processes are called, asked again when a process may be another one. */
+struct services *services_new(void);
+void services_free(struct services *services);
+
+/* What a process is; `tgid` 0: nothing. Never NULL, good until the next call. */
+const struct service *services_find(struct services *services, __u32 tgid);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The store of spans: an SQLite database, written by one daemon and read by whoever may (WAL:
+ * readers keep no writer waiting). Its schema is in docs/schema.md.
+ */
+#ifndef CTXPROP_STORE_H
+#define CTXPROP_STORE_H
+
+#include <linux/types.h>
+#include <sqlite3.h>
+
+#include "trace/span.h"
+
+#define STORE_PATH    "/var/lib/ctxprop/ctxprop.db"
+#define STORE_BYTES   (512ULL << 20)
+#define STORE_SECONDS 86400
+
+struct store_limits {
+	__u64 bytes;   /* of the database; what is oldest goes first */
+	__u64 seconds; /* how long spans are kept */
+};
+
+struct store;
+
+/*
+ * Open the store for writing, making it and its directory where they are missing. A file that is
+ * damaged is moved aside (logged). -EBUSY: another daemon has it. 0 or -errno.
+ */
+int store_open(const char *path, const struct store_limits *limits, struct store **ret_store);
+
+/* What was added is there for readers after store_flush() only. 0 or -errno. */
+int store_add(struct store *store, const struct span *span, __s64 boot_to_wall_ns);
+int store_flush(struct store *store);
+
+/* Remove what is too old, or too much. 0 or -errno. */
+int store_prune(struct store *store, __u64 now_wall_ns);
+
+void store_close(struct store *store);
+
+/* Open it for reading only. Returns NULL after the reason was written to `ret_why`. */
+sqlite3 *store_open_to_read(const char *path, char *ret_why, size_t size);
+
+#endif
