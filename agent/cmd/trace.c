@@ -183,6 +183,7 @@ static json_t *span_json(const struct query_span *span)
 	set_text(object, "container", span->container);
 	set_text(object, "method", span->method);
 	set_text(object, "path", span->path);
+	set_text(object, "route", span->route);
 	set_text(object, "host", span->host);
 	set_text(object, "user_agent", span->agent);
 	set_known(object, "status", span->status);

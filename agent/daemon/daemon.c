@@ -22,6 +22,7 @@
 #include "daemon/policies.h"
 #include "daemon/requests.h"
 #include "daemon/sites.h"
+#include "daemon/traces.h"
 #include "daemon/upkeep.h"
 #include "daemon/watchdog.h"
 #include "flows/gc.h"
@@ -35,7 +36,6 @@
 #include "load/stale.h"
 #include "load/tcx.h"
 #include "runtime/uprobe.h"
-#include "trace/tracer.h"
 
 /* Everything that a running daemon holds. */
 struct daemon {
@@ -473,22 +473,6 @@ static void be_ready(const struct daemon *daemon, bool enters_netns)
 	notify_manager("READY=1");
 }
 
-/* Without a store everything else goes on. */
-static void begin_traces(struct daemon *daemon, const struct options *options)
-{
-	struct tracer_options wanted = {.records_fd = engine_records_fd(daemon->engine),
-					.recording_fd = engine_recording_fd(daemon->engine),
-					.path = options->store,
-					.limits = {STORE_BYTES, STORE_SECONDS}};
-	int err = options->store ? tracer_start(&wanted, &daemon->tracer) : 0;
-
-	if (err == -EBUSY)
-		log_warning("no spans are made: another ctxpropd writes to %s; see --store",
-			    options->store);
-	else if (err)
-		log_warning("no spans are made: %s: %s", options->store, strerror(-err));
-}
-
 /* Stop editing, and say what stays. */
 static void leave(struct daemon *daemon)
 {
@@ -539,7 +523,7 @@ int daemon_run(const struct options *options)
 		err = 0;
 	} else if (!err) {
 		be_ready(&daemon, wanted_any(&options->wanted));
-		begin_traces(&daemon, options);
+		daemon.tracer = traces_begin(daemon.engine, options);
 		err = run(&daemon);
 		if (daemon.drained)
 			err = drain_finish(&daemon.drain);

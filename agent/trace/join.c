@@ -2,12 +2,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "head.h"
 #include "reasons.h"
 #include "trace/join.h"
 #include "trace/parts.h"
+#include "trace/routes.h"
 #include "traceparent.h"
 
 /* Requests that wait for their end at once, at most: as many as the packet programs follow. */
@@ -26,6 +28,7 @@ struct join {
 	void *data;
 	struct services *services;
 	struct parts *parts;
+	struct routes *routes[2]; /* of requests that are served, and of calls */
 	struct head_reader *reader;
 	struct head head; /* that the reader has completed last */
 	bool has_head;
@@ -62,7 +65,9 @@ int join_new(void (*on_span)(const struct span *span, void *data), void *data,
 	join->data = data;
 	join->services = services_new();
 	join->parts = parts_new();
-	if (!join->services || !join->parts ||
+	join->routes[0] = routes_new();
+	join->routes[1] = routes_new();
+	if (!join->services || !join->parts || !join->routes[0] || !join->routes[1] ||
 	    head_reader_new(HEAD_REQUEST, &handler, &join->reader)) {
 		join_free(join);
 		return -ENOMEM;
@@ -82,6 +87,8 @@ void join_free(struct join *join)
 	head_reader_free(join->reader);
 	services_free(join->services);
 	parts_free(join->parts);
+	routes_free(join->routes[0]);
+	routes_free(join->routes[1]);
 	free(join);
 }
 
@@ -257,6 +264,18 @@ static void complete(struct span *span, const struct record_end *end)
 	}
 }
 
+/* What this process serves and sends itself, as exporters do, would never come to an end. */
+static void hand_on(struct join *join, const struct span *span)
+{
+	join->counts.spans++;
+	if (span->tgid == (__u32)getpid())
+		join->counts.own++;
+	else if (span_is_sampled(span))
+		join->on_span(span, join->data);
+	else
+		join->counts.unsampled++;
+}
+
 static void end(struct join *join, const struct record_end *record)
 {
 	enum span_kind kind = record->kind == RECORD_SERVED_END ? SPAN_SERVER : SPAN_CLIENT;
@@ -270,11 +289,10 @@ static void end(struct join *join, const struct record_end *record)
 	complete(&open->span, record);
 	if (kind == SPAN_SERVER)
 		open->span.service = *services_find(join->services, record->tgid);
-	join->counts.spans++;
-	if (span_is_sampled(&open->span))
-		join->on_span(&open->span, join->data);
-	else
-		join->counts.unsampled++;
+	if (open->span.path[0])
+		routes_name(join->routes[kind == SPAN_CLIENT], open->span.service.name,
+			    open->span.path, open->span.route, sizeof(open->span.route));
+	hand_on(join, &open->span);
 	free(open);
 }
 

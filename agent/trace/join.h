@@ -11,6 +11,7 @@
 struct join_counts {
 	unsigned long spans;     /* complete */
 	unsigned long unsampled; /* of these: not handed on, their trace is not sampled */
+	unsigned long own;       /* of these: not handed on, they are this process's own */
 	unsigned long endless;   /* requests whose end was not heard of in time */
 	unsigned long beginless; /* ends whose request was not heard of */
 	unsigned long malformed; /* records that are none */

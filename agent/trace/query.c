@@ -20,7 +20,7 @@ static const char traces_sql[] =
 
 static const char spans_sql[] =
     "SELECT lower(hex(span_id)), lower(hex(parent_id)), kind, start_ns, duration_ns,"
-    " first_byte_ns, name, container, method, path, host, user_agent, outcome,"
+    " first_byte_ns, name, container, method, path, route, host, user_agent, outcome,"
     " local_address, local_port, remote_address, remote_port, header, evidence, veto, status,"
     " error, reused, forwarded, pid, tid, request_bytes, response_bytes"
     " FROM spans JOIN services ON services.id = service_id WHERE trace_id = ?"
@@ -107,6 +107,7 @@ static void read_span(sqlite3_stmt *row, struct query_span *span)
 	span->container = copy_text(row, column++);
 	span->method = copy_text(row, column++);
 	span->path = copy_text(row, column++);
+	span->route = copy_text(row, column++);
 	span->host = copy_text(row, column++);
 	span->agent = copy_text(row, column++);
 	span->outcome = copy_text(row, column++);
@@ -130,9 +131,10 @@ static void release_trace(struct query_trace *trace)
 {
 	for (size_t i = 0; i < trace->count; i++) {
 		struct query_span *span = &trace->span[i];
-		char *texts[] = {span->service, span->container, span->method,   span->path,
-				 span->host,    span->agent,     span->outcome,  span->local,
-				 span->remote,  span->header,    span->evidence, span->veto};
+		char *texts[] = {span->service, span->container, span->method, span->path,
+				 span->route,   span->host,      span->agent,  span->outcome,
+				 span->local,   span->remote,    span->header, span->evidence,
+				 span->veto};
 
 		for (size_t j = 0; j < sizeof(texts) / sizeof(texts[0]); j++)
 			free(texts[j]);

@@ -27,7 +27,7 @@ struct query_span {
 	char span_id[17], parent_id[17]; /* hex; parent: empty if there is none */
 	int kind;                        /* enum span_kind */
 	__s64 start_ns, duration_ns, first_byte_ns;
-	char *service, *container, *method, *path, *host, *agent, *outcome;
+	char *service, *container, *method, *path, *route, *host, *agent, *outcome;
 	char *local, *remote; /* address:port */
 	char *header, *evidence, *veto;
 	int status, error, reused, forwarded;

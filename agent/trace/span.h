@@ -18,6 +18,7 @@ enum span_kind { SPAN_SERVER = 2, SPAN_CLIENT = 3 };
 
 #define SPAN_METHOD_MAX 16
 #define SPAN_PATH_MAX   512
+#define SPAN_ROUTE_MAX  256
 #define SPAN_HOST_MAX   256
 #define SPAN_AGENT_MAX  128
 
@@ -49,6 +50,7 @@ struct span {
 	__be16 local_port, remote_port;
 	char method[SPAN_METHOD_MAX]; /* empty: not known */
 	char path[SPAN_PATH_MAX];     /* without query */
+	char route[SPAN_ROUTE_MAX];   /* the path without its variable parts (routes.h) */
 	char host[SPAN_HOST_MAX];     /* as the request names it */
 	char agent[SPAN_AGENT_MAX];
 };

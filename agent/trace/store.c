@@ -40,10 +40,10 @@ struct store {
 
 static const char insert_sql[] =
     "INSERT INTO spans (trace_id, span_id, parent_id, kind, start_ns, duration_ns, first_byte_ns, "
-    "service_id, method, path, host, user_agent, status, outcome, error, local_address, "
+    "service_id, method, path, route, host, user_agent, status, outcome, error, local_address, "
     "local_port, remote_address, remote_port, netns, pid, tid, request_bytes, response_bytes, "
     "reused, forwarded, header, evidence, veto) VALUES "
-    "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+    "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 
 static const char *const outcomes[] = {
     [RECORD_ANSWERED] = "answered", [RECORD_CLOSED] = "closed", [RECORD_RESET] = "reset"};
@@ -322,6 +322,7 @@ static void bind_span(sqlite3_stmt *insert, const struct span *span, sqlite3_int
 	bind_number(insert, &place, (__u64)service);
 	bind_text(insert, &place, span->method);
 	bind_text(insert, &place, span->path);
+	bind_text(insert, &place, span->route);
 	bind_text(insert, &place, span->host);
 	bind_text(insert, &place, span->agent);
 	bind_known(insert, &place, span->status);

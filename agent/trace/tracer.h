@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The thread that turns records into spans and stores them. What it cannot keep up with is lost in
- * the kernel, and counted there (REASON_RECORD_LOST).
+ * The thread that turns records into spans and gives them to sinks. What it cannot keep up with is
+ * lost in the kernel, and counted there (REASON_RECORD_LOST).
  */
 #ifndef CTXPROP_TRACER_H
 #define CTXPROP_TRACER_H
 
-#include "trace/store.h"
+#include "trace/sink.h"
 
-struct tracer_options {
-	int records_fd, recording_fd; /* of the maps of these names; the caller's */
-	const char *path;             /* of the store */
-	struct store_limits limits;
-};
+#define TRACER_SINKS_MAX 4
 
 struct tracer;
 
-/*
- * Open the store and begin to read records. The thread has the rights that the caller has by now.
- * Returns 0 or -errno, as store_open() does.
- */
-int tracer_start(const struct tracer_options *options, struct tracer **ret_tracer);
+/* Descriptors of the maps of these names; the caller's. Returns 0 or -errno. */
+int tracer_new(int records_fd, int recording_fd, struct tracer **ret_tracer);
 
-/* Store what has been told until now, and end. NULL is allowed. */
+/* Spans go to this sink, too, which is the tracer's from now on. Before tracer_start(). */
+void tracer_add(struct tracer *tracer, const struct sink *sink);
+
+/*
+ * Begin to read records. The thread has the rights that the caller has by now. Returns 0 or -errno.
+ */
+int tracer_start(struct tracer *tracer);
+
+/* Hand on what has been told until now, close the sinks and free everything. NULL is allowed. */
 void tracer_stop(struct tracer *tracer);
 
 #endif

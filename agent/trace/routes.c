@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "trace/routes.h"
+
+#define HEX_ID      16 /* characters from which on they are an id */
+#define BASE64_ID   20
+#define UUID_LENGTH 36
+
+static const char any_id[] = "{id}", all_others[] = "/*";
+
+/* A segment, below those before it. */
+struct node {
+	char *segment;
+	struct node *first, *next; /* child, sibling */
+	unsigned int children;
+	bool is_route; /* a path has ended here */
+};
+
+struct tree {
+	char *service;
+	struct node root;
+	unsigned int routes;
+};
+
+struct routes {
+	struct tree tree[ROUTES_SERVICES];
+	size_t trees;
+};
+
+static bool is_uuid(const char *segment, size_t length)
+{
+	if (length != UUID_LENGTH)
+		return false;
+	for (size_t i = 0; i < length; i++) {
+		bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+
+		if (dash ? segment[i] != '-' : !isxdigit((unsigned char)segment[i]))
+			return false;
+	}
+	return true;
+}
+
+bool routes_is_id(const char *segment, size_t length)
+{
+	size_t digits = 0, hex = 0, small = 0, capital = 0, others = 0;
+
+	for (size_t i = 0; i < length; i++) {
+		unsigned char c = (unsigned char)segment[i];
+
+		digits += !!isdigit(c);
+		hex += !!isxdigit(c);
+		small += !!islower(c);
+		capital += !!isupper(c);
+		others += !isalnum(c) && !strchr("+-_=", c);
+	}
+	if (length && digits == length)
+		return true;
+	if (hex == length && length >= HEX_ID)
+		return true;
+	if (length >= BASE64_ID && !others && digits && small && capital)
+		return true;
+	return is_uuid(segment, length);
+}
+
+struct routes *routes_new(void)
+{
+	return calloc(1, sizeof(struct routes));
+}
+
+/* Free what is below a node; returns how many routes that were. */
+static unsigned int cut(struct node *node)
+{
+	unsigned int routes = 0;
+	struct node *next;
+
+	for (struct node *child = node->first; child; child = next) {
+		next = child->next;
+		routes += cut(child) + child->is_route;
+		free(child->segment);
+		free(child);
+	}
+	node->first = NULL;
+	node->children = 0;
+	return routes;
+}
+
+void routes_free(struct routes *routes)
+{
+	if (!routes)
+		return;
+	for (size_t i = 0; i < routes->trees; i++) {
+		cut(&routes->tree[i].root);
+		free(routes->tree[i].service);
+	}
+	free(routes);
+}
+
+/* NULL: there is no room for it. */
+static struct tree *tree_of(struct routes *routes, const char *service)
+{
+	struct tree *tree;
+
+	for (size_t i = 0; i < routes->trees; i++)
+		if (!strcmp(routes->tree[i].service, service))
+			return &routes->tree[i];
+	if (routes->trees == ROUTES_SERVICES)
+		return NULL;
+	tree = &routes->tree[routes->trees];
+	tree->service = strdup(service);
+	routes->trees += !!tree->service;
+	return tree->service ? tree : NULL;
+}
+
+static struct node *find(const struct node *parent, const char *segment, size_t length)
+{
+	struct node *child = parent->first;
+
+	while (child && (strncmp(child->segment, segment, length) != 0 || child->segment[length]))
+		child = child->next;
+	return child;
+}
+
+static struct node *add(struct node *parent, const char *segment, size_t length)
+{
+	struct node *child = calloc(1, sizeof(*child));
+
+	if (child)
+		child->segment = strndup(segment, length);
+	if (!child || !child->segment) {
+		free(child);
+		return NULL;
+	}
+	child->next = parent->first;
+	parent->first = child;
+	parent->children++;
+	return child;
+}
+
+/* The node of a segment; made if need be. NULL: out of memory. */
+static struct node *step(struct tree *tree, struct node *parent, const char *segment, size_t length)
+{
+	struct node *any = find(parent, any_id, sizeof(any_id) - 1);
+	bool merged = any && parent->children > ROUTES_SIBLINGS, is_id;
+	struct node *known;
+
+	if (merged)
+		return any;
+	is_id = routes_is_id(segment, length);
+	known = is_id ? any : find(parent, segment, length);
+	if (known)
+		return known;
+	if (is_id)
+		return add(parent, any_id, sizeof(any_id) - 1);
+	if (parent->children < ROUTES_SIBLINGS)
+		return add(parent, segment, length);
+	/* One too many: they are variable, all of them. */
+	tree->routes -= cut(parent);
+	any = add(parent, any_id, sizeof(any_id) - 1);
+	parent->children = ROUTES_SIBLINGS + 1;
+	return any;
+}
+
+/* The end of a path: is it a route, or may it become one? */
+static bool ends(struct tree *tree, struct node *node)
+{
+	if (!node->is_route && tree->routes >= ROUTES_MAX)
+		return false;
+	tree->routes += !node->is_route;
+	node->is_route = true;
+	return true;
+}
+
+/* Append "/segment" to a route. */
+static void append(char *route, size_t size, const char *segment)
+{
+	size_t used = strlen(route);
+
+	snprintf(route + used, size - used, "/%s", segment);
+}
+
+static bool name(struct tree *tree, const char *path, char *route, size_t size)
+{
+	struct node *node = &tree->root;
+	const char *at = path;
+	int depth = 0;
+
+	while (*at == '/') {
+		size_t length = strcspn(++at, "/");
+
+		if (depth++ == ROUTES_DEPTH)
+			return false;
+		/* Of a tree that is full nothing more is learnt. */
+		if (tree->routes >= ROUTES_MAX && !find(node, at, length) &&
+		    !find(node, any_id, sizeof(any_id) - 1))
+			return false;
+		node = step(tree, node, at, length);
+		if (!node)
+			return false;
+		append(route, size, node->segment);
+		at += length;
+	}
+	return depth && !*at && ends(tree, node);
+}
+
+void routes_name(struct routes *routes, const char *service, const char *path, char *ret_route,
+		 size_t size)
+{
+	struct tree *tree = tree_of(routes, service);
+
+	ret_route[0] = '\0';
+	if (!tree || !name(tree, path, ret_route, size))
+		text_copy(ret_route, size, all_others);
+}

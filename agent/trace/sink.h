@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who gets the spans: the store, exporters, metrics. All functions of a sink are called by one
+ * thread, that of the tracer, which reads no records meanwhile: what takes time, as the network
+ * does, belongs behind a bounded queue of the sink's own.
+ */
+#ifndef CTXPROP_SINK_H
+#define CTXPROP_SINK_H
+
+#include "trace/span.h"
+
+struct sink {
+	/* One span; `boot_to_wall_ns` makes its times those of the clock (CLOCK_REALTIME). */
+	void (*span)(void *data, const struct span *span, __s64 boot_to_wall_ns);
+	/* All that was read in this turn has been given; several times a second. May be NULL. */
+	void (*flush)(void *data);
+	/* Free everything. Spans that are not handed on by then are lost, and counted. */
+	void (*close)(void *data);
+	void *data;
+};
+
+#endif
