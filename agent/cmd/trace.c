@@ -12,6 +12,7 @@
 #include "base/number.h"
 #include "cmd/command.h"
 #include "cmd/json.h"
+#include "cmd/store.h"
 #include "cmd/waterfall.h"
 #include "trace/query.h"
 #include "trace/span.h"
@@ -24,16 +25,19 @@
 /* What the options ask for. */
 static struct {
 	struct query_filter filter;
-	const char *store;
 	bool follow;
-} wanted = {.filter = {.count = TRACES}, .store = STORE_PATH};
+} wanted = {.filter = {.count = TRACES}};
 
 static const struct option own_options[] = {
-    {"follow", no_argument, NULL, 'f'},         {"number", required_argument, NULL, 'n'},
-    {"slow", required_argument, NULL, 'S'},     {"status", required_argument, NULL, 'T'},
-    {"endpoint", required_argument, NULL, 'E'}, {"service", required_argument, NULL, 'V'},
-    {"last", required_argument, NULL, 'L'},     {"errors", no_argument, NULL, 'R'},
-    {"store", required_argument, NULL, 'D'},
+    {"follow", no_argument, NULL, 'f'},
+    {"number", required_argument, NULL, 'n'},
+    {"slow", required_argument, NULL, 'S'},
+    {"status", required_argument, NULL, 'T'},
+    {"endpoint", required_argument, NULL, 'E'},
+    {"service", required_argument, NULL, 'V'},
+    {"last", required_argument, NULL, 'L'},
+    {"errors", no_argument, NULL, 'R'},
+    COMMAND_STORE_OPTION,
 };
 
 const char command_trace_usage[] =
@@ -147,7 +151,7 @@ static int set_option(int letter, const char *word)
 	case 'L':
 		return set_last(word);
 	default:
-		wanted.store = word;
+		command_set_store(word);
 		return COMMAND_OK;
 	}
 }
@@ -293,7 +297,6 @@ static bool is_id(const char *word)
 
 int command_trace(const struct pins *pins, const struct command_flags *flags)
 {
-	char why[128];
 	sqlite3 *db;
 	int err;
 
@@ -304,14 +307,12 @@ int command_trace(const struct pins *pins, const struct command_flags *flags)
 		return command_misused("trace: '%s' is no trace id: expected up to 32 hex digits",
 				       flags->words[0]);
 	wanted.filter.trace = flags->count ? flags->words[0] : NULL;
-	db = store_open_to_read(wanted.store, why, sizeof(why));
+	db = command_open_store();
 	if (!db)
-		return command_refuse("the store %s cannot be read: %s; does ctxpropd run, and "
-				      "with which --store?",
-				      wanted.store, why);
+		return COMMAND_REFUSED;
 	err = show(db, flags->json);
 	if (err)
-		command_refuse("the store %s: %s", wanted.store, sqlite3_errmsg(db));
+		command_refuse_store(db);
 	sqlite3_close(db);
 	return err ? COMMAND_REFUSED : COMMAND_OK;
 }
