@@ -17,7 +17,7 @@
 
 #define ANSWER_MAX    65536 /* nothing that has to be read is longer */
 #define CONNECT_MS    5000
-#define IDLE_SECONDS  2L /* servers end connections that are idle for longer */
+#define IDLE_SECONDS  4L /* servers end connections that are idle for longer */
 #define NS_PER_MS     1000000ULL
 #define POLL_MS       1000
 #define NOT_SAMPLED   "traceparent: 00-%016llx%016llx-%016llx-00"
