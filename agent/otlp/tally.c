@@ -7,7 +7,7 @@
 
 #define WARN_NS (60 * NS_PER_SECOND)
 
-#define LOSS_NAME(id, name) [OTLP_LOST_##id] = name,
+#define LOSS_NAME(id, name) name,
 static const char *const loss_names[] = {OTLP_LOSSES_TABLE(LOSS_NAME)};
 
 const char *otlp_loss_name(enum otlp_loss loss)
