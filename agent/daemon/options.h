@@ -22,7 +22,9 @@ struct options {
 	bool ignore_request_ids; /* x-request-id is no evidence */
 	const char *policy;      /* file, or NULL: the usual one, if it is there */
 	struct wanted wanted;    /* network namespaces to work in */
-	const char *store;       /* file for spans; NULL: none are made */
+	const char *store;       /* file for spans; NULL: they are not stored */
+	const char *otlp;        /* URL to send spans to; NULL: the environment may name one */
+	const char *otlp_headers, *otlp_ca; /* files, or NULL */
 };
 
 /* What is left to do after the command line was read. */
