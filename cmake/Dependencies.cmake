@@ -13,6 +13,7 @@ ctxprop_require(LIBBPF libbpf>=1.1 libbpf-dev)
 ctxprop_require(LIBELF libelf libelf-dev)
 ctxprop_require(LIBMNL libmnl libmnl-dev)
 ctxprop_require(JANSSON jansson libjansson-dev)
+ctxprop_require(MICROHTTPD libmicrohttpd>=0.9.71 libmicrohttpd-dev)
 ctxprop_require(SQLITE sqlite3 libsqlite3-dev)
 find_package(LLHTTP REQUIRED)
 

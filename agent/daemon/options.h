@@ -11,6 +11,8 @@
 #include "daemon/wanted.h"
 #include "load/attach.h"
 #include "runtime/runtimes.h"
+#include "web/hosts.h"
+#include "web/listen.h"
 
 struct options {
 	__u32 flows;
@@ -22,7 +24,10 @@ struct options {
 	bool ignore_request_ids; /* x-request-id is no evidence */
 	const char *policy;      /* file, or NULL: the usual one, if it is there */
 	struct wanted wanted;    /* network namespaces to work in */
-	const char *store;       /* file for spans; NULL: none are made */
+	const char *store;       /* file for spans; NULL: they are not stored */
+	bool has_http;
+	struct web_address http; /* where metrics and a page are */
+	struct web_hosts http_hosts;
 };
 
 /* What is left to do after the command line was read. */

@@ -268,12 +268,12 @@ static void complete(struct span *span, const struct record_end *end)
 static void hand_on(struct join *join, const struct span *span)
 {
 	join->counts.spans++;
-	if (span->tgid == (__u32)getpid())
+	if (span->tgid == (__u32)getpid()) {
 		join->counts.own++;
-	else if (span_is_sampled(span))
-		join->on_span(span, join->data);
-	else
-		join->counts.unsampled++;
+		return;
+	}
+	join->counts.unsampled += !span_is_sampled(span);
+	join->on_span(span, join->data);
 }
 
 static void end(struct join *join, const struct record_end *record)

@@ -16,10 +16,13 @@ struct query_filter {
 	__u64 slow_ns;            /* it took at least so long */
 	unsigned int status_from; /* its status is within these */
 	unsigned int status_to;
-	bool errors;               /* it went wrong */
-	__s64 since_ns;            /* it began at this time of the clock, or later */
-	__s64 after_row, upto_row; /* its row is one of these */
-	unsigned int count;        /* so many traces, the newest ones */
+	bool errors;                /* it went wrong */
+	__s64 since_ns;             /* it began at this time of the clock, or later */
+	__s64 after_row, upto_row;  /* its row is one of these */
+	__s64 before_row;           /* as query_trace has it: older than that trace */
+	const char *route, *method; /* exactly these */
+	int kind;                   /* enum span_kind */
+	unsigned int count;         /* so many traces, the newest ones */
 };
 
 /* A span as it is stored (docs/schema.md). NULL, 0: not known. */
@@ -36,6 +39,7 @@ struct query_span {
 
 struct query_trace {
 	char id[33];             /* hex */
+	__s64 row;               /* of its newest span that fits */
 	struct query_span *span; /* by their start */
 	size_t count;
 };
