@@ -33,7 +33,7 @@ static const char *const steps[SCHEMA_VERSION] = {
     "  reused INTEGER NOT NULL,\n"
     "  forwarded INTEGER NOT NULL,\n"
     "  header TEXT, evidence TEXT, veto TEXT);\n"
-    "CREATE INDEX spans_trace ON spans (trace_id);\n"
+    "CREATE UNIQUE INDEX spans_ids ON spans (trace_id, span_id);\n"
     "CREATE INDEX spans_start ON spans (start_ns);\n"
     "CREATE TABLE endpoints (\n"
     "  minute INTEGER NOT NULL,\n"

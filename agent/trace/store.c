@@ -42,7 +42,8 @@ struct store {
 };
 
 static const char insert_sql[] =
-    "INSERT INTO spans (trace_id, span_id, parent_id, kind, start_ns, duration_ns, first_byte_ns, "
+    "INSERT OR IGNORE INTO spans (trace_id, span_id, parent_id, kind, start_ns, duration_ns, "
+    "first_byte_ns, "
     "service_id, method, path, route, host, user_agent, status, outcome, error, local_address, "
     "local_port, remote_address, remote_port, netns, pid, tid, request_bytes, response_bytes, "
     "reused, forwarded, header, evidence, veto) VALUES "
