@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "trace/query.h"
 
 /* Does a span fit? Each condition is void where its parameter is NULL. */
@@ -31,6 +30,10 @@
 			    " newer.trace_id = one.trace_id AND newer.id > one.id AND " FITS(      \
 				"newer") ")"                                                       \
 					 " ORDER BY one.id DESC LIMIT ?13"
+
+/* The slowest spans, of which a trace may have several. */
+static const char slowest_sql[] = "SELECT trace_id, id FROM spans AS one WHERE " FITS(
+    "one") " ORDER BY one.duration_ns DESC, one.id DESC";
 
 static const char traces_sql[] = TRACES("1");
 static const char trace_sql[] = TRACES("one.trace_id BETWEEN ?1 AND ?2");
@@ -191,28 +194,57 @@ struct place {
 	__s64 row;
 };
 
-/* The places of the traces that fit, newest first. */
-static int read_places(sqlite3 *db, const struct query_filter *filter, struct place **ret_places,
-		       size_t *ret_count)
+/* Places, one for each trace. */
+struct places {
+	struct place *place;
+	size_t count;
+};
+
+static bool has_trace(const struct places *places, const void *id)
 {
-	const char *sql = filter->trace ? trace_sql : traces_sql;
+	for (size_t i = 0; i < places->count; i++)
+		if (!memcmp(places->place[i].id, id, sizeof(places->place[i].id)))
+			return true;
+	return false;
+}
+
+static int add_place(struct places *places, sqlite3_stmt *row)
+{
+	const void *id = sqlite3_column_blob(row, 0);
+	struct place *more;
+
+	if (sqlite3_column_bytes(row, 0) != sizeof(more->id))
+		return 0;
+	more = reallocarray(places->place, places->count + 1, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	places->place = more;
+	more += places->count++;
+	memcpy(more->id, id, sizeof(more->id));
+	more->row = sqlite3_column_int64(row, 1);
+	return 0;
+}
+
+static const char *sql_for(const struct query_filter *filter)
+{
+	if (filter->slowest)
+		return slowest_sql;
+	return filter->trace ? trace_sql : traces_sql;
+}
+
+/* The places of the traces that fit, in their order. */
+static int read_places(sqlite3 *db, const struct query_filter *filter, struct places *places)
+{
 	sqlite3_stmt *statement = NULL;
 	int err = 0;
 
-	if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK)
+	if (sqlite3_prepare_v2(db, sql_for(filter), -1, &statement, NULL) != SQLITE_OK)
 		return -EIO;
 	bind_filter(statement, filter);
-	while (!err && sqlite3_step(statement) == SQLITE_ROW) {
-		struct place *more = reallocarray(*ret_places, *ret_count + 1, sizeof(*more));
-
-		err = more ? 0 : -ENOMEM;
-		if (err || sqlite3_column_bytes(statement, 0) != sizeof(more->id))
-			continue;
-		*ret_places = more;
-		more += (*ret_count)++;
-		memcpy(more->id, sqlite3_column_blob(statement, 0), sizeof(more->id));
-		more->row = sqlite3_column_int64(statement, 1);
-	}
+	while (!err && (!filter->count || places->count < filter->count) &&
+	       sqlite3_step(statement) == SQLITE_ROW)
+		if (!filter->slowest || !has_trace(places, sqlite3_column_blob(statement, 0)))
+			err = add_place(places, statement);
 	return sqlite3_finalize(statement) == SQLITE_OK ? err : -EIO;
 }
 
@@ -235,16 +267,16 @@ static int visit_trace(sqlite3_stmt *spans, const struct place *place,
 int query_traces(sqlite3 *db, const struct query_filter *filter,
 		 int (*visit)(const struct query_trace *trace, void *data), void *data)
 {
-	_cleanup_free_ struct place *places = NULL;
+	struct places places = {};
 	sqlite3_stmt *spans = NULL;
-	size_t count = 0;
-	int err = read_places(db, filter, &places, &count);
+	int err = read_places(db, filter, &places);
 
 	if (!err && sqlite3_prepare_v2(db, spans_sql, -1, &spans, NULL) != SQLITE_OK)
 		err = -EIO;
-	for (size_t i = count; !err && i--;)
-		err = visit_trace(spans, &places[i], visit, data);
+	for (size_t i = places.count; !err && i--;)
+		err = visit_trace(spans, &places.place[i], visit, data);
 	sqlite3_finalize(spans);
+	free(places.place);
 	return err;
 }
 

@@ -22,7 +22,8 @@ struct query_filter {
 	__s64 before_row;           /* as query_trace has it: older than that trace */
 	const char *route, *method; /* exactly these */
 	int kind;                   /* enum span_kind */
-	unsigned int count;         /* so many traces, the newest ones */
+	unsigned int count;         /* so many traces, the newest ones; 0: all */
+	bool slowest;               /* those with the slowest such spans instead */
 };
 
 /* A span as it is stored (docs/schema.md). NULL, 0: not known. */
@@ -45,8 +46,8 @@ struct query_trace {
 };
 
 /*
- * Give the traces that fit, oldest first, to `visit`, which may return a number other than 0 to end
- * that. Returns 0, what `visit` has returned, or -EIO (sqlite3_errmsg()).
+ * Give the traces that fit, the newest (or slowest) one last, to `visit`, which may return a number
+ * other than 0 to end that. Returns 0, what `visit` has returned, or -EIO (sqlite3_errmsg()).
  */
 int query_traces(sqlite3 *db, const struct query_filter *filter,
 		 int (*visit)(const struct query_trace *trace, void *data), void *data);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string.h>
 
+#include "web/api.h"
+#include "web/files.h"
 #include "web/pages.h"
 
 struct page {
@@ -31,15 +33,32 @@ static void answer_health(const struct web_options *options, struct request *req
 }
 
 static const struct page pages[] = {
-    {"/metrics", false, answer_metrics},
-    {"/healthz", false, answer_health},
-    {"/readyz", false, answer_health},
+    {"/metrics", false, answer_metrics},  {"/healthz", false, answer_health},
+    {"/readyz", false, answer_health},    {"/api/v1/traces", false, api_traces},
+    {"/api/v1/traces/", true, api_trace}, {"/api/v1/endpoints", false, api_endpoints},
+    {"/api/v1/map", false, api_map},
 };
 
 static bool is_asked_for(const struct page *page, const char *path)
 {
 	return page->has_rest ? !strncmp(path, page->path, strlen(page->path))
 			      : !strcmp(path, page->path);
+}
+
+/* A file of the page; the first one also by no name. Returns whether there is such a file. */
+static bool answer_file(const char *path, struct reply *reply)
+{
+	for (size_t i = 0; i < web_files_count; i++) {
+		const struct web_file *file = &web_files[i];
+
+		if (strcmp(path, file->path) != 0 && (i || strcmp(path, "/") != 0))
+			continue;
+		reply->type = file->type;
+		reply->lasting = (const char *)file->bytes;
+		reply->lasting_size = file->size;
+		return true;
+	}
+	return false;
 }
 
 void pages_answer(const struct web_options *options, const char *path, struct request *request,
@@ -52,5 +71,6 @@ void pages_answer(const struct web_options *options, const char *path, struct re
 		pages[i].answer(options, request, reply);
 		return;
 	}
-	reply_text(reply, 404, "there is no such page");
+	if (!answer_file(path, reply))
+		reply_text(reply, 404, "there is no such page");
 }
