@@ -3,6 +3,7 @@
 #   cmake -DOUTPUT=files.c -DFOLDER=page -DFILES="index.html;..." -P Embed.cmake
 set(types_html "text/html; charset=utf-8")
 set(types_css "text/css; charset=utf-8")
+set(types_svg "image/svg+xml")
 set(types_js "text/javascript; charset=utf-8")
 
 set(arrays "")

@@ -13,11 +13,11 @@
 #define OTHERS     "(others)"
 
 static const char served_sql[] =
-    "SELECT parent_id, service_id, remote_address, error, duration_ns FROM spans"
+    "SELECT parent_id, service_id, remote_address, error, duration_ns, start_ns FROM spans"
     " WHERE kind = 2 AND start_ns >= ?1 ORDER BY id DESC LIMIT ?2";
 static const char called_sql[] =
     "SELECT span_id, service_id, local_address, coalesce(host, remote_address), error,"
-    " duration_ns FROM spans WHERE kind = 3 AND start_ns >= ?1 ORDER BY id DESC LIMIT ?2";
+    " duration_ns, start_ns FROM spans WHERE kind = 3 AND start_ns >= ?1 ORDER BY id DESC LIMIT ?2";
 
 /* A request that came in. */
 struct served {
@@ -59,6 +59,12 @@ static int prepare(struct reading *reading, const char *sql, sqlite3_stmt **ret_
 static int finish(sqlite3_stmt *rows, int err)
 {
 	return sqlite3_finalize(rows) == SQLITE_OK ? err : -EIO;
+}
+
+static void note_time(struct edges *edges, sqlite3_int64 start_ns)
+{
+	if (!edges->first_ns || start_ns < edges->first_ns)
+		edges->first_ns = start_ns;
 }
 
 static int add_name(struct reading *reading, sqlite3_int64 row, const unsigned char *name)
@@ -136,6 +142,7 @@ static int read_served(struct reading *reading)
 			  (const char *)sqlite3_column_text(rows, 2));
 		served->is_error = sqlite3_column_int(rows, 3);
 		served->duration_ns = (__u64)sqlite3_column_int64(rows, 4);
+		note_time(reading->edges, sqlite3_column_int64(rows, 5));
 		if (served->parent_id)
 			index_served(reading, reading->count);
 		reading->count++;
@@ -247,6 +254,7 @@ static int read_called(struct reading *reading)
 	size_t read = 0;
 
 	while (!err && sqlite3_step(rows) == SQLITE_ROW) {
+		note_time(reading->edges, sqlite3_column_int64(rows, 6));
 		err = count_called(reading, rows);
 		read++;
 	}

@@ -25,7 +25,8 @@ struct edge {
 struct edges {
 	struct edge **edge;
 	size_t count;
-	bool is_cut; /* there were more spans than are read */
+	__s64 first_ns; /* when the first span that was read began; 0: there is none */
+	bool is_cut;    /* there were more spans than are read */
 };
 
 /* Read the spans that began at this time of the clock or later. 0, -ENOMEM or -EIO. */

@@ -31,9 +31,9 @@
 				"newer") ")"                                                       \
 					 " ORDER BY one.id DESC LIMIT ?13"
 
-/* The slowest spans, of which a trace may have several. */
+/* The slowest spans, of which a trace may have several: as many as should suffice. */
 static const char slowest_sql[] = "SELECT trace_id, id FROM spans AS one WHERE " FITS(
-    "one") " ORDER BY one.duration_ns DESC, one.id DESC";
+    "one") " ORDER BY one.duration_ns DESC, one.id DESC LIMIT ?13 * 20";
 
 static const char traces_sql[] = TRACES("1");
 static const char trace_sql[] = TRACES("one.trace_id BETWEEN ?1 AND ?2");

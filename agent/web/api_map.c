@@ -21,14 +21,15 @@ static json_t *edge_json(const struct edge *edge)
 	return object;
 }
 
-static void answer(const struct edges *edges, __u64 last_ns, struct reply *reply)
+static void answer(const struct edges *edges, struct reply *reply)
 {
+	__s64 known_ns = edges->first_ns ? query_now_ns() - edges->first_ns : 0;
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < edges->count; i++)
 		json_array_append_new(list, edge_json(edges->edge[i]));
-	api_reply(reply, json_pack("{sI,sb,so}", "seconds", (json_int_t)(last_ns / NS_PER_SECOND),
-				   "cut", edges->is_cut, "edges", list));
+	api_reply(reply, json_pack("{sf,sb,so}", "seconds", (double)known_ns / NS_PER_SECOND, "cut",
+				   edges->is_cut, "edges", list));
 }
 
 void api_map(const struct web_options *options, struct request *request, struct reply *reply)
@@ -45,7 +46,7 @@ void api_map(const struct web_options *options, struct request *request, struct 
 	if (edges_read(db, query_now_ns() - (__s64)last_ns, &edges))
 		api_failed(reply, db);
 	else
-		answer(&edges, last_ns, reply);
+		answer(&edges, reply);
 	edges_free(&edges);
 	sqlite3_close(db);
 }

@@ -19,7 +19,7 @@ function fill(node, attributes, children) {
 		else if (value !== undefined && value !== null && value !== false)
 			node.setAttribute(name, value === true ? "" : value);
 	}
-	node.append(...children.flat().filter((child) => child !== null && child !== undefined));
+	node.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
 	return node;
 }
 
@@ -67,7 +67,8 @@ function rate(number) {
 }
 
 function share(part, all) {
-	return part ? (100 * part / all).toPrecision(2) + " %" : "0";
+	const percent = 100 * part / all;
+	return part ? (percent < 10 ? percent.toPrecision(2) : percent.toFixed(0)) + " %" : "0";
 }
 
 function clock(ns) {
@@ -132,8 +133,13 @@ function filter(view, ...parts) {
 
 const WINDOWS = [["15m", "15 minutes"], ["1h", "1 hour"], ["6h", "6 hours"], ["24h", "24 hours"]];
 
+// Heads of columns: [title, is it one of numbers?]
+function heads(columns) {
+	return columns.map(([title, isNumber]) => el("th", { scope: "col", class: isNumber ? "descending" : null }, title));
+}
+
 function show(...nodes) {
-	main.replaceChildren(...nodes);
+	main.replaceChildren(...nodes.filter(Boolean));
 }
 
 // --- endpoints
@@ -176,7 +182,7 @@ function endpointRow(endpoint, last) {
 }
 
 function endpointHead(parameters, sort) {
-	const heads = COLUMNS.map(([name, title]) => el("th", { scope: "col", "aria-sort": name === sort ? sortOrder(name) : null },
+	const heads = COLUMNS.map(([name, title]) => el("th", { scope: "col", class: sortOrder(name), "aria-sort": name === sort ? sortOrder(name) : null },
 		el("button", { click() { location.hash = "#/endpoints" + query({ ...parameters, sort: name }); } }, title)));
 	return el("thead", {}, el("tr", {}, heads, el("th", { scope: "col" }, "Requests"), el("th", { scope: "col" }, "p99")));
 }
@@ -207,10 +213,10 @@ function traceRow(trace, longest) {
 			first.status === undefined ? "–" : String(first.status)),
 		el("td", { class: "number" }, String(trace.spans)),
 		el("td", { class: "number" }, duration(trace.duration_ns)),
-		el("td", {}, bar(0, trace.duration_ns / longest, trace.errors)));
+		el("td", { class: "bars" }, bar(0, trace.duration_ns / longest, trace.errors)));
 }
 
-const TRACE_HEADS = ["Began", "Service", "Request", "Status", "Spans", "Duration", ""];
+const TRACE_HEADS = [["Began", true], ["Service"], ["Request"], ["Status", true], ["Spans", true], ["Duration", true], [""]];
 
 function traceFilter(p) {
 	return filter("traces",
@@ -252,7 +258,7 @@ async function traces(parameters) {
 	addTraces(body, page.traces);
 	return () => show(el("h1", {}, "Traces"), traceFilter(parameters),
 		page.traces.length ? el("table", { id: "traces" },
-			el("thead", {}, el("tr", {}, TRACE_HEADS.map((head) => el("th", { scope: "col" }, head)))), body) :
+			el("thead", {}, el("tr", {}, heads(TRACE_HEADS))), body) :
 			el("p", {}, "There is no such trace."),
 		page.next ? older(parameters, body, page.next) : null);
 }
@@ -413,6 +419,8 @@ function drawMap(answer) {
 		lines.map((edge) => drawEdge(edge, answer.seconds)), [...shown].map(drawNode));
 }
 
+const EDGE_HEADS = [["Caller"], ["Callee"], ["Requests/s", true], ["Errors", true], ["p99", true]];
+
 function edgeRow(edge, seconds) {
 	return el("tr", {}, el("td", {}, edge.caller), el("td", {}, edge.callee),
 		el("td", { class: "number" }, rate(edge.count / seconds)),
@@ -428,8 +436,7 @@ async function map(parameters) {
 		filter("map", choice("last", "Within", WINDOWS, last)),
 		answer.cut ? el("p", { class: "faint" }, "There were more requests than are read for this; these are the newest.") : null,
 		edges.length ? drawMap(answer) : el("p", {}, "No request was seen in that time."),
-		el("table", {}, el("thead", {}, el("tr", {}, ["Caller", "Callee", "Requests/s", "Errors", "p99"].map(
-			(head) => el("th", { scope: "col" }, head)))), el("tbody", {}, edges.map((edge) => edgeRow(edge, answer.seconds)))));
+		el("table", { id: "edges" }, el("thead", {}, el("tr", {}, heads(EDGE_HEADS))), el("tbody", {}, edges.map((edge) => edgeRow(edge, answer.seconds)))));
 }
 
 // --- which view
