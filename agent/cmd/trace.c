@@ -10,6 +10,7 @@
 #include "base/number.h"
 #include "cmd/command.h"
 #include "cmd/json.h"
+#include "cmd/store.h"
 #include "cmd/waterfall.h"
 #include "trace/json.h"
 #include "trace/query.h"
@@ -23,16 +24,19 @@
 /* What the options ask for. */
 static struct {
 	struct query_filter filter;
-	const char *store;
 	bool follow;
-} wanted = {.filter = {.count = TRACES}, .store = STORE_PATH};
+} wanted = {.filter = {.count = TRACES}};
 
 static const struct option own_options[] = {
-    {"follow", no_argument, NULL, 'f'},         {"number", required_argument, NULL, 'n'},
-    {"slow", required_argument, NULL, 'S'},     {"status", required_argument, NULL, 'T'},
-    {"endpoint", required_argument, NULL, 'E'}, {"service", required_argument, NULL, 'V'},
-    {"last", required_argument, NULL, 'L'},     {"errors", no_argument, NULL, 'R'},
-    {"store", required_argument, NULL, 'D'},
+    {"follow", no_argument, NULL, 'f'},
+    {"number", required_argument, NULL, 'n'},
+    {"slow", required_argument, NULL, 'S'},
+    {"status", required_argument, NULL, 'T'},
+    {"endpoint", required_argument, NULL, 'E'},
+    {"service", required_argument, NULL, 'V'},
+    {"last", required_argument, NULL, 'L'},
+    {"errors", no_argument, NULL, 'R'},
+    COMMAND_STORE_OPTION,
 };
 
 const char command_trace_usage[] =
@@ -102,7 +106,7 @@ static int set_option(int letter, const char *word)
 	case 'L':
 		return set_last(word);
 	default:
-		wanted.store = word;
+		command_set_store(word);
 		return COMMAND_OK;
 	}
 }
@@ -194,7 +198,6 @@ static bool is_id(const char *word)
 
 int command_trace(const struct pins *pins, const struct command_flags *flags)
 {
-	char why[128];
 	sqlite3 *db;
 	int err;
 
@@ -205,14 +208,12 @@ int command_trace(const struct pins *pins, const struct command_flags *flags)
 		return command_misused("trace: '%s' is no trace id: expected up to 32 hex digits",
 				       flags->words[0]);
 	wanted.filter.trace = flags->count ? flags->words[0] : NULL;
-	db = store_open_to_read(wanted.store, why, sizeof(why));
+	db = command_open_store();
 	if (!db)
-		return command_refuse("the store %s cannot be read: %s; does ctxpropd run, and "
-				      "with which --store?",
-				      wanted.store, why);
+		return COMMAND_REFUSED;
 	err = show(db, flags->json);
 	if (err)
-		command_refuse("the store %s: %s", wanted.store, sqlite3_errmsg(db));
+		command_refuse_store(db);
 	sqlite3_close(db);
 	return err ? COMMAND_REFUSED : COMMAND_OK;
 }

@@ -30,6 +30,7 @@ from agent import Agent  # noqa: E402 (the path is set just above)
 from following import known_as  # noqa: E402
 from lab import Lab  # noqa: E402
 from waiting import wait_until  # noqa: E402
+from words import check_words  # noqa: E402
 
 FRONT, BACK, UPSTREAM, PORT = "10.97.1.2", "10.97.2.1", "10.97.2.2", 8000
 CLIENT = "10.97.1.1"
@@ -202,6 +203,7 @@ def undisturbed(scene):
     check = Check(scene)
     for number in range(1, COUNT + 1):
         check.request(number)
+    check_words(scene, check)
     return check
 
 
