@@ -44,9 +44,11 @@ static __s64 read_clock(clockid_t clock)
 static void on_span(const struct span *span, void *data)
 {
 	struct tracer *tracer = data;
+	bool sampled = span_is_sampled(span);
 
 	for (size_t i = 0; i < tracer->sinks; i++)
-		tracer->sink[i].span(tracer->sink[i].data, span, tracer->boot_to_wall_ns);
+		if (sampled || tracer->sink[i].takes_unsampled)
+			tracer->sink[i].span(tracer->sink[i].data, span, tracer->boot_to_wall_ns);
 }
 
 static void on_record(void *data, const void *record, size_t size)

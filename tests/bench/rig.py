@@ -192,7 +192,8 @@ class Rig:
         """ctxpropd in a host; returns the process when it is attached."""
         log = self.scratch / f"ctxpropd-{host.name}.log"
         with open(log, "w", encoding="utf-8") as file:
-            agent = host.spawn([self.build / "ctxpropd", "--store", store], stdout=file, stderr=file,
+            agent = host.spawn([self.build / "ctxpropd", "--store", store, "--http", "none"],
+                               stdout=file, stderr=file,
                                preexec_fn=self.placed(self.cgroup_agent, pinned=False))
         end = time.monotonic() + 30
         while " ready: " not in log.read_text():
