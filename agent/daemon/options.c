@@ -8,6 +8,7 @@
 #include "base/number.h"
 #include "daemon/options.h"
 #include "daemon/policies.h"
+#include "otlp/endpoint.h"
 #include "trace/store.h"
 
 #define FLOWS_MIN      16
@@ -26,6 +27,9 @@ enum {
 	OPTION_GOROUTINES,
 	OPTION_REQUEST_IDS,
 	OPTION_STORE,
+	OPTION_OTLP,
+	OPTION_OTLP_HEADERS,
+	OPTION_OTLP_CA,
 	OPTION_HTTP,
 	OPTION_HTTP_HOST,
 	OPTION_VERSION
@@ -44,6 +48,9 @@ static const struct option long_options[] = {
     {"publish-goroutines", required_argument, NULL, OPTION_GOROUTINES},
     {"ignore-request-ids", no_argument, NULL, OPTION_REQUEST_IDS},
     {"store", required_argument, NULL, OPTION_STORE},
+    {"otlp", required_argument, NULL, OPTION_OTLP},
+    {"otlp-headers", required_argument, NULL, OPTION_OTLP_HEADERS},
+    {"otlp-ca", required_argument, NULL, OPTION_OTLP_CA},
     {"http", required_argument, NULL, OPTION_HTTP},
     {"http-host", required_argument, NULL, OPTION_HTTP_HOST},
     {"verbose", no_argument, NULL, 'v'},
@@ -70,8 +77,12 @@ static const char help[] =
     "      --ignore-request-ids\n"
     "                         do not believe that a call which copies the x-request-id of a\n"
     "                         request was made for it\n"
-    "      --store FILE       where spans are stored, an SQLite database; none: nowhere\n"
+    "      --store FILE       where spans are stored, an SQLite database, or none\n"
     "                         (default %s)\n"
+    "      --otlp URL         send spans there by OTLP/HTTP, too (http://127.0.0.1:4318)\n"
+    "      --otlp-headers FILE\n"
+    "                         header fields to send with them, one Name: value in each line\n"
+    "      --otlp-ca FILE     certificates to trust there instead of the system's\n"
     "      --http ADDRESS:PORT\n"
     "                         where metrics and a page with the traces are; none: nowhere\n"
     "                         (default %s)\n"
@@ -163,6 +174,28 @@ static enum options_next set_publish(struct options *options, const char *value)
 	return refuse("publish-goroutines", value, "auto, always or never");
 }
 
+static enum options_next set_url(struct options *options, const char *value)
+{
+	struct endpoint endpoint;
+
+	if (endpoint_parse(value, false, &endpoint))
+		return refuse("otlp", value, "an http:// or https:// URL");
+	endpoint_free(&endpoint);
+	options->otlp = value;
+	return OPTIONS_RUN;
+}
+
+static enum options_next set_otlp(struct options *options, int option, const char *value)
+{
+	if (option == OPTION_OTLP)
+		return set_url(options, value);
+	if (option == OPTION_OTLP_HEADERS)
+		options->otlp_headers = value;
+	else
+		options->otlp_ca = value;
+	return OPTIONS_RUN;
+}
+
 static enum options_next set_http(struct options *options, const char *value)
 {
 	options->has_http = strcmp(value, "none") != 0;
@@ -220,6 +253,10 @@ static enum options_next take(struct options *options, int option)
 	case OPTION_STORE:
 		options->store = strcmp(optarg, "none") != 0 ? optarg : NULL;
 		return OPTIONS_RUN;
+	case OPTION_OTLP:
+	case OPTION_OTLP_HEADERS:
+	case OPTION_OTLP_CA:
+		return set_otlp(options, option, optarg);
 	case OPTION_HTTP:
 		return set_http(options, optarg);
 	case OPTION_HTTP_HOST:

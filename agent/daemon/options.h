@@ -25,6 +25,8 @@ struct options {
 	const char *policy;      /* file, or NULL: the usual one, if it is there */
 	struct wanted wanted;    /* network namespaces to work in */
 	const char *store;       /* file for spans; NULL: they are not stored */
+	const char *otlp;        /* URL to send spans to; NULL: the environment may name one */
+	const char *otlp_headers, *otlp_ca; /* files, or NULL */
 	bool has_http;
 	struct web_address http; /* where metrics and a page are */
 	struct web_hosts http_hosts;

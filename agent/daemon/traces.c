@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "daemon/traces.h"
+#include "otlp/otlp.h"
 #include "trace/store_sink.h"
 
 /* Returns whether there is a store now. */
@@ -23,6 +25,32 @@ static bool add_store(struct tracer *tracer, const char *path)
 	return !err;
 }
 
+/* What the command line says, or the environment as OpenTelemetry names it. */
+static struct otlp_options otlp_wanted(const struct options *options)
+{
+	const char *base = getenv("OTEL_EXPORTER_OTLP_ENDPOINT");
+	bool is_base = !options->otlp && base && *base;
+
+	return (struct otlp_options){.url = is_base ? base : options->otlp,
+				     .is_base = is_base,
+				     .headers = options->otlp_headers,
+				     .ca = options->otlp_ca};
+}
+
+/* Returns whether spans are sent now. */
+static bool add_otlp(struct tracer *tracer, const struct otlp_options *wanted)
+{
+	struct sink sink;
+	char why[OTLP_WHY_MAX];
+
+	if (otlp_sink_open(wanted, &sink, why, sizeof(why))) {
+		log_warning("spans are not sent by OTLP: %s", why);
+		return false;
+	}
+	tracer_add(tracer, &sink);
+	return true;
+}
+
 /* Returns whether they are counted. */
 static bool add_metrics(struct tracer *tracer, struct traces *traces)
 {
@@ -39,10 +67,12 @@ static bool add_metrics(struct tracer *tracer, struct traces *traces)
 /* Returns whether anybody gets the spans. */
 static bool add_sinks(struct tracer *tracer, struct traces *traces, const struct options *options)
 {
+	const struct otlp_options otlp = otlp_wanted(options);
 	bool stored = options->store && add_store(tracer, options->store);
 	bool counted = options->has_http && add_metrics(tracer, traces);
+	bool sent = otlp.url && add_otlp(tracer, &otlp);
 
-	return stored || counted;
+	return stored || counted || sent;
 }
 
 static void begin_spans(struct traces *traces, const struct engine *engine,
@@ -51,7 +81,7 @@ static void begin_spans(struct traces *traces, const struct engine *engine,
 	struct tracer *tracer;
 	int err;
 
-	if (!options->store && !options->has_http)
+	if (!options->store && !options->has_http && !otlp_wanted(options).url)
 		return;
 	err = tracer_new(engine_records_fd(engine), engine_recording_fd(engine), &tracer);
 	if (err) {

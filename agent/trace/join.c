@@ -199,6 +199,9 @@ static void read_head(struct join *join, struct span *span, const struct record_
 	join->has_head = false;
 	head_reader_reset(join->reader);
 	head_reader_feed(join->reader, bytes, size);
+	/* Of a call the blank line is not told. */
+	if (!join->has_head && size < RECORD_HEAD_MAX)
+		head_reader_feed(join->reader, "\r\n", 2);
 	if (!join->has_head)
 		head_reader_partial(join->reader, head);
 	span->is_cut = !size || (head->truncated && size == RECORD_HEAD_MAX);

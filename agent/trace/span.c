@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/reason_names.h"
 #include "traceparent.h"
 #include "trace/span.h"
 
@@ -12,6 +13,26 @@ bool span_is_error(const struct span *span)
 bool span_is_sampled(const struct span *span)
 {
 	return span->trace_flags & TRACEPARENT_SAMPLED;
+}
+
+static const char *name_of(unsigned int reason)
+{
+	const struct reason_row *row = reason_row(reason);
+
+	return row ? row->name : NULL;
+}
+
+struct span_cause span_cause(const struct span *span)
+{
+	struct span_cause cause = {};
+
+	if (span->kind != SPAN_CLIENT)
+		return cause;
+	cause.header = name_of(span->reason);
+	cause.evidence = name_of(REASON_EVIDENCE_NONE + span->evidence);
+	if (span->veto)
+		cause.veto = name_of(REASON_VETO_NONE + span->veto);
+	return cause;
 }
 
 const char *span_kind_name(enum span_kind kind)

@@ -61,6 +61,12 @@ bool span_is_error(const struct span *span);
 /* Is it to be kept, by the flags of its trace? */
 bool span_is_sampled(const struct span *span);
 
+/* Why a call has the header and the cause that it has, by the names of `ctxprop stats`. */
+struct span_cause {
+	const char *header, *evidence, *veto; /* NULL: nothing to say, as of what is served */
+};
+struct span_cause span_cause(const struct span *span);
+
 /* "served" or "called", as the words of users. */
 const char *span_kind_name(enum span_kind kind);
 

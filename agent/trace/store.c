@@ -15,7 +15,6 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/reason_names.h"
 #include "trace/minutes.h"
 #include "trace/schema.h"
 #include "trace/store.h"
@@ -299,19 +298,13 @@ static void bind_ends(sqlite3_stmt *insert, int *place, const struct span *span)
 	bind_number(insert, place, span->netns);
 }
 
-/* Why a call has the header and the cause that it has. */
 static void bind_why(sqlite3_stmt *insert, int *place, const struct span *span)
 {
-	bool called = span->kind == SPAN_CLIENT;
-	const struct reason_row *header = called ? reason_row(span->reason) : NULL;
-	const struct reason_row *evidence =
-	    called ? reason_row(REASON_EVIDENCE_NONE + span->evidence) : NULL;
-	const struct reason_row *veto =
-	    called && span->veto ? reason_row(REASON_VETO_NONE + span->veto) : NULL;
+	struct span_cause cause = span_cause(span);
 
-	bind_text(insert, place, header ? header->name : NULL);
-	bind_text(insert, place, evidence ? evidence->name : NULL);
-	bind_text(insert, place, veto ? veto->name : NULL);
+	bind_text(insert, place, cause.header);
+	bind_text(insert, place, cause.evidence);
+	bind_text(insert, place, cause.veto);
 }
 
 static void bind_span(sqlite3_stmt *insert, const struct span *span, sqlite3_int64 service,

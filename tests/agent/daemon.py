@@ -6,7 +6,7 @@ import signal
 import tempfile
 import time
 
-NO_STORE = ("--store", "none", "--http", "none")  # unless others are given behind them
+QUIET = ("--store", "none", "--http", "none")  # unless others are given behind them
 
 
 def wait_for(what, seconds=30):
@@ -28,7 +28,7 @@ class Agent:
         """Start the daemon and wait until it is ready."""
         self.file.seek(0)
         self.file.truncate()
-        self.process = self.host.spawn([self.build / "ctxpropd", *NO_STORE, *options], stderr=self.file)
+        self.process = self.host.spawn([self.build / "ctxpropd", *QUIET, *options], stderr=self.file)
         wait_for(lambda: "ready:" in self.log() or self.process.poll() is not None, 60)
         if self.process.poll() is not None:
             raise RuntimeError(f"ctxpropd ended with {self.process.returncode}:\n{self.log()}")
@@ -55,7 +55,7 @@ class Agent:
     def daemon(self, *argv, user=None):
         """Run the daemon to its end, where it should refuse to start."""
         become = ["setpriv", f"--reuid={user}", "--clear-groups"] if user else []
-        return self.host.run([*become, self.build / "ctxpropd", *NO_STORE, *argv], check=False, timeout=60)
+        return self.host.run([*become, self.build / "ctxpropd", *QUIET, *argv], check=False, timeout=60)
 
     def close(self):
         """Leave nothing of this host's, whatever state it is in."""

@@ -23,6 +23,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "lab"))
 from agent import Agent  # noqa: E402 (the path is set just above)
+from following import all_known  # noqa: E402
 from lab import Lab  # noqa: E402
 from recorder import Recorder  # noqa: E402
 from waiting import wait_until  # noqa: E402
@@ -55,6 +56,7 @@ class Scene:
         (folder / "nginx.conf").write_text(conf.substitute(folder=folder))
         self.app.spawn(["nginx", "-c", folder / "nginx.conf", "-e", folder / "error.log"])
         self.app.wait_port(8080)
+        all_known()
 
     def curl(self, *arguments):
         """One run of curl by the client, against nginx in the app's namespace."""

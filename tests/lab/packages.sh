@@ -8,7 +8,8 @@ debian_release() {
 }
 
 PACKAGES_BUILD=(cmake ninja-build gcc libc6-dev pkg-config clang llvm bpftool
-	libbpf-dev libelf-dev libmnl-dev libjansson-dev libsqlite3-dev libmicrohttpd-dev linux-libc-dev)
+	libbpf-dev libelf-dev libmnl-dev libjansson-dev libsqlite3-dev linux-libc-dev
+	libmicrohttpd-dev libcurl4-openssl-dev libprotobuf-c-dev protobuf-c-compiler zlib1g-dev)
 if [ "$(debian_release)" = 12 ]; then
 	PACKAGES_BUILD+=(node-llhttp) # the C sources of llhttp come with it
 else
@@ -17,7 +18,7 @@ fi
 PACKAGES_DEMO=(python3 iproute2 procps util-linux curl nginx-light)
 PACKAGES_TEST=(g++ golang-go libcmocka-dev libclang-rt-dev clang-format clang-tidy git shellcheck
 	iputils-ping groff-base
-	haproxy wrk nodejs ruby php-cli perl wget apache2-bin lighttpd nftables ethtool tcpdump iperf3
+	haproxy wrk nodejs openssl ruby php-cli perl wget apache2-bin lighttpd nftables ethtool tcpdump iperf3
 	qemu-system-x86 busybox-static cpio kmod zstd xz-utils
 	python3-aiohttp python3-uvicorn python3-httptools default-jdk-headless puma
 	prometheus chromium)
@@ -26,6 +27,7 @@ if [ "$(debian_release)" = 12 ]; then
 else
 	PACKAGES_TEST+=(kubectl) # that of Debian 12 is too old for the manifests in k8s/
 fi
+command -v npm >/dev/null || PACKAGES_TEST+=(npm) # it may have come with nodejs
 # The runtimes of tests/accuracy.
 PACKAGES_ACCURACY=(nginx-light haproxy nodejs python3-aiohttp gunicorn golang-go
 	python3-starlette python3-uvicorn python3-uvloop python3-httpx python3-gevent python3-tornado

@@ -42,6 +42,7 @@ PARTS = (
     Part("w3c", [*PYTHON, "tests/w3c/conformance.py", "--build", "build"], 600),
     Part("net", [*PYTHON, "tests/net/run.py", "--build", "build"], 1500),
     Part("agent", [*PYTHON, "tests/agent/run.py"], 1200),
+    Part("otlp", [*PYTHON, "tests/otlp/otlp.py", "--build", "build"], 300),
     Part("cluster", [*PYTHON, "tests/cluster/cluster.py", "--build", "build"], 600),
     Part("spans", [*PYTHON, "tests/spans/truth.py", "--build", "build"], 600),
     Part("see", [*PYTHON, "tests/see/see.py", "--build", "build"], 600),

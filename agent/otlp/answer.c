@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <ctype.h>
+#include <stdio.h>
+
+#include "otlp/answer.h"
+#include "otlp/clean.h"
+#include "otlp/messages.h"
+#include "otlp/retry.h"
+
+/* Others' words in our log: one line of text, whatever they are. */
+static void make_printable(char *text)
+{
+	otlp_clean(text);
+	for (; *text; text++)
+		if (iscntrl((unsigned char)*text))
+			*text = '?';
+}
+
+/* An answer that cannot be read says nothing more than its status. */
+static void read_partial(const struct answer *answer, struct post_answer *ret_answer)
+{
+	otlp_response *response =
+	    opentelemetry__proto__collector__trace__v1__export_trace_service_response__unpack(
+		NULL, answer->size, answer->body);
+
+	if (response && response->partial_success) {
+		long long rejected = response->partial_success->rejected_spans;
+
+		ret_answer->rejected = rejected > 0 ? (size_t)rejected : 0;
+		snprintf(ret_answer->why, sizeof(ret_answer->why), "%s",
+			 response->partial_success->error_message);
+	}
+	if (response)
+		opentelemetry__proto__collector__trace__v1__export_trace_service_response__free_unpacked(
+		    response, NULL);
+}
+
+/* Those, and only those, are worth another try by the specification. */
+static bool is_retryable(long status)
+{
+	return status == 429 || status == 502 || status == 503 || status == 504;
+}
+
+void answer_judge(const struct answer *answer, time_t now, struct post_answer *ret_answer)
+{
+	*ret_answer = (struct post_answer){.retry_after_ms = RETRY_NEVER};
+	if (answer->status < 200) {
+		ret_answer->result = answer->sent ? POST_UNCONFIRMED : POST_LATER;
+		snprintf(ret_answer->why, sizeof(ret_answer->why), "%s", answer->error);
+	} else if (answer->status < 300) {
+		ret_answer->result = POST_ACCEPTED;
+		read_partial(answer, ret_answer);
+	} else {
+		ret_answer->result = is_retryable(answer->status) ? POST_LATER : POST_REFUSED;
+		snprintf(ret_answer->why, sizeof(ret_answer->why), "HTTP status %ld",
+			 answer->status);
+	}
+	if (ret_answer->result == POST_LATER && answer->retry_after)
+		ret_answer->retry_after_ms = retry_after_ms(answer->retry_after, now);
+	make_printable(ret_answer->why);
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "otlp/queue.h"
+
+struct queue {
+	pthread_mutex_t mutex;
+	pthread_cond_t news; /* by CLOCK_MONOTONIC */
+	bool closed;
+	size_t capacity, first, length;
+	size_t awaited;     /* who takes waits for so many */
+	__u64 first_put_ns; /* when the oldest span of those that are waited for came */
+	struct queue_item item[];
+};
+
+struct queue *queue_new(size_t capacity)
+{
+	struct queue *queue = calloc(1, sizeof(*queue) + capacity * sizeof(queue->item[0]));
+	pthread_condattr_t attributes;
+
+	if (!queue)
+		return NULL;
+	queue->capacity = capacity;
+	pthread_mutex_init(&queue->mutex, NULL);
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&queue->news, &attributes);
+	pthread_condattr_destroy(&attributes);
+	return queue;
+}
+
+void queue_free(struct queue *queue)
+{
+	if (!queue)
+		return;
+	pthread_cond_destroy(&queue->news);
+	pthread_mutex_destroy(&queue->mutex);
+	free(queue);
+}
+
+static struct queue_item *item_at(struct queue *queue, size_t index)
+{
+	return &queue->item[(queue->first + index) % queue->capacity];
+}
+
+bool queue_put(struct queue *queue, const struct span *span, __s64 boot_to_wall_ns)
+{
+	bool has_room;
+
+	pthread_mutex_lock(&queue->mutex);
+	has_room = queue->length < queue->capacity && !queue->closed;
+	if (has_room) {
+		if (!queue->length)
+			queue->first_put_ns = clock_now_ns();
+		*item_at(queue, queue->length++) =
+		    (struct queue_item){.span = *span, .boot_to_wall_ns = boot_to_wall_ns};
+		if (queue->length == 1 || queue->length == queue->awaited)
+			pthread_cond_signal(&queue->news);
+	}
+	pthread_mutex_unlock(&queue->mutex);
+	return has_room;
+}
+
+/* Until then (CLOCK_MONOTONIC) or until there is news. Returns false when the time is over. */
+static bool wait_until(struct queue *queue, __u64 ns)
+{
+	struct timespec end = {.tv_sec = (time_t)(ns / NS_PER_SECOND),
+			       .tv_nsec = (long)(ns % NS_PER_SECOND)};
+
+	return pthread_cond_timedwait(&queue->news, &queue->mutex, &end) != ETIMEDOUT;
+}
+
+static void wait_for(struct queue *queue, size_t count, __u64 patience_ns)
+{
+	bool in_time = true;
+
+	queue->awaited = count;
+	while (!queue->closed && !queue->length)
+		pthread_cond_wait(&queue->news, &queue->mutex);
+	while (!queue->closed && queue->length < count && in_time)
+		in_time = wait_until(queue, queue->first_put_ns + patience_ns);
+}
+
+/* An empty queue begins anew, so that memory is touched only as far as spans were waiting. */
+static void drop_first(struct queue *queue, size_t count)
+{
+	queue->length -= count;
+	queue->first = queue->length ? (queue->first + count) % queue->capacity : 0;
+	queue->first_put_ns = clock_now_ns();
+}
+
+size_t queue_take(struct queue *queue, struct queue_item *ret_items, size_t max, __u64 patience_ns)
+{
+	size_t count;
+
+	pthread_mutex_lock(&queue->mutex);
+	wait_for(queue, max, patience_ns);
+	count = queue->length < max ? queue->length : max;
+	for (size_t i = 0; i < count; i++)
+		ret_items[i] = *item_at(queue, i);
+	drop_first(queue, count);
+	pthread_mutex_unlock(&queue->mutex);
+	return count;
+}
+
+bool queue_wait_closed(struct queue *queue, __u64 ns)
+{
+	__u64 end_ns = clock_now_ns() + ns;
+	bool closed;
+
+	pthread_mutex_lock(&queue->mutex);
+	while (!queue->closed && wait_until(queue, end_ns))
+		;
+	closed = queue->closed;
+	pthread_mutex_unlock(&queue->mutex);
+	return closed;
+}
+
+void queue_close(struct queue *queue)
+{
+	pthread_mutex_lock(&queue->mutex);
+	queue->closed = true;
+	pthread_cond_broadcast(&queue->news);
+	pthread_mutex_unlock(&queue->mutex);
+}
+
+size_t queue_length(struct queue *queue)
+{
+	size_t length;
+
+	pthread_mutex_lock(&queue->mutex);
+	length = queue->length;
+	pthread_mutex_unlock(&queue->mutex);
+	return length;
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The queue between the tracer and the thread that sends. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "otlp/queue.h"
+
+#define CAPACITY 8
+#define LONG_NS  (20 * NS_PER_SECOND)
+#define SHORT_NS (NS_PER_SECOND / 20)
+
+static bool put(struct queue *queue, __u64 id)
+{
+	struct span span = {.span_id = id};
+
+	return queue_put(queue, &span, (__s64)id * 10);
+}
+
+static void keeps_the_order_and_drops_the_newest(void **state)
+{
+	struct queue *queue = queue_new(CAPACITY);
+	struct queue_item item[CAPACITY];
+
+	(void)state;
+	/* Its places are used in a circle: three are taken before it is full. */
+	for (__u64 id = 1; id <= CAPACITY; id++)
+		assert_true(put(queue, id));
+	assert_int_equal(queue_take(queue, item, 3, LONG_NS), 3);
+	for (__u64 id = CAPACITY + 1; id <= CAPACITY + 3; id++)
+		assert_true(put(queue, id));
+	assert_false(put(queue, 99));
+	assert_int_equal(queue_length(queue), CAPACITY);
+	assert_int_equal(queue_take(queue, item, CAPACITY, LONG_NS), CAPACITY);
+	for (size_t i = 0; i < CAPACITY; i++) {
+		assert_int_equal(item[i].span.span_id, i + 4);
+		assert_int_equal(item[i].boot_to_wall_ns, (i + 4) * 10);
+	}
+	assert_int_equal(queue_length(queue), 0);
+	queue_free(queue);
+}
+
+static void few_wait_for_more_no_longer_than_told(void **state)
+{
+	struct queue *queue = queue_new(CAPACITY);
+	struct queue_item item[CAPACITY];
+	__u64 begin_ns = clock_now_ns();
+
+	(void)state;
+	put(queue, 1);
+	assert_int_equal(queue_take(queue, item, CAPACITY, SHORT_NS), 1);
+	assert_true(clock_now_ns() - begin_ns >= SHORT_NS);
+	assert_true(clock_now_ns() - begin_ns < LONG_NS);
+	queue_free(queue);
+}
+
+static void *put_all(void *data)
+{
+	for (__u64 id = 1; id <= CAPACITY; id++)
+		put(data, id);
+	return NULL;
+}
+
+static void a_full_batch_is_taken_at_once(void **state)
+{
+	struct queue *queue = queue_new(CAPACITY);
+	struct queue_item item[CAPACITY];
+	__u64 begin_ns = clock_now_ns();
+	pthread_t thread;
+
+	(void)state;
+	pthread_create(&thread, NULL, put_all, queue);
+	assert_int_equal(queue_take(queue, item, CAPACITY, LONG_NS), CAPACITY);
+	assert_true(clock_now_ns() - begin_ns < LONG_NS / 2);
+	pthread_join(thread, NULL);
+	queue_free(queue);
+}
+
+static void *close_soon(void *data)
+{
+	assert_false(queue_wait_closed(data, SHORT_NS));
+	queue_close(data);
+	return NULL;
+}
+
+static void closing_wakes_who_waits(void **state)
+{
+	struct queue *queue = queue_new(CAPACITY);
+	struct queue_item item[CAPACITY];
+	__u64 begin_ns = clock_now_ns();
+	pthread_t thread;
+
+	(void)state;
+	put(queue, 1);
+	pthread_create(&thread, NULL, close_soon, queue);
+	assert_true(queue_wait_closed(queue, LONG_NS));
+	assert_int_equal(queue_take(queue, item, CAPACITY, LONG_NS), 1);
+	assert_int_equal(queue_take(queue, item, CAPACITY, LONG_NS), 0);
+	assert_false(put(queue, 2));
+	assert_true(clock_now_ns() - begin_ns < LONG_NS / 2);
+	pthread_join(thread, NULL);
+	queue_free(queue);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(keeps_the_order_and_drops_the_newest),
+	    cmocka_unit_test(few_wait_for_more_no_longer_than_told),
+	    cmocka_unit_test(a_full_batch_is_taken_at_once),
+	    cmocka_unit_test(closing_wakes_who_waits),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
