@@ -42,13 +42,13 @@ BOLD, GREEN, RED, PLAIN = ("\033[1m", "\033[32m", "\033[31m", "\033[0m") \
 class Scene:
     """The three namespaces, their servers and the agent."""
 
-    def __init__(self, lab, build, folder):
+    def __init__(self, lab, build, folder, *options):
         self.folder, self.store = folder, folder / "ctxprop.db"
         self.client, self.app, self.outside = map(lab.host, ("client", "app", "outside"))
         lab.link(self.client, self.app, f"{CLIENT}/24", f"{APP_FRONT}/24")
         lab.link(self.app, self.outside, f"{APP_BACK}/24", f"{OUTSIDE}/24")
         self.recorder = Recorder(self.outside, OUTSIDE)
-        self.agent = Agent(self.app, build, "--store", self.store)
+        self.agent = Agent(self.app, build, "--store", self.store, *options)
         self.app.spawn([sys.executable, HERE / "service.py", SERVICE_PORT, OUTSIDE,
                         self.recorder.port])
         self.app.wait_port(SERVICE_PORT)
