@@ -20,7 +20,7 @@ struct queue {
 
 struct queue *queue_new(size_t capacity)
 {
-	struct queue *queue = calloc(1, sizeof(*queue) + capacity * sizeof(queue->item[0]));
+	struct queue *queue = calloc(1, sizeof(*queue) + capacity * sizeof(struct packed *));
 	pthread_condattr_t attributes;
 
 	if (!queue)
