@@ -19,7 +19,7 @@
 #define CTXPROP_ABI_VERSION 19
 
 /* Default number of flows; a load-time option of the daemon. */
-#define CTXPROP_FLOWS_DEFAULT 131072
+#define CTXPROP_FLOWS_DEFAULT 32768
 /* The programs of a device's hooks, by their places in the map `programs` (tc/entry.bpf.c). */
 enum entry_program { ENTRY_IN_ETH, ENTRY_IN_IP, ENTRY_OUT_ETH, ENTRY_OUT_IP, ENTRY_PROGRAMS };
 /* Where in a packet's cb an entry program leaves its network namespace. */
@@ -35,7 +35,7 @@ struct attended {
 };
 
 /* Closed flows whose offset is remembered, for packets of TIME_WAIT, or because they may live. */
-#define CTXPROP_LINGER_MAX 65536
+#define CTXPROP_LINGER_MAX 32768
 /* Flows whose tuple is used by another connection since, though nobody has said that they end. */
 #define CTXPROP_FORMER_MAX 1024
 

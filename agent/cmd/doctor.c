@@ -204,6 +204,8 @@ static void examine_memory(struct findings *findings, const struct pins *pins)
 
 	if (!err)
 		err = map_memory_of(node_maps_layer_dir(), &memory);
+	if (!err)
+		err = map_memory_add(NODE_TRACES_PATH, &memory);
 	if (err && err != -ENOENT)
 		findings_add(findings, FINDING_NOTE, "memory", "of the tables: %s", strerror(-err));
 	else

@@ -148,7 +148,7 @@ static int load(struct engine *engine, const struct pins *pins, struct engine_or
 {
 	struct tc *tc = engine->tc[FRAMING_ETHERNET];
 	enum adoption found;
-	int err = bpf_map__set_max_entries(tc->maps.flows, engine->options.flows);
+	int err = sizes_set(tc->obj, &engine->options.sizes);
 
 	if (!err)
 		err = node_maps_share(tc->obj, NULL, 0);

@@ -11,11 +11,12 @@
 #include "load/attach.h"
 #include "load/pins.h"
 #include "load/policies.h"
+#include "load/sizes.h"
 
 struct engine;
 
 struct engine_options {
-	__u32 flows;             /* size of a new flow table */
+	struct sizes sizes;      /* of tables that are made */
 	bool ignore_request_ids; /* x-request-id is no evidence */
 	bool shared; /* the programs serve several namespaces, by entries (see entry.h) */
 };
