@@ -115,7 +115,8 @@ struct scratch {
 	struct bpf_sock_tuple tuple; /* of a socket that is looked for */
 	struct change_order order;
 	struct quiet quiet[QUIET_MAX];
-	struct flow flow; /* a new one, before anybody else can find it */
+	struct flow flow;      /* a new one, before anybody else can find it */
+	struct flow_key crowd; /* of a flow that may have to make room */
 	/* The bytes to be written. The slack is for the verifier, which adds up the largest offset
 	 * and the largest length. */
 	__u8 wire[WIRE_SIZE + WIRE_MAX] __attribute__((aligned(8)));

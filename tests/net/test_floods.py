@@ -140,6 +140,24 @@ def half_closed_connections():
 
 
 @case
+def half_closed_connections_with_headers():
+    """The same with a request on each, which gets a header and so is kept: a user has a share"""
+    world = common()
+    world.app.sysctl("net.core.somaxconn", 4096)
+    with half_closed(GET) as made:
+        if made < ARRIVE:
+            raise AssertionError(f"{made} connections")
+        with counted(world.agent, table_full=0, share_full=0):
+            injected_at_once(world.app, world.peer, Pair.PEER)
+            injected_at_once(world.app, world.app, "127.0.0.1")
+        said = doctor(world.agent, "flow table")
+        shifted, refused = (int(re.search(pattern, said)[1]) for pattern in
+                            (r"(\d+) of them shifted", r"his share of it: (\d+)"))
+        if shifted > FLOWS / 2 + FEW or refused < FLOWS:
+            raise AssertionError(f"doctor: {said}")
+
+
+@case
 def requests_without_a_connection():
     """131,000 packets like requests that a gateway sends on, of no connection"""
     with Lab("flood") as lab:
