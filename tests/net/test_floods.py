@@ -122,7 +122,7 @@ def half_closed(request=b""):
         process.wait()
 
 
-@case
+@case(seconds=240)
 def half_closed_connections():
     """33 descriptors of a user without rights, and 131,000 connections that are closed on one side"""
     world = common()
@@ -139,7 +139,7 @@ def half_closed_connections():
                    world.agent.said, 15)
 
 
-@case
+@case(seconds=240)
 def half_closed_connections_with_headers():
     """The same with a request on each, which gets a header and so is kept: a user has a share"""
     world = common()
