@@ -39,6 +39,17 @@ struct attended {
 /* Flows whose tuple is used by another connection since, though nobody has said that they end. */
 #define CTXPROP_FORMER_MAX 1024
 
+/* Who flows with an offset count for, as far as they are told apart (tc/19-share.bpf.h). */
+#define FLOW_OWNERS_BITS 12
+#define FLOW_OWNERS      (1 << FLOW_OWNERS_BITS)
+
+/* How many of the flow table have an offset: of all, and of each owner. Counted anew now and then.
+ */
+struct flow_shares {
+	__u32 all;
+	__u32 of[FLOW_OWNERS];
+};
+
 /* One direction of a TCP connection. IPv4 addresses stand as ::ffff:a.b.c.d. */
 struct flow_key {
 	__u8 src[16] __attribute__((aligned(8)));
@@ -101,6 +112,7 @@ struct flow {
 	__u8 opaque_reason;   /* enum ctxprop_reason */
 	__u32 requests;       /* requests seen */
 	__u32 policy;         /* policy_remember(): the rule for its requests */
+	__u32 owner;          /* who it counts for, plus 1; 0: it does not count */
 	__u64 injected;       /* headers injected */
 	__u64 opened_ns;      /* CLOCK_MONOTONIC */
 	__u64 seen_ns;        /* CLOCK_MONOTONIC, coarse: last data sent */

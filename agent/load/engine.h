@@ -56,6 +56,7 @@ int engine_shared_fd(const struct engine *engine);
 int engine_flows_fd(const struct engine *engine);
 int engine_carried_fd(const struct engine *engine);
 int engine_formers_fd(const struct engine *engine);
+int engine_shares_fd(const struct engine *engine);
 int engine_counters_fd(const struct engine *engine);
 int engine_records_fd(const struct engine *engine);
 int engine_recording_fd(const struct engine *engine);

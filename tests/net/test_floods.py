@@ -122,7 +122,7 @@ def half_closed(request=b""):
         process.wait()
 
 
-@case
+@case(seconds=240)
 def half_closed_connections():
     """33 descriptors of a user without rights, and 131,000 connections that are closed on one side"""
     world = common()
@@ -137,6 +137,24 @@ def half_closed_connections():
         equal(int(said[1]) > FLOWS, True, "many flows made room, and doctor says so")
         wait_until(lambda: "the flow table has been full" in world.agent.said(),
                    world.agent.said, 15)
+
+
+@case(seconds=240)
+def half_closed_connections_with_headers():
+    """The same with a request on each, which gets a header and so is kept: a user has a share"""
+    world = common()
+    world.app.sysctl("net.core.somaxconn", 4096)
+    with half_closed(GET) as made:
+        if made < ARRIVE:
+            raise AssertionError(f"{made} connections")
+        with counted(world.agent, table_full=0, share_full=0):
+            injected_at_once(world.app, world.peer, Pair.PEER)
+            injected_at_once(world.app, world.app, "127.0.0.1")
+        said = doctor(world.agent, "flow table")
+        shifted, refused = (int(re.search(pattern, said)[1]) for pattern in
+                            (r"(\d+) of them shifted", r"his share of it: (\d+)"))
+        if shifted > FLOWS / 2 + FEW or refused < FLOWS:
+            raise AssertionError(f"doctor: {said}")
 
 
 @case

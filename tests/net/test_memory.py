@@ -124,7 +124,7 @@ def small_limit():
         equal((world.agent.process.poll(), memory.killed()), (None, 0), "kills")
 
 
-@case
+@case(seconds=240)
 def limit_changes():
     """Pinned tables keep their size whatever the limit is by then, and it is said"""
     with pair("--memory", "96") as world:
