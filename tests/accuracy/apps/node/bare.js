@@ -150,7 +150,8 @@ const ways = {
 async function background(mean) {
 	for (;;) {
 		await pause(Math.random() * 2 * mean);
-		tail = tail.then(() => call({'x-truth': 'none'}));
+		tail = tail.then(() => call({'x-truth': 'none'})).then(() => call({'x-truth': 'none'}));
+		await tail;
 	}
 }
 
