@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <jansson.h>
 
 #include "cmd/command.h"
 #include "cmd/json.h"
+#include "cmd/safe.h"
 #include "cmd/store.h"
 #include "trace/store.h"
 
@@ -42,13 +42,6 @@ static json_t *row_json(sqlite3_stmt *row)
 	return object;
 }
 
-/* What came over the network is shown as text, whatever it was: no control codes, no tabs. */
-static void print_text(const char *text)
-{
-	for (; text && *text; text++)
-		putchar(iscntrl((unsigned char)*text) ? '?' : *text);
-}
-
 static void print_blob(sqlite3_stmt *row, int column)
 {
 	const unsigned char *bytes = sqlite3_column_blob(row, column);
@@ -65,7 +58,7 @@ static void print_row(sqlite3_stmt *row)
 		if (sqlite3_column_type(row, i) == SQLITE_BLOB)
 			print_blob(row, i);
 		else
-			print_text((const char *)sqlite3_column_text(row, i));
+			safe_print((const char *)sqlite3_column_text(row, i));
 	}
 	putchar('\n');
 }

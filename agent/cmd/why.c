@@ -13,6 +13,7 @@
 #include "base/number.h"
 #include "base/reason_names.h"
 #include "cmd/command.h"
+#include "cmd/safe.h"
 #include "cmd/store.h"
 #include "flows/table.h"
 #include "trace/store.h"
@@ -120,13 +121,6 @@ static const char *column(sqlite3_stmt *row, int number)
 	return text ? text : "";
 }
 
-/* Text that came over the network: no control codes. */
-static void print_safe(const char *text)
-{
-	for (; *text; text++)
-		putchar((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text);
-}
-
 static void print_call(sqlite3_stmt *row)
 {
 	time_t seconds = (time_t)(sqlite3_column_int64(row, 0) / 1000000000);
@@ -136,13 +130,13 @@ static void print_call(sqlite3_stmt *row)
 
 	strftime(when, sizeof(when), "%T", localtime_r(&seconds, &local));
 	printf("%s  ", when);
-	print_safe(sqlite3_column_int(row, 13) ? "forwarded" : column(row, 1));
+	safe_print(sqlite3_column_int(row, 13) ? "forwarded" : column(row, 1));
 	if (sqlite3_column_int64(row, 2))
 		printf(" (%lld)", sqlite3_column_int64(row, 2));
 	fputs("  ", stdout);
-	print_safe(column(row, 3));
+	safe_print(column(row, 3));
 	putchar(' ');
-	print_safe(column(row, 4));
+	safe_print(column(row, 4));
 	printf(" > %s:%d  %s\n", column(row, 6), sqlite3_column_int(row, 7),
 	       sqlite3_column_int(row, 14) ? column(row, 14) : column(row, 15));
 	printf("  header  %-16s %s\n", column(row, 8), text_of(column(row, 8)));
@@ -153,7 +147,7 @@ static void print_call(sqlite3_stmt *row)
 	printf("          %s", column(row, 11));
 	if (*cause) {
 		fputs(", for ", stdout);
-		print_safe(cause);
+		safe_print(cause);
 	}
 	putchar('\n');
 }

@@ -8,7 +8,7 @@
 
 #include "otlp/messages.h"
 
-#define OTLP_ATTRIBUTES_MAX 32
+#define OTLP_ATTRIBUTES_MAX 24
 
 /* Points into itself: not to be moved once it has attributes. */
 struct otlp_attributes {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "otlp/packed.h"
 #include "otlp/queue.h"
 
 struct queue {
@@ -12,14 +13,14 @@ struct queue {
 	pthread_cond_t news; /* by CLOCK_MONOTONIC */
 	bool closed;
 	size_t capacity, first, length;
-	size_t awaited;     /* who takes waits for so many */
-	__u64 first_put_ns; /* when the oldest span of those that are waited for came */
-	struct queue_item item[];
+	size_t awaited;        /* who takes waits for so many */
+	__u64 first_put_ns;    /* when the oldest span of those that are waited for came */
+	struct packed *item[]; /* in a circle */
 };
 
 struct queue *queue_new(size_t capacity)
 {
-	struct queue *queue = calloc(1, sizeof(*queue) + capacity * sizeof(queue->item[0]));
+	struct queue *queue = calloc(1, sizeof(*queue) + capacity * sizeof(struct packed *));
 	pthread_condattr_t attributes;
 
 	if (!queue)
@@ -33,36 +34,48 @@ struct queue *queue_new(size_t capacity)
 	return queue;
 }
 
+static struct packed **item_at(struct queue *queue, size_t index)
+{
+	return &queue->item[(queue->first + index) % queue->capacity];
+}
+
 void queue_free(struct queue *queue)
 {
 	if (!queue)
 		return;
+	for (size_t i = 0; i < queue->length; i++)
+		free(*item_at(queue, i));
 	pthread_cond_destroy(&queue->news);
 	pthread_mutex_destroy(&queue->mutex);
 	free(queue);
 }
 
-static struct queue_item *item_at(struct queue *queue, size_t index)
+/* Returns false when there is no room. */
+static bool append(struct queue *queue, struct packed *packed)
 {
-	return &queue->item[(queue->first + index) % queue->capacity];
+	if (queue->length == queue->capacity || queue->closed)
+		return false;
+	if (!queue->length)
+		queue->first_put_ns = clock_now_ns();
+	*item_at(queue, queue->length++) = packed;
+	if (queue->length == 1 || queue->length == queue->awaited)
+		pthread_cond_signal(&queue->news);
+	return true;
 }
 
 bool queue_put(struct queue *queue, const struct span *span, __s64 boot_to_wall_ns)
 {
-	bool has_room;
+	struct packed *packed = packed_new(span, boot_to_wall_ns);
+	bool put;
 
+	if (!packed)
+		return false;
 	pthread_mutex_lock(&queue->mutex);
-	has_room = queue->length < queue->capacity && !queue->closed;
-	if (has_room) {
-		if (!queue->length)
-			queue->first_put_ns = clock_now_ns();
-		*item_at(queue, queue->length++) =
-		    (struct queue_item){.span = *span, .boot_to_wall_ns = boot_to_wall_ns};
-		if (queue->length == 1 || queue->length == queue->awaited)
-			pthread_cond_signal(&queue->news);
-	}
+	put = append(queue, packed);
 	pthread_mutex_unlock(&queue->mutex);
-	return has_room;
+	if (!put)
+		free(packed);
+	return put;
 }
 
 /* Until then (CLOCK_MONOTONIC) or until there is news. Returns false when the time is over. */
@@ -85,12 +98,10 @@ static void wait_for(struct queue *queue, size_t count, __u64 patience_ns)
 		in_time = wait_until(queue, queue->first_put_ns + patience_ns);
 }
 
-/* An empty queue begins anew, so that memory is touched only as far as spans were waiting. */
-static void drop_first(struct queue *queue, size_t count)
+static void read_item(struct packed *packed, struct queue_item *ret_item)
 {
-	queue->length -= count;
-	queue->first = queue->length ? (queue->first + count) % queue->capacity : 0;
-	queue->first_put_ns = clock_now_ns();
+	packed_read(packed, &ret_item->span, &ret_item->boot_to_wall_ns);
+	free(packed);
 }
 
 size_t queue_take(struct queue *queue, struct queue_item *ret_items, size_t max, __u64 patience_ns)
@@ -101,8 +112,10 @@ size_t queue_take(struct queue *queue, struct queue_item *ret_items, size_t max,
 	wait_for(queue, max, patience_ns);
 	count = queue->length < max ? queue->length : max;
 	for (size_t i = 0; i < count; i++)
-		ret_items[i] = *item_at(queue, i);
-	drop_first(queue, count);
+		read_item(*item_at(queue, i), &ret_items[i]);
+	queue->first = (queue->first + count) % queue->capacity;
+	queue->length -= count;
+	queue->first_put_ns = clock_now_ns();
 	pthread_mutex_unlock(&queue->mutex);
 	return count;
 }

@@ -10,6 +10,7 @@ import re
 import string
 import subprocess
 import sys
+from datetime import datetime
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -50,16 +51,16 @@ class Scene:
             self.agent.start(*options)
         else:
             self.agent = Agent(self.app, self.build, *options)
-        wait_until(lambda: self.get("/warm-up") and self.is_followed(), "one trace", seconds=30)
+        wait_until(self.is_followed, "requests to be followed", seconds=60)
 
     def is_followed(self):
-        """Were both calls made for the last request, as the server outside saw them?"""
-        values = {request.traceparents[0].split("-")[1] for request in self.recorder.requests}
-        return len(values) == 1
+        """Send some requests: was every call made for one of them, as the agent sees it?"""
+        before = self.agent.stats()["by-none"]
+        self.get("/warm-up", 5)
+        return self.agent.stats()["by-none"] == before
 
     def get(self, path, count=1, *arguments, status="200"):
         """So many requests by one client, one after the other on one connection."""
-        self.recorder.clear()
         done = self.client.run(["curl", "-sS", "--max-time", "50", "-o", "/dev/null", "-w",
                                 "%{http_code}\n", *arguments,
                                 f"http://{APP_FRONT}:{PORT}{path}?key=secret&n=[1-{count}]"])
@@ -82,6 +83,13 @@ class Scene:
                         "/CN=receiver", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key,
                         "-out", certificate], check=True, capture_output=True)
         return key, certificate
+
+    def seconds_of_end(self):
+        """How long the agent took from the end of its work until what waited was sent or lost."""
+        times = [datetime.fromisoformat(line.split()[0].rstrip("Z"))
+                 for line in self.agent.said().splitlines()
+                 if "editing stopped" in line or END.search(line)]
+        return (times[-1] - times[-2]).total_seconds()
 
     def end_agent(self):
         """Stop it; returns what it tells of its spans: {given, accepted, lost, requests, ...}."""

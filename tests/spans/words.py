@@ -49,6 +49,7 @@ def check_words(scene, check):
             check.wrong.append(f"no rows: {query}")
     check_traces(check, ask)
     check_why(check, ask)
+    check_sums(check, ask)
     check.compare("-", "said in the log", [line for line in agent.said().splitlines()
                                            if "not stored" in line], [])
     if "nobody" in ask("sql", "-o", "DELETE FROM spans RETURNING 'nobody'", complaint=False):
@@ -69,6 +70,26 @@ def check_traces(check, ask):
     check.compare("-", "traces of /api/7?", len(found), 10)
     tree = ask("trace", newest[0]["trace_id"])
     check.compare("-", "lines of a tree", len(tree.strip().splitlines()), 3)
+
+
+def check_sums(check, ask):
+    """What `top` and `map` count, in the minutes that the row takes."""
+    count = len(check.asked)
+    routes = {(line["kind"], line["route"]): line for line in json.loads(ask("top", "-j", "--last",
+                                                                             "10m"))}
+    for key in (("server", "/api/{id}"), ("client", "/up/{id}")):
+        methods = [line for line in json.loads(ask("top", "-j", "--last", "10m"))
+                   if (line["kind"], line["route"]) == key]
+        check.compare("-", f"requests of {key} in top", sum(line["count"] for line in methods),
+                      count)
+    errors = sum(line["status"] >= 500 for line in check.asked.values())
+    check.compare("-", "errors in top",
+                  sum(line["errors"] for line in json.loads(ask("top", "-j", "--last", "10m"))
+                      if line["kind"] == "server"), errors)
+    check.compare("-", "routes in top", len(routes), 2)
+    edges = {(edge["caller"], edge["callee"]): edge["count"] for edge in json.loads(ask("map", "-j"))}
+    check.compare("-", "calls in map", edges, {("10.97.1.1", "truth-app"): count,
+                                               ("truth-app", "truth"): count})
 
 
 def check_why(check, ask):

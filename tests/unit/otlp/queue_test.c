@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "otlp/queue.h"
@@ -42,6 +43,26 @@ static void keeps_the_order_and_drops_the_newest(void **state)
 		assert_int_equal(item[i].boot_to_wall_ns, (i + 4) * 10);
 	}
 	assert_int_equal(queue_length(queue), 0);
+	queue_free(queue);
+}
+
+/* Every field, and every text at its longest: spans wait in a form of their own. */
+static void spans_come_out_as_they_went_in(void **state)
+{
+	struct queue *queue = queue_new(CAPACITY);
+	struct span span;
+	struct queue_item item;
+
+	(void)state;
+	memset(&span, 'x', sizeof(span));
+	span.method[SPAN_METHOD_MAX - 1] = span.path[SPAN_PATH_MAX - 1] = '\0';
+	span.route[SPAN_ROUTE_MAX - 1] = span.host[SPAN_HOST_MAX - 1] = '\0';
+	span.agent[SPAN_AGENT_MAX - 1] = '\0';
+	memset(&item, 0, sizeof(item));
+	assert_true(queue_put(queue, &span, -7));
+	assert_int_equal(queue_take(queue, &item, 1, LONG_NS), 1);
+	assert_memory_equal(&item.span, &span, offsetof(struct span, agent) + SPAN_AGENT_MAX);
+	assert_int_equal(item.boot_to_wall_ns, -7);
 	queue_free(queue);
 }
 
@@ -111,6 +132,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(keeps_the_order_and_drops_the_newest),
+	    cmocka_unit_test(spans_come_out_as_they_went_in),
 	    cmocka_unit_test(few_wait_for_more_no_longer_than_told),
 	    cmocka_unit_test(a_full_batch_is_taken_at_once),
 	    cmocka_unit_test(closing_wakes_who_waits),
