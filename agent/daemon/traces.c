@@ -104,6 +104,7 @@ static void begin_http(struct traces *traces, const struct engine *engine,
 	const struct web_options wanted = {.address = options->http,
 					   .hosts = options->http_hosts,
 					   .metrics = {.metrics = traces->metrics,
+						       .tracer = traces->tracer,
 						       .counters_fd = engine_counters_fd(engine),
 						       .flows_fd = engine_flows_fd(engine)},
 					   .store = options->store};

@@ -463,6 +463,10 @@ async function go(again) {
 	const mine = ++turn;
 	const { view, id, parameters } = viewOf(location.hash);
 	clearTimeout(timer);
+	if (again && document.hidden) {
+		timer = setTimeout(() => go(true), REFRESH_MS);
+		return;
+	}
 	markCurrent(view);
 	try {
 		const draw = await VIEWS[view](parameters, id);
