@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/netns.h"
 #include "cmd/command.h"
+#include "cmd/store.h"
 
 static const struct command commands[] = {
     {"stats", "s", "What became of requests, flows and packets, by reason", command_stats, NULL,
@@ -15,6 +16,12 @@ static const struct command commands[] = {
     {"flows", "peak", "The live connections, one line each", command_flows, NULL, NULL},
     {"trace", "", "The requests of late, each trace as a tree", command_trace, command_trace_usage,
      &command_trace_options},
+    {"why", "", "Why requests got a header or not, and which trace they belong to", command_why,
+     command_why_usage, &command_store_options},
+    {"top", "", "Endpoints and calls by rate, errors and time", command_top, command_top_usage,
+     &command_top_options},
+    {"map", "", "Who calls whom", command_map, command_map_usage, &command_map_options},
+    {"sql", "", "Ask the store of spans", command_sql, command_sql_usage, &command_store_options},
     {"policy", "s", "The rules: which requests are touched, and how", command_policy,
      command_policy_usage, NULL},
     {"set", "", "Named sets of networks, for rules", command_set, command_set_usage, NULL},

@@ -37,7 +37,7 @@ struct serving {
 	struct traceparent_text parent; /* of the head that is being read */
 	__u64 inbox;       /* of its socket, as in struct socket; INBOX_NONE: not known yet */
 	__u32 response_at; /* records.h: our numbers: how far the response at hand was read */
-	__u32 reserved;
+	__u32 acked;    /* records.h: peer's numbers: what our side has received, as it last said */
 	__u64 first_ns; /* records.h: when the response at hand began; 0: it did not */
 };
 

@@ -21,7 +21,7 @@ _ctxprop_sets() {
 _ctxprop_words() {
 	local command=$1 verb=$2 previous=$3
 	case $command in
-	'') echo stats flows policy set monitor doctor pause resume attach detach drain ;;
+	'') echo trace top map why sql stats flows policy set monitor doctor pause resume attach detach drain ;;
 	policy)
 		case $verb in
 		'') echo show add replace del flush save restore ;;
@@ -51,6 +51,13 @@ _ctxprop_options() {
 	stats | policy) echo --json --oneline --color --statistics --help ;;
 	flows) echo --json --oneline --color --processes --extended --all --stacks --help ;;
 	detach) echo --json --oneline --color --force --help ;;
+	trace)
+		echo --json --color --follow --number --slow --status --errors --endpoint --service \
+			--last --store --help
+		;;
+	top) echo --json --oneline --color --number --sort --last --store --help ;;
+	map) echo --json --oneline --color --last --store --help ;;
+	why | sql) echo --json --oneline --color --store --help ;;
 	*) echo --json --oneline --color --help ;;
 	esac
 }

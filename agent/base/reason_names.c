@@ -29,7 +29,8 @@ _Static_assert(sizeof(rows) / sizeof(rows[0]) == REASON_COUNT, "every reason has
 static const char *const groups[] = {
     [REASON_GROUP_REQUESTS] = "requests", [REASON_GROUP_FLOWS] = "flows",
     [REASON_GROUP_PACKETS] = "packets",   [REASON_GROUP_SERVED] = "served",
-    [REASON_GROUP_RECORDS] = "records",   [REASON_GROUP_EVIDENCE] = "evidence", [REASON_GROUP_VETO] = "veto",
+    [REASON_GROUP_RECORDS] = "records",   [REASON_GROUP_EVIDENCE] = "evidence",
+    [REASON_GROUP_VETO] = "veto",
 };
 _Static_assert(sizeof(groups) / sizeof(groups[0]) == REASON_GROUPS, "every group has a name");
 

@@ -4,17 +4,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #include <jansson.h>
 
-#include "base/clock.h"
 #include "base/number.h"
 #include "cmd/command.h"
 #include "cmd/json.h"
+#include "cmd/store.h"
 #include "cmd/waterfall.h"
+#include "trace/json.h"
 #include "trace/query.h"
-#include "trace/span.h"
+#include "trace/query_words.h"
 #include "trace/store.h"
 
 #define TRACES     10
@@ -24,16 +24,19 @@
 /* What the options ask for. */
 static struct {
 	struct query_filter filter;
-	const char *store;
 	bool follow;
-} wanted = {.filter = {.count = TRACES}, .store = STORE_PATH};
+} wanted = {.filter = {.count = TRACES}};
 
 static const struct option own_options[] = {
-    {"follow", no_argument, NULL, 'f'},         {"number", required_argument, NULL, 'n'},
-    {"slow", required_argument, NULL, 'S'},     {"status", required_argument, NULL, 'T'},
-    {"endpoint", required_argument, NULL, 'E'}, {"service", required_argument, NULL, 'V'},
-    {"last", required_argument, NULL, 'L'},     {"errors", no_argument, NULL, 'R'},
-    {"store", required_argument, NULL, 'D'},
+    {"follow", no_argument, NULL, 'f'},
+    {"number", required_argument, NULL, 'n'},
+    {"slow", required_argument, NULL, 'S'},
+    {"status", required_argument, NULL, 'T'},
+    {"endpoint", required_argument, NULL, 'E'},
+    {"service", required_argument, NULL, 'V'},
+    {"last", required_argument, NULL, 'L'},
+    {"errors", no_argument, NULL, 'R'},
+    COMMAND_STORE_OPTION,
 };
 
 const char command_trace_usage[] =
@@ -50,58 +53,14 @@ const char command_trace_usage[] =
     "      --last TIME        that began within this time: 5m, 30s\n"
     "      --store FILE       the store (default " STORE_PATH ")\n";
 
-/* A number with a unit of time. Returns 0 or -EINVAL. */
-static int parse_time(const char *text, __u64 *ret_ns)
-{
-	static const struct {
-		const char *name;
-		double ns;
-	} units[] = {{"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}};
-	char *end;
-	double number = strtod(text, &end);
-
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (strcmp(end, units[i].name) != 0 || end == text || !(number >= 0) ||
-		    number * units[i].ns > 1e18)
-			continue;
-		*ret_ns = (__u64)(number * units[i].ns);
-		return 0;
-	}
-	return -EINVAL;
-}
-
-/* "503", or "5xx". Returns 0 or -EINVAL. */
-static int parse_status(const char *text)
-{
-	unsigned long status;
-
-	if (strlen(text) == 3 && *text >= '1' && *text <= '5' && !strcmp(text + 1, "xx")) {
-		wanted.filter.status_from = (unsigned int)(*text - '0') * 100;
-		wanted.filter.status_to = wanted.filter.status_from + 99;
-		return 0;
-	}
-	if (number_parse(text, 100, 599, &status))
-		return -EINVAL;
-	wanted.filter.status_from = wanted.filter.status_to = (unsigned int)status;
-	return 0;
-}
-
-static __s64 wall_clock_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return now.tv_sec * (__s64)NS_PER_SECOND + now.tv_nsec;
-}
-
 static int set_last(const char *text)
 {
 	__u64 ns;
 
-	if (parse_time(text, &ns))
+	if (query_parse_time(text, &ns))
 		return command_misused("--last %s: expected a time with its unit: 30s, 5m, 2h",
 				       text);
-	wanted.filter.since_ns = wall_clock_ns() - (__s64)ns;
+	wanted.filter.since_ns = query_now_ns() - (__s64)ns;
 	return COMMAND_OK;
 }
 
@@ -125,12 +84,12 @@ static int set_option(int letter, const char *word)
 	case 'n':
 		return set_number(word);
 	case 'S':
-		if (parse_time(word, &wanted.filter.slow_ns))
+		if (query_parse_time(word, &wanted.filter.slow_ns))
 			return command_misused(
 			    "--slow %s: expected a time with its unit: 100ms, 1.5s", word);
 		return COMMAND_OK;
 	case 'T':
-		if (parse_status(word))
+		if (query_parse_status(word, &wanted.filter))
 			return command_misused("--status %s: expected a status (503) or a class of "
 					       "them (5xx)",
 					       word);
@@ -147,7 +106,7 @@ static int set_option(int letter, const char *word)
 	case 'L':
 		return set_last(word);
 	default:
-		wanted.store = word;
+		command_set_store(word);
 		return COMMAND_OK;
 	}
 }
@@ -159,73 +118,19 @@ const struct command_options command_trace_options = {
     .set = set_option,
 };
 
-/* NULL is left out. */
-static void set_text(json_t *object, const char *name, const char *text)
-{
-	if (text)
-		json_object_set_new(object, name, json_string(text));
-}
-
-static void set_known(json_t *object, const char *name, __s64 number)
-{
-	if (number)
-		json_object_set_new(object, name, json_integer(number));
-}
-
-static json_t *span_json(const struct query_span *span)
-{
-	json_t *object = json_object();
-
-	set_text(object, "span_id", span->span_id);
-	set_text(object, "parent_id", span->parent_id[0] ? span->parent_id : NULL);
-	set_text(object, "kind", span_kind_name(span->kind));
-	set_text(object, "service", span->service);
-	set_text(object, "container", span->container);
-	set_text(object, "method", span->method);
-	set_text(object, "path", span->path);
-	set_text(object, "route", span->route);
-	set_text(object, "host", span->host);
-	set_text(object, "user_agent", span->agent);
-	set_known(object, "status", span->status);
-	set_text(object, "outcome", span->outcome);
-	json_object_set_new(object, "error", json_boolean(span->error));
-	json_object_set_new(object, "start_ns", json_integer(span->start_ns));
-	json_object_set_new(object, "duration_ns", json_integer(span->duration_ns));
-	set_known(object, "first_byte_ns", span->first_byte_ns);
-	set_text(object, "local", span->local);
-	set_text(object, "remote", span->remote);
-	set_known(object, "pid", span->pid);
-	set_known(object, "tid", span->tid);
-	set_known(object, "request_bytes", span->request_bytes);
-	set_known(object, "response_bytes", span->response_bytes);
-	json_object_set_new(object, "reused", json_boolean(span->reused));
-	json_object_set_new(object, "forwarded", json_boolean(span->forwarded));
-	set_text(object, "header", span->header);
-	set_text(object, "evidence", span->evidence);
-	set_text(object, "veto", span->veto);
-	return object;
-}
-
 static int add_json(const struct query_trace *trace, void *data)
 {
-	json_t *object = json_object(), *spans = json_array();
-
-	for (size_t i = 0; i < trace->count; i++)
-		json_array_append_new(spans, span_json(&trace->span[i]));
-	set_text(object, "trace_id", trace->id);
-	json_object_set_new(object, "spans", spans);
-	json_array_append_new(data, object);
+	json_array_append_new(data, trace_json(trace));
 	return 0;
 }
 
 /* One document to a line. */
 static int print_line(const struct query_trace *trace, void *data)
 {
-	json_t *one = json_array();
+	json_t *one = trace_json(trace);
 
 	(void)data;
-	add_json(trace, one);
-	json_dumpf(json_array_get(one, 0), stdout, JSON_COMPACT);
+	json_dumpf(one, stdout, JSON_COMPACT);
 	putchar('\n');
 	json_decref(one);
 	return 0;
@@ -293,7 +198,6 @@ static bool is_id(const char *word)
 
 int command_trace(const struct pins *pins, const struct command_flags *flags)
 {
-	char why[128];
 	sqlite3 *db;
 	int err;
 
@@ -304,14 +208,12 @@ int command_trace(const struct pins *pins, const struct command_flags *flags)
 		return command_misused("trace: '%s' is no trace id: expected up to 32 hex digits",
 				       flags->words[0]);
 	wanted.filter.trace = flags->count ? flags->words[0] : NULL;
-	db = store_open_to_read(wanted.store, why, sizeof(why));
+	db = command_open_store();
 	if (!db)
-		return command_refuse("the store %s cannot be read: %s; does ctxpropd run, and "
-				      "with which --store?",
-				      wanted.store, why);
+		return COMMAND_REFUSED;
 	err = show(db, flags->json);
 	if (err)
-		command_refuse("the store %s: %s", wanted.store, sqlite3_errmsg(db));
+		command_refuse_store(db);
 	sqlite3_close(db);
 	return err ? COMMAND_REFUSED : COMMAND_OK;
 }

@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "cmd/colour.h"
+#include "cmd/safe.h"
 #include "cmd/waterfall.h"
 #include "trace/span.h"
 
@@ -79,14 +80,6 @@ static void cut(char *text, int width)
 	*at = '\0';
 }
 
-/* What came over the network is shown as text, whatever it was: no control codes. */
-static void make_harmless(char *text)
-{
-	for (; *text; text++)
-		if ((unsigned char)*text < ' ' || *text == 0x7f)
-			*text = '?';
-}
-
 static void describe(const struct query_span *span, char *label, size_t size)
 {
 	const char *service = span->service ? span->service : "?";
@@ -98,7 +91,7 @@ static void describe(const struct query_span *span, char *label, size_t size)
 	else
 		snprintf(label, size, "%s > %s  %s %s", span->forwarded ? "forwarded" : service,
 			 span->remote ? span->remote : "?", method, path);
-	make_harmless(label);
+	safe_make(label);
 }
 
 /* Which column of the bar a time falls into. */

@@ -51,7 +51,7 @@ struct daemon {
 	struct policies policies;
 	struct requests requests;
 	struct drain drain;
-	struct tracer *tracer; /* NULL: no spans are made */
+	struct traces traces;
 	bool drained;
 };
 
@@ -493,7 +493,7 @@ static void leave(struct daemon *daemon)
 
 static void close_all(struct daemon *daemon)
 {
-	tracer_stop(daemon->tracer);
+	traces_end(&daemon->traces);
 	sites_close(daemon->sites);
 	requests_close(&daemon->requests);
 	runtimes_close(daemon->runtimes);
@@ -523,7 +523,7 @@ int daemon_run(const struct options *options)
 		err = 0;
 	} else if (!err) {
 		be_ready(&daemon, wanted_any(&options->wanted));
-		daemon.tracer = traces_begin(daemon.engine, options);
+		traces_begin(&daemon.traces, daemon.engine, options);
 		err = run(&daemon);
 		if (daemon.drained)
 			err = drain_finish(&daemon.drain);

@@ -30,6 +30,8 @@ enum {
 	OPTION_OTLP,
 	OPTION_OTLP_HEADERS,
 	OPTION_OTLP_CA,
+	OPTION_HTTP,
+	OPTION_HTTP_HOST,
 	OPTION_VERSION
 };
 
@@ -49,6 +51,8 @@ static const struct option long_options[] = {
     {"otlp", required_argument, NULL, OPTION_OTLP},
     {"otlp-headers", required_argument, NULL, OPTION_OTLP_HEADERS},
     {"otlp-ca", required_argument, NULL, OPTION_OTLP_CA},
+    {"http", required_argument, NULL, OPTION_HTTP},
+    {"http-host", required_argument, NULL, OPTION_HTTP_HOST},
     {"verbose", no_argument, NULL, 'v'},
     {},
 };
@@ -79,6 +83,11 @@ static const char help[] =
     "      --otlp-headers FILE\n"
     "                         header fields to send with them, one Name: value in each line\n"
     "      --otlp-ca FILE     certificates to trust there instead of the system's\n"
+    "      --http ADDRESS:PORT\n"
+    "                         where metrics and a page with the traces are; none: nowhere\n"
+    "                         (default %s)\n"
+    "      --http-host NAME   a name by which that may be asked for, beside localhost and\n"
+    "                         addresses; may be repeated\n"
     "      --log-level LEVEL  error, warning, info or debug (default info)\n"
     "  -v, --verbose          the same as --log-level debug\n"
     "  -h, --help             show this help\n"
@@ -187,6 +196,24 @@ static enum options_next set_otlp(struct options *options, int option, const cha
 	return OPTIONS_RUN;
 }
 
+static enum options_next set_http(struct options *options, const char *value)
+{
+	options->has_http = strcmp(value, "none") != 0;
+	if (!options->has_http || !web_address_parse(value, &options->http))
+		return OPTIONS_RUN;
+	return refuse("http", value, "an address and a port (127.0.0.1:9464, [::1]:9464) or none");
+}
+
+static enum options_next add_http_host(struct options *options, const char *value)
+{
+	char wanted[64];
+
+	if (!web_hosts_add(&options->http_hosts, value))
+		return OPTIONS_RUN;
+	snprintf(wanted, sizeof(wanted), "no more than %d names", WEB_HOSTS_MAX);
+	return refuse("http-host", value, wanted);
+}
+
 static enum options_next set_level(struct options *options, const char *value)
 {
 	int level = log_level_by_name(value);
@@ -201,7 +228,8 @@ static enum options_next take(struct options *options, int option)
 {
 	switch (option) {
 	case 'h':
-		printf(help, CTXPROP_FLOWS_DEFAULT, GC_SECONDS, POLICIES_FILE, STORE_PATH);
+		printf(help, CTXPROP_FLOWS_DEFAULT, GC_SECONDS, POLICIES_FILE, STORE_PATH,
+		       WEB_ADDRESS);
 		return OPTIONS_DONE;
 	case OPTION_VERSION:
 		printf("ctxpropd %s (ABI %d)\n", CTXPROP_VERSION, CTXPROP_ABI_VERSION);
@@ -229,6 +257,10 @@ static enum options_next take(struct options *options, int option)
 	case OPTION_OTLP_HEADERS:
 	case OPTION_OTLP_CA:
 		return set_otlp(options, option, optarg);
+	case OPTION_HTTP:
+		return set_http(options, optarg);
+	case OPTION_HTTP_HOST:
+		return add_http_host(options, optarg);
 	case OPTION_NETNS:
 		return set_netns(options, optarg);
 	case OPTION_LEVEL:
@@ -245,13 +277,16 @@ static enum options_next take(struct options *options, int option)
 enum options_next options_parse(int argc, char **argv, struct options *ret_options)
 {
 	enum options_next next = OPTIONS_RUN;
+	struct web_address http;
 	int option;
 
 	*ret_options = (struct options){.flows = CTXPROP_FLOWS_DEFAULT,
 					.gc_seconds = GC_SECONDS,
 					.way = ATTACH_AUTO,
 					.store = STORE_PATH,
+					.has_http = !web_address_parse(WEB_ADDRESS, &http),
 					.level = LOG_LEVEL_INFO};
+	ret_options->http = http;
 	while (next == OPTIONS_RUN &&
 	       (option = getopt_long(argc, argv, "hv", long_options, NULL)) != -1)
 		next = take(ret_options, option);

@@ -11,6 +11,8 @@
 #include "daemon/wanted.h"
 #include "load/attach.h"
 #include "runtime/runtimes.h"
+#include "web/hosts.h"
+#include "web/listen.h"
 
 struct options {
 	__u32 flows;
@@ -25,6 +27,9 @@ struct options {
 	const char *store;       /* file for spans; NULL: they are not stored */
 	const char *otlp;        /* URL to send spans to; NULL: the environment may name one */
 	const char *otlp_headers, *otlp_ca; /* files, or NULL */
+	bool has_http;
+	struct web_address http; /* where metrics and a page are */
+	struct web_hosts http_hosts;
 };
 
 /* What is left to do after the command line was read. */

@@ -51,33 +51,81 @@ static bool add_otlp(struct tracer *tracer, const struct otlp_options *wanted)
 	return true;
 }
 
+/* Returns whether they are counted. */
+static bool add_metrics(struct tracer *tracer, struct traces *traces)
+{
+	struct sink sink;
+
+	traces->metrics = metrics_new();
+	if (!traces->metrics)
+		return false;
+	sink = metrics_sink(traces->metrics);
+	tracer_add(tracer, &sink);
+	return true;
+}
+
 /* Returns whether anybody gets the spans. */
-static bool add_sinks(struct tracer *tracer, const struct options *options)
+static bool add_sinks(struct tracer *tracer, struct traces *traces, const struct options *options)
 {
 	const struct otlp_options otlp = otlp_wanted(options);
 	bool stored = options->store && add_store(tracer, options->store);
+	bool counted = options->has_http && add_metrics(tracer, traces);
 	bool sent = otlp.url && add_otlp(tracer, &otlp);
 
-	return stored || sent;
+	return stored || counted || sent;
 }
 
-struct tracer *traces_begin(const struct engine *engine, const struct options *options)
+static void begin_spans(struct traces *traces, const struct engine *engine,
+			const struct options *options)
 {
 	struct tracer *tracer;
 	int err;
 
-	if (!options->store && !otlp_wanted(options).url)
-		return NULL;
+	if (!options->store && !options->has_http && !otlp_wanted(options).url)
+		return;
 	err = tracer_new(engine_records_fd(engine), engine_recording_fd(engine), &tracer);
 	if (err) {
 		log_warning("no spans are made: %s", strerror(-err));
-		return NULL;
+		return;
 	}
-	err = add_sinks(tracer, options) ? tracer_start(tracer) : -ENOENT;
-	if (!err)
-		return tracer;
+	err = add_sinks(tracer, traces, options) ? tracer_start(tracer) : -ENOENT;
+	if (!err) {
+		traces->tracer = tracer;
+		return;
+	}
 	if (err != -ENOENT)
 		log_warning("no spans are made: %s", strerror(-err));
 	tracer_stop(tracer);
-	return NULL;
+}
+
+static void begin_http(struct traces *traces, const struct engine *engine,
+		       const struct options *options)
+{
+	const struct web_options wanted = {.address = options->http,
+					   .hosts = options->http_hosts,
+					   .metrics = {.metrics = traces->metrics,
+						       .counters_fd = engine_counters_fd(engine),
+						       .flows_fd = engine_flows_fd(engine)},
+					   .store = options->store};
+	int err = web_start(&wanted, &traces->web);
+
+	if (err == -EADDRINUSE)
+		log_warning("no metrics and no page by HTTP: another program has that address; "
+			    "see --http");
+	else if (err)
+		log_warning("no metrics and no page by HTTP: %s", strerror(-err));
+}
+
+void traces_begin(struct traces *traces, const struct engine *engine, const struct options *options)
+{
+	begin_spans(traces, engine, options);
+	if (options->has_http)
+		begin_http(traces, engine, options);
+}
+
+void traces_end(struct traces *traces)
+{
+	web_stop(traces->web);
+	tracer_stop(traces->tracer);
+	metrics_free(traces->metrics);
 }

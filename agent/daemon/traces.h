@@ -5,12 +5,24 @@
 
 #include "daemon/options.h"
 #include "load/engine.h"
+#include "trace/metrics.h"
 #include "trace/tracer.h"
+#include "web/server.h"
+
+/* Each NULL: it is not wanted, or cannot be had. */
+struct traces {
+	struct tracer *tracer;
+	struct metrics *metrics;
+	struct web *web;
+};
 
 /*
- * Begin to make spans and to hand them on. NULL: nobody wants them, or it cannot be done (logged);
+ * Begin to make spans, to hand them on and to answer by HTTP. What cannot be done is logged;
  * everything else goes on.
  */
-struct tracer *traces_begin(const struct engine *engine, const struct options *options);
+void traces_begin(struct traces *traces, const struct engine *engine,
+		  const struct options *options);
+
+void traces_end(struct traces *traces);
 
 #endif

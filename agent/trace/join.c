@@ -21,6 +21,7 @@ struct open {
 	struct span span;
 	struct open *next_in_bucket;
 	struct open *older, *newer;
+	bool is_own; /* it is a call to this process */
 };
 
 struct join {
@@ -198,6 +199,9 @@ static void read_head(struct join *join, struct span *span, const struct record_
 	join->has_head = false;
 	head_reader_reset(join->reader);
 	head_reader_feed(join->reader, bytes, size);
+	/* Of a call the blank line is not told. */
+	if (!join->has_head && size < RECORD_HEAD_MAX)
+		head_reader_feed(join->reader, "\r\n", 2);
 	if (!join->has_head)
 		head_reader_partial(join->reader, head);
 	span->is_cut = !size || (head->truncated && size == RECORD_HEAD_MAX);
@@ -265,15 +269,33 @@ static void complete(struct span *span, const struct record_end *end)
 }
 
 /* What this process serves and sends itself, as exporters do, would never come to an end. */
-static void hand_on(struct join *join, const struct span *span)
+static bool is_own(const struct open *open)
 {
+	return open->is_own || open->span.tgid == (__u32)getpid();
+}
+
+/* It answers itself: the call of this host that it answers is nobody else's business, either. */
+static void disown_call(struct join *join, const struct span *served)
+{
+	struct open *call = *find(join, served->parent_id, SPAN_CLIENT);
+
+	if (call)
+		call->is_own = true;
+}
+
+static void hand_on(struct join *join, const struct open *open)
+{
+	const struct span *span = &open->span;
+
 	join->counts.spans++;
-	if (span->tgid == (__u32)getpid())
+	if (is_own(open)) {
 		join->counts.own++;
-	else if (span_is_sampled(span))
-		join->on_span(span, join->data);
-	else
-		join->counts.unsampled++;
+		if (span->kind == SPAN_SERVER)
+			disown_call(join, span);
+		return;
+	}
+	join->counts.unsampled += !span_is_sampled(span);
+	join->on_span(span, join->data);
 }
 
 static void end(struct join *join, const struct record_end *record)
@@ -292,7 +314,7 @@ static void end(struct join *join, const struct record_end *record)
 	if (open->span.path[0])
 		routes_name(join->routes[kind == SPAN_CLIENT], open->span.service.name,
 			    open->span.path, open->span.route, sizeof(open->span.route));
-	hand_on(join, &open->span);
+	hand_on(join, open);
 	free(open);
 }
 

@@ -10,7 +10,7 @@
 /* What became of records and spans. */
 struct join_counts {
 	unsigned long spans;     /* complete */
-	unsigned long unsampled; /* of these: not handed on, their trace is not sampled */
+	unsigned long unsampled; /* of these: their trace is not sampled */
 	unsigned long own;       /* of these: not handed on, they are this process's own */
 	unsigned long endless;   /* requests whose end was not heard of in time */
 	unsigned long beginless; /* ends whose request was not heard of */

@@ -5,18 +5,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "trace/query.h"
 
-/* Each condition is void where its parameter is NULL. */
-static const char traces_sql[] =
-    "SELECT trace_id FROM spans JOIN services ON services.id = service_id WHERE"
-    " (?1 IS NULL OR (trace_id >= ?1 AND trace_id <= ?2))"
-    " AND (?3 IS NULL OR name = ?3) AND (?4 IS NULL OR path GLOB ?4)"
-    " AND (?5 IS NULL OR duration_ns >= ?5) AND (?6 IS NULL OR status BETWEEN ?6 AND ?7)"
-    " AND (?8 IS NULL OR error) AND (?9 IS NULL OR start_ns >= ?9)"
-    " AND (?10 IS NULL OR spans.id > ?10) AND (?11 IS NULL OR spans.id <= ?11)"
-    " GROUP BY trace_id ORDER BY max(spans.id) DESC LIMIT ?12";
+/* Does a span fit? Each condition is void where its parameter is NULL. */
+#define FITS(span)                                                                                 \
+	"(?3 IS NULL OR " span ".service_id IN (SELECT id FROM services WHERE name = ?3))"         \
+	" AND (?4 IS NULL OR " span ".path GLOB ?4)"                                               \
+	" AND (?5 IS NULL OR " span ".duration_ns >= ?5)"                                          \
+	" AND (?6 IS NULL OR " span ".status BETWEEN ?6 AND ?7)"                                   \
+	" AND (?8 IS NULL OR " span ".error)"                                                      \
+	" AND (?9 IS NULL OR " span ".start_ns >= ?9)"                                             \
+	" AND (?10 IS NULL OR " span ".id > ?10) AND (?11 IS NULL OR " span ".id <= ?11)"          \
+	" AND (?14 IS NULL OR " span ".route = ?14) AND (?15 IS NULL OR " span ".method = ?15)"    \
+	" AND (?16 IS NULL OR " span ".kind = ?16)"
+
+/*
+ * A trace stands where its newest span that fits stands, so that rows are read from the newest one
+ * on until there are enough traces.
+ */
+#define TRACES(which)                                                                              \
+	"SELECT trace_id, id FROM spans AS one WHERE " which                                       \
+	" AND " FITS("one") " AND (?12 IS NULL OR one.id < ?12) AND NOT EXISTS (SELECT 1 FROM "    \
+			    "spans AS newer WHERE"                                                 \
+			    " newer.trace_id = one.trace_id AND newer.id > one.id AND " FITS(      \
+				"newer") ")"                                                       \
+					 " ORDER BY one.id DESC LIMIT ?13"
+
+/* The slowest spans, of which a trace may have several: as many as should suffice. */
+static const char slowest_sql[] = "SELECT trace_id, id FROM spans AS one WHERE " FITS(
+    "one") " ORDER BY one.duration_ns DESC, one.id DESC LIMIT ?13 * 20";
+
+static const char traces_sql[] = TRACES("1");
+static const char trace_sql[] = TRACES("one.trace_id BETWEEN ?1 AND ?2");
 
 static const char spans_sql[] =
     "SELECT lower(hex(span_id)), lower(hex(parent_id)), kind, start_ns, duration_ns,"
@@ -68,7 +88,11 @@ static void bind_filter(sqlite3_stmt *statement, const struct query_filter *filt
 	bind_number(statement, 9, filter->since_ns, filter->since_ns);
 	bind_number(statement, 10, filter->after_row, filter->after_row);
 	bind_number(statement, 11, filter->upto_row, filter->upto_row);
-	bind_number(statement, 12, true, filter->count ? (sqlite3_int64)filter->count : -1);
+	bind_number(statement, 12, filter->before_row, filter->before_row);
+	bind_number(statement, 13, true, filter->count ? (sqlite3_int64)filter->count : -1);
+	bind_text(statement, 14, filter->route);
+	bind_text(statement, 15, filter->method);
+	bind_number(statement, 16, filter->kind, filter->kind);
 }
 
 static char *copy_text(sqlite3_stmt *row, int column)
@@ -164,38 +188,75 @@ static int read_trace(sqlite3_stmt *spans, struct query_trace *trace)
 	return sqlite3_reset(spans) == SQLITE_OK ? 0 : -EIO;
 }
 
-/* The ids of the traces that fit, newest first, one behind the other. */
-static int read_ids(sqlite3 *db, const struct query_filter *filter, unsigned char **ret_ids,
-		    size_t *ret_count)
+/* A trace that fits, and where it stands. */
+struct place {
+	unsigned char id[16];
+	__s64 row;
+};
+
+/* Places, one for each trace. */
+struct places {
+	struct place *place;
+	size_t count;
+};
+
+static bool has_trace(const struct places *places, const void *id)
+{
+	for (size_t i = 0; i < places->count; i++)
+		if (!memcmp(places->place[i].id, id, sizeof(places->place[i].id)))
+			return true;
+	return false;
+}
+
+static int add_place(struct places *places, sqlite3_stmt *row)
+{
+	const void *id = sqlite3_column_blob(row, 0);
+	struct place *more;
+
+	if (sqlite3_column_bytes(row, 0) != sizeof(more->id))
+		return 0;
+	more = reallocarray(places->place, places->count + 1, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	places->place = more;
+	more += places->count++;
+	memcpy(more->id, id, sizeof(more->id));
+	more->row = sqlite3_column_int64(row, 1);
+	return 0;
+}
+
+static const char *sql_for(const struct query_filter *filter)
+{
+	if (filter->slowest)
+		return slowest_sql;
+	return filter->trace ? trace_sql : traces_sql;
+}
+
+/* The places of the traces that fit, in their order. */
+static int read_places(sqlite3 *db, const struct query_filter *filter, struct places *places)
 {
 	sqlite3_stmt *statement = NULL;
 	int err = 0;
 
-	if (sqlite3_prepare_v2(db, traces_sql, -1, &statement, NULL) != SQLITE_OK)
+	if (sqlite3_prepare_v2(db, sql_for(filter), -1, &statement, NULL) != SQLITE_OK)
 		return -EIO;
 	bind_filter(statement, filter);
-	while (!err && sqlite3_step(statement) == SQLITE_ROW) {
-		unsigned char *more = realloc(*ret_ids, (*ret_count + 1) * 16);
-
-		err = more ? 0 : -ENOMEM;
-		if (err || sqlite3_column_bytes(statement, 0) != 16)
-			continue;
-		*ret_ids = more;
-		memcpy(more + *ret_count * 16, sqlite3_column_blob(statement, 0), 16);
-		++*ret_count;
-	}
+	while (!err && (!filter->count || places->count < filter->count) &&
+	       sqlite3_step(statement) == SQLITE_ROW)
+		if (!filter->slowest || !has_trace(places, sqlite3_column_blob(statement, 0)))
+			err = add_place(places, statement);
 	return sqlite3_finalize(statement) == SQLITE_OK ? err : -EIO;
 }
 
-static int visit_trace(sqlite3_stmt *spans, const unsigned char id[16],
+static int visit_trace(sqlite3_stmt *spans, const struct place *place,
 		       int (*visit)(const struct query_trace *trace, void *data), void *data)
 {
-	struct query_trace trace = {};
+	struct query_trace trace = {.row = place->row};
 	int err;
 
 	for (int i = 0; i < 16; i++)
-		snprintf(trace.id + 2 * i, 3, "%02x", id[i]);
-	sqlite3_bind_blob(spans, 1, id, 16, SQLITE_STATIC);
+		snprintf(trace.id + 2 * i, 3, "%02x", place->id[i]);
+	sqlite3_bind_blob(spans, 1, place->id, sizeof(place->id), SQLITE_STATIC);
 	err = read_trace(spans, &trace);
 	if (!err && trace.count)
 		err = visit(&trace, data);
@@ -206,16 +267,16 @@ static int visit_trace(sqlite3_stmt *spans, const unsigned char id[16],
 int query_traces(sqlite3 *db, const struct query_filter *filter,
 		 int (*visit)(const struct query_trace *trace, void *data), void *data)
 {
-	_cleanup_free_ unsigned char *ids = NULL;
+	struct places places = {};
 	sqlite3_stmt *spans = NULL;
-	size_t count = 0;
-	int err = read_ids(db, filter, &ids, &count);
+	int err = read_places(db, filter, &places);
 
 	if (!err && sqlite3_prepare_v2(db, spans_sql, -1, &spans, NULL) != SQLITE_OK)
 		err = -EIO;
-	for (size_t i = count; !err && i--;)
-		err = visit_trace(spans, ids + i * 16, visit, data);
+	for (size_t i = places.count; !err && i--;)
+		err = visit_trace(spans, &places.place[i], visit, data);
 	sqlite3_finalize(spans);
+	free(places.place);
 	return err;
 }
 

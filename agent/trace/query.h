@@ -16,10 +16,14 @@ struct query_filter {
 	__u64 slow_ns;            /* it took at least so long */
 	unsigned int status_from; /* its status is within these */
 	unsigned int status_to;
-	bool errors;               /* it went wrong */
-	__s64 since_ns;            /* it began at this time of the clock, or later */
-	__s64 after_row, upto_row; /* its row is one of these */
-	unsigned int count;        /* so many traces, the newest ones */
+	bool errors;                /* it went wrong */
+	__s64 since_ns;             /* it began at this time of the clock, or later */
+	__s64 after_row, upto_row;  /* its row is one of these */
+	__s64 before_row;           /* as query_trace has it: older than that trace */
+	const char *route, *method; /* exactly these */
+	int kind;                   /* enum span_kind */
+	unsigned int count;         /* so many traces, the newest ones; 0: all */
+	bool slowest;               /* those with the slowest such spans instead */
 };
 
 /* A span as it is stored (docs/schema.md). NULL, 0: not known. */
@@ -36,13 +40,14 @@ struct query_span {
 
 struct query_trace {
 	char id[33];             /* hex */
+	__s64 row;               /* of its newest span that fits */
 	struct query_span *span; /* by their start */
 	size_t count;
 };
 
 /*
- * Give the traces that fit, oldest first, to `visit`, which may return a number other than 0 to end
- * that. Returns 0, what `visit` has returned, or -EIO (sqlite3_errmsg()).
+ * Give the traces that fit, the newest (or slowest) one last, to `visit`, which may return a number
+ * other than 0 to end that. Returns 0, what `visit` has returned, or -EIO (sqlite3_errmsg()).
  */
 int query_traces(sqlite3 *db, const struct query_filter *filter,
 		 int (*visit)(const struct query_trace *trace, void *data), void *data);

@@ -141,20 +141,23 @@ static struct node *add(struct node *parent, const char *segment, size_t length)
 	return child;
 }
 
-/* The node of a segment; made if need be. NULL: out of memory. */
-static struct node *step(struct tree *tree, struct node *parent, const char *segment, size_t length)
+/* The node of a segment, as far as it is known; NULL: it is not. */
+static struct node *find_step(const struct node *parent, const char *segment, size_t length)
 {
 	struct node *any = find(parent, any_id, sizeof(any_id) - 1);
-	bool merged = any && parent->children > ROUTES_SIBLINGS, is_id;
-	struct node *known;
 
-	if (merged)
+	if (parent->children > ROUTES_SIBLINGS || routes_is_id(segment, length))
 		return any;
-	is_id = routes_is_id(segment, length);
-	known = is_id ? any : find(parent, segment, length);
-	if (known)
-		return known;
-	if (is_id)
+	return find(parent, segment, length);
+}
+
+/* The node of a segment that is not known: made. NULL: out of memory. */
+static struct node *learn(struct tree *tree, struct node *parent, const char *segment,
+			  size_t length)
+{
+	struct node *any;
+
+	if (routes_is_id(segment, length))
 		return add(parent, any_id, sizeof(any_id) - 1);
 	if (parent->children < ROUTES_SIBLINGS)
 		return add(parent, segment, length);
@@ -183,28 +186,37 @@ static void append(char *route, size_t size, const char *segment)
 	snprintf(route + used, size - used, "/%s", segment);
 }
 
-static bool name(struct tree *tree, const char *path, char *route, size_t size)
+/* Segments of a path; 0: it is none. */
+static int depth_of(const char *path)
 {
-	struct node *node = &tree->root;
-	const char *at = path;
 	int depth = 0;
 
-	while (*at == '/') {
-		size_t length = strcspn(++at, "/");
+	for (const char *at = *path == '/' ? path : ""; *at; at++)
+		depth += *at == '/';
+	return depth;
+}
 
-		if (depth++ == ROUTES_DEPTH)
+/* Returns whether the path has a route. A tree that is full learns nothing more. */
+static bool name(struct tree *tree, const char *path, char *route, size_t size)
+{
+	int depth = depth_of(path);
+	struct node *node = &tree->root;
+
+	if (!depth || depth > ROUTES_DEPTH)
+		return false;
+	for (const char *at = path; *at == '/';) {
+		size_t length = strcspn(++at, "/");
+		struct node *known = find_step(node, at, length);
+
+		if (!known && tree->routes < ROUTES_MAX)
+			known = learn(tree, node, at, length);
+		if (!known)
 			return false;
-		/* Of a tree that is full nothing more is learnt. */
-		if (tree->routes >= ROUTES_MAX && !find(node, at, length) &&
-		    !find(node, any_id, sizeof(any_id) - 1))
-			return false;
-		node = step(tree, node, at, length);
-		if (!node)
-			return false;
+		node = known;
 		append(route, size, node->segment);
 		at += length;
 	}
-	return depth && !*at && ends(tree, node);
+	return ends(tree, node);
 }
 
 void routes_name(struct routes *routes, const char *service, const char *path, char *ret_route,

@@ -17,6 +17,7 @@ struct sink {
 	/* Free everything. Spans that are not handed on by then are lost, and counted. */
 	void (*close)(void *data);
 	void *data;
+	bool takes_unsampled; /* spans of traces that are not sampled, too */
 };
 
 #endif

@@ -15,12 +15,14 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "trace/minutes.h"
 #include "trace/schema.h"
 #include "trace/store.h"
 
-#define BUSY_MS    2000  /* another writer can only be somebody's own command */
-#define PRUNE_ROWS 20000 /* at once: some tens of milliseconds */
-#define SERVICES   256   /* whose row is remembered */
+#define BUSY_MS       2000   /* another writer can only be somebody's own command */
+#define PRUNE_ROWS    20000  /* at once: some tens of milliseconds */
+#define ENDPOINT_ROWS 200000 /* of the table `endpoints`: some tens of megabytes */
+#define SERVICES      256    /* whose row is remembered */
 
 struct known_service {
 	struct service service;
@@ -33,12 +35,14 @@ struct store {
 	int lock_fd;
 	sqlite3 *db;
 	sqlite3_stmt *insert, *find_service, *insert_service;
+	struct minutes *minutes;
 	bool in_transaction, warned;
 	struct known_service known[SERVICES];
 };
 
 static const char insert_sql[] =
-    "INSERT INTO spans (trace_id, span_id, parent_id, kind, start_ns, duration_ns, first_byte_ns, "
+    "INSERT OR IGNORE INTO spans (trace_id, span_id, parent_id, kind, start_ns, duration_ns, "
+    "first_byte_ns, "
     "service_id, method, path, route, host, user_agent, status, outcome, error, local_address, "
     "local_port, remote_address, remote_port, netns, pid, tid, request_bytes, response_bytes, "
     "reused, forwarded, header, evidence, veto) VALUES "
@@ -113,7 +117,7 @@ static int prepare(struct store *store)
 		if (sqlite3_prepare_v3(store->db, wanted[i].sql, -1, SQLITE_PREPARE_PERSISTENT,
 				       wanted[i].to, NULL) != SQLITE_OK)
 			return error_of(store->db);
-	return 0;
+	return minutes_new(store->db, &store->minutes) ? error_of(store->db) : 0;
 }
 
 static void close_database(struct store *store)
@@ -121,8 +125,10 @@ static void close_database(struct store *store)
 	sqlite3_finalize(store->insert);
 	sqlite3_finalize(store->find_service);
 	sqlite3_finalize(store->insert_service);
+	minutes_free(store->minutes);
 	sqlite3_close(store->db);
 	store->insert = store->find_service = store->insert_service = NULL;
+	store->minutes = NULL;
 	store->db = NULL;
 	store->in_transaction = false;
 	memset(store->known, 0, sizeof(store->known));
@@ -349,6 +355,8 @@ static int insert(struct store *store, const struct span *span, __s64 boot_to_wa
 	bind_span(store->insert, span, service, boot_to_wall_ns);
 	if (sqlite3_step(store->insert) != SQLITE_DONE)
 		err = error_of(store->db);
+	else
+		minutes_add(store->minutes, span, service, (__s64)span->end_ns + boot_to_wall_ns);
 	sqlite3_reset(store->insert);
 	return err;
 }
@@ -364,6 +372,7 @@ static int failed(struct store *store, int err)
 		run(store, "ROLLBACK");
 	store->in_transaction = false;
 	memset(store->known, 0, sizeof(store->known));
+	minutes_forget(store->minutes);
 	if (err == -EUCLEAN)
 		begin_anew(store);
 	return err;
@@ -384,7 +393,7 @@ int store_flush(struct store *store)
 
 	if (!store->in_transaction)
 		return 0;
-	err = run(store, "COMMIT");
+	err = minutes_write(store->minutes) ? error_of(store->db) : run(store, "COMMIT");
 	if (err)
 		return failed(store, err);
 	store->in_transaction = store->warned = false;
@@ -411,6 +420,18 @@ static bool is_too_large(struct store *store)
 	return pages * ask(store, "PRAGMA page_size") > store->limits.bytes;
 }
 
+/* What is known of endpoints stays when their spans had to make room. */
+static int prune_minutes(struct store *store, __u64 oldest_ns)
+{
+	char sql[192];
+
+	snprintf(sql, sizeof(sql),
+		 "DELETE FROM endpoints WHERE minute < max(%llu, coalesce((SELECT minute FROM "
+		 "endpoints ORDER BY minute DESC LIMIT 1 OFFSET %d), 0))",
+		 (unsigned long long)(oldest_ns / (60 * NS_PER_SECOND)), ENDPOINT_ROWS);
+	return run(store, sql);
+}
+
 int store_prune(struct store *store, __u64 now_wall_ns)
 {
 	__u64 oldest_ns = now_wall_ns - store->limits.seconds * NS_PER_SECOND;
@@ -430,6 +451,8 @@ int store_prune(struct store *store, __u64 now_wall_ns)
 			 "(SELECT min(id) FROM spans) + %d",
 			 (unsigned long long)oldest_ns, PRUNE_ROWS);
 	err = run(store, sql);
+	if (!err)
+		err = prune_minutes(store, oldest_ns);
 	if (!err)
 		err = run(store, "PRAGMA incremental_vacuum(256)");
 	return err;

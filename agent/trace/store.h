@@ -28,7 +28,10 @@ struct store;
  */
 int store_open(const char *path, const struct store_limits *limits, struct store **ret_store);
 
-/* What was added is there for readers after store_flush() only. 0 or -errno. */
+/*
+ * A span that is there already is not stored again. What was added is there for readers after
+ * store_flush() only. 0 or -errno.
+ */
 int store_add(struct store *store, const struct span *span, __s64 boot_to_wall_ns);
 int store_flush(struct store *store);
 

@@ -6,15 +6,16 @@
 #include <stdlib.h>
 #include <time.h>
 #include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "records.h"
 #include "trace/join.h"
+#include "trace/ring.h"
 #include "trace/tracer.h"
 
-#define TURN_MS     100 /* between two looks at the ring, unless it fills early */
+#define TURN_MS     100  /* between two looks at the ring, unless it fills early */
+#define TURN_READS  5000 /* records of one turn, at most */
 #define LEASE_NS    (10 * NS_PER_SECOND)
 #define RENEW_NS    NS_PER_SECOND
 #define PATIENCE_NS (900 * NS_PER_SECOND) /* a request without an end is given up */
@@ -23,7 +24,7 @@ struct tracer {
 	struct sink sink[TRACER_SINKS_MAX];
 	size_t sinks;
 	struct join *join;
-	struct ring_buffer *ring;
+	struct ring *ring;
 	int recording_fd;
 	pthread_t thread;
 	bool started;
@@ -43,17 +44,18 @@ static __s64 read_clock(clockid_t clock)
 static void on_span(const struct span *span, void *data)
 {
 	struct tracer *tracer = data;
+	bool sampled = span_is_sampled(span);
 
 	for (size_t i = 0; i < tracer->sinks; i++)
-		tracer->sink[i].span(tracer->sink[i].data, span, tracer->boot_to_wall_ns);
+		if (sampled || tracer->sink[i].takes_unsampled)
+			tracer->sink[i].span(tracer->sink[i].data, span, tracer->boot_to_wall_ns);
 }
 
-static int on_record(void *data, void *record, size_t size)
+static void on_record(void *data, const void *record, size_t size)
 {
 	struct tracer *tracer = data;
 
 	join_record(tracer->join, record, size);
-	return 0;
 }
 
 /* For how long the packet programs go on to tell; 0: no longer. */
@@ -76,15 +78,22 @@ static void renew(struct tracer *tracer)
 	tracer->renew_at_ns = now_ns + RENEW_NS;
 }
 
-static void take_turn(struct tracer *tracer, int timeout_ms)
+/*
+ * Read records, and hand on what they make. Their room in the ring is free when that was done: if
+ * this process is killed meanwhile, the next one reads them again. Returns whether there is more.
+ */
+static bool take_turn(struct tracer *tracer)
 {
+	size_t count;
+
 	/* Once for all that is read in this turn: a step of the clock bends no span. */
 	tracer->boot_to_wall_ns = read_clock(CLOCK_REALTIME) - read_clock(CLOCK_BOOTTIME);
-	if (ring_buffer__poll(tracer->ring, timeout_ms) <= 0)
-		ring_buffer__consume(tracer->ring);
+	count = ring_read(tracer->ring, TURN_READS, on_record, tracer);
 	for (size_t i = 0; i < tracer->sinks; i++)
 		if (tracer->sink[i].flush)
 			tracer->sink[i].flush(tracer->sink[i].data);
+	ring_release(tracer->ring);
+	return count == TURN_READS;
 }
 
 static void *run(void *data)
@@ -93,10 +102,12 @@ static void *run(void *data)
 
 	while (!atomic_load(&tracer->stopped)) {
 		renew(tracer);
-		take_turn(tracer, TURN_MS);
+		if (!take_turn(tracer))
+			ring_wait(tracer->ring, TURN_MS);
 	}
 	record_for(tracer, 0);
-	take_turn(tracer, 0);
+	while (take_turn(tracer))
+		;
 	return NULL;
 }
 
@@ -107,8 +118,7 @@ int tracer_new(int records_fd, int recording_fd, struct tracer **ret_tracer)
 
 	if (!err) {
 		tracer->recording_fd = recording_fd;
-		tracer->ring = ring_buffer__new(records_fd, on_record, tracer, NULL);
-		err = tracer->ring ? 0 : -errno;
+		err = ring_open(records_fd, &tracer->ring);
 	}
 	if (err)
 		tracer_stop(tracer);
@@ -159,7 +169,7 @@ void tracer_stop(struct tracer *tracer)
 	}
 	for (size_t i = 0; i < tracer->sinks; i++)
 		tracer->sink[i].close(tracer->sink[i].data);
-	ring_buffer__free(tracer->ring);
+	ring_close(tracer->ring);
 	join_free(tracer->join);
 	free(tracer);
 }

@@ -125,6 +125,7 @@ VERIFIED_ALONE int respond_read(struct __sk_buff *skb, const struct packet *p, s
 		return 0;
 	frame_start(&r.frame, skb, s, &f->serving.responses, p);
 	r.frame.at = r.frame.window = from;
+	f->serving.acked = p->ack;
 	steps = bpf_loop(FRAME_STEPS_MAX, respond_step, &r, 0);
 	respond_pending(&r);
 	respond_goes_on(&f->serving);

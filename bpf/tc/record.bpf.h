@@ -143,6 +143,17 @@ VERIFIED_ALONE int record_served(struct __sk_buff *skb, const struct packet *p, 
 	return 0;
 }
 
+/*
+ * Where the oldest request ends: the next one begins there, or nothing behind it was received. What
+ * came out of order was not read here, but the server has it.
+ */
+static __always_inline __u32 serving_read_until(const struct serving *s)
+{
+	if (s->open_first + 1 != s->open_end)
+		return s->open[(s->open_first + 1) & (SERVING_OPEN_MAX - 1)].seq;
+	return seq_before(s->request_next, s->acked) ? s->acked : s->request_next;
+}
+
 /* The request of span `id`, the oldest one of `serving`, is over. `how`: enum record_outcome. */
 VERIFIED_ALONE int record_served_end(const struct serving *serving, __u64 id, __u32 how)
 {
@@ -165,9 +176,7 @@ VERIFIED_ALONE int record_served_end(const struct serving *serving, __u64 id, __
 		e->tid = r->worker.tid;
 	}
 	if (how == RECORD_ANSWERED) {
-		next = serving->open_first + 1 == serving->open_end
-			   ? serving->request_next
-			   : serving->open[(serving->open_first + 1) & (SERVING_OPEN_MAX - 1)].seq;
+		next = serving_read_until(serving);
 		e->status = serving->responses.status;
 		e->request_size =
 		    next - serving->open[serving->open_first & (SERVING_OPEN_MAX - 1)].seq;

@@ -10,7 +10,7 @@ import time
 
 import pinned
 from bpf_map import Map
-from daemon import wait_for
+from daemon import QUIET, wait_for
 
 STARTS = int(os.environ.get("CTXPROP_STARTS", "30"))
 NAMESPACES = 50
@@ -69,7 +69,7 @@ def spawn(bench):
     """Start without waiting."""
     bench.agent.file.seek(0)
     bench.agent.file.truncate()
-    bench.agent.process = bench.node.spawn([bench.agent.build / "ctxpropd"],
+    bench.agent.process = bench.node.spawn([bench.agent.build / "ctxpropd", *QUIET],
                                            stderr=bench.agent.file)
 
 

@@ -6,6 +6,8 @@ import signal
 import tempfile
 import time
 
+QUIET = ("--store", "none", "--http", "none")  # unless others are given behind them
+
 
 def wait_for(what, seconds=30):
     """Call `what` until it returns something true, which is returned; else its last answer."""
@@ -26,7 +28,7 @@ class Agent:
         """Start the daemon and wait until it is ready."""
         self.file.seek(0)
         self.file.truncate()
-        self.process = self.host.spawn([self.build / "ctxpropd", *options], stderr=self.file)
+        self.process = self.host.spawn([self.build / "ctxpropd", *QUIET, *options], stderr=self.file)
         wait_for(lambda: "ready:" in self.log() or self.process.poll() is not None, 60)
         if self.process.poll() is not None:
             raise RuntimeError(f"ctxpropd ended with {self.process.returncode}:\n{self.log()}")
@@ -53,7 +55,7 @@ class Agent:
     def daemon(self, *argv, user=None):
         """Run the daemon to its end, where it should refuse to start."""
         become = ["setpriv", f"--reuid={user}", "--clear-groups"] if user else []
-        return self.host.run([*become, self.build / "ctxpropd", *argv], check=False, timeout=60)
+        return self.host.run([*become, self.build / "ctxpropd", *QUIET, *argv], check=False, timeout=60)
 
     def close(self):
         """Leave nothing of this host's, whatever state it is in."""

@@ -21,7 +21,8 @@ Medians over rounds in which the arms take turns; [first..third quartile]. CPU: 
 softirqs of everything involved. requests/s, p50, p99: against none, all on one CPU (the rate is per
 second in which no other program had that CPU). BPF: one run of the program, less what an empty
 program reads there, which stands in the rows of none. follow: agents at the client and at the
-server, the request is a call of the one and served by the other; BPF ns/request with all probes. own:
+server, the request is a call of the one and served by the other; BPF ns/request with all probes.
+spans: the same, and both store its span, as far as they can keep up (its CPU is theirs, too). own:
 without ctxprop, the client sends 70 bytes more itself; own-two: in two packets, as on the wire."""
 
 
@@ -60,6 +61,9 @@ def measure(rig, short):
         measured.agent = bench.agent_paced(2 if short else 5)
     if "follow" in rig.arms:
         measured.follow = bench.follow_times()
+    if "follow" in rig.arms and "spans" in rig.arms:
+        measured.spans = bench.spans_times()
+        measured.stored = bench.stored(3 if short else 10)
     return measured
 
 

@@ -22,6 +22,8 @@ class Measured:
     bulk: dict   # {arm: [CPU microseconds]}
     times: dict = dataclasses.field(default_factory=dict)  # {load name: [(empty, agent's)]}
     follow: list = dataclasses.field(default_factory=list)  # [(empty, agents' and probes')]
+    spans: list = dataclasses.field(default_factory=list)  # [(without spans, with them)]
+    stored: tuple | None = None  # (part of the spans, MiB, percent of a core)
     many_flows: list | None = None  # [(empty, few, many)]
     many_rules: list | None = None  # [(empty, one, many)]
     agent: tuple | None = None  # (MiB, percent of a core)
@@ -110,6 +112,10 @@ def values(measured):
         result |= inject_values(measured, small)
     if "follow" in small:
         result["added_follow"] = spread(added(small, "follow"))
+    if measured.spans:
+        result["spans"] = spread([on.request_ns - off.request_ns for off, on in measured.spans])
+        keys = ("stored", "spans_memory", "spans_cpu")
+        result |= {key: (value,) * 3 for key, value in zip(keys, measured.stored)}
     if "inject" in small and "skmsg" in small:
         result["vs_skmsg"] = spread(parts(small, "skmsg"))
     proxies = [arm for arm in ("nginx", "haproxy") if arm in small]

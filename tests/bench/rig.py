@@ -4,7 +4,8 @@
 "plain" and "watched" are two application namespaces alike, with a link each to "upstream". The
 agent lives in "watched" only, so that the arms can alternate without starting and stopping it.
 For the arm "follow" there is one more such pair with an agent on both sides: what one request
-costs as a call and as a request that is served. Its probes are taken off for the other arms.
+costs as a call and as a request that is served. Its probes are taken off for the other arms. The
+pair of the arm "spans" is like it, and its agents store a span of each request on either side.
 Everything runs on one CPU: a closed loop then runs as fast as a request is cheap.
 """
 import contextlib
@@ -27,7 +28,7 @@ sys.path.insert(0, str(HERE.parent / "lab"))
 from lab import Lab  # noqa: E402 (the path is set just above)
 
 PORT, BULK_PORT = 8080, 5201
-ARMS = ("none", "idle", "inject", "follow", "skmsg", "nginx", "haproxy")
+ARMS = ("none", "idle", "inject", "follow", "spans", "skmsg", "nginx", "haproxy")
 
 
 class Arm:
@@ -48,7 +49,7 @@ class Arm:
     def ready(self):
         """Call before each measurement: two arms share one agent, all share the kernel."""
         if self.rig.probes:
-            self.rig.probes.attach(self.name == "follow")
+            self.rig.probes.attach(self.name in ("follow", "spans"))
         if self.paused is not None:
             self.rig.objects.pause(self.paused)
 
@@ -63,7 +64,7 @@ class Rig:
     def __init__(self, build, cpu, wanted):
         self.build, self.cpu = pathlib.Path(build).resolve(), cpu
         self.missing, self.arms, self.objects, self.agent = {}, {}, None, None
-        self.probes = self.followers = None
+        self.probes, self.followers, self.stores = None, {}, []
         self.bulk = bool(shutil.which("iperf3"))
         self.lab = Lab("bench")
         self.scratch = pathlib.Path(tempfile.mkdtemp(prefix="ctxprop-bench-"))
@@ -109,8 +110,8 @@ class Rig:
     def take_probes(self):
         """When all agents are up: from now on each arm says whether it wants the probes."""
         self.probes = Probes()
-        if self.followers:
-            self.followers.programs.sides["probes"] = self.probes.ids
+        for objects in self.followers.values():
+            objects.programs.sides["probes"] = self.probes.ids
 
     def application(self, name, number, server):
         """A host with a link to a server, where its address is host.address."""
@@ -134,7 +135,8 @@ class Rig:
     def missing_or_added(self, name):
         """Add one arm; a program that is not installed makes it missing, with the reason."""
         add = {"none": self.add_plain, "idle": self.add_agent, "inject": self.add_agent,
-               "follow": self.add_followers, "skmsg": self.add_skmsg, "nginx": self.add_proxy, "haproxy": self.add_proxy}[name]
+               "follow": self.add_followers, "spans": self.add_followers, "skmsg": self.add_skmsg,
+               "nginx": self.add_proxy, "haproxy": self.add_proxy}[name]
         reason = add(name)
         if reason:
             self.missing[name] = reason
@@ -150,11 +152,16 @@ class Rig:
                               paused=name == "idle")
 
     def add_followers(self, name):
-        served = self.lab.host("served")
-        follower = self.application("follower", 3, served)
+        served = self.lab.host(f"{name}-served")
+        follower = self.application(name, 3 + len(self.followers), served)
         self.serve(served)
-        self.followers = Objects([self.start_agent(host).pid for host in (follower, served)])
+        if name == "spans":
+            self.stores = [self.scratch / f"{host.name}.db" for host in (follower, served)]
+        stores = self.stores if name == "spans" else ["none", "none"]
+        agents = [self.start_agent(host, store) for host, store in zip((follower, served), stores)]
+        self.followers[name] = Objects([agent.pid for agent in agents])
         self.arms[name] = Arm(self, name, follower, follower.address, server=served)
+        self.arms[name].agents = agents
 
     def add_skmsg(self, name):
         loader = self.upstream.spawn([self.build / "bench_skmsg", self.cgroup_skmsg.path],
@@ -181,11 +188,12 @@ class Rig:
         self.arms[name] = Arm(self, name, self.plain, "127.0.0.1", port)
         return None
 
-    def start_agent(self, host):
+    def start_agent(self, host, store="none"):
         """ctxpropd in a host; returns the process when it is attached."""
         log = self.scratch / f"ctxpropd-{host.name}.log"
         with open(log, "w", encoding="utf-8") as file:
-            agent = host.spawn([self.build / "ctxpropd"], stdout=file, stderr=file,
+            agent = host.spawn([self.build / "ctxpropd", "--store", store, "--http", "none"],
+                               stdout=file, stderr=file,
                                preexec_fn=self.placed(self.cgroup_agent, pinned=False))
         end = time.monotonic() + 30
         while " ready: " not in log.read_text():

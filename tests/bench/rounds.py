@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measuring: the arms take turns, round by round, so that all of them meet the same noise."""
 import dataclasses
+import contextlib
 import json
+import os
+import sqlite3
 import time
 
 import bpf
@@ -9,7 +12,7 @@ from loads import EDGE, EDGE_OWN, EDGE_OWN_TWO, HEADER_BYTES, LOADS, LONG_POST, 
 from machine import idle_us, resident_kib, run_time_us, softirqd_pids
 from rig import BULK_PORT, PORT
 
-ONE_HEADER = {"none": 0, "idle": 0, "inject": 1, "follow": 1, "skmsg": 1, "nginx": 1, "haproxy": 1}
+ONE_HEADER = {"none": 0, "idle": 0, "inject": 1, "follow": 1, "spans": 1, "skmsg": 1, "nginx": 1, "haproxy": 1}
 BULK_BYTES = "256M"
 PACKETS_BYTES = "64M"  # about as long, packet by packet
 MANY_FLOWS, MANY_RULES = 100_000, 1000
@@ -59,8 +62,9 @@ class Bench:
             if found != ONE_HEADER[arm.name]:
                 raise RuntimeError(f"arm {arm.name}: {found} headers instead of "
                                    f"{ONE_HEADER[arm.name]} at the server:\n{head}")
-        if "follow" in self.rig.arms:
-            self.check_served(self.rig.arms["follow"])
+        for name in ("follow", "spans"):
+            if name in self.rig.arms:
+                self.check_served(self.rig.arms[name])
 
     def check_served(self, arm):
         """The agent at the server's end has read the request, and seen the end of its answer."""
@@ -214,7 +218,7 @@ class Bench:
             for _ in range(self.rounds):
                 pair = []
                 for arm, client, programs in zip(arms, clients,
-                                                 (empty, self.rig.followers.programs)):
+                                                 (empty, self.rig.followers["follow"].programs)):
                     arm.ready()
                     pair.append(self.bpf_sample(
                         programs, lambda client=client: client.run(self.milliseconds)["requests"]))
@@ -222,6 +226,52 @@ class Bench:
         for client in clients:
             client.close()
         return samples
+
+    def spans_times(self):
+        """[(the agents' and the probes' at both ends without spans, with them) BpfSample], at a
+        rate at which all of them are stored."""
+        self.progress("BPF time: spans")
+        arms = [self.rig.arms["follow"], self.rig.arms["spans"]]
+        clients = [self.client(SMALL, arm) for arm in arms]
+        samples = []
+        with bpf.Statistics():
+            for _ in range(self.rounds):
+                pair = []
+                for arm, client in zip(arms, clients):
+                    arm.ready()
+                    pair.append(self.bpf_sample(
+                        self.rig.followers[arm.name].programs,
+                        lambda client=client: client.run(1000, PACED_RATE)["requests"]))
+                samples.append(tuple(pair))
+        for client in clients:
+            client.close()
+        return samples
+
+    def stored(self, seconds):
+        """(part of the requests at PACED_RATE that have both their spans in the stores, MiB
+        resident of the larger agent, percent of a core of the busier one)"""
+        self.progress(f"spans stored at {PACED_RATE} requests/s")
+        arm = self.rig.arms["spans"]
+        arm.ready()
+        client = self.client(SMALL, arm)
+        time.sleep(1)
+        before, used, start = self.spans(), cpu_seconds(arm.agents), time.monotonic()
+        run = client.run(int(seconds * 1000), PACED_RATE)
+        time.sleep(1)
+        percent = max(b - a for a, b in zip(used, cpu_seconds(arm.agents))) * 100
+        elapsed = time.monotonic() - start - 1
+        client.close()
+        stored = min(b - a for a, b in zip(before, self.spans()))
+        return (stored / run["requests"], max(resident_kib(a.pid) for a in arm.agents) / 1024,
+                percent / elapsed)
+
+    def spans(self):
+        """How many spans each store has."""
+        counts = []
+        for store in self.rig.stores:
+            with contextlib.closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as db:
+                counts.append(db.execute("SELECT count(*) FROM spans").fetchone()[0])
+        return counts
 
     def many_flows(self):
         """[(an empty program's, the agent's, the agent's beside MANY_FLOWS) BpfSample]"""
@@ -280,6 +330,18 @@ class Bench:
         client.close()
         return (resident_kib(self.rig.agent.pid) / 1024, used / elapsed / 1e4,
                 run["requests"] / run["seconds"])
+
+
+def cpu_seconds(processes):
+    """What each of them has used of the CPU, user and system."""
+    tick = os.sysconf("SC_CLK_TCK")
+
+    def of(pid):
+        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+            fields = file.read().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / tick
+
+    return [of(process.pid) for process in processes]
 
 
 def rotated(things, by):

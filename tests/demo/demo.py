@@ -23,6 +23,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "lab"))
 from agent import Agent  # noqa: E402 (the path is set just above)
+from following import all_known  # noqa: E402
 from lab import Lab  # noqa: E402
 from recorder import Recorder  # noqa: E402
 from waiting import wait_until  # noqa: E402
@@ -41,13 +42,13 @@ BOLD, GREEN, RED, PLAIN = ("\033[1m", "\033[32m", "\033[31m", "\033[0m") \
 class Scene:
     """The three namespaces, their servers and the agent."""
 
-    def __init__(self, lab, build, folder):
+    def __init__(self, lab, build, folder, *options):
         self.folder, self.store = folder, folder / "ctxprop.db"
         self.client, self.app, self.outside = map(lab.host, ("client", "app", "outside"))
         lab.link(self.client, self.app, f"{CLIENT}/24", f"{APP_FRONT}/24")
         lab.link(self.app, self.outside, f"{APP_BACK}/24", f"{OUTSIDE}/24")
         self.recorder = Recorder(self.outside, OUTSIDE)
-        self.agent = Agent(self.app, build, "--store", self.store)
+        self.agent = Agent(self.app, build, "--store", self.store, *options)
         self.app.spawn([sys.executable, HERE / "service.py", SERVICE_PORT, OUTSIDE,
                         self.recorder.port])
         self.app.wait_port(SERVICE_PORT)
@@ -55,6 +56,7 @@ class Scene:
         (folder / "nginx.conf").write_text(conf.substitute(folder=folder))
         self.app.spawn(["nginx", "-c", folder / "nginx.conf", "-e", folder / "error.log"])
         self.app.wait_port(8080)
+        all_known()
 
     def curl(self, *arguments):
         """One run of curl by the client, against nginx in the app's namespace."""
@@ -155,19 +157,22 @@ def traces_of(scene, *argv):
 
 
 def check_trees(scene):
-    """Every step's requests are in the store, as trees of five spans: everything that is wrong."""
-    wanted = sum(step.times for step in STEPS)
-    wait_until(lambda: len(json.loads(traces_of(scene, "-j", "-n", "1000"))) >= wanted,
-               "the traces in the store")
-    wrong = [f"trace {trace['trace_id']}: {len(trace['spans'])} spans"
-             for trace in json.loads(traces_of(scene, "-j", "-n", "1000"))
-             if sorted(span["kind"] for span in trace["spans"]) != SPANS]
+    """Is every step in the store, as trees of five spans? Returns what is wrong, in words."""
+    def kinds():
+        return [sorted(span["kind"] for span in trace["spans"])
+                for trace in json.loads(traces_of(scene, "-j", "-n", "1000"))]
+
+    wanted, wrong = [SPANS] * sum(step.times for step in STEPS), []
+    try:
+        wait_until(lambda: kinds() == wanted, "the spans of all requests", seconds=5)
+    except AssertionError:
+        wrong = [f"spans in the store, by traces: {list(map(len, kinds()))}"]
     print(f"\n{BOLD}$ ctxprop trace -n 2{PLAIN}\n{traces_of(scene, '-n', '2')}", end="")
     return wrong
 
 
 def play(scene):
-    """All steps; returns everything that was wrong."""
+    """All steps; returns everything that was wrong with them, and with their traces."""
     results = []
     for step in STEPS:
         arrived = step.run(scene)
@@ -182,8 +187,8 @@ def play(scene):
     print("headers: traceparent headers on requests that arrived; the service makes two calls per "
           "request,\nand both have to be in the trace of that request")
     show_commands(scene)
-    wrong = check_trees(scene)
-    return [f"{step.title}: {what}" for step, _, wrong in results for what in wrong] + wrong
+    trees = check_trees(scene)
+    return [f"{step.title}: {what}" for step, _, wrong in results for what in wrong], trees
 
 
 def main():
@@ -193,10 +198,10 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     print("client (curl)  -->  app (nginx, Python service, ctxpropd)  -->  outside\n", flush=True)
     with tempfile.TemporaryDirectory(prefix="ctxprop-demo-") as folder, Lab("demo") as lab:
-        wrong = play(Scene(lab, os.path.abspath(args.build), Path(folder)))
-    print("\n".join([""] + [f"{RED}WRONG{PLAIN} {what}" for what in wrong] or []))
+        wrong, trees = play(Scene(lab, os.path.abspath(args.build), Path(folder)))
+    print("\n".join([""] + [f"{RED}WRONG{PLAIN} {what}" for what in wrong + trees] or []))
     print(f"{len(STEPS) - len(wrong)} of {len(STEPS)} steps as they should be")
-    return int(bool(wrong))
+    return int(bool(wrong or trees))
 
 
 if __name__ == "__main__":

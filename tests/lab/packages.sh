@@ -9,7 +9,7 @@ debian_release() {
 
 PACKAGES_BUILD=(cmake ninja-build gcc libc6-dev pkg-config clang llvm bpftool
 	libbpf-dev libelf-dev libmnl-dev libjansson-dev libsqlite3-dev linux-libc-dev
-	libcurl4-openssl-dev libprotobuf-c-dev protobuf-c-compiler zlib1g-dev)
+	libmicrohttpd-dev libcurl4-openssl-dev libprotobuf-c-dev protobuf-c-compiler zlib1g-dev)
 if [ "$(debian_release)" = 12 ]; then
 	PACKAGES_BUILD+=(node-llhttp) # the C sources of llhttp come with it
 else
@@ -20,7 +20,8 @@ PACKAGES_TEST=(g++ golang-go libcmocka-dev libclang-rt-dev clang-format clang-ti
 	iputils-ping groff-base
 	haproxy wrk nodejs openssl ruby php-cli perl wget apache2-bin lighttpd nftables ethtool tcpdump iperf3
 	qemu-system-x86 busybox-static cpio kmod zstd xz-utils
-	python3-aiohttp python3-uvicorn python3-httptools default-jdk-headless puma)
+	python3-aiohttp python3-uvicorn python3-httptools default-jdk-headless puma
+	prometheus chromium)
 if [ "$(debian_release)" = 12 ]; then
 	PACKAGES_TEST+=(clang-19) # what Debian 13 compiles the BPF programs with
 else
@@ -73,7 +74,7 @@ disable_services() {
 		case $package in
 		nginx-light) systemctl --quiet disable nginx 2>/dev/null || true ;;
 		php-fpm) systemctl --quiet disable 'php*-fpm' 2>/dev/null || true ;;
-		haproxy | nftables | lighttpd | redis-server) systemctl --quiet disable "$package" 2>/dev/null || true ;;
+		haproxy | nftables | lighttpd | redis-server | prometheus) systemctl --quiet disable "$package" 2>/dev/null || true ;;
 		esac
 	done
 }

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdio.h>
+#include <string.h>
+#include <jansson.h>
+
+#include "cmd/command.h"
+#include "cmd/json.h"
+#include "cmd/safe.h"
+#include "cmd/store.h"
+#include "trace/store.h"
+
+const char command_sql_usage[] =
+    "  ctxprop sql 'SELECT ...'      ask the store of spans, which is opened for reading only\n"
+    "\n"
+    "      --store FILE       the store (default " STORE_PATH ")\n"
+    "  -o                     without a line of names; columns are separated by tabs, as always\n"
+    "\n"
+    "Its tables and views, and queries to begin with: docs/schema.md. Ids are BLOBs: "
+    "hex(trace_id).\n";
+
+static json_t *value_json(sqlite3_stmt *row, int column)
+{
+	switch (sqlite3_column_type(row, column)) {
+	case SQLITE_INTEGER:
+		return json_integer(sqlite3_column_int64(row, column));
+	case SQLITE_FLOAT:
+		return json_real(sqlite3_column_double(row, column));
+	case SQLITE_NULL:
+		return json_null();
+	default:
+		return json_stringn_nocheck((const char *)sqlite3_column_text(row, column),
+					    (size_t)sqlite3_column_bytes(row, column));
+	}
+}
+
+static json_t *row_json(sqlite3_stmt *row)
+{
+	json_t *object = json_object();
+
+	for (int i = 0; i < sqlite3_column_count(row); i++)
+		json_object_set_new(object, sqlite3_column_name(row, i), value_json(row, i));
+	return object;
+}
+
+static void print_blob(sqlite3_stmt *row, int column)
+{
+	const unsigned char *bytes = sqlite3_column_blob(row, column);
+
+	for (int i = 0; i < sqlite3_column_bytes(row, column); i++)
+		printf("%02x", bytes[i]);
+}
+
+static void print_row(sqlite3_stmt *row)
+{
+	for (int i = 0; i < sqlite3_column_count(row); i++) {
+		if (i)
+			putchar('\t');
+		if (sqlite3_column_type(row, i) == SQLITE_BLOB)
+			print_blob(row, i);
+		else
+			safe_print((const char *)sqlite3_column_text(row, i));
+	}
+	putchar('\n');
+}
+
+static void print_names(sqlite3_stmt *statement)
+{
+	for (int i = 0; i < sqlite3_column_count(statement); i++)
+		printf("%s%s", i ? "\t" : "", sqlite3_column_name(statement, i));
+	putchar('\n');
+}
+
+static int run(sqlite3_stmt *statement, const struct command_flags *flags)
+{
+	json_t *rows = flags->json ? json_array() : NULL;
+	int result;
+
+	if (!rows && !flags->oneline)
+		print_names(statement);
+	while ((result = sqlite3_step(statement)) == SQLITE_ROW) {
+		if (rows)
+			json_array_append_new(rows, row_json(statement));
+		else
+			print_row(statement);
+	}
+	if (result != SQLITE_DONE) {
+		json_decref(rows);
+		return command_refuse_store(sqlite3_db_handle(statement));
+	}
+	return rows ? json_print(rows) : COMMAND_OK;
+}
+
+int command_sql(const struct pins *pins, const struct command_flags *flags)
+{
+	sqlite3_stmt *statement = NULL;
+	sqlite3 *db;
+	int exit_code;
+
+	(void)pins;
+	if (flags->count != 1)
+		return command_misused("sql: expected one argument, the query, in quotes");
+	db = command_open_store();
+	if (!db)
+		return COMMAND_REFUSED;
+	/* Of other files it is not for this command to tell. */
+	sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
+	if (sqlite3_prepare_v2(db, flags->words[0], -1, &statement, NULL) != SQLITE_OK)
+		exit_code = command_refuse_store(db);
+	else if (!statement)
+		exit_code = command_misused("sql: the query is empty");
+	else
+		exit_code = run(statement, flags);
+	sqlite3_finalize(statement);
+	sqlite3_close(db);
+	return exit_code;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The store of spans, for commands that read it: which one it is, and how it is opened. */
+#ifndef CTXPROP_CMD_STORE_H
+#define CTXPROP_CMD_STORE_H
+
+#include <sqlite3.h>
+
+#include "cmd/command.h"
+
+/* `--store FILE`, among the options of a command; its letter, and what to do with it. */
+#define COMMAND_STORE_OPTION                                                                       \
+	{                                                                                          \
+		"store", required_argument, NULL, 'D'                                              \
+	}
+#define COMMAND_STORE_LETTER 'D'
+void command_set_store(const char *path);
+
+/* The options of a command that takes no other one. */
+extern const struct command_options command_store_options;
+
+/* Open it for reading. NULL after a complaint. */
+sqlite3 *command_open_store(void);
+
+/* Complain about what SQLite says; returns COMMAND_REFUSED. */
+int command_refuse_store(sqlite3 *db);
+
+#endif

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <poll.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+#include <jansson.h>
+#include <sys/ioctl.h>
+
+#include "base/clock.h"
+#include "base/number.h"
+#include "cmd/command.h"
+#include "cmd/json.h"
+#include "cmd/safe.h"
+#include "cmd/store.h"
+#include "cmd/waterfall.h"
+#include "trace/busiest.h"
+#include "trace/json.h"
+#include "trace/query_words.h"
+#include "trace/span.h"
+#include "trace/store.h"
+
+#define DELAY_MS    2000
+#define ROWS        40 /* where no terminal says how many there is room for */
+#define HEAD_LINES  3
+#define MINUTES_MAX 1440
+
+enum order { BY_RATE, BY_ERRORS, BY_P50, BY_P99 };
+
+static const struct {
+	char key;
+	const char *name;
+} orders[] = {[BY_RATE] = {'r', "rate"},
+	      [BY_ERRORS] = {'e', "errors"},
+	      [BY_P50] = {'5', "p50"},
+	      [BY_P99] = {'9', "p99"}};
+#define ORDERS (sizeof(orders) / sizeof(orders[0]))
+
+/* What the options, and later the keys, ask for. */
+static struct {
+	enum order order;
+	unsigned int minutes;
+	unsigned long rows; /* 0: as many as there is room for */
+} wanted = {.minutes = 1};
+
+static const struct option own_options[] = {
+    {"number", required_argument, NULL, 'n'},
+    {"sort", required_argument, NULL, 'O'},
+    {"last", required_argument, NULL, 'L'},
+    COMMAND_STORE_OPTION,
+};
+
+const char command_top_usage[] =
+    "  ctxprop top                   endpoints of services, and what they call, by their rate; on "
+    "a\n"
+    "                                terminal again and again: r, e, 5, 9 sort them by rate, "
+    "errors,\n"
+    "                                median and 99th percentile, q ends\n"
+    "\n"
+    "  -n, --number N         at most so many\n"
+    "      --sort WHAT        rate, errors, p50 or p99 (default rate)\n"
+    "      --last TIME        of so long, in whole minutes and the running one (default 1m)\n"
+    "      --store FILE       the store (default " STORE_PATH ")\n";
+
+static int set_order(const char *text)
+{
+	for (size_t i = 0; i < ORDERS; i++)
+		if (!strcmp(text, orders[i].name)) {
+			wanted.order = (enum order)i;
+			return COMMAND_OK;
+		}
+	return command_misused("--sort %s: expected rate, errors, p50 or p99", text);
+}
+
+static int set_last(const char *text)
+{
+	__u64 ns, minutes;
+
+	if (query_parse_time(text, &ns))
+		return command_misused("--last %s: expected a time with its unit: 5m, 2h", text);
+	minutes = ns / (60 * NS_PER_SECOND);
+	wanted.minutes = (unsigned int)(minutes < MINUTES_MAX ? minutes : MINUTES_MAX);
+	return COMMAND_OK;
+}
+
+static int set_option(int letter, const char *word)
+{
+	if (letter == 'O')
+		return set_order(word);
+	if (letter == 'L')
+		return set_last(word);
+	if (letter == COMMAND_STORE_LETTER)
+		command_set_store(word);
+	else if (number_parse(word, 1, 100000, &wanted.rows))
+		return command_misused("--number %s: expected a number from 1 to 100000", word);
+	return COMMAND_OK;
+}
+
+const struct command_options command_top_options = {
+    .list = own_options,
+    .count = sizeof(own_options) / sizeof(own_options[0]),
+    .letters = "n:",
+    .set = set_option,
+};
+
+static __u64 rank(const struct busy *busy)
+{
+	switch (wanted.order) {
+	case BY_ERRORS:
+		return busy->errors;
+	case BY_P50:
+		return busiest_percentile(busy, 50);
+	case BY_P99:
+		return busiest_percentile(busy, 99);
+	default:
+		return busy->count;
+	}
+}
+
+static int compare(const void *a, const void *b)
+{
+	__u64 first = rank(a), second = rank(b);
+
+	return first < second ? 1 : first > second ? -1 : 0;
+}
+
+static json_t *busy_json(const struct busy *busy, double seconds)
+{
+	json_t *object = json_pack("{sI,sI,sf,sI,sI}", "count", (json_int_t)busy->count, "errors",
+				   (json_int_t)busy->errors, "rate", (double)busy->count / seconds,
+				   "p50_ns", (json_int_t)busiest_percentile(busy, 50), "p99_ns",
+				   (json_int_t)busiest_percentile(busy, 99));
+
+	json_set_text(object, "service", busy->service);
+	json_set_text(object, "kind", span_kind_name(busy->kind));
+	json_set_text(object, "method", busy->method);
+	json_set_text(object, "route", busy->route);
+	return object;
+}
+
+static int print_json(const struct busiest *busiest)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < busiest->count && (!wanted.rows || i < wanted.rows); i++)
+		json_array_append_new(array, busy_json(&busiest->busy[i], busiest->seconds));
+	return json_print(array);
+}
+
+static void print_busy(const struct busy *busy, double seconds)
+{
+	char p50[WATERFALL_DURATION_MAX], p99[WATERFALL_DURATION_MAX];
+	bool called = busy->kind == SPAN_CLIENT;
+
+	printf("%9.1f ", (double)busy->count / seconds);
+	colour_print(busy->errors ? COLOUR_BAD : COLOUR_GOOD, "%6.1f%%",
+		     100.0 * (double)busy->errors / (double)busy->count);
+	printf(" %10s %10s  ", waterfall_duration(p50, (__s64)busiest_percentile(busy, 50)),
+	       waterfall_duration(p99, (__s64)busiest_percentile(busy, 99)));
+	safe_print(*busy->service ? busy->service : "?");
+	fputs(called ? " > " : "  ", stdout);
+	safe_print(busy->method);
+	putchar(' ');
+	safe_print(busy->route);
+	putchar('\n');
+}
+
+static void print_table(const struct busiest *busiest, size_t rows,
+			const struct command_flags *flags)
+{
+	if (!flags->oneline)
+		printf("%9s %7s %10s %10s  %s\n", "PER S", "ERRORS", "P50", "P99",
+		       "SERVICE  ENDPOINT, OR > CALL");
+	for (size_t i = 0; i < busiest->count && i < rows; i++)
+		print_busy(&busiest->busy[i], busiest->seconds);
+}
+
+/* Lines of the terminal that are for rows. */
+static size_t room(void)
+{
+	struct winsize size;
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || size.ws_row <= HEAD_LINES + 1)
+		return ROWS;
+	return size.ws_row - HEAD_LINES - 1U;
+}
+
+static int draw(sqlite3 *db, const struct command_flags *flags, bool refreshes)
+{
+	size_t rows = wanted.rows ? wanted.rows : refreshes ? room() : SIZE_MAX;
+	struct busiest busiest;
+	int exit_code = COMMAND_OK;
+
+	if (busiest_read(db, wanted.minutes, &busiest))
+		return command_refuse_store(db);
+	qsort(busiest.busy, busiest.count, sizeof(*busiest.busy), compare);
+	if (refreshes)
+		printf("\033[H\033[Jthe last %.0f s, by %s   (r e 5 9: sort by rate, errors, p50, "
+		       "p99; q: end)\n\n",
+		       busiest.seconds, orders[wanted.order].name);
+	if (flags->json)
+		exit_code = print_json(&busiest);
+	else
+		print_table(&busiest, rows, flags);
+	fflush(stdout);
+	busiest_free(&busiest);
+	return exit_code;
+}
+
+/* Wait for a key. Returns whether to go on. */
+static bool wait_for_key(void)
+{
+	struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+	char key;
+
+	if (poll(&input, 1, DELAY_MS) <= 0)
+		return true;
+	if (read(STDIN_FILENO, &key, 1) != 1 || key == 'q')
+		return false;
+	for (size_t i = 0; i < ORDERS; i++)
+		if (key == orders[i].key)
+			wanted.order = (enum order)i;
+	return true;
+}
+
+/* Keys are heard at once, and not shown; they still interrupt. */
+static int refresh(sqlite3 *db, const struct command_flags *flags)
+{
+	struct termios before, own;
+	int exit_code;
+
+	if (tcgetattr(STDIN_FILENO, &before))
+		return draw(db, flags, false);
+	own = before;
+	own.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+	tcsetattr(STDIN_FILENO, TCSANOW, &own);
+	do
+		exit_code = draw(db, flags, true);
+	while (!exit_code && wait_for_key());
+	tcsetattr(STDIN_FILENO, TCSANOW, &before);
+	return exit_code;
+}
+
+int command_top(const struct pins *pins, const struct command_flags *flags)
+{
+	bool refreshes = isatty(STDOUT_FILENO) && !flags->json && !flags->oneline;
+	sqlite3 *db = flags->count ? NULL : command_open_store();
+	int exit_code;
+
+	(void)pins;
+	if (flags->count)
+		return command_misused("top: unexpected argument '%s'", flags->words[0]);
+	if (!db)
+		return COMMAND_REFUSED;
+	exit_code = refreshes ? refresh(db, flags) : draw(db, flags, false);
+	sqlite3_close(db);
+	return exit_code;
+}

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/address.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "trace/edges.h"
+
+#define SLOTS      131072 /* a power of two, more than twice as many as spans are read */
+#define EDGE_SLOTS 1024   /* the same, for edges */
+#define OTHERS     "(others)"
+
+static const char served_sql[] =
+    "SELECT parent_id, service_id, remote_address, error, duration_ns, start_ns FROM spans"
+    " WHERE kind = 2 AND start_ns >= ?1 ORDER BY id DESC LIMIT ?2";
+static const char called_sql[] =
+    "SELECT span_id, service_id, local_address, coalesce(host, remote_address), error,"
+    " duration_ns, start_ns FROM spans WHERE kind = 3 AND start_ns >= ?1 ORDER BY id DESC LIMIT ?2";
+
+/* A request that came in. */
+struct served {
+	__u64 parent_id; /* 0: none */
+	sqlite3_int64 service;
+	char remote[ADDRESS_TEXT_MAX];
+	__u64 duration_ns;
+	bool is_error, is_joined; /* its call was found */
+};
+
+/* One end of an edge. */
+struct end {
+	const char *name;
+	bool outside;
+};
+
+struct reading {
+	sqlite3 *db;
+	__s64 since_ns;
+	char **name; /* of services, by their rows; NULL: none */
+	size_t names;
+	struct served *served;
+	size_t count;
+	__u32 slot[SLOTS]; /* number of a served request, counted from 1, by its parent */
+	struct edges *edges;
+	struct edge *by_ends[EDGE_SLOTS];
+};
+
+static int prepare(struct reading *reading, const char *sql, sqlite3_stmt **ret_rows)
+{
+	if (sqlite3_prepare_v2(reading->db, sql, -1, ret_rows, NULL) != SQLITE_OK)
+		return -EIO;
+	sqlite3_bind_int64(*ret_rows, 1, reading->since_ns);
+	sqlite3_bind_int64(*ret_rows, 2, EDGES_SPANS_MAX);
+	return 0;
+}
+
+/* After the last row; `err`: what went wrong before. */
+static int finish(sqlite3_stmt *rows, int err)
+{
+	return sqlite3_finalize(rows) == SQLITE_OK ? err : -EIO;
+}
+
+static void note_time(struct edges *edges, sqlite3_int64 start_ns)
+{
+	if (!edges->first_ns || start_ns < edges->first_ns)
+		edges->first_ns = start_ns;
+}
+
+static int add_name(struct reading *reading, sqlite3_int64 row, const unsigned char *name)
+{
+	size_t wanted = (size_t)row + 1;
+	char **more = reading->name;
+
+	if (wanted > reading->names) {
+		more = reallocarray(more, wanted, sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		memset(more + reading->names, 0, (wanted - reading->names) * sizeof(*more));
+		reading->name = more;
+		reading->names = wanted;
+	}
+	if (name && *name)
+		reading->name[row] = strdup((const char *)name);
+	return 0;
+}
+
+static int read_names(struct reading *reading)
+{
+	sqlite3_stmt *rows = NULL;
+	int err = prepare(reading, "SELECT id, name FROM services", &rows);
+
+	while (!err && sqlite3_step(rows) == SQLITE_ROW)
+		err =
+		    add_name(reading, sqlite3_column_int64(rows, 0), sqlite3_column_text(rows, 1));
+	return finish(rows, err);
+}
+
+static const char *name_of(const struct reading *reading, sqlite3_int64 service)
+{
+	return service >= 0 && (size_t)service < reading->names ? reading->name[service] : NULL;
+}
+
+static __u64 read_id(sqlite3_stmt *row, int column)
+{
+	__u64 id = 0;
+
+	if (sqlite3_column_bytes(row, column) == sizeof(id))
+		memcpy(&id, sqlite3_column_blob(row, column), sizeof(id));
+	return id;
+}
+
+/* Ids are random. */
+static size_t slot_of(__u64 id)
+{
+	return (id ^ id >> 32) & (SLOTS - 1);
+}
+
+static void index_served(struct reading *reading, size_t number)
+{
+	size_t slot = slot_of(reading->served[number].parent_id);
+
+	while (reading->slot[slot])
+		slot = (slot + 1) & (SLOTS - 1);
+	reading->slot[slot] = (__u32)number + 1;
+}
+
+static int read_served(struct reading *reading)
+{
+	sqlite3_stmt *rows = NULL;
+	int err = prepare(reading, served_sql, &rows);
+
+	reading->served = calloc(EDGES_SPANS_MAX, sizeof(*reading->served));
+	if (!reading->served)
+		err = -ENOMEM;
+	while (!err && reading->count < EDGES_SPANS_MAX && sqlite3_step(rows) == SQLITE_ROW) {
+		struct served *served = &reading->served[reading->count];
+
+		served->parent_id = read_id(rows, 0);
+		served->service = sqlite3_column_int64(rows, 1);
+		text_copy(served->remote, sizeof(served->remote),
+			  (const char *)sqlite3_column_text(rows, 2));
+		served->is_error = sqlite3_column_int(rows, 3);
+		served->duration_ns = (__u64)sqlite3_column_int64(rows, 4);
+		note_time(reading->edges, sqlite3_column_int64(rows, 5));
+		if (served->parent_id)
+			index_served(reading, reading->count);
+		reading->count++;
+	}
+	reading->edges->is_cut |= reading->count == EDGES_SPANS_MAX;
+	return finish(rows, err);
+}
+
+/* The request that a call has become; NULL: it was not seen. */
+static struct served *find_served(struct reading *reading, __u64 span_id)
+{
+	size_t slot = slot_of(span_id);
+
+	for (; span_id && reading->slot[slot]; slot = (slot + 1) & (SLOTS - 1))
+		if (reading->served[reading->slot[slot] - 1].parent_id == span_id)
+			return &reading->served[reading->slot[slot] - 1];
+	return NULL;
+}
+
+static size_t edge_slot(const struct end *caller, const struct end *callee)
+{
+	__u64 hash = hash_add(HASH_BEGIN, caller->name, strlen(caller->name) + 1);
+
+	hash = hash_add(hash, callee->name, strlen(callee->name) + 1);
+	return (hash ^ hash >> 32 ^ caller->outside ^ callee->outside) & (EDGE_SLOTS - 1);
+}
+
+static bool is_between(const struct edge *edge, const struct end *caller, const struct end *callee)
+{
+	return edge->from_outside == caller->outside && edge->to_outside == callee->outside &&
+	       !strcmp(edge->caller, caller->name) && !strcmp(edge->callee, callee->name);
+}
+
+static struct edge *edge_new(struct edges *edges, const struct end *caller,
+			     const struct end *callee)
+{
+	struct edge *edge = calloc(1, sizeof(*edge));
+
+	if (!edge)
+		return NULL;
+	edge->caller = strdup(caller->name);
+	edge->callee = strdup(callee->name);
+	edge->from_outside = caller->outside;
+	edge->to_outside = callee->outside;
+	if (edge->caller && edge->callee) {
+		edges->edge[edges->count++] = edge;
+		return edge;
+	}
+	free(edge->caller);
+	free(edge->callee);
+	free(edge);
+	return NULL;
+}
+
+/* NULL: no memory. */
+static struct edge *find_edge(struct reading *reading, const struct end *caller,
+			      const struct end *callee)
+{
+	static const struct end others = {OTHERS, true};
+	size_t slot = edge_slot(caller, callee);
+
+	while (reading->by_ends[slot] && !is_between(reading->by_ends[slot], caller, callee))
+		slot = (slot + 1) & (EDGE_SLOTS - 1);
+	if (reading->by_ends[slot])
+		return reading->by_ends[slot];
+	if (reading->edges->count >= EDGES_MAX && caller != &others)
+		return find_edge(reading, &others, &others);
+	reading->by_ends[slot] = edge_new(reading->edges, caller, callee);
+	return reading->by_ends[slot];
+}
+
+static int count(struct reading *reading, const struct end *caller, const struct end *callee,
+		 __u64 duration_ns, bool is_error)
+{
+	struct edge *edge = find_edge(reading, caller, callee);
+
+	if (!edge)
+		return -ENOMEM;
+	edge->count++;
+	edge->errors += is_error;
+	if (duration_ns > edge->longest_ns)
+		edge->longest_ns = duration_ns;
+	histogram_add(&edge->durations, duration_ns);
+	return 0;
+}
+
+static int count_called(struct reading *reading, sqlite3_stmt *row)
+{
+	struct served *served = find_served(reading, read_id(row, 0));
+	const char *caller_name = name_of(reading, sqlite3_column_int64(row, 1));
+	const char *callee_name = served ? name_of(reading, served->service) : NULL;
+	/* What has no name is passed on by this host, or has gone. */
+	struct end caller = {caller_name, !caller_name}, callee = {callee_name, !callee_name};
+
+	if (served)
+		served->is_joined = true;
+	if (!caller.name)
+		caller.name = (const char *)sqlite3_column_text(row, 2);
+	if (!callee.name)
+		callee.name = (const char *)sqlite3_column_text(row, 3);
+	return count(reading, &caller, &callee, (__u64)sqlite3_column_int64(row, 5),
+		     sqlite3_column_int(row, 4));
+}
+
+static int read_called(struct reading *reading)
+{
+	sqlite3_stmt *rows = NULL;
+	int err = prepare(reading, called_sql, &rows);
+	size_t read = 0;
+
+	while (!err && sqlite3_step(rows) == SQLITE_ROW) {
+		note_time(reading->edges, sqlite3_column_int64(rows, 6));
+		err = count_called(reading, rows);
+		read++;
+	}
+	reading->edges->is_cut |= read == EDGES_SPANS_MAX;
+	return finish(rows, err);
+}
+
+/* Requests whose calls were not made on this host. */
+static int count_others(struct reading *reading)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < reading->count; i++) {
+		const struct served *served = &reading->served[i];
+		const char *name = name_of(reading, served->service);
+		const struct end caller = {served->remote, true},
+				 callee = {name ? name : "?", false};
+
+		if (!served->is_joined)
+			err =
+			    count(reading, &caller, &callee, served->duration_ns, served->is_error);
+	}
+	return err;
+}
+
+int edges_read(sqlite3 *db, __s64 since_ns, struct edges *ret_edges)
+{
+	struct reading *reading = calloc(1, sizeof(*reading));
+	int err;
+
+	*ret_edges = (struct edges){.edge = calloc(EDGES_MAX + 1, sizeof(struct edge *))};
+	if (!reading || !ret_edges->edge) {
+		free(reading);
+		return -ENOMEM;
+	}
+	reading->db = db;
+	reading->since_ns = since_ns;
+	reading->edges = ret_edges;
+	err = read_names(reading);
+	if (!err)
+		err = read_served(reading);
+	if (!err)
+		err = read_called(reading);
+	if (!err)
+		err = count_others(reading);
+	for (size_t i = 0; i < reading->names; i++)
+		free(reading->name[i]);
+	free(reading->name);
+	free(reading->served);
+	free(reading);
+	return err;
+}
+
+void edges_free(struct edges *edges)
+{
+	for (size_t i = 0; i < edges->count; i++) {
+		free(edges->edge[i]->caller);
+		free(edges->edge[i]->callee);
+		free(edges->edge[i]);
+	}
+	free(edges->edge);
+	*edges = (struct edges){};
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "trace/metrics.h"
+
+#define SLOTS 4096 /* a power of two, and more than twice as many as there are series */
+
+const double metrics_bounds[METRICS_BOUNDS] = {0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25,
+					       0.5,   0.75, 1,     2.5,  5,     7.5, 10};
+
+struct metrics {
+	pthread_mutex_t lock;
+	struct metrics_series *slot[SLOTS];
+	struct metrics_series *series[METRICS_SERIES_MAX];
+	size_t count; /* of series, without those of others */
+	struct metrics_series *others[2];
+	__u64 overflow;
+};
+
+struct metrics *metrics_new(void)
+{
+	struct metrics *metrics = calloc(1, sizeof(*metrics));
+
+	if (metrics)
+		pthread_mutex_init(&metrics->lock, NULL);
+	return metrics;
+}
+
+void metrics_free(struct metrics *metrics)
+{
+	if (!metrics)
+		return;
+	for (size_t i = 0; i < metrics->count; i++)
+		free(metrics->series[i]);
+	free(metrics->others[0]);
+	free(metrics->others[1]);
+	pthread_mutex_destroy(&metrics->lock);
+	free(metrics);
+}
+
+const char *metrics_method(const char *method)
+{
+	static const char *const known[] = {"GET",     "HEAD",    "POST",  "PUT",   "DELETE",
+					    "CONNECT", "OPTIONS", "TRACE", "PATCH", ""};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (!strcmp(method, known[i]))
+			return known[i];
+	return METRICS_OTHER;
+}
+
+/* What a span has in common with others of its series. */
+struct key {
+	enum span_kind kind;
+	const char *service, *route, *method;
+	char status_class[8];
+};
+
+static struct key key_of(const struct span *span)
+{
+	struct key key = {.kind = span->kind,
+			  .service = span->service.name,
+			  .route = span->route,
+			  .method = metrics_method(span->method),
+			  .status_class = "none"};
+
+	if (span->status >= 100 && span->status <= 599)
+		snprintf(key.status_class, sizeof(key.status_class), "%uxx", span->status / 100);
+	return key;
+}
+
+static bool has_key(const struct metrics_series *series, const struct key *key)
+{
+	return series->kind == key->kind && !strcmp(series->service, key->service) &&
+	       !strcmp(series->route, key->route) && !strcmp(series->method, key->method) &&
+	       !strcmp(series->status_class, key->status_class);
+}
+
+static size_t slot_of(const struct key *key)
+{
+	__u64 hash = hash_add(HASH_BEGIN, &key->kind, sizeof(key->kind));
+
+	hash = hash_add(hash, key->service, strlen(key->service) + 1);
+	hash = hash_add(hash, key->route, strlen(key->route) + 1);
+	hash = hash_add(hash, key->method, strlen(key->method) + 1);
+	hash = hash_add(hash, key->status_class, strlen(key->status_class));
+	return (hash ^ hash >> 32) & (SLOTS - 1);
+}
+
+static struct metrics_series *series_new(const struct key *key)
+{
+	struct metrics_series *series = calloc(1, sizeof(*series));
+
+	if (!series)
+		return NULL;
+	series->kind = key->kind;
+	text_copy(series->service, sizeof(series->service), key->service);
+	text_copy(series->route, sizeof(series->route), key->route);
+	text_copy(series->method, sizeof(series->method), key->method);
+	text_copy(series->status_class, sizeof(series->status_class), key->status_class);
+	return series;
+}
+
+static struct metrics_series *others(struct metrics *metrics, enum span_kind kind)
+{
+	const struct key key = {.kind = kind,
+				.service = METRICS_OTHER,
+				.route = METRICS_OTHER,
+				.method = METRICS_OTHER,
+				.status_class = METRICS_OTHER};
+	struct metrics_series **series = &metrics->others[kind == SPAN_CLIENT];
+
+	metrics->overflow++;
+	if (!*series)
+		*series = series_new(&key);
+	return *series;
+}
+
+/* NULL: no memory. */
+static struct metrics_series *find(struct metrics *metrics, const struct span *span)
+{
+	struct key key = key_of(span);
+	size_t slot = slot_of(&key);
+	struct metrics_series *series;
+
+	while (metrics->slot[slot] && !has_key(metrics->slot[slot], &key))
+		slot = (slot + 1) & (SLOTS - 1);
+	if (metrics->slot[slot])
+		return metrics->slot[slot];
+	series = metrics->count < METRICS_SERIES_MAX ? series_new(&key) : NULL;
+	if (!series)
+		return others(metrics, span->kind);
+	metrics->series[metrics->count++] = metrics->slot[slot] = series;
+	return series;
+}
+
+static void count(struct metrics_series *series, const struct span *span, __s64 boot_to_wall_ns)
+{
+	double seconds = (double)(span->end_ns - span->start_ns) / NS_PER_SECOND;
+	struct metrics_example *example;
+	size_t bucket = 0;
+
+	while (bucket < METRICS_BOUNDS && seconds > metrics_bounds[bucket])
+		bucket++;
+	series->count[bucket]++;
+	series->seconds += seconds;
+	if (!span_is_sampled(span)) /* nobody could look it up */
+		return;
+	example = &series->example[bucket];
+	memcpy(example->trace_id, span->trace_id, sizeof(example->trace_id));
+	example->span_id = span->span_id;
+	example->seconds = seconds;
+	example->wall_ns = (__s64)span->end_ns + boot_to_wall_ns;
+}
+
+static void take(void *data, const struct span *span, __s64 boot_to_wall_ns)
+{
+	struct metrics *metrics = data;
+	struct metrics_series *series;
+
+	pthread_mutex_lock(&metrics->lock);
+	series = find(metrics, span);
+	if (series)
+		count(series, span, boot_to_wall_ns);
+	pthread_mutex_unlock(&metrics->lock);
+}
+
+static void close_sink(void *data)
+{
+	(void)data;
+}
+
+struct sink metrics_sink(struct metrics *metrics)
+{
+	return (struct sink){
+	    .span = take, .close = close_sink, .data = metrics, .takes_unsampled = true};
+}
+
+void metrics_each(struct metrics *metrics,
+		  void (*visit)(const struct metrics_series *series, void *data), void *data)
+{
+	pthread_mutex_lock(&metrics->lock);
+	for (size_t i = 0; i < metrics->count; i++)
+		visit(metrics->series[i], data);
+	for (size_t i = 0; i < 2; i++)
+		if (metrics->others[i])
+			visit(metrics->others[i], data);
+	pthread_mutex_unlock(&metrics->lock);
+}
+
+__u64 metrics_overflow(struct metrics *metrics)
+{
+	__u64 overflow;
+
+	pthread_mutex_lock(&metrics->lock);
+	overflow = metrics->overflow;
+	pthread_mutex_unlock(&metrics->lock);
+	return overflow;
+}

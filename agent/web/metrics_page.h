@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What /metrics tells (docs/api.md). */
+#ifndef CTXPROP_METRICS_PAGE_H
+#define CTXPROP_METRICS_PAGE_H
+
+#include "trace/metrics.h"
+#include "web/exposition.h"
+
+struct metrics_sources {
+	struct metrics *metrics; /* of spans; NULL: none are made */
+	int counters_fd, flows_fd;
+};
+
+/* Write all of it; what cannot be read is left out. */
+void metrics_page(const struct metrics_sources *sources, const struct exposition *exposition);
+
+#endif

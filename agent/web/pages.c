@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string.h>
+
+#include "web/api.h"
+#include "web/files.h"
+#include "web/pages.h"
+
+struct page {
+	const char *path;
+	bool has_rest; /* the path goes on */
+	void (*answer)(const struct web_options *options, struct request *request,
+		       struct reply *reply);
+};
+
+static void answer_metrics(const struct web_options *options, struct request *request,
+			   struct reply *reply)
+{
+	const bool open = exposition_prefers_open_metrics(request_field(request, "Accept"));
+	const struct exposition exposition = {.out = &reply->body, .is_open_metrics = open};
+
+	reply->type = open ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
+			   : "text/plain; version=0.0.4; charset=utf-8";
+	metrics_page(&options->metrics, &exposition);
+}
+
+/* The server begins when all is attached, and ends before anything else does. */
+static void answer_health(const struct web_options *options, struct request *request,
+			  struct reply *reply)
+{
+	(void)options;
+	(void)request;
+	reply_text(reply, 200, "ok");
+}
+
+static const struct page pages[] = {
+    {"/metrics", false, answer_metrics},  {"/healthz", false, answer_health},
+    {"/readyz", false, answer_health},    {"/api/v1/traces", false, api_traces},
+    {"/api/v1/traces/", true, api_trace}, {"/api/v1/endpoints", false, api_endpoints},
+    {"/api/v1/map", false, api_map},
+};
+
+static bool is_asked_for(const struct page *page, const char *path)
+{
+	return page->has_rest ? !strncmp(path, page->path, strlen(page->path))
+			      : !strcmp(path, page->path);
+}
+
+/* A file of the page; the first one also by no name. Returns whether there is such a file. */
+static bool answer_file(const char *path, struct reply *reply)
+{
+	for (size_t i = 0; i < web_files_count; i++) {
+		const struct web_file *file = &web_files[i];
+
+		if (strcmp(path, file->path) != 0 && (i || strcmp(path, "/") != 0))
+			continue;
+		reply->type = file->type;
+		reply->lasting = (const char *)file->bytes;
+		reply->lasting_size = file->size;
+		return true;
+	}
+	return false;
+}
+
+void pages_answer(const struct web_options *options, const char *path, struct request *request,
+		  struct reply *reply)
+{
+	for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
+		if (!is_asked_for(&pages[i], path))
+			continue;
+		request->rest = path + strlen(pages[i].path);
+		pages[i].answer(options, request, reply);
+		return;
+	}
+	if (!answer_file(path, reply))
+		reply_text(reply, 404, "there is no such page");
+}

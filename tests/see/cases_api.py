@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""/api/v1/ tells what is in the store, and quickly."""
+import json
+import time
+import urllib.parse
+
+import demo
+from filled import fill
+from world import MANY, PORT, RAW, SCRIPT, equal
+
+LIMIT_S = 0.2
+TRIES = 5
+BAD = ("traces?limit=0", "traces?limit=501", "traces?limit=x", "traces?cursor=-1", "traces?slow=5",
+       "traces?status=999", "traces?last=soon", "traces?kind=other", "traces?order=any", "traces/00",
+       "traces/" + "g" * 32, "endpoints?last=2d", "endpoints?last=25h", "map?last=0s")
+QUESTIONS = ("traces", "traces?limit=100&service=svc1", "traces?status=5xx", "traces?endpoint=/nope*",
+             "traces?slow=100s", "traces?order=slowest&last=1h",
+             "traces?order=slowest&service=svc1&route=/r1/{id}&method=GET&kind=server", "endpoints",
+             "map", "map?last=1h")
+
+
+def told(world, *argv):
+    """What `ctxprop trace` tells."""
+    return json.loads(world.agent.command("trace", "--store", world.store, "-j", "-n", "1000", *argv))
+
+
+def pages(world, limit):
+    """Ids of all pages, one after the other."""
+    cursor, ids = "", []
+    while cursor is not None:
+        page = world.api(f"traces?limit={limit}{cursor}")
+        ids += [trace["trace_id"] for trace in page["traces"]]
+        cursor = f"&cursor={page['next']}" if "next" in page else None
+    return ids
+
+
+def case_pages(world):
+    """page after page has every trace once, the newest first"""
+    ids = [trace["trace_id"] for trace in reversed(told(world))]
+    assert len(ids) > world.requests, ids
+    for limit in (1, 7, 500):
+        equal(pages(world, limit), ids, f"pages of {limit}")
+
+
+def case_filters(world):
+    """filters find what `ctxprop trace` finds"""
+    slow = sorted(trace["duration_ns"] for trace in world.api("traces?limit=500")["traces"])[-5]
+    for words, argv in (("endpoint=/many", ("--endpoint", "/many")), ("status=2xx", ("--status", "2xx")),
+                        ("service=service", ("--service", "service")), ("errors=1", ("--errors",)),
+                        ("status=404", ("--status", "404")), ("slow=1h", ("--slow", "1h")),
+                        ("last=1h", ("--last", "1h"))):
+        found = {trace["trace_id"] for trace in world.api(f"traces?limit=500&{words}")["traces"]}
+        equal(found, {trace["trace_id"] for trace in told(world, *argv)}, words)
+    many = world.api("traces?limit=500&service=nginx&route=/many&method=GET&kind=server")["traces"]
+    equal(len(many), MANY, "traces of /many")
+    slowest = [t["duration_ns"] for t in world.api("traces?limit=5&order=slowest")["traces"]]
+    equal((slowest, slowest[-1]), (sorted(slowest, reverse=True), slow), "the slowest ones")
+
+
+def case_trace(world):
+    """a trace has the spans that `ctxprop trace ID` tells, an unknown one is 404"""
+    one = told(world, "--endpoint", "/many")[0]
+    equal(world.api(f"traces/{one['trace_id']}"), one, "a trace")
+    equal(world.ask("/api/v1/traces/" + "f" * 32)[0], 404, "no trace")
+
+
+def case_endpoints(world):
+    """endpoints have the counts of the traffic, in all and by the minute"""
+    answer = world.api("endpoints?last=15m")
+    rows = {(e["service"], e["kind"], e["route"]): e for e in answer["endpoints"]}
+    for service, kind, route, count in (
+            ("nginx", "server", "/many", MANY), ("nginx", "client", "/many", MANY),
+            ("service", "server", "/hello", 3), ("service", "client", "/kept/hello", 3),
+            ("nginx", "server", "/users/{id}", 3), ("nginx", "server", SCRIPT, 1)):
+        row = rows[service, kind, route]
+        equal((row["count"], row["errors"]), (count, 0), f"{service} {route}")
+        equal(sum(row["points"]["count"]), count, f"{service} {route} by the minute")
+        assert 0 < row["p50_ns"] <= row["p99_ns"] <= row["max_ns"], row
+        assert abs(row["rate"] * answer["seconds"] - count) < 0.5, row
+    spans = [span["duration_ns"] for trace in told(world, "--endpoint", "/many")
+             for span in trace["spans"] if (span["service"], span["kind"]) == ("nginx", "server")]
+    exact = sorted(spans)[len(spans) // 2 - 1]
+    assert abs(rows["nginx", "server", "/many"]["p50_ns"] / exact - 1) < 0.15, (exact, sorted(spans))
+
+
+def case_map(world):
+    """the map has the calls of the traffic"""
+    edges = {(e["caller"], e["callee"]): e for e in world.api("map")["edges"]}
+    outside = f"{demo.OUTSIDE}:{world.recorder.port}"
+    front, inner = edges[demo.CLIENT, "nginx"], edges["nginx", "service"]
+    assert front["from_outside"] and not front["to_outside"] and not inner["to_outside"], edges
+    assert inner["count"] == front["count"] >= world.requests, edges
+    equal((edges["service", outside]["count"], edges["service", outside]["to_outside"]),
+          (2 * front["count"], True), "calls outside")
+
+
+def case_strangers(world):
+    """bytes that are no text are shown as such, and nothing else is lost by them"""
+    wanted = RAW.decode(errors="replace")
+    paths = [trace["first"]["path"] for trace in world.api("traces?limit=500")["traces"]]
+    equal((paths.count(wanted), paths.count(SCRIPT)), (1, 1), "paths of strangers")
+    found = world.api("traces?endpoint=" + urllib.parse.quote(RAW.split(b"\\")[0]) + "*")["traces"]
+    equal(len(found), 1, "traces by these bytes")
+
+
+def case_refused(world):
+    """questions that nobody understands are answered with what was expected"""
+    for path in BAD:
+        status, headers, body = world.ask("/api/v1/" + path)
+        equal((status, headers["Content-Type"]), (400, "application/json"), path)
+        assert json.loads(body)["error"], body
+
+
+def fastest(world, path):
+    """Seconds of the fastest of some tries: others use this machine, too."""
+    took = []
+    for _ in range(TRIES):
+        begin = time.monotonic()
+        world.api(path)
+        took.append(time.monotonic() - begin)
+    return min(took)
+
+
+def case_speed(world):
+    """with 100,000 spans every answer takes less than 200 ms"""
+    store = world.folder / "filled.db"
+    world.agent.stop()
+    world.agent.start("--store", store)
+    world.agent.stop()
+    fill(store, 100_000)
+    world.agent.start("--store", store)
+    world.app.wait_port(PORT)
+    try:
+        for path in QUESTIONS:
+            took = fastest(world, path)
+            print(f"    {took * 1000:6.0f} ms  {path}", flush=True)
+            assert took < LIMIT_S, f"{path}: {took:.3f} s"
+    finally:
+        world.agent.stop()
+        world.agent.start()
+        world.app.wait_port(PORT)

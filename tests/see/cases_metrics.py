@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""/metrics: its formats, what it counts, and what Prometheus makes of it."""
+import http.client
+import json
+import re
+import shutil
+import urllib.parse
+
+from waiting import wait_until
+from world import MANY, Skip, equal
+
+OPEN = "application/openmetrics-text; version=1.0.0; charset=utf-8"
+TEXT = "text/plain; version=0.0.4; charset=utf-8"
+PROMETHEUS_2 = ("application/openmetrics-text;version=1.0.0,application/openmetrics-text;"
+                "version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1")
+ACCEPTS = ((None, TEXT), ("*/*", TEXT), ("text/html,*/*;q=0.8", TEXT), ("text/plain", TEXT),
+           ("application/openmetrics-text", OPEN), (PROMETHEUS_2, OPEN),
+           ("application/openmetrics-text;q=0.4, text/plain;q=0.9", TEXT),
+           ("application/openmetrics-text;version=1.0.0;q=0, text/plain;q=0.1", TEXT),
+           ("application/openmetrics-textual", TEXT))
+PORT = 9090
+MANY_SERVED = ('http_server_request_duration_seconds_count{service="nginx",'
+               'http_request_method="GET",http_route="/many",http_response_status_class="2xx"}')
+
+
+def case_promtool(world):
+    """`promtool check metrics` has nothing to say about the text format"""
+    if not shutil.which("promtool"):
+        raise Skip("promtool is not installed")
+    _, _, body = world.ask("/metrics")
+    done = world.client.run(["promtool", "check", "metrics"], input=body.decode(), check=False)
+    equal((done.returncode, done.stdout + done.stderr), (0, ""), "promtool")
+
+
+def case_accept(world):
+    """the format is what the Accept field prefers, each as its standard wants it"""
+    for accept, wanted in ACCEPTS:
+        status, headers, body = world.ask("/metrics", **({"Accept": accept} if accept else {}))
+        equal((status, headers["Content-Type"]), (200, wanted), f"Accept: {accept}")
+        is_open = wanted == OPEN
+        equal(body.endswith(b"\n# EOF\n"), is_open, "the end")
+        equal(b"# UNIT " in body, is_open, "units")
+        equal(b' # {trace_id="' in body, is_open, "examples")
+        counter = b"ctxprop_requests" if is_open else b"ctxprop_requests_total"
+        equal(b"# TYPE " + counter + b" counter\n" in body, True, "the type of a counter")
+
+
+def case_counts(world):
+    """requests are counted, each once, and so are the reasons that `ctxprop stats` tells"""
+    text = world.ask("/metrics")[2].decode()
+    equal(re.findall(rf"^{re.escape(MANY_SERVED)} (.*)$", text, re.M), [str(MANY)], "GETs of /many")
+    buckets = [int(n) for n in re.findall(
+        r'^http_server_request_duration_seconds_bucket\{service="nginx",[^}]*"/many",.*\} (\d+)$', text, re.M)]
+    equal((buckets, len(buckets)), (sorted(buckets), 15), "buckets that grow")
+    equal(buckets[-1], MANY, "the last bucket")
+    for name, count in world.agent.stats().items():
+        told = re.findall(rf'^ctxprop_\w+_total\{{reason="{name}"\}} (\d+)$', text, re.M)
+        assert len(told) == 1, f"{name}: {told}"
+        # Packets pass by all the time, also those of this test.
+        assert int(told[0]) <= count, f"{name}: {told}, but {count} soon after"
+    injected = int(re.search(r'ctxprop_requests_total\{reason="injected"\} (\d+)', text)[1])
+    assert injected >= 3 * world.requests, injected
+    for name in ("process_cpu_seconds_total", "process_resident_memory_bytes",
+                 "ctxprop_flow_table_entries", "ctxprop_flow_table_room"):
+        assert float(re.search(rf"^{name} (.*)$", text, re.M)[1]) > 0, name
+    equal(re.findall(r"^ctxprop_metrics_overflow_total (.*)$", text, re.M), ["0"], "overflow")
+
+
+def ask_prometheus(world, path, **parameters):
+    with world.client.inside():
+        connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=20)
+        connection.connect()
+    connection.request("GET", f"/api/v1/{path}?{urllib.parse.urlencode(parameters)}")
+    answer = json.load(connection.getresponse())
+    assert answer["status"] == "success", answer
+    return answer["data"]
+
+
+def scraped(world, query):
+    """The value of a query, once it has one."""
+    def value():
+        result = ask_prometheus(world, "query", query=query)["result"]
+        return result and result[0]["value"][1]
+
+    return wait_until(value, query, seconds=20)
+
+
+def case_prometheus(world):
+    """a real Prometheus scrapes it: it counts as we do, and its examples lead to our traces"""
+    if not shutil.which("prometheus"):
+        raise Skip("prometheus is not installed")
+    config = world.folder / "prometheus.yml"
+    address = world.url.removeprefix("http://")
+    config.write_text("scrape_configs:\n- job_name: ctxprop\n  scrape_interval: 1s\n"
+                      f"  static_configs:\n  - targets: ['{address}']\n")
+    world.client.spawn(["prometheus", f"--config.file={config}", "--log.level=warn",
+                        f"--storage.tsdb.path={world.folder}/prometheus",
+                        f"--web.listen-address=127.0.0.1:{PORT}",
+                        "--enable-feature=exemplar-storage"])
+    world.client.wait_port(PORT)
+    equal(scraped(world, "up"), "1", "the scrape")
+    equal(scraped(world, f"{MANY_SERVED}"), str(MANY), "GETs of /many")
+    assert int(scraped(world, "count(ctxprop_requests_total)")) > 10
+    examples = wait_until(lambda: ask_prometheus(
+        world, "query_exemplars", start="2000-01-01T00:00:00Z", end="2100-01-01T00:00:00Z",
+        query='http_server_request_duration_seconds_bucket{service="nginx",http_route="/many"}'),
+        "examples", seconds=20)
+    labels = examples[0]["exemplars"][0]["labels"]
+    spans = world.api(f"traces/{labels['trace_id']}")["spans"]
+    equal([span["path"] for span in spans if span["span_id"] == labels["span_id"]], ["/many"],
+          "the span of an example")

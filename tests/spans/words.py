@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the commands say of spans whose truth is known."""
+import contextlib
+import json
+import re
+import sqlite3
+from pathlib import Path
+
+REPO = Path(__file__).resolve().parents[2]
+MAY_BE_EMPTY = ("header <> 'injected'", "veto IS NOT NULL")
+
+
+def documented_queries():
+    return re.findall(r"^```sql\n(.*?)^```", (REPO / "docs/schema.md").read_text(), re.M | re.S)
+
+
+def both(scene):
+    """One store with the spans of both hosts, as one daemon for both would have made it."""
+    path, here, there = scene.folder / "both.db", *scene.stores.values()
+    with contextlib.closing(sqlite3.connect(here)) as db, \
+            contextlib.closing(sqlite3.connect(path)) as copy:
+        db.backup(copy)
+        copy.execute("ATTACH ? AS other", (str(there),))
+        names = [row[1] for row in copy.execute("PRAGMA table_info(spans)") if row[1] != "id"]
+        theirs = [f"{name} + 100" if name == "service_id" else name for name in names]
+        copy.execute("INSERT INTO services SELECT id + 100, name, container FROM other.services")
+        copy.execute(f"INSERT INTO spans ({', '.join(names)}) "
+                     f"SELECT {', '.join(theirs)} FROM other.spans")
+        copy.commit()
+    return path
+
+
+def check_words(scene, check):
+    """Run the queries of docs/schema.md, `ctxprop trace` and `why` on the app's store."""
+    agent, store = scene.agents[scene.app], scene.stores[scene.app]
+
+    def ask(*argv, complaint=True, store=store):
+        ran = scene.app.run([f"{scene.build}/ctxprop", argv[0], "--store", store, *argv[1:]],
+                            check=False)
+        if complaint and ran.returncode:
+            check.wrong.append(f"{argv}: {ran.stderr}")
+        return ran.stdout
+
+    queries, store_of_both = documented_queries(), both(scene)
+    check.compare("-", "queries in docs/schema.md", len(queries), 10)
+    for query in queries:
+        rows = json.loads(ask("sql", "-j", query, store=store_of_both) or "[]")
+        if not rows and not any(text in query for text in MAY_BE_EMPTY):
+            check.wrong.append(f"no rows: {query}")
+    check_traces(check, ask)
+    check_why(check, ask)
+    check_sums(check, ask)
+    check.compare("-", "said in the log", [line for line in agent.said().splitlines()
+                                           if "not stored" in line], [])
+    if "nobody" in ask("sql", "-o", "DELETE FROM spans RETURNING 'nobody'", complaint=False):
+        check.wrong.append("the store can be changed by `ctxprop sql`")
+
+
+def check_traces(check, ask):
+    """The newest, one by its id, and filters that every number in a path tells the truth of."""
+    newest = json.loads(ask("trace", "-j", "-n", "5"))
+    check.compare("-", "newest traces", len(newest), 5)
+    same = json.loads(ask("trace", "-j", newest[0]["trace_id"][:12]))
+    check.compare("-", "a trace by its id", same, newest[:1])
+    for status, argv in ((503, "503"), (500, "500")):
+        found = json.loads(ask("trace", "-j", "-n", "100000", "--status", argv))
+        wanted = sum(line["status"] == status for line in check.asked.values())
+        check.compare("-", f"traces with status {argv}", len(found), wanted)
+    found = json.loads(ask("trace", "-j", "-n", "100000", "--endpoint", "/api/7?"))
+    check.compare("-", "traces of /api/7?", len(found), 10)
+    tree = ask("trace", newest[0]["trace_id"])
+    check.compare("-", "lines of a tree", len(tree.strip().splitlines()), 3)
+
+
+def check_sums(check, ask):
+    """What `top` and `map` count, in the minutes that the row takes."""
+    count = len(check.asked)
+    routes = {(line["kind"], line["route"]): line for line in json.loads(ask("top", "-j", "--last",
+                                                                             "10m"))}
+    for key in (("server", "/api/{id}"), ("client", "/up/{id}")):
+        methods = [line for line in json.loads(ask("top", "-j", "--last", "10m"))
+                   if (line["kind"], line["route"]) == key]
+        check.compare("-", f"requests of {key} in top", sum(line["count"] for line in methods),
+                      count)
+    errors = sum(line["status"] >= 500 for line in check.asked.values())
+    check.compare("-", "errors in top",
+                  sum(line["errors"] for line in json.loads(ask("top", "-j", "--last", "10m"))
+                      if line["kind"] == "server"), errors)
+    check.compare("-", "routes in top", len(routes), 2)
+    edges = {(edge["caller"], edge["callee"]): edge["count"] for edge in json.loads(ask("map", "-j"))}
+    check.compare("-", "calls in map", edges, {("10.97.1.1", "truth-app"): count,
+                                               ("truth-app", "truth"): count})
+
+
+def check_why(check, ask):
+    for words in (("10.97.2.2",), ("10.97.2.2:8000",)):
+        told = ask("why", *words)
+        check.compare("-", f"calls that why {words} tells of", told.count("\n  header  injected"),
+                      10)
+    check.compare("-", "why of a host that nobody called",
+                  ask("why", "192.0.2.1"), "no request of 192.0.2.1 is in the store\n")

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Records in, spans out: each request once, and what is lost is counted. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "reasons.h"
+#include "trace/join.h"
+
+#define SAMPLED 1
+
+/* What came out. */
+struct seen {
+	struct span span; /* the last one */
+	unsigned int count;
+	struct join *join;
+};
+
+static void on_span(const struct span *span, void *data)
+{
+	struct seen *seen = data;
+
+	seen->span = *span;
+	seen->count++;
+}
+
+static int set_up(void **state)
+{
+	static struct seen seen;
+
+	seen = (struct seen){};
+	*state = &seen;
+	return join_new(on_span, &seen, &seen.join);
+}
+
+static int tear_down(void **state)
+{
+	join_free(((struct seen *)*state)->join);
+	return 0;
+}
+
+static struct record_begin begin_of(enum record_kind kind, __u64 id, const char *head)
+{
+	struct record_begin begin = {.kind = (__u8)kind,
+				     .trace_flags = SAMPLED,
+				     .head_size = (__u16)strlen(head),
+				     .head_start = 1000,
+				     .time_ns = 5000,
+				     .span_id = id};
+
+	memset(begin.trace_id, 0x11, sizeof(begin.trace_id));
+	memcpy(begin.head, head, begin.head_size);
+	return begin;
+}
+
+static void tell(struct seen *seen, const struct record_begin *begin)
+{
+	join_record(seen->join, begin, offsetof(struct record_begin, head) + begin->head_size);
+}
+
+static void tell_end(struct seen *seen, enum record_kind kind, __u64 id, __u16 status)
+{
+	const struct record_end end = {.kind = (__u8)kind,
+				       .status = status,
+				       .request_size = 100,
+				       .response_size = 200,
+				       .first_ns = 6000,
+				       .time_ns = 7000,
+				       .span_id = id};
+
+	join_record(seen->join, &end, sizeof(end));
+}
+
+static void a_request(void **state)
+{
+	struct seen *seen = *state;
+	struct record_begin begin = begin_of(RECORD_SERVED, 7,
+					     "POST /a/17?key=secret#x HTTP/1.1\r\nhost: h:1\r\n"
+					     "User-Agent: u\r\nCookie: c\r\n\r\n");
+
+	tell(seen, &begin);
+	assert_int_equal(seen->count, 0);
+	assert_int_equal(join_open(seen->join), 1);
+	tell_end(seen, RECORD_CALLED_END, 7, 200); /* another side's */
+	assert_int_equal(seen->count, 0);
+	tell_end(seen, RECORD_SERVED_END, 7, 503);
+	assert_int_equal(seen->count, 1);
+	assert_string_equal(seen->span.method, "POST");
+	assert_string_equal(seen->span.path, "/a/17");
+	assert_string_equal(seen->span.route, "/a/{id}");
+	assert_string_equal(seen->span.host, "h:1");
+	assert_string_equal(seen->span.agent, "u");
+	assert_int_equal(seen->span.kind, SPAN_SERVER);
+	assert_int_equal(seen->span.status, 503);
+	assert_true(span_is_error(&seen->span));
+	assert_int_equal(seen->span.start_ns, 5000);
+	assert_int_equal(seen->span.first_ns, 6000);
+	assert_int_equal(seen->span.end_ns, 7000);
+	assert_int_equal(join_open(seen->join), 0);
+	tell_end(seen, RECORD_SERVED_END, 7, 503);
+	assert_int_equal(seen->count, 1);
+	assert_int_equal(join_counts(seen->join)->beginless, 2);
+}
+
+/* A head in three packets, and another connection's in between. */
+static void parts(void **state)
+{
+	struct seen *seen = *state;
+	struct record_begin first = begin_of(RECORD_SERVED_PART, 0, "GET /on"),
+			    second = begin_of(RECORD_SERVED_PART, 0, "e HTTP/1.1\r\nHo"),
+			    last = begin_of(RECORD_SERVED, 7, "st: here\r\n\r\n"),
+			    other = begin_of(RECORD_SERVED_PART, 0, "GET /other HT"),
+			    other_last = begin_of(RECORD_SERVED, 9, "TP/1.1\r\n\r\n");
+
+	other.remote_port = other_last.remote_port = 99;
+	last.flags = other_last.flags = RECORD_CUT;
+	tell(seen, &first);
+	tell(seen, &other);
+	tell(seen, &second);
+	tell(seen, &last);
+	tell(seen, &other_last);
+	tell_end(seen, RECORD_SERVED_END, 7, 200);
+	assert_string_equal(seen->span.path, "/one");
+	assert_string_equal(seen->span.host, "here");
+	assert_false(seen->span.is_cut);
+	tell_end(seen, RECORD_SERVED_END, 9, 200);
+	assert_string_equal(seen->span.path, "/other");
+}
+
+/* The first piece was lost: nothing is known of the head, and nothing is made up. */
+static void part_is_lost(void **state)
+{
+	struct seen *seen = *state;
+	struct record_begin last = begin_of(RECORD_SERVED, 7, "ET /x HTTP/1.1\r\n\r\n");
+
+	last.flags = RECORD_CUT;
+	tell(seen, &last);
+	tell_end(seen, RECORD_SERVED_END, 7, 200);
+	assert_int_equal(seen->count, 1);
+	assert_true(seen->span.is_cut);
+	assert_string_equal(seen->span.method, "");
+	assert_string_equal(seen->span.path, "");
+}
+
+/* As long as fits: the target is cut off, and so are fields. */
+static void long_heads(void **state)
+{
+	struct seen *seen = *state;
+	char head[RECORD_HEAD_MAX + 1];
+	struct record_begin begin;
+
+	memset(head, 'a', RECORD_HEAD_MAX);
+	head[RECORD_HEAD_MAX] = '\0';
+	memcpy(head, "GET /", 5);
+	begin = begin_of(RECORD_SERVED, 7, head);
+	tell(seen, &begin);
+	tell_end(seen, RECORD_SERVED_END, 7, 200);
+	assert_true(seen->span.is_cut);
+	assert_string_equal(seen->span.method, "GET");
+	assert_memory_equal(seen->span.path, "/aaaa", 5);
+}
+
+/* What a program has written itself is what its callee knows. */
+static void own_ids(void **state)
+{
+	struct seen *seen = *state;
+	struct record_begin begin =
+	    begin_of(RECORD_CALLED, 7,
+		     "GET / HTTP/1.1\r\n"
+		     "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\r\n");
+	static const __u8 trace[] = {0x0a, 0xf7, 0x65, 0x19};
+	static const __u8 parent[] = {0xb7, 0xad, 0x6b, 0x71, 0x69, 0x20, 0x33, 0x31};
+
+	begin.reason = REASON_PRESENT;
+	begin.parent_id[0] = 5;
+	tell(seen, &begin);
+	tell_end(seen, RECORD_CALLED_END, 7, 404);
+	assert_memory_equal(seen->span.trace_id, trace, sizeof(trace));
+	assert_memory_equal(&seen->span.parent_id, parent, sizeof(parent));
+	assert_true(span_is_error(&seen->span));
+}
+
+static void not_sampled(void **state)
+{
+	struct seen *seen = *state;
+	struct record_begin begin = begin_of(RECORD_SERVED, 7, "GET / HTTP/1.1\r\n\r\n");
+
+	begin.trace_flags = 0;
+	tell(seen, &begin);
+	tell_end(seen, RECORD_SERVED_END, 7, 200);
+	assert_int_equal(seen->count, 0);
+	assert_int_equal(join_counts(seen->join)->unsampled, 1);
+}
+
+static void given_up(void **state)
+{
+	struct seen *seen = *state;
+
+	for (__u64 id = 1; id <= 70000; id++) {
+		struct record_begin begin = begin_of(RECORD_SERVED, id, "GET / HTTP/1.1\r\n\r\n");
+
+		begin.time_ns = id;
+		tell(seen, &begin);
+	}
+	assert_int_equal(join_open(seen->join), 65536);
+	assert_int_equal(join_counts(seen->join)->endless, 70000 - 65536);
+	join_expire(seen->join, 70000);
+	assert_int_equal(join_open(seen->join), 1);
+	tell_end(seen, RECORD_SERVED_END, 70000, 200);
+	assert_int_equal(seen->count, 1);
+}
+
+/* Whatever else it may be. */
+static void malformed(void **state)
+{
+	struct seen *seen = *state;
+	struct record_begin begin = begin_of(RECORD_SERVED, 7, "GET / HTTP/1.1\r\n\r\n");
+
+	join_record(seen->join, &begin, 4);
+	join_record(seen->join, &begin, offsetof(struct record_begin, head) + 3);
+	begin.kind = RECORD_KINDS;
+	tell(seen, &begin);
+	begin.kind = RECORD_CALLED_END;
+	join_record(seen->join, &begin, sizeof(struct record_end) - 1);
+	assert_int_equal(join_counts(seen->join)->malformed, 4);
+	assert_int_equal(join_open(seen->join), 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    TEST(a_request), TEST(parts),       TEST(part_is_lost), TEST(long_heads),
+	    TEST(own_ids),   TEST(not_sampled), TEST(given_up),     TEST(malformed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The store: each span once, old ones go, a damaged file is moved aside, a newer one is left alone.
+ */
+#include <errno.h>
+#include <glob.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/stat.h>
+#include <cmocka.h>
+
+#include "trace/store.h"
+
+static const struct store_limits roomy = {1ULL << 40, 86400};
+static char folder[] = "/tmp/ctxprop-store-XXXXXX", path[64];
+
+static int set_up(void **state)
+{
+	char command[96];
+
+	(void)state;
+	snprintf(command, sizeof(command), "rm -rf %s/*", folder);
+	return system(command);
+}
+
+static struct span span_of(__u64 id, __u64 start_ns)
+{
+	return (struct span){.kind = SPAN_SERVER,
+			     .trace_id = {1},
+			     .span_id = id,
+			     .start_ns = start_ns,
+			     .end_ns = start_ns + 1000,
+			     .status = 200};
+}
+
+static void add(struct store *store, __u64 first, unsigned int count, __u64 start_ns)
+{
+	for (__u64 id = first; id < first + count; id++) {
+		struct span span = span_of(id, start_ns);
+
+		assert_int_equal(store_add(store, &span, 0), 0);
+	}
+	assert_int_equal(store_flush(store), 0);
+}
+
+static sqlite3_int64 ask(const char *sql)
+{
+	sqlite3_stmt *statement;
+	sqlite3_int64 number;
+	char why[64];
+	sqlite3 *db = store_open_to_read(path, why, sizeof(why));
+
+	assert_non_null(db);
+	assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+	number = sqlite3_column_int64(statement, 0);
+	sqlite3_finalize(statement);
+	sqlite3_close(db);
+	return number;
+}
+
+static void each_once(void **state)
+{
+	struct store *store;
+
+	(void)state;
+	assert_int_equal(store_open(path, &roomy, &store), 0);
+	add(store, 1, 100, 0);
+	add(store, 50, 100, 0);
+	store_close(store);
+	assert_int_equal(store_open(path, &roomy, &store), 0);
+	add(store, 1, 10, 0);
+	store_close(store);
+	assert_int_equal(ask("SELECT count(*) FROM spans"), 149);
+	assert_int_equal(ask("SELECT count(*) FROM services"), 1);
+}
+
+static void one_writer(void **state)
+{
+	struct store *store, *other;
+
+	(void)state;
+	assert_int_equal(store_open(path, &roomy, &store), 0);
+	assert_int_equal(store_open(path, &roomy, &other), -EBUSY);
+	store_close(store);
+	assert_int_equal(store_open(path, &roomy, &other), 0);
+	store_close(other);
+}
+
+static void old_ones_go(void **state)
+{
+	const struct store_limits limits = {1ULL << 40, 100};
+	struct store *store;
+
+	(void)state;
+	assert_int_equal(store_open(path, &limits, &store), 0);
+	add(store, 1, 10, 1000000000ULL);
+	add(store, 11, 10, 200000000000ULL);
+	assert_int_equal(store_prune(store, 250000000000ULL), 0);
+	assert_int_equal(ask("SELECT min(span_id IS NOT NULL) + count(*) FROM spans"), 11);
+	store_close(store);
+}
+
+static void too_much_goes(void **state)
+{
+	const struct store_limits limits = {1 << 20, 86400};
+	struct store *store;
+	struct stat file;
+
+	(void)state;
+	assert_int_equal(store_open(path, &limits, &store), 0);
+	for (int round = 0; round < 20; round++) {
+		add(store, (__u64)round * 5000 + 1, 5000, 0);
+		for (int i = 0; i < 8; i++)
+			assert_int_equal(store_prune(store, 1000), 0);
+	}
+	store_close(store);
+	assert_int_equal(stat(path, &file), 0);
+	assert_in_range(file.st_size, 0, 4 << 20);
+}
+
+static void damaged(void **state)
+{
+	struct store *store;
+	glob_t aside;
+	char pattern[96];
+	FILE *file = fopen(path, "w");
+
+	(void)state;
+	for (int i = 0; i < 1000; i++)
+		fputs("this is no database", file);
+	fclose(file);
+	assert_int_equal(store_open(path, &roomy, &store), 0);
+	add(store, 1, 10, 0);
+	store_close(store);
+	assert_int_equal(ask("SELECT count(*) FROM spans"), 10);
+	snprintf(pattern, sizeof(pattern), "%s-damaged-*", path);
+	assert_int_equal(glob(pattern, 0, NULL, &aside), 0);
+	assert_int_equal(aside.gl_pathc, 1);
+	globfree(&aside);
+}
+
+static void of_a_newer_build(void **state)
+{
+	struct store *store;
+	sqlite3 *db;
+
+	(void)state;
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, "PRAGMA user_version = 1000", NULL, NULL, NULL), 0);
+	sqlite3_close(db);
+	assert_int_equal(store_open(path, &roomy, &store), -EPROTO);
+	assert_int_equal(ask("PRAGMA user_version"), 1000);
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, set_up)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    TEST(each_once),     TEST(one_writer), TEST(old_ones_go),
+	    TEST(too_much_goes), TEST(damaged),    TEST(of_a_newer_build),
+	};
+	int failed;
+
+	if (!mkdtemp(folder))
+		return 1;
+	snprintf(path, sizeof(path), "%s/spans.db", folder);
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	set_up(NULL);
+	rmdir(folder);
+	return failed;
+}
