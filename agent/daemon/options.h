@@ -15,7 +15,8 @@
 #include "web/listen.h"
 
 struct options {
-	__u32 flows;
+	__u32 flows;  /* room in the flow table; 0: as usual, or less where memory is limited */
+	__u64 memory; /* bytes that tables are measured by; 0: the limit that is found */
 	unsigned int gc_seconds; /* between two looks for dead flows */
 	enum attach_way way;
 	enum log_level level;

@@ -101,7 +101,8 @@ static enum otlp_loss deliver(struct otlp *otlp, const __u8 *body, size_t size)
 			return OTLP_LOST_REFUSED;
 		if (otlp->answer.result == POST_UNCONFIRMED)
 			return OTLP_LOST_UNCONFIRMED;
-		loss = is_last ? OTLP_LOST_ENDED : wait_for_try(otlp, tries, first_ns);
+		loss = is_last || post_is_over(otlp->post) ? OTLP_LOST_ENDED
+							   : wait_for_try(otlp, tries, first_ns);
 	}
 	return loss;
 }

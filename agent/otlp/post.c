@@ -192,23 +192,24 @@ static bool transfer(struct post *post)
 	return begun;
 }
 
-/* What libcurl says about the end of the transfer; CURLE_ABORTED_BY_CALLBACK: we have ended it. */
-static CURLcode outcome(struct post *post)
+/* What libcurl says about the end of the transfer. */
+static const char *outcome(struct post *post)
 {
 	int left;
 	const CURLMsg *message = curl_multi_info_read(post->multi, &left);
 
-	return message ? message->data.result : CURLE_ABORTED_BY_CALLBACK;
+	if (!message)
+		return "it had to end";
+	return *post->error ? post->error : curl_easy_strerror(message->data.result);
 }
 
 /* What libcurl tells of an answer is that of the request before, if this one has not begun. */
 static void judge(struct post *post, bool begun, struct post_answer *ret_answer)
 {
-	CURLcode code = outcome(post);
 	struct answer answer = {.body = post->answer,
 				.size = post->answered,
 				.sent = post->given == post->size,
-				.error = *post->error ? post->error : curl_easy_strerror(code)};
+				.error = outcome(post)};
 	struct curl_header *field;
 
 	if (begun)
@@ -230,6 +231,11 @@ void post_send(struct post *post, const __u8 *body, size_t size, struct post_ans
 	curl_multi_add_handle(post->multi, post->easy);
 	judge(post, transfer(post), ret_answer);
 	curl_multi_remove_handle(post->multi, post->easy);
+}
+
+bool post_is_over(struct post *post)
+{
+	return !left_ms(post);
 }
 
 void post_end_by(struct post *post, __u64 deadline_ns)

@@ -3,6 +3,7 @@
 #ifndef CTXPROP_OTLP_POST_H
 #define CTXPROP_OTLP_POST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <linux/types.h>
 
@@ -45,5 +46,8 @@ void post_send(struct post *post, const __u8 *body, size_t size, struct post_ans
  * then is POST_LATER.
  */
 void post_end_by(struct post *post, __u64 deadline_ns);
+
+/* Has that time come? */
+bool post_is_over(struct post *post);
 
 #endif

@@ -68,6 +68,12 @@ class Scene:
             raise AssertionError(f"{path}: {set(done.stdout.split())}")
         return True
 
+    def flood(self, path, seconds):
+        """As many requests as can be; returns how many there were."""
+        done = self.client.run(["wrk", "-t1", "-c8", f"-d{seconds}s",
+                                f"http://{APP_FRONT}:{PORT}{path}"])
+        return int(re.search(r"(\d+) requests in", done.stdout)[1])
+
     def stored(self, *argv):
         """Spans of the store, as `ctxprop trace -j` tells them."""
         traces = json.loads(self.agent.command("trace", "--store", self.store, "-n", "100000",
