@@ -19,7 +19,7 @@
 #define CTXPROP_ABI_VERSION 19
 
 /* Default number of flows; a load-time option of the daemon. */
-#define CTXPROP_FLOWS_DEFAULT 131072
+#define CTXPROP_FLOWS_DEFAULT 32768
 /* The programs of a device's hooks, by their places in the map `programs` (tc/entry.bpf.c). */
 enum entry_program { ENTRY_IN_ETH, ENTRY_IN_IP, ENTRY_OUT_ETH, ENTRY_OUT_IP, ENTRY_PROGRAMS };
 /* Where in a packet's cb an entry program leaves its network namespace. */
@@ -35,9 +35,20 @@ struct attended {
 };
 
 /* Closed flows whose offset is remembered, for packets of TIME_WAIT, or because they may live. */
-#define CTXPROP_LINGER_MAX 65536
+#define CTXPROP_LINGER_MAX 32768
 /* Flows whose tuple is used by another connection since, though nobody has said that they end. */
 #define CTXPROP_FORMER_MAX 1024
+
+/* Who flows with an offset count for, as far as they are told apart (tc/19-share.bpf.h). */
+#define FLOW_OWNERS_BITS 12
+#define FLOW_OWNERS      (1 << FLOW_OWNERS_BITS)
+
+/* How many of the flow table have an offset: of all, and of each owner. Counted anew now and then.
+ */
+struct flow_shares {
+	__u32 all;
+	__u32 of[FLOW_OWNERS];
+};
 
 /* One direction of a TCP connection. IPv4 addresses stand as ::ffff:a.b.c.d. */
 struct flow_key {
@@ -101,6 +112,7 @@ struct flow {
 	__u8 opaque_reason;   /* enum ctxprop_reason */
 	__u32 requests;       /* requests seen */
 	__u32 policy;         /* policy_remember(): the rule for its requests */
+	__u32 owner;          /* who it counts for, plus 1; 0: it does not count */
 	__u64 injected;       /* headers injected */
 	__u64 opened_ns;      /* CLOCK_MONOTONIC */
 	__u64 seen_ns;        /* CLOCK_MONOTONIC, coarse: last data sent */

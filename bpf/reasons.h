@@ -21,6 +21,8 @@
 	X(WINDOW, "window", "the added bytes do not fit the receive window of the peer")           \
 	X(DEEP, "too-deep", "the place lies too far inside a large packet")                        \
 	X(ONE_WAY, "one-way", "the packets of the peer are not seen here")                         \
+	X(SHARE_FULL, "share-full",                                                                \
+	  "half of the flow table is taken so, and its sender has his share")                      \
 	X(LEAD_REFUSED, "lead-refused", "the additional packet was refused; nothing was changed")  \
 	X(NO_ROOM, "no-room", "the packet could not grow; nothing was changed")                    \
 	X(JOINING, "joining", "met in the middle of a connection; the next request is eligible")   \

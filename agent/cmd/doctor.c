@@ -183,14 +183,17 @@ static void examine_flows(struct findings *findings, const struct pins *pins)
 	findings_add(
 	    findings,
 	    counters.count[REASON_TABLE_FULL] || counters.count[REASON_CROWDED] ||
+		    counters.count[REASON_SHARE_FULL] ||
 		    total > (unsigned long)info.max_entries / 8 * 7
 		? FINDING_NOTE
 		: FINDING_OK,
 	    "flow table",
 	    "%lu of %u flows, %lu of them shifted; made room when it was full: %llu, found "
-	    "none: %llu; SYN-ACKs that nobody asked for: %llu",
+	    "none: %llu; requests of who had his share of it: %llu; SYN-ACKs that nobody asked "
+	    "for: %llu",
 	    total, info.max_entries, shifted, (unsigned long long)counters.count[REASON_CROWDED],
 	    (unsigned long long)counters.count[REASON_TABLE_FULL],
+	    (unsigned long long)counters.count[REASON_SHARE_FULL],
 	    (unsigned long long)counters.count[REASON_UNASKED]);
 }
 
@@ -204,6 +207,8 @@ static void examine_memory(struct findings *findings, const struct pins *pins)
 
 	if (!err)
 		err = map_memory_of(node_maps_layer_dir(), &memory);
+	if (!err)
+		err = map_memory_add(NODE_TRACES_PATH, &memory);
 	if (err && err != -ENOENT)
 		findings_add(findings, FINDING_NOTE, "memory", "of the tables: %s", strerror(-err));
 	else

@@ -22,6 +22,7 @@
 #include "daemon/policies.h"
 #include "daemon/requests.h"
 #include "daemon/sites.h"
+#include "daemon/tables.h"
 #include "daemon/traces.h"
 #include "daemon/upkeep.h"
 #include "daemon/watchdog.h"
@@ -143,6 +144,7 @@ static int open_pins(struct daemon *daemon)
 struct loading {
 	struct daemon *daemon;
 	const struct options *options;
+	struct sizes sizes;
 	struct node_report report;
 	int node_lock_fd;
 };
@@ -152,7 +154,7 @@ static int load_programs(void *data)
 	const struct loading *loading = data;
 	const struct options *options = loading->options;
 	struct daemon *daemon = loading->daemon;
-	struct engine_options wanted = {.flows = options->flows,
+	struct engine_options wanted = {.sizes = loading->sizes,
 					.ignore_request_ids = options->ignore_request_ids,
 					.shared = wanted_any(&options->wanted)};
 
@@ -160,7 +162,7 @@ static int load_programs(void *data)
 			   &daemon->origin);
 }
 
-static void log_programs(const struct daemon *daemon, const struct options *options)
+static void log_programs(const struct daemon *daemon)
 {
 	const struct engine_origin *origin = &daemon->origin;
 
@@ -168,10 +170,6 @@ static void log_programs(const struct daemon *daemon, const struct options *opti
 		log_warning("pinned by another build (%s): its programs stay and keep translating, "
 			    "ours are attached beside them",
 			    origin->why);
-	if (origin->adopted && origin->flows != options->flows)
-		log_warning("the pinned flow table has room for %u flows; --flows %u takes hold "
-			    "after `ctxprop detach`",
-			    origin->flows, options->flows);
 	log_info("%s %s, room for %u flows", origin->adopted ? "adopted" : "made",
 		 daemon->pins.layer_dir, origin->flows);
 }
@@ -229,10 +227,13 @@ static void follow(const struct loading *loading, int err)
 static int load_all(struct daemon *daemon, const struct options *options)
 {
 	struct loading loading = {.daemon = daemon, .options = options, .node_lock_fd = -1};
-	int node_err = node_open(&loading.report, &loading.node_lock_fd), err;
+	int node_err, err = tables_choose(options, &loading.sizes);
 	struct job jobs[] = {{.run = load_programs, .data = &loading},
 			     {.run = load_probes, .data = &loading}};
 
+	if (err)
+		return failed("the BPF programs cannot be opened", err);
+	node_err = node_open(&loading.sizes, &loading.report, &loading.node_lock_fd);
 	jobs_run(jobs, node_err ? 1 : 2);
 	cleanup_close(&loading.node_lock_fd);
 	err = jobs[0].err;
@@ -241,7 +242,9 @@ static int load_all(struct daemon *daemon, const struct options *options)
 	if (err)
 		return failed("the BPF programs cannot be loaded (-v shows the verifier's words)",
 			      err);
-	log_programs(daemon, options);
+	log_programs(daemon);
+	tables_tell_adopted(&loading.sizes, daemon->origin.flows,
+			    node_err ? loading.sizes.halved : loading.report.halved);
 	follow(&loading, node_err ? node_err : jobs[1].err);
 	return 0;
 }

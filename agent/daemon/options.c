@@ -13,11 +13,14 @@
 
 #define FLOWS_MIN      16
 #define FLOWS_MAX      16777216
+#define MEMORY_MIN     16 /* MiB */
+#define MEMORY_MAX     1048576
 #define GC_SECONDS     60
 #define GC_SECONDS_MAX 3600
 
 enum {
 	OPTION_FLOWS = 256,
+	OPTION_MEMORY,
 	OPTION_GC,
 	OPTION_ATTACH,
 	OPTION_LEVEL,
@@ -39,6 +42,7 @@ static const struct option long_options[] = {
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, OPTION_VERSION},
     {"flows", required_argument, NULL, OPTION_FLOWS},
+    {"memory", required_argument, NULL, OPTION_MEMORY},
     {"gc-interval", required_argument, NULL, OPTION_GC},
     {"attach", required_argument, NULL, OPTION_ATTACH},
     {"log-level", required_argument, NULL, OPTION_LEVEL},
@@ -66,6 +70,8 @@ static const char help[] =
     "                         below /run/netns whose name fits a pattern; may be repeated\n"
     "                         (default self: only in this one)\n"
     "      --flows N          size of the flow table (default %d)\n"
+    "      --memory MIB       what memory there is: tables take at most half of it (default: the\n"
+    "                         limit of the cgroup, or what the machine has)\n"
     "      --gc-interval S    seconds between two looks for dead flows (default %d)\n"
     "      --attach WAY       tcx, clsact or auto (default auto: tcx where the kernel has it)\n"
     "      --policy FILE      the rules to begin with, read again on SIGHUP\n"
@@ -85,7 +91,7 @@ static const char help[] =
     "      --otlp-ca FILE     certificates to trust there instead of the system's\n"
     "      --http ADDRESS:PORT\n"
     "                         where metrics and a page with the traces are; none: nowhere\n"
-    "                         (default %s)\n"
+    "                         (default %s, and without the traces)\n"
     "      --http-host NAME   a name by which that may be asked for, beside localhost and\n"
     "                         addresses; may be repeated\n"
     "      --log-level LEVEL  error, warning, info or debug (default info)\n"
@@ -112,6 +118,19 @@ static enum options_next set_flows(struct options *options, const char *value)
 	}
 	snprintf(wanted, sizeof(wanted), "a number from %d to %d", FLOWS_MIN, FLOWS_MAX);
 	return refuse("flows", value, wanted);
+}
+
+static enum options_next set_memory(struct options *options, const char *value)
+{
+	unsigned long mib;
+	char wanted[64];
+
+	if (!number_parse(value, MEMORY_MIN, MEMORY_MAX, &mib)) {
+		options->memory = (__u64)mib << 20;
+		return OPTIONS_RUN;
+	}
+	snprintf(wanted, sizeof(wanted), "MiB from %d to %d", MEMORY_MIN, MEMORY_MAX);
+	return refuse("memory", value, wanted);
 }
 
 static enum options_next set_gc(struct options *options, const char *value)
@@ -198,7 +217,7 @@ static enum options_next set_otlp(struct options *options, int option, const cha
 
 static enum options_next set_http(struct options *options, const char *value)
 {
-	options->has_http = strcmp(value, "none") != 0;
+	options->has_http = options->shows_traces = strcmp(value, "none") != 0;
 	if (!options->has_http || !web_address_parse(value, &options->http))
 		return OPTIONS_RUN;
 	return refuse("http", value, "an address and a port (127.0.0.1:9464, [::1]:9464) or none");
@@ -236,6 +255,8 @@ static enum options_next take(struct options *options, int option)
 		return OPTIONS_DONE;
 	case OPTION_FLOWS:
 		return set_flows(options, optarg);
+	case OPTION_MEMORY:
+		return set_memory(options, optarg);
 	case OPTION_GC:
 		return set_gc(options, optarg);
 	case OPTION_ATTACH:
@@ -280,8 +301,7 @@ enum options_next options_parse(int argc, char **argv, struct options *ret_optio
 	struct web_address http;
 	int option;
 
-	*ret_options = (struct options){.flows = CTXPROP_FLOWS_DEFAULT,
-					.gc_seconds = GC_SECONDS,
+	*ret_options = (struct options){.gc_seconds = GC_SECONDS,
 					.way = ATTACH_AUTO,
 					.store = STORE_PATH,
 					.has_http = !web_address_parse(WEB_ADDRESS, &http),

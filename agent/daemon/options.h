@@ -15,7 +15,8 @@
 #include "web/listen.h"
 
 struct options {
-	__u32 flows;
+	__u32 flows;  /* room in the flow table; 0: as usual, or less where memory is limited */
+	__u64 memory; /* bytes that tables are measured by; 0: the limit that is found */
 	unsigned int gc_seconds; /* between two looks for dead flows */
 	enum attach_way way;
 	enum log_level level;
@@ -28,6 +29,7 @@ struct options {
 	const char *otlp;        /* URL to send spans to; NULL: the environment may name one */
 	const char *otlp_headers, *otlp_ca; /* files, or NULL */
 	bool has_http;
+	bool shows_traces;       /* there, too: it was asked for */
 	struct web_address http; /* where metrics and a page are */
 	struct web_hosts http_hosts;
 };

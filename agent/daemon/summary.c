@@ -46,7 +46,8 @@ long summary_log(struct summary *summary)
 	if (used)
 		log_info("%s", line);
 	turned_away =
-	    (long)(moved(summary, &now, REASON_TABLE_FULL) + moved(summary, &now, REASON_CROWDED));
+	    (long)(moved(summary, &now, REASON_TABLE_FULL) + moved(summary, &now, REASON_CROWDED) +
+		   moved(summary, &now, REASON_SHARE_FULL));
 	summary->last = now;
 	return turned_away;
 }

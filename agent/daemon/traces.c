@@ -104,9 +104,11 @@ static void begin_http(struct traces *traces, const struct engine *engine,
 	const struct web_options wanted = {.address = options->http,
 					   .hosts = options->http_hosts,
 					   .metrics = {.metrics = traces->metrics,
+						       .tracer = traces->tracer,
 						       .counters_fd = engine_counters_fd(engine),
 						       .flows_fd = engine_flows_fd(engine)},
-					   .store = options->store};
+					   .store = options->store,
+					   .shows_traces = options->shows_traces};
 	int err = web_start(&wanted, &traces->web);
 
 	if (err == -EADDRINUSE)

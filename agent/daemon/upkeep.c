@@ -33,7 +33,8 @@ int upkeep_start(struct upkeep *upkeep, struct sites *sites, const struct engine
 	upkeep->sites = sites;
 	upkeep->maps = (struct gc_maps){.flows = engine_flows_fd(engine),
 					.carried = engine_carried_fd(engine),
-					.formers = engine_formers_fd(engine)};
+					.formers = engine_formers_fd(engine),
+					.shares = engine_shares_fd(engine)};
 	upkeep->gc_interval_ns = gc_seconds * NS_PER_SECOND;
 	upkeep->next_summary_ns = now_ns + SUMMARY_INTERVAL_NS;
 	upkeep->next_gc_ns = now_ns + upkeep->gc_interval_ns;
@@ -86,7 +87,7 @@ static void warn_crowded(struct upkeep *upkeep)
 	if (!upkeep->warned)
 		log_warning("the flow table has been full (%u flows): connections without a header "
 			    "made room, or new ones go without; see 'ctxprop stats': crowded-out, "
-			    "table-full. This is said once",
+			    "table-full, share-full. This is said once",
 			    upkeep->flows_room);
 	upkeep->warned = true;
 }

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "flows/gc.h"
 #include "flows/liveness.h"
+#include "flows/shares.h"
 #include "flows/table.h"
 
 #define MINUTE_NS (60 * NS_PER_SECOND)
@@ -27,6 +28,7 @@ struct collection {
 	bool crowded;
 	const struct gc_places *places;
 	struct gc_result *result;
+	struct flow_shares shares; /* of the flows that stay */
 };
 
 /* Would a connection break without the flow, if it lives? */
@@ -106,18 +108,31 @@ static void look(const struct flow_key *key, const struct flow *flow, void *data
 	collection->result->total++;
 	if (verdict == GC_ASK)
 		verdict = ask(key, collection->places);
-	if (verdict != GC_REMOVE || !is_untouched(collection->maps->flows, key, flow))
-		return;
-	take_out(collection, key, flow);
+	if (verdict == GC_REMOVE && is_untouched(collection->maps->flows, key, flow))
+		take_out(collection, key, flow);
+	else
+		shares_count(&collection->shares, flow);
+}
+
+static void count_former(const struct flow_key *key, const struct flow *flow, void *data)
+{
+	struct collection *collection = data;
+
+	(void)key;
+	shares_count(&collection->shares, flow);
 }
 
 int gc_run(const struct gc_maps *maps, __u64 now_ns, bool crowded, const struct gc_places *places,
 	   struct gc_result *ret_result)
 {
-	struct collection collection = {maps, now_ns, crowded, places, ret_result};
+	struct collection collection = {maps, now_ns, crowded, places, ret_result, {}};
+	int err;
 
 	*ret_result = (struct gc_result){};
-	return table_each(maps->flows, look, &collection);
+	err = table_each(maps->flows, look, &collection);
+	if (!err)
+		err = table_each(maps->formers, count_former, &collection);
+	return err ? err : shares_write(maps->shares, &collection.shares);
 }
 
 /* Flows of namespaces that are gone. */

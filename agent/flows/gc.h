@@ -26,6 +26,7 @@ struct gc_maps {
 	int flows;
 	int carried;
 	int formers;
+	int shares;
 };
 
 /* Going into the network namespaces of flows, to ask there. */

@@ -148,12 +148,13 @@ static int load(struct engine *engine, const struct pins *pins, struct engine_or
 {
 	struct tc *tc = engine->tc[FRAMING_ETHERNET];
 	enum adoption found;
-	int err = bpf_map__set_max_entries(tc->maps.flows, engine->options.flows);
+	int err = sizes_set(tc->obj, &engine->options.sizes);
 
 	if (!err)
 		err = node_maps_share(tc->obj, NULL, 0);
 	if (!err)
 		err = adopt(pins, tc->obj, &found, origin);
+	tc->rodata->flows_room = bpf_map__max_entries(tc->maps.flows);
 	if (!err && origin->adopted)
 		reuse(engine, pins, key_of(pins, tc));
 	if (!err)
@@ -196,6 +197,7 @@ int engine_need(struct engine *engine, enum framing framing)
 	tc = open_programs(engine, framing);
 	if (!tc)
 		return -errno;
+	tc->rodata->flows_room = bpf_map__max_entries(engine->tc[FRAMING_ETHERNET]->maps.flows);
 	err = use_maps_of(engine->tc[FRAMING_ETHERNET]->obj, tc->obj);
 	if (!err)
 		err = tc__load(tc);
@@ -273,6 +275,11 @@ int engine_carried_fd(const struct engine *engine)
 int engine_formers_fd(const struct engine *engine)
 {
 	return bpf_map__fd(engine->tc[FRAMING_ETHERNET]->maps.formers);
+}
+
+int engine_shares_fd(const struct engine *engine)
+{
+	return bpf_map__fd(engine->tc[FRAMING_ETHERNET]->maps.flow_shares);
 }
 
 int engine_counters_fd(const struct engine *engine)

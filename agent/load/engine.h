@@ -11,11 +11,12 @@
 #include "load/attach.h"
 #include "load/pins.h"
 #include "load/policies.h"
+#include "load/sizes.h"
 
 struct engine;
 
 struct engine_options {
-	__u32 flows;             /* size of a new flow table */
+	struct sizes sizes;      /* of tables that are made */
 	bool ignore_request_ids; /* x-request-id is no evidence */
 	bool shared; /* the programs serve several namespaces, by entries (see entry.h) */
 };
@@ -55,6 +56,7 @@ int engine_shared_fd(const struct engine *engine);
 int engine_flows_fd(const struct engine *engine);
 int engine_carried_fd(const struct engine *engine);
 int engine_formers_fd(const struct engine *engine);
+int engine_shares_fd(const struct engine *engine);
 int engine_counters_fd(const struct engine *engine);
 int engine_records_fd(const struct engine *engine);
 int engine_recording_fd(const struct engine *engine);

@@ -14,6 +14,8 @@
 #define BUCKET_SIZE 16
 #define FREE_HEAD   8
 #define PAGE        4096
+/* Free entries of one table that are kept ready for a processor (bpf_mem_alloc). */
+#define CACHE_SIZE (96UL * 256)
 
 static __u64 round_up(__u64 n, __u64 to)
 {
@@ -40,22 +42,32 @@ static __u64 allocated(__u64 size)
 	return round_up(size, PAGE);
 }
 
-static __u64 hash_most(const struct bpf_map_info *info, unsigned int processors)
+static unsigned int processors_possible(void)
 {
+	int processors = libbpf_num_possible_cpus();
+
+	return processors > 0 ? (unsigned int)processors : 1;
+}
+
+static __u64 hash_most(const struct bpf_map_info *info)
+{
+	unsigned int processors = processors_possible();
 	bool per_processor =
 	    info->type == BPF_MAP_TYPE_PERCPU_HASH || info->type == BPF_MAP_TYPE_LRU_PERCPU_HASH;
 	__u64 value = round_up(info->value_size, 8), entries = info->max_entries;
 	__u64 entry = ENTRY_HEAD + round_up(info->key_size, 8) + (per_processor ? 8 : value);
 	__u64 buckets = power_of_two(entries) * BUCKET_SIZE;
 
-	if (info->map_flags & BPF_F_NO_PREALLOC)
+	if (info->map_flags & BPF_F_NO_PREALLOC) {
 		entry = allocated(entry + FREE_HEAD);
-	else if (info->type == BPF_MAP_TYPE_HASH)
+		entries += processors * (CACHE_SIZE / entry);
+	} else if (info->type == BPF_MAP_TYPE_HASH) {
 		entries += processors; /* to replace entries by */
+	}
 	return buckets + entries * (entry + (per_processor ? value * processors : 0));
 }
 
-__u64 map_memory_most(const struct bpf_map_info *info, unsigned int processors)
+__u64 map_memory_most(const struct bpf_map_info *info)
 {
 	__u64 values = round_up(info->value_size, 8) * info->max_entries;
 
@@ -64,12 +76,14 @@ __u64 map_memory_most(const struct bpf_map_info *info, unsigned int processors)
 	case BPF_MAP_TYPE_LRU_HASH:
 	case BPF_MAP_TYPE_PERCPU_HASH:
 	case BPF_MAP_TYPE_LRU_PERCPU_HASH:
-		return hash_most(info, processors);
+		return hash_most(info);
 	case BPF_MAP_TYPE_ARRAY:
 	case BPF_MAP_TYPE_PROG_ARRAY:
 		return round_up(values, PAGE);
 	case BPF_MAP_TYPE_PERCPU_ARRAY:
-		return values * processors;
+		return values * processors_possible();
+	case BPF_MAP_TYPE_QUEUE:
+		return round_up(info->value_size * (info->max_entries + 1ULL), PAGE);
 	case BPF_MAP_TYPE_RINGBUF:
 		return info->max_entries + 3 * PAGE;
 	default:
@@ -95,21 +109,24 @@ static __u64 memory_now(int fd)
 	return bytes;
 }
 
-static int add(const char *path, const char *name, void *data)
+int map_memory_add(const char *path, struct map_memory *memory)
 {
 	_cleanup_close_ int fd = bpf_obj_get(path);
-	struct map_memory *memory = data;
 	struct bpf_map_info info = {};
 	__u32 size = sizeof(info);
-	int processors = libbpf_num_possible_cpus();
 	int err = fd < 0 ? fd : bpf_obj_get_info_by_fd(fd, &info, &size);
 
-	(void)name;
 	if (err)
 		return err;
-	memory->most += map_memory_most(&info, processors > 0 ? (unsigned int)processors : 1);
+	memory->most += map_memory_most(&info);
 	memory->now += memory_now(fd);
 	return 0;
+}
+
+static int add(const char *path, const char *name, void *data)
+{
+	(void)name;
+	return map_memory_add(path, data);
 }
 
 int map_memory_of(const char *layer_dir, struct map_memory *memory)

@@ -13,11 +13,14 @@ struct map_memory {
 };
 
 /*
- * The most that a map of this shape can take where `processors` are possible: entries with what the
- * kernel puts before each, in the sizes that it allocates; buckets. 0: it grows with sockets or
- * threads, which keep what they have in it.
+ * The most that a map of this shape can take on this machine: entries with what the kernel puts
+ * before each, in the sizes that it allocates, and keeps ready for each processor; buckets. 0: it
+ * grows with sockets or threads, which keep what they have in it.
  */
-__u64 map_memory_most(const struct bpf_map_info *info, unsigned int processors);
+__u64 map_memory_most(const struct bpf_map_info *info);
+
+/* Add what is pinned there. 0 or -errno. */
+int map_memory_add(const char *path, struct map_memory *memory);
 
 /* Add up the maps that are pinned in this layer's directory. 0 or -errno. */
 int map_memory_of(const char *layer_dir, struct map_memory *memory);

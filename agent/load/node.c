@@ -89,7 +89,25 @@ static int remove_if_other(const char *path, const char *name, void *data)
 	return strcmp(path, pins->layer_dir) ? remove_layer(path) : 0;
 }
 
-static int make_maps(const struct pins *pins, struct node_report *report)
+/* The maps, which keep the sizes that they were made with. */
+static int make_or_adopt(const struct pins *pins, const struct sizes *sizes,
+			 struct node_report *report)
+{
+	struct node node;
+	bool made = read_state(pins->layer_dir, &node) != 0;
+	int err = probes_make_maps(sizes, report->unpublished, sizeof(report->unpublished));
+
+	if (err)
+		return err;
+	if (made) {
+		node = (struct node){.halved = sizes->halved};
+		err = write_state(pins->layer_dir, &node);
+	}
+	report->halved = node.halved;
+	return err;
+}
+
+static int make_maps(const struct pins *pins, const struct sizes *sizes, struct node_report *report)
 {
 	int err = pins_each(pins->netns_dir, remove_if_other, (void *)pins);
 
@@ -97,7 +115,7 @@ static int make_maps(const struct pins *pins, struct node_report *report)
 		err = remove_layer(pins->layer_dir);
 	if (!err)
 		err = pins_make_layer(pins->layer_dir);
-	return err ? err : probes_make_maps(report->unpublished, sizeof(report->unpublished));
+	return err ? err : make_or_adopt(pins, sizes, report);
 }
 
 /* Others' probes stay at work until ours are all attached. */
@@ -150,7 +168,7 @@ static int start_probes(const struct pins *pins, struct node_report *report)
 	return replace_probes(pins, links_dir, &node, report);
 }
 
-int node_open(struct node_report *ret_report, int *ret_lock_fd)
+int node_open(const struct sizes *sizes, struct node_report *ret_report, int *ret_lock_fd)
 {
 	_cleanup_close_ int lock_fd = -1;
 	struct pins pins;
@@ -161,7 +179,7 @@ int node_open(struct node_report *ret_report, int *ret_lock_fd)
 	lock_fd = lock(&pins, pins_lock);
 	if (lock_fd < 0)
 		return lock_fd;
-	err = make_maps(&pins, ret_report);
+	err = make_maps(&pins, sizes, ret_report);
 	if (!err)
 		*ret_lock_fd = take_fd(&lock_fd);
 	return err;

@@ -25,13 +25,14 @@ struct node_report {
 	struct probe_hooks hooks; /* where */
 	char replaced[128];       /* why maps of an earlier build were given up; empty: not */
 	char unpublished[128];    /* why profilers cannot read the contexts; empty: they can */
+	__u32 halved;             /* so many times half of its usual size has each table */
 };
 
 /*
- * Make the node's maps, or adopt them. 0 and the node's lock, which node_start() takes over; or
- * -errno when there are no maps.
+ * Make the node's maps in these sizes, or adopt them. 0 and the node's lock, which node_start()
+ * takes over; or -errno when there are no maps.
  */
-int node_open(struct node_report *ret_report, int *ret_lock_fd);
+int node_open(const struct sizes *sizes, struct node_report *ret_report, int *ret_lock_fd);
 
 /*
  * Make the node's probes, or adopt them, and follow what was there before. 0; -ECANCELED: we were

@@ -74,7 +74,7 @@ bool node_maps_has(const char *name)
 	return false;
 }
 
-/* libbpf wants the pinned size to be the same, too. */
+/* Of the map that others read the size is fixed, too. */
 static bool fits_exactly(const char *path, const struct bpf_map *map, char *ret_why, size_t size)
 {
 	_cleanup_close_ int fd = bpf_obj_get(path);
@@ -99,7 +99,7 @@ bool node_maps_fit(const struct bpf_object *object, char *ret_why, size_t size)
 	bpf_object__for_each_map(map, object)
 	{
 		pins_map_path(path, LAYER_DIR, bpf_map__name(map));
-		if (node_maps_has(bpf_map__name(map)) && !fits_exactly(path, map, ret_why, size))
+		if (node_maps_has(bpf_map__name(map)) && !adopt_fits(path, map, ret_why, size))
 			return false;
 	}
 	return true;
@@ -122,16 +122,30 @@ static const char *traces_path(const struct bpf_map *map, char *ret_why, size_t 
 	return !err && fits_exactly(NODE_TRACES_PATH, map, ret_why, size) ? NODE_TRACES_PATH : NULL;
 }
 
+/* libbpf takes what is pinned if it has the size that is wanted: a pinned table keeps its own. */
+static int take_size(struct bpf_map *map, const char *path)
+{
+	_cleanup_close_ int fd = bpf_obj_get(path);
+	struct bpf_map_info info = {};
+	__u32 size = sizeof(info);
+
+	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &size))
+		return 0;
+	return bpf_map__set_max_entries(map, info.max_entries);
+}
+
 static int share(struct bpf_map *map, char *ret_unpublished, size_t size)
 {
 	const char *path = NULL;
 	char own[PINS_PATH_MAX];
+	int err;
 
 	if (!strcmp(bpf_map__name(map), NODE_TRACES_NAME))
 		path = traces_path(map, ret_unpublished, size);
 	if (!path)
 		path = pins_map_path(own, LAYER_DIR, bpf_map__name(map));
-	return bpf_map__set_pin_path(map, path);
+	err = take_size(map, path);
+	return err ? err : bpf_map__set_pin_path(map, path);
 }
 
 int node_maps_share(struct bpf_object *object, char *ret_unpublished, size_t size)

@@ -58,9 +58,8 @@ static void cleanup_probes(struct probes **probes)
 
 #define _cleanup_probes_ __attribute__((cleanup(cleanup_probes)))
 
-/* Open the object over the node's maps, with one of its programs or (NULL) none. */
-static int open_with(const char *name, struct probes **ret_probes, char *ret_unpublished,
-		     size_t size)
+/* Open the object over the node's maps, with one of its programs. */
+static int open_with(const char *name, struct probes **ret_probes)
 {
 	_cleanup_probes_ struct probes *probes = probes__open();
 	struct bpf_program *program;
@@ -69,8 +68,8 @@ static int open_with(const char *name, struct probes **ret_probes, char *ret_unp
 	if (!probes)
 		return -errno;
 	bpf_object__for_each_program(program, probes->obj)
-	    bpf_program__set_autoload(program, name && !strcmp(bpf_program__name(program), name));
-	err = node_maps_share(probes->obj, ret_unpublished, size);
+	    bpf_program__set_autoload(program, !strcmp(bpf_program__name(program), name));
+	err = node_maps_share(probes->obj, NULL, 0);
 	if (err)
 		return err;
 	*ret_probes = probes;
@@ -78,11 +77,19 @@ static int open_with(const char *name, struct probes **ret_probes, char *ret_unp
 	return 0;
 }
 
-int probes_make_maps(char *ret_unpublished, size_t size)
+int probes_make_maps(const struct sizes *sizes, char *ret_unpublished, size_t size)
 {
-	_cleanup_probes_ struct probes *probes = NULL;
-	int err = open_with(NULL, &probes, ret_unpublished, size);
+	_cleanup_probes_ struct probes *probes = probes__open();
+	struct bpf_program *program;
+	int err;
 
+	if (!probes)
+		return -errno;
+	bpf_object__for_each_program(program, probes->obj)
+	    bpf_program__set_autoload(program, false);
+	err = sizes_set(probes->obj, sizes);
+	if (!err)
+		err = node_maps_share(probes->obj, ret_unpublished, size);
 	return err ? err : probes__load(probes);
 }
 
@@ -148,7 +155,7 @@ static int attach_watch(const char *links_dir, __u32 generation)
 	_cleanup_probes_ struct probes *probes = NULL;
 	struct bpf_program *program;
 	char path[PINS_PATH_MAX];
-	int err = cgroup < 0 ? cgroup : open_with(UNIX_WATCH, &probes, NULL, 0);
+	int err = cgroup < 0 ? cgroup : open_with(UNIX_WATCH, &probes);
 
 	if (err)
 		return err;
@@ -170,7 +177,7 @@ static int load_one(const struct candidate *candidate, __u32 generation, struct 
 		    struct bpf_program **ret_program)
 {
 	_cleanup_probes_ struct probes *probes = NULL;
-	int err = open_with(candidate->program, &probes, NULL, 0);
+	int err = open_with(candidate->program, &probes);
 
 	if (err || !probes)
 		return err ? err : -ENOMEM;

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <linux/types.h>
 
+#include "load/sizes.h"
+
 #define PROBE_HOOK_MAX 48
 
 /* An event, and where it is caught. */
@@ -25,10 +27,10 @@ struct probe_hooks {
 };
 
 /*
- * Create the node's maps and pin them, or open them. Why contexts cannot be published stands in
- * `ret_unpublished`, which is empty when they can. 0 or -errno.
+ * Create the node's maps in these sizes and pin them, or open them. Why contexts cannot be
+ * published stands in `ret_unpublished`, which is empty when they can. 0 or -errno.
  */
-int probes_make_maps(char *ret_unpublished, size_t size);
+int probes_make_maps(const struct sizes *sizes, char *ret_unpublished, size_t size);
 
 /* Do the pinned maps have the layout that the probes want? If not, `ret_why` says what differs. */
 bool probes_maps_fit(char *ret_why, size_t size);

@@ -153,6 +153,20 @@ static void close_otlp(void *data)
 	curl_global_cleanup();
 }
 
+static void tell_counts(void *data, sink_tell *tell, void *to)
+{
+	const struct otlp *otlp = data;
+	struct otlp_counts counts;
+	char what[32];
+
+	tally_read(&otlp->tally, &counts);
+	tell(to, "otlp-accepted", counts.accepted);
+	for (enum otlp_loss loss = 0; loss < OTLP_LOSSES; loss++) {
+		snprintf(what, sizeof(what), "otlp-%s", otlp_loss_name(loss));
+		tell(to, what, counts.lost[loss]);
+	}
+}
+
 static int prepare(struct otlp *otlp, const struct otlp_options *options, char *ret_why,
 		   size_t size)
 {
@@ -210,7 +224,8 @@ int otlp_sink_open(const struct otlp_options *options, struct sink *ret_sink, ch
 		close_otlp(otlp);
 		return err;
 	}
-	*ret_sink = (struct sink){.span = take, .close = close_otlp, .data = otlp};
+	*ret_sink =
+	    (struct sink){.span = take, .close = close_otlp, .counts = tell_counts, .data = otlp};
 	return 0;
 }
 

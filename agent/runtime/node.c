@@ -76,6 +76,22 @@ static __u32 published(struct elf_image *image, const char *name)
 	return (__u32)number;
 }
 
+/* Where bytecode begins, and where the names are that it uses. */
+static void look_at_code(struct elf_image *image, struct runtime_v8 *v8)
+{
+	static const struct {
+		__u8 code, pool;
+	} known[] = {{56, 16}, {54, 16}, {64, 40}}; /* V8 10.2, 11.3, since 12 */
+	__u32 code = published(image, "class_BytecodeArray__data__uintptr_t");
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (known[i].code != code)
+			continue;
+		v8->code = known[i].code;
+		v8->pool = known[i].pool;
+	}
+}
+
 /* What V8 is like; zeros if it is not known. */
 static void look_at_v8(struct elf_image *image, struct runtime_v8 *ret_v8)
 {
@@ -100,6 +116,7 @@ static void look_at_v8(struct elf_image *image, struct runtime_v8 *ret_v8)
 
 	if (published(image, "TaggedSize") != V8_WORD)
 		return; /* pointers are compressed */
+	look_at_code(image, &v8);
 	if (v8.array && v8.function && v8.bound && v8.promise && v8.reaction && v8.capability &&
 	    v8.async && v8.bytecode && v8.contexts_first && v8.contexts_last && v8.context &&
 	    v8.shared && v8.parameters)

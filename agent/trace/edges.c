@@ -80,8 +80,8 @@ static int add_name(struct reading *reading, sqlite3_int64 row, const unsigned c
 		reading->name = more;
 		reading->names = wanted;
 	}
-	if (name && *name)
-		reading->name[row] = strdup((const char *)name);
+	if (more && name && *name)
+		more[row] = strdup((const char *)name);
 	return 0;
 }
 

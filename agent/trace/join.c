@@ -123,8 +123,11 @@ static struct open *take(struct join *join, struct open **link)
 
 static void give_up(struct join *join, struct open *open)
 {
+	struct open **link = find(join, open->span.span_id, open->span.kind);
+
 	join->counts.endless++;
-	free(take(join, find(join, open->span.span_id, open->span.kind)));
+	if (*link)
+		free(take(join, link));
 }
 
 static void add(struct join *join, struct open *open)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,21 +57,23 @@ const char *metrics_method(const char *method)
 /* What a span has in common with others of its series. */
 struct key {
 	enum span_kind kind;
-	const char *service, *route, *method;
-	char status_class[8];
+	const char *service, *route, *method, *status_class;
 };
+
+static const char *class_of(unsigned int status)
+{
+	static const char *const classes[] = {"none", "1xx", "2xx", "3xx", "4xx", "5xx"};
+
+	return status >= 100 && status <= 599 ? classes[status / 100] : classes[0];
+}
 
 static struct key key_of(const struct span *span)
 {
-	struct key key = {.kind = span->kind,
-			  .service = span->service.name,
-			  .route = span->route,
-			  .method = metrics_method(span->method),
-			  .status_class = "none"};
-
-	if (span->status >= 100 && span->status <= 599)
-		snprintf(key.status_class, sizeof(key.status_class), "%uxx", span->status / 100);
-	return key;
+	return (struct key){.kind = span->kind,
+			    .service = span->service.name,
+			    .route = span->route,
+			    .method = metrics_method(span->method),
+			    .status_class = class_of(span->status)};
 }
 
 static bool has_key(const struct metrics_series *series, const struct key *key)

@@ -65,7 +65,7 @@ static void bind_trace(sqlite3_stmt *statement, const char *digits)
 	size_t length = digits ? strlen(digits) : 0;
 
 	for (size_t i = 0; i < 32; i++) {
-		char digit[2] = {i < length ? digits[i] : '0', '\0'};
+		char digit[2] = {(char)(i < length ? digits[i] : '0')};
 		unsigned int low = (unsigned int)strtoul(digit, NULL, 16);
 		unsigned int high = i < length ? low : 15, shift = i % 2 ? 0 : 4;
 
@@ -254,8 +254,8 @@ static int visit_trace(sqlite3_stmt *spans, const struct place *place,
 	struct query_trace trace = {.row = place->row};
 	int err;
 
-	for (int i = 0; i < 16; i++)
-		snprintf(trace.id + 2 * i, 3, "%02x", place->id[i]);
+	for (size_t i = 0; i < sizeof(place->id); i++)
+		snprintf(&trace.id[2 * i], 3, "%02x", place->id[i]);
 	sqlite3_bind_blob(spans, 1, place->id, sizeof(place->id), SQLITE_STATIC);
 	err = read_trace(spans, &trace);
 	if (!err && trace.count)

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who gets the spans: the store, exporters, metrics. All functions of a sink are called by one
- * thread, that of the tracer, which reads no records meanwhile: what takes time, as the network
- * does, belongs behind a bounded queue of the sink's own.
+ * Who gets the spans: the store, exporters, metrics. All functions of a sink but counts() are
+ * called by one thread, that of the tracer, which reads no records meanwhile: what takes time, as
+ * the network does, belongs behind a bounded queue of the sink's own.
  */
 #ifndef CTXPROP_SINK_H
 #define CTXPROP_SINK_H
 
 #include "trace/span.h"
+
+/* Told what became of spans: in a word, and how many. */
+typedef void sink_tell(void *to, const char *what, unsigned long count);
 
 struct sink {
 	/* One span; `boot_to_wall_ns` makes its times those of the clock (CLOCK_REALTIME). */
@@ -16,6 +19,8 @@ struct sink {
 	void (*flush)(void *data);
 	/* Free everything. Spans that are not handed on by then are lost, and counted. */
 	void (*close)(void *data);
+	/* Tell what became of spans until now, to any thread. May be NULL. */
+	void (*counts)(void *data, sink_tell *tell, void *to);
 	void *data;
 	bool takes_unsampled; /* spans of traces that are not sampled, too */
 };

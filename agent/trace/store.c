@@ -355,7 +355,7 @@ static int insert(struct store *store, const struct span *span, __s64 boot_to_wa
 	bind_span(store->insert, span, service, boot_to_wall_ns);
 	if (sqlite3_step(store->insert) != SQLITE_DONE)
 		err = error_of(store->db);
-	else
+	else if (sqlite3_changes(store->db)) /* it was not there before */
 		minutes_add(store->minutes, span, service, (__s64)span->end_ns + boot_to_wall_ns);
 	sqlite3_reset(store->insert);
 	return err;

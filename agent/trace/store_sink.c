@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -14,7 +15,7 @@
 struct store_sink {
 	struct store *store;
 	unsigned int batch; /* spans that are not written yet */
-	unsigned long lost;
+	atomic_ulong lost;  /* read by other threads, too */
 	__u64 prune_at_ns;
 };
 
@@ -62,13 +63,20 @@ static void flush(void *data)
 	sink->prune_at_ns = now_ns + PRUNE_NS;
 }
 
+static void tell_counts(void *data, sink_tell *tell, void *to)
+{
+	struct store_sink *sink = data;
+
+	tell(to, "not-stored", atomic_load(&sink->lost));
+}
+
 static void close_store(void *data)
 {
 	struct store_sink *sink = data;
 
 	write_batch(sink);
 	if (sink->lost)
-		log_warning("%lu spans could not be stored", sink->lost);
+		log_warning("%lu spans could not be stored", atomic_load(&sink->lost));
 	store_close(sink->store);
 	free(sink);
 }
@@ -82,6 +90,10 @@ int store_sink_open(const char *path, const struct store_limits *limits, struct 
 		free(sink);
 		return err;
 	}
-	*ret_sink = (struct sink){.span = take, .flush = flush, .close = close_store, .data = sink};
+	*ret_sink = (struct sink){.span = take,
+				  .flush = flush,
+				  .close = close_store,
+				  .counts = tell_counts,
+				  .data = sink};
 	return 0;
 }

@@ -31,6 +31,9 @@ struct tracer {
 	atomic_bool stopped;
 	__s64 boot_to_wall_ns;
 	__u64 renew_at_ns;
+	/* Those of the join as of the last turn, for other threads. */
+	pthread_mutex_t lock;
+	struct join_counts counts;
 };
 
 static __s64 read_clock(clockid_t clock)
@@ -78,6 +81,13 @@ static void renew(struct tracer *tracer)
 	tracer->renew_at_ns = now_ns + RENEW_NS;
 }
 
+static void publish_counts(struct tracer *tracer)
+{
+	pthread_mutex_lock(&tracer->lock);
+	tracer->counts = *join_counts(tracer->join);
+	pthread_mutex_unlock(&tracer->lock);
+}
+
 /*
  * Read records, and hand on what they make. Their room in the ring is free when that was done: if
  * this process is killed meanwhile, the next one reads them again. Returns whether there is more.
@@ -93,6 +103,7 @@ static bool take_turn(struct tracer *tracer)
 		if (tracer->sink[i].flush)
 			tracer->sink[i].flush(tracer->sink[i].data);
 	ring_release(tracer->ring);
+	publish_counts(tracer);
 	return count == TURN_READS;
 }
 
@@ -116,6 +127,8 @@ int tracer_new(int records_fd, int recording_fd, struct tracer **ret_tracer)
 	struct tracer *tracer = calloc(1, sizeof(*tracer));
 	int err = tracer ? join_new(on_span, tracer, &tracer->join) : -ENOMEM;
 
+	if (tracer)
+		pthread_mutex_init(&tracer->lock, NULL);
 	if (!err) {
 		tracer->recording_fd = recording_fd;
 		err = ring_open(records_fd, &tracer->ring);
@@ -147,6 +160,24 @@ int tracer_start(struct tracer *tracer)
 	return -err;
 }
 
+void tracer_counts(struct tracer *tracer, sink_tell *tell, void *to)
+{
+	struct join_counts counts;
+
+	pthread_mutex_lock(&tracer->lock);
+	counts = tracer->counts;
+	pthread_mutex_unlock(&tracer->lock);
+	tell(to, "complete", counts.spans);
+	tell(to, "unsampled", counts.unsampled);
+	tell(to, "own", counts.own);
+	tell(to, "without-end", counts.endless);
+	tell(to, "without-begin", counts.beginless);
+	tell(to, "malformed", counts.malformed);
+	for (size_t i = 0; i < tracer->sinks; i++)
+		if (tracer->sink[i].counts)
+			tracer->sink[i].counts(tracer->sink[i].data, tell, to);
+}
+
 static void tell_counts(const struct tracer *tracer)
 {
 	const struct join_counts *counts = join_counts(tracer->join);
@@ -171,5 +202,6 @@ void tracer_stop(struct tracer *tracer)
 		tracer->sink[i].close(tracer->sink[i].data);
 	ring_close(tracer->ring);
 	join_free(tracer->join);
+	pthread_mutex_destroy(&tracer->lock);
 	free(tracer);
 }

@@ -23,6 +23,12 @@ void tracer_add(struct tracer *tracer, const struct sink *sink);
  */
 int tracer_start(struct tracer *tracer);
 
+/*
+ * Tell what became of records and spans, here and in the sinks, until now; may be called by any
+ * thread while the tracer runs.
+ */
+void tracer_counts(struct tracer *tracer, sink_tell *tell, void *to);
+
 /* Hand on what has been told until now, close the sinks and free everything. NULL is allowed. */
 void tracer_stop(struct tracer *tracer);
 

@@ -12,4 +12,7 @@ void api_trace(const struct web_options *options, struct request *request, struc
 void api_endpoints(const struct web_options *options, struct request *request, struct reply *reply);
 void api_map(const struct web_options *options, struct request *request, struct reply *reply);
 
+/* From now on answer nothing that takes time, for the server is about to end. */
+void api_end(void);
+
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,11 +9,14 @@
 #include "base/clock.h"
 #include "trace/query_words.h"
 #include "trace/store.h"
+#include "web/api.h"
 #include "web/api_store.h"
 
 #define PATIENCE_NS (5 * NS_PER_SECOND)
 #define STEPS       50000 /* of SQLite's machine between two looks at the clock */
 #define LAST_MAX_NS (86400 * NS_PER_SECOND)
+
+static atomic_bool ended;
 
 /* When each thread's query has to be over (CLOCK_MONOTONIC). */
 static _Thread_local __u64 until_ns;
@@ -20,7 +24,7 @@ static _Thread_local __u64 until_ns;
 static int is_late(void *data)
 {
 	(void)data;
-	return clock_now_ns() > until_ns;
+	return atomic_load(&ended) || clock_now_ns() > until_ns;
 }
 
 sqlite3 *api_open(const struct web_options *options, struct reply *reply)
@@ -40,6 +44,11 @@ sqlite3 *api_open(const struct web_options *options, struct reply *reply)
 	until_ns = clock_now_ns() + PATIENCE_NS;
 	sqlite3_progress_handler(db, STEPS, is_late, NULL);
 	return db;
+}
+
+void api_end(void)
+{
+	atomic_store(&ended, true);
 }
 
 void api_reply(struct reply *reply, json_t *document)

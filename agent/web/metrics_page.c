@@ -48,6 +48,26 @@ static void write_reasons(const struct exposition *exposition, int counters_fd)
 		write_group(exposition, &counters, group);
 }
 
+static const struct family spans_family = {
+    .name = "ctxprop_spans",
+    .type = "counter",
+    .help = "What became of spans; one may be counted by several words."};
+
+static void write_spans_sample(void *to, const char *what, unsigned long count)
+{
+	const struct label label = {"what", what};
+
+	exposition_value(to, &spans_family, "_total", &label, (double)count);
+}
+
+static void write_spans(const struct exposition *exposition, struct tracer *tracer)
+{
+	struct exposition copy = *exposition;
+
+	exposition_family(exposition, &spans_family);
+	tracer_counts(tracer, write_spans_sample, &copy);
+}
+
 static void write_gauge(const struct exposition *exposition, const char *name, const char *help,
 			double value)
 {
@@ -90,6 +110,8 @@ void metrics_page(const struct metrics_sources *sources, const struct exposition
 {
 	if (sources->metrics)
 		metrics_requests(sources->metrics, exposition);
+	if (sources->tracer)
+		write_spans(exposition, sources->tracer);
 	write_reasons(exposition, sources->counters_fd);
 	write_flows(exposition, sources->flows_fd);
 	metrics_process(exposition);

@@ -4,10 +4,12 @@
 #define CTXPROP_METRICS_PAGE_H
 
 #include "trace/metrics.h"
+#include "trace/tracer.h"
 #include "web/exposition.h"
 
 struct metrics_sources {
 	struct metrics *metrics; /* of spans; NULL: none are made */
+	struct tracer *tracer;   /* that makes them, or NULL */
 	int counters_fd, flows_fd;
 };
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -31,16 +33,17 @@ static void write_memory(const struct exposition *exposition)
 					     .help = "Memory of this process, maps not included."};
 	FILE *file = fopen("/proc/self/statm", "re");
 	char line[128] = "";
-	unsigned long pages = 0;
+	const char *resident;
 
 	if (!file)
 		return;
-	if (fgets(line, sizeof(line), file) && sscanf(line, "%*u %lu", &pages) == 1) {
-		exposition_family(exposition, &family);
-		exposition_value(exposition, &family, "", NULL,
-				 (double)pages * (double)sysconf(_SC_PAGESIZE));
-	}
+	resident = fgets(line, sizeof(line), file) ? strchr(line, ' ') : NULL;
 	fclose(file);
+	if (!resident)
+		return;
+	exposition_family(exposition, &family);
+	exposition_value(exposition, &family, "", NULL,
+			 (double)strtoul(resident, NULL, 10) * (double)sysconf(_SC_PAGESIZE));
 }
 
 void metrics_process(const struct exposition *exposition)

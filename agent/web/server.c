@@ -10,6 +10,7 @@
 #include <microhttpd.h>
 
 #include "base/log.h"
+#include "web/api.h"
 #include "web/pages.h"
 #include "web/server.h"
 
@@ -111,6 +112,7 @@ void web_stop(struct web *web)
 {
 	if (!web)
 		return;
+	api_end();
 	MHD_stop_daemon(web->server); /* closes the socket, too */
 	free(web);
 }

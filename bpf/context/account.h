@@ -272,7 +272,7 @@ static __always_inline int worker_ends_with_request(const struct worker_key *key
 {
 	if (key->tid || tally_open(&w->tally))
 		return 0;
-	return (key->goroutine & JAVA_VIRTUAL) || (p && p->workers.taken > PROCESS_WORKERS_KEPT);
+	return (key->goroutine & JAVA_VIRTUAL) || (p && p->workers.taken > process_workers_kept());
 }
 
 /* A request is over; whichever object stood for it stands for nothing. */

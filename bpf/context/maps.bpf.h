@@ -11,6 +11,7 @@
 #include "compat.bpf.h"
 #include "context/ids.h"
 #include "context/model.h"
+#include "context/node.h"
 #include "context/runtime.h"
 #include "context/traces.h"
 #include "context/worker.h"
@@ -19,8 +20,11 @@
 /* Requests that are not over yet. */
 #define CTXPROP_REQUESTS_MAX (1 << REQUEST_PLACE_BITS)
 /* Threads and processes that have to do with requests; others have no entry. */
-#define CTXPROP_WORKERS_MAX   65536
-#define CTXPROP_PROCESSES_MAX 16384
+#define CTXPROP_WORKERS_MAX   32768
+#define CTXPROP_PROCESSES_MAX 8192
+/* Requests that came with a tracestate, and those that programs have begun a trace for. */
+#define CTXPROP_TRACESTATES_MAX 8192
+#define CTXPROP_ADOPTED_MAX     16384
 /* Processes that have read no request, of which is found out what they run. */
 #define CTXPROP_LISTENERS_MAX 4096
 /* Processes that have reached their share of a table, as far as they are named. */
@@ -32,6 +36,13 @@ struct {
 	__type(key, __u32); /* request_place() */
 	__type(value, struct request);
 } requests __weak SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct node);
+} node __weak SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
@@ -144,7 +155,7 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, CTXPROP_REQUESTS_MAX);
+	__uint(max_entries, CTXPROP_TRACESTATES_MAX);
 	__type(key, __u64);
 	__type(value, struct tracestate);
 } tracestates __weak SEC(".maps");
@@ -156,7 +167,7 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, CTXPROP_REQUESTS_MAX);
+	__uint(max_entries, CTXPROP_ADOPTED_MAX);
 	__type(key, __u64);
 	__type(value, struct traces_ctx);
 } adopted __weak SEC(".maps");
@@ -168,6 +179,21 @@ struct {
 	__type(key, __u32); /* id_set_index() */
 	__type(value, struct id_set);
 } request_ids __weak SEC(".maps");
+
+/* How often the tables were halved, to fit into memory. */
+static __always_inline __u32 node_halved(void)
+{
+	__u32 zero = 0;
+	const struct node *now = bpf_map_lookup_elem(&node, &zero);
+
+	return now ? now->halved & NODE_HALVED_MASK : 0;
+}
+
+/* From so many workers on, goroutines and the like have an entry only while they have a request. */
+static __always_inline __u32 process_workers_kept(void)
+{
+	return PROCESS_WORKERS_KEPT >> node_halved();
+}
 
 static __always_inline struct id_set *request_ids_set(__u64 hash)
 {
@@ -361,7 +387,7 @@ static __always_inline int cgroup_has_room(__u64 cgroup)
 {
 	const struct share *share = bpf_map_lookup_elem(&cgroup_processes, &cgroup);
 
-	return !share || share->taken < CGROUP_PROCESSES;
+	return !share || share->taken < CGROUP_PROCESSES >> node_halved();
 }
 
 /* A process that has got its entry just now gets a number: the time, which comes again in hours. */
@@ -385,7 +411,7 @@ VERIFIED_ALONE int process_add(__u32 tgid)
 	blank = bpf_map_lookup_elem(&blank_process, &zero);
 	if (!blank)
 		return 0;
-	if (share && !share_take(share, CGROUP_PROCESSES)) {
+	if (share && !share_take(share, CGROUP_PROCESSES >> node_halved())) {
 		share_is_reached(tgid, SHARE_CGROUP);
 		return 0;
 	}
@@ -428,7 +454,7 @@ VERIFIED_ALONE int worker_add(const struct worker_key *key, __u32 payer)
 	if (!key || !blank)
 		return 0;
 	own = *key;
-	if (p && !share_take(&p->workers, PROCESS_WORKERS)) {
+	if (p && !share_take(&p->workers, PROCESS_WORKERS >> node_halved())) {
 		share_is_reached(payer, SHARE_WORKERS);
 		return 0;
 	}

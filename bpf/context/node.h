@@ -13,7 +13,12 @@ struct node {
 	__u32 generation;
 	__u32 flags; /* enum node_flags */
 	__u64 build; /* tells builds of the probes apart */
+	/* Tables have so many times half of their usual size (load/sizes.h). */
+	__u32 halved;
+	__u32 reserved;
 };
+
+#define NODE_HALVED_MASK 31
 
 enum node_flags {
 	NODE_UNIX = 1 << 0, /* programs that take requests may use unix sockets */

@@ -11,17 +11,18 @@
 #include "context/worker.h"
 #include "context/runtime.h"
 
-#define CTXPROP_RUNTIMES_MAX   16384 /* processes that have taken a request, or may soon */
-#define CTXPROP_GOROUTINES_MAX 16384
-#define CTXPROP_MESSAGES_MAX   16384
+#define CTXPROP_RUNTIMES_MAX   8192 /* processes that have taken a request, or may soon */
+#define CTXPROP_GOROUTINES_MAX 8192
+#define CTXPROP_MESSAGES_MAX   8192
 #define CTXPROP_GO_SOCKETS_MAX 4096
 #define CTXPROP_STARTS_MAX     4096
-#define CTXPROP_TASKS_MAX      16384
-#define CTXPROP_WRITTEN_MAX    16384 /* sockets */
-#define CTXPROP_STREAMS_MAX    65536
-#define CTXPROP_OBJECTS_MAX    16384
+#define CTXPROP_TASKS_MAX      8192
+#define CTXPROP_WRITTEN_MAX    8192 /* sockets */
+#define CTXPROP_STREAMS_MAX    16384
+#define CTXPROP_OBJECTS_MAX    8192
+#define CTXPROP_RUBY_MAX       4096 /* threads of Ruby */
 #define CTXPROP_SHAPES_MAX     4096
-#define CTXPROP_PURPOSES_MAX   16384
+#define CTXPROP_PURPOSES_MAX   8192
 #define CTXPROP_LATERS_MAX     256  /* threads of Node that leave calls for later */
 #define CTXPROP_JAVAS_MAX      128  /* processes of Java that take requests */
 #define CTXPROP_HELD_MAX       4096 /* threads of Java that do so from sockets that do not block */
@@ -122,7 +123,7 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, CTXPROP_OBJECTS_MAX);
+	__uint(max_entries, CTXPROP_RUBY_MAX);
 	__type(key, struct process_address);
 	__type(value, struct ruby_thread);
 } ruby_threads __weak SEC(".maps");

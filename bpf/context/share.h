@@ -9,10 +9,11 @@
 #include <linux/types.h>
 
 /*
- * Of the processes that have requests, so many may be of one cgroup: a quarter of the table. The
+ * Of the processes that have requests, so many may be of one cgroup: a quarter of the
+ * table. Where that was halved (struct node), so is this. The
  * root of all cgroups is none in this sense: where it has processes nobody is kept apart.
  */
-#define CGROUP_PROCESSES 4096
+#define CGROUP_PROCESSES 2048
 #define CGROUP_ROOT      1ULL /* its id */
 
 /* What a process has of a table, or a cgroup. */

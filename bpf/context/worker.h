@@ -189,8 +189,11 @@ struct process {
 /* log2 of the ns that tell two processes apart which have the same id one after the other. */
 #define PROCESS_NUMBER_SHIFT 10
 
-/* A process has at most so many of the table of workers: an eighth of it. */
-#define PROCESS_WORKERS 8192
+/*
+ * A process has at most so many of the table of workers: an eighth of it. Where the table was
+ * halved (struct node), so is this, and the next.
+ */
+#define PROCESS_WORKERS 4096
 
 /* From so many on, goroutines and the like have an entry for as long as they have a request. */
 #define PROCESS_WORKERS_KEPT 1024

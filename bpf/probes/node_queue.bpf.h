@@ -7,11 +7,37 @@
 #define CTXPROP_PROBES_NODE_QUEUE_BPF_H
 
 #include "probes/node_socket.bpf.h"
+#include "probes/v8_method.bpf.h"
 
 #define NODE_QUEUE   128    /* objects that are looked at; a power of two */
 #define NODE_SEEN    64     /* a power of two */
 #define NODE_EMITTER 0xffff /* in place of a type: who tells others */
 #define NODE_PROCESS 0xfffe /* what fetch() calls with the response */
+#define NODE_BARE    0xfffd /* an async function whose code is looked at */
+#define NODE_ASYNCS  4      /* so many are, the nearest ones; a power of two */
+
+/* What is known of a variable: may it be assigned to, which parameter is it? */
+#define LOCAL_ASSIGNED        (1U << 5)
+#define LOCAL_PARAMETER_SHIFT 6
+#define LOCAL_NO_PARAMETER    0xffff
+
+/* Words of objects, beside those that v8.bpf.h has. */
+enum node_field {
+	BOUND_FUNCTION = 24,
+	BOUND_THIS = 32,
+	PROMISE_REACTIONS = 24,
+	REACTION_FIRST = 8, /* the next one; or, since V8 12, something of the embedder's before */
+	REACTION_FULFILLED = 16, /* from the next one on */
+	REACTION_PROMISE = 24,
+	CAPABILITY_PROMISE = 8,
+	ASYNC_CONTEXT = 32,
+	ASYNC_REGISTERS = 72, /* with what it was called first */
+	ASYNC_PROMISE = 80,
+	CONTEXT_SCOPE = 16,
+	CONTEXT_PREVIOUS = 24,
+	CONTEXT_SLOTS = 32,
+	SCOPE_LOCALS = 24, /* how many */
+};
 
 /* What words may lead on. */
 enum node_words_kind {
@@ -20,13 +46,15 @@ enum node_words_kind {
 	NODE_ARGUMENTS, /* requests only */
 	NODE_RESPONSE,  /* of a dictionary: what stands behind this name */
 	NODE_PROMISES,  /* objects for promises */
+	NODE_REGISTERS, /* of an async function: nothing, but they may say that it is for others */
+	NODE_CODE,      /* no words, but bytes of a function's code */
 };
 
 /* Words that are looked at one after the other. */
 struct node_words {
 	__u64 at;
 	__u64 known;   /* what is known of each: of variables */
-	__u64 context; /* whose variables they are */
+	__u64 context; /* whose variables they are; or the async function */
 	__u64 next;    /* what is looked at then, if no request was among them */
 	__u32 left;
 	__u32 end; /* of the queue, before */
@@ -49,16 +77,22 @@ struct node_search {
 	struct v8_look look;
 	struct node_handle call;
 	struct node_words words;
+	struct v8_code code;
 	union { /* (stacks are small) */
 		__u64 chunk[USER_CHUNK];
 		struct v8_name_text name;
 	};
 	struct runtime_v8 v8;
-	__u64 message; /* the call's object */
-	__u64 found;   /* an open request that waits */
+	__u64 message;            /* the call's object */
+	__u64 async[NODE_ASYNCS]; /* async functions that were called with no request */
+	__u32 asyncs;
+	__u64 found; /* an open request that waits */
 	__u32 first, end;
 	__u32 several; /* 1: others wait, too, or there is too much */
-	__u32 reserved;
+	__u8 bare;     /* 1: it was found by what a function does, not by what it was called with */
+	__u8 reacts;   /* 1: functions of the program's are called with the answer */
+	__u8 shared;   /* 1: another one waits beside a function without parameters */
+	__u8 reserved[5];
 };
 
 /*

@@ -19,7 +19,7 @@
 
 #include "probes/node_waits.bpf.h"
 
-#define NODE_STEPS 512 /* words and objects that are looked at */
+#define NODE_STEPS 1024 /* objects, words and bytes of code that are looked at */
 
 /* As a callback of bpf_loop(), which only takes what is on the stack. */
 static long node_step(__u32 index, struct node_search **on_stack)
@@ -29,6 +29,8 @@ static long node_step(__u32 index, struct node_search **on_stack)
 
 	if (search->words.left && search->words.kind == NODE_ANYTHING) {
 		node_look_at_words(search);
+	} else if (search->words.left && search->words.kind == NODE_CODE) {
+		node_look_at_code(search);
 	} else if (search->words.left) {
 		node_look_at_word(search);
 	} else if (!search->words.over) {
@@ -61,6 +63,18 @@ static __always_inline void node_look_at_told(struct node_search *search, __u64 
 	node_run(search);
 }
 
+/* Nobody was found: does one of the async functions that wait respond? */
+static __always_inline void node_look_at_asyncs(struct node_search *search)
+{
+	if (search->found || search->several || !search->asyncs)
+		return;
+	search->first = search->end = 0;
+	for (__u32 i = 0; i < NODE_ASYNCS; i++)
+		if (i < search->asyncs)
+			node_queue(search, search->async[i], NODE_BARE);
+	node_run(search);
+}
+
 /* In place of a request: all was looked at, and nobody was found. */
 #define NODE_NOBODY (~0ULL)
 /* The same, of undici, which may send before fetch() has given back a promise to wait for. */
@@ -71,7 +85,8 @@ static __always_inline void node_begin(struct node_search *search, const struct 
 {
 	search->v8 = *v8;
 	search->found = 0;
-	search->first = search->end = search->several = 0;
+	search->bare = search->reacts = search->shared = 0;
+	search->first = search->end = search->several = search->asyncs = 0;
 	for (int i = 0; i < NODE_SEEN; i++)
 		*(volatile __u64 *)&search->seen[i] = 0;
 	v8_look_begin(&search->look, tgid);
@@ -111,17 +126,42 @@ VERIFIED_ALONE __u64 node_find_call(struct node_search *search, const struct run
 	return v8_is_object(told) ? told : 0;
 }
 
-static __always_inline __u64 node_search(struct node_search *search, const struct runtime *runtime,
+/* So many calls, found by what functions do, must have been before the next one counts. */
+#define NODE_BARE_TOLD 8
+
+/*
+ * Does it count who was found by what functions without parameters do? Not in programs in which one
+ * of these was seen to wait for a call beside another one: then it may be the turn of either, after
+ * a call of anybody's, and no function that is called then counts.
+ */
+static __always_inline int node_bare_counts(const struct node_search *search, struct runtime_v8 *v8)
+{
+	if (search->shared)
+		v8->bare_shared = 1;
+	if (search->several || !search->found)
+		return 1;
+	if (v8->bare_shared)
+		return !search->bare && !search->reacts;
+	if (!search->bare || v8->bare_told >= NODE_BARE_TOLD)
+		return 1;
+	v8->bare_told++;
+	return 0;
+}
+
+static __always_inline __u64 node_search(struct node_search *search, struct runtime *runtime,
 					 const struct process_address *socket)
 {
 	__u64 events = node_find_call(search, runtime, socket);
+	int counts;
 
 	if (!events)
 		return 0;
 	node_look_at_told(search, events);
+	node_look_at_asyncs(search);
+	counts = node_bare_counts(search, &runtime->node.v8);
 	if (search->several)
 		return 0;
-	if (search->found)
+	if (search->found && counts)
 		return search->found;
 	return v8_is_object(search->message) ? NODE_NOBODY : NODE_NOBODY_YET;
 }
@@ -130,7 +170,7 @@ static __always_inline __u64 node_search(struct node_search *search, const struc
  * The request for which the current thread, of a program of Node, begins a call with this socket of
  * the kernel's; NODE_NOBODY or NODE_NOBODY_YET; 0: it cannot be told.
  */
-VERIFIED_ALONE __u64 node_calls(const struct runtime *runtime, const struct process_address *socket)
+VERIFIED_ALONE __u64 node_calls(struct runtime *runtime, const struct process_address *socket)
 {
 	struct node_search *search;
 

@@ -5,29 +5,11 @@
 #define CTXPROP_PROBES_NODE_WAITS_BPF_H
 
 #include "probes/node_words.bpf.h"
-#include "probes/v8_await.bpf.h"
 
 #define NODE_LOCALS_MAX    32 /* variables of a function */
 #define NODE_ARGUMENTS_MAX 8  /* with which it was called */
 #define CONTEXT_OWN        4  /* slots of contexts of V8's own functions, at most */
 #define CONTEXT_FIXED      2  /* of all contexts, before these */
-
-/* Words of objects, beside those that v8.bpf.h has. */
-enum node_field {
-	BOUND_FUNCTION = 24,
-	BOUND_THIS = 32,
-	PROMISE_REACTIONS = 24,
-	REACTION_FIRST = 8, /* the next one; or, since V8 12, something of the embedder's before */
-	REACTION_FULFILLED = 16, /* from the next one on */
-	REACTION_PROMISE = 24,
-	CAPABILITY_PROMISE = 8,
-	ASYNC_REGISTERS = 72, /* with what it was called first */
-	ASYNC_PROMISE = 80,
-	CONTEXT_SCOPE = 16,
-	CONTEXT_PREVIOUS = 24,
-	CONTEXT_SLOTS = 32,
-	SCOPE_LOCALS = 24, /* how many */
-};
 
 /*
  * Does a context belong to a module, or is it that of V8 itself? The outermost one has none around
@@ -92,14 +74,6 @@ static __always_inline void node_look_at_context(struct node_search *search, __u
 	words->end = search->end;
 }
 
-/* How many parameters has a function, with `this`? */
-static __always_inline __u32 node_parameters(const struct node_search *search, __u64 function)
-{
-	__u64 shared = v8_word(function, search->v8.shared);
-
-	return (__u16)v8_word(shared, search->v8.parameters);
-}
-
 /* Is it a function of the program's, not one of V8's own, which has a number instead of code? */
 static __always_inline int node_is_own_function(const struct node_search *search, __u64 function)
 {
@@ -119,6 +93,7 @@ static __always_inline void node_look_at_async(struct node_search *search, __u64
 	node_take_words(search, v8_word(object, ASYNC_REGISTERS), V8_ELEMENTS,
 			count < NODE_ARGUMENTS_MAX ? count : NODE_ARGUMENTS_MAX);
 	words->kind = NODE_ARGUMENTS;
+	words->context = object;
 	words->next = v8_word(object, ASYNC_PROMISE);
 	words->end = search->end;
 }
@@ -132,25 +107,57 @@ static __always_inline void node_look_at_bound(struct node_search *search, __u64
 		node_push(search, v8_property(&search->look, self, V8_LISTENER));
 }
 
+/* What is to be done when a promise is settled: the function; 0: it says nothing. */
+static __always_inline __u64 node_reacts(struct node_search *search, __u64 reaction)
+{
+	__u64 function = v8_word(reaction, REACTION_FIRST + REACTION_FULFILLED);
+
+	return node_type(search, function) == search->v8.function ? function : 0;
+}
+
+/* Is it a function of the program's that does not take the answer? */
+static __always_inline int node_is_bare(struct node_search *search, __u64 function)
+{
+	return function && node_is_own_function(search, function) &&
+	       node_parameters(search, function) == 1;
+}
+
+/* Another one waits for the same: so it may be somebody's turn. */
+static __always_inline void node_look_beside(struct node_search *search, __u64 function, __u64 next,
+					     __u32 moved)
+{
+	__u64 other = node_reacts(search, next + moved);
+
+	if (function && other && (node_is_bare(search, function) || node_is_bare(search, other)))
+		search->shared = 1;
+}
+
 /*
  * Something is to be done when a promise is settled. What does not take the answer may be somebody
- * else's turn, who has waited for the end of this one, as may whoever waits for that.
+ * else's turn, who has waited for the end of this one, as may whoever waits for that: it only
+ * counts if all that is left to do is to respond.
  */
 static __always_inline void node_look_at_reaction(struct node_search *search, __u64 object)
 {
 	__u64 next = v8_word(object, REACTION_FIRST), function;
+	__u32 moved = 0;
 
 	if (next && node_type(search, next) != search->v8.reaction) {
-		object += V8_WORD;
-		next = v8_word(object, REACTION_FIRST);
+		moved = V8_WORD;
+		next = v8_word(object + moved, REACTION_FIRST);
 	}
-	function = v8_word(object, REACTION_FIRST + REACTION_FULFILLED);
-	node_push(search, next);
-	if (node_type(search, function) == search->v8.function &&
-	    node_is_own_function(search, function) && node_parameters(search, function) == 1)
+	function = node_reacts(search, object + moved);
+	if (v8_is_object(next)) {
+		node_push(search, next);
+		node_look_beside(search, function, next, moved);
+	}
+	if (node_is_bare(search, function)) {
+		node_take_function(search, function);
 		return;
-	node_push(search, function);
-	node_push_word(search, object, REACTION_FIRST + REACTION_PROMISE);
+	}
+	search->reacts |= function && node_is_own_function(search, function);
+	node_push_word(search, object + moved, REACTION_FIRST + REACTION_FULFILLED);
+	node_push_word(search, object + moved, REACTION_FIRST + REACTION_PROMISE);
 }
 
 VERIFIED_ALONE int node_look_at(struct node_search *search, __u64 object, __u32 type)
@@ -176,6 +183,8 @@ VERIFIED_ALONE int node_look_at(struct node_search *search, __u64 object, __u32 
 		node_take_elements(search, v8_word(object, V8_ELEMENTS));
 	else if (type == NODE_EMITTER)
 		node_look_at_emitter(search, object);
+	else if (type == NODE_BARE)
+		node_take_async(search, object);
 	else if (type == NODE_PROCESS)
 		node_look_at_process(search, object);
 	else if (node_is_context(search, type))

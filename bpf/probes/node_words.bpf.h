@@ -3,21 +3,9 @@
 #ifndef CTXPROP_PROBES_NODE_WORDS_BPF_H
 #define CTXPROP_PROBES_NODE_WORDS_BPF_H
 
-#include "probes/node_queue.bpf.h"
+#include "probes/node_code.bpf.h"
 
 #define NODE_WORDS_MAX 64 /* of what tells others: functions, and names */
-
-/* What is known of a variable: may it be assigned to, which parameter is it? */
-#define LOCAL_ASSIGNED        (1U << 5)
-#define LOCAL_PARAMETER_SHIFT 6
-#define LOCAL_NO_PARAMETER    0xffff
-
-/* The next words are those of an object, from a byte on. */
-static __always_inline void node_take_words(struct node_search *search, __u64 object, __u32 at,
-					    __u32 count)
-{
-	search->words = (struct node_words){.at = object - V8_TAG + at, .left = count};
-}
 
 /* All of an array, or a dictionary. */
 static __always_inline void node_take_elements(struct node_search *search, __u64 elements)
@@ -110,6 +98,15 @@ static __always_inline void node_look_at_argument(struct node_search *search, __
 		node_queue(search, process, NODE_PROCESS);
 }
 
+/* An async function has this object at hand, of which is not known whose it is. */
+static __always_inline void node_look_at_register(struct node_search *search, __u64 word)
+{
+	__u32 type = node_type(search, word);
+
+	search->code.unsure |=
+	    type == search->v8.object || type == search->v8.array || type == search->v8.function;
+}
+
 static __always_inline void node_look_at_word(struct node_search *search)
 {
 	struct node_words *words = &search->words;
@@ -125,8 +122,17 @@ static __always_inline void node_look_at_word(struct node_search *search)
 		node_look_at_name(search, word);
 	else if (words->kind == NODE_PROMISES)
 		node_push(search, v8_property(&search->look, word, V8_RESOLVE));
+	else if (words->kind == NODE_REGISTERS)
+		node_look_at_register(search, word);
 	else
 		node_look_at_argument(search, word);
+}
+
+/* What an async function was called with says nothing: its code may. */
+static __always_inline void node_keep_async(struct node_search *search)
+{
+	if (search->asyncs < NODE_ASYNCS)
+		search->async[search->asyncs++ & (NODE_ASYNCS - 1)] = search->words.context;
 }
 
 /* All were looked at. Who has found a request need not look who is behind it. */
@@ -134,6 +140,15 @@ static __always_inline void node_end_words(struct node_search *search)
 {
 	struct node_words *words = &search->words;
 
+	if (words->kind == NODE_REGISTERS) {
+		words->kind = NODE_CODE;
+		words->left = search->code.length;
+		return;
+	}
+	if (words->kind == NODE_CODE)
+		words->hits = node_code_responds(search);
+	else if (words->kind == NODE_ARGUMENTS && !words->hits)
+		node_keep_async(search);
 	words->over = 1;
 	if (words->hits) {
 		search->end = words->end;

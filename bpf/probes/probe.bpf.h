@@ -4,15 +4,7 @@
 #define CTXPROP_PROBES_PROBE_BPF_H
 
 #include "context/maps.bpf.h"
-#include "context/node.h"
 #include "context/runtime.bpf.h"
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct node);
-} node __weak SEC(".maps");
 
 /* The generation of this object, set before load. */
 const volatile __u32 probe_generation __weak = 0;

@@ -118,8 +118,9 @@ struct scratch {
 	struct bpf_sock_tuple tuple; /* of a socket that is looked for */
 	struct change_order order;
 	struct quiet quiet[QUIET_MAX];
-	struct flow flow; /* a new one, before anybody else can find it */
-	union {           /* records.h */
+	struct flow flow;      /* a new one, before anybody else can find it */
+	struct flow_key crowd; /* of a flow that may have to make room */
+	union {                /* records.h */
 		struct record_begin begin;
 		struct record_end end;
 	} record;

@@ -16,6 +16,7 @@
 #define CTXPROP_TC_FLOW_BPF_H
 
 #include "15-quiet.bpf.h"
+#include "19-share.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -84,8 +85,10 @@ VERIFIED_ALONE int flow_restore(const struct flow_key *tuple)
 	return 0;
 }
 
-static __always_inline void flow_delete(const struct flow_key *key, const struct flow *f)
+static __always_inline void flow_delete(const struct flow_key *key, struct flow *f)
 {
+	if (f->owner)
+		share_leave(f);
 	if (f->flags & FLOW_PAST)
 		bpf_map_delete_elem(&formers, key);
 	else if (f->flags & FLOW_FORMER)
@@ -179,7 +182,7 @@ VERIFIED_ALONE int flow_total(const struct flow *f)
  * The flow is over, or so it looks: keep the offset, if there is one, and free the entry. (Of two
  * acknowledgements that meet one retires nothing, and that may be the last one of all.)
  */
-static __always_inline void flow_rest(const struct flow_key *key, const struct flow *f, __u32 reset)
+static __always_inline void flow_rest(const struct flow_key *key, struct flow *f, __u32 reset)
 {
 	__u32 offset = flow_total(f);
 	__u8 *mark;

@@ -5,17 +5,19 @@
  * nothing breaks without them, and if they live they are met in the middle.
  *
  * Which of them: the oldest of the newest ones. In a flood those are of the flood, and whoever is
- * not has had the time in which thousands were opened to send a first request.
+ * not has had the time in which thousands were opened to send a first request. Those whose requests
+ * are being served go last: these are not followed any more.
  */
 #ifndef CTXPROP_TC_ROOM_BPF_H
 #define CTXPROP_TC_ROOM_BPF_H
 
-#include "20-flow.bpf.h"
+#include "serving.bpf.h"
 
 #define NEWEST_MAX    4096
 #define STRANGERS_MAX 1024
-/* So many are asked to make room for one. */
-#define ROOM_TRIES 8
+/* So many are asked to make room for one, and the last of them even where a request is served. */
+#define ROOM_TRIES      8
+#define ROOM_TRIES_IDLE 4
 
 /* The tuples of the flows that were made last. */
 struct {
@@ -37,37 +39,49 @@ static __always_inline int flow_serves(const struct flow *f)
 	return (f->flags & FLOW_SERVER) && (serving_open_count(&f->serving) || f->serving.span);
 }
 
+/* What may be taken out of the table, and what has become of it. */
+enum flow_use { FLOW_IDLE, FLOW_IN_USE };
+enum flow_evicted { EVICTED_NOT, EVICTED_LATER, EVICTED };
+
 /*
- * Take a flow out of the table, unless it has had an edit, serves, or has one of `flags`. Whoever
- * still looks at it cannot frame it any more, so it gets none either. Returns whether there is room
- * now.
+ * Take a flow out of the table, unless it has had an edit, has one of `flags`, or serves and only
+ * idle ones may go. Whoever still looks at it cannot frame it any more, so it gets none either.
  */
-static __always_inline int flow_evict(const struct flow_key *key, __u32 flags)
+static __always_inline enum flow_evicted flow_evict(const struct flow_key *key, __u32 flags,
+						    enum flow_use use)
 {
 	struct flow *f = flow_lookup(key);
 
 	if (!f || (f->flags & (FLOW_FORMER | flags)) || flow_has_offset(f) ||
 	    !flow_begin_framing(f))
-		return 0;
-	if (flow_has_offset(f) || flow_serves(f)) {
+		return EVICTED_NOT;
+	if (flow_has_offset(f) || (use == FLOW_IDLE && flow_serves(f))) {
 		flow_end_framing(f);
-		return 0;
+		return flow_serves(f) ? EVICTED_LATER : EVICTED_NOT;
 	}
-	flow_delete(key, f);
+	if (f->flags & FLOW_SERVER)
+		serving_delete(key, f);
+	else
+		flow_delete(key, f);
 	count(REASON_CROWDED);
-	return 1;
+	return EVICTED;
 }
 
 /* The table is full. Returns whether there is room now. */
 VERIFIED_ALONE int flow_make_room(void)
 {
-	struct flow_key key;
+	struct scratch *s = scratch_get();
 
-	for (int i = 0; i < ROOM_TRIES; i++) {
-		if (bpf_map_pop_elem(&newest, &key))
+	for (int i = 0; s && i < ROOM_TRIES; i++) {
+		enum flow_evicted evicted;
+
+		if (bpf_map_pop_elem(&newest, &s->crowd))
 			return 0;
-		if (flow_evict(&key, 0))
+		evicted = flow_evict(&s->crowd, 0, i < ROOM_TRIES_IDLE ? FLOW_IDLE : FLOW_IN_USE);
+		if (evicted == EVICTED)
 			return 1;
+		if (evicted == EVICTED_LATER)
+			bpf_map_push_elem(&newest, &s->crowd, BPF_EXIST);
 	}
 	return 0;
 }
@@ -102,7 +116,7 @@ VERIFIED_ALONE int flow_limit_strangers(const struct flow_key *tuple)
 	if (!bpf_map_push_elem(&strangers, &key, 0))
 		return 0;
 	if (!bpf_map_pop_elem(&strangers, &oldest))
-		flow_evict(&oldest, FLOW_PEER_SEEN | FLOW_LOCAL | FLOW_SERVER);
+		flow_evict(&oldest, FLOW_PEER_SEEN | FLOW_LOCAL | FLOW_SERVER, FLOW_IDLE);
 	bpf_map_push_elem(&strangers, &key, BPF_EXIST);
 	return 0;
 }

@@ -294,8 +294,10 @@ static __always_inline void decide_header(struct outbound *o, const struct polic
 	}
 	if (!reason) {
 		decide_ids(o->s, &o->s->edit, v);
-		reason = decide_record(o, place, state);
+		reason = o->flow->owner ? 0 : share_join(o->skb, o->p, o->flow);
 	}
+	if (!reason)
+		reason = decide_record(o, place, state);
 	o->s->decision.reason = reason;
 	o->s->decision.named = !reason;
 	if (reason) {

@@ -11,7 +11,7 @@
 #include "20-flow.bpf.h"
 
 /* Edits with a tracestate that are in flight. When it is full, new ones go without. */
-#define CARRIED_MAX 16384
+#define CARRIED_MAX 4096
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

@@ -67,6 +67,10 @@ def node_way(way, **env):
     return Program(("node", "{apps}/node/ways.js", "{address}", "{port}", way), env)
 
 
+def node_bare(way, **env):
+    return Program(("node", "{apps}/node/bare.js", "{address}", "{port}", way), env)
+
+
 NODE_CLUSTER = Program(("node", "{apps}/node/cluster.js", "{address}", "{port}"))
 REDIS = Program(("redis-server", "--bind", "127.0.0.1", "--port", "6379", "--dir", "{folder}", "--save", ""),
                 ready=6379)
@@ -247,6 +251,22 @@ ROWS = (
         (node(CONNECTIONS="4", CLIENT="fetch"),), modes="sp", pauses=NONE),
     Row("node-limit", "Node, 4 calls at once: who is done begins the next", (node(LIMIT="4"),),
         modes="sp", pauses=NONE),
+    Row("node-bare-then", "Node, timers, reactions without parameters", (node_bare("then"),),
+        calls=(1, 1)),
+    Row("node-bare-arrow", "Node, timers, async functions without parameters, called in place",
+        (node_bare("arrow"),)),
+    Row("node-bare-middleware", "Node, timers in functions before and behind, without parameters",
+        (node_bare("middleware"),)),
+    Row("node-bare-turns", "Node, the same; requests wait for each other, and for calls of its own",
+        (node_bare("turns", BACKGROUND_MS="10"),), calls=(1, 1), background=True),
+    Row("node-bare-flush", "the same; some requests make no call, and respond when all others are done",
+        (node_bare("flush", BACKGROUND_MS="10"),), calls=(0, 1), background=True),
+    Row("node-bare-shared", "Node, the same; who finds nobody at work calls for all",
+        (node_bare("shared"),), calls=(1, 1)),
+    Row("node-bare-batch", "Node, the same; the first one's timer calls for all",
+        (node_bare("batch"),), calls=(1, 1)),
+    Row("node-bare-pair", "Node, the same; two requests respond together",
+        (node_bare("pair"),), calls=(1, 1)),
     Row("node-callbacks", "Node, callbacks instead of promises", (node_way("callbacks"),)),
     Row("node-list", "Node, the same, calls wait in a list, who is done begins the next",
         (node_way("list"),)),

@@ -28,6 +28,7 @@ sys.path.insert(0, str(HERE.parent / "lab"))
 from lab import Lab  # noqa: E402 (the path is set just above)
 
 PORT, BULK_PORT = 8080, 5201
+FLOWS = 131072  # room for the many flows of one round
 ARMS = ("none", "idle", "inject", "follow", "spans", "skmsg", "nginx", "haproxy")
 
 
@@ -192,8 +193,8 @@ class Rig:
         """ctxpropd in a host; returns the process when it is attached."""
         log = self.scratch / f"ctxpropd-{host.name}.log"
         with open(log, "w", encoding="utf-8") as file:
-            agent = host.spawn([self.build / "ctxpropd", "--store", store, "--http", "none"],
-                               stdout=file, stderr=file,
+            agent = host.spawn([self.build / "ctxpropd", "--flows", FLOWS, "--store", store,
+                                "--http", "none"], stdout=file, stderr=file,
                                preexec_fn=self.placed(self.cgroup_agent, pinned=False))
         end = time.monotonic() + 30
         while " ready: " not in log.read_text():

@@ -48,16 +48,28 @@ static void share_maps(struct tc *tc, const struct tc *with)
 	}
 }
 
-struct rig *rig_open(uint32_t flows)
+static struct rig *open_rig(uint32_t flows, bool shares)
 {
 	struct rig *rig = calloc(1, sizeof(*rig));
 
 	assert_non_null(rig);
 	rig->tc = open_programs(false);
 	assert_int_equal(bpf_map__set_max_entries(rig->tc->maps.flows, flows), 0);
+	if (shares)
+		rig->tc->rodata->flows_room = flows;
 	load(rig->tc);
 	rig->port = 1024;
 	return rig;
+}
+
+struct rig *rig_open(uint32_t flows)
+{
+	return open_rig(flows, false);
+}
+
+struct rig *rig_open_with_shares(uint32_t flows)
+{
+	return open_rig(flows, true);
 }
 
 void rig_close(struct rig *rig)

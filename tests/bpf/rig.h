@@ -44,6 +44,8 @@ struct count {
 
 /* Load the programs with room for `flows` flows. Fails the test if that is not possible. */
 struct rig *rig_open(uint32_t flows);
+/* The same, of which each sender has a share. */
+struct rig *rig_open_with_shares(uint32_t flows);
 void rig_close(struct rig *rig);
 
 /*

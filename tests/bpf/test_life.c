@@ -383,6 +383,55 @@ static void a_flood_of_requests_without_connections(void **state)
 	rig_close(small);
 }
 
+static void get_on_a_new_connection(struct rig *rig, bool ipv6)
+{
+	struct opening o = ordinary;
+
+	o.shape.ipv6 = ipv6;
+	conn_open(&conn, rig, &o);
+	conn_send(&conn, GET);
+	conn_answer(&conn, ANSWER);
+}
+
+/* Where half of the table has headers nobody gets more than a share, until some of his are over. */
+static void each_sender_has_a_share(void **state)
+{
+	struct rig *small = rig_open_with_shares(32);
+	struct opening other = ordinary;
+
+	(void)state;
+	other.shape.ipv6 = true;
+	for (int i = 0; i < 16; i++)
+		get_on_a_new_connection(small, false);
+	conn_open(&conn, small, &ordinary);
+	conn_send(&conn, PLAIN);
+	assert_int_equal(rig_count(small, REASON_SHARE_FULL), 1);
+	for (int i = 0; i < 4; i++)
+		get_on_a_new_connection(small, true);
+	conn_open(&conn, small, &other);
+	conn_send(&conn, PLAIN);
+	assert_int_equal(rig_count(small, REASON_SHARE_FULL), 1);
+	rig_close(small);
+}
+
+/* A connection that is over leaves its sender's share. */
+static void shares_are_left(void **state)
+{
+	struct rig *small = rig_open_with_shares(32);
+
+	(void)state;
+	for (int i = 0; i < 40; i++) {
+		struct segment s;
+
+		get_on_a_new_connection(small, false);
+		s = conn_our_ack(&conn, false);
+		s.flags = RST | ACK;
+		conn_expect_shift(&conn, &s, LINE_LEN);
+		conn_expect_reset(&conn);
+	}
+	rig_close(small);
+}
+
 int test_life(void)
 {
 	const struct CMUnitTest life[] = {
@@ -400,6 +449,8 @@ int test_life(void)
 	    cmocka_unit_test(a_full_table_lets_everything_pass),
 	    cmocka_unit_test(a_flood_of_openings),
 	    cmocka_unit_test(a_flood_of_requests_without_connections),
+	    cmocka_unit_test(each_sender_has_a_share),
+	    cmocka_unit_test(shares_are_left),
 	};
 
 	return cmocka_run_group_tests(life, rig_setup, rig_teardown);

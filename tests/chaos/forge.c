@@ -13,15 +13,16 @@ static const struct kind kinds[] = {
 };
 
 /*
- * Numbers before the window, and far behind it. TCP keeps a FIN that lies in the window, and while
- * a connection opens it believes a RST that does.
+ * Numbers far before the window, and far behind it; and, where TCP asks back, within it. It keeps a
+ * FIN that lies in the window, believes some of the RSTs that do, and a server that has not heard
+ * yet that its SYN-ACK has arrived believes a SYN: those end any connection.
  */
-static uint32_t drawn_shift(struct rng *rng, const struct kind *kind, bool has_payload)
+static uint32_t drawn_shift(struct rng *rng, const struct kind *kind, bool from_client)
 {
-	static const uint32_t outside[] = {-70000000u, -70001u, 0x20000000, 0x7ff00000};
+	static const uint32_t outside[] = {-70000000u, -20000001u, 0x20000000, 0x7ff00000};
 	static const uint32_t inside[] = {3, -3u, 1021, -1021u};
 
-	if (kind->fin || (kind->rst && !has_payload) || rng_below(rng, 2))
+	if (kind->fin || kind->rst || from_client || rng_below(rng, 2))
 		return outside[rng_below(rng, 4)];
 	return inside[rng_below(rng, 4)];
 }
@@ -38,13 +39,13 @@ static void write_length(struct packet *packet, const struct layout *layout)
 }
 
 struct packet *forge_beside(struct rng *rng, const struct packet *packet,
-			    const struct layout *layout)
+			    const struct layout *layout, bool from_client)
 {
 	const struct kind *kind = &kinds[rng_below(rng, sizeof(kinds) / sizeof(kinds[0]))];
 	struct packet *forged = packet_copy(packet);
 	struct layout cut = *layout;
 	tcp_header *tcp = (tcp_header *)(forged->data + layout->tcp);
-	uint32_t shift = drawn_shift(rng, kind, layout->end > layout->payload);
+	uint32_t shift = drawn_shift(rng, kind, from_client);
 
 	cut.end = forged->len = layout->payload;
 	forged->offload = (struct virtio_net_hdr){};

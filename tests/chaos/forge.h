@@ -11,6 +11,6 @@
 
 /* A SYN, SYN-ACK, FIN or RST in the name of who sent `packet`. The caller frees it. */
 struct packet *forge_beside(struct rng *rng, const struct packet *packet,
-			    const struct layout *layout);
+			    const struct layout *layout, bool from_client);
 
 #endif

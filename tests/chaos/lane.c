@@ -227,7 +227,7 @@ static void forge(struct lane *lane, const struct packet *packet, const struct l
 
 	if (tcp->syn || tcp->fin || tcp->rst || !rng_percent(&lane->rng, lane->impairment->forge))
 		return;
-	set_out(lane, forge_beside(&lane->rng, packet, layout), now_us);
+	set_out(lane, forge_beside(&lane->rng, packet, layout, !lane->direction), now_us);
 	lane->counts.forged++;
 }
 

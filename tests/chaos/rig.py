@@ -129,7 +129,7 @@ class Rig:
         gateway.sysctl("net.ipv4.ip_forward", 1)
         gateway.sysctl("net.ipv6.conf.all.forwarding", 1)
         if self.row.forge:
-            # Connection tracking believes RSTs in the window, and then nothing is translated any more.
+            # Connection tracking itself believes strangers, and translates their victims no more.
             self.server.run(["ip", "route", "add", "default", "via", "10.98.2.1"])
             self.server.run(["ip", "route", "add", "default", "via", "fd98:2::1"])
         else:

@@ -142,10 +142,10 @@ SHORT = (
     Row("gateway", 4, "keep", "segment", loss=2, reorder=5, duplicate=2),
     Row("gateway", 6, "pipeline", "off", loss=1, reorder=5, timestamps=False),
     Row("gateway", 4, "new", "pass", loss=1, sack=False),
-) + IN_PLACE[:2] + EACH_SHORT + ABORTS_SHORT
+) + IN_PLACE[:2] + EACH_SHORT + ABORTS_SHORT + FORGED[:2]
 
 # Rows beside the covering set, for what the factors do not say.
-SPECIAL = SHORT + FORGED + IN_PLACE[2:] + EACH_LONG + ABORTS_LONG + (
+SPECIAL = SHORT + FORGED[2:] + IN_PLACE[2:] + EACH_LONG + ABORTS_LONG + (
     # losses in bursts
     Row("tun", 4, "keep", loss=3, burst=5, reorder=3, bodies=100_000),
     Row("gateway", 4, "keep", loss=1, burst=4, bodies=100_000),

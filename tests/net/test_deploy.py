@@ -53,7 +53,10 @@ class Deployment:
         text = (REPO / "k8s" / folder / file).read_text(encoding="utf-8")
         said = {key: re.search(rf"^ *{key}: \[(.*)\]$", text, re.M)[1].split(", ")
                 for key in ("args", "add")}
-        return Deployment(said["args"], said["add"], REPO / "k8s" / folder / "policy")
+        limit = re.search(r"limits:\n *memory: (\d+)Mi$",
+                          (REPO / "k8s/base/daemonset.yaml").read_text(encoding="utf-8"), re.M)[1]
+        arguments = [limit if word == "$(MEMORY)" else word for word in said["args"]]
+        return Deployment(arguments, said["add"], REPO / "k8s" / folder / "policy")
 
     @staticmethod
     def unit():

@@ -3,6 +3,7 @@
 import socket
 
 import demo
+from waiting import wait_until
 from world import NAME, PORT, equal
 
 PATHS = ("/", "/style.css", "/script.js", "/metrics", "/healthz", "/api/v1/traces", "/nowhere")
@@ -10,6 +11,9 @@ GOOD_HOSTS = ("localhost", f"localhost:{PORT}", "LocalHost", NAME, f"{NAME}:1", 
               f"{demo.APP_FRONT}:{PORT}", "[::1]", f"[::1]:{PORT}")
 BAD_HOSTS = ("evil.example", f"evil.example:{PORT}", f"{NAME}.evil.example", "localhost.evil.example",
              "127.0.0.1.evil.example", "evil127.0.0.1", "[evil]", "", f"x{NAME}", "127.1")
+
+
+TAKEN = "warning: no metrics and no page by HTTP: another program has that address"
 
 
 def case_hosts(world):
@@ -57,8 +61,7 @@ def case_taken(world):
     world.agent.stop()
     with world.app.inside(), socket.create_server((demo.APP_FRONT, PORT)):
         world.agent.start()
-    said = world.agent.said()
-    assert "warning: no metrics and no page by HTTP: another program has that address" in said, said
+        wait_until(lambda: TAKEN in world.agent.said(), lambda: world.agent.said(), 20)
     before = world.agent.stats()["injected"]
     world.send(b"/after")
     assert world.agent.stats()["injected"] > before

@@ -66,6 +66,29 @@ def case_counts(world):
     equal(re.findall(r"^ctxprop_metrics_overflow_total (.*)$", text, re.M), ["0"], "overflow")
 
 
+def spans_by_metrics(world):
+    """{what: how many} of ctxprop_spans_total."""
+    text = world.ask("/metrics")[2].decode()
+    return {what: int(count) for what, count in
+            re.findall(r'^ctxprop_spans_total\{what="([a-z-]+)"\} (\d+)$', text, re.M)}
+
+
+def case_spans(world):
+    """what became of spans adds up with the store: none is lost without being counted"""
+    def in_store():
+        rows = json.loads(world.agent.command("sql", "--store", world.store, "-j",
+                                              "SELECT count(*) AS spans FROM spans"))
+        return rows[0]["spans"]
+
+    def adds_up():
+        told = spans_by_metrics(world)
+        return told["complete"] - told["own"] == in_store() and told
+
+    told = wait_until(adds_up, lambda: f"{spans_by_metrics(world)}, {in_store()} in the store", 20)
+    equal([told[what] for what in ("unsampled", "malformed", "not-stored")], [0, 0, 0], "losses")
+    assert told["own"] > 0, told
+
+
 def ask_prometheus(world, path, **parameters):
     with world.client.inside():
         connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=20)

@@ -374,20 +374,38 @@ function nodesOf(edges) {
 	return { nodes: [...nodes.values()], edges: joined };
 }
 
-// Callers stand to the left of whom they call, as far as circles allow it.
+// Those of the edges, the busiest first, that make no circle.
+function withoutCircles(edges) {
+	const callees = new Map();
+	const reaches = (from, to, seen) => from === to || (!seen.has(from) &&
+		(callees.get(from) || []).some((next) => reaches(next, to, seen.add(from))));
+	return edges.filter(({ from, to }) => {
+		if (reaches(to, from, new Set()))
+			return false;
+		callees.set(from, [...(callees.get(from) || []), to]);
+		return true;
+	});
+}
+
+// Callers stand to the left of whom they call, as far as circles allow it; every second column a
+// little lower, so that lines that pass a box are seen.
 function place(nodes, edges) {
-	for (let round = 0; round < Math.min(nodes.length, 8); round++)
-		for (const edge of edges)
-			if (edge.from !== edge.to && edge.to.column <= edge.from.column && edge.from.column < 8)
-				edge.to.column = edge.from.column + 1;
+	const ordered = withoutCircles(edges);
+	for (let moved = true; moved;) {
+		moved = false;
+		for (const { from, to } of ordered.filter((edge) => edge.to.column <= edge.from.column)) {
+			to.column = from.column + 1;
+			moved = true;
+		}
+	}
 	const rows = [];
 	for (const node of nodes) {
 		rows[node.column] = rows[node.column] || 0;
 		node.x = 10 + node.column * NODE.across;
-		node.y = 10 + rows[node.column]++ * NODE.down;
+		node.y = 10 + rows[node.column]++ * NODE.down + (node.column % 2) * NODE.down / 2;
 	}
 	return { width: 20 + NODE.across * (rows.length - 1) + NODE.width,
-		 height: 20 + NODE.down * Math.max(...Array.from(rows, (count) => count || 0), 1) };
+		 height: 20 + NODE.down / 2 + NODE.down * Math.max(...Array.from(rows, (count) => count || 0), 1) };
 }
 
 function drawEdge(edge, seconds) {
@@ -463,6 +481,10 @@ async function go(again) {
 	const mine = ++turn;
 	const { view, id, parameters } = viewOf(location.hash);
 	clearTimeout(timer);
+	if (again && document.hidden) {
+		timer = setTimeout(() => go(true), REFRESH_MS);
+		return;
+	}
 	markCurrent(view);
 	try {
 		const draw = await VIEWS[view](parameters, id);

@@ -23,6 +23,12 @@ struct runtime_v8 {
 	__u8 shared;     /* of a function: what all that were made of one text share */
 	__u8 parameters; /* of what they share: how many there are, with `this` */
 	__u8 locals;     /* of what describes a context: names, then what is known of each */
+	__u8 code;       /* of bytecode: where it begins; 0: it is not looked at */
+	__u8 pool;       /* of bytecode: the names that it uses */
+	/* What calls have taught of functions without parameters (bpf/probes/node_search.bpf.h). */
+	__u8 bare_told;   /* so many calls were those of requests to which such a one responds */
+	__u8 bare_shared; /* 1: several wait for one call by such functions */
+	__u8 reserved[2];
 };
 
 /* Properties that are looked for. */

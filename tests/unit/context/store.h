@@ -60,6 +60,11 @@ extern __u32 store_workers;
 /* How many there are, of all. */
 size_t store_workers_count(void);
 
+static inline __u32 process_workers_kept(void)
+{
+	return PROCESS_WORKERS_KEPT;
+}
+
 /* The process is gone; others may get its id. */
 void store_process_ends(__u32 tgid);
 

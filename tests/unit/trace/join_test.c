@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "reasons.h"
@@ -192,8 +193,35 @@ static void not_sampled(void **state)
 	begin.trace_flags = 0;
 	tell(seen, &begin);
 	tell_end(seen, RECORD_SERVED_END, 7, 200);
-	assert_int_equal(seen->count, 0);
+	assert_int_equal(seen->count, 1); /* somebody may want to count it */
+	assert_false(span_is_sampled(&seen->span));
 	assert_int_equal(join_counts(seen->join)->unsampled, 1);
+}
+
+/* What this process serves is not told, nor is the call of this host that it answers. */
+static void own(void **state)
+{
+	struct seen *seen = *state;
+	struct record_begin call = begin_of(RECORD_CALLED, 6, "GET / HTTP/1.1\r\n\r\n");
+	struct record_begin other = begin_of(RECORD_CALLED, 8, "GET / HTTP/1.1\r\n\r\n");
+	struct record_begin served = begin_of(RECORD_SERVED, 7, "GET / HTTP/1.1\r\n\r\n");
+	const struct record_end end = {.kind = RECORD_SERVED_END,
+				       .status = 200,
+				       .tgid = (__u32)getpid(),
+				       .time_ns = 7000,
+				       .span_id = 7};
+
+	memcpy(served.parent_id, &call.span_id, sizeof(served.parent_id));
+	tell(seen, &call);
+	tell(seen, &other);
+	tell(seen, &served);
+	join_record(seen->join, &end, sizeof(end));
+	tell_end(seen, RECORD_CALLED_END, 6, 200);
+	assert_int_equal(seen->count, 0);
+	tell_end(seen, RECORD_CALLED_END, 8, 200);
+	assert_int_equal(seen->count, 1);
+	assert_int_equal(seen->span.span_id, 8);
+	assert_int_equal(join_counts(seen->join)->own, 2);
 }
 
 static void given_up(void **state)
@@ -235,8 +263,8 @@ static void malformed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    TEST(a_request), TEST(parts),       TEST(part_is_lost), TEST(long_heads),
-	    TEST(own_ids),   TEST(not_sampled), TEST(given_up),     TEST(malformed),
+	    TEST(a_request),   TEST(parts), TEST(part_is_lost), TEST(long_heads), TEST(own_ids),
+	    TEST(not_sampled), TEST(own),   TEST(given_up),     TEST(malformed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -64,6 +64,33 @@ static sqlite3_int64 ask(const char *sql)
 	return number;
 }
 
+/* Endpoints are counted by the minute, by one daemon after the other; no span twice. */
+static void by_the_minute(void **state)
+{
+	static const __u64 minute_ns = 60000000000ULL;
+	struct store *store;
+
+	(void)state;
+	assert_int_equal(store_open(path, &roomy, &store), 0);
+	add(store, 1, 10, 0);
+	add(store, 1, 10, 0); /* the same ones */
+	add(store, 11, 3, minute_ns);
+	store_close(store);
+	assert_int_equal(store_open(path, &roomy, &store), 0);
+	add(store, 14, 4, minute_ns);
+	add(store, 18, 1, 0); /* a late one */
+	store_close(store);
+	assert_int_equal(ask("SELECT count(*) FROM endpoints"), 2);
+	assert_int_equal(ask("SELECT count FROM endpoints WHERE minute = 0"), 11);
+	assert_int_equal(ask("SELECT count FROM endpoints WHERE minute = 1"), 7);
+	assert_int_equal(ask("SELECT total_ns FROM endpoints WHERE minute = 1"), 7000);
+	assert_int_equal(ask("SELECT length(durations) FROM endpoints WHERE minute = 1"), 5);
+	assert_int_equal(store_open(path, &roomy, &store), 0);
+	assert_int_equal(store_prune(store, (86400 + 60) * 1000000000ULL), 0);
+	store_close(store);
+	assert_int_equal(ask("SELECT min(minute) FROM endpoints"), 1);
+}
+
 static void each_once(void **state)
 {
 	struct store *store;
@@ -163,8 +190,8 @@ static void of_a_newer_build(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    TEST(each_once),     TEST(one_writer), TEST(old_ones_go),
-	    TEST(too_much_goes), TEST(damaged),    TEST(of_a_newer_build),
+	    TEST(by_the_minute), TEST(each_once), TEST(one_writer),       TEST(old_ones_go),
+	    TEST(too_much_goes), TEST(damaged),   TEST(of_a_newer_build),
 	};
 	int failed;
 

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/log.h"
+#include "base/memory_limit.h"
+#include "daemon/tables.h"
+
+#define MIB (1024.0 * 1024.0)
+
+int tables_choose(const struct options *options, struct sizes *ret_sizes)
+{
+	__u64 memory = options->memory ? options->memory : memory_limit();
+	int err = sizes_choose(memory, options->flows, ret_sizes);
+
+	if (err)
+		return err;
+	if (ret_sizes->most > memory / 2)
+		log_warning("memory is limited to %.0f MiB: the tables, when all are full, take "
+			    "%.1f MiB of it, more than half",
+			    (double)memory / MIB, (double)ret_sizes->most / MIB);
+	if (ret_sizes->halved)
+		log_info("memory is limited to %.0f MiB: tables have 1/%u of their usual size, "
+			 "room for %u flows; all of them full, %.1f MiB",
+			 (double)memory / MIB, 1u << ret_sizes->halved, ret_sizes->flows,
+			 (double)ret_sizes->most / MIB);
+	return 0;
+}
+
+void tables_tell_adopted(const struct sizes *wanted, __u32 flows, __u32 halved)
+{
+	if (flows != wanted->flows)
+		log_warning("the pinned flow table has room for %u flows; it gets room for %u "
+			    "after `ctxprop detach`",
+			    flows, wanted->flows);
+	if (halved != wanted->halved)
+		log_warning("the pinned tables of the node have 1/%u of their usual size, and are "
+			    "%s than they would be made now: that changes after `ctxprop detach` "
+			    "everywhere",
+			    1u << halved, halved > wanted->halved ? "smaller" : "larger");
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How large the tables are made. With their usual sizes all of them take at most 128 MiB when they
+ * are full, and pinned ones keep that, whoever made them. So where memory is limited they are made
+ * smaller: halved, all of them, until they take no more than half of it.
+ */
+#ifndef CTXPROP_SIZES_H
+#define CTXPROP_SIZES_H
+
+#include <bpf/libbpf.h>
+#include <linux/types.h>
+
+struct sizes {
+	__u32 flows;  /* room in the flow table */
+	__u32 halved; /* so many times half of their usual size */
+	__u64 most;   /* bytes that all take when they are full */
+};
+
+/* So many times they are halved at most, and to no less than 1024 entries. */
+#define SIZES_HALVED_MAX 4
+
+/*
+ * Choose sizes for a process that may have so much memory. `flows`: room that is wanted in the flow
+ * table whatever it takes; 0: the usual. 0 or -errno.
+ */
+int sizes_choose(__u64 memory, __u32 flows, struct sizes *ret_sizes);
+
+/* Give the tables of an opened object these sizes. 0 or -errno. */
+int sizes_set(struct bpf_object *object, const struct sizes *sizes);
+
+#endif

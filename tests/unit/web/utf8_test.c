@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What is a character of UTF-8 and what is none (RFC 3629), as the C library sees it, too. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <locale.h>
+#include <stdio.h>
+#include <wchar.h>
+
+#include "base/utf8.h"
+
+/* What the C library says of the first character; 0: it is none. */
+static size_t length_by_libc(const char *text)
+{
+	mbstate_t state = {};
+	wchar_t character;
+	size_t length = mbrtowc(&character, text, strlen(text), &state);
+
+	/* Surrogates, and what is above U+10FFFF, are no characters, whatever it says. */
+	if (length > 4 || (character >= 0xd800 && character <= 0xdfff) || character > 0x10ffff)
+		return 0;
+	return length;
+}
+
+/* All first three bytes, with a good fourth one and without. */
+static void lengths_are_those_of_libc(void **state)
+{
+	static const char *const ends[] = {"", "\x80", "\xbf\x80", "x"};
+
+	(void)state;
+	assert_non_null(setlocale(LC_ALL, "C.UTF-8"));
+	for (unsigned int bytes = 1; bytes < 1U << 24; bytes += bytes < 0x10000 ? 1 : 7) {
+		char text[8] = {(char)bytes, (char)(bytes >> 8), (char)(bytes >> 16)};
+
+		for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+			strcpy(text + 3, ends[i]);
+			if (text[0] && utf8_length(text) != length_by_libc(text))
+				fail_msg("%06x and end %zu", bytes, i);
+		}
+	}
+}
+
+static void repairs_what_is_none(void **state)
+{
+	static const char *const cases[][2] = {
+	    {"", ""},
+	    {"plain", "plain"},
+	    {"\xc3\xa9", "\xc3\xa9"},
+	    {"a\xff"
+	     "b",
+	     "a" UTF8_REPLACEMENT "b"},
+	    {"\xc3", UTF8_REPLACEMENT},
+	    {"\xe2\x82", UTF8_REPLACEMENT UTF8_REPLACEMENT},
+	    {"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"},
+	    {"\xed\xa0\x80", UTF8_REPLACEMENT UTF8_REPLACEMENT UTF8_REPLACEMENT},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *repaired = utf8_repair(cases[i][0]);
+
+		assert_string_equal(repaired, cases[i][1]);
+		free(repaired);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(lengths_are_those_of_libc),
+	    cmocka_unit_test(repairs_what_is_none),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
