@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 #include <bpf/bpf.h>
+#include <jansson.h>
 
 #include "abi.h"
 #include "base/address.h"
@@ -13,9 +14,11 @@
 #include "base/number.h"
 #include "base/reason_names.h"
 #include "cmd/command.h"
+#include "cmd/json.h"
 #include "cmd/safe.h"
 #include "cmd/store.h"
 #include "flows/table.h"
+#include "trace/json.h"
 #include "trace/store.h"
 
 #define CALLS         10
@@ -40,6 +43,7 @@ struct subject {
 	size_t addresses;
 	unsigned long pid; /* 0: none */
 	const char *trace; /* NULL: none */
+	json_t *array;     /* NULL: text */
 };
 
 static const char calls_sql[] =
@@ -152,6 +156,26 @@ static void print_call(sqlite3_stmt *row)
 	putchar('\n');
 }
 
+static json_t *call_json(sqlite3_stmt *row)
+{
+	json_t *object =
+	    json_pack("{sI,sI,sb,sI,sI}", "start_ns", (json_int_t)sqlite3_column_int64(row, 0),
+		      "pid", (json_int_t)sqlite3_column_int64(row, 2), "forwarded",
+		      sqlite3_column_int(row, 13), "port", (json_int_t)sqlite3_column_int64(row, 7),
+		      "status", (json_int_t)sqlite3_column_int64(row, 14));
+	const struct {
+		const char *name;
+		int column;
+	} texts[] = {{"service", 1},   {"method", 3},     {"path", 4},     {"host", 5},
+		     {"address", 6},   {"header", 8},     {"evidence", 9}, {"veto", 10},
+		     {"trace_id", 11}, {"parent_id", 12}, {"cause", 16}};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		json_set_text(object, texts[i].name,
+			      (const char *)sqlite3_column_text(row, texts[i].column));
+	return object;
+}
+
 static void bind_trace(sqlite3_stmt *statement, const char *trace)
 {
 	unsigned char id[16];
@@ -184,7 +208,10 @@ static int print_calls(sqlite3 *db, const struct subject *subject, const char *a
 		bind_trace(statement, subject->trace);
 	sqlite3_bind_int(statement, 6, CALLS);
 	while ((result = sqlite3_step(statement)) == SQLITE_ROW) {
-		print_call(statement);
+		if (subject->array)
+			json_array_append_new(subject->array, call_json(statement));
+		else
+			print_call(statement);
 		count++;
 	}
 	sqlite3_finalize(statement);
@@ -235,6 +262,8 @@ static int explain(sqlite3 *db, const struct pins *pins, struct subject *subject
 	}
 	if (count < 0)
 		return command_refuse_store(db);
+	if (subject->array)
+		return json_print(subject->array);
 	print_connections(pins, subject);
 	if (!count)
 		printf("no request of %s is in the store\n", subject->text);
@@ -256,6 +285,7 @@ int command_why(const struct pins *pins, const struct command_flags *flags)
 	db = command_open_store();
 	if (!db)
 		return COMMAND_REFUSED;
+	subject.array = flags->json ? json_array() : NULL;
 	exit_code = explain(db, pins, &subject);
 	sqlite3_close(db);
 	return exit_code;

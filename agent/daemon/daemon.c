@@ -459,9 +459,8 @@ static int run(struct daemon *daemon)
 }
 
 /* All is attached: what comes now needs less than what was before. */
-static void be_ready(const struct daemon *daemon, bool enters_netns)
+static void drop_rights(bool enters_netns)
 {
-	size_t count = sites_devices(daemon->sites), sites = sites_count(daemon->sites);
 	bool admin = false;
 	int err = privileges_drop(enters_netns, !uprobe_has_links(), &admin);
 
@@ -469,6 +468,12 @@ static void be_ready(const struct daemon *daemon, bool enters_netns)
 		log_warning("capabilities that are not needed any more stay: %s", strerror(-err));
 	if (admin && !enters_netns)
 		log_info("CAP_SYS_ADMIN stays: this kernel wants it for uprobes");
+}
+
+static void be_ready(const struct daemon *daemon, bool enters_netns)
+{
+	size_t count = sites_devices(daemon->sites), sites = sites_count(daemon->sites);
+
 	if (enters_netns)
 		log_info("ready: %zu devices in %zu network namespaces", count, sites);
 	else
@@ -525,8 +530,9 @@ int daemon_run(const struct options *options)
 		give_up(&daemon);
 		err = 0;
 	} else if (!err) {
-		be_ready(&daemon, wanted_any(&options->wanted));
+		drop_rights(wanted_any(&options->wanted));
 		traces_begin(&daemon.traces, daemon.engine, options);
+		be_ready(&daemon, wanted_any(&options->wanted));
 		err = run(&daemon);
 		if (daemon.drained)
 			err = drain_finish(&daemon.drain);

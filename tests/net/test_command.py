@@ -19,6 +19,9 @@ SAYING = {"policy": ((), ("show",), ("save",)), "set": ((), ("show",), ("near", 
 # Commands that end last, or do not end.
 APART = ("attach", "detach", "drain", "monitor")
 
+# Commands that read a store, with words that tests/spans tries more of.
+STORE = {"trace": (), "top": (), "map": (), "why": ("192.0.2.1",), "sql": ("SELECT 1",)}
+
 KEPT = {"net_admin": 12, "bpf": 39, "perfmon": 38, "sys_ptrace": 19, "dac_read_search": 2}
 SYS_ADMIN = 21
 
@@ -116,7 +119,8 @@ def json_everywhere():
         ctxprop(world, "policy", "restore", input="set near add 10.0.0.0/8 fd00::/8\n"
                 "policy add to near action skip\n")
         for command in commands(world):
-            for words in () if command in APART else SAYING.get(command, ((),)):
+            saying = () if command in APART or command in STORE else SAYING.get(command, ((),))
+            for words in saying:
                 before = document(world, "-j", command, *words)
                 behind = document(world, command, *words, "--json")
                 equal(type(before), type(behind), command)
@@ -161,6 +165,10 @@ def exit_statuses():
                 equal(re.match(rf"ctxprop( {command})?: ", ended.stderr) is not None, True,
                       ended.stderr)
             if command == "monitor":  # it waits for one
+                continue
+            if command in STORE:
+                ended = ctxprop(world, command, "--store", "/nowhere/x.db", *STORE[command])
+                equal((ended.returncode, "/nowhere/x.db" in ended.stderr), (1, True), command)
                 continue
             ended = ctxprop(world, command)
             equal(ended.returncode, 2 if command == "attach" else 1, f"{command} without a daemon")

@@ -97,5 +97,7 @@ def check_why(check, ask):
         told = ask("why", *words)
         check.compare("-", f"calls that why {words} tells of", told.count("\n  header  injected"),
                       10)
+    for command in (("trace",), ("top",), ("map",), ("why", "10.97.2.2"), ("sql", "SELECT 1")):
+        check.compare("-", f"JSON of {command}", len(json.loads(ask(*command, "-j"))) > 0, True)
     check.compare("-", "why of a host that nobody called",
                   ask("why", "192.0.2.1"), "no request of 192.0.2.1 is in the store\n")
