@@ -23,12 +23,13 @@ static const struct option own_options[] = {
     COMMAND_STORE_OPTION,
 };
 
-const char command_map_usage[] = "  ctxprop map                   who calls whom, and how often\n"
-				 "\n"
-				 "      --last TIME        of so long (default 15m)\n"
-				 "      --store FILE       the store (default " STORE_PATH ")\n"
-				 "\n"
-				 "Hosts outside are shown by the name that requests call them, or by their address.\n";
+const char command_map_usage[] =
+    "  ctxprop map                   who calls whom, and how often\n"
+    "\n"
+    "      --last TIME        of so long (default 15m)\n"
+    "      --store FILE       the store (default " STORE_PATH ")\n"
+    "\n"
+    "Hosts outside are shown by the name that requests call them, or by their address.\n";
 
 static int set_option(int letter, const char *word)
 {

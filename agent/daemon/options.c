@@ -91,7 +91,7 @@ static const char help[] =
     "      --otlp-ca FILE     certificates to trust there instead of the system's\n"
     "      --http ADDRESS:PORT\n"
     "                         where metrics and a page with the traces are; none: nowhere\n"
-    "                         (default %s)\n"
+    "                         (default %s, and without the traces)\n"
     "      --http-host NAME   a name by which that may be asked for, beside localhost and\n"
     "                         addresses; may be repeated\n"
     "      --log-level LEVEL  error, warning, info or debug (default info)\n"
@@ -217,7 +217,7 @@ static enum options_next set_otlp(struct options *options, int option, const cha
 
 static enum options_next set_http(struct options *options, const char *value)
 {
-	options->has_http = strcmp(value, "none") != 0;
+	options->has_http = options->shows_traces = strcmp(value, "none") != 0;
 	if (!options->has_http || !web_address_parse(value, &options->http))
 		return OPTIONS_RUN;
 	return refuse("http", value, "an address and a port (127.0.0.1:9464, [::1]:9464) or none");

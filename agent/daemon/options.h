@@ -29,6 +29,7 @@ struct options {
 	const char *otlp;        /* URL to send spans to; NULL: the environment may name one */
 	const char *otlp_headers, *otlp_ca; /* files, or NULL */
 	bool has_http;
+	bool shows_traces;       /* there, too: it was asked for */
 	struct web_address http; /* where metrics and a page are */
 	struct web_hosts http_hosts;
 };

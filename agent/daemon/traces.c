@@ -107,7 +107,8 @@ static void begin_http(struct traces *traces, const struct engine *engine,
 						       .tracer = traces->tracer,
 						       .counters_fd = engine_counters_fd(engine),
 						       .flows_fd = engine_flows_fd(engine)},
-					   .store = options->store};
+					   .store = options->store,
+					   .shows_traces = options->shows_traces};
 	int err = web_start(&wanted, &traces->web);
 
 	if (err == -EADDRINUSE)

@@ -228,10 +228,3 @@ int otlp_sink_open(const struct otlp_options *options, struct sink *ret_sink, ch
 	    (struct sink){.span = take, .close = close_otlp, .counts = tell_counts, .data = otlp};
 	return 0;
 }
-
-void otlp_counts(const struct sink *sink, struct otlp_counts *ret_counts)
-{
-	const struct otlp *otlp = sink->data;
-
-	tally_read(&otlp->tally, ret_counts);
-}

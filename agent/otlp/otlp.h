@@ -55,9 +55,6 @@ struct otlp_options {
 int otlp_sink_open(const struct otlp_options *options, struct sink *ret_sink, char *ret_why,
 		   size_t size);
 
-/* What became of spans until now, for any thread, until the sink is closed. */
-void otlp_counts(const struct sink *sink, struct otlp_counts *ret_counts);
-
 /* The name of a loss, for logs and metrics. */
 const char *otlp_loss_name(enum otlp_loss loss);
 

@@ -21,6 +21,7 @@
 #define NS_PER_MS     1000000ULL
 #define POLL_MS       1000
 #define NOT_SAMPLED   "traceparent: 00-%016llx%016llx-%016llx-00"
+#define FIELD_SIZE    (sizeof("traceparent: ") + 55)
 #define UNTIL_FOREVER UINT64_MAX
 
 struct post {
@@ -83,14 +84,14 @@ static void draw_trace(struct post *post)
 
 	if (getrandom(id, sizeof(id), GRND_NONBLOCK) != sizeof(id))
 		id[0] = id[2] = clock_now_ns();
-	snprintf(post->traceparent, sizeof(NOT_SAMPLED) + 36, NOT_SAMPLED, id[0], id[1], id[2] | 1);
+	snprintf(post->traceparent, FIELD_SIZE, NOT_SAMPLED, id[0], id[1], id[2] | 1);
 }
 
 static int set_fields(struct post *post, const char *file, char *ret_why, size_t size)
 {
 	static const char *const fields[] = {"Content-Type: application/x-protobuf",
 					     "Content-Encoding: gzip", "Expect:"};
-	char traceparent[sizeof(NOT_SAMPLED) + 36];
+	char traceparent[FIELD_SIZE];
 	int err = file ? headers_read(file, &post->fields, ret_why, size) : 0;
 
 	for (size_t i = 0; !err && i < sizeof(fields) / sizeof(fields[0]); i++)

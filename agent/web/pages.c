@@ -61,9 +61,20 @@ static bool answer_file(const char *path, struct reply *reply)
 	return false;
 }
 
+/* What says nothing of single requests. */
+static bool is_harmless(const char *path)
+{
+	return !strcmp(path, "/metrics") || !strcmp(path, "/healthz") || !strcmp(path, "/readyz");
+}
+
 void pages_answer(const struct web_options *options, const char *path, struct request *request,
 		  struct reply *reply)
 {
+	if (!options->shows_traces && !is_harmless(path)) {
+		reply_text(reply, 404,
+			   "traces are shown when ctxpropd is told so: --http ADDRESS:PORT");
+		return;
+	}
 	for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
 		if (!is_asked_for(&pages[i], path))
 			continue;

@@ -6,6 +6,8 @@
 #ifndef CTXPROP_WEB_SERVER_H
 #define CTXPROP_WEB_SERVER_H
 
+#include <stdbool.h>
+
 #include "web/hosts.h"
 #include "web/listen.h"
 #include "web/metrics_page.h"
@@ -15,6 +17,7 @@ struct web_options {
 	struct web_hosts hosts;
 	struct metrics_sources metrics;
 	const char *store; /* file; NULL: there is none */
+	bool shows_traces; /* the page and the API, too: paths, hosts and addresses of requests */
 };
 
 struct web;

@@ -49,35 +49,39 @@ static __always_inline int node_take_code(struct node_search *search, __u64 func
 	return !bpf_probe_read_user(code->byte, sizeof(code->byte), (const void *)code->start);
 }
 
-/* A function that has not begun is next. */
-static __always_inline void node_take_function(struct node_search *search, __u64 function)
+/* A function that has not begun is next. (By itself, as the next one: stacks are small.) */
+VERIFIED_ALONE int node_take_function(struct node_search *search, __u64 function)
 {
-	if (!node_take_code(search, function, 0))
-		return;
+	if (!search || !node_take_code(search, function, 0))
+		return 0;
 	search->code.context = v8_word(function, search->v8.context);
 	node_take_words(search, 0, 0, search->code.length);
 	search->words.kind = NODE_CODE;
 	search->words.end = search->end;
+	return 0;
 }
 
 /* An async function that waits is next: what it has at hand, and then its code. */
-static __always_inline void node_take_async(struct node_search *search, __u64 object)
+VERIFIED_ALONE int node_take_async(struct node_search *search, __u64 object)
 {
 	__u64 function = v8_word(object, V8_ASYNC_FUNCTION);
 	__u64 saved = v8_word(object, ASYNC_REGISTERS);
-	__u32 count = v8_number(v8_word(saved, V8_LENGTH));
-	__u32 before = node_parameters(search, function);
+	__u32 count = v8_number(v8_word(saved, V8_LENGTH)), before;
 
+	if (!search)
+		return 0;
+	before = node_parameters(search, function);
 	before = before ? before - 1 : 0; /* without `this` */
 	if (count < before ||
 	    !node_take_code(search, function, v8_number(v8_word(object, V8_ASYNC_PLACE)) + V8_TAG))
-		return;
+		return 0;
 	search->code.context = v8_word(object, ASYNC_CONTEXT);
 	search->code.saved = saved;
 	search->code.before = before;
 	node_take_words(search, saved, V8_ELEMENTS + before * V8_WORD, count - before);
 	search->words.kind = NODE_REGISTERS;
 	search->words.end = search->end;
+	return 0;
 }
 
 /* The context that a variable is in. */

@@ -120,7 +120,7 @@ struct scratch {
 	struct quiet quiet[QUIET_MAX];
 	struct flow flow;      /* a new one, before anybody else can find it */
 	struct flow_key crowd; /* of a flow that may have to make room */
-	union {           /* records.h */
+	union {                /* records.h */
 		struct record_begin begin;
 		struct record_end end;
 	} record;

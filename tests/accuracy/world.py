@@ -200,8 +200,8 @@ class Application:
     def start(self):
         for program in self.row.programs:
             self.run(program)
-        # Until then requests are not followed.
-        following.all_known()
+        if self.world.agent:  # until then requests are not followed
+            following.all_known()
 
     def run(self, program):
         for name, (template, values) in program.conf.items():

@@ -30,7 +30,7 @@ from waiting import wait_until  # noqa: E402
 
 CLIENT, APP_FRONT = "10.50.0.1", "10.50.0.2"
 APP_BACK, OUTSIDE = "10.50.1.1", "10.50.1.2"
-SERVICE_PORT = 9000
+SERVICE_PORT, PAGE = 9000, f"{APP_FRONT}:9464"
 OWN = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 CALLERS = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-03"
 ADDED = re.compile(r"00-([0-9a-f]{32})-([0-9a-f]{16})-03")
@@ -171,6 +171,16 @@ def check_trees(scene):
     return wrong
 
 
+def check_page(scene):
+    """Does the agent show all this in a browser, too? Returns what is wrong, in words."""
+    asked = scene.client.run(["curl", "-sS", "--max-time", "20", f"http://{PAGE}/",
+                              f"http://{PAGE}/api/v1/endpoints"], check=False)
+    shown = "<title>ctxprop" in asked.stdout and '"/kept/hello"' in asked.stdout
+    print(f"The page with all this: http://{PAGE}/, as seen by the client (./run demo --stay leaves "
+          "time to look;\non a host of your own: ctxpropd --http 127.0.0.1:9464)")
+    return [] if shown else [f"the page: {asked.stderr or asked.stdout[:200]}"]
+
+
 def play(scene):
     """All steps; returns everything that was wrong with them, and with their traces."""
     results = []
@@ -194,11 +204,17 @@ def play(scene):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", default="build", help="build folder (build)")
+    parser.add_argument("--stay", action="store_true", help="go on until Enter, to look around")
     args = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     print("client (curl)  -->  app (nginx, Python service, ctxpropd)  -->  outside\n", flush=True)
     with tempfile.TemporaryDirectory(prefix="ctxprop-demo-") as folder, Lab("demo") as lab:
-        wrong, trees = play(Scene(lab, os.path.abspath(args.build), Path(folder)))
+        scene = Scene(lab, os.path.abspath(args.build), Path(folder), "--http", PAGE)
+        wrong, trees = play(scene)
+        trees += check_page(scene)
+        if args.stay:
+            input(f"\nThe page: ip netns exec {scene.client.netns} BROWSER http://{PAGE}/ "
+                  "(Enter ends the demo)")
     print("\n".join([""] + [f"{RED}WRONG{PLAIN} {what}" for what in wrong + trees] or []))
     print(f"{len(STEPS) - len(wrong)} of {len(STEPS)} steps as they should be")
     return int(bool(wrong or trees))

@@ -90,16 +90,19 @@ class Scene:
                         "-out", certificate], check=True, capture_output=True)
         return key, certificate
 
+    def times(self, pattern):
+        """When the agent has logged lines that fit, in seconds."""
+        return [datetime.fromisoformat(line.split()[0].rstrip("Z")).timestamp()
+                for line in self.agent.said().splitlines() if re.search(pattern, line)]
+
     def seconds_of_end(self):
         """How long the agent took from the end of its work until what waited was sent or lost."""
-        times = [datetime.fromisoformat(line.split()[0].rstrip("Z"))
-                 for line in self.agent.said().splitlines()
-                 if "editing stopped" in line or END.search(line)]
-        return (times[-1] - times[-2]).total_seconds()
+        return self.times(END)[-1] - self.times("editing stopped")[-1]
 
     def end_agent(self):
         """Stop it; returns what it tells of its spans: {given, accepted, lost, requests, ...}."""
-        self.agent.stop()
+        if status := self.agent.stop():
+            raise AssertionError(f"exit status {status}\n{self.agent.said()}")
         found = END.search(self.agent.said())
         if not found:
             raise AssertionError(f"no counts:\n{self.agent.said()}")
