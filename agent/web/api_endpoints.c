@@ -12,6 +12,7 @@
 
 #define LAST_NS       (3600 * NS_PER_SECOND)
 #define SECONDS       60 /* of a minute */
+#define NS_PER_MINUTE (SECONDS * NS_PER_SECOND)
 #define POINTS_MAX    60
 #define ENDPOINTS_MAX 1000
 
@@ -58,8 +59,7 @@ static __s64 first_minute(sqlite3 *db)
 static struct window window_of(sqlite3 *db, __u64 last_ns)
 {
 	const double now = (double)query_now_ns() / NS_PER_SECOND;
-	struct window window = {.minutes =
-				    (__s64)(last_ns / NS_PER_SECOND + SECONDS - 1) / SECONDS};
+	struct window window = {.minutes = (__s64)((last_ns + NS_PER_MINUTE - 1) / NS_PER_MINUTE)};
 	__s64 known = first_minute(db);
 
 	window.step = (window.minutes + POINTS_MAX - 1) / POINTS_MAX;
@@ -67,6 +67,8 @@ static struct window window_of(sqlite3 *db, __u64 last_ns)
 	window.first = (__s64)now / SECONDS + 1 - (__s64)window.points * window.step;
 	known = known > window.first ? known : window.first;
 	window.seconds = now - (double)known * SECONDS;
+	if (window.seconds < 1) /* the clock was set back */
+		window.seconds = 1;
 	return window;
 }
 

@@ -24,12 +24,13 @@ static json_t *edge_json(const struct edge *edge)
 static void answer(const struct edges *edges, struct reply *reply)
 {
 	__s64 known_ns = edges->first_ns ? query_now_ns() - edges->first_ns : 0;
+	double seconds = known_ns > 0 ? (double)known_ns / NS_PER_SECOND : 0;
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < edges->count; i++)
 		json_array_append_new(list, edge_json(edges->edge[i]));
-	api_reply(reply, json_pack("{sf,sb,so}", "seconds", (double)known_ns / NS_PER_SECOND, "cut",
-				   edges->is_cut, "edges", list));
+	api_reply(reply,
+		  json_pack("{sf,sb,so}", "seconds", seconds, "cut", edges->is_cut, "edges", list));
 }
 
 void api_map(const struct web_options *options, struct request *request, struct reply *reply)

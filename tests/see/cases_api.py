@@ -66,6 +66,10 @@ def case_trace(world):
 
 def case_endpoints(world):
     """endpoints have the counts of the traffic, in all and by the minute"""
+    for last, points, step in (("1us", 1, 60), ("60s", 1, 60), ("61s", 2, 60), ("1h", 60, 60),
+                               ("24h", 60, 1440)):
+        answer = world.api(f"endpoints?last={last}")
+        equal((answer["points"], answer["step"]), (points, step), f"points and step of {last}")
     answer = world.api("endpoints?last=15m")
     rows = {(e["service"], e["kind"], e["route"]): e for e in answer["endpoints"]}
     for service, kind, route, count in (

@@ -433,8 +433,9 @@ function drawMap(answer) {
 	const shown = new Set(nodes.sort((a, b) => b.count - a.count).slice(0, NODES_MAX));
 	const lines = edges.filter((edge) => shown.has(edge.from) && shown.has(edge.to));
 	const { width, height } = place([...shown], lines);
-	return svg("svg", { class: "map", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "Who calls whom; the table below says the same" },
-		lines.map((edge) => drawEdge(edge, answer.seconds)), [...shown].map(drawNode));
+	return el("div", { class: "scroll", tabindex: "0" },
+		svg("svg", { class: "map", width, height, role: "group", "aria-label": "Who calls whom; the table below says the same" },
+			lines.map((edge) => drawEdge(edge, answer.seconds)), [...shown].map(drawNode)));
 }
 
 const EDGE_HEADS = [["Caller"], ["Callee"], ["Requests/s", true], ["Errors", true], ["p99", true]];
