@@ -89,12 +89,18 @@ def case_spans(world):
     assert told["own"] > 0, told
 
 
-def ask_prometheus(world, path, **parameters):
+def from_prometheus(world, path):
+    """(status, body) of an answer by Prometheus."""
     with world.client.inside():
         connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=20)
         connection.connect()
-    connection.request("GET", f"/api/v1/{path}?{urllib.parse.urlencode(parameters)}")
-    answer = json.load(connection.getresponse())
+    connection.request("GET", path)
+    answer = connection.getresponse()
+    return answer.status, answer.read()
+
+
+def ask_prometheus(world, path, **parameters):
+    answer = json.loads(from_prometheus(world, f"/api/v1/{path}?{urllib.parse.urlencode(parameters)}")[1])
     assert answer["status"] == "success", answer
     return answer["data"]
 
@@ -121,6 +127,7 @@ def case_prometheus(world):
                         f"--web.listen-address=127.0.0.1:{PORT}",
                         "--enable-feature=exemplar-storage"])
     world.client.wait_port(PORT)
+    wait_until(lambda: from_prometheus(world, "/-/ready")[0] == 200, "Prometheus is ready", 20)
     equal(scraped(world, "up"), "1", "the scrape")
     equal(scraped(world, f"{MANY_SERVED}"), str(MANY), "GETs of /many")
     assert int(scraped(world, "count(ctxprop_requests_total)")) > 10
