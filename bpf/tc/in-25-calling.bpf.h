@@ -109,6 +109,10 @@ VERIFIED_ALONE int calling_read(struct __sk_buff *skb, const struct packet *p, s
 	f->calling.answer_next = p->seq + p->len;
 	if (!r.lost && r.frame.event != HTTP1_STOP)
 		return 0;
+	if (f->calling.answers.status == 101) { /* what follows is another protocol */
+		record_called_end(f, r.seq + r.frame.at, RECORD_ANSWERED);
+		return 0;
+	}
 	count(REASON_RECORD_UNREAD);
 	record_cut_calls(f, RECORD_CLOSED);
 	return 0;

@@ -164,6 +164,9 @@ VERIFIED_ALONE int record_served_end(const struct serving *serving, __u64 id, __
 
 	if (!s || !serving || !records_wanted(s))
 		return 0;
+	/* Of HTTP that is the end: what follows is another protocol. */
+	if (serving->responses.status == 101)
+		how = RECORD_ANSWERED;
 	e = &s->record.end;
 	__builtin_memset(e, 0, sizeof(*e));
 	e->kind = RECORD_SERVED_END;

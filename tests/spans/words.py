@@ -3,8 +3,13 @@
 import contextlib
 import json
 import re
+import socket
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
+
+from waiting import wait_until
 
 REPO = Path(__file__).resolve().parents[2]
 MAY_BE_EMPTY = ("header <> 'injected'", "veto IS NOT NULL")
@@ -30,6 +35,37 @@ def both(scene):
     return path
 
 
+UPGRADED = """
+import socket, sys
+with socket.create_server(("", 8001)) as listener:
+    print("ready", flush=True)
+    while True:
+        stream = listener.accept()[0]
+        stream.recv(4096)
+        stream.sendall(b"HTTP/1.1 101 Switching Protocols\\r\\nUpgrade: x\\r\\n\\r\\n")
+        stream.sendall(stream.recv(4096))
+        stream.close()
+"""
+
+
+def check_upgrade(scene, check):
+    """A request that asks for another protocol is answered by that: no error."""
+    server = scene.upstream.spawn([sys.executable, "-c", UPGRADED], stdout=subprocess.PIPE, text=True)
+    server.stdout.readline()
+    with scene.app.inside():
+        stream = socket.create_connection(("10.97.2.2", 8001), timeout=10)
+    stream.sendall(b"GET /socket HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n")
+    stream.recv(4096)
+    stream.sendall(b"hello")
+    check.compare("-", "what comes back of another protocol", stream.recv(4096), b"hello")
+    stream.close()
+    for host, kind in ((scene.app, 3), (scene.upstream, 2)):
+        wait_until(lambda host=host, kind=kind: (kind, "socket") in scene.spans(host),
+                   "the span of the upgrade")
+        (span,) = scene.spans(host)[kind, "socket"]
+        check.compare("-", "an upgrade", (span["status"], span["outcome"]), (101, "answered"))
+
+
 def check_words(scene, check):
     """Run the queries of docs/schema.md, `ctxprop trace` and `why` on the app's store."""
     agent, store = scene.agents[scene.app], scene.stores[scene.app]
@@ -49,6 +85,7 @@ def check_words(scene, check):
             check.wrong.append(f"no rows: {query}")
     check_traces(check, ask)
     check_why(check, ask)
+    check_upgrade(scene, check)
     check_sums(check, ask)
     check.compare("-", "said in the log", [line for line in agent.said().splitlines()
                                            if "not stored" in line], [])
@@ -86,8 +123,9 @@ def check_sums(check, ask):
     check.compare("-", "errors in top",
                   sum(line["errors"] for line in json.loads(ask("top", "-j", "--last", "10m"))
                       if line["kind"] == "server"), errors)
-    check.compare("-", "routes in top", len(routes), 2)
-    edges = {(edge["caller"], edge["callee"]): edge["count"] for edge in json.loads(ask("map", "-j"))}
+    check.compare("-", "routes in top", len(routes), 3)
+    edges = {(edge["caller"], edge["callee"]): edge["count"]
+             for edge in json.loads(ask("map", "-j")) if edge["count"] > 1}
     check.compare("-", "calls in map", edges, {("10.97.1.1", "truth-app"): count,
                                                ("truth-app", "truth"): count})
 
