@@ -117,7 +117,7 @@ static int check_flags(const struct command *command, const struct command_flags
 int command_run(const struct command *command, int argc, char **argv, struct command_flags *flags)
 {
 	struct option options[COMMON + KNOWN + COMMAND_OWN_MAX + 2];
-	char letters[sizeof(COMMAND_COMMON_LETTERS) + KNOWN + 2 * COMMAND_OWN_MAX], name[64];
+	char letters[sizeof(COMMAND_COMMON_LETTERS) + KNOWN + 2UL * COMMAND_OWN_MAX], name[64];
 	int letter;
 
 	if (check_flags(command, flags))

@@ -125,7 +125,7 @@ int command_map(const struct pins *pins, const struct command_flags *flags)
 		sqlite3_close(db);
 		return exit_code;
 	}
-	qsort(edges.edge, edges.count, sizeof(*edges.edge), compare);
+	qsort(edges.edge, edges.count, sizeof(struct edge *), compare);
 	seconds = (double)(query_now_ns() - edges.first_ns) / NS_PER_SECOND;
 	if (flags->json)
 		exit_code = print_json(&edges, seconds);

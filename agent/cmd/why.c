@@ -180,7 +180,7 @@ static void bind_trace(sqlite3_stmt *statement, const char *trace)
 {
 	unsigned char id[16];
 
-	for (int i = 0; i < 16; i++) {
+	for (size_t i = 0; i < sizeof(id); i++) {
 		char digits[3] = {trace[2 * i], trace[2 * i + 1], '\0'};
 
 		id[i] = (unsigned char)strtoul(digits, NULL, 16);

@@ -104,7 +104,7 @@ size_t ring_read(struct ring *ring, size_t count,
 	while (ring->at < end && read < count) {
 		const char *header = records_of(ring) + (ring->at & (ring->size - 1));
 		__u32 length = __atomic_load_n((const __u32 *)header, __ATOMIC_ACQUIRE);
-		__u32 size = length & ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
+		size_t size = length & ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
 
 		if (length & BPF_RINGBUF_BUSY_BIT)
 			break; /* it is being written */
