@@ -21,7 +21,7 @@ _ctxprop_sets() {
 _ctxprop_words() {
 	local command=$1 verb=$2 previous=$3
 	case $command in
-	'') echo trace top map why sql stats flows policy set monitor doctor pause resume attach detach drain ;;
+	'') echo trace top map why who sql stats flows policy set monitor doctor pause resume attach detach drain ;;
 	policy)
 		case $verb in
 		'') echo show add replace del flush save restore ;;
