@@ -102,7 +102,7 @@ class Host:
     def sysctl(self, key, value):
         self.run(["sysctl", "-qw", f"{key}={value}"])
 
-    def wait_port(self, port, address="127.0.0.1", seconds=30):
+    def wait_port(self, port, address="127.0.0.1", seconds=120):
         """Wait until something in this namespace listens on a TCP port."""
         del address
         end = time.monotonic() + seconds
