@@ -182,7 +182,7 @@ static int show(sqlite3 *db, bool json)
 	size_t count = 1;
 	int err;
 
-	if (wanted.follow && !wanted.filter.since_ns)
+	if (wanted.follow)
 		return follow(db, json);
 	err = json ? show_json(db, &count) : query_traces(db, &wanted.filter, print_tree, NULL);
 	return err;

@@ -12,7 +12,7 @@
 
 /* Those of an endpoint follow each other. */
 static const char rows_sql[] =
-    "SELECT name, kind, method, route, count, errors, total_ns, longest_ns, durations, minute"
+    "SELECT name, kind, method, route, count, errors, total_ns, longest_ns, durations"
     " FROM endpoints JOIN services ON services.id = service_id WHERE minute >= ?"
     " ORDER BY name, kind, method, route";
 
@@ -63,9 +63,22 @@ static int take_row(struct busiest *busiest, sqlite3_stmt *row)
 	return 0;
 }
 
+__s64 busiest_first_minute(sqlite3 *db)
+{
+	sqlite3_stmt *statement = NULL;
+	__s64 minute = 0;
+
+	if (sqlite3_prepare_v2(db, "SELECT min(minute) FROM endpoints", -1, &statement, NULL) ==
+		SQLITE_OK &&
+	    sqlite3_step(statement) == SQLITE_ROW)
+		minute = sqlite3_column_int64(statement, 0);
+	sqlite3_finalize(statement);
+	return minute;
+}
+
 int busiest_read(sqlite3 *db, unsigned int minutes, struct busiest *ret_busiest)
 {
-	__s64 now_ns = query_now_ns(), first = now_ns / MINUTE_NS - minutes;
+	__s64 now_ns = query_now_ns(), first = now_ns / MINUTE_NS - minutes, known;
 	sqlite3_stmt *rows = NULL;
 	int err = 0, result = SQLITE_DONE;
 
@@ -78,7 +91,9 @@ int busiest_read(sqlite3 *db, unsigned int minutes, struct busiest *ret_busiest)
 	if (!err && result != SQLITE_DONE)
 		err = -EIO;
 	sqlite3_finalize(rows);
-	ret_busiest->seconds = (double)(now_ns - first * MINUTE_NS) / NS_PER_SECOND;
+	known = busiest_first_minute(db);
+	known = known > first ? known : first;
+	ret_busiest->seconds = (double)(now_ns - known * MINUTE_NS) / NS_PER_SECOND;
 	if (err)
 		busiest_free(ret_busiest);
 	return err;

@@ -23,6 +23,9 @@ struct busiest {
 /* Those of so many whole minutes, and of the running one. 0, -ENOMEM or -EIO. */
 int busiest_read(sqlite3 *db, unsigned int minutes, struct busiest *ret_busiest);
 
+/* The first minute that the store knows of, counted since 1970; 0: there is none. */
+__s64 busiest_first_minute(sqlite3 *db);
+
 void busiest_free(struct busiest *busiest);
 
 /* So many in a hundred took no longer than this, in ns. */

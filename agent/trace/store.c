@@ -134,11 +134,21 @@ static void close_database(struct store *store)
 	memset(store->known, 0, sizeof(store->known));
 }
 
+/* Paths and hosts of requests are nobody else's business; what SQLite adds gets the same mode. */
+static int make_file(const char *path)
+{
+	_cleanup_close_ int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	return fd < 0 ? -errno : 0;
+}
+
 static int open_database(struct store *store)
 {
-	const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
-	int err;
+	const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
+	int err = make_file(store->path);
 
+	if (err)
+		return err;
 	if (sqlite3_open_v2(store->path, &store->db, flags, NULL) != SQLITE_OK)
 		return store->db ? error_of(store->db) : -ENOMEM;
 	sqlite3_busy_timeout(store->db, BUSY_MS);

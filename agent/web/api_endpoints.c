@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "trace/busiest.h"
 #include "trace/histogram.h"
 #include "trace/json.h"
 #include "trace/query_words.h"
@@ -43,24 +44,11 @@ struct sum {
 	struct point point[POINTS_MAX];
 };
 
-static __s64 first_minute(sqlite3 *db)
-{
-	sqlite3_stmt *statement = NULL;
-	__s64 minute = 0;
-
-	if (sqlite3_prepare_v2(db, "SELECT min(minute) FROM endpoints", -1, &statement, NULL) ==
-		SQLITE_OK &&
-	    sqlite3_step(statement) == SQLITE_ROW)
-		minute = sqlite3_column_int64(statement, 0);
-	sqlite3_finalize(statement);
-	return minute;
-}
-
 static struct window window_of(sqlite3 *db, __u64 last_ns)
 {
 	const double now = (double)query_now_ns() / NS_PER_SECOND;
 	struct window window = {.minutes = (__s64)((last_ns + NS_PER_MINUTE - 1) / NS_PER_MINUTE)};
-	__s64 known = first_minute(db);
+	__s64 known = busiest_first_minute(db);
 
 	window.step = (window.minutes + POINTS_MAX - 1) / POINTS_MAX;
 	window.points = (size_t)((window.minutes + window.step - 1) / window.step);

@@ -107,6 +107,26 @@ static void each_once(void **state)
 	assert_int_equal(ask("SELECT count(*) FROM services"), 1);
 }
 
+/* Whoever may look into its directory reads nothing of it. */
+static void of_its_owner(void **state)
+{
+	static const char *const endings[] = {"", "-wal", "-shm", "-lock"};
+	struct store *store;
+	struct stat file;
+	char part[96];
+
+	(void)state;
+	umask(0);
+	assert_int_equal(store_open(path, &roomy, &store), 0);
+	add(store, 1, 1, 0);
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+		snprintf(part, sizeof(part), "%s%s", path, endings[i]);
+		assert_int_equal(stat(part, &file), 0);
+		assert_int_equal(file.st_mode & 0777, 0600);
+	}
+	store_close(store);
+}
+
 static void one_writer(void **state)
 {
 	struct store *store, *other;
@@ -190,8 +210,8 @@ static void of_a_newer_build(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    TEST(by_the_minute), TEST(each_once), TEST(one_writer),       TEST(old_ones_go),
-	    TEST(too_much_goes), TEST(damaged),   TEST(of_a_newer_build),
+	    TEST(by_the_minute), TEST(each_once),     TEST(of_its_owner), TEST(one_writer),
+	    TEST(old_ones_go),   TEST(too_much_goes), TEST(damaged),      TEST(of_a_newer_build),
 	};
 	int failed;
 
