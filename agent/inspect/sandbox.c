@@ -132,12 +132,24 @@ enum sandbox_end sandbox_wait(struct sandbox *sandbox)
 	return end;
 }
 
+/*
+ * A process that has just been forked still has copies of all our descriptors, and so holds our
+ * locks: whoever starts after us would find them taken.
+ */
+static void kill_and_wait(const struct sandbox *sandbox)
+{
+	struct pollfd ended = {.fd = sandbox->pidfd, .events = POLLIN};
+
+	kill(sandbox->pid, SIGKILL);
+	if (sandbox->pidfd >= 0)
+		poll(&ended, 1, SANDBOX_KILL_MS);
+	waitpid(sandbox->pid, NULL, WNOHANG);
+}
+
 void sandbox_close(struct sandbox *sandbox)
 {
-	if (sandbox->pid > 0) {
-		kill(sandbox->pid, SIGKILL);
-		waitpid(sandbox->pid, NULL, WNOHANG);
-	}
+	if (sandbox->pid > 0)
+		kill_and_wait(sandbox);
 	cleanup_close(&sandbox->pidfd);
 	cleanup_close(&sandbox->socket);
 	*sandbox = SANDBOX_NONE;

@@ -18,6 +18,7 @@
 
 #define SANDBOX_CPU_SECONDS 2
 #define SANDBOX_SECONDS     30 /* by the clock, however busy the machine is */
+#define SANDBOX_KILL_MS     1000
 #define SANDBOX_DATA_MAX    (128UL << 20)
 #define SANDBOX_SPACE_MAX   (4UL << 30)
 
@@ -71,7 +72,10 @@ enum sandbox_end sandbox_look(struct sandbox *sandbox);
 /* The same, but waits. */
 enum sandbox_end sandbox_wait(struct sandbox *sandbox);
 
-/* Ends it, if it runs. */
+/*
+ * Ends it, if it runs, and waits until it is gone; not longer than SANDBOX_KILL_MS, since a process
+ * that waits for a file system cannot be killed.
+ */
 void sandbox_close(struct sandbox *sandbox);
 
 #define _cleanup_sandbox_ __attribute__((cleanup(sandbox_close)))

@@ -191,6 +191,21 @@ static void memory_is_limited(void **state)
 }
 #endif
 
+/* Locks of ours that it may have inherited are free again. */
+static void none_is_left(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 50; i++) {
+		struct sandbox sandbox;
+		pid_t pid;
+
+		assert_int_equal(sandbox_start(spin, NULL, &sandbox), 0);
+		pid = sandbox.pid;
+		sandbox_close(&sandbox);
+		assert_int_equal(kill(pid, 0), -1);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -199,6 +214,7 @@ int main(void)
 		cmocka_unit_test(end_by_the_clock),
 		cmocka_unit_test(forbidden_calls),
 		cmocka_unit_test(nothing_is_inherited),
+		cmocka_unit_test(none_is_left),
 #if !defined(__SANITIZE_ADDRESS__)
 		cmocka_unit_test(memory_is_limited),
 #endif
