@@ -27,6 +27,7 @@ struct open {
 struct join {
 	void (*on_span)(const struct span *span, void *data);
 	void *data;
+	__u32 own_tgid;
 	struct services *services;
 	struct parts *parts;
 	struct routes *routes[2]; /* of requests that are served, and of calls */
@@ -64,6 +65,7 @@ int join_new(void (*on_span)(const struct span *span, void *data), void *data,
 		return -ENOMEM;
 	join->on_span = on_span;
 	join->data = data;
+	join->own_tgid = (__u32)getpid();
 	join->services = services_new();
 	join->parts = parts_new();
 	join->routes[0] = routes_new();
@@ -272,9 +274,9 @@ static void complete(struct span *span, const struct record_end *end)
 }
 
 /* What this process serves and sends itself, as exporters do, would never come to an end. */
-static bool is_own(const struct open *open)
+static bool is_own(const struct join *join, const struct open *open)
 {
-	return open->is_own || open->span.tgid == (__u32)getpid();
+	return open->is_own || open->span.tgid == join->own_tgid;
 }
 
 /* It answers itself: the call of this host that it answers is nobody else's business, either. */
@@ -291,7 +293,7 @@ static void hand_on(struct join *join, const struct open *open)
 	const struct span *span = &open->span;
 
 	join->counts.spans++;
-	if (is_own(open)) {
+	if (is_own(join, open)) {
 		join->counts.own++;
 		if (span->kind == SPAN_SERVER)
 			disown_call(join, span);

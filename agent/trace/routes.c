@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -183,7 +182,10 @@ static void append(char *route, size_t size, const char *segment)
 {
 	size_t used = strlen(route);
 
-	snprintf(route + used, size - used, "/%s", segment);
+	if (used + 1 >= size)
+		return;
+	route[used] = '/';
+	text_copy(route + used + 1, size - used - 1, segment);
 }
 
 /* Segments of a path; 0: it is none. */

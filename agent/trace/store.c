@@ -156,6 +156,7 @@ static int open_database(struct store *store)
 	err = run(store, "PRAGMA auto_vacuum = INCREMENTAL;"
 			 "PRAGMA journal_mode = WAL;"
 			 "PRAGMA synchronous = NORMAL;"
+			 "PRAGMA cache_size = -8192;" /* KiB: ids are written all over their index */
 			 "PRAGMA journal_size_limit = 16777216;"
 			 "PRAGMA temp_store = MEMORY");
 	if (!err)
@@ -266,10 +267,13 @@ static sqlite3_int64 service_id(struct store *store, const struct span *span)
 	return known->id;
 }
 
-/* The next place of the statement gets a text, or NULL for an empty one. */
+/*
+ * The next place of the statement gets a text, or NULL for an empty one. It has to stay where it is
+ * until the statement was run.
+ */
 static void bind_text(sqlite3_stmt *insert, int *place, const char *text)
 {
-	sqlite3_bind_text(insert, ++*place, text && *text ? text : NULL, -1, SQLITE_TRANSIENT);
+	sqlite3_bind_text(insert, ++*place, text && *text ? text : NULL, -1, SQLITE_STATIC);
 }
 
 static void bind_number(sqlite3_stmt *insert, int *place, __u64 number)
@@ -297,13 +301,17 @@ static void bind_ids(sqlite3_stmt *insert, int *place, const struct span *span)
 		sqlite3_bind_null(insert, ++*place);
 }
 
-static void bind_ends(sqlite3_stmt *insert, int *place, const struct span *span)
-{
-	char address[ADDRESS_TEXT_MAX];
+/* The two addresses of a connection. */
+struct end_texts {
+	char local[ADDRESS_TEXT_MAX], remote[ADDRESS_TEXT_MAX];
+};
 
-	bind_text(insert, place, address_text(address, span->local));
+static void bind_ends(sqlite3_stmt *insert, int *place, const struct span *span,
+		      struct end_texts *texts)
+{
+	bind_text(insert, place, address_text(texts->local, span->local));
 	bind_number(insert, place, ntohs(span->local_port));
-	bind_text(insert, place, address_text(address, span->remote));
+	bind_text(insert, place, address_text(texts->remote, span->remote));
 	bind_number(insert, place, ntohs(span->remote_port));
 	bind_number(insert, place, span->netns);
 }
@@ -317,8 +325,9 @@ static void bind_why(sqlite3_stmt *insert, int *place, const struct span *span)
 	bind_text(insert, place, cause.veto);
 }
 
-static void bind_span(sqlite3_stmt *insert, const struct span *span, sqlite3_int64 service,
-		      __s64 boot_to_wall_ns)
+/* What is bound points into `span` and `texts`. */
+static void bind_span(sqlite3_stmt *insert, const struct span *span, struct end_texts *texts,
+		      sqlite3_int64 service, __s64 boot_to_wall_ns)
 {
 	int place = 0;
 
@@ -337,7 +346,7 @@ static void bind_span(sqlite3_stmt *insert, const struct span *span, sqlite3_int
 	bind_known(insert, &place, span->status);
 	bind_text(insert, &place, outcomes[span->outcome]);
 	bind_number(insert, &place, span_is_error(span));
-	bind_ends(insert, &place, span);
+	bind_ends(insert, &place, span, texts);
 	bind_known(insert, &place, span->tgid);
 	bind_known(insert, &place, span->tid);
 	bind_known(insert, &place, span->request_size);
@@ -358,11 +367,12 @@ static int begin(struct store *store)
 static int insert(struct store *store, const struct span *span, __s64 boot_to_wall_ns)
 {
 	sqlite3_int64 service = service_id(store, span);
+	struct end_texts texts;
 	int err = 0;
 
 	if (!service)
 		return error_of(store->db);
-	bind_span(store->insert, span, service, boot_to_wall_ns);
+	bind_span(store->insert, span, &texts, service, boot_to_wall_ns);
 	if (sqlite3_step(store->insert) != SQLITE_DONE)
 		err = error_of(store->db);
 	else if (sqlite3_changes(store->db)) /* it was not there before */
