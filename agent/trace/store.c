@@ -153,12 +153,13 @@ static int open_database(struct store *store)
 		return store->db ? error_of(store->db) : -ENOMEM;
 	sqlite3_busy_timeout(store->db, BUSY_MS);
 	/* The first two hold for new files only, and have to come first. */
-	err = run(store, "PRAGMA auto_vacuum = INCREMENTAL;"
-			 "PRAGMA journal_mode = WAL;"
-			 "PRAGMA synchronous = NORMAL;"
-			 "PRAGMA cache_size = -8192;" /* KiB: ids are written all over their index */
-			 "PRAGMA journal_size_limit = 16777216;"
-			 "PRAGMA temp_store = MEMORY");
+	err =
+	    run(store, "PRAGMA auto_vacuum = INCREMENTAL;"
+		       "PRAGMA journal_mode = WAL;"
+		       "PRAGMA synchronous = NORMAL;"
+		       "PRAGMA cache_size = -8192;" /* KiB: ids are written all over their index */
+		       "PRAGMA journal_size_limit = 16777216;"
+		       "PRAGMA temp_store = MEMORY");
 	if (!err)
 		err = schema_bring_up(store->db);
 	if (err == -EIO)
