@@ -120,10 +120,7 @@ struct scratch {
 	struct quiet quiet[QUIET_MAX];
 	struct flow flow;      /* a new one, before anybody else can find it */
 	struct flow_key crowd; /* of a flow that may have to make room */
-	union {                /* records.h */
-		struct record_begin begin;
-		struct record_end end;
-	} record;
+	struct record_begin record;
 	/* The bytes to be written. The slack is for the verifier, which adds up the largest offset
 	 * and the largest length. */
 	__u8 wire[WIRE_SIZE + WIRE_MAX] __attribute__((aligned(8)));

@@ -41,21 +41,40 @@ static __always_inline __u64 records_wakeup(void)
 		   : BPF_RB_NO_WAKEUP;
 }
 
-/* Hand over the `size` bytes of scratch.record. Returns 0, or -1: there is no room (counted). */
-static __always_inline int records_write(struct scratch *s, __u32 size, __u32 reason)
+/* Hand over scratch.record, as far as it is filled. Returns 0, or -1: there is no room (counted).
+ */
+static __always_inline int record_begin_write(struct scratch *s)
 {
+	__u32 size = __builtin_offsetof(struct record_begin, head) + s->record.head_size;
+
 	if (size_within(&size, sizeof(s->record)) &&
 	    !bpf_ringbuf_output(&records, &s->record, size, records_wakeup()))
 		return 0;
-	count(reason);
+	count(REASON_RECORD_LOST);
 	return -1;
+}
+
+/* Room in the ring for an end that comes now, which has to be submitted. NULL: none (counted). */
+static __always_inline struct record_end *record_end_reserve(__u8 kind, __u64 span)
+{
+	struct record_end *e = bpf_ringbuf_reserve(&records, sizeof(*e), 0);
+
+	if (!e) {
+		count(REASON_RECORD_LOST);
+		return NULL;
+	}
+	__builtin_memset(e, 0, sizeof(*e));
+	e->kind = kind;
+	e->span_id = span;
+	e->time_ns = bpf_ktime_get_boot_ns();
+	return e;
 }
 
 /* The connection, and where in the packet its head is: `size` bytes at `off`. */
 static __always_inline void record_begin_fill(struct __sk_buff *skb, const struct packet *p,
 					      struct scratch *s, __u32 off, __u32 size)
 {
-	struct record_begin *r = &s->record.begin;
+	struct record_begin *r = &s->record;
 
 	r->time_ns = bpf_ktime_get_boot_ns();
 	r->netns = p->key.netns;
@@ -68,13 +87,6 @@ static __always_inline void record_begin_fill(struct __sk_buff *skb, const struc
 	r->head_size = size;
 	if (!size_within(&size, RECORD_HEAD_MAX) || bpf_skb_load_bytes(skb, off, r->head, size))
 		r->head_size = 0;
-}
-
-static __always_inline int record_begin_write(struct scratch *s)
-{
-	return records_write(
-	    s, __builtin_offsetof(struct record_begin, head) + s->record.begin.head_size,
-	    REASON_RECORD_LOST);
 }
 
 /*
@@ -103,8 +115,8 @@ VERIFIED_ALONE int record_head_part(struct __sk_buff *skb, const struct packet *
 	if (!s || !p || !records_wanted(s) || p->seq - start >= RECORD_HEAD_MAX + p->len)
 		return 0;
 	record_part(p, start, p->len, &off, &size);
-	s->record.begin.kind = kind;
-	s->record.begin.head_start = start;
+	s->record.kind = kind;
+	s->record.head_start = start;
 	record_begin_fill(skb, p, s, off, size);
 	record_begin_write(s);
 	return 0;
@@ -126,7 +138,7 @@ VERIFIED_ALONE int record_served(struct __sk_buff *skb, const struct packet *p, 
 	r = request_lookup(slot->request);
 	if (!r)
 		return 0;
-	b = &s->record.begin;
+	b = &s->record;
 	b->kind = RECORD_SERVED;
 	cut = record_part(p, slot->seq, end, &off, &size);
 	b->flags = (cut ? RECORD_CUT : 0) | (r->flags & REQUEST_ROOT ? RECORD_ROOT : 0) |
@@ -167,12 +179,10 @@ VERIFIED_ALONE int record_served_end(const struct serving *serving, __u64 id, __
 	/* Of HTTP that is the end: what follows is another protocol. */
 	if (serving->responses.status == 101)
 		how = RECORD_ANSWERED;
-	e = &s->record.end;
-	__builtin_memset(e, 0, sizeof(*e));
-	e->kind = RECORD_SERVED_END;
+	e = record_end_reserve(RECORD_SERVED_END, id);
+	if (!e)
+		return 0;
 	e->outcome = how;
-	e->span_id = id;
-	e->time_ns = bpf_ktime_get_boot_ns();
 	r = request_lookup(id);
 	if (r) {
 		e->tgid = r->worker.tgid;
@@ -186,7 +196,7 @@ VERIFIED_ALONE int record_served_end(const struct serving *serving, __u64 id, __
 		e->response_size = serving->response_at - serving->response_start;
 		e->first_ns = serving->first_ns;
 	}
-	records_write(s, sizeof(*e), REASON_RECORD_LOST);
+	bpf_ringbuf_submit(e, records_wakeup());
 	return 0;
 }
 
@@ -252,7 +262,7 @@ VERIFIED_ALONE int record_called(struct __sk_buff *skb, const struct packet *p, 
 		return 0;
 	trace = (const __u64 *)s->call.cause.trace_id;
 	known = s->call.evidence != EVIDENCE_NONE && (trace[0] | trace[1]);
-	b = &s->record.begin;
+	b = &s->record;
 	b->kind = RECORD_CALLED;
 	cut = record_part(p, start, blank, &off, &size);
 	b->reason = s->decision.reason;
@@ -281,42 +291,44 @@ VERIFIED_ALONE int record_called(struct __sk_buff *skb, const struct packet *p, 
 	return 0;
 }
 
-/* The oldest call of a connection is over, at byte `at` of the peer. */
-VERIFIED_ALONE int record_called_end(struct flow *f, __u32 at, __u32 how)
+/* The oldest call of `c` is over, at byte `at` of the peer; our side has sent until `sent`. */
+static __always_inline void record_called_end_submit(const struct calling *c, __u32 sent, __u32 at,
+						     __u32 how, struct record_end *e)
 {
-	struct scratch *s = scratch_get();
-	struct calling_open *slot;
-	struct record_end *e;
-	struct calling *c;
-	__u64 span;
-	__u32 next;
+	const struct calling_open *slot = &c->open[c->open_first & (CALLING_OPEN_MAX - 1)];
+	__u32 next = sent;
 
-	if (!s || !f)
-		return 0;
-	c = &f->calling;
-	slot = &c->open[c->open_first & (CALLING_OPEN_MAX - 1)];
-	/* Both sides may find that at once: only one of them takes it. */
-	span = __sync_lock_test_and_set(&slot->span, 0);
-	if (!span)
-		return 0;
-	e = &s->record.end;
-	__builtin_memset(e, 0, sizeof(*e));
-	e->kind = RECORD_CALLED_END;
+	if (calling_open_count(c) > 1)
+		next = c->open[(c->open_first + 1) & (CALLING_OPEN_MAX - 1)].seq;
 	e->outcome = how;
-	e->span_id = span;
-	e->time_ns = bpf_ktime_get_boot_ns();
 	if (how == RECORD_ANSWERED) {
-		next = calling_open_count(c) > 1
-			   ? c->open[(c->open_first + 1) & (CALLING_OPEN_MAX - 1)].seq
-			   : f->sent;
 		e->status = c->answers.status;
 		e->request_size = next - slot->seq;
 		e->response_size = at - c->answer_start;
 		e->first_ns = c->first_ns;
 	}
+	bpf_ringbuf_submit(e, records_wakeup());
+}
+
+/* The oldest call of a connection is over, at byte `at` of the peer. */
+VERIFIED_ALONE int record_called_end(struct flow *f, __u32 at, __u32 how)
+{
+	struct record_end *e;
+	struct calling *c;
+	__u64 span;
+
+	if (!f)
+		return 0;
+	c = &f->calling;
+	/* Both sides may find that at once: only one of them takes it. */
+	span = __sync_lock_test_and_set(&c->open[c->open_first & (CALLING_OPEN_MAX - 1)].span, 0);
+	if (!span)
+		return 0;
+	e = record_end_reserve(RECORD_CALLED_END, span);
+	if (e)
+		record_called_end_submit(c, f->sent, at, how, e);
 	c->first_ns = 0;
 	c->open_first++;
-	records_write(s, sizeof(*e), REASON_RECORD_LOST);
 	return 0;
 }
 
