@@ -24,6 +24,7 @@ static __always_inline void learn_runtime(struct process *p, __u8 runtime)
 	p->threads_stay = p->threads_leave = 0;
 	p->serves = 0;
 	p->direct = p->gathers = 0;
+	p->strays = 0;
 }
 
 /* The call is some request's, not known whose: what was read last is not believed again. */
@@ -39,6 +40,21 @@ static __always_inline int verdict_spends(const struct verdict *v, struct worker
 	if (w)
 		w->counted = w->taken;
 	return 1;
+}
+
+/*
+ * A call, or connect, of a process with tasks. What was opened for a request that is over by now
+ * may be used by another one, so that this is no stray.
+ */
+static __always_inline void learn_tasks(struct process *p, const struct verdict *v, int reused)
+{
+	if (!process_has_tasks(p) || v->request)
+		return;
+	if (v->veto == VETO_TASKS && v->guess)
+		p->prompt++;
+	else if (v->veto == VETO_NONE || v->veto == VETO_NO_EVIDENCE ||
+		 (v->veto == VETO_ENDED && reused))
+		tasks_stray(p);
 }
 
 /* A call (or connect) of a loop that no request can have made tells where it makes its own. */
