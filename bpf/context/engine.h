@@ -272,7 +272,7 @@ static __always_inline void engine_open(struct purpose *purpose, const struct ac
 
 	learn_phases(w, p, a);
 	v = decide(w, p, a, NULL, 0);
-	learn_tasks(p, &v, 1);
+	learn_tasks(p, w, &v, 1);
 	learn_direct(&v, w, p);
 	learn_path(&v, w, p, a);
 	if (p) {
@@ -381,7 +381,7 @@ static __always_inline void engine_call(struct socket *s, const struct actor *a,
 		p->pools |= pool;
 	learn_phases(w, p, a);
 	v = decide(w, p, a, s, reused);
-	learn_tasks(p, &v, reused);
+	learn_tasks(p, w, &v, reused);
 	request_calls(a, w);
 	if (w)
 		w->flags |= WORKER_CALLED;

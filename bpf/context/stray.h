@@ -6,6 +6,8 @@
 #include "context/runtime.h"
 #include "context/worker.h"
 
+#define TASKS_STRAYS_MAX 65535
+
 /* Is it one of these programs, or made by one (`p`: of its maker)? */
 static __always_inline int process_has_tasks(const struct process *p)
 {
@@ -15,7 +17,7 @@ static __always_inline int process_has_tasks(const struct process *p)
 /* A call or connect that nothing open has led to, or that nobody has waited for. */
 static __always_inline void tasks_stray(struct process *p)
 {
-	if (process_has_tasks(p) && p->strays < 65535)
+	if (process_has_tasks(p) && p->strays < TASKS_STRAYS_MAX)
 		p->strays++;
 }
 

@@ -25,12 +25,15 @@
 #define TASKS_PROMPT 16
 #define TASKS_STRAYS 64
 
-/* The worker is about to read something for `id`; 0: it is not known for what. */
+/*
+ * The worker is about to read something for `id`; 0: it is not known for what. What it has read
+ * since it slept last for a request that is over by now leads to nothing.
+ */
 static __always_inline void tasks_read(struct worker *w, const struct turn *turn, __u64 id)
 {
 	if (w->turn.switches != turn->switches)
 		w->flags &= ~WORKER_MIXED;
-	else if (!id || w->read != id)
+	else if (!id || (w->read != id && (!w->read || request_standing(w->read))))
 		w->flags |= WORKER_MIXED;
 }
 
