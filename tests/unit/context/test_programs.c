@@ -480,7 +480,7 @@ static void check(void **state)
 		    "wrong %u\n",
 		    e->name, in_flight[level], 100.0 * s.right / calls, 100.0 * s.unknown / calls,
 		    s.wrong, s.own, s.own_wrong);
-				assert_int_equal(s.wrong + s.own_wrong, 0);
+		assert_int_equal(s.wrong + s.own_wrong, 0);
 		assert_int_equal(cold.wrong + cold.own_wrong, 0);
 		assert_true(100ULL * s.right >= (uint64_t)e->right[level] * calls);
 	}

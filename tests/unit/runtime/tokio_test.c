@@ -72,10 +72,9 @@ static void by_names(void **state)
 {
 	static const char *const texts[] = {
 	    "/usr/share/cargo/registry/hyper-0.14.19/src/client/pool.rs",
-	    "/root/.cargo/registry/src/index.crates.io-6f17d22bba15001f/tokio-1.38.0/src/task/"
-	    "mod.rs",
+	    "/opt/registry/src/index.crates.io-6f17d22bba15001f/tokio-1.38.0/src/lib.rs",
 	    "src/github.com-1ecc6299db9ec823/hyper-1.4.1/src/lib.rs",
-	    "/root/.cargo/git/checkouts/tokio-377c595163f99a10/4f7e2b1/tokio/src/lib.rs",
+	    "/opt/git/checkouts/tokio-377c595163f99a10/4f7e2b1/tokio/src/lib.rs",
 	    "a panic: \x01/x/async-executor-1.5.0/src/lib.rs",
 	    "- -- /tokio- /x/tokio-1.0.0-beta.2/src/",
 	    "called `Option::unwrap()`tokio-runtime-workerfailed to spawn"};
