@@ -190,10 +190,10 @@ static __always_inline int gives_turns_at_once(const struct worker *w, const str
 /*
  * A loop has read something, not known for whom, or for request `r`: that is shown from now on.
  */
-static __always_inline void loop_shows(struct worker *w, const struct actor *a,
-				       const struct request *r)
+static __always_inline void loop_shows(struct worker *w, const struct process *p,
+				       const struct actor *a, const struct request *r)
 {
-	if (!(w->flags & WORKER_LOOP) || process_has_tasks(process_lookup(&a->key.tgid)))
+	if (!(w->flags & WORKER_LOOP) || process_has_tasks(p))
 		return;
 	if (r)
 		worker_publish(w, &a->key, w->read, r);
@@ -224,7 +224,7 @@ static __always_inline void engine_answer_shared(struct socket *s, const struct 
 		w->flags |= WORKER_FREE;
 	else
 		w->flags |= p && crowd_is_serial(&p->crowd) ? WORKER_UNSURE : WORKER_SPENT;
-	loop_shows(w, a, request_lookup(id));
+	loop_shows(w, p, a, request_lookup(id));
 }
 
 /* Bytes were read from a client socket, by thread `w` (NULL: none is known). */
@@ -259,7 +259,7 @@ static __always_inline void engine_answer(struct socket *s, const struct actor *
 	r = request_lookup(w->read);
 	if (worker_has_paths(w))
 		learn_answer(p, a, c, unsure ? NULL : r);
-	loop_shows(w, a, unsure ? NULL : r);
+	loop_shows(w, p, a, unsure ? NULL : r);
 }
 
 /* A program begins to open a connection. */

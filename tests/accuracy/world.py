@@ -22,7 +22,7 @@ from lab import Lab  # noqa: E402
 
 CLIENT, FRONT, BACK, OUTSIDE = "10.93.0.1", "10.93.0.2", "10.93.1.1", "10.93.1.2"
 NAMED = "upstream.test"  # stands for OUTSIDE
-START_SECONDS = 30
+START_SECONDS = 120  # emulated guests are slow
 SAID_CHARACTERS = 600  # of what the programs wrote, shown when requests failed
 CLONE_NEWNS, MS_BIND, MS_PRIVATE, MS_REC = 0x20000, 1 << 12, 1 << 18, 1 << 14
 MADE = {
