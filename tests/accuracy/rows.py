@@ -205,6 +205,8 @@ ROWS = (
     Row("waitress", "waitress: one thread reads, others serve, and call by threads and a pool",
         (python("reader"),), needs="waitress", modes="stq"),
     Row("asyncio-executor", "asyncio, calls by a pool of threads", (python("streams"),), modes="q"),
+    Row("starlette-background", "Starlette, background tasks behind some responses (FastAPI has the same)",
+        (uvicorn("asyncio"),), modes="ssb", background=True),
     Row("starlette-threads", "Starlette, endpoints in threads of anyio's, and calls by a pool",
         (uvicorn("asyncio"),), modes="dq"),
     Row("starlette-uvloop", "the same, and calls by httpx, in uvloop", (uvicorn("uvloop"),),
