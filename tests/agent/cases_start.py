@@ -17,7 +17,7 @@ NAMESPACES = int(os.environ.get("CTXPROP_NAMESPACES", "50"))
 WANTED = 1  # enum runtime_kind: user space was asked what the process runs
 # On a quiet machine a second and two; tests may share it with others.
 FOLLOWED_SECONDS, ENDED_SECONDS = 5, 8
-NAMESPACE_SECONDS = 0.06  # that each adds to a start; half of that where nobody else is at work
+NAMESPACE_SECONDS = 0.03  # that each adds to a start where nobody else is at work
 LISTENER = "import signal, socket, sys\n" \
     "listener = socket.create_server(('127.0.0.1', int(sys.argv[1])))\n" \
     "print('listens', flush=True)\nsignal.pause()"
@@ -151,7 +151,9 @@ def case_descriptors(bench):
         seconds, beside = cold_start(bench, "--netns", f"{bench.lab.name}-{os.getpid()}-pod*")
         ready = f"ready: {NAMESPACES + 2} devices in {NAMESPACES + 1} network namespaces"
         bench.check(bench.agent.says(ready), f"{NAMESPACES} namespaces are edited", bench.agent.log())
-        bench.check(seconds - alone_seconds < NAMESPACES * NAMESPACE_SECONDS,
+        # Starts take 3 s there; who is slower at them is so at the rest.
+        slower = max(2, alone_seconds / 1.5)
+        bench.check(seconds - alone_seconds < NAMESPACES * NAMESPACE_SECONDS * slower,
                     f"ready in {seconds:.1f} s with {NAMESPACES} namespaces, in {alone_seconds:.1f} s alone")
         bench.check(beside - alone < NAMESPACES / 2, "no descriptor is kept for each",
                     f"{alone} alone, {beside} with {NAMESPACES} namespaces")
