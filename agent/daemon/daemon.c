@@ -7,6 +7,7 @@
 #include <sys/signalfd.h>
 
 #include "base/cleanup.h"
+#include "base/interrupt.h"
 #include "base/jobs.h"
 #include "base/log.h"
 #include "base/netns.h"
@@ -230,11 +231,14 @@ static int load_all(struct daemon *daemon, const struct options *options)
 	int node_err, err = tables_choose(options, &loading.sizes);
 	struct job jobs[] = {{.run = load_programs, .data = &loading},
 			     {.run = load_probes, .data = &loading}};
+	struct interrupt interrupt;
 
 	if (err)
 		return failed("the BPF programs cannot be opened", err);
 	node_err = node_open(&loading.sizes, &loading.report, &loading.node_lock_fd);
+	interrupt_begin(&interrupt);
 	jobs_run(jobs, node_err ? 1 : 2);
+	interrupt_end(&interrupt);
 	cleanup_close(&loading.node_lock_fd);
 	err = jobs[0].err;
 	if (err == -ECANCELED || stop_asked())

@@ -70,6 +70,10 @@ void runtimes_log(const struct runtimes_news *news)
 		log_info("process %u (%s): following streams of HAProxy", news->tgid, name);
 	else if (news->kind == RUNTIME_JAVA)
 		log_info("process %u (%s): following futures of Java", news->tgid, name);
+	else if (news->kind == RUNTIME_TOKIO)
+		log_info("process %u (%s) runs tasks of Rust (tokio, hyper): a call is only known "
+			 "while its request is the only one of the process",
+			 news->tgid, name);
 	else if (news->kind == RUNTIME_RUBY)
 		log_info(
 		    "process %u (%s): following connections%s in the threads of Ruby %u.%u%s%s",

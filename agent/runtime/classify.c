@@ -11,6 +11,7 @@
 #include "runtime/node.h"
 #include "runtime/python.h"
 #include "runtime/ruby.h"
+#include "runtime/tokio.h"
 
 #define WANTED (PYTHON_WANTED + RUBY_WANTED + NODE_WANTED + DOTNET_WANTED + JAVA_WANTED)
 _Static_assert(WANTED < SUBJECT_FILES_MAX, "each has room, and the program");
@@ -157,10 +158,20 @@ static int look_at_java(struct look *look)
 	return err;
 }
 
+/* Others may have been written in Rust, too: so it is asked for last. */
+static int look_at_tokio(struct look *look)
+{
+	int err = tokio_inspect(look->image);
+
+	if (!err)
+		look->found->runtime.kind = RUNTIME_TOKIO;
+	return err;
+}
+
 /* In this order; each says -ENOENT where it is another one. */
 static int (*const looks_at[])(struct look *look) = {
     look_at_go,   look_at_python, look_at_haproxy, look_at_ruby,
-    look_at_node, look_at_dotnet, look_at_java,
+    look_at_node, look_at_dotnet, look_at_java,    look_at_tokio,
 };
 
 /* What cannot be read may run anything. */
@@ -230,7 +241,7 @@ int classify_check(const struct subject *subject, const struct classified *class
 {
 	__u32 kind = classified->runtime.kind;
 
-	if (kind < RUNTIME_THREADS || kind > RUNTIME_JAVA || classified->language >= LANGUAGES ||
+	if (kind < RUNTIME_THREADS || kind >= RUNTIMES || classified->language >= LANGUAGES ||
 	    classified->why >= WHYS)
 		return -EBADMSG;
 	return is_right(subject, &classified->sites) && is_right(subject, &classified->golang.sites)

@@ -173,6 +173,32 @@ int elf_image_address(const struct elf_image *image, __u64 offset, __u64 *ret_ad
 	return -ENOENT;
 }
 
+static bool is_constant(const struct elf_image *image, const GElf_Phdr *segment)
+{
+	return segment->p_type == PT_LOAD && !(segment->p_flags & PF_W) &&
+	       segment->p_offset < image->size;
+}
+
+int elf_image_constant(const struct elf_image *image, unsigned int number,
+		       struct elf_section *ret_part)
+{
+	GElf_Phdr segment;
+	size_t size;
+
+	for (int i = 0; i < image->header.e_phnum; i++) {
+		if (!gelf_getphdr(image->elf, i, &segment) || !is_constant(image, &segment) ||
+		    number--)
+			continue;
+		size = image->size - segment.p_offset;
+		*ret_part =
+		    (struct elf_section){.data = image->data + segment.p_offset,
+					 .size = segment.p_filesz < size ? segment.p_filesz : size,
+					 .address = segment.p_vaddr};
+		return 0;
+	}
+	return -ENOENT;
+}
+
 static bool symbol_covers(const GElf_Sym *symbol, __u64 address)
 {
 	return GELF_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_shndx != SHN_UNDEF &&

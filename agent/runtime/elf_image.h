@@ -58,6 +58,13 @@ int elf_image_own_function(struct elf_image *image, const char *name, __u64 *ret
 int elf_image_symbol_range(struct elf_image *image, const char *name, __u64 *ret_start,
 			   __u64 *ret_end);
 
+/*
+ * The part of this number, from 0 on, of what is loaded and cannot be written to, as far as it is
+ * in the file. 0; -ENOENT: there are not so many.
+ */
+int elf_image_constant(const struct elf_image *image, unsigned int number,
+		       struct elf_section *ret_part);
+
 /* The lowest address of all that is loaded. */
 __u64 elf_image_base(const struct elf_image *image);
 

@@ -8,6 +8,7 @@
 #include "context/ids.h"
 #include "context/runtime.h"
 #include "context/standing.h"
+#include "context/stray.h"
 #include "context/traces.h"
 
 /* Carry over to the tallies, if there are any, what a change of a request's state means. */
@@ -319,6 +320,8 @@ static __always_inline __u64 request_end(struct request *r, __u64 id)
 	tallies_move(w, p, before, STATE_ENDED);
 	if (p)
 		request_lacks_object(r, p);
+	if (before & STATE_CALLS)
+		tasks_stray(p);
 	if (w && p)
 		learn_hands_on(w, p, id, before);
 	learn_served(r, p);

@@ -2,8 +2,8 @@
 /*
  * What a loop has read in one turn beside what it has read last.
  *
- * Most loops begin what a request wants as soon as they have read what it waits for. Others (tasks
- * of Rust's tokio, say) read all that has come first, and call afterwards, in any order: there a
+ * Most loops begin what a request wants as soon as they have read what it waits for. Others (with
+ * tasks, say) read all that has come first, and call afterwards, in any order: there a
  * call may be for whatever was read in this turn. So these are rivals of what was read last, also
  * if they wait for other calls, or have got an answer; unless they were seen to call before
  * something else was read, or the loops of the process have shown that they are of the first kind.

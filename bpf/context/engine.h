@@ -29,6 +29,7 @@ static __always_inline void worker_has_read(struct worker *w, const struct actor
 					    enum evidence by)
 {
 	w->before = w->flags;
+	tasks_read(w, &a->turn, id);
 	beside_reads(w, id);
 	w->reads++;
 	w->read = id;
@@ -59,6 +60,13 @@ static __always_inline void process_serves(struct process *p, __u32 tgid)
 		process_begins(tgid);
 	if (p->served < PROCESS_SERVED)
 		p->served++;
+	__sync_fetch_and_add(&p->reads, 1);
+}
+
+/* Is it known what a worker is at that has just read a request? */
+static __always_inline int worker_shows(const struct process *p, const struct actor *a)
+{
+	return !process_has_tasks(p) && (!p->threads_leave || !actor_waits(a));
 }
 
 /* A worker reads the first byte of a request. Returns the worker's entry, if it has one. */
@@ -90,7 +98,7 @@ static __always_inline struct worker *engine_take(__u64 id, const struct actor *
 			w->flags |= a->loop == ACTOR_LOOP ? WORKER_LOOP : WORKER_MAYBE;
 		learn_threads(p, a, 0);
 		w->inherited = 0;
-		if (!p->threads_leave || !actor_waits(a))
+		if (worker_shows(p, a))
 			worker_publish(w, &a->key, id, r);
 	}
 	number = r->request_id;
@@ -182,10 +190,10 @@ static __always_inline int gives_turns_at_once(const struct worker *w, const str
 /*
  * A loop has read something, not known for whom, or for request `r`: that is shown from now on.
  */
-static __always_inline void loop_shows(struct worker *w, const struct actor *a,
-				       const struct request *r)
+static __always_inline void loop_shows(struct worker *w, const struct process *p,
+				       const struct actor *a, const struct request *r)
 {
-	if (!(w->flags & WORKER_LOOP))
+	if (!(w->flags & WORKER_LOOP) || process_has_tasks(p))
 		return;
 	if (r)
 		worker_publish(w, &a->key, w->read, r);
@@ -216,7 +224,7 @@ static __always_inline void engine_answer_shared(struct socket *s, const struct 
 		w->flags |= WORKER_FREE;
 	else
 		w->flags |= p && crowd_is_serial(&p->crowd) ? WORKER_UNSURE : WORKER_SPENT;
-	loop_shows(w, a, request_lookup(id));
+	loop_shows(w, p, a, request_lookup(id));
 }
 
 /* Bytes were read from a client socket, by thread `w` (NULL: none is known). */
@@ -251,7 +259,7 @@ static __always_inline void engine_answer(struct socket *s, const struct actor *
 	r = request_lookup(w->read);
 	if (worker_has_paths(w))
 		learn_answer(p, a, c, unsure ? NULL : r);
-	loop_shows(w, a, unsure ? NULL : r);
+	loop_shows(w, p, a, unsure ? NULL : r);
 }
 
 /* A program begins to open a connection. */
@@ -264,6 +272,7 @@ static __always_inline void engine_open(struct purpose *purpose, const struct ac
 
 	learn_phases(w, p, a);
 	v = decide(w, p, a, NULL, 0);
+	learn_tasks(p, w, &v, 1);
 	learn_direct(&v, w, p);
 	learn_path(&v, w, p, a);
 	if (p) {
@@ -271,6 +280,7 @@ static __always_inline void engine_open(struct purpose *purpose, const struct ac
 		learn_own(p, a);
 		purpose->answers = p->answers;
 		purpose->doubtful = p->doubtful;
+		purpose->reads = p->reads;
 	}
 	purpose->flags = actor_is_apart(a) ? PURPOSE_APART : 0;
 	purpose->asked = 0;
@@ -371,6 +381,7 @@ static __always_inline void engine_call(struct socket *s, const struct actor *a,
 		p->pools |= pool;
 	learn_phases(w, p, a);
 	v = decide(w, p, a, s, reused);
+	learn_tasks(p, w, &v, reused);
 	request_calls(a, w);
 	if (w)
 		w->flags |= WORKER_CALLED;

@@ -24,6 +24,7 @@ static __always_inline void learn_runtime(struct process *p, __u8 runtime)
 	p->threads_stay = p->threads_leave = 0;
 	p->serves = 0;
 	p->direct = p->gathers = 0;
+	p->strays = 0;
 }
 
 /* The call is some request's, not known whose: what was read last is not believed again. */
@@ -39,6 +40,28 @@ static __always_inline int verdict_spends(const struct verdict *v, struct worker
 	if (w)
 		w->counted = w->taken;
 	return 1;
+}
+
+/* Has a worker just read the answer to a call of which is not known whose it was? */
+static __always_inline int worker_goes_on_unknown(const struct worker *w)
+{
+	return w && !w->read && w->read_by == EVIDENCE_ANSWER && turn_goes_on(&w->turn);
+}
+
+/*
+ * A call, or connect, of a process with tasks. What was opened for a request that is over by now
+ * may be used by another one, so that this is no stray.
+ */
+static __always_inline void learn_tasks(struct process *p, const struct worker *w,
+					const struct verdict *v, int reused)
+{
+	if (!process_has_tasks(p) || v->request)
+		return;
+	if (v->veto == VETO_TASKS && v->guess)
+		p->prompt++;
+	else if (v->veto == VETO_ENDED ? reused
+				       : v->veto == VETO_NONE || v->veto == VETO_NO_EVIDENCE)
+		p->strays += p->strays < TASKS_STRAYS_MAX && !worker_goes_on_unknown(w);
 }
 
 /* A call (or connect) of a loop that no request can have made tells where it makes its own. */

@@ -62,7 +62,10 @@ _Static_assert(sizeof(struct span_context) == 32, "span_context is shared");
 	X(BESIDE, "other-in-turn",                                                                 \
 	  "the event loop has read others' in this turn, too, and may call for these first")       \
 	X(RUNTIME, "runtime-unknown", "it is not known what the program runs")                     \
-	X(SHARE, "share", "the process has reached its share of the table of workers")
+	X(SHARE, "share", "the process has reached its share of the table of workers")             \
+	X(TASKS, "tasks",                                                                          \
+	  "tasks take turns inside its threads (Rust's tokio), and others than the one that is "   \
+	  "named may call")
 
 #define CTXPROP_EVIDENCE_ENUM(id, name, text) EVIDENCE_##id,
 enum evidence { CTXPROP_EVIDENCE(CTXPROP_EVIDENCE_ENUM) EVIDENCE_COUNT };
@@ -252,7 +255,7 @@ struct purpose {
 	__u8 reserved[2];
 	__u32 asked; /* number of it among those that Node has asked for (crowd.h); 0: it is none */
 	__u32 number; /* struct process.number of that process; 0: it had no entry */
-	__u32 reserved_number;
+	__u32 reads;  /* struct process.reads of it at that moment */
 };
 _Static_assert(sizeof(struct purpose) == 48, "purpose is shared");
 

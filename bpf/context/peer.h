@@ -45,6 +45,7 @@ static __always_inline void engine_peer_send(struct socket *s, const struct acto
 	if ((s->flags & SOCKET_OPAQUE) || peer_is_busy(s))
 		return;
 	v = decide(w, p, a, s, 1);
+	learn_tasks(p, w, &v, 1);
 	learn_direct(&v, w, p);
 	if (p)
 		learn_prompt(p, &v);

@@ -28,6 +28,8 @@ enum runtime_kind {
 	RUNTIME_RUBY = 7,    /* threads, of which the objects that they hold can be seen */
 	RUNTIME_NODE = 8,    /* threads, with timers that can be told apart */
 	RUNTIME_JAVA = 9,    /* threads, of which can be seen for whom they work */
+	RUNTIME_TOKIO = 10,  /* threads, with tasks that cannot be seen (tasks.h) */
+	RUNTIMES,
 };
 
 enum runtime_flags {

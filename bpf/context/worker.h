@@ -33,6 +33,8 @@ enum worker_flags {
 	WORKER_TOLD = 1 << 17,  /* it has called, and has woken who has another request then */
 	WORKER_AMONG = 1 << 18, /* Node: others might have asked for what it is at (later.h) */
 	WORKER_TRIED = 1 << 19, /* it has read the answer to a call that began like that */
+	/* It has read for something else, too, since it slept last (tasks.h). */
+	WORKER_MIXED = 1 << 20,
 };
 
 /*
@@ -174,7 +176,7 @@ struct process {
 	__u8 shares;      /* 1: it has read from a connection that requests share (shared.h) */
 	__u8 threads_leave; /* 1: a thread that waits for what it reads went on to something else */
 	__u8 runtime;       /* enum runtime_kind that all this was learnt with */
-	__u8 reserved[2];
+	__u16 strays;       /* calls that no request seems to have waited for, see tasks.h */
 	__u32 objects; /* open requests for which objects of the program stand (REQUEST_OBJECT) */
 	__u32 direct;  /* times that a loop called before it read on, see beside.h */
 	__u32 gathers; /* times that it has read for several, and called then */
@@ -182,8 +184,8 @@ struct process {
 	struct crowd crowd;
 	struct share workers; /* of the table of workers */
 	__u32 number;         /* tells it from others that have its id before or after it; not 0 */
-	__u32 reserved_number;
-	__u64 cgroup; /* that it counts for (share.h); 0: for none */
+	__u32 reads;          /* requests that it has read in all */
+	__u64 cgroup;         /* that it counts for (share.h); 0: for none */
 };
 
 /* log2 of the ns that tell two processes apart which have the same id one after the other. */

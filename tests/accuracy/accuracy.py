@@ -49,7 +49,7 @@ async def run_cell(row, world, ledger, address, requests, in_flight):
 async def run_row(row, world, ledger, requests):
     """Yields (in flight, *what run_cell returns) for each number in flight."""
     _, address, host, outside = world.addresses(row)
-    upstream = Upstream(host, outside, ledger)
+    upstream = Upstream(host, outside, ledger, row.answer)
     await upstream.start()
     application = Application(world, row, PORT, upstream.address)
     try:
@@ -146,7 +146,8 @@ def parse():
                         "numbers the only bar is that nothing is wrong")
     parser.add_argument("--requests", type=int, help="in each cell, instead of " +
                         ", ".join(f"{n} at {i}" for i, n in REQUESTS.items()))
-    parser.add_argument("--short", action="store_true", help="few requests: for CI")
+    parser.add_argument("--short", action="store_true", help="few requests: for CI, without rows that "
+                        "take long to build unless --row names them")
     parser.add_argument("--cold", action="store_true", help="each cell begins with new programs, "
                         f"without a first request to learn from ({COLD} in flight)")
     parser.add_argument("--markdown", action="store_true", help="in the end, the table once more as it "
@@ -164,6 +165,8 @@ def parse():
         parser.error("--in-flight: expected a number above 0")
     args.rows = [row for row in ROWS if not args.row or
                  any(row.name == n[1:] if n[0] == "=" else n in row.name for n in args.row)]
+    if args.short and not args.row:
+        args.rows = [row for row in args.rows if not row.slow]
     if not args.rows:
         parser.error(f"no row has {' or '.join(args.row)} in its name; --list shows them all")
     return args

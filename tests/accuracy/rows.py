@@ -28,14 +28,16 @@ class Row:
     modes: str = "s"
     calls: tuple = (1, 3)
     pauses: tuple = SLOW
-    make: str = ""        # what has to be compiled: go, java, tomcat, jetty
-    needs: str = ""       # what may be absent: java_21, tomcat, jetty, tornado, waitress, libuv_names
+    make: str = ""        # what has to be compiled: go, java, tomcat, jetty, dotnet, rust
+    needs: str = ""       # what may be absent: a name of MAY_BE_ABSENT (world.py)
     asks: str = "trace"   # what a request brings: trace (traceparent), root (nothing), id (x-request-id)
     named: bool = False   # {upstream} has a name in place of its address
     lo: bool = False      # client, application and upstream in one namespace
     background: bool = False  # the program makes calls of its own
     health: bool = False  # other clients ask, without x-truth, for nothing
     new_connections: float = 0.3  # part of the requests that end their connection
+    answer: int = 2       # bytes of the upstream's answers
+    slow: bool = False    # it takes long to build: not in the short table
 
 
 def c(name, *arguments, **env):
@@ -126,6 +128,10 @@ def ruby(script, *arguments):
     return Program(("ruby", f"{{apps}}/ruby/{script}.rb", "{address}", "{port}", *arguments))
 
 
+def rust(*threads, **env):
+    return Program(("{made}/rust/target/release/server", "{listen}", *threads), env)
+
+
 CHECK = ("option httpchk", "http-check send meth GET uri / hdr x-truth none")
 
 ROWS = (
@@ -199,6 +205,8 @@ ROWS = (
     Row("waitress", "waitress: one thread reads, others serve, and call by threads and a pool",
         (python("reader"),), needs="waitress", modes="stq"),
     Row("asyncio-executor", "asyncio, calls by a pool of threads", (python("streams"),), modes="q"),
+    Row("starlette-background", "Starlette, background tasks behind some responses (FastAPI has the same)",
+        (uvicorn("asyncio"),), modes="ssb", background=True),
     Row("starlette-threads", "Starlette, endpoints in threads of anyio's, and calls by a pool",
         (uvicorn("asyncio"),), modes="dq"),
     Row("starlette-uvloop", "the same, and calls by httpx, in uvloop", (uvicorn("uvloop"),),
@@ -362,6 +370,21 @@ ROWS = (
         needs="tomcat", modes="sqt"),
     Row("dotnet", ".NET (Mono): any thread of its pool goes on with any request",
         (Program(("mono", "{made}/dotnet/Server.exe", "{port}")),), make="dotnet", modes="sptbj"),
+    Row("tokio", "Rust's hyper on tokio, one thread: tasks use each other's connections", (rust(),),
+        make="rust", needs="rust", slow=True, modes="spt", pauses=NONE),
+    Row("tokio-one", "the same, in a runtime for several threads that has one", (rust("1"),),
+        make="rust", needs="rust", slow=True, modes="spt", pauses=NONE),
+    Row("tokio-large", "the same on the one thread that there is, with answers and responses of 20 KB",
+        (rust(BYTES="20000"),), make="rust", needs="rust", slow=True, modes="s", pauses=NONE,
+        answer=20000),
+    Row("tokio-slow", "the same, with timers before and between calls", (rust(),), make="rust",
+        needs="rust", slow=True, modes="spt"),
+    Row("tokio-threads", "the same, on four threads", (rust("4"),), make="rust", needs="rust",
+        slow=True, modes="spt", pauses=NONE),
+    Row("tokio-outlive", "the same, on one thread, with tasks that outlive their requests", (rust(),),
+        make="rust", needs="rust", slow=True, modes="so", pauses=NONE, background=True),
+    Row("tokio-threads-outlive", "and on four", (rust("4"),), make="rust", needs="rust", slow=True,
+        modes="so", pauses=NONE, background=True),
     Row("python-batch", "Python, reads several requests, then hands them to executors",
         (python("executor", BATCH="1"),)),
     Row("python-late", "Python, hands requests to executors from timers",

@@ -8,7 +8,6 @@ import socket
 UPSTREAM_MS = 10  # the upstream answers after 0 to so many ms
 SECONDS = 60      # longest wait for one answer
 HEALTH_MS = 5     # pause of each client that checks health
-OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 
 def fields_of(head):
@@ -21,8 +20,10 @@ def fields_of(head):
 class Upstream:
     """Answers every request and tells the ledger."""
 
-    def __init__(self, host, address, ledger):
+    def __init__(self, host, address, ledger, size):
+        """size: bytes of each answer's body."""
         self.ledger = ledger
+        self.answer = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % size + b"ok" * (size // 2)
         with host.inside():
             self.listener = socket.create_server((address, 0), backlog=4096)
         self.address = f"{address}:{self.listener.getsockname()[1]}"
@@ -39,7 +40,7 @@ class Upstream:
                 one = dict(fields)
                 self.ledger.call(one.get("x-truth"), [v for n, v in fields if n == "traceparent"])
                 await asyncio.sleep(random.uniform(0, UPSTREAM_MS) / 1000)
-                writer.write(OK)
+                writer.write(self.answer)
                 if one.get("connection", "").lower() == "close":
                     break
         except (asyncio.IncompleteReadError, asyncio.CancelledError, OSError):

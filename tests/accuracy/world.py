@@ -22,7 +22,7 @@ from lab import Lab  # noqa: E402
 
 CLIENT, FRONT, BACK, OUTSIDE = "10.93.0.1", "10.93.0.2", "10.93.1.1", "10.93.1.2"
 NAMED = "upstream.test"  # stands for OUTSIDE
-START_SECONDS = 30
+START_SECONDS = 120  # emulated guests are slow
 SAID_CHARACTERS = 600  # of what the programs wrote, shown when requests failed
 CLONE_NEWNS, MS_BIND, MS_PRIVATE, MS_REC = 0x20000, 1 << 12, 1 << 18, 1 << 14
 MADE = {
@@ -33,6 +33,7 @@ MADE = {
     "tomcat": ("java", "javac -d {made}/java -cp {tomcat} TomcatServer.java Calls.java "
                "ListClient.java Ways.java", {}),
     "dotnet": ("dotnet", "mcs -out:{made}/dotnet/Server.exe -r:System.Net.Http.dll Server.cs", {}),
+    "rust": ("rust", "./build.sh {made}/rust", {}),
     "jetty": ("java", "javac -d {made}/java -cp {jetty} JettyServer.java Calls.java "
               "ListClient.java Ways.java", {}),
 }
@@ -108,6 +109,10 @@ def waitress():
     return module("waitress")
 
 
+def rust():
+    return shutil.which("cargo") and glob.glob("/usr/share/cargo/registry/hyper-0.14.*")
+
+
 def libuv_names():
     """Has Node a table of symbols with those of libuv that are nobody else's?"""
     done = subprocess.run(["nm", shutil.which("node")], capture_output=True, text=True, check=False)
@@ -119,6 +124,7 @@ MAY_BE_ABSENT = {"java_21": (java_21, "a Java of version 21 or later"),
                  "jetty": (jetty, "Jetty 9 (libjetty9-java)"),
                  "tornado": (tornado, "Tornado (python3-tornado)"),
                  "waitress": (waitress, "waitress (python3-waitress)"),
+                 "rust": (rust, "hyper of Rust (cargo, librust-hyper-dev, librust-tokio-dev)"),
                  "libuv_names": (libuv_names, "a Node that has libuv in it, with all names")}
 
 

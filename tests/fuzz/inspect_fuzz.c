@@ -17,6 +17,7 @@
 #include "runtime/node.h"
 #include "runtime/python.h"
 #include "runtime/ruby.h"
+#include "runtime/tokio.h"
 
 #define SIZE_MAX_OF (1 << 20)
 #define BIAS        0x7f0000000000

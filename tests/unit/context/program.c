@@ -26,6 +26,7 @@ struct actor sim_actor(uint32_t tid)
 
 	return (struct actor){.key = {.tgid = TGID, .tid = tid},
 			      .kind = ACTOR_THREAD,
+			      .runtime = run.program->tokio ? RUNTIME_TOKIO : 0,
 			      .loop = loop ? ACTOR_LOOP : ACTOR_BLOCKS,
 			      .path = run.path,
 			      .phase = run.phase,
@@ -71,7 +72,7 @@ static void handle(const struct event *event)
 		sim_on_request(event->index);
 		break;
 	case CONNECTED:
-		sim_send_call(event->index);
+		sim_on_connected(event->index);
 		break;
 	case PIECE:
 		sim_on_piece(event->index);
@@ -88,6 +89,9 @@ static void handle(const struct event *event)
 	case WORK:
 		sim_first_calls(event->index);
 		break;
+	case OUTLIVES:
+		sim_begin_call(OWN);
+		break;
 	case BACKGROUND:
 		sim_begin_call(OWN);
 		sim_schedule(random_in(&run.random, 1, BACKGROUND_MAX), BACKGROUND, 0);
@@ -97,7 +101,7 @@ static void handle(const struct event *event)
 
 static bool is_timer(const struct event *event)
 {
-	return event->kind == TIMER || event->kind == BACKGROUND;
+	return event->kind == TIMER || event->kind == BACKGROUND || event->kind == OUTLIVES;
 }
 
 /* What was left, and who has waited. */

@@ -49,6 +49,10 @@ struct program {
 	bool turns_last;      /* who waited for his turn gets it when all was read that has come */
 	bool busy;            /* it seldom sleeps: turns cannot always be told apart */
 	bool background;      /* calls of its own, by a timer */
+	bool tokio;           /* its tasks take turns in the thread, and that is known (tasks.h) */
+	bool races;           /* who has a connection opened takes one that is free before that, and
+				 the new one is for whoever comes */
+	bool outlives;        /* every other request leaves a task behind, which calls some time */
 	bool shares;          /* every other call is for all who want the same meanwhile */
 	uint32_t asks;        /* one of so many calls comes after something was asked for on a
 				 connection that all requests share; 0: none */

@@ -121,6 +121,33 @@ void sim_give_turn(void)
 		sim_begin_call(sim_shift(run.waiting, &run.waits));
 }
 
+void sim_on_connected(uint32_t index)
+{
+	struct connection *c = &run.connection[index];
+
+	if (!c->spare)
+		sim_send_call(index);
+	else
+		c->spare = c->busy = false;
+}
+
+/* A connection is free: who has another one opened takes it. Returns whether anybody has. */
+static bool is_taken_instead(uint32_t index)
+{
+	struct connection *opening;
+
+	for (uint32_t i = 0; i < CONNECTIONS; i++) {
+		opening = &run.connection[i];
+		if (!opening->open || !opening->busy || opening->spare || opening->client.calls_end)
+			continue;
+		opening->spare = true;
+		run.connection[index].chain = opening->chain;
+		sim_send_call(index);
+		return true;
+	}
+	return false;
+}
+
 /* The connection is free, or it is closed. */
 static void release(uint32_t index)
 {
@@ -139,6 +166,8 @@ static void release(uint32_t index)
 		return;
 	}
 	c->open = run.program->keep;
+	if (run.program->races && is_taken_instead(index))
+		return;
 	if (run.program->turns_last)
 		run.freed++;
 	else

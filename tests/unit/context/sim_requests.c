@@ -158,6 +158,8 @@ static void respond(uint32_t index)
 	request_delete(job->id);
 	job->id = 0;
 	run.ended++;
+	if (run.program->outlives && random_in(&run.random, 0, 1))
+		sim_schedule(random_in(&run.random, 1, 30), OUTLIVES, 0);
 	if (run.program->kind == PROGRAM_POOL) {
 		run.busy[worker] = false;
 		if (run.queued)

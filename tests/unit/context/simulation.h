@@ -25,7 +25,18 @@
 #define EVENTS_MAX     1024
 #define SHARED         2 /* things that several requests ask for */
 
-enum event_kind { REQUEST, FOUND, CONNECTED, PIECE, ANSWER, ASKED, TIMER, BACKGROUND, WORK };
+enum event_kind {
+	REQUEST,
+	FOUND,
+	CONNECTED,
+	PIECE,
+	ANSWER,
+	ASKED,
+	TIMER,
+	BACKGROUND,
+	OUTLIVES,
+	WORK
+};
 
 struct event {
 	uint64_t at;
@@ -48,6 +59,7 @@ struct shared {
 
 struct connection {
 	bool open, busy;
+	bool spare;     /* it is being opened, but nobody waits for it any more */
 	bool kept_back; /* all of the answer was read, but not handled yet */
 	uint32_t
 	    chain; /* whose answer it waits for: job * CHAINS_MAX + which of its chains; or OWN */
@@ -123,6 +135,9 @@ void sim_give_turn(void);
 
 /* The address that a connection was asked for with is known. */
 void sim_on_found(uint32_t connection);
+
+/* It is connected: the call that it was opened for is sent, if nobody else has sent that. */
+void sim_on_connected(uint32_t connection);
 
 /* It is connected, or free: the call is sent. */
 void sim_send_call(uint32_t connection);

@@ -3,7 +3,8 @@
 
 Target and environment are those of calls.py. MODE is s (one after the other), p (gathered) or g (by
 a task group), with httpx; or d: the endpoint is no coroutine, so that a thread of anyio's runs it;
-q: that one has a pool make the calls. Environment: CONNECTIONS (at most so many to the upstream).
+q: that one has a pool make the calls; b: as s, and a background task calls once more when the response
+is sent (x-truth: none). Environment: CONNECTIONS (at most so many to the upstream).
 """
 import asyncio
 import os
@@ -12,12 +13,14 @@ import anyio
 import httpx
 from calls import UPSTREAM, copied, read_plan, work
 from starlette.applications import Starlette
+from starlette.background import BackgroundTask
 from starlette.middleware import Middleware
 from starlette.middleware.base import BaseHTTPMiddleware
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 CONNECTIONS = int(os.environ.get("CONNECTIONS", 0)) or None
+BEHIND_SECONDS = 0.005
 MIDDLEWARE = int(os.environ.get("MIDDLEWARE", 0))
 limits = httpx.Limits(max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS)
 client = httpx.AsyncClient(limits=limits, timeout=30)
@@ -42,9 +45,15 @@ async def work_in_loop(plan, fields):
     await asyncio.sleep(plan.after / 1000)
 
 
+async def behind():
+    await asyncio.sleep(BEHIND_SECONDS)
+    await call({"x-truth": "none"})
+
+
 async def serve(request):
-    await work_in_loop(read_plan(request.url.path), copied(request.headers.get))
-    return PlainTextResponse("ok")
+    plan = read_plan(request.url.path)
+    await work_in_loop(plan, copied(request.headers.get))
+    return PlainTextResponse("ok", background=BackgroundTask(behind) if plan.mode == "b" else None)
 
 
 def serve_in_thread(request):
