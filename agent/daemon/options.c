@@ -5,11 +5,12 @@
 #include <string.h>
 
 #include "abi.h"
+#include "base/clock.h"
 #include "base/number.h"
 #include "daemon/options.h"
 #include "daemon/policies.h"
 #include "otlp/endpoint.h"
-#include "trace/store.h"
+#include "trace/query_words.h"
 
 #define FLOWS_MIN      16
 #define FLOWS_MAX      16777216
@@ -17,6 +18,10 @@
 #define MEMORY_MAX     1048576
 #define GC_SECONDS     60
 #define GC_SECONDS_MAX 3600
+
+#define STORE_SECONDS_MIN 60
+#define STORE_BYTES_MIN   (1ULL << 20)
+#define STORE_BYTES_MAX   (16ULL << 40)
 
 enum {
 	OPTION_FLOWS = 256,
@@ -30,6 +35,8 @@ enum {
 	OPTION_GOROUTINES,
 	OPTION_REQUEST_IDS,
 	OPTION_STORE,
+	OPTION_STORE_AGE,
+	OPTION_STORE_SIZE,
 	OPTION_OTLP,
 	OPTION_OTLP_HEADERS,
 	OPTION_OTLP_CA,
@@ -52,6 +59,8 @@ static const struct option long_options[] = {
     {"publish-goroutines", required_argument, NULL, OPTION_GOROUTINES},
     {"ignore-request-ids", no_argument, NULL, OPTION_REQUEST_IDS},
     {"store", required_argument, NULL, OPTION_STORE},
+    {"store-age", required_argument, NULL, OPTION_STORE_AGE},
+    {"store-size", required_argument, NULL, OPTION_STORE_SIZE},
     {"otlp", required_argument, NULL, OPTION_OTLP},
     {"otlp-headers", required_argument, NULL, OPTION_OTLP_HEADERS},
     {"otlp-ca", required_argument, NULL, OPTION_OTLP_CA},
@@ -85,6 +94,8 @@ static const char help[] =
     "                         request was made for it\n"
     "      --store FILE       where spans are stored, an SQLite database, or none\n"
     "                         (default %s)\n"
+    "      --store-age TIME   how long they are kept there, as 90m, 12h or 7d (default %dh)\n"
+    "      --store-size SIZE  how large that file may become, as 64M or 2G (default %lluM)\n"
     "      --otlp URL         send spans there by OTLP/HTTP, too (http://127.0.0.1:4318)\n"
     "      --otlp-headers FILE\n"
     "                         header fields to send with them, one Name: value in each line\n"
@@ -193,6 +204,33 @@ static enum options_next set_publish(struct options *options, const char *value)
 	return refuse("publish-goroutines", value, "auto, always or never");
 }
 
+static enum options_next set_store_age(struct options *options, const char *value)
+{
+	__u64 ns;
+
+	if (query_parse_time(value, &ns) || ns < STORE_SECONDS_MIN * NS_PER_SECOND)
+		return refuse("store-age", value, "a time of a minute or more (90m, 12h, 7d)");
+	options->store_limits.seconds = ns / NS_PER_SECOND;
+	return OPTIONS_RUN;
+}
+
+static enum options_next set_store_size(struct options *options, const char *value)
+{
+	if (size_parse(value, STORE_BYTES_MIN, STORE_BYTES_MAX, &options->store_limits.bytes))
+		return refuse("store-size", value, "a size from 1M to 16T (64M, 2G)");
+	return OPTIONS_RUN;
+}
+
+static enum options_next set_store(struct options *options, int option, const char *value)
+{
+	if (option == OPTION_STORE_AGE)
+		return set_store_age(options, value);
+	if (option == OPTION_STORE_SIZE)
+		return set_store_size(options, value);
+	options->store = strcmp(value, "none") != 0 ? value : NULL;
+	return OPTIONS_RUN;
+}
+
 static enum options_next set_url(struct options *options, const char *value)
 {
 	struct endpoint endpoint;
@@ -248,7 +286,7 @@ static enum options_next take(struct options *options, int option)
 	switch (option) {
 	case 'h':
 		printf(help, CTXPROP_FLOWS_DEFAULT, GC_SECONDS, POLICIES_FILE, STORE_PATH,
-		       WEB_ADDRESS);
+		       STORE_SECONDS / 3600, STORE_BYTES >> 20, WEB_ADDRESS);
 		return OPTIONS_DONE;
 	case OPTION_VERSION:
 		printf("ctxpropd %s (ABI %d)\n", CTXPROP_VERSION, CTXPROP_ABI_VERSION);
@@ -272,8 +310,9 @@ static enum options_next take(struct options *options, int option)
 		options->ignore_request_ids = true;
 		return OPTIONS_RUN;
 	case OPTION_STORE:
-		options->store = strcmp(optarg, "none") != 0 ? optarg : NULL;
-		return OPTIONS_RUN;
+	case OPTION_STORE_AGE:
+	case OPTION_STORE_SIZE:
+		return set_store(options, option, optarg);
 	case OPTION_OTLP:
 	case OPTION_OTLP_HEADERS:
 	case OPTION_OTLP_CA:
@@ -304,6 +343,7 @@ enum options_next options_parse(int argc, char **argv, struct options *ret_optio
 	*ret_options = (struct options){.gc_seconds = GC_SECONDS,
 					.way = ATTACH_AUTO,
 					.store = STORE_PATH,
+					.store_limits = {STORE_BYTES, STORE_SECONDS},
 					.has_http = !web_address_parse(WEB_ADDRESS, &http),
 					.level = LOG_LEVEL_INFO};
 	ret_options->http = http;

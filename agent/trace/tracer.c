@@ -152,6 +152,7 @@ int tracer_start(struct tracer *tracer)
 	sigset_t all, before;
 	int err;
 
+	renew(tracer); /* by who starts it: what comes from here on is recorded */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	err = pthread_create(&tracer->thread, NULL, run, tracer);

@@ -7,6 +7,7 @@
 #define CTXPROP_WEB_SERVER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "web/hosts.h"
 #include "web/listen.h"
@@ -17,6 +18,8 @@ struct web_options {
 	struct web_hosts hosts;
 	struct metrics_sources metrics;
 	const char *store; /* file; NULL: there is none */
+	/* Is the daemon well? 0, or not, after a sentence about it was written. For any thread. */
+	int (*health)(char *ret_why, size_t size);
 	bool shows_traces; /* the page and the API, too: paths, hosts and addresses of requests */
 };
 
