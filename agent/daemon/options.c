@@ -37,6 +37,7 @@ enum {
 	OPTION_STORE,
 	OPTION_STORE_AGE,
 	OPTION_STORE_SIZE,
+	OPTION_KEEP,
 	OPTION_OTLP,
 	OPTION_OTLP_HEADERS,
 	OPTION_OTLP_CA,
@@ -61,6 +62,7 @@ static const struct option long_options[] = {
     {"store", required_argument, NULL, OPTION_STORE},
     {"store-age", required_argument, NULL, OPTION_STORE_AGE},
     {"store-size", required_argument, NULL, OPTION_STORE_SIZE},
+    {"keep", required_argument, NULL, OPTION_KEEP},
     {"otlp", required_argument, NULL, OPTION_OTLP},
     {"otlp-headers", required_argument, NULL, OPTION_OTLP_HEADERS},
     {"otlp-ca", required_argument, NULL, OPTION_OTLP_CA},
@@ -96,6 +98,8 @@ static const char help[] =
     "                         (default %s)\n"
     "      --store-age TIME   how long they are kept there, as 90m, 12h or 7d (default %dh)\n"
     "      --store-size SIZE  how large that file may become, as 64M or 2G (default %lluM)\n"
+    "      --keep WHICH       keep traces that are not sampled, too: errors, slow (a request that\n"
+    "                         is among the slowest 1 %% of its endpoint) or errors,slow\n"
     "      --otlp URL         send spans there by OTLP/HTTP, too (http://127.0.0.1:4318)\n"
     "      --otlp-headers FILE\n"
     "                         header fields to send with them, one Name: value in each line\n"
@@ -231,6 +235,13 @@ static enum options_next set_store(struct options *options, int option, const ch
 	return OPTIONS_RUN;
 }
 
+static enum options_next set_keep(struct options *options, const char *value)
+{
+	if (keep_rules_parse(value, &options->keep))
+		return refuse("keep", value, "errors, slow or errors,slow");
+	return OPTIONS_RUN;
+}
+
 static enum options_next set_url(struct options *options, const char *value)
 {
 	struct endpoint endpoint;
@@ -313,6 +324,8 @@ static enum options_next take(struct options *options, int option)
 	case OPTION_STORE_AGE:
 	case OPTION_STORE_SIZE:
 		return set_store(options, option, optarg);
+	case OPTION_KEEP:
+		return set_keep(options, optarg);
 	case OPTION_OTLP:
 	case OPTION_OTLP_HEADERS:
 	case OPTION_OTLP_CA:

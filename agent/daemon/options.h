@@ -11,6 +11,7 @@
 #include "daemon/wanted.h"
 #include "load/attach.h"
 #include "runtime/runtimes.h"
+#include "trace/keep.h"
 #include "trace/store.h"
 #include "web/hosts.h"
 #include "web/listen.h"
@@ -28,7 +29,8 @@ struct options {
 	struct wanted wanted;    /* network namespaces to work in */
 	const char *store;       /* file for spans; NULL: they are not stored */
 	struct store_limits store_limits;
-	const char *otlp; /* URL to send spans to; NULL: the environment may name one */
+	struct keep_rules keep; /* of traces that are not sampled */
+	const char *otlp;       /* URL to send spans to; NULL: the environment may name one */
 	const char *otlp_headers, *otlp_ca; /* files, or NULL */
 	bool has_http;
 	bool shows_traces;       /* there, too: it was asked for */

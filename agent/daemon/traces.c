@@ -89,7 +89,10 @@ static void begin_spans(struct traces *traces, const struct engine *engine,
 		log_warning("no spans are made: %s", strerror(-err));
 		return;
 	}
-	err = add_sinks(tracer, traces, options) ? tracer_start(tracer) : -ENOENT;
+	if (options->keep.errors || options->keep.slow)
+		err = tracer_keep(tracer, &options->keep);
+	if (!err)
+		err = add_sinks(tracer, traces, options) ? tracer_start(tracer) : -ENOENT;
 	if (!err) {
 		traces->tracer = tracer;
 		return;

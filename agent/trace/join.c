@@ -26,6 +26,8 @@ struct open {
 
 struct join {
 	void (*on_span)(const struct span *span, void *data);
+	void (*on_open)(const struct span *span, void *data); /* NULL: nobody wants to know */
+	void (*on_gone)(const struct span *span, void *data);
 	void *data;
 	__u32 own_tgid;
 	struct services *services;
@@ -95,6 +97,19 @@ void join_free(struct join *join)
 	free(join);
 }
 
+void join_watch(struct join *join, void (*on_open)(const struct span *span, void *data),
+		void (*on_gone)(const struct span *span, void *data))
+{
+	join->on_open = on_open;
+	join->on_gone = on_gone;
+}
+
+static void tell_gone(struct join *join, const struct open *open)
+{
+	if (join->on_gone)
+		join->on_gone(&open->span, join->data);
+}
+
 /* Span ids are random but for their upper bits, which say a place (context/model.h). */
 static struct open **bucket_of(struct join *join, __u64 span_id)
 {
@@ -128,6 +143,7 @@ static void give_up(struct join *join, struct open *open)
 	struct open **link = find(join, open->span.span_id, open->span.kind);
 
 	join->counts.endless++;
+	tell_gone(join, open);
 	if (*link)
 		free(take(join, link));
 }
@@ -257,6 +273,8 @@ static void begin(struct join *join, const struct record_begin *record)
 	/* Now, while it is there: it may have ended when the answer comes. */
 	open->span.service = *services_find(join->services, record->tgid);
 	add(join, open);
+	if (join->on_open)
+		join->on_open(&open->span, join->data);
 }
 
 static void complete(struct span *span, const struct record_end *end)
@@ -297,6 +315,7 @@ static void hand_on(struct join *join, const struct open *open)
 		join->counts.own++;
 		if (span->kind == SPAN_SERVER)
 			disown_call(join, span);
+		tell_gone(join, open);
 		return;
 	}
 	join->counts.unsampled += !span_is_sampled(span);

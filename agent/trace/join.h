@@ -24,6 +24,13 @@ int join_new(void (*on_span)(const struct span *span, void *data), void *data,
 	     struct join **ret_join);
 void join_free(struct join *join);
 
+/*
+ * Tell `data` (of join_new()) of each request that begins, of which the ids hold, and of each that
+ * is over without a span: given up, or this process's own.
+ */
+void join_watch(struct join *join, void (*on_open)(const struct span *span, void *data),
+		void (*on_gone)(const struct span *span, void *data));
+
 /* The next record, as it lay in the ring. */
 void join_record(struct join *join, const void *record, size_t size);
 

@@ -331,18 +331,16 @@ static int begin(struct store *store)
 	return err;
 }
 
-static int insert(struct store *store, const struct span *span, __s64 boot_to_wall_ns)
+static int insert(struct store *store, const struct span *span, sqlite3_int64 service,
+		  __s64 boot_to_wall_ns)
 {
-	sqlite3_int64 service = service_id(store, span);
 	struct store_row_texts texts;
 	int err = 0;
 
-	if (!service)
-		return error_of(store->db);
 	store_row_bind(store->insert, span, &texts, service, boot_to_wall_ns);
 	if (sqlite3_step(store->insert) != SQLITE_DONE)
 		err = error_of(store->db);
-	else if (sqlite3_changes(store->db)) /* it was not there before */
+	else if (sqlite3_changes(store->db) && span_is_sampled(span)) /* it was not there before */
 		minutes_add(store->minutes, span, service, (__s64)span->end_ns + boot_to_wall_ns);
 	sqlite3_reset(store->insert);
 	return err;
@@ -385,15 +383,38 @@ static int failed(struct store *store, int err)
 	return err;
 }
 
-int store_add(struct store *store, const struct span *span, __s64 boot_to_wall_ns)
+/* The row of a span's service, with a transaction begun for it. 0 or -errno. */
+static int begin_span(struct store *store, const struct span *span, sqlite3_int64 *ret_service)
 {
 	int err = store->db ? 0 : reopen(store);
 
 	if (!err)
 		err = begin(store);
+	if (err)
+		return err;
+	*ret_service = service_id(store, span);
+	return *ret_service ? 0 : error_of(store->db);
+}
+
+int store_add(struct store *store, const struct span *span, __s64 boot_to_wall_ns)
+{
+	sqlite3_int64 service;
+	int err = begin_span(store, span, &service);
+
 	if (!err)
-		err = insert(store, span, boot_to_wall_ns);
+		err = insert(store, span, service, boot_to_wall_ns);
 	return err ? failed(store, err) : 0;
+}
+
+int store_count(struct store *store, const struct span *span, __s64 boot_to_wall_ns)
+{
+	sqlite3_int64 service;
+	int err = begin_span(store, span, &service);
+
+	if (err)
+		return failed(store, err);
+	minutes_add(store->minutes, span, service, (__s64)span->end_ns + boot_to_wall_ns);
+	return 0;
 }
 
 int store_flush(struct store *store)

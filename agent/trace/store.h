@@ -35,6 +35,12 @@ int store_open(const char *path, const struct store_limits *limits, struct store
  * most, and a line when spans are stored again.
  */
 int store_add(struct store *store, const struct span *span, __s64 boot_to_wall_ns);
+
+/*
+ * Count a span of a trace that is not sampled by its endpoint and minute; store_add() does not
+ * count such spans. As store_add() otherwise.
+ */
+int store_count(struct store *store, const struct span *span, __s64 boot_to_wall_ns);
 int store_flush(struct store *store);
 
 /*

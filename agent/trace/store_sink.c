@@ -64,6 +64,15 @@ static void take(void *data, const struct span *span, __s64 boot_to_wall_ns)
 		write_batch(sink);
 }
 
+/* Not a span that is lost, if it cannot be counted. */
+static void count(void *data, const struct span *span, __s64 boot_to_wall_ns)
+{
+	struct store_sink *sink = data;
+
+	if (!is_resting(sink) && store_count(sink->store, span, boot_to_wall_ns))
+		fail(sink, sink->batch);
+}
+
 /* Returns whether there is more to remove. */
 static bool prune(struct store_sink *sink)
 {
@@ -116,6 +125,7 @@ int store_sink_open(const char *path, const struct store_limits *limits, struct 
 		return err;
 	}
 	*ret_sink = (struct sink){.span = take,
+				  .unsampled = count,
 				  .flush = flush,
 				  .close = close_store,
 				  .counts = tell_counts,

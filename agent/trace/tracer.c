@@ -24,6 +24,7 @@ struct tracer {
 	struct sink sink[TRACER_SINKS_MAX];
 	size_t sinks;
 	struct join *join;
+	struct keep *keep; /* NULL: what is not sampled is dropped */
 	struct ring *ring;
 	int recording_fd;
 	pthread_t thread;
@@ -34,6 +35,7 @@ struct tracer {
 	/* Those of the join as of the last turn, for other threads. */
 	pthread_mutex_t lock;
 	struct join_counts counts;
+	struct keep_counts kept;
 };
 
 static __s64 read_clock(clockid_t clock)
@@ -44,14 +46,49 @@ static __s64 read_clock(clockid_t clock)
 	return now.tv_sec * (__s64)NS_PER_SECOND + now.tv_nsec;
 }
 
+static void give(struct tracer *tracer, const struct sink *sink, const struct span *span)
+{
+	sink->span(sink->data, span, tracer->boot_to_wall_ns);
+}
+
+/* Of a trace that is not sampled: some want it all the same, or count it. */
+static void give_unsampled(struct tracer *tracer, const struct sink *sink, const struct span *span)
+{
+	if (sink->takes_unsampled)
+		give(tracer, sink, span);
+	else if (sink->unsampled)
+		sink->unsampled(sink->data, span, tracer->boot_to_wall_ns);
+}
+
 static void on_span(const struct span *span, void *data)
 {
 	struct tracer *tracer = data;
 	bool sampled = span_is_sampled(span);
 
 	for (size_t i = 0; i < tracer->sinks; i++)
-		if (sampled || tracer->sink[i].takes_unsampled)
-			tracer->sink[i].span(tracer->sink[i].data, span, tracer->boot_to_wall_ns);
+		(sampled ? give : give_unsampled)(tracer, &tracer->sink[i], span);
+	if (tracer->keep)
+		keep_span(tracer->keep, span);
+}
+
+/* Who takes unsampled ones has it already. */
+static void on_kept(const struct span *span, void *data)
+{
+	struct tracer *tracer = data;
+
+	for (size_t i = 0; i < tracer->sinks; i++)
+		if (!tracer->sink[i].takes_unsampled)
+			give(tracer, &tracer->sink[i], span);
+}
+
+static void on_open(const struct span *span, void *data)
+{
+	keep_open(((struct tracer *)data)->keep, span);
+}
+
+static void on_gone(const struct span *span, void *data)
+{
+	keep_gone(((struct tracer *)data)->keep, span);
 }
 
 static void on_record(void *data, const void *record, size_t size)
@@ -85,6 +122,8 @@ static void publish_counts(struct tracer *tracer)
 {
 	pthread_mutex_lock(&tracer->lock);
 	tracer->counts = *join_counts(tracer->join);
+	if (tracer->keep)
+		tracer->kept = *keep_counts(tracer->keep);
 	pthread_mutex_unlock(&tracer->lock);
 }
 
@@ -99,6 +138,8 @@ static bool take_turn(struct tracer *tracer)
 	/* Once for all that is read in this turn: a step of the clock bends no span. */
 	tracer->boot_to_wall_ns = read_clock(CLOCK_REALTIME) - read_clock(CLOCK_BOOTTIME);
 	count = ring_read(tracer->ring, TURN_READS, on_record, tracer);
+	if (tracer->keep)
+		keep_look(tracer->keep, clock_now_ns());
 	for (size_t i = 0; i < tracer->sinks; i++)
 		if (tracer->sink[i].flush)
 			tracer->sink[i].flush(tracer->sink[i].data);
@@ -146,6 +187,15 @@ void tracer_add(struct tracer *tracer, const struct sink *sink)
 		tracer->sink[tracer->sinks++] = *sink;
 }
 
+int tracer_keep(struct tracer *tracer, const struct keep_rules *rules)
+{
+	int err = keep_new(rules, on_kept, tracer, &tracer->keep);
+
+	if (!err)
+		join_watch(tracer->join, on_open, on_gone);
+	return err;
+}
+
 /* Signals are the main thread's. */
 int tracer_start(struct tracer *tracer)
 {
@@ -164,9 +214,11 @@ int tracer_start(struct tracer *tracer)
 void tracer_counts(struct tracer *tracer, sink_tell *tell, void *to)
 {
 	struct join_counts counts;
+	struct keep_counts kept;
 
 	pthread_mutex_lock(&tracer->lock);
 	counts = tracer->counts;
+	kept = tracer->kept;
 	pthread_mutex_unlock(&tracer->lock);
 	tell(to, "complete", counts.spans);
 	tell(to, "unsampled", counts.unsampled);
@@ -174,6 +226,11 @@ void tracer_counts(struct tracer *tracer, sink_tell *tell, void *to)
 	tell(to, "without-end", counts.endless);
 	tell(to, "without-begin", counts.beginless);
 	tell(to, "malformed", counts.malformed);
+	if (tracer->keep) {
+		tell(to, "kept", kept.kept);
+		tell(to, "keep-crowded", kept.crowded);
+		tell(to, "keep-late", kept.late);
+	}
 	for (size_t i = 0; i < tracer->sinks; i++)
 		if (tracer->sink[i].counts)
 			tracer->sink[i].counts(tracer->sink[i].data, tell, to);
@@ -199,6 +256,7 @@ void tracer_stop(struct tracer *tracer)
 		pthread_join(tracer->thread, NULL);
 		tell_counts(tracer);
 	}
+	keep_free(tracer->keep);
 	for (size_t i = 0; i < tracer->sinks; i++)
 		tracer->sink[i].close(tracer->sink[i].data);
 	ring_close(tracer->ring);

@@ -6,6 +6,7 @@
 #ifndef CTXPROP_TRACER_H
 #define CTXPROP_TRACER_H
 
+#include "trace/keep.h"
 #include "trace/sink.h"
 
 #define TRACER_SINKS_MAX 4
@@ -17,6 +18,12 @@ int tracer_new(int records_fd, int recording_fd, struct tracer **ret_tracer);
 
 /* Spans go to this sink, too, which is the tracer's from now on. Before tracer_start(). */
 void tracer_add(struct tracer *tracer, const struct sink *sink);
+
+/*
+ * Sinks get the spans of traces, too, that are not sampled and fit one of the rules. Before
+ * tracer_start(). 0 or -ENOMEM.
+ */
+int tracer_keep(struct tracer *tracer, const struct keep_rules *rules);
 
 /*
  * Begin to read records. The thread has the rights that the caller has by now. Returns 0 or -errno.

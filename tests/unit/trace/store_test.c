@@ -31,6 +31,7 @@ static int set_up(void **state)
 static struct span span_of(__u64 id, __u64 start_ns)
 {
 	return (struct span){.kind = SPAN_SERVER,
+			     .trace_flags = 1, /* sampled */
 			     .trace_id = {1},
 			     .span_id = id,
 			     .start_ns = start_ns,
@@ -89,6 +90,26 @@ static void by_the_minute(void **state)
 	assert_int_equal(store_prune(store, (86400 + 60) * 1000000000ULL), 0);
 	store_close(store);
 	assert_int_equal(ask("SELECT min(minute) FROM endpoints"), 1);
+}
+
+/* Traces that are not sampled count, too: once, also where they are kept. */
+static void unsampled_ones(void **state)
+{
+	struct store *store;
+	struct span span;
+
+	(void)state;
+	assert_int_equal(store_open(path, &roomy, &store), 0);
+	add(store, 1, 10, 0);
+	for (__u64 id = 11; id < 16; id++) {
+		span = span_of(id, 0);
+		span.trace_flags = 0;
+		assert_int_equal(store_count(store, &span, 0), 0);
+	}
+	assert_int_equal(store_add(store, &span, 0), 0);
+	store_close(store);
+	assert_int_equal(ask("SELECT count(*) FROM spans"), 11);
+	assert_int_equal(ask("SELECT count FROM endpoints"), 15);
 }
 
 static void each_once(void **state)
@@ -293,6 +314,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    TEST(by_the_minute),
 	    TEST(each_once),
+	    TEST(unsampled_ones),
 	    TEST(of_its_owner),
 	    TEST(one_writer),
 	    TEST(old_ones_go),
