@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
 #include <getopt.h>
 #include <grp.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 #include "daemon/options.h"
 #include "daemon/policies.h"
 #include "otlp/endpoint.h"
+#include "records.h"
 #include "trace/query_words.h"
 
 #define FLOWS_MIN      16
@@ -38,6 +40,8 @@ enum {
 	OPTION_STORE_AGE,
 	OPTION_STORE_SIZE,
 	OPTION_KEEP,
+	OPTION_HEAD,
+	OPTION_REDACT,
 	OPTION_OTLP,
 	OPTION_OTLP_HEADERS,
 	OPTION_OTLP_CA,
@@ -63,6 +67,8 @@ static const struct option long_options[] = {
     {"store-age", required_argument, NULL, OPTION_STORE_AGE},
     {"store-size", required_argument, NULL, OPTION_STORE_SIZE},
     {"keep", required_argument, NULL, OPTION_KEEP},
+    {"head", required_argument, NULL, OPTION_HEAD},
+    {"redact", required_argument, NULL, OPTION_REDACT},
     {"otlp", required_argument, NULL, OPTION_OTLP},
     {"otlp-headers", required_argument, NULL, OPTION_OTLP_HEADERS},
     {"otlp-ca", required_argument, NULL, OPTION_OTLP_CA},
@@ -100,6 +106,10 @@ static const char help[] =
     "      --store-size SIZE  how large that file may become, as 64M or 2G (default %lluM)\n"
     "      --keep WHICH       keep traces that are not sampled, too: errors, slow (a request that\n"
     "                         is among the slowest 1 %% of its endpoint) or errors,slow\n"
+    "      --head BYTES       how much of each head is read for spans (default %d; 0: nothing)\n"
+    "      --redact REGEX     replace what fits in paths and fields by " REDACT_TEXT
+    " before it is\n"
+    "                         stored or sent; may be repeated\n"
     "      --otlp URL         send spans there by OTLP/HTTP, too (http://127.0.0.1:4318)\n"
     "      --otlp-headers FILE\n"
     "                         header fields to send with them, one Name: value in each line\n"
@@ -242,6 +252,37 @@ static enum options_next set_keep(struct options *options, const char *value)
 	return OPTIONS_RUN;
 }
 
+static enum options_next set_head(struct options *options, const char *value)
+{
+	unsigned long bytes;
+	char wanted[64];
+
+	if (!number_parse(value, 0, RECORD_HEAD_MAX, &bytes)) {
+		options->head_bytes = (__u32)bytes;
+		return OPTIONS_RUN;
+	}
+	snprintf(wanted, sizeof(wanted), "bytes from 0 to %d", RECORD_HEAD_MAX);
+	return refuse("head", value, wanted);
+}
+
+static enum options_next add_redact(struct options *options, const char *value)
+{
+	char why[64] = "no memory", wanted[160];
+	int err = -ENOMEM;
+
+	if (!options->redact)
+		options->redact = redact_new();
+	if (options->redact)
+		err = redact_add(options->redact, value, why, sizeof(why));
+	if (!err)
+		return OPTIONS_RUN;
+	if (err == -ENOSPC)
+		snprintf(wanted, sizeof(wanted), "no more than %d patterns", REDACT_MAX);
+	else
+		snprintf(wanted, sizeof(wanted), "an extended regular expression (%s)", why);
+	return refuse("redact", value, wanted);
+}
+
 static enum options_next set_url(struct options *options, const char *value)
 {
 	struct endpoint endpoint;
@@ -297,7 +338,7 @@ static enum options_next take(struct options *options, int option)
 	switch (option) {
 	case 'h':
 		printf(help, CTXPROP_FLOWS_DEFAULT, GC_SECONDS, POLICIES_FILE, STORE_PATH,
-		       STORE_SECONDS / 3600, STORE_BYTES >> 20, WEB_ADDRESS);
+		       STORE_SECONDS / 3600, STORE_BYTES >> 20, RECORD_HEAD_MAX, WEB_ADDRESS);
 		return OPTIONS_DONE;
 	case OPTION_VERSION:
 		printf("ctxpropd %s (ABI %d)\n", CTXPROP_VERSION, CTXPROP_ABI_VERSION);
@@ -324,6 +365,10 @@ static enum options_next take(struct options *options, int option)
 	case OPTION_STORE_AGE:
 	case OPTION_STORE_SIZE:
 		return set_store(options, option, optarg);
+	case OPTION_HEAD:
+		return set_head(options, optarg);
+	case OPTION_REDACT:
+		return add_redact(options, optarg);
 	case OPTION_KEEP:
 		return set_keep(options, optarg);
 	case OPTION_OTLP:
@@ -356,6 +401,7 @@ enum options_next options_parse(int argc, char **argv, struct options *ret_optio
 	*ret_options = (struct options){.gc_seconds = GC_SECONDS,
 					.way = ATTACH_AUTO,
 					.store = STORE_PATH,
+					.head_bytes = RECORD_HEAD_MAX,
 					.store_limits = {STORE_BYTES, STORE_SECONDS},
 					.has_http = !web_address_parse(WEB_ADDRESS, &http),
 					.level = LOG_LEVEL_INFO};

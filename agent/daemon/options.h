@@ -12,6 +12,7 @@
 #include "load/attach.h"
 #include "runtime/runtimes.h"
 #include "trace/keep.h"
+#include "trace/redact.h"
 #include "trace/store.h"
 #include "web/hosts.h"
 #include "web/listen.h"
@@ -29,6 +30,8 @@ struct options {
 	struct wanted wanted;    /* network namespaces to work in */
 	const char *store;       /* file for spans; NULL: they are not stored */
 	struct store_limits store_limits;
+	__u32 head_bytes;       /* of each head, for spans */
+	struct redact *redact;  /* what is replaced in them, or NULL */
 	struct keep_rules keep; /* of traces that are not sampled */
 	const char *otlp;       /* URL to send spans to; NULL: the environment may name one */
 	const char *otlp_headers, *otlp_ca; /* files, or NULL */

@@ -89,6 +89,7 @@ static void begin_spans(struct traces *traces, const struct engine *engine,
 		log_warning("no spans are made: %s", strerror(-err));
 		return;
 	}
+	tracer_limit_heads(tracer, options->head_bytes, options->redact);
 	if (options->keep.errors || options->keep.slow)
 		err = tracer_keep(tracer, &options->keep);
 	if (!err)

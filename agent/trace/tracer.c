@@ -15,9 +15,11 @@
 #include "trace/tracer.h"
 
 #define TURN_MS     100  /* between two looks at the ring, unless it fills early */
-#define TURN_READS  5000 /* records of one turn, at most */
+#define TURN_READS  2000 /* records of one turn, at most: a small part of the ring */
 #define LEASE_NS    (10 * NS_PER_SECOND)
 #define RENEW_NS    NS_PER_SECOND
+#define SHED_STEP   (RECORDING_SHED_ALL / 32) /* of traces that are told of again, each second */
+#define WARN_NS     (60 * NS_PER_SECOND)
 #define PATIENCE_NS (900 * NS_PER_SECOND) /* a request without an end is given up */
 
 struct tracer {
@@ -31,7 +33,8 @@ struct tracer {
 	bool started;
 	atomic_bool stopped;
 	__s64 boot_to_wall_ns;
-	__u64 renew_at_ns;
+	__u64 renew_at_ns, warn_at_ns;
+	__u32 head_max; /* bytes */
 	/* Those of the join as of the last turn, for other threads. */
 	pthread_mutex_t lock;
 	struct join_counts counts;
@@ -98,12 +101,33 @@ static void on_record(void *data, const void *record, size_t size)
 	join_record(tracer->join, record, size);
 }
 
-/* For how long the packet programs go on to tell; 0: no longer. */
-static int record_for(const struct tracer *tracer, __u64 ns)
+/* The ring has room again: some more traces are told of. */
+static void shed_less(struct tracer *tracer, struct recording *recording)
 {
-	struct recording recording = {.until_ns = ns ? clock_now_ns() + ns : 0};
+	__u64 now_ns = clock_now_ns();
+
+	if (!recording->shed)
+		return;
+	if (now_ns >= tracer->warn_at_ns) {
+		log_warning("requests come faster than spans are made of them: nothing is told of "
+			    "%llu %% of the traces (ctxprop stats: record-shed)",
+			    (unsigned long long)(recording->shed / (RECORDING_SHED_ALL / 100)));
+		tracer->warn_at_ns = now_ns + WARN_NS;
+	}
+	if (ring_used(tracer->ring) <= RECORDS_CALM)
+		recording->shed -= recording->shed < SHED_STEP ? recording->shed : SHED_STEP;
+}
+
+/* For how long the packet programs go on to tell; 0: no longer. */
+static int record_for(struct tracer *tracer, __u64 ns)
+{
+	struct recording recording = {};
 	__u32 zero = 0;
 
+	bpf_map_lookup_elem(tracer->recording_fd, &zero, &recording);
+	recording.until_ns = ns ? clock_now_ns() + ns : 0;
+	recording.head_max = tracer->head_max;
+	shed_less(tracer, &recording);
 	return bpf_map_update_elem(tracer->recording_fd, &zero, &recording, BPF_ANY);
 }
 
@@ -172,6 +196,7 @@ int tracer_new(int records_fd, int recording_fd, struct tracer **ret_tracer)
 		pthread_mutex_init(&tracer->lock, NULL);
 	if (!err) {
 		tracer->recording_fd = recording_fd;
+		tracer->head_max = RECORD_HEAD_MAX;
 		err = ring_open(records_fd, &tracer->ring);
 	}
 	if (err)
@@ -185,6 +210,12 @@ void tracer_add(struct tracer *tracer, const struct sink *sink)
 {
 	if (tracer->sinks < TRACER_SINKS_MAX)
 		tracer->sink[tracer->sinks++] = *sink;
+}
+
+void tracer_limit_heads(struct tracer *tracer, __u32 bytes, const struct redact *redact)
+{
+	tracer->head_max = bytes;
+	join_limit_heads(tracer->join, bytes, redact);
 }
 
 int tracer_keep(struct tracer *tracer, const struct keep_rules *rules)

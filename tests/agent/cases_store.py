@@ -43,6 +43,11 @@ class Stored:
         with contextlib.closing(sqlite3.connect(f"file:{self.path}?mode=ro", uri=True)) as db:
             return db.execute(sql).fetchone()[0]
 
+    def dump(self):
+        with contextlib.closing(sqlite3.connect(f"file:{self.path}?mode=ro", uri=True)) as db:
+            return db.execute("SELECT kind, method, path, host, user_agent, status, request_bytes "
+                              "FROM spans").fetchall()
+
     def count(self):
         return self.ask("SELECT count(*) FROM spans")
 
@@ -206,3 +211,34 @@ def case_store_damaged(bench):
         bench.check(bench.agent.says("was removed or replaced", 20), "a removed file is noticed",
                     bench.agent.log())
         scene.stores(10, "and made anew")
+
+
+def case_store_heads(bench):
+    """--redact and --head: what is not to be known of requests is not in the store."""
+    for option, value in (("--head", "1025"), ("--head", "all"), ("--redact", "("), ("--redact", "x*")):
+        refused = bench.agent.daemon(option, value)
+        bench.check(refused.returncode == 2 and f"{option} {value}: expected" in refused.stderr,
+                    f"{option} {value} is refused", refused.stderr)
+    with stored(bench, "--redact", "[0-9]{13,19}", "--redact", "[a-z]+@[a-z.]+") as scene:
+        def paths(wanted, count):
+            scene.client.connection.request("GET", "/cards/4111111111111111/x?key=1",
+                                            headers={"User-Agent": "robot of bob@example.org"})
+            scene.client.connection.getresponse().read()
+            sql = ("SELECT count(*) FROM spans WHERE ifnull(path, '-') || ' ' || "
+                   f"ifnull(user_agent, '-') = '{wanted}'")
+            return wait_for(lambda: scene.ask(sql) == count, 10)
+
+        bench.check(paths("/cards/{redacted}/x robot of {redacted}", SPANS_OF_ONE),
+                    "what fits a pattern is replaced", scene.dump())
+        bench.agent.stop()
+        scene.options = ("--head", "64")
+        scene.start()
+        bench.check(paths("/cards/4111111111111111/x -", SPANS_OF_ONE),
+                    "--head 64 has the path, and no field that is cut", scene.dump())
+        bench.agent.stop()
+        scene.options = ("--head", "0")
+        scene.start()
+        bench.check(paths("- -", SPANS_OF_ONE), "--head 0 has neither", scene.dump())
+        whole = ("SELECT count(*) FROM spans WHERE path IS NULL AND method IS NULL AND status = 200 "
+                 "AND request_bytes > 100")
+        bench.check(scene.ask(whole) == SPANS_OF_ONE, "but all the rest", scene.dump())

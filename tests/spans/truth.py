@@ -4,7 +4,7 @@
 
     client --> app (ctxpropd) --> upstream (ctxpropd)
 
-    truth.py [--build DIR] [ROW...]     rows: load, loss, stop, kill, keep
+    truth.py [--build DIR] [ROW...]     rows: load, loss, stop, kill, keep, burst
 
 Each request has a number in its path. Of each number the store of the app's agent must have one
 span that was served and one that was called, the upstream's one that was served: with the right
@@ -38,6 +38,7 @@ CLIENT = "10.97.1.1"
 SERVER, CALL = 2, 3
 SLACK_NS = 2_000_000  # between a packet and a program that reads the clock after it
 COUNT, THREADS = 2000, 16
+STOPPED_SECONDS = 8  # less than records are made without a reader
 ADDED = len("traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01\r\n")
 NS = 10**9
 
@@ -119,7 +120,7 @@ class Check:
     """Collects what is wrong, in words."""
 
     def __init__(self, scene):
-        self.wrong, self.missing, self.checked = [], 0, 0
+        self.wrong, self.missing, self.checked, self.count = [], 0, 0, COUNT
         self.added = ADDED if scene.sampled else 0  # to requests, by the client's agent
         self.asked = scene.told(scene.client, "asked")
         self.served = scene.told(scene.app, "served")
@@ -262,11 +263,44 @@ def kept(scene):
     return check
 
 
+def burst(scene):
+    """Nobody reads for a while, as when requests come much faster than they are read: the ring fills
+    up, and traces are lost as a whole."""
+    daemon, count = scene.agents[scene.app].process, 4 * COUNT
+    client = scene.ask(1, count)
+    wait_until(lambda: len(scene.told(scene.client, "asked")) > COUNT // 10, "some of them")
+    daemon.send_signal(signal.SIGSTOP)
+    stopped = time.monotonic()
+    while client.poll() is None and time.monotonic() < stopped + STOPPED_SECONDS:
+        time.sleep(0.1)
+    daemon.send_signal(signal.SIGCONT)
+    client.wait(timeout=300)
+    settled(scene)
+    check = Check(scene)
+    check.count = count
+    there = {kind: {n for (k, n), found in check.app.items() if k == kind and found}
+             for kind in (SERVER, CALL)}
+    for number in there[SERVER] & there[CALL]:
+        check.request(number)
+    cut = there[SERVER] ^ there[CALL]
+    whole = len(there[SERVER] & there[CALL])
+    stats = scene.agents[scene.app].stats()
+    # What is in flight when its trace's turn to be shed comes is cut: one request of each thread.
+    if len(cut) > 4 * THREADS or not 0 < whole < count:
+        check.complain(0, f"{whole} of {count} traces are whole, {len(cut)} are not")
+    if not stats["record-shed"] or stats["record-lost"]:
+        check.complain(0, f"{stats['record-shed']} shed, {stats['record-lost']} lost")
+    print(f"# {whole} of {count} traces are whole, {len(cut)} are cut, {stats['record-shed']} "
+          f"requests were shed, {stats['record-lost']} records lost")
+    return check
+
+
 ROWS = {
     "load": (undisturbed, {}),
     "loss": (undisturbed, {"loss": 2}),
     "stop": (lambda scene: interrupted(scene, signal.SIGTERM), {}),
     "kill": (lambda scene: interrupted(scene, signal.SIGKILL), {}),
+    "burst": (burst, {}),
     "keep": (kept, {"sample": "0.01", "options": ("--keep", "errors,slow")}),
 }
 
@@ -278,7 +312,7 @@ def run_row(name, build):
         if os.environ.get("KEEP"):
             subprocess.run(["cp", "-r", folder, os.environ["KEEP"]])
     verdict = "not ok" if check.wrong else "ok"
-    print(f"{verdict} - {name}: {check.checked} spans of {COUNT} requests as they were, "
+    print(f"{verdict} - {name}: {check.checked} spans of {check.count} requests as they were, "
           f"{check.missing} not there while they may be missing", flush=True)
     for line in check.wrong[:10]:
         print(f"# {line}")

@@ -213,9 +213,9 @@ static int try_to_add(struct store *store, __u64 first, unsigned int count)
 static void a_reader_that_stays(void **state)
 {
 	const struct store_limits limits = {1 << 20, 86400};
-	unsigned int round = 1;
 	struct store *store;
 	struct stat file;
+	__u64 round = 1;
 	char log[96];
 	sqlite3 *reader;
 
