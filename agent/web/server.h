@@ -8,15 +8,23 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <jansson.h>
 
 #include "web/hosts.h"
 #include "web/listen.h"
 #include "web/metrics_page.h"
 
+/* Where the rules in force are read from, by any thread. */
+struct policy_source {
+	json_t *(*rules)(void *data); /* an array, a new reference; NULL: it cannot be read */
+	void *data;
+};
+
 struct web_options {
 	struct web_address address;
 	struct web_hosts hosts;
 	struct metrics_sources metrics;
+	struct policy_source policy;
 	const char *store; /* file; NULL: there is none */
 	/* Is the daemon well? 0, or not, after a sentence about it was written. For any thread. */
 	int (*health)(char *ret_why, size_t size);
