@@ -10,7 +10,7 @@
 #include "otlp/queue.h"
 #include "records.h"
 
-#define LOWER_NS   (NS_PER_SECOND / 4) /* between two steps of the bound downwards */
+#define LOWER_NS   (NS_PER_SECOND / 4) /* a step of the bound downwards */
 #define LOWER_STEP (RECORDING_SHED_ALL / 8)
 
 struct queue {
@@ -21,7 +21,7 @@ struct queue {
 	size_t awaited;        /* who takes waits for so many */
 	__u64 first_put_ns;    /* when the oldest span of those that are waited for came */
 	__u64 shed;            /* as in struct recording */
-	__u64 lowered_ns;      /* when it was last */
+	__u64 lowered_ns;      /* since when there is room; the bound was lowered since then */
 	struct packed *item[]; /* in a circle */
 };
 
@@ -57,15 +57,16 @@ void queue_free(struct queue *queue)
 	free(queue);
 }
 
-/* In steps, so that a bound that is still needed is not given up for a short pause. */
-static void lower(struct queue *queue)
+/* By the time that there has been room, so that a short pause does not give up what is needed. */
+static void lower(struct queue *queue, __u64 now_ns)
 {
-	__u64 now_ns = clock_now_ns();
+	__u64 steps = (now_ns - queue->lowered_ns) / LOWER_NS;
 
-	if (!queue->shed || now_ns - queue->lowered_ns < LOWER_NS)
-		return;
-	queue->shed -= queue->shed < LOWER_STEP ? queue->shed : LOWER_STEP;
-	queue->lowered_ns = now_ns;
+	if (steps >= RECORDING_SHED_ALL / LOWER_STEP || steps * LOWER_STEP > queue->shed)
+		queue->shed = 0;
+	else
+		queue->shed -= steps * LOWER_STEP;
+	queue->lowered_ns += steps * LOWER_NS;
 }
 
 /*
@@ -78,10 +79,12 @@ static bool has_room(struct queue *queue, const __u8 trace_id[16])
 	__u64 shed = above * (RECORDING_SHED_ALL / queue->capacity), bits;
 
 	memcpy(&bits, trace_id + 8, sizeof(bits));
+	if (above)
+		queue->lowered_ns = clock_now_ns();
+	else if (queue->shed)
+		lower(queue, clock_now_ns());
 	if (shed > queue->shed)
 		queue->shed = shed;
-	else if (!above)
-		lower(queue);
 	return queue->length < queue->capacity && recording_keeps(queue->shed, be64toh(bits));
 }
 
