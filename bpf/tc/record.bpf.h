@@ -294,7 +294,7 @@ VERIFIED_ALONE int record_called(struct __sk_buff *skb, const struct packet *p, 
 				 __u32 start, __u32 blank)
 {
 	struct scratch *s = scratch_get();
-	__u32 off, size, cut, known;
+	__u32 off, size, cut, known, told;
 	struct record_begin *b;
 	const __u64 *trace;
 
@@ -325,11 +325,12 @@ VERIFIED_ALONE int record_called(struct __sk_buff *skb, const struct packet *p, 
 	} else {
 		record_ids(s, b, known);
 	}
-	if (!records_take(((const __u64 *)b->trace_id)[1]))
-		return 0;
-	record_begin_fill(skb, p, s, off, size);
-	if (!record_begin_write(s))
-		record_awaits(p, f, b->span_id, start);
+	told = records_take(((const __u64 *)b->trace_id)[1]);
+	if (told) {
+		record_begin_fill(skb, p, s, off, size);
+		told = !record_begin_write(s);
+	}
+	record_awaits(p, f, told ? b->span_id : CALLING_UNTOLD, start);
 	return 0;
 }
 
@@ -366,7 +367,7 @@ VERIFIED_ALONE int record_called_end(struct flow *f, __u32 at, __u32 how)
 	span = __sync_lock_test_and_set(&c->open[c->open_first & (CALLING_OPEN_MAX - 1)].span, 0);
 	if (!span)
 		return 0;
-	e = record_end_reserve(RECORD_CALLED_END, span);
+	e = span != CALLING_UNTOLD ? record_end_reserve(RECORD_CALLED_END, span) : NULL;
 	if (e)
 		record_called_end_submit(c, f->sent, at, how, e);
 	c->first_ns = 0;

@@ -29,6 +29,7 @@ struct told {
 	unsigned int begins, ends;
 	__u64 bits[REQUESTS_MAX]; /* of the trace of each begin */
 	__u64 span[REQUESTS_MAX]; /* of each begin that has no end yet; else 0 */
+	__u8 path[REQUESTS_MAX];  /* the first letter of each path */
 	struct record_begin last;
 };
 
@@ -66,6 +67,7 @@ static void on_begin(const struct record_begin *begin)
 	assert_true(told.begins < REQUESTS_MAX);
 	memcpy(&bits, begin->trace_id + 8, sizeof(bits));
 	told.bits[told.begins] = __builtin_bswap64(bits) & (RECORDING_SHED_ALL - 1);
+	told.path[told.begins] = begin->head[strlen("GET /")];
 	told.span[told.begins++] = begin->span_id;
 	told.last = *begin;
 }
@@ -79,6 +81,8 @@ static void on_end(const struct record_end *end)
 		i++;
 	assert_true(i < told.begins); /* no end without a beginning */
 	told.span[i] = 0;
+	if (end->kind == RECORD_CALLED_END)
+		assert_int_equal(end->status, 200 + told.path[i] - '0');
 }
 
 static void on_record(void *data, const void *bytes, size_t size)
@@ -87,9 +91,9 @@ static void on_record(void *data, const void *bytes, size_t size)
 
 	(void)data;
 	(void)size;
-	if (begin->kind == RECORD_SERVED)
+	if (begin->kind == RECORD_SERVED || begin->kind == RECORD_CALLED)
 		on_begin(begin);
-	else if (begin->kind == RECORD_SERVED_END)
+	else if (begin->kind == RECORD_SERVED_END || begin->kind == RECORD_CALLED_END)
 		on_end(bytes);
 }
 
@@ -197,6 +201,33 @@ static void nobody_reads(void **state)
 	assert_true(shed_now(rig) == before); /* who reads lowers it */
 }
 
+#define CALL(n)                                                                                    \
+	"GET /" #n                                                                                 \
+	" HTTP/1.1\r\ntraceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b71692033" #n #n       \
+	"-01\r\n\r\n"
+#define ANSWER(n) "HTTP/1.1 20" #n " OK\r\nContent-Length: 0\r\n\r\n"
+
+/* Of calls that do not wait for each other's answer: an untold one's answer is no other one's. */
+static void pipelined(void **state)
+{
+	unsigned int rounds = 100, begins = 0;
+	struct incoming rst = {.more = RST};
+	struct conn conn;
+
+	record(*state, UINT64_MAX, HALF, RECORD_HEAD_MAX);
+	for (unsigned int round = 0; round < rounds; round++) {
+		conn_open(&conn, *state, &ordinary);
+		conn_send(&conn, CALL(1) CALL(2) CALL(3));
+		conn_answer(&conn, ANSWER(1) ANSWER(2) ANSWER(3));
+		rst.ack = conn.stream.len;
+		conn_receive(&conn, &rst);
+		read_records(); /* which compares paths and statuses */
+		assert_int_equal(told.ends, told.begins);
+		begins += told.begins;
+	}
+	assert_in_range(begins, rounds * 3 / 4, rounds * 9 / 4);
+}
+
 static void only_so_much_of_a_head(void **state)
 {
 	static const struct {
@@ -222,6 +253,7 @@ int test_record(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(by_its_trace),
 	    cmocka_unit_test(nobody_reads),
+	    cmocka_unit_test(pipelined),
 	    cmocka_unit_test(only_so_much_of_a_head),
 	};
 
