@@ -17,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "see"))
 
 from filled import fill  # noqa: E402 (the path is set just above)
 
+KILLS = 5
 SPANS_OF_ONE = 2  # of a request: it is sent and served on the same host
 LOST, AGAIN = "spans are lost until that is over (said once)", "spans are stored again"
 
@@ -50,6 +51,11 @@ class Stored:
 
     def count(self):
         return self.ask("SELECT count(*) FROM spans")
+
+    def is_made(self):
+        with contextlib.suppress(sqlite3.OperationalError):
+            return self.count() >= 0
+        return False
 
     def send(self, count):
         """So many requests, each with its header."""
@@ -179,16 +185,19 @@ def case_store_locked(bench):
 def case_store_killed(bench):
     """kill -9 while spans are written: the store is whole, and no span is there twice."""
     with stored(bench) as scene:
-        for round_ in range(5):
+        for round_ in range(KILLS):
             scene.send(100)
             time.sleep(0.03 * round_)
             bench.agent.kill()
             bench.check(scene.is_whole(), f"whole after kill -9 no. {round_ + 1}")
             scene.start()
-        wanted = SPANS_OF_ONE * 500
-        bench.check(wait_for(lambda: scene.count() == wanted, 10) and scene.is_whole(),
+        # A request whose beginning had been read and whose end had not is lost with its daemon.
+        wanted = SPANS_OF_ONE * 100 * KILLS
+        least = wanted - SPANS_OF_ONE * KILLS
+        wait_for(lambda: scene.count() == wanted, 5)
+        bench.check(least <= scene.count() <= wanted and scene.is_whole(),
                     "what had been told and was not stored, the next daemon stores",
-                    f"{scene.count()} spans, not {wanted}")
+                    f"{scene.count()} spans, not {least} to {wanted}")
 
 
 def case_store_damaged(bench):
@@ -210,7 +219,8 @@ def case_store_damaged(bench):
         scene.path.unlink()
         bench.check(bench.agent.says("was removed or replaced", 20), "a removed file is noticed",
                     bench.agent.log())
-        scene.stores(10, "and made anew")
+        bench.check(wait_for(scene.is_made, 10), "and made anew", bench.agent.log())
+        scene.stores(10, "with all that comes then")
 
 
 def case_store_heads(bench):
