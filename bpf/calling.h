@@ -16,8 +16,11 @@
 /* Calls of one connection that wait for their answer; a power of two. Others are not recorded. */
 #define CALLING_OPEN_MAX 4
 
+/* In place of the id of a call of which nothing is told: its answer has its place all the same. */
+#define CALLING_UNTOLD (~0ULL)
+
 struct calling_open {
-	__u64 span;   /* its id; 0: it is over */
+	__u64 span;   /* its id, or CALLING_UNTOLD; 0: it is over */
 	__u32 seq;    /* our number of its first byte */
 	__u32 method; /* HTTP1_CALLER_FLAGS, for the framing of its answer */
 };

@@ -16,10 +16,42 @@
 /* Bytes of a head that are told, at most. */
 #define RECORD_HEAD_MAX 1024
 
-/* Index 0 of the array `recording`: does anybody read records? Written by who does. */
+/*
+ * Index 0 of the array `recording`: does anybody read records, and what of them? Written by who
+ * does; the packet programs raise `shed` as the ring fills up, who reads lowers it again.
+ */
 struct recording {
 	__u64 until_ns; /* CLOCK_MONOTONIC: for so long; who reads puts it off again and again */
+	__u64 shed;     /* of traces whose last 56 bits are below this number nothing is told */
+	__u32 head_max; /* bytes of a head that are told, up to RECORD_HEAD_MAX */
+	__u32 reserved;
 };
+
+/* The bits of a trace id by which others decide, too, whether it is sampled (policy.h). */
+#define RECORDING_SHED_ALL (1ULL << 56)
+/* Up to so many bytes in the ring nothing is shed; from so many on, what begins is. */
+#define RECORDS_CALM ((__u64)RECORDS_SIZE / 2)
+#define RECORDS_FULL ((__u64)RECORDS_SIZE / 8 * 7)
+
+/*
+ * What `shed` has to be at least when `used` bytes of the ring are taken: the same decision for
+ * all requests of a trace, so that those traces that are told of are so as a whole. The rest of the
+ * ring is for the ends of what has begun.
+ */
+static inline __u64 recording_shed_at(__u64 used)
+{
+	if (used <= RECORDS_CALM)
+		return 0;
+	if (used >= RECORDS_FULL)
+		return RECORDING_SHED_ALL;
+	return (used - RECORDS_CALM) * (RECORDING_SHED_ALL / (RECORDS_FULL - RECORDS_CALM));
+}
+
+/* Is a trace told of? `bits`: the last eight bytes of its id as a number. */
+static inline int recording_keeps(__u64 shed, __u64 bits)
+{
+	return (bits & (RECORDING_SHED_ALL - 1)) >= shed;
+}
 
 enum record_kind {
 	RECORD_SERVED,      /* a request has come in */
@@ -37,6 +69,7 @@ enum record_flags {
 	RECORD_FORWARDED = 1 << 2, /* called: by no socket of this network namespace */
 	RECORD_CUT = 1 << 3, /* the head began in an earlier packet: its first bytes are missing */
 	RECORD_REUSED = 1 << 4, /* the connection has carried a request before */
+	RECORD_SHORT = 1 << 5,  /* the head goes on: no more of it was asked for */
 };
 
 /* Why there is no more to come. */

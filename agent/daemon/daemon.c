@@ -410,7 +410,7 @@ static int wait_for_news(struct daemon *daemon, int timeout_ms)
 	};
 	int err;
 
-	watchdog_end(&daemon->watchdog);
+	watchdog_end(&daemon->watchdog, timeout_ms);
 	if (poll(fds, sizeof(fds) / sizeof(fds[0]), timeout_ms) < 0)
 		return errno == EINTR ? 0 : -errno;
 	watchdog_begin(&daemon->watchdog, "the policy");
@@ -458,7 +458,7 @@ static int run(struct daemon *daemon)
 	watchdog_begin(&daemon->watchdog, "the start");
 	while (!news && !daemon->drained)
 		news = wait_for_news(daemon, do_what_is_due(daemon));
-	watchdog_end(&daemon->watchdog);
+	watchdog_end(&daemon->watchdog, -1);
 	return news < 0 ? failed("waiting for news", news) : 0;
 }
 

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
 #include <getopt.h>
 #include <grp.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "abi.h"
+#include "base/clock.h"
 #include "base/number.h"
 #include "daemon/options.h"
 #include "daemon/policies.h"
 #include "otlp/endpoint.h"
-#include "trace/store.h"
+#include "records.h"
+#include "trace/query_words.h"
 
 #define FLOWS_MIN      16
 #define FLOWS_MAX      16777216
@@ -17,6 +20,10 @@
 #define MEMORY_MAX     1048576
 #define GC_SECONDS     60
 #define GC_SECONDS_MAX 3600
+
+#define STORE_SECONDS_MIN 60
+#define STORE_BYTES_MIN   (1ULL << 20)
+#define STORE_BYTES_MAX   (16ULL << 40)
 
 enum {
 	OPTION_FLOWS = 256,
@@ -30,6 +37,11 @@ enum {
 	OPTION_GOROUTINES,
 	OPTION_REQUEST_IDS,
 	OPTION_STORE,
+	OPTION_STORE_AGE,
+	OPTION_STORE_SIZE,
+	OPTION_KEEP,
+	OPTION_HEAD,
+	OPTION_REDACT,
 	OPTION_OTLP,
 	OPTION_OTLP_HEADERS,
 	OPTION_OTLP_CA,
@@ -52,6 +64,11 @@ static const struct option long_options[] = {
     {"publish-goroutines", required_argument, NULL, OPTION_GOROUTINES},
     {"ignore-request-ids", no_argument, NULL, OPTION_REQUEST_IDS},
     {"store", required_argument, NULL, OPTION_STORE},
+    {"store-age", required_argument, NULL, OPTION_STORE_AGE},
+    {"store-size", required_argument, NULL, OPTION_STORE_SIZE},
+    {"keep", required_argument, NULL, OPTION_KEEP},
+    {"head", required_argument, NULL, OPTION_HEAD},
+    {"redact", required_argument, NULL, OPTION_REDACT},
     {"otlp", required_argument, NULL, OPTION_OTLP},
     {"otlp-headers", required_argument, NULL, OPTION_OTLP_HEADERS},
     {"otlp-ca", required_argument, NULL, OPTION_OTLP_CA},
@@ -85,6 +102,14 @@ static const char help[] =
     "                         request was made for it\n"
     "      --store FILE       where spans are stored, an SQLite database, or none\n"
     "                         (default %s)\n"
+    "      --store-age TIME   how long they are kept there, as 90m, 12h or 7d (default %dh)\n"
+    "      --store-size SIZE  how large that file may become, as 64M or 2G (default %lluM)\n"
+    "      --keep WHICH       keep traces that are not sampled, too: errors, slow (a request that\n"
+    "                         is among the slowest 1 %% of its endpoint) or errors,slow\n"
+    "      --head BYTES       how much of each head is read for spans (default %d; 0: nothing)\n"
+    "      --redact REGEX     replace what fits in paths and fields by " REDACT_TEXT
+    " before it is\n"
+    "                         stored or sent; may be repeated\n"
     "      --otlp URL         send spans there by OTLP/HTTP, too (http://127.0.0.1:4318)\n"
     "      --otlp-headers FILE\n"
     "                         header fields to send with them, one Name: value in each line\n"
@@ -193,6 +218,71 @@ static enum options_next set_publish(struct options *options, const char *value)
 	return refuse("publish-goroutines", value, "auto, always or never");
 }
 
+static enum options_next set_store_age(struct options *options, const char *value)
+{
+	__u64 ns;
+
+	if (query_parse_time(value, &ns) || ns < STORE_SECONDS_MIN * NS_PER_SECOND)
+		return refuse("store-age", value, "a time of a minute or more (90m, 12h, 7d)");
+	options->store_limits.seconds = ns / NS_PER_SECOND;
+	return OPTIONS_RUN;
+}
+
+static enum options_next set_store_size(struct options *options, const char *value)
+{
+	if (size_parse(value, STORE_BYTES_MIN, STORE_BYTES_MAX, &options->store_limits.bytes))
+		return refuse("store-size", value, "a size from 1M to 16T (64M, 2G)");
+	return OPTIONS_RUN;
+}
+
+static enum options_next set_store(struct options *options, int option, const char *value)
+{
+	if (option == OPTION_STORE_AGE)
+		return set_store_age(options, value);
+	if (option == OPTION_STORE_SIZE)
+		return set_store_size(options, value);
+	options->store = strcmp(value, "none") != 0 ? value : NULL;
+	return OPTIONS_RUN;
+}
+
+static enum options_next set_keep(struct options *options, const char *value)
+{
+	if (keep_rules_parse(value, &options->keep))
+		return refuse("keep", value, "errors, slow or errors,slow");
+	return OPTIONS_RUN;
+}
+
+static enum options_next set_head(struct options *options, const char *value)
+{
+	unsigned long bytes;
+	char wanted[64];
+
+	if (!number_parse(value, 0, RECORD_HEAD_MAX, &bytes)) {
+		options->head_bytes = (__u32)bytes;
+		return OPTIONS_RUN;
+	}
+	snprintf(wanted, sizeof(wanted), "bytes from 0 to %d", RECORD_HEAD_MAX);
+	return refuse("head", value, wanted);
+}
+
+static enum options_next add_redact(struct options *options, const char *value)
+{
+	char why[64] = "no memory", wanted[160];
+	int err = -ENOMEM;
+
+	if (!options->redact)
+		options->redact = redact_new();
+	if (options->redact)
+		err = redact_add(options->redact, value, why, sizeof(why));
+	if (!err)
+		return OPTIONS_RUN;
+	if (err == -ENOSPC)
+		snprintf(wanted, sizeof(wanted), "no more than %d patterns", REDACT_MAX);
+	else
+		snprintf(wanted, sizeof(wanted), "an extended regular expression (%s)", why);
+	return refuse("redact", value, wanted);
+}
+
 static enum options_next set_url(struct options *options, const char *value)
 {
 	struct endpoint endpoint;
@@ -248,7 +338,7 @@ static enum options_next take(struct options *options, int option)
 	switch (option) {
 	case 'h':
 		printf(help, CTXPROP_FLOWS_DEFAULT, GC_SECONDS, POLICIES_FILE, STORE_PATH,
-		       WEB_ADDRESS);
+		       STORE_SECONDS / 3600, STORE_BYTES >> 20, RECORD_HEAD_MAX, WEB_ADDRESS);
 		return OPTIONS_DONE;
 	case OPTION_VERSION:
 		printf("ctxpropd %s (ABI %d)\n", CTXPROP_VERSION, CTXPROP_ABI_VERSION);
@@ -272,8 +362,15 @@ static enum options_next take(struct options *options, int option)
 		options->ignore_request_ids = true;
 		return OPTIONS_RUN;
 	case OPTION_STORE:
-		options->store = strcmp(optarg, "none") != 0 ? optarg : NULL;
-		return OPTIONS_RUN;
+	case OPTION_STORE_AGE:
+	case OPTION_STORE_SIZE:
+		return set_store(options, option, optarg);
+	case OPTION_HEAD:
+		return set_head(options, optarg);
+	case OPTION_REDACT:
+		return add_redact(options, optarg);
+	case OPTION_KEEP:
+		return set_keep(options, optarg);
 	case OPTION_OTLP:
 	case OPTION_OTLP_HEADERS:
 	case OPTION_OTLP_CA:
@@ -304,6 +401,8 @@ enum options_next options_parse(int argc, char **argv, struct options *ret_optio
 	*ret_options = (struct options){.gc_seconds = GC_SECONDS,
 					.way = ATTACH_AUTO,
 					.store = STORE_PATH,
+					.head_bytes = RECORD_HEAD_MAX,
+					.store_limits = {STORE_BYTES, STORE_SECONDS},
 					.has_http = !web_address_parse(WEB_ADDRESS, &http),
 					.level = LOG_LEVEL_INFO};
 	ret_options->http = http;

@@ -11,6 +11,9 @@
 #include "daemon/wanted.h"
 #include "load/attach.h"
 #include "runtime/runtimes.h"
+#include "trace/keep.h"
+#include "trace/redact.h"
+#include "trace/store.h"
 #include "web/hosts.h"
 #include "web/listen.h"
 
@@ -26,7 +29,11 @@ struct options {
 	const char *policy;      /* file, or NULL: the usual one, if it is there */
 	struct wanted wanted;    /* network namespaces to work in */
 	const char *store;       /* file for spans; NULL: they are not stored */
-	const char *otlp;        /* URL to send spans to; NULL: the environment may name one */
+	struct store_limits store_limits;
+	__u32 head_bytes;       /* of each head, for spans */
+	struct redact *redact;  /* what is replaced in them, or NULL */
+	struct keep_rules keep; /* of traces that are not sampled */
+	const char *otlp;       /* URL to send spans to; NULL: the environment may name one */
 	const char *otlp_headers, *otlp_ca; /* files, or NULL */
 	bool has_http;
 	bool shows_traces;       /* there, too: it was asked for */

@@ -6,15 +6,16 @@
 #include "base/log.h"
 #include "daemon/policy_json.h"
 #include "daemon/traces.h"
+#include "daemon/watchdog.h"
 #include "otlp/otlp.h"
 #include "trace/store_sink.h"
 
 /* Returns whether there is a store now. */
-static bool add_store(struct tracer *tracer, const char *path)
+static bool add_store(struct tracer *tracer, const struct options *options)
 {
-	const struct store_limits limits = {STORE_BYTES, STORE_SECONDS};
+	const char *path = options->store;
 	struct sink sink;
-	int err = store_sink_open(path, &limits, &sink);
+	int err = store_sink_open(path, &options->store_limits, &sink);
 
 	if (err == -EBUSY)
 		log_warning("spans are not stored: another ctxpropd writes to %s; see --store",
@@ -69,7 +70,7 @@ static bool add_metrics(struct tracer *tracer, struct traces *traces)
 static bool add_sinks(struct tracer *tracer, struct traces *traces, const struct options *options)
 {
 	const struct otlp_options otlp = otlp_wanted(options);
-	bool stored = options->store && add_store(tracer, options->store);
+	bool stored = options->store && add_store(tracer, options);
 	bool counted = options->has_http && add_metrics(tracer, traces);
 	bool sent = otlp.url && add_otlp(tracer, &otlp);
 
@@ -89,7 +90,11 @@ static void begin_spans(struct traces *traces, const struct engine *engine,
 		log_warning("no spans are made: %s", strerror(-err));
 		return;
 	}
-	err = add_sinks(tracer, traces, options) ? tracer_start(tracer) : -ENOENT;
+	tracer_limit_heads(tracer, options->head_bytes, options->redact);
+	if (options->keep.errors || options->keep.slow)
+		err = tracer_keep(tracer, &options->keep);
+	if (!err)
+		err = add_sinks(tracer, traces, options) ? tracer_start(tracer) : -ENOENT;
 	if (!err) {
 		traces->tracer = tracer;
 		return;
@@ -115,6 +120,7 @@ static void begin_http(struct traces *traces, const struct engine *engine,
 						       .flows_fd = engine_flows_fd(engine)},
 					   .policy = {rules, policies},
 					   .store = options->store,
+					   .health = watchdog_health,
 					   .shows_traces = options->shows_traces};
 	int err = web_start(&wanted, &traces->web);
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -11,6 +13,7 @@
 #include "daemon/watchdog.h"
 
 #define NS_PER_MS     (NS_PER_SECOND / 1000)
+#define SICK_NS       (WATCHDOG_SICK_SECONDS * NS_PER_SECOND)
 #define LIMIT_NS      (WATCHDOG_LIMIT_MS * NS_PER_MS)
 #define LINE_PAUSE_NS (10 * NS_PER_SECOND)
 /* A turn that lasts so long is told of at once. */
@@ -20,6 +23,8 @@
 /* What the handler of SIGALRM has to know. */
 static const char *volatile now_at;
 static timer_t timer;
+/* When the loop is to be at its next step, for other threads; 0: some time. */
+static _Atomic __u64 due_ns;
 static bool has_timer;
 
 /*
@@ -68,6 +73,7 @@ void watchdog_begin(struct watchdog *watchdog, const char *name)
 	watchdog->turn_ns = watchdog->mark_ns = clock_now_ns();
 	watchdog->longest_ns = 0;
 	watchdog->longest = now_at = name;
+	due_ns = watchdog->turn_ns;
 	set_alarm(STUCK_SECONDS);
 }
 
@@ -97,12 +103,13 @@ static void say(struct watchdog *watchdog, __u64 now_ns)
 	watchdog->next_line_ns = now_ns + LINE_PAUSE_NS;
 }
 
-void watchdog_end(struct watchdog *watchdog)
+void watchdog_end(struct watchdog *watchdog, int timeout_ms)
 {
 	__u64 took_ns;
 
 	set_alarm(0);
 	watchdog_mark(watchdog, "waiting");
+	due_ns = timeout_ms < 0 ? 0 : watchdog->mark_ns + (__u64)timeout_ms * NS_PER_MS;
 	took_ns = watchdog->mark_ns - watchdog->turn_ns;
 	if (took_ns <= LIMIT_NS)
 		return;
@@ -111,4 +118,20 @@ void watchdog_end(struct watchdog *watchdog)
 	if (took_ns > watchdog->worst_ns)
 		watchdog->worst_ns = took_ns;
 	say(watchdog, watchdog->mark_ns);
+}
+
+int watchdog_health_at(__u64 now_ns, char *ret_why, size_t size)
+{
+	__u64 due = due_ns;
+
+	if (!due || now_ns < due + SICK_NS)
+		return 0;
+	snprintf(ret_why, size, "the daemon's loop has not turned for %llu seconds: %s",
+		 (unsigned long long)((now_ns - due) / NS_PER_SECOND), now_at);
+	return -ETIMEDOUT;
+}
+
+int watchdog_health(char *ret_why, size_t size)
+{
+	return watchdog_health_at(clock_now_ns(), ret_why, size);
 }

@@ -7,9 +7,12 @@
 #ifndef CTXPROP_WATCHDOG_H
 #define CTXPROP_WATCHDOG_H
 
+#include <stddef.h>
 #include <linux/types.h>
 
 #define WATCHDOG_LIMIT_MS 200
+/* A loop that is so late is no longer well. */
+#define WATCHDOG_SICK_SECONDS 30
 
 struct watchdog {
 	__u64 turn_ns, mark_ns; /* when the turn began, and what is done now */
@@ -33,7 +36,17 @@ void watchdog_begin(struct watchdog *watchdog, const char *name);
 /* The work that went on has ended, and the next one begins. */
 void watchdog_mark(struct watchdog *watchdog, const char *name);
 
-/* The turn has ended. */
-void watchdog_end(struct watchdog *watchdog);
+/* The turn has ended; the next one begins in `timeout_ms` at the latest, or (-1) some time. */
+void watchdog_end(struct watchdog *watchdog, int timeout_ms);
+
+/*
+ * Does the loop turn, as of `now_ns` (CLOCK_MONOTONIC)? May be asked by any thread. Returns 0, or
+ * -ETIMEDOUT after one sentence about it was written to `ret_why`: a turn lasts longer than
+ * WATCHDOG_SICK_SECONDS, or has not begun so long after it was due.
+ */
+int watchdog_health_at(__u64 now_ns, char *ret_why, size_t size);
+
+/* The same as of now. */
+int watchdog_health(char *ret_why, size_t size);
 
 #endif

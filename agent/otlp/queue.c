@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <endian.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -7,6 +8,10 @@
 #include "base/clock.h"
 #include "otlp/packed.h"
 #include "otlp/queue.h"
+#include "records.h"
+
+#define LOWER_NS   (NS_PER_SECOND / 4) /* a step of the bound downwards */
+#define LOWER_STEP (RECORDING_SHED_ALL / 8)
 
 struct queue {
 	pthread_mutex_t mutex;
@@ -15,6 +20,8 @@ struct queue {
 	size_t capacity, first, length;
 	size_t awaited;        /* who takes waits for so many */
 	__u64 first_put_ns;    /* when the oldest span of those that are waited for came */
+	__u64 shed;            /* as in struct recording */
+	__u64 lowered_ns;      /* since when there is room; the bound was lowered since then */
 	struct packed *item[]; /* in a circle */
 };
 
@@ -50,10 +57,41 @@ void queue_free(struct queue *queue)
 	free(queue);
 }
 
-/* Returns false when there is no room. */
-static bool append(struct queue *queue, struct packed *packed)
+/* By the time that there has been room, so that a short pause does not give up what is needed. */
+static void lower(struct queue *queue, __u64 now_ns)
 {
-	if (queue->length == queue->capacity || queue->closed)
+	__u64 steps = (now_ns - queue->lowered_ns) / LOWER_NS;
+
+	if (steps >= RECORDING_SHED_ALL / LOWER_STEP || steps * LOWER_STEP > queue->shed)
+		queue->shed = 0;
+	else
+		queue->shed -= steps * LOWER_STEP;
+	queue->lowered_ns += steps * LOWER_NS;
+}
+
+/*
+ * Is there room for spans of this trace? As in the ring of records: when more than half of the
+ * places are taken the bound rises with what waits, and the same traces are lost as a whole.
+ */
+static bool has_room(struct queue *queue, const __u8 trace_id[16])
+{
+	__u64 above = 2 * queue->length > queue->capacity ? 2 * queue->length - queue->capacity : 0;
+	__u64 shed = above * (RECORDING_SHED_ALL / queue->capacity), bits;
+
+	memcpy(&bits, trace_id + 8, sizeof(bits));
+	if (above)
+		queue->lowered_ns = clock_now_ns();
+	else if (queue->shed)
+		lower(queue, clock_now_ns());
+	if (shed > queue->shed)
+		queue->shed = shed;
+	return queue->length < queue->capacity && recording_keeps(queue->shed, be64toh(bits));
+}
+
+/* Returns false when there is no room. */
+static bool append(struct queue *queue, struct packed *packed, const __u8 trace_id[16])
+{
+	if (queue->closed || !has_room(queue, trace_id))
 		return false;
 	if (!queue->length)
 		queue->first_put_ns = clock_now_ns();
@@ -71,7 +109,7 @@ bool queue_put(struct queue *queue, const struct span *span, __s64 boot_to_wall_
 	if (!packed)
 		return false;
 	pthread_mutex_lock(&queue->mutex);
-	put = append(queue, packed);
+	put = append(queue, packed, span->trace_id);
 	pthread_mutex_unlock(&queue->mutex);
 	if (!put)
 		free(packed);

@@ -21,7 +21,10 @@ struct queue;
 struct queue *queue_new(size_t capacity);
 void queue_free(struct queue *queue);
 
-/* Returns false when there is no room for a copy, or the queue is closed. */
+/*
+ * Returns false when there is no room for a copy, or the queue is closed. When more than half of it
+ * is taken there is none for some traces, as a whole: by the last 56 bits of their ids.
+ */
 bool queue_put(struct queue *queue, const struct span *span, __s64 boot_to_wall_ns);
 
 /*

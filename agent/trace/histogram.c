@@ -35,18 +35,41 @@ void histogram_add(struct histogram *histogram, __u64 ns)
 	histogram->total++;
 }
 
-__u64 histogram_percentile(const struct histogram *histogram, double percent)
+/* The bucket of a percentile, and how many are in those below. HISTOGRAM_BUCKETS: there are none.
+ */
+static unsigned int find(const struct histogram *histogram, double wanted, double *ret_below)
 {
-	double wanted = (double)histogram->total * percent / 100, below = 0;
+	double below = 0;
 
 	for (unsigned int i = 0; i < HISTOGRAM_BUCKETS; i++) {
-		double here = histogram->count[i], begin = begin_of(i);
+		double here = histogram->count[i];
 
+		*ret_below = below;
 		if (here > 0 && below + here >= wanted)
-			return (__u64)(begin + (begin_of(i + 1) - begin) * (wanted - below) / here);
+			return i;
 		below += here;
 	}
-	return 0;
+	return HISTOGRAM_BUCKETS;
+}
+
+__u64 histogram_percentile(const struct histogram *histogram, double percent)
+{
+	double wanted = (double)histogram->total * percent / 100, below, begin;
+	unsigned int bucket = find(histogram, wanted, &below);
+
+	if (bucket == HISTOGRAM_BUCKETS)
+		return 0;
+	begin = begin_of(bucket);
+	return (__u64)(begin + (begin_of(bucket + 1) - begin) * (wanted - below) /
+				   histogram->count[bucket]);
+}
+
+__u64 histogram_above(const struct histogram *histogram, double percent)
+{
+	double below;
+	unsigned int bucket = find(histogram, (double)histogram->total * percent / 100, &below);
+
+	return bucket == HISTOGRAM_BUCKETS ? 0 : (__u64)begin_of(bucket + 1);
 }
 
 size_t histogram_pack(const struct histogram *histogram, __u8 ret_blob[HISTOGRAM_BLOB_MAX])

@@ -23,6 +23,9 @@ void histogram_add(struct histogram *histogram, __u64 ns);
 /* So many in a hundred took no longer than this, in ns; 0: there are none. */
 __u64 histogram_percentile(const struct histogram *histogram, double percent);
 
+/* From this on, in ns, no more than the others took: the end of the bucket of that percentile. */
+__u64 histogram_above(const struct histogram *histogram, double percent);
+
 /* Write the blob; returns its size. */
 size_t histogram_pack(const struct histogram *histogram, __u8 ret_blob[HISTOGRAM_BLOB_MAX]);
 

@@ -26,6 +26,8 @@ struct open {
 
 struct join {
 	void (*on_span)(const struct span *span, void *data);
+	void (*on_open)(const struct span *span, void *data); /* NULL: nobody wants to know */
+	void (*on_gone)(const struct span *span, void *data);
 	void *data;
 	__u32 own_tgid;
 	struct services *services;
@@ -34,6 +36,8 @@ struct join {
 	struct head_reader *reader;
 	struct head head; /* that the reader has completed last */
 	bool has_head;
+	size_t head_max;
+	const struct redact *redact; /* NULL: nothing */
 	struct open *bucket[BUCKETS];
 	struct open *oldest, *newest;
 	size_t open;
@@ -66,6 +70,7 @@ int join_new(void (*on_span)(const struct span *span, void *data), void *data,
 	join->on_span = on_span;
 	join->data = data;
 	join->own_tgid = (__u32)getpid();
+	join->head_max = RECORD_HEAD_MAX;
 	join->services = services_new();
 	join->parts = parts_new();
 	join->routes[0] = routes_new();
@@ -93,6 +98,25 @@ void join_free(struct join *join)
 	routes_free(join->routes[0]);
 	routes_free(join->routes[1]);
 	free(join);
+}
+
+void join_watch(struct join *join, void (*on_open)(const struct span *span, void *data),
+		void (*on_gone)(const struct span *span, void *data))
+{
+	join->on_open = on_open;
+	join->on_gone = on_gone;
+}
+
+void join_limit_heads(struct join *join, size_t bytes, const struct redact *redact)
+{
+	join->head_max = bytes;
+	join->redact = redact;
+}
+
+static void tell_gone(struct join *join, const struct open *open)
+{
+	if (join->on_gone)
+		join->on_gone(&open->span, join->data);
 }
 
 /* Span ids are random but for their upper bits, which say a place (context/model.h). */
@@ -128,6 +152,7 @@ static void give_up(struct join *join, struct open *open)
 	struct open **link = find(join, open->span.span_id, open->span.kind);
 
 	join->counts.endless++;
+	tell_gone(join, open);
 	if (*link)
 		free(take(join, link));
 }
@@ -147,23 +172,32 @@ static void add(struct join *join, struct open *open)
 	join->open++;
 }
 
+/* Before it is cut: a pattern is to see all of it. */
+static void set_text(const struct join *join, char *to, size_t size, const char *value)
+{
+	char whole[RECORD_HEAD_MAX + 1];
+
+	if (!value)
+		return;
+	text_copy(whole, sizeof(whole), value);
+	if (join->redact)
+		redact_apply(join->redact, whole, sizeof(whole));
+	text_copy(to, size, whole);
+}
+
 /* A path without query and fragment: those may hold what is nobody's business. */
-static void set_path(struct span *span, const char *target)
+static void set_path(const struct join *join, struct span *span, const char *target)
 {
 	const char *scheme = strstr(target, "://"), *path = target;
+	char whole[RECORD_HEAD_MAX + 1];
 
 	if (*target != '/' && scheme) { /* absolute form (RFC 9112, 3.2.2) */
 		path = strchr(scheme + 3, '/');
 		path = path ? path : "/";
 	}
-	text_copy(span->path, sizeof(span->path), path);
-	span->path[strcspn(span->path, "?#")] = '\0';
-}
-
-static void set_text(char *to, size_t size, const char *value)
-{
-	if (value)
-		text_copy(to, size, value);
+	text_copy(whole, sizeof(whole), path);
+	whole[strcspn(whole, "?#")] = '\0';
+	set_text(join, span->path, sizeof(span->path), whole);
 }
 
 /*
@@ -190,32 +224,43 @@ static void take_own_ids(struct span *span, const char *value)
 	span->is_root = false;
 }
 
+/* Is all of the path there, or as much of it as a span has room for? */
+static bool has_path(const __u8 *bytes, size_t size, const char *target)
+{
+	return memchr(bytes, '\n', size) || strpbrk(target, "?#") ||
+	       strlen(target) >= SPAN_PATH_MAX;
+}
+
 static void read_head(struct join *join, struct span *span, const struct record_begin *begin)
 {
 	struct head *head = &join->head;
 	const __u8 *bytes = begin->head;
 	__u8 whole[RECORD_HEAD_MAX];
 	size_t size = begin->head_size;
+	bool is_short;
 
 	if (begin->flags & RECORD_CUT) {
 		bytes = whole;
 		size = parts_take(join->parts, begin, whole);
 	}
+	is_short = begin->flags & RECORD_SHORT || size >= join->head_max;
+	size = size < join->head_max ? size : join->head_max;
 	join->has_head = false;
 	head_reader_reset(join->reader);
 	head_reader_feed(join->reader, bytes, size);
 	/* Of a call the blank line is not told. */
-	if (!join->has_head && size < RECORD_HEAD_MAX)
+	if (!join->has_head && !is_short)
 		head_reader_feed(join->reader, "\r\n", 2);
 	if (!join->has_head)
 		head_reader_partial(join->reader, head);
-	span->is_cut = !size || (head->truncated && size == RECORD_HEAD_MAX);
+	span->is_cut = !size || (head->truncated && is_short);
 	if (!size || !*head->target)
 		return;
-	set_text(span->method, sizeof(span->method), head->method);
-	set_path(span, head->target);
-	set_text(span->host, sizeof(span->host), head_field(head, "host"));
-	set_text(span->agent, sizeof(span->agent), head_field(head, "user-agent"));
+	text_copy(span->method, sizeof(span->method), head->method);
+	if (has_path(bytes, size, head->target))
+		set_path(join, span, head->target);
+	set_text(join, span->host, sizeof(span->host), head_field(head, "host"));
+	set_text(join, span->agent, sizeof(span->agent), head_field(head, "user-agent"));
 	if (begin->kind == RECORD_CALLED && begin->reason == REASON_PRESENT)
 		take_own_ids(span, head_field(head, "traceparent"));
 }
@@ -257,6 +302,8 @@ static void begin(struct join *join, const struct record_begin *record)
 	/* Now, while it is there: it may have ended when the answer comes. */
 	open->span.service = *services_find(join->services, record->tgid);
 	add(join, open);
+	if (join->on_open)
+		join->on_open(&open->span, join->data);
 }
 
 static void complete(struct span *span, const struct record_end *end)
@@ -297,6 +344,7 @@ static void hand_on(struct join *join, const struct open *open)
 		join->counts.own++;
 		if (span->kind == SPAN_SERVER)
 			disown_call(join, span);
+		tell_gone(join, open);
 		return;
 	}
 	join->counts.unsampled += !span_is_sampled(span);

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+#include "trace/redact.h"
 #include "trace/span.h"
 
 /* What became of records and spans. */
@@ -23,6 +24,19 @@ struct join;
 int join_new(void (*on_span)(const struct span *span, void *data), void *data,
 	     struct join **ret_join);
 void join_free(struct join *join);
+
+/*
+ * Tell `data` (of join_new()) of each request that begins, of which the ids hold, and of each that
+ * is over without a span: given up, or this process's own.
+ */
+void join_watch(struct join *join, void (*on_open)(const struct span *span, void *data),
+		void (*on_gone)(const struct span *span, void *data));
+
+/*
+ * Of heads so many bytes are told, at most (RECORD_HEAD_MAX), and what `redact` names is replaced
+ * in all that is kept of them; NULL: nothing. It outlives the join.
+ */
+void join_limit_heads(struct join *join, size_t bytes, const struct redact *redact);
 
 /* The next record, as it lay in the ring. */
 void join_record(struct join *join, const void *record, size_t size);

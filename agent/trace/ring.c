@@ -116,6 +116,11 @@ size_t ring_read(struct ring *ring, size_t count,
 	return read;
 }
 
+size_t ring_used(const struct ring *ring)
+{
+	return __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE) - *ring->consumer;
+}
+
 void ring_release(struct ring *ring)
 {
 	__atomic_store_n(ring->consumer, ring->at, __ATOMIC_RELEASE);

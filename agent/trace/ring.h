@@ -24,6 +24,9 @@ void ring_wait(const struct ring *ring, int timeout_ms);
 size_t ring_read(struct ring *ring, size_t count,
 		 void (*on_record)(void *data, const void *record, size_t size), void *data);
 
+/* Bytes that are not free: what has come, and what was read and is not done with. */
+size_t ring_used(const struct ring *ring);
+
 /* What was read is done with: its room is free again. */
 void ring_release(struct ring *ring);
 

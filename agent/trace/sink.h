@@ -22,7 +22,12 @@ struct sink {
 	/* Tell what became of spans until now, to any thread. May be NULL. */
 	void (*counts)(void *data, sink_tell *tell, void *to);
 	void *data;
-	bool takes_unsampled; /* spans of traces that are not sampled, too */
+	bool takes_unsampled; /* span() gets spans of traces that are not sampled, too */
+	/*
+	 * Where it does not: a span of such a trace is told of when it is complete. If the trace is
+	 * kept all the same, span() gets it later. May be NULL.
+	 */
+	void (*unsampled)(void *data, const struct span *span, __s64 boot_to_wall_ns);
 };
 
 #endif

@@ -9,20 +9,22 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <arpa/inet.h>
 
-#include "base/address.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "trace/minutes.h"
 #include "trace/schema.h"
 #include "trace/store.h"
+#include "trace/store_bounds.h"
+#include "trace/store_row.h"
 
-#define BUSY_MS       2000   /* another writer can only be somebody's own command */
-#define PRUNE_ROWS    20000  /* at once: some tens of milliseconds */
-#define ENDPOINT_ROWS 200000 /* of the table `endpoints`: some tens of megabytes */
-#define SERVICES      256    /* whose row is remembered */
+#define BUSY_MS       2000 /* to wait for another process's lock while nobody waits for us */
+#define WRITE_BUSY_MS 300  /* the same while all sinks wait */
+#define LOG_PAGES     1000 /* of the write-ahead log: then it is written back */
+#define PAGE_BYTES    4096 /* of the database, as SQLite makes it */
+#define QUIET_NS      (60 * NS_PER_SECOND) /* between two complaints */
+#define SERVICES      256                  /* whose row is remembered */
 
 struct known_service {
 	struct service service;
@@ -37,19 +39,12 @@ struct store {
 	sqlite3_stmt *insert, *find_service, *insert_service;
 	struct minutes *minutes;
 	bool in_transaction, warned;
+	__u64 quiet_until_ns; /* CLOCK_MONOTONIC: no complaint before */
+	__u64 log_bytes;      /* of the write-ahead log */
+	dev_t device;         /* of the file that is open */
+	ino_t inode;
 	struct known_service known[SERVICES];
 };
-
-static const char insert_sql[] =
-    "INSERT OR IGNORE INTO spans (trace_id, span_id, parent_id, kind, start_ns, duration_ns, "
-    "first_byte_ns, "
-    "service_id, method, path, route, host, user_agent, status, outcome, error, local_address, "
-    "local_port, remote_address, remote_port, netns, pid, tid, request_bytes, response_bytes, "
-    "reused, forwarded, header, evidence, veto) VALUES "
-    "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
-
-static const char *const outcomes[] = {
-    [RECORD_ANSWERED] = "answered", [RECORD_CLOSED] = "closed", [RECORD_RESET] = "reset"};
 
 /* What SQLite has against something, as -errno. */
 static int error_of(sqlite3 *db)
@@ -108,7 +103,7 @@ static int prepare(struct store *store)
 		sqlite3_stmt **to;
 		const char *sql;
 	} wanted[] = {
-	    {&store->insert, insert_sql},
+	    {&store->insert, store_row_insert},
 	    {&store->find_service, "SELECT id FROM services WHERE name = ? AND container = ?"},
 	    {&store->insert_service, "INSERT INTO services (name, container) VALUES (?, ?)"},
 	};
@@ -135,17 +130,36 @@ static void close_database(struct store *store)
 }
 
 /* Paths and hosts of requests are nobody else's business; what SQLite adds gets the same mode. */
-static int make_file(const char *path)
+static int make_file(struct store *store)
 {
-	_cleanup_close_ int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	_cleanup_close_ int fd = open(store->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	struct stat file;
 
-	return fd < 0 ? -errno : 0;
+	if (fd < 0 || fstat(fd, &file))
+		return -errno;
+	store->device = file.st_dev;
+	store->inode = file.st_ino;
+	return 0;
 }
 
-static int open_database(struct store *store)
+/*
+ * After a commit: write the log back to the file when it is long. What a reader still needs stays;
+ * as long as there is such a reader the log grows.
+ */
+static int on_commit(void *data, sqlite3 *db, const char *name, int pages)
+{
+	struct store *store = data;
+
+	store->log_bytes = (__u64)pages * PAGE_BYTES;
+	if (pages >= LOG_PAGES)
+		sqlite3_wal_checkpoint_v2(db, name, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+	return SQLITE_OK;
+}
+
+static int try_open(struct store *store)
 {
 	const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
-	int err = make_file(store->path);
+	int err = make_file(store);
 
 	if (err)
 		return err;
@@ -164,7 +178,22 @@ static int open_database(struct store *store)
 		err = schema_bring_up(store->db);
 	if (err == -EIO)
 		err = error_of(store->db);
-	return err ? err : prepare(store);
+	if (!err)
+		err = prepare(store);
+	sqlite3_busy_timeout(store->db, WRITE_BUSY_MS);
+	sqlite3_wal_hook(store->db, on_commit, store);
+	store->log_bytes = 0;
+	return err;
+}
+
+/* What is open then is open as a whole. */
+static int open_database(struct store *store)
+{
+	int err = try_open(store);
+
+	if (err)
+		close_database(store);
+	return err;
 }
 
 /* A damaged file may still be of use to somebody. */
@@ -193,6 +222,14 @@ static int begin_anew(struct store *store)
 	return err ? err : open_database(store);
 }
 
+/* Open it again after it was closed for an error. */
+static int reopen(struct store *store)
+{
+	int err = open_database(store);
+
+	return err == -EUCLEAN ? begin_anew(store) : err;
+}
+
 int store_open(const char *path, const struct store_limits *limits, struct store **ret_store)
 {
 	struct store *store = calloc(1, sizeof(*store));
@@ -207,9 +244,7 @@ int store_open(const char *path, const struct store_limits *limits, struct store
 	if (!err)
 		err = take_lock(store);
 	if (!err)
-		err = open_database(store);
-	if (err == -EUCLEAN)
-		err = begin_anew(store);
+		err = reopen(store);
 	if (err)
 		store_close(store);
 	else
@@ -268,127 +303,76 @@ static sqlite3_int64 service_id(struct store *store, const struct span *span)
 	return known->id;
 }
 
-/*
- * The next place of the statement gets a text, or NULL for an empty one. It has to stay where it is
- * until the statement was run.
- */
-static void bind_text(sqlite3_stmt *insert, int *place, const char *text)
+/* A reader has let go of the log, or has not: then it grows no more. */
+static int empty_log(struct store *store)
 {
-	sqlite3_bind_text(insert, ++*place, text && *text ? text : NULL, -1, SQLITE_STATIC);
-}
+	int result;
 
-static void bind_number(sqlite3_stmt *insert, int *place, __u64 number)
-{
-	sqlite3_bind_int64(insert, ++*place, (sqlite3_int64)number);
-}
-
-/* 0 stands for what is not known. */
-static void bind_known(sqlite3_stmt *insert, int *place, __u64 number)
-{
-	if (number)
-		bind_number(insert, place, number);
-	else
-		sqlite3_bind_null(insert, ++*place);
-}
-
-static void bind_ids(sqlite3_stmt *insert, int *place, const struct span *span)
-{
-	sqlite3_bind_blob(insert, ++*place, span->trace_id, sizeof(span->trace_id), SQLITE_STATIC);
-	sqlite3_bind_blob(insert, ++*place, &span->span_id, sizeof(span->span_id), SQLITE_STATIC);
-	if (span->parent_id)
-		sqlite3_bind_blob(insert, ++*place, &span->parent_id, sizeof(span->parent_id),
-				  SQLITE_STATIC);
-	else
-		sqlite3_bind_null(insert, ++*place);
-}
-
-/* The two addresses of a connection. */
-struct end_texts {
-	char local[ADDRESS_TEXT_MAX], remote[ADDRESS_TEXT_MAX];
-};
-
-static void bind_ends(sqlite3_stmt *insert, int *place, const struct span *span,
-		      struct end_texts *texts)
-{
-	bind_text(insert, place, address_text(texts->local, span->local));
-	bind_number(insert, place, ntohs(span->local_port));
-	bind_text(insert, place, address_text(texts->remote, span->remote));
-	bind_number(insert, place, ntohs(span->remote_port));
-	bind_number(insert, place, span->netns);
-}
-
-static void bind_why(sqlite3_stmt *insert, int *place, const struct span *span)
-{
-	struct span_cause cause = span_cause(span);
-
-	bind_text(insert, place, cause.header);
-	bind_text(insert, place, cause.evidence);
-	bind_text(insert, place, cause.veto);
-}
-
-/* What is bound points into `span` and `texts`. */
-static void bind_span(sqlite3_stmt *insert, const struct span *span, struct end_texts *texts,
-		      sqlite3_int64 service, __s64 boot_to_wall_ns)
-{
-	int place = 0;
-
-	bind_ids(insert, &place, span);
-	bind_number(insert, &place, span->kind);
-	bind_number(insert, &place, span->start_ns + (__u64)boot_to_wall_ns);
-	bind_number(insert, &place, span->end_ns - span->start_ns);
-	bind_known(insert, &place,
-		   span->first_ns > span->start_ns ? span->first_ns - span->start_ns : 0);
-	bind_number(insert, &place, (__u64)service);
-	bind_text(insert, &place, span->method);
-	bind_text(insert, &place, span->path);
-	bind_text(insert, &place, span->route);
-	bind_text(insert, &place, span->host);
-	bind_text(insert, &place, span->agent);
-	bind_known(insert, &place, span->status);
-	bind_text(insert, &place, outcomes[span->outcome]);
-	bind_number(insert, &place, span_is_error(span));
-	bind_ends(insert, &place, span, texts);
-	bind_known(insert, &place, span->tgid);
-	bind_known(insert, &place, span->tid);
-	bind_known(insert, &place, span->request_size);
-	bind_known(insert, &place, span->response_size);
-	bind_number(insert, &place, span->is_reused);
-	bind_number(insert, &place, span->is_forwarded);
-	bind_why(insert, &place, span);
+	sqlite3_busy_timeout(store->db, 0);
+	result = sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+	sqlite3_busy_timeout(store->db, WRITE_BUSY_MS);
+	if (result != SQLITE_OK)
+		return -EBUSY;
+	store->log_bytes = 0;
+	return 0;
 }
 
 static int begin(struct store *store)
 {
-	int err = store->in_transaction ? 0 : run(store, "BEGIN");
+	int err = 0;
 
-	store->in_transaction |= !err;
+	if (store->in_transaction)
+		return 0;
+	if (store->log_bytes > store_bounds_log(&store->limits))
+		err = empty_log(store);
+	if (!err)
+		err = run(store, "BEGIN");
+	store->in_transaction = !err;
 	return err;
 }
 
-static int insert(struct store *store, const struct span *span, __s64 boot_to_wall_ns)
+static int insert(struct store *store, const struct span *span, sqlite3_int64 service,
+		  __s64 boot_to_wall_ns)
 {
-	sqlite3_int64 service = service_id(store, span);
-	struct end_texts texts;
+	struct store_row_texts texts;
 	int err = 0;
 
-	if (!service)
-		return error_of(store->db);
-	bind_span(store->insert, span, &texts, service, boot_to_wall_ns);
+	store_row_bind(store->insert, span, &texts, service, boot_to_wall_ns);
 	if (sqlite3_step(store->insert) != SQLITE_DONE)
 		err = error_of(store->db);
-	else if (sqlite3_changes(store->db)) /* it was not there before */
+	else if (sqlite3_changes(store->db) && span_is_sampled(span)) /* it was not there before */
 		minutes_add(store->minutes, span, service, (__s64)span->end_ns + boot_to_wall_ns);
 	sqlite3_reset(store->insert);
 	return err;
 }
 
+static void complain(struct store *store, const char *why)
+{
+	__u64 now_ns = clock_now_ns();
+
+	if (store->warned || now_ns < store->quiet_until_ns)
+		return;
+	log_warning("the store %s: %s; spans are lost until that is over (said once)", store->path,
+		    why);
+	store->warned = true;
+	store->quiet_until_ns = now_ns + QUIET_NS;
+}
+
+static const char *why_of(const struct store *store)
+{
+	if (!store->db)
+		return "it cannot be opened";
+	if (store->log_bytes > store_bounds_log(&store->limits))
+		return "a reader keeps a transaction open, so that its log (-wal) only grows";
+	return sqlite3_errmsg(store->db);
+}
+
 /* What was not stored is lost, and the next one is tried again. */
 static int failed(struct store *store, int err)
 {
-	if (!store->warned)
-		log_warning("the store %s: %s; spans are lost until that is over (said once)",
-			    store->path, sqlite3_errmsg(store->db));
-	store->warned = true;
+	complain(store, why_of(store));
+	if (!store->db)
+		return err;
 	if (store->in_transaction)
 		run(store, "ROLLBACK");
 	store->in_transaction = false;
@@ -399,13 +383,38 @@ static int failed(struct store *store, int err)
 	return err;
 }
 
-int store_add(struct store *store, const struct span *span, __s64 boot_to_wall_ns)
+/* The row of a span's service, with a transaction begun for it. 0 or -errno. */
+static int begin_span(struct store *store, const struct span *span, sqlite3_int64 *ret_service)
 {
-	int err = store->db ? begin(store) : -EIO;
+	int err = store->db ? 0 : reopen(store);
 
 	if (!err)
-		err = insert(store, span, boot_to_wall_ns);
-	return err && store->db ? failed(store, err) : err;
+		err = begin(store);
+	if (err)
+		return err;
+	*ret_service = service_id(store, span);
+	return *ret_service ? 0 : error_of(store->db);
+}
+
+int store_add(struct store *store, const struct span *span, __s64 boot_to_wall_ns)
+{
+	sqlite3_int64 service;
+	int err = begin_span(store, span, &service);
+
+	if (!err)
+		err = insert(store, span, service, boot_to_wall_ns);
+	return err ? failed(store, err) : 0;
+}
+
+int store_count(struct store *store, const struct span *span, __s64 boot_to_wall_ns)
+{
+	sqlite3_int64 service;
+	int err = begin_span(store, span, &service);
+
+	if (err)
+		return failed(store, err);
+	minutes_add(store->minutes, span, service, (__s64)span->end_ns + boot_to_wall_ns);
+	return 0;
 }
 
 int store_flush(struct store *store)
@@ -417,66 +426,38 @@ int store_flush(struct store *store)
 	err = minutes_write(store->minutes) ? error_of(store->db) : run(store, "COMMIT");
 	if (err)
 		return failed(store, err);
+	if (store->warned)
+		log_info("the store %s: spans are stored again", store->path);
 	store->in_transaction = store->warned = false;
 	return 0;
 }
 
-/* A number that a statement without parameters gives; 0: none. */
-static __u64 ask(struct store *store, const char *sql)
+/* Has somebody removed the file, or put another one in its place? */
+static bool is_replaced(const struct store *store)
 {
-	sqlite3_stmt *statement = NULL;
-	__u64 number = 0;
+	struct stat now;
 
-	if (sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL) == SQLITE_OK &&
-	    sqlite3_step(statement) == SQLITE_ROW)
-		number = (__u64)sqlite3_column_int64(statement, 0);
-	sqlite3_finalize(statement);
-	return number;
+	return stat(store->path, &now) || now.st_ino != store->inode || now.st_dev != store->device;
 }
 
-static bool is_too_large(struct store *store)
+/* What is written to a file without a name is read by nobody. */
+static int follow_name(struct store *store)
 {
-	__u64 pages = ask(store, "PRAGMA page_count") - ask(store, "PRAGMA freelist_count");
-
-	return pages * ask(store, "PRAGMA page_size") > store->limits.bytes;
-}
-
-/* What is known of endpoints stays when their spans had to make room. */
-static int prune_minutes(struct store *store, __u64 oldest_ns)
-{
-	char sql[192];
-
-	snprintf(sql, sizeof(sql),
-		 "DELETE FROM endpoints WHERE minute < max(%llu, coalesce((SELECT minute FROM "
-		 "endpoints ORDER BY minute DESC LIMIT 1 OFFSET %d), 0))",
-		 (unsigned long long)(oldest_ns / (60 * NS_PER_SECOND)), ENDPOINT_ROWS);
-	return run(store, sql);
+	log_warning("the store %s was removed or replaced: a new one begins", store->path);
+	close_database(store);
+	return reopen(store);
 }
 
 int store_prune(struct store *store, __u64 now_wall_ns)
 {
-	__u64 oldest_ns = now_wall_ns - store->limits.seconds * NS_PER_SECOND;
-	char sql[192];
 	int err;
 
 	if (!store->db)
 		return -EIO;
-	/* Rows are in the order of their ends. */
-	if (is_too_large(store))
-		snprintf(sql, sizeof(sql),
-			 "DELETE FROM spans WHERE id < (SELECT min(id) FROM spans) + %d",
-			 PRUNE_ROWS);
-	else
-		snprintf(sql, sizeof(sql),
-			 "DELETE FROM spans WHERE start_ns < %llu AND id < "
-			 "(SELECT min(id) FROM spans) + %d",
-			 (unsigned long long)oldest_ns, PRUNE_ROWS);
-	err = run(store, sql);
-	if (!err)
-		err = prune_minutes(store, oldest_ns);
-	if (!err)
-		err = run(store, "PRAGMA incremental_vacuum(256)");
-	return err;
+	if (is_replaced(store))
+		return follow_name(store);
+	err = store_bounds_keep(store->db, &store->limits, now_wall_ns);
+	return err < 0 ? error_of(store->db) : err;
 }
 
 sqlite3 *store_open_to_read(const char *path, char *ret_why, size_t size)

@@ -16,7 +16,7 @@
 #define STORE_SECONDS 86400
 
 struct store_limits {
-	__u64 bytes;   /* of the database; what is oldest goes first */
+	__u64 bytes;   /* of the database; what is oldest goes first (and see store_bounds.h) */
 	__u64 seconds; /* how long spans are kept */
 };
 
@@ -30,12 +30,23 @@ int store_open(const char *path, const struct store_limits *limits, struct store
 
 /*
  * A span that is there already is not stored again. What was added is there for readers after
- * store_flush() only. 0 or -errno.
+ * store_flush() only. 0 or -errno: then all that was added since the last flush is lost. That may
+ * take a fraction of a second, so do not try for each span; a warning is logged, once a minute at
+ * most, and a line when spans are stored again.
  */
 int store_add(struct store *store, const struct span *span, __s64 boot_to_wall_ns);
+
+/*
+ * Count a span of a trace that is not sampled by its endpoint and minute; store_add() does not
+ * count such spans. As store_add() otherwise.
+ */
+int store_count(struct store *store, const struct span *span, __s64 boot_to_wall_ns);
 int store_flush(struct store *store);
 
-/* Remove what is too old, or too much. 0 or -errno. */
+/*
+ * Remove some of what is too old, or too much; a file that somebody has removed or replaced is made
+ * anew. Returns 1 if there is more to remove, 0 or -errno.
+ */
 int store_prune(struct store *store, __u64 now_wall_ns);
 
 void store_close(struct store *store);

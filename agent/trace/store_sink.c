@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -11,28 +12,51 @@
 
 #define BATCH    5000 /* spans in one transaction, at most */
 #define PRUNE_NS (10 * NS_PER_SECOND)
+#define RETRY_NS NS_PER_SECOND /* after an error: other sinks wait while it is found out */
 
 struct store_sink {
 	struct store *store;
 	unsigned int batch; /* spans that are not written yet */
 	atomic_ulong lost;  /* read by other threads, too */
-	__u64 prune_at_ns;
+	__u64 prune_at_ns, retry_at_ns;
 };
+
+/* `lost` spans are. */
+static void fail(struct store_sink *sink, unsigned int lost)
+{
+	sink->lost += lost;
+	sink->batch = 0;
+	sink->retry_at_ns = clock_now_ns() + RETRY_NS;
+}
 
 static void write_batch(struct store_sink *sink)
 {
 	if (store_flush(sink->store))
-		sink->lost += sink->batch;
+		fail(sink, sink->batch);
 	sink->batch = 0;
+}
+
+/* After an error nothing is tried for a while. */
+static bool is_resting(struct store_sink *sink)
+{
+	if (!sink->retry_at_ns)
+		return false;
+	if (clock_now_ns() < sink->retry_at_ns)
+		return true;
+	sink->retry_at_ns = 0;
+	return false;
 }
 
 static void take(void *data, const struct span *span, __s64 boot_to_wall_ns)
 {
 	struct store_sink *sink = data;
 
+	if (is_resting(sink)) {
+		sink->lost++;
+		return;
+	}
 	if (store_add(sink->store, span, boot_to_wall_ns)) {
-		sink->lost += sink->batch + 1;
-		sink->batch = 0;
+		fail(sink, sink->batch + 1);
 		return;
 	}
 	sink->batch++;
@@ -40,15 +64,26 @@ static void take(void *data, const struct span *span, __s64 boot_to_wall_ns)
 		write_batch(sink);
 }
 
-static void prune(struct store_sink *sink)
+/* Not a span that is lost, if it cannot be counted. */
+static void count(void *data, const struct span *span, __s64 boot_to_wall_ns)
+{
+	struct store_sink *sink = data;
+
+	if (!is_resting(sink) && store_count(sink->store, span, boot_to_wall_ns))
+		fail(sink, sink->batch);
+}
+
+/* Returns whether there is more to remove. */
+static bool prune(struct store_sink *sink)
 {
 	struct timespec now;
 	int err;
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	err = store_prune(sink->store, (__u64)now.tv_sec * NS_PER_SECOND);
-	if (err)
+	if (err < 0)
 		log_debug("removing what is old from the store: %s", strerror(-err));
+	return err > 0;
 }
 
 static void flush(void *data)
@@ -57,10 +92,9 @@ static void flush(void *data)
 	__u64 now_ns = clock_now_ns();
 
 	write_batch(sink);
-	if (now_ns < sink->prune_at_ns)
+	if (now_ns < sink->prune_at_ns || is_resting(sink))
 		return;
-	prune(sink);
-	sink->prune_at_ns = now_ns + PRUNE_NS;
+	sink->prune_at_ns = prune(sink) ? now_ns : now_ns + PRUNE_NS;
 }
 
 static void tell_counts(void *data, sink_tell *tell, void *to)
@@ -91,6 +125,7 @@ int store_sink_open(const char *path, const struct store_limits *limits, struct 
 		return err;
 	}
 	*ret_sink = (struct sink){.span = take,
+				  .unsampled = count,
 				  .flush = flush,
 				  .close = close_store,
 				  .counts = tell_counts,

@@ -15,25 +15,30 @@
 #include "trace/tracer.h"
 
 #define TURN_MS     100  /* between two looks at the ring, unless it fills early */
-#define TURN_READS  5000 /* records of one turn, at most */
+#define TURN_READS  2000 /* records of one turn, at most: a small part of the ring */
 #define LEASE_NS    (10 * NS_PER_SECOND)
 #define RENEW_NS    NS_PER_SECOND
+#define SHED_STEP   (RECORDING_SHED_ALL / 32) /* of traces that are told of again, each second */
+#define WARN_NS     (60 * NS_PER_SECOND)
 #define PATIENCE_NS (900 * NS_PER_SECOND) /* a request without an end is given up */
 
 struct tracer {
 	struct sink sink[TRACER_SINKS_MAX];
 	size_t sinks;
 	struct join *join;
+	struct keep *keep; /* NULL: what is not sampled is dropped */
 	struct ring *ring;
 	int recording_fd;
 	pthread_t thread;
 	bool started;
 	atomic_bool stopped;
 	__s64 boot_to_wall_ns;
-	__u64 renew_at_ns;
+	__u64 renew_at_ns, warn_at_ns;
+	__u32 head_max; /* bytes */
 	/* Those of the join as of the last turn, for other threads. */
 	pthread_mutex_t lock;
 	struct join_counts counts;
+	struct keep_counts kept;
 };
 
 static __s64 read_clock(clockid_t clock)
@@ -44,14 +49,49 @@ static __s64 read_clock(clockid_t clock)
 	return now.tv_sec * (__s64)NS_PER_SECOND + now.tv_nsec;
 }
 
+static void give(struct tracer *tracer, const struct sink *sink, const struct span *span)
+{
+	sink->span(sink->data, span, tracer->boot_to_wall_ns);
+}
+
+/* Of a trace that is not sampled: some want it all the same, or count it. */
+static void give_unsampled(struct tracer *tracer, const struct sink *sink, const struct span *span)
+{
+	if (sink->takes_unsampled)
+		give(tracer, sink, span);
+	else if (sink->unsampled)
+		sink->unsampled(sink->data, span, tracer->boot_to_wall_ns);
+}
+
 static void on_span(const struct span *span, void *data)
 {
 	struct tracer *tracer = data;
 	bool sampled = span_is_sampled(span);
 
 	for (size_t i = 0; i < tracer->sinks; i++)
-		if (sampled || tracer->sink[i].takes_unsampled)
-			tracer->sink[i].span(tracer->sink[i].data, span, tracer->boot_to_wall_ns);
+		(sampled ? give : give_unsampled)(tracer, &tracer->sink[i], span);
+	if (tracer->keep)
+		keep_span(tracer->keep, span);
+}
+
+/* Who takes unsampled ones has it already. */
+static void on_kept(const struct span *span, void *data)
+{
+	struct tracer *tracer = data;
+
+	for (size_t i = 0; i < tracer->sinks; i++)
+		if (!tracer->sink[i].takes_unsampled)
+			give(tracer, &tracer->sink[i], span);
+}
+
+static void on_open(const struct span *span, void *data)
+{
+	keep_open(((struct tracer *)data)->keep, span);
+}
+
+static void on_gone(const struct span *span, void *data)
+{
+	keep_gone(((struct tracer *)data)->keep, span);
 }
 
 static void on_record(void *data, const void *record, size_t size)
@@ -61,12 +101,33 @@ static void on_record(void *data, const void *record, size_t size)
 	join_record(tracer->join, record, size);
 }
 
-/* For how long the packet programs go on to tell; 0: no longer. */
-static int record_for(const struct tracer *tracer, __u64 ns)
+/* The ring has room again: some more traces are told of. */
+static void shed_less(struct tracer *tracer, struct recording *recording)
 {
-	struct recording recording = {.until_ns = ns ? clock_now_ns() + ns : 0};
+	__u64 now_ns = clock_now_ns();
+
+	if (!recording->shed)
+		return;
+	if (now_ns >= tracer->warn_at_ns) {
+		log_warning("requests come faster than spans are made of them: nothing is told of "
+			    "%llu %% of the traces (ctxprop stats: record-shed)",
+			    (unsigned long long)(recording->shed / (RECORDING_SHED_ALL / 100)));
+		tracer->warn_at_ns = now_ns + WARN_NS;
+	}
+	if (ring_used(tracer->ring) <= RECORDS_CALM)
+		recording->shed -= recording->shed < SHED_STEP ? recording->shed : SHED_STEP;
+}
+
+/* For how long the packet programs go on to tell; 0: no longer. */
+static int record_for(struct tracer *tracer, __u64 ns)
+{
+	struct recording recording = {};
 	__u32 zero = 0;
 
+	bpf_map_lookup_elem(tracer->recording_fd, &zero, &recording);
+	recording.until_ns = ns ? clock_now_ns() + ns : 0;
+	recording.head_max = tracer->head_max;
+	shed_less(tracer, &recording);
 	return bpf_map_update_elem(tracer->recording_fd, &zero, &recording, BPF_ANY);
 }
 
@@ -85,6 +146,8 @@ static void publish_counts(struct tracer *tracer)
 {
 	pthread_mutex_lock(&tracer->lock);
 	tracer->counts = *join_counts(tracer->join);
+	if (tracer->keep)
+		tracer->kept = *keep_counts(tracer->keep);
 	pthread_mutex_unlock(&tracer->lock);
 }
 
@@ -99,6 +162,8 @@ static bool take_turn(struct tracer *tracer)
 	/* Once for all that is read in this turn: a step of the clock bends no span. */
 	tracer->boot_to_wall_ns = read_clock(CLOCK_REALTIME) - read_clock(CLOCK_BOOTTIME);
 	count = ring_read(tracer->ring, TURN_READS, on_record, tracer);
+	if (tracer->keep)
+		keep_look(tracer->keep, clock_now_ns());
 	for (size_t i = 0; i < tracer->sinks; i++)
 		if (tracer->sink[i].flush)
 			tracer->sink[i].flush(tracer->sink[i].data);
@@ -131,6 +196,7 @@ int tracer_new(int records_fd, int recording_fd, struct tracer **ret_tracer)
 		pthread_mutex_init(&tracer->lock, NULL);
 	if (!err) {
 		tracer->recording_fd = recording_fd;
+		tracer->head_max = RECORD_HEAD_MAX;
 		err = ring_open(records_fd, &tracer->ring);
 	}
 	if (err)
@@ -146,12 +212,28 @@ void tracer_add(struct tracer *tracer, const struct sink *sink)
 		tracer->sink[tracer->sinks++] = *sink;
 }
 
+void tracer_limit_heads(struct tracer *tracer, __u32 bytes, const struct redact *redact)
+{
+	tracer->head_max = bytes;
+	join_limit_heads(tracer->join, bytes, redact);
+}
+
+int tracer_keep(struct tracer *tracer, const struct keep_rules *rules)
+{
+	int err = keep_new(rules, on_kept, tracer, &tracer->keep);
+
+	if (!err)
+		join_watch(tracer->join, on_open, on_gone);
+	return err;
+}
+
 /* Signals are the main thread's. */
 int tracer_start(struct tracer *tracer)
 {
 	sigset_t all, before;
 	int err;
 
+	renew(tracer); /* by who starts it: what comes from here on is recorded */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	err = pthread_create(&tracer->thread, NULL, run, tracer);
@@ -163,9 +245,11 @@ int tracer_start(struct tracer *tracer)
 void tracer_counts(struct tracer *tracer, sink_tell *tell, void *to)
 {
 	struct join_counts counts;
+	struct keep_counts kept;
 
 	pthread_mutex_lock(&tracer->lock);
 	counts = tracer->counts;
+	kept = tracer->kept;
 	pthread_mutex_unlock(&tracer->lock);
 	tell(to, "complete", counts.spans);
 	tell(to, "unsampled", counts.unsampled);
@@ -173,6 +257,11 @@ void tracer_counts(struct tracer *tracer, sink_tell *tell, void *to)
 	tell(to, "without-end", counts.endless);
 	tell(to, "without-begin", counts.beginless);
 	tell(to, "malformed", counts.malformed);
+	if (tracer->keep) {
+		tell(to, "kept", kept.kept);
+		tell(to, "keep-crowded", kept.crowded);
+		tell(to, "keep-late", kept.late);
+	}
 	for (size_t i = 0; i < tracer->sinks; i++)
 		if (tracer->sink[i].counts)
 			tracer->sink[i].counts(tracer->sink[i].data, tell, to);
@@ -198,6 +287,7 @@ void tracer_stop(struct tracer *tracer)
 		pthread_join(tracer->thread, NULL);
 		tell_counts(tracer);
 	}
+	keep_free(tracer->keep);
 	for (size_t i = 0; i < tracer->sinks; i++)
 		tracer->sink[i].close(tracer->sink[i].data);
 	ring_close(tracer->ring);

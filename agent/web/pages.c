@@ -23,9 +23,21 @@ static void answer_metrics(const struct web_options *options, struct request *re
 	metrics_page(&options->metrics, &exposition);
 }
 
-/* The server begins when all is attached, and ends before anything else does. */
 static void answer_health(const struct web_options *options, struct request *request,
 			  struct reply *reply)
+{
+	char why[128];
+
+	(void)request;
+	if (options->health(why, sizeof(why)))
+		reply_text(reply, 503, "%s", why);
+	else
+		reply_text(reply, 200, "ok");
+}
+
+/* The server begins when all is attached, and ends before anything else does. */
+static void answer_ready(const struct web_options *options, struct request *request,
+			 struct reply *reply)
 {
 	(void)options;
 	(void)request;
@@ -34,7 +46,7 @@ static void answer_health(const struct web_options *options, struct request *req
 
 static const struct page pages[] = {
     {"/metrics", false, answer_metrics},  {"/healthz", false, answer_health},
-    {"/readyz", false, answer_health},    {"/api/v1/traces", false, api_traces},
+    {"/readyz", false, answer_ready},     {"/api/v1/traces", false, api_traces},
     {"/api/v1/traces/", true, api_trace}, {"/api/v1/endpoints", false, api_endpoints},
     {"/api/v1/map", false, api_map},      {"/api/v1/policy", false, api_policy},
 };

@@ -7,6 +7,7 @@
 #define CTXPROP_WEB_SERVER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <jansson.h>
 
 #include "web/hosts.h"
@@ -25,6 +26,8 @@ struct web_options {
 	struct metrics_sources metrics;
 	struct policy_source policy;
 	const char *store; /* file; NULL: there is none */
+	/* Is the daemon well? 0, or not, after a sentence about it was written. For any thread. */
+	int (*health)(char *ret_why, size_t size);
 	bool shows_traces; /* the page and the API, too: paths, hosts and addresses of requests */
 };
 

@@ -123,7 +123,7 @@ struct request {
 	__u32 state;      /* see context/tally.h; zero when it arrives */
 	__u16 calls;      /* attributed to it in all */
 	__u8 listed;      /* where in map `request_ids`, since it was taken */
-	__u8 reserved;
+	__u8 untold;      /* 1: no record was made of it (records.h), so none of its end is */
 	__u32 netns;      /* as in struct flow_key */
 	__u64 peer;       /* the request of another process that it began last; or 0 */
 	__u64 request_id; /* number of its x-request-id (request_id.h); 0: none */

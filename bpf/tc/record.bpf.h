@@ -24,13 +24,39 @@ struct {
 	__type(value, struct recording);
 } recording __weak SEC(".maps");
 
+static __always_inline struct recording *recording_get(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&recording, &zero);
+}
+
 /* Does somebody read records? */
 static __always_inline int records_wanted(struct scratch *s)
 {
-	__u32 zero = 0;
-	const struct recording *r = bpf_map_lookup_elem(&recording, &zero);
+	const struct recording *r = recording_get();
 
 	return r && r->until_ns && tick_ns(&s->tick) < r->until_ns;
+}
+
+/*
+ * Is a request of this trace to be told of? (Counted if not.) `end`: the last eight bytes of the
+ * id. When several CPUs raise `shed` at once the lower number may stay: the next one corrects it.
+ */
+static __always_inline int records_take(__u64 end)
+{
+	struct recording *r = recording_get();
+	__u64 shed;
+
+	if (!r)
+		return 0;
+	shed = recording_shed_at(bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA));
+	if (shed > r->shed)
+		r->shed = shed;
+	if (recording_keeps(r->shed, bpf_be64_to_cpu(end)))
+		return 1;
+	count(REASON_RECORD_SHED);
+	return 0;
 }
 
 /* Readers look by themselves, several times a second; they are called when it fills early. */
@@ -47,7 +73,9 @@ static __always_inline int record_begin_write(struct scratch *s)
 {
 	__u32 size = __builtin_offsetof(struct record_begin, head) + s->record.head_size;
 
-	if (size_within(&size, sizeof(s->record)) &&
+	/* What is left then is for ends. (Of parts of a head the trace is not known yet.) */
+	if (bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA) < RECORDS_FULL &&
+	    size_within(&size, sizeof(s->record)) &&
 	    !bpf_ringbuf_output(&records, &s->record, size, records_wakeup()))
 		return 0;
 	count(REASON_RECORD_LOST);
@@ -75,15 +103,21 @@ static __always_inline void record_begin_fill(struct __sk_buff *skb, const struc
 					      struct scratch *s, __u32 off, __u32 size)
 {
 	struct record_begin *r = &s->record;
+	const struct recording *wanted = recording_get();
+	__u32 most = wanted ? wanted->head_max : 0;
 
+	if (most > RECORD_HEAD_MAX)
+		most = RECORD_HEAD_MAX;
 	r->time_ns = bpf_ktime_get_boot_ns();
 	r->netns = p->key.netns;
 	r->local_port = p->key.sport;
 	r->remote_port = p->key.dport;
 	__builtin_memcpy(r->local, p->key.src, sizeof(r->local));
 	__builtin_memcpy(r->remote, p->key.dst, sizeof(r->remote));
-	if (size > RECORD_HEAD_MAX)
-		size = RECORD_HEAD_MAX;
+	if (size > most) {
+		size = most;
+		r->flags |= RECORD_SHORT;
+	}
 	r->head_size = size;
 	if (!size_within(&size, RECORD_HEAD_MAX) || bpf_skb_load_bytes(skb, off, r->head, size))
 		r->head_size = 0;
@@ -116,6 +150,7 @@ VERIFIED_ALONE int record_head_part(struct __sk_buff *skb, const struct packet *
 		return 0;
 	record_part(p, start, p->len, &off, &size);
 	s->record.kind = kind;
+	s->record.flags = 0;
 	s->record.head_start = start;
 	record_begin_fill(skb, p, s, off, size);
 	record_begin_write(s);
@@ -138,6 +173,9 @@ VERIFIED_ALONE int record_served(struct __sk_buff *skb, const struct packet *p, 
 	r = request_lookup(slot->request);
 	if (!r)
 		return 0;
+	r->untold = !records_take(((const __u64 *)r->context.trace_id)[1]);
+	if (r->untold)
+		return 0;
 	b = &s->record;
 	b->kind = RECORD_SERVED;
 	cut = record_part(p, slot->seq, end, &off, &size);
@@ -151,7 +189,7 @@ VERIFIED_ALONE int record_served(struct __sk_buff *skb, const struct packet *p, 
 	__builtin_memcpy(b->trace_id, r->context.trace_id, sizeof(b->trace_id));
 	__builtin_memcpy(b->parent_id, r->parent_id, sizeof(b->parent_id));
 	record_begin_fill(skb, p, s, off, size);
-	record_begin_write(s);
+	r->untold = record_begin_write(s) != 0;
 	return 0;
 }
 
@@ -179,11 +217,13 @@ VERIFIED_ALONE int record_served_end(const struct serving *serving, __u64 id, __
 	/* Of HTTP that is the end: what follows is another protocol. */
 	if (serving->responses.status == 101)
 		how = RECORD_ANSWERED;
+	r = request_lookup(id);
+	if (r && r->untold)
+		return 0;
 	e = record_end_reserve(RECORD_SERVED_END, id);
 	if (!e)
 		return 0;
 	e->outcome = how;
-	r = request_lookup(id);
 	if (r) {
 		e->tgid = r->worker.tgid;
 		e->tid = r->worker.tid;
@@ -254,7 +294,7 @@ VERIFIED_ALONE int record_called(struct __sk_buff *skb, const struct packet *p, 
 				 __u32 start, __u32 blank)
 {
 	struct scratch *s = scratch_get();
-	__u32 off, size, cut, known;
+	__u32 off, size, cut, known, told;
 	struct record_begin *b;
 	const __u64 *trace;
 
@@ -285,9 +325,12 @@ VERIFIED_ALONE int record_called(struct __sk_buff *skb, const struct packet *p, 
 	} else {
 		record_ids(s, b, known);
 	}
-	record_begin_fill(skb, p, s, off, size);
-	if (!record_begin_write(s))
-		record_awaits(p, f, b->span_id, start);
+	told = records_take(((const __u64 *)b->trace_id)[1]);
+	if (told) {
+		record_begin_fill(skb, p, s, off, size);
+		told = !record_begin_write(s);
+	}
+	record_awaits(p, f, told ? b->span_id : CALLING_UNTOLD, start);
 	return 0;
 }
 
@@ -324,7 +367,7 @@ VERIFIED_ALONE int record_called_end(struct flow *f, __u32 at, __u32 how)
 	span = __sync_lock_test_and_set(&c->open[c->open_first & (CALLING_OPEN_MAX - 1)].span, 0);
 	if (!span)
 		return 0;
-	e = record_end_reserve(RECORD_CALLED_END, span);
+	e = span != CALLING_UNTOLD ? record_end_reserve(RECORD_CALLED_END, span) : NULL;
 	if (e)
 		record_called_end_submit(c, f->sent, at, how, e);
 	c->first_ns = 0;

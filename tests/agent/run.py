@@ -19,15 +19,17 @@ import cases_devices  # noqa: E402
 import cases_flows  # noqa: E402
 import cases_life  # noqa: E402
 import cases_start  # noqa: E402
+import cases_store  # noqa: E402
 import cases_words  # noqa: E402
 import hooks  # noqa: E402
 from bench import Bench, Report  # noqa: E402
 
 CASES = {name[5:]: f for module in (cases_devices, cases_life, cases_start, cases_flows,
-                                        cases_words)
+                                        cases_store, cases_words)
          for name, f in vars(module).items() if name.startswith("case_")}
 ONCE = ("auto", "stale", "force", "words", "frugal", "collect", "translated",
-        "starts", "unneeded", "descriptors")  # not once more with clsact
+        "starts", "unneeded", "descriptors", "store_bounds", "store_full", "store_reader",
+        "store_locked", "store_killed", "store_damaged", "store_heads")  # not once more with clsact
 
 
 def run_case(report, build, name, way):

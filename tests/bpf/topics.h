@@ -26,5 +26,6 @@ int test_restart(void);
 int test_child(void);
 int test_serve(void);
 int test_story(void);
+int test_record(void);
 
 #endif

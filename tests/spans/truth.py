@@ -4,13 +4,14 @@
 
     client --> app (ctxpropd) --> upstream (ctxpropd)
 
-    truth.py [--build DIR] [ROW...]     rows: load, loss, stop, kill
+    truth.py [--build DIR] [ROW...]     rows: load, loss, stop, kill, keep, burst
 
 Each request has a number in its path. Of each number the store of the app's agent must have one
 span that was served and one that was called, the upstream's one that was served: with the right
 parents, statuses and bytes, and within the time that both ends have measured. Where the agent was
 killed or stopped meanwhile, spans may be missing, but none may be there twice or wrong, and none
-may be missing of requests that were over before, or have begun behind it.
+may be missing of requests that were over before, or have begun behind it. Where one trace in a
+hundred is sampled and --keep is given, those in which something went wrong are there as a whole.
 """
 import argparse
 import contextlib
@@ -37,6 +38,8 @@ CLIENT = "10.97.1.1"
 SERVER, CALL = 2, 3
 SLACK_NS = 2_000_000  # between a packet and a program that reads the clock after it
 COUNT, THREADS = 2000, 16
+STOPPED_SECONDS = 8  # less than records are made without a reader
+ADDED = len("traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01\r\n")
 NS = 10**9
 
 SPANS = """SELECT lower(hex(span_id)) AS id, lower(hex(trace_id)) AS trace,
@@ -47,9 +50,10 @@ SPANS = """SELECT lower(hex(span_id)) AS id, lower(hex(trace_id)) AS trace,
 
 
 class Scene:
-    """The hosts, the programs and the agents."""
+    """The hosts, the programs and the agents; with `sample` the client has one, too, which begins
+    the traces."""
 
-    def __init__(self, lab, build, folder, loss):
+    def __init__(self, lab, build, folder, loss=None, sample=None, options=()):
         self.lab, self.build, self.folder = lab, build, folder
         self.client, self.app, self.upstream = map(lab.host, ("client", "app", "upstream"))
         if loss:
@@ -58,8 +62,12 @@ class Scene:
             lab.link(self.client, self.app, f"{CLIENT}/24", f"{FRONT}/24")
         lab.link(self.app, self.upstream, f"{BACK}/24", f"{UPSTREAM}/24")
         self.stores = {host: folder / f"{host.name}.db" for host in (self.app, self.upstream)}
-        self.agents = {host: Agent(host, build, "--store", store)
+        self.agents = {host: Agent(host, build, "--store", store, *options)
                        for host, store in self.stores.items()}
+        self.sampled = bool(sample)
+        if sample:
+            (folder / "policy").write_text(f"policy add action inject sample {sample}\n")
+            Agent(self.client, build, "--policy", folder / "policy")
         self.serve(self.upstream)
         self.serve(self.app, UPSTREAM, PORT)
 
@@ -112,7 +120,8 @@ class Check:
     """Collects what is wrong, in words."""
 
     def __init__(self, scene):
-        self.wrong, self.missing, self.checked = [], 0, 0
+        self.wrong, self.missing, self.checked, self.count = [], 0, 0, COUNT
+        self.added = ADDED if scene.sampled else 0  # to requests, by the client's agent
         self.asked = scene.told(scene.client, "asked")
         self.served = scene.told(scene.app, "served")
         self.called = scene.told(scene.app, "call")
@@ -145,10 +154,11 @@ class Check:
             self.complain(number, f"{what} ends at {span['end'] - outer['end']} ns behind "
                           f"{outer['end']}, where {inner['end']} is told")
 
-    def request(self, number, may_miss=lambda _: False, headers=("injected",)):
+    def request(self, number, may_miss=lambda _: False, headers=("injected",),
+                upstream_may_miss=lambda _: False):
         served = self.one(self.app, SERVER, number, may_miss)
         called = self.one(self.app, CALL, number, may_miss)
-        answered = self.one(self.upstream, SERVER, number, lambda _: False)
+        answered = self.one(self.upstream, SERVER, number, upstream_may_miss)
         if served:
             self.check_served(number, served)
         if called:
@@ -168,7 +178,8 @@ class Check:
         self.compare(number, "method", span["method"], "POST" if number % 5 else "GET")
         self.compare(number, "status", span["status"], asked["status"])
         self.compare(number, "outcome", span["outcome"], "answered")
-        self.compare(number, "bytes of the request", span["request_bytes"], asked["sent"])
+        self.compare(number, "bytes of the request", span["request_bytes"],
+                     asked["sent"] + self.added)
         self.compare(number, "bytes of the response", span["response_bytes"], served["sent"])
         self.within(number, "what is served", span, asked, served)
 
@@ -230,22 +241,78 @@ def interrupted(scene, how):
     return check
 
 
+def kept(scene):
+    """One trace in a hundred is sampled; those with errors are kept, and what was slow."""
+    scene.ask(1, COUNT).wait(timeout=300)
+    settled(scene)
+    check = Check(scene)
+    numbers = set(range(1, COUNT + 1))
+    wrong = {number for number in numbers if check.called[number]["status"] >= 400}
+    others = {number for number in numbers - wrong
+              if (SERVER, number) in check.app or (CALL, number) in check.app}
+    for number in wrong | others:  # a 404 is no error where it is served
+        check.request(number, upstream_may_miss=lambda n: check.called[n]["status"] < 500)
+    # 1 % is sampled, and the slowest 1 % of each of two endpoints; chance may double that.
+    if not 1 <= len(others) <= (COUNT - len(wrong)) * 0.06:
+        check.complain(0, f"{len(others)} of {COUNT - len(wrong)} traces without errors are kept")
+    with contextlib.closing(sqlite3.connect(scene.stores[scene.app])) as db:
+        counted = db.execute("SELECT kind, sum(count) FROM endpoints GROUP BY 1 ORDER BY 1")
+        check.compare(0, "requests by their endpoints", counted.fetchall(),
+                      [(SERVER, COUNT), (CALL, COUNT)])
+    print(f"# {len(wrong)} traces with errors, {len(others)} of {COUNT - len(wrong)} others")
+    return check
+
+
+def burst(scene):
+    """Nobody reads for a while, as when requests come much faster than they are read: the ring fills
+    up, and traces are lost as a whole."""
+    daemon, count = scene.agents[scene.app].process, 4 * COUNT
+    client = scene.ask(1, count)
+    wait_until(lambda: len(scene.told(scene.client, "asked")) > COUNT // 10, "some of them")
+    daemon.send_signal(signal.SIGSTOP)
+    stopped = time.monotonic()
+    while client.poll() is None and time.monotonic() < stopped + STOPPED_SECONDS:
+        time.sleep(0.1)
+    daemon.send_signal(signal.SIGCONT)
+    client.wait(timeout=300)
+    settled(scene)
+    check = Check(scene)
+    check.count = count
+    there = {kind: {n for (k, n), found in check.app.items() if k == kind and found}
+             for kind in (SERVER, CALL)}
+    for number in there[SERVER] & there[CALL]:
+        check.request(number)
+    cut = there[SERVER] ^ there[CALL]
+    whole = len(there[SERVER] & there[CALL])
+    stats = scene.agents[scene.app].stats()
+    # What is in flight when its trace's turn to be shed comes is cut: one request of each thread.
+    if len(cut) > 4 * THREADS or not 0 < whole < count:
+        check.complain(0, f"{whole} of {count} traces are whole, {len(cut)} are not")
+    if not stats["record-shed"] or stats["record-lost"]:
+        check.complain(0, f"{stats['record-shed']} shed, {stats['record-lost']} lost")
+    print(f"# {whole} of {count} traces are whole, {len(cut)} are cut, {stats['record-shed']} "
+          f"requests were shed, {stats['record-lost']} records lost")
+    return check
+
+
 ROWS = {
     "load": (undisturbed, {}),
     "loss": (undisturbed, {"loss": 2}),
     "stop": (lambda scene: interrupted(scene, signal.SIGTERM), {}),
     "kill": (lambda scene: interrupted(scene, signal.SIGKILL), {}),
+    "burst": (burst, {}),
+    "keep": (kept, {"sample": "0.01", "options": ("--keep", "errors,slow")}),
 }
 
 
 def run_row(name, build):
     play, given = ROWS[name]
     with tempfile.TemporaryDirectory(prefix="ctxprop-spans-") as folder, Lab("spans") as lab:
-        check = play(Scene(lab, build, Path(folder), given.get("loss")))
+        check = play(Scene(lab, build, Path(folder), **given))
         if os.environ.get("KEEP"):
             subprocess.run(["cp", "-r", folder, os.environ["KEEP"]])
     verdict = "not ok" if check.wrong else "ok"
-    print(f"{verdict} - {name}: {check.checked} spans of {COUNT} requests as they were, "
+    print(f"{verdict} - {name}: {check.checked} spans of {check.count} requests as they were, "
           f"{check.missing} not there while they may be missing", flush=True)
     for line in check.wrong[:10]:
         print(f"# {line}")

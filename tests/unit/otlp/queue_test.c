@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "otlp/queue.h"
@@ -20,6 +21,7 @@ static bool put(struct queue *queue, __u64 id)
 {
 	struct span span = {.span_id = id};
 
+	memset(span.trace_id, 0xff, sizeof(span.trace_id)); /* the last one that is lost */
 	return queue_put(queue, &span, (__s64)id * 10);
 }
 
@@ -43,6 +45,49 @@ static void keeps_the_order_and_drops_the_newest(void **state)
 		assert_int_equal(item[i].boot_to_wall_ns, (i + 4) * 10);
 	}
 	assert_int_equal(queue_length(queue), 0);
+	queue_free(queue);
+}
+
+#define WAVES  400
+#define TRACES 20 /* of a wave: their spans come in turn */
+#define SPANS  4
+#define ROOM   8192
+
+/* Spans come twice as fast as they are taken: traces are lost as a whole. */
+static void lost_by_whole_traces(void **state)
+{
+	static struct queue_item item[TRACES * SPANS];
+	static unsigned int came[WAVES * TRACES];
+	struct queue *queue = queue_new(ROOM);
+	unsigned int whole = 0, cut = 0, trace;
+
+	(void)state;
+	for (unsigned int number = 0; number < WAVES * TRACES * SPANS; number++) {
+		struct span span = {};
+		__u64 random;
+
+		trace = number / (TRACES * SPANS) * TRACES + number % TRACES;
+		random = (trace + 1) * 0x9e3779b97f4a7c15ULL;
+		memcpy(span.trace_id, &trace, sizeof(trace));
+		memcpy(span.trace_id + 8, &random, sizeof(random));
+		came[trace] += queue_put(queue, &span, 0);
+		if (number % (TRACES * SPANS) == 0)
+			queue_take(queue, item, TRACES * SPANS / 2, SHORT_NS);
+	}
+	for (trace = WAVES / 2 * TRACES; trace < WAVES * TRACES; trace++) {
+		whole += came[trace] == SPANS;
+		cut += came[trace] && came[trace] < SPANS;
+	}
+	assert_in_range(whole, WAVES * TRACES / 8, WAVES * TRACES * 3 / 8);
+	assert_in_range(cut, 0, whole / 100);
+	while (queue_length(queue))
+		queue_take(queue, item, sizeof(item) / sizeof(item[0]), 0);
+	sleep(3); /* with room for so long nothing is lost any more */
+	for (unsigned int number = 0; number < ROOM / 2; number++) {
+		struct span span = {};
+
+		assert_true(queue_put(queue, &span, 0));
+	}
 	queue_free(queue);
 }
 
@@ -132,6 +177,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(keeps_the_order_and_drops_the_newest),
+	    cmocka_unit_test(lost_by_whole_traces),
 	    cmocka_unit_test(spans_come_out_as_they_went_in),
 	    cmocka_unit_test(few_wait_for_more_no_longer_than_told),
 	    cmocka_unit_test(a_full_batch_is_taken_at_once),

@@ -258,13 +258,72 @@ static void malformed(void **state)
 	assert_int_equal(join_open(seen->join), 0);
 }
 
+/* What was not asked for is not known: no text is there in part. */
+static void short_heads(void **state)
+{
+	static const char head[] =
+	    "GET /users/17 HTTP/1.1\r\nhost: shop.example\r\nUser-Agent: u\r\n";
+	static const struct {
+		__u16 size;
+		const char *method, *path, *host, *agent;
+	} rows[] = {
+	    {0, "", "", "", ""},
+	    {2, "", "", "", ""},
+	    {12, "GET", "", "", ""},
+	    {22, "GET", "", "", ""},
+	    {24, "GET", "/users/17", "", ""},
+	    {40, "GET", "/users/17", "", ""},
+	    {45, "GET", "/users/17", "shop.example", ""}, /* a value ends where a line begins */
+	    {sizeof(head) - 1, "GET", "/users/17", "shop.example", ""},
+	};
+	struct seen *seen = *state;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct record_begin begin = begin_of(RECORD_SERVED, 7 + i, head);
+
+		begin.head_size = rows[i].size;
+		begin.flags = RECORD_SHORT;
+		join_limit_heads(seen->join, rows[i].size, NULL);
+		tell(seen, &begin);
+		tell_end(seen, RECORD_SERVED_END, 7 + i, 200);
+		assert_int_equal(seen->count, i + 1);
+		assert_string_equal(seen->span.method, rows[i].method);
+		assert_string_equal(seen->span.path, rows[i].path);
+		assert_string_equal(seen->span.host, rows[i].host);
+		assert_string_equal(seen->span.agent, rows[i].agent);
+	}
+}
+
+static void redacted(void **state)
+{
+	struct redact *redact = redact_new();
+	struct record_begin begin = begin_of(
+	    RECORD_SERVED, 7,
+	    "GET /cards/4111111111111111/x?a HTTP/1.1\r\nhost: h\r\nUser-Agent: me@a.b\r\n\r\n");
+	struct seen *seen = *state;
+	char why[64];
+
+	assert_non_null(redact);
+	assert_int_equal(redact_add(redact, "[0-9]{13,19}", why, sizeof(why)), 0);
+	assert_int_equal(redact_add(redact, "[a-z.]+@[a-z.]+", why, sizeof(why)), 0);
+	join_limit_heads(seen->join, RECORD_HEAD_MAX, redact);
+	tell(seen, &begin);
+	tell_end(seen, RECORD_SERVED_END, 7, 200);
+	assert_string_equal(seen->span.path, "/cards/{redacted}/x");
+	assert_string_equal(seen->span.route, "/cards/{redacted}/x");
+	assert_string_equal(seen->span.host, "h");
+	assert_string_equal(seen->span.agent, "{redacted}");
+	redact_free(redact);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    TEST(a_request),   TEST(parts), TEST(part_is_lost), TEST(long_heads), TEST(own_ids),
-	    TEST(not_sampled), TEST(own),   TEST(given_up),     TEST(malformed),
+	    TEST(a_request), TEST(parts),       TEST(part_is_lost), TEST(long_heads),
+	    TEST(own_ids),   TEST(not_sampled), TEST(own),          TEST(given_up),
+	    TEST(malformed), TEST(short_heads), TEST(redacted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,6 +31,7 @@ static int set_up(void **state)
 static struct span span_of(__u64 id, __u64 start_ns)
 {
 	return (struct span){.kind = SPAN_SERVER,
+			     .trace_flags = 1, /* sampled */
 			     .trace_id = {1},
 			     .span_id = id,
 			     .start_ns = start_ns,
@@ -89,6 +90,26 @@ static void by_the_minute(void **state)
 	assert_int_equal(store_prune(store, (86400 + 60) * 1000000000ULL), 0);
 	store_close(store);
 	assert_int_equal(ask("SELECT min(minute) FROM endpoints"), 1);
+}
+
+/* Traces that are not sampled count, too: once, also where they are kept. */
+static void unsampled_ones(void **state)
+{
+	struct store *store;
+	struct span span;
+
+	(void)state;
+	assert_int_equal(store_open(path, &roomy, &store), 0);
+	add(store, 1, 10, 0);
+	for (__u64 id = 11; id < 16; id++) {
+		span = span_of(id, 0);
+		span.trace_flags = 0;
+		assert_int_equal(store_count(store, &span, 0), 0);
+	}
+	assert_int_equal(store_add(store, &span, 0), 0);
+	store_close(store);
+	assert_int_equal(ask("SELECT count(*) FROM spans"), 11);
+	assert_int_equal(ask("SELECT count FROM endpoints"), 15);
 }
 
 static void each_once(void **state)
@@ -158,17 +179,98 @@ static void too_much_goes(void **state)
 	const struct store_limits limits = {1 << 20, 86400};
 	struct store *store;
 	struct stat file;
+	int more = 1;
 
 	(void)state;
 	assert_int_equal(store_open(path, &limits, &store), 0);
-	for (int round = 0; round < 20; round++) {
+	for (int round = 0; round < 20; round++)
 		add(store, (__u64)round * 5000 + 1, 5000, 0);
-		for (int i = 0; i < 8; i++)
-			assert_int_equal(store_prune(store, 1000), 0);
-	}
+	assert_int_equal(stat(path, &file), 0);
+	assert_in_range(file.st_size, 4 << 20, 1 << 30);
+	for (int i = 0; i < 200 && more > 0; i++)
+		more = store_prune(store, 1000);
+	assert_int_equal(more, 0);
 	store_close(store);
 	assert_int_equal(stat(path, &file), 0);
-	assert_in_range(file.st_size, 0, 4 << 20);
+	assert_in_range(file.st_size, 0, 1 << 20);
+}
+
+/* Add so many spans and flush. Returns what came of the last of them. */
+static int try_to_add(struct store *store, __u64 first, unsigned int count)
+{
+	int err = 0;
+
+	for (__u64 id = first; !err && id < first + count; id++) {
+		struct span span = span_of(id, 0);
+
+		err = store_add(store, &span, 0);
+	}
+	return err ? err : store_flush(store);
+}
+
+/* A reader that keeps a transaction open keeps the log, too: it has a limit, and is emptied later.
+ */
+static void a_reader_that_stays(void **state)
+{
+	const struct store_limits limits = {1 << 20, 86400};
+	struct store *store;
+	struct stat file;
+	__u64 round = 1;
+	char log[96];
+	sqlite3 *reader;
+
+	(void)state;
+	snprintf(log, sizeof(log), "%s-wal", path);
+	assert_int_equal(store_open(path, &limits, &store), 0);
+	add(store, 1, 10, 0);
+	assert_int_equal(sqlite3_open(path, &reader), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(reader, "BEGIN; SELECT * FROM spans", NULL, NULL, NULL), 0);
+	while (round < 100 && !try_to_add(store, round * 5000, 5000))
+		round++;
+	assert_in_range(round, 5, 99);
+	assert_int_equal(try_to_add(store, 1000000, 1), -EBUSY);
+	assert_int_equal(stat(log, &file), 0);
+	assert_in_range(file.st_size, 15 << 20, 24 << 20);
+	sqlite3_close(reader);
+	assert_int_equal(try_to_add(store, 1000000, 1), 0);
+	assert_int_equal(stat(log, &file), 0);
+	assert_in_range(file.st_size, 0, 1 << 20);
+	store_close(store);
+	assert_int_equal(ask("SELECT count(*) FROM spans WHERE hex(span_id) = '40420F0000000000'"),
+			 1);
+}
+
+/* Another program that writes: what comes meanwhile is lost, nothing else is. */
+static void a_stranger_that_locks(void **state)
+{
+	struct store *store;
+	sqlite3 *stranger;
+
+	(void)state;
+	assert_int_equal(store_open(path, &roomy, &store), 0);
+	add(store, 1, 10, 0);
+	assert_int_equal(sqlite3_open(path, &stranger), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(stranger, "BEGIN EXCLUSIVE", NULL, NULL, NULL), 0);
+	assert_int_equal(try_to_add(store, 11, 1), -EBUSY);
+	assert_int_equal(sqlite3_exec(stranger, "ROLLBACK", NULL, NULL, NULL), 0);
+	add(store, 12, 1, 0);
+	sqlite3_close(stranger);
+	store_close(store);
+	assert_int_equal(ask("SELECT count(*) FROM spans"), 11);
+}
+
+static void removed(void **state)
+{
+	struct store *store;
+
+	(void)state;
+	assert_int_equal(store_open(path, &roomy, &store), 0);
+	add(store, 1, 10, 0);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(store_prune(store, 1000), 0);
+	add(store, 11, 3, 0);
+	store_close(store);
+	assert_int_equal(ask("SELECT count(*) FROM spans"), 3);
 }
 
 static void damaged(void **state)
@@ -210,8 +312,18 @@ static void of_a_newer_build(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    TEST(by_the_minute), TEST(each_once),     TEST(of_its_owner), TEST(one_writer),
-	    TEST(old_ones_go),   TEST(too_much_goes), TEST(damaged),      TEST(of_a_newer_build),
+	    TEST(by_the_minute),
+	    TEST(each_once),
+	    TEST(unsampled_ones),
+	    TEST(of_its_owner),
+	    TEST(one_writer),
+	    TEST(old_ones_go),
+	    TEST(too_much_goes),
+	    TEST(a_reader_that_stays),
+	    TEST(a_stranger_that_locks),
+	    TEST(removed),
+	    TEST(damaged),
+	    TEST(of_a_newer_build),
 	};
 	int failed;
 

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "trace/histogram.h"
+#include "trace/slow.h"
+
+#define WINDOW_NS (60 * NS_PER_SECOND)
+#define KNOWN     100 /* requests, for one to be called slow */
+#define PERCENT   99
+#define SLOTS     2048 /* twice as many as endpoints, and a power of two */
+
+_Static_assert(SLOTS == 2 * SLOW_ENDPOINTS_MAX, "half of the slots stay free");
+
+struct endpoint {
+	__u64 hash; /* of what it is called */
+	__u64 window;
+	struct histogram now, before; /* of this window and the one before it */
+};
+
+struct slow {
+	struct endpoint *slot[SLOTS];
+	size_t count;
+};
+
+struct slow *slow_new(void)
+{
+	return calloc(1, sizeof(struct slow));
+}
+
+void slow_free(struct slow *slow)
+{
+	for (size_t i = 0; slow && i < SLOTS; i++)
+		free(slow->slot[i]);
+	free(slow);
+}
+
+static __u64 hash_of(const struct span *span)
+{
+	__u64 hash = hash_add(HASH_BEGIN, span->service.name, strlen(span->service.name) + 1);
+
+	hash = hash_add(hash, span->method, strlen(span->method) + 1);
+	hash = hash_add(hash, span->route, strlen(span->route) + 1);
+	return hash_add(hash, &span->kind, sizeof(span->kind));
+}
+
+/* NULL: there is no room. */
+static struct endpoint *find(struct slow *slow, __u64 hash)
+{
+	size_t slot = hash & (SLOTS - 1);
+
+	while (slow->slot[slot] && slow->slot[slot]->hash != hash)
+		slot = (slot + 1) & (SLOTS - 1);
+	if (slow->slot[slot] || slow->count == SLOW_ENDPOINTS_MAX)
+		return slow->slot[slot];
+	slow->slot[slot] = calloc(1, sizeof(struct endpoint));
+	if (!slow->slot[slot])
+		return NULL;
+	slow->slot[slot]->hash = hash;
+	slow->count++;
+	return slow->slot[slot];
+}
+
+static void turn_window(struct endpoint *endpoint, __u64 window)
+{
+	if (window <= endpoint->window)
+		return;
+	if (window == endpoint->window + 1)
+		endpoint->before = endpoint->now;
+	else
+		memset(&endpoint->before, 0, sizeof(endpoint->before));
+	memset(&endpoint->now, 0, sizeof(endpoint->now));
+	endpoint->window = window;
+}
+
+static bool is_above(const struct histogram *histogram, __u64 ns)
+{
+	return ns >= histogram_above(histogram, PERCENT);
+}
+
+/* Above both: when all requests become slower that is their pace, soon. */
+static bool is_slow(const struct endpoint *endpoint, __u64 ns)
+{
+	bool knows_now = endpoint->now.total >= KNOWN,
+	     knows_before = endpoint->before.total >= KNOWN;
+
+	return (knows_now || knows_before) && (!knows_now || is_above(&endpoint->now, ns)) &&
+	       (!knows_before || is_above(&endpoint->before, ns));
+}
+
+bool slow_judge(struct slow *slow, const struct span *span)
+{
+	struct endpoint *endpoint = find(slow, hash_of(span));
+	__u64 ns = span->end_ns - span->start_ns;
+	bool judgement;
+
+	if (!endpoint)
+		return false;
+	turn_window(endpoint, span->end_ns / WINDOW_NS);
+	judgement = is_slow(endpoint, ns);
+	histogram_add(&endpoint->now, ns);
+	return judgement;
+}

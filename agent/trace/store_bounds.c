@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "trace/store_bounds.h"
+
+#define ROWS          20000  /* at once, at most: some tens of milliseconds */
+#define ROWS_MIN      500    /* at once of a small store; of others a sixteenth */
+#define PAGES         2048   /* given back at once: 8 MiB of the usual pages */
+#define ENDPOINT_ROWS 200000 /* of the table `endpoints`: some tens of megabytes */
+#define LOG_MIN       (16ULL << 20)
+
+static int run(sqlite3 *db, const char *sql)
+{
+	return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : -EIO;
+}
+
+/* A number that a statement without parameters gives; 0: none. */
+static __u64 ask(sqlite3 *db, const char *sql)
+{
+	sqlite3_stmt *statement = NULL;
+	__u64 number = 0;
+
+	if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK &&
+	    sqlite3_step(statement) == SQLITE_ROW)
+		number = (__u64)sqlite3_column_int64(statement, 0);
+	sqlite3_finalize(statement);
+	return number;
+}
+
+static bool is_too_large(sqlite3 *db, const struct store_limits *limits)
+{
+	__u64 pages = ask(db, "PRAGMA page_count") - ask(db, "PRAGMA freelist_count");
+
+	return pages * ask(db, "PRAGMA page_size") > limits->bytes;
+}
+
+/* What is known of endpoints stays when their spans had to make room. */
+static int remove_minutes(sqlite3 *db, __u64 oldest_ns)
+{
+	char sql[192];
+
+	snprintf(sql, sizeof(sql),
+		 "DELETE FROM endpoints WHERE minute < max(%llu, coalesce((SELECT minute FROM "
+		 "endpoints ORDER BY minute DESC LIMIT 1 OFFSET %d), 0))",
+		 (unsigned long long)(oldest_ns / (60 * NS_PER_SECOND)), ENDPOINT_ROWS);
+	return run(db, sql);
+}
+
+/* Rows are in the order of their ends. `rows` of them are looked at. */
+static int remove_spans(sqlite3 *db, bool too_large, __u64 oldest_ns, int rows)
+{
+	char sql[192], age[48] = "";
+
+	if (!too_large)
+		snprintf(age, sizeof(age), " AND start_ns < %llu", (unsigned long long)oldest_ns);
+	snprintf(sql, sizeof(sql),
+		 "DELETE FROM spans WHERE id < (SELECT min(id) FROM spans) + %d%s", rows, age);
+	return run(db, sql);
+}
+
+static int rows_at_once(sqlite3 *db)
+{
+	__u64 rows = ask(db, "SELECT max(id) - min(id) FROM spans") / 16;
+
+	if (rows > ROWS)
+		return ROWS;
+	return rows > ROWS_MIN ? (int)rows : ROWS_MIN;
+}
+
+/* Give free pages back. Returns 1 if the file is too large still, but was made smaller; 0 or -EIO.
+ */
+static int shrink(sqlite3 *db, const struct store_limits *limits)
+{
+	__u64 before = ask(db, "PRAGMA page_count"), now;
+	char sql[48];
+	int err;
+
+	snprintf(sql, sizeof(sql), "PRAGMA incremental_vacuum(%d)", PAGES);
+	err = run(db, sql);
+	if (err)
+		return err;
+	now = ask(db, "PRAGMA page_count");
+	/* The file itself gets smaller when the log is written back. */
+	if (now < before)
+		sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+	return now < before && now * ask(db, "PRAGMA page_size") > limits->bytes;
+}
+
+int store_bounds_keep(sqlite3 *db, const struct store_limits *limits, __u64 now_wall_ns)
+{
+	__u64 oldest_ns = now_wall_ns - limits->seconds * NS_PER_SECOND;
+	bool too_large = is_too_large(db, limits);
+	int rows = rows_at_once(db), removed, err;
+
+	err = remove_spans(db, too_large, oldest_ns, rows);
+	removed = err ? 0 : sqlite3_changes(db);
+	if (!err)
+		err = remove_minutes(db, oldest_ns);
+	if (!err)
+		err = shrink(db, limits);
+	if (err < 0)
+		return err;
+	return err || removed >= rows || (removed && too_large);
+}
+
+__u64 store_bounds_log(const struct store_limits *limits)
+{
+	return limits->bytes / 4 > LOG_MIN ? limits->bytes / 4 : LOG_MIN;
+}

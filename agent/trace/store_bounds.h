@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How large and how old the store becomes: what is beyond its limits is removed bit by bit. */
+#ifndef CTXPROP_STORE_BOUNDS_H
+#define CTXPROP_STORE_BOUNDS_H
+
+#include "trace/store.h"
+
+/*
+ * Remove some of what is too old, or too much, at `now_wall_ns` (CLOCK_REALTIME). Returns 1 if
+ * there is more of it, 0, or -EIO (sqlite3_errmsg()).
+ */
+int store_bounds_keep(sqlite3 *db, const struct store_limits *limits, __u64 now_wall_ns);
+
+/* Bytes that the write-ahead log may have, while a reader keeps it from being emptied. */
+__u64 store_bounds_log(const struct store_limits *limits);
+
+#endif
