@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
+/*
+ * What is told of each piece of output that a program puts into a socket which somebody follows
+ * (lines.bpf.c): which thread did, and what it worked on at that moment.
+ *
+ * A piece is what the kernel queues at once: a write of up to some 32 KiB is one.
+ */
+#ifndef CTXPROP_RECORD_LINES_H
+#define CTXPROP_RECORD_LINES_H
+
+#include <linux/types.h>
+
+#include "context/traces.h"
+
+/* Bytes of the ring of records; a power of two. */
+#define LINES_RING_SIZE (1 << 18)
+
+struct line_record {
+	__u32 stream;   /* number of the socket, as who follows it has chosen */
+	__u32 sequence; /* counts the records of the stream; those of racing writers may be swapped
+			 */
+	__u64 piece;    /* address of the newest piece in the queue; 0: it is empty, or changed */
+	__u32 size;     /* bytes of that piece */
+	__u32 tgid;     /* in the initial pid namespace */
+	__u32 tid;
+	__u32 is_known; /* the thread works on a request: */
+	struct traces_ctx works_on;
+};
+
+/* The value of a socket that is followed, put there by who follows it. */
+struct line_stream {
+	__u32 stream;
+	__u32 sequence; /* of the next record */
+};
+
+#endif

@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Ids in log lines against the truth: clients know the trace of each request, lines its number.
+
+    logs.py [--build DIR] [--count N] [--in-flight N]... [ROW...]
+
+Rows: threads, prefork, pool, async (services, see app.py). For each: lines that were written
+while the request was open and have its ids (right), or none; lines with the ids of another one, or
+of a thread beside all requests (wrong). Of wrong ones there must be none; all else must be the same
+byte by byte.
+"""
+import argparse
+import collections
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "lab"))
+from agent import Agent  # noqa: E402 (the path is set just above)
+from lab import Lab  # noqa: E402
+
+CLIENT, SERVER, PORT = "10.98.1.1", "10.98.1.2", 8000
+ROWS = ("threads", "prefork", "pool", "async")
+SURE = ("threads", "prefork")  # rows of which most lines must have ids
+SURE_SHARE = 0.9
+PER_CONNECTION = 10
+IDS = re.compile(r' trace_id=([0-9a-f]{32}) span_id=[0-9a-f]{16}(?=\r?\n)'
+                 r'|,"trace_id":"([0-9a-f]{32})","span_id":"[0-9a-f]{16}"(?=\}\n)')
+NUMBER = re.compile(r'number(?:=|": )(\d+)')
+
+
+class Clients:
+    """Threads that ask, each a part of the numbers, on connections for some requests each."""
+
+    def __init__(self, host, count, in_flight):
+        self.traces = {}
+        self.threads = [threading.Thread(target=self.run, args=(host, range(i, count, in_flight)))
+                        for i in range(in_flight)]
+
+    def run(self, host, numbers):
+        for i in range(0, len(numbers), PER_CONNECTION):
+            with host.inside():
+                sock = socket.create_connection((SERVER, PORT), timeout=30)
+            with sock:
+                sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                for number in numbers[i:i + PER_CONNECTION]:
+                    self.ask(sock, number)
+
+    def ask(self, sock, number):
+        self.traces[number] = trace = os.urandom(16).hex()
+        sock.sendall(f"GET /item/{number} HTTP/1.1\r\nHost: app\r\n"
+                     f"traceparent: 00-{trace}-00f067aa0ba902b7-01\r\n\r\n".encode())
+        if not sock.recv(4096).endswith(b"ok"):
+            raise AssertionError(f"no answer to request {number}")
+
+    def all(self):
+        for thread in self.threads:
+            thread.start()
+        for thread in self.threads:
+            thread.join()
+
+
+class Service:
+    """A service below `ctxprop logs`, and what came out."""
+
+    def __init__(self, host, build, folder, kind):
+        self.files = [folder / f"{kind}.{fd}" for fd in (1, 2)]
+        self.log = folder / f"{kind}.log"
+        outputs = [open(file, "wb") for file in self.files]
+        self.process = host.spawn([f"{build}/ctxprop", "logs", "--", sys.executable,
+                                   HERE / "app.py", kind, PORT, self.log],
+                                  stdout=outputs[0], stderr=outputs[1])
+        host.wait_port(PORT)
+
+    def stop(self):
+        os.killpg(self.process.pid, signal.SIGTERM) if os.getpgid(self.process.pid) == \
+            self.process.pid else self.process.terminate()
+        return self.process.wait(timeout=30)
+
+    def lines(self):
+        """[(descriptor, line)] that came out."""
+        return [(fd, line) for fd, file in enumerate(self.files, 1)
+                for line in file.read_bytes().decode().splitlines(keepends=True)]
+
+    def written(self):
+        """The same as the service has written them."""
+        return [(int(line[0]), line[2:]) for line in
+                self.log.read_bytes().decode().splitlines(keepends=True)]
+
+
+def judge(line, traces):
+    """(kind of the line, right, none or wrong)"""
+    found, number = IDS.search(line), NUMBER.search(line)
+    trace = (found[1] or found[2]) if found else None
+    kind = "beside" if not number else "after" if " is over" in line else "open"
+    if not trace:
+        return kind, "none"
+    return kind, "right" if number and traces.get(int(number[1])) == trace else "wrong"
+
+
+def compare(service):
+    """All but the ids has to be the same. (The last lines of a service that is ended may be in
+    one of the two places only.)"""
+    out = collections.Counter((fd, IDS.sub("", line)) for fd, line in service.lines())
+    written = collections.Counter(service.written())
+    other = [(place, entry) for place, entries in (("out", out - written), ("in", written - out))
+             for entry in entries.elements() if not entry[1].startswith("beat")]
+    if other:
+        raise AssertionError(f"lines were changed, or lost: {other[:5]}")
+
+
+def run_row(host, client, build, kind, in_flight, count):
+    with tempfile.TemporaryDirectory(prefix="logs-") as folder:
+        service = Service(host, build, Path(folder), kind)
+        clients = Clients(client, count, in_flight)
+        clients.all()
+        time.sleep(0.2)
+        status = service.stop()
+        tally = collections.Counter(judge(line, clients.traces) for _, line in service.lines())
+        compare(service)
+    print(f"{kind:8} {in_flight:3} in flight:", ", ".join(
+        f"{name} {' '.join(f'{verdict} {tally[name, verdict]}' for verdict in ('right', 'none', 'wrong'))}"
+        for name in ("open", "after", "beside")), flush=True)
+    return check(kind, count, status, tally)
+
+
+def check(kind, count, status, tally):
+    wrong = sum(n for (_, verdict), n in tally.items() if verdict == "wrong")
+    right = tally["open", "right"]
+    lines = right + tally["open", "none"] + tally["open", "wrong"]
+    problems = []
+    if wrong:
+        problems.append(f"{wrong} lines with ids of another request, or of none")
+    if lines != 4 * count:
+        problems.append(f"{lines} lines of open requests, not {4 * count}")
+    if kind in SURE and right < SURE_SHARE * lines:
+        problems.append(f"only {right} of {lines} lines have ids")
+    if status != -signal.SIGTERM:
+        problems.append(f"it ended with {status}, not as its program did")
+    for problem in problems:
+        print(f"not ok: {kind}: {problem}")
+    return not problems
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", default=HERE.parents[1] / "build", type=Path)
+    parser.add_argument("--count", type=int, default=2000)
+    parser.add_argument("--in-flight", type=int, action="append")
+    parser.add_argument("rows", nargs="*", metavar="ROW", default=ROWS)
+    args = parser.parse_args()
+    with Lab("logs") as lab:
+        client, host = lab.host("client"), lab.host("app")
+        lab.link(client, host, f"{CLIENT}/24", f"{SERVER}/24")
+        Agent(host, args.build)
+        good = [run_row(host, client, args.build, kind, in_flight, args.count)
+                for kind in args.rows for in_flight in args.in_flight or (1, 8)]
+    return 0 if all(good) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
