@@ -69,7 +69,7 @@ static bool begin_line(struct line *line, const char *text, size_t size, struct 
 {
 	bool is_empty;
 
-	if (!memchr("{}[]\" \t", *text, 7)) {
+	if (!strchr("{}[]\" \t", *text)) {
 		line->kind = LINE_TEXT;
 		return false;
 	}

@@ -14,8 +14,7 @@
 #include "logs/run.h"
 #include "logs/stream.h"
 
-#define STREAMS 2  /* output and errors */
-#define REST_MS 50 /* after which no thread is about to tell of what it has written before */
+#define STREAMS 2 /* output and errors */
 
 struct run {
 	struct watch *watch; /* NULL: there is none */
@@ -101,49 +100,29 @@ static int write_out(struct run *run, const struct stream *stream)
 			    program_news, &run->program);
 }
 
-/* Returns whether there may be more. Nobody reads the output: the program learns of it. */
+/* Returns whether there was anything. Nobody reads the output: the program learns of it. */
 static bool pass_on(struct run *run, struct stream *stream)
 {
-	bool more;
+	bool some;
 
 	run->out.size = 0;
-	more = stream_pass(stream, run->watch, &run->out);
+	some = stream_pass(stream, run->watch, &run->out);
 	if (!write_out(run, stream))
-		return more;
+		return some;
 	stream_close(stream);
 	return false;
-}
-
-static bool is_restless(const struct run *run)
-{
-	for (size_t i = 0; i < run->streams; i++)
-		if (!writers_are_idle(&run->stream[i].writers))
-			return true;
-	return false;
-}
-
-static void rest(struct run *run)
-{
-	if (run->watch)
-		watch_read(run->watch);
-	for (size_t i = 0; i < run->streams; i++)
-		stream_rest(&run->stream[i]);
 }
 
 /* Wait for signals and output, and pass that on. 0 or -errno. */
 static int take_turn(struct run *run)
 {
 	struct pollfd fds[STREAMS + 1] = {};
-	int count;
 
 	for (size_t i = 0; i < run->streams; i++)
 		fds[i] = (struct pollfd){.fd = run->stream[i].fd, .events = POLLIN};
 	fds[run->streams] = (struct pollfd){.fd = run->program.signal_fd, .events = POLLIN};
-	count = poll(fds, run->streams + 1, is_restless(run) ? REST_MS : -1);
-	if (count < 0)
+	if (poll(fds, run->streams + 1, -1) < 0)
 		return errno == EINTR ? 0 : -errno;
-	if (!count)
-		rest(run);
 	for (size_t i = 0; i < run->streams; i++)
 		if (fds[i].revents)
 			pass_on(run, &run->stream[i]);

@@ -1,16 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
+#include <linux/sockios.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "logs/stream.h"
 
-/* For the record of a piece that is there already: a thread of the program is about to write it. */
-#define TRIES   4
+#define NS_PER_MS 1000000ULL
+
+/*
+ * For the record of a piece that is there already: its writer may have lost its CPU in between. Not
+ * before it comes the piece is read, so that it still finds it.
+ */
+#define TRIES   20
 #define WAIT_MS 1
+
+/* When records are believed again, after some that were not in order, or did not come in time. */
+#define DOUBT_RACED_NS   (5 * NS_PER_MS)
+#define DOUBT_MISSING_NS (100 * NS_PER_MS)
 
 /* The reader's end gets a name: the agent tells by it which end is the server's. */
 static int name_end(int fd)
@@ -22,10 +34,12 @@ static int name_end(int fd)
 
 int stream_open(struct stream *ret_stream, struct watch *watch, __u32 number, int *ret_watch_err)
 {
+	const int room = STREAM_BYTES / 2;
 	int ends[2];
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
 		return -errno;
+	setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
 	ret_stream->fd = ends[0];
 	ret_stream->program_fd = ends[1];
 	*ret_watch_err = watch ? name_end(ends[0]) : 0;
@@ -48,40 +62,63 @@ void stream_close(struct stream *stream)
 	stream->program_fd = -1;
 }
 
-/* Returns whether the queue was read to its end. */
-static bool fill(struct stream *stream)
+/* Bytes that can be read. */
+static size_t queued(const struct stream *stream)
 {
-	while (stream->fd >= 0 && stream->size < STREAM_BYTES) {
-		ssize_t n = recv(stream->fd, stream->bytes + stream->size,
-				 STREAM_BYTES - stream->size, MSG_DONTWAIT);
+	int bytes = 0;
+
+	return ioctl(stream->fd, SIOCINQ, &bytes) || bytes < 0 ? 0 : (size_t)bytes;
+}
+
+/* Read so many bytes, or what there is. */
+static void fill(struct stream *stream, size_t bytes)
+{
+	while (stream->size < bytes) {
+		ssize_t n = recv(stream->fd, stream->bytes + stream->size, bytes - stream->size,
+				 MSG_DONTWAIT);
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-			return true;
+			return;
 		if (n <= 0) {
 			end(stream);
-			return true;
+			return;
 		}
 		stream->size += (size_t)n;
-		if (stream->is_watched)
-			writers_read(&stream->writers, (size_t)n);
 	}
-	return stream->fd < 0;
 }
 
-/* Read, until it is certain who has written it. Returns whether it is. */
-static bool fill_and_settle(struct stream *stream, struct watch *watch, bool *ret_empty)
+/*
+ * Wait until all is told of what is queued. Returns the verdict, and of how many bytes it is.
+ */
+static enum writers_verdict wait_for_writers(struct stream *stream, struct watch *watch,
+					     size_t *ret_bytes)
 {
-	for (int tries = 0; tries < TRIES; tries++) {
-		*ret_empty = fill(stream);
-		if (!stream->is_watched || !*ret_empty)
-			return false;
+	enum writers_verdict verdict = WRITERS_MISSING;
+
+	for (int tries = 0; tries < TRIES && verdict == WRITERS_MISSING; tries++) {
+		if (tries)
+			poll(&(struct pollfd){.fd = watch_fd(watch), .events = POLLIN}, 1, WAIT_MS);
+		*ret_bytes = queued(stream);
 		watch_read(watch);
-		if (writers_settle(&stream->writers))
-			return true;
-		poll(&(struct pollfd){.fd = watch_fd(watch), .events = POLLIN}, 1, WAIT_MS);
+		verdict = writers_settle(&stream->writers, *ret_bytes);
+		if (*ret_bytes > STREAM_BYTES)
+			return WRITERS_MISSING;
 	}
+	return verdict;
+}
+
+/* Returns whether what is told now is of what was read now. */
+static bool is_believed(struct stream *stream, enum writers_verdict verdict)
+{
+	__u64 now_ns = clock_now_ns(), doubt_ns;
+
+	if (verdict == WRITERS_CERTAIN)
+		return now_ns >= stream->doubt_ns;
+	doubt_ns = now_ns + (verdict == WRITERS_RACED ? DOUBT_RACED_NS : DOUBT_MISSING_NS);
+	if (doubt_ns > stream->doubt_ns)
+		stream->doubt_ns = doubt_ns;
 	return false;
 }
 
@@ -91,40 +128,47 @@ static void pass(struct stream *stream, const char *bytes, size_t size,
 	line_pass(&stream->line, bytes, size, writer, out, &stream->counts);
 }
 
-/* Bytes that were passed on before they were settled come first among the pieces. */
-static void pass_settled(struct stream *stream, struct buffer *out)
+static void pass_pieces(struct stream *stream, struct buffer *out)
 {
-	size_t gone = stream->writers.bytes - stream->size, at = 0;
+	size_t at = 0;
 
 	for (size_t i = 0; i < stream->writers.count; i++) {
 		const struct line_record *record = &stream->writers.record[i];
-		size_t skip = gone < record->size ? gone : record->size;
 		struct line_writer writer = {
 		    .is_certain = true, .works_on = record->is_known ? &record->works_on : NULL};
 
-		gone -= skip;
-		pass(stream, stream->bytes + at, record->size - skip, &writer, out);
-		at += record->size - skip;
+		pass(stream, stream->bytes + at, record->size, &writer, out);
+		at += record->size;
 	}
+}
+
+static void pass_watched(struct stream *stream, struct watch *watch, struct buffer *out)
+{
+	const struct line_writer nobody = {};
+	size_t bytes = 0;
+	bool believed = is_believed(stream, wait_for_writers(stream, watch, &bytes));
+
+	/* Of an empty queue it is the end that can be read. */
+	fill(stream, believed && bytes ? bytes : STREAM_BYTES);
+	stream->bytes[stream->size] = '\0';
+	if (believed && stream->size == bytes)
+		pass_pieces(stream, out);
+	else
+		pass(stream, stream->bytes, stream->size, &nobody, out);
 	writers_forget(&stream->writers);
 }
 
 bool stream_pass(struct stream *stream, struct watch *watch, struct buffer *out)
 {
 	const struct line_writer nobody = {};
-	bool empty = false, settled;
 
 	stream->size = 0;
-	settled = fill_and_settle(stream, watch, &empty);
-	stream->bytes[stream->size] = '\0';
-	if (settled)
-		pass_settled(stream, out);
-	else
+	if (stream->is_watched) {
+		pass_watched(stream, watch, out);
+	} else {
+		fill(stream, STREAM_BYTES);
+		stream->bytes[stream->size] = '\0';
 		pass(stream, stream->bytes, stream->size, &nobody, out);
-	return !empty;
-}
-
-void stream_rest(struct stream *stream)
-{
-	writers_forget(&stream->writers);
+	}
+	return stream->size;
 }

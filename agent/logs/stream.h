@@ -9,12 +9,14 @@
 #include "logs/watch.h"
 #include "logs/writers.h"
 
-#define STREAM_BYTES 65536 /* that are read at once */
+/* That are read at once: all that may wait. Half of it is asked for, the kernel takes it twice. */
+#define STREAM_BYTES 262144
 
 struct stream {
 	int fd;          /* what the program writes can be read here, without waiting; -1: ended */
 	int program_fd;  /* for the program; -1: it has it */
 	bool is_watched; /* it is told who writes */
+	__u64 doubt_ns;  /* CLOCK_MONOTONIC: until then records of what was read before may come */
 	struct writers writers;
 	struct line line;
 	struct line_counts counts;
@@ -30,12 +32,9 @@ int stream_open(struct stream *ret_stream, struct watch *watch, __u32 number, in
 void stream_close(struct stream *stream);
 
 /*
- * Read what there is, up to STREAM_BYTES, and append it to `out` with ids where they are certain.
- * Returns whether there may be more.
+ * Read what there is, and append it to `out` with ids where they are certain. Waits for a thread
+ * that is still in its write(2) if need be, 20 ms at most. Returns whether there was anything.
  */
 bool stream_pass(struct stream *stream, struct watch *watch, struct buffer *out);
-
-/* Nothing has come for a while: what could not be settled never will be. */
-void stream_rest(struct stream *stream);
 
 #endif

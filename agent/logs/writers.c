@@ -21,11 +21,6 @@ void writers_add(struct writers *writers, const struct line_record *record)
 	writers->count++;
 }
 
-void writers_read(struct writers *writers, size_t bytes)
-{
-	writers->bytes += bytes;
-}
-
 /* Does a record before this one name the same piece? */
 static bool is_twice(const struct writers *writers, size_t at)
 {
@@ -35,33 +30,28 @@ static bool is_twice(const struct writers *writers, size_t at)
 	return false;
 }
 
-bool writers_settle(struct writers *writers)
+enum writers_verdict writers_settle(const struct writers *writers, size_t bytes)
 {
-	size_t bytes = 0;
+	size_t told = 0;
 
 	if (writers->overflowed)
-		return false;
+		return WRITERS_MISSING;
 	for (size_t i = 0; i < writers->count; i++) {
 		const struct line_record *record = &writers->record[i];
 
-		if (record->sequence != writers->next + i || !record->piece || is_twice(writers, i))
-			return false;
-		bytes += record->size;
+		if (record->sequence != (__u32)(writers->next + i))
+			return WRITERS_MISSING;
+		if (!record->piece || is_twice(writers, i))
+			return WRITERS_RACED;
+		told += record->size;
 	}
-	return bytes == writers->bytes;
+	return told == bytes ? WRITERS_CERTAIN : WRITERS_MISSING;
 }
 
 void writers_forget(struct writers *writers)
 {
-	__u32 next =
-	    writers->count ? writers->record[writers->count - 1].sequence + 1 : writers->next;
-
-	writers->next = next;
-	writers->count = writers->bytes = 0;
+	if (writers->count)
+		writers->next = writers->record[writers->count - 1].sequence + 1;
+	writers->count = 0;
 	writers->overflowed = false;
-}
-
-bool writers_are_idle(const struct writers *writers)
-{
-	return !writers->count && !writers->bytes && !writers->overflowed;
 }

@@ -4,11 +4,10 @@
  *
  * The kernel tells of each piece once it is in the queue (bpf/record/lines.h): who wrote it, and
  * which piece is the newest one then. That is the writer's own, unless another thread has put one
- * behind it meanwhile. Who reads gets bytes without their bounds. All is certain at a moment when
- * the queue was read to its end and the records that came since the last such moment follow each
- * other, name a piece each, no piece twice, and have as many bytes together as were read: a record
- * of N that names another one's piece leaves at most N - 1 for the others. Their order is that of
- * the bytes then: a record is numbered before it looks at the queue.
+ * behind it meanwhile. All is certain about the pieces in a queue if the records of them follow
+ * each other, name a piece each, no piece twice, and have as many bytes together as the queue: a
+ * record that names another one's piece leaves a piece, or its bytes, without a record. Their order
+ * is that of the pieces then: a record is numbered before it looks at the queue.
  */
 #ifndef CTXPROP_LOGS_WRITERS_H
 #define CTXPROP_LOGS_WRITERS_H
@@ -19,33 +18,29 @@
 
 #include "record/lines.h"
 
-#define WRITERS_MAX 512 /* pieces between two moments of certainty; what is beyond is not known */
+#define WRITERS_MAX 1024 /* pieces in a queue of which is known who wrote them */
 
 /* One stream. Zero is the beginning. */
 struct writers {
-	struct line_record record[WRITERS_MAX]; /* since all was certain */
+	struct line_record record[WRITERS_MAX]; /* of what is in the queue */
 	size_t count;
-	size_t bytes;    /* that were read since then */
-	__u32 next;      /* the sequence of the next record */
+	__u32 next;      /* the sequence of the first one of them */
 	bool overflowed; /* there were more records */
+};
+
+enum writers_verdict {
+	WRITERS_CERTAIN, /* `record` has the pieces of the queue in their order */
+	WRITERS_MISSING, /* there are records to come, or pieces that were not counted */
+	WRITERS_RACED    /* threads have written at the same time: their order is not known */
 };
 
 /* A record of this stream has come; in any order. */
 void writers_add(struct writers *writers, const struct line_record *record);
 
-/* So many bytes were read. */
-void writers_read(struct writers *writers, size_t bytes);
+/* What is known of a queue of so many bytes. */
+enum writers_verdict writers_settle(const struct writers *writers, size_t bytes);
 
-/*
- * The queue is empty. Returns whether it is certain who has written the bytes since the last
- * success: `record` has the pieces in the order of the bytes. writers_forget() is next then.
- */
-bool writers_settle(struct writers *writers);
-
-/* Begin anew: with all that was read and told until now. */
+/* The queue was read: what was told of it is of no use any more. */
 void writers_forget(struct writers *writers);
-
-/* Is there nothing to be settled? */
-bool writers_are_idle(const struct writers *writers);
 
 #endif

@@ -11,6 +11,7 @@ byte by byte.
 """
 import argparse
 import collections
+import contextlib
 import os
 import re
 import signal
@@ -32,6 +33,7 @@ ROWS = ("threads", "prefork", "pool", "async")
 SURE = ("threads", "prefork")  # rows of which most lines must have ids
 SURE_SHARE = 0.9
 PER_CONNECTION = 10
+VERDICTS = ("right", "none", "wrong")
 IDS = re.compile(r' trace_id=([0-9a-f]{32}) span_id=[0-9a-f]{16}(?=\r?\n)'
                  r'|,"trace_id":"([0-9a-f]{32})","span_id":"[0-9a-f]{16}"(?=\}\n)')
 NUMBER = re.compile(r'number(?:=|": )(\d+)')
@@ -75,20 +77,24 @@ class Service:
         self.files = [folder / f"{kind}.{fd}" for fd in (1, 2)]
         self.log = folder / f"{kind}.log"
         outputs = [open(file, "wb") for file in self.files]
-        self.process = host.spawn([f"{build}/ctxprop", "logs", "--", sys.executable,
+        self.process = host.spawn([f"{build}/ctxprop", "logs", "-s", "--", sys.executable,
                                    HERE / "app.py", kind, PORT, self.log],
                                   stdout=outputs[0], stderr=outputs[1])
         host.wait_port(PORT)
 
     def stop(self):
-        os.killpg(self.process.pid, signal.SIGTERM) if os.getpgid(self.process.pid) == \
-            self.process.pid else self.process.terminate()
-        return self.process.wait(timeout=30)
+        """End it: the signal is for `ctxprop logs` alone. Workers of a prefork server go, too."""
+        self.process.terminate()
+        status = self.process.wait(timeout=30)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        return status
 
     def lines(self):
-        """[(descriptor, line)] that came out."""
+        """[(descriptor, line)] that came out, without what `ctxprop logs` itself says."""
         return [(fd, line) for fd, file in enumerate(self.files, 1)
-                for line in file.read_bytes().decode().splitlines(keepends=True)]
+                for line in file.read_bytes().decode().splitlines(keepends=True)
+                if not line.startswith("ctxprop: logs:")]
 
     def written(self):
         """The same as the service has written them."""
@@ -126,9 +132,9 @@ def run_row(host, client, build, kind, in_flight, count):
         status = service.stop()
         tally = collections.Counter(judge(line, clients.traces) for _, line in service.lines())
         compare(service)
-    print(f"{kind:8} {in_flight:3} in flight:", ", ".join(
-        f"{name} {' '.join(f'{verdict} {tally[name, verdict]}' for verdict in ('right', 'none', 'wrong'))}"
-        for name in ("open", "after", "beside")), flush=True)
+    told = [" ".join([name, *(f"{verdict} {tally[name, verdict]}" for verdict in VERDICTS)])
+            for name in ("open", "after", "beside")]
+    print(f"{kind:8} {in_flight:3} in flight: {', '.join(told)}", flush=True)
     return check(kind, count, status, tally)
 
 
@@ -150,6 +156,40 @@ def check(kind, count, status, tally):
     return not problems
 
 
+def passed(host, build, program, **kw):
+    """Run a shell program below `ctxprop logs`."""
+    return host.run([f"{build}/ctxprop", "logs", "--", "sh", "-c", program], check=False,
+                    text=False, **kw)
+
+
+def check_program(host, build):
+    """Bytes, order, status and signals are those of the program."""
+    order = "".join(f"{i}\n" for i in range(200)).encode()
+    mixed = passed(host, build, "for i in $(seq 0 2 198); do echo $i; echo $((i + 1)) >&2; done",
+                   stderr=subprocess.STDOUT)
+    noise = os.urandom(3_000_000)
+    through = passed(host, build, "cat", input=noise)
+    killed = passed(host, build, "kill -USR1 $$")
+    asked = passed(host, build, "trap 'echo told; exit 7' TERM; kill -TERM $PPID; "
+                                "while :; do sleep 0.01; done")
+    missing = host.run([f"{build}/ctxprop", "logs", "--", "/no/such"], check=False)
+    unread = passed(host, build, f"{build}/ctxprop logs -- yes | head -n1; exit 3")
+    in_order = b"".join(line for line in mixed.stdout.splitlines(keepends=True)
+                        if not line.startswith(b"ctxprop: logs: lines get no ids"))
+    facts = {"two outputs that are one file stay in order": in_order == order,
+             "any bytes pass": through.stdout == noise,
+             "a signal that ends it is told": killed.returncode == -signal.SIGUSR1,
+             "a signal is passed on, and its status": (asked.returncode, asked.stdout) ==
+                                                      (7, b"told\n"),
+             "what is not there": missing.returncode == 127 and "/no/such" in missing.stderr,
+             "nobody reads": (unread.returncode, unread.stdout) == (3, b"y\n")}
+    for fact, holds in facts.items():
+        if not holds:
+            print(f"not ok: {fact}")
+    print(f"program: {sum(facts.values())} of {len(facts)} as it should be", flush=True)
+    return all(facts.values())
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", default=HERE.parents[1] / "build", type=Path)
@@ -160,8 +200,10 @@ def main():
     with Lab("logs") as lab:
         client, host = lab.host("client"), lab.host("app")
         lab.link(client, host, f"{CLIENT}/24", f"{SERVER}/24")
+        good = [check_program(host, args.build)]  # without an agent: all passes
         Agent(host, args.build)
-        good = [run_row(host, client, args.build, kind, in_flight, args.count)
+        good += [check_program(host, args.build)]
+        good += [run_row(host, client, args.build, kind, in_flight, args.count)
                 for kind in args.rows for in_flight in args.in_flight or (1, 8)]
     return 0 if all(good) else 1
 
