@@ -40,34 +40,41 @@ static bool has_ids(const char *text, size_t size)
 	       memmem(text, size, "span_id", sizeof("span_id") - 1);
 }
 
-/* Is it one JSON object? Then `ret_is_empty` says whether it has members. */
-static bool is_object(const char *text, size_t size, bool *ret_is_empty)
+/* Is it one JSON object without members of these names? */
+static bool can_take(const char *text, size_t size, const struct line_names *names,
+		     bool *ret_is_empty)
 {
 	json_t *document = json_loadb(text, size, JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, NULL);
-	bool is = json_is_object(document);
+	bool can = json_is_object(document) && !json_object_get(document, names->trace) &&
+		   !json_object_get(document, names->span);
 
-	*ret_is_empty = is && !json_object_size(document);
+	*ret_is_empty = can && !json_object_size(document);
 	json_decref(document);
-	return is;
+	return can;
 }
 
-static void add_object(const struct line *line, const char *text, size_t size, bool is_empty,
-		       struct buffer *out)
+bool line_add_members(const char *text, size_t size, const struct line_names *names,
+		      const struct traces_ctx *ids, struct buffer *out)
 {
-	size_t end = trimmed(text, size) - 1; /* of its members */
 	char trace[HEX_TRACE], span[HEX_SPAN];
+	bool is_empty;
+	size_t end; /* of its members */
 
+	if (!can_take(text, size, names, &is_empty))
+		return false;
+	end = trimmed(text, size) - 1;
 	buffer_add(out, text, end);
-	buffer_printf(out, "%s\"trace_id\":\"%s\",\"span_id\":\"%s\"", is_empty ? "" : ",",
-		      hex_text(trace, line->ids.trace_id, sizeof(line->ids.trace_id)),
-		      hex_text(span, line->ids.span_id, sizeof(line->ids.span_id)));
+	buffer_printf(out, "%s\"%s\":\"%s\",\"%s\":\"%s\"", is_empty ? "" : ",", names->trace,
+		      hex_text(trace, ids->trace_id, sizeof(ids->trace_id)), names->span,
+		      hex_text(span, ids->span_id, sizeof(ids->span_id)));
 	buffer_add(out, text + end, size - end);
+	return true;
 }
 
 /* The first bytes of a line: what is it? Returns whether they were passed on. */
 static bool begin_line(struct line *line, const char *text, size_t size, struct buffer *out)
 {
-	bool is_empty;
+	static const struct line_names names = {"trace_id", "span_id"};
 
 	if (!strchr("{}[]\" \t", *text)) {
 		line->kind = LINE_TEXT;
@@ -75,10 +82,9 @@ static bool begin_line(struct line *line, const char *text, size_t size, struct 
 	}
 	line->kind = LINE_OTHER;
 	if (line->result != LINE_IDS || *text != '{' || size > LINE_MAX_BYTES ||
-	    has_ids(text, size) || !is_object(text, size, &is_empty))
+	    !line_add_members(text, size, &names, &line->ids, out))
 		return false;
 	line->kind = LINE_JSON;
-	add_object(line, text, size, is_empty, out);
 	return true;
 }
 

@@ -61,6 +61,18 @@ struct line_counts {
 void line_pass(struct line *line, const char *bytes, size_t size, const struct line_writer *writer,
 	       struct buffer *out, struct line_counts *counts);
 
+/* The names of the members that a JSON object gets. */
+struct line_names {
+	const char *trace, *span;
+};
+
+/*
+ * Append a text that is one JSON object with two more members. Returns false, and appends nothing,
+ * if it is none, or has a member of one of these names.
+ */
+bool line_add_members(const char *text, size_t size, const struct line_names *names,
+		      const struct traces_ctx *ids, struct buffer *out);
+
 /* The words for a result. */
 const char *line_result_words(enum line_result result);
 

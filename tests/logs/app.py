@@ -5,7 +5,7 @@
 KIND: threads (one for each connection), prefork (processes that accept in turn), pool (threads
 that take what another one has accepted), async (one loop). Of each request with a number in its
 path there are lines on both outputs; a thread beside them (a task, in the loop) logs on its own.
-Every line is in the file LOG, too, as it was written.
+Every line is in the file LOG, too, with its writer and time: [descriptor, line, pid, tid, us].
 """
 import asyncio
 import concurrent.futures
@@ -29,9 +29,11 @@ def put(fd, *pieces):
     with open(sys.argv[3]) as lock:
         if fd == 2:
             fcntl.flock(lock, fcntl.LOCK_EX)
+        us = time.time_ns() // 1000
         for piece in pieces:
             os.write(fd, piece.encode())
-    os.write(LOG, f"{fd} {''.join(pieces)}".encode())
+    told = fd, "".join(pieces), os.getpid(), threading.get_native_id(), us
+    os.write(LOG, f"{json.dumps(told)}\n".encode())
 
 
 def number_of(head):

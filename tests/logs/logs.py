@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ids in log lines against the truth: clients know the trace of each request, lines its number.
 
-    logs.py [--build DIR] [--count N] [--in-flight N]... [ROW...]
+    logs.py [--build DIR] [--count N] [--in-flight N]... [--pause S] [ROW...]
 
 Rows: threads, prefork, pool, async (services, see app.py). For each: lines that were written
 while the request was open and have its ids (right), or none; lines with the ids of another one, or
@@ -12,6 +12,7 @@ byte by byte.
 import argparse
 import collections
 import contextlib
+import json
 import os
 import re
 import signal
@@ -31,19 +32,21 @@ from lab import Lab  # noqa: E402
 CLIENT, SERVER, PORT = "10.98.1.1", "10.98.1.2", 8000
 ROWS = ("threads", "prefork", "pool", "async")
 SURE = ("threads", "prefork")  # rows of which most lines must have ids
-SURE_SHARE = 0.9
+SURE_SHARE = 0.7
 PER_CONNECTION = 10
+SETTLE_SECONDS = 0.5  # until the last spans are stored
 VERDICTS = ("right", "none", "wrong")
 IDS = re.compile(r' trace_id=([0-9a-f]{32}) span_id=[0-9a-f]{16}(?=\r?\n)'
                  r'|,"trace_id":"([0-9a-f]{32})","span_id":"[0-9a-f]{16}"(?=\}\n)')
-NUMBER = re.compile(r'number(?:=|": )(\d+)')
+JOURNAL_IDS = re.compile(r',"TRACE_ID":"([0-9a-f]{32})","SPAN_ID":"[0-9a-f]{16}"(?=\}$)')
+NUMBER = re.compile(r'number(?:=|\\?": )(\d+)')
 
 
 class Clients:
     """Threads that ask, each a part of the numbers, on connections for some requests each."""
 
-    def __init__(self, host, count, in_flight):
-        self.traces = {}
+    def __init__(self, host, count, in_flight, pause):
+        self.traces, self.pause = {}, pause
         self.threads = [threading.Thread(target=self.run, args=(host, range(i, count, in_flight)))
                         for i in range(in_flight)]
 
@@ -55,6 +58,7 @@ class Clients:
                 sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 for number in numbers[i:i + PER_CONNECTION]:
                     self.ask(sock, number)
+                    time.sleep(self.pause)
 
     def ask(self, sock, number):
         self.traces[number] = trace = os.urandom(16).hex()
@@ -97,15 +101,26 @@ class Service:
                 if not line.startswith("ctxprop: logs:")]
 
     def written(self):
-        """The same as the service has written them."""
-        return [(int(line[0]), line[2:]) for line in
-                self.log.read_bytes().decode().splitlines(keepends=True)]
+        """[(descriptor, line, pid, tid, us)] as the service has written them."""
+        return [tuple(json.loads(line)) for line in self.log.read_text().splitlines()]
+
+    def journal(self, with_tid):
+        """The same as the journal would print them if the service logged there."""
+        for _, line, pid, tid, us in self.written():
+            yield json.dumps({"_PID": str(pid), "_SOURCE_REALTIME_TIMESTAMP": str(us),
+                              "MESSAGE": line, **({"TID": str(tid)} if with_tid else {})})
 
 
-def judge(line, traces):
+def show(what, tally):
+    told = [" ".join([name, *(f"{verdict} {tally[name, verdict]}" for verdict in VERDICTS)])
+            for name in ("open", "after", "beside")]
+    print(f"{what}: {', '.join(told)}", flush=True)
+
+
+def judge(line, traces, ids=IDS):
     """(kind of the line, right, none or wrong)"""
-    found, number = IDS.search(line), NUMBER.search(line)
-    trace = (found[1] or found[2]) if found else None
+    found, number = ids.search(line), NUMBER.search(line)
+    trace = next(filter(None, found.groups())) if found else None
     kind = "beside" if not number else "after" if " is over" in line else "open"
     if not trace:
         return kind, "none"
@@ -116,26 +131,42 @@ def compare(service):
     """All but the ids has to be the same. (The last lines of a service that is ended may be in
     one of the two places only.)"""
     out = collections.Counter((fd, IDS.sub("", line)) for fd, line in service.lines())
-    written = collections.Counter(service.written())
+    written = collections.Counter(entry[:2] for entry in service.written())
     other = [(place, entry) for place, entries in (("out", out - written), ("in", written - out))
              for entry in entries.elements() if not entry[1].startswith("beat")]
     if other:
         raise AssertionError(f"lines were changed, or lost: {other[:5]}")
 
 
-def run_row(host, client, build, kind, in_flight, count):
+def run_row(host, client, build, store, kind, in_flight, count, pause):
     with tempfile.TemporaryDirectory(prefix="logs-") as folder:
         service = Service(host, build, Path(folder), kind)
-        clients = Clients(client, count, in_flight)
+        clients = Clients(client, count, in_flight, pause)
         clients.all()
-        time.sleep(0.2)
+        time.sleep(SETTLE_SECONDS)
+        past = [judge_journal(host, build, service, with_tid, store, clients.traces)
+                for with_tid in (False, True)]
         status = service.stop()
         tally = collections.Counter(judge(line, clients.traces) for _, line in service.lines())
         compare(service)
-    told = [" ".join([name, *(f"{verdict} {tally[name, verdict]}" for verdict in VERDICTS)])
-            for name in ("open", "after", "beside")]
-    print(f"{kind:8} {in_flight:3} in flight: {', '.join(told)}", flush=True)
+    show(f"{kind:8} {in_flight:3} in flight", tally)
+    for words, found in zip(("pid", "pid and tid"), past):
+        show(f"    journal by {words}", found)
+        wrong = sum(n for (_, verdict), n in found.items() if verdict == "wrong")
+        if wrong or kind == "prefork" and not found["open", "right"]:
+            print(f"not ok: {kind}: the journal by {words}")
+            return False
     return check(kind, count, status, tally)
+
+
+def judge_journal(host, build, service, with_tid, store, traces):
+    """Entries of the journal, with ids out of the store."""
+    entries = list(service.journal(with_tid))
+    told = host.run([f"{build}/ctxprop", "logs", "--journal", "--stdin", "--store", store],
+                    input="".join(f"{entry}\n" for entry in entries)).stdout.splitlines()
+    if [JOURNAL_IDS.sub("", entry) for entry in told] != entries:
+        raise AssertionError("entries of the journal were changed, or lost")
+    return collections.Counter(judge(entry, traces, JOURNAL_IDS) for entry in told)
 
 
 def check(kind, count, status, tally):
@@ -195,15 +226,19 @@ def main():
     parser.add_argument("--build", default=HERE.parents[1] / "build", type=Path)
     parser.add_argument("--count", type=int, default=2000)
     parser.add_argument("--in-flight", type=int, action="append")
+    parser.add_argument("--pause", type=float, default=0, metavar="S",
+                        help="seconds between two requests of a client (0)")
     parser.add_argument("rows", nargs="*", metavar="ROW", default=ROWS)
     args = parser.parse_args()
-    with Lab("logs") as lab:
+    with tempfile.TemporaryDirectory(prefix="logs-") as folder, Lab("logs") as lab:
         client, host = lab.host("client"), lab.host("app")
         lab.link(client, host, f"{CLIENT}/24", f"{SERVER}/24")
         good = [check_program(host, args.build)]  # without an agent: all passes
-        Agent(host, args.build)
+        store = Path(folder) / "spans.db"
+        Agent(host, args.build, "--store", store)
         good += [check_program(host, args.build)]
-        good += [run_row(host, client, args.build, kind, in_flight, args.count)
+        good += [run_row(host, client, args.build, store, kind, in_flight, args.count,
+                         args.pause)
                 for kind in args.rows for in_flight in args.in_flight or (1, 8)]
     return 0 if all(good) else 1
 
