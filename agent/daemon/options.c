@@ -29,6 +29,7 @@ enum {
 	OPTION_NETNS,
 	OPTION_GOROUTINES,
 	OPTION_REQUEST_IDS,
+	OPTION_SERVICES,
 	OPTION_STORE,
 	OPTION_OTLP,
 	OPTION_OTLP_HEADERS,
@@ -51,6 +52,7 @@ static const struct option long_options[] = {
     {"netns", required_argument, NULL, OPTION_NETNS},
     {"publish-goroutines", required_argument, NULL, OPTION_GOROUTINES},
     {"ignore-request-ids", no_argument, NULL, OPTION_REQUEST_IDS},
+    {"services", required_argument, NULL, OPTION_SERVICES},
     {"store", required_argument, NULL, OPTION_STORE},
     {"otlp", required_argument, NULL, OPTION_OTLP},
     {"otlp-headers", required_argument, NULL, OPTION_OTLP_HEADERS},
@@ -83,6 +85,7 @@ static const char help[] =
     "      --ignore-request-ids\n"
     "                         do not believe that a call which copies the x-request-id of a\n"
     "                         request was made for it\n"
+    "      --services FILE    what services are called in spans, read again on SIGHUP\n"
     "      --store FILE       where spans are stored, an SQLite database, or none\n"
     "                         (default %s)\n"
     "      --otlp URL         send spans there by OTLP/HTTP, too (http://127.0.0.1:4318)\n"
@@ -270,6 +273,9 @@ static enum options_next take(struct options *options, int option)
 		return set_publish(options, optarg);
 	case OPTION_REQUEST_IDS:
 		options->ignore_request_ids = true;
+		return OPTIONS_RUN;
+	case OPTION_SERVICES:
+		options->services = optarg;
 		return OPTIONS_RUN;
 	case OPTION_STORE:
 		options->store = strcmp(optarg, "none") != 0 ? optarg : NULL;

@@ -25,6 +25,7 @@ struct options {
 	bool ignore_request_ids; /* x-request-id is no evidence */
 	const char *policy;      /* file, or NULL: the usual one, if it is there */
 	struct wanted wanted;    /* network namespaces to work in */
+	const char *services;    /* file with what services are called; NULL: none */
 	const char *store;       /* file for spans; NULL: they are not stored */
 	const char *otlp;        /* URL to send spans to; NULL: the environment may name one */
 	const char *otlp_headers, *otlp_ca; /* files, or NULL */

@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/log.h"
+#include "control/policy_file.h"
 #include "daemon/traces.h"
 #include "otlp/otlp.h"
 #include "trace/store_sink.h"
@@ -75,6 +77,37 @@ static bool add_sinks(struct tracer *tracer, struct traces *traces, const struct
 	return stored || counted || sent;
 }
 
+/* Returns NULL after what is wrong was logged. */
+static struct service_rules *read_services(const char *path)
+{
+	_cleanup_free_ char *text = NULL;
+	struct service_rules *rules = NULL;
+	struct policy_error error;
+	size_t size = 0;
+	int err = policy_load(path, &text, &size, &error);
+
+	if (!err)
+		err = service_rules_read(text, size, path, &rules, error.text, sizeof(error.text));
+	if (err)
+		log_warning("--services: %s", error.text);
+	return rules;
+}
+
+void traces_reload(struct traces *traces)
+{
+	struct service_rules *rules;
+
+	if (!traces->tracer || !traces->services)
+		return;
+	rules = read_services(traces->services);
+	if (!rules) {
+		log_warning("--services: the names of services stay as they are");
+		return;
+	}
+	tracer_set_rules(traces->tracer, rules);
+	log_info("--services: %s is in force", traces->services);
+}
+
 static void begin_spans(struct traces *traces, const struct engine *engine,
 			const struct options *options)
 {
@@ -88,6 +121,8 @@ static void begin_spans(struct traces *traces, const struct engine *engine,
 		log_warning("no spans are made: %s", strerror(-err));
 		return;
 	}
+	if (options->services)
+		tracer_set_rules(tracer, read_services(options->services));
 	err = add_sinks(tracer, traces, options) ? tracer_start(tracer) : -ENOENT;
 	if (!err) {
 		traces->tracer = tracer;
@@ -120,6 +155,7 @@ static void begin_http(struct traces *traces, const struct engine *engine,
 
 void traces_begin(struct traces *traces, const struct engine *engine, const struct options *options)
 {
+	traces->services = options->services;
 	begin_spans(traces, engine, options);
 	if (options->has_http)
 		begin_http(traces, engine, options);

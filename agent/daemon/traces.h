@@ -14,6 +14,7 @@ struct traces {
 	struct tracer *tracer;
 	struct metrics *metrics;
 	struct web *web;
+	const char *services; /* file with what services are called; NULL: none */
 };
 
 /*
@@ -22,6 +23,9 @@ struct traces {
  */
 void traces_begin(struct traces *traces, const struct engine *engine,
 		  const struct options *options);
+
+/* Read the file of services again; a bad one is logged, and what was read before stays. */
+void traces_reload(struct traces *traces);
 
 void traces_end(struct traces *traces);
 

@@ -24,6 +24,9 @@ int join_new(void (*on_span)(const struct span *span, void *data), void *data,
 	     struct join **ret_join);
 void join_free(struct join *join);
 
+/* What services are called from now on (services_set_rules()). By any thread. */
+void join_set_rules(struct join *join, struct service_rules *rules);
+
 /* The next record, as it lay in the ring. */
 void join_record(struct join *join, const void *record, size_t size);
 

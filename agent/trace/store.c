@@ -229,11 +229,6 @@ void store_close(struct store *store)
 	free(store);
 }
 
-static bool same_service(const struct service *a, const struct service *b)
-{
-	return !strcmp(a->name, b->name) && !strcmp(a->container, b->container);
-}
-
 /* Run a statement with the two texts of a service. Returns what SQLite says. */
 static int step_service(sqlite3_stmt *statement, const struct service *service)
 {
@@ -261,7 +256,7 @@ static sqlite3_int64 service_id(struct store *store, const struct span *span)
 {
 	struct known_service *known = &store->known[span->tgid % SERVICES];
 
-	if (known->id && same_service(&known->service, &span->service))
+	if (known->id && service_is_same(&known->service, &span->service))
 		return known->id;
 	known->service = span->service;
 	known->id = service_row(store, &span->service);

@@ -70,7 +70,8 @@ class Run:
     def begins(self):
         """The environment names the receiver, and spans come"""
         os.environ["OTEL_EXPORTER_OTLP_ENDPOINT"] = f"http://127.0.0.1:{RECEIVER_PORT}"
-        self.scene.run_agent("--store", self.scene.store)
+        self.scene.services.write_text("# nothing yet\n")
+        self.scene.run_agent("--store", self.scene.store, "--services", self.scene.services)
         del os.environ["OTEL_EXPORTER_OTLP_ENDPOINT"]
         self.agent = self.scene.agent
         wait_until(lambda: self.got("/warm-up"), self.agent.said, seconds=30)
@@ -161,6 +162,28 @@ class Run:
         expected = {"http.request.method": "_OTHER", "http.request.method_original": "PURGE",
                     "error.type": "503", "http.response.status_code": 503}
         check(expected.items() <= span.attributes.items(), span.attributes)
+
+    def name_services(self, text, said):
+        """Write the file of services and have it read."""
+        before = self.agent.said().count(said)
+        self.scene.services.write_text(text)
+        self.agent.process.send_signal(signal.SIGHUP)
+        wait_until(lambda: self.agent.said().count(said) > before, self.agent.said)
+
+    def services(self):
+        """Services are called as a file says; a bad file changes nothing"""
+        self.name_services("match comm=nginx set service.name=front service.namespace=the%20shop\n"
+                           "match cgroup=* exe=*python* set service.name=cart\n", "is in force")
+        self.name_services("match set service.name=wrong\nmatch comm\n",
+                           f"{self.scene.services}:2: 'comm': expected KEY=PATTERN")
+        self.send("/named", 1)
+        served = {span.resource["service.name"]: span.resource for span in self.got("/named")
+                  if span.kind == SERVER}
+        check(set(served) == {"front", "cart"}, served)
+        check(served["front"]["service.namespace"] == "the shop", served)
+        told = {"service.version": "1.2", "k8s.pod.name": "cart-0", "note": "a b"}
+        check(told.items() <= served["cart"].items(), served)
+        self.name_services("", "is in force")
 
     def no_loop(self):
         """Sending spans makes no spans, although the receiver is served here, too"""
@@ -303,7 +326,7 @@ class Run:
         self.agent.stop()
 
     CASES = (begins, same_as_stored, trees, attributes_of_served, attributes_of_calls, errors,
-             no_loop, retries, bad_answers, slow, receiver_restarts, counted, secured,
+             services, no_loop, retries, bad_answers, slow, receiver_restarts, counted, secured,
              ends_in_time, open_file)
 
     def do(self, case):
