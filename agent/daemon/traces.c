@@ -153,10 +153,24 @@ static void begin_http(struct traces *traces, const struct engine *engine,
 		log_warning("no metrics and no page by HTTP: %s", strerror(-err));
 }
 
+/* Who gets the spans by OTLP is told of those that are lost, too. */
+static void begin_losses(struct traces *traces, const struct engine *engine,
+			 const struct options *options)
+{
+	const struct otlp_options receiver = otlp_wanted(options);
+
+	if (!traces->tracer || !receiver.url)
+		return;
+	traces->losses = (struct losses_source){.tracer = traces->tracer,
+						.counters_fd = engine_counters_fd(engine)};
+	losses_begin(&traces->losses, &receiver);
+}
+
 void traces_begin(struct traces *traces, const struct engine *engine, const struct options *options)
 {
 	traces->services = options->services;
 	begin_spans(traces, engine, options);
+	begin_losses(traces, engine, options);
 	if (options->has_http)
 		begin_http(traces, engine, options);
 }
@@ -164,6 +178,7 @@ void traces_begin(struct traces *traces, const struct engine *engine, const stru
 void traces_end(struct traces *traces)
 {
 	web_stop(traces->web);
+	losses_end(&traces->losses);
 	tracer_stop(traces->tracer);
 	metrics_free(traces->metrics);
 }

@@ -3,6 +3,7 @@
 #ifndef CTXPROP_TRACES_H
 #define CTXPROP_TRACES_H
 
+#include "daemon/losses.h"
 #include "daemon/options.h"
 #include "load/engine.h"
 #include "trace/metrics.h"
@@ -14,6 +15,7 @@ struct traces {
 	struct tracer *tracer;
 	struct metrics *metrics;
 	struct web *web;
+	struct losses_source losses;
 	const char *services; /* file with what services are called; NULL: none */
 };
 

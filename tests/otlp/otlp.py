@@ -242,6 +242,31 @@ class Run:
         wait_until(lambda: len(self.got("/fast", "ok")) >= ROOM, self.agent.said, seconds=30)
         check(max(len(request.spans) for request in self.receiver.requests) == BATCH, "batches")
 
+    def losses(self):
+        """What was lost is told of as log records: each reason once a minute at most"""
+        wait_until(lambda: self.told("otlp-queue-full"), self.agent.said, seconds=30)
+        by_reason = {}
+        for log in self.receiver.logs:
+            by_reason.setdefault(dict(log["attributes"])["ctxprop.reason"], []).append(log)
+        check(self.told("otlp-rejected") == 3, by_reason)
+        for reason, logs in by_reason.items():
+            times = [int(log["time_ns"]) for log in logs]
+            check(all(b - a >= 59e9 for a, b in zip(times, times[1:])), (reason, times))
+            count = dict(logs[0]["attributes"])["ctxprop.count"]
+            check(logs[0]["body"] == f"lost since the last such record: {count} ({reason})", logs)
+            check(logs[0]["severity"] == [13, "WARN"], logs)
+            check(abs(times[0] / 1e9 - time.time()) < 600 and
+                  logs[0]["observed_ns"] == logs[0]["time_ns"], logs)
+            check(dict(logs[0]["resource"]) == {
+                "service.name": "ctxpropd", "service.version": self.version(),
+                "host.name": os.uname().nodename}, logs)
+            check(logs[0]["scope"] == ["ctxprop", self.version()], logs)
+
+    def told(self, reason):
+        """How many log records have told to be lost."""
+        attributes = [dict(log["attributes"]) for log in self.receiver.logs]
+        return sum(told["ctxprop.count"] for told in attributes if told["ctxprop.reason"] == reason)
+
     def receiver_restarts(self):
         """Spans wait for a receiver that is away"""
         self.send("/settled", 1, "ok")
@@ -326,7 +351,7 @@ class Run:
         self.agent.stop()
 
     CASES = (begins, same_as_stored, trees, attributes_of_served, attributes_of_calls, errors,
-             services, no_loop, retries, bad_answers, slow, receiver_restarts, counted, secured,
+             services, no_loop, retries, bad_answers, slow, losses, receiver_restarts, counted, secured,
              ends_in_time, open_file)
 
     def do(self, case):
