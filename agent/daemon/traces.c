@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "control/policy_file.h"
+#include "daemon/policy_json.h"
 #include "daemon/traces.h"
 #include "otlp/otlp.h"
 #include "trace/store_sink.h"
@@ -133,8 +134,13 @@ static void begin_spans(struct traces *traces, const struct engine *engine,
 	tracer_stop(tracer);
 }
 
+static json_t *rules(void *data)
+{
+	return policy_json(data);
+}
+
 static void begin_http(struct traces *traces, const struct engine *engine,
-		       const struct options *options)
+		       struct policies *policies, const struct options *options)
 {
 	const struct web_options wanted = {.address = options->http,
 					   .hosts = options->http_hosts,
@@ -142,6 +148,7 @@ static void begin_http(struct traces *traces, const struct engine *engine,
 						       .tracer = traces->tracer,
 						       .counters_fd = engine_counters_fd(engine),
 						       .flows_fd = engine_flows_fd(engine)},
+					   .policy = {rules, policies},
 					   .store = options->store,
 					   .shows_traces = options->shows_traces};
 	int err = web_start(&wanted, &traces->web);
@@ -166,13 +173,14 @@ static void begin_losses(struct traces *traces, const struct engine *engine,
 	losses_begin(&traces->losses, &receiver);
 }
 
-void traces_begin(struct traces *traces, const struct engine *engine, const struct options *options)
+void traces_begin(struct traces *traces, const struct engine *engine, struct policies *policies,
+		  const struct options *options)
 {
 	traces->services = options->services;
 	begin_spans(traces, engine, options);
 	begin_losses(traces, engine, options);
 	if (options->has_http)
-		begin_http(traces, engine, options);
+		begin_http(traces, engine, policies, options);
 }
 
 void traces_end(struct traces *traces)
