@@ -39,6 +39,12 @@ enum journal_result { JOURNAL_RESULTS_TABLE(JOURNAL_RESULT_ENUM) JOURNAL_RESULTS
 #define JOURNAL_RESULT_WORDS(id, words) words,
 static const char *const result_words[] = {JOURNAL_RESULTS_TABLE(JOURNAL_RESULT_WORDS)};
 
+/* Where answers are. */
+struct journal {
+	struct past *past;
+	int processes_fd; /* threads_open() */
+};
+
 /* Who has written an entry, and when. */
 struct entry {
 	unsigned long pid, tid; /* 0: not told */
@@ -68,7 +74,7 @@ static int read_entry(const char *line, size_t size, struct entry *ret_entry)
 }
 
 /* Whose request was it? Returns JOURNAL_IDS, or why that is not known. */
-static enum journal_result look(struct past *past, const struct entry *entry,
+static enum journal_result look(const struct journal *journal, const struct entry *entry,
 				struct traces_ctx *ret_ids)
 {
 	__s64 wall_ns = (__s64)entry->us * NS_PER_US;
@@ -76,10 +82,10 @@ static enum journal_result look(struct past *past, const struct entry *entry,
 
 	if (!entry->pid || !entry->us)
 		return JOURNAL_UNDATED;
-	kind = threads_kind((__u32)entry->pid, wall_ns);
+	kind = threads_kind(journal->processes_fd, (__u32)entry->pid, wall_ns);
 	if (kind == THREADS_UNKNOWN || (kind == THREADS_SEVERAL && !entry->tid))
 		return JOURNAL_THREAD;
-	switch (past_find(past, (__u32)entry->pid, (__u32)entry->tid, wall_ns, ret_ids)) {
+	switch (past_find(journal->past, (__u32)entry->pid, (__u32)entry->tid, wall_ns, ret_ids)) {
 	case 0:
 		return JOURNAL_IDS;
 	case -ENOENT:
@@ -89,7 +95,7 @@ static enum journal_result look(struct past *past, const struct entry *entry,
 	}
 }
 
-static enum journal_result print_line(struct past *past, const char *line, size_t size)
+static enum journal_result print_line(const struct journal *journal, const char *line, size_t size)
 {
 	static const struct line_names names = {"TRACE_ID", "SPAN_ID"};
 	enum journal_result result = JOURNAL_FORM;
@@ -98,7 +104,7 @@ static enum journal_result print_line(struct past *past, const char *line, size_
 	struct entry entry;
 
 	if (!read_entry(line, size, &entry))
-		result = look(past, &entry, &ids);
+		result = look(journal, &entry, &ids);
 	if (result == JOURNAL_IDS && !line_add_members(line, size, &names, &ids, &out))
 		result = JOURNAL_FORM;
 	if (result == JOURNAL_IDS && !out.failed)
@@ -109,7 +115,7 @@ static enum journal_result print_line(struct past *past, const char *line, size_
 	return result;
 }
 
-static void print_lines(struct past *past, FILE *from, bool counts)
+static void print_lines(const struct journal *journal, FILE *from, bool counts)
 {
 	unsigned long count[JOURNAL_RESULTS] = {};
 	_cleanup_free_ char *line = NULL;
@@ -119,7 +125,7 @@ static void print_lines(struct past *past, FILE *from, bool counts)
 	while ((size = getline(&line, &room, from)) > 0) {
 		size_t length = (size_t)size - (line[size - 1] == '\n');
 
-		count[print_line(past, line, length)]++;
+		count[print_line(journal, line, length)]++;
 		if (length < (size_t)size)
 			putchar('\n');
 	}
@@ -166,19 +172,20 @@ static int wait_for(pid_t pid)
 		   : COMMAND_REFUSED;
 }
 
-static int print_journal(struct past *past, const struct journal_options *options, bool counts)
+static int print_journal(const struct journal *journal, const struct journal_options *options,
+			 bool counts)
 {
 	pid_t pid;
 	FILE *from;
 
 	if (options->from_stdin) {
-		print_lines(past, stdin, counts);
+		print_lines(journal, stdin, counts);
 		return COMMAND_OK;
 	}
 	from = start(options, &pid);
 	if (!from)
 		return COMMAND_REFUSED;
-	print_lines(past, from, counts);
+	print_lines(journal, from, counts);
 	fclose(from);
 	return wait_for(pid);
 }
@@ -186,14 +193,19 @@ static int print_journal(struct past *past, const struct journal_options *option
 int logs_journal(const struct journal_options *options, bool counts)
 {
 	sqlite3 *db = command_open_store();
-	struct past *past = db ? past_new(db) : NULL;
+	struct journal journal = {.past = db ? past_new(db) : NULL, .processes_fd = threads_open()};
 	int status = COMMAND_REFUSED;
 
-	if (past)
-		status = print_journal(past, options, counts);
+	if (journal.past && journal.processes_fd < 0)
+		command_refuse("logs: entries get no ids: what is known of processes cannot be "
+			       "read: %s; does ctxpropd run?",
+			       strerror(-journal.processes_fd));
+	if (journal.past)
+		status = print_journal(&journal, options, counts);
 	else if (db)
 		command_refuse("logs: %s", strerror(ENOMEM));
-	past_free(past);
+	cleanup_close(&journal.processes_fd);
+	past_free(journal.past);
 	sqlite3_close(db);
 	return status;
 }

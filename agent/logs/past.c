@@ -14,7 +14,7 @@ struct served {
 	struct traces_ctx ids;
 };
 
-/* By their begins. */
+/* By their begins; what is certain of them. */
 struct list {
 	struct served *served;
 	size_t count, room;
@@ -27,8 +27,13 @@ struct past {
 	struct list list[PROCESSES];
 };
 
-static const char sql[] = "SELECT id, pid, tid, start_ns, duration_ns, trace_id, span_id FROM spans"
-			  " WHERE kind = 2 AND pid IS NOT NULL AND id > ? ORDER BY id";
+/* Calls end before what they are made for: they are there with it, or never. */
+static const char sql[] =
+    "SELECT id, pid, tid, coalesce((SELECT min(start_ns) FROM spans AS call WHERE"
+    "  call.trace_id = spans.trace_id AND call.kind = 3 AND call.parent_id = spans.span_id AND"
+    "  call.pid = spans.pid AND call.tid = spans.tid AND call.evidence = 'by-thread'),"
+    " start_ns + first_byte_ns), start_ns + duration_ns, trace_id, span_id FROM spans"
+    " WHERE kind = 2 AND pid IS NOT NULL AND first_byte_ns IS NOT NULL AND id > ? ORDER BY id";
 
 struct past *past_new(sqlite3 *db)
 {
@@ -75,7 +80,7 @@ static int read_row(struct past *past, sqlite3_stmt *row)
 				.tid = (__u32)sqlite3_column_int64(row, 2),
 				.begin_ns = sqlite3_column_int64(row, 3)};
 
-	served.end_ns = served.begin_ns + sqlite3_column_int64(row, 4);
+	served.end_ns = sqlite3_column_int64(row, 4);
 	past->row = sqlite3_column_int64(row, 0);
 	if (sqlite3_column_bytes(row, 5) != sizeof(served.ids.trace_id) ||
 	    sqlite3_column_bytes(row, 6) != sizeof(served.ids.span_id))
@@ -127,16 +132,15 @@ int past_find(struct past *past, __u32 pid, __u32 tid, __s64 wall_ns, struct tra
 	for (size_t i = first_after(list, to_ns); i--;) {
 		const struct served *served = &list->served[i];
 
-		if (served->begin_ns < from_ns - PAST_TAIL_NS - list->longest_ns)
+		if (served->begin_ns < from_ns - list->longest_ns)
 			break;
-		if (served->pid != pid || (tid && served->tid != tid) ||
-		    served->end_ns < from_ns - PAST_TAIL_NS)
+		if (served->pid != pid || (tid && served->tid != tid) || served->end_ns < from_ns)
 			continue;
-		if (found || served->begin_ns > from_ns || served->end_ns < to_ns)
+		if (found)
 			return -ENOTUNIQ;
 		found = served;
 	}
-	if (!found)
+	if (!found || found->begin_ns > from_ns || found->end_ns < to_ns)
 		return -ENOENT;
 	*ret_ids = found->ids;
 	return 0;

@@ -6,10 +6,14 @@
 #include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
+#include <bpf/bpf.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "load/node_maps.h"
+#include "load/pins.h"
 #include "logs/threads.h"
+#include "record/lines.h"
 
 #define FIELDS_BEHIND_NAME 19 /* of /proc/PID/stat: from the state to the start */
 
@@ -92,10 +96,27 @@ static unsigned int count_threads(__u32 pid)
 	return count;
 }
 
-enum threads_kind threads_kind(__u32 pid, __s64 wall_ns)
+static bool is_simple(int processes_fd, __u32 pid)
 {
-	unsigned int threads = was_there(pid, wall_ns) && !may_loop(pid) ? count_threads(pid) : 0;
+	struct process process;
 
+	return !bpf_map_lookup_elem(processes_fd, &pid, &process) &&
+	       line_process_is_simple(&process);
+}
+
+int threads_open(void)
+{
+	char path[PINS_PATH_MAX];
+
+	return bpf_obj_get(pins_map_path(path, node_maps_layer_dir(), "processes"));
+}
+
+enum threads_kind threads_kind(int processes_fd, __u32 pid, __s64 wall_ns)
+{
+	unsigned int threads = 0;
+
+	if (was_there(pid, wall_ns) && is_simple(processes_fd, pid) && !may_loop(pid))
+		threads = count_threads(pid);
 	if (!threads)
 		return THREADS_UNKNOWN;
 	return threads == 1 ? THREADS_ONE : THREADS_SEVERAL;

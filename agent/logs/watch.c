@@ -29,6 +29,21 @@ static int take_record(void *data, void *bytes, size_t size)
 	return 0;
 }
 
+/* A map of the node's, by its name. A descriptor, or -errno. */
+static int open_of_node(const char *name)
+{
+	char path[PINS_PATH_MAX];
+
+	return bpf_obj_get(pins_map_path(path, node_maps_layer_dir(), name));
+}
+
+static int share(struct bpf_map *map)
+{
+	_cleanup_close_ int fd = open_of_node(bpf_map__name(map));
+
+	return fd < 0 ? fd : bpf_map__reuse_fd(map, fd);
+}
+
 /* The map of contexts is the one that the agent keeps. */
 static int share_contexts(struct watch *watch, char *ret_why, size_t size)
 {
@@ -44,9 +59,7 @@ static int share_contexts(struct watch *watch, char *ret_why, size_t size)
 
 static int open_sockets(struct watch *watch)
 {
-	char path[PINS_PATH_MAX];
-
-	watch->sockets_fd = bpf_obj_get(pins_map_path(path, node_maps_layer_dir(), "sockets"));
+	watch->sockets_fd = open_of_node("sockets");
 	return watch->sockets_fd < 0 ? watch->sockets_fd : 0;
 }
 
@@ -64,6 +77,10 @@ static int load(struct watch *watch, char *ret_why, size_t size)
 	if (!watch->skeleton)
 		return -errno;
 	err = share_contexts(watch, ret_why, size);
+	if (!err)
+		err = share(watch->skeleton->maps.workers);
+	if (!err)
+		err = share(watch->skeleton->maps.processes);
 	if (!err)
 		err = open_sockets(watch);
 	if (!err)

@@ -11,6 +11,7 @@
 #include <linux/types.h>
 
 #include "context/traces.h"
+#include "context/worker.h"
 
 /* Bytes of the ring of records; a power of two. */
 #define LINES_RING_SIZE (1 << 18)
@@ -26,6 +27,16 @@ struct line_record {
 	__u32 is_known; /* the thread works on a request: */
 	struct traces_ctx works_on;
 };
+
+/*
+ * Do the threads of a process, as it is known by now, respond to what they read themselves? Not
+ * before it has served as many requests as show if they do not.
+ */
+static inline int line_process_is_simple(const struct process *p)
+{
+	return p->served >= PROCESS_SERVED && !p->threads_leave && !p->loops_share && !p->shares &&
+	       p->serves <= 0;
+}
 
 /* The value of a socket that is followed, put there by who follows it. */
 struct line_stream {

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A service that logs: app.py KIND PORT LOG
+"""A service that logs: app.py KIND PORT LOG UPSTREAM_HOST UPSTREAM_PORT
 
 KIND: threads (one for each connection), prefork (processes that accept in turn), pool (threads
-that take what another one has accepted), async (one loop). Of each request with a number in its
-path there are lines on both outputs; a thread beside them (a task, in the loop) logs on its own.
+that take what another one has accepted), reader (the same, of what it has read; select: it has no
+epoll set), async (one loop).
+Of each request with a number in its path there are lines on both outputs; a thread beside them (a
+task in the loop, the reader) logs on its own.
+Every other request asks the upstream for something in between (not those of the loop).
 Every line is in the file LOG, too, with its writer and time: [descriptor, line, pid, tid, us].
 """
 import asyncio
@@ -12,6 +15,8 @@ import concurrent.futures
 import fcntl
 import json
 import os
+import queue
+import selectors
 import socket
 import sys
 import threading
@@ -19,6 +24,7 @@ import time
 
 KIND, PORT, LOG = sys.argv[1], int(sys.argv[2]), os.open(sys.argv[3], os.O_WRONLY | os.O_CREAT |
                                                          os.O_APPEND)
+UPSTREAM = sys.argv[4], int(sys.argv[5])
 BEAT = 0.002
 PROCESSES = 4
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
@@ -55,6 +61,15 @@ def log_after(number):
     put(1, f"number={number} is over\n")
 
 
+def call(number):
+    if number % 2:
+        time.sleep(number % 4 / 1000)
+        return
+    with socket.create_connection(UPSTREAM) as sock:
+        sock.sendall(b"GET /of/%d HTTP/1.1\r\nHost: up\r\n\r\n" % number)
+        sock.recv(4096)
+
+
 def head_of(sock):
     data = b""
     while b"\r\n\r\n" not in data:
@@ -70,7 +85,7 @@ def serve(sock):
     while head := head_of(sock):
         number = number_of(head)
         log_early(number)
-        time.sleep(number % 4 / 1000)
+        call(number)
         log_late(number)
         sock.sendall(ANSWER)
         log_after(number)
@@ -104,6 +119,35 @@ def run_prefork(listener):
     beat()
 
 
+def work(waiting):
+    while True:
+        sock, number = waiting.get()
+        log_early(number)
+        call(number)
+        log_late(number)
+        sock.sendall(ANSWER)
+        log_after(number)
+
+
+def run_reader(listener):
+    """One thread reads all requests, and logs on its own, too; others respond."""
+    waiting = queue.SimpleQueue()
+    chooser = selectors.SelectSelector() if KIND == "select" else selectors.EpollSelector()
+    for _ in range(8):
+        threading.Thread(target=work, args=(waiting,)).start()
+    chooser.register(listener, selectors.EVENT_READ)
+    for i in range(10**9):
+        for key, _ in chooser.select(BEAT):
+            if key.fileobj is listener:
+                chooser.register(listener.accept()[0], selectors.EVENT_READ)
+            elif head := head_of(key.fileobj):
+                waiting.put((key.fileobj, number_of(head)))
+            else:
+                chooser.unregister(key.fileobj)
+                key.fileobj.close()
+        put(1, f"beat {i}\n")
+
+
 async def serve_async(reader, writer):
     try:
         while True:
@@ -131,11 +175,11 @@ async def run_async(listener):
 
 def main():
     listener = socket.create_server(("", PORT), backlog=128)
-    if KIND != "prefork" and KIND != "async":
+    if KIND in ("threads", "pool"):
         threading.Thread(target=beat, daemon=True).start()
     if KIND == "async":
         asyncio.run(run_async(listener))
-    {"threads": run_threads, "pool": run_pool, "prefork": run_prefork}[KIND](listener)
+    {"threads": run_threads, "reader": run_reader, "select": run_reader, "pool": run_pool, "prefork": run_prefork}[KIND](listener)
 
 
 main()

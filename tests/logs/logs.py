@@ -4,7 +4,8 @@
 
     logs.py [--build DIR] [--count N] [--in-flight N]... [--pause S] [ROW...]
 
-Rows: threads, prefork, pool, async (services, see app.py). For each: lines that were written
+Rows: threads, prefork, pool, reader, select, async (services,
+see app.py), node (app.js). For each: lines that were written
 while the request was open and have its ids (right), or none; lines with the ids of another one, or
 of a thread beside all requests (wrong). Of wrong ones there must be none; all else must be the same
 byte by byte.
@@ -29,8 +30,8 @@ sys.path.insert(0, str(HERE.parent / "lab"))
 from agent import Agent  # noqa: E402 (the path is set just above)
 from lab import Lab  # noqa: E402
 
-CLIENT, SERVER, PORT = "10.98.1.1", "10.98.1.2", 8000
-ROWS = ("threads", "prefork", "pool", "async")
+CLIENT, SERVER, PORT, UPSTREAM_PORT = "10.98.1.1", "10.98.1.2", 8000, 9000
+ROWS = ("threads", "prefork", "pool", "reader", "select", "async", "node")
 SURE = ("threads", "prefork")  # rows of which most lines must have ids
 SURE_SHARE = 0.7
 PER_CONNECTION = 10
@@ -40,6 +41,26 @@ IDS = re.compile(r' trace_id=([0-9a-f]{32}) span_id=[0-9a-f]{16}(?=\r?\n)'
                  r'|,"trace_id":"([0-9a-f]{32})","span_id":"[0-9a-f]{16}"(?=\}\n)')
 JOURNAL_IDS = re.compile(r',"TRACE_ID":"([0-9a-f]{32})","SPAN_ID":"[0-9a-f]{16}"(?=\}$)')
 NUMBER = re.compile(r'number(?:=|\\?": )(\d+)')
+
+
+class Upstream:
+    """A server that the services ask, thread per connection, in the host of the clients."""
+
+    def __init__(self, host):
+        with host.inside():
+            self.listener = socket.create_server((CLIENT, UPSTREAM_PORT), backlog=128)
+        threading.Thread(target=self.run, daemon=True).start()
+
+    def run(self):
+        while True:
+            threading.Thread(target=self.serve, args=(self.listener.accept()[0],)).start()
+
+    @staticmethod
+    def serve(sock):
+        with sock:
+            sock.recv(4096)
+            time.sleep(0.001)
+            sock.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 
 
 class Clients:
@@ -81,8 +102,10 @@ class Service:
         self.files = [folder / f"{kind}.{fd}" for fd in (1, 2)]
         self.log = folder / f"{kind}.log"
         outputs = [open(file, "wb") for file in self.files]
-        self.process = host.spawn([f"{build}/ctxprop", "logs", "-s", "--", sys.executable,
-                                   HERE / "app.py", kind, PORT, self.log],
+        program = ["node", HERE / "app.js"] if kind == "node" else \
+            [sys.executable, HERE / "app.py", kind]
+        self.process = host.spawn([f"{build}/ctxprop", "logs", "-s", "--", *program, PORT, self.log,
+                                   CLIENT, UPSTREAM_PORT],
                                   stdout=outputs[0], stderr=outputs[1])
         host.wait_port(PORT)
 
@@ -153,7 +176,7 @@ def run_row(host, client, build, store, kind, in_flight, count, pause):
     for words, found in zip(("pid", "pid and tid"), past):
         show(f"    journal by {words}", found)
         wrong = sum(n for (_, verdict), n in found.items() if verdict == "wrong")
-        if wrong or kind == "prefork" and not found["open", "right"]:
+        if wrong or kind in SURE and words == "pid and tid" and not found["open", "right"]:
             print(f"not ok: {kind}: the journal by {words}")
             return False
     return check(kind, count, status, tally)
@@ -234,6 +257,7 @@ def main():
         client, host = lab.host("client"), lab.host("app")
         lab.link(client, host, f"{CLIENT}/24", f"{SERVER}/24")
         good = [check_program(host, args.build)]  # without an agent: all passes
+        Upstream(client)
         store = Path(folder) / "spans.db"
         Agent(host, args.build, "--store", store)
         good += [check_program(host, args.build)]
