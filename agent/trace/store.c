@@ -18,6 +18,7 @@
 #include "trace/minutes.h"
 #include "trace/schema.h"
 #include "trace/store.h"
+#include "trace/store_attributes.h"
 
 #define BUSY_MS       2000   /* another writer can only be somebody's own command */
 #define PRUNE_ROWS    20000  /* at once: some tens of milliseconds */
@@ -34,7 +35,7 @@ struct store {
 	struct store_limits limits;
 	int lock_fd;
 	sqlite3 *db;
-	sqlite3_stmt *insert, *find_service, *insert_service;
+	sqlite3_stmt *insert, *find_service, *insert_service, *put_attributes;
 	struct minutes *minutes;
 	bool in_transaction, warned;
 	struct known_service known[SERVICES];
@@ -117,6 +118,8 @@ static int prepare(struct store *store)
 		if (sqlite3_prepare_v3(store->db, wanted[i].sql, -1, SQLITE_PREPARE_PERSISTENT,
 				       wanted[i].to, NULL) != SQLITE_OK)
 			return error_of(store->db);
+	if (store_attributes_open(store->db, &store->put_attributes) != SQLITE_OK)
+		return error_of(store->db);
 	return minutes_new(store->db, &store->minutes) ? error_of(store->db) : 0;
 }
 
@@ -125,9 +128,10 @@ static void close_database(struct store *store)
 	sqlite3_finalize(store->insert);
 	sqlite3_finalize(store->find_service);
 	sqlite3_finalize(store->insert_service);
+	sqlite3_finalize(store->put_attributes);
 	minutes_free(store->minutes);
 	sqlite3_close(store->db);
-	store->insert = store->find_service = store->insert_service = NULL;
+	store->insert = store->find_service = store->insert_service = store->put_attributes = NULL;
 	store->minutes = NULL;
 	store->db = NULL;
 	store->in_transaction = false;
@@ -260,6 +264,8 @@ static sqlite3_int64 service_id(struct store *store, const struct span *span)
 		return known->id;
 	known->service = span->service;
 	known->id = service_row(store, &span->service);
+	if (known->id)
+		store_attributes_put(store->put_attributes, known->id, span->service.attributes);
 	return known->id;
 }
 
