@@ -21,7 +21,7 @@ _ctxprop_sets() {
 _ctxprop_words() {
 	local command=$1 verb=$2 previous=$3
 	case $command in
-	'') echo trace top map why who sql stats flows policy set monitor doctor pause resume attach detach drain ;;
+	'') echo trace top map why who logs sql stats flows policy set monitor doctor pause resume attach detach drain ;;
 	policy)
 		case $verb in
 		'') echo show add replace del flush save restore ;;
@@ -57,6 +57,7 @@ _ctxprop_options() {
 		;;
 	top) echo --json --oneline --color --number --sort --last --store --help ;;
 	map) echo --json --oneline --color --last --store --help ;;
+	logs) echo --journal --unit --since --stdin --store --statistics --help ;;
 	why | sql) echo --json --oneline --color --store --help ;;
 	*) echo --json --oneline --color --help ;;
 	esac

@@ -20,7 +20,7 @@ static const struct option known[] = {
     {"all", no_argument, NULL, 'a'},        {"stacks", no_argument, NULL, 'k'},
 };
 static const char *const meanings[] = {
-    "show more: of stats the rows of zero, of rules their hits",
+    "show more: of stats the rows of zero, of rules their hits, of logs what became of lines",
     "detach although connections will break",
     "show who reads and writes: process, thread, descriptor",
     "show state, age, bytes, reuse, namespace and cgroup of the socket",

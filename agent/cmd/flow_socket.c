@@ -9,6 +9,7 @@
 #include "base/cgroup.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/hex.h"
 #include "base/proc.h"
 #include "cmd/flow_socket.h"
 #include "context/model.h"
@@ -132,11 +133,9 @@ static json_t *call_json(const struct record_entry *socket)
 
 static json_t *hex_json(const __u8 *id, size_t size)
 {
-	char text[2 * sizeof(((struct span_context *)0)->trace_id) + 1];
+	char text[HEX_TRACE];
 
-	for (size_t i = 0; i < size; i++)
-		snprintf(text + 2 * i, 3, "%02x", id[i]);
-	return json_string(text);
+	return json_string(hex_text(text, id, size));
 }
 
 /* Its program may have begun a trace for it. */

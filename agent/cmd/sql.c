@@ -3,6 +3,7 @@
 #include <string.h>
 #include <jansson.h>
 
+#include "base/hex.h"
 #include "cmd/command.h"
 #include "cmd/json.h"
 #include "cmd/safe.h"
@@ -46,8 +47,10 @@ static void print_blob(sqlite3_stmt *row, int column)
 {
 	const unsigned char *bytes = sqlite3_column_blob(row, column);
 
+	char digits[HEX_TEXT(1)];
+
 	for (int i = 0; i < sqlite3_column_bytes(row, column); i++)
-		printf("%02x", bytes[i]);
+		fputs(hex_text(digits, &bytes[i], 1), stdout);
 }
 
 static void print_row(sqlite3_stmt *row)

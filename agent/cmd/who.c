@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "base/cleanup.h"
+#include "base/hex.h"
 #include "base/number.h"
 #include "base/proc.h"
 #include "cmd/command.h"
@@ -50,19 +51,12 @@ static int read_words(const struct command_flags *flags, struct looking *looking
 	return err ? command_misused("who: '%s': expected PID or PID/TID", word) : COMMAND_OK;
 }
 
-static const char *hex(char *buffer, const __u8 *bytes, size_t size)
-{
-	for (size_t i = 0; i < size; i++)
-		sprintf(buffer + 2 * i, "%02x", bytes[i]);
-	return buffer;
-}
-
 static void show(struct looking *looking, __u32 tgid, __u32 tid, const struct traces_ctx *works_on)
 {
-	char trace[33], span[17], comm[PROC_COMM_MAX];
+	char trace[HEX_TRACE], span[HEX_SPAN], comm[PROC_COMM_MAX];
 
-	hex(trace, works_on->trace_id, sizeof(works_on->trace_id));
-	hex(span, works_on->span_id, sizeof(works_on->span_id));
+	hex_text(trace, works_on->trace_id, sizeof(works_on->trace_id));
+	hex_text(span, works_on->span_id, sizeof(works_on->span_id));
 	proc_comm(comm, tgid, tid);
 	looking->found++;
 	if (looking->array) {

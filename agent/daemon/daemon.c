@@ -393,6 +393,7 @@ static int handle_signal(struct daemon *daemon)
 	if (signal.ssi_signo != SIGHUP)
 		return 1;
 	policies_reload(&daemon->policies);
+	traces_reload(&daemon->traces);
 	return 0;
 }
 

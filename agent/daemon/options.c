@@ -36,6 +36,7 @@ enum {
 	OPTION_NETNS,
 	OPTION_GOROUTINES,
 	OPTION_REQUEST_IDS,
+	OPTION_SERVICES,
 	OPTION_STORE,
 	OPTION_STORE_AGE,
 	OPTION_STORE_SIZE,
@@ -63,6 +64,7 @@ static const struct option long_options[] = {
     {"netns", required_argument, NULL, OPTION_NETNS},
     {"publish-goroutines", required_argument, NULL, OPTION_GOROUTINES},
     {"ignore-request-ids", no_argument, NULL, OPTION_REQUEST_IDS},
+    {"services", required_argument, NULL, OPTION_SERVICES},
     {"store", required_argument, NULL, OPTION_STORE},
     {"store-age", required_argument, NULL, OPTION_STORE_AGE},
     {"store-size", required_argument, NULL, OPTION_STORE_SIZE},
@@ -100,6 +102,7 @@ static const char help[] =
     "      --ignore-request-ids\n"
     "                         do not believe that a call which copies the x-request-id of a\n"
     "                         request was made for it\n"
+    "      --services FILE    what services are called in spans, read again on SIGHUP\n"
     "      --store FILE       where spans are stored, an SQLite database, or none\n"
     "                         (default %s)\n"
     "      --store-age TIME   how long they are kept there, as 90m, 12h or 7d (default %dh)\n"
@@ -360,6 +363,9 @@ static enum options_next take(struct options *options, int option)
 		return set_publish(options, optarg);
 	case OPTION_REQUEST_IDS:
 		options->ignore_request_ids = true;
+		return OPTIONS_RUN;
+	case OPTION_SERVICES:
+		options->services = optarg;
 		return OPTIONS_RUN;
 	case OPTION_STORE:
 	case OPTION_STORE_AGE:

@@ -28,6 +28,7 @@ struct options {
 	bool ignore_request_ids; /* x-request-id is no evidence */
 	const char *policy;      /* file, or NULL: the usual one, if it is there */
 	struct wanted wanted;    /* network namespaces to work in */
+	const char *services;    /* file with what services are called; NULL: none */
 	const char *store;       /* file for spans; NULL: they are not stored */
 	struct store_limits store_limits;
 	__u32 head_bytes;       /* of each head, for spans */

@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/log.h"
+#include "control/policy_file.h"
 #include "daemon/policy_json.h"
 #include "daemon/traces.h"
 #include "daemon/watchdog.h"
@@ -77,6 +79,37 @@ static bool add_sinks(struct tracer *tracer, struct traces *traces, const struct
 	return stored || counted || sent;
 }
 
+/* Returns NULL after what is wrong was logged. */
+static struct service_rules *read_services(const char *path)
+{
+	_cleanup_free_ char *text = NULL;
+	struct service_rules *rules = NULL;
+	struct policy_error error;
+	size_t size = 0;
+	int err = policy_load(path, &text, &size, &error);
+
+	if (!err)
+		err = service_rules_read(text, size, path, &rules, error.text, sizeof(error.text));
+	if (err)
+		log_warning("--services: %s", error.text);
+	return rules;
+}
+
+void traces_reload(struct traces *traces)
+{
+	struct service_rules *rules;
+
+	if (!traces->tracer || !traces->services)
+		return;
+	rules = read_services(traces->services);
+	if (!rules) {
+		log_warning("--services: the names of services stay as they are");
+		return;
+	}
+	tracer_set_rules(traces->tracer, rules);
+	log_info("--services: %s is in force", traces->services);
+}
+
 static void begin_spans(struct traces *traces, const struct engine *engine,
 			const struct options *options)
 {
@@ -91,6 +124,8 @@ static void begin_spans(struct traces *traces, const struct engine *engine,
 		return;
 	}
 	tracer_limit_heads(tracer, options->head_bytes, options->redact);
+	if (options->services)
+		tracer_set_rules(tracer, read_services(options->services));
 	if (options->keep.errors || options->keep.slow)
 		err = tracer_keep(tracer, &options->keep);
 	if (!err)
@@ -131,10 +166,25 @@ static void begin_http(struct traces *traces, const struct engine *engine,
 		log_warning("no metrics and no page by HTTP: %s", strerror(-err));
 }
 
+/* Who gets the spans by OTLP is told of those that are lost, too. */
+static void begin_losses(struct traces *traces, const struct engine *engine,
+			 const struct options *options)
+{
+	const struct otlp_options receiver = otlp_wanted(options);
+
+	if (!traces->tracer || !receiver.url)
+		return;
+	traces->losses = (struct losses_source){.tracer = traces->tracer,
+						.counters_fd = engine_counters_fd(engine)};
+	losses_begin(&traces->losses, &receiver);
+}
+
 void traces_begin(struct traces *traces, const struct engine *engine, struct policies *policies,
 		  const struct options *options)
 {
+	traces->services = options->services;
 	begin_spans(traces, engine, options);
+	begin_losses(traces, engine, options);
 	if (options->has_http)
 		begin_http(traces, engine, policies, options);
 }
@@ -142,6 +192,7 @@ void traces_begin(struct traces *traces, const struct engine *engine, struct pol
 void traces_end(struct traces *traces)
 {
 	web_stop(traces->web);
+	losses_end(&traces->losses);
 	tracer_stop(traces->tracer);
 	metrics_free(traces->metrics);
 }

@@ -3,6 +3,7 @@
 #ifndef CTXPROP_TRACES_H
 #define CTXPROP_TRACES_H
 
+#include "daemon/losses.h"
 #include "daemon/options.h"
 #include "daemon/policies.h"
 #include "load/engine.h"
@@ -15,6 +16,8 @@ struct traces {
 	struct tracer *tracer;
 	struct metrics *metrics;
 	struct web *web;
+	struct losses_source losses;
+	const char *services; /* file with what services are called; NULL: none */
 };
 
 /*
@@ -23,6 +26,9 @@ struct traces {
  */
 void traces_begin(struct traces *traces, const struct engine *engine, struct policies *policies,
 		  const struct options *options);
+
+/* Read the file of services again; a bad one is logged, and what was read before stays. */
+void traces_reload(struct traces *traces);
 
 void traces_end(struct traces *traces);
 

@@ -20,6 +20,7 @@ struct group {
 	size_t filled;
 	otlp_resource_spans spans;
 	otlp_resource resource;
+	char texts[ATTRIBUTES_MAX]; /* of what is known of the service */
 	struct otlp_attributes attributes;
 	otlp_scope scope;
 	otlp_scope_spans scope_spans;
@@ -75,16 +76,12 @@ struct queue_item *batch_items(struct batch *batch)
 static void clean(struct span *span)
 {
 	otlp_clean(span->service.name);
+	otlp_clean(span->service.attributes);
 	otlp_clean(span->method);
 	otlp_clean(span->path);
 	otlp_clean(span->route);
 	otlp_clean(span->host);
 	otlp_clean(span->agent);
-}
-
-static bool same_service(const struct service *a, const struct service *b)
-{
-	return !strcmp(a->name, b->name) && !strcmp(a->container, b->container);
 }
 
 /* Number the groups. Returns how many there are; `ret_first` gets the first span of each. */
@@ -96,13 +93,32 @@ static size_t number_groups(struct batch *batch, size_t count, size_t *ret_first
 		const struct service *service = &batch->item[i].span.service;
 
 		for (group = 0; group < groups; group++)
-			if (same_service(service, &batch->item[ret_first[group]].span.service))
+			if (service_is_same(service, &batch->item[ret_first[group]].span.service))
 				break;
 		if (group == groups)
 			ret_first[groups++] = i;
 		batch->member[i].group = group;
 	}
 	return groups;
+}
+
+/* Keys and values as texts of their own. */
+static void add_known(struct group *group)
+{
+	const char *at = group->service->attributes;
+	struct attribute known;
+	char *end = group->texts, *key;
+
+	while (attributes_next(&at, &known)) {
+		key = end;
+		memcpy(end, known.key, known.key_length);
+		end += known.key_length;
+		*end++ = '\0';
+		memcpy(end, known.value, known.value_length);
+		end[known.value_length] = '\0';
+		otlp_attributes_text(&group->attributes, key, end);
+		end += known.value_length + 1;
+	}
 }
 
 static void fill_resource(struct group *group, const char *host)
@@ -117,6 +133,7 @@ static void fill_resource(struct group *group, const char *host)
 	otlp_attributes_text(to, "host.name", host);
 	otlp_attributes_text(to, "telemetry.sdk.name", "ctxprop");
 	otlp_attributes_text(to, "telemetry.sdk.version", CTXPROP_VERSION);
+	add_known(group);
 	group->resource.n_attributes = to->count;
 	group->resource.attributes = to->list;
 }

@@ -17,6 +17,12 @@ struct endpoint {
  * wants it of OTEL_EXPORTER_OTLP_ENDPOINT. Returns 0, -EINVAL for what is no such URL, or -ENOMEM.
  */
 int endpoint_parse(const char *url, bool is_base, struct endpoint *ret_endpoint);
+
+/*
+ * The same for log records, /v1/logs: beside the path for traces where `url` ends with that.
+ * -ENOENT for a path of its own, which says nothing of logs.
+ */
+int endpoint_parse_logs(const char *url, bool is_base, struct endpoint *ret_endpoint);
 void endpoint_free(struct endpoint *endpoint);
 
 #endif

@@ -3,6 +3,7 @@
 #ifndef CTXPROP_OTLP_MESSAGES_H
 #define CTXPROP_OTLP_MESSAGES_H
 
+#include "opentelemetry/proto/collector/logs/v1/logs_service.pb-c.h"
 #include "opentelemetry/proto/collector/trace/v1/trace_service.pb-c.h"
 
 typedef Opentelemetry__Proto__Common__V1__AnyValue otlp_value;
@@ -13,6 +14,10 @@ typedef Opentelemetry__Proto__Trace__V1__ResourceSpans otlp_resource_spans;
 typedef Opentelemetry__Proto__Trace__V1__ScopeSpans otlp_scope_spans;
 typedef Opentelemetry__Proto__Trace__V1__Span otlp_span;
 typedef Opentelemetry__Proto__Trace__V1__Status otlp_status;
+typedef Opentelemetry__Proto__Logs__V1__ResourceLogs otlp_resource_logs;
+typedef Opentelemetry__Proto__Logs__V1__ScopeLogs otlp_scope_logs;
+typedef Opentelemetry__Proto__Logs__V1__LogRecord otlp_log_record;
+typedef Opentelemetry__Proto__Collector__Logs__V1__ExportLogsServiceRequest otlp_logs_request;
 typedef Opentelemetry__Proto__Collector__Trace__V1__ExportTraceServiceRequest otlp_request;
 typedef Opentelemetry__Proto__Collector__Trace__V1__ExportTraceServiceResponse otlp_response;
 

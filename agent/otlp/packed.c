@@ -6,10 +6,10 @@
 #include "otlp/packed.h"
 
 /* What stands before the texts is kept as it is. */
-#define FIXED offsetof(struct span, method)
+#define FIXED (offsetof(struct span, service) + offsetof(struct service, attributes))
 
 /* The texts, which are all that stands behind it. */
-#define TEXTS(X) X(method) X(path) X(route) X(host) X(agent)
+#define TEXTS(X) X(service.attributes) X(method) X(path) X(route) X(host) X(agent)
 
 #define TEXT_SIZE(name) +sizeof(((struct span *)NULL)->name)
 _Static_assert(FIXED + (0 TEXTS(TEXT_SIZE)) <= sizeof(struct span) &&

@@ -11,6 +11,7 @@
 #include <curl/curl.h>
 
 #include "base/clock.h"
+#include "base/hex.h"
 #include "otlp/answer.h"
 #include "otlp/headers.h"
 #include "otlp/post.h"
@@ -20,7 +21,7 @@
 #define IDLE_SECONDS  4L /* servers end connections that are idle for longer */
 #define NS_PER_MS     1000000ULL
 #define POLL_MS       1000
-#define NOT_SAMPLED   "traceparent: 00-%016llx%016llx-%016llx-00"
+#define NOT_SAMPLED   "traceparent: 00-%s-%s-00"
 #define FIELD_SIZE    (sizeof("traceparent: ") + 55)
 #define UNTIL_FOREVER UINT64_MAX
 
@@ -78,13 +79,16 @@ static int add_field(struct post *post, const char *line)
  * What the receiver does with spans must not make spans, which would be sent to it: the requests
  * belong to traces that are not sampled. Their ids are written into the field, each time anew.
  */
-static void draw_trace(struct post *post)
+static void draw_trace(char ret_field[FIELD_SIZE])
 {
-	unsigned long long id[3] = {};
+	char trace[HEX_TRACE], span[HEX_SPAN];
+	__u64 id[3] = {};
 
 	if (getrandom(id, sizeof(id), GRND_NONBLOCK) != sizeof(id))
 		id[0] = id[2] = clock_now_ns();
-	snprintf(post->traceparent, FIELD_SIZE, NOT_SAMPLED, id[0], id[1], id[2] | 1);
+	id[2] |= 1;
+	snprintf(ret_field, FIELD_SIZE, NOT_SAMPLED, hex_text(trace, id, 2 * sizeof(id[0])),
+		 hex_text(span, &id[2], sizeof(id[2])));
 }
 
 static int set_fields(struct post *post, const char *file, char *ret_why, size_t size)
@@ -96,7 +100,7 @@ static int set_fields(struct post *post, const char *file, char *ret_why, size_t
 
 	for (size_t i = 0; !err && i < sizeof(fields) / sizeof(fields[0]); i++)
 		err = add_field(post, fields[i]);
-	snprintf(traceparent, sizeof(traceparent), NOT_SAMPLED, 1ULL, 1ULL, 1ULL);
+	draw_trace(traceparent);
 	if (!err)
 		err = add_field(post, traceparent);
 	if (err)
@@ -227,7 +231,7 @@ void post_send(struct post *post, const __u8 *body, size_t size, struct post_ans
 	post->size = size;
 	post->given = post->answered = 0;
 	*post->error = '\0';
-	draw_trace(post);
+	draw_trace(post->traceparent);
 	curl_easy_setopt(post->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)size);
 	curl_multi_add_handle(post->multi, post->easy);
 	judge(post, transfer(post), ret_answer);

@@ -84,6 +84,11 @@ int join_new(void (*on_span)(const struct span *span, void *data), void *data,
 	return 0;
 }
 
+void join_set_rules(struct join *join, struct service_rules *rules)
+{
+	services_set_rules(join->services, rules);
+}
+
 void join_free(struct join *join)
 {
 	if (!join)

@@ -38,6 +38,9 @@ void join_watch(struct join *join, void (*on_open)(const struct span *span, void
  */
 void join_limit_heads(struct join *join, size_t bytes, const struct redact *redact);
 
+/* What services are called from now on (services_set_rules()). By any thread. */
+void join_set_rules(struct join *join, struct service_rules *rules);
+
 /* The next record, as it lay in the ring. */
 void join_record(struct join *join, const void *record, size_t size);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hex.h"
 #include "trace/query.h"
 
 /* Does a span fit? Each condition is void where its parameter is NULL. */
@@ -254,8 +255,7 @@ static int visit_trace(sqlite3_stmt *spans, const struct place *place,
 	struct query_trace trace = {.row = place->row};
 	int err;
 
-	for (size_t i = 0; i < sizeof(place->id); i++)
-		snprintf(&trace.id[2 * i], 3, "%02x", place->id[i]);
+	hex_text(trace.id, place->id, sizeof(place->id));
 	sqlite3_bind_blob(spans, 1, place->id, sizeof(place->id), SQLITE_STATIC);
 	err = read_trace(spans, &trace);
 	if (!err && trace.count)

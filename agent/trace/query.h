@@ -8,6 +8,8 @@
 #include <linux/types.h>
 #include <sqlite3.h>
 
+#include "base/hex.h"
+
 /* Which traces: those with a span for which all of this holds. NULL, 0: it does not matter. */
 struct query_filter {
 	const char *trace;        /* first hex digits of the id */
@@ -28,8 +30,8 @@ struct query_filter {
 
 /* A span as it is stored (docs/schema.md). NULL, 0: not known. */
 struct query_span {
-	char span_id[17], parent_id[17]; /* hex; parent: empty if there is none */
-	int kind;                        /* enum span_kind */
+	char span_id[HEX_SPAN], parent_id[HEX_SPAN]; /* hex; parent: empty if there is none */
+	int kind;                                    /* enum span_kind */
 	__s64 start_ns, duration_ns, first_byte_ns;
 	char *service, *container, *method, *path, *route, *host, *agent, *outcome;
 	char *local, *remote; /* address:port */
@@ -39,7 +41,7 @@ struct query_span {
 };
 
 struct query_trace {
-	char id[33];             /* hex */
+	char id[HEX_TRACE];      /* hex */
 	__s64 row;               /* of its newest span that fits */
 	struct query_span *span; /* by their start */
 	size_t count;

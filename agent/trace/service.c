@@ -2,17 +2,22 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/proc.h"
 #include "base/text.h"
+#include "trace/kubernetes.h"
 #include "trace/service.h"
 
-#define TEXT_MAX     16384
-#define CONTAINER_ID 64
+#define TEXT_MAX         16384
+#define CONTAINER_ID     64
+#define SERVICE_NAME_KEY "service.name"
 
 /* A file of /proc, as far as it fits. Returns its bytes; 0: it cannot be read. */
 static size_t read_proc(__u32 tgid, const char *name, char *buffer, size_t size)
@@ -169,16 +174,138 @@ int service_container_of_cgroup(const char *text, char ret_id[SERVICE_CONTAINER_
 	}
 }
 
-void service_look(__u32 tgid, struct service *ret_service)
+bool service_is_same(const struct service *a, const struct service *b)
 {
-	char text[TEXT_MAX];
-	size_t size = read_proc(tgid, "environ", text, sizeof(text));
+	return !strcmp(a->name, b->name) && !strcmp(a->container, b->container) &&
+	       !strcmp(a->attributes, b->attributes);
+}
+
+/* The path in the text of /proc/PID/cgroup: that of version 2, or the first one. */
+static const char *cgroup_path(char *text)
+{
+	char *line = strstr(text, "0::"), *path;
+
+	line = line && (line == text || line[-1] == '\n') ? line : text;
+	line[strcspn(line, "\n")] = '\0';
+	path = strchr(line, '/');
+	return path ? path : line;
+}
+
+/* What is read of a process. */
+struct reading {
+	char environment[TEXT_MAX], command[TEXT_MAX], args[TEXT_MAX], cgroup[TEXT_MAX];
+	char exe[PATH_MAX], comm[PROC_COMM_MAX], pod[KUBERNETES_UID_MAX];
+	size_t environment_size, command_size;
+};
+
+static void read_exe(struct reading *reading, __u32 tgid)
+{
+	char path[32];
+	ssize_t length;
+
+	snprintf(path, sizeof(path), "/proc/%u/exe", tgid);
+	length = readlink(path, reading->exe, sizeof(reading->exe) - 1);
+	reading->exe[length > 0 ? length : 0] = '\0';
+}
+
+/* The words of a command line with blanks between them. */
+static void join_words(struct reading *reading)
+{
+	size_t size = reading->command_size;
+
+	memcpy(reading->args, reading->command, size);
+	while (size && !reading->args[size - 1])
+		size--;
+	for (size_t i = 0; i < size; i++)
+		if (!reading->args[i])
+			reading->args[i] = ' ';
+	reading->args[size] = '\0';
+}
+
+static void read_process(struct reading *reading, __u32 tgid, struct service *service)
+{
+	reading->environment_size =
+	    read_proc(tgid, "environ", reading->environment, sizeof(reading->environment));
+	reading->command_size =
+	    read_proc(tgid, "cmdline", reading->command, sizeof(reading->command));
+	read_exe(reading, tgid);
+	proc_comm(reading->comm, tgid, tgid);
+	join_words(reading);
+	reading->pod[0] = '\0';
+	if (!read_proc(tgid, "cgroup", reading->cgroup, sizeof(reading->cgroup)))
+		return;
+	service_container_of_cgroup(reading->cgroup, service->container);
+	kubernetes_uid_of_cgroup(reading->cgroup, reading->pod);
+}
+
+static void apply_rules(struct reading *reading, const struct service_rules *rules,
+			const struct service *service, char attributes[ATTRIBUTES_MAX])
+{
+	const struct service_facts facts = {.exe = reading->exe,
+					    .comm = reading->comm,
+					    .args = reading->args,
+					    .cgroup = cgroup_path(reading->cgroup),
+					    .container = service->container,
+					    .pod = reading->pod,
+					    .environment = reading->environment,
+					    .environment_size = reading->environment_size};
+
+	service_rules_apply(rules, &facts, attributes);
+}
+
+static void add_environment(const struct reading *reading, char attributes[ATTRIBUTES_MAX])
+{
+	static const char name[] = "OTEL_RESOURCE_ATTRIBUTES=";
+	const char *end = reading->environment + reading->environment_size;
+
+	for (const char *at = reading->environment_size ? reading->environment : NULL; at;
+	     at = next_text(at, end))
+		if (!strncmp(at, name, sizeof(name) - 1))
+			attributes_add_pairs(attributes, at + sizeof(name) - 1);
+}
+
+static void add_pod(const struct reading *reading, char attributes[ATTRIBUTES_MAX])
+{
+	struct utsname host = {};
+
+	uname(&host);
+	if (*reading->pod)
+		kubernetes_add(attributes, reading->pod, reading->environment,
+			       reading->environment_size, host.nodename);
+}
+
+/* The name by rules, by the process's environment or by its command. */
+static void name_it(const struct reading *reading, const char *ruled, struct service *service)
+{
+	if (!attributes_get(ruled, SERVICE_NAME_KEY, service->name, sizeof(service->name)))
+		return;
+	if (service_name_of_environment(reading->environment, reading->environment_size,
+					service->name))
+		service_name_of_command(reading->command, reading->command_size, service->name);
+}
+
+static void copy_without_name(char to[ATTRIBUTES_MAX], const char *from)
+{
+	struct attribute one;
+
+	while (attributes_next(&from, &one))
+		if (one.key_length != sizeof(SERVICE_NAME_KEY) - 1 ||
+		    memcmp(one.key, SERVICE_NAME_KEY, one.key_length) != 0)
+			attributes_add(to, one.key, one.key_length, one.value, one.value_length);
+}
+
+void service_look(__u32 tgid, const struct service_rules *rules, struct service *ret_service)
+{
+	char attributes[ATTRIBUTES_MAX] = "";
+	struct reading reading;
 
 	*ret_service = (struct service){};
-	if (service_name_of_environment(text, size, ret_service->name)) {
-		size = read_proc(tgid, "cmdline", text, sizeof(text));
-		service_name_of_command(text, size, ret_service->name);
-	}
-	if (read_proc(tgid, "cgroup", text, sizeof(text)))
-		service_container_of_cgroup(text, ret_service->container);
+	read_process(&reading, tgid, ret_service);
+	/* A process that is gone is not what a rule for all says. */
+	if (reading.command_size)
+		apply_rules(&reading, rules, ret_service, attributes);
+	name_it(&reading, attributes, ret_service);
+	add_environment(&reading, attributes);
+	add_pod(&reading, attributes);
+	copy_without_name(ret_service->attributes, attributes);
 }

@@ -2,7 +2,7 @@
 /*
  * What a process is called in traces: what its environment says (OTEL_SERVICE_NAME, or service.name
  * in OTEL_RESOURCE_ATTRIBUTES, as OpenTelemetry's SDKs read them), or else the name of its program,
- * of an interpreter's that of the script.
+ * of an interpreter's that of the script. Rules of users outrank that (service_rules.h).
  */
 #ifndef CTXPROP_SERVICE_H
 #define CTXPROP_SERVICE_H
@@ -10,16 +10,22 @@
 #include <stddef.h>
 #include <linux/types.h>
 
+#include "trace/attributes.h"
+#include "trace/service_rules.h"
+
 #define SERVICE_NAME_MAX      64
 #define SERVICE_CONTAINER_MAX 65 /* 64 hex digits */
 
 struct service {
 	char name[SERVICE_NAME_MAX];           /* empty: not known */
 	char container[SERVICE_CONTAINER_MAX]; /* id; empty: none that its cgroup tells */
+	char attributes[ATTRIBUTES_MAX];       /* all else that is known, without the name */
 };
 
-/* What /proc tells of a process; all empty when it is gone. */
-void service_look(__u32 tgid, struct service *ret_service);
+bool service_is_same(const struct service *a, const struct service *b);
+
+/* What /proc and rules (NULL: none) tell of a process; all empty when it is gone. */
+void service_look(__u32 tgid, const struct service_rules *rules, struct service *ret_service);
 
 /* The name that an environment gives, NUL-terminated texts one after the other; 0 or -ENOENT. */
 int service_name_of_environment(const char *environment, size_t size,
@@ -36,6 +42,11 @@ struct services;
 /* A memory of what processes are called, asked again when a process may be another one. */
 struct services *services_new(void);
 void services_free(struct services *services);
+
+/*
+ * From now on by these rules, which are the memory's then; NULL: none. To be called by any thread.
+ */
+void services_set_rules(struct services *services, struct service_rules *rules);
 
 /* What a process is; `tgid` 0: nothing. Never NULL, good until the next call. */
 const struct service *services_find(struct services *services, __u32 tgid);

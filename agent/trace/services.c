@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -15,26 +16,49 @@ struct known {
 };
 
 struct services {
+	pthread_mutex_t mutex; /* of the rules */
+	struct service_rules *rules;
+	__u64 ruled_ns; /* what was looked at before that is looked at again */
 	struct service nothing;
 	struct known known[SERVICES];
 };
 
 struct services *services_new(void)
 {
-	return calloc(1, sizeof(struct services));
+	struct services *services = calloc(1, sizeof(*services));
+
+	if (services)
+		pthread_mutex_init(&services->mutex, NULL);
+	return services;
 }
 
 void services_free(struct services *services)
 {
+	if (!services)
+		return;
+	service_rules_free(services->rules);
+	pthread_mutex_destroy(&services->mutex);
 	free(services);
 }
 
+void services_set_rules(struct services *services, struct service_rules *rules)
+{
+	struct service_rules *before;
+
+	pthread_mutex_lock(&services->mutex);
+	before = services->rules;
+	services->rules = rules;
+	services->ruled_ns = clock_now_ns();
+	pthread_mutex_unlock(&services->mutex);
+	service_rules_free(before);
+}
+
 /* What was known stays when the process is gone: its last requests are told of after its end. */
-static void look(struct known *known, __u32 tgid, __u64 now_ns)
+static void look(struct services *services, struct known *known, __u32 tgid, __u64 now_ns)
 {
 	struct service service;
 
-	service_look(tgid, &service);
+	service_look(tgid, services->rules, &service);
 	if (known->tgid != tgid || service.name[0])
 		known->service = service;
 	known->tgid = tgid;
@@ -48,7 +72,10 @@ const struct service *services_find(struct services *services, __u32 tgid)
 
 	if (!tgid)
 		return &services->nothing;
-	if (known->tgid != tgid || now_ns - known->looked_ns > TRUSTED_NS)
-		look(known, tgid, now_ns);
+	pthread_mutex_lock(&services->mutex);
+	if (known->tgid != tgid || now_ns - known->looked_ns > TRUSTED_NS ||
+	    known->looked_ns < services->ruled_ns)
+		look(services, known, tgid, now_ns);
+	pthread_mutex_unlock(&services->mutex);
 	return &known->service;
 }

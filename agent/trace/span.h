@@ -45,9 +45,9 @@ struct span {
 	__u32 request_size, response_size; /* bytes, modulo 2^32 */
 	__u32 netns;                       /* low half of its cookie */
 	__u32 tgid, tid;                   /* 0: not known */
-	struct service service;            /* what runs there */
 	__u8 local[16], remote[16];        /* as in struct flow_key */
 	__be16 local_port, remote_port;
+	struct service service;       /* what runs there */
 	char method[SPAN_METHOD_MAX]; /* empty: not known */
 	char path[SPAN_PATH_MAX];     /* without query */
 	char route[SPAN_ROUTE_MAX];   /* the path without its variable parts (routes.h) */

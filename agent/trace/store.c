@@ -16,6 +16,7 @@
 #include "trace/minutes.h"
 #include "trace/schema.h"
 #include "trace/store.h"
+#include "trace/store_attributes.h"
 #include "trace/store_bounds.h"
 #include "trace/store_row.h"
 
@@ -36,7 +37,7 @@ struct store {
 	struct store_limits limits;
 	int lock_fd;
 	sqlite3 *db;
-	sqlite3_stmt *insert, *find_service, *insert_service;
+	sqlite3_stmt *insert, *find_service, *insert_service, *put_attributes;
 	struct minutes *minutes;
 	bool in_transaction, warned;
 	__u64 quiet_until_ns; /* CLOCK_MONOTONIC: no complaint before */
@@ -112,6 +113,8 @@ static int prepare(struct store *store)
 		if (sqlite3_prepare_v3(store->db, wanted[i].sql, -1, SQLITE_PREPARE_PERSISTENT,
 				       wanted[i].to, NULL) != SQLITE_OK)
 			return error_of(store->db);
+	if (store_attributes_open(store->db, &store->put_attributes) != SQLITE_OK)
+		return error_of(store->db);
 	return minutes_new(store->db, &store->minutes) ? error_of(store->db) : 0;
 }
 
@@ -120,9 +123,10 @@ static void close_database(struct store *store)
 	sqlite3_finalize(store->insert);
 	sqlite3_finalize(store->find_service);
 	sqlite3_finalize(store->insert_service);
+	sqlite3_finalize(store->put_attributes);
 	minutes_free(store->minutes);
 	sqlite3_close(store->db);
-	store->insert = store->find_service = store->insert_service = NULL;
+	store->insert = store->find_service = store->insert_service = store->put_attributes = NULL;
 	store->minutes = NULL;
 	store->db = NULL;
 	store->in_transaction = false;
@@ -264,11 +268,6 @@ void store_close(struct store *store)
 	free(store);
 }
 
-static bool same_service(const struct service *a, const struct service *b)
-{
-	return !strcmp(a->name, b->name) && !strcmp(a->container, b->container);
-}
-
 /* Run a statement with the two texts of a service. Returns what SQLite says. */
 static int step_service(sqlite3_stmt *statement, const struct service *service)
 {
@@ -296,10 +295,12 @@ static sqlite3_int64 service_id(struct store *store, const struct span *span)
 {
 	struct known_service *known = &store->known[span->tgid % SERVICES];
 
-	if (known->id && same_service(&known->service, &span->service))
+	if (known->id && service_is_same(&known->service, &span->service))
 		return known->id;
 	known->service = span->service;
 	known->id = service_row(store, &span->service);
+	if (known->id)
+		store_attributes_put(store->put_attributes, known->id, span->service.attributes);
 	return known->id;
 }
 

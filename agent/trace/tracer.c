@@ -206,6 +206,11 @@ int tracer_new(int records_fd, int recording_fd, struct tracer **ret_tracer)
 	return err;
 }
 
+void tracer_set_rules(struct tracer *tracer, struct service_rules *rules)
+{
+	join_set_rules(tracer->join, rules);
+}
+
 void tracer_add(struct tracer *tracer, const struct sink *sink)
 {
 	if (tracer->sinks < TRACER_SINKS_MAX)

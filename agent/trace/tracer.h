@@ -18,6 +18,9 @@ struct tracer;
 /* Descriptors of the maps of these names; the caller's. Returns 0 or -errno. */
 int tracer_new(int records_fd, int recording_fd, struct tracer **ret_tracer);
 
+/* What services are called from now on (services_set_rules()). By any thread. */
+void tracer_set_rules(struct tracer *tracer, struct service_rules *rules);
+
 /* Spans go to this sink, too, which is the tracer's from now on. Before tracer_start(). */
 void tracer_add(struct tracer *tracer, const struct sink *sink);
 

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "base/hex.h"
 #include "web/metrics_requests.h"
 
 static const struct family families[] = {
@@ -24,16 +25,12 @@ struct page {
 /* " # {trace_id=...,span_id=...} value seconds" */
 static void write_example(struct buffer *out, const struct metrics_example *example)
 {
-	const __u8 *span_id = (const __u8 *)&example->span_id;
+	char trace[HEX_TRACE], span[HEX_SPAN];
 
-	buffer_printf(out, " # {trace_id=\"");
-	for (size_t i = 0; i < sizeof(example->trace_id); i++)
-		buffer_printf(out, "%02x", example->trace_id[i]);
-	buffer_printf(out, "\",span_id=\"");
-	for (size_t i = 0; i < sizeof(example->span_id); i++)
-		buffer_printf(out, "%02x", span_id[i]);
-	buffer_printf(out, "\"} %.9f %lld.%03lld", example->seconds,
-		      (long long)(example->wall_ns / (__s64)NS_PER_SECOND),
+	hex_text(trace, example->trace_id, sizeof(example->trace_id));
+	hex_text(span, &example->span_id, sizeof(example->span_id));
+	buffer_printf(out, " # {trace_id=\"%s\",span_id=\"%s\"} %.9f %lld.%03lld", trace, span,
+		      example->seconds, (long long)(example->wall_ns / (__s64)NS_PER_SECOND),
 		      (long long)(example->wall_ns % (__s64)NS_PER_SECOND / 1000000));
 }
 

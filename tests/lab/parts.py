@@ -46,6 +46,7 @@ PARTS = (
     Part("otlp", [*PYTHON, "tests/otlp/otlp.py", "--build", "build"], 300),
     Part("cluster", [*PYTHON, "tests/cluster/cluster.py", "--build", "build"], 600),
     Part("spans", [*PYTHON, "tests/spans/truth.py", "--build", "build"], 600),
+    Part("logs", [*PYTHON, "tests/logs/logs.py", "--build", "build", "--count", "500"], 600),
     Part("see", [*PYTHON, "tests/see/see.py", "--build", "build"], 600),
     Part("chaos", [*PYTHON, "tests/chaos/chaos.py", "--short"], 900),
     Part("life", [*PYTHON, "tests/chaos/chaos.py", "--life"], 600),

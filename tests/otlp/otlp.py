@@ -70,7 +70,8 @@ class Run:
     def begins(self):
         """The environment names the receiver, and spans come"""
         os.environ["OTEL_EXPORTER_OTLP_ENDPOINT"] = f"http://127.0.0.1:{RECEIVER_PORT}"
-        self.scene.run_agent("--store", self.scene.store)
+        self.scene.services.write_text("# nothing yet\n")
+        self.scene.run_agent("--store", self.scene.store, "--services", self.scene.services)
         del os.environ["OTEL_EXPORTER_OTLP_ENDPOINT"]
         self.agent = self.scene.agent
         wait_until(lambda: self.got("/warm-up"), self.agent.said, seconds=30)
@@ -162,6 +163,28 @@ class Run:
                     "error.type": "503", "http.response.status_code": 503}
         check(expected.items() <= span.attributes.items(), span.attributes)
 
+    def name_services(self, text, said):
+        """Write the file of services and have it read."""
+        before = self.agent.said().count(said)
+        self.scene.services.write_text(text)
+        self.agent.process.send_signal(signal.SIGHUP)
+        wait_until(lambda: self.agent.said().count(said) > before, self.agent.said)
+
+    def services(self):
+        """Services are called as a file says; a bad file changes nothing"""
+        self.name_services("match comm=nginx set service.name=front service.namespace=the%20shop\n"
+                           "match cgroup=* exe=*python* set service.name=cart\n", "is in force")
+        self.name_services("match set service.name=wrong\nmatch comm\n",
+                           f"{self.scene.services}:2: 'comm': expected KEY=PATTERN")
+        self.send("/named", 1)
+        served = {span.resource["service.name"]: span.resource for span in self.got("/named")
+                  if span.kind == SERVER}
+        check(set(served) == {"front", "cart"}, served)
+        check(served["front"]["service.namespace"] == "the shop", served)
+        told = {"service.version": "1.2", "k8s.pod.name": "cart-0", "note": "a b"}
+        check(told.items() <= served["cart"].items(), served)
+        self.name_services("", "is in force")
+
     def no_loop(self):
         """Sending spans makes no spans, although the receiver is served here, too"""
         self.send("/before", 1)
@@ -227,6 +250,31 @@ class Run:
         while len(self.got(path, "ok")) < count * SPANS and time.monotonic() < end:
             time.sleep(0.1)
         return len(self.got(path, "ok")) == count * SPANS
+
+    def losses(self):
+        """What was lost is told of as log records: each reason once a minute at most"""
+        wait_until(lambda: self.told("otlp-queue-full"), self.agent.said, seconds=30)
+        by_reason = {}
+        for log in self.receiver.logs:
+            by_reason.setdefault(dict(log["attributes"])["ctxprop.reason"], []).append(log)
+        check(self.told("otlp-rejected") == 3, by_reason)
+        for reason, logs in by_reason.items():
+            times = [int(log["time_ns"]) for log in logs]
+            check(all(b - a >= 59e9 for a, b in zip(times, times[1:])), (reason, times))
+            count = dict(logs[0]["attributes"])["ctxprop.count"]
+            check(logs[0]["body"] == f"lost since the last such record: {count} ({reason})", logs)
+            check(logs[0]["severity"] == [13, "WARN"], logs)
+            check(abs(times[0] / 1e9 - time.time()) < 600 and
+                  logs[0]["observed_ns"] == logs[0]["time_ns"], logs)
+            check(dict(logs[0]["resource"]) == {
+                "service.name": "ctxpropd", "service.version": self.version(),
+                "host.name": os.uname().nodename}, logs)
+            check(logs[0]["scope"] == ["ctxprop", self.version()], logs)
+
+    def told(self, reason):
+        """How many log records have told to be lost."""
+        attributes = [dict(log["attributes"]) for log in self.receiver.logs]
+        return sum(told["ctxprop.count"] for told in attributes if told["ctxprop.reason"] == reason)
 
     def receiver_restarts(self):
         """Spans wait for a receiver that is away"""
@@ -312,7 +360,7 @@ class Run:
         self.agent.stop()
 
     CASES = (begins, same_as_stored, trees, attributes_of_served, attributes_of_calls, errors,
-             no_loop, retries, bad_answers, slow, receiver_restarts, counted, secured,
+             services, no_loop, retries, bad_answers, slow, losses, receiver_restarts, counted, secured,
              ends_in_time, open_file)
 
     def do(self, case):

@@ -3,14 +3,16 @@
 // what it is told: receiver.js DEFINITIONS PORT [KEY CERTIFICATE]
 //
 // Each line of standard input is how to answer to the next requests, an array of [WAY, VALUE]; what
-// comes behind them is answered as it should be. Each request becomes a line of standard output.
+// comes behind them is answered as it should be, and so are log records. Each request becomes a line
+// of standard output.
 "use strict";
 const fs = require("fs");
 const zlib = require("zlib");
 const readline = require("readline");
 
 const [definitions, port, key, certificate] = process.argv.slice(2);
-const trace = require(definitions).opentelemetry.proto.collector.trace.v1;
+const { trace: { v1: trace }, logs: { v1: logs } } =
+	require(definitions).opentelemetry.proto.collector;
 let ways = [];
 
 function valueOf(value) {
@@ -44,6 +46,21 @@ function spansIn(body) {
 	return request.resourceSpans.flatMap((of) =>
 		of.scopeSpans.flatMap((scoped) =>
 			scoped.spans.map((span) => spanOf(span, of.resource, scoped.scope))));
+}
+
+function logsIn(body) {
+	const request = logs.ExportLogsServiceRequest.decode(zlib.gunzipSync(body));
+
+	return request.resourceLogs.flatMap((of) =>
+		of.scopeLogs.flatMap((scoped) => scoped.logRecords.map((record) => ({
+			resource: attributesOf(of.resource.attributes),
+			scope: [scoped.scope.name, scoped.scope.version],
+			time_ns: record.timeUnixNano.toString(),
+			observed_ns: record.observedTimeUnixNano.toString(),
+			severity: [record.severityNumber, record.severityText],
+			body: valueOf(record.body),
+			attributes: attributesOf(record.attributes),
+		}))));
 }
 
 function answer(response, status, body, fields) {
@@ -81,6 +98,11 @@ function serve(request, response) {
 
 	request.on("data", (part) => parts.push(part));
 	request.on("end", () => {
+		if (request.url.endsWith("/v1/logs")) {
+			console.log(JSON.stringify({ logs: logsIn(Buffer.concat(parts)) }));
+			WAYS.ok(response);
+			return;
+		}
 		const [way, value] = ways.shift() || ["ok"];
 		console.log(JSON.stringify({
 			way, time: begin / 1000, path: request.url, method: request.method,

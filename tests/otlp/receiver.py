@@ -49,7 +49,7 @@ class Receiver:
 
     def __init__(self, host, port, *certificate):
         self.host, self.port, self.certificate = host, port, certificate
-        self.requests, self.told = [], 0
+        self.requests, self.logs, self.told = [], [], 0
         self.start()
 
     def start(self):
@@ -64,6 +64,8 @@ class Receiver:
             answer = json.loads(line)
             if "told" in answer:
                 self.told += 1
+            elif "logs" in answer:
+                self.logs += answer["logs"]
             else:
                 self.requests.append(Request(answer))
 

@@ -6,6 +6,7 @@
 ctxpropd and the receiver of spans are in "app".
 """
 import json
+import os
 import re
 import string
 import subprocess
@@ -22,6 +23,7 @@ from waiting import wait_until  # noqa: E402
 
 CLIENT, APP_FRONT, APP_BACK, OUTSIDE = "10.52.0.1", "10.52.0.2", "10.52.1.1", "10.52.1.2"
 PORT, SERVICE_PORT, RECEIVER_PORT, TLS_PORT = 8080, 9000, 4318, 4319
+ATTRIBUTES = "service.version=1.2,k8s.pod.name=cart-0,note=a%20b"  # of the service in Python
 SPANS = 5  # of a request: nginx and the service, the call of nginx, two calls of the service
 END = re.compile(r"(\d+) given, (\d+) accepted, (\d+) lost(?: \((.*)\))?; (\d+) requests, (\d+)")
 
@@ -31,12 +33,14 @@ class Scene:
 
     def __init__(self, lab, build, folder):
         self.build, self.folder, self.store = build, folder, folder / "ctxprop.db"
+        self.services = folder / "services"
         self.client, self.app, outside = map(lab.host, ("client", "app", "outside"))
         lab.link(self.client, self.app, f"{CLIENT}/24", f"{APP_FRONT}/24")
         lab.link(self.app, outside, f"{APP_BACK}/24", f"{OUTSIDE}/24")
         self.recorder = Recorder(outside, OUTSIDE)
         self.app.spawn([sys.executable, HERE.parent / "demo/service.py", SERVICE_PORT, OUTSIDE,
-                        self.recorder.port])
+                        self.recorder.port],
+                       env={**os.environ, "OTEL_RESOURCE_ATTRIBUTES": ATTRIBUTES})
         conf = string.Template((HERE / "nginx.conf.in").read_text())
         (folder / "nginx.conf").write_text(conf.substitute(folder=folder))
         self.app.spawn(["nginx", "-c", folder / "nginx.conf", "-e", folder / "error.log"])

@@ -85,7 +85,8 @@ class Scene:
 
     def serve(self, host, *upstream):
         process = host.spawn([sys.executable, HERE / "app.py", PORT, self.log(host), *upstream],
-                             env={**os.environ, "OTEL_SERVICE_NAME": f"truth-{host.name}"})
+                             env={**os.environ, "OTEL_SERVICE_NAME": f"truth-{host.name}",
+                                  "OTEL_RESOURCE_ATTRIBUTES": f"k8s.pod.name={host.name}-0"})
         host.wait_port(PORT)
         known_as(process.pid)
 

@@ -290,6 +290,14 @@ static void check_resource(const otlp_resource_spans *spans, const char *name,
 	assert_int_equal(spans->scope_spans[0]->n_spans, count);
 }
 
+/* What else is known of a service: as it is, but UTF-8. */
+static void check_known(const otlp_resource *resource)
+{
+	assert_string_equal(value_of(resource->attributes, resource->n_attributes, "k8s.pod.uid"),
+			    "1-2");
+	assert_string_equal(value_of(resource->attributes, resource->n_attributes, "x.y"), "a=?");
+}
+
 static void one_resource_for_each_service(void **state)
 {
 	static const char *const names[] = {"shop", "", "shop", "shop", "", "shop"};
@@ -303,11 +311,13 @@ static void one_resource_for_each_service(void **state)
 		strcpy(span[i].service.name, names[i]);
 	}
 	strcpy(span[3].service.container, "c0ffee");
+	strcpy(span[3].service.attributes, "k8s.pod.uid=1-2\nx.y=a=\xff\n");
 	request = send_all(span, 6);
 	assert_int_equal(request->n_resource_spans, 3);
 	check_resource(request->resource_spans[0], "shop", "", 3);
 	check_resource(request->resource_spans[1], "unknown_service", "", 2);
 	check_resource(request->resource_spans[2], "shop", "c0ffee", 1);
+	check_known(request->resource_spans[2]->resource);
 	/* In the order in which they came. */
 	assert_int_equal(request->resource_spans[0]->scope_spans[0]->spans[2]->span_id.data[0], 6);
 	free_request(request);

@@ -41,6 +41,31 @@ static void urls(void **state)
 	      "https://[fd00::1]:443/v1/traces");
 }
 
+static void check_logs(const char *url, bool is_base, const char *wanted)
+{
+	struct endpoint endpoint;
+
+	assert_int_equal(endpoint_parse_logs(url, is_base, &endpoint), wanted ? 0 : -ENOENT);
+	if (!wanted)
+		return;
+	assert_string_equal(endpoint.url, wanted);
+	endpoint_free(&endpoint);
+}
+
+/* Where log records go, by the URL for spans. */
+static void urls_of_logs(void **state)
+{
+	(void)state;
+	check_logs("http://h:4318", false, "http://h:4318/v1/logs");
+	check_logs("http://h:4318/", false, "http://h:4318/v1/logs");
+	check_logs("http://h/v1/traces", false, "http://h/v1/logs");
+	check_logs("http://h/in/v1/traces/", false, "http://h/in/v1/logs");
+	check_logs("http://h/in/", true, "http://h/in/v1/logs");
+	check_logs("http://h/v1/traces", true, "http://h/v1/traces/v1/logs");
+	check_logs("http://h/in", false, NULL);
+	check_logs("http://h/xv1/traces", false, NULL);
+}
+
 static void no_urls(void **state)
 {
 	static const char *const texts[] = {"",           "localhost:4318", "127.0.0.1:4318",
@@ -107,10 +132,8 @@ static void no_fields(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(urls),
-	    cmocka_unit_test(no_urls),
-	    cmocka_unit_test(fields),
-	    cmocka_unit_test(no_fields),
+	    cmocka_unit_test(urls),   cmocka_unit_test(urls_of_logs), cmocka_unit_test(no_urls),
+	    cmocka_unit_test(fields), cmocka_unit_test(no_fields),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

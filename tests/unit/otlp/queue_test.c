@@ -102,7 +102,7 @@ static void spans_come_out_as_they_went_in(void **state)
 	memset(&span, 'x', sizeof(span));
 	span.method[SPAN_METHOD_MAX - 1] = span.path[SPAN_PATH_MAX - 1] = '\0';
 	span.route[SPAN_ROUTE_MAX - 1] = span.host[SPAN_HOST_MAX - 1] = '\0';
-	span.agent[SPAN_AGENT_MAX - 1] = '\0';
+	span.agent[SPAN_AGENT_MAX - 1] = span.service.attributes[ATTRIBUTES_MAX - 1] = '\0';
 	memset(&item, 0, sizeof(item));
 	assert_true(queue_put(queue, &span, -7));
 	assert_int_equal(queue_take(queue, &item, 1, LONG_NS), 1);

@@ -112,6 +112,32 @@ static void unsampled_ones(void **state)
 	assert_int_equal(ask("SELECT count FROM endpoints"), 15);
 }
 
+/* What is known of a service is a JSON object, the newest one. */
+static void known_of_services(void **state)
+{
+	struct span span = span_of(1, 0);
+	struct store *store;
+
+	(void)state;
+	assert_int_equal(store_open(path, &roomy, &store), 0);
+	assert_int_equal(store_add(store, &span, 0), 0);
+	span.span_id++;
+	strcpy(span.service.name, "shop");
+	strcpy(span.service.attributes, "k8s.pod.uid=1\n");
+	assert_int_equal(store_add(store, &span, 0), 0);
+	span.span_id++;
+	strcpy(span.service.attributes, "k8s.pod.uid=2\nnote=a \"b\" \xff=\n");
+	assert_int_equal(store_add(store, &span, 0), 0);
+	store_close(store);
+	assert_int_equal(ask("SELECT count(*) FROM services"), 2);
+	assert_int_equal(ask("SELECT count(*) FROM service_attributes"), 1);
+	assert_int_equal(
+	    ask("SELECT count(*) FROM service_attributes JOIN services ON id = "
+		"service_id WHERE name = 'shop' AND attributes ->> '$.note' = "
+		"'a \"b\" \xef\xbf\xbd=' AND attributes ->> '$.\"k8s.pod.uid\"' = '2'"),
+	    1);
+}
+
 static void each_once(void **state)
 {
 	struct store *store;
@@ -313,6 +339,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    TEST(by_the_minute),
+	    TEST(known_of_services),
 	    TEST(each_once),
 	    TEST(unsampled_ones),
 	    TEST(of_its_owner),
