@@ -22,7 +22,7 @@ static const struct command commands[] = {
      &command_top_options},
     {"map", "", "Who calls whom", command_map, command_map_usage, &command_map_options},
     {"who", "", "Which trace a thread works on now", command_who, command_who_usage, NULL},
-    {"sql", "", "Ask the store of spans", command_sql, command_sql_usage, &command_store_options},
+    {"sql", "", "Ask the store of spans", command_sql, command_sql_usage, &command_sql_options},
     {"policy", "s", "The rules: which requests are touched, and how", command_policy,
      command_policy_usage, NULL},
     {"set", "", "Named sets of networks, for rules", command_set, command_set_usage, NULL},

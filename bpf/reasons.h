@@ -95,6 +95,7 @@
 /* Records of requests for user space (records.h), where somebody reads them. */
 #define CTXPROP_RECORD_REASONS(X)                                                                  \
 	X(RECORD_LOST, "record-lost", "records that found no room: half of a span each")           \
+	X(CONNECTION_LOST, "connection-lost", "connections whose record found no room")            \
 	X(RECORD_PIPELINED, "record-pipelined",                                                    \
 	  "calls whose answers are not waited for: too many on one connection")                    \
 	X(RECORD_UNREAD, "record-unread", "calls whose answers cannot be read, or not any further")

@@ -39,6 +39,7 @@ struct serving {
 	__u32 response_at; /* records.h: our numbers: how far the response at hand was read */
 	__u32 acked;    /* records.h: peer's numbers: what our side has received, as it last said */
 	__u64 first_ns; /* records.h: when the response at hand began; 0: it did not */
+	__u64 cookie;   /* records.h: of the socket that sends it; 0: not known */
 };
 
 /* How many requests wait for their response. */

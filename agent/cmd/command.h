@@ -62,7 +62,8 @@ int command_sql(const struct pins *pins, const struct command_flags *flags);
 extern const char command_policy_usage[], command_set_usage[], command_attach_usage[],
     command_detach_usage[], command_trace_usage[], command_why_usage[], command_sql_usage[],
     command_top_usage[], command_map_usage[], command_who_usage[];
-extern const struct command_options command_trace_options, command_top_options, command_map_options;
+extern const struct command_options command_trace_options, command_top_options, command_map_options,
+    command_sql_options;
 
 /* The options that each of them takes, for getopt_long(): JSON, one line, colour. */
 #define COMMAND_COMMON_LETTERS "joc::"

@@ -98,6 +98,16 @@ static void begin_spans(struct traces *traces, const struct engine *engine,
 	tracer_stop(tracer);
 }
 
+/* Only the store has room for them. */
+static void begin_connections(struct traces *traces, const struct engine *engine)
+{
+	const struct connections_maps maps = engine_connections(engine);
+	int err = connections_open(&maps, &traces->connections);
+
+	if (err)
+		log_warning("connections are not recorded: %s", strerror(-err));
+}
+
 static void begin_http(struct traces *traces, const struct engine *engine,
 		       const struct options *options)
 {
@@ -121,6 +131,8 @@ static void begin_http(struct traces *traces, const struct engine *engine,
 void traces_begin(struct traces *traces, const struct engine *engine, const struct options *options)
 {
 	begin_spans(traces, engine, options);
+	if (traces->tracer && tracer_takes_connections(traces->tracer))
+		begin_connections(traces, engine);
 	if (options->has_http)
 		begin_http(traces, engine, options);
 }
@@ -128,6 +140,7 @@ void traces_begin(struct traces *traces, const struct engine *engine, const stru
 void traces_end(struct traces *traces)
 {
 	web_stop(traces->web);
+	connections_close(traces->connections);
 	tracer_stop(traces->tracer);
 	metrics_free(traces->metrics);
 }

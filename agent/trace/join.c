@@ -237,6 +237,8 @@ static void fill(struct span *span, const struct record_begin *begin)
 	span->veto = begin->veto;
 	span->reason = begin->reason;
 	span->start_ns = begin->time_ns;
+	span->position = begin->position;
+	span->cookie = begin->cookie;
 	span->netns = begin->netns;
 	span->local_port = begin->local_port;
 	span->remote_port = begin->remote_port;
@@ -267,6 +269,7 @@ static void complete(struct span *span, const struct record_end *end)
 	span->end_ns = end->time_ns;
 	span->request_size = end->request_size;
 	span->response_size = end->response_size;
+	span->cookie = end->cookie ? end->cookie : span->cookie;
 	if (end->tgid) {
 		span->tgid = end->tgid;
 		span->tid = end->tid;
@@ -350,6 +353,11 @@ void join_expire(struct join *join, __u64 before_ns)
 size_t join_open(const struct join *join)
 {
 	return join->open;
+}
+
+struct services *join_services(const struct join *join)
+{
+	return join->services;
 }
 
 const struct join_counts *join_counts(const struct join *join)

@@ -42,11 +42,13 @@ struct span {
 	__u64 start_ns;      /* CLOCK_BOOTTIME */
 	__u64 first_ns;      /* its response began; 0: it did not */
 	__u64 end_ns;
+	__u64 cookie;                      /* of its socket; 0: not known */
 	__u32 request_size, response_size; /* bytes, modulo 2^32 */
-	__u32 netns;                       /* low half of its cookie */
-	__u32 tgid, tid;                   /* 0: not known */
-	struct service service;            /* what runs there */
-	__u8 local[16], remote[16];        /* as in struct flow_key */
+	__u32 position;             /* wire number of its first byte: the same at both ends */
+	__u32 netns;                /* low half of its cookie */
+	__u32 tgid, tid;            /* 0: not known */
+	struct service service;     /* what runs there */
+	__u8 local[16], remote[16]; /* as in struct flow_key */
 	__be16 local_port, remote_port;
 	char method[SPAN_METHOD_MAX]; /* empty: not known */
 	char path[SPAN_PATH_MAX];     /* without query */

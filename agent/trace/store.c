@@ -9,35 +9,31 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <arpa/inet.h>
 
-#include "base/address.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "trace/connection_rows.h"
 #include "trace/minutes.h"
+#include "trace/place.h"
 #include "trace/schema.h"
+#include "trace/service_rows.h"
 #include "trace/store.h"
 
 #define BUSY_MS       2000   /* another writer can only be somebody's own command */
 #define PRUNE_ROWS    20000  /* at once: some tens of milliseconds */
 #define ENDPOINT_ROWS 200000 /* of the table `endpoints`: some tens of megabytes */
-#define SERVICES      256    /* whose row is remembered */
-
-struct known_service {
-	struct service service;
-	sqlite3_int64 id; /* 0: none */
-};
 
 struct store {
 	char *path;
 	struct store_limits limits;
 	int lock_fd;
 	sqlite3 *db;
-	sqlite3_stmt *insert, *find_service, *insert_service;
+	sqlite3_stmt *insert;
+	struct service_rows *services;
+	struct connection_rows *connections;
 	struct minutes *minutes;
 	bool in_transaction, warned;
-	struct known_service known[SERVICES];
 };
 
 static const char insert_sql[] =
@@ -45,8 +41,8 @@ static const char insert_sql[] =
     "first_byte_ns, "
     "service_id, method, path, route, host, user_agent, status, outcome, error, local_address, "
     "local_port, remote_address, remote_port, netns, pid, tid, request_bytes, response_bytes, "
-    "reused, forwarded, header, evidence, veto) VALUES "
-    "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+    "reused, forwarded, header, evidence, veto, socket_cookie, position) VALUES "
+    "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 
 static const char *const outcomes[] = {
     [RECORD_ANSWERED] = "answered", [RECORD_CLOSED] = "closed", [RECORD_RESET] = "reset"};
@@ -104,34 +100,28 @@ static int make_directory(const char *path)
 
 static int prepare(struct store *store)
 {
-	const struct {
-		sqlite3_stmt **to;
-		const char *sql;
-	} wanted[] = {
-	    {&store->insert, insert_sql},
-	    {&store->find_service, "SELECT id FROM services WHERE name = ? AND container = ?"},
-	    {&store->insert_service, "INSERT INTO services (name, container) VALUES (?, ?)"},
-	};
-
-	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
-		if (sqlite3_prepare_v3(store->db, wanted[i].sql, -1, SQLITE_PREPARE_PERSISTENT,
-				       wanted[i].to, NULL) != SQLITE_OK)
-			return error_of(store->db);
-	return minutes_new(store->db, &store->minutes) ? error_of(store->db) : 0;
+	if (sqlite3_prepare_v3(store->db, insert_sql, -1, SQLITE_PREPARE_PERSISTENT, &store->insert,
+			       NULL) != SQLITE_OK ||
+	    service_rows_new(store->db, &store->services) ||
+	    connection_rows_new(store->db, &store->connections) ||
+	    minutes_new(store->db, &store->minutes))
+		return error_of(store->db);
+	return 0;
 }
 
 static void close_database(struct store *store)
 {
 	sqlite3_finalize(store->insert);
-	sqlite3_finalize(store->find_service);
-	sqlite3_finalize(store->insert_service);
+	service_rows_free(store->services);
+	connection_rows_free(store->connections);
 	minutes_free(store->minutes);
 	sqlite3_close(store->db);
-	store->insert = store->find_service = store->insert_service = NULL;
+	store->insert = NULL;
+	store->services = NULL;
+	store->connections = NULL;
 	store->minutes = NULL;
 	store->db = NULL;
 	store->in_transaction = false;
-	memset(store->known, 0, sizeof(store->known));
 }
 
 /* Paths and hosts of requests are nobody else's business; what SQLite adds gets the same mode. */
@@ -229,68 +219,6 @@ void store_close(struct store *store)
 	free(store);
 }
 
-static bool same_service(const struct service *a, const struct service *b)
-{
-	return !strcmp(a->name, b->name) && !strcmp(a->container, b->container);
-}
-
-/* Run a statement with the two texts of a service. Returns what SQLite says. */
-static int step_service(sqlite3_stmt *statement, const struct service *service)
-{
-	sqlite3_reset(statement);
-	sqlite3_bind_text(statement, 1, service->name, -1, SQLITE_STATIC);
-	sqlite3_bind_text(statement, 2, service->container, -1, SQLITE_STATIC);
-	return sqlite3_step(statement);
-}
-
-/* The row of a service, made if need be. 0: there is none (an error). */
-static sqlite3_int64 service_row(struct store *store, const struct service *service)
-{
-	sqlite3_int64 id = 0;
-
-	if (step_service(store->find_service, service) == SQLITE_ROW)
-		id = sqlite3_column_int64(store->find_service, 0);
-	else if (step_service(store->insert_service, service) == SQLITE_DONE)
-		id = sqlite3_last_insert_rowid(store->db);
-	sqlite3_reset(store->find_service);
-	sqlite3_reset(store->insert_service);
-	return id;
-}
-
-static sqlite3_int64 service_id(struct store *store, const struct span *span)
-{
-	struct known_service *known = &store->known[span->tgid % SERVICES];
-
-	if (known->id && same_service(&known->service, &span->service))
-		return known->id;
-	known->service = span->service;
-	known->id = service_row(store, &span->service);
-	return known->id;
-}
-
-/*
- * The next place of the statement gets a text, or NULL for an empty one. It has to stay where it is
- * until the statement was run.
- */
-static void bind_text(sqlite3_stmt *insert, int *place, const char *text)
-{
-	sqlite3_bind_text(insert, ++*place, text && *text ? text : NULL, -1, SQLITE_STATIC);
-}
-
-static void bind_number(sqlite3_stmt *insert, int *place, __u64 number)
-{
-	sqlite3_bind_int64(insert, ++*place, (sqlite3_int64)number);
-}
-
-/* 0 stands for what is not known. */
-static void bind_known(sqlite3_stmt *insert, int *place, __u64 number)
-{
-	if (number)
-		bind_number(insert, place, number);
-	else
-		sqlite3_bind_null(insert, ++*place);
-}
-
 static void bind_ids(sqlite3_stmt *insert, int *place, const struct span *span)
 {
 	sqlite3_bind_blob(insert, ++*place, span->trace_id, sizeof(span->trace_id), SQLITE_STATIC);
@@ -302,59 +230,48 @@ static void bind_ids(sqlite3_stmt *insert, int *place, const struct span *span)
 		sqlite3_bind_null(insert, ++*place);
 }
 
-/* The two addresses of a connection. */
-struct end_texts {
-	char local[ADDRESS_TEXT_MAX], remote[ADDRESS_TEXT_MAX];
-};
-
-static void bind_ends(sqlite3_stmt *insert, int *place, const struct span *span,
-		      struct end_texts *texts)
-{
-	bind_text(insert, place, address_text(texts->local, span->local));
-	bind_number(insert, place, ntohs(span->local_port));
-	bind_text(insert, place, address_text(texts->remote, span->remote));
-	bind_number(insert, place, ntohs(span->remote_port));
-	bind_number(insert, place, span->netns);
-}
-
 static void bind_why(sqlite3_stmt *insert, int *place, const struct span *span)
 {
 	struct span_cause cause = span_cause(span);
 
-	bind_text(insert, place, cause.header);
-	bind_text(insert, place, cause.evidence);
-	bind_text(insert, place, cause.veto);
+	place_text(insert, place, cause.header);
+	place_text(insert, place, cause.evidence);
+	place_text(insert, place, cause.veto);
 }
 
 /* What is bound points into `span` and `texts`. */
 static void bind_span(sqlite3_stmt *insert, const struct span *span, struct end_texts *texts,
 		      sqlite3_int64 service, __s64 boot_to_wall_ns)
 {
+	const struct ends ends = {span->local, span->remote, span->local_port, span->remote_port,
+				  span->netns};
 	int place = 0;
 
 	bind_ids(insert, &place, span);
-	bind_number(insert, &place, span->kind);
-	bind_number(insert, &place, span->start_ns + (__u64)boot_to_wall_ns);
-	bind_number(insert, &place, span->end_ns - span->start_ns);
-	bind_known(insert, &place,
-		   span->first_ns > span->start_ns ? span->first_ns - span->start_ns : 0);
-	bind_number(insert, &place, (__u64)service);
-	bind_text(insert, &place, span->method);
-	bind_text(insert, &place, span->path);
-	bind_text(insert, &place, span->route);
-	bind_text(insert, &place, span->host);
-	bind_text(insert, &place, span->agent);
-	bind_known(insert, &place, span->status);
-	bind_text(insert, &place, outcomes[span->outcome]);
-	bind_number(insert, &place, span_is_error(span));
-	bind_ends(insert, &place, span, texts);
-	bind_known(insert, &place, span->tgid);
-	bind_known(insert, &place, span->tid);
-	bind_known(insert, &place, span->request_size);
-	bind_known(insert, &place, span->response_size);
-	bind_number(insert, &place, span->is_reused);
-	bind_number(insert, &place, span->is_forwarded);
+	place_number(insert, &place, span->kind);
+	place_number(insert, &place, span->start_ns + (__u64)boot_to_wall_ns);
+	place_number(insert, &place, span->end_ns - span->start_ns);
+	place_known(insert, &place,
+		    span->first_ns > span->start_ns ? span->first_ns - span->start_ns : 0);
+	place_number(insert, &place, (__u64)service);
+	place_text(insert, &place, span->method);
+	place_text(insert, &place, span->path);
+	place_text(insert, &place, span->route);
+	place_text(insert, &place, span->host);
+	place_text(insert, &place, span->agent);
+	place_known(insert, &place, span->status);
+	place_text(insert, &place, outcomes[span->outcome]);
+	place_number(insert, &place, span_is_error(span));
+	place_ends(insert, &place, &ends, texts);
+	place_known(insert, &place, span->tgid);
+	place_known(insert, &place, span->tid);
+	place_known(insert, &place, span->request_size);
+	place_known(insert, &place, span->response_size);
+	place_number(insert, &place, span->is_reused);
+	place_number(insert, &place, span->is_forwarded);
 	bind_why(insert, &place, span);
+	place_known(insert, &place, span->cookie);
+	place_number(insert, &place, span->position);
 }
 
 static int begin(struct store *store)
@@ -367,7 +284,7 @@ static int begin(struct store *store)
 
 static int insert(struct store *store, const struct span *span, __s64 boot_to_wall_ns)
 {
-	sqlite3_int64 service = service_id(store, span);
+	sqlite3_int64 service = service_rows_id(store->services, span->tgid, &span->service);
 	struct end_texts texts;
 	int err = 0;
 
@@ -392,7 +309,7 @@ static int failed(struct store *store, int err)
 	if (store->in_transaction)
 		run(store, "ROLLBACK");
 	store->in_transaction = false;
-	memset(store->known, 0, sizeof(store->known));
+	service_rows_forget(store->services);
 	minutes_forget(store->minutes);
 	if (err == -EUCLEAN)
 		begin_anew(store);
@@ -405,6 +322,28 @@ int store_add(struct store *store, const struct span *span, __s64 boot_to_wall_n
 
 	if (!err)
 		err = insert(store, span, boot_to_wall_ns);
+	return err && store->db ? failed(store, err) : err;
+}
+
+static int insert_connection(struct store *store, const struct connection *connection,
+			     __s64 boot_to_wall_ns)
+{
+	sqlite3_int64 service =
+	    service_rows_id(store->services, connection->record.tgid, &connection->service);
+
+	if (!service ||
+	    connection_rows_add(store->connections, connection, service, boot_to_wall_ns))
+		return error_of(store->db);
+	return 0;
+}
+
+int store_add_connection(struct store *store, const struct connection *connection,
+			 __s64 boot_to_wall_ns)
+{
+	int err = store->db ? begin(store) : -EIO;
+
+	if (!err)
+		err = insert_connection(store, connection, boot_to_wall_ns);
 	return err && store->db ? failed(store, err) : err;
 }
 
@@ -453,16 +392,24 @@ static int prune_minutes(struct store *store, __u64 oldest_ns)
 	return run(store, sql);
 }
 
-int store_prune(struct store *store, __u64 now_wall_ns)
+/* What connections have to be older than to go, in nanoseconds since 1970. */
+static __u64 oldest_connection_ns(struct store *store, bool too_large, __u64 oldest_ns,
+				  __u64 now_wall_ns)
 {
-	__u64 oldest_ns = now_wall_ns - store->limits.seconds * NS_PER_SECOND;
-	char sql[192];
-	int err;
+	__u64 span_ns;
 
-	if (!store->db)
-		return -EIO;
-	/* Rows are in the order of their ends. */
-	if (is_too_large(store))
+	if (!too_large)
+		return oldest_ns;
+	span_ns = ask(store, "SELECT start_ns FROM spans ORDER BY id LIMIT 1");
+	return span_ns ? span_ns : now_wall_ns;
+}
+
+/* Rows are in the order of their ends. */
+static int prune_spans(struct store *store, bool too_large, __u64 oldest_ns)
+{
+	char sql[192];
+
+	if (too_large)
 		snprintf(sql, sizeof(sql),
 			 "DELETE FROM spans WHERE id < (SELECT min(id) FROM spans) + %d",
 			 PRUNE_ROWS);
@@ -471,7 +418,25 @@ int store_prune(struct store *store, __u64 now_wall_ns)
 			 "DELETE FROM spans WHERE start_ns < %llu AND id < "
 			 "(SELECT min(id) FROM spans) + %d",
 			 (unsigned long long)oldest_ns, PRUNE_ROWS);
-	err = run(store, sql);
+	return run(store, sql);
+}
+
+int store_prune(struct store *store, __u64 now_wall_ns)
+{
+	__u64 oldest_ns = now_wall_ns - store->limits.seconds * NS_PER_SECOND;
+	bool too_large;
+	int removed, err = 0;
+
+	if (!store->db)
+		return -EIO;
+	too_large = is_too_large(store);
+	removed = connection_rows_prune(
+	    store->connections, oldest_connection_ns(store, too_large, oldest_ns, now_wall_ns));
+	/* What is oldest goes first, whichever it is. */
+	if (removed < 0)
+		err = error_of(store->db);
+	else if (!too_large || !removed)
+		err = prune_spans(store, too_large, oldest_ns);
 	if (!err)
 		err = prune_minutes(store, oldest_ns);
 	if (!err)

@@ -14,7 +14,7 @@
 
 struct store_sink {
 	struct store *store;
-	unsigned int batch; /* spans that are not written yet */
+	unsigned int batch; /* spans and connections that are not written yet */
 	atomic_ulong lost;  /* read by other threads, too */
 	__u64 prune_at_ns;
 };
@@ -26,18 +26,30 @@ static void write_batch(struct store_sink *sink)
 	sink->batch = 0;
 }
 
+/* One more has been added to the batch; `err`: all of it is lost. */
+static void added(struct store_sink *sink, int err)
+{
+	sink->batch++;
+	if (err) {
+		sink->lost += sink->batch;
+		sink->batch = 0;
+	} else if (sink->batch >= BATCH) {
+		write_batch(sink);
+	}
+}
+
 static void take(void *data, const struct span *span, __s64 boot_to_wall_ns)
 {
 	struct store_sink *sink = data;
 
-	if (store_add(sink->store, span, boot_to_wall_ns)) {
-		sink->lost += sink->batch + 1;
-		sink->batch = 0;
-		return;
-	}
-	sink->batch++;
-	if (sink->batch >= BATCH)
-		write_batch(sink);
+	added(sink, store_add(sink->store, span, boot_to_wall_ns));
+}
+
+static void take_connection(void *data, const struct connection *connection, __s64 boot_to_wall_ns)
+{
+	struct store_sink *sink = data;
+
+	added(sink, store_add_connection(sink->store, connection, boot_to_wall_ns));
 }
 
 static void prune(struct store_sink *sink)
@@ -76,7 +88,8 @@ static void close_store(void *data)
 
 	write_batch(sink);
 	if (sink->lost)
-		log_warning("%lu spans could not be stored", atomic_load(&sink->lost));
+		log_warning("%lu spans and connections could not be stored",
+			    atomic_load(&sink->lost));
 	store_close(sink->store);
 	free(sink);
 }
@@ -91,6 +104,7 @@ int store_sink_open(const char *path, const struct store_limits *limits, struct 
 		return err;
 	}
 	*ret_sink = (struct sink){.span = take,
+				  .connection = take_connection,
 				  .flush = flush,
 				  .close = close_store,
 				  .counts = tell_counts,

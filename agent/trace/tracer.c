@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 #include <bpf/bpf.h>
 
 #include "base/clock.h"
@@ -54,11 +55,28 @@ static void on_span(const struct span *span, void *data)
 			tracer->sink[i].span(tracer->sink[i].data, span, tracer->boot_to_wall_ns);
 }
 
+static void on_connection(struct tracer *tracer, const struct record_connection *record)
+{
+	struct connection connection;
+
+	/* This process's own, as those of exporters, are nobody's business. */
+	if (record->tgid == (__u32)getpid())
+		return;
+	connection_read(record, join_services(tracer->join), &connection);
+	for (size_t i = 0; i < tracer->sinks; i++)
+		if (tracer->sink[i].connection)
+			tracer->sink[i].connection(tracer->sink[i].data, &connection,
+						   tracer->boot_to_wall_ns);
+}
+
 static void on_record(void *data, const void *record, size_t size)
 {
 	struct tracer *tracer = data;
 
-	join_record(tracer->join, record, size);
+	if (connection_is_record(record, size))
+		on_connection(tracer, record);
+	else
+		join_record(tracer->join, record, size);
 }
 
 /* For how long the packet programs go on to tell; 0: no longer. */
@@ -144,6 +162,14 @@ void tracer_add(struct tracer *tracer, const struct sink *sink)
 {
 	if (tracer->sinks < TRACER_SINKS_MAX)
 		tracer->sink[tracer->sinks++] = *sink;
+}
+
+bool tracer_takes_connections(const struct tracer *tracer)
+{
+	for (size_t i = 0; i < tracer->sinks; i++)
+		if (tracer->sink[i].connection)
+			return true;
+	return false;
 }
 
 /* Signals are the main thread's. */

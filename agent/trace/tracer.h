@@ -18,6 +18,9 @@ int tracer_new(int records_fd, int recording_fd, struct tracer **ret_tracer);
 /* Spans go to this sink, too, which is the tracer's from now on. Before tracer_start(). */
 void tracer_add(struct tracer *tracer, const struct sink *sink);
 
+/* Does any sink take connections? */
+bool tracer_takes_connections(const struct tracer *tracer);
+
 /*
  * Begin to read records. The thread has the rights that the caller has by now. Returns 0 or -errno.
  */

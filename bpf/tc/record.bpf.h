@@ -146,7 +146,8 @@ VERIFIED_ALONE int record_served(struct __sk_buff *skb, const struct packet *p, 
 	b->trace_flags = r->context.flags;
 	b->evidence = b->veto = b->reason = 0;
 	b->tgid = b->tid = 0;
-	b->head_start = slot->seq;
+	b->cookie = 0;
+	b->head_start = b->position = slot->seq;
 	b->span_id = slot->request;
 	__builtin_memcpy(b->trace_id, r->context.trace_id, sizeof(b->trace_id));
 	__builtin_memcpy(b->parent_id, r->parent_id, sizeof(b->parent_id));
@@ -195,16 +196,22 @@ VERIFIED_ALONE int record_served_end(const struct serving *serving, __u64 id, __
 		    next - serving->open[serving->open_first & (SERVING_OPEN_MAX - 1)].seq;
 		e->response_size = serving->response_at - serving->response_start;
 		e->first_ns = serving->first_ns;
+		e->cookie = serving->cookie;
 	}
 	bpf_ringbuf_submit(e, records_wakeup());
 	return 0;
 }
 
 /* A response of a local server begins with byte `seq`. */
-static __always_inline void record_responds(struct scratch *s, struct serving *serving, __u32 seq)
+static __always_inline void record_responds(struct __sk_buff *skb, struct scratch *s,
+					    struct serving *serving, __u32 seq)
 {
 	serving->response_start = seq;
-	serving->first_ns = records_wanted(s) ? bpf_ktime_get_boot_ns() : 0;
+	serving->first_ns = serving->cookie = 0;
+	if (!records_wanted(s))
+		return;
+	serving->first_ns = bpf_ktime_get_boot_ns();
+	serving->cookie = bpf_get_socket_cookie(skb);
 }
 
 /* The ids of a call that has no header of ours: it belongs to what is known of its cause. */
@@ -271,6 +278,8 @@ VERIFIED_ALONE int record_called(struct __sk_buff *skb, const struct packet *p, 
 		   (f->flags & FLOW_LOCAL ? 0 : RECORD_FORWARDED) |
 		   (f->requests > 1 ? RECORD_REUSED : 0);
 	b->head_start = start;
+	b->position = edits_to_wire(&f->edits, start);
+	b->cookie = f->flags & FLOW_LOCAL ? bpf_get_socket_cookie(skb) : 0;
 	b->evidence = s->call.evidence;
 	b->veto = s->call.veto;
 	b->tgid = s->call.tgid;
