@@ -19,7 +19,6 @@ import random
 import signal
 import socket
 import sqlite3
-import struct
 import sys
 import tempfile
 import time
@@ -271,6 +270,25 @@ def check_here(check):
     check.same("of them", len(scene.rows(scene.here, "SELECT * FROM calls_by_position")), 5)
 
 
+def check_one_daemon(check):
+    """One daemon for both namespaces: both ends are in its store."""
+    scene = check.scene
+    for agent in scene.agents:
+        agent.remove()
+    store = scene.folder / "one.db"
+    agent = Agent(scene.here, scene.build, "--store", store, "--netns", scene.there.netns)
+    agent.wait_attached(f"{scene.there.netns}/eth0")
+    told = [talk(scene, 1000 * number, 10) for number in range(5)]
+    scene.stores[scene.here] = store
+
+    def ends():
+        return scene.rows(scene.here, "SELECT sent, received FROM connection_ends ORDER BY sent")
+
+    wait_until(lambda: len(ends()) >= len(told), lambda: f"ends of one daemon: {ends()}")
+    check.same("ends of one daemon", ends(), [{"sent": one["sent"], "received": one["sent"]}
+                                              for one in told])
+
+
 def play(scene, check):
     with scene.here.inside():
         older = socket.socket()
@@ -287,6 +305,7 @@ def play(scene, check):
     check_here(check)
     for agent in scene.agents:
         check.same("records that were lost", agent.stats().get("connection-lost"), 0)
+    check_one_daemon(check)
 
 
 def main():
