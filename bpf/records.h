@@ -89,7 +89,8 @@ struct record_end {
 	__u32 reserved;
 	__u64 first_ns; /* the response began; 0: it did not */
 	__u64 time_ns;
-	__u64 cookie; /* served: of the socket; 0: not known */
+	__u64 cookie;   /* served: of the socket; 0: not known */
+	__u64 taken_ns; /* served: its first byte was read; 0: not known */
 	__u64 span_id;
 };
 

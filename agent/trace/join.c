@@ -265,6 +265,7 @@ static void complete(struct span *span, const struct record_end *end)
 {
 	span->outcome = end->outcome;
 	span->status = end->status;
+	span->taken_ns = end->taken_ns;
 	span->first_ns = end->first_ns;
 	span->end_ns = end->time_ns;
 	span->request_size = end->request_size;

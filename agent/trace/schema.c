@@ -64,6 +64,7 @@ static const char *const steps[SCHEMA_VERSION] = {
     /* From version 1 to 2. */
     "ALTER TABLE spans ADD COLUMN socket_cookie INTEGER;\n"
     "ALTER TABLE spans ADD COLUMN position INTEGER;\n"
+    "ALTER TABLE spans ADD COLUMN taken_ns INTEGER;\n"
     "CREATE TABLE connections (\n"
     "  id INTEGER PRIMARY KEY,\n"
     "  socket_cookie INTEGER NOT NULL, closed_boot_ns INTEGER NOT NULL,\n"
@@ -114,11 +115,12 @@ static const char *const steps[SCHEMA_VERSION] = {
     "  WHERE client.kind = 3 AND server.kind = 2 AND client.forwarded = 0;\n"
     /*
      * Requests and calls in the order of time, with the number of requests that are open in the
-     * thread, and in the process, and the sum of their ids: that is the id where there is one.
+     * thread, and in the process, and the sum of their ids: that is the id where there is one. A
+     * thread that has two at once may hand them to others, so no thread of its process is believed.
      */
     "CREATE VIEW inferred AS\n"
     "  WITH steps (pid, tid, at, turn, change, request, call) AS (\n"
-    "    SELECT pid, tid, start_ns, 1, 1, id, NULL FROM spans\n"
+    "    SELECT pid, tid, start_ns + coalesce(taken_ns, 0), 1, 1, id, NULL FROM spans\n"
     "      WHERE kind = 2 AND pid IS NOT NULL\n"
     "    UNION ALL\n"
     "    SELECT pid, tid, start_ns + duration_ns, 3, -1, -id, NULL FROM spans\n"
@@ -126,15 +128,20 @@ static const char *const steps[SCHEMA_VERSION] = {
     "    UNION ALL\n"
     "    SELECT pid, tid, start_ns, 2, 0, 0, id FROM spans\n"
     "      WHERE kind = 3 AND pid IS NOT NULL),\n"
-    "  moments AS (\n"
-    "    SELECT call, sum(change) OVER thread AS in_thread, sum(request) OVER thread AS own,\n"
-    "      sum(change) OVER process AS in_process, sum(request) OVER process AS only\n"
+    "  threads AS (\n"
+    "    SELECT *, sum(change) OVER thread AS in_thread, sum(request) OVER thread AS own\n"
     "    FROM steps WINDOW\n"
-    "      thread AS (PARTITION BY pid, tid ORDER BY at, turn ROWS UNBOUNDED PRECEDING),\n"
+    "      thread AS (PARTITION BY pid, tid ORDER BY at, turn ROWS UNBOUNDED PRECEDING)),\n"
+    "  moments AS (\n"
+    "    SELECT call, in_thread, own, sum(change) OVER process AS in_process,\n"
+    "      sum(request) OVER process AS only,\n"
+    "      sum((change = 1 AND in_thread = 2) - (change = -1 AND in_thread = 1))\n"
+    "        OVER process AS crowded\n"
+    "    FROM threads WINDOW\n"
     "      process AS (PARTITION BY pid ORDER BY at, turn ROWS UNBOUNDED PRECEDING))\n"
     "  SELECT call AS call_id, iif(in_thread = 1, own, only) AS request_id,\n"
     "    iif(in_thread = 1, 'thread', 'process') AS evidence\n"
-    "  FROM moments WHERE call IS NOT NULL\n"
+    "  FROM moments WHERE call IS NOT NULL AND crowded = 0\n"
     "    AND (in_thread = 1 OR (in_thread = 0 AND in_process = 1));\n",
 };
 

@@ -40,6 +40,7 @@ struct span {
 	enum record_outcome outcome;
 	unsigned int status; /* 0: there was no response */
 	__u64 start_ns;      /* CLOCK_BOOTTIME */
+	__u64 taken_ns;      /* server: its first byte was read; 0: not known */
 	__u64 first_ns;      /* its response began; 0: it did not */
 	__u64 end_ns;
 	__u64 cookie;                      /* of its socket; 0: not known */

@@ -41,8 +41,8 @@ static const char insert_sql[] =
     "first_byte_ns, "
     "service_id, method, path, route, host, user_agent, status, outcome, error, local_address, "
     "local_port, remote_address, remote_port, netns, pid, tid, request_bytes, response_bytes, "
-    "reused, forwarded, header, evidence, veto, socket_cookie, position) VALUES "
-    "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+    "reused, forwarded, header, evidence, veto, socket_cookie, position, taken_ns) VALUES "
+    "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 
 static const char *const outcomes[] = {
     [RECORD_ANSWERED] = "answered", [RECORD_CLOSED] = "closed", [RECORD_RESET] = "reset"};
@@ -272,6 +272,8 @@ static void bind_span(sqlite3_stmt *insert, const struct span *span, struct end_
 	bind_why(insert, &place, span);
 	place_known(insert, &place, span->cookie);
 	place_number(insert, &place, span->position);
+	place_known(insert, &place,
+		    span->taken_ns > span->start_ns ? span->taken_ns - span->start_ns : 0);
 }
 
 static int begin(struct store *store)

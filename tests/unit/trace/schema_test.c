@@ -158,6 +158,7 @@ struct moment {
 	enum span_kind kind;
 	__u32 tgid, tid;
 	__u64 start_ns, end_ns;
+	__u64 taken_ns; /* 0: not known */
 };
 
 static void store_moments(const struct moment *moments, size_t count)
@@ -171,7 +172,8 @@ static void store_moments(const struct moment *moments, size_t count)
 					  .tgid = moments[i].tgid,
 					  .tid = moments[i].tid,
 					  .start_ns = moments[i].start_ns,
-					  .end_ns = moments[i].end_ns};
+					  .end_ns = moments[i].end_ns,
+					  .taken_ns = moments[i].taken_ns};
 
 		assert_int_equal(store_add(store, &span, 0), 0);
 	}
@@ -192,13 +194,13 @@ static sqlite3_int64 inferred(int call)
 static void inferred_by_thread(void **state)
 {
 	const struct moment moments[] = {
-	    {SPAN_SERVER, 10, 11, 1000, 2000}, /* 1 */
-	    {SPAN_SERVER, 10, 12, 1100, 2100}, /* 2: of another thread at the same time */
-	    {SPAN_CLIENT, 10, 11, 1500, 1600}, /* 3 */
-	    {SPAN_CLIENT, 10, 12, 1500, 1600}, /* 4 */
-	    {SPAN_CLIENT, 10, 11, 2000, 2050}, /* 5: until the last moment */
-	    {SPAN_CLIENT, 10, 12, 2101, 2200}, /* 6: when it is over */
-	    {SPAN_CLIENT, 20, 11, 1500, 1600}, /* 7: of another process */
+	    {SPAN_SERVER, 10, 11, 1000, 2000, 0}, /* 1 */
+	    {SPAN_SERVER, 10, 12, 1100, 2100, 0}, /* 2: of another thread at the same time */
+	    {SPAN_CLIENT, 10, 11, 1500, 1600, 0}, /* 3 */
+	    {SPAN_CLIENT, 10, 12, 1500, 1600, 0}, /* 4 */
+	    {SPAN_CLIENT, 10, 11, 2000, 2050, 0}, /* 5: until the last moment */
+	    {SPAN_CLIENT, 10, 12, 2101, 2200, 0}, /* 6: when it is over */
+	    {SPAN_CLIENT, 20, 11, 1500, 1600, 0}, /* 7: of another process */
 	};
 
 	(void)state;
@@ -214,15 +216,15 @@ static void inferred_by_thread(void **state)
 static void inferred_only_if_one_is_possible(void **state)
 {
 	const struct moment moments[] = {
-	    {SPAN_SERVER, 10, 11, 1000, 2000}, /* 1 */
-	    {SPAN_SERVER, 10, 11, 1100, 2100}, /* 2: of the same thread */
-	    {SPAN_CLIENT, 10, 11, 1050, 1060}, /* 3: before that */
-	    {SPAN_CLIENT, 10, 11, 1100, 1600}, /* 4 */
-	    {SPAN_CLIENT, 10, 11, 2000, 2050}, /* 5: 1 ends in that moment */
-	    {SPAN_CLIENT, 10, 11, 2001, 2050}, /* 6 */
-	    {SPAN_CLIENT, 10, 13, 1500, 1600}, /* 7: of a thread without request */
-	    {SPAN_CLIENT, 10, 13, 2050, 2060}, /* 8: while one of the process is open */
-	    {SPAN_CLIENT, 0, 0, 1050, 1060},   /* 9: nobody knows whose */
+	    {SPAN_SERVER, 10, 11, 1000, 2000, 0}, /* 1 */
+	    {SPAN_SERVER, 10, 11, 1100, 2100, 0}, /* 2: of the same thread */
+	    {SPAN_CLIENT, 10, 11, 1050, 1060, 0}, /* 3: before that */
+	    {SPAN_CLIENT, 10, 11, 1100, 1600, 0}, /* 4 */
+	    {SPAN_CLIENT, 10, 11, 2000, 2050, 0}, /* 5: 1 ends in that moment */
+	    {SPAN_CLIENT, 10, 11, 2001, 2050, 0}, /* 6 */
+	    {SPAN_CLIENT, 10, 13, 1500, 1600, 0}, /* 7: of a thread without request */
+	    {SPAN_CLIENT, 10, 13, 2050, 2060, 0}, /* 8: while one of the process is open */
+	    {SPAN_CLIENT, 0, 0, 1050, 1060, 0},   /* 9: nobody knows whose */
 	};
 
 	(void)state;
@@ -237,14 +239,64 @@ static void inferred_only_if_one_is_possible(void **state)
 	assert_int_equal(ask("SELECT count(*) FROM inferred WHERE evidence = 'process'"), 1);
 }
 
+/* A request that waits while its thread is at another one. */
+static void inferred_when_it_is_read(void **state)
+{
+	const struct moment moments[] = {
+	    {SPAN_SERVER, 10, 11, 1000, 2000, 1010}, /* 1 */
+	    {SPAN_SERVER, 10, 11, 1100, 3000, 2001}, /* 2: comes meanwhile, and is read behind it */
+	    {SPAN_CLIENT, 10, 11, 1005, 1500, 0},    /* 3: before any was read */
+	    {SPAN_CLIENT, 10, 11, 1200, 1500, 0},    /* 4 */
+	    {SPAN_CLIENT, 10, 11, 2500, 2600, 0},    /* 5 */
+	};
+
+	(void)state;
+	STORE(moments);
+	assert_int_equal(inferred(3), 0);
+	assert_int_equal(inferred(4), 1);
+	assert_int_equal(inferred(5), 2);
+}
+
+/* A thread that has several requests may hand them to others: whose they are is not known. */
+static void inferred_where_nobody_hands_on(void **state)
+{
+	const struct moment moments[] = {
+	    {SPAN_SERVER, 10, 11, 1000, 2000, 0}, /* 1 */
+	    {SPAN_SERVER, 10, 12, 1100, 1900, 0}, /* 2 */
+	    {SPAN_SERVER, 10, 12, 1200, 1800, 0}, /* 3: two at once */
+	    {SPAN_SERVER, 10, 12, 1300, 1400, 0}, /* 4: three */
+	    {SPAN_SERVER, 20, 11, 1000, 2000, 0}, /* 5: another process */
+	    {SPAN_CLIENT, 10, 11, 1150, 1160, 0}, /* 6: before that */
+	    {SPAN_CLIENT, 10, 11, 1250, 1260, 0}, /* 7 */
+	    {SPAN_CLIENT, 10, 11, 1350, 1360, 0}, /* 8 */
+	    {SPAN_CLIENT, 10, 11, 1800, 1900, 0}, /* 9 */
+	    {SPAN_CLIENT, 10, 11, 1801, 1900, 0}, /* 10: behind it */
+	    {SPAN_CLIENT, 20, 11, 1350, 1360, 0}, /* 11 */
+	};
+
+	(void)state;
+	STORE(moments);
+	assert_int_equal(inferred(6), 1);
+	assert_int_equal(inferred(7), 0);
+	assert_int_equal(inferred(8), 0);
+	assert_int_equal(inferred(9), 0);
+	assert_int_equal(inferred(10), 1);
+	assert_int_equal(inferred(11), 5);
+}
+
 #define TEST(name) cmocka_unit_test_setup(name, set_up)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    TEST(of_version_1),       TEST(each_connection_once),
-	    TEST(old_connections_go), TEST(oldest_goes_first),
-	    TEST(inferred_by_thread), TEST(inferred_only_if_one_is_possible),
+	    TEST(of_version_1),
+	    TEST(each_connection_once),
+	    TEST(old_connections_go),
+	    TEST(oldest_goes_first),
+	    TEST(inferred_by_thread),
+	    TEST(inferred_only_if_one_is_possible),
+	    TEST(inferred_when_it_is_read),
+	    TEST(inferred_where_nobody_hands_on),
 	};
 	int failed;
 
