@@ -115,18 +115,25 @@ static const char *const steps[SCHEMA_VERSION] = {
     "  WHERE client.kind = 3 AND server.kind = 2 AND client.forwarded = 0;\n"
     /*
      * Requests and calls in the order of time, with the number of requests that are open in the
-     * thread, and in the process, and the sum of their ids: that is the id where there is one. A
-     * thread that has two at once may hand them to others, so no thread of its process is believed.
+     * thread, and in the process, and the sum of their ids: that is the id where there is one.
+     * Nobody is believed where a thread has two at once, which it may hand to others, or where one
+     * is open that is no known process's but came to a port of this one.
      */
     "CREATE VIEW inferred AS\n"
-    "  WITH steps (pid, tid, at, turn, change, request, call) AS (\n"
-    "    SELECT pid, tid, start_ns + coalesce(taken_ns, 0), 1, 1, id, NULL FROM spans\n"
-    "      WHERE kind = 2 AND pid IS NOT NULL\n"
+    "  WITH requests (pid, tid, id, taken, ended, strange) AS (\n"
+    "    SELECT pid, tid, id, start_ns + coalesce(taken_ns, 0), start_ns + duration_ns, 0\n"
+    "    FROM spans WHERE kind = 2 AND pid IS NOT NULL\n"
     "    UNION ALL\n"
-    "    SELECT pid, tid, start_ns + duration_ns, 3, -1, -id, NULL FROM spans\n"
-    "      WHERE kind = 2 AND pid IS NOT NULL\n"
+    "    SELECT servers.pid, 0, id, start_ns, start_ns + duration_ns, 1 FROM spans\n"
+    "    JOIN (SELECT DISTINCT pid, netns, local_port FROM spans\n"
+    "      WHERE kind = 2 AND pid IS NOT NULL) AS servers USING (netns, local_port)\n"
+    "    WHERE kind = 2 AND spans.pid IS NULL),\n"
+    "  steps (pid, tid, at, turn, change, request, strange, call) AS (\n"
+    "    SELECT pid, tid, taken, 1, 1, id, strange, NULL FROM requests\n"
     "    UNION ALL\n"
-    "    SELECT pid, tid, start_ns, 2, 0, 0, id FROM spans\n"
+    "    SELECT pid, tid, ended, 3, -1, -id, -strange, NULL FROM requests\n"
+    "    UNION ALL\n"
+    "    SELECT pid, tid, start_ns, 2, 0, 0, 0, id FROM spans\n"
     "      WHERE kind = 3 AND pid IS NOT NULL),\n"
     "  threads AS (\n"
     "    SELECT *, sum(change) OVER thread AS in_thread, sum(request) OVER thread AS own\n"
@@ -135,13 +142,13 @@ static const char *const steps[SCHEMA_VERSION] = {
     "  moments AS (\n"
     "    SELECT call, in_thread, own, sum(change) OVER process AS in_process,\n"
     "      sum(request) OVER process AS only,\n"
-    "      sum((change = 1 AND in_thread = 2) - (change = -1 AND in_thread = 1))\n"
-    "        OVER process AS crowded\n"
+    "      sum(strange + (change = 1 AND in_thread = 2) - (change = -1 AND in_thread = 1))\n"
+    "        OVER process AS doubts\n"
     "    FROM threads WINDOW\n"
     "      process AS (PARTITION BY pid ORDER BY at, turn ROWS UNBOUNDED PRECEDING))\n"
     "  SELECT call AS call_id, iif(in_thread = 1, own, only) AS request_id,\n"
     "    iif(in_thread = 1, 'thread', 'process') AS evidence\n"
-    "  FROM moments WHERE call IS NOT NULL AND crowded = 0\n"
+    "  FROM moments WHERE call IS NOT NULL AND doubts = 0\n"
     "    AND (in_thread = 1 OR (in_thread = 0 AND in_process = 1));\n",
 };
 

@@ -167,12 +167,33 @@ static __always_inline __u32 serving_read_until(const struct serving *s)
 	return seq_before(s->request_next, s->acked) ? s->acked : s->request_next;
 }
 
+/* Who has taken up request `id`, and when. It may be over for its program before its response is.
+ */
+static __always_inline void record_taker(const struct serving *serving, __u64 id, __u32 how,
+					 struct record_end *e)
+{
+	const struct request *r = request_lookup(id);
+	__u64 taken_ns = 0;
+
+	if (r) {
+		e->tgid = r->worker.tgid;
+		e->tid = r->worker.tid;
+		taken_ns = r->taken_ns;
+	} else if (how == RECORD_ANSWERED) {
+		e->tgid = serving->tgid;
+		e->tid = serving->tid;
+		taken_ns = serving->taken_ns;
+	}
+	/* By another clock: when held up here, it is told earlier than it was. */
+	if (taken_ns)
+		e->taken_ns = e->time_ns - (bpf_ktime_get_ns() - taken_ns);
+}
+
 /* The request of span `id`, the oldest one of `serving`, is over. `how`: enum record_outcome. */
 VERIFIED_ALONE int record_served_end(const struct serving *serving, __u64 id, __u32 how)
 {
 	struct scratch *s = scratch_get();
 	struct record_end *e;
-	struct request *r;
 	__u32 next;
 
 	if (!s || !serving || !records_wanted(s))
@@ -184,14 +205,7 @@ VERIFIED_ALONE int record_served_end(const struct serving *serving, __u64 id, __
 	if (!e)
 		return 0;
 	e->outcome = how;
-	r = request_lookup(id);
-	if (r) {
-		e->tgid = r->worker.tgid;
-		e->tid = r->worker.tid;
-		/* By another clock: when held up here, it is told earlier than it was. */
-		if (r->taken_ns)
-			e->taken_ns = e->time_ns - (bpf_ktime_get_ns() - r->taken_ns);
-	}
+	record_taker(serving, id, how, e);
 	if (how == RECORD_ANSWERED) {
 		next = serving_read_until(serving);
 		e->status = serving->responses.status;
@@ -209,12 +223,21 @@ VERIFIED_ALONE int record_served_end(const struct serving *serving, __u64 id, __
 static __always_inline void record_responds(struct __sk_buff *skb, struct scratch *s,
 					    struct serving *serving, __u32 seq)
 {
+	const struct request *r;
+
 	serving->response_start = seq;
-	serving->first_ns = serving->cookie = 0;
+	serving->first_ns = serving->cookie = serving->taken_ns = 0;
+	serving->tgid = serving->tid = 0;
 	if (!records_wanted(s))
 		return;
 	serving->first_ns = bpf_ktime_get_boot_ns();
 	serving->cookie = bpf_get_socket_cookie(skb);
+	r = request_lookup(serving->open[serving->open_first & (SERVING_OPEN_MAX - 1)].request);
+	if (!r)
+		return;
+	serving->taken_ns = r->taken_ns;
+	serving->tgid = r->worker.tgid;
+	serving->tid = r->worker.tid;
 }
 
 /* The ids of a call that has no header of ours: it belongs to what is known of its cause. */

@@ -13,6 +13,7 @@ positions must be what joins by ids.
 """
 import argparse
 import contextlib
+import errno
 import json
 import os
 import random
@@ -36,6 +37,7 @@ from words import across_nodes  # noqa: E402
 NEAR, FAR, NOBODY = "10.98.1.1", "10.98.1.2", "10.98.1.99"
 OPAQUE, HTTP, SILENT, CLOSED = 7000, 8000, 7009, 7999
 TALKS, REQUESTS = 40, 30
+RING_HOLDS = (4 << 20) // (8 + 128)  # records: RECORDS_SIZE, and what each takes (bpf/records.h)
 SLACK_NS = 2_000_000  # between an event of the kernel and a program that reads the clock after it
 
 
@@ -270,6 +272,36 @@ def check_here(check):
     check.same("of them", len(scene.rows(scene.here, "SELECT * FROM calls_by_position")), 5)
 
 
+def refuse_many(scene, count):
+    """So many connections on loopback that nobody takes."""
+    with scene.here.inside():
+        for _ in range(count):
+            with socket.socket() as stream:
+                check = stream.connect_ex(("127.0.0.1", CLOSED))
+                assert check == errno.ECONNREFUSED, check
+
+
+def check_lost(check):
+    """While the daemon is held up the ring fills: what is lost then is counted, each one."""
+    scene, agent, count = check.scene, check.scene.agents[0], 0
+
+    def lost():
+        return agent.stats().get("connection-lost", 0)
+
+    def stored():
+        return len(ends_of(scene, "127.0.0.1", CLOSED))
+
+    agent.process.send_signal(signal.SIGSTOP)
+    while count < RING_HOLDS + 1000:
+        refuse_many(scene, 1000)
+        count += 1000
+    held_up_lost = lost()
+    agent.process.send_signal(signal.SIGCONT)
+    check.same("some were lost", held_up_lost > 0, True)
+    wait_until(lambda: stored() + lost() >= count, lambda: f"{stored()} stored, {lost()} lost of {count}")
+    check.same("stored and lost", stored() + lost(), count)
+
+
 def check_one_daemon(check):
     """One daemon for both namespaces: both ends are in its store."""
     scene = check.scene
@@ -305,6 +337,7 @@ def play(scene, check):
     check_here(check)
     for agent in scene.agents:
         check.same("records that were lost", agent.stats().get("connection-lost"), 0)
+    check_lost(check)
     check_one_daemon(check)
 
 

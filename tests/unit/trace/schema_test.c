@@ -257,6 +257,26 @@ static void inferred_when_it_is_read(void **state)
 	assert_int_equal(inferred(5), 2);
 }
 
+/* It came to a port of the process, and nobody knows who has read it. */
+static void inferred_with_a_strange_one(void **state)
+{
+	const struct moment moments[] = {
+	    {SPAN_SERVER, 10, 11, 1000, 2000, 0}, /* 1 */
+	    {SPAN_SERVER, 0, 0, 1500, 1700, 0},   /* 2 */
+	    {SPAN_CLIENT, 10, 11, 1400, 1410, 0}, /* 3 */
+	    {SPAN_CLIENT, 10, 11, 1600, 1610, 0}, /* 4: while that one is open */
+	    {SPAN_CLIENT, 10, 12, 1600, 1610, 0}, /* 5 */
+	    {SPAN_CLIENT, 10, 12, 1800, 1810, 0}, /* 6 */
+	};
+
+	(void)state;
+	STORE(moments);
+	assert_int_equal(inferred(3), 1);
+	assert_int_equal(inferred(4), 0);
+	assert_int_equal(inferred(5), 0);
+	assert_int_equal(inferred(6), 1);
+}
+
 /* A thread that has several requests may hand them to others: whose they are is not known. */
 static void inferred_where_nobody_hands_on(void **state)
 {
@@ -296,6 +316,7 @@ int main(void)
 	    TEST(inferred_by_thread),
 	    TEST(inferred_only_if_one_is_possible),
 	    TEST(inferred_when_it_is_read),
+	    TEST(inferred_with_a_strange_one),
 	    TEST(inferred_where_nobody_hands_on),
 	};
 	int failed;
