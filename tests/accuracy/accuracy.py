@@ -142,7 +142,7 @@ def summary(cells, skipped):
 
 async def prove(world):
     """The self-test; returns lines of what is wrong."""
-    wrong = [*self_test.scoring(), *self_test.learning()]
+    wrong = [*self_test.scoring(), *self_test.learning(), *self_test.inferring()]
     for row, with_agent, holds in self_test.LIES:
         if not with_agent and world.agent:
             world.stop_agent()
