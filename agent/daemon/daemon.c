@@ -531,7 +531,7 @@ int daemon_run(const struct options *options)
 		err = 0;
 	} else if (!err) {
 		drop_rights(wanted_any(&options->wanted));
-		traces_begin(&daemon.traces, daemon.engine, options);
+		traces_begin(&daemon.traces, daemon.engine, &daemon.policies, options);
 		be_ready(&daemon, wanted_any(&options->wanted));
 		err = run(&daemon);
 		if (daemon.drained)

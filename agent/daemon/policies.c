@@ -70,18 +70,26 @@ static int put(const struct policies *policies, const struct policy *policy, __u
 	return err ? policy_fail(error, err, "policy map: %s", strerror(-err)) : 0;
 }
 
+static void take_over(struct policies *policies, struct policy *policy)
+{
+	policy_clear(&policies->policy);
+	policies->policy = *policy;
+	*policy = (struct policy){};
+}
+
 int policies_apply(struct policies *policies, struct policy *policy, struct policy_error *error)
 {
 	__u64 named;
-	int err = put(policies, policy, &named, error);
+	int err;
 
-	if (err)
-		return err;
-	policy_clear(&policies->policy);
-	policies->policy = *policy;
-	policies->named = named;
-	*policy = (struct policy){};
-	return 0;
+	pthread_mutex_lock(&policies->lock);
+	err = put(policies, policy, &named, error);
+	if (!err)
+		take_over(policies, policy);
+	pthread_mutex_unlock(&policies->lock);
+	if (!err)
+		policies->named = named;
+	return err;
 }
 
 /* Rules can be named before what they name is there; that is worth a word. */
@@ -143,6 +151,7 @@ int policies_read(struct policies *policies, const char *file)
 	*policies = (struct policies){
 	    .file = file ? file : POLICIES_FILE,
 	    .file_must_exist = file != NULL,
+	    .lock = PTHREAD_MUTEX_INITIALIZER,
 	};
 	return read_file(policies, &policies->policy, &policies->stamp);
 }
@@ -250,6 +259,20 @@ void policies_refresh(struct policies *policies)
 	}
 	policies->named = named;
 	log_info("policy: devices or cgroups have changed");
+}
+
+int policies_hits(struct policies *policies, struct policy *ret, struct policy_hits *ret_hits)
+{
+	int err;
+
+	pthread_mutex_lock(&policies->lock);
+	err = policy_copy(&policies->policy, ret);
+	if (!err)
+		err = policy_hits_read(&policies->maps, ret, ret_hits);
+	pthread_mutex_unlock(&policies->lock);
+	if (err)
+		policy_clear(ret);
+	return err;
 }
 
 void policies_close(struct policies *policies)

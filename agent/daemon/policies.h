@@ -3,15 +3,20 @@
 #ifndef CTXPROP_DAEMON_POLICIES_H
 #define CTXPROP_DAEMON_POLICIES_H
 
+#include <pthread.h>
+
 #include "control/policy_model.h"
 #include "load/pins.h"
 #include "load/policies.h"
+
+struct policy_hits;
 
 #define POLICIES_FILE "/etc/ctxprop/policy"
 
 struct policies {
 	struct policies_maps maps;
-	struct policy policy;    /* in force */
+	struct policy policy;    /* in force; changed by the daemon's main thread only */
+	pthread_mutex_t lock;    /* held while it changes, and by other threads that read it */
 	const char *file;        /* where it is read from at start and on SIGHUP */
 	bool file_must_exist;    /* named on the command line */
 	__u64 stamp;             /* of the file as it was read; 0: there was none */
@@ -46,6 +51,12 @@ int policies_apply(struct policies *policies, struct policy *policy, struct poli
 
 /* Devices and cgroups come and go: let the rules mean those that are there now. */
 void policies_refresh(struct policies *policies);
+
+/*
+ * For any thread: a copy of the policy in force, which the caller clears, and what its rules have
+ * counted. 0 or -errno, then there is no copy.
+ */
+int policies_hits(struct policies *policies, struct policy *ret, struct policy_hits *ret_hits);
 
 /* Frees what is held; the programs keep their image. */
 void policies_close(struct policies *policies);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "daemon/policy_json.h"
 #include "daemon/traces.h"
 #include "otlp/otlp.h"
 #include "trace/store_sink.h"
@@ -108,8 +109,13 @@ static void begin_connections(struct traces *traces, const struct engine *engine
 		log_warning("connections are not recorded: %s", strerror(-err));
 }
 
+static json_t *rules(void *data)
+{
+	return policy_json(data);
+}
+
 static void begin_http(struct traces *traces, const struct engine *engine,
-		       const struct options *options)
+		       struct policies *policies, const struct options *options)
 {
 	const struct web_options wanted = {.address = options->http,
 					   .hosts = options->http_hosts,
@@ -117,6 +123,7 @@ static void begin_http(struct traces *traces, const struct engine *engine,
 						       .tracer = traces->tracer,
 						       .counters_fd = engine_counters_fd(engine),
 						       .flows_fd = engine_flows_fd(engine)},
+					   .policy = {rules, policies},
 					   .store = options->store,
 					   .shows_traces = options->shows_traces};
 	int err = web_start(&wanted, &traces->web);
@@ -128,13 +135,14 @@ static void begin_http(struct traces *traces, const struct engine *engine,
 		log_warning("no metrics and no page by HTTP: %s", strerror(-err));
 }
 
-void traces_begin(struct traces *traces, const struct engine *engine, const struct options *options)
+void traces_begin(struct traces *traces, const struct engine *engine, struct policies *policies,
+		  const struct options *options)
 {
 	begin_spans(traces, engine, options);
 	if (traces->tracer && tracer_takes_connections(traces->tracer))
 		begin_connections(traces, engine);
 	if (options->has_http)
-		begin_http(traces, engine, options);
+		begin_http(traces, engine, policies, options);
 }
 
 void traces_end(struct traces *traces)

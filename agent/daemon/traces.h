@@ -4,6 +4,7 @@
 #define CTXPROP_TRACES_H
 
 #include "daemon/options.h"
+#include "daemon/policies.h"
 #include "load/engine.h"
 #include "trace/metrics.h"
 #include "trace/tracer.h"
@@ -19,9 +20,9 @@ struct traces {
 
 /*
  * Begin to make spans, to hand them on and to answer by HTTP. What cannot be done is logged;
- * everything else goes on.
+ * everything else goes on. The policies are shown until traces_end().
  */
-void traces_begin(struct traces *traces, const struct engine *engine,
+void traces_begin(struct traces *traces, const struct engine *engine, struct policies *policies,
 		  const struct options *options);
 
 void traces_end(struct traces *traces);

@@ -36,7 +36,7 @@ static const struct page pages[] = {
     {"/metrics", false, answer_metrics},  {"/healthz", false, answer_health},
     {"/readyz", false, answer_health},    {"/api/v1/traces", false, api_traces},
     {"/api/v1/traces/", true, api_trace}, {"/api/v1/endpoints", false, api_endpoints},
-    {"/api/v1/map", false, api_map},
+    {"/api/v1/map", false, api_map},      {"/api/v1/policy", false, api_policy},
 };
 
 static bool is_asked_for(const struct page *page, const char *path)

@@ -7,15 +7,23 @@
 #define CTXPROP_WEB_SERVER_H
 
 #include <stdbool.h>
+#include <jansson.h>
 
 #include "web/hosts.h"
 #include "web/listen.h"
 #include "web/metrics_page.h"
 
+/* Where the rules in force are read from, by any thread. */
+struct policy_source {
+	json_t *(*rules)(void *data); /* an array, a new reference; NULL: it cannot be read */
+	void *data;
+};
+
 struct web_options {
 	struct web_address address;
 	struct web_hosts hosts;
 	struct metrics_sources metrics;
+	struct policy_source policy;
 	const char *store; /* file; NULL: there is none */
 	bool shows_traces; /* the page and the API, too: paths, hosts and addresses of requests */
 };

@@ -170,7 +170,7 @@ def parse():
     parser.add_argument("--cold", action="store_true", help="each cell begins with new programs, "
                         f"without a first request to learn from ({COLD} in flight)")
     parser.add_argument("--markdown", action="store_true", help="in the end, the table once more as it "
-                        "stands in the README")
+                        "stands in docs/accuracy.md")
     parser.add_argument("--list", action="store_true", help="the rows and their bars")
     parser.add_argument("--self-test", action="store_true", help="prove that the matrix can fail")
     parser.add_argument("--busy", type=int, default=0, metavar="N", help="beside so many processes that "

@@ -114,7 +114,7 @@ def line(columns):
 
 
 def of_hundred(value):
-    """A per cent as the table in the README shows it: only what is all is 100."""
+    """A per cent as the table in docs/accuracy.md shows it: only what is all is 100."""
     return "100" if value == 100 else f"{min(value, 99.9):.1f}".removesuffix(".0")
 
 
@@ -126,7 +126,7 @@ def markdown_cell(score):
 
 
 def markdown(cells):
-    """The table for the README; rows that have 100 everywhere share a line, the first one."""
+    """The table for docs/accuracy.md; rows that have 100 everywhere share a line, the first one."""
     rows = {}
     for cell in cells:
         rows.setdefault(cell.row, {})[cell.in_flight] = markdown_cell(cell.score)

@@ -37,6 +37,7 @@ CLANG19 = ["--build-of", "6.12=build-clang19"] if (REPO / "build-clang19").exist
 PARTS = (
     Part("check", [*PYTHON, "tests/check/check.py"], 600),
     Part("bpf", ctest("build", "bpf"), 600),
+    Part("unit", ctest("build", "unit"), 900),
     Part("profile", [*PYTHON, "tests/profile/sampling.py", "--build", "build"], 600),
     Part("profile itself", ctest("build", "profile"), 600),
     Part("w3c", [*PYTHON, "tests/w3c/conformance.py", "--build", "build"], 600),
@@ -55,9 +56,8 @@ PARTS = (
     Part("inferred", [*PYTHON, "tests/accuracy/accuracy.py", "--rows", "metadata", "--short"], 200),
     Part("vm", [*PYTHON, "tests/vm/vm.py", "table", "--short", "--build", "build", *CLANG19], 2400,
          beside=True),
-    Part("unit", ctest("build", "unit"), 900, beside=True),
     Part("sanitizers", ctest("build-debug", "unit"), 1500, beside=True),
-    Part("fuzz", ["tests/fuzz/fuzz.sh", "20"], 1800, beside=True),
+    Part("fuzz", ["tests/fuzz/fuzz.sh", "10"], 1800, beside=True),
 )
 
 SUMMARY = re.compile(r"^(\d+) pass(?:ed)?, (\d+) fail(?:ed)?, (\d+) skip(?:ped)?$", re.M)

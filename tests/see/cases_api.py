@@ -98,6 +98,17 @@ def case_map(world):
           (2 * front["count"], True), "calls outside")
 
 
+def case_policy(world):
+    """the rules, in their order, with what they have decided"""
+    world.agent.command("policy", "add", "dir", "out", "host", "*.partner.example", "action", "skip")
+    rules = world.api("policy")["rules"]
+    equal([(rule["action"], rule["builtin"]) for rule in rules],
+          [("skip", False)] + [(rule["action"], True) for rule in rules[1:]], "rules")
+    equal((rules[0]["rule"], rules[0]["hits"]),
+          ("dir out host *.partner.example action skip", 0), "the new rule")
+    assert sum(rule["hits"] for rule in rules) >= 2 * world.requests, rules
+
+
 def case_strangers(world):
     """bytes that are no text are shown as such, and nothing else is lost by them"""
     wanted = RAW.decode(errors="replace")

@@ -91,6 +91,16 @@ def case_map_page(world):
     is_well(page)
 
 
+def case_policy_page(world):
+    """the rules stand there with what they have decided"""
+    page = opened(world, "policy")
+    page.wait(ROWS.format("policy"))
+    hits = page.value("[...document.querySelectorAll('#policy tbody tr')]"
+                      ".map((row) => row.children[2].innerText).some((text) => text !== '0')")
+    assert hits and "action inject" in page.value("document.querySelector('#policy').innerText")
+    is_well(page)
+
+
 def case_script(world):
     """a path that is a script is shown, not run"""
     page = opened(world, "endpoints")

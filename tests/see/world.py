@@ -36,7 +36,7 @@ class World(demo.Scene):
         self.send(RAW, self.any.port)
         for path in PATHS:
             self.send(path.encode())
-        wait_until(lambda: self.traces() >= self.requests, "the traces")
+        wait_until(lambda: self.traces() >= self.requests, self.incomplete)
 
     def warm_up(self):
         """Until the programs are known, so that calls belong to what they were made for; what was
@@ -48,11 +48,20 @@ class World(demo.Scene):
 
         wait_until(is_known, "a trace of all its spans")
 
-    def traces(self):
-        """How many there are of the traffic, with all their spans."""
+    def told(self):
+        """The traces of the traffic that are stored by now."""
         told = json.loads(self.agent.command("trace", "--store", self.store, "-j", "-n", "1000"))
-        return sum(len(trace["spans"]) == SPANS_OF_ONE and trace["spans"][0]["path"] != "/warm"
-                   for trace in told)
+        return [trace["spans"] for trace in told if trace["spans"][0]["path"] != "/warm"]
+
+    def traces(self):
+        """How many of them have all their spans."""
+        return sum(len(spans) == SPANS_OF_ONE for spans in self.told())
+
+    def incomplete(self):
+        """What to say when some never get all their spans."""
+        spans = [[(span["service"], span["kind"], span["path"], span.get("veto")) for span in spans]
+                 for spans in self.told() if len(spans) != SPANS_OF_ONE]
+        return f"{self.requests} traces of {SPANS_OF_ONE} spans; not so: {spans}"
 
     def send(self, target, port=8080):
         """One request of the client, to nginx if not to another one, with these bytes as target."""

@@ -458,10 +458,30 @@ async function map(parameters) {
 		el("table", { id: "edges" }, el("thead", {}, el("tr", {}, heads(EDGE_HEADS))), el("tbody", {}, edges.map((edge) => edgeRow(edge, answer.seconds)))));
 }
 
+// --- the policy
+
+const RULE_HEADS = [["Priority", true], ["Rule"], ["Requests decided", true], ["Share", true]];
+
+function ruleRow(rule, all) {
+	return el("tr", {}, el("td", { class: "number" }, String(rule.prio)),
+		el("td", { class: "rule" }, rule.rule, rule.builtin ? el("span", { class: "faint" }, " built in") : null),
+		el("td", { class: "number" }, rule.hits.toLocaleString()),
+		el("td", { class: "number" }, share(rule.hits, all)));
+}
+
+async function policy() {
+	const { rules } = await ask("policy");
+	const all = rules.reduce((sum, rule) => sum + rule.hits, 0);
+	return () => show(el("h1", {}, "Policy"),
+		el("p", { class: "faint" }, "The first rule that fits decides. Rules are changed by ", el("code", {}, "ctxprop policy"), "."),
+		el("table", { id: "policy" }, el("thead", {}, el("tr", {}, heads(RULE_HEADS))),
+			el("tbody", {}, rules.map((rule) => ruleRow(rule, all)))));
+}
+
 // --- which view
 
-const VIEWS = { endpoints, traces, trace, map };
-const REFRESHED = new Set(["endpoints", "map"]);
+const VIEWS = { endpoints, traces, trace, map, policy };
+const REFRESHED = new Set(["endpoints", "map", "policy"]);
 
 function viewOf(hash) {
 	const [path, words] = hash.replace(/^#\//, "").split("?");
