@@ -227,6 +227,10 @@ def check_requests(check):
     stream.close()
     mine, theirs = check.end(scene.here, "client", port, HTTP), check.end(scene.there, "server", HTTP, port)
     check.same("bytes that were added", theirs["bytes_received"] - mine["bytes_sent"], REQUESTS * 70)
+    for host, kind in ((scene.here, 3), (scene.there, 2)):
+        spans = scene.rows(host, f"SELECT path, outcome FROM spans WHERE kind = {kind}")
+        check.same(f"spans at {host.name}", sorted(span["path"] or "" for span in spans),
+                   sorted(f"/position/{number}" for number in range(REQUESTS)))
     by_ids = scene.sql("SELECT client.id AS client, server.id AS server FROM spans AS client JOIN "
                        "other.spans AS server ON server.trace_id = client.trace_id AND "
                        "server.parent_id = client.span_id WHERE client.kind = 3 ORDER BY 1")
