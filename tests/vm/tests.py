@@ -37,7 +37,6 @@ TESTS = (
          short=("6.1",), seconds=120),
     Test("attach tcx", "python3 tests/vm/attach_check.py --build {build} tcx", seconds=120),
     Test("follow", "python3 tests/net/run.py --build {build} --jobs 1 serving", seconds=300),
-    Test("connections", "python3 tests/spans/connections.py --build {build}", short=NONE, seconds=400),
     Test("contexts", "python3 tests/net/run.py --build {build} --jobs 1 contexts.server_killed"
          " contexts.thread_ends contexts.program_becomes_another record.server_of_two_threads"
          " record.stacks", short=("6.12",), seconds=300),
