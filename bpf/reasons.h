@@ -97,6 +97,7 @@
 	X(RECORD_LOST, "record-lost", "records that found no room: half of a span each")           \
 	X(RECORD_SHED, "record-shed",                                                              \
 	  "requests of traces of which nothing is told for want of room")                          \
+	X(CONNECTION_LOST, "connection-lost", "connections whose record found no room")            \
 	X(RECORD_PIPELINED, "record-pipelined",                                                    \
 	  "calls whose answers are not waited for: too many on one connection")                    \
 	X(RECORD_UNREAD, "record-unread", "calls whose answers cannot be read, or not any further")

@@ -2,7 +2,8 @@
 /*
  * What the packet programs tell user space of each request, on either side: one record when its
  * head has passed, one when its response has. Both have the id of its span; a record is shorter
- * where its head is. Ids are bytes in the order of the wire, times CLOCK_BOOTTIME in ns.
+ * where its head is. A probe of its own (record/connections.bpf.c) tells of each TCP connection
+ * when it ends. Ids are bytes in the order of the wire, times CLOCK_BOOTTIME in ns.
  *
  * Written only while somebody reads (struct recording); what finds no room in the ring is counted.
  */
@@ -60,6 +61,7 @@ enum record_kind {
 	RECORD_CALLED_END,  /* its answer has come, or never will */
 	RECORD_SERVED_PART, /* a piece of a head that goes on in another packet */
 	RECORD_CALLED_PART,
+	RECORD_CONNECTION, /* a TCP connection has ended, whatever it carried */
 	RECORD_KINDS
 };
 
@@ -95,10 +97,11 @@ struct record_begin {
 	__u32 head_start; /* number of the head's first byte, as its sender counts */
 	__u32 tgid;       /* called: who sends, in the initial pid namespace; 0: not known */
 	__u32 tid;
-	__u32 reserved;
+	__u32 position; /* number of the head's first byte on the wire: the same on both sides */
 	__be16 local_port;
 	__be16 remote_port;
 	__u64 time_ns; /* of the packet in which the head ends */
+	__u64 cookie;  /* called: of the socket; 0: not known */
 	__u64 span_id;
 	__u8 trace_id[16] __attribute__((aligned(8)));
 	__u8 parent_id[8]; /* zero: none */
@@ -119,7 +122,61 @@ struct record_end {
 	__u32 reserved;
 	__u64 first_ns; /* the response began; 0: it did not */
 	__u64 time_ns;
+	__u64 cookie;   /* served: of the socket; 0: not known */
+	__u64 taken_ns; /* served: its first byte was read; 0: not known */
 	__u64 span_id;
 };
+
+/* Who has opened a connection. */
+enum connection_side {
+	CONNECTION_SIDE_UNKNOWN, /* it is older than the reader */
+	CONNECTION_CLIENT,       /* this side */
+	CONNECTION_SERVER,       /* the peer */
+};
+
+/* How a connection ended. */
+enum connection_end {
+	CONNECTION_CLOSED,      /* both sides have said FIN, or this one did and waits no longer */
+	CONNECTION_RESET,       /* the peer has sent a RST */
+	CONNECTION_ABORTED,     /* this side has: closed with data unread, or without lingering */
+	CONNECTION_REFUSED,     /* the peer has answered the SYN with a RST */
+	CONNECTION_TIMED_OUT,   /* no answer to SYN, data or keepalive */
+	CONNECTION_UNREACHABLE, /* by ICMP */
+	CONNECTION_ABANDONED,   /* its program closed it before it was established */
+	CONNECTION_FAILED,      /* for another reason */
+	CONNECTION_ENDS
+};
+
+/*
+ * RECORD_CONNECTION: one end of a TCP connection, told when its socket is done with it (at the end
+ * of which TIME_WAIT begins). Of one that is older than the reader nothing is known of its
+ * beginning: the side, `opened_ns`, `established_ns` and the first numbers are 0.
+ */
+struct record_connection {
+	__u8 kind; /* enum record_kind */
+	__u8 side; /* enum connection_side */
+	__u8 end;  /* enum connection_end */
+	__u8 reserved;
+	__u32 netns;         /* as in struct flow_key */
+	__u32 tgid;          /* client: who connected; else who closed it; 0: not known */
+	__u32 tid;           /* its thread */
+	__u32 first_out;     /* wire number of the first byte that this side sends */
+	__u32 first_in;      /* the same of the peer */
+	__u32 retransmitted; /* segments */
+	__u32 rtt_us;        /* round trip, smoothed; 0: never measured */
+	__be16 local_port;
+	__be16 remote_port;
+	__u32 reserved2;
+	__u64 cookie;         /* of the socket */
+	__u64 cgroup;         /* id (inode) of the socket's cgroup, version 2; 0: not known */
+	__u64 opened_ns;      /* client: its SYN; server: when it was established */
+	__u64 established_ns; /* 0: never */
+	__u64 closed_ns;
+	__u64 sent;     /* bytes of payload, each once, as the program wrote them */
+	__u64 received; /* bytes of payload in order, as they were on the wire */
+	__u8 local[16]; /* as in struct flow_key */
+	__u8 remote[16];
+};
+_Static_assert(sizeof(struct record_connection) == 128, "record_connection is shared");
 
 #endif

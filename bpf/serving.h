@@ -39,6 +39,10 @@ struct serving {
 	__u32 response_at; /* records.h: our numbers: how far the response at hand was read */
 	__u32 acked;    /* records.h: peer's numbers: what our side has received, as it last said */
 	__u64 first_ns; /* records.h: when the response at hand began; 0: it did not */
+	__u64 cookie;   /* records.h: of the socket that sends it; 0: not known */
+	__u64 taken_ns; /* records.h: as in struct request, of the one that it answers */
+	__u32 tgid;     /* records.h: who took that up; 0: not known */
+	__u32 tid;
 };
 
 /* How many requests wait for their response. */

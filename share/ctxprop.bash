@@ -58,7 +58,8 @@ _ctxprop_options() {
 	top) echo --json --oneline --color --number --sort --last --store --help ;;
 	map) echo --json --oneline --color --last --store --help ;;
 	logs) echo --journal --unit --since --stdin --store --statistics --help ;;
-	why | sql) echo --json --oneline --color --store --help ;;
+	sql) echo --json --oneline --color --store --attach --help ;;
+	why) echo --json --oneline --color --store --help ;;
 	*) echo --json --oneline --color --help ;;
 	esac
 }

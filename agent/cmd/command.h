@@ -64,7 +64,7 @@ extern const char command_policy_usage[], command_set_usage[], command_attach_us
     command_detach_usage[], command_trace_usage[], command_why_usage[], command_sql_usage[],
     command_top_usage[], command_map_usage[], command_who_usage[], command_logs_usage[];
 extern const struct command_options command_trace_options, command_top_options, command_map_options,
-    command_logs_options;
+    command_logs_options, command_sql_options;
 
 /* The options that each of them takes, for getopt_long(): JSON, one line, colour. */
 #define COMMAND_COMMON_LETTERS "joc::"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include <jansson.h>
 
 #include "base/hex.h"
@@ -10,10 +12,38 @@
 #include "cmd/store.h"
 #include "trace/store.h"
 
+#define ATTACHED_MAX 8
+
+/* Further stores, as the options name them. */
+static struct {
+	const char *path[ATTACHED_MAX];
+	int count;
+} attached;
+
+static int set_option(int letter, const char *word)
+{
+	if (letter == COMMAND_STORE_LETTER) {
+		command_set_store(word);
+		return COMMAND_OK;
+	}
+	if (attached.count == ATTACHED_MAX)
+		return command_misused("--attach %s: %d stores at most", word, ATTACHED_MAX);
+	attached.path[attached.count++] = word;
+	return COMMAND_OK;
+}
+
+static const struct option own_options[] = {{"attach", required_argument, NULL, 'A'},
+					    COMMAND_STORE_OPTION};
+
+const struct command_options command_sql_options = {
+    .list = own_options, .count = 2, .letters = "", .set = set_option};
+
 const char command_sql_usage[] =
     "  ctxprop sql 'SELECT ...'      ask the store of spans, which is opened for reading only\n"
     "\n"
     "      --store FILE       the store (default " STORE_PATH ")\n"
+    "      --attach FILE      another store beside it, as of another node: its tables are\n"
+    "                         other.spans, other.connections, ...; those of the next one other2.\n"
     "  -o                     without a line of names; columns are separated by tabs, as always\n"
     "\n"
     "Its tables and views, and queries to begin with: docs/schema.md. Ids are BLOBs: "
@@ -93,9 +123,56 @@ static int run(sqlite3_stmt *statement, const struct command_flags *flags)
 	return rows ? json_print(rows) : COMMAND_OK;
 }
 
-int command_sql(const struct pins *pins, const struct command_flags *flags)
+/* One more store, as "other" or "otherN": for reading, as the first one is. COMMAND_OK or not. */
+static int attach(sqlite3 *db, int number)
 {
 	sqlite3_stmt *statement = NULL;
+	char name[16] = "other";
+	int result = SQLITE_ERROR;
+
+	if (number)
+		snprintf(name, sizeof(name), "other%d", number + 1);
+	if (access(attached.path[number], R_OK))
+		return command_refuse("the store %s: %s", attached.path[number], strerror(errno));
+	if (sqlite3_prepare_v2(db, "ATTACH ? AS ?", -1, &statement, NULL) == SQLITE_OK) {
+		sqlite3_bind_text(statement, 1, attached.path[number], -1, SQLITE_STATIC);
+		sqlite3_bind_text(statement, 2, name, -1, SQLITE_STATIC);
+		result = sqlite3_step(statement);
+	}
+	sqlite3_finalize(statement);
+	if (result == SQLITE_DONE)
+		return COMMAND_OK;
+	return command_refuse("the store %s: %s", attached.path[number], sqlite3_errmsg(db));
+}
+
+static int attach_all(sqlite3 *db)
+{
+	int exit_code = COMMAND_OK;
+
+	for (int i = 0; exit_code == COMMAND_OK && i < attached.count; i++)
+		exit_code = attach(db, i);
+	/* Of other files it is not for this command to tell. */
+	sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
+	return exit_code;
+}
+
+static int ask(sqlite3 *db, const struct command_flags *flags)
+{
+	sqlite3_stmt *statement = NULL;
+	int exit_code;
+
+	if (sqlite3_prepare_v2(db, flags->words[0], -1, &statement, NULL) != SQLITE_OK)
+		exit_code = command_refuse_store(db);
+	else if (!statement)
+		exit_code = command_misused("sql: the query is empty");
+	else
+		exit_code = run(statement, flags);
+	sqlite3_finalize(statement);
+	return exit_code;
+}
+
+int command_sql(const struct pins *pins, const struct command_flags *flags)
+{
 	sqlite3 *db;
 	int exit_code;
 
@@ -105,15 +182,9 @@ int command_sql(const struct pins *pins, const struct command_flags *flags)
 	db = command_open_store();
 	if (!db)
 		return COMMAND_REFUSED;
-	/* Of other files it is not for this command to tell. */
-	sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
-	if (sqlite3_prepare_v2(db, flags->words[0], -1, &statement, NULL) != SQLITE_OK)
-		exit_code = command_refuse_store(db);
-	else if (!statement)
-		exit_code = command_misused("sql: the query is empty");
-	else
-		exit_code = run(statement, flags);
-	sqlite3_finalize(statement);
+	exit_code = attach_all(db);
+	if (exit_code == COMMAND_OK)
+		exit_code = ask(db, flags);
 	sqlite3_close(db);
 	return exit_code;
 }

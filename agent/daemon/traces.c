@@ -139,6 +139,16 @@ static void begin_spans(struct traces *traces, const struct engine *engine,
 	tracer_stop(tracer);
 }
 
+/* Only the store has room for them. */
+static void begin_connections(struct traces *traces, const struct engine *engine)
+{
+	const struct connections_maps maps = engine_connections(engine);
+	int err = connections_open(&maps, &traces->connections);
+
+	if (err)
+		log_warning("connections are not recorded: %s", strerror(-err));
+}
+
 static json_t *rules(void *data)
 {
 	return policy_json(data);
@@ -185,6 +195,8 @@ void traces_begin(struct traces *traces, const struct engine *engine, struct pol
 	traces->services = options->services;
 	begin_spans(traces, engine, options);
 	begin_losses(traces, engine, options);
+	if (traces->tracer && tracer_takes_connections(traces->tracer))
+		begin_connections(traces, engine);
 	if (options->has_http)
 		begin_http(traces, engine, policies, options);
 }
@@ -193,6 +205,7 @@ void traces_end(struct traces *traces)
 {
 	web_stop(traces->web);
 	losses_end(&traces->losses);
+	connections_close(traces->connections);
 	tracer_stop(traces->tracer);
 	metrics_free(traces->metrics);
 }

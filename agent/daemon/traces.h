@@ -14,6 +14,7 @@
 /* Each NULL: it is not wanted, or cannot be had. */
 struct traces {
 	struct tracer *tracer;
+	struct connections *connections;
 	struct metrics *metrics;
 	struct web *web;
 	struct losses_source losses;

@@ -305,6 +305,17 @@ int engine_attend(const struct engine *engine, const struct attended *attended)
 				   attended, BPF_ANY);
 }
 
+struct connections_maps engine_connections(const struct engine *engine)
+{
+	return (struct connections_maps){
+	    .records_fd = engine_records_fd(engine),
+	    .recording_fd = engine_recording_fd(engine),
+	    .attended_fd = bpf_map__fd(engine->tc[FRAMING_ETHERNET]->maps.attended),
+	    .counters_fd = engine_counters_fd(engine),
+	    .netns = engine->netns_id,
+	};
+}
+
 struct policies_maps engine_policies(const struct engine *engine)
 {
 	return (struct policies_maps){

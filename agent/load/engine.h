@@ -9,6 +9,7 @@
 
 #include "abi.h"
 #include "load/attach.h"
+#include "load/connections.h"
 #include "load/pins.h"
 #include "load/policies.h"
 #include "load/sizes.h"
@@ -63,6 +64,8 @@ int engine_recording_fd(const struct engine *engine);
 
 /* Tell the programs in which network namespaces they work. 0 or -errno. */
 int engine_attend(const struct engine *engine, const struct attended *attended);
+
+struct connections_maps engine_connections(const struct engine *engine);
 
 struct policies_maps engine_policies(const struct engine *engine);
 

@@ -287,6 +287,8 @@ static void fill(struct span *span, const struct record_begin *begin)
 	span->veto = begin->veto;
 	span->reason = begin->reason;
 	span->start_ns = begin->time_ns;
+	span->position = begin->position;
+	span->cookie = begin->cookie;
 	span->netns = begin->netns;
 	span->local_port = begin->local_port;
 	span->remote_port = begin->remote_port;
@@ -315,10 +317,12 @@ static void complete(struct span *span, const struct record_end *end)
 {
 	span->outcome = end->outcome;
 	span->status = end->status;
+	span->taken_ns = end->taken_ns;
 	span->first_ns = end->first_ns;
 	span->end_ns = end->time_ns;
 	span->request_size = end->request_size;
 	span->response_size = end->response_size;
+	span->cookie = end->cookie ? end->cookie : span->cookie;
 	if (end->tgid) {
 		span->tgid = end->tgid;
 		span->tid = end->tid;
@@ -403,6 +407,11 @@ void join_expire(struct join *join, __u64 before_ns)
 size_t join_open(const struct join *join)
 {
 	return join->open;
+}
+
+struct services *join_services(const struct join *join)
+{
+	return join->services;
 }
 
 const struct join_counts *join_counts(const struct join *join)

@@ -50,6 +50,9 @@ void join_expire(struct join *join, __u64 before_ns);
 /* Requests that are not over. */
 size_t join_open(const struct join *join);
 
+/* What it knows of processes; the join's. */
+struct services *join_services(const struct join *join);
+
 const struct join_counts *join_counts(const struct join *join);
 
 #endif

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who gets the spans: the store, exporters, metrics. All functions of a sink but counts() are
- * called by one thread, that of the tracer, which reads no records meanwhile: what takes time, as
- * the network does, belongs behind a bounded queue of the sink's own.
+ * Who gets the spans, and the connections: the store, exporters, metrics. All functions of a sink
+ * but counts() are called by one thread, that of the tracer, which reads no records meanwhile: what
+ * takes time, as the network does, belongs behind a bounded queue of the sink's own.
  */
 #ifndef CTXPROP_SINK_H
 #define CTXPROP_SINK_H
 
+#include "trace/connection.h"
 #include "trace/span.h"
 
 /* Told what became of spans: in a word, and how many. */
@@ -15,6 +16,8 @@ typedef void sink_tell(void *to, const char *what, unsigned long count);
 struct sink {
 	/* One span; `boot_to_wall_ns` makes its times those of the clock (CLOCK_REALTIME). */
 	void (*span)(void *data, const struct span *span, __s64 boot_to_wall_ns);
+	/* One connection that has ended; the same of its times. May be NULL. */
+	void (*connection)(void *data, const struct connection *connection, __s64 boot_to_wall_ns);
 	/* All that was read in this turn has been given; several times a second. May be NULL. */
 	void (*flush)(void *data);
 	/* Free everything. Spans that are not handed on by then are lost, and counted. */

@@ -40,12 +40,15 @@ struct span {
 	enum record_outcome outcome;
 	unsigned int status; /* 0: there was no response */
 	__u64 start_ns;      /* CLOCK_BOOTTIME */
+	__u64 taken_ns;      /* server: its first byte was read; 0: not known */
 	__u64 first_ns;      /* its response began; 0: it did not */
 	__u64 end_ns;
+	__u64 cookie;                      /* of its socket; 0: not known */
 	__u32 request_size, response_size; /* bytes, modulo 2^32 */
-	__u32 netns;                       /* low half of its cookie */
-	__u32 tgid, tid;                   /* 0: not known */
-	__u8 local[16], remote[16];        /* as in struct flow_key */
+	__u32 position;             /* wire number of its first byte: the same at both ends */
+	__u32 netns;                /* low half of its cookie */
+	__u32 tgid, tid;            /* 0: not known */
+	__u8 local[16], remote[16]; /* as in struct flow_key */
 	__be16 local_port, remote_port;
 	struct service service;       /* what runs there */
 	char method[SPAN_METHOD_MAX]; /* empty: not known */

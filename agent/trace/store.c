@@ -13,10 +13,11 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "trace/connection_rows.h"
 #include "trace/minutes.h"
 #include "trace/schema.h"
+#include "trace/service_rows.h"
 #include "trace/store.h"
-#include "trace/store_attributes.h"
 #include "trace/store_bounds.h"
 #include "trace/store_row.h"
 
@@ -25,26 +26,21 @@
 #define LOG_PAGES     1000 /* of the write-ahead log: then it is written back */
 #define PAGE_BYTES    4096 /* of the database, as SQLite makes it */
 #define QUIET_NS      (60 * NS_PER_SECOND) /* between two complaints */
-#define SERVICES      256                  /* whose row is remembered */
-
-struct known_service {
-	struct service service;
-	sqlite3_int64 id; /* 0: none */
-};
 
 struct store {
 	char *path;
 	struct store_limits limits;
 	int lock_fd;
 	sqlite3 *db;
-	sqlite3_stmt *insert, *find_service, *insert_service, *put_attributes;
+	sqlite3_stmt *insert;
+	struct service_rows *services;
+	struct connection_rows *connections;
 	struct minutes *minutes;
 	bool in_transaction, warned;
 	__u64 quiet_until_ns; /* CLOCK_MONOTONIC: no complaint before */
 	__u64 log_bytes;      /* of the write-ahead log */
 	dev_t device;         /* of the file that is open */
 	ino_t inode;
-	struct known_service known[SERVICES];
 };
 
 /* What SQLite has against something, as -errno. */
@@ -100,37 +96,28 @@ static int make_directory(const char *path)
 
 static int prepare(struct store *store)
 {
-	const struct {
-		sqlite3_stmt **to;
-		const char *sql;
-	} wanted[] = {
-	    {&store->insert, store_row_insert},
-	    {&store->find_service, "SELECT id FROM services WHERE name = ? AND container = ?"},
-	    {&store->insert_service, "INSERT INTO services (name, container) VALUES (?, ?)"},
-	};
-
-	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
-		if (sqlite3_prepare_v3(store->db, wanted[i].sql, -1, SQLITE_PREPARE_PERSISTENT,
-				       wanted[i].to, NULL) != SQLITE_OK)
-			return error_of(store->db);
-	if (store_attributes_open(store->db, &store->put_attributes) != SQLITE_OK)
+	if (sqlite3_prepare_v3(store->db, store_row_insert, -1, SQLITE_PREPARE_PERSISTENT,
+			       &store->insert, NULL) != SQLITE_OK ||
+	    service_rows_new(store->db, &store->services) ||
+	    connection_rows_new(store->db, &store->connections) ||
+	    minutes_new(store->db, &store->minutes))
 		return error_of(store->db);
-	return minutes_new(store->db, &store->minutes) ? error_of(store->db) : 0;
+	return 0;
 }
 
 static void close_database(struct store *store)
 {
 	sqlite3_finalize(store->insert);
-	sqlite3_finalize(store->find_service);
-	sqlite3_finalize(store->insert_service);
-	sqlite3_finalize(store->put_attributes);
+	service_rows_free(store->services);
+	connection_rows_free(store->connections);
 	minutes_free(store->minutes);
 	sqlite3_close(store->db);
-	store->insert = store->find_service = store->insert_service = store->put_attributes = NULL;
+	store->insert = NULL;
+	store->services = NULL;
+	store->connections = NULL;
 	store->minutes = NULL;
 	store->db = NULL;
 	store->in_transaction = false;
-	memset(store->known, 0, sizeof(store->known));
 }
 
 /* Paths and hosts of requests are nobody else's business; what SQLite adds gets the same mode. */
@@ -268,42 +255,6 @@ void store_close(struct store *store)
 	free(store);
 }
 
-/* Run a statement with the two texts of a service. Returns what SQLite says. */
-static int step_service(sqlite3_stmt *statement, const struct service *service)
-{
-	sqlite3_reset(statement);
-	sqlite3_bind_text(statement, 1, service->name, -1, SQLITE_STATIC);
-	sqlite3_bind_text(statement, 2, service->container, -1, SQLITE_STATIC);
-	return sqlite3_step(statement);
-}
-
-/* The row of a service, made if need be. 0: there is none (an error). */
-static sqlite3_int64 service_row(struct store *store, const struct service *service)
-{
-	sqlite3_int64 id = 0;
-
-	if (step_service(store->find_service, service) == SQLITE_ROW)
-		id = sqlite3_column_int64(store->find_service, 0);
-	else if (step_service(store->insert_service, service) == SQLITE_DONE)
-		id = sqlite3_last_insert_rowid(store->db);
-	sqlite3_reset(store->find_service);
-	sqlite3_reset(store->insert_service);
-	return id;
-}
-
-static sqlite3_int64 service_id(struct store *store, const struct span *span)
-{
-	struct known_service *known = &store->known[span->tgid % SERVICES];
-
-	if (known->id && service_is_same(&known->service, &span->service))
-		return known->id;
-	known->service = span->service;
-	known->id = service_row(store, &span->service);
-	if (known->id)
-		store_attributes_put(store->put_attributes, known->id, span->service.attributes);
-	return known->id;
-}
-
 /* A reader has let go of the log, or has not: then it grows no more. */
 static int empty_log(struct store *store)
 {
@@ -335,7 +286,7 @@ static int begin(struct store *store)
 static int insert(struct store *store, const struct span *span, sqlite3_int64 service,
 		  __s64 boot_to_wall_ns)
 {
-	struct store_row_texts texts;
+	struct end_texts texts;
 	int err = 0;
 
 	store_row_bind(store->insert, span, &texts, service, boot_to_wall_ns);
@@ -377,15 +328,16 @@ static int failed(struct store *store, int err)
 	if (store->in_transaction)
 		run(store, "ROLLBACK");
 	store->in_transaction = false;
-	memset(store->known, 0, sizeof(store->known));
+	service_rows_forget(store->services);
 	minutes_forget(store->minutes);
 	if (err == -EUCLEAN)
 		begin_anew(store);
 	return err;
 }
 
-/* The row of a span's service, with a transaction begun for it. 0 or -errno. */
-static int begin_span(struct store *store, const struct span *span, sqlite3_int64 *ret_service)
+/* A transaction for the row of this service, which runs as process `tgid`. 0 or -errno. */
+static int begin_row(struct store *store, __u32 tgid, const struct service *service,
+		     sqlite3_int64 *ret_service)
 {
 	int err = store->db ? 0 : reopen(store);
 
@@ -393,14 +345,14 @@ static int begin_span(struct store *store, const struct span *span, sqlite3_int6
 		err = begin(store);
 	if (err)
 		return err;
-	*ret_service = service_id(store, span);
+	*ret_service = service_rows_id(store->services, tgid, service);
 	return *ret_service ? 0 : error_of(store->db);
 }
 
 int store_add(struct store *store, const struct span *span, __s64 boot_to_wall_ns)
 {
 	sqlite3_int64 service;
-	int err = begin_span(store, span, &service);
+	int err = begin_row(store, span->tgid, &span->service, &service);
 
 	if (!err)
 		err = insert(store, span, service, boot_to_wall_ns);
@@ -410,12 +362,23 @@ int store_add(struct store *store, const struct span *span, __s64 boot_to_wall_n
 int store_count(struct store *store, const struct span *span, __s64 boot_to_wall_ns)
 {
 	sqlite3_int64 service;
-	int err = begin_span(store, span, &service);
+	int err = begin_row(store, span->tgid, &span->service, &service);
 
 	if (err)
 		return failed(store, err);
 	minutes_add(store->minutes, span, service, (__s64)span->end_ns + boot_to_wall_ns);
 	return 0;
+}
+
+int store_add_connection(struct store *store, const struct connection *connection,
+			 __s64 boot_to_wall_ns)
+{
+	sqlite3_int64 service;
+	int err = begin_row(store, connection->record.tgid, &connection->service, &service);
+
+	if (!err && connection_rows_add(store->connections, connection, service, boot_to_wall_ns))
+		err = error_of(store->db);
+	return err ? failed(store, err) : 0;
 }
 
 int store_flush(struct store *store)

@@ -9,6 +9,7 @@
 #include <linux/types.h>
 #include <sqlite3.h>
 
+#include "trace/connection.h"
 #include "trace/span.h"
 
 #define STORE_PATH    "/var/lib/ctxprop/ctxprop.db"
@@ -29,12 +30,14 @@ struct store;
 int store_open(const char *path, const struct store_limits *limits, struct store **ret_store);
 
 /*
- * A span that is there already is not stored again. What was added is there for readers after
- * store_flush() only. 0 or -errno: then all that was added since the last flush is lost. That may
- * take a fraction of a second, so do not try for each span; a warning is logged, once a minute at
- * most, and a line when spans are stored again.
+ * A span, or a connection, that is there already is not stored again. What was added is there for
+ * readers after store_flush() only. 0 or -errno: then all that was added since the last flush is
+ * lost. That may take a fraction of a second, so do not try for each span; a warning is logged,
+ * once a minute at most, and a line when spans are stored again.
  */
 int store_add(struct store *store, const struct span *span, __s64 boot_to_wall_ns);
+int store_add_connection(struct store *store, const struct connection *connection,
+			 __s64 boot_to_wall_ns);
 
 /*
  * Count a span of a trace that is not sampled by its endpoint and minute; store_add() does not

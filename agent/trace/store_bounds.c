@@ -61,6 +61,45 @@ static int remove_spans(sqlite3 *db, bool too_large, __u64 oldest_ns, int rows)
 	return run(db, sql);
 }
 
+/*
+ * The time before which connections go. Where it is too much, those that are older than the oldest
+ * span: what is oldest goes first, whichever it is.
+ */
+static __u64 oldest_connection_ns(sqlite3 *db, bool too_large, __u64 oldest_ns, __u64 now_wall_ns)
+{
+	__u64 span_ns;
+
+	if (!too_large)
+		return oldest_ns;
+	span_ns = ask(db, "SELECT start_ns FROM spans ORDER BY id LIMIT 1");
+	return span_ns ? span_ns : now_wall_ns;
+}
+
+/* Rows are in the order of their ends. As remove_spans(). */
+static int remove_connections(sqlite3 *db, __u64 oldest_ns, int rows)
+{
+	char sql[160];
+
+	snprintf(sql, sizeof(sql),
+		 "DELETE FROM connections WHERE closed_ns < %llu AND id < "
+		 "(SELECT min(id) FROM connections) + %d",
+		 (unsigned long long)oldest_ns, rows);
+	return run(db, sql);
+}
+
+/* Returns how many spans or connections were removed, or -EIO. */
+static int remove_oldest(sqlite3 *db, bool too_large, __u64 oldest_ns, __u64 now_wall_ns, int rows)
+{
+	int err = remove_connections(
+	    db, oldest_connection_ns(db, too_large, oldest_ns, now_wall_ns), rows);
+	int removed = err ? 0 : sqlite3_changes(db);
+
+	if (err || (too_large && removed))
+		return err ? err : removed;
+	err = remove_spans(db, too_large, oldest_ns, rows);
+	return err ? err : removed + sqlite3_changes(db);
+}
+
 static int rows_at_once(sqlite3 *db)
 {
 	__u64 rows = ask(db, "SELECT max(id) - min(id) FROM spans") / 16;
@@ -93,12 +132,10 @@ int store_bounds_keep(sqlite3 *db, const struct store_limits *limits, __u64 now_
 {
 	__u64 oldest_ns = now_wall_ns - limits->seconds * NS_PER_SECOND;
 	bool too_large = is_too_large(db, limits);
-	int rows = rows_at_once(db), removed, err;
+	int rows = rows_at_once(db), err;
+	int removed = remove_oldest(db, too_large, oldest_ns, now_wall_ns, rows);
 
-	err = remove_spans(db, too_large, oldest_ns, rows);
-	removed = err ? 0 : sqlite3_changes(db);
-	if (!err)
-		err = remove_minutes(db, oldest_ns);
+	err = removed < 0 ? removed : remove_minutes(db, oldest_ns);
 	if (!err)
 		err = shrink(db, limits);
 	if (err < 0)

@@ -5,22 +5,17 @@
 
 #include <sqlite3.h>
 
-#include "base/address.h"
+#include "trace/place.h"
 #include "trace/span.h"
 
 /* The statement that adds a row, unless a span of its ids is there. */
 extern const char store_row_insert[];
 
-/* Texts of a row that the span does not have: the two addresses of its connection. */
-struct store_row_texts {
-	char local[ADDRESS_TEXT_MAX], remote[ADDRESS_TEXT_MAX];
-};
-
 /*
  * Fill the statement with a span, whose service has the row `service`. What is bound points into
  * `span` and `texts`, which have to stay until the statement was run.
  */
-void store_row_bind(sqlite3_stmt *insert, const struct span *span, struct store_row_texts *texts,
+void store_row_bind(sqlite3_stmt *insert, const struct span *span, struct end_texts *texts,
 		    sqlite3_int64 service, __s64 boot_to_wall_ns);
 
 #endif

@@ -16,24 +16,31 @@
 
 struct store_sink {
 	struct store *store;
-	unsigned int batch; /* spans that are not written yet */
-	atomic_ulong lost;  /* read by other threads, too */
+	unsigned int spans, connections;     /* that are not written yet */
+	atomic_ulong lost, lost_connections; /* read by other threads, too */
 	__u64 prune_at_ns, retry_at_ns;
 };
 
-/* `lost` spans are. */
-static void fail(struct store_sink *sink, unsigned int lost)
+/* All that was added since the last flush is lost, and `spans` and `connections` beside. */
+static void fail(struct store_sink *sink, unsigned int spans, unsigned int connections)
 {
-	sink->lost += lost;
-	sink->batch = 0;
+	sink->lost += sink->spans + spans;
+	sink->lost_connections += sink->connections + connections;
+	sink->spans = sink->connections = 0;
 	sink->retry_at_ns = clock_now_ns() + RETRY_NS;
 }
 
 static void write_batch(struct store_sink *sink)
 {
 	if (store_flush(sink->store))
-		fail(sink, sink->batch);
-	sink->batch = 0;
+		fail(sink, 0, 0);
+	sink->spans = sink->connections = 0;
+}
+
+static void write_if_full(struct store_sink *sink)
+{
+	if (sink->spans + sink->connections >= BATCH)
+		write_batch(sink);
 }
 
 /* After an error nothing is tried for a while. */
@@ -56,12 +63,27 @@ static void take(void *data, const struct span *span, __s64 boot_to_wall_ns)
 		return;
 	}
 	if (store_add(sink->store, span, boot_to_wall_ns)) {
-		fail(sink, sink->batch + 1);
+		fail(sink, 1, 0);
 		return;
 	}
-	sink->batch++;
-	if (sink->batch >= BATCH)
-		write_batch(sink);
+	sink->spans++;
+	write_if_full(sink);
+}
+
+static void take_connection(void *data, const struct connection *connection, __s64 boot_to_wall_ns)
+{
+	struct store_sink *sink = data;
+
+	if (is_resting(sink)) {
+		sink->lost_connections++;
+		return;
+	}
+	if (store_add_connection(sink->store, connection, boot_to_wall_ns)) {
+		fail(sink, 0, 1);
+		return;
+	}
+	sink->connections++;
+	write_if_full(sink);
 }
 
 /* Not a span that is lost, if it cannot be counted. */
@@ -70,7 +92,7 @@ static void count(void *data, const struct span *span, __s64 boot_to_wall_ns)
 	struct store_sink *sink = data;
 
 	if (!is_resting(sink) && store_count(sink->store, span, boot_to_wall_ns))
-		fail(sink, sink->batch);
+		fail(sink, 0, 0);
 }
 
 /* Returns whether there is more to remove. */
@@ -102,6 +124,7 @@ static void tell_counts(void *data, sink_tell *tell, void *to)
 	struct store_sink *sink = data;
 
 	tell(to, "not-stored", atomic_load(&sink->lost));
+	tell(to, "connections-not-stored", atomic_load(&sink->lost_connections));
 }
 
 static void close_store(void *data)
@@ -110,7 +133,8 @@ static void close_store(void *data)
 
 	write_batch(sink);
 	if (sink->lost)
-		log_warning("%lu spans could not be stored", atomic_load(&sink->lost));
+		log_warning("%lu spans and connections could not be stored",
+			    atomic_load(&sink->lost));
 	store_close(sink->store);
 	free(sink);
 }
@@ -126,6 +150,7 @@ int store_sink_open(const char *path, const struct store_limits *limits, struct 
 	}
 	*ret_sink = (struct sink){.span = take,
 				  .unsampled = count,
+				  .connection = take_connection,
 				  .flush = flush,
 				  .close = close_store,
 				  .counts = tell_counts,

@@ -3,8 +3,10 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 #include <bpf/bpf.h>
 
 #include "base/clock.h"
@@ -16,6 +18,7 @@
 
 #define TURN_MS     100  /* between two looks at the ring, unless it fills early */
 #define TURN_READS  2000 /* records of one turn, at most: a small part of the ring */
+#define CLOCK_TRIES 3    /* a thread that is held up between two clocks reads them apart */
 #define LEASE_NS    (10 * NS_PER_SECOND)
 #define RENEW_NS    NS_PER_SECOND
 #define SHED_STEP   (RECORDING_SHED_ALL / 32) /* of traces that are told of again, each second */
@@ -47,6 +50,24 @@ static __s64 read_clock(clockid_t clock)
 
 	clock_gettime(clock, &now);
 	return now.tv_sec * (__s64)NS_PER_SECOND + now.tv_nsec;
+}
+
+/* What makes a time of CLOCK_BOOTTIME one of the clock: of some tries that which took least. */
+static __s64 read_boot_to_wall_ns(void)
+{
+	__s64 least_ns = INT64_MAX, found_ns = 0;
+
+	for (int i = 0; i < CLOCK_TRIES; i++) {
+		__s64 before_ns = read_clock(CLOCK_BOOTTIME);
+		__s64 wall_ns = read_clock(CLOCK_REALTIME);
+		__s64 took_ns = read_clock(CLOCK_BOOTTIME) - before_ns;
+
+		if (took_ns >= least_ns)
+			continue;
+		least_ns = took_ns;
+		found_ns = wall_ns - before_ns - took_ns / 2;
+	}
+	return found_ns;
 }
 
 static void give(struct tracer *tracer, const struct sink *sink, const struct span *span)
@@ -94,11 +115,28 @@ static void on_gone(const struct span *span, void *data)
 	keep_gone(((struct tracer *)data)->keep, span);
 }
 
+static void on_connection(struct tracer *tracer, const struct record_connection *record)
+{
+	struct connection connection;
+
+	/* This process's own, as those of exporters, are nobody's business. */
+	if (record->tgid == (__u32)getpid())
+		return;
+	connection_read(record, join_services(tracer->join), &connection);
+	for (size_t i = 0; i < tracer->sinks; i++)
+		if (tracer->sink[i].connection)
+			tracer->sink[i].connection(tracer->sink[i].data, &connection,
+						   tracer->boot_to_wall_ns);
+}
+
 static void on_record(void *data, const void *record, size_t size)
 {
 	struct tracer *tracer = data;
 
-	join_record(tracer->join, record, size);
+	if (connection_is_record(record, size))
+		on_connection(tracer, record);
+	else
+		join_record(tracer->join, record, size);
 }
 
 /* The ring has room again: some more traces are told of. */
@@ -160,7 +198,7 @@ static bool take_turn(struct tracer *tracer)
 	size_t count;
 
 	/* Once for all that is read in this turn: a step of the clock bends no span. */
-	tracer->boot_to_wall_ns = read_clock(CLOCK_REALTIME) - read_clock(CLOCK_BOOTTIME);
+	tracer->boot_to_wall_ns = read_boot_to_wall_ns();
 	count = ring_read(tracer->ring, TURN_READS, on_record, tracer);
 	if (tracer->keep)
 		keep_look(tracer->keep, clock_now_ns());
@@ -230,6 +268,14 @@ int tracer_keep(struct tracer *tracer, const struct keep_rules *rules)
 	if (!err)
 		join_watch(tracer->join, on_open, on_gone);
 	return err;
+}
+
+bool tracer_takes_connections(const struct tracer *tracer)
+{
+	for (size_t i = 0; i < tracer->sinks; i++)
+		if (tracer->sink[i].connection)
+			return true;
+	return false;
 }
 
 /* Signals are the main thread's. */

@@ -24,6 +24,9 @@ void tracer_set_rules(struct tracer *tracer, struct service_rules *rules);
 /* Spans go to this sink, too, which is the tracer's from now on. Before tracer_start(). */
 void tracer_add(struct tracer *tracer, const struct sink *sink);
 
+/* Does any sink take connections? */
+bool tracer_takes_connections(const struct tracer *tracer);
+
 /*
  * Sinks get the spans of traces, too, that are not sampled and fit one of the rules. Before
  * tracer_start(). 0 or -ENOMEM.

@@ -115,13 +115,32 @@ struct sock_common {
 	__u32 skc_daddr, skc_rcv_saddr;
 	struct in6_addr___kernel skc_v6_daddr, skc_v6_rcv_saddr;
 	struct possible_net___kernel skc_net;
+	unsigned long skc_flags; /* a bit for each of enum sock_flags */
+};
+
+struct kernfs_node {
+	__u64 id;
+};
+
+struct cgroup {
+	struct kernfs_node *kn;
+};
+
+struct sock_cgroup_data {
+	struct cgroup *cgroup; /* since 5.15 */
 };
 
 struct sock {
 	struct sock_common __sk_common;
 	struct socket___kernel *sk_socket;
+	struct sock_cgroup_data sk_cgrp_data;
+	int sk_err;
 	__u16 sk_protocol;
 	__u16 sk_type;
+};
+
+struct inet_sock {
+	__u16 inet_sport; /* network byte order; stays when the port is given back */
 };
 
 struct unix_address;
@@ -140,9 +159,13 @@ struct bpf_sock_addr_kern {
 };
 
 struct tcp_sock {
-	__u32 copied_seq; /* the program has read up to here */
-	__u32 write_seq;  /* and written up to here */
-	__u64 bytes_received, bytes_sent, bytes_retrans;
+	__u32 copied_seq;    /* the program has read up to here */
+	__u32 write_seq;     /* and written up to here */
+	__u32 snd_una;       /* the peer has acknowledged up to here */
+	__u32 rcv_nxt;       /* and sent up to here */
+	__u32 srtt_us;       /* round trip, smoothed: eighths of a microsecond */
+	__u32 total_retrans; /* segments */
+	__u64 bytes_received, bytes_sent, bytes_retrans, bytes_acked;
 };
 
 struct pt_regs___x86 {

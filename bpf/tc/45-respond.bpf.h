@@ -30,7 +30,7 @@ static __always_inline int respond_begin(struct response *r, struct serving *s)
 	if (!serving_open_count(s))
 		return -1;
 	s->responses.flags = serving_slot(s, s->open_first)->method;
-	record_responds(r->frame.s, s, r->seq + r->frame.at);
+	record_responds(r->frame.skb, r->frame.s, s, r->seq + r->frame.at);
 	return 0;
 }
 

@@ -184,7 +184,8 @@ VERIFIED_ALONE int record_served(struct __sk_buff *skb, const struct packet *p, 
 	b->trace_flags = r->context.flags;
 	b->evidence = b->veto = b->reason = 0;
 	b->tgid = b->tid = 0;
-	b->head_start = slot->seq;
+	b->cookie = 0;
+	b->head_start = b->position = slot->seq;
 	b->span_id = slot->request;
 	__builtin_memcpy(b->trace_id, r->context.trace_id, sizeof(b->trace_id));
 	__builtin_memcpy(b->parent_id, r->parent_id, sizeof(b->parent_id));
@@ -204,12 +205,34 @@ static __always_inline __u32 serving_read_until(const struct serving *s)
 	return seq_before(s->request_next, s->acked) ? s->acked : s->request_next;
 }
 
+/* Who has taken up request `id`, and when. It may be over for its program before its response is.
+ */
+static __always_inline void record_taker(const struct serving *serving, __u64 id, __u32 how,
+					 struct record_end *e)
+{
+	const struct request *r = request_lookup(id);
+	__u64 taken_ns = 0;
+
+	if (r) {
+		e->tgid = r->worker.tgid;
+		e->tid = r->worker.tid;
+		taken_ns = r->taken_ns;
+	} else if (how == RECORD_ANSWERED) {
+		e->tgid = serving->tgid;
+		e->tid = serving->tid;
+		taken_ns = serving->taken_ns;
+	}
+	/* By another clock: when held up here, it is told earlier than it was. */
+	if (taken_ns)
+		e->taken_ns = e->time_ns - (bpf_ktime_get_ns() - taken_ns);
+}
+
 /* The request of span `id`, the oldest one of `serving`, is over. `how`: enum record_outcome. */
 VERIFIED_ALONE int record_served_end(const struct serving *serving, __u64 id, __u32 how)
 {
 	struct scratch *s = scratch_get();
+	const struct request *r;
 	struct record_end *e;
-	struct request *r;
 	__u32 next;
 
 	if (!s || !serving || !records_wanted(s))
@@ -224,10 +247,7 @@ VERIFIED_ALONE int record_served_end(const struct serving *serving, __u64 id, __
 	if (!e)
 		return 0;
 	e->outcome = how;
-	if (r) {
-		e->tgid = r->worker.tgid;
-		e->tid = r->worker.tid;
-	}
+	record_taker(serving, id, how, e);
 	if (how == RECORD_ANSWERED) {
 		next = serving_read_until(serving);
 		e->status = serving->responses.status;
@@ -235,16 +255,31 @@ VERIFIED_ALONE int record_served_end(const struct serving *serving, __u64 id, __
 		    next - serving->open[serving->open_first & (SERVING_OPEN_MAX - 1)].seq;
 		e->response_size = serving->response_at - serving->response_start;
 		e->first_ns = serving->first_ns;
+		e->cookie = serving->cookie;
 	}
 	bpf_ringbuf_submit(e, records_wakeup());
 	return 0;
 }
 
 /* A response of a local server begins with byte `seq`. */
-static __always_inline void record_responds(struct scratch *s, struct serving *serving, __u32 seq)
+static __always_inline void record_responds(struct __sk_buff *skb, struct scratch *s,
+					    struct serving *serving, __u32 seq)
 {
+	const struct request *r;
+
 	serving->response_start = seq;
-	serving->first_ns = records_wanted(s) ? bpf_ktime_get_boot_ns() : 0;
+	serving->first_ns = serving->cookie = serving->taken_ns = 0;
+	serving->tgid = serving->tid = 0;
+	if (!records_wanted(s))
+		return;
+	serving->first_ns = bpf_ktime_get_boot_ns();
+	serving->cookie = bpf_get_socket_cookie(skb);
+	r = request_lookup(serving->open[serving->open_first & (SERVING_OPEN_MAX - 1)].request);
+	if (!r)
+		return;
+	serving->taken_ns = r->taken_ns;
+	serving->tgid = r->worker.tgid;
+	serving->tid = r->worker.tid;
 }
 
 /* The ids of a call that has no header of ours: it belongs to what is known of its cause. */
@@ -311,6 +346,8 @@ VERIFIED_ALONE int record_called(struct __sk_buff *skb, const struct packet *p, 
 		   (f->flags & FLOW_LOCAL ? 0 : RECORD_FORWARDED) |
 		   (f->requests > 1 ? RECORD_REUSED : 0);
 	b->head_start = start;
+	b->position = edits_to_wire(&f->edits, start);
+	b->cookie = f->flags & FLOW_LOCAL ? bpf_get_socket_cookie(skb) : 0;
 	b->evidence = s->call.evidence;
 	b->veto = s->call.veto;
 	b->tgid = s->call.tgid;

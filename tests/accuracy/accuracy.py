@@ -16,7 +16,9 @@ import asyncio
 import json
 import signal
 import sys
+from pathlib import Path
 
+import metadata
 import self_test
 from report import HEAD, Cell, Way, line, markdown, read_bars, rules
 from rows import PORT, ROWS
@@ -87,6 +89,22 @@ async def matrix(world, rows, requests, way):
     return cells
 
 
+async def metadata_matrix(world, rows, requests, stored):
+    """Print what the view `inferred` says of each row; returns the cells."""
+    ledger, cells = Ledger(), []
+    print(metadata.line(metadata.HEAD), flush=True)
+    for row in rows:
+        last = stored.last()
+        async for in_flight, score, _, failed in run_row(row, world, ledger, requests):
+            cells.append(await asyncio.to_thread(stored.judge, row.name, in_flight, last, score,
+                                                 failed))
+            print(metadata.line(cells[-1].columns()), flush=True)
+            for what in cells[-1].failed:
+                print(f"    {what}", flush=True)
+            last = stored.last()
+    return cells
+
+
 async def matrix_with_second_look(world, rows, requests, way):
     """With few requests one call decides about a cell, and beside other tests a loaded machine about
     that call: rows in which only too few calls are right are run once more, and that counts. Both
@@ -124,7 +142,7 @@ def summary(cells, skipped):
 
 async def prove(world):
     """The self-test; returns lines of what is wrong."""
-    wrong = [*self_test.scoring(), *self_test.learning()]
+    wrong = [*self_test.scoring(), *self_test.learning(), *self_test.inferring()]
     for row, with_agent, holds in self_test.LIES:
         if not with_agent and world.agent:
             world.stop_agent()
@@ -141,6 +159,8 @@ def parse():
     parser.add_argument("--build", default="build", help="build folder (build)")
     parser.add_argument("--row", action="append", metavar="NAME",
                         help="only rows whose name contains it, or =NAME for just that one")
+    parser.add_argument("--rows", choices=["metadata"], help="metadata: what the store's view "
+                        f"`inferred` says without ids ({' '.join(metadata.ROWS)}, or those of --row)")
     parser.add_argument("--in-flight", type=int, action="append", metavar="N",
                         help=f"so many at once, instead of {', '.join(map(str, REQUESTS))}; for other "
                         "numbers the only bar is that nothing is wrong")
@@ -163,6 +183,9 @@ def parse():
         parser.error("--requests: expected a number above 0")
     if min(args.in_flight or [1]) < 1:
         parser.error("--in-flight: expected a number above 0")
+    args.metadata = args.rows == "metadata"
+    if args.metadata and not args.row:
+        args.row = [f"={name}" for name in metadata.ROWS]
     args.rows = [row for row in ROWS if not args.row or
                  any(row.name == n[1:] if n[0] == "=" else n in row.name for n in args.row)]
     if args.short and not args.row:
@@ -175,6 +198,8 @@ def parse():
 def chosen(args):
     """{in flight: number of requests}"""
     table = REQUESTS_SHORT if args.short else REQUESTS
+    if args.metadata:
+        table = metadata.REQUESTS_SHORT if args.short else metadata.REQUESTS
     in_flight = args.in_flight or ([COLD] if args.cold else table)
     return {n: args.requests or table.get(n, table[LIKE]) for n in in_flight}
 
@@ -187,18 +212,29 @@ def show_rows(rows):
     return 0
 
 
+def infer(world, rows, requests, stored):
+    """Runs the rows for the view `inferred`; the exit status."""
+    cells = asyncio.run(metadata_matrix(world, rows, requests, stored))
+    missed = sum(cell.missed() for cell in cells)
+    print(f"{len(cells) - missed} passed, {missed} failed, 0 skipped")
+    return int(missed > 0)
+
+
 def run(args):
     private_mounts()
     with World(args.build) as world:
         rows = list(present(args.rows))
         for kind in sorted({row.make for row in rows if row.make}):
             make(kind, world.made)
-        world.start_agent(*args.agent)
+        store = Path(world.folder.name) / "store.db"
+        world.start_agent(*(["--store", store] if args.metadata else []), *args.agent)
         world.keep_busy(args.busy)
         if args.self_test:
             wrong = asyncio.run(prove(world))
             print("\n".join(wrong))
             return int(bool(wrong))
+        if args.metadata:
+            return infer(world, rows, chosen(args), metadata.Stored(store))
         look = matrix_with_second_look if args.short else matrix
         cells = asyncio.run(look(world, rows, chosen(args), Way(args.short, args.cold)))
         if args.markdown:

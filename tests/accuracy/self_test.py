@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Proof that the matrix can fail: programs that lie about their traces, and no agent at all."""
+import contextlib
+import sqlite3
+import tempfile
+
+import metadata
 from rows import Row, python
-from truth import LEARNT, OWN, Ledger
+from truth import LEARNT, OWN, Ledger, Score
 
 IN_FLIGHT, REQUESTS = 8, 60
 
@@ -70,6 +75,36 @@ def learning():
         got = learnt_of(right)
         if got != wanted:
             yield f"learnt, {name}: {got}, should be {wanted}"
+
+
+def judged(said):
+    """What is judged of calls 3, 4 and 5, when the view says this of them; 3 and 4 belong to
+    requests 1 and 2, 5 to none. Returns (right, unknown, wrong, beyond, whether the cell misses)."""
+    with tempfile.TemporaryDirectory(prefix="ctxprop-judged-") as folder:
+        path = f"{folder}/store.db"
+        with contextlib.closing(sqlite3.connect(path)) as db:
+            db.execute("CREATE TABLE spans (id, kind, trace_id, span_id, parent_id)")
+            db.execute("CREATE TABLE inferred (call_id, request_id)")
+            db.executemany("INSERT INTO spans VALUES (?, ?, 0, ?, ?)", (
+                (1, 2, 1, None), (2, 2, 2, None), (3, 3, 3, 1), (4, 3, 4, 2), (5, 3, 5, 9)))
+            db.executemany("INSERT INTO inferred VALUES (?, ?)", said.items())
+            db.commit()
+        cell = metadata.Stored(path).judge(metadata.ROWS[0], 1, 0, Score(calls=3), [])
+    return cell.right, cell.unknown, cell.wrong, cell.beyond, cell.missed()
+
+
+def inferring():
+    """Lines of what is wrong about judging the view `inferred`."""
+    cases = {
+        "right": ({3: 1, 4: 2}, (2, 0, 0, 0, False)),
+        "unknown": ({3: 1}, (1, 1, 0, 0, True)),
+        "wrong": ({3: 1, 4: 1}, (1, 0, 1, 0, True)),
+        "beyond": ({3: 1, 4: 2, 5: 2}, (2, 0, 0, 1, True)),
+    }
+    for name, (said, wanted) in cases.items():
+        got = judged(said)
+        if got != wanted:
+            yield f"inferring, {name}: {got}, should be {wanted}"
 
 
 def scoring():

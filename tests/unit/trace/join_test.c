@@ -50,6 +50,7 @@ static struct record_begin begin_of(enum record_kind kind, __u64 id, const char 
 				     .trace_flags = SAMPLED,
 				     .head_size = (__u16)strlen(head),
 				     .head_start = 1000,
+				     .position = 900,
 				     .time_ns = 5000,
 				     .span_id = id};
 
@@ -70,6 +71,8 @@ static void tell_end(struct seen *seen, enum record_kind kind, __u64 id, __u16 s
 				       .request_size = 100,
 				       .response_size = 200,
 				       .first_ns = 6000,
+				       .taken_ns = 5500,
+				       .cookie = 77,
 				       .time_ns = 7000,
 				       .span_id = id};
 
@@ -100,6 +103,9 @@ static void a_request(void **state)
 	assert_true(span_is_error(&seen->span));
 	assert_int_equal(seen->span.start_ns, 5000);
 	assert_int_equal(seen->span.first_ns, 6000);
+	assert_int_equal(seen->span.taken_ns, 5500);
+	assert_int_equal(seen->span.cookie, 77);
+	assert_int_equal(seen->span.position, 900);
 	assert_int_equal(seen->span.end_ns, 7000);
 	assert_int_equal(join_open(seen->join), 0);
 	tell_end(seen, RECORD_SERVED_END, 7, 503);

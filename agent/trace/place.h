@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Values for the places of an SQL statement, one after the other: each call fills the next one,
+ * whose number it counts up in `place` (0 at first).
+ */
+#ifndef CTXPROP_PLACE_H
+#define CTXPROP_PLACE_H
+
+#include <linux/types.h>
+#include <sqlite3.h>
+
+#include "base/address.h"
+
+/* A text, or NULL for an empty one. It has to stay where it is until the statement was run. */
+void place_text(sqlite3_stmt *statement, int *place, const char *text);
+
+void place_number(sqlite3_stmt *statement, int *place, __u64 number);
+
+/* A number, of which 0 stands for what is not known: NULL. */
+void place_known(sqlite3_stmt *statement, int *place, __u64 number);
+
+/* The two ends of a connection, as in struct flow_key. */
+struct ends {
+	const __u8 *local, *remote; /* 16 bytes each */
+	__be16 local_port, remote_port;
+	__u32 netns;
+};
+
+/* Where their texts stand until the statement was run. */
+struct end_texts {
+	char local[ADDRESS_TEXT_MAX], remote[ADDRESS_TEXT_MAX];
+};
+
+/* Local address and port, remote address and port, network namespace. */
+void place_ends(sqlite3_stmt *statement, int *place, const struct ends *ends,
+		struct end_texts *texts);
+
+#endif
