@@ -22,6 +22,8 @@ static const struct command commands[] = {
      &command_top_options},
     {"map", "", "Who calls whom", command_map, command_map_usage, &command_map_options},
     {"who", "", "Which trace a thread works on now", command_who, command_who_usage, NULL},
+    {"profile", "", "What the CPUs do for which endpoint: a flame graph", command_profile,
+     command_profile_usage, &command_profile_options},
     {"sql", "", "Ask the store of spans", command_sql, command_sql_usage, &command_store_options},
     {"policy", "s", "The rules: which requests are touched, and how", command_policy,
      command_policy_usage, NULL},

@@ -13,7 +13,7 @@ SKIP_STATUS = 77
 
 # The probes proper are not among them: the daemon tries their hooks one by one (test "doctor").
 LOAD_ALL = """
-for o in tc go_probes python_probes ruby_probes haproxy_probes node_probes; do
+for o in tc go_probes python_probes ruby_probes haproxy_probes node_probes profile_bpf; do
 	echo "$o:"
 	bpftool prog loadall {build}/bpf/$o.bpf.o /sys/fs/bpf/$o
 	rm -r /sys/fs/bpf/$o
