@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "base/number.h"
 #include "cmd/command.h"
-#include "cmd/safe.h"
+#include "cmd/profile_output.h"
 #include "cmd/store.h"
 #include "profile/flame.h"
 #include "trace/query_words.h"
@@ -25,22 +23,13 @@
 #define SETTLE_MS       1500 /* until the spans of the last requests are stored */
 #define ROWS            20   /* of the summary */
 
-enum format { FORMAT_NONE, FORMAT_SVG, FORMAT_FOLDED };
-
-static const struct {
-	const char *name;
-	enum format format;
-	void (*write)(const struct flame *root, FILE *out);
-} formats[] = {{"svg", FORMAT_SVG, NULL}, {"folded", FORMAT_FOLDED, flame_write_folded}};
-#define FORMATS (sizeof(formats) / sizeof(formats[0]))
-
 /* What the options ask for. */
 static struct {
 	struct sampler_options sampler;
-	__u64 duration_ns;
 	const char *endpoint, *file;
-	enum format format;
-} wanted = {.sampler = {.hz = HZ}, .duration_ns = DURATION_NS};
+	const struct profile_format *format;
+	bool ids;
+} wanted = {.sampler = {.hz = HZ, .duration_ns = DURATION_NS}};
 
 static volatile sig_atomic_t interrupted;
 
@@ -53,6 +42,7 @@ static const struct option own_options[] = {
     {"requests", no_argument, NULL, 'R'},
     {"output", required_argument, NULL, 'o'},
     {"format", required_argument, NULL, 'W'},
+    {"ids", no_argument, NULL, 'I'},
     COMMAND_STORE_OPTION,
 };
 
@@ -65,14 +55,16 @@ const char command_profile_usage[] =
     "      --cgroup PATH      of the processes of this cgroup and those below it\n"
     "      --endpoint PATTERN of requests that fit: '/search*' or 'POST /search*'\n"
     "      --requests         only threads that work on a request\n"
-    "  -o, --output FILE      write a flame graph (.svg), or folded stacks (.folded)\n"
-    "      --format FORMAT    svg or folded, whatever the file is called\n"
+    "  -o, --output FILE      write a profile for `go tool pprof` (.pb.gz), a flame graph (.svg),\n"
+    "                         or folded stacks (.folded)\n"
+    "      --format FORMAT    " PROFILE_FORMATS ", whatever the file is called\n"
+    "      --ids              in pprof: label each sample with trace_id and span_id\n"
     "      --store FILE       the store, which knows the requests (default " STORE_PATH ")\n";
 
 static int set_time(const char *word)
 {
-	if (query_parse_time(word, &wanted.duration_ns) || !wanted.duration_ns ||
-	    wanted.duration_ns > DURATION_MAX_NS)
+	if (query_parse_time(word, &wanted.sampler.duration_ns) || !wanted.sampler.duration_ns ||
+	    wanted.sampler.duration_ns > DURATION_MAX_NS)
 		return command_misused("--duration %s: expected a time up to an hour with its "
 				       "unit: 30s, 5m",
 				       word);
@@ -92,12 +84,9 @@ static int set_number(const char *option, const char *word, unsigned long max, u
 
 static int set_format(const char *word)
 {
-	for (size_t i = 0; i < FORMATS; i++)
-		if (!strcmp(word, formats[i].name)) {
-			wanted.format = formats[i].format;
-			return COMMAND_OK;
-		}
-	return command_misused("--format %s: expected svg or folded", word);
+	wanted.format = profile_format_named(word);
+	return wanted.format ? COMMAND_OK
+			     : command_misused("--format %s: expected " PROFILE_FORMATS, word);
 }
 
 static int set_option(int letter, const char *word)
@@ -114,6 +103,9 @@ static int set_option(int letter, const char *word)
 		return COMMAND_OK;
 	case 'E':
 		wanted.endpoint = word;
+		return COMMAND_OK;
+	case 'I':
+		wanted.ids = true;
 		return COMMAND_OK;
 	case 'R':
 		wanted.sampler.requests_only = true;
@@ -139,17 +131,13 @@ const struct command_options command_profile_options = {
 /* The format of the file, by its ending unless it was said. COMMAND_OK or COMMAND_USAGE. */
 static int find_format(void)
 {
-	const char *dot = wanted.file ? strrchr(wanted.file, '.') : NULL;
-
-	if (!wanted.file || wanted.format != FORMAT_NONE)
+	if (!wanted.file || wanted.format)
 		return COMMAND_OK;
-	for (size_t i = 0; dot && i < FORMATS; i++)
-		if (!strcmp(dot + 1, formats[i].name))
-			wanted.format = formats[i].format;
-	if (wanted.format != FORMAT_NONE)
+	wanted.format = profile_format_of_file(wanted.file);
+	if (wanted.format)
 		return COMMAND_OK;
-	return command_misused("--output %s: expected a name that ends with .svg or .folded, or "
-			       "--format",
+	return command_misused("--output %s: its ending tells no format; with --format expected "
+			       "is " PROFILE_FORMATS,
 			       wanted.file);
 }
 
@@ -164,11 +152,6 @@ static void pause_ms(long ms)
 	nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
 }
 
-static __s64 wall_now_ns(void)
-{
-	return query_now_ns();
-}
-
 static void show_progress(const struct samples *samples, __u64 since_ns)
 {
 	static __u64 shown_s;
@@ -181,19 +164,18 @@ static void show_progress(const struct samples *samples, __u64 since_ns)
 		samples_count(samples), samples_in_requests(samples));
 }
 
-/* Until the time is over, or somebody has enough. */
-static void sample(struct sampler *sampler, struct samples *samples)
+/* Until the time is over, or somebody has enough. Returns how long samples were taken. */
+static __u64 sample(struct sampler *sampler, struct samples *samples)
 {
-	const __u64 begin_ns = clock_now_ns();
+	const __u64 begin_ns = sampler_until_ns(sampler) - wanted.sampler.duration_ns;
+	const __u64 begun_ns = clock_now_ns();
 	__u64 since_ns = 0;
 
 	signal(SIGINT, on_interrupt);
-	while (!interrupted && since_ns < wanted.duration_ns) {
-		__u64 left_ms = (wanted.duration_ns - since_ns) / 1000000 + 1;
-
-		pause_ms(left_ms < PAUSE_MS ? (long)left_ms : PAUSE_MS);
+	while (!interrupted && since_ns < wanted.sampler.duration_ns) {
+		pause_ms(PAUSE_MS);
 		sampler_read(sampler, samples_take, samples);
-		since_ns = clock_now_ns() - begin_ns;
+		since_ns = clock_now_ns() - begun_ns;
 		show_progress(samples, since_ns);
 	}
 	sampler_stop(sampler);
@@ -201,64 +183,7 @@ static void sample(struct sampler *sampler, struct samples *samples)
 	signal(SIGINT, SIG_DFL);
 	if (isatty(STDERR_FILENO))
 		fputs("\r\033[K", stderr);
-}
-
-static int compare_endpoints(const void *a, const void *b)
-{
-	const struct endpoint *first = a, *second = b;
-
-	return (first->samples < second->samples) - (first->samples > second->samples);
-}
-
-static void print_endpoint(const struct endpoint *endpoint, __u64 all)
-{
-	double ms = 1000.0 * (double)endpoint->samples / wanted.sampler.hz;
-
-	printf("%8llu %6.1f%% %10.0f ", endpoint->samples,
-	       100.0 * (double)endpoint->samples / (double)(all ? all : 1), ms);
-	if (endpoint->requests)
-		printf("%10llu %12.3f  ", endpoint->requests, ms / (double)endpoint->requests);
-	else
-		printf("%10s %12s  ", "-", "-");
-	safe_print(endpoint->service);
-	printf("%s", *endpoint->service ? " " : "");
-	safe_print(endpoint->name);
-	putchar('\n');
-}
-
-/* Those with samples, the most first; their texts are the requests'. Returns how many. */
-static size_t sort_endpoints(const struct requests *requests, struct endpoint **ret_sorted)
-{
-	const struct endpoint *first = requests_endpoints(requests);
-	struct endpoint *sorted;
-	size_t count = 0;
-
-	for (const struct endpoint *endpoint = first; endpoint; endpoint = endpoint->next)
-		count += endpoint->samples > 0;
-	sorted = calloc(count + 1, sizeof(*sorted));
-	*ret_sorted = sorted;
-	if (!sorted)
-		return 0;
-	for (const struct endpoint *endpoint = first; endpoint; endpoint = endpoint->next)
-		if (endpoint->samples)
-			*sorted++ = *endpoint;
-	qsort(*ret_sorted, count, sizeof(*sorted), compare_endpoints);
-	return count;
-}
-
-static void print_summary(const struct requests *requests)
-{
-	struct endpoint *sorted;
-	size_t count = sort_endpoints(requests, &sorted);
-	__u64 all = 0;
-
-	for (size_t i = 0; i < count; i++)
-		all += sorted[i].samples;
-	printf("%8s %7s %10s %10s %12s  %s\n", "SAMPLES", "SHARE", "CPU MS", "REQUESTS",
-	       "MS/REQUEST", "ENDPOINT");
-	for (size_t i = 0; i < count && i < ROWS; i++)
-		print_endpoint(&sorted[i], all);
-	free(sorted);
+	return sampler_until_ns(sampler) - begin_ns;
 }
 
 /* What was lost is said, for the shares are of what was not. */
@@ -274,93 +199,60 @@ static void print_losses(const struct sampler *sampler, const struct samples *sa
 		fputs("profile: no samples belong to requests: does ctxpropd run?\n", stderr);
 }
 
-static int write_to(FILE *out, const struct flame *root)
+static int report(struct profile_result *result, const struct files *files, bool json)
 {
-	char title[128];
-
-	snprintf(title, sizeof(title), "CPU by endpoint: %llu samples at %u Hz", root->total,
-		 wanted.sampler.hz);
-	if (wanted.format == FORMAT_SVG)
-		flame_write_svg(root, title, out);
-	else
-		flame_write_folded(root, out);
-	return ferror(out) ? -EIO : 0;
-}
-
-/* Beside, then under its name: there is never half a file. */
-static int write_file(const struct flame *root)
-{
-	char beside[4096];
-	FILE *out;
-	int err;
-
-	if (snprintf(beside, sizeof(beside), "%s.XXXXXX", wanted.file) >= (int)sizeof(beside))
-		return command_refuse("--output: the name is too long");
-	int fd = mkstemp(beside);
-
-	out = fd < 0 ? NULL : fdopen(fd, "w");
-	if (!out)
-		return command_refuse("%s: %s", wanted.file, strerror(errno));
-	err = fchmod(fd, 0644) ? -errno : write_to(out, root);
-	if (fclose(out) && !err)
-		err = -errno;
-	if (!err && rename(beside, wanted.file))
-		err = -errno;
-	if (!err)
-		return COMMAND_OK;
-	unlink(beside);
-	return command_refuse("%s: %s", wanted.file, strerror(-err));
-}
-
-static int report(const struct samples *samples, const struct files *files,
-		  struct requests *requests)
-{
-	struct names *names = names_new(samples, files);
-	struct flame *root = names ? flame_new(samples, names, requests, wanted.endpoint) : NULL;
+	struct names *names = names_new(result->samples, files);
+	struct flame *root =
+	    names ? flame_new(result->samples, names, result->requests, wanted.endpoint) : NULL;
 	int exit_code = root ? COMMAND_OK : command_refuse("out of memory");
 
-	if (root)
-		print_summary(requests);
-	if (root && wanted.file)
-		exit_code = write_file(root);
+	result->names = names;
+	result->root = root;
+	if (root && json)
+		exit_code = profile_summary_json(result);
+	else if (root)
+		profile_summary(result, ROWS);
+	if (root && !exit_code && wanted.file)
+		exit_code = profile_write(wanted.format, wanted.file, result);
 	flame_free(root);
 	names_free(names);
 	return exit_code;
 }
 
-/* Requests are in the store a moment after they have ended. */
-static int join_requests(const struct samples *samples, const struct files *files, __s64 from_ns,
-			 __s64 to_ns)
+static int join_requests(struct profile_result *result, const struct files *files, bool json)
 {
-	sqlite3 *db = samples_in_requests(samples) ? command_open_store() : NULL;
-	struct requests *requests = requests_read(db, from_ns, to_ns);
+	sqlite3 *db = samples_in_requests(result->samples) ? command_open_store() : NULL;
 	int exit_code;
 
-	if (requests)
-		exit_code = report(samples, files, requests);
+	result->requests = requests_read(db, result->from_ns, result->to_ns);
+	if (result->requests)
+		exit_code = report(result, files, json);
 	else
 		exit_code = db ? command_refuse_store(db) : command_refuse("out of memory");
-	requests_free(requests);
+	requests_free(result->requests);
 	sqlite3_close(db);
 	return exit_code;
 }
 
-static int run(struct sampler *sampler)
+static int run(struct sampler *sampler, bool json)
 {
 	struct files *files = files_new(sampler);
 	struct processes *processes = files ? processes_new(sampler, files) : NULL;
 	struct samples *samples = processes ? samples_new(processes) : NULL;
-	const __s64 from_ns = wall_now_ns();
+	struct profile_result result = {.samples = samples,
+					.pattern = wanted.endpoint,
+					.from_ns = query_now_ns(),
+					.hz = wanted.sampler.hz,
+					.ids = wanted.ids};
 	int exit_code;
 
 	if (!samples) {
 		exit_code = command_refuse("out of memory");
 	} else {
-		sample(sampler, samples);
-		__s64 to_ns = wall_now_ns();
-
+		result.to_ns = result.from_ns + (__s64)sample(sampler, samples);
+		result.lost = sampler_lost(sampler) + samples_left_out(samples);
 		pause_ms(samples_in_requests(samples) ? SETTLE_MS : 0);
-		exit_code = join_requests(samples, files, from_ns, to_ns);
+		exit_code = join_requests(&result, files, json);
 		print_losses(sampler, samples);
 	}
 	samples_free(samples);
@@ -383,7 +275,7 @@ int command_profile(const struct pins *pins, const struct command_flags *flags)
 		return exit_code;
 	if (sampler_open(&wanted.sampler, &sampler, why))
 		return command_refuse("profile: %s", why);
-	exit_code = run(sampler);
+	exit_code = run(sampler, flags->json);
 	sampler_close(sampler);
 	return exit_code;
 }

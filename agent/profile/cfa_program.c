@@ -147,6 +147,17 @@ static bool is_plt(struct dwarf_bytes block, struct cfa_state *state)
 	return true;
 }
 
+/* Assembly that has aligned its stack keeps the old one there: breg7 N; deref; plus_uconst 8. */
+static bool is_load(struct dwarf_bytes block, struct cfa_state *state)
+{
+	static const __u8 tail[] = {DW_OP_deref, DW_OP_plus_uconst, 8};
+
+	if (dwarf_fixed(&block, 1) != DW_OP_breg0 + RSP)
+		return false;
+	state->offset = dwarf_sleb(&block);
+	return block.end - block.at == sizeof(tail) && !memcmp(block.at, tail, sizeof(tail));
+}
+
 static void set_cfa_expression(struct cfa_program *program, struct dwarf_bytes *bytes)
 {
 	__u64 size = dwarf_uleb(bytes);
@@ -157,7 +168,9 @@ static void set_cfa_expression(struct cfa_program *program, struct dwarf_bytes *
 		return;
 	}
 	bytes->at += size;
-	program->state.cfa = is_plt(block, &program->state) ? PROFILE_CFA_PLT : PROFILE_CFA_UNKNOWN;
+	program->state.cfa = is_plt(block, &program->state)    ? PROFILE_CFA_PLT
+			     : is_load(block, &program->state) ? PROFILE_CFA_LOAD
+							       : PROFILE_CFA_UNKNOWN;
 }
 
 static void skip_block(struct dwarf_bytes *bytes)

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fnmatch.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,12 +80,6 @@ static struct flame *enter_frames(const struct building *building, struct flame 
 	return node;
 }
 
-static bool is_wanted(const struct building *building, const struct endpoint *endpoint)
-{
-	return !building->pattern || !fnmatch(building->pattern, endpoint->name, 0) ||
-	       !fnmatch(building->pattern, endpoint->name + strcspn(endpoint->name, "/"), 0);
-}
-
 static int add_stack(const struct stack *stack, void *data)
 {
 	const struct building *building = data;
@@ -95,7 +88,7 @@ static int add_stack(const struct stack *stack, void *data)
 	struct flame *node = building->root;
 	char buffer[1280];
 
-	if (!is_wanted(building, endpoint))
+	if (!endpoint_fits(endpoint, building->pattern))
 		return 0;
 	endpoint->samples += stack->count;
 	node->total += stack->count;

@@ -163,11 +163,32 @@ void names_free(struct names *names)
 	free(names);
 }
 
-const char *names_get(const struct names *names, __u64 frame)
+size_t names_number(const struct names *names, __u64 frame)
 {
 	const __u64 *found =
 	    bsearch(&frame, names->frame, names->count, sizeof(names->frame[0]), compare);
-	const char *name = found ? names->name[found - names->frame] : NULL;
+
+	return found ? (size_t)(found - names->frame) : 0;
+}
+
+size_t names_count(const struct names *names)
+{
+	return names->count;
+}
+
+__u64 names_frame(const struct names *names, size_t number)
+{
+	return names->frame[number];
+}
+
+const struct files *names_files(const struct names *names)
+{
+	return names->files;
+}
+
+const char *names_get(const struct names *names, __u64 frame)
+{
+	const char *name = names->name[names_number(names, frame)];
 
 	return name ? name : "[unknown]";
 }

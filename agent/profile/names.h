@@ -20,4 +20,12 @@ const char *names_get(const struct names *names, __u64 frame);
 /* The file that a frame's code comes from ("kernel" for the kernel), or "". */
 const char *names_file(const struct names *names, __u64 frame);
 
+/* The files that the names are from. */
+const struct files *names_files(const struct names *names);
+
+/* All frames that there are, by number. */
+size_t names_count(const struct names *names);
+__u64 names_frame(const struct names *names, size_t number);
+size_t names_number(const struct names *names, __u64 frame);
+
 #endif

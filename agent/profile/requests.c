@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stdbool.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,4 +156,11 @@ struct endpoint *requests_find(struct requests *requests, const __u8 trace_id[16
 const struct endpoint *requests_endpoints(const struct requests *requests)
 {
 	return requests->first;
+}
+
+bool endpoint_fits(const struct endpoint *endpoint, const char *pattern)
+{
+	const char *route = endpoint->name + strcspn(endpoint->name, "/");
+
+	return !pattern || !fnmatch(pattern, endpoint->name, 0) || !fnmatch(pattern, route, 0);
 }

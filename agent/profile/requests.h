@@ -6,6 +6,7 @@
 #ifndef CTXPROP_PROFILE_REQUESTS_H
 #define CTXPROP_PROFILE_REQUESTS_H
 
+#include <stdbool.h>
 #include <sqlite3.h>
 #include <linux/types.h>
 
@@ -33,6 +34,10 @@ void requests_free(struct requests *requests);
  */
 struct endpoint *requests_find(struct requests *requests, const __u8 trace_id[16],
 			       const __u8 span_id[8]);
+
+/* Does an endpoint fit a pattern of glob(7), with its method or by its route alone? NULL: any does.
+ */
+bool endpoint_fits(const struct endpoint *endpoint, const char *pattern);
 
 /* The first of all that there are, in no order. */
 const struct endpoint *requests_endpoints(const struct requests *requests);

@@ -14,6 +14,7 @@
 
 #include "base/cgroup.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "context/traces.h"
 #include "load/node_maps.h"
 #include "profile/sampler.h"
@@ -146,6 +147,14 @@ static int start_clock(struct sampler *sampler, int cpu, unsigned int hz)
 	return 0;
 }
 
+static __u64 boot_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return (__u64)now.tv_sec * NS_PER_SECOND + (__u64)now.tv_nsec;
+}
+
 static int start_clocks(struct sampler *sampler, unsigned int hz)
 {
 	int cpus = libbpf_num_possible_cpus(), err = 0;
@@ -176,6 +185,7 @@ static int start(struct sampler *sampler, const struct sampler_options *options,
 					 on_sample, sampler, NULL);
 	if (!sampler->ring)
 		return fail(why, -errno, "the ring of samples: %s", strerror(errno));
+	sampler->skel->bss->until_ns = boot_now_ns() + options->duration_ns;
 	err = start_clocks(sampler, options->hz);
 	return err ? fail(why, err, "perf_event_open: %s", strerror(-err)) : 0;
 }
@@ -198,8 +208,17 @@ int sampler_open(const struct sampler_options *options, struct sampler **ret_sam
 	return err;
 }
 
+__u64 sampler_until_ns(const struct sampler *sampler)
+{
+	return sampler->skel->bss->until_ns;
+}
+
 void sampler_stop(struct sampler *sampler)
 {
+	const __u64 now_ns = boot_now_ns();
+
+	if (sampler->skel && sampler->skel->bss && now_ns < sampler->skel->bss->until_ns)
+		sampler->skel->bss->until_ns = now_ns;
 	for (int cpu = 0; cpu < sampler->cpus; cpu++)
 		cleanup_close(&sampler->event[cpu]);
 }

@@ -16,6 +16,7 @@
 
 struct sampler_options {
 	unsigned int hz;    /* on each CPU */
+	__u64 duration_ns;  /* from sampler_open() on, however late samples are read */
 	__u32 tgid;         /* 0: all processes */
 	const char *cgroup; /* path below the root, with all below; NULL: all */
 	bool requests_only; /* only threads that work on a request */
@@ -31,6 +32,9 @@ int sampler_open(const struct sampler_options *options, struct sampler **ret_sam
 		 char *ret_why);
 void sampler_close(struct sampler *sampler);
 bool sampler_has_contexts(const struct sampler *sampler);
+
+/* When the last sample can be taken, or was (CLOCK_BOOTTIME). */
+__u64 sampler_until_ns(const struct sampler *sampler);
 
 /* No more samples from now on; those in the ring can still be read. */
 void sampler_stop(struct sampler *sampler);

@@ -12,7 +12,7 @@
 struct samples {
 	struct processes *processes;
 	struct stack *bucket[BUCKETS];
-	size_t bytes;
+	size_t bytes, stacks;
 	__u64 count, in_requests, left_out;
 	__u64 frame[2 * PROFILE_FRAMES_MAX]; /* of the sample that is looked at */
 };
@@ -45,6 +45,11 @@ static bool is_zero(const __u8 *bytes, size_t size)
 		if (bytes[i])
 			return false;
 	return true;
+}
+
+bool stack_has_request(const struct stack *stack)
+{
+	return !is_zero(stack->span_id, sizeof(stack->span_id));
 }
 
 /* The frame of a user's address, by what the process had mapped when it was told to the sampler. */
@@ -103,6 +108,7 @@ static struct stack *add(struct samples *samples, struct stack **bucket,
 	memcpy(stack->span_id, sample->span_id, sizeof(stack->span_id));
 	memcpy(stack->frame, samples->frame, frames_size(sample));
 	samples->bytes += size;
+	samples->stacks++;
 	*bucket = stack;
 	return stack;
 }
@@ -154,6 +160,11 @@ __u64 samples_in_requests(const struct samples *samples)
 __u64 samples_left_out(const struct samples *samples)
 {
 	return samples->left_out;
+}
+
+size_t samples_stacks(const struct samples *samples)
+{
+	return samples->stacks;
 }
 
 int samples_each(const struct samples *samples, int (*visit)(const struct stack *stack, void *data),

@@ -3,6 +3,7 @@
 #ifndef CTXPROP_PROFILE_SAMPLES_H
 #define CTXPROP_PROFILE_SAMPLES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <linux/types.h>
 
@@ -28,6 +29,9 @@ struct stack {
 	__u64 frame[]; /* the innermost first */
 };
 
+/* Was the thread at work on a request? */
+bool stack_has_request(const struct stack *stack);
+
 struct samples;
 
 /* The processes outlive it. NULL: no memory. */
@@ -41,6 +45,9 @@ void samples_take(const struct profile_sample *sample, void *samples);
 __u64 samples_count(const struct samples *samples);
 __u64 samples_in_requests(const struct samples *samples);
 __u64 samples_left_out(const struct samples *samples);
+
+/* How many different stacks there are. */
+size_t samples_stacks(const struct samples *samples);
 
 /* The stacks, in no order, until `visit` returns other than 0, which is returned. */
 int samples_each(const struct samples *samples, int (*visit)(const struct stack *stack, void *data),

@@ -38,6 +38,7 @@ const volatile __u64 wanted_cgroup; /* id of its directory, with all below */
 const volatile __u32 wanted_cgroup_level;
 const volatile __u8 wants_requests; /* only threads that work on one */
 
+__u64 until_ns;     /* CLOCK_BOOTTIME: there are no samples from then on */
 __u64 samples_lost; /* they found no room in the ring */
 
 struct task_struct___life {
@@ -124,13 +125,15 @@ int profile_sample(struct bpf_perf_event_data *ctx)
 	const struct traces_ctx *context = bpf_map_lookup_elem(&traces_ctx_v1, &thread);
 	struct profile_sample *s;
 	__u32 zero = 0;
+	__u64 now_ns;
 
-	if (!is_wanted(thread, context))
+	now_ns = bpf_ktime_get_boot_ns();
+	if (now_ns >= until_ns || !is_wanted(thread, context))
 		return 0;
 	s = bpf_map_lookup_elem(&profile_scratch, &zero);
 	if (!s)
 		return 0;
-	s->time_ns = bpf_ktime_get_boot_ns();
+	s->time_ns = now_ns;
 	s->life = life_of_current();
 	s->tgid = thread >> 32;
 	s->tid = (__u32)thread;

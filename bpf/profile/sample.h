@@ -47,6 +47,7 @@ enum profile_cfa {
 	PROFILE_CFA_UNKNOWN, /* the rule is not understood, or there is none */
 	PROFILE_CFA_SP,      /* rsp + 8 * offset */
 	PROFILE_CFA_BP,      /* rbp + 8 * offset */
+	PROFILE_CFA_LOAD,    /* what stands at rsp + 8 * offset, and 8 more: OpenSSL's assembly */
 	PROFILE_CFA_PLT,     /* rsp + 8 * offset, and 8 more from byte `rbp` of each 16 on */
 	PROFILE_CFA_SIGNAL,  /* a signal frame of the kernel at rsp */
 	PROFILE_CFA_END,     /* the outermost frame */

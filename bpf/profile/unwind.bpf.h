@@ -120,10 +120,13 @@ static __always_inline __u32 unwind_signal(struct unwind *u)
 	return u->pc ? 0 : PROFILE_STOP_READ;
 }
 
+/* 0: it cannot be read. */
 static __always_inline __u64 unwind_cfa(const struct unwind *u, const struct profile_row *row)
 {
-	__u64 offset = 8ULL * row->offset;
+	__u64 offset = 8ULL * row->offset, saved;
 
+	if (row->cfa == PROFILE_CFA_LOAD)
+		return unwind_read(u->sp + offset, &saved) ? 0 : saved + 8;
 	if (row->cfa == PROFILE_CFA_BP)
 		return u->bp + offset;
 	if (row->cfa == PROFILE_CFA_PLT && (u->pc & 15) >= row->rbp)
