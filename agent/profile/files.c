@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "inspect/mapped_file.h"
@@ -20,6 +23,8 @@ struct files {
 	struct sampler *sampler;
 	struct file file[FILES_MAX];
 	size_t count;
+	bool has_looked_for_vdso;
+	int vdso; /* its number, or -errno */
 };
 
 struct files *files_new(struct sampler *sampler)
@@ -81,16 +86,11 @@ static struct mapping identity_of(const struct mapping *mapping)
 	    .major = mapping->major, .minor = mapping->minor, .inode = mapping->inode};
 }
 
-static int add(struct files *files, int proc_fd, const struct mapping *mapping)
+/* A file that was opened, which it takes over. Its number, or -errno. */
+static int add(struct files *files, int fd, const struct mapping *mapping)
 {
 	struct file *file = &files->file[files->count];
-	int fd;
 
-	if (files->count == FILES_MAX)
-		return -ENFILE;
-	fd = mapped_file_open(proc_fd, mapping);
-	if (fd < 0)
-		return fd;
 	*file = (struct file){
 	    .identity = identity_of(mapping), .fd = fd, .name = last_part(mapping->path)};
 	if (!file->name) {
@@ -101,12 +101,59 @@ static int add(struct files *files, int proc_fd, const struct mapping *mapping)
 	return read_code(files, file) ? file->err : (int)files->count - 1;
 }
 
+static int open_and_add(struct files *files, int proc_fd, const struct mapping *mapping)
+{
+	int fd = files->count == FILES_MAX ? -ENFILE : mapped_file_open(proc_fd, mapping);
+
+	return fd < 0 ? fd : add(files, fd, mapping);
+}
+
+/* Its bytes as a file. */
+static int copy_to_file(const struct mapping *vdso)
+{
+	const void *bytes = (const void *)(uintptr_t)vdso->start;
+	size_t size = vdso->end - vdso->start;
+	int fd = memfd_create("vdso", MFD_CLOEXEC);
+
+	if (fd >= 0 && write(fd, bytes, size) == (ssize_t)size)
+		return fd;
+	cleanup_close(&fd);
+	return -EIO;
+}
+
+/* As a callback of mapping_each(), for our own process. */
+static int add_vdso(const struct mapping *mapping, void *data)
+{
+	struct files *files = data;
+	int fd;
+
+	if (strcmp(mapping->path, "[vdso]") != 0)
+		return 0;
+	fd = files->count == FILES_MAX ? -ENFILE : copy_to_file(mapping);
+	files->vdso = fd < 0 ? fd : add(files, fd, mapping);
+	return 1;
+}
+
+int files_get_vdso(struct files *files)
+{
+	_cleanup_close_ int proc_fd = -1;
+
+	if (files->has_looked_for_vdso)
+		return files->vdso;
+	files->has_looked_for_vdso = true;
+	files->vdso = -ENOENT;
+	proc_fd = mapped_file_process((__u32)getpid());
+	if (proc_fd >= 0)
+		mapping_each(proc_fd, add_vdso, files);
+	return files->vdso;
+}
+
 int files_get(struct files *files, int proc_fd, const struct mapping *mapping)
 {
 	for (size_t i = 0; i < files->count; i++)
 		if (mapped_file_is_same(&files->file[i].identity, mapping))
 			return files->file[i].err ? files->file[i].err : (int)i;
-	return add(files, proc_fd, mapping);
+	return open_and_add(files, proc_fd, mapping);
 }
 
 int files_describe(const struct files *files, int file, const struct mapping *mapping,

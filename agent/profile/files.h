@@ -22,6 +22,12 @@ void files_free(struct files *files);
 int files_get(struct files *files, int proc_fd, const struct mapping *mapping);
 
 /*
+ * The code that the kernel maps into every process of 64 bits (vdso(7)), as files_get() has it;
+ * ours is the same as theirs.
+ */
+int files_get_vdso(struct files *files);
+
+/*
  * The mapping as the sampler wants it; its `bias`: address in the process - address from the
  * file's base on. 0, or -ENOENT: what is mapped is no code.
  */

@@ -46,21 +46,6 @@ static struct flame *enter(struct flame *node, const char *name, bool is_kernel,
 	return *at;
 }
 
-/* The frame that stands for the part of a stack that is missing; NULL: it is whole. */
-static const char *missing(const struct stack *stack)
-{
-	static const char *const words[PROFILE_STOPS] = {
-	    [PROFILE_STOP_DEEP] = "[deeper than can be read]",
-	    [PROFILE_STOP_PROCESS] = "[program not known yet]",
-	    [PROFILE_STOP_MAPPING] = "[callers in unknown memory]",
-	    [PROFILE_STOP_TABLE] = "[callers not known: no unwind table]",
-	    [PROFILE_STOP_ROW] = "[callers not known: no rule]",
-	    [PROFILE_STOP_READ] = "[callers not known: unreadable stack]",
-	};
-
-	return stack->stop < PROFILE_STOPS ? words[stack->stop] : NULL;
-}
-
 /* The endpoint as people know it. */
 static const char *title(const struct endpoint *endpoint, char *buffer, size_t size)
 {
@@ -97,8 +82,8 @@ static int add_stack(const struct stack *stack, void *data)
 		node =
 		    enter(node, *stack->process->name ? stack->process->name : "[unknown program]",
 			  false, stack->count);
-	if (node && missing(stack))
-		node = enter(node, missing(stack), false, stack->count);
+	if (node && stack_missing(stack))
+		node = enter(node, stack_missing(stack), false, stack->count);
 	if (node)
 		node = enter_frames(building, node, stack);
 	if (!node)

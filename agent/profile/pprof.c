@@ -229,6 +229,8 @@ static void add_labels(struct writing *writing, Sample *sample, const struct sta
 	pid = add_label(writing, sample, "pid");
 	if (pid)
 		pid->num = stack->process->tgid;
+	if (stack_missing(stack))
+		label_text(writing, sample, "stack", stack_missing(stack));
 	if (!stack_has_request(stack))
 		return;
 	label_text(writing, sample, "context_source", "traces_ctx_v1");

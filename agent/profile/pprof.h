@@ -18,7 +18,7 @@ struct pprof_options {
 
 /*
  * Write it, compressed. Samples have the labels endpoint, service, process and pid, those of
- * requests `context_source` as well. 0, -ENOMEM, or -EIO.
+ * requests `context_source`, those whose outer frames are missing `stack`. 0, -ENOMEM, or -EIO.
  */
 int pprof_write(const struct samples *samples, const struct names *names, struct requests *requests,
 		const struct pprof_options *options, FILE *out);

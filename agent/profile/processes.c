@@ -53,6 +53,16 @@ void processes_free(struct processes *processes)
 	free(processes);
 }
 
+/* A process without any file of 64 bits has the vDSO of another kind. */
+static int find_file(struct processes *processes, const struct mapping *mapping)
+{
+	if (mapping->inode)
+		return files_get(processes->files, processes->proc_fd, mapping);
+	if (processes->told.count && !strcmp(mapping->path, "[vdso]"))
+		return files_get_vdso(processes->files);
+	return -ENOENT;
+}
+
 /* One mapping; what is no code of a file is left out. Returns 1 when there is no more room. */
 static int gather(const struct mapping *mapping, void *data)
 {
@@ -61,9 +71,9 @@ static int gather(const struct mapping *mapping, void *data)
 	struct profile_mapping *place = &told->mapping[told->count];
 	int file;
 
-	if (!mapping->executable || !mapping->inode)
+	if (!mapping->executable)
 		return 0;
-	file = files_get(processes->files, processes->proc_fd, mapping);
+	file = find_file(processes, mapping);
 	if (file < 0 || files_describe(processes->files, file, mapping, place))
 		return 0;
 	processes->code[told->count] =

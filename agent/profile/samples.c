@@ -52,6 +52,20 @@ bool stack_has_request(const struct stack *stack)
 	return !is_zero(stack->span_id, sizeof(stack->span_id));
 }
 
+const char *stack_missing(const struct stack *stack)
+{
+	static const char *const words[PROFILE_STOPS] = {
+	    [PROFILE_STOP_DEEP] = "[deeper than can be read]",
+	    [PROFILE_STOP_PROCESS] = "[program not known yet]",
+	    [PROFILE_STOP_MAPPING] = "[callers in unknown memory]",
+	    [PROFILE_STOP_TABLE] = "[callers not known: no unwind table]",
+	    [PROFILE_STOP_ROW] = "[callers not known: no rule]",
+	    [PROFILE_STOP_READ] = "[callers not known: unreadable stack]",
+	};
+
+	return stack->stop < PROFILE_STOPS ? words[stack->stop] : NULL;
+}
+
 /* The frame of a user's address, by what the process had mapped when it was told to the sampler. */
 static __u64 user_frame(const struct process *process, const struct profile_sample *sample,
 			__u64 address)

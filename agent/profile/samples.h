@@ -32,6 +32,9 @@ struct stack {
 /* Was the thread at work on a request? */
 bool stack_has_request(const struct stack *stack);
 
+/* Why outer frames are missing, in brackets; NULL: the stack is whole. */
+const char *stack_missing(const struct stack *stack);
+
 struct samples;
 
 /* The processes outlive it. NULL: no memory. */
