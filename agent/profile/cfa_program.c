@@ -60,6 +60,12 @@ __u64 dwarf_fixed(struct dwarf_bytes *bytes, size_t size)
 	return value;
 }
 
+/* Numbers of strangers may overflow: without a sign that is defined. */
+static __s64 factored(const struct cfa_program *program, __u64 number)
+{
+	return (__s64)(number * (__u64)program->factors.data);
+}
+
 static int advance(struct cfa_program *program, __u64 delta)
 {
 	__u64 from = program->pc, to = from + delta * program->factors.code;
@@ -212,7 +218,7 @@ static bool run_cfa(struct cfa_program *program, __u8 code, struct dwarf_bytes *
 		return true;
 	case DW_CFA_def_cfa_sf:
 		reg = dwarf_uleb(bytes);
-		set_cfa(state, reg, dwarf_sleb(bytes) * program->factors.data);
+		set_cfa(state, reg, factored(program, (__u64)dwarf_sleb(bytes)));
 		return true;
 	case DW_CFA_def_cfa_register:
 		set_cfa_register(state, dwarf_uleb(bytes));
@@ -221,7 +227,7 @@ static bool run_cfa(struct cfa_program *program, __u8 code, struct dwarf_bytes *
 		state->offset = (__s64)dwarf_uleb(bytes);
 		return true;
 	case DW_CFA_def_cfa_offset_sf:
-		state->offset = dwarf_sleb(bytes) * program->factors.data;
+		state->offset = factored(program, (__u64)dwarf_sleb(bytes));
 		return true;
 	case DW_CFA_def_cfa_expression:
 		set_cfa_expression(program, bytes);
@@ -240,11 +246,11 @@ static bool run_register(struct cfa_program *program, __u8 code, struct dwarf_by
 	switch (code) {
 	case DW_CFA_offset_extended:
 		reg = dwarf_uleb(bytes);
-		set_saved(state, reg, (__s64)dwarf_uleb(bytes) * program->factors.data);
+		set_saved(state, reg, factored(program, dwarf_uleb(bytes)));
 		return true;
 	case DW_CFA_offset_extended_sf:
 		reg = dwarf_uleb(bytes);
-		set_saved(state, reg, dwarf_sleb(bytes) * program->factors.data);
+		set_saved(state, reg, factored(program, (__u64)dwarf_sleb(bytes)));
 		return true;
 	case DW_CFA_restore_extended:
 		restore(program, dwarf_uleb(bytes));
@@ -307,7 +313,7 @@ static int run_one(struct cfa_program *program, struct dwarf_bytes *bytes)
 	case DW_CFA_advance_loc:
 		return advance(program, low);
 	case DW_CFA_offset:
-		set_saved(&program->state, low, (__s64)dwarf_uleb(bytes) * program->factors.data);
+		set_saved(&program->state, low, factored(program, dwarf_uleb(bytes)));
 		return 0;
 	case DW_CFA_restore:
 		restore(program, low);
@@ -350,7 +356,8 @@ struct profile_row cfa_row(const struct cfa_state *state)
 	if (row.cfa == PROFILE_CFA_SIGNAL || row.cfa == PROFILE_CFA_END)
 		return row;
 	if (row.cfa == PROFILE_CFA_UNKNOWN || state->rbp_lost ||
-	    !in_words(state->offset, 0xffff, &row.offset) || !in_words(-state->rbp, 0xff, &rbp))
+	    !in_words(state->offset, 0xffff, &row.offset) ||
+	    !in_words((__s64)(0 - (__u64)state->rbp), 0xff, &rbp))
 		return (struct profile_row){.cfa = PROFILE_CFA_UNKNOWN};
 	row.rbp = row.cfa == PROFILE_CFA_PLT ? state->plt_from : (__u8)rbp;
 	return row;
