@@ -24,6 +24,8 @@ static const struct command commands[] = {
     {"who", "", "Which trace a thread works on now", command_who, command_who_usage, NULL},
     {"logs", "s", "Run a program, its log lines get the ids of their traces", command_logs,
      command_logs_usage, &command_logs_options},
+    {"profile", "", "What the CPUs do for which endpoint: a flame graph", command_profile,
+     command_profile_usage, &command_profile_options},
     {"sql", "", "Ask the store of spans", command_sql, command_sql_usage, &command_sql_options},
     {"policy", "s", "The rules: which requests are touched, and how", command_policy,
      command_policy_usage, NULL},

@@ -11,6 +11,7 @@ endfunction()
 
 ctxprop_require(LIBBPF libbpf>=1.1 libbpf-dev)
 ctxprop_require(LIBELF libelf libelf-dev)
+ctxprop_require(LIBDW libdw libdw-dev)
 ctxprop_require(LIBMNL libmnl libmnl-dev)
 ctxprop_require(JANSSON jansson libjansson-dev)
 ctxprop_require(MICROHTTPD libmicrohttpd>=0.9.71 libmicrohttpd-dev)

@@ -21,7 +21,7 @@ _ctxprop_sets() {
 _ctxprop_words() {
 	local command=$1 verb=$2 previous=$3
 	case $command in
-	'') echo trace top map why who logs sql stats flows policy set monitor doctor pause resume attach detach drain ;;
+	'') echo trace top map why who logs sql profile stats flows policy set monitor doctor pause resume attach detach drain ;;
 	policy)
 		case $verb in
 		'') echo show add replace del flush save restore ;;
@@ -54,6 +54,10 @@ _ctxprop_options() {
 	trace)
 		echo --json --color --follow --number --slow --status --errors --endpoint --service \
 			--last --store --help
+		;;
+	profile)
+		echo --json --color --duration --frequency --pid --cgroup --endpoint --requests \
+			--output --format --ids --store --help
 		;;
 	top) echo --json --oneline --color --number --sort --last --store --help ;;
 	map) echo --json --oneline --color --last --store --help ;;

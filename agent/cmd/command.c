@@ -29,6 +29,15 @@ static const char *const meanings[] = {
 };
 #define KNOWN (sizeof(known) / sizeof(known[0]))
 
+/* Its own options come before the common ones. */
+static bool is_own(const struct command *command, int letter)
+{
+	for (size_t i = 0; command->own && i < command->own->count; i++)
+		if (command->own->list[i].val == letter)
+			return true;
+	return false;
+}
+
 static void print_help(const struct command *command)
 {
 	printf("Usage: ctxprop %s [options]%s\n%s.\n\n", command->name,
@@ -39,7 +48,8 @@ static void print_help(const struct command *command)
 		if (strchr(command->options, known[i].val))
 			printf("  -%c, --%-12s %s\n", known[i].val, known[i].name, meanings[i]);
 	printf("  -j, --%-12s print JSON\n", "json");
-	printf("  -o, --%-12s print one line for each thing\n", "oneline");
+	if (!is_own(command, 'o'))
+		printf("  -o, --%-12s print one line for each thing\n", "oneline");
 	printf("  -c, --%-12s always, auto (on a terminal) or never\n", "color[=WHEN]");
 	printf("  -h, --%-12s show this help\n", "help");
 }
@@ -47,9 +57,11 @@ static void print_help(const struct command *command)
 /* The options that a command takes, in the form of getopt_long(). */
 static void choose_options(const struct command *command, struct option *ret, char *ret_letters)
 {
-	size_t used = COMMON;
+	size_t used = 0;
 
-	memcpy(ret, common, sizeof(common));
+	for (size_t i = 0; i < COMMON; i++)
+		if (!is_own(command, common[i].val))
+			ret[used++] = common[i];
 	for (size_t i = 0; i < KNOWN; i++)
 		if (strchr(command->options, known[i].val))
 			ret[used++] = known[i];
@@ -69,14 +81,6 @@ int command_common(struct command_flags *flags, int letter, const char *word)
 		return command_misused("--color: '%s': expected always, auto or never",
 				       word + (*word == '='));
 	return COMMAND_OK;
-}
-
-static bool is_own(const struct command *command, int letter)
-{
-	for (size_t i = 0; command->own && i < command->own->count; i++)
-		if (command->own->list[i].val == letter)
-			return true;
-	return false;
 }
 
 static void set_flag(struct command_flags *flags, int letter)

@@ -24,12 +24,15 @@
 
 /* What reading, memory and an answer take. None of them names a file or another process. */
 static const unsigned int allowed[] = {
-    SYS_read,          SYS_pread64,   SYS_lseek,       SYS_fstat,      SYS_close,
-    SYS_sendmsg,       SYS_sendto,    SYS_munmap,      SYS_mremap,     SYS_brk,
-    SYS_madvise,       SYS_futex,     SYS_exit,        SYS_exit_group, SYS_rt_sigreturn,
-    SYS_clock_gettime, SYS_getrandom, SYS_sched_yield, SYS_write,
+    SYS_read,          SYS_pread64,    SYS_lseek,
+    SYS_fstat,         SYS_close,      SYS_sendmsg,
+    SYS_sendto,        SYS_munmap,     SYS_mremap,
+    SYS_brk,           SYS_madvise,    SYS_futex,
+    SYS_exit,          SYS_exit_group, SYS_rt_sigreturn,
+    SYS_clock_gettime, SYS_getrandom,  SYS_sched_yield,
+    SYS_write,         SYS_sysinfo, /* qsort() of glibc before 2.37 asks how much memory there is */
 #if SANDBOX_IS_SANITIZED
-    SYS_sigaltstack,   SYS_getpid,    SYS_gettid,
+    SYS_sigaltstack,   SYS_getpid,     SYS_gettid,
 #endif
 #ifdef SYS_newfstatat
     SYS_newfstatat, /* fstat() of newer libraries; what it could tell of a path is no secret */

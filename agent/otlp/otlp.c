@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "otlp/batch.h"
 #include "otlp/endpoint.h"
-#include "otlp/gzip.h"
+#include "base/gzip.h"
 #include "otlp/otlp.h"
 #include "otlp/post.h"
 #include "otlp/queue.h"

@@ -236,6 +236,60 @@ int elf_image_function(struct elf_image *image, __u64 address, const char **ret_
 	return -ENOENT;
 }
 
+static int visit_functions(struct elf_image *image, Elf_Scn *section, const GElf_Shdr *header,
+			   int (*visit)(const struct elf_function_symbol *function, void *data),
+			   void *data)
+{
+	Elf_Data *symbols = header->sh_size <= SECTION_MAX ? elf_getdata(section, NULL) : NULL;
+	struct elf_function_symbol function;
+	GElf_Sym symbol;
+	int result = 0;
+
+	for (int i = 0; !result && symbols && gelf_getsym(symbols, i, &symbol); i++) {
+		if (!symbol_covers(&symbol, symbol.st_value))
+			continue;
+		function = (struct elf_function_symbol){
+		    .name = elf_strptr(image->elf, header->sh_link, symbol.st_name),
+		    .start = symbol.st_value,
+		    .size = symbol.st_size};
+		if (function.name)
+			result = visit(&function, data);
+	}
+	return result;
+}
+
+int elf_image_each_function(struct elf_image *image,
+			    int (*visit)(const struct elf_function_symbol *function, void *data),
+			    void *data)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	int result = 0;
+
+	while (!result && (section = next_section(image, section, &header)))
+		if (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM)
+			result = visit_functions(image, section, &header, visit, data);
+	return result;
+}
+
+int elf_image_each_segment(const struct elf_image *image,
+			   int (*visit)(const struct elf_segment *segment, void *data), void *data)
+{
+	GElf_Phdr header;
+	int result = 0;
+
+	for (int i = 0; !result && i < image->header.e_phnum; i++) {
+		if (!gelf_getphdr(image->elf, i, &header) || header.p_type != PT_LOAD)
+			continue;
+		result = visit(&(struct elf_segment){.offset = header.p_offset,
+						     .size = header.p_filesz,
+						     .address = header.p_vaddr,
+						     .executable = header.p_flags & PF_X},
+			       data);
+	}
+	return result;
+}
+
 int elf_image_read(const struct elf_image *image, __u64 address, void *to, size_t size)
 {
 	__u64 offset;

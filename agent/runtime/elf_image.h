@@ -87,6 +87,30 @@ int elf_image_address(const struct elf_image *image, __u64 offset, __u64 *ret_ad
 int elf_image_function(struct elf_image *image, __u64 address, const char **ret_name,
 		       __u64 *ret_start);
 
+struct elf_function_symbol {
+	const char *name; /* the image's */
+	__u64 start, size;
+};
+
+/*
+ * Call `visit` for each function that a symbol of the file names, until it returns other than 0.
+ * Returns what it has returned last.
+ */
+int elf_image_each_function(struct elf_image *image,
+			    int (*visit)(const struct elf_function_symbol *function, void *data),
+			    void *data);
+
+/* A part of the file that is loaded. */
+struct elf_segment {
+	__u64 offset, size; /* in the file */
+	__u64 address;
+	bool executable;
+};
+
+/* As elf_image_each_function(), for each part that is loaded. */
+int elf_image_each_segment(const struct elf_image *image,
+			   int (*visit)(const struct elf_segment *segment, void *data), void *data);
+
 /* Copy what stands at an address. 0, -ENOENT, or -errno. */
 int elf_image_read(const struct elf_image *image, __u64 address, void *to, size_t size);
 

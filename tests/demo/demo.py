@@ -25,6 +25,7 @@ sys.path.insert(0, str(HERE.parent / "lab"))
 from agent import Agent  # noqa: E402 (the path is set just above)
 from following import all_known  # noqa: E402
 from lab import Lab  # noqa: E402
+from profiled import profile  # noqa: E402
 from recorder import Recorder  # noqa: E402
 from waiting import wait_until  # noqa: E402
 
@@ -205,6 +206,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", default="build", help="build folder (build)")
     parser.add_argument("--stay", action="store_true", help="go on until Enter, to look around")
+    parser.add_argument("--profile", nargs="?", const="ctxprop-demo.svg", metavar="FILE",
+                        help="profile its servers under load, too: a flame graph by endpoint "
+                        "(ctxprop-demo.svg)")
     args = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     print("client (curl)  -->  app (nginx, Python service, ctxpropd)  -->  outside\n", flush=True)
@@ -212,6 +216,8 @@ def main():
         scene = Scene(lab, os.path.abspath(args.build), Path(folder), "--http", PAGE)
         wrong, trees = play(scene)
         trees += check_page(scene)
+        if args.profile:
+            trees += profile(scene, APP_FRONT, os.path.abspath(args.profile))
         if args.stay:
             input(f"\nThe page: ip netns exec {scene.client.netns} BROWSER http://{PAGE}/ "
                   "(Enter ends the demo)")

@@ -8,7 +8,7 @@ debian_release() {
 }
 
 PACKAGES_BUILD=(cmake ninja-build gcc libc6-dev pkg-config clang llvm bpftool
-	libbpf-dev libelf-dev libmnl-dev libjansson-dev libsqlite3-dev linux-libc-dev
+	libbpf-dev libelf-dev libdw-dev libmnl-dev libjansson-dev libsqlite3-dev linux-libc-dev
 	libmicrohttpd-dev libcurl4-openssl-dev libprotobuf-c-dev protobuf-c-compiler zlib1g-dev)
 if [ "$(debian_release)" = 12 ]; then
 	PACKAGES_BUILD+=(node-llhttp) # the C sources of llhttp come with it

@@ -15,7 +15,7 @@ SKIP_STATUS = 77
 # What says who writes log lines is for kernels that have its hook, since 6.3.
 LOAD_ALL = """
 case $(uname -r) in 5.* | 6.[0-2].*) lines= ;; *) lines=lines_bpf ;; esac
-for o in tc connections_bpf go_probes python_probes ruby_probes haproxy_probes node_probes $lines; do
+for o in tc connections_bpf go_probes python_probes ruby_probes haproxy_probes node_probes profile_bpf $lines; do
 	echo "$o:"
 	bpftool prog loadall {build}/bpf/$o.bpf.o /sys/fs/bpf/$o
 	rm -r /sys/fs/bpf/$o

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-#include "otlp/gzip.h"
+#include "base/gzip.h"
 
 #define GZIP_WINDOW (15 + 16) /* the largest; 16 more: a header of gzip, not of zlib */
 #define MEMORY      8         /* zlib's default */
@@ -13,7 +13,7 @@ int gzip(const __u8 *bytes, size_t size, __u8 **ret_bytes, size_t *ret_size)
 	z_stream stream = {.next_in = (Bytef *)bytes, .avail_in = (uInt)size};
 	uLong room;
 
-	/* The fastest level: spans of one service resemble each other. */
+	/* The fastest level: what is sent and written here is full of repetitions. */
 	if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, GZIP_WINDOW, MEMORY,
 			 Z_DEFAULT_STRATEGY) != Z_OK)
 		return -ENOMEM;

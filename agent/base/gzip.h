@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef CTXPROP_OTLP_GZIP_H
-#define CTXPROP_OTLP_GZIP_H
+#ifndef CTXPROP_GZIP_H
+#define CTXPROP_GZIP_H
 
 #include <stddef.h>
 #include <linux/types.h>

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/number.h"
+#include "cmd/command.h"
+#include "cmd/profile_output.h"
+#include "cmd/store.h"
+#include "profile/flame.h"
+#include "trace/query_words.h"
+#include "trace/store.h"
+
+#define DURATION_NS     (10 * NS_PER_SECOND)
+#define DURATION_MAX_NS (3600 * NS_PER_SECOND)
+#define HZ              99
+#define HZ_MAX          999
+#define PAUSE_MS        50
+#define SETTLE_MS       1500 /* until the spans of the last requests are stored */
+#define ROWS            20   /* of the summary */
+
+/* What the options ask for. */
+static struct {
+	struct sampler_options sampler;
+	const char *endpoint, *file;
+	const struct profile_format *format;
+	bool ids;
+} wanted = {.sampler = {.hz = HZ, .duration_ns = DURATION_NS}};
+
+static volatile sig_atomic_t interrupted;
+
+static const struct option own_options[] = {
+    {"duration", required_argument, NULL, 'd'},
+    {"frequency", required_argument, NULL, 'F'},
+    {"pid", required_argument, NULL, 'p'},
+    {"cgroup", required_argument, NULL, 'G'},
+    {"endpoint", required_argument, NULL, 'E'},
+    {"requests", no_argument, NULL, 'R'},
+    {"output", required_argument, NULL, 'o'},
+    {"format", required_argument, NULL, 'W'},
+    {"ids", no_argument, NULL, 'I'},
+    COMMAND_STORE_OPTION,
+};
+
+const char command_profile_usage[] =
+    "  ctxprop profile               sample what the CPUs do, and sum it up by endpoint\n"
+    "\n"
+    "  -d, --duration TIME    for so long (default 10s); Ctrl-C ends it before\n"
+    "  -F, --frequency HZ     so many samples a second on each CPU, up to 999 (default 99)\n"
+    "  -p, --pid PID          of this process only\n"
+    "      --cgroup PATH      of the processes of this cgroup and those below it\n"
+    "      --endpoint PATTERN of requests that fit: '/search*' or 'POST /search*'\n"
+    "      --requests         only threads that work on a request\n"
+    "  -o, --output FILE      write a profile for `go tool pprof` (.pb.gz), a flame graph (.svg),\n"
+    "                         or folded stacks (.folded)\n"
+    "      --format FORMAT    " PROFILE_FORMATS ", whatever the file is called\n"
+    "      --ids              in pprof: label each sample with trace_id and span_id\n"
+    "      --store FILE       the store, which knows the requests (default " STORE_PATH ")\n";
+
+static int set_time(const char *word)
+{
+	if (query_parse_time(word, &wanted.sampler.duration_ns) || !wanted.sampler.duration_ns ||
+	    wanted.sampler.duration_ns > DURATION_MAX_NS)
+		return command_misused("--duration %s: expected a time up to an hour with its "
+				       "unit: 30s, 5m",
+				       word);
+	return COMMAND_OK;
+}
+
+static int set_number(const char *option, const char *word, unsigned long max, unsigned int *ret)
+{
+	unsigned long number;
+
+	if (number_parse(word, 1, max, &number))
+		return command_misused("--%s %s: expected a number from 1 to %lu", option, word,
+				       max);
+	*ret = (unsigned int)number;
+	return COMMAND_OK;
+}
+
+static int set_format(const char *word)
+{
+	wanted.format = profile_format_named(word);
+	return wanted.format ? COMMAND_OK
+			     : command_misused("--format %s: expected " PROFILE_FORMATS, word);
+}
+
+static int set_option(int letter, const char *word)
+{
+	switch (letter) {
+	case 'd':
+		return set_time(word);
+	case 'F':
+		return set_number("frequency", word, HZ_MAX, &wanted.sampler.hz);
+	case 'p':
+		return set_number("pid", word, 4194304, &wanted.sampler.tgid);
+	case 'G':
+		wanted.sampler.cgroup = word;
+		return COMMAND_OK;
+	case 'E':
+		wanted.endpoint = word;
+		return COMMAND_OK;
+	case 'I':
+		wanted.ids = true;
+		return COMMAND_OK;
+	case 'R':
+		wanted.sampler.requests_only = true;
+		return COMMAND_OK;
+	case 'o':
+		wanted.file = word;
+		return COMMAND_OK;
+	case 'W':
+		return set_format(word);
+	default:
+		command_set_store(word);
+		return COMMAND_OK;
+	}
+}
+
+const struct command_options command_profile_options = {
+    .list = own_options,
+    .count = sizeof(own_options) / sizeof(own_options[0]),
+    .letters = "d:F:p:o:",
+    .set = set_option,
+};
+
+/* The format of the file, by its ending unless it was said. COMMAND_OK or COMMAND_USAGE. */
+static int find_format(void)
+{
+	if (!wanted.file || wanted.format)
+		return COMMAND_OK;
+	wanted.format = profile_format_of_file(wanted.file);
+	if (wanted.format)
+		return COMMAND_OK;
+	return command_misused("--output %s: its ending tells no format; with --format expected "
+			       "is " PROFILE_FORMATS,
+			       wanted.file);
+}
+
+static void on_interrupt(int number)
+{
+	(void)number;
+	interrupted = 1;
+}
+
+static void pause_ms(long ms)
+{
+	nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
+}
+
+static void show_progress(const struct samples *samples, __u64 since_ns)
+{
+	static __u64 shown_s;
+	__u64 seconds = since_ns / NS_PER_SECOND;
+
+	if (seconds == shown_s || !isatty(STDERR_FILENO))
+		return;
+	shown_s = seconds;
+	fprintf(stderr, "\r%llu s: %llu samples, %llu of requests ", seconds,
+		samples_count(samples), samples_in_requests(samples));
+}
+
+/* Until the time is over, or somebody has enough. Returns how long samples were taken. */
+static __u64 sample(struct sampler *sampler, struct samples *samples)
+{
+	const __u64 begin_ns = sampler_until_ns(sampler) - wanted.sampler.duration_ns;
+	const __u64 begun_ns = clock_now_ns();
+	__u64 since_ns = 0;
+
+	signal(SIGINT, on_interrupt);
+	while (!interrupted && since_ns < wanted.sampler.duration_ns) {
+		pause_ms(PAUSE_MS);
+		sampler_read(sampler, samples_take, samples);
+		since_ns = clock_now_ns() - begun_ns;
+		show_progress(samples, since_ns);
+	}
+	sampler_stop(sampler);
+	sampler_read(sampler, samples_take, samples);
+	signal(SIGINT, SIG_DFL);
+	if (isatty(STDERR_FILENO))
+		fputs("\r\033[K", stderr);
+	return sampler_until_ns(sampler) - begin_ns;
+}
+
+/* What was lost is said, for the shares are of what was not. */
+static void print_losses(const struct sampler *sampler, const struct samples *samples)
+{
+	if (sampler_lost(sampler))
+		fprintf(stderr, "profile: %llu samples were lost: the ring was full\n",
+			sampler_lost(sampler));
+	if (samples_left_out(samples))
+		fprintf(stderr, "profile: %llu samples were left out: too many different stacks\n",
+			samples_left_out(samples));
+	if (!sampler_has_contexts(sampler))
+		fputs("profile: no samples belong to requests: does ctxpropd run?\n", stderr);
+}
+
+static int report(struct profile_result *result, const struct files *files, bool json)
+{
+	struct names *names = names_new(result->samples, files);
+	struct flame *root =
+	    names ? flame_new(result->samples, names, result->requests, wanted.endpoint) : NULL;
+	int exit_code = root ? COMMAND_OK : command_refuse("out of memory");
+
+	result->names = names;
+	result->root = root;
+	if (root && json)
+		exit_code = profile_summary_json(result);
+	else if (root)
+		profile_summary(result, ROWS);
+	if (root && !exit_code && wanted.file)
+		exit_code = profile_write(wanted.format, wanted.file, result);
+	flame_free(root);
+	names_free(names);
+	return exit_code;
+}
+
+static int join_requests(struct profile_result *result, const struct files *files, bool json)
+{
+	sqlite3 *db = samples_in_requests(result->samples) ? command_open_store() : NULL;
+	int exit_code;
+
+	result->requests = requests_read(db, result->from_ns, result->to_ns);
+	if (result->requests)
+		exit_code = report(result, files, json);
+	else
+		exit_code = db ? command_refuse_store(db) : command_refuse("out of memory");
+	requests_free(result->requests);
+	sqlite3_close(db);
+	return exit_code;
+}
+
+static int run(struct sampler *sampler, bool json)
+{
+	struct files *files = files_new(sampler);
+	struct processes *processes = files ? processes_new(sampler, files) : NULL;
+	struct samples *samples = processes ? samples_new(processes) : NULL;
+	struct profile_result result = {.samples = samples,
+					.pattern = wanted.endpoint,
+					.from_ns = query_now_ns(),
+					.hz = wanted.sampler.hz,
+					.ids = wanted.ids};
+	int exit_code;
+
+	if (!samples) {
+		exit_code = command_refuse("out of memory");
+	} else {
+		result.to_ns = result.from_ns + (__s64)sample(sampler, samples);
+		result.lost = sampler_lost(sampler) + samples_left_out(samples);
+		pause_ms(samples_in_requests(samples) ? SETTLE_MS : 0);
+		exit_code = join_requests(&result, files, json);
+		print_losses(sampler, samples);
+	}
+	samples_free(samples);
+	processes_free(processes);
+	files_free(files);
+	return exit_code;
+}
+
+int command_profile(const struct pins *pins, const struct command_flags *flags)
+{
+	char why[SAMPLER_WHY_MAX];
+	struct sampler *sampler;
+	int exit_code;
+
+	(void)pins;
+	if (flags->count)
+		return command_misused("profile: unexpected argument '%s'", flags->words[0]);
+	exit_code = find_format();
+	if (exit_code)
+		return exit_code;
+	if (sampler_open(&wanted.sampler, &sampler, why))
+		return command_refuse("profile: %s", why);
+	exit_code = run(sampler, flags->json);
+	sampler_close(sampler);
+	return exit_code;
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <jansson.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "cmd/command.h"
+#include "cmd/json.h"
+#include "cmd/profile_output.h"
+#include "cmd/safe.h"
+#include "profile/pprof.h"
+#include "trace/json.h"
+
+#define FILE_MODE 0644
+
+struct profile_format {
+	const char *name, *ending;
+	int (*write)(const struct profile_result *result, FILE *out); /* 0 or -errno */
+};
+
+static int write_pprof(const struct profile_result *result, FILE *out)
+{
+	const struct pprof_options options = {.from_ns = result->from_ns,
+					      .duration_ns = result->to_ns - result->from_ns,
+					      .hz = result->hz,
+					      .pattern = result->pattern,
+					      .ids = result->ids};
+
+	return pprof_write(result->samples, result->names, result->requests, &options, out);
+}
+
+static int write_svg(const struct profile_result *result, FILE *out)
+{
+	char title[128];
+
+	snprintf(title, sizeof(title), "CPU by endpoint: %llu samples at %u Hz",
+		 result->root->total, result->hz);
+	flame_write_svg(result->root, title, out);
+	return 0;
+}
+
+static int write_folded(const struct profile_result *result, FILE *out)
+{
+	flame_write_folded(result->root, out);
+	return 0;
+}
+
+static const struct profile_format formats[] = {
+    {"pprof", ".pb.gz", write_pprof},
+    {"svg", ".svg", write_svg},
+    {"folded", ".folded", write_folded},
+};
+#define FORMATS (sizeof(formats) / sizeof(formats[0]))
+
+const struct profile_format *profile_format_named(const char *name)
+{
+	for (size_t i = 0; i < FORMATS; i++)
+		if (!strcmp(name, formats[i].name))
+			return &formats[i];
+	return NULL;
+}
+
+const struct profile_format *profile_format_of_file(const char *file)
+{
+	size_t length = strlen(file);
+
+	for (size_t i = 0; i < FORMATS; i++) {
+		size_t ending = strlen(formats[i].ending);
+
+		if (length > ending && !strcmp(file + length - ending, formats[i].ending))
+			return &formats[i];
+	}
+	return NULL;
+}
+
+static int fill(int fd, const struct profile_format *format, const struct profile_result *result)
+{
+	FILE *out = fdopen(fd, "w");
+	int err;
+
+	if (!out) {
+		err = -errno;
+		close(fd);
+		return err;
+	}
+	err = format->write(result, out);
+	if (!err && (ferror(out) || fflush(out) || fchmod(fd, FILE_MODE)))
+		err = errno ? -errno : -EIO;
+	return fclose(out) && !err ? -errno : err;
+}
+
+/* Beside it, then under its name: there is never half a file. */
+int profile_write(const struct profile_format *format, const char *file,
+		  const struct profile_result *result)
+{
+	char beside[4096];
+	int fd, err;
+
+	if (snprintf(beside, sizeof(beside), "%s.XXXXXX", file) >= (int)sizeof(beside))
+		return command_refuse("--output: the name is too long");
+	fd = mkostemp(beside, O_CLOEXEC);
+	if (fd < 0)
+		return command_refuse("%s: %s", file, strerror(errno));
+	err = fill(fd, format, result);
+	if (!err && rename(beside, file))
+		err = -errno;
+	if (!err)
+		return COMMAND_OK;
+	unlink(beside);
+	return command_refuse("%s: %s", file, strerror(-err));
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct endpoint *first = a, *second = b;
+
+	return (first->samples < second->samples) - (first->samples > second->samples);
+}
+
+/* Those with samples, the most first; their texts are the requests'. Returns how many. */
+static size_t sort_endpoints(const struct requests *requests, struct endpoint **ret_sorted)
+{
+	const struct endpoint *first = requests_endpoints(requests);
+	struct endpoint *sorted;
+	size_t count = 0;
+
+	for (const struct endpoint *endpoint = first; endpoint; endpoint = endpoint->next)
+		count += endpoint->samples > 0;
+	sorted = calloc(count + 1, sizeof(*sorted));
+	*ret_sorted = sorted;
+	if (!sorted)
+		return 0;
+	for (const struct endpoint *endpoint = first; endpoint; endpoint = endpoint->next)
+		if (endpoint->samples)
+			*sorted++ = *endpoint;
+	qsort(*ret_sorted, count, sizeof(*sorted), compare);
+	return count;
+}
+
+static void print_endpoint(const struct endpoint *endpoint, const struct profile_result *result)
+{
+	double ms = 1000.0 * (double)endpoint->samples / result->hz;
+
+	printf("%8llu %6.1f%% %10.0f ", endpoint->samples,
+	       100.0 * (double)endpoint->samples / (double)result->root->total, ms);
+	if (endpoint->requests)
+		printf("%10llu %12.3f  ", endpoint->requests, ms / (double)endpoint->requests);
+	else
+		printf("%10s %12s  ", "-", "-");
+	safe_print(endpoint->service);
+	printf("%s", *endpoint->service ? " " : "");
+	safe_print(endpoint->name);
+	putchar('\n');
+}
+
+void profile_summary(const struct profile_result *result, size_t count)
+{
+	struct endpoint *sorted;
+	size_t found = sort_endpoints(result->requests, &sorted);
+
+	printf("%8s %7s %10s %10s %12s  %s\n", "SAMPLES", "SHARE", "CPU MS", "REQUESTS",
+	       "MS/REQUEST", "ENDPOINT");
+	for (size_t i = 0; i < found && i < count; i++)
+		print_endpoint(&sorted[i], result);
+	free(sorted);
+}
+
+static json_t *endpoint_json(const struct endpoint *endpoint, const struct profile_result *result)
+{
+	json_t *object = json_pack("{sI,sI}", "samples", (json_int_t)endpoint->samples, "cpu_ns",
+				   (json_int_t)(endpoint->samples * NS_PER_SECOND / result->hz));
+
+	json_set_text(object, "endpoint", endpoint->name);
+	if (*endpoint->service)
+		json_set_text(object, "service", endpoint->service);
+	if (endpoint->requests)
+		json_object_set_new(object, "requests",
+				    json_integer((json_int_t)endpoint->requests));
+	return object;
+}
+
+int profile_summary_json(const struct profile_result *result)
+{
+	json_t *endpoints = json_array();
+	struct endpoint *sorted;
+	size_t found = sort_endpoints(result->requests, &sorted);
+
+	for (size_t i = 0; i < found; i++)
+		json_array_append_new(endpoints, endpoint_json(&sorted[i], result));
+	free(sorted);
+	return json_print(
+	    json_pack("{sI,sI,si,sI,sI,sI,so}", "start_ns", (json_int_t)result->from_ns,
+		      "duration_ns", (json_int_t)(result->to_ns - result->from_ns), "hz",
+		      (int)result->hz, "samples", (json_int_t)samples_count(result->samples),
+		      "samples_of_requests", (json_int_t)samples_in_requests(result->samples),
+		      "samples_lost", (json_int_t)result->lost, "endpoints", endpoints));
+}

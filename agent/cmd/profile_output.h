@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What `ctxprop profile` makes of its samples: a summary, and files. */
+#ifndef CTXPROP_CMD_PROFILE_OUTPUT_H
+#define CTXPROP_CMD_PROFILE_OUTPUT_H
+
+#include <stdbool.h>
+
+#include "profile/flame.h"
+
+/* What is known at the end. */
+struct profile_result {
+	const struct samples *samples;
+	const struct names *names;
+	struct requests *requests;
+	const struct flame *root; /* also has counted the samples of each endpoint */
+	const char *pattern;      /* of endpoints; NULL: all */
+	__s64 from_ns, to_ns;     /* since 1970 */
+	__u64 lost;               /* samples that are in none of this */
+	unsigned int hz;
+	bool ids;
+};
+
+#define PROFILE_FORMATS "pprof (.pb.gz), svg or folded"
+
+struct profile_format;
+
+/* The format of this name, or that of files whose names end so. NULL: there is none. */
+const struct profile_format *profile_format_named(const char *name);
+const struct profile_format *profile_format_of_file(const char *file);
+
+/* Write a file, or nothing of it. Complains itself; returns an exit code. */
+int profile_write(const struct profile_format *format, const char *file,
+		  const struct profile_result *result);
+
+/* All endpoints, and what was lost, as JSON. Returns an exit code. */
+int profile_summary_json(const struct profile_result *result);
+
+/* The endpoints with most samples, in a table; `count`: at most so many. */
+void profile_summary(const struct profile_result *result, size_t count);
+
+#endif

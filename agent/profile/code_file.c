@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <elf.h>
+#include <errno.h>
+#include <string.h>
+
+#include "profile/code_file.h"
+#include "profile/confined.h"
+#include "profile/eh_frame.h"
+#include "profile/symbols.h"
+
+#define PAGE_BYTES 4096
+#define FILE_BYTES (sizeof(struct code_file) + CODE_ROWS_MAX * sizeof(struct profile_row))
+
+#if defined(__x86_64__)
+#define MACHINE EM_X86_64
+#elif defined(__aarch64__)
+#define MACHINE EM_AARCH64
+#else
+#define MACHINE EM_NONE
+#endif
+
+static int add_segment(const struct elf_segment *segment, void *data)
+{
+	struct code_layout *layout = data;
+
+	if (!segment->executable)
+		return 0;
+	layout->segment[layout->segment_count++] =
+	    (struct code_segment){segment->offset, segment->size, segment->address};
+	return layout->segment_count == CODE_SEGMENTS_MAX;
+}
+
+static void read_layout(struct elf_image *image, struct code_layout *layout)
+{
+	struct elf_section section;
+
+	layout->base = elf_image_base(image);
+	elf_image_each_segment(image, add_segment, layout);
+	layout->frame_pointers = !elf_image_section(image, ".gopclntab", &section) ||
+				 !elf_image_section(image, ".data.rel.ro.gopclntab", &section);
+}
+
+static void read_rows(struct elf_image *image, struct code_file *file)
+{
+	struct elf_section section;
+	struct eh_frame frames;
+	long rows;
+
+	if (MACHINE != EM_X86_64 || elf_image_section(image, ".eh_frame", &section))
+		return;
+	frames = (struct eh_frame){section.data, section.size, section.address};
+	rows = eh_frame_rows(&frames, file->layout.base, file->row, CODE_ROWS_MAX);
+	file->row_count = rows > 0 ? (__u32)rows : 0;
+}
+
+static int read_file(struct elf_image *image, void *shared)
+{
+	struct code_file *file = shared;
+
+	if (elf_image_machine(image) != MACHINE)
+		return -ENOEXEC;
+	read_layout(image, &file->layout);
+	if (!file->layout.frame_pointers)
+		read_rows(image, file);
+	return 0;
+}
+
+/* The sandbox may have been taken over by what it has read. */
+static bool is_sound(const struct code_file *file)
+{
+	return file->row_count <= CODE_ROWS_MAX && file->layout.segment_count <= CODE_SEGMENTS_MAX;
+}
+
+int code_file_read(int fd, struct code_file **ret_file)
+{
+	struct code_file *file = confined_alloc(FILE_BYTES);
+	int err = file ? confined_run(fd, read_file, file) : -ENOMEM;
+
+	if (!err && !is_sound(file))
+		err = -ENOEXEC;
+	if (err)
+		confined_free(file, FILE_BYTES);
+	else
+		*ret_file = file;
+	return err;
+}
+
+void code_file_free(struct code_file *file)
+{
+	confined_free(file, FILE_BYTES);
+}
+
+int code_layout_address(const struct code_layout *layout, __u64 offset, __u64 *ret_address)
+{
+	for (__u32 i = 0; i < layout->segment_count; i++) {
+		const struct code_segment *segment = &layout->segment[i];
+
+		/* The kernel maps whole pages: a mapping may begin before the segment does. */
+		if (offset + PAGE_BYTES > segment->offset &&
+		    offset < segment->offset + segment->size) {
+			*ret_address = segment->address + (offset - segment->offset) - layout->base;
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+
+static void set_name(struct code_names *names, __u32 i, const char *name)
+{
+	size_t size = strlen(name) + 1;
+
+	if (size > CODE_TEXT_BYTES - names->text_size)
+		return;
+	names->name[i] = names->text_size;
+	memcpy(names->text + names->text_size, name, size);
+	names->text_size += (__u32)size;
+}
+
+static int read_names(struct elf_image *image, void *shared)
+{
+	struct code_names *names = shared;
+	const char *name, *before = NULL;
+	struct symbols *symbols;
+
+	if (symbols_new(image, &symbols))
+		return -ENOMEM;
+	names->base = elf_image_base(image);
+	names->text_size = 1;
+	for (__u32 i = 0; i < names->count; i++) {
+		name = symbols_find(symbols, names->base + names->address[i]);
+		if (name && name == before)
+			names->name[i] = names->name[i - 1];
+		else if (name)
+			set_name(names, i, name);
+		before = name;
+	}
+	symbols_free(symbols);
+	return 0;
+}
+
+struct code_names *code_names_new(void)
+{
+	return confined_alloc(sizeof(struct code_names));
+}
+
+void code_names_free(struct code_names *names)
+{
+	confined_free(names, sizeof(*names));
+}
+
+int code_names_read(int fd, struct code_names *names)
+{
+	int err = confined_run(fd, read_names, names);
+
+	names->text[CODE_TEXT_BYTES - 1] = '\0';
+	return err;
+}
+
+const char *code_names_get(const struct code_names *names, __u32 i)
+{
+	__u32 at = names->name[i];
+
+	return at && at < CODE_TEXT_BYTES ? names->text + at : NULL;
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "inspect/mapped_file.h"
+#include "profile/files.h"
+
+struct file {
+	struct mapping identity; /* device and inode */
+	int fd;
+	int err; /* it is no program */
+	char *name;
+	struct code_layout layout;
+	__u32 first, count; /* rows */
+};
+
+struct files {
+	struct sampler *sampler;
+	struct file file[FILES_MAX];
+	size_t count;
+	bool has_looked_for_vdso;
+	int vdso; /* its number, or -errno */
+};
+
+struct files *files_new(struct sampler *sampler)
+{
+	struct files *files = calloc(1, sizeof(*files));
+
+	if (files)
+		files->sampler = sampler;
+	return files;
+}
+
+void files_free(struct files *files)
+{
+	for (size_t i = 0; files && i < files->count; i++) {
+		cleanup_close(&files->file[i].fd);
+		free(files->file[i].name);
+	}
+	free(files);
+}
+
+/* Give the rows to the sampler; without room for them the file has none. */
+static void hand_over(struct files *files, struct file *file, const struct code_file *code)
+{
+	struct profile_row *rows = NULL;
+
+	file->layout = code->layout;
+	if (code->row_count)
+		rows = sampler_rows(files->sampler, code->row_count, &file->first);
+	if (!rows)
+		return;
+	memcpy(rows, code->row, code->row_count * sizeof(*rows));
+	file->count = code->row_count;
+}
+
+/* What is no program stays known as such. */
+static int read_code(struct files *files, struct file *file)
+{
+	struct code_file *code;
+
+	file->err = code_file_read(file->fd, &code);
+	if (file->err)
+		return file->err;
+	hand_over(files, file, code);
+	code_file_free(code);
+	return 0;
+}
+
+static char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return strdup(slash ? slash + 1 : path);
+}
+
+/* The path of the mapping is the caller's, and is not kept. */
+static struct mapping identity_of(const struct mapping *mapping)
+{
+	return (struct mapping){
+	    .major = mapping->major, .minor = mapping->minor, .inode = mapping->inode};
+}
+
+/* A file that was opened, which it takes over. Its number, or -errno. */
+static int add(struct files *files, int fd, const struct mapping *mapping)
+{
+	struct file *file = &files->file[files->count];
+
+	*file = (struct file){
+	    .identity = identity_of(mapping), .fd = fd, .name = last_part(mapping->path)};
+	if (!file->name) {
+		close(fd);
+		return -ENOMEM;
+	}
+	files->count++;
+	return read_code(files, file) ? file->err : (int)files->count - 1;
+}
+
+static int open_and_add(struct files *files, int proc_fd, const struct mapping *mapping)
+{
+	int fd = files->count == FILES_MAX ? -ENFILE : mapped_file_open(proc_fd, mapping);
+
+	return fd < 0 ? fd : add(files, fd, mapping);
+}
+
+/* Its bytes as a file. */
+static int copy_to_file(const struct mapping *vdso)
+{
+	const void *bytes = (const void *)(uintptr_t)vdso->start;
+	size_t size = vdso->end - vdso->start;
+	int fd = memfd_create("vdso", MFD_CLOEXEC);
+
+	if (fd >= 0 && write(fd, bytes, size) == (ssize_t)size)
+		return fd;
+	cleanup_close(&fd);
+	return -EIO;
+}
+
+/* As a callback of mapping_each(), for our own process. */
+static int add_vdso(const struct mapping *mapping, void *data)
+{
+	struct files *files = data;
+	int fd;
+
+	if (strcmp(mapping->path, "[vdso]") != 0)
+		return 0;
+	fd = files->count == FILES_MAX ? -ENFILE : copy_to_file(mapping);
+	files->vdso = fd < 0 ? fd : add(files, fd, mapping);
+	return 1;
+}
+
+int files_get_vdso(struct files *files)
+{
+	_cleanup_close_ int proc_fd = -1;
+
+	if (files->has_looked_for_vdso)
+		return files->vdso;
+	files->has_looked_for_vdso = true;
+	files->vdso = -ENOENT;
+	proc_fd = mapped_file_process((__u32)getpid());
+	if (proc_fd >= 0)
+		mapping_each(proc_fd, add_vdso, files);
+	return files->vdso;
+}
+
+int files_get(struct files *files, int proc_fd, const struct mapping *mapping)
+{
+	for (size_t i = 0; i < files->count; i++)
+		if (mapped_file_is_same(&files->file[i].identity, mapping))
+			return files->file[i].err ? files->file[i].err : (int)i;
+	return open_and_add(files, proc_fd, mapping);
+}
+
+int files_describe(const struct files *files, int file, const struct mapping *mapping,
+		   struct profile_mapping *ret_mapping)
+{
+	const struct file *of = &files->file[file];
+	__u64 address;
+
+	if (code_layout_address(&of->layout, mapping->offset, &address))
+		return -ENOENT;
+	*ret_mapping = (struct profile_mapping){.start = mapping->start,
+						.end = mapping->end,
+						.bias = mapping->start - address,
+						.first = of->first,
+						.count = of->count,
+						.frame_pointers = of->layout.frame_pointers};
+	return 0;
+}
+
+size_t files_count(const struct files *files)
+{
+	return files->count;
+}
+
+const char *files_name(const struct files *files, int file)
+{
+	return files->file[file].name;
+}
+
+int files_fd(const struct files *files, int file)
+{
+	return files->file[file].fd;
+}

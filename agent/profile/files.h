@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The files whose code was met in samples: each is read once, and stays open for its names. */
+#ifndef CTXPROP_PROFILE_FILES_H
+#define CTXPROP_PROFILE_FILES_H
+
+#include "inspect/mapping.h"
+#include "profile/code_file.h"
+#include "profile/sampler.h"
+
+#define FILES_MAX 512
+
+struct files;
+
+/* The sampler outlives it. NULL: no memory. */
+struct files *files_new(struct sampler *sampler);
+void files_free(struct files *files);
+
+/*
+ * The file of a mapping of the process behind `proc_fd` (/proc/PID), as a number from 0 on; -errno:
+ * it cannot be had, or is no program.
+ */
+int files_get(struct files *files, int proc_fd, const struct mapping *mapping);
+
+/*
+ * The code that the kernel maps into every process of 64 bits (vdso(7)), as files_get() has it;
+ * ours is the same as theirs.
+ */
+int files_get_vdso(struct files *files);
+
+/*
+ * The mapping as the sampler wants it; its `bias`: address in the process - address from the
+ * file's base on. 0, or -ENOENT: what is mapped is no code.
+ */
+int files_describe(const struct files *files, int file, const struct mapping *mapping,
+		   struct profile_mapping *ret_mapping);
+
+size_t files_count(const struct files *files);
+const char *files_name(const struct files *files, int file); /* the last part of its path */
+int files_fd(const struct files *files, int file);
+
+#endif

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/flame.h"
+
+/* What is being built, and of what. */
+struct building {
+	struct flame *root;
+	const struct names *names;
+	struct requests *requests;
+	const char *pattern;
+};
+
+static struct flame *flame_node(const char *name, bool is_kernel)
+{
+	struct flame *node = calloc(1, sizeof(*node));
+
+	if (!node)
+		return NULL;
+	node->is_kernel = is_kernel;
+	node->name = strdup(name);
+	if (node->name)
+		return node;
+	free(node);
+	return NULL;
+}
+
+/* The child of this name, made if it is new, with so many samples more. NULL: no memory. */
+static struct flame *enter(struct flame *node, const char *name, bool is_kernel, __u64 count)
+{
+	struct flame **at = &node->child, *child;
+	int order = 1;
+
+	while (*at && (order = strcmp((*at)->name, name)) < 0)
+		at = &(*at)->sibling;
+	if (!*at || order || (*at)->is_kernel != is_kernel) {
+		child = flame_node(name, is_kernel);
+		if (!child)
+			return NULL;
+		child->sibling = *at;
+		*at = child;
+	}
+	(*at)->total += count;
+	return *at;
+}
+
+/* The endpoint as people know it. */
+static const char *title(const struct endpoint *endpoint, char *buffer, size_t size)
+{
+	if (!*endpoint->service)
+		return endpoint->name;
+	snprintf(buffer, size, "%s %s", endpoint->service, endpoint->name);
+	return buffer;
+}
+
+/* Frames from the outermost to the innermost. */
+static struct flame *enter_frames(const struct building *building, struct flame *node,
+				  const struct stack *stack)
+{
+	for (size_t i = (size_t)stack->kernel_count + stack->user_count; node && i > 0; i--)
+		node = enter(node, names_get(building->names, stack->frame[i - 1]),
+			     i <= stack->kernel_count, stack->count);
+	return node;
+}
+
+static int add_stack(const struct stack *stack, void *data)
+{
+	const struct building *building = data;
+	struct endpoint *endpoint =
+	    requests_find(building->requests, stack->trace_id, stack->span_id);
+	struct flame *node = building->root;
+	char buffer[1280];
+
+	if (!endpoint_fits(endpoint, building->pattern))
+		return 0;
+	endpoint->samples += stack->count;
+	node->total += stack->count;
+	node = enter(node, title(endpoint, buffer, sizeof(buffer)), false, stack->count);
+	if (node)
+		node =
+		    enter(node, *stack->process->name ? stack->process->name : "[unknown program]",
+			  false, stack->count);
+	if (node && stack_missing(stack))
+		node = enter(node, stack_missing(stack), false, stack->count);
+	if (node)
+		node = enter_frames(building, node, stack);
+	if (!node)
+		return -1;
+	node->self += stack->count;
+	return 0;
+}
+
+struct flame *flame_new(const struct samples *samples, const struct names *names,
+			struct requests *requests, const char *pattern)
+{
+	struct building building = {.root = flame_node("all", false),
+				    .names = names,
+				    .requests = requests,
+				    .pattern = pattern};
+
+	if (building.root && !samples_each(samples, add_stack, &building))
+		return building.root;
+	flame_free(building.root);
+	return NULL;
+}
+
+void flame_free(struct flame *root)
+{
+	struct flame *next;
+
+	for (struct flame *node = root; node; node = next) {
+		next = node->sibling;
+		flame_free(node->child);
+		free(node->name);
+		free(node);
+	}
+}

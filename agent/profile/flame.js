@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Zoom by a click on a frame, search by "search"; frames have their place in data-x, -w and -d.
+"use strict";
+const WIDTH = 1200, MARGIN = 10, CHARACTER = 6.7;
+const frames = [...document.querySelectorAll("#frames g")].map((group) => ({
+	group, x: +group.dataset.x, w: +group.dataset.w, d: +group.dataset.d,
+	name: group.querySelector("title").textContent, rect: group.querySelector("rect"), text: group.querySelector("text"),
+}));
+
+function label(name, width) {
+	const room = Math.floor((width - 6) / CHARACTER), short = name.replace(/ \(\d+ samples.*$/, "");
+	return room < 3 ? "" : short.length <= room ? short : short.slice(0, room - 2) + "..";
+}
+
+// Let what is below `top` have the whole width; what it stands on is wide, and pale.
+function zoom(top) {
+	const scale = WIDTH / top.w;
+	for (const frame of frames) {
+		const below = frame.d < top.d && frame.x <= top.x + 0.001 && frame.x + frame.w >= top.x + top.w - 0.001;
+		const inside = frame.d >= top.d && frame.x >= top.x - 0.001 && frame.x + frame.w <= top.x + top.w + 0.001;
+		const x = below ? 0 : (frame.x - top.x) * scale, width = below ? WIDTH : frame.w * scale;
+		frame.group.style.display = below || inside ? "" : "none";
+		frame.group.classList.toggle("past", below);
+		frame.rect.setAttribute("x", MARGIN + x);
+		frame.rect.setAttribute("width", Math.max(width - 0.3, 0.1));
+		frame.text.setAttribute("x", MARGIN + x + 3);
+		frame.text.textContent = label(frame.name, width);
+	}
+}
+
+// Samples under the outermost frames that fit, each counted once.
+function search(words) {
+	let expression = null, covered = [];
+	try { expression = words ? new RegExp(words, "i") : null; } catch { return; }
+	for (const frame of frames) {
+		const fits = Boolean(expression && expression.test(frame.name.replace(/ \(\d+ samples.*$/, "")));
+		frame.group.classList.toggle("found", fits);
+		if (fits && !covered.some((c) => c.x <= frame.x + 0.001 && c.x + c.w >= frame.x + frame.w - 0.001))
+			covered.push(frame);
+	}
+	const share = 100 * covered.reduce((sum, frame) => sum + frame.w, 0) / WIDTH;
+	document.getElementById("told").textContent = expression ? words + ": " + share.toFixed(1) + " %" : "";
+}
+
+for (const frame of frames)
+	frame.group.addEventListener("click", () => zoom(frame));
+document.getElementById("back").addEventListener("click", () => zoom(frames[0]));
+document.getElementById("ask").addEventListener("click", () => search(prompt("Functions (a regular expression):") || ""));
+addEventListener("keydown", (event) => {
+	if (event.key === "Escape") zoom(frames[0]);
+	if (event.key === "/") { event.preventDefault(); search(prompt("Functions (a regular expression):") || ""); }
+});
+if (frames.length) zoom(frames[0]);

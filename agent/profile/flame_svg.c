@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdbool.h>
+#include <string.h>
+
+#include "flame_script.h"
+#include "profile/flame.h"
+
+#define WIDTH     1200.0
+#define ROW       18 /* height of a frame */
+#define HEAD      64
+#define MARGIN    10
+#define WIDTH_MIN 0.2 /* what is narrower is not drawn */
+
+struct drawing {
+	FILE *out;
+	double all; /* samples */
+	int height;
+};
+
+static int depth_of(const struct flame *node, double all)
+{
+	int deepest = 0;
+
+	for (const struct flame *child = node->child; child; child = child->sibling) {
+		int depth =
+		    WIDTH * (double)child->total / all < WIDTH_MIN ? 0 : depth_of(child, all);
+
+		deepest = depth > deepest ? depth : deepest;
+	}
+	return deepest + 1;
+}
+
+/* Names come from strangers' files: as text, never as markup. */
+static void write_text(const char *text, FILE *out)
+{
+	for (; *text; text++) {
+		if (*text == '<')
+			fputs("&lt;", out);
+		else if (*text == '>')
+			fputs("&gt;", out);
+		else if (*text == '&')
+			fputs("&amp;", out);
+		else if (*text == '"')
+			fputs("&quot;", out);
+		else
+			fputc((unsigned char)*text < ' ' ? '?' : *text, out);
+	}
+}
+
+/* A hue by kind, a shade by name, so that the same function looks the same everywhere. */
+static void write_colour(const struct flame *node, int depth, FILE *out)
+{
+	unsigned int hash = 5381, hue = 28;
+
+	for (const char *c = node->name; *c; c++)
+		hash = hash * 33 + (unsigned char)*c;
+	if (depth <= 1)
+		hue = 210;
+	else if (node->is_kernel)
+		hue = 160;
+	else if (*node->name == '[')
+		hue = 0;
+	fprintf(out, "hsl(%u %u%% %u%%)", hue, *node->name == '[' ? 0 : 55 + hash % 20,
+		62 + hash / 32 % 12);
+}
+
+static void write_frame(const struct drawing *drawing, const struct flame *node, double x,
+			double width, int depth)
+{
+	const int y = drawing->height - MARGIN - (depth + 1) * ROW;
+	FILE *out = drawing->out;
+
+	fprintf(out, "<g data-x=\"%.3f\" data-w=\"%.3f\" data-d=\"%d\"><title>", x, width, depth);
+	write_text(node->name, out);
+	fprintf(out,
+		" (%llu samples, %.2f%%)</title><rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" "
+		"height=\"%d\" fill=\"",
+		node->total, 100.0 * (double)node->total / drawing->all, MARGIN + x, y, width,
+		ROW - 1);
+	write_colour(node, depth, out);
+	fprintf(out, "\"/><text x=\"%.2f\" y=\"%d\"></text></g>\n", MARGIN + x + 3, y + ROW - 5);
+}
+
+static void write_tree(const struct drawing *drawing, const struct flame *node, double x, int depth)
+{
+	double width = WIDTH * (double)node->total / drawing->all;
+
+	if (width < WIDTH_MIN)
+		return;
+	write_frame(drawing, node, x, width, depth);
+	for (const struct flame *child = node->child; child; child = child->sibling) {
+		write_tree(drawing, child, x, depth + 1);
+		x += WIDTH * (double)child->total / drawing->all;
+	}
+}
+
+static void write_head(const struct drawing *drawing, const char *title)
+{
+	fprintf(drawing->out,
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"100%%\" "
+		"font-family=\"ui-monospace, monospace\" font-size=\"11\">\n"
+		"<style>rect{rx:2}.found rect{stroke:#c0f;stroke-width:2}.past{opacity:.5}"
+		"g{cursor:pointer}text{pointer-events:none}#ask,#back{cursor:pointer;fill:#36c}"
+		"</style>\n"
+		"<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
+		"<text x=\"%d\" y=\"24\" font-size=\"15\">",
+		(int)WIDTH + 2 * MARGIN, drawing->height, MARGIN);
+	write_text(title, drawing->out);
+	fprintf(
+	    drawing->out,
+	    "</text>\n<text id=\"back\" x=\"%d\" y=\"44\" style=\"pointer-events:auto\">all</text>"
+	    "<text id=\"ask\" x=\"%d\" y=\"44\" style=\"pointer-events:auto\">search</text>"
+	    "<text id=\"told\" x=\"%d\" y=\"44\"></text>\n<g id=\"frames\">\n",
+	    MARGIN, MARGIN + 40, MARGIN + 110);
+}
+
+void flame_write_svg(const struct flame *root, const char *title, FILE *out)
+{
+	const double all = root->total ? (double)root->total : 1;
+	const struct drawing drawing = {
+	    .out = out, .all = all, .height = HEAD + 2 * MARGIN + depth_of(root, all) * ROW};
+
+	write_head(&drawing, title);
+	write_tree(&drawing, root, 0, 0);
+	fprintf(out, "</g>\n<script><![CDATA[\n%s]]></script>\n</svg>\n",
+		(const char *)flame_script);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kernel's functions by address: /proc/kallsyms. */
+#ifndef CTXPROP_PROFILE_KERNEL_SYMBOLS_H
+#define CTXPROP_PROFILE_KERNEL_SYMBOLS_H
+
+#include <linux/types.h>
+
+struct kernel_symbols;
+
+/* Without rights the kernel tells no addresses: then there are no names. NULL: it cannot be read.
+ */
+struct kernel_symbols *kernel_symbols_new(void);
+void kernel_symbols_free(struct kernel_symbols *symbols);
+
+/* The function that an address is in, or NULL. */
+const char *kernel_symbols_find(const struct kernel_symbols *symbols, __u64 address);
+
+#endif

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/code_file.h"
+#include "profile/kernel_symbols.h"
+#include "profile/names.h"
+
+#define FIRST_ROOM 4096
+
+struct names {
+	const struct files *files;
+	__u64 *frame; /* sorted, each once */
+	char **name;  /* of each */
+	size_t count, room;
+};
+
+static int add(struct names *names, __u64 frame)
+{
+	if (names->count == names->room) {
+		size_t room = names->room ? 2 * names->room : FIRST_ROOM;
+		__u64 *more = reallocarray(names->frame, room, sizeof(*more));
+
+		if (!more)
+			return -1;
+		names->frame = more;
+		names->room = room;
+	}
+	names->frame[names->count++] = frame;
+	return 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const __u64 first = *(const __u64 *)a, second = *(const __u64 *)b;
+
+	return (first > second) - (first < second);
+}
+
+/* Sorted, each once. */
+static void make_unique(struct names *names)
+{
+	size_t kept = 0;
+
+	if (names->count)
+		qsort(names->frame, names->count, sizeof(names->frame[0]), compare);
+	for (size_t i = 0; i < names->count; i++)
+		if (!kept || names->frame[kept - 1] != names->frame[i])
+			names->frame[kept++] = names->frame[i];
+	names->count = kept;
+}
+
+static int add_stack(const struct stack *stack, void *data)
+{
+	struct names *names = data;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < (size_t)stack->kernel_count + stack->user_count; i++)
+		err = add(names, stack->frame[i]);
+	/* Frames of most stacks are those of others. */
+	if (names->count == names->room)
+		make_unique(names);
+	return err;
+}
+
+static void name_kernel(struct names *names, size_t from)
+{
+	struct kernel_symbols *symbols = from < names->count ? kernel_symbols_new() : NULL;
+
+	for (size_t i = from; i < names->count; i++) {
+		const char *name = symbols ? kernel_symbols_find(symbols, names->frame[i]) : NULL;
+
+		names->name[i] = strdup(name ? name : "[kernel]");
+	}
+	kernel_symbols_free(symbols);
+}
+
+/* What can be said of code whose function is not known. */
+static char *place(const struct names *names, __u64 frame)
+{
+	const int file = FRAME_FILE(frame);
+	char *text;
+
+	if (file < 0)
+		return strdup("[unknown code]");
+	return asprintf(&text, "%s+0x%x", files_name(names->files, file), (__u32)frame) < 0 ? NULL
+											    : text;
+}
+
+/* Frames `from` to before `to`, of one file. */
+static void name_file(struct names *names, size_t from, size_t to)
+{
+	struct code_names *found = code_names_new();
+	const int file = FRAME_FILE(names->frame[from]);
+	int err = found ? 0 : -1;
+
+	for (size_t i = from; found && i < to; i++)
+		found->address[found->count++] = (__u32)names->frame[i];
+	if (!err && file >= 0)
+		err = code_names_read(files_fd(names->files, file), found);
+	for (size_t i = from; i < to; i++) {
+		const char *name =
+		    err || file < 0 ? NULL : code_names_get(found, (__u32)(i - from));
+
+		names->name[i] = name ? strdup(name) : place(names, names->frame[i]);
+	}
+	code_names_free(found);
+}
+
+/* Those of one file, as many as can be asked for at once. */
+static size_t end_of_file(const struct names *names, size_t from)
+{
+	size_t to = from;
+
+	while (to < names->count && to - from < CODE_NAMES_MAX &&
+	       FRAME_FILE(names->frame[to]) == FRAME_FILE(names->frame[from]))
+		to++;
+	return to;
+}
+
+static int find_names(struct names *names)
+{
+	size_t at = 0, to;
+
+	names->name = calloc(names->count ? names->count : 1, sizeof(*names->name));
+	if (!names->name)
+		return -1;
+	for (; at < names->count && !(names->frame[at] & FRAME_KERNEL); at = to) {
+		to = end_of_file(names, at);
+		name_file(names, at, to);
+	}
+	name_kernel(names, at);
+	return 0;
+}
+
+struct names *names_new(const struct samples *samples, const struct files *files)
+{
+	struct names *names = calloc(1, sizeof(*names));
+	int err = names ? 0 : -1;
+
+	if (names) {
+		names->files = files;
+		err = samples_each(samples, add_stack, names);
+		make_unique(names);
+	}
+	if (!err)
+		err = find_names(names);
+	if (!err)
+		return names;
+	names_free(names);
+	return NULL;
+}
+
+void names_free(struct names *names)
+{
+	if (!names)
+		return;
+	for (size_t i = 0; names->name && i < names->count; i++)
+		free(names->name[i]);
+	free(names->name);
+	free(names->frame);
+	free(names);
+}
+
+size_t names_number(const struct names *names, __u64 frame)
+{
+	const __u64 *found =
+	    bsearch(&frame, names->frame, names->count, sizeof(names->frame[0]), compare);
+
+	return found ? (size_t)(found - names->frame) : 0;
+}
+
+size_t names_count(const struct names *names)
+{
+	return names->count;
+}
+
+__u64 names_frame(const struct names *names, size_t number)
+{
+	return names->frame[number];
+}
+
+const struct files *names_files(const struct names *names)
+{
+	return names->files;
+}
+
+const char *names_get(const struct names *names, __u64 frame)
+{
+	const char *name = names->name[names_number(names, frame)];
+
+	return name ? name : "[unknown]";
+}
+
+const char *names_file(const struct names *names, __u64 frame)
+{
+	if (frame & FRAME_KERNEL)
+		return "kernel";
+	return FRAME_FILE(frame) < 0 ? "" : files_name(names->files, FRAME_FILE(frame));
+}

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/gzip.h"
+#include "pprof.pb-c.h"
+#include "profile/arena.h"
+#include "profile/pprof.h"
+#include "profile/strings.h"
+
+#define LABELS_MAX   8
+#define NS_PER_CLOCK 1000000000LL
+
+typedef Perftools__Profiles__Profile Profile;
+typedef Perftools__Profiles__Sample Sample;
+typedef Perftools__Profiles__Label Label;
+typedef Perftools__Profiles__Location Location;
+typedef Perftools__Profiles__Mapping Mapping;
+typedef Perftools__Profiles__Function Function;
+typedef Perftools__Profiles__Line Line;
+typedef Perftools__Profiles__ValueType ValueType;
+
+/* A message that is being made; everything it points at is the arena's or the strings'. */
+struct writing {
+	Profile profile;
+	struct arena arena;
+	struct strings strings, functions; /* functions: FILE, a newline, NAME */
+	const struct names *names;
+	struct requests *requests;
+	const struct pprof_options *options;
+	__s64 period_ns;
+	bool failed; /* there was no memory */
+};
+
+static void *take(struct writing *writing, size_t size)
+{
+	void *memory = arena_alloc(&writing->arena, size ? size : 1);
+
+	writing->failed = writing->failed || !memory;
+	return memory;
+}
+
+static int64_t text(struct writing *writing, const char *words)
+{
+	long number = strings_add(&writing->strings, words);
+
+	writing->failed = writing->failed || number < 0;
+	return number;
+}
+
+static ValueType *value_type(struct writing *writing, const char *type, const char *unit)
+{
+	ValueType *value = take(writing, sizeof(*value));
+
+	if (!value)
+		return NULL;
+	perftools__profiles__value_type__init(value);
+	value->type = text(writing, type);
+	value->unit = text(writing, unit);
+	return value;
+}
+
+static void add_types(struct writing *writing)
+{
+	Profile *profile = &writing->profile;
+
+	profile->n_sample_type = 2;
+	profile->sample_type = take(writing, 2 * sizeof(ValueType *));
+	if (!profile->sample_type)
+		return;
+	profile->sample_type[0] = value_type(writing, "samples", "count");
+	profile->sample_type[1] = value_type(writing, "cpu", "nanoseconds");
+	profile->period_type = value_type(writing, "cpu", "nanoseconds");
+	profile->period = writing->period_ns;
+	profile->default_sample_type = text(writing, "cpu");
+	profile->time_nanos = writing->options->from_ns;
+	profile->duration_nanos = writing->options->duration_ns;
+}
+
+/* Files are mappings: the kernel is 1, what has no file 2, file N 3 + N. */
+static uint64_t mapping_of(__u64 frame)
+{
+	return frame & FRAME_KERNEL ? 1 : (uint64_t)(FRAME_FILE(frame) + 3);
+}
+
+static void add_mapping(struct writing *writing, size_t number, const char *name)
+{
+	Mapping *mapping = take(writing, sizeof(*mapping));
+
+	if (!mapping)
+		return;
+	perftools__profiles__mapping__init(mapping);
+	mapping->id = number + 1;
+	mapping->filename = text(writing, name);
+	mapping->has_functions = 1;
+	writing->profile.mapping[number] = mapping;
+}
+
+static void add_mappings(struct writing *writing)
+{
+	size_t files = files_count(names_files(writing->names));
+
+	writing->profile.n_mapping = files + 2;
+	writing->profile.mapping = take(writing, (files + 2) * sizeof(Mapping *));
+	if (!writing->profile.mapping)
+		return;
+	add_mapping(writing, 0, "[kernel]");
+	add_mapping(writing, 1, "[unknown]");
+	for (size_t i = 0; i < files; i++)
+		add_mapping(writing, i + 2, files_name(names_files(writing->names), (int)i));
+}
+
+/* The function of a frame, by number from 1 on; 0: no memory. */
+static uint64_t function_of(struct writing *writing, __u64 frame)
+{
+	_cleanup_free_ char *key = NULL;
+	long number = -1;
+
+	if (asprintf(&key, "%s\n%s", names_file(writing->names, frame),
+		     names_get(writing->names, frame)) >= 0)
+		number = strings_add(&writing->functions, key);
+	else
+		key = NULL;
+	writing->failed = writing->failed || number < 0;
+	return number < 0 ? 0 : (uint64_t)number;
+}
+
+static Location *location_of(struct writing *writing, size_t number)
+{
+	__u64 frame = names_frame(writing->names, number);
+	Location *location = take(writing, sizeof(*location));
+	Line *line = take(writing, sizeof(*line));
+	Line **lines = take(writing, sizeof(Line *));
+
+	if (!location || !line || !lines)
+		return NULL;
+	perftools__profiles__line__init(line);
+	line->function_id = function_of(writing, frame);
+	lines[0] = line;
+	perftools__profiles__location__init(location);
+	location->id = number + 1;
+	location->mapping_id = mapping_of(frame);
+	location->address = frame & FRAME_KERNEL ? frame : (__u32)frame;
+	location->n_line = 1;
+	location->line = lines;
+	return location;
+}
+
+static void add_locations(struct writing *writing)
+{
+	size_t count = names_count(writing->names);
+
+	writing->profile.location = take(writing, count * sizeof(Location *));
+	for (size_t i = 0; !writing->failed && i < count; i++)
+		writing->profile.location[i] = location_of(writing, i);
+	writing->profile.n_location = count;
+}
+
+static Function *function_message(struct writing *writing, size_t number)
+{
+	char *file = writing->functions.text[number], *name = strchr(file, '\n');
+	Function *function = take(writing, sizeof(*function));
+
+	if (!function)
+		return NULL;
+	*name++ = '\0'; /* it is not looked for any more */
+	perftools__profiles__function__init(function);
+	function->id = number;
+	function->name = text(writing, name);
+	function->system_name = function->name;
+	function->filename = text(writing, file);
+	return function;
+}
+
+/* All but number 0, the empty text. */
+static void add_functions(struct writing *writing)
+{
+	size_t count = writing->functions.count ? writing->functions.count - 1 : 0;
+
+	writing->profile.function = take(writing, count * sizeof(Function *));
+	for (size_t i = 0; !writing->failed && i < count; i++)
+		writing->profile.function[i] = function_message(writing, i + 1);
+	writing->profile.n_function = count;
+}
+
+static Label *add_label(struct writing *writing, Sample *sample, const char *key)
+{
+	Label *label = take(writing, sizeof(*label));
+
+	if (!label)
+		return NULL;
+	perftools__profiles__label__init(label);
+	label->key = text(writing, key);
+	sample->label[sample->n_label++] = label;
+	return label;
+}
+
+static void label_text(struct writing *writing, Sample *sample, const char *key, const char *words)
+{
+	Label *label = *words ? add_label(writing, sample, key) : NULL;
+
+	if (label)
+		label->str = text(writing, words);
+}
+
+static void label_id(struct writing *writing, Sample *sample, const char *key, const __u8 *id,
+		     size_t size)
+{
+	char words[33];
+
+	for (size_t i = 0; i < size; i++)
+		sprintf(words + 2 * i, "%02x", id[i]);
+	label_text(writing, sample, key, words);
+}
+
+static void add_labels(struct writing *writing, Sample *sample, const struct stack *stack,
+		       const struct endpoint *endpoint)
+{
+	Label *pid;
+
+	sample->label = take(writing, LABELS_MAX * sizeof(Label *));
+	if (!sample->label)
+		return;
+	label_text(writing, sample, "endpoint", endpoint->name);
+	label_text(writing, sample, "service", endpoint->service);
+	label_text(writing, sample, "process", stack->process->name);
+	pid = add_label(writing, sample, "pid");
+	if (pid)
+		pid->num = stack->process->tgid;
+	if (stack_missing(stack))
+		label_text(writing, sample, "stack", stack_missing(stack));
+	if (!stack_has_request(stack))
+		return;
+	label_text(writing, sample, "context_source", "traces_ctx_v1");
+	if (!writing->options->ids)
+		return;
+	label_id(writing, sample, "trace_id", stack->trace_id, sizeof(stack->trace_id));
+	label_id(writing, sample, "span_id", stack->span_id, sizeof(stack->span_id));
+}
+
+static void fill(struct writing *writing, Sample *sample, const struct stack *stack)
+{
+	sample->n_location_id = (size_t)stack->kernel_count + stack->user_count;
+	sample->location_id = take(writing, sample->n_location_id * sizeof(uint64_t));
+	sample->n_value = 2;
+	sample->value = take(writing, 2 * sizeof(int64_t));
+	if (!sample->location_id || !sample->value)
+		return;
+	for (size_t i = 0; i < sample->n_location_id; i++)
+		sample->location_id[i] = names_number(writing->names, stack->frame[i]) + 1;
+	sample->value[0] = (int64_t)stack->count;
+	sample->value[1] = (int64_t)stack->count * writing->period_ns;
+}
+
+/* A sample of each stack. */
+static int add_sample(const struct stack *stack, void *data)
+{
+	struct writing *writing = data;
+	Profile *profile = &writing->profile;
+	const struct endpoint *endpoint =
+	    requests_find(writing->requests, stack->trace_id, stack->span_id);
+	Sample *sample;
+
+	if (!endpoint_fits(endpoint, writing->options->pattern))
+		return 0;
+	sample = take(writing, sizeof(*sample));
+	if (!sample)
+		return -ENOMEM;
+	perftools__profiles__sample__init(sample);
+	fill(writing, sample, stack);
+	add_labels(writing, sample, stack, endpoint);
+	profile->sample[profile->n_sample++] = sample;
+	return writing->failed ? -ENOMEM : 0;
+}
+
+static void add_samples(struct writing *writing, const struct samples *samples)
+{
+	writing->profile.sample = take(writing, samples_stacks(samples) * sizeof(Sample *));
+	if (writing->profile.sample)
+		samples_each(samples, add_sample, writing);
+}
+
+static int write_packed(const Profile *profile, FILE *out)
+{
+	size_t size = perftools__profiles__profile__get_packed_size(profile), packed_size;
+	_cleanup_free_ __u8 *bytes = malloc(size ? size : 1);
+	_cleanup_free_ __u8 *packed = NULL;
+
+	if (!bytes)
+		return -ENOMEM;
+	perftools__profiles__profile__pack(profile, bytes);
+	if (gzip(bytes, size, &packed, &packed_size))
+		return -ENOMEM;
+	return fwrite(packed, 1, packed_size, out) == packed_size ? 0 : -EIO;
+}
+
+int pprof_write(const struct samples *samples, const struct names *names, struct requests *requests,
+		const struct pprof_options *options, FILE *out)
+{
+	struct writing writing = {.names = names,
+				  .requests = requests,
+				  .options = options,
+				  .period_ns = NS_PER_CLOCK / options->hz};
+	int err;
+
+	perftools__profiles__profile__init(&writing.profile);
+	add_types(&writing);
+	add_mappings(&writing);
+	add_locations(&writing);
+	add_samples(&writing, samples);
+	if (!writing.failed)
+		add_functions(&writing);
+	writing.profile.string_table = writing.strings.text;
+	writing.profile.n_string_table = writing.strings.count;
+	err = writing.failed ? -ENOMEM : write_packed(&writing.profile, out);
+	strings_free(&writing.strings);
+	strings_free(&writing.functions);
+	arena_free(&writing.arena);
+	return err;
+}

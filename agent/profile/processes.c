@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/proc.h"
+#include "base/text.h"
+#include "inspect/mapped_file.h"
+#include "profile/processes.h"
+
+#define BUCKETS     1024
+#define LOOK_AGAIN  (NS_PER_SECOND / 5) /* where a sample met code that is not known */
+#define LOOK_ANYWAY (2 * NS_PER_SECOND) /* libraries come and go */
+
+struct known {
+	struct process process;
+	struct known *next;
+};
+
+struct processes {
+	struct sampler *sampler;
+	struct files *files;
+	struct known *bucket[BUCKETS];
+	struct profile_process told; /* what is being gathered */
+	struct process_code code[PROFILE_MAPPINGS_MAX];
+	int proc_fd;
+};
+
+struct processes *processes_new(struct sampler *sampler, struct files *files)
+{
+	struct processes *processes = calloc(1, sizeof(*processes));
+
+	if (processes) {
+		processes->sampler = sampler;
+		processes->files = files;
+	}
+	return processes;
+}
+
+void processes_free(struct processes *processes)
+{
+	struct known *next;
+
+	for (size_t i = 0; processes && i < BUCKETS; i++) {
+		for (struct known *known = processes->bucket[i]; known; known = next) {
+			next = known->next;
+			free(known->process.code);
+			free(known);
+		}
+	}
+	free(processes);
+}
+
+/* A process without any file of 64 bits has the vDSO of another kind. */
+static int find_file(struct processes *processes, const struct mapping *mapping)
+{
+	if (mapping->inode)
+		return files_get(processes->files, processes->proc_fd, mapping);
+	if (processes->told.count && !strcmp(mapping->path, "[vdso]"))
+		return files_get_vdso(processes->files);
+	return -ENOENT;
+}
+
+/* One mapping; what is no code of a file is left out. Returns 1 when there is no more room. */
+static int gather(const struct mapping *mapping, void *data)
+{
+	struct processes *processes = data;
+	struct profile_process *told = &processes->told;
+	struct profile_mapping *place = &told->mapping[told->count];
+	int file;
+
+	if (!mapping->executable)
+		return 0;
+	file = find_file(processes, mapping);
+	if (file < 0 || files_describe(processes->files, file, mapping, place))
+		return 0;
+	processes->code[told->count] =
+	    (struct process_code){place->start, place->end, place->bias, file};
+	return ++told->count == PROFILE_MAPPINGS_MAX;
+}
+
+/* Keep what was gathered. Without memory what was known stays. */
+static void keep(struct processes *processes, struct process *process)
+{
+	size_t size = processes->told.count * sizeof(*process->code);
+	struct process_code *code = malloc(size ? size : 1);
+
+	if (!code)
+		return;
+	memcpy(code, processes->code, size);
+	free(process->code);
+	process->code = code;
+	process->count = processes->told.count;
+}
+
+static void look(struct processes *processes, struct process *process)
+{
+	_cleanup_close_ int proc_fd = mapped_file_process(process->tgid);
+	char comm[PROC_COMM_MAX];
+
+	process->looked_ns = clock_now_ns();
+	if (proc_fd < 0) {
+		sampler_set_process(processes->sampler, process->tgid, NULL);
+		return;
+	}
+	processes->told.count = 0;
+	processes->told.life = process->life;
+	processes->proc_fd = proc_fd;
+	if (mapping_each(proc_fd, gather, processes) < 0 || !processes->told.count)
+		return;
+	keep(processes, process);
+	if (*proc_comm(comm, process->tgid, process->tgid))
+		text_copy(process->name, sizeof(process->name), comm);
+	sampler_set_process(processes->sampler, process->tgid, &processes->told);
+}
+
+struct process *processes_find(struct processes *processes, const struct profile_sample *sample)
+{
+	const __u32 tgid = sample->tgid;
+	const __u64 life = sample->life;
+	struct known **bucket = &processes->bucket[tgid % BUCKETS], *known = *bucket;
+
+	while (known && (known->process.tgid != tgid || known->process.life != life))
+		known = known->next;
+	if (known)
+		return &known->process;
+	known = calloc(1, sizeof(*known));
+	if (!known)
+		return NULL;
+	known->process.tgid = tgid;
+	text_copy(known->process.name, sizeof(known->process.name), sample->comm);
+	known->process.life = life;
+	known->next = *bucket;
+	*bucket = known;
+	return &known->process;
+}
+
+/* Did the sample meet something that is not known here? */
+static bool met_unknown(const struct profile_sample *sample)
+{
+	return sample->stop == PROFILE_STOP_PROCESS || sample->stop == PROFILE_STOP_MAPPING;
+}
+
+void processes_refresh(struct processes *processes, struct process *process,
+		       const struct profile_sample *sample)
+{
+	__u64 since_ns = clock_now_ns() - process->looked_ns;
+
+	if (!process->looked_ns || since_ns > LOOK_ANYWAY ||
+	    (met_unknown(sample) && since_ns > LOOK_AGAIN))
+		look(processes, process);
+}
+
+const struct process_code *process_code_at(const struct process *process, __u64 address)
+{
+	__u32 low = 0, high = process->count;
+
+	while (low < high) {
+		__u32 middle = low + (high - low) / 2;
+		const struct process_code *code = &process->code[middle];
+
+		if (address < code->start)
+			high = middle;
+		else if (address >= code->end)
+			low = middle + 1;
+		else
+			return code;
+	}
+	return NULL;
+}

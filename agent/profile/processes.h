@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the processes of samples have mapped: told to the sampler, and kept to name their frames. */
+#ifndef CTXPROP_PROFILE_PROCESSES_H
+#define CTXPROP_PROFILE_PROCESSES_H
+
+#include "profile/files.h"
+
+struct processes;
+
+/* The sampler and the files outlive it. NULL: no memory. */
+struct processes *processes_new(struct sampler *sampler, struct files *files);
+void processes_free(struct processes *processes);
+
+struct process {
+	__u64 life; /* as samples have it */
+	__u32 tgid;
+	char name[PROFILE_COMM_SIZE]; /* of the thread that was met first, or of its first thread */
+	__u64 looked_ns;              /* when its mappings were read (CLOCK_MONOTONIC) */
+	__u32 count;
+	struct process_code {
+		__u64 start, end, bias; /* see struct profile_mapping */
+		int file;
+	} * code; /* by address */
+};
+
+/* The process of a sample, with the mappings by which it was unwound. NULL: no memory. */
+struct process *processes_find(struct processes *processes, const struct profile_sample *sample);
+
+/*
+ * Read its mappings again if there is reason to, and tell the sampler. Frames of the samples before
+ * have to be looked up before.
+ */
+void processes_refresh(struct processes *processes, struct process *process,
+		       const struct profile_sample *sample);
+
+/* The mapping with this address, or NULL. */
+const struct process_code *process_code_at(const struct process *process, __u64 address);
+
+#endif

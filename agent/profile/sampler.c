@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <linux/perf_event.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "base/cgroup.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "context/traces.h"
+#include "load/node_maps.h"
+#include "profile/sampler.h"
+#include "profile_bpf.skel.h"
+
+#define ROWS_MAX (4U << 20) /* of all files together: 32 MiB */
+
+struct sampler {
+	struct profile_bpf *skel;
+	struct ring_buffer *ring;
+	struct profile_row *rows; /* the map's memory */
+	__u32 rows_used;
+	bool has_contexts;
+	int *event; /* one for each CPU; -1: it is offline */
+	int cpus;
+	void (*take)(const struct profile_sample *sample, void *data);
+	void *data;
+};
+
+__attribute__((format(printf, 3, 4))) static int fail(char *why, int err, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(why, SAMPLER_WHY_MAX, format, arguments);
+	va_end(arguments);
+	return err;
+}
+
+/* A path has as many directories as it has slashes: the root is level 0. */
+static int set_cgroup(struct profile_bpf *skel, const char *path, char *why)
+{
+	__u32 level = 0;
+	__u64 id = cgroup_id(path);
+
+	if (!id)
+		return fail(why, -ENOENT, "there is no cgroup %s", path);
+	for (const char *at = path; *at; at++)
+		level += *at != '/' && (at == path || at[-1] == '/');
+	skel->rodata->wanted_cgroup = id;
+	skel->rodata->wanted_cgroup_level = level;
+	return 0;
+}
+
+/* Does the map have the layout that is published? */
+static bool is_published_layout(int fd)
+{
+	struct bpf_map_info info = {};
+	__u32 size = sizeof(info);
+
+	return !bpf_obj_get_info_by_fd(fd, &info, &size) && info.type == BPF_MAP_TYPE_LRU_HASH &&
+	       info.key_size == sizeof(__u64) && info.value_size == sizeof(struct traces_ctx) &&
+	       info.max_entries == TRACES_CTX_MAX && !info.map_flags;
+}
+
+/* Look into the pinned map of contexts, whoever made it; without it into an empty one. */
+static int use_contexts(struct sampler *sampler, char *why)
+{
+	_cleanup_close_ int fd = bpf_obj_get(NODE_TRACES_PATH);
+
+	if (fd == -ENOENT)
+		return 0;
+	if (fd < 0)
+		return fail(why, fd, "%s: %s", NODE_TRACES_PATH, strerror(-fd));
+	if (!is_published_layout(fd))
+		return fail(why, -EINVAL, "%s has another layout than the published one",
+			    NODE_TRACES_PATH);
+	sampler->has_contexts = true;
+	return bpf_map__reuse_fd(sampler->skel->maps.traces_ctx_v1, fd);
+}
+
+static int prepare(struct sampler *sampler, const struct sampler_options *options, char *why)
+{
+	struct profile_bpf *skel = sampler->skel;
+	int err;
+
+	skel->rodata->wanted_tgid = options->tgid;
+	skel->rodata->wants_requests = options->requests_only;
+	err = options->cgroup ? set_cgroup(skel, options->cgroup, why) : 0;
+	if (!err)
+		err = use_contexts(sampler, why);
+	if (err)
+		return err;
+	bpf_map__set_max_entries(skel->maps.profile_rows, ROWS_MAX);
+	bpf_map__set_map_flags(skel->maps.profile_rows, BPF_F_MMAPABLE);
+	err = profile_bpf__load(skel);
+	return err ? fail(why, err, "the sampler cannot be loaded: %s", strerror(-err)) : 0;
+}
+
+static int map_rows(struct sampler *sampler)
+{
+	void *rows = mmap(NULL, ROWS_MAX * sizeof(struct profile_row), PROT_READ | PROT_WRITE,
+			  MAP_SHARED, bpf_map__fd(sampler->skel->maps.profile_rows), 0);
+
+	if (rows == MAP_FAILED)
+		return -errno;
+	sampler->rows = rows;
+	return 0;
+}
+
+static int on_sample(void *data, void *bytes, size_t size)
+{
+	const struct profile_sample *sample = bytes;
+	struct sampler *sampler = data;
+
+	(void)size;
+	sampler->take(sample, sampler->data);
+	return 0;
+}
+
+/* The clock of one CPU. 0, also if the CPU is offline; or -errno. */
+static int start_clock(struct sampler *sampler, int cpu, unsigned int hz)
+{
+	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
+				       .size = sizeof(attr),
+				       .config = PERF_COUNT_SW_CPU_CLOCK,
+				       .freq = 1,
+				       .sample_freq = hz,
+				       .disabled = 1};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0)
+		return errno == ENODEV ? 0 : -errno;
+	sampler->event[cpu] = fd;
+	/* Goes with the event, unlike a link, and is there on every kernel. */
+	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF,
+		  bpf_program__fd(sampler->skel->progs.profile_sample)) ||
+	    ioctl(fd, PERF_EVENT_IOC_ENABLE, 0))
+		return -errno;
+	return 0;
+}
+
+static __u64 boot_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return (__u64)now.tv_sec * NS_PER_SECOND + (__u64)now.tv_nsec;
+}
+
+static int start_clocks(struct sampler *sampler, unsigned int hz)
+{
+	int cpus = libbpf_num_possible_cpus(), err = 0;
+
+	if (cpus < 0)
+		return cpus;
+	sampler->event = calloc((size_t)cpus, sizeof(*sampler->event));
+	if (!sampler->event)
+		return -ENOMEM;
+	sampler->cpus = cpus;
+	for (int cpu = 0; cpu < cpus; cpu++)
+		sampler->event[cpu] = -1;
+	for (int cpu = 0; cpu < cpus && !err; cpu++)
+		err = start_clock(sampler, cpu, hz);
+	return err;
+}
+
+static int start(struct sampler *sampler, const struct sampler_options *options, char *why)
+{
+	int err = prepare(sampler, options, why);
+
+	if (err)
+		return err;
+	err = map_rows(sampler);
+	if (err)
+		return fail(why, err, "tables for stacks: %s", strerror(-err));
+	sampler->ring = ring_buffer__new(bpf_map__fd(sampler->skel->maps.profile_samples),
+					 on_sample, sampler, NULL);
+	if (!sampler->ring)
+		return fail(why, -errno, "the ring of samples: %s", strerror(errno));
+	sampler->skel->bss->until_ns = boot_now_ns() + options->duration_ns;
+	err = start_clocks(sampler, options->hz);
+	return err ? fail(why, err, "perf_event_open: %s", strerror(-err)) : 0;
+}
+
+int sampler_open(const struct sampler_options *options, struct sampler **ret_sampler, char *ret_why)
+{
+	struct sampler *sampler = calloc(1, sizeof(*sampler));
+	int err = -ENOMEM;
+
+	if (sampler)
+		sampler->skel = profile_bpf__open();
+	if (!sampler || !sampler->skel)
+		fail(ret_why, err, "out of memory");
+	else
+		err = start(sampler, options, ret_why);
+	if (err)
+		sampler_close(sampler);
+	else
+		*ret_sampler = sampler;
+	return err;
+}
+
+__u64 sampler_until_ns(const struct sampler *sampler)
+{
+	return sampler->skel->bss->until_ns;
+}
+
+void sampler_stop(struct sampler *sampler)
+{
+	const __u64 now_ns = boot_now_ns();
+
+	if (sampler->skel && sampler->skel->bss && now_ns < sampler->skel->bss->until_ns)
+		sampler->skel->bss->until_ns = now_ns;
+	for (int cpu = 0; cpu < sampler->cpus; cpu++)
+		cleanup_close(&sampler->event[cpu]);
+}
+
+void sampler_close(struct sampler *sampler)
+{
+	if (!sampler)
+		return;
+	sampler_stop(sampler);
+	free(sampler->event);
+	ring_buffer__free(sampler->ring);
+	if (sampler->rows)
+		munmap(sampler->rows, ROWS_MAX * sizeof(struct profile_row));
+	profile_bpf__destroy(sampler->skel);
+	free(sampler);
+}
+
+bool sampler_has_contexts(const struct sampler *sampler)
+{
+	return sampler->has_contexts;
+}
+
+void sampler_read(struct sampler *sampler,
+		  void (*take)(const struct profile_sample *sample, void *data), void *data)
+{
+	sampler->take = take;
+	sampler->data = data;
+	ring_buffer__consume(sampler->ring);
+}
+
+__u64 sampler_lost(const struct sampler *sampler)
+{
+	return sampler->skel->bss->samples_lost;
+}
+
+struct profile_row *sampler_rows(struct sampler *sampler, __u32 count, __u32 *ret_first)
+{
+	if (count > ROWS_MAX - sampler->rows_used)
+		return NULL;
+	*ret_first = sampler->rows_used;
+	sampler->rows_used += count;
+	return sampler->rows + *ret_first;
+}
+
+int sampler_set_process(struct sampler *sampler, __u32 tgid, const struct profile_process *process)
+{
+	int map = bpf_map__fd(sampler->skel->maps.profile_processes);
+
+	return process ? bpf_map_update_elem(map, &tgid, process, BPF_ANY)
+		       : bpf_map_delete_elem(map, &tgid);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Samples of what the CPUs run, from a software clock on each of them (perf_event_open(2)). Its
+ * programs are loaded while it is open, and only then.
+ */
+#ifndef CTXPROP_PROFILE_SAMPLER_H
+#define CTXPROP_PROFILE_SAMPLER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <linux/types.h>
+
+#include "profile/sample.h"
+
+#define SAMPLER_WHY_MAX 256
+
+struct sampler_options {
+	unsigned int hz;    /* on each CPU */
+	__u64 duration_ns;  /* from sampler_open() on, however late samples are read */
+	__u32 tgid;         /* 0: all processes */
+	const char *cgroup; /* path below the root, with all below; NULL: all */
+	bool requests_only; /* only threads that work on a request */
+};
+
+struct sampler;
+
+/*
+ * Begin to sample. Without a pinned traces_ctx_v1 no sample has a context, and
+ * `sampler_has_contexts` says so. 0; or -errno, and what is wrong in `ret_why` (SAMPLER_WHY_MAX).
+ */
+int sampler_open(const struct sampler_options *options, struct sampler **ret_sampler,
+		 char *ret_why);
+void sampler_close(struct sampler *sampler);
+bool sampler_has_contexts(const struct sampler *sampler);
+
+/* When the last sample can be taken, or was (CLOCK_BOOTTIME). */
+__u64 sampler_until_ns(const struct sampler *sampler);
+
+/* No more samples from now on; those in the ring can still be read. */
+void sampler_stop(struct sampler *sampler);
+
+/* Give what has come to `take`; its frames are those of sample->kernel_count and user_count. */
+void sampler_read(struct sampler *sampler,
+		  void (*take)(const struct profile_sample *sample, void *data), void *data);
+
+/* How many samples found no room. */
+__u64 sampler_lost(const struct sampler *sampler);
+
+/*
+ * Room for `count` rows of a table, which the caller fills before a process refers to it, and the
+ * number of the first. NULL: there is none left.
+ */
+struct profile_row *sampler_rows(struct sampler *sampler, __u32 count, __u32 *ret_first);
+
+/* Tell the sampler what a process has mapped, or that it is gone (NULL). 0 or -errno. */
+int sampler_set_process(struct sampler *sampler, __u32 tgid, const struct profile_process *process);
+
+#endif

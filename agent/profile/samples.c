@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "profile/samples.h"
+
+#define BUCKETS   65536
+#define BYTES_MAX (64UL << 20) /* of all stacks */
+
+struct samples {
+	struct processes *processes;
+	struct stack *bucket[BUCKETS];
+	size_t bytes, stacks;
+	__u64 count, in_requests, left_out;
+	__u64 frame[2 * PROFILE_FRAMES_MAX]; /* of the sample that is looked at */
+};
+
+struct samples *samples_new(struct processes *processes)
+{
+	struct samples *samples = calloc(1, sizeof(*samples));
+
+	if (samples)
+		samples->processes = processes;
+	return samples;
+}
+
+void samples_free(struct samples *samples)
+{
+	struct stack *next;
+
+	for (size_t i = 0; samples && i < BUCKETS; i++) {
+		for (struct stack *stack = samples->bucket[i]; stack; stack = next) {
+			next = stack->next;
+			free(stack);
+		}
+	}
+	free(samples);
+}
+
+static bool is_zero(const __u8 *bytes, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		if (bytes[i])
+			return false;
+	return true;
+}
+
+bool stack_has_request(const struct stack *stack)
+{
+	return !is_zero(stack->span_id, sizeof(stack->span_id));
+}
+
+const char *stack_missing(const struct stack *stack)
+{
+	static const char *const words[PROFILE_STOPS] = {
+	    [PROFILE_STOP_DEEP] = "[deeper than can be read]",
+	    [PROFILE_STOP_PROCESS] = "[program not known yet]",
+	    [PROFILE_STOP_MAPPING] = "[callers in unknown memory]",
+	    [PROFILE_STOP_TABLE] = "[callers not known: no unwind table]",
+	    [PROFILE_STOP_ROW] = "[callers not known: no rule]",
+	    [PROFILE_STOP_READ] = "[callers not known: unreadable stack]",
+	};
+
+	return stack->stop < PROFILE_STOPS ? words[stack->stop] : NULL;
+}
+
+/* The frame of a user's address, by what the process had mapped when it was told to the sampler. */
+static __u64 user_frame(const struct process *process, const struct profile_sample *sample,
+			__u64 address)
+{
+	const struct process_code *code =
+	    sample->stop == PROFILE_STOP_PROCESS ? NULL : process_code_at(process, address);
+
+	return code ? FRAME_OF_FILE(code->file) | (__u32)(address - code->bias) : FRAME_UNKNOWN;
+}
+
+/* Kernel addresses behind the first one are those that calls return to. */
+static void fill_frames(struct samples *samples, const struct process *process,
+			const struct profile_sample *sample)
+{
+	size_t kernel = sample->kernel_count;
+
+	for (size_t i = 0; i < kernel; i++)
+		samples->frame[i] = (sample->frame[i] - (i ? 1 : 0)) | FRAME_KERNEL;
+	for (size_t i = kernel; i < kernel + sample->user_count; i++)
+		samples->frame[i] = user_frame(process, sample, sample->frame[i]);
+}
+
+static size_t frames_size(const struct profile_sample *sample)
+{
+	return (size_t)(sample->kernel_count + sample->user_count) * sizeof(__u64);
+}
+
+static bool is_same(const struct stack *stack, const struct process *process,
+		    const struct profile_sample *sample, const __u64 *frame)
+{
+	return stack->process == process && stack->stop == sample->stop &&
+	       stack->kernel_count == sample->kernel_count &&
+	       stack->user_count == sample->user_count &&
+	       !memcmp(stack->span_id, sample->span_id, sizeof(stack->span_id)) &&
+	       !memcmp(stack->trace_id, sample->trace_id, sizeof(stack->trace_id)) &&
+	       !memcmp(stack->frame, frame, frames_size(sample));
+}
+
+/* A new kind of stack. NULL: there is no room. */
+static struct stack *add(struct samples *samples, struct stack **bucket,
+			 const struct process *process, const struct profile_sample *sample)
+{
+	size_t size = sizeof(struct stack) + frames_size(sample);
+	struct stack *stack = samples->bytes + size <= BYTES_MAX ? malloc(size) : NULL;
+
+	if (!stack)
+		return NULL;
+	*stack = (struct stack){.next = *bucket,
+				.process = process,
+				.stop = sample->stop,
+				.kernel_count = sample->kernel_count,
+				.user_count = sample->user_count};
+	memcpy(stack->trace_id, sample->trace_id, sizeof(stack->trace_id));
+	memcpy(stack->span_id, sample->span_id, sizeof(stack->span_id));
+	memcpy(stack->frame, samples->frame, frames_size(sample));
+	samples->bytes += size;
+	samples->stacks++;
+	*bucket = stack;
+	return stack;
+}
+
+static struct stack *find(struct samples *samples, const struct process *process,
+			  const struct profile_sample *sample)
+{
+	__u64 hash = hash_add(HASH_BEGIN, samples->frame, frames_size(sample));
+	struct stack **bucket, *stack;
+
+	hash = hash_add(hash, sample->span_id, sizeof(sample->span_id));
+	bucket = &samples->bucket[(hash ^ hash >> 32) % BUCKETS];
+	for (stack = *bucket; stack; stack = stack->next)
+		if (is_same(stack, process, sample, samples->frame))
+			return stack;
+	return add(samples, bucket, process, sample);
+}
+
+void samples_take(const struct profile_sample *sample, void *data)
+{
+	struct samples *samples = data;
+	struct process *process = processes_find(samples->processes, sample);
+	struct stack *stack = NULL;
+
+	samples->count++;
+	samples->in_requests += !is_zero(sample->span_id, sizeof(sample->span_id));
+	if (process) {
+		fill_frames(samples, process, sample);
+		stack = find(samples, process, sample);
+	}
+	if (stack)
+		stack->count++;
+	else
+		samples->left_out++;
+	if (process)
+		processes_refresh(samples->processes, process, sample);
+}
+
+__u64 samples_count(const struct samples *samples)
+{
+	return samples->count;
+}
+
+__u64 samples_in_requests(const struct samples *samples)
+{
+	return samples->in_requests;
+}
+
+__u64 samples_left_out(const struct samples *samples)
+{
+	return samples->left_out;
+}
+
+size_t samples_stacks(const struct samples *samples)
+{
+	return samples->stacks;
+}
+
+int samples_each(const struct samples *samples, int (*visit)(const struct stack *stack, void *data),
+		 void *data)
+{
+	int result = 0;
+
+	for (size_t i = 0; i < BUCKETS; i++)
+		for (struct stack *stack = samples->bucket[i]; stack && !result;
+		     stack = stack->next)
+			result = visit(stack, data);
+	return result;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Samples, gathered: equal ones are counted together, and frames stand for code, not addresses. */
+#ifndef CTXPROP_PROFILE_SAMPLES_H
+#define CTXPROP_PROFILE_SAMPLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <linux/types.h>
+
+#include "profile/processes.h"
+
+/*
+ * A frame as a number: an address of the kernel; or a file (files.h) and the address in it; or,
+ * with no file, memory whose code has no name here.
+ */
+#define FRAME_KERNEL        (1ULL << 63)
+#define FRAME_OF_FILE(file) ((__u64)((file) + 1) << 32)
+#define FRAME_FILE(frame)   ((int)((frame) >> 32) - 1) /* -1: none */
+#define FRAME_UNKNOWN       0ULL
+
+/* So many of the same. */
+struct stack {
+	struct stack *next; /* with the same hash */
+	__u64 count;
+	__u8 trace_id[16], span_id[8]; /* all zero: of no request */
+	const struct process *process;
+	__u8 stop; /* enum profile_stop */
+	__u16 kernel_count, user_count;
+	__u64 frame[]; /* the innermost first */
+};
+
+/* Was the thread at work on a request? */
+bool stack_has_request(const struct stack *stack);
+
+/* Why outer frames are missing, in brackets; NULL: the stack is whole. */
+const char *stack_missing(const struct stack *stack);
+
+struct samples;
+
+/* The processes outlive it. NULL: no memory. */
+struct samples *samples_new(struct processes *processes);
+void samples_free(struct samples *samples);
+
+/* Count a sample; as a callback of sampler_read(). */
+void samples_take(const struct profile_sample *sample, void *samples);
+
+/* How many were taken; of them with a context; and left out, because there was too much to keep. */
+__u64 samples_count(const struct samples *samples);
+__u64 samples_in_requests(const struct samples *samples);
+__u64 samples_left_out(const struct samples *samples);
+
+/* How many different stacks there are. */
+size_t samples_stacks(const struct samples *samples);
+
+/* The stacks, in no order, until `visit` returns other than 0, which is returned. */
+int samples_each(const struct samples *samples, int (*visit)(const struct stack *stack, void *data),
+		 void *data);
+
+#endif

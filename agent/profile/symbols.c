@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdlib.h>
+
+#include "profile/symbols.h"
+
+#define FIRST_ROOM 1024
+
+struct symbols {
+	struct elf_function_symbol *symbol; /* by their start */
+	size_t count, room;
+};
+
+static int add(const struct elf_function_symbol *function, void *data)
+{
+	struct symbols *symbols = data;
+
+	if (symbols->count == symbols->room) {
+		size_t room = symbols->room ? 2 * symbols->room : FIRST_ROOM;
+		struct elf_function_symbol *more =
+		    reallocarray(symbols->symbol, room, sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		symbols->symbol = more;
+		symbols->room = room;
+	}
+	symbols->symbol[symbols->count++] = *function;
+	return 0;
+}
+
+/* By start, and of one start the longest first: others may be parts of it. */
+static int compare(const void *a, const void *b)
+{
+	const struct elf_function_symbol *first = a, *second = b;
+
+	if (first->start != second->start)
+		return first->start < second->start ? -1 : 1;
+	return (first->size < second->size) - (first->size > second->size);
+}
+
+int symbols_new(struct elf_image *image, struct symbols **ret_symbols)
+{
+	struct symbols *symbols = calloc(1, sizeof(*symbols));
+	int err = symbols ? elf_image_each_function(image, add, symbols) : -ENOMEM;
+
+	if (err) {
+		symbols_free(symbols);
+		return err;
+	}
+	if (symbols->count)
+		qsort(symbols->symbol, symbols->count, sizeof(symbols->symbol[0]), compare);
+	*ret_symbols = symbols;
+	return 0;
+}
+
+void symbols_free(struct symbols *symbols)
+{
+	if (symbols)
+		free(symbols->symbol);
+	free(symbols);
+}
+
+const char *symbols_find(const struct symbols *symbols, __u64 address)
+{
+	size_t low = 0, high = symbols->count;
+	const struct elf_function_symbol *symbol;
+
+	/* All before `low` begin at or before it. */
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (symbols->symbol[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low)
+		return NULL;
+	/* The first one of this start is the longest. */
+	for (low--; low && symbols->symbol[low - 1].start == symbols->symbol[low].start;)
+		low--;
+	symbol = &symbols->symbol[low];
+	return address - symbol->start < symbol->size ? symbol->name : NULL;
+}

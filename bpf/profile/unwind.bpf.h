@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * From registers to a user stack: each frame's code is looked up in the process's mappings, then in
+ * the unwind table of its file (sample.h). x86-64.
+ */
+#ifndef CTXPROP_PROFILE_UNWIND_BPF_H
+#define CTXPROP_PROFILE_UNWIND_BPF_H
+
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+
+#include "compat.bpf.h"
+#include "profile/sample.h"
+
+#define ROWS_STEPS     23 /* halvings: 2^22 rows of one table at most */
+#define MAPPINGS_STEPS 8  /* 2^7 mappings */
+
+/* All tables, one behind the other. User space says how many rows there may be. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct profile_row);
+} profile_rows SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, PROFILE_PROCESSES);
+	__type(key, __u32); /* tgid */
+	__type(value, struct profile_process);
+} profile_processes SEC(".maps");
+
+/* One stack on its way. */
+struct unwind {
+	__u64 pc, sp, bp;
+	const struct profile_process *process;
+	struct profile_sample *sample;
+	__u32 exact; /* pc is the instruction itself, not the one behind a call */
+	__u32 stop;  /* enum profile_stop; 0: it goes on */
+};
+
+/* The mapping that has this address. NULL: none. */
+static __always_inline const struct profile_mapping *
+unwind_mapping(const struct profile_process *process, __u64 pc)
+{
+	const struct profile_mapping *mapping;
+	__u32 low = 0, high = process->count;
+
+	for (int i = 0; i < MAPPINGS_STEPS && low < high; i++) {
+		__u32 middle = (low + high) / 2;
+
+		if (middle >= PROFILE_MAPPINGS_MAX)
+			return NULL;
+		mapping = &process->mapping[middle];
+		if (pc < mapping->start)
+			high = middle;
+		else if (pc >= mapping->end)
+			low = middle + 1;
+		else
+			return mapping;
+	}
+	return NULL;
+}
+
+/*
+ * The rule for an address of a table. Returns the number of the row; what comes before the first
+ * row has none (~0).
+ */
+VERIFIED_ALONE __u32 unwind_row(__u32 first, __u32 count, __u32 pc)
+{
+	__u32 low = first, high = first + count;
+	const struct profile_row *row;
+
+	for (int i = 0; i < ROWS_STEPS && low < high; i++) {
+		__u32 middle = low + (high - low) / 2;
+
+		row = bpf_map_lookup_elem(&profile_rows, &middle);
+		if (!row)
+			return ~0U;
+		if (row->pc <= pc)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low == first ? ~0U : low - 1;
+}
+
+/* Eight bytes of the user's memory. Returns 0, or -1: they cannot be read. */
+static __always_inline int unwind_read(__u64 address, __u64 *ret)
+{
+	return bpf_probe_read_user(ret, sizeof(*ret), (const void *)address) ? -1 : 0;
+}
+
+/* The caller of a function that keeps its frame pointer. Returns enum profile_stop, 0: go on. */
+static __always_inline __u32 unwind_by_pointer(struct unwind *u)
+{
+	__u64 frame[2];
+
+	if (!u->bp)
+		return PROFILE_STOP_END;
+	if (u->bp < u->sp || bpf_probe_read_user(frame, sizeof(frame), (const void *)u->bp))
+		return PROFILE_STOP_READ;
+	u->sp = u->bp + sizeof(frame);
+	u->bp = frame[0];
+	u->pc = frame[1];
+	return u->pc ? 0 : PROFILE_STOP_END;
+}
+
+/* Where a signal interrupted: struct rt_sigframe behind its return address (Linux, x86-64). */
+static __always_inline __u32 unwind_signal(struct unwind *u)
+{
+	const __u64 saved = u->sp + 40; /* uc_mcontext of struct ucontext */
+	__u64 sp;
+
+	if (unwind_read(saved + 10 * 8, &u->bp) || unwind_read(saved + 15 * 8, &sp) ||
+	    unwind_read(saved + 16 * 8, &u->pc))
+		return PROFILE_STOP_READ;
+	u->sp = sp; /* an alternate stack may lie anywhere */
+	u->exact = 1;
+	return u->pc ? 0 : PROFILE_STOP_READ;
+}
+
+/* 0: it cannot be read. */
+static __always_inline __u64 unwind_cfa(const struct unwind *u, const struct profile_row *row)
+{
+	__u64 offset = 8ULL * row->offset, saved;
+
+	if (row->cfa == PROFILE_CFA_LOAD)
+		return unwind_read(u->sp + offset, &saved) ? 0 : saved + 8;
+	if (row->cfa == PROFILE_CFA_BP)
+		return u->bp + offset;
+	if (row->cfa == PROFILE_CFA_PLT && (u->pc & 15) >= row->rbp)
+		offset += 8;
+	return u->sp + offset;
+}
+
+/* The caller by a rule of its table. As unwind_by_pointer(). */
+static __always_inline __u32 unwind_by_row(struct unwind *u, const struct profile_row *row)
+{
+	__u64 cfa;
+
+	if (row->cfa == PROFILE_CFA_END)
+		return PROFILE_STOP_END;
+	if (row->cfa == PROFILE_CFA_SIGNAL)
+		return unwind_signal(u);
+	if (row->cfa == PROFILE_CFA_UNKNOWN)
+		return PROFILE_STOP_ROW;
+	cfa = unwind_cfa(u, row);
+	if (cfa <= u->sp)
+		return PROFILE_STOP_READ;
+	if (row->cfa != PROFILE_CFA_PLT && row->rbp && unwind_read(cfa - 8ULL * row->rbp, &u->bp))
+		return PROFILE_STOP_READ;
+	if (unwind_read(cfa - 8, &u->pc))
+		return PROFILE_STOP_READ;
+	u->sp = cfa;
+	return u->pc ? 0 : PROFILE_STOP_END;
+}
+
+static __always_inline __u32 unwind_caller(struct unwind *u)
+{
+	__u64 pc = u->exact ? u->pc : u->pc - 1;
+	const struct profile_mapping *mapping = unwind_mapping(u->process, pc);
+	const struct profile_row *row;
+	__u32 index;
+
+	u->exact = 0;
+	if (!mapping)
+		return PROFILE_STOP_MAPPING;
+	if (mapping->frame_pointers)
+		return unwind_by_pointer(u);
+	if (!mapping->count)
+		return PROFILE_STOP_TABLE;
+	index = unwind_row(mapping->first, mapping->count, (__u32)(pc - mapping->bias));
+	row = bpf_map_lookup_elem(&profile_rows, &index);
+	return row ? unwind_by_row(u, row) : PROFILE_STOP_ROW;
+}
+
+/* One frame, as a callback of bpf_loop(). */
+static long unwind_step(__u32 i, struct unwind *u)
+{
+	__u32 at = u->sample->kernel_count + i;
+
+	if (i >= PROFILE_FRAMES_MAX || at >= 2 * PROFILE_FRAMES_MAX)
+		return 1;
+	u->sample->frame[at] = u->exact ? u->pc : u->pc - 1;
+	u->sample->user_count = i + 1;
+	u->stop = unwind_caller(u);
+	return u->stop != 0;
+}
+
+/* Fill in the user stack that begins with these registers. */
+static __always_inline void unwind_user(struct profile_sample *sample, __u64 pc, __u64 sp, __u64 bp)
+{
+	struct unwind u = {.pc = pc, .sp = sp, .bp = bp, .sample = sample, .exact = 1};
+
+	u.process = bpf_map_lookup_elem(&profile_processes, &sample->tgid);
+	if (!u.process || u.process->life != sample->life) {
+		sample->stop = PROFILE_STOP_PROCESS;
+		return;
+	}
+	bpf_loop(PROFILE_FRAMES_MAX, unwind_step, &u, 0);
+	sample->stop = u.stop ? u.stop : PROFILE_STOP_DEEP;
+}
+
+#endif

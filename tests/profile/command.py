@@ -1,0 +1,123 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Does `ctxprop profile` tell what each request costs, and where? Servers in C, Python and Go burn a known
+time of CPU for each request, in a known function.
+
+    command.py [--build DIR] [ROW...]
+"""
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from collections import Counter, namedtuple
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "lab"))
+
+from agent import Agent  # noqa: E402
+from lab import Lab  # noqa: E402
+from load import Load  # noqa: E402
+from pprof import Profile  # noqa: E402
+from sampling import ADDRESS, CPU_US, GOES, PORT, tell, wait_until_said, world  # noqa: E402
+
+HZ, SECONDS, CONNECTIONS, REQUESTS = 997, 120, 4, 12
+# Where samples of a request have to be: at least so many of them.
+SHARE_AT_LEAST = 0.99
+# All requests together burn CPU_US each; before and behind that they cost a little, too.
+COST_FROM, COST_TO = 0.95, 1.15
+
+Row = namedtuple("Row", "name server function awaits", defaults=("",))
+ROWS = (
+    Row("C", ["{build}/profile_burn"], "burn_until"),
+    Row("Python", ["/usr/bin/python3", "-B", "{here}/burn.py"], "_PyEval_EvalFrameDefault"),
+    Row("Go", ["{build}/profile_burn_go"], "main.burn", GOES),
+)
+
+
+class Profiled:
+    """`ctxprop profile` of one process, while this is held."""
+
+    def __init__(self, agent, store, pid, file):
+        argv = [f"{agent.build}/ctxprop", "profile", "-j", "-F", HZ, "-d", f"{SECONDS}s", "-p", pid, "--ids",
+                "--store", store, "-o", file]
+        self.process = agent.host.spawn(argv, stdout=subprocess.PIPE, text=True)
+        self.file = file
+
+    def end(self):
+        self.process.send_signal(2)
+        self.process.communicate(timeout=60)
+        assert self.process.returncode == 0, self.process.returncode
+        return Profile(self.file)
+
+
+def measure(build, row, folder, lab):
+    """(the profile, the load) of a row's server."""
+    server, client = world(lab)
+    agent = Agent(server, build, "--store", f"{folder}/store.db")
+    argv = [word.format(build=build, here=HERE) for word in row.server]
+    process = server.spawn([*argv, PORT, f"{folder}/truth"])
+    server.wait_port(PORT)
+    load = Load(client, ADDRESS, PORT, CPU_US)
+    for connection in load.run(1, 1):  # so that the process is known
+        connection.close()
+    if row.awaits:
+        wait_until_said(agent, process.pid, row.awaits)
+    profiled = Profiled(agent, f"{folder}/store.db", process.pid, f"{folder}/profile.pb.gz")
+    for connection in load.run(1, 15):  # the profiler reads tables of what it has met
+        connection.close()
+    before = {request.trace for request in load.requests}
+    load.requests.clear()
+    for connection in load.run(CONNECTIONS, REQUESTS):
+        connection.close()
+    profile = profiled.end()
+    profile.samples = [s for s in profile.samples if s.labels.get("trace_id") not in before]
+    return profile, load
+
+
+def complaints_of(row, profile, load):
+    """What is wrong with a profile."""
+    traces = {request.trace for request in load.requests}
+    mine = [sample for sample in profile.samples if sample.labels.get("trace_id")]
+    known = Counter()
+    for sample in mine:
+        known["all"] += sample.count
+        known["wrong"] += sample.labels["trace_id"] not in traces and sample.count
+        known["function"] += row.function in sample.functions and sample.count
+        known["whole"] += "stack" not in sample.labels and sample.count
+        known["endpoint"] += sample.labels["endpoint"].startswith("GET /{id}/") and sample.count
+    cost = known["all"] * profile.period / (len(load.requests) * CPU_US * 1000)
+    print(f"{row.name}: {known['all']} samples of requests, " + ", ".join(
+        f"{word} {100 * known[word] / max(known['all'], 1):.2f} %" for word in ("function", "whole", "endpoint")) +
+        f", wrong {known['wrong']}, cost {100 * cost:.1f} % of the truth", flush=True)
+    return [f"{word}: {known[word]} of {known['all']}" for word in ("function", "whole", "endpoint")
+            if known[word] < SHARE_AT_LEAST * known["all"]] + \
+           [f"{known['wrong']} samples have another's trace"] * (known["wrong"] > 0) + \
+           [f"the requests cost {cost:.3f} of what they burned"] * (not COST_FROM <= cost <= COST_TO)
+
+
+def run(build, row):
+    with tempfile.TemporaryDirectory(prefix="ctxprop-profile-") as folder, Lab("profile") as lab:
+        profile, load = measure(build, row, folder, lab)
+    return tell(f"profile of {row.name}", complaints_of(row, profile, load))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", default=HERE.parents[1] / "build", help="build folder")
+    parser.add_argument("names", nargs="*", metavar="ROW", help="how rows' names begin")
+    args = parser.parse_args()
+    build, failed = os.path.abspath(args.build), 0
+    for row in ROWS:
+        if args.names and not row.name.lower().startswith(tuple(map(str.lower, args.names))):
+            continue
+        if not os.path.exists(row.server[0].format(build=build)):
+            print(f"ok - profile of {row.name} # SKIP {row.server[0]} is not there")
+            continue
+        failed += run(build, row)
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
