@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "otlp/endpoint.h"
-#include "otlp/gzip.h"
+#include "base/gzip.h"
 #include "otlp/loss_log.h"
 #include "otlp/loss_message.h"
 #include "otlp/post.h"

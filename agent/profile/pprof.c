@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/gzip.h"
+#include "base/hex.h"
 #include "pprof.pb-c.h"
 #include "profile/arena.h"
 #include "profile/pprof.h"
@@ -208,11 +209,9 @@ static void label_text(struct writing *writing, Sample *sample, const char *key,
 static void label_id(struct writing *writing, Sample *sample, const char *key, const __u8 *id,
 		     size_t size)
 {
-	char words[33];
+	char words[HEX_TRACE];
 
-	for (size_t i = 0; i < size; i++)
-		sprintf(words + 2 * i, "%02x", id[i]);
-	label_text(writing, sample, key, words);
+	label_text(writing, sample, key, hex_text(words, id, size));
 }
 
 static void add_labels(struct writing *writing, Sample *sample, const struct stack *stack,
