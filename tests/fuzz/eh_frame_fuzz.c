@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Call frame information of strangers' files: whatever it is, rows are within their room and in order. */
+/* Call frame information of strangers' files: whatever it is, rows are within their room and in
+ * order. */
 #include <stdint.h>
 #include <stdlib.h>
 

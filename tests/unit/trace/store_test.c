@@ -338,18 +338,10 @@ static void of_a_newer_build(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    TEST(by_the_minute),
-	    TEST(known_of_services),
-	    TEST(each_once),
-	    TEST(unsampled_ones),
-	    TEST(of_its_owner),
-	    TEST(one_writer),
-	    TEST(old_ones_go),
-	    TEST(too_much_goes),
-	    TEST(a_reader_that_stays),
-	    TEST(a_stranger_that_locks),
-	    TEST(removed),
-	    TEST(damaged),
+	    TEST(by_the_minute),         TEST(known_of_services), TEST(each_once),
+	    TEST(unsampled_ones),        TEST(of_its_owner),      TEST(one_writer),
+	    TEST(old_ones_go),           TEST(too_much_goes),     TEST(a_reader_that_stays),
+	    TEST(a_stranger_that_locks), TEST(removed),           TEST(damaged),
 	    TEST(of_a_newer_build),
 	};
 	int failed;
