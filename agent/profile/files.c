@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
-#include <stdint.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -108,14 +108,18 @@ static int open_and_add(struct files *files, int proc_fd, const struct mapping *
 	return fd < 0 ? fd : add(files, fd, mapping);
 }
 
-/* Its bytes as a file. */
+#define VDSO_MAX (1UL << 20)
+
+/* The bytes of a mapping of ours as a file. */
 static int copy_to_file(const struct mapping *vdso)
 {
-	const void *bytes = (const void *)(uintptr_t)vdso->start;
 	size_t size = vdso->end - vdso->start;
-	int fd = memfd_create("vdso", MFD_CLOEXEC);
+	_cleanup_close_ int memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+	_cleanup_free_ void *bytes = size <= VDSO_MAX ? malloc(size) : NULL;
+	int fd = bytes ? memfd_create("vdso", MFD_CLOEXEC) : -1;
 
-	if (fd >= 0 && write(fd, bytes, size) == (ssize_t)size)
+	if (fd >= 0 && pread(memory, bytes, size, (off_t)vdso->start) == (ssize_t)size &&
+	    write(fd, bytes, size) == (ssize_t)size)
 		return fd;
 	cleanup_close(&fd);
 	return -EIO;
