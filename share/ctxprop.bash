@@ -56,7 +56,7 @@ _ctxprop_options() {
 			--last --store --help
 		;;
 	profile)
-		echo --json --color --duration --frequency --pid --cgroup --endpoint --requests \
+		echo --json --color --duration --frequency --pid --cgroup --endpoint --bucket --trace --requests \
 			--output --format --ids --store --help
 		;;
 	top) echo --json --oneline --color --number --sort --last --store --help ;;

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/number.h"
+#include "base/text.h"
 #include "cmd/command.h"
 #include "cmd/profile_output.h"
 #include "cmd/store.h"
@@ -26,7 +27,8 @@
 /* What the options ask for. */
 static struct {
 	struct sampler_options sampler;
-	const char *endpoint, *file;
+	struct filter filter;
+	const char *file;
 	const struct profile_format *format;
 	bool ids;
 } wanted = {.sampler = {.hz = HZ, .duration_ns = DURATION_NS}};
@@ -39,6 +41,8 @@ static const struct option own_options[] = {
     {"pid", required_argument, NULL, 'p'},
     {"cgroup", required_argument, NULL, 'G'},
     {"endpoint", required_argument, NULL, 'E'},
+    {"bucket", required_argument, NULL, 'B'},
+    {"trace", required_argument, NULL, 'T'},
     {"requests", no_argument, NULL, 'R'},
     {"output", required_argument, NULL, 'o'},
     {"format", required_argument, NULL, 'W'},
@@ -54,6 +58,10 @@ const char command_profile_usage[] =
     "  -p, --pid PID          of this process only\n"
     "      --cgroup PATH      of the processes of this cgroup and those below it\n"
     "      --endpoint PATTERN of requests that fit: '/search*' or 'POST /search*'\n"
+    "      --bucket WHICH     of requests that are so slow among those of their endpoint: p50 (up "
+    "to\n"
+    "                         the median), p90, p99, max (above p99); or some: p99,max\n"
+    "      --trace ID         of one trace\n"
     "      --requests         only threads that work on a request\n"
     "  -o, --output FILE      write a profile for `go tool pprof` (.pb.gz), a flame graph (.svg),\n"
     "                         or folded stacks (.folded)\n"
@@ -89,6 +97,31 @@ static int set_format(const char *word)
 			     : command_misused("--format %s: expected " PROFILE_FORMATS, word);
 }
 
+/* One of the parts, or some of them: "p99,max". */
+static int set_bucket(const char *words)
+{
+	char copy[64], *rest, *word;
+	enum latency latency;
+
+	if (strlen(words) >= sizeof(copy))
+		return command_misused("--bucket %s: expected p50, p90, p99 or max", words);
+	text_copy(copy, sizeof(copy), words);
+	for (word = strtok_r(copy, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
+		if (latency_parse(word, &latency))
+			return command_misused("--bucket %s: expected p50, p90, p99 or max", word);
+		wanted.filter.latency[latency] = wanted.filter.has_latency = true;
+	}
+	return COMMAND_OK;
+}
+
+static int set_trace(const char *word)
+{
+	if (!*word || strspn(word, "0123456789abcdef") != strlen(word) || strlen(word) > 32)
+		return command_misused("--trace %s: expected the first hex digits of an id", word);
+	wanted.filter.trace = word;
+	return COMMAND_OK;
+}
+
 static int set_option(int letter, const char *word)
 {
 	switch (letter) {
@@ -102,8 +135,12 @@ static int set_option(int letter, const char *word)
 		wanted.sampler.cgroup = word;
 		return COMMAND_OK;
 	case 'E':
-		wanted.endpoint = word;
+		wanted.filter.endpoint = word;
 		return COMMAND_OK;
+	case 'B':
+		return set_bucket(word);
+	case 'T':
+		return set_trace(word);
 	case 'I':
 		wanted.ids = true;
 		return COMMAND_OK;
@@ -203,7 +240,7 @@ static int report(struct profile_result *result, const struct files *files, bool
 {
 	struct names *names = names_new(result->samples, files);
 	struct flame *root =
-	    names ? flame_new(result->samples, names, result->requests, wanted.endpoint) : NULL;
+	    names ? flame_new(result->samples, names, result->requests, &wanted.filter) : NULL;
 	int exit_code = root ? COMMAND_OK : command_refuse("out of memory");
 
 	result->names = names;
@@ -240,7 +277,7 @@ static int run(struct sampler *sampler, bool json)
 	struct processes *processes = files ? processes_new(sampler, files) : NULL;
 	struct samples *samples = processes ? samples_new(processes) : NULL;
 	struct profile_result result = {.samples = samples,
-					.pattern = wanted.endpoint,
+					.filter = &wanted.filter,
 					.from_ns = query_now_ns(),
 					.hz = wanted.sampler.hz,
 					.ids = wanted.ids};

@@ -13,6 +13,7 @@
 #include "cmd/json.h"
 #include "cmd/profile_output.h"
 #include "cmd/safe.h"
+#include "cmd/waterfall.h"
 #include "profile/pprof.h"
 #include "trace/json.h"
 
@@ -28,7 +29,7 @@ static int write_pprof(const struct profile_result *result, FILE *out)
 	const struct pprof_options options = {.from_ns = result->from_ns,
 					      .duration_ns = result->to_ns - result->from_ns,
 					      .hz = result->hz,
-					      .pattern = result->pattern,
+					      .filter = result->filter,
 					      .ids = result->ids};
 
 	return pprof_write(result->samples, result->names, result->requests, &options, out);
@@ -142,19 +143,44 @@ static size_t sort_endpoints(const struct requests *requests, struct endpoint **
 	return count;
 }
 
+/* How many requests there were, what each has cost, and how long they took. */
+static void print_requests(const struct endpoint *endpoint, double ms)
+{
+	char p50[WATERFALL_DURATION_MAX], p99[WATERFALL_DURATION_MAX];
+
+	if (endpoint->requests)
+		printf("%10llu %12.3f %9s %9s  ", endpoint->requests,
+		       ms / (double)endpoint->requests,
+		       waterfall_duration(p50, endpoint->up_to_ns[LATENCY_P50]),
+		       waterfall_duration(p99, endpoint->up_to_ns[LATENCY_P99]));
+	else
+		printf("%10s %12s %9s %9s  ", "-", "-", "-", "-");
+}
+
+static void print_hottest(const struct endpoint *endpoint, const struct flame *root)
+{
+	const struct flame *tree = flame_of_endpoint(root, endpoint);
+	__u64 samples = 0;
+	const char *name = tree ? flame_hottest(tree, &samples) : NULL;
+
+	if (!name)
+		return;
+	fputs("  ", stdout);
+	safe_print(name);
+	printf(" %.0f%%", 100.0 * (double)samples / (double)tree->total);
+}
+
 static void print_endpoint(const struct endpoint *endpoint, const struct profile_result *result)
 {
 	double ms = 1000.0 * (double)endpoint->samples / result->hz;
 
-	printf("%8llu %6.1f%% %10.0f ", endpoint->samples,
+	printf("%8llu %6.1f%% %8.0f ", endpoint->samples,
 	       100.0 * (double)endpoint->samples / (double)result->root->total, ms);
-	if (endpoint->requests)
-		printf("%10llu %12.3f  ", endpoint->requests, ms / (double)endpoint->requests);
-	else
-		printf("%10s %12s  ", "-", "-");
+	print_requests(endpoint, ms);
 	safe_print(endpoint->service);
 	printf("%s", *endpoint->service ? " " : "");
 	safe_print(endpoint->name);
+	print_hottest(endpoint, result->root);
 	putchar('\n');
 }
 
@@ -163,8 +189,8 @@ void profile_summary(const struct profile_result *result, size_t count)
 	struct endpoint *sorted;
 	size_t found = sort_endpoints(result->requests, &sorted);
 
-	printf("%8s %7s %10s %10s %12s  %s\n", "SAMPLES", "SHARE", "CPU MS", "REQUESTS",
-	       "MS/REQUEST", "ENDPOINT");
+	printf("%8s %7s %8s %10s %12s %9s %9s  %s\n", "SAMPLES", "SHARE", "CPU MS", "REQUESTS",
+	       "MS/REQUEST", "P50", "P99", "ENDPOINT  HOTTEST FUNCTION");
 	for (size_t i = 0; i < found && i < count; i++)
 		print_endpoint(&sorted[i], result);
 	free(sorted);
@@ -179,8 +205,10 @@ static json_t *endpoint_json(const struct endpoint *endpoint, const struct profi
 	if (*endpoint->service)
 		json_set_text(object, "service", endpoint->service);
 	if (endpoint->requests)
-		json_object_set_new(object, "requests",
-				    json_integer((json_int_t)endpoint->requests));
+		json_object_update_new(
+		    object, json_pack("{sI,sI,sI}", "requests", (json_int_t)endpoint->requests,
+				      "p50_ns", (json_int_t)endpoint->up_to_ns[LATENCY_P50],
+				      "p99_ns", (json_int_t)endpoint->up_to_ns[LATENCY_P99]));
 	return object;
 }
 

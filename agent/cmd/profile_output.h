@@ -13,9 +13,9 @@ struct profile_result {
 	const struct names *names;
 	struct requests *requests;
 	const struct flame *root; /* also has counted the samples of each endpoint */
-	const char *pattern;      /* of endpoints; NULL: all */
-	__s64 from_ns, to_ns;     /* since 1970 */
-	__u64 lost;               /* samples that are in none of this */
+	const struct filter *filter;
+	__s64 from_ns, to_ns; /* since 1970 */
+	__u64 lost;           /* samples that are in none of this */
 	unsigned int hz;
 	bool ids;
 };

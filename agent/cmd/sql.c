@@ -127,7 +127,7 @@ static int run(sqlite3_stmt *statement, const struct command_flags *flags)
 static int attach(sqlite3 *db, int number)
 {
 	sqlite3_stmt *statement = NULL;
-	char name[16] = "other";
+	char name[24] = "other";
 	int result = SQLITE_ERROR;
 
 	if (number)

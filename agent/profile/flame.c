@@ -5,12 +5,14 @@
 
 #include "profile/flame.h"
 
+#define TITLE_MAX 1280
+
 /* What is being built, and of what. */
 struct building {
 	struct flame *root;
 	const struct names *names;
 	struct requests *requests;
-	const char *pattern;
+	const struct filter *filter;
 };
 
 static struct flame *flame_node(const char *name, bool is_kernel)
@@ -68,12 +70,13 @@ static struct flame *enter_frames(const struct building *building, struct flame 
 static int add_stack(const struct stack *stack, void *data)
 {
 	const struct building *building = data;
-	struct endpoint *endpoint =
+	const struct profiled_request request =
 	    requests_find(building->requests, stack->trace_id, stack->span_id);
+	struct endpoint *endpoint = request.endpoint;
 	struct flame *node = building->root;
-	char buffer[1280];
+	char buffer[TITLE_MAX];
 
-	if (!endpoint_fits(endpoint, building->pattern))
+	if (!filter_takes(building->filter, stack, &request))
 		return 0;
 	endpoint->samples += stack->count;
 	node->total += stack->count;
@@ -93,12 +96,12 @@ static int add_stack(const struct stack *stack, void *data)
 }
 
 struct flame *flame_new(const struct samples *samples, const struct names *names,
-			struct requests *requests, const char *pattern)
+			struct requests *requests, const struct filter *filter)
 {
 	struct building building = {.root = flame_node("all", false),
 				    .names = names,
 				    .requests = requests,
-				    .pattern = pattern};
+				    .filter = filter};
 
 	if (building.root && !samples_each(samples, add_stack, &building))
 		return building.root;
@@ -116,4 +119,14 @@ void flame_free(struct flame *root)
 		free(node->name);
 		free(node);
 	}
+}
+
+const struct flame *flame_of_endpoint(const struct flame *root, const struct endpoint *endpoint)
+{
+	const struct flame *child = root->child;
+	char buffer[TITLE_MAX];
+
+	while (child && strcmp(child->name, title(endpoint, buffer, sizeof(buffer))) != 0)
+		child = child->sibling;
+	return child;
 }

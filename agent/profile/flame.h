@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <linux/types.h>
 
+#include "profile/filter.h"
 #include "profile/names.h"
-#include "profile/requests.h"
 
 struct flame {
 	char *name;
@@ -17,12 +17,18 @@ struct flame {
 };
 
 /*
- * Put all stacks into a tree, and count the samples of each endpoint. `pattern`: only endpoints
- * that fit (glob(7)); NULL: all. NULL: no memory.
+ * Put the stacks that `filter` takes into a tree, and count the samples of each endpoint. NULL: no
+ * memory.
  */
 struct flame *flame_new(const struct samples *samples, const struct names *names,
-			struct requests *requests, const char *pattern);
+			struct requests *requests, const struct filter *filter);
 void flame_free(struct flame *root);
+
+/* The tree of one endpoint, or NULL. */
+const struct flame *flame_of_endpoint(const struct flame *root, const struct endpoint *endpoint);
+
+/* The function in which most samples of a tree end, and how many. NULL: there is none. */
+const char *flame_hottest(const struct flame *root, __u64 *ret_samples);
 
 /* "endpoint;program;outermost;...;innermost count", one line for each stack. */
 void flame_write_folded(const struct flame *root, FILE *out);

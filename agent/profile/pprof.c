@@ -11,7 +11,7 @@
 #include "profile/pprof.h"
 #include "profile/strings.h"
 
-#define LABELS_MAX   8
+#define LABELS_MAX   12
 #define NS_PER_CLOCK 1000000000LL
 
 typedef Perftools__Profiles__Profile Profile;
@@ -214,25 +214,46 @@ static void label_id(struct writing *writing, Sample *sample, const char *key, c
 	label_text(writing, sample, key, hex_text(words, id, size));
 }
 
-static void add_labels(struct writing *writing, Sample *sample, const struct stack *stack,
-		       const struct endpoint *endpoint)
+static void label_number(struct writing *writing, Sample *sample, const char *key, int64_t number,
+			 const char *unit)
 {
-	Label *pid;
+	Label *label = add_label(writing, sample, key);
 
+	if (!label)
+		return;
+	label->num = number;
+	label->num_unit = text(writing, unit);
+}
+
+/* How a request ended, if it has. */
+static void add_end(struct writing *writing, Sample *sample, const struct profiled_request *request)
+{
+	char status[16];
+
+	if (!request->duration_ns)
+		return;
+	snprintf(status, sizeof(status), "%u", request->status);
+	label_text(writing, sample, "status", request->status ? status : "");
+	label_number(writing, sample, "latency_ms", request->duration_ns / 1000000, "milliseconds");
+	label_text(writing, sample, "latency_bucket", latency_name(request->latency));
+}
+
+static void add_labels(struct writing *writing, Sample *sample, const struct stack *stack,
+		       const struct profiled_request *request)
+{
 	sample->label = take(writing, LABELS_MAX * sizeof(Label *));
 	if (!sample->label)
 		return;
-	label_text(writing, sample, "endpoint", endpoint->name);
-	label_text(writing, sample, "service", endpoint->service);
+	label_text(writing, sample, "endpoint", request->endpoint->name);
+	label_text(writing, sample, "service", request->endpoint->service);
 	label_text(writing, sample, "process", stack->process->name);
-	pid = add_label(writing, sample, "pid");
-	if (pid)
-		pid->num = stack->process->tgid;
+	label_number(writing, sample, "pid", stack->process->tgid, "");
 	if (stack_missing(stack))
 		label_text(writing, sample, "stack", stack_missing(stack));
 	if (!stack_has_request(stack))
 		return;
 	label_text(writing, sample, "context_source", "traces_ctx_v1");
+	add_end(writing, sample, request);
 	if (!writing->options->ids)
 		return;
 	label_id(writing, sample, "trace_id", stack->trace_id, sizeof(stack->trace_id));
@@ -258,18 +279,18 @@ static int add_sample(const struct stack *stack, void *data)
 {
 	struct writing *writing = data;
 	Profile *profile = &writing->profile;
-	const struct endpoint *endpoint =
+	const struct profiled_request request =
 	    requests_find(writing->requests, stack->trace_id, stack->span_id);
 	Sample *sample;
 
-	if (!endpoint_fits(endpoint, writing->options->pattern))
+	if (!filter_takes(writing->options->filter, stack, &request))
 		return 0;
 	sample = take(writing, sizeof(*sample));
 	if (!sample)
 		return -ENOMEM;
 	perftools__profiles__sample__init(sample);
 	fill(writing, sample, stack);
-	add_labels(writing, sample, stack, endpoint);
+	add_labels(writing, sample, stack, &request);
 	profile->sample[profile->n_sample++] = sample;
 	return writing->failed ? -ENOMEM : 0;
 }

@@ -6,19 +6,20 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "profile/filter.h"
 #include "profile/names.h"
-#include "profile/requests.h"
 
 struct pprof_options {
 	__s64 from_ns, duration_ns; /* since 1970 */
 	unsigned int hz;
-	const char *pattern; /* only endpoints that fit, as flame_new() has it */
-	bool ids;            /* label samples with trace_id and span_id, too */
+	const struct filter *filter;
+	bool ids; /* label samples with trace_id and span_id, too */
 };
 
 /*
- * Write it, compressed. Samples have the labels endpoint, service, process and pid, those of
- * requests `context_source`, those whose outer frames are missing `stack`. 0, -ENOMEM, or -EIO.
+ * Write it, compressed. Samples have the labels endpoint, service, process and pid; those of
+ * requests context_source, and when these have ended status, latency_ms and latency_bucket; those
+ * whose outer frames are missing stack. 0, -ENOMEM, or -EIO.
  */
 int pprof_write(const struct samples *samples, const struct names *names, struct requests *requests,
 		const struct pprof_options *options, FILE *out);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,13 +7,37 @@
 
 #include "profile/requests.h"
 
-#define KIND_SERVER "2"
+/* Requests are looked for by when they began: this long before their end at most. */
+#define LONGEST_NS 600000000000LL
 
 struct requests {
 	struct endpoint *first;
 	struct endpoint *none, *not_ended; /* of no request; of one that is not in the store */
 	sqlite3_stmt *by_ids;
 };
+
+static const struct {
+	const char *name;
+	unsigned int percent;
+} latencies[LATENCIES] = {
+    [LATENCY_UNKNOWN] = {"", 0}, [LATENCY_P50] = {"p50", 50},  [LATENCY_P90] = {"p90", 90},
+    [LATENCY_P99] = {"p99", 99}, [LATENCY_MAX] = {"max", 100},
+};
+
+const char *latency_name(enum latency latency)
+{
+	return latencies[latency].name;
+}
+
+int latency_parse(const char *name, enum latency *ret)
+{
+	for (enum latency i = LATENCY_P50; i < LATENCIES; i++)
+		if (!strcmp(name, latencies[i].name)) {
+			*ret = i;
+			return 0;
+		}
+	return -EINVAL;
+}
 
 static void endpoint_free(struct endpoint *endpoint)
 {
@@ -61,26 +86,43 @@ static struct endpoint *of_row(struct requests *requests, sqlite3_stmt *row)
 	return get(requests, name, text_of(row, 2));
 }
 
-static bool count_requests(struct requests *requests, sqlite3 *db, __s64 from_ns, __s64 to_ns)
+/*
+ * The next row is of the endpoint's request number `number`, of `count`, by duration. The longest
+ * one of the first so many per cent bounds that part.
+ */
+static void take_duration(struct endpoint *endpoint, __s64 number, __s64 count, __s64 duration_ns)
 {
-	static const char sql[] = "SELECT method, route, name, count(*) FROM spans JOIN services ON"
-				  " services.id = service_id WHERE kind = " KIND_SERVER
-				  " AND start_ns BETWEEN ?1 - 86400000000000 AND ?2"
-				  " AND start_ns + duration_ns BETWEEN ?1 AND ?2 GROUP BY 1, 2, 3";
+	endpoint->requests = (__u64)count;
+	for (enum latency i = LATENCY_P50; i < LATENCIES; i++)
+		if (number == (count * latencies[i].percent + 99) / 100)
+			endpoint->up_to_ns[i] = duration_ns;
+}
+
+/* Only the few rows that bound a part leave the database. */
+static bool read_endpoints(struct requests *requests, sqlite3 *db, __s64 from_ns, __s64 to_ns)
+{
+	static const char sql[] =
+	    "WITH ended AS (SELECT method, route, name, duration_ns,"
+	    " row_number() OVER (PARTITION BY method, route, name ORDER BY duration_ns) AS number,"
+	    " count(*) OVER (PARTITION BY method, route, name) AS count"
+	    " FROM spans JOIN services ON services.id = service_id WHERE kind = 2"
+	    " AND start_ns BETWEEN ?1 - ?3 AND ?2 AND start_ns + duration_ns BETWEEN ?1 AND ?2)"
+	    " SELECT method, route, name, number, count, duration_ns FROM ended WHERE number IN"
+	    " ((count * 50 + 99) / 100, (count * 90 + 99) / 100, (count * 99 + 99) / 100, count)";
 	sqlite3_stmt *rows = NULL;
 	bool read = sqlite3_prepare_v2(db, sql, -1, &rows, NULL) == SQLITE_OK;
 	int result = SQLITE_DONE;
 
-	if (read) {
-		sqlite3_bind_int64(rows, 1, from_ns);
-		sqlite3_bind_int64(rows, 2, to_ns);
-	}
+	sqlite3_bind_int64(rows, 1, from_ns);
+	sqlite3_bind_int64(rows, 2, to_ns);
+	sqlite3_bind_int64(rows, 3, LONGEST_NS);
 	while (read && (result = sqlite3_step(rows)) == SQLITE_ROW) {
 		struct endpoint *endpoint = of_row(requests, rows);
 
 		read = endpoint;
 		if (endpoint)
-			endpoint->requests += (__u64)sqlite3_column_int64(rows, 3);
+			take_duration(endpoint, sqlite3_column_int64(rows, 3),
+				      sqlite3_column_int64(rows, 4), sqlite3_column_int64(rows, 5));
 	}
 	sqlite3_finalize(rows);
 	return read && result == SQLITE_DONE;
@@ -88,8 +130,9 @@ static bool count_requests(struct requests *requests, sqlite3 *db, __s64 from_ns
 
 static bool prepare(struct requests *requests, sqlite3 *db)
 {
-	static const char sql[] = "SELECT method, route, name FROM spans JOIN services ON"
-				  " services.id = service_id WHERE trace_id = ? AND span_id = ?";
+	static const char sql[] =
+	    "SELECT method, route, name, status, duration_ns FROM spans JOIN services ON"
+	    " services.id = service_id WHERE trace_id = ? AND span_id = ?";
 
 	return sqlite3_prepare_v2(db, sql, -1, &requests->by_ids, NULL) == SQLITE_OK;
 }
@@ -107,7 +150,7 @@ struct requests *requests_read(sqlite3 *db, __s64 from_ns, __s64 to_ns)
 	bool done = requests && add_without_request(requests);
 
 	if (done && db)
-		done = count_requests(requests, db, from_ns, to_ns) && prepare(requests, db);
+		done = read_endpoints(requests, db, from_ns, to_ns) && prepare(requests, db);
 	if (done)
 		return requests;
 	requests_free(requests);
@@ -128,39 +171,56 @@ void requests_free(struct requests *requests)
 	free(requests);
 }
 
-static struct endpoint *look_up(struct requests *requests, const __u8 *trace_id,
-				const __u8 *span_id)
+static enum latency latency_of(const struct endpoint *endpoint, __s64 duration_ns)
 {
-	struct endpoint *endpoint = NULL;
+	enum latency latency = LATENCY_P50;
 
-	sqlite3_bind_blob(requests->by_ids, 1, trace_id, 16, SQLITE_STATIC);
-	sqlite3_bind_blob(requests->by_ids, 2, span_id, 8, SQLITE_STATIC);
-	if (sqlite3_step(requests->by_ids) == SQLITE_ROW)
-		endpoint = of_row(requests, requests->by_ids);
-	sqlite3_reset(requests->by_ids);
-	return endpoint;
+	if (!endpoint->requests)
+		return LATENCY_UNKNOWN; /* it ended behind the last sample */
+	while (latency < LATENCY_MAX && duration_ns > endpoint->up_to_ns[latency])
+		latency++;
+	return latency;
 }
 
-struct endpoint *requests_find(struct requests *requests, const __u8 trace_id[16],
-			       const __u8 span_id[8])
+static void look_up(struct requests *requests, const __u8 *trace_id, const __u8 *span_id,
+		    struct profiled_request *request)
 {
-	static const __u8 none[8];
+	sqlite3_stmt *row = requests->by_ids;
 	struct endpoint *endpoint;
 
-	if (!memcmp(span_id, none, sizeof(none)))
-		return requests->none;
-	endpoint = requests->by_ids ? look_up(requests, trace_id, span_id) : NULL;
-	return endpoint ? endpoint : requests->not_ended;
+	sqlite3_bind_blob(row, 1, trace_id, 16, SQLITE_STATIC);
+	sqlite3_bind_blob(row, 2, span_id, 8, SQLITE_STATIC);
+	endpoint = sqlite3_step(row) == SQLITE_ROW ? of_row(requests, row) : NULL;
+	if (endpoint) {
+		request->endpoint = endpoint;
+		request->status = (unsigned int)sqlite3_column_int(row, 3);
+		request->duration_ns = sqlite3_column_int64(row, 4);
+		request->latency = latency_of(endpoint, request->duration_ns);
+	}
+	sqlite3_reset(row);
 }
 
-const struct endpoint *requests_endpoints(const struct requests *requests)
+struct profiled_request requests_find(struct requests *requests, const __u8 trace_id[16],
+				      const __u8 span_id[8])
 {
-	return requests->first;
+	static const __u8 none[8];
+	struct profiled_request request = {.endpoint = requests->not_ended};
+
+	if (!memcmp(span_id, none, sizeof(none)))
+		request.endpoint = requests->none;
+	else if (requests->by_ids)
+		look_up(requests, trace_id, span_id, &request);
+	return request;
 }
 
 bool endpoint_fits(const struct endpoint *endpoint, const char *pattern)
 {
 	const char *route = endpoint->name + strcspn(endpoint->name, "/");
 
-	return !pattern || !fnmatch(pattern, endpoint->name, 0) || !fnmatch(pattern, route, 0);
+	return !fnmatch(pattern, endpoint->name, 0) || !fnmatch(pattern, route, 0);
+}
+
+const struct endpoint *requests_endpoints(const struct requests *requests)
+{
+	return requests->first;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The requests that samples belong to, out of the store of spans: what was asked, of which
- * service, and how it ended.
+ * service, how it ended, and how slow it was among those of its endpoint.
  */
 #ifndef CTXPROP_PROFILE_REQUESTS_H
 #define CTXPROP_PROFILE_REQUESTS_H
@@ -10,6 +10,22 @@
 #include <sqlite3.h>
 #include <linux/types.h>
 
+/* Where a request's duration lies among those of its endpoint that ended meanwhile. */
+enum latency {
+	LATENCY_UNKNOWN, /* it has not ended */
+	LATENCY_P50,     /* not above the median */
+	LATENCY_P90,     /* above that, and not above the 90th percentile */
+	LATENCY_P99,
+	LATENCY_MAX, /* above the 99th percentile */
+	LATENCIES,
+};
+
+/* "p50" and so on; empty: unknown. */
+const char *latency_name(enum latency latency);
+
+/* The other way round. 0 or -EINVAL. */
+int latency_parse(const char *name, enum latency *ret);
+
 /* An endpoint of a service: what samples are counted by. */
 struct endpoint {
 	struct endpoint *next;
@@ -17,6 +33,15 @@ struct endpoint {
 	char *service;  /* empty: not known */
 	__u64 requests; /* that ended while samples were taken */
 	__u64 samples;
+	__s64 up_to_ns[LATENCIES]; /* the longest duration of each part */
+};
+
+/* What is known of the request of a sample. */
+struct profiled_request {
+	struct endpoint *endpoint;
+	unsigned int status; /* 0: none */
+	__s64 duration_ns;   /* 0: not known */
+	enum latency latency;
 };
 
 struct requests;
@@ -29,14 +54,13 @@ struct requests *requests_read(sqlite3 *db, __s64 from_ns, __s64 to_ns);
 void requests_free(struct requests *requests);
 
 /*
- * The endpoint of a request by its ids. One that has not ended, or is not in the store, has one of
- * its own; all zero: that of samples of no request.
+ * A request by its ids. One that has not ended, or is not in the store, has an endpoint of its own;
+ * all zero: that of samples of no request.
  */
-struct endpoint *requests_find(struct requests *requests, const __u8 trace_id[16],
-			       const __u8 span_id[8]);
+struct profiled_request requests_find(struct requests *requests, const __u8 trace_id[16],
+				      const __u8 span_id[8]);
 
-/* Does an endpoint fit a pattern of glob(7), with its method or by its route alone? NULL: any does.
- */
+/* Does an endpoint fit a pattern of glob(7), with its method or by its route alone? */
 bool endpoint_fits(const struct endpoint *endpoint, const char *pattern);
 
 /* The first of all that there are, in no order. */

@@ -28,6 +28,8 @@ SHARE_AT_LEAST = 0.99
 # All requests together burn CPU_US each; before and behind that they cost a little, too.
 COST_FROM, COST_TO = 0.95, 1.15
 
+SHARES, BUCKETS = ("function", "whole", "endpoint", "latency"), ("p50", "p90", "p99", "max")
+
 Row = namedtuple("Row", "name server function awaits", defaults=("",))
 ROWS = (
     Row("C", ["{build}/profile_burn"], "burn_until"),
@@ -86,12 +88,14 @@ def complaints_of(row, profile, load):
         known["wrong"] += sample.labels["trace_id"] not in traces and sample.count
         known["function"] += row.function in sample.functions and sample.count
         known["whole"] += "stack" not in sample.labels and sample.count
+        known["latency"] += sample.labels.get("status") == "200" and sample.count * (
+            sample.labels.get("latency_bucket") in BUCKETS and sample.labels["latency_ms"] >= CPU_US / 1000)
         known["endpoint"] += sample.labels["endpoint"].startswith("GET /{id}/") and sample.count
     cost = known["all"] * profile.period / (len(load.requests) * CPU_US * 1000)
     print(f"{row.name}: {known['all']} samples of requests, " + ", ".join(
-        f"{word} {100 * known[word] / max(known['all'], 1):.2f} %" for word in ("function", "whole", "endpoint")) +
+        f"{word} {100 * known[word] / max(known['all'], 1):.2f} %" for word in SHARES) +
         f", wrong {known['wrong']}, cost {100 * cost:.1f} % of the truth", flush=True)
-    return [f"{word}: {known[word]} of {known['all']}" for word in ("function", "whole", "endpoint")
+    return [f"{word}: {known[word]} of {known['all']}" for word in SHARES
             if known[word] < SHARE_AT_LEAST * known["all"]] + \
            [f"{known['wrong']} samples have another's trace"] * (known["wrong"] > 0) + \
            [f"the requests cost {cost:.3f} of what they burned"] * (not COST_FROM <= cost <= COST_TO)
