@@ -275,7 +275,8 @@ static int run(struct sampler *sampler, bool json)
 {
 	struct files *files = files_new(sampler);
 	struct processes *processes = files ? processes_new(sampler, files) : NULL;
-	struct samples *samples = processes ? samples_new(processes) : NULL;
+	struct python_names *python = processes ? python_names_new() : NULL;
+	struct samples *samples = python ? samples_new(processes, python) : NULL;
 	struct profile_result result = {.samples = samples,
 					.filter = &wanted.filter,
 					.from_ns = query_now_ns(),
@@ -293,6 +294,7 @@ static int run(struct sampler *sampler, bool json)
 		print_losses(sampler, samples);
 	}
 	samples_free(samples);
+	python_names_free(python);
 	processes_free(processes);
 	files_free(files);
 	return exit_code;

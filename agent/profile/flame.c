@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "profile/flame.h"
+#include "profile/merged.h"
 
 #define TITLE_MAX 1280
 
@@ -15,13 +16,13 @@ struct building {
 	const struct filter *filter;
 };
 
-static struct flame *flame_node(const char *name, bool is_kernel)
+static struct flame *flame_node(const char *name, enum flame_kind kind)
 {
 	struct flame *node = calloc(1, sizeof(*node));
 
 	if (!node)
 		return NULL;
-	node->is_kernel = is_kernel;
+	node->kind = kind;
 	node->name = strdup(name);
 	if (node->name)
 		return node;
@@ -30,15 +31,15 @@ static struct flame *flame_node(const char *name, bool is_kernel)
 }
 
 /* The child of this name, made if it is new, with so many samples more. NULL: no memory. */
-static struct flame *enter(struct flame *node, const char *name, bool is_kernel, __u64 count)
+static struct flame *enter(struct flame *node, const char *name, enum flame_kind kind, __u64 count)
 {
 	struct flame **at = &node->child, *child;
 	int order = 1;
 
 	while (*at && (order = strcmp((*at)->name, name)) < 0)
 		at = &(*at)->sibling;
-	if (!*at || order || (*at)->is_kernel != is_kernel) {
-		child = flame_node(name, is_kernel);
+	if (!*at || order || (*at)->kind != kind) {
+		child = flame_node(name, kind);
 		if (!child)
 			return NULL;
 		child->sibling = *at;
@@ -57,13 +58,22 @@ static const char *title(const struct endpoint *endpoint, char *buffer, size_t s
 	return buffer;
 }
 
+static enum flame_kind kind_of(__u64 frame)
+{
+	if (frame & FRAME_KERNEL)
+		return FLAME_KERNEL;
+	return frame_is_python(frame) ? FLAME_PYTHON : FLAME_NATIVE;
+}
+
 /* Frames from the outermost to the innermost. */
 static struct flame *enter_frames(const struct building *building, struct flame *node,
 				  const struct stack *stack)
 {
-	for (size_t i = (size_t)stack->kernel_count + stack->user_count; node && i > 0; i--)
-		node = enter(node, names_get(building->names, stack->frame[i - 1]),
-			     i <= stack->kernel_count, stack->count);
+	__u64 frame[MERGED_MAX];
+
+	for (size_t i = merged_frames(building->names, stack, frame); node && i > 0; i--)
+		node = enter(node, names_get(building->names, frame[i - 1]), kind_of(frame[i - 1]),
+			     stack->count);
 	return node;
 }
 
@@ -80,13 +90,13 @@ static int add_stack(const struct stack *stack, void *data)
 		return 0;
 	endpoint->samples += stack->count;
 	node->total += stack->count;
-	node = enter(node, title(endpoint, buffer, sizeof(buffer)), false, stack->count);
+	node = enter(node, title(endpoint, buffer, sizeof(buffer)), FLAME_NATIVE, stack->count);
 	if (node)
 		node =
 		    enter(node, *stack->process->name ? stack->process->name : "[unknown program]",
-			  false, stack->count);
+			  FLAME_NATIVE, stack->count);
 	if (node && stack_missing(stack))
-		node = enter(node, stack_missing(stack), false, stack->count);
+		node = enter(node, stack_missing(stack), FLAME_NATIVE, stack->count);
 	if (node)
 		node = enter_frames(building, node, stack);
 	if (!node)
@@ -98,7 +108,7 @@ static int add_stack(const struct stack *stack, void *data)
 struct flame *flame_new(const struct samples *samples, const struct names *names,
 			struct requests *requests, const struct filter *filter)
 {
-	struct building building = {.root = flame_node("all", false),
+	struct building building = {.root = flame_node("all", FLAME_NATIVE),
 				    .names = names,
 				    .requests = requests,
 				    .filter = filter};

@@ -9,11 +9,13 @@
 #include "profile/filter.h"
 #include "profile/names.h"
 
+enum flame_kind { FLAME_NATIVE, FLAME_KERNEL, FLAME_PYTHON };
+
 struct flame {
 	char *name;
 	__u64 total, self;             /* samples: with all below, and that end here */
 	struct flame *child, *sibling; /* by name */
-	bool is_kernel;
+	enum flame_kind kind;
 };
 
 /*

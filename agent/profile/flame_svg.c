@@ -50,16 +50,12 @@ static void write_text(const char *text, FILE *out)
 /* A hue by kind, a shade by name, so that the same function looks the same everywhere. */
 static void write_colour(const struct flame *node, int depth, FILE *out)
 {
-	unsigned int hash = 5381, hue = 28;
+	static const unsigned int hues[] = {
+	    [FLAME_NATIVE] = 28, [FLAME_KERNEL] = 160, [FLAME_PYTHON] = 52};
+	unsigned int hash = 5381, hue = depth <= 1 ? 210 : hues[node->kind];
 
 	for (const char *c = node->name; *c; c++)
 		hash = hash * 33 + (unsigned char)*c;
-	if (depth <= 1)
-		hue = 210;
-	else if (node->is_kernel)
-		hue = 160;
-	else if (*node->name == '[')
-		hue = 0;
 	fprintf(out, "hsl(%u %u%% %u%%)", hue, *node->name == '[' ? 0 : 55 + hash % 20,
 		62 + hash / 32 % 12);
 }

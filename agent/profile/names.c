@@ -11,8 +11,9 @@
 
 struct names {
 	const struct files *files;
-	__u64 *frame; /* sorted, each once */
-	char **name;  /* of each */
+	const struct strings *python; /* "FUNCTION\nFILE" */
+	__u64 *frame;                 /* sorted, each once */
+	char **name;                  /* of each */
 	size_t count, room;
 };
 
@@ -53,11 +54,13 @@ static void make_unique(struct names *names)
 
 static int add_stack(const struct stack *stack, void *data)
 {
+	const size_t count = (size_t)stack->kernel_count + stack->user_count + stack->python_count;
 	struct names *names = data;
 	int err = 0;
 
-	for (size_t i = 0; !err && i < (size_t)stack->kernel_count + stack->user_count; i++)
-		err = add(names, stack->frame[i]);
+	for (size_t i = 0; !err && i < count; i++)
+		err = add(names, frame_is_python(stack->frame[i]) ? stack->frame[i] & ~FRAME_ENTRY
+								  : stack->frame[i]);
 	/* Frames of most stacks are those of others. */
 	if (names->count == names->room)
 		make_unique(names);
@@ -108,6 +111,29 @@ static void name_file(struct names *names, size_t from, size_t to)
 	code_names_free(found);
 }
 
+/* Its function and its file; NULL: there are none. */
+static const char *python_text(const struct names *names, __u64 frame)
+{
+	const size_t number = (size_t)(frame & ~FRAME_NAMED);
+
+	return number && number < names->python->count ? names->python->text[number] : NULL;
+}
+
+/* "FUNCTION (FILE)", without the directories of the file. */
+static char *name_python(const struct names *names, __u64 frame)
+{
+	const char *both = python_text(names, frame), *file = both ? strchr(both, '\n') : NULL;
+	const char *slash = file ? strrchr(file, '/') : NULL;
+	char *text;
+
+	if (!file)
+		return strdup("[a function of Python]");
+	if (asprintf(&text, "%.*s (%s)", (int)(file - both), both, slash ? slash + 1 : file + 1) <
+	    0)
+		return NULL;
+	return text;
+}
+
 /* Those of one file, as many as can be asked for at once. */
 static size_t end_of_file(const struct names *names, size_t from)
 {
@@ -126,10 +152,12 @@ static int find_names(struct names *names)
 	names->name = calloc(names->count ? names->count : 1, sizeof(*names->name));
 	if (!names->name)
 		return -1;
-	for (; at < names->count && !(names->frame[at] & FRAME_KERNEL); at = to) {
+	for (; at < names->count && names->frame[at] < FRAME_NAMED; at = to) {
 		to = end_of_file(names, at);
 		name_file(names, at, to);
 	}
+	for (; at < names->count && !(names->frame[at] & FRAME_KERNEL); at++)
+		names->name[at] = name_python(names, names->frame[at]);
 	name_kernel(names, at);
 	return 0;
 }
@@ -141,7 +169,10 @@ struct names *names_new(const struct samples *samples, const struct files *files
 
 	if (names) {
 		names->files = files;
-		err = samples_each(samples, add_stack, names);
+		names->python = python_names_texts(samples_python(samples));
+		err = add(names, FRAME_UNKNOWN);
+		if (!err)
+			err = samples_each(samples, add_stack, names);
 		make_unique(names);
 	}
 	if (!err)
@@ -163,6 +194,7 @@ void names_free(struct names *names)
 	free(names);
 }
 
+/* What is in no sample is unknown code, which comes first. */
 size_t names_number(const struct names *names, __u64 frame)
 {
 	const __u64 *found =
@@ -195,7 +227,13 @@ const char *names_get(const struct names *names, __u64 frame)
 
 const char *names_file(const struct names *names, __u64 frame)
 {
+	const char *both;
+
 	if (frame & FRAME_KERNEL)
 		return "kernel";
+	if (frame_is_python(frame)) {
+		both = python_text(names, frame);
+		return both ? strchr(both, '\n') + 1 : "";
+	}
 	return FRAME_FILE(frame) < 0 ? "" : files_name(names->files, FRAME_FILE(frame));
 }

@@ -8,6 +8,7 @@
 #include "base/hex.h"
 #include "pprof.pb-c.h"
 #include "profile/arena.h"
+#include "profile/merged.h"
 #include "profile/pprof.h"
 #include "profile/strings.h"
 
@@ -83,7 +84,9 @@ static void add_types(struct writing *writing)
 /* Files are mappings: the kernel is 1, what has no file 2, file N 3 + N. */
 static uint64_t mapping_of(__u64 frame)
 {
-	return frame & FRAME_KERNEL ? 1 : (uint64_t)(FRAME_FILE(frame) + 3);
+	if (frame & FRAME_KERNEL)
+		return 1;
+	return frame_is_python(frame) ? 2 : (uint64_t)(FRAME_FILE(frame) + 3);
 }
 
 static void add_mapping(struct writing *writing, size_t number, const char *name)
@@ -262,14 +265,16 @@ static void add_labels(struct writing *writing, Sample *sample, const struct sta
 
 static void fill(struct writing *writing, Sample *sample, const struct stack *stack)
 {
-	sample->n_location_id = (size_t)stack->kernel_count + stack->user_count;
+	__u64 frame[MERGED_MAX];
+
+	sample->n_location_id = merged_frames(writing->names, stack, frame);
 	sample->location_id = take(writing, sample->n_location_id * sizeof(uint64_t));
 	sample->n_value = 2;
 	sample->value = take(writing, 2 * sizeof(int64_t));
 	if (!sample->location_id || !sample->value)
 		return;
 	for (size_t i = 0; i < sample->n_location_id; i++)
-		sample->location_id[i] = names_number(writing->names, stack->frame[i]) + 1;
+		sample->location_id[i] = names_number(writing->names, frame[i]) + 1;
 	sample->value[0] = (int64_t)stack->count;
 	sample->value[1] = (int64_t)stack->count * writing->period_ns;
 }

@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "context/traces.h"
 #include "load/node_maps.h"
+#include "load/pins.h"
 #include "profile/sampler.h"
 #include "profile_bpf.skel.h"
 
@@ -86,6 +87,17 @@ static int use_contexts(struct sampler *sampler, char *why)
 	return bpf_map__reuse_fd(sampler->skel->maps.traces_ctx_v1, fd);
 }
 
+/* What the daemon knows of programs, if it runs, and is of this build. */
+static int use_runtimes(struct sampler *sampler, char *why)
+{
+	char path[PINS_PATH_MAX];
+	_cleanup_close_ int fd =
+	    bpf_obj_get(pins_map_path(path, node_maps_layer_dir(), "runtimes"));
+	int err = fd < 0 ? 0 : bpf_map__reuse_fd(sampler->skel->maps.runtimes, fd);
+
+	return err ? fail(why, err, "%s: %s", path, strerror(-err)) : 0;
+}
+
 static int prepare(struct sampler *sampler, const struct sampler_options *options, char *why)
 {
 	struct profile_bpf *skel = sampler->skel;
@@ -96,6 +108,9 @@ static int prepare(struct sampler *sampler, const struct sampler_options *option
 	err = options->cgroup ? set_cgroup(skel, options->cgroup, why) : 0;
 	if (!err)
 		err = use_contexts(sampler, why);
+	if (err)
+		return err;
+	err = use_runtimes(sampler, why);
 	if (err)
 		return err;
 	bpf_map__set_max_entries(skel->maps.profile_rows, ROWS_MAX);

@@ -11,18 +11,20 @@
 
 struct samples {
 	struct processes *processes;
+	struct python_names *python;
 	struct stack *bucket[BUCKETS];
 	size_t bytes, stacks;
 	__u64 count, in_requests, left_out;
-	__u64 frame[2 * PROFILE_FRAMES_MAX]; /* of the sample that is looked at */
+	__u64 frame[2 * PROFILE_FRAMES_MAX +
+		    PROFILE_PYTHON_MAX]; /* of the sample that is looked at */
 };
 
-struct samples *samples_new(struct processes *processes)
+struct samples *samples_new(struct processes *processes, struct python_names *names)
 {
 	struct samples *samples = calloc(1, sizeof(*samples));
 
 	if (samples)
-		samples->processes = processes;
+		*samples = (struct samples){.processes = processes, .python = names};
 	return samples;
 }
 
@@ -88,9 +90,29 @@ static void fill_frames(struct samples *samples, const struct process *process,
 		samples->frame[i] = user_frame(process, sample, sample->frame[i]);
 }
 
+/* Functions of Python by their names; the last word of a pair tells code objects apart. */
+static void fill_python(struct samples *samples, const struct profile_sample *sample)
+{
+	size_t native = (size_t)sample->kernel_count + sample->user_count;
+
+	for (size_t i = 0; i < sample->python_count; i++) {
+		const __u64 *pair = &sample->frame[native + 2 * i];
+		const struct python_code code = {.tgid = sample->tgid,
+						 .life = sample->life,
+						 .layout = sample->python_layout,
+						 .address = pair[0] & ~PROFILE_PYTHON_ENTRY,
+						 .name = pair[1]};
+
+		samples->frame[native + i] = FRAME_NAMED |
+					     (__u64)python_names_get(samples->python, &code) |
+					     (pair[0] & PROFILE_PYTHON_ENTRY ? FRAME_ENTRY : 0);
+	}
+}
+
 static size_t frames_size(const struct profile_sample *sample)
 {
-	return (size_t)(sample->kernel_count + sample->user_count) * sizeof(__u64);
+	return (size_t)(sample->kernel_count + sample->user_count + sample->python_count) *
+	       sizeof(__u64);
 }
 
 static bool is_same(const struct stack *stack, const struct process *process,
@@ -99,6 +121,7 @@ static bool is_same(const struct stack *stack, const struct process *process,
 	return stack->process == process && stack->stop == sample->stop &&
 	       stack->kernel_count == sample->kernel_count &&
 	       stack->user_count == sample->user_count &&
+	       stack->python_count == sample->python_count &&
 	       !memcmp(stack->span_id, sample->span_id, sizeof(stack->span_id)) &&
 	       !memcmp(stack->trace_id, sample->trace_id, sizeof(stack->trace_id)) &&
 	       !memcmp(stack->frame, frame, frames_size(sample));
@@ -117,7 +140,8 @@ static struct stack *add(struct samples *samples, struct stack **bucket,
 				.process = process,
 				.stop = sample->stop,
 				.kernel_count = sample->kernel_count,
-				.user_count = sample->user_count};
+				.user_count = sample->user_count,
+				.python_count = sample->python_count};
 	memcpy(stack->trace_id, sample->trace_id, sizeof(stack->trace_id));
 	memcpy(stack->span_id, sample->span_id, sizeof(stack->span_id));
 	memcpy(stack->frame, samples->frame, frames_size(sample));
@@ -151,6 +175,7 @@ void samples_take(const struct profile_sample *sample, void *data)
 	samples->in_requests += !is_zero(sample->span_id, sizeof(sample->span_id));
 	if (process) {
 		fill_frames(samples, process, sample);
+		fill_python(samples, sample);
 		stack = find(samples, process, sample);
 	}
 	if (stack)
@@ -159,6 +184,11 @@ void samples_take(const struct profile_sample *sample, void *data)
 		samples->left_out++;
 	if (process)
 		processes_refresh(samples->processes, process, sample);
+}
+
+const struct python_names *samples_python(const struct samples *samples)
+{
+	return samples->python;
 }
 
 __u64 samples_count(const struct samples *samples)

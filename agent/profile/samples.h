@@ -8,6 +8,7 @@
 #include <linux/types.h>
 
 #include "profile/processes.h"
+#include "profile/python_names.h"
 
 /*
  * A frame as a number: an address of the kernel; or a file (files.h) and the address in it; or,
@@ -17,6 +18,14 @@
 #define FRAME_OF_FILE(file) ((__u64)((file) + 1) << 32)
 #define FRAME_FILE(frame)   ((int)((frame) >> 32) - 1) /* -1: none */
 #define FRAME_UNKNOWN       0ULL
+#define FRAME_NAMED         (1ULL << 62) /* and the number of a text (python_names.h) */
+#define FRAME_ENTRY         (1ULL << 61) /* of these: the outermost one of a call of the interpreter */
+
+/* Kernel addresses have all of these bits. */
+static inline bool frame_is_python(__u64 frame)
+{
+	return (frame & (FRAME_KERNEL | FRAME_NAMED)) == FRAME_NAMED;
+}
 
 /* So many of the same. */
 struct stack {
@@ -25,8 +34,8 @@ struct stack {
 	__u8 trace_id[16], span_id[8]; /* all zero: of no request */
 	const struct process *process;
 	__u8 stop; /* enum profile_stop */
-	__u16 kernel_count, user_count;
-	__u64 frame[]; /* the innermost first */
+	__u16 kernel_count, user_count, python_count;
+	__u64 frame[]; /* each kind the innermost first */
 };
 
 /* Was the thread at work on a request? */
@@ -37,8 +46,9 @@ const char *stack_missing(const struct stack *stack);
 
 struct samples;
 
-/* The processes outlive it. NULL: no memory. */
-struct samples *samples_new(struct processes *processes);
+/* The processes and the names outlive it. NULL: no memory. */
+struct samples *samples_new(struct processes *processes, struct python_names *names);
+const struct python_names *samples_python(const struct samples *samples);
 void samples_free(struct samples *samples);
 
 /* Count a sample; as a callback of sampler_read(). */

@@ -8,6 +8,7 @@
 
 #include "context/traces.h"
 #include "probes/kernel.bpf.h"
+#include "profile/python.bpf.h"
 #include "profile/unwind.bpf.h"
 
 #define RPL_USER 3 /* of the code segment: x86-64 runs user space */
@@ -97,7 +98,7 @@ static __always_inline __u64 life_of_current(void)
 
 static __always_inline void take_stack(struct bpf_perf_event_data *ctx, struct profile_sample *s)
 {
-	s->kernel_count = s->user_count = s->stop = 0;
+	s->kernel_count = s->user_count = s->stop = s->python_count = s->python_layout = 0;
 	if ((ctx->regs.cs & RPL_USER) == RPL_USER) {
 		unwind_user(s, ctx->regs.rip, ctx->regs.rsp, ctx->regs.rbp);
 		return;
@@ -108,11 +109,11 @@ static __always_inline void take_stack(struct bpf_perf_event_data *ctx, struct p
 
 static __always_inline void hand_over(struct profile_sample *s)
 {
-	__u32 count = s->kernel_count + s->user_count;
+	__u32 count = s->kernel_count + s->user_count + 2 * s->python_count;
 	__u32 size;
 
-	if (count > 2 * PROFILE_FRAMES_MAX)
-		count = 2 * PROFILE_FRAMES_MAX;
+	if (count > PROFILE_SLOTS)
+		count = PROFILE_SLOTS;
 	size = __builtin_offsetof(struct profile_sample, frame) + count * sizeof(s->frame[0]);
 	if (bpf_ringbuf_output(&profile_samples, s, size, BPF_RB_NO_WAKEUP))
 		__sync_fetch_and_add(&samples_lost, 1);
@@ -145,6 +146,7 @@ int profile_sample(struct bpf_perf_event_data *ctx)
 		__builtin_memcpy(s->span_id, context->span_id, sizeof(s->span_id));
 	}
 	take_stack(ctx, s);
+	python_stack_take(s);
 	hand_over(s);
 	return 0;
 }

@@ -9,6 +9,8 @@
 #include <linux/types.h>
 
 #define PROFILE_FRAMES_MAX   127 /* of the kernel, and of user space */
+#define PROFILE_PYTHON_MAX   100 /* functions of Python */
+#define PROFILE_SLOTS        (2 * PROFILE_FRAMES_MAX + 2 * PROFILE_PYTHON_MAX)
 #define PROFILE_RING_BYTES   (8U << 20)
 #define PROFILE_PROCESSES    1024
 #define PROFILE_COMM_SIZE    16  /* TASK_COMM_LEN */
@@ -27,6 +29,21 @@ enum profile_stop {
 	PROFILE_STOPS,
 };
 
+/* Where CPython has what is needed of code objects: the versions that differ. */
+enum profile_python {
+	PROFILE_PYTHON_NONE,
+	PROFILE_PYTHON_3_10, /* and 3.9 */
+	PROFILE_PYTHON_3_11,
+	PROFILE_PYTHON_3_12, /* and 3.13 */
+};
+
+/* PyCodeObject.co_name: the address of a text object. */
+#define PROFILE_PYTHON_NAME_3_10 112
+#define PROFILE_PYTHON_NAME      120 /* since 3.11 */
+
+/* In the address of code: the outermost function that this call of the interpreter runs. */
+#define PROFILE_PYTHON_ENTRY (1ULL << 63)
+
 /* A sample as it stands in the ring; of `frame` only as many as there are. */
 struct profile_sample {
 	__u64 time_ns; /* CLOCK_BOOTTIME */
@@ -34,12 +51,16 @@ struct profile_sample {
 	__u32 tgid, tid;
 	__u8 trace_id[16], span_id[8]; /* as traces_ctx_v1 has them; all zero: no context */
 	char comm[PROFILE_COMM_SIZE];  /* of the thread */
-	__u8 kernel_count, user_count, stop, padding[5];
+	__u8 kernel_count, user_count, stop;
+	__u8 python_count, python_layout; /* enum profile_python */
+	__u8 padding[3];
 	/*
 	 * Addresses; the kernel's first, the innermost first. Those of user space are in the
-	 * instruction that runs or has called.
+	 * instruction that runs or has called. Then functions of Python, the innermost first, two
+	 * words each: the address of their code object, and that of its name, by which it is told
+	 * from another one that comes to lie there.
 	 */
-	__u64 frame[2 * PROFILE_FRAMES_MAX];
+	__u64 frame[PROFILE_SLOTS];
 };
 
 /* How the canonical frame address (CFA: the stack pointer before the call) is got. */

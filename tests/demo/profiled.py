@@ -4,9 +4,9 @@ from pathlib import Path
 
 PATHS = ("hello", "search")
 SECONDS, HZ = 6, "499"
-# What has to be in the picture: functions of nginx, Python and the kernel, under their endpoints.
+# What has to be in the picture: functions of nginx, Python and the kernel, below their endpoints.
 WANTED = ("nginx GET /hello", "service GET /search", "ngx_process_events_and_timers",
-          "_PyEval_EvalFrameDefault", "tcp_sendmsg")
+          "Service.serve (service.py)", "tcp_sendmsg")
 
 
 class Load:

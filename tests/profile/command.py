@@ -33,7 +33,7 @@ SHARES, BUCKETS = ("function", "whole", "endpoint", "latency"), ("p50", "p90", "
 Row = namedtuple("Row", "name server function awaits", defaults=("",))
 ROWS = (
     Row("C", ["{build}/profile_burn"], "burn_until"),
-    Row("Python", ["/usr/bin/python3", "-B", "{here}/burn.py"], "_PyEval_EvalFrameDefault"),
+    Row("Python", ["/usr/bin/python3", "-B", "{here}/burn.py"], "Handler.do_GET (burn.py)"),
     Row("Go", ["{build}/profile_burn_go"], "main.burn", GOES),
 )
 

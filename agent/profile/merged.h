@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The frames of a stack as people want them: functions of Python instead of the interpreter's. */
+#ifndef CTXPROP_PROFILE_MERGED_H
+#define CTXPROP_PROFILE_MERGED_H
+
+#include "profile/names.h"
+
+#define MERGED_MAX (2 * PROFILE_FRAMES_MAX + PROFILE_PYTHON_MAX)
+
+/*
+ * The frames, the innermost first, into room for MERGED_MAX. Each call of the interpreter is
+ * replaced by the functions that it runs; where these do not fit what C has called, it is left as
+ * it is. Returns how many there are.
+ */
+size_t merged_frames(const struct names *names, const struct stack *stack, __u64 *ret_frames);
+
+#endif
