@@ -65,13 +65,16 @@ size_t merged_frames(const struct names *names, const struct stack *stack, __u64
 
 	for (size_t i = 0; i < native_count(stack); i++) {
 		const __u64 frame = stack->frame[i];
+		bool calls = fits && i >= stack->kernel_count && is_interpreter(names, frame);
 
-		if (!fits || i < stack->kernel_count || !is_interpreter(names, frame))
-			ret_frames[count++] = frame;
-		else if (without && without--)
-			ret_frames[count++] = frame;
-		else
+		if (calls && without) {
+			without--;
+			calls = false;
+		}
+		if (calls)
 			count += take_call(stack, &python, ret_frames + count);
+		else
+			ret_frames[count++] = frame;
 	}
 	return count;
 }
