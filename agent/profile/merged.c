@@ -53,25 +53,25 @@ static size_t take_call(const struct stack *stack, size_t *at, __u64 *ret_frames
 }
 
 /*
- * The outermost calls belong together, if the whole stack is known. A call that has just begun, or
- * is about to end, has no function: the innermost ones.
+ * Only if the whole stack is known, and there are as many calls on either side: those of a greenlet
+ * stand upon calls that are not its own, and a call that has just begun has no function yet.
  */
+static bool fits(const struct names *names, const struct stack *stack)
+{
+	return !stack_missing(stack) && stack->python_count &&
+	       count_entries(stack) == count_interpreters(names, stack) &&
+	       stack->frame[native_count(stack) + stack->python_count - 1] & FRAME_ENTRY;
+}
+
 size_t merged_frames(const struct names *names, const struct stack *stack, __u64 *ret_frames)
 {
-	size_t interpreters = count_interpreters(names, stack), entries = count_entries(stack);
-	const bool fits = !stack_missing(stack) && entries && entries <= interpreters &&
-			  stack->frame[native_count(stack) + stack->python_count - 1] & FRAME_ENTRY;
-	size_t count = 0, python = 0, without = fits ? interpreters - entries : 0;
+	const bool merges = fits(names, stack);
+	size_t count = 0, python = 0;
 
 	for (size_t i = 0; i < native_count(stack); i++) {
 		const __u64 frame = stack->frame[i];
-		bool calls = fits && i >= stack->kernel_count && is_interpreter(names, frame);
 
-		if (calls && without) {
-			without--;
-			calls = false;
-		}
-		if (calls)
+		if (merges && i >= stack->kernel_count && is_interpreter(names, frame))
 			count += take_call(stack, &python, ret_frames + count);
 		else
 			ret_frames[count++] = frame;
