@@ -258,6 +258,7 @@ static int report(struct profile_result *result, const struct files *files, bool
 
 static int join_requests(struct profile_result *result, const struct files *files, bool json)
 {
+	/* Without a store the samples are worth something, too. */
 	sqlite3 *db = samples_in_requests(result->samples) ? command_open_store() : NULL;
 	int exit_code;
 

@@ -150,7 +150,7 @@ static void end_line(struct line *line, const char *text, size_t size, struct bu
 		lower(line, LINE_FORM);
 	if (line->result == LINE_IDS && line->kind == LINE_TEXT)
 		add_ids(line, out);
-	buffer_add(out, "\r\n" + !has_return, 1 + (size_t)has_return);
+	buffer_add(out, has_return ? "\r\n" : "\n", 1 + (size_t)has_return);
 	counts->lines[line->result]++;
 	*line = (struct line){};
 }

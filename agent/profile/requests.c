@@ -140,7 +140,7 @@ static bool prepare(struct requests *requests, sqlite3 *db)
 static bool add_without_request(struct requests *requests)
 {
 	requests->none = get(requests, "(no request)", "");
-	requests->not_ended = get(requests, "(request not ended)", "");
+	requests->not_ended = get(requests, "(request not known)", "");
 	return requests->none && requests->not_ended;
 }
 

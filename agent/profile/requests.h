@@ -12,7 +12,7 @@
 
 /* Where a request's duration lies among those of its endpoint that ended meanwhile. */
 enum latency {
-	LATENCY_UNKNOWN, /* it has not ended */
+	LATENCY_UNKNOWN, /* it has not ended, or is not in the store */
 	LATENCY_P50,     /* not above the median */
 	LATENCY_P90,     /* above that, and not above the 90th percentile */
 	LATENCY_P99,

@@ -133,8 +133,10 @@ static void close_store(void *data)
 
 	write_batch(sink);
 	if (sink->lost)
-		log_warning("%lu spans and connections could not be stored",
-			    atomic_load(&sink->lost));
+		log_warning("%lu spans could not be stored", atomic_load(&sink->lost));
+	if (sink->lost_connections)
+		log_warning("%lu connections could not be stored",
+			    atomic_load(&sink->lost_connections));
 	store_close(sink->store);
 	free(sink);
 }

@@ -23,25 +23,6 @@ struct python_descent {
 	__u32 skip; /* so many frames do not count */
 };
 
-/* Is it no function's, but one that C begins with? These are there since 3.12. */
-static __always_inline int python_is_of_c(const struct runtime_frames *frames, __u64 frame)
-{
-	return frames->owner && (user_read(frame + frames->owner) & 0xff) == PYTHON_FRAME_OF_C;
-}
-
-/* The frame of the function that the current thread is at; 0: it cannot be told. */
-static __always_inline __u64 python_innermost(const struct runtime *runtime)
-{
-	const struct runtime_frames *frames = &runtime->python.frames;
-	__u64 state = task_thread_state(runtime), first;
-
-	if (!state || !frames->first)
-		return 0;
-	first = user_read(state + frames->first);
-	return first && frames->within != PYTHON_FRAME_ITSELF ? user_read(first + frames->within)
-							      : first;
-}
-
 /* As a callback of bpf_loop(). */
 static long python_descend(__u32 index, struct python_descent *walk)
 {

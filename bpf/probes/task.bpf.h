@@ -11,26 +11,9 @@
 #include "context/maps.bpf.h"
 #include "context/runtime.bpf.h"
 #include "context/standing.h"
+#include "probes/python_state.bpf.h"
 #include "probes/turn.bpf.h"
 #include "probes/user.bpf.h"
-
-/* glibc on x86-64: thread-specific data 0 to 31, of a number and a pointer each, in struct pthread
- */
-#define PTHREAD_DATA       0x310
-#define PTHREAD_DATA_SIZE  16
-#define PTHREAD_DATA_FIRST 32
-
-/* The state that Python keeps of the current thread; 0: none, or it cannot be told. */
-static __always_inline __u64 task_thread_state(const struct runtime *runtime)
-{
-	__u64 thread = user_thread_pointer(), state;
-	__u32 key = user_read(runtime->python.key);
-
-	if (!thread || key >= PTHREAD_DATA_FIRST)
-		return 0;
-	state = user_read(thread + PTHREAD_DATA + key * PTHREAD_DATA_SIZE + sizeof(__u64));
-	return state && user_read(state + runtime->python.thread_offset) == thread ? state : 0;
-}
 
 /*
  * Address of the context that the current thread has entered; 0: none, or it cannot be told.

@@ -7,15 +7,8 @@
 #ifndef CTXPROP_PROFILE_PYTHON_BPF_H
 #define CTXPROP_PROFILE_PYTHON_BPF_H
 
-#include "context/runtime.h"
-#include "probes/user.bpf.h"
+#include "probes/python_state.bpf.h"
 #include "profile/sample.h"
-
-/* glibc on x86-64: thread-specific data 0 to 31, of a number and a pointer each, in struct pthread.
- */
-#define THREAD_DATA       0x310
-#define THREAD_DATA_SIZE  16
-#define THREAD_DATA_COUNT 32
 
 #define PYTHON_OWNER_3_11 69 /* _PyInterpreterFrame.owner of 3.11: one byte behind is_entry */
 
@@ -35,30 +28,6 @@ struct python_stack {
 	__u64 frame; /* 0: there are no more */
 	__u32 name;  /* of a code object: where the address of its name is */
 };
-
-/* PyThreadState of the current thread; 0: it has none, or it cannot be told. */
-static __always_inline __u64 python_thread_state(const struct runtime *runtime)
-{
-	__u64 thread = user_thread_pointer(), state;
-	__u32 key = user_read(runtime->python.key);
-
-	if (!thread || key >= THREAD_DATA_COUNT)
-		return 0;
-	state = user_read(thread + THREAD_DATA + key * THREAD_DATA_SIZE + sizeof(__u64));
-	return state && user_read(state + runtime->python.thread_offset) == thread ? state : 0;
-}
-
-static __always_inline __u64 python_first_frame(const struct runtime *runtime)
-{
-	const struct runtime_frames *frames = &runtime->python.frames;
-	__u64 state = python_thread_state(runtime), first;
-
-	if (!state || !frames->first)
-		return 0;
-	first = user_read(state + frames->first);
-	return first && frames->within != PYTHON_FRAME_ITSELF ? user_read(first + frames->within)
-							      : first;
-}
 
 /* Where the next pair of a sample begins; 0: there is no room for it. */
 static __always_inline __u32 python_pair(const struct profile_sample *s)
@@ -110,8 +79,7 @@ static long python_step(__u32 i, struct python_stack *stack)
 
 	if (!stack->frame)
 		return 1;
-	if (frames->owner > PYTHON_OWNER_3_11 &&
-	    (user_read(stack->frame + frames->owner) & 0xff) == PYTHON_FRAME_OF_C)
+	if (python_is_of_c(frames, stack->frame))
 		python_mark_entry(stack->sample);
 	else
 		python_take(stack);
@@ -128,7 +96,7 @@ static __always_inline void python_stack_take(struct profile_sample *s)
 	if (!runtime || runtime->kind != RUNTIME_PYTHON)
 		return;
 	stack.frames = &runtime->python.frames;
-	stack.frame = python_first_frame(runtime);
+	stack.frame = python_innermost(runtime);
 	stack.name = stack.frames->owner ? PROFILE_PYTHON_NAME : PROFILE_PYTHON_NAME_3_10;
 	s->python_layout = !stack.frames->owner                       ? PROFILE_PYTHON_3_10
 			   : stack.frames->owner == PYTHON_OWNER_3_11 ? PROFILE_PYTHON_3_11

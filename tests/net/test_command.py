@@ -15,9 +15,10 @@ from lab import Lab
 from worlds import common, pair
 
 # The words behind a command with which it says something; those that are not here need none.
-SAYING = {"policy": ((), ("show",), ("save",)), "set": ((), ("show",), ("near", "show"))}
+SAYING = {"policy": ((), ("show",), ("save",)), "set": ((), ("show",), ("near", "show")),
+          "profile": (("-d", "100ms"),)}
 # Commands that end last, or do not end.
-APART = ("attach", "detach", "drain", "monitor")
+APART = ("attach", "detach", "drain", "monitor", "logs")
 
 # Commands that read a store, with words that tests/spans tries more of.
 STORE = {"trace": (), "top": (), "map": (), "why": ("192.0.2.1",), "sql": ("SELECT 1",)}
@@ -160,18 +161,20 @@ def exit_statuses():
             equal((ended.returncode, ended.stderr), (0, ""), f"{command} --help")
             equal(ended.stdout.startswith(f"Usage: ctxprop {command} "), True, ended.stdout)
             for wrong in (("--nonsense",), ("--color=blue",), ("nonsense", "nonsense")):
+                if command == "logs" and wrong[0] == "nonsense":  # a program to be run
+                    continue
                 ended = ctxprop(world, command, *wrong)
                 equal((ended.returncode, ended.stdout), (2, ""), f"{command} {wrong}")
                 equal(re.match(rf"ctxprop( {command})?: ", ended.stderr) is not None, True,
                       ended.stderr)
-            if command in ("monitor", "who"):  # it waits for one; it asks the whole host
+            if command in ("monitor", "who", "profile"):  # waits for one; ask the whole host
                 continue
             if command in STORE:
                 ended = ctxprop(world, command, "--store", "/nowhere/x.db", *STORE[command])
                 equal((ended.returncode, "/nowhere/x.db" in ended.stderr), (1, True), command)
                 continue
             ended = ctxprop(world, command)
-            equal(ended.returncode, 2 if command == "attach" else 1, f"{command} without a daemon")
+            equal(ended.returncode, 2 if command in ("attach", "logs") else 1, f"{command} without a daemon")
             equal(ended.stderr != "" or command == "doctor", True, f"{command} says nothing")
         for wrong in ((), ("frobnicate",), ("-c=blue", "stats"), ("--nonsense", "stats")):
             equal(ctxprop(world, *wrong).returncode, 2, f"ctxprop {wrong}")
