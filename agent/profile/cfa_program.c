@@ -167,12 +167,13 @@ static bool is_load(struct dwarf_bytes block, struct cfa_state *state)
 static void set_cfa_expression(struct cfa_program *program, struct dwarf_bytes *bytes)
 {
 	__u64 size = dwarf_uleb(bytes);
-	struct dwarf_bytes block = {bytes->at, bytes->at + size, false};
+	struct dwarf_bytes block = {bytes->at, bytes->at, false};
 
 	if (bytes->failed || size > (__u64)(bytes->end - bytes->at)) {
 		bytes->failed = true;
 		return;
 	}
+	block.end += size;
 	bytes->at += size;
 	program->state.cfa = is_plt(block, &program->state)    ? PROFILE_CFA_PLT
 			     : is_load(block, &program->state) ? PROFILE_CFA_LOAD

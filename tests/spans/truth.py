@@ -215,7 +215,8 @@ def undisturbed(scene):
     check = Check(scene)
     for number in range(1, COUNT + 1):
         check.request(number)
-    lost = scene.agents[scene.app].stats()["served-lost"]
+    stats = scene.agents[scene.app].stats()
+    lost = stats["served-lost"] + stats["served-cut"]
     if lost:
         allow_lost(check, lost)
     else:
@@ -224,14 +225,14 @@ def undisturbed(scene):
 
 
 def allow_lost(check, lost):
-    """Behind a hole in its stream a connection is not read for a while, which is counted: so often a
+    """A connection that was lost from sight is not read for a while, which is counted: so often a
     request may be cut, and the next one may be missing. What is there has no other one's trace."""
     numbers = {line.partition(":")[0] for line in check.wrong}
     owners = {}
     for (_, number), spans in check.app.items():
         for span in spans:
             owners.setdefault(span["trace"], set()).add(number)
-    print(f"# served-lost: {lost}; not as they were: {len(numbers)} requests", flush=True)
+    print(f"# served-lost and served-cut: {lost}; not as they were: {len(numbers)} requests", flush=True)
     check.missing += len(numbers)
     if len(numbers) <= 2 * lost:
         check.wrong = [f"one trace of several requests: {trace} of {sorted(owned, key=str)}"
