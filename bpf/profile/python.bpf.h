@@ -7,6 +7,7 @@
 #ifndef CTXPROP_PROFILE_PYTHON_BPF_H
 #define CTXPROP_PROFILE_PYTHON_BPF_H
 
+#include "compat.bpf.h"
 #include "probes/python_state.bpf.h"
 #include "profile/sample.h"
 
@@ -29,20 +30,12 @@ struct python_stack {
 	__u32 name;  /* of a code object: where the address of its name is */
 };
 
-/* Where the next pair of a sample begins; 0: there is no room for it. */
-static __always_inline __u32 python_pair(const struct profile_sample *s)
-{
-	__u32 at = s->kernel_count + s->user_count + 2 * s->python_count;
-
-	return s->python_count < PROFILE_PYTHON_MAX && at + 1 < PROFILE_SLOTS ? at : 0;
-}
-
 /* The C function that runs the last pair was called by C. */
 static __always_inline void python_mark_entry(struct profile_sample *s)
 {
 	__u32 at = s->kernel_count + s->user_count + 2 * s->python_count - 2;
 
-	if (s->python_count && at < PROFILE_SLOTS)
+	if (s->python_count && index_within(&at, PROFILE_SLOTS))
 		s->frame[at] |= PROFILE_PYTHON_ENTRY;
 }
 
@@ -61,12 +54,13 @@ static __always_inline void python_take(struct python_stack *stack)
 {
 	struct profile_sample *s = stack->sample;
 	__u64 code = user_read(stack->frame + stack->frames->code);
-	__u32 at = python_pair(s);
+	__u32 at = s->kernel_count + s->user_count + 2 * s->python_count, next = at + 1;
 
-	if (!at || at + 1 >= PROFILE_SLOTS)
+	if (s->python_count >= PROFILE_PYTHON_MAX || !index_within(&at, PROFILE_SLOTS) ||
+	    !index_within(&next, PROFILE_SLOTS))
 		return;
 	s->frame[at] = code & ~PROFILE_PYTHON_ENTRY;
-	s->frame[at + 1] = user_read(code + stack->name);
+	s->frame[next] = user_read(code + stack->name);
 	s->python_count++;
 	if (python_is_entry(stack->frames, stack->frame))
 		python_mark_entry(s);

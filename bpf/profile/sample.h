@@ -10,11 +10,13 @@
 
 #define PROFILE_FRAMES_MAX   127 /* of the kernel, and of user space */
 #define PROFILE_PYTHON_MAX   100 /* functions of Python */
-#define PROFILE_SLOTS        (2 * PROFILE_FRAMES_MAX + 2 * PROFILE_PYTHON_MAX)
+#define PROFILE_SLOTS        512 /* room for all of these; a power of two, for the verifier */
 #define PROFILE_RING_BYTES   (8U << 20)
 #define PROFILE_PROCESSES    1024
 #define PROFILE_COMM_SIZE    16  /* TASK_COMM_LEN */
 #define PROFILE_MAPPINGS_MAX 128 /* of one process, with code */
+
+_Static_assert(2 * PROFILE_FRAMES_MAX + 2 * PROFILE_PYTHON_MAX <= PROFILE_SLOTS, "all have room");
 
 /* Why a user stack ends where it does. */
 enum profile_stop {

@@ -180,7 +180,7 @@ static long unwind_step(__u32 i, struct unwind *u)
 {
 	__u32 at = u->sample->kernel_count + i;
 
-	if (i >= PROFILE_FRAMES_MAX || at >= 2 * PROFILE_FRAMES_MAX)
+	if (i >= PROFILE_FRAMES_MAX || !index_within(&at, PROFILE_SLOTS))
 		return 1;
 	u->sample->frame[at] = u->exact ? u->pc : u->pc - 1;
 	u->sample->user_count = i + 1;
