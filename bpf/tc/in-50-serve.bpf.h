@@ -205,13 +205,27 @@ static __always_inline void serve_end(const struct packet *p, struct flow *f)
 		serving_delete(&p->key, f);
 }
 
+/*
+ * Does a SYN open another connection of the same tuple? One that is repeated on the way, and comes
+ * when its connection carries requests already, does not: its number is behind what was read, and
+ * no server takes such a one for a new connection, either (RFC 6191).
+ */
+static __always_inline int serve_is_anew(const struct packet *p, const struct flow *f)
+{
+	if ((p->flags & (TCP_SYN | TCP_ACK)) != TCP_SYN)
+		return 0;
+	/* Where nothing is read the number says nothing. */
+	return (f->flags & (FLOW_OPAQUE | FLOW_LEARN)) ||
+	       !seq_before(p->seq, f->serving.request_next);
+}
+
 /* A packet for a local server. */
 static __always_inline int serve(struct __sk_buff *skb, const struct packet *p, struct flow *f)
 {
 	if (p->len && !(f->flags & FLOW_OPAQUE))
 		serve_data(skb, p, f);
 	/* A new connection of the same tuple: whatever is known is about an older one. */
-	if ((p->flags & (TCP_SYN | TCP_ACK)) == TCP_SYN)
+	if (serve_is_anew(p, f))
 		serving_delete(&p->key, f);
 	else if (p->flags & (TCP_FIN | TCP_RST))
 		serve_end(p, f);
