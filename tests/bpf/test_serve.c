@@ -107,6 +107,32 @@ static void a_response_that_is_sent_again_ends_nothing_more(void **state)
 	leave();
 }
 
+/* The link repeats a SYN, or keeps one back. A new connection has a number that was not read yet.
+ */
+static void a_syn_that_comes_again(void **state)
+{
+	struct incoming in = {};
+	uint8_t options[40];
+	struct segment syn;
+
+	open_and_answer(state);
+	server_receive(&server, CHILD);
+	syn = conn_incoming(&server.conn, &in, options);
+	syn.flags = SYN;
+	syn.seq -= strlen(GET CHILD) + 1;
+	conn_pass(&server.conn, &syn);
+	assert_int_equal(open_requests(), 1);
+	server_send(&server, OK);
+	expect_counts(*state, {REASON_SERVED_CHILD, 1}, {REASON_SERVED_ENDED, 1});
+	server_receive(&server, GET);
+	assert_int_equal(open_requests(), 1);
+	syn.seq += 100000;
+	conn_pass(&server.conn, &syn);
+	assert_int_equal(open_requests(), 0);
+	assert_false(conn_is_known(&server.conn));
+	server_close(&server);
+}
+
 /* A body that comes before its head waits for it, and does not matter. */
 static void a_body_before_its_head(void **state)
 {
@@ -297,6 +323,7 @@ int test_serve(void)
 	    cmocka_unit_test(a_request_and_its_response),
 	    cmocka_unit_test(what_comes_again_is_read_once),
 	    cmocka_unit_test(a_response_that_is_sent_again_ends_nothing_more),
+	    cmocka_unit_test(a_syn_that_comes_again),
 	    cmocka_unit_test(a_body_before_its_head),
 	    cmocka_unit_test(an_id_however_it_is_cut),
 	    cmocka_unit_test(a_head_that_was_never_seen_whole),
