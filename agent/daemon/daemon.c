@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -224,6 +225,19 @@ static void follow(const struct loading *loading, int err)
 		follow_runtimes(loading->daemon, loading->options->publish_goroutines);
 }
 
+/* Side by side, unless memory is short: loading takes more than anything after it. */
+static void run_loads(struct job *jobs, size_t count, bool memory_is_short)
+{
+	if (!memory_is_short) {
+		jobs_run(jobs, count);
+		return;
+	}
+	for (size_t i = 0; i < count; i++) {
+		jobs_run(&jobs[i], 1);
+		malloc_trim(0);
+	}
+}
+
 /* The packet programs and the probes, over the node's maps. */
 static int load_all(struct daemon *daemon, const struct options *options)
 {
@@ -237,7 +251,7 @@ static int load_all(struct daemon *daemon, const struct options *options)
 		return failed("the BPF programs cannot be opened", err);
 	node_err = node_open(&loading.sizes, &loading.report, &loading.node_lock_fd);
 	interrupt_begin(&interrupt);
-	jobs_run(jobs, node_err ? 1 : 2);
+	run_loads(jobs, node_err ? 1 : 2, loading.sizes.halved);
 	interrupt_end(&interrupt);
 	cleanup_close(&loading.node_lock_fd);
 	err = jobs[0].err;
@@ -537,6 +551,7 @@ int daemon_run(const struct options *options)
 	} else if (!err) {
 		drop_rights(wanted_any(&options->wanted));
 		traces_begin(&daemon.traces, daemon.engine, &daemon.policies, options);
+		malloc_trim(0); /* loading took what is not needed any more */
 		be_ready(&daemon, wanted_any(&options->wanted));
 		err = run(&daemon);
 		if (daemon.drained)

@@ -82,6 +82,8 @@ class Host:
         kw.setdefault("stdout", subprocess.PIPE)
         kw.setdefault("stderr", subprocess.PIPE)
         kw.setdefault("text", True)
+        if kw["text"]:
+            kw.setdefault("errors", "replace")  # it may end in the middle of a character
         done = subprocess.run(self.argv(argv), **kw)
         if check and done.returncode:
             raise RuntimeError(f"{self.name}: {' '.join(map(str, argv))}: exit {done.returncode}\n"
