@@ -9,13 +9,17 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "abi.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "load/pins.h"
 
-#define SET_ASIDE_MAX 1000
+#define SET_ASIDE_MAX    1000
+#define LOCK_PATIENCE_NS NS_PER_SECOND
+#define LOCK_PAUSE_NS    20000000L
 
 void pins_name(__u64 netns_cookie, struct pins *ret_pins)
 {
@@ -182,7 +186,15 @@ static int lock_any(const struct pins *pins, const char *self)
 
 int pins_lock(const struct pins *pins)
 {
-	return lock_any(pins, "");
+	static const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
+	__u64 end_ns = clock_now_ns() + LOCK_PATIENCE_NS;
+	int fd = lock_any(pins, "");
+
+	while (fd == -EWOULDBLOCK && clock_now_ns() < end_ns) {
+		nanosleep(&pause, NULL);
+		fd = lock_any(pins, "");
+	}
+	return fd;
 }
 
 int pins_own(const struct pins *pins, const struct pins *home)

@@ -35,7 +35,9 @@ void pins_name(__u64 netns_cookie, struct pins *ret_pins);
 int pins_mount(void);
 
 /*
- * Make the namespace's directory and lock it, until the returned descriptor is closed.
+ * Make the namespace's directory and lock it, until the returned descriptor is closed. Waits up to
+ * a second for another process: one that a daemon was making when it was killed holds the daemon's
+ * lock until it has closed what it got.
  * Returns the descriptor, -EWOULDBLOCK when another process holds it, -EPERM when it is not ours
  * (pins_check() says why), or -errno.
  */

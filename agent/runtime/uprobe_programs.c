@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <malloc.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,6 +111,7 @@ static int need(struct uprobe_programs *programs, const char *name)
 	}
 	loaded->next = programs->first;
 	programs->first = loaded;
+	malloc_trim(0); /* loading took what is not needed any more */
 	return 0;
 }
 
