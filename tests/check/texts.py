@@ -41,6 +41,22 @@ def licences(files):
             yield f"{name}: {found}, should be {wanted[0]}"
 
 
+RUNTIME_KIND = re.compile(r"^\tRUNTIME_([A-Z]+) = \d+", re.M)
+NO_RUNTIME = ("WANTED", "THREADS", "OPAQUE")
+
+
+def runtimes(files):
+    """Runtimes are named in their folders only: the probes ask hooks and traits, the agent drivers."""
+    kinds = set(RUNTIME_KIND.findall(files.text("runtimes/runtime.h"))) - set(NO_RUNTIME)
+    named = re.compile(rf"\bRUNTIME_({'|'.join(sorted(kinds))})\b")
+    for name in files.of(".c", ".h"):
+        if not name.startswith(("bpf/", "agent/", "http/")):
+            continue
+        for number, line in enumerate(files.text(name).splitlines(), 1):
+            if found := named.search(line):
+                yield f"{name}:{number}: {found[0]}; see runtimes/README.md"
+
+
 # (/root/... by itself is a fine name: that of the new root in a guest's first steps.)
 MACHINE = re.compile(r"(?<![\w.$}])/((work|home|Users)/\w|root/\.\w)")
 
