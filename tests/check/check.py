@@ -22,7 +22,8 @@ import texts
 from skip import Skip
 
 REPO = Path(__file__).resolve().parents[2]
-CHECKS = (texts.spdx, texts.licences, texts.runtimes, texts.machine_paths, texts.whitespace, texts.reasons,
+CHECKS = (texts.spdx, texts.licences, texts.machine_paths, texts.whitespace, texts.reasons,
+          texts.runtimes,
           scripts.shell, scripts.shellcheck, scripts.python, scripts.python_imports, scripts.python_unused,
           manual.manual_format, manual.manual_options, manual.completion, manual.unit,
           manifests.manifests, manifests.policies,

@@ -41,7 +41,7 @@ def licences(files):
             yield f"{name}: {found}, should be {wanted[0]}"
 
 
-RUNTIME_KIND = re.compile(r"^\tRUNTIME_([A-Z]+) = \d+", re.M)
+RUNTIME_KIND = re.compile(r"^\tRUNTIME_([A-Z]+) = \d+,", re.M)
 NO_RUNTIME = ("WANTED", "THREADS", "OPAQUE")
 
 
