@@ -63,8 +63,19 @@ def manifests(files):
 manifests.needs = ("kubectl",)
 
 
+def sample(files):
+    """The sample policy that is installed, and what each of its steps is without the comment."""
+    text = files.text("share/policy")
+    sets = "".join(re.findall(r"^#(set .*\n)", text, re.M))
+    yield text
+    for block in text.split("\n\n"):
+        rules = re.findall(r"^#(policy .*)$", block, re.M)
+        if rules:
+            yield sets + "\n".join(rules) + "\n"
+
+
 def policies(files):
-    """The policies in the manifests are such."""
+    """The policies in the manifests and the one that is installed are such."""
     program = files.build / "ctxprop"
     if not program.exists():
         raise Skip(f"{program} is not built")
@@ -74,6 +85,11 @@ def policies(files):
                               capture_output=True, text=True).stderr
         if "no ctxpropd runs" not in said:
             yield f"{folder}/policy: {said.strip()}"
+    for text in sample(files):
+        said = subprocess.run(["unshare", "--net", program, "policy", "restore"], input=text,
+                              capture_output=True, text=True).stderr
+        if "no ctxpropd runs" not in said:
+            yield f"share/policy: {said.strip()}"
 
 
 policies.needs = ("unshare",)
