@@ -3,9 +3,10 @@
  * Rules as text, the words that the command, the policy file, `policy show` and `policy save`
  * share:
  *
- *   [prio N] [dir out|in|forward] [dev NAME] [from END] [to END] [port P[-P]] [cgroup PATH]
+ *   [prio N] [dir out|in|forward] [dev NAME] [from END] [to END] [port PORTS] [cgroup PATH]
  *   [host PATTERN] action ACTION [sample RATIO] [root yes|no] [tracestate yes|no]
  *
+ * PORTS is a port, a range P-P, or some of these behind each other: 80,443,8000-8999.
  * END is any, PREFIX, a set's name, or one of these behind a "!".
  */
 #ifndef CTXPROP_POLICY_TEXT_H
