@@ -86,6 +86,26 @@ COMPLETIONS = (
     (("ctxprop", "detach", ""), {"lo", "netns"}),
     (("ctxprop", "attach", "lo", ""), {"netns"}),
 )
+# What has to be the whole answer: nothing that is refused then is offered.
+ONLY = (
+    (("ctxprop", "policy", "add", "prio", "5", "dir", "in", "action", ""), {"accept", "ignore"}),
+    (("ctxprop", "policy", "add", "dir", "out", "action", ""),
+     {"inject", "observe", "restart", "strip", "skip"}),
+    (("ctxprop", "policy", "add", "dir", "in", "action", "ignore", "port", "80", ""),
+     {"prio", "dev", "from", "to"}),
+    (("ctxprop", "policy", "add", "action", "skip", "to", "any", ""),
+     {"prio", "dir", "dev", "from", "port", "cgroup", "host"}),
+    (("ctxprop", "policy", "add", "action", "inject", "dir", "forward", "prio", "3", ""),
+     {"dev", "from", "to", "port", "host", "sample", "root", "tracestate"}),
+    (("ctxprop", "policy", "show", ""), set()),
+    (("ctxprop", "stats", ""), set()),
+    (("ctxprop", "attach", "lo", "netns", "x", ""), set()),
+    (("ctxprop", "set", "near", "flush", ""), set()),
+    (("ctxprop", "top", "--sort", ""), {"rate", "errors", "p50", "p99"}),
+    (("ctxprop", "profile", "--bucket", "p9"), {"p90", "p99"}),
+    (("ctxprop", "trace", "--slow", ""), set()),
+    (("ctxprop", "trace", "--slow", "1s", "--e"), {"--errors", "--endpoint"}),
+)
 
 
 def completed(files, words):
@@ -101,6 +121,11 @@ def completion(files):
         got, error = completed(files, words)
         if error or not wanted <= got:
             yield f"share/ctxprop.bash: {' '.join(words)}: got {sorted(got)} {error}"
+    for words, wanted in ONLY:
+        got, error = completed(files, words)
+        if error or got != wanted:
+            yield (f"share/ctxprop.bash: {' '.join(words)}: got {sorted(got)} instead of "
+                   f"{sorted(wanted)} {error}")
 
 
 completion.needs = ("bash",)
