@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -41,10 +42,10 @@ static void examine_attachment(struct findings *findings)
 
 static void examine_release(struct findings *findings, const char *release)
 {
-	unsigned int major = 0, minor = 0;
-	bool read = sscanf(release, "%u.%u", &major, &minor) == 2;
-	bool old =
-	    read && (major < KERNEL_MAJOR || (major == KERNEL_MAJOR && minor < KERNEL_MINOR));
+	char *rest;
+	unsigned long major = strtoul(release, &rest, 10),
+		      minor = *rest == '.' ? strtoul(rest + 1, NULL, 10) : 0;
+	bool old = major < KERNEL_MAJOR || (major == KERNEL_MAJOR && minor < KERNEL_MINOR);
 
 	findings_add(findings, old ? FINDING_NOTE : FINDING_OK, "kernel", "%s%s", release,
 		     old ? ": older than 6.1, for which ctxprop is made and tested" : "");

@@ -68,7 +68,8 @@ static const char *time_text(char buffer[COUNT_TEXT_MAX], __u64 ns)
 	unsigned long long seconds = ns / NS_PER_SECOND;
 
 	if (seconds < 10)
-		snprintf(buffer, COUNT_TEXT_MAX, "%.1fs", (double)(ns / NS_PER_MS / 100) / 10);
+		snprintf(buffer, COUNT_TEXT_MAX, "%llu.%llus", seconds,
+			 (unsigned long long)(ns / (100 * NS_PER_MS) % 10));
 	else if (seconds < 100)
 		snprintf(buffer, COUNT_TEXT_MAX, "%llus", seconds);
 	else if (seconds < 100 * 60ULL)
