@@ -135,7 +135,8 @@ def drained():
             for sock in links[1]:
                 sock.close()
             wait_until(lambda: process.poll() is not None, said)
-            equal((process.returncode, said().splitlines()[-1]), (0, "0 connections left"), "ends")
+            equal((process.returncode, said().splitlines()[-2:]),
+                  (0, ["0 connections left", "drained: everything of ctxprop is removed"]), "ends")
         wait_until(lambda: world.agent.process.poll() is not None, world.agent.said)
         equal(world.agent.process.returncode, 0, "exit status of the daemon")
         for host in (pod, world.node):
