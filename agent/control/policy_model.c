@@ -10,7 +10,7 @@
 #define PRIO_FIRST 100
 #define PRIO_STEP  10
 
-static const struct policy_rule builtin[POLICY_BUILTIN_RULES] = {
+static struct policy_rule builtin[POLICY_BUILTIN_RULES] = {
     {.prio = POLICY_PRIO_MAX + 765,
      .dir = POLICY_IN,
      .action = POLICY_ACCEPT,
@@ -78,6 +78,21 @@ int policy_copy(const struct policy *policy, struct policy *ret)
 const struct policy_rule *policy_builtin(size_t index)
 {
 	return &builtin[index];
+}
+
+void policy_builtin_set_sample(__u32 sample)
+{
+	for (size_t i = 0; i < POLICY_BUILTIN_RULES; i++)
+		if (builtin[i].action == POLICY_INJECT)
+			builtin[i].sample = sample;
+}
+
+bool policy_builtin_is_usual(void)
+{
+	for (size_t i = 0; i < POLICY_BUILTIN_RULES; i++)
+		if (builtin[i].sample != POLICY_SAMPLE_ALL)
+			return false;
+	return true;
 }
 
 void policy_rule_init(struct policy_rule *rule)

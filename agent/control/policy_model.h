@@ -98,6 +98,15 @@ int policy_copy(const struct policy *policy, struct policy *ret);
 /* The rules that stand behind a user's; `index` below POLICY_BUILTIN_RULES. */
 const struct policy_rule *policy_builtin(size_t index);
 
+/*
+ * Which share of the traces that the built-in rules begin is sampled, in millionths. To be said
+ * before any policy is in force; the default is POLICY_SAMPLE_ALL.
+ */
+void policy_builtin_set_sample(__u32 sample);
+
+/* Do the built-in rules say what the packet programs do without any policy? */
+bool policy_builtin_is_usual(void);
+
 /* A rule that asks for nothing, and injects. */
 void policy_rule_init(struct policy_rule *rule);
 

@@ -38,6 +38,10 @@ const char *dir_text(enum policy_dir dir);
 const char *action_text(enum policy_action action);
 const char *end_text(char *buffer, const struct policy_end *end);
 
+/* Millionths out of "0.25". 0 or -EINVAL: what was wanted is SAMPLE_WANTED. */
+#define SAMPLE_WANTED "a ratio from 0 to 1 with at most six decimals, such as 0.25"
+int sample_parse(const char *text, __u32 *ret);
+
 /* "0.25" out of millionths, into 16 bytes; returns them. */
 const char *sample_text(char *buffer, __u32 sample);
 

@@ -210,24 +210,30 @@ static int take_host(struct parse *parse, const char *value)
 	return 0;
 }
 
-/* "0.25" to 250000: no floating point, so that what is written is what was read. */
-static int take_sample(struct parse *parse, const char *value)
+/* No floating point, so that what is written is what was read. */
+int sample_parse(const char *text, __u32 *ret)
 {
 	__u32 sample = 0, unit = POLICY_SAMPLE_ALL;
-	const char *digit = value;
+	const char *digit = text;
 
 	if (*digit == '0' || *digit == '1')
 		sample = (__u32)(*digit++ - '0') * unit;
-	if (digit != value && *digit == '.') {
+	if (digit != text && *digit == '.') {
 		for (digit++; *digit >= '0' && *digit <= '9' && unit > 1; digit++) {
 			unit /= 10;
 			sample += (__u32)(*digit - '0') * unit;
 		}
 	}
-	if (digit == value || *digit || digit[-1] == '.' || sample > POLICY_SAMPLE_ALL)
-		return WRONG(
-		    parse, "expected a ratio from 0 to 1 with at most six decimals, such as 0.25");
-	parse->rule->sample = sample;
+	if (digit == text || *digit || digit[-1] == '.' || sample > POLICY_SAMPLE_ALL)
+		return -EINVAL;
+	*ret = sample;
+	return 0;
+}
+
+static int take_sample(struct parse *parse, const char *value)
+{
+	if (sample_parse(value, &parse->rule->sample))
+		return WRONG(parse, "expected " SAMPLE_WANTED);
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 #include "abi.h"
 #include "base/clock.h"
 #include "base/number.h"
+#include "control/policy_text.h"
 #include "daemon/options.h"
 #include "daemon/policies.h"
 #include "otlp/endpoint.h"
@@ -33,6 +34,7 @@ enum {
 	OPTION_LEVEL,
 	OPTION_POLICY,
 	OPTION_WAIT,
+	OPTION_SAMPLE,
 	OPTION_DRAIN,
 	OPTION_READERS,
 	OPTION_NETNS,
@@ -63,6 +65,7 @@ static const struct option long_options[] = {
     {"log-level", required_argument, NULL, OPTION_LEVEL},
     {"policy", required_argument, NULL, OPTION_POLICY},
     {"wait-for-policy", no_argument, NULL, OPTION_WAIT},
+    {"sample", required_argument, NULL, OPTION_SAMPLE},
     {"drain", no_argument, NULL, OPTION_DRAIN},
     {"readers", required_argument, NULL, OPTION_READERS},
     {"netns", required_argument, NULL, OPTION_NETNS},
@@ -100,6 +103,9 @@ static const char help[] =
     "      --attach WAY       tcx, clsact or auto (default auto: tcx where the kernel has it)\n"
     "      --policy FILE      the rules to begin with, read again on SIGHUP\n"
     "                         (default %s, if it is there)\n"
+    "      --sample RATIO     of the traces that the built-in rules begin so many are marked as\n"
+    "                         sampled, from 0 to 1 (default 1: all, which those record that\n"
+    "                         follow the mark)\n"
     "      --wait-for-policy  with a file that cannot be used wait for a better one, do not end\n"
     "      --readers GROUP    users of this group may see the policy, beside root\n"
     "      --publish-goroutines WHEN\n"
@@ -189,6 +195,16 @@ static enum options_next set_way(struct options *options, const char *value)
 	if (way < 0)
 		return refuse("attach", value, "tcx, clsact or auto");
 	options->way = (enum attach_way)way;
+	return OPTIONS_RUN;
+}
+
+static enum options_next set_sample(const char *value)
+{
+	__u32 sample;
+
+	if (sample_parse(value, &sample))
+		return refuse("sample", value, SAMPLE_WANTED);
+	policy_builtin_set_sample(sample);
 	return OPTIONS_RUN;
 }
 
@@ -365,6 +381,8 @@ static enum options_next take(struct options *options, int option)
 	case OPTION_POLICY:
 		options->policy = optarg;
 		return OPTIONS_RUN;
+	case OPTION_SAMPLE:
+		return set_sample(optarg);
 	case OPTION_WAIT:
 		options->wait_for_policy = true;
 		return OPTIONS_RUN;

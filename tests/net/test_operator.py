@@ -10,11 +10,12 @@ import time
 import cases
 from cases import case, equal
 from lab import Lab
-from messages import GET, answered
+from messages import GET, OK, answered
 from policy_command import command, done, fresh, refused, restored
-from streams import joined
+from streams import joined, receive, send_through
 from test_command import doctor
 from waiting import wait_until
+from wire import LINE_LENGTH
 from worlds import Pair, pair
 
 COLUMNS = 80
@@ -166,6 +167,30 @@ def rights_are_named():
                 daemon.wait(timeout=30)
                 host.run([f"{cases.BUILD}/ctxprop", "detach", "--force"], check=False)
                 log.close()
+
+
+@case
+def few_traces_sampled():
+    """--sample: of the traces that begin by the built-in rules; a rule says for itself."""
+    flags = re.compile(rb"traceparent: 00-[0-9a-f]{32}-[0-9a-f]{16}-(..)\r\n")
+    with pair("--sample", "0") as world, joined(world.app, world.peer, Pair.PEER) as (c, s):
+        def sent():
+            got = send_through(c, s, GET, len(GET) + LINE_LENGTH)
+            s.sendall(OK)
+            receive(c, len(OK))
+            return flags.findall(got)
+
+        equal(sent(), [b"02"], "by the built-in rule")
+        done(world, "policy", "add", "port", "1-65535", "action", "inject")
+        equal(sent(), [b"03"], "by a rule without a ratio")
+        done(world, "policy", "flush")
+        equal(sent(), [b"02"], "by the built-in rule again")
+        shown = done(world, "policy").splitlines()
+        equal(shown[1], "32766:\tdir out action inject sample 0 # built in", "what is shown")
+        equal(done(world, "policy", "save"), "", "nothing of it is saved")
+    ended = subprocess.run([f"{cases.BUILD}/ctxpropd", "--sample", "2"], capture_output=True, text=True)
+    equal((ended.returncode, "--sample 2: expected a ratio from 0 to 1" in ended.stderr), (2, True),
+          ended.stderr)
 
 
 @case
