@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* ctxprop: ask and tell what ctxpropd pinned in a network namespace. */
+#include <errno.h>
 #include <getopt.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,6 +11,7 @@
 #include "base/netns.h"
 #include "cmd/command.h"
 #include "cmd/store.h"
+#include "cmd/suggest.h"
 
 static const struct command commands[] = {
     {"stats", "s", "What became of requests, flows and packets, by reason", command_stats, NULL,
@@ -79,6 +82,18 @@ static int enter(const char *which)
 	return err;
 }
 
+/* What may have been meant by a command that there is not. */
+static void suggest(const char *word)
+{
+	const char *meant = suggest_alias(word);
+
+	for (size_t i = 0; !meant && i < COMMANDS; i++)
+		if (suggest_is_near(word, commands[i].name))
+			meant = commands[i].name;
+	if (meant)
+		fprintf(stderr, "; did you mean 'ctxprop %s'?", meant);
+}
+
 static int run(int argc, char **argv, struct command_flags *flags)
 {
 	if (!argc) {
@@ -88,17 +103,29 @@ static int run(int argc, char **argv, struct command_flags *flags)
 	for (size_t i = 0; i < COMMANDS; i++)
 		if (!strcmp(argv[0], commands[i].name))
 			return command_run(&commands[i], argc, argv, flags);
-	fprintf(stderr, "ctxprop: unknown command '%s'\nTry: ctxprop --help\n", argv[0]);
+	fprintf(stderr, "ctxprop: unknown command '%s'", argv[0]);
+	suggest(argv[0]);
+	fprintf(stderr, "\nTry: ctxprop --help\n");
 	return COMMAND_USAGE;
 }
 
-int main(int argc, char **argv)
+/* What cannot be written is not done: a full disk, a pipe that is closed. */
+static int finish(int status)
+{
+	bool failed = ferror(stdout);
+
+	errno = 0;
+	if ((fflush(stdout) || failed) && status == COMMAND_OK)
+		return command_refuse("standard output cannot be written: %s",
+				      strerror(errno ? errno : EIO));
+	return status;
+}
+
+static int read_and_run(int argc, char **argv)
 {
 	struct command_flags flags = {};
 	int option;
 
-	descriptors_open_standard();
-	log_capture_libbpf();
 	/* "+": the options of a command are its own. */
 	while ((option = getopt_long(argc, argv, "+hsn:" COMMAND_COMMON_LETTERS, options, NULL)) !=
 	       -1) {
@@ -124,4 +151,11 @@ int main(int argc, char **argv)
 		}
 	}
 	return run(argc - optind, argv + optind, &flags);
+}
+
+int main(int argc, char **argv)
+{
+	descriptors_open_standard();
+	log_capture_libbpf();
+	return finish(read_and_run(argc, argv));
 }

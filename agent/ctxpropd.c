@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* ctxpropd: trace context for every HTTP request that leaves this network namespace. */
+#include <stdio.h>
+
 #include "base/descriptors.h"
 #include "base/log.h"
 #include "daemon/daemon.h"
@@ -14,7 +16,7 @@ int main(int argc, char **argv)
 	descriptors_open_standard();
 	switch (options_parse(argc, argv, &options)) {
 	case OPTIONS_DONE:
-		return EXIT_OK;
+		return fflush(stdout) ? EXIT_REFUSED : EXIT_OK;
 	case OPTIONS_WRONG:
 		return EXIT_USAGE;
 	case OPTIONS_RUN:

@@ -1,16 +1,46 @@
 # SPDX-License-Identifier: Apache-2.0
 # Completion of ctxprop for bash; installed as bash-completion/completions/ctxprop.
 
-# The last option that takes a value, or the words of a rule, decide what comes next.
+# The parts of a rule that were not said yet. The words of the line up to here are arguments.
+_ctxprop_parts() {
+	local said=" $* " parts='prio dir dev from to port cgroup host action sample root tracestate' part
+	case $said in
+	*' dir in '* | *' action accept '* | *' action ignore '*)
+		parts='prio dir dev from to port action'
+		;;
+	*' dir forward '*) parts=${parts/ cgroup/} ;;
+	esac
+	case $said in
+	*' action inject '*) ;;
+	*' action restart '*) parts=${parts/ root tracestate/} ;;
+	*' action '*) parts=${parts/ sample root tracestate/} ;;
+	esac
+	for part in $parts; do
+		case $said in
+		*" $part "*) ;;
+		*) echo "$part" ;;
+		esac
+	done
+}
+
+# $1: the word before; the others: the words of the rule so far.
 _ctxprop_rule() {
-	case $1 in
+	local previous=$1
+	shift
+	case $previous in
 	dir) echo out in forward ;;
 	dev) ls /sys/class/net 2>/dev/null ;;
-	action) echo inject observe restart strip skip accept ignore ;;
+	action)
+		case " $* " in
+		*' dir in '*) echo accept ignore ;;
+		*' dir '*) echo inject observe restart strip skip ;;
+		*) echo inject observe restart strip skip accept ignore ;;
+		esac
+		;;
 	root | tracestate) echo yes no ;;
 	from | to) echo any; _ctxprop_sets ;;
 	prio | port | cgroup | host | sample) ;;
-	*) echo prio dir dev from to port cgroup host action sample root tracestate ;;
+	*) _ctxprop_parts "$@" ;;
 	esac
 }
 
@@ -18,28 +48,39 @@ _ctxprop_sets() {
 	ctxprop set 2>/dev/null | sed -n 's/^\([^[:space:]].*\):$/\1/p'
 }
 
+# The priorities that can be deleted: those of rules that are not built in.
+_ctxprop_prios() {
+	ctxprop policy 2>/dev/null | sed -n '/# built in$/d; s/^\([0-9]*\):.*/\1/p'
+}
+
+# What may follow the words of the line, of which $1 is the command and the others stand behind it.
 _ctxprop_words() {
-	local command=$1 verb=$2 previous=$3
+	local command=$1 verb=$2 previous=${*: -1}
 	case $command in
 	'') echo trace top map why who logs sql profile stats flows policy set monitor doctor pause resume attach detach drain ;;
 	policy)
 		case $verb in
 		'') echo show add replace del flush save restore ;;
-		add | replace) _ctxprop_rule "$previous" ;;
-		del) [ "$previous" = prio ] || echo prio ;;
+		add | replace) _ctxprop_rule "$previous" "${@:3}" ;;
+		del)
+			case $#,$previous in
+			2,*) echo prio ;;
+			3,prio) _ctxprop_prios ;;
+			esac
+			;;
 		esac
 		;;
 	attach | detach)
-		case $previous in
-		netns) ls /run/netns 2>/dev/null ;;
-		"$command") echo netns; ls /sys/class/net 2>/dev/null ;;
-		*) echo netns ;;
+		case $#,$previous in
+		*,netns) ls /run/netns 2>/dev/null ;;
+		1,*) echo netns; ls /sys/class/net 2>/dev/null ;;
+		2,*) echo netns ;;
 		esac
 		;;
 	set)
-		case $verb in
-		'') echo show; _ctxprop_sets ;;
-		*) [ "$previous" = "$verb" ] && echo add del show flush ;;
+		case $# in
+		1) echo show; _ctxprop_sets ;;
+		2) [ "$verb" = show ] || echo add del show flush ;;
 		esac
 		;;
 	esac
@@ -68,39 +109,60 @@ _ctxprop_options() {
 	esac
 }
 
+# Does an option of a command ($1) take a value ($2)?
+_ctxprop_takes_value() {
+	case $2 in
+	-n | --netns | --number) [ "$1" != flows ] ;;
+	--store | --attach | --slow | --status | --endpoint | --service | --last | --sort) ;;
+	--duration | --frequency | --pid | --cgroup | --bucket | --trace | --output | --format) ;;
+	--unit | --since) ;;
+	-d | -F | -p | -o) [ "$1" = profile ] ;;
+	-u) [ "$1" = logs ] ;;
+	*) false ;;
+	esac
+}
+
+# What its value may be; nothing for numbers, times and patterns. "<file>": a file.
+_ctxprop_values() {
+	case $2 in
+	--netns) ls /run/netns 2>/dev/null ;;
+	-n) [ -n "$1" ] || ls /run/netns 2>/dev/null ;;
+	--store | --attach | --output | -o) echo '<file>' ;;
+	--sort) echo rate errors p50 p99 ;;
+	--bucket) echo p50 p90 p99 max ;;
+	--format) echo pprof svg folded ;;
+	--status) echo 2xx 3xx 4xx 5xx ;;
+	esac
+}
+
+_ctxprop_offer() {
+	local offered=$1 current=$2
+	if [ "$offered" = '<file>' ]; then
+		mapfile -t COMPREPLY < <(compgen -f -- "$current")
+	else
+		mapfile -t COMPREPLY < <(compgen -W "$offered" -- "$current")
+	fi
+}
+
 _ctxprop() {
 	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-	local command='' verb='' i
+	local words=() i
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		case ${COMP_WORDS[i]} in
-		-n | --netns) ((i++)) ;;
-		-*) ;;
-		*)
-			if [ -z "$command" ]; then
-				command=${COMP_WORDS[i]}
-			elif [ -z "$verb" ]; then
-				verb=${COMP_WORDS[i]}
-			fi
-			;;
+		-*) if _ctxprop_takes_value "${words[0]}" "${COMP_WORDS[i]}"; then ((i++)); fi ;;
+		*) words+=("${COMP_WORDS[i]}") ;;
 		esac
 	done
 	COMPREPLY=()
-	case $previous in
-	-n | --netns) mapfile -t COMPREPLY < <(compgen -W "$(ls /run/netns 2>/dev/null)" -- "$current") ;;
-	*)
-		case $current in
-		-*) mapfile -t COMPREPLY < <(compgen -W "$(_ctxprop_options "$command")" -- "$current") ;;
-		*)
-			if [ "$command $verb" = "policy restore" ]; then
-				mapfile -t COMPREPLY < <(compgen -f -- "$current")
-			else
-				mapfile -t COMPREPLY < <(compgen -W \
-					"$(_ctxprop_words "$command" "$verb" "$previous")" -- "$current")
-			fi
-			;;
-		esac
-		;;
-	esac
+	if _ctxprop_takes_value "${words[0]}" "$previous"; then
+		_ctxprop_offer "$(_ctxprop_values "${words[0]}" "$previous")" "$current"
+	elif [[ $current == -* ]]; then
+		_ctxprop_offer "$(_ctxprop_options "${words[0]}")" "$current"
+	elif [ "${words[*]:0:2}" = "policy restore" ]; then
+		[ "${#words[@]}" -gt 2 ] || _ctxprop_offer '<file>' "$current"
+	else
+		_ctxprop_offer "$(_ctxprop_words "${words[@]:-}")" "$current"
+	fi
 }
 
 complete -F _ctxprop ctxprop

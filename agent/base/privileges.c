@@ -113,3 +113,30 @@ int privileges_drop(bool enters_netns, bool uprobe_events, bool *ret_admin)
 		return -errno;
 	return limit_rights(rights, mask, true);
 }
+
+/* The capabilities with which a daemon follows what it has not started. */
+static const struct {
+	int capability;
+	struct privileges_lack lack;
+} following[PRIVILEGES_LACKS] = {
+    {CAP_SYS_PTRACE,
+     {"CAP_SYS_PTRACE",
+      "runtimes (Go, Python, Node, Java, Ruby) in the programs of other users are not followed"}},
+    {CAP_DAC_READ_SEARCH,
+     {"CAP_DAC_READ_SEARCH",
+      "runtimes in programs whose files it may not read, as those of containers, are not "
+      "followed"}},
+};
+
+int privileges_lacking(pid_t pid, struct privileges_lack ret[PRIVILEGES_LACKS])
+{
+	struct rights rights = {.header = {.version = _LINUX_CAPABILITY_VERSION_3, .pid = pid}};
+	int count = 0;
+
+	if (syscall(SYS_capget, &rights.header, rights.data))
+		return -errno;
+	for (int i = 0; i < PRIVILEGES_LACKS; i++)
+		if (!(rights.data[0].effective & 1U << following[i].capability))
+			ret[count++] = following[i].lack;
+	return count;
+}

@@ -3,6 +3,7 @@
 #define CTXPROP_PRIVILEGES_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 /*
  * Give up for good all capabilities but those that a running daemon needs, and that no program can
@@ -15,5 +16,18 @@
  *                                         used: ret_admin
  */
 int privileges_drop(bool enters_netns, bool uprobe_events, bool *ret_admin);
+
+#define PRIVILEGES_LACKS 2
+
+/* A capability that a process does not have, and what does not work without it. */
+struct privileges_lack {
+	const char *name, *lost;
+};
+
+/*
+ * Which of the capabilities to follow the programs of others a process lacks; `pid` 0: this one.
+ * Returns how many were put into `ret`, or -errno: they cannot be read.
+ */
+int privileges_lacking(pid_t pid, struct privileges_lack ret[PRIVILEGES_LACKS]);
 
 #endif

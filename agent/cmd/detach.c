@@ -58,9 +58,10 @@ static int detach_locked(const struct pins *pins, const struct command_flags *fl
 	if (flags->force || (!damage.shifted && !damage.unknown)) {
 		int status = command_remove_all(pins);
 
-		return status == COMMAND_OK && flags->json
-			   ? json_print(json_pack("{sb}", "detached", 1))
-			   : status;
+		return status ? status
+			      : json_answer(flags, json_pack("{sb}", "detached", 1),
+					    "everything of ctxprop is removed from this network "
+					    "namespace");
 	}
 	control_set_paused(pins->layer_dir, was_paused);
 	return refuse_damage(&damage);

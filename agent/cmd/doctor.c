@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -8,10 +9,11 @@
 
 #include "base/cgroup.h"
 #include "base/cleanup.h"
+#include "base/privileges.h"
 #include "cmd/command.h"
 #include "cmd/findings.h"
 #include "cmd/json.h"
-#include "control/client.h"
+#include "cmd/talk.h"
 #include "flows/counters.h"
 #include "flows/table.h"
 #include "load/attach.h"
@@ -25,6 +27,10 @@
 #include "load/node_shares.h"
 #include "load/tcx.h"
 
+/* The oldest kernel that is tested. */
+#define KERNEL_MAJOR 6
+#define KERNEL_MINOR 1
+
 /* How a device is attached to; without rights the kernel does not say. */
 static void examine_attachment(struct findings *findings)
 {
@@ -32,6 +38,17 @@ static void examine_attachment(struct findings *findings)
 		findings_add(findings, FINDING_OK, "attachment", "TCX");
 	else
 		findings_add(findings, FINDING_OK, "attachment", "clsact; TCX came with Linux 6.6");
+}
+
+static void examine_release(struct findings *findings, const char *release)
+{
+	char *rest;
+	unsigned long major = strtoul(release, &rest, 10),
+		      minor = *rest == '.' ? strtoul(rest + 1, NULL, 10) : 0;
+	bool old = major < KERNEL_MAJOR || (major == KERNEL_MAJOR && minor < KERNEL_MINOR);
+
+	findings_add(findings, old ? FINDING_NOTE : FINDING_OK, "kernel", "%s%s", release,
+		     old ? ": older than 6.1, for which ctxprop is made and tested" : "");
 }
 
 /* Returns whether we have the rights to look further. */
@@ -42,12 +59,14 @@ static bool examine_kernel(struct findings *findings)
 	int err = features_check(problem, sizeof(problem));
 
 	if (!uname(&name))
-		findings_add(findings, FINDING_OK, "kernel", "%s", name.release);
+		examine_release(findings, name.release);
 	if (err)
 		findings_add(findings, FINDING_BAD, "features", "%s", problem);
 	else
-		findings_add(findings, FINDING_OK, "features",
-			     "bpf(2), cookies of network namespaces, the capabilities needed");
+		findings_add(
+		    findings, FINDING_OK, "features",
+		    "bpf(2), cookies of network namespaces; this command has the capabilities "
+		    "it needs");
 	if (access("/sys/kernel/btf/vmlinux", R_OK))
 		findings_add(findings, FINDING_NOTE, "BTF",
 			     "none (CONFIG_DEBUG_INFO_BTF): requests cannot be followed");
@@ -110,36 +129,39 @@ static void examine_shares(struct findings *findings)
 	node_shares_each(examine_share, findings);
 }
 
-static int count_rule(const struct policy_rule *rule, const struct control_about *about, void *data)
+/* What the daemon's process lacks, whatever rights this command has. */
+static void examine_rights(struct findings *findings, pid_t pid)
 {
-	unsigned int *count = data;
+	struct privileges_lack lack[PRIVILEGES_LACKS];
+	int count = privileges_lacking(pid, lack);
 
-	(void)rule;
-	*count += !about->builtin;
-	return 0;
+	if (count < 0)
+		findings_add(findings, FINDING_NOTE, "rights",
+			     "of the daemon, process %d: they cannot be read: %s", pid,
+			     strerror(-count));
+	for (int i = 0; i < count; i++)
+		findings_add(findings, FINDING_NOTE, "rights",
+			     "the daemon, process %d, has no %s: %s", pid, lack[i].name,
+			     lack[i].lost);
+	if (!count)
+		findings_add(findings, FINDING_OK, "rights",
+			     "the daemon, process %d, has the capabilities to follow programs",
+			     pid);
 }
 
 static void examine_daemon(struct findings *findings)
 {
 	struct policy_error error = {};
-	unsigned int count = 0;
-	const struct control_visitor visitor = {
-	    .on_rule = count_rule, .data = &count, .error = &error};
-	struct control_client *client = NULL;
-	int err = control_client_open(false, &client);
+	struct talk_daemon daemon;
 
-	if (err) {
-		findings_add(findings, FINDING_BAD, "daemon", "netlink: %s", strerror(-err));
+	if (talk_find_daemon(&daemon, &error)) {
+		findings_add(findings, FINDING_BAD, "daemon", "%s", error.text);
 		return;
 	}
-	control_client_begin(client, CONTROL_RULE_GET, NLM_F_DUMP);
-	err = control_client_ask(client, &visitor);
-	control_client_close(client);
-	if (err)
-		findings_add(findings, FINDING_BAD, "daemon", "%s", error.text);
-	else
-		findings_add(findings, FINDING_OK, "daemon",
-			     "answers; rules beside the built-in: %u", count);
+	findings_add(findings, FINDING_OK, "daemon", "answers; rules beside the built-in: %u",
+		     daemon.rules);
+	if (daemon.pid)
+		examine_rights(findings, daemon.pid);
 }
 
 /* Returns false when no programs of ours can be at any device. */

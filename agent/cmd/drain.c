@@ -111,10 +111,12 @@ static int drain_pins(const struct pins *pins, bool json)
 int command_drain(const struct pins *pins, const struct command_flags *flags)
 {
 	_cleanup_close_ int lock = pins_lock_existing(pins);
+	int status;
 
-	if (lock == -EWOULDBLOCK)
-		return drain_by_daemon(flags->json);
-	if (lock < 0)
+	if (lock < 0 && lock != -EWOULDBLOCK)
 		return command_refuse_pins(pins, lock);
-	return drain_pins(pins, flags->json);
+	status = lock < 0 ? drain_by_daemon(flags->json) : drain_pins(pins, flags->json);
+	if (status == COMMAND_OK && !flags->json)
+		puts("drained: everything of ctxprop is removed");
+	return status;
 }

@@ -18,9 +18,10 @@
 #include "flows/stacks.h"
 #include "flows/table.h"
 
-#define STATE_TEXT_MAX 32
 #define NS_PER_MS      1000000ULL
 #define STACKS_SECONDS 1 /* for so long they are gathered */
+#define COUNT_TEXT_MAX 16
+#define COUNT_FULL     100000 /* smaller counts are printed to the last digit */
 
 /* Where the flows are printed to. */
 struct listing {
@@ -30,6 +31,7 @@ struct listing {
 	const struct command_flags *flags;
 	struct told sockets; /* empty where they are not asked for, or not followed */
 	struct told stacks;  /* likewise */
+	unsigned long listed;
 };
 
 static const char *state_of(const struct flow *flow)
@@ -47,22 +49,51 @@ static const char *reason_of(const struct flow *flow)
 	return flow->flags & FLOW_OPAQUE && row ? row->name : NULL;
 }
 
-static double idle_seconds(const struct listing *listing, const struct flow *flow)
+/* A count in five characters: 12345, 678k, 90M. */
+static const char *count_text(char buffer[COUNT_TEXT_MAX], unsigned long long count)
 {
-	return (double)table_idle_ns(flow, listing->now_ns) / NS_PER_SECOND;
+	const char *unit = "";
+
+	for (const char *next = "kMGT"; count >= COUNT_FULL && *next; next++) {
+		count /= 1000;
+		unit = next;
+	}
+	snprintf(buffer, COUNT_TEXT_MAX, "%llu%.1s", count, unit);
+	return buffer;
+}
+
+/* A time in four characters, with its unit: 0.4s, 59s, 12m, 3h, 40d. */
+static const char *time_text(char buffer[COUNT_TEXT_MAX], __u64 ns)
+{
+	unsigned long long seconds = ns / NS_PER_SECOND;
+
+	if (seconds < 10)
+		snprintf(buffer, COUNT_TEXT_MAX, "%llu.%llus", seconds,
+			 (unsigned long long)(ns / (100 * NS_PER_MS) % 10));
+	else if (seconds < 100)
+		snprintf(buffer, COUNT_TEXT_MAX, "%llus", seconds);
+	else if (seconds < 100 * 60ULL)
+		snprintf(buffer, COUNT_TEXT_MAX, "%llum", seconds / 60);
+	else if (seconds < 100 * 3600ULL)
+		snprintf(buffer, COUNT_TEXT_MAX, "%lluh", seconds / 3600);
+	else
+		snprintf(buffer, COUNT_TEXT_MAX, "%llud", seconds / 86400);
+	return buffer;
 }
 
 static void print_flow(const struct listing *listing, const struct flow_key *key,
 		       const struct flow *flow)
 {
-	char state[STATE_TEXT_MAX], src[ENDPOINT_TEXT_MAX], dst[ENDPOINT_TEXT_MAX];
+	char src[ENDPOINT_TEXT_MAX], dst[ENDPOINT_TEXT_MAX];
+	char requests[COUNT_TEXT_MAX], headers[COUNT_TEXT_MAX], added[COUNT_TEXT_MAX],
+	    idle[COUNT_TEXT_MAX];
 	const char *reason = reason_of(flow);
 
-	snprintf(state, sizeof(state), reason ? "%s(%s)" : "%s", state_of(flow), reason);
 	colour_print(flow->flags & (FLOW_OPAQUE | FLOW_LEARN) ? COLOUR_CAUTION : COLOUR_GOOD,
-		     "%-22s", state);
-	printf(" %8u %8llu %10u %5u %9.1fs", flow->requests, (unsigned long long)flow->injected,
-	       table_offset(flow), table_edits(flow), idle_seconds(listing, flow));
+		     "%-10s", reason ? reason : state_of(flow));
+	printf(" %5s %5s %5sB %4s", count_text(requests, flow->requests),
+	       count_text(headers, flow->injected), count_text(added, table_offset(flow)),
+	       time_text(idle, table_idle_ns(flow, listing->now_ns)));
 	colour_print(COLOUR_ADDRESS, "  %s  %s", address_endpoint(src, key->src, key->sport),
 		     address_endpoint(dst, key->dst, key->dport));
 	fputs(flow->flags & FLOW_SERVER      ? "  server"
@@ -95,12 +126,19 @@ static json_t *flow_json(const struct listing *listing, const struct flow_key *k
 			 "stack", flow_stack_json(told_find(&listing->stacks, key)));
 }
 
+static void print_heading(void)
+{
+	printf("%-10s %5s %5s %6s %4s  %s\n", "STATE", "REQS", "HDRS", "ADDED", "IDLE", "FROM  TO");
+}
+
 static void list_flow(const struct flow_key *key, const struct flow *flow, void *data)
 {
-	const struct listing *listing = data;
+	struct listing *listing = data;
 
 	if (listing->netns && key->netns != listing->netns)
 		return;
+	if (!listing->listed++ && !listing->array && !listing->flags->oneline)
+		print_heading();
 	if (listing->array)
 		json_array_append_new(listing->array, flow_json(listing, key, flow));
 	else
@@ -142,10 +180,9 @@ static int list_flows(int fd, struct listing *listing)
 
 	if (listing->flags->json)
 		listing->array = json_array();
-	else if (!listing->flags->oneline)
-		printf("%-22s %8s %8s %10s %5s %10s  %s\n", "STATE", "REQUESTS", "INJECTED",
-		       "OFFSET", "EDITS", "IDLE", "FROM  TO");
 	err = table_each(fd, list_flow, listing);
+	if (!err && !listing->listed && !listing->array && !listing->flags->oneline)
+		puts("no live connections");
 	if (!err)
 		return listing->array ? json_print(listing->array) : COMMAND_OK;
 	json_decref(listing->array);

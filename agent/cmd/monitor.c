@@ -2,12 +2,17 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "cmd/command.h"
 #include "cmd/json.h"
 #include "cmd/policy_show.h"
+#include "cmd/talk.h"
 #include "control/client.h"
 #include "control/prefix.h"
+
+#define NS_PER_MS (NS_PER_SECOND / 1000)
 
 /* What the notification at hand says; its type is known only behind its contents. */
 struct news {
@@ -58,6 +63,26 @@ static int note_left(__u32 left, void *data)
 	return 0;
 }
 
+static json_int_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (json_int_t)now.tv_sec * 1000 + now.tv_nsec / (long)NS_PER_MS;
+}
+
+/* When it was heard of, by the local clock. */
+static void print_time(void)
+{
+	char text[32];
+	struct timespec now;
+	struct tm local;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", localtime_r(&now.tv_sec, &local));
+	printf("%s.%03ld  ", text, now.tv_nsec / (long)NS_PER_MS);
+}
+
 static void print_place(const char *what, const struct control_place *place)
 {
 	printf("%s", what);
@@ -85,33 +110,6 @@ static void print_networks(const struct policy_set *set)
 	putchar('\n');
 }
 
-static void print_news(__u16 type, const struct news *news)
-{
-	if (type == CONTROL_RULE_NEW && news->has_rule) {
-		policy_show_rule(&news->rule, false);
-		putchar('\n');
-	} else if (type == CONTROL_RULE_DELETE && news->has_rule) {
-		printf("deleted %u\n", news->rule.prio);
-	} else if (type == CONTROL_SET_NEW && news->has_set) {
-		printf("set %s add", news->set.name);
-		print_networks(&news->set);
-	} else if (type == CONTROL_SET_DELETE && news->has_set) {
-		printf("set %s %s", news->set.name, news->set.count ? "del" : "flush");
-		print_networks(&news->set);
-	} else if (type == CONTROL_RULE_FLUSH) {
-		printf("flushed\n");
-	} else if (type == CONTROL_RESTORE) {
-		printf("restored\n");
-	} else if (type == CONTROL_ATTACH && news->has_place) {
-		print_place("attached", &news->place);
-	} else if (type == CONTROL_DETACH && news->has_place) {
-		print_place("detached", &news->place);
-	} else if (type == CONTROL_DRAIN) {
-		print_drain(news);
-	}
-	fflush(stdout);
-}
-
 /* What happened, in one word. */
 static const char *event_of(__u16 type, const struct news *news)
 {
@@ -132,11 +130,44 @@ static const char *event_of(__u16 type, const struct news *news)
 		return "attached";
 	case CONTROL_DETACH:
 		return "detached";
+	case CONTROL_PAUSED:
+		return "paused";
+	case CONTROL_RESUMED:
+		return "resumed";
 	case CONTROL_DRAIN:
 		return !news->has_left ? "drain-given-up" : news->left ? "draining" : "drained";
 	default:
-		return NULL;
+		return "news of another build";
 	}
+}
+
+static void print_news(__u16 type, const struct news *news)
+{
+	print_time();
+	if ((type == CONTROL_RULE_NEW || type == CONTROL_RULE_DELETE) && news->has_rule) {
+		printf("%s", type == CONTROL_RULE_DELETE ? "deleted " : "");
+		policy_show_rule(&news->rule, false);
+		putchar('\n');
+	} else if (type == CONTROL_SET_NEW && news->has_set) {
+		printf("set %s add", news->set.name);
+		print_networks(&news->set);
+	} else if (type == CONTROL_SET_DELETE && news->has_set) {
+		printf("set %s %s", news->set.name, news->set.count ? "del" : "flush");
+		print_networks(&news->set);
+	} else if (type == CONTROL_RULE_FLUSH) {
+		printf("flushed\n");
+	} else if (type == CONTROL_RESTORE) {
+		printf("restored\n");
+	} else if (type == CONTROL_ATTACH && news->has_place) {
+		print_place("attached", &news->place);
+	} else if (type == CONTROL_DETACH && news->has_place) {
+		print_place("detached", &news->place);
+	} else if (type == CONTROL_DRAIN) {
+		print_drain(news);
+	} else {
+		printf("%s\n", event_of(type, news));
+	}
+	fflush(stdout);
 }
 
 static void put_place(json_t *document, const struct control_place *place)
@@ -153,12 +184,10 @@ static void put_place(json_t *document, const struct control_place *place)
 /* One document per line. */
 static void print_news_json(__u16 type, const struct news *news)
 {
-	const char *event = event_of(type, news);
-	json_t *document = event ? json_pack("{ss}", "event", event) : NULL;
+	json_t *document =
+	    json_pack("{ss, sI}", "event", event_of(type, news), "time_ms", now_ms());
 
-	if (!document)
-		return;
-	if (type == CONTROL_RULE_NEW && news->has_rule)
+	if (news->has_rule)
 		json_object_set_new(document, "rule", policy_rule_json(&news->rule, false));
 	if (type == CONTROL_RULE_DELETE && news->has_rule)
 		json_object_set_new(document, "prio", json_integer(news->rule.prio));
@@ -174,10 +203,12 @@ static void print_news_json(__u16 type, const struct news *news)
 
 static void print_loss(const struct command_flags *flags)
 {
-	if (flags->json)
-		json_print(json_pack("{ss}", "event", "lost"));
-	else
+	if (flags->json) {
+		json_print(json_pack("{ss, sI}", "event", "lost", "time_ms", now_ms()));
+	} else {
+		print_time();
 		printf("some news were lost\n");
+	}
 	fflush(stdout);
 }
 
@@ -210,6 +241,17 @@ static int listen_on(struct control_client *client, const struct command_flags *
 	}
 }
 
+/* It may be started before the daemon: that nobody is there is no reason to end. */
+static void warn_of_nobody(void)
+{
+	struct policy_error error = {};
+	struct talk_daemon daemon;
+
+	if (talk_find_daemon(&daemon, &error) == -ECONNREFUSED)
+		command_refuse("monitor: no ctxpropd answers in this network namespace; there will "
+			       "be no news until one is started");
+}
+
 int command_monitor(const struct pins *pins, const struct command_flags *flags)
 {
 	struct control_client *client = NULL;
@@ -219,6 +261,7 @@ int command_monitor(const struct pins *pins, const struct command_flags *flags)
 	if (err)
 		return command_refuse("monitor: %s",
 				      err == -EPERM ? "only with CAP_NET_ADMIN" : strerror(-err));
+	warn_of_nobody();
 	status = listen_on(client, flags);
 	control_client_close(client);
 	return status;

@@ -3,6 +3,7 @@
 
 #include "base/netns.h"
 #include "base/text.h"
+#include "cmd/json.h"
 #include "cmd/place.h"
 #include "cmd/talk.h"
 
@@ -38,7 +39,14 @@ int place_order(enum control_type type, const struct command_flags *flags)
 {
 	struct control_place place = {.force = flags->force};
 	const struct talk order = {.type = type, .place = &place};
+	const char *done = type == CONTROL_DETACH ? "detached" : "attached";
 	int status = read_words(flags, &place);
 
-	return status == COMMAND_OK ? talk_order(&order) : status;
+	if (status == COMMAND_OK)
+		status = talk_order(&order);
+	if (status != COMMAND_OK)
+		return status;
+	return json_answer(flags, json_pack("{sb}", done, 1), "%s%s%s%s%s", done,
+			   place.device[0] ? " " : "", place.device, place.netns ? " netns " : "",
+			   place.netns ? flags->words[flags->count - 1] : "");
 }

@@ -22,9 +22,10 @@ const char command_policy_usage[] =
     "  policy restore [FILE]    sets and rules of a file (- or none: of standard input)\n"
     "                           instead of all that are there, at once or not at all\n"
     "\n"
-    "RULE: [prio N] [dir out|in|forward] [dev NAME] [from NET] [to NET] [port P[-P]]\n"
+    "RULE: [prio N] [dir out|in|forward] [dev NAME] [from NET] [to NET] [port PORTS]\n"
     "      [cgroup PATH] [host PATTERN] action ACTION [sample RATIO] [root yes|no]\n"
     "      [tracestate yes|no]\n"
+    "PORTS: a port, a range, or a list of these: 80,443,8000-8999\n"
     "ACTION: inject, observe, restart, strip, skip; with dir in: accept, ignore\n"
     "NET: any, a network (10.0.0.0/8), a set's name; ! before it: all others\n";
 
@@ -134,11 +135,38 @@ static int check(struct policy_rule rule, struct policy_error *error)
 	return policy_rule_check(&rule, error);
 }
 
-static int put(const struct command_flags *flags, __u16 how)
+static int keep_echo(const struct policy_rule *rule, const struct control_about *about, void *data)
+{
+	(void)about;
+	*(struct policy_rule *)data = *rule;
+	return 0;
+}
+
+/* Order something about one rule, and say what has become of it: `done`, and the rule. */
+static int order_rule(const struct command_flags *flags, const struct policy_rule *rule, __u16 type,
+		      __u16 how, const char *done)
+{
+	struct policy_error error = {};
+	struct policy_rule now = *rule;
+	const struct control_visitor visitor = {
+	    .on_rule = keep_echo, .data = &now, .error = &error};
+	const struct talk order = {.type = type, .flags = (__u16)(how | NLM_F_ECHO), .rule = rule};
+	int status = talk(&order, &visitor);
+
+	if (status != COMMAND_OK)
+		return status;
+	if (flags->json)
+		return json_print(policy_rule_json(&now, false));
+	printf("%s ", done);
+	policy_show_rule(&now, false);
+	putchar('\n');
+	return COMMAND_OK;
+}
+
+static int put(const struct command_flags *flags, __u16 how, const char *done)
 {
 	struct policy_error error = {};
 	struct policy_rule rule;
-	const struct talk order = {.type = CONTROL_RULE_NEW, .flags = how, .rule = &rule};
 
 	if (flags->count == 1)
 		return command_misused("policy %s: 'action ACTION' is missing", flags->words[0]);
@@ -149,23 +177,22 @@ static int put(const struct command_flags *flags, __u16 how)
 		return command_misused("policy %s: %s", flags->words[0], error.text);
 	if (how & NLM_F_REPLACE && rule.prio == POLICY_PRIO_UNSAID)
 		return command_misused("policy replace: 'prio N' is missing");
-	return talk_order(&order);
+	return order_rule(flags, &rule, CONTROL_RULE_NEW, how, done);
 }
 
 static int add(const struct command_flags *flags)
 {
-	return put(flags, NLM_F_CREATE | NLM_F_EXCL);
+	return put(flags, NLM_F_CREATE | NLM_F_EXCL, "added");
 }
 
 static int replace(const struct command_flags *flags)
 {
-	return put(flags, NLM_F_CREATE | NLM_F_REPLACE);
+	return put(flags, NLM_F_CREATE | NLM_F_REPLACE, "in force");
 }
 
 static int delete (const struct command_flags *flags)
 {
 	struct policy_rule rule;
-	const struct talk order = {.type = CONTROL_RULE_DELETE, .rule = &rule};
 	unsigned long prio;
 
 	if (flags->count != 3 || strcmp(flags->words[1], "prio") != 0 ||
@@ -173,15 +200,27 @@ static int delete (const struct command_flags *flags)
 		return command_misused("policy del: expected 'prio N', as 'policy show' names it");
 	policy_rule_init(&rule);
 	rule.prio = (__u32)prio;
-	return talk_order(&order);
+	return order_rule(flags, &rule, CONTROL_RULE_DELETE, 0, "deleted");
 }
 
 static int flush(const struct command_flags *flags)
 {
 	static const struct talk order = {.type = CONTROL_RULE_FLUSH};
+	int status = talk_order(&order);
 
-	(void)flags;
-	return talk_order(&order);
+	return status ? status
+		      : json_answer(flags, json_pack("{sb}", "flushed", 1),
+				    "flushed: only the built-in rules are left, and all sets");
+}
+
+static int say_restored(const struct command_flags *flags, const struct policy *policy)
+{
+	return json_answer(flags,
+			   json_pack("{sI, sI}", "rules", (json_int_t)policy->count, "sets",
+				     (json_int_t)policy->set_count),
+			   "restored: %zu rule%s, %zu set%s", policy->count,
+			   policy->count == 1 ? "" : "s", policy->set_count,
+			   policy->set_count == 1 ? "" : "s");
 }
 
 static int restore(const struct command_flags *flags)
@@ -197,6 +236,8 @@ static int restore(const struct command_flags *flags)
 	if (err)
 		return command_refuse("policy restore: %s", error.text);
 	status = talk_order(&order);
+	if (status == COMMAND_OK)
+		status = say_restored(flags, &policy);
 	policy_clear(&policy);
 	return status;
 }

@@ -60,12 +60,24 @@ static void add_end(json_t *object, const char *key, const struct policy_end *en
 		add_text(object, key, end_text(text, end));
 }
 
+static json_t *ports_json(const struct policy_ports *ports)
+{
+	return json_pack("{si, si}", "port_first", ports->first, "port_last", ports->last);
+}
+
+/* One range stands in the rule, several in a list. */
 static void add_ports(json_t *object, const struct policy_rule *rule)
 {
-	if (!rule->port_first && rule->port_last == 65535)
+	json_t *list;
+
+	if (rule->port_count == 1)
+		json_object_update_new(object, ports_json(&rule->ports[0]));
+	if (rule->port_count < 2)
 		return;
-	json_object_set_new(object, "port_first", json_integer(rule->port_first));
-	json_object_set_new(object, "port_last", json_integer(rule->port_last));
+	list = json_array();
+	for (unsigned int i = 0; i < rule->port_count; i++)
+		json_array_append_new(list, ports_json(&rule->ports[i]));
+	json_object_set_new(object, "ports", list);
 }
 
 json_t *policy_rule_json(const struct policy_rule *rule, bool builtin)

@@ -94,6 +94,18 @@ static int show(const struct command_flags *flags, const char *name)
 	return status;
 }
 
+static int say_changed(const struct command_flags *flags, const struct policy_set *set, bool added)
+{
+	if (!added && !set->count)
+		return json_answer(flags, json_pack("{ss}", "flushed", set->name),
+				   "set %s: flushed", set->name);
+	return json_answer(flags,
+			   json_pack("{ss, sI}", "name", set->name, added ? "added" : "deleted",
+				     (json_int_t)set->count),
+			   "set %s: %zu network%s %s", set->name, set->count,
+			   set->count == 1 ? "" : "s", added ? "added" : "deleted");
+}
+
 /* add, del: the networks behind the verb. */
 static int change(const struct command_flags *flags, __u16 type, __u16 how)
 {
@@ -110,6 +122,8 @@ static int change(const struct command_flags *flags, __u16 type, __u16 how)
 					 error.text);
 	else
 		status = talk_order(&order);
+	if (status == COMMAND_OK)
+		status = say_changed(flags, &set, type == CONTROL_SET_NEW);
 	free(set.prefixes);
 	return status;
 }

@@ -46,3 +46,40 @@ int talk_order(const struct talk *order)
 
 	return talk(order, &nothing);
 }
+
+static int count_rule(const struct policy_rule *rule, const struct control_about *about, void *data)
+{
+	struct talk_daemon *daemon = data;
+
+	(void)rule;
+	daemon->rules += !about->builtin;
+	return 0;
+}
+
+int talk_find_daemon(struct talk_daemon *ret, struct policy_error *error)
+{
+	const struct control_visitor visitor = {.on_rule = count_rule, .data = ret, .error = error};
+	struct control_client *client = NULL;
+	int err = control_client_open(false, &client);
+
+	*ret = (struct talk_daemon){};
+	if (err)
+		return policy_fail(error, err, "no netlink socket: %s", strerror(-err));
+	control_client_begin(client, CONTROL_RULE_GET, NLM_F_DUMP);
+	err = control_client_ask(client, &visitor);
+	ret->pid = control_client_daemon(client);
+	control_client_close(client);
+	return err;
+}
+
+void talk_tell(__u16 type)
+{
+	struct control_client *client = NULL;
+	struct policy_error error;
+
+	if (control_client_open(false, &client))
+		return;
+	control_client_begin(client, type, 0);
+	control_client_tell(client, &error);
+	control_client_close(client);
+}

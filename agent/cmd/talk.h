@@ -3,6 +3,8 @@
 #ifndef CTXPROP_CMD_TALK_H
 #define CTXPROP_CMD_TALK_H
 
+#include <sys/types.h>
+
 #include "control/client.h"
 
 /* What a request is made of; all but the type may be missing. */
@@ -20,5 +22,18 @@ int talk(const struct talk *talk, const struct control_visitor *visitor);
 
 /* The same where no answer but a word is expected. */
 int talk_order(const struct talk *talk);
+
+/* The daemon of this network namespace. */
+struct talk_daemon {
+	pid_t pid;          /* as this process namespace numbers it; 0: it does not */
+	unsigned int rules; /* beside the built-in ones */
+};
+
+/* Does a daemon answer? 0 or -errno with its text, as control_client_ask(). Complains of nothing.
+ */
+int talk_find_daemon(struct talk_daemon *ret, struct policy_error *error);
+
+/* Let the daemon know of something, if one runs here; nobody waits for it. */
+void talk_tell(__u16 type);
 
 #endif

@@ -17,6 +17,7 @@ struct control_client {
 	struct mnl_socket *nl;
 	__u32 port; /* of the daemon */
 	__u32 sequence;
+	pid_t daemon; /* who has answered */
 	struct control_message request;
 	_Alignas(struct nlmsghdr) char sent[CONTROL_MESSAGE_MAX];
 	_Alignas(struct nlmsghdr) char received[2 * CONTROL_PART_MAX];
@@ -120,8 +121,10 @@ static bool is_daemon(struct control_client *client, const struct control_sender
 	}
 	if (sender->port != client->port)
 		client->port = control_port_find();
-	if (sender->port == client->port)
+	if (sender->port == client->port) {
+		client->daemon = sender->pid;
 		return true;
+	}
 	policy_fail(error, -EACCES, "process %d has answered in the daemon's place", sender->pid);
 	return false;
 }
@@ -193,6 +196,17 @@ int control_client_ask(struct control_client *client, const struct control_visit
 				next = read_message(header, visitor);
 	}
 	return next;
+}
+
+int control_client_tell(struct control_client *client, struct policy_error *error)
+{
+	client->request.header->nlmsg_flags &= (__u16)~NLM_F_ACK;
+	return send_request(client, error);
+}
+
+pid_t control_client_daemon(const struct control_client *client)
+{
+	return client->daemon;
 }
 
 int control_client_listen(struct control_client *client, const struct control_visitor *visitor,

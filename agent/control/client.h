@@ -24,12 +24,18 @@ struct control_message *control_client_begin(struct control_client *client, __u1
  */
 int control_client_ask(struct control_client *client, const struct control_visitor *visitor);
 
+/* Send the request, and wait for nothing. 0 or -errno; -ECONNREFUSED: no daemon here. */
+int control_client_tell(struct control_client *client, struct policy_error *error);
+
 /*
  * Wait for one notification. Its message type goes into ret_type, what it says to the visitor. 0,
  * or -errno; -ENOBUFS: some were lost.
  */
 int control_client_listen(struct control_client *client, const struct control_visitor *visitor,
 			  __u16 *ret_type);
+
+/* The process that has answered last, as this namespace numbers it; 0: none that is known. */
+pid_t control_client_daemon(const struct control_client *client);
 
 /* NULL is allowed. */
 void control_client_close(struct control_client *client);

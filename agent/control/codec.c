@@ -61,13 +61,21 @@ static bool put_end(const struct control_message *message, __u16 type, const str
 	return done;
 }
 
+static bool put_ports(const struct control_message *message, const struct policy_rule *rule)
+{
+	for (unsigned int i = 0; i < rule->port_count; i++) {
+		__u16 ports[2] = {rule->ports[i].first, rule->ports[i].last};
+
+		if (!put(message, CONTROL_RULE_PORTS, ports, sizeof(ports)))
+			return false;
+	}
+	return true;
+}
+
 static bool put_fits(const struct control_message *message, const struct policy_rule *rule)
 {
-	__u16 ports[2] = {rule->port_first, rule->port_last};
-
 	return put_end(message, CONTROL_RULE_FROM, &rule->from) &&
-	       put_end(message, CONTROL_RULE_TO, &rule->to) &&
-	       put(message, CONTROL_RULE_PORTS, ports, sizeof(ports)) &&
+	       put_end(message, CONTROL_RULE_TO, &rule->to) && put_ports(message, rule) &&
 	       put_text(message, CONTROL_RULE_DEVICE, rule->device) &&
 	       put_text(message, CONTROL_RULE_CGROUP, rule->cgroup) &&
 	       put_text(message, CONTROL_RULE_HOST, rule->host);

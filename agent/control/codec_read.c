@@ -22,7 +22,7 @@ static const struct attribute rule_rows[] = {
     [CONTROL_RULE_ACTION] = {"action", ATTRIBUTE_FIXED, 1, false},
     [CONTROL_RULE_FROM] = {"from", ATTRIBUTE_NESTED, 0, false},
     [CONTROL_RULE_TO] = {"to", ATTRIBUTE_NESTED, 0, false},
-    [CONTROL_RULE_PORTS] = {"port", ATTRIBUTE_FIXED, 4, false},
+    [CONTROL_RULE_PORTS] = {"port", ATTRIBUTE_FIXED, 4, true},
     [CONTROL_RULE_DEVICE] = {"dev", ATTRIBUTE_TEXT, POLICY_DEVICE_SIZE, false},
     [CONTROL_RULE_CGROUP] = {"cgroup", ATTRIBUTE_TEXT, POLICY_CGROUP_SIZE, false},
     [CONTROL_RULE_HOST] = {"host", ATTRIBUTE_TEXT, POLICY_HOST_SIZE, false},
@@ -111,13 +111,20 @@ static int read_end(const struct nlattr *attribute, struct policy_end *end, stru
 	return read_nested(attribute, TABLE(end_rows), visit_end, reading);
 }
 
-static void read_ports(const struct nlattr *attribute, struct policy_rule *rule)
+/* All ports, as one range, are the same as none. */
+static int read_ports(const struct nlattr *attribute, struct policy_rule *rule,
+		      struct policy_error *error)
 {
 	__u16 ports[2];
 
 	memcpy(ports, mnl_attr_get_payload(attribute), sizeof(ports));
-	rule->port_first = ports[0];
-	rule->port_last = ports[1];
+	if (!ports[0] && ports[1] == 65535)
+		return 0;
+	if (rule->port_count == POLICY_PORTS_MAX)
+		return policy_fail(error, -E2BIG, "a rule names no more than %d ranges of ports",
+				   POLICY_PORTS_MAX);
+	rule->ports[rule->port_count++] = (struct policy_ports){ports[0], ports[1]};
+	return 0;
 }
 
 static int visit_rule(const struct nlattr *attribute, void *data)
@@ -140,8 +147,7 @@ static int visit_rule(const struct nlattr *attribute, void *data)
 	case CONTROL_RULE_TO:
 		return read_end(attribute, &rule->to, reading);
 	case CONTROL_RULE_PORTS:
-		read_ports(attribute, rule);
-		break;
+		return read_ports(attribute, rule, reading->error);
 	case CONTROL_RULE_DEVICE:
 		text_copy(rule->device, sizeof(rule->device), mnl_attr_get_str(attribute));
 		break;

@@ -110,7 +110,21 @@ static bool fits_port(const struct compile *c, __u32 i, const struct policy_numb
 {
 	const struct policy_rule *rule = rule_at(c, i);
 
-	return number->low >= rule->port_first && number->low <= rule->port_last;
+	for (unsigned int n = 0; n < rule->port_count; n++)
+		if (number->low >= rule->ports[n].first && number->low <= rule->ports[n].last)
+			return true;
+	return !rule->port_count;
+}
+
+/* Where the ports of a rule begin and end. */
+static int add_ports(struct bounds *bounds, const struct policy_rule *rule)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < rule->port_count; i++)
+		err = bounds_add_range(bounds, (struct policy_number){0, rule->ports[i].first},
+				       (struct policy_number){0, rule->ports[i].last});
+	return err;
 }
 
 static int compile_ports(struct compile *c)
@@ -118,12 +132,8 @@ static int compile_ports(struct compile *c)
 	struct bounds bounds = {};
 	int err = 0;
 
-	for (__u32 i = 0; !err && i < rules_of(c); i++) {
-		const struct policy_rule *rule = rule_at(c, i);
-
-		err = bounds_add_range(&bounds, (struct policy_number){0, rule->port_first},
-				       (struct policy_number){0, rule->port_last});
-	}
+	for (__u32 i = 0; !err && i < rules_of(c); i++)
+		err = add_ports(&bounds, rule_at(c, i));
 	if (err)
 		policy_fail(c->error, err, "out of memory");
 	else

@@ -10,21 +10,18 @@
 #define PRIO_FIRST 100
 #define PRIO_STEP  10
 
-static const struct policy_rule builtin[POLICY_BUILTIN_RULES] = {
+static struct policy_rule builtin[POLICY_BUILTIN_RULES] = {
     {.prio = POLICY_PRIO_MAX + 765,
      .dir = POLICY_IN,
      .action = POLICY_ACCEPT,
-     .port_last = 65535,
      .sample = POLICY_SAMPLE_ALL},
     {.prio = POLICY_PRIO_MAX + 766,
      .dir = POLICY_OUT,
      .action = POLICY_INJECT,
-     .port_last = 65535,
      .sample = POLICY_SAMPLE_ALL},
     {.prio = POLICY_PRIO_MAX + 767,
      .dir = POLICY_FORWARD,
      .action = POLICY_INJECT,
-     .port_last = 65535,
      .sample = POLICY_SAMPLE_ALL},
 };
 
@@ -83,11 +80,25 @@ const struct policy_rule *policy_builtin(size_t index)
 	return &builtin[index];
 }
 
+void policy_builtin_set_sample(__u32 sample)
+{
+	for (size_t i = 0; i < POLICY_BUILTIN_RULES; i++)
+		if (builtin[i].action == POLICY_INJECT)
+			builtin[i].sample = sample;
+}
+
+bool policy_builtin_is_usual(void)
+{
+	for (size_t i = 0; i < POLICY_BUILTIN_RULES; i++)
+		if (builtin[i].sample != POLICY_SAMPLE_ALL)
+			return false;
+	return true;
+}
+
 void policy_rule_init(struct policy_rule *rule)
 {
 	*rule = (struct policy_rule){
 	    .action = POLICY_INJECT,
-	    .port_last = 65535,
 	    .sample = POLICY_SAMPLE_ALL,
 	};
 }
@@ -125,8 +136,13 @@ int policy_rule_check(const struct policy_rule *rule, struct policy_error *error
 	if (rule->prio > POLICY_PRIO_MAX)
 		return policy_fail(error, -EINVAL, "priorities are numbers from 0 to %d",
 				   POLICY_PRIO_MAX);
-	if (rule->port_first > rule->port_last)
-		return policy_fail(error, -EINVAL, "the first port is larger than the last");
+	if (rule->port_count > POLICY_PORTS_MAX)
+		return policy_fail(error, -EINVAL, "a rule names no more than %d ranges of ports",
+				   POLICY_PORTS_MAX);
+	for (unsigned int i = 0; i < rule->port_count; i++)
+		if (rule->ports[i].first > rule->ports[i].last)
+			return policy_fail(error, -EINVAL,
+					   "the first port is larger than the last");
 	if (rule->sample > POLICY_SAMPLE_ALL)
 		return policy_fail(error, -EINVAL, "a sample is a ratio from 0 to 1");
 	return check_parts(rule, error);

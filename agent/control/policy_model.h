@@ -16,6 +16,7 @@
 #define POLICY_PRIO_MAX       32000 /* of a user's rule; built-in ones follow */
 #define POLICY_SETS_MAX       64
 #define POLICY_PREFIXES_MAX   1024 /* of one set */
+#define POLICY_PORTS_MAX      8    /* ranges of ports in one rule */
 
 /* Sizes with the terminating zero. */
 #define POLICY_NAME_SIZE   32  /* of a set */
@@ -29,6 +30,11 @@
 struct policy_prefix {
 	__u8 address[16] __attribute__((aligned(8)));
 	__u8 bits;
+};
+
+/* Ports from the first to the last. */
+struct policy_ports {
+	__u16 first, last;
 };
 
 enum policy_end_kind { POLICY_ANYONE, POLICY_PREFIX, POLICY_SET };
@@ -46,7 +52,8 @@ struct policy_rule {
 	enum policy_dir dir;
 	enum policy_action action;
 	struct policy_end from, to;
-	__u16 port_first, port_last;     /* 0 to 65535: any */
+	struct policy_ports ports[POLICY_PORTS_MAX];
+	unsigned int port_count;         /* of these; 0: any port */
 	char device[POLICY_DEVICE_SIZE]; /* empty: any; so are the next two */
 	char cgroup[POLICY_CGROUP_SIZE];
 	char host[POLICY_HOST_SIZE]; /* in lower case */
@@ -90,6 +97,15 @@ int policy_copy(const struct policy *policy, struct policy *ret);
 
 /* The rules that stand behind a user's; `index` below POLICY_BUILTIN_RULES. */
 const struct policy_rule *policy_builtin(size_t index);
+
+/*
+ * Which share of the traces that the built-in rules begin is sampled, in millionths. To be said
+ * before any policy is in force; the default is POLICY_SAMPLE_ALL.
+ */
+void policy_builtin_set_sample(__u32 sample);
+
+/* Do the built-in rules say what the packet programs do without any policy? */
+bool policy_builtin_is_usual(void);
 
 /* A rule that asks for nothing, and injects. */
 void policy_rule_init(struct policy_rule *rule);

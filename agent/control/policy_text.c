@@ -82,12 +82,13 @@ static void say_end(struct text *text, const char *word, const struct policy_end
 		say(text, " %s %s", word, end_text(buffer, end));
 }
 
-static void say_port(struct text *text, const struct policy_rule *rule)
+static void say_ports(struct text *text, const struct policy_rule *rule)
 {
-	if (rule->port_first == rule->port_last)
-		say(text, " port %u", rule->port_first);
-	else if (rule->port_first || rule->port_last != 65535)
-		say(text, " port %u-%u", rule->port_first, rule->port_last);
+	for (unsigned int i = 0; i < rule->port_count; i++) {
+		say(text, "%s%u", i ? "," : " port ", rule->ports[i].first);
+		if (rule->ports[i].first != rule->ports[i].last)
+			say(text, "-%u", rule->ports[i].last);
+	}
 }
 
 const char *rule_text(char *buffer, const struct policy_rule *rule)
@@ -100,7 +101,7 @@ const char *rule_text(char *buffer, const struct policy_rule *rule)
 		say(&text, " dev %s", rule->device);
 	say_end(&text, "from", &rule->from);
 	say_end(&text, "to", &rule->to);
-	say_port(&text, rule);
+	say_ports(&text, rule);
 	if (rule->cgroup[0])
 		say(&text, " cgroup %s", rule->cgroup);
 	if (rule->host[0])

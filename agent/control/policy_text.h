@@ -3,9 +3,10 @@
  * Rules as text, the words that the command, the policy file, `policy show` and `policy save`
  * share:
  *
- *   [prio N] [dir out|in|forward] [dev NAME] [from END] [to END] [port P[-P]] [cgroup PATH]
+ *   [prio N] [dir out|in|forward] [dev NAME] [from END] [to END] [port PORTS] [cgroup PATH]
  *   [host PATTERN] action ACTION [sample RATIO] [root yes|no] [tracestate yes|no]
  *
+ * PORTS is a port, a range P-P, or some of these behind each other: 80,443,8000-8999.
  * END is any, PREFIX, a set's name, or one of these behind a "!".
  */
 #ifndef CTXPROP_POLICY_TEXT_H
@@ -36,6 +37,10 @@ int set_parse(const char *name, const char *const *words, size_t count, struct p
 const char *dir_text(enum policy_dir dir);
 const char *action_text(enum policy_action action);
 const char *end_text(char *buffer, const struct policy_end *end);
+
+/* Millionths out of "0.25". 0 or -EINVAL: what was wanted is SAMPLE_WANTED. */
+#define SAMPLE_WANTED "a ratio from 0 to 1 with at most six decimals, such as 0.25"
+int sample_parse(const char *text, __u32 *ret);
 
 /* "0.25" out of millionths, into 16 bytes; returns them. */
 const char *sample_text(char *buffer, __u32 sample);

@@ -9,6 +9,9 @@
 #include "control/prefix.h"
 #include "control/policy_text.h"
 
+#define PORT_MAX       65535
+#define PORTS_TEXT_MAX 128
+
 /* A rule in the making. */
 struct parse {
 	struct policy_rule *rule;
@@ -115,24 +118,55 @@ static int take_to(struct parse *parse, const char *value)
 	return take_end(parse, value, &parse->rule->to);
 }
 
+/* "80" or "8000-8999"; the text is cut at the dash. 0 or -EINVAL. */
+static int read_ports(char *text, struct policy_ports *ret)
+{
+	char *dash = strchr(text, '-');
+	unsigned long first, last;
+
+	if (dash)
+		*dash++ = '\0';
+	if (number_parse(text, 0, PORT_MAX, &first) ||
+	    number_parse(dash ? dash : text, 0, PORT_MAX, &last))
+		return -EINVAL;
+	*ret = (struct policy_ports){(__u16)first, (__u16)last};
+	return 0;
+}
+
+/* One port or range of a list. */
+static int add_ports(struct parse *parse, char *text)
+{
+	struct policy_rule *rule = parse->rule;
+	struct policy_ports ports;
+
+	if (read_ports(text, &ports))
+		return WRONG(parse,
+			     "expected a port (80), ports (8000-8999), or a list of these "
+			     "(80,443), from 0 to %d",
+			     PORT_MAX);
+	if (ports.first > ports.last)
+		return WRONG(parse, "the first port is the larger one");
+	if (rule->port_count == POLICY_PORTS_MAX)
+		return WRONG(parse, "expected no more than %d ranges of ports", POLICY_PORTS_MAX);
+	rule->ports[rule->port_count++] = ports;
+	return 0;
+}
+
 static int take_port(struct parse *parse, const char *value)
 {
-	const char *dash = strchr(value, '-');
-	size_t length = dash ? (size_t)(dash - value) : strlen(value);
-	unsigned long first, last;
-	char text[8];
+	struct policy_rule *rule = parse->rule;
+	char text[PORTS_TEXT_MAX], *rest = text;
+	int err = 0;
 
-	if (length < sizeof(text)) {
-		memcpy(text, value, length);
-		text[length] = '\0';
-		if (!number_parse(text, 0, 65535, &first) &&
-		    !number_parse(dash ? dash + 1 : text, 0, 65535, &last)) {
-			parse->rule->port_first = (__u16)first;
-			parse->rule->port_last = (__u16)last;
-			return first <= last ? 0 : WRONG(parse, "the first port is the larger one");
-		}
-	}
-	return WRONG(parse, "expected a port (80) or ports (8000-8999), from 0 to 65535");
+	if (strlen(value) >= sizeof(text))
+		return WRONG(parse, "expected no more than %d ranges of ports", POLICY_PORTS_MAX);
+	text_copy(text, sizeof(text), value);
+	while (!err && rest)
+		err = add_ports(parse, strsep(&rest, ","));
+	/* All ports are any. */
+	if (rule->port_count == 1 && !rule->ports[0].first && rule->ports[0].last == PORT_MAX)
+		rule->port_count = 0;
+	return err;
 }
 
 static int take_cgroup(struct parse *parse, const char *value)
@@ -176,24 +210,30 @@ static int take_host(struct parse *parse, const char *value)
 	return 0;
 }
 
-/* "0.25" to 250000: no floating point, so that what is written is what was read. */
-static int take_sample(struct parse *parse, const char *value)
+/* No floating point, so that what is written is what was read. */
+int sample_parse(const char *text, __u32 *ret)
 {
 	__u32 sample = 0, unit = POLICY_SAMPLE_ALL;
-	const char *digit = value;
+	const char *digit = text;
 
 	if (*digit == '0' || *digit == '1')
 		sample = (__u32)(*digit++ - '0') * unit;
-	if (digit != value && *digit == '.') {
+	if (digit != text && *digit == '.') {
 		for (digit++; *digit >= '0' && *digit <= '9' && unit > 1; digit++) {
 			unit /= 10;
 			sample += (__u32)(*digit - '0') * unit;
 		}
 	}
-	if (digit == value || *digit || digit[-1] == '.' || sample > POLICY_SAMPLE_ALL)
-		return WRONG(
-		    parse, "expected a ratio from 0 to 1 with at most six decimals, such as 0.25");
-	parse->rule->sample = sample;
+	if (digit == text || *digit || digit[-1] == '.' || sample > POLICY_SAMPLE_ALL)
+		return -EINVAL;
+	*ret = sample;
+	return 0;
+}
+
+static int take_sample(struct parse *parse, const char *value)
+{
+	if (sample_parse(value, &parse->rule->sample))
+		return WRONG(parse, "expected " SAMPLE_WANTED);
 	return 0;
 }
 

@@ -28,17 +28,20 @@ struct control_header {
 };
 
 enum control_type {
-	CONTROL_RULE_NEW = NLMSG_MIN_TYPE, /* one CONTROL_RULE */
-	CONTROL_RULE_DELETE,               /* one CONTROL_RULE, of which only the priority counts */
-	CONTROL_RULE_GET,                  /* dump: CONTROL_RULE_NEW, the built-in ones too */
-	CONTROL_RULE_FLUSH,                /* all rules */
-	CONTROL_SET_NEW,                   /* one CONTROL_SET: make it, add its networks */
-	CONTROL_SET_DELETE, /* one CONTROL_SET: take its networks out; none said: flush it */
-	CONTROL_SET_GET,    /* dump: CONTROL_SET_NEW, a large set in several parts */
-	CONTROL_RESTORE,    /* any number of CONTROL_SET and CONTROL_RULE: the whole policy */
-	CONTROL_ATTACH,     /* one CONTROL_PLACE */
-	CONTROL_DETACH,     /* one CONTROL_PLACE */
-	CONTROL_DRAIN, /* nothing; as news: CONTROL_LEFT, 0 at the end, none: it was given up */
+	/* These two: one CONTROL_RULE; with NLM_F_ECHO it comes back as it has become. */
+	CONTROL_RULE_NEW = NLMSG_MIN_TYPE,
+	CONTROL_RULE_DELETE, /* only its priority counts */
+	CONTROL_RULE_GET,    /* dump: CONTROL_RULE_NEW, the built-in ones too */
+	CONTROL_RULE_FLUSH,  /* all rules */
+	CONTROL_SET_NEW,     /* one CONTROL_SET: make it, add its networks */
+	CONTROL_SET_DELETE,  /* one CONTROL_SET: take its networks out; none said: flush it */
+	CONTROL_SET_GET,     /* dump: CONTROL_SET_NEW, a large set in several parts */
+	CONTROL_RESTORE,     /* any number of CONTROL_SET and CONTROL_RULE: the whole policy */
+	CONTROL_ATTACH,      /* one CONTROL_PLACE */
+	CONTROL_DETACH,      /* one CONTROL_PLACE */
+	CONTROL_DRAIN,   /* nothing; as news: CONTROL_LEFT, 0 at the end, none: it was given up */
+	CONTROL_PAUSED,  /* nothing; said when it was done: editing is off */
+	CONTROL_RESUMED, /* likewise: it is on */
 	CONTROL_TYPE_END,
 };
 
@@ -58,7 +61,7 @@ enum {
 	CONTROL_RULE_ACTION,        /* __u8, enum policy_action */
 	CONTROL_RULE_FROM,          /* nested */
 	CONTROL_RULE_TO,            /* nested */
-	CONTROL_RULE_PORTS,         /* two __u16: first, last */
+	CONTROL_RULE_PORTS,         /* two __u16: first, last; repeated; none: any */
 	CONTROL_RULE_DEVICE,        /* text */
 	CONTROL_RULE_CGROUP,        /* text */
 	CONTROL_RULE_HOST,          /* text */

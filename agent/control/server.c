@@ -166,6 +166,11 @@ static struct control_message *next_part(struct control_answer *answer, __u16 ty
 	return &answer->part;
 }
 
+const struct control_peer *control_answer_peer(const struct control_answer *answer)
+{
+	return &answer->peer;
+}
+
 int control_answer_rule(struct control_answer *answer, const struct policy_rule *rule,
 			const struct control_about *about)
 {
@@ -251,6 +256,7 @@ static ssize_t receive(struct control_server *server, struct control_peer *ret_p
 	if (size < 0)
 		return size == -EAGAIN ? -EAGAIN : 0;
 	ret_peer->port = sender.port;
+	ret_peer->pid = sender.pid;
 	ret_peer->uid = sender.uid;
 	ret_peer->gid = sender.gid;
 	/* To its own port, and from one that can be answered. */

@@ -15,6 +15,7 @@ struct control_server;
 
 /* Who asks, and how much that is allowed to. */
 struct control_peer {
+	pid_t pid; /* 0: of another process namespace */
 	uid_t uid;
 	gid_t gid;
 	__u32 port;
@@ -52,6 +53,9 @@ void control_server_read(struct control_server *server);
 int control_answer_rule(struct control_answer *answer, const struct policy_rule *rule,
 			const struct control_about *about);
 int control_answer_set(struct control_answer *answer, const struct policy_set *set);
+
+/* Whom the answer is for. */
+const struct control_peer *control_answer_peer(const struct control_answer *answer);
 
 /* Tell those who listen to the group. Nobody has to. */
 void control_server_notify(const struct control_server *server,

@@ -22,6 +22,7 @@
 #include "daemon/follow.h"
 #include "daemon/runtimes_log.h"
 #include "daemon/policies.h"
+#include "daemon/policy_wait.h"
 #include "daemon/requests.h"
 #include "daemon/sites.h"
 #include "daemon/tables.h"
@@ -158,6 +159,7 @@ static int load_programs(void *data)
 	struct daemon *daemon = loading->daemon;
 	struct engine_options wanted = {.sizes = loading->sizes,
 					.ignore_request_ids = options->ignore_request_ids,
+					.paused = options->drain,
 					.shared = wanted_any(&options->wanted)};
 
 	return engine_open(&daemon->pins, daemon->cookie, &wanted, &daemon->engine,
@@ -298,7 +300,8 @@ static int listen_for_requests(struct daemon *daemon, const struct options *opti
 }
 
 /* Nothing will ever be heard again of the flows of a network namespace that is gone. */
-static void forget_flows(bool (*gone)(__u32 netns, void *data), void *gone_data, void *data)
+static void forget_flows(const char *name, bool (*gone)(__u32 netns, void *data), void *gone_data,
+			 void *data)
 {
 	const struct daemon *daemon = data;
 	struct gc_result result;
@@ -307,7 +310,8 @@ static void forget_flows(bool (*gone)(__u32 netns, void *data), void *gone_data,
 	if (err)
 		log_warning("flows of network namespaces that are gone: %s", strerror(-err));
 	else if (result.removed)
-		log_info("removed %lu flows of network namespaces that are gone", result.removed);
+		log_info("removed %lu flows of %s", result.removed,
+			 name ? name : "network namespaces that ended while no daemon ran");
 }
 
 /* What an earlier daemon did by --netns, and this one was not told to do. */
@@ -372,10 +376,16 @@ static int start(struct daemon *daemon, const struct options *options)
 	if (err)
 		return err;
 	features_raise_limits();
+	follow_warn();
 	daemon->signal_fd = take_signals();
 	if (daemon->signal_fd < 0)
 		return failed("signals", daemon->signal_fd);
 	err = policies_read(&daemon->policies, options->policy);
+	/* Who only drains edits nothing by it. */
+	if (err && options->drain)
+		err = 0;
+	else if (err && options->wait_for_policy)
+		err = policy_wait(&daemon->policies, options->policy, daemon->signal_fd);
 	if (!err)
 		err = open_pins(daemon);
 	if (err)
@@ -393,6 +403,10 @@ static int start(struct daemon *daemon, const struct options *options)
 	if (err)
 		return err;
 	take_orders(daemon);
+	if (options->drain)
+		err = drain_begin(&daemon->drain);
+	if (err)
+		return failed("draining", err);
 	err = upkeep_start(&daemon->upkeep, daemon->sites, daemon->engine, options->gc_seconds);
 	return err ? failed("counters", err) : 0;
 }
@@ -514,7 +528,8 @@ static void leave(struct daemon *daemon)
 		failed("stopping to edit", err);
 	else
 		log_info("editing stopped; %lu live flows stay translated by the pinned programs; "
-			 "`ctxprop detach` removes them",
+			 "`ctxprop drain` waits for them and removes the programs, `ctxprop "
+			 "detach` removes them when there are none",
 			 shifted);
 }
 

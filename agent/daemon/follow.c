@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/privileges.h"
 #include "daemon/follow.h"
 
 static void log_missing(const struct probe_hooks *hooks)
@@ -26,6 +27,15 @@ static void log_hooks(const struct probe_hooks *hooks)
 	log_info("probes at%s", text);
 }
 
+void follow_warn(void)
+{
+	struct privileges_lack lack[PRIVILEGES_LACKS];
+	int count = privileges_lacking(0, lack);
+
+	for (int i = 0; i < count; i++)
+		log_warning("no %s: %s", lack[i].name, lack[i].lost);
+}
+
 void follow_log(const struct node_report *report)
 {
 	if (report->replaced[0])
@@ -40,6 +50,8 @@ void follow_log(const struct node_report *report)
 		log_warning("requests are not followed, each call begins a new trace");
 		return;
 	}
-	log_info("%s the node's probes", report->adopted ? "adopted" : "attached");
+	log_info("%s the node's probes: they see the programs of the whole host, whichever network "
+		 "namespaces are edited",
+		 report->adopted ? "adopted" : "attached");
 	log_hooks(&report->hooks);
 }

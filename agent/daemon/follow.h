@@ -8,4 +8,7 @@
 /* Say where the probes are, and what they cannot do here. */
 void follow_log(const struct node_report *report);
 
+/* Say at the start what will not be followed for want of rights. */
+void follow_warn(void);
+
 #endif

@@ -8,6 +8,7 @@
 #include "abi.h"
 #include "base/clock.h"
 #include "base/number.h"
+#include "control/policy_text.h"
 #include "daemon/options.h"
 #include "daemon/policies.h"
 #include "otlp/endpoint.h"
@@ -32,6 +33,9 @@ enum {
 	OPTION_ATTACH,
 	OPTION_LEVEL,
 	OPTION_POLICY,
+	OPTION_WAIT,
+	OPTION_SAMPLE,
+	OPTION_DRAIN,
 	OPTION_READERS,
 	OPTION_NETNS,
 	OPTION_GOROUTINES,
@@ -60,6 +64,9 @@ static const struct option long_options[] = {
     {"attach", required_argument, NULL, OPTION_ATTACH},
     {"log-level", required_argument, NULL, OPTION_LEVEL},
     {"policy", required_argument, NULL, OPTION_POLICY},
+    {"wait-for-policy", no_argument, NULL, OPTION_WAIT},
+    {"sample", required_argument, NULL, OPTION_SAMPLE},
+    {"drain", no_argument, NULL, OPTION_DRAIN},
     {"readers", required_argument, NULL, OPTION_READERS},
     {"netns", required_argument, NULL, OPTION_NETNS},
     {"publish-goroutines", required_argument, NULL, OPTION_GOROUTINES},
@@ -83,7 +90,8 @@ static const struct option long_options[] = {
 static const char help[] =
     "Usage: ctxpropd [options]\n"
     "Put a W3C traceparent header into every plaintext HTTP/1 request that leaves this\n"
-    "network namespace. Runs in the foreground; stop it with SIGTERM.\n"
+    "network namespace. Runs in the foreground; stop it with SIGTERM. Probes that follow\n"
+    "requests see the programs of the whole host, whatever namespaces are edited.\n"
     "\n"
     "      --netns WHICH      work in other network namespaces, too: all of this host, or those\n"
     "                         below /run/netns whose name fits a pattern; may be repeated\n"
@@ -95,6 +103,10 @@ static const char help[] =
     "      --attach WAY       tcx, clsact or auto (default auto: tcx where the kernel has it)\n"
     "      --policy FILE      the rules to begin with, read again on SIGHUP\n"
     "                         (default %s, if it is there)\n"
+    "      --sample RATIO     of the traces that the built-in rules begin so many are marked as\n"
+    "                         sampled, from 0 to 1 (default 1: all, which those record that\n"
+    "                         follow the mark)\n"
+    "      --wait-for-policy  with a file that cannot be used wait for a better one, do not end\n"
     "      --readers GROUP    users of this group may see the policy, beside root\n"
     "      --publish-goroutines WHEN\n"
     "                         let profilers see what goroutines work on: always, never, or auto\n"
@@ -122,12 +134,14 @@ static const char help[] =
     "                         (default %s, and without the traces)\n"
     "      --http-host NAME   a name by which that may be asked for, beside localhost and\n"
     "                         addresses; may be repeated\n"
+    "      --drain            edit nothing, wait until no live connection needs the programs that\n"
+    "                         are there, remove them, and end: ctxprop drain as a program\n"
     "      --log-level LEVEL  error, warning, info or debug (default info)\n"
     "  -v, --verbose          the same as --log-level debug\n"
     "  -h, --help             show this help\n"
     "      --version          show the version\n"
     "\n"
-    "What it does to requests: ctxprop stats. To remove its programs: ctxprop detach.\n";
+    "What it does to requests: ctxprop stats. To remove its programs: ctxprop drain.\n";
 
 static enum options_next refuse(const char *option, const char *value, const char *wanted)
 {
@@ -181,6 +195,16 @@ static enum options_next set_way(struct options *options, const char *value)
 	if (way < 0)
 		return refuse("attach", value, "tcx, clsact or auto");
 	options->way = (enum attach_way)way;
+	return OPTIONS_RUN;
+}
+
+static enum options_next set_sample(const char *value)
+{
+	__u32 sample;
+
+	if (sample_parse(value, &sample))
+		return refuse("sample", value, SAMPLE_WANTED);
+	policy_builtin_set_sample(sample);
 	return OPTIONS_RUN;
 }
 
@@ -356,6 +380,14 @@ static enum options_next take(struct options *options, int option)
 		return set_way(options, optarg);
 	case OPTION_POLICY:
 		options->policy = optarg;
+		return OPTIONS_RUN;
+	case OPTION_SAMPLE:
+		return set_sample(optarg);
+	case OPTION_WAIT:
+		options->wait_for_policy = true;
+		return OPTIONS_RUN;
+	case OPTION_DRAIN:
+		options->drain = true;
 		return OPTIONS_RUN;
 	case OPTION_READERS:
 		return set_readers(options, optarg);

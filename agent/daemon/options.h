@@ -26,6 +26,8 @@ struct options {
 	gid_t readers; /* group that may ask for the policy, beside root; 0: none */
 	enum runtimes_publish publish_goroutines;
 	bool ignore_request_ids; /* x-request-id is no evidence */
+	bool wait_for_policy;    /* a file that is wrong is waited with, not ended for */
+	bool drain;              /* what is pinned, and end */
 	const char *policy;      /* file, or NULL: the usual one, if it is there */
 	struct wanted wanted;    /* network namespaces to work in */
 	const char *services;    /* file with what services are called; NULL: none */

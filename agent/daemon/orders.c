@@ -9,21 +9,13 @@
 
 bool orders_has(__u16 type)
 {
-	return type == CONTROL_ATTACH || type == CONTROL_DETACH || type == CONTROL_DRAIN;
+	return type == CONTROL_ATTACH || type == CONTROL_DETACH || type == CONTROL_DRAIN ||
+	       type == CONTROL_PAUSED || type == CONTROL_RESUMED;
 }
-
-/* The place that a request names. */
-struct told {
-	struct control_place place;
-	bool any;
-};
 
 static int take_place(const struct control_place *place, void *data)
 {
-	struct told *told = data;
-
-	told->place = *place;
-	told->any = true;
+	*(struct control_place *)data = *place;
 	return 0;
 }
 
@@ -160,21 +152,21 @@ static int carry_out(const struct orders *orders, __u16 type, const struct contr
 }
 
 int orders_do(const struct orders *orders, const struct nlmsghdr *request,
-	      struct control_message *news, struct policy_error *error)
+	      struct control_place *ret_place, struct policy_error *error)
 {
-	struct told told = {};
 	const struct control_visitor visitor = {
-	    .on_place = take_place, .data = &told, .error = error};
-	int err = control_read(request, &visitor);
+	    .on_place = take_place, .data = ret_place, .error = error};
+	int err;
 
-	if (err)
+	*ret_place = (struct control_place){};
+	err = control_read(request, &visitor);
+
+	/* What was done already is only told. */
+	if (err || request->nlmsg_type == CONTROL_PAUSED || request->nlmsg_type == CONTROL_RESUMED)
 		return err;
 	if (request->nlmsg_type == CONTROL_DRAIN) {
 		err = drain_begin(orders->drain);
 		return err ? policy_fail(error, err, "%s", strerror(-err)) : 0;
 	}
-	err = carry_out(orders, request->nlmsg_type, &told.place, error);
-	if (!err)
-		control_put_place(news, &told.place);
-	return err;
+	return carry_out(orders, request->nlmsg_type, ret_place, error);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What ctxprop orders beside policies: attach, detach, drain. */
+/* What ctxprop orders beside policies: attach, detach, drain; and what it has done by itself. */
 #ifndef CTXPROP_ORDERS_H
 #define CTXPROP_ORDERS_H
 
@@ -17,9 +17,10 @@ struct orders {
 bool orders_has(__u16 type);
 
 /*
- * Carry out an order, and put what the world may hear of it into `news`. 0 or -errno with its text.
+ * Carry out an order. The place that it names goes into ret_place, empty: none. 0 or -errno with
+ * its text.
  */
 int orders_do(const struct orders *orders, const struct nlmsghdr *request,
-	      struct control_message *news, struct policy_error *error);
+	      struct control_place *ret_place, struct policy_error *error);
 
 #endif

@@ -52,7 +52,7 @@ static int compile(const struct policies *policies, const struct policy *policy,
 	return err ? policy_fail(error, err, "counters of rules: %s", strerror(-err)) : 0;
 }
 
-/* An empty policy needs no image: the programs know the built-in rules. */
+/* An empty policy needs no image: the programs know the built-in rules as they are usually. */
 static int put(const struct policies *policies, const struct policy *policy, __u64 *ret_named,
 	       struct policy_error *error)
 {
@@ -61,7 +61,9 @@ static int put(const struct policies *policies, const struct policy *policy, __u
 	int err;
 
 	*ret_named = 0;
-	err = policy->count ? compile(policies, policy, &names, &image, error) : 0;
+	err = policy->count || !policy_builtin_is_usual()
+		  ? compile(policies, policy, &names, &image, error)
+		  : 0;
 	if (err)
 		return err;
 	err = policies_put(&policies->maps, image);

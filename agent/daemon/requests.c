@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -24,23 +25,55 @@ static enum policy_put put_of(__u16 flags)
 	return flags & NLM_F_CREATE ? POLICY_PUT_EITHER : POLICY_PUT_EXISTING;
 }
 
+/* Only the priority is said: what goes is told whole. */
+static int delete_rule(struct change *change)
+{
+	const struct policy_rule *rule = policy_find(&change->policy, change->rule.prio);
+
+	if (rule)
+		change->rule = *rule;
+	return policy_delete_rule(&change->policy, change->rule.prio, change->error);
+}
+
+/* A rule that says the same as another one can only be a mistake. */
+static int refuse_twin(const struct change *change)
+{
+	char text[POLICY_RULE_TEXT_MAX], other[POLICY_RULE_TEXT_MAX];
+
+	rule_text(text, &change->rule);
+	for (size_t i = 0; i < change->policy.count; i++) {
+		const struct policy_rule *rule = &change->policy.rules[i];
+
+		if (rule->prio != change->rule.prio && !strcmp(text, rule_text(other, rule)))
+			return policy_fail(change->error, -EEXIST,
+					   "rule %u says the same; delete it first if its place "
+					   "is the wrong one",
+					   rule->prio);
+	}
+	return 0;
+}
+
 static int change_rule(const struct policy_rule *rule, const struct control_about *about,
 		       void *data)
 {
 	struct change *change = data;
 	__u16 flags = change->request->nlmsg_flags;
+	int err = 0;
 
 	change->rules++;
 	change->rule = *rule;
 	if (about->builtin)
 		return policy_fail(change->error, -EINVAL, "built-in rules cannot be changed");
 	if (change->request->nlmsg_type == CONTROL_RULE_DELETE)
-		return policy_delete_rule(&change->policy, rule->prio, change->error);
-	if (change->request->nlmsg_type == CONTROL_RESTORE)
-		flags = NLM_F_CREATE | NLM_F_EXCL;
+		return delete_rule(change);
 	if (rule->prio == POLICY_PRIO_UNSAID)
 		change->rule.prio = policy_next_prio(&change->policy);
-	return policy_put_rule(&change->policy, &change->rule, put_of(flags), change->error);
+	if (change->request->nlmsg_type == CONTROL_RESTORE)
+		flags = NLM_F_CREATE | NLM_F_EXCL;
+	else if (flags & NLM_F_EXCL)
+		err = refuse_twin(change);
+	return err ? err
+		   : policy_put_rule(&change->policy, &change->rule, put_of(flags), change->error);
 }
 
 static int change_set(const struct policy_set *set, void *data)
@@ -98,8 +131,9 @@ static int build(struct change *change, const struct policy *now)
 	return err ? err : check_contents(change);
 }
 
-/* Tell the world, and the log, what has changed. */
-static void announce(const struct requests *requests, const struct change *change)
+/* Tell the world, and the log, what has changed, and who wanted it. */
+static void announce(const struct requests *requests, const struct change *change,
+		     const struct control_peer *peer)
 {
 	_Alignas(struct nlmsghdr) char bytes[2 * CONTROL_PART_MAX] = {};
 	struct control_message message;
@@ -112,13 +146,23 @@ static void announce(const struct requests *requests, const struct change *chang
 	if (change->sets && type != CONTROL_RESTORE)
 		control_put_set(&message, &change->set);
 	control_server_notify(requests->server, &message);
-	log_info("policy: changed by ctxprop, %zu rule%s, %zu set%s", policy->count,
-		 policy->count == 1 ? "" : "s", policy->set_count,
+	log_info("policy: changed by process %d of user %u, %zu rule%s, %zu set%s", peer->pid,
+		 peer->uid, policy->count, policy->count == 1 ? "" : "s", policy->set_count,
 		 policy->set_count == 1 ? "" : "s");
 }
 
+/* Who has asked for it is told how a rule has turned out. */
+static void echo(const struct change *change, struct control_answer *answer)
+{
+	__u16 type = change->request->nlmsg_type;
+
+	if (change->request->nlmsg_flags & NLM_F_ECHO &&
+	    (type == CONTROL_RULE_NEW || type == CONTROL_RULE_DELETE))
+		control_answer_rule(answer, &change->rule, &(struct control_about){});
+}
+
 static int handle_change(struct requests *requests, const struct nlmsghdr *request,
-			 struct policy_error *error)
+			 struct control_answer *answer, struct policy_error *error)
 {
 	struct change change = {.request = request, .error = error};
 	int err = build(&change, &requests->policies->policy);
@@ -127,7 +171,8 @@ static int handle_change(struct requests *requests, const struct nlmsghdr *reque
 		err = policies_apply(requests->policies, &change.policy, error);
 	if (!err) {
 		policies_keep(requests->policies);
-		announce(requests, &change);
+		announce(requests, &change, control_answer_peer(answer));
+		echo(&change, answer);
 	}
 	policy_clear(&change.policy);
 	return err;
@@ -172,19 +217,41 @@ static int handle_dump(const struct requests *requests, const struct nlmsghdr *r
 	return err ? policy_fail(error, err, "the answer is not read: %s", strerror(-err)) : 0;
 }
 
-static int handle_order(const struct requests *requests, const struct nlmsghdr *request,
-			struct policy_error *error)
+/* Who has ordered what. */
+static void log_order(__u16 type, const struct control_place *place,
+		      const struct control_peer *peer)
 {
+	static const char *const words[CONTROL_TYPE_END] = {
+	    [CONTROL_ATTACH] = "attach", [CONTROL_DETACH] = "detach",   [CONTROL_DRAIN] = "drain",
+	    [CONTROL_PAUSED] = "paused", [CONTROL_RESUMED] = "resumed",
+	};
+	char netns[32] = "";
+
+	if (place->netns)
+		snprintf(netns, sizeof(netns), " netns:%llx", (unsigned long long)place->netns);
+	log_info("%s%s%s%s: by process %d of user %u", words[type], place->device[0] ? " " : "",
+		 place->device, netns, peer->pid, peer->uid);
+}
+
+static int handle_order(const struct requests *requests, const struct nlmsghdr *request,
+			const struct control_answer *answer, struct policy_error *error)
+{
+	struct control_place place = {};
 	_Alignas(struct nlmsghdr) char bytes[CONTROL_PART_MAX] = {};
 	struct control_message news;
 	int err;
 
 	control_begin(&news, bytes, sizeof(bytes), request->nlmsg_type, 0);
-	err = orders_do(&requests->orders, request, &news, error);
+	err = orders_do(&requests->orders, request, &place, error);
+	if (err)
+		return err;
+	log_order(request->nlmsg_type, &place, control_answer_peer(answer));
+	if (place.device[0] || place.netns)
+		control_put_place(&news, &place);
 	/* A drain tells how far it is by itself. */
-	if (!err && request->nlmsg_type != CONTROL_DRAIN)
+	if (request->nlmsg_type != CONTROL_DRAIN)
 		control_server_notify(requests->server, &news);
-	return err;
+	return 0;
 }
 
 static int handle(const struct nlmsghdr *request, struct control_answer *answer, void *data,
@@ -193,11 +260,11 @@ static int handle(const struct nlmsghdr *request, struct control_answer *answer,
 	struct requests *requests = data;
 
 	if (orders_has(request->nlmsg_type))
-		return handle_order(requests, request, error);
+		return handle_order(requests, request, answer, error);
 
 	if (request->nlmsg_type == CONTROL_RULE_GET || request->nlmsg_type == CONTROL_SET_GET)
 		return handle_dump(requests, request, answer, error);
-	return handle_change(requests, request, error);
+	return handle_change(requests, request, answer, error);
 }
 
 int requests_open(struct requests *requests, struct policies *policies, gid_t readers)

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/names.h"
 #include "base/netns.h"
+#include "base/proc.h"
 #include "daemon/sites_inside.h"
 #include "load/nsid.h"
 
@@ -148,6 +149,23 @@ void sites_take_out(struct sites *sites, const struct site *site)
 	publish(sites);
 }
 
+/* What the log calls it: its name, or a process that is in it. */
+static void name_site(struct site *site, const struct netns_way *way)
+{
+	char comm[PROC_COMM_MAX];
+	__u32 pid = way->named ? 0 : (__u32)strtoul(way->name, NULL, 10);
+
+	if (way->named) {
+		snprintf(site->name, sizeof(site->name), "%.64s", way->name);
+		return;
+	}
+	proc_comm(comm, pid, pid);
+	for (char *c = comm; *c; c++)
+		if (*c <= ' ' || *c > '~' || *c == '/')
+			*c = '?';
+	snprintf(site->name, sizeof(site->name), comm[0] ? "pid %u (%s)" : "pid %u", pid, comm);
+}
+
 int sites_meet(const struct netns_way *way, int fd, ino_t inode, bool again, void *data)
 {
 	struct sites *sites = data;
@@ -158,7 +176,7 @@ int sites_meet(const struct netns_way *way, int fd, ino_t inode, bool again, voi
 		return -ENOMEM;
 	site->inode = inode;
 	snprintf(site->path, sizeof(site->path), "%s", way->path);
-	snprintf(site->name, sizeof(site->name), "%s%.64s", way->named ? "" : "pid ", way->name);
+	name_site(site, way);
 	snprintf(site->place, sizeof(site->place), "%s/", site->name);
 	/* Its news are heard from here on; the devices are read after that. */
 	site->nsid = nsid_of(fd);

@@ -19,8 +19,12 @@ struct sites_options {
 	const struct wanted *wanted; /* namespaces beside the own one */
 	enum attach_way way;
 	__u64 cookie; /* of the own namespace */
-	/* The namespaces that `gone` says yes to are no more: called when some have ended. */
-	void (*on_gone)(bool (*gone)(__u32 netns, void *data), void *gone_data, void *data);
+	/*
+	 * The namespaces that `gone` says yes to are no more: called when some have ended. `name`:
+	 * of the one that it is; NULL: some that ended while no daemon ran.
+	 */
+	void (*on_gone)(const char *name, bool (*gone)(__u32 netns, void *data), void *gone_data,
+			void *data);
 	void *data;
 };
 

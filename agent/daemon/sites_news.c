@@ -35,8 +35,8 @@ static void on_site_gone(struct sites *sites, struct site *site)
 	log_info("%s: the network namespace is gone", site->name);
 	sites_take_out(sites, site);
 	site_forget(site);
+	sites->options.on_gone(site->name, is_same, &netns, sites->options.data);
 	sites_release(site);
-	sites->options.on_gone(is_same, &netns, sites->options.data);
 }
 
 static void look_soon(struct sites *sites)
@@ -138,7 +138,7 @@ void sites_sweep(struct sites *sites)
 	struct netns_set living;
 
 	if (!netns_find_all(&living))
-		sites->options.on_gone(is_not_living, &living, sites->options.data);
+		sites->options.on_gone(NULL, is_not_living, &living, sites->options.data);
 	netns_set_free(&living);
 }
 

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "control/policy_file.h"
+#include "daemon/log_sink.h"
 #include "daemon/policy_json.h"
 #include "daemon/traces.h"
 #include "daemon/watchdog.h"
@@ -68,15 +69,24 @@ static bool add_metrics(struct tracer *tracer, struct traces *traces)
 	return true;
 }
 
+/* Is each request told in the log? */
+static bool is_logged(const struct options *options)
+{
+	return options->level == LOG_LEVEL_DEBUG;
+}
+
 /* Returns whether anybody gets the spans. */
 static bool add_sinks(struct tracer *tracer, struct traces *traces, const struct options *options)
 {
 	const struct otlp_options otlp = otlp_wanted(options);
 	bool stored = options->store && add_store(tracer, options);
 	bool counted = options->has_http && add_metrics(tracer, traces);
-	bool sent = otlp.url && add_otlp(tracer, &otlp);
+	bool sent = otlp.url && add_otlp(tracer, &otlp), logged = is_logged(options);
+	struct sink log = log_sink();
 
-	return stored || counted || sent;
+	if (logged)
+		tracer_add(tracer, &log);
+	return stored || counted || sent || logged;
 }
 
 /* Returns NULL after what is wrong was logged. */
@@ -116,7 +126,8 @@ static void begin_spans(struct traces *traces, const struct engine *engine,
 	struct tracer *tracer;
 	int err;
 
-	if (!options->store && !options->has_http && !otlp_wanted(options).url)
+	if (!options->store && !options->has_http && !otlp_wanted(options).url &&
+	    !is_logged(options))
 		return;
 	err = tracer_new(engine_records_fd(engine), engine_recording_fd(engine), &tracer);
 	if (err) {

@@ -8,8 +8,9 @@
 #include "flows/gc.h"
 #include "load/node_sweep.h"
 
-#define SUMMARY_INTERVAL_NS (10 * NS_PER_SECOND)
-#define NS_PER_MS           (NS_PER_SECOND / 1000)
+/* A table that was full is looked at more often than anything is told of it. */
+#define LOOK_INTERVAL_NS (10 * NS_PER_SECOND)
+#define NS_PER_MS        (NS_PER_SECOND / 1000)
 
 static int read_room(int flows_fd, __u32 *ret_room)
 {
@@ -26,7 +27,7 @@ int upkeep_start(struct upkeep *upkeep, struct sites *sites, const struct engine
 		 unsigned int gc_seconds)
 {
 	__u64 now_ns = clock_now_ns();
-	int err = summary_start(&upkeep->summary, engine_counters_fd(engine));
+	int err = summary_start(&upkeep->summary, engine_counters_fd(engine), now_ns);
 
 	if (err)
 		return err;
@@ -36,7 +37,7 @@ int upkeep_start(struct upkeep *upkeep, struct sites *sites, const struct engine
 					.formers = engine_formers_fd(engine),
 					.shares = engine_shares_fd(engine)};
 	upkeep->gc_interval_ns = gc_seconds * NS_PER_SECOND;
-	upkeep->next_summary_ns = now_ns + SUMMARY_INTERVAL_NS;
+	upkeep->next_look_ns = now_ns + LOOK_INTERVAL_NS;
 	upkeep->next_gc_ns = now_ns + upkeep->gc_interval_ns;
 	return read_room(upkeep->maps.flows, &upkeep->flows_room);
 }
@@ -92,12 +93,12 @@ static void warn_crowded(struct upkeep *upkeep)
 	upkeep->warned = true;
 }
 
-/* A crowded table is looked at with each summary. */
+/* A crowded table is looked at each time. */
 static void summarise(struct upkeep *upkeep, __u64 now_ns)
 {
-	long turned_away = summary_log(&upkeep->summary);
+	long turned_away = summary_look(&upkeep->summary, now_ns);
 
-	upkeep->next_summary_ns = now_ns + SUMMARY_INTERVAL_NS;
+	upkeep->next_look_ns = now_ns + LOOK_INTERVAL_NS;
 	if (turned_away < 0)
 		log_warning("reading the counters: %s", strerror((int)-turned_away));
 	if (turned_away > 0)
@@ -111,14 +112,14 @@ int upkeep_do(struct upkeep *upkeep)
 {
 	__u64 now_ns = clock_now_ns(), next_ns;
 
-	if (now_ns >= upkeep->next_summary_ns)
+	if (now_ns >= upkeep->next_look_ns)
 		summarise(upkeep, now_ns);
 	if (now_ns >= upkeep->next_gc_ns) {
 		collect(upkeep, now_ns);
 		sweep_node();
 	}
-	next_ns = upkeep->next_summary_ns < upkeep->next_gc_ns ? upkeep->next_summary_ns
-							       : upkeep->next_gc_ns;
+	next_ns =
+	    upkeep->next_look_ns < upkeep->next_gc_ns ? upkeep->next_look_ns : upkeep->next_gc_ns;
 	/* Rounded up, so that it is due when the wait ends. */
 	return (int)((next_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS);
 }

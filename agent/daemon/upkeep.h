@@ -15,7 +15,7 @@ struct upkeep {
 	struct gc_maps maps;
 	__u32 flows_room;
 	__u64 gc_interval_ns;
-	__u64 next_summary_ns, next_gc_ns;
+	__u64 next_look_ns, next_gc_ns;
 	bool crowded; /* the flow table was nearly full when last seen, or full since */
 	bool warned;  /* that it was full */
 };

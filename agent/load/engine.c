@@ -84,14 +84,14 @@ static int pin_maps(const char *layer_dir, struct bpf_object *object)
 }
 
 /* The version is written last: a layer without it was never finished, and never attached. */
-static int finish_layer(const char *layer_dir, struct tc *tc)
+static int finish_layer(const char *layer_dir, struct tc *tc, bool paused)
 {
 	struct version version = {.abi = CTXPROP_ABI_VERSION, .flow_size = sizeof(struct flow)};
 	__u32 index = 0;
 	int err = pin_maps(layer_dir, tc->obj);
 
 	if (!err)
-		err = control_set_paused(layer_dir, false);
+		err = control_set_paused(layer_dir, paused);
 	if (!err)
 		err = bpf_map_update_elem(bpf_map__fd(tc->maps.version), &index, &version, BPF_ANY);
 	return err;
@@ -164,7 +164,7 @@ static int load(struct engine *engine, const struct pins *pins, struct engine_or
 	if (err)
 		return err;
 	origin->flows = bpf_map__max_entries(tc->maps.flows);
-	err = finish_layer(pins->layer_dir, tc);
+	err = finish_layer(pins->layer_dir, tc, engine->options.paused);
 	if (!err)
 		note_programs(engine, pins);
 	return err || !engine->options.shared ? err : share_programs(engine);

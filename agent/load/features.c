@@ -84,7 +84,7 @@ static int check_cookie(char *ret_problem, size_t size)
 		snprintf(
 		    ret_problem, size,
 		    "this kernel does not tell network namespaces apart (SO_NETNS_COOKIE: %s); "
-		    "it needs Linux 5.14 or newer",
+		    "ctxprop needs Linux 6.1 or newer",
 		    strerror(-err));
 	return err;
 }

@@ -26,7 +26,7 @@ CHECKS = (texts.spdx, texts.licences, texts.machine_paths, texts.whitespace, tex
           texts.runtimes,
           scripts.shell, scripts.shellcheck, scripts.python, scripts.python_imports, scripts.python_unused,
           manual.manual_format, manual.manual_options, manual.completion, manual.unit,
-          manifests.manifests, manifests.policies,
+          manifests.manifests, manifests.uninstall, manifests.policies,
           c_code.formatted, c_code.tidy)
 
 

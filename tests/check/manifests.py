@@ -9,9 +9,12 @@ CAPABILITIES = ["BPF", "NET_ADMIN", "PERFMON", "SYS_PTRACE", "DAC_READ_SEARCH"]
 # Each overlay's capabilities, and whether it is to find pods by their processes.
 OVERLAYS = {"k8s/base": ([*CAPABILITIES, "SYS_ADMIN", "NET_BROADCAST"], True),
             "k8s/egress-gateway": (CAPABILITIES, False)}
+# Each overlay that takes one of them away.
+UNINSTALL = ("k8s/uninstall/base", "k8s/uninstall/egress-gateway")
 # What every rendered DaemonSet has, and what it must not have.
 WANTED = ("hostNetwork: true", "privileged: false", "allowPrivilegeEscalation: false",
-          "readOnlyRootFilesystem: true", "path: /sys/fs/bpf", "readinessProbe:", "livenessProbe:")
+          "readOnlyRootFilesystem: true", "path: /sys/fs/bpf", "startupProbe:", "readinessProbe:",
+          "livenessProbe:", "- --wait-for-policy\n")
 UNWANTED = ("privileged: true",)
 
 
@@ -63,8 +66,46 @@ def manifests(files):
 manifests.needs = ("kubectl",)
 
 
+def containers(agent, key):
+    """The part of a rendered pod that lists its containers, or those of its beginning."""
+    part = re.search(rf"^      {key}:\n((?:      [- ].*\n)+)", agent, re.M)
+    return part[1] if part else ""
+
+
+def uninstall(files):
+    """The overlays that uninstall drain every node once, and start no agent again."""
+    for folder in UNINSTALL:
+        try:
+            agent = documents(files, folder)["DaemonSet"]
+        except (ValueError, KeyError) as error:
+            yield f"{folder}: {error}"
+            continue
+        first, then = containers(agent, "initContainers"), containers(agent, "containers")
+        if "- --drain\n" not in first:
+            yield f"{folder}: nothing is drained"
+        if "- ctxprop\n        - monitor\n" not in then or "args:" in then:
+            yield f"{folder}: the agent is started again"
+        for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
+            if probe in agent:
+                yield f"{folder}: {probe}: nobody answers there"
+
+
+uninstall.needs = ("kubectl",)
+
+
+def sample(files):
+    """The sample policy that is installed, and what each of its steps is without the comment."""
+    text = files.text("share/policy")
+    sets = "".join(re.findall(r"^#(set .*\n)", text, re.M))
+    yield text
+    for block in text.split("\n\n"):
+        rules = re.findall(r"^#(policy .*)$", block, re.M)
+        if rules:
+            yield sets + "\n".join(rules) + "\n"
+
+
 def policies(files):
-    """The policies in the manifests are such."""
+    """The policies in the manifests and the one that is installed are such."""
     program = files.build / "ctxprop"
     if not program.exists():
         raise Skip(f"{program} is not built")
@@ -74,6 +115,11 @@ def policies(files):
                               capture_output=True, text=True).stderr
         if "no ctxpropd runs" not in said:
             yield f"{folder}/policy: {said.strip()}"
+    for text in sample(files):
+        said = subprocess.run(["unshare", "--net", program, "policy", "restore"], input=text,
+                              capture_output=True, text=True).stderr
+        if "no ctxpropd runs" not in said:
+            yield f"share/policy: {said.strip()}"
 
 
 policies.needs = ("unshare",)

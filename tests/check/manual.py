@@ -6,6 +6,8 @@ import subprocess
 from skip import Skip
 
 PAGES = {"ctxprop": "man/ctxprop.8", "ctxpropd": "man/ctxpropd.8"}
+# Commands with a page of their own.
+COMMAND_PAGES = {"profile": "man/ctxprop-profile.8"}
 
 
 def manual_format(files):
@@ -34,18 +36,25 @@ def page_text(files, name):
     return re.sub(r"\\f.", "", text)
 
 
+def page_options(files, name, program, told):
+    """A page against what --help tells: options that only one of them has."""
+    options = set(re.findall(r"(?<!\w)--[a-z][a-z-]+", told))
+    page = set(re.findall(r"--[a-z][a-z-]+", page_text(files, name)))
+    for option in sorted(options - page):
+        yield f"{name}: {option} is missing"
+    for option in sorted(page - options):
+        yield f"{name}: {option} is no option of {program}"
+
+
 def manual_options(files):
     """Every option and command that --help tells is in the manual, and no option else."""
     for program, name in PAGES.items():
         told = help_of(files, program)
         if program == "ctxprop":
             told += "".join(help_of(files, program, command) for command in commands(files))
-        page = page_text(files, name)
-        options = set(re.findall(r"(?<!\w)--[a-z][a-z-]+", told))
-        for option in sorted(options - set(re.findall(r"--[a-z][a-z-]+", page))):
-            yield f"{name}: {option} is missing"
-        for option in sorted(set(re.findall(r"--[a-z][a-z-]+", page)) - options):
-            yield f"{name}: {option} is no option of {program}"
+        yield from page_options(files, name, program, told)
+    for command, name in COMMAND_PAGES.items():
+        yield from page_options(files, name, f"ctxprop {command}", help_of(files, "ctxprop", command))
     for command in commands(files):
         if not re.search(rf"\b{command}\b", page_text(files, PAGES["ctxprop"])):
             yield f"{PAGES['ctxprop']}: the command {command} is missing"
@@ -77,6 +86,26 @@ COMPLETIONS = (
     (("ctxprop", "detach", ""), {"lo", "netns"}),
     (("ctxprop", "attach", "lo", ""), {"netns"}),
 )
+# What has to be the whole answer: nothing that is refused then is offered.
+ONLY = (
+    (("ctxprop", "policy", "add", "prio", "5", "dir", "in", "action", ""), {"accept", "ignore"}),
+    (("ctxprop", "policy", "add", "dir", "out", "action", ""),
+     {"inject", "observe", "restart", "strip", "skip"}),
+    (("ctxprop", "policy", "add", "dir", "in", "action", "ignore", "port", "80", ""),
+     {"prio", "dev", "from", "to"}),
+    (("ctxprop", "policy", "add", "action", "skip", "to", "any", ""),
+     {"prio", "dir", "dev", "from", "port", "cgroup", "host"}),
+    (("ctxprop", "policy", "add", "action", "inject", "dir", "forward", "prio", "3", ""),
+     {"dev", "from", "to", "port", "host", "sample", "root", "tracestate"}),
+    (("ctxprop", "policy", "show", ""), set()),
+    (("ctxprop", "stats", ""), set()),
+    (("ctxprop", "attach", "lo", "netns", "x", ""), set()),
+    (("ctxprop", "set", "near", "flush", ""), set()),
+    (("ctxprop", "top", "--sort", ""), {"rate", "errors", "p50", "p99"}),
+    (("ctxprop", "profile", "--bucket", "p9"), {"p90", "p99"}),
+    (("ctxprop", "trace", "--slow", ""), set()),
+    (("ctxprop", "trace", "--slow", "1s", "--e"), {"--errors", "--endpoint"}),
+)
 
 
 def completed(files, words):
@@ -92,6 +121,11 @@ def completion(files):
         got, error = completed(files, words)
         if error or not wanted <= got:
             yield f"share/ctxprop.bash: {' '.join(words)}: got {sorted(got)} {error}"
+    for words, wanted in ONLY:
+        got, error = completed(files, words)
+        if error or got != wanted:
+            yield (f"share/ctxprop.bash: {' '.join(words)}: got {sorted(got)} instead of "
+                   f"{sorted(wanted)} {error}")
 
 
 completion.needs = ("bash",)

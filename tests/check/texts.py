@@ -83,14 +83,18 @@ def whitespace(files):
 REASON = re.compile(r'X\((\w+),\s*"([a-z0-9-]+)"')
 
 
+STATS_PAGE = "man/ctxprop-stats.7"
+
+
 def reasons(files):
-    """Every reason that stats can show is explained in docs/stats.md, and none that is not."""
+    """Every reason that stats can show is explained in ctxprop-stats(7), and none that is not."""
     known = {name for _, name in REASON.findall(files.text("bpf/reasons.h"))}
     rules, vetoes = files.text("bpf/context/model.h").split("#define CTXPROP_VETO(X)")
     known |= {f"by-{name}" for _, name in REASON.findall(rules)}
     known |= {f"veto-{name}" for _, name in REASON.findall(vetoes)}
-    told = set(re.findall(r"^\| `([a-z0-9-]+)` \|", files.text("docs/stats.md"), re.M))
+    headings = re.findall(r"^\.TP\n\.B ([a-z0-9\\-]+)$", files.text(STATS_PAGE), re.M)
+    told = {name.replace("\\", "") for name in headings}
     for name in sorted(known - told):
-        yield f"docs/stats.md: {name} is missing"
+        yield f"{STATS_PAGE}: {name} is missing"
     for name in sorted(told - known):
-        yield f"docs/stats.md: {name} is no reason of bpf/reasons.h"
+        yield f"{STATS_PAGE}: {name} is no reason of bpf/reasons.h"

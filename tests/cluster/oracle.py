@@ -25,11 +25,12 @@ class Policy:
         return any(ipaddress.ip_address(address) in net for net in networks) != end.startswith("!")
 
     def fits(self, rule, way, source, address, port, host):
-        first = rule.get("port_first", rule.get("port", 0))
+        ports = rule.get("ports", [rule])
         pattern = rule.get("host")
         return (rule["dir"] == way and self.has(rule.get("from"), source) and
                 self.has(rule.get("to"), address) and
-                (not first or first <= port <= rule.get("port_last", first)) and
+                any(each.get("port_first", 0) <= port <= each.get("port_last", 65535)
+                    for each in ports) and
                 (pattern is None or pattern == host or
                  (pattern.startswith("*.") and host.endswith(pattern[1:]))))
 

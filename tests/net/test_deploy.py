@@ -134,7 +134,7 @@ def works(deployment):
         world = World(lab, deployment)
         world.says(" ready: ")
         if deployment.enters_pods:
-            world.says("/eth0: attached")
+            world.says(" (sleep)/eth0: attached")  # by the process that leads to it
         equal(world.probe(), 0, "the probes, while it runs")
         world.pod.run(["curl", "-sS", "-m", "10", world.server.url])
         equal([len(request.traceparents) for request in world.server.requests], [1], "headers")

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import signal
 import socket
 import struct
@@ -80,7 +81,7 @@ def squatter_before_the_daemon():
             done(world, "policy", "add", "action", "skip")
             equal(done(world, "policy", "save"), "policy add prio 100 dir out action skip\n", "policy")
             done(world, "policy", "flush")
-            equal(told_by_monitor(world), TOLD, "what monitor says")
+            equal(without_times(told_by_monitor(world)), TOLD, "what monitor says")
             # Other users cannot look for it; they are not told lies at least.
             equal(refused(world, 1, "policy", user=NOBODY), complaint, "another user's command")
             world.agent.stop(signal.SIGKILL)
@@ -152,8 +153,10 @@ def readers_who_do_not_read():
         equal(time.monotonic() - begin < 20, True, "in time")
 
 
-TOLD = ["set x add 10.0.0.0/8\n", "100:\tdir out to x action skip\n", "deleted 100\n",
-        "set x flush\n", "flushed\n", "restored\n"]
+TOLD = ["set x add 10.0.0.0/8\n", "100:\tdir out to x action skip\n",
+        "deleted 100:\tdir out to x action skip\n", "set x flush\n", "flushed\n", "restored\n",
+        "paused\n", "resumed\n"]
+TIME = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}  ")
 
 
 def told_by_monitor(world, *options):
@@ -170,15 +173,23 @@ def told_by_monitor(world, *options):
     done(world, "policy", "flush")
     refused(world, 1, "policy", "del", "prio", "1")
     restored(world)
-    said = [listener.stdout.readline() for _ in range(6)]
+    done(world, "pause")
+    done(world, "resume")
+    said = [listener.stdout.readline() for _ in TOLD]
     listener.terminate()
     return said
+
+
+def without_times(lines):
+    for line in lines:
+        equal(TIME.match(line) is not None, True, f"a time before {line!r}")
+    return [TIME.sub("", line) for line in lines]
 
 
 @case
 def monitor():
     """What changes is told as it happens."""
-    equal(told_by_monitor(fresh()), TOLD, "what monitor says")
+    equal(without_times(told_by_monitor(fresh())), TOLD, "what monitor says")
 
 
 @case
@@ -186,6 +197,9 @@ def monitor_json():
     """The same with -j: one document per line."""
     told = [json.loads(line) for line in told_by_monitor(fresh(), "-j")]
     equal([news["event"] for news in told],
-          ["set-added", "rule", "rule-deleted", "set-flushed", "flushed", "restored"], "events")
-    equal((told[0]["set"]["networks"], told[1]["rule"]["action"], told[2]["prio"]),
-          (["10.0.0.0/8"], "skip", 100), "what they say")
+          ["set-added", "rule", "rule-deleted", "set-flushed", "flushed", "restored", "paused",
+           "resumed"], "events")
+    equal((told[0]["set"]["networks"], told[1]["rule"]["action"], told[2]["prio"],
+           told[2]["rule"]), (["10.0.0.0/8"], "skip", 100, told[1]["rule"]), "what they say")
+    now = time.time() * 1000
+    equal(all(now - 60_000 < news["time_ms"] <= now for news in told), True, f"times: {told}")

@@ -360,7 +360,8 @@ def under_load():
             links.append((c, stack.enter_context(accept(listener))))
         changer = world.app.spawn(["sh", "-c", f"""for i in $(seq 60); do
             {cases.BUILD}/ctxprop policy add prio 1 action skip &&
-            {cases.BUILD}/ctxprop policy del prio 1 || exit 1; done"""])
+            {cases.BUILD}/ctxprop policy del prio 1 || exit 1; done"""],
+                                  stdout=subprocess.DEVNULL)
         seen = {True: 0, False: 0}
         while changer.poll() is None:
             for c, s in links:

@@ -25,8 +25,9 @@ def ctxprop(host, *argv):
 
 
 def told(host, *argv):
-    """A command that has to succeed, without a word."""
-    equal(ctxprop(host, *argv), (0, ""), f"ctxprop {' '.join(argv)}")
+    """A command that has to succeed, and to say so in one line."""
+    status, said = ctxprop(host, *argv)
+    equal((status, len(said.splitlines())), (0, 1), f"ctxprop {' '.join(argv)}: {said}")
 
 
 def refused(host, text, *argv):
@@ -57,7 +58,7 @@ def device():
                 with joined(world.app, world.peer, address) as (c, s):
                     answered(c, s, [(GET, b"")], [injected])
         told(world.app, "attach", more.device)
-        wait_until(lambda: f"attached {more.device}\n" in news(), news)
+        wait_until(lambda: f"  attached {more.device}\n" in news(), news)
         with joined(world.app, world.peer, more.peer) as (c, s):
             answered(c, s, [(GET, b"")])
         refused(world.app, "there is no device eth7", "detach", "eth7")
@@ -134,7 +135,8 @@ def drained():
             for sock in links[1]:
                 sock.close()
             wait_until(lambda: process.poll() is not None, said)
-            equal((process.returncode, said().splitlines()[-1]), (0, "0 connections left"), "ends")
+            equal((process.returncode, said().splitlines()[-2:]),
+                  (0, ["0 connections left", "drained: everything of ctxprop is removed"]), "ends")
         wait_until(lambda: world.agent.process.poll() is not None, world.agent.said)
         equal(world.agent.process.returncode, 0, "exit status of the daemon")
         for host in (pod, world.node):

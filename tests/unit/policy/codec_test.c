@@ -61,7 +61,7 @@ static const char everything[] =
     "policy add prio 1 dir out dev eth0 from 10.0.0.0/8 to !fd00::1 port 0-65534 cgroup /a/b "
     "host *.example.com action inject sample 0.000001 root no tracestate no\n"
     "policy add prio 2 dir out action strip\n"
-    "policy add prio 32000 dir forward to empty port 443 action restart sample 0\n";
+    "policy add prio 32000 dir forward to empty port 443,8000-8999 action restart sample 0\n";
 
 static void read_policy(const char *text, struct policy *ret)
 {

@@ -65,6 +65,16 @@ static void draw_end(struct policy_end *end)
 		sprintf(end->set, "s%u", draw(3));
 }
 
+/* A range, or a list of some. */
+static void draw_ports(struct policy_rule *rule)
+{
+	rule->port_count = draw(3) ? 1 : 2 + draw(POLICY_PORTS_MAX - 1);
+	for (unsigned int i = 0; i < rule->port_count; i++) {
+		rule->ports[i].first = (__u16)(80 + draw(6));
+		rule->ports[i].last = (__u16)(rule->ports[i].first + draw(3));
+	}
+}
+
 static void draw_rule(struct policy_rule *rule)
 {
 	policy_rule_init(rule);
@@ -76,10 +86,10 @@ static void draw_rule(struct policy_rule *rule)
 	if (draw(2))
 		draw_end(&rule->to);
 	if (draw(3) == 0) {
-		rule->port_first = (__u16)(80 + draw(6));
-		rule->port_last = (__u16)(rule->port_first + draw(3));
+		draw_ports(rule);
 	} else if (draw(8) == 0) {
-		rule->port_first = rule->port_last = draw(2) ? 0 : 65535;
+		rule->ports[0].first = rule->ports[0].last = draw(2) ? 0 : 65535;
+		rule->port_count = 1;
 	}
 	if (draw(3) == 0)
 		strcpy(rule->device, image_devices[draw(IMAGE_DEVICES)]);

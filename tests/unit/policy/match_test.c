@@ -171,7 +171,8 @@ static void test_too_much(void **state)
 	large_policy(&policy, POLICY_USER_RULES_MAX);
 	for (size_t i = 0; i < policy.count; i++) {
 		policy.rules[i].from = policy.rules[i].to;
-		policy.rules[i].port_first = policy.rules[i].port_last = (__u16)(i * 2);
+		policy.rules[i].ports[0] = (struct policy_ports){(__u16)(i * 2), (__u16)(i * 2)};
+		policy.rules[i].port_count = 1;
 		strcpy(policy.rules[i].device, image_devices[1 + i % 3]);
 	}
 	/* Each with numbers of its own, in three dimensions: it still fits. */

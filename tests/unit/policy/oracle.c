@@ -69,12 +69,20 @@ static bool host_fits(const char *wanted, const char *host)
 	return whole > length - 1 && !strcmp(host + whole - (length - 1), wanted + 1);
 }
 
+static bool port_fits(const struct policy_rule *rule, __u16 port)
+{
+	bool any = !rule->port_count;
+
+	for (unsigned int i = 0; i < rule->port_count; i++)
+		any |= rule->ports[i].first <= port && port <= rule->ports[i].last;
+	return any;
+}
+
 static bool fits(const struct policy *policy, const struct policy_rule *rule,
 		 const struct request *request)
 {
 	return rule->dir == request->dir && end_fits(policy, &rule->from, request->from) &&
-	       end_fits(policy, &rule->to, request->to) && rule->port_first <= request->port &&
-	       request->port <= rule->port_last &&
+	       end_fits(policy, &rule->to, request->to) && port_fits(rule, request->port) &&
 	       (!rule->device[0] || !strcmp(rule->device, request->device)) &&
 	       cgroup_fits(rule->cgroup, request->cgroup) && host_fits(rule->host, request->host);
 }

@@ -104,6 +104,10 @@ static void test_canonical(void **state)
 	    "sample 0.25 root no tracestate no\n");
 	expect_written("policy add cgroup /a/b/ action inject sample 1.000000 root yes",
 		       "policy add prio 100 dir out cgroup /a/b action inject\n");
+	expect_written("policy add action skip port 80,443,8000-8999",
+		       "policy add prio 100 dir out port 80,443,8000-8999 action skip\n");
+	expect_written("policy add action skip port 0-65535",
+		       "policy add prio 100 dir out action skip\n");
 	expect_written("policy add action restart sample 0.000001 port 0",
 		       "policy add prio 100 dir out port 0 action restart sample 0.000001\n");
 }
@@ -147,11 +151,18 @@ static const struct {
     {"policy add to !any action inject", "f:1:15: '!any': '!any' would fit nothing"},
     {"policy add to !cluster action inject",
      "f:1:8: 'add': there is no set 'cluster'; make it first: set cluster add PREFIX"},
+    {"policy add port 80,,443 action inject", "f:1:17: '80,,443': expected a port (80), ports "
+					      "(8000-8999), or a list of these (80,443), from "
+					      "0 to 65535"},
+    {"policy add port 1,2,3,4,5,6,7,8,9 action inject",
+     "f:1:17: '1,2,3,4,5,6,7,8,9': expected no more than 8 ranges of ports"},
     {"policy add port 90-80 action inject", "f:1:17: '90-80': the first port is the larger one"},
-    {"policy add port 65536 action inject",
-     "f:1:17: '65536': expected a port (80) or ports (8000-8999), from 0 to 65535"},
-    {"policy add port 1-2-3 action inject",
-     "f:1:17: '1-2-3': expected a port (80) or ports (8000-8999), from 0 to 65535"},
+    {"policy add port 65536 action inject", "f:1:17: '65536': expected a port (80), ports "
+					    "(8000-8999), or a list of these (80,443), from 0 "
+					    "to 65535"},
+    {"policy add port 1-2-3 action inject", "f:1:17: '1-2-3': expected a port (80), ports "
+					    "(8000-8999), or a list of these (80,443), from 0 "
+					    "to 65535"},
     {"policy add prio 32001 action inject", "f:1:17: '32001': expected a number from 0 to 32000"},
     {"policy add prio 1 action skip\npolicy add prio 1 action skip",
      "f:2:8: 'add': there is a rule of priority 1 already; delete it first, or use 'policy "

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdio.h>
+
+#include "base/address.h"
+#include "base/clock.h"
+#include "base/hex.h"
+#include "base/log.h"
+#include "daemon/log_sink.h"
+
+#define NS_PER_MS     (NS_PER_SECOND / 1000)
+#define PATH_SHOWN    160
+#define CAUSE_TEXT    96
+#define NAME_OF(name) ((name) ? (name) : "")
+
+/* What a stranger wrote, without anything that a terminal or a log would take for its own. */
+static void copy_plain(char *ret, size_t size, const char *text)
+{
+	size_t used = 0;
+
+	for (; *text && used + 1 < size; text++)
+		ret[used++] = (char)(*text > ' ' && *text <= '~' ? *text : '?');
+	ret[used] = '\0';
+}
+
+/* Why a call has this header and this parent. */
+static void cause_text(char ret[CAUSE_TEXT], const struct span *span)
+{
+	struct span_cause cause = span_cause(span);
+
+	if (span->kind == SPAN_SERVER)
+		snprintf(ret, CAUSE_TEXT, "%s",
+			 span->is_root ? "a new trace" : "its caller's trace");
+	else
+		snprintf(ret, CAUSE_TEXT, "header: %s, cause: %s%s%s", NAME_OF(cause.header),
+			 NAME_OF(cause.evidence), cause.veto ? ", " : "", NAME_OF(cause.veto));
+}
+
+static void log_span(void *data, const struct span *span, __s64 boot_to_wall_ns)
+{
+	char endpoint[ENDPOINT_TEXT_MAX], trace[HEX_TRACE], id[HEX_SPAN], cause[CAUSE_TEXT],
+	    path[PATH_SHOWN], method[SPAN_METHOD_MAX];
+
+	(void)data;
+	(void)boot_to_wall_ns;
+	copy_plain(method, sizeof(method), span->method);
+	copy_plain(path, sizeof(path), span->path);
+	cause_text(cause, span);
+	hex_text(trace, span->trace_id, sizeof(span->trace_id));
+	hex_text(id, &span->span_id, sizeof(span->span_id));
+	log_debug(
+	    "request %s by process %u, %s %s: %s %s; %s; status %u, %llu ms; trace %s, span %s",
+	    span->kind == SPAN_SERVER ? "served" : "sent", span->tgid,
+	    span->kind == SPAN_SERVER ? "from" : "to",
+	    address_endpoint(endpoint, span->remote, span->remote_port), method, path, cause,
+	    span->status, (unsigned long long)((span->end_ns - span->start_ns) / NS_PER_MS), trace,
+	    id);
+}
+
+static void close_nothing(void *data)
+{
+	(void)data;
+}
+
+struct sink log_sink(void)
+{
+	return (struct sink){.span = log_span, .close = close_nothing, .takes_unsampled = true};
+}
