@@ -16,7 +16,7 @@
 static const struct command commands[] = {
     {"stats", "s", "What became of requests, flows and packets, by reason", command_stats, NULL,
      NULL},
-    {"flows", "peak", "The live connections, one line each", command_flows, NULL, NULL},
+    {"flows", "peakx", "The live connections, one line each", command_flows, NULL, NULL},
     {"trace", "", "The requests of late, each trace as a tree", command_trace, command_trace_usage,
      &command_trace_options},
     {"why", "", "Why requests got a header or not, and which trace they belong to", command_why,

@@ -90,7 +90,7 @@ _ctxprop_options() {
 	case $1 in
 	'') echo --netns --json --oneline --color --statistics --help --version ;;
 	stats | policy) echo --json --oneline --color --statistics --help ;;
-	flows) echo --json --oneline --color --processes --extended --all --stacks --help ;;
+	flows) echo --json --oneline --color --processes --extended --all --stacks --explain --help ;;
 	detach) echo --json --oneline --color --force --help ;;
 	trace)
 		echo --json --color --follow --number --slow --status --errors --endpoint --service \

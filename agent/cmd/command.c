@@ -18,6 +18,7 @@ static const struct option known[] = {
     {"statistics", no_argument, NULL, 's'}, {"force", no_argument, NULL, 'f'},
     {"processes", no_argument, NULL, 'p'},  {"extended", no_argument, NULL, 'e'},
     {"all", no_argument, NULL, 'a'},        {"stacks", no_argument, NULL, 'k'},
+    {"explain", no_argument, NULL, 'x'},
 };
 static const char *const meanings[] = {
     "show more: of stats the rows of zero, of rules their hits, of logs what became of lines",
@@ -26,6 +27,7 @@ static const char *const meanings[] = {
     "show state, age, bytes, reuse, namespace and cgroup of the socket",
     "of all network namespaces in which the same ctxpropd works",
     "show the stacks of threads that send within the next second",
+    "say why the last call belongs to its trace, or to a new one",
 };
 #define KNOWN (sizeof(known) / sizeof(known[0]))
 
@@ -91,6 +93,7 @@ static void set_flag(struct command_flags *flags, int letter)
 	flags->extended |= letter == 'e';
 	flags->all |= letter == 'a';
 	flags->stacks |= letter == 'k';
+	flags->explain |= letter == 'x';
 }
 
 static int run_here(const struct command *command, const struct command_flags *flags)

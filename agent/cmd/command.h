@@ -15,7 +15,7 @@ enum command_exit { COMMAND_OK = 0, COMMAND_REFUSED = 1, COMMAND_USAGE = 2 };
 
 /* The options that subcommands know, of which each names the ones it takes, and its words. */
 struct command_flags {
-	bool json, oneline, statistics, force, processes, extended, all, stacks;
+	bool json, oneline, statistics, force, processes, extended, all, stacks, explain;
 	enum colour_mode colour;
 	const char *name;         /* of the command */
 	const char *const *words; /* behind the name and the options */

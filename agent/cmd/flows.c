@@ -13,6 +13,7 @@
 #include "cmd/command.h"
 #include "cmd/flow_socket.h"
 #include "cmd/flow_stack.h"
+#include "cmd/flow_why.h"
 #include "cmd/json.h"
 #include "flows/records.h"
 #include "flows/stacks.h"
@@ -32,6 +33,7 @@ struct listing {
 	struct told sockets; /* empty where they are not asked for, or not followed */
 	struct told stacks;  /* likewise */
 	unsigned long listed;
+	struct flow_why why;
 };
 
 static const char *state_of(const struct flow *flow)
@@ -105,6 +107,7 @@ static void print_flow(const struct listing *listing, const struct flow_key *key
 	flow_socket_print(told_find(&listing->sockets, key), listing->flags, listing->now_ns);
 	putchar('\n');
 	flow_stack_print(told_find(&listing->stacks, key));
+	flow_why_print(&listing->why, key);
 }
 
 static json_t *flow_json(const struct listing *listing, const struct flow_key *key,
@@ -113,7 +116,7 @@ static json_t *flow_json(const struct listing *listing, const struct flow_key *k
 	char src[ADDRESS_TEXT_MAX], dst[ADDRESS_TEXT_MAX], netns[2 * sizeof(key->netns) + 1];
 
 	snprintf(netns, sizeof(netns), "%x", key->netns);
-	return json_pack("{ss, ss, si, ss, si, ss, ss?, sb, sb, sI, sI, sI, si, sI, so, so}",
+	return json_pack("{ss, ss, si, ss, si, ss, ss?, sb, sb, sI, sI, sI, si, sI, so, so, so}",
 			 "netns", netns, "src", address_text(src, key->src), "sport",
 			 be16toh(key->sport), "dst", address_text(dst, key->dst), "dport",
 			 be16toh(key->dport), "state", state_of(flow), "reason", reason_of(flow),
@@ -123,7 +126,8 @@ static json_t *flow_json(const struct listing *listing, const struct flow_key *k
 			 (json_int_t)table_offset(flow), "edits", (int)table_edits(flow), "idle_ms",
 			 (json_int_t)(table_idle_ns(flow, listing->now_ns) / NS_PER_MS), "socket",
 			 flow_socket_json(told_find(&listing->sockets, key), listing->now_ns),
-			 "stack", flow_stack_json(told_find(&listing->stacks, key)));
+			 "stack", flow_stack_json(told_find(&listing->stacks, key)), "why",
+			 flow_why_json(&listing->why, key));
 }
 
 static void print_heading(void)
@@ -174,6 +178,17 @@ static int gather_stacks(struct listing *listing)
 						    : strerror(-err));
 }
 
+/* Why calls belong to their traces. */
+static int ask_why(struct listing *listing, __u32 netns)
+{
+	int err = listing->flags->explain ? flow_why_open(&listing->why, netns) : 0;
+
+	return !err ? COMMAND_OK
+		    : command_refuse("what is known of calls cannot be read: %s",
+				     err == -ENOENT ? "ctxpropd follows no requests on this node"
+						    : strerror(-err));
+}
+
 static int list_flows(int fd, struct listing *listing)
 {
 	int err;
@@ -202,8 +217,11 @@ int command_flows(const struct pins *pins, const struct command_flags *flags)
 	if (exit_code == COMMAND_OK)
 		exit_code = read_sockets(&listing);
 	if (exit_code == COMMAND_OK)
+		exit_code = ask_why(&listing, (__u32)pins->cookie);
+	if (exit_code == COMMAND_OK)
 		exit_code = list_flows(fd, &listing);
 	told_free(&listing.sockets);
 	told_free(&listing.stacks);
+	flow_why_close(&listing.why);
 	return exit_code;
 }

@@ -11,6 +11,7 @@
 #include "control/policy_text.h"
 #include "daemon/options.h"
 #include "daemon/policies.h"
+#include "load/rules.h"
 #include "otlp/endpoint.h"
 #include "records.h"
 #include "trace/query_words.h"
@@ -52,6 +53,7 @@ enum {
 	OPTION_OTLP_CA,
 	OPTION_HTTP,
 	OPTION_HTTP_HOST,
+	OPTION_WITHOUT,
 	OPTION_VERSION
 };
 
@@ -83,6 +85,7 @@ static const struct option long_options[] = {
     {"otlp-ca", required_argument, NULL, OPTION_OTLP_CA},
     {"http", required_argument, NULL, OPTION_HTTP},
     {"http-host", required_argument, NULL, OPTION_HTTP_HOST},
+    {"without", required_argument, NULL, OPTION_WITHOUT},
     {"verbose", no_argument, NULL, 'v'},
     {},
 };
@@ -350,6 +353,20 @@ static enum options_next add_http_host(struct options *options, const char *valu
 	return refuse("http-host", value, wanted);
 }
 
+/* For measurement only (docs/engine.md), so --help does not tell of it. */
+static enum options_next set_without(const char *rule)
+{
+	int err = rules_switch_off(rule);
+
+	if (err == -ENOTSUP)
+		return refuse("without", rule,
+			      "a build with -DCTXPROP_ABLATION=ON; in this one all rules stand");
+	if (err)
+		return refuse("without", rule,
+			      "the name of a rule of the engine (by-loop, veto-spent, prompt)");
+	return OPTIONS_RUN;
+}
+
 static enum options_next set_level(struct options *options, const char *value)
 {
 	int level = log_level_by_name(value);
@@ -419,6 +436,8 @@ static enum options_next take(struct options *options, int option)
 		return add_http_host(options, optarg);
 	case OPTION_NETNS:
 		return set_netns(options, optarg);
+	case OPTION_WITHOUT:
+		return set_without(optarg);
 	case OPTION_LEVEL:
 		return set_level(options, optarg);
 	case 'v':

@@ -38,13 +38,20 @@ static bool can_tell(const struct tuple *tuple)
 	return !netlink_query(NETLINK_SOCK_DIAG, &request, ignore, NULL);
 }
 
+/* What is found of a connection. */
+struct found {
+	enum liveness liveness;
+	__u64 inode;
+};
+
 /* A socket that listens at the local address is found, too, where no other is. */
 static int on_socket(const struct nlmsghdr *message, void *data)
 {
-	const struct inet_diag_msg *found = mnl_nlmsg_get_payload(message);
-	enum liveness *liveness = data;
+	const struct inet_diag_msg *told = mnl_nlmsg_get_payload(message);
+	struct found *found = data;
 
-	*liveness = found->idiag_state == TCP_LISTEN ? LIVENESS_GONE : LIVENESS_THERE;
+	found->liveness = told->idiag_state == TCP_LISTEN ? LIVENESS_GONE : LIVENESS_THERE;
+	found->inode = found->liveness == LIVENESS_THERE ? told->idiag_inode : 0;
 	return MNL_CB_STOP;
 }
 
@@ -59,15 +66,29 @@ static void put_tuple(struct inet_diag_sockid *id, const struct tuple *tuple)
 	id->idiag_cookie[0] = id->idiag_cookie[1] = INET_DIAG_NOCOOKIE;
 }
 
+/* Look for one socket. 0, -ENOENT or -errno. */
+static int look(const struct tuple *tuple, struct found *ret_found)
+{
+	union netlink_request request;
+
+	*ret_found = (struct found){.liveness = LIVENESS_UNKNOWN};
+	put_tuple(&begin(&request, 0, tuple)->id, tuple);
+	return netlink_query(NETLINK_SOCK_DIAG, &request, on_socket, ret_found);
+}
+
 enum liveness sockets_ask(const struct tuple *tuple)
 {
-	enum liveness liveness = LIVENESS_UNKNOWN;
-	union netlink_request request;
-	int err;
+	struct found found;
+	int err = look(tuple, &found);
 
-	put_tuple(&begin(&request, 0, tuple)->id, tuple);
-	err = netlink_query(NETLINK_SOCK_DIAG, &request, on_socket, &liveness);
 	if (err == -ENOENT)
 		return can_tell(tuple) ? LIVENESS_GONE : LIVENESS_UNKNOWN;
-	return err ? LIVENESS_UNKNOWN : liveness;
+	return err ? LIVENESS_UNKNOWN : found.liveness;
+}
+
+__u64 sockets_inode(const struct tuple *tuple)
+{
+	struct found found;
+
+	return look(tuple, &found) ? 0 : found.inode;
 }

@@ -14,6 +14,7 @@
 #include "load/entry.h"
 #include "load/node_maps.h"
 #include "load/reuse.h"
+#include "load/rules.h"
 #include "tc.skel.h"
 
 struct engine {
@@ -39,6 +40,10 @@ static struct tc *open_programs(const struct engine *engine, enum framing framin
 	bpf_program__set_autoload(tc->progs.ctxprop_out_ip, !ethernet);
 	tc->rodata->netns_id = engine->netns_id;
 	tc->rodata->use_request_ids = !engine->options.ignore_request_ids;
+	if (rules_tell(tc->obj)) {
+		tc__destroy(tc);
+		return NULL;
+	}
 	return tc;
 }
 

@@ -17,6 +17,7 @@
 #include "load/node_maps.h"
 #include "load/pins.h"
 #include "load/probes.h"
+#include "load/rules.h"
 #include "probes.skel.h"
 
 #define OLDER    "probe_older"
@@ -70,6 +71,8 @@ static int open_with(const char *name, struct probes **ret_probes)
 	bpf_object__for_each_program(program, probes->obj)
 	    bpf_program__set_autoload(program, !strcmp(bpf_program__name(program), name));
 	err = node_maps_share(probes->obj, NULL, 0);
+	if (!err)
+		err = rules_tell(probes->obj);
 	if (err)
 		return err;
 	*ret_probes = probes;
@@ -409,6 +412,7 @@ __u64 probes_build(void)
 {
 	size_t size;
 	const void *bytes = probes__elf_bytes(&size);
+	const __u64 off = rules_switched_off();
 
-	return hash_add(HASH_BEGIN, bytes, size);
+	return hash_add(hash_add(HASH_BEGIN, bytes, size), &off, sizeof(off));
 }

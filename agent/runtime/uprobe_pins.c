@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "load/node_maps.h"
+#include "load/rules.h"
 #include "runtime/uprobe_pins.h"
 
 #define LINKS_DIR "uprobes" /* below the layer */
@@ -44,13 +45,15 @@ void uprobe_pins_close(struct uprobe_pins *pins)
 int uprobe_pins_prepare(const struct uprobe_pins *pins, struct bpf_object *object)
 {
 	struct bpf_program *program;
+	int err;
 
 	bpf_object__for_each_program(program, object)
 	{
 		if (pins->by_link)
 			uprobe_prepare(program);
 	}
-	return node_maps_share(object, NULL, 0);
+	err = node_maps_share(object, NULL, 0);
+	return err ? err : rules_tell(object);
 }
 
 static bool is_for(const struct uprobe_pin *pin, const struct stat *program,

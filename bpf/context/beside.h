@@ -97,9 +97,4 @@ static __always_inline int has_beside(const struct worker *w, __u64 named)
 	return 0;
 }
 
-static __always_inline int process_is_direct(const struct process *p)
-{
-	return p && p->direct / PROCESS_DIRECT > p->gathers;
-}
-
 #endif

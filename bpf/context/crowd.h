@@ -118,6 +118,8 @@ static __always_inline int crowd_is_free(const struct crowd *k, const struct cro
 {
 	__u32 others = k->opening + gone + (k->lingering > 0 ? k->lingering : 0);
 
+	if (rule_is_off(RULE_HABIT(HABIT_ROOM)))
+		return 1;
 	if (k->asked)
 		others += k->closed;
 
@@ -242,7 +244,7 @@ static __always_inline __u32 crowd_asked(const struct process *p, const struct a
 					 const struct socket *s, const struct call *c)
 {
 	if (s->calls_end != 1 || c->evidence != EVIDENCE_CONNECT || a->phase != PHASE_APART ||
-	    c->request != s->purpose.request || p->faithful < PROCESS_FAITHFUL)
+	    c->request != s->purpose.request || !process_is_faithful(p))
 		return 0;
 	return s->purpose.asked;
 }

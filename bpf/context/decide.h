@@ -26,10 +26,10 @@ static __always_inline enum rivals rivals_of_reader(const struct worker *w, cons
 	if (!p)
 		return else_;
 	if (!worker_has_paths(w))
-		return p->threads_leave ? RIVALS_SHARED : else_;
-	if (p->loops_share)
+		return process_threads_leave(p) ? RIVALS_SHARED : else_;
+	if (process_loops_share(p))
 		return RIVALS_SHARED;
-	if (!(w->flags & WORKER_LOOP) && p->threads_stay < PROCESS_THREADS &&
+	if (!(w->flags & WORKER_LOOP) && !process_threads_stay(p) &&
 	    tally_open(&p->tally) > tally_open(&w->tally))
 		return RIVALS_SHARED;
 	return else_;
@@ -61,9 +61,11 @@ evidence_of_loop(const struct worker *w, const struct process *p, const struct a
 		return v;
 	if (a->own && w->read_by == EVIDENCE_ANSWER)
 		return v;
-	if (w->flags & WORKER_SPENT)
+	if (rule_is_off(RULE_BY(w->read_by)))
+		return v;
+	if ((w->flags & WORKER_SPENT) && !rule_is_off(RULE_VETO(VETO_SPENT)))
 		v.veto = VETO_SPENT;
-	else if (w->flags & WORKER_UNSURE)
+	else if ((w->flags & WORKER_UNSURE) && !rule_is_off(RULE_VETO(VETO_IDLE_LOOP)))
 		v = (struct verdict){
 		    .veto = VETO_IDLE_LOOP, .evidence = w->read_by, .guess = w->read};
 	else
@@ -80,9 +82,8 @@ static __always_inline int process_makes_heirs(const struct process *p, const st
 	if (!p)
 		return 0;
 	if (w->maker)
-		return p->children_ended >= PROCESS_ENDED &&
-		       (__u64)p->children_stayed * PROCESS_STAYED_RATIO <= p->children_ended;
-	return p->threads_ended >= PROCESS_ENDED && !p->threads_stayed;
+		return process_children_end(p);
+	return process_threads_end(p);
 }
 
 /*
@@ -116,7 +117,7 @@ static __always_inline int heir_goes_on(const struct worker *w, const struct pro
 static __always_inline enum rivals rivals_of_heir(const struct worker *w, const struct process *p,
 						  const struct actor *a)
 {
-	if (w->maker || (p && p->loops_share))
+	if (w->maker || (p && process_loops_share(p)))
 		return RIVALS_SHARED;
 	if (w->inherited_by == EVIDENCE_FORK && heir_goes_on(w, p, a))
 		return RIVALS_SHARED;
@@ -131,7 +132,7 @@ static __always_inline enum rivals rivals_of_heir(const struct worker *w, const 
 static __always_inline enum rivals rivals_of_made(const struct worker *w, const struct process *p,
 						  const struct actor *a)
 {
-	if (!w->maker && (heir_goes_on(w, p, a) || (p && p->loops_share)))
+	if (!w->maker && (heir_goes_on(w, p, a) || (p && process_loops_share(p))))
 		return RIVALS_SHARED;
 	return a->doubtful && !w->maker ? RIVALS_ANY : RIVALS_NONE;
 }
@@ -142,6 +143,14 @@ static __always_inline enum rivals rivals_of_named(const struct actor *a)
 	if (a->doubtful == DOUBT_ALL)
 		return RIVALS_SHARED;
 	return a->doubtful ? RIVALS_ANY : RIVALS_NONE;
+}
+
+/* What a runtime names (a goroutine, a task, an object). */
+static __always_inline struct verdict verdict_of_runtime(const struct actor *a)
+{
+	return (struct verdict){.request = rule_is_off(RULE_BY(a->by)) ? 0 : a->named,
+				.evidence = a->by,
+				.rivals = rivals_of_named(a)};
 }
 
 /* What another thread has done for a request: who goes on with it may begin what others wait for.
@@ -165,28 +174,29 @@ static __always_inline struct verdict evidence_of(const struct worker *w, const 
 {
 	__u64 own = w && !actor_is_apart(a) && !worker_is_loop(w) ? worker_only(w) : 0;
 
-	if (own)
+	if (own && !rule_is_off(RULE_BY(EVIDENCE_THREAD)))
 		return (struct verdict){.request = own,
 					.evidence = EVIDENCE_THREAD,
 					.rivals = rivals_of_thread(w, p, own)};
-	if (w && w->inherited && w->inherited_by == EVIDENCE_TASK)
+	if (w && w->inherited && w->inherited_by == EVIDENCE_TASK &&
+	    !rule_is_off(RULE_BY(EVIDENCE_TASK)))
 		return evidence_of_item(w, p);
-	if (w && w->made_for && process_makes_heirs(p, w))
+	if (w && w->made_for && process_makes_heirs(p, w) && !rule_is_off(RULE_BY(EVIDENCE_FORK)))
 		return (struct verdict){.request = w->made_for,
 					.evidence = EVIDENCE_FORK,
 					.rivals = rivals_of_made(w, p, a)};
 	if (s && !reused && s->purpose.veto)
 		return (struct verdict){.veto = s->purpose.veto, .guess = s->purpose.request};
-	if (s && !reused && s->purpose.request)
+	if (s && !reused && s->purpose.request && !rule_is_off(RULE_BY(EVIDENCE_CONNECT)))
 		return (struct verdict){.request = s->purpose.request,
 					.evidence = EVIDENCE_CONNECT};
-	if (a->phase == PHASE_WORK)
+	if (a->phase == PHASE_WORK && !rule_is_off(RULE_BY(EVIDENCE_WORK)))
 		return evidence_of_work(a);
-	if (a->phase == PHASE_APART)
+	if (actor_is_apart(a))
 		return (struct verdict){};
 	if (w && worker_is_loop(w))
 		return evidence_of_loop(w, p, a);
-	if (w && w->inherited)
+	if (w && w->inherited && !rule_is_off(RULE_BY(w->inherited_by)))
 		return (struct verdict){.request = w->inherited,
 					.evidence = w->inherited_by,
 					.rivals = rivals_of_heir(w, p, a)};
@@ -202,9 +212,9 @@ static __always_inline struct verdict evidence_of(const struct worker *w, const 
 static __always_inline __u32 rival_kinds(const struct verdict *v, const struct worker *w,
 					 const struct process *p, int reused)
 {
-	int faithful = p && p->faithful >= PROCESS_FAITHFUL;
-	int prompt = p && p->prompt >= PROCESS_PROMPT && !p->late;
-	__u32 kinds = p && p->shares ? RIVAL_UNSURE : 0;
+	int faithful = process_is_faithful(p);
+	int prompt = process_is_prompt(p);
+	__u32 kinds = p && process_shares_answers(p) ? RIVAL_UNSURE : 0;
 
 	if (v->evidence == EVIDENCE_ANSWER && w && w->flags & WORKER_ASKED)
 		kinds |= RIVAL_ANSWERED;
@@ -254,15 +264,11 @@ VERIFIED_ALONE int has_newer_rivals(const struct worker *w, __u64 named)
 	return 0;
 }
 
-/* What speaks against it: the request is over, or others could have made the call. */
-static __always_inline enum veto veto_now(const struct verdict *v, const struct worker *w,
-					  const struct process *p, int reused)
+/* Could another request than the one that is named, which has this standing, have made the call? */
+static __always_inline enum veto veto_of_rivals(const struct verdict *v, const struct worker *w,
+						const struct process *p, enum standing named,
+						__u32 kinds)
 {
-	enum standing named = request_standing(v->request);
-	__u32 kinds = rival_kinds(v, w, p, reused);
-
-	if (named == STANDING_NONE)
-		return VETO_ENDED;
 	if (v->rivals == RIVALS_WORKER && w &&
 	    (has_rivals(&w->tally, named, kinds) || has_newer_rivals(w, v->request)))
 		return VETO_IDLE_LOOP;
@@ -276,9 +282,25 @@ static __always_inline enum veto veto_now(const struct verdict *v, const struct 
 	if (v->rivals == RIVALS_ANY &&
 	    (process_has_others(p, named) || (p && wake_has_rivals(v, p, named))))
 		return VETO_IDLE_PROCESS;
+	return VETO_NONE;
+}
+
+/* What speaks against it: the request is over, or others could have made the call. */
+static __always_inline enum veto veto_now(const struct verdict *v, const struct worker *w,
+					  const struct process *p, int reused)
+{
+	enum standing named = request_standing(v->request);
+	__u32 kinds = rival_kinds(v, w, p, reused);
+	enum veto veto;
+
+	if (named == STANDING_NONE && !rule_is_off(RULE_VETO(VETO_ENDED)))
+		return VETO_ENDED;
+	veto = veto_unless_off(veto_of_rivals(v, w, p, named, kinds));
+	if (veto)
+		return veto;
 	if (v->rivals == RIVALS_WORKER && w && !v->told && !process_is_direct(p) &&
 	    has_beside(w, v->request))
-		return VETO_BESIDE;
+		return veto_unless_off(VETO_BESIDE);
 	return VETO_NONE;
 }
 
@@ -307,12 +329,14 @@ static __always_inline enum veto veto_of_path(struct worker *w, const struct pro
 {
 	int new = paths_is_new(&w->paths, path);
 
-	if (own_paths_have(&w->paths.own, path) || (p && own_paths_have(&p->own, path))) {
+	if (!rule_is_off(RULE_VETO(VETO_OWN_PATH)) &&
+	    (own_paths_have(&w->paths.own, path) || (p && own_paths_have(&p->own, path)))) {
 		w->paths.hidden++;
 		return VETO_OWN_PATH;
 	}
 	if (named != STANDING_WAITING)
 		paths_add_seen(&w->paths, path);
+	new = new && !rule_is_off(RULE_VETO(VETO_NEW_PATH));
 	return new && (w->paths.own.made || (p && p->own.made)) ? VETO_NEW_PATH : VETO_NONE;
 }
 
@@ -349,11 +373,10 @@ static __always_inline struct verdict decide(struct worker *w, const struct proc
 	if (w && w->maker && !tally_open(&w->tally))
 		p = process_maker(w, NULL);
 	if (a->kind == ACTOR_RUNTIME)
-		v = (struct verdict){
-		    .request = a->named, .evidence = a->by, .rivals = rivals_of_named(a)};
+		v = verdict_of_runtime(a);
 	else if (a->kind == ACTOR_THREAD)
 		v = evidence_of(w, p, a, s, reused);
-	if (process_has_tasks(p))
+	if (process_has_tasks(p) && !rule_is_off(RULE_VETO(VETO_TASKS)))
 		verdict_of_tasks(&v, w, p, s);
 	if (v.request && call_may_be_listed(&v, a, s))
 		v.rivals = RIVALS_SHARED;
@@ -370,7 +393,7 @@ static __always_inline struct verdict decide(struct worker *w, const struct proc
 		v.guess = v.request;
 	if (v.request && !v.veto && v.evidence == EVIDENCE_ANSWER && w) {
 		w->flags |= WORKER_GOES_ON;
-		if (!(w->flags & WORKER_FREE)) {
+		if (!(w->flags & WORKER_FREE) && !rule_is_off(RULE_VETO(VETO_IDLE_LOOP))) {
 			v.veto = VETO_IDLE_LOOP;
 			v.guess = v.request;
 		}
@@ -378,7 +401,7 @@ static __always_inline struct verdict decide(struct worker *w, const struct proc
 	if (!v.request && (!p || !tally_open(&p->tally)))
 		v.veto = VETO_NONE; /* there is none that it could belong to */
 	else if (!v.request && !v.veto)
-		v.veto = veto_of_nothing(p, a);
+		v.veto = veto_unless_off(veto_of_nothing(p, a));
 	if (v.veto || !v.request) {
 		v.request = 0;
 		v.evidence = EVIDENCE_NONE;
@@ -405,7 +428,9 @@ static __always_inline struct verdict verdict_of_objects(const struct verdict *v
 
 	if (!told || !veto_is_of_rivals(v->veto) || !w || w->read != a->named)
 		return *v;
-	if (!p || p->loops_share || !(w->flags & WORKER_LOOP))
+	if (!p || process_loops_share(p) || !(w->flags & WORKER_LOOP))
+		return *v;
+	if (rule_is_off(RULE_BY(EVIDENCE_OBJECT)))
 		return *v;
 	if (!turn_goes_on(&w->turn) || !standing_is_active(request_standing(a->named)))
 		return *v;

@@ -66,7 +66,7 @@ static __always_inline void process_serves(struct process *p, __u32 tgid)
 /* Is it known what a worker is at that has just read a request? */
 static __always_inline int worker_shows(const struct process *p, const struct actor *a)
 {
-	return !process_has_tasks(p) && (!p->threads_leave || !actor_waits(a));
+	return !process_has_tasks(p) && (!process_threads_leave(p) || !actor_waits(a));
 }
 
 /* A worker reads the first byte of a request. Returns the worker's entry, if it has one. */
@@ -164,7 +164,7 @@ static __always_inline int nobody_waits(const struct worker *w, struct process *
 					int crowd_is_free)
 {
 	return tally_is_alone(&w->tally, request_standing(id)) ||
-	       (p && !p->hands_on && crowd_is_free);
+	       (p && process_keeps_turn(p) && crowd_is_free);
 }
 
 /*
@@ -177,7 +177,7 @@ static __always_inline void worker_makes_room(struct worker *w, const struct pro
 		return;
 	if (p->crowd.parallel || p->gathers)
 		w->flags |= WORKER_ROOM;
-	if (w->flags & WORKER_LATER && free && !p->hands_on)
+	if (w->flags & WORKER_LATER && free && process_keeps_turn(p))
 		w->flags |= WORKER_FREE | WORKER_ROOM;
 }
 
@@ -388,7 +388,8 @@ static __always_inline void engine_call(struct socket *s, const struct actor *a,
 	if (reused)
 		learn_direct(&v, w, p);
 	/* Who opens a connection and who uses it may differ where connections are kept. */
-	if (v.evidence == EVIDENCE_CONNECT && p && (p->pools & pool) && w &&
+	if (v.evidence == EVIDENCE_CONNECT && p && process_pools(p, pool) && w &&
+	    !rule_is_off(RULE_VETO(VETO_IDLE_LOOP)) &&
 	    (has_rivals(&w->tally, request_standing(v.request), rival_kinds(&v, w, p, 0)) ||
 	     has_newer_rivals(w, v.request)))
 		v = (struct verdict){.veto = VETO_IDLE_LOOP};

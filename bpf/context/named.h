@@ -101,7 +101,7 @@ static __always_inline void engine_owned(struct call *c, const __u64 *trace)
 
 	if (!believed && r)
 		believed = request_shown(r, c->request)->trace_id;
-	if (!believed || !c->outstanding)
+	if (!believed || !c->outstanding || rule_is_off(RULE_BY(EVIDENCE_OWN)))
 		return;
 	if (same_trace(believed, trace)) {
 		if (!c->evidence)
@@ -109,7 +109,7 @@ static __always_inline void engine_owned(struct call *c, const __u64 *trace)
 		c->evidence = EVIDENCE_OWN;
 	} else if (call_adopts(c, r, trace)) {
 		c->evidence = EVIDENCE_OWN;
-	} else if (c->evidence) {
+	} else if (c->evidence && !rule_is_off(RULE_VETO(VETO_DISAGREE))) {
 		call_forget(c);
 		c->veto = VETO_DISAGREE;
 	}
@@ -144,9 +144,10 @@ static __always_inline void engine_named(struct call *c, __u64 number)
 	    !request_of_number(c->tgid, number, &only))
 		return;
 	cause = request_lookup(c->request);
-	if (!c->evidence && only) {
+	if (!c->evidence && only && !rule_is_off(RULE_BY(EVIDENCE_REQUEST_ID))) {
 		call_attribute(c, only, EVIDENCE_REQUEST_ID);
-	} else if (c->evidence && (!cause || cause->request_id != number)) {
+	} else if (c->evidence && (!cause || cause->request_id != number) &&
+		   !rule_is_off(RULE_VETO(VETO_DISAGREE))) {
 		call_forget(c);
 		c->veto = VETO_DISAGREE;
 	}

@@ -99,7 +99,7 @@ static __always_inline __u64 engine_peer_take(struct socket *s, __u64 parent_id,
 
 	engine_end(before);
 	s->serving = 0;
-	r = parent ? request_make(id) : NULL;
+	r = parent && !rule_is_off(RULE_BY(EVIDENCE_PEER)) ? request_make(id) : NULL;
 	if (!r)
 		return before;
 	if (peer_request_fill(r, parent, parent_id, id, now_ns)) {

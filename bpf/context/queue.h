@@ -29,7 +29,7 @@ static __always_inline __u64 loop_puts(struct worker *w, struct process *p)
 		return 0;
 	if (standing == STANDING_NONE || standing == STANDING_RESPONDING)
 		return 0;
-	if (!p || (p->queues_late && active > 1))
+	if (!p || (process_queues_late(p) && active > 1))
 		return 0;
 	w->fresh = 0;
 	return w->read;
@@ -49,7 +49,7 @@ static __always_inline int puts_next(const struct worker *w, struct process *p, 
 {
 	if (p && is_done(w) && w->queue == queue)
 		p->queues_next = 1;
-	return is_done(w) || (p && p->queues_next && worker_only(w));
+	return is_done(w) || (p && process_queues_next(p) && worker_only(w));
 }
 
 /* The request that something is for which a thread puts into a queue; 0: it is not certain. */

@@ -9,6 +9,7 @@
 #define CTXPROP_CONTEXT_STANDING_H
 
 #include "context/alone.h"
+#include "context/habits.h"
 #include "context/traces.h"
 #include "context/worker.h"
 
@@ -121,12 +122,6 @@ static __always_inline struct process *process_maker(const struct worker *w, str
 		return p;
 	p = process_lookup(&w->maker);
 	return p && p->number == w->maker_number ? p : NULL;
-}
-
-/* Do workers do all that waits in some list, for others, too? */
-static __always_inline int process_serves_lists(const struct process *p)
-{
-	return p && p->serves >= PROCESS_SERVES;
 }
 
 #endif

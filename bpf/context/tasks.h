@@ -21,10 +21,6 @@
 #include "context/stray.h"
 #include "context/verdict.h"
 
-/* So many calls must have come as soon as something was read, and so many more for each stray. */
-#define TASKS_PROMPT 16
-#define TASKS_STRAYS 64
-
 /*
  * The worker is about to read something for `id`; 0: it is not known for what. What it has read
  * since it slept last for a request that is over by now leads to nothing.
@@ -35,12 +31,6 @@ static __always_inline void tasks_read(struct worker *w, const struct turn *turn
 		w->flags &= ~WORKER_MIXED;
 	else if (!id || (w->read != id && (!w->read || request_standing(w->read))))
 		w->flags |= WORKER_MIXED;
-}
-
-/* Did its calls come with what they were made for, but for a few? */
-static __always_inline int tasks_are_prompt(const struct process *p)
-{
-	return p->prompt >= TASKS_PROMPT + (__u32)p->strays * TASKS_STRAYS;
 }
 
 /*

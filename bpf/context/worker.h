@@ -147,12 +147,6 @@ struct crowd {
 /* From so many on, and if none had, requests are believed to make one call after the other. */
 #define CROWD_SERIAL 16
 
-/* Do its requests make one call after the other? */
-static __always_inline int crowd_is_serial(const struct crowd *k)
-{
-	return !k->parallel && k->serial >= CROWD_SERIAL;
-}
-
 struct process {
 	struct tally tally;
 	struct own_paths own; /* of calls made while it had no requests */

@@ -59,7 +59,8 @@ static __always_inline int objects_note(struct runtime_objects *o, struct socket
 	o->looks++;
 	if (!s->told || !told->only || !p || p->objects < tally_open(&p->tally))
 		return 0;
-	if (!o->kept || o->shape != told->shape || o->cleared < OBJECTS_CLEARED)
+	if (!rule_is_off(RULE_HABIT(HABIT_OBJECTS_CLEAR)) &&
+	    (!o->kept || o->shape != told->shape || o->cleared < OBJECTS_CLEARED))
 		return 0;
 	return !s->calls_end || (s->flags & SOCKET_KEPT);
 }

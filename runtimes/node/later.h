@@ -25,9 +25,6 @@
 
 #define LATER_SEEN 256 /* calls, until a process is believed to do what it has done so far */
 
-/* Answers to such calls, until what was left for later is believed to make one, its own. */
-#define LATER_ORDERLY 24
-
 #define LATER_ACCEPTED 1 /* instead of an item: new connections, one after the other */
 
 /* Of worker.flags: what is kept of each reading. */
@@ -221,6 +218,12 @@ VERIFIED_ALONE int later_others(const struct later *l, __u32 at)
 	return others;
 }
 
+/* Habit `orderly`: is what it has left for later believed to make one call, its own? */
+static __always_inline int later_is_orderly(const struct later *l)
+{
+	return rule_is_off(RULE_HABIT(HABIT_ORDERLY)) || (!l->mixes && l->orderly >= LATER_ORDERLY);
+}
+
 /*
  * May it be at another request that was read in this turn? What was asked for by one may begin the
  * calls of several, or the one that was wanted last: until it was seen so often that it does not.
@@ -233,7 +236,7 @@ VERIFIED_ALONE int later_others(const struct later *l, __u32 at)
 static __always_inline int later_is_overtaken(const struct later *l, const struct process *p,
 					      const struct later_reading *r, int others)
 {
-	if (others && (l->mixes || l->orderly < LATER_ORDERLY))
+	if (others && !later_is_orderly(l))
 		return 1;
 	return r->by == EVIDENCE_ANSWER && (others & LATER_OTHERS_SINCE) &&
 	       (!p || p->prompt < LATER_SEEN || (r->flags & WORKER_GOES_ON) ||

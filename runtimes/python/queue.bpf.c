@@ -67,7 +67,7 @@ static __always_inline struct named task_puts(const struct runtime *runtime,
 	named = task_thread_request(runtime, key->tgid);
 	if (!named.request && !key->goroutine && !runtime_thread_is_known(thread))
 		named.request = python_serves(key->tgid);
-	if (!named.doubtful && p && p->queues_next)
+	if (!named.doubtful && p && process_queues_next(p))
 		named.doubtful = DOUBT_OTHERS;
 	return named;
 }

@@ -18,6 +18,7 @@ import signal
 import sys
 from pathlib import Path
 
+import ablation
 import metadata
 import self_test
 from report import HEAD, Cell, Way, line, markdown, read_bars, rules
@@ -174,6 +175,9 @@ def parse():
                         "stands in docs/accuracy.md")
     parser.add_argument("--list", action="store_true", help="the rows and their bars")
     parser.add_argument("--self-test", action="store_true", help="prove that the matrix can fail")
+    parser.add_argument("--without", action="append", default=[], metavar="RULE", help="once more without "
+                        "this rule of the engine (docs/engine.md), side by side; takes a build with "
+                        "-DCTXPROP_ABLATION=ON, which ./run accuracy --without makes")
     parser.add_argument("--busy", type=int, default=0, metavar="N", help="beside so many processes that "
                         "do nothing but run")
     parser.add_argument("--agent", action="append", default=[], metavar="OPTION",
@@ -220,6 +224,23 @@ def infer(world, rows, requests, stored):
     return int(missed > 0)
 
 
+def ablate(world, rows, args):
+    """Runs the rows with all rules, and then without each one that is named; the exit status."""
+    way, found = Way(args.short, args.cold), []
+    every = asyncio.run(matrix(world, rows, chosen(args), way))
+    for rule in args.without:
+        print(f"\nwithout {rule}:", flush=True)
+        world.stop_agent()
+        world.start_agent("--without", rule, *args.agent)
+        cells = asyncio.run(matrix(world, rows, chosen(args), way))
+        found += ablation.pairs(rule, every, cells)
+    print("\n" + "\n".join(ablation.line(columns)
+                           for columns in (ablation.HEAD, *[pair.columns() for pair in found])))
+    if args.markdown:
+        print(f"\n{ablation.markdown(found)}\n")
+    return int(any(cell.broken() for cell in every))
+
+
 def run(args):
     private_mounts()
     with World(args.build) as world:
@@ -235,6 +256,8 @@ def run(args):
             return int(bool(wrong))
         if args.metadata:
             return infer(world, rows, chosen(args), metadata.Stored(store))
+        if args.without:
+            return ablate(world, rows, args)
         look = matrix_with_second_look if args.short else matrix
         cells = asyncio.run(look(world, rows, chosen(args), Way(args.short, args.cold)))
         if args.markdown:

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rules of the engine (bpf/context/rules.h) that are switched off for measurement. In builds
+ * without CTXPROP_ABLATION there are none.
+ */
+#ifndef CTXPROP_LOAD_RULES_H
+#define CTXPROP_LOAD_RULES_H
+
+#include <bpf/libbpf.h>
+#include <linux/types.h>
+
+/*
+ * Do without this rule in all that is loaded from now on. To be called before threads are made.
+ * 0; -ENOENT: no rule has this name; -ENOTSUP: this build has all of them in any case.
+ */
+int rules_switch_off(const char *name);
+
+/* Those that are, bit by bit. */
+__u64 rules_switched_off(void);
+
+/* Tell an opened object that has rules before it is loaded. 0 or -errno. */
+int rules_tell(struct bpf_object *object);
+
+#endif
