@@ -4,7 +4,7 @@
 
 #include "base/rule_names.h"
 #include "context/habits.h"
-#include "context/runtime.h"
+#include "runtimes/runtime.h"
 
 #define EVIDENCE_ROW(id, name, text)                                                               \
 	[RULE_BY(EVIDENCE_##id)] = {"by-" name, text, RULE_KIND_EVIDENCE, 0, 0},
