@@ -162,7 +162,7 @@ static int replace(const struct command_flags *flags)
 	return put(flags, NLM_F_CREATE | NLM_F_REPLACE);
 }
 
-static int delete (const struct command_flags *flags)
+static int remove_rule(const struct command_flags *flags)
 {
 	struct policy_rule rule;
 	const struct talk order = {.type = CONTROL_RULE_DELETE, .rule = &rule};
@@ -206,7 +206,7 @@ static const struct {
 	int (*run)(const struct command_flags *flags);
 	size_t words; /* how many it may have, its name included */
 } verbs[] = {
-    {"show", show, 1},   {"add", add, 64},  {"replace", replace, 64}, {"del", delete, 3},
+    {"show", show, 1},   {"add", add, 64},  {"replace", replace, 64}, {"del", remove_rule, 3},
     {"flush", flush, 1}, {"save", save, 1}, {"restore", restore, 2},
 };
 #define VERBS (sizeof(verbs) / sizeof(verbs[0]))
