@@ -9,6 +9,8 @@
 #include "cmd/policy_show.h"
 #include "cmd/talk.h"
 #include "control/policy_file.h"
+#include "control/policy_model.h"
+#include "control/policy_sets.h"
 #include "control/policy_text.h"
 
 const char command_policy_usage[] =
