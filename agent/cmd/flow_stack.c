@@ -5,7 +5,7 @@
 
 #include "base/proc.h"
 #include "cmd/flow_stack.h"
-#include "runtime/place.h"
+#include "inspect/place.h"
 
 /* The address of each call but the last is one that it returns to. */
 static int find(const struct record_stack *stack, __u32 i, struct place *ret_place)

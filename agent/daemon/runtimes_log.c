@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "context/runtime.h"
+#include "runtimes/runtime.h"
 #include "daemon/runtimes_log.h"
-#include "runtime/process.h"
+#include "inspect/process.h"
 
 static void log_failure(const struct runtimes_news *news, const char *name)
 {
@@ -60,35 +60,9 @@ void runtimes_log(const struct runtimes_news *news)
 		log_warning("process %u (%s)%s%s, its calls begin new traces: %s", news->tgid, name,
 			    news->language ? " runs " : "", news->language ? news->language : "",
 			    news->why);
-	else if (news->kind == RUNTIME_THREADS || (news->kind == RUNTIME_JAVA && news->why))
+	else if (news->follows[0])
+		log_info("process %u (%s): %s", news->tgid, name, news->follows);
+	else
 		log_info("process %u (%s) runs %s, only its threads are followed: %s", news->tgid,
 			 name, news->language, news->why);
-	else if (news->kind == RUNTIME_PYTHON)
-		log_info("process %u (%s): following tasks and queues of Python 3.%u", news->tgid,
-			 name, news->minor);
-	else if (news->kind == RUNTIME_HAPROXY)
-		log_info("process %u (%s): following streams of HAProxy", news->tgid, name);
-	else if (news->kind == RUNTIME_JAVA)
-		log_info("process %u (%s): following futures of Java", news->tgid, name);
-	else if (news->kind == RUNTIME_TOKIO)
-		log_info("process %u (%s) runs tasks of Rust (tokio, hyper): a call is only known "
-			 "while its request is the only one of the process",
-			 news->tgid, name);
-	else if (news->kind == RUNTIME_RUBY)
-		log_info(
-		    "process %u (%s): following connections%s in the threads of Ruby %u.%u%s%s",
-		    news->tgid, name, news->flags & RUNTIME_QUEUES ? " and queues" : "",
-		    news->major, news->minor, news->why ? ": " : "", news->why ? news->why : "");
-	else if (news->kind == RUNTIME_NODE)
-		log_info(
-		    "process %u (%s): following what Node reads, and the connections that it opens",
-		    news->tgid, name);
-	else if (news->flags & RUNTIME_COSTLY)
-		log_info(
-		    "process %u (%s): profilers are not shown its contexts for some minutes, its "
-		    "goroutines change more than %d times a second",
-		    news->tgid, name, RUNTIME_CHANGES_MAX);
-	else
-		log_info("process %u (%s): following goroutines of Go 1.%u%s", news->tgid, name,
-			 news->minor, news->flags & RUNTIME_POOLS ? ", and its channels" : "");
 }

@@ -10,7 +10,7 @@
 
 #include "base/cleanup.h"
 #include "context/model.h"
-#include "context/runtime.h"
+#include "runtimes/runtime.h"
 #include "context/share.h"
 #include "context/traces.h"
 #include "context/worker.h"

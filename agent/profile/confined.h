@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "runtime/elf_image.h"
+#include "inspect/elf_image.h"
 
 /* Memory for `size` bytes, all zero, to be freed by confined_free(). NULL: there is none. */
 void *confined_alloc(size_t size);

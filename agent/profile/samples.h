@@ -8,7 +8,7 @@
 #include <linux/types.h>
 
 #include "profile/processes.h"
-#include "profile/python_names.h"
+#include "runtimes/python/names.h"
 
 /*
  * A frame as a number: an address of the kernel; or a file (files.h) and the address in it; or,

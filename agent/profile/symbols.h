@@ -3,7 +3,7 @@
 #ifndef CTXPROP_PROFILE_SYMBOLS_H
 #define CTXPROP_PROFILE_SYMBOLS_H
 
-#include "runtime/elf_image.h"
+#include "inspect/elf_image.h"
 
 struct symbols;
 

@@ -4,27 +4,18 @@
 #define CTXPROP_CLASSIFY_H
 
 #include "inspect/subject.h"
-#include "runtime/golang.h"
-#include "runtime/probe_sites.h"
-#include "runtime/why.h"
+#include "runtime/driver.h"
 
-/* It has no pointers: a sandbox finds it out, and sends it. */
-struct classified {
-	struct runtime runtime;   /* for map `runtimes` */
-	struct probe_sites sites; /* for the probes of its runtime */
-	struct golang golang;     /* RUNTIME_GO: as its file has it, for classify_known */
-	__u32 major, minor;       /* Go, Python, Ruby: of the version */
-	__u32 language;           /* enum language */
-	__u32 why; /* enum why: it cannot be followed, or not beyond threads; or WHY_NONE */
-};
-
-/* What is known of a Go program in this file from an earlier look; NULL: nothing. */
-typedef const struct golang *(*classify_known)(const struct stat *file, void *data);
+/* What is known of this file from an earlier look, with addresses as in it; NULL: nothing. */
+typedef const struct classified *(*classify_known)(const struct stat *file, void *data);
 
 /* subject_open() for a process that is to be classified. */
 int classify_open(__u32 tgid, struct subject *ret_subject);
 
-/* 0, or -errno: its files cannot be read. For a sandbox: the files are parsed. */
+/*
+ * 0, or -errno: its files cannot be read. For a sandbox: the files are parsed. Addresses are as
+ * the driver's relocate() wants them.
+ */
 int classify(const struct subject *subject, classify_known known, void *data,
 	     struct classified *ret_classified);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <bpf/bpf.h>
 
-#include "context/runtime.h"
+#include "runtimes/runtime.h"
 #include "runtime/leftovers.h"
 
 static int is_leftover(const struct worker_key *key, int runtimes_fd)

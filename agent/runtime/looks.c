@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "runtime/looks.h"
-#include "runtime/process.h"
+#include "inspect/process.h"
 
 struct look {
 	struct look *next;

@@ -9,26 +9,24 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
-#include "runtime/classify.h"
+#include "runtime/driver.h"
+#include "runtime/known_files.h"
 #include "runtime/runtimes.h"
 #include "runtime/uprobe_pins.h"
 
-struct go_programs;
 struct uprobe_programs;
 
 /* Of one runtime. */
 struct runtime_probe {
-	struct uprobe_programs *programs;
-	int err;   /* programs NULL: why, -errno */
-	bool said; /* that they cannot be loaded */
+	struct uprobe_programs *programs; /* NULL: it has none, or: */
+	int err;                          /* why they could not be opened, -errno */
+	bool said;                        /* that they cannot be loaded */
 };
 
 struct runtime_probes {
 	runtimes_lack lack;
-	struct go_programs *go;
-	int go_err;   /* go NULL */
-	bool go_said; /* as of the others */
-	struct runtime_probe python, haproxy, ruby, node;
+	struct runtime_probe of[RUNTIME_FOLDERS_COUNT];
+	struct known_files known;
 };
 
 /*
@@ -42,16 +40,21 @@ void runtime_probes_open(struct uprobe_pins *pins, runtimes_lack lack,
 void runtime_probes_close(struct runtime_probes *probes);
 
 /*
- * Attach to what a process runs, unless that was done before. What then can be followed in it is
- * put into found->runtime. 0 or -errno: it was not attached to.
+ * Attach to what a process runs, unless that was done before: to places that need a flag only
+ * where found->runtime has it. Addresses become those of the process, and what then can be followed
+ * in it is put into found->runtime. 0 or -errno: it was not attached to.
  */
 int runtime_probes_attach(struct runtime_probes *probes, const struct subject *subject,
 			  struct classified *found);
 
-/* As those of go_programs.h. */
-const struct golang *runtime_probes_known(const struct runtime_probes *probes,
-					  const struct stat *file);
-void runtime_probes_hide(struct runtime_probes *probes, const struct stat *file);
+/* What is known of the program in this file, with addresses as there; NULL: nothing. */
+const struct classified *runtime_probes_known(const struct runtime_probes *probes,
+					      const struct stat *file);
+
+/* Probes that need these flags are of no use any more in the program of this file. */
+void runtime_probes_hide(struct runtime_probes *probes, const struct stat *file, __u32 flags);
+
+/* Forget what is known of programs that `is_used` says no to. */
 void runtime_probes_forget(struct runtime_probes *probes,
 			   bool (*is_used)(const struct stat *file, void *data), void *data);
 

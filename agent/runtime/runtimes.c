@@ -17,7 +17,7 @@
 #include "runtime/inspector.h"
 #include "runtime/leftovers.h"
 #include "runtime/looks.h"
-#include "runtime/process.h"
+#include "inspect/process.h"
 #include "runtime/processes.h"
 #include "runtime/runtime_probes.h"
 #include "runtime/runtimes.h"
@@ -103,7 +103,7 @@ int runtimes_fd(const struct runtimes *runtimes)
 	return runtimes && runtimes->events ? runtimes->news_fd : -1;
 }
 
-static const struct golang *known_program(const struct stat *file, void *data)
+static const struct classified *known_program(const struct stat *file, void *data)
 {
 	const struct runtimes *runtimes = data;
 
@@ -127,21 +127,21 @@ static void attach(struct runtimes *runtimes, struct inspection *inspection, __u
 		   struct runtimes_news *ret_news)
 {
 	struct classified *found = &inspection->found;
+	const struct runtime_driver *driver = runtime_driver_of(found);
 
 	found->runtime.flags =
 	    flags_of(runtimes, flags) & ~(RUNTIME_TASKS | RUNTIME_TRANSPORTS | RUNTIME_QUEUES);
 	*ret_news = (struct runtimes_news){
 	    .tgid = inspection->tgid,
 	    .err = runtime_probes_attach(&runtimes->probes, &inspection->subject, found),
-	    .major = found->major,
-	    .minor = found->minor,
-	    .language = language_text(found->language),
+	    .language = runtime_driver_name(found),
 	    .why = why_text(found->why),
 	};
 	if (inspection->failed)
 		ret_news->refused = runtimes->inspector.refused_count;
 	ret_news->kind = found->runtime.kind;
-	ret_news->flags = found->runtime.flags;
+	if (driver && driver->describe && found->runtime.kind > RUNTIME_OPAQUE)
+		driver->describe(found, ret_news->follows);
 }
 
 struct usage {
@@ -173,28 +173,23 @@ static bool is_used_by(const struct runtimes *runtimes, const struct stat *file,
 static void hide(struct runtimes *runtimes, __u32 tgid, const struct stat *file)
 {
 	if (!is_used_by(runtimes, file, RUNTIME_SHOWN))
-		runtime_probes_hide(&runtimes->probes, file);
+		runtime_probes_hide(&runtimes->probes, file, RUNTIME_SHOWN);
 	node_contexts_withdraw_process(tgid);
 }
 
 /* Is it worth a line that the process runs this? Most programs only have threads. */
 static bool is_news(const struct runtimes_news *news)
 {
-	if (news->kind == RUNTIME_PYTHON)
-		return news->err || (news->flags & RUNTIME_TASKS);
-	return news->err || news->kind != RUNTIME_THREADS || news->why;
+	return news->err || news->why || news->follows[0];
 }
 
-/*
- * Classes that are loaded later are none, nor is what else Node does; but that objects of Java can
- * be looked at now is news.
- */
-static bool is_known(const struct runtime *known, const struct runtimes_news *news)
+/* Was the same found when the process was looked at before? */
+static bool is_known(const struct runtime *known, const struct classified *found, int err)
 {
-	if (known->kind != news->kind)
-		return false;
-	return known->kind == RUNTIME_JAVA ? !known->java.class == !!news->why
-					   : known->kind == RUNTIME_NODE && !news->err;
+	const struct runtime_driver *driver = runtime_driver_of(found);
+
+	return !err && known->kind == found->runtime.kind && driver && driver->is_same &&
+	       driver->is_same(known, &found->runtime);
 }
 
 /* Publish what a process runs, if it still does: it may have become another program meanwhile. */
@@ -224,7 +219,8 @@ static void publish(struct runtimes *runtimes, struct inspection *inspection)
 	bpf_map_update_elem(runtimes->map_fd, &tgid, found, BPF_EXIST);
 	if (found->flags & RUNTIME_COSTLY)
 		hide(runtimes, tgid, program);
-	if (is_news(&news) && !is_known(&known, &news) && !inspection->refused_before)
+	if (is_news(&news) && !is_known(&known, &inspection->found, news.err) &&
+	    !inspection->refused_before)
 		runtimes->tell(&news);
 }
 

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <linux/types.h>
 
+#include "runtime/driver.h"
+
 /* Are profilers to see what goroutines work on (traces_ctx_v1)? */
 enum runtimes_publish {
 	RUNTIMES_PUBLISH_AUTO, /* where they do not change too often (RUNTIME_CHANGES_MAX) */
@@ -20,12 +22,10 @@ enum runtimes_publish {
 struct runtimes_news {
 	__u32 tgid;
 	__u32 kind;           /* enum runtime_kind */
-	__u32 flags;          /* enum runtime_flags */
-	unsigned int minor;   /* RUNTIME_GO, RUNTIME_PYTHON, RUNTIME_RUBY: of the version */
-	unsigned int major;   /* RUNTIME_RUBY: of the version, with minor */
 	const char *language; /* of what runs it, for people; or NULL */
 	const char *why;      /* why it cannot be followed, or not beyond threads; or NULL */
-	int err;              /* uprobes could not be attached: -errno */
+	char follows[CLASSIFIED_TEXT_MAX]; /* what is followed, for people; or empty */
+	int err;                           /* uprobes could not be attached: -errno */
 	unsigned int refused; /* its files could not be read: how often that was so, of any */
 	bool share; /* it has reached its share of a table; of no process: a table was full */
 	bool unix_sockets; /* of no process: they are followed from now on; -errno: they are not */

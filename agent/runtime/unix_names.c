@@ -6,7 +6,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "context/unix_name.h"
-#include "runtime/process.h"
+#include "inspect/process.h"
 #include "runtime/unix_names.h"
 
 #define STREAM    1           /* SOCK_STREAM */

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "context/node.h"
 #include "load/node.h"
-#include "runtime/process.h"
+#include "inspect/process.h"
 #include "runtime/processes.h"
 #include "runtime/unix_names.h"
 #include "runtime/unix_sockets.h"

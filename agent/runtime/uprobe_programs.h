@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <sys/stat.h>
 
-#include "runtime/probe_sites.h"
+#include "inspect/probe_sites.h"
+#include "runtime/driver.h"
 #include "runtime/uprobe_pins.h"
 
 struct uprobe_programs;
@@ -25,13 +26,6 @@ int uprobe_programs_open(struct uprobe_pins *pins, const char *name, const void 
 
 /* Let go. The uprobes stay where they are. */
 void uprobe_programs_close(struct uprobe_programs *programs);
-
-/* A probe of a runtime, whose number there is its index in a table of these. */
-struct uprobe_kind {
-	const char *program; /* of the object */
-	__u32 flags;         /* enum runtime_flags that a process must have for it */
-	bool at_return;      /* of the function that its places are at the beginning of */
-};
 
 /*
  * Attach to all places of a process, which has these flags, unless that was done before; families

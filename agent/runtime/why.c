@@ -3,11 +3,6 @@
 
 #include "runtime/why.h"
 
-static const char *const language_texts[LANGUAGES] = {
-    [LANGUAGE_GO] = "Go",     [LANGUAGE_PYTHON] = "Python", [LANGUAGE_RUBY] = "Ruby",
-    [LANGUAGE_JAVA] = "Java", [LANGUAGE_DOTNET] = ".NET",
-};
-
 static const char *const why_texts[WHYS] = {
     [WHY_PROCESSOR] = "its processor is not supported",
     [WHY_FORMAT] = "it is no program of 64 bits, little endian",
@@ -27,11 +22,6 @@ static const char *const why_texts[WHYS] = {
     [WHY_CRASHED] = "its program, or what it has loaded, is damaged: reading it failed",
     [WHY_DAMAGED] = "its program, or what it has loaded, cannot be read",
 };
-
-const char *language_text(unsigned int language)
-{
-	return language < LANGUAGES ? language_texts[language] : NULL;
-}
 
 const char *why_text(unsigned int why)
 {

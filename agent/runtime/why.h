@@ -1,17 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What runs a process, and why it cannot be followed: numbers, and their texts for people. */
+/* Why a process cannot be followed: numbers, and their texts for people. */
 #ifndef CTXPROP_WHY_H
 #define CTXPROP_WHY_H
-
-enum language {
-	LANGUAGE_NONE, /* none that is looked into */
-	LANGUAGE_GO,
-	LANGUAGE_PYTHON,
-	LANGUAGE_RUBY,
-	LANGUAGE_JAVA,
-	LANGUAGE_DOTNET,
-	LANGUAGES
-};
 
 enum why {
 	WHY_NONE,
@@ -33,9 +23,6 @@ enum why {
 	WHY_DAMAGED,
 	WHYS
 };
-
-/* Constant text; NULL: LANGUAGE_NONE, or no such number. */
-const char *language_text(unsigned int language);
 
 /* Constant text, the end of a sentence; NULL: WHY_NONE, or no such number. */
 const char *why_text(unsigned int why);

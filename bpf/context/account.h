@@ -6,7 +6,7 @@
 #define CTXPROP_CONTEXT_ACCOUNT_H
 
 #include "context/ids.h"
-#include "context/runtime.h"
+#include "runtimes/runtime.h"
 #include "context/standing.h"
 #include "context/stray.h"
 #include "context/traces.h"

@@ -10,8 +10,9 @@
 #include "context/alone.h"
 #include "context/beside.h"
 #include "context/phase.h"
-#include "context/runtime.h"
+#include "runtimes/runtime.h"
 #include "context/tasks.h"
+#include "runtimes/traits.h"
 
 /*
  * Who could be meant beside what a thread or loop has read, as far as it is not more than `else_`:
@@ -110,8 +111,7 @@ static __always_inline int heir_goes_on(const struct worker *w, const struct pro
 
 /*
  * Who may be meant beside the request of who made or woke a worker. A process may be one of a pool
- * that is made with the first requests. In Python, who is woken has to wait for the interpreter's
- * lock, and another thread may take what he was woken for meanwhile.
+ * that is made with the first requests.
  */
 static __always_inline enum rivals rivals_of_heir(const struct worker *w, const struct process *p,
 						  const struct actor *a)
@@ -122,8 +122,9 @@ static __always_inline enum rivals rivals_of_heir(const struct worker *w, const 
 		return RIVALS_SHARED;
 	if (a->doubtful == GIVEN_NOTHING)
 		return RIVALS_ANY;
-	return w->inherited_by == EVIDENCE_WAKE && a->runtime == RUNTIME_PYTHON ? RIVALS_ANY
-										: RIVALS_PROCESS;
+	return w->inherited_by == EVIDENCE_WAKE && runtime_waits_for_lock(a->runtime)
+		   ? RIVALS_ANY
+		   : RIVALS_PROCESS;
 }
 
 /* Of a thread or process that was made for a request. */

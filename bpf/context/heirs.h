@@ -8,6 +8,7 @@
 
 #include "context/account.h"
 #include "context/learn.h"
+#include "runtimes/traits.h"
 
 /* The request that a thread was made for, or has taken something out of a queue for; 0: none. */
 static __always_inline __u64 heir_is_for(const struct worker *w)
@@ -90,8 +91,7 @@ static __always_inline void heir_is_made(struct worker *heir, __u32 maker, __u32
 /*
  * A worker makes another (EVIDENCE_FORK), or wakes it from a sleep that nothing else would have
  * ended (EVIDENCE_WAKE). A worker that has requests of its own needs no others'. ACTOR_RUNTIME:
- * what it works on is named. Ruby: who wakes without telling anything has left the interpreter's
- * lock.
+ * what it works on is named.
  */
 static __always_inline void engine_hand_over(const struct actor *from, const struct worker_key *to,
 					     enum evidence by)
@@ -99,7 +99,7 @@ static __always_inline void engine_hand_over(const struct actor *from, const str
 	struct worker *w = worker_lookup(&from->key), *heir;
 	__u64 id = from->kind == ACTOR_RUNTIME ? from->named : w ? worker_at(w) : 0;
 
-	if (by == EVIDENCE_WAKE && from->runtime == RUNTIME_RUBY && !from->tells)
+	if (by == EVIDENCE_WAKE && runtime_wakes_for_lock(from->runtime) && !from->tells)
 		return;
 	heir = id ? worker_make_for(to, from->key.tgid) : worker_lookup(to);
 	if (heir && by == EVIDENCE_FORK) {

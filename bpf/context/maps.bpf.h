@@ -12,7 +12,7 @@
 #include "context/ids.h"
 #include "context/model.h"
 #include "context/node.h"
-#include "context/runtime.h"
+#include "runtimes/runtime.h"
 #include "context/traces.h"
 #include "context/worker.h"
 #include "tracestate.h"
@@ -89,7 +89,8 @@ struct {
 	__type(value, struct share);
 } cgroup_processes __weak SEC(".maps");
 
-/* 1: user space was asked to remove what is left of processes that are gone (context/runtime.h). */
+/* 1: user space was asked to remove what is left of processes that are gone (runtimes/runtime.h).
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -106,7 +107,7 @@ struct {
 } shares_reached __weak SEC(".maps");
 
 /*
- * Processes of which is found out what they run (context/runtime.h) although they have read no
+ * Processes of which is found out what they run (runtimes/runtime.h) although they have read no
  * request yet: they listen, or were made by one that is known. There is room for some only.
  */
 struct {

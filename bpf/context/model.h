@@ -177,7 +177,7 @@ struct call {
 	__u32 tid;
 	__u8 is_http;  /* 1: a head of HTTP began with it, as the packet programs have seen */
 	__u8 reads;    /* what its loop had read by then (struct worker) */
-	__u8 is_among; /* 1: Node: others might have asked for it (context/later.h) */
+	__u8 is_among; /* 1: Node: others might have asked for it (runtimes/node/later.h) */
 	__u8 reserved;
 	__u32 number; /* struct process.number of that process; 0: it had no entry */
 };

@@ -3,7 +3,7 @@
 #ifndef CTXPROP_CONTEXT_STRAY_H
 #define CTXPROP_CONTEXT_STRAY_H
 
-#include "context/runtime.h"
+#include "runtimes/traits.h"
 #include "context/worker.h"
 
 #define TASKS_STRAYS_MAX 65535
@@ -11,7 +11,7 @@
 /* Is it one of these programs, or made by one (`p`: of its maker)? */
 static __always_inline int process_has_tasks(const struct process *p)
 {
-	return p && p->runtime == RUNTIME_TOKIO;
+	return p && runtime_hides_tasks(p->runtime);
 }
 
 /* A call or connect that nothing open has led to, or that nobody has waited for. */

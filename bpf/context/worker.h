@@ -72,8 +72,8 @@ struct worker {
 	__u64 inherited;         /* the request that made it, or woke it up; 0: none */
 	__u64 queue;             /* address of the queue (queue.h) that it took something from */
 	/*
-	 * What it took: an address, too. HAProxy: see probes/stream.bpf.h. Node: libuv's handle of
-	 * the connection that it is about to open.
+	 * What it took: an address, too. HAProxy: see runtimes/haproxy/stream.bpf.h. Node: libuv's
+	 * handle of the connection that it is about to open.
 	 */
 	__u64 item;
 	__u64 published;    /* the request that traces_ctx_v1 shows for it */

@@ -5,18 +5,10 @@
 
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
-#include "context/maps.bpf.h"
-#include "context/worker.h"
+#include "probes/decide.bpf.h"
 #include "probes/syscall.bpf.h"
-#include "probes/turn.bpf.h"
-#include "context/decide.h"
-#include "probes/java_thread.bpf.h"
-#include "probes/later.bpf.h"
-#include "probes/native.bpf.h"
-#include "probes/node_search.bpf.h"
-#include "probes/phase.bpf.h"
-#include "probes/python_thread.bpf.h"
-#include "probes/runtime.bpf.h"
+#include "runtimes/hooks.bpf.h"
+#include "runtimes/worker.bpf.h"
 
 /* A thread. */
 static __always_inline void worker_of(struct actor *a, const struct task_struct *task)
@@ -52,23 +44,6 @@ static __always_inline void actor_named(struct actor *a, struct named named)
 	a->named = named.request;
 	a->doubtful = named.doubtful;
 	a->own = named.own;
-}
-
-/*
- * What names the request of an actor: a goroutine itself, or a virtual thread of Java, a task or
- * stream, an object of Ruby or Java?
- */
-static __always_inline enum evidence actor_evidence(const struct runtime *runtime,
-						    const struct actor *a)
-{
-	if (runtime && (runtime->kind == RUNTIME_PYTHON || runtime->kind == RUNTIME_HAPROXY))
-		return EVIDENCE_TASK;
-	if (runtime && runtime->kind == RUNTIME_JAVA && a->key.goroutine)
-		return EVIDENCE_THREAD;
-	if (runtime && (runtime->kind == RUNTIME_RUBY || runtime->kind == RUNTIME_JAVA ||
-			runtime->kind == RUNTIME_NODE))
-		return EVIDENCE_OBJECT;
-	return EVIDENCE_GOROUTINE;
 }
 
 /* Modules of Python that matter may be loaded late: looked for with its first requests, too. */
@@ -116,7 +91,7 @@ static __always_inline const struct runtime *runtime_reads(__u32 tgid)
 	if (!runtime) {
 		runtime_reads_first(tgid);
 		runtime = runtime_lookup(tgid);
-	} else if (runtime->kind == RUNTIME_PYTHON && !(runtime->flags & RUNTIME_TASKS)) {
+	} else if (runtime_may_load_more(runtime)) {
 		runtime_look_again(tgid);
 	}
 	return runtime && runtime->kind != RUNTIME_WANTED ? runtime : NULL;
@@ -176,7 +151,7 @@ static __always_inline void worker_reading(struct actor *a, const struct task_st
 	if (a->kind == ACTOR_THREAD)
 		a->loop = turn_begin(task, sk, &a->turn);
 	else
-		a->by = actor_evidence(runtime, a);
+		a->by = runtime_evidence(runtime, a);
 	if (a->loop == ACTOR_LOOP && loop_is_another(runtime))
 		loop_reads(a);
 	/* A socket that blocks is read by a thread, whatever context that has entered. */
@@ -239,66 +214,12 @@ static __always_inline int worker_is_stranger(const struct actor *a, const struc
 	return (!p || !tally_open(&p->tally)) && !worker_lookup(&a->key);
 }
 
-static __always_inline void actor_is_in_phase(struct actor *a, struct runtime *runtime)
-{
-	enum actor_phase phase;
-
-	if (!runtime || runtime->kind != RUNTIME_NODE)
-		return;
-	phase = phase_of(runtime);
-	a->accepts = phase == PHASE_ACCEPTS;
-	a->phase =
-	    phase == PHASE_LATER || phase == PHASE_ACCEPTS ? later_phase(&a->key, phase) : phase;
-}
-
-/* For which request does it go on with what another thread has done? */
-static __always_inline void actor_works(struct actor *a)
-{
-	const struct work *work = a->phase == PHASE_WORK ? work_of_thread() : NULL;
-
-	if (work)
-		a->named = work->request;
-}
-
-/* The one that makes or wakes another thread. One of Java may have handed over what it has read. */
+/* The one that makes or wakes another thread. */
 static __always_inline void worker_handing_over(struct actor *a, const struct runtime *runtime)
 {
-	const struct worker *w;
-
 	worker_current(a);
 	a->runtime = runtime ? runtime->kind : 0;
-	if (!runtime || runtime->kind != RUNTIME_JAVA)
-		return;
-	if (runtime_virtual(runtime, &a->key) == RUNTIME_WORKER_KNOWN) {
-		w = worker_lookup(&a->key);
-		a->named = w ? worker_only(w) : 0;
-		a->kind = ACTOR_RUNTIME;
-		return;
-	}
-	w = worker_lookup(&a->key);
-	if (!w || !java_may_hand_over(w))
-		return;
-	a->named = java_request_of(w);
-	if (!a->named || !java_is_at(a->key.tgid, a->named))
-		a->named = 0;
-	if (a->named || java_is_unsure(w))
-		a->kind = ACTOR_RUNTIME;
-}
-
-/*
- * What was the current thread given, which was made for a request (enum given)? It may have been
- * nothing as long as it is not known what its process runs.
- */
-VERIFIED_ALONE int thread_is_given(__u32 tgid, __u64 request)
-{
-	const struct runtime *runtime = runtime_lookup(tgid);
-
-	if (!runtime || runtime->kind == RUNTIME_WANTED)
-		return GIVEN_NOTHING;
-	if (runtime->kind == RUNTIME_PYTHON)
-		return python_thread_is_bare(runtime, tgid, request) ? GIVEN_NOTHING : GIVEN_OWN;
-	return runtime->kind == RUNTIME_JAVA ? java_thread_is_given(runtime, tgid, request)
-					     : GIVEN_OWN;
+	runtime_hands_over(a, runtime);
 }
 
 /* A thread is about to be believed to work for the request that it was made for. */
@@ -325,54 +246,10 @@ static __always_inline void actor_is_told(struct actor *a, const struct runtime 
 					  enum runtime_worker who, struct named named)
 {
 	a->kind = actor_kind_of(who);
-	a->by = actor_evidence(runtime, a);
+	a->by = runtime_evidence(runtime, a);
 	actor_named(a, named);
-	actor_works(a);
+	runtime_goes_on(a);
 	actor_doubts(a);
-}
-
-/*
- * Node: does the object of the call tell whose it is? Then nothing else counts. Where that was so
- * before, a call for which nobody waits may be the program's own.
- */
-static __always_inline void actor_is_called_in_node(struct actor *a, struct runtime *runtime,
-						    __u64 socket)
-{
-	struct process_address at = {.tgid = a->key.tgid, .address = socket};
-	__u64 request;
-
-	request = node_calls(runtime, &at);
-	if (request == NODE_NOBODY_YET && a->phase == PHASE_READING)
-		return;
-	if (request == NODE_NOBODY || request == NODE_NOBODY_YET) {
-		a->own = (runtime->flags & RUNTIME_OBJECTS) != 0;
-	} else if (request) {
-		if (!(runtime->flags & RUNTIME_OBJECTS))
-			__sync_fetch_and_or(&runtime->flags, RUNTIME_OBJECTS);
-		a->kind = ACTOR_RUNTIME;
-		a->named = request;
-	}
-}
-
-/* In C and the like: what do objects of the connection tell, and does it count? */
-static __always_inline void actor_is_called_natively(struct actor *a, struct runtime *runtime,
-						     struct socket *s, __u64 socket)
-{
-	struct process_address at = {.tgid = a->key.tgid, .address = socket};
-
-	a->counts = native_calls(runtime, s, &at);
-	if (a->counts)
-		a->named = s->told;
-}
-
-/* A call begins on `s`, the kernel's `socket`: do objects tell more? */
-static __always_inline void actor_is_called(struct actor *a, struct runtime *runtime,
-					    struct socket *s, __u64 socket)
-{
-	if (runtime && runtime->kind == RUNTIME_NODE)
-		actor_is_called_in_node(a, runtime, socket);
-	else if (runtime && runtime->kind == RUNTIME_THREADS && a->kind == ACTOR_THREAD)
-		actor_is_called_natively(a, runtime, s, socket);
 }
 
 /* The one that connects. */
@@ -387,7 +264,7 @@ static __always_inline void worker_connecting(struct actor *a)
 		return;
 	}
 	a->runtime = runtime ? runtime->kind : 0;
-	actor_is_in_phase(a, runtime);
+	runtime_finds_phase(a, runtime);
 	who = runtime_connector(runtime, &a->key, &named);
 	actor_is_told(a, runtime, who, named);
 }
@@ -407,10 +284,10 @@ static __always_inline int worker_calling(struct actor *a, const struct sock *sk
 		return !runtime;
 	}
 	a->runtime = runtime ? runtime->kind : 0;
-	actor_is_in_phase(a, runtime);
+	runtime_finds_phase(a, runtime);
 	who = runtime_sender(runtime, &a->key, (__u64)sk, s, &named);
 	actor_is_told(a, runtime, who, named);
-	actor_is_called(a, runtime, s, (__u64)sk);
+	runtime_is_called(a, runtime, s, (__u64)sk);
 	return 0;
 }
 

@@ -7,7 +7,7 @@
 #include <linux/in.h>
 #include <bpf/bpf_helpers.h>
 #include "context/maps.bpf.h"
-#include "context/runtime.bpf.h"
+#include "runtimes/runtime.bpf.h"
 #include "probes/kernel.bpf.h"
 
 #define STATE_LISTEN 10 /* as the kernel numbers it */

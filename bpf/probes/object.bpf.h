@@ -6,7 +6,7 @@
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 #include "context/maps.bpf.h"
-#include "context/runtime.bpf.h"
+#include "runtimes/runtime.bpf.h"
 #include "context/standing.h"
 #include "probes/user.bpf.h"
 

@@ -4,7 +4,7 @@
 #define CTXPROP_PROBES_PROBE_BPF_H
 
 #include "context/maps.bpf.h"
-#include "context/runtime.bpf.h"
+#include "runtimes/runtime.bpf.h"
 
 /* The generation of this object, set before load. */
 const volatile __u32 probe_generation __weak = 0;

@@ -11,7 +11,7 @@
 #include <bpf/bpf_tracing.h>
 #include "context/end.bpf.h"
 #include "edits.h"
-#include "probes/opening.bpf.h"
+#include "runtimes/node/opening.bpf.h"
 #include "probes/peer.bpf.h"
 #include "probes/probe.bpf.h"
 #include "probes/record.bpf.h"
@@ -51,26 +51,6 @@ static __always_inline __u32 write_seq(struct sock *sk)
 	const struct tcp_sock *tcp = tcp_of(sk);
 
 	return tcp ? tcp->write_seq : 0;
-}
-
-/* May others than the reader work on it, and does the one who responds tell? */
-static __always_inline int is_by_tasks(const struct actor *a)
-{
-	if (a->kind == ACTOR_RUNTIME && a->by == EVIDENCE_TASK)
-		return 1;
-	return a->runtime == RUNTIME_RUBY ||
-	       (a->runtime == RUNTIME_PYTHON && a->loop != ACTOR_BLOCKS);
-}
-
-/* May what the request is read from tell who works on it? */
-static __always_inline int is_by_objects(const struct actor *a)
-{
-	if (a->runtime == RUNTIME_PYTHON)
-		return a->kind == ACTOR_THREAD || a->by == EVIDENCE_TASK;
-	if (a->runtime == RUNTIME_THREADS)
-		return a->loop == ACTOR_LOOP;
-	return a->runtime == RUNTIME_RUBY || a->runtime == RUNTIME_JAVA ||
-	       a->runtime == RUNTIME_NODE || a->runtime == RUNTIME_WANTED;
 }
 
 /*
@@ -115,7 +95,7 @@ VERIFIED_ALONE int take_arrival(struct socket *s, __u64 request, const struct ac
 		s->flags &= ~SOCKET_PEER;
 	}
 	s->serving = request;
-	if (is_by_tasks(a))
+	if (runtime_tells_who_responds(a))
 		s->flags |= SOCKET_TASKS;
 	s->flags &= ~SOCKET_BLOCKS;
 	if (actor_waits(a))
@@ -142,7 +122,7 @@ static __always_inline int take_arrivals(struct socket *s, struct inbox *box, co
 				break;
 			take_arrival(s, next->request, a);
 			/* Not there: that would be one call more of all that are nested. */
-			if (is_by_objects(a))
+			if (runtime_tells_by_objects(a))
 				step_object(next->request, a);
 		}
 		box->first++;
@@ -157,10 +137,8 @@ static __always_inline int taking(struct sock *sk, struct socket *s, struct inbo
 	__u64 before = s->serving;
 	int taken = take_arrivals(s, box, a, copied_seq(sk));
 
-	if (taken && a->runtime == RUNTIME_HAPROXY) {
-		s->flags |= SOCKET_TASKS;
-		stream_read(taken == 1 && !request_lookup(before));
-	}
+	if (taken)
+		runtime_has_taken(a, s, taken == 1 && !request_lookup(before));
 	return taken;
 }
 
@@ -275,28 +253,11 @@ int BPF_PROG(probe_recv, struct sock *sk)
 		reading(&a, task, sk, s);
 		if (!taking(sk, s, box, &a))
 			engine_read(s, &a, actor_thread(&a));
-		if (a.runtime == RUNTIME_NODE && later_reads(actor_thread(&a)))
-			s->flags |= SOCKET_LATER;
+		runtime_has_read(&a, s);
 		if (a.kind == ACTOR_RUNTIME)
 			step_show();
 	}
 	return 0;
-}
-
-/* Were there requests that the call could have been made for? */
-static __always_inline int last_call_is_unknown(struct socket *s)
-{
-	const struct call *c = socket_last_call(s);
-
-	return c && !c->evidence && c->veto;
-}
-
-/* Does it come from a thread that has read no request, and is no object known that tells more? */
-static __always_inline int last_call_is_another_threads(struct socket *s)
-{
-	const struct call *c = socket_last_call(s);
-
-	return c && c->evidence != EVIDENCE_THREAD && c->evidence != EVIDENCE_OBJECT;
 }
 
 /* A number for the peer's address and port, not 0. */
@@ -308,16 +269,6 @@ static __always_inline __u32 peer_number(const struct sock *sk)
 	if (c->skc_family == FAMILY_IPV6)
 		bpf_probe_read_kernel(&address, sizeof(address), &c->skc_v6_daddr);
 	return crowd_peer_number(address, c->skc_dport);
-}
-
-/* Noted for each call: threads may change. */
-static __always_inline void calling_in_java(struct sock *sk, struct socket *s,
-					    const struct actor *a)
-{
-	if (java_has_list(&a->key, sk) && !java_client_is_own(a->key.tgid))
-		s->flags |= SOCKET_LIST;
-	else
-		s->flags &= ~SOCKET_LIST;
 }
 
 /*
@@ -339,17 +290,11 @@ static __noinline void calling(struct task_struct *task, struct sock *sk, struct
 		socket_is_nobodys_now(s, &a, newcomers);
 	else
 		s->nobodys = 0;
-	if (a.runtime == RUNTIME_JAVA)
-		calling_in_java(sk, s, &a);
+	runtime_calls_on(&a, sk, s);
 	step_call(s, &a, write_seq(sk), bpf_ntohs(sk->__sk_common.skc_dport));
-	if (a.kind == ACTOR_THREAD || a.runtime == RUNTIME_NODE)
+	if (runtime_may_wait_for_turns(&a))
 		step_crowd(s, &a, peer_number(sk));
-	if (a.runtime == RUNTIME_THREADS && (s->told || last_call_is_unknown(s)))
-		step_objects_decided(s, a.key.tgid);
-	if (a.runtime == RUNTIME_PYTHON && last_call_is_unknown(s))
-		runtime_suspects_pool(a.key.tgid);
-	if (a.runtime == RUNTIME_JAVA && last_call_is_another_threads(s))
-		runtime_lacks_classes(a.key.tgid);
+	runtime_has_called(&a, s);
 	if (!(s->flags & SOCKET_SHARED))
 		peer_call(sk, s);
 }
@@ -410,25 +355,6 @@ int BPF_PROG(probe_send_fentry, struct sock *sk)
 	return 0;
 }
 
-/*
- * A thread of Java connects without waiting, and no client is known yet that it may do that for:
- * what is sent then may be what anybody has put into a list.
- */
-static __always_inline void connecting_in_java(const struct sock *sk, struct actor *a)
-{
-	const struct runtime *runtime = runtime_lookup(a->key.tgid);
-	const struct socket___kernel *socket = sk->sk_socket;
-	const struct file *file = socket ? socket->file : NULL;
-	const struct worker *w = worker_lookup(&a->key);
-
-	if (!runtime || runtime->java.client.exchange_class || a->kind != ACTOR_THREAD || !w ||
-	    !file || !(file->f_flags & NONBLOCK) || !worker_only(w))
-		return;
-	a->named = worker_only(w);
-	a->kind = ACTOR_RUNTIME;
-	a->doubtful = DOUBT_ALL;
-}
-
 static __always_inline void connecting(struct sock *sk)
 {
 	struct socket *s = bpf_sk_storage_get(&sockets, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
@@ -443,8 +369,7 @@ static __always_inline void connecting(struct sock *sk)
 	if (opening_connects(&a.key, s))
 		return;
 	worker_connecting(&a);
-	if (a.runtime == RUNTIME_JAVA)
-		connecting_in_java(sk, &a);
+	runtime_connects(&a, sk);
 	step_connect(s, &a);
 }
 

@@ -9,8 +9,7 @@
 #include "context/maps.bpf.h"
 #include "probes/actor.bpf.h"
 #include "context/engine.h"
-#include "probes/goroutine_show.bpf.h"
-#include "probes/native.bpf.h"
+#include "runtimes/go/show.bpf.h"
 
 /* The request is read, whose first byte has just been. */
 VERIFIED_ALONE int step_take(__u64 id, const struct actor *by)
@@ -25,48 +24,13 @@ VERIFIED_ALONE int step_take(__u64 id, const struct actor *by)
 	return 0;
 }
 
-static __always_inline void step_java_reads(const struct runtime *runtime, const struct actor *by,
-					    __u64 id)
-{
-	java_reads(runtime, by->key.tgid);
-	if (by->kind != ACTOR_THREAD ||
-	    (by->loop == ACTOR_BLOCKS && !runtime->java.client.exchange_class))
-		return;
-	java_held_make(by->key.tgid);
-	java_holds(by->key.tgid, id);
-}
-
-static __always_inline void step_python_reads(const struct runtime *runtime, const struct actor *by,
-					      __u64 id)
-{
-	python_reads(by->key.tgid, id, by->kind == ACTOR_THREAD && by->loop == ACTOR_BLOCKS);
-	if (runtime->flags & RUNTIME_TRANSPORTS)
-		python_reads_socket(by->key.tgid, id, by->path);
-}
-
-static __always_inline void step_native_reads(struct runtime *runtime, const struct actor *by,
-					      __u64 id)
-{
-	struct process_address socket = {.tgid = by->key.tgid, .address = by->path};
-
-	native_reads(runtime, &socket, id);
-}
-
-/* The same for what Ruby has read it from, and for which thread of Java. */
+/* The same for what tells more of it in the program: objects, threads. */
 VERIFIED_ALONE int step_object(__u64 id, const struct actor *by)
 {
 	struct runtime *runtime = by ? runtime_lookup(by->key.tgid) : NULL;
 
-	if (runtime_holds_objects(runtime))
-		ruby_reads(by->key.tgid, ruby_context(runtime), id);
-	else if (runtime && runtime->kind == RUNTIME_JAVA)
-		step_java_reads(runtime, by, id);
-	else if (runtime && runtime->kind == RUNTIME_PYTHON)
-		step_python_reads(runtime, by, id);
-	else if (runtime && (runtime->kind == RUNTIME_NODE || runtime->kind == RUNTIME_WANTED))
-		object_is_read(by->key.tgid, by->path, id, 0);
-	if (runtime && (runtime->kind == RUNTIME_THREADS || runtime->kind == RUNTIME_WANTED))
-		step_native_reads(runtime, by, id);
+	if (runtime)
+		runtime_takes(runtime, by, id);
 	return 0;
 }
 
@@ -78,40 +42,6 @@ VERIFIED_ALONE int step_show(void)
 {
 	goroutine_show_current();
 	return 0;
-}
-
-/* A thread is about to run, of the process of the current one: was it made right now? */
-VERIFIED_ALONE int step_ruby_makes(__u32 tgid, __u64 thread)
-{
-	const struct runtime *runtime = runtime_lookup(tgid);
-
-	if (runtime_holds_objects(runtime))
-		ruby_makes(runtime, tgid, thread);
-	return 0;
-}
-
-/* The current thread of Python makes another one. It may serve what somebody else has read. */
-VERIFIED_ALONE int step_python_makes(struct actor *by)
-{
-	struct worker_key thread;
-
-	if (!by)
-		return 0;
-	thread = by->key;
-	if (runtime_thread_serves(&thread) || runtime_thread_is_known(&thread))
-		return 0;
-	by->named = python_serves(thread.tgid);
-	if (by->named)
-		by->kind = ACTOR_RUNTIME;
-	return 0;
-}
-
-/* The current one wakes one that waits. Does it tell it something? */
-VERIFIED_ALONE int step_ruby_wakes(__u32 tgid, __u64 thread)
-{
-	const struct runtime *runtime = runtime_lookup(tgid);
-
-	return runtime_holds_objects(runtime) && ruby_wakes(runtime, tgid, thread);
 }
 
 VERIFIED_ALONE int step_older(struct socket *s, const struct actor *by)
@@ -135,12 +65,8 @@ VERIFIED_ALONE int step_responds(const struct responding *now)
 	const struct runtime *runtime = runtime_lookup(tgid);
 	__u64 request = now ? now->request : 0, socket = now ? now->socket : 0;
 
-	if (runtime && runtime->kind == RUNTIME_HAPROXY)
-		stream_responds(runtime, tgid, request);
-	else if (runtime && runtime->kind == RUNTIME_PYTHON)
-		runtime_task_responds(runtime, tgid, request, socket);
-	else if (runtime_holds_objects(runtime))
-		ruby_is_done(runtime, tgid, request);
+	if (runtime)
+		runtime_responds(runtime, tgid, request, socket);
 	return 0;
 }
 
@@ -165,8 +91,8 @@ VERIFIED_ALONE int step_learn_client(__u64 request)
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
 	const struct runtime *runtime = runtime_lookup(tgid);
 
-	if (runtime && runtime->kind == RUNTIME_JAVA)
-		java_client_learns(tgid, request);
+	if (runtime)
+		runtime_learns_client(runtime, tgid, request);
 	return 0;
 }
 
@@ -228,17 +154,6 @@ VERIFIED_ALONE int step_crowd(struct socket *s, const struct actor *by, __u32 pe
 	if (!s || !by)
 		return 0;
 	engine_crowd(s, by, peer);
-	return 0;
-}
-
-/* The same, of a call of which objects of a program have told something. */
-VERIFIED_ALONE int step_objects_decided(struct socket *s, __u32 tgid)
-{
-	struct runtime *runtime = runtime_lookup(tgid);
-	const struct call *c = s ? socket_last_call(s) : NULL;
-
-	if (runtime && c)
-		objects_decided(&runtime->threads.objects, s, c);
 	return 0;
 }
 

@@ -29,13 +29,11 @@ int BPF_PROG(probe_fork, struct task_struct *parent, struct task_struct *child)
 	runtime = runtime_lookup(tgid);
 	if (!works_on_threads(runtime, tgid) || !probe_is_active())
 		return 0;
-	if (key.tgid == tgid && runtime_holds_objects(runtime)) {
-		step_ruby_makes(tgid, child->thread.fsbase);
+	if (key.tgid == tgid && runtime_makes_thread(runtime, child))
 		return 0;
-	}
 	worker_handing_over(&a, runtime);
-	if (runtime_has_tasks(runtime) && key.tgid == tgid)
-		step_python_makes(&a);
+	if (key.tgid == tgid)
+		runtime_makes(&a, runtime);
 	step_hand_over(&a, &key, EVIDENCE_FORK);
 	return 0;
 }
@@ -109,28 +107,22 @@ int BPF_PROG(probe_wake, struct task_struct *woken)
 	struct worker_key key = {.tgid = woken->tgid, .tid = woken->pid};
 	const struct runtime *runtime;
 	struct actor a;
-	int tells = 0;
+	int tells;
 
 	if (key.tgid != id >> 32 || key.tid == (__u32)id || !process_lookup(&key.tgid))
 		return 0;
 	runtime = runtime_lookup(key.tgid);
 	if (!works_on_threads(runtime, key.tgid))
 		return 0;
-	if (runtime_holds_objects(runtime) && probe_is_active()) {
-		step_ruby_makes(key.tgid, woken->thread.fsbase);
-		tells = step_ruby_wakes(key.tgid, woken->thread.fsbase);
-	}
+	tells = probe_is_active() ? runtime_wakes(runtime, woken) : 0;
 	if (!syscall_is_wait(woken)) {
-		if (runtime && runtime->kind == RUNTIME_JAVA &&
-		    runtime->java.client.exchange_class && syscall_is_epoll(woken) &&
-		    probe_is_active())
+		if (runtime_may_wake_loop(runtime) && syscall_is_epoll(woken) && probe_is_active())
 			runtime_begins(key.tgid);
 		return 0;
 	}
 	if (!probe_is_active())
 		return 0;
-	if (runtime && runtime->kind == RUNTIME_JAVA)
-		java_virtual_gives(key.tgid);
+	runtime_wakes_waiting(runtime, key.tgid);
 	worker_handing_over(&a, runtime);
 	a.tells = tells;
 	step_hand_over(&a, &key, EVIDENCE_WAKE);

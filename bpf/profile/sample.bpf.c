@@ -8,7 +8,7 @@
 
 #include "context/traces.h"
 #include "probes/kernel.bpf.h"
-#include "profile/python.bpf.h"
+#include "runtimes/python/sample.bpf.h"
 #include "profile/unwind.bpf.h"
 
 #define RPL_USER 3 /* of the code segment: x86-64 runs user space */

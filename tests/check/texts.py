@@ -43,6 +43,22 @@ def licences(files):
             yield f"{name}: {found}, should be {wanted[0]}"
 
 
+RUNTIME_KIND = re.compile(r"^\tRUNTIME_([A-Z]+) = \d+,", re.M)
+NO_RUNTIME = ("WANTED", "THREADS", "OPAQUE")
+
+
+def runtimes(files):
+    """Runtimes are named in their folders only: the probes ask hooks and traits, the agent drivers."""
+    kinds = set(RUNTIME_KIND.findall(files.text("runtimes/runtime.h"))) - set(NO_RUNTIME)
+    named = re.compile(rf"\bRUNTIME_({'|'.join(sorted(kinds))})\b")
+    for name in files.of(".c", ".h"):
+        if not name.startswith(("bpf/", "agent/", "http/")):
+            continue
+        for number, line in enumerate(files.text(name).splitlines(), 1):
+            if found := named.search(line):
+                yield f"{name}:{number}: {found[0]}; see runtimes/README.md"
+
+
 # (/root/... by itself is a fine name: that of the new root in a guest's first steps.)
 MACHINE = re.compile(r"(?<![\w.$}])/((work|home|Users)/\w|root/\.\w)")
 
@@ -87,13 +103,13 @@ NODE_MAPS = "agent/load/node_map_names.c"
 
 
 def node_maps(files):
-    """The daemon shares those maps that bpf/context declares, but no scratch space (blank_)."""
+    """The daemon shares the maps of bpf/context and runtimes/, but no scratch space (blank_)."""
     declared = {name for header in files.all_names
-                if header.startswith("bpf/context/") and header.endswith(".bpf.h")
+                if re.match(r"bpf/context/.*\.bpf\.h$|runtimes/(.*/maps|runtime)\.bpf\.h$", header)
                 for name in MAP.findall(files.text(header)) if not name.startswith("blank_")}
     text = files.text(NODE_MAPS).replace("NODE_TRACES_NAME", '"traces_ctx_v1"')
     shared = set(re.findall(r'^    "(\w+)",$', text, re.M))
     for name in sorted(declared - shared):
         yield f"{NODE_MAPS}: {name} is missing"
     for name in sorted(shared - declared):
-        yield f"{NODE_MAPS}: {name} is declared nowhere in bpf/context"
+        yield f"{NODE_MAPS}: {name} is declared neither in bpf/context nor in runtimes"

@@ -9,15 +9,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "runtime/dotnet.h"
-#include "runtime/golang.h"
-#include "runtime/haproxy.h"
-#include "runtime/java.h"
-#include "runtime/library.h"
-#include "runtime/node.h"
-#include "runtime/python.h"
-#include "runtime/ruby.h"
-#include "runtime/tokio.h"
+#include "runtimes/dotnet/dotnet.h"
+#include "runtimes/go/golang.h"
+#include "runtimes/haproxy/haproxy.h"
+#include "runtimes/java/java.h"
+#include "inspect/library.h"
+#include "runtimes/node/node.h"
+#include "runtimes/python/python.h"
+#include "runtimes/ruby/ruby.h"
+#include "runtimes/tokio/tokio.h"
 
 #define SIZE_MAX_OF (1 << 20)
 #define BIAS        0x7f0000000000
@@ -26,7 +26,7 @@
 static const uint8_t *file;
 static size_t file_size;
 
-/* Instead of runtime/library.c. */
+/* Instead of inspect/library.c. */
 int library_open(const struct subject *subject, const char *prefix, struct library *ret_library)
 {
 	(void)subject;

@@ -15,7 +15,7 @@ from pathlib import Path
 import cases
 from cases import case, equal, need_program
 from far import OK
-from following import node_map
+from following import known_as, node_map
 from http1 import Reader, read_head
 from recorder import Recorder, Request
 from waiting import wait_until
@@ -71,9 +71,12 @@ def serving(port, *argv):
         process.wait()
 
 
+@contextlib.contextmanager
 def threads(port):
-    """An honest server in C, a thread per connection."""
-    return serving(port, f"{cases.BUILD}/accuracy_threads", f"{Pair.APP}:{port}")
+    """An honest server in C, a thread per connection, of which is known what it runs."""
+    with serving(port, f"{cases.BUILD}/accuracy_threads", f"{Pair.APP}:{port}") as process:
+        known_as(process.pid)
+        yield process
 
 
 def asyncio(port):

@@ -11,7 +11,7 @@
 
 #include "store.h"
 #include "context/engine.h"
-#include "context/later.h"
+#include "runtimes/node/later.h"
 
 struct immediates {
 	struct later later;

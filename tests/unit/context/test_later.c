@@ -8,7 +8,7 @@
 
 #include "store.h"
 #include "context/engine.h"
-#include "context/later.h"
+#include "runtimes/node/later.h"
 
 enum { TGID = 100, TID = 101 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Single steps of the engine in event loops: which request a turn, or a connection, is for. */
 #include "steps.h"
-#include "context/work.h"
+#include "runtimes/node/work.h"
 
 static void loop_with_a_rival(void **state)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What objects of a program tell of calls: whether that counts, and what is learnt of it. */
 #include "steps.h"
-#include "context/objects.h"
+#include "runtimes/native/objects.h"
 
 enum { SHAPE = 5, OTHER_SHAPE = 6, FIRST = 0x1000, SECOND = 0x2000, CONNECTION = 0x3000 };
 

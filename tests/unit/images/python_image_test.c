@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Both halves that read stacks of Python, over recorded memory: the BPF half (profile/python.bpf.h,
+ * Both halves that read stacks of Python, over recorded memory: the BPF half (runtimes/python,
  * compiled for user space) says which functions a thread is at, user space says what they are
  * called. The truth is what the interpreter itself has told (record.py).
  */
@@ -13,12 +13,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profile/python.bpf.h"
-#include "probes/python_stack.bpf.h"
+#include "runtimes/python/sample.bpf.h"
+#include "runtimes/python/stack.bpf.h"
 
 #include "base/cleanup.h"
-#include "profile/python_names.h"
-#include "runtime/python_layout.h"
+#include "runtimes/python/names.h"
+#include "runtimes/python/offsets.h"
 
 static struct image image;
 struct image *user_image = &image;

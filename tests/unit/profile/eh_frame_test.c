@@ -21,7 +21,7 @@
 
 #include "profile/code_file.h"
 #include "profile/eh_frame.h"
-#include "runtime/elf_image.h"
+#include "inspect/elf_image.h"
 
 #define ADDRESSES 20000
 #define ROWS_MAX  (1U << 21)

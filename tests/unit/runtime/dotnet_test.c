@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "program.h"
-#include "runtime/dotnet.h"
+#include "runtimes/dotnet/dotnet.h"
 
 static void by_its_library(void **state)
 {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/golang_build.h"
+#include "runtimes/go/build_info.h"
 
 #define HEADER 32
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "program.h"
-#include "runtime/golang.h"
+#include "runtimes/go/golang.h"
 
 #define CALL      0xe8
 #define JBE_SHORT 0x76

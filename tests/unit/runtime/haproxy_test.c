@@ -11,8 +11,8 @@
 
 #include "base/cleanup.h"
 #include "program.h"
-#include "runtime/haproxy.h"
-#include "runtime/library.h"
+#include "runtimes/haproxy/haproxy.h"
+#include "inspect/library.h"
 
 #define PUSH_RBX 0x53
 

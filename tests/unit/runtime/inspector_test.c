@@ -16,7 +16,7 @@
 
 #define WAIT_MS 20000
 
-static const struct golang *known_none(const struct stat *file, void *data)
+static const struct classified *known_none(const struct stat *file, void *data)
 {
 	(void)file;
 	(void)data;

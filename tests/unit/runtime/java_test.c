@@ -10,7 +10,7 @@
 
 #include "child.h"
 #include "program.h"
-#include "runtime/java.h"
+#include "runtimes/java/java.h"
 
 #define OFFSET_MAX    256 /* of a field in an object of the classes at hand */
 #define VIRTUAL_SINCE 21

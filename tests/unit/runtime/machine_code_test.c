@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "runtime/machine_code.h"
+#include "inspect/machine_code.h"
 
 #define SIZE(code) (sizeof(code) - 1)
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "program.h"
-#include "runtime/node.h"
+#include "runtimes/node/node.h"
 
 #define TIMERS "_ZN4node11Environment9RunTimersEP10uv_timer_s"
 #define READS  "_ZN4node15LibuvStreamWrap8OnUvReadElPK8uv_buf_t"

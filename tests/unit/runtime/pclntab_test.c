@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "random.h"
-#include "runtime/pclntab.h"
+#include "runtimes/go/pclntab.h"
 
 #define TEXT      0x401000
 #define FUNCTIONS 3

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "runtime/classify.h"
-#include "runtime/elf_image.h"
-#include "runtime/process.h"
+#include "inspect/elf_image.h"
+#include "inspect/process.h"
 
 struct program {
 	int fd;

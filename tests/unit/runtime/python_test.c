@@ -12,11 +12,11 @@
 
 #include "child.h"
 #include "program.h"
-#include "runtime/machine_code.h"
-#include "runtime/process.h"
-#include "runtime/python.h"
-#include "runtime/python_code.h"
-#include "runtime/python_layout.h"
+#include "inspect/machine_code.h"
+#include "inspect/process.h"
+#include "runtimes/python/python.h"
+#include "runtimes/python/code.h"
+#include "runtimes/python/offsets.h"
 
 #define SIZE(code) (sizeof(code) - 1)
 

@@ -12,9 +12,9 @@
 #include "base/cleanup.h"
 #include "child.h"
 #include "program.h"
-#include "runtime/machine_code.h"
-#include "runtime/process.h"
-#include "runtime/ruby.h"
+#include "inspect/machine_code.h"
+#include "inspect/process.h"
+#include "runtimes/ruby/ruby.h"
 
 #define MODULES_MAX 64   /* TLS modules that a program of ours might have */
 #define TLS_MAX     4096 /* bytes of thread-local variables that Ruby might have */

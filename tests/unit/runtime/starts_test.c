@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "context/runtime.h"
+#include "runtimes/runtime.h"
 
 static int trusted(__u32 ended, __u32 outlived)
 {

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "program.h"
-#include "runtime/tokio.h"
+#include "runtimes/tokio/tokio.h"
 
 #define TEXT_MAX 256
 
@@ -128,7 +128,7 @@ static void not_in_others(void **state)
 	assert_int_equal(tokio_inspect(shell.image), -ENOENT);
 }
 
-static const struct golang *nobody_knows(const struct stat *file, void *data)
+static const struct classified *nobody_knows(const struct stat *file, void *data)
 {
 	(void)file;
 	(void)data;

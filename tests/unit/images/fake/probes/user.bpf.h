@@ -8,7 +8,7 @@
 
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
-#include "context/runtime.h"
+#include "runtimes/runtime.h"
 #include "image.h"
 
 /* The process and the thread that are looked at. */

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A shared library, or module, that a process has loaded. */
+#ifndef CTXPROP_LIBRARY_H
+#define CTXPROP_LIBRARY_H
+
+#include "inspect/subject.h"
+#include "inspect/elf_image.h"
+
+struct library {
+	__u32 file; /* its index in the subject */
+	struct elf_image *image;
+	__u64 bias; /* how far from the addresses in its file it was loaded */
+};
+
+/*
+ * Open the first library whose name begins like this. 0, and `ret_library` is to be closed;
+ * -ENOENT: the process has none; -ESTALE: the file that it has is not to be had any more; or
+ * -errno.
+ */
+int library_open(const struct subject *subject, const char *prefix, struct library *ret_library);
+void library_close(struct library *library);
+
+/*
+ * How far from the addresses in its file the program itself was loaded. 0, or -ENOENT: that is not
+ * known.
+ */
+int library_program_bias(const struct subject *subject, __u64 entry, __u64 *ret_bias);
+
+#define _cleanup_library_ __attribute__((cleanup(library_close)))
+
+#endif

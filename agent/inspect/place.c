@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <sys/socket.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "inspect/mapped_file.h"
+#include "inspect/sandbox.h"
+#include "inspect/elf_image.h"
+#include "inspect/place.h"
+
+/* What the work in the sandbox is about, and what is found on the way. */
+struct search {
+	__u32 tgid;
+	__u64 address;
+	int returns;
+	int proc_fd, file_fd;
+	struct place place;
+};
+
+/* It says what it knows as soon as it knows more: the last message counts. */
+static int say(int socket, const struct place *place)
+{
+	return send(socket, place, sizeof(*place), MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+static int take_mapping(const struct mapping *mapping, void *data)
+{
+	struct search *search = data;
+
+	if (search->address < mapping->start || search->address >= mapping->end)
+		return 0;
+	search->place.offset = search->address - mapping->start + mapping->offset;
+	text_copy(search->place.module, sizeof(search->place.module),
+		  *mapping->path ? mapping->path : "[anonymous]");
+	if (mapping->inode)
+		search->file_fd = mapped_file_open(search->proc_fd, mapping);
+	return 1;
+}
+
+/* The function, if the file has symbols. */
+static int find_function(const struct search *search, struct place *place)
+{
+	_cleanup_elf_image_ struct elf_image *image = NULL;
+	__u64 address, start;
+	const char *name;
+
+	if (elf_image_open(search->file_fd, &image) ||
+	    elf_image_address(image, place->offset, &address) ||
+	    elf_image_function(image, address - (search->returns != 0), &name, &start))
+		return -ENOENT;
+	text_copy(place->function, sizeof(place->function), name);
+	place->into = address - start;
+	return 0;
+}
+
+static int work(int socket, void *data)
+{
+	struct search *search = data;
+	int found, err;
+
+	search->proc_fd = mapped_file_process(search->tgid);
+	found = search->proc_fd < 0 ? search->proc_fd
+				    : mapping_each(search->proc_fd, take_mapping, search);
+	if (found != 1)
+		return found ? found : -ENOENT;
+	err = say(socket, &search->place);
+	if (!err && search->file_fd >= 0)
+		err = sandbox_confine();
+	if (!err && search->file_fd >= 0 && !find_function(search, &search->place))
+		err = say(socket, &search->place);
+	return err;
+}
+
+int place_find(__u32 tgid, __u64 address, int returns, struct place *ret_place)
+{
+	struct search search = {
+	    .tgid = tgid, .address = address, .returns = returns, .file_fd = -1};
+	_cleanup_sandbox_ struct sandbox sandbox = SANDBOX_NONE;
+	int err = sandbox_start(work, &search, &sandbox);
+	struct place place;
+
+	*ret_place = (struct place){};
+	if (err)
+		return err;
+	sandbox_wait(&sandbox);
+	err = -ENOENT;
+	while (recv(sandbox.socket, &place, sizeof(place), MSG_DONTWAIT) == sizeof(place)) {
+		place.module[sizeof(place.module) - 1] = '\0';
+		place.function[sizeof(place.function) - 1] = '\0';
+		*ret_place = place;
+		err = 0;
+	}
+	return err;
+}

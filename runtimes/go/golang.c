@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <elf.h>
+#include <errno.h>
+#include <string.h>
+
+#include "inspect/subject.h"
+#include "runtimes/go/golang.h"
+#include "runtimes/go/build_info.h"
+#include "inspect/machine_code.h"
+#include "runtimes/go/pclntab.h"
+
+#define MINOR_MIN 18
+#define MINOR_MAX 27 /* the last one whose struct m is known */
+
+#define CODE_MAX      (64 * 1024UL) /* bytes of a function that are looked at */
+#define HEADER_PREFIX 8             /* magic number, zeros, sizes: the same for all tables */
+
+/* Functions whose places are wanted. */
+enum function {
+	NEWPROC,
+	RUNQPUT,
+	GOGO,
+	WRITE_LOOP,
+	READ_LOOP,
+	ROUND_TRIP,
+	SEND,
+	RECV,
+	CHANSEND,
+	CHANRECV,
+	SELECTGO,
+	MEMMOVE,
+	MEMCLR,
+	EXECUTE,
+	GROUP_WAIT,
+	COND_WAIT,
+	GET_CONN,
+	BODY_READ,
+	BODY_CLOSE,
+	BODY_END,
+	FUNCTIONS
+};
+
+static const char *const function_names[FUNCTIONS] = {
+    [NEWPROC] = "runtime.newproc.func1",
+    [RUNQPUT] = "runtime.runqput",
+    [GOGO] = "gogo",
+    [WRITE_LOOP] = "net/http.(*persistConn).writeLoop",
+    [READ_LOOP] = "net/http.(*persistConn).readLoop",
+    [ROUND_TRIP] = "net/http.(*persistConn).roundTrip",
+    [SEND] = "runtime.send",
+    [RECV] = "runtime.recv",
+    [CHANSEND] = "runtime.chansend",
+    [CHANRECV] = "runtime.chanrecv",
+    [SELECTGO] = "runtime.selectgo",
+    [MEMMOVE] = "runtime.typedmemmove",
+    [MEMCLR] = "runtime.typedmemclr",
+    [EXECUTE] = "runtime.execute",
+    [GROUP_WAIT] = "sync.(*WaitGroup).Wait",
+    [COND_WAIT] = "sync.runtime_notifyListWait",
+    [GET_CONN] = "net/http.(*Transport).getConn",
+    [BODY_READ] = "net/http.(*bodyEOFSignal).Read",
+    [BODY_CLOSE] = "net/http.(*bodyEOFSignal).Close",
+    [BODY_END] = "net/http.(*bodyEOFSignal).condfn",
+};
+
+/* Probes at the entry of a function; a program may lack it. */
+static const struct entry_site {
+	enum function function;
+	enum golang_probe probe;
+} entry_sites[] = {
+    {WRITE_LOOP, GOLANG_CONNECTION}, {READ_LOOP, GOLANG_CONNECTION},
+    {ROUND_TRIP, GOLANG_ROUND_TRIP}, {SEND, GOLANG_SEND},
+    {RECV, GOLANG_RECEIVE},          {EXECUTE, GOLANG_RUNS},
+};
+
+/* Probes at all calls that one function makes of another. */
+static const struct call_site {
+	enum function caller, callee;
+	enum golang_probe probe;
+} call_sites[] = {
+    {NEWPROC, RUNQPUT, GOLANG_STARTED}, {CHANSEND, MEMMOVE, GOLANG_STORE},
+    {SELECTGO, MEMMOVE, GOLANG_STORE},  {CHANRECV, MEMCLR, GOLANG_TAKE},
+    {SELECTGO, MEMCLR, GOLANG_TAKE},
+};
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Where goroutines wait for others. (Who waits for a lock waits for nothing that is done for him.)
+ */
+static const enum function waits[RUNTIME_WAITS] = {CHANRECV, SELECTGO, GROUP_WAIT, COND_WAIT};
+static const enum function calls[RUNTIME_CALLS] = {GET_CONN, ROUND_TRIP, BODY_READ, BODY_CLOSE,
+						   BODY_END};
+
+/* What `go cr.backgroundRead()` is compiled to, under names that change from version to version. */
+static const char watcher_prefix[] = "net/http.(*connReader).startBackgroundRead.";
+/* Since Go 1.23. Before, no message tells who waits for a connection that there is one. */
+static const char dials[] = "net/http.(*Transport).startDialConnForLocked.func1";
+
+struct places {
+	struct pclntab_function function[FUNCTIONS];
+	struct runtime_go go;
+	unsigned int watcher_count;
+};
+
+/* Linkers may have put the table into a section with other things. */
+static int search_table(const struct elf_section *section, struct pclntab *ret_table,
+			__u64 *ret_address)
+{
+	for (size_t i = 0; i + PCLNTAB_HEADER_SIZE <= section->size; i += HEADER_PREFIX) {
+		const __u8 *at = section->data + i;
+
+		if (at[1] != 0xff || at[2] != 0xff || at[3] != 0xff ||
+		    pclntab_open(at, section->size - i, ret_table))
+			continue;
+		*ret_address = section->address + i;
+		return 0;
+	}
+	return -ENOENT;
+}
+
+static int find_table(struct elf_image *image, struct pclntab *ret_table)
+{
+	static const char *const names[] = {".gopclntab", ".data.rel.ro.gopclntab", ".data.rel.ro",
+					    ".rodata"};
+	struct elf_section section;
+	__u64 address;
+	int err = -ENOENT;
+
+	for (size_t i = 0; err && i < sizeof(names) / sizeof(names[0]); i++)
+		if (!elf_image_section(image, names[i], &section))
+			err = search_table(&section, ret_table, &address);
+	if (err || ret_table->text)
+		return err;
+	return elf_image_relocation(image, address + PCLNTAB_TEXT_FIELD, &ret_table->text);
+}
+
+static void note(struct places *places, const struct pclntab_function *function)
+{
+	for (int i = 0; i < FUNCTIONS; i++)
+		if (!strcmp(function->name, function_names[i]))
+			places->function[i] = *function;
+	if (!strncmp(function->name, watcher_prefix, sizeof(watcher_prefix) - 1) &&
+	    places->watcher_count < RUNTIME_WATCHERS)
+		places->go.watchers[places->watcher_count++] = function->start;
+	if (!strcmp(function->name, dials))
+		places->go.dials = function->start;
+}
+
+static int find_places(const struct pclntab *table, struct places *ret_places)
+{
+	struct pclntab_function function;
+	int err = 0;
+
+	*ret_places = (struct places){};
+	for (__u64 i = 0; !err; i++) {
+		err = pclntab_get(table, i, &function);
+		if (!err)
+			note(ret_places, &function);
+	}
+	return err == -ENOENT ? 0 : err;
+}
+
+/* The machine code of a function, as far as `to` has room. Returns its size, 0 if unreadable. */
+static size_t read_code(struct elf_image *image, const struct pclntab_function *function, __u8 *to)
+{
+	size_t size = function->end - function->start;
+
+	if (size > CODE_MAX)
+		size = CODE_MAX;
+	return function->name && !elf_image_read(image, function->start, to, size) ? size : 0;
+}
+
+static int add_site(struct elf_image *image, struct golang *golang, enum golang_probe probe,
+		    __u64 address)
+{
+	return probe_sites_add(&golang->sites, image, SUBJECT_PROGRAM, probe, address);
+}
+
+static int place_entry(struct elf_image *image, const struct places *places,
+		       const struct entry_site *at, __u8 *code, struct golang *golang)
+{
+	const struct pclntab_function *function = &places->function[at->function];
+	size_t size = read_code(image, function, code);
+
+	if (!function->name)
+		return 0;
+	return add_site(image, golang, at->probe, function->start + machine_code_entry(code, size));
+}
+
+/* -ENOENT: no such call. */
+static int place_calls(struct elf_image *image, const struct places *places,
+		       const struct call_site *at, __u8 *code, struct golang *golang)
+{
+	const struct pclntab_function *caller = &places->function[at->caller];
+	size_t size = read_code(image, caller, code), offset = 0;
+	__u64 target = places->function[at->callee].start;
+	int err = machine_code_call(code, size, caller->start, target, 0, &offset);
+
+	if (err)
+		return err;
+	while (!err) {
+		err = add_site(image, golang, at->probe, caller->start + offset);
+		if (!err)
+			err = machine_code_call(code, size, caller->start, target, offset + 1,
+						&offset);
+	}
+	return err == -ENOENT ? 0 : err;
+}
+
+/* Functions that a program lacks are nowhere. */
+static struct runtime_code code_of(const struct places *places, enum function function, __u64 text)
+{
+	const struct pclntab_function *found = &places->function[function];
+
+	if (!found->name)
+		return (struct runtime_code){};
+	return (struct runtime_code){(__u32)(found->start - text), (__u32)(found->end - text)};
+}
+
+static void note_waits(const struct places *places, __u64 text, struct runtime_go *go)
+{
+	go->text = text;
+	for (size_t i = 0; i < COUNT(waits); i++)
+		go->waits[i] = code_of(places, waits[i], text);
+	for (size_t i = 0; i < COUNT(calls); i++)
+		go->calls[i] = code_of(places, calls[i], text);
+}
+
+static int place_probes(struct elf_image *image, const struct places *places, struct golang *golang,
+			enum why *ret_why)
+{
+	static __u8 code[CODE_MAX];
+	size_t size = read_code(image, &places->function[GOGO], code);
+	int err = 0;
+
+	*ret_why = WHY_GO_GOROUTINE;
+	if (machine_code_g_offset(code, size, &golang->runtime.g_offset))
+		return -ENOTSUP;
+	*ret_why = WHY_GO_RUNTIME;
+	for (size_t i = 0; !err && i < COUNT(call_sites); i++)
+		err = place_calls(image, places, &call_sites[i], code, golang);
+	for (size_t i = 0; !err && i < COUNT(entry_sites); i++)
+		err = place_entry(image, places, &entry_sites[i], code, golang);
+	if (err)
+		return -ENOTSUP;
+	golang->runtime.go = places->go;
+	golang->runtime.go.frame_offset = golang->minor < 25 ? 104 : 96;
+	*ret_why = WHY_NONE;
+	return 0;
+}
+
+static int check_version(const struct elf_section *build, struct golang *golang, enum why *ret_why)
+{
+	*ret_why = WHY_VERSION_UNTOLD;
+	if (golang_build_minor(build->data, build->size, &golang->minor))
+		return -ENOTSUP;
+	*ret_why = WHY_VERSION;
+	if (golang->minor < MINOR_MIN || golang->minor > MINOR_MAX)
+		return -ENOTSUP;
+	golang->runtime.kind = RUNTIME_GO;
+	golang->runtime.curg_offset = golang->minor < 25 ? 192 : 184;
+	golang->runtime.recvx_offset = golang->minor < 23 ? 48 : 56;
+	return 0;
+}
+
+int golang_inspect(struct elf_image *image, struct golang *ret_golang, enum why *ret_why)
+{
+	struct golang golang = {};
+	struct elf_section build;
+	struct pclntab table;
+	struct places places;
+	int err;
+
+	if (elf_image_section(image, ".go.buildinfo", &build))
+		return -ENOENT;
+	*ret_why = WHY_PROCESSOR;
+	if (elf_image_machine(image) != EM_X86_64)
+		return -ENOTSUP;
+	golang.entry = elf_image_entry(image);
+	err = check_version(&build, &golang, ret_why);
+	if (err)
+		return err;
+	*ret_why = WHY_GO_TABLE;
+	if (find_table(image, &table) || find_places(&table, &places))
+		return -ENOTSUP;
+	err = place_probes(image, &places, &golang, ret_why);
+	note_waits(&places, table.text, &golang.runtime.go);
+	if (!err)
+		*ret_golang = golang;
+	return err;
+}
+
+static void relocate(__u64 *address, __u64 bias)
+{
+	if (*address)
+		*address += bias;
+}
+
+void golang_relocate(struct runtime_go *go, __u64 bias)
+{
+	for (int i = 0; i < RUNTIME_WATCHERS; i++)
+		relocate(&go->watchers[i], bias);
+	relocate(&go->dials, bias);
+	relocate(&go->text, bias);
+}

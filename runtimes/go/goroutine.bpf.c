@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Goroutines that work for others: those that they start, and those of net/http's client that
+ * write and read for them. Attached to Go programs that take requests.
+ */
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include "runtimes/go/goroutine.bpf.h"
+#include "runtimes/go/maps.bpf.h"
+#include "runtimes/go/show.bpf.h"
+#include "runtimes/go/socket.bpf.h"
+#include "runtimes/go/uprobe.bpf.h"
+
+static __always_inline int is_watcher(const struct runtime *runtime, __u64 start)
+{
+	for (int i = 0; i < RUNTIME_WATCHERS; i++)
+		if (runtime->go.watchers[i] && runtime->go.watchers[i] == start)
+			return 1;
+	return 0;
+}
+
+/* What was known of a goroutine whose memory is used again: it has ended. */
+static __always_inline void count_end(__u32 tgid, const struct goroutine *goroutine)
+{
+	struct process_address at = {.tgid = tgid, .address = goroutine->start};
+	struct start *start = bpf_map_lookup_elem(&starts, &at);
+	struct start first = {.ended = 1};
+
+	if (start)
+		__sync_fetch_and_add(&start->ended, 1);
+	else
+		bpf_map_update_elem(&starts, &at, &first, BPF_NOEXIST);
+}
+
+/*
+ * What a goroutine was started for goes with those that it starts. One that has called, or that
+ * starts its like, and has read no request itself, may do so for a call that has waited until this
+ * one was done: then the new one is for whatever request it was that waited.
+ */
+static __always_inline void inherit(const struct worker_key *parent, struct goroutine *made)
+{
+	struct goroutine *maker = bpf_map_lookup_elem(&goroutines, parent);
+	__u64 own = goroutine_reads(parent);
+
+	made->inherited = own ? own : goroutine_request(parent).request;
+	if (maker)
+		maker->flags |= GOROUTINE_STARTED;
+	if (!own && maker &&
+	    ((maker->flags & (GOROUTINE_CALLED | GOROUTINE_DOUBTFUL)) ||
+	     maker->start == made->start))
+		made->flags = GOROUTINE_DOUBTFUL;
+}
+
+/*
+ * runtime.newproc gives a new goroutine, made on the scheduler's stack, to runtime.runqput. What
+ * is known of its memory is over, also where the scheduler itself starts it, for a timer.
+ */
+SEC("uprobe")
+int probe_go_started(struct pt_regs *ctx)
+{
+	struct goroutine made = {};
+	struct goroutine *old;
+	struct worker_key parent, child;
+	const struct runtime *runtime = NULL;
+
+	if (!current_goroutine(&parent, &runtime) && !runtime)
+		return 0;
+	child = parent;
+	child.goroutine = second_argument(ctx);
+	made.start = user_read(child.goroutine + GO_G_SCHED_PC);
+	if (is_watcher(runtime, made.start))
+		made.serves = parent.goroutine;
+	else
+		inherit(&parent, &made);
+	if (runtime && runtime->go.dials && runtime->go.dials == made.start)
+		made.flags |= GOROUTINE_DIALS;
+	old = bpf_map_lookup_elem(&goroutines, &child);
+	if (old) {
+		if (old->inherited)
+			count_end(child.tgid, old);
+		*old = made;
+	} else if (made.inherited || made.serves) {
+		bpf_map_update_elem(&goroutines, &child, &made, BPF_ANY);
+	}
+	return 0;
+}
+
+/*
+ * net/http.(*persistConn).writeLoop or readLoop begins, in the goroutine that will do it: not
+ * for the request for which it was started, but for those that come to the connection.
+ */
+SEC("uprobe")
+int probe_go_connection(struct pt_regs *ctx)
+{
+	struct goroutine loop = {.connection = first_argument(ctx)};
+	struct worker_key key;
+	struct process_address at = {};
+	struct round_trip *old, trip = {};
+	const struct runtime *runtime;
+
+	if (!current_goroutine(&key, &runtime))
+		return 0;
+	bpf_map_update_elem(&goroutines, &key, &loop, BPF_ANY);
+	at.tgid = key.tgid;
+	at.address = loop.connection;
+	old = bpf_map_lookup_elem(&round_trips, &at);
+	trip.writer = key.goroutine;
+	if (old) /* it may have been handed a request already */
+		old->writer = key.goroutine;
+	else
+		bpf_map_update_elem(&round_trips, &at, &trip, BPF_NOEXIST);
+	return 0;
+}
+
+/* Note which socket the connection has: its writer will tell by that who it is. */
+static __always_inline void await_writer(const struct process_address *at)
+{
+	struct go_socket found = {.tgid = at->tgid, .connection = at->address};
+	__u64 socket = goroutine_socket(at->address);
+
+	if (socket)
+		bpf_map_update_elem(&go_sockets, &socket, &found, BPF_ANY);
+}
+
+/* net/http.(*persistConn).roundTrip begins, in the goroutine that wants an answer. */
+SEC("uprobe")
+int probe_go_round_trip(struct pt_regs *ctx)
+{
+	struct worker_key key;
+	const struct runtime *runtime;
+	struct process_address at = {};
+	struct round_trip *old, trip = {};
+
+	if (!current_goroutine(&key, &runtime))
+		return 0;
+	at.tgid = key.tgid;
+	at.address = first_argument(ctx);
+	trip.goroutine = key.goroutine;
+	trip.named = goroutine_calls(&key);
+	old = bpf_map_lookup_elem(&round_trips, &at);
+	if (old) {
+		trip.writer = old->writer;
+		*old = trip;
+	} else {
+		bpf_map_update_elem(&round_trips, &at, &trip, BPF_ANY);
+	}
+	if (!trip.writer)
+		await_writer(&at);
+	return 0;
+}
+
+/* runtime.execute puts a goroutine on the current thread. */
+SEC("uprobe")
+int probe_go_runs(struct pt_regs *ctx)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+	struct worker_key key = {.tgid = id >> 32, .goroutine = first_argument(ctx)};
+
+	if (runtime_shows(key.tgid))
+		goroutine_show(&key, (__u32)id);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";

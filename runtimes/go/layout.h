@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
+/* Go: where its goroutines are, and what the probes keep of them. */
+#ifndef CTXPROP_RUNTIMES_GO_LAYOUT_H
+#define CTXPROP_RUNTIMES_GO_LAYOUT_H
+
+#include "runtimes/common.h"
+
+/* Functions that net/http starts to watch a connection that another goroutine serves. */
+#define RUNTIME_WATCHERS 4
+
+#define RUNTIME_WAITS 4 /* functions in which goroutines wait for others */
+#define RUNTIME_CALLS 5 /* functions of net/http in which they wait for a call of their own */
+
+/* A function, so far from where the program's functions begin; 0: there is none. */
+struct runtime_code {
+	__u32 start, end;
+};
+
+/* Where goroutines of net/http begin, and what others wait in. Addresses; 0: none. */
+struct runtime_go {
+	__u64 watchers[RUNTIME_WATCHERS]; /* they watch a connection while its request is served */
+	__u64 dials; /* connects for a call, and hands the connection to whoever waits then */
+	__u64 text;  /* where the program's functions begin */
+	struct runtime_code waits[RUNTIME_WAITS];
+	struct runtime_code calls[RUNTIME_CALLS];
+	__u32 frame_offset; /* of `sched.bp` in struct g */
+	__u32 reserved;
+};
+
+/* Where things stand in Go's structs, in all versions that are supported. */
+#define GO_G_OFFSET          (-8) /* of g, from the thread pointer, in nearly all programs */
+#define GO_M_G0              0    /* m.g0 */
+#define GO_G_M               48   /* g.m */
+#define GO_G_SCHED_PC        64   /* g.sched.pc: in a new goroutine, what it begins with */
+#define GO_HCHAN_DATAQSIZ    8    /* hchan.dataqsiz: room for messages that nobody waits for */
+#define GO_HCHAN_BUF         16   /* hchan.buf: these messages */
+#define GO_HCHAN_ELEMSIZE    24   /* hchan.elemsize, 2 bytes: of one */
+#define GO_TYPE_SIZE         0    /* _type.Size_ */
+#define GO_SUDOG_G           0    /* sudog.g: the one that waits */
+#define GO_PERSIST_CONN_CONN 88   /* persistConn.conn, of which the pointer */
+#define GO_TCP_CONN_FD       0    /* TCPConn.fd, a pointer */
+#define GO_NET_FD_SYSFD      16   /* netFD.pfd.Sysfd, 4 bytes */
+
+enum goroutine_flags {
+	GOROUTINE_CALLED = 1 << 0,   /* it has made calls */
+	GOROUTINE_DOUBTFUL = 1 << 1, /* who started it may have done so for another request */
+	GOROUTINE_SENT = 1 << 2,     /* it has sent messages since it was handed something */
+	GOROUTINE_STARTED = 1 << 3,  /* it has started others since then */
+	GOROUTINE_KEEPS = 1 << 4, /* it has taken messages of two requests before it did anything */
+	GOROUTINE_DIALS = 1 << 5, /* it connects: whom it hands that to is not who asked for it */
+};
+
+/*
+ * Map `goroutines`, greenlets of Python among them: what is known of one beside what any worker has
+ * (map `workers`). A goroutine's memory is used again, so an entry is written anew when a goroutine
+ * starts.
+ */
+struct goroutine {
+	__u64 inherited;     /* request of the one that started it */
+	__u64 start;         /* address that it began at; of a greenlet a number, 0 at first */
+	struct named handed; /* with the last message that it has received; good for one call */
+	/*
+	 * Goroutine that it does a part of the work of. Of a greenlet, where its maker began, if
+	 * that has read no request: the address of a function's code.
+	 */
+	__u64 serves;
+	__u64 connection; /* of net/http's client, which it reads or writes for others */
+	__u64 flags;      /* enum goroutine_flags */
+};
+
+/*
+ * Smaller messages (of nothing, of a truth value, of a number) are signals, not work that is
+ * handed over: they come from whoever it may be.
+ */
+#define MESSAGE_SIZE_MIN 8
+
+/* Map `round_trips`, by the client's connection: who has handed it a request, and for whom. */
+struct round_trip {
+	__u64 goroutine; /* 0: the request is written */
+	struct named named;
+	__u64 writer; /* a goroutine of the connection; 0: none is known yet */
+};
+
+/*
+ * Map `go_sockets`, by the address of a socket: the client's connection that it belongs to. Only
+ * for those whose writer began before the process was looked at, until it has written once.
+ */
+struct go_socket {
+	__u32 tgid;
+	__u32 reserved; /* 0 */
+	__u64 connection;
+};
+
+#endif

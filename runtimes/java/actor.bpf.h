@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Java: what is noted when its threads read requests, call, connect and wake each other. */
+#ifndef CTXPROP_RUNTIMES_JAVA_ACTOR_BPF_H
+#define CTXPROP_RUNTIMES_JAVA_ACTOR_BPF_H
+
+#include "probes/decide.bpf.h"
+#include "probes/kernel.bpf.h"
+#include "runtimes/java/thread.bpf.h"
+#include "runtimes/java/worker.bpf.h"
+
+/* The request is read. */
+static __always_inline void java_takes(const struct runtime *runtime, const struct actor *by,
+				       __u64 id)
+{
+	java_reads(runtime, by->key.tgid);
+	if (by->kind != ACTOR_THREAD ||
+	    (by->loop == ACTOR_BLOCKS && !runtime->java.client.exchange_class))
+		return;
+	java_held_make(by->key.tgid);
+	java_holds(by->key.tgid, id);
+}
+
+/* A call begins. Noted for each: threads may change. */
+static __always_inline void java_calls_on(struct sock *sk, struct socket *s, const struct actor *a)
+{
+	if (java_has_list(&a->key, sk) && !java_client_is_own(a->key.tgid))
+		s->flags |= SOCKET_LIST;
+	else
+		s->flags &= ~SOCKET_LIST;
+}
+
+/*
+ * A thread connects without waiting, and no client is known yet that it may do that for:
+ * what is sent then may be what anybody has put into a list.
+ */
+static __always_inline void java_connects(const struct sock *sk, struct actor *a)
+{
+	const struct runtime *runtime = runtime_lookup(a->key.tgid);
+	const struct socket___kernel *socket = sk->sk_socket;
+	const struct file *file = socket ? socket->file : NULL;
+	const struct worker *w = worker_lookup(&a->key);
+
+	if (!runtime || runtime->java.client.exchange_class || a->kind != ACTOR_THREAD || !w ||
+	    !file || !(file->f_flags & NONBLOCK) || !worker_only(w))
+		return;
+	a->named = worker_only(w);
+	a->kind = ACTOR_RUNTIME;
+	a->doubtful = DOUBT_ALL;
+}
+
+/* The one at hand makes or wakes another thread. It may have handed over what it has read. */
+static __always_inline void java_hands_over(struct actor *a, const struct runtime *runtime)
+{
+	const struct worker *w;
+
+	if (runtime_virtual(runtime, &a->key) == RUNTIME_WORKER_KNOWN) {
+		w = worker_lookup(&a->key);
+		a->named = w ? worker_only(w) : 0;
+		a->kind = ACTOR_RUNTIME;
+		return;
+	}
+	w = worker_lookup(&a->key);
+	if (!w || !java_may_hand_over(w))
+		return;
+	a->named = java_request_of(w);
+	if (!a->named || !java_is_at(a->key.tgid, a->named))
+		a->named = 0;
+	if (a->named || java_is_unsure(w))
+		a->kind = ACTOR_RUNTIME;
+}
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Java: classes that are looked for in its virtual machine, which loads them when it needs them. */
+#ifndef CTXPROP_RUNTIMES_JAVA_CLASSES_BPF_H
+#define CTXPROP_RUNTIMES_JAVA_CLASSES_BPF_H
+
+#include "runtimes/runtime.bpf.h"
+
+/* Is there nothing more to be found in the virtual machine of Java? */
+static __always_inline int runtime_has_classes(const struct runtime_java *java)
+{
+	return java->future_class && java->waiter && java->channel_class &&
+	       java->client.exchange_class && java->client.signaller_class;
+}
+
+/*
+ * A call was made by a thread that has read no request. Classes of Java are loaded when they are
+ * used first: they are looked for again, ever more seldom.
+ */
+static __always_inline void runtime_lacks_classes(__u32 tgid)
+{
+	struct runtime *runtime = bpf_map_lookup_elem(&runtimes, &tgid);
+	__u64 second = bpf_ktime_get_ns() >> RUNTIME_CHANGES_SECOND;
+
+	if (!runtime || runtime_has_classes(&runtime->java) || second < runtime->second)
+		return;
+	runtime->second = second + (1ULL << (runtime->changes & RUNTIME_LOOKS_MAX));
+	runtime->changes += runtime->changes < RUNTIME_LOOKS_MAX;
+	runtime_tell(tgid);
+}
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Node: what a connection is opened for is decided where the program asks for it, which is where
+ * libuv's handle is made: the address of a name is looked up by other threads then, and when the
+ * connect begins the loop may be at anything.
+ */
+#ifndef CTXPROP_RUNTIMES_NODE_OPENING_BPF_H
+#define CTXPROP_RUNTIMES_NODE_OPENING_BPF_H
+
+#include "context/maps.bpf.h"
+#include "runtimes/node/maps.bpf.h"
+#include "runtimes/runtime.bpf.h"
+#include "probes/turn.bpf.h"
+#include "context/engine.h"
+
+/* Where what is known of a handle stands. */
+static __always_inline struct process_address opening_at(const struct worker_key *thread,
+							 __u64 handle)
+{
+	return (struct process_address){.tgid = thread->tgid, .address = handle};
+}
+
+/* The thread, if it is one of Node that takes requests. */
+static __always_inline struct worker *opening_thread(const struct worker_key *thread)
+{
+	const struct runtime *runtime = runtime_lookup(thread->tgid);
+
+	if (!runtime || runtime->kind != RUNTIME_NODE)
+		return NULL;
+	return worker_lookup(thread);
+}
+
+/* The current thread, and its entry if it is such a one. */
+static __always_inline struct worker *opening_current(struct worker_key *ret_thread)
+{
+	__u64 now = bpf_get_current_pid_tgid();
+
+	*ret_thread = (struct worker_key){.tgid = now >> 32, .tid = (__u32)now};
+	return opening_thread(ret_thread);
+}
+
+/*
+ * The thread connects socket `s`. Returns whether it was known before what for: the handle that it
+ * has for this was seen to be made.
+ */
+static __always_inline int opening_connects(const struct worker_key *thread, struct socket *s)
+{
+	struct worker *w = opening_thread(thread);
+	const struct purpose *purpose;
+	struct process_address at;
+
+	if (!w || !w->item)
+		return 0;
+	at = opening_at(thread, w->item);
+	w->item = 0;
+	purpose = bpf_map_lookup_elem(&purposes, &at);
+	if (!purpose)
+		return 0;
+	engine_connect(s, NULL, purpose);
+	bpf_map_delete_elem(&purposes, &at);
+	return 1;
+}
+
+/* Nothing will come of the handle: it is closed, or its memory is used for another one. */
+static __always_inline void opening_over(const struct process_address *at)
+{
+	struct purpose *purpose = bpf_map_lookup_elem(&purposes, at);
+
+	if (!purpose)
+		return;
+	engine_opened(purpose);
+	crowd_opened(purpose);
+	bpf_map_delete_elem(&purposes, at);
+}
+
+#endif

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Node: its loops have other threads do something, and go on with it. Attached as opening.bpf.c. */
+#include <linux/bpf.h>
+#include <linux/ptrace.h>
+#include <bpf/bpf_helpers.h>
+#include "runtimes/node/opening.bpf.h"
+#include "probes/step.bpf.h"
+
+#define LIBUV_REQUEST_WORK 88 /* uv_work_t.work_req, of libuv 1 */
+
+/* A loop has other threads do the work whose struct uv__work is at an address. */
+VERIFIED_ALONE int work_begins(__u64 address)
+{
+	struct process_address at;
+	struct worker_key thread;
+	struct worker *w = opening_current(&thread);
+	struct actor a;
+
+	if (!w)
+		return 0;
+	worker_connecting(&a);
+	at = opening_at(&thread, address);
+	work_given(&at, work_given_for(w, &a, a.named));
+	return 0;
+}
+
+/* uv__work_submit(loop, work, ...): files and names. */
+SEC("uprobe")
+int probe_work_given(struct pt_regs *ctx)
+{
+	return work_begins(ctx->rsi);
+}
+
+/* uv_queue_work(loop, request, ...): all else. */
+SEC("uprobe")
+int probe_work_queued(struct pt_regs *ctx)
+{
+	return work_begins(ctx->rsi + LIBUV_REQUEST_WORK);
+}
+
+/* uv__fs_done(work, status), and others like it: the loop goes on with what was done. */
+SEC("uprobe")
+int probe_work_done(struct pt_regs *ctx)
+{
+	struct process_address at;
+	struct worker_key thread;
+
+	if (!opening_current(&thread))
+		return 0;
+	at = opening_at(&thread, ctx->rdi);
+	work_goes_on(&at, ctx->rsp);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Node: what the current thread goes on with, that another one has done; see runtimes/node/work.h.
+ */
+#ifndef CTXPROP_RUNTIMES_NODE_WORK_BPF_H
+#define CTXPROP_RUNTIMES_NODE_WORK_BPF_H
+
+#include "runtimes/node/maps.bpf.h"
+#include "runtimes/runtime.bpf.h"
+#include "runtimes/node/work.h"
+#include "probes/user.bpf.h"
+
+static __always_inline struct work *work_of_thread(void)
+{
+	__u64 thread = bpf_get_current_pid_tgid();
+
+	return bpf_map_lookup_elem(&work_done, &thread);
+}
+
+/* The thread gives the work `at` to others, for a request (0: not known for which). */
+static __always_inline void work_given(const struct process_address *at, __u64 request)
+{
+	if (request)
+		bpf_map_update_elem(&works, at, &request, BPF_ANY);
+	else
+		bpf_map_delete_elem(&works, at);
+}
+
+/* It goes on with it, in a function at whose entry the stack ends at `stack`. */
+static __always_inline void work_goes_on(const struct process_address *at, __u64 stack)
+{
+	__u64 thread = bpf_get_current_pid_tgid();
+	const __u64 *request = bpf_map_lookup_elem(&works, at);
+	struct work now = {.request = request ? *request : 0, .stack = stack};
+
+	now.returns = user_read(stack);
+	bpf_map_update_elem(&work_done, &thread, &now, BPF_ANY);
+	bpf_map_delete_elem(&works, at);
+}
+
+#endif

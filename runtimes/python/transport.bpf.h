@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Transports of uvloop, an event loop for Python. libuv reads for it, in no context, and calls
+ * back; and it sends what was written when the loop gets round to it, in whatever context. So what
+ * was read is told in the first call back since then; and who writes is noted, by socket, until it
+ * is sent.
+ */
+#ifndef CTXPROP_RUNTIMES_PYTHON_TRANSPORT_BPF_H
+#define CTXPROP_RUNTIMES_PYTHON_TRANSPORT_BPF_H
+
+#include "probes/descriptor.bpf.h"
+#include "runtimes/python/maps.bpf.h"
+#include "runtimes/python/task.bpf.h"
+
+#define PROTOCOL_TCP 6
+
+/* What is written to a TCP socket next gets this number. */
+static __always_inline __u32 transport_position(__u64 socket)
+{
+	return BPF_CORE_READ((const struct tcp_sock *)socket, write_seq);
+}
+
+/* The TCP socket of a transport; 0: it has none, or is of another kind. */
+static __always_inline __u64 transport_socket(__u64 transport)
+{
+	__u64 handle = user_read(transport + UVLOOP_HANDLE), socket;
+
+	if (!handle || user_read(handle) != transport ||
+	    (__u32)user_read(handle + LIBUV_TYPE) != LIBUV_TCP)
+		return 0;
+	socket = socket_of_descriptor((__u32)user_read(handle + LIBUV_DESCRIPTOR));
+	if (!socket || BPF_CORE_READ((const struct sock *)socket, sk_protocol) != PROTOCOL_TCP)
+		return 0;
+	return socket;
+}
+
+/* Who has written what is sent now; NULL: nobody that is known. */
+static __always_inline const struct written *transport_writer(__u32 tgid, __u64 socket)
+{
+	const struct written *noted = bpf_map_lookup_elem(&written, &socket);
+
+	if (!noted || noted->by.tgid != tgid || noted->shared ||
+	    noted->position != transport_position(socket))
+		return NULL;
+	return noted;
+}
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The maps of runtimes/runtime.h, and how an entry of `runtimes` comes and goes. */
+#ifndef CTXPROP_RUNTIMES_RUNTIME_BPF_H
+#define CTXPROP_RUNTIMES_RUNTIME_BPF_H
+
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+#include "compat.bpf.h"
+#include "context/maps.bpf.h"
+#include "context/worker.h"
+#include "runtimes/runtime.h"
+
+#define CTXPROP_RUNTIMES_MAX 8192 /* processes that have taken a request, or may soon */
+#define CTXPROP_STARTS_MAX   4096
+#define CTXPROP_OBJECTS_MAX  8192
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, CTXPROP_RUNTIMES_MAX);
+	__type(key, __u32);
+	__type(value, struct runtime);
+} runtimes __weak SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, CTXPROP_STARTS_MAX);
+	__type(key, struct process_address);
+	__type(value, struct start);
+} starts __weak SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, CTXPROP_OBJECTS_MAX);
+	__type(key, struct process_address);
+	__type(value, struct object);
+} objects __weak SEC(".maps");
+
+static __always_inline struct runtime *runtime_lookup(__u32 tgid)
+{
+	return bpf_map_lookup_elem(&runtimes, &tgid);
+}
+
+static __always_inline void runtime_tell(__u32 tgid)
+{
+	events_tell(tgid, RUNTIME_EVENT_LOOK);
+}
+
+/* Ask user space what this process runs, unless it was asked already, or cannot hear it now. */
+VERIFIED_ALONE int runtime_wanted(__u32 tgid)
+{
+	struct runtime asked = {.kind = RUNTIME_WANTED};
+
+	if (runtime_lookup(tgid))
+		return 0;
+	if (bpf_map_update_elem(&runtimes, &tgid, &asked, BPF_NOEXIST))
+		share_is_reached(0, SHARE_RUNTIMES);
+	else if (events_tell(tgid, RUNTIME_EVENT_LOOK))
+		bpf_map_delete_elem(&runtimes, &tgid);
+	return 0;
+}
+
+/* Is there room for one more process that has read no request? Then it is counted as such. */
+static __always_inline int listeners_add(__u32 tgid)
+{
+	__u32 one = 1;
+
+	if (!bpf_map_update_elem(&listeners, &tgid, &one, BPF_ANY))
+		return 1;
+	share_is_reached(0, SHARE_LISTENERS);
+	return 0;
+}
+
+/* A process listens: what it runs should be known before it serves. */
+VERIFIED_ALONE int runtime_listens(__u32 tgid)
+{
+	if (!runtime_lookup(tgid) && listeners_add(tgid))
+		runtime_wanted(tgid);
+	return 0;
+}
+
+/* The process `made` runs what its maker does, at the same addresses. */
+static __always_inline void runtime_copy(const struct runtime *runtime, __u32 made)
+{
+	if (runtime->kind == RUNTIME_WANTED)
+		runtime_wanted(made);
+	else
+		bpf_map_update_elem(&runtimes, &made, runtime, BPF_ANY);
+}
+
+/* A process is made: it runs what its maker does, until it says otherwise. */
+VERIFIED_ALONE int runtime_inherit(__u32 maker, __u32 made)
+{
+	const struct runtime *runtime = runtime_lookup(maker);
+
+	if (runtime && listeners_add(made))
+		runtime_copy(runtime, made);
+	return 0;
+}
+
+/* A call was made of which nothing is known: was work handed over for it in some other way? */
+static __always_inline void runtime_suspects_pool(__u32 tgid)
+{
+	struct runtime *runtime = bpf_map_lookup_elem(&runtimes, &tgid);
+
+	if (runtime && !(__sync_fetch_and_or(&runtime->flags, RUNTIME_POOLS) & RUNTIME_POOLS))
+		runtime_tell(tgid);
+}
+
+/*
+ * What the maps of runtimes have of a process that is gone goes with it: user space is asked once,
+ * until it has come round to that.
+ */
+static __always_inline void runtime_leaves(__u32 tgid)
+{
+	__u32 zero = 0, *asked = bpf_map_lookup_elem(&sweep_asked, &zero);
+
+	if (asked && !__sync_fetch_and_or(asked, 1) && events_tell(tgid, RUNTIME_EVENT_GONE))
+		*asked = 0;
+}
+
+/* The process has become another program, or is gone. */
+static __always_inline void runtime_forget(__u32 tgid)
+{
+	struct process_address rule = {.tgid = tgid};
+	int idle = !bpf_map_delete_elem(&listeners, &tgid);
+
+	if (bpf_map_delete_elem(&runtimes, &tgid) || idle)
+		return;
+#pragma clang loop unroll(full) /* the verifier of 6.1 does not count what lies on the stack */
+	for (int i = 1; i < TASK_RULE_END; i++) {
+		rule.address = (__u64)i;
+		bpf_map_delete_elem(&starts, &rule);
+	}
+	runtime_leaves(tgid);
+}
+
+#endif
