@@ -8,6 +8,7 @@
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
+#include "within.bpf.h"
 
 /*
  * A function that the verifier walks once, on its own, instead of from every place that calls
@@ -115,44 +116,6 @@ static __always_inline __u32 packet_mtu(struct __sk_buff *skb)
 		return packet_of_kernel(skb)->dev->mtu;
 	bpf_check_mtu(skb, 0, &mtu, 0, 0);
 	return mtu;
-}
-
-/*
- * Is `n` in 1..max? Use as: if (!size_within(&n, max)) return -1;
- *
- * Helpers want a length that is not zero. Verifiers learn little from "n != 0", but all of them
- * follow n - 1 < max and n = (n - 1) + 1, if that happens in the register that is used: the
- * barriers keep the compiler from simplifying it.
- */
-static __always_inline int size_within(__u32 *n, __u32 max)
-{
-	__u32 size = *n - 1;
-
-	barrier_var(size);
-	if (size >= max)
-		return 0;
-	barrier_var(size);
-	size += 1;
-	barrier_var(size);
-	*n = size;
-	return 1;
-}
-
-/*
- * Is `i` an index below `size`, a power of two? The mask says to the verifier, in the register
- * that is used, what the comparison has said to the reader.
- */
-static __always_inline int index_within(__u32 *i, __u32 size)
-{
-	__u32 index = *i;
-
-	if (index >= size)
-		return 0;
-	barrier_var(index);
-	index &= size - 1;
-	barrier_var(index);
-	*i = index;
-	return 1;
 }
 
 #endif

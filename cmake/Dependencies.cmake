@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What ctxprop is built with; each miss says which package brings it.
+# What ctxprop is built with; each miss says which package brings it. (llhttp: http/CMakeLists.txt.)
 find_package(PkgConfig REQUIRED)
 
 function(ctxprop_require target module package)
@@ -19,7 +19,6 @@ ctxprop_require(SQLITE sqlite3 libsqlite3-dev)
 ctxprop_require(LIBCURL libcurl>=7.87 libcurl4-openssl-dev)
 ctxprop_require(PROTOBUF_C libprotobuf-c libprotobuf-c-dev)
 ctxprop_require(ZLIB zlib zlib1g-dev)
-find_package(LLHTTP REQUIRED)
 
 function(ctxprop_program variable program package)
   find_program(${variable} ${program} PATHS /usr/sbin /sbin)

@@ -127,8 +127,7 @@ static __always_inline void runtime_forget(__u32 tgid)
 
 	if (bpf_map_delete_elem(&runtimes, &tgid) || idle)
 		return;
-		/* The verifier of 6.1 does not count what lies on the stack. */
-#pragma clang loop unroll(full)
+#pragma clang loop unroll(full) /* the verifier of 6.1 does not count what lies on the stack */
 	for (int i = 1; i < TASK_RULE_END; i++) {
 		rule.address = (__u64)i;
 		bpf_map_delete_elem(&starts, &rule);

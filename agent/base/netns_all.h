@@ -7,12 +7,14 @@
 #include <stddef.h>
 #include <linux/types.h>
 
+struct netns_id {
+	__u64 inode;
+	__u64 cookie;
+};
+
 struct netns_set {
 	size_t count, room;
-	struct netns_id {
-		__u64 inode;
-		__u64 cookie;
-	} * ids;
+	struct netns_id *ids;
 };
 
 /*

@@ -71,11 +71,11 @@ extern const struct command_options command_trace_options, command_top_options, 
 
 /* The options that each of them takes, for getopt_long(): JSON, one line, colour. */
 #define COMMAND_COMMON_LETTERS "joc::"
+/* clang-format off */
 #define COMMAND_COMMON_OPTIONS                                                                     \
 	{"json", no_argument, NULL, 'j'}, {"oneline", no_argument, NULL, 'o'},                     \
-	{                                                                                          \
-		"color", optional_argument, NULL, 'c'                                              \
-	}
+	{"color", optional_argument, NULL, 'c'}
+/* clang-format on */
 
 /* One of these; `word` is its argument. COMMAND_OK, or COMMAND_USAGE after a complaint. */
 int command_common(struct command_flags *flags, int letter, const char *word);

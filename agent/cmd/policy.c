@@ -9,6 +9,8 @@
 #include "cmd/policy_show.h"
 #include "cmd/talk.h"
 #include "control/policy_file.h"
+#include "control/policy_model.h"
+#include "control/policy_sets.h"
 #include "control/policy_text.h"
 
 const char command_policy_usage[] =
@@ -190,7 +192,7 @@ static int replace(const struct command_flags *flags)
 	return put(flags, NLM_F_CREATE | NLM_F_REPLACE, "in force");
 }
 
-static int delete (const struct command_flags *flags)
+static int remove_rule(const struct command_flags *flags)
 {
 	struct policy_rule rule;
 	unsigned long prio;
@@ -247,7 +249,7 @@ static const struct {
 	int (*run)(const struct command_flags *flags);
 	size_t words; /* how many it may have, its name included */
 } verbs[] = {
-    {"show", show, 1},   {"add", add, 64},  {"replace", replace, 64}, {"del", delete, 3},
+    {"show", show, 1},   {"add", add, 64},  {"replace", replace, 64}, {"del", remove_rule, 3},
     {"flush", flush, 1}, {"save", save, 1}, {"restore", restore, 2},
 };
 #define VERBS (sizeof(verbs) / sizeof(verbs[0]))

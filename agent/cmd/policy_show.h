@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "control/policy_model.h"
+#include "control/policy_types.h"
 
 /* One rule, as `policy show` and `monitor` print it, without the end of the line. */
 void policy_show_rule(const struct policy_rule *rule, bool builtin);

@@ -133,7 +133,7 @@ static int add(const struct command_flags *flags)
 	return change(flags, CONTROL_SET_NEW, NLM_F_CREATE);
 }
 
-static int delete (const struct command_flags *flags)
+static int remove_from(const struct command_flags *flags)
 {
 	/* Without networks it would be flush. */
 	if (flags->count == 2)
@@ -152,7 +152,7 @@ static int flush(const struct command_flags *flags)
 static const struct {
 	const char *name;
 	int (*run)(const struct command_flags *flags);
-} verbs[] = {{"add", add}, {"del", delete}, {"flush", flush}};
+} verbs[] = {{"add", add}, {"del", remove_from}, {"flush", flush}};
 
 int command_set(const struct pins *pins, const struct command_flags *flags)
 {

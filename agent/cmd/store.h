@@ -8,10 +8,9 @@
 #include "cmd/command.h"
 
 /* `--store FILE`, among the options of a command; its letter, and what to do with it. */
-#define COMMAND_STORE_OPTION                                                                       \
-	{                                                                                          \
-		"store", required_argument, NULL, 'D'                                              \
-	}
+/* clang-format off */
+#define COMMAND_STORE_OPTION {"store", required_argument, NULL, 'D'}
+/* clang-format on */
 #define COMMAND_STORE_LETTER 'D'
 void command_set_store(const char *path);
 

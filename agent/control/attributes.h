@@ -8,7 +8,7 @@
 
 #include <libmnl/libmnl.h>
 
-#include "control/policy_model.h"
+#include "control/policy_types.h"
 
 enum attribute_kind {
 	ATTRIBUTE_FLAG,   /* no payload */

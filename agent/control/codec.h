@@ -5,7 +5,7 @@
 
 #include <libmnl/libmnl.h>
 
-#include "control/policy_model.h"
+#include "control/policy_types.h"
 #include "control/protocol.h"
 
 /* A message in the making. */

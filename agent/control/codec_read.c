@@ -6,6 +6,8 @@
 #include "base/text.h"
 #include "control/attributes.h"
 #include "control/codec.h"
+#include "control/policy_model.h"
+#include "control/policy_sets.h"
 #include "control/policy_text.h"
 #include "control/prefix.h"
 

@@ -7,6 +7,7 @@
 #include "control/compile.h"
 #include "control/ends.h"
 #include "control/hosts.h"
+#include "control/policy_model.h"
 #include "control/vectors.h"
 #include "policy_host.h"
 

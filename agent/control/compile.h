@@ -3,7 +3,7 @@
 #ifndef CTXPROP_CONTROL_COMPILE_H
 #define CTXPROP_CONTROL_COMPILE_H
 
-#include "control/policy_model.h"
+#include "control/policy_types.h"
 
 /* The numbers that names stand for in this namespace. 0: there is no such thing just now. */
 struct policy_names {

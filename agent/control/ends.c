@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "control/ends.h"
+#include "control/policy_sets.h"
 #include "control/prefix.h"
 
 #define IPV4_MARK 0xffffULL /* the high half of ::ffff:a.b.c.d's low half */

@@ -4,7 +4,7 @@
 #define CTXPROP_CONTROL_ENDS_H
 
 #include "control/bounds.h"
-#include "control/policy_model.h"
+#include "control/policy_types.h"
 
 /* Which sets an address is in, by their places in policy->sets. */
 struct in_sets {

@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 #include "control/hosts.h"
-#include "control/policy_model.h"
+#include "control/policy_types.h"
 #include "policy_host.h"
 
 static const char *domain_of(const char *pattern)

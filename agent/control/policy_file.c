@@ -8,6 +8,8 @@
 
 #include "base/cleanup.h"
 #include "control/policy_file.h"
+#include "control/policy_model.h"
+#include "control/policy_sets.h"
 #include "control/prefix.h"
 #include "control/policy_text.h"
 

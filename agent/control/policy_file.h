@@ -12,7 +12,7 @@
 
 #include <stdio.h>
 
-#include "control/policy_model.h"
+#include "control/policy_types.h"
 
 #define POLICY_FILE_SIZE_MAX (1024UL * 1024)
 

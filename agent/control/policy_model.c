@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "control/policy_model.h"
+#include "control/policy_sets.h"
 
 #define PRIO_FIRST 100
 #define PRIO_STEP  10
@@ -24,16 +23,6 @@ static struct policy_rule builtin[POLICY_BUILTIN_RULES] = {
      .action = POLICY_INJECT,
      .sample = POLICY_SAMPLE_ALL},
 };
-
-int policy_fail(struct policy_error *error, int err, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(error->text, sizeof(error->text), format, args);
-	va_end(args);
-	return err;
-}
 
 void policy_clear(struct policy *policy)
 {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The named sets of a policy. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
-#include "control/policy_model.h"
+#include "control/policy_sets.h"
 #include "control/prefix.h"
 
 bool policy_is_set_name(const char *name)

@@ -12,7 +12,7 @@
 #ifndef CTXPROP_POLICY_TEXT_H
 #define CTXPROP_POLICY_TEXT_H
 
-#include "control/policy_model.h"
+#include "control/policy_types.h"
 
 #define POLICY_RULE_TEXT_MAX 1024
 

@@ -6,6 +6,8 @@
 
 #include "base/number.h"
 #include "base/text.h"
+#include "control/policy_model.h"
+#include "control/policy_sets.h"
 #include "control/prefix.h"
 #include "control/policy_text.h"
 

@@ -3,7 +3,7 @@
 #ifndef CTXPROP_CONTROL_PREFIX_H
 #define CTXPROP_CONTROL_PREFIX_H
 
-#include "control/policy_model.h"
+#include "control/policy_types.h"
 
 #define POLICY_PREFIX_TEXT_MAX 50
 

@@ -10,6 +10,7 @@
 #include "base/netns.h"
 #include "control/compile.h"
 #include "control/policy_file.h"
+#include "control/policy_model.h"
 #include "daemon/policies.h"
 #include "daemon/policy_hits.h"
 #include "daemon/policy_memory.h"

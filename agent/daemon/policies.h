@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-#include "control/policy_model.h"
+#include "control/policy_types.h"
 #include "load/pins.h"
 #include "load/policies.h"
 

@@ -6,6 +6,7 @@
 #include <bpf/libbpf.h>
 
 #include "base/cleanup.h"
+#include "control/policy_model.h"
 #include "control/policy_text.h"
 #include "daemon/policy_hits.h"
 

@@ -7,7 +7,7 @@
 #ifndef CTXPROP_DAEMON_POLICY_HITS_H
 #define CTXPROP_DAEMON_POLICY_HITS_H
 
-#include "control/policy_model.h"
+#include "control/policy_types.h"
 #include "load/policies.h"
 
 struct policy_hits {

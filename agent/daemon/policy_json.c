@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "control/policy_model.h"
 #include "control/policy_text.h"
 #include "daemon/policy_hits.h"
 #include "daemon/policy_json.h"

@@ -6,7 +6,7 @@
 #ifndef CTXPROP_POLICY_MEMORY_H
 #define CTXPROP_POLICY_MEMORY_H
 
-#include "control/policy_model.h"
+#include "control/policy_types.h"
 #include "load/pins.h"
 
 /* A number for the text of a policy's file. */

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "control/policy_model.h"
+#include "control/policy_sets.h"
 #include "control/policy_text.h"
 #include "daemon/policy_hits.h"
 #include "daemon/requests.h"

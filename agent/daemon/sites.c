@@ -85,8 +85,7 @@ int sites_enter(struct sites *sites, __u32 netns)
 	return site ? sites_enter_known(sites, site) : -ENOENT;
 }
 
-/* Room for one more, which is not counted yet; NULL: no memory. */
-static struct site *make_room(struct sites *sites)
+struct site *sites_make_room(struct sites *sites)
 {
 	struct site **table = reallocarray(sites->table, sites->count + 1, sizeof(struct site *));
 	struct site *site = calloc(1, sizeof(*site));
@@ -124,8 +123,7 @@ static int open_site(struct sites *sites, struct site *site)
 	return site_open(site, sites->options.engine, sites->table[0]);
 }
 
-/* Tell the programs which namespaces there are. */
-static void publish(const struct sites *sites)
+void sites_publish(const struct sites *sites)
 {
 	struct attended attended = {};
 	int err;
@@ -146,7 +144,7 @@ void sites_take_out(struct sites *sites, const struct site *site)
 		if (sites->table[i] == site)
 			sites->table[i] = sites->table[sites->count - 1];
 	sites->count--;
-	publish(sites);
+	sites_publish(sites);
 }
 
 /* What the log calls it: its name, or a process that is in it. */
@@ -169,7 +167,7 @@ static void name_site(struct site *site, const struct netns_way *way)
 int sites_meet(const struct netns_way *way, int fd, ino_t inode, bool again, void *data)
 {
 	struct sites *sites = data;
-	struct site *site = make_room(sites);
+	struct site *site = sites_make_room(sites);
 	int err;
 
 	if (!site)
@@ -191,7 +189,7 @@ int sites_meet(const struct netns_way *way, int fd, ino_t inode, bool again, voi
 		sites_release(site);
 	} else {
 		sites->count++;
-		publish(sites);
+		sites_publish(sites);
 	}
 	return err;
 }
@@ -208,71 +206,6 @@ int sites_look(struct sites *sites)
 		sites->look_at_ns = now_ns + LOOK_INTERVAL_NS;
 	}
 	return (int)((sites->look_at_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS);
-}
-
-static int open_home(struct sites *sites, const struct pins *pins, int *lock_fd)
-{
-	struct site *site = make_room(sites);
-
-	if (!site)
-		return -ENOMEM;
-	sites->count++;
-	site->cookie = sites->options.cookie;
-	site->pins = *pins;
-	site->lock_fd = take_fd(lock_fd);
-	publish(sites);
-	return site_open_home(site, sites->options.engine, sites->options.way);
-}
-
-/* Where it is still possible to come home. */
-static int open_way_home(struct sites *sites)
-{
-	sites->home_fd = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
-	if (sites->home_fd >= 0 &&
-	    (!wanted_any(sites->options.wanted) || !setns(sites->home_fd, CLONE_NEWNET)))
-		return 0;
-	log_error("--netns: entering network namespaces: %s%s", strerror(errno),
-		  errno == EPERM ? ", it takes CAP_SYS_ADMIN" : "");
-	return -errno;
-}
-
-static int start(struct sites *sites, const struct pins *home, int lock_fd)
-{
-	int err = open_way_home(sites);
-
-	if (!err)
-		err = sites_listen(sites);
-	if (!err)
-		err = open_home(sites, home, &lock_fd);
-	cleanup_close(&lock_fd);
-	if (!err && wanted_any(sites->options.wanted)) {
-		sites_read_names(sites);
-		sites_sweep(sites);
-		sites_look(sites);
-		sites_find_taken(sites);
-	}
-	return err;
-}
-
-int sites_open(const struct sites_options *options, const struct pins *home, int lock_fd,
-	       struct sites **ret_sites)
-{
-	struct sites *sites = calloc(1, sizeof(*sites));
-	int err;
-
-	if (!sites) {
-		cleanup_close(&lock_fd);
-		return -ENOMEM;
-	}
-	sites->options = *options;
-	sites->search = (struct search){
-	    .wanted = options->wanted, .is_known = sites_know, .meet = sites_meet, .data = sites};
-	err = start(sites, home, lock_fd);
-	if (err)
-		sites_close(sites);
-	else
-		*ret_sites = sites;
-	return err;
 }
 
 int sites_fd(const struct sites *sites)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of sites.h share: the set (sites.c), news (sites_news.c), orders (sites_orders.c).
+/*
+ * What the parts of sites.h share: the set (sites.c), which knows nothing of the others; news
+ * (sites_news.c) and orders (sites_orders.c), which work on it; the start (sites_open.c), which
+ * calls all three.
  */
 #ifndef CTXPROP_SITES_INSIDE_H
 #define CTXPROP_SITES_INSIDE_H
@@ -29,6 +32,12 @@ struct site *sites_find(const struct sites *sites, __u32 netns);
 
 /* Does an inode number belong to one of the sites (`data`: struct sites)? */
 bool sites_know(ino_t inode, void *data);
+
+/* Room for one more, which is not counted yet; NULL: no memory. */
+struct site *sites_make_room(struct sites *sites);
+
+/* Tell the programs which namespaces there are. */
+void sites_publish(const struct sites *sites);
 
 /* Enter the namespace of a descriptor, or of a site, until sites_leave(). 0 or -errno. */
 int sites_enter_fd(struct sites *sites, int fd, __u64 *ret_cookie);

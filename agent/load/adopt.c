@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "load/adopt.h"
 #include "load/layout.h"
-#include "load/node_maps.h"
+#include "load/node_map_names.h"
 #include "load/pins.h"
 
 bool adopt_is_lasting(const struct bpf_map *map)

@@ -31,7 +31,7 @@ int adopt_maps(const char *layer_dir, struct bpf_object *object);
 
 /*
  * Is this one of the layer's maps that outlive the daemon? Read-only data and scratch space do
- * not; maps of the node (see node_maps.h) do, but are not the layer's.
+ * not; maps of the node (see node_map_names.h) do, but are not the layer's.
  */
 bool adopt_is_lasting(const struct bpf_map *map);
 

@@ -17,61 +17,9 @@
 /* What the owner alone may use, and nobody else rename: as other writers of the map make it. */
 #define TRACES_DIR_MODE 01700
 
-static const char *const names[] = {
-    "requests",
-    "sockets",
-    "workers",
-    "processes",
-    "tracestates",
-    "node",
-    NODE_TRACES_NAME,
-    "runtimes",
-    "runtime_events",
-    "goroutines",
-    "round_trips",
-    "messages",
-    "go_sockets",
-    "starts",
-    "peers",
-    "request_ids",
-    "tasks",
-    "queued",
-    "adopted",
-    "streams",
-    "objects",
-    "ruby_threads",
-    "java_readers",
-    "java_held",
-    "newcomers",
-    "ruby_queues",
-    "ruby_places",
-    "purposes",
-    "inboxes",
-    "written",
-    "arguments",
-    "python_taken",
-    "laters",
-    "java_begun",
-    "works",
-    "work_done",
-    "v8_shapes",
-    "listeners",
-    "shares_reached",
-    "sweep_asked",
-    "cgroup_processes",
-};
-
 const char *node_maps_layer_dir(void)
 {
 	return LAYER_DIR;
-}
-
-bool node_maps_has(const char *name)
-{
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strcmp(names[i], name))
-			return true;
-	return false;
 }
 
 /* Of the map that others read the size is fixed, too. */

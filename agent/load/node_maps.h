@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The maps that there is one of on a node: probes and packet programs of every network namespace
- * share them (bpf/context/maps.bpf.h).
- */
+/* The node's maps (node_map_names.h): where they are pinned, and how objects come to use them. */
 #ifndef CTXPROP_NODE_MAPS_H
 #define CTXPROP_NODE_MAPS_H
 
@@ -10,13 +7,11 @@
 #include <stddef.h>
 #include <bpf/libbpf.h>
 
+#include "load/node_map_names.h"
+
 #define NODE_DIR         "/sys/fs/bpf/ctxprop/node"
 #define NODE_TRACES_DIR  "/sys/fs/bpf/otel"
-#define NODE_TRACES_NAME "traces_ctx_v1"
 #define NODE_TRACES_PATH NODE_TRACES_DIR "/" NODE_TRACES_NAME
-
-/* Is the map of this name one of the node's? */
-bool node_maps_has(const char *name);
 
 /*
  * Let an opened object use the node's maps, in the sizes that they have, pinning those that are not

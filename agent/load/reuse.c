@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "load/adopt.h"
-#include "load/node_maps.h"
+#include "load/node_map_names.h"
 #include "load/reuse.h"
 #include "load/texts.h"
 

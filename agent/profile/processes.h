@@ -11,16 +11,18 @@ struct processes;
 struct processes *processes_new(struct sampler *sampler, struct files *files);
 void processes_free(struct processes *processes);
 
+struct process_code {
+	__u64 start, end, bias; /* see struct profile_mapping */
+	int file;
+};
+
 struct process {
 	__u64 life; /* as samples have it */
 	__u32 tgid;
 	char name[PROFILE_COMM_SIZE]; /* of the thread that was met first, or of its first thread */
 	__u64 looked_ns;              /* when its mappings were read (CLOCK_MONOTONIC) */
 	__u32 count;
-	struct process_code {
-		__u64 start, end, bias; /* see struct profile_mapping */
-		int file;
-	} * code; /* by address */
+	struct process_code *code; /* by address */
 };
 
 /* The process of a sample, with the mappings by which it was unwound. NULL: no memory. */

@@ -24,14 +24,10 @@
 
 #define PLATFORM_LOADER "jdk/internal/loader/ClassLoaders$PlatformClassLoader"
 
-#define WANTED_FIELD(type, field, member)                                                          \
-	{                                                                                          \
-		type, field, offsetof(struct hotspot, member), false                               \
-	}
-#define LATER_FIELD(type, field, member)                                                           \
-	{                                                                                          \
-		type, field, offsetof(struct hotspot, member), true                                \
-	}
+/* clang-format off */
+#define WANTED_FIELD(type, field, member) {type, field, offsetof(struct hotspot, member), false}
+#define LATER_FIELD(type, field, member)  {type, field, offsetof(struct hotspot, member), true}
+/* clang-format on */
 
 /* Some have another name, or stand in another type, in one version than in another. */
 static const struct wanted {

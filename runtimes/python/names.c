@@ -77,7 +77,7 @@ static long add(struct python_names *names, const char *name, const char *file)
 	return number > 0 ? number : 0;
 }
 
-static long read_code(struct python_names *names, int memory, const struct python_code *code)
+long python_names_read(struct python_names *names, int memory, const struct python_code *code)
 {
 	const struct layout *layout = &layouts[code->layout];
 	char name[FUNCTION_MAX], file[FILE_TEXT_MAX];
@@ -101,7 +101,7 @@ static long read_process(struct python_names *names, const struct python_code *c
 
 	snprintf(path, sizeof(path), "/proc/%u/mem", code->tgid);
 	memory = open(path, O_RDONLY | O_CLOEXEC);
-	return memory < 0 ? 0 : read_code(names, memory, code);
+	return memory < 0 ? 0 : python_names_read(names, memory, code);
 }
 
 static bool is_same(const struct python_code *a, const struct python_code *b)

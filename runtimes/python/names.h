@@ -29,6 +29,9 @@ struct python_code {
  */
 long python_names_get(struct python_names *names, const struct python_code *code);
 
+/* The same, read anew from a descriptor for the process's memory. `layout` is a known one. */
+long python_names_read(struct python_names *names, int memory, const struct python_code *code);
+
 const struct strings *python_names_texts(const struct python_names *names);
 
 #endif

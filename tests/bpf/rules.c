@@ -11,6 +11,7 @@
 
 #include "control/compile.h"
 #include "control/policy_file.h"
+#include "control/policy_model.h"
 #include "load/policies.h"
 #include "rules.h"
 #include "tc.skel.h"

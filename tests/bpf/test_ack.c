@@ -144,22 +144,12 @@ static void every_block(void **state)
 	}
 }
 
-#define EMPTY                                                                                      \
-	{                                                                                          \
-		EDIT_BEGIN + 2, EDIT_END                                                           \
-	}
-#define WHOLE                                                                                      \
-	{                                                                                          \
-		EDIT_END, WIRE_LEN                                                                 \
-	}
-#define SECOND                                                                                     \
-	{                                                                                          \
-		WIRE_LEN + 1, WIRE_LEN + 30                                                        \
-	}
-#define THIRD                                                                                      \
-	{                                                                                          \
-		2 * WIRE_LEN - 2, 2 * WIRE_LEN                                                     \
-	}
+/* clang-format off */
+#define EMPTY  {EDIT_BEGIN + 2, EDIT_END}
+#define WHOLE  {EDIT_END, WIRE_LEN}
+#define SECOND {WIRE_LEN + 1, WIRE_LEN + 30}
+#define THIRD  {2 * WIRE_LEN - 2, 2 * WIRE_LEN}
+/* clang-format on */
 
 static void blocks_that_become_empty_make_room(void **state)
 {

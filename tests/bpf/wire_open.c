@@ -138,7 +138,7 @@ static int open_tun(struct wire *wire)
 
 struct wire *wire_open(enum wire_kind kind, int out, int in)
 {
-	static int (*const open_kind[])(struct wire * wire) = {
+	static int (*const open_kind[])(struct wire *) = {
 	    [WIRE_LOCAL] = open_local,
 	    [WIRE_FORWARDED] = open_forwarded,
 	    [WIRE_TUN] = open_tun,

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Style as a test: check.py [--build DIR] [NAME...]
+"""Style as a test: check.py [--build DIR] [--all | --staged] [NAME...]
 
-Looks at the files that git knows. Prints one line per check: "ok", "not ok" with the places, or
-"ok # SKIP reason". A clang-tidy run over all of user space takes a minute or two; outside of CI
-(CI=true) it takes place only when asked for by name.
+Looks at the files that git knows, as they are in the working tree. Prints one line per check: "ok",
+"not ok" with the places, or "ok # SKIP reason". clang-tidy takes seconds for each file: it looks at
+what differs from the branch main, in CI (CI=true) and with --all at everything.
 """
 import argparse
 import functools
@@ -19,25 +19,48 @@ import manifests
 import manual
 import scripts
 import texts
+import tidy
 from skip import Skip
 
 REPO = Path(__file__).resolve().parents[2]
-CHECKS = (texts.spdx, texts.licences, texts.machine_paths, texts.whitespace, texts.reasons,
-          texts.runtimes,
-          scripts.shell, scripts.shellcheck, scripts.python, scripts.python_imports, scripts.python_unused,
+# What looks at each file by itself, and is quick.
+ALONE = (texts.spdx, texts.licences, texts.machine_paths, texts.whitespace,
+         scripts.shell, scripts.shellcheck, scripts.python, scripts.python_imports,
+         scripts.python_unused, c_code.formatted)
+CHECKS = (*ALONE, texts.runtimes, texts.reasons, texts.node_maps,
           manual.manual_format, manual.manual_options, manual.completion, manual.unit,
-          manifests.manifests, manifests.uninstall, manifests.policies,
-          c_code.formatted, c_code.tidy)
+          manifests.manifests, manifests.uninstall, manifests.policies, tidy.tidy, tidy.tidy_bpf)
+# What others may have called the branch that changes are made for.
+MAIN = ("main", "origin/main", "HEAD")
+
+
+def git(*words):
+    """The lines, or the names that end with 0, that git prints."""
+    said = subprocess.run(["git", "-c", f"safe.directory={REPO}", *words], cwd=REPO,
+                          capture_output=True, text=True, check=True).stdout
+    return [name for name in said.split("\0" if "-z" in words else "\n") if name]
+
+
+def differing():
+    """Of the files that git knows, those that differ from main: in commits or the working tree."""
+    known = git("for-each-ref", "--format=%(refname:short)")
+    base = next(name for name in MAIN if name in known or name == "HEAD")
+    since = git("merge-base", base, "HEAD")[0]
+    return git("diff", "--name-only", "-z", since)
 
 
 class Files:
     """The repository's files, by git; contents are those of the working tree."""
 
-    def __init__(self, build):
+    def __init__(self, build, everything=False, staged=False):
         self.build = Path(build)
-        listed = subprocess.run(["git", "-c", f"safe.directory={REPO}", "ls-files", "-z"],
-                                cwd=REPO, capture_output=True, text=True, check=True).stdout
-        self.names = [name for name in listed.split("\0") if name and (REPO / name).is_file()]
+        self.all_names = [name for name in git("ls-files", "-z") if (REPO / name).is_file()]
+        self.names, self.changed = self.all_names, None  # changed: None stands for all
+        if staged:
+            touched = set(git("diff", "--cached", "--name-only", "-z"))
+            self.names = [name for name in self.all_names if name in touched]
+        elif not everything:
+            self.changed = differing()
 
     def path(self, name):
         return REPO / name
@@ -71,26 +94,40 @@ def verdict(check, files):
     return ("not ok", "\n".join(wrong)) if wrong else ("ok", "")
 
 
-def main():
+def parse():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", default=REPO / "build", help="for compile_commands.json")
+    some = parser.add_mutually_exclusive_group()
+    some.add_argument("--all", action="store_true", default=bool(os.environ.get("CI")),
+                      help="clang-tidy looks at all files, which takes minutes")
+    some.add_argument("--staged", action="store_true",
+                      help="only at files that are to be committed, and what is quick")
     parser.add_argument("names", nargs="*", metavar="NAME",
                         help=", ".join(check.__name__ for check in CHECKS))
     args = parser.parse_args()
+    known = {check.__name__ for check in CHECKS}
+    for name in args.names:
+        if name not in known:
+            parser.error(f"no check {name}; there are {', '.join(sorted(known))}")
+    return args
+
+
+def chosen(args):
+    """The checks to make."""
+    return [check for check in (ALONE if args.staged else CHECKS)
+            if not args.names or check.__name__ in args.names]
+
+
+def main():
+    args = parse()
     os.chdir(REPO)
-    files, count = Files(args.build), {"ok": 0, "not ok": 0, "skip": 0}
-    for check in CHECKS:
-        name = check.__name__
-        if args.names and name not in args.names:
-            continue
-        if getattr(check, "slow", False) and not (args.names or os.environ.get("CI")):
-            word, said = "skip", f"slow; check.py {name} or CI=true runs it"
-        else:
-            word, said = verdict(check, files)
+    files, count = Files(args.build, args.all, args.staged), {"ok": 0, "not ok": 0, "skip": 0}
+    for check in chosen(args):
+        word, said = verdict(check, files)
         count[word] += 1
         title = check.__doc__.splitlines()[0].rstrip(".")
-        print(f"{'ok' if word == 'skip' else word} {sum(count.values())} - {name}: {title}" +
-              (f" # SKIP {said}" if word == "skip" else ""))
+        print(f"{'ok' if word == 'skip' else word} {sum(count.values())} - {check.__name__}: {title}" +
+              (f" # SKIP {said}" if word == "skip" else ""), flush=True)
         if word == "not ok":
             print("".join(f"# {line}\n" for line in said.splitlines()), end="")
     print(f"{count['ok']} passed, {count['not ok']} failed, {count['skip']} skipped")

@@ -55,9 +55,8 @@ FRAMEWORKS = {"tests/accuracy/apps/python/aio.py": {"aiohttp"},
 
 def python_imports(files):
     """Python needs its standard library only."""
-    names = files.of(".py")
-    ours = {name.rsplit("/", 1)[-1].removesuffix(".py") for name in names}
-    for name in names:
+    ours = {name.rsplit("/", 1)[-1].removesuffix(".py") for name in files.all_names}
+    for name in files.of(".py"):
         for line, module in modules_of(ast.parse(files.text(name))):
             known = ours | sys.stdlib_module_names | FRAMEWORKS.get(name, set())
             if module not in known:

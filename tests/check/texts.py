@@ -28,6 +28,8 @@ def wanted_licences(name):
         return (GPL,)
     if name.startswith("bpf/") and name.endswith(".h"):
         return (DUAL,)
+    if name.startswith("tests/unit/images/") and name.endswith("_test.c"):
+        return (GPL,)  # BPF code, compiled for user space, is part of them
     # A test's header may serve BPF programs, too.
     return (APACHE, DUAL) if name.endswith(".h") else (APACHE,)
 
@@ -98,3 +100,20 @@ def reasons(files):
         yield f"{STATS_PAGE}: {name} is missing"
     for name in sorted(told - known):
         yield f"{STATS_PAGE}: {name} is no reason of bpf/reasons.h"
+
+
+MAP = re.compile(r'^\} (\w+)(?: __weak)? SEC\("\.maps"\)', re.M)
+NODE_MAPS = "agent/load/node_map_names.c"
+
+
+def node_maps(files):
+    """The daemon shares the maps of bpf/context and runtimes/, but no scratch space (blank_)."""
+    declared = {name for header in files.all_names
+                if re.match(r"bpf/context/.*\.bpf\.h$|runtimes/(.*/maps|runtime)\.bpf\.h$", header)
+                for name in MAP.findall(files.text(header)) if not name.startswith("blank_")}
+    text = files.text(NODE_MAPS).replace("NODE_TRACES_NAME", '"traces_ctx_v1"')
+    shared = set(re.findall(r'^    "(\w+)",$', text, re.M))
+    for name in sorted(declared - shared):
+        yield f"{NODE_MAPS}: {name} is missing"
+    for name in sorted(shared - declared):
+        yield f"{NODE_MAPS}: {name} is declared neither in bpf/context nor in runtimes"

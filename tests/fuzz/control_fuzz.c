@@ -10,6 +10,8 @@
 
 #include "control/codec.h"
 #include "control/policy_file.h"
+#include "control/policy_model.h"
+#include "control/policy_sets.h"
 #include "control/policy_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -5,6 +5,7 @@
 
 #include "control/codec.h"
 #include "control/policy_file.h"
+#include "control/policy_model.h"
 
 static const char *const policies[] = {
     "set c add 10.0.0.0/8 fd00::/8\npolicy add to !c action skip\n",

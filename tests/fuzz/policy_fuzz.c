@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "control/policy_file.h"
+#include "control/policy_model.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,7 +8,7 @@
 
 int bpf_object__load(struct bpf_object *object)
 {
-	int (*load)(struct bpf_object * object) =
+	int (*load)(struct bpf_object *) =
 	    (int (*)(struct bpf_object *))dlsym(RTLD_NEXT, "bpf_object__load");
 	const char *which = getenv("FAIL_LOAD");
 

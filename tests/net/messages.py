@@ -57,6 +57,10 @@ def untouched(client, server, data):
     quiet(server)
 
 
+# How many headers work_out() adds.
+WORK_OUT = 9
+
+
 def work_out(client, server, injected=True):
     """Requests of several sizes over one connection, small and large, alone and pipelined."""
     for requests in ([(GET, b"")], [post(os.urandom(900))], [padded(1420)], [padded(5000)],

@@ -11,9 +11,9 @@ from cases import case, equal
 from firewall import rules
 from lab import Lab
 from messages import GET, answered
+from routed import Line
 from segments import PSH_ACK, SYN_ACK, Segments, mac
 from streams import joined
-from test_topology import Line
 from waiting import wait_until
 from worlds import Pair, common, counted
 

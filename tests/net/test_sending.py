@@ -13,7 +13,7 @@ import time
 
 from cases import Skip, case, equal
 from firewall import rules
-from messages import GET, OK, answered, padded, post, receive_lossy, untouched, work_out
+from messages import GET, OK, WORK_OUT, answered, padded, post, receive_lossy, untouched, work_out
 from queues import put_back, take_out
 from streams import Sending, accept, connect, joined, listen, receive
 from waiting import wait_until
@@ -24,8 +24,6 @@ IPPROTO_MPTCP = 262
 MSG_ZEROCOPY, SO_ZEROCOPY = 0x4000000, 60
 MSG_FASTOPEN, TCP_FASTOPEN = 0x20000000, 23
 TCP_MD5SIG = 14
-# How many headers work_out() adds.
-WORK_OUT = 9
 
 
 def link():

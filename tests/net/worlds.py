@@ -6,6 +6,8 @@ from collections import namedtuple
 import cases
 from agent import Agent
 from lab import Lab
+from messages import WORK_OUT, work_out
+from streams import joined
 
 # One more link of a Pair: device names and addresses (without prefix length) on both sides.
 Link = namedtuple("Link", "device peer_device app peer")
@@ -64,3 +66,10 @@ def counted(agent, **wanted):
         if not (expected(grown) if callable(expected) else grown == expected):
             changed = {k: v - before[k] for k, v in after.items() if v != before[k]}
             raise AssertionError(f"counter {key} grew by {grown}; all that changed: {changed}")
+
+
+def work(client, server, address, agent):
+    """A whole work_out() between two hosts, every request with one header, nothing dropped."""
+    with joined(client, server, address) as (c, s):
+        with counted(agent, injected=WORK_OUT, dropped=0):
+            work_out(c, s)

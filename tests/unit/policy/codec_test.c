@@ -11,6 +11,8 @@
 
 #include "control/codec.h"
 #include "control/policy_file.h"
+#include "control/policy_model.h"
+#include "control/policy_sets.h"
 #include "policy_string.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "control/policy_model.h"
+#include "control/policy_sets.h"
 #include "control/prefix.h"
 #include "draw.h"
 #include "image.h"

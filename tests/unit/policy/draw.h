@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "control/policy_model.h"
+#include "control/policy_types.h"
 #include "oracle.h"
 
 /* A number below this one. */

@@ -13,6 +13,8 @@
 #include <cmocka.h>
 
 #include "control/policy_file.h"
+#include "control/policy_model.h"
+#include "control/policy_sets.h"
 #include "control/prefix.h"
 #include "image.h"
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "oracle.h"
+#include "control/policy_model.h"
 
 static bool is_ipv4(const __u8 address[16])
 {

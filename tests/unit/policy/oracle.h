@@ -3,7 +3,7 @@
 #ifndef CTXPROP_TEST_POLICY_ORACLE_H
 #define CTXPROP_TEST_POLICY_ORACLE_H
 
-#include "control/policy_model.h"
+#include "control/policy_types.h"
 
 /*
  * A request as people see it. Addresses as in packets; cgroup: a path; device: a name; host: in

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "control/policy_file.h"
+#include "control/policy_model.h"
 #include "control/prefix.h"
 #include "draw.h"
 #include "image.h"

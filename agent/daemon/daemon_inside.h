@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the parts of daemon.h share: what is loaded (daemon_load.c), the start (daemon_start.c), and
+ * the loop behind both (daemon.c).
+ */
+#ifndef CTXPROP_DAEMON_INSIDE_H
+#define CTXPROP_DAEMON_INSIDE_H
+
+#include <stdbool.h>
+
+#include "daemon/drain.h"
+#include "daemon/options.h"
+#include "daemon/policies.h"
+#include "daemon/requests.h"
+#include "daemon/sites.h"
+#include "daemon/traces.h"
+#include "daemon/upkeep.h"
+#include "daemon/watchdog.h"
+#include "load/engine.h"
+#include "load/pins.h"
+#include "runtime/runtimes.h"
+
+/* Everything that a running daemon holds. */
+struct daemon {
+	struct pins pins;
+	__u64 cookie;
+	int lock_fd, signal_fd;
+	struct engine *engine;
+	struct engine_origin origin;
+	struct sites *sites;
+	struct watchdog watchdog;
+	struct upkeep upkeep;
+	struct runtimes *runtimes; /* NULL: requests are not followed */
+	struct policies policies;
+	struct requests requests;
+	struct drain drain;
+	struct traces traces;
+	bool drained;
+};
+
+/* Log what failed and hand the error on. */
+int daemon_failed(const char *what, int err);
+
+/* Load the packet programs and the probes, over the node's maps. 0, or -errno, which was logged. */
+int daemon_load(struct daemon *daemon, const struct options *options);
+
+/* Go on with programs that run now; `has_news`: the descriptor of `daemon->runtimes` has input. */
+void daemon_watch_runtimes(struct daemon *daemon, bool has_news);
+
+/*
+ * Everything before the loop: signals, rules, what is loaded and attached. 0; -ECANCELED: told to
+ * end meanwhile; or -errno, which was logged. What `daemon` holds then is to be freed in any case.
+ */
+int daemon_start(struct daemon *daemon, const struct options *options);
+
+#endif

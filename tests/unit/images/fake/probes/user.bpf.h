@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * In place of bpf/probes/user.bpf.h and of the kernel's helpers, for readers that are compiled for
+ * user space: the memory is that of an image (image.h).
+ */
+#ifndef CTXPROP_PROBES_USER_BPF_H
+#define CTXPROP_PROBES_USER_BPF_H
+
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+#include "runtimes/runtime.h"
+#include "image.h"
+
+/* The process and the thread that are looked at. */
+extern struct image *user_image;
+extern struct runtime user_runtime;
+
+static inline __u64 user_read(__u64 address)
+{
+	return image_word(user_image, address);
+}
+
+static inline __u64 user_thread_pointer(void)
+{
+	return user_image->thread;
+}
+
+#define bpf_map_lookup_elem(map, key) ((void)(map), (void)(key), &user_runtime)
+
+/* As the kernel's: until the callback says 1. */
+#define bpf_loop(count, callback, data, flags)                                                     \
+	do {                                                                                       \
+		for (__u32 turn = 0; turn < (count) && !(callback)(turn, data); turn++)            \
+			;                                                                          \
+	} while (0)
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Recorded memory of a process, and what its interpreter has told of its stack (record.py). */
+#ifndef CTXPROP_TEST_IMAGE_H
+#define CTXPROP_TEST_IMAGE_H
+
+#include <stddef.h>
+#include <linux/types.h>
+
+#define IMAGE_WORDS_MAX     4096
+#define IMAGE_FUNCTIONS_MAX 32
+#define IMAGE_NAME_SIZE     64
+
+struct image_word {
+	__u64 address, value;
+};
+
+/* A function that the thread was at. */
+struct image_function {
+	__u64 code, name; /* addresses of its code object and of that one's name */
+	int entry;        /* C has called the interpreter for it */
+	char text[IMAGE_NAME_SIZE];
+};
+
+struct image {
+	unsigned int minor;  /* version 3.<minor> */
+	__u64 thread, key;   /* thread pointer; address of the pthread_key_t of its state */
+	size_t count, words; /* of functions, the innermost first; and of words, by address */
+	struct image_function function[IMAGE_FUNCTIONS_MAX];
+	struct image_word word[IMAGE_WORDS_MAX];
+	size_t hidden; /* index of a word that cannot be read; IMAGE_WORDS_MAX: all can be */
+};
+
+/* Read a file of record.py. 0; -EINVAL: a line that is none, or too many; or -errno. */
+int image_open(const char *path, struct image *ret_image);
+
+/* Eight bytes at any address; 0 if one of them is not in the image. */
+__u64 image_word(const struct image *image, __u64 address);
+
+/* The word at this address, which is a multiple of 8; NULL: it is not in the image. */
+struct image_word *image_find(struct image *image, __u64 address);
+
+/* The same memory as a sparse file, as /proc/PID/mem has it. To be closed; or -errno. */
+int image_memory(const struct image *image);
+
+#endif
