@@ -8,6 +8,7 @@
 #include "abi.h"
 #include "base/clock.h"
 #include "base/number.h"
+#include "control/policy_model.h"
 #include "control/policy_text.h"
 #include "daemon/options.h"
 #include "daemon/policies.h"
