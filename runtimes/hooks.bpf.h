@@ -9,6 +9,7 @@
 
 #include "probes/decide.bpf.h"
 #include "probes/object.bpf.h"
+#include "probes/probe.bpf.h"
 #include "runtimes/java/actor.bpf.h"
 #include "runtimes/java/classes.bpf.h"
 #include "runtimes/native/actor.bpf.h"
@@ -225,7 +226,7 @@ static __always_inline void runtime_makes(struct actor *a, const struct runtime 
 static __always_inline int runtime_wakes(const struct runtime *runtime,
 					 const struct task_struct *woken)
 {
-	if (!runtime_holds_objects(runtime))
+	if (!runtime_holds_objects(runtime) || !probe_is_active())
 		return 0;
 	ruby_thread_runs(woken->tgid, woken->thread.fsbase);
 	return ruby_thread_wakes(woken->tgid, woken->thread.fsbase);

@@ -27,14 +27,14 @@ int classify_open(__u32 tgid, struct subject *ret_subject)
 	return subject_open(tgid, all, count, ret_subject);
 }
 
-/* Where what was found holds for each process of the file: where is this one's? 0 or -EIO. */
+/* Where what was found holds for each process of the file: where is this one's? 0 or -ENOENT. */
 static int find_bias(const struct subject *subject, struct classified *found)
 {
 	const struct runtime_driver *driver = runtime_driver_of(found);
 
 	if (!driver || !driver->relocate || !found->entry)
 		return 0;
-	return library_program_bias(subject, found->entry, &found->bias) ? -EIO : 0;
+	return library_program_bias(subject, found->entry, &found->bias);
 }
 
 /* What cannot be read may run anything. */
@@ -73,10 +73,10 @@ static int look_into(const struct subject *subject, struct classified *found)
 }
 
 /* What runs it is known, but not what it is like: then nothing is known of its calls. */
-static void replaced(struct classified *found)
+static void not_known(struct classified *found, enum why why)
 {
 	*found = (struct classified){
-	    .runtime = {.kind = RUNTIME_OPAQUE}, .driver = found->driver, .why = WHY_REPLACED};
+	    .runtime = {.kind = RUNTIME_OPAQUE}, .driver = found->driver, .why = why};
 }
 
 int classify(const struct subject *subject, classify_known known, void *data,
@@ -88,11 +88,13 @@ int classify(const struct subject *subject, classify_known known, void *data,
 	*ret_classified = before ? *before : (struct classified){};
 	if (!before)
 		err = look_into(subject, ret_classified);
-	if (!err)
-		err = find_bias(subject, ret_classified);
-	if (err != -ESTALE)
+	if (err == -ESTALE)
+		not_known(ret_classified, WHY_REPLACED);
+	else if (err)
 		return err;
-	replaced(ret_classified);
+	/* It may be ending: that says nothing of its file, which others run, too. */
+	else if (find_bias(subject, ret_classified))
+		not_known(ret_classified, WHY_DAMAGED);
 	return 0;
 }
 

@@ -114,7 +114,7 @@ int BPF_PROG(probe_wake, struct task_struct *woken)
 	runtime = runtime_lookup(key.tgid);
 	if (!works_on_threads(runtime, key.tgid))
 		return 0;
-	tells = probe_is_active() ? runtime_wakes(runtime, woken) : 0;
+	tells = runtime_wakes(runtime, woken);
 	if (!syscall_is_wait(woken)) {
 		if (runtime_may_wake_loop(runtime) && syscall_is_epoll(woken) && probe_is_active())
 			runtime_begins(key.tgid);

@@ -114,6 +114,32 @@ static void other_programs_are_not_go(void **state)
 	close(fd);
 }
 
+static const struct classified *nobody_knows(const struct stat *file, void *data)
+{
+	(void)file;
+	(void)data;
+	return NULL;
+}
+
+/* Where it was loaded cannot be told of a process that ends: that is no fault of the file. */
+static void a_process_that_ends(void **state)
+{
+	struct program program = program_at(GO_PROGRAMS "/go_plain");
+	struct subject subject = {.file_count = 1, .memory_fd = -1, .entry = 0};
+	struct classified found;
+
+	(void)state;
+	subject.file[SUBJECT_PROGRAM].fd = program.fd;
+	assert_int_equal(classify(&subject, nobody_knows, NULL, &found), 0);
+	assert_int_equal(found.runtime.kind, RUNTIME_OPAQUE);
+	assert_string_equal(runtime_driver_name(&found), "Go");
+	assert_int_equal(found.sites.count, 0);
+	subject.entry = elf_image_entry(program.image);
+	assert_int_equal(classify(&subject, nobody_knows, NULL, &found), 0);
+	assert_int_equal(found.runtime.kind, RUNTIME_GO);
+	program_close(&program);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -122,6 +148,7 @@ int main(void)
 	    cmocka_unit_test(position_independent),
 	    cmocka_unit_test(position_independent_cgo),
 	    cmocka_unit_test(other_programs_are_not_go),
+	    cmocka_unit_test(a_process_that_ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
