@@ -17,6 +17,8 @@ import signal
 import subprocess
 import time
 
+from waiting import CommandFailed
+
 CLONE_NEWNS = 0x00020000
 CLONE_NEWNET = 0x40000000
 MS_REC_PRIVATE = 0x44000
@@ -86,8 +88,8 @@ class Host:
             kw.setdefault("errors", "replace")  # it may end in the middle of a character
         done = subprocess.run(self.argv(argv), **kw)
         if check and done.returncode:
-            raise RuntimeError(f"{self.name}: {' '.join(map(str, argv))}: exit {done.returncode}\n"
-                               f"{done.stdout or ''}{done.stderr or ''}")
+            raise CommandFailed(f"{self.name}: {' '.join(map(str, argv))}: exit {done.returncode}\n"
+                                f"{done.stdout or ''}{done.stderr or ''}")
         return done
 
     def spawn(self, argv, **kw):

@@ -21,3 +21,7 @@ def wait_until(holds, what, seconds=SECONDS):
             raise NotInTime(f"waited {seconds} s: {what() if callable(what) else what}")
         time.sleep(0.01)
     return answer
+
+
+class CommandFailed(RuntimeError):
+    """A command that was to succeed has not: it may have asked too early, or too late."""

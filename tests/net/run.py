@@ -6,9 +6,9 @@
 
 NAME is a part of module.case. Prints one line per case: "ok", "not ok" or "ok # SKIP reason".
 
-What did not come in time may have come late, beside other cases on a busy machine: up to
-AGAIN_MAX such cases run once more, by themselves, and are shown as "again" with what was missed.
-Any other failure stands.
+What did not come in time, or was asked for too late, may have met other cases on a busy machine:
+up to AGAIN_MAX such cases run once more, by themselves, and are shown as "again" with what was
+missed. Any other failure stands: a wrong value, byte or id is never tried again.
 """
 import argparse
 import importlib
@@ -21,7 +21,7 @@ import traceback
 from pathlib import Path
 
 import cases
-from waiting import NotInTime
+from waiting import CommandFailed, NotInTime
 
 HERE = Path(__file__).resolve().parent
 MODULES = sorted(path.stem for path in HERE.glob("test_*.py"))
@@ -76,7 +76,7 @@ def run_case(function):
         return "ok", ""
     except cases.Skip as skip:
         return "skip", str(skip)
-    except (NotInTime, TimeoutError, TooLong) as error:
+    except (NotInTime, CommandFailed, TimeoutError, TooLong) as error:
         return "late", explain(error)
     except Exception as error:
         return "not ok", explain(error)

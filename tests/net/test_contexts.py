@@ -20,7 +20,7 @@ from waiting import wait_until
 
 PIN = "/sys/fs/bpf/otel/traces_ctx_v1"
 ADDRESS, PORT = "10.93.0.2", 8080
-WORK_US = 400_000  # of a request in whose midst something happens
+WORK_US = 600_000  # of a request in whose midst something happens
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 
@@ -305,7 +305,7 @@ def who_works():
     """`ctxprop who` says what a thread works on, and that none does"""
     with serving() as world:
         pid = world.burner.pid
-        connection = world.begin()
+        connection = world.begin(work_us=4 * WORK_US)
         ((_, tid), (trace, span)), = world.entries().items()
         told = [world.agent.command("who", f"{pid}/{tid}").split(),
                 world.agent.command("who", str(pid)).split()]
