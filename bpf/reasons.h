@@ -8,7 +8,7 @@
 #ifndef CTXPROP_REASONS_H
 #define CTXPROP_REASONS_H
 
-#include "context/model.h"
+#include "engine/model.h"
 
 /* Every outbound request is counted in exactly one row of this group. */
 #define CTXPROP_REQUEST_REASONS(X)                                                                 \
@@ -102,7 +102,7 @@
 	  "calls whose answers are not waited for: too many on one connection")                    \
 	X(RECORD_UNREAD, "record-unread", "calls whose answers cannot be read, or not any further")
 
-/* CTXPROP_EVIDENCE and CTXPROP_VETO (context/model.h) count each injected request by its cause. */
+/* CTXPROP_EVIDENCE and CTXPROP_VETO (engine/model.h) count each injected request by its cause. */
 
 #define CTXPROP_ENUM(id, name, text)          REASON_##id,
 #define CTXPROP_EVIDENCE_ENUM(id, name, text) REASON_EVIDENCE_##id,

@@ -3,7 +3,7 @@
 #ifndef CTXPROP_RUNTIMES_COMMON_H
 #define CTXPROP_RUNTIMES_COMMON_H
 
-#include "context/model.h"
+#include "engine/model.h"
 
 /* Addresses of a function: its first, and that behind it. */
 struct runtime_range {

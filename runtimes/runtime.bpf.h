@@ -6,8 +6,8 @@
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 #include "compat.bpf.h"
-#include "context/maps.bpf.h"
-#include "context/worker.h"
+#include "engine/maps.bpf.h"
+#include "engine/worker.h"
 #include "runtimes/runtime.h"
 
 #define CTXPROP_RUNTIMES_MAX 8192 /* processes that have taken a request, or may soon */

@@ -20,7 +20,7 @@ static inline int runtime_waits_for_lock(__u32 kind)
 	return kind == RUNTIME_PYTHON;
 }
 
-/* Tasks take turns inside threads, and nothing tells which one runs (context/tasks.h). */
+/* Tasks take turns inside threads, and nothing tells which one runs (engine/tasks.h). */
 static inline int runtime_hides_tasks(__u32 kind)
 {
 	return kind == RUNTIME_TOKIO;

@@ -3,7 +3,7 @@
 #ifndef CTXPROP_RUNTIMES_WORKER_KIND_BPF_H
 #define CTXPROP_RUNTIMES_WORKER_KIND_BPF_H
 
-#include "context/worker.h"
+#include "engine/worker.h"
 
 enum runtime_worker {
 	RUNTIME_WORKER_THREAD,  /* the thread itself: all rules apply */

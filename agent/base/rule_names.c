@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/rule_names.h"
-#include "context/habits.h"
+#include "engine/habits.h"
 #include "runtimes/runtime.h"
 
 #define EVIDENCE_ROW(id, name, text)                                                               \

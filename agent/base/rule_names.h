@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names and texts of the engine's rules (bpf/context/rules.h). */
+/* Names and texts of the engine's rules (bpf/engine/rules.h). */
 #ifndef CTXPROP_RULE_NAMES_H
 #define CTXPROP_RULE_NAMES_H
 

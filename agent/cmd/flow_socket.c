@@ -12,8 +12,8 @@
 #include "base/hex.h"
 #include "base/proc.h"
 #include "cmd/flow_socket.h"
-#include "context/model.h"
-#include "context/traces.h"
+#include "engine/model.h"
+#include "engine/traces.h"
 #include "load/node_maps.h"
 #include "load/pins.h"
 

@@ -6,7 +6,7 @@
 #include <jansson.h>
 
 #include "cmd/command.h"
-#include "context/record.h"
+#include "engine/record.h"
 
 /* Print what the flags ask for behind a line of text, without ending it. */
 void flow_socket_print(const struct record_entry *socket, const struct command_flags *flags,

@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "context/record.h"
+#include "engine/record.h"
 
 /* Print lines of text; none without a stack. */
 void flow_stack_print(const struct record_stack_entry *stack);

@@ -10,7 +10,7 @@
 /* Habits of which the engine asks for the contrary. */
 static int serial(const struct process *p)
 {
-	return crowd_is_serial(&p->crowd);
+	return call_limit_is_serial(&p->call_limit);
 }
 
 static int loops_apart(const struct process *p)
@@ -70,7 +70,7 @@ static __u32 seen(enum habit habit, const struct process *p)
 	case HABIT_TASKS_PROMPT:
 		return p->prompt;
 	case HABIT_SERIAL:
-		return p->crowd.serial;
+		return p->call_limit.serial;
 	case HABIT_DIRECT:
 		return p->direct;
 	case HABIT_THREADS_STAY:
@@ -91,7 +91,7 @@ static bool is_spoilt(enum habit habit, const struct process *p)
 	case HABIT_PROMPT:
 		return p->late;
 	case HABIT_SERIAL:
-		return p->crowd.parallel;
+		return p->call_limit.parallel;
 	case HABIT_THREADS_END:
 		return p->threads_stayed;
 	default:

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a process has shown of its habits (bpf/context/habits.h), for those who explain decisions.
+/* What a process has shown of its habits (bpf/engine/habits.h), for those who explain decisions.
  */
 #ifndef CTXPROP_CMD_HABITS_H
 #define CTXPROP_CMD_HABITS_H
 
-#include "context/habits.h"
+#include "engine/habits.h"
 
 enum habit_state { HABIT_SHOWN, HABIT_NOT_YET, HABIT_BROKEN };
 

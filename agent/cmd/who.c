@@ -12,7 +12,7 @@
 #include "cmd/command.h"
 #include "cmd/json.h"
 #include "cmd/safe.h"
-#include "context/traces.h"
+#include "engine/traces.h"
 #include "load/node_maps.h"
 
 #define PIDS_MAX 4194304 /* PID_MAX_LIMIT of 64-bit kernels */

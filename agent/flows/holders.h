@@ -10,7 +10,7 @@
 #include <sys/types.h>
 #include <linux/types.h>
 
-#include "context/model.h"
+#include "engine/model.h"
 
 struct holder {
 	__u64 inode; /* of the socket */

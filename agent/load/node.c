@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/stop.h"
-#include "context/node.h"
+#include "engine/node.h"
 #include "load/node.h"
 #include "load/node_contexts.h"
 #include "load/pins.h"

@@ -5,8 +5,8 @@
 #include <bpf/bpf.h>
 
 #include "base/cleanup.h"
-#include "context/model.h"
-#include "context/traces.h"
+#include "engine/model.h"
+#include "engine/traces.h"
 #include "load/node_contexts.h"
 #include "load/node_maps.h"
 #include "load/pins.h"
@@ -27,7 +27,7 @@ static void *value_of(int map)
 	return map_info(map, &info) ? NULL : calloc(1, info.value_size);
 }
 
-/* Generation 0: none of the probes is at work (see context/node.h). */
+/* Generation 0: none of the probes is at work (see engine/node.h). */
 static void stop_probes(const char *layer_dir)
 {
 	char path[PINS_PATH_MAX];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which maps there is one of on a node: probes and packet programs of every network namespace share
- * them (bpf/context/maps.bpf.h).
+ * them (bpf/engine/maps.bpf.h).
  */
 #ifndef CTXPROP_NODE_MAP_NAMES_H
 #define CTXPROP_NODE_MAP_NAMES_H

@@ -9,11 +9,11 @@
 #include <bpf/bpf.h>
 
 #include "base/cleanup.h"
-#include "context/model.h"
+#include "engine/model.h"
 #include "runtimes/runtime.h"
-#include "context/share.h"
-#include "context/traces.h"
-#include "context/worker.h"
+#include "engine/share.h"
+#include "engine/traces.h"
+#include "engine/worker.h"
 #include "load/node_maps.h"
 #include "load/node_sweep.h"
 #include "load/pins.h"

@@ -13,7 +13,7 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/jobs.h"
-#include "context/node.h"
+#include "engine/node.h"
 #include "load/node_maps.h"
 #include "load/pins.h"
 #include "load/probes.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rules of the engine (bpf/context/rules.h) that are switched off for measurement. In builds
+ * Rules of the engine (bpf/engine/rules.h) that are switched off for measurement. In builds
  * without CTXPROP_ABLATION there are none.
  */
 #ifndef CTXPROP_LOAD_RULES_H

@@ -16,7 +16,7 @@
 #include <stddef.h>
 
 #include "base/buffer.h"
-#include "context/traces.h"
+#include "engine/traces.h"
 
 #define LINE_MAX_BYTES 16384
 

@@ -6,7 +6,7 @@
 #include <sqlite3.h>
 #include <linux/types.h>
 
-#include "context/traces.h"
+#include "engine/traces.h"
 
 /* The clock that spans are told by, and that of a line, differ by less. */
 #define PAST_SLACK_NS 100000

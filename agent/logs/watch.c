@@ -6,7 +6,7 @@
 #include <bpf/bpf.h>
 
 #include "base/cleanup.h"
-#include "context/model.h"
+#include "engine/model.h"
 #include "lines_bpf.skel.h"
 #include "load/node_maps.h"
 #include "load/pins.h"

@@ -15,7 +15,7 @@
 #include "base/cgroup.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "context/traces.h"
+#include "engine/traces.h"
 #include "load/node_maps.h"
 #include "load/pins.h"
 #include "profile/sampler.h"

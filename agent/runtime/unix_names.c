@@ -5,7 +5,7 @@
 #include <linux/types.h>
 #include <bpf/bpf_helpers.h>
 
-#include "context/unix_name.h"
+#include "engine/unix_name.h"
 #include "inspect/process.h"
 #include "runtime/unix_names.h"
 

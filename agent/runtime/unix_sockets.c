@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include "base/clock.h"
-#include "context/node.h"
+#include "engine/node.h"
 #include "load/node.h"
 #include "inspect/process.h"
 #include "runtime/processes.h"

@@ -124,7 +124,7 @@ static void tell_gone(struct join *join, const struct open *open)
 		join->on_gone(&open->span, join->data);
 }
 
-/* Span ids are random but for their upper bits, which say a place (context/model.h). */
+/* Span ids are random but for their upper bits, which say a place (engine/model.h). */
 static struct open **bucket_of(struct join *join, __u64 span_id)
 {
 	return &join->bucket[(span_id * 0x9e3779b97f4a7c15ULL) >> 50 & (BUCKETS - 1)];

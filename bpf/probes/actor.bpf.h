@@ -36,7 +36,7 @@ static __always_inline enum actor_kind actor_kind_of(enum runtime_worker who)
 {
 	if (who == RUNTIME_WORKER_THREAD)
 		return ACTOR_THREAD;
-	return who == RUNTIME_WORKER_KNOWN ? ACTOR_RUNTIME : ACTOR_NOBODY;
+	return who == RUNTIME_WORKER_KNOWN ? ACTOR_RUNTIME : ACTOR_UNKNOWN;
 }
 
 static __always_inline void actor_named(struct actor *a, struct named named)
@@ -142,7 +142,7 @@ static __always_inline void worker_reading(struct actor *a, const struct task_st
 	a->path = (__u64)sk;
 	runtime = runtime_reads(a->key.tgid);
 	if (!runtime) {
-		a->kind = ACTOR_NOBODY;
+		a->kind = ACTOR_UNKNOWN;
 		a->runtime = RUNTIME_WANTED;
 		return;
 	}
@@ -260,7 +260,7 @@ static __always_inline void worker_connecting(struct actor *a)
 	struct named named;
 
 	if (worker_is_stranger(a, runtime)) {
-		a->kind = ACTOR_NOBODY;
+		a->kind = ACTOR_UNKNOWN;
 		return;
 	}
 	a->runtime = runtime ? runtime->kind : 0;
@@ -280,7 +280,7 @@ static __always_inline int worker_calling(struct actor *a, const struct sock *sk
 	struct named named;
 
 	if (worker_is_stranger(a, runtime) && (!s->purpose.request || s->calls_end)) {
-		a->kind = ACTOR_NOBODY;
+		a->kind = ACTOR_UNKNOWN;
 		return !runtime;
 	}
 	a->runtime = runtime ? runtime->kind : 0;

@@ -5,9 +5,9 @@
 
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
-#include "context/maps.bpf.h"
-#include "context/worker.h"
+#include "engine/maps.bpf.h"
+#include "engine/worker.h"
 #include "probes/turn.bpf.h"
-#include "context/who.h"
+#include "engine/who.h"
 
 #endif

@@ -6,7 +6,7 @@
 #include <linux/bpf.h>
 #include <linux/in.h>
 #include <bpf/bpf_helpers.h>
-#include "context/maps.bpf.h"
+#include "engine/maps.bpf.h"
 #include "runtimes/runtime.bpf.h"
 #include "probes/kernel.bpf.h"
 

@@ -4,10 +4,10 @@
 #define CTXPROP_PROBES_PEER_BPF_H
 
 #include <bpf/bpf_endian.h>
-#include "context/peers.bpf.h"
+#include "engine/peers.bpf.h"
 #include "probes/kernel.bpf.h"
 #include "probes/step.bpf.h"
-#include "context/peer.h"
+#include "engine/peer.h"
 
 #define FAMILY_IPV4   2
 #define FAMILY_IPV6   10

@@ -3,7 +3,7 @@
 #ifndef CTXPROP_PROBES_PROBE_BPF_H
 #define CTXPROP_PROBES_PROBE_BPF_H
 
-#include "context/maps.bpf.h"
+#include "engine/maps.bpf.h"
 #include "runtimes/runtime.bpf.h"
 
 /* The generation of this object, set before load. */

@@ -4,7 +4,7 @@
 #define CTXPROP_PROBES_RECORD_BPF_H
 
 #include <bpf/bpf_helpers.h>
-#include "context/record.h"
+#include "engine/record.h"
 #include "probes/kernel.bpf.h"
 
 /* This thread is the one. */

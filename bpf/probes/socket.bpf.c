@@ -9,7 +9,7 @@
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
-#include "context/end.bpf.h"
+#include "engine/end.bpf.h"
 #include "edits.h"
 #include "runtimes/node/opening.bpf.h"
 #include "probes/peer.bpf.h"
@@ -225,8 +225,9 @@ int BPF_PROG(probe_recv, struct sock *sk)
 		return 0;
 	record_reader(s, task);
 	if (s->flags & SOCKET_CLIENT) {
-		if (s->nobodys && socket_is_nobodys(s, &s->record.reader, newcomers_count())) {
-			engine_answer_nobody(s);
+		if (s->client_only &&
+		    socket_is_client_only(s, &s->record.reader, newcomers_count())) {
+			engine_answer_client_only(s);
 			return 0;
 		}
 		w = worker_reading_on(&a, task, sk);
@@ -268,7 +269,7 @@ static __always_inline __u32 peer_number(const struct sock *sk)
 
 	if (c->skc_family == FAMILY_IPV6)
 		bpf_probe_read_kernel(&address, sizeof(address), &c->skc_v6_daddr);
-	return crowd_peer_number(address, c->skc_dport);
+	return call_limit_peer_number(address, c->skc_dport);
 }
 
 /*
@@ -281,15 +282,15 @@ static __noinline void calling(struct task_struct *task, struct sock *sk, struct
 	int reused = s->calls_end != 0;
 	struct actor a;
 
-	if (socket_is_nobodys(s, &s->record.writer, newcomers) &&
-	    s->nobodys_path == (__u32)syscall_stack(task)) {
+	if (socket_is_client_only(s, &s->record.writer, newcomers) &&
+	    s->client_only_path == (__u32)syscall_stack(task)) {
 		engine_call_again(s, write_seq(sk));
 		return;
 	}
 	if (worker_calling(&a, sk, s) && reused)
-		socket_is_nobodys_now(s, &a, newcomers);
+		socket_becomes_client_only(s, &a, newcomers);
 	else
-		s->nobodys = 0;
+		s->client_only = 0;
 	runtime_calls_on(&a, sk, s);
 	step_call(s, &a, write_seq(sk), bpf_ntohs(sk->__sk_common.skc_dport));
 	if (runtime_may_wait_for_turns(&a))

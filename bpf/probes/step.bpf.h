@@ -6,9 +6,9 @@
 #define CTXPROP_PROBES_STEP_BPF_H
 
 #include "compat.bpf.h"
-#include "context/maps.bpf.h"
+#include "engine/maps.bpf.h"
 #include "probes/actor.bpf.h"
-#include "context/engine.h"
+#include "engine/engine.h"
 #include "runtimes/go/show.bpf.h"
 
 /* The request is read, whose first byte has just been. */
@@ -148,12 +148,12 @@ VERIFIED_ALONE int step_call(struct socket *s, const struct actor *by, __u32 seq
 	return 0;
 }
 
-/* After step_call(). `peer`: as engine_crowd() has it. */
+/* After step_call(). `peer`: as engine_call_limit() has it. */
 VERIFIED_ALONE int step_crowd(struct socket *s, const struct actor *by, __u32 peer)
 {
 	if (!s || !by)
 		return 0;
-	engine_crowd(s, by, peer);
+	engine_call_limit(s, by, peer);
 	return 0;
 }
 
@@ -164,15 +164,15 @@ VERIFIED_ALONE int step_close(struct socket *s)
 	return 0;
 }
 
-VERIFIED_ALONE int step_hand_over(const struct actor *by, const struct worker_key *heir, __u32 why)
+VERIFIED_ALONE int step_hand_over(const struct actor *by, const struct worker_key *made, __u32 why)
 {
 	struct worker_key to;
 	struct actor from;
 
-	if (!by || !heir)
+	if (!by || !made)
 		return 0;
 	from = *by;
-	to = *heir;
+	to = *made;
 	engine_hand_over(&from, &to, why);
 	return 0;
 }

@@ -14,7 +14,7 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 #include "compat.bpf.h"
-#include "context/worker.h"
+#include "engine/worker.h"
 #include "probes/kernel.bpf.h"
 
 #define NONBLOCK 00004000   /* O_NONBLOCK */

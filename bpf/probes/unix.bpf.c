@@ -3,7 +3,7 @@
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
-#include "context/unix_name.h"
+#include "engine/unix_name.h"
 #include "probes/peer.bpf.h"
 #include "probes/probe.bpf.h"
 

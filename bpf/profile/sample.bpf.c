@@ -6,7 +6,7 @@
  */
 #include <linux/bpf_perf_event.h>
 
-#include "context/traces.h"
+#include "engine/traces.h"
 #include "probes/kernel.bpf.h"
 #include "runtimes/python/sample.bpf.h"
 #include "profile/unwind.bpf.h"

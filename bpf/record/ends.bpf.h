@@ -6,7 +6,7 @@
 #include <linux/bpf.h>
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
-#include "context/model.h"
+#include "engine/model.h"
 #include "probes/kernel.bpf.h"
 
 #define FAMILY_IPV6 10 /* AF_INET6 */

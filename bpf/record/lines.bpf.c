@@ -6,8 +6,8 @@
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
-#include "context/tally.h"
-#include "context/worker.h"
+#include "engine/tally.h"
+#include "engine/worker.h"
 #include "record/lines.h"
 
 #define FAMILY_UNIX 1
@@ -47,7 +47,7 @@ struct {
 	__uint(max_entries, LINES_RING_SIZE);
 } line_records SEC(".maps");
 
-/* The node's, see context/maps.bpf.h. */
+/* The node's, see engine/maps.bpf.h. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);

@@ -10,8 +10,8 @@
 
 #include <linux/types.h>
 
-#include "context/traces.h"
-#include "context/worker.h"
+#include "engine/traces.h"
+#include "engine/worker.h"
 
 /* Bytes of the ring of records; a power of two. */
 #define LINES_RING_SIZE (1 << 18)

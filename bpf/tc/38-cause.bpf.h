@@ -2,13 +2,13 @@
 /*
  * Beside stage 4: why is this request sent? The probes have put down, in the storage of the
  * sending socket, which incoming request it belongs to, or why that is not known
- * (context/model.h).
+ * (engine/model.h).
  */
 #ifndef CTXPROP_TC_CAUSE_BPF_H
 #define CTXPROP_TC_CAUSE_BPF_H
 
 #include "30-frame.bpf.h"
-#include "context/named.h"
+#include "engine/named.h"
 
 _Static_assert((SOCKET_CALLS & (SOCKET_CALLS - 1)) == 0, "indices are masked");
 
@@ -49,7 +49,7 @@ static __always_inline struct call *cause_call(struct socket *socket, __u32 seq)
 }
 
 /*
- * What is read from the connection from now on may be for several requests (context/shared.h).
+ * What is read from the connection from now on may be for several requests (engine/shared.h).
  * `how`: SOCKET_SHARED, and SOCKET_ASKS if whoever sends something there waits for an answer.
  */
 static __always_inline void cause_shares(struct socket *socket, __u32 how)

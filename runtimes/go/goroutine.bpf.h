@@ -11,10 +11,10 @@
 #include <linux/bpf.h>
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
-#include "context/maps.bpf.h"
+#include "engine/maps.bpf.h"
 #include "runtimes/go/maps.bpf.h"
 #include "runtimes/runtime.bpf.h"
-#include "context/standing.h"
+#include "engine/standing.h"
 #include "runtimes/go/wait.bpf.h"
 
 /* Address of the current goroutine; 0: there is none, or it cannot be read. */

@@ -6,7 +6,7 @@
 #ifndef CTXPROP_RUNTIMES_GO_SHOW_BPF_H
 #define CTXPROP_RUNTIMES_GO_SHOW_BPF_H
 
-#include "context/account.h"
+#include "engine/account.h"
 #include "runtimes/go/goroutine.bpf.h"
 
 /* A goroutine runs on a thread from now on: the thread shows its request, or none. */

@@ -6,10 +6,10 @@
 #ifndef CTXPROP_RUNTIMES_GO_WAIT_BPF_H
 #define CTXPROP_RUNTIMES_GO_WAIT_BPF_H
 
-#include "context/account.h"
-#include "context/maps.bpf.h"
+#include "engine/account.h"
+#include "engine/maps.bpf.h"
 #include "runtimes/runtime.bpf.h"
-#include "context/standing.h"
+#include "engine/standing.h"
 #include "probes/user.bpf.h"
 
 /*

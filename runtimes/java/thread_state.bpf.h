@@ -4,10 +4,10 @@
 #define CTXPROP_RUNTIMES_JAVA_THREAD_STATE_BPF_H
 
 #include "compat.bpf.h"
-#include "context/maps.bpf.h"
+#include "engine/maps.bpf.h"
 #include "runtimes/java/maps.bpf.h"
 #include "runtimes/runtime.bpf.h"
-#include "context/standing.h"
+#include "engine/standing.h"
 #include "probes/tls.bpf.h"
 #include "probes/turn.bpf.h"
 #include "probes/user.bpf.h"

@@ -7,7 +7,7 @@
 #ifndef CTXPROP_RUNTIMES_NATIVE_OBJECTS_BPF_H
 #define CTXPROP_RUNTIMES_NATIVE_OBJECTS_BPF_H
 
-#include "context/account.h"
+#include "engine/account.h"
 #include "runtimes/native/objects.h"
 #include "runtimes/native/hand.bpf.h"
 #include "runtimes/native/search.bpf.h"
@@ -54,7 +54,7 @@ static __always_inline int native_is_cleared(const struct runtime_objects *o,
 	if (!search)
 		return 0;
 	native_push(search, idle->object, 0);
-	return native_search(search, idle->shape) == OBJECTS_NOBODY;
+	return native_search(search, idle->shape) == OBJECTS_NO_REQUEST;
 }
 
 /* Something else happens, on this socket: what has become of the connection that was idle? */
@@ -151,7 +151,7 @@ VERIFIED_ALONE int native_answers(struct socket *s, const struct process_address
 	s->told = 0;
 	if (native_is_blind(o, s))
 		return 0;
-	native_tells(o, socket, then == OBJECTS_NOBODY ? 0 : s->told_shape, 0, &now);
+	native_tells(o, socket, then == OBJECTS_NO_REQUEST ? 0 : s->told_shape, 0, &now);
 	objects_learn(o, s, then, &now);
 	if (now.request == then)
 		objects_idle(o, &now, socket->address,

@@ -20,15 +20,15 @@
 #ifndef CTXPROP_RUNTIMES_NATIVE_OBJECTS_H
 #define CTXPROP_RUNTIMES_NATIVE_OBJECTS_H
 
-#include "context/decide.h"
+#include "engine/decide.h"
 #include "runtimes/runtime.h"
 
 /* In place of a request: there are objects of the connection, but they lead to none. */
-#define OBJECTS_NOBODY (~0ULL)
+#define OBJECTS_NO_REQUEST (~0ULL)
 
 /* What they tell of a call. */
 struct objects_told {
-	__u64 request; /* OBJECTS_NOBODY; 0: nothing */
+	__u64 request; /* OBJECTS_NO_REQUEST; 0: nothing */
 	__u64 from;    /* the object of the connection, if there is but one; */
 	__u64 by;      /* the one that stands for the request, */
 	__u32 shape;   /* and a number for the way to it */
@@ -69,7 +69,7 @@ static __always_inline int objects_note(struct runtime_objects *o, struct socket
 static __always_inline void objects_decided(struct runtime_objects *o, const struct socket *s,
 					    const struct call *c)
 {
-	int named = s->told && s->told != OBJECTS_NOBODY;
+	int named = s->told && s->told != OBJECTS_NO_REQUEST;
 
 	if (named && c->evidence && c->request != s->told) {
 		o->kept = 0;
@@ -117,7 +117,7 @@ static __always_inline void objects_break(struct runtime_objects *o, __u32 shape
 static __always_inline void objects_learn(struct runtime_objects *o, struct socket *s, __u64 then,
 					  const struct objects_told *now)
 {
-	if (then == OBJECTS_NOBODY) {
+	if (then == OBJECTS_NO_REQUEST) {
 		if (now->request && now->request != then)
 			objects_break(o, now->shape);
 		return;

@@ -55,8 +55,9 @@ static long native_step(__u32 index, struct native_search **on_stack)
 }
 
 /*
- * Whom do the objects name that are queued, and those that they lead to? A request, OBJECTS_NOBODY,
- * or 0: it cannot be told. `shape`: only those count that are found like that; 0: all.
+ * Whom do the objects name that are queued, and those that they lead to? A request,
+ * OBJECTS_NO_REQUEST, or 0: it cannot be told. `shape`: only those count that are found like that;
+ * 0: all.
  */
 static __always_inline __u64 native_search(struct native_search *search, __u32 shape)
 {
@@ -67,7 +68,7 @@ static __always_inline __u64 native_search(struct native_search *search, __u32 s
 	if (search->others & NATIVE_OTHERS_NEAR)
 		return 0;
 	if (!search->found.request)
-		return search->lost_depth == NATIVE_NOWHERE ? OBJECTS_NOBODY : 0;
+		return search->lost_depth == NATIVE_NOWHERE ? OBJECTS_NO_REQUEST : 0;
 	if (search->lost_depth <= search->found.depth)
 		return 0;
 	if (search->lost_depth == search->found.depth + 1)

@@ -38,9 +38,9 @@ static __always_inline void node_is_called(struct actor *a, struct runtime *runt
 	__u64 request;
 
 	request = node_calls(runtime, &at);
-	if (request == NODE_NOBODY_YET && a->phase == PHASE_READING)
+	if (request == NODE_NO_REQUEST_YET && a->phase == PHASE_READING)
 		return;
-	if (request == NODE_NOBODY || request == NODE_NOBODY_YET) {
+	if (request == NODE_NO_REQUEST || request == NODE_NO_REQUEST_YET) {
 		a->own = (runtime->flags & RUNTIME_OBJECTS) != 0;
 	} else if (request) {
 		if (!(runtime->flags & RUNTIME_OBJECTS))

@@ -7,9 +7,9 @@
 #define CTXPROP_RUNTIMES_NODE_LATER_BPF_H
 
 #include "compat.bpf.h"
-#include "context/decide.h"
+#include "engine/decide.h"
 #include "runtimes/node/later.h"
-#include "context/maps.bpf.h"
+#include "engine/maps.bpf.h"
 #include "runtimes/node/maps.bpf.h"
 #include "runtimes/runtime.bpf.h"
 #include "probes/user.bpf.h"

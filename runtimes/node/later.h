@@ -16,8 +16,8 @@
 #ifndef CTXPROP_RUNTIMES_NODE_LATER_H
 #define CTXPROP_RUNTIMES_NODE_LATER_H
 
-#include "context/phase.h"
-#include "context/standing.h"
+#include "engine/phase.h"
+#include "engine/standing.h"
 
 #define LATER_READINGS 64 /* in a turn, that can be told apart; a power of two */
 
@@ -285,7 +285,8 @@ static __always_inline enum actor_phase later_asks(struct later *l, struct worke
 	int is_told = at >= 0;
 
 	if (l->mixes && p)
-		p->crowd.parallel = 1; /* requests may be among these whose next call nobody knew */
+		p->call_limit.parallel =
+		    1; /* requests may be among these whose next call nobody knew */
 	if (at == LATER_BEFORE)
 		return PHASE_APART;
 	if (at == LATER_UNTOLD)

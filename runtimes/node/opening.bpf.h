@@ -7,11 +7,11 @@
 #ifndef CTXPROP_RUNTIMES_NODE_OPENING_BPF_H
 #define CTXPROP_RUNTIMES_NODE_OPENING_BPF_H
 
-#include "context/maps.bpf.h"
+#include "engine/maps.bpf.h"
 #include "runtimes/node/maps.bpf.h"
 #include "runtimes/runtime.bpf.h"
 #include "probes/turn.bpf.h"
-#include "context/engine.h"
+#include "engine/engine.h"
 
 /* Where what is known of a handle stands. */
 static __always_inline struct process_address opening_at(const struct worker_key *thread,
@@ -69,7 +69,7 @@ static __always_inline void opening_over(const struct process_address *at)
 	if (!purpose)
 		return;
 	engine_opened(purpose);
-	crowd_opened(purpose);
+	call_limit_opened(purpose);
 	bpf_map_delete_elem(&purposes, at);
 }
 

@@ -76,9 +76,9 @@ static __always_inline void node_look_at_asyncs(struct node_search *search)
 }
 
 /* In place of a request: all was looked at, and nobody was found. */
-#define NODE_NOBODY (~0ULL)
+#define NODE_NO_REQUEST (~0ULL)
 /* The same, of undici, which may send before fetch() has given back a promise to wait for. */
-#define NODE_NOBODY_YET (~1ULL)
+#define NODE_NO_REQUEST_YET (~1ULL)
 
 static __always_inline void node_begin(struct node_search *search, const struct runtime_v8 *v8,
 				       __u32 tgid)
@@ -163,12 +163,12 @@ static __always_inline __u64 node_search(struct node_search *search, struct runt
 		return 0;
 	if (search->found && counts)
 		return search->found;
-	return v8_is_object(search->message) ? NODE_NOBODY : NODE_NOBODY_YET;
+	return v8_is_object(search->message) ? NODE_NO_REQUEST : NODE_NO_REQUEST_YET;
 }
 
 /*
  * The request for which the current thread, of a program of Node, begins a call with this socket of
- * the kernel's; NODE_NOBODY or NODE_NOBODY_YET; 0: it cannot be told.
+ * the kernel's; NODE_NO_REQUEST or NODE_NO_REQUEST_YET; 0: it cannot be told.
  */
 VERIFIED_ALONE __u64 node_calls(struct runtime *runtime, const struct process_address *socket)
 {

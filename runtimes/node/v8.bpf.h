@@ -8,7 +8,7 @@
 #define CTXPROP_RUNTIMES_NODE_V8_BPF_H
 
 #include "compat.bpf.h"
-#include "context/maps.bpf.h"
+#include "engine/maps.bpf.h"
 #include "runtimes/runtime.bpf.h"
 #include "probes/user.bpf.h"
 

@@ -6,7 +6,7 @@
 #ifndef CTXPROP_RUNTIMES_NODE_WORK_H
 #define CTXPROP_RUNTIMES_NODE_WORK_H
 
-#include "context/decide.h"
+#include "engine/decide.h"
 
 /*
  * For which request a loop gives work to others now: the only one that could do anything. (Who is

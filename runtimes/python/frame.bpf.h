@@ -8,7 +8,7 @@
 #define CTXPROP_RUNTIMES_PYTHON_FRAME_BPF_H
 
 #include "compat.bpf.h"
-#include "context/queue.h"
+#include "engine/queue.h"
 #include "runtimes/python/maps.bpf.h"
 #include "runtimes/python/stack.bpf.h"
 

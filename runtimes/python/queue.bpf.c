@@ -11,7 +11,7 @@
 #include "runtimes/python/maps.bpf.h"
 #include "runtimes/python/uprobe.bpf.h"
 #include "runtimes/python/task_thread.bpf.h"
-#include "context/queue.h"
+#include "engine/queue.h"
 
 static __always_inline struct queued *queued_lookup(__u32 tgid, __u64 address)
 {

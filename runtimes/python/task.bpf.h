@@ -8,10 +8,10 @@
 #define CTXPROP_RUNTIMES_PYTHON_TASK_BPF_H
 
 #include "compat.bpf.h"
-#include "context/maps.bpf.h"
+#include "engine/maps.bpf.h"
 #include "runtimes/python/maps.bpf.h"
 #include "runtimes/runtime.bpf.h"
-#include "context/standing.h"
+#include "engine/standing.h"
 #include "runtimes/python/state.bpf.h"
 #include "probes/turn.bpf.h"
 #include "probes/user.bpf.h"

@@ -7,7 +7,7 @@
 #ifndef CTXPROP_RUNTIMES_RUBY_QUEUE_BPF_H
 #define CTXPROP_RUNTIMES_RUBY_QUEUE_BPF_H
 
-#include "context/queue.h"
+#include "engine/queue.h"
 #include "runtimes/ruby/maps.bpf.h"
 #include "runtimes/ruby/thread.bpf.h"
 

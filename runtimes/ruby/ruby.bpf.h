@@ -8,10 +8,10 @@
 #define CTXPROP_RUNTIMES_RUBY_RUBY_BPF_H
 
 #include "compat.bpf.h"
-#include "context/maps.bpf.h"
+#include "engine/maps.bpf.h"
 #include "runtimes/ruby/maps.bpf.h"
 #include "runtimes/runtime.bpf.h"
-#include "context/standing.h"
+#include "engine/standing.h"
 #include "probes/tls.bpf.h"
 #include "probes/user.bpf.h"
 

@@ -7,7 +7,7 @@
 #ifndef CTXPROP_RUNTIMES_RUBY_THREAD_BPF_H
 #define CTXPROP_RUNTIMES_RUBY_THREAD_BPF_H
 
-#include "context/account.h"
+#include "engine/account.h"
 #include "runtimes/ruby/maps.bpf.h"
 #include "runtimes/ruby/ruby.bpf.h"
 #include "runtimes/python/task.bpf.h"

@@ -2,7 +2,7 @@
 /*
  * Rust's tokio, and others like it: tasks take turns inside threads, and hand connections to each
  * other there. Nothing in the program tells which task runs, so that it is only known that it does
- * (bpf/context/tasks.h says what is believed then).
+ * (bpf/engine/tasks.h says what is believed then).
  */
 #ifndef CTXPROP_RUNTIMES_TOKIO_TOKIO_H
 #define CTXPROP_RUNTIMES_TOKIO_TOKIO_H

@@ -91,7 +91,7 @@ STATS_PAGE = "man/ctxprop-stats.7"
 def reasons(files):
     """Every reason that stats can show is explained in ctxprop-stats(7), and none that is not."""
     known = {name for _, name in REASON.findall(files.text("bpf/reasons.h"))}
-    rules, vetoes = files.text("bpf/context/model.h").split("#define CTXPROP_VETO(X)")
+    rules, vetoes = files.text("bpf/engine/model.h").split("#define CTXPROP_VETO(X)")
     known |= {f"by-{name}" for _, name in REASON.findall(rules)}
     known |= {f"veto-{name}" for _, name in REASON.findall(vetoes)}
     headings = re.findall(r"^\.TP\n\.B ([a-z0-9\\-]+)$", files.text(STATS_PAGE), re.M)
@@ -107,13 +107,13 @@ NODE_MAPS = "agent/load/node_map_names.c"
 
 
 def node_maps(files):
-    """The daemon shares the maps of bpf/context and runtimes/, but no scratch space (blank_)."""
+    """The daemon shares the maps of bpf/engine and runtimes/, but no scratch space (blank_)."""
     declared = {name for header in files.all_names
-                if re.match(r"bpf/context/.*\.bpf\.h$|runtimes/(.*/maps|runtime)\.bpf\.h$", header)
+                if re.match(r"bpf/engine/.*\.bpf\.h$|runtimes/(.*/maps|runtime)\.bpf\.h$", header)
                 for name in MAP.findall(files.text(header)) if not name.startswith("blank_")}
     text = files.text(NODE_MAPS).replace("NODE_TRACES_NAME", '"traces_ctx_v1"')
     shared = set(re.findall(r'^    "(\w+)",$', text, re.M))
     for name in sorted(declared - shared):
         yield f"{NODE_MAPS}: {name} is missing"
     for name in sorted(shared - declared):
-        yield f"{NODE_MAPS}: {name} is declared neither in bpf/context nor in runtimes"
+        yield f"{NODE_MAPS}: {name} is declared neither in bpf/engine nor in runtimes"

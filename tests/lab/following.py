@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The requests that the agent follows, out of the maps of the node (bpf/context/model.h)."""
+"""The requests that the agent follows, out of the maps of the node (bpf/engine/model.h)."""
 import contextlib
 import re
 import socket
@@ -27,7 +27,7 @@ _CALL = struct.Struct("=16s8sBB6xQIBBBxII8x")
 _CALLS_END, _CALLS_AT = 4, _SOCKET.size + _INBOX.size + SLOTS * _ARRIVAL.size
 _INBOX_PLACE_BITS, _INBOX_OWN = 14, 1
 
-_MODEL = Path(__file__).resolve().parents[2] / "bpf/context/model.h"
+_MODEL = Path(__file__).resolve().parents[2] / "bpf/engine/model.h"
 
 
 def _table(name):
