@@ -276,8 +276,8 @@ static int run(struct sampler *sampler, bool json)
 {
 	struct files *files = files_new(sampler);
 	struct processes *processes = files ? processes_new(sampler, files) : NULL;
-	struct python_names *python = processes ? python_names_new() : NULL;
-	struct samples *samples = python ? samples_new(processes, python) : NULL;
+	struct named *named = processes ? named_new() : NULL;
+	struct samples *samples = named ? samples_new(processes, named) : NULL;
 	struct profile_result result = {.samples = samples,
 					.filter = &wanted.filter,
 					.from_ns = query_now_ns(),
@@ -295,7 +295,7 @@ static int run(struct sampler *sampler, bool json)
 		print_losses(sampler, samples);
 	}
 	samples_free(samples);
-	python_names_free(python);
+	named_free(named);
 	processes_free(processes);
 	files_free(files);
 	return exit_code;

@@ -62,7 +62,7 @@ static enum flame_kind kind_of(__u64 frame)
 {
 	if (frame & FRAME_KERNEL)
 		return FLAME_KERNEL;
-	return frame_is_python(frame) ? FLAME_PYTHON : FLAME_NATIVE;
+	return frame_is_named(frame) ? FLAME_NAMED : FLAME_NATIVE;
 }
 
 /* Frames from the outermost to the innermost. */

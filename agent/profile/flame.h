@@ -9,7 +9,7 @@
 #include "profile/filter.h"
 #include "profile/names.h"
 
-enum flame_kind { FLAME_NATIVE, FLAME_KERNEL, FLAME_PYTHON };
+enum flame_kind { FLAME_NATIVE, FLAME_KERNEL, FLAME_NAMED };
 
 struct flame {
 	char *name;

@@ -51,7 +51,7 @@ static void write_text(const char *text, FILE *out)
 static void write_colour(const struct flame *node, int depth, FILE *out)
 {
 	static const unsigned int hues[] = {
-	    [FLAME_NATIVE] = 28, [FLAME_KERNEL] = 160, [FLAME_PYTHON] = 52};
+	    [FLAME_NATIVE] = 28, [FLAME_KERNEL] = 160, [FLAME_NAMED] = 52};
 	unsigned int hash = 5381, hue = depth <= 1 ? 210 : hues[node->kind];
 
 	for (const char *c = node->name; *c; c++)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The frames of a stack as people want them: functions of Python instead of the interpreter's. */
+/* The frames of a stack as people want them: functions of a runtime instead of its interpreter's.
+ */
 #ifndef CTXPROP_PROFILE_MERGED_H
 #define CTXPROP_PROFILE_MERGED_H
 
 #include "profile/names.h"
 
-#define MERGED_MAX (2 * PROFILE_FRAMES_MAX + PROFILE_PYTHON_MAX)
+#define MERGED_MAX (2 * PROFILE_FRAMES_MAX + PROFILE_NAMED_MAX)
 
 /*
  * The frames, the innermost first, into room for MERGED_MAX. Each call of the interpreter is

@@ -11,9 +11,9 @@
 
 struct names {
 	const struct files *files;
-	const struct strings *python; /* "FUNCTION\nFILE" */
-	__u64 *frame;                 /* sorted, each once */
-	char **name;                  /* of each */
+	const struct strings *named; /* "FUNCTION\nFILE" */
+	__u64 *frame;                /* sorted, each once */
+	char **name;                 /* of each */
 	size_t count, room;
 };
 
@@ -54,13 +54,13 @@ static void make_unique(struct names *names)
 
 static int add_stack(const struct stack *stack, void *data)
 {
-	const size_t count = (size_t)stack->kernel_count + stack->user_count + stack->python_count;
+	const size_t count = (size_t)stack->kernel_count + stack->user_count + stack->named_count;
 	struct names *names = data;
 	int err = 0;
 
 	for (size_t i = 0; !err && i < count; i++)
-		err = add(names, frame_is_python(stack->frame[i]) ? stack->frame[i] & ~FRAME_ENTRY
-								  : stack->frame[i]);
+		err = add(names, frame_is_named(stack->frame[i]) ? stack->frame[i] & ~FRAME_ENTRY
+								 : stack->frame[i]);
 	/* Frames of most stacks are those of others. */
 	if (names->count == names->room)
 		make_unique(names);
@@ -112,22 +112,24 @@ static void name_file(struct names *names, size_t from, size_t to)
 }
 
 /* Its function and its file; NULL: there are none. */
-static const char *python_text(const struct names *names, __u64 frame)
+static const char *named_text(const struct names *names, __u64 frame)
 {
 	const size_t number = (size_t)(frame & ~FRAME_NAMED);
 
-	return number && number < names->python->count ? names->python->text[number] : NULL;
+	return number && number < names->named->count ? names->named->text[number] : NULL;
 }
 
 /* "FUNCTION (FILE)", without the directories of the file. */
-static char *name_python(const struct names *names, __u64 frame)
+static char *name_named(const struct names *names, __u64 frame)
 {
-	const char *both = python_text(names, frame), *file = both ? strchr(both, '\n') : NULL;
+	const char *both = named_text(names, frame), *file = both ? strchr(both, '\n') : NULL;
 	const char *slash = file ? strrchr(file, '/') : NULL;
 	char *text;
 
 	if (!file)
-		return strdup("[a function of Python]");
+		return strdup("[unknown code]");
+	if (!file[1])
+		return strndup(both, (size_t)(file - both));
 	if (asprintf(&text, "%.*s (%s)", (int)(file - both), both, slash ? slash + 1 : file + 1) <
 	    0)
 		return NULL;
@@ -157,7 +159,7 @@ static int find_names(struct names *names)
 		name_file(names, at, to);
 	}
 	for (; at < names->count && !(names->frame[at] & FRAME_KERNEL); at++)
-		names->name[at] = name_python(names, names->frame[at]);
+		names->name[at] = name_named(names, names->frame[at]);
 	name_kernel(names, at);
 	return 0;
 }
@@ -169,7 +171,7 @@ struct names *names_new(const struct samples *samples, const struct files *files
 
 	if (names) {
 		names->files = files;
-		names->python = python_names_texts(samples_python(samples));
+		names->named = named_texts(samples_named(samples));
 		err = add(names, FRAME_UNKNOWN);
 		if (!err)
 			err = samples_each(samples, add_stack, names);
@@ -231,8 +233,8 @@ const char *names_file(const struct names *names, __u64 frame)
 
 	if (frame & FRAME_KERNEL)
 		return "kernel";
-	if (frame_is_python(frame)) {
-		both = python_text(names, frame);
+	if (frame_is_named(frame)) {
+		both = named_text(names, frame);
 		return both ? strchr(both, '\n') + 1 : "";
 	}
 	return FRAME_FILE(frame) < 0 ? "" : files_name(names->files, FRAME_FILE(frame));

@@ -86,7 +86,7 @@ static uint64_t mapping_of(__u64 frame)
 {
 	if (frame & FRAME_KERNEL)
 		return 1;
-	return frame_is_python(frame) ? 2 : (uint64_t)(FRAME_FILE(frame) + 3);
+	return frame_is_named(frame) ? 2 : (uint64_t)(FRAME_FILE(frame) + 3);
 }
 
 static void add_mapping(struct writing *writing, size_t number, const char *name)

@@ -11,20 +11,21 @@
 
 struct samples {
 	struct processes *processes;
-	struct python_names *python;
+	struct named *named;
 	struct stack *bucket[BUCKETS];
 	size_t bytes, stacks;
 	__u64 count, in_requests, left_out;
-	__u64 frame[2 * PROFILE_FRAMES_MAX +
-		    PROFILE_PYTHON_MAX]; /* of the sample that is looked at */
+	/* Of the sample that is looked at: */
+	__u16 kernel_count, user_count, named_count;
+	__u64 frame[PROFILE_SLOTS];
 };
 
-struct samples *samples_new(struct processes *processes, struct python_names *names)
+struct samples *samples_new(struct processes *processes, struct named *named)
 {
 	struct samples *samples = calloc(1, sizeof(*samples));
 
 	if (samples)
-		*samples = (struct samples){.processes = processes, .python = names};
+		*samples = (struct samples){.processes = processes, .named = named};
 	return samples;
 }
 
@@ -78,60 +79,83 @@ static __u64 user_frame(const struct process *process, const struct profile_samp
 	return code ? FRAME_OF_FILE(code->file) | (__u32)(address - code->bias) : FRAME_UNKNOWN;
 }
 
-/* Kernel addresses behind the first one are those that calls return to. */
-static void fill_frames(struct samples *samples, const struct process *process,
-			const struct profile_sample *sample)
+/* A function by its name. */
+static __u64 named_frame(const struct samples *samples, const struct profile_sample *sample,
+			 __u64 address, __u64 check)
 {
-	size_t kernel = sample->kernel_count;
+	const struct named_code code = {.tgid = sample->tgid,
+					.life = sample->life,
+					.kind = sample->named_kind,
+					.layout = sample->named_layout,
+					.address = address,
+					.check = check};
 
-	for (size_t i = 0; i < kernel; i++)
-		samples->frame[i] = (sample->frame[i] - (i ? 1 : 0)) | FRAME_KERNEL;
-	for (size_t i = kernel; i < kernel + sample->user_count; i++)
-		samples->frame[i] = user_frame(process, sample, sample->frame[i]);
+	return FRAME_NAMED | (__u64)named_get(samples->named, &code);
 }
 
-/* Functions of Python by their names; the last word of a pair tells code objects apart. */
-static void fill_python(struct samples *samples, const struct profile_sample *sample)
+/* Kernel addresses behind the first one are those that calls return to. */
+static void fill_kernel(struct samples *samples, const struct profile_sample *sample)
 {
-	size_t native = (size_t)sample->kernel_count + sample->user_count;
+	samples->kernel_count = sample->kernel_count;
+	for (size_t i = 0; i < sample->kernel_count; i++)
+		samples->frame[i] = (sample->frame[i] - (i ? 1 : 0)) | FRAME_KERNEL;
+}
 
-	for (size_t i = 0; i < sample->python_count; i++) {
-		const __u64 *pair = &sample->frame[native + 2 * i];
-		const struct python_code code = {.tgid = sample->tgid,
-						 .life = sample->life,
-						 .layout = sample->python_layout,
-						 .address = pair[0] & ~PROFILE_PYTHON_ENTRY,
-						 .name = pair[1]};
+static void fill_user(struct samples *samples, const struct process *process,
+		      const struct profile_sample *sample)
+{
+	const __u64 *word = sample->frame + sample->kernel_count;
+	__u64 *frame = samples->frame + samples->kernel_count;
+	size_t count = 0;
 
-		samples->frame[native + i] = FRAME_NAMED |
-					     (__u64)python_names_get(samples->python, &code) |
-					     (pair[0] & PROFILE_PYTHON_ENTRY ? FRAME_ENTRY : 0);
+	for (size_t i = 0; i < sample->user_count; i++) {
+		if (!(word[i] & PROFILE_FRAME_NAMED)) {
+			frame[count++] = user_frame(process, sample, word[i]);
+		} else if (i + 1 < sample->user_count) {
+			frame[count++] = named_frame(samples, sample,
+						     word[i] & ~PROFILE_FRAME_NAMED, word[i + 1]);
+			i++;
+		}
+	}
+	samples->user_count = (__u16)count;
+}
+
+static void fill_named(struct samples *samples, const struct profile_sample *sample)
+{
+	const __u64 *pair = sample->frame + sample->kernel_count + sample->user_count;
+	__u64 *frame = samples->frame + samples->kernel_count + samples->user_count;
+
+	samples->named_count = sample->named_count;
+	for (size_t i = 0; i < sample->named_count; i++, pair += 2) {
+		frame[i] = named_frame(samples, sample, pair[0] & ~PROFILE_NAMED_ENTRY, pair[1]) |
+			   (pair[0] & PROFILE_NAMED_ENTRY ? FRAME_ENTRY : 0);
 	}
 }
 
-static size_t frames_size(const struct profile_sample *sample)
+static size_t frames_size(const struct samples *samples)
 {
-	return (size_t)(sample->kernel_count + sample->user_count + sample->python_count) *
+	return (size_t)(samples->kernel_count + samples->user_count + samples->named_count) *
 	       sizeof(__u64);
 }
 
 static bool is_same(const struct stack *stack, const struct process *process,
-		    const struct profile_sample *sample, const __u64 *frame)
+		    const struct profile_sample *sample, const struct samples *samples)
 {
 	return stack->process == process && stack->stop == sample->stop &&
-	       stack->kernel_count == sample->kernel_count &&
-	       stack->user_count == sample->user_count &&
-	       stack->python_count == sample->python_count &&
+	       stack->named_kind == sample->named_kind &&
+	       stack->kernel_count == samples->kernel_count &&
+	       stack->user_count == samples->user_count &&
+	       stack->named_count == samples->named_count &&
 	       !memcmp(stack->span_id, sample->span_id, sizeof(stack->span_id)) &&
 	       !memcmp(stack->trace_id, sample->trace_id, sizeof(stack->trace_id)) &&
-	       !memcmp(stack->frame, frame, frames_size(sample));
+	       !memcmp(stack->frame, samples->frame, frames_size(samples));
 }
 
 /* A new kind of stack. NULL: there is no room. */
 static struct stack *add(struct samples *samples, struct stack **bucket,
 			 const struct process *process, const struct profile_sample *sample)
 {
-	size_t size = sizeof(struct stack) + frames_size(sample);
+	size_t size = sizeof(struct stack) + frames_size(samples);
 	struct stack *stack = samples->bytes + size <= BYTES_MAX ? malloc(size) : NULL;
 
 	if (!stack)
@@ -139,12 +163,13 @@ static struct stack *add(struct samples *samples, struct stack **bucket,
 	*stack = (struct stack){.next = *bucket,
 				.process = process,
 				.stop = sample->stop,
-				.kernel_count = sample->kernel_count,
-				.user_count = sample->user_count,
-				.python_count = sample->python_count};
+				.named_kind = sample->named_kind,
+				.kernel_count = samples->kernel_count,
+				.user_count = samples->user_count,
+				.named_count = samples->named_count};
 	memcpy(stack->trace_id, sample->trace_id, sizeof(stack->trace_id));
 	memcpy(stack->span_id, sample->span_id, sizeof(stack->span_id));
-	memcpy(stack->frame, samples->frame, frames_size(sample));
+	memcpy(stack->frame, samples->frame, frames_size(samples));
 	samples->bytes += size;
 	samples->stacks++;
 	*bucket = stack;
@@ -154,13 +179,13 @@ static struct stack *add(struct samples *samples, struct stack **bucket,
 static struct stack *find(struct samples *samples, const struct process *process,
 			  const struct profile_sample *sample)
 {
-	__u64 hash = hash_add(HASH_BEGIN, samples->frame, frames_size(sample));
+	__u64 hash = hash_add(HASH_BEGIN, samples->frame, frames_size(samples));
 	struct stack **bucket, *stack;
 
 	hash = hash_add(hash, sample->span_id, sizeof(sample->span_id));
 	bucket = &samples->bucket[(hash ^ hash >> 32) % BUCKETS];
 	for (stack = *bucket; stack; stack = stack->next)
-		if (is_same(stack, process, sample, samples->frame))
+		if (is_same(stack, process, sample, samples))
 			return stack;
 	return add(samples, bucket, process, sample);
 }
@@ -174,8 +199,9 @@ void samples_take(const struct profile_sample *sample, void *data)
 	samples->count++;
 	samples->in_requests += !is_zero(sample->span_id, sizeof(sample->span_id));
 	if (process) {
-		fill_frames(samples, process, sample);
-		fill_python(samples, sample);
+		fill_kernel(samples, sample);
+		fill_user(samples, process, sample);
+		fill_named(samples, sample);
 		stack = find(samples, process, sample);
 	}
 	if (stack)
@@ -186,9 +212,9 @@ void samples_take(const struct profile_sample *sample, void *data)
 		processes_refresh(samples->processes, process, sample);
 }
 
-const struct python_names *samples_python(const struct samples *samples)
+const struct named *samples_named(const struct samples *samples)
 {
-	return samples->python;
+	return samples->named;
 }
 
 __u64 samples_count(const struct samples *samples)

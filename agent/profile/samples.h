@@ -8,7 +8,7 @@
 #include <linux/types.h>
 
 #include "profile/processes.h"
-#include "runtimes/python/names.h"
+#include "profile/named.h"
 
 /*
  * A frame as a number: an address of the kernel; or a file (files.h) and the address in it; or,
@@ -18,11 +18,11 @@
 #define FRAME_OF_FILE(file) ((__u64)((file) + 1) << 32)
 #define FRAME_FILE(frame)   ((int)((frame) >> 32) - 1) /* -1: none */
 #define FRAME_UNKNOWN       0ULL
-#define FRAME_NAMED         (1ULL << 62) /* and the number of a text (python_names.h) */
+#define FRAME_NAMED         (1ULL << 62) /* and the number of a text (named.h) */
 #define FRAME_ENTRY         (1ULL << 61) /* of these: the outermost one of a call of the interpreter */
 
 /* Kernel addresses have all of these bits. */
-static inline bool frame_is_python(__u64 frame)
+static inline bool frame_is_named(__u64 frame)
 {
 	return (frame & (FRAME_KERNEL | FRAME_NAMED)) == FRAME_NAMED;
 }
@@ -33,9 +33,14 @@ struct stack {
 	__u64 count;
 	__u8 trace_id[16], span_id[8]; /* all zero: of no request */
 	const struct process *process;
-	__u8 stop; /* enum profile_stop */
-	__u16 kernel_count, user_count, python_count;
-	__u64 frame[]; /* each kind the innermost first */
+	__u8 stop;       /* enum profile_stop */
+	__u8 named_kind; /* enum runtime_kind */
+	__u16 kernel_count, user_count, named_count;
+	/*
+	 * Each kind the innermost first. Those of a runtime that compiles its code are among the
+	 * user's, those of one that has a stack of its own come last.
+	 */
+	__u64 frame[];
 };
 
 /* Was the thread at work on a request? */
@@ -47,8 +52,8 @@ const char *stack_missing(const struct stack *stack);
 struct samples;
 
 /* The processes and the names outlive it. NULL: no memory. */
-struct samples *samples_new(struct processes *processes, struct python_names *names);
-const struct python_names *samples_python(const struct samples *samples);
+struct samples *samples_new(struct processes *processes, struct named *named);
+const struct named *samples_named(const struct samples *samples);
 void samples_free(struct samples *samples);
 
 /* Count a sample; as a callback of sampler_read(). */

@@ -8,7 +8,6 @@
 
 #include "engine/traces.h"
 #include "probes/kernel.bpf.h"
-#include "runtimes/python/sample.bpf.h"
 #include "profile/unwind.bpf.h"
 
 #define RPL_USER 3 /* of the code segment: x86-64 runs user space */
@@ -70,11 +69,12 @@ static __always_inline void take_kernel(struct bpf_perf_event_data *ctx, struct 
 {
 	long size = bpf_get_stack(ctx, s->frame, PROFILE_FRAMES_MAX * sizeof(s->frame[0]), 0);
 
-	s->kernel_count = size > 0 ? (__u8)(size / sizeof(s->frame[0])) : 0;
+	s->kernel_count = size > 0 ? (__u16)(size / sizeof(s->frame[0])) : 0;
 }
 
 /* A thread in the kernel: the registers with which it came there. */
-static __always_inline void take_user_of_kernel(struct profile_sample *s)
+static __always_inline void take_user_of_kernel(struct profile_sample *s,
+						const struct runtime *runtime)
 {
 	const struct task_struct *task = (const void *)bpf_get_current_task_btf();
 	const struct pt_regs___kernel *regs;
@@ -84,7 +84,8 @@ static __always_inline void take_user_of_kernel(struct profile_sample *s)
 		return;
 	}
 	regs = (const void *)bpf_task_pt_regs((void *)task);
-	unwind_user(s, BPF_CORE_READ(regs, ip), BPF_CORE_READ(regs, sp), BPF_CORE_READ(regs, bp));
+	unwind_user(s, runtime, BPF_CORE_READ(regs, ip), BPF_CORE_READ(regs, sp),
+		    BPF_CORE_READ(regs, bp));
 }
 
 /* The start of the process, and how often it has become another program since. */
@@ -98,18 +99,22 @@ static __always_inline __u64 life_of_current(void)
 
 static __always_inline void take_stack(struct bpf_perf_event_data *ctx, struct profile_sample *s)
 {
-	s->kernel_count = s->user_count = s->stop = s->python_count = s->python_layout = 0;
+	const struct runtime *runtime = runtime_of_sample(s);
+
+	s->kernel_count = s->user_count = 0;
+	s->named_count = s->named_kind = s->named_layout = s->stop = 0;
 	if ((ctx->regs.cs & RPL_USER) == RPL_USER) {
-		unwind_user(s, ctx->regs.rip, ctx->regs.rsp, ctx->regs.rbp);
-		return;
+		unwind_user(s, runtime, ctx->regs.rip, ctx->regs.rsp, ctx->regs.rbp);
+	} else {
+		take_kernel(ctx, s);
+		take_user_of_kernel(s, runtime);
 	}
-	take_kernel(ctx, s);
-	take_user_of_kernel(s);
+	runtime_stack_take(s, runtime);
 }
 
 static __always_inline void hand_over(struct profile_sample *s)
 {
-	__u32 count = s->kernel_count + s->user_count + 2 * s->python_count;
+	__u32 count = s->kernel_count + s->user_count + 2 * s->named_count;
 	__u32 size;
 
 	if (count > PROFILE_SLOTS)
@@ -146,7 +151,6 @@ int profile_sample(struct bpf_perf_event_data *ctx)
 		__builtin_memcpy(s->span_id, context->span_id, sizeof(s->span_id));
 	}
 	take_stack(ctx, s);
-	python_stack_take(s);
 	hand_over(s);
 	return 0;
 }

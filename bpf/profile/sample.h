@@ -8,15 +8,15 @@
 
 #include <linux/types.h>
 
-#define PROFILE_FRAMES_MAX   127 /* of the kernel, and of user space */
-#define PROFILE_PYTHON_MAX   100 /* functions of Python */
-#define PROFILE_SLOTS        512 /* room for all of these; a power of two, for the verifier */
+#define PROFILE_FRAMES_MAX   127  /* of the kernel, and of user space */
+#define PROFILE_NAMED_MAX    100  /* functions of a runtime that has a stack of its own */
+#define PROFILE_SLOTS        1024 /* room for all of these; a power of two, for the verifier */
 #define PROFILE_RING_BYTES   (8U << 20)
 #define PROFILE_PROCESSES    1024
 #define PROFILE_COMM_SIZE    16  /* TASK_COMM_LEN */
 #define PROFILE_MAPPINGS_MAX 128 /* of one process, with code */
 
-_Static_assert(2 * PROFILE_FRAMES_MAX + 2 * PROFILE_PYTHON_MAX <= PROFILE_SLOTS, "all have room");
+_Static_assert(3 * PROFILE_FRAMES_MAX + 2 * PROFILE_NAMED_MAX <= PROFILE_SLOTS, "all have room");
 
 /* Why a user stack ends where it does. */
 enum profile_stop {
@@ -31,36 +31,33 @@ enum profile_stop {
 	PROFILE_STOPS,
 };
 
-/* Where CPython has what is needed of code objects: the versions that differ. */
-enum profile_python {
-	PROFILE_PYTHON_NONE,
-	PROFILE_PYTHON_3_10, /* and 3.9 */
-	PROFILE_PYTHON_3_11,
-	PROFILE_PYTHON_3_12, /* and 3.13 */
-};
-
-/* PyCodeObject.co_name: the address of a text object. */
-#define PROFILE_PYTHON_NAME_3_10 112
-#define PROFILE_PYTHON_NAME      120 /* since 3.11 */
-
-/* In the address of code: the outermost function that this call of the interpreter runs. */
-#define PROFILE_PYTHON_ENTRY (1ULL << 63)
+/*
+ * A function that the runtime of the process knows is two words: the address of its code object,
+ * and a check word, by which that object is told from another one that comes to lie there. Only
+ * the runtime's folder knows what they are (runtimes/names.h).
+ */
+#define PROFILE_FRAME_NAMED (1ULL << 63) /* among frames: a pair begins, this is its address */
+#define PROFILE_NAMED_ENTRY                                                                        \
+	(1ULL << 63) /* behind them: the outermost function of one call of the                     \
+			interpreter */
 
 /* A sample as it stands in the ring; of `frame` only as many as there are. */
 struct profile_sample {
 	__u64 time_ns; /* CLOCK_BOOTTIME */
 	__u64 life;    /* of the program that the process runs: another one after an exec */
 	__u32 tgid, tid;
-	__u8 trace_id[16], span_id[8]; /* as traces_ctx_v1 has them; all zero: no context */
-	char comm[PROFILE_COMM_SIZE];  /* of the thread */
-	__u8 kernel_count, user_count, stop;
-	__u8 python_count, python_layout; /* enum profile_python */
-	__u8 padding[3];
+	__u8 trace_id[16], span_id[8];  /* as traces_ctx_v1 has them; all zero: no context */
+	char comm[PROFILE_COMM_SIZE];   /* of the thread */
+	__u16 kernel_count, user_count; /* words of `frame` */
+	__u8 named_count;               /* pairs of words behind them */
+	__u8 named_kind;                /* enum runtime_kind: whose functions all pairs are */
+	__u8 named_layout;              /* means what that runtime wants */
+	__u8 stop;                      /* enum profile_stop */
 	/*
 	 * Addresses; the kernel's first, the innermost first. Those of user space are in the
-	 * instruction that runs or has called. Then functions of Python, the innermost first, two
-	 * words each: the address of their code object, and that of its name, by which it is told
-	 * from another one that comes to lie there.
+	 * instruction that runs or has called; where a runtime has compiled the code it is a pair
+	 * (PROFILE_FRAME_NAMED). Then, of a runtime with a stack of its own, its functions, the
+	 * innermost first, in pairs.
 	 */
 	__u64 frame[PROFILE_SLOTS];
 };

@@ -6,11 +6,8 @@
 #ifndef CTXPROP_PROFILE_UNWIND_BPF_H
 #define CTXPROP_PROFILE_UNWIND_BPF_H
 
-#include <linux/bpf.h>
-#include <bpf/bpf_helpers.h>
-
-#include "compat.bpf.h"
-#include "profile/sample.h"
+#include "profile/frame.bpf.h"
+#include "runtimes/sample.bpf.h"
 
 #define ROWS_STEPS     23 /* halvings: 2^22 rows of one table at most */
 #define MAPPINGS_STEPS 8  /* 2^7 mappings */
@@ -29,15 +26,6 @@ struct {
 	__type(key, __u32); /* tgid */
 	__type(value, struct profile_process);
 } profile_processes SEC(".maps");
-
-/* One stack on its way. */
-struct unwind {
-	__u64 pc, sp, bp;
-	const struct profile_process *process;
-	struct profile_sample *sample;
-	__u32 exact; /* pc is the instruction itself, not the one behind a call */
-	__u32 stop;  /* enum profile_stop; 0: it goes on */
-};
 
 /* The mapping that has this address. NULL: none. */
 static __always_inline const struct profile_mapping *
@@ -83,27 +71,6 @@ VERIFIED_ALONE __u32 unwind_row(__u32 first, __u32 count, __u32 pc)
 			high = middle;
 	}
 	return low == first ? ~0U : low - 1;
-}
-
-/* Eight bytes of the user's memory. Returns 0, or -1: they cannot be read. */
-static __always_inline int unwind_read(__u64 address, __u64 *ret)
-{
-	return bpf_probe_read_user(ret, sizeof(*ret), (const void *)address) ? -1 : 0;
-}
-
-/* The caller of a function that keeps its frame pointer. Returns enum profile_stop, 0: go on. */
-static __always_inline __u32 unwind_by_pointer(struct unwind *u)
-{
-	__u64 frame[2];
-
-	if (!u->bp)
-		return PROFILE_STOP_END;
-	if (u->bp < u->sp || bpf_probe_read_user(frame, sizeof(frame), (const void *)u->bp))
-		return PROFILE_STOP_READ;
-	u->sp = u->bp + sizeof(frame);
-	u->bp = frame[0];
-	u->pc = frame[1];
-	return u->pc ? 0 : PROFILE_STOP_END;
 }
 
 /* Where a signal interrupted: struct rt_sigframe behind its return address (Linux, x86-64). */
@@ -159,7 +126,7 @@ static __always_inline __u32 unwind_by_row(struct unwind *u, const struct profil
 static __always_inline __u32 unwind_caller(struct unwind *u)
 {
 	__u64 pc = u->exact ? u->pc : u->pc - 1;
-	const struct profile_mapping *mapping = unwind_mapping(u->process, pc);
+	const struct profile_mapping *mapping = u->mapping;
 	const struct profile_row *row;
 	__u32 index;
 
@@ -178,18 +145,20 @@ static __always_inline __u32 unwind_caller(struct unwind *u)
 /* One frame, as a callback of bpf_loop(). */
 static long unwind_step(__u32 i, struct unwind *u)
 {
-	__u32 at = u->sample->kernel_count + i;
-
-	if (i >= PROFILE_FRAMES_MAX || !index_within(&at, PROFILE_SLOTS))
-		return 1;
-	u->sample->frame[at] = u->exact ? u->pc : u->pc - 1;
-	u->sample->user_count = i + 1;
+	u->mapping = unwind_mapping(u->process, u->exact ? u->pc : u->pc - 1);
+	if (u->runtime && runtime_unwind(u))
+		return u->stop != 0;
+	frame_add(u->sample, u->exact ? u->pc : u->pc - 1);
 	u->stop = unwind_caller(u);
 	return u->stop != 0;
 }
 
-/* Fill in the user stack that begins with these registers. */
-static __always_inline void unwind_user(struct profile_sample *sample, __u64 pc, __u64 sp, __u64 bp)
+/*
+ * Fill in the user stack that begins with these registers. `runtime`: what is known of the runtime
+ * of the process, or NULL.
+ */
+static __always_inline void unwind_user(struct profile_sample *sample,
+					const struct runtime *runtime, __u64 pc, __u64 sp, __u64 bp)
 {
 	struct unwind u = {.pc = pc, .sp = sp, .bp = bp, .sample = sample, .exact = 1};
 
@@ -198,6 +167,7 @@ static __always_inline void unwind_user(struct profile_sample *sample, __u64 pc,
 		sample->stop = PROFILE_STOP_PROCESS;
 		return;
 	}
+	u.runtime = runtime && runtime_compiles(runtime) ? runtime : NULL;
 	bpf_loop(PROFILE_FRAMES_MAX, unwind_step, &u, 0);
 	sample->stop = u.stop ? u.stop : PROFILE_STOP_DEEP;
 }

@@ -8,19 +8,11 @@
 #define CTXPROP_RUNTIMES_PYTHON_SAMPLE_BPF_H
 
 #include "compat.bpf.h"
+#include "profile/named.bpf.h"
+#include "runtimes/python/code_layout.h"
 #include "runtimes/python/state.bpf.h"
-#include "profile/sample.h"
 
 #define PYTHON_OWNER_3_11 69 /* _PyInterpreterFrame.owner of 3.11: one byte behind is_entry */
-
-/* The node's, pinned; see runtimes/runtime.bpf.h. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct runtime);
-} runtimes SEC(".maps");
 
 /* From the innermost function outwards. */
 struct python_stack {
@@ -29,15 +21,6 @@ struct python_stack {
 	__u64 frame; /* 0: there are no more */
 	__u32 name;  /* of a code object: where the address of its name is */
 };
-
-/* The C function that runs the last pair was called by C. */
-static __always_inline void python_mark_entry(struct profile_sample *s)
-{
-	__u32 at = s->kernel_count + s->user_count + 2 * s->python_count - 2;
-
-	if (s->python_count && index_within(&at, PROFILE_SLOTS))
-		s->frame[at] |= PROFILE_PYTHON_ENTRY;
-}
 
 /*
  * Does C call the interpreter for this frame? Before 3.11 it does for each; in 3.11 the frame says
@@ -52,18 +35,14 @@ static __always_inline int python_is_entry(const struct runtime_frames *frames, 
 
 static __always_inline void python_take(struct python_stack *stack)
 {
-	struct profile_sample *s = stack->sample;
 	__u64 code = user_read(stack->frame + stack->frames->code);
-	__u32 at = s->kernel_count + s->user_count + 2 * s->python_count, next = at + 1;
+	__u64 name = user_read(code + stack->name);
 
-	if (s->python_count >= PROFILE_PYTHON_MAX || !index_within(&at, PROFILE_SLOTS) ||
-	    !index_within(&next, PROFILE_SLOTS))
+	if (stack->sample->named_count >= PROFILE_NAMED_MAX)
 		return;
-	s->frame[at] = code & ~PROFILE_PYTHON_ENTRY;
-	s->frame[next] = user_read(code + stack->name);
-	s->python_count++;
+	named_add(stack->sample, code, name);
 	if (python_is_entry(stack->frames, stack->frame))
-		python_mark_entry(s);
+		named_mark_entry(stack->sample);
 }
 
 /* As a callback of bpf_loop(). */
@@ -74,7 +53,7 @@ static long python_step(__u32 i, struct python_stack *stack)
 	if (!stack->frame)
 		return 1;
 	if (python_is_of_c(frames, stack->frame))
-		python_mark_entry(stack->sample);
+		named_mark_entry(stack->sample);
 	else
 		python_take(stack);
 	stack->frame = user_read(stack->frame + frames->before);
@@ -82,20 +61,18 @@ static long python_step(__u32 i, struct python_stack *stack)
 }
 
 /* Fill in what the current thread of a process of Python is at. */
-static __always_inline void python_stack_take(struct profile_sample *s)
+static __always_inline void python_stack_take(struct profile_sample *s,
+					      const struct runtime *runtime)
 {
-	const struct runtime *runtime = bpf_map_lookup_elem(&runtimes, &s->tgid);
-	struct python_stack stack = {.sample = s};
+	struct python_stack stack = {.sample = s, .frames = &runtime->python.frames};
 
-	if (!runtime || runtime->kind != RUNTIME_PYTHON)
-		return;
-	stack.frames = &runtime->python.frames;
 	stack.frame = python_innermost(runtime);
-	stack.name = stack.frames->owner ? PROFILE_PYTHON_NAME : PROFILE_PYTHON_NAME_3_10;
-	s->python_layout = !stack.frames->owner                       ? PROFILE_PYTHON_3_10
-			   : stack.frames->owner == PYTHON_OWNER_3_11 ? PROFILE_PYTHON_3_11
-								      : PROFILE_PYTHON_3_12;
-	bpf_loop(2 * PROFILE_PYTHON_MAX, python_step, &stack, 0);
+	stack.name = stack.frames->owner ? PYTHON_CODE_NAME : PYTHON_CODE_NAME_3_10;
+	s->named_kind = RUNTIME_PYTHON;
+	s->named_layout = !stack.frames->owner                       ? PYTHON_CODE_3_10
+			  : stack.frames->owner == PYTHON_OWNER_3_11 ? PYTHON_CODE_3_11
+								     : PYTHON_CODE_3_12;
+	bpf_loop(2 * PROFILE_NAMED_MAX, python_step, &stack, 0);
 }
 
 #endif

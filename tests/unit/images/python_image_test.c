@@ -41,13 +41,13 @@ static struct profile_sample taken(void)
 {
 	struct profile_sample sample = {};
 
-	python_stack_take(&sample);
+	python_stack_take(&sample, &user_runtime);
 	return sample;
 }
 
 static __u64 code_of(const struct profile_sample *sample, size_t i)
 {
-	return sample->frame[2 * i] & ~PROFILE_PYTHON_ENTRY;
+	return sample->frame[2 * i] & ~PROFILE_NAMED_ENTRY;
 }
 
 static void functions_are_what_python_tells(void **state)
@@ -55,44 +55,39 @@ static void functions_are_what_python_tells(void **state)
 	struct profile_sample sample = taken();
 
 	(void)state;
-	assert_int_equal(sample.python_count, image.count);
+	assert_int_equal(sample.named_count, image.count);
 	for (size_t i = 0; i < image.count; i++) {
 		assert_int_equal(code_of(&sample, i), image.function[i].code);
 		assert_int_equal(sample.frame[2 * i + 1], image.function[i].name);
-		assert_int_equal(!!(sample.frame[2 * i] & PROFILE_PYTHON_ENTRY),
+		assert_int_equal(!!(sample.frame[2 * i] & PROFILE_NAMED_ENTRY),
 				 image.function[i].entry);
 	}
 }
 
 /* What a function of a sample is called; "": it cannot be told. */
-static const char *called(struct python_names *names, int memory,
-			  const struct profile_sample *sample, size_t i)
+static const char *called(int memory, const struct profile_sample *sample, size_t i, char *text)
 {
-	struct python_code code = {.layout = sample->python_layout,
-				   .address = code_of(sample, i),
-				   .name = sample->frame[2 * i + 1]};
+	struct named_code code = {.layout = sample->named_layout,
+				  .address = code_of(sample, i),
+				  .check = sample->frame[2 * i + 1]};
 
-	long number = python_names_read(names, memory, &code);
-
-	return number > 0 ? python_names_texts(names)->text[number] : "";
+	return python_names.read(memory, &code, text) ? "" : text;
 }
 
 static void names_are_what_python_tells(void **state)
 {
-	struct python_names *names = python_names_new();
 	struct profile_sample sample = taken();
 	_cleanup_close_ int memory = image_memory(&image);
+	char text[NAMED_TEXT_MAX];
 
 	(void)state;
-	assert_non_null(names);
 	assert_true(memory >= 0);
 	for (size_t i = 0; i < image.count; i++) {
 		char wanted[IMAGE_NAME_SIZE + 16];
 
 		snprintf(wanted, sizeof(wanted), "%s\n<string>", image.function[i].text);
-		assert_string_equal(called(names, memory, &sample, i), wanted);
+		assert_string_equal(called(memory, &sample, i, text), wanted);
 	}
-	python_names_free(names);
 }
 
 static int known_pair(__u64 code, __u64 name)
@@ -112,16 +107,16 @@ static void what_cannot_be_read_makes_nothing_up(void **state)
 	for (image.hidden = 0; image.hidden < image.words; image.hidden++) {
 		struct profile_sample sample = taken();
 
-		for (size_t i = 0; i < sample.python_count; i++) {
+		for (size_t i = 0; i < sample.named_count; i++) {
 			__u64 code = code_of(&sample, i), name = sample.frame[2 * i + 1];
 
 			/* Without one of the two no name is looked for. */
 			assert_true(!code || !name || known_pair(code, name));
 			less += !code || !name;
 		}
-		less += sample.python_count < image.count;
+		less += sample.named_count < image.count;
 		/* Where it is hidden of what kind a frame is, C's is one more. */
-		assert_true(sample.python_count <= image.count + 1);
+		assert_true(sample.named_count <= image.count + 1);
 	}
 	assert_true(less > image.count); /* of each function some word matters */
 }
@@ -162,7 +157,7 @@ static void a_stack_that_leads_to_itself_ends(void **state)
 	(void)state;
 	assert_non_null(before);
 	before->value = frame;
-	assert_int_equal(taken().python_count, PROFILE_PYTHON_MAX);
+	assert_int_equal(taken().named_count, PROFILE_NAMED_MAX);
 }
 
 static void the_state_of_another_thread_is_not_believed(void **state)
@@ -170,7 +165,7 @@ static void the_state_of_another_thread_is_not_believed(void **state)
 	(void)state;
 	image_find(&image, task_thread_state(&user_runtime) + user_runtime.python.thread_offset)
 	    ->value += 8;
-	assert_int_equal(taken().python_count, 0);
+	assert_int_equal(taken().named_count, 0);
 }
 
 static unsigned int versions[] = {11, 12, 13};

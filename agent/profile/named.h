@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Names of functions that runtimes know. They are read out of the process soon after the sample,
+ * once for each code object while it lives.
+ */
+#ifndef CTXPROP_PROFILE_NAMED_H
+#define CTXPROP_PROFILE_NAMED_H
+
+#include "profile/strings.h"
+#include "runtimes/names.h"
+
+struct named;
+
+/* NULL: no memory. */
+struct named *named_new(void);
+void named_free(struct named *named);
+
+/*
+ * The number of the text "FUNCTION\nFILE" in named_texts(), or of what stands for a function whose
+ * name cannot be told, without a file; 0: no memory.
+ */
+long named_get(struct named *named, const struct named_code *code);
+
+const struct strings *named_texts(const struct named *named);
+
+#endif

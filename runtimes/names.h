@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a profile asks runtimes: what the functions are called that samples have met. */
+#ifndef CTXPROP_RUNTIMES_NAMES_H
+#define CTXPROP_RUNTIMES_NAMES_H
+
+#include <stddef.h>
+#include <linux/types.h>
+
+#define NAMED_TEXT_MAX 768 /* bytes of a name and its file, with a NUL */
+
+/* A function as a sample has it (bpf/profile/sample.h). */
+struct named_code {
+	__u32 tgid;
+	__u64 life; /* of the program that the process runs */
+	__u8 kind, layout;
+	__u64 address, check;
+};
+
+struct runtime_names {
+	/*
+	 * How the name of the native function begins that is one call of the interpreter, in whose
+	 * place its functions are shown; NULL: it has none.
+	 */
+	const char *interpreter;
+	const char *unknown; /* what is shown for a function whose name cannot be told */
+	/*
+	 * Read "FUNCTION\nFILE" by a descriptor for the process's memory into NAMED_TEXT_MAX bytes.
+	 * 0; -ESTALE: there is another object by now; -EINVAL: it makes no sense.
+	 */
+	int (*read)(int memory, const struct named_code *code, char *ret_text);
+};
+
+/* `kind`: enum runtime_kind. NULL: its functions have no names. */
+const struct runtime_names *runtime_names_of(__u8 kind);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the sampler asks runtimes: the one place that says which folder answers. Where things stand
+ * in a process the daemon has found out: of processes that it does not know there are no names.
+ */
+#ifndef CTXPROP_RUNTIMES_SAMPLE_BPF_H
+#define CTXPROP_RUNTIMES_SAMPLE_BPF_H
+
+#include "profile/frame.bpf.h"
+#include "runtimes/python/sample.bpf.h"
+
+/* The node's, pinned; see runtimes/runtime.bpf.h. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct runtime);
+} runtimes SEC(".maps");
+
+static __always_inline const struct runtime *runtime_of_sample(const struct profile_sample *s)
+{
+	return bpf_map_lookup_elem(&runtimes, &s->tgid);
+}
+
+/* Does it run code that it has compiled itself, on the stack of machine code? */
+static __always_inline int runtime_compiles(const struct runtime *runtime)
+{
+	return 0;
+}
+
+/*
+ * Of such a process: is the frame at u->pc code of the runtime? Then it is added to the sample, `u`
+ * goes on to its caller, or has a reason to stop, and 1 is returned.
+ */
+static __always_inline int runtime_unwind(struct unwind *u)
+{
+	return 0;
+}
+
+/* Fill in, behind all frames, what the thread is at in a runtime that has a stack of its own. */
+static __always_inline void runtime_stack_take(struct profile_sample *s,
+					       const struct runtime *runtime)
+{
+	if (runtime && runtime->kind == RUNTIME_PYTHON)
+		python_stack_take(s, runtime);
+}
+
+#endif
