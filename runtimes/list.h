@@ -7,7 +7,8 @@
 #ifndef CTXPROP_RUNTIMES_LIST_H
 #define CTXPROP_RUNTIMES_LIST_H
 
-#define RUNTIME_FOLDERS(X) X(go) X(python) X(haproxy) X(ruby) X(node) X(dotnet) X(java) X(tokio)
+#define RUNTIME_FOLDERS(X)                                                                         \
+	X(go) X(python) X(haproxy) X(ruby) X(node) X(dotnet) X(java) X(erlang) X(tokio)
 
 #define RUNTIME_FOLDERS_ONE(name) +1
 #define RUNTIME_FOLDERS_COUNT     (0 RUNTIME_FOLDERS(RUNTIME_FOLDERS_ONE))

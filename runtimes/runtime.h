@@ -28,7 +28,7 @@ enum runtime_kind {
 	RUNTIME_RUBY = 7,    /* threads, of which the objects that they hold can be seen */
 	RUNTIME_NODE = 8,    /* threads, with timers that can be told apart */
 	RUNTIME_JAVA = 9,    /* threads, of which can be seen for whom they work */
-	RUNTIME_TOKIO = 10,  /* threads, with tasks that cannot be seen (tasks.h) */
+	RUNTIME_UNSEEN = 10, /* threads, with tasks that cannot be seen (engine/tasks.h) */
 	RUNTIMES,
 };
 

@@ -23,7 +23,7 @@ static inline int runtime_waits_for_lock(__u32 kind)
 /* Tasks take turns inside threads, and nothing tells which one runs (engine/tasks.h). */
 static inline int runtime_hides_tasks(__u32 kind)
 {
-	return kind == RUNTIME_TOKIO;
+	return kind == RUNTIME_UNSEEN;
 }
 
 #endif

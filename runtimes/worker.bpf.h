@@ -28,7 +28,7 @@ static __always_inline enum runtime_worker runtime_kind(const struct runtime *ru
 	if (runtime && (runtime->kind == RUNTIME_THREADS || runtime->kind == RUNTIME_PYTHON ||
 			runtime->kind == RUNTIME_HAPROXY || runtime->kind == RUNTIME_RUBY ||
 			runtime->kind == RUNTIME_NODE || runtime->kind == RUNTIME_JAVA ||
-			runtime->kind == RUNTIME_TOKIO))
+			runtime->kind == RUNTIME_UNSEEN))
 		return RUNTIME_WORKER_THREAD;
 	if (runtime && runtime->kind == RUNTIME_GO)
 		return RUNTIME_WORKER_KNOWN;

@@ -64,7 +64,7 @@ _Static_assert(sizeof(struct span_context) == 32, "span_context is shared");
 	X(RUNTIME, "runtime-unknown", "it is not known what the program runs")                     \
 	X(SHARE, "share", "the process has reached its share of the table of workers")             \
 	X(TASKS, "tasks",                                                                          \
-	  "tasks take turns inside its threads (Rust's tokio), and others than the one that is "   \
+	  "tasks take turns inside its threads (tokio, Erlang), and others than the one that is "  \
 	  "named may call")
 
 #define CTXPROP_EVIDENCE_ENUM(id, name, text) EVIDENCE_##id,

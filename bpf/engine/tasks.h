@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /*
  * Programs whose tasks take turns inside threads, and whose runtime does not tell which one runs
- * (runtime_hides_tasks(): Rust's tokio and the like). A connection that one task opens may be used
+ * (runtime_hides_tasks(): Rust's tokio, Erlang). A connection that one task opens may be used
  * by another one, and what a thread has read last may be for a task that goes on later. So of what
  * leads to a call there only counts that a thread has just read something for a request, and only
  * while this is the only open request of the process, from the moment on at which the connection

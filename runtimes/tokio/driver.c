@@ -10,7 +10,7 @@ static int detect(const struct subject *subject, struct elf_image *image, struct
 
 	(void)subject;
 	if (!err)
-		found->runtime.kind = RUNTIME_TOKIO;
+		found->runtime.kind = RUNTIME_UNSEEN;
 	return err;
 }
 

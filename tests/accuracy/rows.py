@@ -132,6 +132,10 @@ def rust(*threads, **env):
     return Program(("{made}/rust/target/release/server", "{listen}", *threads), env)
 
 
+def erlang(**env):
+    return Program(("escript", "{apps}/erlang/server.erl", "{address}", "{port}"), env)
+
+
 CHECK = ("option httpchk", "http-check send meth GET uri / hdr x-truth none")
 
 ROWS = (
@@ -266,9 +270,9 @@ ROWS = (
     Row("node-bare-middleware", "Node, timers in functions before and behind, without parameters",
         (node_bare("middleware"),)),
     Row("node-bare-turns", "Node, the same; requests wait for each other, and for calls of its own",
-        (node_bare("turns", BACKGROUND_MS="10"),), calls=(1, 1), background=True),
+        (node_bare("turns", BACKGROUND_MS="700"),), calls=(1, 1), background=True),
     Row("node-bare-flush", "the same; some requests make no call, and respond when all others are done",
-        (node_bare("flush", BACKGROUND_MS="10"),), calls=(0, 1), background=True),
+        (node_bare("flush", BACKGROUND_MS="700"),), calls=(0, 1), background=True),
     Row("node-bare-shared", "Node, the same; who finds nobody at work calls for all",
         (node_bare("shared"),), calls=(1, 1)),
     Row("node-bare-batch", "Node, the same; the first one's timer calls for all",
@@ -279,9 +283,9 @@ ROWS = (
     Row("node-list", "Node, the same, calls wait in a list, who is done begins the next",
         (node_way("list"),)),
     Row("node-chain", "Node, each call waits for the one before, also for the program's own",
-        (node_way("chain", BACKGROUND_MS="10"),), background=True),
+        (node_way("chain", BACKGROUND_MS="700"),), background=True),
     Row("node-chain-await", "the same, in another way",
-        (node_way("chain-await", BACKGROUND_MS="10"),), background=True),
+        (node_way("chain-await", BACKGROUND_MS="700"),), background=True),
     Row("node-behind", "Node, each call waits for the one before, also one after the response",
         (node_way("chain-await", BEHIND="1"),), background=True),
     Row("node-drain", "Node, a list of calls; a function of some request's makes all of them",
@@ -370,6 +374,10 @@ ROWS = (
         needs="tomcat", modes="sqt"),
     Row("dotnet", ".NET (Mono): any thread of its pool goes on with any request",
         (Program(("mono", "{made}/dotnet/Server.exe", "{port}")),), make="dotnet", modes="sptbj"),
+    Row("erlang", "Erlang, a process per connection: any scheduler goes on with any process", (erlang(),),
+        needs="erlang", modes="stpkh"),
+    Row("erlang-background", "the same, and a process that seldom calls for itself",
+        (erlang(BACKGROUND_MS="700"),), needs="erlang", modes="stpk", background=True),
     Row("tokio", "Rust's hyper on tokio, one thread: tasks use each other's connections", (rust(),),
         make="rust", needs="rust", slow=True, modes="spt", pauses=NONE),
     Row("tokio-one", "the same, in a runtime for several threads that has one", (rust("1"),),

@@ -119,12 +119,17 @@ def libuv_names():
     return " t uv__work_submit" in done.stdout
 
 
+def erlang():
+    return shutil.which("escript") and glob.glob("/usr/lib/erlang/lib/inets-*")
+
+
 MAY_BE_ABSENT = {"java_21": (java_21, "a Java of version 21 or later"),
                  "tomcat": (tomcat, "Tomcat 10 (libtomcat10-java)"),
                  "jetty": (jetty, "Jetty 9 (libjetty9-java)"),
                  "tornado": (tornado, "Tornado (python3-tornado)"),
                  "waitress": (waitress, "waitress (python3-waitress)"),
                  "rust": (rust, "hyper of Rust (cargo, librust-hyper-dev, librust-tokio-dev)"),
+                 "erlang": (erlang, "Erlang with inets (erlang-base, erlang-inets)"),
                  "libuv_names": (libuv_names, "a Node that has libuv in it, with all names")}
 
 

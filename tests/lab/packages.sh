@@ -33,7 +33,7 @@ PACKAGES_ACCURACY=(nginx-light haproxy nodejs python3-aiohttp gunicorn golang-go
 	python3-starlette python3-uvicorn python3-uvloop python3-httpx python3-gevent python3-tornado
 	python3-waitress redis-server node-redis
 	mono-mcs mono-runtime libmono-system-net-http4.0-cil
-	rustc cargo librust-hyper-dev librust-tokio-dev
+	rustc cargo librust-hyper-dev librust-tokio-dev erlang-base erlang-inets
 	default-jdk-headless libtomcat10-java libjetty9-java puma ruby-webrick php-cli php-curl php-fpm)
 
 # install_missing PACKAGE...: install those that are not there; no service is started by it.

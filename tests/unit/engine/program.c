@@ -26,7 +26,7 @@ struct actor sim_actor(uint32_t tid)
 
 	return (struct actor){.key = {.tgid = TGID, .tid = tid},
 			      .kind = ACTOR_THREAD,
-			      .runtime = run.program->tokio ? RUNTIME_TOKIO : 0,
+			      .runtime = run.program->tokio ? RUNTIME_UNSEEN : 0,
 			      .loop = loop ? ACTOR_LOOP : ACTOR_BLOCKS,
 			      .path = run.path,
 			      .phase = run.phase,
