@@ -75,6 +75,7 @@ disable_services() {
 		case $package in
 		nginx-light) systemctl --quiet disable nginx 2>/dev/null || true ;;
 		php-fpm) systemctl --quiet disable 'php*-fpm' 2>/dev/null || true ;;
+		erlang-base) systemctl --quiet disable epmd.service epmd.socket 2>/dev/null || true ;;
 		haproxy | nftables | lighttpd | redis-server | prometheus) systemctl --quiet disable "$package" 2>/dev/null || true ;;
 		esac
 	done
