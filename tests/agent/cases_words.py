@@ -7,6 +7,7 @@ import time
 import pinned
 
 MEMORY_KIB_MAX = 32 * 1024
+IDLE_WINDOWS = 3  # other tests start programs meanwhile, which the agent looks at
 IDLE_SECONDS = 3
 IDLE_CPU_SECONDS_MAX = 0.03  # one percent
 
@@ -37,6 +38,13 @@ def case_words(bench):
     bench.check(not pinned.pins(bench.node).exists(), "and nothing is left")
 
 
+def cpu_of_idling(bench):
+    """Seconds of CPU that the daemon takes in IDLE_SECONDS."""
+    before = bench.agent.cpu_seconds()
+    time.sleep(IDLE_SECONDS)
+    return bench.agent.cpu_seconds() - before
+
+
 def case_frugal(bench):
     """Memory and CPU of an idle daemon; sizes."""
     bench.start("--flows", "1000")
@@ -49,7 +57,5 @@ def case_frugal(bench):
     else:
         memory = bench.agent.memory_kib()
         bench.check(memory <= MEMORY_KIB_MAX, f"memory {memory} KiB is at most {MEMORY_KIB_MAX}")
-    before = bench.agent.cpu_seconds()
-    time.sleep(IDLE_SECONDS)
-    used = bench.agent.cpu_seconds() - before
+    used = min(cpu_of_idling(bench) for _ in range(IDLE_WINDOWS))
     bench.check(used <= IDLE_CPU_SECONDS_MAX, f"{used:.2f} s of CPU in {IDLE_SECONDS} s of idling")
