@@ -7,6 +7,7 @@ import time
 import pinned
 
 MEMORY_KIB_MAX = 32 * 1024
+REST_SECONDS = 20
 IDLE_WINDOWS = 3  # other tests start programs meanwhile, which the agent looks at
 IDLE_SECONDS = 3
 IDLE_CPU_SECONDS_MAX = 0.03  # one percent
@@ -38,6 +39,14 @@ def case_words(bench):
     bench.check(not pinned.pins(bench.node).exists(), "and nothing is left")
 
 
+def memory_at_rest(bench):
+    """KiB, once what loading the probes of a runtime takes for a moment is given back."""
+    end = time.monotonic() + REST_SECONDS
+    while (memory := bench.agent.memory_kib()) > MEMORY_KIB_MAX and time.monotonic() < end:
+        time.sleep(0.5)
+    return memory
+
+
 def cpu_of_idling(bench):
     """Seconds of CPU that the daemon takes in IDLE_SECONDS."""
     before = bench.agent.cpu_seconds()
@@ -55,7 +64,7 @@ def case_frugal(bench):
     if bench.agent.is_sanitized():
         bench.report.skip(f"{bench.way}: memory", "a sanitized build needs more")
     else:
-        memory = bench.agent.memory_kib()
+        memory = memory_at_rest(bench)
         bench.check(memory <= MEMORY_KIB_MAX, f"memory {memory} KiB is at most {MEMORY_KIB_MAX}")
     used = min(cpu_of_idling(bench) for _ in range(IDLE_WINDOWS))
     bench.check(used <= IDLE_CPU_SECONDS_MAX, f"{used:.2f} s of CPU in {IDLE_SECONDS} s of idling")
