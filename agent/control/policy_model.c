@@ -72,8 +72,7 @@ const struct policy_rule *policy_builtin(size_t index)
 void policy_builtin_set_sample(__u32 sample)
 {
 	for (size_t i = 0; i < POLICY_BUILTIN_RULES; i++)
-		if (builtin[i].action == POLICY_INJECT)
-			builtin[i].sample = sample;
+		builtin[i].sample = sample;
 }
 
 bool policy_builtin_is_usual(void)
@@ -92,6 +91,12 @@ void policy_rule_init(struct policy_rule *rule)
 	};
 }
 
+static bool begins_traces(enum policy_action action)
+{
+	return action == POLICY_INJECT || action == POLICY_RESTART || action == POLICY_ACCEPT ||
+	       action == POLICY_IGNORE;
+}
+
 /* Parts that only some rules can have. */
 static int check_parts(const struct policy_rule *rule, struct policy_error *error)
 {
@@ -107,10 +112,10 @@ static int check_parts(const struct policy_rule *rule, struct policy_error *erro
 				   "only the sender's cgroup is known: 'cgroup' wants 'dir out'");
 	if (rule->host[0] && rule->dir == POLICY_IN)
 		return policy_fail(error, -EINVAL, "'host' wants 'dir out' or 'dir forward'");
-	if (rule->sample != POLICY_SAMPLE_ALL && rule->action != POLICY_INJECT &&
-	    rule->action != POLICY_RESTART)
+	if (rule->sample != POLICY_SAMPLE_ALL && !begins_traces(rule->action))
 		return policy_fail(error, -EINVAL,
-				   "'sample' wants 'action inject' or 'action restart'");
+				   "'sample' wants an action that can begin a trace: inject or "
+				   "restart, with 'dir in' accept or ignore");
 	if (rule->no_root && rule->action != POLICY_INJECT)
 		return policy_fail(error, -EINVAL, "'root no' wants 'action inject'");
 	if (rule->no_tracestate && rule->action != POLICY_INJECT)

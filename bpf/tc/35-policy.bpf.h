@@ -384,14 +384,21 @@ static __always_inline void policy_count(struct __sk_buff *skb, const struct flo
 		policy_hit(v ? v->counter : policy_dir_out(skb, f));
 }
 
+/* What the rule says that is known for requests that come in. NULL: none is known. */
+static __always_inline const struct policy_verdict *policy_verdict_in(const struct flow *f)
+{
+	const struct policy_image *image = policy_image_get();
+	__u32 rule = image ? policy_recall(image, f->policy) : POLICY_NONE;
+
+	return rule == POLICY_NONE ? NULL : &image->verdict[rule & (POLICY_RULES_MAX - 1)];
+}
+
 /* Count a request that has come in. */
 VERIFIED_ALONE int policy_count_in(const struct flow *f)
 {
-	const struct policy_image *image = policy_image_get();
-	__u32 rule = f && image ? policy_recall(image, f->policy) : POLICY_NONE;
+	const struct policy_verdict *v = f ? policy_verdict_in(f) : NULL;
 
-	policy_hit(rule == POLICY_NONE ? POLICY_IN
-				       : image->verdict[rule & (POLICY_RULES_MAX - 1)].counter);
+	policy_hit(v ? v->counter : POLICY_IN);
 	return 0;
 }
 
@@ -411,14 +418,12 @@ static __always_inline void policy_prepare(struct __sk_buff *skb, const struct p
 /* Is the context of a request that comes in not to be believed? In doubt it is not. */
 static __always_inline int policy_ignores(const struct flow *f)
 {
-	const struct policy_image *image = policy_image_get();
-	__u32 rule;
+	const struct policy_verdict *v;
 
-	if (!image)
+	if (!policy_image_get())
 		return 0;
-	rule = policy_recall(image, f->policy);
-	return rule == POLICY_NONE ||
-	       image->verdict[rule & (POLICY_RULES_MAX - 1)].action == POLICY_IGNORE;
+	v = policy_verdict_in(f);
+	return !v || v->action == POLICY_IGNORE;
 }
 
 /* Is a new trace sampled? By the last 56 bits of its id, as everybody else would decide. */

@@ -237,13 +237,16 @@ static __always_inline int request_context(const struct flow *f, struct scratch 
 }
 
 /* A new trace begins. */
-static __always_inline void request_root(struct scratch *s, struct request *ret)
+static __always_inline void request_root(const struct flow *f, struct scratch *s,
+					 struct request *ret)
 {
 	__u64 *trace = (__u64 *)ret->context.trace_id;
 
 	trace[0] = random_next(&s->random);
 	trace[1] = random_next(&s->random) | 1;
-	ret->context.flags = TRACEPARENT_SAMPLED | TRACEPARENT_RANDOM;
+	ret->context.flags = TRACEPARENT_RANDOM;
+	if (policy_samples(policy_verdict_in(f), trace[1]))
+		ret->context.flags |= TRACEPARENT_SAMPLED;
 	ret->flags = REQUEST_ROOT;
 }
 
@@ -280,7 +283,7 @@ static __always_inline __u64 request_begin(const struct flow *f, struct scratch 
 	if (request_context(f, s, new)) {
 		count(REASON_SERVED_CHILD);
 	} else {
-		request_root(s, new);
+		request_root(f, s, new);
 		count(REASON_SERVED_ROOT);
 	}
 	request_finish_state(serving, new);

@@ -301,6 +301,31 @@ def serve_with_a_trace_of_its_own(world, listener, upstream, trace):
 
 
 @case
+def sampled_where_it_comes_in():
+    """What comes without a trace begins one: `dir in` says whether it is sampled, its calls follow"""
+    with serving() as world, contextlib.ExitStack() as stack:
+        recorder = stack.enter_context(contextlib.closing(Recorder(world.client, "10.93.0.1")))
+        with world.server.inside():
+            listener = stack.enter_context(socket.create_server((ADDRESS, 0)))
+        following.known_as(os.getpid())
+        for ratio, flags in (("0", "02"), ("1", "03")):
+            world.agent.command("policy", "flush")
+            world.agent.command("policy", "add", "dir", "in", "action", "accept", "sample", ratio)
+            with world.client.inside(), socket.create_connection(listener.getsockname()) as client:
+                client.sendall(b"GET / HTTP/1.1\r\nHost: own\r\n\r\n")
+                with world.server.inside():
+                    connection = listener.accept()[0]
+                    out = socket.create_connection((recorder.address, recorder.port), timeout=10)
+                with connection, out:
+                    connection.recv(4096)
+                    call(out)
+                    connection.sendall(ANSWER)
+                answered(client)
+            equal(recorder.requests[-1].traceparents[0].split("-")[3], flags, f"sample {ratio}")
+        world.agent.command("policy", "flush")
+
+
+@case
 def who_works():
     """`ctxprop who` says what a thread works on, and that none does"""
     with serving() as world:
