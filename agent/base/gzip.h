@@ -8,4 +8,10 @@
 /* Compress as gzip (RFC 1952) does, into memory that is the caller's. Returns 0 or -ENOMEM. */
 int gzip(const __u8 *bytes, size_t size, __u8 **ret_bytes, size_t *ret_size);
 
+/*
+ * The other way round: one member, and nothing behind it. Returns 0; -ENOMEM; -EFBIG: it would be
+ * more than `most` bytes; -EINVAL: that is not what it is.
+ */
+int gunzip(const __u8 *bytes, size_t size, size_t most, __u8 **ret_bytes, size_t *ret_size);
+
 #endif

@@ -30,7 +30,7 @@ struct command_options {
 	const char *letters; /* those that have a short form, as for getopt(3) */
 	int (*set)(int letter, const char *word); /* COMMAND_OK, or COMMAND_USAGE */
 };
-#define COMMAND_OWN_MAX 16
+#define COMMAND_OWN_MAX 24
 
 struct command {
 	const char *name;

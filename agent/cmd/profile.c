@@ -11,6 +11,8 @@
 #include "base/text.h"
 #include "cmd/command.h"
 #include "cmd/profile_output.h"
+#include "cmd/profile_read.h"
+#include "cmd/profile_write.h"
 #include "cmd/store.h"
 #include "profile/flame.h"
 #include "trace/query_words.h"
@@ -30,6 +32,9 @@ static struct {
 	struct filter filter;
 	const char *file;
 	const struct profile_format *format;
+	const char *tags; /* a file of rules */
+	const char *by;
+	const char *sampling; /* the last option that says how samples are taken */
 	bool ids;
 } wanted = {.sampler = {.hz = HZ, .duration_ns = DURATION_NS}};
 
@@ -47,11 +52,19 @@ static const struct option own_options[] = {
     {"output", required_argument, NULL, 'o'},
     {"format", required_argument, NULL, 'W'},
     {"ids", no_argument, NULL, 'I'},
+    {"tags", required_argument, NULL, 'g'},
+    {"by", required_argument, NULL, 'Y'},
     COMMAND_STORE_OPTION,
 };
 
 const char command_profile_usage[] =
     "  ctxprop profile               sample what the CPUs do, and sum it up by endpoint\n"
+    "  ctxprop profile show FILE     the same of a profile that was written (.pb.gz)\n"
+    "  ctxprop profile diff FILE FILE    what differs in the second one: functions by their "
+    "share,\n"
+    "                                with -o as a flame graph in red (more) and blue (less)\n"
+    "  ctxprop profile diff FILE --by KEY=ONE,OTHER    the same for two parts of one profile:\n"
+    "                                endpoint='GET /a','GET /b' or bucket=p50,p99\n"
     "\n"
     "  -d, --duration TIME    for so long (default 10s); Ctrl-C ends it before\n"
     "  -F, --frequency HZ     so many samples a second on each CPU, up to 999 (default 99)\n"
@@ -64,9 +77,11 @@ const char command_profile_usage[] =
     "      --trace ID         of one trace\n"
     "      --requests         only threads that work on a request\n"
     "  -o, --output FILE      write a profile for `go tool pprof` (.pb.gz), a flame graph (.svg),\n"
-    "                         or folded stacks (.folded)\n"
+    "                         folded stacks (.folded), for speedscope (.json), or OTLP (.otlp)\n"
     "      --format FORMAT    " PROFILE_FORMATS ", whatever the file is called\n"
     "      --ids              in pprof: label each sample with trace_id and span_id\n"
+    "      --tags FILE        apply rules to what is written or shown: match REGEX tag NAME, drop\n"
+    "                         REGEX, fold REGEX as NAME\n"
     "      --store FILE       the store, which knows the requests (default " STORE_PATH ")\n";
 
 static int set_time(const char *word)
@@ -122,8 +137,19 @@ static int set_trace(const char *word)
 	return COMMAND_OK;
 }
 
+static const char *name_of(int letter)
+{
+	for (size_t i = 0; i < sizeof(own_options) / sizeof(own_options[0]); i++)
+		if (own_options[i].val == letter)
+			return own_options[i].name;
+	return "";
+}
+
 static int set_option(int letter, const char *word)
 {
+	/* Those of --help that say what is sampled. */
+	if (strchr("dFpGR", letter))
+		wanted.sampling = name_of(letter);
 	switch (letter) {
 	case 'd':
 		return set_time(word);
@@ -152,6 +178,12 @@ static int set_option(int letter, const char *word)
 		return COMMAND_OK;
 	case 'W':
 		return set_format(word);
+	case 'g':
+		wanted.tags = word;
+		return COMMAND_OK;
+	case 'Y':
+		wanted.by = word;
+		return COMMAND_OK;
 	default:
 		command_set_store(word);
 		return COMMAND_OK;
@@ -272,7 +304,7 @@ static int join_requests(struct profile_result *result, const struct files *file
 	return exit_code;
 }
 
-static int run(struct sampler *sampler, bool json)
+static int run(struct sampler *sampler, const struct tags *tags, bool json)
 {
 	struct files *files = files_new(sampler);
 	struct processes *processes = files ? processes_new(sampler, files) : NULL;
@@ -282,7 +314,8 @@ static int run(struct sampler *sampler, bool json)
 					.filter = &wanted.filter,
 					.from_ns = query_now_ns(),
 					.hz = wanted.sampler.hz,
-					.ids = wanted.ids};
+					.ids = wanted.ids,
+					.tags = tags};
 	int exit_code;
 
 	if (!samples) {
@@ -301,21 +334,70 @@ static int run(struct sampler *sampler, bool json)
 	return exit_code;
 }
 
-int command_profile(const struct pins *pins, const struct command_flags *flags)
+static int take_samples(const struct tags *tags, bool json)
 {
 	char why[SAMPLER_WHY_MAX];
 	struct sampler *sampler;
 	int exit_code;
 
-	(void)pins;
-	if (flags->count)
-		return command_misused("profile: unexpected argument '%s'", flags->words[0]);
-	exit_code = find_format();
-	if (exit_code)
-		return exit_code;
+	if (wanted.by)
+		return command_misused("profile: there is no --by; profile diff has it");
+	if (tags && !wanted.file)
+		return command_misused("profile: --tags is for a file: -o is missing");
 	if (sampler_open(&wanted.sampler, &sampler, why))
 		return command_refuse("profile: %s", why);
-	exit_code = run(sampler, flags->json);
+	exit_code = run(sampler, tags, json);
 	sampler_close(sampler);
+	return exit_code;
+}
+
+static int read_profiles(const struct command_flags *flags, const struct tags *tags)
+{
+	const struct profile_reading reading = {.output = wanted.file,
+						.format = wanted.format,
+						.filter = &wanted.filter,
+						.tags = tags,
+						.by = wanted.by,
+						.json = flags->json};
+
+	if (wanted.sampling)
+		return command_misused("profile %s: --%s is for sampling", flags->words[0],
+				       wanted.sampling);
+	return profile_read(&reading, flags->words, flags->count);
+}
+
+/* NULL in `ret`: there are none. Returns an exit code. */
+static int read_tags(struct tags **ret)
+{
+	char why[TAGS_WHY_MAX];
+	int err;
+
+	*ret = NULL;
+	if (!wanted.tags)
+		return COMMAND_OK;
+	err = tags_read(wanted.tags, ret, why);
+	if (!err)
+		return COMMAND_OK;
+	return command_refuse("--tags %s: %s", wanted.tags, *why ? why : strerror(-err));
+}
+
+int command_profile(const struct pins *pins, const struct command_flags *flags)
+{
+	struct tags *tags;
+	int exit_code;
+
+	(void)pins;
+	if (flags->count && !profile_is_reading(flags->words[0]))
+		return command_misused("profile: unexpected argument '%s'; expected show or diff",
+				       flags->words[0]);
+	exit_code = find_format();
+	if (!exit_code && wanted.file)
+		exit_code = profile_check_writable(wanted.file);
+	if (!exit_code)
+		exit_code = read_tags(&tags);
+	if (exit_code)
+		return exit_code;
+	exit_code = flags->count ? read_profiles(flags, tags) : take_samples(tags, flags->json);
+	tags_free(tags);
 	return exit_code;
 }

@@ -1,27 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <jansson.h>
-#include <sys/stat.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "cmd/command.h"
 #include "cmd/json.h"
 #include "cmd/profile_output.h"
+#include "cmd/profile_write.h"
 #include "cmd/safe.h"
 #include "cmd/waterfall.h"
+#include "profile/flame_message.h"
+#include "profile/out/otlp.h"
+#include "profile/out/speedscope.h"
 #include "profile/pprof.h"
 #include "trace/json.h"
 
-#define FILE_MODE 0644
-
 struct profile_format {
 	const char *name, *ending;
-	int (*write)(const struct profile_result *result, FILE *out); /* 0 or -errno */
+	/* Of samples, and of what was read; 0 or -errno. NULL: samples are converted. */
+	int (*write)(const struct profile_result *result, FILE *out);
+	int (*write_message)(const struct message *message, FILE *out);
+	bool has_links; /* to spans, without labels for them */
 };
 
 static int write_pprof(const struct profile_result *result, FILE *out)
@@ -41,7 +44,7 @@ static int write_svg(const struct profile_result *result, FILE *out)
 
 	snprintf(title, sizeof(title), "CPU by endpoint: %llu samples at %u Hz",
 		 result->root->total, result->hz);
-	flame_write_svg(result->root, title, out);
+	flame_write_svg(result->root, FLAME_SAMPLES, title, out);
 	return 0;
 }
 
@@ -51,12 +54,49 @@ static int write_folded(const struct profile_result *result, FILE *out)
 	return 0;
 }
 
+static int write_svg_of(const struct message *message, FILE *out)
+{
+	const struct message_weight weight = message_by_count(message);
+	struct flame *root = flame_of_message(&weight, true);
+	char title[128];
+
+	if (!root)
+		return -ENOMEM;
+	if (flame_unit_of(&weight) == FLAME_NS)
+		snprintf(title, sizeof(title), "Time by endpoint: %.3f s",
+			 (double)root->total / (double)NS_PER_SECOND);
+	else
+		snprintf(title, sizeof(title), "CPU by endpoint: %llu samples", root->total);
+	flame_write_svg(root, flame_unit_of(&weight), title, out);
+	flame_free(root);
+	return 0;
+}
+
+static int write_folded_of(const struct message *message, FILE *out)
+{
+	const struct message_weight weight = message_by_count(message);
+	struct flame *root = flame_of_message(&weight, true);
+
+	if (!root)
+		return -ENOMEM;
+	flame_write_folded(root, out);
+	flame_free(root);
+	return 0;
+}
+
 static const struct profile_format formats[] = {
-    {"pprof", ".pb.gz", write_pprof},
-    {"svg", ".svg", write_svg},
-    {"folded", ".folded", write_folded},
+    {"pprof", ".pb.gz", write_pprof, message_write, false},
+    {"svg", ".svg", write_svg, write_svg_of, false},
+    {"folded", ".folded", write_folded, write_folded_of, false},
+    {"speedscope", ".json", NULL, speedscope_write, false},
+    {"otlp", ".otlp", NULL, otlp_profile_write, true},
 };
 #define FORMATS (sizeof(formats) / sizeof(formats[0]))
+
+bool profile_format_is(const struct profile_format *format, const char *name)
+{
+	return !strcmp(format->name, name);
+}
 
 const struct profile_format *profile_format_named(const char *name)
 {
@@ -79,41 +119,79 @@ const struct profile_format *profile_format_of_file(const char *file)
 	return NULL;
 }
 
-static int fill(int fd, const struct profile_format *format, const struct profile_result *result)
-{
-	FILE *out = fdopen(fd, "w");
-	int err;
+/* A file that is to be written. */
+struct writing {
+	const struct profile_format *format;
+	const struct profile_result *result;
+};
 
-	if (!out) {
-		err = -errno;
-		close(fd);
+/* Of samples by way of pprof, as of a file that is read. Ids: OTLP has a place of its own for them.
+ */
+static int write_converted(const struct profile_format *format, const struct profile_result *result,
+			   FILE *out)
+{
+	struct profile_result with_ids = *result;
+	_cleanup_free_ char *bytes = NULL;
+	char why[MESSAGE_WHY_MAX];
+	struct message message;
+	size_t size = 0;
+	FILE *stream = open_memstream(&bytes, &size);
+	int err = stream ? 0 : -ENOMEM;
+
+	with_ids.ids = result->ids || format->has_links;
+	if (!err)
+		err = write_pprof(&with_ids, stream);
+	if (stream && fclose(stream) && !err)
+		err = -ENOMEM;
+	if (!err)
+		err = message_parse((const __u8 *)bytes, size, &message, why);
+	if (err)
 		return err;
-	}
-	err = format->write(result, out);
-	if (!err && (ferror(out) || fflush(out) || fchmod(fd, FILE_MODE)))
-		err = errno ? -errno : -EIO;
-	return fclose(out) && !err ? -errno : err;
+	if (result->tags)
+		err = tags_apply(result->tags, &message);
+	if (!err)
+		err = format->write_message(&message, out);
+	message_free(&message);
+	return err;
 }
 
-/* Beside it, then under its name: there is never half a file. */
+static int write_format(const void *data, FILE *out)
+{
+	const struct writing *writing = data;
+	const struct profile_format *format = writing->format;
+
+	if (format->write && !writing->result->tags)
+		return format->write(writing->result, out);
+	return write_converted(format, writing->result, out);
+}
+
 int profile_write(const struct profile_format *format, const char *file,
 		  const struct profile_result *result)
 {
-	char beside[4096];
-	int fd, err;
+	const struct writing writing = {format, result};
 
-	if (snprintf(beside, sizeof(beside), "%s.XXXXXX", file) >= (int)sizeof(beside))
-		return command_refuse("--output: the name is too long");
-	fd = mkostemp(beside, O_CLOEXEC);
-	if (fd < 0)
-		return command_refuse("%s: %s", file, strerror(errno));
-	err = fill(fd, format, result);
-	if (!err && rename(beside, file))
-		err = -errno;
-	if (!err)
-		return COMMAND_OK;
-	unlink(beside);
-	return command_refuse("%s: %s", file, strerror(-err));
+	return profile_write_file(file, write_format, &writing);
+}
+
+/* A message that is to be written. */
+struct message_writing {
+	const struct profile_format *format;
+	const struct message *message;
+};
+
+static int write_message_format(const void *data, FILE *out)
+{
+	const struct message_writing *writing = data;
+
+	return writing->format->write_message(writing->message, out);
+}
+
+int profile_write_message(const struct profile_format *format, const char *file,
+			  const struct message *message)
+{
+	const struct message_writing writing = {format, message};
+
+	return profile_write_file(file, write_message_format, &writing);
 }
 
 static int compare(const void *a, const void *b)

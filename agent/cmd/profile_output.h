@@ -6,6 +6,8 @@
 #include <stdbool.h>
 
 #include "profile/flame.h"
+#include "profile/message.h"
+#include "profile/tags.h"
 
 /* What is known at the end. */
 struct profile_result {
@@ -18,9 +20,10 @@ struct profile_result {
 	__u64 lost;           /* samples that are in none of this */
 	unsigned int hz;
 	bool ids;
+	const struct tags *tags; /* that files are written by; NULL: none */
 };
 
-#define PROFILE_FORMATS "pprof (.pb.gz), svg or folded"
+#define PROFILE_FORMATS "pprof (.pb.gz), svg, folded, speedscope (.json) or otlp"
 
 struct profile_format;
 
@@ -28,9 +31,15 @@ struct profile_format;
 const struct profile_format *profile_format_named(const char *name);
 const struct profile_format *profile_format_of_file(const char *file);
 
+bool profile_format_is(const struct profile_format *format, const char *name);
+
 /* Write a file, or nothing of it. Complains itself; returns an exit code. */
 int profile_write(const struct profile_format *format, const char *file,
 		  const struct profile_result *result);
+
+/* The same of what was read. */
+int profile_write_message(const struct profile_format *format, const char *file,
+			  const struct message *message);
 
 /* All endpoints, and what was lost, as JSON. Returns an exit code. */
 int profile_summary_json(const struct profile_result *result);

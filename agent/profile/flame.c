@@ -119,6 +119,16 @@ struct flame *flame_new(const struct samples *samples, const struct names *names
 	return NULL;
 }
 
+struct flame *flame_root(void)
+{
+	return flame_node("all", FLAME_NATIVE);
+}
+
+struct flame *flame_enter(struct flame *node, const char *name, enum flame_kind kind, __u64 weight)
+{
+	return enter(node, name, kind, weight);
+}
+
 void flame_free(struct flame *root)
 {
 	struct flame *next;

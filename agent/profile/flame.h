@@ -9,7 +9,10 @@
 #include "profile/filter.h"
 #include "profile/names.h"
 
-enum flame_kind { FLAME_NATIVE, FLAME_KERNEL, FLAME_NAMED };
+enum flame_kind { FLAME_NATIVE, FLAME_KERNEL, FLAME_NAMED, FLAME_WAIT };
+
+/* What its widths are. */
+enum flame_unit { FLAME_SAMPLES, FLAME_NS };
 
 struct flame {
 	char *name;
@@ -26,6 +29,12 @@ struct flame *flame_new(const struct samples *samples, const struct names *names
 			struct requests *requests, const struct filter *filter);
 void flame_free(struct flame *root);
 
+/* A tree of its own, without anything in it. NULL: no memory. */
+struct flame *flame_root(void);
+
+/* The child of this name, made if it is new, wider by `weight`. NULL: no memory. */
+struct flame *flame_enter(struct flame *node, const char *name, enum flame_kind kind, __u64 weight);
+
 /* The tree of one endpoint, or NULL. */
 const struct flame *flame_of_endpoint(const struct flame *root, const struct endpoint *endpoint);
 
@@ -36,6 +45,6 @@ const char *flame_hottest(const struct flame *root, __u64 *ret_samples);
 void flame_write_folded(const struct flame *root, FILE *out);
 
 /* A picture with a search and a zoom of its own, without external resources. */
-void flame_write_svg(const struct flame *root, const char *title, FILE *out);
+void flame_write_svg(const struct flame *root, enum flame_unit unit, const char *title, FILE *out);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/flame.h"
 
-#define DEPTH_MAX (2 * PROFILE_FRAMES_MAX + 8)
+#define DEPTH_MAX 8200 /* more than there are in a message (message.h), or in a sample */
 
 /* A name may hold what separates the names; control codes have no place in a line. */
 static void write_name(const char *name, FILE *out)

@@ -4,16 +4,18 @@
 
 #include "flame_script.h"
 #include "profile/flame.h"
+#include "profile/flame_svg.h"
 
-#define WIDTH     1200.0
-#define ROW       18 /* height of a frame */
+#define WIDTH     FLAME_SVG_WIDTH
+#define ROW       FLAME_SVG_ROW
 #define HEAD      64
-#define MARGIN    10
-#define WIDTH_MIN 0.2 /* what is narrower is not drawn */
+#define MARGIN    FLAME_SVG_MARGIN
+#define WIDTH_MIN FLAME_SVG_WIDTH_MIN
 
 struct drawing {
 	FILE *out;
-	double all; /* samples */
+	enum flame_unit unit;
+	double all; /* of these */
 	int height;
 };
 
@@ -51,13 +53,22 @@ static void write_text(const char *text, FILE *out)
 static void write_colour(const struct flame *node, int depth, FILE *out)
 {
 	static const unsigned int hues[] = {
-	    [FLAME_NATIVE] = 28, [FLAME_KERNEL] = 160, [FLAME_NAMED] = 52};
+	    [FLAME_NATIVE] = 28, [FLAME_KERNEL] = 160, [FLAME_NAMED] = 52, [FLAME_WAIT] = 230};
 	unsigned int hash = 5381, hue = depth <= 1 ? 210 : hues[node->kind];
 
 	for (const char *c = node->name; *c; c++)
 		hash = hash * 33 + (unsigned char)*c;
-	fprintf(out, "hsl(%u %u%% %u%%)", hue, *node->name == '[' ? 0 : 55 + hash % 20,
+	fprintf(out, "hsl(%u %u%% %u%%)", hue,
+		*node->name == '[' && node->kind != FLAME_WAIT ? 0 : 55 + hash % 20,
 		62 + hash / 32 % 12);
+}
+
+static void write_amount(const struct drawing *drawing, __u64 amount)
+{
+	if (drawing->unit == FLAME_NS)
+		fprintf(drawing->out, " (%.3f ms", (double)amount / 1e6);
+	else
+		fprintf(drawing->out, " (%llu samples", amount);
 }
 
 static void write_frame(const struct drawing *drawing, const struct flame *node, double x,
@@ -68,11 +79,11 @@ static void write_frame(const struct drawing *drawing, const struct flame *node,
 
 	fprintf(out, "<g data-x=\"%.3f\" data-w=\"%.3f\" data-d=\"%d\"><title>", x, width, depth);
 	write_text(node->name, out);
+	write_amount(drawing, node->total);
 	fprintf(out,
-		" (%llu samples, %.2f%%)</title><rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" "
+		", %.2f%%)</title><rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" "
 		"height=\"%d\" fill=\"",
-		node->total, 100.0 * (double)node->total / drawing->all, MARGIN + x, y, width,
-		ROW - 1);
+		100.0 * (double)node->total / drawing->all, MARGIN + x, y, width, ROW - 1);
 	write_colour(node, depth, out);
 	fprintf(out, "\"/><text x=\"%.2f\" y=\"%d\"></text></g>\n", MARGIN + x + 3, y + ROW - 5);
 }
@@ -111,14 +122,38 @@ static void write_head(const struct drawing *drawing, const char *title)
 	    MARGIN, MARGIN + 40, MARGIN + 110);
 }
 
-void flame_write_svg(const struct flame *root, const char *title, FILE *out)
+void flame_write_svg(const struct flame *root, enum flame_unit unit, const char *title, FILE *out)
 {
 	const double all = root->total ? (double)root->total : 1;
-	const struct drawing drawing = {
-	    .out = out, .all = all, .height = HEAD + 2 * MARGIN + depth_of(root, all) * ROW};
+	const struct drawing drawing = {.out = out,
+					.unit = unit,
+					.all = all,
+					.height = HEAD + 2 * MARGIN + depth_of(root, all) * ROW};
 
 	write_head(&drawing, title);
 	write_tree(&drawing, root, 0, 0);
+	flame_svg_end(out);
+}
+
+int flame_svg_height(int depth)
+{
+	return HEAD + 2 * MARGIN + depth * ROW;
+}
+
+void flame_svg_begin(int height, const char *title, FILE *out)
+{
+	const struct drawing drawing = {.out = out, .height = height};
+
+	write_head(&drawing, title);
+}
+
+void flame_svg_text(const char *text, FILE *out)
+{
+	write_text(text, out);
+}
+
+void flame_svg_end(FILE *out)
+{
 	fprintf(out, "</g>\n<script><![CDATA[\n%s]]></script>\n</svg>\n",
 		(const char *)flame_script);
 }

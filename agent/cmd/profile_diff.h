@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `ctxprop profile diff`: two profiles, or two parts of one. */
+#ifndef CTXPROP_CMD_PROFILE_DIFF_H
+#define CTXPROP_CMD_PROFILE_DIFF_H
+
+#include "cmd/profile_read.h"
+
+/* The words are files. Complains itself; returns an exit code. */
+int profile_diff(const struct profile_reading *reading, const char *const *words, size_t count);
+
+/*
+ * Read a file, and apply the filter and the rules. The caller frees the message. Complains itself;
+ * returns an exit code.
+ */
+int profile_read_file(const struct profile_reading *reading, const char *file, struct message *ret);
+
+#endif

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/gzip.h"
+#include "profile/message.h"
+#include "profile/message_check.h"
+
+#define MEMORY_MAX                                                                                 \
+	(1UL << 30) /* of a message that was read: small parts may stand for large ones */
+
+typedef Perftools__Profiles__Profile Profile;
+typedef Perftools__Profiles__Sample Sample;
+typedef Perftools__Profiles__Location Location;
+
+/* Memory that protobuf-c takes, as long as there is some left. */
+struct taking {
+	struct arena *arena;
+	size_t left;
+};
+
+static void *take(void *data, size_t size)
+{
+	struct taking *taking = data;
+
+	if (size > taking->left)
+		return NULL;
+	taking->left -= size;
+	return arena_alloc(taking->arena, size ? size : 1);
+}
+
+static void leave(void *data, void *memory)
+{
+	(void)data;
+	(void)memory;
+}
+
+/* A location without a function has none; protobuf-c leaves texts out that are not there. */
+static int unpack(const __u8 *bytes, size_t size, struct message *message, char *ret_why)
+{
+	struct taking taking = {&message->arena, MEMORY_MAX};
+	ProtobufCAllocator allocator = {take, leave, &taking};
+
+	message->profile = perftools__profiles__profile__unpack(&allocator, size, bytes);
+	if (message->profile)
+		return message_check(message, ret_why);
+	snprintf(ret_why, MESSAGE_WHY_MAX, "it is no profile of pprof, or half of one");
+	return -EINVAL;
+}
+
+static bool is_compressed(const __u8 *bytes, size_t size)
+{
+	return size > 2 && bytes[0] == 0x1f && bytes[1] == 0x8b;
+}
+
+int message_parse(const __u8 *bytes, size_t size, struct message *ret, char *ret_why)
+{
+	_cleanup_free_ __u8 *plain = NULL;
+	int err = 0;
+
+	*ret = (struct message){};
+	if (is_compressed(bytes, size)) {
+		err = gunzip(bytes, size, MESSAGE_BYTES_MAX, &plain, &size);
+		bytes = plain;
+	} else if (size > MESSAGE_BYTES_MAX) {
+		err = -EFBIG;
+	}
+	if (err == -EINVAL)
+		snprintf(ret_why, MESSAGE_WHY_MAX, "it is no file of gzip, or half of one");
+	if (err == -EFBIG)
+		snprintf(ret_why, MESSAGE_WHY_MAX, "it is more than %lu MiB",
+			 MESSAGE_BYTES_MAX >> 20);
+	if (!err)
+		err = unpack(bytes, size, ret, ret_why);
+	if (err)
+		message_free(ret);
+	return err;
+}
+
+/* Bytes of a file, up to one more than there may be. */
+static int read_all(FILE *in, __u8 **ret_bytes, size_t *ret_size)
+{
+	size_t room = 65536, used = 0;
+	__u8 *bytes = malloc(room), *more;
+
+	while (bytes && (used += fread(bytes + used, 1, room - used, in)) == room &&
+	       room <= MESSAGE_BYTES_MAX) {
+		room *= 2;
+		more = realloc(bytes, room);
+		if (!more)
+			free(bytes);
+		bytes = more;
+	}
+	*ret_bytes = bytes;
+	*ret_size = used;
+	if (!bytes)
+		return -ENOMEM;
+	return ferror(in) ? -EIO : 0;
+}
+
+int message_part(struct message *message,
+		 bool (*takes)(const struct message *message, const Sample *sample,
+			       const void *data),
+		 const void *data, struct message *ret)
+{
+	const Profile *profile = message->profile;
+	Profile *part = arena_alloc(&message->arena, sizeof(*part));
+	Sample **samples = arena_alloc(&message->arena, (profile->n_sample + 1) * sizeof(Sample *));
+
+	if (!part || !samples)
+		return -ENOMEM;
+	*part = *profile;
+	part->sample = samples;
+	part->n_sample = 0;
+	for (size_t i = 0; i < profile->n_sample; i++)
+		if (takes(message, profile->sample[i], data))
+			samples[part->n_sample++] = profile->sample[i];
+	*ret = (struct message){.profile = part};
+	return 0;
+}
+
+int message_read(const char *file, struct message *ret, char *ret_why)
+{
+	_cleanup_free_ __u8 *bytes = NULL;
+	FILE *in = fopen(file, "re");
+	size_t size = 0;
+	int err;
+
+	*ret_why = '\0';
+	if (!in)
+		return -errno;
+	errno = 0;
+	err = read_all(in, &bytes, &size);
+	if (err == -EIO && errno)
+		err = -errno;
+	fclose(in);
+	return err ? err : message_parse(bytes, size, ret, ret_why);
+}
+
+int message_write(const struct message *message, FILE *out)
+{
+	size_t size = perftools__profiles__profile__get_packed_size(message->profile), packed_size;
+	_cleanup_free_ __u8 *bytes = malloc(size ? size : 1);
+	_cleanup_free_ __u8 *packed = NULL;
+
+	if (!bytes)
+		return -ENOMEM;
+	perftools__profiles__profile__pack(message->profile, bytes);
+	if (gzip(bytes, size, &packed, &packed_size))
+		return -ENOMEM;
+	return fwrite(packed, 1, packed_size, out) == packed_size ? 0 : -EIO;
+}
+
+void message_free(struct message *message)
+{
+	arena_free(&message->arena);
+	message->profile = NULL;
+}
+
+const char *message_text(const struct message *message, __s64 number)
+{
+	return message->profile->string_table[number];
+}
+
+static __s64 append_text(struct message *message, const char *text)
+{
+	Profile *profile = message->profile;
+	const size_t count = profile->n_string_table, length = strlen(text);
+	char **table = arena_alloc(&message->arena, (count + 1) * sizeof(*table));
+	char *copy = arena_alloc(&message->arena, length + 1);
+
+	if (!table || !copy)
+		return -ENOMEM;
+	memcpy(copy, text, length + 1);
+	memcpy(table, profile->string_table, count * sizeof(*table));
+	table[count] = copy;
+	profile->string_table = table;
+	profile->n_string_table = count + 1;
+	return (__s64)count;
+}
+
+__s64 message_add_text(struct message *message, const char *text)
+{
+	for (size_t i = 0; i < message->profile->n_string_table; i++)
+		if (!strcmp(message->profile->string_table[i], text))
+			return (__s64)i;
+	return append_text(message, text);
+}
+
+const char *message_label(const struct message *message, const Sample *sample, const char *key)
+{
+	for (size_t i = 0; i < sample->n_label; i++)
+		if (!strcmp(message_text(message, sample->label[i]->key), key))
+			return message_text(message, sample->label[i]->str);
+	return "";
+}
+
+size_t message_functions(const struct message *message, __u64 location)
+{
+	return message->profile->location[location - 1]->n_line;
+}
+
+const Perftools__Profiles__Function *message_function(const struct message *message, __u64 location,
+						      size_t number)
+{
+	const Location *place = message->profile->location[location - 1];
+
+	return message->profile->function[place->line[number]->function_id - 1];
+}
+
+const char *message_mapping(const struct message *message, __u64 location)
+{
+	const __u64 mapping = message->profile->location[location - 1]->mapping_id;
+
+	return mapping ? message_text(message, message->profile->mapping[mapping - 1]->filename)
+		       : "";
+}
