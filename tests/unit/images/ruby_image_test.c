@@ -29,7 +29,7 @@
 #define PATH        0x300
 #define TEXT        0x400 /* characters of the label, where they are outside */
 #define ITEMS       0x600 /* of an Array, where they are outside */
-#define STACK_WORDS 256
+#define STACK_WORDS 256ULL
 
 /* Words of a frame's environment: what it is (vm_core.h, enum vm_frame_env_flags). */
 #define METHOD  0x11110003ULL
