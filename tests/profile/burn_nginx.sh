@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# nginx in one process, which answers everything with "ok": burn_nginx.sh PORT TRUTH. It writes no truth;
-# its files are beside the one that it would be in.
+# nginx in one process, which burns CPU in a regular expression that has to try millions of ways, and answers
+# everything with "ok": burn_nginx.sh PORT TRUTH. It writes no truth; its files are beside where that would be.
 set -eu
 folder=$(dirname "$2")/nginx
 mkdir -p "$folder"
@@ -13,7 +13,6 @@ error_log $folder/error.log;
 events {}
 http {
 	access_log off;
-	keepalive_requests 1000000;
 	client_body_temp_path $folder;
 	proxy_temp_path $folder;
 	fastcgi_temp_path $folder;
@@ -22,6 +21,10 @@ http {
 	server {
 		listen $1;
 		location / {
+			set \$text "aaaaaaaaaaaaaaaaaaaa!";
+			if (\$text ~ "^(a+)+\$") {
+				return 500;
+			}
 			return 200 "ok";
 		}
 	}

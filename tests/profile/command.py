@@ -54,8 +54,8 @@ class Profiled:
         return Profile(self.file)
 
 
-def measure(build, row, folder, lab, requests=REQUESTS):
-    """(the profile, the load) of a row's server, with so many requests on each connection."""
+def measure(build, row, folder, lab):
+    """(the profile, the load) of a row's server."""
     server, client = world(lab)
     agent = Agent(server, build, "--store", f"{folder}/store.db")
     argv = [word.format(build=build, here=HERE) for word in row.server]
@@ -71,7 +71,7 @@ def measure(build, row, folder, lab, requests=REQUESTS):
         connection.close()
     before = {request.trace for request in load.requests}
     load.requests.clear()
-    for connection in load.run(CONNECTIONS, requests):
+    for connection in load.run(CONNECTIONS, REQUESTS):
         connection.close()
     profile = profiled.end()
     profile.samples = [s for s in profile.samples if s.labels.get("trace_id") not in before]

@@ -17,7 +17,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "lab"))
 sys.path.insert(0, str(HERE.parent / "bench"))
 
-from command import REQUESTS, ROWS, Row, counted, measure  # noqa: E402
+from command import ROWS, Row, counted, measure  # noqa: E402
 from lab import Lab  # noqa: E402
 from report import table  # noqa: E402
 
@@ -32,8 +32,6 @@ NATIVE = (
     Row("C, in libc", ["{build}/profile_burn_sort"], "qsort_r"),
     Row("nginx", ["{here}/burn_nginx.sh"], "ngx_single_process_cycle"),
 )
-# nginx does next to nothing for a request: so many more of them.
-MORE_REQUESTS = {"nginx": 3000}
 SAMPLES_AT_LEAST = 500
 
 # Functions of the program's own file that have called the known one, the outermost last; with others
@@ -57,7 +55,7 @@ def misled(row, sample):
 
 def outcome_of(build, row):
     with tempfile.TemporaryDirectory(prefix="ctxprop-stacks-") as folder, Lab("stacks") as lab:
-        profile, load = measure(build, row, folder, lab, MORE_REQUESTS.get(row.name, REQUESTS))
+        profile, load = measure(build, row, folder, lab)
     known = counted(row, profile, load)
     wrong = sum(sample.count for sample in profile.samples
                 if sample.labels.get("trace_id") and misled(row, sample))
