@@ -3,6 +3,7 @@
 #ifndef CTXPROP_RUNTIMES_NAMES_H
 #define CTXPROP_RUNTIMES_NAMES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <linux/types.h>
 
@@ -22,6 +23,17 @@ struct runtime_names {
 	 * place its functions are shown; NULL: it has none.
 	 */
 	const char *interpreter;
+	/*
+	 * How the name of the function begins that this one calls for all that runs, and that is
+	 * left out with it; in files without names for it, it is the one that has none. NULL: there
+	 * is no such function.
+	 */
+	const char *loop;
+	/*
+	 * The innermost call of the interpreter may not have a function yet, or any more, or its
+	 * function not a call yet; all others belong together, the outermost to the outermost.
+	 */
+	bool may_differ;
 	const char *unknown; /* what is shown for a function whose name cannot be told */
 	/*
 	 * Read "FUNCTION\nFILE" by a descriptor for the process's memory into NAMED_TEXT_MAX bytes.

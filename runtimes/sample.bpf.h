@@ -8,6 +8,7 @@
 
 #include "profile/frame.bpf.h"
 #include "runtimes/python/sample.bpf.h"
+#include "runtimes/ruby/sample.bpf.h"
 
 /* The node's, pinned; see runtimes/runtime.bpf.h. */
 struct {
@@ -44,6 +45,8 @@ static __always_inline void runtime_stack_take(struct profile_sample *s,
 {
 	if (runtime && runtime->kind == RUNTIME_PYTHON)
 		python_stack_take(s, runtime);
+	if (runtime && runtime->kind == RUNTIME_RUBY)
+		ruby_stack_take(s, runtime);
 }
 
 #endif

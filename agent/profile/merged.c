@@ -51,31 +51,75 @@ static size_t take_call(const struct stack *stack, size_t *at, __u64 *ret_frames
 	return count;
 }
 
+/* What of the innermost call belongs to nothing on the other side. */
+struct fit {
+	size_t calls; /* of the interpreter: they stay as they are */
+	size_t named; /* functions: they are left out */
+};
+
 /*
- * Only if the whole stack is known, and there are as many calls on either side: those of a greenlet
- * stand upon calls that are not its own, and a call that has just begun has no function yet.
+ * Do both sides belong together? Only if the whole stack is known, and there are as many calls on
+ * either side: those of a greenlet stand upon calls that are not its own, and a call that has just
+ * begun has no function yet.
  */
-static bool fits(const struct names *names, const struct stack *stack, const char *interpreter)
+static bool fits(const struct names *names, const struct stack *stack,
+		 const struct runtime_names *runtime, struct fit *ret)
 {
-	return interpreter && !stack_missing(stack) && stack->named_count &&
-	       count_entries(stack) == count_interpreters(names, stack, interpreter) &&
-	       stack->frame[native_count(stack) + stack->named_count - 1] & FRAME_ENTRY;
+	const size_t entries = count_entries(stack);
+	__u64 unused[PROFILE_NAMED_MAX];
+	size_t calls;
+
+	*ret = (struct fit){};
+	if (!runtime || !runtime->interpreter || stack_missing(stack) || !stack->named_count ||
+	    !(stack->frame[native_count(stack) + stack->named_count - 1] & FRAME_ENTRY))
+		return false;
+	calls = count_interpreters(names, stack, runtime->interpreter);
+	if (calls == entries || !runtime->may_differ)
+		return calls == entries;
+	if (calls == entries + 1)
+		ret->calls = 1;
+	if (entries == calls + 1)
+		take_call(stack, &ret->named, unused);
+	return ret->calls || ret->named;
+}
+
+/* Is it called without a name that its file would have? */
+static bool is_nameless(const struct names *names, __u64 frame)
+{
+	const char *name = names_get(names, frame), *file = names_file(names, frame);
+
+	return *file && !strncmp(name, file, strlen(file)) && name[strlen(file)] == '+';
+}
+
+/* Is frame number i what a call of the interpreter runs all in? */
+static bool is_loop(const struct names *names, const struct stack *stack,
+		    const struct runtime_names *runtime, size_t i)
+{
+	const __u64 *frame = &stack->frame[i];
+
+	if (!runtime->loop || i + 1 == native_count(stack) || frame_is_named(*frame) ||
+	    !is_interpreter(names, frame[1], runtime->interpreter))
+		return false;
+	return is_interpreter(names, *frame, runtime->loop) || is_nameless(names, *frame);
 }
 
 size_t merged_frames(const struct names *names, const struct stack *stack, __u64 *ret_frames)
 {
 	const struct runtime_names *runtime = runtime_names_of(stack->named_kind);
-	const char *interpreter = runtime ? runtime->interpreter : NULL;
-	const bool merges = fits(names, stack, interpreter);
-	size_t count = 0, named = 0;
+	size_t i = stack->kernel_count, count = i;
+	struct fit fit;
+	bool merges = fits(names, stack, runtime, &fit);
 
-	for (size_t i = 0; i < native_count(stack); i++) {
+	memcpy(ret_frames, stack->frame, count * sizeof(*ret_frames));
+	for (; i < native_count(stack); i++) {
 		const __u64 frame = stack->frame[i];
+		const bool is_call = merges && is_interpreter(names, frame, runtime->interpreter);
 
-		if (merges && i >= stack->kernel_count && is_interpreter(names, frame, interpreter))
-			count += take_call(stack, &named, ret_frames + count);
-		else
+		if (is_call && !fit.calls)
+			count += take_call(stack, &fit.named, ret_frames + count);
+		else if (!merges || fit.calls || !is_loop(names, stack, runtime, i))
 			ret_frames[count++] = frame;
+		fit.calls -= is_call && fit.calls;
 	}
 	return count;
 }

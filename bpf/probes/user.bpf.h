@@ -17,6 +17,12 @@ static __always_inline __u64 user_read(__u64 address)
 	return value;
 }
 
+/* So many words; returns whether all can be read. */
+static __always_inline int user_words(__u64 address, __u64 *ret_words, __u32 count)
+{
+	return !bpf_probe_read_user(ret_words, count * sizeof(*ret_words), (const void *)address);
+}
+
 #define USER_CHUNK 8 /* words that are read at a time */
 
 /*

@@ -9,7 +9,7 @@
 #include <linux/types.h>
 
 #define PROFILE_FRAMES_MAX   127  /* of the kernel, and of user space */
-#define PROFILE_NAMED_MAX    100  /* functions of a runtime that has a stack of its own */
+#define PROFILE_NAMED_MAX    250  /* functions of a runtime that has a stack of its own */
 #define PROFILE_SLOTS        1024 /* room for all of these; a power of two, for the verifier */
 #define PROFILE_RING_BYTES   (8U << 20)
 #define PROFILE_PROCESSES    1024

@@ -4,13 +4,15 @@
 #define CTXPROP_RUNTIMES_RUBY_LAYOUT_H
 
 #include "runtimes/common.h"
+#include "runtimes/ruby/code_layout.h"
 
 /* Where a process has what Ruby knows of its threads. */
 struct runtime_ruby {
 	__u64 slot;   /* address of the number of the TLS module, and of an offset in it; or 0: */
 	__s64 offset; /* from the thread pointer. There stands the execution context's address. */
 	__u64 thread_class; /* address of rb_cThread */
-	__u64 reserved;
+	__u32 code_layout;  /* enum ruby_code_layout, for profiles; none: functions have no names */
+	__u32 reserved;
 };
 
 /* Where things stand in Ruby's structs, in all versions that are supported. */
@@ -20,6 +22,8 @@ struct runtime_ruby {
 #define RUBY_CONTEXT_OWNER 48 /* rb_execution_context_t.thread_ptr */
 #define RUBY_THREAD_NATIVE 40 /* rb_thread_t.nt, from 3.3 on */
 #define RUBY_NATIVE_ID     16 /* rb_native_thread.thread_id: glibc's is the thread pointer */
+#define RUBY_FRAME_SMALL   56 /* bytes of rb_control_frame_t */
+#define RUBY_FRAME_LARGE   64 /* in 3.1 */
 #define RUBY_FRAME_SP      8  /* rb_control_frame_t.sp: where the stack ends */
 #define RUBY_FRAME_CODE    16 /* rb_control_frame_t.iseq: 0 in functions written in C */
 #define RUBY_FRAME_SELF    24 /* rb_control_frame_t.self */

@@ -12,28 +12,10 @@
 #include "runtimes/ruby/maps.bpf.h"
 #include "runtimes/runtime.bpf.h"
 #include "engine/standing.h"
-#include "probes/tls.bpf.h"
 #include "probes/user.bpf.h"
+#include "runtimes/ruby/state.bpf.h"
 
-#define WORD          8 /* bytes */
 #define ADDRESSES_MIN 4096
-
-/* The execution context of the thread with this pointer; 0: it has none, and had none before. */
-static __always_inline __u64 ruby_context_of(const struct runtime *runtime, __u64 thread)
-{
-	__u64 slot = runtime->ruby.slot, block;
-
-	if (!thread || !slot)
-		return thread ? user_read(thread + runtime->ruby.offset) : 0;
-	block = tls_block(thread, user_read(slot));
-	return block ? user_read(block + user_read(slot + WORD)) : 0;
-}
-
-/* That of the current thread. */
-static __always_inline __u64 ruby_context(const struct runtime *runtime)
-{
-	return ruby_context_of(runtime, user_thread_pointer());
-}
 
 /* May a word be the address of an object? Others are numbers, truth values and the like. */
 static __always_inline int ruby_is_object(__u64 word)

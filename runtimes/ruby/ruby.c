@@ -79,6 +79,13 @@ static int look_at_program(struct elf_image *image, struct ruby *ruby)
 	return 0;
 }
 
+static enum ruby_code_layout code_layout_of(unsigned int version)
+{
+	if (version < 301)
+		return RUBY_CODE_3_0;
+	return version == 301 ? RUBY_CODE_3_1 : RUBY_CODE_3_2;
+}
+
 /* Where the interpreter is. */
 struct interpreter {
 	struct elf_image *image;
@@ -106,6 +113,7 @@ static int look_at(const struct interpreter *interpreter, struct ruby *ruby, enu
 	if (elf_image_symbol(image, THREAD_SYMBOL, &ruby->runtime.ruby.thread_class))
 		return -ENOTSUP;
 	ruby->runtime.ruby.thread_class += interpreter->bias;
+	ruby->runtime.ruby.code_layout = code_layout_of(version);
 	*ret_why =
 	    ruby_queues_find(image, interpreter->file, &ruby->sites) ? WHY_RUBY_QUEUES : WHY_NONE;
 	return 0;

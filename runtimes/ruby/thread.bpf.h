@@ -12,9 +12,7 @@
 #include "runtimes/ruby/ruby.bpf.h"
 #include "runtimes/python/task.bpf.h"
 
-#define MAKER_FRAMES 3  /* of Thread.new, written in C, below which the maker's is looked for */
-#define FRAME_SMALL  56 /* bytes of a frame in one version of Ruby and another */
-#define FRAME_LARGE  64
+#define MAKER_FRAMES 3 /* of Thread.new, written in C, below which the maker's is looked for */
 /* Ruby's stack ends so near, or nearer, to the thread pointer where it lies on the native stack. */
 #define STACK_DISTANCE_MAX (64ULL << 10)
 #define GIVEN              1  /* added to the address of local variables that a block was given */
@@ -120,7 +118,7 @@ static __always_inline struct ruby_start *ruby_thread_start(const struct runtime
 /* How far has a thread come? Before it begins to run its block, there is but one frame. */
 static __always_inline int ruby_has_begun(const struct ruby_stack *stack)
 {
-	return stack->end - stack->frame > FRAME_LARGE;
+	return stack->end - stack->frame > RUBY_FRAME_LARGE;
 }
 
 /* Is this a frame, of a thread with this stack? */
@@ -135,9 +133,9 @@ static __always_inline int ruby_is_frame(__u64 frame, __u64 stack)
 static __always_inline __u64 ruby_caller(__u64 frame, __u64 stack)
 {
 	for (int i = 0; i < MAKER_FRAMES; i++) {
-		__u64 next = frame + FRAME_LARGE;
+		__u64 next = frame + RUBY_FRAME_LARGE;
 
-		frame = ruby_is_frame(next, stack) ? next : frame + FRAME_SMALL;
+		frame = ruby_is_frame(next, stack) ? next : frame + RUBY_FRAME_SMALL;
 		if (!ruby_is_frame(frame, stack))
 			return 0;
 		if (user_read(frame + RUBY_FRAME_CODE))
@@ -151,10 +149,10 @@ static __always_inline __u64 ruby_given(__u64 context)
 {
 	__u64 stack = user_read(context + RUBY_CONTEXT_STACK);
 	__u64 end = stack + user_read(context + RUBY_CONTEXT_SIZE) * WORD;
-	__u64 frame = end - 2 * FRAME_SMALL;
+	__u64 frame = end - 2 * RUBY_FRAME_SMALL;
 
 	if (!ruby_is_frame(frame, stack))
-		frame = end - 2 * FRAME_LARGE;
+		frame = end - 2 * RUBY_FRAME_LARGE;
 	return user_read(user_read(frame + RUBY_FRAME_LOCALS) - WORD);
 }
 

@@ -19,6 +19,9 @@ void truth_open(const char *path);
 /* Burns CPU in the calling thread and writes down the line "tgid tid start end id" (ns). */
 void burn(const struct work *work);
 
+/* A little work, 10 us to 10 ms of CPU: in a loop (burn_loop.c), or in libc (burn_sort.c). */
+void burn_round(void);
+
 /*
  * The writer of the self-test: publishes contexts itself, without ctxprop, and makes the mistake
  * that `fault` names once in ten requests ("none": never).

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Does `ctxprop profile` tell what each request costs, and where? Servers in C, Python and Go burn a known
+"""Does `ctxprop profile` tell what each request costs, and where? Servers in C, Python, Go and Ruby burn a known
 time of CPU for each request, in a known function.
 
     command.py [--build DIR] [ROW...]
@@ -23,18 +23,18 @@ from pprof import Profile  # noqa: E402
 from sampling import ADDRESS, CPU_US, GOES, PORT, tell, wait_until_said, world  # noqa: E402
 
 HZ, SECONDS, CONNECTIONS, REQUESTS = 997, 120, 4, 12
-# Where samples of a request have to be: at least so many of them.
-SHARE_AT_LEAST = 0.99
 # All requests together burn CPU_US each; before and behind that they cost a little, too.
 COST_FROM, COST_TO = 0.95, 1.15
 
 SHARES, BUCKETS = ("function", "whole", "endpoint", "latency"), ("p50", "p90", "p99", "max")
 
-Row = namedtuple("Row", "name server function awaits", defaults=("",))
+# bar: of a request's samples, at least so many have to be where they belong.
+Row = namedtuple("Row", "name server function awaits bar", defaults=("", 0.99))
 ROWS = (
     Row("C", ["{build}/profile_burn"], "burn_until"),
     Row("Python", ["/usr/bin/python3", "-B", "{here}/burn.py"], "Handler.do_GET (burn.py)"),
     Row("Go", ["{build}/profile_burn_go"], "main.burn", GOES),
+    Row("Ruby", ["/usr/bin/ruby", "{here}/burn.rb"], "burn (burn.rb)", bar=0.95),
 )
 
 
@@ -78,8 +78,8 @@ def measure(build, row, folder, lab):
     return profile, load
 
 
-def complaints_of(row, profile, load):
-    """What is wrong with a profile."""
+def counted(row, profile, load):
+    """Counter of the samples of requests: all, those in SHARES, and wrong: with a trace of nobody's."""
     traces = {request.trace for request in load.requests}
     mine = [sample for sample in profile.samples if sample.labels.get("trace_id")]
     known = Counter()
@@ -91,12 +91,18 @@ def complaints_of(row, profile, load):
         known["latency"] += sample.labels.get("status") == "200" and sample.count * (
             sample.labels.get("latency_bucket") in BUCKETS and sample.labels["latency_ms"] >= CPU_US / 1000)
         known["endpoint"] += sample.labels["endpoint"].startswith("GET /{id}/") and sample.count
+    return known
+
+
+def complaints_of(row, profile, load):
+    """What is wrong with a profile."""
+    known = counted(row, profile, load)
     cost = known["all"] * profile.period / (len(load.requests) * CPU_US * 1000)
     print(f"{row.name}: {known['all']} samples of requests, " + ", ".join(
         f"{word} {100 * known[word] / max(known['all'], 1):.2f} %" for word in SHARES) +
         f", wrong {known['wrong']}, cost {100 * cost:.1f} % of the truth", flush=True)
     return [f"{word}: {known[word]} of {known['all']}" for word in SHARES
-            if known[word] < SHARE_AT_LEAST * known["all"]] + \
+            if known[word] < row.bar * known["all"]] + \
            [f"{known['wrong']} samples have another's trace"] * (known["wrong"] > 0) + \
            [f"the requests cost {cost:.3f} of what they burned"] * (not COST_FROM <= cost <= COST_TO)
 

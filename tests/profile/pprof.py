@@ -65,5 +65,5 @@ class Profile:
         count, ns = packed(message[2])
         labels = {}
         for label in map(fields, message[3]):
-            labels[self.texts[label[1][0]]] = self.texts[label[2][0]] if label[2] else label[3][0]
+            labels[self.texts[label[1][0]]] = self.texts[label[2][0]] if label[2] else (label[3] or [0])[0]
         return Sample(count, ns, [self.locations[i] for i in packed(message[1])], labels)

@@ -109,6 +109,22 @@ static int read_aligned(const struct image *image, __u64 address, __u64 *ret)
 	return 1;
 }
 
+int image_has(const struct image *image, __u64 address)
+{
+	__u64 unused;
+
+	return read_aligned(image, address, &unused);
+}
+
+int image_add(struct image *image, __u64 address, __u64 value)
+{
+	if (address % WORD || image->words == IMAGE_WORDS_MAX || image_find(image, address))
+		return -EINVAL;
+	image->word[image->words++] = (struct image_word){.address = address, .value = value};
+	qsort(image->word, image->words, sizeof(image->word[0]), compare);
+	return 0;
+}
+
 __u64 image_word(const struct image *image, __u64 address)
 {
 	__u64 part[2] = {}, value;

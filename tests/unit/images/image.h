@@ -36,6 +36,12 @@ int image_open(const char *path, struct image *ret_image);
 /* Eight bytes at any address; 0 if one of them is not in the image. */
 __u64 image_word(const struct image *image, __u64 address);
 
+/* Whether the eight bytes at a multiple of 8 can be read. */
+int image_has(const struct image *image, __u64 address);
+
+/* One more word, at a multiple of 8 that has none yet. 0; -EINVAL: it has, or there is no room. */
+int image_add(struct image *image, __u64 address, __u64 value);
+
 /* The word at this address, which is a multiple of 8; NULL: it is not in the image. */
 struct image_word *image_find(struct image *image, __u64 address);
 

@@ -20,6 +20,16 @@ static inline __u64 user_read(__u64 address)
 	return image_word(user_image, address);
 }
 
+static inline int user_words(__u64 address, __u64 *ret_words, __u32 count)
+{
+	for (__u32 i = 0; i < count; i++) {
+		if (!image_has(user_image, address + i * sizeof(*ret_words)))
+			return 0;
+		ret_words[i] = image_word(user_image, address + i * sizeof(*ret_words));
+	}
+	return 1;
+}
+
 static inline __u64 user_thread_pointer(void)
 {
 	return user_image->thread;

@@ -1,0 +1,113 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Do samples show the function that a program is known to be in? For each kind of code.
+
+Prints the table of docs/profile.md; exit 1 if a bar is missed.
+
+    stacks.py [--build DIR] [--write] [ROW...]
+"""
+import argparse
+import os
+import sys
+import tempfile
+from collections import namedtuple
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "lab"))
+sys.path.insert(0, str(HERE.parent / "bench"))
+
+from command import ROWS, Row, counted, measure  # noqa: E402
+from lab import Lab  # noqa: E402
+from report import table  # noqa: E402
+
+PAGE = HERE.parents[1] / "docs/profile.md"
+BEGIN, END = "<!-- stacks -->\n", "<!-- /stacks -->"
+HEAD = ("program", "function", "samples", "show it %", "whole stacks %", "wrong", "bar %")
+
+# What command.py has no row for: machine code that is unwound by tables only.
+NATIVE = (
+    Row("C, no frame pointers", ["{build}/profile_burn"], "burn_until"),
+    Row("C, frame pointers", ["{build}/profile_burn_pointers"], "burn_until"),
+    Row("C, in libc", ["{build}/profile_burn_sort"], "qsort_r"),
+    Row("nginx", ["{here}/burn_nginx.sh"], "ngx_single_process_cycle"),
+)
+SAMPLES_AT_LEAST = 500
+
+# Functions of the program's own file that have called the known one, the outermost last; with others
+# the sample is wrong. The main function of each thread is not among them.
+CALLERS = {
+    "Ruby": ("answer (burn.rb)", "block in serve (burn.rb)", "serve (burn.rb)",
+             "block (3 levels) in <main> (burn.rb)"),
+}
+
+Outcome = namedtuple("Outcome", "samples function whole wrong")
+
+
+def misled(row, sample):
+    """Does it show the known function below functions that do not call it?"""
+    wanted = CALLERS.get(row.name)
+    if not wanted or row.function not in sample.functions:
+        return False
+    own = [name for name in sample.functions if name.endswith(row.function.split(" ")[-1])]
+    return tuple(own[own.index(row.function) + 1:]) != wanted
+
+
+def outcome_of(build, row):
+    with tempfile.TemporaryDirectory(prefix="ctxprop-stacks-") as folder, Lab("stacks") as lab:
+        profile, load = measure(build, row, folder, lab)
+    known = counted(row, profile, load)
+    wrong = sum(sample.count for sample in profile.samples
+                if sample.labels.get("trace_id") and misled(row, sample))
+    return Outcome(known["all"], known["function"], known["whole"], known["wrong"] + wrong)
+
+
+def complaints_of(row, outcome):
+    """What is not as it should be."""
+    found = [f"{row.name}: {word} {count} of {outcome.samples}, less than {100 * row.bar:.0f} %"
+             for word, count in (("function", outcome.function), ("whole", outcome.whole))
+             if count < row.bar * outcome.samples]
+    if outcome.samples < SAMPLES_AT_LEAST:
+        found.append(f"{row.name}: {outcome.samples} samples are too few to tell")
+    if outcome.wrong:
+        found.append(f"{row.name}: {outcome.wrong} samples are wrong")
+    return found
+
+
+def cells(row, outcome):
+    shares = [f"{100 * count / max(outcome.samples, 1):.1f}" for count in (outcome.function, outcome.whole)]
+    return [row.name, f"`{row.function}`", str(outcome.samples), *shares, str(outcome.wrong), f"{100 * row.bar:.0f}"]
+
+
+def write(lines):
+    """Put the table into the page."""
+    before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
+    PAGE.write_text(before + BEGIN + lines + "\n" + END + rest.split(END)[1], encoding="utf-8")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", default=HERE.parents[1] / "build", help="build folder")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/profile.md")
+    parser.add_argument("names", nargs="*", metavar="ROW", help="how rows' names begin")
+    args = parser.parse_args()
+    build, lines, complaints = os.path.abspath(args.build), [], []
+    for row in (*NATIVE, *(row for row in ROWS if row.name != "C")):
+        if args.names and not row.name.lower().startswith(tuple(map(str.lower, args.names))):
+            continue
+        if not os.path.exists(row.server[0].format(build=build, here=HERE)):
+            complaints.append(f"{row.name}: {row.server[0]} is not there")
+            continue
+        outcome = outcome_of(build, row)
+        complaints += complaints_of(row, outcome)
+        lines.append(cells(row, outcome))
+        print("  ".join(lines[-1]), flush=True)
+    text = table(list(HEAD), lines, True)
+    print(f"\n{text}\n", "\n".join(complaints), sep="\n", end="")
+    if args.write and not args.names:
+        write(text)
+    return int(bool(complaints))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
