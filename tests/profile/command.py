@@ -23,18 +23,21 @@ from pprof import Profile  # noqa: E402
 from sampling import ADDRESS, CPU_US, GOES, PORT, tell, wait_until_said, world  # noqa: E402
 
 HZ, SECONDS, CONNECTIONS, REQUESTS = 997, 120, 4, 12
-# Where samples of a request have to be: at least so many of them.
-SHARE_AT_LEAST = 0.99
 # All requests together burn CPU_US each; before and behind that they cost a little, too.
 COST_FROM, COST_TO = 0.95, 1.15
 
 SHARES, BUCKETS = ("function", "whole", "endpoint", "latency"), ("p50", "p90", "p99", "max")
 
-Row = namedtuple("Row", "name server function awaits", defaults=("",))
+# least: share of a request's samples that must be in the function, whole, and so on
+Row = namedtuple("Row", "name server function awaits least", defaults=("", 0.99))
+JAVA, OF_JAVA = "/usr/bin/java", "Burn.burn (Burn.java)"
 ROWS = (
     Row("C", ["{build}/profile_burn"], "burn_until"),
     Row("Python", ["/usr/bin/python3", "-B", "{here}/burn.py"], "Handler.do_GET (burn.py)"),
     Row("Go", ["{build}/profile_burn_go"], "main.burn", GOES),
+    Row("Java", [JAVA, "{here}/Burn.java"], OF_JAVA, least=0.95),
+    Row("Java, interpreted", [JAVA, "-Xint", "{here}/Burn.java"], OF_JAVA, least=0.95),
+    Row("Java, compiled once", [JAVA, "-XX:TieredStopAtLevel=1", "{here}/Burn.java"], OF_JAVA, least=0.95),
 )
 
 
@@ -96,7 +99,7 @@ def complaints_of(row, profile, load):
         f"{word} {100 * known[word] / max(known['all'], 1):.2f} %" for word in SHARES) +
         f", wrong {known['wrong']}, cost {100 * cost:.1f} % of the truth", flush=True)
     return [f"{word}: {known[word]} of {known['all']}" for word in SHARES
-            if known[word] < SHARE_AT_LEAST * known["all"]] + \
+            if known[word] < row.least * known["all"]] + \
            [f"{known['wrong']} samples have another's trace"] * (known["wrong"] > 0) + \
            [f"the requests cost {cost:.3f} of what they burned"] * (not COST_FROM <= cost <= COST_TO)
 
