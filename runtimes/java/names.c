@@ -55,9 +55,18 @@ static bool read_class(int memory, const struct java_code *code, __u64 class, ch
 }
 
 /*
- * `check` is the ConstMethod. A class and its constants know each other, so that nothing else is
- * taken for a method.
+ * A class and its constants know each other, so that nothing else is taken for one. (Constants of a
+ * method may be others than those of its class.)
  */
+static bool is_class(int memory, const struct java_code *code, __u64 class)
+{
+	const __u64 constants =
+	    class ? process_memory_u64(memory, class + code->class_constants) : 0;
+
+	return constants && process_memory_u64(memory, constants + code->holder) == class;
+}
+
+/* `check` is the ConstMethod. */
 static int read_method(int memory, const struct named_code *named, char *ret_text)
 {
 	const struct java_code *code = &named->compiled->java;
@@ -67,9 +76,8 @@ static int read_method(int memory, const struct named_code *named, char *ret_tex
 	const __u16 source = process_memory_u16(memory, constants + code->source);
 	char of_class[CLASS_MAX], of_method[METHOD_MAX], of_file[FILE_MAX];
 
-	if (!class || process_memory_u64(memory, class + code->class_constants) != constants)
-		return -EINVAL;
-	if (!read_class(memory, code, class, of_class, sizeof(of_class)) ||
+	if (!is_class(memory, code, class) ||
+	    !read_class(memory, code, class, of_class, sizeof(of_class)) ||
 	    !read_constant(memory, code, constants, name, of_method, sizeof(of_method)))
 		return -EINVAL;
 	if (!read_constant(memory, code, constants, source, of_file, sizeof(of_file)))

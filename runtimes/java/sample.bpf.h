@@ -83,12 +83,15 @@ static __always_inline __u32 java_edge(const struct unwind *u, const struct java
 	return java_edge_given(u->pc);
 }
 
-/* Whatever has a frame of known size, below whose return address rbp is saved. */
+/* Whatever has a frame of known size; below its return address rbp is saved. */
 static __always_inline __u32 java_framed(struct unwind *u, const struct java_code *code, __u64 blob,
 					 __u32 size)
 {
 	__u64 back = u->sp + (__u64)(size - 1) * sizeof(__u64);
 
+	/* C2 pushes a word while it compares strings. */
+	if (u->exact && !java_is_code(&u->runtime->java, user_read(back)))
+		back += sizeof(__u64);
 	switch (java_edge(u, code, blob, size)) {
 	case JAVA_EDGE_NOTHING:
 		return java_return(u, u->sp, u->bp);

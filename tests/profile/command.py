@@ -35,7 +35,7 @@ ROWS = (
     Row("C", ["{build}/profile_burn"], "burn_until"),
     Row("Python", ["/usr/bin/python3", "-B", "{here}/burn.py"], "Handler.do_GET (burn.py)"),
     Row("Go", ["{build}/profile_burn_go"], "main.burn", GOES),
-    Row("Java, by itself", [JAVA, "{here}/Burn.java"], OF_JAVA, least=0.95),
+    Row("Java", [JAVA, "{here}/Burn.java"], OF_JAVA, least=0.95),
     Row("Java, interpreted", [JAVA, "-Xint", "{here}/Burn.java"], OF_JAVA, least=0.95),
     Row("Java, compiled once", [JAVA, "-XX:TieredStopAtLevel=1", "{here}/Burn.java"], OF_JAVA, least=0.95),
 )
