@@ -6,7 +6,6 @@
 #include "compat.bpf.h"
 #include "probes/user.bpf.h"
 #include "runtimes/java/code_layout.h"
-#include "runtimes/java/layout.h"
 
 #define JAVA_SEGMENT_FREE 0xff /* no code is there */
 #define JAVA_HOPS_MAX     64   /* a blob may have so many times 254 segments, mostly */
@@ -17,9 +16,9 @@
 #define JAVA_NAME_NATIVE 0x6e2065766974616eULL /* "native nmethod" */
 
 /* May a word be the address of code that Java has compiled? */
-static __always_inline int java_is_code(const struct runtime_java *java, __u64 word)
+static __always_inline int java_code_has(const struct java_code *code, __u64 word)
 {
-	return word - java->code < java->code_size;
+	return word - code->start < code->size;
 }
 
 /* The segment in which the blob begins that has this one; JAVA_NO_SEGMENT: no code is there. */

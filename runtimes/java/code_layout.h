@@ -22,6 +22,7 @@ struct java_heap {
 };
 
 struct java_code {
+	__u64 start, size; /* address and bytes of all of it */
 	struct java_heap heap[JAVA_HEAPS_MAX];
 	__u64 interpreter;      /* address of the interpreter's code */
 	__u64 call_return;      /* address in the stub by which C++ calls Java */

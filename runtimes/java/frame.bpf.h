@@ -12,7 +12,6 @@
 #define CTXPROP_RUNTIMES_JAVA_FRAME_BPF_H
 
 #include "runtimes/java/classes.bpf.h"
-#include "runtimes/java/code.bpf.h"
 #include "runtimes/java/maps.bpf.h"
 #include "runtimes/java/stack.bpf.h"
 
@@ -25,6 +24,12 @@
 #define JAVA_STEPS_MAX  3
 #define JAVA_MISSES_MAX 16 /* then only every such request is looked for; a power of two */
 #define JAVA_STEP_BITS  8
+
+/* May a word be the address of code that Java has compiled? */
+static __always_inline int java_is_code(const struct runtime_java *java, __u64 word)
+{
+	return word - java->code < java->code_size;
+}
 
 /* Is an object the connection of this file descriptor? */
 static __always_inline int java_is_channel(const struct runtime_java *java, __u64 object,

@@ -6,7 +6,7 @@
 #include "runtimes/java/hotspot.h"
 
 #define SHIFT_MAX 16           /* of the size of a segment */
-#define HEAP_MAX  (1ULL << 31) /* bytes of the whole code cache at most (CODE_CACHE_SIZE_LIMIT) */
+#define HEAP_MAX  (1ULL << 31) /* bytes of the code cache (CODE_CACHE_SIZE_LIMIT) */
 
 /* An address whose address is told. */
 static __u64 follow(const struct hotspot *hotspot, __u64 address)
@@ -107,10 +107,14 @@ int hotspot_code(const struct hotspot *hotspot, struct java_code *ret_code)
 		err = fill_heaps(hotspot, ret_code);
 	if (err)
 		return err;
+	ret_code->start = follow(hotspot, hotspot->code_low);
+	ret_code->size = follow(hotspot, hotspot->code_high) - ret_code->start;
 	queue = follow(hotspot, hotspot->interpreter);
 	ret_code->interpreter = follow(hotspot, queue + hotspot->queue_start);
 	ret_code->interpreter_size = process_memory_u32(hotspot->fd, queue + hotspot->queue_size);
 	ret_code->call_return = follow(hotspot, hotspot->call_return);
 	ret_code->block_header = (__u8)hotspot->block_size;
-	return ret_code->interpreter && ret_code->call_return ? 0 : -ENOTSUP;
+	return ret_code->size <= HEAP_MAX && ret_code->interpreter && ret_code->call_return
+		   ? 0
+		   : -ENOTSUP;
 }

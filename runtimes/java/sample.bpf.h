@@ -27,9 +27,10 @@ struct java_frame {
 #define JAVA_STUB_FRAME_MAX  4096 /* bytes: a stub's frame pointer lies so near */
 
 /* The code that was called from here is Java's, too. Returns enum profile_stop, 0: go on. */
-static __always_inline __u32 java_go_on(struct unwind *u, __u64 sp, __u64 bp, __u64 pc)
+static __always_inline __u32 java_go_on(struct unwind *u, const struct java_code *code, __u64 sp,
+					__u64 bp, __u64 pc)
 {
-	if (sp <= u->sp || !java_is_code(&u->runtime->java, pc))
+	if (sp <= u->sp || !java_code_has(code, pc))
 		return PROFILE_STOP_READ;
 	u->sp = sp;
 	u->bp = bp;
@@ -38,9 +39,10 @@ static __always_inline __u32 java_go_on(struct unwind *u, __u64 sp, __u64 bp, __
 }
 
 /* The caller whose return address is at this place of the stack. */
-static __always_inline __u32 java_return(struct unwind *u, __u64 at, __u64 bp)
+static __always_inline __u32 java_return(struct unwind *u, const struct java_code *code, __u64 at,
+					 __u64 bp)
 {
-	return java_go_on(u, at + sizeof(__u64), bp, user_read(at));
+	return java_go_on(u, code, at + sizeof(__u64), bp, user_read(at));
 }
 
 /* Where the interpreter begins a method rbp is still its caller's, which it is taken for then. */
@@ -53,7 +55,7 @@ static __always_inline __u32 java_interpreted(struct unwind *u, const struct jav
 	    bpf_probe_read_user(&frame, sizeof(frame), (const void *)(u->bp - JAVA_FRAME_BELOW)) ||
 	    frame.sender_stack < u->bp + 2 * sizeof(__u64))
 		return PROFILE_STOP_READ;
-	stop = java_go_on(u, frame.sender_stack, frame.pointer, frame.back);
+	stop = java_go_on(u, code, frame.sender_stack, frame.pointer, frame.back);
 	if (!stop)
 		frame_add_named(u->sample, frame.method,
 				user_read(frame.method + code->const_method));
@@ -61,13 +63,13 @@ static __always_inline __u32 java_interpreted(struct unwind *u, const struct jav
 }
 
 /* Code that has no frame of a size that is told: stubs, and where calls are sent on. */
-static __always_inline __u32 java_stub(struct unwind *u)
+static __always_inline __u32 java_stub(struct unwind *u, const struct java_code *code)
 {
-	if (u->exact && java_is_code(&u->runtime->java, user_read(u->sp)))
-		return java_return(u, u->sp, u->bp);
+	if (u->exact && java_code_has(code, user_read(u->sp)))
+		return java_return(u, code, u->sp, u->bp);
 	if (u->bp - u->sp >= JAVA_STUB_FRAME_MAX)
 		return PROFILE_STOP_READ;
-	return java_return(u, u->bp + sizeof(__u64), user_read(u->bp));
+	return java_return(u, code, u->bp + sizeof(__u64), user_read(u->bp));
 }
 
 /* How much there is of the frame of the instruction that runs. */
@@ -90,15 +92,15 @@ static __always_inline __u32 java_framed(struct unwind *u, const struct java_cod
 	__u64 back = u->sp + (__u64)(size - 1) * sizeof(__u64);
 
 	/* C2 pushes a word while it compares strings. */
-	if (u->exact && !java_is_code(&u->runtime->java, user_read(back)))
+	if (u->exact && !java_code_has(code, user_read(back)))
 		back += sizeof(__u64);
 	switch (java_edge(u, code, blob, size)) {
 	case JAVA_EDGE_NOTHING:
-		return java_return(u, u->sp, u->bp);
+		return java_return(u, code, u->sp, u->bp);
 	case JAVA_EDGE_POINTER:
-		return java_return(u, u->sp + sizeof(__u64), user_read(u->sp));
+		return java_return(u, code, u->sp + sizeof(__u64), user_read(u->sp));
 	case JAVA_EDGE_FRAME:
-		return java_return(u, back, user_read(back - sizeof(__u64)));
+		return java_return(u, code, back, user_read(back - sizeof(__u64)));
 	default:
 		return PROFILE_STOP_READ;
 	}
@@ -129,13 +131,13 @@ static __always_inline __u32 java_compiled(struct unwind *u, const struct java_c
 	size = (__u32)user_read(blob + code->frame_size);
 	if (size - 2 < JAVA_FRAME_WORDS_MAX)
 		return java_framed(u, code, blob, size);
-	return java_stub(u);
+	return java_stub(u, code);
 }
 
 /* See runtime_unwind(). */
 static __always_inline int java_unwind(struct unwind *u, const struct java_code *code)
 {
-	if (!java_is_code(&u->runtime->java, u->pc))
+	if (!java_code_has(code, u->pc))
 		return 0;
 	u->sample->named_kind = RUNTIME_JAVA;
 	u->stop = u->pc - code->interpreter < code->interpreter_size ? java_interpreted(u, code)
