@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <linux/types.h>
 
+#include "runtimes/compiled.h"
+
 #define NAMED_TEXT_MAX 768 /* bytes of a name and its file, with a NUL */
 
 /* A function as a sample has it (bpf/profile/sample.h). */
@@ -15,6 +17,7 @@ struct named_code {
 	__u64 life; /* of the program that the process runs */
 	__u8 kind, layout;
 	__u64 address, check;
+	const struct runtime_compiled *compiled; /* of the process; NULL: not known */
 };
 
 struct runtime_names {
@@ -40,6 +43,11 @@ struct runtime_names {
 	 * 0; -ESTALE: there is another object by now; -EINVAL: it makes no sense.
 	 */
 	int (*read)(int memory, const struct named_code *code, char *ret_text);
+	/*
+	 * Find out what the sampler must know of a process to go through the code that it has
+	 * compiled, but for `life`; NULL: it compiles none. 0 or -errno.
+	 */
+	int (*compiled)(__u32 tgid, struct runtime_compiled *ret_compiled);
 };
 
 /* `kind`: enum runtime_kind. NULL: its functions have no names. */

@@ -7,6 +7,7 @@
 #define CTXPROP_RUNTIMES_SAMPLE_BPF_H
 
 #include "profile/frame.bpf.h"
+#include "runtimes/java/sample.bpf.h"
 #include "runtimes/python/sample.bpf.h"
 #include "runtimes/ruby/sample.bpf.h"
 
@@ -19,6 +20,14 @@ struct {
 	__type(value, struct runtime);
 } runtimes SEC(".maps");
 
+/* User space fills it in when a sample has asked for it by its `named_kind`. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, PROFILE_PROCESSES);
+	__type(key, __u32); /* tgid */
+	__type(value, struct runtime_compiled);
+} runtime_compiled SEC(".maps");
+
 static __always_inline const struct runtime *runtime_of_sample(const struct profile_sample *s)
 {
 	return bpf_map_lookup_elem(&runtimes, &s->tgid);
@@ -27,7 +36,7 @@ static __always_inline const struct runtime *runtime_of_sample(const struct prof
 /* Does it run code that it has compiled itself, on the stack of machine code? */
 static __always_inline int runtime_compiles(const struct runtime *runtime)
 {
-	return 0;
+	return runtime->kind == RUNTIME_JAVA;
 }
 
 /*
@@ -36,7 +45,16 @@ static __always_inline int runtime_compiles(const struct runtime *runtime)
  */
 static __always_inline int runtime_unwind(struct unwind *u)
 {
-	return 0;
+	const struct runtime_compiled *compiled;
+
+	if (u->mapping)
+		return 0;
+	compiled = bpf_map_lookup_elem(&runtime_compiled, &u->sample->tgid);
+	if (!compiled || compiled->life != u->sample->life) {
+		u->sample->named_kind = u->runtime->kind;
+		return 0;
+	}
+	return java_unwind(u, &compiled->java);
 }
 
 /* Fill in, behind all frames, what the thread is at in a runtime that has a stack of its own. */

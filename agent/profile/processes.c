@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "inspect/mapped_file.h"
 #include "profile/processes.h"
+#include "runtimes/names.h"
 
 #define BUCKETS     1024
 #define LOOK_AGAIN  (NS_PER_SECOND / 5) /* where a sample met code that is not known */
@@ -103,6 +104,7 @@ static void look(struct processes *processes, struct process *process)
 	process->looked_ns = clock_now_ns();
 	if (proc_fd < 0) {
 		sampler_set_process(processes->sampler, process->tgid, NULL);
+		sampler_set_compiled(processes->sampler, process->tgid, NULL);
 		return;
 	}
 	processes->told.count = 0;
@@ -114,6 +116,31 @@ static void look(struct processes *processes, struct process *process)
 	if (*proc_comm(comm, process->tgid, process->tgid))
 		text_copy(process->name, sizeof(process->name), comm);
 	sampler_set_process(processes->sampler, process->tgid, &processes->told);
+}
+
+/*
+ * The sample says by its kind whose code was met. A runtime that begins knows not yet where it will
+ * have its code: it is asked again.
+ */
+static void look_at_compiled(struct processes *processes, struct process *process,
+			     const struct profile_sample *sample)
+{
+	const struct runtime_names *runtime = runtime_names_of(sample->named_kind);
+	const __u64 now_ns = clock_now_ns();
+
+	if (process->compiled.life || !runtime || !runtime->compiled ||
+	    (process->asked_ns && now_ns - process->asked_ns < LOOK_ANYWAY))
+		return;
+	process->asked_ns = now_ns;
+	if (runtime->compiled(process->tgid, &process->compiled))
+		return;
+	process->compiled.life = process->life;
+	sampler_set_compiled(processes->sampler, process->tgid, &process->compiled);
+}
+
+const struct runtime_compiled *process_compiled(const struct process *process)
+{
+	return process->compiled.life ? &process->compiled : NULL;
 }
 
 struct process *processes_find(struct processes *processes, const struct profile_sample *sample)
@@ -148,6 +175,7 @@ void processes_refresh(struct processes *processes, struct process *process,
 {
 	__u64 since_ns = clock_now_ns() - process->looked_ns;
 
+	look_at_compiled(processes, process, sample);
 	if (!process->looked_ns || since_ns > LOOK_ANYWAY ||
 	    (met_unknown(sample) && since_ns > LOOK_AGAIN))
 		look(processes, process);

@@ -4,6 +4,7 @@
 #define CTXPROP_PROFILE_PROCESSES_H
 
 #include "profile/files.h"
+#include "runtimes/compiled.h"
 
 struct processes;
 
@@ -22,7 +23,9 @@ struct process {
 	char name[PROFILE_COMM_SIZE]; /* of the thread that was met first, or of its first thread */
 	__u64 looked_ns;              /* when its mappings were read (CLOCK_MONOTONIC) */
 	__u32 count;
-	struct process_code *code; /* by address */
+	struct process_code *code;        /* by address */
+	__u64 asked_ns;                   /* when `compiled` was looked for */
+	struct runtime_compiled compiled; /* see process_compiled() */
 };
 
 /* The process of a sample, with the mappings by which it was unwound. NULL: no memory. */
@@ -34,6 +37,9 @@ struct process *processes_find(struct processes *processes, const struct profile
  */
 void processes_refresh(struct processes *processes, struct process *process,
 		       const struct profile_sample *sample);
+
+/* What is known of the code that its runtime has compiled. NULL: nothing. */
+const struct runtime_compiled *process_compiled(const struct process *process);
 
 /* The mapping with this address, or NULL. */
 const struct process_code *process_code_at(const struct process *process, __u64 address);

@@ -278,10 +278,21 @@ struct profile_row *sampler_rows(struct sampler *sampler, __u32 count, __u32 *re
 	return sampler->rows + *ret_first;
 }
 
+static int set(const struct bpf_map *map, __u32 tgid, const void *value)
+{
+	const int fd = bpf_map__fd(map);
+
+	return value ? bpf_map_update_elem(fd, &tgid, value, BPF_ANY)
+		     : bpf_map_delete_elem(fd, &tgid);
+}
+
 int sampler_set_process(struct sampler *sampler, __u32 tgid, const struct profile_process *process)
 {
-	int map = bpf_map__fd(sampler->skel->maps.profile_processes);
+	return set(sampler->skel->maps.profile_processes, tgid, process);
+}
 
-	return process ? bpf_map_update_elem(map, &tgid, process, BPF_ANY)
-		       : bpf_map_delete_elem(map, &tgid);
+int sampler_set_compiled(struct sampler *sampler, __u32 tgid,
+			 const struct runtime_compiled *compiled)
+{
+	return set(sampler->skel->maps.runtime_compiled, tgid, compiled);
 }

@@ -11,6 +11,7 @@
 #include <linux/types.h>
 
 #include "profile/sample.h"
+#include "runtimes/compiled.h"
 
 #define SAMPLER_WHY_MAX 256
 
@@ -54,5 +55,9 @@ struct profile_row *sampler_rows(struct sampler *sampler, __u32 count, __u32 *re
 
 /* Tell the sampler what a process has mapped, or that it is gone (NULL). 0 or -errno. */
 int sampler_set_process(struct sampler *sampler, __u32 tgid, const struct profile_process *process);
+
+/* The same for the code that its runtime has compiled. */
+int sampler_set_compiled(struct sampler *sampler, __u32 tgid,
+			 const struct runtime_compiled *compiled);
 
 #endif

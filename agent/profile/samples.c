@@ -80,15 +80,16 @@ static __u64 user_frame(const struct process *process, const struct profile_samp
 }
 
 /* A function by its name. */
-static __u64 named_frame(const struct samples *samples, const struct profile_sample *sample,
-			 __u64 address, __u64 check)
+static __u64 named_frame(const struct samples *samples, const struct process *process,
+			 const struct profile_sample *sample, __u64 address, __u64 check)
 {
 	const struct named_code code = {.tgid = sample->tgid,
 					.life = sample->life,
 					.kind = sample->named_kind,
 					.layout = sample->named_layout,
 					.address = address,
-					.check = check};
+					.check = check,
+					.compiled = process_compiled(process)};
 
 	return FRAME_NAMED | (__u64)named_get(samples->named, &code);
 }
@@ -112,7 +113,7 @@ static void fill_user(struct samples *samples, const struct process *process,
 		if (!(word[i] & PROFILE_FRAME_NAMED)) {
 			frame[count++] = user_frame(process, sample, word[i]);
 		} else if (i + 1 < sample->user_count) {
-			frame[count++] = named_frame(samples, sample,
+			frame[count++] = named_frame(samples, process, sample,
 						     word[i] & ~PROFILE_FRAME_NAMED, word[i + 1]);
 			i++;
 		}
@@ -120,15 +121,17 @@ static void fill_user(struct samples *samples, const struct process *process,
 	samples->user_count = (__u16)count;
 }
 
-static void fill_named(struct samples *samples, const struct profile_sample *sample)
+static void fill_named(struct samples *samples, const struct process *process,
+		       const struct profile_sample *sample)
 {
 	const __u64 *pair = sample->frame + sample->kernel_count + sample->user_count;
 	__u64 *frame = samples->frame + samples->kernel_count + samples->user_count;
 
 	samples->named_count = sample->named_count;
 	for (size_t i = 0; i < sample->named_count; i++, pair += 2) {
-		frame[i] = named_frame(samples, sample, pair[0] & ~PROFILE_NAMED_ENTRY, pair[1]) |
-			   (pair[0] & PROFILE_NAMED_ENTRY ? FRAME_ENTRY : 0);
+		frame[i] =
+		    named_frame(samples, process, sample, pair[0] & ~PROFILE_NAMED_ENTRY, pair[1]) |
+		    (pair[0] & PROFILE_NAMED_ENTRY ? FRAME_ENTRY : 0);
 	}
 }
 
@@ -201,7 +204,7 @@ void samples_take(const struct profile_sample *sample, void *data)
 	if (process) {
 		fill_kernel(samples, sample);
 		fill_user(samples, process, sample);
-		fill_named(samples, sample);
+		fill_named(samples, process, sample);
 		stack = find(samples, process, sample);
 	}
 	if (stack)

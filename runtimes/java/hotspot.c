@@ -78,6 +78,31 @@ static const struct wanted {
     WANTED_FIELD("CollectedHeap", "_total_collections", heap_collections),
     WANTED_FIELD("CodeCache", "_low_bound", code_low),
     WANTED_FIELD("CodeCache", "_high_bound", code_high),
+    LATER_FIELD("CodeCache", "_heaps", code_heaps),
+    LATER_FIELD("GrowableArrayBase", "_len", array_length),
+    LATER_FIELD("GrowableArray<int>", "_data", array_elements),
+    LATER_FIELD("CodeHeap", "_memory", heap_memory),
+    LATER_FIELD("CodeHeap", "_segmap", heap_segments),
+    LATER_FIELD("CodeHeap", "_log2_segment_size", heap_shift),
+    LATER_FIELD("VirtualSpace", "_low_boundary", space_low),
+    LATER_FIELD("VirtualSpace", "_high_boundary", space_high),
+    LATER_FIELD("VirtualSpace", "_low", space_start),
+    LATER_FIELD("AbstractInterpreter", "_code", interpreter),
+    LATER_FIELD("StubQueue", "_stub_buffer", queue_start),
+    LATER_FIELD("StubQueue", "_buffer_limit", queue_size),
+    LATER_FIELD("StubRoutines", "_call_stub_return_address", call_return),
+    LATER_FIELD("CodeBlob", "_name", blob_name),
+    LATER_FIELD("CodeBlob", "_frame_size", blob_frame_size),
+    LATER_FIELD("CodeBlob", "_frame_complete_offset", blob_frame_complete),
+    LATER_FIELD("CodeBlob", "_code_begin", blob_code),
+    LATER_FIELD("CodeBlob", "_code_offset", blob_code_offset),
+    LATER_FIELD("CompiledMethod", "_method", blob_method),
+    LATER_FIELD("nmethod", "_method", blob_method),
+    LATER_FIELD("Method", "_constMethod", method_const),
+    LATER_FIELD("ConstMethod", "_constants", const_constants),
+    LATER_FIELD("ConstMethod", "_name_index", const_name),
+    LATER_FIELD("ConstantPool", "_pool_holder", constants_holder),
+    LATER_FIELD("ConstantPool", "_source_file_name_index", constants_source),
 };
 
 #define WANTED (sizeof(wanted) / sizeof(wanted[0]))
@@ -104,14 +129,9 @@ static void take_field(struct hotspot *hotspot, __u64 entry)
 }
 
 /* The table that a variable of the library points to; 0: there is none. */
-static __u64 table_of(const struct hotspot *hotspot, struct elf_image *image, __u64 bias,
-		      const char *name)
+static __u64 table_of(const struct hotspot *hotspot, __u64 variable, __u64 bias)
 {
-	__u64 variable;
-
-	return elf_image_symbol(image, name, &variable)
-		   ? 0
-		   : process_memory_u64(hotspot->fd, variable + bias);
+	return variable ? process_memory_u64(hotspot->fd, variable + bias) : 0;
 }
 
 /* Is everything there that must be, and fields of classes in one way or the other? */
@@ -148,22 +168,30 @@ static int read_types(struct hotspot *hotspot, __u64 table)
 
 		if (!name)
 			break;
-		if (!process_memory_is(hotspot->fd, name, "ConstantPool"))
-			continue;
-		hotspot->constants_size = process_memory_u64(hotspot->fd, entry + TYPE_BYTES);
-		return 0;
+		if (process_memory_is(hotspot->fd, name, "ConstantPool"))
+			hotspot->constants_size =
+			    process_memory_u64(hotspot->fd, entry + TYPE_BYTES);
+		else if (process_memory_is(hotspot->fd, name, "HeapBlock"))
+			hotspot->block_size = process_memory_u64(hotspot->fd, entry + TYPE_BYTES);
 	}
-	return -ENOTSUP;
+	return hotspot->constants_size ? 0 : -ENOTSUP;
 }
 
-int hotspot_open(int fd, struct elf_image *image, __u64 bias, struct hotspot *ret_hotspot)
+void hotspot_find(struct elf_image *image, struct hotspot_tables *ret_tables)
+{
+	*ret_tables = (struct hotspot_tables){};
+	elf_image_symbol(image, "gHotSpotVMStructs", &ret_tables->fields);
+	elf_image_symbol(image, "gHotSpotVMTypes", &ret_tables->types);
+}
+
+int hotspot_open(int fd, const struct hotspot_tables *tables, __u64 bias,
+		 struct hotspot *ret_hotspot)
 {
 	int err;
 
 	*ret_hotspot = (struct hotspot){.fd = fd};
-	err = read_fields(ret_hotspot, table_of(ret_hotspot, image, bias, "gHotSpotVMStructs"));
-	return err ? err
-		   : read_types(ret_hotspot, table_of(ret_hotspot, image, bias, "gHotSpotVMTypes"));
+	err = read_fields(ret_hotspot, table_of(ret_hotspot, tables->fields, bias));
+	return err ? err : read_types(ret_hotspot, table_of(ret_hotspot, tables->types, bias));
 }
 
 /* The text of a symbol of the virtual machine, cut where it is too long to be one that is known. */

@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "inspect/elf_image.h"
+#include "runtimes/java/code_layout.h"
 
 #define HOTSPOT_ABSENT (~0ULL) /* in place of what this version does not have */
 
@@ -38,6 +39,20 @@ struct hotspot {
 	__u64 heap, heap_collections; /* `heap`: address of its address */
 	__u64 code_low, code_high;    /* addresses of the limits of compiled code */
 	__u64 constants_size;         /* of what comes before the constants themselves */
+	/* Of what profiles ask for; see hotspot_code(). */
+	__u64 code_heaps; /* address of the address of an array of heaps: */
+	__u64 array_length, array_elements;
+	__u64 heap_memory, heap_segments, heap_shift; /* CodeHeap */
+	__u64 space_low, space_high, space_start; /* VirtualSpace: limits, and where it is used */
+	__u64 block_size;                         /* what comes before a blob */
+	__u64 interpreter;                        /* address of the address of its code's queue */
+	__u64 queue_start, queue_size;            /* StubQueue */
+	__u64 call_return;                        /* address of that address */
+	__u64 blob_name, blob_frame_size, blob_frame_complete;
+	__u64 blob_code, blob_code_offset; /* until Java 22, and since */
+	__u64 blob_method;
+	__u64 method_const, const_constants, const_name;
+	__u64 constants_holder, constants_source;
 };
 
 /* A class that is looked for, as in "java/lang/Thread", and its address; 0: it is not loaded. */
@@ -46,11 +61,23 @@ struct hotspot_class {
 	__u64 address;
 };
 
+/* Where the library has the addresses of its tables: in its file, or in a process. */
+struct hotspot_tables {
+	__u64 fields, types; /* 0: there is none */
+};
+
+/* Find them in the library's file. */
+void hotspot_find(struct elf_image *image, struct hotspot_tables *ret_tables);
+
 /*
- * Read the tables of the library `image`, which was moved by `bias` in the process whose memory
- * `fd` is. 0, or -ENOTSUP: something is not told.
+ * Read the tables of the library, which was moved by `bias` in the process whose memory `fd` is.
+ * 0, or -ENOTSUP: something is not told.
  */
-int hotspot_open(int fd, struct elf_image *image, __u64 bias, struct hotspot *ret_hotspot);
+int hotspot_open(int fd, const struct hotspot_tables *tables, __u64 bias,
+		 struct hotspot *ret_hotspot);
+
+/* Where the code is that was compiled, as sampler and names want it. 0, or -ENOTSUP. */
+int hotspot_code(const struct hotspot *hotspot, struct java_code *ret_code);
 
 /* The address of the class of an object. */
 __u64 hotspot_class_of(const struct hotspot *hotspot, __u64 object);

@@ -298,6 +298,7 @@ static int look_at_library(const struct subject *subject, const struct library *
 			   struct runtime_java *java, enum why *ret_why)
 {
 	struct elf_image *image = library->image;
+	struct hotspot_tables tables;
 	struct machine machine;
 
 	*ret_why = WHY_PROCESSOR;
@@ -307,7 +308,8 @@ static int look_at_library(const struct subject *subject, const struct library *
 	if (elf_image_named_relocation(image, R_X86_64_DTPMOD64, "", &java->slot))
 		return -ENOTSUP;
 	java->slot += library->bias;
-	if (hotspot_open(subject->memory_fd, image, library->bias, &machine.hotspot) ||
+	hotspot_find(image, &tables);
+	if (hotspot_open(subject->memory_fd, &tables, library->bias, &machine.hotspot) ||
 	    look_at_machine(&machine, java))
 		return -ENOTSUP;
 	*ret_why = WHY_NONE;

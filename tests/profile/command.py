@@ -30,11 +30,15 @@ SHARES, BUCKETS = ("function", "whole", "endpoint", "latency"), ("p50", "p90", "
 
 # bar: of a request's samples, at least so many have to be where they belong.
 Row = namedtuple("Row", "name server function awaits bar", defaults=("", 0.99))
+JAVA, OF_JAVA = "/usr/bin/java", "Burn.burn (Burn.java)"
 ROWS = (
     Row("C", ["{build}/profile_burn"], "burn_until"),
     Row("Python", ["/usr/bin/python3", "-B", "{here}/burn.py"], "Handler.do_GET (burn.py)"),
     Row("Go", ["{build}/profile_burn_go"], "main.burn", GOES),
     Row("Ruby", ["/usr/bin/ruby", "{here}/burn.rb"], "burn (burn.rb)", bar=0.95),
+    Row("Java", [JAVA, "{here}/Burn.java"], OF_JAVA, bar=0.95),
+    Row("Java, interpreted", [JAVA, "-Xint", "{here}/Burn.java"], OF_JAVA, bar=0.95),
+    Row("Java, compiled once", [JAVA, "-XX:TieredStopAtLevel=1", "{here}/Burn.java"], OF_JAVA, bar=0.95),
 )
 
 

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "inspect/process_memory.h"
+#include "runtimes/java/compiled.h"
+#include "runtimes/java/names.h"
+
+#define CLASS_MAX  320
+#define METHOD_MAX 192
+#define FILE_MAX   192
+_Static_assert(CLASS_MAX + METHOD_MAX + FILE_MAX + 2 <= NAMED_TEXT_MAX, "all have room");
+
+/* Text of the virtual machine; only its beginning if it is long. Returns whether it is text. */
+static bool read_symbol(int memory, const struct java_code *code, __u64 symbol, char *ret,
+			size_t size)
+{
+	size_t length = process_memory_u16(memory, symbol + code->symbol_length);
+
+	if (!symbol || !length)
+		return false;
+	if (length > size - 1)
+		length = size - 1;
+	ret[length] = '\0';
+	if (process_memory_read(memory, symbol + code->symbol_text, ret, length))
+		return false;
+	for (size_t i = 0; i < length; i++)
+		if ((unsigned char)ret[i] < ' ')
+			return false;
+	return true;
+}
+
+/* A constant that is text, by its number. */
+static bool read_constant(int memory, const struct java_code *code, __u64 constants, __u16 number,
+			  char *ret, size_t size)
+{
+	const __u64 place = constants + code->constants_size + number * sizeof(__u64);
+
+	return number && read_symbol(memory, code, process_memory_u64(memory, place), ret, size);
+}
+
+/* A class has its name as in "java/lang/Thread". */
+static bool read_class(int memory, const struct java_code *code, __u64 class, char *ret,
+		       size_t size)
+{
+	if (!read_symbol(memory, code, process_memory_u64(memory, class + code->class_name), ret,
+			 size))
+		return false;
+	for (char *at = ret; *at; at++)
+		if (*at == '/')
+			*at = '.';
+	return true;
+}
+
+/*
+ * A class and its constants know each other, so that nothing else is taken for one. (Constants of a
+ * method may be others than those of its class.)
+ */
+static bool is_class(int memory, const struct java_code *code, __u64 class)
+{
+	const __u64 constants =
+	    class ? process_memory_u64(memory, class + code->class_constants) : 0;
+
+	return constants && process_memory_u64(memory, constants + code->holder) == class;
+}
+
+/* `check` is the ConstMethod. */
+static int read_method(int memory, const struct named_code *named, char *ret_text)
+{
+	const struct java_code *code = &named->compiled->java;
+	const __u64 constants = process_memory_u64(memory, named->check + code->constants);
+	const __u64 class = process_memory_u64(memory, constants + code->holder);
+	const __u16 name = process_memory_u16(memory, named->check + code->name_index);
+	const __u16 source = process_memory_u16(memory, constants + code->source);
+	char of_class[CLASS_MAX], of_method[METHOD_MAX], of_file[FILE_MAX];
+
+	if (!is_class(memory, code, class) ||
+	    !read_class(memory, code, class, of_class, sizeof(of_class)) ||
+	    !read_constant(memory, code, constants, name, of_method, sizeof(of_method)))
+		return -EINVAL;
+	if (!read_constant(memory, code, constants, source, of_file, sizeof(of_file)))
+		of_file[0] = '\0';
+	if (process_memory_u64(memory, named->address + code->const_method) != named->check)
+		return -ESTALE;
+	snprintf(ret_text, NAMED_TEXT_MAX, "%s.%s\n%s", of_class, of_method, of_file);
+	return 0;
+}
+
+/* Any other code is called what its blob says; `check` is the address of that text. */
+static int read_blob(int memory, const struct named_code *named, char *ret_text)
+{
+	const struct java_code *code = &named->compiled->java;
+	const __u64 blob = named->address & ~JAVA_PAIR_BLOB;
+	char name[METHOD_MAX];
+
+	process_memory_text(memory, named->check, name, sizeof(name));
+	if (process_memory_u64(memory, blob + code->name) != named->check)
+		return -ESTALE;
+	if (!name[0])
+		return -EINVAL;
+	snprintf(ret_text, NAMED_TEXT_MAX, "[%s of Java]\n", name);
+	return 0;
+}
+
+static int read_names(int memory, const struct named_code *named, char *ret_text)
+{
+	if (!named->compiled)
+		return -EINVAL;
+	return named->address & JAVA_PAIR_BLOB ? read_blob(memory, named, ret_text)
+					       : read_method(memory, named, ret_text);
+}
+
+const struct runtime_names java_names = {
+    .unknown = "[a method of Java]",
+    .read = read_names,
+    .compiled = java_compiled_read,
+};
