@@ -18,6 +18,7 @@ struct profile_result {
 	__u64 lost;           /* samples that are in none of this */
 	unsigned int hz;
 	bool ids;
+	bool off_cpu; /* waits are in it, and shares are of wall-clock time */
 };
 
 #define PROFILE_FORMATS "pprof (.pb.gz), svg or folded"

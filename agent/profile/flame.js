@@ -2,13 +2,14 @@
 // Zoom by a click on a frame, search by "search"; frames have their place in data-x, -w and -d.
 "use strict";
 const WIDTH = 1200, MARGIN = 10, CHARACTER = 6.7;
+const AMOUNT = / \([\d.]+ (samples|ms), [^(]*$/; // behind a name
 const frames = [...document.querySelectorAll("#frames g")].map((group) => ({
 	group, x: +group.dataset.x, w: +group.dataset.w, d: +group.dataset.d,
 	name: group.querySelector("title").textContent, rect: group.querySelector("rect"), text: group.querySelector("text"),
 }));
 
 function label(name, width) {
-	const room = Math.floor((width - 6) / CHARACTER), short = name.replace(/ \(\d+ samples.*$/, "");
+	const room = Math.floor((width - 6) / CHARACTER), short = name.replace(AMOUNT, "");
 	return room < 3 ? "" : short.length <= room ? short : short.slice(0, room - 2) + "..";
 }
 
@@ -33,7 +34,7 @@ function search(words) {
 	let expression = null, covered = [];
 	try { expression = words ? new RegExp(words, "i") : null; } catch { return; }
 	for (const frame of frames) {
-		const fits = Boolean(expression && expression.test(frame.name.replace(/ \(\d+ samples.*$/, "")));
+		const fits = Boolean(expression && expression.test(frame.name.replace(AMOUNT, "")));
 		frame.group.classList.toggle("found", fits);
 		if (fits && !covered.some((c) => c.x <= frame.x + 0.001 && c.x + c.w >= frame.x + frame.w - 0.001))
 			covered.push(frame);

@@ -13,7 +13,8 @@
 
 struct drawing {
 	FILE *out;
-	double all; /* samples */
+	enum flame_unit unit;
+	double all; /* of these */
 	int height;
 };
 
@@ -51,13 +52,22 @@ static void write_text(const char *text, FILE *out)
 static void write_colour(const struct flame *node, int depth, FILE *out)
 {
 	static const unsigned int hues[] = {
-	    [FLAME_NATIVE] = 28, [FLAME_KERNEL] = 160, [FLAME_NAMED] = 52};
+	    [FLAME_NATIVE] = 28, [FLAME_KERNEL] = 160, [FLAME_NAMED] = 52, [FLAME_WAIT] = 230};
 	unsigned int hash = 5381, hue = depth <= 1 ? 210 : hues[node->kind];
 
 	for (const char *c = node->name; *c; c++)
 		hash = hash * 33 + (unsigned char)*c;
-	fprintf(out, "hsl(%u %u%% %u%%)", hue, *node->name == '[' ? 0 : 55 + hash % 20,
+	fprintf(out, "hsl(%u %u%% %u%%)", hue,
+		*node->name == '[' && node->kind != FLAME_WAIT ? 0 : 55 + hash % 20,
 		62 + hash / 32 % 12);
+}
+
+static void write_amount(const struct drawing *drawing, __u64 amount)
+{
+	if (drawing->unit == FLAME_NS)
+		fprintf(drawing->out, " (%.3f ms", (double)amount / 1e6);
+	else
+		fprintf(drawing->out, " (%llu samples", amount);
 }
 
 static void write_frame(const struct drawing *drawing, const struct flame *node, double x,
@@ -68,11 +78,11 @@ static void write_frame(const struct drawing *drawing, const struct flame *node,
 
 	fprintf(out, "<g data-x=\"%.3f\" data-w=\"%.3f\" data-d=\"%d\"><title>", x, width, depth);
 	write_text(node->name, out);
+	write_amount(drawing, node->total);
 	fprintf(out,
-		" (%llu samples, %.2f%%)</title><rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" "
+		", %.2f%%)</title><rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" "
 		"height=\"%d\" fill=\"",
-		node->total, 100.0 * (double)node->total / drawing->all, MARGIN + x, y, width,
-		ROW - 1);
+		100.0 * (double)node->total / drawing->all, MARGIN + x, y, width, ROW - 1);
 	write_colour(node, depth, out);
 	fprintf(out, "\"/><text x=\"%.2f\" y=\"%d\"></text></g>\n", MARGIN + x + 3, y + ROW - 5);
 }
@@ -111,11 +121,13 @@ static void write_head(const struct drawing *drawing, const char *title)
 	    MARGIN, MARGIN + 40, MARGIN + 110);
 }
 
-void flame_write_svg(const struct flame *root, const char *title, FILE *out)
+void flame_write_svg(const struct flame *root, enum flame_unit unit, const char *title, FILE *out)
 {
 	const double all = root->total ? (double)root->total : 1;
-	const struct drawing drawing = {
-	    .out = out, .all = all, .height = HEAD + 2 * MARGIN + depth_of(root, all) * ROW};
+	const struct drawing drawing = {.out = out,
+					.unit = unit,
+					.all = all,
+					.height = HEAD + 2 * MARGIN + depth_of(root, all) * ROW};
 
 	write_head(&drawing, title);
 	write_tree(&drawing, root, 0, 0);

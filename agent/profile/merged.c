@@ -3,6 +3,8 @@
 
 #include "profile/merged.h"
 
+#define SCHEDULER "__schedule"
+
 /* `interpreter`: how the names of its functions begin that are one call of it. */
 static bool is_interpreter(const struct names *names, __u64 frame, const char *interpreter)
 {
@@ -62,6 +64,15 @@ static bool fits(const struct names *names, const struct stack *stack, const cha
 	       stack->frame[native_count(stack) + stack->named_count - 1] & FRAME_ENTRY;
 }
 
+/* Frames of a wait up to the scheduler's: how the kernel comes to this profiler's program. */
+static size_t count_own(const struct names *names, const struct stack *stack)
+{
+	for (size_t i = 0; stack->is_wait && i < stack->kernel_count; i++)
+		if (!strncmp(names_get(names, stack->frame[i]), SCHEDULER, strlen(SCHEDULER)))
+			return i;
+	return 0;
+}
+
 size_t merged_frames(const struct names *names, const struct stack *stack, __u64 *ret_frames)
 {
 	const struct runtime_names *runtime = runtime_names_of(stack->named_kind);
@@ -69,7 +80,7 @@ size_t merged_frames(const struct names *names, const struct stack *stack, __u64
 	const bool merges = fits(names, stack, interpreter);
 	size_t count = 0, named = 0;
 
-	for (size_t i = 0; i < native_count(stack); i++) {
+	for (size_t i = count_own(names, stack); i < native_count(stack); i++) {
 		const __u64 frame = stack->frame[i];
 
 		if (merges && i >= stack->kernel_count && is_interpreter(names, frame, interpreter))
