@@ -18,7 +18,8 @@
 
 #include "profile/take.bpf.h"
 
-#define SWITCH_DEAD 0x80 /* TASK_DEAD of the kernel: the thread never comes back */
+#define SWITCH_DEAD  0x80  /* TASK_DEAD of the kernel: the thread never comes back */
+#define WAITING_SIZE 16384 /* a power of two */
 
 /* A thread that is off the CPU. */
 struct wait {
@@ -34,6 +35,12 @@ struct {
 	__type(value, struct wait);
 } profile_waits SEC(".maps");
 
+/*
+ * How many threads wait, by the last bits of their ids: most threads need not be looked for in the
+ * table. Too many may be counted, too few never.
+ */
+__u32 waiting[WAITING_SIZE];
+
 __u64 waits_left_out; /* of unknown length, or the thread's context was another one afterwards */
 
 static __always_inline const struct traces_ctx *context_of(const struct task_struct *task)
@@ -43,12 +50,32 @@ static __always_inline const struct traces_ctx *context_of(const struct task_str
 	return bpf_map_lookup_elem(&traces_ctx_v1, &thread);
 }
 
+static __always_inline struct wait *wait_of(__u32 tid)
+{
+	if (!waiting[tid & (WAITING_SIZE - 1)])
+		return NULL;
+	return bpf_map_lookup_elem(&profile_waits, &tid);
+}
+
+static __always_inline int wait_add(__u32 tid, const struct wait *wait)
+{
+	if (bpf_map_update_elem(&profile_waits, &tid, wait, BPF_ANY))
+		return -1;
+	__sync_fetch_and_add(&waiting[tid & (WAITING_SIZE - 1)], 1);
+	return 0;
+}
+
+static __always_inline void wait_remove(__u32 tid)
+{
+	if (!bpf_map_delete_elem(&profile_waits, &tid))
+		__sync_fetch_and_add(&waiting[tid & (WAITING_SIZE - 1)], -1);
+}
+
 /* The current thread goes off its CPU: put down when, for whom and where. */
 static __always_inline void wait_begins(void *ctx, const struct traces_ctx *context, bool runnable)
 {
 	const __u64 thread = bpf_get_current_pid_tgid(), now_ns = bpf_ktime_get_boot_ns();
 	struct wait wait = {.began_ns = now_ns, .span = traces_ctx_span(context)};
-	__u32 tid = (__u32)thread;
 	struct profile_sample *s;
 	const struct runtime *runtime;
 
@@ -58,7 +85,7 @@ static __always_inline void wait_begins(void *ctx, const struct traces_ctx *cont
 	if (!s)
 		return;
 	wait.runnable_ns = runnable ? now_ns : 0;
-	if (bpf_map_update_elem(&profile_waits, &tid, &wait, BPF_ANY)) {
+	if (wait_add((__u32)thread, &wait)) {
 		__sync_fetch_and_add(&waits_left_out, 1);
 		return;
 	}
@@ -102,16 +129,13 @@ int BPF_PROG(profile_switch, bool preempted, struct task_struct *from, struct ta
 {
 	const struct traces_ctx *context = from->mm ? context_of(from) : NULL;
 	const struct wait *wait;
-	__u32 tid = to->pid;
 
 	if (context && !(state & SWITCH_DEAD))
 		wait_begins(ctx, context, preempted || !state);
-	if (!to->mm)
-		return 0;
-	wait = bpf_map_lookup_elem(&profile_waits, &tid);
+	wait = wait_of(to->pid);
 	if (wait) {
 		wait_ends(to, wait);
-		bpf_map_delete_elem(&profile_waits, &tid);
+		wait_remove(to->pid);
 	}
 	return 0;
 }
@@ -119,8 +143,7 @@ int BPF_PROG(profile_switch, bool preempted, struct task_struct *from, struct ta
 SEC("tp_btf/sched_wakeup")
 int BPF_PROG(profile_wakeup, struct task_struct *woken)
 {
-	__u32 tid = woken->pid;
-	struct wait *wait = bpf_map_lookup_elem(&profile_waits, &tid);
+	struct wait *wait = wait_of(woken->pid);
 
 	if (wait && !wait->runnable_ns)
 		wait->runnable_ns = bpf_ktime_get_boot_ns();

@@ -17,14 +17,15 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-__attribute__((noinline)) static void take_nap(void)
+/* What they call they may not jump to as their last deed: they would not be on the stack. */
+__attribute__((noinline)) static int take_nap(void)
 {
-	usleep(NAP_US);
+	return usleep(NAP_US) ? -1 : 0;
 }
 
-__attribute__((noinline)) static void take_lock(void)
+__attribute__((noinline)) static int take_lock(void)
 {
-	pthread_mutex_lock(&lock);
+	return pthread_mutex_lock(&lock) ? -1 : 0;
 }
 
 __attribute__((noinline)) static void hold_lock(void)
@@ -59,24 +60,26 @@ __attribute__((noinline)) static void ask_upstream(int client)
 	close(fd);
 }
 
-/* Writes down that a stage took from `start` to now; returns now. */
+/* Writes down that a stage took from `start` to now; returns when the next one may begin. */
 static uint64_t tell(uint64_t start, const struct work *work, const char *stage)
 {
-	uint64_t end = truth_now();
+	const uint64_t end = truth_now();
 	char id[64];
 
 	snprintf(id, sizeof(id), "%s.%s", work->id, stage);
 	truth_write(start, end, id);
-	return end;
+	return truth_now();
 }
 
 void wait_around(const struct work *work, int client)
 {
 	uint64_t at = truth_now();
 
-	take_nap();
+	if (take_nap())
+		perror("profile_burn: usleep");
 	at = tell(at, work, "take_nap");
-	take_lock();
+	if (take_lock())
+		abort();
 	at = tell(at, work, "take_lock");
 	hold_lock();
 	at = tell(at, work, "hold_lock");

@@ -2,15 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Does `ctxprop profile --off-cpu` tell where the time of a request goes? Servers in C and Python burn CPU,
 sleep, wait for a lock and ask an upstream server: what is told has to add up to what the client has measured,
-and each wait to what the server has. And what a switch of a thread without context costs.
+and each wait to what the server has.
 
     offcpu.py [--build DIR] [ROW...]
 """
 import argparse
+import contextlib
 import os
-import signal
 import socket
-import subprocess
 import sys
 import tempfile
 import threading
@@ -19,18 +18,17 @@ from collections import Counter, namedtuple
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / "lab"), str(HERE.parent / "bench")]
+sys.path.insert(0, str(HERE.parent / "lab"))
 
 from agent import Agent  # noqa: E402
-from bpf import Statistics, ids_of, show  # noqa: E402
 from judge import read_truth  # noqa: E402
 from lab import Lab  # noqa: E402
 from load import Load  # noqa: E402
+from offcpu_cost import OffCpu, run_cost  # noqa: E402
 from pprof import Profile  # noqa: E402
 from sampling import ADDRESS, CPU_US, PORT, tell, world  # noqa: E402
-from waiting import wait_until  # noqa: E402
 
-HZ, SECONDS, CONNECTIONS, REQUESTS = 997, 120, 4, 12
+CONNECTIONS, REQUESTS = 4, 12
 CLIENT, UPSTREAM_PORT, UPSTREAM_SECONDS = "10.79.0.1", 9000, 0.06
 PAUSE_SECONDS = 0.06  # between requests; a request that had that, too, would be seen
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok"
@@ -41,8 +39,6 @@ DIFFERENCE = 0.02
 # Of a single request: a few samples more or less.
 DIFFERENCE_NS = 10_000_000
 STAGES = ("take_nap", "take_lock", "hold_lock", "ask_upstream")
-SWITCHES, SWITCH_NS = 100_000, 60
-PROGRAMS = ("profile_switch", "profile_wakeup")
 
 Row = namedtuple("Row", "name server function")
 ROWS = (
@@ -70,19 +66,13 @@ def upstream(host):
     threading.Thread(target=serve, daemon=True).start()
 
 
-class Profiled:
-    """`ctxprop profile --off-cpu`, while this is held."""
-
-    def __init__(self, host, build, *options):
-        argv = [f"{build}/ctxprop", "profile", "--off-cpu", "-F", HZ, "-d", f"{SECONDS}s", *options]
-        self.process = host.spawn(argv, stdout=subprocess.PIPE, text=True)
-
-    def end(self):
-        """What it prints."""
-        self.process.send_signal(signal.SIGINT)
-        said = self.process.communicate(timeout=60)[0]
-        assert self.process.returncode == 0, self.process.returncode
-        return said
+@contextlib.contextmanager
+def at_once():
+    """This thread, and those that it begins, run as soon as they can: how long the client waits for a CPU when
+    the answer is there is nothing that the server could know of."""
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+    yield
+    os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
 
 
 def measure(build, row, folder, lab):
@@ -96,13 +86,14 @@ def measure(build, row, folder, lab):
     load = Load(client, ADDRESS, PORT, CPU_US, action="/wait", pause=PAUSE_SECONDS)
     for connection in load.run(1, 1):  # so that the process is known
         connection.close()
-    profiled = Profiled(server, build, "-p", process.pid, "--ids", "--store", f"{folder}/store.db", "-o",
-                        f"{folder}/profile.pb.gz")
+    profiled = OffCpu(server, build, "-p", process.pid, "--ids", "--store", f"{folder}/store.db", "-o",
+                      f"{folder}/profile.pb.gz")
     for connection in load.run(1, 5):  # the profiler reads tables of what it has met
         connection.close()
     load.requests.clear()
-    for connection in load.run(CONNECTIONS, REQUESTS):
-        connection.close()
+    with at_once():
+        for connection in load.run(CONNECTIONS, REQUESTS):
+            connection.close()
     print(profiled.end(), end="")
     return Profile(f"{folder}/profile.pb.gz"), load.requests, read_truth(f"{folder}/truth")
 
@@ -151,48 +142,6 @@ def run_row(build, row):
     with tempfile.TemporaryDirectory(prefix="ctxprop-profile-") as folder, Lab("offcpu") as lab:
         found = complaints_of(row, *measure(build, row, folder, lab))
     return tell(f"time of requests of {row.name}", found)
-
-
-def ping_pong(switches):
-    """Two processes without a context that wait for each other."""
-    (read_there, write_there), (read_here, write_here) = os.pipe(), os.pipe()
-    child = os.fork()
-    if not child:
-        for _ in range(switches // 2):
-            os.write(write_here, os.read(read_there, 1))
-        os._exit(0)
-    for _ in range(switches // 2):
-        os.write(write_there, b".")
-        os.read(read_here, 1)
-    os.waitpid(child, 0)
-    for fd in read_there, write_there, read_here, write_here:
-        os.close(fd)
-
-
-def programs_of(pid):
-    """{name: what bpftool knows} of those of PROGRAMS that a process holds."""
-    shown = (show("prog", number) for number in ids_of(pid, "prog_id"))
-    return {program["name"]: program for program in shown if program["name"] in PROGRAMS}
-
-
-def run_cost(build):
-    """What the programs take for threads without a context, as the kernel counts it."""
-    with Lab("offcpu") as lab, Statistics():
-        host = lab.host("host")
-        Agent(host, build)
-        profiled = Profiled(host, build)
-        wait_until(lambda: len(programs_of(profiled.process.pid)) == len(PROGRAMS),
-                   lambda: f"{PROGRAMS} are not loaded")
-        ping_pong(SWITCHES)
-        shown = programs_of(profiled.process.pid)
-        profiled.end()
-    found = []
-    for name in PROGRAMS:
-        runs = shown[name].get("run_cnt", 0)
-        ns = shown[name].get("run_time_ns", 0) / max(runs, 1)
-        print(f"# {name}: {ns:.1f} ns, {runs} runs")
-        found += [f"{name} takes {ns:.1f} ns"] * (ns > SWITCH_NS) + [f"{name} ran {runs} times"] * (runs < SWITCHES / 2)
-    return tell("cost of a switch without context", found)
 
 
 def main():
