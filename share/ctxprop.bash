@@ -97,7 +97,7 @@ _ctxprop_options() {
 			--last --store --help
 		;;
 	profile)
-		echo --json --color --duration --frequency --pid --cgroup --endpoint --bucket --trace --requests \
+		echo --json --color --duration --frequency --pid --cgroup --endpoint --bucket --trace --requests --off-cpu \
 			--output --format --ids --store --help
 		;;
 	top) echo --json --oneline --color --number --sort --last --store --help ;;

@@ -49,6 +49,7 @@ static const struct option own_options[] = {
     {"bucket", required_argument, NULL, 'B'},
     {"trace", required_argument, NULL, 'T'},
     {"requests", no_argument, NULL, 'R'},
+    {"off-cpu", no_argument, NULL, 'O'},
     {"output", required_argument, NULL, 'o'},
     {"format", required_argument, NULL, 'W'},
     {"ids", no_argument, NULL, 'I'},
@@ -76,6 +77,7 @@ const char command_profile_usage[] =
     "                         the median), p90, p99, max (above p99); or some: p99,max\n"
     "      --trace ID         of one trace\n"
     "      --requests         only threads that work on a request\n"
+    "      --off-cpu          what these wait for, too: blocked, or for a CPU\n"
     "  -o, --output FILE      write a profile for `go tool pprof` (.pb.gz), a flame graph (.svg),\n"
     "                         folded stacks (.folded), for speedscope (.json), or OTLP (.otlp)\n"
     "      --format FORMAT    " PROFILE_FORMATS ", whatever the file is called\n"
@@ -173,6 +175,9 @@ static int set_option(int letter, const char *word)
 	case 'R':
 		wanted.sampler.requests_only = true;
 		return COMMAND_OK;
+	case 'O':
+		wanted.sampler.off_cpu = true;
+		return COMMAND_OK;
 	case 'o':
 		wanted.file = word;
 		return COMMAND_OK;
@@ -231,6 +236,8 @@ static void show_progress(const struct samples *samples, __u64 since_ns)
 	shown_s = seconds;
 	fprintf(stderr, "\r%llu s: %llu samples, %llu of requests ", seconds,
 		samples_count(samples), samples_in_requests(samples));
+	if (wanted.sampler.off_cpu)
+		fprintf(stderr, "and %llu waits ", samples_waits(samples));
 }
 
 /* Until the time is over, or somebody has enough. Returns how long samples were taken. */
@@ -264,6 +271,11 @@ static void print_losses(const struct sampler *sampler, const struct samples *sa
 	if (samples_left_out(samples))
 		fprintf(stderr, "profile: %llu samples were left out: too many different stacks\n",
 			samples_left_out(samples));
+	if (sampler_waits_left_out(sampler))
+		fprintf(
+		    stderr,
+		    "profile: %llu waits were left out: their request was over before they were\n",
+		    sampler_waits_left_out(sampler));
 	if (!sampler_has_contexts(sampler))
 		fputs("profile: no samples belong to requests: does ctxpropd run?\n", stderr);
 }
@@ -272,7 +284,9 @@ static int report(struct profile_result *result, const struct files *files, bool
 {
 	struct names *names = names_new(result->samples, files);
 	struct flame *root =
-	    names ? flame_new(result->samples, names, result->requests, &wanted.filter) : NULL;
+	    names ? flame_new(result->samples, names, result->requests, &wanted.filter,
+			      wanted.sampler.off_cpu ? NS_PER_SECOND / wanted.sampler.hz : 0)
+		  : NULL;
 	int exit_code = root ? COMMAND_OK : command_refuse("out of memory");
 
 	result->names = names;
@@ -288,10 +302,15 @@ static int report(struct profile_result *result, const struct files *files, bool
 	return exit_code;
 }
 
+static bool has_requests(const struct samples *samples)
+{
+	return samples_in_requests(samples) || samples_waits(samples);
+}
+
 static int join_requests(struct profile_result *result, const struct files *files, bool json)
 {
 	/* Without a store the samples are worth something, too. */
-	sqlite3 *db = samples_in_requests(result->samples) ? command_open_store() : NULL;
+	sqlite3 *db = has_requests(result->samples) ? command_open_store() : NULL;
 	int exit_code;
 
 	result->requests = requests_read(db, result->from_ns, result->to_ns);
@@ -315,7 +334,8 @@ static int run(struct sampler *sampler, const struct tags *tags, bool json)
 					.from_ns = query_now_ns(),
 					.hz = wanted.sampler.hz,
 					.ids = wanted.ids,
-					.tags = tags};
+					.tags = tags,
+					.off_cpu = wanted.sampler.off_cpu};
 	int exit_code;
 
 	if (!samples) {
@@ -323,7 +343,7 @@ static int run(struct sampler *sampler, const struct tags *tags, bool json)
 	} else {
 		result.to_ns = result.from_ns + (__s64)sample(sampler, samples);
 		result.lost = sampler_lost(sampler) + samples_left_out(samples);
-		pause_ms(samples_in_requests(samples) ? SETTLE_MS : 0);
+		pause_ms(has_requests(samples) ? SETTLE_MS : 0);
 		exit_code = join_requests(&result, files, json);
 		print_losses(sampler, samples);
 	}

@@ -32,6 +32,7 @@ static int write_pprof(const struct profile_result *result, FILE *out)
 	const struct pprof_options options = {.from_ns = result->from_ns,
 					      .duration_ns = result->to_ns - result->from_ns,
 					      .hz = result->hz,
+					      .off_cpu = result->off_cpu,
 					      .filter = result->filter,
 					      .ids = result->ids};
 
@@ -42,9 +43,14 @@ static int write_svg(const struct profile_result *result, FILE *out)
 {
 	char title[128];
 
-	snprintf(title, sizeof(title), "CPU by endpoint: %llu samples at %u Hz",
-		 result->root->total, result->hz);
-	flame_write_svg(result->root, FLAME_SAMPLES, title, out);
+	if (result->off_cpu)
+		snprintf(title, sizeof(title),
+			 "Wall-clock time by endpoint: %.3f s, on the CPU by samples at %u Hz",
+			 (double)result->root->total / (double)NS_PER_SECOND, result->hz);
+	else
+		snprintf(title, sizeof(title), "CPU by endpoint: %llu samples at %u Hz",
+			 result->root->total, result->hz);
+	flame_write_svg(result->root, result->off_cpu ? FLAME_NS : FLAME_SAMPLES, title, out);
 	return 0;
 }
 
@@ -194,67 +200,105 @@ int profile_write_message(const struct profile_format *format, const char *file,
 	return profile_write_file(file, write_message_format, &writing);
 }
 
-static int compare(const void *a, const void *b)
+/* How long an endpoint's requests were on the CPU, as samples tell. */
+static __u64 cpu_ns(const struct endpoint *endpoint, unsigned int hz)
 {
-	const struct endpoint *first = a, *second = b;
-
-	return (first->samples < second->samples) - (first->samples > second->samples);
+	return endpoint->samples * NS_PER_SECOND / hz;
 }
 
-/* Those with samples, the most first; their texts are the requests'. Returns how many. */
-static size_t sort_endpoints(const struct requests *requests, struct endpoint **ret_sorted)
+/* With what they have waited, if that was asked for. */
+static __u64 wall_ns(const struct endpoint *endpoint, unsigned int hz)
 {
-	const struct endpoint *first = requests_endpoints(requests);
+	return cpu_ns(endpoint, hz) + endpoint->waited_ns[PROFILE_BLOCKED] +
+	       endpoint->waited_ns[PROFILE_RUN_QUEUE];
+}
+
+static int compare(const void *a, const void *b, void *hz)
+{
+	const __u64 first = wall_ns(a, *(unsigned int *)hz),
+		    second = wall_ns(b, *(unsigned int *)hz);
+
+	return (first < second) - (first > second);
+}
+
+/* Those with samples or waits, the most first; their texts are the requests'. Returns how many. */
+static size_t sort_endpoints(const struct profile_result *result, struct endpoint **ret_sorted)
+{
+	const struct endpoint *first = requests_endpoints(result->requests);
+	unsigned int hz = result->hz;
 	struct endpoint *sorted;
 	size_t count = 0;
 
 	for (const struct endpoint *endpoint = first; endpoint; endpoint = endpoint->next)
-		count += endpoint->samples > 0;
+		count += wall_ns(endpoint, hz) > 0;
 	sorted = calloc(count + 1, sizeof(*sorted));
 	*ret_sorted = sorted;
 	if (!sorted)
 		return 0;
 	for (const struct endpoint *endpoint = first; endpoint; endpoint = endpoint->next)
-		if (endpoint->samples)
+		if (wall_ns(endpoint, hz))
 			*sorted++ = *endpoint;
-	qsort(*ret_sorted, count, sizeof(*sorted), compare);
+	qsort_r(*ret_sorted, count, sizeof(*sorted), compare, &hz);
 	return count;
 }
 
+/* How long each of the requests was at something. */
+static void print_share(const struct endpoint *endpoint, __u64 ns)
+{
+	if (endpoint->requests)
+		printf("%12.3f ", (double)ns / 1e6 / (double)endpoint->requests);
+	else
+		printf("%12s ", "-");
+}
+
 /* How many requests there were, what each has cost, and how long they took. */
-static void print_requests(const struct endpoint *endpoint, double ms)
+static void print_requests(const struct endpoint *endpoint, const struct profile_result *result)
 {
 	char p50[WATERFALL_DURATION_MAX], p99[WATERFALL_DURATION_MAX];
 
 	if (endpoint->requests)
-		printf("%10llu %12.3f %9s %9s  ", endpoint->requests,
-		       ms / (double)endpoint->requests,
-		       waterfall_duration(p50, endpoint->up_to_ns[LATENCY_P50]),
+		printf("%10llu ", endpoint->requests);
+	else
+		printf("%10s ", "-");
+	print_share(endpoint, cpu_ns(endpoint, result->hz));
+	for (size_t i = 0; result->off_cpu && i < PROFILE_WAITS; i++)
+		print_share(endpoint, endpoint->waited_ns[i]);
+	if (endpoint->requests)
+		printf("%9s %9s  ", waterfall_duration(p50, endpoint->up_to_ns[LATENCY_P50]),
 		       waterfall_duration(p99, endpoint->up_to_ns[LATENCY_P99]));
 	else
-		printf("%10s %12s %9s %9s  ", "-", "-", "-", "-");
+		printf("%9s %9s  ", "-", "-");
 }
 
+/* Its share is that of the time on the CPU. */
 static void print_hottest(const struct endpoint *endpoint, const struct flame *root)
 {
 	const struct flame *tree = flame_of_endpoint(root, endpoint);
-	__u64 samples = 0;
-	const char *name = tree ? flame_hottest(tree, &samples) : NULL;
+	__u64 most = 0, all;
+	const char *name = tree ? flame_hottest(tree, &most) : NULL;
 
-	if (!name)
+	if (!name || !most)
 		return;
+	all = tree->total - endpoint->waited_ns[PROFILE_BLOCKED] -
+	      endpoint->waited_ns[PROFILE_RUN_QUEUE];
 	fputs("  ", stdout);
 	safe_print(name);
-	printf(" %.0f%%", 100.0 * (double)samples / (double)tree->total);
+	printf(" %.0f%%", 100.0 * (double)most / (double)all);
+}
+
+/* The endpoint's share of what was seen, as the flame graph has it. */
+static double share_of(const struct endpoint *endpoint, const struct profile_result *result)
+{
+	const struct flame *tree = flame_of_endpoint(result->root, endpoint);
+
+	return tree ? 100.0 * (double)tree->total / (double)result->root->total : 0;
 }
 
 static void print_endpoint(const struct endpoint *endpoint, const struct profile_result *result)
 {
-	double ms = 1000.0 * (double)endpoint->samples / result->hz;
-
-	printf("%8llu %6.1f%% %8.0f ", endpoint->samples,
-	       100.0 * (double)endpoint->samples / (double)result->root->total, ms);
-	print_requests(endpoint, ms);
+	printf("%8llu %6.1f%% %8.0f ", endpoint->samples, share_of(endpoint, result),
+	       (double)cpu_ns(endpoint, result->hz) / 1e6);
+	print_requests(endpoint, result);
 	safe_print(endpoint->service);
 	printf("%s", *endpoint->service ? " " : "");
 	safe_print(endpoint->name);
@@ -265,10 +309,12 @@ static void print_endpoint(const struct endpoint *endpoint, const struct profile
 void profile_summary(const struct profile_result *result, size_t count)
 {
 	struct endpoint *sorted;
-	size_t found = sort_endpoints(result->requests, &sorted);
+	size_t found = sort_endpoints(result, &sorted);
 
-	printf("%8s %7s %8s %10s %12s %9s %9s  %s\n", "SAMPLES", "SHARE", "CPU MS", "REQUESTS",
-	       "MS/REQUEST", "P50", "P99", "ENDPOINT  HOTTEST FUNCTION");
+	printf("%8s %7s %8s %10s %12s ", "SAMPLES", "SHARE", "CPU MS", "REQUESTS", "MS/REQUEST");
+	if (result->off_cpu)
+		printf("%12s %12s ", "+ BLOCKED", "+ RUN QUEUE");
+	printf("%9s %9s  %s\n", "P50", "P99", "ENDPOINT  HOTTEST FUNCTION");
 	for (size_t i = 0; i < found && i < count; i++)
 		print_endpoint(&sorted[i], result);
 	free(sorted);
@@ -277,8 +323,14 @@ void profile_summary(const struct profile_result *result, size_t count)
 static json_t *endpoint_json(const struct endpoint *endpoint, const struct profile_result *result)
 {
 	json_t *object = json_pack("{sI,sI}", "samples", (json_int_t)endpoint->samples, "cpu_ns",
-				   (json_int_t)(endpoint->samples * NS_PER_SECOND / result->hz));
+				   (json_int_t)cpu_ns(endpoint, result->hz));
 
+	if (result->off_cpu)
+		json_object_update_new(
+		    object,
+		    json_pack("{sI,sI}", "blocked_ns",
+			      (json_int_t)endpoint->waited_ns[PROFILE_BLOCKED], "run_queue_ns",
+			      (json_int_t)endpoint->waited_ns[PROFILE_RUN_QUEUE]));
 	json_set_text(object, "endpoint", endpoint->name);
 	if (*endpoint->service)
 		json_set_text(object, "service", endpoint->service);
@@ -294,7 +346,7 @@ int profile_summary_json(const struct profile_result *result)
 {
 	json_t *endpoints = json_array();
 	struct endpoint *sorted;
-	size_t found = sort_endpoints(result->requests, &sorted);
+	size_t found = sort_endpoints(result, &sorted);
 
 	for (size_t i = 0; i < found; i++)
 		json_array_append_new(endpoints, endpoint_json(&sorted[i], result));

@@ -14,6 +14,7 @@ struct building {
 	const struct names *names;
 	struct requests *requests;
 	const struct filter *filter;
+	__u64 sample_ns; /* 0: samples are counted */
 };
 
 static struct flame *flame_node(const char *name, enum flame_kind kind)
@@ -30,8 +31,8 @@ static struct flame *flame_node(const char *name, enum flame_kind kind)
 	return NULL;
 }
 
-/* The child of this name, made if it is new, with so many samples more. NULL: no memory. */
-static struct flame *enter(struct flame *node, const char *name, enum flame_kind kind, __u64 count)
+/* The child of this name, made if it is new, wider by `weight`. NULL: no memory. */
+static struct flame *enter(struct flame *node, const char *name, enum flame_kind kind, __u64 weight)
 {
 	struct flame **at = &node->child, *child;
 	int order = 1;
@@ -45,7 +46,7 @@ static struct flame *enter(struct flame *node, const char *name, enum flame_kind
 		child->sibling = *at;
 		*at = child;
 	}
-	(*at)->total += count;
+	(*at)->total += weight;
 	return *at;
 }
 
@@ -67,14 +68,55 @@ static enum flame_kind kind_of(__u64 frame)
 
 /* Frames from the outermost to the innermost. */
 static struct flame *enter_frames(const struct building *building, struct flame *node,
-				  const struct stack *stack)
+				  const struct stack *stack, __u64 weight)
 {
 	__u64 frame[MERGED_MAX];
 
 	for (size_t i = merged_frames(building->names, stack, frame); node && i > 0; i--)
 		node = enter(node, names_get(building->names, frame[i - 1]), kind_of(frame[i - 1]),
-			     stack->count);
+			     weight);
 	return node;
+}
+
+/* A stack, which ends in the frame `leaf` unless that is NULL. Returns 0, or -1: no memory. */
+static int enter_stack(const struct building *building, const struct stack *stack,
+		       const struct endpoint *endpoint, __u64 weight, const char *leaf)
+{
+	struct flame *node = building->root;
+	char buffer[TITLE_MAX];
+
+	if (!weight)
+		return 0;
+	node->total += weight;
+	node = enter(node, title(endpoint, buffer, sizeof(buffer)), FLAME_NATIVE, weight);
+	if (node)
+		node =
+		    enter(node, *stack->process->name ? stack->process->name : "[unknown program]",
+			  FLAME_NATIVE, weight);
+	if (node && stack_missing(stack))
+		node = enter(node, stack_missing(stack), FLAME_NATIVE, weight);
+	if (node)
+		node = enter_frames(building, node, stack, weight);
+	if (node && leaf)
+		node = enter(node, leaf, FLAME_WAIT, weight);
+	if (!node)
+		return -1;
+	node->self += weight;
+	return 0;
+}
+
+static int enter_waits(const struct building *building, const struct stack *stack,
+		       struct endpoint *endpoint)
+{
+	static const char *const leaves[PROFILE_WAITS] = {
+	    [PROFILE_BLOCKED] = "[blocked]", [PROFILE_RUN_QUEUE] = "[run queue]"};
+	int err = 0;
+
+	for (size_t i = 0; !err && i < PROFILE_WAITS; i++) {
+		endpoint->waited_ns[i] += stack->waited_ns[i];
+		err = enter_stack(building, stack, endpoint, stack->waited_ns[i], leaves[i]);
+	}
+	return err;
 }
 
 static int add_stack(const struct stack *stack, void *data)
@@ -83,35 +125,25 @@ static int add_stack(const struct stack *stack, void *data)
 	const struct profiled_request request =
 	    requests_find(building->requests, stack->trace_id, stack->span_id);
 	struct endpoint *endpoint = request.endpoint;
-	struct flame *node = building->root;
-	char buffer[TITLE_MAX];
+	const __u64 sample_ns = building->sample_ns;
 
 	if (!filter_takes(building->filter, stack, &request))
 		return 0;
 	endpoint->samples += stack->count;
-	node->total += stack->count;
-	node = enter(node, title(endpoint, buffer, sizeof(buffer)), FLAME_NATIVE, stack->count);
-	if (node)
-		node =
-		    enter(node, *stack->process->name ? stack->process->name : "[unknown program]",
-			  FLAME_NATIVE, stack->count);
-	if (node && stack_missing(stack))
-		node = enter(node, stack_missing(stack), FLAME_NATIVE, stack->count);
-	if (node)
-		node = enter_frames(building, node, stack);
-	if (!node)
+	if (enter_stack(building, stack, endpoint, stack->count * (sample_ns ? sample_ns : 1),
+			NULL))
 		return -1;
-	node->self += stack->count;
-	return 0;
+	return sample_ns ? enter_waits(building, stack, endpoint) : 0;
 }
 
 struct flame *flame_new(const struct samples *samples, const struct names *names,
-			struct requests *requests, const struct filter *filter)
+			struct requests *requests, const struct filter *filter, __u64 sample_ns)
 {
 	struct building building = {.root = flame_node("all", FLAME_NATIVE),
 				    .names = names,
 				    .requests = requests,
-				    .filter = filter};
+				    .filter = filter,
+				    .sample_ns = sample_ns};
 
 	if (building.root && !samples_each(samples, add_stack, &building))
 		return building.root;

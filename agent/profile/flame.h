@@ -16,17 +16,18 @@ enum flame_unit { FLAME_SAMPLES, FLAME_NS };
 
 struct flame {
 	char *name;
-	__u64 total, self;             /* samples: with all below, and that end here */
+	__u64 total, self;             /* with all below, and what ends here */
 	struct flame *child, *sibling; /* by name */
 	enum flame_kind kind;
 };
 
 /*
- * Put the stacks that `filter` takes into a tree, and count the samples of each endpoint. NULL: no
- * memory.
+ * Put the stacks that `filter` takes into a tree, and count the samples and waits of each endpoint.
+ * `sample_ns`: 0 for a tree of samples; else one of wall-clock time, in which a sample stands for
+ * so much, and a wait ends in the frame "[blocked]" or "[run queue]". NULL: no memory.
  */
 struct flame *flame_new(const struct samples *samples, const struct names *names,
-			struct requests *requests, const struct filter *filter);
+			struct requests *requests, const struct filter *filter, __u64 sample_ns);
 void flame_free(struct flame *root);
 
 /* A tree of its own, without anything in it. NULL: no memory. */
@@ -38,7 +39,7 @@ struct flame *flame_enter(struct flame *node, const char *name, enum flame_kind 
 /* The tree of one endpoint, or NULL. */
 const struct flame *flame_of_endpoint(const struct flame *root, const struct endpoint *endpoint);
 
-/* The function in which most samples of a tree end, and how many. NULL: there is none. */
+/* The function in which most of a tree on the CPU ends, and how much. NULL: there is none. */
 const char *flame_hottest(const struct flame *root, __u64 *ret_samples);
 
 /* "endpoint;program;outermost;...;innermost count", one line for each stack. */

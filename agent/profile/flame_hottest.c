@@ -5,7 +5,7 @@
 #include "profile/flame.h"
 #include "profile/strings.h"
 
-/* Samples by the function that they end in, whatever called it. */
+/* What a tree has on the CPU by the function that it ends in, whatever called it. */
 struct tally {
 	struct strings names;
 	__u64 *count; /* by number of the name */
@@ -35,7 +35,7 @@ static int add(struct tally *tally, const struct flame *node)
 
 static int add_below(struct tally *tally, const struct flame *node)
 {
-	int err = node->self ? add(tally, node) : 0;
+	int err = node->self && node->kind != FLAME_WAIT ? add(tally, node) : 0;
 
 	for (const struct flame *child = node->child; child && !err; child = child->sibling)
 		err = add_below(tally, child);

@@ -3,6 +3,8 @@
 
 #include "profile/merged.h"
 
+#define SCHEDULER "__schedule"
+
 /* `interpreter`: how the names of its functions begin that are one call of it. */
 static bool is_interpreter(const struct names *names, __u64 frame, const char *interpreter)
 {
@@ -103,14 +105,24 @@ static bool is_loop(const struct names *names, const struct stack *stack,
 	return is_interpreter(names, *frame, runtime->loop) || is_nameless(names, *frame);
 }
 
+/* Frames of a wait up to the scheduler's: how the kernel comes to this profiler's program. */
+static size_t count_own(const struct names *names, const struct stack *stack)
+{
+	for (size_t i = 0; stack->is_wait && i < stack->kernel_count; i++)
+		if (!strncmp(names_get(names, stack->frame[i]), SCHEDULER, strlen(SCHEDULER)))
+			return i;
+	return 0;
+}
+
 size_t merged_frames(const struct names *names, const struct stack *stack, __u64 *ret_frames)
 {
 	const struct runtime_names *runtime = runtime_names_of(stack->named_kind);
-	size_t i = stack->kernel_count, count = i;
+	const size_t own = count_own(names, stack);
+	size_t i = stack->kernel_count, count = i - own;
 	struct fit fit;
 	bool merges = fits(names, stack, runtime, &fit);
 
-	memcpy(ret_frames, stack->frame, count * sizeof(*ret_frames));
+	memcpy(ret_frames, stack->frame + own, count * sizeof(*ret_frames));
 	for (; i < native_count(stack); i++) {
 		const __u64 frame = stack->frame[i];
 		const bool is_call = merges && is_interpreter(names, frame, runtime->interpreter);

@@ -11,7 +11,7 @@
 /*
  * The frames, the innermost first, into room for MERGED_MAX. Each call of the interpreter is
  * replaced by the functions that it runs; where these do not fit what C has called, it is left as
- * it is. Returns how many there are.
+ * it is. A wait begins with the scheduler. Returns how many there are.
  */
 size_t merged_frames(const struct names *names, const struct stack *stack, __u64 *ret_frames);
 

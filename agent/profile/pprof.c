@@ -12,7 +12,8 @@
 #include "profile/pprof.h"
 #include "profile/strings.h"
 
-#define LABELS_MAX   12
+#define LABELS_MAX   13
+#define VALUES_MAX   3
 #define NS_PER_CLOCK 1000000000LL
 
 typedef Perftools__Profiles__Profile Profile;
@@ -64,16 +65,22 @@ static ValueType *value_type(struct writing *writing, const char *type, const ch
 	return value;
 }
 
+static size_t count_values(const struct writing *writing)
+{
+	return writing->options->off_cpu ? VALUES_MAX : VALUES_MAX - 1;
+}
+
 static void add_types(struct writing *writing)
 {
 	Profile *profile = &writing->profile;
 
-	profile->n_sample_type = 2;
-	profile->sample_type = take(writing, 2 * sizeof(ValueType *));
+	profile->n_sample_type = count_values(writing);
+	profile->sample_type = take(writing, VALUES_MAX * sizeof(ValueType *));
 	if (!profile->sample_type)
 		return;
 	profile->sample_type[0] = value_type(writing, "samples", "count");
 	profile->sample_type[1] = value_type(writing, "cpu", "nanoseconds");
+	profile->sample_type[2] = value_type(writing, "offcpu", "nanoseconds");
 	profile->period_type = value_type(writing, "cpu", "nanoseconds");
 	profile->period = writing->period_ns;
 	profile->default_sample_type = text(writing, "cpu");
@@ -269,42 +276,84 @@ static void fill(struct writing *writing, Sample *sample, const struct stack *st
 
 	sample->n_location_id = merged_frames(writing->names, stack, frame);
 	sample->location_id = take(writing, sample->n_location_id * sizeof(uint64_t));
-	sample->n_value = 2;
-	sample->value = take(writing, 2 * sizeof(int64_t));
+	sample->n_value = count_values(writing);
+	sample->value = take(writing, VALUES_MAX * sizeof(int64_t));
 	if (!sample->location_id || !sample->value)
 		return;
 	for (size_t i = 0; i < sample->n_location_id; i++)
 		sample->location_id[i] = names_number(writing->names, frame[i]) + 1;
-	sample->value[0] = (int64_t)stack->count;
-	sample->value[1] = (int64_t)stack->count * writing->period_ns;
+	for (size_t i = 0; i < VALUES_MAX; i++)
+		sample->value[i] = 0;
 }
 
-/* A sample of each stack. */
-static int add_sample(const struct stack *stack, void *data)
+/* A sample of a stack, with labels and without values. NULL: no memory. */
+static Sample *add_sample(struct writing *writing, const struct stack *stack,
+			  const struct profiled_request *request)
+{
+	Profile *profile = &writing->profile;
+	Sample *sample = take(writing, sizeof(*sample));
+
+	if (!sample)
+		return NULL;
+	perftools__profiles__sample__init(sample);
+	fill(writing, sample, stack);
+	add_labels(writing, sample, stack, request);
+	profile->sample[profile->n_sample++] = sample;
+	return writing->failed ? NULL : sample;
+}
+
+static int add_on_cpu(struct writing *writing, const struct stack *stack,
+		      const struct profiled_request *request)
+{
+	Sample *sample = add_sample(writing, stack, request);
+
+	if (!sample)
+		return -ENOMEM;
+	sample->value[0] = (int64_t)stack->count;
+	sample->value[1] = (int64_t)stack->count * writing->period_ns;
+	return 0;
+}
+
+static int add_wait(struct writing *writing, const struct stack *stack,
+		    const struct profiled_request *request, enum profile_wait wait)
+{
+	static const char *const words[PROFILE_WAITS] = {
+	    [PROFILE_BLOCKED] = "blocked", [PROFILE_RUN_QUEUE] = "run queue"};
+	Sample *sample = add_sample(writing, stack, request);
+
+	if (!sample)
+		return -ENOMEM;
+	label_text(writing, sample, "wait", words[wait]);
+	sample->value[2] = (int64_t)stack->waited_ns[wait];
+	return 0;
+}
+
+/* What there is of a stack. */
+static int add_stack(const struct stack *stack, void *data)
 {
 	struct writing *writing = data;
-	Profile *profile = &writing->profile;
 	const struct profiled_request request =
 	    requests_find(writing->requests, stack->trace_id, stack->span_id);
-	Sample *sample;
+	int err = 0;
 
 	if (!filter_takes(writing->options->filter, stack, &request))
 		return 0;
-	sample = take(writing, sizeof(*sample));
-	if (!sample)
-		return -ENOMEM;
-	perftools__profiles__sample__init(sample);
-	fill(writing, sample, stack);
-	add_labels(writing, sample, stack, &request);
-	profile->sample[profile->n_sample++] = sample;
-	return writing->failed ? -ENOMEM : 0;
+	if (stack->count)
+		err = add_on_cpu(writing, stack, &request);
+	for (enum profile_wait i = 0; !err && i < PROFILE_WAITS; i++)
+		if (stack->waited_ns[i])
+			err = add_wait(writing, stack, &request, i);
+	return err;
 }
 
 static void add_samples(struct writing *writing, const struct samples *samples)
 {
-	writing->profile.sample = take(writing, samples_stacks(samples) * sizeof(Sample *));
+	/* On the CPU and by the kind of wait. */
+	const size_t most = samples_stacks(samples) * (1 + PROFILE_WAITS);
+
+	writing->profile.sample = take(writing, most * sizeof(Sample *));
 	if (writing->profile.sample)
-		samples_each(samples, add_sample, writing);
+		samples_each(samples, add_stack, writing);
 }
 
 static int write_packed(const Profile *profile, FILE *out)

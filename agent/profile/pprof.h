@@ -12,6 +12,7 @@
 struct pprof_options {
 	__s64 from_ns, duration_ns; /* since 1970 */
 	unsigned int hz;
+	bool off_cpu; /* a third value of each sample, and samples of waits */
 	const struct filter *filter;
 	bool ids; /* label samples with trace_id and span_id, too */
 };
@@ -19,7 +20,8 @@ struct pprof_options {
 /*
  * Write it, compressed. Samples have the labels endpoint, service, process and pid; those of
  * requests context_source, and when these have ended status, latency_ms and latency_bucket; those
- * whose outer frames are missing stack. 0, -ENOMEM, or -EIO.
+ * whose outer frames are missing stack; waits have wait ("blocked", "run queue"). 0, -ENOMEM, or
+ * -EIO.
  */
 int pprof_write(const struct samples *samples, const struct names *names, struct requests *requests,
 		const struct pprof_options *options, FILE *out);

@@ -10,6 +10,8 @@
 #include <sqlite3.h>
 #include <linux/types.h>
 
+#include "profile/sample.h"
+
 /* Where a request's duration lies among those of its endpoint that ended meanwhile. */
 enum latency {
 	LATENCY_UNKNOWN, /* it has not ended, or is not in the store */
@@ -29,11 +31,12 @@ int latency_parse(const char *name, enum latency *ret);
 /* An endpoint of a service: what samples are counted by. */
 struct endpoint {
 	struct endpoint *next;
-	char *name;     /* "GET /users/{id}" */
-	char *service;  /* empty: not known */
-	__u64 requests; /* that ended while samples were taken */
-	__u64 samples;
-	__s64 up_to_ns[LATENCIES]; /* the longest duration of each part */
+	char *name;                     /* "GET /users/{id}" */
+	char *service;                  /* empty: not known */
+	__u64 requests;                 /* that ended while samples were taken */
+	__u64 samples;                  /* on the CPU */
+	__u64 waited_ns[PROFILE_WAITS]; /* off it */
+	__s64 up_to_ns[LATENCIES];      /* the longest duration of each part */
 };
 
 /* What is known of the request of a sample. */

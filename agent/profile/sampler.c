@@ -98,6 +98,24 @@ static int use_runtimes(struct sampler *sampler, char *why)
 	return err ? fail(why, err, "%s: %s", path, strerror(-err)) : 0;
 }
 
+/* The programs in the scheduler are loaded only if they are wanted. */
+static void set_off_cpu(struct profile_bpf *skel, bool wanted)
+{
+	bpf_program__set_autoload(skel->progs.profile_switch, wanted);
+	bpf_program__set_autoload(skel->progs.profile_wakeup, wanted);
+	bpf_map__set_autocreate(skel->maps.profile_waits, wanted);
+}
+
+/* Wake-ups first: of a wait that is seen to begin the end of being blocked is seen, too. */
+static int attach_off_cpu(struct profile_bpf *skel)
+{
+	skel->links.profile_wakeup = bpf_program__attach(skel->progs.profile_wakeup);
+	if (!skel->links.profile_wakeup)
+		return -errno;
+	skel->links.profile_switch = bpf_program__attach(skel->progs.profile_switch);
+	return skel->links.profile_switch ? 0 : -errno;
+}
+
 static int prepare(struct sampler *sampler, const struct sampler_options *options, char *why)
 {
 	struct profile_bpf *skel = sampler->skel;
@@ -105,6 +123,7 @@ static int prepare(struct sampler *sampler, const struct sampler_options *option
 
 	skel->rodata->wanted_tgid = options->tgid;
 	skel->rodata->wants_requests = options->requests_only;
+	set_off_cpu(skel, options->off_cpu);
 	err = options->cgroup ? set_cgroup(skel, options->cgroup, why) : 0;
 	if (!err)
 		err = use_contexts(sampler, why);
@@ -201,6 +220,9 @@ static int start(struct sampler *sampler, const struct sampler_options *options,
 	if (!sampler->ring)
 		return fail(why, -errno, "the ring of samples: %s", strerror(errno));
 	sampler->skel->bss->until_ns = boot_now_ns() + options->duration_ns;
+	err = options->off_cpu ? attach_off_cpu(sampler->skel) : 0;
+	if (err)
+		return fail(why, err, "sched_switch and sched_wakeup: %s", strerror(-err));
 	err = start_clocks(sampler, options->hz);
 	return err ? fail(why, err, "perf_event_open: %s", strerror(-err)) : 0;
 }
@@ -267,6 +289,11 @@ void sampler_read(struct sampler *sampler,
 __u64 sampler_lost(const struct sampler *sampler)
 {
 	return sampler->skel->bss->samples_lost;
+}
+
+__u64 sampler_waits_left_out(const struct sampler *sampler)
+{
+	return sampler->skel->bss->waits_left_out;
 }
 
 struct profile_row *sampler_rows(struct sampler *sampler, __u32 count, __u32 *ret_first)

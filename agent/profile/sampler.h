@@ -21,6 +21,7 @@ struct sampler_options {
 	__u32 tgid;         /* 0: all processes */
 	const char *cgroup; /* path below the root, with all below; NULL: all */
 	bool requests_only; /* only threads that work on a request */
+	bool off_cpu;       /* what these wait for, too */
 };
 
 struct sampler;
@@ -46,6 +47,12 @@ void sampler_read(struct sampler *sampler,
 
 /* How many samples found no room. */
 __u64 sampler_lost(const struct sampler *sampler);
+
+/*
+ * How many waits are not told, because the thread worked on something else afterwards, or there was
+ * no room for when they began.
+ */
+__u64 sampler_waits_left_out(const struct sampler *sampler);
 
 /*
  * Room for `count` rows of a table, which the caller fills before a process refers to it, and the

@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "profile/samples.h"
+#include "profile/waits.h"
 
 #define BUCKETS   65536
 #define BYTES_MAX (64UL << 20) /* of all stacks */
@@ -12,9 +13,10 @@
 struct samples {
 	struct processes *processes;
 	struct named *named;
+	struct waits *open;
 	struct stack *bucket[BUCKETS];
 	size_t bytes, stacks;
-	__u64 count, in_requests, left_out;
+	__u64 count, in_requests, waits, left_out;
 	/* Of the sample that is looked at: */
 	__u16 kernel_count, user_count, named_count;
 	__u64 frame[PROFILE_SLOTS];
@@ -24,9 +26,13 @@ struct samples *samples_new(struct processes *processes, struct named *named)
 {
 	struct samples *samples = calloc(1, sizeof(*samples));
 
-	if (samples)
-		*samples = (struct samples){.processes = processes, .named = named};
-	return samples;
+	if (!samples)
+		return NULL;
+	*samples = (struct samples){.processes = processes, .named = named, .open = waits_new()};
+	if (samples->open)
+		return samples;
+	free(samples);
+	return NULL;
 }
 
 void samples_free(struct samples *samples)
@@ -39,6 +45,8 @@ void samples_free(struct samples *samples)
 			free(stack);
 		}
 	}
+	if (samples)
+		waits_free(samples->open);
 	free(samples);
 }
 
@@ -145,6 +153,7 @@ static bool is_same(const struct stack *stack, const struct process *process,
 		    const struct profile_sample *sample, const struct samples *samples)
 {
 	return stack->process == process && stack->stop == sample->stop &&
+	       stack->is_wait == (sample->kind == PROFILE_WAIT) &&
 	       stack->named_kind == sample->named_kind &&
 	       stack->kernel_count == samples->kernel_count &&
 	       stack->user_count == samples->user_count &&
@@ -167,6 +176,7 @@ static struct stack *add(struct samples *samples, struct stack **bucket,
 				.process = process,
 				.stop = sample->stop,
 				.named_kind = sample->named_kind,
+				.is_wait = sample->kind == PROFILE_WAIT,
 				.kernel_count = samples->kernel_count,
 				.user_count = samples->user_count,
 				.named_count = samples->named_count};
@@ -193,26 +203,57 @@ static struct stack *find(struct samples *samples, const struct process *process
 	return add(samples, bucket, process, sample);
 }
 
-void samples_take(const struct profile_sample *sample, void *data)
+static void count_begin(struct samples *samples, const struct profile_sample *sample,
+			struct stack *stack)
 {
-	struct samples *samples = data;
+	if (sample->kind == PROFILE_ON_CPU && stack)
+		stack->count++;
+	else if (!stack || waits_begin(samples->open, sample, stack))
+		samples->left_out++;
+}
+
+static void count_end(struct samples *samples, const struct profile_sample *sample)
+{
+	struct stack *stack = waits_end(samples->open, sample);
+
+	if (!stack)
+		samples->left_out++;
+	for (size_t i = 0; stack && i < PROFILE_WAITS; i++)
+		stack->waited_ns[i] += sample->waited_ns[i];
+}
+
+/* A sample on the CPU, or the begin of a wait. */
+static void take_stack(struct samples *samples, const struct profile_sample *sample)
+{
 	struct process *process = processes_find(samples->processes, sample);
 	struct stack *stack = NULL;
 
-	samples->count++;
-	samples->in_requests += !is_zero(sample->span_id, sizeof(sample->span_id));
 	if (process) {
 		fill_kernel(samples, sample);
 		fill_user(samples, process, sample);
 		fill_named(samples, process, sample);
 		stack = find(samples, process, sample);
 	}
-	if (stack)
-		stack->count++;
-	else
-		samples->left_out++;
+	count_begin(samples, sample, stack);
 	if (process)
 		processes_refresh(samples->processes, process, sample);
+}
+
+void samples_take(const struct profile_sample *sample, void *data)
+{
+	struct samples *samples = data;
+
+	if (sample->kind == PROFILE_WAITED) {
+		count_end(samples, sample);
+		return;
+	}
+	if (sample->kind == PROFILE_WAIT) {
+		samples->waits++;
+	} else {
+		samples->count++;
+		samples->in_requests += !is_zero(sample->span_id, sizeof(sample->span_id));
+	}
+	take_stack(samples, sample);
 }
 
 const struct named *samples_named(const struct samples *samples)
@@ -228,6 +269,11 @@ __u64 samples_count(const struct samples *samples)
 __u64 samples_in_requests(const struct samples *samples)
 {
 	return samples->in_requests;
+}
+
+__u64 samples_waits(const struct samples *samples)
+{
+	return samples->waits;
 }
 
 __u64 samples_left_out(const struct samples *samples)

@@ -29,12 +29,14 @@ static inline bool frame_is_named(__u64 frame)
 
 /* So many of the same. */
 struct stack {
-	struct stack *next; /* with the same hash */
-	__u64 count;
-	__u8 trace_id[16], span_id[8]; /* all zero: of no request */
+	struct stack *next;             /* with the same hash */
+	__u64 count;                    /* of samples on the CPU */
+	__u64 waited_ns[PROFILE_WAITS]; /* in waits that have begun here */
+	__u8 trace_id[16], span_id[8];  /* all zero: of no request */
 	const struct process *process;
 	__u8 stop;       /* enum profile_stop */
 	__u8 named_kind; /* enum runtime_kind */
+	bool is_wait;    /* there are waits and no samples on the CPU, or the other way round */
 	__u16 kernel_count, user_count, named_count;
 	/*
 	 * Each kind the innermost first. Those of a runtime that compiles its code are among the
@@ -56,12 +58,17 @@ struct samples *samples_new(struct processes *processes, struct named *named);
 const struct named *samples_named(const struct samples *samples);
 void samples_free(struct samples *samples);
 
-/* Count a sample; as a callback of sampler_read(). */
+/* Count a sample, or a wait; as a callback of sampler_read(). */
 void samples_take(const struct profile_sample *sample, void *samples);
 
-/* How many were taken; of them with a context; and left out, because there was too much to keep. */
+/*
+ * How many were taken on the CPU; of them with a context; waits that have begun, all with a
+ * context; and samples and waits left out, because there was too much to keep, or half of a wait
+ * was lost.
+ */
 __u64 samples_count(const struct samples *samples);
 __u64 samples_in_requests(const struct samples *samples);
+__u64 samples_waits(const struct samples *samples);
 __u64 samples_left_out(const struct samples *samples);
 
 /* How many different stacks there are. */

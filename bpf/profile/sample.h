@@ -31,6 +31,20 @@ enum profile_stop {
 	PROFILE_STOPS,
 };
 
+/* What a record in the ring tells. */
+enum profile_kind {
+	PROFILE_ON_CPU, /* a CPU runs the thread */
+	PROFILE_WAIT,   /* the thread begins to wait, at `time_ns` */
+	PROFILE_WAITED, /* the wait that has begun at `time_ns` is over; there are no frames */
+};
+
+/* What a thread that is off the CPU waits for. */
+enum profile_wait {
+	PROFILE_BLOCKED,   /* until it is woken */
+	PROFILE_RUN_QUEUE, /* for a CPU */
+	PROFILE_WAITS,
+};
+
 /*
  * A function that the runtime of the process knows is two words: the address of its code object,
  * and a check word, by which that object is told from another one that comes to lie there. Only
@@ -41,11 +55,14 @@ enum profile_stop {
 	(1ULL << 63) /* behind them: the outermost function of one call of the                     \
 			interpreter */
 
-/* A sample as it stands in the ring; of `frame` only as many as there are. */
+/* A record as it stands in the ring; of `frame` only as many as there are. */
 struct profile_sample {
 	__u64 time_ns; /* CLOCK_BOOTTIME */
 	__u64 life;    /* of the program that the process runs: another one after an exec */
+	__u64 waited_ns[PROFILE_WAITS]; /* of PROFILE_WAITED */
 	__u32 tgid, tid;
+	__u32 kind; /* enum profile_kind; PROFILE_WAITED has time_ns, tgid and tid only */
+	__u32 padding;
 	__u8 trace_id[16], span_id[8];  /* as traces_ctx_v1 has them; all zero: no context */
 	char comm[PROFILE_COMM_SIZE];   /* of the thread */
 	__u16 kernel_count, user_count; /* words of `frame` */

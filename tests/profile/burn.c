@@ -33,7 +33,12 @@ static __attribute__((noinline)) void burn_until(uint64_t cpu_ns)
 		burn_round();
 }
 
-static void write_down(uint64_t start, uint64_t end, const char *id)
+uint64_t truth_now(void)
+{
+	return now(CLOCK_MONOTONIC);
+}
+
+void truth_write(uint64_t start, uint64_t end, const char *id)
 {
 	/* One write with O_APPEND: lines of several threads do not mix. */
 	dprintf(truth, "%d %d %llu %llu %s\n", getpid(), gettid(), (unsigned long long)start,
@@ -45,10 +50,10 @@ void burn(const struct work *work)
 	uint64_t start, cpu = now(CLOCK_THREAD_CPUTIME_ID);
 
 	writer_begin(work);
-	start = now(CLOCK_MONOTONIC);
+	start = truth_now();
 	burn_until(cpu + work->cpu_us * 500);
 	writer_halfway(work);
 	burn_until(cpu + work->cpu_us * 1000);
-	write_down(start, now(CLOCK_MONOTONIC), work->id);
+	truth_write(start, truth_now(), work->id);
 	writer_end(work);
 }

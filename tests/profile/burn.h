@@ -16,11 +16,21 @@ struct work {
 /* Opens the truth file for appending; exits when that fails. */
 void truth_open(const char *path);
 
-/* Burns CPU in the calling thread and writes down the line "tgid tid start end id" (ns). */
+/* Writes down the line "tgid tid start end id" of the calling thread. ns, CLOCK_MONOTONIC. */
+void truth_write(uint64_t start, uint64_t end, const char *id);
+uint64_t truth_now(void);
+
+/* Burns CPU in the calling thread and writes that down. */
 void burn(const struct work *work);
 
 /* A little work, 10 us to 10 ms of CPU: in a loop (burn_loop.c), or in libc (burn_sort.c). */
 void burn_round(void);
+
+/*
+ * Sleeps, waits for a lock and sleeps under it, and asks an upstream server on the host at the
+ * other end of `client`, each in a function of its own; writes down each stage as "ID.FUNCTION".
+ */
+void wait_around(const struct work *work, int client);
 
 /*
  * The writer of the self-test: publishes contexts itself, without ctxprop, and makes the mistake

@@ -6,7 +6,7 @@
  * that thread, answers, and burns a little more that belongs to no request. One more thread burns
  * now and then for no request at all. What was burnt when by whom is appended to the file TRUTH.
  * GET /US/ID/exit and /US/ID/exec never answer: the thread ends, or becomes another program, and
- * the connection stays open.
+ * the connection stays open. GET /US/ID/wait waits in several ways, too, see wait_around().
  * With PIN and FAULT it publishes contexts itself: see writer_open().
  */
 #include <arpa/inet.h>
@@ -79,6 +79,8 @@ static bool serve_request(int fd, const char *head)
 	work.cpu_us = us;
 	burn(&work);
 	end_early(action);
+	if (!strcmp(action, "/wait"))
+		wait_around(&work, fd);
 	if (write(fd, ANSWER, strlen(ANSWER)) != (ssize_t)strlen(ANSWER))
 		return false;
 	burn(&afterwards);

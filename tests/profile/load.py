@@ -15,10 +15,12 @@ ANSWER_SECONDS = 60
 
 
 class Load:
-    """Sends requests from one host until they are all answered."""
+    """Sends requests from one host until they are all answered. action: behind their paths; pause: seconds
+    before each."""
 
-    def __init__(self, host, address, port, cpu_us, roots=False):
+    def __init__(self, host, address, port, cpu_us, roots=False, action="", pause=0):
         self.host, self.peer, self.cpu_us, self.roots = host, (address, port), cpu_us, roots
+        self.action, self.pause = action, pause
         self.requests, self.broken = [], []
         self.ids = (f"r{number}" for number in itertools.count())
         self.lock = threading.Lock()
@@ -49,12 +51,14 @@ class Load:
             self.broken.append(f"{type(error).__name__}: {error}")
 
     def request(self, connection):
+        time.sleep(self.pause)
         with self.lock:
             name = next(self.ids)
         trace, parent = os.urandom(16).hex(), os.urandom(8).hex()
         field = "" if self.roots else f"traceparent: 00-{trace}-{parent}-01\r\n"
         sent = time.monotonic_ns()
-        connection.sendall(f"GET /{self.cpu_us}/{name} HTTP/1.1\r\nHost: burn\r\n{field}\r\n".encode())
+        connection.sendall(f"GET /{self.cpu_us}/{name}{self.action} HTTP/1.1\r\n"
+                           f"Host: burn\r\n{field}\r\n".encode())
         read_answer(connection)
         known = (None, None) if self.roots else (trace, parent)
         with self.lock:

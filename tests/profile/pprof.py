@@ -4,8 +4,9 @@ numbers of pprof's profile.proto)."""
 import gzip
 from collections import defaultdict, namedtuple
 
-# count, ns: how many samples, and how much CPU; functions: the innermost first; labels: {key: text or number}
-Sample = namedtuple("Sample", "count ns functions labels")
+# count, ns, off_ns: how many samples, how much CPU, and how long a wait; functions: the innermost first;
+# labels: {key: text or number}
+Sample = namedtuple("Sample", "count ns off_ns functions labels")
 
 
 def varint(data, at):
@@ -60,10 +61,11 @@ class Profile:
                           for place in map(fields, self.message[4])}
         self.samples = [self.sample(fields(data)) for data in self.message[2]]
         self.period = self.message[12][0]
+        self.types = [tuple(self.texts[n[0]] for n in (t[1], t[2])) for t in map(fields, self.message[1])]
 
     def sample(self, message):
-        count, ns = packed(message[2])
+        count, ns, off_ns = (*packed(message[2]), 0)[:3]
         labels = {}
         for label in map(fields, message[3]):
             labels[self.texts[label[1][0]]] = self.texts[label[2][0]] if label[2] else (label[3] or [0])[0]
-        return Sample(count, ns, [self.locations[i] for i in packed(message[1])], labels)
+        return Sample(count, ns, off_ns, [self.locations[i] for i in packed(message[1])], labels)

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What threads with a context wait for: blocked until they are woken, then on the run queue until
+ * they run again. A wait is told in two records: PROFILE_WAIT with the stack when the thread goes
+ * off its CPU, PROFILE_WAITED with the times when it is back. Loaded only if it is asked for.
+ *
+ * Everything here runs in the scheduler, under the lock of a run queue: nothing may be allocated,
+ * for that may wake a thread, which takes such a lock. So open waits are in a table that is
+ * allocated beforehand, by thread, and not in task storage. sched_wakeup comes when the thread is
+ * on a run queue, and so behind the sched_switch by which it went to sleep; sched_waking may come
+ * before that.
+ */
+#ifndef CTXPROP_PROFILE_OFFCPU_BPF_H
+#define CTXPROP_PROFILE_OFFCPU_BPF_H
+
+#include <stdbool.h>
+#include <bpf/bpf_tracing.h>
+
+#include "profile/take.bpf.h"
+
+#define SWITCH_DEAD  0x80  /* TASK_DEAD of the kernel: the thread never comes back */
+#define WAITING_SIZE 16384 /* a power of two */
+
+/* A thread that is off the CPU. */
+struct wait {
+	__u64 began_ns;    /* CLOCK_BOOTTIME */
+	__u64 runnable_ns; /* since when it waits for a CPU; 0: it is blocked */
+	__u64 span;        /* for which it waits */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, TRACES_CTX_MAX);
+	__type(key, __u32); /* tid */
+	__type(value, struct wait);
+} profile_waits SEC(".maps");
+
+/*
+ * How many threads wait, by the last bits of their ids: most threads need not be looked for in the
+ * table. Too many may be counted, too few never.
+ */
+__u32 waiting[WAITING_SIZE];
+
+__u64 waits_left_out; /* of unknown length, or the thread's context was another one afterwards */
+
+static __always_inline const struct traces_ctx *context_of(const struct task_struct *task)
+{
+	__u64 thread = traces_ctx_key(task->tgid, task->pid);
+
+	return bpf_map_lookup_elem(&traces_ctx_v1, &thread);
+}
+
+static __always_inline struct wait *wait_of(__u32 tid)
+{
+	if (!waiting[tid & (WAITING_SIZE - 1)])
+		return NULL;
+	return bpf_map_lookup_elem(&profile_waits, &tid);
+}
+
+static __always_inline int wait_add(__u32 tid, const struct wait *wait)
+{
+	if (bpf_map_update_elem(&profile_waits, &tid, wait, BPF_ANY))
+		return -1;
+	__sync_fetch_and_add(&waiting[tid & (WAITING_SIZE - 1)], 1);
+	return 0;
+}
+
+static __always_inline void wait_remove(__u32 tid)
+{
+	if (!bpf_map_delete_elem(&profile_waits, &tid))
+		__sync_fetch_and_add(&waiting[tid & (WAITING_SIZE - 1)], -1);
+}
+
+/* The current thread goes off its CPU: put down when, for whom and where. */
+static __always_inline void wait_begins(void *ctx, const struct traces_ctx *context, bool runnable)
+{
+	const __u64 thread = bpf_get_current_pid_tgid(), now_ns = bpf_ktime_get_boot_ns();
+	struct wait wait = {.began_ns = now_ns, .span = traces_ctx_span(context)};
+	struct profile_sample *s;
+	const struct runtime *runtime;
+
+	if (now_ns >= until_ns || !is_wanted(thread, context))
+		return;
+	s = begin_record(PROFILE_WAIT, thread, context, now_ns);
+	if (!s)
+		return;
+	wait.runnable_ns = runnable ? now_ns : 0;
+	if (wait_add((__u32)thread, &wait)) {
+		__sync_fetch_and_add(&waits_left_out, 1);
+		return;
+	}
+	runtime = runtime_of_sample(s);
+	take_kernel(ctx, s);
+	take_user_of_kernel(s, runtime);
+	runtime_stack_take(s, runtime);
+	hand_over(s);
+}
+
+/* A thread goes on. What it has waited belongs to its request if that is still its request. */
+static __always_inline void wait_ends(const struct task_struct *task, const struct wait *wait)
+{
+	const struct traces_ctx *context = context_of(task);
+	const __u64 now_ns = bpf_ktime_get_boot_ns();
+	const __u64 runnable_ns = wait->runnable_ns ?: now_ns;
+	struct profile_sample *s;
+	__u32 zero = 0;
+
+	if (!context || traces_ctx_span(context) != wait->span) {
+		__sync_fetch_and_add(&waits_left_out, 1);
+		return;
+	}
+	s = bpf_map_lookup_elem(&profile_scratch, &zero);
+	if (!s || now_ns >= until_ns)
+		return;
+	clear_stack(s);
+	s->kind = PROFILE_WAITED;
+	s->time_ns = wait->began_ns;
+	s->tgid = task->tgid;
+	s->tid = task->pid;
+	s->waited_ns[PROFILE_BLOCKED] = runnable_ns - wait->began_ns;
+	s->waited_ns[PROFILE_RUN_QUEUE] = now_ns - runnable_ns;
+	hand_over(s);
+}
+
+/* Kernel threads and idle CPUs have no memory of their own, and no context. */
+SEC("tp_btf/sched_switch")
+int BPF_PROG(profile_switch, bool preempted, struct task_struct *from, struct task_struct *to,
+	     unsigned int state)
+{
+	const struct traces_ctx *context = from->mm ? context_of(from) : NULL;
+	const struct wait *wait;
+
+	if (context && !(state & SWITCH_DEAD))
+		wait_begins(ctx, context, preempted || !state);
+	wait = wait_of(to->pid);
+	if (wait) {
+		wait_ends(to, wait);
+		wait_remove(to->pid);
+	}
+	return 0;
+}
+
+SEC("tp_btf/sched_wakeup")
+int BPF_PROG(profile_wakeup, struct task_struct *woken)
+{
+	struct wait *wait = wait_of(woken->pid);
+
+	if (wait && !wait->runnable_ns)
+		wait->runnable_ns = bpf_ktime_get_boot_ns();
+	return 0;
+}
+
+#endif

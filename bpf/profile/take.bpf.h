@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What all programs of the profiler have in common: what is wanted, whose work the current thread
+ * does, its stack, and the ring that takes it to user space.
+ */
+#ifndef CTXPROP_PROFILE_TAKE_BPF_H
+#define CTXPROP_PROFILE_TAKE_BPF_H
+
+#include "engine/traces.h"
+#include "probes/kernel.bpf.h"
+#include "profile/unwind.bpf.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, TRACES_CTX_MAX);
+	__type(key, __u64);
+	__type(value, struct traces_ctx);
+} traces_ctx_v1 SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, PROFILE_RING_BYTES);
+} profile_samples SEC(".maps");
+
+/*
+ * The record that a CPU works on. Who fills it in runs with interrupts off, so that nobody else
+ * does meanwhile.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct profile_sample);
+} profile_scratch SEC(".maps");
+
+/* What the user wants to see; all zero: everything. */
+const volatile __u32 wanted_tgid;
+const volatile __u64 wanted_cgroup; /* id of its directory, with all below */
+const volatile __u32 wanted_cgroup_level;
+const volatile __u8 wants_requests; /* only threads that work on one */
+
+__u64 until_ns;     /* CLOCK_BOOTTIME: there are no samples from then on */
+__u64 samples_lost; /* they found no room in the ring */
+
+struct task_struct___life {
+	struct task_struct___life *group_leader;
+	__u64 start_boottime;
+	__u64 self_exec_id;
+} __attribute__((preserve_access_index));
+
+/* Registers of user space as the kernel keeps them; the names are the kernel's. */
+struct pt_regs___kernel {
+	unsigned long bp, ip, sp;
+} __attribute__((preserve_access_index));
+
+static __always_inline int is_wanted(__u64 thread, const struct traces_ctx *context)
+{
+	if (!thread) /* the CPU is idle */
+		return 0;
+	if (wanted_tgid && thread >> 32 != wanted_tgid)
+		return 0;
+	if (wants_requests && !context)
+		return 0;
+	return !wanted_cgroup ||
+	       bpf_get_current_ancestor_cgroup_id(wanted_cgroup_level) == wanted_cgroup;
+}
+
+/* The kernel's part of the stack, if the thread was in the kernel. */
+static __always_inline void take_kernel(void *ctx, struct profile_sample *s)
+{
+	long size = bpf_get_stack(ctx, s->frame, PROFILE_FRAMES_MAX * sizeof(s->frame[0]), 0);
+
+	s->kernel_count = size > 0 ? (__u16)(size / sizeof(s->frame[0])) : 0;
+}
+
+/* A thread in the kernel: the registers with which it came there. */
+static __always_inline void take_user_of_kernel(struct profile_sample *s,
+						const struct runtime *runtime)
+{
+	const struct task_struct *task = (const void *)bpf_get_current_task_btf();
+	const struct pt_regs___kernel *regs;
+
+	if (!BPF_CORE_READ(task, mm)) {
+		s->stop = PROFILE_STOP_NONE;
+		return;
+	}
+	regs = (const void *)bpf_task_pt_regs((void *)task);
+	unwind_user(s, runtime, BPF_CORE_READ(regs, ip), BPF_CORE_READ(regs, sp),
+		    BPF_CORE_READ(regs, bp));
+}
+
+/* The start of the process, and how often it has become another program since. */
+static __always_inline __u64 life_of_current(void)
+{
+	const struct task_struct___life *task = (const void *)bpf_get_current_task_btf();
+
+	return BPF_CORE_READ(task, group_leader, start_boottime) +
+	       BPF_CORE_READ(task, self_exec_id);
+}
+
+/* The stack that is to be filled in is empty. */
+static __always_inline void clear_stack(struct profile_sample *s)
+{
+	s->kernel_count = s->user_count = 0;
+	s->named_count = s->named_kind = s->named_layout = s->stop = 0;
+}
+
+/*
+ * A record of the current thread, all but its stack. `context`: what it works on, or NULL. NULL is
+ * never returned, but the verifier cannot know.
+ */
+static __always_inline struct profile_sample *
+begin_record(enum profile_kind kind, __u64 thread, const struct traces_ctx *context, __u64 now_ns)
+{
+	__u32 zero = 0;
+	struct profile_sample *s = bpf_map_lookup_elem(&profile_scratch, &zero);
+
+	if (!s)
+		return NULL;
+	s->kind = kind;
+	s->time_ns = now_ns;
+	s->life = life_of_current();
+	s->tgid = thread >> 32;
+	s->tid = (__u32)thread;
+	bpf_get_current_comm(s->comm, sizeof(s->comm));
+	__builtin_memset(s->waited_ns, 0, sizeof(s->waited_ns));
+	__builtin_memset(s->trace_id, 0, sizeof(s->trace_id));
+	__builtin_memset(s->span_id, 0, sizeof(s->span_id));
+	if (context) {
+		__builtin_memcpy(s->trace_id, context->trace_id, sizeof(s->trace_id));
+		__builtin_memcpy(s->span_id, context->span_id, sizeof(s->span_id));
+	}
+	clear_stack(s);
+	return s;
+}
+
+static __always_inline void hand_over(struct profile_sample *s)
+{
+	__u32 count = s->kernel_count + s->user_count + 2 * s->named_count;
+	__u32 size;
+
+	if (count > PROFILE_SLOTS)
+		count = PROFILE_SLOTS;
+	size = __builtin_offsetof(struct profile_sample, frame) + count * sizeof(s->frame[0]);
+	if (bpf_ringbuf_output(&profile_samples, s, size, BPF_RB_NO_WAKEUP))
+		__sync_fetch_and_add(&samples_lost, 1);
+}
+
+#endif

@@ -1,0 +1,160 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Does `ctxprop profile --off-cpu` tell where the time of a request goes? Servers in C and Python burn CPU,
+sleep, wait for a lock and ask an upstream server: what is told has to add up to what the client has measured,
+and each wait to what the server has.
+
+    offcpu.py [--build DIR] [ROW...]
+"""
+import argparse
+import contextlib
+import os
+import socket
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter, namedtuple
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "lab"))
+
+from agent import Agent  # noqa: E402
+from judge import read_truth  # noqa: E402
+from lab import Lab  # noqa: E402
+from load import Load  # noqa: E402
+from offcpu_cost import OffCpu, run_cost  # noqa: E402
+from pprof import Profile  # noqa: E402
+from sampling import ADDRESS, CPU_US, PORT, tell, world  # noqa: E402
+
+CONNECTIONS, REQUESTS = 4, 12
+CLIENT, UPSTREAM_PORT, UPSTREAM_SECONDS = "10.79.0.1", 9000, 0.06
+PAUSE_SECONDS = 0.06  # between requests; a request that had that, too, would be seen
+ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok"
+TYPES = [("samples", "count"), ("cpu", "nanoseconds"), ("offcpu", "nanoseconds")]
+
+# Of the time of all requests together, as the client and the server have measured it.
+DIFFERENCE = 0.02
+# Of a single request: a few samples more or less.
+DIFFERENCE_NS = 10_000_000
+STAGES = ("take_nap", "take_lock", "hold_lock", "ask_upstream")
+
+Row = namedtuple("Row", "name server function")
+ROWS = (
+    Row("C", ["{build}/profile_burn"], "{}"),
+    Row("Python", ["/usr/bin/python3", "-B", "{here}/burn.py"], "{} (burn.py)"),
+)
+
+
+def answer(connection):
+    """One request, answered late."""
+    with connection:
+        connection.recv(4096)
+        time.sleep(UPSTREAM_SECONDS)
+        connection.sendall(ANSWER)
+
+
+def upstream(host):
+    """A server that takes its time, on a host, until the test ends."""
+    with host.inside():
+        listener = socket.create_server((CLIENT, UPSTREAM_PORT))
+
+    def serve():
+        while True:
+            threading.Thread(target=answer, args=(listener.accept()[0],), daemon=True).start()
+    threading.Thread(target=serve, daemon=True).start()
+
+
+@contextlib.contextmanager
+def at_once():
+    """This thread, and those that it begins, run as soon as they can: how long the client waits for a CPU when
+    the answer is there is nothing that the server could know of."""
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+    yield
+    os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+
+
+def measure(build, row, folder, lab):
+    """(the profile, the requests, the server's truth) of a row."""
+    server, client = world(lab)
+    upstream(client)
+    Agent(server, build, "--store", f"{folder}/store.db")
+    argv = [word.format(build=build, here=HERE) for word in row.server]
+    process = server.spawn([*argv, PORT, f"{folder}/truth"])
+    server.wait_port(PORT)
+    load = Load(client, ADDRESS, PORT, CPU_US, action="/wait", pause=PAUSE_SECONDS)
+    for connection in load.run(1, 1):  # so that the process is known
+        connection.close()
+    profiled = OffCpu(server, build, "-p", process.pid, "--ids", "--store", f"{folder}/store.db", "-o",
+                      f"{folder}/profile.pb.gz")
+    for connection in load.run(1, 5):  # the profiler reads tables of what it has met
+        connection.close()
+    load.requests.clear()
+    with at_once():
+        for connection in load.run(CONNECTIONS, REQUESTS):
+            connection.close()
+    print(profiled.end(), end="")
+    return Profile(f"{folder}/profile.pb.gz"), load.requests, read_truth(f"{folder}/truth")
+
+
+class Times:
+    """What a profile tells of requests, in ns."""
+
+    def __init__(self, profile, requests):
+        mine = {request.trace for request in requests}
+        self.kinds, self.functions, self.traces, self.strange = Counter(), Counter(), Counter(), Counter()
+        for sample in profile.samples:
+            ns, trace = sample.ns + sample.off_ns, sample.labels.get("trace_id")
+            self.strange["values"] += (sample.off_ns > 0) != ("wait" in sample.labels)
+            self.strange["wait without a request"] += "wait" in sample.labels and not trace
+            if trace not in mine:
+                continue
+            self.kinds[sample.labels.get("wait", "cpu")] += ns
+            self.traces[trace] += ns
+            for function in set(sample.functions):
+                self.functions[function] += ns
+
+
+def differs(what, told, truth, allowed=DIFFERENCE):
+    """A complaint, or nothing; prints both."""
+    print(f"# {what}: {told / 1e6:.1f} ms told, {truth / 1e6:.1f} ms measured: {100 * told / truth:.2f} %")
+    return [f"{what}: {told} ns of {truth}"] * (abs(told - truth) > allowed * truth)
+
+
+def complaints_of(row, profile, requests, truth):
+    """What is wrong with a profile."""
+    times, ids = Times(profile, requests), {request.id for request in requests}
+    kinds = ", ".join(f"{kind} {ns / 1e6:.1f} ms" for kind, ns in sorted(times.kinds.items()))
+    print(f"# {row.name}: {len(requests)} requests: {kinds}")
+    found = differs("all", sum(times.kinds.values()), sum(r.received - r.sent for r in requests))
+    for stage in STAGES:
+        spent = sum(w.end - w.start for w in truth if w.id and "." in w.id and w.id.split(".")[1] == stage and
+                    w.id.split(".")[0] in ids)
+        found += differs(stage, times.functions[row.function.format(stage)], spent)
+    found += [f"{r.id} took {r.received - r.sent} ns, told are {times.traces[r.trace]}" for r in requests
+              if times.traces[r.trace] > (r.received - r.sent) * (1 + DIFFERENCE) + DIFFERENCE_NS]
+    found += [f"{count} samples: {what}" for what, count in times.strange.items() if count]
+    return found + [f"values are {profile.types}"] * (profile.types != TYPES)
+
+
+def run_row(build, row):
+    with tempfile.TemporaryDirectory(prefix="ctxprop-profile-") as folder, Lab("offcpu") as lab:
+        found = complaints_of(row, *measure(build, row, folder, lab))
+    return tell(f"time of requests of {row.name}", found)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", default=HERE.parents[1] / "build", help="build folder")
+    parser.add_argument("names", nargs="*", metavar="ROW", help="how rows' names begin; cost is one, too")
+    args = parser.parse_args()
+    build, wanted = os.path.abspath(args.build), tuple(name.lower() for name in args.names)
+    failed = sum(run_row(build, row) for row in ROWS if not wanted or row.name.lower().startswith(wanted))
+    if not wanted or "cost" in wanted:
+        failed += run_cost(build)
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
