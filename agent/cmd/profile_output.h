@@ -21,7 +21,7 @@ struct profile_result {
 	unsigned int hz;
 	bool ids;
 	const struct tags *tags; /* that files are written by; NULL: none */
-	bool off_cpu; /* waits are in it, and shares are of wall-clock time */
+	bool off_cpu;            /* waits are in it, and shares are of wall-clock time */
 };
 
 #define PROFILE_FORMATS "pprof (.pb.gz), svg, folded, speedscope (.json) or otlp"
