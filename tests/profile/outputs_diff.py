@@ -30,7 +30,7 @@ def case_same(world):
     said = functions(world.said("diff", world.made, twice, "-o", world.folder / "x.svg"))
     assert said and all(row[0] == row[1] and row[2] == row[3] for row in said.values()), said
     drawn = frames(world.folder / "x.svg")
-    assert drawn and all(fill == "hsl(5 85% 95%)" and said.endswith("+0.00")
+    assert drawn and all(fill == "hsl(0 0% 92%)" and said.endswith("+0.00")
                          for _, said, fill in drawn.values()), drawn
     equal(drawn["all"][0], 1200, "width of all")
 

@@ -17,6 +17,7 @@ from outputs_tools import Skip, equal, pprof, top
 from pprof import Profile
 
 SPEEDSCOPE = "1.25.0"
+TO_TABLE = """[...document.querySelectorAll('div')].filter((e) => e.textContent.includes('Sandwich')).at(-1).click()"""
 MS = made.PERIOD_NS // 1_000_000
 
 
@@ -158,14 +159,16 @@ def case_speedscope_page(world):
     with Lab("outputs") as lab:
         browser = Browser(lab.host("a"), program, world.folder / "chromium")
         browser.open(f"file://{page}/index.html#localProfilePath={script}")
-        browser.wait("document.body.innerText.includes('Sandwich')")
-        browser.click("div", "Sandwich")
-        browser.wait("document.querySelectorAll('tr').length > 5")
-        rows = browser.value("[...document.querySelectorAll('tr')].map((r) => r.innerText)")
+        browser.wait("document.body && document.body.innerText.includes('Sandwich')")
+        groups = browser.value("[...document.querySelectorAll('tr[title]')].map((r) => [r.title, "
+                               "r.lastElementChild.textContent])")
+        browser.value(TO_TABLE)
+        browser.wait("document.body.innerText.includes('Symbol Name')")
+        text = browser.value("document.body.innerText")
         equal(browser.errors, [], "errors of the page")
-    found = {words[-1].strip(): tuple(words[:-1]) for words in
-             (re.split(r"\s*\t\s*|\n", row.strip()) for row in rows[1:])}
-    found = {name: " ".join(" ".join(words).split()) for name, words in found.items()}
-    assert found["query"].startswith("500.00ms") or "300.00ms" in found["query"], found
-    for name, own, whole in (("query", 300, 500), ("render", 250, 250), ("lock", 200, 200)):
-        assert f"{own}.00ms" in found[name] and f"{whole}.00ms" in found[name], (name, found[name])
+    equal(groups, [["all", "1.00s"], ["shop GET /a", "600.00ms"], ["shop GET /b", "300.00ms"],
+                   ["(no request)", "100.00ms"]], "profiles")
+    found = {name: (whole, own) for whole, own, name in re.findall(
+        r"^(\S+) \(\S+%\)\s+(\S+) \(\S+%\)\s+(.+)$", text, re.M)}
+    for name, whole, own in (("query", 500, 300), ("render", 250, 250), ("lock", 200, 200), (made.ODD, 50, 50)):
+        equal(found.get(name), (f"{whole}.00ms", f"{own}.00ms"), name)
