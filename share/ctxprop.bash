@@ -70,6 +70,12 @@ _ctxprop_words() {
 			;;
 		esac
 		;;
+	profile)
+		case $# in
+		1) echo show diff ;;
+		*) echo '<file>' ;;
+		esac
+		;;
 	attach | detach)
 		case $#,$previous in
 		*,netns) ls /run/netns 2>/dev/null ;;
@@ -98,7 +104,7 @@ _ctxprop_options() {
 		;;
 	profile)
 		echo --json --color --duration --frequency --pid --cgroup --endpoint --bucket --trace --requests --off-cpu \
-			--output --format --ids --store --help
+			--output --format --ids --tags --by --store --help
 		;;
 	top) echo --json --oneline --color --number --sort --last --store --help ;;
 	map) echo --json --oneline --color --last --store --help ;;
@@ -115,6 +121,7 @@ _ctxprop_takes_value() {
 	-n | --netns | --number) [ "$1" != flows ] ;;
 	--store | --attach | --slow | --status | --endpoint | --service | --last | --sort) ;;
 	--duration | --frequency | --pid | --cgroup | --bucket | --trace | --output | --format) ;;
+	--tags | --by) ;;
 	--unit | --since) ;;
 	-d | -F | -p | -o) [ "$1" = profile ] ;;
 	-u) [ "$1" = logs ] ;;
@@ -127,10 +134,11 @@ _ctxprop_values() {
 	case $2 in
 	--netns) ls /run/netns 2>/dev/null ;;
 	-n) [ -n "$1" ] || ls /run/netns 2>/dev/null ;;
-	--store | --attach | --output | -o) echo '<file>' ;;
+	--store | --attach | --output | -o | --tags) echo '<file>' ;;
 	--sort) echo rate errors p50 p99 ;;
 	--bucket) echo p50 p90 p99 max ;;
-	--format) echo pprof svg folded ;;
+	--format) echo pprof svg folded speedscope otlp ;;
+	--by) echo bucket= endpoint= ;;
 	--status) echo 2xx 3xx 4xx 5xx ;;
 	esac
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -9,7 +8,6 @@
 #include <unistd.h>
 #include <sys/stat.h>
 
-#include "base/text.h"
 #include "cmd/command.h"
 #include "cmd/profile_write.h"
 
@@ -27,18 +25,32 @@ static bool is_special(const char *file)
 	return !stat(file, &status) && !S_ISREG(status.st_mode);
 }
 
+/* A new file beside it, whose name is put into `beside`. Returns its descriptor or -errno. */
+static int open_beside(const char *file, char beside[PATH_MAX])
+{
+	int fd;
+
+	if (snprintf(beside, PATH_MAX, "%s.XXXXXX", file) >= PATH_MAX)
+		return -ENAMETOOLONG;
+	fd = mkostemp(beside, O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
 int profile_check_writable(const char *file)
 {
-	char copy[PATH_MAX];
+	char beside[PATH_MAX];
 	struct stat status;
+	int fd;
 
-	if (strlen(file) >= sizeof(copy) - sizeof(".XXXXXX"))
-		return refuse(file, -ENAMETOOLONG);
 	if (!stat(file, &status) && S_ISDIR(status.st_mode))
 		return refuse(file, -EISDIR);
-	text_copy(copy, sizeof(copy), file);
-	if (access(is_special(file) ? file : dirname(copy), W_OK))
-		return refuse(file, -errno);
+	if (is_special(file))
+		return access(file, W_OK) ? refuse(file, -errno) : COMMAND_OK;
+	fd = open_beside(file, beside);
+	if (fd < 0)
+		return refuse(file, fd);
+	unlink(beside);
+	close(fd);
 	return COMMAND_OK;
 }
 
@@ -52,8 +64,9 @@ static int fill(int fd, bool is_ours, int (*write)(const void *data, FILE *out),
 		close(fd);
 		return err;
 	}
-	err = write(data, out);
 	errno = 0;
+	err = write(data, out);
+	/* Of what could not be written the reason is the last error. */
 	if (!err && (ferror(out) || fflush(out) || (is_ours && fchmod(fd, FILE_MODE))))
 		err = errno ? -errno : -EIO;
 	return fclose(out) && !err ? -errno : err;
@@ -63,13 +76,10 @@ static int write_beside(const char *file, int (*write)(const void *data, FILE *o
 			const void *data)
 {
 	char beside[PATH_MAX];
-	int fd, err;
+	int fd = open_beside(file, beside), err;
 
-	if (snprintf(beside, sizeof(beside), "%s.XXXXXX", file) >= (int)sizeof(beside))
-		return -ENAMETOOLONG;
-	fd = mkostemp(beside, O_CLOEXEC);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	err = fill(fd, true, write, data);
 	if (!err && rename(beside, file))
 		err = -errno;

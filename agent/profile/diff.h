@@ -31,7 +31,7 @@ void diff_free(struct diff *diff);
 
 /*
  * A flame graph whose widths are the means of both shares, so that what is gone is seen, too. Red:
- * it has more of the second one than of the first; blue: less; white: as much.
+ * it has more of the second one than of the first; blue: less; grey: as much.
  */
 void diff_write_svg(const struct diff *diff, const char *title, FILE *out);
 

@@ -4,6 +4,8 @@
 #include "profile/diff.h"
 #include "profile/flame_svg.h"
 
+#define SAME 0.005 /* what differs by less of itself is as much */
+
 /* A frame of both trees, of which one may be NULL. */
 struct pair {
 	const struct flame *of[DIFF_SIDES];
@@ -85,7 +87,7 @@ static int depth_of(const struct drawing *drawing, const struct pair *pair)
 	return deepest + 1;
 }
 
-/* From blue (only before) by white (as much) to red (only after). */
+/* From blue (only before) by grey (as much) to red (only after). */
 static void write_colour(const struct drawing *drawing, const struct pair *pair)
 {
 	const double before = share(drawing, pair, DIFF_BEFORE);
@@ -93,7 +95,11 @@ static void write_colour(const struct drawing *drawing, const struct pair *pair)
 	const double change = (after - before) / (after + before); /* a frame has one of both */
 	const double strength = change < 0 ? -change : change;
 
-	fprintf(drawing->out, "hsl(%d 85%% %.0f%%)", change < 0 ? 220 : 5, 95 - 35 * strength);
+	if (strength < SAME)
+		fputs("hsl(0 0% 92%)", drawing->out);
+	else
+		fprintf(drawing->out, "hsl(%d 85%% %.0f%%)", change < 0 ? 220 : 5,
+			95 - 35 * strength);
 }
 
 static void write_amount(const struct drawing *drawing, const struct pair *pair)

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files that lie, and places that cannot be written."""
+import gzip
+import os
+import random
+import resource
+import signal
+
+import made
+from outputs_tools import equal
+
+NAMES = ("x.pb.gz", "x.svg", "x.folded", "x.json", "x.otlp")
+
+
+def case_endings(world):
+    """the ending decides, and --format insists"""
+    error = world.refused("show", world.made, "-o", world.folder / "x.txt")
+    assert "its ending tells no format" in error, error
+    world.profile("show", world.made, "-o", world.folder / "x.txt", "--format", "speedscope")
+    assert (world.folder / "x.txt").read_text().startswith('{"$schema"')
+    world.profile("show", world.made, "-o", world.folder / "x.svg", "--format", "folded")
+    assert (world.folder / "x.svg").read_text().startswith("(no request);")
+    error = world.refused("show", world.made, "--format", "tiff", "-o", world.folder / "y")
+    assert "--format tiff: expected pprof" in error, error
+
+
+def limit_files():
+    """As on a disk that is full: files may have this many bytes."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))
+
+
+def case_full(world):
+    """a full disk leaves the file that was there, and nothing beside it"""
+    for name in NAMES:
+        (world.folder / name).write_text("before")
+        before = sorted(os.listdir(world.folder))
+        error = world.refused("show", world.made, "-o", world.folder / name, preexec_fn=limit_files)
+        assert f"{name}: File too large" in error, error
+        equal((world.folder / name).read_text(), "before", "the file")
+        equal(sorted(os.listdir(world.folder)), before, "files of the folder")
+    error = world.refused("show", world.made, "-o", "/dev/full", "--format", "svg")
+    assert "/dev/full: No space left" in error, error
+    assert not os.path.isfile("/dev/full"), "the device was replaced by a file"
+
+
+def case_unwritable(world):
+    """what cannot be written is said before anything is sampled"""
+    for name, said in ((f"{world.folder}/none/x.svg", "No such file"), (f"{world.folder}", "Is a directory"),
+                       ("/proc/x.svg", "")):
+        for words in (("show", world.made), ("-d", "1h")):
+            error = world.refused(*words, "--format", "svg", "-o", name)
+            assert f"--output {name}: {said}" in error, error
+    pipe = world.folder / "pipe.svg"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    world.profile("show", world.made, "-o", pipe)
+    assert os.read(reader, 5) == b"<?xml"
+    os.close(reader)
+
+
+def case_not_profiles(world):
+    """files that are no profiles, or half of one, are refused with a reason"""
+    whole = made.message_of()
+    bad = world.folder / "bad"
+    text, negative = made.field(6, b"x"), made.message_of(scale=-1)
+    for data, said in ((b"", "is not the empty one"), (b"<svg/>", "it is no profile of pprof"),
+                       (gzip.compress(whole)[:-9], "no file of gzip, or half of one"),
+                       (gzip.compress(whole) + b"x", "no file of gzip"),
+                       (whole[:-3], "it is no profile"), (text + whole, "first text is not the empty one"),
+                       (whole + made.field(2, made.field(1, made.varint(7)) + made.field(2, b"\1\1")),
+                        "there is no location 7"),
+                       (whole + made.field(2, made.field(2, b"\1")), "a sample has 1 values, where 2 are said"),
+                       (whole + made.field(5, made.field(1, 70)), "function 70 is there twice"),
+                       (whole + made.field(14, 999), "default type of values is no text"),
+                       (negative, "its values are negative"),
+                       (gzip.compress(bytes(300 << 20), 1), "it is more than 256 MiB")):
+        bad.write_bytes(data)
+        error = world.refused("show", bad)
+        assert said in error, (said, error)
+    assert "No such file" in world.refused("show", world.folder / "none")
+    assert "expected one file" in world.refused("show")
+    assert "expected show or diff" in world.refused("take")
+
+
+def case_changed_bytes(world):
+    """a file in which any bytes were changed is read or refused, but nothing breaks"""
+    whole, chance = made.message_of(), random.Random(27)
+    bad = world.folder / "bad.pb"
+    for _ in range(150):
+        data = bytearray(whole)
+        for _ in range(chance.randint(1, 6)):
+            data[chance.randrange(len(data))] = chance.randrange(256)
+        bad.write_bytes(data)
+        done = world.profile("show", bad, "-o", world.folder / chance.choice(NAMES), check=False)
+        assert done.returncode in (0, 1), (done.returncode, bytes(data))

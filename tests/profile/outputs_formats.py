@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each format, of a profile that is known."""
+import base64
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import made
+import otlp_profile
+from browser import PROGRAMS, Browser
+from lab import Lab
+from outputs_tools import Skip, equal, pprof, top
+from pprof import Profile
+
+SPEEDSCOPE = "1.25.0"
+TO_TABLE = """[...document.querySelectorAll('div')].filter((e) => e.textContent.includes('Sandwich')).at(-1).click()"""
+MS = made.PERIOD_NS // 1_000_000
+
+
+def endpoint_of(stack):
+    return f"{stack.labels.get('service', '')} {stack.labels['endpoint']}".strip()
+
+
+def path_of(stack):
+    """What a reader sees of a stack, from the outside in."""
+    missing = [stack.labels["stack"]] if "stack" in stack.labels else []
+    return (endpoint_of(stack), stack.labels["process"], *missing, *stack.stack)
+
+
+def case_show(world):
+    """the endpoints of a file, with the most samples first"""
+    counts = Counter()
+    for stack in made.STACKS:
+        counts[endpoint_of(stack)] += stack.count
+    said = world.said("show", world.made)
+    equal(said["samples"], sum(counts.values()), "all samples")
+    equal([(row["endpoint"], row["samples"]) for row in said["endpoints"]], counts.most_common(), "rows")
+    filtered = world.said("show", world.made, "--endpoint", "/a", "--bucket", "p99")
+    equal(filtered["samples"], 20, "samples of GET /a above the 90th percentile")
+    equal(world.said("show", world.made, "--trace", made.TRACES[0][:8])["samples"], 40, "of one trace")
+
+
+def case_folded(world):
+    """lines of stacks, whatever functions are called"""
+    lines = world.written("x.folded").read_text().splitlines()
+    wanted = [";".join(name.replace(";", ":") for name in path_of(stack)) + f" {stack.count}"
+              for stack in made.STACKS]
+    equal(sorted(lines), sorted(wanted), "lines")
+
+
+def case_pprof(world):
+    """pprof again: nothing is lost, and the real tool shows it by label"""
+    file = world.written("x.pb.gz")
+    before, after = Profile(world.made).samples, Profile(file).samples
+    equal(after, before, "samples")
+    rows = top(pprof(file, "-top", "-nodecount=100"))
+    equal(rows["query"], (30 * MS, 50 * MS), "query")
+    equal(rows["serve"], (0, 90 * MS), "serve")
+    rows = top(pprof(file, "-top", "-tagfocus=endpoint=^GET /a$"))
+    equal(rows["main"], (0, 60 * MS), "main in GET /a")
+    assert "render" not in rows, rows
+    tags = pprof(file, "-tags")
+    found = re.search(r"latency_bucket: Total (\S+)\n((?: +\S+ \(.*\): \S+\n)+)", tags)
+    equal(sorted(re.findall(r"([\d.]+m?s) \( *[\d.]+%\): (\S+)", found[2])),
+          [("250.0ms", "p99"), ("650.0ms", "p50")], "buckets")
+    equal(re.findall(r"[\d.]+m?s .*: (\S+)$", tags.split("pid: Total")[1].split("\n\n")[0], re.M), ["4711"], "pids")
+
+
+def case_pprof_roots(world):
+    """pprof with endpoint and bucket as the outermost frames"""
+    tree = pprof(world.written("x.pb.gz"), "-traces", "-tagroot=endpoint,latency_bucket")
+    assert re.search(r"200ms +lock\n +query\n +serve\n +main\n +p99\n +GET /a\n", tree), tree
+    rows = top(pprof(world.made, "-top", "-nodecount=100", "-tagroot=endpoint,latency_bucket"))
+    equal((rows["GET /a"], rows["GET /b"]), ((0, 60 * MS), (0, 30 * MS)), "roots")
+
+
+def case_otlp(world):
+    """profiles of OTLP, by a reader that knows only the numbers of its messages"""
+    data = otlp_profile.Data(world.written("x.otlp"))
+    equal(data.scope, "ctxprop", "scope")
+    equal([(p.type, p.unit) for p in data.profiles], [("cpu", "nanoseconds"), ("samples", "count")], "types")
+    for profile, factor in zip(data.profiles, (made.PERIOD_NS, 1)):
+        equal((profile.time_ns, profile.duration_ns, profile.period),
+              (1_700_000_000_000_000_000, 2_000_000_000, made.PERIOD_NS), "times")
+        equal(len(profile.id), 16, "bytes of its id")
+        equal([(s.value, s.stack[::-1]) for s in profile.samples],
+              [(stack.count * factor, list(stack.stack)) for stack in made.STACKS], "stacks")
+        equal([s.link for s in profile.samples],
+              [(stack.labels["trace_id"], stack.labels["span_id"]) if "trace_id" in stack.labels else None
+               for stack in made.STACKS], "links")
+    assert data.profiles[0].id != data.profiles[1].id
+    ids = {*made.TRACES, *made.SPANS}
+    assert not ids & set(data.texts) and not [a for a in data.attributes if a and a[1] in ids], "ids"
+    equal(data.profiles[0].samples[0].attributes,
+          {"endpoint": "GET /a", "service.name": "shop", "process.executable.name": "app",
+           "process.pid": 4711, "http.response.status_code": 200, "latency_ms": 12,
+           "latency_bucket": "p50"}, "attributes")
+    equal(len(data.tables[4]), 1 + len(made.TRACES), "links, each once")
+
+
+def case_texts(world):
+    """texts that are no UTF-8 do not make a file that others refuse"""
+    bad = made.message_of().replace(b"render", b"r\xff\xfeder")
+    path = world.folder / "bad.pb"
+    path.write_bytes(bad)
+    for name in ("x.otlp", "x.json", "x.svg", "x.folded"):
+        world.profile("show", path, "-o", world.folder / name)
+    replaced = "r\ufffd\ufffdder"
+    data = otlp_profile.Data(world.folder / "x.otlp")
+    assert any(replaced in sample.stack for sample in data.profiles[0].samples)
+    frames = json.loads((world.folder / "x.json").read_text())["shared"]["frames"]
+    assert replaced in [frame["name"] for frame in frames]
+
+
+def case_speedscope(world):
+    """speedscope: one profile of all, one of each endpoint, with all samples in them"""
+    document = json.loads(world.written("x.json").read_text())
+    equal(document["$schema"], "https://www.speedscope.app/file-format-schema.json", "schema")
+    names = [frame["name"] for frame in document["shared"]["frames"]]
+    profiles = document["profiles"]
+    equal([p["name"] for p in profiles], ["all", "shop GET /a", "shop GET /b", "(no request)"], "profiles")
+    for profile in profiles:
+        whole = profile["name"] == "all"
+        mine = [s for s in made.STACKS if whole or endpoint_of(s) == profile["name"]]
+        equal([tuple(names[i] for i in stack) for stack in profile["samples"]],
+              [path_of(s)[not whole:] for s in mine], "stacks")
+        equal(profile["weights"], [s.count * made.PERIOD_NS for s in mine], "weights")
+        equal((profile["type"], profile["unit"], profile["endValue"]),
+              ("sampled", "nanoseconds", sum(profile["weights"])), "kind")
+
+
+def speedscope():
+    """The folder of speedscope's page; fetched by npm once, and kept."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ctxprop-npm"
+    folder = cache / f"speedscope-{SPEEDSCOPE}"
+    page = folder / "node_modules/speedscope/dist/release"
+    if not page.exists():
+        if not shutil.which("npm"):
+            raise Skip("npm is not installed")
+        folder.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["npm", "install", "--prefix", folder, "--no-save", "--ignore-scripts", "--no-audit",
+                        "--no-fund", "--silent", f"speedscope@{SPEEDSCOPE}"], check=True, timeout=120)
+    return page
+
+
+def case_speedscope_page(world):
+    """speedscope itself, in a browser, shows the functions and their time"""
+    program = next(filter(shutil.which, PROGRAMS), None)
+    if not program:
+        raise Skip("Chromium is not installed")
+    page, file, script = speedscope(), world.written("x.json"), world.folder / "x.js"
+    # What speedscope's own command does with a file.
+    text = base64.b64encode(file.read_bytes()).decode()
+    script.write_text(f'speedscope.loadFileFromBase64("x.json", "{text}")')
+    with Lab("outputs") as lab:
+        browser = Browser(lab.host("a"), program, world.folder / "chromium")
+        browser.open(f"file://{page}/index.html#localProfilePath={script}")
+        browser.wait("document.body && document.body.innerText.includes('Sandwich')")
+        groups = browser.value("[...document.querySelectorAll('tr[title]')].map((r) => [r.title, "
+                               "r.lastElementChild.textContent])")
+        browser.value(TO_TABLE)
+        browser.wait("document.body.innerText.includes('Symbol Name')")
+        text = browser.value("document.body.innerText")
+        equal(browser.errors, [], "errors of the page")
+    equal(groups, [["all", "1.00s"], ["shop GET /a", "600.00ms"], ["shop GET /b", "300.00ms"],
+                   ["(no request)", "100.00ms"]], "profiles")
+    found = {name: (whole, own) for whole, own, name in re.findall(
+        r"^(\S+) \(\S+%\)\s+(\S+) \(\S+%\)\s+(.+)$", text, re.M)}
+    for name, whole, own in (("query", 500, 300), ("render", 250, 250), ("lock", 200, 200), (made.ODD, 50, 50)):
+        equal(found.get(name), (f"{whole}.00ms", f"{own}.00ms"), name)

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The same of a real profile: a server in C burns CPU for requests whose ids are known."""
+import re
+import subprocess
+
+import otlp_profile
+from agent import Agent
+from lab import Lab
+from load import Load
+from outputs_tools import equal, pprof, top
+from pprof import Profile
+from sampling import ADDRESS, CPU_US, PORT, world as make_world
+
+HZ, CONNECTIONS, REQUESTS = 499, 2, 12
+SHARE_AT_LEAST = 0.99
+BURN = "burn_until"
+
+
+def profiled(agent, world, pid, name, *words):
+    argv = [f"{world.build}/ctxprop", "profile", "-F", HZ, "-d", "120s", "-p", pid, "--requests",
+            "--store", world.folder / "store.db", "-o", world.folder / name, *words]
+    return agent.host.spawn(argv, stdout=subprocess.DEVNULL)
+
+
+def take(world):
+    """Two profiles at the same time, one of OTLP and one of pprof.
+
+    Returns the traces of the requests, without those while the profilers read tables, and these.
+    """
+    with Lab("outputs") as lab:
+        server, client = make_world(lab)
+        agent = Agent(server, world.build, "--store", world.folder / "store.db")
+        process = server.spawn([f"{world.build}/profile_burn", PORT, world.folder / "truth"])
+        server.wait_port(PORT)
+        load = Load(client, ADDRESS, PORT, CPU_US)
+        for connection in load.run(1, 1):  # so that the process is known
+            connection.close()
+        running = [profiled(agent, world, process.pid, "x.otlp"),
+                   profiled(agent, world, process.pid, "x.pb.gz", "--ids", "--tags",
+                            world.rules(f"match ^{BURN}$ tag burning\n"))]
+        for connection in load.run(1, 15):  # the profiler reads tables of what it has met
+            connection.close()
+        before = {request.trace for request in load.requests}
+        load.requests.clear()
+        for connection in load.run(CONNECTIONS, REQUESTS):
+            connection.close()
+        for one in running:
+            one.send_signal(2)
+            equal(one.wait(timeout=60), 0, "exit status")
+    return {request.trace for request in load.requests}, before
+
+
+def case_real(world):
+    """a real profile: links of OTLP to the requests' traces, and labels that pprof shows"""
+    traces, before = take(world)
+    data = otlp_profile.Data(world.folder / "x.otlp")
+    samples = [s for s in next(p for p in data.profiles if p.type == "samples").samples
+               if not s.link or s.link[0] not in before]
+    count = sum(s.value for s in samples)
+    linked = sum(s.value for s in samples if s.link and s.link[0] in traces)
+    wrong = sum(s.value for s in samples if s.link and s.link[0] not in traces)
+    named = sum(s.value for s in samples if BURN in s.stack)
+    print(f"{count} samples, linked to their trace {linked}, to another {wrong}, in {BURN} {named}")
+    assert count and linked >= SHARE_AT_LEAST * count and named >= SHARE_AT_LEAST * count
+    equal(wrong, 0, "samples that are linked to another trace")
+    file = world.folder / "x.pb.gz"
+    ns = sum(s.ns for s in Profile(file).samples)
+    mine = [s for s in Profile(file).samples if s.labels.get("trace_id") in traces]
+    burned = sum(s.ns for s in mine if s.labels.get("tag") == "burning")
+    assert mine and burned >= SHARE_AT_LEAST * sum(s.ns for s in mine), burned
+    rows = top(pprof(file, "-top", "-unit=ms", "-tagfocus=endpoint=^GET /", "-tagroot=endpoint,latency_bucket"))
+    shown = sum(whole for name, (_, whole) in rows.items() if re.fullmatch("p50|p90|p99|max", name))
+    assert shown >= SHARE_AT_LEAST * ns / 1e6, (rows, ns)
