@@ -18,6 +18,8 @@ struct named_code {
 	__u8 kind, layout;
 	__u64 address, check;
 	const struct runtime_compiled *compiled; /* of the process; NULL: not known */
+	/* A compiler may have put one function into another: the innermost one is number 0. */
+	__u8 depth;
 };
 
 struct runtime_names {
@@ -40,7 +42,8 @@ struct runtime_names {
 	const char *unknown; /* what is shown for a function whose name cannot be told */
 	/*
 	 * Read "FUNCTION\nFILE" by a descriptor for the process's memory into NAMED_TEXT_MAX bytes.
-	 * 0; -ESTALE: there is another object by now; -EINVAL: it makes no sense.
+	 * 0; 1: it was put into another one, whose depth is one more; -ESTALE: there is another
+	 * object by now; -EINVAL: it makes no sense.
 	 */
 	int (*read)(int memory, const struct named_code *code, char *ret_text);
 	/*

@@ -13,6 +13,7 @@
 struct known {
 	struct named_code code;
 	long number; /* 0: the slot is free */
+	bool has_outer;
 };
 
 struct named {
@@ -43,25 +44,25 @@ static int read_text(const struct runtime_names *names, const struct named_code 
 	return memory < 0 ? -1 : names->read(memory, code, ret_text);
 }
 
-/* Returns whether the name is that of the function. */
-static bool read_name(struct named *named, const struct named_code *code, long *ret_number)
+/* Returns what read() does: below 0 the name is not that of the function. */
+static int read_name(struct named *named, const struct named_code *code, long *ret_number)
 {
 	const struct runtime_names *names = runtime_names_of(code->kind);
 	char text[NAMED_TEXT_MAX];
-	const bool is_known = names && !read_text(names, code, text);
+	const int result = names ? read_text(names, code, text) : -1;
 	long number;
 
-	if (!is_known)
+	if (result < 0)
 		snprintf(text, sizeof(text), "%s\n", names ? names->unknown : "[unknown code]");
 	number = strings_add(&named->texts, text);
 	*ret_number = number > 0 ? number : 0;
-	return is_known;
+	return result;
 }
 
 static bool is_same(const struct named_code *a, const struct named_code *b)
 {
 	return a->tgid == b->tgid && a->life == b->life && a->address == b->address &&
-	       a->check == b->check && a->kind == b->kind;
+	       a->check == b->check && a->kind == b->kind && a->depth == b->depth;
 }
 
 static struct known *slot_of(struct named *named, const struct named_code *code)
@@ -70,18 +71,24 @@ static struct known *slot_of(struct named *named, const struct named_code *code)
 
 	hash = hash_add(hash, &code->check, sizeof(code->check));
 	hash = hash_add(hash, &code->tgid, sizeof(code->tgid));
+	hash = hash_add(hash, &code->depth, sizeof(code->depth));
 	return &named->known[(hash ^ hash >> 32) % SLOTS];
 }
 
-long named_get(struct named *named, const struct named_code *code)
+long named_get(struct named *named, const struct named_code *code, bool *ret_has_outer)
 {
 	struct known *known = slot_of(named, code);
 	long number;
+	int result;
 
-	if (known->number && is_same(&known->code, code))
+	if (known->number && is_same(&known->code, code)) {
+		*ret_has_outer = known->has_outer;
 		return known->number;
-	if (read_name(named, code, &number))
-		*known = (struct known){.code = *code, .number = number};
+	}
+	result = read_name(named, code, &number);
+	*ret_has_outer = result > 0;
+	if (result >= 0)
+		*known = (struct known){*code, number, result > 0};
 	return number;
 }
 

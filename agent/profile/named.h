@@ -6,6 +6,8 @@
 #ifndef CTXPROP_PROFILE_NAMED_H
 #define CTXPROP_PROFILE_NAMED_H
 
+#include <stdbool.h>
+
 #include "profile/strings.h"
 #include "runtimes/names.h"
 
@@ -17,9 +19,10 @@ void named_free(struct named *named);
 
 /*
  * The number of the text "FUNCTION\nFILE" in named_texts(), or of what stands for a function whose
- * name cannot be told, without a file; 0: no memory.
+ * name cannot be told, without a file; 0: no memory. `ret_has_outer`: a compiler has put it into
+ * another one, whose depth is one more.
  */
-long named_get(struct named *named, const struct named_code *code);
+long named_get(struct named *named, const struct named_code *code, bool *ret_has_outer);
 
 const struct strings *named_texts(const struct named *named);
 

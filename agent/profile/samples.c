@@ -87,19 +87,30 @@ static __u64 user_frame(const struct process *process, const struct profile_samp
 	return code ? FRAME_OF_FILE(code->file) | (__u32)(address - code->bias) : FRAME_UNKNOWN;
 }
 
-/* A function by its name. */
-static __u64 named_frame(const struct samples *samples, const struct process *process,
-			 const struct profile_sample *sample, __u64 address, __u64 check)
+/*
+ * A function by its name, and those into which a compiler has put it; if there is no room for all
+ * of them, inner ones are left out. Returns how many frames were written.
+ */
+static size_t named_frames(const struct samples *samples, const struct process *process,
+			   const struct profile_sample *sample, const __u64 pair[2], size_t room,
+			   __u64 *ret_frames)
 {
-	const struct named_code code = {.tgid = sample->tgid,
-					.life = sample->life,
-					.kind = sample->named_kind,
-					.layout = sample->named_layout,
-					.address = address,
-					.check = check,
-					.compiled = process_compiled(process)};
+	struct named_code code = {.tgid = sample->tgid,
+				  .life = sample->life,
+				  .kind = sample->named_kind,
+				  .layout = sample->named_layout,
+				  .address = pair[0] & ~PROFILE_FRAME_NAMED,
+				  .check = pair[1],
+				  .compiled = process_compiled(process)};
+	bool has_outer = true;
+	size_t count = 0;
 
-	return FRAME_NAMED | (__u64)named_get(samples->named, &code);
+	for (; has_outer; code.depth++) {
+		count = count < room ? count : 0;
+		ret_frames[count++] =
+		    FRAME_NAMED | (__u64)named_get(samples->named, &code, &has_outer);
+	}
+	return count;
 }
 
 /* Kernel addresses behind the first one are those that calls return to. */
@@ -110,19 +121,35 @@ static void fill_kernel(struct samples *samples, const struct profile_sample *sa
 		samples->frame[i] = (sample->frame[i] - (i ? 1 : 0)) | FRAME_KERNEL;
 }
 
+/* Frames that the user's words make up. */
+static size_t user_frames(const struct profile_sample *sample)
+{
+	const __u64 *word = sample->frame + sample->kernel_count;
+	size_t count = sample->user_count;
+
+	for (size_t i = 0; i + 1 < sample->user_count; i++) {
+		if (word[i] & PROFILE_FRAME_NAMED) {
+			count--;
+			i++;
+		}
+	}
+	return count;
+}
+
 static void fill_user(struct samples *samples, const struct process *process,
 		      const struct profile_sample *sample)
 {
 	const __u64 *word = sample->frame + sample->kernel_count;
 	__u64 *frame = samples->frame + samples->kernel_count;
-	size_t count = 0;
+	size_t left = user_frames(sample), count = 0;
 
 	for (size_t i = 0; i < sample->user_count; i++) {
+		left--;
 		if (!(word[i] & PROFILE_FRAME_NAMED)) {
 			frame[count++] = user_frame(process, sample, word[i]);
 		} else if (i + 1 < sample->user_count) {
-			frame[count++] = named_frame(samples, process, sample,
-						     word[i] & ~PROFILE_FRAME_NAMED, word[i + 1]);
+			count += named_frames(samples, process, sample, word + i,
+					      PROFILE_FRAMES_MAX - left - count, frame + count);
 			i++;
 		}
 	}
@@ -137,9 +164,8 @@ static void fill_named(struct samples *samples, const struct process *process,
 
 	samples->named_count = sample->named_count;
 	for (size_t i = 0; i < sample->named_count; i++, pair += 2) {
-		frame[i] =
-		    named_frame(samples, process, sample, pair[0] & ~PROFILE_NAMED_ENTRY, pair[1]) |
-		    (pair[0] & PROFILE_NAMED_ENTRY ? FRAME_ENTRY : 0);
+		named_frames(samples, process, sample, pair, 1, frame + i);
+		frame[i] |= pair[0] & PROFILE_NAMED_ENTRY ? FRAME_ENTRY : 0;
 	}
 }
 

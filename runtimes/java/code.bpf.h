@@ -65,6 +65,12 @@ static __always_inline int java_is_method(__u64 name)
 	return word == JAVA_NAME_METHOD || word == JAVA_NAME_NATIVE;
 }
 
+/* Was a method compiled, so that others may have been put into it? */
+static __always_inline int java_is_compiled(__u64 name)
+{
+	return user_read(name) == JAVA_NAME_METHOD;
+}
+
 /* Where a blob's code begins. */
 static __always_inline __u64 java_code_begin(const struct java_code *code, __u64 blob)
 {

@@ -21,6 +21,21 @@ struct java_heap {
 	__u64 size;     /* bytes of code; 0: there is no such part */
 };
 
+/*
+ * Which methods the code of a method has in it, at each place from which it calls. Offsets in the
+ * blob, and of tables in the blob or, since Java 23, in memory of their own.
+ */
+struct java_scopes {
+	__u16 compilation; /* its number, which no other code has; 0: all of this is not known */
+	__u16 own_memory;  /* address of the memory of its own; 0: tables are in the blob */
+	__u16 places;      /* offset of the table of places (PcDesc) */
+	__u16 places_end;  /* offset of what is behind it */
+	__u16 data;       /* where the numbers are that places refer to: offset; until 22 address */
+	__u16 methods;    /* of the table of methods: offset; since 25 bytes before it */
+	__u16 methods_at; /* since 25: address of the memory that it is in; else 0 */
+	__u16 first_byte; /* by which bytes of numbers are larger than they count: since Java 20 */
+};
+
 struct java_code {
 	__u64 start, size; /* address and bytes of all of it */
 	struct java_heap heap[JAVA_HEAPS_MAX];
@@ -43,9 +58,18 @@ struct java_code {
 	__u16 holder, source;              /* ConstantPool: its class; number of its file's name */
 	__u16 class_name, class_constants; /* Klass */
 	__u16 symbol_length, symbol_text;  /* Symbol */
+	struct java_scopes scopes;
 };
 
-/* In the address of a pair (bpf/profile/sample.h): it is a blob, not a Method. */
-#define JAVA_PAIR_BLOB 1ULL
+/*
+ * In the address of a pair (bpf/profile/sample.h): it is a blob, not a Method; it is the code of a
+ * method, and the check word has the number of its compilation, and where in the blob it has
+ * called.
+ */
+#define JAVA_PAIR_BLOB     1ULL
+#define JAVA_PAIR_CALL     2ULL
+#define JAVA_PAIR_BITS     (JAVA_PAIR_BLOB | JAVA_PAIR_CALL)
+#define JAVA_CALL_SHIFT    32
+#define JAVA_CALL_PLACE(w) ((__u32)(w))
 
 #endif

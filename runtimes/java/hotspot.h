@@ -53,6 +53,11 @@ struct hotspot {
 	__u64 blob_method;
 	__u64 method_const, const_constants, const_name;
 	__u64 constants_holder, constants_source;
+	/* Methods that were put into others; see struct java_scopes. */
+	__u64 version; /* address of the number of its release */
+	__u64 blob_compilation, blob_own_memory, blob_places, blob_dependencies;
+	__u64 blob_scopes_begin, blob_scopes_offset; /* until Java 22, and since */
+	__u64 blob_methods, blob_mutable, blob_relocations;
 };
 
 /* A class that is looked for, as in "java/lang/Thread", and its address; 0: it is not loaded. */

@@ -56,6 +56,60 @@ static void fill_heap(const struct hotspot *hotspot, __u64 heap, struct java_hea
 	ret_heap->segments = follow(hotspot, heap + hotspot->heap_segments + hotspot->space_start);
 }
 
+#define VERSION_NUMBERS 20 /* since then numbers are written with no byte that is 0 */
+
+static bool are_told(const __u64 *offsets, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (offsets[i] > UINT16_MAX)
+			return false;
+	return true;
+}
+
+/* Until Java 22: tables are in the blob. */
+static bool fill_scopes_within(const struct hotspot *hotspot, struct java_scopes *scopes)
+{
+	const __u64 wanted[] = {hotspot->blob_dependencies, hotspot->blob_scopes_begin,
+				hotspot->blob_methods};
+
+	if (!are_told(wanted, sizeof(wanted) / sizeof(wanted[0])))
+		return false;
+	scopes->places_end = (__u16)hotspot->blob_dependencies;
+	scopes->data = (__u16)hotspot->blob_scopes_begin;
+	scopes->methods = (__u16)hotspot->blob_methods;
+	return true;
+}
+
+/* Since Java 25. What lies between has other places again, and is not known. */
+static bool fill_scopes_apart(const struct hotspot *hotspot, struct java_scopes *scopes)
+{
+	const __u64 wanted[] = {hotspot->blob_own_memory, hotspot->blob_scopes_offset,
+				hotspot->blob_mutable, hotspot->blob_relocations};
+
+	if (!are_told(wanted, sizeof(wanted) / sizeof(wanted[0])))
+		return false;
+	scopes->own_memory = (__u16)hotspot->blob_own_memory;
+	scopes->places_end = (__u16)hotspot->blob_scopes_offset;
+	scopes->data = (__u16)hotspot->blob_scopes_offset;
+	scopes->methods = (__u16)hotspot->blob_relocations;
+	scopes->methods_at = (__u16)hotspot->blob_mutable;
+	return true;
+}
+
+/* Without these, methods that were put into others are counted as those. */
+static void fill_scopes(const struct hotspot *hotspot, struct java_scopes *scopes)
+{
+	const __u64 wanted[] = {hotspot->blob_compilation, hotspot->blob_places};
+
+	if (!are_told(wanted, sizeof(wanted) / sizeof(wanted[0])) ||
+	    hotspot->version == HOTSPOT_ABSENT ||
+	    !(fill_scopes_within(hotspot, scopes) || fill_scopes_apart(hotspot, scopes)))
+		return;
+	scopes->places = (__u16)hotspot->blob_places;
+	scopes->first_byte = process_memory_u32(hotspot->fd, hotspot->version) >= VERSION_NUMBERS;
+	scopes->compilation = (__u16)hotspot->blob_compilation;
+}
+
 /* 0, or -ENOTSUP: these are no heaps as they should be. */
 static int fill_heaps(const struct hotspot *hotspot, struct java_code *code)
 {
@@ -109,6 +163,7 @@ int hotspot_code(const struct hotspot *hotspot, struct java_code *ret_code)
 		return err;
 	ret_code->start = follow(hotspot, hotspot->code_low);
 	ret_code->size = follow(hotspot, hotspot->code_high) - ret_code->start;
+	fill_scopes(hotspot, &ret_code->scopes);
 	queue = follow(hotspot, hotspot->interpreter);
 	ret_code->interpreter = follow(hotspot, queue + hotspot->queue_start);
 	ret_code->interpreter_size = process_memory_u32(hotspot->fd, queue + hotspot->queue_size);

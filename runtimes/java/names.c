@@ -7,6 +7,7 @@
 #include "inspect/process_memory.h"
 #include "runtimes/java/compiled.h"
 #include "runtimes/java/names.h"
+#include "runtimes/java/scopes.h"
 
 #define CLASS_MAX  320
 #define METHOD_MAX 192
@@ -66,13 +67,12 @@ static bool is_class(int memory, const struct java_code *code, __u64 class)
 	return constants && process_memory_u64(memory, constants + code->holder) == class;
 }
 
-/* `check` is the ConstMethod. */
-static int read_method(int memory, const struct named_code *named, char *ret_text)
+static int read_method(int memory, const struct java_code *code, __u64 method, __u64 told,
+		       char *ret_text)
 {
-	const struct java_code *code = &named->compiled->java;
-	const __u64 constants = process_memory_u64(memory, named->check + code->constants);
+	const __u64 constants = process_memory_u64(memory, told + code->constants);
 	const __u64 class = process_memory_u64(memory, constants + code->holder);
-	const __u16 name = process_memory_u16(memory, named->check + code->name_index);
+	const __u16 name = process_memory_u16(memory, told + code->name_index);
 	const __u16 source = process_memory_u16(memory, constants + code->source);
 	char of_class[CLASS_MAX], of_method[METHOD_MAX], of_file[FILE_MAX];
 
@@ -82,10 +82,37 @@ static int read_method(int memory, const struct named_code *named, char *ret_tex
 		return -EINVAL;
 	if (!read_constant(memory, code, constants, source, of_file, sizeof(of_file)))
 		of_file[0] = '\0';
-	if (process_memory_u64(memory, named->address + code->const_method) != named->check)
+	if (process_memory_u64(memory, method + code->const_method) != told)
 		return -ESTALE;
 	snprintf(ret_text, NAMED_TEXT_MAX, "%s.%s\n%s", of_class, of_method, of_file);
 	return 0;
+}
+
+/*
+ * Code of a method that has called. The method of number `depth` is wanted, from the innermost one
+ * outwards. Returns whether that was put into another one, as read() does.
+ */
+static int read_call(int memory, const struct named_code *named, char *ret_text)
+{
+	const struct java_code *code = &named->compiled->java;
+	const __u64 blob = named->address & ~JAVA_PAIR_BITS;
+	__u64 method[JAVA_SCOPES_MAX];
+	size_t count = java_scopes_read(memory, code, blob, JAVA_CALL_PLACE(named->check), method);
+	int err;
+
+	if (!count) {
+		method[0] = process_memory_u64(memory, blob + code->method);
+		count = 1;
+	}
+	if (named->depth >= count)
+		return -EINVAL;
+	err = read_method(memory, code, method[named->depth],
+			  process_memory_u64(memory, method[named->depth] + code->const_method),
+			  ret_text);
+	if (process_memory_u32(memory, blob + code->scopes.compilation) !=
+	    named->check >> JAVA_CALL_SHIFT)
+		return -ESTALE;
+	return err ? err : named->depth + 1U < count;
 }
 
 /* Any other code is called what its blob says; `check` is the address of that text. */
@@ -108,8 +135,11 @@ static int read_names(int memory, const struct named_code *named, char *ret_text
 {
 	if (!named->compiled)
 		return -EINVAL;
-	return named->address & JAVA_PAIR_BLOB ? read_blob(memory, named, ret_text)
-					       : read_method(memory, named, ret_text);
+	if (named->address & JAVA_PAIR_BLOB)
+		return read_blob(memory, named, ret_text);
+	if (named->address & JAVA_PAIR_CALL)
+		return read_call(memory, named, ret_text);
+	return read_method(memory, &named->compiled->java, named->address, named->check, ret_text);
 }
 
 const struct runtime_names java_names = {

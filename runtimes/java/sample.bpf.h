@@ -114,6 +114,12 @@ static __always_inline void java_add(struct unwind *u, const struct java_code *c
 		frame_add_named(u->sample, blob | JAVA_PAIR_BLOB, name);
 		return;
 	}
+	if (!u->exact && code->scopes.compilation && java_is_compiled(name)) {
+		frame_add_named(u->sample, blob | JAVA_PAIR_CALL,
+				user_read(blob + code->scopes.compilation) << JAVA_CALL_SHIFT |
+				    (__u32)(u->pc - blob));
+		return;
+	}
 	method = user_read(blob + code->method);
 	frame_add_named(u->sample, method, user_read(method + code->const_method));
 }

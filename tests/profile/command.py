@@ -39,6 +39,9 @@ ROWS = (
     Row("Java", [JAVA, "{here}/Burn.java"], OF_JAVA, bar=0.95),
     Row("Java, interpreted", [JAVA, "-Xint", "{here}/Burn.java"], OF_JAVA, bar=0.95),
     Row("Java, compiled once", [JAVA, "-XX:TieredStopAtLevel=1", "{here}/Burn.java"], OF_JAVA, bar=0.95),
+    # Burn.step is put into Burn.burn, and calls.
+    Row("Java, inlined", [JAVA, "-XX:CompileCommand=inline,Burn.step", "-XX:CompileCommand=dontinline,Burn.round",
+                          "{here}/Burn.java"], "Burn.step (Burn.java)", bar=0.95),
 )
 
 

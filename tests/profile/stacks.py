@@ -36,9 +36,12 @@ SAMPLES_AT_LEAST = 500
 
 # Functions of the program's own file that have called the known one, the outermost last; with others
 # the sample is wrong. The main function of each thread is not among them.
+OF_JAVA = ("Burn.answerAll (Burn.java)", "Burn.serve (Burn.java)", "Burn.lambda$main$0 (Burn.java)")
 CALLERS = {
     "Ruby": ("answer (burn.rb)", "block in serve (burn.rb)", "serve (burn.rb)",
              "block (3 levels) in <main> (burn.rb)"),
+    **{name: OF_JAVA for name in ("Java", "Java, interpreted", "Java, compiled once")},
+    "Java, inlined": ("Burn.burn (Burn.java)", *OF_JAVA),
 }
 
 Outcome = namedtuple("Outcome", "samples function whole wrong")

@@ -182,7 +182,7 @@ static void a_long_name(void **state)
 	world.method_name.length = TEXT_MAX;
 	assert_int_equal(read_method(text), 0);
 	memset(wanted + before, 'm', 191);
-	strcpy(wanted + before + 191, "\nShop.java");
+	memcpy(wanted + before + 191, "\nShop.java", sizeof("\nShop.java"));
 	assert_string_equal(text, wanted);
 }
 
