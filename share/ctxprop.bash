@@ -57,7 +57,7 @@ _ctxprop_prios() {
 _ctxprop_words() {
 	local command=$1 verb=$2 previous=${*: -1}
 	case $command in
-	'') echo trace top map why who logs sql profile stats flows policy set monitor doctor pause resume attach detach drain ;;
+	'') echo trace top map why who logs sql profile labels stats flows policy set monitor doctor pause resume attach detach drain ;;
 	policy)
 		case $verb in
 		'') echo show add replace del flush save restore ;;
@@ -77,6 +77,7 @@ _ctxprop_words() {
 		2,*) echo netns ;;
 		esac
 		;;
+	labels) [ $# -gt 1 ] || echo list register unregister ;;
 	set)
 		case $# in
 		1) echo show; _ctxprop_sets ;;
@@ -98,8 +99,9 @@ _ctxprop_options() {
 		;;
 	profile)
 		echo --json --color --duration --frequency --pid --cgroup --endpoint --bucket --trace --requests \
-			--output --format --ids --store --help
+			--label --no-labels --registry --output --format --ids --store --help
 		;;
+	labels) echo --json --oneline --color --program --symbol --type --as --registry --help ;;
 	top) echo --json --oneline --color --number --sort --last --store --help ;;
 	map) echo --json --oneline --color --last --store --help ;;
 	logs) echo --journal --unit --since --stdin --store --statistics --help ;;
@@ -115,6 +117,7 @@ _ctxprop_takes_value() {
 	-n | --netns | --number) [ "$1" != flows ] ;;
 	--store | --attach | --slow | --status | --endpoint | --service | --last | --sort) ;;
 	--duration | --frequency | --pid | --cgroup | --bucket | --trace | --output | --format) ;;
+	--label | --no-labels | --registry | --program | --symbol | --type | --as) ;;
 	--unit | --since) ;;
 	-d | -F | -p | -o) [ "$1" = profile ] ;;
 	-u) [ "$1" = logs ] ;;
@@ -127,10 +130,12 @@ _ctxprop_values() {
 	case $2 in
 	--netns) ls /run/netns 2>/dev/null ;;
 	-n) [ -n "$1" ] || ls /run/netns 2>/dev/null ;;
-	--store | --attach | --output | -o) echo '<file>' ;;
+	--store | --attach | --output | --registry | --program | -o) echo '<file>' ;;
 	--sort) echo rate errors p50 p99 ;;
 	--bucket) echo p50 p90 p99 max ;;
 	--format) echo pprof svg folded ;;
+	--no-labels) echo otel elastic go custom registered all ;;
+	--type) echo u64 string ;;
 	--status) echo 2xx 3xx 4xx 5xx ;;
 	esac
 }

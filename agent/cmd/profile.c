@@ -13,6 +13,7 @@
 #include "cmd/profile_output.h"
 #include "cmd/store.h"
 #include "profile/flame.h"
+#include "profile/sources.h"
 #include "trace/query_words.h"
 #include "trace/store.h"
 
@@ -29,9 +30,11 @@ static struct {
 	struct sampler_options sampler;
 	struct filter filter;
 	const char *file;
+	const char *registry;
 	const struct profile_format *format;
 	bool ids;
-} wanted = {.sampler = {.hz = HZ, .duration_ns = DURATION_NS}};
+} wanted = {.sampler = {.hz = HZ, .duration_ns = DURATION_NS, .sources = PROFILE_SOURCES_OWN},
+	    .registry = REGISTERED_PATH};
 
 static volatile sig_atomic_t interrupted;
 
@@ -44,6 +47,9 @@ static const struct option own_options[] = {
     {"bucket", required_argument, NULL, 'B'},
     {"trace", required_argument, NULL, 'T'},
     {"requests", no_argument, NULL, 'R'},
+    {"label", required_argument, NULL, 'L'},
+    {"no-labels", required_argument, NULL, 'N'},
+    {"registry", required_argument, NULL, 'Y'},
     {"output", required_argument, NULL, 'o'},
     {"format", required_argument, NULL, 'W'},
     {"ids", no_argument, NULL, 'I'},
@@ -62,6 +68,10 @@ const char command_profile_usage[] =
     "to\n"
     "                         the median), p90, p99, max (above p99); or some: p99,max\n"
     "      --trace ID         of one trace\n"
+    "      --label KEY=VALUE  with a label of the program; VALUE may be a pattern; may be "
+    "repeated\n"
+    "      --no-labels KINDS  do not read " SOURCES_WORDS "; or some: go,custom\n"
+    "      --registry FILE    what `ctxprop labels` has registered (default " REGISTERED_PATH ")\n"
     "      --requests         only threads that work on a request\n"
     "  -o, --output FILE      write a profile for `go tool pprof` (.pb.gz), a flame graph (.svg),\n"
     "                         or folded stacks (.folded)\n"
@@ -114,6 +124,26 @@ static int set_bucket(const char *words)
 	return COMMAND_OK;
 }
 
+static int set_label(const char *words)
+{
+	struct filter *filter = &wanted.filter;
+
+	if (!strchr(words, '=') || *words == '=')
+		return command_misused("--label %s: expected KEY=VALUE", words);
+	if (filter->labels == PROFILE_LABELS_MAX)
+		return command_misused("--label %s: there are at most %d", words,
+				       PROFILE_LABELS_MAX);
+	filter->label[filter->labels++] = words;
+	return COMMAND_OK;
+}
+
+static int set_sources(const char *words)
+{
+	if (sources_without(words, &wanted.sampler.sources))
+		return command_misused("--no-labels %s: expected " SOURCES_WORDS, words);
+	return COMMAND_OK;
+}
+
 static int set_trace(const char *word)
 {
 	if (!*word || strspn(word, "0123456789abcdef") != strlen(word) || strlen(word) > 32)
@@ -141,6 +171,13 @@ static int set_option(int letter, const char *word)
 		return set_bucket(word);
 	case 'T':
 		return set_trace(word);
+	case 'L':
+		return set_label(word);
+	case 'N':
+		return set_sources(word);
+	case 'Y':
+		wanted.registry = word;
+		return COMMAND_OK;
 	case 'I':
 		wanted.ids = true;
 		return COMMAND_OK;
@@ -223,6 +260,26 @@ static __u64 sample(struct sampler *sampler, struct samples *samples)
 	return sampler_until_ns(sampler) - begin_ns;
 }
 
+static void print_label_losses(const struct samples *samples)
+{
+	const struct labels *labels = samples_labels(samples);
+
+	if (labels->cut)
+		fprintf(stderr, "profile: %llu labels were too long, and cut\n", labels->cut);
+	if (labels->left_out)
+		fprintf(stderr,
+			"profile: %llu samples have more labels than the %d that are kept\n",
+			labels->left_out, PROFILE_LABELS_MAX);
+	if (labels->unnamed)
+		fprintf(stderr, "profile: %llu labels were left out: their keys have no names\n",
+			labels->unnamed);
+	if (labels->conflicts)
+		fprintf(stderr, "profile: %llu labels were told in two ways\n", labels->conflicts);
+	if (samples_conflicts(samples))
+		fprintf(stderr, "profile: %llu samples have ids of two traces\n",
+			samples_conflicts(samples));
+}
+
 /* What was lost is said, for the shares are of what was not. */
 static void print_losses(const struct sampler *sampler, const struct samples *samples)
 {
@@ -232,7 +289,8 @@ static void print_losses(const struct sampler *sampler, const struct samples *sa
 	if (samples_left_out(samples))
 		fprintf(stderr, "profile: %llu samples were left out: too many different stacks\n",
 			samples_left_out(samples));
-	if (!sampler_has_contexts(sampler))
+	print_label_losses(samples);
+	if (!sampler_has_contexts(sampler) && !samples_in_requests(samples))
 		fputs("profile: no samples belong to requests: does ctxpropd run?\n", stderr);
 }
 
@@ -272,10 +330,12 @@ static int join_requests(struct profile_result *result, const struct files *file
 	return exit_code;
 }
 
-static int run(struct sampler *sampler, bool json)
+static int run(struct sampler *sampler, const struct registered *registered, bool json)
 {
 	struct files *files = files_new(sampler);
-	struct processes *processes = files ? processes_new(sampler, files) : NULL;
+	struct thread_data *threads =
+	    files ? thread_data_new(sampler, files, wanted.sampler.sources, registered) : NULL;
+	struct processes *processes = threads ? processes_new(sampler, files, threads) : NULL;
 	struct named *named = processes ? named_new() : NULL;
 	struct samples *samples = named ? samples_new(processes, named) : NULL;
 	struct profile_result result = {.samples = samples,
@@ -297,6 +357,7 @@ static int run(struct sampler *sampler, bool json)
 	samples_free(samples);
 	named_free(named);
 	processes_free(processes);
+	thread_data_free(threads);
 	files_free(files);
 	return exit_code;
 }
@@ -304,8 +365,9 @@ static int run(struct sampler *sampler, bool json)
 int command_profile(const struct pins *pins, const struct command_flags *flags)
 {
 	char why[SAMPLER_WHY_MAX];
+	static struct registered registered;
 	struct sampler *sampler;
-	int exit_code;
+	int exit_code, err;
 
 	(void)pins;
 	if (flags->count)
@@ -313,9 +375,12 @@ int command_profile(const struct pins *pins, const struct command_flags *flags)
 	exit_code = find_format();
 	if (exit_code)
 		return exit_code;
+	err = registered_read(wanted.registry, &registered);
+	if (err)
+		return command_refuse("profile: %s: %s", wanted.registry, strerror(-err));
 	if (sampler_open(&wanted.sampler, &sampler, why))
 		return command_refuse("profile: %s", why);
-	exit_code = run(sampler, flags->json);
+	exit_code = run(sampler, &registered, flags->json);
 	sampler_close(sampler);
 	return exit_code;
 }

@@ -11,10 +11,13 @@ struct filter {
 	const char *endpoint; /* a pattern, see endpoint_fits(); NULL: any */
 	const char *trace;    /* the first hex digits of its id; NULL: any */
 	bool latency[LATENCIES];
-	bool has_latency; /* only requests of these parts */
+	bool has_latency;                      /* only requests of these parts */
+	const char *label[PROFILE_LABELS_MAX]; /* "KEY=PATTERN", see labels_fit() */
+	size_t labels;
 };
 
-bool filter_takes(const struct filter *filter, const struct stack *stack,
-		  const struct profiled_request *request);
+/* `labels`: those that the stack's set is one of. */
+bool filter_takes(const struct filter *filter, const struct labels *labels,
+		  const struct stack *stack, const struct profiled_request *request);
 
 #endif

@@ -14,6 +14,7 @@ struct building {
 	const struct names *names;
 	struct requests *requests;
 	const struct filter *filter;
+	const struct labels *labels;
 };
 
 static struct flame *flame_node(const char *name, enum flame_kind kind)
@@ -81,12 +82,12 @@ static int add_stack(const struct stack *stack, void *data)
 {
 	const struct building *building = data;
 	const struct profiled_request request =
-	    requests_find(building->requests, stack->trace_id, stack->span_id);
+	    requests_find(building->requests, stack->trace_id, stack->request_span);
 	struct endpoint *endpoint = request.endpoint;
 	struct flame *node = building->root;
 	char buffer[TITLE_MAX];
 
-	if (!filter_takes(building->filter, stack, &request))
+	if (!filter_takes(building->filter, building->labels, stack, &request))
 		return 0;
 	endpoint->samples += stack->count;
 	node->total += stack->count;
@@ -111,7 +112,8 @@ struct flame *flame_new(const struct samples *samples, const struct names *names
 	struct building building = {.root = flame_node("all", FLAME_NATIVE),
 				    .names = names,
 				    .requests = requests,
-				    .filter = filter};
+				    .filter = filter,
+				    .labels = samples_labels(samples)};
 
 	if (building.root && !samples_each(samples, add_stack, &building))
 		return building.root;

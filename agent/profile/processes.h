@@ -4,11 +4,13 @@
 #define CTXPROP_PROFILE_PROCESSES_H
 
 #include "profile/files.h"
+#include "profile/thread_data.h"
 
 struct processes;
 
-/* The sampler and the files outlive it. NULL: no memory. */
-struct processes *processes_new(struct sampler *sampler, struct files *files);
+/* The sampler, the files and the data of threads outlive it. NULL: no memory. */
+struct processes *processes_new(struct sampler *sampler, struct files *files,
+				struct thread_data *threads);
 void processes_free(struct processes *processes);
 
 struct process_code {
@@ -22,7 +24,8 @@ struct process {
 	char name[PROFILE_COMM_SIZE]; /* of the thread that was met first, or of its first thread */
 	__u64 looked_ns;              /* when its mappings were read (CLOCK_MONOTONIC) */
 	__u32 count;
-	struct process_code *code; /* by address */
+	struct process_code *code;       /* by address */
+	struct process_context *context; /* names of its labels' keys; NULL: it has told none */
 };
 
 /* The process of a sample, with the mappings by which it was unwound. NULL: no memory. */
@@ -34,6 +37,9 @@ struct process *processes_find(struct processes *processes, const struct profile
  */
 void processes_refresh(struct processes *processes, struct process *process,
 		       const struct profile_sample *sample);
+
+/* The variables that are labels, by the number that samples have. */
+const struct registered *processes_registered(const struct processes *processes);
 
 /* The mapping with this address, or NULL. */
 const struct process_code *process_code_at(const struct process *process, __u64 address);

@@ -105,6 +105,7 @@ static int prepare(struct sampler *sampler, const struct sampler_options *option
 
 	skel->rodata->wanted_tgid = options->tgid;
 	skel->rodata->wants_requests = options->requests_only;
+	skel->rodata->wanted_sources = options->sources;
 	err = options->cgroup ? set_cgroup(skel, options->cgroup, why) : 0;
 	if (!err)
 		err = use_contexts(sampler, why);
@@ -283,5 +284,14 @@ int sampler_set_process(struct sampler *sampler, __u32 tgid, const struct profil
 	int map = bpf_map__fd(sampler->skel->maps.profile_processes);
 
 	return process ? bpf_map_update_elem(map, &tgid, process, BPF_ANY)
+		       : bpf_map_delete_elem(map, &tgid);
+}
+
+int sampler_set_threads(struct sampler *sampler, __u32 tgid,
+			const struct profile_thread_data *threads)
+{
+	int map = bpf_map__fd(sampler->skel->maps.profile_threads);
+
+	return threads ? bpf_map_update_elem(map, &tgid, threads, BPF_ANY)
 		       : bpf_map_delete_elem(map, &tgid);
 }

@@ -20,6 +20,7 @@ struct sampler_options {
 	__u32 tgid;         /* 0: all processes */
 	const char *cgroup; /* path below the root, with all below; NULL: all */
 	bool requests_only; /* only threads that work on a request */
+	__u32 sources;      /* of ids and labels beside the map: 1 << enum profile_source each */
 };
 
 struct sampler;
@@ -54,5 +55,9 @@ struct profile_row *sampler_rows(struct sampler *sampler, __u32 count, __u32 *re
 
 /* Tell the sampler what a process has mapped, or that it is gone (NULL). 0 or -errno. */
 int sampler_set_process(struct sampler *sampler, __u32 tgid, const struct profile_process *process);
+
+/* The same of what its threads have beside a stack. */
+int sampler_set_threads(struct sampler *sampler, __u32 tgid,
+			const struct profile_thread_data *threads);
 
 #endif

@@ -6,8 +6,8 @@
  */
 #include <linux/bpf_perf_event.h>
 
-#include "engine/traces.h"
 #include "probes/kernel.bpf.h"
+#include "profile/context.bpf.h"
 #include "profile/unwind.bpf.h"
 
 #define RPL_USER 3 /* of the code segment: x86-64 runs user space */
@@ -52,13 +52,11 @@ struct pt_regs___kernel {
 	unsigned long bp, ip, cs, sp;
 } __attribute__((preserve_access_index));
 
-static __always_inline int is_wanted(__u64 thread, const struct traces_ctx *context)
+static __always_inline int is_wanted(__u64 thread)
 {
 	if (!thread) /* the CPU is idle */
 		return 0;
 	if (wanted_tgid && thread >> 32 != wanted_tgid)
-		return 0;
-	if (wants_requests && !context)
 		return 0;
 	return !wanted_cgroup ||
 	       bpf_get_current_ancestor_cgroup_id(wanted_cgroup_level) == wanted_cgroup;
@@ -114,7 +112,8 @@ static __always_inline void take_stack(struct bpf_perf_event_data *ctx, struct p
 
 static __always_inline void hand_over(struct profile_sample *s)
 {
-	__u32 count = s->kernel_count + s->user_count + 2 * s->named_count;
+	__u32 count = s->kernel_count + s->user_count + 2 * s->named_count +
+		      PROFILE_LABEL_WORDS * s->label_count;
 	__u32 size;
 
 	if (count > PROFILE_SLOTS)
@@ -124,17 +123,31 @@ static __always_inline void hand_over(struct profile_sample *s)
 		__sync_fetch_and_add(&samples_lost, 1);
 }
 
+/* Fill in whose sample it is, and where it is. */
+static __always_inline void take_sample(struct bpf_perf_event_data *ctx, struct profile_sample *s,
+					const struct traces_ctx *traces)
+{
+	const struct profile_thread_data *data = context_data(s);
+
+	context_take(s, data, traces);
+	if (wants_requests && !s->context_source)
+		return;
+	bpf_get_current_comm(s->comm, sizeof(s->comm));
+	take_stack(ctx, s);
+	context_labels(s, data);
+	hand_over(s);
+}
+
 SEC("perf_event")
 int profile_sample(struct bpf_perf_event_data *ctx)
 {
 	__u64 thread = bpf_get_current_pid_tgid();
-	const struct traces_ctx *context = bpf_map_lookup_elem(&traces_ctx_v1, &thread);
 	struct profile_sample *s;
 	__u32 zero = 0;
 	__u64 now_ns;
 
 	now_ns = bpf_ktime_get_boot_ns();
-	if (now_ns >= until_ns || !is_wanted(thread, context))
+	if (now_ns >= until_ns || !is_wanted(thread))
 		return 0;
 	s = bpf_map_lookup_elem(&profile_scratch, &zero);
 	if (!s)
@@ -143,15 +156,7 @@ int profile_sample(struct bpf_perf_event_data *ctx)
 	s->life = life_of_current();
 	s->tgid = thread >> 32;
 	s->tid = (__u32)thread;
-	bpf_get_current_comm(s->comm, sizeof(s->comm));
-	__builtin_memset(s->trace_id, 0, sizeof(s->trace_id));
-	__builtin_memset(s->span_id, 0, sizeof(s->span_id));
-	if (context) {
-		__builtin_memcpy(s->trace_id, context->trace_id, sizeof(s->trace_id));
-		__builtin_memcpy(s->span_id, context->span_id, sizeof(s->span_id));
-	}
-	take_stack(ctx, s);
-	hand_over(s);
+	take_sample(ctx, s, bpf_map_lookup_elem(&traces_ctx_v1, &thread));
 	return 0;
 }
 
