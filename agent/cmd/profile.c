@@ -348,6 +348,7 @@ static int run(struct sampler *sampler, const struct registered *registered, boo
 	if (!samples) {
 		exit_code = command_refuse("out of memory");
 	} else {
+		wanted.filter.known = samples_labels(samples);
 		result.to_ns = result.from_ns + (__s64)sample(sampler, samples);
 		result.lost = sampler_lost(sampler) + samples_left_out(samples);
 		pause_ms(samples_in_requests(samples) ? SETTLE_MS : 0);

@@ -248,7 +248,7 @@ static int count_labels(const struct stack *stack, void *data)
 	const struct profiled_request request =
 	    requests_find(counting->result->requests, stack->trace_id, stack->request_span);
 
-	if (filter_takes(counting->result->filter, labels, stack, &request))
+	if (filter_takes(counting->result->filter, stack, &request))
 		labels_each(labels, stack->labels, count_label,
 			    &(struct label_count){counting->counts, stack->count});
 	return 0;

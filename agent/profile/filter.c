@@ -13,18 +13,18 @@ static bool is_of_trace(const struct stack *stack, const char *digits)
 			strlen(digits));
 }
 
-static bool has_labels(const struct filter *filter, const struct labels *labels, long set)
+static bool has_labels(const struct filter *filter, long set)
 {
 	for (size_t i = 0; i < filter->labels; i++)
-		if (!labels_fit(labels, set, filter->label[i]))
+		if (!labels_fit(filter->known, set, filter->label[i]))
 			return false;
 	return true;
 }
 
-bool filter_takes(const struct filter *filter, const struct labels *labels,
-		  const struct stack *stack, const struct profiled_request *request)
+bool filter_takes(const struct filter *filter, const struct stack *stack,
+		  const struct profiled_request *request)
 {
-	if (!has_labels(filter, labels, stack->labels))
+	if (!has_labels(filter, stack->labels))
 		return false;
 	if (filter->endpoint && !endpoint_fits(request->endpoint, filter->endpoint))
 		return false;

@@ -14,10 +14,10 @@ struct filter {
 	bool has_latency;                      /* only requests of these parts */
 	const char *label[PROFILE_LABELS_MAX]; /* "KEY=PATTERN", see labels_fit() */
 	size_t labels;
+	const struct labels *known; /* the sets of the stacks; NULL if `labels` is 0 */
 };
 
-/* `labels`: those that the stack's set is one of. */
-bool filter_takes(const struct filter *filter, const struct labels *labels,
-		  const struct stack *stack, const struct profiled_request *request);
+bool filter_takes(const struct filter *filter, const struct stack *stack,
+		  const struct profiled_request *request);
 
 #endif

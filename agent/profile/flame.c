@@ -14,7 +14,6 @@ struct building {
 	const struct names *names;
 	struct requests *requests;
 	const struct filter *filter;
-	const struct labels *labels;
 };
 
 static struct flame *flame_node(const char *name, enum flame_kind kind)
@@ -87,7 +86,7 @@ static int add_stack(const struct stack *stack, void *data)
 	struct flame *node = building->root;
 	char buffer[TITLE_MAX];
 
-	if (!filter_takes(building->filter, building->labels, stack, &request))
+	if (!filter_takes(building->filter, stack, &request))
 		return 0;
 	endpoint->samples += stack->count;
 	node->total += stack->count;
@@ -112,8 +111,7 @@ struct flame *flame_new(const struct samples *samples, const struct names *names
 	struct building building = {.root = flame_node("all", FLAME_NATIVE),
 				    .names = names,
 				    .requests = requests,
-				    .filter = filter,
-				    .labels = samples_labels(samples)};
+				    .filter = filter};
 
 	if (building.root && !samples_each(samples, add_stack, &building))
 		return building.root;

@@ -325,7 +325,7 @@ static int add_sample(const struct stack *stack, void *data)
 	    requests_find(writing->requests, stack->trace_id, stack->request_span);
 	Sample *sample;
 
-	if (!filter_takes(writing->options->filter, writing->labels, stack, &request))
+	if (!filter_takes(writing->options->filter, stack, &request))
 		return 0;
 	sample = take(writing, sizeof(*sample));
 	if (!sample)

@@ -8,6 +8,7 @@ published layout; its functions' names say which label a thread has meanwhile (l
 --short: one row of each source.
 """
 import argparse
+import json
 import os
 import re
 import subprocess
@@ -27,6 +28,7 @@ SAMPLES_AT_LEAST = 100  # in labelled functions, and as many in others: less is 
 BURN = re.compile(r"^(?:main\.)?burn_(\d|plain)$")
 # Keys that ctxprop gives itself.
 OWN = {"endpoint", "service", "process", "pid", "stack"}
+OF_CONTEXT = {"trace_id", "span_id", "context_source"}
 
 THREAD = {"thread": "t{n}"}
 # Of a value of 49 bytes, the last three of which are one character, 47 would fit.
@@ -36,9 +38,9 @@ IDS = {"trace_id": "a{n}" * 16, "span_id": "b{n}" * 8}
 
 # argv: with {build}; the seconds follow the first word. wanted: labels of thread n. registers: (symbol,
 # type, label). threads: those that must have their labels; of the others none may be wrong. says: what
-# the command complains of. options: of `ctxprop profile`.
-Row = namedtuple("Row", "name argv wanted registers threads says options env",
-                 defaults=((), "0123", "", (), None))
+# the command complains of. options: of `ctxprop profile`. filtered: these leave only the threads.
+Row = namedtuple("Row", "name argv wanted registers threads says options env filtered",
+                 defaults=((), "0123", "", (), None, False))
 LIBRARY = ["{build}/profile_labels_library"]
 
 
@@ -63,6 +65,16 @@ ROWS = (
         {**THREAD, **IDS, "route": "/search", "context_source": "otel_thread_ctx_v1"}),
     Row("otel, bad", ["{build}/profile_labels_otel", "bad"],
         {**THREAD, **IDS, "route": "/search", "context_source": "otel_thread_ctx_v1"}, threads="3"),
+    Row("conflict", ["{build}/profile_labels_otel", "two"],
+        {**THREAD, **IDS, "route": "/search", "context_source": "otel_thread_ctx_v1"}, says="ids of two traces"),
+    Row("elastic instead", ["{build}/profile_labels_otel", "two"],
+        {"trace_id": "c{n}" * 16, "span_id": "d{n}" * 8, "context_source": "elastic_apm"},
+        options=("--no-labels", "otel")),
+    Row("filter", ["{build}/profile_labels_custom"], LONG, threads="12",
+        options=("--label", "thread=t[12]", "--label", "long=*"), filtered=True),
+    *(Row(f"program, {how}", [f"{{build}}/profile_labels_{how}"], LONG) for how in ("static", "fixed", "stripped")),
+    Row("exec", ["{build}/profile_labels_otel", "exec"],
+        {**THREAD, **IDS, "route": "/search", "context_source": "otel_thread_ctx_v1"}),
     Row("elastic", ["{build}/profile_labels_elastic"], {**IDS, "context_source": "elastic_apm"}),
     Row("go", ["{build}/profile_labels_go"], THREAD),
     Row("go, many labels", ["{build}/profile_labels_go", "many"],
@@ -81,7 +93,7 @@ def register(build, registry, program, row):
 
 
 def measure(build, row, folder):
-    """(the profile, what the command complained of)"""
+    """(the profile, the summary, what the command complained of)"""
     argv = [word.format(build=build) for word in row.argv]
     env = {key: word.format(build=build) for key, word in (row.env or {}).items()}
     register(build, f"{folder}/registry", argv[0], row)
@@ -89,14 +101,14 @@ def measure(build, row, folder):
     try:
         done = subprocess.run(
             [f"{build}/ctxprop", "profile", "-p", str(program.pid), "-F", str(HZ), "-d", f"{SECONDS}s", "--ids",
-             "--registry", f"{folder}/registry", "-o", f"{folder}/profile.pb.gz", *row.options],
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=120)
+             "-j", "--registry", f"{folder}/registry", "-o", f"{folder}/profile.pb.gz", *row.options],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)
     finally:
         program.kill()
         program.wait()
     if done.returncode:
         raise RuntimeError(f"ctxprop profile: {done.returncode}: {done.stderr}")
-    return Profile(f"{folder}/profile.pb.gz"), done.stderr
+    return Profile(f"{folder}/profile.pb.gz"), json.loads(done.stdout), done.stderr
 
 
 def thread_of(sample):
@@ -124,7 +136,18 @@ def judge(row, sample):
     return "right" if labels == wanted else "missing"
 
 
-def complaints_of(row, profile, said):
+def counts_of(profile):
+    """{key: {value: samples}} of the labels that programs have given."""
+    counts = {}
+    for sample in profile.samples:
+        for key, value in sample.labels.items():
+            if key not in OWN | OF_CONTEXT:
+                values = counts.setdefault(key, Counter())
+                values[value] += sample.count
+    return counts
+
+
+def complaints_of(row, profile, summary, said):
     found, example = Counter(), {}
     for sample in profile.samples:
         if thread_of(sample) is not None:
@@ -133,9 +156,14 @@ def complaints_of(row, profile, said):
             example.setdefault(verdict, (sample.labels, sample.functions[:3]))
     print(f"{row.name}: " + ", ".join(f"{word} {count}" for word, count in sorted(found.items())), flush=True)
     labelled = found["right"] + found["missing"] + found["wrong"]
+    least = min(labelled, found["plain"]) if not row.filtered else labelled
+    others = {"plain", "bad thread"} & found.keys() if row.filtered else ()
     return [f"samples are wrong: {example.get('wrong')}"] * (found["wrong"] > 0) + \
            [f"too few are right: {example.get('missing')}"] * (found["right"] < RIGHT_AT_LEAST * labelled) + \
-           [f"too few samples: {found}"] * (min(labelled, found["plain"]) < SAMPLES_AT_LEAST) + \
+           [f"too few samples: {found}"] * (least < SAMPLES_AT_LEAST) + \
+           [f"samples that do not fit are there: {others}"] * bool(others) + \
+           [f"the summary counts other labels: {summary['labels']}"] * \
+           (summary["labels"]["samples"] != counts_of(profile)) + \
            [f"the command does not say {row.says!r}: {said}"] * (row.says not in said)
 
 

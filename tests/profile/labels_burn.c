@@ -33,7 +33,8 @@ static void burn(void)
  * keeps functions apart that are the same else.
  */
 #define BURN(name)                                                                                 \
-	__attribute__((noinline)) static void name(void)                                           \
+	void name(void);                                                                           \
+	__attribute__((noinline)) void name(void)                                                  \
 	{                                                                                          \
 		burn();                                                                            \
 		__asm__ __volatile__("# " #name ::: "memory");                                     \

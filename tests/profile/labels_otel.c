@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The thread context of OTEP 4947 and the process context of OTEP 4719, written only from the
- * published layouts. With "bad" in argv[2]: thread 0 points nowhere, of thread 1 the record is not
- * valid, of thread 2 its size lies, thread 3 is as it should be.
+ * published layouts. argv[2] says what is otherwise:
+ *     bad   thread 0 points nowhere, of thread 1 the record is not valid, of thread 2 its size lies
+ *     two   Elastic APM's thread context names another trace
+ *     exec  it becomes itself again a few times, at first
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -34,7 +36,16 @@ __attribute__((visibility("default"))) __thread struct record *otel_thread_ctx_v
 static __thread struct record mine;
 static uint8_t payload[512];
 static size_t payload_size;
-static int is_bad;
+static int is_bad, has_two;
+
+/* As labels_elastic.c has it. */
+struct elastic {
+	uint16_t minor;
+	uint8_t valid, present, flags;
+	uint8_t trace_id[16], span_id[8], transaction_id[8];
+} __attribute__((packed));
+__thread struct elastic *elastic_apm_profiling_correlation_tls_v1;
+static __thread struct elastic other;
 
 static void put(const void *bytes, size_t size)
 {
@@ -145,6 +156,12 @@ static void begin(int n)
 
 static void set(int n)
 {
+	if (has_two) {
+		other = (struct elastic){.minor = 1, .valid = 1, .present = 1};
+		memset(other.trace_id, 0xc0 + n, sizeof(other.trace_id));
+		memset(other.span_id, 0xd0 + n, sizeof(other.span_id));
+		elastic_apm_profiling_correlation_tls_v1 = &other;
+	}
 	otel_thread_ctx_v1 = is_bad && n == 0 ? (struct record *)0x123456789000 : &mine;
 }
 
@@ -152,14 +169,33 @@ static void clear(int n)
 {
 	(void)n;
 	otel_thread_ctx_v1 = NULL;
+	elastic_apm_profiling_correlation_tls_v1 = NULL;
+}
+
+/* Burn a while, then begin anew, three times at most. */
+static void become_again(const struct labels_writer *writer, char **argv)
+{
+	const char *done = getenv("PROFILE_LABELS_DONE");
+	const size_t times = done ? strlen(done) : 0;
+	char again[] = "xxx";
+
+	if (times == sizeof(again) - 1)
+		return;
+	labels_burn(writer, 0.5);
+	again[times + 1] = '\0';
+	setenv("PROFILE_LABELS_DONE", again, 1);
+	execv("/proc/self/exe", argv);
 }
 
 int main(int argc, char **argv)
 {
 	static const struct labels_writer writer = {begin, set, clear};
 
-	is_bad = argc > 2;
+	is_bad = argc > 2 && !strcmp(argv[2], "bad");
+	has_two = argc > 2 && !strcmp(argv[2], "two");
 	if (publish_process())
 		return EXIT_FAILURE;
+	if (argc > 2 && !strcmp(argv[2], "exec"))
+		become_again(&writer, argv);
 	return labels_main(&writer, argc, argv);
 }
