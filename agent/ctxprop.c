@@ -29,6 +29,8 @@ static const struct command commands[] = {
      command_logs_usage, &command_logs_options},
     {"profile", "", "What the CPUs do for which endpoint: a flame graph", command_profile,
      command_profile_usage, &command_profile_options},
+    {"labels", "", "Variables of programs that are labels of their samples", command_labels,
+     command_labels_usage, &command_labels_options},
     {"sql", "", "Ask the store of spans", command_sql, command_sql_usage, &command_sql_options},
     {"policy", "s", "The rules: which requests are touched, and how", command_policy,
      command_policy_usage, NULL},

@@ -57,7 +57,7 @@ _ctxprop_prios() {
 _ctxprop_words() {
 	local command=$1 verb=$2 previous=${*: -1}
 	case $command in
-	'') echo trace top map why who logs sql profile stats flows policy set monitor doctor pause resume attach detach drain ;;
+	'') echo trace top map why who logs sql profile labels stats flows policy set monitor doctor pause resume attach detach drain ;;
 	policy)
 		case $verb in
 		'') echo show add replace del flush save restore ;;
@@ -83,6 +83,7 @@ _ctxprop_words() {
 		2,*) echo netns ;;
 		esac
 		;;
+	labels) [ $# -gt 1 ] || echo list register unregister ;;
 	set)
 		case $# in
 		1) echo show; _ctxprop_sets ;;
@@ -104,8 +105,9 @@ _ctxprop_options() {
 		;;
 	profile)
 		echo --json --color --duration --frequency --pid --cgroup --endpoint --bucket --trace --requests --off-cpu \
-			--output --format --ids --tags --by --store --help
+			--label --no-labels --registry --output --format --ids --tags --by --store --help
 		;;
+	labels) echo --json --oneline --color --program --symbol --type --as --registry --help ;;
 	top) echo --json --oneline --color --number --sort --last --store --help ;;
 	map) echo --json --oneline --color --last --store --help ;;
 	logs) echo --journal --unit --since --stdin --store --statistics --help ;;
@@ -122,6 +124,7 @@ _ctxprop_takes_value() {
 	--store | --attach | --slow | --status | --endpoint | --service | --last | --sort) ;;
 	--duration | --frequency | --pid | --cgroup | --bucket | --trace | --output | --format) ;;
 	--tags | --by) ;;
+	--label | --no-labels | --registry | --program | --symbol | --type | --as) ;;
 	--unit | --since) ;;
 	-d | -F | -p | -o) [ "$1" = profile ] ;;
 	-u) [ "$1" = logs ] ;;
@@ -134,11 +137,13 @@ _ctxprop_values() {
 	case $2 in
 	--netns) ls /run/netns 2>/dev/null ;;
 	-n) [ -n "$1" ] || ls /run/netns 2>/dev/null ;;
-	--store | --attach | --output | -o | --tags) echo '<file>' ;;
+	--store | --attach | --output | --registry | --program | -o | --tags) echo '<file>' ;;
 	--sort) echo rate errors p50 p99 ;;
 	--bucket) echo p50 p90 p99 max ;;
 	--format) echo pprof svg folded speedscope otlp ;;
 	--by) echo bucket= endpoint= ;;
+	--no-labels) echo otel elastic go custom registered all ;;
+	--type) echo u64 string ;;
 	--status) echo 2xx 3xx 4xx 5xx ;;
 	esac
 }

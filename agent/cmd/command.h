@@ -30,7 +30,7 @@ struct command_options {
 	const char *letters; /* those that have a short form, as for getopt(3) */
 	int (*set)(int letter, const char *word); /* COMMAND_OK, or COMMAND_USAGE */
 };
-#define COMMAND_OWN_MAX 24
+#define COMMAND_OWN_MAX 32
 
 struct command {
 	const char *name;
@@ -60,14 +60,15 @@ int command_map(const struct pins *pins, const struct command_flags *flags);
 int command_logs(const struct pins *pins, const struct command_flags *flags);
 int command_sql(const struct pins *pins, const struct command_flags *flags);
 int command_profile(const struct pins *pins, const struct command_flags *flags);
+int command_labels(const struct pins *pins, const struct command_flags *flags);
 
 /* What may stand behind these. */
 extern const char command_policy_usage[], command_set_usage[], command_attach_usage[],
     command_detach_usage[], command_trace_usage[], command_why_usage[], command_sql_usage[],
     command_top_usage[], command_map_usage[], command_who_usage[], command_logs_usage[],
-    command_profile_usage[];
+    command_profile_usage[], command_labels_usage[];
 extern const struct command_options command_trace_options, command_top_options, command_map_options,
-    command_logs_options, command_sql_options, command_profile_options;
+    command_logs_options, command_sql_options, command_profile_options, command_labels_options;
 
 /* The options that each of them takes, for getopt_long(): JSON, one line, colour. */
 #define COMMAND_COMMON_LETTERS "joc::"

@@ -15,6 +15,7 @@
 #include "cmd/profile_write.h"
 #include "cmd/store.h"
 #include "profile/flame.h"
+#include "profile/sources.h"
 #include "trace/query_words.h"
 #include "trace/store.h"
 
@@ -31,12 +32,14 @@ static struct {
 	struct sampler_options sampler;
 	struct filter filter;
 	const char *file;
+	const char *registry;
 	const struct profile_format *format;
 	const char *tags; /* a file of rules */
 	const char *by;
 	const char *sampling; /* the last option that says how samples are taken */
 	bool ids;
-} wanted = {.sampler = {.hz = HZ, .duration_ns = DURATION_NS}};
+} wanted = {.sampler = {.hz = HZ, .duration_ns = DURATION_NS, .sources = PROFILE_SOURCES_OWN},
+	    .registry = REGISTERED_PATH};
 
 static volatile sig_atomic_t interrupted;
 
@@ -50,6 +53,9 @@ static const struct option own_options[] = {
     {"trace", required_argument, NULL, 'T'},
     {"requests", no_argument, NULL, 'R'},
     {"off-cpu", no_argument, NULL, 'O'},
+    {"label", required_argument, NULL, 'L'},
+    {"no-labels", required_argument, NULL, 'N'},
+    {"registry", required_argument, NULL, 'y'},
     {"output", required_argument, NULL, 'o'},
     {"format", required_argument, NULL, 'W'},
     {"ids", no_argument, NULL, 'I'},
@@ -76,6 +82,10 @@ const char command_profile_usage[] =
     "to\n"
     "                         the median), p90, p99, max (above p99); or some: p99,max\n"
     "      --trace ID         of one trace\n"
+    "      --label KEY=VALUE  with a label of the program; VALUE may be a pattern; may be "
+    "repeated\n"
+    "      --no-labels KINDS  do not read " SOURCES_WORDS "; or some: go,custom\n"
+    "      --registry FILE    what `ctxprop labels` has registered (default " REGISTERED_PATH ")\n"
     "      --requests         only threads that work on a request\n"
     "      --off-cpu          what these wait for, too: blocked, or for a CPU\n"
     "  -o, --output FILE      write a profile for `go tool pprof` (.pb.gz), a flame graph (.svg),\n"
@@ -131,6 +141,26 @@ static int set_bucket(const char *words)
 	return COMMAND_OK;
 }
 
+static int set_label(const char *words)
+{
+	struct filter *filter = &wanted.filter;
+
+	if (!strchr(words, '=') || *words == '=')
+		return command_misused("--label %s: expected KEY=VALUE", words);
+	if (filter->labels == PROFILE_LABELS_MAX)
+		return command_misused("--label %s: there are at most %d", words,
+				       PROFILE_LABELS_MAX);
+	filter->label[filter->labels++] = words;
+	return COMMAND_OK;
+}
+
+static int set_sources(const char *words)
+{
+	if (sources_without(words, &wanted.sampler.sources))
+		return command_misused("--no-labels %s: expected " SOURCES_WORDS, words);
+	return COMMAND_OK;
+}
+
 static int set_trace(const char *word)
 {
 	if (!*word || strspn(word, "0123456789abcdef") != strlen(word) || strlen(word) > 32)
@@ -150,7 +180,7 @@ static const char *name_of(int letter)
 static int set_option(int letter, const char *word)
 {
 	/* Those of --help that say what is sampled. */
-	if (strchr("dFpGR", letter))
+	if (strchr("dFpGROLNy", letter))
 		wanted.sampling = name_of(letter);
 	switch (letter) {
 	case 'd':
@@ -169,6 +199,13 @@ static int set_option(int letter, const char *word)
 		return set_bucket(word);
 	case 'T':
 		return set_trace(word);
+	case 'L':
+		return set_label(word);
+	case 'N':
+		return set_sources(word);
+	case 'y':
+		wanted.registry = word;
+		return COMMAND_OK;
 	case 'I':
 		wanted.ids = true;
 		return COMMAND_OK;
@@ -262,6 +299,26 @@ static __u64 sample(struct sampler *sampler, struct samples *samples)
 	return sampler_until_ns(sampler) - begin_ns;
 }
 
+static void print_label_losses(const struct samples *samples)
+{
+	const struct labels *labels = samples_labels(samples);
+
+	if (labels->cut)
+		fprintf(stderr, "profile: %llu labels were too long, and cut\n", labels->cut);
+	if (labels->left_out)
+		fprintf(stderr,
+			"profile: %llu samples have more labels than the %d that are kept\n",
+			labels->left_out, PROFILE_LABELS_MAX);
+	if (labels->unnamed)
+		fprintf(stderr, "profile: %llu labels were left out: their keys have no names\n",
+			labels->unnamed);
+	if (labels->conflicts)
+		fprintf(stderr, "profile: %llu labels were told in two ways\n", labels->conflicts);
+	if (samples_conflicts(samples))
+		fprintf(stderr, "profile: %llu samples have ids of two traces\n",
+			samples_conflicts(samples));
+}
+
 /* What was lost is said, for the shares are of what was not. */
 static void print_losses(const struct sampler *sampler, const struct samples *samples)
 {
@@ -271,12 +328,13 @@ static void print_losses(const struct sampler *sampler, const struct samples *sa
 	if (samples_left_out(samples))
 		fprintf(stderr, "profile: %llu samples were left out: too many different stacks\n",
 			samples_left_out(samples));
+	print_label_losses(samples);
 	if (sampler_waits_left_out(sampler))
 		fprintf(
 		    stderr,
 		    "profile: %llu waits were left out: their request was over before they were\n",
 		    sampler_waits_left_out(sampler));
-	if (!sampler_has_contexts(sampler))
+	if (!sampler_has_contexts(sampler) && !samples_in_requests(samples))
 		fputs("profile: no samples belong to requests: does ctxpropd run?\n", stderr);
 }
 
@@ -323,10 +381,13 @@ static int join_requests(struct profile_result *result, const struct files *file
 	return exit_code;
 }
 
-static int run(struct sampler *sampler, const struct tags *tags, bool json)
+static int run(struct sampler *sampler, const struct registered *registered,
+	       const struct tags *tags, bool json)
 {
 	struct files *files = files_new(sampler);
-	struct processes *processes = files ? processes_new(sampler, files) : NULL;
+	struct thread_data *threads =
+	    files ? thread_data_new(sampler, files, wanted.sampler.sources, registered) : NULL;
+	struct processes *processes = threads ? processes_new(sampler, files, threads) : NULL;
 	struct named *named = processes ? named_new() : NULL;
 	struct samples *samples = named ? samples_new(processes, named) : NULL;
 	struct profile_result result = {.samples = samples,
@@ -341,6 +402,7 @@ static int run(struct sampler *sampler, const struct tags *tags, bool json)
 	if (!samples) {
 		exit_code = command_refuse("out of memory");
 	} else {
+		wanted.filter.known = samples_labels(samples);
 		result.to_ns = result.from_ns + (__s64)sample(sampler, samples);
 		result.lost = sampler_lost(sampler) + samples_left_out(samples);
 		pause_ms(has_requests(samples) ? SETTLE_MS : 0);
@@ -350,6 +412,7 @@ static int run(struct sampler *sampler, const struct tags *tags, bool json)
 	samples_free(samples);
 	named_free(named);
 	processes_free(processes);
+	thread_data_free(threads);
 	files_free(files);
 	return exit_code;
 }
@@ -357,16 +420,20 @@ static int run(struct sampler *sampler, const struct tags *tags, bool json)
 static int take_samples(const struct tags *tags, bool json)
 {
 	char why[SAMPLER_WHY_MAX];
+	static struct registered registered;
 	struct sampler *sampler;
-	int exit_code;
+	int exit_code, err;
 
 	if (wanted.by)
 		return command_misused("profile: there is no --by; profile diff has it");
 	if (tags && !wanted.file)
 		return command_misused("profile: --tags is for a file: -o is missing");
+	err = registered_read(wanted.registry, &registered);
+	if (err)
+		return command_refuse("profile: %s: %s", wanted.registry, strerror(-err));
 	if (sampler_open(&wanted.sampler, &sampler, why))
 		return command_refuse("profile: %s", why);
-	exit_code = run(sampler, tags, json);
+	exit_code = run(sampler, &registered, tags, json);
 	sampler_close(sampler);
 	return exit_code;
 }

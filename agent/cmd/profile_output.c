@@ -342,6 +342,62 @@ static json_t *endpoint_json(const struct endpoint *endpoint, const struct profi
 	return object;
 }
 
+/* A label, and how many samples have it. */
+struct label_count {
+	json_t *counts; /* {KEY: {VALUE: samples}} */
+	__u64 samples;
+};
+
+/* As a callback of labels_each(). */
+static int count_label(const char *key, const char *value, void *data)
+{
+	const struct label_count *label = data;
+	json_t *values = json_object_get(label->counts, key);
+	const json_t *before;
+
+	if (!values) {
+		values = json_object();
+		json_object_set_new(label->counts, key, values);
+	}
+	before = json_object_get(values, value);
+	json_object_set_new(values, value,
+			    json_integer(json_integer_value(before) + (json_int_t)label->samples));
+	return 0;
+}
+
+struct counting {
+	const struct profile_result *result;
+	json_t *counts;
+};
+
+/* As a callback of samples_each(). */
+static int count_labels(const struct stack *stack, void *data)
+{
+	const struct counting *counting = data;
+	const struct labels *labels = samples_labels(counting->result->samples);
+	const struct profiled_request request =
+	    requests_find(counting->result->requests, stack->trace_id, stack->request_span);
+
+	if (filter_takes(counting->result->filter, stack, &request))
+		labels_each(labels, stack->labels, count_label,
+			    &(struct label_count){counting->counts, stack->count});
+	return 0;
+}
+
+/* How many samples have each label of the programs' own, and what was lost of them. */
+static json_t *labels_json(const struct profile_result *result)
+{
+	const struct labels *labels = samples_labels(result->samples);
+	struct counting counting = {result, json_object()};
+
+	samples_each(result->samples, count_labels, &counting);
+	return json_pack("{so,sI,sI,sI,sI,sI}", "samples", counting.counts, "cut",
+			 (json_int_t)labels->cut, "left_out", (json_int_t)labels->left_out,
+			 "unnamed", (json_int_t)labels->unnamed, "conflicts",
+			 (json_int_t)labels->conflicts, "conflicts_of_traces",
+			 (json_int_t)samples_conflicts(result->samples));
+}
+
 int profile_summary_json(const struct profile_result *result)
 {
 	json_t *endpoints = json_array();
@@ -351,10 +407,10 @@ int profile_summary_json(const struct profile_result *result)
 	for (size_t i = 0; i < found; i++)
 		json_array_append_new(endpoints, endpoint_json(&sorted[i], result));
 	free(sorted);
-	return json_print(
-	    json_pack("{sI,sI,si,sI,sI,sI,so}", "start_ns", (json_int_t)result->from_ns,
-		      "duration_ns", (json_int_t)(result->to_ns - result->from_ns), "hz",
-		      (int)result->hz, "samples", (json_int_t)samples_count(result->samples),
-		      "samples_of_requests", (json_int_t)samples_in_requests(result->samples),
-		      "samples_lost", (json_int_t)result->lost, "endpoints", endpoints));
+	return json_print(json_pack(
+	    "{sI,sI,si,sI,sI,sI,so,so}", "start_ns", (json_int_t)result->from_ns, "duration_ns",
+	    (json_int_t)(result->to_ns - result->from_ns), "hz", (int)result->hz, "samples",
+	    (json_int_t)samples_count(result->samples), "samples_of_requests",
+	    (json_int_t)samples_in_requests(result->samples), "samples_lost",
+	    (json_int_t)result->lost, "endpoints", endpoints, "labels", labels_json(result)));
 }

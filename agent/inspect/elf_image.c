@@ -87,6 +87,11 @@ void elf_image_close(struct elf_image *image)
 	free(image);
 }
 
+Elf *elf_image_handle(const struct elf_image *image)
+{
+	return image->elf;
+}
+
 unsigned int elf_image_machine(const struct elf_image *image)
 {
 	return image->header.e_machine;

@@ -29,6 +29,9 @@ static inline void cleanup_elf_image(struct elf_image **image)
 
 #define _cleanup_elf_image_ __attribute__((cleanup(cleanup_elf_image)))
 
+/* The handle of libelf, for readers of more than is told here; it lives as long as the image. */
+struct Elf *elf_image_handle(const struct elf_image *image);
+
 /* What processor it is for: EM_... */
 unsigned int elf_image_machine(const struct elf_image *image);
 

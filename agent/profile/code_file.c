@@ -33,11 +33,13 @@ static int add_segment(const struct elf_segment *segment, void *data)
 static void read_layout(struct elf_image *image, struct code_layout *layout)
 {
 	struct elf_section section;
+	__u64 size;
 
 	layout->base = elf_image_base(image);
 	elf_image_each_segment(image, add_segment, layout);
 	layout->frame_pointers = !elf_image_section(image, ".gopclntab", &section) ||
 				 !elf_image_section(image, ".data.rel.ro.gopclntab", &section);
+	layout->has_threads = layout->frame_pointers || !elf_image_tls_size(image, &size);
 }
 
 static void read_rows(struct elf_image *image, struct code_file *file)

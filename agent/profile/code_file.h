@@ -21,6 +21,7 @@ struct code_segment {
 struct code_layout {
 	__u64 base;          /* the lowest address of all that is loaded */
 	bool frame_pointers; /* every function keeps one: Go */
+	bool has_threads;    /* it may have thread-local variables that are labels */
 	__u32 segment_count;
 	struct code_segment segment[CODE_SEGMENTS_MAX];
 };

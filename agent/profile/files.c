@@ -152,12 +152,21 @@ int files_get_vdso(struct files *files)
 	return files->vdso;
 }
 
-int files_get(struct files *files, int proc_fd, const struct mapping *mapping)
+int files_find(const struct files *files, const struct mapping *mapping)
 {
 	for (size_t i = 0; i < files->count; i++)
 		if (mapped_file_is_same(&files->file[i].identity, mapping))
-			return files->file[i].err ? files->file[i].err : (int)i;
-	return open_and_add(files, proc_fd, mapping);
+			return (int)i;
+	return -ENOENT;
+}
+
+int files_get(struct files *files, int proc_fd, const struct mapping *mapping)
+{
+	int file = files_find(files, mapping);
+
+	if (file < 0)
+		return open_and_add(files, proc_fd, mapping);
+	return files->file[file].err ? files->file[file].err : file;
 }
 
 int files_describe(const struct files *files, int file, const struct mapping *mapping,
@@ -175,6 +184,11 @@ int files_describe(const struct files *files, int file, const struct mapping *ma
 						.count = of->count,
 						.frame_pointers = of->layout.frame_pointers};
 	return 0;
+}
+
+bool files_has_threads(const struct files *files, int file)
+{
+	return files->file[file].layout.has_threads;
 }
 
 size_t files_count(const struct files *files)

@@ -34,6 +34,12 @@ int files_get_vdso(struct files *files);
 int files_describe(const struct files *files, int file, const struct mapping *mapping,
 		   struct profile_mapping *ret_mapping);
 
+/* The file of a mapping, if it is known: a number as files_get() has it, or -ENOENT. */
+int files_find(const struct files *files, const struct mapping *mapping);
+
+/* May the file have thread-local variables that are labels? */
+bool files_has_threads(const struct files *files, int file);
+
 size_t files_count(const struct files *files);
 const char *files_name(const struct files *files, int file); /* the last part of its path */
 int files_fd(const struct files *files, int file);

@@ -11,7 +11,10 @@ struct filter {
 	const char *endpoint; /* a pattern, see endpoint_fits(); NULL: any */
 	const char *trace;    /* the first hex digits of its id; NULL: any */
 	bool latency[LATENCIES];
-	bool has_latency; /* only requests of these parts */
+	bool has_latency;                      /* only requests of these parts */
+	const char *label[PROFILE_LABELS_MAX]; /* "KEY=PATTERN", see labels_fit() */
+	size_t labels;
+	const struct labels *known; /* the sets of the stacks; NULL if `labels` is 0 */
 };
 
 bool filter_takes(const struct filter *filter, const struct stack *stack,

@@ -6,13 +6,15 @@
 #include "base/cleanup.h"
 #include "base/gzip.h"
 #include "base/hex.h"
+#include "base/utf8.h"
 #include "pprof.pb-c.h"
 #include "profile/arena.h"
 #include "profile/merged.h"
 #include "profile/pprof.h"
+#include "profile/sources.h"
 #include "profile/strings.h"
 
-#define LABELS_MAX   13
+#define LABELS_MAX   (13 + PROFILE_LABELS_MAX)
 #define VALUES_MAX   3
 #define NS_PER_CLOCK 1000000000LL
 
@@ -31,6 +33,7 @@ struct writing {
 	struct arena arena;
 	struct strings strings, functions; /* functions: FILE, a newline, NAME */
 	const struct names *names;
+	const struct labels *labels;
 	struct requests *requests;
 	const struct pprof_options *options;
 	__s64 period_ns;
@@ -248,6 +251,45 @@ static void add_end(struct writing *writing, Sample *sample, const struct profil
 	label_text(writing, sample, "latency_bucket", latency_name(request->latency));
 }
 
+static void add_request(struct writing *writing, Sample *sample, const struct stack *stack,
+			const struct profiled_request *request)
+{
+	label_text(writing, sample, "context_source", source_name(stack->source));
+	add_end(writing, sample, request);
+	if (!writing->options->ids)
+		return;
+	label_id(writing, sample, "trace_id", stack->trace_id, sizeof(stack->trace_id));
+	label_id(writing, sample, "span_id", stack->span_id, sizeof(stack->span_id));
+}
+
+/* Where labels of a program go. */
+struct labelling {
+	struct writing *writing;
+	Sample *sample;
+};
+
+static bool is_taken(const struct labelling *labelling, const char *key)
+{
+	const struct writing *writing = labelling->writing;
+
+	for (size_t i = 0; !writing->failed && i < labelling->sample->n_label; i++)
+		if (!strcmp(writing->strings.text[labelling->sample->label[i]->key], key))
+			return true;
+	return false;
+}
+
+/* A label of the program, as a callback of labels_each(). One of our own keys gets a prefix. */
+static int add_own(const char *key, const char *value, void *data)
+{
+	const struct labelling *labelling = data;
+	char prefixed[sizeof("label.") + PROFILE_LABEL_KEY * sizeof(UTF8_REPLACEMENT)];
+
+	snprintf(prefixed, sizeof(prefixed), "label.%s", key);
+	label_text(labelling->writing, labelling->sample, is_taken(labelling, key) ? prefixed : key,
+		   value);
+	return 0;
+}
+
 static void add_labels(struct writing *writing, Sample *sample, const struct stack *stack,
 		       const struct profiled_request *request)
 {
@@ -260,14 +302,9 @@ static void add_labels(struct writing *writing, Sample *sample, const struct sta
 	label_number(writing, sample, "pid", stack->process->tgid, "");
 	if (stack_missing(stack))
 		label_text(writing, sample, "stack", stack_missing(stack));
-	if (!stack_has_request(stack))
-		return;
-	label_text(writing, sample, "context_source", "traces_ctx_v1");
-	add_end(writing, sample, request);
-	if (!writing->options->ids)
-		return;
-	label_id(writing, sample, "trace_id", stack->trace_id, sizeof(stack->trace_id));
-	label_id(writing, sample, "span_id", stack->span_id, sizeof(stack->span_id));
+	if (stack_has_request(stack))
+		add_request(writing, sample, stack, request);
+	labels_each(writing->labels, stack->labels, add_own, &(struct labelling){writing, sample});
 }
 
 static void fill(struct writing *writing, Sample *sample, const struct stack *stack)
@@ -333,7 +370,7 @@ static int add_stack(const struct stack *stack, void *data)
 {
 	struct writing *writing = data;
 	const struct profiled_request request =
-	    requests_find(writing->requests, stack->trace_id, stack->span_id);
+	    requests_find(writing->requests, stack->trace_id, stack->request_span);
 	int err = 0;
 
 	if (!filter_takes(writing->options->filter, stack, &request))
@@ -374,6 +411,7 @@ int pprof_write(const struct samples *samples, const struct names *names, struct
 		const struct pprof_options *options, FILE *out)
 {
 	struct writing writing = {.names = names,
+				  .labels = samples_labels(samples),
 				  .requests = requests,
 				  .options = options,
 				  .period_ns = NS_PER_CLOCK / options->hz};

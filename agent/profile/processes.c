@@ -23,19 +23,22 @@ struct known {
 struct processes {
 	struct sampler *sampler;
 	struct files *files;
+	struct thread_data *threads;
 	struct known *bucket[BUCKETS];
 	struct profile_process told; /* what is being gathered */
 	struct process_code code[PROFILE_MAPPINGS_MAX];
 	int proc_fd;
 };
 
-struct processes *processes_new(struct sampler *sampler, struct files *files)
+struct processes *processes_new(struct sampler *sampler, struct files *files,
+				struct thread_data *threads)
 {
 	struct processes *processes = calloc(1, sizeof(*processes));
 
 	if (processes) {
 		processes->sampler = sampler;
 		processes->files = files;
+		processes->threads = threads;
 	}
 	return processes;
 }
@@ -48,6 +51,7 @@ void processes_free(struct processes *processes)
 		for (struct known *known = processes->bucket[i]; known; known = next) {
 			next = known->next;
 			free(known->process.code);
+			free(known->process.context);
 			free(known);
 		}
 	}
@@ -96,6 +100,17 @@ static void keep(struct processes *processes, struct process *process)
 	process->count = processes->told.count;
 }
 
+static void look_at_threads(struct processes *processes, struct process *process)
+{
+	const struct thread_data_process at = {.proc_fd = processes->proc_fd,
+					       .tgid = process->tgid,
+					       .life = process->life,
+					       .code = process->code,
+					       .count = process->count};
+
+	thread_data_look(processes->threads, &at, &process->context);
+}
+
 static void look(struct processes *processes, struct process *process)
 {
 	_cleanup_close_ int proc_fd = mapped_file_process(process->tgid);
@@ -105,6 +120,7 @@ static void look(struct processes *processes, struct process *process)
 	if (proc_fd < 0) {
 		sampler_set_process(processes->sampler, process->tgid, NULL);
 		sampler_set_compiled(processes->sampler, process->tgid, NULL);
+		sampler_set_threads(processes->sampler, process->tgid, NULL);
 		return;
 	}
 	processes->told.count = 0;
@@ -115,6 +131,7 @@ static void look(struct processes *processes, struct process *process)
 	keep(processes, process);
 	if (*proc_comm(comm, process->tgid, process->tgid))
 		text_copy(process->name, sizeof(process->name), comm);
+	look_at_threads(processes, process); /* first: what has a stack has its labels, too */
 	sampler_set_process(processes->sampler, process->tgid, &processes->told);
 }
 
@@ -179,6 +196,11 @@ void processes_refresh(struct processes *processes, struct process *process,
 	if (!process->looked_ns || since_ns > LOOK_ANYWAY ||
 	    (met_unknown(sample) && since_ns > LOOK_AGAIN))
 		look(processes, process);
+}
+
+const struct registered *processes_registered(const struct processes *processes)
+{
+	return thread_data_registered(processes->threads);
 }
 
 const struct process_code *process_code_at(const struct process *process, __u64 address)

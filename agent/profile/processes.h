@@ -4,12 +4,14 @@
 #define CTXPROP_PROFILE_PROCESSES_H
 
 #include "profile/files.h"
+#include "profile/thread_data.h"
 #include "runtimes/compiled.h"
 
 struct processes;
 
-/* The sampler and the files outlive it. NULL: no memory. */
-struct processes *processes_new(struct sampler *sampler, struct files *files);
+/* The sampler, the files and the data of threads outlive it. NULL: no memory. */
+struct processes *processes_new(struct sampler *sampler, struct files *files,
+				struct thread_data *threads);
 void processes_free(struct processes *processes);
 
 struct process_code {
@@ -26,6 +28,7 @@ struct process {
 	struct process_code *code;        /* by address */
 	__u64 asked_ns;                   /* when `compiled` was looked for */
 	struct runtime_compiled compiled; /* see process_compiled() */
+	struct process_context *context;  /* names of its labels' keys; NULL: it has told none */
 };
 
 /* The process of a sample, with the mappings by which it was unwound. NULL: no memory. */
@@ -40,6 +43,9 @@ void processes_refresh(struct processes *processes, struct process *process,
 
 /* What is known of the code that its runtime has compiled. NULL: nothing. */
 const struct runtime_compiled *process_compiled(const struct process *process);
+
+/* The variables that are labels, by the number that samples have. */
+const struct registered *processes_registered(const struct processes *processes);
 
 /* The mapping with this address, or NULL. */
 const struct process_code *process_code_at(const struct process *process, __u64 address);

@@ -124,6 +124,7 @@ static int prepare(struct sampler *sampler, const struct sampler_options *option
 	skel->rodata->wanted_tgid = options->tgid;
 	skel->rodata->wants_requests = options->requests_only;
 	set_off_cpu(skel, options->off_cpu);
+	skel->rodata->wanted_sources = options->sources;
 	err = options->cgroup ? set_cgroup(skel, options->cgroup, why) : 0;
 	if (!err)
 		err = use_contexts(sampler, why);
@@ -322,4 +323,10 @@ int sampler_set_compiled(struct sampler *sampler, __u32 tgid,
 			 const struct runtime_compiled *compiled)
 {
 	return set(sampler->skel->maps.runtime_compiled, tgid, compiled);
+}
+
+int sampler_set_threads(struct sampler *sampler, __u32 tgid,
+			const struct profile_thread_data *threads)
+{
+	return set(sampler->skel->maps.profile_threads, tgid, threads);
 }

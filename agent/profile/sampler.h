@@ -22,6 +22,7 @@ struct sampler_options {
 	const char *cgroup; /* path below the root, with all below; NULL: all */
 	bool requests_only; /* only threads that work on a request */
 	bool off_cpu;       /* what these wait for, too */
+	__u32 sources;      /* of ids and labels beside the map: 1 << enum profile_source each */
 };
 
 struct sampler;
@@ -66,5 +67,9 @@ int sampler_set_process(struct sampler *sampler, __u32 tgid, const struct profil
 /* The same for the code that its runtime has compiled. */
 int sampler_set_compiled(struct sampler *sampler, __u32 tgid,
 			 const struct runtime_compiled *compiled);
+
+/* The same of what its threads have beside a stack. */
+int sampler_set_threads(struct sampler *sampler, __u32 tgid,
+			const struct profile_thread_data *threads);
 
 #endif

@@ -14,12 +14,14 @@ struct samples {
 	struct processes *processes;
 	struct named *named;
 	struct waits *open;
+	struct labels labels;
 	struct stack *bucket[BUCKETS];
 	size_t bytes, stacks;
-	__u64 count, in_requests, waits, left_out;
+	__u64 count, in_requests, waits, left_out, conflicts;
 	/* Of the sample that is looked at: */
 	__u16 kernel_count, user_count, named_count;
 	__u64 frame[PROFILE_SLOTS];
+	long label_set;
 };
 
 struct samples *samples_new(struct processes *processes, struct named *named)
@@ -45,8 +47,10 @@ void samples_free(struct samples *samples)
 			free(stack);
 		}
 	}
-	if (samples)
+	if (samples) {
 		waits_free(samples->open);
+		labels_free(&samples->labels);
+	}
 	free(samples);
 }
 
@@ -180,12 +184,14 @@ static bool is_same(const struct stack *stack, const struct process *process,
 {
 	return stack->process == process && stack->stop == sample->stop &&
 	       stack->is_wait == (sample->kind == PROFILE_WAIT) &&
-	       stack->named_kind == sample->named_kind &&
+	       stack->named_kind == sample->named_kind && stack->source == sample->context_source &&
+	       stack->labels == samples->label_set &&
 	       stack->kernel_count == samples->kernel_count &&
 	       stack->user_count == samples->user_count &&
 	       stack->named_count == samples->named_count &&
 	       !memcmp(stack->span_id, sample->span_id, sizeof(stack->span_id)) &&
 	       !memcmp(stack->trace_id, sample->trace_id, sizeof(stack->trace_id)) &&
+	       !memcmp(stack->request_span, sample->request_span, sizeof(stack->request_span)) &&
 	       !memcmp(stack->frame, samples->frame, frames_size(samples));
 }
 
@@ -203,11 +209,14 @@ static struct stack *add(struct samples *samples, struct stack **bucket,
 				.stop = sample->stop,
 				.named_kind = sample->named_kind,
 				.is_wait = sample->kind == PROFILE_WAIT,
+				.source = sample->context_source,
+				.labels = samples->label_set,
 				.kernel_count = samples->kernel_count,
 				.user_count = samples->user_count,
 				.named_count = samples->named_count};
 	memcpy(stack->trace_id, sample->trace_id, sizeof(stack->trace_id));
 	memcpy(stack->span_id, sample->span_id, sizeof(stack->span_id));
+	memcpy(stack->request_span, sample->request_span, sizeof(stack->request_span));
 	memcpy(stack->frame, samples->frame, frames_size(samples));
 	samples->bytes += size;
 	samples->stacks++;
@@ -222,11 +231,20 @@ static struct stack *find(struct samples *samples, const struct process *process
 	struct stack **bucket, *stack;
 
 	hash = hash_add(hash, sample->span_id, sizeof(sample->span_id));
+	hash = hash_add(hash, &samples->label_set, sizeof(samples->label_set));
 	bucket = &samples->bucket[(hash ^ hash >> 32) % BUCKETS];
 	for (stack = *bucket; stack; stack = stack->next)
 		if (is_same(stack, process, sample, samples))
 			return stack;
 	return add(samples, bucket, process, sample);
+}
+
+/* The labels of a sample; a process that cannot be known has none. */
+static void fill_labels(struct samples *samples, const struct process *process,
+			const struct profile_sample *sample)
+{
+	samples->label_set = labels_of(&samples->labels, processes_registered(samples->processes),
+				       process->context, sample);
 }
 
 static void count_begin(struct samples *samples, const struct profile_sample *sample,
@@ -254,10 +272,12 @@ static void take_stack(struct samples *samples, const struct profile_sample *sam
 	struct process *process = processes_find(samples->processes, sample);
 	struct stack *stack = NULL;
 
+	samples->conflicts += sample->context_conflict;
 	if (process) {
 		fill_kernel(samples, sample);
 		fill_user(samples, process, sample);
 		fill_named(samples, process, sample);
+		fill_labels(samples, process, sample);
 		stack = find(samples, process, sample);
 	}
 	count_begin(samples, sample, stack);
@@ -305,6 +325,16 @@ __u64 samples_waits(const struct samples *samples)
 __u64 samples_left_out(const struct samples *samples)
 {
 	return samples->left_out;
+}
+
+const struct labels *samples_labels(const struct samples *samples)
+{
+	return &samples->labels;
+}
+
+__u64 samples_conflicts(const struct samples *samples)
+{
+	return samples->conflicts;
 }
 
 size_t samples_stacks(const struct samples *samples)

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <linux/types.h>
 
+#include "profile/labels.h"
 #include "profile/processes.h"
 #include "profile/named.h"
 
@@ -33,10 +34,13 @@ struct stack {
 	__u64 count;                    /* of samples on the CPU */
 	__u64 waited_ns[PROFILE_WAITS]; /* in waits that have begun here */
 	__u8 trace_id[16], span_id[8];  /* all zero: of no request */
+	__u8 request_span[8];           /* by which requests_find() knows it */
 	const struct process *process;
 	__u8 stop;       /* enum profile_stop */
 	__u8 named_kind; /* enum runtime_kind */
+	__u8 source;     /* enum profile_source: whose ids they are */
 	bool is_wait;    /* there are waits and no samples on the CPU, or the other way round */
+	long labels;     /* number of a set, see labels.h */
 	__u16 kernel_count, user_count, named_count;
 	/*
 	 * Each kind the innermost first. Those of a runtime that compiles its code are among the
@@ -70,6 +74,10 @@ __u64 samples_count(const struct samples *samples);
 __u64 samples_in_requests(const struct samples *samples);
 __u64 samples_waits(const struct samples *samples);
 __u64 samples_left_out(const struct samples *samples);
+
+/* The labels of stacks, and how many samples had ids of two traces. */
+const struct labels *samples_labels(const struct samples *samples);
+__u64 samples_conflicts(const struct samples *samples);
 
 /* How many different stacks there are. */
 size_t samples_stacks(const struct samples *samples);

@@ -76,12 +76,13 @@ static __always_inline void wait_begins(void *ctx, const struct traces_ctx *cont
 {
 	const __u64 thread = bpf_get_current_pid_tgid(), now_ns = bpf_ktime_get_boot_ns();
 	struct wait wait = {.began_ns = now_ns, .span = traces_ctx_span(context)};
-	struct profile_sample *s;
+	const struct profile_thread_data *data;
 	const struct runtime *runtime;
+	struct profile_sample *s;
 
-	if (now_ns >= until_ns || !is_wanted(thread, context))
+	if (now_ns >= until_ns || !is_wanted(thread))
 		return;
-	s = begin_record(PROFILE_WAIT, thread, context, now_ns);
+	s = begin_record(PROFILE_WAIT, thread, now_ns);
 	if (!s)
 		return;
 	wait.runnable_ns = runnable ? now_ns : 0;
@@ -89,10 +90,13 @@ static __always_inline void wait_begins(void *ctx, const struct traces_ctx *cont
 		__sync_fetch_and_add(&waits_left_out, 1);
 		return;
 	}
+	data = context_data(s);
+	context_take(s, data, context);
 	runtime = runtime_of_sample(s);
 	take_kernel(ctx, s);
 	take_user_of_kernel(s, runtime);
 	runtime_stack_take(s, runtime);
+	context_labels(s, data);
 	hand_over(s);
 }
 

@@ -28,16 +28,21 @@ SEC("perf_event")
 int profile_sample(struct bpf_perf_event_data *ctx)
 {
 	__u64 thread = bpf_get_current_pid_tgid();
-	const struct traces_ctx *context = bpf_map_lookup_elem(&traces_ctx_v1, &thread);
+	const struct profile_thread_data *data;
 	const __u64 now_ns = bpf_ktime_get_boot_ns();
 	struct profile_sample *s;
 
-	if (now_ns >= until_ns || !is_wanted(thread, context))
+	if (now_ns >= until_ns || !is_wanted(thread))
 		return 0;
-	s = begin_record(PROFILE_ON_CPU, thread, context, now_ns);
+	s = begin_record(PROFILE_ON_CPU, thread, now_ns);
 	if (!s)
 		return 0;
+	data = context_data(s);
+	context_take(s, data, bpf_map_lookup_elem(&traces_ctx_v1, &thread));
+	if (wants_requests && !s->context_source)
+		return 0;
 	take_stack(ctx, s);
+	context_labels(s, data);
 	hand_over(s);
 	return 0;
 }

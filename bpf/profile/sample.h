@@ -8,15 +8,20 @@
 
 #include <linux/types.h>
 
+#include "profile/threads.h"
+
 #define PROFILE_FRAMES_MAX   127  /* of the kernel, and of user space */
 #define PROFILE_NAMED_MAX    250  /* functions of a runtime that has a stack of its own */
-#define PROFILE_SLOTS        1024 /* room for all of these; a power of two, for the verifier */
+#define PROFILE_SLOTS        2048 /* room for all of these; a power of two, for the verifier */
 #define PROFILE_RING_BYTES   (8U << 20)
 #define PROFILE_PROCESSES    1024
 #define PROFILE_COMM_SIZE    16  /* TASK_COMM_LEN */
 #define PROFILE_MAPPINGS_MAX 128 /* of one process, with code */
 
-_Static_assert(3 * PROFILE_FRAMES_MAX + 2 * PROFILE_NAMED_MAX <= PROFILE_SLOTS, "all have room");
+_Static_assert(3 * PROFILE_FRAMES_MAX + 2 * PROFILE_NAMED_MAX +
+		       PROFILE_LABELS_TAKEN * PROFILE_LABEL_WORDS <=
+		   PROFILE_SLOTS,
+	       "all have room");
 
 /* Why a user stack ends where it does. */
 enum profile_stop {
@@ -63,20 +68,25 @@ struct profile_sample {
 	__u32 tgid, tid;
 	__u32 kind; /* enum profile_kind; PROFILE_WAITED has time_ns, tgid and tid only */
 	__u32 padding;
-	__u8 trace_id[16], span_id[8];  /* as traces_ctx_v1 has them; all zero: no context */
+	__u8 trace_id[16], span_id[8];  /* in wire order; all zero: no context */
+	__u8 request_span[8];           /* that of traces_ctx_v1 in that trace, else span_id */
 	char comm[PROFILE_COMM_SIZE];   /* of the thread */
 	__u16 kernel_count, user_count; /* words of `frame` */
 	__u8 named_count;               /* pairs of words behind them */
 	__u8 named_kind;                /* enum runtime_kind: whose functions all pairs are */
 	__u8 named_layout;              /* means what that runtime wants */
 	__u8 stop;                      /* enum profile_stop */
+	__u8 context_source;            /* enum profile_source: whose ids they are */
+	__u8 context_conflict;          /* 1: another source names another trace */
+	__u8 label_count;
+	__u8 labels_left_out; /* 1: there are more of them */
 	/*
 	 * Addresses; the kernel's first, the innermost first. Those of user space are in the
 	 * instruction that runs or has called; where a runtime has compiled the code it is a pair
 	 * (PROFILE_FRAME_NAMED). Then, of a runtime with a stack of its own, its functions, the
-	 * innermost first, in pairs.
+	 * innermost first, in pairs. Then labels, each a struct profile_label.
 	 */
-	__u64 frame[PROFILE_SLOTS];
+	__u64 frame[PROFILE_SLOTS + PROFILE_LABEL_WORDS]; /* a label may begin in the last slot */
 };
 
 /* How the canonical frame address (CFA: the stack pointer before the call) is got. */

@@ -6,8 +6,8 @@
 #ifndef CTXPROP_PROFILE_TAKE_BPF_H
 #define CTXPROP_PROFILE_TAKE_BPF_H
 
-#include "engine/traces.h"
 #include "probes/kernel.bpf.h"
+#include "profile/context.bpf.h"
 #include "profile/unwind.bpf.h"
 
 struct {
@@ -53,13 +53,11 @@ struct pt_regs___kernel {
 	unsigned long bp, ip, sp;
 } __attribute__((preserve_access_index));
 
-static __always_inline int is_wanted(__u64 thread, const struct traces_ctx *context)
+static __always_inline int is_wanted(__u64 thread)
 {
 	if (!thread) /* the CPU is idle */
 		return 0;
 	if (wanted_tgid && thread >> 32 != wanted_tgid)
-		return 0;
-	if (wants_requests && !context)
 		return 0;
 	return !wanted_cgroup ||
 	       bpf_get_current_ancestor_cgroup_id(wanted_cgroup_level) == wanted_cgroup;
@@ -103,14 +101,15 @@ static __always_inline void clear_stack(struct profile_sample *s)
 {
 	s->kernel_count = s->user_count = 0;
 	s->named_count = s->named_kind = s->named_layout = s->stop = 0;
+	s->label_count = s->labels_left_out = 0;
 }
 
 /*
- * A record of the current thread, all but its stack. `context`: what it works on, or NULL. NULL is
- * never returned, but the verifier cannot know.
+ * A record of the current thread, all but its context, its stack and its labels. NULL is never
+ * returned, but the verifier cannot know.
  */
-static __always_inline struct profile_sample *
-begin_record(enum profile_kind kind, __u64 thread, const struct traces_ctx *context, __u64 now_ns)
+static __always_inline struct profile_sample *begin_record(enum profile_kind kind, __u64 thread,
+							   __u64 now_ns)
 {
 	__u32 zero = 0;
 	struct profile_sample *s = bpf_map_lookup_elem(&profile_scratch, &zero);
@@ -124,19 +123,14 @@ begin_record(enum profile_kind kind, __u64 thread, const struct traces_ctx *cont
 	s->tid = (__u32)thread;
 	bpf_get_current_comm(s->comm, sizeof(s->comm));
 	__builtin_memset(s->waited_ns, 0, sizeof(s->waited_ns));
-	__builtin_memset(s->trace_id, 0, sizeof(s->trace_id));
-	__builtin_memset(s->span_id, 0, sizeof(s->span_id));
-	if (context) {
-		__builtin_memcpy(s->trace_id, context->trace_id, sizeof(s->trace_id));
-		__builtin_memcpy(s->span_id, context->span_id, sizeof(s->span_id));
-	}
 	clear_stack(s);
 	return s;
 }
 
 static __always_inline void hand_over(struct profile_sample *s)
 {
-	__u32 count = s->kernel_count + s->user_count + 2 * s->named_count;
+	__u32 count = s->kernel_count + s->user_count + 2 * s->named_count +
+		      PROFILE_LABEL_WORDS * s->label_count;
 	__u32 size;
 
 	if (count > PROFILE_SLOTS)

@@ -225,15 +225,23 @@ static void note_waits(const struct places *places, __u64 text, struct runtime_g
 		go->calls[i] = code_of(places, calls[i], text);
 }
 
+/* Where a thread keeps its goroutine. */
+static int find_g(struct elf_image *image, const struct places *places, struct golang *golang)
+{
+	static __u8 code[CODE_MAX];
+	size_t size = read_code(image, &places->function[GOGO], code);
+
+	return machine_code_g_offset(code, size, &golang->runtime.g_offset) ? -ENOTSUP : 0;
+}
+
 static int place_probes(struct elf_image *image, const struct places *places, struct golang *golang,
 			enum why *ret_why)
 {
 	static __u8 code[CODE_MAX];
-	size_t size = read_code(image, &places->function[GOGO], code);
 	int err = 0;
 
 	*ret_why = WHY_GO_GOROUTINE;
-	if (machine_code_g_offset(code, size, &golang->runtime.g_offset))
+	if (find_g(image, places, golang))
 		return -ENOTSUP;
 	*ret_why = WHY_GO_RUNTIME;
 	for (size_t i = 0; !err && i < COUNT(call_sites); i++)
@@ -287,6 +295,26 @@ int golang_inspect(struct elf_image *image, struct golang *ret_golang, enum why 
 	if (!err)
 		*ret_golang = golang;
 	return err;
+}
+
+int golang_goroutine(struct elf_image *image, unsigned int *ret_minor, __s32 *ret_g_offset)
+{
+	struct golang golang = {};
+	struct elf_section build;
+	struct pclntab table;
+	struct places places;
+	enum why why;
+	int err;
+
+	if (elf_image_section(image, ".go.buildinfo", &build))
+		return -ENOENT;
+	err = check_version(&build, &golang, &why);
+	if (err || elf_image_machine(image) != EM_X86_64 || find_table(image, &table) ||
+	    find_places(&table, &places) || find_g(image, &places, &golang))
+		return -ENOTSUP;
+	*ret_minor = golang.minor;
+	*ret_g_offset = golang.runtime.g_offset;
+	return 0;
 }
 
 static void relocate(__u64 *address, __u64 bias)

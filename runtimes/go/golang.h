@@ -33,6 +33,13 @@ struct golang {
  */
 int golang_inspect(struct elf_image *image, struct golang *ret_golang, enum why *ret_why);
 
+/*
+ * Of any program in Go, also one whose goroutines cannot be followed: the version that built it,
+ * and where a thread keeps its goroutine, from the thread pointer. 0; -ENOENT: it is not written in
+ * Go; -ENOTSUP: it cannot be told.
+ */
+int golang_goroutine(struct elf_image *image, unsigned int *ret_minor, __s32 *ret_g_offset);
+
 /* What was found in a file is so far from where it is in a process. */
 void golang_relocate(struct runtime_go *go, __u64 bias);
 

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Whose work a thread does: ids from the first source that has some, in the order of enum
+ * profile_source, and the labels of all of them. A source that is not wanted is no part of the
+ * program that the kernel runs (`wanted_sources` is read-only data).
+ */
+#ifndef CTXPROP_PROFILE_CONTEXT_BPF_H
+#define CTXPROP_PROFILE_CONTEXT_BPF_H
+
+#include "engine/traces.h"
+#include "profile/context_elastic.bpf.h"
+#include "profile/context_otel.bpf.h"
+#include "profile/labels_custom.bpf.h"
+#include "profile/labels_registered.bpf.h"
+#include "runtimes/go/labels.bpf.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, PROFILE_PROCESSES);
+	__type(key, __u32); /* tgid */
+	__type(value, struct profile_thread_data);
+} profile_threads SEC(".maps");
+
+static __always_inline int context_wants(enum profile_source source)
+{
+	return (wanted_sources & (1U << source)) != 0;
+}
+
+/* What is known of the threads of the sample's process. NULL: nothing. */
+static __always_inline const struct profile_thread_data *
+context_data(const struct profile_sample *s)
+{
+	const struct profile_thread_data *data;
+
+	if (!wanted_sources)
+		return NULL;
+	data = bpf_map_lookup_elem(&profile_threads, &s->tgid);
+	return data && data->life == s->life ? data : NULL;
+}
+
+static __always_inline int ids_are_equal(const __u8 *a, const __u8 *b, __u32 words)
+{
+	__u64 first = 0, second = 0, differ = 0;
+
+	for (__u32 i = 0; i < words; i++) {
+		__builtin_memcpy(&first, a + 8 * i, 8);
+		__builtin_memcpy(&second, b + 8 * i, 8);
+		differ |= first ^ second;
+	}
+	return !differ;
+}
+
+static __always_inline int id_is_zero(const __u8 *id, __u32 words)
+{
+	__u64 word = 0, any = 0;
+
+	for (__u32 i = 0; i < words; i++) {
+		__builtin_memcpy(&word, id + 8 * i, 8);
+		any |= word;
+	}
+	return !any;
+}
+
+/*
+ * Ids of one source; of zeros they are none. Those of an earlier one stay; another trace than
+ * theirs is a conflict.
+ */
+static __always_inline void context_ids(struct profile_sample *s, __u8 source,
+					const __u8 trace_id[16], const __u8 span_id[8])
+{
+	if (id_is_zero(trace_id, 2) || id_is_zero(span_id, 1))
+		return;
+	if (s->context_source) {
+		s->context_conflict |= !ids_are_equal(s->trace_id, trace_id, 2);
+		return;
+	}
+	s->context_source = source;
+	__builtin_memcpy(s->trace_id, trace_id, sizeof(s->trace_id));
+	__builtin_memcpy(s->span_id, span_id, sizeof(s->span_id));
+}
+
+/* What the map says. In the same trace it names the request, which the store knows. */
+static __always_inline void context_of_map(struct profile_sample *s,
+					   const struct traces_ctx *traces)
+{
+	if (!s->context_source || ids_are_equal(s->trace_id, traces->trace_id, 2))
+		__builtin_memcpy(s->request_span, traces->span_id, sizeof(s->request_span));
+	context_ids(s, PROFILE_SOURCE_TRACES, traces->trace_id, traces->span_id);
+}
+
+static __always_inline void context_of_program(struct profile_sample *s,
+					       const struct profile_thread_data *data, __u64 thread)
+{
+	struct elastic_record elastic;
+	struct otel_record otel;
+
+	if (context_wants(PROFILE_SOURCE_OTEL) && otel_record(data, thread, &otel))
+		context_ids(s, PROFILE_SOURCE_OTEL, otel.trace_id, otel.span_id);
+	if (context_wants(PROFILE_SOURCE_ELASTIC) && elastic_record(data, thread, &elastic))
+		context_ids(s, PROFILE_SOURCE_ELASTIC, elastic.trace_id, elastic.span_id);
+	__builtin_memcpy(s->request_span, s->span_id, sizeof(s->request_span));
+}
+
+/*
+ * Fill in the ids of the sample, of which tgid and life are set. `data`: as context_data() has
+ * said; `traces`: the thread's entry in traces_ctx_v1, or NULL.
+ */
+static __always_inline void context_take(struct profile_sample *s,
+					 const struct profile_thread_data *data,
+					 const struct traces_ctx *traces)
+{
+	s->context_source = s->context_conflict = 0;
+	__builtin_memset(s->trace_id, 0, sizeof(s->trace_id));
+	__builtin_memset(s->span_id, 0, sizeof(s->span_id));
+	__builtin_memset(s->request_span, 0, sizeof(s->request_span));
+	if (data)
+		context_of_program(s, data, user_thread_pointer());
+	if (traces)
+		context_of_map(s, traces);
+}
+
+/* Add the labels of the thread, behind the stack. */
+static __always_inline void context_labels(struct profile_sample *s,
+					   const struct profile_thread_data *data)
+{
+	__u64 thread;
+
+	s->label_count = s->labels_left_out = 0;
+	if (!data)
+		return;
+	thread = user_thread_pointer();
+	if (context_wants(PROFILE_SOURCE_OTEL))
+		otel_labels(s, data, thread);
+	if (context_wants(PROFILE_SOURCE_GO))
+		go_labels(s, data, thread);
+	if (context_wants(PROFILE_SOURCE_CUSTOM))
+		custom_labels(s, data, thread);
+	if (context_wants(PROFILE_SOURCE_REGISTERED))
+		registered_labels(s, data, thread);
+}
+
+#endif

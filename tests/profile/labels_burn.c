@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "labels_burn.h"
+
+static const struct labels_writer *writer;
+static double end;
+
+static double now(clockid_t clock)
+{
+	struct timespec time;
+
+	clock_gettime(clock, &time);
+	return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static void burn(void)
+{
+	const double until = now(CLOCK_THREAD_CPUTIME_ID) + LABELS_BURN_US * 1e-6;
+	volatile uint32_t x = 1;
+
+	while (now(CLOCK_THREAD_CPUTIME_ID) < until)
+		for (int i = 0; i < 20000; i++)
+			x = x * 1664525 + 1013904223;
+}
+
+/*
+ * The barrier keeps a call a call: it would be a jump else, and the function in no stack. Its text
+ * keeps functions apart that are the same else.
+ */
+#define BURN(name)                                                                                 \
+	void name(void);                                                                           \
+	__attribute__((noinline)) void name(void)                                                  \
+	{                                                                                          \
+		burn();                                                                            \
+		__asm__ __volatile__("# " #name ::: "memory");                                     \
+	}
+BURN(burn_0)
+BURN(burn_1)
+BURN(burn_2)
+BURN(burn_3)
+BURN(burn_plain)
+
+static void (*const burns[LABELS_THREADS])(void) = {burn_0, burn_1, burn_2, burn_3};
+
+static void *run(void *data)
+{
+	const int n = (int)(intptr_t)data;
+
+	writer->begin(n);
+	while (now(CLOCK_MONOTONIC) < end) {
+		writer->set(n);
+		burns[n]();
+		writer->clear(n);
+		burn_plain();
+	}
+	return NULL;
+}
+
+int labels_burn(const struct labels_writer *with, double seconds)
+{
+	pthread_t thread[LABELS_THREADS];
+
+	writer = with;
+	end = now(CLOCK_MONOTONIC) + seconds;
+	for (intptr_t n = 0; n < LABELS_THREADS; n++)
+		if (pthread_create(&thread[n], NULL, run, (void *)n))
+			return EXIT_FAILURE;
+	for (int n = 0; n < LABELS_THREADS; n++)
+		pthread_join(thread[n], NULL);
+	return EXIT_SUCCESS;
+}
+
+int labels_main(const struct labels_writer *with, int argc, char **argv)
+{
+	if (argc < 2) {
+		fprintf(stderr, "%s SECONDS\n", argv[0]);
+		return EXIT_FAILURE;
+	}
+	return labels_burn(with, atof(argv[1]));
+}
