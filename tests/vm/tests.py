@@ -12,13 +12,18 @@ from collections import namedtuple
 SKIP_STATUS = 77
 
 # The probes proper are not among them: the daemon tries their hooks one by one (test "doctor").
-# What says who writes log lines is for kernels that have its hook, since 6.3.
+# What says who writes log lines is for kernels that have its hook, since 6.3. What the profiler
+# takes is read-only data: it is loaded with all of it, with some, and with nothing.
 LOAD_ALL = """
 case $(uname -r) in 5.* | 6.[0-2].*) lines= ;; *) lines=lines_bpf ;; esac
 for o in tc connections_bpf go_probes python_probes ruby_probes haproxy_probes node_probes profile_bpf $lines; do
 	echo "$o:"
 	bpftool prog loadall {build}/bpf/$o.bpf.o /sys/fs/bpf/$o
 	rm -r /sys/fs/bpf/$o
+done
+for part in "" --off-cpu "--no-labels all"; do
+	echo "profile $part:"
+	{build}/ctxprop profile $part -d 1s
 done
 """
 PACKETS = r"{build}/bpf_tests 2>&1 | grep -vE '^\[ +(RUN|OK) '"
