@@ -41,6 +41,8 @@ def case_show(world):
     equal([(row["endpoint"], row["samples"]) for row in said["endpoints"]], counts.most_common(), "rows")
     filtered = world.said("show", world.made, "--endpoint", "/a", "--bucket", "p99")
     equal(filtered["samples"], 20, "samples of GET /a above the 90th percentile")
+    for label, count in (("pid=4711", 100), ("service=sh*", 90), ("service=", 0), ("latency_bucket=p99", 25)):
+        equal(world.said("show", world.made, "--label", label)["samples"], count, label)
     equal(world.said("show", world.made, "--trace", made.TRACES[0][:8])["samples"], 40, "of one trace")
 
 

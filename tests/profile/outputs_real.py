@@ -71,3 +71,24 @@ def case_real(world):
     rows = top(pprof(file, "-top", "-unit=ms", "-tagfocus=endpoint=^GET /", "-tagroot=endpoint,latency_bucket"))
     shown = sum(whole for name, (_, whole) in rows.items() if re.fullmatch("p50|p90|p99|max", name))
     assert shown >= SHARE_AT_LEAST * ns / 1e6, (rows, ns)
+
+
+def case_own_keys(world):
+    """labels of a program that are called as ctxprop's are told from these: no link, tag or wait of them"""
+    program, registry = f"{world.build}/profile_labels_header", world.folder / "registry"
+    for symbol, kind, key in (("shard", "u64", "trace_id"), ("customer", "string", "wait"), ("region", "string", "tag")):
+        subprocess.run([f"{world.build}/ctxprop", "labels", "register", "--registry", registry, "--program", program,
+                        "--symbol", symbol, "--type", kind, "--as", key], check=True, stdout=subprocess.DEVNULL)
+    with subprocess.Popen([program, "30"]) as process:
+        try:
+            for name in ("x.pb.gz", "x.otlp"):
+                world.profile("-p", process.pid, "-F", HZ, "-d", "2s", "--registry", registry, "-o", world.folder / name)
+        finally:
+            process.kill()
+    labels = [set(sample.labels) for sample in Profile(world.folder / "x.pb.gz").samples]
+    given = {"label.trace_id", "label.wait", "label.tag"}
+    assert sum(given <= keys for keys in labels) > len(labels) / 4, "the program's labels are missing"
+    assert not any({"trace_id", "wait", "tag"} & keys for keys in labels), "labels are taken for ctxprop's"
+    for profile in otlp_profile.Data(world.folder / "x.otlp").profiles:
+        assert profile.samples and not any(sample.link for sample in profile.samples)
+        assert any(given <= set(sample.attributes) for sample in profile.samples)
