@@ -1,16 +1,51 @@
 # SPDX-License-Identifier: Apache-2.0
 """The same of a real profile: a server in C burns CPU for requests whose ids are known."""
 import re
+import shutil
 import subprocess
 
 import otlp_profile
 from agent import Agent
 from lab import Lab
 from load import Load
-from outputs_tools import equal, pprof, top
+from outputs_tools import Skip, equal, pprof, top
 from pprof import Profile
 from sampling import ADDRESS, CPU_US, PORT, world as make_world
 
+# What any program in Go can do by itself.
+GO = """
+package main
+
+import (
+	"context"
+	"os"
+	"runtime/pprof"
+	"time"
+)
+
+func burn(context.Context) {
+	for end := time.Now().Add(time.Second); time.Now().Before(end); {
+	}
+}
+
+func write(name string, to func(*os.File)) {
+	file, err := os.Create(name)
+	if err != nil {
+		panic(err)
+	}
+	to(file)
+	file.Close()
+}
+
+func main() {
+	write(os.Args[1], func(file *os.File) {
+		pprof.StartCPUProfile(file)
+		pprof.Do(context.Background(), pprof.Labels("endpoint", "GET /go"), burn)
+		pprof.StopCPUProfile()
+	})
+	write(os.Args[2], func(file *os.File) { pprof.WriteHeapProfile(file) })
+}
+"""
 HZ, CONNECTIONS, REQUESTS = 499, 2, 12
 SHARE_AT_LEAST = 0.99
 BURN = "burn_until"
@@ -71,6 +106,22 @@ def case_real(world):
     rows = top(pprof(file, "-top", "-unit=ms", "-tagfocus=endpoint=^GET /", "-tagroot=endpoint,latency_bucket"))
     shown = sum(whole for name, (_, whole) in rows.items() if re.fullmatch("p50|p90|p99|max", name))
     assert shown >= SHARE_AT_LEAST * ns / 1e6, (rows, ns)
+
+
+def case_others(world):
+    """a profile that Go has written is read, and is the same for pprof when it is written again"""
+    if not shutil.which("go"):
+        raise Skip("go is not installed")
+    cpu, heap = world.folder / "cpu.pb.gz", world.folder / "heap.pb.gz"
+    (world.folder / "main.go").write_text(GO)
+    subprocess.run(["go", "run", world.folder / "main.go", cpu, heap], check=True, timeout=120)
+    rows = world.said("show", cpu, "-o", world.folder / "x.pb.gz")["endpoints"]
+    assert rows[0]["endpoint"] == "GET /go" and rows[0]["samples"] > 10, rows
+    for words in (("-top",), ("-tags",)):
+        equal(pprof(world.folder / "x.pb.gz", *words), pprof(cpu, *words), f"pprof {words}")
+    world.profile("show", cpu, "-o", world.folder / "x.otlp")
+    otlp_profile.Data(world.folder / "x.otlp")
+    assert "expected a profile of time, or of samples" in world.refused("show", heap)
 
 
 def case_own_keys(world):
