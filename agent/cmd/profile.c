@@ -179,8 +179,8 @@ static const char *name_of(int letter)
 
 static int set_option(int letter, const char *word)
 {
-	/* Those of --help that say what is sampled. */
-	if (strchr("dFpGROLNy", letter))
+	/* Those that are for samples that are taken, not for what is read. */
+	if (strchr("dFpGRONyI", letter))
 		wanted.sampling = name_of(letter);
 	switch (letter) {
 	case 'd':

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <jansson.h>
@@ -23,6 +24,30 @@ static bool is_countable(const struct message *message)
 	return !strcmp(weight.unit, "nanoseconds") || !strcmp(weight.unit, "count");
 }
 
+static bool label_fits(const struct message *message, const Perftools__Profiles__Label *label,
+		       const char *wanted)
+{
+	const char *key = message_text(message, label->key);
+	const size_t length = strlen(key);
+	char number[32];
+
+	if (strncmp(wanted, key, length) != 0 || wanted[length] != '=')
+		return false;
+	snprintf(number, sizeof(number), "%lld", (long long)label->num);
+	return !fnmatch(wanted + length + 1,
+			label->str ? message_text(message, label->str) : number, 0);
+}
+
+/* Has it a label that fits "KEY=PATTERN"? Those that are numbers fit by their digits. */
+static bool has_label(const struct message *message, const Perftools__Profiles__Sample *sample,
+		      const char *wanted)
+{
+	for (size_t i = 0; i < sample->n_label; i++)
+		if (label_fits(message, sample->label[i], wanted))
+			return true;
+	return false;
+}
+
 static bool takes_sample(const struct message *message, const Perftools__Profiles__Sample *sample,
 			 const void *data)
 {
@@ -39,6 +64,9 @@ static bool takes_sample(const struct message *message, const Perftools__Profile
 		return false;
 	if (filter->trace && strncmp(trace, filter->trace, strlen(filter->trace)) != 0)
 		return false;
+	for (size_t i = 0; i < filter->labels; i++)
+		if (!has_label(message, sample, filter->label[i]))
+			return false;
 	return !filter->has_latency || filter->latency[latency];
 }
 
@@ -104,7 +132,7 @@ static void print_child(const struct flame *child, const struct flame *root, enu
 
 	printf("%10.0f %6.1f%%  ", amount, 100.0 * (double)child->total / (double)root->total);
 	safe_print(child->name);
-	if (name) {
+	if (name && hottest) {
 		fputs("  ", stdout);
 		safe_print(name);
 		printf(" %.0f%%", 100.0 * (double)hottest / (double)child->total);

@@ -40,6 +40,13 @@ __attribute__((format(printf, 2, 3))) static int refuse(struct checking *checkin
 	return -EINVAL;
 }
 
+/* What is not known is not written again: whether it still held could not be told. */
+static void forget(ProtobufCMessage *message)
+{
+	message->n_unknown_fields = 0;
+	message->unknown_fields = NULL;
+}
+
 static int compare(const void *a, const void *b)
 {
 	const struct place *first = a, *second = b;
@@ -82,14 +89,18 @@ static int check_texts(struct checking *checking)
 
 	if (!profile->n_string_table || *profile->string_table[0])
 		return refuse(checking, "its first text is not the empty one");
+	if (!is_text(checking, profile->drop_frames) || !is_text(checking, profile->keep_frames) ||
+	    !is_text(checking, profile->doc_url))
+		return refuse(checking, "a text of it is none");
 	for (size_t i = 0; i < profile->n_comment; i++)
 		if (!is_text(checking, profile->comment[i]))
 			return refuse(checking, "a comment is no text of it");
 	return 0;
 }
 
-static int check_type(struct checking *checking, const ValueType *type)
+static int check_type(struct checking *checking, ValueType *type)
 {
+	forget(&type->base);
 	if (is_text(checking, type->type) && is_text(checking, type->unit))
 		return 0;
 	return refuse(checking, "a type of values is no text of it");
@@ -127,6 +138,7 @@ static int number_mappings(struct checking *checking, struct place *place)
 
 		if (!is_text(checking, mapping->filename) || !is_text(checking, mapping->build_id))
 			return refuse(checking, "the file of a mapping is no text of it");
+		forget(&mapping->base);
 		place[i] = (struct place){mapping->id, i + 1};
 		mapping->id = i + 1;
 	}
@@ -142,6 +154,7 @@ static int number_functions(struct checking *checking, struct place *place)
 		    !is_text(checking, function->system_name) ||
 		    !is_text(checking, function->filename))
 			return refuse(checking, "the name of a function is no text of it");
+		forget(&function->base);
 		place[i] = (struct place){function->id, i + 1};
 		function->id = i + 1;
 	}
@@ -159,6 +172,7 @@ static int check_lines(struct checking *checking, Location *location, const stru
 			continue;
 		err = renumber(checking, "function", functions, checking->profile->n_function,
 			       &location->line[i]->function_id);
+		forget(&location->line[i]->base);
 		location->line[count++] = location->line[i];
 	}
 	location->n_line = count;
@@ -173,6 +187,7 @@ static int number_locations(struct checking *checking, struct place *place,
 	for (size_t i = 0; !err && i < checking->profile->n_location; i++) {
 		Location *location = checking->profile->location[i];
 
+		forget(&location->base);
 		place[i] = (struct place){location->id, i + 1};
 		location->id = i + 1;
 		if (location->mapping_id)
@@ -187,8 +202,9 @@ static int number_locations(struct checking *checking, struct place *place,
 static int check_labels(struct checking *checking, const Sample *sample)
 {
 	for (size_t i = 0; i < sample->n_label; i++) {
-		const Label *label = sample->label[i];
+		Label *label = sample->label[i];
 
+		forget(&label->base);
 		if (!is_text(checking, label->key) || !is_text(checking, label->str) ||
 		    !is_text(checking, label->num_unit))
 			return refuse(checking, "a label is no text of it");
@@ -202,6 +218,7 @@ static int check_sample(struct checking *checking, Sample *sample, const struct 
 {
 	int err = check_labels(checking, sample);
 
+	forget(&sample->base);
 	if (!err && sample->n_value != checking->profile->n_sample_type)
 		return refuse(checking, "a sample has %zu values, where %zu are said",
 			      sample->n_value, checking->profile->n_sample_type);
@@ -264,6 +281,7 @@ int message_check(struct message *message, char *ret_why)
 	struct checking checking = {message->profile, ret_why};
 	int err = check_counts(&checking);
 
+	forget(&message->profile->base);
 	if (!err)
 		err = check_texts(&checking);
 	if (!err)

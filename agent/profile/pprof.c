@@ -268,6 +268,22 @@ struct labelling {
 	Sample *sample;
 };
 
+/*
+ * Ours, on this sample or on others: who reads a profile takes them for what ctxprop says (a link
+ * of OTLP, a tag, a wait).
+ */
+static bool is_ours(const char *key)
+{
+	static const char *const ours[] = {
+	    "endpoint",       "service",  "process", "pid",  "stack", "status",        "latency_ms",
+	    "latency_bucket", "trace_id", "span_id", "wait", "tag",   "context_source"};
+
+	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+		if (!strcmp(ours[i], key))
+			return true;
+	return false;
+}
+
 static bool is_taken(const struct labelling *labelling, const char *key)
 {
 	const struct writing *writing = labelling->writing;
@@ -285,8 +301,8 @@ static int add_own(const char *key, const char *value, void *data)
 	char prefixed[sizeof("label.") + PROFILE_LABEL_KEY * sizeof(UTF8_REPLACEMENT)];
 
 	snprintf(prefixed, sizeof(prefixed), "label.%s", key);
-	label_text(labelling->writing, labelling->sample, is_taken(labelling, key) ? prefixed : key,
-		   value);
+	label_text(labelling->writing, labelling->sample,
+		   is_ours(key) || is_taken(labelling, key) ? prefixed : key, value);
 	return 0;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Rules for profiles: they are taken, or refused with a line. */
+#include <regex.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,14 +11,24 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* What the C library makes of expressions, and in how much memory, is not looked at here. */
+int regcomp(regex_t *expression, const char *text, int flags)
+{
+	(void)flags;
+	*expression = (regex_t){};
+	return *text == '(' ? REG_EPAREN : 0;
+}
+
+void regfree(regex_t *expression)
+{
+	*expression = (regex_t){};
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char why[TAGS_WHY_MAX] = "";
 	struct tags *tags;
 
-	/* How many states "((x{9}){9}){9}" takes is for regcomp() to say, not for us. */
-	if (memchr(data, '{', size))
-		return 0;
 	if (!tags_parse((const char *)data, size, &tags, why)) {
 		tags_free(tags);
 		return 0;

@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two profiles beside each other."""
 import re
+import shutil
 import xml.etree.ElementTree as ElementTree
 
 import made
-from outputs_tools import equal
+from browser import PROGRAMS, Browser
+from lab import Lab
+from outputs_tools import Skip, equal
 
+# Of the picture's script: a frame by the name of its function, and how wide it is drawn.
+FRAME = "frames.find((f) => f.name.startsWith('{} '))"
+WIDTH = "Math.round(+" + FRAME + ".rect.getAttribute('width'))"
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -81,3 +87,23 @@ def case_diff_refused(world):
                         ((world.made, world.made, "-F", "99"), "--frequency is for sampling")):
         error = world.refused("diff", *words)
         assert said in error, (words, error)
+
+
+def case_diff_page(world):
+    """the picture in a browser: names on frames, search, and zoom by a click"""
+    world.profile("diff", world.made, "--by", "bucket=p50,p99", "-o", world.folder / "x.svg")
+    program = next(filter(shutil.which, PROGRAMS), None)
+    if not program:
+        raise Skip("Chromium is not installed")
+    with Lab("outputs") as lab:
+        browser = Browser(lab.host("a"), program, world.folder / "chromium")
+        browser.open(f"file://{world.folder}/x.svg")
+        browser.wait("document.getElementById('told') && typeof search === 'function'")
+        equal(browser.value(WIDTH.format("lock")), 480, "width of lock")
+        browser.value("search('^lock$')")
+        equal(browser.value("document.getElementById('told').textContent"), "^lock$: 40.0 %", "what is found")
+        browser.value(f"{FRAME.format('lock')}.group.dispatchEvent(new MouseEvent('click'))")
+        equal(browser.value(WIDTH.format("lock")), 1200, "width of lock after a click on it")
+        equal(browser.value(f"{FRAME.format('lock')}.text.textContent"), "lock", "name on the frame")
+        equal(browser.value(f"{FRAME.format('render')}.group.style.display"), "none", "what is not below it")
+        equal((browser.errors, browser.dialogs), ([], []), "errors and dialogs")

@@ -41,6 +41,8 @@ def case_show(world):
     equal([(row["endpoint"], row["samples"]) for row in said["endpoints"]], counts.most_common(), "rows")
     filtered = world.said("show", world.made, "--endpoint", "/a", "--bucket", "p99")
     equal(filtered["samples"], 20, "samples of GET /a above the 90th percentile")
+    for label, count in (("pid=4711", 100), ("service=sh*", 90), ("service=", 0), ("latency_bucket=p99", 25)):
+        equal(world.said("show", world.made, "--label", label)["samples"], count, label)
     equal(world.said("show", world.made, "--trace", made.TRACES[0][:8])["samples"], 40, "of one trace")
 
 
@@ -100,6 +102,23 @@ def case_otlp(world):
            "process.pid": 4711, "http.response.status_code": 200, "latency_ms": 12,
            "latency_bucket": "p50"}, "attributes")
     equal(len(data.tables[4]), 1 + len(made.TRACES), "links, each once")
+
+
+def case_waits(world):
+    """where it is told what stacks wait for, all times add up, and the wait is the innermost frame"""
+    times = (("cpu", "nanoseconds"), ("offcpu", "nanoseconds"))
+    labels = {"endpoint": "GET /a", "process": "app"}
+    stacks = (made.Stack(1, ("main",), labels), made.Stack(2, ("main", "lock"), {**labels, "wait": "blocked"}))
+    path = made.write(world.folder / "waits.pb.gz", stacks, times)
+    ns = made.PERIOD_NS + 1  # what made.py gives each of both types
+    world.profile("show", path, "-o", world.folder / "x.folded")
+    equal(sorted((world.folder / "x.folded").read_text().splitlines()),
+          [f"GET /a;app;main {ns}", f"GET /a;app;main;lock;[blocked] {2 * ns}"], "lines")
+    equal(world.said("show", path)["ns"], 3 * ns, "time")
+    world.profile("show", path, "-o", world.folder / "x.otlp")
+    data = otlp_profile.Data(world.folder / "x.otlp")
+    equal([(p.type, [s.value for s in p.samples]) for p in data.profiles],
+          [("cpu", [1, 2]), ("offcpu", [made.PERIOD_NS, 2 * made.PERIOD_NS])], "values by type")
 
 
 def case_texts(world):

@@ -1,16 +1,51 @@
 # SPDX-License-Identifier: Apache-2.0
 """The same of a real profile: a server in C burns CPU for requests whose ids are known."""
 import re
+import shutil
 import subprocess
 
 import otlp_profile
 from agent import Agent
 from lab import Lab
 from load import Load
-from outputs_tools import equal, pprof, top
+from outputs_tools import Skip, equal, pprof, top
 from pprof import Profile
 from sampling import ADDRESS, CPU_US, PORT, world as make_world
 
+# What any program in Go can do by itself.
+GO = """
+package main
+
+import (
+	"context"
+	"os"
+	"runtime/pprof"
+	"time"
+)
+
+func burn(context.Context) {
+	for end := time.Now().Add(time.Second); time.Now().Before(end); {
+	}
+}
+
+func write(name string, to func(*os.File)) {
+	file, err := os.Create(name)
+	if err != nil {
+		panic(err)
+	}
+	to(file)
+	file.Close()
+}
+
+func main() {
+	write(os.Args[1], func(file *os.File) {
+		pprof.StartCPUProfile(file)
+		pprof.Do(context.Background(), pprof.Labels("endpoint", "GET /go"), burn)
+		pprof.StopCPUProfile()
+	})
+	write(os.Args[2], func(file *os.File) { pprof.WriteHeapProfile(file) })
+}
+"""
 HZ, CONNECTIONS, REQUESTS = 499, 2, 12
 SHARE_AT_LEAST = 0.99
 BURN = "burn_until"
@@ -71,3 +106,40 @@ def case_real(world):
     rows = top(pprof(file, "-top", "-unit=ms", "-tagfocus=endpoint=^GET /", "-tagroot=endpoint,latency_bucket"))
     shown = sum(whole for name, (_, whole) in rows.items() if re.fullmatch("p50|p90|p99|max", name))
     assert shown >= SHARE_AT_LEAST * ns / 1e6, (rows, ns)
+
+
+def case_others(world):
+    """a profile that Go has written is read, and is the same for pprof when it is written again"""
+    if not shutil.which("go"):
+        raise Skip("go is not installed")
+    cpu, heap = world.folder / "cpu.pb.gz", world.folder / "heap.pb.gz"
+    (world.folder / "main.go").write_text(GO)
+    subprocess.run(["go", "run", world.folder / "main.go", cpu, heap], check=True, timeout=120)
+    rows = world.said("show", cpu, "-o", world.folder / "x.pb.gz")["endpoints"]
+    assert rows[0]["endpoint"] == "GET /go" and rows[0]["samples"] > 10, rows
+    for words in (("-top",), ("-tags",)):
+        equal(pprof(world.folder / "x.pb.gz", *words), pprof(cpu, *words), f"pprof {words}")
+    world.profile("show", cpu, "-o", world.folder / "x.otlp")
+    otlp_profile.Data(world.folder / "x.otlp")
+    assert "expected a profile of time, or of samples" in world.refused("show", heap)
+
+
+def case_own_keys(world):
+    """labels of a program that are called as ctxprop's are told from these: no link, tag or wait of them"""
+    program, registry = f"{world.build}/profile_labels_header", world.folder / "registry"
+    for symbol, kind, key in (("shard", "u64", "trace_id"), ("customer", "string", "wait"), ("region", "string", "tag")):
+        subprocess.run([f"{world.build}/ctxprop", "labels", "register", "--registry", registry, "--program", program,
+                        "--symbol", symbol, "--type", kind, "--as", key], check=True, stdout=subprocess.DEVNULL)
+    with subprocess.Popen([program, "30"]) as process:
+        try:
+            for name in ("x.pb.gz", "x.otlp"):
+                world.profile("-p", process.pid, "-F", HZ, "-d", "2s", "--registry", registry, "-o", world.folder / name)
+        finally:
+            process.kill()
+    labels = [set(sample.labels) for sample in Profile(world.folder / "x.pb.gz").samples]
+    given = {"label.trace_id", "label.wait", "label.tag"}
+    assert sum(given <= keys for keys in labels) > len(labels) / 4, "the program's labels are missing"
+    assert not any({"trace_id", "wait", "tag"} & keys for keys in labels), "labels are taken for ctxprop's"
+    for profile in otlp_profile.Data(world.folder / "x.otlp").profiles:
+        assert profile.samples and not any(sample.link for sample in profile.samples)
+        assert any(given <= set(sample.attributes) for sample in profile.samples)

@@ -8,20 +8,15 @@
 #include "base/cleanup.h"
 #include "base/hex.h"
 #include "base/utf8.h"
+#include "profile/out/otlp_code.h"
 #include "profile/out/otlp_message.h"
 #include "profile/strings.h"
 
 #define TRACE_ID 16
 #define SPAN_ID  8
 
-typedef Perftools__Profiles__Profile Pprof;
 typedef Perftools__Profiles__Sample PprofSample;
 typedef Perftools__Profiles__Label Label;
-typedef Perftools__Profiles__Line PprofLine;
-typedef Opentelemetry__Proto__Profiles__V1development__Mapping OtlpMapping;
-typedef Opentelemetry__Proto__Profiles__V1development__Location OtlpLocation;
-typedef Opentelemetry__Proto__Profiles__V1development__Line OtlpLine;
-typedef Opentelemetry__Proto__Profiles__V1development__Function OtlpFunction;
 typedef Opentelemetry__Proto__Profiles__V1development__Link OtlpLink;
 typedef Opentelemetry__Proto__Profiles__V1development__Stack OtlpStack;
 typedef Opentelemetry__Proto__Profiles__V1development__KeyValueAndUnit OtlpAttribute;
@@ -42,6 +37,7 @@ struct otlp_dictionary {
 	struct arena arena;
 	struct strings strings;
 	struct table links, stacks, attributes;
+	struct otlp_code *code;
 	bool failed; /* there was no memory */
 };
 
@@ -84,7 +80,7 @@ static char *copy(struct otlp_dictionary *dictionary, const char *words)
 	return kept ? memcpy(kept, repaired, size) : NULL;
 }
 
-static int32_t text_of(struct otlp_dictionary *dictionary, __s64 number)
+int32_t otlp_text(struct otlp_dictionary *dictionary, __s64 number)
 {
 	return text(dictionary, message_text(dictionary->message, number));
 }
@@ -122,8 +118,8 @@ OtlpValueType *otlp_value_type(struct otlp_dictionary *dictionary,
 	if (!value)
 		return NULL;
 	opentelemetry__proto__profiles__v1development__value_type__init(value);
-	value->type_strindex = text_of(dictionary, type->type);
-	value->unit_strindex = text_of(dictionary, type->unit);
+	value->type_strindex = otlp_text(dictionary, type->type);
+	value->unit_strindex = otlp_text(dictionary, type->unit);
 	return value;
 }
 
@@ -140,7 +136,8 @@ static OtlpStack *stack_message(struct otlp_dictionary *dictionary, const PprofS
 		return stack;
 	stack->n_location_indices = sample->n_location_id;
 	for (size_t i = 0; i < sample->n_location_id; i++)
-		stack->location_indices[i] = (int32_t)sample->location_id[i];
+		stack->location_indices[i] =
+		    otlp_location(dictionary->code, sample->location_id[i]);
 	return stack;
 }
 
@@ -241,7 +238,7 @@ static OtlpAttribute *attribute_message(struct otlp_dictionary *dictionary, cons
 	set_value(dictionary, value, label, number);
 	attribute->key_strindex = text(dictionary, name);
 	attribute->value = value;
-	attribute->unit_strindex = text_of(dictionary, label->num_unit);
+	attribute->unit_strindex = otlp_text(dictionary, label->num_unit);
 	return attribute;
 }
 
@@ -317,100 +314,6 @@ OtlpSample *otlp_sample(struct otlp_dictionary *dictionary, const PprofSample *f
 	return sample;
 }
 
-static OtlpMapping *mapping_message(struct otlp_dictionary *dictionary,
-				    const Perftools__Profiles__Mapping *from)
-{
-	OtlpMapping *mapping = otlp_take(dictionary, sizeof(*mapping));
-
-	if (!mapping)
-		return NULL;
-	opentelemetry__proto__profiles__v1development__mapping__init(mapping);
-	if (!from)
-		return mapping;
-	mapping->memory_start = from->memory_start;
-	mapping->memory_limit = from->memory_limit;
-	mapping->file_offset = from->file_offset;
-	mapping->filename_strindex = text_of(dictionary, from->filename);
-	return mapping;
-}
-
-static OtlpFunction *function_message(struct otlp_dictionary *dictionary,
-				      const Perftools__Profiles__Function *from)
-{
-	OtlpFunction *function = otlp_take(dictionary, sizeof(*function));
-
-	if (!function)
-		return NULL;
-	opentelemetry__proto__profiles__v1development__function__init(function);
-	if (!from)
-		return function;
-	function->name_strindex = text_of(dictionary, from->name);
-	function->system_name_strindex = text_of(dictionary, from->system_name);
-	function->filename_strindex = text_of(dictionary, from->filename);
-	return function;
-}
-
-static OtlpLine *line_message(struct otlp_dictionary *dictionary, const PprofLine *from)
-{
-	OtlpLine *line = otlp_take(dictionary, sizeof(*line));
-
-	if (!line)
-		return NULL;
-	opentelemetry__proto__profiles__v1development__line__init(line);
-	line->function_index = (int32_t)from->function_id;
-	line->line = from->line;
-	return line;
-}
-
-static OtlpLocation *location_message(struct otlp_dictionary *dictionary,
-				      const Perftools__Profiles__Location *from)
-{
-	OtlpLocation *location = otlp_take(dictionary, sizeof(*location));
-
-	if (!location)
-		return NULL;
-	opentelemetry__proto__profiles__v1development__location__init(location);
-	if (!from)
-		return location;
-	location->mapping_index = (int32_t)from->mapping_id;
-	location->address = from->address;
-	location->lines = otlp_take(dictionary, from->n_line * sizeof(OtlpLine *));
-	for (size_t i = 0; location->lines && i < from->n_line; i++) {
-		location->lines[i] = line_message(dictionary, from->line[i]);
-		location->n_lines += location->lines[i] != NULL;
-	}
-	return location;
-}
-
-/* A table whose numbers are those of a message's, which begin with 1: 0 is the zero value. */
-static void **numbered(struct otlp_dictionary *dictionary, size_t count)
-{
-	return otlp_take(dictionary, (count + 1) * sizeof(void *));
-}
-
-static void fill_code(struct otlp_dictionary *dictionary, OtlpDictionary *message)
-{
-	const Pprof *pprof = dictionary->message->profile;
-	void **mappings = numbered(dictionary, pprof->n_mapping);
-	void **locations = numbered(dictionary, pprof->n_location);
-	void **functions = numbered(dictionary, pprof->n_function);
-
-	if (!mappings || !locations || !functions)
-		return;
-	for (size_t i = 0; i <= pprof->n_mapping; i++)
-		mappings[i] = mapping_message(dictionary, i ? pprof->mapping[i - 1] : NULL);
-	for (size_t i = 0; i <= pprof->n_location; i++)
-		locations[i] = location_message(dictionary, i ? pprof->location[i - 1] : NULL);
-	for (size_t i = 0; i <= pprof->n_function; i++)
-		functions[i] = function_message(dictionary, i ? pprof->function[i - 1] : NULL);
-	message->mapping_table = (OtlpMapping **)mappings;
-	message->location_table = (OtlpLocation **)locations;
-	message->function_table = (OtlpFunction **)functions;
-	message->n_mapping_table = pprof->n_mapping + 1;
-	message->n_location_table = pprof->n_location + 1;
-	message->n_function_table = pprof->n_function + 1;
-}
-
 /* The entries of a table, and the zero value as the first one. Returns how many there are. */
 static size_t finish(struct otlp_dictionary *dictionary, struct table *table, size_t size,
 		     void (*init)(void *entry), void ***ret_entries)
@@ -451,7 +354,8 @@ OtlpDictionary *otlp_dictionary_message(struct otlp_dictionary *dictionary)
 	if (!message)
 		return NULL;
 	opentelemetry__proto__profiles__v1development__profiles_dictionary__init(message);
-	fill_code(dictionary, message);
+	if (otlp_code_finish(dictionary->code, message))
+		return NULL;
 	message->n_link_table = finish(dictionary, &dictionary->links, sizeof(OtlpLink), init_link,
 				       (void ***)&message->link_table);
 	message->n_stack_table = finish(dictionary, &dictionary->stacks, sizeof(OtlpStack),
@@ -468,11 +372,13 @@ struct otlp_dictionary *otlp_dictionary_new(const struct message *message)
 {
 	struct otlp_dictionary *dictionary = calloc(1, sizeof(*dictionary));
 
-	if (dictionary)
-		dictionary->message = message;
-	if (!dictionary || strings_add(&dictionary->strings, "") >= 0)
+	if (!dictionary)
+		return NULL;
+	dictionary->message = message;
+	dictionary->code = otlp_code_new(dictionary, message);
+	if (dictionary->code && strings_add(&dictionary->strings, "") >= 0)
 		return dictionary;
-	free(dictionary);
+	otlp_dictionary_free(dictionary);
 	return NULL;
 }
 

@@ -3,6 +3,8 @@
 #ifndef CTXPROP_PROFILE_OUT_OTLP_MESSAGE_H
 #define CTXPROP_PROFILE_OUT_OTLP_MESSAGE_H
 
+#include <stdbool.h>
+
 #include "opentelemetry/proto/profiles/v1development/profiles.pb-c.h"
 #include "profile/message.h"
 
@@ -22,6 +24,10 @@ void otlp_dictionary_free(struct otlp_dictionary *dictionary);
 
 /* Memory that lives as long as the dictionary, all zero. NULL: no memory. */
 void *otlp_take(struct otlp_dictionary *dictionary, size_t size);
+
+/* The number of a text of the message in the table of texts; 0, and a failure, if there is no
+ * memory. */
+int32_t otlp_text(struct otlp_dictionary *dictionary, __s64 number);
 
 /* Parts of a profile, by the numbers of the tables, to which they are added. NULL: no memory. */
 OtlpValueType *otlp_value_type(struct otlp_dictionary *dictionary,
