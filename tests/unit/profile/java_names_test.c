@@ -49,6 +49,8 @@ struct method {
 struct blob {
 	__u64 table;
 	const char *name;
+	const struct method *method;
+	__u32 compilation;
 };
 
 static struct {
@@ -63,6 +65,8 @@ static struct {
 static const struct runtime_compiled compiled = {
     .life = 1,
     .java = {.name = offsetof(struct blob, name),
+	     .method = offsetof(struct blob, method),
+	     .scopes.compilation = offsetof(struct blob, compilation),
 	     .const_method = offsetof(struct method, told),
 	     .constants = offsetof(struct const_method, constants),
 	     .name_index = offsetof(struct const_method, name),
@@ -197,6 +201,22 @@ static void other_code(void **state)
 	assert_int_equal(read_code(address, "of another blob", text), -ESTALE);
 }
 
+/* Where nothing is told of the place, it is the method that was compiled. */
+static void code_that_has_called(void **state)
+{
+	const __u64 address = (uintptr_t)&world.blob | JAVA_PAIR_CALL;
+	const __u64 check = 7ULL << JAVA_CALL_SHIFT | 0x40;
+	char text[NAMED_TEXT_MAX];
+
+	(void)state;
+	world.blob.method = &world.method;
+	world.blob.compilation = 7;
+	assert_int_equal(read_code(address, (const void *)(uintptr_t)check, text), 0);
+	assert_string_equal(text, "org.example.Shop$Cart.total\nShop.java");
+	world.blob.compilation = 8;
+	assert_int_equal(read_code(address, (const void *)(uintptr_t)check, text), -ESTALE);
+}
+
 static void a_process_that_is_not_known(void **state)
 {
 	const struct named_code code = {.address = (uintptr_t)&world.method,
@@ -217,6 +237,7 @@ int main(void)
 	    cmocka_unit_test_setup(what_is_no_method, build),
 	    cmocka_unit_test_setup(a_long_name, build),
 	    cmocka_unit_test_setup(other_code, build),
+	    cmocka_unit_test_setup(code_that_has_called, build),
 	    cmocka_unit_test_setup(a_process_that_is_not_known, build),
 	};
 
