@@ -101,11 +101,10 @@ static int build(void **state)
 	return 0;
 }
 
-static int read_code(__u64 address, const void *check, char *ret_text)
+static int read_code(__u64 address, __u64 check, char *ret_text)
 {
 	_cleanup_close_ int memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
-	const struct named_code code = {
-	    .address = address, .check = (uintptr_t)check, .compiled = &compiled};
+	const struct named_code code = {.address = address, .check = check, .compiled = &compiled};
 
 	assert_true(memory >= 0);
 	return java_names.read(memory, &code, ret_text);
@@ -113,7 +112,7 @@ static int read_code(__u64 address, const void *check, char *ret_text)
 
 static int read_method(char *ret_text)
 {
-	return read_code((uintptr_t)&world.method, &world.told, ret_text);
+	return read_code((uintptr_t)&world.method, (uintptr_t)&world.told, ret_text);
 }
 
 static void a_method(void **state)
@@ -172,7 +171,7 @@ static void what_is_no_method(void **state)
 	build(NULL);
 	world.method_name.text[1] = 1;
 	assert_int_equal(read_method(text), -EINVAL);
-	assert_int_not_equal(read_code(0, NULL, text), 0);
+	assert_int_not_equal(read_code(0, 0, text), 0);
 }
 
 /* Its end is left out. */
@@ -196,9 +195,9 @@ static void other_code(void **state)
 	char text[NAMED_TEXT_MAX];
 
 	(void)state;
-	assert_int_equal(read_code(address, world.blob.name, text), 0);
+	assert_int_equal(read_code(address, (uintptr_t)world.blob.name, text), 0);
 	assert_string_equal(text, "[StubRoutines (1) of Java]\n");
-	assert_int_equal(read_code(address, "of another blob", text), -ESTALE);
+	assert_int_equal(read_code(address, (uintptr_t) "of another blob", text), -ESTALE);
 }
 
 /* Where nothing is told of the place, it is the method that was compiled. */
@@ -211,10 +210,10 @@ static void code_that_has_called(void **state)
 	(void)state;
 	world.blob.method = &world.method;
 	world.blob.compilation = 7;
-	assert_int_equal(read_code(address, (const void *)(uintptr_t)check, text), 0);
+	assert_int_equal(read_code(address, check, text), 0);
 	assert_string_equal(text, "org.example.Shop$Cart.total\nShop.java");
 	world.blob.compilation = 8;
-	assert_int_equal(read_code(address, (const void *)(uintptr_t)check, text), -ESTALE);
+	assert_int_equal(read_code(address, check, text), -ESTALE);
 }
 
 static void a_process_that_is_not_known(void **state)
