@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Does `ctxprop profile` tell what each request costs, and where? Servers in C, Python, Go and Ruby burn a known
-time of CPU for each request, in a known function.
+"""Does `ctxprop profile` tell what each request costs, and where? Servers in C, Python, Go, Ruby and Java burn a
+known time of CPU for each request, in a known function.
 
     command.py [--build DIR] [ROW...]
 """
