@@ -189,6 +189,26 @@ static void a_long_name(void **state)
 	assert_string_equal(text, wanted);
 }
 
+/* Of a character that is cut there is nothing. */
+static void names_in_other_letters(void **state)
+{
+	char text[NAMED_TEXT_MAX];
+
+	(void)state;
+	set(&world.method_name, "größe");
+	assert_int_equal(read_method(text), 0);
+	assert_string_equal(text, "org.example.Shop$Cart.größe\nShop.java");
+	world.method_name.length--; /* in the middle of none */
+	assert_int_equal(read_method(text), 0);
+	world.method_name.length = 3; /* in the middle of one, but not cut here */
+	assert_int_equal(read_method(text), -EINVAL);
+	memset(world.method_name.text, 'm', TEXT_MAX);
+	memcpy(world.method_name.text + 190, "ö", 2);
+	world.method_name.length = TEXT_MAX;
+	assert_int_equal(read_method(text), 0);
+	assert_string_equal(text + strlen(text) - sizeof("m\nShop.java") + 1, "m\nShop.java");
+}
+
 static void other_code(void **state)
 {
 	const __u64 address = (uintptr_t)&world.blob | JAVA_PAIR_BLOB;
@@ -198,6 +218,8 @@ static void other_code(void **state)
 	assert_int_equal(read_code(address, (uintptr_t)world.blob.name, text), 0);
 	assert_string_equal(text, "[StubRoutines (1) of Java]\n");
 	assert_int_equal(read_code(address, (uintptr_t) "of another blob", text), -ESTALE);
+	world.blob.name = "a name\nand more";
+	assert_int_equal(read_code(address, (uintptr_t)world.blob.name, text), -EINVAL);
 }
 
 /* Where nothing is told of the place, it is the method that was compiled. */
@@ -235,6 +257,7 @@ int main(void)
 	    cmocka_unit_test_setup(another_method_at_its_place, build),
 	    cmocka_unit_test_setup(what_is_no_method, build),
 	    cmocka_unit_test_setup(a_long_name, build),
+	    cmocka_unit_test_setup(names_in_other_letters, build),
 	    cmocka_unit_test_setup(other_code, build),
 	    cmocka_unit_test_setup(code_that_has_called, build),
 	    cmocka_unit_test_setup(a_process_that_is_not_known, build),
