@@ -11,9 +11,10 @@
 #define JAVA_HOPS_MAX     64   /* a blob may have so many times 254 segments, mostly */
 #define JAVA_NO_SEGMENT   (~0U)
 
-/* The first eight bytes of what blobs of methods are called. */
+/* The first eight bytes of what blobs are called. */
 #define JAVA_NAME_METHOD 0x00646f6874656d6eULL /* "nmethod" and its NUL */
 #define JAVA_NAME_NATIVE 0x6e2065766974616eULL /* "native nmethod" */
+#define JAVA_NAME_STUBS  0x74756f5262757453ULL /* "StubRoutines" */
 
 /* May a word be the address of code that Java has compiled? */
 static __always_inline int java_code_has(const struct java_code *code, __u64 word)
@@ -63,6 +64,12 @@ static __always_inline int java_is_method(__u64 name)
 	__u64 word = user_read(name);
 
 	return word == JAVA_NAME_METHOD || word == JAVA_NAME_NATIVE;
+}
+
+/* Is it one of the stubs that Java, or C++, calls? */
+static __always_inline int java_is_stub(__u64 name)
+{
+	return user_read(name) == JAVA_NAME_STUBS;
 }
 
 /* Was a method compiled, so that others may have been put into it? */

@@ -25,6 +25,9 @@ enum java_edge {
 #define X86_PUSH_RBP 0x55
 #define X86_POP_RBP  0x5d
 #define X86_RET      0xc3
+#define X86_CALL     0xe8
+
+#define JAVA_CALL_BYTES 13
 
 /* sub $value, %rsp at code[i]: is the value this? */
 static __always_inline int java_is_sub(const __u8 *code, __u32 value)
@@ -78,6 +81,29 @@ VERIFIED_ALONE __u32 java_edge_given(__u64 pc)
 	if (code[0] == 0x0f && code[1] == 0x87 && code[6] == X86_RET)
 		return JAVA_EDGE_NOTHING;
 	return JAVA_EDGE_FRAME;
+}
+
+/*
+ * What the instructions before a return address have called: call value32, or mov $value64, %r10
+ * and call *%r10. 0: it cannot be told.
+ */
+VERIFIED_ALONE __u64 java_called(__u64 back)
+{
+	__u8 code[JAVA_CALL_BYTES];
+	__u64 address;
+	__s32 offset;
+
+	if (bpf_probe_read_user(code, sizeof(code), (const void *)(back - sizeof(code))))
+		return 0;
+	if (code[8] == X86_CALL) {
+		__builtin_memcpy(&offset, code + 9, sizeof(offset));
+		return back + (__u64)(__s64)offset;
+	}
+	if (code[0] != 0x49 || code[1] != 0xba || code[10] != 0x41 || code[11] != 0xff ||
+	    code[12] != 0xd2)
+		return 0;
+	__builtin_memcpy(&address, code + 2, sizeof(address));
+	return address;
 }
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "inspect/process_memory.h"
 #include "runtimes/java/compiled.h"
 #include "runtimes/java/names.h"
@@ -12,25 +13,43 @@
 #define CLASS_MAX  320
 #define METHOD_MAX 192
 #define FILE_MAX   192
+#define UTF8_BYTES 4 /* of a character at most */
 _Static_assert(CLASS_MAX + METHOD_MAX + FILE_MAX + 2 <= NAMED_TEXT_MAX, "all have room");
+
+/*
+ * Is it UTF-8 that can be shown? What a cut has left of a character at its end is taken away.
+ * (HotSpot writes some rare characters in a way of its own: what has them is not named.)
+ */
+static bool is_text(char *text, bool is_cut)
+{
+	size_t length;
+
+	for (char *at = text; *at; at += length) {
+		length = utf8_length(at);
+		if (!length && is_cut && strlen(at) < UTF8_BYTES) {
+			*at = '\0';
+			break;
+		}
+		if (!length || (unsigned char)*at < ' ')
+			return false;
+	}
+	return true;
+}
 
 /* Text of the virtual machine; only its beginning if it is long. Returns whether it is text. */
 static bool read_symbol(int memory, const struct java_code *code, __u64 symbol, char *ret,
 			size_t size)
 {
 	size_t length = process_memory_u16(memory, symbol + code->symbol_length);
+	const bool is_cut = length > size - 1;
 
 	if (!symbol || !length)
 		return false;
-	if (length > size - 1)
+	if (is_cut)
 		length = size - 1;
 	ret[length] = '\0';
-	if (process_memory_read(memory, symbol + code->symbol_text, ret, length))
-		return false;
-	for (size_t i = 0; i < length; i++)
-		if ((unsigned char)ret[i] < ' ')
-			return false;
-	return true;
+	return !process_memory_read(memory, symbol + code->symbol_text, ret, length) &&
+	       is_text(ret, is_cut);
 }
 
 /* A constant that is text, by its number. */
@@ -125,7 +144,7 @@ static int read_blob(int memory, const struct named_code *named, char *ret_text)
 	process_memory_text(memory, named->check, name, sizeof(name));
 	if (process_memory_u64(memory, blob + code->name) != named->check)
 		return -ESTALE;
-	if (!name[0])
+	if (!name[0] || !is_text(name, true))
 		return -EINVAL;
 	snprintf(ret_text, NAMED_TEXT_MAX, "[%s of Java]\n", name);
 	return 0;

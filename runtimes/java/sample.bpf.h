@@ -62,14 +62,30 @@ static __always_inline __u32 java_interpreted(struct unwind *u, const struct jav
 	return stop;
 }
 
-/* Code that has no frame of a size that is told: stubs, and where calls are sent on. */
-static __always_inline __u32 java_stub(struct unwind *u, const struct java_code *code)
+/* Do the instructions before this address call a blob? */
+static __always_inline int java_has_called(const struct java_code *code, __u64 back, __u64 blob)
 {
+	__u64 called = java_called(back);
+
+	return called && java_blob(code, called) == blob;
+}
+
+/*
+ * Code that has no frame of a size that is told: stubs, and where calls are sent on. Only stubs may
+ * keep rbp, which is their caller's until they do.
+ */
+static __always_inline __u32 java_stub(struct unwind *u, const struct java_code *code, __u64 blob)
+{
+	__u64 back;
+
 	if (u->exact && java_code_has(code, user_read(u->sp)))
 		return java_return(u, code, u->sp, u->bp);
-	if (u->bp - u->sp >= JAVA_STUB_FRAME_MAX)
+	if (u->bp - u->sp >= JAVA_STUB_FRAME_MAX || !java_is_stub(user_read(blob + code->name)))
 		return PROFILE_STOP_READ;
-	return java_return(u, code, u->bp + sizeof(__u64), user_read(u->bp));
+	back = user_read(u->bp + sizeof(back));
+	if (u->exact && !java_has_called(code, back, blob))
+		return PROFILE_STOP_READ;
+	return java_go_on(u, code, u->bp + 2 * sizeof(back), user_read(u->bp), back);
 }
 
 /* How much there is of the frame of the instruction that runs. */
@@ -137,7 +153,7 @@ static __always_inline __u32 java_compiled(struct unwind *u, const struct java_c
 	size = (__u32)user_read(blob + code->frame_size);
 	if (size - 2 < JAVA_FRAME_WORDS_MAX)
 		return java_framed(u, code, blob, size);
-	return java_stub(u, code);
+	return java_stub(u, code, blob);
 }
 
 /* See runtime_unwind(). */

@@ -4,7 +4,6 @@ import contextlib
 import ctypes
 import glob
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -18,6 +17,7 @@ APPS = HERE / "apps"
 sys.path.insert(0, str(HERE.parent / "lab"))
 import following  # noqa: E402 (the path is set just above)
 from agent import Agent  # noqa: E402
+from javas import java_21  # noqa: E402
 from lab import Lab  # noqa: E402
 
 CLIENT, FRONT, BACK, OUTSIDE = "10.93.0.1", "10.93.0.2", "10.93.1.1", "10.93.1.2"
@@ -84,15 +84,6 @@ def make(kind, made):
     if done.returncode:
         raise RuntimeError(f"{command}: exit {done.returncode}\n{done.stdout}{done.stderr}")
     stamp.touch()
-
-
-def java_21():
-    """A Java that has virtual threads; its path, or "" where there is none."""
-    for release in sorted(glob.glob("/usr/lib/jvm/*/release")):
-        found = re.search(r'^JAVA_VERSION="(\d+)', Path(release).read_text(encoding="utf-8"), re.M)
-        if found and int(found[1]) >= 21:
-            return str(Path(release).parent / "bin/java")
-    return ""
 
 
 def module(name):

@@ -12,7 +12,7 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 
 public class Burn {
-	static final int AFTERWARDS_US = 4000, BACKGROUND_US = 2000, PAUSE_MS = 10, ROUNDS = 2000, STEPS = 10;
+	static final int AFTERWARDS_US = 4000, BACKGROUND_US = 2000, PAUSE_MS = 10, ROUNDS = 2000, STEPS = 40;
 	static final byte[] ANSWER =
 		"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".getBytes(StandardCharsets.US_ASCII);
 	static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Does `ctxprop profile` tell what each request costs, and where? Servers in C, Python, Go and Ruby burn a known
-time of CPU for each request, in a known function.
+"""Does `ctxprop profile` tell what each request costs, and where? Servers in C, Python, Go, Ruby and Java burn a
+known time of CPU for each request, in a known function.
 
     command.py [--build DIR] [ROW...]
 """
@@ -17,6 +17,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "lab"))
 
 from agent import Agent  # noqa: E402
+from javas import java_21  # noqa: E402
 from lab import Lab  # noqa: E402
 from load import Load  # noqa: E402
 from pprof import Profile  # noqa: E402
@@ -31,6 +32,7 @@ SHARES, BUCKETS = ("function", "whole", "endpoint", "latency"), ("p50", "p90", "
 # bar: of a request's samples, at least so many have to be where they belong.
 Row = namedtuple("Row", "name server function awaits bar", defaults=("", 0.99))
 JAVA, OF_JAVA = "/usr/bin/java", "Burn.burn (Burn.java)"
+INLINED = ("-XX:CompileCommand=inline,Burn.step", "-XX:CompileCommand=dontinline,Burn.round")
 ROWS = (
     Row("C", ["{build}/profile_burn"], "burn_until"),
     Row("Python", ["/usr/bin/python3", "-B", "{here}/burn.py"], "Handler.do_GET (burn.py)"),
@@ -40,8 +42,9 @@ ROWS = (
     Row("Java, interpreted", [JAVA, "-Xint", "{here}/Burn.java"], OF_JAVA, bar=0.95),
     Row("Java, compiled once", [JAVA, "-XX:TieredStopAtLevel=1", "{here}/Burn.java"], OF_JAVA, bar=0.95),
     # Burn.step is put into Burn.burn, and calls.
-    Row("Java, inlined", [JAVA, "-XX:CompileCommand=inline,Burn.step", "-XX:CompileCommand=dontinline,Burn.round",
-                          "{here}/Burn.java"], "Burn.step (Burn.java)", bar=0.95),
+    Row("Java, inlined", [JAVA, *INLINED, "{here}/Burn.java"], "Burn.step (Burn.java)", bar=0.95),
+    Row("Java 21 or later, inlined", [java_21() or "/usr/lib/jvm/java-21", *INLINED, "{here}/Burn.java"],
+        "Burn.step (Burn.java)", bar=0.95),
 )
 
 

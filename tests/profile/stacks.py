@@ -41,7 +41,7 @@ CALLERS = {
     "Ruby": ("answer (burn.rb)", "block in serve (burn.rb)", "serve (burn.rb)",
              "block (3 levels) in <main> (burn.rb)"),
     **{name: OF_JAVA for name in ("Java", "Java, interpreted", "Java, compiled once")},
-    "Java, inlined": ("Burn.burn (Burn.java)", *OF_JAVA),
+    **{name: ("Burn.burn (Burn.java)", *OF_JAVA) for name in ("Java, inlined", "Java 21 or later, inlined")},
 }
 
 Outcome = namedtuple("Outcome", "samples function whole wrong")

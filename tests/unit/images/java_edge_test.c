@@ -138,6 +138,27 @@ static void where_a_frame_is_given_up(void **state)
 	CHECK(code, java_edge_given);
 }
 
+/* The address behind these bytes. */
+static __u64 behind(const void *code, size_t size)
+{
+	memset(memory, 0x90, sizeof(memory));
+	memcpy(memory + BEFORE, code, size);
+	return (uintptr_t)memory + BEFORE + size;
+}
+
+static void what_was_called(void **state)
+{
+	static const char direct[] = "\xe8\x00\xff\xff\xff"; /* call .-0x100 */
+	static const char far[] = "\x49\xba\x88\x77\x66\x55\x44\x33\x22\x11\x41\xff\xd2";
+	static const char other[] = "\xff\x50\x10"; /* call *0x10(%rax) */
+	const __u64 back = behind(direct, sizeof(direct) - 1);
+
+	(void)state;
+	assert_int_equal(java_called(back), back - 0x100);
+	assert_int_equal(java_called(behind(far, sizeof(far) - 1)), 0x1122334455667788);
+	assert_int_equal(java_called(behind(other, sizeof(other) - 1)), 0);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -146,6 +167,7 @@ int main(void)
 	    cmocka_unit_test(where_a_frame_is_made_at_once),
 	    cmocka_unit_test(another_subtraction),
 	    cmocka_unit_test(where_a_frame_is_given_up),
+	    cmocka_unit_test(what_was_called),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,6 +49,8 @@ struct method {
 struct blob {
 	__u64 table;
 	const char *name;
+	const struct method *method;
+	__u32 compilation;
 };
 
 static struct {
@@ -63,6 +65,8 @@ static struct {
 static const struct runtime_compiled compiled = {
     .life = 1,
     .java = {.name = offsetof(struct blob, name),
+	     .method = offsetof(struct blob, method),
+	     .scopes.compilation = offsetof(struct blob, compilation),
 	     .const_method = offsetof(struct method, told),
 	     .constants = offsetof(struct const_method, constants),
 	     .name_index = offsetof(struct const_method, name),
@@ -97,11 +101,10 @@ static int build(void **state)
 	return 0;
 }
 
-static int read_code(__u64 address, const void *check, char *ret_text)
+static int read_code(__u64 address, __u64 check, char *ret_text)
 {
 	_cleanup_close_ int memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
-	const struct named_code code = {
-	    .address = address, .check = (uintptr_t)check, .compiled = &compiled};
+	const struct named_code code = {.address = address, .check = check, .compiled = &compiled};
 
 	assert_true(memory >= 0);
 	return java_names.read(memory, &code, ret_text);
@@ -109,7 +112,7 @@ static int read_code(__u64 address, const void *check, char *ret_text)
 
 static int read_method(char *ret_text)
 {
-	return read_code((uintptr_t)&world.method, &world.told, ret_text);
+	return read_code((uintptr_t)&world.method, (uintptr_t)&world.told, ret_text);
 }
 
 static void a_method(void **state)
@@ -168,7 +171,7 @@ static void what_is_no_method(void **state)
 	build(NULL);
 	world.method_name.text[1] = 1;
 	assert_int_equal(read_method(text), -EINVAL);
-	assert_int_not_equal(read_code(0, NULL, text), 0);
+	assert_int_not_equal(read_code(0, 0, text), 0);
 }
 
 /* Its end is left out. */
@@ -186,15 +189,53 @@ static void a_long_name(void **state)
 	assert_string_equal(text, wanted);
 }
 
+/* Of a character that is cut there is nothing. */
+static void names_in_other_letters(void **state)
+{
+	char text[NAMED_TEXT_MAX];
+
+	(void)state;
+	set(&world.method_name, "größe");
+	assert_int_equal(read_method(text), 0);
+	assert_string_equal(text, "org.example.Shop$Cart.größe\nShop.java");
+	world.method_name.length--; /* in the middle of none */
+	assert_int_equal(read_method(text), 0);
+	world.method_name.length = 3; /* in the middle of one, but not cut here */
+	assert_int_equal(read_method(text), -EINVAL);
+	memset(world.method_name.text, 'm', TEXT_MAX);
+	memcpy(world.method_name.text + 190, "ö", 2);
+	world.method_name.length = TEXT_MAX;
+	assert_int_equal(read_method(text), 0);
+	assert_string_equal(text + strlen(text) - sizeof("m\nShop.java") + 1, "m\nShop.java");
+}
+
 static void other_code(void **state)
 {
 	const __u64 address = (uintptr_t)&world.blob | JAVA_PAIR_BLOB;
 	char text[NAMED_TEXT_MAX];
 
 	(void)state;
-	assert_int_equal(read_code(address, world.blob.name, text), 0);
+	assert_int_equal(read_code(address, (uintptr_t)world.blob.name, text), 0);
 	assert_string_equal(text, "[StubRoutines (1) of Java]\n");
-	assert_int_equal(read_code(address, "of another blob", text), -ESTALE);
+	assert_int_equal(read_code(address, (uintptr_t) "of another blob", text), -ESTALE);
+	world.blob.name = "a name\nand more";
+	assert_int_equal(read_code(address, (uintptr_t)world.blob.name, text), -EINVAL);
+}
+
+/* Where nothing is told of the place, it is the method that was compiled. */
+static void code_that_has_called(void **state)
+{
+	const __u64 address = (uintptr_t)&world.blob | JAVA_PAIR_CALL;
+	const __u64 check = 7ULL << JAVA_CALL_SHIFT | 0x40;
+	char text[NAMED_TEXT_MAX];
+
+	(void)state;
+	world.blob.method = &world.method;
+	world.blob.compilation = 7;
+	assert_int_equal(read_code(address, check, text), 0);
+	assert_string_equal(text, "org.example.Shop$Cart.total\nShop.java");
+	world.blob.compilation = 8;
+	assert_int_equal(read_code(address, check, text), -ESTALE);
 }
 
 static void a_process_that_is_not_known(void **state)
@@ -216,7 +257,9 @@ int main(void)
 	    cmocka_unit_test_setup(another_method_at_its_place, build),
 	    cmocka_unit_test_setup(what_is_no_method, build),
 	    cmocka_unit_test_setup(a_long_name, build),
+	    cmocka_unit_test_setup(names_in_other_letters, build),
 	    cmocka_unit_test_setup(other_code, build),
+	    cmocka_unit_test_setup(code_that_has_called, build),
 	    cmocka_unit_test_setup(a_process_that_is_not_known, build),
 	};
 

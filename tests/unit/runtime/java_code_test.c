@@ -87,6 +87,7 @@ static void check(int memory, const struct java_code *code)
 	for (size_t i = 0; i < sizeof(offsets) / sizeof(offsets[0]); i++)
 		assert_true(offsets[i] && offsets[i] < OFFSET_MAX);
 	assert_true(!code->code_begin != !code->code_offset);
+	assert_int_equal(code->scopes.compilation != 0, JAVA_VERSION < 23 || JAVA_VERSION > 24);
 	for (size_t i = 0; i < JAVA_HEAPS_MAX; i++)
 		assert_true(!code->heap[i].size ||
 			    (code->heap[i].start >= code->start &&
