@@ -330,10 +330,9 @@ static void print_losses(const struct sampler *sampler, const struct samples *sa
 			samples_left_out(samples));
 	print_label_losses(samples);
 	if (sampler_waits_left_out(sampler))
-		fprintf(
-		    stderr,
-		    "profile: %llu waits were left out: their request was over before they were\n",
-		    sampler_waits_left_out(sampler));
+		fprintf(stderr,
+			"profile: %llu waits were left out: unclear whose they were, or how long\n",
+			sampler_waits_left_out(sampler));
 	if (!sampler_has_contexts(sampler) && !samples_in_requests(samples))
 		fputs("profile: no samples belong to requests: does ctxpropd run?\n", stderr);
 }
