@@ -404,6 +404,7 @@ static int run(struct sampler *sampler, const struct registered *registered,
 		wanted.filter.known = samples_labels(samples);
 		result.to_ns = result.from_ns + (__s64)sample(sampler, samples);
 		result.lost = sampler_lost(sampler) + samples_left_out(samples);
+		result.waits_left_out = sampler_waits_left_out(sampler);
 		pause_ms(has_requests(samples) ? SETTLE_MS : 0);
 		exit_code = join_requests(&result, files, json);
 		print_losses(sampler, samples);
