@@ -330,10 +330,9 @@ static void print_losses(const struct sampler *sampler, const struct samples *sa
 			samples_left_out(samples));
 	print_label_losses(samples);
 	if (sampler_waits_left_out(sampler))
-		fprintf(
-		    stderr,
-		    "profile: %llu waits were left out: their request was over before they were\n",
-		    sampler_waits_left_out(sampler));
+		fprintf(stderr,
+			"profile: %llu waits were left out: unclear whose they were, or how long\n",
+			sampler_waits_left_out(sampler));
 	if (!sampler_has_contexts(sampler) && !samples_in_requests(samples))
 		fputs("profile: no samples belong to requests: does ctxpropd run?\n", stderr);
 }
@@ -405,6 +404,7 @@ static int run(struct sampler *sampler, const struct registered *registered,
 		wanted.filter.known = samples_labels(samples);
 		result.to_ns = result.from_ns + (__s64)sample(sampler, samples);
 		result.lost = sampler_lost(sampler) + samples_left_out(samples);
+		result.waits_left_out = sampler_waits_left_out(sampler);
 		pause_ms(has_requests(samples) ? SETTLE_MS : 0);
 		exit_code = join_requests(&result, files, json);
 		print_losses(sampler, samples);

@@ -398,6 +398,15 @@ static json_t *labels_json(const struct profile_result *result)
 			 (json_int_t)samples_conflicts(result->samples));
 }
 
+/* How many waits have begun, and how many of them no time is told of; NULL: nobody has asked. */
+static json_t *waits_json(const struct profile_result *result)
+{
+	if (!result->off_cpu)
+		return NULL;
+	return json_pack("{sI,sI}", "begun", (json_int_t)samples_waits(result->samples), "left_out",
+			 (json_int_t)result->waits_left_out);
+}
+
 int profile_summary_json(const struct profile_result *result)
 {
 	json_t *endpoints = json_array();
@@ -408,7 +417,8 @@ int profile_summary_json(const struct profile_result *result)
 		json_array_append_new(endpoints, endpoint_json(&sorted[i], result));
 	free(sorted);
 	return json_print(json_pack(
-	    "{sI,sI,si,sI,sI,sI,so,so}", "start_ns", (json_int_t)result->from_ns, "duration_ns",
+	    "{so*,sI,sI,si,sI,sI,sI,so,so}", "waits", waits_json(result), "start_ns",
+	    (json_int_t)result->from_ns, "duration_ns",
 	    (json_int_t)(result->to_ns - result->from_ns), "hz", (int)result->hz, "samples",
 	    (json_int_t)samples_count(result->samples), "samples_of_requests",
 	    (json_int_t)samples_in_requests(result->samples), "samples_lost",

@@ -18,6 +18,7 @@ struct profile_result {
 	const struct filter *filter;
 	__s64 from_ns, to_ns; /* since 1970 */
 	__u64 lost;           /* samples that are in none of this */
+	__u64 waits_left_out;
 	unsigned int hz;
 	bool ids;
 	const struct tags *tags; /* that files are written by; NULL: none */

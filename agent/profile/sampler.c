@@ -116,6 +116,13 @@ static int attach_off_cpu(struct profile_bpf *skel)
 	return skel->links.profile_switch ? 0 : -errno;
 }
 
+static void detach_off_cpu(struct profile_bpf *skel)
+{
+	bpf_link__destroy(skel->links.profile_switch);
+	bpf_link__destroy(skel->links.profile_wakeup);
+	skel->links.profile_switch = skel->links.profile_wakeup = NULL;
+}
+
 static int prepare(struct sampler *sampler, const struct sampler_options *options, char *why)
 {
 	struct profile_bpf *skel = sampler->skel;
@@ -257,6 +264,8 @@ void sampler_stop(struct sampler *sampler)
 
 	if (sampler->skel && sampler->skel->bss && now_ns < sampler->skel->bss->until_ns)
 		sampler->skel->bss->until_ns = now_ns;
+	if (sampler->skel)
+		detach_off_cpu(sampler->skel);
 	for (int cpu = 0; cpu < sampler->cpus; cpu++)
 		cleanup_close(&sampler->event[cpu]);
 }

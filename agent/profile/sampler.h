@@ -50,8 +50,8 @@ void sampler_read(struct sampler *sampler,
 __u64 sampler_lost(const struct sampler *sampler);
 
 /*
- * How many waits are not told, because the thread worked on something else afterwards, or there was
- * no room for when they began.
+ * How many waits are not told: the thread worked on something else afterwards, it had run
+ * meanwhile, or there was no room for when they began.
  */
 __u64 sampler_waits_left_out(const struct sampler *sampler);
 

@@ -9,6 +9,11 @@
  * allocated beforehand, by thread, and not in task storage. sched_wakeup comes when the thread is
  * on a run queue, and so behind the sched_switch by which it went to sleep; sched_waking may come
  * before that.
+ *
+ * Some kernels do not trace every switch (one of a sandbox of virtual machines leaves out those
+ * from some threads of its own). How long the thread has run by the scheduler's own account tells:
+ * a wait whose end was not seen ends before the thread has run what it has run until it waits
+ * again.
  */
 #ifndef CTXPROP_PROFILE_OFFCPU_BPF_H
 #define CTXPROP_PROFILE_OFFCPU_BPF_H
@@ -26,7 +31,16 @@ struct wait {
 	__u64 began_ns;    /* CLOCK_BOOTTIME */
 	__u64 runnable_ns; /* since when it waits for a CPU; 0: it is blocked */
 	__u64 span;        /* for which it waits */
+	__u64 ran_ns;      /* what the thread has run in its life */
 };
+
+struct sched_entity___run {
+	__u64 sum_exec_runtime;
+} __attribute__((preserve_access_index));
+
+struct task_struct___run {
+	struct sched_entity___run se;
+} __attribute__((preserve_access_index));
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -42,6 +56,11 @@ struct {
 __u32 waiting[WAITING_SIZE];
 
 __u64 waits_left_out; /* of unknown length, or the thread's context was another one afterwards */
+
+static __always_inline __u64 ran_ns(const struct task_struct *task)
+{
+	return ((const struct task_struct___run *)task)->se.sum_exec_runtime;
+}
 
 static __always_inline const struct traces_ctx *context_of(const struct task_struct *task)
 {
@@ -71,22 +90,65 @@ static __always_inline void wait_remove(__u32 tid)
 		__sync_fetch_and_add(&waiting[tid & (WAITING_SIZE - 1)], -1);
 }
 
+/* A wait is over. It belongs to the thread's request if that is still its request. */
+static __always_inline void wait_tell(const struct task_struct *task,
+				      const struct traces_ctx *context, const struct wait *wait,
+				      __u64 end_ns)
+{
+	const __u64 runnable_ns = wait->runnable_ns ?: end_ns;
+	struct profile_sample *s;
+	__u32 zero = 0;
+
+	if (!context || traces_ctx_span(context) != wait->span || end_ns < runnable_ns) {
+		__sync_fetch_and_add(&waits_left_out, 1);
+		return;
+	}
+	s = bpf_map_lookup_elem(&profile_scratch, &zero);
+	if (!s || end_ns >= until_ns)
+		return;
+	clear_stack(s);
+	s->kind = PROFILE_WAITED;
+	s->time_ns = wait->began_ns;
+	s->tgid = task->tgid;
+	s->tid = task->pid;
+	s->waited_ns[PROFILE_BLOCKED] = runnable_ns - wait->began_ns;
+	s->waited_ns[PROFILE_RUN_QUEUE] = end_ns - runnable_ns;
+	hand_over(s);
+}
+
+/* The thread goes on. If it has run since the wait began, that was not its end. */
+static __always_inline void wait_ends(const struct task_struct *task, const struct wait *wait)
+{
+	if (ran_ns(task) == wait->ran_ns)
+		wait_tell(task, context_of(task), wait, bpf_ktime_get_boot_ns());
+	else
+		__sync_fetch_and_add(&waits_left_out, 1);
+	wait_remove(task->pid);
+}
+
 /* The current thread goes off its CPU: put down when, for whom and where. */
-static __always_inline void wait_begins(void *ctx, const struct traces_ctx *context, bool runnable)
+static __always_inline void wait_begins(void *ctx, const struct task_struct *task,
+					const struct traces_ctx *context, bool runnable)
 {
 	const __u64 thread = bpf_get_current_pid_tgid(), now_ns = bpf_ktime_get_boot_ns();
-	struct wait wait = {.began_ns = now_ns, .span = traces_ctx_span(context)};
+	struct wait wait = {.began_ns = now_ns, .ran_ns = ran_ns(task)};
+	const struct wait *unseen = wait_of(task->pid);
 	const struct profile_thread_data *data;
 	const struct runtime *runtime;
 	struct profile_sample *s;
 
 	if (now_ns >= until_ns || !is_wanted(thread))
 		return;
+	if (unseen) {
+		wait_tell(task, context, unseen, now_ns - (wait.ran_ns - unseen->ran_ns));
+		wait_remove(task->pid);
+	}
 	s = begin_record(PROFILE_WAIT, thread, now_ns);
 	if (!s)
 		return;
+	wait.span = traces_ctx_span(context);
 	wait.runnable_ns = runnable ? now_ns : 0;
-	if (wait_add((__u32)thread, &wait)) {
+	if (wait_add(task->pid, &wait)) {
 		__sync_fetch_and_add(&waits_left_out, 1);
 		return;
 	}
@@ -100,32 +162,6 @@ static __always_inline void wait_begins(void *ctx, const struct traces_ctx *cont
 	hand_over(s);
 }
 
-/* A thread goes on. What it has waited belongs to its request if that is still its request. */
-static __always_inline void wait_ends(const struct task_struct *task, const struct wait *wait)
-{
-	const struct traces_ctx *context = context_of(task);
-	const __u64 now_ns = bpf_ktime_get_boot_ns();
-	const __u64 runnable_ns = wait->runnable_ns ?: now_ns;
-	struct profile_sample *s;
-	__u32 zero = 0;
-
-	if (!context || traces_ctx_span(context) != wait->span) {
-		__sync_fetch_and_add(&waits_left_out, 1);
-		return;
-	}
-	s = bpf_map_lookup_elem(&profile_scratch, &zero);
-	if (!s || now_ns >= until_ns)
-		return;
-	clear_stack(s);
-	s->kind = PROFILE_WAITED;
-	s->time_ns = wait->began_ns;
-	s->tgid = task->tgid;
-	s->tid = task->pid;
-	s->waited_ns[PROFILE_BLOCKED] = runnable_ns - wait->began_ns;
-	s->waited_ns[PROFILE_RUN_QUEUE] = now_ns - runnable_ns;
-	hand_over(s);
-}
-
 /* Kernel threads and idle CPUs have no memory of their own, and no context. */
 SEC("tp_btf/sched_switch")
 int BPF_PROG(profile_switch, bool preempted, struct task_struct *from, struct task_struct *to,
@@ -135,12 +171,10 @@ int BPF_PROG(profile_switch, bool preempted, struct task_struct *from, struct ta
 	const struct wait *wait;
 
 	if (context && !(state & SWITCH_DEAD))
-		wait_begins(ctx, context, preempted || !state);
+		wait_begins(ctx, from, context, preempted || !state);
 	wait = wait_of(to->pid);
-	if (wait) {
+	if (wait)
 		wait_ends(to, wait);
-		wait_remove(to->pid);
-	}
 	return 0;
 }
 

@@ -8,7 +8,7 @@ import java.util.concurrent.locks.ReentrantLock;
 
 public class BurnWait {
 	static final long AFTERWARDS_US = 4000;
-	static final int NAP_MS = 100, HOLD_MS = 50, UPSTREAM_PORT = 9000;
+	static final int NAP_MS = 100, HOLD_MS = 50, REST_MS = 1, UPSTREAM_PORT = 9000;
 	static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 	static final ReentrantLock LOCK = new ReentrantLock();
 	static final long PID = ProcessHandle.current().pid();
@@ -39,6 +39,10 @@ public class BurnWait {
 		Thread.sleep(NAP_MS);
 	}
 
+	static void takeLock() {
+		LOCK.lock();
+	}
+
 	static void holdLock() throws InterruptedException {
 		Thread.sleep(HOLD_MS);
 		LOCK.unlock();
@@ -61,9 +65,10 @@ public class BurnWait {
 
 	static void waitAround(String request, InetAddress client) throws Exception {
 		stage(request + ".take_nap", BurnWait::takeNap);
-		stage(request + ".take_lock", LOCK::lock);
+		stage(request + ".take_lock", BurnWait::takeLock);
 		stage(request + ".hold_lock", BurnWait::holdLock);
 		stage(request + ".ask_upstream", () -> askUpstream(client));
+		Thread.sleep(REST_MS);
 	}
 
 	/* The path of the next request; null: the connection is over. */

@@ -9,7 +9,7 @@ import threading
 import time
 
 AFTERWARDS_US, BACKGROUND_US, PAUSE_SECONDS = 4000, 2000, 0.01
-NAP_SECONDS, HOLD_SECONDS, UPSTREAM_PORT = 0.1, 0.05, 9000
+NAP_SECONDS, HOLD_SECONDS, REST_SECONDS, UPSTREAM_PORT = 0.1, 0.05, 0.001, 9000
 QUESTION = b"GET / HTTP/1.1\r\nHost: upstream\r\nConnection: close\r\n\r\n"
 LOCK = threading.Lock()
 TRUTH = os.open(sys.argv[2], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
@@ -54,6 +54,7 @@ def wait_around(request, client):
         start = time.monotonic_ns()
         stage(client)
         tell(start, f"{request}.{stage.__name__}")
+    time.sleep(REST_SECONDS)
 
 
 class Handler(http.server.BaseHTTPRequestHandler):

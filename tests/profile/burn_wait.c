@@ -12,6 +12,7 @@
 
 #define NAP_US        100000
 #define HOLD_US       50000
+#define REST_US       1000 /* the last wait of a request is one that may be left out */
 #define UPSTREAM_PORT 9000
 #define QUESTION      "GET / HTTP/1.1\r\nHost: upstream\r\nConnection: close\r\n\r\n"
 
@@ -85,4 +86,5 @@ void wait_around(const struct work *work, int client)
 	at = tell(at, work, "hold_lock");
 	ask_upstream(client);
 	tell(at, work, "ask_upstream");
+	usleep(REST_US);
 }

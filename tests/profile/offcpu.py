@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Does `ctxprop profile --off-cpu` tell where the time of a request goes? Servers in C and Python burn CPU,
 sleep, wait for a lock and ask an upstream server: what is told has to add up to what the client has measured,
-and each wait to what the server has.
+less the request's way to its thread, and each wait to what the server has.
 
     offcpu.py [--build DIR] [ROW...]
 """
@@ -42,12 +42,19 @@ DIFFERENCE_NS = 10_000_000
 WHOLE_AT_LEAST = 0.99
 STAGES = ("take_nap", "take_lock", "hold_lock", "ask_upstream")
 
-# function: what a stage's function is called; None: it is not told by name
+def camel(stage):
+    """take_nap: takeNap"""
+    first, *others = stage.split("_")
+    return first + "".join(map(str.capitalize, others))
+
+
+# function: what a stage's function is called
 Row = namedtuple("Row", "name server function")
 ROWS = (
-    Row("C", ["{build}/profile_burn"], "{}"),
-    Row("Python", ["/usr/bin/python3", "-B", "{here}/burn.py"], "{} (burn.py)"),
-    Row("Java", ["java", "-Xmx64m", "-XX:TieredStopAtLevel=1", "{here}/BurnWait.java"], None),
+    Row("C", ["{build}/profile_burn"], str),
+    Row("Python", ["/usr/bin/python3", "-B", "{here}/burn.py"], "{} (burn.py)".format),
+    Row("Java", ["java", "-Xmx64m", "-XX:TieredStopAtLevel=1", "{here}/BurnWait.java"],
+        lambda stage: f"BurnWait.{camel(stage)} (BurnWait.java)"),
 )
 
 
@@ -121,7 +128,6 @@ class Times:
             for function in set(sample.functions):
                 self.functions[function] += ns
 
-
     def whole(self):
         """The share of time whose stacks are known to their end."""
         return 1 - self.cut_ns / max(sum(self.kinds.values()), 1)
@@ -138,18 +144,25 @@ def complaints_of(row, profile, requests, truth):
     times, ids = Times(profile, requests), {request.id for request in requests}
     kinds = ", ".join(f"{kind} {ns / 1e6:.1f} ms" for kind, ns in sorted(times.kinds.items()))
     print(f"# {row.name}: {len(requests)} requests: {kinds}; {100 * times.whole():.2f} % have a whole stack")
-    worst = sorted(requests, key=lambda r: times.traces[r.trace] - (r.received - r.sent))[:3]
-    print("# least told: " + ", ".join(f"{r.id} {times.traces[r.trace] / 1e6:.1f} of {(r.received - r.sent) / 1e6:.1f} ms"
-                                       for r in worst))
-    found = differs("all", sum(times.kinds.values()), sum(r.received - r.sent for r in requests))
-    for stage in STAGES if row.function else ():
+    read = {work.id: work.start for work in truth}
+    worst = sorted(requests, key=lambda r: times.traces[r.trace] - (r.received - read[r.id]))[:3]
+    print("# least told: " + ", ".join(
+        f"{r.id} {times.traces[r.trace] / 1e6:.1f} of {(r.received - read[r.id]) / 1e6:.1f} ms" for r in worst))
+    way = [read[r.id] - r.sent for r in requests]
+    print(f"# on the way to a thread that runs: {sum(way) / 1e6:.1f} ms, {max(way) / 1e6:.1f} ms at most")
+    # What a server does between the request's first byte and its work is told, and not measured.
+    told, least = sum(times.kinds.values()), sum(r.received - read[r.id] for r in requests)
+    most = least + sum(way)
+    found = differs("all", told, min(max(told, least), most))
+    print(f"# of what the client has measured: {100 * told / most:.2f} %, without that way {100 * told / least:.2f} %")
+    for stage in STAGES:
         spent = sum(w.end - w.start for w in truth if w.id and "." in w.id and w.id.split(".")[1] == stage and
                     w.id.split(".")[0] in ids)
-        found += differs(stage, times.functions[row.function.format(stage)], spent)
+        found += differs(stage, times.functions[row.function(stage)], spent)
     found += [f"{r.id} took {r.received - r.sent} ns, told are {times.traces[r.trace]}" for r in requests
               if times.traces[r.trace] > (r.received - r.sent) * (1 + DIFFERENCE) + DIFFERENCE_NS]
     found += [f"{count} samples: {what}" for what, count in times.strange.items() if count]
-    found += ["less of it has a whole stack"] * (bool(row.function) and times.whole() < WHOLE_AT_LEAST)
+    found += ["less of it has a whole stack"] * (times.whole() < WHOLE_AT_LEAST)
     return found + [f"values are {profile.types}"] * (profile.types != TYPES)
 
 

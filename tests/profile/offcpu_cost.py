@@ -102,6 +102,7 @@ def measure(build):
         profiled = OffCpu(host, build)
         wait_until(lambda: len(profiled.programs()) == len(PROGRAMS), f"{PROGRAMS} are not loaded")
         programs = {**profiled.programs(), **empty}
+        wait_until(lambda: all(runs for _, runs in run_times(programs).values()), "not all programs run")
         rounds = [round_of(programs) for _ in range(ROUNDS)]
         profiled.end()
     return rounds
