@@ -8,6 +8,7 @@ Prints the table of docs/profile.md; exit 1 if a bar is missed.
 """
 import argparse
 import os
+import re
 import sys
 import tempfile
 from collections import namedtuple
@@ -34,8 +35,8 @@ NATIVE = (
 )
 SAMPLES_AT_LEAST = 500
 
-# Functions of the program's own file that have called the known one, the outermost last; with others
-# the sample is wrong. The main function of each thread is not among them.
+# Functions of the program's own file that have called the known one, the outermost last: with others the
+# sample is wrong.
 OF_JAVA = ("Burn.answerAll (Burn.java)", "Burn.serve (Burn.java)", "Burn.lambda$main$0 (Burn.java)")
 CALLERS = {
     "Ruby": ("answer (burn.rb)", "block in serve (burn.rb)", "serve (burn.rb)",
@@ -44,11 +45,16 @@ CALLERS = {
     "Java, inlined": ("Burn.burn (Burn.java)", *OF_JAVA),
 }
 
+# At the end of a function's name, before its file: the one request for which it was there.
+REQUEST = re.compile(r"_(r\d+)(?= \(|$)")
+
 Outcome = namedtuple("Outcome", "samples function whole wrong")
 
 
-def misled(row, sample):
-    """Does it show the known function below functions that do not call it?"""
+def misled(row, sample, request):
+    """Does it show a function of another request, or the known one below functions that do not call it?"""
+    if any(found[1] != request for found in map(REQUEST.search, sample.functions) if found):
+        return True
     wanted = CALLERS.get(row.name)
     if not wanted or row.function not in sample.functions:
         return False
@@ -60,8 +66,9 @@ def outcome_of(build, row):
     with tempfile.TemporaryDirectory(prefix="ctxprop-stacks-") as folder, Lab("stacks") as lab:
         profile, load = measure(build, row, folder, lab)
     known = counted(row, profile, load)
-    wrong = sum(sample.count for sample in profile.samples
-                if sample.labels.get("trace_id") and misled(row, sample))
+    requests = {request.trace: request.id for request in load.requests}
+    wrong = sum(sample.count for sample in profile.samples if sample.labels.get("trace_id") in requests
+                and misled(row, sample, requests[sample.labels["trace_id"]]))
     return Outcome(known["all"], known["function"], known["whole"], known["wrong"] + wrong)
 
 
