@@ -1,6 +1,7 @@
 #!/usr/bin/ruby
 # SPDX-License-Identifier: Apache-2.0
-# As burn.py, in Ruby: burn.rb PORT TRUTH. Blocks and functions in C lie in between.
+# As burn.py, in Ruby: burn.rb PORT TRUTH. Blocks and functions in C lie in between. The method that burns is made
+# for the request, its name tells which, and it goes with it, so that others come to lie where it was.
 require "socket"
 
 AFTERWARDS_US = 4000
@@ -21,10 +22,19 @@ def now_ns
   Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
 end
 
+def work(request, last)
+  name = request == "-" ? "work_#{native_id}" : "work_#{request}"
+  eval("def #{name}(last) = while cpu_ns < last && (0...200).sum { |i| i & 7 } do end", TOPLEVEL_BINDING, __FILE__)
+  send(name, last)
+ensure
+  Object.send(:remove_method, name)
+end
+
 def burn(request, cpu_us)
   start = now_ns
   last = cpu_ns + cpu_us * 1000
-  nil while cpu_ns < last && (0...200).sum { |i| i & 7 }
+  GC.start # of what others have left
+  work(request, last)
   TRUTH.write("#{Process.pid} #{native_id} #{start} #{now_ns} #{request}\n")
 end
 

@@ -4,10 +4,11 @@
 
 Prints the table of docs/profile.md; exit 1 if a bar is missed.
 
-    stacks.py [--build DIR] [--write] [ROW...]
+    stacks.py [--build DIR] [--write | --self-test] [ROW...]
 """
 import argparse
 import os
+import re
 import sys
 import tempfile
 from collections import namedtuple
@@ -19,6 +20,7 @@ sys.path.insert(0, str(HERE.parent / "bench"))
 
 from command import ROWS, Row, counted, measure  # noqa: E402
 from lab import Lab  # noqa: E402
+from pprof import Sample  # noqa: E402
 from report import table  # noqa: E402
 
 PAGE = HERE.parents[1] / "docs/profile.md"
@@ -34,8 +36,8 @@ NATIVE = (
 )
 SAMPLES_AT_LEAST = 500
 
-# Functions of the program's own file that have called the known one, the outermost last; with others
-# the sample is wrong. The main function of each thread is not among them.
+# Functions of the program's own file that have called the known one, the outermost last: with others the
+# sample is wrong.
 OF_JAVA = ("Burn.answerAll (Burn.java)", "Burn.serve (Burn.java)", "Burn.lambda$main$0 (Burn.java)")
 CALLERS = {
     "Ruby": ("answer (burn.rb)", "block in serve (burn.rb)", "serve (burn.rb)",
@@ -44,11 +46,16 @@ CALLERS = {
     **{name: ("Burn.burn (Burn.java)", *OF_JAVA) for name in ("Java, inlined", "Java 21 or later, inlined")},
 }
 
+# At the end of a function's name, before its file: the one request for which it was there.
+REQUEST = re.compile(r"_(r\d+)(?= \(|$)")
+
 Outcome = namedtuple("Outcome", "samples function whole wrong")
 
 
-def misled(row, sample):
-    """Does it show the known function below functions that do not call it?"""
+def misled(row, sample, request):
+    """Does it show a function of another request, or the known one below functions that do not call it?"""
+    if any(found[1] != request for found in map(REQUEST.search, sample.functions) if found):
+        return True
     wanted = CALLERS.get(row.name)
     if not wanted or row.function not in sample.functions:
         return False
@@ -60,8 +67,9 @@ def outcome_of(build, row):
     with tempfile.TemporaryDirectory(prefix="ctxprop-stacks-") as folder, Lab("stacks") as lab:
         profile, load = measure(build, row, folder, lab)
     known = counted(row, profile, load)
-    wrong = sum(sample.count for sample in profile.samples
-                if sample.labels.get("trace_id") and misled(row, sample))
+    requests = {request.trace: request.id for request in load.requests}
+    wrong = sum(sample.count for sample in profile.samples if sample.labels.get("trace_id") in requests
+                and misled(row, sample, requests[sample.labels["trace_id"]]))
     return Outcome(known["all"], known["function"], known["whole"], known["wrong"] + wrong)
 
 
@@ -88,12 +96,36 @@ def write(lines):
     PAGE.write_text(before + BEGIN + lines + "\n" + END + rest.split(END)[1], encoding="utf-8")
 
 
+def self_test():
+    """Is what is wrong found, and nothing else?"""
+    ruby = next(row for row in ROWS if row.name == "Ruby")
+    right = ["block in work_r7 (burn.rb)", "rb_yield", "work_r7 (burn.rb)", ruby.function, *CALLERS["Ruby"], "main"]
+    cases = (
+        ("all is well", right, False),
+        ("another request's method", [name.replace("block in work_r7", "block in work_r8") for name in right], True),
+        ("another caller", [name for name in right if not name.startswith("serve")], True),
+        ("the known function is not there", right[:3], False),
+    )
+    failed = [name for name, functions, wanted in cases
+              if misled(ruby, Sample(1, 1, 0, functions, {}), "r7") is not wanted]
+    good = Outcome(1000, 950, 950, 0)
+    outcomes = (("good", good, 0), ("few", good._replace(samples=400, function=400, whole=400), 1),
+                ("not shown", good._replace(function=949), 1), ("cut", good._replace(whole=949), 1),
+                ("wrong", good._replace(wrong=1), 1))
+    failed += [name for name, outcome, wanted in outcomes if len(complaints_of(ruby, outcome)) != wanted]
+    print("\n".join(f"not ok - {name}" for name in failed) or f"ok - {len(cases) + len(outcomes)} verdicts")
+    return int(bool(failed))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", default=HERE.parents[1] / "build", help="build folder")
     parser.add_argument("--write", action="store_true", help="put the table into docs/profile.md")
+    parser.add_argument("--self-test", action="store_true", help="is what is wrong found?")
     parser.add_argument("names", nargs="*", metavar="ROW", help="how rows' names begin")
     args = parser.parse_args()
+    if args.self_test:
+        return self_test()
     build, lines, complaints = os.path.abspath(args.build), [], []
     for row in (*NATIVE, *(row for row in ROWS if row.name != "C")):
         if args.names and not row.name.lower().startswith(tuple(map(str.lower, args.names))):
