@@ -180,7 +180,7 @@ static const char *name_of(int letter)
 static int set_option(int letter, const char *word)
 {
 	/* Those of --help that say what is sampled. */
-	if (strchr("dFpGROLNy", letter))
+	if (strchr("dFpGRONy", letter))
 		wanted.sampling = name_of(letter);
 	switch (letter) {
 	case 'd':

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <jansson.h>
 
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "cmd/command.h"
 #include "cmd/json.h"
 #include "cmd/profile_diff.h"
@@ -23,6 +25,21 @@ static bool is_countable(const struct message *message)
 	return !strcmp(weight.unit, "nanoseconds") || !strcmp(weight.unit, "count");
 }
 
+/* Has it a label that fits "KEY=PATTERN"? */
+static bool has_label(const struct message *message, const Perftools__Profiles__Sample *sample,
+		      const char *wanted)
+{
+	const char *pattern = strchr(wanted, '=');
+	char key[PROFILE_LABEL_KEY];
+	const char *value;
+
+	if (!pattern || (size_t)(pattern - wanted) >= sizeof(key))
+		return false;
+	text_copy(key, (size_t)(pattern - wanted) + 1, wanted);
+	value = message_label(message, sample, key);
+	return *value && !fnmatch(pattern + 1, value, 0);
+}
+
 static bool takes_sample(const struct message *message, const Perftools__Profiles__Sample *sample,
 			 const void *data)
 {
@@ -39,6 +56,9 @@ static bool takes_sample(const struct message *message, const Perftools__Profile
 		return false;
 	if (filter->trace && strncmp(trace, filter->trace, strlen(filter->trace)) != 0)
 		return false;
+	for (size_t i = 0; i < filter->labels; i++)
+		if (!has_label(message, sample, filter->label[i]))
+			return false;
 	return !filter->has_latency || filter->latency[latency];
 }
 

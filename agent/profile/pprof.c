@@ -268,12 +268,17 @@ struct labelling {
 	Sample *sample;
 };
 
-static bool is_taken(const struct labelling *labelling, const char *key)
+/* The keys that samples have from ctxprop. */
+static bool is_ours(const char *key)
 {
-	const struct writing *writing = labelling->writing;
+	static const char *const ours[] = {
+	    "endpoint", "service",    "process",        "pid",      "stack",   "context_source",
+	    "status",   "latency_ms", "latency_bucket", "trace_id", "span_id", "wait",
+	    "tag",
+	};
 
-	for (size_t i = 0; !writing->failed && i < labelling->sample->n_label; i++)
-		if (!strcmp(writing->strings.text[labelling->sample->label[i]->key], key))
+	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+		if (!strcmp(key, ours[i]))
 			return true;
 	return false;
 }
@@ -285,8 +290,7 @@ static int add_own(const char *key, const char *value, void *data)
 	char prefixed[sizeof("label.") + PROFILE_LABEL_KEY * sizeof(UTF8_REPLACEMENT)];
 
 	snprintf(prefixed, sizeof(prefixed), "label.%s", key);
-	label_text(labelling->writing, labelling->sample, is_taken(labelling, key) ? prefixed : key,
-		   value);
+	label_text(labelling->writing, labelling->sample, is_ours(key) ? prefixed : key, value);
 	return 0;
 }
 
