@@ -3,7 +3,7 @@
  * Instead of burn_writer.c: a program that is instrumented with OpenTelemetry, and publishes the
  * trace that its request has brought, with a span of its own, by the thread context of OTEP 4947.
  */
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "burn.h"
@@ -28,12 +28,20 @@ void writer_open(const char *pin, const char *fault)
 	(void)fault;
 }
 
+/* A byte of two hex digits. */
+static uint8_t byte_of(const char *text)
+{
+	const char digits[] = {text[0], text[1], '\0'};
+
+	return (uint8_t)strtoul(digits, NULL, 16);
+}
+
 void writer_begin(const struct work *work)
 {
 	if (strlen(work->traceparent) < TRACEPARENT)
 		return;
 	for (size_t i = 0; i < sizeof(mine.trace_id); i++)
-		sscanf(work->traceparent + TRACE_ID_AT + 2 * i, "%2hhx", &mine.trace_id[i]);
+		mine.trace_id[i] = byte_of(work->traceparent + TRACE_ID_AT + 2 * i);
 	memcpy(mine.span_id, &(uint64_t){work->serial + 1}, sizeof(mine.span_id));
 	mine.valid = 1;
 	otel_thread_ctx_v1 = &mine;
