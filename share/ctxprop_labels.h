@@ -56,10 +56,11 @@ struct ctxprop_labels_thread {
 };
 
 /* The names by which profilers find them. The same in every source file, hence weak. */
-#define CTXPROP_LABELS_SHARED __attribute__((weak, used, visibility("default")))
+#define CTXPROP_LABELS_SHARED __attribute__((weak, visibility("default")))
 
-extern const uint32_t custom_labels_abi_version;
-CTXPROP_LABELS_SHARED const uint32_t custom_labels_abi_version = 1;
+extern CTXPROP_LABELS_SHARED const uint32_t custom_labels_abi_version;
+__attribute__((used)) const uint32_t custom_labels_abi_version = 1;
+__attribute__((used))
 CTXPROP_LABELS_SHARED __thread struct ctxprop_labels_set *custom_labels_current_set;
 __attribute__((weak)) __thread struct ctxprop_labels_thread ctxprop_labels_of_thread;
 
@@ -99,15 +100,17 @@ static inline size_t ctxprop_labels_length(const char *text, size_t max)
 	return length;
 }
 
-/* The thread's set, shown to profilers from the first label on. */
-static inline void ctxprop_labels_show(void)
+/* The thread's set with at least `count` labels, shown to profilers from the first one on. */
+static inline void ctxprop_labels_show(size_t count)
 {
 	struct ctxprop_labels_thread *mine = &ctxprop_labels_of_thread;
 
+	if (mine->set.count < count)
+		mine->set.count = count;
 	if (custom_labels_current_set == &mine->set)
 		return;
 	mine->set.storage = mine->label;
-	mine->set.count = mine->set.capacity = CTXPROP_LABELS_MAX;
+	mine->set.capacity = CTXPROP_LABELS_MAX;
 	ctxprop_labels_order();
 	custom_labels_current_set = &mine->set;
 }
@@ -131,7 +134,7 @@ static inline int ctxprop_label_set(const char *key, const char *value)
 	label->value.bytes = mine->value[place];
 	ctxprop_labels_order();
 	label->key.bytes = mine->key[place];
-	ctxprop_labels_show();
+	ctxprop_labels_show(place + 1);
 	return 0;
 }
 

@@ -101,21 +101,25 @@ static int parse_confined(struct order *order)
 	return sandbox_wait(&sandbox) == SANDBOX_DONE ? 0 : -EINVAL;
 }
 
-/* The payload, as it was at one time: the header is the same before and behind. */
-static int copy(int memory, __u64 address, struct order *order)
+static int read_header(int memory, __u64 address, struct header *ret)
 {
-	struct header before, after;
-
-	if (process_memory_read(memory, address, &before, sizeof(before)) ||
-	    memcmp(before.signature, SIGNATURE, sizeof(before.signature)) != 0 ||
-	    before.version != VERSION || before.size > sizeof(order->bytes))
+	if (process_memory_read(memory, address, ret, sizeof(*ret)) ||
+	    memcmp(ret->signature, SIGNATURE, sizeof(ret->signature)) != 0 ||
+	    ret->version != VERSION || ret->size > PROCESS_CONTEXT_BYTES)
 		return -EINVAL;
-	if (!before.published_ns ||
-	    process_memory_read(memory, before.payload, order->bytes, before.size) ||
+	return ret->published_ns ? 0 : -EAGAIN;
+}
+
+/* The payload, as it was at one time: the header is the same before and behind. */
+static int copy(int memory, __u64 address, const struct header *before, struct order *order)
+{
+	struct header after;
+
+	if (process_memory_read(memory, before->payload, order->bytes, before->size) ||
 	    process_memory_read(memory, address, &after, sizeof(after)) ||
-	    memcmp(&before, &after, sizeof(before)) != 0)
+	    memcmp(before, &after, sizeof(after)) != 0)
 		return -EAGAIN;
-	order->size = before.size;
+	order->size = before->size;
 	return 0;
 }
 
@@ -126,17 +130,29 @@ static void end_texts(struct process_context *context)
 		context->key[i][PROFILE_LABEL_KEY - 1] = '\0';
 }
 
-int process_context_read(int memory, __u64 address, struct process_context *ret_context)
+static int read_payload(int memory, __u64 address, const struct header *header,
+			struct process_context *context)
 {
 	struct order *order = confined_alloc(sizeof(*order));
-	int err = order ? copy(memory, address, order) : -ENOMEM;
+	int err = order ? copy(memory, address, header, order) : -ENOMEM;
 
 	if (!err)
 		err = parse_confined(order);
 	if (!err) {
-		*ret_context = order->context;
-		end_texts(ret_context);
+		*context = order->context;
+		context->published_ns = header->published_ns;
+		end_texts(context);
 	}
 	confined_free(order, sizeof(*order));
 	return err;
+}
+
+int process_context_read(int memory, __u64 address, struct process_context *context)
+{
+	struct header header;
+	int err = read_header(memory, address, &header);
+
+	if (err || header.published_ns == context->published_ns)
+		return err;
+	return read_payload(memory, address, &header, context);
 }

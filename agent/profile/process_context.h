@@ -17,7 +17,8 @@
 
 /* The name of each key; empty: it has none. What is too long is cut. */
 struct process_context {
-	bool knows_schema; /* of its threads' records, one that is understood */
+	__u64 published_ns; /* CLOCK_BOOTTIME; 0: it was not read yet */
+	bool knows_schema;  /* of its threads' records, one that is understood */
 	char key[PROCESS_CONTEXT_KEYS][PROFILE_LABEL_KEY];
 };
 
@@ -25,10 +26,11 @@ struct process_context {
 bool process_context_is(const char *mapping);
 
 /*
- * Read it, where it is in the memory behind `memory` (/proc/PID/mem), in a sandbox. 0; -EAGAIN: it
- * was being written; -EINVAL: it is none, or of another version; or -errno.
+ * Read it, where it is in the memory behind `memory` (/proc/PID/mem), in a sandbox, unless it is
+ * the one that *context has already. 0; -EAGAIN: it was being written; -EINVAL: it is none, or of
+ * another version; or -errno. *context is left as it was then.
  */
-int process_context_read(int memory, __u64 address, struct process_context *ret_context);
+int process_context_read(int memory, __u64 address, struct process_context *context);
 
 /* The same of a payload's bytes. 0 or -EINVAL. */
 int process_context_parse(const __u8 *bytes, size_t size, struct process_context *ret_context);

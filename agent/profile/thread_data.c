@@ -92,6 +92,12 @@ static bool is_known(const struct look *look, const struct thread_file *file)
 	return false;
 }
 
+/* Is it musl, by the name of its only file? (That of glibc is called libc.so.6.) */
+static bool is_musl(const char *name)
+{
+	return !strcmp(name, "libc.so") || !strncmp(name, "ld-musl-", strlen("ld-musl-"));
+}
+
 /* The files that have thread-local variables, each once. */
 static void gather_modules(struct look *look)
 {
@@ -101,7 +107,7 @@ static void gather_modules(struct look *look)
 		const struct process_code *code = &look->process->code[i];
 		const struct thread_file *file = file_of(look->data, code->file);
 
-		if (strstr(files_name(look->data->files, code->file), "musl"))
+		if (is_musl(files_name(look->data->files, code->file)))
 			look->modules.is_musl = true;
 		if (file && !is_known(look, file))
 			look->module[look->modules.count++] =

@@ -27,10 +27,10 @@ HZ, SECONDS, CONNECTIONS, REQUESTS = 997, 120, 4, 12
 # All requests together burn CPU_US each; before and behind that they cost a little, too.
 COST_FROM, COST_TO = 0.95, 1.15
 
-SHARES, BUCKETS = ("function", "whole", "endpoint", "latency"), ("p50", "p90", "p99", "max")
+SHARES, BUCKETS = ("function", "whole", "endpoint", "latency", "source"), ("p50", "p90", "p99", "max")
 
-# bar: of a request's samples, at least so many have to be where they belong.
-Row = namedtuple("Row", "name server function awaits bar", defaults=("", 0.99))
+# bar: of a request's samples, at least so many have to be where they belong. source: whose ids they are.
+Row = namedtuple("Row", "name server function awaits bar source", defaults=("", 0.99, "traces_ctx_v1"))
 JAVA, OF_JAVA = "/usr/bin/java", "Burn.burn (Burn.java)"
 INLINED = ("-XX:CompileCommand=inline,Burn.step", "-XX:CompileCommand=dontinline,Burn.round")
 ROWS = (
@@ -46,6 +46,8 @@ ROWS = (
     Row("Java 21 or later, inlined", [java_21() or "/usr/lib/jvm/java-21", *INLINED, "{here}/Burn.java"],
         "Burn.step (Burn.java)", bar=0.95),
 )
+# No other stacks, but other ids: its own span in the trace of its request.
+INSTRUMENTED = Row("C, OpenTelemetry", ["{build}/profile_burn_otel"], "burn_until", source="otel_thread_ctx_v1")
 
 
 class Profiled:
@@ -100,6 +102,7 @@ def counted(row, profile, load):
         known["whole"] += "stack" not in sample.labels and sample.count
         known["latency"] += sample.labels.get("status") == "200" and sample.count * (
             sample.labels.get("latency_bucket") in BUCKETS and sample.labels["latency_ms"] >= CPU_US / 1000)
+        known["source"] += sample.labels["context_source"] == row.source and sample.count
         known["endpoint"] += sample.labels["endpoint"].startswith("GET /{id}/") and sample.count
     return known
 
@@ -129,7 +132,7 @@ def main():
     parser.add_argument("names", nargs="*", metavar="ROW", help="how rows' names begin")
     args = parser.parse_args()
     build, failed = os.path.abspath(args.build), 0
-    for row in ROWS:
+    for row in (*ROWS, INSTRUMENTED):
         if args.names and not row.name.lower().startswith(tuple(map(str.lower, args.names))):
             continue
         if not os.path.exists(row.server[0].format(build=build)):

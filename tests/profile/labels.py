@@ -41,13 +41,12 @@ IDS = {"trace_id": "a{n}" * 16, "span_id": "b{n}" * 8}
 # the command complains of. options: of `ctxprop profile`. filtered: these leave only the threads.
 Row = namedtuple("Row", "name argv wanted registers threads says options env filtered",
                  defaults=((), "0123", "", (), None, False))
-LIBRARY = ["{build}/profile_labels_library"]
 
 
-def library(model, preloaded):
+def library(model, preloaded, program="library"):
     path = f"{{build}}/profile_labels_{model}.so"
-    return Row(f"{model} {'preloaded' if preloaded else 'dlopen'}", [*LIBRARY, path], LONG,
-               env={"LD_PRELOAD": path} if preloaded else None)
+    return Row(f"{model} {'preloaded' if preloaded else 'dlopen'}", [f"{{build}}/profile_labels_{program}", path],
+               LONG, env={"LD_PRELOAD": path} if preloaded else None)
 
 
 ROWS = (
@@ -81,6 +80,8 @@ ROWS = (
         {**THREAD, **{f"more{i}": "{n}" for i in range(9)}}),
     *(library(model, preloaded) for model in ("general", "initial", "local", "descriptor")
       for preloaded in (True, False)),
+    *(library(f"musl_{model}", preloaded, "musl") for model in ("general", "descriptor")
+      for preloaded in (True, False)),
 )
 
 SHORT = ("registered", "custom, bad", "otel", "elastic", "go", "descriptor dlopen")
@@ -109,6 +110,13 @@ def measure(build, row, folder):
     if done.returncode:
         raise RuntimeError(f"ctxprop profile: {done.returncode}: {done.stderr}")
     return Profile(f"{folder}/profile.pb.gz"), json.loads(done.stdout), done.stderr
+
+
+def shown(build, file, label):
+    """How many samples `ctxprop profile show` finds in a profile that have a label."""
+    done = subprocess.run([f"{build}/ctxprop", "profile", "show", file, "-j", "--label", label],
+                          stdout=subprocess.PIPE, text=True, check=True)
+    return json.loads(done.stdout)["samples"]
 
 
 def thread_of(sample):
@@ -169,10 +177,53 @@ def complaints_of(row, profile, summary, said):
 
 def run(build, row):
     with tempfile.TemporaryDirectory(prefix="ctxprop-labels-") as folder:
-        complaints = complaints_of(row, *measure(build, row, folder))
+        profile, summary, said = measure(build, row, folder)
+        complaints = complaints_of(row, profile, summary, said)
+        for value, count in counts_of(profile).get("thread", {}).items():
+            if shown(build, f"{folder}/profile.pb.gz", f"thread={value}") != count:
+                complaints.append(f"profile show --label thread={value} does not show {count} samples")
     print(f"{'not ok' if complaints else 'ok'} - labels: {row.name}", flush=True)
     for complaint in complaints:
         print(f"  {complaint}", flush=True)
+    return bool(complaints)
+
+
+# Words of `ctxprop labels`, its exit status, and what it says then; one after the other, of one registry.
+X = ("--program", "/usr/bin/x")
+SLOT = ("--symbol", "tenant", "--type", "u64", "--as", "tenant")
+COMMANDS = (
+    (("register", *X, *SLOT), 0, "tenant of /usr/bin/x"),
+    (("register", *X, "--symbol", "other", "--type", "string", "--as", "tenant"), 0, "other"),
+    (("register", "--program", "/usr/bin/y", *SLOT), 0, "/usr/bin/y"),
+    (("list",), 0, "/usr/bin/x other string as tenant\n/usr/bin/y tenant u64 as tenant\n"),
+    (("unregister", *X, "--as", "none"), 1, "nothing of this kind"),
+    (("unregister", *X), 0, "1 unregistered"),
+    ((), 0, "/usr/bin/y tenant u64 as tenant\n"),
+    (("register", *X), 2, "expected --program"),
+    (("register", "--program", "x", *SLOT), 2, "absolute path"),
+    (("register", *X, *SLOT[:-1], "a label"), 2, "without spaces"),
+    (("register", *X, *SLOT[:-1], "sixteen_letters_"), 2, "the label 15"),
+    (("register", *X, "--symbol", "s", "--type", "u32", "--as", "s"), 2, "u64 or string"),
+    (("remove",), 2, "list, register or unregister"),
+)
+
+
+def commands(build):
+    with tempfile.TemporaryDirectory(prefix="ctxprop-labels-") as folder:
+        complaints = []
+        for words, status, says in COMMANDS:
+            done = subprocess.run([f"{build}/ctxprop", "labels", *words, "--registry", f"{folder}/new/registry"],
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            if done.returncode != status or says not in done.stdout:
+                complaints.append(f"{' '.join(words)}: {done.returncode} instead of {status}: {done.stdout}")
+        with open(f"{folder}/broken", "w") as file:
+            file.write("/usr/bin/x tenant\n")
+        for words in (("labels",), ("profile", "-d", "1s")):
+            done = subprocess.run([f"{build}/ctxprop", *words, "--registry", f"{folder}/broken"],
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            if done.returncode != 1 or f"{folder}/broken" not in done.stderr:
+                complaints.append(f"a broken registry: {done.returncode}: {done.stderr}")
+    print("\n  ".join([f"{'not ok' if complaints else 'ok'} - labels: commands", *complaints]), flush=True)
     return bool(complaints)
 
 
@@ -182,7 +233,8 @@ def main():
     parser.add_argument("--short", action="store_true", help="one row of each source")
     parser.add_argument("names", nargs="*", metavar="ROW", help="how rows' names begin")
     args = parser.parse_args()
-    build, failed = os.path.abspath(args.build), 0
+    build = os.path.abspath(args.build)
+    failed = 0 if args.names else commands(build)
     for row in ROWS:
         if args.short and row.name not in SHORT:
             continue

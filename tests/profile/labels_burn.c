@@ -49,7 +49,7 @@ static void (*const burns[LABELS_THREADS])(void) = {burn_0, burn_1, burn_2, burn
 
 static void *run(void *data)
 {
-	const int n = (int)(intptr_t)data;
+	const int n = *(const int *)data;
 
 	writer->begin(n);
 	while (now(CLOCK_MONOTONIC) < end) {
@@ -63,12 +63,13 @@ static void *run(void *data)
 
 int labels_burn(const struct labels_writer *with, double seconds)
 {
+	static const int number[LABELS_THREADS] = {0, 1, 2, 3};
 	pthread_t thread[LABELS_THREADS];
 
 	writer = with;
 	end = now(CLOCK_MONOTONIC) + seconds;
-	for (intptr_t n = 0; n < LABELS_THREADS; n++)
-		if (pthread_create(&thread[n], NULL, run, (void *)n))
+	for (int n = 0; n < LABELS_THREADS; n++)
+		if (pthread_create(&thread[n], NULL, run, (void *)&number[n]))
 			return EXIT_FAILURE;
 	for (int n = 0; n < LABELS_THREADS; n++)
 		pthread_join(thread[n], NULL);
@@ -81,5 +82,5 @@ int labels_main(const struct labels_writer *with, int argc, char **argv)
 		fprintf(stderr, "%s SECONDS\n", argv[0]);
 		return EXIT_FAILURE;
 	}
-	return labels_burn(with, atof(argv[1]));
+	return labels_burn(with, strtod(argv[1], NULL));
 }

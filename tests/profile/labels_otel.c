@@ -62,23 +62,30 @@ static void put_field(int number, const void *bytes, size_t size)
 	put(bytes, size);
 }
 
+/* A byte, the size of a text, and the text without its end. Returns how much that is. */
+static size_t put_text(uint8_t *to, uint8_t first, const char *text)
+{
+	size_t size = 0;
+
+	for (; text[size]; size++)
+		to[2 + size] = (uint8_t)text[size];
+	to[0] = first;
+	to[1] = (uint8_t)size;
+	return 2 + size;
+}
+
 /* A text as AnyValue. Returns its size. */
 static size_t text_value(uint8_t *to, const char *text)
 {
-	to[0] = 1 << 3 | 2;
-	to[1] = (uint8_t)strlen(text);
-	memcpy(to + 2, text, strlen(text));
-	return 2 + strlen(text);
+	return put_text(to, 1 << 3 | 2, text);
 }
 
 /* An attribute of the process context: {key = 1, value = 2}. */
 static void put_attribute(const char *key, const uint8_t *value, size_t size)
 {
-	uint8_t pair[256] = {1 << 3 | 2, (uint8_t)strlen(key)};
-	size_t used = 2;
+	uint8_t pair[256];
+	size_t used = put_text(pair, 1 << 3 | 2, key);
 
-	memcpy(pair + used, key, strlen(key));
-	used += strlen(key);
 	pair[used++] = 2 << 3 | 2;
 	pair[used++] = (uint8_t)size;
 	memcpy(pair + used, value, size);
@@ -130,12 +137,9 @@ static int publish_process(void)
 
 static void add_attribute(uint8_t key, const char *value)
 {
-	uint8_t *at = mine.attributes + mine.attributes_size;
+	const size_t size = put_text(mine.attributes + mine.attributes_size, key, value);
 
-	at[0] = key;
-	at[1] = (uint8_t)strlen(value);
-	memcpy(at + 2, value, strlen(value));
-	mine.attributes_size = (uint16_t)(mine.attributes_size + 2 + strlen(value));
+	mine.attributes_size = (uint16_t)(mine.attributes_size + size);
 }
 
 /* Of two attributes with one key the last one counts. */
