@@ -40,6 +40,11 @@ static bool read_name(int memory, __u64 object, char *ret)
 	return node_text(memory, object, ret, FUNCTION_MAX) && ret[0];
 }
 
+static void set_anonymous(char *ret)
+{
+	snprintf(ret, FUNCTION_MAX, "(anonymous)");
+}
+
 /* Returns whether it is known what it is called. */
 static bool read_scope(int memory, const struct node_code *code, __u64 scope, char *ret)
 {
@@ -61,15 +66,20 @@ static bool read_scope(int memory, const struct node_code *code, __u64 scope, ch
 		at += 2 * WORD;
 	}
 	if (!(flags & FLAGS_INFERRED) || !read_name(memory, node_word(memory, scope, at), ret))
-		snprintf(ret, FUNCTION_MAX, "(anonymous)");
+		set_anonymous(ret);
 	return true;
 }
 
-/* V8's own functions have their name in place of a ScopeInfo. */
+/* V8's own functions have their name in place of a ScopeInfo; it may be empty. */
 static bool read_function(int memory, const struct node_code *code, __u64 scope, char *ret)
 {
-	return node_type(memory, scope) == code->scope ? read_scope(memory, code, scope, ret)
-						       : read_name(memory, scope, ret);
+	if (node_type(memory, scope) == code->scope)
+		return read_scope(memory, code, scope, ret);
+	if (!node_text(memory, scope, ret, FUNCTION_MAX))
+		return false;
+	if (!ret[0])
+		set_anonymous(ret);
+	return true;
 }
 
 static void read_file(int memory, const struct node_code *code, __u64 script, char *ret)
