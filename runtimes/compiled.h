@@ -7,6 +7,7 @@
 #define CTXPROP_RUNTIMES_COMPILED_H
 
 #include "runtimes/java/code_layout.h"
+#include "runtimes/node/code_layout.h"
 
 /* Map `runtime_compiled`, by tgid. */
 struct runtime_compiled {
@@ -14,6 +15,7 @@ struct runtime_compiled {
 		     */
 	union {
 		struct java_code java;
+		struct node_code node;
 	};
 };
 

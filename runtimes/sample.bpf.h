@@ -8,6 +8,7 @@
 
 #include "profile/frame.bpf.h"
 #include "runtimes/java/sample.bpf.h"
+#include "runtimes/node/sample.bpf.h"
 #include "runtimes/python/sample.bpf.h"
 #include "runtimes/ruby/sample.bpf.h"
 
@@ -36,7 +37,7 @@ static __always_inline const struct runtime *runtime_of_sample(const struct prof
 /* Does it run code that it has compiled itself, on the stack of machine code? */
 static __always_inline int runtime_compiles(const struct runtime *runtime)
 {
-	return runtime->kind == RUNTIME_JAVA;
+	return runtime->kind == RUNTIME_JAVA || runtime->kind == RUNTIME_NODE;
 }
 
 /*
@@ -47,14 +48,15 @@ static __always_inline int runtime_unwind(struct unwind *u)
 {
 	const struct runtime_compiled *compiled;
 
-	if (u->mapping)
+	if (u->row)
 		return 0;
 	compiled = bpf_map_lookup_elem(&runtime_compiled, &u->sample->tgid);
 	if (!compiled || compiled->life != u->sample->life) {
 		u->sample->named_kind = u->runtime->kind;
 		return 0;
 	}
-	return java_unwind(u, &compiled->java);
+	return u->runtime->kind == RUNTIME_NODE ? node_unwind(u, &compiled->node)
+						: java_unwind(u, &compiled->java);
 }
 
 /* Fill in, behind all frames, what the thread is at in a runtime that has a stack of its own. */

@@ -21,6 +21,7 @@ struct unwind {
 	__u32 exact; /* pc is the instruction itself, not the one behind a call */
 	__u32 stop;  /* enum profile_stop; 0: it goes on */
 	const struct profile_mapping *mapping; /* that has pc; NULL: none */
+	const struct profile_row *row;         /* the rule of its table; NULL: none */
 	const struct runtime *runtime;         /* of the process, if it compiles code at run time */
 };
 

@@ -110,8 +110,6 @@ static __always_inline __u32 unwind_by_row(struct unwind *u, const struct profil
 		return PROFILE_STOP_END;
 	if (row->cfa == PROFILE_CFA_SIGNAL)
 		return unwind_signal(u);
-	if (row->cfa == PROFILE_CFA_UNKNOWN)
-		return PROFILE_STOP_ROW;
 	cfa = unwind_cfa(u, row);
 	if (cfa <= u->sp)
 		return PROFILE_STOP_READ;
@@ -123,29 +121,38 @@ static __always_inline __u32 unwind_by_row(struct unwind *u, const struct profil
 	return u->pc ? 0 : PROFILE_STOP_END;
 }
 
-static __always_inline __u32 unwind_caller(struct unwind *u)
+/* The mapping and the rule for the code at u->pc. */
+static __always_inline void unwind_look_up(struct unwind *u)
 {
 	__u64 pc = u->exact ? u->pc : u->pc - 1;
-	const struct profile_mapping *mapping = u->mapping;
-	const struct profile_row *row;
+	const struct profile_mapping *mapping = unwind_mapping(u->process, pc);
+	const struct profile_row *row = NULL;
 	__u32 index;
 
+	u->mapping = mapping;
+	if (mapping && !mapping->frame_pointers) {
+		index = unwind_row(mapping->first, mapping->count, (__u32)(pc - mapping->bias));
+		row = bpf_map_lookup_elem(&profile_rows, &index);
+	}
+	u->row = row && row->cfa != PROFILE_CFA_UNKNOWN ? row : NULL;
+}
+
+static __always_inline __u32 unwind_caller(struct unwind *u)
+{
 	u->exact = 0;
-	if (!mapping)
+	if (!u->mapping)
 		return PROFILE_STOP_MAPPING;
-	if (mapping->frame_pointers)
+	if (u->mapping->frame_pointers)
 		return unwind_by_pointer(u);
-	if (!mapping->count)
+	if (!u->mapping->count)
 		return PROFILE_STOP_TABLE;
-	index = unwind_row(mapping->first, mapping->count, (__u32)(pc - mapping->bias));
-	row = bpf_map_lookup_elem(&profile_rows, &index);
-	return row ? unwind_by_row(u, row) : PROFILE_STOP_ROW;
+	return u->row ? unwind_by_row(u, u->row) : PROFILE_STOP_ROW;
 }
 
 /* One frame, as a callback of bpf_loop(). */
 static long unwind_step(__u32 i, struct unwind *u)
 {
-	u->mapping = unwind_mapping(u->process, u->exact ? u->pc : u->pc - 1);
+	unwind_look_up(u);
 	if (u->runtime && runtime_unwind(u))
 		return u->stop != 0;
 	frame_add(u->sample, u->exact ? u->pc : u->pc - 1);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <elf.h>
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "runtimes/node/node.h"
+#include "runtimes/node/v8.h"
 
 #define TIMERS  "_ZN4node11Environment9RunTimersEP10uv_timer_s"
 #define READS   "_ZN4node15LibuvStreamWrap8OnUvReadElPK8uv_buf_t"
@@ -17,10 +17,7 @@
 /* The same for who has a StreamResource: a jump there, or a function of its own. */
 #define WRITES_OF_RESOURCE "_ZThn88_N4node15LibuvStreamWrap10DoTryWriteEPP8uv_buf_tPm"
 #define JUMP_MAX           24 /* bytes */
-#define SYMBOL_MAX         128
-#define V8_WORD            8 /* bytes */
-
-enum node_file { NODE_LIBUV, NODE_LIBNODE };
+#define V8_WORD            8  /* bytes */
 
 const struct subject_wanted node_wanted[NODE_WANTED] = {
     [NODE_LIBUV] = {.prefix = "libuv.so"}, [NODE_LIBNODE] = {.prefix = "libnode.so"}};
@@ -62,27 +59,13 @@ static void find_writes(struct elf_image *image, __u64 bias, struct runtime_rang
 	*ret_range = range;
 }
 
-/* What V8 publishes for debuggers: a number of 32 bits. 0 if there is none of that name. */
-static __u32 published(struct elf_image *image, const char *name)
-{
-	char symbol[SYMBOL_MAX];
-	__u64 address;
-	__s32 number;
-
-	snprintf(symbol, sizeof(symbol), "v8dbg_%s", name);
-	if (elf_image_symbol(image, symbol, &address) ||
-	    elf_image_read(image, address, &number, sizeof(number)) || number < 0)
-		return 0;
-	return (__u32)number;
-}
-
 /* Where bytecode begins, and where the names are that it uses. */
 static void look_at_code(struct elf_image *image, struct runtime_v8 *v8)
 {
 	static const struct {
 		__u8 code, pool;
 	} known[] = {{56, 16}, {54, 16}, {64, 40}}; /* V8 10.2, 11.3, since 12 */
-	__u32 code = published(image, "class_BytecodeArray__data__uintptr_t");
+	__u32 code = v8_published(image, "class_BytecodeArray__data__uintptr_t");
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 		if (known[i].code != code)
@@ -96,25 +79,26 @@ static void look_at_code(struct elf_image *image, struct runtime_v8 *v8)
 static void look_at_v8(struct elf_image *image, struct runtime_v8 *ret_v8)
 {
 	struct runtime_v8 v8 = {
-	    .object = published(image, "type_JSObject__JS_OBJECT_TYPE"),
-	    .array = published(image, "type_JSArray__JS_ARRAY_TYPE"),
-	    .function = published(image, "type_JSFunction__JS_FUNCTION_TYPE"),
-	    .bound = published(image, "type_JSBoundFunction__JS_BOUND_FUNCTION_TYPE"),
-	    .promise = published(image, "type_JSPromise__JS_PROMISE_TYPE"),
-	    .reaction = published(image, "type_PromiseReaction__PROMISE_REACTION_TYPE"),
-	    .capability = published(image, "type_PromiseCapability__PROMISE_CAPABILITY_TYPE"),
-	    .async = published(image, "type_JSAsyncFunctionObject__JS_ASYNC_FUNCTION_OBJECT_TYPE"),
-	    .bytecode = published(image, "type_BytecodeArray__BYTECODE_ARRAY_TYPE"),
-	    .contexts_first = published(image, "FirstContextType"),
-	    .contexts_last = published(image, "LastContextType"),
-	    .context = published(image, "class_JSFunction__context__Context"),
-	    .shared = published(image, "class_JSFunction__shared__SharedFunctionInfo"),
-	    .parameters = published(
+	    .object = v8_published(image, "type_JSObject__JS_OBJECT_TYPE"),
+	    .array = v8_published(image, "type_JSArray__JS_ARRAY_TYPE"),
+	    .function = v8_published(image, "type_JSFunction__JS_FUNCTION_TYPE"),
+	    .bound = v8_published(image, "type_JSBoundFunction__JS_BOUND_FUNCTION_TYPE"),
+	    .promise = v8_published(image, "type_JSPromise__JS_PROMISE_TYPE"),
+	    .reaction = v8_published(image, "type_PromiseReaction__PROMISE_REACTION_TYPE"),
+	    .capability = v8_published(image, "type_PromiseCapability__PROMISE_CAPABILITY_TYPE"),
+	    .async =
+		v8_published(image, "type_JSAsyncFunctionObject__JS_ASYNC_FUNCTION_OBJECT_TYPE"),
+	    .bytecode = v8_published(image, "type_BytecodeArray__BYTECODE_ARRAY_TYPE"),
+	    .contexts_first = v8_published(image, "FirstContextType"),
+	    .contexts_last = v8_published(image, "LastContextType"),
+	    .context = v8_published(image, "class_JSFunction__context__Context"),
+	    .shared = v8_published(image, "class_JSFunction__shared__SharedFunctionInfo"),
+	    .parameters = v8_published(
 		image, "class_SharedFunctionInfo__internal_formal_parameter_count__uint16_t"),
-	    .locals = V8_WORD + V8_WORD * published(image, "scopeinfo_idx_first_vars"),
+	    .locals = V8_WORD + V8_WORD * v8_published(image, "scopeinfo_idx_first_vars"),
 	};
 
-	if (published(image, "TaggedSize") != V8_WORD)
+	if (v8_published(image, "TaggedSize") != V8_WORD)
 		return; /* pointers are compressed */
 	look_at_code(image, &v8);
 	if (v8.array && v8.function && v8.bound && v8.promise && v8.reaction && v8.capability &&

@@ -29,7 +29,7 @@ struct node {
 };
 
 /* The libraries that are looked into, for subject_open(). */
-#define NODE_WANTED 2
+enum node_file { NODE_LIBUV, NODE_LIBNODE, NODE_WANTED };
 extern const struct subject_wanted node_wanted[NODE_WANTED];
 
 /*

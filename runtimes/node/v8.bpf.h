@@ -8,8 +8,6 @@
 #define CTXPROP_RUNTIMES_NODE_V8_BPF_H
 
 #include "compat.bpf.h"
-#include "engine/maps.bpf.h"
-#include "runtimes/runtime.bpf.h"
 #include "probes/user.bpf.h"
 
 /* Bytes from an object's beginning; the same in V8 10 to 13 (Node 18 to 24), without compression of

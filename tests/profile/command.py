@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Does `ctxprop profile` tell what each request costs, and where? Servers in C, Python, Go, Ruby and Java burn a
-known time of CPU for each request, in a known function.
+"""Does `ctxprop profile` tell what each request costs, and where? Servers in C, Python, Go, Ruby, JavaScript and
+Java burn a known time of CPU for each request, in a known function.
 
     command.py [--build DIR] [ROW...]
 """
@@ -31,6 +31,7 @@ SHARES, BUCKETS = ("function", "whole", "endpoint", "latency", "source"), ("p50"
 
 # bar: of a request's samples, at least so many have to be where they belong. source: whose ids they are.
 Row = namedtuple("Row", "name server function awaits bar source", defaults=("", 0.99, "traces_ctx_v1"))
+NODE, OF_NODE = "/usr/bin/node", "burn (burn.js)"
 JAVA, OF_JAVA = "/usr/bin/java", "Burn.burn (Burn.java)"
 INLINED = ("-XX:CompileCommand=inline,Burn.step", "-XX:CompileCommand=dontinline,Burn.round")
 ROWS = (
@@ -38,6 +39,9 @@ ROWS = (
     Row("Python", ["/usr/bin/python3", "-B", "{here}/burn.py"], "Handler.do_GET (burn.py)"),
     Row("Go", ["{build}/profile_burn_go"], "main.burn", GOES),
     Row("Ruby", ["/usr/bin/ruby", "{here}/burn.rb"], "burn (burn.rb)", bar=0.95),
+    Row("Node", [NODE, "{here}/burn.js"], OF_NODE, bar=0.95),
+    Row("Node, interpreted", [NODE, "--no-opt", "--no-sparkplug", "{here}/burn.js"], OF_NODE, bar=0.95),
+    Row("Node, baseline", [NODE, "--no-opt", "--always-sparkplug", "{here}/burn.js"], OF_NODE, bar=0.95),
     Row("Java", [JAVA, "{here}/Burn.java"], OF_JAVA, bar=0.95),
     Row("Java, interpreted", [JAVA, "-Xint", "{here}/Burn.java"], OF_JAVA, bar=0.95),
     Row("Java, compiled once", [JAVA, "-XX:TieredStopAtLevel=1", "{here}/Burn.java"], OF_JAVA, bar=0.95),

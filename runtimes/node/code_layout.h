@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
+/*
+ * V8's frames of functions, and what leads from a function to its names: the sampler goes through
+ * V8's code by this, and user space finds names by it. Offsets in bytes from an object's beginning,
+ * but for those that say otherwise.
+ */
+#ifndef CTXPROP_RUNTIMES_NODE_CODE_LAYOUT_H
+#define CTXPROP_RUNTIMES_NODE_CODE_LAYOUT_H
+
+#include <linux/types.h>
+
+struct node_code {
+	/* V8's own code, which is in no unwind table, though in the file. */
+	__u64 builtins;      /* address in the file, counted from the lowest that is loaded */
+	__u32 builtins_size; /* bytes; 0: not known */
+	/* Types of objects. */
+	__u16 function; /* JSFunction; others follow (NODE_FUNCTIONS). 0: names are not known */
+	__u16 info;     /* SharedFunctionInfo: what all functions of one text share */
+	__u16 scope;    /* ScopeInfo */
+	__u16 script;   /* Script */
+	/* Offsets. */
+	__u8 function_info; /* JSFunction: its SharedFunctionInfo */
+	__u8 info_scope;    /* SharedFunctionInfo: its name (of V8's own functions), or ScopeInfo */
+	__u8 info_script;   /* SharedFunctionInfo */
+	__u8 info_parameters; /* SharedFunctionInfo: 16 bits, and as many that follow */
+	__u8 script_name;     /* Script */
+	__u8 scope_locals;    /* ScopeInfo: behind its fixed words */
+};
+
+#define NODE_FUNCTIONS 32 /* types from JSFunction's on: constructors have their own */
+
+/*
+ * The check word of a SharedFunctionInfo's address: what it consists of, which no other one has.
+ * The garbage collector moves objects.
+ */
+static inline __u64 node_check(__u64 scope, __u64 script, __u32 parameters)
+{
+	return scope * 0x9e3779b97f4a7c15ULL + script * 0xc2b2ae3d27d4eb4fULL + parameters;
+}
+
+#endif
