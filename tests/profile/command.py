@@ -111,6 +111,15 @@ def counted(row, profile, load):
     return known
 
 
+def reasons(profile):
+    """Why stacks of requests are not whole, and how many samples that is."""
+    found = Counter()
+    for sample in profile.samples:
+        if sample.labels.get("trace_id") and "stack" in sample.labels:
+            found[sample.labels["stack"]] += sample.count
+    return ", ".join(f"{reason} {count}" for reason, count in found.items()) or "all are"
+
+
 def complaints_of(row, profile, load):
     """What is wrong with a profile."""
     known = counted(row, profile, load)
@@ -118,16 +127,26 @@ def complaints_of(row, profile, load):
     print(f"{row.name}: {known['all']} samples of requests, " + ", ".join(
         f"{word} {100 * known[word] / max(known['all'], 1):.2f} %" for word in SHARES) +
         f", wrong {known['wrong']}, cost {100 * cost:.1f} % of the truth", flush=True)
-    return [f"{word}: {known[word]} of {known['all']}" for word in SHARES
+    return [f"{word}: {known[word]} of {known['all']}; whole stacks: {reasons(profile)}" for word in SHARES
             if known[word] < row.bar * known["all"]] + \
            [f"{known['wrong']} samples have another's trace"] * (known["wrong"] > 0) + \
            [f"the requests cost {cost:.3f} of what they burned"] * (not COST_FROM <= cost <= COST_TO)
 
 
-def run(build, row):
+def looked_at(build, row):
+    """What is wrong with a profile that is taken now."""
     with tempfile.TemporaryDirectory(prefix="ctxprop-profile-") as folder, Lab("profile") as lab:
         profile, load = measure(build, row, folder, lab)
-    return tell(f"profile of {row.name}", complaints_of(row, profile, load))
+    return complaints_of(row, profile, load)
+
+
+def run(build, row):
+    """Shares and costs that are missed are measured once more; another's trace is not."""
+    complaints = looked_at(build, row)
+    if complaints and not any("another's trace" in text for text in complaints):
+        print("".join(f"# again: {text}\n" for text in complaints), end="", flush=True)
+        complaints = looked_at(build, row)
+    return tell(f"profile of {row.name}", complaints)
 
 
 def main():
