@@ -30,7 +30,8 @@ COST_FROM, COST_TO = 0.95, 1.15
 SHARES, BUCKETS = ("function", "whole", "endpoint", "latency", "source"), ("p50", "p90", "p99", "max")
 
 # bar: of a request's samples, at least so many have to be where they belong. source: whose ids they are.
-Row = namedtuple("Row", "name server function awaits bar source", defaults=("", 0.99, "traces_ctx_v1"))
+# more: another way to run what a row before it runs; only where it is named, and in `./run stacks`.
+Row = namedtuple("Row", "name server function awaits bar source more", defaults=("", 0.99, "traces_ctx_v1", False))
 NODE, OF_NODE = "/usr/bin/node", "burn (burn.js)"
 JAVA, OF_JAVA = "/usr/bin/java", "Burn.burn (Burn.java)"
 INLINED = ("-XX:CompileCommand=inline,Burn.step", "-XX:CompileCommand=dontinline,Burn.round")
@@ -40,15 +41,15 @@ ROWS = (
     Row("Go", ["{build}/profile_burn_go"], "main.burn", GOES),
     Row("Ruby", ["/usr/bin/ruby", "{here}/burn.rb"], "burn (burn.rb)", bar=0.95),
     Row("Node", [NODE, "{here}/burn.js"], OF_NODE, bar=0.95),
-    Row("Node, interpreted", [NODE, "--no-opt", "--no-sparkplug", "{here}/burn.js"], OF_NODE, bar=0.95),
-    Row("Node, baseline", [NODE, "--no-opt", "--always-sparkplug", "{here}/burn.js"], OF_NODE, bar=0.95),
+    Row("Node, interpreted", [NODE, "--no-opt", "--no-sparkplug", "{here}/burn.js"], OF_NODE, bar=0.95, more=True),
+    Row("Node, baseline", [NODE, "--no-opt", "--always-sparkplug", "{here}/burn.js"], OF_NODE, bar=0.95, more=True),
     Row("Java", [JAVA, "{here}/Burn.java"], OF_JAVA, bar=0.95),
-    Row("Java, interpreted", [JAVA, "-Xint", "{here}/Burn.java"], OF_JAVA, bar=0.95),
-    Row("Java, compiled once", [JAVA, "-XX:TieredStopAtLevel=1", "{here}/Burn.java"], OF_JAVA, bar=0.95),
+    Row("Java, interpreted", [JAVA, "-Xint", "{here}/Burn.java"], OF_JAVA, bar=0.95, more=True),
+    Row("Java, compiled once", [JAVA, "-XX:TieredStopAtLevel=1", "{here}/Burn.java"], OF_JAVA, bar=0.95, more=True),
     # Burn.step is put into Burn.burn, and calls.
-    Row("Java, inlined", [JAVA, *INLINED, "{here}/Burn.java"], "Burn.step (Burn.java)", bar=0.95),
+    Row("Java, inlined", [JAVA, *INLINED, "{here}/Burn.java"], "Burn.step (Burn.java)", bar=0.95, more=True),
     Row("Java 21 or later, inlined", [java_21() or "/usr/lib/jvm/java-21", *INLINED, "{here}/Burn.java"],
-        "Burn.step (Burn.java)", bar=0.95),
+        "Burn.step (Burn.java)", bar=0.95, more=True),
 )
 # No other stacks, but other ids: its own span in the trace of its request.
 INSTRUMENTED = Row("C, OpenTelemetry", ["{build}/profile_burn_otel"], "burn_until", source="otel_thread_ctx_v1")
@@ -156,7 +157,8 @@ def main():
     args = parser.parse_args()
     build, failed = os.path.abspath(args.build), 0
     for row in (*ROWS, INSTRUMENTED):
-        if args.names and not row.name.lower().startswith(tuple(map(str.lower, args.names))):
+        named = row.name.lower().startswith(tuple(map(str.lower, args.names)))
+        if not named if args.names else row.more:
             continue
         if not os.path.exists(row.server[0].format(build=build)):
             print(f"ok - profile of {row.name} # SKIP {row.server[0]} is not there")
