@@ -22,6 +22,7 @@ from lab import Lab  # noqa: E402
 from load import Load  # noqa: E402
 from pprof import Profile  # noqa: E402
 from sampling import ADDRESS, CPU_US, GOES, PORT, tell, wait_until_said, world  # noqa: E402
+from waiting import wait_until  # noqa: E402
 
 HZ, SECONDS, CONNECTIONS, REQUESTS = 997, 120, 4, 12
 # All requests together burn CPU_US each; before and behind that they cost a little, too.
@@ -63,6 +64,15 @@ class Profiled:
                 "--store", store, "-o", file]
         self.process = agent.host.spawn(argv, stdout=subprocess.PIPE, text=True)
         self.file = file
+        wait_until(self.samples, "the sampler has no clock")
+
+    def samples(self):
+        """Has it got as far as the clocks of the CPUs?"""
+        folder = f"/proc/{self.process.pid}/fd"
+        try:
+            return any("perf_event" in os.readlink(f"{folder}/{fd}") for fd in os.listdir(folder))
+        except OSError:  # one was closed meanwhile
+            return False
 
     def end(self):
         self.process.send_signal(2)
