@@ -34,5 +34,7 @@ def profile(scene, front, file):
         for client in clients:
             client.end()
     print(f"\n$ ctxprop profile --requests -F {HZ} -d {SECONDS}s -o {file}\n{said}", end="")
+    if not str(file).endswith(".svg"):
+        return []  # what the demo looks for are names in a picture
     drawn = Path(file).read_text()
     return [f"the profile: there is no {name}" for name in WANTED if f">{name}" not in drawn]
