@@ -69,10 +69,17 @@ def serve
   end
 end
 
+# The reader may close it meanwhile: then it has none.
+def number_of(connection)
+  connection.fileno
+rescue IOError
+  nil
+end
+
 def write_all
   loop do
     number = RESPONSES.pop
-    connection = CONNECTIONS.keys.find { |one| !one.closed? && one.fileno == number }
+    connection = CONNECTIONS.keys.find { |one| number_of(one) == number }
     respond(connection) if connection
   end
 end
