@@ -49,12 +49,16 @@ def differing():
     return git("diff", "--name-only", "-z", since)
 
 
+PICTURES = (".png",)
+
+
 class Files:
-    """The repository's files, by git; contents are those of the working tree."""
+    """The repository's files but pictures, by git; contents are those of the working tree."""
 
     def __init__(self, build, everything=False, staged=False):
         self.build = Path(build)
-        self.all_names = [name for name in git("ls-files", "-z") if (REPO / name).is_file()]
+        self.all_names = [name for name in git("ls-files", "-z")
+                          if (REPO / name).is_file() and not name.endswith(PICTURES)]
         self.names, self.changed = self.all_names, None  # changed: None stands for all
         if staged:
             touched = set(git("diff", "--cached", "--name-only", "-z"))
