@@ -40,9 +40,9 @@ static void offer_to_kill(void)
 }
 
 /* What has to hold from the beginning on. 0 or -errno. */
-static int set_limits(void)
+static int set_limits(const struct sandbox_limits *limits)
 {
-	int err = limit(RLIMIT_CPU, SANDBOX_CPU_SECONDS, SANDBOX_CPU_SECONDS + 1);
+	int err = limit(RLIMIT_CPU, limits->cpu_seconds, limits->cpu_seconds + 1);
 
 	if (!err)
 		err = limit(RLIMIT_CORE, 0, 0);
@@ -51,12 +51,12 @@ static int set_limits(void)
 	if (!err && LIMITS_MEMORY)
 		err = limit(RLIMIT_AS, SANDBOX_SPACE_MAX, SANDBOX_SPACE_MAX);
 	if (!err && LIMITS_MEMORY)
-		err = limit(RLIMIT_DATA, SANDBOX_DATA_MAX, SANDBOX_DATA_MAX);
+		err = limit(RLIMIT_DATA, limits->data_bytes, limits->data_bytes);
 	return err;
 }
 
-static _Noreturn void begin(int socket, pid_t parent, int (*work)(int socket, void *data),
-			    void *data)
+static _Noreturn void begin(int socket, pid_t parent, const struct sandbox_limits *limits,
+			    int (*work)(int socket, void *data), void *data)
 {
 	sigset_t none;
 
@@ -66,7 +66,7 @@ static _Noreturn void begin(int socket, pid_t parent, int (*work)(int socket, vo
 		_exit(1);
 	prctl(PR_SET_NAME, "ctxprop-inspect");
 	offer_to_kill();
-	if (dup2(socket, SOCKET) < 0 || close_range(FIRST_FREE, ~0U, 0) || set_limits())
+	if (dup2(socket, SOCKET) < 0 || close_range(FIRST_FREE, ~0U, 0) || set_limits(limits))
 		_exit(1);
 	close(STDIN_FILENO);
 	close(STDOUT_FILENO);
@@ -75,6 +75,14 @@ static _Noreturn void begin(int socket, pid_t parent, int (*work)(int socket, vo
 }
 
 int sandbox_start(int (*work)(int socket, void *data), void *data, struct sandbox *ret_sandbox)
+{
+	static const struct sandbox_limits usual = {SANDBOX_CPU_SECONDS, SANDBOX_DATA_MAX};
+
+	return sandbox_start_within(&usual, work, data, ret_sandbox);
+}
+
+int sandbox_start_within(const struct sandbox_limits *limits, int (*work)(int socket, void *data),
+			 void *data, struct sandbox *ret_sandbox)
 {
 	pid_t parent = getpid();
 	int ends[2];
@@ -85,7 +93,7 @@ int sandbox_start(int (*work)(int socket, void *data), void *data, struct sandbo
 	ret_sandbox->socket = ends[0];
 	ret_sandbox->pid = fork();
 	if (!ret_sandbox->pid)
-		begin(ends[1], parent, work, data);
+		begin(ends[1], parent, limits, work, data);
 	close(ends[1]);
 	if (ret_sandbox->pid > 0)
 		ret_sandbox->pidfd = (int)syscall(SYS_pidfd_open, ret_sandbox->pid, 0);

@@ -34,6 +34,12 @@
 #define SANDBOX_IS_SANITIZED 0
 #endif
 
+/* What a process may use of its own, from its start. */
+struct sandbox_limits {
+	unsigned int cpu_seconds;
+	unsigned long data_bytes; /* with what we have when it is started */
+};
+
 struct sandbox {
 	pid_t pid; /* 0: none */
 	int pidfd; /* readable once the process has ended */
@@ -59,6 +65,10 @@ enum sandbox_end {
  * error. 0 or -errno; `ret_sandbox` is to be closed.
  */
 int sandbox_start(int (*work)(int socket, void *data), void *data, struct sandbox *ret_sandbox);
+
+/* The same with other limits than SANDBOX_CPU_SECONDS and SANDBOX_DATA_MAX. */
+int sandbox_start_within(const struct sandbox_limits *limits, int (*work)(int socket, void *data),
+			 void *data, struct sandbox *ret_sandbox);
 
 /* In that process: give up all rights, for good. 0, or -errno: nothing may be read then. */
 int sandbox_confine(void);

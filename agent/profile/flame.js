@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Zoom by a click on a frame, search by "search"; frames have their place in data-x, -w and -d.
+// Zoom by a click on a frame, search by "search"; frames have their place in data-x, -w and -d. By keys:
+// arrows go from frame to frame, Enter zooms, Escape shows all, "/" searches.
 "use strict";
 const WIDTH = 1200, MARGIN = 10, CHARACTER = 6.7;
 const AMOUNT = / \([\d.]+ (samples|ms), [^(]*$/; // behind a name
@@ -43,12 +44,50 @@ function search(words) {
 	document.getElementById("told").textContent = expression ? words + ": " + share.toFixed(1) + " %" : "";
 }
 
+function ask() {
+	search(prompt("Functions (a regular expression):") || "");
+}
+
+function all() {
+	if (frames.length) zoom(frames[0]);
+}
+
+// The frame that an arrow leads to: up to the widest of what a function calls, down to who called it.
+function neighbour(frame, key) {
+	const shown = frames.filter((other) => other.group.style.display !== "none");
+	const inside = (one, other) => one.x >= other.x - 0.001 && one.x + one.w <= other.x + other.w + 0.001;
+	const beside = shown.filter((other) => other.d === frame.d);
+	if (key === "ArrowUp")
+		return shown.filter((other) => other.d === frame.d + 1 && inside(other, frame)).sort((a, b) => b.w - a.w)[0];
+	if (key === "ArrowDown")
+		return shown.find((other) => other.d === frame.d - 1 && inside(frame, other));
+	return beside[beside.indexOf(frame) + (key === "ArrowRight" ? 1 : -1)];
+}
+
+function go(key) {
+	const next = here ? neighbour(here, key) : frames[0];
+	if (!next) return;
+	if (here) here.group.classList.remove("here");
+	here = next;
+	here.group.classList.add("here");
+	here.group.scrollIntoView({ block: "nearest" });
+	document.getElementById("told").textContent = here.name;
+}
+
+let here = null; // the frame that keys have led to
 for (const frame of frames)
 	frame.group.addEventListener("click", () => zoom(frame));
-document.getElementById("back").addEventListener("click", () => zoom(frames[0]));
-document.getElementById("ask").addEventListener("click", () => search(prompt("Functions (a regular expression):") || ""));
+document.getElementById("back").addEventListener("click", all);
+document.getElementById("ask").addEventListener("click", ask);
 addEventListener("keydown", (event) => {
-	if (event.key === "Escape") zoom(frames[0]);
-	if (event.key === "/") { event.preventDefault(); search(prompt("Functions (a regular expression):") || ""); }
+	const { key, target } = event;
+	if (event.ctrlKey || event.altKey || event.metaKey) return;
+	if (key === "Escape") all();
+	else if (key === "/" || (key === "Enter" && target.id === "ask")) ask();
+	else if (key === "Enter" && target.id === "back") all();
+	else if (key === "Enter" && here) zoom(here);
+	else if (key.startsWith("Arrow")) go(key);
+	else return;
+	event.preventDefault();
 });
-if (frames.length) zoom(frames[0]);
+all();

@@ -2,7 +2,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "flame_script.h"
+#include "base/utf8.h"
+#include "flame_css.h"
+#include "flame_js.h"
 #include "profile/flame.h"
 #include "profile/flame_svg.h"
 
@@ -11,6 +13,10 @@
 #define HEAD      64
 #define MARGIN    FLAME_SVG_MARGIN
 #define WIDTH_MIN FLAME_SVG_WIDTH_MIN
+
+const char flame_svg_policy[] =
+    "default-src 'none'; script-src '" FLAME_JS_HASH "'; style-src '" FLAME_CSS_HASH "'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 
 struct drawing {
 	FILE *out;
@@ -32,10 +38,23 @@ static int depth_of(const struct flame *node, double all)
 	return deepest + 1;
 }
 
-/* Names come from strangers' files: as text, never as markup. */
+/* How many of the next bytes are a character that XML knows; 0: none. */
+static size_t character(const char *text)
+{
+	const size_t length = utf8_length(text);
+	const bool is_forbidden = (unsigned char)*text < ' ' || !strncmp(text, "\xef\xbf\xbe", 3) ||
+				  !strncmp(text, "\xef\xbf\xbf", 3);
+
+	return is_forbidden ? 0 : length;
+}
+
+/* Names come from strangers' files: as text, never as markup, and of UTF-8 as XML has to be. */
 static void write_text(const char *text, FILE *out)
 {
-	for (; *text; text++) {
+	size_t length;
+
+	for (; *text; text += length ? length : 1) {
+		length = character(text);
 		if (*text == '<')
 			fputs("&lt;", out);
 		else if (*text == '>')
@@ -44,8 +63,10 @@ static void write_text(const char *text, FILE *out)
 			fputs("&amp;", out);
 		else if (*text == '"')
 			fputs("&quot;", out);
+		else if (length)
+			fwrite(text, 1, length, out);
 		else
-			fputc((unsigned char)*text < ' ' ? '?' : *text, out);
+			fputc('?', out);
 	}
 }
 
@@ -107,17 +128,14 @@ static void write_head(const struct drawing *drawing, const char *title)
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"100%%\" "
 		"font-family=\"ui-monospace, monospace\" font-size=\"11\">\n"
-		"<style>rect{rx:2}.found rect{stroke:#c0f;stroke-width:2}.past{opacity:.5}"
-		"g{cursor:pointer}text{pointer-events:none}#ask,#back{cursor:pointer;fill:#36c}"
-		"</style>\n"
-		"<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
+		"<style>%s</style>\n<rect id=\"paper\" width=\"100%%\" height=\"100%%\"/>\n"
 		"<text x=\"%d\" y=\"24\" font-size=\"15\">",
-		(int)WIDTH + 2 * MARGIN, drawing->height, MARGIN);
+		(int)WIDTH + 2 * MARGIN, drawing->height, (const char *)flame_css, MARGIN);
 	write_text(title, drawing->out);
 	fprintf(
 	    drawing->out,
-	    "</text>\n<text id=\"back\" x=\"%d\" y=\"44\" style=\"pointer-events:auto\">all</text>"
-	    "<text id=\"ask\" x=\"%d\" y=\"44\" style=\"pointer-events:auto\">search</text>"
+	    "</text>\n<text id=\"back\" x=\"%d\" y=\"44\" tabindex=\"0\" role=\"button\">all</text>"
+	    "<text id=\"ask\" x=\"%d\" y=\"44\" tabindex=\"0\" role=\"button\">search</text>"
 	    "<text id=\"told\" x=\"%d\" y=\"44\"></text>\n<g id=\"frames\">\n",
 	    MARGIN, MARGIN + 40, MARGIN + 110);
 }
@@ -154,6 +172,5 @@ void flame_svg_text(const char *text, FILE *out)
 
 void flame_svg_end(FILE *out)
 {
-	fprintf(out, "</g>\n<script><![CDATA[\n%s]]></script>\n</svg>\n",
-		(const char *)flame_script);
+	fprintf(out, "</g>\n<script><![CDATA[%s]]></script>\n</svg>\n", (const char *)flame_js);
 }

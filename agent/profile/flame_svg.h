@@ -10,6 +10,12 @@
 #define FLAME_SVG_MARGIN    10
 #define FLAME_SVG_WIDTH_MIN 0.2 /* what is narrower is not drawn */
 
+/*
+ * A Content-Security-Policy under which a picture works: its own style and script, nothing else;
+ * pages of the same origin may frame it.
+ */
+extern const char flame_svg_policy[];
+
 /* Of a picture with so many rows of frames. */
 int flame_svg_height(int depth);
 

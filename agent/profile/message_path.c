@@ -25,6 +25,18 @@ static size_t count_times(const struct message *message)
 	return count;
 }
 
+int message_type(const struct message *message, const char *name, size_t *ret)
+{
+	const Profile *profile = message->profile;
+
+	for (size_t i = 0; i < profile->n_sample_type; i++)
+		if (!strcmp(message_text(message, profile->sample_type[i]->type), name)) {
+			*ret = i;
+			return 0;
+		}
+	return -ENOENT;
+}
+
 size_t message_default_type(const struct message *message)
 {
 	const Profile *profile = message->profile;

@@ -17,6 +17,9 @@ struct message_weight {
 	size_t type;
 };
 
+/* The type of values of this name ("cpu"). 0, or -ENOENT: there is none. */
+int message_type(const struct message *message, const char *name, size_t *ret);
+
 /* The type of values to show; the last one, unless the message says another. */
 size_t message_default_type(const struct message *message);
 

@@ -6,12 +6,15 @@
 #include "web/request.h"
 #include "web/server.h"
 
-/* /api/v1/traces, traces/ID, endpoints, map and policy. */
+/* /api/v1/traces, traces/ID, endpoints, map, policy, profile and profile.svg. */
 void api_traces(const struct web_options *options, struct request *request, struct reply *reply);
 void api_trace(const struct web_options *options, struct request *request, struct reply *reply);
 void api_endpoints(const struct web_options *options, struct request *request, struct reply *reply);
 void api_map(const struct web_options *options, struct request *request, struct reply *reply);
 void api_policy(const struct web_options *options, struct request *request, struct reply *reply);
+void api_profile(const struct web_options *options, struct request *request, struct reply *reply);
+void api_profile_picture(const struct web_options *options, struct request *request,
+			 struct reply *reply);
 
 /* From now on answer nothing that takes time, for the server is about to end. */
 void api_end(void);

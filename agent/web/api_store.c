@@ -51,6 +51,11 @@ void api_end(void)
 	atomic_store(&ended, true);
 }
 
+bool api_has_ended(void)
+{
+	return atomic_load(&ended);
+}
+
 void api_reply(struct reply *reply, json_t *document)
 {
 	char *text = document ? json_dumps(document, JSON_COMPACT) : NULL;

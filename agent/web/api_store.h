@@ -3,6 +3,7 @@
 #ifndef CTXPROP_WEB_API_STORE_H
 #define CTXPROP_WEB_API_STORE_H
 
+#include <stdbool.h>
 #include <jansson.h>
 #include <sqlite3.h>
 
@@ -21,6 +22,9 @@ void api_reply(struct reply *reply, json_t *document);
 /* Answer {"error": ...}. */
 __attribute__((format(printf, 3, 4))) void api_refuse(struct reply *reply, unsigned int status,
 						      const char *format, ...);
+
+/* Is the server about to end? Then nothing that takes time is worth it. */
+bool api_has_ended(void);
 
 /* Answer that the store could not be read, or not in time. */
 void api_failed(struct reply *reply, sqlite3 *db);

@@ -45,10 +45,11 @@ static void answer_ready(const struct web_options *options, struct request *requ
 }
 
 static const struct page pages[] = {
-    {"/metrics", false, answer_metrics},  {"/healthz", false, answer_health},
-    {"/readyz", false, answer_ready},     {"/api/v1/traces", false, api_traces},
-    {"/api/v1/traces/", true, api_trace}, {"/api/v1/endpoints", false, api_endpoints},
-    {"/api/v1/map", false, api_map},      {"/api/v1/policy", false, api_policy},
+    {"/metrics", false, answer_metrics},     {"/healthz", false, answer_health},
+    {"/readyz", false, answer_ready},        {"/api/v1/traces", false, api_traces},
+    {"/api/v1/traces/", true, api_trace},    {"/api/v1/endpoints", false, api_endpoints},
+    {"/api/v1/map", false, api_map},         {"/api/v1/policy", false, api_policy},
+    {"/api/v1/profile", false, api_profile}, {"/api/v1/profile.svg", false, api_profile_picture},
 };
 
 static bool is_asked_for(const struct page *page, const char *path)

@@ -8,12 +8,12 @@
 #include "web/request.h"
 
 /* Nothing but what this server gives is loaded, nobody else shows it, nobody keeps it. */
+static const char usual_policy[] =
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'";
 static const char *const fields[][2] = {
-    {"Content-Security-Policy",
-     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-     "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
     {"X-Content-Type-Options", "nosniff"},
-    {"X-Frame-Options", "DENY"},
     {"Referrer-Policy", "no-referrer"},
     {"Cross-Origin-Resource-Policy", "same-origin"},
     {"Cache-Control", "no-store"},
@@ -62,6 +62,24 @@ static struct MHD_Response *response_of(struct reply *reply)
 	return response;
 }
 
+static void add_fields(struct MHD_Response *response, const struct reply *reply)
+{
+	char seconds[16];
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		MHD_add_response_header(response, fields[i][0], fields[i][1]);
+	MHD_add_response_header(response, "Content-Security-Policy",
+				reply->policy ? reply->policy : usual_policy);
+	MHD_add_response_header(response, "X-Frame-Options", reply->policy ? "SAMEORIGIN" : "DENY");
+	MHD_add_response_header(response, "Content-Type", reply->type);
+	if (reply->status == MHD_HTTP_METHOD_NOT_ALLOWED)
+		MHD_add_response_header(response, "Allow", "GET, HEAD");
+	if (!reply->retry_seconds)
+		return;
+	snprintf(seconds, sizeof(seconds), "%u", reply->retry_seconds);
+	MHD_add_response_header(response, "Retry-After", seconds);
+}
+
 int reply_send(struct reply *reply, struct MHD_Connection *connection)
 {
 	struct MHD_Response *response;
@@ -73,11 +91,7 @@ int reply_send(struct reply *reply, struct MHD_Connection *connection)
 	buffer_free(&reply->body);
 	if (!response)
 		return -ENOMEM;
-	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-		MHD_add_response_header(response, fields[i][0], fields[i][1]);
-	MHD_add_response_header(response, "Content-Type", reply->type);
-	if (reply->status == MHD_HTTP_METHOD_NOT_ALLOWED)
-		MHD_add_response_header(response, "Allow", "GET, HEAD");
+	add_fields(response, reply);
 	result = MHD_queue_response(connection, reply->status, response);
 	MHD_destroy_response(response);
 	return result == MHD_YES ? 0 : -ENOMEM;

@@ -18,6 +18,8 @@ struct reply {
 	struct buffer body;  /* owned by the reply */
 	const char *lasting; /* a body that is not copied, instead of that one; NULL: none */
 	size_t lasting_size;
+	const char *policy; /* Content-Security-Policy of what the page frames; NULL: the usual */
+	unsigned int retry_seconds; /* when it is worth to ask again; 0: that is not known */
 };
 
 /* A field of the head, or a parameter of the query ("" if it has no value); NULL: there is none. */

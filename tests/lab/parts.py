@@ -52,7 +52,7 @@ PARTS = (
     Part("spans", [*PYTHON, "tests/spans/truth.py", "--build", "build"], 600),
     Part("logs", [*PYTHON, "tests/logs/logs.py", "--build", "build", "--count", "500"], 600),
     Part("connections", [*PYTHON, "tests/spans/connections.py", "--build", "build"], 200),
-    Part("see", [*PYTHON, "tests/see/see.py", "--build", "build"], 600),
+    Part("see", [*PYTHON, "tests/see/see.py", "--build", "build"], 900),
     Part("chaos", [*PYTHON, "tests/chaos/chaos.py", "--short"], 900),
     Part("life", [*PYTHON, "tests/chaos/chaos.py", "--life"], 600),
     Part("chaos itself", [*PYTHON, "tests/chaos/chaos.py", "--self-test"], 300),

@@ -66,6 +66,7 @@ class Browser:
     def __init__(self, host, program, folder):
         self.host, self.number = host, 0
         self.dialogs, self.errors = [], []
+        self.answer = ""  # what is written into a dialog that asks for something
         host.spawn([program, "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run",
                     "--disable-background-networking", "--disable-dev-shm-usage",
                     f"--user-data-dir={folder}", f"--remote-debugging-port={PORT}", "about:blank"],
@@ -91,10 +92,11 @@ class Browser:
     def call(self, method, **parameters):
         """One call; what happens meanwhile is remembered."""
         self.number += 1
-        self.socket.send(json.dumps({"id": self.number, "method": method, "params": parameters}))
+        number = self.number
+        self.socket.send(json.dumps({"id": number, "method": method, "params": parameters}))
         while True:
             message = json.loads(self.socket.receive())
-            if message.get("id") == self.number:
+            if message.get("id") == number:
                 assert "error" not in message, message
                 return message["result"]
             self.remember(message)
@@ -105,7 +107,7 @@ class Browser:
             self.dialogs.append(parameters["message"])
             self.number += 1
             self.socket.send(json.dumps({"id": self.number, "method": "Page.handleJavaScriptDialog",
-                                         "params": {"accept": True}}))
+                                         "params": {"accept": True, "promptText": self.answer}}))
         elif method == "Runtime.exceptionThrown":
             self.errors.append(parameters["exceptionDetails"]["text"])
         elif method == "Log.entryAdded" and parameters["entry"]["level"] == "error":

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shows what /api/v1 has (docs/api.md). Paths and names come from strangers: all of it gets into
-// the page as text or as the value of an attribute, never as markup.
+// Shows what /api/v1 has (docs/api.md); the view "Profile" is in profile.js. Paths and names come from
+// strangers: all of it gets into the page as text or as the value of an attribute, never as markup.
 "use strict";
 
 const REFRESH_MS = 10000;
@@ -169,6 +169,7 @@ function sortOrder(name) {
 function endpointRow(endpoint, last) {
 	const { service, kind, method, route, points } = endpoint;
 	const traces = "#/traces" + query({ service, kind, method, route, last, order: "slowest" });
+	const cpu = "#/profile" + query({ service, endpoint: method + " " + route });
 	return el("tr", {},
 		el("td", {}, service || el("span", { class: "faint" }, "not known"),
 			kind === "client" ? el("span", { class: "faint" }, " calls") : null),
@@ -178,13 +179,14 @@ function endpointRow(endpoint, last) {
 		el("td", { class: "number" }, duration(endpoint.p50_ns)),
 		el("td", { class: "number" }, duration(endpoint.p99_ns)),
 		el("td", {}, spark("requests and errors over time", points.count, points.errors)),
-		el("td", {}, spark("p99 over time", points.p99_ns)));
+		el("td", {}, spark("p99 over time", points.p99_ns)),
+		el("td", {}, kind === "server" ? el("a", { href: cpu }, "CPU") : null));
 }
 
 function endpointHead(parameters, sort) {
-	const heads = COLUMNS.map(([name, title]) => el("th", { scope: "col", class: sortOrder(name), "aria-sort": name === sort ? sortOrder(name) : null },
+	const sortable = COLUMNS.map(([name, title]) => el("th", { scope: "col", class: sortOrder(name), "aria-sort": name === sort ? sortOrder(name) : null },
 		el("button", { click() { location.hash = "#/endpoints" + query({ ...parameters, sort: name }); } }, title)));
-	return el("thead", {}, el("tr", {}, heads, el("th", { scope: "col" }, "Requests"), el("th", { scope: "col" }, "p99")));
+	return el("thead", {}, el("tr", {}, sortable, heads([["Requests"], ["p99"], ["Profile"]])));
 }
 
 async function endpoints(parameters) {
@@ -480,7 +482,7 @@ async function policy() {
 
 // --- which view
 
-const VIEWS = { endpoints, traces, trace, map, policy };
+const VIEWS = { endpoints, traces, trace, profile, map, policy };
 const REFRESHED = new Set(["endpoints", "map", "policy"]);
 
 function viewOf(hash) {

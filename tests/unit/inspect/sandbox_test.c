@@ -169,11 +169,13 @@ static void nothing_is_inherited(void **state)
 	close(fd);
 }
 
+#define EATEN_MB 256
+
 static int eat(int socket, void *data)
 {
 	(void)socket;
 	(void)data;
-	for (int i = 0; i < 1024; i++) {
+	for (int i = 0; i < EATEN_MB; i++) {
 		char *memory = malloc(1 << 20);
 
 		if (!memory)
@@ -190,6 +192,20 @@ static void memory_is_limited(void **state)
 	skip(); /* its shadow memory alone is more */
 #endif
 	assert_int_equal(end_of(eat, NULL), SANDBOX_GAVE_UP);
+}
+
+static void limits_can_be_others(void **state)
+{
+	static const struct sandbox_limits more = {1, 2UL * EATEN_MB << 20};
+	struct sandbox sandbox;
+
+	(void)state;
+	assert_int_equal(sandbox_start_within(&more, eat, NULL, &sandbox), 0);
+	assert_int_equal(sandbox_wait(&sandbox), SANDBOX_DONE);
+	sandbox_close(&sandbox);
+	assert_int_equal(sandbox_start_within(&more, spin, NULL, &sandbox), 0);
+	assert_int_equal(sandbox_wait(&sandbox), SANDBOX_TOO_LONG);
+	sandbox_close(&sandbox);
 }
 
 /* Locks of ours that it may have inherited are free again. */
@@ -213,7 +229,7 @@ int main(void)
 	    cmocka_unit_test(honest_work),          cmocka_unit_test(ends),
 	    cmocka_unit_test(end_by_the_clock),     cmocka_unit_test(forbidden_calls),
 	    cmocka_unit_test(nothing_is_inherited), cmocka_unit_test(none_is_left),
-	    cmocka_unit_test(memory_is_limited),
+	    cmocka_unit_test(memory_is_limited),    cmocka_unit_test(limits_can_be_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <string.h>
+
+#include "profile/flame_svg.h"
+#include "web/api.h"
+#include "web/api_store.h"
+#include "web/profile_process.h"
+#include "web/profile_question.h"
+
+#define RETRY_SECONDS 1
+
+static void refuse(struct reply *reply, int err)
+{
+	if (err == -EBUSY) {
+		reply->retry_seconds = RETRY_SECONDS;
+		api_refuse(reply, 503, "another profile is being read; ask again");
+	} else if (err == -ETIME) {
+		api_refuse(reply, 503, "that takes too long; ask for less");
+	} else {
+		api_refuse(reply, 500, "the profile cannot be read: %s", strerror(-err));
+	}
+}
+
+static void give(struct reply *reply, const struct profile_question *question,
+		 const struct profile_answer *answer)
+{
+	if (answer->status != 200) {
+		api_refuse(reply, answer->status, "%.*s", (int)answer->size, answer->text);
+		return;
+	}
+	buffer_add(&reply->body, answer->text, answer->size);
+	reply->type = question->is_picture ? "image/svg+xml" : "application/json";
+}
+
+static void answer(const struct web_options *options, const struct request *request,
+		   struct reply *reply, bool is_picture)
+{
+	struct profile_question question;
+	struct profile_answer *said;
+	int err;
+
+	if (profile_question_read(options, request, reply, is_picture, &question))
+		return;
+	err = profile_process_ask(&question, &said);
+	if (err) {
+		refuse(reply, err);
+		return;
+	}
+	give(reply, &question, said);
+	profile_process_free(said);
+}
+
+void api_profile(const struct web_options *options, struct request *request, struct reply *reply)
+{
+	answer(options, request, reply, false);
+}
+
+void api_profile_picture(const struct web_options *options, struct request *request,
+			 struct reply *reply)
+{
+	reply->policy = flame_svg_policy; /* what is refused is shown in the page's frame, too */
+	answer(options, request, reply, true);
+}

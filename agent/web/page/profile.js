@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// The view "Profile": CPU and waits by endpoint, and a flame graph of what was chosen. The graph is
+// a picture that the server draws (/api/v1/profile.svg), in a frame of its own.
+"use strict";
+
+const PROFILE_TIMES = [["10m", "10 minutes"], ["1h", "1 hour"]];
+const PROFILE_BUCKETS = ["p50", "p90", "p99", "max"];
+const PROFILE_DIFFERENCE = "p50-p99"; // as a value of `bucket` in this view's address
+const PROFILE_KEPT_MS = 30000, PROFILE_AGAIN_MS = 500, PROFILE_TRIES = 12;
+let profileTable = null; // what was told last: { last, at, answer }
+
+function profileAddress(chosen) {
+	const known = Object.entries(chosen).filter(([, value]) => value !== undefined);
+	return "#/profile?" + new URLSearchParams(known);
+}
+
+// The table, which is not asked for again at each choice.
+async function askProfile(last) {
+	if (profileTable && profileTable.last === last && Date.now() - profileTable.at < PROFILE_KEPT_MS)
+		return profileTable.answer;
+	const answer = await askProfileAgain(last, PROFILE_TRIES);
+	profileTable = { last, at: Date.now(), answer };
+	return answer;
+}
+
+// Profiles are read one at a time: somebody else's may be.
+async function askProfileAgain(last, tries) {
+	try {
+		return await ask("profile", { last });
+	} catch (error) {
+		if (tries < 2 || !error.message.startsWith("another profile"))
+			throw error;
+		await new Promise((resolve) => setTimeout(resolve, PROFILE_AGAIN_MS));
+		return askProfileAgain(last, tries - 1);
+	}
+}
+
+// --- the picture
+
+function pictureAddress({ last, service, endpoint, of, bucket }) {
+	const parameters = { last, service, endpoint, of };
+	if (bucket === PROFILE_DIFFERENCE)
+		[parameters.from_bucket, parameters.to_bucket] = bucket.split("-");
+	else
+		parameters.bucket = bucket;
+	const known = Object.entries(parameters).filter(([, value]) => value !== undefined);
+	return "api/v1/profile.svg?" + new URLSearchParams(known);
+}
+
+// A frame is as high as what is drawn in it.
+function fitPicture() {
+	const frame = document.querySelector("iframe.flame");
+	const drawn = frame && frame.contentDocument && frame.contentDocument.documentElement;
+	const box = drawn && drawn.viewBox && drawn.viewBox.baseVal;
+	if (box)
+		frame.height = Math.ceil(frame.clientWidth * box.height / box.width);
+}
+
+// What came instead of a picture.
+function pictureError(frame) {
+	try {
+		return JSON.parse(frame.contentDocument.body.textContent).error || "";
+	} catch {
+		return "";
+	}
+}
+
+function picture(chosen, tries = PROFILE_TRIES) {
+	const frame = el("iframe", { class: "flame", title: "Flame graph", src: pictureAddress(chosen), load() {
+		const error = pictureError(frame);
+		if (error.startsWith("another profile") && tries > 1)
+			setTimeout(() => frame.isConnected && frame.replaceWith(picture(chosen, tries - 1)), PROFILE_AGAIN_MS);
+		else if (error)
+			frame.replaceWith(el("p", { class: "bad" }, error));
+		else
+			fitPicture();
+	} });
+	return frame;
+}
+
+addEventListener("resize", fitPicture);
+
+// --- what can be chosen
+
+function isChosen(endpoint, { service, endpoint: name }) {
+	return endpoint.endpoint === name && (service === undefined || (endpoint.service || "") === service);
+}
+
+// Nanoseconds of CPU time of what is chosen, by bucket.
+function chosenBuckets(answer, chosen) {
+	const sums = {};
+	for (const endpoint of answer.endpoints)
+		if (chosen.endpoint === undefined || isChosen(endpoint, chosen))
+			for (const [bucket, ns] of Object.entries(endpoint.bucket_cpu_ns))
+				sums[bucket] = (sums[bucket] || 0) + ns;
+	return sums;
+}
+
+// Buttons of which one is pressed: [value, text, can it be chosen?]
+function oneOf(title, key, values, chosen, choose) {
+	return el("div", { class: "choice", role: "group", "aria-label": title }, el("span", { class: "faint" }, title),
+		values.map(([value, text, possible]) => el("button", {
+			type: "button", "data-key": key, disabled: !possible, "aria-pressed": String(chosen[key] === value),
+			click() { choose({ [key]: value }); },
+		}, text)));
+}
+
+function buttons(answer, chosen, choose) {
+	const sums = chosenBuckets(answer, chosen), [from, to] = PROFILE_DIFFERENCE.split("-");
+	const all = Object.values(sums).reduce((sum, ns) => sum + ns, 0);
+	const buckets = PROFILE_BUCKETS.map((bucket) =>
+		[bucket, sums[bucket] ? `${bucket} (${share(sums[bucket], all)} of CPU)` : bucket, sums[bucket] || answer.off_cpu]);
+	return el("div", { class: "choices" },
+		oneOf("Time", "of", [["cpu", "on the CPU", true], ["waits", "off the CPU", answer.off_cpu],
+				     ["wall", "both", answer.off_cpu]], chosen, choose),
+		oneOf("Requests", "bucket", [[undefined, "all", true], ...buckets,
+					     [PROFILE_DIFFERENCE, `difference ${from} → ${to}`, sums[from] && sums[to]]], chosen, choose));
+}
+
+// --- the table
+
+function profileHeads(answer) {
+	const waits = answer.off_cpu ? [["Blocked per request", true], ["Run queue per request", true]] : [];
+	return [["Service"], ["Endpoint"], ["Requests", true], ["CPU per request", true], ["CPU", true], ["Share", true], ...waits];
+}
+
+function perRequest(ns, requests) {
+	return el("td", { class: "number" }, requests && ns ? duration(ns / requests) : "–");
+}
+
+// A link that chooses here, and may be opened elsewhere, too.
+function chooser(chosen, changes, choose, text) {
+	return el("a", { href: profileAddress({ ...chosen, ...changes }), click(event) {
+		if (event.ctrlKey || event.metaKey || event.shiftKey)
+			return;
+		event.preventDefault();
+		choose(changes);
+	} }, text);
+}
+
+function profileRow(endpoint, answer, chosen, choose) {
+	const { requests, blocked_ns, run_queue_ns, cpu_ns } = endpoint;
+	const changes = { service: endpoint.service || "", endpoint: endpoint.endpoint, bucket: undefined };
+	return el("tr", {},
+		el("td", {}, endpoint.service || el("span", { class: "faint" }, "not known")),
+		el("td", { class: "path" }, chooser(chosen, changes, choose, endpoint.endpoint)),
+		el("td", { class: "number" }, requests.toLocaleString()),
+		perRequest(cpu_ns, requests),
+		el("td", { class: "number" }, duration(cpu_ns)),
+		el("td", { class: "number" }, share(cpu_ns, answer.cpu_ns)),
+		answer.off_cpu ? [perRequest(blocked_ns, requests), perRequest(run_queue_ns, requests)] : null);
+}
+
+function profileSummary(answer) {
+	const time = (seconds) => new Date(1000 * seconds).toLocaleTimeString(undefined, { hour12: false });
+	const lost = answer.lost ? `, ${answer.lost.toLocaleString()} others were lost` : "";
+	const unreadable = answer.unreadable ? `; ${answer.unreadable} minutes of it could not be read` : "";
+	const older = answer.left_out ? "; what is older was too much" : "";
+	return el("p", { class: "faint" }, `${time(answer.from)} to ${time(answer.to)}: ${answer.samples.toLocaleString()} samples${lost}, ` +
+		`${duration(answer.cpu_ns)} of CPU time${unreadable}${older}.`, answer.cut ? " These are the first 1,000 endpoints." : "");
+}
+
+function noProfile(answer) {
+	return answer.kept ? "There is no profile of that time; a window of a minute is there when it has ended." :
+		["No profile is kept. ctxpropd takes one, all the time, when it is started with ", el("code", {}, "--profile 19"), "."];
+}
+
+// --- the view
+
+function profileFilter(last) {
+	return el("form", {
+		submit(event) {
+			event.preventDefault();
+			const address = profileAddress({ ...viewOf(location.hash).parameters, ...Object.fromEntries(new FormData(event.target)) });
+			profileTable = null;
+			if (location.hash === address)
+				go(false);
+			else
+				location.hash = address;
+		},
+		change(event) { event.currentTarget.requestSubmit(); },
+	}, choice("last", "Within", PROFILE_TIMES, last), el("button", {}, "Show"));
+}
+
+function graphParts(answer, chosen, choose) {
+	const isOfAll = chosen.endpoint === undefined;
+	const isThere = isOfAll || answer.cut || answer.endpoints.some((endpoint) => isChosen(endpoint, chosen));
+	const back = chooser(chosen, { service: undefined, endpoint: undefined, bucket: undefined }, choose, "All endpoints");
+	return [el("h2", {}, isOfAll ? "All endpoints" : `${chosen.service || ""} ${chosen.endpoint}`),
+		isOfAll ? "" : el("p", {}, back),
+		isThere ? buttons(answer, chosen, choose) : "",
+		isThere ? el("div", { class: "graph" }, picture(chosen)) : el("p", {}, "There are no samples of this endpoint in that time.")];
+}
+
+// Table, buttons and picture. What is chosen changes them where they are, so that the focus stays.
+function profileParts(answer, begun) {
+	const graph = el("section", { "aria-label": "Flame graph" });
+	const rows = answer.endpoints.map((endpoint) => [endpoint, profileRow(endpoint, answer, begun, choose)]);
+	let chosen = begun;
+	function draw() {
+		for (const [endpoint, row] of rows)
+			if (isChosen(endpoint, chosen))
+				row.setAttribute("aria-current", "true");
+			else
+				row.removeAttribute("aria-current");
+		graph.replaceChildren(...graphParts(answer, chosen, choose));
+	}
+	function choose(changes) {
+		const { key } = graph.contains(document.activeElement) ? document.activeElement.dataset : {};
+		chosen = { ...chosen, ...changes };
+		history.pushState(null, "", profileAddress(chosen));
+		draw();
+		if (key)
+			graph.querySelector(`[data-key=${key}][aria-pressed=true]`).focus();
+	}
+	draw();
+	const table = el("table", { id: "profile" }, el("thead", {}, el("tr", {}, heads(profileHeads(answer)))),
+		el("tbody", {}, rows.map(([, row]) => row)));
+	return [el("div", { class: "scroll", tabindex: "0" }, table), graph];
+}
+
+async function profile(parameters) {
+	const chosen = { last: "10m", of: "cpu", ...parameters };
+	const answer = await askProfile(chosen.last);
+	return () => show(el("h1", {}, "Profile"), profileFilter(chosen.last),
+		...answer.windows ? [profileSummary(answer), ...profileParts(answer, chosen)] : [el("p", {}, noProfile(answer))]);
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "base/utf8.h"
+#include "profile/flame_message.h"
+#include "web/profile_answer.h"
+
+#define TITLE_MAX 1024
+
+/* Samples that a picture is of, or one side of it. */
+struct part {
+	const struct profile_question *question;
+	const enum latency *bucket; /* NULL: any */
+};
+
+/*
+ * A text as the table says it: a blank for each control character, U+FFFD for what is no UTF-8.
+ * NULL: no memory.
+ */
+static char *said(const char *text)
+{
+	char *copy = utf8_repair(text);
+
+	for (char *c = copy; c && *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = ' ';
+	return copy;
+}
+
+/* `wanted`: NULL, that is any, or as the table or the message says it. */
+static bool is_text(const char *text, const char *wanted)
+{
+	_cleanup_free_ char *copy = NULL;
+
+	if (!wanted || !strcmp(text, wanted))
+		return true;
+	copy = said(text);
+	return copy && !strcmp(copy, wanted);
+}
+
+static bool takes(const struct message *message, const Perftools__Profiles__Sample *sample,
+		  const void *data)
+{
+	const struct part *part = data;
+
+	if (part->bucket && strcmp(message_label(message, sample, "latency_bucket"),
+				   latency_name(*part->bucket)) != 0)
+		return false;
+	return is_text(message_label(message, sample, "endpoint"), part->question->endpoint) &&
+	       is_text(message_label(message, sample, "service"), part->question->service);
+}
+
+/* 0, or -ENOENT: it was not measured. */
+static int weigh(struct message *message, enum profile_of of, struct message_weight *ret)
+{
+	size_t waits, type;
+	int err = message_type(message, of == PROFILE_OF_WAITS ? "offcpu" : "cpu", &type);
+
+	/* Without waits what is on the CPU would be taken for all the time. */
+	if (!err && of == PROFILE_OF_WALL)
+		err = message_type(message, "offcpu", &waits);
+	if (err)
+		return err;
+	*ret =
+	    of == PROFILE_OF_WALL
+		? message_by_time(message)
+		: (struct message_weight){.message = message, .unit = "nanoseconds", .type = type};
+	return 0;
+}
+
+static __u64 total(const struct message_weight *weight)
+{
+	const Perftools__Profiles__Profile *profile = weight->message->profile;
+	__u64 sum = 0;
+
+	for (size_t i = 0; i < profile->n_sample; i++)
+		sum += message_weigh(weight, profile->sample[i]);
+	return sum;
+}
+
+static const char *clock_text(__s64 time_s, char buffer[16])
+{
+	const time_t time = (time_t)time_s;
+	struct tm parts;
+
+	if (!gmtime_r(&time, &parts) || !strftime(buffer, 16, "%H:%M:%S", &parts))
+		*buffer = '\0';
+	return buffer;
+}
+
+static void write_title(const struct profile_question *question, const struct windows_said *windows,
+			char title[TITLE_MAX])
+{
+	const char *service = question->service ? question->service : "";
+	const char *of = profile_of_title(question->of);
+	char which[64] = "", from[16], to[16];
+
+	if (question->buckets == 1)
+		snprintf(which, sizeof(which), ", %s", latency_name(question->bucket[0]));
+	if (question->buckets == DIFF_SIDES)
+		snprintf(which, sizeof(which), ", from %s to %s: red is more, blue is less",
+			 latency_name(question->bucket[DIFF_BEFORE]),
+			 latency_name(question->bucket[DIFF_AFTER]));
+	snprintf(title, TITLE_MAX, "%.300s%s%.400s: %s%s, %s to %s UTC", service,
+		 *service ? " " : "", question->endpoint ? question->endpoint : "all endpoints", of,
+		 which, clock_text(windows->time.from_s, from), clock_text(windows->time.to_s, to));
+}
+
+/* A stream into the answer; a picture that is larger than that fails at its end. */
+static void draw(const struct flame *root, const struct diff *diff, const char *title,
+		 struct profile_answer *ret)
+{
+	FILE *out = fmemopen(ret->text, sizeof(ret->text), "w");
+	long size = -1;
+
+	if (out) {
+		if (diff)
+			diff_write_svg(diff, title, out);
+		else
+			flame_write_svg(root, FLAME_NS, title, out);
+		if (!fflush(out) && !ferror(out))
+			size = ftell(out);
+		fclose(out);
+	}
+	ret->status = 200;
+	ret->size = (size_t)size;
+	if (size < 0)
+		profile_answer_refuse(ret, 503,
+				      "the picture is too large; ask for one endpoint or bucket");
+}
+
+static void draw_flame(const struct profile_question *question, const char *title,
+		       struct message *message, struct profile_answer *ret)
+{
+	const struct part part = {question, question->buckets ? question->bucket : NULL};
+	struct message_weight weight;
+	struct flame *root = NULL;
+	struct message taken;
+
+	if (!message_part(message, takes, &part, &taken) && !weigh(&taken, question->of, &weight))
+		root = flame_of_message(&weight, true);
+	if (root)
+		draw(root, NULL, title, ret);
+	else
+		profile_answer_refuse(ret, 503, "that is too much; ask for less");
+	flame_free(root);
+}
+
+/* The samples of one side. 0, or what it is that a difference cannot be made of. */
+static int take_side(const struct profile_question *question, enum diff_side side,
+		     struct message *message, struct message *taken, struct message_weight *ret)
+{
+	const struct part part = {question, &question->bucket[side]};
+	int err = message_part(message, takes, &part, taken);
+
+	if (!err)
+		err = weigh(taken, question->of, ret);
+	return err || total(ret) ? err : -ENODATA;
+}
+
+static void draw_difference(const struct profile_question *question, const char *title,
+			    struct message *message, struct profile_answer *ret)
+{
+	struct message_weight weight[DIFF_SIDES];
+	struct message taken[DIFF_SIDES];
+	struct diff diff;
+	int err = 0;
+
+	for (enum diff_side side = 0; !err && side < DIFF_SIDES; side++) {
+		err = take_side(question, side, message, &taken[side], &weight[side]);
+		if (err == -ENODATA)
+			profile_answer_refuse(ret, 404, "there is nothing of %s to compare",
+					      latency_name(question->bucket[side]));
+	}
+	if (err == -ENODATA)
+		return;
+	if (err || diff_new(weight, true, &diff)) {
+		profile_answer_refuse(ret, 503, "that is too much; ask for less");
+		return;
+	}
+	draw(NULL, &diff, title, ret);
+	diff_free(&diff);
+}
+
+void profile_answer_picture(const struct profile_question *question,
+			    const struct windows_said *windows, struct message *message,
+			    struct profile_answer *ret)
+{
+	struct message_weight weight;
+	char title[TITLE_MAX];
+
+	if (weigh(message, question->of, &weight)) {
+		profile_answer_refuse(ret, 404,
+				      "%s was not measured: ctxpropd --profile HZ,off-cpu",
+				      profile_of_title(question->of));
+		return;
+	}
+	write_title(question, windows, title);
+	if (question->buckets == DIFF_SIDES)
+		draw_difference(question, title, message, ret);
+	else
+		draw_flame(question, title, message, ret);
+}
