@@ -14,6 +14,9 @@ static const char *const published[THREAD_REGISTERED] = {
 };
 
 static const char custom_version[] = "custom_labels_abi_version";
+/* What libthread_db finds out the same by. */
+static const char linker[] = "__nptl_rtld_global";
+static const char modules[] = "_thread_db_rtld_global__dl_tls_dtv_slotinfo_list";
 
 static __u64 from_base(__u64 address, __u64 base)
 {
@@ -54,6 +57,9 @@ void thread_file_find(struct elf_image *image, struct thread_file *file)
 	find_variables(image, file, base);
 	if (file->variable[THREAD_CUSTOM].defined)
 		file->custom_version = from_base(elf_tls_object(image, custom_version), base);
+	file->linker = from_base(elf_tls_object(image, linker), base);
+	if (file->linker)
+		file->modules = from_base(elf_tls_object(image, modules), base);
 	golang_labels(image, &file->go);
 }
 

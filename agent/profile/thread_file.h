@@ -34,6 +34,8 @@ struct thread_file {
 	bool has_block;
 	__u64 block_size;     /* if it is the program: its block ends at the thread pointer */
 	__u64 custom_version; /* from the base on: where the ABI of its labels stands; 0: nowhere */
+	__u64 linker;         /* glibc, from the base on: a pointer to its linker's data; 0: none */
+	__u64 modules;        /* and what says where in them the list of modules is; 0: none */
 	struct profile_go go; /* of a program in Go */
 	char symbol[REGISTERED_MAX][REGISTERED_SYMBOL_MAX]; /* as they were asked for */
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inspect/process_memory.h"
+#include "profile/thread_generation.h"
 #include "profile/thread_slot.h"
 
 #define OFFSET_MAX (1LL << 30) /* bytes of thread-local variables */
@@ -109,5 +110,7 @@ struct profile_tls thread_slot_find(const struct thread_modules *modules, size_t
 	for (size_t i = 0; !tls.model && i < modules->count; i++)
 		tls = by_slots(modules, &modules->module[i],
 			       &modules->module[i].file->variable[symbol]);
+	if (tls.model == PROFILE_TLS_GLIBC)
+		thread_generation_find(modules, &tls);
 	return tls;
 }

@@ -19,6 +19,18 @@ struct label_text {
 	__u64 address, size;
 };
 
+/* Does the thread, which has these blocks, have one of the module that is meant? */
+static __always_inline int thread_has_module(const struct profile_tls *tls, __u64 blocks)
+{
+	__u64 seen, loaded;
+
+	if (!tls->generation_at)
+		return 1;
+	return !bpf_probe_read_user(&loaded, sizeof(loaded), (const void *)tls->generation_at) &&
+	       loaded == tls->generation &&
+	       !bpf_probe_read_user(&seen, sizeof(seen), (const void *)blocks) && seen >= loaded;
+}
+
 /*
  * The address of a variable of the thread with this pointer; 0: it has none, or not yet. A block
  * that was never used is NULL or ~0.
@@ -32,10 +44,12 @@ static __always_inline __u64 thread_variable(const struct profile_tls *tls, __u6
 	if (tls->model == PROFILE_TLS_STATIC)
 		return thread + tls->offset;
 	blocks = user_read(thread + THREAD_BLOCKS_AT);
+	if (!blocks || !thread_has_module(tls, blocks))
+		return 0;
 	block = user_read(blocks + (__u64)tls->module * (tls->model == PROFILE_TLS_MUSL
 							     ? MUSL_BLOCK_BYTES
 							     : GLIBC_BLOCK_BYTES));
-	return !blocks || !block || block == ~0ULL ? 0 : block + tls->offset;
+	return !block || block == ~0ULL ? 0 : block + tls->offset;
 }
 
 /* The pointer that such a variable is; 0: NULL, or it cannot be read. */

@@ -52,11 +52,18 @@ enum profile_tls_model {
 	PROFILE_TLS_MUSL,   /* the same, of 8 bytes */
 };
 
+/*
+ * glibc gives the number of a module that was closed to another one, and counts such changes. A
+ * thread's blocks are those of its own count, which may lag behind: so a block is only read if the
+ * module is still the one that was seen, and the thread has taken note of that one.
+ */
 struct profile_tls {
 	__s64 offset; /* from the thread pointer, or in the block */
 	__u32 module;
 	__u8 model; /* enum profile_tls_model */
 	__u8 padding[3];
+	__u64 generation;    /* the count when the module was loaded */
+	__u64 generation_at; /* where that stands in the process; 0: it is not known */
 };
 
 /* Of what type a registered variable is. */
@@ -99,7 +106,8 @@ struct profile_thread_data {
 	struct profile_slot slot[PROFILE_SLOTS_MAX];
 };
 _Static_assert(sizeof(struct profile_thread_data) ==
-		   8 + 3 * 16 + 16 + PROFILE_SLOTS_MAX * sizeof(struct profile_slot),
+		   8 + 3 * sizeof(struct profile_tls) + 16 +
+		       PROFILE_SLOTS_MAX * sizeof(struct profile_slot),
 	       "no padding that nobody has set");
 
 #endif

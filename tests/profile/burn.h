@@ -32,6 +32,20 @@ void burn_round(void);
  */
 void wait_around(const struct work *work, int client);
 
+/* To be called before any work: what is to be done first by a program that goes on as this one. */
+void adverse_open(char **argv);
+
+/*
+ * In the middle of a request whose work was burned, do what its path says:
+ *     /exit     the thread ends
+ *     /exec     the program becomes another one, which sleeps
+ *     /again    the program becomes itself, burns for no request, and serves on
+ *     /fork     a child burns as "ID.child", then as another program ("ID.exec"); so does the
+ * thread /signals  the thread burns on; from now on its process has signals whose handlers burn,
+ * too /wait     see wait_around()
+ */
+void adverse_act(const struct work *work, int client, const char *action);
+
 /*
  * The writer of the self-test: publishes contexts itself, without ctxprop, and makes the mistake
  * that `fault` names once in ten requests ("none": never).

@@ -7,20 +7,13 @@
 #include <string.h>
 
 #include "burn.h"
+#include "otel_record.h"
 
 #define TRACE_ID_AT 3 /* in a traceparent: version and "-" come first */
 #define TRACEPARENT 55
 
-struct record {
-	uint8_t trace_id[16], span_id[8];
-	uint8_t valid, trace_flags;
-	uint16_t attributes_size;
-	uint8_t attributes[612];
-};
-_Static_assert(sizeof(struct record) == 640, "published layout");
-
-__thread struct record *otel_thread_ctx_v1;
-static __thread struct record mine;
+__thread struct otel_record *otel_thread_ctx_v1;
+static __thread struct otel_record mine;
 
 void writer_open(const char *pin, const char *fault)
 {

@@ -6,7 +6,7 @@
  * that thread, answers, and burns a little more that belongs to no request. One more thread burns
  * now and then for no request at all. What was burnt when by whom is appended to the file TRUTH.
  * GET /US/ID/exit and /US/ID/exec never answer: the thread ends, or becomes another program, and
- * the connection stays open. GET /US/ID/wait waits in several ways, too, see wait_around().
+ * the connection stays open. Other words behind the id: see adverse_act().
  * With PIN and FAULT it publishes contexts itself: see writer_open().
  */
 #include <arpa/inet.h>
@@ -53,15 +53,6 @@ static bool read_head(int fd, char *head)
 	return false;
 }
 
-/* Ends the thread or the whole program where the request asks for it. */
-static void end_early(const char *action)
-{
-	if (!strcmp(action, "/exit"))
-		pthread_exit(NULL);
-	if (!strcmp(action, "/exec"))
-		execl("/bin/sleep", "sleep", "1000", NULL);
-}
-
 static bool serve_request(int fd, const char *head)
 {
 	const char *field = strcasestr(head, TRACEPARENT);
@@ -78,9 +69,7 @@ static bool serve_request(int fd, const char *head)
 		return false;
 	work.cpu_us = us;
 	burn(&work);
-	end_early(action);
-	if (!strcmp(action, "/wait"))
-		wait_around(&work, fd);
+	adverse_act(&work, fd, action);
 	if (write(fd, ANSWER, strlen(ANSWER)) != (ssize_t)strlen(ANSWER))
 		return false;
 	burn(&afterwards);
@@ -142,6 +131,7 @@ int main(int argc, char **argv)
 		return EXIT_FAILURE;
 	}
 	truth_open(argv[2]);
+	adverse_open(argv);
 	if (argc == 5)
 		writer_open(argv[3], argv[4]);
 	listener = listen_on((unsigned short)atoi(argv[1]));

@@ -25,6 +25,8 @@ from pprof import Profile  # noqa: E402
 HZ, SECONDS = 997, 5
 RIGHT_AT_LEAST = 0.99
 SAMPLES_AT_LEAST = 100  # in labelled functions, and as many in others: less is no measurement
+SHOWN_AT_LEAST = 50
+HOW = "PROFILE_LABELS_HOW"
 BURN = re.compile(r"^(?:main\.)?burn_(\d|plain)$")
 # Keys that ctxprop gives itself.
 OWN = {"endpoint", "service", "process", "pid", "stack"}
@@ -38,9 +40,10 @@ IDS = {"trace_id": "a{n}" * 16, "span_id": "b{n}" * 8}
 
 # argv: with {build}; the seconds follow the first word. wanted: labels of thread n. registers: (symbol,
 # type, label). threads: those that must have their labels; of the others none may be wrong. says: what
-# the command complains of. options: of `ctxprop profile`. filtered: these leave only the threads.
-Row = namedtuple("Row", "name argv wanted registers threads says options env filtered",
-                 defaults=((), "0123", "", (), None, False))
+# the command complains of. options: of `ctxprop profile`. filtered: these leave only the threads. seconds: how long
+# it is profiled. least: share of the samples that must be right. shows: a function that some of these show.
+Row = namedtuple("Row", "name argv wanted registers threads says options env filtered seconds least shows",
+                 defaults=((), "0123", "", (), None, False, SECONDS, RIGHT_AT_LEAST, ""))
 
 
 def library(model, preloaded, program="library"):
@@ -74,6 +77,14 @@ ROWS = (
     *(Row(f"program, {how}", [f"{{build}}/profile_labels_{how}"], LONG) for how in ("static", "fixed", "stripped")),
     Row("exec", ["{build}/profile_labels_otel", "exec"],
         {**THREAD, **IDS, "route": "/search", "context_source": "otel_thread_ctx_v1"}),
+    Row("threads end", ["{build}/profile_labels_otel"],
+        {**THREAD, **IDS, "route": "/search", "context_source": "otel_thread_ctx_v1"}, env={HOW: "threads"}),
+    Row("signals", ["{build}/profile_labels_otel"],
+        {**THREAD, **IDS, "route": "/search", "context_source": "otel_thread_ctx_v1"}, env={HOW: "signals"},
+        shows="on_signal"),
+    # That a library was opened is found out within two of the three seconds in which there are labels.
+    Row("dlclose", ["{build}/profile_labels_reload", "{build}/profile_labels_general.so",
+                    "{build}/profile_labels_decoy.so"], LONG, seconds=12, least=0.3, says=TOO_LONG),
     Row("elastic", ["{build}/profile_labels_elastic"], {**IDS, "context_source": "elastic_apm"}),
     Row("go", ["{build}/profile_labels_go"], THREAD),
     Row("go, many labels", ["{build}/profile_labels_go", "many"],
@@ -84,7 +95,8 @@ ROWS = (
       for preloaded in (True, False)),
 )
 
-SHORT = ("registered", "custom, bad", "otel", "elastic", "go", "descriptor dlopen")
+SHORT = ("registered", "custom, bad", "otel", "threads end", "signals", "dlclose", "elastic", "go",
+         "descriptor dlopen")
 
 
 def register(build, registry, program, row):
@@ -98,11 +110,11 @@ def measure(build, row, folder):
     argv = [word.format(build=build) for word in row.argv]
     env = {key: word.format(build=build) for key, word in (row.env or {}).items()}
     register(build, f"{folder}/registry", argv[0], row)
-    program = subprocess.Popen([argv[0], str(3 * SECONDS), *argv[1:]], env={**os.environ, **env})
+    program = subprocess.Popen([argv[0], str(3 * row.seconds), *argv[1:]], env={**os.environ, **env})
     try:
         done = subprocess.run(
-            [f"{build}/ctxprop", "profile", "-p", str(program.pid), "-F", str(HZ), "-d", f"{SECONDS}s", "--ids",
-             "-j", "--registry", f"{folder}/registry", "-o", f"{folder}/profile.pb.gz", *row.options],
+            [f"{build}/ctxprop", "profile", "-p", str(program.pid), "-F", str(HZ), "-d", f"{row.seconds}s",
+             "--ids", "-j", "--registry", f"{folder}/registry", "-o", f"{folder}/profile.pb.gz", *row.options],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)
     finally:
         program.kill()
@@ -156,19 +168,22 @@ def counts_of(profile):
 
 
 def complaints_of(row, profile, summary, said):
-    found, example = Counter(), {}
+    found, example, shown_by = Counter(), {}, 0
     for sample in profile.samples:
         if thread_of(sample) is not None:
             verdict = judge(row, sample)
             found[verdict] += sample.count
+            shown_by += verdict == "right" and row.shows in sample.functions and sample.count
             example.setdefault(verdict, (sample.labels, sample.functions[:3]))
     print(f"{row.name}: " + ", ".join(f"{word} {count}" for word, count in sorted(found.items())), flush=True)
     labelled = found["right"] + found["missing"] + found["wrong"]
     least = min(labelled, found["plain"]) if not row.filtered else labelled
     others = {"plain", "bad thread"} & found.keys() if row.filtered else ()
     return [f"samples are wrong: {example.get('wrong')}"] * (found["wrong"] > 0) + \
-           [f"too few are right: {example.get('missing')}"] * (found["right"] < RIGHT_AT_LEAST * labelled) + \
+           [f"too few are right: {example.get('missing')}"] * (found["right"] < row.least * labelled) + \
            [f"too few samples: {found}"] * (least < SAMPLES_AT_LEAST) + \
+           [f"too few of the right ones show {row.shows}: {shown_by}"] * \
+           (bool(row.shows) and shown_by < SHOWN_AT_LEAST) + \
            [f"samples that do not fit are there: {others}"] * bool(others) + \
            [f"the summary counts other labels: {summary['labels']}"] * \
            (summary["labels"]["samples"] != counts_of(profile)) + \

@@ -16,10 +16,22 @@ struct labels_writer {
 	void (*clear)(int n);
 };
 
-/* Burn for so many seconds, in LABELS_THREADS threads at once. Returns an exit status. */
+/*
+ * Burn for so many seconds, in LABELS_THREADS threads at once. Returns an exit status. The
+ * environment PROFILE_LABELS_HOW says what is otherwise:
+ *     threads  each thread ends with its label, and another one follows
+ *     signals  handlers of signals burn, too (signals.h)
+ */
 int labels_burn(const struct labels_writer *writer, double seconds);
 
 /* The same, with the seconds in argv[1]. */
 int labels_main(const struct labels_writer *writer, int argc, char **argv);
+
+/* Burn in the calling thread for so many seconds: in burn_N, or in burn_plain. */
+void labels_burn_thread(int n, double seconds);
+void labels_burn_plain(double seconds);
+
+/* CLOCK_MONOTONIC in seconds. */
+double labels_now(void);
 
 #endif

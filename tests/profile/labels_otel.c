@@ -15,16 +15,9 @@
 #include <unistd.h>
 
 #include "labels_burn.h"
+#include "otel_record.h"
 
 #define PAGE 4096
-
-struct record {
-	uint8_t trace_id[16], span_id[8];
-	uint8_t valid, trace_flags;
-	uint16_t attributes_size;
-	uint8_t attributes[612];
-};
-_Static_assert(sizeof(struct record) == 640, "published layout");
 
 struct header {
 	char signature[8];
@@ -32,8 +25,8 @@ struct header {
 	uint64_t published_at, payload;
 };
 
-__attribute__((visibility("default"))) __thread struct record *otel_thread_ctx_v1;
-static __thread struct record mine;
+__attribute__((visibility("default"))) __thread struct otel_record *otel_thread_ctx_v1;
+static __thread struct otel_record mine;
 static uint8_t payload[512];
 static size_t payload_size;
 static int is_bad, has_two;
@@ -166,7 +159,7 @@ static void set(int n)
 		memset(other.span_id, 0xd0 + n, sizeof(other.span_id));
 		elastic_apm_profiling_correlation_tls_v1 = &other;
 	}
-	otel_thread_ctx_v1 = is_bad && n == 0 ? (struct record *)0x123456789000 : &mine;
+	otel_thread_ctx_v1 = is_bad && n == 0 ? (struct otel_record *)0x123456789000 : &mine;
 }
 
 static void clear(int n)

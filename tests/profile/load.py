@@ -59,10 +59,14 @@ class Load:
         sent = time.monotonic_ns()
         connection.sendall(f"GET /{self.cpu_us}/{name}{self.action} HTTP/1.1\r\n"
                            f"Host: burn\r\n{field}\r\n".encode())
-        read_answer(connection)
+        self.read_answer(connection, name)
         known = (None, None) if self.roots else (trace, parent)
         with self.lock:
             self.requests.append(Request(name, *known, sent, time.monotonic_ns()))
+
+    def read_answer(self, connection, name):
+        """Until the request of this name is over."""
+        read_answer(connection)
 
 
 def read_answer(connection):
