@@ -133,7 +133,8 @@ static int finish(const struct reading *reading, struct message *ret, char *ret_
 			 said->unreadable_why);
 		return -EINVAL;
 	}
-	snprintf(ret_why, MESSAGE_WHY_MAX, "no windows of this time are there");
+	snprintf(ret_why, MESSAGE_WHY_MAX,
+		 "no windows of this time are there: one is written each minute");
 	return -ENOENT;
 }
 

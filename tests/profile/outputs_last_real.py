@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Real windows, as `ctxprop profile` has taken them: what each has said adds up, and `ctxprop top` shows it."""
 import json
+import os
+import pty
 import re
 import subprocess
 import time
@@ -57,7 +59,21 @@ def check_top(windows, known):
     table = subprocess.run(argv, capture_output=True, text=True, check=True).stdout
     head, first = table.splitlines()[:2]
     assert head.split()[5] == "CPU/REQ", head
-    assert re.search(rf" [\d.]+ ms +[\d.]+ ms +[\d.]+ ms  {SERVICE}  GET /", first), first
+    assert re.search(rf" [\d.]+ m?s +[\d.]+ m?s +[\d.]+ m?s  {SERVICE}  GET /", first), first
+
+
+def check_terminal(windows):
+    """The key c sorts by it, at once."""
+    far, near = pty.openpty()
+    argv = [f"{windows.world.build}/ctxprop", "top", "--last", "10m", "--store", windows.store]
+    with subprocess.Popen(argv, stdin=near, stdout=near, env={**os.environ, "TERM": "xterm"}) as process:
+        wait_until(lambda: ", by rate" in os.read(far, 65536).decode(), "it shows nothing")
+        os.write(far, b"c")
+        wait_until(lambda: ", by cpu" in os.read(far, 65536).decode(), "the key c does nothing")
+        os.write(far, b"q")
+        equal(process.wait(timeout=30), 0, "exit status")
+    os.close(near)
+    os.close(far)
 
 
 def case_last_real(world):
@@ -75,6 +91,7 @@ def case_last_real(world):
         said = windows.said("--last", "10m")
         rows = mine(said["endpoints"])
         check_top(windows, rows)
+        check_terminal(windows)
     requests, samples = summed(rows)
     cost = samples * 1e6 / HZ / (requests * CPU_US)
     print(f"{requests} requests in {WINDOWS} windows cost {100 * cost:.1f} % of what they burned")

@@ -46,7 +46,9 @@ struct message made_message(int64_t period_ns, bool waits)
 
 	perftools__profiles__profile__init(profile);
 	message.profile = profile;
-	message_add_text(&message, "");
+	profile->string_table = take(&message, sizeof(char *));
+	profile->string_table[0] = take(&message, 1);
+	profile->n_string_table = 1;
 	profile->sample_type = take(&message, 3 * sizeof(ValueType *));
 	profile->sample_type[0] = type(&message, "samples", "count");
 	profile->sample_type[1] = type(&message, "cpu", "nanoseconds");
