@@ -46,7 +46,7 @@ def case_profile_said(world):
     """the page says when no profile is kept, and how to have one"""
     Kept(world)
     page = opened(world, "profile")
-    page.wait("document.querySelector('main').innerText.includes('ctxpropd takes one, all the time, "
+    page.wait("document.querySelector('main')?.innerText.includes('ctxpropd takes one, all the time, "
               "when it is started with --profile')")
     equal(page.value("document.querySelectorAll('iframe').length"), 0, "frames")
     is_well(page)
@@ -164,6 +164,6 @@ def case_profile_linked(world):
     page.value("history.back()")
     page.wait(ROWS.format("endpoints"))
     page.value(row.format(json.dumps(f"GET {SCRIPT}")) + ".lastChild.querySelector('a').click()")
-    page.wait("document.querySelector('main').innerText.includes('no samples of this endpoint')")
+    page.wait("document.querySelector('main')?.innerText.includes('no samples of this endpoint')")
     is_well(page)
     kept.remove()

@@ -142,9 +142,9 @@ function profileRow(endpoint, answer, chosen, choose) {
 	const { requests, blocked_ns, run_queue_ns, cpu_ns } = endpoint;
 	const changes = { service: endpoint.service || "", endpoint: endpoint.endpoint, bucket: undefined };
 	return el("tr", {},
-		el("td", {}, endpoint.service || el("span", { class: "faint" }, "not known")),
+		el("td", {}, endpoint.service || el("span", { class: "faint" }, requests ? "not known" : "–")),
 		el("td", { class: "path" }, chooser(chosen, changes, choose, endpoint.endpoint)),
-		el("td", { class: "number" }, requests.toLocaleString()),
+		el("td", { class: "number" }, requests ? requests.toLocaleString() : "–"),
 		perRequest(cpu_ns, requests),
 		el("td", { class: "number" }, duration(cpu_ns)),
 		el("td", { class: "number" }, share(cpu_ns, answer.cpu_ns)),
@@ -162,7 +162,8 @@ function profileSummary(answer) {
 
 function noProfile(answer) {
 	return answer.kept ? "There is no profile of that time; a window of a minute is there when it has ended." :
-		["No profile is kept. ctxpropd takes one, all the time, when it is started with ", el("code", {}, "--profile 19"), "."];
+		["No profile is kept yet. ctxpropd takes one, all the time, when it is started with ", el("code", {}, "--profile 19"),
+		 "; a minute of it is there when it has ended."];
 }
 
 // --- the view
