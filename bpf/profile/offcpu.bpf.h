@@ -134,7 +134,7 @@ static __always_inline void wait_begins(void *ctx, const struct task_struct *tas
 	struct wait wait = {.began_ns = now_ns, .ran_ns = ran_ns(task)};
 	const struct wait *unseen = wait_of(task->pid);
 	const struct profile_thread_data *data;
-	const struct runtime *runtime;
+	struct user_registers user;
 	struct profile_sample *s;
 
 	if (now_ns >= until_ns || !is_wanted(thread))
@@ -154,10 +154,9 @@ static __always_inline void wait_begins(void *ctx, const struct task_struct *tas
 	}
 	data = context_data(s);
 	context_take(s, data, context);
-	runtime = runtime_of_sample(s);
 	take_kernel(ctx, s);
-	take_user_of_kernel(s, runtime);
-	runtime_stack_take(s, runtime);
+	registers_of_kernel(&user);
+	take_user(s, &user);
 	context_labels(s, data);
 	hand_over(s);
 }

@@ -13,15 +13,13 @@
 
 static __always_inline void take_stack(struct bpf_perf_event_data *ctx, struct profile_sample *s)
 {
-	const struct runtime *runtime = runtime_of_sample(s);
+	struct user_registers user = {ctx->regs.rip, ctx->regs.rsp, ctx->regs.rbp};
 
-	if ((ctx->regs.cs & RPL_USER) == RPL_USER) {
-		unwind_user(s, runtime, ctx->regs.rip, ctx->regs.rsp, ctx->regs.rbp);
-	} else {
+	if ((ctx->regs.cs & RPL_USER) != RPL_USER) {
 		take_kernel(ctx, s);
-		take_user_of_kernel(s, runtime);
+		registers_of_kernel(&user);
 	}
-	runtime_stack_take(s, runtime);
+	take_user(s, &user);
 }
 
 SEC("perf_event")

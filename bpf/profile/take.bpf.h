@@ -71,20 +71,35 @@ static __always_inline void take_kernel(void *ctx, struct profile_sample *s)
 	s->kernel_count = size > 0 ? (__u16)(size / sizeof(s->frame[0])) : 0;
 }
 
+/* Of user space; all zero: the thread has none. */
+struct user_registers {
+	__u64 ip, sp, bp;
+};
+
 /* A thread in the kernel: the registers with which it came there. */
-static __always_inline void take_user_of_kernel(struct profile_sample *s,
-						const struct runtime *runtime)
+static __always_inline void registers_of_kernel(struct user_registers *ret)
 {
 	const struct task_struct *task = (const void *)bpf_get_current_task_btf();
-	const struct pt_regs___kernel *regs;
+	const struct pt_regs___kernel *regs = (const void *)bpf_task_pt_regs((void *)task);
 
-	if (!BPF_CORE_READ(task, mm)) {
-		s->stop = PROFILE_STOP_NONE;
+	*ret = (struct user_registers){};
+	if (!BPF_CORE_READ(task, mm))
 		return;
-	}
-	regs = (const void *)bpf_task_pt_regs((void *)task);
-	unwind_user(s, runtime, BPF_CORE_READ(regs, ip), BPF_CORE_READ(regs, sp),
-		    BPF_CORE_READ(regs, bp));
+	ret->ip = BPF_CORE_READ(regs, ip);
+	ret->sp = BPF_CORE_READ(regs, sp);
+	ret->bp = BPF_CORE_READ(regs, bp);
+}
+
+/* The user's part of the stack, and what the runtime of the process knows of it. */
+static __always_inline void take_user(struct profile_sample *s, const struct user_registers *user)
+{
+	const struct runtime *runtime = runtime_of_sample(s);
+
+	if (user->sp)
+		unwind_user(s, runtime, user->ip, user->sp, user->bp);
+	else
+		s->stop = PROFILE_STOP_NONE;
+	runtime_stack_take(s, runtime);
 }
 
 /* The start of the process, and how often it has become another program since. */

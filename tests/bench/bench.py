@@ -14,16 +14,20 @@ import sys
 
 import report
 from figures import HEAD, Measured, cost_rows, values
+from profile_cost import ProfileCost, off_cpu
 from rig import ARMS, Rig
 from rounds import Bench
+
+BULK_ARMS = {"inject", "skmsg"}  # alone, bulk TCP has nothing to be compared with
 LEGEND = """\
 Medians over rounds in which the arms take turns; [first..third quartile]. CPU: processes and
 softirqs of everything involved. requests/s, p50, p99: against none, all on one CPU (the rate is per
 second in which no other program had that CPU). BPF: one run of the program, less what an empty
 program reads there, which stands in the rows of none. follow: agents at the client and at the
 server, the request is a call of the one and served by the other; BPF ns/request with all probes.
-spans: the same, and both store its span, as far as they can keep up (its CPU is theirs, too). own:
-without ctxprop, the client sends 70 bytes more itself; own-two: in two packets, as on the wire."""
+spans: the same, and both store its span, as far as they can keep up (its CPU is theirs, too).
+profile: as none, and all CPUs are sampled 99 times a second. own: without ctxprop, the client sends
+70 bytes more itself; own-two: in two packets, as on the wire."""
 
 
 def options():
@@ -53,7 +57,7 @@ def measure(rig, short):
     bench = Bench(rig, rounds=4 if short else 15, milliseconds=120 if short else 300,
                   progress=progress)
     bench.check_arms()
-    measured = Measured(bench.requests_cost(), bench.bulk() if rig.bulk else {})
+    measured = Measured(bench.requests_cost(), bench.bulk() if rig.bulk and rig.arms.keys() & BULK_ARMS else {})
     if "inject" in rig.arms:
         measured.times = bench.bpf_times()
         measured.many_flows = bench.many_flows()
@@ -64,6 +68,8 @@ def measure(rig, short):
     if "follow" in rig.arms and "spans" in rig.arms:
         measured.spans = bench.spans_times()
         measured.stored = bench.stored(3 if short else 10)
+    if "profile" in rig.arms:
+        measured.profile = ProfileCost(rig, short, progress).values()
     return measured
 
 
@@ -74,10 +80,13 @@ def main():
     try:
         with Rig(given.build, given.cpu, wanted) as rig:
             measured = measure(rig, given.short)
+        if "profile" in wanted and not given.short:
+            progress("switches of threads without context, off-CPU")
+            measured.profile |= off_cpu(given.build)
     except RuntimeError as error:
         print(f"bench: {error}", file=sys.stderr)
         return 2
-    rows, missed = report.verdict(values(measured))
+    rows, missed = report.verdict(values(measured), given.short)
     print(report.table(HEAD, cost_rows(measured), given.markdown), LEGEND, sep="\n\n", end="\n\n")
     print(report.table(["bar", "limit", "measured", ""], rows, given.markdown))
     if run_times_are_counted():

@@ -27,6 +27,7 @@ class Measured:
     many_flows: list | None = None  # [(empty, few, many)]
     many_rules: list | None = None  # [(empty, one, many)]
     agent: tuple | None = None  # (MiB, percent of a core)
+    profile: dict = dataclasses.field(default_factory=dict)  # as values()
 
 
 def spread(values):
@@ -107,7 +108,7 @@ def bpf_cells(times, arm, follow=()):
 def values(measured):
     """{key of a bar: (median, first quartile, third quartile)}; what was not measured is absent."""
     small = measured.costs[SMALL]
-    result = {}
+    result = dict(measured.profile)
     if "inject" in small:
         result |= inject_values(measured, small)
     if "follow" in small:

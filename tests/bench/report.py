@@ -15,6 +15,7 @@ class Bar:
     unit: str
     what: str
     source: str
+    quiet: bool  # it is judged where nothing else runs, and so not in the short form
 
     def met(self, value):
         return {"<=": operator.le, ">=": operator.ge}[self.sign](value, self.limit)
@@ -26,9 +27,9 @@ def read_bars():
     for line in BARS.read_text(encoding="utf-8").splitlines():
         if line.startswith("#"):
             continue
-        key, limit, unit, what, source = line.split("\t")
+        key, limit, unit, what, source, *quiet = line.split("\t")
         sign, number = limit.split()
-        bars.append(Bar(key, sign, float(number), unit, what, source))
+        bars.append(Bar(key, sign, float(number), unit, what, source, quiet == ["quiet"]))
     return bars
 
 
@@ -55,7 +56,7 @@ def table(head, rows, markdown):
     return "\n".join(lines[:1] + [rule if markdown else "-" * max(map(len, lines))] + lines[1:])
 
 
-def verdict(values):
+def verdict(values, short):
     """(rows of the table of bars, number of bars missed).
 
     values: {key: (median, first quartile, third quartile)}; an absent key was not measured.
@@ -65,6 +66,9 @@ def verdict(values):
         limit = f"{bar.sign} {bar.limit:g} {bar.unit}".strip()
         if bar.key not in values:
             rows.append([bar.what, limit, "-", "skipped: an arm is missing"])
+            continue
+        if short and bar.quiet:
+            rows.append([bar.what, limit, with_spread(values[bar.key]), "not judged: short"])
             continue
         met = bar.met(values[bar.key][0])
         missed += not met

@@ -6,9 +6,11 @@ agent lives in "watched" only, so that the arms can alternate without starting a
 For the arm "follow" there is one more such pair with an agent on both sides: what one request
 costs as a call and as a request that is served. Its probes are taken off for the other arms. The
 pair of the arm "spans" is like it, and its agents store a span of each request on either side.
+For the arm "profile" the whole machine is sampled; for the others the clocks of that stand still.
 Everything runs on one CPU: a closed loop then runs as fast as a request is cheap.
 """
 import contextlib
+import functools
 import json
 import os
 import pathlib
@@ -21,6 +23,7 @@ import time
 
 from bpf import Objects, Programs
 from probes import Probes
+from profiler import Profiler
 from machine import Cgroup, cgroup2
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -29,7 +32,8 @@ from lab import Lab  # noqa: E402 (the path is set just above)
 
 PORT, BULK_PORT = 8080, 5201
 FLOWS = 131072  # room for the many flows of one round
-ARMS = ("none", "idle", "inject", "follow", "spans", "skmsg", "nginx", "haproxy")
+ARMS = ("none", "idle", "inject", "follow", "spans", "profile", "skmsg", "nginx", "haproxy")
+PROFILE_HZ = 99
 
 
 class Arm:
@@ -51,6 +55,8 @@ class Arm:
         """Call before each measurement: two arms share one agent, all share the kernel."""
         if self.rig.probes:
             self.rig.probes.attach(self.name in ("follow", "spans"))
+        if self.rig.profiler:
+            self.rig.profiler.sample(self.name == "profile")
         if self.paused is not None:
             self.rig.objects.pause(self.paused)
 
@@ -65,7 +71,7 @@ class Rig:
     def __init__(self, build, cpu, wanted):
         self.build, self.cpu = pathlib.Path(build).resolve(), cpu
         self.missing, self.arms, self.objects, self.agent = {}, {}, None, None
-        self.probes, self.followers, self.stores = None, {}, []
+        self.probes, self.profiler, self.followers, self.stores = None, None, {}, []
         self.bulk = bool(shutil.which("iperf3"))
         self.lab = Lab("bench")
         self.scratch = pathlib.Path(tempfile.mkdtemp(prefix="ctxprop-bench-"))
@@ -85,6 +91,8 @@ class Rig:
     def close(self):
         if self.probes:
             self.probes.close()
+        if self.profiler:
+            self.profiler.release()
         self.lab.close()
         self.cgroup.close()
         shutil.rmtree(self.scratch)
@@ -98,8 +106,8 @@ class Rig:
         return place
 
     def start(self, wanted):
-        self.cgroup_apps, self.cgroup_skmsg, self.cgroup_agent = map(
-            self.cgroup.child, ("apps", "skmsg", "agent"))
+        self.cgroup_apps, self.cgroup_skmsg, self.cgroup_agent, self.cgroup_profile = map(
+            self.cgroup.child, ("apps", "skmsg", "agent", "profile"))
         self.upstream = self.lab.host("upstream")
         self.plain = self.application("plain", 1, self.upstream)
         self.watched = self.application("watched", 2, self.upstream)
@@ -136,8 +144,8 @@ class Rig:
     def missing_or_added(self, name):
         """Add one arm; a program that is not installed makes it missing, with the reason."""
         add = {"none": self.add_plain, "idle": self.add_agent, "inject": self.add_agent,
-               "follow": self.add_followers, "spans": self.add_followers, "skmsg": self.add_skmsg,
-               "nginx": self.add_proxy, "haproxy": self.add_proxy}[name]
+               "follow": self.add_followers, "spans": self.add_followers, "profile": self.add_profile,
+               "skmsg": self.add_skmsg, "nginx": self.add_proxy, "haproxy": self.add_proxy}[name]
         reason = add(name)
         if reason:
             self.missing[name] = reason
@@ -163,6 +171,16 @@ class Rig:
         self.followers[name] = Objects([agent.pid for agent in agents])
         self.arms[name] = Arm(self, name, follower, follower.address, server=served)
         self.arms[name].agents = agents
+
+    def add_profile(self, name):
+        self.profiler = self.profile(PROFILE_HZ)
+        self.add_plain(name)
+
+    def profile(self, hz, *options, seconds=3600):
+        """`ctxprop profile` of all CPUs, in a cgroup of its own."""
+        place = self.placed(self.cgroup_profile, pinned=False)
+        return Profiler(functools.partial(self.plain.spawn, preexec_fn=place), self.build, hz, *options,
+                        seconds=seconds)
 
     def add_skmsg(self, name):
         loader = self.upstream.spawn([self.build / "bench_skmsg", self.cgroup_skmsg.path],

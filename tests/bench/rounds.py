@@ -12,7 +12,8 @@ from loads import EDGE, EDGE_OWN, EDGE_OWN_TWO, HEADER_BYTES, LOADS, LONG_POST, 
 from machine import idle_us, resident_kib, run_time_us, softirqd_pids
 from rig import BULK_PORT, PORT
 
-ONE_HEADER = {"none": 0, "idle": 0, "inject": 1, "follow": 1, "spans": 1, "skmsg": 1, "nginx": 1, "haproxy": 1}
+ONE_HEADER = {"none": 0, "idle": 0, "inject": 1, "follow": 1, "spans": 1, "profile": 0, "skmsg": 1, "nginx": 1,
+              "haproxy": 1}
 BULK_BYTES = "256M"
 PACKETS_BYTES = "64M"  # about as long, packet by packet
 MANY_FLOWS, MANY_RULES = 100_000, 1000

@@ -33,9 +33,9 @@ def open_pin(path):
     return bpf(GET, struct.pack("QII", ctypes.addressof(name), 0, 0))
 
 
-def info(fd):
-    """What the kernel tells about a map, program or link: its struct bpf_..._info."""
-    told = ctypes.create_string_buffer(128)
+def info(fd, size=128):
+    """What the kernel tells about a map, program or link: so many bytes of its struct bpf_..._info."""
+    told = ctypes.create_string_buffer(size)
     bpf(INFO, struct.pack("IIQ", fd, len(told), ctypes.addressof(told)))
     return told.raw
 
