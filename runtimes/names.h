@@ -9,7 +9,10 @@
 
 #include "runtimes/compiled.h"
 
-#define NAMED_TEXT_MAX 768 /* bytes of a name and its file, with a NUL */
+#define NAMED_TEXT_MAX  768 /* bytes of a name, its file and its line, with a NUL */
+#define NAMED_LINE_MAX  11  /* of which these are the line's, with the end of the one before */
+#define NAMED_READS_MAX 2048
+#define NAMED_DEPTH_MAX 63 /* of functions that are put one into the other */
 
 /* A function as a sample has it (bpf/profile/sample.h). */
 struct named_code {
@@ -41,17 +44,25 @@ struct runtime_names {
 	bool may_differ;
 	const char *unknown; /* what is shown for a function whose name cannot be told */
 	/*
-	 * Read "FUNCTION\nFILE" by a descriptor for the process's memory into NAMED_TEXT_MAX bytes.
-	 * 0; 1: it was put into another one, whose depth is one more; -ESTALE: there is another
-	 * object by now; -EINVAL: it makes no sense.
+	 * Read "FUNCTION\nFILE" or "FUNCTION\nFILE\nLINE" (the function's first one) by a
+	 * descriptor for the process's memory into NAMED_TEXT_MAX bytes, in UTF-8 without other
+	 * control characters, by not more than NAMED_READS_MAX reads, whatever the memory holds. It
+	 * runs in a sandbox (agent/profile/name_reader.h). 0; 1: it was put into another one, whose
+	 * depth is one more; -ESTALE: there is another object by now; -EINVAL: it makes no sense.
 	 */
 	int (*read)(int memory, const struct named_code *code, char *ret_text);
 	/*
 	 * Find out what the sampler must know of a process to go through the code that it has
-	 * compiled, but for `life`; NULL: it compiles none. 0 or -errno.
+	 * compiled, but for `life`, by reading in a sandbox; NULL: it compiles none. 0 or -errno.
 	 */
 	int (*compiled)(__u32 tgid, struct runtime_compiled *ret_compiled);
 };
+
+/*
+ * What read() writes, into NAMED_TEXT_MAX bytes. The line is left out if it is none (from 1 on, of
+ * 31 bits).
+ */
+void names_write(const char *function, const char *file, __u32 line, char *ret_text);
 
 /* `kind`: enum runtime_kind. NULL: its functions have no names. */
 const struct runtime_names *runtime_names_of(__u8 kind);

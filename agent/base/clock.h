@@ -16,4 +16,13 @@ static inline __u64 clock_now_ns(void)
 	return (__u64)now.tv_sec * NS_PER_SECOND + (__u64)now.tv_nsec;
 }
 
+/* Milliseconds until then, by that clock, for poll(2); 0: it is past. At most a day. */
+static inline int clock_ms_until(__u64 end_ns)
+{
+	const __u64 now_ns = clock_now_ns(), most_ms = 86400000;
+	const __u64 left_ms = now_ns < end_ns ? (end_ns - now_ns) / (NS_PER_SECOND / 1000) + 1 : 0;
+
+	return (int)(left_ms < most_ms ? left_ms : most_ms);
+}
+
 #endif

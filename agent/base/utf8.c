@@ -41,6 +41,57 @@ size_t utf8_length(const char *text)
 	return (size_t)count + 1;
 }
 
+/* Of the character at the beginning of a text: C0, DEL or C1 (U+0080 to U+009F)? */
+static bool is_control(const char *text)
+{
+	const unsigned char first = (unsigned char)text[0], second = (unsigned char)text[1];
+
+	return first < ' ' || first == 0x7f || (first == 0xc2 && second < 0xa0);
+}
+
+bool utf8_is_line(char *text, bool is_cut)
+{
+	size_t length;
+
+	for (; *text; text += length) {
+		length = utf8_length(text);
+		if (!length && is_cut && strlen(text) < UTF8_MAX) {
+			*text = '\0';
+			break;
+		}
+		if (!length || is_control(text))
+			return false;
+	}
+	return true;
+}
+
+static bool is_shown(__u32 c)
+{
+	return c >= ' ' && c != 0x7f && !(c >= 0x80 && c < 0xa0) && !(c >= 0xd800 && c < 0xe000) &&
+	       c <= 0x10ffff;
+}
+
+/* The last six bits that are still in `c`, as a byte that follows. */
+static char take_six(__u32 *c)
+{
+	const char byte = (char)(0x80 | (*c & 0x3f));
+
+	*c >>= 6;
+	return byte;
+}
+
+size_t utf8_encode(__u32 character, char ret[UTF8_MAX])
+{
+	static const unsigned char first[] = {0, 0, 0xc0, 0xe0, 0xf0};
+	__u32 c = is_shown(character) ? character : '?';
+	const size_t size = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+
+	for (size_t i = size; i > 1; i--)
+		ret[i - 1] = take_six(&c);
+	ret[0] = (char)(first[size] | c);
+	return size;
+}
+
 char *utf8_repair(const char *text)
 {
 	/* Each byte becomes three at most. */

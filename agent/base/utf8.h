@@ -3,12 +3,27 @@
 #ifndef CTXPROP_UTF8_H
 #define CTXPROP_UTF8_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <linux/types.h>
 
 #define UTF8_REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
 /* Bytes of the character at the beginning of a text (RFC 3629); 0: it is none, or the text ends. */
 size_t utf8_length(const char *text);
+
+/*
+ * Can all of it be shown in a line: UTF-8, without control characters? If the text was cut, what
+ * that has left of a character at its end is taken away.
+ */
+bool utf8_is_line(char *text, bool is_cut);
+
+/*
+ * UTF-8 of a character, without a NUL: UTF8_MAX bytes at most. '?' for what cannot be shown in a
+ * line, and for what is none. Returns how many bytes.
+ */
+#define UTF8_MAX 4
+size_t utf8_encode(__u32 character, char ret[UTF8_MAX]);
 
 /*
  * A copy in which each byte that belongs to no character is U+FFFD. The caller's to free; NULL: no

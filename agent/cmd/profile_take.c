@@ -95,6 +95,11 @@ static void print_losses(const struct sampler *sampler, const struct samples *sa
 	if (samples_left_out(samples))
 		fprintf(stderr, "profile: %llu samples were left out: too many different stacks\n",
 			samples_left_out(samples));
+	if (named_unread(samples_named(samples)))
+		fprintf(stderr,
+			"profile: names of functions were not read %llu times: their process had "
+			"ended, or reading took too long\n",
+			named_unread(samples_named(samples)));
 	print_label_losses(samples);
 	if (sampler_waits_left_out(sampler))
 		fprintf(stderr,

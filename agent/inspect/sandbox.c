@@ -140,6 +140,16 @@ enum sandbox_end sandbox_wait(struct sandbox *sandbox)
 	return end;
 }
 
+enum sandbox_end sandbox_wait_ms(struct sandbox *sandbox, int most_ms)
+{
+	const __u64 end_ns = clock_now_ns() + (__u64)most_ms * (NS_PER_SECOND / 1000);
+	struct pollfd ended = {.fd = sandbox->pidfd, .events = POLLIN};
+
+	while (poll(&ended, 1, clock_ms_until(end_ns)) < 0 && errno == EINTR)
+		;
+	return sandbox_look(sandbox);
+}
+
 /*
  * A process that has just been forked still has copies of all our descriptors, and so holds our
  * locks: whoever starts after us would find them taken.

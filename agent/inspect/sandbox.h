@@ -82,6 +82,9 @@ enum sandbox_end sandbox_look(struct sandbox *sandbox);
 /* The same, but waits. */
 enum sandbox_end sandbox_wait(struct sandbox *sandbox);
 
+/* The same, but not longer than that: SANDBOX_RUNS if it runs still. */
+enum sandbox_end sandbox_wait_ms(struct sandbox *sandbox, int most_ms);
+
 /*
  * Ends it, if it runs, and waits until it is gone; not longer than SANDBOX_KILL_MS, since a process
  * that waits for a file system cannot be killed.

@@ -70,3 +70,20 @@ int confined_run(int fd, int (*work_on)(struct elf_image *image, void *shared), 
 	munmap(bytes, order.size);
 	return err;
 }
+
+int confined_call(int (*call)(int socket, void *shared), void *shared, int most_ms)
+{
+	_cleanup_sandbox_ struct sandbox sandbox = SANDBOX_NONE;
+	int err = sandbox_start(call, shared, &sandbox);
+
+	if (err)
+		return err;
+	switch (sandbox_wait_ms(&sandbox, most_ms)) {
+	case SANDBOX_DONE:
+		return 0;
+	case SANDBOX_RUNS:
+		return -ETIMEDOUT;
+	default:
+		return -ENOEXEC;
+	}
+}

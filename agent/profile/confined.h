@@ -21,4 +21,11 @@ void confined_free(void *shared, size_t size);
  */
 int confined_run(int fd, int (*work)(struct elf_image *image, void *shared), void *shared);
 
+/*
+ * Run `call` in a sandbox, for `most_ms` at most. It opens what it will read, gives its rights up
+ * (sandbox_confine()) before it reads, and returns 0 when it has written its result to `shared`. 0;
+ * -ENOEXEC: it has not; -ETIMEDOUT; or -errno.
+ */
+int confined_call(int (*call)(int socket, void *shared), void *shared, int most_ms);
+
 #endif

@@ -1,47 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fcntl.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/hash.h"
+#include "profile/name_readers.h"
 #include "profile/named.h"
 
-#define SLOTS 65536 /* code objects whose name is remembered; others take their place */
+#define SLOTS        65536 /* code objects whose name is remembered; others take their place */
+#define ASK_AGAIN_NS NS_PER_SECOND /* where there was no name; it costs as much each time */
 
 struct known {
 	struct named_code code;
 	long number; /* 0: the slot is free */
 	bool has_outer;
+	__u64 until_ns; /* CLOCK_MONOTONIC; 0: as long as the object lives */
 };
 
 struct named {
 	struct strings texts;
+	struct name_readers *readers;
+	__u64 unread;
 	struct known known[SLOTS];
 };
 
 struct named *named_new(void)
 {
-	return calloc(1, sizeof(struct named));
+	struct named *named = calloc(1, sizeof(*named));
+
+	if (named)
+		named->readers = name_readers_new();
+	if (!named || named->readers)
+		return named;
+	free(named);
+	return NULL;
 }
 
 void named_free(struct named *named)
 {
-	if (named)
+	if (named) {
+		name_readers_free(named->readers);
 		strings_free(&named->texts);
+	}
 	free(named);
-}
-
-static int read_text(const struct runtime_names *names, const struct named_code *code,
-		     char *ret_text)
-{
-	_cleanup_close_ int memory = -1;
-	char path[32];
-
-	snprintf(path, sizeof(path), "/proc/%u/mem", code->tgid);
-	memory = open(path, O_RDONLY | O_CLOEXEC);
-	return memory < 0 ? -1 : names->read(memory, code, ret_text);
 }
 
 /* Returns what read() does: below 0 the name is not that of the function. */
@@ -49,9 +52,10 @@ static int read_name(struct named *named, const struct named_code *code, long *r
 {
 	const struct runtime_names *names = runtime_names_of(code->kind);
 	char text[NAMED_TEXT_MAX];
-	const int result = names ? read_text(names, code, text) : -1;
+	const int result = names ? name_readers_ask(named->readers, code, text) : -EINVAL;
 	long number;
 
+	named->unread += result == -EAGAIN || result == -EPIPE || result == -ETIMEDOUT;
 	if (result < 0)
 		snprintf(text, sizeof(text), "%s\n", names ? names->unknown : "[unknown code]");
 	number = strings_add(&named->texts, text);
@@ -63,6 +67,12 @@ static bool is_same(const struct named_code *a, const struct named_code *b)
 {
 	return a->tgid == b->tgid && a->life == b->life && a->address == b->address &&
 	       a->check == b->check && a->kind == b->kind && a->depth == b->depth;
+}
+
+static bool is_known(const struct known *known, const struct named_code *code)
+{
+	return known->number && is_same(&known->code, code) &&
+	       (!known->until_ns || clock_now_ns() < known->until_ns);
 }
 
 static struct known *slot_of(struct named *named, const struct named_code *code)
@@ -81,18 +91,23 @@ long named_get(struct named *named, const struct named_code *code, bool *ret_has
 	long number;
 	int result;
 
-	if (known->number && is_same(&known->code, code)) {
-		*ret_has_outer = known->has_outer;
-		return known->number;
+	if (!is_known(known, code)) {
+		result = read_name(named, code, &number);
+		*known = (struct known){.code = *code,
+					.number = number,
+					.has_outer = result > 0 && code->depth < NAMED_DEPTH_MAX,
+					.until_ns = result < 0 ? clock_now_ns() + ASK_AGAIN_NS : 0};
 	}
-	result = read_name(named, code, &number);
-	*ret_has_outer = result > 0;
-	if (result >= 0)
-		*known = (struct known){*code, number, result > 0};
-	return number;
+	*ret_has_outer = known->has_outer;
+	return known->number;
 }
 
 const struct strings *named_texts(const struct named *named)
 {
 	return &named->texts;
+}
+
+__u64 named_unread(const struct named *named)
+{
+	return named->unread;
 }

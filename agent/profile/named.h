@@ -18,12 +18,15 @@ struct named *named_new(void);
 void named_free(struct named *named);
 
 /*
- * The number of the text "FUNCTION\nFILE" in named_texts(), or of what stands for a function whose
- * name cannot be told, without a file; 0: no memory. `ret_has_outer`: a compiler has put it into
- * another one, whose depth is one more.
+ * The number of the text (named_text.h) of a function in named_texts(), or of what stands for one
+ * whose name cannot be told, without a file; 0: no memory. `ret_has_outer`: a compiler has put it
+ * into another one, whose depth is one more.
  */
 long named_get(struct named *named, const struct named_code *code, bool *ret_has_outer);
 
 const struct strings *named_texts(const struct named *named);
+
+/* Names that were not read: the process had ended, or did not let itself be read in time. */
+__u64 named_unread(const struct named *named);
 
 #endif

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "profile/code_file.h"
 #include "profile/kernel_symbols.h"
+#include "profile/named_text.h"
 #include "profile/names.h"
 
 #define FIRST_ROOM 4096
 
 struct names {
 	const struct files *files;
-	const struct strings *named; /* "FUNCTION\nFILE" */
+	const struct strings *named; /* see named_text.h */
 	__u64 *frame;                /* sorted, each once */
 	char **name;                 /* of each */
+	char **file;                 /* of each that a runtime knows; else NULL */
 	size_t count, room;
 };
 
@@ -111,27 +114,32 @@ static void name_file(struct names *names, size_t from, size_t to)
 	code_names_free(found);
 }
 
-/* Its function and its file; NULL: there are none. */
-static const char *named_text(const struct names *names, __u64 frame)
+/* What is known of a function of a runtime. Returns whether anything is. */
+static bool find_named(const struct names *names, __u64 frame, struct named_text *ret)
 {
 	const size_t number = (size_t)(frame & ~FRAME_NAMED);
+	const char *text =
+	    number && number < names->named->count ? names->named->text[number] : NULL;
 
-	return number && number < names->named->count ? names->named->text[number] : NULL;
+	return text && named_text_parse(text, strlen(text) + 1, ret);
 }
 
 /* "FUNCTION (FILE)", without the directories of the file. */
 static char *name_named(const struct names *names, __u64 frame)
 {
-	const char *both = named_text(names, frame), *file = both ? strchr(both, '\n') : NULL;
-	const char *slash = file ? strrchr(file, '/') : NULL;
+	struct named_text named;
+	const char *slash;
+	size_t length;
 	char *text;
 
-	if (!file)
+	if (!find_named(names, frame, &named))
 		return strdup("[unknown code]");
-	if (!file[1])
-		return strndup(both, (size_t)(file - both));
-	if (asprintf(&text, "%.*s (%s)", (int)(file - both), both, slash ? slash + 1 : file + 1) <
-	    0)
+	if (!named.file_length)
+		return strndup(named.function, named.function_length);
+	slash = memrchr(named.file, '/', named.file_length);
+	length = slash ? (size_t)(named.file + named.file_length - slash - 1) : named.file_length;
+	if (asprintf(&text, "%.*s (%.*s)", (int)named.function_length, named.function, (int)length,
+		     slash ? slash + 1 : named.file) < 0)
 		return NULL;
 	return text;
 }
@@ -147,19 +155,31 @@ static size_t end_of_file(const struct names *names, size_t from)
 	return to;
 }
 
+/* The file of such a function, if it is known. */
+static char *file_named(const struct names *names, __u64 frame)
+{
+	struct named_text named;
+
+	return find_named(names, frame, &named) ? strndup(named.file, named.file_length) : NULL;
+}
+
 static int find_names(struct names *names)
 {
+	const size_t room = names->count ? names->count : 1;
 	size_t at = 0, to;
 
-	names->name = calloc(names->count ? names->count : 1, sizeof(*names->name));
-	if (!names->name)
+	names->name = calloc(room, sizeof(*names->name));
+	names->file = calloc(room, sizeof(*names->file));
+	if (!names->name || !names->file)
 		return -1;
 	for (; at < names->count && names->frame[at] < FRAME_NAMED; at = to) {
 		to = end_of_file(names, at);
 		name_file(names, at, to);
 	}
-	for (; at < names->count && !(names->frame[at] & FRAME_KERNEL); at++)
+	for (; at < names->count && !(names->frame[at] & FRAME_KERNEL); at++) {
 		names->name[at] = name_named(names, names->frame[at]);
+		names->file[at] = file_named(names, names->frame[at]);
+	}
 	name_kernel(names, at);
 	return 0;
 }
@@ -189,9 +209,14 @@ void names_free(struct names *names)
 {
 	if (!names)
 		return;
-	for (size_t i = 0; names->name && i < names->count; i++)
-		free(names->name[i]);
+	for (size_t i = 0; i < names->count; i++) {
+		if (names->name)
+			free(names->name[i]);
+		if (names->file)
+			free(names->file[i]);
+	}
 	free(names->name);
+	free(names->file);
 	free(names->frame);
 	free(names);
 }
@@ -229,13 +254,20 @@ const char *names_get(const struct names *names, __u64 frame)
 
 const char *names_file(const struct names *names, __u64 frame)
 {
-	const char *both;
+	const char *file;
 
 	if (frame & FRAME_KERNEL)
 		return "kernel";
 	if (frame_is_named(frame)) {
-		both = named_text(names, frame);
-		return both ? strchr(both, '\n') + 1 : "";
+		file = names->file[names_number(names, frame)];
+		return file ? file : "";
 	}
 	return FRAME_FILE(frame) < 0 ? "" : files_name(names->files, FRAME_FILE(frame));
+}
+
+__u32 names_line(const struct names *names, __u64 frame)
+{
+	struct named_text named;
+
+	return frame_is_named(frame) && find_named(names, frame, &named) ? named.line : 0;
 }

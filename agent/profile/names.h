@@ -20,6 +20,9 @@ const char *names_get(const struct names *names, __u64 frame);
 /* The file that a frame's code comes from ("kernel" for the kernel), or "". */
 const char *names_file(const struct names *names, __u64 frame);
 
+/* The line at which a frame's function begins; 0: not known. */
+__u32 names_line(const struct names *names, __u64 frame);
+
 /* The files that the names are from. */
 const struct files *names_files(const struct names *names);
 

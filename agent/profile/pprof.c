@@ -29,7 +29,7 @@ typedef Perftools__Profiles__ValueType ValueType;
 struct writing {
 	Profile profile;
 	struct arena arena;
-	struct strings strings, functions; /* functions: FILE, a newline, NAME */
+	struct strings strings, functions; /* functions: "LINE\nFILE\nNAME" */
 	const struct names *names;
 	const struct labels *labels;
 	struct requests *requests;
@@ -130,8 +130,8 @@ static uint64_t function_of(struct writing *writing, __u64 frame)
 	_cleanup_free_ char *key = NULL;
 	long number = -1;
 
-	if (asprintf(&key, "%s\n%s", names_file(writing->names, frame),
-		     names_get(writing->names, frame)) >= 0)
+	if (asprintf(&key, "%u\n%s\n%s", names_line(writing->names, frame),
+		     names_file(writing->names, frame), names_get(writing->names, frame)) >= 0)
 		number = strings_add(&writing->functions, key);
 	else
 		key = NULL;
@@ -172,17 +172,19 @@ static void add_locations(struct writing *writing)
 
 static Function *function_message(struct writing *writing, size_t number)
 {
-	char *file = writing->functions.text[number], *name = strchr(file, '\n');
+	/* It is taken apart, and not looked for any more. */
+	char *name = writing->functions.text[number], *line = strsep(&name, "\n");
+	const char *file = strsep(&name, "\n");
 	Function *function = take(writing, sizeof(*function));
 
 	if (!function)
 		return NULL;
-	*name++ = '\0'; /* it is not looked for any more */
 	perftools__profiles__function__init(function);
 	function->id = number;
 	function->name = text(writing, name);
 	function->system_name = function->name;
 	function->filename = text(writing, file);
+	function->start_line = strtol(line, NULL, 10);
 	return function;
 }
 

@@ -14,6 +14,7 @@
 #define BUCKETS     1024
 #define LOOK_AGAIN  (NS_PER_SECOND / 5) /* where a sample met code that is not known */
 #define LOOK_ANYWAY (2 * NS_PER_SECOND) /* libraries come and go */
+#define FAILED_MAX  6                   /* so often the time until the next look is doubled */
 
 struct known {
 	struct process process;
@@ -135,21 +136,30 @@ static void look(struct processes *processes, struct process *process)
 	sampler_set_process(processes->sampler, process->tgid, &processes->told);
 }
 
+/* Ask a runtime for the code that it has compiled. Returns whether it is known now. */
+static bool ask_compiled(struct process *process, const struct runtime_names *runtime)
+{
+	const int err = runtime->compiled(process->tgid, &process->compiled);
+
+	if ((err == -ETIMEDOUT || err == -ENOEXEC) && process->failed < FAILED_MAX)
+		process->failed++;
+	process->asked_ns = clock_now_ns();
+	return !err;
+}
+
 /*
  * The sample says by its kind whose code was met. A runtime that begins knows not yet where it will
- * have its code: it is asked again.
+ * have its code: it is asked again; less often where that goes wrong, since others wait for it.
  */
 static void look_at_compiled(struct processes *processes, struct process *process,
 			     const struct profile_sample *sample)
 {
 	const struct runtime_names *runtime = runtime_names_of(sample->named_kind);
-	const __u64 now_ns = clock_now_ns();
 
 	if (process->compiled.life || !runtime || !runtime->compiled ||
-	    (process->asked_ns && now_ns - process->asked_ns < LOOK_ANYWAY))
-		return;
-	process->asked_ns = now_ns;
-	if (runtime->compiled(process->tgid, &process->compiled))
+	    (process->asked_ns && clock_now_ns() - process->asked_ns < LOOK_ANYWAY
+									   << process->failed) ||
+	    !ask_compiled(process, runtime))
 		return;
 	process->compiled.life = process->life;
 	sampler_set_compiled(processes->sampler, process->tgid, &process->compiled);

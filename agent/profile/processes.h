@@ -27,6 +27,7 @@ struct process {
 	__u32 count;
 	struct process_code *code;        /* by address */
 	__u64 asked_ns;                   /* when `compiled` was looked for */
+	__u32 failed;                     /* so often that went wrong, or took too long */
 	struct runtime_compiled compiled; /* see process_compiled() */
 	struct process_context *context;  /* names of its labels' keys; NULL: it has told none */
 };

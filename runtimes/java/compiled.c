@@ -2,56 +2,68 @@
 #include <elf.h>
 #include <errno.h>
 
-#include "inspect/subject.h"
+#include "inspect/library.h"
+#include "inspect/sandbox.h"
 #include "profile/confined.h"
 #include "runtimes/java/compiled.h"
 #include "runtimes/java/hotspot.h"
 #include "runtimes/java/java.h"
 
-/* What the library's file says. */
-struct told {
-	struct hotspot_tables tables;
-	__u64 base;
+#define LOOK_MS 1000 /* it takes some 20 ms */
+
+/* Memory that the sandbox has, too. */
+struct looking {
+	__u32 tgid;
+	int err; /* why there is no code */
+	struct java_code code;
 };
 
-static int read_library(struct elf_image *image, void *shared)
+static int read_machine(const struct subject *subject, struct java_code *ret)
 {
-	struct told *told = shared;
+	_cleanup_library_ struct library library = {};
+	struct hotspot_tables tables;
+	struct hotspot hotspot;
+	int err = library_open(subject, java_wanted[0].prefix, &library);
 
-	if (elf_image_machine(image) != EM_X86_64)
+	if (err)
+		return err;
+	if (elf_image_machine(library.image) != EM_X86_64)
 		return -ENOTSUP;
-	hotspot_find(image, &told->tables);
-	told->base = elf_image_base(image);
-	return 0;
+	hotspot_find(library.image, &tables);
+	err = hotspot_open(subject->memory_fd, &tables, library.bias, &hotspot);
+	return err ? err : hotspot_code(&hotspot, ret);
 }
 
-static int read_machine(const struct subject *subject, struct told *told, struct java_code *ret)
+/* In the sandbox. */
+static int look(int socket, void *shared)
 {
-	const struct subject_file *file = subject_find(subject, java_wanted[0].prefix);
-	struct hotspot hotspot;
+	_cleanup_subject_ struct subject subject = SUBJECT_NONE;
+	struct looking *looking = shared;
 	int err;
 
-	if (!file)
-		return -ENOENT;
-	if (file->fd < 0)
-		return file->fd;
-	err = confined_run(file->fd, read_library, told);
+	(void)socket;
+	looking->err = subject_open(looking->tgid, java_wanted, JAVA_WANTED, &subject);
+	if (looking->err)
+		return 0;
+	err = sandbox_confine();
 	if (!err)
-		err = hotspot_open(subject->memory_fd, &told->tables, file->start - told->base,
-				   &hotspot);
-	return err ? err : hotspot_code(&hotspot, ret);
+		looking->err = read_machine(&subject, &looking->code);
+	return err;
 }
 
 int java_compiled_read(__u32 tgid, struct runtime_compiled *ret_compiled)
 {
-	_cleanup_subject_ struct subject subject = SUBJECT_NONE;
-	struct told *told;
-	int err = subject_open(tgid, java_wanted, JAVA_WANTED, &subject);
+	struct looking *looking = confined_alloc(sizeof(*looking));
+	int err;
 
-	if (err)
-		return err;
-	told = confined_alloc(sizeof(*told));
-	err = told ? read_machine(&subject, told, &ret_compiled->java) : -ENOMEM;
-	confined_free(told, sizeof(*told));
+	if (!looking)
+		return -ENOMEM;
+	looking->tgid = tgid;
+	err = confined_call(look, looking, LOOK_MS);
+	if (!err)
+		err = looking->err;
+	if (!err)
+		ret_compiled->java = looking->code;
+	confined_free(looking, sizeof(*looking));
 	return err;
 }

@@ -13,30 +13,12 @@
 #define CLASS_MAX  320
 #define METHOD_MAX 192
 #define FILE_MAX   192
-#define UTF8_BYTES 4 /* of a character at most */
 _Static_assert(CLASS_MAX + METHOD_MAX + FILE_MAX + 2 <= NAMED_TEXT_MAX, "all have room");
 
 /*
- * Is it UTF-8 that can be shown? What a cut has left of a character at its end is taken away.
- * (HotSpot writes some rare characters in a way of its own: what has them is not named.)
+ * Text of the virtual machine; only its beginning if it is long. Returns whether it is text. (It
+ * writes some rare characters in a way of its own: what has them is not named.)
  */
-static bool is_text(char *text, bool is_cut)
-{
-	size_t length;
-
-	for (char *at = text; *at; at += length) {
-		length = utf8_length(at);
-		if (!length && is_cut && strlen(at) < UTF8_BYTES) {
-			*at = '\0';
-			break;
-		}
-		if (!length || (unsigned char)*at < ' ')
-			return false;
-	}
-	return true;
-}
-
-/* Text of the virtual machine; only its beginning if it is long. Returns whether it is text. */
 static bool read_symbol(int memory, const struct java_code *code, __u64 symbol, char *ret,
 			size_t size)
 {
@@ -49,7 +31,7 @@ static bool read_symbol(int memory, const struct java_code *code, __u64 symbol, 
 		length = size - 1;
 	ret[length] = '\0';
 	return !process_memory_read(memory, symbol + code->symbol_text, ret, length) &&
-	       is_text(ret, is_cut);
+	       utf8_is_line(ret, is_cut);
 }
 
 /* A constant that is text, by its number. */
@@ -144,7 +126,7 @@ static int read_blob(int memory, const struct named_code *named, char *ret_text)
 	process_memory_text(memory, named->check, name, sizeof(name));
 	if (process_memory_u64(memory, blob + code->name) != named->check)
 		return -ESTALE;
-	if (!name[0] || !is_text(name, true))
+	if (!name[0] || !utf8_is_line(name, true))
 		return -EINVAL;
 	snprintf(ret_text, NAMED_TEXT_MAX, "[%s of Java]\n", name);
 	return 0;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/utf8.h"
 #include "inspect/process_memory.h"
 #include "runtimes/node/text.h"
 
@@ -40,33 +41,11 @@ struct out {
 	size_t room; /* bytes, without the NUL */
 };
 
-/* UTF-8 of a character of UTF-16. Returns how many bytes. */
-static size_t encode(__u16 c, char ret[3])
-{
-	if (c < ' ' || c == 0x7f || (c >= 0x80 && c < 0xa0) || (c >= 0xd800 && c < 0xe000)) {
-		ret[0] = '?';
-		return 1;
-	}
-	if (c < 0x80) {
-		ret[0] = (char)c;
-		return 1;
-	}
-	if (c < 0x800) {
-		ret[0] = (char)(0xc0 | c >> 6);
-		ret[1] = (char)(0x80 | (c & 0x3f));
-		return 2;
-	}
-	ret[0] = (char)(0xe0 | c >> 12);
-	ret[1] = (char)(0x80 | (c >> 6 & 0x3f));
-	ret[2] = (char)(0x80 | (c & 0x3f));
-	return 3;
-}
-
 /* Returns whether there was room. */
 static bool put(struct out *out, __u16 c)
 {
-	char bytes[3];
-	const size_t size = encode(c, bytes);
+	char bytes[UTF8_MAX];
+	const size_t size = utf8_encode(c, bytes);
 
 	if (size > out->room) {
 		out->room = 0;

@@ -93,12 +93,21 @@ static int find_builtins(struct elf_image *image, struct node_code *code)
 											: 0;
 }
 
-/* What differs between versions is what ScopeInfo has; these have the same (10.2 and 11.3). */
+/* Offsets are published with the type of what stands there, which was called otherwise until 12. */
+static __u8 offset_of(struct elf_image *image, const char *name, const char *former)
+{
+	const __u32 offset = v8_published(image, name);
+
+	return (__u8)(offset ? offset : v8_published(image, former));
+}
+
+/* What differs between versions is what ScopeInfo has; these have the same (10.2, 11.3 and 12.4).
+ */
 static bool is_known(struct elf_image *image, __u32 scope)
 {
 	static const struct {
 		__u16 bytecode, scope;
-	} known[] = {{56, 256}, {54, 261}};
+	} known[] = {{56, 256}, {54, 261}, {64, 272}};
 	const __u32 bytecode = v8_published(image, "class_BytecodeArray__data__uintptr_t");
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
@@ -118,9 +127,10 @@ static void find_names(struct elf_image *image, struct node_code *code)
 	    .script = v8_published(image, "type_Script__SCRIPT_TYPE"),
 	    .function_info = v8_published(image, "class_JSFunction__shared__SharedFunctionInfo"),
 	    .info_scope =
-		v8_published(image, "class_SharedFunctionInfo__name_or_scope_info__Object"),
-	    .info_script =
-		v8_published(image, "class_SharedFunctionInfo__script_or_debug_info__HeapObject"),
+		offset_of(image, "class_SharedFunctionInfo__name_or_scope_info__Tagged_Object_",
+			  "class_SharedFunctionInfo__name_or_scope_info__Object"),
+	    .info_script = offset_of(image, "class_SharedFunctionInfo__script__Tagged_HeapObject_",
+				     "class_SharedFunctionInfo__script_or_debug_info__HeapObject"),
 	    .info_parameters = v8_published(
 		image, "class_SharedFunctionInfo__internal_formal_parameter_count__uint16_t"),
 	    .script_name = v8_published(image, "class_Script__name__Object"),

@@ -24,6 +24,7 @@ enum ruby_code_layout {
 #define RUBY_BODY_WORDS 12
 #define RUBY_BODY_PATH  8  /* location.pathobj: a String, or an Array that begins with one */
 #define RUBY_BODY_LABEL 10 /* location.label: a String */
+#define RUBY_BODY_LINE  11 /* location.first_lineno */
 
 #define RUBY_CHECK_FACTOR 0x9e3779b97f4a7c15ULL /* odd: it loses nothing */
 

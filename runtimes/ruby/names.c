@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -10,8 +9,8 @@
 #include "runtimes/ruby/names.h"
 
 #define LABEL_MAX 256
-#define FILE_MAX  512
-_Static_assert(LABEL_MAX + FILE_MAX <= NAMED_TEXT_MAX, "both have room");
+#define FILE_MAX  500
+_Static_assert(LABEL_MAX + FILE_MAX + NAMED_LINE_MAX <= NAMED_TEXT_MAX, "all have room");
 
 /* Of RString, Ruby 2.7 to 3.4 (include/ruby/internal/core/rstring.h). */
 #define TYPE_STRING       0x05
@@ -22,6 +21,8 @@ _Static_assert(LABEL_MAX + FILE_MAX <= NAMED_TEXT_MAX, "both have room");
 #define STRING_POINTER    24           /* where they are, outside */
 #define STRING_WITHIN     16           /* and within, before 3.2 */
 #define STRING_WITHIN_3_2 24
+
+#define RUBY_INTEGER 1 /* the last bit of what is one, and no object */
 
 /* Words of the body of a piece of code. */
 struct body {
@@ -56,19 +57,6 @@ static __u64 characters(int memory, __u64 object, __u64 flags, int layout, __u64
 	return object + (layout == RUBY_CODE_3_2 ? STRING_WITHIN_3_2 : STRING_WITHIN);
 }
 
-/* Is it text that can be shown in a line? */
-static bool is_text(const char *text)
-{
-	size_t length;
-
-	for (; *text; text += length) {
-		length = utf8_length(text);
-		if (!length || (unsigned char)*text < ' ' || *text == 0x7f)
-			return false;
-	}
-	return true;
-}
-
 /* A String that has room. Returns whether it is one, of characters that can be shown. */
 static bool read_string(int memory, __u64 object, int layout, char *ret, size_t size)
 {
@@ -80,7 +68,7 @@ static bool read_string(int memory, __u64 object, int layout, char *ret, size_t 
 	if (!length || length >= size || process_memory_read(memory, from, ret, length))
 		return false;
 	ret[length] = '\0';
-	return strlen(ret) == length && is_text(ret);
+	return strlen(ret) == length && utf8_is_line(ret, false);
 }
 
 /* The String with the path: itself, or the first item of an Array. */
@@ -93,6 +81,16 @@ static __u64 path_of(int memory, __u64 object)
 	if (flags & RUBY_ARRAY_WITHIN)
 		return process_memory_u64(memory, object + RUBY_ARRAY_ITEMS);
 	return process_memory_u64(memory, process_memory_u64(memory, object + RUBY_ARRAY_POINTER));
+}
+
+/* The line at which it begins: an Integer of Ruby, since 3.2 one of C; 0: not known. */
+static __u32 line_of(const struct body *body, int layout)
+{
+	const __u64 word = body->word[RUBY_BODY_LINE];
+
+	if (layout == RUBY_CODE_3_2)
+		return (__u32)word;
+	return word & RUBY_INTEGER && word >> 32 == 0 ? (__u32)word >> 1 : 0;
 }
 
 static int read_names(int memory, const struct named_code *code, char *ret_text)
@@ -110,7 +108,7 @@ static int read_names(int memory, const struct named_code *code, char *ret_text)
 	/* Anew, since the process may have gone on meanwhile. */
 	if (!read_body(memory, code->address, &body) || check_of(&body) != code->check)
 		return -ESTALE;
-	snprintf(ret_text, NAMED_TEXT_MAX, "%s\n%s", label, path);
+	names_write(label, path, line_of(&body, code->layout), ret_text);
 	return 0;
 }
 

@@ -24,12 +24,13 @@ for target in "$build"/*_fuzz; do
 		-artifact_prefix="$build/corpus/$name-"
 	case $name in
 	inspect_*) "$here/inspect_seeds.py" "$corpus" ;;
+	names_*) "$build/names_seeds" "$corpus" ;;
 	eh_frame | message | process_context) "$here/${name}_seeds.py" "$corpus" ;;
 	esac
 	[ -f "$here/$name.dict" ] && set -- "$@" -dict="$here/$name.dict"
 	# What anybody may send is tried so often, however long that takes (five minutes at most).
 	case $name in
-	control | inspect_* | mapping | eh_frame | message | tags | process_context) set -- "$@" -runs=1000000 -max_total_time=300 ;;
+	control | inspect_* | mapping | eh_frame | message | tags | process_context | names_* | java_code) set -- "$@" -runs=1000000 -max_total_time=300 ;;
 	esac
 	echo "== $name, $seconds s"
 	"$target" "$@" "$corpus" || status=1

@@ -20,6 +20,7 @@ from agent import Agent  # noqa: E402
 from javas import java_21  # noqa: E402
 from lab import Lab  # noqa: E402
 from load import Load  # noqa: E402
+from nodes import fetch_node_22, node_22  # noqa: E402
 from pprof import Profile  # noqa: E402
 from sampling import ADDRESS, CPU_US, GOES, PORT, tell, wait_until_said, world  # noqa: E402
 from waiting import wait_until  # noqa: E402
@@ -32,18 +33,23 @@ SHARES, BUCKETS = ("function", "whole", "endpoint", "latency", "source"), ("p50"
 
 # bar: of a request's samples, at least so many have to be where they belong. source: whose ids they are.
 # more: another way to run what a row before it runs; only where it is named, and in `./run stacks`.
-Row = namedtuple("Row", "name server function awaits bar source more", defaults=("", 0.99, "traces_ctx_v1", False))
-NODE, OF_NODE = "/usr/bin/node", "burn (burn.js)"
+# begins: how the line of its file begins that the profile says to be the function's first; "": it says none.
+Row = namedtuple("Row", "name server function awaits bar source more begins",
+                 defaults=("", 0.99, "traces_ctx_v1", False, ""))
+NODE, NODE_22, OF_NODE = "/usr/bin/node", node_22(), "burn (burn.js)"
 JAVA, OF_JAVA = "/usr/bin/java", "Burn.burn (Burn.java)"
 INLINED = ("-XX:CompileCommand=inline,Burn.step", "-XX:CompileCommand=dontinline,Burn.round")
 ROWS = (
     Row("C", ["{build}/profile_burn"], "burn_until"),
-    Row("Python", ["/usr/bin/python3", "-B", "{here}/burn.py"], "Handler.do_GET (burn.py)"),
+    Row("Python", ["/usr/bin/python3", "-B", "{here}/burn.py"], "Handler.do_GET (burn.py)", begins="def do_GET"),
     Row("Go", ["{build}/profile_burn_go"], "main.burn", GOES),
-    Row("Ruby", ["/usr/bin/ruby", "{here}/burn.rb"], "burn (burn.rb)", bar=0.95),
+    Row("Ruby", ["/usr/bin/ruby", "{here}/burn.rb"], "burn (burn.rb)", bar=0.95, begins="def burn"),
     Row("Node", [NODE, "{here}/burn.js"], OF_NODE, bar=0.95),
     Row("Node, interpreted", [NODE, "--no-opt", "--no-sparkplug", "{here}/burn.js"], OF_NODE, bar=0.95, more=True),
     Row("Node, baseline", [NODE, "--no-opt", "--always-sparkplug", "{here}/burn.js"], OF_NODE, bar=0.95, more=True),
+    Row("Node 22", [NODE_22, "{here}/burn.js"], OF_NODE, bar=0.95, more=True),
+    Row("Node 22, interpreted", [NODE_22, "--no-opt", "--no-sparkplug", "{here}/burn.js"], OF_NODE, bar=0.95, more=True),
+    Row("Node 22, baseline", [NODE_22, "--no-opt", "--always-sparkplug", "{here}/burn.js"], OF_NODE, bar=0.95, more=True),
     Row("Java", [JAVA, "{here}/Burn.java"], OF_JAVA, bar=0.95),
     Row("Java, interpreted", [JAVA, "-Xint", "{here}/Burn.java"], OF_JAVA, bar=0.95, more=True),
     Row("Java, compiled once", [JAVA, "-XX:TieredStopAtLevel=1", "{here}/Burn.java"], OF_JAVA, bar=0.95, more=True),
@@ -123,6 +129,15 @@ def counted(row, profile, load):
     return known
 
 
+def line_of(row):
+    """At which line of its file the function of a row begins; 0: profiles do not say that."""
+    if not row.begins:
+        return 0
+    file = HERE / row.function.split("(")[-1].rstrip(")")
+    lines = file.read_text(encoding="utf-8").splitlines()
+    return 1 + next(number for number, line in enumerate(lines) if line.strip().startswith(row.begins))
+
+
 def reasons(profile):
     """Why stacks of requests are not whole, and how many samples that is."""
     found = Counter()
@@ -142,7 +157,16 @@ def complaints_of(row, profile, load):
     return [f"{word}: {known[word]} of {known['all']}; whole stacks: {reasons(profile)}" for word in SHARES
             if known[word] < row.bar * known["all"]] + \
            [f"{known['wrong']} samples have another's trace"] * (known["wrong"] > 0) + \
+           [f"{row.function} begins at line {profile.lines.get(row.function, 0)}, not {line_of(row)}"] * \
+           (profile.lines.get(row.function, 0) != line_of(row)) + \
            [f"the requests cost {cost:.3f} of what they burned"] * (not COST_FROM <= cost <= COST_TO)
+
+
+def is_there(build, row):
+    """Is a row's server on this host? Node 22 may come to be."""
+    if row.server[0] == NODE_22:
+        return fetch_node_22()
+    return os.path.exists(row.server[0].format(build=build, here=HERE))
 
 
 def looked_at(build, row):
@@ -171,7 +195,7 @@ def main():
         named = row.name.lower().startswith(tuple(map(str.lower, args.names)))
         if not named if args.names else row.more:
             continue
-        if not os.path.exists(row.server[0].format(build=build)):
+        if not is_there(build, row):
             print(f"ok - profile of {row.name} # SKIP {row.server[0]} is not there")
             continue
         failed += run(build, row)

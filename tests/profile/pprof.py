@@ -59,6 +59,7 @@ class Profile:
             self.message = fields(file.read())
         self.texts = [text.decode() for text in self.message[6]]
         functions = {f[1][0]: self.texts[f[2][0]] for f in map(fields, self.message[5])}
+        self.lines = {self.texts[f[2][0]]: f[5][0] for f in map(fields, self.message[5]) if f[5]}  # where functions begin
         self.locations = {place[1][0]: functions[fields(place[4][0])[1][0]]
                           for place in map(fields, self.message[4])}
         self.samples = [self.sample(fields(data)) for data in self.message[2]]

@@ -18,7 +18,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "lab"))
 sys.path.insert(0, str(HERE.parent / "bench"))
 
-from command import ROWS, Row, counted, measure  # noqa: E402
+from command import ROWS, Row, counted, is_there, measure  # noqa: E402
 from lab import Lab  # noqa: E402
 from pprof import Sample  # noqa: E402
 from report import table  # noqa: E402
@@ -130,7 +130,7 @@ def main():
     for row in (*NATIVE, *(row for row in ROWS if row.name != "C")):
         if args.names and not row.name.lower().startswith(tuple(map(str.lower, args.names))):
             continue
-        if not os.path.exists(row.server[0].format(build=build, here=HERE)):
+        if not is_there(build, row):
             complaints.append(f"{row.name}: {row.server[0]} is not there")
             continue
         outcome = outcome_of(build, row)

@@ -71,9 +71,9 @@ static const struct wanted {
 	int code, entry;
 	const char *name;
 } wanted[] = {
-    {0, 1, "block in work\n/srv/app.rb"},
-    {1, 0, "work_of_a_long_name_that_stands_elsewhere\n/srv/app.rb"},
-    {2, 1, "<main>\n/srv/app.rb"},
+    {0, 1, "block in work\n/srv/app.rb\n7"},
+    {1, 0, "work_of_a_long_name_that_stands_elsewhere\n/srv/app.rb\n14"},
+    {2, 1, "<main>\n/srv/app.rb\n21"},
 };
 #define WANTED (sizeof(wanted) / sizeof(wanted[0]))
 
@@ -126,15 +126,34 @@ static void put_path(__u64 object, int kind)
 	put_string(kind == 2 ? object : object + 0x40, "/srv/app.rb", 0);
 }
 
+/* Where the first line stands: an Integer, or an int with another one behind it. */
+static __u64 line_word(int line)
+{
+	return user_runtime.ruby.code_layout == RUBY_CODE_3_2 ? 0x500000000ULL | (__u32)line
+							      : 2 * (__u64)line + 1;
+}
+
+static __u64 body_word(__u64 code, int number, int i)
+{
+	switch (i) {
+	case 8:
+		return code + PATH;
+	case 10:
+		return code + LABEL;
+	case 11:
+		return line_word(7 * (number + 1));
+	default:
+		return (__u64)(100 * number + i);
+	}
+}
+
 static void put_code(int number, const char *label)
 {
 	const __u64 code = CODE + 0x1000 * (__u64)number;
 
 	put(code + 16, code + BODY);
 	for (int i = 0; i < RUBY_BODY_WORDS; i++)
-		put(code + BODY + 8 * (__u64)i, i == 8    ? code + PATH
-						: i == 10 ? code + LABEL
-							  : (__u64)(100 * number + i));
+		put(code + BODY + 8 * (__u64)i, body_word(code, number, i));
 	put_string(code + LABEL, label, strlen(label) > 20 ? code + TEXT : 0);
 	put_path(code + PATH, number % 3);
 }

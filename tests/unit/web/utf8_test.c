@@ -69,11 +69,55 @@ static void repairs_what_is_none(void **state)
 	}
 }
 
+static void assert_line(const char *from, bool is_cut, const char *wanted)
+{
+	char text[32];
+
+	strcpy(text, from);
+	assert_int_equal(utf8_is_line(text, is_cut), wanted != NULL);
+	if (wanted)
+		assert_string_equal(text, wanted);
+}
+
+static void lines(void **state)
+{
+	(void)state;
+	assert_line("", false, "");
+	assert_line("gr\xc3\xb6\xc3\x9f", false, "gr\xc3\xb6\xc3\x9f");
+	assert_line("a\xc2\xa0", false, "a\xc2\xa0");
+	assert_line("a\nb", true, NULL);
+	assert_line("a\x7f", true, NULL);
+	assert_line("a\xc2\x9b\x33", false, NULL); /* CSI */
+	assert_line("a\xe2\x82", false, NULL);
+	assert_line("a\xe2\x82", true, "a");
+	assert_line("a\xe2\x82\x62\x63", true, NULL); /* not at the end */
+}
+
+/* All characters are those of the C library, and can be shown. */
+static void encodes(void **state)
+{
+	(void)state;
+	for (__u32 c = 0; c < 0x120000; c++) {
+		char text[UTF8_MAX + 1] = "", wanted[16] = "?";
+		mbstate_t shift = {};
+		const size_t size = utf8_encode(c, text);
+
+		if (c >= ' ' && (c < 0x7f || c >= 0xa0) && (c < 0xd800 || c > 0xdfff) &&
+		    c <= 0x10ffff)
+			wanted[wcrtomb(wanted, (wchar_t)c, &shift)] = '\0';
+		if (strcmp(text, wanted) != 0 || size != strlen(wanted) ||
+		    !utf8_is_line(text, false))
+			fail_msg("%06x", c);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(lengths_are_those_of_libc),
 	    cmocka_unit_test(repairs_what_is_none),
+	    cmocka_unit_test(lines),
+	    cmocka_unit_test(encodes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

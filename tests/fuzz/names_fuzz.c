@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Names of functions out of memory of strangers, a program for each runtime (KIND). What is read is
+ * a text as it has to be, and it takes no more reads than are allowed.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "inspect/process_memory.h"
+#include "memory.h"
+#include "names_input.h"
+#include "profile/named_text.h"
+#include "runtimes/names.h"
+#include "runtimes/node/text.h"
+#include "runtimes/python/code_layout.h"
+#include "runtimes/ruby/code_layout.h"
+#include "runtimes/runtime.h"
+
+static __u64 check_of_ruby(__u64 code)
+{
+	const __u64 body = process_memory_u64(-1, code + RUBY_CODE_BODY);
+	__u64 check = body;
+
+	for (__u64 i = 0; i < RUBY_BODY_WORDS; i++)
+		check = ruby_check_add(check, process_memory_u64(-1, body + i * sizeof(__u64)));
+	return check;
+}
+
+static __u64 check_of_node(const struct node_code *code, __u64 info)
+{
+	return node_check(node_word(-1, info, code->info_scope),
+			  node_word(-1, info, code->info_script),
+			  (__u32)node_word(-1, info, code->info_parameters));
+}
+
+static __u64 check_of_java(const struct java_code *code, __u64 address)
+{
+	if (address & JAVA_PAIR_BLOB)
+		return process_memory_u64(-1, (address & ~JAVA_PAIR_BLOB) + code->name);
+	return process_memory_u64(-1, address + code->const_method);
+}
+
+/* What the sampler would have found there. */
+static __u64 right_check(const struct names_input *input)
+{
+	switch (KIND) {
+	case RUNTIME_RUBY:
+		return check_of_ruby(input->address);
+	case RUNTIME_NODE:
+		return check_of_node(&input->compiled.node, input->address);
+	case RUNTIME_JAVA:
+		return input->address & JAVA_PAIR_CALL
+			   ? input->check
+			   : check_of_java(&input->compiled.java, input->address);
+	default:
+		return process_memory_u64(-1, input->address + (input->layout == PYTHON_CODE_3_10
+								    ? PYTHON_CODE_NAME_3_10
+								    : PYTHON_CODE_NAME));
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct named_code code = {.kind = KIND};
+	char *text = malloc(NAMED_TEXT_MAX); /* so that the sanitizer sees who writes beyond */
+	struct names_input input;
+	struct named_text parts;
+	int result;
+
+	if (!text || size < sizeof(input)) {
+		free(text);
+		return 0;
+	}
+	memcpy(&input, data, sizeof(input));
+	memory = (struct memory){data + sizeof(input), size - sizeof(input), 0, UINT32_MAX};
+	code.address = input.address;
+	code.check = input.right & 1 ? right_check(&input) : input.check;
+	code.layout = input.layout;
+	code.depth = input.depth;
+	code.compiled = &input.compiled;
+	memory.reads = 0;
+	memory.reads_max = NAMED_READS_MAX;
+	result = runtime_names_of(KIND)->read(-1, &code, text);
+	if (result > 1 || (result >= 0 && !named_text_parse(text, strlen(text) + 1, &parts)))
+		abort();
+	free(text);
+	return 0;
+}

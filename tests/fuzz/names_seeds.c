@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * names_seeds FOLDER: writes inputs of names_fuzz whose names can be read, of all runtimes, so that
+ * the fuzzer starts from what readers understand.
+ */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory.h"
+#include "names_input.h"
+#include "runtimes/python/code_layout.h"
+#include "runtimes/ruby/code_layout.h"
+
+#define BASE 0x10000ULL /* a multiple of the window */
+#define CODE BASE
+
+static __u8 bytes[MEMORY_WINDOW];
+static const char *folder;
+
+static void put(__u64 address, __u64 value, size_t size)
+{
+	memcpy(bytes + address % MEMORY_WINDOW, &value, size);
+}
+
+static void put_word(__u64 address, __u64 value)
+{
+	put(address, value, sizeof(value));
+}
+
+static void put_text(__u64 address, const char *text)
+{
+	memcpy(bytes + address % MEMORY_WINDOW, text, strlen(text));
+}
+
+/* Without the zeros at the end of the memory, and begin anew. */
+static void write_seed(const char *name, const struct names_input *input)
+{
+	size_t size = MEMORY_WINDOW;
+	char path[4096];
+	FILE *file;
+
+	while (size && !bytes[size - 1])
+		size--;
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	file = fopen(path, "we");
+	if (!file || fwrite(input, sizeof(*input), 1, file) != 1 ||
+	    fwrite(bytes, 1, size, file) != size || fclose(file))
+		exit(1);
+	memset(bytes, 0, sizeof(bytes));
+}
+
+static void python_text(__u64 object, const char *text, __u64 ascii_at)
+{
+	put_word(object + 16, strlen(text));
+	put_word(object + 32, 1U << 2 | 1U << 5 | 1U << 6);
+	put_text(object + ascii_at, text);
+}
+
+static void python_code(enum python_code_layout layout)
+{
+	const bool is_old = layout == PYTHON_CODE_3_10;
+	const __u64 ascii_at = layout == PYTHON_CODE_3_12 ? 40 : 48;
+	const struct names_input input = {.address = CODE, .right = 1, .layout = (__u8)layout};
+	char name[16];
+
+	put_word(CODE + (is_old ? 104 : 112), BASE + 0x200);
+	put_word(CODE + (is_old ? PYTHON_CODE_NAME_3_10 : PYTHON_CODE_NAME), BASE + 0x300);
+	put_word(CODE + 128, BASE + 0x300);
+	put(CODE + 40, 7, sizeof(__u32));
+	put(CODE + 68, 7, sizeof(__u32));
+	put(CODE + 72, 7, sizeof(__u32));
+	python_text(BASE + 0x200, "/srv/app.py", ascii_at);
+	python_text(BASE + 0x300, "Shop.total", ascii_at);
+	snprintf(name, sizeof(name), "python-%d", layout);
+	write_seed(name, &input);
+}
+
+static void ruby_text(__u64 object, const char *text, enum ruby_code_layout layout)
+{
+	const bool is_new = layout == RUBY_CODE_3_2;
+
+	put_word(object, is_new ? 5 : 5 | strlen(text) << 14);
+	if (is_new)
+		put_word(object + 16, strlen(text));
+	put_text(object + (is_new ? 24 : 16), text);
+}
+
+static void ruby_code(enum ruby_code_layout layout)
+{
+	const struct names_input input = {.address = CODE, .right = 1, .layout = (__u8)layout};
+	char name[16];
+
+	put_word(CODE + RUBY_CODE_BODY, BASE + 0x100);
+	put_word(BASE + 0x100 + 8 * RUBY_BODY_PATH, BASE + 0x200);
+	put_word(BASE + 0x100 + 8 * RUBY_BODY_LABEL, BASE + 0x300);
+	put_word(BASE + 0x100 + 8 * RUBY_BODY_LINE, 15);
+	ruby_text(BASE + 0x200, "/srv/app.rb", layout);
+	ruby_text(BASE + 0x300, "block in total", layout);
+	snprintf(name, sizeof(name), "ruby-%d", layout);
+	write_seed(name, &input);
+}
+
+/* Places in objects of HotSpot: those that this one has. */
+static struct java_code java_layout(void)
+{
+	return (struct java_code){
+	    .name = 8,
+	    .method = 16,
+	    .code_begin = 24,
+	    .const_method = 8,
+	    .constants = 0,
+	    .name_index = 8,
+	    .constants_size = 16,
+	    .holder = 0,
+	    .source = 8,
+	    .class_name = 0,
+	    .class_constants = 8,
+	    .symbol_length = 4,
+	    .symbol_text = 6,
+	    .scopes = {
+		.compilation = 32, .places = 36, .places_end = 40, .data = 48, .methods = 44}};
+}
+
+static void java_symbol(__u64 symbol, const char *text)
+{
+	put(symbol + 4, strlen(text), sizeof(__u16));
+	put_text(symbol + 6, text);
+}
+
+static void java_method(void)
+{
+	put_word(CODE + 8, BASE + 0x100);
+	put_word(BASE + 0x100, BASE + 0x200);
+	put(BASE + 0x108, 1, sizeof(__u16));
+	put_word(BASE + 0x200, BASE + 0x300);
+	put(BASE + 0x208, 2, sizeof(__u16));
+	put_word(BASE + 0x218, BASE + 0x400);
+	put_word(BASE + 0x220, BASE + 0x440);
+	put_word(BASE + 0x300, BASE + 0x480);
+	put_word(BASE + 0x308, BASE + 0x200);
+	java_symbol(BASE + 0x400, "total");
+	java_symbol(BASE + 0x440, "Shop.java");
+	java_symbol(BASE + 0x480, "org/example/Shop");
+}
+
+/* A blob that has called at byte 16 of its code, in a method that was put into itself. */
+static void java_blob(__u64 blob)
+{
+	put_word(blob + 8, BASE + 0x800);
+	put_word(blob + 16, CODE);
+	put_word(blob + 24, blob + 0x100);
+	put(blob + 32, 9, sizeof(__u32));
+	put(blob + 36, 0x40, sizeof(__u32));
+	put(blob + 40, 0x60, sizeof(__u32));
+	put(blob + 44, 0x80, sizeof(__u32));
+	put_word(blob + 48, BASE + 0x900);
+	put(blob + 0x40, 16, sizeof(__u32));
+	put(blob + 0x44, 1, sizeof(__u32));
+	put(blob + 0x50, 32, sizeof(__u32));
+	put(blob + 0x54, 8, sizeof(__u32));
+	put_word(blob + 0x80, CODE);
+	put_text(BASE + 0x800, "nmethod");
+	put_text(BASE + 0x901, "\x08\x01"); /* its caller's scope, and its method */
+	put(BASE + 0x909, 1, 1);            /* the outer one, in none */
+}
+
+static void java_code(void)
+{
+	const __u64 blob = BASE + 0x500;
+	struct names_input input = {.compiled.java = java_layout(), .address = CODE, .right = 1};
+
+	java_method();
+	write_seed("java-method", &input);
+	input.address = blob | JAVA_PAIR_CALL;
+	input.check = 9ULL << JAVA_CALL_SHIFT | (0x100 + 16);
+	for (input.depth = 0; input.depth < 2; input.depth++) {
+		java_method();
+		java_blob(blob);
+		write_seed(input.depth ? "java-outer" : "java-inner", &input);
+	}
+	input.depth = 0;
+	input.address = blob | JAVA_PAIR_BLOB;
+	java_blob(blob);
+	write_seed("java-blob", &input);
+}
+
+/* Objects of V8 have this in their address. */
+#define TAGGED(address) ((address) + 1)
+#define NODE_TYPE       12 /* byte of a map */
+
+static void node_object(__u64 object, __u16 type)
+{
+	const __u64 map = BASE + 0xe00 + 16ULL * (type % 16);
+
+	put_word(object, TAGGED(map));
+	put(map + NODE_TYPE, type, sizeof(type));
+}
+
+static void node_text_of(__u64 object, const char *text)
+{
+	node_object(object, 40);
+	put(object + 12, strlen(text), sizeof(__u32));
+	put_text(object + 16, text);
+}
+
+static void node_code(void)
+{
+	const struct names_input input = {.compiled.node = {.function = 2066,
+							    .info = 262,
+							    .scope = 261,
+							    .script = 167,
+							    .info_scope = 16,
+							    .info_script = 32,
+							    .info_parameters = 42,
+							    .script_name = 16,
+							    .scope_locals = 32},
+					  .address = TAGGED(CODE),
+					  .right = 1};
+
+	node_object(CODE, 262);
+	put_word(CODE + 16, TAGGED(BASE + 0x100));
+	put_word(CODE + 32, TAGGED(BASE + 0x200));
+	node_object(BASE + 0x100, 261);
+	put_word(BASE + 0x108, (2ULL | 1U << 12) << 32); /* a function with a name */
+	put_word(BASE + 0x120, TAGGED(BASE + 0x300));
+	node_object(BASE + 0x200, 167);
+	put_word(BASE + 0x210, TAGGED(BASE + 0x400));
+	node_text_of(BASE + 0x300, "total");
+	node_object(BASE + 0x400, 41); /* of two parts */
+	put_word(BASE + 0x410, TAGGED(BASE + 0x500));
+	put_word(BASE + 0x418, TAGGED(BASE + 0x600));
+	node_text_of(BASE + 0x500, "/srv/");
+	node_text_of(BASE + 0x600, "shop.js");
+	write_seed("node", &input);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 2)
+		return 2;
+	folder = argv[1];
+	python_code(PYTHON_CODE_3_10);
+	python_code(PYTHON_CODE_3_11);
+	python_code(PYTHON_CODE_3_12);
+	ruby_code(RUBY_CODE_3_1);
+	ruby_code(RUBY_CODE_3_2);
+	java_code();
+	node_code();
+	return 0;
+}
