@@ -81,3 +81,33 @@ void netns_set_free(struct netns_set *set)
 	free(set->ids);
 	*set = (struct netns_set){};
 }
+
+struct search {
+	__u64 cookie;
+	struct netns_set met;
+};
+
+/* Returns 1 in the namespace that is looked for. What cannot be entered is not that one. */
+static int enter_way(const struct netns_way *way, void *data)
+{
+	struct search *search = data;
+	size_t before = search->met.count;
+
+	return !add_way(way, &search->met) && search->met.count > before &&
+	       search->met.ids[before].cookie == search->cookie;
+}
+
+int netns_enter_cookie(__u64 cookie)
+{
+	_cleanup_close_ int home = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	struct search search = {.cookie = cookie};
+	int found;
+
+	if (home < 0)
+		return -errno;
+	found = netns_walk(true, enter_way, &search);
+	netns_set_free(&search.met);
+	if (found > 0)
+		return 0;
+	return setns(home, CLONE_NEWNET) ? -errno : found ? found : -ENOENT;
+}

@@ -29,4 +29,10 @@ bool netns_set_has(const struct netns_set *set, __u64 cookie);
 
 void netns_set_free(struct netns_set *set);
 
+/*
+ * Move the calling thread to the namespace with this cookie. 0; -ENOENT: it is none of those that
+ * can be found, and the thread stays where it is; or -errno.
+ */
+int netns_enter_cookie(__u64 cookie);
+
 #endif

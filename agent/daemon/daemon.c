@@ -66,7 +66,7 @@ static int wait_for_news(struct daemon *daemon, int timeout_ms)
 /* What is due by the clock. Returns the milliseconds until there is more to do. */
 static int do_what_is_due(struct daemon *daemon)
 {
-	int due_ms[4], first_ms;
+	int due_ms[5], first_ms;
 
 	watchdog_mark(&daemon->watchdog, "counters and dead flows");
 	due_ms[0] = first_ms = upkeep_do(&daemon->upkeep);
@@ -75,6 +75,8 @@ static int do_what_is_due(struct daemon *daemon)
 	watchdog_mark(&daemon->watchdog, "draining");
 	due_ms[2] = drain_do(&daemon->drain, &daemon->drained);
 	due_ms[3] = runtimes_due_ms(daemon->runtimes);
+	watchdog_mark(&daemon->watchdog, "connections for the log");
+	due_ms[4] = flow_log_do(daemon->flow_log);
 
 	/* -1: never. */
 	for (size_t i = 1; i < sizeof(due_ms) / sizeof(due_ms[0]); i++)
@@ -141,6 +143,7 @@ static void leave(struct daemon *daemon)
 static void close_all(struct daemon *daemon)
 {
 	traces_end(&daemon->traces);
+	flow_log_free(daemon->flow_log);
 	sites_close(daemon->sites);
 	requests_close(&daemon->requests);
 	runtimes_close(daemon->runtimes);
@@ -171,6 +174,8 @@ int daemon_run(const struct options *options)
 	} else if (!err) {
 		drop_rights(wanted_any(&options->wanted));
 		traces_begin(&daemon.traces, daemon.engine, &daemon.policies, options);
+		if (options->level == LOG_LEVEL_DEBUG)
+			flow_log_new(engine_flows_fd(daemon.engine), &daemon.flow_log);
 		malloc_trim(0); /* loading took what is not needed any more */
 		be_ready(&daemon, wanted_any(&options->wanted));
 		err = run(&daemon);

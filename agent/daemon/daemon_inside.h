@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "daemon/drain.h"
+#include "daemon/flow_log.h"
 #include "daemon/options.h"
 #include "daemon/policies.h"
 #include "daemon/requests.h"
@@ -35,6 +36,7 @@ struct daemon {
 	struct requests requests;
 	struct drain drain;
 	struct traces traces;
+	struct flow_log *flow_log; /* NULL: not at debug level */
 	bool drained;
 };
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/address.h"
 #include "base/clock.h"
 #include "base/hex.h"
 #include "base/log.h"
+#include "daemon/log_limit.h"
 #include "daemon/log_sink.h"
 
 #define NS_PER_MS     (NS_PER_SECOND / 1000)
@@ -35,13 +38,11 @@ static void cause_text(char ret[CAUSE_TEXT], const struct span *span)
 			 NAME_OF(cause.evidence), cause.veto ? ", " : "", NAME_OF(cause.veto));
 }
 
-static void log_span(void *data, const struct span *span, __s64 boot_to_wall_ns)
+static void tell(const struct span *span)
 {
 	char endpoint[ENDPOINT_TEXT_MAX], trace[HEX_TRACE], id[HEX_SPAN], cause[CAUSE_TEXT],
 	    path[PATH_SHOWN], method[SPAN_METHOD_MAX];
 
-	(void)data;
-	(void)boot_to_wall_ns;
 	copy_plain(method, sizeof(method), span->method);
 	copy_plain(path, sizeof(path), span->path);
 	cause_text(cause, span);
@@ -56,12 +57,31 @@ static void log_span(void *data, const struct span *span, __s64 boot_to_wall_ns)
 	    id);
 }
 
-static void close_nothing(void *data)
+static void log_span(void *data, const struct span *span, __s64 boot_to_wall_ns)
 {
-	(void)data;
+	(void)boot_to_wall_ns;
+	if (log_limit_take(data, clock_now_ns()))
+		tell(span);
 }
 
-struct sink log_sink(void)
+static void log_left_out(void *data)
 {
-	return (struct sink){.span = log_span, .close = close_nothing, .takes_unsampled = true};
+	unsigned long count = log_limit_left_out(data, clock_now_ns());
+
+	if (count)
+		log_debug("%lu more requests are over", count);
+}
+
+int log_sink_open(struct sink *ret_sink)
+{
+	struct log_limit *limit = calloc(1, sizeof(*limit));
+
+	if (!limit)
+		return -ENOMEM;
+	*ret_sink = (struct sink){.span = log_span,
+				  .flush = log_left_out,
+				  .close = free,
+				  .data = limit,
+				  .takes_unsampled = true};
+	return 0;
 }

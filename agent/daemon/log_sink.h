@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sink that logs each request at debug level: what was decided about it, and why. */
+/*
+ * The sink that logs each request at debug level: what was decided about it, and why. Of more than
+ * LOG_LIMIT_LINES in a second it says how many there were.
+ */
 #ifndef CTXPROP_DAEMON_LOG_SINK_H
 #define CTXPROP_DAEMON_LOG_SINK_H
 
 #include "trace/sink.h"
 
-/* It holds nothing. */
-struct sink log_sink(void);
+/* 0 or -ENOMEM. */
+int log_sink_open(struct sink *ret_sink);
 
 #endif

@@ -75,17 +75,27 @@ static bool is_logged(const struct options *options)
 	return options->level == LOG_LEVEL_DEBUG;
 }
 
+/* Returns whether it is from now on. */
+static bool add_log(struct tracer *tracer)
+{
+	struct sink sink;
+	int err = log_sink_open(&sink);
+
+	if (err)
+		return false;
+	tracer_add(tracer, &sink);
+	return true;
+}
+
 /* Returns whether anybody gets the spans. */
 static bool add_sinks(struct tracer *tracer, struct traces *traces, const struct options *options)
 {
 	const struct otlp_options otlp = otlp_wanted(options);
 	bool stored = options->store && add_store(tracer, options);
 	bool counted = options->has_http && add_metrics(tracer, traces);
-	bool sent = otlp.url && add_otlp(tracer, &otlp), logged = is_logged(options);
-	struct sink log = log_sink();
+	bool sent = otlp.url && add_otlp(tracer, &otlp);
+	bool logged = is_logged(options) && add_log(tracer);
 
-	if (logged)
-		tracer_add(tracer, &log);
 	return stored || counted || sent || logged;
 }
 

@@ -4,6 +4,7 @@
 #include <linux/magic.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mount.h>
@@ -124,21 +125,39 @@ static const char *owner_path(char *buffer, const struct pins *pins)
 	return pins_join(buffer, pins->netns_dir, "owner");
 }
 
+/* The directory of the daemon that has these pins beside its own; empty: there is none. */
+static const char *read_owner(char ret_owner[PINS_PATH_MAX], const struct pins *pins)
+{
+	char path[PINS_PATH_MAX];
+	ssize_t length = readlink(owner_path(path, pins), ret_owner, PINS_PATH_MAX - 1);
+
+	ret_owner[length < 0 ? 0 : length] = '\0';
+	return ret_owner;
+}
+
 /*
  * Does the daemon live that has these pins beside its own? It holds the lock of its own. `self`:
  * the directory of ours, which we hold ourselves, or empty.
  */
 static bool is_owned(const struct pins *pins, const char *self)
 {
-	char path[PINS_PATH_MAX], owner[PINS_PATH_MAX];
-	ssize_t length = readlink(owner_path(path, pins), owner, sizeof(owner) - 1);
+	char owner[PINS_PATH_MAX];
 
-	owner[length < 0 ? 0 : length] = '\0';
-	if (length <= 0 || !strcmp(owner, self))
+	if (!*read_owner(owner, pins) || !strcmp(owner, self))
 		return false;
 	_cleanup_close_ int fd = open(owner, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
 	return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
+}
+
+__u64 pins_owner(const struct pins *pins)
+{
+	static const char root[] = PINS_ROOT "/";
+	char owner[PINS_PATH_MAX];
+
+	if (!is_owned(pins, "") || strncmp(read_owner(owner, pins), root, sizeof(root) - 1) != 0)
+		return 0;
+	return strtoull(owner + sizeof(root) - 1, NULL, 16);
 }
 
 static int lock_existing(const struct pins *pins, const char *self)

@@ -66,6 +66,9 @@ int pins_own(const struct pins *pins, const struct pins *home);
 /* Let go of them before the lock of `home` is. */
 void pins_disown(const struct pins *pins);
 
+/* The cookie of the namespace whose daemon, which lives, has these pins beside its own; 0: none. */
+__u64 pins_owner(const struct pins *pins);
+
 /* Make the directories of a layer. 0, -EPERM: one of them is not ours, or -errno. */
 int pins_make_layer(const char *layer_dir);
 

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /*
  * Programs that only call are most of those that do. Their calls on a connection follow one
- * another and are all alike: once one was found to be nobody's, so are those that the same thread
- * makes on the same path, as long as no program on this node has taken its first request since.
+ * another and are all alike: once one was found to have no cause, none of those has one that the
+ * same thread makes on the same path, as long as no program on this node has taken its first
+ * request since.
  */
 #ifndef CTXPROP_ENGINE_CLIENT_ONLY_H
 #define CTXPROP_ENGINE_CLIENT_ONLY_H
 
 #include "engine/decide.h"
 
-/* The last call on a connection was nobody's, and so are the next ones. */
+/* The last call on a connection had no cause, and the next ones have none. */
 static __always_inline void socket_becomes_client_only(struct socket *s, const struct actor *a,
 						       __u32 newcomers)
 {
@@ -17,7 +18,8 @@ static __always_inline void socket_becomes_client_only(struct socket *s, const s
 	s->client_only_path = (__u32)a->path;
 }
 
-/* Was the last call nobody's, and made by this thread, so that what happens now needs no look? */
+/* Had the last call no cause, and was it made by this thread, so that what happens now needs no
+ * look? */
 static __always_inline int socket_is_client_only(struct socket *s, const struct record_thread *now,
 						 __u32 newcomers)
 {

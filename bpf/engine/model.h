@@ -273,14 +273,13 @@ struct socket {
 	struct inbox own;       /* what other processes of the host have left here, or INBOX_OWN */
 	struct call call[SOCKET_CALLS];
 	__u64 responding;  /* server: request whose response was begun last */
-	__u32 client_only; /* client: the last call was nobody's when newcomers were this less one;
-			    * or 0
-			    */
+	__u32 client_only; /* client: the last call had no cause when newcomers were this less one;
+			      or 0 */
 	__u32 client_only_path; /* it came on */
 	__u32 taken;            /* server: requests that were read from it */
 	__u32 plain;      /* its reader has no runtime, when newcomers were this less one; or 0 */
 	__u32 call_limit; /* client: how its last call is counted (call_limit.h); 0: it is not */
-	__u32 reserved_crowd;
+	__u32 reserved_limit;
 	/*
 	 * Client: what objects of the program told when the last call was sent (objects.h): a
 	 * request, OBJECTS_NO_REQUEST, or 0: nothing, or it was looked at again; and how that was

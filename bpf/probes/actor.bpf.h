@@ -202,7 +202,7 @@ worker_reading_on(struct actor *a, const struct task_struct *task, const struct 
 
 /*
  * Does the current thread belong to a program that nobody has looked at, and that has no requests?
- * Then its calls and connects are nobody's, whatever it runs: programs that only call, mostly.
+ * Then its calls and connects have no cause, whatever it runs: programs that only call, mostly.
  */
 static __always_inline int worker_is_stranger(const struct actor *a, const struct runtime *runtime)
 {

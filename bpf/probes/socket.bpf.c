@@ -294,7 +294,7 @@ static __noinline void calling(struct task_struct *task, struct sock *sk, struct
 	runtime_calls_on(&a, sk, s);
 	step_call(s, &a, write_seq(sk), bpf_ntohs(sk->__sk_common.skc_dport));
 	if (runtime_may_wait_for_turns(&a))
-		step_crowd(s, &a, peer_number(sk));
+		step_call_limit(s, &a, peer_number(sk));
 	runtime_has_called(&a, s);
 	if (!(s->flags & SOCKET_SHARED))
 		peer_call(sk, s);

@@ -149,7 +149,7 @@ VERIFIED_ALONE int step_call(struct socket *s, const struct actor *by, __u32 seq
 }
 
 /* After step_call(). `peer`: as engine_call_limit() has it. */
-VERIFIED_ALONE int step_crowd(struct socket *s, const struct actor *by, __u32 peer)
+VERIFIED_ALONE int step_call_limit(struct socket *s, const struct actor *by, __u32 peer)
 {
 	if (!s || !by)
 		return 0;

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Which goroutine is at work, and for which request.
- *
- * The runtime keeps the goroutine `g` of a thread in thread-local storage; g.m.curg is the one
- * that runs the program's own code, also while the thread runs the scheduler's.
- */
+/* For which request a goroutine is at work. */
 #ifndef CTXPROP_RUNTIMES_GO_GOROUTINE_BPF_H
 #define CTXPROP_RUNTIMES_GO_GOROUTINE_BPF_H
 
@@ -13,33 +8,10 @@
 #include <bpf/bpf_helpers.h>
 #include "engine/maps.bpf.h"
 #include "runtimes/go/maps.bpf.h"
+#include "runtimes/go/memory.bpf.h"
 #include "runtimes/runtime.bpf.h"
 #include "engine/standing.h"
 #include "runtimes/go/wait.bpf.h"
-
-/* Address of the current goroutine; 0: there is none, or it cannot be read. */
-static __always_inline __u64 goroutine_current(const struct runtime *runtime)
-{
-	__u64 base = user_thread_pointer();
-	__u64 g = base ? user_read(base + runtime->g_offset) : 0;
-	__u64 m = g ? user_read(g + GO_G_M) : 0;
-
-	return m ? user_read(m + runtime->curg_offset) : 0;
-}
-
-/*
- * Does the current thread look like one of a Go program that nobody has looked at yet? Then what
- * stands below its thread pointer is a goroutine, of which g.m.g0.m is g.m again.
- */
-static __always_inline int goroutine_is_likely(void)
-{
-	__u64 base = user_thread_pointer();
-	__u64 g = base ? user_read(base + GO_G_OFFSET) : 0;
-	__u64 m = g ? user_read(g + GO_G_M) : 0;
-	__u64 g0 = m ? user_read(m + GO_M_G0) : 0;
-
-	return g0 && user_read(g0 + GO_G_M) == m;
-}
 
 /* A goroutine is still at work although the request for which it was started is over. */
 static __always_inline void count_outlived(__u32 tgid, struct goroutine *goroutine)

@@ -8,16 +8,15 @@
 
 #include "engine/account.h"
 #include "engine/maps.bpf.h"
-#include "runtimes/runtime.bpf.h"
 #include "engine/standing.h"
-#include "probes/user.bpf.h"
+#include "runtimes/go/memory.bpf.h"
+#include "runtimes/runtime.bpf.h"
 
 /*
  * Requests are looked for where nearly all stand (request_drawn()): one that stands elsewhere is
  * not found, and then it is not known what its goroutine does.
  */
 #define GO_REQUESTS 1024
-#define GO_FRAMES   5 /* of a goroutine that is parked, from runtime.gopark on */
 
 /* A search for requests of a process whose goroutines wait for others. */
 struct go_waits {
@@ -28,32 +27,6 @@ struct go_waits {
 	__u32 found;
 	__u32 reserved;
 };
-
-static __always_inline int is_within(const struct runtime_code *function, __u64 code)
-{
-	return code >= function->start && code < function->end;
-}
-
-/*
- * Is a goroutine parked (or was, until a moment ago) to wait for another one? Not for one that
- * connects for it, or reads the answer to its call.
- */
-static __always_inline int goroutine_waits(const struct runtime_go *go, __u64 goroutine)
-{
-	__u64 frame = user_read(goroutine + go->frame_offset), code;
-	int waits = 0;
-
-	for (int i = 0; frame && i < GO_FRAMES; i++) {
-		code = user_read(frame + 8) - go->text;
-		for (int j = 0; j < RUNTIME_WAITS; j++)
-			waits |= is_within(&go->waits[j], code);
-		for (int j = 0; j < RUNTIME_CALLS; j++)
-			if (is_within(&go->calls[j], code))
-				return 0;
-		frame = user_read(frame);
-	}
-	return waits;
-}
 
 /* As a callback of bpf_loop(): the request at this place. */
 static long go_waits_step(__u32 index, struct go_waits *waits)

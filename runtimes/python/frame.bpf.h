@@ -269,7 +269,7 @@ VERIFIED_ALONE int python_job_is_bare(__u32 tgid, __u64 frame, __u64 request)
 
 /*
  * The current thread does not have what it took out of a queue for a request. If it should be
- * there, then it was laid by: that queue says nothing any more.
+ * there, then it was stored: that queue says nothing any more.
  */
 VERIFIED_ALONE int python_lays_by(__u32 tgid, __u64 queue, __u64 request)
 {

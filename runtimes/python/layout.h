@@ -119,7 +119,7 @@ struct queued {
 
 /*
  * In place of a request, at the address of a queue: it holds things that are used and put back, or
- * laid by, or taken several at a time. It hands over nothing.
+ * stored, or taken several at a time. It hands over nothing.
  */
 #define QUEUED_NO_WORK (~0ULL)
 

@@ -180,7 +180,7 @@ VERIFIED_ALONE int ruby_keeps(__u32 tgid, __u64 context)
 
 /*
  * The request of what the current thread has taken out of a queue, if that, or a part of it, is
- * still there, and nothing that was taken out for others: it may have been laid by, or passed on.
+ * still there, and nothing that was taken out for others: it may have been stored, or passed on.
  */
 static __always_inline __u64 ruby_taken(const struct worker *w, struct ruby_held held)
 {

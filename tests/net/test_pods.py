@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import subprocess
 from pathlib import Path
 
 import cases
@@ -89,6 +90,20 @@ def found():
             equal(grown, {"injected": 9, "present": 0, "dropped": 0}, "counted")
             with joined(pod, pod, "127.0.0.1") as (c, s):
                 work_out(c, s)
+
+
+@case
+def paused_from_a_pod():
+    """pause, by way of a pod, holds for all that the daemon does, and it says who has asked."""
+    with node() as world:
+        world.attended(world.early)
+        for word, said in (("pause", "paused"), ("resume", "resumed")):
+            with world.node.spawn([f"{cases.BUILD}/ctxprop", "--netns", world.early.netns, word],
+                                  stdout=subprocess.DEVNULL) as command:
+                equal(command.wait(timeout=30), 0, word)
+            world.says(f" info: {said}: by process {command.pid} of user 0")
+            with joined(world.node, world.outside, Node.OUTSIDE) as (c, s):
+                answered(c, s, [(GET, b"")], [word == "resume"])
 
 
 @case

@@ -51,6 +51,28 @@ static int add_function(struct image *image, const char *text)
 	return 0;
 }
 
+static int add_place(struct image *image, const char *text)
+{
+	struct image_place *place = &image->place[image->places];
+
+	if (image->places == IMAGE_PLACES_MAX ||
+	    sscanf(text, "%llx %llx %63[^\n]", &place->start, &place->end, place->name) != 3)
+		return -EINVAL;
+	image->places++;
+	return 0;
+}
+
+static int add_label(struct image *image, const char *text)
+{
+	struct image_label *label = &image->label[image->labels];
+
+	if (image->labels == IMAGE_LABELS_MAX ||
+	    sscanf(text, "%63s %63[^\n]", label->key, label->value) != 2)
+		return -EINVAL;
+	image->labels++;
+	return 0;
+}
+
 static int read_line(struct image *image, const char *line)
 {
 	if (line[0] == '#')
@@ -59,6 +81,10 @@ static int read_line(struct image *image, const char *line)
 		return add_piece(image, line + 3);
 	if (!strncmp(line, "function ", 9))
 		return add_function(image, line + 9);
+	if (!strncmp(line, "place ", 6))
+		return add_place(image, line + 6);
+	if (!strncmp(line, "label ", 6))
+		return add_label(image, line + 6);
 	if (sscanf(line, "minor %u", &image->minor) == 1 ||
 	    sscanf(line, "thread %llx", &image->thread) == 1 ||
 	    sscanf(line, "key %llx", &image->key) == 1)

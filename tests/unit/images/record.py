@@ -11,6 +11,8 @@ import json
 import struct
 import subprocess
 
+from memory import Memory
+
 PROGRAM = r"""
 import ctypes, json, os, sys, threading
 
@@ -59,40 +61,6 @@ FRAME = 24                  # PyFrameObject.f_frame, of 3.11 and newer
 BEFORE = {11: 48, 12: 8, 13: 8}  # _PyInterpreterFrame.previous
 FIRST = {11: 56, 12: 56, 13: 72}  # PyThreadState: what leads to the innermost frame
 SIZES = {"state": 352, "frame": 136, "code": 192, "text": 96, "link": 32}
-
-
-class Memory:
-    """Of a process, and which pieces of it are to be kept."""
-
-    def __init__(self, pid):
-        self.file = open(f"/proc/{pid}/mem", "rb", buffering=0)
-        self.kept = {}
-
-    def read(self, address, size):
-        self.file.seek(address)
-        return self.file.read(size)
-
-    def word(self, address):
-        return struct.unpack("<Q", self.read(address, 8))[0]
-
-    def keep(self, address, size):
-        """Whole words, each once."""
-        first = address & ~7
-        data = self.read(first, (size + address - first + 7) & ~7)
-        for at in range(0, len(data), 8):
-            self.kept[first + at] = data[at:at + 8]
-
-    def lines(self):
-        """The pieces in order, at most 64 bytes in each line."""
-        start, piece = None, b""
-        for address in sorted(self.kept):
-            if start is not None and (address != start + len(piece) or len(piece) == 64):
-                yield f"at {start:x} {piece.hex()}"
-                start = None
-            if start is None:
-                start, piece = address, b""
-            piece += self.kept[address]
-        yield f"at {start:x} {piece.hex()}"
 
 
 def key_address(memory, told):

@@ -30,6 +30,25 @@ static inline int user_words(__u64 address, __u64 *ret_words, __u32 count)
 	return 1;
 }
 
+/* As bpf_probe_read_user(). */
+static inline long user_bytes(void *to, __u32 size, const void *from)
+{
+	const __u64 address = (__u64)from;
+
+	for (__u32 i = 0; i < size; i++) {
+		const __u64 at = address + i;
+		__u64 word;
+
+		if (!image_has(user_image, at & ~7ULL))
+			return -1;
+		word = image_word(user_image, at & ~7ULL);
+		((__u8 *)to)[i] = (__u8)(word >> at % 8 * 8);
+	}
+	return 0;
+}
+
+#define bpf_probe_read_user user_bytes
+
 static inline __u64 user_thread_pointer(void)
 {
 	return user_image->thread;
