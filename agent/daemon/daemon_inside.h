@@ -11,6 +11,7 @@
 #include "daemon/drain.h"
 #include "daemon/options.h"
 #include "daemon/policies.h"
+#include "daemon/recorder_process.h"
 #include "daemon/requests.h"
 #include "daemon/sites.h"
 #include "daemon/traces.h"
@@ -35,6 +36,7 @@ struct daemon {
 	struct requests requests;
 	struct drain drain;
 	struct traces traces;
+	struct recorder_process recorder;
 	bool drained;
 };
 

@@ -3,6 +3,7 @@
 #ifndef CTXPROP_METRICS_PAGE_H
 #define CTXPROP_METRICS_PAGE_H
 
+#include "profile/recorder_counts.h"
 #include "trace/metrics.h"
 #include "trace/tracer.h"
 #include "web/exposition.h"
@@ -10,6 +11,7 @@
 struct metrics_sources {
 	struct metrics *metrics; /* of spans; NULL: none are made */
 	struct tracer *tracer;   /* that makes them, or NULL */
+	const struct recorder_counts *recorded; /* of a continuous profile; NULL: there is none */
 	int counters_fd, flows_fd;
 };
 

@@ -42,6 +42,7 @@ PARTS = (
     Part("profile command", [*PYTHON, "tests/profile/command.py", "--build", "build"], 600),
     Part("profile off-cpu", [*PYTHON, "tests/profile/offcpu.py", "--build", "build"], 600),
     Part("profile outputs", [*PYTHON, "tests/profile/outputs.py", "--build", "build"], 600),
+    Part("profile continuous", [*PYTHON, "tests/profile/continuous.py", "--build", "build"], 300),
     Part("profile labels", [*PYTHON, "tests/profile/labels.py", "--build", "build", "--short"], 200),
     Part("profile itself", ctest("build", "profile"), 600),
     Part("w3c", [*PYTHON, "tests/w3c/conformance.py", "--build", "build"], 600),
