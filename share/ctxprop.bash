@@ -105,7 +105,7 @@ _ctxprop_options() {
 		;;
 	profile)
 		echo --json --color --duration --frequency --pid --cgroup --endpoint --bucket --trace --requests --off-cpu \
-			--label --no-labels --registry --output --format --ids --tags --by --store --help
+			--label --no-labels --registry --output --format --ids --tags --by --last --before --store --help
 		;;
 	labels) echo --json --oneline --color --program --symbol --type --as --registry --help ;;
 	top) echo --json --oneline --color --number --sort --last --store --help ;;
@@ -123,7 +123,7 @@ _ctxprop_takes_value() {
 	-n | --netns | --number) [ "$1" != flows ] ;;
 	--store | --attach | --slow | --status | --endpoint | --service | --last | --sort) ;;
 	--duration | --frequency | --pid | --cgroup | --bucket | --trace | --output | --format) ;;
-	--tags | --by) ;;
+	--tags | --by | --before) ;;
 	--label | --no-labels | --registry | --program | --symbol | --type | --as) ;;
 	--unit | --since) ;;
 	-d | -F | -p | -o) [ "$1" = profile ] ;;
@@ -138,7 +138,7 @@ _ctxprop_values() {
 	--netns) ls /run/netns 2>/dev/null ;;
 	-n) [ -n "$1" ] || ls /run/netns 2>/dev/null ;;
 	--store | --attach | --output | --registry | --program | -o | --tags) echo '<file>' ;;
-	--sort) echo rate errors p50 p99 ;;
+	--sort) echo rate errors p50 p99 cpu ;;
 	--bucket) echo p50 p90 p99 max ;;
 	--format) echo pprof svg folded speedscope otlp ;;
 	--by) echo bucket= endpoint= ;;

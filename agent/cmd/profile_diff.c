@@ -8,6 +8,7 @@
 #include "cmd/command.h"
 #include "cmd/json.h"
 #include "cmd/profile_diff.h"
+#include "cmd/profile_source.h"
 #include "cmd/profile_write.h"
 #include "cmd/safe.h"
 #include "profile/diff.h"
@@ -63,8 +64,7 @@ static int take_part(struct sides *sides, const char *key, char *value, enum dif
 	if (message_part(&sides->file[0], is_of_side, &side, &sides->part[number]))
 		return command_refuse("out of memory");
 	if (!sides->part[number].profile->n_sample)
-		return command_refuse("profile diff: no samples of %s=%s are in the file", key,
-				      value);
+		return command_refuse("profile diff: no samples of %s=%s are in it", key, value);
 	return COMMAND_OK;
 }
 
@@ -173,11 +173,14 @@ static int compare(const struct profile_reading *reading, const struct sides *si
 	return exit_code;
 }
 
+/* `file`: NULL for windows. */
 static int compare_parts(const struct profile_reading *reading, const char *file)
 {
 	struct sides sides = {};
 	char buffer[WORDS_MAX];
-	int exit_code = profile_read_file(reading, file, &sides.file[0]);
+	struct windows_said said;
+	int exit_code = file ? profile_read_file(reading, file, &sides.file[0])
+			     : profile_read_last(reading, &sides.file[0], &said);
 
 	if (exit_code)
 		return exit_code;
@@ -188,6 +191,17 @@ static int compare_parts(const struct profile_reading *reading, const char *file
 	return exit_code;
 }
 
+/* Both sides whole. */
+static int compare_sides(const struct profile_reading *reading, struct sides *sides)
+{
+	for (enum diff_side side = 0; side < DIFF_SIDES; side++) {
+		if (!sides->file[side].profile->n_sample)
+			return command_refuse("%s: no samples are in it", sides->name[side]);
+		sides->part[side] = sides->file[side];
+	}
+	return compare(reading, sides);
+}
+
 static int compare_files(const struct profile_reading *reading, const char *const *files)
 {
 	struct sides sides = {.with_endpoint = true};
@@ -196,24 +210,53 @@ static int compare_files(const struct profile_reading *reading, const char *cons
 	for (enum diff_side side = 0; !exit_code && side < DIFF_SIDES; side++) {
 		sides.name[side] = files[side];
 		exit_code = profile_read_file(reading, files[side], &sides.file[side]);
-		sides.part[side] = sides.file[side];
-		if (!exit_code && !sides.file[side].profile->n_sample)
-			exit_code = command_refuse("%s: no samples are in it", files[side]);
 	}
 	if (!exit_code)
-		exit_code = compare(reading, &sides);
+		exit_code = compare_sides(reading, &sides);
 	for (enum diff_side side = 0; side < DIFF_SIDES; side++)
 		message_free(&sides.file[side]);
 	return exit_code;
 }
 
+/* The last windows, and those that end where these begin: no window is on both sides. */
+static int compare_times(const struct profile_reading *reading)
+{
+	char before[64], after[64];
+	struct sides sides = {.with_endpoint = true, .name = {before, after}};
+	struct windows_said said;
+	int exit_code = profile_read_last(reading, &sides.file[DIFF_AFTER], &said);
+
+	snprintf(before, sizeof(before), "the %.32s before", reading->before);
+	snprintf(after, sizeof(after), "the last %.32s", reading->last);
+	if (exit_code)
+		return exit_code;
+	exit_code = profile_read_before(reading, said.time.from_s, &sides.file[DIFF_BEFORE], &said);
+	if (!exit_code)
+		exit_code = compare_sides(reading, &sides);
+	for (enum diff_side side = 0; side < DIFF_SIDES; side++)
+		message_free(&sides.file[side]);
+	return exit_code;
+}
+
+static int compare_windows(const struct profile_reading *reading, size_t files)
+{
+	if (files || !reading->by == !reading->before)
+		return command_misused("profile diff --last: expected --before TIME or --by "
+				       "KEY=ONE,OTHER, and no file");
+	return reading->by ? compare_parts(reading, NULL) : compare_times(reading);
+}
+
 int profile_diff(const struct profile_reading *reading, const char *const *words, size_t count)
 {
-	if (count != (reading->by ? 1 : 2))
+	if (reading->before && !reading->last)
+		return command_misused("profile diff: --before is for --last");
+	if (!reading->last && count != (reading->by ? 1 : 2))
 		return command_misused("profile diff: expected two files of pprof (.pb.gz), or "
 				       "one and --by KEY=ONE,OTHER");
 	if (reading->output && !profile_format_is(reading->format, "svg"))
 		return command_misused("--output %s: a difference is written as svg",
 				       reading->output);
+	if (reading->last)
+		return compare_windows(reading, count);
 	return reading->by ? compare_parts(reading, words[0]) : compare_files(reading, words);
 }

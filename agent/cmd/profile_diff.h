@@ -5,13 +5,7 @@
 
 #include "cmd/profile_read.h"
 
-/* The words are files. Complains itself; returns an exit code. */
+/* The words are files; of windows there are none. Complains itself; returns an exit code. */
 int profile_diff(const struct profile_reading *reading, const char *const *words, size_t count);
-
-/*
- * Read a file, and apply the filter and the rules. The caller frees the message. Complains itself;
- * returns an exit code.
- */
-int profile_read_file(const struct profile_reading *reading, const char *file, struct message *ret);
 
 #endif

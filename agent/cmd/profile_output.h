@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `ctxprop profile` makes of its samples: a summary, and files. */
+/* What `ctxprop profile` makes of its samples: files. */
 #ifndef CTXPROP_CMD_PROFILE_OUTPUT_H
 #define CTXPROP_CMD_PROFILE_OUTPUT_H
 
@@ -21,6 +21,7 @@ struct profile_result {
 	__u64 waits_left_out;
 	unsigned int hz;
 	bool ids;
+	bool partial;            /* only some processes were sampled */
 	const struct tags *tags; /* that files are written by; NULL: none */
 	bool off_cpu;            /* waits are in it, and shares are of wall-clock time */
 };
@@ -42,11 +43,5 @@ int profile_write(const struct profile_format *format, const char *file,
 /* The same of what was read. */
 int profile_write_message(const struct profile_format *format, const char *file,
 			  const struct message *message);
-
-/* All endpoints, and what was lost, as JSON. Returns an exit code. */
-int profile_summary_json(const struct profile_result *result);
-
-/* The endpoints with most samples, in a table; `count`: at most so many. */
-void profile_summary(const struct profile_result *result, size_t count);
 
 #endif

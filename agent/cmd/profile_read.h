@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `ctxprop profile show` and `diff`: profiles that were taken before. */
+/* `ctxprop profile show`, `diff` and `--last`: profiles that were taken before. */
 #ifndef CTXPROP_CMD_PROFILE_READ_H
 #define CTXPROP_CMD_PROFILE_READ_H
 
@@ -9,8 +9,10 @@ struct profile_reading {
 	const char *output; /* NULL: none */
 	const struct profile_format *format;
 	const struct filter *filter;
-	const struct tags *tags; /* NULL: none */
-	const char *by;          /* "KEY=ONE,OTHER"; NULL: two files are compared */
+	const struct tags *tags;   /* NULL: none */
+	const char *by;            /* "KEY=ONE,OTHER"; NULL: two profiles are compared */
+	const char *last, *before; /* of a continuous profile, as typed; NULL: files are read */
+	__u64 last_ns, before_ns;
 	bool json;
 };
 

@@ -9,6 +9,11 @@ void command_set_store(const char *path)
 	store_path = path;
 }
 
+const char *command_store_path(void)
+{
+	return store_path;
+}
+
 static int set_option(int letter, const char *word)
 {
 	(void)letter;
@@ -31,6 +36,13 @@ sqlite3 *command_open_store(void)
 			       "--store?",
 			       store_path, why);
 	return db;
+}
+
+sqlite3 *command_try_store(void)
+{
+	char why[128];
+
+	return store_open_to_read(store_path, why, sizeof(why));
 }
 
 int command_refuse_store(sqlite3 *db)

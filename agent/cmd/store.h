@@ -13,12 +13,16 @@
 /* clang-format on */
 #define COMMAND_STORE_LETTER 'D'
 void command_set_store(const char *path);
+const char *command_store_path(void);
 
 /* The options of a command that takes no other one. */
 extern const struct command_options command_store_options;
 
 /* Open it for reading. NULL after a complaint. */
 sqlite3 *command_open_store(void);
+
+/* The same without a complaint: for what is shown without it, too. */
+sqlite3 *command_try_store(void);
 
 /* Complain about what SQLite says; returns COMMAND_REFUSED. */
 int command_refuse_store(sqlite3 *db);

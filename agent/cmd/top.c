@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
 #include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #include "cmd/json.h"
 #include "cmd/safe.h"
 #include "cmd/store.h"
+#include "cmd/top_cpu.h"
 #include "cmd/waterfall.h"
 #include "trace/busiest.h"
 #include "trace/json.h"
@@ -28,7 +30,7 @@
 #define HEAD_LINES  3
 #define MINUTES_MAX 1440
 
-enum order { BY_RATE, BY_ERRORS, BY_P50, BY_P99 };
+enum order { BY_RATE, BY_ERRORS, BY_P50, BY_P99, BY_CPU };
 
 static const struct {
 	char key;
@@ -36,8 +38,21 @@ static const struct {
 } orders[] = {[BY_RATE] = {'r', "rate"},
 	      [BY_ERRORS] = {'e', "errors"},
 	      [BY_P50] = {'5', "p50"},
-	      [BY_P99] = {'9', "p99"}};
+	      [BY_P99] = {'9', "p99"},
+	      [BY_CPU] = {'c', "cpu"}};
 #define ORDERS (sizeof(orders) / sizeof(orders[0]))
+
+/* An endpoint, and how long each of its requests is on the CPU, in ns; -1: not known. */
+struct top_row {
+	const struct busy *busy;
+	__s64 cpu_ns;
+};
+
+/* What there is, in order. */
+struct top {
+	struct busiest busiest;
+	struct top_row *row;
+};
 
 /* What the options, and later the keys, ask for. */
 static struct {
@@ -56,12 +71,13 @@ static const struct option own_options[] = {
 const char command_top_usage[] =
     "  ctxprop top                   endpoints of services, and what they call, by their rate; on "
     "a\n"
-    "                                terminal again and again: r, e, 5, 9 sort them by rate, "
-    "errors,\n"
-    "                                median and 99th percentile, q ends\n"
+    "                                terminal again and again: r, e, 5, 9, c sort them by rate,\n"
+    "                                errors, median, 99th percentile and CPU of a request, q "
+    "ends;\n"
+    "                                CPU is known if ctxpropd runs with --profile\n"
     "\n"
     "  -n, --number N         at most so many\n"
-    "      --sort WHAT        rate, errors, p50 or p99 (default rate)\n"
+    "      --sort WHAT        rate, errors, p50, p99 or cpu (default rate)\n"
     "      --last TIME        of so long, in whole minutes and the running one (default 1m)\n"
     "      --store FILE       the store (default " STORE_PATH ")\n";
 
@@ -72,7 +88,7 @@ static int set_order(const char *text)
 			wanted.order = (enum order)i;
 			return COMMAND_OK;
 		}
-	return command_misused("--sort %s: expected rate, errors, p50 or p99", text);
+	return command_misused("--sort %s: expected rate, errors, p50, p99 or cpu", text);
 }
 
 static int set_last(const char *text)
@@ -106,17 +122,19 @@ const struct command_options command_top_options = {
     .set = set_option,
 };
 
-static __u64 rank(const struct busy *busy)
+static __u64 rank(const struct top_row *row)
 {
 	switch (wanted.order) {
 	case BY_ERRORS:
-		return busy->errors;
+		return row->busy->errors;
 	case BY_P50:
-		return busiest_percentile(busy, 50);
+		return busiest_percentile(row->busy, 50);
 	case BY_P99:
-		return busiest_percentile(busy, 99);
+		return busiest_percentile(row->busy, 99);
+	case BY_CPU:
+		return (__u64)(row->cpu_ns + 1);
 	default:
-		return busy->count;
+		return row->busy->count;
 	}
 }
 
@@ -127,13 +145,17 @@ static int compare(const void *a, const void *b)
 	return first < second ? 1 : first > second ? -1 : 0;
 }
 
-static json_t *busy_json(const struct busy *busy, double seconds)
+static json_t *row_json(const struct top_row *row, double seconds)
 {
+	const struct busy *busy = row->busy;
 	json_t *object = json_pack("{sI,sI,sf,sI,sI}", "count", (json_int_t)busy->count, "errors",
 				   (json_int_t)busy->errors, "rate", (double)busy->count / seconds,
 				   "p50_ns", (json_int_t)busiest_percentile(busy, 50), "p99_ns",
 				   (json_int_t)busiest_percentile(busy, 99));
 
+	if (row->cpu_ns >= 0)
+		json_object_set_new(object, "cpu_ns_per_request",
+				    json_integer((json_int_t)row->cpu_ns));
 	json_set_text(object, "service", busy->service);
 	json_set_text(object, "kind", span_kind_name(busy->kind));
 	json_set_text(object, "method", busy->method);
@@ -141,25 +163,27 @@ static json_t *busy_json(const struct busy *busy, double seconds)
 	return object;
 }
 
-static int print_json(const struct busiest *busiest)
+static int print_json(const struct top *top)
 {
 	json_t *array = json_array();
 
-	for (size_t i = 0; i < busiest->count && (!wanted.rows || i < wanted.rows); i++)
-		json_array_append_new(array, busy_json(&busiest->busy[i], busiest->seconds));
+	for (size_t i = 0; i < top->busiest.count && (!wanted.rows || i < wanted.rows); i++)
+		json_array_append_new(array, row_json(&top->row[i], top->busiest.seconds));
 	return json_print(array);
 }
 
-static void print_busy(const struct busy *busy, double seconds)
+static void print_row(const struct top_row *row, double seconds)
 {
-	char p50[WATERFALL_DURATION_MAX], p99[WATERFALL_DURATION_MAX];
+	char p50[WATERFALL_DURATION_MAX], p99[WATERFALL_DURATION_MAX], cpu[WATERFALL_DURATION_MAX];
+	const struct busy *busy = row->busy;
 	bool called = busy->kind == SPAN_CLIENT;
 
 	printf("%9.1f ", (double)busy->count / seconds);
 	colour_print(busy->errors ? COLOUR_BAD : COLOUR_GOOD, "%6.1f%%",
 		     100.0 * (double)busy->errors / (double)busy->count);
-	printf(" %10s %10s  ", waterfall_duration(p50, (__s64)busiest_percentile(busy, 50)),
-	       waterfall_duration(p99, (__s64)busiest_percentile(busy, 99)));
+	printf(" %10s %10s %10s  ", waterfall_duration(p50, (__s64)busiest_percentile(busy, 50)),
+	       waterfall_duration(p99, (__s64)busiest_percentile(busy, 99)),
+	       row->cpu_ns < 0 ? "-" : waterfall_duration(cpu, row->cpu_ns));
 	safe_print(*busy->service ? busy->service : "?");
 	fputs(called ? " > " : "  ", stdout);
 	safe_print(busy->method);
@@ -168,14 +192,13 @@ static void print_busy(const struct busy *busy, double seconds)
 	putchar('\n');
 }
 
-static void print_table(const struct busiest *busiest, size_t rows,
-			const struct command_flags *flags)
+static void print_table(const struct top *top, size_t rows, const struct command_flags *flags)
 {
 	if (!flags->oneline)
-		printf("%9s %7s %10s %10s  %s\n", "PER S", "ERRORS", "P50", "P99",
+		printf("%9s %7s %10s %10s %10s  %s\n", "PER S", "ERRORS", "P50", "P99", "CPU/REQ",
 		       "SERVICE  ENDPOINT, OR > CALL");
-	for (size_t i = 0; i < busiest->count && i < rows; i++)
-		print_busy(&busiest->busy[i], busiest->seconds);
+	for (size_t i = 0; i < top->busiest.count && i < rows; i++)
+		print_row(&top->row[i], top->busiest.seconds);
 }
 
 /* Lines of the terminal that are for rows. */
@@ -188,25 +211,50 @@ static size_t room(void)
 	return size.ws_row - HEAD_LINES - 1U;
 }
 
-static int draw(sqlite3 *db, const struct command_flags *flags, bool refreshes)
+/* 0, -ENOMEM or -EIO. */
+static int read_top(sqlite3 *db, struct top_cpu *cpu, struct top *ret)
+{
+	int err = busiest_read(db, wanted.minutes, &ret->busiest);
+
+	ret->row = err ? NULL : calloc(ret->busiest.count + 1, sizeof(*ret->row));
+	if (!err && !ret->row) {
+		busiest_free(&ret->busiest);
+		err = -ENOMEM;
+	}
+	if (err)
+		return err;
+	top_cpu_read(cpu, wanted.minutes);
+	for (size_t i = 0; i < ret->busiest.count; i++) {
+		const struct busy *busy = &ret->busiest.busy[i];
+
+		ret->row[i] = (struct top_row){busy, top_cpu_of(cpu, busy)};
+	}
+	qsort(ret->row, ret->busiest.count, sizeof(*ret->row), compare);
+	return 0;
+}
+
+/* `cpu`: what was read of profiles the last time. */
+static int draw(sqlite3 *db, struct top_cpu *cpu, const struct command_flags *flags, bool refreshes)
 {
 	size_t rows = wanted.rows ? wanted.rows : refreshes ? room() : SIZE_MAX;
-	struct busiest busiest;
-	int exit_code = COMMAND_OK;
+	int exit_code = COMMAND_OK, err;
+	struct top top;
 
-	if (busiest_read(db, wanted.minutes, &busiest))
-		return command_refuse_store(db);
-	qsort(busiest.busy, busiest.count, sizeof(*busiest.busy), compare);
+	err = read_top(db, cpu, &top);
+	if (err)
+		return err == -ENOMEM ? command_refuse("out of memory") : command_refuse_store(db);
 	if (refreshes)
-		printf("\033[H\033[Jthe last %.0f s, by %s   (r e 5 9: sort by rate, errors, p50, "
-		       "p99; q: end)\n\n",
-		       busiest.seconds, orders[wanted.order].name);
+		printf(
+		    "\033[H\033[Jthe last %.0f s, by %s   (r e 5 9 c: sort by rate, errors, p50, "
+		    "p99, CPU; q: end)\n\n",
+		    top.busiest.seconds, orders[wanted.order].name);
 	if (flags->json)
-		exit_code = print_json(&busiest);
+		exit_code = print_json(&top);
 	else
-		print_table(&busiest, rows, flags);
+		print_table(&top, rows, flags);
 	fflush(stdout);
-	busiest_free(&busiest);
+	free(top.row);
+	busiest_free(&top.busiest);
 	return exit_code;
 }
 
@@ -227,18 +275,18 @@ static bool wait_for_key(void)
 }
 
 /* Keys are heard at once, and not shown; they still interrupt. */
-static int refresh(sqlite3 *db, const struct command_flags *flags)
+static int refresh(sqlite3 *db, struct top_cpu *cpu, const struct command_flags *flags)
 {
 	struct termios before, own;
 	int exit_code;
 
 	if (tcgetattr(STDIN_FILENO, &before))
-		return draw(db, flags, false);
+		return draw(db, cpu, flags, false);
 	own = before;
 	own.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
 	tcsetattr(STDIN_FILENO, TCSANOW, &own);
 	do
-		exit_code = draw(db, flags, true);
+		exit_code = draw(db, cpu, flags, true);
 	while (!exit_code && wait_for_key());
 	tcsetattr(STDIN_FILENO, TCSANOW, &before);
 	return exit_code;
@@ -248,6 +296,7 @@ int command_top(const struct pins *pins, const struct command_flags *flags)
 {
 	bool refreshes = isatty(STDOUT_FILENO) && !flags->json && !flags->oneline;
 	sqlite3 *db = flags->count ? NULL : command_open_store();
+	struct top_cpu cpu = {};
 	int exit_code;
 
 	(void)pins;
@@ -255,7 +304,8 @@ int command_top(const struct pins *pins, const struct command_flags *flags)
 		return command_misused("top: unexpected argument '%s'", flags->words[0]);
 	if (!db)
 		return COMMAND_REFUSED;
-	exit_code = refreshes ? refresh(db, flags) : draw(db, flags, false);
+	exit_code = refreshes ? refresh(db, &cpu, flags) : draw(db, &cpu, flags, false);
+	top_cpu_free(&cpu);
 	sqlite3_close(db);
 	return exit_code;
 }

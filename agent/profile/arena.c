@@ -25,6 +25,7 @@ void *arena_alloc(struct arena *arena, size_t size)
 		block->size = room;
 		block->next = arena->block;
 		arena->block = block;
+		arena->bytes += room;
 	}
 	block->used += wanted;
 	return block->bytes + block->used - wanted;
@@ -38,5 +39,5 @@ void arena_free(struct arena *arena)
 		next = block->next;
 		free(block);
 	}
-	arena->block = NULL;
+	*arena = (struct arena){};
 }

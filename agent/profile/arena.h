@@ -7,6 +7,7 @@
 
 struct arena {
 	struct arena_block *block; /* the newest; NULL: none */
+	size_t bytes;              /* of all blocks */
 };
 
 /* Bytes that are all zero, aligned for anything. NULL: no memory. */

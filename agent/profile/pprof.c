@@ -4,11 +4,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/gzip.h"
 #include "base/hex.h"
 #include "base/utf8.h"
-#include "pprof.pb-c.h"
-#include "profile/arena.h"
+#include "profile/counts.h"
 #include "profile/merged.h"
 #include "profile/pprof.h"
 #include "profile/sources.h"
@@ -409,18 +407,50 @@ static void add_samples(struct writing *writing, const struct samples *samples)
 		samples_each(samples, add_stack, writing);
 }
 
-static int write_packed(const Profile *profile, FILE *out)
+static void add_comment(struct writing *writing, const struct count *count)
 {
-	size_t size = perftools__profiles__profile__get_packed_size(profile), packed_size;
-	_cleanup_free_ __u8 *bytes = malloc(size ? size : 1);
-	_cleanup_free_ __u8 *packed = NULL;
+	_cleanup_free_ char *words = count_text(count);
 
-	if (!bytes)
-		return -ENOMEM;
-	perftools__profiles__profile__pack(profile, bytes);
-	if (gzip(bytes, size, &packed, &packed_size))
-		return -ENOMEM;
-	return fwrite(packed, 1, packed_size, out) == packed_size ? 0 : -EIO;
+	writing->failed = writing->failed || !words;
+	if (words)
+		writing->profile.comment[writing->profile.n_comment++] = text(writing, words);
+}
+
+static void add_requests(struct writing *writing, const struct endpoint *endpoint)
+{
+	_cleanup_free_ char *of = count_of(endpoint->service, endpoint->name);
+
+	writing->failed = writing->failed || !of;
+	if (of)
+		add_comment(writing, &(struct count){COUNT_REQUESTS, endpoint->requests, of});
+}
+
+/* Are all samples of an endpoint there, if there are some? */
+static bool has_all_samples(const struct pprof_options *options)
+{
+	const struct filter *filter = options->filter;
+
+	return !options->partial && !filter->trace && !filter->has_latency && !filter->labels;
+}
+
+static void add_counts(struct writing *writing)
+{
+	const struct pprof_options *options = writing->options;
+	const struct endpoint *first = requests_endpoints(writing->requests);
+	size_t count = 1;
+
+	for (const struct endpoint *endpoint = first; endpoint; endpoint = endpoint->next)
+		count++;
+	writing->profile.comment = take(writing, count * sizeof(int64_t));
+	if (writing->failed)
+		return;
+	if (options->lost)
+		add_comment(writing, &(struct count){COUNT_LOST, options->lost, ""});
+	for (const struct endpoint *endpoint = first; endpoint; endpoint = endpoint->next)
+		if (endpoint->requests && has_all_samples(options) &&
+		    (!options->filter->endpoint ||
+		     endpoint_fits(endpoint, options->filter->endpoint)))
+			add_requests(writing, endpoint);
 }
 
 int pprof_write(const struct samples *samples, const struct names *names, struct requests *requests,
@@ -440,9 +470,12 @@ int pprof_write(const struct samples *samples, const struct names *names, struct
 	add_samples(&writing, samples);
 	if (!writing.failed)
 		add_functions(&writing);
+	if (!writing.failed)
+		add_counts(&writing);
 	writing.profile.string_table = writing.strings.text;
 	writing.profile.n_string_table = writing.strings.count;
-	err = writing.failed ? -ENOMEM : write_packed(&writing.profile, out);
+	err = writing.failed ? -ENOMEM
+			     : message_write(&(struct message){.profile = &writing.profile}, out);
 	strings_free(&writing.strings);
 	strings_free(&writing.functions);
 	arena_free(&writing.arena);

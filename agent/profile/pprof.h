@@ -15,13 +15,17 @@ struct pprof_options {
 	bool off_cpu; /* a third value of each sample, and samples of waits */
 	const struct filter *filter;
 	bool ids; /* label samples with trace_id and span_id, too */
+	bool
+	    partial; /* only of some processes: how many requests there were says nothing of them */
+	__u64 lost;  /* samples that are in none of it */
 };
 
 /*
  * Write it, compressed. Samples have the labels endpoint, service, process and pid; those of
  * requests context_source, and when these have ended status, latency_ms and latency_bucket; those
- * whose outer frames are missing stack; waits have wait ("blocked", "run queue"). 0, -ENOMEM, or
- * -EIO.
+ * whose outer frames are missing stack; waits have wait ("blocked", "run queue"). Comments say how
+ * many requests the endpoints had, unless only samples of some of these are written (counts.h). 0,
+ * -ENOMEM, or -EIO.
  */
 int pprof_write(const struct samples *samples, const struct names *names, struct requests *requests,
 		const struct pprof_options *options, FILE *out);

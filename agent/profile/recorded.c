@@ -78,7 +78,9 @@ static int write_profile(FILE *out, void *data)
 					     .duration_ns = (__s64)recorded->lasted_ns,
 					     .hz = contents->options->hz,
 					     .off_cpu = contents->options->off_cpu,
-					     .filter = &all};
+					     .filter = &all,
+					     .lost = recorded->lost +
+						     samples_left_out(recorded->samples)};
 
 	return pprof_write(recorded->samples, contents->names, contents->requests, &wanted, out);
 }

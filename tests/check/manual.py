@@ -101,9 +101,10 @@ ONLY = (
     (("ctxprop", "stats", ""), set()),
     (("ctxprop", "attach", "lo", "netns", "x", ""), set()),
     (("ctxprop", "set", "near", "flush", ""), set()),
-    (("ctxprop", "top", "--sort", ""), {"rate", "errors", "p50", "p99"}),
+    (("ctxprop", "top", "--sort", ""), {"rate", "errors", "p50", "p99", "cpu"}),
     (("ctxprop", "profile", "--bucket", "p9"), {"p90", "p99"}),
     (("ctxprop", "trace", "--slow", ""), set()),
+    (("ctxprop", "profile", "diff", "--last", "5m", "--bef"), {"--before"}),
     (("ctxprop", "trace", "--slow", "1s", "--e"), {"--errors", "--endpoint"}),
 )
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Profiles of strangers: whatever is taken is written in every format, by rules and without, and
- * what is written as pprof is taken again.
+ * Profiles of strangers: whatever is taken is written in every format, by rules and without, what
+ * is written as pprof is taken again, and it can be merged with itself.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -10,6 +10,8 @@
 
 #include "profile/diff.h"
 #include "profile/flame_message.h"
+#include "profile/message_endpoints.h"
+#include "profile/message_merge.h"
 #include "profile/out/otlp.h"
 #include "profile/out/speedscope.h"
 #include "profile/tags.h"
@@ -83,6 +85,44 @@ static void write_all(const struct message *message)
 	free(text);
 }
 
+static __u64 total(const struct message *message)
+{
+	__u64 sum = 0;
+
+	for (size_t i = 0; i < message->profile->n_sample; i++)
+		for (size_t k = 0; k < message->profile->sample[i]->n_value; k++)
+			sum += (__u64)message->profile->sample[i]->value[k];
+	return sum;
+}
+
+static void look_at_endpoints(const struct message *message)
+{
+	struct message_endpoints endpoints;
+
+	if (message_endpoints(message, &endpoints))
+		abort();
+	message_endpoints_free(&endpoints);
+}
+
+/* Nothing gets lost: twice the message is twice its values, in as many samples as once. */
+static void merge(const struct message *message)
+{
+	struct message sum = {};
+	size_t samples;
+
+	if (message_merge(&sum, message))
+		return; /* too many types */
+	samples = sum.profile->n_sample;
+	if (total(&sum) != total(message) || samples > message->profile->n_sample)
+		abort();
+	if (!message_merge(&sum, message) &&
+	    (total(&sum) != 2 * total(message) || sum.profile->n_sample != samples))
+		abort();
+	write_all(&sum);
+	look_at_endpoints(&sum);
+	message_free(&sum);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char why[MESSAGE_WHY_MAX], line[TAGS_WHY_MAX];
@@ -92,6 +132,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (message_parse(data, size, &message, why))
 		return 0;
 	write_all(&message);
+	look_at_endpoints(&message);
+	merge(&message);
 	if (tags_parse(rules, strlen(rules), &tags, line) || tags_apply(tags, &message))
 		abort();
 	write_all(&message);

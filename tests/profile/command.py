@@ -56,6 +56,15 @@ ROWS = (
 INSTRUMENTED = Row("C, OpenTelemetry", ["{build}/profile_burn_otel"], "burn_until", source="otel_thread_ctx_v1")
 
 
+def has_clocks(pid):
+    """Has `ctxprop profile` got as far as the clocks of the CPUs?"""
+    folder = f"/proc/{pid}/fd"
+    try:
+        return any("perf_event" in os.readlink(f"{folder}/{fd}") for fd in os.listdir(folder))
+    except OSError:  # one was closed meanwhile
+        return False
+
+
 class Profiled:
     """`ctxprop profile` of one process, while this is held."""
 
@@ -64,15 +73,7 @@ class Profiled:
                 "--store", store, "-o", file]
         self.process = agent.host.spawn(argv, stdout=subprocess.PIPE, text=True)
         self.file = file
-        wait_until(self.samples, "the sampler has no clock")
-
-    def samples(self):
-        """Has it got as far as the clocks of the CPUs?"""
-        folder = f"/proc/{self.process.pid}/fd"
-        try:
-            return any("perf_event" in os.readlink(f"{folder}/{fd}") for fd in os.listdir(folder))
-        except OSError:  # one was closed meanwhile
-            return False
+        wait_until(lambda: has_clocks(self.process.pid), "the sampler has no clock")
 
     def end(self):
         self.process.send_signal(2)

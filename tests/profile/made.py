@@ -29,6 +29,9 @@ STACKS = (
     Stack(3, (), {"endpoint": "(no request)", "process": "app", "pid": 4711,
                   "stack": "[program not known yet]"}),
 )
+# How many requests there were meanwhile, as ctxprop says it.
+REQUESTS = {"GET /a": 120, "GET /b": 60, "GET /idle": 7}
+COMMENTS = (*(f"#requests\t{count}\tshop\t{endpoint}" for endpoint, count in REQUESTS.items()), "#lost\t2")
 FILES = {"main": "/srv/app", "serve": "/srv/app", "parse": "/usr/lib/python3/json/decoder.py",
          "idle": "kernel"}
 
@@ -56,7 +59,7 @@ class Texts(list):
         return self.index(text)
 
 
-def message_of(stacks=STACKS, types=(("samples", "count"), ("cpu", "nanoseconds")), scale=1):
+def message_of(stacks=STACKS, types=(("samples", "count"), ("cpu", "nanoseconds")), scale=1, comments=()):
     """The message. Ids of functions and locations are not their places, as may be."""
     texts, functions, out = Texts([""]), [], b""
     for kind, unit in types:
@@ -66,7 +69,7 @@ def message_of(stacks=STACKS, types=(("samples", "count"), ("cpu", "nanoseconds"
             if name not in functions:
                 functions.append(name)
         locations = b"".join(varint(500 + 3 * functions.index(name)) for name in reversed(stack.stack))
-        values = varint(stack.count * scale) + varint(stack.count * scale * PERIOD_NS)
+        values = varint(stack.count * scale) + varint(stack.count * scale * PERIOD_NS) + bytes(len(types) - 2)
         sample = field(1, locations) + field(2, values)
         for key, value in stack.labels.items():
             said = field(3, value) if isinstance(value, int) else field(2, texts.number(value))
@@ -83,6 +86,7 @@ def message_of(stacks=STACKS, types=(("samples", "count"), ("cpu", "nanoseconds"
     out += field(9, 1_700_000_000_000_000_000) + field(10, 2_000_000_000)
     out += field(11, field(1, texts.number("cpu")) + field(2, texts.number("nanoseconds")))
     out += field(12, PERIOD_NS) + field(14, texts.number("cpu"))
+    out += b"".join(field(13, texts.number(comment)) for comment in comments)
     return out + b"".join(field(6, text.encode()) for text in texts)
 
 

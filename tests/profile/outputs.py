@@ -19,12 +19,14 @@ sys.path[1:1] = [str(HERE.parent / "lab"), str(HERE.parent / "see")]
 import outputs_bad  # noqa: E402
 import outputs_diff  # noqa: E402
 import outputs_formats  # noqa: E402
+import outputs_last  # noqa: E402
+import outputs_last_real  # noqa: E402
 import outputs_real  # noqa: E402
 import outputs_tags  # noqa: E402
 from outputs_tools import Skip, World  # noqa: E402
 
 CASES = {name[5:]: case
-         for module in (outputs_formats, outputs_tags, outputs_diff, outputs_bad, outputs_real)
+         for module in (outputs_formats, outputs_tags, outputs_diff, outputs_bad, outputs_last, outputs_last_real, outputs_real)
          for name, case in vars(module).items() if name.startswith("case_")}
 
 

@@ -7,7 +7,7 @@ import resource
 import signal
 
 import made
-from outputs_tools import equal
+from outputs_tools import Windows, equal
 
 NAMES = ("x.pb.gz", "x.svg", "x.folded", "x.json", "x.otlp")
 
@@ -84,9 +84,11 @@ def case_not_profiles(world):
 
 
 def case_changed_bytes(world):
-    """a file in which any bytes were changed is read or refused, but nothing breaks"""
-    whole, chance = made.message_of(), random.Random(27)
-    bad = world.folder / "bad.pb"
+    """a file in which any bytes were changed is read or refused, alone or merged, but nothing breaks"""
+    whole, chance = made.message_of(comments=made.COMMENTS), random.Random(27)
+    windows = Windows(world)
+    windows.add(2, stacks=made.STACKS[:2])
+    bad = windows.path(1)
     for _ in range(150):
         data = bytearray(whole)
         for _ in range(chance.randint(1, 6)):
@@ -94,3 +96,4 @@ def case_changed_bytes(world):
         bad.write_bytes(data)
         done = world.profile("show", bad, "-o", world.folder / chance.choice(NAMES), check=False)
         assert done.returncode in (0, 1), (done.returncode, bytes(data))
+        windows.profile("--last", "1h", "-o", world.folder / chance.choice(NAMES))

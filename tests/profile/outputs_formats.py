@@ -38,12 +38,33 @@ def case_show(world):
         counts[endpoint_of(stack)] += stack.count
     said = world.said("show", world.made)
     equal(said["samples"], sum(counts.values()), "all samples")
-    equal([(row["endpoint"], row["samples"]) for row in said["endpoints"]], counts.most_common(), "rows")
+    equal([(f"{row.get('service', '')} {row['endpoint']}".strip(), row["samples"]) for row in said["endpoints"]],
+          counts.most_common(), "rows")
+    assert not [row for row in said["endpoints"] if "requests" in row], "nothing says how many requests there were"
     filtered = world.said("show", world.made, "--endpoint", "/a", "--bucket", "p99")
     equal(filtered["samples"], 20, "samples of GET /a above the 90th percentile")
     for label, count in (("pid=4711", 100), ("service=sh*", 90), ("service=", 0), ("latency_bucket=p99", 25)):
         equal(world.said("show", world.made, "--label", label)["samples"], count, label)
     equal(world.said("show", world.made, "--trace", made.TRACES[0][:8])["samples"], 40, "of one trace")
+
+
+def case_show_requests(world):
+    """CPU of each request, where the file says how many there were, and only if all their samples are shown"""
+    file = made.write(world.folder / "counted.pb.gz", comments=made.COMMENTS)
+    each = {"GET /a": 60 * made.PERIOD_NS // 120, "GET /b": 30 * made.PERIOD_NS // 60, "GET /idle": 0}
+    said = world.said("show", file, "-o", world.folder / "again.pb.gz")
+    equal(said["samples_lost"], 2, "lost samples")
+    equal({row["endpoint"]: row["cpu_ns_per_request"] for row in said["endpoints"] if "requests" in row}, each, "each")
+    equal(said["endpoints"][0]["cpu_ns_by_bucket"],
+          {"p50": 40 * made.PERIOD_NS, "p90": 0, "p99": 20 * made.PERIOD_NS, "max": 0}, "by bucket")
+    equal(world.said("show", world.folder / "again.pb.gz"), said, "the file written again")
+    table = world.profile("show", file).stdout
+    assert re.search(r"^ +60 +60\.0% +600 +120 +5\.000 +- +- +shop GET /a  query 50%$", table, re.M), table
+    for words, found in ((("--endpoint", "/a"), ["GET /a"]), (("--bucket", "p50"), []), (("--label", "pid=*"), []),
+                         (("--trace", made.TRACES[0]), [])):
+        world.profile("show", file, *words, "-o", world.folder / "part.pb.gz")
+        for said in (world.said("show", file, *words), world.said("show", world.folder / "part.pb.gz")):
+            equal([row["endpoint"] for row in said["endpoints"] if "requests" in row], found, f"counted by {words}")
 
 
 def case_folded(world):

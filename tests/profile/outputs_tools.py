@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import made
@@ -48,6 +49,32 @@ class World:
         path = self.folder / "rules"
         path.write_text(text)
         return path
+
+
+class Windows:
+    """Windows of a continuous profile, in the folder beside a store (which need not be there)."""
+
+    def __init__(self, world):
+        self.world, self.store, self.folder = world, world.folder / "store.db", world.folder / "profiles"
+        self.end_s = int(time.time())
+        self.folder.mkdir()
+
+    def path(self, number):
+        """Of window number 0, which has just ended, 1, which ended when that began, and so on."""
+        end = self.end_s - 60 * number
+        return self.folder / f"{end - 60}-{end}.pb.gz"
+
+    def add(self, number, **options):
+        return made.write(self.path(number), **options)
+
+    def profile(self, *words, **options):
+        return self.world.profile(*words, "--store", self.store, **options)
+
+    def refused(self, *words):
+        return self.world.refused(*words, "--store", self.store)
+
+    def said(self, *words):
+        return json.loads(self.profile(*words, "-j").stdout)
 
 
 def pprof(file, *words):

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How long a request of an endpoint is on the CPU, by the windows of a continuous profile. */
+#ifndef CTXPROP_CMD_TOP_CPU_H
+#define CTXPROP_CMD_TOP_CPU_H
+
+#include <stdbool.h>
+
+#include "profile/message_endpoints.h"
+#include "trace/busiest.h"
+
+/* All zero: nothing was read yet. What is read is kept until there is something new. */
+struct top_cpu {
+	struct message_endpoints endpoints;
+	bool known;           /* there are windows of that time */
+	unsigned int minutes; /* of which they were read */
+	__s64 read_s;         /* when (s since 1970), and how new the folder was then */
+	__s64 changed_ns;
+};
+
+/* Read what was sampled in so many whole minutes, and the running one. */
+void top_cpu_read(struct top_cpu *cpu, unsigned int minutes);
+
+/* ns of each request; -1: not known, for it is no request that is served, or has no samples. */
+__s64 top_cpu_of(const struct top_cpu *cpu, const struct busy *busy);
+
+void top_cpu_free(struct top_cpu *cpu);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a message says of each endpoint: its samples, and how many requests it had (counts.h). */
+#ifndef CTXPROP_PROFILE_MESSAGE_ENDPOINTS_H
+#define CTXPROP_PROFILE_MESSAGE_ENDPOINTS_H
+
+#include "profile/message.h"
+#include "profile/requests.h"
+
+struct message_endpoint {
+	const char *service, *name; /* empty: not known */
+	__u64 requests;             /* 0: it had none, or the message does not say */
+	__u64 samples, cpu_ns;
+	__u64 waited_ns[PROFILE_WAITS];
+	__u64 bucket_ns[LATENCIES]; /* CPU by how slow the request was */
+};
+
+struct message_endpoints {
+	struct message_endpoint *endpoint;
+	size_t count;
+	__u64 lost; /* samples */
+	struct arena texts;
+};
+
+/*
+ * All endpoints with samples, waits or requests, by CPU time, the most first. Of a message that
+ * does not count samples, or the time on the CPU, these are 0. 0 or -ENOMEM.
+ */
+int message_endpoints(const struct message *message, struct message_endpoints *ret);
+void message_endpoints_free(struct message_endpoints *endpoints);
+
+/* Is it a profile that samples were taken for, and which names endpoints? */
+bool message_has_endpoints(const struct message *message);
+
+/* Are there waits in it, beside samples on the CPU? */
+bool message_has_waits(const struct message *message);
+
+#endif

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Files of a continuous profile, in a folder of their own. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <sys/stat.h>
+
+#include "made_message.h"
+#include "profile/windows.h"
+
+#define NOW 1700000000LL
+
+static char folder[] = "/tmp/ctxprop-windows-XXXXXX";
+static char path[PATH_MAX];
+
+static const char *in_folder(const char *name)
+{
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	return path;
+}
+
+static const char *file_of(__s64 from_s, __s64 to_s)
+{
+	char name[WINDOW_NAME_MAX];
+
+	window_name(&(struct window){from_s, to_s}, name);
+	return in_folder(name);
+}
+
+static FILE *create(const char *file)
+{
+	FILE *out = fopen(file, "w");
+
+	assert_non_null(out);
+	return out;
+}
+
+/* A window with so many samples of one stack. */
+static void put(__s64 from_s, __s64 to_s, int64_t count)
+{
+	struct message message = made_message(10, false);
+	FILE *out = create(file_of(from_s, to_s));
+
+	made_sample(&message, "main", "endpoint=GET /a", count, 0);
+	assert_int_equal(message_write(&message, out), 0);
+	fclose(out);
+	message_free(&message);
+}
+
+static void put_bytes(const char *file, off_t bytes)
+{
+	FILE *out = create(file);
+
+	assert_int_equal(ftruncate(fileno(out), bytes), 0);
+	fclose(out);
+}
+
+static bool is_there(const char *file)
+{
+	return !access(file, F_OK);
+}
+
+static int empty(void **state)
+{
+	DIR *dir = opendir(folder);
+	const struct dirent *entry;
+
+	(void)state;
+	while (dir && (entry = readdir(dir)))
+		if (entry->d_name[0] != '.')
+			unlinkat(dirfd(dir), entry->d_name, 0);
+	return dir ? closedir(dir) : -1;
+}
+
+/* How many samples are in what is read of a time; -errno. */
+static int64_t read_samples(__s64 from_s, __s64 to_s, struct windows_said *ret_said)
+{
+	char why[MESSAGE_WHY_MAX];
+	struct message message;
+	int64_t count = 0;
+	int err = windows_read(folder, from_s, to_s, &message, ret_said, why);
+
+	assert_true(!err || *why);
+	if (err)
+		return err;
+	for (size_t i = 0; i < message.profile->n_sample; i++)
+		count += message.profile->sample[i]->value[0];
+	message_free(&message);
+	return count;
+}
+
+static void names(void **state)
+{
+	static const char *const others[] = {"",
+					     "1-2",
+					     "1-2.pb",
+					     "1-2.pb.gz.x",
+					     " 1-2.pb.gz",
+					     "+1-2.pb.gz",
+					     "01-2.pb.gz",
+					     "-1-2.pb.gz",
+					     "2-1.pb.gz",
+					     "1--2.pb.gz",
+					     "1-2-3.pb.gz",
+					     "x.pb.gz",
+					     "1-.pb.gz",
+					     "-0-2.pb.gz",
+					     "99999999999999999999-99999999999999999999.pb.gz"};
+	const struct window window = {NOW, NOW + 60};
+	char name[WINDOW_NAME_MAX];
+	struct window found;
+
+	(void)state;
+	window_name(&window, name);
+	assert_string_equal(name, "1700000000-1700000060.pb.gz");
+	assert_int_equal(window_parse(name, &found), 0);
+	assert_true(found.from_s == window.from_s && found.to_s == window.to_s);
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		assert_int_equal(window_parse(others[i], &found), -EINVAL);
+}
+
+static void folders(void **state)
+{
+	static char store[PATH_MAX + 8];
+	char found[PATH_MAX];
+
+	(void)state;
+	assert_int_equal(windows_folder("/var/lib/ctxprop/ctxprop.db", found), 0);
+	assert_string_equal(found, "/var/lib/ctxprop/profiles");
+	assert_int_equal(windows_folder("my.db", found), 0);
+	assert_string_equal(found, "profiles");
+	assert_int_equal(windows_folder("/my.db", found), 0);
+	assert_string_equal(found, "/profiles");
+	memset(store, 'x', sizeof(store) - 1);
+	store[PATH_MAX - 8] = '/';
+	assert_int_equal(windows_folder(store, found), -ENAMETOOLONG);
+	store[PATH_MAX - 8] = 'x';
+	store[PATH_MAX + 4] = '/';
+	assert_int_equal(windows_folder(store, found), -ENAMETOOLONG);
+}
+
+static void reads_a_time(void **state)
+{
+	struct windows_said said;
+
+	(void)state;
+	put(NOW, NOW + 60, 1);
+	put(NOW + 60, NOW + 120, 10);
+	put(NOW + 120, NOW + 180, 100);
+	assert_int_equal(read_samples(NOW, NOW + 180, &said), 111);
+	assert_int_equal(said.count, 3);
+	assert_true(said.time.from_s == NOW && said.time.to_s == NOW + 180);
+	assert_int_equal(read_samples(NOW + 60, NOW + 120, &said), 10);
+	assert_int_equal(read_samples(NOW + 59, NOW + 121, &said), 111);
+	assert_int_equal(read_samples(NOW + 119, NOW + 1000, &said), 110);
+	assert_true(said.time.from_s == NOW + 60 && said.time.to_s == NOW + 180);
+	assert_int_equal(read_samples(NOW + 180, NOW + 1000, &said), -ENOENT);
+	assert_int_equal(said.count, 0);
+}
+
+/* What is broken is named and counted, and the rest is read. */
+static void leaves_broken_ones_out(void **state)
+{
+	struct windows_said said;
+	FILE *out;
+
+	(void)state;
+	put(NOW, NOW + 60, 5);
+	put_bytes(file_of(NOW + 60, NOW + 120), 100);
+	out = create(file_of(NOW + 120, NOW + 180));
+	fputs("\x1f\x8b\x08 no profile", out);
+	fclose(out);
+	assert_int_equal(mkdir(file_of(NOW + 180, NOW + 240), 0700), 0);
+	assert_int_equal(mkfifo(file_of(NOW + 240, NOW + 300), 0600), 0);
+	assert_int_equal(symlink("nowhere", file_of(NOW + 300, NOW + 360)), 0);
+	assert_int_equal(read_samples(NOW, NOW + 999, &said), 5);
+	assert_int_equal(said.count, 1);
+	assert_int_equal(said.unreadable, 2);
+	assert_string_equal(said.unreadable_name, "1700000120-1700000180.pb.gz");
+	assert_string_equal(said.unreadable_why, "it is no file of gzip, or half of one");
+	assert_int_equal(read_samples(NOW + 60, NOW + 999, &said), -EINVAL);
+	assert_int_equal(said.unreadable, 2);
+	assert_int_equal(rmdir(file_of(NOW + 180, NOW + 240)), 0);
+}
+
+static void says_what_is_missing(void **state)
+{
+	char why[MESSAGE_WHY_MAX];
+	struct windows_said said;
+	struct message message;
+
+	(void)state;
+	assert_int_equal(windows_read(in_folder("none"), 0, NOW, &message, &said, why), -ENOENT);
+	assert_non_null(strstr(why, "without --profile"));
+	assert_int_equal(windows_read(folder, 0, NOW, &message, &said, why), -ENOENT);
+	assert_non_null(strstr(why, "no windows of this time"));
+	put_bytes(in_folder("file"), 0);
+	assert_int_equal(windows_read(in_folder("file"), 0, NOW, &message, &said, why), -ENOTDIR);
+	assert_string_equal(why, strerror(ENOTDIR));
+}
+
+static void tidies_by_age(void **state)
+{
+	const __s64 old = NOW - WINDOWS_SECONDS;
+
+	(void)state;
+	put(old - 61, old - 1, 1);
+	put(old - 60, old, 1);
+	put(NOW - 60, NOW, 1);
+	put(NOW + WINDOWS_SECONDS + 1, NOW + WINDOWS_SECONDS + 61, 1);
+	put_bytes(in_folder("others"), 10);
+	assert_int_equal(windows_tidy(folder, NOW), 0);
+	assert_false(is_there(file_of(old - 61, old - 1)));
+	assert_true(is_there(file_of(old - 60, old)));
+	assert_true(is_there(file_of(NOW - 60, NOW)));
+	assert_false(is_there(file_of(NOW + WINDOWS_SECONDS + 1, NOW + WINDOWS_SECONDS + 61)));
+	assert_true(is_there(in_folder("others")));
+}
+
+/* The oldest go first, whatever their size is. */
+static void tidies_by_size(void **state)
+{
+	(void)state;
+	put_bytes(file_of(NOW - 60, NOW), 10);
+	put_bytes(file_of(NOW - 120, NOW - 60), (off_t)WINDOWS_BYTES - 20);
+	put_bytes(file_of(NOW - 180, NOW - 120), 10);
+	put_bytes(file_of(NOW - 240, NOW - 180), 1);
+	put_bytes(file_of(NOW - 300, NOW - 240), 0);
+	assert_int_equal(windows_tidy(folder, NOW), 0);
+	assert_true(is_there(file_of(NOW - 60, NOW)));
+	assert_true(is_there(file_of(NOW - 120, NOW - 60)));
+	assert_true(is_there(file_of(NOW - 180, NOW - 120)));
+	assert_false(is_there(file_of(NOW - 240, NOW - 180)));
+	assert_false(is_there(file_of(NOW - 300, NOW - 240)));
+}
+
+/* What did not become whole goes once nobody can be writing it any more. */
+static void tidies_what_is_left(void **state)
+{
+	const __s64 now_s = time(NULL);
+	char old[PATH_MAX], fresh[PATH_MAX], other[PATH_MAX];
+	struct timespec times[2] = {{now_s - 601, 0}, {now_s - 601, 0}};
+
+	(void)state;
+	snprintf(old, sizeof(old), "%.4000s.aB3xYz", file_of(NOW, NOW + 60));
+	snprintf(fresh, sizeof(fresh), "%.4000s.aB3xYw", file_of(NOW, NOW + 60));
+	snprintf(other, sizeof(other), "%s", in_folder("mine.pb.gz.aB3xYz"));
+	put_bytes(old, 5);
+	put_bytes(fresh, 5);
+	put_bytes(other, 5);
+	assert_int_equal(utimensat(AT_FDCWD, old, times, 0), 0);
+	assert_int_equal(utimensat(AT_FDCWD, other, times, 0), 0);
+	assert_int_equal(windows_tidy(folder, now_s), 0);
+	assert_false(is_there(old));
+	assert_true(is_there(fresh));
+	assert_true(is_there(other));
+	assert_int_equal(windows_tidy(in_folder("none"), NOW), -ENOENT);
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	return mkdtemp(folder) ? 0 : -1;
+}
+
+static int finish(void **state)
+{
+	empty(state);
+	return rmdir(folder);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(names),
+	    cmocka_unit_test(folders),
+	    cmocka_unit_test_teardown(reads_a_time, empty),
+	    cmocka_unit_test_teardown(leaves_broken_ones_out, empty),
+	    cmocka_unit_test_teardown(says_what_is_missing, empty),
+	    cmocka_unit_test_teardown(tidies_by_age, empty),
+	    cmocka_unit_test_teardown(tidies_by_size, empty),
+	    cmocka_unit_test_teardown(tidies_what_is_left, empty),
+	};
+
+	return cmocka_run_group_tests(tests, begin, finish);
+}
