@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The process that records a continuous profile. The daemon runs itself once more for it under the
- * name below (recorder_process.h), so that nothing that happens to one of them happens to the other.
+ * name below (recorder_process.h), so that nothing that happens to one of them happens to the
+ * other.
  */
 #ifndef CTXPROP_RECORD_H
 #define CTXPROP_RECORD_H

@@ -19,7 +19,7 @@ struct traces {
 	struct metrics *metrics;
 	struct web *web;
 	struct losses_source losses;
-	const char *services; /* file with what services are called; NULL: none */
+	const char *services;                   /* file with what services are called; NULL: none */
 	const struct recorder_counts *recorded; /* of a continuous profile; the caller's */
 };
 

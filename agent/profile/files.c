@@ -219,5 +219,5 @@ void files_close_unused(struct files *files, const bool used[FILES_MAX])
 
 bool files_are_many(const struct files *files)
 {
-	return files->count > FILES_MAX / 10 * 9 || sampler_rows_used(files->sampler) > 90;
+	return 10 * files->count > 9UL * FILES_MAX || sampler_rows_used(files->sampler) > 90;
 }

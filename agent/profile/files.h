@@ -42,7 +42,7 @@ bool files_has_threads(const struct files *files, int file);
 
 size_t files_count(const struct files *files);
 const char *files_name(const struct files *files, int file); /* the last part of its path */
-int files_fd(const struct files *files, int file); /* -1: it was closed */
+int files_fd(const struct files *files, int file);           /* -1: it was closed */
 
 /*
  * Close those that no process has mapped any more, so that they keep no file system busy. They are

@@ -12,7 +12,8 @@ struct names;
 struct names *names_new(const struct samples *samples, const struct files *files);
 void names_free(struct names *names);
 
-/* The same, for one profile after the other: what is found is added to `known`, which outlives it. */
+/* The same, for one profile after the other: what is found is added to `known`, which outlives it.
+ */
 struct names *names_again(const struct samples *samples, const struct files *files,
 			  struct known_names *known);
 

@@ -14,8 +14,8 @@
 int window_folder_take(const char *folder);
 
 /*
- * Write the file of a window: `write` fills it in, and returns 0 or -errno. It gets its name when it
- * is whole, in place of one that was there. 0 or -errno: then there is nothing new.
+ * Write the file of a window: `write` fills it in, and returns 0 or -errno. It gets its name when
+ * it is whole, in place of one that was there. 0 or -errno: then there is nothing new.
  */
 int window_file_write(const char *folder, const struct window *window,
 		      int (*write)(FILE *out, void *data), void *data);

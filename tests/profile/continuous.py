@@ -28,8 +28,8 @@ from sampling import ADDRESS, PORT, tell, world  # noqa: E402
 from waiting import wait_until  # noqa: E402
 
 HZ, WINDOW = 19, 20
-BEFORE_END, BEHIND_END = 5, 4  # of a window: when the late request is sent, and answered
-SHARE, SAMPLES = 0.9, 8  # of what is there for seconds
+BEFORE_END, BEHIND_END = 8, 6  # of a window: when the late request is sent, and answered
+SHARE, SAMPLES, LATE_SAMPLES = 0.9, 8, 4  # of what is there for seconds; of a second of CPU
 RECORDING = "profile: recording at"
 QUICK, LATE = "burn_quick (continuous_server.py)", "burn_late (continuous_server.py)"
 NAME = re.compile(r"(\d+)-(\d+)\.pb\.gz")
@@ -88,7 +88,8 @@ class Folder:
         return found
 
     def ends_at(self, end):
-        return next((path for window, path in self.windows().items() if window[1] == end), None)
+        """The window that has the second before; a recorder that waits for a CPU ends it later."""
+        return next((path for (begin, to), path in self.windows().items() if begin < end <= to), None)
 
 
 def recorder_of(daemon):
@@ -145,7 +146,7 @@ def check_window(path, is_second):
     print(f"# {path.name}: {quick} samples of /quick, {100 * share:.1f} % with its endpoint; late: {late}")
     found = [f"{quick} samples of /quick"] * (quick < SAMPLES)
     found += [f"{100 * share:.1f} % of these have its endpoint"] * (share < SHARE)
-    found += [f"the late request has {late}"] * (sum(late.values()) < SAMPLES)
+    found += [f"the late request has {late}"] * (sum(late.values()) < LATE_SAMPLES)
     found += ["the late request was known before it had ended"] * (not is_second and known > 0)
     found += ["the late request is not known"] * (is_second and known < SHARE * sum(late.values()))
     return found + ["values are " + str(profile.types)] * \
