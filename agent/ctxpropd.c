@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* ctxpropd: trace context for every HTTP request that leaves this network namespace. */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/descriptors.h"
 #include "base/log.h"
 #include "daemon/daemon.h"
 #include "daemon/options.h"
+#include "daemon/record.h"
 
 enum { EXIT_OK = 0, EXIT_REFUSED = 1, EXIT_USAGE = 2 };
 
@@ -14,6 +16,8 @@ int main(int argc, char **argv)
 	struct options options;
 
 	descriptors_open_standard();
+	if (argc && !strcmp(argv[0], RECORD_NAME))
+		return record_run(argc, argv);
 	switch (options_parse(argc, argv, &options)) {
 	case OPTIONS_DONE:
 		return fflush(stdout) ? EXIT_REFUSED : EXIT_OK;

@@ -88,7 +88,7 @@ static void bound(__u64 mask)
 			prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
 }
 
-int privileges_drop(bool enters_netns, bool uprobe_events, bool *ret_admin)
+int privileges_drop(bool enters_netns, bool uprobe_events, bool names_kernel, bool *ret_admin)
 {
 	struct rights rights;
 	__u64 mask = 0;
@@ -96,6 +96,8 @@ int privileges_drop(bool enters_netns, bool uprobe_events, bool *ret_admin)
 
 	for (unsigned int i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
 		mask |= 1ULL << kept[i];
+	if (names_kernel)
+		mask |= 1ULL << CAP_SYSLOG;
 	if (!err)
 		err = limit_rights(rights, mask, false);
 	if (err)

@@ -11,11 +11,13 @@
  *
  *   CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON   maps, attaching to devices, probes
  *   CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH   the programs of other users and containers, to probe them
+ *   CAP_SYSLOG                            where /proc/kallsyms tells addresses to nobody else, if
+ *                                         functions of the kernel are to be named: names_kernel
  *   CAP_SYS_ADMIN                         to enter other network namespaces, or where the kernel
  *                                         wants it for uprobes that are perf events, if such are
  *                                         used: ret_admin
  */
-int privileges_drop(bool enters_netns, bool uprobe_events, bool *ret_admin);
+int privileges_drop(bool enters_netns, bool uprobe_events, bool names_kernel, bool *ret_admin);
 
 #define PRIVILEGES_LACKS 2
 

@@ -41,6 +41,7 @@ static int wait_for_news(struct daemon *daemon, int timeout_ms)
 	    {.fd = sites_fd(daemon->sites), .events = POLLIN},
 	    {.fd = control_server_fd(daemon->requests.server), .events = POLLIN},
 	    {.fd = runtimes_fd(daemon->runtimes), .events = POLLIN},
+	    {.fd = recorder_process_fd(&daemon->recorder), .events = POLLIN},
 	};
 	int err;
 
@@ -58,6 +59,9 @@ static int wait_for_news(struct daemon *daemon, int timeout_ms)
 	watchdog_mark(&daemon->watchdog, "a look at programs");
 	if (daemon->runtimes)
 		daemon_watch_runtimes(daemon, fds[3].revents);
+	watchdog_mark(&daemon->watchdog, "the recorder of profiles");
+	if (fds[4].revents)
+		recorder_process_look(&daemon->recorder);
 	watchdog_mark(&daemon->watchdog, "names of devices and cgroups");
 	policies_refresh(&daemon->policies);
 	return err;
@@ -66,7 +70,7 @@ static int wait_for_news(struct daemon *daemon, int timeout_ms)
 /* What is due by the clock. Returns the milliseconds until there is more to do. */
 static int do_what_is_due(struct daemon *daemon)
 {
-	int due_ms[5], first_ms;
+	int due_ms[6], first_ms;
 
 	watchdog_mark(&daemon->watchdog, "counters and dead flows");
 	due_ms[0] = first_ms = upkeep_do(&daemon->upkeep);
@@ -77,6 +81,8 @@ static int do_what_is_due(struct daemon *daemon)
 	due_ms[3] = runtimes_due_ms(daemon->runtimes);
 	watchdog_mark(&daemon->watchdog, "connections for the log");
 	due_ms[4] = flow_log_do(daemon->flow_log);
+	watchdog_mark(&daemon->watchdog, "the recorder of profiles");
+	due_ms[5] = recorder_process_do(&daemon->recorder);
 
 	/* -1: never. */
 	for (size_t i = 1; i < sizeof(due_ms) / sizeof(due_ms[0]); i++)
@@ -99,10 +105,10 @@ static int run(struct daemon *daemon)
 }
 
 /* All is attached: what comes now needs less than what was before. */
-static void drop_rights(bool enters_netns)
+static void drop_rights(bool enters_netns, bool names_kernel)
 {
 	bool admin = false;
-	int err = privileges_drop(enters_netns, !uprobe_has_links(), &admin);
+	int err = privileges_drop(enters_netns, !uprobe_has_links(), names_kernel, &admin);
 
 	if (err)
 		log_warning("capabilities that are not needed any more stay: %s", strerror(-err));
@@ -144,6 +150,7 @@ static void close_all(struct daemon *daemon)
 {
 	traces_end(&daemon->traces);
 	flow_log_free(daemon->flow_log);
+	recorder_process_end(&daemon->recorder);
 	sites_close(daemon->sites);
 	requests_close(&daemon->requests);
 	runtimes_close(daemon->runtimes);
@@ -163,7 +170,7 @@ static void give_up(const struct daemon *daemon)
 
 int daemon_run(const struct options *options)
 {
-	struct daemon daemon = {.lock_fd = -1, .signal_fd = -1};
+	struct daemon daemon = {.lock_fd = -1, .signal_fd = -1, .recorder = RECORDER_PROCESS_NONE};
 	int err;
 
 	log_info("ctxpropd %s starts", CTXPROP_VERSION);
@@ -172,13 +179,17 @@ int daemon_run(const struct options *options)
 		give_up(&daemon);
 		err = 0;
 	} else if (!err) {
-		drop_rights(wanted_any(&options->wanted));
+		drop_rights(wanted_any(&options->wanted), options->profile);
+		recorder_process_prepare(&daemon.recorder, options);
+		daemon.traces.recorded = daemon.recorder.counts;
 		traces_begin(&daemon.traces, daemon.engine, &daemon.policies, options);
 		if (options->level == LOG_LEVEL_DEBUG)
 			flow_log_new(engine_flows_fd(daemon.engine), &daemon.flow_log);
 		malloc_trim(0); /* loading took what is not needed any more */
+		recorder_process_begin(&daemon.recorder);
 		be_ready(&daemon, wanted_any(&options->wanted));
 		err = run(&daemon);
+		recorder_process_stop(&daemon.recorder);
 		if (daemon.drained)
 			err = drain_finish(&daemon.drain);
 		else

@@ -12,6 +12,7 @@
 #include "daemon/flow_log.h"
 #include "daemon/options.h"
 #include "daemon/policies.h"
+#include "daemon/recorder_process.h"
 #include "daemon/requests.h"
 #include "daemon/sites.h"
 #include "daemon/traces.h"
@@ -37,6 +38,7 @@ struct daemon {
 	struct drain drain;
 	struct traces traces;
 	struct flow_log *flow_log; /* NULL: not at debug level */
+	struct recorder_process recorder;
 	bool drained;
 };
 

@@ -12,6 +12,7 @@
 #include "control/policy_text.h"
 #include "daemon/options.h"
 #include "daemon/policies.h"
+#include "daemon/record_words.h"
 #include "load/rules.h"
 #include "otlp/endpoint.h"
 #include "records.h"
@@ -47,6 +48,7 @@ enum {
 	OPTION_STORE_AGE,
 	OPTION_STORE_SIZE,
 	OPTION_KEEP,
+	OPTION_PROFILE,
 	OPTION_HEAD,
 	OPTION_REDACT,
 	OPTION_OTLP,
@@ -79,6 +81,7 @@ static const struct option long_options[] = {
     {"store-age", required_argument, NULL, OPTION_STORE_AGE},
     {"store-size", required_argument, NULL, OPTION_STORE_SIZE},
     {"keep", required_argument, NULL, OPTION_KEEP},
+    {"profile", required_argument, NULL, OPTION_PROFILE},
     {"head", required_argument, NULL, OPTION_HEAD},
     {"redact", required_argument, NULL, OPTION_REDACT},
     {"otlp", required_argument, NULL, OPTION_OTLP},
@@ -125,6 +128,10 @@ static const char help[] =
     "      --store-size SIZE  how large that file may become, as 64M or 2G (default %lluM)\n"
     "      --keep WHICH       keep traces that are not sampled, too: errors, slow (a request that\n"
     "                         is among the slowest 1 %% of its endpoint) or errors,slow\n"
+    "      --profile HZ[,off-cpu]\n"
+    "                         sample what the CPUs do all the time, and keep the profiles of an\n"
+    "                         hour beside the store: so often a second, up to 99 (19); off-cpu:\n"
+    "                         and what requests wait for\n"
     "      --head BYTES       how much of each head is read for spans (default %d; 0: nothing)\n"
     "      --redact REGEX     replace what fits in paths and fields by " REDACT_TEXT
     " before it is\n"
@@ -283,6 +290,16 @@ static enum options_next set_keep(struct options *options, const char *value)
 	return OPTIONS_RUN;
 }
 
+static enum options_next set_profile(struct options *options, const char *value)
+{
+	struct record_words words;
+
+	options->profile = value;
+	if (!record_words_parse(value, &words))
+		return OPTIONS_RUN;
+	return refuse("profile", value, "a number from 1 to 99, or one and ,off-cpu (19,off-cpu)");
+}
+
 static enum options_next set_head(struct options *options, const char *value)
 {
 	unsigned long bytes;
@@ -421,6 +438,8 @@ static enum options_next take(struct options *options, int option)
 	case OPTION_STORE_AGE:
 	case OPTION_STORE_SIZE:
 		return set_store(options, option, optarg);
+	case OPTION_PROFILE:
+		return set_profile(options, optarg);
 	case OPTION_HEAD:
 		return set_head(options, optarg);
 	case OPTION_REDACT:
@@ -467,6 +486,11 @@ enum options_next options_parse(int argc, char **argv, struct options *ret_optio
 	while (next == OPTIONS_RUN &&
 	       (option = getopt_long(argc, argv, "hv", long_options, NULL)) != -1)
 		next = take(ret_options, option);
+	if (next == OPTIONS_RUN && ret_options->profile && !ret_options->store) {
+		fprintf(stderr, "ctxpropd: --profile keeps its profiles beside the store, and "
+				"--store none is none\n");
+		return OPTIONS_WRONG;
+	}
 	if (next == OPTIONS_RUN && optind < argc) {
 		fprintf(stderr, "ctxpropd: unexpected argument '%s'\nTry: ctxpropd --help\n",
 			argv[optind]);

@@ -7,6 +7,7 @@
 #include "daemon/options.h"
 #include "daemon/policies.h"
 #include "load/engine.h"
+#include "profile/recorder_counts.h"
 #include "trace/metrics.h"
 #include "trace/tracer.h"
 #include "web/server.h"
@@ -18,7 +19,8 @@ struct traces {
 	struct metrics *metrics;
 	struct web *web;
 	struct losses_source losses;
-	const char *services; /* file with what services are called; NULL: none */
+	const char *services;                   /* file with what services are called; NULL: none */
+	const struct recorder_counts *recorded; /* of a continuous profile; the caller's */
 };
 
 /*

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <elf.h>
 #include <errno.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "profile/code_file.h"
@@ -107,21 +108,32 @@ int code_layout_address(const struct code_layout *layout, __u64 offset, __u64 *r
 	return -ENOENT;
 }
 
+/* Without room for its name nothing is known of the function. */
 static void set_name(struct code_names *names, __u32 i, const char *name)
 {
 	size_t size = strlen(name) + 1;
 
-	if (size > CODE_TEXT_BYTES - names->text_size)
+	if (size > CODE_TEXT_BYTES - names->text_size) {
+		names->start[i] = names->end[i] = 0;
 		return;
+	}
 	names->name[i] = names->text_size;
 	memcpy(names->text + names->text_size, name, size);
 	names->text_size += (__u32)size;
 }
 
+/* As an address that is counted from the base on. */
+static __u32 from_base(const struct code_names *names, __u64 address)
+{
+	const __u64 distance = address > names->base ? address - names->base : 0;
+
+	return distance > UINT32_MAX ? UINT32_MAX : (__u32)distance;
+}
+
 static int read_names(struct elf_image *image, void *shared)
 {
 	struct code_names *names = shared;
-	const char *name, *before = NULL;
+	const char *before = NULL;
 	struct symbols *symbols;
 
 	if (symbols_new(image, &symbols))
@@ -129,12 +141,16 @@ static int read_names(struct elf_image *image, void *shared)
 	names->base = elf_image_base(image);
 	names->text_size = 1;
 	for (__u32 i = 0; i < names->count; i++) {
-		name = symbols_find(symbols, names->base + names->address[i]);
-		if (name && name == before)
+		const struct symbol_range range =
+		    symbols_find(symbols, names->base + names->address[i]);
+
+		names->start[i] = from_base(names, range.start);
+		names->end[i] = from_base(names, range.end);
+		if (range.name && range.name == before)
 			names->name[i] = names->name[i - 1];
-		else if (name)
-			set_name(names, i, name);
-		before = name;
+		else if (range.name)
+			set_name(names, i, range.name);
+		before = range.name;
 	}
 	symbols_free(symbols);
 	return 0;
@@ -163,4 +179,14 @@ const char *code_names_get(const struct code_names *names, __u32 i)
 	__u32 at = names->name[i];
 
 	return at && at < CODE_TEXT_BYTES ? names->text + at : NULL;
+}
+
+/* The sandbox may have been taken over by what it has read. */
+void code_names_range(const struct code_names *names, __u32 i, __u32 *ret_start, __u32 *ret_end)
+{
+	const __u32 address = names->address[i], start = names->start[i], end = names->end[i];
+	const bool is_sound = start <= address && address < end;
+
+	*ret_start = is_sound ? start : address;
+	*ret_end = is_sound ? end : address + 1;
 }

@@ -51,6 +51,8 @@ struct code_names {
 	__u32 count;
 	__u32 address[CODE_NAMES_MAX];
 	__u32 name[CODE_NAMES_MAX]; /* where in `text`; 0: none is known */
+	/* What else has this function, or none, too: from the first address to behind the last. */
+	__u32 start[CODE_NAMES_MAX], end[CODE_NAMES_MAX];
 	__u32 text_size;
 	char text[CODE_TEXT_BYTES]; /* begins with NUL; every name ends with one */
 };
@@ -64,5 +66,8 @@ int code_names_read(int fd, struct code_names *names);
 
 /* The name of number `i`, or NULL. */
 const char *code_names_get(const struct code_names *names, __u32 i);
+
+/* Addresses that have the same name, this one among them. */
+void code_names_range(const struct code_names *names, __u32 i, __u32 *ret_start, __u32 *ret_end);
 
 #endif

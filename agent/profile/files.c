@@ -48,25 +48,23 @@ void files_free(struct files *files)
 /* Give the rows to the sampler; without room for them the file has none. */
 static void hand_over(struct files *files, struct file *file, const struct code_file *code)
 {
-	struct profile_row *rows = NULL;
-
 	file->layout = code->layout;
-	if (code->row_count)
-		rows = sampler_rows(files->sampler, code->row_count, &file->first);
-	if (!rows)
-		return;
-	memcpy(rows, code->row, code->row_count * sizeof(*rows));
-	file->count = code->row_count;
+	if (code->row_count &&
+	    !sampler_add_rows(files->sampler, code->row, code->row_count, &file->first))
+		file->count = code->row_count;
 }
 
-/* What is no program stays known as such. */
+/* What is no program stays known as such, but not open. */
 static int read_code(struct files *files, struct file *file)
 {
 	struct code_file *code;
 
 	file->err = code_file_read(file->fd, &code);
-	if (file->err)
+	if (file->err) {
+		cleanup_close(&file->fd);
+		file->fd = -1;
 		return file->err;
+	}
 	hand_over(files, file, code);
 	code_file_free(code);
 	return 0;
@@ -204,4 +202,22 @@ const char *files_name(const struct files *files, int file)
 int files_fd(const struct files *files, int file)
 {
 	return files->file[file].fd;
+}
+
+void files_close_unused(struct files *files, const bool used[FILES_MAX])
+{
+	for (size_t i = 0; i < files->count; i++) {
+		struct file *file = &files->file[i];
+
+		if (used[i] || file->err || (files->has_looked_for_vdso && files->vdso == (int)i))
+			continue;
+		cleanup_close(&file->fd);
+		file->fd = -1;
+		file->identity = (struct mapping){}; /* another file may get it now */
+	}
+}
+
+bool files_are_many(const struct files *files)
+{
+	return 10 * files->count > 9UL * FILES_MAX || sampler_rows_used(files->sampler) > 90;
 }

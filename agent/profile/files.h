@@ -42,6 +42,15 @@ bool files_has_threads(const struct files *files, int file);
 
 size_t files_count(const struct files *files);
 const char *files_name(const struct files *files, int file); /* the last part of its path */
-int files_fd(const struct files *files, int file);
+int files_fd(const struct files *files, int file);           /* -1: it was closed */
+
+/*
+ * Close those that no process has mapped any more, so that they keep no file system busy. They are
+ * not found any more: who maps such a file again gets a new number.
+ */
+void files_close_unused(struct files *files, const bool used[FILES_MAX]);
+
+/* Is there hardly any room left, for files or for their unwind tables? */
+bool files_are_many(const struct files *files);
 
 #endif

@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/hash.h"
 #include "profile/kernel_symbols.h"
 
 #define FIRST_ROOM 65536
+#define NO_OWNER   UINT32_MAX
 
 struct symbol {
 	__u64 address;
-	size_t name; /* in the text */
+	__u32 name;  /* in the text */
+	__u32 owner; /* its module, in the text; 0: the kernel itself; NO_OWNER: a BPF program */
 };
 
 struct kernel_symbols {
 	struct symbol *symbol; /* by address */
 	size_t count, room;
 	struct buffer text;
+	__u32 module; /* of the line before, in the text; 0: none */
 };
 
 static int make_room(struct kernel_symbols *symbols)
@@ -34,20 +39,43 @@ static int make_room(struct kernel_symbols *symbols)
 	return 0;
 }
 
+static __u32 add_text(struct kernel_symbols *symbols, const char *text)
+{
+	const size_t at = symbols->text.size;
+
+	buffer_add(&symbols->text, text, strlen(text) + 1);
+	return (__u32)at;
+}
+
+/* Of "[MODULE]", which is the same for many lines; what the kernel makes as it runs has "[bpf]". */
+static __u32 owner_of(struct kernel_symbols *symbols, const char *owner)
+{
+	if (!strncmp(owner, "[bpf]", 5) || !strncmp(owner, "[__builtin", 10))
+		return NO_OWNER;
+	if (!symbols->module || strcmp(symbols->text.text + symbols->module, owner) != 0)
+		symbols->module = add_text(symbols, owner);
+	return symbols->module;
+}
+
 /* "ADDRESS TYPE NAME[\t[MODULE]]"; only code counts, and "0" is what others may see. */
 static int add_line(struct kernel_symbols *symbols, char *line)
 {
-	char *rest, *name;
+	char *rest, *name, *owner;
 	__u64 address = strtoull(line, &rest, 16);
+	struct symbol *symbol;
 
 	if (!address || *rest != ' ' || !strchr("tTwW", rest[1]) || rest[2] != ' ')
 		return 0;
 	name = rest + 3;
-	name[strcspn(name, "\t\n")] = '\0';
+	owner = name + strcspn(name, "\t\n");
+	owner += *owner == '\t' ? (*owner = '\0', 1) : 0;
+	owner[strcspn(owner, "\n")] = '\0';
 	if (make_room(symbols))
 		return -1;
-	symbols->symbol[symbols->count++] = (struct symbol){address, symbols->text.size};
-	buffer_add(&symbols->text, name, strlen(name) + 1);
+	symbol = &symbols->symbol[symbols->count++];
+	*symbol = (struct symbol){.address = address, .name = add_text(symbols, name)};
+	if (*owner)
+		symbol->owner = owner_of(symbols, owner);
 	return symbols->text.failed ? -1 : 0;
 }
 
@@ -96,7 +124,8 @@ void kernel_symbols_free(struct kernel_symbols *symbols)
 	free(symbols);
 }
 
-const char *kernel_symbols_find(const struct kernel_symbols *symbols, __u64 address)
+/* The last symbol that is not behind an address. NULL: all are. */
+static const struct symbol *find(const struct kernel_symbols *symbols, __u64 address)
 {
 	size_t low = 0, high = symbols->count;
 
@@ -108,5 +137,48 @@ const char *kernel_symbols_find(const struct kernel_symbols *symbols, __u64 addr
 		else
 			high = middle;
 	}
-	return low ? symbols->text.text + symbols->symbol[low - 1].name : NULL;
+	return low ? &symbols->symbol[low - 1] : NULL;
+}
+
+const char *kernel_symbols_find(const struct kernel_symbols *symbols, __u64 address)
+{
+	const struct symbol *symbol = find(symbols, address);
+
+	return symbol ? symbols->text.text + symbol->name : NULL;
+}
+
+/* Between two functions of one owner there is no other's. */
+bool kernel_symbols_lasts(const struct kernel_symbols *symbols, __u64 address)
+{
+	const struct symbol *symbol = find(symbols, address);
+
+	return symbol && symbol + 1 < symbols->symbol + symbols->count &&
+	       symbol->owner != NO_OWNER && symbol[1].owner == symbol->owner;
+}
+
+/* "NAME SIZE USERS BY STATE ADDRESS" */
+static __u64 hash_line(__u64 hash, const char *line)
+{
+	char name[64] = "", size[32] = "", address[32] = "";
+
+	if (sscanf(line, "%63s %31s %*s %*s %*s %31s", name, size, address) != 3)
+		return hash;
+	hash = hash_add(hash, name, sizeof(name));
+	hash = hash_add(hash, size, sizeof(size));
+	return hash_add(hash, address, sizeof(address));
+}
+
+__u64 kernel_modules(void)
+{
+	FILE *file = fopen("/proc/modules", "re");
+	__u64 hash = HASH_BEGIN;
+	char *line = NULL;
+	size_t room = 0;
+
+	while (file && getline(&line, &room, file) > 0)
+		hash = hash_line(hash, line);
+	free(line);
+	if (file)
+		fclose(file);
+	return hash;
 }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "profile/code_file.h"
 #include "profile/kernel_symbols.h"
+#include "profile/known_names.h"
 #include "profile/named_text.h"
 #include "profile/names.h"
 
@@ -13,10 +16,11 @@
 
 struct names {
 	const struct files *files;
-	const struct strings *named; /* see named_text.h */
-	__u64 *frame;                /* sorted, each once */
-	char **name;                 /* of each */
-	char **file;                 /* of each that a runtime knows; else NULL */
+	struct known_names *known, *own; /* own: to be freed with the names */
+	const struct strings *named;     /* see named_text.h */
+	__u64 *frame;                    /* sorted, each once */
+	char **name;                     /* of each */
+	char **file;                     /* of each that a runtime knows; else NULL */
 	size_t count, room;
 };
 
@@ -72,14 +76,14 @@ static int add_stack(const struct stack *stack, void *data)
 
 static void name_kernel(struct names *names, size_t from)
 {
-	struct kernel_symbols *symbols = from < names->count ? kernel_symbols_new() : NULL;
+	const struct kernel_symbols *symbols =
+	    known_names_kernel(names->known, names->frame + from, names->count - from);
 
 	for (size_t i = from; i < names->count; i++) {
 		const char *name = symbols ? kernel_symbols_find(symbols, names->frame[i]) : NULL;
 
 		names->name[i] = strdup(name ? name : "[kernel]");
 	}
-	kernel_symbols_free(symbols);
 }
 
 /* What can be said of code whose function is not known. */
@@ -94,24 +98,52 @@ static char *place(const struct names *names, __u64 frame)
 											    : text;
 }
 
+/* What was found in a file; of one that cannot be read nothing ever is. */
+static void remember(struct names *names, int file, const struct code_names *found, int err)
+{
+	__u32 start, end;
+	const char *name;
+
+	if (err == -ENOEXEC)
+		known_names_add(names->known, file, 0, UINT32_MAX, NULL);
+	for (__u32 i = 0; !err && i < found->count; i++) {
+		code_names_range(found, i, &start, &end);
+		if (!known_names_find(names->known, file, found->address[i], &name))
+			known_names_add(names->known, file, start, end, code_names_get(found, i));
+	}
+}
+
+/* Look into a file for those of its frames, `from` to before `to`, that are not known. */
+static void learn(struct names *names, int file, size_t from, size_t to)
+{
+	const int fd = files_fd(names->files, file);
+	struct code_names *found = fd < 0 ? NULL : code_names_new();
+	const char *name;
+
+	if (!found)
+		return;
+	for (size_t i = from; i < to; i++)
+		if (!known_names_find(names->known, file, (__u32)names->frame[i], &name))
+			found->address[found->count++] = (__u32)names->frame[i];
+	if (found->count)
+		remember(names, file, found, code_names_read(fd, found));
+	code_names_free(found);
+}
+
 /* Frames `from` to before `to`, of one file. */
 static void name_file(struct names *names, size_t from, size_t to)
 {
-	struct code_names *found = code_names_new();
 	const int file = FRAME_FILE(names->frame[from]);
-	int err = found ? 0 : -1;
+	const char *name;
 
-	for (size_t i = from; found && i < to; i++)
-		found->address[found->count++] = (__u32)names->frame[i];
-	if (!err && file >= 0)
-		err = code_names_read(files_fd(names->files, file), found);
+	if (file >= 0)
+		learn(names, file, from, to);
 	for (size_t i = from; i < to; i++) {
-		const char *name =
-		    err || file < 0 ? NULL : code_names_get(found, (__u32)(i - from));
-
+		if (file < 0 ||
+		    !known_names_find(names->known, file, (__u32)names->frame[i], &name))
+			name = NULL;
 		names->name[i] = name ? strdup(name) : place(names, names->frame[i]);
 	}
-	code_names_free(found);
 }
 
 /* What is known of a function of a runtime. Returns whether anything is. */
@@ -186,11 +218,25 @@ static int find_names(struct names *names)
 
 struct names *names_new(const struct samples *samples, const struct files *files)
 {
+	struct known_names *known = known_names_new();
+	struct names *names = known ? names_again(samples, files, known) : NULL;
+
+	if (names)
+		names->own = known;
+	else
+		known_names_free(known);
+	return names;
+}
+
+struct names *names_again(const struct samples *samples, const struct files *files,
+			  struct known_names *known)
+{
 	struct names *names = calloc(1, sizeof(*names));
 	int err = names ? 0 : -1;
 
 	if (names) {
 		names->files = files;
+		names->known = known;
 		names->named = named_texts(samples_named(samples));
 		err = add(names, FRAME_UNKNOWN);
 		if (!err)
@@ -218,6 +264,7 @@ void names_free(struct names *names)
 	free(names->name);
 	free(names->file);
 	free(names->frame);
+	known_names_free(names->own);
 	free(names);
 }
 

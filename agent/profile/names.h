@@ -3,6 +3,7 @@
 #ifndef CTXPROP_PROFILE_NAMES_H
 #define CTXPROP_PROFILE_NAMES_H
 
+#include "profile/known_names.h"
 #include "profile/samples.h"
 
 struct names;
@@ -10,6 +11,11 @@ struct names;
 /* Find them: in the files, and in /proc/kallsyms. Files outlive it. NULL: no memory. */
 struct names *names_new(const struct samples *samples, const struct files *files);
 void names_free(struct names *names);
+
+/* The same, for one profile after the other: what is found is added to `known`, which outlives it.
+ */
+struct names *names_again(const struct samples *samples, const struct files *files,
+			  struct known_names *known);
 
 /*
  * What to call a frame: a function; or FILE+0xADDRESS where none is known; or a word in brackets

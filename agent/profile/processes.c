@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,9 +13,9 @@
 #include "runtimes/names.h"
 
 #define BUCKETS     1024
-#define LOOK_AGAIN  (NS_PER_SECOND / 5) /* where a sample met code that is not known */
 #define LOOK_ANYWAY (2 * NS_PER_SECOND) /* libraries come and go */
 #define FAILED_MAX  6                   /* so often the time until the next look is doubled */
+#define LOOK_AGAIN  10                  /* so often meanwhile where code is met that is not known */
 
 struct known {
 	struct process process;
@@ -29,6 +30,7 @@ struct processes {
 	struct profile_process told; /* what is being gathered */
 	struct process_code code[PROFILE_MAPPINGS_MAX];
 	int proc_fd;
+	__u64 longest_ns; /* between two looks at one process */
 };
 
 struct processes *processes_new(struct sampler *sampler, struct files *files,
@@ -40,8 +42,21 @@ struct processes *processes_new(struct sampler *sampler, struct files *files,
 		processes->sampler = sampler;
 		processes->files = files;
 		processes->threads = threads;
+		processes->longest_ns = LOOK_ANYWAY;
 	}
 	return processes;
+}
+
+void processes_slow_down(struct processes *processes, __u64 longest_ns)
+{
+	processes->longest_ns = longest_ns;
+}
+
+static void free_known(struct known *known)
+{
+	free(known->process.code);
+	free(known->process.context);
+	free(known);
 }
 
 void processes_free(struct processes *processes)
@@ -51,9 +66,7 @@ void processes_free(struct processes *processes)
 	for (size_t i = 0; processes && i < BUCKETS; i++) {
 		for (struct known *known = processes->bucket[i]; known; known = next) {
 			next = known->next;
-			free(known->process.code);
-			free(known->process.context);
-			free(known);
+			free_known(known);
 		}
 	}
 	free(processes);
@@ -87,6 +100,21 @@ static int gather(const struct mapping *mapping, void *data)
 	return ++told->count == PROFILE_MAPPINGS_MAX;
 }
 
+static bool is_same_code(const struct process_code *a, const struct process_code *b)
+{
+	return a->start == b->start && a->end == b->end && a->bias == b->bias && a->file == b->file;
+}
+
+/* Was it known what was gathered? */
+static bool is_known(const struct processes *processes, const struct process *process)
+{
+	bool is_same = process->code && process->count == processes->told.count;
+
+	for (__u32 i = 0; is_same && i < process->count; i++)
+		is_same = is_same_code(&process->code[i], &processes->code[i]);
+	return is_same;
+}
+
 /* Keep what was gathered. Without memory what was known stays. */
 static void keep(struct processes *processes, struct process *process)
 {
@@ -101,6 +129,18 @@ static void keep(struct processes *processes, struct process *process)
 	process->count = processes->told.count;
 }
 
+/* The next look is as far off as the last one, or twice as far if that brought nothing new. */
+static void choose_pause(const struct processes *processes, struct process *process, bool is_news)
+{
+	const __u64 longer_ns = 2 * process->pause_ns;
+
+	if (is_news || !process->pause_ns)
+		process->pause_ns = LOOK_ANYWAY;
+	else
+		process->pause_ns =
+		    longer_ns < processes->longest_ns ? longer_ns : processes->longest_ns;
+}
+
 static void look_at_threads(struct processes *processes, struct process *process)
 {
 	const struct thread_data_process at = {.proc_fd = processes->proc_fd,
@@ -112,28 +152,45 @@ static void look_at_threads(struct processes *processes, struct process *process
 	thread_data_look(processes->threads, &at, &process->context);
 }
 
-static void look(struct processes *processes, struct process *process)
+static void tell_gone(struct processes *processes, __u32 tgid)
 {
-	_cleanup_close_ int proc_fd = mapped_file_process(process->tgid);
-	char comm[PROC_COMM_MAX];
+	sampler_set_process(processes->sampler, tgid, NULL);
+	sampler_set_compiled(processes->sampler, tgid, NULL);
+	sampler_set_threads(processes->sampler, tgid, NULL);
+}
 
-	process->looked_ns = clock_now_ns();
-	if (proc_fd < 0) {
-		sampler_set_process(processes->sampler, process->tgid, NULL);
-		sampler_set_compiled(processes->sampler, process->tgid, NULL);
-		sampler_set_threads(processes->sampler, process->tgid, NULL);
-		return;
-	}
+/* Returns whether its mappings are others than before. */
+static bool look_at_mappings(struct processes *processes, struct process *process)
+{
+	char comm[PROC_COMM_MAX];
+	bool is_news;
+
 	processes->told.count = 0;
 	processes->told.life = process->life;
-	processes->proc_fd = proc_fd;
-	if (mapping_each(proc_fd, gather, processes) < 0 || !processes->told.count)
-		return;
-	keep(processes, process);
+	if (mapping_each(processes->proc_fd, gather, processes) < 0 || !processes->told.count)
+		return false;
+	is_news = !is_known(processes, process);
+	if (is_news)
+		keep(processes, process);
 	if (*proc_comm(comm, process->tgid, process->tgid))
 		text_copy(process->name, sizeof(process->name), comm);
 	look_at_threads(processes, process); /* first: what has a stack has its labels, too */
 	sampler_set_process(processes->sampler, process->tgid, &processes->told);
+	return is_news;
+}
+
+static void look(struct processes *processes, struct process *process)
+{
+	_cleanup_close_ int proc_fd = mapped_file_process(process->tgid);
+	bool is_news = false;
+
+	process->looked_ns = clock_now_ns();
+	processes->proc_fd = proc_fd;
+	if (proc_fd < 0)
+		tell_gone(processes, process->tgid);
+	else
+		is_news = look_at_mappings(processes, process);
+	choose_pause(processes, process, is_news);
 }
 
 /* Ask a runtime for the code that it has compiled. Returns whether it is known now. */
@@ -200,12 +257,66 @@ static bool met_unknown(const struct profile_sample *sample)
 void processes_refresh(struct processes *processes, struct process *process,
 		       const struct profile_sample *sample)
 {
-	__u64 since_ns = clock_now_ns() - process->looked_ns;
+	__u64 since_ns;
 
+	process->met_ns = clock_now_ns();
+	since_ns = process->met_ns - process->looked_ns;
 	look_at_compiled(processes, process, sample);
-	if (!process->looked_ns || since_ns > LOOK_ANYWAY ||
-	    (met_unknown(sample) && since_ns > LOOK_AGAIN))
+	if (!process->looked_ns || since_ns > process->pause_ns ||
+	    (met_unknown(sample) && since_ns > process->pause_ns / LOOK_AGAIN))
 		look(processes, process);
+}
+
+static bool has_ended(const struct process *process)
+{
+	return kill((pid_t)process->tgid, 0) && errno == ESRCH;
+}
+
+/* Has the process become another program since? Then it is that one which the sampler knows. */
+static bool is_outlived(const struct known *bucket, const struct known *known)
+{
+	while (bucket && (bucket == known || bucket->process.tgid != known->process.tgid))
+		bucket = bucket->next;
+	return bucket;
+}
+
+static void forget_in(struct processes *processes, struct known **bucket, __u64 before_ns)
+{
+	struct known **link = bucket, *known;
+
+	while ((known = *link)) {
+		const bool is_idle = known->process.met_ns < before_ns;
+
+		if (known->process.looked_ns && !is_outlived(*bucket, known) &&
+		    (is_idle || has_ended(&known->process))) {
+			tell_gone(processes, known->process.tgid);
+			known->process.looked_ns = 0;
+		}
+		if (is_idle) {
+			*link = known->next;
+			free_known(known);
+		} else {
+			link = &known->next;
+		}
+	}
+}
+
+static void mark_files(const struct known *known, bool used[FILES_MAX])
+{
+	for (; known; known = known->next)
+		for (__u32 i = 0; i < known->process.count; i++)
+			used[known->process.code[i].file] = true;
+}
+
+void processes_forget(struct processes *processes, __u64 before_ns)
+{
+	bool used[FILES_MAX] = {};
+
+	for (size_t i = 0; i < BUCKETS; i++) {
+		forget_in(processes, &processes->bucket[i], before_ns);
+		mark_files(processes->bucket[i], used);
+	}
+	files_close_unused(processes->files, used);
 }
 
 const struct registered *processes_registered(const struct processes *processes)

@@ -14,6 +14,19 @@ struct processes *processes_new(struct sampler *sampler, struct files *files,
 				struct thread_data *threads);
 void processes_free(struct processes *processes);
 
+/*
+ * Look at the mappings of a process more and more seldom while they stay the same, up to once in so
+ * long; without this they are looked at every two seconds.
+ */
+void processes_slow_down(struct processes *processes, __u64 longest_ns);
+
+/*
+ * For who goes on for long: forget processes without a sample since `before_ns` (CLOCK_MONOTONIC),
+ * and tell the sampler of these and of all that have ended. Files that no other one has mapped are
+ * closed. Stacks of samples before that time are not good any more.
+ */
+void processes_forget(struct processes *processes, __u64 before_ns);
+
 struct process_code {
 	__u64 start, end, bias; /* see struct profile_mapping */
 	int file;
@@ -23,7 +36,9 @@ struct process {
 	__u64 life; /* as samples have it */
 	__u32 tgid;
 	char name[PROFILE_COMM_SIZE]; /* of the thread that was met first, or of its first thread */
-	__u64 looked_ns;              /* when its mappings were read (CLOCK_MONOTONIC) */
+	__u64 met_ns;                 /* when its last sample was taken here (CLOCK_MONOTONIC) */
+	__u64 looked_ns;              /* when its mappings were read */
+	__u64 pause_ns;               /* until they are read again; 0: they never were */
 	__u32 count;
 	struct process_code *code;        /* by address */
 	__u64 asked_ns;                   /* when `compiled` was looked for */

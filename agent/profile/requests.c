@@ -14,6 +14,7 @@ struct requests {
 	struct endpoint *first;
 	struct endpoint *none, *not_ended; /* of no request; of one that is not in the store */
 	sqlite3_stmt *by_ids;
+	__u64 missed;
 };
 
 static const struct {
@@ -210,7 +211,13 @@ struct profiled_request requests_find(struct requests *requests, const __u8 trac
 		request.endpoint = requests->none;
 	else if (requests->by_ids)
 		look_up(requests, trace_id, span_id, &request);
+	requests->missed += request.endpoint == requests->not_ended;
 	return request;
+}
+
+__u64 requests_missed(const struct requests *requests)
+{
+	return requests->missed;
 }
 
 bool endpoint_fits(const struct endpoint *endpoint, const char *pattern)

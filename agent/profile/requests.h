@@ -63,6 +63,9 @@ void requests_free(struct requests *requests);
 struct profiled_request requests_find(struct requests *requests, const __u8 trace_id[16],
 				      const __u8 span_id[8]);
 
+/* How often a request was looked for that is not in the store: it has not ended, perhaps. */
+__u64 requests_missed(const struct requests *requests);
+
 /* Does an endpoint fit a pattern of glob(7), with its method or by its route alone? */
 bool endpoint_fits(const struct endpoint *endpoint, const char *pattern);
 

@@ -26,13 +26,13 @@
 struct sampler {
 	struct profile_bpf *skel;
 	struct ring_buffer *ring;
-	struct profile_row *rows; /* the map's memory */
 	__u32 rows_used;
 	bool has_contexts;
 	int *event; /* one for each CPU; -1: it is offline */
 	int cpus;
 	void (*take)(const struct profile_sample *sample, void *data);
 	void *data;
+	size_t bytes; /* that are being read */
 };
 
 __attribute__((format(printf, 3, 4))) static int fail(char *why, int err, const char *format, ...)
@@ -142,19 +142,10 @@ static int prepare(struct sampler *sampler, const struct sampler_options *option
 		return err;
 	bpf_map__set_max_entries(skel->maps.profile_rows, ROWS_MAX);
 	bpf_map__set_map_flags(skel->maps.profile_rows, BPF_F_MMAPABLE);
+	if (options->ring_bytes)
+		bpf_map__set_max_entries(skel->maps.profile_samples, options->ring_bytes);
 	err = profile_bpf__load(skel);
 	return err ? fail(why, err, "the sampler cannot be loaded: %s", strerror(-err)) : 0;
-}
-
-static int map_rows(struct sampler *sampler)
-{
-	void *rows = mmap(NULL, ROWS_MAX * sizeof(struct profile_row), PROT_READ | PROT_WRITE,
-			  MAP_SHARED, bpf_map__fd(sampler->skel->maps.profile_rows), 0);
-
-	if (rows == MAP_FAILED)
-		return -errno;
-	sampler->rows = rows;
-	return 0;
 }
 
 static int on_sample(void *data, void *bytes, size_t size)
@@ -162,7 +153,7 @@ static int on_sample(void *data, void *bytes, size_t size)
 	const struct profile_sample *sample = bytes;
 	struct sampler *sampler = data;
 
-	(void)size;
+	sampler->bytes += size;
 	sampler->take(sample, sampler->data);
 	return 0;
 }
@@ -220,14 +211,12 @@ static int start(struct sampler *sampler, const struct sampler_options *options,
 
 	if (err)
 		return err;
-	err = map_rows(sampler);
-	if (err)
-		return fail(why, err, "tables for stacks: %s", strerror(-err));
 	sampler->ring = ring_buffer__new(bpf_map__fd(sampler->skel->maps.profile_samples),
 					 on_sample, sampler, NULL);
 	if (!sampler->ring)
 		return fail(why, -errno, "the ring of samples: %s", strerror(errno));
-	sampler->skel->bss->until_ns = boot_now_ns() + options->duration_ns;
+	sampler->skel->bss->until_ns =
+	    options->duration_ns ? boot_now_ns() + options->duration_ns : ~0ULL;
 	err = options->off_cpu ? attach_off_cpu(sampler->skel) : 0;
 	if (err)
 		return fail(why, err, "sched_switch and sched_wakeup: %s", strerror(-err));
@@ -277,8 +266,6 @@ void sampler_close(struct sampler *sampler)
 	sampler_stop(sampler);
 	free(sampler->event);
 	ring_buffer__free(sampler->ring);
-	if (sampler->rows)
-		munmap(sampler->rows, ROWS_MAX * sizeof(struct profile_row));
 	profile_bpf__destroy(sampler->skel);
 	free(sampler);
 }
@@ -288,12 +275,14 @@ bool sampler_has_contexts(const struct sampler *sampler)
 	return sampler->has_contexts;
 }
 
-void sampler_read(struct sampler *sampler,
-		  void (*take)(const struct profile_sample *sample, void *data), void *data)
+size_t sampler_read(struct sampler *sampler,
+		    void (*take)(const struct profile_sample *sample, void *data), void *data)
 {
 	sampler->take = take;
 	sampler->data = data;
+	sampler->bytes = 0;
 	ring_buffer__consume(sampler->ring);
+	return sampler->bytes;
 }
 
 __u64 sampler_lost(const struct sampler *sampler)
@@ -306,13 +295,30 @@ __u64 sampler_waits_left_out(const struct sampler *sampler)
 	return sampler->skel->bss->waits_left_out;
 }
 
-struct profile_row *sampler_rows(struct sampler *sampler, __u32 count, __u32 *ret_first)
+/* Only what is written is mapped, and only meanwhile: of a map all pages that are mapped count. */
+int sampler_add_rows(struct sampler *sampler, const struct profile_row *row, __u32 count,
+		     __u32 *ret_first)
 {
+	const size_t from = sampler->rows_used * sizeof(*row), size = count * sizeof(*row);
+	const size_t before = from % (size_t)sysconf(_SC_PAGESIZE);
+	char *memory;
+
 	if (count > ROWS_MAX - sampler->rows_used)
-		return NULL;
+		return -ENOSPC;
+	memory = mmap(NULL, before + size, PROT_READ | PROT_WRITE, MAP_SHARED,
+		      bpf_map__fd(sampler->skel->maps.profile_rows), (off_t)(from - before));
+	if (memory == MAP_FAILED)
+		return -errno;
+	memcpy(memory + before, row, size);
+	munmap(memory, before + size);
 	*ret_first = sampler->rows_used;
 	sampler->rows_used += count;
-	return sampler->rows + *ret_first;
+	return 0;
+}
+
+unsigned int sampler_rows_used(const struct sampler *sampler)
+{
+	return (unsigned int)(sampler->rows_used * 100ULL / ROWS_MAX);
 }
 
 static int set(const struct bpf_map *map, __u32 tgid, const void *value)

@@ -17,7 +17,8 @@
 
 struct sampler_options {
 	unsigned int hz;    /* on each CPU */
-	__u64 duration_ns;  /* from sampler_open() on, however late samples are read */
+	__u64 duration_ns;  /* from sampler_open() on, however late samples are read; 0: no end */
+	__u32 ring_bytes;   /* of samples that were not read yet, a power of two; 0: as usual */
 	__u32 tgid;         /* 0: all processes */
 	const char *cgroup; /* path below the root, with all below; NULL: all */
 	bool requests_only; /* only threads that work on a request */
@@ -42,9 +43,12 @@ __u64 sampler_until_ns(const struct sampler *sampler);
 /* No more samples from now on; those in the ring can still be read. */
 void sampler_stop(struct sampler *sampler);
 
-/* Give what has come to `take`; its frames are those of sample->kernel_count and user_count. */
-void sampler_read(struct sampler *sampler,
-		  void (*take)(const struct profile_sample *sample, void *data), void *data);
+/*
+ * Give what has come to `take`; its frames are those of sample->kernel_count and user_count.
+ * Returns how many bytes of the ring that were.
+ */
+size_t sampler_read(struct sampler *sampler,
+		    void (*take)(const struct profile_sample *sample, void *data), void *data);
 
 /* How many samples found no room. */
 __u64 sampler_lost(const struct sampler *sampler);
@@ -56,10 +60,14 @@ __u64 sampler_lost(const struct sampler *sampler);
 __u64 sampler_waits_left_out(const struct sampler *sampler);
 
 /*
- * Room for `count` rows of a table, which the caller fills before a process refers to it, and the
- * number of the first. NULL: there is none left.
+ * Take over the rows of a table, before a process refers to it; the number of the first one is put
+ * into `ret_first`. 0; -ENOSPC: there is no room; or -errno.
  */
-struct profile_row *sampler_rows(struct sampler *sampler, __u32 count, __u32 *ret_first);
+int sampler_add_rows(struct sampler *sampler, const struct profile_row *row, __u32 count,
+		     __u32 *ret_first);
+
+/* Per cent of the room for rows that is taken. */
+unsigned int sampler_rows_used(const struct sampler *sampler);
 
 /* Tell the sampler what a process has mapped, or that it is gone (NULL). 0 or -errno. */
 int sampler_set_process(struct sampler *sampler, __u32 tgid, const struct profile_process *process);

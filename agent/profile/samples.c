@@ -256,14 +256,13 @@ static void count_begin(struct samples *samples, const struct profile_sample *sa
 		samples->left_out++;
 }
 
-static void count_end(struct samples *samples, const struct profile_sample *sample)
+bool samples_take_end(struct samples *samples, const struct profile_sample *sample)
 {
 	struct stack *stack = waits_end(samples->open, sample);
 
-	if (!stack)
-		samples->left_out++;
 	for (size_t i = 0; stack && i < PROFILE_WAITS; i++)
 		stack->waited_ns[i] += sample->waited_ns[i];
+	return stack;
 }
 
 /* A sample on the CPU, or the begin of a wait. */
@@ -290,7 +289,7 @@ void samples_take(const struct profile_sample *sample, void *data)
 	struct samples *samples = data;
 
 	if (sample->kind == PROFILE_WAITED) {
-		count_end(samples, sample);
+		samples->left_out += !samples_take_end(samples, sample);
 		return;
 	}
 	if (sample->kind == PROFILE_WAIT) {
@@ -340,6 +339,11 @@ __u64 samples_conflicts(const struct samples *samples)
 size_t samples_stacks(const struct samples *samples)
 {
 	return samples->stacks;
+}
+
+size_t samples_bytes(const struct samples *samples)
+{
+	return samples->bytes;
 }
 
 int samples_each(const struct samples *samples, int (*visit)(const struct stack *stack, void *data),

@@ -66,6 +66,12 @@ void samples_free(struct samples *samples);
 void samples_take(const struct profile_sample *sample, void *samples);
 
 /*
+ * Count the end of a wait (PROFILE_WAITED) if that has begun in these samples. Returns whether it
+ * has.
+ */
+bool samples_take_end(struct samples *samples, const struct profile_sample *sample);
+
+/*
  * How many were taken on the CPU; of them with a context; waits that have begun, all with a
  * context; and samples and waits left out, because there was too much to keep, or half of a wait
  * was lost.
@@ -79,8 +85,9 @@ __u64 samples_left_out(const struct samples *samples);
 const struct labels *samples_labels(const struct samples *samples);
 __u64 samples_conflicts(const struct samples *samples);
 
-/* How many different stacks there are. */
+/* How many different stacks there are, and how much memory they take. */
 size_t samples_stacks(const struct samples *samples);
+size_t samples_bytes(const struct samples *samples);
 
 /* The stacks, in no order, until `visit` returns other than 0, which is returned. */
 int samples_each(const struct samples *samples, int (*visit)(const struct stack *stack, void *data),

@@ -61,12 +61,11 @@ void symbols_free(struct symbols *symbols)
 	free(symbols);
 }
 
-const char *symbols_find(const struct symbols *symbols, __u64 address)
+/* How many symbols begin at or before an address. */
+static size_t count_until(const struct symbols *symbols, __u64 address)
 {
 	size_t low = 0, high = symbols->count;
-	const struct elf_function_symbol *symbol;
 
-	/* All before `low` begin at or before it. */
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
@@ -75,11 +74,24 @@ const char *symbols_find(const struct symbols *symbols, __u64 address)
 		else
 			high = middle;
 	}
-	if (!low)
-		return NULL;
+	return low;
+}
+
+struct symbol_range symbols_find(const struct symbols *symbols, __u64 address)
+{
+	size_t at = count_until(symbols, address);
+	const __u64 next = at < symbols->count ? symbols->symbol[at].start : ~0ULL;
+	const struct elf_function_symbol *symbol;
+	__u64 end;
+
+	if (!at)
+		return (struct symbol_range){NULL, 0, next};
 	/* The first one of this start is the longest. */
-	for (low--; low && symbols->symbol[low - 1].start == symbols->symbol[low].start;)
-		low--;
-	symbol = &symbols->symbol[low];
-	return address - symbol->start < symbol->size ? symbol->name : NULL;
+	for (at--; at && symbols->symbol[at - 1].start == symbols->symbol[at].start;)
+		at--;
+	symbol = &symbols->symbol[at];
+	if (address - symbol->start >= symbol->size)
+		return (struct symbol_range){NULL, symbol->start + symbol->size, next};
+	end = symbol->size < next - symbol->start ? symbol->start + symbol->size : next;
+	return (struct symbol_range){symbol->name, symbol->start, end};
 }

@@ -11,7 +11,13 @@ struct symbols;
 int symbols_new(struct elf_image *image, struct symbols **ret_symbols);
 void symbols_free(struct symbols *symbols);
 
-/* The function that has this byte, by the size that its symbol tells. NULL: none does. */
-const char *symbols_find(const struct symbols *symbols, __u64 address);
+/* Addresses that have the same function, or none. */
+struct symbol_range {
+	const char *name; /* NULL: no symbol has these bytes */
+	__u64 start, end; /* from the first to behind the last */
+};
+
+/* What is known of a byte, by the sizes that symbols tell. */
+struct symbol_range symbols_find(const struct symbols *symbols, __u64 address);
 
 #endif

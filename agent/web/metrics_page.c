@@ -8,6 +8,7 @@
 #include "flows/table.h"
 #include "web/metrics_page.h"
 #include "web/metrics_process.h"
+#include "web/metrics_recorder.h"
 #include "web/metrics_requests.h"
 
 static const char *const group_help[] = {
@@ -112,6 +113,8 @@ void metrics_page(const struct metrics_sources *sources, const struct exposition
 		metrics_requests(sources->metrics, exposition);
 	if (sources->tracer)
 		write_spans(exposition, sources->tracer);
+	if (sources->recorded)
+		metrics_recorder(sources->recorded, exposition);
 	write_reasons(exposition, sources->counters_fd);
 	write_flows(exposition, sources->flows_fd);
 	metrics_process(exposition);

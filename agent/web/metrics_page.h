@@ -3,13 +3,15 @@
 #ifndef CTXPROP_METRICS_PAGE_H
 #define CTXPROP_METRICS_PAGE_H
 
+#include "profile/recorder_counts.h"
 #include "trace/metrics.h"
 #include "trace/tracer.h"
 #include "web/exposition.h"
 
 struct metrics_sources {
-	struct metrics *metrics; /* of spans; NULL: none are made */
-	struct tracer *tracer;   /* that makes them, or NULL */
+	struct metrics *metrics;                /* of spans; NULL: none are made */
+	struct tracer *tracer;                  /* that makes them, or NULL */
+	const struct recorder_counts *recorded; /* of a continuous profile; NULL: there is none */
 	int counters_fd, flows_fd;
 };
 

@@ -49,6 +49,35 @@ static void names(void **state)
 	close(fd);
 }
 
+/* What has the same name begins and ends with the function. */
+static void names_of_ranges(void **state)
+{
+	const __u32 address = address_of(first_function_of_the_test);
+	struct code_names *found = code_names_new();
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	__u32 start, end;
+
+	(void)state;
+	assert_non_null(found);
+	found->address[0] = address + 1;
+	found->address[1] = 1; /* the file's header */
+	found->count = 2;
+	assert_int_equal(code_names_read(fd, found), 0);
+	code_names_range(found, 0, &start, &end);
+	assert_int_equal(start, address);
+	assert_true(end > address + 1 && end < address + 4096);
+	code_names_range(found, 1, &start, &end);
+	assert_int_equal(start, 0);
+	assert_true(end > 1 && end <= address);
+	/* A sandbox that says what cannot be. */
+	found->end[0] = address;
+	code_names_range(found, 0, &start, &end);
+	assert_int_equal(start, address + 1);
+	assert_int_equal(end, address + 2);
+	code_names_free(found);
+	close(fd);
+}
+
 static void layout(void **state)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
@@ -84,6 +113,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(names),
+	    cmocka_unit_test(names_of_ranges),
 	    cmocka_unit_test(layout),
 	    cmocka_unit_test(no_program),
 	};

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Keeps the process that records a continuous profile (record.h) running: one that has died is
+ * started again, after a pause that grows. All that happens is logged.
+ */
+#ifndef CTXPROP_RECORDER_PROCESS_H
+#define CTXPROP_RECORDER_PROCESS_H
+
+#include <sys/types.h>
+#include <linux/types.h>
+
+#include "daemon/options.h"
+#include "profile/recorder_counts.h"
+
+struct recorder_process {
+	const struct options *options;
+	struct recorder_counts *counts; /* NULL: nothing is recorded */
+	int counts_fd;
+	pid_t pid;        /* 0: it does not run */
+	int pidfd;        /* readable when it has ended */
+	int alive_fd;     /* it ends when this is closed */
+	__u64 started_ns; /* CLOCK_MONOTONIC */
+	__u64 due_ns;     /* when it is to be started; 0: never */
+	unsigned int pause_s;
+};
+
+#define RECORDER_PROCESS_NONE                                                                      \
+	((struct recorder_process){.counts_fd = -1, .pidfd = -1, .alive_fd = -1})
+
+/* How long to wait after one has died that has lived so long, and the pause before it was this. */
+unsigned int recorder_process_pause_s(unsigned int before_s, __u64 lived_s);
+
+/* Make the counts, if the options, which outlive all this, want something recorded. */
+void recorder_process_prepare(struct recorder_process *recorder, const struct options *options);
+
+/* Start it, if it is wanted. */
+void recorder_process_begin(struct recorder_process *recorder);
+
+/* Readable when there is news for recorder_process_look(); -1: there will be none. */
+int recorder_process_fd(const struct recorder_process *recorder);
+void recorder_process_look(struct recorder_process *recorder);
+
+/* Start it again when that is due. Returns in how many milliseconds that is; -1: it is not. */
+int recorder_process_do(struct recorder_process *recorder);
+
+/* Ask it to take no more samples; spans that are stored from now on may still be of its requests.
+ */
+void recorder_process_stop(struct recorder_process *recorder);
+
+/* All spans are stored: let it write what it has, and wait for its end. */
+void recorder_process_end(struct recorder_process *recorder);
+
+#endif

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/files.h"
+#include "profile/known_names.h"
+#include "profile/strings.h"
+
+#define FIRST_ROOM 64
+#define RANGES_MAX 131072 /* of all files: a few MiB, with their names */
+
+struct range {
+	__u32 start, end;
+	const char *name;
+};
+
+/* Of one file, by their start. */
+struct ranges {
+	struct range *range;
+	size_t count, room;
+};
+
+struct known_names {
+	struct ranges file[FILES_MAX];
+	struct strings texts;
+	size_t count;
+	struct kernel_symbols *kernel;
+	__u64 modules; /* when these were read */
+};
+
+struct known_names *known_names_new(void)
+{
+	return calloc(1, sizeof(struct known_names));
+}
+
+void known_names_free(struct known_names *known)
+{
+	if (!known)
+		return;
+	for (size_t i = 0; i < FILES_MAX; i++)
+		free(known->file[i].range);
+	strings_free(&known->texts);
+	kernel_symbols_free(known->kernel);
+	free(known);
+}
+
+/* How many begin at or before an address. */
+static size_t count_until(const struct ranges *ranges, __u32 address)
+{
+	size_t low = 0, high = ranges->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (ranges->range[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+bool known_names_find(const struct known_names *known, int file, __u32 address,
+		      const char **ret_name)
+{
+	const struct ranges *ranges = &known->file[file];
+	const size_t until = count_until(ranges, address);
+	const struct range *range = until ? &ranges->range[until - 1] : NULL;
+
+	if (!range || address >= range->end)
+		return false;
+	*ret_name = range->name;
+	return true;
+}
+
+static int make_room(struct ranges *ranges)
+{
+	size_t room = ranges->room ? 2 * ranges->room : FIRST_ROOM;
+	struct range *more;
+
+	if (ranges->count < ranges->room)
+		return 0;
+	more = reallocarray(ranges->range, room, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	ranges->range = more;
+	ranges->room = room;
+	return 0;
+}
+
+int known_names_add(struct known_names *known, int file, __u32 start, __u32 end, const char *name)
+{
+	struct ranges *ranges = &known->file[file];
+	const size_t at = count_until(ranges, start);
+	const long number = name ? strings_add(&known->texts, name) : 0;
+
+	if (number < 0 || make_room(ranges))
+		return -ENOMEM;
+	memmove(ranges->range + at + 1, ranges->range + at,
+		(ranges->count - at) * sizeof(struct range));
+	ranges->range[at] = (struct range){start, end, name ? known->texts.text[number] : NULL};
+	ranges->count++;
+	known->count++;
+	return 0;
+}
+
+bool known_names_are_many(const struct known_names *known)
+{
+	return known->count > RANGES_MAX;
+}
+
+static bool all_last(const struct kernel_symbols *symbols, const __u64 *address, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!kernel_symbols_lasts(symbols, address[i]))
+			return false;
+	return true;
+}
+
+const struct kernel_symbols *known_names_kernel(struct known_names *known, const __u64 *address,
+						size_t count)
+{
+	const __u64 modules = count ? kernel_modules() : known->modules;
+
+	if (!count ||
+	    (known->kernel && known->modules == modules && all_last(known->kernel, address, count)))
+		return known->kernel;
+	kernel_symbols_free(known->kernel);
+	known->kernel = kernel_symbols_new();
+	known->modules = modules;
+	return known->kernel;
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "profile/names.h"
+#include "profile/pace.h"
+#include "profile/pprof.h"
+#include "profile/recorded.h"
+#include "profile/window_file.h"
+#include "trace/query_words.h"
+#include "trace/store.h"
+
+int recorded_begin(struct recorded *ret_recorded, struct sampling *sampling)
+{
+	*ret_recorded =
+	    (struct recorded){.sampling = sampling,
+			      .samples = samples_new(sampling->processes, sampling->named),
+			      .from_ns = query_now_ns(),
+			      .began_ns = clock_now_ns(),
+			      .lost = sampler_lost(sampling->sampler),
+			      .unclear = sampler_waits_left_out(sampling->sampler),
+			      .is_open = true};
+	return ret_recorded->samples ? 0 : -ENOMEM;
+}
+
+void recorded_end(struct recorded *recorded, struct recorder_counts *counts)
+{
+	const struct samples *samples = recorded->samples;
+	const struct sampler *sampler = recorded->sampling->sampler;
+
+	recorded->lasted_ns = clock_now_ns() - recorded->began_ns;
+	recorded->to_s = pace_end_s(recorded->from_ns, query_now_ns(), recorded->lasted_ns);
+	recorded->lost = sampler_lost(sampler) - recorded->lost;
+	recorded->unclear = sampler_waits_left_out(sampler) - recorded->unclear;
+	counts->samples += samples_count(samples);
+	counts->of_requests += samples_in_requests(samples);
+	counts->waits += samples_waits(samples);
+	counts->lost += recorded->lost;
+	counts->left_out += samples_left_out(samples) + recorded->unclear;
+}
+
+void recorded_free(struct recorded *recorded)
+{
+	samples_free(recorded->samples);
+	*recorded = (struct recorded){};
+}
+
+__attribute__((format(printf, 2, 3))) static void fail(const struct recorder_options *options,
+						       const char *format, ...)
+{
+	char text[RECORDER_WHY_MAX];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	options->counts->failed++;
+	options->tell(RECORDER_FAILED, text);
+}
+
+/* What the file is made of. */
+struct contents {
+	const struct recorded *recorded;
+	const struct recorder_options *options;
+	struct requests *requests;
+	struct names *names;
+};
+
+static int write_profile(FILE *out, void *data)
+{
+	static const struct filter all;
+	const struct contents *contents = data;
+	const struct recorded *recorded = contents->recorded;
+	const struct pprof_options wanted = {.from_ns = recorded->from_ns,
+					     .duration_ns = (__s64)recorded->lasted_ns,
+					     .hz = contents->options->hz,
+					     .off_cpu = contents->options->off_cpu,
+					     .filter = &all,
+					     .lost = recorded->lost +
+						     samples_left_out(recorded->samples)};
+
+	return pprof_write(recorded->samples, contents->names, contents->requests, &wanted, out);
+}
+
+/* The requests of its time, by the store; none where it cannot be read. NULL: no memory. */
+static struct requests *read_requests(const struct recorded *recorded,
+				      const struct recorder_options *options, sqlite3 **ret_db)
+{
+	const __s64 to_ns = recorded->from_ns + (__s64)recorded->lasted_ns;
+	char why[128];
+	struct requests *requests;
+
+	*ret_db = store_open_to_read(options->store, why, sizeof(why));
+	requests = requests_read(*ret_db, recorded->from_ns, to_ns);
+	if (*ret_db && !requests)
+		snprintf(why, sizeof(why), "%s", sqlite3_errmsg(*ret_db));
+	if (*ret_db && requests)
+		return requests;
+	fail(options, "requests of a window are not known: the store %s: %s", options->store, why);
+	return requests ? requests : requests_read(NULL, recorded->from_ns, to_ns);
+}
+
+static int write_file(const struct contents *contents, const struct window *window,
+		      const char *folder)
+{
+	struct contents copy = *contents;
+
+	if (!contents->requests || !contents->names)
+		return -ENOMEM;
+	return window_file_write(folder, window, write_profile, &copy);
+}
+
+struct window recorded_time(const struct recorded *recorded)
+{
+	return (struct window){recorded->from_ns / (__s64)NS_PER_SECOND, recorded->to_s};
+}
+
+void recorded_write(struct recorded *recorded, const struct recorder_options *options,
+		    const char *folder)
+{
+	const struct window window = recorded_time(recorded);
+	const struct sampling *sampling = recorded->sampling;
+	struct contents contents = {.recorded = recorded, .options = options};
+	sqlite3 *db;
+	int err;
+
+	recorded->is_tried = true;
+	contents.requests = read_requests(recorded, options, &db);
+	contents.names = names_again(recorded->samples, sampling->files, sampling->known);
+	err = write_file(&contents, &window, folder);
+	if (err) {
+		fail(options, "a window was not written: %s: %s", folder, strerror(-err));
+	} else {
+		options->counts->windows += !recorded->is_written;
+		recorded->is_written = true;
+		recorded->is_open = requests_missed(contents.requests);
+	}
+	names_free(contents.names);
+	requests_free(contents.requests);
+	sqlite3_close(db);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a recorder has done since the daemon began, in memory that both have. */
+#ifndef CTXPROP_PROFILE_RECORDER_COUNTS_H
+#define CTXPROP_PROFILE_RECORDER_COUNTS_H
+
+#include <stdatomic.h>
+#include <linux/types.h>
+
+/* Those of samples are counted when their window ends. */
+struct recorder_counts {
+	_Atomic __u64 starts;
+	_Atomic __u64 samples, of_requests; /* on the CPU; of them with a context */
+	_Atomic __u64 waits;                /* with a context */
+	_Atomic __u64 lost;                 /* the ring was full */
+	_Atomic __u64 left_out; /* samples and waits that were not kept, or are unclear */
+	_Atomic __u64 windows;  /* that were written, each counted once */
+	_Atomic __u64 failed;   /* attempts to write one */
+	_Atomic __u64 renewed;  /* its tables were full, or out of date */
+};
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A sampler, and all that is known of what it meets: processes, files, names. */
+#ifndef CTXPROP_PROFILE_SAMPLING_H
+#define CTXPROP_PROFILE_SAMPLING_H
+
+#include "profile/known_names.h"
+#include "profile/named.h"
+#include "profile/processes.h"
+
+struct sampling {
+	struct sampler *sampler; /* NULL: it was stopped */
+	struct files *files;
+	struct thread_data *threads;
+	struct processes *processes;
+	struct named *named;
+	struct known_names *known;
+};
+
+/*
+ * Begin to sample; the labels of programs are read by `registered`. 0; or -errno, and what is wrong
+ * in `ret_why` (SAMPLER_WHY_MAX). To be freed by sampling_close().
+ */
+int sampling_open(const struct sampler_options *options, const struct registered *registered,
+		  struct sampling **ret_sampling, char *ret_why);
+
+/* Take no more samples; those that were taken can still be named. */
+void sampling_stop(struct sampling *sampling);
+
+void sampling_close(struct sampling *sampling);
+
+/* Is some table so full that all should be begun anew? Of one that was not stopped. */
+bool sampling_is_full(const struct sampling *sampling);
+
+#endif

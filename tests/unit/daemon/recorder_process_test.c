@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+/* When a recorder that has died is started again. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "daemon/recorder_process.h"
+
+static void pauses(void **state)
+{
+	static const unsigned int wanted[] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300};
+	unsigned int pause_s = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		pause_s = recorder_process_pause_s(pause_s, 3);
+		assert_int_equal(pause_s, wanted[i]);
+	}
+	assert_int_equal(recorder_process_pause_s(300, 3600), 1);
+}
+
+/* Nothing is there, and nothing happens. */
+static void unwanted(void **state)
+{
+	struct recorder_process recorder = RECORDER_PROCESS_NONE;
+	const struct options options = {};
+
+	(void)state;
+	recorder_process_prepare(&recorder, &options);
+	recorder_process_begin(&recorder);
+	assert_null(recorder.counts);
+	assert_int_equal(recorder.pid, 0);
+	assert_int_equal(recorder_process_fd(&recorder), -1);
+	assert_int_equal(recorder_process_do(&recorder), -1);
+	recorder_process_stop(&recorder);
+	recorder_process_end(&recorder);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(pauses),
+	    cmocka_unit_test(unwanted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What is remembered of functions, and which of the kernel's may be. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "profile/known_names.h"
+
+#define FILE_NUMBER 7
+
+static const char *name_of(const struct known_names *known, int file, __u32 address)
+{
+	const char *name;
+
+	if (!known_names_find(known, file, address, &name))
+		return "?";
+	return name ? name : "-";
+}
+
+static void ranges(void **state)
+{
+	struct known_names *known = known_names_new();
+
+	(void)state;
+	assert_non_null(known);
+	assert_string_equal(name_of(known, FILE_NUMBER, 0), "?");
+	assert_int_equal(known_names_add(known, FILE_NUMBER, 100, 120, "second"), 0);
+	assert_int_equal(known_names_add(known, FILE_NUMBER, 20, 30, "first"), 0);
+	assert_int_equal(known_names_add(known, FILE_NUMBER, 30, 90, NULL), 0);
+	assert_string_equal(name_of(known, FILE_NUMBER, 19), "?");
+	assert_string_equal(name_of(known, FILE_NUMBER, 20), "first");
+	assert_string_equal(name_of(known, FILE_NUMBER, 29), "first");
+	assert_string_equal(name_of(known, FILE_NUMBER, 30), "-");
+	assert_string_equal(name_of(known, FILE_NUMBER, 90), "?");
+	assert_string_equal(name_of(known, FILE_NUMBER, 119), "second");
+	assert_string_equal(name_of(known, FILE_NUMBER, 120), "?");
+	assert_string_equal(name_of(known, FILE_NUMBER + 1, 20), "?");
+	known_names_free(known);
+}
+
+/* Many, in an order that is none. */
+static void many(void **state)
+{
+	struct known_names *known = known_names_new();
+	char name[16];
+
+	(void)state;
+	assert_non_null(known);
+	for (__u32 i = 0; i < 1000; i++) {
+		const __u32 number = i * 617 % 1000;
+
+		snprintf(name, sizeof(name), "f%u", number);
+		assert_int_equal(
+		    known_names_add(known, FILE_NUMBER, number * 10, number * 10 + 10, name), 0);
+	}
+	for (__u32 i = 0; i < 10000; i++) {
+		snprintf(name, sizeof(name), "f%u", i / 10);
+		assert_string_equal(name_of(known, FILE_NUMBER, i), name);
+	}
+	assert_false(known_names_are_many(known));
+	known_names_free(known);
+}
+
+/* The same table serves until an address has to be looked for anew. */
+static void kernel(void **state)
+{
+	struct known_names *known = known_names_new();
+	const __u64 nowhere = 1;
+	const struct kernel_symbols *symbols;
+
+	(void)state;
+	assert_non_null(known);
+	assert_null(known_names_kernel(known, NULL, 0));
+	symbols = known_names_kernel(known, &nowhere, 1);
+	assert_non_null(symbols);
+	assert_false(kernel_symbols_lasts(symbols, nowhere));
+	assert_null(kernel_symbols_find(symbols, nowhere));
+	assert_int_equal(kernel_modules(), kernel_modules());
+	known_names_free(known);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(ranges),
+	    cmocka_unit_test(many),
+	    cmocka_unit_test(kernel),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
