@@ -45,16 +45,21 @@ static FILE *create(const char *file)
 	return out;
 }
 
-/* A window with so many samples of one stack. */
-static void put(__s64 from_s, __s64 to_s, int64_t count)
+/* A window with so many samples of one function. */
+static void put_function(__s64 from_s, __s64 to_s, int64_t count, const char *function)
 {
 	struct message message = made_message(10, false);
 	FILE *out = create(file_of(from_s, to_s));
 
-	made_sample(&message, "main", "endpoint=GET /a", count, 0);
+	made_sample(&message, function, "endpoint=GET /a", count, 0);
 	assert_int_equal(message_write(&message, out), 0);
 	fclose(out);
 	message_free(&message);
+}
+
+static void put(__s64 from_s, __s64 to_s, int64_t count)
+{
+	put_function(from_s, to_s, count, "main");
 }
 
 static void put_bytes(const char *file, off_t bytes)
@@ -193,6 +198,28 @@ static void leaves_broken_ones_out(void **state)
 	assert_int_equal(rmdir(file_of(NOW + 180, NOW + 240)), 0);
 }
 
+/* Of more than there is memory for the newest ones are read. */
+static void leaves_old_ones_out(void **state)
+{
+	const size_t size = 130UL << 20;
+	char *name = malloc(size + 1);
+	struct windows_said said;
+
+	(void)state;
+	assert_non_null(name);
+	name[size] = '\0';
+	put(NOW, NOW + 60, 1);
+	memset(name, 'a', size);
+	put_function(NOW + 60, NOW + 120, 10, name);
+	memset(name, 'b', size);
+	put_function(NOW + 120, NOW + 180, 100, name);
+	free(name);
+	assert_int_equal(read_samples(NOW, NOW + 180, &said), 110);
+	assert_int_equal(said.count, 2);
+	assert_int_equal(said.left_out, 1);
+	assert_true(said.time.from_s == NOW + 60);
+}
+
 static void says_what_is_missing(void **state)
 {
 	char why[MESSAGE_WHY_MAX];
@@ -286,6 +313,7 @@ int main(void)
 	    cmocka_unit_test(folders),
 	    cmocka_unit_test_teardown(reads_a_time, empty),
 	    cmocka_unit_test_teardown(leaves_broken_ones_out, empty),
+	    cmocka_unit_test_teardown(leaves_old_ones_out, empty),
 	    cmocka_unit_test_teardown(says_what_is_missing, empty),
 	    cmocka_unit_test_teardown(tidies_by_age, empty),
 	    cmocka_unit_test_teardown(tidies_by_size, empty),
