@@ -12,8 +12,9 @@
 /* All zero at first. */
 struct log_limit {
 	__u64 second;
-	unsigned int told; /* in that second */
-	unsigned long left_out;
+	unsigned int told;      /* in that second */
+	unsigned long left_out; /* the same */
+	unsigned long due;      /* left out before it, and not asked for yet */
 };
 
 /* Is there room for one more line at this time of CLOCK_MONOTONIC? Else it is counted. */

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks of all texts. Each yields one line per wrong place."""
+import posixpath
 import re
 
 # Data formats without comments, and the licences themselves.
@@ -117,3 +118,30 @@ def node_maps(files):
         yield f"{NODE_MAPS}: {name} is missing"
     for name in sorted(shared - declared):
         yield f"{NODE_MAPS}: {name} is declared neither in bpf/engine nor in runtimes"
+
+
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+HEADING = re.compile(r"^#+ (.*)$", re.M)
+
+
+def anchor(heading):
+    """As GitHub makes it of a heading: its text in small letters, without marks, blanks as hyphens."""
+    text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).lower()
+    return re.sub(r"[^\w\- ]", "", text).replace(" ", "-")
+
+
+def links(files):
+    """Every link from page to page leads to a file, and to a heading of it if it names one."""
+    pages = [name for name in files.all_names if name.endswith(".md")]
+    folders = {posixpath.dirname(name) for name in files.all_names}
+    anchors = {name: {anchor(heading) for heading in HEADING.findall(files.text(name))} for name in pages}
+    for name in pages:
+        for link in LINK.findall(files.text(name)):
+            if "://" in link or link.endswith(".png"):  # pictures are not among the files
+                continue
+            path, _, heading = link.partition("#")
+            target = posixpath.normpath(posixpath.join(posixpath.dirname(name), path)) if path else name
+            if target not in files.all_names and target not in folders:
+                yield f"{name}: {link} leads nowhere"
+            elif heading and heading not in anchors.get(target, ()):
+                yield f"{name}: {link}: there is no such heading"

@@ -10,7 +10,7 @@ import time
 import cases
 from cases import case, equal
 from lab import Lab
-from messages import GET, OK, answered
+from messages import GET, OK, answered, untouched
 from policy_command import command, done, fresh, refused, restored
 from streams import joined, receive, send_through
 from test_command import doctor
@@ -255,3 +255,37 @@ def requests_in_the_log():
                    world.agent.said)
         world.agent.stop()
         equal("`ctxprop drain` waits for them" in world.agent.said(), True, "the last line names drain")
+
+
+@case
+def connections_in_the_log():
+    """--log-level debug: connections that are left alone, each once, and why."""
+    with pair("--log-level", "debug") as world, joined(world.app, world.peer, Pair.PEER) as (c, s):
+        answered(c, s, [(GET, b"")])
+        untouched(c, s, b"no request at all\r\n\r\n")
+        line = (rf" debug: connection 10\.91\.0\.1:{c.getsockname()[1]} > 10\.91\.0\.2:{s.getsockname()[1]}, "
+                r"netns:[0-9a-f]+: left alone: (malformed|not-http) \(.+\); until then 1 requests, 1 headers\n")
+        wait_until(lambda: re.search(line, world.agent.said()), world.agent.said)
+        time.sleep(3)  # three more looks
+        equal(len(re.findall(line, world.agent.said())), 1, "how often it is told")
+
+
+@case
+def requests_that_are_left_out_of_the_log():
+    """Of more requests in a second than the log takes it says how many there were."""
+    with pair("--log-level", "debug") as world, joined(world.app, world.peer, Pair.PEER) as (c, s):
+        sent, told = 0, r" debug: request sent by process "
+        while not re.search(r" debug: \d+ more requests are over\n", world.agent.said()):
+            assert sent < 50_000, "no line is left out"
+            for _ in range(200):
+                c.sendall(GET)
+                receive(s, len(GET) + LINE_LENGTH)
+                s.sendall(OK)
+                receive(c, len(OK))
+            sent += 200
+
+        def counted():
+            said = world.agent.said()
+            return len(re.findall(told, said)) + sum(map(int, re.findall(r" debug: (\d+) more requests", said)))
+
+        wait_until(lambda: counted() == sent, lambda: f"{counted()} of {sent}")

@@ -49,7 +49,9 @@ static void none_is_forgotten(void **state)
 	(void)state;
 	take(&limit, LOG_LIMIT_LINES + 3, BEGIN);
 	take(&limit, LOG_LIMIT_LINES + 4, BEGIN + NS_PER_SECOND);
-	assert_int_equal(log_limit_left_out(&limit, BEGIN + 2 * NS_PER_SECOND), 7);
+	assert_int_equal(log_limit_left_out(&limit, BEGIN + NS_PER_SECOND), 3);
+	take(&limit, LOG_LIMIT_LINES + 5, BEGIN + 2 * NS_PER_SECOND);
+	assert_int_equal(log_limit_left_out(&limit, BEGIN + 4 * NS_PER_SECOND), 4 + 5);
 }
 
 int main(void)

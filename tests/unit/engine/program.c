@@ -10,6 +10,9 @@
 #include "store.h"
 #include "engine/engine.h"
 
+#define OWN_WAY   0x100 /* between the paths of calls of its own */
+#define OWN_FIRST 5     /* so many steps before the first request, where that is wanted */
+
 struct simulation run;
 
 static const struct worker_key loop_key = {.tgid = TGID, .tid = LOOP_TID};
@@ -57,6 +60,14 @@ static bool is_read(const struct event *event)
 	       event->kind == ASKED;
 }
 
+/* By which of its ways a call of its own comes, as part of the path. */
+static uint32_t own_way(void)
+{
+	uint32_t ways = run.program->own_ways;
+
+	return ways ? random_in(&run.random, 0, ways - 1) * OWN_WAY : 0;
+}
+
 static void handle(const struct event *event)
 {
 	run.path = 0x1000 + event->kind;
@@ -93,6 +104,7 @@ static void handle(const struct event *event)
 		sim_begin_call(OWN);
 		break;
 	case BACKGROUND:
+		run.path += own_way();
 		sim_begin_call(OWN);
 		sim_schedule(random_in(&run.random, 1, BACKGROUND_MAX), BACKGROUND, 0);
 		break;
@@ -148,13 +160,21 @@ static void run_closings(void)
 	}
 }
 
-/* All events that are due: timers in a turn of their own. */
+/* A turn of the loop begins, as far as can be told. */
+static void begin_turn(bool timers)
+{
+	if (timers && run.program->timers_beside)
+		return;
+	store_turn += !run.program->busy || random_in(&run.random, 0, 1);
+}
+
+/* All events that are due: timers in a turn of their own, as a rule. */
 static void turn(bool timers)
 {
 	struct event due[EVENTS_MAX];
 	uint32_t count = 0, left = 0;
 
-	store_turn += !run.program->busy || random_in(&run.random, 0, 1);
+	begin_turn(timers);
 	for (uint32_t i = 0; i < run.events; i++) {
 		if (run.event[i].at <= run.now && is_timer(&run.event[i]) == timers)
 			due[count++] = run.event[i];
@@ -194,7 +214,8 @@ struct score program_run(const struct program *program)
 	run.pipeline.client.flags =
 	    SOCKET_CLIENT | (program->told ? SOCKET_SHARED | SOCKET_ASKS : 0);
 	for (uint32_t i = 0; i < sim_in_flight(); i++)
-		sim_new_request(random_in(&run.random, 0, 20));
+		sim_new_request(random_in(&run.random, 0, 20) +
+				(program->own_ways ? OWN_FIRST : 0));
 	if (program->background)
 		sim_schedule(1, BACKGROUND, 0);
 	while (run.ended < program->requests) {

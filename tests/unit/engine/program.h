@@ -49,6 +49,9 @@ struct program {
 	bool turns_last;      /* who waited for his turn gets it when all was read that has come */
 	bool busy;            /* it seldom sleeps: turns cannot always be told apart */
 	bool background;      /* calls of its own, by a timer */
+	uint32_t own_ways;    /* these come in so many ways through it, and the first one before
+				 any request; 0: in one way */
+	bool timers_beside;   /* timers run in the turn in which something was read, behind that */
 	bool tokio;           /* its tasks take turns in the thread, and that is known (tasks.h) */
 	bool races;           /* who has a connection opened takes one that is free before that, and
 				 the new one is for whoever comes */

@@ -17,8 +17,8 @@ from pathlib import Path
 
 REPO = Path(__file__).resolve().parents[3]
 PAGE = REPO / "docs/engine.md"
-STEPS = ("call_limit", "engine", "later", "loops", "named", "objects", "queue", "shared", "shares",
-         "threads")
+STEPS = ("call_limit", "engine", "later", "loops", "named", "objects", "paths", "queue", "shared",
+         "shares", "threads")
 PROGRAMS = "programs"
 SEEDS = 2  # processes of each kind in the long runs; the test itself has 8
 NAMED = 3  # cases that are named in a cell

@@ -198,6 +198,44 @@ static void one_that_does_not_wait(void **state)
 	end(8);
 }
 
+/*
+ * 9 waits for its turn to call `near` when the answer to 8 makes room there, but at the end of the
+ * turn, when 10 was read. The one call that is not known whose it is was 7's, which has an answer,
+ * and does not stand for 9.
+ */
+static void an_unattributed_call_of_one_with_an_answer(void **state)
+{
+	struct actor a = next_turn();
+	struct process *p = process_make(&a.key.tgid);
+	struct socket server[4] = {}, near = {.calls_end = 1}, far = {.calls_end = 1},
+		      store = {.flags = SOCKET_CLIENT | SOCKET_SHARED | SOCKET_ASKS,
+			       .calls_end = 1};
+
+	(void)state;
+	p->prompt = p->direct = PROCESS_PROMPT;
+	take(&server[0], 7, &a);
+	assert_int_equal(call(&far, &a)->request, 7);
+	a = next_turn();
+	take(&server[1], 8, &a);
+	assert_int_equal(call(&near, &a)->request, 8);
+	a = next_turn();
+	take(&server[2], 9, &a);
+	asks(&store, &a);
+	a = next_turn();
+	answers(&store, &a);
+	a = next_turn();
+	engine_answer(&far, &a, actor_thread(&a));
+	assert_int_equal(call(&far, &a)->veto, VETO_IDLE_LOOP);
+	assert_int_equal(process()->tally.unattributed, 1);
+	a = next_turn();
+	engine_answer(&near, &a, actor_thread(&a));
+	take(&server[3], 10, &a);
+	assert_int_equal(call(&near, &a)->evidence, EVIDENCE_NONE);
+	assert_int_equal(socket_last_call(&near)->veto, VETO_IDLE_LOOP);
+	for (__u64 id = 7; id <= 10; id++)
+		end(id);
+}
+
 static void closed(void **state)
 {
 	struct both b = both_ask(SOCKET_SHARED | SOCKET_ASKS);
@@ -212,9 +250,16 @@ static void closed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    CASE(two_requests),  CASE(two_requests_of_some_protocol), CASE(one_call_in_two_pieces),
-	    CASE(one_at_a_time), CASE(one_beside_an_idle_one),        CASE(body_of_http),
-	    CASE(many_requests), CASE(one_that_does_not_wait),        CASE(closed),
+	    CASE(two_requests),
+	    CASE(two_requests_of_some_protocol),
+	    CASE(one_call_in_two_pieces),
+	    CASE(one_at_a_time),
+	    CASE(one_beside_an_idle_one),
+	    CASE(body_of_http),
+	    CASE(many_requests),
+	    CASE(one_that_does_not_wait),
+	    CASE(closed),
+	    CASE(an_unattributed_call_of_one_with_an_answer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
