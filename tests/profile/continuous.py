@@ -223,7 +223,7 @@ def run(build):
         failed += tell("ctxprop profile beside a recorder", check_beside(agent, store))
         failed += tell("a recorder that is killed comes back", check_revival(agent))
         counts = metrics(server)
-        failed += tell("metrics", [f"{counts}"] * (counts.get("starts") != 2 or counts["samples"] < SAMPLES or
+        failed += tell("metrics", [f"{counts}"] * (counts.get("starts") != 2 or counts["samples-of-requests"] < SAMPLES or
                                                    counts["windows"] < 1 or counts["failed"] > 0))
         failed += tell("the last window", check_end(agent, folder, client))
     return failed
