@@ -28,6 +28,8 @@ struct look {
 	const struct thread_data_process *process;
 	struct thread_module module[PROFILE_MAPPINGS_MAX];
 	struct thread_modules modules;
+	int file; /* that the process runs */
+	bool has_file;
 	char program[REGISTERED_PROGRAM_MAX]; /* empty: its name is not known */
 	struct process_context **context;
 	struct profile_thread_data told;
@@ -74,7 +76,7 @@ static const struct thread_file *file_of(struct thread_data *data, int file)
 }
 
 /* The file that the process runs, by number; -1: it is none of those that are mapped. */
-static int program_of(const struct look *look)
+static int find_program(const struct look *look)
 {
 	_cleanup_close_ int fd = mapped_file_open_program(look->process->proc_fd);
 	struct mapping identity;
@@ -82,6 +84,15 @@ static int program_of(const struct look *look)
 	if (fd < 0 || mapped_file_identity(fd, &identity))
 		return -1;
 	return files_find(look->data->files, &identity);
+}
+
+/* It is looked for when it is first asked for, as most processes need nobody to: that costs. */
+static bool is_program(struct look *look, int file)
+{
+	if (!look->has_file)
+		look->file = find_program(look);
+	look->has_file = true;
+	return look->file == file;
 }
 
 static bool is_known(const struct look *look, const struct thread_file *file)
@@ -101,8 +112,6 @@ static bool is_musl(const char *name)
 /* The files that have thread-local variables, each once. */
 static void gather_modules(struct look *look)
 {
-	const int program = program_of(look);
-
 	for (size_t i = 0; i < look->process->count; i++) {
 		const struct process_code *code = &look->process->code[i];
 		const struct thread_file *file = file_of(look->data, code->file);
@@ -111,7 +120,7 @@ static void gather_modules(struct look *look)
 			look->modules.is_musl = true;
 		if (file && !is_known(look, file))
 			look->module[look->modules.count++] =
-			    (struct thread_module){file, code->bias, code->file == program};
+			    (struct thread_module){file, code->bias, is_program(look, code->file)};
 	}
 }
 
