@@ -21,6 +21,7 @@ const (
 	roundsPerLook = 20000
 	background    = 2 * time.Millisecond
 	pause         = 10 * time.Millisecond
+	nap           = 100 * time.Millisecond
 	gapAtMost     = 200 * time.Microsecond
 	clockMono     = 1
 )
@@ -87,14 +88,23 @@ func burn(request string, length time.Duration) {
 	truth.WriteString(lines.String())
 }
 
+func takeNap(request string) {
+	start := now()
+	time.Sleep(nap)
+	fmt.Fprintf(truth, "%d %d %d %d %s.take_nap\n", os.Getpid(), thread(), start, now(), request)
+}
+
 func serve(w http.ResponseWriter, r *http.Request) {
 	parts := strings.Split(r.URL.Path, "/")
 	us, err := strconv.Atoi(parts[1])
-	if err != nil || len(parts) != 3 {
-		http.Error(w, "expected /US/ID", http.StatusBadRequest)
+	if err != nil || len(parts) < 3 {
+		http.Error(w, "expected /US/ID[/wait]", http.StatusBadRequest)
 		return
 	}
 	burn(parts[2], time.Duration(us)*time.Microsecond)
+	if len(parts) > 3 {
+		takeNap(parts[2])
+	}
 	w.Write([]byte("ok"))
 }
 

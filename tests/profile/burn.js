@@ -4,7 +4,7 @@
 const fs = require("fs");
 const http = require("http");
 
-const AFTERWARDS_US = 4000, BACKGROUND_US = 2000, PAUSE_MS = 10;
+const AFTERWARDS_US = 4000, BACKGROUND_US = 2000, PAUSE_MS = 10, NAP_MS = 100;
 const TRUTH = fs.openSync(process.argv[3], "a");
 
 function cpuMicroseconds() {
@@ -22,14 +22,25 @@ function burn(request, microseconds) {
   const start = process.hrtime.bigint(), end = cpuMicroseconds() + microseconds;
   let sum = 0;
   while (cpuMicroseconds() < end) sum += sumTo(2000);
-  const stop = process.hrtime.bigint();
-  fs.writeSync(TRUTH, `${process.pid} ${process.pid} ${start} ${stop} ${request}\n`);
+  tell(start, request);
   return sum;
 }
 
-function answer(request, response) {
-  const [, microseconds, name] = request.url.split("/");
+function tell(start, what) {
+  const stop = process.hrtime.bigint();
+  fs.writeSync(TRUTH, `${process.pid} ${process.pid} ${start} ${stop} ${what}\n`);
+}
+
+async function takeNap(request) {
+  const start = process.hrtime.bigint();
+  await new Promise((done) => setTimeout(done, NAP_MS));
+  tell(start, `${request}.take_nap`);
+}
+
+async function answer(request, response) {
+  const [, microseconds, name, action] = request.url.split("/");
   burn(name, Number(microseconds));
+  if (action === "wait") await takeNap(name);
   response.writeHead(200, { "Content-Length": "2" });
   response.end("ok");
   setImmediate(burn, "-", AFTERWARDS_US);

@@ -6,6 +6,7 @@ require "socket"
 
 AFTERWARDS_US = 4000
 BACKGROUND_US = 2000
+NAP_SECONDS = 0.1
 PAUSE_SECONDS = 0.01
 TRUTH = File.open(ARGV[1], "a")
 TRUTH.sync = true
@@ -22,6 +23,16 @@ def now_ns
   Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
 end
 
+def tell(start, what)
+  TRUTH.write("#{Process.pid} #{native_id} #{start} #{now_ns} #{what}\n")
+end
+
+def take_nap(request)
+  start = now_ns
+  sleep(NAP_SECONDS)
+  tell(start, "#{request}.take_nap")
+end
+
 def work(request, last)
   name = request == "-" ? "work_#{native_id}" : "work_#{request}"
   eval("def #{name}(last) = while cpu_ns < last && (0...200).sum { |i| i & 7 } do end", TOPLEVEL_BINDING, __FILE__)
@@ -35,7 +46,7 @@ def burn(request, cpu_us)
   last = cpu_ns + cpu_us * 1000
   GC.start # of what others have left
   work(request, last)
-  TRUTH.write("#{Process.pid} #{native_id} #{start} #{now_ns} #{request}\n")
+  tell(start, request)
 end
 
 class Connection
@@ -63,8 +74,9 @@ class Connection
   def answer(line)
     return unless line
 
-    _, cpu_us, request = line.split[1].split("/")
+    _, cpu_us, request, action = line.split[1].split("/")
     burn(request, cpu_us.to_i)
+    take_nap(request) if action == "wait"
     @socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
     burn("-", AFTERWARDS_US)
     true
