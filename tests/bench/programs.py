@@ -18,11 +18,17 @@ COMMANDS = (*(f"exec {words}" for words in LOOPS), *(f"exec {words} < /dev/zero"
             *(f"yes 1 | exec {words}" for words in OF_LINES))
 
 
+def is_elf(file):
+    """Is it a program itself, and no script that starts one?"""
+    with open(file, "rb") as program:
+        return program.read(4) == b"\x7fELF"
+
+
 def busy_programs(count):
     """{file: arguments that start it} of so many different ones; fewer if the machine has no more."""
     found = {}
     for command in COMMANDS:
         program = shutil.which(command.split("exec ")[1].split()[0])
-        if program and len(found) < count:
+        if program and is_elf(program) and len(found) < count:
             found.setdefault(os.path.realpath(program), ["dash", "-c", command])
     return found
