@@ -11,10 +11,8 @@
 #include "cmd/store.h"
 #include "profile/counts.h"
 #include "profile/message_path.h"
+#include "profile/pprof_types.h"
 #include "trace/query_words.h"
-
-typedef Perftools__Profiles__Sample Sample;
-typedef Perftools__Profiles__Label Label;
 
 /* Is what it counts something that can be called time, or samples? */
 static bool is_countable(const struct message *message)

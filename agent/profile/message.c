@@ -7,13 +7,10 @@
 #include "base/gzip.h"
 #include "profile/message.h"
 #include "profile/message_check.h"
+#include "profile/pprof_types.h"
 
 #define MEMORY_MAX                                                                                 \
 	(1UL << 30) /* of a message that was read: small parts may stand for large ones */
-
-typedef Perftools__Profiles__Profile Profile;
-typedef Perftools__Profiles__Sample Sample;
-typedef Perftools__Profiles__Location Location;
 
 /* Memory that protobuf-c takes, as long as there is some left. */
 struct taking {

@@ -8,16 +8,9 @@
 
 #include "base/cleanup.h"
 #include "profile/message_check.h"
+#include "profile/pprof_types.h"
 
 #define COUNT_MAX INT_MAX /* of anything: numbers of OTLP are int32 */
-
-typedef Perftools__Profiles__Profile Profile;
-typedef Perftools__Profiles__Sample Sample;
-typedef Perftools__Profiles__Label Label;
-typedef Perftools__Profiles__Location Location;
-typedef Perftools__Profiles__Mapping Mapping;
-typedef Perftools__Profiles__Function Function;
-typedef Perftools__Profiles__ValueType ValueType;
 
 /* An id of the file, and the place of what has it. */
 struct place {

@@ -7,10 +7,8 @@
 #include "base/hash.h"
 #include "profile/counts.h"
 #include "profile/message_endpoints.h"
+#include "profile/pprof_types.h"
 #include "profile/unique.h"
-
-typedef Perftools__Profiles__Profile Profile;
-typedef Perftools__Profiles__Sample Sample;
 
 /* An endpoint as it is told apart: SERVICE, a tab, ENDPOINT. */
 struct gathering {

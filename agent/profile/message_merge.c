@@ -6,14 +6,7 @@
 
 #include "base/hash.h"
 #include "profile/message_merger.h"
-
-typedef Perftools__Profiles__Profile Profile;
-typedef Perftools__Profiles__Sample Sample;
-typedef Perftools__Profiles__Label Label;
-typedef Perftools__Profiles__Location Location;
-typedef Perftools__Profiles__Mapping Mapping;
-typedef Perftools__Profiles__Function Function;
-typedef Perftools__Profiles__ValueType ValueType;
+#include "profile/pprof_types.h"
 
 /* A message that is being added: what its numbers are in the merger. */
 struct adding {

@@ -6,15 +6,7 @@
 
 #include "base/cleanup.h"
 #include "profile/message_merger.h"
-
-typedef Perftools__Profiles__Profile Profile;
-typedef Perftools__Profiles__Sample Sample;
-typedef Perftools__Profiles__Label Label;
-typedef Perftools__Profiles__Location Location;
-typedef Perftools__Profiles__Mapping Mapping;
-typedef Perftools__Profiles__Function Function;
-typedef Perftools__Profiles__Line Line;
-typedef Perftools__Profiles__ValueType ValueType;
+#include "profile/pprof_types.h"
 
 static void *take(struct message_merger *merger, size_t size)
 {

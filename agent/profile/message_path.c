@@ -4,12 +4,9 @@
 #include <string.h>
 
 #include "profile/message_path.h"
+#include "profile/pprof_types.h"
 
 #define STEPS_BESIDE 5 /* those that are no functions */
-
-typedef Perftools__Profiles__Profile Profile;
-typedef Perftools__Profiles__Sample Sample;
-typedef Perftools__Profiles__Function Function;
 
 static const char *unit_of(const struct message *message, size_t type)
 {

@@ -9,21 +9,13 @@
 #include "profile/counts.h"
 #include "profile/merged.h"
 #include "profile/pprof.h"
+#include "profile/pprof_types.h"
 #include "profile/sources.h"
 #include "profile/strings.h"
 
 #define LABELS_MAX   (13 + PROFILE_LABELS_MAX)
 #define VALUES_MAX   3
 #define NS_PER_CLOCK 1000000000LL
-
-typedef Perftools__Profiles__Profile Profile;
-typedef Perftools__Profiles__Sample Sample;
-typedef Perftools__Profiles__Label Label;
-typedef Perftools__Profiles__Location Location;
-typedef Perftools__Profiles__Mapping Mapping;
-typedef Perftools__Profiles__Function Function;
-typedef Perftools__Profiles__Line Line;
-typedef Perftools__Profiles__ValueType ValueType;
 
 /* A message that is being made; everything it points at is the arena's or the strings'. */
 struct writing {

@@ -69,7 +69,7 @@ struct contents {
 	struct names *names;
 };
 
-static int write_profile(FILE *out, void *data)
+static int write_profile(const void *data, FILE *out)
 {
 	static const struct filter all;
 	const struct contents *contents = data;
@@ -106,11 +106,9 @@ static struct requests *read_requests(const struct recorded *recorded,
 static int write_file(const struct contents *contents, const struct window *window,
 		      const char *folder)
 {
-	struct contents copy = *contents;
-
 	if (!contents->requests || !contents->names)
 		return -ENOMEM;
-	return window_file_write(folder, window, write_profile, &copy);
+	return window_file_write(folder, window, write_profile, contents);
 }
 
 struct window recorded_time(const struct recorded *recorded)

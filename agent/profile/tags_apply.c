@@ -4,14 +4,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "profile/pprof_types.h"
 #include "profile/tags_rule.h"
-
-typedef Perftools__Profiles__Profile Profile;
-typedef Perftools__Profiles__Sample Sample;
-typedef Perftools__Profiles__Label Label;
-typedef Perftools__Profiles__Location Location;
-typedef Perftools__Profiles__Function Function;
-typedef Perftools__Profiles__Line Line;
 
 /* One rule, and what of the message it fits. */
 struct applying {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,6 +9,7 @@
 #include "profile/window_file.h"
 
 #define FOLDER_MODE 0700 /* as the store's */
+#define FILE_MODE   0600
 
 int window_folder_take(const char *folder)
 {
@@ -25,42 +25,13 @@ int window_folder_take(const char *folder)
 	return take_fd(&fd);
 }
 
-/* Takes over the descriptor. */
-static int fill(int fd, int (*write)(FILE *out, void *data), void *data)
+int window_file_write(const char *folder, const struct window *window, beside_fill_fn fill,
+		      const void *data)
 {
-	FILE *out = fdopen(fd, "w");
-	int err;
-
-	if (!out) {
-		err = -errno;
-		close(fd);
-		return err;
-	}
-	errno = 0;
-	err = write(out, data);
-	/* Of what could not be written the reason is the last error. */
-	if ((!err && fflush(out)) || err == -EIO)
-		err = errno ? -errno : -EIO;
-	return fclose(out) && !err ? -errno : err;
-}
-
-int window_file_write(const char *folder, const struct window *window,
-		      int (*write)(FILE *out, void *data), void *data)
-{
-	char name[WINDOW_NAME_MAX], path[PATH_MAX], beside[PATH_MAX];
-	int fd, err;
+	char name[WINDOW_NAME_MAX], path[PATH_MAX];
 
 	window_name(window, name);
-	if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path) ||
-	    snprintf(beside, sizeof(beside), "%s.XXXXXX", path) >= (int)sizeof(beside))
+	if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path))
 		return -ENAMETOOLONG;
-	fd = mkostemp(beside, O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	err = fill(fd, write, data);
-	if (!err && rename(beside, path))
-		err = -errno;
-	if (err)
-		unlink(beside);
-	return err;
+	return beside_write(path, FILE_MODE, fill, data);
 }

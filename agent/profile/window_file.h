@@ -3,8 +3,7 @@
 #ifndef CTXPROP_PROFILE_WINDOW_FILE_H
 #define CTXPROP_PROFILE_WINDOW_FILE_H
 
-#include <stdio.h>
-
+#include "base/beside.h"
 #include "profile/windows.h"
 
 /*
@@ -13,11 +12,8 @@
  */
 int window_folder_take(const char *folder);
 
-/*
- * Write the file of a window: `write` fills it in, and returns 0 or -errno. It gets its name when
- * it is whole, in place of one that was there. 0 or -errno: then there is nothing new.
- */
-int window_file_write(const char *folder, const struct window *window,
-		      int (*write)(FILE *out, void *data), void *data);
+/* Write the file of a window, as beside_write() does. */
+int window_file_write(const char *folder, const struct window *window, beside_fill_fn fill,
+		      const void *data);
 
 #endif

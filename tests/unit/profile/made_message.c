@@ -10,16 +10,9 @@
 #include <string.h>
 
 #include "made_message.h"
+#include "profile/pprof_types.h"
 
 #define LINE_MAX_BYTES 512
-
-typedef Perftools__Profiles__Profile Profile;
-typedef Perftools__Profiles__Sample Sample;
-typedef Perftools__Profiles__Label Label;
-typedef Perftools__Profiles__Location Location;
-typedef Perftools__Profiles__Function Function;
-typedef Perftools__Profiles__Line Line;
-typedef Perftools__Profiles__ValueType ValueType;
 
 static void *take(struct message *message, size_t size)
 {

@@ -12,14 +12,8 @@
 
 #include "base/gzip.h"
 #include "profile/message_path.h"
+#include "profile/pprof_types.h"
 #include "profile/tags.h"
-
-typedef Perftools__Profiles__Profile Profile;
-typedef Perftools__Profiles__Sample Sample;
-typedef Perftools__Profiles__ValueType ValueType;
-typedef Perftools__Profiles__Location Location;
-typedef Perftools__Profiles__Function Function;
-typedef Perftools__Profiles__Line Line;
 
 /* Texts by number; types are "samples" and "cpu", functions "main", "work" and "idle". */
 enum { NONE, SAMPLES, COUNT, CPU, NANOSECONDS, MAIN, WORK, IDLE, TEXTS };

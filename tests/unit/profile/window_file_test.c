@@ -55,12 +55,12 @@ static void taken(void **state)
 	close(fd);
 }
 
-static int write_text(FILE *out, void *data)
+static int write_text(const void *data, FILE *out)
 {
 	return fputs(data, out) < 0 ? -EIO : 0;
 }
 
-static int write_half(FILE *out, void *data)
+static int write_half(const void *data, FILE *out)
 {
 	fputs(data, out);
 	return -ENOMEM;
