@@ -16,7 +16,7 @@ struct file {
 	int err; /* it is no program */
 	char *name;
 	struct code_layout layout;
-	__u32 first, count; /* rows */
+	struct profile_table table;
 };
 
 struct files {
@@ -49,9 +49,8 @@ void files_free(struct files *files)
 static void hand_over(struct files *files, struct file *file, const struct code_file *code)
 {
 	file->layout = code->layout;
-	if (code->row_count &&
-	    !sampler_add_rows(files->sampler, code->row, code->row_count, &file->first))
-		file->count = code->row_count;
+	if (code->row_count)
+		sampler_add_table(files->sampler, code->row, code->row_count, &file->table);
 }
 
 /* What is no program stays known as such, but not open. */
@@ -178,8 +177,7 @@ int files_describe(const struct files *files, int file, const struct mapping *ma
 	*ret_mapping = (struct profile_mapping){.start = mapping->start,
 						.end = mapping->end,
 						.bias = mapping->start - address,
-						.first = of->first,
-						.count = of->count,
+						.table = of->table,
 						.frame_pointers = of->layout.frame_pointers};
 	return 0;
 }

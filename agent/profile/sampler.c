@@ -18,15 +18,17 @@
 #include "engine/traces.h"
 #include "load/node_maps.h"
 #include "load/pins.h"
+#include "profile/row_index.h"
 #include "profile/sampler.h"
 #include "profile_bpf.skel.h"
 
-#define ROWS_MAX (4U << 20) /* of all files together: 32 MiB */
+#define ROWS_MAX  (4U << 20) /* of all files together: 32 MiB */
+#define PAGES_MAX (1U << 19) /* of their indexes: 4 MiB, for 512 MiB of code */
 
 struct sampler {
 	struct profile_bpf *skel;
 	struct ring_buffer *ring;
-	__u32 rows_used;
+	__u32 rows_used, pages_used;
 	bool has_contexts;
 	int *event; /* one for each CPU; -1: it is offline */
 	int cpus;
@@ -142,6 +144,8 @@ static int prepare(struct sampler *sampler, const struct sampler_options *option
 		return err;
 	bpf_map__set_max_entries(skel->maps.profile_rows, ROWS_MAX);
 	bpf_map__set_map_flags(skel->maps.profile_rows, BPF_F_MMAPABLE);
+	bpf_map__set_max_entries(skel->maps.profile_pages, PAGES_MAX);
+	bpf_map__set_map_flags(skel->maps.profile_pages, BPF_F_MMAPABLE);
 	if (options->ring_bytes)
 		bpf_map__set_max_entries(skel->maps.profile_samples, options->ring_bytes);
 	err = profile_bpf__load(skel);
@@ -295,24 +299,64 @@ __u64 sampler_waits_left_out(const struct sampler *sampler)
 	return sampler->skel->bss->waits_left_out;
 }
 
-/* Only what is written is mapped, and only meanwhile: of a map all pages that are mapped count. */
-int sampler_add_rows(struct sampler *sampler, const struct profile_row *row, __u32 count,
-		     __u32 *ret_first)
+/*
+ * Bytes `from` to before from + size of an array. Only what is written is mapped, and only
+ * meanwhile: of a map all pages that are mapped count.
+ */
+struct part {
+	char *memory;
+	size_t before, size; /* before: what is mapped in front of it */
+};
+
+static int part_map(const struct bpf_map *map, size_t from, size_t size, struct part *ret)
+{
+	*ret = (struct part){.before = from % (size_t)sysconf(_SC_PAGESIZE), .size = size};
+	ret->memory = mmap(NULL, ret->before + size, PROT_READ | PROT_WRITE, MAP_SHARED,
+			   bpf_map__fd(map), (off_t)(from - ret->before));
+	return ret->memory == MAP_FAILED ? -errno : 0;
+}
+
+static void part_unmap(const struct part *part)
+{
+	munmap(part->memory, part->before + part->size);
+}
+
+/* Without room for it the table is searched as a whole. */
+static void add_index(struct sampler *sampler, const struct profile_row *row,
+		      struct profile_table *table)
+{
+	const __u32 pages = row_index_pages(row, table->count), used = sampler->pages_used;
+	struct part part;
+
+	if (!pages || pages > PAGES_MAX - used ||
+	    part_map(sampler->skel->maps.profile_pages, used * sizeof(struct profile_page),
+		     pages * sizeof(struct profile_page), &part))
+		return;
+	row_index_fill(row, table->count, table->first, pages,
+		       (struct profile_page *)(void *)(part.memory + part.before));
+	part_unmap(&part);
+	table->page = used;
+	table->pages = pages;
+	sampler->pages_used += pages;
+}
+
+int sampler_add_table(struct sampler *sampler, const struct profile_row *row, __u32 count,
+		      struct profile_table *ret_table)
 {
 	const size_t from = sampler->rows_used * sizeof(*row), size = count * sizeof(*row);
-	const size_t before = from % (size_t)sysconf(_SC_PAGESIZE);
-	char *memory;
+	struct part part;
+	int err;
 
 	if (count > ROWS_MAX - sampler->rows_used)
 		return -ENOSPC;
-	memory = mmap(NULL, before + size, PROT_READ | PROT_WRITE, MAP_SHARED,
-		      bpf_map__fd(sampler->skel->maps.profile_rows), (off_t)(from - before));
-	if (memory == MAP_FAILED)
-		return -errno;
-	memcpy(memory + before, row, size);
-	munmap(memory, before + size);
-	*ret_first = sampler->rows_used;
+	err = part_map(sampler->skel->maps.profile_rows, from, size, &part);
+	if (err)
+		return err;
+	memcpy(part.memory + part.before, row, size);
+	part_unmap(&part);
+	*ret_table = (struct profile_table){.first = sampler->rows_used, .count = count};
 	sampler->rows_used += count;
+	add_index(sampler, row, ret_table);
 	return 0;
 }
 

@@ -60,11 +60,11 @@ __u64 sampler_lost(const struct sampler *sampler);
 __u64 sampler_waits_left_out(const struct sampler *sampler);
 
 /*
- * Take over the rows of a table, before a process refers to it; the number of the first one is put
- * into `ret_first`. 0; -ENOSPC: there is no room; or -errno.
+ * Take over the rows of a table, before a process refers to it. 0; -ENOSPC: there is no room; or
+ * -errno: `ret_table` is as it was.
  */
-int sampler_add_rows(struct sampler *sampler, const struct profile_row *row, __u32 count,
-		     __u32 *ret_first);
+int sampler_add_table(struct sampler *sampler, const struct profile_row *row, __u32 count,
+		      struct profile_table *ret_table);
 
 /* Per cent of the room for rows that is taken. */
 unsigned int sampler_rows_used(const struct sampler *sampler);

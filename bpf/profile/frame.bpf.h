@@ -13,6 +13,16 @@
 #include "profile/sample.h"
 #include "within.bpf.h"
 
+#define UNWIND_WORDS 64
+
+/* Words of the user's stack that were read at once. */
+struct unwind_words {
+	__u64 from;  /* the address of the first one */
+	__u32 count; /* UNWIND_WORDS, or 0: none were read */
+	__u32 padding;
+	__u64 word[UNWIND_WORDS];
+};
+
 /* One stack on its way. */
 struct unwind {
 	__u64 pc, sp, bp;
@@ -49,24 +59,76 @@ static __always_inline void frame_add_named(struct profile_sample *s, __u64 addr
 	frame_add_word(s, check);
 }
 
-/* Eight bytes of the user's memory. Returns 0, or -1: they cannot be read. */
+/* What a CPU has read of a stack. Who uses it runs with interrupts off, as with profile_scratch. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct unwind_words);
+} profile_words SEC(".maps");
+
+/* Another stack begins. */
+static __always_inline void unwind_forget_words(void)
+{
+	__u32 zero = 0;
+	struct unwind_words *words = bpf_map_lookup_elem(&profile_words, &zero);
+
+	if (words)
+		words->count = 0;
+}
+
+/*
+ * Eight bytes of the user's stack. Callers' frames lie behind those of what they call, so that what
+ * is read next is likely to be among the words that were read at once. Returns 0, or -1: they
+ * cannot be read.
+ */
+VERIFIED_ALONE int unwind_read_word(__u64 address, __u64 *ret)
+{
+	__u32 zero = 0, at;
+	struct unwind_words *words = bpf_map_lookup_elem(&profile_words, &zero);
+	__u64 offset;
+
+	if (!words || !ret)
+		return -1;
+	offset = address - words->from;
+	at = (__u32)(offset / sizeof(words->word[0]));
+	if (offset % sizeof(words->word[0]) || offset / sizeof(words->word[0]) >= words->count) {
+		words->from = address;
+		words->count = 0;
+		if (bpf_probe_read_user(words->word, sizeof(words->word), (const void *)address))
+			return bpf_probe_read_user(ret, sizeof(*ret), (const void *)address) ? -1
+											     : 0;
+		words->count = UNWIND_WORDS;
+		at = 0;
+	}
+	if (!index_within(&at, UNWIND_WORDS))
+		return -1;
+	*ret = words->word[at];
+	return 0;
+}
+
+/* The same; for the verifier what is read passes through a variable of its own. */
 static __always_inline int unwind_read(__u64 address, __u64 *ret)
 {
-	return bpf_probe_read_user(ret, sizeof(*ret), (const void *)address) ? -1 : 0;
+	__u64 word = 0;
+
+	if (unwind_read_word(address, &word))
+		return -1;
+	*ret = word;
+	return 0;
 }
 
 /* The caller of a function that keeps its frame pointer. Returns enum profile_stop, 0: go on. */
 static __always_inline __u32 unwind_by_pointer(struct unwind *u)
 {
-	__u64 frame[2];
+	__u64 bp;
 
 	if (!u->bp)
 		return PROFILE_STOP_END;
-	if (u->bp < u->sp || bpf_probe_read_user(frame, sizeof(frame), (const void *)u->bp))
+	if (u->bp < u->sp || unwind_read(u->bp, &bp) || unwind_read(u->bp + 8, &u->pc))
 		return PROFILE_STOP_READ;
-	u->sp = u->bp + sizeof(frame);
-	u->bp = frame[0];
-	u->pc = frame[1];
+	u->sp = u->bp + 16;
+	u->bp = bp;
 	return u->pc ? 0 : PROFILE_STOP_END;
 }
 

@@ -111,12 +111,26 @@ struct profile_row {
 	__u8 rbp;     /* saved at CFA - 8 * rbp; 0: as it is */
 };
 
+#define PROFILE_PAGE_SHIFT 10 /* a page of the index has 1 KiB of addresses */
+
+/* Rows of a page, by number: those that are in it lie from `low` on, before `high`. */
+struct profile_page {
+	__u32 low, high;
+};
+
+/* The rows of one file, and an index of them, by which not all of them have to be searched. */
+struct profile_table {
+	__u32 first; /* row */
+	__u32 count; /* 0: there is no table */
+	__u32 page;  /* the first one of the index */
+	__u32 pages; /* from the table's address 0 on; 0: there is no index */
+};
+
 /* A file's code where a process has mapped it. */
 struct profile_mapping {
 	__u64 start, end;
-	__u64 bias;          /* address in the process - address in the table */
-	__u32 first;         /* row of its table */
-	__u32 count;         /* 0: no table */
+	__u64 bias; /* address in the process - address in the table */
+	struct profile_table table;
 	__u8 frame_pointers; /* its compiler always keeps them: Go */
 	__u8 padding[7];
 };

@@ -12,13 +12,20 @@
 #define ROWS_STEPS     23 /* halvings: 2^22 rows of one table at most */
 #define MAPPINGS_STEPS 8  /* 2^7 mappings */
 
-/* All tables, one behind the other. User space says how many rows there may be. */
+/* All tables, one behind the other, and their indexes. User space says how much there may be. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct profile_row);
 } profile_rows SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct profile_page);
+} profile_pages SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -50,13 +57,22 @@ unwind_mapping(const struct profile_process *process, __u64 pc)
 	return NULL;
 }
 
-/*
- * The rule for an address of a table. Returns the number of the row; what comes before the first
- * row has none (~0).
- */
-VERIFIED_ALONE __u32 unwind_row(__u32 first, __u32 count, __u32 pc)
+/* The rows of which the first one that is behind an address is to be looked for. */
+static __always_inline struct profile_page unwind_range(const struct profile_table *table, __u32 pc)
 {
-	__u32 low = first, high = first + count;
+	const __u32 number = pc >> PROFILE_PAGE_SHIFT;
+	const struct profile_page *page;
+	__u32 entry = table->page + number;
+
+	page = number < table->pages ? bpf_map_lookup_elem(&profile_pages, &entry) : NULL;
+	if (page)
+		return *page;
+	return (struct profile_page){table->first, table->first + table->count};
+}
+
+/* The number of the first row from `low` to before `high` that is behind an address; or `high`. */
+VERIFIED_ALONE __u32 unwind_row(__u32 low, __u32 high, __u32 pc)
+{
 	const struct profile_row *row;
 
 	for (int i = 0; i < ROWS_STEPS && low < high; i++) {
@@ -70,7 +86,22 @@ VERIFIED_ALONE __u32 unwind_row(__u32 first, __u32 count, __u32 pc)
 		else
 			high = middle;
 	}
-	return low == first ? ~0U : low - 1;
+	return low;
+}
+
+/* The rule for an address of a table. NULL: there is none. */
+static __always_inline const struct profile_row *unwind_rule(const struct profile_table *table,
+							     __u32 pc)
+{
+	const struct profile_page range = unwind_range(table, pc);
+	const struct profile_row *row;
+	__u32 number = unwind_row(range.low, range.high, pc);
+
+	if (number <= table->first) /* what comes before the first row has no rule */
+		return NULL;
+	number--;
+	row = bpf_map_lookup_elem(&profile_rows, &number);
+	return row && row->cfa != PROFILE_CFA_UNKNOWN ? row : NULL;
 }
 
 /* Where a signal interrupted: struct rt_sigframe behind its return address (Linux, x86-64). */
@@ -126,15 +157,11 @@ static __always_inline void unwind_look_up(struct unwind *u)
 {
 	__u64 pc = u->exact ? u->pc : u->pc - 1;
 	const struct profile_mapping *mapping = unwind_mapping(u->process, pc);
-	const struct profile_row *row = NULL;
-	__u32 index;
 
 	u->mapping = mapping;
-	if (mapping && !mapping->frame_pointers) {
-		index = unwind_row(mapping->first, mapping->count, (__u32)(pc - mapping->bias));
-		row = bpf_map_lookup_elem(&profile_rows, &index);
-	}
-	u->row = row && row->cfa != PROFILE_CFA_UNKNOWN ? row : NULL;
+	u->row = mapping && !mapping->frame_pointers
+		     ? unwind_rule(&mapping->table, (__u32)(pc - mapping->bias))
+		     : NULL;
 }
 
 static __always_inline __u32 unwind_caller(struct unwind *u)
@@ -144,7 +171,7 @@ static __always_inline __u32 unwind_caller(struct unwind *u)
 		return PROFILE_STOP_MAPPING;
 	if (u->mapping->frame_pointers)
 		return unwind_by_pointer(u);
-	if (!u->mapping->count)
+	if (!u->mapping->table.count)
 		return PROFILE_STOP_TABLE;
 	return u->row ? unwind_by_row(u, u->row) : PROFILE_STOP_ROW;
 }
@@ -174,6 +201,7 @@ static __always_inline void unwind_user(struct profile_sample *sample,
 		sample->stop = PROFILE_STOP_PROCESS;
 		return;
 	}
+	unwind_forget_words();
 	u.runtime = runtime && runtime_compiles(runtime) ? runtime : NULL;
 	bpf_loop(PROFILE_FRAMES_MAX, unwind_step, &u, 0);
 	sample->stop = u.stop ? u.stop : PROFILE_STOP_DEEP;

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The index of an unwind table: in which rows each page of addresses begins, so that a search has a
+ * few rows to look at and not all of them. Pure arithmetic.
+ */
+#ifndef CTXPROP_PROFILE_ROW_INDEX_H
+#define CTXPROP_PROFILE_ROW_INDEX_H
+
+#include "profile/sample.h"
+
+/* How many pages the index of a table has. 0: not less than it has rows, and it is not worth its
+ * room. */
+__u32 row_index_pages(const struct profile_row *row, __u32 count);
+
+/* Fill in all pages; `first`: the number that the table's first row has among those of all tables.
+ */
+void row_index_fill(const struct profile_row *row, __u32 count, __u32 first, __u32 pages,
+		    struct profile_page *ret_pages);
+
+#endif
