@@ -84,7 +84,7 @@ ROWS = (
     Row("signals", many("/signals")),
     Row("threads that end", end_threads),
     # What a process runs is found out when it serves for the first time: one request of 13 is not known.
-    Row("a program that becomes another", become_others, least=0.9),
+    Row("a program that becomes another", become_others, least=0.75),
 )
 
 
