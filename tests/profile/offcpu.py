@@ -38,8 +38,8 @@ TYPES = [("samples", "count"), ("cpu", "nanoseconds"), ("offcpu", "nanoseconds")
 
 # Of the time of all requests together, as the client and the server have measured it.
 DIFFERENCE = 0.02
-# Of a single request: a few samples more or less.
-DIFFERENCE_NS = 10_000_000
+# Of a single request: a few samples more or less; a third of the pause between two requests.
+DIFFERENCE_NS = 20_000_000
 WHOLE_AT_LEAST = 0.99
 STAGES = ("take_nap", "take_lock", "hold_lock", "ask_upstream")
 
