@@ -65,7 +65,7 @@ PARTS = (
     Part("inferred", [*PYTHON, "tests/accuracy/accuracy.py", "--rows", "metadata", "--short"], 200),
     Part("vm", [*PYTHON, "tests/vm/vm.py", "table", "--short", "--build", "build", *CLANG19], 2400,
          beside=True),
-    Part("sanitizers", ctest("build-debug", "unit"), 1500, beside=True),
+    Part("sanitizers", ctest("build-debug", "unit"), 2400, beside=True),
     Part("fuzz", ["tests/fuzz/fuzz.sh", "10"], 1800, beside=True),
 )
 
