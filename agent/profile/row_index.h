@@ -8,11 +8,12 @@
 
 #include "profile/sample.h"
 
-/* How many pages the index of a table has. 0: not less than it has rows, and it is not worth its
- * room. */
+/* How many pages the index of a table has. 0: the table has too few rows to need one. */
 __u32 row_index_pages(const struct profile_row *row, __u32 count);
 
-/* Fill in all pages; `first`: the number that the table's first row has among those of all tables.
+/*
+ * Fill in all pages; `first`: the number that the table's first row has among the rows of all
+ * tables.
  */
 void row_index_fill(const struct profile_row *row, __u32 count, __u32 first, __u32 pages,
 		    struct profile_page *ret_pages);
