@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # fuzz.sh [SECONDS]: builds the fuzz targets of this folder with clang, ASan and UBSan, and runs
 # each of them for that long (60), or, where anybody may send or leave what is read, a million times.
-# Fails on a crash, whose input stays beside the corpus.
+# Fails on a crash, whose input stays beside the corpus; what a target prints is in the build folder.
 # BUILD says where to build (build-fuzz in the repository).
 set -eu
 
@@ -32,7 +32,13 @@ for target in "$build"/*_fuzz; do
 	case $name in
 	control | inspect_* | mapping | eh_frame | message | tags | process_context | names_* | java_code) set -- "$@" -runs=1000000 -max_total_time=300 ;;
 	esac
-	echo "== $name, $seconds s"
-	"$target" "$@" "$corpus" || status=1
+	log=$build/$name.log
+	if "$target" "$@" "$corpus" >"$log" 2>&1; then
+		echo "ok: $name, $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs"
+	else
+		echo "not ok: $name"
+		tail -n 40 "$log"
+		status=1
+	fi
 done
 exit $status

@@ -24,6 +24,7 @@ SKIP_STATUS = 77
 # other, and their output is shown in the end.
 Part = namedtuple("Part", "name argv seconds beside", defaults=(False,))
 Count = namedtuple("Count", "passed failed skipped")
+Result = namedtuple("Result", "name count seconds output")
 
 
 def ctest(folder, label):
@@ -73,6 +74,9 @@ SUMMARY = re.compile(r"^(\d+) pass(?:ed)?, (\d+) fail(?:ed)?, (\d+) skip(?:ped)?
 TAP = re.compile(r"^(not ok|ok|skip)\b(.*)$", re.M)
 CTEST_FAILED = re.compile(r"^\d+% tests passed, (\d+) tests failed out of (\d+)$", re.M)
 CTEST_SKIPPED = re.compile(r"\*\*\*Skipped")
+# Where a part says what went wrong, and how much of that the end of all output shows again.
+BAD_LINE = re.compile(r"^not ok\b|\bFAIL(?:ED)?\b|\*\*\*(?:Failed|Timeout|Exception)|MISSED|^missed\b|ERROR:|Traceback")
+LINES_AFTER, LINES_SHOWN = 6, 40
 
 
 def count(output, status):
@@ -94,6 +98,14 @@ def judge(output, status):
     counted = count(output, status)
     bad = status not in (0, SKIP_STATUS) or not sum(counted)
     return counted._replace(failed=1) if bad and not counted.failed else counted
+
+
+def complaints(output):
+    """What a part that has failed said of it: its bad lines with those behind them, or else its last lines."""
+    lines = output.splitlines()
+    bad = [number for number, line in enumerate(lines) if BAD_LINE.search(line)]
+    wanted = sorted({at for first in bad for at in range(first, first + LINES_AFTER)} & set(range(len(lines))))
+    return [lines[at] for at in wanted][:LINES_SHOWN] or lines[-LINES_SHOWN:]
 
 
 class TooLong(Exception):
@@ -130,7 +142,7 @@ class Running:
         yield from self.file or self.process.stdout
 
     def finish(self):
-        """Show its output; returns (its Count, seconds that it took)."""
+        """Show its output; returns its Result."""
         print(f"\n== {self.part.name}", flush=True)
         shown = []
         try:
@@ -144,7 +156,8 @@ class Running:
             status = 1
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
-        return judge("".join(shown), status), self.took or time.monotonic() - self.begin
+        output = "".join(shown)
+        return Result(self.part.name, judge(output, status), self.took or time.monotonic() - self.begin, output)
 
     def end(self, why):
         """Ask it to clean up and end, then insist."""
@@ -173,14 +186,14 @@ def run_beside(part, started):
 
 
 def run(parts):
-    """Run parts; returns [(name, Count, seconds)]."""
+    """Run parts; returns their Results."""
     lane = concurrent.futures.ThreadPoolExecutor(1)
     started, results = [], []
     beside = {part.name: lane.submit(run_beside, part, started) for part in parts if part.beside}
     try:
         for part in parts:
             running = beside[part.name].result() if part.beside else begin(part, started)
-            results.append((part.name, *running.finish()))
+            results.append(running.finish())
     finally:
         lane.shutdown(wait=False, cancel_futures=True)
         for running in started:
@@ -207,9 +220,13 @@ def main():
     results = run([part for part in PARTS if not args.parts or part.name in args.parts])
     print(f"\n{'part':16}{'passed':>8}{'failed':>8}{'skipped':>8}{'seconds':>9}")
     print(f"{'(build)':40}{args.prepared:9}")
-    for name, counted, seconds in results:
-        print(f"{name:16}{counted.passed:8}{counted.failed:8}{counted.skipped:8}{seconds:9.0f}")
-    total = Count(*map(sum, zip(*(counted for _, counted, _ in results))))
+    for result in results:
+        counted = result.count
+        print(f"{result.name:16}{counted.passed:8}{counted.failed:8}{counted.skipped:8}{result.seconds:9.0f}")
+    for result in results:
+        if result.count.failed:
+            print(f"\n== {result.name} has failed:", *complaints(result.output), sep="\n    ")
+    total = Count(*map(sum, zip(*(result.count for result in results))))
     print(f"{total.passed} passed, {total.failed} failed, {total.skipped} skipped")
     return int(total.failed > 0)
 
