@@ -152,11 +152,12 @@ static void look_at_threads(struct processes *processes, struct process *process
 	thread_data_look(processes->threads, &at, &process->context);
 }
 
-static void tell_gone(struct processes *processes, __u32 tgid)
+static void tell_gone(struct processes *processes, struct process *process)
 {
-	sampler_set_process(processes->sampler, tgid, NULL);
-	sampler_set_compiled(processes->sampler, tgid, NULL);
-	sampler_set_threads(processes->sampler, tgid, NULL);
+	process->is_told = false;
+	sampler_set_process(processes->sampler, process->tgid, NULL);
+	sampler_set_compiled(processes->sampler, process->tgid, NULL);
+	sampler_set_threads(processes->sampler, process->tgid, NULL);
 }
 
 /* Returns whether its mappings are others than before. */
@@ -175,7 +176,9 @@ static bool look_at_mappings(struct processes *processes, struct process *proces
 	if (*proc_comm(comm, process->tgid, process->tgid))
 		text_copy(process->name, sizeof(process->name), comm);
 	look_at_threads(processes, process); /* first: what has a stack has its labels, too */
-	sampler_set_process(processes->sampler, process->tgid, &processes->told);
+	if (is_news || !process->is_told)
+		process->is_told =
+		    !sampler_set_process(processes->sampler, process->tgid, &processes->told);
 	return is_news;
 }
 
@@ -187,7 +190,7 @@ static void look(struct processes *processes, struct process *process)
 	process->looked_ns = clock_now_ns();
 	processes->proc_fd = proc_fd;
 	if (proc_fd < 0)
-		tell_gone(processes, process->tgid);
+		tell_gone(processes, process);
 	else
 		is_news = look_at_mappings(processes, process);
 	choose_pause(processes, process, is_news);
@@ -289,7 +292,7 @@ static void forget_in(struct processes *processes, struct known **bucket, __u64 
 
 		if (known->process.looked_ns && !is_outlived(*bucket, known) &&
 		    (is_idle || has_ended(&known->process))) {
-			tell_gone(processes, known->process.tgid);
+			tell_gone(processes, &known->process);
 			known->process.looked_ns = 0;
 		}
 		if (is_idle) {

@@ -39,6 +39,7 @@ struct process {
 	__u64 met_ns;                 /* when its last sample was taken here (CLOCK_MONOTONIC) */
 	__u64 looked_ns;              /* when its mappings were read */
 	__u64 pause_ns;               /* until they are read again; 0: they never were */
+	bool is_told;                 /* the sampler has `code` */
 	__u32 count;
 	struct process_code *code;        /* by address */
 	__u64 asked_ns;                   /* when `compiled` was looked for */

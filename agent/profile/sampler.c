@@ -29,6 +29,7 @@ struct sampler {
 	struct profile_bpf *skel;
 	struct ring_buffer *ring;
 	__u32 rows_used, pages_used;
+	__u64 editions; /* of processes' mappings that were told */
 	bool has_contexts;
 	int *event; /* one for each CPU; -1: it is offline */
 	int cpus;
@@ -373,8 +374,10 @@ static int set(const struct bpf_map *map, __u32 tgid, const void *value)
 		     : bpf_map_delete_elem(fd, &tgid);
 }
 
-int sampler_set_process(struct sampler *sampler, __u32 tgid, const struct profile_process *process)
+int sampler_set_process(struct sampler *sampler, __u32 tgid, struct profile_process *process)
 {
+	if (process)
+		process->edition = ++sampler->editions;
 	return set(sampler->skel->maps.profile_processes, tgid, process);
 }
 

@@ -69,8 +69,11 @@ int sampler_add_table(struct sampler *sampler, const struct profile_row *row, __
 /* Per cent of the room for rows that is taken. */
 unsigned int sampler_rows_used(const struct sampler *sampler);
 
-/* Tell the sampler what a process has mapped, or that it is gone (NULL). 0 or -errno. */
-int sampler_set_process(struct sampler *sampler, __u32 tgid, const struct profile_process *process);
+/*
+ * Tell the sampler what a process has mapped, or that it is gone (NULL). `process->edition` is set
+ * here. 0 or -errno.
+ */
+int sampler_set_process(struct sampler *sampler, __u32 tgid, struct profile_process *process);
 
 /* The same for the code that its runtime has compiled. */
 int sampler_set_compiled(struct sampler *sampler, __u32 tgid,

@@ -27,11 +27,12 @@ struct unwind_words {
 struct unwind {
 	__u64 pc, sp, bp;
 	const struct profile_process *process;
+	__u64 edition; /* of the process, when the unwinding began */
 	struct profile_sample *sample;
-	__u32 exact; /* pc is the instruction itself, not the one behind a call */
-	__u32 stop;  /* enum profile_stop; 0: it goes on */
-	const struct profile_mapping *mapping; /* that has pc; NULL: none */
-	const struct profile_row *row;         /* the rule of its table; NULL: none */
+	__u32 exact;                   /* pc is the instruction itself, not the one behind a call */
+	__u32 stop;                    /* enum profile_stop; 0: it goes on */
+	const struct profile_row *row; /* the rule for pc; NULL: none */
+	const struct profile_mapping *mapping; /* if there is none: that has pc; NULL: none has */
 	const struct runtime *runtime;         /* of the process, if it compiles code at run time */
 };
 

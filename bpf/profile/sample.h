@@ -98,6 +98,7 @@ enum profile_cfa {
 	PROFILE_CFA_PLT,     /* rsp + 8 * offset, and 8 more from byte `rbp` of each 16 on */
 	PROFILE_CFA_SIGNAL,  /* a signal frame of the kernel at rsp */
 	PROFILE_CFA_END,     /* the outermost frame */
+	PROFILE_CFA_POINTER, /* rbp + 16, whatever `offset` is: code that keeps frame pointers */
 };
 
 /*
@@ -136,7 +137,8 @@ struct profile_mapping {
 };
 
 struct profile_process {
-	__u64 life; /* for which the mappings hold */
+	__u64 life;    /* for which the mappings hold */
+	__u64 edition; /* of no other set of mappings, of any process; not 0 */
 	__u32 count, padding;
 	struct profile_mapping mapping[PROFILE_MAPPINGS_MAX]; /* by address */
 };

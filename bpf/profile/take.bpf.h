@@ -83,7 +83,7 @@ static __always_inline void registers_of_kernel(struct user_registers *ret)
 	const struct pt_regs___kernel *regs = (const void *)bpf_task_pt_regs((void *)task);
 
 	*ret = (struct user_registers){};
-	if (!BPF_CORE_READ(task, mm))
+	if (!task->mm)
 		return;
 	ret->ip = BPF_CORE_READ(regs, ip);
 	ret->sp = BPF_CORE_READ(regs, sp);
@@ -107,8 +107,7 @@ static __always_inline __u64 life_of_current(void)
 {
 	const struct task_struct___life *task = (const void *)bpf_get_current_task_btf();
 
-	return BPF_CORE_READ(task, group_leader, start_boottime) +
-	       BPF_CORE_READ(task, self_exec_id);
+	return task->group_leader->start_boottime + task->self_exec_id;
 }
 
 /* The stack that is to be filled in is empty. */
