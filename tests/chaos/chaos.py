@@ -8,7 +8,7 @@
     chaos.py --self-test        does the harness notice what it should? (no agent)
 
 Every request must arrive unchanged, with exactly one traceparent, on a connection that neither
-breaks nor stalls. Needs root. Exit status 0, 1 when anything was wrong, 77 when skipped.
+breaks nor stalls. A row that was only too late runs once more, and says so. Needs root. Exit status 0, 1 when anything was wrong, 77 when skipped.
 """
 import argparse
 import os

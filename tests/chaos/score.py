@@ -3,7 +3,9 @@
 import dataclasses
 import re
 
-BAD = ("corrupt", "missing", "double", "reset", "stuck", "left")
+WRONG = ("corrupt", "missing", "double", "reset")
+BAD = (*WRONG, "stuck", "left")  # the last two may come of a machine that is busy
+AGAIN_MAX = 2  # so many rows may be late at first
 COLUMNS = ("requests", "ok", *BAD, "aborted", "skipped", "injected", "retrans", "stall", "seconds")
 
 
@@ -14,6 +16,8 @@ class Result:
     counts: dict
     status: int = 0
     notes: str = ""
+    late: bool = False   # if it is not ok, then only since something took too long
+    again: bool = False  # it is the second result of a row of which the first was late
 
     @property
     def too_deep(self):
@@ -54,6 +58,10 @@ def shown(value):
     return f"{value:.1f}" if isinstance(value, float) else str(value)
 
 
+def verdict(result):
+    return "FAIL" if not result.ok else "ok, again" if result.again else "ok"
+
+
 class Table:
     """Prints one line per result as it comes, and the verdict at the end."""
 
@@ -66,14 +74,18 @@ class Table:
     def add(self, result):
         self.results.append(result)
         cells = "".join(f"{shown(result.counts.get(name)):>9}" for name in COLUMNS)
-        print(f"{result.name:{self.width}}{cells}  {'ok' if result.ok else 'FAIL'}", flush=True)
-        if not result.ok and result.notes:
+        print(f"{result.name:{self.width}}{cells}  {verdict(result)}", flush=True)
+        if (result.again or not result.ok) and result.notes:
             print("    " + result.notes.strip().replace("\n", "\n    "), flush=True)
 
     def foot(self):
         """Print the sums; returns the exit status."""
         total = {name: add_up(name, [result.counts for result in self.results]) for name in COLUMNS}
         failed = [result.name for result in self.results if not result.ok]
+        again = [result.name for result in self.results if result.ok and result.again]
+        if len(again) > AGAIN_MAX:
+            print(f"more than {AGAIN_MAX} rows were late: these have failed")
+            failed += again
         print(f"{'all':{self.width}}" + "".join(f"{shown(total[name]):>9}" for name in COLUMNS))
         print(f"{len(self.results) - len(failed)} passed, {len(failed)} failed, 0 skipped")
         return 1 if failed or not self.results else 0
