@@ -19,16 +19,20 @@
 struct taking {
 	struct arena *arena;
 	size_t left;
+	bool failed;
 };
 
 static void *take(void *data, size_t size)
 {
 	struct taking *taking = data;
+	void *memory = NULL;
 
-	if (size > taking->left)
-		return NULL;
-	taking->left -= size;
-	return arena_alloc(taking->arena, size ? size : 1);
+	if (size <= taking->left)
+		memory = arena_alloc(taking->arena, size ? size : 1);
+	if (memory)
+		taking->left -= size;
+	taking->failed = taking->failed || !memory;
+	return memory;
 }
 
 static void leave(void *data, void *memory)
@@ -40,14 +44,16 @@ static void leave(void *data, void *memory)
 /* A location without a function has none; protobuf-c leaves texts out that are not there. */
 static int unpack(const __u8 *bytes, size_t size, struct message *message, char *ret_why)
 {
-	struct taking taking = {&message->arena, MEMORY_MAX};
+	struct taking taking = {.arena = &message->arena, .left = MEMORY_MAX};
 	ProtobufCAllocator allocator = {take, leave, &taking};
 
 	message->profile = perftools__profiles__profile__unpack(&allocator, size, bytes);
 	if (message->profile)
 		return message_check(message, ret_why);
-	snprintf(ret_why, MESSAGE_WHY_MAX, "it is no profile of pprof, or half of one");
-	return -EINVAL;
+	snprintf(ret_why, MESSAGE_WHY_MAX,
+		 taking.failed ? "it takes more memory than there is for it"
+			       : "it is no profile of pprof, or half of one");
+	return taking.failed ? -EFBIG : -EINVAL;
 }
 
 static bool is_compressed(const __u8 *bytes, size_t size)

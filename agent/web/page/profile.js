@@ -164,11 +164,11 @@ function profileRow(endpoint, answer, chosen, choose) {
 }
 
 function profileSummary(answer) {
-	const time = (seconds) => new Date(1000 * seconds).toLocaleTimeString(undefined, { hour12: false });
+	const time = (seconds, timeZoneName) => new Date(1000 * seconds).toLocaleTimeString(undefined, { hour12: false, timeZoneName });
 	const lost = answer.lost ? `, ${answer.lost.toLocaleString()} others were lost` : "";
 	const unreadable = answer.unreadable ? `; ${answer.unreadable} minutes of it could not be read` : "";
 	const older = answer.left_out ? "; what is older was too much" : "";
-	return el("p", { class: "faint" }, `${time(answer.from)} to ${time(answer.to)}: ${answer.samples.toLocaleString()} samples${lost}, ` +
+	return el("p", { class: "faint" }, `${time(answer.from)} to ${time(answer.to, "short")}: ${answer.samples.toLocaleString()} samples${lost}, ` +
 		`${duration(answer.cpu_ns)} of CPU time${unreadable}${older}.`, answer.cut ? " These are the first 1,000 endpoints." : "");
 }
 
