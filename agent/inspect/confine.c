@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <malloc.h>
 #include <stddef.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -115,6 +116,17 @@ static int drop_capabilities(void)
 	return 0;
 }
 
+/*
+ * After a fork in a thread that was not the first one malloc() goes on in the arena of that thread.
+ * To give memory of it back glibc reads /proc/sys/vm/overcommit_memory; to find another arena when
+ * there is no memory left it counts processors.
+ */
+static void keep_malloc_from_files(void)
+{
+	mallopt(M_TRIM_THRESHOLD, -1);
+	mallopt(M_ARENA_MAX, 1);
+}
+
 int sandbox_confine(void)
 {
 	struct filter filter = {};
@@ -123,6 +135,7 @@ int sandbox_confine(void)
 
 	if (err)
 		return err;
+	keep_malloc_from_files();
 	make(&filter);
 	program.len = filter.length;
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||

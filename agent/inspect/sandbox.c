@@ -111,6 +111,8 @@ static enum sandbox_end end_of(int status)
 		return WEXITSTATUS(status) ? SANDBOX_GAVE_UP : SANDBOX_DONE;
 	if (WTERMSIG(status) == SIGXCPU)
 		return SANDBOX_TOO_LONG;
+	if (WTERMSIG(status) == SIGSYS)
+		return SANDBOX_FORBIDDEN;
 	return WTERMSIG(status) == SIGKILL ? SANDBOX_KILLED : SANDBOX_CRASHED;
 }
 

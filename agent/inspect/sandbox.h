@@ -7,7 +7,7 @@
  * (SANDBOX_DATA_MAX of its own, SANDBOX_SPACE_MAX of addresses), on what it may leave behind
  * (nothing). It still has our rights then, to open what it will read. sandbox_confine() takes these
  * away: no capabilities, and no system calls but those that read from open descriptors, get memory
- * and send the answer.
+ * and send the answer. malloc(3) makes no others from then on, in whatever thread it was started.
  */
 #ifndef CTXPROP_SANDBOX_H
 #define CTXPROP_SANDBOX_H
@@ -55,6 +55,7 @@ enum sandbox_end {
 	SANDBOX_GAVE_UP,  /* it says that it could not do it */
 	SANDBOX_TOO_LONG, /* its processor time was used up */
 	SANDBOX_CRASHED,
+	SANDBOX_FORBIDDEN, /* it made a system call that sandbox_confine() has taken away */
 	SANDBOX_KILLED, /* too late by the clock, or there was no memory: that is not its own fault
 			 */
 };

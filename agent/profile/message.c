@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,20 +13,26 @@
 #define MEMORY_MAX                                                                                 \
 	(1UL << 30) /* of a message that was read: small parts may stand for large ones */
 
+#define ROOM_FIRST 65536
+
 /* Memory that protobuf-c takes, as long as there is some left. */
 struct taking {
 	struct arena *arena;
 	size_t left;
+	bool failed;
 };
 
 static void *take(void *data, size_t size)
 {
 	struct taking *taking = data;
+	void *memory = NULL;
 
-	if (size > taking->left)
-		return NULL;
-	taking->left -= size;
-	return arena_alloc(taking->arena, size ? size : 1);
+	if (size <= taking->left)
+		memory = arena_alloc(taking->arena, size ? size : 1);
+	if (memory)
+		taking->left -= size;
+	taking->failed = taking->failed || !memory;
+	return memory;
 }
 
 static void leave(void *data, void *memory)
@@ -37,14 +44,16 @@ static void leave(void *data, void *memory)
 /* A location without a function has none; protobuf-c leaves texts out that are not there. */
 static int unpack(const __u8 *bytes, size_t size, struct message *message, char *ret_why)
 {
-	struct taking taking = {&message->arena, MEMORY_MAX};
+	struct taking taking = {.arena = &message->arena, .left = MEMORY_MAX};
 	ProtobufCAllocator allocator = {take, leave, &taking};
 
 	message->profile = perftools__profiles__profile__unpack(&allocator, size, bytes);
 	if (message->profile)
 		return message_check(message, ret_why);
-	snprintf(ret_why, MESSAGE_WHY_MAX, "it is no profile of pprof, or half of one");
-	return -EINVAL;
+	snprintf(ret_why, MESSAGE_WHY_MAX,
+		 taking.failed ? "it takes more memory than there is for it"
+			       : "it is no profile of pprof, or half of one");
+	return taking.failed ? -EFBIG : -EINVAL;
 }
 
 static bool is_compressed(const __u8 *bytes, size_t size)
@@ -76,25 +85,38 @@ int message_parse(const __u8 *bytes, size_t size, struct message *ret, char *ret
 	return err;
 }
 
-/* Bytes of a file, up to one more than there may be. */
-static int read_all(FILE *in, __u8 **ret_bytes, size_t *ret_size)
+/* Room for more bytes, up to one more than there may be. 0 or -ENOMEM. */
+static int make_room(__u8 **bytes, size_t *room)
 {
-	size_t room = 65536, used = 0;
-	__u8 *bytes = malloc(room), *more;
+	size_t larger = *room ? 2 * *room : ROOM_FIRST;
+	__u8 *more;
 
-	while (bytes && (used += fread(bytes + used, 1, room - used, in)) == room &&
-	       room <= MESSAGE_BYTES_MAX) {
-		room *= 2;
-		more = realloc(bytes, room);
-		if (!more)
-			free(bytes);
-		bytes = more;
-	}
-	*ret_bytes = bytes;
-	*ret_size = used;
-	if (!bytes)
+	if (larger > MESSAGE_BYTES_MAX)
+		larger = MESSAGE_BYTES_MAX + 1;
+	more = realloc(*bytes, larger);
+	if (!more)
 		return -ENOMEM;
-	return ferror(in) ? -EIO : 0;
+	*bytes = more;
+	*room = larger;
+	return 0;
+}
+
+/* Bytes from a descriptor, up to one more than there may be. 0 or -errno; the caller's in both. */
+static int read_all(int fd, __u8 **bytes, size_t *ret_size)
+{
+	size_t room = 0, used = 0;
+	ssize_t got = 1;
+
+	while (got && used <= MESSAGE_BYTES_MAX) {
+		if (used == room && make_room(bytes, &room))
+			return -ENOMEM;
+		got = read(fd, *bytes + used, room - used);
+		if (got < 0 && errno != EINTR)
+			return -errno;
+		used += got > 0 ? (size_t)got : 0;
+	}
+	*ret_size = used;
+	return 0;
 }
 
 int message_part(struct message *message,
@@ -118,22 +140,22 @@ int message_part(struct message *message,
 	return 0;
 }
 
-int message_read(const char *file, struct message *ret, char *ret_why)
+int message_read_fd(int fd, struct message *ret, char *ret_why)
 {
 	_cleanup_free_ __u8 *bytes = NULL;
-	FILE *in = fopen(file, "re");
 	size_t size = 0;
-	int err;
+	int err = read_all(fd, &bytes, &size);
 
 	*ret_why = '\0';
-	if (!in)
-		return -errno;
-	errno = 0;
-	err = read_all(in, &bytes, &size);
-	if (err == -EIO && errno)
-		err = -errno;
-	fclose(in);
 	return err ? err : message_parse(bytes, size, ret, ret_why);
+}
+
+int message_read(const char *file, struct message *ret, char *ret_why)
+{
+	_cleanup_close_ int fd = open(file, O_RDONLY | O_CLOEXEC);
+
+	*ret_why = '\0';
+	return fd < 0 ? -errno : message_read_fd(fd, ret, ret_why);
 }
 
 int message_write(const struct message *message, FILE *out)

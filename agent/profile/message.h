@@ -33,7 +33,9 @@ struct message {
  */
 int message_parse(const __u8 *bytes, size_t size, struct message *ret, char *ret_why);
 
-/* The same of a file; -errno, if it cannot be read, without a reason. */
+/* The same of a file, from where its descriptor stands; -errno without a reason: it cannot be read.
+ */
+int message_read_fd(int fd, struct message *ret, char *ret_why);
 int message_read(const char *file, struct message *ret, char *ret_why);
 
 /* Write it, compressed. 0, -ENOMEM or -EIO. */

@@ -49,7 +49,7 @@ static int compare(const void *a, const void *b)
 
 int windows_list(int folder_fd, struct windows_list *ret)
 {
-	_cleanup_closedir_ DIR *folder = windows_open(folder_fd);
+	_cleanup_closedir_ DIR *folder = windows_stream(folder_fd);
 	const struct dirent *entry;
 	int err = folder ? 0 : -errno;
 
@@ -67,7 +67,7 @@ void windows_list_free(struct windows_list *list)
 	*list = (struct windows_list){};
 }
 
-DIR *windows_open(int folder_fd)
+DIR *windows_stream(int folder_fd)
 {
 	_cleanup_close_ int fd = openat(folder_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *folder = fd < 0 ? NULL : fdopendir(fd);

@@ -26,6 +26,6 @@ void windows_list_free(struct windows_list *list);
  * A folder's descriptor, which is read anew from its beginning, as fdopendir(3) takes it. The
  * caller closes the stream. NULL: see errno.
  */
-DIR *windows_open(int folder_fd);
+DIR *windows_stream(int folder_fd);
 
 #endif

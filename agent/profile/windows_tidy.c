@@ -57,7 +57,7 @@ static bool is_unfinished(const char *name)
 
 static int tidy_unfinished(int folder_fd, __s64 now_s)
 {
-	_cleanup_closedir_ DIR *folder = windows_open(folder_fd);
+	_cleanup_closedir_ DIR *folder = windows_stream(folder_fd);
 	const struct dirent *entry;
 	struct stat status;
 	int err = folder ? 0 : -errno, failed;

@@ -161,6 +161,7 @@ static enum why why_of(enum sandbox_end end)
 	case SANDBOX_KILLED:
 		return WHY_TOO_LONG;
 	case SANDBOX_CRASHED:
+	case SANDBOX_FORBIDDEN:
 		return WHY_CRASHED;
 	default:
 		return WHY_DAMAGED;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <stdatomic.h>
 #include <string.h>
 
+#include "base/clock.h"
+#include "base/log.h"
 #include "profile/flame_svg.h"
 #include "web/api.h"
 #include "web/api_store.h"
@@ -9,6 +12,37 @@
 #include "web/profile_question.h"
 
 #define RETRY_SECONDS 1
+#define SAY_AGAIN_NS  (60 * NS_PER_SECOND)
+
+/* What the process that reads has done instead. */
+static const char *failure(int err)
+{
+	switch (err) {
+	case -EPERM:
+		return "what read it made a system call that it may not make, and was ended";
+	case -EIO:
+		return "what read it has crashed";
+	case -EBADMSG:
+		return "what read it made no sense";
+	case -ENOSYS:
+		return "what reads it cannot be confined here";
+	default:
+		return strerror(-err);
+	}
+}
+
+/* Whoever asks can ask often. */
+static void log_failure(int err)
+{
+	static _Atomic(__u64) said_ns;
+	const __u64 now_ns = clock_now_ns();
+	__u64 before_ns = said_ns;
+
+	if ((!before_ns || now_ns - before_ns > SAY_AGAIN_NS) &&
+	    atomic_compare_exchange_strong(&said_ns, &before_ns, now_ns))
+		log_warning("the profile that is kept cannot be read for the page: %s",
+			    failure(err));
+}
 
 static void refuse(struct reply *reply, int err)
 {
@@ -18,7 +52,8 @@ static void refuse(struct reply *reply, int err)
 	} else if (err == -ETIME) {
 		api_refuse(reply, 503, "that takes too long; ask for less");
 	} else {
-		api_refuse(reply, 500, "the profile cannot be read: %s", strerror(-err));
+		api_refuse(reply, 500, "the profile cannot be read: %s", failure(err));
+		log_failure(err);
 	}
 }
 

@@ -6,6 +6,7 @@
 #include "base/reason_names.h"
 #include "flows/counters.h"
 #include "flows/table.h"
+#include "web/metrics_answers.h"
 #include "web/metrics_page.h"
 #include "web/metrics_process.h"
 #include "web/metrics_recorder.h"
@@ -115,6 +116,7 @@ void metrics_page(const struct metrics_sources *sources, const struct exposition
 		write_spans(exposition, sources->tracer);
 	if (sources->recorded)
 		metrics_recorder(sources->recorded, exposition);
+	metrics_answers(exposition);
 	write_reasons(exposition, sources->counters_fd);
 	write_flows(exposition, sources->flows_fd);
 	metrics_process(exposition);

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <jansson.h>
 
 #include "web/profile_answer.h"
 
@@ -23,7 +24,7 @@ static void give(const struct profile_question *question, const struct windows_s
 	if (question->is_picture)
 		profile_answer_picture(question, windows, message, ret);
 	else
-		profile_answer_table(question, windows, message, ret);
+		profile_answer_table(windows, message, ret);
 }
 
 static void say_none(const struct profile_question *question, const struct windows_said *windows,
@@ -32,16 +33,22 @@ static void say_none(const struct profile_question *question, const struct windo
 	if (question->is_picture)
 		profile_answer_refuse(ret, 404, "there is no profile of that time");
 	else
-		profile_answer_table(question, windows, NULL, ret);
+		profile_answer_table(windows, NULL, ret);
 }
 
-void profile_answer(const struct profile_question *question, struct profile_answer *ret)
+void profile_answer_open(const struct profile_question *question, struct windows_opened *ret)
+{
+	json_object_seed(0); /* reads /dev/urandom, the first time */
+	windows_open(question->folder, question->from_s, question->to_s, ret);
+}
+
+void profile_answer(const struct profile_question *question, const struct windows_opened *opened,
+		    struct profile_answer *ret)
 {
 	char why[MESSAGE_WHY_MAX] = "";
 	struct windows_said windows = {};
 	struct message message = {};
-	int err = windows_read(question->folder, question->from_s, question->to_s, &message,
-			       &windows, why);
+	int err = windows_read_opened(opened, &message, &windows, why);
 
 	if (err == -ENOENT) {
 		say_none(question, &windows, ret);

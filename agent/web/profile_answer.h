@@ -21,14 +21,23 @@ struct profile_answer {
 __attribute__((format(printf, 3, 4))) void
 profile_answer_refuse(struct profile_answer *answer, unsigned int status, const char *format, ...);
 
-/* Read the windows, and answer. Files are read, and memory is taken, as much as there are. */
-void profile_answer(const struct profile_question *question, struct profile_answer *ret);
+/*
+ * Get what profile_answer() has no right to get: the windows that are asked for. To be closed by
+ * windows_close().
+ */
+void profile_answer_open(const struct profile_question *question, struct windows_opened *ret);
+
+/*
+ * Read the windows, and answer. It takes memory, as much as there is, and makes no other system
+ * calls than sandbox_confine() leaves.
+ */
+void profile_answer(const struct profile_question *question, const struct windows_opened *opened,
+		    struct profile_answer *ret);
 
 /*
  * The endpoints of what was read. `message` is NULL if there was nothing: then there are none.
  */
-void profile_answer_table(const struct profile_question *question,
-			  const struct windows_said *windows, const struct message *message,
+void profile_answer_table(const struct windows_said *windows, const struct message *message,
 			  struct profile_answer *ret);
 
 /* A flame graph, or a difference of two, of what was read. */

@@ -2,14 +2,14 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/cleanup.h"
 #include "base/utf8.h"
 #include "profile/flame_message.h"
 #include "web/profile_answer.h"
 
-#define TITLE_MAX 1024
+#define TITLE_MAX   1024
+#define DAY_SECONDS 86400
 
 /* Samples that a picture is of, or one side of it. */
 struct part {
@@ -82,13 +82,12 @@ static __u64 total(const struct message_weight *weight)
 	return sum;
 }
 
+/* The time of the day, UTC. gmtime_r() would read a file. */
 static const char *clock_text(__s64 time_s, char buffer[16])
 {
-	const time_t time = (time_t)time_s;
-	struct tm parts;
+	const unsigned int second = (unsigned int)((__u64)time_s % DAY_SECONDS);
 
-	if (!gmtime_r(&time, &parts) || !strftime(buffer, 16, "%H:%M:%S", &parts))
-		*buffer = '\0';
+	snprintf(buffer, 16, "%02u:%02u:%02u", second / 3600, second / 60 % 60, second % 60);
 	return buffer;
 }
 

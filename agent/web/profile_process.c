@@ -20,15 +20,22 @@ struct order {
 };
 
 static atomic_flag is_busy = ATOMIC_FLAG_INIT;
+static atomic_ulong ends[PROFILE_ENDS];
 
-/* In the process. */
+/* In the process: what is read of windows may come from strangers. */
 static int work(int socket, void *data)
 {
 	const struct order *order = data;
+	struct windows_opened opened;
+	int err;
 
 	(void)socket;
-	profile_answer(order->question, order->answer);
-	return 0;
+	profile_answer_open(order->question, &opened);
+	err = sandbox_confine();
+	if (!err)
+		profile_answer(order->question, &opened, order->answer);
+	windows_close(&opened);
+	return err;
 }
 
 /* Until it has ended, it takes too long, or the server is about to end. */
@@ -45,6 +52,17 @@ static enum sandbox_end wait_for(struct sandbox *sandbox)
 	return end;
 }
 
+/* The process may have been taken over, and have written anything. */
+static int check(const struct profile_answer *answer)
+{
+	static const unsigned int known[] = {200, 404, 500, 503};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (answer->status == known[i] && answer->size <= PROFILE_ANSWER_MAX)
+			return 0;
+	return -EBADMSG;
+}
+
 static int run(struct order *order)
 {
 	_cleanup_sandbox_ struct sandbox sandbox = SANDBOX_NONE;
@@ -54,31 +72,62 @@ static int run(struct order *order)
 		return err;
 	switch (wait_for(&sandbox)) {
 	case SANDBOX_DONE:
-		return order->answer->size <= PROFILE_ANSWER_MAX ? 0 : -EIO;
+		return check(order->answer);
 	case SANDBOX_RUNS:
 	case SANDBOX_TOO_LONG:
 	case SANDBOX_KILLED:
 		return -ETIME;
+	case SANDBOX_FORBIDDEN:
+		return -EPERM;
+	case SANDBOX_GAVE_UP:
+		return -ENOSYS;
 	default:
 		return -EIO;
+	}
+}
+
+static int run_alone(struct order *order)
+{
+	int err;
+
+	if (atomic_flag_test_and_set(&is_busy))
+		return -EBUSY;
+	order->answer = confined_alloc(sizeof(*order->answer));
+	err = order->answer ? run(order) : -ENOMEM;
+	atomic_flag_clear(&is_busy);
+	return err;
+}
+
+static enum profile_end end_of(int err)
+{
+	switch (err) {
+	case 0:
+		return PROFILE_ANSWERED;
+	case -EBUSY:
+		return PROFILE_BUSY;
+	case -ETIME:
+		return PROFILE_TOO_LONG;
+	default:
+		return PROFILE_FAILED;
 	}
 }
 
 int profile_process_ask(const struct profile_question *question, struct profile_answer **ret)
 {
 	struct order order = {.question = question};
-	int err;
+	int err = run_alone(&order);
 
-	if (atomic_flag_test_and_set(&is_busy))
-		return -EBUSY;
-	order.answer = confined_alloc(sizeof(*order.answer));
-	err = order.answer ? run(&order) : -ENOMEM;
-	atomic_flag_clear(&is_busy);
+	atomic_fetch_add(&ends[end_of(err)], 1);
 	if (err)
 		profile_process_free(order.answer);
 	else
 		*ret = order.answer;
 	return err;
+}
+
+unsigned long profile_process_count(enum profile_end end)
+{
+	return atomic_load(&ends[end]);
 }
 
 void profile_process_free(struct profile_answer *answer)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string.h>
-#include <unistd.h>
 #include <jansson.h>
 
 #include "profile/message_endpoints.h"
@@ -59,13 +58,12 @@ static void set_endpoints(json_t *document, const struct message_endpoints *endp
 	json_object_set_new(document, "cut", json_boolean(endpoints->count > ENDPOINTS_MAX));
 }
 
-static json_t *windows_json(const struct profile_question *question,
-			    const struct windows_said *windows)
+static json_t *windows_json(const struct windows_said *windows)
 {
 	json_t *document = json_object();
 
 	/* A daemon that has ever kept a profile has made the folder. */
-	json_object_set_new(document, "kept", json_boolean(!access(question->folder, F_OK)));
+	json_object_set_new(document, "kept", json_boolean(windows->has_folder));
 	set_number(document, "windows", windows->count);
 	set_number(document, "unreadable", windows->unreadable);
 	set_number(document, "left_out", windows->left_out);
@@ -89,11 +87,10 @@ static void give(json_t *document, struct profile_answer *ret)
 		profile_answer_refuse(ret, 503, "that is too much; ask for less");
 }
 
-void profile_answer_table(const struct profile_question *question,
-			  const struct windows_said *windows, const struct message *message,
+void profile_answer_table(const struct windows_said *windows, const struct message *message,
 			  struct profile_answer *ret)
 {
-	json_t *document = windows_json(question, windows);
+	json_t *document = windows_json(windows);
 	struct message_endpoints endpoints = {};
 
 	if (message && message_endpoints(message, &endpoints)) {

@@ -6,7 +6,7 @@ import demo
 from waiting import wait_until
 from world import NAME, PORT, equal
 
-PATHS = ("/", "/style.css", "/script.js", "/metrics", "/healthz", "/api/v1/traces", "/nowhere")
+PATHS = ("/", "/style.css", "/parts.js", "/script.js", "/metrics", "/healthz", "/api/v1/traces", "/nowhere")
 GOOD_HOSTS = ("localhost", f"localhost:{PORT}", "LocalHost", NAME, f"{NAME}:1", "127.0.0.1:80",
               f"{demo.APP_FRONT}:{PORT}", "[::1]", f"[::1]:{PORT}")
 BAD_HOSTS = ("evil.example", f"evil.example:{PORT}", f"{NAME}.evil.example", "localhost.evil.example",

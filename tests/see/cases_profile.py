@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """The profile that is kept, as the API tells it."""
 import base64
+import contextlib
 import gzip
 import hashlib
 import json
+import os
 import re
 import threading
 import time
 import xml.etree.ElementTree as ElementTree
+from pathlib import Path
 
 import made
 from kept import RAW, STRANGE, STRANGE_SERVICE, Kept, picture
+from waiting import wait_until
 from world import equal
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -183,6 +187,52 @@ def case_profile_crowd(world):
     for status, headers, body in answers:
         equal((headers["Retry-After"], b"ask again" in body), ("1", True) if status == 503 else (None, False), "when")
     equal(world.api("profile")["samples"], 200_200, "samples when there is one question")
+    kept.remove()
+
+
+def readers(world):
+    """What the kernel says of the processes that have windows open: their status and descriptors."""
+    for status in Path("/proc").glob("[0-9]*/status"):
+        with contextlib.suppress(OSError):
+            said = dict(line.split(":\t", 1) for line in status.read_text().splitlines())
+            opened = {fd.name: os.readlink(fd) for fd in (status.parent / "fd").iterdir()}
+            if said["PPid"] == str(world.agent.process.pid) and str(world.folder / "profiles") in "".join(opened.values()):
+                yield said, opened
+
+
+def case_profile_confined(world):
+    """what reads windows has no capabilities, no system calls but a few, and nothing open but these"""
+    kept = Kept(world)
+    with gzip.open(kept.path(0), "wb", 1) as file:
+        file.write(made.message_of() + SAMPLE * 1_000_000)
+    asker = threading.Thread(target=world.ask, args=("/api/v1/profile",))
+    asker.start()
+    said, opened = wait_until(lambda: next((found for found in readers(world) if found[0]["Seccomp"] == "2"), None),
+                              "a process that is confined")
+    asker.join()
+    equal((said["Name"], int(said["CapEff"], 16), int(said["CapPrm"], 16), said["NoNewPrivs"]),
+          ("ctxprop-inspect", 0, 0, "1"), "rights")
+    del opened["2"]  # standard error
+    assert all(name.startswith(("socket:", str(kept.folder))) for name in opened.values()), opened
+    kept.remove()
+
+
+def answers(world):
+    """{what: how many} of questions about the profile."""
+    text = world.ask("/metrics")[2].decode()
+    return {what: int(count) for what, count in
+            re.findall(r'^ctxprop_profile_answers_total\{what="([a-z-]+)"\} (\d+)$', text, re.M)}
+
+
+def case_profile_counted(world):
+    """what became of questions is counted"""
+    kept = Kept(world)
+    kept.write()
+    before = answers(world)
+    world.api("profile")
+    refused(world, picture(of="waits"))
+    equal(answers(world), {**before, "answered": before["answered"] + 2}, "answers")
+    equal(before["failed"], 0, "questions that have failed until now")
     kept.remove()
 
 

@@ -4,7 +4,13 @@
 "use strict";
 
 const PROFILE_TIMES = [["10m", "10 minutes"], ["1h", "1 hour"]];
-const PROFILE_BUCKETS = ["p50", "p90", "p99", "max"];
+// Of the requests of an endpoint in a minute.
+const PROFILE_BUCKETS = {
+	p50: "the faster half",
+	p90: "slower than the median, up to the 90th percentile",
+	p99: "slower than the 90th, up to the 99th percentile",
+	max: "slower than the 99th percentile",
+};
 const PROFILE_DIFFERENCE = "p50-p99"; // as a value of `bucket` in this view's address
 const PROFILE_KEPT_MS = 30000, PROFILE_AGAIN_MS = 500, PROFILE_TRIES = 12;
 let profileTable = null; // what was told last: { last, at, answer }
@@ -96,11 +102,11 @@ function chosenBuckets(answer, chosen) {
 	return sums;
 }
 
-// Buttons of which one is pressed: [value, text, can it be chosen?]
+// Buttons of which one is pressed: [value, text, can it be chosen?, what it means]
 function oneOf(title, key, values, chosen, choose) {
 	return el("div", { class: "choice", role: "group", "aria-label": title }, el("span", { class: "faint" }, title),
-		values.map(([value, text, possible]) => el("button", {
-			type: "button", "data-key": key, disabled: !possible, "aria-pressed": String(chosen[key] === value),
+		values.map(([value, text, possible, hint]) => el("button", {
+			type: "button", "data-key": key, disabled: !possible, title: hint, "aria-pressed": String(chosen[key] === value),
 			click() { choose({ [key]: value }); },
 		}, text)));
 }
@@ -108,20 +114,26 @@ function oneOf(title, key, values, chosen, choose) {
 function buttons(answer, chosen, choose) {
 	const sums = chosenBuckets(answer, chosen), [from, to] = PROFILE_DIFFERENCE.split("-");
 	const all = Object.values(sums).reduce((sum, ns) => sum + ns, 0);
-	const buckets = PROFILE_BUCKETS.map((bucket) =>
-		[bucket, sums[bucket] ? `${bucket} (${share(sums[bucket], all)} of CPU)` : bucket, sums[bucket] || answer.off_cpu]);
+	const buckets = Object.entries(PROFILE_BUCKETS).map(([bucket, hint]) =>
+		[bucket, sums[bucket] ? `${bucket} (${share(sums[bucket], all)} of CPU)` : bucket, sums[bucket] || answer.off_cpu,
+		 sums[bucket] ? hint : hint + ": no CPU samples"]);
+	const waits = answer.off_cpu ? "blocked, or waiting for a CPU" : "not measured: ctxpropd --profile 19,off-cpu does";
 	return el("div", { class: "choices" },
-		oneOf("Time", "of", [["cpu", "on the CPU", true], ["waits", "off the CPU", answer.off_cpu],
-				     ["wall", "both", answer.off_cpu]], chosen, choose),
+		oneOf("Time", "of", [["cpu", "on the CPU", true], ["waits", "off the CPU", answer.off_cpu, waits],
+				     ["wall", "both", answer.off_cpu, waits]], chosen, choose),
 		oneOf("Requests", "bucket", [[undefined, "all", true], ...buckets,
-					     [PROFILE_DIFFERENCE, `difference ${from} → ${to}`, sums[from] && sums[to]]], chosen, choose));
+					     [PROFILE_DIFFERENCE, `difference ${from} → ${to}`, sums[from] && sums[to]]], chosen, choose),
+		el("p", { class: "faint" }, "p50: the faster half of an endpoint's requests in each minute; p90, p99: slower ones, up to " +
+			"these percentiles; max: the slowest 1 %."));
 }
 
 // --- the table
 
 function profileHeads(answer) {
-	const waits = answer.off_cpu ? [["Blocked per request", true], ["Run queue per request", true]] : [];
-	return [["Service"], ["Endpoint"], ["Requests", true], ["CPU per request", true], ["CPU", true], ["Share", true], ...waits];
+	const waits = [["Blocked per request", true, "its threads waited for something else than a CPU"],
+		       ["Run queue per request", true, "its threads could have run, and waited for a CPU"]];
+	return [["Service"], ["Endpoint"], ["Requests", true, "that ended in that time"], ["CPU per request", true],
+		["CPU", true, "of all its requests"], ["Share", true, "of all CPU time of the profile"], ...answer.off_cpu ? waits : []];
 }
 
 function perRequest(ns, requests) {
@@ -152,11 +164,11 @@ function profileRow(endpoint, answer, chosen, choose) {
 }
 
 function profileSummary(answer) {
-	const time = (seconds) => new Date(1000 * seconds).toLocaleTimeString(undefined, { hour12: false });
+	const time = (seconds, timeZoneName) => new Date(1000 * seconds).toLocaleTimeString(undefined, { hour12: false, timeZoneName });
 	const lost = answer.lost ? `, ${answer.lost.toLocaleString()} others were lost` : "";
 	const unreadable = answer.unreadable ? `; ${answer.unreadable} minutes of it could not be read` : "";
 	const older = answer.left_out ? "; what is older was too much" : "";
-	return el("p", { class: "faint" }, `${time(answer.from)} to ${time(answer.to)}: ${answer.samples.toLocaleString()} samples${lost}, ` +
+	return el("p", { class: "faint" }, `${time(answer.from)} to ${time(answer.to, "short")}: ${answer.samples.toLocaleString()} samples${lost}, ` +
 		`${duration(answer.cpu_ns)} of CPU time${unreadable}${older}.`, answer.cut ? " These are the first 1,000 endpoints." : "");
 }
 

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,9 +146,9 @@ static void forbidden_calls(void **state)
 {
 	(void)state;
 	for (size_t which = 0; which < 12; which++)
-		if (end_of(call, &which) != SANDBOX_CRASHED)
+		if (end_of(call, &which) != SANDBOX_FORBIDDEN)
 			fail_msg("call %zu of the list is not forbidden", which);
-	assert_int_equal(end_of(run_code, NULL), SANDBOX_CRASHED);
+	assert_int_equal(end_of(run_code, NULL), SANDBOX_FORBIDDEN);
 }
 
 /* Nothing of ours is there: descriptors, capabilities. */
@@ -208,6 +209,63 @@ static void limits_can_be_others(void **state)
 	sandbox_close(&sandbox);
 }
 
+#define PIECES      1024
+#define PIECE_BYTES (64UL << 10)
+
+static size_t take_pieces(void *piece[], size_t most)
+{
+	size_t count = 0;
+
+	while (count < most && (piece[count] = malloc(PIECE_BYTES)))
+		count++;
+	return count;
+}
+
+/* Memory is given back, from the last piece on, and taken until there is no more. */
+static int take_and_give_back(int socket, void *data)
+{
+	static void *piece[SANDBOX_DATA_MAX / PIECE_BYTES + 1];
+	size_t count;
+
+	(void)socket;
+	(void)data;
+	if (sandbox_confine() || take_pieces(piece, PIECES) < PIECES)
+		return -1;
+	for (count = PIECES; count > 0; count--)
+		free(piece[count - 1]);
+	if (SANDBOX_IS_SANITIZED)
+		return 0; /* there is no limit on memory */
+	return take_pieces(piece, sizeof(piece) / sizeof(piece[0])) <
+		       sizeof(piece) / sizeof(piece[0])
+		   ? 0
+		   : -1;
+}
+
+static void *start_in_thread(void *data)
+{
+	void *volatile memory = malloc(1); /* from now on the thread has an arena */
+	enum sandbox_end *end = data;
+	struct sandbox sandbox;
+
+	free(memory);
+	if (!sandbox_start(take_and_give_back, NULL, &sandbox))
+		*end = sandbox_wait(&sandbox);
+	sandbox_close(&sandbox);
+	return NULL;
+}
+
+/* Who has threads starts sandboxes in any of them. */
+static void memory_of_a_thread(void **state)
+{
+	enum sandbox_end end = SANDBOX_RUNS;
+	pthread_t thread;
+
+	(void)state;
+	assert_int_equal(pthread_create(&thread, NULL, start_in_thread, &end), 0);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(end, SANDBOX_DONE);
+}
+
 /* Locks of ours that it may have inherited are free again. */
 static void none_is_left(void **state)
 {
@@ -230,6 +288,7 @@ int main(void)
 	    cmocka_unit_test(end_by_the_clock),     cmocka_unit_test(forbidden_calls),
 	    cmocka_unit_test(nothing_is_inherited), cmocka_unit_test(none_is_left),
 	    cmocka_unit_test(memory_is_limited),    cmocka_unit_test(limits_can_be_others),
+	    cmocka_unit_test(memory_of_a_thread),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

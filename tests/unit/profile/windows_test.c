@@ -13,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "made_message.h"
@@ -87,21 +88,25 @@ static int empty(void **state)
 	return dir ? closedir(dir) : -1;
 }
 
+static int64_t count_samples(struct message *message)
+{
+	int64_t count = 0;
+
+	for (size_t i = 0; i < message->profile->n_sample; i++)
+		count += message->profile->sample[i]->value[0];
+	message_free(message);
+	return count;
+}
+
 /* How many samples are in what is read of a time; -errno. */
 static int64_t read_samples(__s64 from_s, __s64 to_s, struct windows_said *ret_said)
 {
 	char why[MESSAGE_WHY_MAX];
 	struct message message;
-	int64_t count = 0;
 	int err = windows_read(folder, from_s, to_s, &message, ret_said, why);
 
 	assert_true(!err || *why);
-	if (err)
-		return err;
-	for (size_t i = 0; i < message.profile->n_sample; i++)
-		count += message.profile->sample[i]->value[0];
-	message_free(&message);
-	return count;
+	return err ? err : count_samples(&message);
 }
 
 static void names(void **state)
@@ -196,6 +201,75 @@ static void leaves_broken_ones_out(void **state)
 	assert_int_equal(read_samples(NOW + 60, NOW + 999, &said), -EINVAL);
 	assert_int_equal(said.unreadable, 2);
 	assert_int_equal(rmdir(file_of(NOW + 180, NOW + 240)), 0);
+}
+
+/* How many samples are in what was opened; -errno. */
+static int64_t read_opened(struct windows_opened *opened, struct windows_said *ret_said)
+{
+	char why[MESSAGE_WHY_MAX];
+	struct message message;
+	int err = windows_read_opened(opened, &message, ret_said, why);
+
+	windows_close(opened);
+	return err ? err : count_samples(&message);
+}
+
+/* What was opened is read, whatever has the name by then. */
+static void reads_what_was_opened(void **state)
+{
+	struct windows_opened opened;
+	struct windows_said said;
+
+	(void)state;
+	put(NOW, NOW + 60, 1);
+	put(NOW + 60, NOW + 120, 10);
+	windows_open(folder, NOW, NOW + 180, &opened);
+	assert_int_equal(opened.count, 2);
+	assert_int_equal(unlink(file_of(NOW, NOW + 60)), 0);
+	assert_int_equal(unlink(file_of(NOW + 60, NOW + 120)), 0);
+	put(NOW + 60, NOW + 120, 100);
+	assert_int_equal(read_opened(&opened, &said), 11);
+	assert_true(said.time.from_s == NOW && said.time.to_s == NOW + 120);
+	assert_int_equal(said.unreadable, 0);
+}
+
+/* What becomes shorter, or something else, is broken. */
+static void sees_what_has_changed(void **state)
+{
+	struct windows_opened opened;
+	struct windows_said said;
+
+	(void)state;
+	put(NOW, NOW + 60, 1);
+	put(NOW + 60, NOW + 120, 10);
+	windows_open(folder, NOW, NOW + 180, &opened);
+	assert_int_equal(truncate(file_of(NOW, NOW + 60), 20), 0);
+	assert_int_equal(read_opened(&opened, &said), 10);
+	assert_int_equal(said.unreadable, 1);
+	assert_string_equal(said.unreadable_why, "it is no file of gzip, or half of one");
+}
+
+/* Of more than can be open the newest ones are read. */
+static void opens_so_many(void **state)
+{
+	struct windows_opened opened;
+	struct windows_said said;
+	struct rlimit before, few;
+	int64_t samples;
+
+	(void)state;
+	for (__s64 i = 0; i < 20; i++)
+		put(NOW + 60 * i, NOW + 60 * (i + 1), 1);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	few = (struct rlimit){16, before.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	windows_open(folder, NOW, NOW + 1200, &opened);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_in_range(opened.count, 5, 15);
+	samples = read_opened(&opened, &said);
+	assert_int_equal(samples, said.count);
+	assert_int_equal(said.count + said.left_out, 20);
+	assert_true(said.time.to_s == NOW + 1200);
 }
 
 /* Of more than there is memory for the newest ones are read. */
@@ -313,6 +387,9 @@ int main(void)
 	    cmocka_unit_test(folders),
 	    cmocka_unit_test_teardown(reads_a_time, empty),
 	    cmocka_unit_test_teardown(leaves_broken_ones_out, empty),
+	    cmocka_unit_test_teardown(reads_what_was_opened, empty),
+	    cmocka_unit_test_teardown(sees_what_has_changed, empty),
+	    cmocka_unit_test_teardown(opens_so_many, empty),
 	    cmocka_unit_test_teardown(leaves_old_ones_out, empty),
 	    cmocka_unit_test_teardown(says_what_is_missing, empty),
 	    cmocka_unit_test_teardown(tidies_by_age, empty),
