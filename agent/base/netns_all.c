@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
+#include "base/list.h"
 #include "base/netns.h"
 #include "base/netns_all.h"
 #include "base/netns_walk.h"
@@ -19,16 +20,12 @@ static bool knows_inode(const struct netns_set *set, __u64 inode)
 
 static int add(struct netns_set *set, __u64 inode, __u64 cookie)
 {
-	if (set->count == set->room) {
-		size_t room = set->room ? set->room * 2 : 64;
-		struct netns_id *ids = reallocarray(set->ids, room, sizeof(*ids));
+	struct netns_id *ids = list_make_room(set->ids, set->count, &set->room, sizeof(*ids));
 
-		if (!ids)
-			return -ENOMEM;
-		set->ids = ids;
-		set->room = room;
-	}
-	set->ids[set->count++] = (struct netns_id){inode, cookie};
+	if (!ids)
+		return -ENOMEM;
+	set->ids = ids;
+	ids[set->count++] = (struct netns_id){inode, cookie};
 	return 0;
 }
 

@@ -10,8 +10,7 @@ const char command_attach_usage[] =
 
 int command_attach(const struct pins *pins, const struct command_flags *flags)
 {
-	(void)pins;
 	if (!flags->count)
 		return command_misused("attach: expected a device, or netns NAME|PID|PATH");
-	return place_order(CONTROL_ATTACH, flags);
+	return place_order(CONTROL_ATTACH, pins, flags);
 }

@@ -70,10 +70,13 @@ static int detach_locked(const struct pins *pins, const struct command_flags *fl
 int command_detach(const struct pins *pins, const struct command_flags *flags)
 {
 	if (flags->count)
-		return place_order(CONTROL_DETACH, flags);
+		return place_order(CONTROL_DETACH, pins, flags);
 
 	_cleanup_close_ int lock = pins_lock_existing(pins);
 
+	if (lock == -EWOULDBLOCK && pins_owner(pins))
+		return command_refuse("the ctxpropd of another network namespace attends this one, "
+				      "and would attach again; see 'ctxprop detach netns'");
 	if (lock == -EWOULDBLOCK)
 		return command_refuse("a ctxpropd is running in this network namespace; stop it "
 				      "first, it would attach again, or see 'ctxprop drain'");

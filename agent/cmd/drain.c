@@ -69,12 +69,12 @@ static int drain_by_daemon(bool json)
 {
 	static const struct talk order = {.type = CONTROL_DRAIN};
 	struct control_client *client = NULL;
-	/* Listen first: the end must not be missed. */
-	int err = control_client_open(true, &client), status;
+	struct policy_error error = {};
+	int status;
 
-	if (err)
-		return command_refuse("drain: %s",
-				      err == -EPERM ? "only with CAP_NET_ADMIN" : strerror(-err));
+	/* Listen first: the end must not be missed. */
+	if (control_client_open(true, &client, &error))
+		return command_refuse("drain: %s", error.text);
 	status = talk_order(&order);
 	if (status == COMMAND_OK)
 		status = watch(client, json);

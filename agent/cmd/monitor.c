@@ -255,12 +255,12 @@ static void warn_of_nobody(void)
 int command_monitor(const struct pins *pins, const struct command_flags *flags)
 {
 	struct control_client *client = NULL;
-	int err = control_client_open(true, &client), status;
+	struct policy_error error = {};
+	int status;
 
 	(void)pins;
-	if (err)
-		return command_refuse("monitor: %s",
-				      err == -EPERM ? "only with CAP_NET_ADMIN" : strerror(-err));
+	if (control_client_open(true, &client, &error))
+		return command_refuse("monitor: %s", error.text);
 	warn_of_nobody();
 	status = listen_on(client, flags);
 	control_client_close(client);

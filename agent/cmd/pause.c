@@ -1,20 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
 
-#include "base/netns_all.h"
 #include "cmd/command.h"
 #include "cmd/json.h"
 #include "cmd/talk.h"
 #include "load/control.h"
-
-/* A daemon listens in its own network namespace, wherever else it works. */
-static void tell(const struct pins *pins, __u16 type)
-{
-	__u64 home = pins_owner(pins);
-
-	if (!home || !netns_enter_cookie(home))
-		talk_tell(type);
-}
 
 /* It is one write to a map, so that it works at once and without a daemon; that is told after it.
  */
@@ -30,7 +20,7 @@ static int set(const struct pins *pins, const struct command_flags *flags, bool 
 				 "translated"
 			       : "editing is on");
 	fflush(stdout);
-	tell(pins, paused ? CONTROL_PAUSED : CONTROL_RESUMED);
+	talk_tell(paused ? CONTROL_PAUSED : CONTROL_RESUMED);
 	return status;
 }
 

@@ -35,18 +35,22 @@ static int read_words(const struct command_flags *flags, struct control_place *r
 	return read_netns(flags->words[i + 1], ret);
 }
 
-int place_order(enum control_type type, const struct command_flags *flags)
+int place_order(enum control_type type, const struct pins *pins, const struct command_flags *flags)
 {
 	struct control_place place = {.force = flags->force};
 	const struct talk order = {.type = type, .place = &place};
 	const char *done = type == CONTROL_DETACH ? "detached" : "attached";
 	int status = read_words(flags, &place);
+	const bool named = place.netns != 0;
 
+	/* To a daemon of another namespace a device alone would be one of its own. */
+	if (!named && pins_owner(pins))
+		place.netns = pins->cookie;
 	if (status == COMMAND_OK)
 		status = talk_order(&order);
 	if (status != COMMAND_OK)
 		return status;
 	return json_answer(flags, json_pack("{sb}", done, 1), "%s%s%s%s%s", done,
-			   place.device[0] ? " " : "", place.device, place.netns ? " netns " : "",
-			   place.netns ? flags->words[flags->count - 1] : "");
+			   place.device[0] ? " " : "", place.device, named ? " netns " : "",
+			   named ? flags->words[flags->count - 1] : "");
 }

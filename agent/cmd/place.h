@@ -6,7 +6,10 @@
 #include "cmd/command.h"
 #include "control/protocol.h"
 
-/* Tell the daemon to do this (CONTROL_ATTACH, CONTROL_DETACH) where the words say. Exit code. */
-int place_order(enum control_type type, const struct command_flags *flags);
+/*
+ * Tell the daemon to do this (CONTROL_ATTACH, CONTROL_DETACH) where the words say; a device without
+ * a network namespace is one of this one, whose pins these are. Exit code.
+ */
+int place_order(enum control_type type, const struct pins *pins, const struct command_flags *flags);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
-#include <string.h>
+#include <stdio.h>
 
 #include "cmd/command.h"
 #include "cmd/talk.h"
@@ -24,29 +24,6 @@ static bool put_all(struct control_message *message, const struct talk *talk)
 	       (!talk->place || control_put_place(message, talk->place));
 }
 
-int talk(const struct talk *talk, const struct control_visitor *visitor)
-{
-	struct control_client *client = NULL;
-	int err = control_client_open(false, &client);
-
-	if (err)
-		return command_refuse("no netlink socket: %s", strerror(-err));
-	if (put_all(control_client_begin(client, talk->type, talk->flags), talk))
-		err = control_client_ask(client, visitor);
-	else
-		err = policy_fail(visitor->error, -EMSGSIZE, "too much for one message");
-	control_client_close(client);
-	return err ? command_refuse("%s", visitor->error->text) : COMMAND_OK;
-}
-
-int talk_order(const struct talk *order)
-{
-	struct policy_error error = {};
-	const struct control_visitor nothing = {.error = &error};
-
-	return talk(order, &nothing);
-}
-
 static int count_rule(const struct policy_rule *rule, const struct control_about *about, void *data)
 {
 	struct talk_daemon *daemon = data;
@@ -60,11 +37,11 @@ int talk_find_daemon(struct talk_daemon *ret, struct policy_error *error)
 {
 	const struct control_visitor visitor = {.on_rule = count_rule, .data = ret, .error = error};
 	struct control_client *client = NULL;
-	int err = control_client_open(false, &client);
+	int err = control_client_open(false, &client, error);
 
 	*ret = (struct talk_daemon){};
 	if (err)
-		return policy_fail(error, err, "no netlink socket: %s", strerror(-err));
+		return err;
 	control_client_begin(client, CONTROL_RULE_GET, NLM_F_DUMP);
 	err = control_client_ask(client, &visitor);
 	ret->pid = control_client_daemon(client);
@@ -72,12 +49,66 @@ int talk_find_daemon(struct talk_daemon *ret, struct policy_error *error)
 	return err;
 }
 
+/* Does it hold in all network namespaces of a daemon? Else it only asks, or names one of them. */
+static bool is_for_all(__u16 type)
+{
+	return type != CONTROL_RULE_GET && type != CONTROL_SET_GET && type != CONTROL_ATTACH &&
+	       type != CONTROL_DETACH;
+}
+
+/* Say where it is to be ordered. -EPERM, or why the daemon does not answer. */
+static int refuse_from_away(struct policy_error *error)
+{
+	struct talk_daemon daemon;
+	char own[32] = "";
+	int err = talk_find_daemon(&daemon, error);
+
+	if (err)
+		return err;
+	/* A process of another process namespace has no number here. */
+	if (daemon.pid)
+		snprintf(own, sizeof(own), ": ctxprop --netns %d", daemon.pid);
+	return policy_fail(error, -EPERM,
+			   "this would hold in all network namespaces that the same ctxpropd "
+			   "attends; order it in the daemon's own%s",
+			   own);
+}
+
+static int talk_with(struct control_client *client, const struct talk *talk,
+		     const struct control_visitor *visitor)
+{
+	if (control_client_is_away(client) && is_for_all(talk->type))
+		return refuse_from_away(visitor->error);
+	if (!put_all(control_client_begin(client, talk->type, talk->flags), talk))
+		return policy_fail(visitor->error, -EMSGSIZE, "too much for one message");
+	return control_client_ask(client, visitor);
+}
+
+int talk(const struct talk *talk, const struct control_visitor *visitor)
+{
+	struct control_client *client = NULL;
+	int err = control_client_open(false, &client, visitor->error);
+
+	if (!err)
+		err = talk_with(client, talk, visitor);
+	control_client_close(client);
+	return err ? command_refuse("%s", visitor->error->text) : COMMAND_OK;
+}
+
+int talk_order(const struct talk *order)
+{
+	struct policy_error error = {};
+	const struct control_visitor nothing = {.error = &error};
+
+	return talk(order, &nothing);
+}
+
 void talk_tell(__u16 type)
 {
 	struct control_client *client = NULL;
 	struct policy_error error;
 
-	if (control_client_open(false, &client))
+	if (control_client_open(false, &client, &error))
 		return;
 	control_client_begin(client, type, 0);
 	control_client_tell(client, &error);

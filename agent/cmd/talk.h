@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Talking to the daemon of this network namespace. */
+/*
+ * Talking to the daemon that attends this network namespace. Where that one's own is another one,
+ * orders that would hold in all of its namespaces are refused: they are given in its own.
+ */
 #ifndef CTXPROP_CMD_TALK_H
 #define CTXPROP_CMD_TALK_H
 
@@ -23,17 +26,16 @@ int talk(const struct talk *talk, const struct control_visitor *visitor);
 /* The same where no answer but a word is expected. */
 int talk_order(const struct talk *talk);
 
-/* The daemon of this network namespace. */
+/* The daemon that attends this network namespace. */
 struct talk_daemon {
 	pid_t pid;          /* as this process namespace numbers it; 0: it does not */
 	unsigned int rules; /* beside the built-in ones */
 };
 
-/* Does a daemon answer? 0 or -errno with its text, as control_client_ask(). Complains of nothing.
- */
+/* Does it answer? 0 or -errno with its text, as control_client_ask(). Complains of nothing. */
 int talk_find_daemon(struct talk_daemon *ret, struct policy_error *error);
 
-/* Let the daemon know of something, if one runs here; nobody waits for it. */
+/* Let the daemon know of something, if there is one; nobody waits for it. */
 void talk_tell(__u16 type);
 
 #endif

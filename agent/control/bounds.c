@@ -2,21 +2,18 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/list.h"
 #include "control/bounds.h"
 
 int bounds_add(struct bounds *bounds, struct policy_number number)
 {
-	if (bounds->count == bounds->room) {
-		size_t room = bounds->room ? bounds->room * 2 : 64;
-		struct policy_number *grown =
-		    reallocarray(bounds->number, room, sizeof(*bounds->number));
+	struct policy_number *list =
+	    list_make_room(bounds->number, bounds->count, &bounds->room, sizeof(*list));
 
-		if (!grown)
-			return -ENOMEM;
-		bounds->number = grown;
-		bounds->room = room;
-	}
-	bounds->number[bounds->count++] = number;
+	if (!list)
+		return -ENOMEM;
+	bounds->number = list;
+	list[bounds->count++] = number;
 	return 0;
 }
 

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <time.h>
 
+#include "base/cleanup.h"
+#include "base/netns.h"
+#include "base/netns_all.h"
 #include "control/client.h"
 #include "control/port.h"
 #include "control/receive.h"
@@ -15,7 +20,9 @@
 
 struct control_client {
 	struct mnl_socket *nl;
-	__u32 port; /* of the daemon */
+	struct pins home; /* of the daemon's own network namespace */
+	bool away;        /* that is another one than the caller's */
+	__u32 port;       /* of the daemon */
 	__u32 sequence;
 	pid_t daemon; /* who has answered */
 	struct control_message request;
@@ -30,6 +37,23 @@ static void set_buffer(int fd, int forced, int polite)
 
 	if (setsockopt(fd, SOL_SOCKET, forced, &size, sizeof(size)))
 		setsockopt(fd, SOL_SOCKET, polite, &size, sizeof(size));
+}
+
+/* Where the daemon is, as far as this network namespace's pins tell. 0 or -errno. */
+static int find_home(struct control_client *client)
+{
+	struct pins here;
+	__u64 cookie, owner;
+	int err = netns_cookie(&cookie);
+
+	if (err)
+		return err;
+	pins_name(cookie, &here);
+	owner = pins_owner(&here);
+	client->away = owner != 0;
+	pins_name(owner ? owner : cookie, &client->home);
+	client->port = control_port_find(&client->home);
+	return 0;
 }
 
 static int open_socket(struct control_client *client, bool listen)
@@ -53,21 +77,56 @@ static int open_socket(struct control_client *client, bool listen)
 		   : 0;
 }
 
-int control_client_open(bool listen, struct control_client **ret_client)
+static int open_here(struct control_client *client, bool listen, struct policy_error *error)
+{
+	int err = open_socket(client, listen);
+
+	if (!err)
+		return 0;
+	return listen && err == -EPERM
+		   ? policy_fail(error, err, "only with CAP_NET_ADMIN")
+		   : policy_fail(error, err, "no netlink socket: %s", strerror(-err));
+}
+
+/* A socket belongs to the network namespace in which it was made, wherever its process is later. */
+static int open_away(struct control_client *client, bool listen, struct policy_error *error)
+{
+	_cleanup_close_ int here = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	int err = here < 0 ? -errno : netns_enter_cookie(client->home.cookie);
+
+	if (err)
+		return policy_fail(error, err,
+				   "the ctxpropd that attends this network namespace runs in "
+				   "another one, which cannot be entered: %s",
+				   strerror(-err));
+	err = open_here(client, listen, error);
+	/* This process came from there and kept the right to setns(). */
+	if (setns(here, CLONE_NEWNET))
+		return policy_fail(error, -errno, "there is no way back: %s", strerror(errno));
+	return err;
+}
+
+int control_client_open(bool listen, struct control_client **ret_client, struct policy_error *error)
 {
 	struct control_client *client = calloc(1, sizeof(*client));
-	int err;
+	int err = client ? find_home(client) : -ENOMEM;
 
-	if (!client)
-		return -ENOMEM;
-	client->port = control_port_find();
+	if (err) {
+		free(client);
+		return policy_fail(error, err, "%s", strerror(-err));
+	}
 	client->sequence = (__u32)time(NULL);
-	err = open_socket(client, listen);
+	err = client->away ? open_away(client, listen, error) : open_here(client, listen, error);
 	if (err)
 		control_client_close(client);
 	else
 		*ret_client = client;
 	return err;
+}
+
+bool control_client_is_away(const struct control_client *client)
+{
+	return client->away;
 }
 
 void control_client_close(struct control_client *client)
@@ -120,7 +179,7 @@ static bool is_daemon(struct control_client *client, const struct control_sender
 		return false;
 	}
 	if (sender->port != client->port)
-		client->port = control_port_find();
+		client->port = control_port_find(&client->home);
 	if (sender->port == client->port) {
 		client->daemon = sender->pid;
 		return true;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command's end of the control socket. */
+/*
+ * The command's end of the control socket. The daemon is the one that attends the caller's network
+ * namespace: it listens in that one, or in another one, its own, where the socket is made then.
+ */
 #ifndef CTXPROP_CONTROL_CLIENT_H
 #define CTXPROP_CONTROL_CLIENT_H
 
@@ -7,8 +10,12 @@
 
 struct control_client;
 
-/* Open a socket in this network namespace; `listen`: to notifications. 0 or -errno. */
-int control_client_open(bool listen, struct control_client **ret_client);
+/* Open a socket; `listen`: to notifications. 0, or -errno and what is wrong in error->text. */
+int control_client_open(bool listen, struct control_client **ret_client,
+			struct policy_error *error);
+
+/* Is the daemon's own network namespace another one than the caller's? */
+bool control_client_is_away(const struct control_client *client);
 
 /*
  * Begin the client's next request, in a buffer of its own; flags beside NLM_F_REQUEST. A large one

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/list.h"
 #include "base/text.h"
 #include "control/policy_sets.h"
 #include "control/prefix.h"
@@ -46,19 +47,15 @@ static int compare(const struct policy_prefix *a, const struct policy_prefix *b)
 	return order ? order : (int)a->bits - (int)b->bits;
 }
 
+static bool is_before(const void *entry, const void *key)
+{
+	return compare(entry, key) < 0;
+}
+
 static size_t prefix_place(const struct policy_set *set, const struct policy_prefix *prefix)
 {
-	size_t low = 0, high = set->count;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (compare(&set->prefixes[middle], prefix) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return list_count_while(set->prefixes, set->count, sizeof(*set->prefixes), is_before,
+				prefix);
 }
 
 static bool has_at(const struct policy_set *set, size_t at, const struct policy_prefix *prefix)

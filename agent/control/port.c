@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "base/netns.h"
 #include "control/port.h"
 #include "control/protocol.h"
 #include "load/texts.h"
@@ -21,14 +20,9 @@ int control_port_keep(const struct pins *pins, __u32 port)
 	return texts_put(pins, TEXT, text);
 }
 
-__u32 control_port_find(void)
+__u32 control_port_find(const struct pins *pins)
 {
 	_cleanup_free_ char *text = NULL;
-	struct pins pins;
-	__u64 cookie;
 
-	if (netns_cookie(&cookie))
-		return CONTROL_PORT;
-	pins_name(cookie, &pins);
-	return texts_get(&pins, TEXT, &text) ? CONTROL_PORT : (__u32)strtoul(text, NULL, 10);
+	return texts_get(pins, TEXT, &text) ? CONTROL_PORT : (__u32)strtoul(text, NULL, 10);
 }

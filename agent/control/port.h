@@ -12,7 +12,7 @@
 /* Leave word of the port that the daemon got. 0 or -errno. */
 int control_port_keep(const struct pins *pins, __u32 port);
 
-/* The port of this network namespace's daemon, as far as is known: the usual one without word. */
-__u32 control_port_find(void);
+/* The port of the daemon that has these pins, as far as is known: the usual one without word. */
+__u32 control_port_find(const struct pins *pins);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/list.h"
 #include "base/log.h"
 #include "base/names.h"
 #include "daemon/devices.h"
@@ -37,17 +38,14 @@ static struct device *find(struct devices *devices, int ifindex)
 
 static struct device *add(struct devices *devices, const struct link *link)
 {
-	if (devices->count == devices->room) {
-		size_t room = devices->room ? devices->room * 2 : 16;
-		struct device *table = reallocarray(devices->table, room, sizeof(*table));
+	struct device *table =
+	    list_make_room(devices->table, devices->count, &devices->room, sizeof(*table));
 
-		if (!table)
-			return NULL;
-		devices->table = table;
-		devices->room = room;
-	}
-	devices->table[devices->count] = (struct device){.link = *link};
-	return &devices->table[devices->count++];
+	if (!table)
+		return NULL;
+	devices->table = table;
+	table[devices->count] = (struct device){.link = *link};
+	return &table[devices->count++];
 }
 
 static void log_attached(const struct devices *devices, const struct link *link, const char *what,

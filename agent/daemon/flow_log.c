@@ -7,6 +7,7 @@
 #include "base/address.h"
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/list.h"
 #include "base/log.h"
 #include "base/reason_names.h"
 #include "daemon/flow_log.h"
@@ -66,16 +67,12 @@ static bool has(const struct states *states, __u64 state)
 /* What finds no room is told of once more. */
 static void add(struct states *states, __u64 state)
 {
-	if (states->count == states->room) {
-		size_t room = states->room ? states->room * 2 : 256;
-		__u64 *more = reallocarray(states->state, room, sizeof(*more));
+	__u64 *list = list_make_room(states->state, states->count, &states->room, sizeof(*list));
 
-		if (!more)
-			return;
-		states->state = more;
-		states->room = room;
-	}
-	states->state[states->count++] = state;
+	if (!list)
+		return;
+	states->state = list;
+	list[states->count++] = state;
 }
 
 static __u64 state_of(const struct flow_key *key, const struct flow *flow)

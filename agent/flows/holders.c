@@ -8,26 +8,20 @@
 #include <bpf/bpf.h>
 
 #include "base/cleanup.h"
+#include "base/list.h"
 #include "base/number.h"
 #include "flows/holders.h"
-
-#define FIRST_ROOM 256
 
 static const char socket_prefix[] = "socket:[";
 
 static int add(struct holders *holders, size_t *room, const struct holder *holder)
 {
-	size_t wanted = *room ? 2 * *room : FIRST_ROOM;
-	struct holder *grown;
+	struct holder *list = list_make_room(holders->holder, holders->count, room, sizeof(*list));
 
-	if (holders->count == *room) {
-		grown = realloc(holders->holder, wanted * sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		holders->holder = grown;
-		*room = wanted;
-	}
-	holders->holder[holders->count++] = *holder;
+	if (!list)
+		return -ENOMEM;
+	holders->holder = list;
+	list[holders->count++] = *holder;
 	return 0;
 }
 

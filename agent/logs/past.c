@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/list.h"
 #include "logs/past.h"
 
 #define PROCESSES 1024 /* lists, a power of two */
@@ -54,16 +55,11 @@ void past_free(struct past *past)
 static int add(struct list *list, const struct served *served)
 {
 	size_t at = list->count;
+	struct served *more = list_make_room(list->served, at, &list->room, sizeof(*more));
 
-	if (list->count == list->room) {
-		size_t room = list->room ? 2 * list->room : 64;
-		struct served *more = reallocarray(list->served, room, sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		list->served = more;
-		list->room = room;
-	}
+	if (!more)
+		return -ENOMEM;
+	list->served = more;
 	/* Rows are in the order of their ends: most begins are, too. */
 	for (; at && list->served[at - 1].begin_ns > served->begin_ns; at--)
 		list->served[at] = list->served[at - 1];
@@ -104,20 +100,16 @@ static int read_news(struct past *past)
 	return sqlite3_finalize(statement) == SQLITE_OK ? err : -EIO;
 }
 
+static bool begins_until(const void *entry, const void *key)
+{
+	return ((const struct served *)entry)->begin_ns <= *(const __s64 *)key;
+}
+
 /* The first one that begins after a time. */
 static size_t first_after(const struct list *list, __s64 wall_ns)
 {
-	size_t low = 0, high = list->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (list->served[middle].begin_ns > wall_ns)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
+	return list_count_while(list->served, list->count, sizeof(*list->served), begins_until,
+				&wall_ns);
 }
 
 int past_find(struct past *past, __u32 pid, __u32 tid, __s64 wall_ns, struct traces_ctx *ret_ids)

@@ -6,10 +6,10 @@
 
 #include "base/buffer.h"
 #include "base/hash.h"
+#include "base/list.h"
 #include "profile/kernel_symbols.h"
 
-#define FIRST_ROOM 65536
-#define NO_OWNER   UINT32_MAX
+#define NO_OWNER UINT32_MAX
 
 struct symbol {
 	__u64 address;
@@ -23,21 +23,6 @@ struct kernel_symbols {
 	struct buffer text;
 	__u32 module; /* of the line before, in the text; 0: none */
 };
-
-static int make_room(struct kernel_symbols *symbols)
-{
-	size_t room = symbols->room ? 2 * symbols->room : FIRST_ROOM;
-	struct symbol *more;
-
-	if (symbols->count < symbols->room)
-		return 0;
-	more = reallocarray(symbols->symbol, room, sizeof(*more));
-	if (!more)
-		return -1;
-	symbols->symbol = more;
-	symbols->room = room;
-	return 0;
-}
 
 static __u32 add_text(struct kernel_symbols *symbols, const char *text)
 {
@@ -62,7 +47,7 @@ static int add_line(struct kernel_symbols *symbols, char *line)
 {
 	char *rest, *name, *owner;
 	__u64 address = strtoull(line, &rest, 16);
-	struct symbol *symbol;
+	struct symbol *list, *symbol;
 
 	if (!address || *rest != ' ' || !strchr("tTwW", rest[1]) || rest[2] != ' ')
 		return 0;
@@ -70,9 +55,11 @@ static int add_line(struct kernel_symbols *symbols, char *line)
 	owner = name + strcspn(name, "\t\n");
 	owner += *owner == '\t' ? (*owner = '\0', 1) : 0;
 	owner[strcspn(owner, "\n")] = '\0';
-	if (make_room(symbols))
+	list = list_make_room(symbols->symbol, symbols->count, &symbols->room, sizeof(*list));
+	if (!list)
 		return -1;
-	symbol = &symbols->symbol[symbols->count++];
+	symbols->symbol = list;
+	symbol = &list[symbols->count++];
 	*symbol = (struct symbol){.address = address, .name = add_text(symbols, name)};
 	if (*owner)
 		symbol->owner = owner_of(symbols, owner);
@@ -124,20 +111,18 @@ void kernel_symbols_free(struct kernel_symbols *symbols)
 	free(symbols);
 }
 
+static bool begins_until(const void *entry, const void *key)
+{
+	return ((const struct symbol *)entry)->address <= *(const __u64 *)key;
+}
+
 /* The last symbol that is not behind an address. NULL: all are. */
 static const struct symbol *find(const struct kernel_symbols *symbols, __u64 address)
 {
-	size_t low = 0, high = symbols->count;
+	const size_t count = list_count_while(symbols->symbol, symbols->count,
+					      sizeof(struct symbol), begins_until, &address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (symbols->symbol[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? &symbols->symbol[low - 1] : NULL;
+	return count ? &symbols->symbol[count - 1] : NULL;
 }
 
 const char *kernel_symbols_find(const struct kernel_symbols *symbols, __u64 address)

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/list.h"
 #include "profile/files.h"
 #include "profile/known_names.h"
 #include "profile/strings.h"
 
-#define FIRST_ROOM 64
 #define RANGES_MAX 131072 /* of all files: a few MiB, with their names */
 
 struct range {
@@ -45,20 +45,16 @@ void known_names_free(struct known_names *known)
 	free(known);
 }
 
+static bool begins_until(const void *entry, const void *key)
+{
+	return ((const struct range *)entry)->start <= *(const __u32 *)key;
+}
+
 /* How many begin at or before an address. */
 static size_t count_until(const struct ranges *ranges, __u32 address)
 {
-	size_t low = 0, high = ranges->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (ranges->range[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return list_count_while(ranges->range, ranges->count, sizeof(struct range), begins_until,
+				&address);
 }
 
 bool known_names_find(const struct known_names *known, int file, __u32 address,
@@ -74,32 +70,20 @@ bool known_names_find(const struct known_names *known, int file, __u32 address,
 	return true;
 }
 
-static int make_room(struct ranges *ranges)
-{
-	size_t room = ranges->room ? 2 * ranges->room : FIRST_ROOM;
-	struct range *more;
-
-	if (ranges->count < ranges->room)
-		return 0;
-	more = reallocarray(ranges->range, room, sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	ranges->range = more;
-	ranges->room = room;
-	return 0;
-}
-
 int known_names_add(struct known_names *known, int file, __u32 start, __u32 end, const char *name)
 {
 	struct ranges *ranges = &known->file[file];
 	const size_t at = count_until(ranges, start);
 	const long number = name ? strings_add(&known->texts, name) : 0;
+	struct range *list =
+	    list_make_room(ranges->range, ranges->count, &ranges->room, sizeof(*list));
 
-	if (number < 0 || make_room(ranges))
+	if (list)
+		ranges->range = list;
+	if (!list || number < 0)
 		return -ENOMEM;
-	memmove(ranges->range + at + 1, ranges->range + at,
-		(ranges->count - at) * sizeof(struct range));
-	ranges->range[at] = (struct range){start, end, name ? known->texts.text[number] : NULL};
+	memmove(list + at + 1, list + at, (ranges->count - at) * sizeof(*list));
+	list[at] = (struct range){start, end, name ? known->texts.text[number] : NULL};
 	ranges->count++;
 	known->count++;
 	return 0;

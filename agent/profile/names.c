@@ -6,13 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/list.h"
 #include "profile/code_file.h"
 #include "profile/kernel_symbols.h"
 #include "profile/known_names.h"
 #include "profile/named_text.h"
 #include "profile/names.h"
-
-#define FIRST_ROOM 4096
 
 struct names {
 	const struct files *files;
@@ -26,16 +25,12 @@ struct names {
 
 static int add(struct names *names, __u64 frame)
 {
-	if (names->count == names->room) {
-		size_t room = names->room ? 2 * names->room : FIRST_ROOM;
-		__u64 *more = reallocarray(names->frame, room, sizeof(*more));
+	__u64 *list = list_make_room(names->frame, names->count, &names->room, sizeof(*list));
 
-		if (!more)
-			return -1;
-		names->frame = more;
-		names->room = room;
-	}
-	names->frame[names->count++] = frame;
+	if (!list)
+		return -1;
+	names->frame = list;
+	list[names->count++] = frame;
 	return 0;
 }
 

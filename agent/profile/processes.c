@@ -327,20 +327,17 @@ const struct registered *processes_registered(const struct processes *processes)
 	return thread_data_registered(processes->threads);
 }
 
+static int compare_code(const void *key, const void *entry)
+{
+	const __u64 address = *(const __u64 *)key;
+	const struct process_code *code = entry;
+
+	return address < code->start ? -1 : address >= code->end;
+}
+
 const struct process_code *process_code_at(const struct process *process, __u64 address)
 {
-	__u32 low = 0, high = process->count;
-
-	while (low < high) {
-		__u32 middle = low + (high - low) / 2;
-		const struct process_code *code = &process->code[middle];
-
-		if (address < code->start)
-			high = middle;
-		else if (address >= code->end)
-			low = middle + 1;
-		else
-			return code;
-	}
-	return NULL;
+	return process->count ? bsearch(&address, process->code, process->count,
+					sizeof(*process->code), compare_code)
+			      : NULL;
 }

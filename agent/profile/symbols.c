@@ -2,9 +2,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/list.h"
 #include "profile/symbols.h"
-
-#define FIRST_ROOM 1024
 
 struct symbols {
 	struct elf_function_symbol *symbol; /* by their start */
@@ -14,18 +13,13 @@ struct symbols {
 static int add(const struct elf_function_symbol *function, void *data)
 {
 	struct symbols *symbols = data;
+	struct elf_function_symbol *list =
+	    list_make_room(symbols->symbol, symbols->count, &symbols->room, sizeof(*list));
 
-	if (symbols->count == symbols->room) {
-		size_t room = symbols->room ? 2 * symbols->room : FIRST_ROOM;
-		struct elf_function_symbol *more =
-		    reallocarray(symbols->symbol, room, sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		symbols->symbol = more;
-		symbols->room = room;
-	}
-	symbols->symbol[symbols->count++] = *function;
+	if (!list)
+		return -ENOMEM;
+	symbols->symbol = list;
+	list[symbols->count++] = *function;
 	return 0;
 }
 
@@ -61,25 +55,15 @@ void symbols_free(struct symbols *symbols)
 	free(symbols);
 }
 
-/* How many symbols begin at or before an address. */
-static size_t count_until(const struct symbols *symbols, __u64 address)
+static bool begins_until(const void *entry, const void *key)
 {
-	size_t low = 0, high = symbols->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (symbols->symbol[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return ((const struct elf_function_symbol *)entry)->start <= *(const __u64 *)key;
 }
 
 struct symbol_range symbols_find(const struct symbols *symbols, __u64 address)
 {
-	size_t at = count_until(symbols, address);
+	size_t at = list_count_while(symbols->symbol, symbols->count, sizeof(*symbols->symbol),
+				     begins_until, &address);
 	const __u64 next = at < symbols->count ? symbols->symbol[at].start : ~0ULL;
 	const struct elf_function_symbol *symbol;
 	__u64 end;

@@ -5,23 +5,18 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
+#include "base/list.h"
 #include "profile/windows_list.h"
-
-#define FIRST_ROOM 128
 
 static int add(struct windows_list *list, const struct window_file *file)
 {
-	const size_t room = list->room ? 2 * list->room : FIRST_ROOM;
-	struct window_file *more;
+	struct window_file *more =
+	    list_make_room(list->file, list->count, &list->room, sizeof(*more));
 
-	if (list->count == list->room) {
-		more = reallocarray(list->file, room, sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		list->file = more;
-		list->room = room;
-	}
-	list->file[list->count++] = *file;
+	if (!more)
+		return -ENOMEM;
+	list->file = more;
+	more[list->count++] = *file;
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/hex.h"
+#include "base/list.h"
 #include "trace/query.h"
 
 /* Does a span fit? Each condition is void where its parameter is NULL. */
@@ -174,17 +175,14 @@ static int read_trace(sqlite3_stmt *spans, struct query_trace *trace)
 	size_t room = 0;
 
 	while (sqlite3_step(spans) == SQLITE_ROW) {
-		if (trace->count == room) {
-			struct query_span *more;
+		struct query_span *more =
+		    list_make_room(trace->span, trace->count, &room, sizeof(*more));
 
-			room = room ? 2 * room : 16;
-			more = realloc(trace->span, room * sizeof(*more));
-			if (!more)
-				return -ENOMEM;
-			trace->span = more;
-		}
-		trace->span[trace->count] = (struct query_span){};
-		read_span(spans, &trace->span[trace->count++]);
+		if (!more)
+			return -ENOMEM;
+		trace->span = more;
+		more[trace->count] = (struct query_span){};
+		read_span(spans, &more[trace->count++]);
 	}
 	return sqlite3_reset(spans) == SQLITE_OK ? 0 : -EIO;
 }

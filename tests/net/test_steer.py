@@ -12,6 +12,7 @@ from cases import case, equal
 from hooks import cookie
 from messages import GET, answered, post
 from streams import accept, connect, joined, listen
+from test_command import doctor
 from test_pods import Node, node, wait_until
 from worlds import Pair, pair
 
@@ -111,6 +112,40 @@ def namespaces():
         world.says(f"{world.outside.netns}/eth0: programs replaced")
         told(world.node, "detach", "eth0", "netns", world.outside.netns)
         refused(world.node, "does not work", "detach", "netns", world.lab.host("other").netns)
+
+
+@case(seconds=120)
+def by_way_of_a_pod():
+    """In a pod the daemon's rules are shown; what would hold for all is ordered in its own."""
+    with node() as world:
+        pod, pid = world.attended(world.early), world.agent.process.pid
+        own, there = ("--netns", str(pid)), ("--netns", pod.netns)
+        told(world.outside, *own, "set", "near", "add", "10.0.0.0/8")
+        told(world.outside, *own, "policy", "add", "prio", "7", "to", "near", "action", "observe")
+        for words in (("policy",), ("-js", "policy"), ("policy", "save"), ("set",), ("-j", "set")):
+            shown = ctxprop(world.outside, *there, *words)
+            equal(shown, ctxprop(world.node, *words), words)
+            equal("near" in shown[1], True, shown)
+        with in_background(world.outside, *there, "monitor") as (_, news):
+            for words in (("policy", "add", "action", "skip"), ("policy", "del", "prio", "7"),
+                          ("policy", "replace", "prio", "7", "action", "skip"),
+                          ("policy", "flush"), ("policy", "restore", "/dev/null"),
+                          ("set", "near", "add", "fd00::/8"), ("set", "near", "flush"), ("drain",)):
+                refused(world.outside, f"in the daemon's own: ctxprop --netns {pid}", *there, *words)
+            equal("7:" in ctxprop(world.node, "policy")[1], True, "the rule is there still")
+
+            def heard():
+                told(world.outside, *own, "policy", "flush")
+                return news()
+
+            wait_until(heard, "the daemon's news")
+            equal({line.split("  ")[1] for line in news().splitlines()}, {"flushed"}, "all news")
+        for done, word in (("detached", "detach"), ("attached", "attach")):
+            equal(ctxprop(world.outside, *there, word, "eth0"), (0, f"{done} eth0"), word)
+            world.says(f"{pod.netns}/eth0: {done}")
+        refused(world.outside, "see 'ctxprop detach netns'", *there, "detach")
+        status, found = doctor(pod)
+        equal((status, found["daemon"][0][0]), (0, "ok"), found)
 
 
 @case
