@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# fuzz.sh [SECONDS]: builds the fuzz targets of this folder with clang, ASan and UBSan, and runs
-# each of them for that long (60), or, where anybody may send or leave what is read, a million times.
+# fuzz.sh [SECONDS [RUNS]]: builds the fuzz targets of this folder with clang, ASan and UBSan, and runs
+# each of them for that long (60), or, where anybody may send or leave what is read, so often (1000000).
 # Fails on a crash, whose input stays beside the corpus; what a target prints is in the build folder.
 # BUILD says where to build (build-fuzz in the repository).
 set -eu
@@ -9,6 +9,7 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 build=${BUILD:-$here/../../build-fuzz}
 seconds=${1:-60}
+runs=${2:-1000000}
 
 cmake -S "$here/../.." -B "$build" -G Ninja --log-level=WARNING -DCMAKE_C_COMPILER=clang \
 	-DCTXPROP_SANITIZE=ON -DCMAKE_C_FLAGS=-fsanitize=fuzzer-no-link >/dev/null
@@ -30,7 +31,7 @@ for target in "$build"/*_fuzz; do
 	[ -f "$here/$name.dict" ] && set -- "$@" -dict="$here/$name.dict"
 	# What anybody may send is tried so often, however long that takes (five minutes at most).
 	case $name in
-	control | inspect_* | mapping | eh_frame | message | tags | process_context | names_* | java_code) set -- "$@" -runs=1000000 -max_total_time=300 ;;
+	control | inspect_* | mapping | eh_frame | message | tags | process_context | names_* | java_code) set -- "$@" -runs="$runs" -max_total_time=300 ;;
 	esac
 	log=$build/$name.log
 	if "$target" "$@" "$corpus" >"$log" 2>&1; then

@@ -67,7 +67,7 @@ PARTS = (
     Part("vm", [*PYTHON, "tests/vm/vm.py", "table", "--short", "--build", "build", *CLANG19], 2400,
          beside=True),
     Part("sanitizers", ctest("build-debug", "unit"), 2400, beside=True),
-    Part("fuzz", ["tests/fuzz/fuzz.sh", "10"], 1800, beside=True),
+    Part("fuzz", ["tests/fuzz/fuzz.sh", "5", "200000"], 1800, beside=True),
 )
 
 SUMMARY = re.compile(r"^(\d+) pass(?:ed)?, (\d+) fail(?:ed)?, (\d+) skip(?:ped)?$", re.M)
