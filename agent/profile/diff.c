@@ -81,21 +81,11 @@ static int count_sample(struct counting *counting, enum diff_side side, double s
 	return err;
 }
 
-static __u64 total_of(const struct message_weight *weight)
-{
-	const Perftools__Profiles__Profile *profile = weight->message->profile;
-	__u64 total = 0;
-
-	for (size_t i = 0; i < profile->n_sample; i++)
-		total += message_weigh(weight, profile->sample[i]);
-	return total;
-}
-
 static int count_side(struct counting *counting, const struct message_weight *weight,
 		      enum diff_side side, size_t mark)
 {
 	const Perftools__Profiles__Profile *profile = weight->message->profile;
-	const double total = (double)total_of(weight);
+	const double total = (double)message_weigh_all(weight);
 	int err = 0;
 
 	for (size_t i = 0; !err && i < profile->n_sample; i++) {

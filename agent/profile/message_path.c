@@ -83,6 +83,16 @@ __u64 message_weigh(const struct message_weight *weight, const Sample *sample)
 	return sum;
 }
 
+__u64 message_weigh_all(const struct message_weight *weight)
+{
+	const Perftools__Profiles__Profile *profile = weight->message->profile;
+	__u64 sum = 0;
+
+	for (size_t i = 0; i < profile->n_sample; i++)
+		sum += message_weigh(weight, profile->sample[i]);
+	return sum;
+}
+
 void message_title(const struct message *message, const Sample *sample, char *buffer, size_t size)
 {
 	const char *service = message_label(message, sample, "service");

@@ -37,7 +37,11 @@ struct message_weight message_by_count(const struct message *message);
 /* Do two messages count the same, so that they can be compared? */
 bool message_weights_fit(const struct message_weight *one, const struct message_weight *other);
 
+/* What a sample counts, in the unit of `weight`. */
 __u64 message_weigh(const struct message_weight *weight, const Perftools__Profiles__Sample *sample);
+
+/* What all samples of the message count. */
+__u64 message_weigh_all(const struct message_weight *weight);
 
 struct message_step {
 	const char *name;

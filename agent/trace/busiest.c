@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "trace/busiest.h"
+#include "trace/query.h"
 #include "trace/query_words.h"
 
 #define MINUTE_NS (60 * (__s64)NS_PER_SECOND)
@@ -65,15 +66,7 @@ static int take_row(struct busiest *busiest, sqlite3_stmt *row)
 
 __s64 busiest_first_minute(sqlite3 *db)
 {
-	sqlite3_stmt *statement = NULL;
-	__s64 minute = 0;
-
-	if (sqlite3_prepare_v2(db, "SELECT min(minute) FROM endpoints", -1, &statement, NULL) ==
-		SQLITE_OK &&
-	    sqlite3_step(statement) == SQLITE_ROW)
-		minute = sqlite3_column_int64(statement, 0);
-	sqlite3_finalize(statement);
-	return minute;
+	return query_number(db, "SELECT min(minute) FROM endpoints");
 }
 
 int busiest_read(sqlite3 *db, unsigned int minutes, struct busiest *ret_busiest)

@@ -278,15 +278,19 @@ int query_traces(sqlite3 *db, const struct query_filter *filter,
 	return err;
 }
 
-__s64 query_newest_row(sqlite3 *db)
+__s64 query_number(sqlite3 *db, const char *sql)
 {
 	sqlite3_stmt *statement = NULL;
-	__s64 row = 0;
+	__s64 number = 0;
 
-	if (sqlite3_prepare_v2(db, "SELECT max(id) FROM spans", -1, &statement, NULL) ==
-		SQLITE_OK &&
+	if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK &&
 	    sqlite3_step(statement) == SQLITE_ROW)
-		row = sqlite3_column_int64(statement, 0);
+		number = sqlite3_column_int64(statement, 0);
 	sqlite3_finalize(statement);
-	return row;
+	return number;
+}
+
+__s64 query_newest_row(sqlite3 *db)
+{
+	return query_number(db, "SELECT max(id) FROM spans");
 }

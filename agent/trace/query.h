@@ -54,6 +54,9 @@ struct query_trace {
 int query_traces(sqlite3 *db, const struct query_filter *filter,
 		 int (*visit)(const struct query_trace *trace, void *data), void *data);
 
+/* The first number that a statement without parameters gives; 0: none. */
+__s64 query_number(sqlite3 *db, const char *sql);
+
 /* The number of the newest row; 0: there is none. */
 __s64 query_newest_row(sqlite3 *db);
 

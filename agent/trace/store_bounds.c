@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "trace/query.h"
 #include "trace/store_bounds.h"
 
 #define ROWS          20000  /* at once, at most: some tens of milliseconds */
@@ -17,17 +18,9 @@ static int run(sqlite3 *db, const char *sql)
 	return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : -EIO;
 }
 
-/* A number that a statement without parameters gives; 0: none. */
 static __u64 ask(sqlite3 *db, const char *sql)
 {
-	sqlite3_stmt *statement = NULL;
-	__u64 number = 0;
-
-	if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK &&
-	    sqlite3_step(statement) == SQLITE_ROW)
-		number = (__u64)sqlite3_column_int64(statement, 0);
-	sqlite3_finalize(statement);
-	return number;
+	return (__u64)query_number(db, sql);
 }
 
 static bool is_too_large(sqlite3 *db, const struct store_limits *limits)

@@ -72,16 +72,6 @@ static int weigh(struct message *message, enum profile_of of, struct message_wei
 	return 0;
 }
 
-static __u64 total(const struct message_weight *weight)
-{
-	const Perftools__Profiles__Profile *profile = weight->message->profile;
-	__u64 sum = 0;
-
-	for (size_t i = 0; i < profile->n_sample; i++)
-		sum += message_weigh(weight, profile->sample[i]);
-	return sum;
-}
-
 /* The time of the day, UTC. gmtime_r() would read a file. */
 static const char *clock_text(__s64 time_s, char buffer[16])
 {
@@ -158,7 +148,7 @@ static int take_side(const struct profile_question *question, enum diff_side sid
 
 	if (!err)
 		err = weigh(taken, question->of, ret);
-	return err || total(ret) ? err : -ENODATA;
+	return err || message_weigh_all(ret) ? err : -ENODATA;
 }
 
 static void draw_difference(const struct profile_question *question, const char *title,

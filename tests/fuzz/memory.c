@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "inspect/process_memory.h"
 #include "memory.h"
@@ -29,37 +28,7 @@ int process_memory_read(int fd, __u64 address, void *to, size_t size)
 	return 0;
 }
 
-__u64 process_memory_u64(int fd, __u64 address)
-{
-	__u64 value;
-
-	return process_memory_read(fd, address, &value, sizeof(value)) ? 0 : value;
-}
-
-__u32 process_memory_u32(int fd, __u64 address)
-{
-	__u32 value;
-
-	return process_memory_read(fd, address, &value, sizeof(value)) ? 0 : value;
-}
-
-__u16 process_memory_u16(int fd, __u64 address)
-{
-	__u16 value;
-
-	return process_memory_read(fd, address, &value, sizeof(value)) ? 0 : value;
-}
-
 void process_memory_text(int fd, __u64 address, char *to, size_t size)
 {
 	to[process_memory_read(fd, address, to, size - 1) ? 0 : size - 1] = '\0';
-}
-
-bool process_memory_is(int fd, __u64 address, const char *text)
-{
-	const size_t size = strlen(text) + 1;
-	char there[128];
-
-	return size <= sizeof(there) && !process_memory_read(fd, address, there, size) &&
-	       !memcmp(there, text, size);
 }

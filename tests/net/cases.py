@@ -7,14 +7,11 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lab"))
+from tried import Skip  # noqa: E402
 
 # An agent needs three seconds of CPU time to start, and many a case starts some.
 CASE_SECONDS = 90
 BUILD = os.environ.get("CTXPROP_BUILD", str(Path(__file__).resolve().parents[2] / "build"))
-
-
-class Skip(Exception):
-    """Raised by a case that cannot run here; the text says why."""
 
 
 def case(function=None, *, seconds=CASE_SECONDS):

@@ -10,7 +10,6 @@ import argparse
 import os
 import sys
 import tempfile
-import traceback
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -23,7 +22,8 @@ import outputs_last  # noqa: E402
 import outputs_last_real  # noqa: E402
 import outputs_real  # noqa: E402
 import outputs_tags  # noqa: E402
-from outputs_tools import Skip, World  # noqa: E402
+from outputs_tools import World  # noqa: E402
+from tried import tried  # noqa: E402
 
 CASES = {name[5:]: case
          for module in (outputs_formats, outputs_tags, outputs_diff, outputs_bad, outputs_last, outputs_last_real, outputs_real)
@@ -31,19 +31,9 @@ CASES = {name[5:]: case
 
 
 def run(name, build):
-    """Returns whether it did not fail."""
-    title = f"{name}: {CASES[name].__doc__.splitlines()[0]}"
-    try:
-        with tempfile.TemporaryDirectory(prefix="ctxprop-outputs-", ignore_cleanup_errors=True) as folder:
-            CASES[name](World(build, Path(folder)))
-    except Skip as skip:
-        print(f"ok - {title} # SKIP {skip}", flush=True)
-    except Exception:  # noqa: BLE001
-        print(f"not ok - {title}\n{traceback.format_exc()}", flush=True)
-        return False
-    else:
-        print(f"ok - {title}", flush=True)
-    return True
+    """One case, in a folder of its own. Returns whether it did not fail."""
+    with tempfile.TemporaryDirectory(prefix="ctxprop-outputs-", ignore_cleanup_errors=True) as folder:
+        return tried(name, CASES[name], World(build, Path(folder)))
 
 
 def main():

@@ -8,10 +8,7 @@ import time
 from pathlib import Path
 
 import made
-
-
-class Skip(Exception):
-    """Why a case cannot be run here."""
+from tried import Skip
 
 
 def equal(got, wanted, what):

@@ -6,8 +6,9 @@ import re
 import shutil
 import urllib.parse
 
+from tried import Skip
 from waiting import wait_until
-from world import MANY, Skip, equal
+from world import MANY, equal
 
 OPEN = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 TEXT = "text/plain; version=0.0.4; charset=utf-8"

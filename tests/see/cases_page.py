@@ -5,7 +5,8 @@ import shutil
 
 import demo
 from browser import PROGRAMS, Browser
-from world import MANY, SCRIPT, Skip, equal
+from tried import Skip
+from world import MANY, SCRIPT, equal
 
 ROWS = "document.querySelectorAll('#{} tbody tr').length"
 SPANS = "document.querySelectorAll('.waterfall li').length"

@@ -10,7 +10,6 @@ import os
 import signal
 import sys
 import tempfile
-import traceback
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -23,27 +22,13 @@ import cases_page  # noqa: E402
 import cases_profile  # noqa: E402
 import cases_profile_page  # noqa: E402
 from lab import Lab  # noqa: E402
-from world import Skip, World  # noqa: E402
+from tried import tried  # noqa: E402
+from world import World  # noqa: E402
 
 # In this order: the last ones begin the agent again.
 CASES = {name[5:]: case for module in (cases_metrics, cases_api, cases_page, cases_profile,
                                                    cases_profile_page, cases_http)
          for name, case in vars(module).items() if name.startswith("case_")}
-
-
-def run(name, world):
-    """Returns whether it did not fail."""
-    title = f"{name}: {CASES[name].__doc__.splitlines()[0]}"
-    try:
-        CASES[name](world)
-    except Skip as skip:
-        print(f"ok - {title} # SKIP {skip}", flush=True)
-    except Exception:  # noqa: BLE001
-        print(f"not ok - {title}\n{traceback.format_exc()}", flush=True)
-        return False
-    else:
-        print(f"ok - {title}", flush=True)
-    return True
 
 
 def main():
@@ -56,7 +41,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="ctxprop-see-", ignore_cleanup_errors=True) as folder, \
             Lab("see") as lab:
         world = World(lab, os.path.abspath(args.build), Path(folder))
-        good = [run(name, world) for name in args.names or CASES]
+        good = [tried(name, CASES[name], world) for name in args.names or CASES]
     return int(not all(good))
 
 

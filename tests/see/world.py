@@ -19,10 +19,6 @@ PATHS = ["/hello"] * 3 + ["/many"] * MANY + [SCRIPT, "/users/1", "/users/2", "/u
 SPANS_OF_ONE = 5  # of a request: nginx and its call, the service and its two calls
 
 
-class Skip(Exception):
-    """A case that cannot be run here, and why."""
-
-
 class World(demo.Scene):
     """The scene after its traffic has passed; `ask` asks the agent's server, from the client."""
 
