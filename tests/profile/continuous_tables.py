@@ -24,12 +24,13 @@ from recording import recording  # noqa: E402
 from sampling import tell  # noqa: E402
 
 WINDOW = 5
-FULL, RENEWALS = 12, 3  # per cent: some sixty files; so often the tables are begun anew
+HZ = 49
+FULL, RENEWALS = 25, 2  # per cent: 128 files; the tables are begun anew more often than this
 AT_ONCE, CHURN_MS = 8, 1600  # programs, and how long each goes on
 WHOLE, NAMED = 100, 0.95  # samples of programs with their whole stack, and how many of them are named
 GROWTH, GROWTH_KIB, GROWTH_FILES = 1.2, 2048, 16  # from the first time that tables were begun anew to the last
 PROCESSES, CROWDS = 1024, 2  # the sampler knows so many
-CROWD, CROWD_MS = 700, 15  # processes of each crowd: each is sampled at least once at 99 Hz
+CROWD_HZ, CROWD, CROWD_MS = 99, 700, 15  # processes of each crowd: each is sampled once at least
 CHURN = re.compile(r"churn_\d{4}")
 
 
@@ -89,6 +90,7 @@ def complaints_of_growth(memory):
 def check_renewal(recording_, programs):
     """Tables are begun anew while requests are sampled."""
     memory, renewed = {}, 0
+    recording_.wait_window()
     while renewed <= RENEWALS and programs.count < 1000:
         programs.run(AT_ONCE)
         renewed = int(recording_.counts()["renewed"])
@@ -106,7 +108,7 @@ def check_renewal(recording_, programs):
 
 def run_renewal(build):
     with tempfile.TemporaryDirectory(prefix="ctxprop-tables-") as temporary, \
-            recording(build, temporary, f"99,window={WINDOW},full={FULL}") as recording_:
+            recording(build, temporary, f"{HZ},window={WINDOW},full={FULL}") as recording_:
         return tell("tables are begun anew", check_renewal(recording_, Programs(recording_.server, build, temporary)))
 
 
@@ -132,7 +134,7 @@ def check_crowd(recording_, programs):
 
 def run_crowd(build):
     with tempfile.TemporaryDirectory(prefix="ctxprop-tables-") as temporary, \
-            recording(build, temporary, f"99,window={WINDOW}") as recording_:
+            recording(build, temporary, f"{CROWD_HZ},window={WINDOW}") as recording_:
         return tell("more processes than the sampler can know",
                     check_crowd(recording_, Programs(recording_.server, build, temporary)))
 
