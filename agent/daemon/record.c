@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/number.h"
 #include "daemon/record.h"
@@ -17,30 +18,38 @@
 #include "profile/recorder.h"
 #include "profile/registered.h"
 
-#define SETTLE_MS 1500 /* that the daemon may take for its last spans */
+#define SETTLE_MS 1500                   /* that the daemon may take for its last spans */
+#define AGAIN_NS  (3600 * NS_PER_SECOND) /* what goes on being wrong is said so often */
 
 enum { EXIT_OK = 0, EXIT_FAILED = 1 };
 
-/* What goes wrong with each window is said once. */
+/* Of each kind the first, until a window is written and nothing goes wrong, or an hour is over. */
+static void warn(enum recorder_event event, const char *text, __u64 told_ns[RECORDER_EVENTS])
+{
+	const __u64 now_ns = clock_now_ns();
+
+	if (told_ns[event] && now_ns - told_ns[event] < AGAIN_NS)
+		return;
+	log_warning("profile: %s", text);
+	told_ns[event] = now_ns;
+}
+
 static void tell(enum recorder_event event, const char *text)
 {
-	static bool is_failing;
+	static __u64 told_ns[RECORDER_EVENTS]; /* 0: it was not */
 
 	switch (event) {
 	case RECORDER_WRITTEN:
-		if (is_failing)
+		if (told_ns[RECORDER_FAILED])
 			log_info("profile: windows are written again");
-		is_failing = false;
+		told_ns[RECORDER_FAILED] = told_ns[RECORDER_LACKS] = 0;
 		log_debug("profile: %s is written", text);
 		break;
-	case RECORDER_FAILED:
-		if (!is_failing)
-			log_warning("profile: %s", text);
-		is_failing = true;
-		break;
 	case RECORDER_RENEWED:
-		log_debug("profile: the tables were begun anew: %s", text);
+		log_info("profile: the tables are begun anew: %s", text);
 		break;
+	default:
+		warn(event, text, told_ns);
 	}
 }
 
@@ -121,6 +130,8 @@ int record_run(int argc, char **argv)
 	options.hz = words.hz;
 	options.off_cpu = words.off_cpu;
 	options.window_s = words.window_s;
+	options.full = words.full;
+	options.renew_s = words.renew_s;
 	options.store = argv[RECORD_STORE];
 	return run(&options);
 }

@@ -5,27 +5,39 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "daemon/record_words.h"
-#include "profile/windows.h"
+#include "profile/recorder.h"
+
+#define WINDOWS_APART 3
+
+/* "KEY=NUMBER", the number from `least` to `most`. Returns whether it is that. */
+static bool take_number(const char *word, const char *key, unsigned long least, unsigned long most,
+			unsigned int *ret)
+{
+	const size_t length = strlen(key);
+	unsigned long number;
+
+	if (strncmp(word, key, length) != 0 || word[length] != '=' ||
+	    number_parse(word + length + 1, least, most, &number))
+		return false;
+	*ret = (unsigned int)number;
+	return true;
+}
 
 static int take_word(const char *word, struct record_words *ret)
 {
-	static const char window[] = "window=";
-	unsigned long seconds;
-
 	if (!strcmp(word, "off-cpu")) {
 		ret->off_cpu = true;
 		return 0;
 	}
-	if (strncmp(word, window, sizeof(window) - 1) != 0 ||
-	    number_parse(word + sizeof(window) - 1, RECORD_WINDOW_LEAST, WINDOW_SECONDS, &seconds))
-		return -EINVAL;
-	ret->window_s = (unsigned int)seconds;
-	return 0;
+	if (take_number(word, "window", RECORD_WINDOW_LEAST, WINDOW_SECONDS, &ret->window_s))
+		return 0;
+	return take_number(word, "full", 1, RECORDER_FULL, &ret->full) ? 0 : -EINVAL;
 }
 
 int record_words_parse(const char *words, struct record_words *ret)
 {
-	struct record_words read = {.window_s = WINDOW_SECONDS};
+	struct record_words read = {
+	    .window_s = WINDOW_SECONDS, .full = RECORDER_FULL, .renew_s = RECORDER_RENEW_S};
 	char copy[64], *rest = copy;
 	const char *word;
 	unsigned long hz;
@@ -39,6 +51,8 @@ int record_words_parse(const char *words, struct record_words *ret)
 	while ((word = strsep(&rest, ",")))
 		if (take_word(word, &read))
 			return -EINVAL;
+	if (read.full < RECORDER_FULL)
+		read.renew_s = WINDOWS_APART * read.window_s;
 	*ret = read;
 	return 0;
 }

@@ -12,9 +12,13 @@ struct record_words {
 	unsigned int hz; /* on each CPU; 0: nothing is recorded */
 	bool off_cpu;
 	unsigned int window_s;
+	unsigned int full, renew_s; /* as RECORDER_FULL and RECORDER_RENEW_S (recorder.h) */
 };
 
-/* Read "HZ[,off-cpu][,window=SECONDS]"; the last is for tests. 0 or -EINVAL. */
+/*
+ * Read "HZ[,off-cpu][,window=SECONDS][,full=PERCENT]". The last two are for tests: tables are begun
+ * anew when they are so full, and as often as each third window. 0 or -EINVAL.
+ */
 int record_words_parse(const char *words, struct record_words *ret);
 
 #endif

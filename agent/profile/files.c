@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "inspect/mapped_file.h"
 #include "profile/files.h"
 
@@ -17,6 +18,7 @@ struct file {
 	char *name;
 	struct code_layout layout;
 	struct profile_table table;
+	__u64 used_ns; /* when it was last known to be mapped (CLOCK_MONOTONIC) */
 };
 
 struct files {
@@ -88,8 +90,10 @@ static int add(struct files *files, int fd, const struct mapping *mapping)
 {
 	struct file *file = &files->file[files->count];
 
-	*file = (struct file){
-	    .identity = identity_of(mapping), .fd = fd, .name = last_part(mapping->path)};
+	*file = (struct file){.identity = identity_of(mapping),
+			      .fd = fd,
+			      .name = last_part(mapping->path),
+			      .used_ns = clock_now_ns()};
 	if (!file->name) {
 		close(fd);
 		return -ENOMEM;
@@ -202,12 +206,17 @@ int files_fd(const struct files *files, int file)
 	return files->file[file].fd;
 }
 
-void files_close_unused(struct files *files, const bool used[FILES_MAX])
+void files_close_unused(struct files *files, const bool used[FILES_MAX], __u64 before_ns)
 {
+	const __u64 now_ns = clock_now_ns();
+
 	for (size_t i = 0; i < files->count; i++) {
 		struct file *file = &files->file[i];
 
-		if (used[i] || file->err || (files->has_looked_for_vdso && files->vdso == (int)i))
+		if (used[i])
+			file->used_ns = now_ns;
+		if (file->used_ns >= before_ns || file->err ||
+		    (files->has_looked_for_vdso && files->vdso == (int)i))
 			continue;
 		cleanup_close(&file->fd);
 		file->fd = -1;
@@ -215,7 +224,10 @@ void files_close_unused(struct files *files, const bool used[FILES_MAX])
 	}
 }
 
-bool files_are_many(const struct files *files)
+unsigned int files_used(const struct files *files)
 {
-	return 10 * files->count > 9UL * FILES_MAX || sampler_rows_used(files->sampler) > 90;
+	const unsigned int tables = sampler_tables_used(files->sampler);
+	const unsigned int count = (unsigned int)(files->count * 100 / FILES_MAX);
+
+	return count > tables ? count : tables;
 }

@@ -45,12 +45,13 @@ const char *files_name(const struct files *files, int file); /* the last part of
 int files_fd(const struct files *files, int file);           /* -1: it was closed */
 
 /*
- * Close those that no process has mapped any more, so that they keep no file system busy. They are
- * not found any more: who maps such a file again gets a new number.
+ * Close those that no process has had mapped since `before_ns` (CLOCK_MONOTONIC), so that they keep
+ * no file system busy; `used`: by number, those that one has now. They are not found any more: who
+ * maps such a file again gets a new number.
  */
-void files_close_unused(struct files *files, const bool used[FILES_MAX]);
+void files_close_unused(struct files *files, const bool used[FILES_MAX], __u64 before_ns);
 
-/* Is there hardly any room left, for files or for their unwind tables? */
-bool files_are_many(const struct files *files);
+/* Per cent of the room that is taken, for files or for their unwind tables. */
+unsigned int files_used(const struct files *files);
 
 #endif

@@ -9,7 +9,8 @@
 #include "base/list.h"
 #include "profile/kernel_symbols.h"
 
-#define NO_OWNER UINT32_MAX
+#define NO_OWNER   UINT32_MAX
+#define PAGE_SHIFT 12
 
 struct symbol {
 	__u64 address;
@@ -125,20 +126,29 @@ static const struct symbol *find(const struct kernel_symbols *symbols, __u64 add
 	return count ? &symbols->symbol[count - 1] : NULL;
 }
 
+/* Is it certain that nothing else is between a function and the next one? */
+static bool is_followed(const struct kernel_symbols *symbols, const struct symbol *symbol)
+{
+	return symbol + 1 < symbols->symbol + symbols->count && symbol->owner != NO_OWNER &&
+	       symbol[1].owner == symbol->owner;
+}
+
+/* No size is told: behind the last function of an owner its page may be the last one, too. */
 const char *kernel_symbols_find(const struct kernel_symbols *symbols, __u64 address)
 {
 	const struct symbol *symbol = find(symbols, address);
 
-	return symbol ? symbols->text.text + symbol->name : NULL;
+	if (!symbol || (symbol->owner != NO_OWNER && !is_followed(symbols, symbol) &&
+			symbol->address >> PAGE_SHIFT != address >> PAGE_SHIFT))
+		return NULL;
+	return symbols->text.text + symbol->name;
 }
 
-/* Between two functions of one owner there is no other's. */
 bool kernel_symbols_lasts(const struct kernel_symbols *symbols, __u64 address)
 {
 	const struct symbol *symbol = find(symbols, address);
 
-	return symbol && symbol + 1 < symbols->symbol + symbols->count &&
-	       symbol->owner != NO_OWNER && symbol[1].owner == symbol->owner;
+	return symbol && is_followed(symbols, symbol);
 }
 
 /* "NAME SIZE USERS BY STATE ADDRESS" */

@@ -13,7 +13,7 @@ struct kernel_symbols;
 struct kernel_symbols *kernel_symbols_new(void);
 void kernel_symbols_free(struct kernel_symbols *symbols);
 
-/* The function that an address is in, or NULL. */
+/* The function that an address is in. NULL: none, or it may be behind the last one of a module. */
 const char *kernel_symbols_find(const struct kernel_symbols *symbols, __u64 address);
 
 /*

@@ -25,8 +25,7 @@ struct known_names {
 	struct ranges file[FILES_MAX];
 	struct strings texts;
 	size_t count;
-	struct kernel_symbols *kernel;
-	__u64 modules; /* when these were read */
+	struct kernel_names kernel;
 };
 
 struct known_names *known_names_new(void)
@@ -41,7 +40,7 @@ void known_names_free(struct known_names *known)
 	for (size_t i = 0; i < FILES_MAX; i++)
 		free(known->file[i].range);
 	strings_free(&known->texts);
-	kernel_symbols_free(known->kernel);
+	kernel_names_free(&known->kernel);
 	free(known);
 }
 
@@ -89,29 +88,12 @@ int known_names_add(struct known_names *known, int file, __u32 start, __u32 end,
 	return 0;
 }
 
-bool known_names_are_many(const struct known_names *known)
+unsigned int known_names_used(const struct known_names *known)
 {
-	return known->count > RANGES_MAX;
+	return (unsigned int)(known->count * 100 / RANGES_MAX);
 }
 
-static bool all_last(const struct kernel_symbols *symbols, const __u64 *address, size_t count)
+struct kernel_names *known_names_kernel(struct known_names *known)
 {
-	for (size_t i = 0; i < count; i++)
-		if (!kernel_symbols_lasts(symbols, address[i]))
-			return false;
-	return true;
-}
-
-const struct kernel_symbols *known_names_kernel(struct known_names *known, const __u64 *address,
-						size_t count)
-{
-	const __u64 modules = count ? kernel_modules() : known->modules;
-
-	if (!count ||
-	    (known->kernel && known->modules == modules && all_last(known->kernel, address, count)))
-		return known->kernel;
-	kernel_symbols_free(known->kernel);
-	known->kernel = kernel_symbols_new();
-	known->modules = modules;
-	return known->kernel;
+	return &known->kernel;
 }

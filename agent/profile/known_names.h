@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <linux/types.h>
 
-#include "profile/kernel_symbols.h"
+#include "profile/kernel_names.h"
 
 struct known_names;
 
@@ -28,14 +28,10 @@ bool known_names_find(const struct known_names *known, int file, __u32 address,
 /* From `start` to before `end` a file has this function, or none (NULL). 0 or -ENOMEM. */
 int known_names_add(struct known_names *known, int file, __u32 start, __u32 end, const char *name);
 
-/* Is that so much that it should be begun anew? */
-bool known_names_are_many(const struct known_names *known);
+/* Per cent of what is to be kept at most. */
+unsigned int known_names_used(const struct known_names *known);
 
-/*
- * The kernel's functions, good for these addresses of it; they are read again where those that were
- * read before may have changed. NULL: they cannot be read.
- */
-const struct kernel_symbols *known_names_kernel(struct known_names *known, const __u64 *address,
-						size_t count);
+/* The kernel's functions; they go with the other ones. */
+struct kernel_names *known_names_kernel(struct known_names *known);
 
 #endif

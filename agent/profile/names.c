@@ -8,7 +8,6 @@
 
 #include "base/list.h"
 #include "profile/code_file.h"
-#include "profile/kernel_symbols.h"
 #include "profile/known_names.h"
 #include "profile/named_text.h"
 #include "profile/names.h"
@@ -69,13 +68,13 @@ static int add_stack(const struct stack *stack, void *data)
 	return err;
 }
 
-static void name_kernel(struct names *names, size_t from)
+static void name_kernel(struct names *names, size_t from, __u64 since_ns)
 {
-	const struct kernel_symbols *symbols =
-	    known_names_kernel(names->known, names->frame + from, names->count - from);
+	struct kernel_names *kernel = known_names_kernel(names->known);
 
+	kernel_names_look(kernel, names->frame + from, names->count - from, since_ns);
 	for (size_t i = from; i < names->count; i++) {
-		const char *name = symbols ? kernel_symbols_find(symbols, names->frame[i]) : NULL;
+		const char *name = kernel_names_get(kernel, names->frame[i], since_ns);
 
 		names->name[i] = strdup(name ? name : "[kernel]");
 	}
@@ -190,7 +189,7 @@ static char *file_named(const struct names *names, __u64 frame)
 	return find_named(names, frame, &named) ? strndup(named.file, named.file_length) : NULL;
 }
 
-static int find_names(struct names *names)
+static int find_names(struct names *names, __u64 since_ns)
 {
 	const size_t room = names->count ? names->count : 1;
 	size_t at = 0, to;
@@ -207,7 +206,7 @@ static int find_names(struct names *names)
 		names->name[at] = name_named(names, names->frame[at]);
 		names->file[at] = file_named(names, names->frame[at]);
 	}
-	name_kernel(names, at);
+	name_kernel(names, at, since_ns);
 	return 0;
 }
 
@@ -239,7 +238,7 @@ struct names *names_again(const struct samples *samples, const struct files *fil
 		make_unique(names);
 	}
 	if (!err)
-		err = find_names(names);
+		err = find_names(names, samples_since_ns(samples));
 	if (!err)
 		return names;
 	names_free(names);

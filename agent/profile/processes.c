@@ -141,6 +141,65 @@ static void choose_pause(const struct processes *processes, struct process *proc
 		    longer_ns < processes->longest_ns ? longer_ns : processes->longest_ns;
 }
 
+static void tell_gone(struct processes *processes, struct process *process)
+{
+	process->is_told = false;
+	sampler_set_process(processes->sampler, process->tgid, NULL);
+	sampler_set_compiled(processes->sampler, process->tgid, NULL);
+	sampler_set_threads(processes->sampler, process->tgid, NULL);
+}
+
+/* Has the process become another program since? Then it is that one which the sampler knows. */
+static bool is_outlived(const struct known *bucket, const struct known *known)
+{
+	while (bucket && (bucket == known || bucket->process.tgid != known->process.tgid))
+		bucket = bucket->next;
+	return bucket;
+}
+
+/* The sampler has to be told again if there are more samples of it. */
+static void take_back(struct processes *processes, const struct known *bucket, struct known *known)
+{
+	if (!is_outlived(bucket, known))
+		tell_gone(processes, &known->process);
+	known->process.looked_ns = 0;
+}
+
+static int compare_times(const void *a, const void *b)
+{
+	const __u64 first = *(const __u64 *)a, second = *(const __u64 *)b;
+
+	return (first > second) - (first < second);
+}
+
+/* When those were met that the sampler knows, the earliest first. Returns how many there are. */
+static size_t times_met(const struct processes *processes, __u64 ret_met_ns[PROFILE_PROCESSES])
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < BUCKETS; i++)
+		for (const struct known *known = processes->bucket[i]; known; known = known->next)
+			if (known->process.looked_ns && count < PROFILE_PROCESSES)
+				ret_met_ns[count++] = known->process.met_ns;
+	qsort(ret_met_ns, count, sizeof(*ret_met_ns), compare_times);
+	return count;
+}
+
+/* The sampler knows as many as it can: it forgets the eighth of them that was met longest ago. */
+static void make_room(struct processes *processes)
+{
+	__u64 met_ns[PROFILE_PROCESSES], until_ns;
+	const size_t count = times_met(processes, met_ns);
+
+	if (!count)
+		return;
+	until_ns = met_ns[count / 8];
+	for (size_t i = 0; i < BUCKETS; i++)
+		for (struct known *known = processes->bucket[i]; known; known = known->next)
+			if (known->process.looked_ns && known->process.met_ns <= until_ns)
+				take_back(processes, processes->bucket[i], known);
+}
+
 static void look_at_threads(struct processes *processes, struct process *process)
 {
 	const struct thread_data_process at = {.proc_fd = processes->proc_fd,
@@ -152,12 +211,22 @@ static void look_at_threads(struct processes *processes, struct process *process
 	thread_data_look(processes->threads, &at, &process->context);
 }
 
-static void tell_gone(struct processes *processes, struct process *process)
+/*
+ * Labels first: what has a stack has its labels, too. What the sampler knows already is not told
+ * again, so that it can go on with what it has found out by that. As sampler_set_process().
+ */
+static int tell(struct processes *processes, struct process *process, bool is_news)
 {
-	process->is_told = false;
-	sampler_set_process(processes->sampler, process->tgid, NULL);
-	sampler_set_compiled(processes->sampler, process->tgid, NULL);
-	sampler_set_threads(processes->sampler, process->tgid, NULL);
+	int err;
+
+	look_at_threads(processes, process);
+	if (process->is_told && !is_news)
+		return 0;
+	if (process_compiled(process))
+		sampler_set_compiled(processes->sampler, process->tgid, &process->compiled);
+	err = sampler_set_process(processes->sampler, process->tgid, &processes->told);
+	process->is_told = !err;
+	return err;
 }
 
 /* Returns whether its mappings are others than before. */
@@ -175,10 +244,10 @@ static bool look_at_mappings(struct processes *processes, struct process *proces
 		keep(processes, process);
 	if (*proc_comm(comm, process->tgid, process->tgid))
 		text_copy(process->name, sizeof(process->name), comm);
-	look_at_threads(processes, process); /* first: what has a stack has its labels, too */
-	if (is_news || !process->is_told)
-		process->is_told =
-		    !sampler_set_process(processes->sampler, process->tgid, &processes->told);
+	if (tell(processes, process, is_news) == -E2BIG) {
+		make_room(processes);
+		tell(processes, process, true);
+	}
 	return is_news;
 }
 
@@ -275,27 +344,18 @@ static bool has_ended(const struct process *process)
 	return kill((pid_t)process->tgid, 0) && errno == ESRCH;
 }
 
-/* Has the process become another program since? Then it is that one which the sampler knows. */
-static bool is_outlived(const struct known *bucket, const struct known *known)
-{
-	while (bucket && (bucket == known || bucket->process.tgid != known->process.tgid))
-		bucket = bucket->next;
-	return bucket;
-}
-
-static void forget_in(struct processes *processes, struct known **bucket, __u64 before_ns)
+static void forget_in(struct processes *processes, struct known **bucket, __u64 before_ns,
+		      __u64 stacks_ns)
 {
 	struct known **link = bucket, *known;
 
 	while ((known = *link)) {
-		const bool is_idle = known->process.met_ns < before_ns;
+		const __u64 met_ns = known->process.met_ns;
 
 		if (known->process.looked_ns && !is_outlived(*bucket, known) &&
-		    (is_idle || has_ended(&known->process))) {
-			tell_gone(processes, &known->process);
-			known->process.looked_ns = 0;
-		}
-		if (is_idle) {
+		    (met_ns < before_ns || has_ended(&known->process)))
+			take_back(processes, *bucket, known);
+		if (met_ns < before_ns || (met_ns < stacks_ns && !known->process.looked_ns)) {
 			*link = known->next;
 			free_known(known);
 		} else {
@@ -311,15 +371,15 @@ static void mark_files(const struct known *known, bool used[FILES_MAX])
 			used[known->process.code[i].file] = true;
 }
 
-void processes_forget(struct processes *processes, __u64 before_ns)
+void processes_forget(struct processes *processes, __u64 before_ns, __u64 stacks_ns)
 {
 	bool used[FILES_MAX] = {};
 
 	for (size_t i = 0; i < BUCKETS; i++) {
-		forget_in(processes, &processes->bucket[i], before_ns);
+		forget_in(processes, &processes->bucket[i], before_ns, stacks_ns);
 		mark_files(processes->bucket[i], used);
 	}
-	files_close_unused(processes->files, used);
+	files_close_unused(processes->files, used, before_ns);
 }
 
 const struct registered *processes_registered(const struct processes *processes)

@@ -22,10 +22,11 @@ void processes_slow_down(struct processes *processes, __u64 longest_ns);
 
 /*
  * For who goes on for long: forget processes without a sample since `before_ns` (CLOCK_MONOTONIC),
- * and tell the sampler of these and of all that have ended. Files that no other one has mapped are
- * closed. Stacks of samples before that time are not good any more.
+ * and of those that have ended all without one since `stacks_ns`, which is as late or later; stacks
+ * of samples before it are not good any more. The sampler is told. Files that none has had mapped
+ * since `before_ns` are closed.
  */
-void processes_forget(struct processes *processes, __u64 before_ns);
+void processes_forget(struct processes *processes, __u64 before_ns, __u64 stacks_ns);
 
 struct process_code {
 	__u64 start, end, bias; /* see struct profile_mapping */

@@ -9,7 +9,6 @@
 #include "profile/pace.h"
 #include "profile/pprof.h"
 #include "profile/recorded.h"
-#include "profile/window_file.h"
 #include "trace/query_words.h"
 #include "trace/store.h"
 
@@ -37,6 +36,7 @@ void recorded_end(struct recorded *recorded, struct recorder_counts *counts)
 	recorded->unclear = sampler_waits_left_out(sampler) - recorded->unclear;
 	counts->samples += samples_count(samples);
 	counts->of_requests += samples_in_requests(samples);
+	counts->incomplete += samples_incomplete(samples);
 	counts->waits += samples_waits(samples);
 	counts->lost += recorded->lost;
 	counts->left_out += samples_left_out(samples) + recorded->unclear;
@@ -48,8 +48,8 @@ void recorded_free(struct recorded *recorded)
 	*recorded = (struct recorded){};
 }
 
-__attribute__((format(printf, 2, 3))) static void fail(const struct recorder_options *options,
-						       const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void
+fail(const struct recorder_options *options, enum recorder_event event, const char *format, ...)
 {
 	char text[RECORDER_WHY_MAX];
 	va_list arguments;
@@ -58,7 +58,7 @@ __attribute__((format(printf, 2, 3))) static void fail(const struct recorder_opt
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
 	options->counts->failed++;
-	options->tell(RECORDER_FAILED, text);
+	options->tell(event, text);
 }
 
 /* What the file is made of. */
@@ -99,44 +99,99 @@ static struct requests *read_requests(const struct recorded *recorded,
 		snprintf(why, sizeof(why), "%s", sqlite3_errmsg(*ret_db));
 	if (*ret_db && requests)
 		return requests;
-	fail(options, "requests of a window are not known: the store %s: %s", options->store, why);
+	fail(options, RECORDER_LACKS, "requests of a window are not known: the store %s: %s",
+	     options->store, why);
 	return requests ? requests : requests_read(NULL, recorded->from_ns, to_ns);
 }
 
-static int write_file(const struct contents *contents, const struct window *window,
-		      const char *folder)
-{
-	if (!contents->requests || !contents->names)
-		return -ENOMEM;
-	return window_file_write(folder, window, write_profile, contents);
-}
-
-struct window recorded_time(const struct recorded *recorded)
+static struct window time_of(const struct recorded *recorded)
 {
 	return (struct window){recorded->from_ns / (__s64)NS_PER_SECOND, recorded->to_s};
 }
 
-void recorded_write(struct recorded *recorded, const struct recorder_options *options,
-		    const char *folder)
+static void tell_removed(const struct recorder_options *options, const struct window_folder *folder,
+			 size_t removed)
 {
-	const struct window window = recorded_time(recorded);
+	char text[RECORDER_WHY_MAX];
+
+	options->counts->removed += removed;
+	snprintf(text, sizeof(text), "no room is left, the oldest windows are removed: %.200s",
+		 folder->path);
+	if (removed)
+		options->tell(RECORDER_CROWDED, text);
+}
+
+static int write_file(const struct contents *contents, const struct window_folder *folder)
+{
+	const struct window window = time_of(contents->recorded);
+	size_t removed;
+	int err;
+
+	if (!contents->requests || !contents->names)
+		return -ENOMEM;
+	err = window_file_write(folder, &window, write_profile, contents, &removed);
+	tell_removed(contents->options, folder, removed);
+	return err;
+}
+
+/* 0 or -errno. */
+static int write_contents(struct recorded *recorded, const struct recorder_options *options,
+			  const struct window_folder *folder)
+{
 	const struct sampling *sampling = recorded->sampling;
 	struct contents contents = {.recorded = recorded, .options = options};
 	sqlite3 *db;
 	int err;
 
-	recorded->is_tried = true;
 	contents.requests = read_requests(recorded, options, &db);
 	contents.names = names_again(recorded->samples, sampling->files, sampling->known);
-	err = write_file(&contents, &window, folder);
-	if (err) {
-		fail(options, "a window was not written: %s: %s", folder, strerror(-err));
-	} else {
-		options->counts->windows += !recorded->is_written;
-		recorded->is_written = true;
+	err = write_file(&contents, folder);
+	if (!err)
 		recorded->is_open = requests_missed(contents.requests);
-	}
 	names_free(contents.names);
 	requests_free(contents.requests);
 	sqlite3_close(db);
+	return err;
+}
+
+/* What is too old goes once for each window. */
+static void tidy(const struct recorded *recorded, const struct recorder_options *options,
+		 const struct window_folder *folder)
+{
+	const int err = recorded->is_tried ? 0 : windows_tidy(folder->path, recorded->to_s);
+
+	if (err)
+		fail(options, RECORDER_LACKS, "old windows stay: %.200s: %s", folder->path,
+		     strerror(-err));
+}
+
+static void tell_written(struct recorded *recorded, const struct recorder_options *options,
+			 bool is_whole)
+{
+	const struct window window = time_of(recorded);
+	char name[WINDOW_NAME_MAX];
+
+	options->counts->windows += !recorded->is_written;
+	recorded->is_written = true;
+	window_name(&window, name);
+	if (is_whole)
+		options->tell(RECORDER_WRITTEN, name);
+}
+
+void recorded_write(struct recorded *recorded, const struct recorder_options *options,
+		    struct window_folder *folder)
+{
+	const __u64 failed = options->counts->failed;
+	int err = window_folder_take(folder);
+
+	if (!err) {
+		tidy(recorded, options, folder);
+		err = write_contents(recorded, options, folder);
+	}
+	recorded->is_tried = true;
+	if (err)
+		fail(options, RECORDER_FAILED, "a window was not written: %.200s: %s", folder->path,
+		     strerror(-err));
+	else
+		tell_written(recorded, options, options->counts->failed == failed);
 }

@@ -6,6 +6,7 @@
 #include "profile/recorder.h"
 #include "profile/samples.h"
 #include "profile/sampling.h"
+#include "profile/window_file.h"
 
 struct recorded {
 	struct sampling *sampling; /* perhaps that of the next window, too */
@@ -26,15 +27,13 @@ int recorded_begin(struct recorded *ret_recorded, struct sampling *sampling);
 /* It has ended: take what the sampler has counted, and count it all. */
 void recorded_end(struct recorded *recorded, struct recorder_counts *counts);
 
-/* The time of its file. */
-struct window recorded_time(const struct recorded *recorded);
-
 /*
- * Write its file in the folder, with the requests as the store has them. What could not be done is
- * told and counted; without a store the requests are not known.
+ * Write its file in the folder, with the requests as the store has them; the first time windows
+ * that are too old go. What was done, and what could not be, is told and counted; without a store
+ * the requests are not known.
  */
 void recorded_write(struct recorded *recorded, const struct recorder_options *options,
-		    const char *folder);
+		    struct window_folder *folder);
 
 /* Free the samples, and not what they were taken by. */
 void recorded_free(struct recorded *recorded);

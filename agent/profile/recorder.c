@@ -5,7 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "profile/pace.h"
 #include "profile/recorded.h"
@@ -19,14 +18,12 @@
 #define LOOK_NS     (16 * NS_PER_SECOND)  /* at mappings that stay the same, see processes.h */
 #define FORGET_NS   (180 * NS_PER_SECOND) /* processes that do nothing */
 #define FORGET_EACH (10 * NS_PER_SECOND)  /* they are looked for so often */
-#define RENEW_NS    (600 * NS_PER_SECOND) /* between two times that tables are full */
 #define RING_OF_CPU (128UL << 10)         /* bytes */
 #define RING_LEAST  (1UL << 20)
 
 struct recorder {
 	struct recorder_options options;
-	char folder[PATH_MAX];
-	int folder_fd;
+	struct window_folder folder;
 	struct registered registered;
 	long cpus; /* on line when the sampler began */
 	__u32 ring_bytes;
@@ -68,17 +65,16 @@ static int open_sampling(struct recorder *recorder, struct sampling **ret_sampli
 
 static int open_folder(struct recorder *recorder, char *ret_why)
 {
-	int err = windows_folder(recorder->options.store, recorder->folder);
+	int err = windows_folder(recorder->options.store, recorder->folder.path);
 
 	if (!err)
-		recorder->folder_fd = window_folder_take(recorder->folder);
-	if (!err && recorder->folder_fd < 0)
-		err = recorder->folder_fd;
+		err = window_folder_take(&recorder->folder);
 	if (err == -EBUSY)
 		snprintf(ret_why, RECORDER_WHY_MAX, "another ctxpropd records to %.200s",
-			 recorder->folder);
+			 recorder->folder.path);
 	else if (err)
-		snprintf(ret_why, RECORDER_WHY_MAX, "%.200s: %s", recorder->folder, strerror(-err));
+		snprintf(ret_why, RECORDER_WHY_MAX, "%.200s: %s", recorder->folder.path,
+			 strerror(-err));
 	return err;
 }
 
@@ -112,7 +108,7 @@ int recorder_open(const struct recorder_options *options, struct recorder **ret_
 		return -ENOMEM;
 	}
 	recorder->options = *options;
-	recorder->folder_fd = -1;
+	recorder->folder.fd = -1;
 	recorder->pause_ms = PACE_PAUSE_MAX_MS;
 	recorder->forgot_ns = clock_now_ns();
 	err = begin(recorder, ret_why);
@@ -140,22 +136,14 @@ static void take(const struct profile_sample *sample, void *data)
 	samples_take(sample, recorder->now.samples);
 }
 
-static void fail(struct recorder *recorder, const char *what, const char *why)
-{
-	char text[RECORDER_WHY_MAX];
-
-	snprintf(text, sizeof(text), "%s: %s", what, why);
-	recorder->options.counts->failed++;
-	recorder->options.tell(RECORDER_FAILED, text);
-}
-
 /* Why everything is to be begun anew; NULL: nothing is. */
 static const char *why_renew(struct recorder *recorder)
 {
+	const __u64 since_ns = clock_now_ns() - recorder->renewed_ns;
 	struct registered registered;
 
-	if (sampling_is_full(recorder->now.sampling) &&
-	    clock_now_ns() - recorder->renewed_ns > RENEW_NS)
+	if (sampling_used(recorder->now.sampling) >= recorder->options.full &&
+	    since_ns >= recorder->options.renew_s * NS_PER_SECOND)
 		return "they were full";
 	if (sysconf(_SC_NPROCESSORS_ONLN) != recorder->cpus)
 		return "CPUs came or went";
@@ -171,7 +159,7 @@ static struct sampling *choose_sampling(struct recorder *recorder)
 {
 	struct sampling *old = recorder->now.sampling, *sampling = old;
 	const char *reason = why_renew(recorder);
-	char why[SAMPLER_WHY_MAX];
+	char why[SAMPLER_WHY_MAX], text[RECORDER_WHY_MAX];
 
 	if (!reason)
 		return old;
@@ -181,24 +169,10 @@ static struct sampling *choose_sampling(struct recorder *recorder)
 		return sampling;
 	}
 	recorder->renewed_ns = clock_now_ns();
-	fail(recorder, "the tables stay as they are", why);
+	recorder->options.counts->failed++;
+	snprintf(text, sizeof(text), "the tables stay as they are: %s", why);
+	recorder->options.tell(RECORDER_LACKS, text);
 	return old;
-}
-
-static void write_window(struct recorder *recorder, struct recorded *window)
-{
-	const struct recorder_options *options = &recorder->options;
-	const struct window time = recorded_time(window);
-	const __u64 failed = options->counts->failed;
-	char name[WINDOW_NAME_MAX];
-	int err = window->is_tried ? 0 : windows_tidy(recorder->folder, time.to_s);
-
-	if (err)
-		fail(recorder, "old windows stay", strerror(-err));
-	recorded_write(window, options, recorder->folder);
-	window_name(&time, name);
-	if (options->counts->failed == failed)
-		options->tell(RECORDER_WRITTEN, name);
 }
 
 /* The window before the one that goes on is done with. */
@@ -209,7 +183,7 @@ static void end_before(struct recorder *recorder)
 	if (!recorder->before.samples)
 		return;
 	if (recorder->before.is_open)
-		write_window(recorder, &recorder->before);
+		recorded_write(&recorder->before, &recorder->options, &recorder->folder);
 	recorded_free(&recorder->before);
 	if (sampling != recorder->now.sampling)
 		sampling_close(sampling);
@@ -223,18 +197,22 @@ static void stop_sampling(struct recorder *recorder)
 	sampler_read(sampler, take, recorder);
 }
 
-/* The current window ends, and the next one begins. Without memory for that it goes on. */
+/*
+ * The current window ends, and the next one begins. Without memory for that it goes on. A new
+ * sampler is ready before the old one ends, so that nothing is missed; a moment is sampled twice.
+ */
 static void rotate(struct recorder *recorder)
 {
-	struct sampling *sampling = choose_sampling(recorder);
+	struct sampling *sampling;
 	struct recorded next;
 
+	end_before(recorder);
+	sampling = choose_sampling(recorder);
 	if (recorded_begin(&next, sampling)) {
 		if (sampling != recorder->now.sampling)
 			sampling_close(sampling);
 		return;
 	}
-	end_before(recorder);
 	if (sampling != recorder->now.sampling)
 		stop_sampling(recorder);
 	recorded_end(&recorder->now, recorder->options.counts);
@@ -264,7 +242,7 @@ static void look_after_before(struct recorder *recorder, __u64 now_ns)
 	if (since_ns > recorder->options.window_s * NS_PER_SECOND / 2)
 		end_before(recorder);
 	else if (!before->is_tried && since_ns > SETTLE_NS)
-		write_window(recorder, before);
+		recorded_write(before, &recorder->options, &recorder->folder);
 }
 
 /* The processes of all stacks stay, however long this process was held up. */
@@ -278,7 +256,7 @@ static void forget(struct recorder *recorder, __u64 now_ns)
 		return;
 	if (before_ns > oldest->began_ns)
 		before_ns = oldest->began_ns;
-	processes_forget(recorder->now.sampling->processes, before_ns);
+	processes_forget(recorder->now.sampling->processes, before_ns, oldest->began_ns);
 	recorder->forgot_ns = now_ns;
 }
 
@@ -312,10 +290,10 @@ void recorder_close(struct recorder *recorder)
 		recorder_stop(recorder);
 		end_before(recorder);
 		if (samples_stacks(recorder->now.samples))
-			write_window(recorder, &recorder->now);
+			recorded_write(&recorder->now, &recorder->options, &recorder->folder);
 	}
 	sampling_close(recorder->now.sampling);
 	recorded_free(&recorder->now);
-	cleanup_close(&recorder->folder_fd);
+	window_folder_close(&recorder->folder);
 	free(recorder);
 }

@@ -14,16 +14,23 @@
 
 #define RECORDER_WHY_MAX 320
 
+#define RECORDER_FULL    90  /* per cent of a table at which all are begun anew */
+#define RECORDER_RENEW_S 600 /* between two times that they are for this */
+
 enum recorder_event {
-	RECORDER_WRITTEN, /* a window */
-	RECORDER_FAILED,  /* it, or something else could not be done; it goes on */
+	RECORDER_WRITTEN, /* a window, and all that belongs to it was done */
+	RECORDER_FAILED,  /* a window was not written; it goes on */
+	RECORDER_LACKS,   /* something else could not be done */
+	RECORDER_CROWDED, /* windows were removed before their time: the device is full */
 	RECORDER_RENEWED, /* its tables were begun anew */
+	RECORDER_EVENTS,
 };
 
 struct recorder_options {
 	unsigned int hz; /* on each CPU */
 	bool off_cpu;
 	unsigned int window_s;
+	unsigned int full, renew_s;     /* as RECORDER_FULL and RECORDER_RENEW_S */
 	const char *store;              /* its file; the windows are beside it */
 	const char *registry;           /* labels of programs, see registered.h */
 	struct recorder_counts *counts; /* are added to */

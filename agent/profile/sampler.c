@@ -361,9 +361,12 @@ int sampler_add_table(struct sampler *sampler, const struct profile_row *row, __
 	return 0;
 }
 
-unsigned int sampler_rows_used(const struct sampler *sampler)
+unsigned int sampler_tables_used(const struct sampler *sampler)
 {
-	return (unsigned int)(sampler->rows_used * 100ULL / ROWS_MAX);
+	const unsigned int rows = (unsigned int)(sampler->rows_used * 100ULL / ROWS_MAX);
+	const unsigned int pages = (unsigned int)(sampler->pages_used * 100ULL / PAGES_MAX);
+
+	return rows > pages ? rows : pages;
 }
 
 static int set(const struct bpf_map *map, __u32 tgid, const void *value)

@@ -66,12 +66,12 @@ __u64 sampler_waits_left_out(const struct sampler *sampler);
 int sampler_add_table(struct sampler *sampler, const struct profile_row *row, __u32 count,
 		      struct profile_table *ret_table);
 
-/* Per cent of the room for rows that is taken. */
-unsigned int sampler_rows_used(const struct sampler *sampler);
+/* Per cent of the room for rows that is taken, or for their index if that is more. */
+unsigned int sampler_tables_used(const struct sampler *sampler);
 
 /*
  * Tell the sampler what a process has mapped, or that it is gone (NULL). `process->edition` is set
- * here. 0 or -errno.
+ * here. 0; -E2BIG: it knows PROFILE_PROCESSES others; or -errno.
  */
 int sampler_set_process(struct sampler *sampler, __u32 tgid, struct profile_process *process);
 

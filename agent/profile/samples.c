@@ -3,12 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "profile/samples.h"
 #include "profile/waits.h"
 
 #define BUCKETS   65536
-#define BYTES_MAX (64UL << 20) /* of all stacks */
+#define BYTES_MAX (64UL << 20)  /* of all stacks */
+#define LATE_NS   NS_PER_SECOND /* so much later samples are taken here, or less */
 
 struct samples {
 	struct processes *processes;
@@ -17,7 +19,8 @@ struct samples {
 	struct labels labels;
 	struct stack *bucket[BUCKETS];
 	size_t bytes, stacks;
-	__u64 count, in_requests, waits, left_out, conflicts;
+	__u64 since_ns;
+	__u64 count, in_requests, incomplete, waits, left_out, conflicts;
 	/* Of the sample that is looked at: */
 	__u16 kernel_count, user_count, named_count;
 	__u64 frame[PROFILE_SLOTS];
@@ -30,7 +33,10 @@ struct samples *samples_new(struct processes *processes, struct named *named)
 
 	if (!samples)
 		return NULL;
-	*samples = (struct samples){.processes = processes, .named = named, .open = waits_new()};
+	*samples = (struct samples){.processes = processes,
+				    .named = named,
+				    .open = waits_new(),
+				    .since_ns = clock_now_ns() - LATE_NS};
 	if (samples->open)
 		return samples;
 	free(samples);
@@ -250,10 +256,12 @@ static void fill_labels(struct samples *samples, const struct process *process,
 static void count_begin(struct samples *samples, const struct profile_sample *sample,
 			struct stack *stack)
 {
-	if (sample->kind == PROFILE_ON_CPU && stack)
+	if (sample->kind == PROFILE_ON_CPU && stack) {
 		stack->count++;
-	else if (!stack || waits_begin(samples->open, sample, stack))
+		samples->incomplete += stack_missing(stack) != NULL;
+	} else if (!stack || waits_begin(samples->open, sample, stack)) {
 		samples->left_out++;
+	}
 }
 
 bool samples_take_end(struct samples *samples, const struct profile_sample *sample)
@@ -306,6 +314,11 @@ const struct named *samples_named(const struct samples *samples)
 	return samples->named;
 }
 
+__u64 samples_since_ns(const struct samples *samples)
+{
+	return samples->since_ns;
+}
+
 __u64 samples_count(const struct samples *samples)
 {
 	return samples->count;
@@ -314,6 +327,11 @@ __u64 samples_count(const struct samples *samples)
 __u64 samples_in_requests(const struct samples *samples)
 {
 	return samples->in_requests;
+}
+
+__u64 samples_incomplete(const struct samples *samples)
+{
+	return samples->incomplete;
 }
 
 __u64 samples_waits(const struct samples *samples)

@@ -62,6 +62,9 @@ struct samples *samples_new(struct processes *processes, struct named *named);
 const struct named *samples_named(const struct samples *samples);
 void samples_free(struct samples *samples);
 
+/* No sample was taken by the sampler before this time (CLOCK_MONOTONIC). */
+__u64 samples_since_ns(const struct samples *samples);
+
 /* Count a sample, or a wait; as a callback of sampler_read(). */
 void samples_take(const struct profile_sample *sample, void *samples);
 
@@ -80,6 +83,9 @@ __u64 samples_count(const struct samples *samples);
 __u64 samples_in_requests(const struct samples *samples);
 __u64 samples_waits(const struct samples *samples);
 __u64 samples_left_out(const struct samples *samples);
+
+/* Of those on the CPU: whose stack is not whole, see stack_missing(). */
+__u64 samples_incomplete(const struct samples *samples);
 
 /* The labels of stacks, and how many samples had ids of two traces. */
 const struct labels *samples_labels(const struct samples *samples);

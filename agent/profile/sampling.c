@@ -18,7 +18,10 @@ static int prepare(struct sampling *sampling, __u32 sources, const struct regist
 	if (sampling->threads)
 		sampling->processes =
 		    processes_new(sampling->sampler, sampling->files, sampling->threads);
-	return sampling->named && sampling->known && sampling->processes ? 0 : -ENOMEM;
+	if (!sampling->named || !sampling->known || !sampling->processes)
+		return -ENOMEM;
+	kernel_names_watch(known_names_kernel(sampling->known));
+	return 0;
 }
 
 int sampling_open(const struct sampler_options *options, const struct registered *registered,
@@ -58,8 +61,14 @@ void sampling_close(struct sampling *sampling)
 	free(sampling);
 }
 
-bool sampling_is_full(const struct sampling *sampling)
+unsigned int sampling_used(const struct sampling *sampling)
 {
-	return files_are_many(sampling->files) || known_names_are_many(sampling->known) ||
-	       named_texts(sampling->named)->count > TEXTS_MAX;
+	const unsigned int used[] = {
+	    files_used(sampling->files), known_names_used(sampling->known),
+	    (unsigned int)(named_texts(sampling->named)->count * 100 / TEXTS_MAX)};
+	unsigned int most = 0;
+
+	for (size_t i = 0; i < sizeof(used) / sizeof(used[0]); i++)
+		most = used[i] > most ? used[i] : most;
+	return most;
 }

@@ -28,7 +28,7 @@ void sampling_stop(struct sampling *sampling);
 
 void sampling_close(struct sampling *sampling);
 
-/* Is some table so full that all should be begun anew? Of one that was not stopped. */
-bool sampling_is_full(const struct sampling *sampling);
+/* Per cent of what fits into the fullest of its tables. Of one that was not stopped. */
+unsigned int sampling_used(const struct sampling *sampling);
 
 #endif

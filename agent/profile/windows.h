@@ -82,4 +82,10 @@ int windows_read(const char *folder, __s64 from_s, __s64 to_s, struct message *r
  */
 int windows_tidy(const char *folder, __s64 now_s);
 
+/*
+ * Remove the oldest windows of those that had ended when this one began, until they had so many
+ * bytes; none if that cannot make room for so many. Returns how many have gone.
+ */
+size_t windows_make_room(const char *folder, const struct window *window, size_t bytes);
+
 #endif

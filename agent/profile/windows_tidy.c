@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 #include "base/cleanup.h"
 #include "base/text.h"
@@ -83,4 +84,52 @@ int windows_tidy(const char *folder, __s64 now_s)
 	err = tidy_windows(fd, now_s);
 	failed = tidy_unfinished(fd, now_s);
 	return err ? err : failed;
+}
+
+/* What is free, and what those before the window have. */
+static __u64 room_of(int folder_fd, const struct windows_list *list, const struct window *window)
+{
+	struct statvfs status;
+	__u64 bytes = 0;
+
+	if (!fstatvfs(folder_fd, &status))
+		bytes = (__u64)status.f_bavail * status.f_frsize;
+	for (size_t i = 0; i < list->count; i++)
+		if (list->file[i].time.to_s <= window->from_s)
+			bytes += list->file[i].bytes;
+	return bytes;
+}
+
+/* From the oldest on. */
+static size_t remove_oldest(int folder_fd, const struct windows_list *list,
+			    const struct window *window, size_t bytes)
+{
+	char name[WINDOW_NAME_MAX];
+	size_t removed = 0;
+	__u64 gone = 0;
+
+	for (size_t i = list->count; i-- && gone < bytes;) {
+		const struct window_file *file = &list->file[i];
+
+		if (file->time.to_s > window->from_s)
+			break;
+		window_name(&file->time, name);
+		if (unlinkat(folder_fd, name, 0))
+			continue;
+		gone += file->bytes;
+		removed++;
+	}
+	return removed;
+}
+
+size_t windows_make_room(const char *folder, const struct window *window, size_t bytes)
+{
+	_cleanup_close_ int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct windows_list list = {};
+	size_t removed = 0;
+
+	if (fd >= 0 && !windows_list(fd, &list) && room_of(fd, &list, window) >= bytes)
+		removed = remove_oldest(fd, &list, window, bytes);
+	windows_list_free(&list);
+	return removed;
 }

@@ -11,10 +11,16 @@ void metrics_recorder(const struct recorder_counts *counts, const struct exposit
 		const char *what;
 		__u64 count;
 	} rows[] = {
-	    {"samples", counts->samples},   {"samples-of-requests", counts->of_requests},
-	    {"waits", counts->waits},       {"lost", counts->lost},
-	    {"left-out", counts->left_out}, {"windows", counts->windows},
-	    {"failed", counts->failed},     {"renewed", counts->renewed},
+	    {"samples", counts->samples},
+	    {"samples-of-requests", counts->of_requests},
+	    {"incomplete", counts->incomplete},
+	    {"waits", counts->waits},
+	    {"lost", counts->lost},
+	    {"left-out", counts->left_out},
+	    {"windows", counts->windows},
+	    {"removed", counts->removed},
+	    {"failed", counts->failed},
+	    {"renewed", counts->renewed},
 	    {"starts", counts->starts},
 	};
 

@@ -45,6 +45,8 @@ PARTS = (
     Part("profile off-cpu", [*PYTHON, "tests/profile/offcpu.py", "--build", "build"], 600),
     Part("profile outputs", [*PYTHON, "tests/profile/outputs.py", "--build", "build"], 600),
     Part("profile continuous", [*PYTHON, "tests/profile/continuous.py", "--build", "build"], 300),
+    Part("profile full disk", [*PYTHON, "tests/profile/continuous_disk.py", "--build", "build"], 300),
+    Part("profile full tables", [*PYTHON, "tests/profile/continuous_tables.py", "--build", "build"], 300),
     Part("profile labels", [*PYTHON, "tests/profile/labels.py", "--build", "build", "--short"], 200),
     Part("profile cost",
          [*PYTHON, "tests/bench/bench.py", "--build", "build", "--short", "--arms", "profile"], 200),

@@ -7,6 +7,7 @@ import resource
 import signal
 
 import made
+from disk import fill, small_disk
 from outputs_tools import Windows, equal
 
 NAMES = ("x.pb.gz", "x.svg", "x.folded", "x.json", "x.otlp")
@@ -42,6 +43,28 @@ def case_full(world):
     error = world.refused("show", world.made, "-o", "/dev/full", "--format", "svg")
     assert "/dev/full: No space left" in error, error
     assert not os.path.isfile("/dev/full"), "the device was replaced by a file"
+
+
+def full_disk_refuses(world, disk, name, *words):
+    """A file that cannot be written there is not written, with status 1, the reason, and nothing left behind."""
+    before = sorted(os.listdir(disk))
+    done = world.profile(*words, "-o", disk / name, check=False)
+    equal(done.returncode, 1, f"status of {words} into {name}")
+    assert f"--output {disk / name}: No space left on device" in done.stderr, done.stderr
+    equal((disk / name).read_text(), "before", "the file")
+    equal(sorted(os.listdir(disk)), before, "files of the disk")
+
+
+def case_full_disk(world):
+    """a file system that is full, in all formats: of files that are read, compared, and of samples"""
+    with small_disk(world.folder / "disk", 64) as disk:
+        for name in NAMES:
+            (disk / name).write_text("before")
+        fill(disk / "notes")
+        for name in NAMES:
+            full_disk_refuses(world, disk, name, "show", world.made)
+            full_disk_refuses(world, disk, name, "-d", "1s")
+        full_disk_refuses(world, disk, "x.svg", "diff", world.made, world.made)
 
 
 def case_unwritable(world):

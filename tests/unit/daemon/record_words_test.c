@@ -18,19 +18,25 @@ static void right(void **state)
 	assert_int_equal(words.hz, 19);
 	assert_false(words.off_cpu);
 	assert_int_equal(words.window_s, 60);
+	assert_int_equal(words.full, 90);
+	assert_int_equal(words.renew_s, 600);
 	assert_int_equal(record_words_parse("99,off-cpu,window=5", &words), 0);
 	assert_int_equal(words.hz, 99);
 	assert_true(words.off_cpu);
 	assert_int_equal(words.window_s, 5);
+	assert_int_equal(record_words_parse("19,full=7,window=10", &words), 0);
+	assert_int_equal(words.full, 7);
+	assert_int_equal(words.renew_s, 30);
+	assert_int_equal(words.window_s, 10);
 }
 
 static void wrong(void **state)
 {
 	static const char *const all[] = {
-	    "",          "0",          "100",         "-1",           "19x",
-	    "off-cpu",   "19,",        "19,,off-cpu", "19,on-cpu",    "19,off-cpu,",
-	    "19,window", "19,window=", "19,window=4", "19,window=61", "19,window=x",
-	    "19 off-cpu"};
+	    "",           "0",          "100",         "-1",           "19x",
+	    "off-cpu",    "19,",        "19,,off-cpu", "19,on-cpu",    "19,off-cpu,",
+	    "19,window",  "19,window=", "19,window=4", "19,window=61", "19,window=x",
+	    "19 off-cpu", "19,full",    "19,full=0",   "19,full=91",   "19,full7"};
 	struct record_words words = {.hz = 7};
 
 	(void)state;

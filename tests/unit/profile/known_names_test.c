@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What is remembered of functions, and which of the kernel's may be. */
+/* What is remembered of functions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -61,25 +61,7 @@ static void many(void **state)
 		snprintf(name, sizeof(name), "f%u", i / 10);
 		assert_string_equal(name_of(known, FILE_NUMBER, i), name);
 	}
-	assert_false(known_names_are_many(known));
-	known_names_free(known);
-}
-
-/* The same table serves until an address has to be looked for anew. */
-static void kernel(void **state)
-{
-	struct known_names *known = known_names_new();
-	const __u64 nowhere = 1;
-	const struct kernel_symbols *symbols;
-
-	(void)state;
-	assert_non_null(known);
-	assert_null(known_names_kernel(known, NULL, 0));
-	symbols = known_names_kernel(known, &nowhere, 1);
-	assert_non_null(symbols);
-	assert_false(kernel_symbols_lasts(symbols, nowhere));
-	assert_null(kernel_symbols_find(symbols, nowhere));
-	assert_int_equal(kernel_modules(), kernel_modules());
+	assert_int_equal(known_names_used(known), 0);
 	known_names_free(known);
 }
 
@@ -88,7 +70,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(ranges),
 	    cmocka_unit_test(many),
-	    cmocka_unit_test(kernel),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -345,6 +345,31 @@ static void tidies_by_size(void **state)
 	assert_false(is_there(file_of(NOW - 300, NOW - 240)));
 }
 
+/* The oldest go, as few as make the room, and never what is not older. */
+static void makes_room(void **state)
+{
+	const struct window window = {NOW - 60, NOW};
+
+	(void)state;
+	put_bytes(file_of(NOW - 120, NOW - 60), 100);
+	put_bytes(file_of(NOW - 180, NOW - 120), 100);
+	put_bytes(file_of(NOW - 240, NOW - 180), 100);
+	put_bytes(file_of(NOW - 60, NOW), 100);
+	put_bytes(file_of(NOW - 90, NOW - 30), 100);
+	put_bytes(in_folder("others"), 100);
+	assert_int_equal(windows_make_room(folder, &window, SIZE_MAX), 0);
+	assert_int_equal(windows_make_room(folder, &window, 101), 2);
+	assert_false(is_there(file_of(NOW - 240, NOW - 180)));
+	assert_false(is_there(file_of(NOW - 180, NOW - 120)));
+	assert_true(is_there(file_of(NOW - 120, NOW - 60)));
+	assert_int_equal(windows_make_room(folder, &window, 1000), 1);
+	assert_int_equal(windows_make_room(folder, &window, 1), 0);
+	assert_true(is_there(file_of(NOW - 60, NOW)));
+	assert_true(is_there(file_of(NOW - 90, NOW - 30)));
+	assert_true(is_there(in_folder("others")));
+	assert_int_equal(windows_make_room(in_folder("none"), &window, 1), 0);
+}
+
 /* What did not become whole goes once nobody can be writing it any more. */
 static void tidies_what_is_left(void **state)
 {
@@ -394,6 +419,7 @@ int main(void)
 	    cmocka_unit_test_teardown(says_what_is_missing, empty),
 	    cmocka_unit_test_teardown(tidies_by_age, empty),
 	    cmocka_unit_test_teardown(tidies_by_size, empty),
+	    cmocka_unit_test_teardown(makes_room, empty),
 	    cmocka_unit_test_teardown(tidies_what_is_left, empty),
 	};
 
