@@ -215,7 +215,9 @@ static void node_code(void)
 							    .info_script = 32,
 							    .info_parameters = 42,
 							    .script_name = 16,
-							    .scope_locals = 32},
+							    .scope_locals = 32,
+							    .scope_smi = 1,
+							    .scope_function = 2},
 					  .address = TAGGED(CODE),
 					  .right = 1};
 
