@@ -43,7 +43,7 @@ ROWS = (
     Row("C", ["{build}/profile_burn"], "burn_until"),
     Row("Python", ["/usr/bin/python3", "-B", "{here}/burn.py"], "Handler.do_GET (burn.py)", begins="def do_GET"),
     Row("Go", ["{build}/profile_burn_go"], "main.burn", GOES),
-    Row("Ruby", ["/usr/bin/ruby", "{here}/burn.rb"], "burn (burn.rb)", bar=0.95, begins="def burn"),
+    Row("Ruby", ["/usr/bin/ruby", "{here}/burn.rb"], "Object#burn (burn.rb)", bar=0.95, begins="def burn"),
     Row("Node", [NODE, "{here}/burn.js"], OF_NODE, bar=0.95),
     Row("Node, interpreted", [NODE, "--no-opt", "--no-sparkplug", "{here}/burn.js"], OF_NODE, bar=0.95, more=True),
     Row("Node, baseline", [NODE, "--no-opt", "--always-sparkplug", "{here}/burn.js"], OF_NODE, bar=0.95, more=True),
