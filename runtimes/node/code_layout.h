@@ -25,6 +25,9 @@ struct node_code {
 	__u8 info_parameters; /* SharedFunctionInfo: 16 bits, and as many that follow */
 	__u8 script_name;     /* Script */
 	__u8 scope_locals;    /* ScopeInfo: behind its fixed words */
+	/* Of the flags of a ScopeInfo. */
+	__u8 scope_smi;      /* 1: they are a Smi, 0: a number of 32 bits */
+	__u8 scope_function; /* the kind of scope that a function has */
 };
 
 #define NODE_FUNCTIONS 32 /* types from JSFunction's on: constructors have their own */

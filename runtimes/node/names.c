@@ -23,7 +23,6 @@ _Static_assert(FUNCTION_MAX + FILE_MAX <= NAMED_TEXT_MAX, "both have room");
 #define SCOPE_NAMES_MAX      75
 #define SCOPE_COUNT_MAX      65536
 #define FLAGS_KIND           15
-#define KIND_FUNCTION        2
 #define FLAGS_CLASS_VARIABLE (1U << 10)
 #define FLAGS_NAME           (3U << 12) /* two words: the name comes first */
 #define FLAGS_INFERRED       (1U << 14) /* from where it was assigned to */
@@ -48,13 +47,14 @@ static void set_anonymous(char *ret)
 /* Returns whether it is known what it is called. */
 static bool read_scope(int memory, const struct node_code *code, __u64 scope, char *ret)
 {
-	const __u32 flags = number(node_word(memory, scope, SCOPE_FLAGS));
+	const __u64 word = node_word(memory, scope, SCOPE_FLAGS);
+	const __u32 flags = code->scope_smi ? number(word) : (__u32)word;
 	const __u32 count = number(node_word(memory, scope, SCOPE_COUNT));
 	__u32 at = code->scope_locals;
 
 	if (count > SCOPE_COUNT_MAX)
 		return false;
-	if ((flags & FLAGS_KIND) != KIND_FUNCTION) {
+	if ((flags & FLAGS_KIND) != code->scope_function) {
 		snprintf(ret, FUNCTION_MAX, "(top level)");
 		return true;
 	}

@@ -67,8 +67,11 @@ static int read_getter(struct elf_image *image, const char *name, struct getter 
 	__u64 address;
 	size_t at;
 
-	if (elf_image_symbol(image, name, &address) ||
-	    elf_image_read(image, address, code, sizeof(code)))
+	/* Since 13 it is only for the file itself. */
+	if (elf_image_symbol(image, name, &address) &&
+	    elf_image_own_function(image, name, &address))
+		return -ENOTSUP;
+	if (elf_image_read(image, address, code, sizeof(code)))
 		return -ENOTSUP;
 	at = read_address(code, address, ret);
 	if (!at)
@@ -93,54 +96,74 @@ static int find_builtins(struct elf_image *image, struct node_code *code)
 											: 0;
 }
 
-/* Offsets are published with the type of what stands there, which was called otherwise until 12. */
-static __u8 offset_of(struct elf_image *image, const char *name, const char *former)
+/* Offsets are published with the type of what stands there. `names`: of all versions, then NULL. */
+static __u8 offset_of(struct elf_image *image, const char *const *names)
 {
-	const __u32 offset = v8_published(image, name);
+	__u32 offset = 0;
 
-	return (__u8)(offset ? offset : v8_published(image, former));
+	for (; *names && !offset; names++)
+		offset = v8_published(image, *names);
+	return (__u8)offset;
 }
 
-/* What differs between versions is what ScopeInfo has; these have the same (10.2, 11.3 and 12.4).
- */
-static bool is_known(struct elf_image *image, __u32 scope)
+static const char *const info_scope[] = {
+    "class_SharedFunctionInfo__name_or_scope_info__Tagged_NameOrScopeInfoT_",
+    "class_SharedFunctionInfo__name_or_scope_info__Tagged_Object_",
+    "class_SharedFunctionInfo__name_or_scope_info__Object", NULL};
+static const char *const info_script[] = {
+    "class_SharedFunctionInfo__script__Tagged_HeapObject_",
+    "class_SharedFunctionInfo__script_or_debug_info__HeapObject", NULL};
+
+/* What differs between versions is what ScopeInfo has (scope-info.tq). */
+struct version {
+	__u16 bytecode, scope; /* an offset and a type, by which a version is known */
+	__u8 scope_smi, scope_function;
+};
+
+/* NULL: it is another version. */
+static const struct version *find_version(struct elf_image *image, __u32 scope)
 {
-	static const struct {
-		__u16 bytecode, scope;
-	} known[] = {{56, 256}, {54, 261}, {64, 272}};
+	static const struct version known[] = {
+	    {56, 256, 1, 2}, /* 10.2 */
+	    {54, 261, 1, 2}, /* 11.3 */
+	    {64, 272, 1, 2}, /* 12.4 */
+	    {64, 280, 0, 4}, /* 13.6: flags are no Smi */
+	};
 	const __u32 bytecode = v8_published(image, "class_BytecodeArray__data__uintptr_t");
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (known[i].bytecode == bytecode && known[i].scope == scope)
-			return v8_published(image, "TaggedSize") == WORD;
-	return false;
+			return v8_published(image, "TaggedSize") == WORD ? &known[i] : NULL;
+	return NULL;
 }
 
 static void find_names(struct elf_image *image, struct node_code *code)
 {
+	const __u32 scope = v8_published(image, "type_ScopeInfo__SCOPE_INFO_TYPE");
+	const struct version *version = find_version(image, scope);
 	struct node_code names = {
 	    .builtins = code->builtins,
 	    .builtins_size = code->builtins_size,
 	    .function = v8_published(image, "type_JSFunction__JS_FUNCTION_TYPE"),
 	    .info = v8_published(image, "type_SharedFunctionInfo__SHARED_FUNCTION_INFO_TYPE"),
-	    .scope = v8_published(image, "type_ScopeInfo__SCOPE_INFO_TYPE"),
+	    .scope = (__u16)scope,
 	    .script = v8_published(image, "type_Script__SCRIPT_TYPE"),
 	    .function_info = v8_published(image, "class_JSFunction__shared__SharedFunctionInfo"),
-	    .info_scope =
-		offset_of(image, "class_SharedFunctionInfo__name_or_scope_info__Tagged_Object_",
-			  "class_SharedFunctionInfo__name_or_scope_info__Object"),
-	    .info_script = offset_of(image, "class_SharedFunctionInfo__script__Tagged_HeapObject_",
-				     "class_SharedFunctionInfo__script_or_debug_info__HeapObject"),
+	    .info_scope = offset_of(image, info_scope),
+	    .info_script = offset_of(image, info_script),
 	    .info_parameters = v8_published(
 		image, "class_SharedFunctionInfo__internal_formal_parameter_count__uint16_t"),
 	    .script_name = v8_published(image, "class_Script__name__Object"),
 	    .scope_locals = WORD + WORD * v8_published(image, "scopeinfo_idx_first_vars"),
 	};
 
-	if (is_known(image, names.scope) && names.function && names.info && names.script &&
-	    names.function_info && names.info_scope && names.info_script && names.info_parameters &&
-	    names.script_name && names.scope_locals > WORD)
-		*code = names;
+	if (!version || !names.function || !names.info || !names.script || !names.function_info ||
+	    !names.info_scope || !names.info_script || !names.info_parameters ||
+	    !names.script_name || names.scope_locals <= WORD)
+		return;
+	names.scope_smi = version->scope_smi;
+	names.scope_function = version->scope_function;
+	*code = names;
 }
 
 int v8_code(struct elf_image *image, struct node_code *ret_code)

@@ -81,9 +81,10 @@ static int look_at_program(struct elf_image *image, struct ruby *ruby)
 
 static enum ruby_code_layout code_layout_of(unsigned int version)
 {
-	if (version < 301)
-		return RUBY_CODE_3_0;
-	return version == 301 ? RUBY_CODE_3_1 : RUBY_CODE_3_2;
+	static const enum ruby_code_layout since_3_1[] = {RUBY_CODE_3_1, RUBY_CODE_3_2,
+							  RUBY_CODE_3_3, RUBY_CODE_3_4};
+
+	return version < 301 ? RUBY_CODE_3_0 : since_3_1[version - 301];
 }
 
 /* Where the interpreter is. */

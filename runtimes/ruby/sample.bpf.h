@@ -8,6 +8,7 @@
 #define CTXPROP_RUNTIMES_RUBY_SAMPLE_BPF_H
 
 #include "profile/named.bpf.h"
+#include "runtimes/ruby/method.bpf.h"
 #include "runtimes/ruby/state.bpf.h"
 
 /* Words of rb_control_frame_t. */
@@ -50,15 +51,18 @@ static __always_inline __u64 ruby_check_of(__u64 code)
  */
 static __always_inline int ruby_take(struct profile_sample *s, const __u64 *word)
 {
-	__u64 code = word[RUBY_WORD_CODE], flags;
+	struct ruby_named named = {.code = word[RUBY_WORD_CODE]};
+	__u64 flags;
 
-	if (!code || !word[RUBY_WORD_PC])
+	if (!named.code || !word[RUBY_WORD_PC])
 		return 1;
 	if (!user_words(word[RUBY_WORD_LOCALS], &flags, 1))
 		return 0;
 	if (flags & RUBY_FRAME_OF_C || (flags & RUBY_FRAME_KIND) == RUBY_FRAME_DUMMY)
 		return 1;
-	named_add(s, code, ruby_check_of(code));
+	named.check = ruby_check_of(named.code);
+	ruby_add_owner(&named, word[RUBY_WORD_LOCALS], s->named_layout);
+	named_add(s, ruby_first_word(&named), ruby_second_word(&named));
 	if (flags & RUBY_FRAME_ENTRY)
 		named_mark_entry(s);
 	return 1;

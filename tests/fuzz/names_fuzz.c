@@ -14,17 +14,24 @@
 #include "runtimes/names.h"
 #include "runtimes/node/text.h"
 #include "runtimes/python/code_layout.h"
+#include "runtimes/ruby/class.h"
 #include "runtimes/ruby/code_layout.h"
 #include "runtimes/runtime.h"
 
-static __u64 check_of_ruby(__u64 code)
+/* As the sampler packs code and class that stand there, with the right check word. */
+static void pack_ruby(struct named_code *code)
 {
-	const __u64 body = process_memory_u64(-1, code + RUBY_CODE_BODY);
-	__u64 check = body;
+	struct ruby_named named = ruby_unpack(code->address, code->check);
+	const __u64 body = process_memory_u64(-1, named.code + RUBY_CODE_BODY);
 
+	named.check = body;
 	for (__u64 i = 0; i < RUBY_BODY_WORDS; i++)
-		check = ruby_check_add(check, process_memory_u64(-1, body + i * sizeof(__u64)));
-	return check;
+		named.check =
+		    ruby_check_add(named.check, process_memory_u64(-1, body + i * sizeof(__u64)));
+	if (named.owner)
+		named.check = ruby_class_check(-1, named.owner, code->layout, named.check);
+	code->address = ruby_first_word(&named);
+	code->check = ruby_second_word(&named);
 }
 
 static __u64 check_of_node(const struct node_code *code, __u64 info)
@@ -45,8 +52,6 @@ static __u64 check_of_java(const struct java_code *code, __u64 address)
 static __u64 right_check(const struct names_input *input)
 {
 	switch (KIND) {
-	case RUNTIME_RUBY:
-		return check_of_ruby(input->address);
 	case RUNTIME_NODE:
 		return check_of_node(&input->compiled.node, input->address);
 	case RUNTIME_JAVA:
@@ -77,8 +82,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(&input, data, sizeof(input));
 	memory = (struct memory){data + sizeof(input), size - sizeof(input), 0, UINT32_MAX};
 	code.address = input.address;
-	code.check = input.right & 1 ? right_check(&input) : input.check;
 	code.layout = input.layout;
+	code.check = input.check;
+	if (input.right & 1 && KIND == RUNTIME_RUBY)
+		pack_ruby(&code);
+	else if (input.right & 1)
+		code.check = right_check(&input);
 	code.depth = input.depth;
 	code.compiled = &input.compiled;
 	memory.reads = 0;

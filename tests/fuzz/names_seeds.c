@@ -79,7 +79,7 @@ static void python_code(enum python_code_layout layout)
 
 static void ruby_text(__u64 object, const char *text, enum ruby_code_layout layout)
 {
-	const bool is_new = layout == RUBY_CODE_3_2;
+	const bool is_new = layout >= RUBY_CODE_3_2;
 
 	put_word(object, is_new ? 5 : 5 | strlen(text) << 14);
 	if (is_new)
@@ -87,17 +87,39 @@ static void ruby_text(__u64 object, const char *text, enum ruby_code_layout layo
 	put_text(object + (is_new ? 24 : 16), text);
 }
 
+/* The class from which all inherit: it has its name in itself, or among its variables. */
+static void ruby_class(__u64 class, enum ruby_code_layout layout)
+{
+	put_word(class, 2);
+	put_word(class + 24, class + 0x100);
+	put_word(class + 0x108, class + 0x180);
+	put_word(class + 0x180 + 40, 1);
+	put_word(class + 0x180 + 48, class + 0x200);
+	put_word(class + 0x208, 7);
+	put_word(class + 0x210, class + 0x280);
+	put_word(class + 144, 1ULL << 40);
+	put_word(class + 152, class + 0x280);
+	ruby_text(class + 0x280, "BasicObject", layout);
+}
+
 static void ruby_code(enum ruby_code_layout layout)
 {
-	const struct names_input input = {.address = CODE, .right = 1, .layout = (__u8)layout};
+	const struct ruby_named named = {.code = CODE, .owner = BASE + 0x500};
+	const struct names_input input = {.address = ruby_first_word(&named),
+					  .check = ruby_second_word(&named),
+					  .right = 1,
+					  .layout = (__u8)layout};
 	char name[16];
 
 	put_word(CODE + RUBY_CODE_BODY, BASE + 0x100);
 	put_word(BASE + 0x100 + 8 * RUBY_BODY_PATH, BASE + 0x200);
+	put_word(BASE + 0x100 + 8 * RUBY_BODY_BASE, BASE + 0x400);
 	put_word(BASE + 0x100 + 8 * RUBY_BODY_LABEL, BASE + 0x300);
 	put_word(BASE + 0x100 + 8 * RUBY_BODY_LINE, 15);
 	ruby_text(BASE + 0x200, "/srv/app.rb", layout);
 	ruby_text(BASE + 0x300, "block in total", layout);
+	ruby_text(BASE + 0x400, "total", layout);
+	ruby_class(named.owner, layout);
 	snprintf(name, sizeof(name), "ruby-%d", layout);
 	write_seed(name, &input);
 }
@@ -215,7 +237,9 @@ static void node_code(void)
 							    .info_script = 32,
 							    .info_parameters = 42,
 							    .script_name = 16,
-							    .scope_locals = 32},
+							    .scope_locals = 32,
+							    .scope_smi = 1,
+							    .scope_function = 2},
 					  .address = TAGGED(CODE),
 					  .right = 1};
 
@@ -245,7 +269,7 @@ int main(int argc, char **argv)
 	python_code(PYTHON_CODE_3_11);
 	python_code(PYTHON_CODE_3_12);
 	ruby_code(RUBY_CODE_3_1);
-	ruby_code(RUBY_CODE_3_2);
+	ruby_code(RUBY_CODE_3_3);
 	java_code();
 	node_code();
 	return 0;

@@ -1,7 +1,8 @@
 #!/usr/bin/ruby
 # SPDX-License-Identifier: Apache-2.0
 # As burn.py, in Ruby: burn.rb PORT TRUTH. Blocks and functions in C lie in between. The method that burns is made
-# for the request, its name tells which, and it goes with it, so that others come to lie where it was.
+# for the request, its name tells which, and it goes with it, so that others come to lie where it was. So is the class
+# whose method calls it, but that all of these have the same code.
 require "socket"
 
 AFTERWARDS_US = 4000
@@ -36,9 +37,16 @@ end
 def work(request, last)
   name = request == "-" ? "work_#{native_id}" : "work_#{request}"
   eval("def #{name}(last) = while cpu_ns < last && (0...200).sum { |i| i & 7 } do end", TOPLEVEL_BINDING, __FILE__)
-  send(name, last)
+  within(name.capitalize) { send(name, last) }
 ensure
   Object.send(:remove_method, name)
+end
+
+def within(name)
+  Object.const_set(name, Class.new { def step = yield })
+  Object.const_get(name).new.step { yield }
+ensure
+  Object.send(:remove_const, name)
 end
 
 def burn(request, cpu_us)

@@ -20,7 +20,7 @@ from agent import Agent  # noqa: E402
 from javas import java_21  # noqa: E402
 from lab import Lab  # noqa: E402
 from load import Load  # noqa: E402
-from nodes import fetch_node_22, node_22  # noqa: E402
+from nodes import VERSIONS, fetch_node, node  # noqa: E402
 from pprof import Profile  # noqa: E402
 from sampling import ADDRESS, CPU_US, GOES, PORT, tell, wait_until_said, world  # noqa: E402
 from waiting import wait_until  # noqa: E402
@@ -36,20 +36,26 @@ SHARES, BUCKETS = ("function", "whole", "endpoint", "latency", "source"), ("p50"
 # begins: how the line of its file begins that the profile says to be the function's first; "": it says none.
 Row = namedtuple("Row", "name server function awaits bar source more begins",
                  defaults=("", 0.99, "traces_ctx_v1", False, ""))
-NODE, NODE_22, OF_NODE = "/usr/bin/node", node_22(), "burn (burn.js)"
+NODE, NODE_22, NODE_24, OF_NODE = "/usr/bin/node", node(22), node(24), "burn (burn.js)"
 JAVA, OF_JAVA = "/usr/bin/java", "Burn.burn (Burn.java)"
 INLINED = ("-XX:CompileCommand=inline,Burn.step", "-XX:CompileCommand=dontinline,Burn.round")
 ROWS = (
     Row("C", ["{build}/profile_burn"], "burn_until"),
     Row("Python", ["/usr/bin/python3", "-B", "{here}/burn.py"], "Handler.do_GET (burn.py)", begins="def do_GET"),
     Row("Go", ["{build}/profile_burn_go"], "main.burn", GOES),
-    Row("Ruby", ["/usr/bin/ruby", "{here}/burn.rb"], "burn (burn.rb)", bar=0.95, begins="def burn"),
+    Row("Ruby", ["/usr/bin/ruby", "{here}/burn.rb"], "Object#burn (burn.rb)", bar=0.95, begins="def burn"),
     Row("Node", [NODE, "{here}/burn.js"], OF_NODE, bar=0.95),
     Row("Node, interpreted", [NODE, "--no-opt", "--no-sparkplug", "{here}/burn.js"], OF_NODE, bar=0.95, more=True),
     Row("Node, baseline", [NODE, "--no-opt", "--always-sparkplug", "{here}/burn.js"], OF_NODE, bar=0.95, more=True),
     Row("Node 22", [NODE_22, "{here}/burn.js"], OF_NODE, bar=0.95, more=True),
     Row("Node 22, interpreted", [NODE_22, "--no-opt", "--no-sparkplug", "{here}/burn.js"], OF_NODE, bar=0.95, more=True),
     Row("Node 22, baseline", [NODE_22, "--no-opt", "--always-sparkplug", "{here}/burn.js"], OF_NODE, bar=0.95, more=True),
+    Row("Node 24", [NODE_24, "{here}/burn.js"], OF_NODE, bar=0.95, more=True),
+    Row("Node 24, interpreted", [NODE_24, "--no-opt", "--no-maglev", "--no-sparkplug", "{here}/burn.js"], OF_NODE,
+        bar=0.95, more=True),
+    Row("Node 24, baseline", [NODE_24, "--no-opt", "--no-maglev", "--always-sparkplug", "{here}/burn.js"], OF_NODE,
+        bar=0.95, more=True),
+    Row("Node 24, Maglev", [NODE_24, "--no-opt", "--maglev", "{here}/burn.js"], OF_NODE, bar=0.95, more=True),
     Row("Java", [JAVA, "{here}/Burn.java"], OF_JAVA, bar=0.95),
     Row("Java, interpreted", [JAVA, "-Xint", "{here}/Burn.java"], OF_JAVA, bar=0.95, more=True),
     Row("Java, compiled once", [JAVA, "-XX:TieredStopAtLevel=1", "{here}/Burn.java"], OF_JAVA, bar=0.95, more=True),
@@ -163,9 +169,10 @@ def complaints_of(row, profile, load):
 
 
 def is_there(build, row):
-    """Is a row's server on this host? Node 22 may come to be."""
-    if row.server[0] == NODE_22:
-        return fetch_node_22()
+    """Is a row's server on this host? Other versions of Node may come to be."""
+    for major in VERSIONS:
+        if row.server[0] == node(major):
+            return fetch_node(major)
     return os.path.exists(row.server[0].format(build=build, here=HERE))
 
 

@@ -58,7 +58,7 @@ ROWS = (
     Row("Python", ["/usr/bin/python3", "-B", "{here}/burn.py"], "{} (burn.py)".format),
     Row("Java", ["java", "-Xmx64m", "-XX:TieredStopAtLevel=1", "{here}/BurnWait.java"],
         lambda stage: f"BurnWait.{camel(stage)} (BurnWait.java)"),
-    Row("Ruby", ["/usr/bin/ruby", "{here}/burn.rb"], "{} (burn.rb)".format, NAP, False),
+    Row("Ruby", ["/usr/bin/ruby", "{here}/burn.rb"], "Object#{} (burn.rb)".format, NAP, False),
     Row("Go", ["{build}/profile_burn_go"], lambda stage: f"main.{camel(stage)}", NAP, False, GOES),
     Row("Node", ["/usr/bin/node", "{here}/burn.js"], lambda stage: f"{camel(stage)} (burn.js)", NAP, False),
 )

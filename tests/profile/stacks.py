@@ -40,21 +40,21 @@ SAMPLES_AT_LEAST = 500
 # sample is wrong.
 OF_JAVA = ("Burn.answerAll (Burn.java)", "Burn.serve (Burn.java)", "Burn.lambda$main$0 (Burn.java)")
 CALLERS = {
-    "Ruby": ("answer (burn.rb)", "block in serve (burn.rb)", "serve (burn.rb)",
+    "Ruby": ("Connection#answer (burn.rb)", "block in Connection#serve (burn.rb)", "Connection#serve (burn.rb)",
              "block (3 levels) in <main> (burn.rb)"),
     **{name: OF_JAVA for name in ("Java", "Java, interpreted", "Java, compiled once")},
     **{name: ("Burn.burn (Burn.java)", *OF_JAVA) for name in ("Java, inlined", "Java 21 or later, inlined")},
 }
 
-# At the end of a function's name, before its file: the one request for which it was there.
-REQUEST = re.compile(r"_(r\d+)(?= \(|$)")
+# At the end of a function's name, before its file, and of its class: the one request for which it was there.
+REQUEST = re.compile(r"_(r\d+)(?= \(|#|$)")
 
 Outcome = namedtuple("Outcome", "samples function whole wrong")
 
 
 def misled(row, sample, request):
     """Does it show a function of another request, or the known one below functions that do not call it?"""
-    if any(found[1] != request for found in map(REQUEST.search, sample.functions) if found):
+    if any(found != request for name in sample.functions for found in REQUEST.findall(name)):
         return True
     wanted = CALLERS.get(row.name)
     if not wanted or row.function not in sample.functions:
@@ -99,12 +99,14 @@ def write(lines):
 def self_test():
     """Is what is wrong found, and nothing else?"""
     ruby = next(row for row in ROWS if row.name == "Ruby")
-    right = ["block in work_r7 (burn.rb)", "rb_yield", "work_r7 (burn.rb)", ruby.function, *CALLERS["Ruby"], "main"]
+    right = ["block in Object#work_r7 (burn.rb)", "rb_yield", "Object#work_r7 (burn.rb)", "Work_r7#step (burn.rb)",
+             ruby.function, *CALLERS["Ruby"], "main"]
     cases = (
         ("all is well", right, False),
-        ("another request's method", [name.replace("block in work_r7", "block in work_r8") for name in right], True),
-        ("another caller", [name for name in right if not name.startswith("serve")], True),
-        ("the known function is not there", right[:3], False),
+        ("another request's method", [name.replace("in Object#work_r7", "in Object#work_r8") for name in right], True),
+        ("another request's class", [name.replace("Work_r7#", "Work_r8#") for name in right], True),
+        ("another caller", [name for name in right if not name.startswith("Connection#serve")], True),
+        ("the known function is not there", right[:4], False),
     )
     failed = [name for name, functions, wanted in cases
               if misled(ruby, Sample(1, 1, 0, functions, {}), "r7") is not wanted]

@@ -59,7 +59,7 @@ static struct {
 	struct info info;
 } world;
 
-static const struct runtime_compiled compiled = {
+static struct runtime_compiled compiled = {
     .life = 1,
     .node = {.function = 2066,
 	     .info = 262,
@@ -69,8 +69,28 @@ static const struct runtime_compiled compiled = {
 	     .info_script = offsetof(struct info, script),
 	     .info_parameters = offsetof(struct info, parameters),
 	     .script_name = offsetof(struct script, name),
-	     .scope_locals = offsetof(struct scope, rest)},
+	     .scope_locals = offsetof(struct scope, rest),
+	     .scope_smi = 1,
+	     .scope_function = 2},
 };
+
+/* What ScopeInfo has in V8 13.6: flags that are no Smi, other kinds, and where the function is. */
+#define PLACES_13 2 /* words */
+#define KINDS_13  2 /* more of them come first */
+
+static bool is_13(void)
+{
+	return !compiled.node.scope_smi;
+}
+
+static int be_13(void **state)
+{
+	(void)state;
+	compiled.node.scope_smi = 0;
+	compiled.node.scope_function += KINDS_13;
+	compiled.node.scope_locals += PLACES_13 * sizeof(__u64);
+	return 0;
+}
 
 static void set(struct text *text, const char *chars)
 {
@@ -89,11 +109,12 @@ static void set_parts(struct text *text, const struct map *map, __u64 first, __u
 /* A function with so many variables in its context. */
 static void set_scope(__u32 flags, __u32 count)
 {
-	__u64 *at = world.scope.rest + (count < 75 ? 2 * count : 1 + count);
+	__u64 *at =
+	    world.scope.rest + (is_13() ? PLACES_13 : 0) + (count < 75 ? 2 * count : 1 + count);
 
 	memset(&world.scope, 0xee, sizeof(world.scope));
 	world.scope.map = TAGGED(&world.scope_map);
-	world.scope.flags = SMI(flags);
+	world.scope.flags = is_13() ? SMI(4) | (flags + KINDS_13) : SMI(flags);
 	world.scope.count = SMI(count);
 	if (flags & 1U << 10)
 		*at++ = SMI(7);
@@ -311,5 +332,6 @@ int main(void)
 	    cmocka_unit_test_setup(a_version_that_is_not_known, build),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests_name("V8 10 to 12", tests, NULL, NULL) |
+	       cmocka_run_group_tests_name("V8 13", tests, be_13, NULL);
 }

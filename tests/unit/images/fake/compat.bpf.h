@@ -7,4 +7,8 @@
 #include <bpf/bpf_helpers.h>
 #include "within.bpf.h"
 
+#ifndef VERIFIED_ALONE
+#define VERIFIED_ALONE static __always_inline
+#endif
+
 #endif
