@@ -205,11 +205,21 @@ def case_profile_confined(world):
     kept = Kept(world)
     with gzip.open(kept.path(0), "wb", 1) as file:
         file.write(made.message_of() + SAMPLE * 1_000_000)
-    asker = threading.Thread(target=world.ask, args=("/api/v1/profile",))
+    goes_on = threading.Event()
+    goes_on.set()
+
+    def ask():
+        while goes_on.is_set():
+            world.ask("/api/v1/profile")
+
+    asker = threading.Thread(target=ask)
     asker.start()
-    said, opened = wait_until(lambda: next((found for found in readers(world) if found[0]["Seccomp"] == "2"), None),
-                              "a process that is confined")
-    asker.join()
+    try:
+        said, opened = wait_until(lambda: next((found for found in readers(world) if found[0]["Seccomp"] == "2"), None),
+                                  "a process that is confined")
+    finally:
+        goes_on.clear()
+        asker.join()
     equal((said["Name"], int(said["CapEff"], 16), int(said["CapPrm"], 16), said["NoNewPrivs"]),
           ("ctxprop-inspect", 0, 0, "1"), "rights")
     del opened["2"]  # standard error
