@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+/* Is there a line with just this name? */
 bool names_have(const char *names, const char *name);
 
 /* Add a name unless it is there. 0 or -ENOMEM. The caller frees *names. */

@@ -34,6 +34,7 @@ struct profile_format;
 const struct profile_format *profile_format_named(const char *name);
 const struct profile_format *profile_format_of_file(const char *file);
 
+/* Has the format this name, as profile_format_named() takes it? */
 bool profile_format_is(const struct profile_format *format, const char *name);
 
 /* Write a file, or nothing of it. Complains itself; returns an exit code. */

@@ -9,6 +9,7 @@
 #define WATERFALL_DURATION_MAX 24
 const char *waterfall_duration(char *buffer, __s64 ns);
 
+/* To standard output, in its colours (colour.h). */
 void waterfall_print(const struct query_trace *trace);
 
 #endif

@@ -33,6 +33,7 @@ void traces_begin(struct traces *traces, const struct engine *engine, struct pol
 /* Read the file of services again; a bad one is logged, and what was read before stays. */
 void traces_reload(struct traces *traces);
 
+/* Stop all that traces_begin() has begun. */
 void traces_end(struct traces *traces);
 
 #endif

@@ -66,8 +66,8 @@ int engine_recording_fd(const struct engine *engine);
 /* Tell the programs in which network namespaces they work. 0 or -errno. */
 int engine_attend(const struct engine *engine, const struct attended *attended);
 
+/* The maps of connections, and those of rules; their descriptors are owned by the engine. */
 struct connections_maps engine_connections(const struct engine *engine);
-
 struct policies_maps engine_policies(const struct engine *engine);
 
 /* Frees the engine; what is pinned stays. NULL is allowed. */

@@ -16,6 +16,7 @@ struct tally {
 	__u64 tell_at_ns;
 };
 
+/* Count what was lost; and read all counts. From any thread. */
 void tally_lose(struct tally *tally, enum otlp_loss loss, unsigned long count);
 void tally_read(const struct tally *tally, struct otlp_counts *ret_counts);
 

@@ -18,6 +18,7 @@ struct dwarf_bytes {
 	bool failed;
 };
 
+/* The next number, in LEB128 or of `size` bytes; 0 and `failed`: it is cut off, or too long. */
 __u64 dwarf_uleb(struct dwarf_bytes *bytes);
 __s64 dwarf_sleb(struct dwarf_bytes *bytes);
 __u64 dwarf_fixed(struct dwarf_bytes *bytes, size_t size); /* little endian */

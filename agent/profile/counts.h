@@ -34,6 +34,7 @@ char *count_text(const struct count *count);
  */
 char *count_of(const char *service, const char *endpoint);
 
+/* The sum of two counts, COUNTS_MAX at most. */
 __u64 count_add(__u64 one, __u64 other);
 
 /*

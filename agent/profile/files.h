@@ -40,6 +40,7 @@ int files_find(const struct files *files, const struct mapping *mapping);
 /* May the file have thread-local variables that are labels? */
 bool files_has_threads(const struct files *files, int file);
 
+/* How many there are, with those that were closed: their numbers are all below this one. */
 size_t files_count(const struct files *files);
 const char *files_name(const struct files *files, int file); /* the last part of its path */
 int files_fd(const struct files *files, int file);           /* -1: it was closed */

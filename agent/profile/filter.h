@@ -17,6 +17,7 @@ struct filter {
 	const struct labels *known; /* the sets of the stacks; NULL if `labels` is 0 */
 };
 
+/* Is this stack shown? `request`: its own, as requests_find() has it. */
 bool filter_takes(const struct filter *filter, const struct stack *stack,
 		  const struct profiled_request *request);
 

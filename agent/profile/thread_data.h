@@ -37,6 +37,7 @@ struct thread_data_process {
 void thread_data_look(struct thread_data *data, const struct thread_data_process *process,
 		      struct process_context **context);
 
+/* The variables that are labels, by the number that samples have. Owned by `data`. */
 const struct registered *thread_data_registered(const struct thread_data *data);
 
 #endif

@@ -18,6 +18,7 @@ struct histogram {
 	__u64 total; /* of all buckets */
 };
 
+/* One more duration. */
 void histogram_add(struct histogram *histogram, __u64 ns);
 
 /* So many in a hundred took no longer than this, in ns; 0: there are none. */

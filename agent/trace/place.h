@@ -14,6 +14,7 @@
 /* A text, or NULL for an empty one. It has to stay where it is until the statement was run. */
 void place_text(sqlite3_stmt *statement, int *place, const char *text);
 
+/* A number, also 0. Each of these takes the parameter behind *place, which it moves on to. */
 void place_number(sqlite3_stmt *statement, int *place, __u64 number);
 
 /* A number, of which 0 stands for what is not known: NULL. */

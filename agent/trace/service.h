@@ -22,6 +22,7 @@ struct service {
 	char attributes[ATTRIBUTES_MAX];       /* all else that is known, without the name */
 };
 
+/* Are name, container and attributes the same? */
 bool service_is_same(const struct service *a, const struct service *b);
 
 /* What /proc and rules (NULL: none) tell of a process; all empty when it is gone. */
