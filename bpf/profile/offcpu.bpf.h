@@ -76,10 +76,13 @@ static __always_inline struct wait *wait_of(__u32 tid)
 	return bpf_map_lookup_elem(&profile_waits, &tid);
 }
 
-static __always_inline int wait_add(__u32 tid, const struct wait *wait)
+/* A wait begins. Returns 0, or -1: there is no room, which is counted. */
+static __always_inline int wait_add(__u32 tid, struct wait wait)
 {
-	if (bpf_map_update_elem(&profile_waits, &tid, wait, BPF_ANY))
+	if (bpf_map_update_elem(&profile_waits, &tid, &wait, BPF_ANY)) {
+		__sync_fetch_and_add(&waits_left_out, 1);
 		return -1;
+	}
 	__sync_fetch_and_add(&waiting[tid & (WAITING_SIZE - 1)], 1);
 	return 0;
 }
@@ -131,7 +134,7 @@ static __always_inline void wait_begins(void *ctx, const struct task_struct *tas
 					const struct traces_ctx *context, bool runnable)
 {
 	const __u64 thread = bpf_get_current_pid_tgid(), now_ns = bpf_ktime_get_boot_ns();
-	struct wait wait = {.began_ns = now_ns, .ran_ns = ran_ns(task)};
+	const __u64 ran = ran_ns(task);
 	const struct wait *unseen = wait_of(task->pid);
 	const struct profile_thread_data *data;
 	struct user_registers user;
@@ -140,18 +143,17 @@ static __always_inline void wait_begins(void *ctx, const struct task_struct *tas
 	if (now_ns >= until_ns || !is_wanted(thread))
 		return;
 	if (unseen) {
-		wait_tell(task, context, unseen, now_ns - (wait.ran_ns - unseen->ran_ns));
+		wait_tell(task, context, unseen, now_ns - (ran - unseen->ran_ns));
 		wait_remove(task->pid);
 	}
 	s = begin_record(PROFILE_WAIT, thread, now_ns);
 	if (!s)
 		return;
-	wait.span = traces_ctx_span(context);
-	wait.runnable_ns = runnable ? now_ns : 0;
-	if (wait_add(task->pid, &wait)) {
-		__sync_fetch_and_add(&waits_left_out, 1);
+	if (wait_add(task->pid, (struct wait){.began_ns = now_ns,
+					      .ran_ns = ran,
+					      .runnable_ns = runnable ? now_ns : 0,
+					      .span = traces_ctx_span(context)}))
 		return;
-	}
 	data = context_data(s);
 	context_take(s, data, context);
 	take_kernel(ctx, s);
