@@ -36,7 +36,6 @@ def ctest(folder, label):
 CLANG19 = ["--build-of", "6.12=build-clang19"] if (REPO / "build-clang19").exists() else []
 
 PARTS = (
-    Part("check", [*PYTHON, "tests/check/check.py"], 600),
     Part("bpf", ctest("build", "bpf"), 600),
     Part("unit", ctest("build", "unit"), 900),
     Part("profile", [*PYTHON, "tests/profile/sampling.py", "--build", "build"], 600),
@@ -68,8 +67,9 @@ PARTS = (
     Part("inferred", [*PYTHON, "tests/accuracy/accuracy.py", "--rows", "metadata", "--short"], 200),
     Part("vm", [*PYTHON, "tests/vm/vm.py", "table", "--short", "--build", "build", *CLANG19], 2400,
          beside=True),
-    Part("sanitizers", ctest("build-debug", "unit"), 2400, beside=True),
-    Part("fuzz", ["tests/fuzz/fuzz.sh", "5", "200000"], 1800, beside=True),
+    Part("sanitizers", ["nice", *ctest("build-debug", "unit")], 2400, beside=True),
+    Part("fuzz", ["nice", "tests/fuzz/fuzz.sh", "5", "200000"], 1800, beside=True),
+    Part("check", ["nice", *PYTHON, "tests/check/check.py"], 1800, beside=True),
 )
 
 SUMMARY = re.compile(r"^(\d+) pass(?:ed)?, (\d+) fail(?:ed)?, (\d+) skip(?:ped)?$", re.M)

@@ -192,8 +192,10 @@ def check_end(agent, folder, client):
     print(f"# the daemon took {took:.1f} s to end, and left {last}")
     if status or len(last) < 1:
         return [f"status {status}, windows {last}: {agent.said()}"]
-    quick, share = share_of(Profile(folder.windows()[last[-1]]), QUICK, "GET /quick")
-    return [f"the last window has {quick} samples, {share:.2f} of /quick"] * (quick < SAMPLES or share < SHARE)
+    found = [share_of(Profile(folder.windows()[window]), QUICK, "GET /quick") for window in last]
+    quick = sum(samples for samples, _ in found)  # one may have ended right before the daemon
+    share = sum(samples * share for samples, share in found) / max(quick, 1)
+    return [f"the last windows have {quick} samples, {share:.2f} of /quick"] * (quick < SAMPLES or share < SHARE)
 
 
 def check_folder(folder, old, other):
