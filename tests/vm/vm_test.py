@@ -169,6 +169,7 @@ class GuestsEnd(unittest.TestCase):
 
 
 FINE = guest.Result(0, None, "said\n", 1.0)
+SILENT = guest.Result(None, "the guest ended, before the command started", "", 2.3)
 ENDED = guest.Result(None, "the guest ended, in the command", "", 1.0)
 INT3 = "[ 1.1] Oops: int3: 0000\n"
 
@@ -180,6 +181,15 @@ class Boots(unittest.TestCase):
              contextlib.redirect_stderr(io.StringIO()):
             done = list(guest.run(KERNEL, list(range(jobs))))
         return done, [call.args[1] for call in once.call_args_list]
+
+    def test_silent_end_at_boot_is_done_again(self):
+        done = self.run_guest(1, [(SILENT, "mtrr: inconsistent\n")], [(FINE, "")])
+        self.assertEqual(done, ([FINE], [[0], [0]]))
+
+    def test_panic_at_boot_and_late_end_stand(self):
+        late = SILENT._replace(seconds=30.0)
+        for result, console in ((SILENT, "Kernel panic - not syncing\n"), (late, "")):
+            self.assertEqual(self.run_guest(1, [(result, console)])[0], [result])
 
     def test_jobs_share_one(self):
         done = self.run_guest(2, [(FINE, ""), (FINE, "")])
