@@ -88,16 +88,32 @@ static __always_inline void context_of_map(struct profile_sample *s,
 	context_ids(s, PROFILE_SOURCE_TRACES, traces->trace_id, traces->span_id);
 }
 
+/* One after the other, so that each has its record on the same part of the stack. */
+static __always_inline void context_of_otel(struct profile_sample *s,
+					    const struct profile_thread_data *data, __u64 thread)
+{
+	struct otel_record record;
+
+	if (otel_record(data, thread, &record))
+		context_ids(s, PROFILE_SOURCE_OTEL, record.trace_id, record.span_id);
+}
+
+static __always_inline void context_of_elastic(struct profile_sample *s,
+					       const struct profile_thread_data *data, __u64 thread)
+{
+	struct elastic_record record;
+
+	if (elastic_record(data, thread, &record))
+		context_ids(s, PROFILE_SOURCE_ELASTIC, record.trace_id, record.span_id);
+}
+
 static __always_inline void context_of_program(struct profile_sample *s,
 					       const struct profile_thread_data *data, __u64 thread)
 {
-	struct elastic_record elastic;
-	struct otel_record otel;
-
-	if (context_wants(PROFILE_SOURCE_OTEL) && otel_record(data, thread, &otel))
-		context_ids(s, PROFILE_SOURCE_OTEL, otel.trace_id, otel.span_id);
-	if (context_wants(PROFILE_SOURCE_ELASTIC) && elastic_record(data, thread, &elastic))
-		context_ids(s, PROFILE_SOURCE_ELASTIC, elastic.trace_id, elastic.span_id);
+	if (context_wants(PROFILE_SOURCE_OTEL))
+		context_of_otel(s, data, thread);
+	if (context_wants(PROFILE_SOURCE_ELASTIC))
+		context_of_elastic(s, data, thread);
 	__builtin_memcpy(s->request_span, s->span_id, sizeof(s->request_span));
 }
 

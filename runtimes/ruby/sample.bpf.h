@@ -33,7 +33,7 @@ struct ruby_sample {
 };
 
 /* 0: it cannot be read. */
-static __always_inline __u64 ruby_check_of(__u64 code)
+VERIFIED_ALONE __u64 ruby_check_of(__u64 code)
 {
 	__u64 word[RUBY_BODY_WORDS], body = user_read(code + RUBY_CODE_BODY), check = body;
 
