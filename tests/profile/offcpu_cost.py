@@ -23,7 +23,9 @@ from waiting import wait_until  # noqa: E402
 HZ, SECONDS = 997, 120
 PROGRAMS = ("profile_switch", "profile_wakeup")
 ROUNDS, EXCHANGES = 5, 10_000
-SWITCH_NS = 60
+# The bar, as in the bench; on a slow machine, where a program that does nothing reads more than 48 ns, it may take so
+# many times as long as that one.
+SWITCH_NS, SWITCH_EMPTIES = 60, 1.25
 
 
 class OffCpu:
@@ -114,9 +116,9 @@ def run_cost(build):
     for name in PROGRAMS:
         empty = name.replace("profile", "empty")
         costs = sorted(one[name][0] - one[empty][0] for one in rounds)
-        runs = min(one[name][1] for one in rounds)
+        runs, nothing = min(one[name][1] for one in rounds), min(one[empty][0] for one in rounds)
         print(f"# {name}: {costs[0]:.1f} ns, in the median of {ROUNDS} rounds {costs[ROUNDS // 2]:.1f} ns, "
-              f"{runs} runs or more in each; empty {min(one[empty][0] for one in rounds):.1f} ns", flush=True)
-        found += [f"{name} takes {costs[0]:.1f} ns"] * (costs[0] > SWITCH_NS)
+              f"{runs} runs or more in each; empty {nothing:.1f} ns", flush=True)
+        found += [f"{name} takes {costs[0]:.1f} ns"] * (costs[0] > max(SWITCH_NS, SWITCH_EMPTIES * nothing))
         found += [f"{name} ran {runs} times only"] * (runs < EXCHANGES // 5)
     return tell("cost of a switch without context", found)
