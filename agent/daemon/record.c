@@ -23,7 +23,10 @@
 
 enum { EXIT_OK = 0, EXIT_FAILED = 1 };
 
-/* Of each kind the first, until a window is written and nothing goes wrong, or an hour is over. */
+/*
+ * Log a warning, unless one of its kind was logged in the last hour and no whole window was written
+ * since.
+ */
 static void warn(enum recorder_event event, const char *text, __u64 told_ns[RECORDER_EVENTS])
 {
 	const __u64 now_ns = clock_now_ns();

@@ -7,6 +7,7 @@
 #include "daemon/record_words.h"
 #include "profile/recorder.h"
 
+/* In tests of full tables: so many windows from one renewal to the next. */
 #define WINDOWS_APART 3
 
 /* "KEY=NUMBER", the number from `least` to `most`. Returns whether it is that. */

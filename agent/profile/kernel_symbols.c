@@ -133,7 +133,10 @@ static bool is_followed(const struct kernel_symbols *symbols, const struct symbo
 	       symbol[1].owner == symbol->owner;
 }
 
-/* No size is told: behind the last function of an owner its page may be the last one, too. */
+/*
+ * /proc/kallsyms has no sizes: an address behind the last function of the kernel or of a module
+ * counts as that function's only within the page in which it begins.
+ */
 const char *kernel_symbols_find(const struct kernel_symbols *symbols, __u64 address)
 {
 	const struct symbol *symbol = find(symbols, address);

@@ -8,11 +8,11 @@
 #include <bpf/libbpf.h>
 
 #include "base/cleanup.h"
+#include "base/list.h"
 #include "profile/kernel_watch.h"
 
 #define RING_PAGES   8    /* a power of two; some hundred records */
 #define RECORD_BYTES 1024 /* with less room than this one may have been lost */
-#define FIRST_ROOM   64
 
 struct change {
 	__u64 start, end; /* addresses */
@@ -102,19 +102,15 @@ void kernel_watch_free(struct kernel_watch *watch)
 /* Without room for it nothing is known any more. */
 static void add(struct kernel_watch *watch, const struct change *change)
 {
-	const size_t room = watch->room ? 2 * watch->room : FIRST_ROOM;
-	struct change *more;
+	struct change *list =
+	    list_make_room(watch->change, watch->count, &watch->room, sizeof(*list));
 
-	if (watch->count == watch->room) {
-		more = reallocarray(watch->change, room, sizeof(*more));
-		if (!more) {
-			watch->all_ns = change->seen_ns;
-			return;
-		}
-		watch->change = more;
-		watch->room = room;
+	if (!list) {
+		watch->all_ns = change->seen_ns;
+		return;
 	}
-	watch->change[watch->count++] = *change;
+	watch->change = list;
+	list[watch->count++] = *change;
 }
 
 /* Records are of words of 8 bytes, each of which is in one piece. */

@@ -6,7 +6,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -16,41 +15,16 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "made_folder.h"
 #include "made_message.h"
-#include "profile/windows.h"
 
 #define NOW 1700000000LL
-
-static char folder[] = "/tmp/ctxprop-windows-XXXXXX";
-static char path[PATH_MAX];
-
-static const char *in_folder(const char *name)
-{
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	return path;
-}
-
-static const char *file_of(__s64 from_s, __s64 to_s)
-{
-	char name[WINDOW_NAME_MAX];
-
-	window_name(&(struct window){from_s, to_s}, name);
-	return in_folder(name);
-}
-
-static FILE *create(const char *file)
-{
-	FILE *out = fopen(file, "w");
-
-	assert_non_null(out);
-	return out;
-}
 
 /* A window with so many samples of one function. */
 static void put_function(__s64 from_s, __s64 to_s, int64_t count, const char *function)
 {
 	struct message message = made_message(10, false);
-	FILE *out = create(file_of(from_s, to_s));
+	FILE *out = made_folder_create(made_folder_window(from_s, to_s));
 
 	made_sample(&message, function, "endpoint=GET /a", count, 0);
 	assert_int_equal(message_write(&message, out), 0);
@@ -65,7 +39,7 @@ static void put(__s64 from_s, __s64 to_s, int64_t count)
 
 static void put_bytes(const char *file, off_t bytes)
 {
-	FILE *out = create(file);
+	FILE *out = made_folder_create(file);
 
 	assert_int_equal(ftruncate(fileno(out), bytes), 0);
 	fclose(out);
@@ -74,18 +48,6 @@ static void put_bytes(const char *file, off_t bytes)
 static bool is_there(const char *file)
 {
 	return !access(file, F_OK);
-}
-
-static int empty(void **state)
-{
-	DIR *dir = opendir(folder);
-	const struct dirent *entry;
-
-	(void)state;
-	while (dir && (entry = readdir(dir)))
-		if (entry->d_name[0] != '.')
-			unlinkat(dirfd(dir), entry->d_name, 0);
-	return dir ? closedir(dir) : -1;
 }
 
 static int64_t count_samples(struct message *message)
@@ -103,7 +65,7 @@ static int64_t read_samples(__s64 from_s, __s64 to_s, struct windows_said *ret_s
 {
 	char why[MESSAGE_WHY_MAX];
 	struct message message;
-	int err = windows_read(folder, from_s, to_s, &message, ret_said, why);
+	int err = windows_read(made_folder, from_s, to_s, &message, ret_said, why);
 
 	assert_true(!err || *why);
 	return err ? err : count_samples(&message);
@@ -186,13 +148,13 @@ static void leaves_broken_ones_out(void **state)
 
 	(void)state;
 	put(NOW, NOW + 60, 5);
-	put_bytes(file_of(NOW + 60, NOW + 120), 100);
-	out = create(file_of(NOW + 120, NOW + 180));
+	put_bytes(made_folder_window(NOW + 60, NOW + 120), 100);
+	out = made_folder_create(made_folder_window(NOW + 120, NOW + 180));
 	fputs("\x1f\x8b\x08 no profile", out);
 	fclose(out);
-	assert_int_equal(mkdir(file_of(NOW + 180, NOW + 240), 0700), 0);
-	assert_int_equal(mkfifo(file_of(NOW + 240, NOW + 300), 0600), 0);
-	assert_int_equal(symlink("nowhere", file_of(NOW + 300, NOW + 360)), 0);
+	assert_int_equal(mkdir(made_folder_window(NOW + 180, NOW + 240), 0700), 0);
+	assert_int_equal(mkfifo(made_folder_window(NOW + 240, NOW + 300), 0600), 0);
+	assert_int_equal(symlink("nowhere", made_folder_window(NOW + 300, NOW + 360)), 0);
 	assert_int_equal(read_samples(NOW, NOW + 999, &said), 5);
 	assert_int_equal(said.count, 1);
 	assert_int_equal(said.unreadable, 2);
@@ -200,7 +162,7 @@ static void leaves_broken_ones_out(void **state)
 	assert_string_equal(said.unreadable_why, "it is no file of gzip, or half of one");
 	assert_int_equal(read_samples(NOW + 60, NOW + 999, &said), -EINVAL);
 	assert_int_equal(said.unreadable, 2);
-	assert_int_equal(rmdir(file_of(NOW + 180, NOW + 240)), 0);
+	assert_int_equal(rmdir(made_folder_window(NOW + 180, NOW + 240)), 0);
 }
 
 /* How many samples are in what was opened; -errno. */
@@ -223,10 +185,10 @@ static void reads_what_was_opened(void **state)
 	(void)state;
 	put(NOW, NOW + 60, 1);
 	put(NOW + 60, NOW + 120, 10);
-	windows_open(folder, NOW, NOW + 180, &opened);
+	windows_open(made_folder, NOW, NOW + 180, &opened);
 	assert_int_equal(opened.count, 2);
-	assert_int_equal(unlink(file_of(NOW, NOW + 60)), 0);
-	assert_int_equal(unlink(file_of(NOW + 60, NOW + 120)), 0);
+	assert_int_equal(unlink(made_folder_window(NOW, NOW + 60)), 0);
+	assert_int_equal(unlink(made_folder_window(NOW + 60, NOW + 120)), 0);
 	put(NOW + 60, NOW + 120, 100);
 	assert_int_equal(read_opened(&opened, &said), 11);
 	assert_true(said.time.from_s == NOW && said.time.to_s == NOW + 120);
@@ -242,8 +204,8 @@ static void sees_what_has_changed(void **state)
 	(void)state;
 	put(NOW, NOW + 60, 1);
 	put(NOW + 60, NOW + 120, 10);
-	windows_open(folder, NOW, NOW + 180, &opened);
-	assert_int_equal(truncate(file_of(NOW, NOW + 60), 20), 0);
+	windows_open(made_folder, NOW, NOW + 180, &opened);
+	assert_int_equal(truncate(made_folder_window(NOW, NOW + 60), 20), 0);
 	assert_int_equal(read_opened(&opened, &said), 10);
 	assert_int_equal(said.unreadable, 1);
 	assert_string_equal(said.unreadable_why, "it is no file of gzip, or half of one");
@@ -263,7 +225,7 @@ static void opens_so_many(void **state)
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
 	few = (struct rlimit){16, before.rlim_max};
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
-	windows_open(folder, NOW, NOW + 1200, &opened);
+	windows_open(made_folder, NOW, NOW + 1200, &opened);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
 	assert_in_range(opened.count, 5, 15);
 	samples = read_opened(&opened, &said);
@@ -301,12 +263,14 @@ static void says_what_is_missing(void **state)
 	struct message message;
 
 	(void)state;
-	assert_int_equal(windows_read(in_folder("none"), 0, NOW, &message, &said, why), -ENOENT);
+	assert_int_equal(windows_read(made_folder_file("none"), 0, NOW, &message, &said, why),
+			 -ENOENT);
 	assert_non_null(strstr(why, "without --profile"));
-	assert_int_equal(windows_read(folder, 0, NOW, &message, &said, why), -ENOENT);
+	assert_int_equal(windows_read(made_folder, 0, NOW, &message, &said, why), -ENOENT);
 	assert_non_null(strstr(why, "no windows of this time"));
-	put_bytes(in_folder("file"), 0);
-	assert_int_equal(windows_read(in_folder("file"), 0, NOW, &message, &said, why), -ENOTDIR);
+	put_bytes(made_folder_file("file"), 0);
+	assert_int_equal(windows_read(made_folder_file("file"), 0, NOW, &message, &said, why),
+			 -ENOTDIR);
 	assert_string_equal(why, strerror(ENOTDIR));
 }
 
@@ -319,30 +283,31 @@ static void tidies_by_age(void **state)
 	put(old - 60, old, 1);
 	put(NOW - 60, NOW, 1);
 	put(NOW + WINDOWS_SECONDS + 1, NOW + WINDOWS_SECONDS + 61, 1);
-	put_bytes(in_folder("others"), 10);
-	assert_int_equal(windows_tidy(folder, NOW), 0);
-	assert_false(is_there(file_of(old - 61, old - 1)));
-	assert_true(is_there(file_of(old - 60, old)));
-	assert_true(is_there(file_of(NOW - 60, NOW)));
-	assert_false(is_there(file_of(NOW + WINDOWS_SECONDS + 1, NOW + WINDOWS_SECONDS + 61)));
-	assert_true(is_there(in_folder("others")));
+	put_bytes(made_folder_file("others"), 10);
+	assert_int_equal(windows_tidy(made_folder, NOW), 0);
+	assert_false(is_there(made_folder_window(old - 61, old - 1)));
+	assert_true(is_there(made_folder_window(old - 60, old)));
+	assert_true(is_there(made_folder_window(NOW - 60, NOW)));
+	assert_false(
+	    is_there(made_folder_window(NOW + WINDOWS_SECONDS + 1, NOW + WINDOWS_SECONDS + 61)));
+	assert_true(is_there(made_folder_file("others")));
 }
 
 /* The oldest go first, whatever their size is. */
 static void tidies_by_size(void **state)
 {
 	(void)state;
-	put_bytes(file_of(NOW - 60, NOW), 10);
-	put_bytes(file_of(NOW - 120, NOW - 60), (off_t)WINDOWS_BYTES - 20);
-	put_bytes(file_of(NOW - 180, NOW - 120), 10);
-	put_bytes(file_of(NOW - 240, NOW - 180), 1);
-	put_bytes(file_of(NOW - 300, NOW - 240), 0);
-	assert_int_equal(windows_tidy(folder, NOW), 0);
-	assert_true(is_there(file_of(NOW - 60, NOW)));
-	assert_true(is_there(file_of(NOW - 120, NOW - 60)));
-	assert_true(is_there(file_of(NOW - 180, NOW - 120)));
-	assert_false(is_there(file_of(NOW - 240, NOW - 180)));
-	assert_false(is_there(file_of(NOW - 300, NOW - 240)));
+	put_bytes(made_folder_window(NOW - 60, NOW), 10);
+	put_bytes(made_folder_window(NOW - 120, NOW - 60), (off_t)WINDOWS_BYTES - 20);
+	put_bytes(made_folder_window(NOW - 180, NOW - 120), 10);
+	put_bytes(made_folder_window(NOW - 240, NOW - 180), 1);
+	put_bytes(made_folder_window(NOW - 300, NOW - 240), 0);
+	assert_int_equal(windows_tidy(made_folder, NOW), 0);
+	assert_true(is_there(made_folder_window(NOW - 60, NOW)));
+	assert_true(is_there(made_folder_window(NOW - 120, NOW - 60)));
+	assert_true(is_there(made_folder_window(NOW - 180, NOW - 120)));
+	assert_false(is_there(made_folder_window(NOW - 240, NOW - 180)));
+	assert_false(is_there(made_folder_window(NOW - 300, NOW - 240)));
 }
 
 /* The oldest go, as few as make the room, and never what is not older. */
@@ -351,23 +316,23 @@ static void makes_room(void **state)
 	const struct window window = {NOW - 60, NOW};
 
 	(void)state;
-	put_bytes(file_of(NOW - 120, NOW - 60), 100);
-	put_bytes(file_of(NOW - 180, NOW - 120), 100);
-	put_bytes(file_of(NOW - 240, NOW - 180), 100);
-	put_bytes(file_of(NOW - 60, NOW), 100);
-	put_bytes(file_of(NOW - 90, NOW - 30), 100);
-	put_bytes(in_folder("others"), 100);
-	assert_int_equal(windows_make_room(folder, &window, SIZE_MAX), 0);
-	assert_int_equal(windows_make_room(folder, &window, 101), 2);
-	assert_false(is_there(file_of(NOW - 240, NOW - 180)));
-	assert_false(is_there(file_of(NOW - 180, NOW - 120)));
-	assert_true(is_there(file_of(NOW - 120, NOW - 60)));
-	assert_int_equal(windows_make_room(folder, &window, 1000), 1);
-	assert_int_equal(windows_make_room(folder, &window, 1), 0);
-	assert_true(is_there(file_of(NOW - 60, NOW)));
-	assert_true(is_there(file_of(NOW - 90, NOW - 30)));
-	assert_true(is_there(in_folder("others")));
-	assert_int_equal(windows_make_room(in_folder("none"), &window, 1), 0);
+	put_bytes(made_folder_window(NOW - 120, NOW - 60), 100);
+	put_bytes(made_folder_window(NOW - 180, NOW - 120), 100);
+	put_bytes(made_folder_window(NOW - 240, NOW - 180), 100);
+	put_bytes(made_folder_window(NOW - 60, NOW), 100);
+	put_bytes(made_folder_window(NOW - 90, NOW - 30), 100);
+	put_bytes(made_folder_file("others"), 100);
+	assert_int_equal(windows_make_room(made_folder, &window, SIZE_MAX), 0);
+	assert_int_equal(windows_make_room(made_folder, &window, 101), 2);
+	assert_false(is_there(made_folder_window(NOW - 240, NOW - 180)));
+	assert_false(is_there(made_folder_window(NOW - 180, NOW - 120)));
+	assert_true(is_there(made_folder_window(NOW - 120, NOW - 60)));
+	assert_int_equal(windows_make_room(made_folder, &window, 1000), 1);
+	assert_int_equal(windows_make_room(made_folder, &window, 1), 0);
+	assert_true(is_there(made_folder_window(NOW - 60, NOW)));
+	assert_true(is_there(made_folder_window(NOW - 90, NOW - 30)));
+	assert_true(is_there(made_folder_file("others")));
+	assert_int_equal(windows_make_room(made_folder_file("none"), &window, 1), 0);
 }
 
 /* What did not become whole goes once nobody can be writing it any more. */
@@ -378,31 +343,19 @@ static void tidies_what_is_left(void **state)
 	struct timespec times[2] = {{now_s - 601, 0}, {now_s - 601, 0}};
 
 	(void)state;
-	snprintf(old, sizeof(old), "%.4000s.aB3xYz", file_of(NOW, NOW + 60));
-	snprintf(fresh, sizeof(fresh), "%.4000s.aB3xYw", file_of(NOW, NOW + 60));
-	snprintf(other, sizeof(other), "%s", in_folder("mine.pb.gz.aB3xYz"));
+	snprintf(old, sizeof(old), "%.4000s.aB3xYz", made_folder_window(NOW, NOW + 60));
+	snprintf(fresh, sizeof(fresh), "%.4000s.aB3xYw", made_folder_window(NOW, NOW + 60));
+	snprintf(other, sizeof(other), "%s", made_folder_file("mine.pb.gz.aB3xYz"));
 	put_bytes(old, 5);
 	put_bytes(fresh, 5);
 	put_bytes(other, 5);
 	assert_int_equal(utimensat(AT_FDCWD, old, times, 0), 0);
 	assert_int_equal(utimensat(AT_FDCWD, other, times, 0), 0);
-	assert_int_equal(windows_tidy(folder, now_s), 0);
+	assert_int_equal(windows_tidy(made_folder, now_s), 0);
 	assert_false(is_there(old));
 	assert_true(is_there(fresh));
 	assert_true(is_there(other));
-	assert_int_equal(windows_tidy(in_folder("none"), NOW), -ENOENT);
-}
-
-static int begin(void **state)
-{
-	(void)state;
-	return mkdtemp(folder) ? 0 : -1;
-}
-
-static int finish(void **state)
-{
-	empty(state);
-	return rmdir(folder);
+	assert_int_equal(windows_tidy(made_folder_file("none"), NOW), -ENOENT);
 }
 
 int main(void)
@@ -410,18 +363,18 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(names),
 	    cmocka_unit_test(folders),
-	    cmocka_unit_test_teardown(reads_a_time, empty),
-	    cmocka_unit_test_teardown(leaves_broken_ones_out, empty),
-	    cmocka_unit_test_teardown(reads_what_was_opened, empty),
-	    cmocka_unit_test_teardown(sees_what_has_changed, empty),
-	    cmocka_unit_test_teardown(opens_so_many, empty),
-	    cmocka_unit_test_teardown(leaves_old_ones_out, empty),
-	    cmocka_unit_test_teardown(says_what_is_missing, empty),
-	    cmocka_unit_test_teardown(tidies_by_age, empty),
-	    cmocka_unit_test_teardown(tidies_by_size, empty),
-	    cmocka_unit_test_teardown(makes_room, empty),
-	    cmocka_unit_test_teardown(tidies_what_is_left, empty),
+	    cmocka_unit_test_teardown(reads_a_time, made_folder_empty),
+	    cmocka_unit_test_teardown(leaves_broken_ones_out, made_folder_empty),
+	    cmocka_unit_test_teardown(reads_what_was_opened, made_folder_empty),
+	    cmocka_unit_test_teardown(sees_what_has_changed, made_folder_empty),
+	    cmocka_unit_test_teardown(opens_so_many, made_folder_empty),
+	    cmocka_unit_test_teardown(leaves_old_ones_out, made_folder_empty),
+	    cmocka_unit_test_teardown(says_what_is_missing, made_folder_empty),
+	    cmocka_unit_test_teardown(tidies_by_age, made_folder_empty),
+	    cmocka_unit_test_teardown(tidies_by_size, made_folder_empty),
+	    cmocka_unit_test_teardown(makes_room, made_folder_empty),
+	    cmocka_unit_test_teardown(tidies_what_is_left, made_folder_empty),
 	};
 
-	return cmocka_run_group_tests(tests, begin, finish);
+	return cmocka_run_group_tests(tests, made_folder_begin, made_folder_end);
 }

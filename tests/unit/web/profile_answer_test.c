@@ -6,14 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "../profile/made_folder.h"
 #include "../profile/made_message.h"
 #include "base/gzip.h"
 #include "web/profile_process.h"
@@ -21,18 +20,9 @@
 #define NOW 1700000000LL
 #define MIB (1UL << 20)
 
-static char folder[] = "/tmp/ctxprop-answers-XXXXXX";
-
 static FILE *create(__s64 from_s)
 {
-	char name[WINDOW_NAME_MAX], path[PATH_MAX];
-	FILE *out;
-
-	window_name(&(struct window){from_s, from_s + 60}, name);
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	out = fopen(path, "w");
-	assert_non_null(out);
-	return out;
+	return made_folder_create(made_folder_window(from_s, from_s + 60));
 }
 
 /* A window of ten samples. */
@@ -108,7 +98,7 @@ static void assert_answer(bool is_picture, unsigned int status, const char *want
 {
 	struct profile_answer *answer;
 
-	assert_int_equal(ask(folder, is_picture, &answer), 0);
+	assert_int_equal(ask(made_folder, is_picture, &answer), 0);
 	assert_says(answer, status, wanted);
 }
 
@@ -116,24 +106,12 @@ static void assert_answer(bool is_picture, unsigned int status, const char *want
 static void assert_answer_or_late(unsigned int status, const char *wanted)
 {
 	struct profile_answer *answer;
-	int err = ask(folder, false, &answer);
+	int err = ask(made_folder, false, &answer);
 
 	if (err)
 		assert_int_equal(err, -ETIME);
 	else
 		assert_says(answer, status, wanted);
-}
-
-static int empty(void **state)
-{
-	DIR *dir = opendir(folder);
-	const struct dirent *entry;
-
-	(void)state;
-	while (dir && (entry = readdir(dir)))
-		if (entry->d_name[0] != '.')
-			unlinkat(dirfd(dir), entry->d_name, 0);
-	return dir ? closedir(dir) : -1;
 }
 
 static void whole(void **state)
@@ -217,28 +195,16 @@ static void many_parts(void **state)
 	assert_answer_or_late(500, "it takes more memory than there is for it");
 }
 
-static int begin(void **state)
-{
-	(void)state;
-	return mkdtemp(folder) ? 0 : -1;
-}
-
-static int finish(void **state)
-{
-	empty(state);
-	return rmdir(folder);
-}
-
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_teardown(whole, empty),
-	    cmocka_unit_test_teardown(none, empty),
-	    cmocka_unit_test_teardown(no_gzip, empty),
-	    cmocka_unit_test_teardown(a_bomb, empty),
-	    cmocka_unit_test_teardown(absurd_lengths, empty),
-	    cmocka_unit_test_teardown(many_parts, empty),
+	    cmocka_unit_test_teardown(whole, made_folder_empty),
+	    cmocka_unit_test_teardown(none, made_folder_empty),
+	    cmocka_unit_test_teardown(no_gzip, made_folder_empty),
+	    cmocka_unit_test_teardown(a_bomb, made_folder_empty),
+	    cmocka_unit_test_teardown(absurd_lengths, made_folder_empty),
+	    cmocka_unit_test_teardown(many_parts, made_folder_empty),
 	};
 
-	return cmocka_run_group_tests(tests, begin, finish);
+	return cmocka_run_group_tests(tests, made_folder_begin, made_folder_end);
 }
