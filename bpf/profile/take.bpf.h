@@ -116,6 +116,7 @@ static __always_inline void clear_stack(struct profile_sample *s)
 	s->kernel_count = s->user_count = 0;
 	s->named_count = s->named_kind = s->named_layout = s->stop = 0;
 	s->label_count = s->labels_left_out = 0;
+	s->evidence = s->veto = s->serves = 0;
 }
 
 /*
