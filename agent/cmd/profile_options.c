@@ -10,7 +10,6 @@
 #include "profile/registered.h"
 #include "profile/sources.h"
 #include "trace/query_words.h"
-#include "trace/store.h"
 
 #define DURATION_NS (10 * NS_PER_SECOND)
 #define TIME_MAX_NS (3600 * NS_PER_SECOND)
@@ -77,16 +76,14 @@ const char command_profile_usage[] =
     "      --tags FILE        apply rules to what is written or shown: match REGEX tag NAME, drop\n"
     "                         REGEX, fold REGEX as NAME\n"
     "      --last TIME        what was sampled so long until now, up to an hour: 90s, 10m\n"
-    "      --before TIME      of diff: compare that with so long before it\n"
-    "      --store FILE       the store, which knows the requests (default " STORE_PATH ");\n"
-    "                         what is kept for --last is beside it\n";
+    "      --before TIME      of diff: compare that with so long before it\n" COMMAND_STORE_HELP
+    "                         which knows the requests; what is kept for --last is beside it\n";
 
 static int set_time(const char *option, const char *word, __u64 *ret_ns)
 {
 	if (query_parse_time(word, ret_ns) || !*ret_ns || *ret_ns > TIME_MAX_NS)
-		return command_misused("--%s %s: expected a time up to an hour with its unit: "
-				       "30s, 5m",
-				       option, word);
+		return command_misused("--%s %s: expected a time up to an hour: 30s, 5m", option,
+				       word);
 	return COMMAND_OK;
 }
 

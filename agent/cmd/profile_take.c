@@ -208,6 +208,7 @@ int profile_take(struct profile_wanted *wanted, const struct tags *tags, bool js
 	err = registered_read(wanted->registry, &registered);
 	if (err)
 		return command_refuse("profile: %s: %s", wanted->registry, strerror(-err));
+	command_store_path(); /* of the daemon that runs now */
 	if (sampler_open(&wanted->sampler, &sampler, why))
 		return command_refuse("profile: %s", why);
 	exit_code = run(wanted, sampler, &registered, tags, json);

@@ -23,7 +23,6 @@
 #include "trace/json.h"
 #include "trace/query_words.h"
 #include "trace/span.h"
-#include "trace/store.h"
 
 #define DELAY_MS    2000
 #define ROWS        40 /* where no terminal says how many there is room for */
@@ -78,8 +77,8 @@ const char command_top_usage[] =
     "\n"
     "  -n, --number N         at most so many\n"
     "      --sort WHAT        rate, errors, p50, p99 or cpu (default rate)\n"
-    "      --last TIME        of so long, in whole minutes and the running one (default 1m)\n"
-    "      --store FILE       the store (default " STORE_PATH ")\n";
+    "      --last TIME        of so long, in whole minutes and the running one (default "
+    "1m)\n" COMMAND_STORE_HELP;
 
 static int set_order(const char *text)
 {
@@ -96,7 +95,7 @@ static int set_last(const char *text)
 	__u64 ns, minutes;
 
 	if (query_parse_time(text, &ns))
-		return command_misused("--last %s: expected a time with its unit: 5m, 2h", text);
+		return command_misused("--last %s: expected a time: 5m, 2h", text);
 	minutes = ns / (60 * NS_PER_SECOND);
 	wanted.minutes = (unsigned int)(minutes < MINUTES_MAX ? minutes : MINUTES_MAX);
 	return COMMAND_OK;

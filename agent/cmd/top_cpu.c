@@ -41,9 +41,10 @@ void top_cpu_read(struct top_cpu *cpu, unsigned int minutes)
 {
 	const __s64 now_s = query_now_ns() / (__s64)NS_PER_SECOND;
 	char folder[PATH_MAX];
+	const char *store = command_store_path();
 	__s64 changed;
 
-	if (windows_folder(command_store_path(), folder))
+	if (!store || windows_folder(store, folder))
 		return;
 	changed = changed_ns(folder);
 	if (cpu->read_s && changed == cpu->changed_ns && minutes == cpu->minutes &&
