@@ -29,6 +29,7 @@ static const struct option own_options[] = {
     {"bucket", required_argument, NULL, 'B'},
     {"trace", required_argument, NULL, 'T'},
     {"requests", no_argument, NULL, 'R'},
+    {"all", no_argument, NULL, 'a'},
     {"off-cpu", no_argument, NULL, 'O'},
     {"label", required_argument, NULL, 'L'},
     {"no-labels", required_argument, NULL, 'N'},
@@ -69,6 +70,7 @@ const char command_profile_usage[] =
     "      --registry FILE    what `ctxprop labels` has registered (default " REGISTERED_PATH ")\n"
     "      --requests         only threads that work on a request\n"
     "      --off-cpu          what these wait for, too: blocked, or for a CPU\n"
+    "      --all              draw what belongs to no request, too, with its share of all\n"
     "  -o, --output FILE      write a profile for `go tool pprof` (.pb.gz), a flame graph (.svg),\n"
     "                         folded stacks (.folded), for speedscope (.json), or OTLP (.otlp)\n"
     "      --format FORMAT    " PROFILE_FORMATS ", whatever the file is called\n"
@@ -189,6 +191,9 @@ static int set_option(int letter, const char *word)
 		return COMMAND_OK;
 	case 'I':
 		wanted.ids = true;
+		return COMMAND_OK;
+	case 'a':
+		wanted.all = true;
 		return COMMAND_OK;
 	case 'R':
 		wanted.sampler.requests_only = true;
