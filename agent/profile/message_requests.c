@@ -10,14 +10,21 @@ bool message_is_of_request(const struct message *message, const Sample *sample)
 	return *endpoint && !endpoint_is_none(endpoint);
 }
 
-bool message_is_mixed(const struct message *message)
+size_t message_of_requests(const struct message *message)
 {
 	const Profile *profile = message->profile;
 	size_t count = 0;
 
 	for (size_t i = 0; i < profile->n_sample; i++)
 		count += message_is_of_request(message, profile->sample[i]);
-	return count && count < profile->n_sample;
+	return count;
+}
+
+bool message_is_mixed(const struct message *message)
+{
+	const size_t count = message_of_requests(message);
+
+	return count && count < message->profile->n_sample;
 }
 
 static bool takes(const struct message *message, const Sample *sample, const void *data)

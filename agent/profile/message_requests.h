@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The part of a message that pictures begin with: what requests cost. */
+/* The part of a message that people begin with: what requests cost. */
 #ifndef CTXPROP_PROFILE_MESSAGE_REQUESTS_H
 #define CTXPROP_PROFILE_MESSAGE_REQUESTS_H
 
@@ -8,6 +8,9 @@
 /* Does a sample belong to a request? */
 bool message_is_of_request(const struct message *message,
 			   const Perftools__Profiles__Sample *sample);
+
+/* How many samples do. */
+size_t message_of_requests(const struct message *message);
 
 /* Are there samples that do, and others? Only then there is something to leave out. */
 bool message_is_mixed(const struct message *message);

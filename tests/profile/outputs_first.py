@@ -5,7 +5,7 @@ import re
 import xml.etree.ElementTree as ElementTree
 
 import made
-from outputs_diff import SVG, frames
+from outputs_diff import SVG, frames, functions
 from outputs_tools import Windows, equal
 
 NONE = "(no request)"
@@ -74,6 +74,17 @@ def case_first_foreign(world):
     world.profile("show", file, "-o", world.folder / "x.svg")
     equal((frames(world.folder / "x.svg")["work"][1], title(world.folder / "x.svg")),
           ("5 samples, 100.00%", "CPU by endpoint: 5 samples"), "the picture")
+
+
+def case_first_diff(world):
+    """what requests cost is compared, whatever else the hosts did; --all, or a side without requests: everything"""
+    quiet, busy = world.made, made.write(world.folder / "busy.pb.gz", BUSY)
+    found = functions(world.said("diff", quiet, busy))
+    equal((found["query"], "compile" in found), ((*(round(30 / 90, 6),) * 2, *(round(50 / 90, 6),) * 2), False), "query")
+    found = functions(world.said("diff", quiet, busy, "--all"))
+    equal((found["query"][:2], found["compile"][:2]), ((0.3, 0.03), (0, 0.9)), "of everything")
+    others = made.write(world.folder / "others.pb.gz", (OTHERS,))
+    equal(functions(world.said("diff", quiet, others))["compile"][:2], (0, 1), "a side without requests")
 
 
 def case_first_servers(world):
