@@ -276,6 +276,36 @@ static __always_inline int task_is_odd(const struct runtime *runtime, __u32 tgid
 	return !bpf_map_lookup_elem(&starts, &at);
 }
 
+/* Does a task wait for this one, and for nothing else, that works for the same request? */
+static __always_inline int task_is_awaited(const struct runtime *runtime, __u32 tgid,
+					   const struct task *task)
+{
+	struct worker_key key = {.tgid = tgid,
+				 .goroutine = user_read(task->address + PYTHON_FUTURE_CONTEXT)};
+	const struct task *waiter = key.goroutine ? task_lookup(runtime, &key) : NULL;
+
+	return waiter && waiter->request == task->request &&
+	       user_read(waiter->address + runtime->python.task_offset - PYTHON_TASK_WAITS) ==
+		   task->address;
+}
+
+/*
+ * May a task that was made for a request work for another one by now? What it calls may have waited
+ * for its turn in a list, whoever asked for it: so for calls others must have been seen to call,
+ * and to be over before their requests. What it works on besides is its own where somebody waits
+ * for it, where such as it respond to requests, or where others were over before their requests.
+ */
+static __always_inline int task_doubts_maker(const struct runtime *runtime, __u32 tgid,
+					     const struct task *task)
+{
+	if (!task_doubts(tgid, TASK_RULE_MADE))
+		return 0;
+	if (ENGINE_LEARNS || task_denies(tgid, TASK_RULE_MADE))
+		return 1;
+	return !task_is_awaited(runtime, tgid, task) && task_doubts(tgid, TASK_RULE_KEPT) &&
+	       (!(task->flags & TASK_FIRST) || task_doubts(tgid, task_function(runtime, task)));
+}
+
 /* What a task works on that has read no request itself. */
 static __always_inline struct named task_given(const struct runtime *runtime, __u32 tgid,
 					       struct task *task)
@@ -296,7 +326,7 @@ static __always_inline struct named task_given(const struct runtime *runtime, __
 	if (task_is_orphan(tgid, task))
 		named.doubtful = DOUBT_ALL;
 	else if (((task->flags & TASK_WOKEN) && task_doubts(tgid, TASK_RULE_WOKEN)) ||
-		 ((task->flags & TASK_MADE) && task_doubts(tgid, TASK_RULE_MADE)) ||
+		 ((task->flags & TASK_MADE) && task_doubts_maker(runtime, tgid, task)) ||
 		 (task_is_within(runtime, task) && task_doubts(tgid, TASK_RULE_EAGER)))
 		named.doubtful = DOUBT_OTHERS;
 	return named;
