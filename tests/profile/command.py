@@ -6,6 +6,7 @@ Java burn a known time of CPU for each request, in a known function.
     command.py [--build DIR] [ROW...]
 """
 import argparse
+import json
 import os
 import subprocess
 import sys
@@ -78,24 +79,23 @@ def has_clocks(pid):
 
 
 class Profiled:
-    """`ctxprop profile` of one process, while this is held."""
+    """`ctxprop profile` of one process, while this is held; it asks the agent where its store is."""
 
-    def __init__(self, agent, store, pid, file):
-        argv = [f"{agent.build}/ctxprop", "profile", "-j", "-F", HZ, "-d", f"{SECONDS}s", "-p", pid, "--ids",
-                "--store", store, "-o", file]
-        self.process = agent.host.spawn(argv, stdout=subprocess.PIPE, text=True)
+    def __init__(self, agent, pid, file):
+        argv = [f"{agent.build}/ctxprop", "profile", "-j", "-F", HZ, "-d", SECONDS, "-p", pid, "--ids", "-o", file]
+        self.process = agent.host.spawn(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.file = file
         wait_until(lambda: has_clocks(self.process.pid), "the sampler has no clock")
 
     def end(self):
         self.process.send_signal(2)
-        self.process.communicate(timeout=60)
-        assert self.process.returncode == 0, self.process.returncode
-        return Profile(self.file)
+        said, error = self.process.communicate(timeout=60)
+        assert self.process.returncode == 0, (self.process.returncode, error)
+        return Profile(self.file), json.loads(said), error
 
 
 def measure(build, row, folder, lab):
-    """(the profile, the load) of a row's server."""
+    """(the profile, the load, what is wrong with what it says of the server's samples) of a row's server."""
     server, client = world(lab)
     agent = Agent(server, build, "--store", f"{folder}/store.db")
     argv = [word.format(build=build, here=HERE) for word in row.server]
@@ -106,16 +106,41 @@ def measure(build, row, folder, lab):
         connection.close()
     if row.awaits:
         wait_until_said(agent, process.pid, row.awaits)
-    profiled = Profiled(agent, f"{folder}/store.db", process.pid, f"{folder}/profile.pb.gz")
+    profiled = Profiled(agent, process.pid, f"{folder}/profile.pb.gz")
     for connection in load.run(1, 15):  # the profiler reads tables of what it has met
         connection.close()
     before = {request.trace for request in load.requests}
     load.requests.clear()
     for connection in load.run(CONNECTIONS, REQUESTS):
         connection.close()
-    profile = profiled.end()
+    profile, said, error = profiled.end()
+    complaints = complaints_of_servers(profile, said, error)
     profile.samples = [s for s in profile.samples if s.labels.get("trace_id") not in before]
-    return profile, load
+    return profile, load, complaints
+
+
+def complaints_of_servers(profile, said, error):
+    """What is told of the server's samples that belong to no request has to be what their labels say."""
+    reasons, of_requests = Counter(), 0
+    for sample in profile.samples:
+        if "trace_id" in sample.labels:
+            of_requests += sample.count
+        if "no_request" in sample.labels:
+            reasons[sample.labels["no_request"]] += sample.count
+    without, told = sum(reasons.values()), said["servers"]
+    of_servers = of_requests + without
+    wanted = {"samples": of_servers, "without_request": without, "reasons": dict(reasons)}
+    comments = {f"#servers\t{of_servers}"} | {f"#no_request\t{count}\t{reason}" for reason, count in reasons.items()}
+    line = f"profile: {100 * without / of_servers:.1f} % of the samples of servers have no request"
+    found = next((text for text in error.splitlines() if text.startswith(line)), "")
+    shares = {reason: f"{100 * count / of_servers:.1f} %" for reason, count in reasons.most_common()}
+    first = dict(part.split(" ", 1) for part in found[len(line) + 2:].split(", ") if part)
+    return [f"of servers: {told}, and labels say {wanted}"] * (told != wanted) + \
+           [f"comments: {profile.comments}, not {comments}"] * (not comments <= set(profile.comments)) + \
+           [f"{error!r} has no line {line!r} with the first of {shares}"] * \
+           (not found or list(first.values()) != list(shares.values())[:3] or not first.items() <= shares.items()) + \
+           ["samples of no request have a reason and a request"] * \
+           any("no_request" in s.labels and s.labels["endpoint"] != "(no request)" for s in profile.samples)
 
 
 def counted(row, profile, load):
@@ -179,8 +204,8 @@ def is_there(build, row):
 def looked_at(build, row):
     """What is wrong with a profile that is taken now."""
     with tempfile.TemporaryDirectory(prefix="ctxprop-profile-") as folder, Lab("profile") as lab:
-        profile, load = measure(build, row, folder, lab)
-    return complaints_of(row, profile, load)
+        profile, load, complaints = measure(build, row, folder, lab)
+    return complaints + complaints_of(row, profile, load)
 
 
 def run(build, row):

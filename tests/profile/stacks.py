@@ -65,7 +65,7 @@ def misled(row, sample, request):
 
 def outcome_of(build, row):
     with tempfile.TemporaryDirectory(prefix="ctxprop-stacks-") as folder, Lab("stacks") as lab:
-        profile, load = measure(build, row, folder, lab)
+        profile, load, _ = measure(build, row, folder, lab)
     known = counted(row, profile, load)
     requests = {request.trace: request.id for request in load.requests}
     wrong = sum(sample.count for sample in profile.samples if sample.labels.get("trace_id") in requests
