@@ -2,8 +2,10 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "runtimes/node/compiled.h"
+#include "runtimes/node/inlined.h"
 #include "runtimes/node/names.h"
 #include "runtimes/node/text.h"
 
@@ -100,26 +102,54 @@ static bool is_same(int memory, const struct node_code *code, const struct named
 			  (__u32)node_word(memory, info, code->info_parameters)) == named->check;
 }
 
+/* Returns whether it is known what a function is called. */
+static bool read_info(int memory, const struct node_code *code, __u64 info, char *ret_text)
+{
+	char function[FUNCTION_MAX], file[FILE_MAX];
+
+	if (node_type(memory, info) != code->info ||
+	    !read_function(memory, code, node_word(memory, info, code->info_scope), function))
+		return false;
+	read_file(memory, code, node_word(memory, info, code->info_script), file);
+	snprintf(ret_text, NAMED_TEXT_MAX, "%s\n%s", function, file);
+	return true;
+}
+
+/* Functions that were put into another one; read twice, as the garbage collector may move them. */
+static int read_inner(int memory, const struct named_code *named, char *ret_text)
+{
+	__u64 info[NODE_FRAMES_MAX], again[NODE_FRAMES_MAX];
+	const int count = node_inlined_read(memory, named, info);
+	bool is_known;
+
+	if (count < 0)
+		return count;
+	if (named->depth >= count)
+		return -ENOENT;
+	is_known = read_info(memory, &named->compiled->node, info[count - 1 - named->depth],
+			     ret_text);
+	if (node_inlined_read(memory, named, again) != count ||
+	    memcmp(info, again, (size_t)count * sizeof(*info)) != 0)
+		return -ESTALE;
+	return is_known ? named->depth + 1 < count : -ENOENT;
+}
+
 /* The garbage collector may move what is read meanwhile: then it is another one in the end. */
 static int read_names(int memory, const struct named_code *named, char *ret_text)
 {
 	const struct node_code *code = named->compiled ? &named->compiled->node : NULL;
-	char function[FUNCTION_MAX], file[FILE_MAX];
 	bool is_known;
 
 	if (!code || !code->function)
 		return -EINVAL;
+	if (named->is_inner)
+		return read_inner(memory, named, ret_text);
 	if (!is_same(memory, code, named))
 		return -ESTALE;
-	is_known = read_function(memory, code, node_word(memory, named->address, code->info_scope),
-				 function);
-	read_file(memory, code, node_word(memory, named->address, code->info_script), file);
+	is_known = read_info(memory, code, named->address, ret_text);
 	if (!is_same(memory, code, named))
 		return -ESTALE;
-	if (!is_known)
-		return -EINVAL;
-	snprintf(ret_text, NAMED_TEXT_MAX, "%s\n%s", function, file);
-	return 0;
+	return is_known ? 0 : -EINVAL;
 }
 
 const struct runtime_names node_names = {

@@ -118,16 +118,17 @@ static const char *const info_script[] = {
 struct version {
 	__u16 bytecode, scope; /* an offset and a type, by which a version is known */
 	__u8 scope_smi, scope_function;
+	enum node_version number;
 };
 
 /* NULL: it is another version. */
 static const struct version *find_version(struct elf_image *image, __u32 scope)
 {
 	static const struct version known[] = {
-	    {56, 256, 1, 2}, /* 10.2 */
-	    {54, 261, 1, 2}, /* 11.3 */
-	    {64, 272, 1, 2}, /* 12.4 */
-	    {64, 280, 0, 4}, /* 13.6: flags are no Smi */
+	    {56, 256, 1, 2, NODE_V8_10_2},
+	    {54, 261, 1, 2, NODE_V8_11_3},
+	    {64, 272, 1, 2, NODE_V8_12_4},
+	    {64, 280, 0, 4, NODE_V8_13_6}, /* flags are no Smi */
 	};
 	const __u32 bytecode = v8_published(image, "class_BytecodeArray__data__uintptr_t");
 
@@ -163,6 +164,8 @@ static void find_names(struct elf_image *image, struct node_code *code)
 		return;
 	names.scope_smi = version->scope_smi;
 	names.scope_function = version->scope_function;
+	names.bytecode = v8_published(image, "type_BytecodeArray__BYTECODE_ARRAY_TYPE");
+	names.version = names.bytecode ? version->number : NODE_V8_OTHER;
 	*code = names;
 }
 

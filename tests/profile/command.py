@@ -7,6 +7,7 @@ Java burn a known time of CPU for each request, in a known function.
 """
 import argparse
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -34,9 +35,12 @@ SHARES, BUCKETS = ("function", "whole", "endpoint", "latency", "source"), ("p50"
 # bar: of a request's samples, at least so many have to be where they belong. source: whose ids they are.
 # more: another way to run what a row before it runs; only where it is named, and in `./run stacks`.
 # begins: how the line of its file begins that the profile says to be the function's first; "": it says none.
-Row = namedtuple("Row", "name server function awaits bar source more begins",
-                 defaults=("", 0.99, "traces_ctx_v1", False, ""))
+# says: what the server has to say, a regular expression, so that it does what the row is about.
+Row = namedtuple("Row", "name server function awaits bar source more begins says",
+                 defaults=("", 0.99, "traces_ctx_v1", False, "", ""))
 NODE, NODE_22, NODE_24, OF_NODE = "/usr/bin/node", node(22), node(24), "burn (burn.js)"
+OF_NODE_STEP = "step (burn.js)"
+OF_TURBOFAN = r"Inlining .*SharedFunctionInfo step> ?} into .*SharedFunctionInfo burn>"
 JAVA, OF_JAVA = "/usr/bin/java", "Burn.burn (Burn.java)"
 INLINED = ("-XX:CompileCommand=inline,Burn.step", "-XX:CompileCommand=dontinline,Burn.round")
 ROWS = (
@@ -56,6 +60,8 @@ ROWS = (
     Row("Node 24, baseline", [NODE_24, "--no-opt", "--no-maglev", "--always-sparkplug", "{here}/burn.js"], OF_NODE,
         bar=0.95, more=True),
     Row("Node 24, Maglev", [NODE_24, "--no-opt", "--maglev", "{here}/burn.js"], OF_NODE, bar=0.95, more=True),
+    # step is put into burn.
+    Row("Node, inlined", [NODE, "--trace-turbo-inlining", "{here}/burn.js"], OF_NODE_STEP, bar=0.95, more=True, says=OF_TURBOFAN),
     Row("Java", [JAVA, "{here}/Burn.java"], OF_JAVA, bar=0.95),
     Row("Java, interpreted", [JAVA, "-Xint", "{here}/Burn.java"], OF_JAVA, bar=0.95, more=True),
     Row("Java, compiled once", [JAVA, "-XX:TieredStopAtLevel=1", "{here}/Burn.java"], OF_JAVA, bar=0.95, more=True),
@@ -99,7 +105,8 @@ def measure(build, row, folder, lab):
     server, client = world(lab)
     agent = Agent(server, build, "--store", f"{folder}/store.db")
     argv = [word.format(build=build, here=HERE) for word in row.server]
-    process = server.spawn([*argv, PORT, f"{folder}/truth"])
+    said = open(f"{folder}/said", "w", encoding="utf-8")
+    process = server.spawn([*argv, PORT, f"{folder}/truth"], stdout=said)
     server.wait_port(PORT)
     load = Load(client, ADDRESS, PORT, CPU_US)
     for connection in load.run(1, 1):  # so that the process is known
@@ -114,6 +121,8 @@ def measure(build, row, folder, lab):
     for connection in load.run(CONNECTIONS, REQUESTS):
         connection.close()
     profile = profiled.end()
+    said.close()
+    assert re.search(row.says, Path(said.name).read_text(encoding="utf-8")), f"{row.name}: never said {row.says}"
     profile.samples = [s for s in profile.samples if s.labels.get("trace_id") not in before]
     return profile, load
 
