@@ -53,6 +53,9 @@ int node_inlined_read(int memory, const struct named_code *named,
 		return -ESTALE;
 	point = point_of(memory, &object, pc, is_exact);
 	count = point < 0 ? 0 : node_translation_read(memory, &object, point, ret_infos);
+	for (size_t i = 0; i < count; i++)
+		if (node_type(memory, ret_infos[i]) != code->info)
+			return -ENOENT;
 	if (count < 2)
 		return -ENOENT;
 	memmove(ret_infos, ret_infos + 1, (count - 1) * sizeof(*ret_infos));

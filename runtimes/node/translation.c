@@ -33,7 +33,7 @@ static const __u8 ops_12_4[] = {JS(5), JS(3), JS(3), JS(3), F(2), F(1), F(3), F(
 				F(3) | UNKNOWN, F(2), 1, 0, BEGIN, BEGIN, 1, 1, 1, 1, 1, 1, 1, 1,
 				1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 2, MATCH};
 static const __u8 ops_13_6[] = {JS(6), JS(4), JS(3), JS(3), F(2), F(1), F(3), F(4) | UNKNOWN,
-				F(3) | UNKNOWN, F(3) | UNKNOWN, F(2), 1, 0, 0, BEGIN, BEGIN, 1, 1,
+				F(3) | UNKNOWN, F(3) | UNKNOWN, F(3), 1, 0, 0, BEGIN, BEGIN, 1, 1,
 				1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1,
 				1, 1, 2, MATCH};
 

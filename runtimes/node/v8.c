@@ -43,7 +43,8 @@ static __s32 read_s32(const __u8 *code)
 /* The instruction with an address. Returns its length; 0: it is none. */
 static size_t read_address(const __u8 *code, __u64 at, struct getter *ret)
 {
-	static const __u8 lea[] = {0x48, 0x8d, 0x05}; /* lea place(%rip),%rax */
+	static const __u8 lea[] = {0x48, 0x8d, 0x05};  /* lea place(%rip),%rax */
+	static const __u8 load[] = {0x48, 0x8b, 0x05}; /* mov place(%rip),%rax */
 
 	if (code[0] == 0xb8) { /* mov $place,%eax */
 		*ret = (struct getter){(__u32)read_s32(code + 1), false};
@@ -53,9 +54,10 @@ static size_t read_address(const __u8 *code, __u64 at, struct getter *ret)
 		*ret = (struct getter){at + 6 + (__u64)(__s64)read_s32(code + 2), true};
 		return 6;
 	}
-	if (memcmp(code, lea, sizeof(lea)) != 0)
+	ret->loads = !memcmp(code, load, sizeof(load));
+	if (!ret->loads && memcmp(code, lea, sizeof(lea)) != 0)
 		return 0;
-	*ret = (struct getter){at + 7 + (__u64)(__s64)read_s32(code + 3), false};
+	ret->address = at + 7 + (__u64)(__s64)read_s32(code + 3);
 	return 7;
 }
 
@@ -83,13 +85,22 @@ static int read_getter(struct elf_image *image, const char *name, struct getter 
 	return ret->loads ? 0 : -ENOTSUP;
 }
 
+/* What stands at an address in the file of a program that is not moved. 0 or -errno. */
+static int read_address_at(struct elf_image *image, __u64 *address)
+{
+	const int err = elf_image_read(image, *address, address, sizeof(*address));
+
+	return err || *address ? err : -ENOENT;
+}
+
 static int find_builtins(struct elf_image *image, struct node_code *code)
 {
 	struct getter start, size;
 
 	if (read_getter(image, CODE, &start) || read_getter(image, CODE_SIZE, &size) || !size.loads)
 		return -ENOTSUP;
-	if (start.loads && elf_image_relocation(image, start.address, &start.address))
+	if (start.loads && elf_image_relocation(image, start.address, &start.address) &&
+	    read_address_at(image, &start.address))
 		return -ENOTSUP;
 	code->builtins = start.address - elf_image_base(image);
 	return elf_image_read(image, size.address, &code->builtins_size, sizeof(__u32)) ? -ENOTSUP

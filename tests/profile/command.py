@@ -39,8 +39,12 @@ SHARES, BUCKETS = ("function", "whole", "endpoint", "latency", "source"), ("p50"
 Row = namedtuple("Row", "name server function awaits bar source more begins says",
                  defaults=("", 0.99, "traces_ctx_v1", False, "", ""))
 NODE, NODE_22, NODE_24, OF_NODE = "/usr/bin/node", node(22), node(24), "burn (burn.js)"
-OF_NODE_STEP = "step (burn.js)"
-OF_TURBOFAN = r"Inlining .*SharedFunctionInfo step> ?} into .*SharedFunctionInfo burn>"
+OF_SUM = "sumTo (burn.js)"
+# sumTo is put into step, and this into burn.
+BY_TURBOFAN = (("--trace-turbo-inlining",), r"Inlining .* step>.* into .* burn>}")
+BY_TURBOFAN_24 = (("--print-opt-code", "--print-opt-code-filter=burn"),
+                  r"kind = TURBOFAN_JS\nname = burn\n(?s:.*?)\nInlined functions .*\n(?: 0x.*\n)*? 0x.* step>\n")
+BY_MAGLEV = (("--no-opt", "--maglev", "--trace-maglev-inlining-verbose"), r"== Inlining .* step>\n")
 JAVA, OF_JAVA = "/usr/bin/java", "Burn.burn (Burn.java)"
 INLINED = ("-XX:CompileCommand=inline,Burn.step", "-XX:CompileCommand=dontinline,Burn.round")
 ROWS = (
@@ -60,8 +64,14 @@ ROWS = (
     Row("Node 24, baseline", [NODE_24, "--no-opt", "--no-maglev", "--always-sparkplug", "{here}/burn.js"], OF_NODE,
         bar=0.95, more=True),
     Row("Node 24, Maglev", [NODE_24, "--no-opt", "--maglev", "{here}/burn.js"], OF_NODE, bar=0.95, more=True),
-    # step is put into burn.
-    Row("Node, inlined", [NODE, "--trace-turbo-inlining", "{here}/burn.js"], OF_NODE_STEP, bar=0.95, more=True, says=OF_TURBOFAN),
+    Row("Node, inlined", [NODE, *BY_TURBOFAN[0], "{here}/burn.js"], OF_SUM, bar=0.95, more=True,
+        says=BY_TURBOFAN[1]),
+    Row("Node 22, inlined", [NODE_22, *BY_TURBOFAN[0], "{here}/burn.js"], OF_SUM, bar=0.95, more=True,
+        says=BY_TURBOFAN[1]),
+    Row("Node 24, inlined", [NODE_24, *BY_TURBOFAN_24[0], "{here}/burn.js"], OF_SUM, bar=0.95, more=True,
+        says=BY_TURBOFAN_24[1]),
+    Row("Node 24, Maglev, inlined", [NODE_24, *BY_MAGLEV[0], "{here}/burn.js"], OF_SUM, bar=0.95, more=True,
+        says=BY_MAGLEV[1]),
     Row("Java", [JAVA, "{here}/Burn.java"], OF_JAVA, bar=0.95),
     Row("Java, interpreted", [JAVA, "-Xint", "{here}/Burn.java"], OF_JAVA, bar=0.95, more=True),
     Row("Java, compiled once", [JAVA, "-XX:TieredStopAtLevel=1", "{here}/Burn.java"], OF_JAVA, bar=0.95, more=True),
