@@ -35,10 +35,14 @@ static __u32 number(__u64 word)
 	return word >> 32;
 }
 
+enum found { FOUND, FOUND_NONE, FOUND_MOVED };
+
 /* A text that is a name; not an empty one. */
-static bool read_name(int memory, __u64 object, char *ret)
+static enum found read_name(int memory, __u64 object, char *ret)
 {
-	return node_text(memory, object, ret, FUNCTION_MAX) && ret[0];
+	if (node_text(memory, object, ret, FUNCTION_MAX) && ret[0])
+		return FOUND;
+	return node_is_moved(memory, object) ? FOUND_MOVED : FOUND_NONE;
 }
 
 static void set_anonymous(char *ret)
@@ -52,6 +56,7 @@ static bool read_scope(int memory, const struct node_code *code, __u64 scope, ch
 	const __u64 word = node_word(memory, scope, SCOPE_FLAGS);
 	const __u32 flags = code->scope_smi ? number(word) : (__u32)word;
 	const __u32 count = number(node_word(memory, scope, SCOPE_COUNT));
+	enum found found = FOUND_NONE;
 	__u32 at = code->scope_locals;
 
 	if (count > SCOPE_COUNT_MAX)
@@ -63,13 +68,14 @@ static bool read_scope(int memory, const struct node_code *code, __u64 scope, ch
 	at += WORD * (count < SCOPE_NAMES_MAX ? 2 * count : 1 + count);
 	at += flags & FLAGS_CLASS_VARIABLE ? WORD : 0;
 	if (flags & FLAGS_NAME) {
-		if (read_name(memory, node_word(memory, scope, at), ret))
-			return true;
+		found = read_name(memory, node_word(memory, scope, at), ret);
 		at += 2 * WORD;
 	}
-	if (!(flags & FLAGS_INFERRED) || !read_name(memory, node_word(memory, scope, at), ret))
+	if (found == FOUND_NONE && flags & FLAGS_INFERRED)
+		found = read_name(memory, node_word(memory, scope, at), ret);
+	if (found == FOUND_NONE)
 		set_anonymous(ret);
-	return true;
+	return found != FOUND_MOVED;
 }
 
 /* V8's own functions have their name in place of a ScopeInfo; it may be empty. */
@@ -84,11 +90,15 @@ static bool read_function(int memory, const struct node_code *code, __u64 scope,
 	return true;
 }
 
-static void read_file(int memory, const struct node_code *code, __u64 script, char *ret)
+/* Returns whether it is known in which file it is, if in any. */
+static bool read_file(int memory, const struct node_code *code, __u64 script, char *ret)
 {
-	if (node_type(memory, script) != code->script ||
-	    !node_text(memory, node_word(memory, script, code->script_name), ret, FILE_MAX))
-		ret[0] = '\0';
+	const __u64 name = node_word(memory, script, code->script_name);
+
+	if (node_type(memory, script) == code->script && node_text(memory, name, ret, FILE_MAX))
+		return true;
+	ret[0] = '\0';
+	return !node_is_moved(memory, script) && !node_is_moved(memory, name);
 }
 
 /* Is it still what the sample has met? */
@@ -108,9 +118,9 @@ static bool read_info(int memory, const struct node_code *code, __u64 info, char
 	char function[FUNCTION_MAX], file[FILE_MAX];
 
 	if (node_type(memory, info) != code->info ||
-	    !read_function(memory, code, node_word(memory, info, code->info_scope), function))
+	    !read_function(memory, code, node_word(memory, info, code->info_scope), function) ||
+	    !read_file(memory, code, node_word(memory, info, code->info_script), file))
 		return false;
-	read_file(memory, code, node_word(memory, info, code->info_script), file);
 	snprintf(ret_text, NAMED_TEXT_MAX, "%s\n%s", function, file);
 	return true;
 }

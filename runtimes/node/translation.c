@@ -16,39 +16,42 @@
 #define BEGINS      32
 #define AS_BEFORE   64  /* so many operations stand in the earlier one */
 #define UNKNOWN     128 /* tried with no program */
+#define BUILTIN     256 /* the frame goes on with a function of V8's own */
 
 #define JS(numbers) (FRAME | OF_FUNCTION | (numbers))
+#define B(numbers)  (JS(numbers) | BUILTIN)
 #define F(numbers)  (FRAME | (numbers))
 #define BEGIN       (BEGINS | 3)
 #define MATCH       (AS_BEFORE | 1)
 
-static const __u8 ops_10_2[] = {F(2), 1, 0, BEGIN, 1, 1, F(3),  1,	 F(3),		   1,
-				1,    1, 1, 1,	   1, 1, 1,	1,	 JS(5),		   JS(3),
-				JS(3), F(4) | UNKNOWN, 1, 1, 1, 1, 1, 2};
-static const __u8 ops_11_3[] = {
+static const __u16 ops_10_2[] = {F(2), 1, 0, BEGIN, 1, 1, F(3),  1,	 F(3),		   1,
+				1,    1, 1, 1,	   1, 1, 1,	1,	 JS(5),		   B(3),
+				B(3), F(4) | UNKNOWN, 1, 1, 1, 1, 1, 2};
+static const __u16 ops_11_3[] = {
     1, 0, BEGIN, BEGIN, 1,     1,     F(3),  1,	    F(3),	    1, 1, 1,
     1, 1, F(2),	 1,	1,     1,     1,     1,	    1,		    1, 1, JS(5),
-    JS(3), JS(3), JS(3), F(4) | UNKNOWN, 0, 1, 1, 1, 1, 1, 2, MATCH};
-static const __u8 ops_12_4[] = {JS(5), JS(3), JS(3), JS(3), F(2), F(1), F(3), F(4) | UNKNOWN,
+    JS(3), B(3), B(3), F(4) | UNKNOWN, 0, 1, 1, 1, 1, 1, 2, MATCH};
+static const __u16 ops_12_4[] = {JS(5), JS(3), B(3), B(3), F(2), F(1), F(3), F(4) | UNKNOWN,
 				F(3) | UNKNOWN, F(2), 1, 0, BEGIN, BEGIN, 1, 1, 1, 1, 1, 1, 1, 1,
 				1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 2, MATCH};
-static const __u8 ops_13_6[] = {JS(6), JS(4), JS(3), JS(3), F(2), F(1), F(3), F(4) | UNKNOWN,
+static const __u16 ops_13_6[] = {JS(6), JS(4), B(3), B(3), F(2), F(1), F(3), F(4) | UNKNOWN,
 				F(3) | UNKNOWN, F(3) | UNKNOWN, F(3), 1, 0, 0, BEGIN, BEGIN, 1, 1,
 				1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1,
 				1, 1, 2, MATCH};
 
-_Static_assert(sizeof(ops_10_2) == 28 && sizeof(ops_11_3) == 36 && sizeof(ops_12_4) == 40 &&
-		       sizeof(ops_13_6) == 45,
+#define COUNT(ops) (sizeof(ops) / sizeof((ops)[0]))
+_Static_assert(COUNT(ops_10_2) == 28 && COUNT(ops_11_3) == 36 && COUNT(ops_12_4) == 40 &&
+		       COUNT(ops_13_6) == 45,
 	       "as many as V8 has");
 
 static const struct {
-	const __u8 *op;
+	const __u16 *op;
 	__u32 count;
 } known[NODE_VERSIONS] = {
-    [NODE_V8_10_2] = {ops_10_2, sizeof(ops_10_2)},
-    [NODE_V8_11_3] = {ops_11_3, sizeof(ops_11_3)},
-    [NODE_V8_12_4] = {ops_12_4, sizeof(ops_12_4)},
-    [NODE_V8_13_6] = {ops_13_6, sizeof(ops_13_6)},
+    [NODE_V8_10_2] = {ops_10_2, COUNT(ops_10_2)},
+    [NODE_V8_11_3] = {ops_11_3, COUNT(ops_11_3)},
+    [NODE_V8_12_4] = {ops_12_4, COUNT(ops_12_4)},
+    [NODE_V8_13_6] = {ops_13_6, COUNT(ops_13_6)},
 };
 
 #define ELEMENTS     16 /* byte of an array */
@@ -65,7 +68,7 @@ struct reader {
 };
 
 struct op {
-	__u8 op; /* see above */
+	__u16 op; /* see above */
 	__u32 number[NUMBERS_MAX];
 };
 
@@ -188,11 +191,14 @@ static bool open_before(int memory, __u64 array, __u32 length, __u32 from, __u32
 	return true;
 }
 
-/* Frames of a translation that has begun. Returns how many have a function, by their literals. */
+/*
+ * Frames of a translation that has begun. Returns how many have a function, by their literals. (Of
+ * what goes on with one of V8's own functions, Maglev names the function that it is put into.)
+ */
 static size_t read_frames(struct translation *translation, __u32 frames, __u32 functions,
 			  __u32 ret_literals[NODE_FRAMES_MAX])
 {
-	__u32 count = 0, all = 0;
+	__u32 count = 0, all = 0, seen = 0, literal;
 	struct op op;
 
 	for (__u32 i = 0; i < OPS_MAX && next(translation, &op); i++) {
@@ -201,9 +207,12 @@ static size_t read_frames(struct translation *translation, __u32 frames, __u32 f
 			continue;
 		if (count == NODE_FRAMES_MAX || op.number[1] & 1)
 			return 0;
-		ret_literals[count++] = op.number[1] >> 1;
+		seen++;
+		literal = op.number[1] >> 1;
+		if (!(op.op & BUILTIN) || !count || ret_literals[count - 1] != literal)
+			ret_literals[count++] = literal;
 	}
-	return translation->ends && all == frames && count == functions ? count : 0;
+	return translation->ends && all == frames && seen == functions ? count : 0;
 }
 
 static size_t read_translation(int memory, __u64 array, __u32 length, __u32 from,
