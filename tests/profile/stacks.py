@@ -38,10 +38,12 @@ SAMPLES_AT_LEAST = 500
 
 # Functions of the program's own file that have called the known one, the outermost last: with others the
 # sample is wrong.
+OF_NODE = ("step (burn.js)", "burn (burn.js)", "answer (burn.js)")
 OF_JAVA = ("Burn.answerAll (Burn.java)", "Burn.serve (Burn.java)", "Burn.lambda$main$0 (Burn.java)")
 CALLERS = {
     "Ruby": ("Connection#answer (burn.rb)", "block in Connection#serve (burn.rb)", "Connection#serve (burn.rb)",
              "block (3 levels) in <main> (burn.rb)"),
+    **{row.name: OF_NODE for row in ROWS if row.says},
     **{name: OF_JAVA for name in ("Java", "Java, interpreted", "Java, compiled once")},
     **{name: ("Burn.burn (Burn.java)", *OF_JAVA) for name in ("Java, inlined", "Java 21 or later, inlined")},
 }
