@@ -301,6 +301,8 @@ static int add_own(const char *key, const char *value, void *data)
 static void add_labels(struct writing *writing, Sample *sample, const struct stack *stack,
 		       const struct profiled_request *request)
 {
+	const char *missing = merged_missing(writing->names, stack);
+
 	sample->label = take(writing, LABELS_MAX * sizeof(Label *));
 	if (!sample->label)
 		return;
@@ -308,8 +310,8 @@ static void add_labels(struct writing *writing, Sample *sample, const struct sta
 	label_text(writing, sample, "service", request->endpoint->service);
 	label_text(writing, sample, "process", stack->process->name);
 	label_number(writing, sample, "pid", stack->process->tgid, "");
-	if (stack_missing(stack))
-		label_text(writing, sample, "stack", stack_missing(stack));
+	if (missing)
+		label_text(writing, sample, "stack", missing);
 	if (stack_has_request(stack))
 		add_request(writing, sample, stack, request);
 	labels_each(writing->labels, stack->labels, add_own, &(struct labelling){writing, sample});

@@ -52,7 +52,10 @@ struct stack {
 /* Was the thread at work on a request? */
 bool stack_has_request(const struct stack *stack);
 
-/* Why outer frames are missing, in brackets; NULL: the stack is whole. */
+#define STACK_SWITCHED "[callers not known: a switch of stacks]"
+
+/* Why outer frames are missing, in brackets; NULL: the stack is whole. See merged_missing(), too.
+ */
 const char *stack_missing(const struct stack *stack);
 
 struct samples;
