@@ -88,6 +88,7 @@ const char *stack_missing(const struct stack *stack)
 	    [PROFILE_STOP_TABLE] = "[callers not known: no unwind table]",
 	    [PROFILE_STOP_ROW] = "[callers not known: no rule]",
 	    [PROFILE_STOP_READ] = "[callers not known: unreadable stack]",
+	    [PROFILE_STOP_SWITCH] = STACK_SWITCHED,
 	};
 
 	return stack->stop < PROFILE_STOPS ? words[stack->stop] : NULL;
