@@ -78,11 +78,11 @@ def has_clocks(pid):
 
 
 class Profiled:
-    """`ctxprop profile` of one process, while this is held."""
+    """`ctxprop profile` of one process, or of all (None), while this is held."""
 
     def __init__(self, agent, store, pid, file):
-        argv = [f"{agent.build}/ctxprop", "profile", "-j", "-F", HZ, "-d", f"{SECONDS}s", "-p", pid, "--ids",
-                "--store", store, "-o", file]
+        argv = [f"{agent.build}/ctxprop", "profile", "-j", "-F", HZ, "-d", f"{SECONDS}s", *(["-p", pid] if pid else []),
+                "--ids", "--store", store, "-o", file]
         self.process = agent.host.spawn(argv, stdout=subprocess.PIPE, text=True)
         self.file = file
         wait_until(lambda: has_clocks(self.process.pid), "the sampler has no clock")
