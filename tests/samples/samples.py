@@ -13,8 +13,9 @@ from collections import Counter, namedtuple
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / name) for name in ("lab", "bench", "profile")]
+sys.path[1:1] = [str(HERE.parent / name) for name in ("lab", "bench", "profile", "accuracy")]
 
+from needs import missing  # noqa: E402
 from report import table  # noqa: E402
 from rows import ROWS  # noqa: E402
 from servers import Server  # noqa: E402
@@ -90,6 +91,9 @@ def main():
     seconds = args.seconds or (SHORT_SECONDS if args.short else SECONDS)
     lines, complaints = [], []
     for row in wanted_rows(args.names, args.short):
+        if what := missing(row):
+            print(f"skip - {row.name}: {what} is not there", flush=True)
+            continue
         try:
             for cell in look(os.path.abspath(args.build), row, in_flights, seconds):
                 lines.append(columns(cell))

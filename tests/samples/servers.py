@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import following
+import needs
 from agent import Agent
 from clients import Clients
 from lab import Lab
@@ -29,7 +30,7 @@ class Server:
     """The row's program under an agent of its own, while this is held."""
 
     def __init__(self, build, row):
-        self.build, self.row = build, row
+        self.build, self.row, self.made = build, row, Path(build) / "samples"
         self.folder = tempfile.TemporaryDirectory(prefix="ctxprop-samples-")
         self.lab = Lab("samples")
         self.store, self.truth = (f"{self.folder.name}/{name}" for name in ("store.db", "truth"))
@@ -49,10 +50,10 @@ class Server:
             self.folder.cleanup()
 
     def fill(self, text):
-        return text.format(build=self.build, here=HERE, made=Path(self.build) / "samples", folder=self.folder.name,
-                           port=PORT)
+        return text.format(build=self.build, here=HERE, made=self.made, folder=self.folder.name, port=PORT, **needs.values())
 
     def start(self):
+        needs.make(self.row, self.made)
         host, client = world(self.lab)
         self.agent = Agent(host, self.build, "--store", self.store)
         self.log = open(f"{self.folder.name}/log", "w+", encoding="utf-8", errors="replace")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The table "whose": is a sample of `ctxprop profile` labelled with the endpoint for which its function works?
 
-A sample counts if its stack shows burn_a, burn_b or burn_background. Verdicts: right, wrong (the other endpoint), none,
+A sample counts if its stack shows burn_a, burn_b or burn_background, or a function that the row names. Verdicts: right, wrong (the other endpoint), none,
 and for burn_background: nothing, background (any request).
 """
 import re
@@ -15,15 +15,15 @@ BURNS = re.compile(r"\bburn_(a|b|background)\b")
 NOBODY = "(no request)"
 
 
-def burn_of(sample):
-    """a, b or background; None: another function, or more than one of these."""
-    found = {match[1] for name in sample.functions if (match := BURNS.search(name))}
+def burn_of(sample, burns):
+    """a, b or background; None: another function, or more than one of these. burns: {name: a or b}, see rows.py."""
+    found = {burns.get(name) or BURNS.search(name)[1] for name in sample.functions if name in burns or BURNS.search(name)}
     return found.pop() if len(found) == 1 else None
 
 
-def verdict(sample):
+def verdict(sample, burns):
     """One of the words above, None for a sample that does not count."""
-    burn, endpoint = burn_of(sample), sample.labels.get("endpoint", "?")
+    burn, endpoint = burn_of(sample, burns), sample.labels.get("endpoint", "?")
     if burn == "background":
         return "nothing" if endpoint == NOBODY else "background"
     if not burn:
@@ -39,13 +39,13 @@ def reason(sample):
     return sample.labels.get("no_request", "?") if endpoint == NOBODY else endpoint.strip("()")
 
 
-def judge(samples, pids):
+def judge(samples, pids, burns):
     """(Counter of the verdicts on the samples of these processes, Counter of the reasons of those without)."""
     verdicts, reasons = Counter(), Counter()
     for sample in samples:
         if sample.labels.get("pid") not in pids:
             continue
-        word = verdict(sample)
+        word = verdict(sample, burns)
         verdicts[word] += sample.count
         if word == "none":
             reasons[reason(sample)] += sample.count
@@ -68,4 +68,4 @@ class Whose:
         """(verdicts, reasons) of the samples since begin()."""
         del requests  # functions tell for which endpoint they are
         time.sleep(SETTLE_SECONDS)
-        return judge(self.profiled.end().samples, self.server.pids())
+        return judge(self.profiled.end().samples, self.server.pids(), self.server.row.burns)
