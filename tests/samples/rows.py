@@ -139,7 +139,7 @@ ROWS = (
     Row("php-fpm", script("php/fpm.sh"), right=THREADS, burns={"PHP_MD5Update": "a", "PHP_SHA1Update": "b"}),
     Row("nginx", script("proxy/nginx.sh"), right=THREADS, burns={"deflate": "a", "pcre2_match_8": "b"},
         libraries={"libz.so": "a", "libpcre2": "b"}, short=True),
-    Row("HAProxy", script("proxy/haproxy.sh"), right=LOOPS, burns={"EVP_DigestUpdate": "a", "pcre2_match_8": "b"},
+    Row("HAProxy", script("proxy/haproxy.sh"), right=LOOPS, burns={"SHA512_Update": "a", "pcre2_match_8": "b"},
         libraries={"libcrypto": "a", "libpcre2": "b"}),
     Row("tokio, one thread", rust("one"), make="rust", needs="rust"),
     Row("tokio, one thread, background", rust("one", "background"), background=True, make="rust", needs="rust"),

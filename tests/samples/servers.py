@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """One row at work: namespaces, the agent with a store, the row's server, and its clients."""
+import contextlib
 import os
+import signal
 import subprocess
 import tempfile
 import time
@@ -10,20 +12,12 @@ import following
 import needs
 from agent import Agent
 from clients import Clients
-from lab import Lab
+from lab import Lab, sh
 from sampling import ADDRESS, PORT, world
 
 HERE = Path(__file__).resolve().parent
 SAID_CHARACTERS = 600  # of what a server wrote, shown where its requests fail
 FIRST_SECONDS, WARM_SECONDS, WARM_IN_FLIGHT = 0.5, 1.5, 8
-
-
-def session_of(pid):
-    """The session that a process is in, or None where it has gone."""
-    try:
-        return int(Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[3])
-    except OSError:
-        return None
 
 
 class Server:
@@ -54,13 +48,14 @@ class Server:
 
     def start(self):
         needs.make(self.row, self.made)
-        host, client = world(self.lab)
-        self.agent = Agent(host, self.build, "--store", self.store)
+        self.host, client = world(self.lab)
+        self.agent = Agent(self.host, self.build, "--store", self.store)
         self.log = open(f"{self.folder.name}/log", "w+", encoding="utf-8", errors="replace")
         env = {**os.environ, "TRUTH": self.truth, **{key: self.fill(text) for key, text in self.row.env.items()}}
-        self.process = host.spawn(list(map(self.fill, self.row.server)), env=env, stdout=self.log,
-                                  stderr=subprocess.STDOUT)
-        host.wait_port(PORT)
+        self.host.spawn(list(map(self.fill, self.row.server)), env=env, stdout=self.log,
+                        stderr=subprocess.STDOUT)
+        self.lab.at_close(self.end_program)
+        self.host.wait_port(PORT)
         self.clients = Clients(client, ADDRESS, PORT)
 
     def said(self):
@@ -82,6 +77,12 @@ class Server:
         time.sleep(0.1)  # what is over is over for the daemon, too
 
     def pids(self):
-        """All processes of the program: they stay in its session."""
-        found = (int(entry.name) for entry in os.scandir("/proc") if entry.name.isdigit())
-        return {pid for pid in found if session_of(pid) == self.process.pid}
+        """All processes of the program: whatever lives in its namespace but the agent."""
+        there = set(map(int, sh("ip", "netns", "pids", self.host.netns).split()))
+        return there - {self.agent.process.pid}
+
+    def end_program(self):
+        """Whatever sessions it has begun."""
+        for pid in self.pids():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)

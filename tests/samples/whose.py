@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The table "whose": is a sample of `ctxprop profile` labelled with the endpoint for which its function works?
 
-A sample counts if its stack shows burn_a, burn_b or burn_background, or a function that the row names. Verdicts: right, wrong (the other endpoint), none,
-and for burn_background: nothing, background (any request).
+A sample counts if its stack shows burn_a, burn_b or burn_background, or what the row names in place of these. Verdicts: right,
+wrong (the other endpoint), none, and for burn_background: nothing, background (any request).
 """
 import re
 import time
@@ -15,19 +15,21 @@ BURNS = re.compile(r"\bburn_(a|b|background)\b")
 NOBODY = "(no request)"
 
 
-def burn_of(sample, burns):
-    """a, b or background; None: another function, or more than one of these. burns: {name: a or b}, see rows.py."""
-    found = {burns.get(name) or BURNS.search(name)[1] for name in sample.functions if name in burns or BURNS.search(name)}
-    return found.pop() if len(found) == 1 else None
+def burns_of(row, functions):
+    """What the functions of a stack, the innermost first, work for: a set of a, b and background."""
+    found = {row.burns[name] for name in functions if name in row.burns}
+    found |= {which for begin, which in row.libraries.items() if functions and functions[0].startswith(begin)}
+    return found | {match[1] for name in functions if (match := BURNS.search(name))}
 
 
-def verdict(sample, burns):
+def verdict(row, sample):
     """One of the words above, None for a sample that does not count."""
-    burn, endpoint = burn_of(sample, burns), sample.labels.get("endpoint", "?")
+    burns, endpoint = burns_of(row, sample.functions), sample.labels.get("endpoint", "?")
+    if len(burns) != 1:
+        return None
+    burn = burns.pop()
     if burn == "background":
         return "nothing" if endpoint == NOBODY else "background"
-    if not burn:
-        return None
     if endpoint.startswith("("):
         return "none"
     return "right" if endpoint == f"GET /{burn}" else "wrong"
@@ -39,13 +41,13 @@ def reason(sample):
     return sample.labels.get("no_request", "?") if endpoint == NOBODY else endpoint.strip("()")
 
 
-def judge(samples, pids, burns):
+def judge(row, samples, pids):
     """(Counter of the verdicts on the samples of these processes, Counter of the reasons of those without)."""
     verdicts, reasons = Counter(), Counter()
     for sample in samples:
         if sample.labels.get("pid") not in pids:
             continue
-        word = verdict(sample, burns)
+        word = verdict(row, sample)
         verdicts[word] += sample.count
         if word == "none":
             reasons[reason(sample)] += sample.count
@@ -68,4 +70,4 @@ class Whose:
         """(verdicts, reasons) of the samples since begin()."""
         del requests  # functions tell for which endpoint they are
         time.sleep(SETTLE_SECONDS)
-        return judge(self.profiled.end().samples, self.server.pids(), self.server.row.burns)
+        return judge(self.server.row, self.profiled.end().samples, self.server.pids())
