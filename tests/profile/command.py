@@ -32,7 +32,7 @@ COST_FROM, COST_TO = 0.95, 1.15
 SHARES, BUCKETS = ("function", "whole", "endpoint", "latency", "source"), ("p50", "p90", "p99", "max")
 
 # bar: of a request's samples, at least so many have to be where they belong. source: whose ids they are.
-# more: another way to run what a row before it runs; only where it is named, and in `./run stacks`.
+# more: another way to run what a row before it runs; only where it is named, and in `./run samples stacks`.
 # begins: how the line of its file begins that the profile says to be the function's first; "": it says none.
 Row = namedtuple("Row", "name server function awaits bar source more begins",
                  defaults=("", 0.99, "traces_ctx_v1", False, ""))

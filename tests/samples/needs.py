@@ -12,10 +12,11 @@ HERE = Path(__file__).resolve().parent
 PACKAGES = ("express@4.21.2", "fastify@4.28.1", "koa@2.15.3", "@nestjs/core@10.4.9", "@nestjs/common@10.4.9",
             "@nestjs/platform-express@10.4.9", "reflect-metadata@0.2.2", "rxjs@7.8.1")
 NPM_SECONDS = 300
+DEBIAN_GO = "/usr/share/gocode"  # where Debian's packages for Go are
 
 RECIPES = {
     "go": ("go", "go build -o {made}/go/server .",
-           {"GOFLAGS": "-mod=mod", "GOPROXY": "off", "CGO_ENABLED": "0", "GOCACHE": "{made}/go-cache"}),
+           {"GO111MODULE": "off", "GOPATH": DEBIAN_GO, "GOFLAGS": "", "CGO_ENABLED": "0", "GOCACHE": "{made}/go-cache"}),
     "java": ("java", "javac -d {made}/java Burn.java Server.java", {}),
     "tomcat": ("java", "javac -d {made}/java -cp {tomcat} Burn.java Servlet.java", {}),
     "jetty": ("java", "javac -d {made}/java -cp {jetty} Burn.java JettyServer.java", {}),
@@ -39,15 +40,17 @@ def npm():
     return there.exists()
 
 
-def gem(path):
-    return lambda: Path("/usr/share/rubygems-integration/all/specifications").glob(path)
+def gem(name):
+    """Has Debian this one?"""
+    return any(Path("/usr/share/rubygems-integration/all/specifications").glob(f"{name}-*"))
 
 
 NEEDS = {
     **world.MAY_BE_ABSENT,
     "npm": (npm, "npm"),
-    "sinatra": (lambda: any(gem("sinatra-*")()), "Sinatra (ruby-sinatra)"),
-    "async": (lambda: any(gem("async-http-*")()), "Async::HTTP (ruby-async-http)"),
+    "errgroup": ((Path(DEBIAN_GO) / "src/golang.org/x/sync/errgroup").exists, "errgroup of Go (golang-golang-x-sync-dev)"),
+    "sinatra": (lambda: gem("sinatra"), "Sinatra (ruby-sinatra)"),
+    "async": (lambda: gem("async-http"), "Async::HTTP (ruby-async-http)"),
 }
 
 

@@ -56,18 +56,14 @@ def judge(row, samples, pids):
 
 
 class Whose:
-    """Looks at one cell."""
+    """Looks at one cell, from now on until end()."""
 
-    def __init__(self, server):
-        self.server = server
+    def __init__(self, server, in_flight):
+        self.server, pids = server, server.pids()
+        self.profiled = Profiled(server.agent, server.store, pids.pop() if len(pids) == 1 else None,
+                                 f"{server.folder.name}/{in_flight}.pb.gz")
 
-    def begin(self, in_flight):
-        pids = self.server.pids()
-        self.profiled = Profiled(self.server.agent, self.server.store, pids.pop() if len(pids) == 1 else None,
-                                 f"{self.server.folder.name}/{in_flight}.pb.gz")
-
-    def end(self, requests):
-        """(verdicts, reasons) of the samples since begin()."""
-        del requests  # functions tell for which endpoint they are
+    def end(self):
+        """(verdicts, reasons)"""
         time.sleep(SETTLE_SECONDS)
         return judge(self.server.row, self.profiled.end().samples, self.server.pids())

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // server PORT [handler|pool|group]: Go's net/http. The second slice of a request is done by its handler, by a pool of
-// goroutines that take jobs out of a channel, or by two goroutines that the handler makes and waits for. Environment:
+// goroutines that take jobs out of a channel, or by two goroutines of an errgroup. Environment:
 // TRUTH, a file: one line for each slice; BACKGROUND: a goroutine burns for nobody.
 package main
 
@@ -9,10 +9,11 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"sync"
 	"syscall"
 	"time"
 	"unsafe"
+
+	"golang.org/x/sync/errgroup"
 )
 
 const (
@@ -82,13 +83,12 @@ func (s *server) byPool(id string) {
 }
 
 func (s *server) byGroup(id string) {
-	var group sync.WaitGroup
+	var group errgroup.Group
 	for i := 0; i < 2; i++ {
-		group.Add(1)
-		go func() {
-			defer group.Done()
+		group.Go(func() error {
 			s.burnSlice(id)
-		}()
+			return nil
+		})
 	}
 	group.Wait()
 }

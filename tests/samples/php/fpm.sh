@@ -45,6 +45,7 @@ http {
 	}
 }
 EOF
-/usr/sbin/php-fpm* -R -F -y "$folder/fpm.conf" &
+for fpm in /usr/sbin/php-fpm*; do :; done # the newest
+"$fpm" -R -F -y "$folder/fpm.conf" &
 while [ ! -S "$folder/fpm.sock" ]; do sleep 0.05; done
 exec /usr/sbin/nginx -p "$folder" -c "$folder/nginx.conf"
