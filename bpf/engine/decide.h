@@ -2,7 +2,8 @@
 /*
  * Which request a call belongs to: evidence names one, elimination may veto it.
  *
- * Whoever includes this has declared the store (see standing.h) and turn_goes_on().
+ * Whoever includes this has declared the store (see standing.h), turn_goes_on() and
+ * turn_may_have_others().
  */
 #ifndef CTXPROP_ENGINE_DECIDE_H
 #define CTXPROP_ENGINE_DECIDE_H
@@ -13,6 +14,13 @@
 #include "runtimes/runtime.h"
 #include "engine/tasks.h"
 #include "runtimes/traits.h"
+
+/* What is asked of the engine: whose is this? */
+enum occasion {
+	OCCASION_FIRST,  /* a connect, or the first call on its connection */
+	OCCASION_REUSED, /* a call on a connection that has had calls before */
+	OCCASION_WORK,   /* what the actor works on at this moment: no call begins */
+};
 
 /*
  * Who could be meant beside what a thread or loop has read, as far as it is not more than `else_`:
@@ -49,7 +57,8 @@ static __always_inline enum rivals rivals_of_thread(const struct worker *w, cons
 
 /* What a loop, or a thread with several requests, has read last. */
 static __always_inline struct verdict
-evidence_of_loop(const struct worker *w, const struct process *p, const struct actor *a)
+evidence_of_loop(const struct worker *w, const struct process *p, const struct actor *a,
+		 enum occasion occasion)
 {
 	struct verdict v = {.evidence = w->read_by,
 			    .told = a->phase == PHASE_READING || a->phase == PHASE_ASKED};
@@ -58,6 +67,8 @@ evidence_of_loop(const struct worker *w, const struct process *p, const struct a
 	if (!w->read && !(w->flags & (WORKER_SPENT | WORKER_UNSURE)))
 		return v;
 	if (!turn_goes_on(&w->turn))
+		return v;
+	if (occasion == OCCASION_WORK && !v.told && turn_may_have_others(&w->turn))
 		return v;
 	if (a->own && w->read_by == EVIDENCE_ANSWER)
 		return v;
@@ -168,13 +179,6 @@ static __always_inline int actor_is_apart(const struct actor *a)
 	return a->phase == PHASE_APART || a->phase == PHASE_WORK;
 }
 
-/* What is asked of the engine: whose is this? */
-enum occasion {
-	OCCASION_FIRST,  /* a connect, or the first call on its connection */
-	OCCASION_REUSED, /* a call on a connection that has had calls before */
-	OCCASION_WORK,   /* what the actor works on at this moment: no call begins */
-};
-
 /* The evidence of highest rank for what the actor does now. */
 static __always_inline struct verdict evidence_of(const struct worker *w, const struct process *p,
 						  const struct actor *a, const struct socket *s,
@@ -205,7 +209,7 @@ static __always_inline struct verdict evidence_of(const struct worker *w, const 
 	if (actor_is_apart(a))
 		return (struct verdict){};
 	if (w && worker_is_loop(w))
-		return evidence_of_loop(w, p, a);
+		return evidence_of_loop(w, p, a, occasion);
 	if (w && w->inherited && !rule_is_off(RULE_BY(w->inherited_by)))
 		return (struct verdict){.request = w->inherited,
 					.evidence = w->inherited_by,

@@ -60,6 +60,11 @@ struct epoll_filefd {
 	struct file *file;
 };
 
+/* An epoll set. */
+struct eventpoll {
+	struct list_head rdllist; /* items that are ready, or were reported last */
+};
+
 /* A file in an epoll set. */
 struct epitem {
 	struct epoll_filefd ffd;

@@ -19,6 +19,7 @@
 
 #define NONBLOCK 00004000   /* O_NONBLOCK */
 #define WAIT_IN  0x001      /* EPOLLIN */
+#define WAIT_OUT 0x004      /* EPOLLOUT */
 #define WAIT_ET  (1U << 31) /* EPOLLET */
 #define WAIT_ONE (1U << 30) /* EPOLLONESHOT */
 
@@ -113,6 +114,59 @@ static __always_inline int turn_goes_on(const struct turn *t)
 	if (t->item && turn_item_is_there(t))
 		return 0;
 	return t->switches == (__u32)bpf_get_current_task_btf()->nvcsw;
+}
+
+#define TURN_READY_MAX 64 /* items of a set that are looked at */
+
+/* A walk over the items that are ready. */
+struct turn_ready {
+	__u64 link;  /* of the next one */
+	__u64 first; /* that of the item which the walk began at */
+	__u64 head;  /* of the list: no item's */
+	int others;  /* 1: something is ready, or was reported, that is not read as sockets are */
+};
+
+/* Does epoll report of an item only what is seen when it is read: that bytes have come? */
+static __always_inline int turn_item_is_read(__u64 item)
+{
+	__u64 file = (__u64)KERNEL_FIELD(struct epitem, item, ffd.file);
+	__u64 socket = (__u64)KERNEL_FIELD(struct file, file, private_data);
+
+	return (__u64)KERNEL_FIELD(struct socket___kernel, socket, file) == file &&
+	       !(KERNEL_FIELD(struct epitem, item, event.events) & WAIT_OUT);
+}
+
+/* As a callback of bpf_loop(). */
+static long turn_ready_step(__u32 index, struct turn_ready *ready)
+{
+	__u64 link = ready->link;
+
+	if (!link || link == ready->first)
+		return 1;
+	if (link != ready->head &&
+	    !turn_item_is_read(link - bpf_core_field_offset(struct epitem, rdllink)))
+		ready->others = 1;
+	ready->link = (__u64)KERNEL_FIELD(struct list_head, link, next);
+	return ready->others;
+}
+
+/*
+ * May the thread, which has not been back in epoll_wait(), be at something else by now that epoll
+ * has reported with what it has read: a timer, or a connection that can be written to? What was
+ * reported stays in the list until then. Of edge-triggered items it cannot be told.
+ */
+static __always_inline int turn_may_have_others(const struct turn *t)
+{
+	__u64 item = t->item, first = item + bpf_core_field_offset(struct epitem, rdllink);
+	__u64 set = item ? (__u64)KERNEL_FIELD(struct epitem, item, ep) : 0;
+	struct turn_ready ready = {.first = first};
+
+	if (!set)
+		return 0;
+	ready.head = set + bpf_core_field_offset(struct eventpoll, rdllist);
+	ready.link = (__u64)KERNEL_FIELD(struct list_head, first, next);
+	bpf_loop(TURN_READY_MAX, turn_ready_step, &ready, 0);
+	return ready.others || ready.link != ready.first;
 }
 
 /*

@@ -233,6 +233,8 @@ void process_begins(__u32 tgid)
 	store_newcomers++;
 }
 
+int store_has_others;
+
 void traces_set(__u64 key, const struct traces_ctx *shown)
 {
 	*(struct traces_ctx *)make(&traces, &key) = *shown;

@@ -37,6 +37,15 @@ const struct traces_ctx *traces_lookup(__u64 key);
 
 /* Loops count their turns; `switches` of a turn is its number. */
 extern __u64 store_turn;
+/* Whether epoll has reported something beside what was read last. */
+extern int store_has_others;
+
+static inline int turn_may_have_others(const struct turn *t)
+{
+	(void)t;
+	return store_has_others;
+}
+
 static inline int turn_goes_on(const struct turn *t)
 {
 	return t->switches == store_turn;
