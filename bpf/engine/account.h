@@ -157,7 +157,7 @@ static __always_inline void worker_unpublish(struct worker *w, const struct work
 static __always_inline void worker_restore(struct worker *w, const struct worker_key *key,
 					   __u64 ended)
 {
-	__u64 id = w->flags & WORKER_LOOP ? 0 : worker_only(w);
+	__u64 id = w->flags & (WORKER_LOOP | WORKER_MAYBE) ? 0 : worker_only(w);
 	const struct request *r = request_lookup(id);
 
 	if (w->published != ended)

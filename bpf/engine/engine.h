@@ -63,10 +63,21 @@ static __always_inline void process_serves(struct process *p, __u32 tgid)
 	__sync_fetch_and_add(&p->reads, 1);
 }
 
-/* Is it known what a worker is at that has just read a request? */
+/*
+ * May a worker that has just read a request be shown with it until that is over? One that waits for
+ * what it reads may, where such threads were not seen to leave requests to others; one that reads
+ * without waiting, where those who call were seen to read the answers; goroutines and the like. A
+ * loop goes on to others' requests, and nothing tells when.
+ */
 static __always_inline int worker_shows(const struct process *p, const struct actor *a)
 {
-	return !process_has_tasks(p) && (!process_threads_leave(p) || !actor_waits(a));
+	if (process_has_tasks(p))
+		return 0;
+	if (a->kind != ACTOR_THREAD)
+		return 1;
+	if (a->loop == ACTOR_BLOCKS)
+		return !process_threads_leave(p);
+	return a->loop == ACTOR_LOOP_MAYBE && process_threads_stay(p);
 }
 
 /* A worker reads the first byte of a request. Returns the worker's entry, if it has one. */
@@ -100,6 +111,8 @@ static __always_inline struct worker *engine_take(__u64 id, const struct actor *
 		w->inherited = 0;
 		if (worker_shows(p, a))
 			worker_publish(w, &a->key, id, r);
+		else
+			worker_unpublish(w, &a->key);
 	}
 	number = r->request_id;
 	if (number)
@@ -187,20 +200,6 @@ static __always_inline int gives_turns_at_once(const struct worker *w, const str
 	return process_is_direct(p) && !(w->flags & WORKER_LATER);
 }
 
-/*
- * A loop has read something, not known for whom, or for request `r`: that is shown from now on.
- */
-static __always_inline void loop_shows(struct worker *w, const struct process *p,
-				       const struct actor *a, const struct request *r)
-{
-	if (!(w->flags & WORKER_LOOP) || process_has_tasks(p))
-		return;
-	if (r)
-		worker_publish(w, &a->key, w->read, r);
-	else
-		worker_unpublish(w, &a->key);
-}
-
 /* The same of one that several requests use at once. */
 static __always_inline void engine_answer_shared(struct socket *s, const struct actor *a,
 						 struct worker *w)
@@ -225,7 +224,6 @@ static __always_inline void engine_answer_shared(struct socket *s, const struct 
 	else
 		w->flags |=
 		    p && call_limit_is_serial(&p->call_limit) ? WORKER_UNSURE : WORKER_SPENT;
-	loop_shows(w, p, a, request_lookup(id));
 }
 
 /* Bytes were read from a client socket, by thread `w` (NULL: none is known). */
@@ -260,7 +258,6 @@ static __always_inline void engine_answer(struct socket *s, const struct actor *
 	r = request_lookup(w->read);
 	if (worker_has_paths(w))
 		learn_answer(p, a, c, unsure ? NULL : r);
-	loop_shows(w, p, a, unsure ? NULL : r);
 }
 
 /* A program begins to open a connection. */
