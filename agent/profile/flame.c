@@ -82,6 +82,7 @@ static struct flame *enter_frames(const struct building *building, struct flame 
 static int enter_stack(const struct building *building, const struct stack *stack,
 		       const struct endpoint *endpoint, __u64 weight, const char *leaf)
 {
+	const char *missing = merged_missing(building->names, stack);
 	struct flame *node = building->root;
 	char buffer[TITLE_MAX];
 
@@ -93,8 +94,8 @@ static int enter_stack(const struct building *building, const struct stack *stac
 		node =
 		    enter(node, *stack->process->name ? stack->process->name : "[unknown program]",
 			  FLAME_NATIVE, weight);
-	if (node && stack_missing(stack))
-		node = enter(node, stack_missing(stack), FLAME_NATIVE, weight);
+	if (node && missing)
+		node = enter(node, missing, FLAME_NATIVE, weight);
 	if (node)
 		node = enter_frames(building, node, stack, weight);
 	if (node && leaf)

@@ -302,6 +302,8 @@ static int add_own(const char *key, const char *value, void *data)
 static void add_labels(struct writing *writing, Sample *sample, const struct stack *stack,
 		       const struct profiled_request *request)
 {
+	const char *missing = merged_missing(writing->names, stack);
+
 	sample->label = take(writing, LABELS_MAX * sizeof(Label *));
 	if (!sample->label)
 		return;
@@ -309,8 +311,8 @@ static void add_labels(struct writing *writing, Sample *sample, const struct sta
 	label_text(writing, sample, "service", request->endpoint->service);
 	label_text(writing, sample, "process", stack->process->name);
 	label_number(writing, sample, "pid", stack->process->tgid, "");
-	if (stack_missing(stack))
-		label_text(writing, sample, "stack", stack_missing(stack));
+	if (missing)
+		label_text(writing, sample, "stack", missing);
 	if (stack_no_request(stack))
 		label_text(writing, sample, "no_request", stack_no_request(stack));
 	if (stack_has_request(stack))

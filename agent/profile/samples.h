@@ -57,7 +57,10 @@ bool stack_has_request(const struct stack *stack);
 /* Why a sample of a server belongs to no request (servers.h); NULL: it does, or is no server's. */
 const char *stack_no_request(const struct stack *stack);
 
-/* Why outer frames are missing, in brackets; NULL: the stack is whole. */
+#define STACK_SWITCHED "[callers not known: a switch of stacks]"
+
+/* Why outer frames are missing, in brackets; NULL: the stack is whole. See merged_missing(), too.
+ */
 const char *stack_missing(const struct stack *stack);
 
 struct samples;

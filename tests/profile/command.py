@@ -8,6 +8,7 @@ Java burn a known time of CPU for each request, in a known function.
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -27,17 +28,26 @@ from sampling import ADDRESS, CPU_US, GOES, PORT, tell, wait_until_said, world  
 from waiting import wait_until  # noqa: E402
 
 HZ, SECONDS, CONNECTIONS, REQUESTS = 997, 120, 4, 12
+UNKNOWN_YET = "[program not known yet]"  # why the first stacks of a program are not whole
 # All requests together burn CPU_US each; before and behind that they cost a little, too.
 COST_FROM, COST_TO = 0.95, 1.15
 
 SHARES, BUCKETS = ("function", "whole", "endpoint", "latency", "source"), ("p50", "p90", "p99", "max")
 
-# bar: of a request's samples, at least so many have to be where they belong. source: whose ids they are.
-# more: another way to run what a row before it runs; only where it is named, and in `./run stacks`.
+# bar: of a request's samples, at least so many have to be where they belong. source: whose ids they are; "": there
+# are none, and all samples of the program are a request's.
+# more: another way to run what a row before it runs; only where it is named, and in `./run samples stacks`.
 # begins: how the line of its file begins that the profile says to be the function's first; "": it says none.
-Row = namedtuple("Row", "name server function awaits bar source more begins",
-                 defaults=("", 0.99, "traces_ctx_v1", False, ""))
+# says: what the server has to say, a regular expression, so that it does what the row is about.
+Row = namedtuple("Row", "name server function awaits bar source more begins says",
+                 defaults=("", 0.99, "ctxprop", False, "", ""))
 NODE, NODE_22, NODE_24, OF_NODE = "/usr/bin/node", node(22), node(24), "burn (burn.js)"
+OF_SUM = "sumTo (burn.js)"
+# sumTo is put into step, and this into burn.
+BY_TURBOFAN = (("--trace-turbo-inlining",), r"Inlining .* step>.* into .* burn>}")
+BY_TURBOFAN_24 = (("--print-opt-code", "--print-opt-code-filter=burn"),
+                  r"kind = TURBOFAN_JS\nname = burn\n(?s:.*?)\nInlined functions .*\n(?: 0x.*\n)*? 0x.* step>\n")
+BY_MAGLEV = (("--no-opt", "--maglev", "--trace-maglev-inlining-verbose"), r"== Inlining .* step>\n")
 JAVA, OF_JAVA = "/usr/bin/java", "Burn.burn (Burn.java)"
 INLINED = ("-XX:CompileCommand=inline,Burn.step", "-XX:CompileCommand=dontinline,Burn.round")
 ROWS = (
@@ -57,6 +67,14 @@ ROWS = (
     Row("Node 24, baseline", [NODE_24, "--no-opt", "--no-maglev", "--always-sparkplug", "{here}/burn.js"], OF_NODE,
         bar=0.95, more=True),
     Row("Node 24, Maglev", [NODE_24, "--no-opt", "--maglev", "{here}/burn.js"], OF_NODE, bar=0.95, more=True),
+    Row("Node, inlined", [NODE, *BY_TURBOFAN[0], "{here}/burn.js"], OF_SUM, bar=0.95, more=True,
+        says=BY_TURBOFAN[1]),
+    Row("Node 22, inlined", [NODE_22, *BY_TURBOFAN[0], "{here}/burn.js"], OF_SUM, bar=0.95, more=True,
+        says=BY_TURBOFAN[1]),
+    Row("Node 24, inlined", [NODE_24, *BY_TURBOFAN_24[0], "{here}/burn.js"], OF_SUM, bar=0.95, more=True,
+        says=BY_TURBOFAN_24[1]),
+    Row("Node 24, Maglev, inlined", [NODE_24, *BY_MAGLEV[0], "{here}/burn.js"], OF_SUM, bar=0.95, more=True,
+        says=BY_MAGLEV[1]),
     Row("Java", [JAVA, "{here}/Burn.java"], OF_JAVA, bar=0.95),
     Row("Java, interpreted", [JAVA, "-Xint", "{here}/Burn.java"], OF_JAVA, bar=0.95, more=True),
     Row("Java, compiled once", [JAVA, "-XX:TieredStopAtLevel=1", "{here}/Burn.java"], OF_JAVA, bar=0.95, more=True),
@@ -79,10 +97,11 @@ def has_clocks(pid):
 
 
 class Profiled:
-    """`ctxprop profile` of one process, while this is held; it asks the agent where its store is."""
+    """`ctxprop profile` of one process, or of all (None), while this is held; it asks the agent where its store is."""
 
     def __init__(self, agent, pid, file):
-        argv = [f"{agent.build}/ctxprop", "profile", "-j", "-F", HZ, "-d", SECONDS, "-p", pid, "--ids", "-o", file]
+        argv = [f"{agent.build}/ctxprop", "profile", "-j", "-F", HZ, "-d", SECONDS, *(["-p", pid] if pid else []),
+                "--ids", "-o", file]
         self.process = agent.host.spawn(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.file = file
         wait_until(lambda: has_clocks(self.process.pid), "the sampler has no clock")
@@ -99,7 +118,8 @@ def measure(build, row, folder, lab):
     server, client = world(lab)
     agent = Agent(server, build, "--store", f"{folder}/store.db")
     argv = [word.format(build=build, here=HERE) for word in row.server]
-    process = server.spawn([*argv, PORT, f"{folder}/truth"])
+    said = open(f"{folder}/said", "w", encoding="utf-8")
+    process = server.spawn([*argv, PORT, f"{folder}/truth"], stdout=said)
     server.wait_port(PORT)
     load = Load(client, ADDRESS, PORT, CPU_US)
     for connection in load.run(1, 1):  # so that the process is known
@@ -113,8 +133,10 @@ def measure(build, row, folder, lab):
     load.requests.clear()
     for connection in load.run(CONNECTIONS, REQUESTS):
         connection.close()
-    profile, said, error = profiled.end()
-    complaints = complaints_of_servers(profile, said, error)
+    profile, told, error = profiled.end()
+    complaints = complaints_of_servers(profile, told, error)
+    said.close()
+    assert re.search(row.says, Path(said.name).read_text(encoding="utf-8")), f"{row.name}: never said {row.says}"
     profile.samples = [s for s in profile.samples if s.labels.get("trace_id") not in before]
     return profile, load, complaints
 
@@ -146,16 +168,17 @@ def complaints_of_servers(profile, said, error):
 def counted(row, profile, load):
     """Counter of the samples of requests: all, those in SHARES, and wrong: with a trace of nobody's."""
     traces = {request.trace for request in load.requests}
-    mine = [sample for sample in profile.samples if sample.labels.get("trace_id")]
+    mine = [sample for sample in profile.samples if sample.labels.get("trace_id") or
+            not row.source and sample.labels.get("stack") != UNKNOWN_YET]
     known = Counter()
     for sample in mine:
         known["all"] += sample.count
-        known["wrong"] += sample.labels["trace_id"] not in traces and sample.count
+        known["wrong"] += sample.labels.get("trace_id") not in {*traces, None} and sample.count
         known["function"] += row.function in sample.functions and sample.count
         known["whole"] += "stack" not in sample.labels and sample.count
         known["latency"] += sample.labels.get("status") == "200" and sample.count * (
             sample.labels.get("latency_bucket") in BUCKETS and sample.labels["latency_ms"] >= CPU_US / 1000)
-        known["source"] += sample.labels["context_source"] == row.source and sample.count
+        known["source"] += sample.labels.get("context_source", "") == row.source and sample.count
         known["endpoint"] += sample.labels["endpoint"].startswith("GET /{id}/") and sample.count
     return known
 
