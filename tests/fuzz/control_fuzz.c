@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Netlink messages that anybody could send to the daemon: what is taken out of them makes a policy
- * that can be written as a text and read again, and that arrives the same when it is sent.
+ * that can be written as a text and read again, and that arrives the same when it is sent; or is an
+ * absolute path.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -39,11 +40,23 @@ static int take_set(const struct policy_set *set, void *data)
 	return 0;
 }
 
+/* Who asks opens what it is told. */
+static int take_store(const struct control_store *store, void *data)
+{
+	(void)data;
+	if (*store->path && *store->path != '/')
+		abort();
+	return 0;
+}
+
 static int read_message(const void *bytes, struct policy *ret)
 {
 	struct policy_error error = {};
-	const struct control_visitor visitor = {
-	    .on_rule = take_rule, .on_set = take_set, .data = ret, .error = &error};
+	const struct control_visitor visitor = {.on_rule = take_rule,
+						.on_set = take_set,
+						.on_store = take_store,
+						.data = ret,
+						.error = &error};
 
 	*ret = (struct policy){};
 	return control_read(bytes, &visitor);

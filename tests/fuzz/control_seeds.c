@@ -28,11 +28,23 @@ static int write_seed(const char *folder, size_t number, const struct nlmsghdr *
 	return fclose(file) || written != size;
 }
 
+static int write_store(const char *folder, size_t number)
+{
+	static const struct control_store store = {"/var/lib/ctxprop/x.db", 65024, 42};
+	static _Alignas(struct nlmsghdr) char bytes[4096];
+	struct control_message message;
+
+	control_begin(&message, bytes, sizeof(bytes), CONTROL_STORE_GET, 0);
+	control_put_store(&message, &store);
+	return write_seed(folder, number, message.header);
+}
+
 int main(int argc, char **argv)
 {
 	static _Alignas(struct nlmsghdr) char bytes[4096];
+	const size_t count = sizeof(policies) / sizeof(policies[0]);
 
-	for (size_t i = 0; argc == 2 && i < sizeof(policies) / sizeof(policies[0]); i++) {
+	for (size_t i = 0; argc == 2 && i < count; i++) {
 		struct control_message message;
 		struct policy_error error;
 		struct policy policy;
@@ -50,5 +62,5 @@ int main(int argc, char **argv)
 		if (write_seed(argv[1], i, message.header))
 			return 1;
 	}
-	return argc != 2;
+	return argc != 2 || write_store(argv[1], count);
 }
