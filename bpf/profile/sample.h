@@ -85,9 +85,9 @@ struct profile_sample {
 	__u8 context_conflict;          /* 1: another source names another trace */
 	__u8 label_count;
 	__u8 labels_left_out; /* 1: there are more of them */
-	__u8 evidence;        /* enum evidence by which the engine names the request; 0: it does not */
-	__u8 veto;            /* enum veto: why it does not */
-	__u8 serves;          /* 1: the process has read requests */
+	__u8 evidence; /* enum evidence by which the engine names the request; 0: it does not */
+	__u8 veto;     /* enum veto: why it does not */
+	__u8 serves;   /* 1: the process has read requests */
 	__u8 reserved[5];
 	/*
 	 * Addresses; the kernel's first, the innermost first. Those of user space are in the
