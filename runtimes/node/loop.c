@@ -63,7 +63,7 @@ static __u64 follow(int memory, const struct node_object *object, __u64 at,
 
 	if (at - object->start >= object->size || process_memory_read(memory, at, byte, size))
 		return 0;
-	for (; node_instruction_read(byte + done, size - done, &instruction);) {
+	while (node_instruction_read(byte + done, size - done, &instruction)) {
 		done += instruction.length;
 		*ret_target = at + done + (__u64)(__s64)instruction.target;
 		if (instruction.kind == kind)
