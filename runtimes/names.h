@@ -43,6 +43,11 @@ struct runtime_names {
 	 * function not a call yet; all others belong together, the outermost to the outermost.
 	 */
 	bool may_differ;
+	/*
+	 * How the name of the file begins whose functions exchange the stack of a thread for
+	 * another one; NULL: there is none.
+	 */
+	const char *switcher;
 	const char *unknown; /* what is shown for a function whose name cannot be told */
 	/*
 	 * Read "FUNCTION\nFILE" or "FUNCTION\nFILE\nLINE" (the function's first one) by a

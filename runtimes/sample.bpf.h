@@ -12,15 +12,6 @@
 #include "runtimes/python/sample.bpf.h"
 #include "runtimes/ruby/sample.bpf.h"
 
-/* The node's, pinned; see runtimes/runtime.bpf.h. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct runtime);
-} runtimes SEC(".maps");
-
 /* User space fills it in when a sample has asked for it by its `named_kind`. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -57,6 +48,16 @@ static __always_inline int runtime_unwind(struct unwind *u)
 	}
 	return u->runtime->kind == RUNTIME_NODE ? node_unwind(u, &compiled->node)
 						: java_unwind(u, &compiled->java);
+}
+
+/*
+ * Where the current stack of machine code ends, if the runtime has cut it off there: what lies
+ * behind is no caller of what is at work. FRAME_STACK_EVER: it has not; 0: it cannot be told.
+ */
+static __always_inline __u64 runtime_stack_end(const struct runtime *runtime)
+{
+	return runtime && runtime->kind == RUNTIME_PYTHON ? python_stack_end(runtime)
+							  : FRAME_STACK_EVER;
 }
 
 /* Fill in, behind all frames, what the thread is at in a runtime that has a stack of its own. */

@@ -17,6 +17,7 @@ struct samples {
 	struct named *named;
 	struct waits *open;
 	struct labels labels;
+	struct servers servers;
 	struct stack *bucket[BUCKETS];
 	size_t bytes, stacks;
 	__u64 since_ns;
@@ -73,6 +74,11 @@ bool stack_has_request(const struct stack *stack)
 	return !is_zero(stack->span_id, sizeof(stack->span_id));
 }
 
+const char *stack_no_request(const struct stack *stack)
+{
+	return stack->no_request ? servers_reason(stack->no_request - 1U) : NULL;
+}
+
 const char *stack_missing(const struct stack *stack)
 {
 	static const char *const words[PROFILE_STOPS] = {
@@ -82,6 +88,7 @@ const char *stack_missing(const struct stack *stack)
 	    [PROFILE_STOP_TABLE] = "[callers not known: no unwind table]",
 	    [PROFILE_STOP_ROW] = "[callers not known: no rule]",
 	    [PROFILE_STOP_READ] = "[callers not known: unreadable stack]",
+	    [PROFILE_STOP_SWITCH] = STACK_SWITCHED,
 	};
 
 	return stack->stop < PROFILE_STOPS ? words[stack->stop] : NULL;
@@ -210,6 +217,7 @@ static bool is_same(const struct stack *stack, const struct process *process,
 	return stack->process == process && stack->stop == sample->stop &&
 	       stack->is_wait == (sample->kind == PROFILE_WAIT) &&
 	       stack->named_kind == sample->named_kind && stack->source == sample->context_source &&
+	       stack->no_request == servers_why(sample) + 1 &&
 	       stack->labels == samples->label_set &&
 	       stack->kernel_count == samples->kernel_count &&
 	       stack->user_count == samples->user_count &&
@@ -233,6 +241,7 @@ static struct stack *add(struct samples *samples, struct stack **bucket,
 				.process = process,
 				.stop = sample->stop,
 				.named_kind = sample->named_kind,
+				.no_request = (__u8)(servers_why(sample) + 1),
 				.is_wait = sample->kind == PROFILE_WAIT,
 				.source = sample->context_source,
 				.labels = samples->label_set,
@@ -323,6 +332,7 @@ void samples_take(const struct profile_sample *sample, void *data)
 		samples->waits++;
 	} else {
 		samples->count++;
+		servers_count(&samples->servers, sample);
 		samples->in_requests += !is_zero(sample->span_id, sizeof(sample->span_id));
 	}
 	take_stack(samples, sample);
@@ -361,6 +371,11 @@ __u64 samples_waits(const struct samples *samples)
 __u64 samples_left_out(const struct samples *samples)
 {
 	return samples->left_out;
+}
+
+const struct servers *samples_servers(const struct samples *samples)
+{
+	return &samples->servers;
 }
 
 const struct labels *samples_labels(const struct samples *samples)

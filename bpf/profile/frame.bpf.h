@@ -13,7 +13,8 @@
 #include "profile/sample.h"
 #include "within.bpf.h"
 
-#define UNWIND_WORDS 64
+#define UNWIND_WORDS     64
+#define FRAME_STACK_EVER (~0ULL) /* the end of a stack that only its own frames tell */
 
 /* Words of the user's stack that were read at once. */
 struct unwind_words {
@@ -26,6 +27,7 @@ struct unwind_words {
 /* One stack on its way. */
 struct unwind {
 	__u64 pc, sp, bp;
+	__u64 end; /* the outermost frame has this address; FRAME_STACK_EVER: its rule tells */
 	const struct profile_process *process;
 	__u64 edition; /* of the process, when the unwinding began */
 	struct profile_sample *sample;

@@ -33,6 +33,7 @@ enum profile_stop {
 	PROFILE_STOP_TABLE,   /* a file without unwind table */
 	PROFILE_STOP_ROW,     /* no rule for this address, or one that is not understood */
 	PROFILE_STOP_READ,    /* the stack could not be read, or leads nowhere */
+	PROFILE_STOP_SWITCH,  /* the runtime is about to exchange it for another one */
 	PROFILE_STOPS,
 };
 

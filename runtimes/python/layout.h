@@ -81,6 +81,11 @@ struct runtime_python {
 #define GREENLET_WORDS         2
 #define GREENLET_STATE_FIRST   0 /* ThreadState.main_greenlet: the one that the thread began with */
 #define GREENLET_STATE_CURRENT 8 /* ThreadState.current_greenlet */
+#define GREENLET_IMPL          32 /* PyGreenlet.pimpl: the state of a greenlet */
+#define GREENLET_IMPL_WORDS    16 /* of that, among which stack_state.stack_stop is; then: */
+#define GREENLET_STACK_WORDS   3
+#define GREENLET_STACK_END     0 /* stack_stop: its outermost byte */
+#define GREENLET_STACK_SAVED   2 /* _stack_saved: bytes of it that are not on the stack now */
 
 enum task_flags {
 	TASK_MADE = 1 << 0,   /* who made it worked for the request */
@@ -95,6 +100,7 @@ enum task_flags {
 	TASK_OF_ORPHAN = 1 << 9, /* that was in doubt of the task that made it, when it did */
 	TASK_FIRST = 1 << 10,    /* who has read the request made it */
 	TASK_LATE = 1 << 11,     /* it was made when the request had waited for the one before */
+	TASK_OUTLIVES = 1 << 12, /* it was woken when its request was over */
 };
 
 /*

@@ -20,7 +20,7 @@ PACKAGES_TEST=(g++ musl-tools golang-go libcmocka-dev libclang-rt-dev clang-form
 	iputils-ping groff-base
 	haproxy wrk nodejs openssl ruby php-cli perl wget apache2-bin lighttpd nftables ethtool tcpdump iperf3
 	qemu-system-x86 busybox-static cpio kmod zstd xz-utils
-	python3-aiohttp python3-uvicorn python3-httptools default-jdk-headless puma
+	python3-aiohttp python3-uvicorn python3-httptools python3-gevent python3-eventlet default-jdk-headless puma
 	prometheus chromium)
 if [ "$(debian_release)" = 12 ]; then
 	PACKAGES_TEST+=(clang-19) # what Debian 13 compiles the BPF programs with
@@ -35,6 +35,9 @@ PACKAGES_ACCURACY=(nginx-light haproxy nodejs python3-aiohttp gunicorn golang-go
 	mono-mcs mono-runtime libmono-system-net-http4.0-cil
 	rustc cargo librust-hyper-dev librust-tokio-dev erlang-base erlang-inets
 	default-jdk-headless libtomcat10-java libjetty9-java puma ruby-webrick php-cli php-curl php-fpm)
+
+# What tests/samples has beside those.
+PACKAGES_SAMPLES=(python3-fastapi python3-quart python3-eventlet ruby-sinatra ruby-async-http golang-golang-x-sync-dev)
 
 # install_missing PACKAGE...: install those that are not there; no service is started by it.
 install_missing() {

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Do samples show the function that a program is known to be in? For each kind of code.
 
-Prints the table of docs/profile.md; exit 1 if a bar is missed.
+Prints the table of docs/profile.md, which `samples.py --write` puts there; exit 1 if a bar is missed.
 
-    stacks.py [--build DIR] [--write | --self-test] [ROW...]
+    stacks.py [--build DIR] [--self-test] [ROW...]
 """
 import argparse
 import os
@@ -17,14 +17,15 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "lab"))
 sys.path.insert(0, str(HERE.parent / "bench"))
+sys.path.append(str(HERE.parent / "samples"))
 
+import page  # noqa: E402
 from command import ROWS, Row, counted, is_there, measure  # noqa: E402
 from lab import Lab  # noqa: E402
 from pprof import Sample  # noqa: E402
 from report import table  # noqa: E402
+from sampling import FOLLOWED  # noqa: E402
 
-PAGE = HERE.parents[1] / "docs/profile.md"
-BEGIN, END = "<!-- stacks -->\n", "<!-- /stacks -->"
 HEAD = ("program", "function", "samples", "show it %", "whole stacks %", "wrong", "bar %")
 
 # What command.py has no row for: machine code that is unwound by tables only.
@@ -34,6 +35,10 @@ NATIVE = (
     Row("C, in libc", ["{build}/profile_burn_sort"], "qsort_r"),
     Row("nginx", ["{here}/burn_nginx.sh"], "ngx_single_process_cycle"),
 )
+# Samples are not told what greenlets work on.
+GREENLETS = tuple(
+    Row(f"Python, {kind}", ["/usr/bin/python3", "-B", "{here}/burn_greenlets.py", kind],
+        "burn (burn_greenlets.py)", FOLLOWED, source="") for kind in ("gevent", "eventlet"))
 SAMPLES_AT_LEAST = 500
 
 # Functions of the program's own file that have called the known one, the outermost last: with others the
@@ -44,9 +49,14 @@ CALLERS = {
     "Ruby": ("Connection#answer (burn.rb)", "block in Connection#serve (burn.rb)", "Connection#serve (burn.rb)",
              "block (3 levels) in <main> (burn.rb)"),
     **{row.name: OF_NODE for row in ROWS if row.says},
+    **{row.name: tuple(f"{name} (burn_greenlets.py)" for name in (
+        "answer.<locals>.work", "answer", "serve", f"with_{row.server[-1]}.<locals>.<lambda>")) for row in GREENLETS},
     **{name: OF_JAVA for name in ("Java", "Java, interpreted", "Java, compiled once")},
     **{name: ("Burn.burn (Burn.java)", *OF_JAVA) for name in ("Java, inlined", "Java 21 or later, inlined")},
 }
+
+# Functions that may be there any number of times, and those that are never below the known one: they start greenlets.
+OFTEN, OF_OTHERS = {"deeper (burn_greenlets.py)"}, ("(hub.py)",)
 
 # At the end of a function's name, before its file, and of its class: the one request for which it was there.
 REQUEST = re.compile(r"_(r\d+)(?= \(|#|$)")
@@ -61,17 +71,19 @@ def misled(row, sample, request):
     wanted = CALLERS.get(row.name)
     if not wanted or row.function not in sample.functions:
         return False
-    own = [name for name in sample.functions if name.endswith(row.function.split(" ")[-1])]
-    return tuple(own[own.index(row.function) + 1:]) != wanted
+    own = [name for name in sample.functions if name.endswith(row.function.split(" ")[-1]) and name not in OFTEN]
+    return tuple(own[own.index(row.function) + 1:]) != wanted or any(
+        name.endswith(OF_OTHERS) for name in sample.functions)
 
 
 def outcome_of(build, row):
     with tempfile.TemporaryDirectory(prefix="ctxprop-stacks-") as folder, Lab("stacks") as lab:
-        profile, load = measure(build, row, folder, lab)
+        profile, load, _ = measure(build, row, folder, lab)
     known = counted(row, profile, load)
     requests = {request.trace: request.id for request in load.requests}
-    wrong = sum(sample.count for sample in profile.samples if sample.labels.get("trace_id") in requests
-                and misled(row, sample, requests[sample.labels["trace_id"]]))
+    traces = ((sample, sample.labels.get("trace_id")) for sample in profile.samples)
+    wrong = sum(sample.count for sample, trace in traces if (trace in requests or not row.source)
+                and misled(row, sample, requests.get(trace)))
     return Outcome(known["all"], known["function"], known["whole"], known["wrong"] + wrong)
 
 
@@ -90,12 +102,6 @@ def complaints_of(row, outcome):
 def cells(row, outcome):
     shares = [f"{100 * count / max(outcome.samples, 1):.1f}" for count in (outcome.function, outcome.whole)]
     return [row.name, f"`{row.function}`", str(outcome.samples), *shares, str(outcome.wrong), f"{100 * row.bar:.0f}"]
-
-
-def write(lines):
-    """Put the table into the page."""
-    before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
-    PAGE.write_text(before + BEGIN + lines + "\n" + END + rest.split(END)[1], encoding="utf-8")
 
 
 def self_test():
@@ -121,18 +127,11 @@ def self_test():
     return int(bool(failed))
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--build", default=HERE.parents[1] / "build", help="build folder")
-    parser.add_argument("--write", action="store_true", help="put the table into docs/profile.md")
-    parser.add_argument("--self-test", action="store_true", help="is what is wrong found?")
-    parser.add_argument("names", nargs="*", metavar="ROW", help="how rows' names begin")
-    args = parser.parse_args()
-    if args.self_test:
-        return self_test()
-    build, lines, complaints = os.path.abspath(args.build), [], []
-    for row in (*NATIVE, *(row for row in ROWS if row.name != "C")):
-        if args.names and not row.name.lower().startswith(tuple(map(str.lower, args.names))):
+def run(build, names, writes):
+    """Prints the table of the rows whose names begin so; returns the exit status."""
+    lines, complaints = [], []
+    for row in (*NATIVE, *GREENLETS, *(row for row in ROWS if row.name != "C")):
+        if names and not row.name.lower().startswith(tuple(map(str.lower, names))):
             continue
         if not is_there(build, row):
             complaints.append(f"{row.name}: {row.server[0]} is not there")
@@ -142,10 +141,19 @@ def main():
         lines.append(cells(row, outcome))
         print("  ".join(lines[-1]), flush=True)
     text = table(list(HEAD), lines, True)
-    print(f"\n{text}\n", "\n".join(complaints), sep="\n", end="")
-    if args.write and not args.names:
-        write(text)
+    print(f"\n{text}\n", *complaints, sep="\n")
+    if writes and not names:
+        page.write("stacks", text)
     return int(bool(complaints))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", default=HERE.parents[1] / "build", help="build folder")
+    parser.add_argument("--self-test", action="store_true", help="is what is wrong found?")
+    parser.add_argument("names", nargs="*", metavar="ROW", help="how rows' names begin")
+    args = parser.parse_args()
+    return self_test() if args.self_test else run(os.path.abspath(args.build), args.names, False)
 
 
 if __name__ == "__main__":
