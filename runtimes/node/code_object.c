@@ -27,16 +27,16 @@ struct layout {
 	__u8 code;          /* in it: the Code; 0: it is one itself */
 	__u8 stream, start; /* in the Code: back to that object, and the first instruction */
 	__u8 deopt, size, flags;
-	__u8 turbofan; /* the kind of code, as flags have it; Maglev's comes before it */
+	__u8 turbofan, maglev; /* kinds of code, as flags have them; 0: there is no such */
 };
 #define FLAGS_KIND    15
 #define METADATA_SIZE 4 /* bytes behind `size` */
 
 static const struct layout layouts[NODE_VERSIONS] = {
-    [NODE_V8_10_2] = {240, 240, 128, 0, 0, 0, 16, 40, 48, 13},
-    [NODE_V8_11_3] = {252, 245, 16, 8, 32, 40, 16, 56, 48, 13},
-    [NODE_V8_12_4] = {210, 206, 32, 8, 32, 40, 8, 52, 48, 12},
-    [NODE_V8_13_6] = {192, 187, 32, 8, 32, 40, 8, 56, 52, 12},
+    [NODE_V8_10_2] = {240, 240, 128, 0, 0, 0, 16, 40, 48, 13, 0},
+    [NODE_V8_11_3] = {252, 245, 16, 8, 32, 40, 16, 56, 48, 13, 0},
+    [NODE_V8_12_4] = {210, 206, 32, 8, 32, 40, 8, 52, 48, 12, 0},
+    [NODE_V8_13_6] = {192, 187, 32, 8, 32, 40, 8, 56, 52, 12, 11},
 };
 
 const struct node_deopt *node_deopt_of(enum node_version version)
@@ -80,14 +80,14 @@ static bool read_code(int memory, const struct layout *layout, __u64 code, struc
 
 	if (node_type(memory, code) != layout->code_type)
 		return false;
-	if (layout->code && (node_word(memory, code, layout->start) != ret->start ||
-			     node_word(memory, code, layout->stream) !=
-				 ret->start - layout->header + TAG))
+	if (layout->code &&
+	    (node_word(memory, code, layout->start) != ret->start ||
+	     node_word(memory, code, layout->stream) != ret->start - layout->header + TAG))
 		return false;
 	_Static_assert(METADATA_SIZE == sizeof(__u32), "one word has both sizes");
 	ret->size = (__u32)sizes;
 	ret->metadata = sizes >> 32;
-	ret->maglev = kind + 1U == layout->turbofan;
+	ret->maglev = layout->maglev && kind == layout->maglev;
 	ret->deopt = node_word(memory, code, layout->deopt);
 	ret->info = info_of(memory, ret);
 	return (ret->maglev || kind == layout->turbofan) && ret->size <= CODE_SIZE_MAX &&
@@ -145,7 +145,7 @@ bool node_object_find(int memory, const struct node_code *code, __u64 pc, struct
 	const struct layout *layout;
 	__u64 header, object;
 
-	if (!code->version || code->version >= NODE_VERSIONS || pc < PAGE_SIZE * PAGES_MAX)
+	if (!code->version || code->version >= NODE_VERSIONS || pc < (__u64)PAGE_SIZE * PAGES_MAX)
 		return false;
 	layout = &layouts[code->version];
 	header = find_header(memory, layout, pc);

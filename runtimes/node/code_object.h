@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Code that V8 has optimised, in the memory of another process: where it is, and what is with it. */
+/* Code that V8 has optimised, in the memory of another process: where it is, and what is with it.
+ */
 #ifndef CTXPROP_RUNTIMES_NODE_CODE_OBJECT_H
 #define CTXPROP_RUNTIMES_NODE_CODE_OBJECT_H
 
@@ -20,7 +21,8 @@ struct node_object {
 	__u64 info;     /* the SharedFunctionInfo whose code it is */
 };
 
-/* Find the code that has an instruction. Returns whether there is such, of an optimised function. */
+/* Find the code that has an instruction. Returns whether there is such, of an optimised function.
+ */
 bool node_object_find(int memory, const struct node_code *code, __u64 pc, struct node_object *ret);
 
 /*

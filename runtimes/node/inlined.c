@@ -16,16 +16,16 @@ static bool is_same(int memory, const struct node_code *code, const struct node_
 
 	if (process_memory_read(memory, pc - NODE_AROUND_BEFORE, around, sizeof(around)))
 		return false;
-	return node_check_inner(around, info,
-				node_check(node_word(memory, info, code->info_scope),
-					   node_word(memory, info, code->info_script),
-					   (__u32)node_word(memory, info,
-							    code->info_parameters))) == check;
+	return node_check_inner(
+		   around, info,
+		   node_check(node_word(memory, info, code->info_scope),
+			      node_word(memory, info, code->info_script),
+			      (__u32)node_word(memory, info, code->info_parameters))) == check;
 }
 
 /*
- * What has called is at a point that V8 knows, if it may have to be gone on with by other code; else
- * at least the loop is known that it is in.
+ * What has called is at a point that V8 knows, if it may have to be gone on with by other code;
+ * else at least the loop is known that it is in.
  */
 static int point_of(int memory, const struct node_object *object, __u64 pc, bool is_exact)
 {
@@ -37,8 +37,7 @@ static int point_of(int memory, const struct node_object *object, __u64 pc, bool
 					: point;
 }
 
-int node_inlined_read(int memory, const struct named_code *named,
-		      __u64 ret_infos[NODE_FRAMES_MAX])
+int node_inlined_read(int memory, const struct named_code *named, __u64 ret_infos[NODE_FRAMES_MAX])
 {
 	const struct node_code *code = &named->compiled->node;
 	const __u64 pc = named->address & ~NODE_PAIR_EXACT;

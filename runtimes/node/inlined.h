@@ -11,7 +11,6 @@
  * outermost first, without that whose code it is. Returns how many there are, or -ESTALE: other
  * code is there, or another function; -ENOENT: none is, or it cannot be told.
  */
-int node_inlined_read(int memory, const struct named_code *named,
-		      __u64 ret_infos[NODE_FRAMES_MAX]);
+int node_inlined_read(int memory, const struct named_code *named, __u64 ret_infos[NODE_FRAMES_MAX]);
 
 #endif

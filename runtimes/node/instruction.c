@@ -5,7 +5,7 @@
 #include "runtimes/node/instruction.h"
 
 /* What is behind the code of an operation; the low bits are bytes of a number. */
-#define IMMEDIATE(form) ((form) & 15)
+#define IMMEDIATE(form) ((form)&15)
 #define MODRM           16
 #define BAD             128
 #define M(bytes)        (MODRM | (bytes))
@@ -136,8 +136,9 @@ static void skip_operand(struct decoder *decoder)
 
 static __s32 take_target(struct decoder *decoder, bool is_near)
 {
-	__s32 target = (__s8)peek(decoder);
+	__s32 target = peek(decoder);
 
+	target -= target & 128 ? 256 : 0;
 	if (is_near && decoder->at + sizeof(target) <= decoder->size)
 		memcpy(&target, decoder->byte + decoder->at, sizeof(target));
 	decoder->at += is_near ? sizeof(target) : 1;
@@ -216,7 +217,7 @@ static __u8 take_one(struct decoder *decoder, struct node_instruction *ret)
 	return form_of(decoder, code);
 }
 
-int node_instruction_read(const __u8 *bytes, size_t size, struct node_instruction *ret)
+bool node_instruction_read(const __u8 *bytes, size_t size, struct node_instruction *ret)
 {
 	struct decoder decoder = {.byte = bytes, .size = size};
 	__u8 form;
@@ -224,7 +225,7 @@ int node_instruction_read(const __u8 *bytes, size_t size, struct node_instructio
 	*ret = (struct node_instruction){};
 	form = take_one(&decoder, ret);
 	if (form & BAD)
-		return 0;
+		return false;
 	if (form & MODRM)
 		skip_operand(&decoder);
 	decoder.at += IMMEDIATE(form);

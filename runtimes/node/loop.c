@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdbool.h>
+#include <string.h>
 
 #include "inspect/process_memory.h"
 #include "runtimes/node/instruction.h"
 #include "runtimes/node/loop.h"
 
 /*
- * Optimised code tells by calls only which function it is in. But each loop asks, at its end, whether
- * V8 wants to interrupt it, and if so calls it: that is done by the function that has the loop, and
- * what is between the loop's beginning and that place is in that function, or in one that it calls;
- * compilers move instructions out of loops, but not into them. Code that is seldom needed, as that
- * call, is behind all else. The question is whether the stack has reached its limit, or a byte says
- * so; both are beside what r13 points at:
+ * Optimised code tells by calls only which function it is in. But each loop asks, at its end,
+ * whether V8 wants to interrupt it, and if so calls it: that is done by the function that has the
+ * loop, and what is between the loop's beginning and that place is in that function, or in one that
+ * it calls; compilers move instructions out of loops, but not into them. Code that is seldom
+ * needed, as that call, is behind all else. The question is whether the stack has reached its
+ * limit, or a byte says so (since 12.4); both are beside what r13 points at:
  *
- *     cmp rsp, [r13 + n]              cmp byte [r13 + n], 0
+ *     cmp rsp, [r13 - 0x60]           cmp byte [r13 - 0x4f], 0
  *     ja  LOOP                        jnz CALL
  *     jmp CALL                        (moves)
  *                                     jmp LOOP
@@ -26,6 +27,8 @@
 #define OVERLAP       16 /* so much of the next chunk */
 #define QUESTIONS_MAX 32
 #define WAY_MAX       512 /* bytes without a branch: moves, and registers that are saved */
+#define BRANCH_MAX    6   /* bytes of these */
+#define JUMP_MAX      5
 #define BEFORE        WAY_MAX /* a question may be so far before an instruction of its loop */
 
 /* What is known of a question's place. */
@@ -35,17 +38,20 @@ struct loop {
 };
 
 /* Returns the size of the question at these bytes; 0: it is none. */
-static __u32 question_size(const __u8 *byte)
+static __u32 question_size(enum node_version version, const __u8 *byte)
 {
-	if (byte[0] == 0x49 && byte[1] == 0x3b && byte[2] == 0x65)
-		return BY_STACK_SIZE;
-	if (byte[0] == 0x41 && byte[1] == 0x80 && byte[2] == 0x7d && !byte[4])
-		return BY_BYTE_SIZE;
-	return 0;
+	static const __u8 by_stack[BY_STACK_SIZE] = {0x49, 0x3b, 0x65, 0xa0};
+	static const __u8 by_byte[BY_BYTE_SIZE] = {0x41, 0x80, 0x7d, 0xb1, 0};
+
+	if (version < NODE_V8_12_4)
+		return memcmp(byte, by_stack, sizeof(by_stack)) ? 0 : BY_STACK_SIZE;
+	return memcmp(byte, by_byte, sizeof(by_byte)) ? 0 : BY_BYTE_SIZE;
 }
 
-/* The way from `at` on, where nothing branches, up to the first instruction that is of a kind.
- * Returns the address behind that, 0: it does not come to one. */
+/*
+ * The way from `at` on, where nothing branches, up to the first instruction that is of a kind.
+ * Returns the address behind that, 0: it does not come to one.
+ */
 static __u64 follow(int memory, const struct node_object *object, __u64 at,
 		    enum node_instruction_kind kind, __u64 *ret_target)
 {
@@ -57,7 +63,7 @@ static __u64 follow(int memory, const struct node_object *object, __u64 at,
 
 	if (at - object->start >= object->size || process_memory_read(memory, at, byte, size))
 		return 0;
-	for (; node_instruction_read(byte + done, size - done, &instruction);) {
+	while (node_instruction_read(byte + done, size - done, &instruction)) {
 		done += instruction.length;
 		*ret_target = at + done + (__u64)(__s64)instruction.target;
 		if (instruction.kind == kind)
@@ -72,19 +78,16 @@ static __u64 follow(int memory, const struct node_object *object, __u64 at,
 static bool read_loop(int memory, const struct node_object *object, __u64 question, __u32 size,
 		      struct loop *ret)
 {
-	const __u64 at = question + size;
-	__u64 branch = 0, jump = 0;
-	const __u64 next = follow(memory, object, at, NODE_INSTRUCTION_BRANCH, &branch);
+	__u64 branch = 0, jump = 0, next, end;
 
-	if (!next || next - at > 6) /* more than the branch itself */
+	next = follow(memory, object, question + size, NODE_INSTRUCTION_BRANCH, &branch);
+	end = next ? follow(memory, object, next, NODE_INSTRUCTION_JUMP, &jump) : 0;
+	if (!end || next - question - size > BRANCH_MAX)
 		return false;
-	ret->end = follow(memory, object, next, NODE_INSTRUCTION_JUMP, &jump);
-	ret->begin = branch <= question ? branch : jump;
-	ret->call = branch <= question ? jump : branch;
-	if (branch <= question && ret->end - next > 5)
-		return false;
-	return ret->end && ret->begin <= question && ret->begin >= object->start &&
-	       ret->call > question;
+	*ret =
+	    branch < question ? (struct loop){branch, end, jump} : (struct loop){jump, end, branch};
+	return ret->begin >= object->start && ret->begin < question && ret->call > question &&
+	       (branch > question || end - next <= JUMP_MAX);
 }
 
 /* The point of the call; its instructions lead there without a branch. */
@@ -105,7 +108,7 @@ static int look_at(int memory, const struct node_object *object, __u64 pc, const
 	struct loop loop;
 
 	for (__u32 i = 0; i < CHUNK && *questions && point == NODE_POINT_NONE; i++) {
-		const __u32 size = question_size(byte + i);
+		const __u32 size = question_size(object->version, byte + i);
 
 		if (!size)
 			continue;
@@ -128,7 +131,7 @@ int node_loop_point(int memory, const struct node_object *object, __u64 pc)
 		const __u64 left = end - at;
 		const __u64 size = left < sizeof(byte) ? left : sizeof(byte);
 
-		__builtin_memset(byte, 0, sizeof(byte));
+		memset(byte, 0, sizeof(byte));
 		if (process_memory_read(memory, at, byte, size))
 			break;
 		point = look_at(memory, object, pc, byte, at, &questions);

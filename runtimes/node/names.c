@@ -136,8 +136,8 @@ static int read_inner(int memory, const struct named_code *named, char *ret_text
 		return count;
 	if (named->depth >= count)
 		return -ENOENT;
-	is_known = read_info(memory, &named->compiled->node, info[count - 1 - named->depth],
-			     ret_text);
+	is_known =
+	    read_info(memory, &named->compiled->node, info[count - 1 - named->depth], ret_text);
 	if (node_inlined_read(memory, named, again) != count ||
 	    memcmp(info, again, (size_t)count * sizeof(*info)) != 0)
 		return -ESTALE;

@@ -13,7 +13,7 @@ struct table {
 	__u8 place_size, point_size;
 };
 
-#define HAS_POINTS(word)     ((word) & 1)
+#define HAS_POINTS(word)     ((word)&1)
 #define REGISTERS_SIZE(word) ((word) >> 1 & 7)
 #define PLACE_SIZE(word)     ((word) >> 4 & 7)
 #define POINT_SIZE(word)     ((word) >> 7 & 7)
@@ -26,21 +26,19 @@ struct table {
 /* Returns whether it is one, with points. */
 static bool read_table(int memory, const struct node_object *object, struct table *ret)
 {
-	__u32 head[5], count, word;
+	__u32 head[4], count, word;
 	const __u32 first = object->version == NODE_V8_13_6; /* before it: slots on the stack */
 
 	if (process_memory_read(memory, object->start + object->size, head, sizeof(head)))
 		return false;
 	count = head[first];
 	word = head[first + 1];
-	*ret = (struct table){
-	    .count = count,
-	    .header = (first + 2 + (object->maglev ? object->version == NODE_V8_13_6 ? 1 : 2 : 0)) *
-		      (__u32)sizeof(__u32),
-	    .entry = 2 * PLACE_SIZE(word) + POINT_SIZE(word) + REGISTERS_SIZE(word) +
-		     object->maglev,
-	    .place_size = PLACE_SIZE(word),
-	    .point_size = POINT_SIZE(word)};
+	*ret = (struct table){.count = count,
+			      .header = (first + 2 + object->maglev) * (__u32)sizeof(__u32),
+			      .entry = 2 * PLACE_SIZE(word) + POINT_SIZE(word) +
+				       REGISTERS_SIZE(word) + object->maglev,
+			      .place_size = PLACE_SIZE(word),
+			      .point_size = POINT_SIZE(word)};
 	return HAS_POINTS(word) && ret->place_size && ret->place_size <= NUMBER_SIZE_MAX &&
 	       ret->point_size && ret->point_size <= NUMBER_SIZE_MAX && ret->entry <= ENTRY_MAX &&
 	       count <= ENTRIES_MAX && ret->header + count * ret->entry <= object->metadata;

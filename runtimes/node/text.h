@@ -13,7 +13,8 @@ __u64 node_word(int memory, __u64 object, __u32 at);
 /* The type of an object; 0: it is none. */
 __u32 node_type(int memory, __u64 object);
 
-/* Has the garbage collector taken it to another place, which it has yet to tell who refers to it? */
+/* Has the garbage collector taken it to another place, which it has yet to tell who refers to it?
+ */
 bool node_is_moved(int memory, __u64 object);
 
 /*

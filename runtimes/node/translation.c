@@ -10,7 +10,7 @@
  * its values. Since 11.3 operations may be left out that an earlier translation has at that place:
  * how many, and how far back that one is. What an operation is, by its number:
  */
-#define NUMBERS(op) ((op) & 7) /* that are behind it */
+#define NUMBERS(op) ((op)&7) /* that are behind it */
 #define FRAME       8
 #define OF_FUNCTION 16 /* a frame that has a function, by its literal: the second number */
 #define BEGINS      32
@@ -24,24 +24,42 @@
 #define BEGIN       (BEGINS | 3)
 #define MATCH       (AS_BEFORE | 1)
 
-static const __u16 ops_10_2[] = {F(2), 1, 0, BEGIN, 1, 1, F(3),  1,	 F(3),		   1,
-				1,    1, 1, 1,	   1, 1, 1,	1,	 JS(5),		   B(3),
-				B(3), F(4) | UNKNOWN, 1, 1, 1, 1, 1, 2};
+#define U(numbers) (FRAME | UNKNOWN | (numbers))
+
+/* clang-format off */
+static const __u16 ops_10_2[] = {
+	/* from ARGUMENTS_ADAPTOR_FRAME */ F(2), 1, 0, BEGIN, 1, 1, F(3), 1,
+	/* from CONSTRUCT_STUB_FRAME    */ F(3), 1, 1, 1, 1, 1, 1, 1, 1, 1,
+	/* from INTERPRETED_FRAME       */ JS(5), B(3), B(3), U(4),
+	/* from LITERAL                 */ 1, 1, 1, 1, 1, 2,
+};
 static const __u16 ops_11_3[] = {
-    1, 0, BEGIN, BEGIN, 1,     1,     F(3),  1,	    F(3),	    1, 1, 1,
-    1, 1, F(2),	 1,	1,     1,     1,     1,	    1,		    1, 1, JS(5),
-    JS(3), B(3), B(3), F(4) | UNKNOWN, 0, 1, 1, 1, 1, 1, 2, MATCH};
-static const __u16 ops_12_4[] = {JS(5), JS(3), B(3), B(3), F(2), F(1), F(3), F(4) | UNKNOWN,
-				F(3) | UNKNOWN, F(2), 1, 0, BEGIN, BEGIN, 1, 1, 1, 1, 1, 1, 1, 1,
-				1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 2, MATCH};
-static const __u16 ops_13_6[] = {JS(6), JS(4), B(3), B(3), F(2), F(1), F(3), F(4) | UNKNOWN,
-				F(3) | UNKNOWN, F(3) | UNKNOWN, F(3), 1, 0, 0, BEGIN, BEGIN, 1, 1,
-				1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1,
-				1, 1, 2, MATCH};
+	/* from ARGUMENTS_ELEMENTS            */ 1, 0, BEGIN, BEGIN, 1, 1, F(3), 1,
+	/* from CONSTRUCT_STUB_FRAME          */ F(3), 1, 1, 1, 1, 1,
+	/* from INLINED_EXTRA_ARGUMENTS       */ F(2), 1, 1, 1, 1, 1, 1, 1, 1,
+	/* from INTERPRETED_FRAME_WITH_RETURN */ JS(5), JS(3), B(3), B(3), U(4),
+	/* from OPTIMIZED_OUT                 */ 0, 1, 1, 1, 1, 1, 2, MATCH,
+};
+static const __u16 ops_12_4[] = {
+	/* from INTERPRETED_FRAME_WITH_RETURN */ JS(5), JS(3), B(3), B(3),
+	/* from CONSTRUCT_CREATE_STUB_FRAME   */ F(2), F(1), F(3), U(4), U(3), F(2),
+	/* from ARGUMENTS_ELEMENTS            */ 1, 0, BEGIN, BEGIN,
+	/* from BOOL_REGISTER                 */ 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+	/* from OPTIMIZED_OUT                 */ 0, 1, 1, 1, 1, 1, 2, MATCH,
+};
+static const __u16 ops_13_6[] = {
+	/* from INTERPRETED_FRAME_WITH_RETURN */ JS(6), JS(4), B(3), B(3),
+	/* from CONSTRUCT_CREATE_STUB_FRAME   */ F(2), F(1), F(3), U(4), U(3), U(3), F(3),
+	/* from ARGUMENTS_ELEMENTS            */ 1, 0, 0, BEGIN, BEGIN,
+	/* from BOOL_REGISTER                 */ 1, 1, 1, 0,
+	/* from DOUBLE_REGISTER               */ 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+	/* from OPTIMIZED_OUT                 */ 0, 1, 1, 1, 1, 1, 2, MATCH,
+};
+/* clang-format on */
 
 #define COUNT(ops) (sizeof(ops) / sizeof((ops)[0]))
 _Static_assert(COUNT(ops_10_2) == 28 && COUNT(ops_11_3) == 36 && COUNT(ops_12_4) == 40 &&
-		       COUNT(ops_13_6) == 45,
+		   COUNT(ops_13_6) == 45,
 	       "as many as V8 has");
 
 static const struct {
@@ -85,7 +103,7 @@ static bool open_reader(int memory, __u64 array, __u32 length, __u32 from, struc
 	ret->size = length - from < BYTES_MAX ? length - from : BYTES_MAX;
 	ret->at = 0;
 	ret->fails = from >= length || process_memory_read(memory, array - 1 + ELEMENTS + from,
-							    ret->bytes, ret->size);
+							   ret->bytes, ret->size);
 	return !ret->fails;
 }
 
@@ -181,8 +199,7 @@ static bool open_before(int memory, __u64 array, __u32 length, __u32 from, __u32
 
 	if (!back)
 		return true;
-	if (back > from ||
-	    !open_reader(memory, array, length, from - back, &translation->before) ||
+	if (back > from || !open_reader(memory, array, length, from - back, &translation->before) ||
 	    !next_in(translation, &translation->before, &first) || !(first.op & BEGINS) ||
 	    first.number[0])
 		return false;
@@ -216,8 +233,7 @@ static size_t read_frames(struct translation *translation, __u32 frames, __u32 f
 }
 
 static size_t read_translation(int memory, __u64 array, __u32 length, __u32 from,
-			       struct translation *translation,
-			       __u32 ret_literals[NODE_FRAMES_MAX])
+			       struct translation *translation, __u32 ret_literals[NODE_FRAMES_MAX])
 {
 	const bool is_old = translation->version == NODE_V8_10_2;
 	struct op first;
@@ -237,8 +253,7 @@ size_t node_translation_read(int memory, const struct node_object *object, int p
 			     __u64 ret_infos[NODE_FRAMES_MAX])
 {
 	const struct node_deopt *deopt = node_deopt_of(object->version);
-	const __u64 array =
-	    node_element(memory, object->deopt, deopt->array, deopt->translations);
+	const __u64 array = node_element(memory, object->deopt, deopt->array, deopt->translations);
 	const __u64 literals =
 	    node_element(memory, object->deopt, deopt->array, deopt->literal_array);
 	/* Of each point: a place in the bytecode, one among translations, and one in the code. */

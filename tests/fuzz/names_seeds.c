@@ -335,8 +335,8 @@ static void node_code(void)
 		node_function();
 		node_instructions();
 		node_compiled();
-		input.address = i ? (NODE_START + NODE_LOOP + 2) | NODE_PAIR_EXACT
-				  : NODE_START + NODE_CALLED;
+		input.address =
+		    i ? (NODE_START + NODE_LOOP + 2) | NODE_PAIR_EXACT : NODE_START + NODE_CALLED;
 		write_seed(i ? "node-loop" : "node-call", &input);
 	}
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Functions of JavaScript that were put into others, over code as V8 has it, built in this process. */
+/* Functions of JavaScript that were put into others, over code as V8 has it, built in this process.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -114,47 +115,60 @@ static void put(__u8 *object, __u32 at, __u64 value, size_t size)
 
 /* The code's places, in bytes from its beginning. */
 enum {
-	CALLED = 0x15,       /* a call of the innermost function has returned there */
-	CALLED_ELSE = 0x1a,  /* a call of which nothing is known */
-	LOOP = 0x20,         /* asks by a byte */
+	CALLED = 0x15,      /* a call of the innermost function has returned there */
+	CALLED_ELSE = 0x1a, /* a call of which nothing is known */
+	LOOP = 0x20,
 	LOOP_END = 0x48,
-	ASKED = 0x6c,        /* where the call of that loop's question returns to */
-	LOOP_BY_STACK = 0x80,
-	LOOP_BY_STACK_END = 0x98,
-	ASKED_BY_STACK = 0xad,
+	ASKED = 0x6c, /* where the call of that loop's question returns to */
+	SHORT_LOOP = 0x80,
+	SHORT_LOOP_END = 0x98,
+	SHORT_ASKED = 0xad,
 };
+
+static void put_code(__u32 end, const __u8 *bytes, size_t size)
+{
+	memcpy(memory_of_code.instruction + end - size, bytes, size);
+}
+
+/* Does V8 want to interrupt the loop? */
+static void put_question(__u32 end)
+{
+	static const __u8 by_stack[] = {0x49, 0x3b, 0x65, 0xa0};   /* cmp rsp, [r13 - 0x60] */
+	static const __u8 by_byte[] = {0x41, 0x80, 0x7d, 0xb1, 0}; /* cmp byte [r13 - 0x4f], 0 */
+
+	if (v8->number < NODE_V8_12_4)
+		put_code(end, by_stack, sizeof(by_stack));
+	else
+		put_code(end, by_byte, sizeof(by_byte));
+}
 
 static void set_code(void)
 {
 	static const __u8 call[] = {0xe8, 0, 0, 0, 0};
-	static const __u8 loop_end[] = {0x41, 0x80, 0x7d, 0xb1, 0,    /* cmp byte [r13 - n], 0 */
-					0x0f, 0x85, 0x1d, 0,	0, 0, /* jnz 0x60 */
-					0x48, 0x89, 0xc3,	      /* mov rbx, rax */
-					0xeb, 0xd8};		      /* jmp LOOP */
-	static const __u8 ask[] = {0x48, 0xc7, 0xc0, 0,	   0,	 0,   0,      /* mov rax, 0 */
-				   0xe8, 0,    0,    0,	   0,		      /* call */
-				   0xe9, 0xd2, 0xff, 0xff, 0xff};	      /* jmp 0x43 */
-	static const __u8 by_stack_end[] = {0x49, 0x3b, 0x65, 0xa0, /* cmp rsp, [r13 - n] */
-					    0x77, 0xea,		    /* ja LOOP_BY_STACK */
-					    0xeb, 0x10};	    /* jmp 0xa8 */
-	__u8 *code = memory_of_code.instruction;
+	static const __u8 loop_end[] = {0x0f, 0x85, 0x1d, 0, 0, 0, /* jnz 0x60 */
+					0x48, 0x89, 0xc3,          /* mov rbx, rax */
+					0xeb, 0xd8};               /* jmp LOOP */
+	static const __u8 ask[] = {0x48, 0xc7, 0xc0, 0, 0, 0, 0,   /* mov rax, 0 */
+				   0xe8, 0,    0,    0, 0};        /* call */
+	static const __u8 short_end[] = {0x77, 0xea,               /* ja SHORT_LOOP */
+					 0xeb, 0x10};              /* jmp 0xa8 */
 
-	memset(code, 0x90, CODE_SIZE);
-	memcpy(code + CALLED - sizeof(call), call, sizeof(call));
-	memcpy(code + CALLED_ELSE - sizeof(call), call, sizeof(call));
-	memcpy(code + LOOP_END - sizeof(loop_end), loop_end, sizeof(loop_end));
-	memcpy(code + 0x60, ask, sizeof(ask));
-	memcpy(code + LOOP_BY_STACK_END - sizeof(by_stack_end), by_stack_end, sizeof(by_stack_end));
-	memcpy(code + ASKED_BY_STACK - sizeof(call), call, sizeof(call));
+	memset(memory_of_code.instruction, 0x90, CODE_SIZE);
+	put_code(CALLED, call, sizeof(call));
+	put_code(CALLED_ELSE, call, sizeof(call));
+	put_code(LOOP_END, loop_end, sizeof(loop_end));
+	put_question(LOOP_END - sizeof(loop_end));
+	put_code(ASKED, ask, sizeof(ask));
+	put_code(SHORT_LOOP_END, short_end, sizeof(short_end));
+	put_question(SHORT_LOOP_END - sizeof(short_end));
+	put_code(SHORT_ASKED, call, sizeof(call));
 }
 
 /* Places that calls return to, and their points. */
 static void set_points(void)
 {
-	static const __u8 entries[][3] = {{CALLED, 1, 0},
-					  {CALLED_ELSE, 0, 0},
-					  {ASKED, 2, 0},
-					  {ASKED_BY_STACK, 2, 0}};
+	static const __u8 entries[][3] = {
+	    {CALLED, 1, 0}, {CALLED_ELSE, 0, 0}, {ASKED, 2, 0}, {SHORT_ASKED, 2, 0}};
 	__u8 *at = memory_of_code.metadata;
 
 	at += v8->number == NODE_V8_13_6 ? sizeof(__u32) : 0;
@@ -194,11 +208,12 @@ static __u8 *frame(__u8 *at, __u8 function)
 	return at;
 }
 
-/* At point 0 it is in all functions, at point 1 in the two outer ones. Returns where that begins. */
+/* At point 0 it is in all functions, at point 1 in the two outer ones. Returns where that begins.
+ */
 static __u32 set_translations(void)
 {
-	static const __u8 operations[] = {[NODE_V8_11_3] = 36, [NODE_V8_12_4] = 40,
-					  [NODE_V8_13_6] = 45};
+	static const __u8 operations[] = {
+	    [NODE_V8_11_3] = 36, [NODE_V8_12_4] = 40, [NODE_V8_13_6] = 45};
 	__u8 *const first = world.translations.byte;
 	__u8 *second = frame(frame(frame(begin(first, 0, 3), OUTER), MIDDLE), INNER), *at;
 
@@ -273,9 +288,8 @@ static void set_functions(void)
 	world.script = (struct script){map_of(167), 0, TAGGED(&world.file)};
 	for (int i = 0; i < FUNCTIONS; i++) {
 		set_text(&world.name[i], text, names[i]);
-		world.scope[i] = (struct scope){.map = scope,
-						.flags = SMI(2U | 1U << 12),
-						.name = TAGGED(&world.name[i])};
+		world.scope[i] = (struct scope){
+		    .map = scope, .flags = SMI(2U | 1U << 12), .name = TAGGED(&world.name[i])};
 		world.info[i] = (struct info){.map = info,
 					      .scope = TAGGED(&world.scope[i]),
 					      .script = TAGGED(&world.script),
@@ -288,20 +302,20 @@ static int build(void **state)
 	(void)state;
 	memset(&world, 0, sizeof(world));
 	memset(&memory_of_code, 0, sizeof(memory_of_code));
-	compiled = (struct runtime_compiled){
-	    .life = 1,
-	    .node = {.function = 2066,
-		     .info = 262,
-		     .scope = 261,
-		     .script = 167,
-		     .info_scope = offsetof(struct info, scope),
-		     .info_script = offsetof(struct info, script),
-		     .info_parameters = offsetof(struct info, parameters),
-		     .script_name = offsetof(struct script, name),
-		     .scope_locals = offsetof(struct scope, name),
-		     .scope_smi = 1,
-		     .scope_function = 2,
-		     .version = (__u8)v8->number}};
+	compiled =
+	    (struct runtime_compiled){.life = 1,
+				      .node = {.function = 2066,
+					       .info = 262,
+					       .scope = 261,
+					       .script = 167,
+					       .info_scope = offsetof(struct info, scope),
+					       .info_script = offsetof(struct info, script),
+					       .info_parameters = offsetof(struct info, parameters),
+					       .script_name = offsetof(struct script, name),
+					       .scope_locals = offsetof(struct scope, name),
+					       .scope_smi = 1,
+					       .scope_function = 2,
+					       .version = (__u8)v8->number}};
 	set_functions();
 	set_code();
 	set_points();
@@ -324,13 +338,12 @@ static __u64 check_at(__u32 place)
 static int read_checked(__u32 place, bool is_exact, __u8 depth, __u64 check, char *ret_text)
 {
 	_cleanup_close_ int memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
-	const struct named_code code = {
-	    .address = (uintptr_t)(memory_of_code.instruction + place) |
-		       (is_exact ? NODE_PAIR_EXACT : 0),
-	    .check = check,
-	    .compiled = &compiled,
-	    .depth = depth,
-	    .is_inner = true};
+	const struct named_code code = {.address = (uintptr_t)(memory_of_code.instruction + place) |
+						   (is_exact ? NODE_PAIR_EXACT : 0),
+					.check = check,
+					.compiled = &compiled,
+					.depth = depth,
+					.is_inner = true};
 
 	assert_true(memory >= 0);
 	return node_names.read(memory, &code, ret_text);
@@ -366,7 +379,7 @@ static void where_it_runs(void **state)
 	(void)state;
 	for (__u32 place = LOOP; place < LOOP_END; place++)
 		assert_reads(place, true, 0, 0, "middle\n/srv/burn.js");
-	for (__u32 place = LOOP_BY_STACK; place < LOOP_BY_STACK_END - 2; place++)
+	for (__u32 place = SHORT_LOOP; place < SHORT_LOOP_END; place++)
 		assert_reads(place, true, 0, 0, "middle\n/srv/burn.js");
 	assert_int_equal(read_at(LOOP - 1, true), -ENOENT);
 	assert_int_equal(read_at(LOOP_END, true), -ENOENT);
@@ -400,7 +413,13 @@ static void what_is_no_loop(void **state)
 	code[LOOP_END - 5] = 0x06; /* no instruction */
 	assert_no_loop();
 	build(NULL);
-	code[0x67] = 0xe9; /* what the question leads to does not call */
+	code[ASKED - 5] = 0xe9; /* what the question leads to does not call */
+	assert_no_loop();
+	build(NULL);
+	code[SHORT_LOOP_END - 2] = 0x90; /* no jump behind the branch */
+	assert_int_equal(read_at(SHORT_LOOP, true), -ENOENT);
+	build(NULL);
+	code[LOOP_END - 12] ^= 1; /* another question */
 	assert_no_loop();
 	build(NULL);
 	memory_of_code.metadata[(v8->number == NODE_V8_13_6 ? 12 : 8) + 6]++; /* no point there */
@@ -435,7 +454,8 @@ static void assert_unknown(void)
 static void what_is_no_code(void **state)
 {
 	(void)state;
-	put(code_object(), v8->flags_at, 0x170U | (v8->turbofan - 2U), sizeof(__u32)); /* baseline */
+	put(code_object(), v8->flags_at, 0x170U | (v8->turbofan - 2U),
+	    sizeof(__u32)); /* baseline */
 	assert_unknown();
 	build(NULL);
 	put(code_object(), v8->size_at, CALLED - 1, sizeof(__u32)); /* it ends before */
