@@ -67,11 +67,11 @@ FAULTS = {"none": (), "wrong": (WRONG,), "stale": (STALE, LEFT), "late": (MISSIN
 
 
 class Sampler:
-    """profile_sampler on the whole machine, while this is held."""
+    """profile_sampler on the whole machine, while this is held. argv: how often a second."""
 
-    def __init__(self, build, pin):
+    def __init__(self, build, pin, *argv):
         self.said = tempfile.TemporaryFile("w+")
-        self.process = subprocess.Popen([f"{build}/profile_sampler", pin], stdin=subprocess.PIPE,
+        self.process = subprocess.Popen([f"{build}/profile_sampler", pin, *argv], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True)
 
     def __enter__(self):
@@ -107,7 +107,7 @@ def first_reader(build, pin, row, agent):
     if not agent or row.agent:
         yield
         return
-    with Sampler(build, pin):
+    with Sampler(build, pin, "19"):
         wait_until(lambda: READ in agent.said(), lambda: f"the agent has seen no reader:\n{agent.said()}")
         yield
 
