@@ -23,6 +23,7 @@ struct named_code {
 	const struct runtime_compiled *compiled; /* of the process; NULL: not known */
 	/* A compiler may have put one function into another: the innermost one is number 0. */
 	__u8 depth;
+	bool is_inner; /* only those that were put into the function of the pair behind it */
 };
 
 struct runtime_names {
@@ -53,7 +54,8 @@ struct runtime_names {
 	 * descriptor for the process's memory into NAMED_TEXT_MAX bytes, in UTF-8 without other
 	 * control characters, by not more than NAMED_READS_MAX reads, whatever the memory holds. It
 	 * runs in a sandbox (agent/profile/name_reader.h). 0; 1: it was put into another one, whose
-	 * depth is one more; -ESTALE: there is another object by now; -EINVAL: it makes no sense.
+	 * depth is one more; -ESTALE: there is another object by now; -EINVAL: it makes no sense;
+	 * -ENOENT: nothing was put into the function (`is_inner`).
 	 */
 	int (*read)(int memory, const struct named_code *code, char *ret_text);
 	/*

@@ -6,6 +6,7 @@
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 #include "compat.bpf.h"
+#include "engine/learns.h"
 #include "engine/maps.bpf.h"
 #include "engine/worker.h"
 #include "runtimes/runtime.h"
@@ -43,7 +44,8 @@ static __always_inline struct runtime *runtime_lookup(__u32 tgid)
 
 static __always_inline void runtime_tell(__u32 tgid)
 {
-	events_tell(tgid, RUNTIME_EVENT_LOOK);
+	if (ENGINE_LEARNS)
+		events_tell(tgid, RUNTIME_EVENT_LOOK);
 }
 
 /* Ask user space what this process runs, unless it was asked already, or cannot hear it now. */
@@ -103,7 +105,8 @@ static __always_inline void runtime_suspects_pool(__u32 tgid)
 {
 	struct runtime *runtime = bpf_map_lookup_elem(&runtimes, &tgid);
 
-	if (runtime && !(__sync_fetch_and_or(&runtime->flags, RUNTIME_POOLS) & RUNTIME_POOLS))
+	if (ENGINE_LEARNS && runtime &&
+	    !(__sync_fetch_and_or(&runtime->flags, RUNTIME_POOLS) & RUNTIME_POOLS))
 		runtime_tell(tgid);
 }
 

@@ -12,15 +12,6 @@
 #include "runtimes/python/sample.bpf.h"
 #include "runtimes/ruby/sample.bpf.h"
 
-/* The node's, pinned; see runtimes/runtime.bpf.h. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct runtime);
-} runtimes SEC(".maps");
-
 /* User space fills it in when a sample has asked for it by its `named_kind`. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

@@ -16,6 +16,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "engine/traces.h"
+#include "load/node_map_names.h"
 #include "load/node_maps.h"
 #include "load/pins.h"
 #include "profile/row_index.h"
@@ -90,15 +91,34 @@ static int use_contexts(struct sampler *sampler, char *why)
 	return bpf_map__reuse_fd(sampler->skel->maps.traces_ctx_v1, fd);
 }
 
-/* What the daemon knows of programs, if it runs, and is of this build. */
-static int use_runtimes(struct sampler *sampler, char *why)
+/* Take a map of the daemon's; where there is none an empty one, as small as can be. */
+static int use_map(struct bpf_map *map, char *why)
 {
 	char path[PINS_PATH_MAX];
 	_cleanup_close_ int fd =
-	    bpf_obj_get(pins_map_path(path, node_maps_layer_dir(), "runtimes"));
-	int err = fd < 0 ? 0 : bpf_map__reuse_fd(sampler->skel->maps.runtimes, fd);
+	    bpf_obj_get(pins_map_path(path, node_maps_layer_dir(), bpf_map__name(map)));
+	int err = 0;
 
+	if (fd >= 0)
+		err = bpf_map__reuse_fd(map, fd);
+	else if (bpf_map__max_entries(map))
+		err = bpf_map__set_max_entries(map, 1);
 	return err ? fail(why, err, "%s: %s", path, strerror(-err)) : 0;
+}
+
+/* What the daemon knows of programs and their requests, if it runs, and is of this build. */
+static int use_node(struct sampler *sampler, char *why)
+{
+	struct bpf_map *map;
+	int err = 0;
+
+	bpf_object__for_each_map(map, sampler->skel->obj)
+	{
+		if (!err && map != sampler->skel->maps.traces_ctx_v1 &&
+		    node_maps_has(bpf_map__name(map)))
+			err = use_map(map, why);
+	}
+	return err;
 }
 
 /* The programs in the scheduler are loaded only if they are wanted. */
@@ -140,7 +160,7 @@ static int prepare(struct sampler *sampler, const struct sampler_options *option
 		err = use_contexts(sampler, why);
 	if (err)
 		return err;
-	err = use_runtimes(sampler, why);
+	err = use_node(sampler, why);
 	if (err)
 		return err;
 	bpf_map__set_max_entries(skel->maps.profile_rows, ROWS_MAX);

@@ -27,6 +27,8 @@ const char *source_name(unsigned int source)
 		return "otel_thread_ctx_v1";
 	case PROFILE_SOURCE_ELASTIC:
 		return "elastic_apm";
+	case PROFILE_SOURCE_ENGINE:
+		return "ctxprop";
 	case PROFILE_SOURCE_TRACES:
 		return "traces_ctx_v1";
 	default:

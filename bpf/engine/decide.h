@@ -168,11 +168,19 @@ static __always_inline int actor_is_apart(const struct actor *a)
 	return a->phase == PHASE_APART || a->phase == PHASE_WORK;
 }
 
-/* The evidence of highest rank for a call or connect that begins now. */
+/* What is asked of the engine: whose is this? */
+enum occasion {
+	OCCASION_FIRST,  /* a connect, or the first call on its connection */
+	OCCASION_REUSED, /* a call on a connection that has had calls before */
+	OCCASION_WORK,   /* what the actor works on at this moment: no call begins */
+};
+
+/* The evidence of highest rank for what the actor does now. */
 static __always_inline struct verdict evidence_of(const struct worker *w, const struct process *p,
 						  const struct actor *a, const struct socket *s,
-						  int reused)
+						  enum occasion occasion)
 {
+	int opened = s && occasion == OCCASION_FIRST;
 	__u64 own = w && !actor_is_apart(a) && !worker_is_loop(w) ? worker_only(w) : 0;
 
 	if (own && !rule_is_off(RULE_BY(EVIDENCE_THREAD)))
@@ -187,9 +195,9 @@ static __always_inline struct verdict evidence_of(const struct worker *w, const 
 		return (struct verdict){.request = w->made_for,
 					.evidence = EVIDENCE_FORK,
 					.rivals = rivals_of_made(w, p, a)};
-	if (s && !reused && s->purpose.veto)
+	if (opened && s->purpose.veto)
 		return (struct verdict){.veto = s->purpose.veto, .guess = s->purpose.request};
-	if (s && !reused && s->purpose.request && !rule_is_off(RULE_BY(EVIDENCE_CONNECT)))
+	if (opened && s->purpose.request && !rule_is_off(RULE_BY(EVIDENCE_CONNECT)))
 		return (struct verdict){.request = s->purpose.request,
 					.evidence = EVIDENCE_CONNECT};
 	if (a->phase == PHASE_WORK && !rule_is_off(RULE_BY(EVIDENCE_WORK)))
@@ -209,18 +217,22 @@ static __always_inline struct verdict evidence_of(const struct worker *w, const 
  * Who counts as a rival. A connection that an answer has freed may be given to a request that
  * waits for one. One that has an answer may use it later, from a timer, say: where no call ever
  * came late, it is believed to wait for the rest. Not so where an answer has led to a call already:
- * several requests may have waited for that answer, which one of them has asked for.
+ * several requests may have waited for that answer, which one of them has asked for. A loop may
+ * work on any that does not wait for an answer: one whose connection was opened meanwhile, or one
+ * whose response has begun.
  */
 static __always_inline __u32 rival_kinds(const struct verdict *v, const struct worker *w,
-					 const struct process *p, int reused)
+					 const struct process *p, enum occasion occasion)
 {
 	int faithful = process_is_faithful(p);
 	int prompt = process_is_prompt(p);
 	__u32 kinds = p && process_shares_answers(p) ? RIVAL_UNSURE : 0;
 
+	if (occasion == OCCASION_WORK && v->rivals == RIVALS_WORKER)
+		return RIVAL_ANSWERED | RIVAL_CONNECTING | RIVAL_RESPONDING;
 	if (v->evidence == EVIDENCE_ANSWER && w && w->flags & WORKER_ASKED)
 		kinds |= RIVAL_ANSWERED;
-	if (reused && v->evidence == EVIDENCE_ANSWER && !faithful)
+	if (occasion == OCCASION_REUSED && v->evidence == EVIDENCE_ANSWER && !faithful)
 		kinds |= RIVAL_CONNECTING;
 	if (!prompt || (v->evidence != EVIDENCE_LOOP && !faithful))
 		kinds |= RIVAL_ANSWERED;
@@ -289,10 +301,10 @@ static __always_inline enum veto veto_of_rivals(const struct verdict *v, const s
 
 /* What speaks against it: the request is over, or others could have made the call. */
 static __always_inline enum veto veto_now(const struct verdict *v, const struct worker *w,
-					  const struct process *p, int reused)
+					  const struct process *p, enum occasion occasion)
 {
 	enum standing named = request_standing(v->request);
-	__u32 kinds = rival_kinds(v, w, p, reused);
+	__u32 kinds = rival_kinds(v, w, p, occasion);
 	enum veto veto;
 
 	if (named == STANDING_NONE && !rule_is_off(RULE_VETO(VETO_ENDED)))
@@ -311,14 +323,14 @@ static __always_inline enum veto veto_now(const struct verdict *v, const struct 
  * among the idle ones for some ns longer.
  */
 VERIFIED_ALONE int veto_of(const struct verdict *v, const struct worker *w, const struct process *p,
-			   int reused)
+			   enum occasion occasion)
 {
 	enum veto veto = VETO_NONE;
 
 	if (!v)
 		return VETO_NONE;
 	for (int look = 0; look < 3; look++) {
-		veto = veto_now(v, w, p, reused);
+		veto = veto_now(v, w, p, occasion);
 		if (veto != VETO_IDLE_PROCESS)
 			break;
 	}
@@ -362,6 +374,66 @@ static __always_inline enum veto veto_of_nothing(const struct process *p, const 
 }
 
 /*
+ * The process whose requests a worker may be at: its own, or, where that was made for a request of
+ * another one and has none itself, its maker's; NULL: that is gone.
+ */
+static __always_inline const struct process *process_of_requests(const struct worker *w,
+								 const struct process *p)
+{
+	return w && w->maker && !tally_open(&w->tally) ? process_maker(w, NULL) : p;
+}
+
+/*
+ * The one decision, of calls and of work: the request that the actor works on, as far as evidence
+ * names one, and what of all that may be meant beside it speaks against that. Changes nothing.
+ * `p`: as process_of_requests() has it. `s`: the connection; NULL: it is about to be opened, or no call
+ * begins.
+ */
+static __always_inline struct verdict verdict_of_actor(const struct worker *w,
+						       const struct process *p,
+						       const struct actor *a,
+						       const struct socket *s,
+						       enum occasion occasion)
+{
+	struct verdict v = {};
+
+	if (a->kind == ACTOR_RUNTIME)
+		v = verdict_of_runtime(a);
+	else if (a->kind == ACTOR_THREAD)
+		v = evidence_of(w, p, a, s, occasion);
+	if (process_has_tasks(p) && !rule_is_off(RULE_VETO(VETO_TASKS)))
+		verdict_of_tasks(&v, w, p, s);
+	if (v.request && call_may_be_listed(&v, a, s))
+		v.rivals = RIVALS_SHARED;
+	if (v.request && !v.veto)
+		v.veto = veto_of(&v, w, p, occasion);
+	if (v.veto == VETO_IDLE_PROCESS && request_is_alone(v.request, p))
+		v.veto = VETO_NONE;
+	return v;
+}
+
+/* Does an answer, which was read last, name who goes on with it, while somebody may be waiting? */
+static __always_inline int answer_is_unsure(const struct verdict *v, const struct worker *w)
+{
+	return v->request && !v->veto && v->evidence == EVIDENCE_ANSWER && w &&
+	       !(w->flags & WORKER_FREE) && !rule_is_off(RULE_VETO(VETO_IDLE_LOOP));
+}
+
+/* What is left of a verdict: a request for certain, or why there is none. */
+static __always_inline void verdict_conclude(struct verdict *v, const struct process *p,
+					     const struct actor *a)
+{
+	if (!v->request && (!p || !tally_open(&p->tally)))
+		v->veto = VETO_NONE; /* there is none that it could belong to */
+	else if (!v->request && !v->veto)
+		v->veto = veto_unless_off(veto_of_nothing(p, a));
+	if (v->veto || !v->request) {
+		v->request = 0;
+		v->evidence = EVIDENCE_NONE;
+	}
+}
+
+/*
  * The cause of a call, or of a connect (`s`: NULL). If it is the first one on its socket, what that
  * was opened for counts; otherwise the connection is `reused`. A process that was made for a
  * request of another one, and has none of its own, may be at any of its maker's.
@@ -370,22 +442,10 @@ static __always_inline struct verdict decide(struct worker *w, const struct proc
 					     const struct actor *a, const struct socket *s,
 					     int reused)
 {
-	struct verdict v = {};
+	struct verdict v;
 
-	if (w && w->maker && !tally_open(&w->tally))
-		p = process_maker(w, NULL);
-	if (a->kind == ACTOR_RUNTIME)
-		v = verdict_of_runtime(a);
-	else if (a->kind == ACTOR_THREAD)
-		v = evidence_of(w, p, a, s, reused);
-	if (process_has_tasks(p) && !rule_is_off(RULE_VETO(VETO_TASKS)))
-		verdict_of_tasks(&v, w, p, s);
-	if (v.request && call_may_be_listed(&v, a, s))
-		v.rivals = RIVALS_SHARED;
-	if (v.request && !v.veto)
-		v.veto = veto_of(&v, w, p, reused);
-	if (v.veto == VETO_IDLE_PROCESS && request_is_alone(v.request, p))
-		v.veto = VETO_NONE;
+	p = process_of_requests(w, p);
+	v = verdict_of_actor(w, p, a, s, reused ? OCCASION_REUSED : OCCASION_FIRST);
 	if (v.request && !v.veto && evidence_is_reading(v.evidence) && a->phase != PHASE_ASKED &&
 	    worker_has_paths(w)) {
 		v.veto = veto_of_path(w, p, request_standing(v.request), (__u32)a->path);
@@ -393,21 +453,30 @@ static __always_inline struct verdict decide(struct worker *w, const struct proc
 	}
 	if (v.veto == VETO_IDLE_LOOP && v.evidence == EVIDENCE_WORK)
 		v.guess = v.request;
-	if (v.request && !v.veto && v.evidence == EVIDENCE_ANSWER && w) {
+	if (v.request && !v.veto && v.evidence == EVIDENCE_ANSWER && w)
 		w->flags |= WORKER_GOES_ON;
-		if (!(w->flags & WORKER_FREE) && !rule_is_off(RULE_VETO(VETO_IDLE_LOOP))) {
-			v.veto = VETO_IDLE_LOOP;
-			v.guess = v.request;
-		}
+	if (answer_is_unsure(&v, w)) {
+		v.veto = VETO_IDLE_LOOP;
+		v.guess = v.request;
 	}
-	if (!v.request && (!p || !tally_open(&p->tally)))
-		v.veto = VETO_NONE; /* there is none that it could belong to */
-	else if (!v.request && !v.veto)
-		v.veto = veto_unless_off(veto_of_nothing(p, a));
-	if (v.veto || !v.request) {
-		v.request = 0;
-		v.evidence = EVIDENCE_NONE;
-	}
+	verdict_conclude(&v, p, a);
+	return v;
+}
+
+/*
+ * What the actor works on at this moment: the request to which a call would belong that it began
+ * now, as far as that can be known without one. Changes nothing.
+ */
+static __always_inline struct verdict decide_work(const struct worker *w, const struct process *p,
+						  const struct actor *a)
+{
+	struct verdict v;
+
+	p = process_of_requests(w, p);
+	v = verdict_of_actor(w, p, a, NULL, OCCASION_WORK);
+	if (answer_is_unsure(&v, w))
+		v.veto = VETO_IDLE_LOOP;
+	verdict_conclude(&v, p, a);
 	return v;
 }
 

@@ -104,6 +104,7 @@ enum rival_kind {
 	RIVAL_ANSWERED = 1 << 0,
 	RIVAL_CONNECTING = 1 << 1, /* they might be given a connection that is free now */
 	RIVAL_UNSURE = 1 << 2,     /* unattributed calls may be of those that have an answer */
+	RIVAL_RESPONDING = 1 << 3, /* they make no calls, but may be worked on */
 };
 
 /* How many requests of a standing there are beside one that has standing `named`. */
@@ -126,6 +127,8 @@ static __always_inline __s32 tally_rivals(const struct tally *t, enum standing n
 		waiting = waiting > answered ? waiting - answered : 0;
 	if (kinds & RIVAL_CONNECTING)
 		rivals += tally_others(t, STANDING_CONNECTING, named);
+	if (kinds & RIVAL_RESPONDING)
+		rivals += tally_others(t, STANDING_RESPONDING, named);
 	return rivals - waiting;
 }
 

@@ -8,6 +8,7 @@
 #define CTXPROP_PROFILE_CONTEXT_BPF_H
 
 #include "engine/traces.h"
+#include "probes/work.bpf.h"
 #include "profile/context_elastic.bpf.h"
 #include "profile/context_otel.bpf.h"
 #include "profile/labels_custom.bpf.h"
@@ -79,13 +80,34 @@ static __always_inline void context_ids(struct profile_sample *s, __u8 source,
 	__builtin_memcpy(s->span_id, span_id, sizeof(s->span_id));
 }
 
-/* What the map says. In the same trace it names the request, which the store knows. */
-static __always_inline void context_of_map(struct profile_sample *s,
-					   const struct traces_ctx *traces)
+/* A request as it is shown. In the same trace it names the one that the store knows. */
+static __always_inline void context_of_request(struct profile_sample *s, __u8 source,
+					       const struct traces_ctx *shown)
 {
-	if (!s->context_source || ids_are_equal(s->trace_id, traces->trace_id, 2))
-		__builtin_memcpy(s->request_span, traces->span_id, sizeof(s->request_span));
-	context_ids(s, PROFILE_SOURCE_TRACES, traces->trace_id, traces->span_id);
+	if (!s->context_source || ids_are_equal(s->trace_id, shown->trace_id, 2))
+		__builtin_memcpy(s->request_span, shown->span_id, sizeof(s->request_span));
+	context_ids(s, source, shown->trace_id, shown->span_id);
+}
+
+/*
+ * What the engine says. Of a process whose requests it follows nobody knows more; what stands in
+ * the map for threads of others is theirs to answer for.
+ */
+static __always_inline void context_of_work(struct profile_sample *s, const struct work_told *told)
+{
+	const __u64 thread = traces_ctx_key(s->tgid, s->tid);
+	const struct traces_ctx *others;
+
+	s->evidence = told->evidence;
+	s->veto = told->veto;
+	s->serves = told->serves;
+	if (told->request)
+		context_of_request(s, PROFILE_SOURCE_ENGINE, &told->shown);
+	if (told->serves)
+		return;
+	others = bpf_map_lookup_elem(&traces_ctx_v1, &thread);
+	if (others)
+		context_of_request(s, PROFILE_SOURCE_TRACES, others);
 }
 
 /* One after the other, so that each has its record on the same part of the stack. */
@@ -118,12 +140,12 @@ static __always_inline void context_of_program(struct profile_sample *s,
 }
 
 /*
- * Fill in the ids of the sample, of which tgid and life are set. `data`: as context_data() has
- * said; `traces`: the thread's entry in traces_ctx_v1, or NULL.
+ * Fill in the ids of the sample, of which tgid, tid and life are set. `data`: as context_data() has
+ * said; `told`: as work_ask() has.
  */
 static __always_inline void context_take(struct profile_sample *s,
 					 const struct profile_thread_data *data,
-					 const struct traces_ctx *traces)
+					 const struct work_told *told)
 {
 	s->context_source = s->context_conflict = 0;
 	__builtin_memset(s->trace_id, 0, sizeof(s->trace_id));
@@ -131,8 +153,7 @@ static __always_inline void context_take(struct profile_sample *s,
 	__builtin_memset(s->request_span, 0, sizeof(s->request_span));
 	if (data)
 		context_of_program(s, data, user_thread_pointer());
-	if (traces)
-		context_of_map(s, traces);
+	context_of_work(s, told);
 }
 
 /* Add the labels of the thread, behind the stack. */

@@ -62,6 +62,12 @@ static __always_inline void frame_add_named(struct profile_sample *s, __u64 addr
 	frame_add_word(s, check);
 }
 
+/* What may have been put into the function that is added next. */
+static __always_inline void frame_add_inner(struct profile_sample *s, __u64 address, __u64 check)
+{
+	frame_add_named(s, address | PROFILE_FRAME_INNER, check);
+}
+
 /* What a CPU has read of a stack. Who uses it runs with interrupts off, as with profile_scratch. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

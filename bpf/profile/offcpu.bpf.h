@@ -30,7 +30,8 @@
 struct wait {
 	__u64 began_ns;    /* CLOCK_BOOTTIME */
 	__u64 runnable_ns; /* since when it waits for a CPU; 0: it is blocked */
-	__u64 span;        /* for which it waits */
+	__u64 request;     /* for which it waits, as the engine knows; or 0: */
+	__u64 span;        /* that of others' traces_ctx_v1 */
 	__u64 ran_ns;      /* what the thread has run in its life */
 };
 
@@ -93,16 +94,26 @@ static __always_inline void wait_remove(__u32 tid)
 		__sync_fetch_and_add(&waiting[tid & (WAITING_SIZE - 1)], -1);
 }
 
-/* A wait is over. It belongs to the thread's request if that is still its request. */
-static __always_inline void wait_tell(const struct task_struct *task,
-				      const struct traces_ctx *context, const struct wait *wait,
+/* Is the request for which a thread has waited still one that it may work on? */
+static __always_inline bool wait_is_for(const struct task_struct *task, const struct wait *wait)
+{
+	const struct traces_ctx *context;
+
+	if (wait->request)
+		return request_standing(wait->request) != STANDING_NONE;
+	context = context_of(task);
+	return context && traces_ctx_span(context) == wait->span;
+}
+
+/* A wait is over. It belongs to the request that it began for if that is not over. */
+static __always_inline void wait_tell(const struct task_struct *task, const struct wait *wait,
 				      __u64 end_ns)
 {
 	const __u64 runnable_ns = wait->runnable_ns ?: end_ns;
 	struct profile_sample *s;
 	__u32 zero = 0;
 
-	if (!context || traces_ctx_span(context) != wait->span || end_ns < runnable_ns) {
+	if (!wait_is_for(task, wait) || end_ns < runnable_ns) {
 		__sync_fetch_and_add(&waits_left_out, 1);
 		return;
 	}
@@ -123,7 +134,7 @@ static __always_inline void wait_tell(const struct task_struct *task,
 static __always_inline void wait_ends(const struct task_struct *task, const struct wait *wait)
 {
 	if (ran_ns(task) == wait->ran_ns)
-		wait_tell(task, context_of(task), wait, bpf_ktime_get_boot_ns());
+		wait_tell(task, wait, bpf_ktime_get_boot_ns());
 	else
 		__sync_fetch_and_add(&waits_left_out, 1);
 	wait_remove(task->pid);
@@ -131,7 +142,7 @@ static __always_inline void wait_ends(const struct task_struct *task, const stru
 
 /* The current thread goes off its CPU: put down when, for whom and where. */
 static __always_inline void wait_begins(void *ctx, const struct task_struct *task,
-					const struct traces_ctx *context, bool runnable)
+					const struct work_told *told, __u64 span, bool runnable)
 {
 	const __u64 thread = bpf_get_current_pid_tgid(), now_ns = bpf_ktime_get_boot_ns();
 	const __u64 ran = ran_ns(task);
@@ -143,7 +154,7 @@ static __always_inline void wait_begins(void *ctx, const struct task_struct *tas
 	if (now_ns >= until_ns || !is_wanted(thread))
 		return;
 	if (unseen) {
-		wait_tell(task, context, unseen, now_ns - (ran - unseen->ran_ns));
+		wait_tell(task, unseen, now_ns - (ran - unseen->ran_ns));
 		wait_remove(task->pid);
 	}
 	s = begin_record(PROFILE_WAIT, thread, now_ns);
@@ -152,10 +163,11 @@ static __always_inline void wait_begins(void *ctx, const struct task_struct *tas
 	if (wait_add(task->pid, (struct wait){.began_ns = now_ns,
 					      .ran_ns = ran,
 					      .runnable_ns = runnable ? now_ns : 0,
-					      .span = traces_ctx_span(context)}))
+					      .request = told->request,
+					      .span = span}))
 		return;
 	data = context_data(s);
-	context_take(s, data, context);
+	context_take(s, data, told);
 	take_kernel(ctx, s);
 	registers_of_kernel(&user);
 	take_user(s, &user);
@@ -163,16 +175,28 @@ static __always_inline void wait_begins(void *ctx, const struct task_struct *tas
 	hand_over(s);
 }
 
+/* The current thread, which is one of a program, goes off its CPU: for some request? */
+static __always_inline void goes_off(void *ctx, const struct task_struct *task, bool runnable)
+{
+	const struct traces_ctx *others = NULL;
+	struct work_told told;
+
+	work_ask(&told);
+	if (!told.serves)
+		others = context_of(task);
+	if (told.request || others)
+		wait_begins(ctx, task, &told, others ? traces_ctx_span(others) : 0, runnable);
+}
+
 /* Kernel threads and idle CPUs have no memory of their own, and no context. */
 SEC("tp_btf/sched_switch")
 int BPF_PROG(profile_switch, bool preempted, struct task_struct *from, struct task_struct *to,
 	     unsigned int state)
 {
-	const struct traces_ctx *context = from->mm ? context_of(from) : NULL;
 	const struct wait *wait;
 
-	if (context && !(state & SWITCH_DEAD))
-		wait_begins(ctx, from, context, preempted || !state);
+	if (from->mm && !(state & SWITCH_DEAD))
+		goes_off(ctx, from, preempted || !state);
 	wait = wait_of(to->pid);
 	if (wait)
 		wait_ends(to, wait);

@@ -4,6 +4,7 @@
  * the interrupt of a software clock, which may interrupt any other program: it shares no memory
  * with them but the map that it looks into. (The programs of offcpu.bpf.h run with interrupts off.)
  */
+#define ENGINE_ASKS
 #include <linux/bpf_perf_event.h>
 
 #include "profile/offcpu.bpf.h"
@@ -29,6 +30,7 @@ int profile_sample(struct bpf_perf_event_data *ctx)
 	const struct profile_thread_data *data;
 	const __u64 now_ns = bpf_ktime_get_boot_ns();
 	struct profile_sample *s;
+	struct work_told told;
 
 	if (now_ns >= until_ns || !is_wanted(thread))
 		return 0;
@@ -36,7 +38,8 @@ int profile_sample(struct bpf_perf_event_data *ctx)
 	if (!s)
 		return 0;
 	data = context_data(s);
-	context_take(s, data, bpf_map_lookup_elem(&traces_ctx_v1, &thread));
+	work_ask(&told);
+	context_take(s, data, &told);
 	if (wants_requests && !s->context_source)
 		return 0;
 	take_stack(ctx, s);

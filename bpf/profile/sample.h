@@ -18,7 +18,7 @@
 #define PROFILE_COMM_SIZE    16  /* TASK_COMM_LEN */
 #define PROFILE_MAPPINGS_MAX 128 /* of one process, with code */
 
-_Static_assert(3 * PROFILE_FRAMES_MAX + 2 * PROFILE_NAMED_MAX +
+_Static_assert(5 * PROFILE_FRAMES_MAX + 2 * PROFILE_NAMED_MAX +
 		       PROFILE_LABELS_TAKEN * PROFILE_LABEL_WORDS <=
 		   PROFILE_SLOTS,
 	       "all have room");
@@ -57,6 +57,11 @@ enum profile_wait {
  * the runtime's folder knows what they are (runtimes/names.h).
  */
 #define PROFILE_FRAME_NAMED (1ULL << 63) /* among frames: a pair begins, this is its address */
+/*
+ * In such an address: functions that were put into that of the pair behind it. If there are none,
+ * or it cannot be told, the pair is no frame.
+ */
+#define PROFILE_FRAME_INNER (1ULL << 62)
 #define PROFILE_NAMED_ENTRY                                                                        \
 	(1ULL << 63) /* behind them: the outermost function of one call of the                     \
 			interpreter */

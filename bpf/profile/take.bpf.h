@@ -11,13 +11,6 @@
 #include "profile/unwind.bpf.h"
 
 struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, TRACES_CTX_MAX);
-	__type(key, __u64);
-	__type(value, struct traces_ctx);
-} traces_ctx_v1 SEC(".maps");
-
-struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, PROFILE_RING_BYTES);
 } profile_samples SEC(".maps");

@@ -17,7 +17,8 @@ enum profile_source {
 	PROFILE_SOURCE_GO,         /* labels of runtime/pprof */
 	PROFILE_SOURCE_CUSTOM,     /* native custom labels */
 	PROFILE_SOURCE_REGISTERED, /* thread-local variables that were registered */
-	PROFILE_SOURCE_TRACES,     /* map traces_ctx_v1; ids only */
+	PROFILE_SOURCE_ENGINE,     /* the daemon's engine; ids only */
+	PROFILE_SOURCE_TRACES,     /* map traces_ctx_v1, filled by others; ids only */
 	PROFILE_SOURCES,
 };
 

@@ -6,6 +6,7 @@
 #include <linux/bpf.h>
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
+#include "engine/learns.h"
 #include "engine/maps.bpf.h"
 #include "runtimes/go/maps.bpf.h"
 #include "runtimes/go/memory.bpf.h"
@@ -20,6 +21,8 @@ static __always_inline void count_outlived(__u32 tgid, struct goroutine *gorouti
 	struct start *start = bpf_map_lookup_elem(&starts, &at);
 	struct start first = {.outlived = 1};
 
+	if (!ENGINE_LEARNS)
+		return;
 	goroutine->inherited = 0;
 	if (start)
 		__sync_fetch_and_add(&start->outlived, 1);

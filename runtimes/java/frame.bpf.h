@@ -326,11 +326,14 @@ VERIFIED_ALONE int java_stack_is_at(__u32 tgid, __u32 tid, __u64 request)
 		return 0;
 	if (java_frames_number(&runtime->java, held) == held->frames &&
 	    java_is_held(&runtime->java, held)) {
-		held->misses = 0;
+		if (ENGINE_LEARNS)
+			held->misses = 0;
 		return 1;
 	}
-	held->at = 0;
-	held->misses++;
+	if (ENGINE_LEARNS) {
+		held->at = 0;
+		held->misses++;
+	}
 	return 0;
 }
 

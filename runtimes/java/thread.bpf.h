@@ -23,7 +23,8 @@ static __always_inline int java_is_given_again(const struct worker_key *key, __u
 	const struct argument *old = bpf_map_lookup_elem(&arguments, &at);
 	int again = old && old->request != request;
 
-	bpf_map_update_elem(&arguments, &at, &now, BPF_ANY);
+	if (ENGINE_LEARNS)
+		bpf_map_update_elem(&arguments, &at, &now, BPF_ANY);
 	return again;
 }
 

@@ -87,7 +87,7 @@ static __always_inline __u64 phase_innermost(const struct runtime *runtime)
 /* A program that was seen to read so does not do it in another way. */
 static __always_inline enum actor_phase phase_reads(struct runtime *runtime)
 {
-	if (!(runtime->flags & RUNTIME_READS))
+	if (ENGINE_LEARNS && !(runtime->flags & RUNTIME_READS))
 		__sync_fetch_and_or(&runtime->flags, RUNTIME_READS);
 	return PHASE_READING;
 }
@@ -95,7 +95,7 @@ static __always_inline enum actor_phase phase_reads(struct runtime *runtime)
 /* From the first one on, it is followed what was left for later. */
 static __always_inline enum actor_phase phase_later(struct runtime *runtime)
 {
-	if (!(runtime->flags & RUNTIME_LATER) &&
+	if (ENGINE_LEARNS && !(runtime->flags & RUNTIME_LATER) &&
 	    !(__sync_fetch_and_or(&runtime->flags, RUNTIME_LATER) & RUNTIME_LATER))
 		runtime_tell(bpf_get_current_pid_tgid() >> 32);
 	return PHASE_LATER;
@@ -116,7 +116,7 @@ static __always_inline enum actor_phase phase_accepts(const struct runtime *runt
 /* The same of what comes of neither reading nor timers: of another thread's work, maybe. */
 static __always_inline enum actor_phase phase_else(struct runtime *runtime)
 {
-	if (!(runtime->flags & RUNTIME_WORKS) &&
+	if (ENGINE_LEARNS && !(runtime->flags & RUNTIME_WORKS) &&
 	    !(__sync_fetch_and_or(&runtime->flags, RUNTIME_WORKS) & RUNTIME_WORKS))
 		runtime_tell(bpf_get_current_pid_tgid() >> 32);
 	return runtime->flags & RUNTIME_READS ? PHASE_APART : PHASE_UNTOLD;

@@ -226,7 +226,8 @@ static __always_inline int python_argument_is_shared(const struct worker_key *ke
 		w = worker_lookup(&other);
 		shared = w && (w->inherited == old->request || w->made_for == old->request);
 	}
-	bpf_map_update_elem(&arguments, &at, &now, BPF_ANY);
+	if (ENGINE_LEARNS)
+		bpf_map_update_elem(&arguments, &at, &now, BPF_ANY);
 	return shared;
 }
 
@@ -301,7 +302,8 @@ static __always_inline int python_is_doubtful(const struct python_walk *walk)
 
 /*
  * The current thread calls, or puts something into a queue: what it took out of a queue before is
- * no longer what it works on if it does not have that, or has something of others.
+ * no longer what it works on if it does not have that, or has something of others. Returns whether
+ * it has, or has taken nothing.
  */
 VERIFIED_ALONE int python_holds(__u32 tgid)
 {
@@ -311,12 +313,14 @@ VERIFIED_ALONE int python_holds(__u32 tgid)
 	struct python_walk walk = {.tgid = tgid};
 
 	if (!runtime || !w || !w->queue || !w->inherited || w->inherited_by != EVIDENCE_TASK)
-		return 0;
+		return 1;
 	walk.request = w->inherited;
 	walk.item = is_of_executor(w->item) ? w->item : 0;
 	if (!python_enter(&walk, &runtime->python.frames, python_innermost(runtime)))
 		bpf_loop(STEPS_MAX, python_step, &walk, 0);
 	if (!walk.frame && walk.has && !walk.others && !python_is_doubtful(&walk))
+		return 1;
+	if (!ENGINE_LEARNS)
 		return 0;
 	if (!walk.frame && !walk.has && !walk.item)
 		python_lays_by(tgid, w->queue, w->inherited);

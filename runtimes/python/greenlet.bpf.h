@@ -68,7 +68,8 @@ VERIFIED_ALONE int greenlet_settle(__u32 tgid, __u64 greenlet)
 /* The request that the current greenlet works on: it has read it, or its maker worked for it. */
 static __always_inline struct named greenlet_request(const struct worker_key *key)
 {
-	greenlet_settle(key->tgid, key->goroutine);
+	if (ENGINE_LEARNS)
+		greenlet_settle(key->tgid, key->goroutine);
 	return goroutine_request(key);
 }
 
@@ -97,7 +98,7 @@ VERIFIED_ALONE __u64 greenlet_calls(__u32 tgid, struct named *ret_named)
 		return 0;
 	*ret_named = greenlet_request(&key);
 	known = bpf_map_lookup_elem(&goroutines, &key);
-	if (known)
+	if (ENGINE_LEARNS && known)
 		known->flags |= GOROUTINE_CALLED;
 	return key.goroutine;
 }

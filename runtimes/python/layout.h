@@ -100,6 +100,7 @@ enum task_flags {
 	TASK_OF_ORPHAN = 1 << 9, /* that was in doubt of the task that made it, when it did */
 	TASK_FIRST = 1 << 10,    /* who has read the request made it */
 	TASK_LATE = 1 << 11,     /* it was made when the request had waited for the one before */
+	TASK_OUTLIVES = 1 << 12, /* it was woken when its request was over */
 };
 
 /*

@@ -47,7 +47,7 @@ static __always_inline void python_take(struct python_stack *stack)
 }
 
 /* As a callback of bpf_loop(). */
-static long python_step(__u32 i, struct python_stack *stack)
+static long python_sample_step(__u32 i, struct python_stack *stack)
 {
 	const struct runtime_frames *frames = stack->frames;
 
@@ -79,7 +79,7 @@ static __always_inline void python_stack_take(struct profile_sample *s,
 	s->named_layout = !stack.frames->owner                       ? PYTHON_CODE_3_10
 			  : stack.frames->owner == PYTHON_OWNER_3_11 ? PYTHON_CODE_3_11
 								     : PYTHON_CODE_3_12;
-	bpf_loop(2 * PROFILE_NAMED_MAX, python_step, &stack, 0);
+	bpf_loop(2 * PROFILE_NAMED_MAX, python_sample_step, &stack, 0);
 }
 
 #endif

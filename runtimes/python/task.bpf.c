@@ -37,6 +37,8 @@ static __always_inline void forget(const struct worker_key *key)
 
 	if (old && old->request && (old->flags & TASK_MADE) && (old->flags & TASK_CALLED))
 		task_learn(key->tgid, TASK_RULE_MADE, 1);
+	if (old && old->request && (old->flags & (TASK_MADE | TASK_OUTLIVES)) == TASK_MADE)
+		task_learn(key->tgid, TASK_RULE_KEPT, 1);
 	if (old && (old->flags & TASK_THROUGH))
 		task_learn(key->tgid, TASK_RULE_EAGER, 0);
 	if (old)
@@ -164,13 +166,25 @@ static __always_inline __u64 waits_for(const struct runtime *runtime, __u64 futu
 			       waiter->goroutine);
 }
 
+/* Is a task that was made for a request still at work, though that is over? */
+static __always_inline void learn_kept(__u32 tgid, struct task *task)
+{
+	if ((task->flags & (TASK_MADE | TASK_OUTLIVES)) != TASK_MADE || !task->request ||
+	    request_lookup(task->request))
+		return;
+	task->flags |= TASK_OUTLIVES;
+	task_learn(tgid, TASK_RULE_KEPT, 0);
+}
+
 /* Whoever wakes it. */
 static __always_inline void woken(const struct runtime *runtime, const struct worker_key *waiter)
 {
 	struct task *task = task_lookup(runtime, waiter);
 
-	if (task)
-		task_has_waited(runtime, waiter->tgid, task);
+	if (!task)
+		return;
+	learn_kept(waiter->tgid, task);
+	task_has_waited(runtime, waiter->tgid, task);
 }
 
 /*

@@ -8,6 +8,7 @@
 #define CTXPROP_RUNTIMES_PYTHON_TASK_BPF_H
 
 #include "compat.bpf.h"
+#include "engine/learns.h"
 #include "engine/maps.bpf.h"
 #include "runtimes/python/maps.bpf.h"
 #include "runtimes/runtime.bpf.h"
@@ -71,6 +72,8 @@ static __always_inline void task_learn(__u32 tgid, __u64 rule, int right)
 	struct start *seen = bpf_map_lookup_elem(&starts, &at);
 	struct start first = {.ended = right != 0, .outlived = right == 0};
 
+	if (!ENGINE_LEARNS)
+		return;
 	if (!seen)
 		bpf_map_update_elem(&starts, &at, &first, BPF_NOEXIST);
 	else if (right)
@@ -167,15 +170,25 @@ static __always_inline int task_is_let_go(const struct runtime *runtime, const s
  * and who lets others have their turn first (anyio does, before it waits) does not wait yet: that
  * is seen later.
  */
-static __always_inline void task_settle(const struct runtime *runtime, __u32 tgid,
-					struct task *task)
+static __always_inline __u32 task_settled(const struct runtime *runtime, __u32 tgid,
+					  const struct task *task)
 {
 	if (!task->maker || (task->flags & TASK_AWAITED) || task_is_within(runtime, task))
-		return;
+		return task->flags;
 	if (task_maker_waits(runtime, tgid, task) && !task_is_let_go(runtime, task))
-		task->flags = (task->flags & ~TASK_ORPHAN) | TASK_AWAITED;
-	else
-		task->flags |= TASK_ORPHAN;
+		return (task->flags & ~TASK_ORPHAN) | TASK_AWAITED;
+	return task->flags | TASK_ORPHAN;
+}
+
+/* The flags of the task by then, which are kept. */
+static __always_inline __u32 task_settle(const struct runtime *runtime, __u32 tgid,
+					 struct task *task)
+{
+	__u32 flags = task_settled(runtime, tgid, task);
+
+	if (ENGINE_LEARNS)
+		task->flags = flags;
+	return flags;
 }
 
 #define TASK_MAKERS 8 /* so many are asked, each for the one that it has made */
@@ -189,10 +202,11 @@ VERIFIED_ALONE int task_is_orphan(__u32 tgid, struct task *task)
 	const struct runtime *runtime = runtime_lookup(tgid);
 
 	for (int i = 0; i < TASK_MAKERS && runtime && task; i++) {
-		task_settle(runtime, tgid, task);
-		if (task->flags & TASK_ORPHAN)
+		__u32 flags = task_settle(runtime, tgid, task);
+
+		if (flags & TASK_ORPHAN)
 			return 1;
-		if (!(task->flags & TASK_OF_ORPHAN))
+		if (!(flags & TASK_OF_ORPHAN))
 			return 0;
 		task = task_maker(runtime, tgid, task);
 	}
@@ -262,6 +276,36 @@ static __always_inline int task_is_odd(const struct runtime *runtime, __u32 tgid
 	return !bpf_map_lookup_elem(&starts, &at);
 }
 
+/* Does a task wait for this one, and for nothing else, that works for the same request? */
+static __always_inline int task_is_awaited(const struct runtime *runtime, __u32 tgid,
+					   const struct task *task)
+{
+	struct worker_key key = {.tgid = tgid,
+				 .goroutine = user_read(task->address + PYTHON_FUTURE_CONTEXT)};
+	const struct task *waiter = key.goroutine ? task_lookup(runtime, &key) : NULL;
+
+	return waiter && waiter->request == task->request &&
+	       user_read(waiter->address + runtime->python.task_offset - PYTHON_TASK_WAITS) ==
+		   task->address;
+}
+
+/*
+ * May a task that was made for a request work for another one by now? What it calls may have waited
+ * for its turn in a list, whoever asked for it: so for calls others must have been seen to call,
+ * and to be over before their requests. What it works on besides is its own where somebody waits
+ * for it, where such as it respond to requests, or where others were over before their requests.
+ */
+static __always_inline int task_doubts_maker(const struct runtime *runtime, __u32 tgid,
+					     const struct task *task)
+{
+	if (!task_doubts(tgid, TASK_RULE_MADE))
+		return 0;
+	if (ENGINE_LEARNS || task_denies(tgid, TASK_RULE_MADE))
+		return 1;
+	return !task_is_awaited(runtime, tgid, task) && task_doubts(tgid, TASK_RULE_KEPT) &&
+	       (!(task->flags & TASK_FIRST) || task_doubts(tgid, task_function(runtime, task)));
+}
+
 /* What a task works on that has read no request itself. */
 static __always_inline struct named task_given(const struct runtime *runtime, __u32 tgid,
 					       struct task *task)
@@ -273,7 +317,8 @@ static __always_inline struct named task_given(const struct runtime *runtime, __
 	if (!request_lookup(named.request)) {
 		if (task->flags & TASK_MADE)
 			task_learn(tgid, TASK_RULE_MADE, 0);
-		task->request = 0;
+		if (ENGINE_LEARNS)
+			task->request = 0;
 		return (struct named){};
 	}
 	if ((task->flags & TASK_WOKEN) && task_denies(tgid, TASK_RULE_WOKEN))
@@ -281,7 +326,7 @@ static __always_inline struct named task_given(const struct runtime *runtime, __
 	if (task_is_orphan(tgid, task))
 		named.doubtful = DOUBT_ALL;
 	else if (((task->flags & TASK_WOKEN) && task_doubts(tgid, TASK_RULE_WOKEN)) ||
-		 ((task->flags & TASK_MADE) && task_doubts(tgid, TASK_RULE_MADE)) ||
+		 ((task->flags & TASK_MADE) && task_doubts_maker(runtime, tgid, task)) ||
 		 (task_is_within(runtime, task) && task_doubts(tgid, TASK_RULE_EAGER)))
 		named.doubtful = DOUBT_OTHERS;
 	return named;
@@ -331,7 +376,7 @@ static __always_inline struct named task_calls(const struct runtime *runtime,
 {
 	struct task *task = task_lookup(runtime, key);
 
-	if (task && !task_is_blank(task))
+	if (ENGINE_LEARNS && task && !task_is_blank(task))
 		task_begins(runtime, key->tgid, task);
 	return task_request(runtime, key, task);
 }

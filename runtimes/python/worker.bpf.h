@@ -29,13 +29,12 @@ static __always_inline int runtime_thread_serves(const struct worker_key *thread
 	return w && !w->turn.item && (worker_only(w) || w->inherited_by == EVIDENCE_TASK);
 }
 
-/* What it took out of a queue counts only while it has that. */
-static __always_inline void runtime_thread_holds(const struct worker_key *thread)
+/* Has it what it took out of a queue? That counts only while it has. */
+static __always_inline int runtime_thread_holds(const struct worker_key *thread)
 {
 	const struct worker *w = worker_lookup(thread);
 
-	if (w && w->queue && w->inherited && !worker_only(w))
-		python_holds(thread->tgid);
+	return !w || !w->queue || !w->inherited || worker_only(w) || python_holds(thread->tgid);
 }
 
 /* Is known of a thread where it gets its work: does it read requests, was it made for one? */
@@ -54,6 +53,7 @@ runtime_task(const struct runtime *runtime, struct worker_key *key, struct named
 	struct worker_key thread = *key;
 	enum runtime_worker who = runtime_object(key, task_current(runtime));
 	__u64 greenlet;
+	int holds;
 
 	if (who == RUNTIME_WORKER_KNOWN)
 		*ret_named = task_calls(runtime, key);
@@ -62,8 +62,8 @@ runtime_task(const struct runtime *runtime, struct worker_key *key, struct named
 	greenlet = runtime->python.greenlets ? greenlet_calls(thread.tgid, ret_named) : 0;
 	if (greenlet)
 		return runtime_object(key, greenlet);
-	runtime_thread_holds(&thread);
-	if (runtime_thread_serves(&thread)) {
+	holds = runtime_thread_holds(&thread);
+	if (holds && runtime_thread_serves(&thread)) {
 		*key = thread;
 		return RUNTIME_WORKER_THREAD;
 	}
@@ -71,7 +71,9 @@ runtime_task(const struct runtime *runtime, struct worker_key *key, struct named
 	if (!ret_named->request && who == RUNTIME_WORKER_THREAD &&
 	    !runtime_thread_is_known(&thread))
 		ret_named->request = python_serves(thread.tgid);
-	return ret_named->request ? RUNTIME_WORKER_KNOWN : who;
+	if (ret_named->request)
+		return RUNTIME_WORKER_KNOWN;
+	return holds ? who : RUNTIME_WORKER_UNKNOWN;
 }
 
 /* As runtime_task(), for who sends on a socket: of uvloop's it is who has written. */

@@ -143,7 +143,8 @@ VERIFIED_ALONE __u64 ruby_calls(__u32 tgid, __u64 context)
 	ruby_search(&walk, context);
 	w = worker_lookup(&key);
 	if (w && w->queue && w->inherited_by == EVIDENCE_TASK &&
-	    (walk.items || w->inherited != walk.item || !ruby_queue_works(tgid, w->queue)))
+	    (walk.items || w->inherited != walk.item || !ruby_queue_works(tgid, w->queue)) &&
+	    ENGINE_LEARNS)
 		w->inherited = 0;
 	return walk.several ? 0 : walk.found;
 }

@@ -84,7 +84,7 @@ VERIFIED_ALONE int ruby_made_calls(__u32 tgid, __u64 maker)
 {
 	struct ruby_thread *known = ruby_thread_lookup(tgid, maker);
 
-	if (known)
+	if (ENGINE_LEARNS && known)
 		known->called = 1;
 	return 0;
 }
@@ -158,7 +158,8 @@ static __always_inline __u64 ruby_given(__u64 context)
 
 /*
  * Native threads are used again, and run fibers in turn: what was taken out of a queue is what the
- * current one works on only while the same thread of Ruby, or fiber, is at it.
+ * current one works on only while the same thread of Ruby, or fiber, is at it. Returns whether it
+ * is, or nothing was taken.
  */
 VERIFIED_ALONE int ruby_keeps(__u32 tgid, __u64 context)
 {
@@ -167,9 +168,11 @@ VERIFIED_ALONE int ruby_keeps(__u32 tgid, __u64 context)
 	const struct ruby_thread *known;
 
 	if (!w || !w->queue)
-		return 0;
+		return 1;
 	known = ruby_thread_lookup(tgid, user_thread_pointer());
 	if (known && known->context == context && known->locals == ruby_given(context))
+		return 1;
+	if (!ENGINE_LEARNS)
 		return 0;
 	w->queue = 0;
 	w->item = 0;
@@ -238,7 +241,7 @@ VERIFIED_ALONE int ruby_was_made_for(__u32 tgid, struct named *ret_named)
 	start = ruby_thread_start(runtime, tgid, thread, known);
 	if (!start)
 		return 0;
-	if (start->called == RUBY_CALLED_NOT)
+	if (ENGINE_LEARNS && start->called == RUBY_CALLED_NOT)
 		start->called = RUBY_CALLED;
 	ret_named->request = start->request;
 	ret_named->doubtful = ruby_doubts(tgid, start);

@@ -69,16 +69,16 @@ def jetty():
     return jars("jetty9-server", "jetty9-http", "jetty9-io", "jetty9-util", "servlet-api")
 
 
-def make(kind, made):
+def make(kind, made, apps=APPS, recipes=None):
     """Compile applications that CMake does not; nothing is done where nothing changed."""
-    folder, command, env = MADE[kind]
-    sources = [p for p in (APPS / folder).iterdir() if p.is_file()]
+    folder, command, env = (recipes or MADE)[kind]
+    sources = [p for p in (apps / folder).iterdir() if p.is_file()]
     stamp = made / f"{kind}.stamp"
     if stamp.exists() and stamp.stat().st_mtime > max(p.stat().st_mtime for p in sources):
         return
     (made / folder).mkdir(parents=True, exist_ok=True)
     values = {"made": str(made), "tomcat": tomcat(), "jetty": jetty()}
-    done = subprocess.run(command.format(**values).split(), cwd=APPS / folder, text=True,
+    done = subprocess.run(command.format(**values).split(), cwd=apps / folder, text=True,
                           capture_output=True,
                           env={**os.environ, **{k: v.format(**values) for k, v in env.items()}})
     if done.returncode:

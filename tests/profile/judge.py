@@ -14,7 +14,7 @@ Verdicts on a sample of a program that was watched:
 import bisect
 from collections import Counter, defaultdict, namedtuple
 
-Sample = namedtuple("Sample", "ns tgid tid trace span")
+Sample = namedtuple("Sample", "ns tgid tid trace span ip")
 # id None: work for no request
 Work = namedtuple("Work", "tgid tid start end id")
 
@@ -40,8 +40,8 @@ def read_samples(lines):
         if words[0] == "lost":
             lost = int(words[1])
         elif words[0] != "ready":
-            trace, span = (None if word == "-" else word for word in words[3:])
-            samples.append(Sample(*map(int, words[:3]), trace, span))
+            trace, span = (None if word == "-" else word for word in words[3:5])
+            samples.append(Sample(*map(int, words[:3]), trace, span, int(words[5], 16)))
     if lost is None:
         raise ValueError("the sampler ended early")
     return samples, lost

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What a CPU profiler does at sample time: look up the interrupted thread in the pinned map. */
 #include <linux/bpf.h>
+#include <linux/bpf_perf_event.h>
 #include <bpf/bpf_helpers.h>
 #include "traces_ctx.h"
 
@@ -19,18 +20,18 @@ struct {
 __u64 lost; /* samples that found no room in the ring */
 
 SEC("perf_event")
-int profile_sample(void *ctx)
+int profile_sample(struct bpf_perf_event_data *ctx)
 {
 	__u64 thread = bpf_get_current_pid_tgid();
 	const struct traces_ctx *context;
 	struct sample sample = {};
 
-	(void)ctx;
 	if (!thread)
 		return 0; /* the CPU is idle */
 	sample.ns = bpf_ktime_get_ns();
 	sample.tgid = thread >> 32;
 	sample.tid = (__u32)thread;
+	sample.ip = ctx->regs.rip;
 	context = bpf_map_lookup_elem(&traces_ctx_v1, &thread);
 	if (context)
 		sample.context = *context;

@@ -3,8 +3,9 @@
  * profile_sampler [PIN [HZ]]
  *
  * Samples every CPU by its software clock (997 times a second) and prints one line a sample:
- *     ns tgid tid trace-id span-id       ids "-" where the map has no entry for the thread
- * Prints "ready" first, ends when its standard input does, with "lost N" as the last line.
+ *     ns tgid tid trace-id span-id ip    ids "-" where the map has no entry for the thread; ip:
+ * hexadecimal Prints "ready" first, ends when its standard input does, with "lost N" as the last
+ * line.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -44,7 +45,8 @@ static int print_sample(void *ctx, void *data, size_t size)
 		hex(trace, sample->context.trace_id, sizeof(sample->context.trace_id));
 		hex(span, sample->context.span_id, sizeof(sample->context.span_id));
 	}
-	printf("%llu %u %u %s %s\n", sample->ns, sample->tgid, sample->tid, trace, span);
+	printf("%llu %u %u %s %s %llx\n", sample->ns, sample->tgid, sample->tid, trace, span,
+	       sample->ip);
 	return 0;
 }
 

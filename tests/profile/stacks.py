@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Do samples show the function that a program is known to be in? For each kind of code.
 
-Prints the table of docs/profile.md; exit 1 if a bar is missed.
+Prints the table of docs/profile.md, which `samples.py --write` puts there; exit 1 if a bar is missed.
 
-    stacks.py [--build DIR] [--write | --self-test] [ROW...]
+    stacks.py [--build DIR] [--self-test] [ROW...]
 """
 import argparse
 import os
@@ -17,15 +17,15 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "lab"))
 sys.path.insert(0, str(HERE.parent / "bench"))
+sys.path.append(str(HERE.parent / "samples"))
 
+import page  # noqa: E402
 from command import ROWS, Row, counted, is_there, measure  # noqa: E402
 from lab import Lab  # noqa: E402
 from pprof import Sample  # noqa: E402
 from report import table  # noqa: E402
 from sampling import FOLLOWED  # noqa: E402
 
-PAGE = HERE.parents[1] / "docs/profile.md"
-BEGIN, END = "<!-- stacks -->\n", "<!-- /stacks -->"
 HEAD = ("program", "function", "samples", "show it %", "whole stacks %", "wrong", "bar %")
 
 # What command.py has no row for: machine code that is unwound by tables only.
@@ -43,10 +43,12 @@ SAMPLES_AT_LEAST = 500
 
 # Functions of the program's own file that have called the known one, the outermost last: with others the
 # sample is wrong.
+OF_NODE = ("step (burn.js)", "burn (burn.js)", "answer (burn.js)")
 OF_JAVA = ("Burn.answerAll (Burn.java)", "Burn.serve (Burn.java)", "Burn.lambda$main$0 (Burn.java)")
 CALLERS = {
     "Ruby": ("Connection#answer (burn.rb)", "block in Connection#serve (burn.rb)", "Connection#serve (burn.rb)",
              "block (3 levels) in <main> (burn.rb)"),
+    **{row.name: OF_NODE for row in ROWS if row.says},
     **{row.name: tuple(f"{name} (burn_greenlets.py)" for name in (
         "answer.<locals>.work", "answer", "serve", f"with_{row.server[-1]}.<locals>.<lambda>")) for row in GREENLETS},
     **{name: OF_JAVA for name in ("Java", "Java, interpreted", "Java, compiled once")},
@@ -76,7 +78,7 @@ def misled(row, sample, request):
 
 def outcome_of(build, row):
     with tempfile.TemporaryDirectory(prefix="ctxprop-stacks-") as folder, Lab("stacks") as lab:
-        profile, load = measure(build, row, folder, lab)
+        profile, load, _ = measure(build, row, folder, lab)
     known = counted(row, profile, load)
     requests = {request.trace: request.id for request in load.requests}
     traces = ((sample, sample.labels.get("trace_id")) for sample in profile.samples)
@@ -102,12 +104,6 @@ def cells(row, outcome):
     return [row.name, f"`{row.function}`", str(outcome.samples), *shares, str(outcome.wrong), f"{100 * row.bar:.0f}"]
 
 
-def write(lines):
-    """Put the table into the page."""
-    before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
-    PAGE.write_text(before + BEGIN + lines + "\n" + END + rest.split(END)[1], encoding="utf-8")
-
-
 def self_test():
     """Is what is wrong found, and nothing else?"""
     ruby = next(row for row in ROWS if row.name == "Ruby")
@@ -131,18 +127,11 @@ def self_test():
     return int(bool(failed))
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--build", default=HERE.parents[1] / "build", help="build folder")
-    parser.add_argument("--write", action="store_true", help="put the table into docs/profile.md")
-    parser.add_argument("--self-test", action="store_true", help="is what is wrong found?")
-    parser.add_argument("names", nargs="*", metavar="ROW", help="how rows' names begin")
-    args = parser.parse_args()
-    if args.self_test:
-        return self_test()
-    build, lines, complaints = os.path.abspath(args.build), [], []
+def run(build, names, writes):
+    """Prints the table of the rows whose names begin so; returns the exit status."""
+    lines, complaints = [], []
     for row in (*NATIVE, *GREENLETS, *(row for row in ROWS if row.name != "C")):
-        if args.names and not row.name.lower().startswith(tuple(map(str.lower, args.names))):
+        if names and not row.name.lower().startswith(tuple(map(str.lower, names))):
             continue
         if not is_there(build, row):
             complaints.append(f"{row.name}: {row.server[0]} is not there")
@@ -152,10 +141,19 @@ def main():
         lines.append(cells(row, outcome))
         print("  ".join(lines[-1]), flush=True)
     text = table(list(HEAD), lines, True)
-    print(f"\n{text}\n", "\n".join(complaints), sep="\n", end="")
-    if args.write and not args.names:
-        write(text)
+    print(f"\n{text}\n", *complaints, sep="\n")
+    if writes and not names:
+        page.write("stacks", text)
     return int(bool(complaints))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", default=HERE.parents[1] / "build", help="build folder")
+    parser.add_argument("--self-test", action="store_true", help="is what is wrong found?")
+    parser.add_argument("names", nargs="*", metavar="ROW", help="how rows' names begin")
+    args = parser.parse_args()
+    return self_test() if args.self_test else run(os.path.abspath(args.build), args.names, False)
 
 
 if __name__ == "__main__":

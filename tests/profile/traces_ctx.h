@@ -23,6 +23,7 @@ struct sample {
 	__u64 ns; /* CLOCK_MONOTONIC */
 	__u32 tgid;
 	__u32 tid;
+	__u64 ip;                  /* where it was interrupted: in user space, or in the kernel */
 	struct traces_ctx context; /* all zero: the map had no entry */
 };
 

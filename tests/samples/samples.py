@@ -1,0 +1,189 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Does each sample know its function, and its request? Servers of many runtimes under load; exit 1 if a bar is missed.
+
+stacks: what share of the samples of a known function shows it. whose: of servers of which half of the requests ask for one
+endpoint and half for another, what share of the samples of `ctxprop profile` has the endpoint of the function that they show.
+map: the same of the map traces_ctx_v1 and a reader that is not ctxprop's. Prints the tables of docs/profile.md.
+
+    samples.py [--build DIR] [--short] [--write] [--in-flight N,N] [--seconds S] [stacks|whose|map [ROW...]]
+    samples.py --self-test
+"""
+import argparse
+import os
+import signal
+import sys
+import time
+from collections import Counter, namedtuple
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[1:1] = [str(HERE.parent / name) for name in ("lab", "bench", "profile", "accuracy")]
+
+import page  # noqa: E402
+import stacks  # noqa: E402
+from foreign import Foreign  # noqa: E402
+from needs import missing  # noqa: E402
+from report import table  # noqa: E402
+from rows import ROWS  # noqa: E402
+from servers import Server  # noqa: E402
+from whose import Whose  # noqa: E402
+
+HEADS = {"whose": ("program", "in flight", "samples", "right %", "none %", "wrong", "nobody's", "why none", "bar %", ""),
+         "map": ("program", "in flight", "samples", "right %", "none %", "wrong", "nobody's", "stale", "bar %", "")}
+TABLES = tuple(HEADS)
+IN_FLIGHT, SHORT_IN_FLIGHT = (1, 4, 32), (4,)
+SECONDS, SHORT_SECONDS = 3.0, 2.0
+SAMPLES_AT_LEAST, OWN_AT_LEAST = 200, 20  # less is no measurement
+WRONG_AT_MOST = 0.002  # of the samples: edges, where work is handed over
+REASONS = 2  # that are shown
+OF_REQUESTS = ("right", "none", "wrong")
+
+# table: whose or map. reasons: Counter of why samples have no request (whose)
+Cell = namedtuple("Cell", "table row in_flight verdicts reasons")
+
+
+def of_requests(cell):
+    """How many samples were taken in the work of requests."""
+    return sum(cell.verdicts[word] for word in OF_REQUESTS)
+
+
+def per_cent(cell, word):
+    """How many of those."""
+    return 100 * cell.verdicts[word] / max(1, of_requests(cell))
+
+
+def complaints_of(cell):
+    """What is not as it should be, one text each."""
+    counts, bar, found = cell.verdicts, cell.row.right, []
+    if per_cent(cell, "right") < bar:
+        found.append(f"{per_cent(cell, 'right'):.1f} % are right, less than {bar} %")
+    for word, what in (("wrong", "another request"), ("stale", "a request where there is no work for it")):
+        if counts[word] > WRONG_AT_MOST * of_requests(cell):
+            found.append(f"{counts[word]} samples have {what}")
+    if counts["background"]:
+        found.append(f"{counts['background']} samples of nobody's work have a request")
+    if of_requests(cell) < SAMPLES_AT_LEAST:
+        found.append(f"{of_requests(cell)} samples of requests are too few to tell")
+    if cell.row.background and counts["nothing"] + counts["background"] < OWN_AT_LEAST:
+        found.append("too few samples of nobody's work to tell")
+    return [f"{cell.table}, {cell.row.name}, {cell.in_flight} in flight: {text}" for text in found]
+
+
+def columns(cell):
+    counts = cell.verdicts
+    why = ", ".join(f"{word} {100 * count / counts['none']:.0f} %" for word, count in cell.reasons.most_common(REASONS))
+    own = f"{counts['background']} of {counts['nothing'] + counts['background']}" if cell.row.background else "-"
+    last = str(counts["stale"]) if cell.table == "map" else why or "-"
+    return [cell.row.name, str(cell.in_flight), str(of_requests(cell)), f"{per_cent(cell, 'right'):.1f}",
+            f"{per_cent(cell, 'none'):.1f}", str(counts["wrong"]), own, last, str(cell.row.right or "-"),
+            "MISSED" if complaints_of(cell) else "met"]
+
+
+def whose_cells(server, plan, foreign=None):
+    """What `ctxprop profile` says; the foreign reader, if there is one, looks at the same."""
+    for in_flight in plan.in_flights:
+        whose, begin = Whose(server, in_flight), time.monotonic_ns()
+        requests = server.ask(in_flight, plan.seconds)
+        if foreign:
+            foreign.cell(in_flight, begin, requests)
+        yield Cell("whose", server.row, in_flight, *whose.end())
+
+
+def map_cells(server, plan, foreign):
+    for in_flight in plan.in_flights:
+        begin = time.monotonic_ns()
+        foreign.cell(in_flight, begin, server.ask(in_flight, plan.seconds))
+    yield from judged(server, foreign)
+
+
+def judged(server, foreign):
+    for in_flight, verdicts in foreign.end().items():
+        yield Cell("map", server.row, in_flight, verdicts, Counter())
+
+
+def look(build, row, plan):
+    """The cells of a row, one after the other; RuntimeError where its requests fail."""
+    with Server(build, row) as server:
+        foreign = Foreign(server) if plan.tables == ["map"] or plan.at_once else None
+        server.warm_up()
+        if foreign:
+            foreign.wait()
+        if "whose" in plan.tables:
+            yield from whose_cells(server, plan, foreign)
+        if plan.at_once:
+            yield from judged(server, foreign)
+        elif "map" in plan.tables:
+            if not foreign:
+                foreign = Foreign(server)
+                foreign.wait()
+            yield from map_cells(server, plan, foreign)
+
+
+# tables: of TABLES. at_once: both look at the same requests
+Plan = namedtuple("Plan", "tables in_flights seconds at_once")
+
+
+def look_at_all(build, rows, plan):
+    """(the cells of all rows that are there, what went wrong with others)"""
+    cells, complaints = [], []
+    for row in rows:
+        if what := missing(row):
+            print(f"skip - {row.name}: {what} is not there", flush=True)
+            continue
+        try:
+            for cell in look(build, row, plan):
+                cells.append(cell)
+                print(f"{cell.table}: " + "  ".join(columns(cell)), flush=True)
+        except (AssertionError, RuntimeError) as error:
+            complaints.append(f"{row.name}: {error}")
+            print(complaints[-1], flush=True)
+    return cells, complaints
+
+
+def wanted_rows(names, short):
+    begins = tuple(map(str.lower, names))
+    return [row for row in ROWS if (row.name.lower().startswith(begins) if names else row.short or not short)]
+
+
+def run(args):
+    """The tables of requests. Returns the exit status."""
+    tables = [args.table] if args.table else list(TABLES)
+    in_flights = [int(word) for word in args.in_flight.split(",")] if args.in_flight else (
+        SHORT_IN_FLIGHT if args.short else IN_FLIGHT)
+    plan = Plan(tables, in_flights, args.seconds or (SHORT_SECONDS if args.short else SECONDS),
+                args.short and len(tables) == len(TABLES))
+    cells, complaints = look_at_all(os.path.abspath(args.build), wanted_rows(args.names, args.short), plan)
+    for name in tables:
+        text = table(list(HEADS[name]), [columns(cell) for cell in cells if cell.table == name], True)
+        print(f"\n{name}\n\n{text}")
+        if args.write and not args.names and not args.short:
+            page.write(name, text)
+    complaints += [text for cell in cells for text in complaints_of(cell)]
+    print("", *complaints, sep="\n")
+    return int(bool(complaints))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", default=HERE.parents[1] / "build", help="build folder")
+    parser.add_argument("--in-flight", help="so many requests in flight: numbers with commas")
+    parser.add_argument("--seconds", type=float, help="of each cell")
+    parser.add_argument("--short", action="store_true", help="few rows, and little of each")
+    parser.add_argument("--write", action="store_true", help="put the tables into docs/profile.md")
+    parser.add_argument("--self-test", action="store_true", help="is what is wrong found?")
+    parser.add_argument("table", nargs="?", choices=("stacks", *TABLES), help="only this one")
+    parser.add_argument("names", nargs="*", metavar="ROW", help="how rows' names begin")
+    args = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # namespaces and servers go then, too
+    if args.self_test:
+        import self_test
+        return self_test.run()
+    if args.table == "stacks":
+        return stacks.run(os.path.abspath(args.build), args.names, args.write)
+    missed = 0 if args.table or args.short else stacks.run(os.path.abspath(args.build), [], args.write)
+    return run(args) or missed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
