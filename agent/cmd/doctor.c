@@ -14,6 +14,7 @@
 #include "cmd/findings.h"
 #include "cmd/json.h"
 #include "cmd/talk.h"
+#include "engine/node.h"
 #include "flows/counters.h"
 #include "flows/table.h"
 #include "load/attach.h"
@@ -106,6 +107,29 @@ static void examine_hooks(struct findings *findings)
 			findings_add(findings, FINDING_NOTE, what, "no hook on this kernel: %s",
 				     hook->err ? strerror(-hook->err) : "none was tried");
 	}
+}
+
+/* Is what changes hands on threads shown to profilers of others? */
+static void examine_publish(struct findings *findings)
+{
+	static const char *const texts[] = {
+	    [NODE_PUBLISH_NEVER] = "not what goroutines work on: ctxpropd --publish never",
+	    [NODE_PUBLISH_ALWAYS] = "what goroutines work on, too: ctxpropd --publish always",
+	    [NODE_PUBLISH_UNREAD] = "not what goroutines work on, as no program of others reads "
+				    "traces_ctx_v1",
+	    [NODE_PUBLISH_READ] = "what goroutines work on, too: a program of others reads "
+				  "traces_ctx_v1",
+	    [NODE_PUBLISH_BLIND] = "not what goroutines work on: ctxpropd cannot see whether a "
+				   "program of others reads traces_ctx_v1 (its log says why; "
+				   "--publish always does not need to)",
+	};
+	__u32 publish;
+
+	if (node_publish(&publish) || publish >= sizeof(texts) / sizeof(texts[0]) ||
+	    !texts[publish])
+		return;
+	findings_add(findings, publish == NODE_PUBLISH_BLIND ? FINDING_NOTE : FINDING_OK,
+		     "published", "%s", texts[publish]);
 }
 
 static void examine_share(const struct share_reached *reached, __u64 times, void *data)
@@ -309,6 +333,7 @@ int command_doctor(const struct pins *pins, const struct command_flags *flags)
 	else if (examine_layer(&findings, pins)) {
 		examine_flows(&findings, pins);
 		examine_hooks(&findings);
+		examine_publish(&findings);
 		examine_memory(&findings, pins);
 		examine_shares(&findings);
 		examine_devices(&findings, pins);

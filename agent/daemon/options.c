@@ -118,7 +118,7 @@ static const char help[] =
     "      --readers GROUP    users of this group may see the policy, beside root\n"
     "      --publish WHEN     let profilers of others see what goroutines work on: always, never,\n"
     "                         or auto (default: while one reads the map traces_ctx_v1, where they\n"
-    "                         do not change too often)\n"
+    "                         do not change too often); until 1.0 --publish-goroutines, too\n"
     "      --ignore-request-ids\n"
     "                         do not believe that a call which copies the x-request-id of a\n"
     "                         request was made for it\n"

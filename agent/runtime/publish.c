@@ -3,10 +3,9 @@
 #include "load/node.h"
 #include "runtime/publish.h"
 
-#define LOOK_NS (3 * NS_PER_SECOND)
-#define LINGER_NS                                                                                  \
-	(30 * NS_PER_SECOND) /* who reads now and then loads its programs anew each time */
-#define NS_PER_MS (NS_PER_SECOND / 1000)
+/* Who reads now and then loads his programs anew each time: they are waited for. */
+#define LOOK_NS   (3 * NS_PER_SECOND)
+#define LINGER_NS (30 * NS_PER_SECOND)
 
 static void give_up(struct publish *publish, int err)
 {
@@ -81,11 +80,7 @@ bool publish_do(struct publish *publish)
 
 int publish_due_ms(const struct publish *publish)
 {
-	const __u64 now = clock_now_ns();
-
-	if (!publish->readers && !publish->untold)
-		return -1;
-	return now < publish->next_ns ? (int)((publish->next_ns - now) / NS_PER_MS) + 1 : 0;
+	return publish->readers || publish->untold ? clock_ms_until(publish->next_ns) : -1;
 }
 
 bool publish_shows(const struct publish *publish)

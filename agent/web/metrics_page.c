@@ -5,7 +5,9 @@
 #include "base/clock.h"
 #include "base/reason_names.h"
 #include "flows/counters.h"
+#include "engine/node.h"
 #include "flows/table.h"
+#include "load/node.h"
 #include "web/metrics_answers.h"
 #include "web/metrics_page.h"
 #include "web/metrics_process.h"
@@ -97,6 +99,18 @@ static void write_flows(const struct exposition *exposition, int flows_fd)
 			    "Connections for which the flow table has room.", info.max_entries);
 }
 
+/* Nothing where requests are not followed. */
+static void write_publish(const struct exposition *exposition)
+{
+	__u32 publish;
+
+	if (!node_publish(&publish))
+		write_gauge(exposition, "ctxprop_contexts_published",
+			    "Whether traces_ctx_v1 shows what goroutines work on, too: 1 while a "
+			    "program of others reads it, or always.",
+			    publish == NODE_PUBLISH_READ || publish == NODE_PUBLISH_ALWAYS);
+}
+
 static void write_build(const struct exposition *exposition)
 {
 	static const struct family family = {.name = "ctxprop_build_info",
@@ -119,6 +133,7 @@ void metrics_page(const struct metrics_sources *sources, const struct exposition
 	metrics_answers(exposition);
 	write_reasons(exposition, sources->counters_fd);
 	write_flows(exposition, sources->flows_fd);
+	write_publish(exposition);
 	metrics_process(exposition);
 	write_build(exposition);
 	exposition_end(exposition);

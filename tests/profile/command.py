@@ -24,18 +24,16 @@ from lab import Lab  # noqa: E402
 from load import Load  # noqa: E402
 from nodes import VERSIONS, fetch_node, node  # noqa: E402
 from pprof import Profile  # noqa: E402
-from sampling import ADDRESS, CPU_US, GOES, PORT, tell, wait_until_said, world  # noqa: E402
+from sampling import ADDRESS, CPU_US, FOLLOWED, GOES, PORT, tell, wait_until_said, world  # noqa: E402
 from waiting import wait_until  # noqa: E402
 
 HZ, SECONDS, CONNECTIONS, REQUESTS = 997, 120, 4, 12
-UNKNOWN_YET = "[program not known yet]"  # why the first stacks of a program are not whole
 # All requests together burn CPU_US each; before and behind that they cost a little, too.
 COST_FROM, COST_TO = 0.95, 1.15
 
 SHARES, BUCKETS = ("function", "whole", "endpoint", "latency", "source"), ("p50", "p90", "p99", "max")
 
-# bar: of a request's samples, at least so many have to be where they belong. source: whose ids they are; "": there
-# are none, and all samples of the program are a request's.
+# bar: of a request's samples, at least so many have to be where they belong. source: whose ids they are.
 # more: another way to run what a row before it runs; only where it is named, and in `./run samples stacks`.
 # begins: how the line of its file begins that the profile says to be the function's first; "": it says none.
 # says: what the server has to say, a regular expression, so that it does what the row is about.
@@ -48,11 +46,16 @@ BY_TURBOFAN = (("--trace-turbo-inlining",), r"Inlining .* step>.* into .* burn>}
 BY_TURBOFAN_24 = (("--print-opt-code", "--print-opt-code-filter=burn"),
                   r"kind = TURBOFAN_JS\nname = burn\n(?s:.*?)\nInlined functions .*\n(?: 0x.*\n)*? 0x.* step>\n")
 BY_MAGLEV = (("--no-opt", "--maglev", "--trace-maglev-inlining-verbose"), r"== Inlining .* step>\n")
+OF_GREENLETS = "burn (burn_greenlets.py)"
 JAVA, OF_JAVA = "/usr/bin/java", "Burn.burn (Burn.java)"
 INLINED = ("-XX:CompileCommand=inline,Burn.step", "-XX:CompileCommand=dontinline,Burn.round")
 ROWS = (
     Row("C", ["{build}/profile_burn"], "burn_until"),
     Row("Python", ["/usr/bin/python3", "-B", "{here}/burn.py"], "Handler.do_GET (burn.py)", begins="def do_GET"),
+    Row("Python, gevent", ["/usr/bin/python3", "-B", "{here}/burn_greenlets.py", "gevent"], OF_GREENLETS, FOLLOWED,
+        more=True, begins="def burn"),
+    Row("Python, eventlet", ["/usr/bin/python3", "-B", "{here}/burn_greenlets.py", "eventlet"], OF_GREENLETS, FOLLOWED,
+        more=True, begins="def burn"),
     Row("Go", ["{build}/profile_burn_go"], "main.burn", GOES),
     Row("Ruby", ["/usr/bin/ruby", "{here}/burn.rb"], "Object#burn (burn.rb)", bar=0.95, begins="def burn"),
     Row("Node", [NODE, "{here}/burn.js"], OF_NODE, bar=0.95),
@@ -168,17 +171,16 @@ def complaints_of_servers(profile, said, error):
 def counted(row, profile, load):
     """Counter of the samples of requests: all, those in SHARES, and wrong: with a trace of nobody's."""
     traces = {request.trace for request in load.requests}
-    mine = [sample for sample in profile.samples if sample.labels.get("trace_id") or
-            not row.source and sample.labels.get("stack") != UNKNOWN_YET]
+    mine = [sample for sample in profile.samples if sample.labels.get("trace_id")]
     known = Counter()
     for sample in mine:
         known["all"] += sample.count
-        known["wrong"] += sample.labels.get("trace_id") not in {*traces, None} and sample.count
+        known["wrong"] += sample.labels["trace_id"] not in traces and sample.count
         known["function"] += row.function in sample.functions and sample.count
         known["whole"] += "stack" not in sample.labels and sample.count
         known["latency"] += sample.labels.get("status") == "200" and sample.count * (
             sample.labels.get("latency_bucket") in BUCKETS and sample.labels["latency_ms"] >= CPU_US / 1000)
-        known["source"] += sample.labels.get("context_source", "") == row.source and sample.count
+        known["source"] += sample.labels["context_source"] == row.source and sample.count
         known["endpoint"] += sample.labels["endpoint"].startswith("GET /{id}/") and sample.count
     return known
 

@@ -9,6 +9,7 @@ sampler that knows only the published layout looks at them.
 mistakes that must be found.
 """
 import argparse
+import contextlib
 import os
 import signal
 import subprocess
@@ -39,7 +40,8 @@ Row = namedtuple("Row", "name server connections requests roots agent silent awa
                  defaults=(4, 12, False, (), False, "", judge.RIGHT_AT_LEAST))
 GIVEN_UP, FOLLOWED = "its goroutines change more than", "following tasks and queues"
 GOES = "following goroutines"
-NEVER = ("--publish-goroutines", "never")
+NEVER, ALWAYS = ("--publish", "never"), ("--publish", "always")
+READ = ") reads traces_ctx_v1: "  # what the agent says when it has seen a sampler
 ROWS = (
     Row("C", ["{build}/profile_burn"]),
     Row("C, new traces", ["{build}/profile_burn"], roots=True),
@@ -49,6 +51,8 @@ ROWS = (
         least=0.9),
     Row("Go", ["{build}/profile_burn_go"], awaits=GOES),
     Row("Go, one at a time", ["{build}/profile_burn_go"], connections=1, requests=24, awaits=GOES),
+    Row("Go, always", ["{build}/profile_burn_go"], agent=ALWAYS, awaits=GOES),
+    Row("Go, by its former name", ["{build}/profile_burn_go"], agent=("--publish-goroutines", "never"), silent=True),
     Row("Go, not wanted", ["{build}/profile_burn_go"], agent=NEVER, silent=True),
     Row("Go, too dear", ["{build}/profile_burn_go"], silent=True, awaits=GIVEN_UP),
 )
@@ -63,11 +67,11 @@ FAULTS = {"none": (), "wrong": (WRONG,), "stale": (STALE, LEFT), "late": (MISSIN
 
 
 class Sampler:
-    """profile_sampler on the whole machine, while this is held."""
+    """profile_sampler on the whole machine, while this is held. argv: how often a second."""
 
-    def __init__(self, build, pin):
+    def __init__(self, build, pin, *argv):
         self.said = tempfile.TemporaryFile("w+")
-        self.process = subprocess.Popen([f"{build}/profile_sampler", pin], stdin=subprocess.PIPE,
+        self.process = subprocess.Popen([f"{build}/profile_sampler", pin, *argv], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True)
 
     def __enter__(self):
@@ -97,8 +101,25 @@ def wait_until_said(agent, pid, text):
                lambda: f"the agent does not say \"{text}\" of {pid}:\n{agent.said()}")
 
 
+@contextlib.contextmanager
+def first_reader(build, pin, row, agent):
+    """A sampler that nobody asks: what is published only while somebody reads is so by the time that this is held."""
+    if not agent or row.agent:
+        yield
+        return
+    with Sampler(build, pin, "19"):
+        wait_until(lambda: READ in agent.said(), lambda: f"the agent has seen no reader:\n{agent.said()}")
+        yield
+
+
 def measure(host, client, build, pin, row, truth, *more, agent=None):
     """Start a row's server in `host`, load it from `client`, sample it; returns the Outcome."""
+    with first_reader(build, pin, row, agent):
+        return measure_read(host, client, build, pin, row, truth, *more, agent=agent)
+
+
+def measure_read(host, client, build, pin, row, truth, *more, agent):
+    """The same, while somebody reads the map."""
     argv = [word.format(build=build, here=HERE) for word in row.server]
     server = host.spawn([*argv, PORT, truth, *(["restless"] if row.awaits == GIVEN_UP else []), *more])
     host.wait_port(PORT)

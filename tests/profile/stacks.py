@@ -20,11 +20,10 @@ sys.path.insert(0, str(HERE.parent / "bench"))
 sys.path.append(str(HERE.parent / "samples"))
 
 import page  # noqa: E402
-from command import ROWS, Row, counted, is_there, measure  # noqa: E402
+from command import OF_GREENLETS, ROWS, Row, counted, is_there, measure  # noqa: E402
 from lab import Lab  # noqa: E402
 from pprof import Sample  # noqa: E402
 from report import table  # noqa: E402
-from sampling import FOLLOWED  # noqa: E402
 
 HEAD = ("program", "function", "samples", "show it %", "whole stacks %", "wrong", "bar %")
 
@@ -35,10 +34,6 @@ NATIVE = (
     Row("C, in libc", ["{build}/profile_burn_sort"], "qsort_r"),
     Row("nginx", ["{here}/burn_nginx.sh"], "ngx_single_process_cycle"),
 )
-# Samples are not told what greenlets work on.
-GREENLETS = tuple(
-    Row(f"Python, {kind}", ["/usr/bin/python3", "-B", "{here}/burn_greenlets.py", kind],
-        "burn (burn_greenlets.py)", FOLLOWED, source="") for kind in ("gevent", "eventlet"))
 SAMPLES_AT_LEAST = 500
 
 # Functions of the program's own file that have called the known one, the outermost last: with others the
@@ -50,7 +45,8 @@ CALLERS = {
              "block (3 levels) in <main> (burn.rb)"),
     **{row.name: OF_NODE for row in ROWS if row.says},
     **{row.name: tuple(f"{name} (burn_greenlets.py)" for name in (
-        "answer.<locals>.work", "answer", "serve", f"with_{row.server[-1]}.<locals>.<lambda>")) for row in GREENLETS},
+        "answer.<locals>.work", "answer", "serve", f"with_{row.server[-1]}.<locals>.<lambda>"))
+       for row in ROWS if row.function == OF_GREENLETS},
     **{name: OF_JAVA for name in ("Java", "Java, interpreted", "Java, compiled once")},
     **{name: ("Burn.burn (Burn.java)", *OF_JAVA) for name in ("Java, inlined", "Java 21 or later, inlined")},
 }
@@ -81,9 +77,8 @@ def outcome_of(build, row):
         profile, load, _ = measure(build, row, folder, lab)
     known = counted(row, profile, load)
     requests = {request.trace: request.id for request in load.requests}
-    traces = ((sample, sample.labels.get("trace_id")) for sample in profile.samples)
-    wrong = sum(sample.count for sample, trace in traces if (trace in requests or not row.source)
-                and misled(row, sample, requests.get(trace)))
+    wrong = sum(sample.count for sample in profile.samples if sample.labels.get("trace_id") in requests
+                and misled(row, sample, requests[sample.labels["trace_id"]]))
     return Outcome(known["all"], known["function"], known["whole"], known["wrong"] + wrong)
 
 
@@ -130,7 +125,7 @@ def self_test():
 def run(build, names, writes):
     """Prints the table of the rows whose names begin so; returns the exit status."""
     lines, complaints = [], []
-    for row in (*NATIVE, *GREENLETS, *(row for row in ROWS if row.name != "C")):
+    for row in (*NATIVE, *(row for row in ROWS if row.name != "C")):
         if names and not row.name.lower().startswith(tuple(map(str.lower, names))):
             continue
         if not is_there(build, row):
