@@ -34,6 +34,7 @@ HEADS = {"whose": ("program", "in flight", "samples", "right %", "none %", "wron
 TABLES = tuple(HEADS)
 IN_FLIGHT, SHORT_IN_FLIGHT = (1, 4, 32), (4,)
 SECONDS, SHORT_SECONDS = 3.0, 2.0
+REQUESTS_AT_LEAST = 300  # of 4 ms each
 SAMPLES_AT_LEAST, OWN_AT_LEAST = 200, 20  # less is no measurement
 WRONG_AT_MOST = 0.002  # of the samples: edges, where work is handed over
 REASONS = 2  # that are shown
@@ -84,7 +85,7 @@ def whose_cells(server, plan, foreign=None):
     """What `ctxprop profile` says; the foreign reader, if there is one, looks at the same."""
     for in_flight in plan.in_flights:
         whose, begin = Whose(server, in_flight), time.monotonic_ns()
-        requests = server.ask(in_flight, plan.seconds)
+        requests = server.ask(in_flight, plan.seconds, REQUESTS_AT_LEAST)
         if foreign:
             foreign.cell(in_flight, begin, requests)
         yield Cell("whose", server.row, in_flight, *whose.end())
@@ -93,7 +94,7 @@ def whose_cells(server, plan, foreign=None):
 def map_cells(server, plan, foreign):
     for in_flight in plan.in_flights:
         begin = time.monotonic_ns()
-        foreign.cell(in_flight, begin, server.ask(in_flight, plan.seconds))
+        foreign.cell(in_flight, begin, server.ask(in_flight, plan.seconds, REQUESTS_AT_LEAST))
     yield from judged(server, foreign)
 
 

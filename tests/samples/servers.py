@@ -62,10 +62,10 @@ class Server:
         self.log.seek(0)
         return self.log.read()[-SAID_CHARACTERS:]
 
-    def ask(self, in_flight, seconds):
+    def ask(self, in_flight, seconds, at_least=0):
         """Requests, see Clients.run()."""
         try:
-            return self.clients.run(in_flight, seconds, self.row.depth)
+            return self.clients.run(in_flight, seconds, self.row.depth, at_least)
         except RuntimeError as error:
             raise RuntimeError(f"{self.row.name}: {error}\n{self.said()}") from error
 

@@ -21,8 +21,10 @@ const (
 	pause      = 2 * time.Millisecond
 	background = 20 * time.Millisecond
 	workers    = 4
+	gap        = time.Millisecond // without a step: others may have run on the thread meanwhile
 
 	clockMonotonic = 1
+	unsure         = "?" // it is not known when the work was on which thread
 )
 
 var sink int
@@ -33,22 +35,41 @@ func monotonic() int64 {
 	return now.Nano()
 }
 
-func spin(factor int) {
-	for end := time.Now().Add(slice); time.Now().Before(end); {
+// Returns whether nobody else can have run on the thread.
+func spin(factor int) bool {
+	alone := true
+	last := time.Now()
+	for end := last.Add(slice); last.Before(end); {
 		for i := 0; i < 1000; i++ {
 			sink = sink*factor + i
 		}
+		now := time.Now()
+		alone = alone && now.Sub(last) < gap
+		last = now
 	}
+	return alone
 }
 
 //go:noinline
-func burn_a() { spin(31); sink++ }
+func burn_a() bool {
+	alone := spin(31)
+	sink++
+	return alone
+}
 
 //go:noinline
-func burn_b() { spin(37); sink-- }
+func burn_b() bool {
+	alone := spin(37)
+	sink--
+	return alone
+}
 
 //go:noinline
-func burn_background() { spin(41); sink += 2 }
+func burn_background() bool {
+	alone := spin(41)
+	sink += 2
+	return alone
+}
 
 type server struct {
 	truth *os.File
@@ -56,20 +77,28 @@ type server struct {
 	way   string
 }
 
+func (s *server) tell(thread int, start, end int64, id string) {
+	fmt.Fprintf(s.truth, "%d %d %d %d %s\n", os.Getpid(), thread, start, end, id)
+}
+
 // For the request with this id, whose first letter is its endpoint, "-": for none.
 func (s *server) burnSlice(id string) {
-	thread, start := syscall.Gettid(), monotonic()
+	burn := burn_background
 	switch id[0] {
 	case 'a':
-		burn_a()
+		burn = burn_a
 	case 'b':
-		burn_b()
-	default:
-		burn_background()
+		burn = burn_b
 	}
+	thread, start := syscall.Gettid(), monotonic()
+	alone := burn()
 	end := monotonic()
-	if thread == syscall.Gettid() { // else it was moved to another thread meanwhile, at a time that is not known
-		fmt.Fprintf(s.truth, "%d %d %d %d %s\n", os.Getpid(), thread, start, end, id)
+	after := syscall.Gettid()
+	if alone && thread == after {
+		s.tell(thread, start, end, id)
+	} else {
+		s.tell(thread, start, end, unsure)
+		s.tell(after, start, end, unsure)
 	}
 }
 
