@@ -87,13 +87,6 @@ static __always_inline void runtime_is_called(struct actor *a, struct runtime *r
 		native_is_called(a, runtime, s, socket);
 }
 
-/* Nothing begins, but somebody asks whom it works for: do objects tell more? */
-static __always_inline void runtime_is_asked(struct actor *a, struct runtime *runtime)
-{
-	(void)a;
-	(void)runtime;
-}
-
 /* May others than the reader work on it, and does the one who responds tell? */
 static __always_inline int runtime_tells_who_responds(const struct actor *a)
 {

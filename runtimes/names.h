@@ -23,6 +23,7 @@ struct named_code {
 	const struct runtime_compiled *compiled; /* of the process; NULL: not known */
 	/* A compiler may have put one function into another: the innermost one is number 0. */
 	__u8 depth;
+	bool is_inner; /* only those that were put into the function of the pair behind it */
 };
 
 struct runtime_names {
@@ -42,13 +43,19 @@ struct runtime_names {
 	 * function not a call yet; all others belong together, the outermost to the outermost.
 	 */
 	bool may_differ;
+	/*
+	 * How the name of the file begins whose functions exchange the stack of a thread for
+	 * another one; NULL: there is none.
+	 */
+	const char *switcher;
 	const char *unknown; /* what is shown for a function whose name cannot be told */
 	/*
 	 * Read "FUNCTION\nFILE" or "FUNCTION\nFILE\nLINE" (the function's first one) by a
 	 * descriptor for the process's memory into NAMED_TEXT_MAX bytes, in UTF-8 without other
 	 * control characters, by not more than NAMED_READS_MAX reads, whatever the memory holds. It
 	 * runs in a sandbox (agent/profile/name_reader.h). 0; 1: it was put into another one, whose
-	 * depth is one more; -ESTALE: there is another object by now; -EINVAL: it makes no sense.
+	 * depth is one more; -ESTALE: there is another object by now; -EINVAL: it makes no sense;
+	 * -ENOENT: nothing was put into the function (`is_inner`).
 	 */
 	int (*read)(int memory, const struct named_code *code, char *ret_text);
 	/*

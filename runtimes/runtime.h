@@ -34,7 +34,7 @@ enum runtime_kind {
 
 enum runtime_flags {
 	RUNTIME_POOLS = 1 << 0,  /* calls were seen that may have been asked for over channels */
-	RUNTIME_SHOWN = 1 << 1,  /* what goroutines work on is published for their threads */
+	RUNTIME_SHOWN = 1 << 1,  /* what changes hands on its threads is published (node_publish) */
 	RUNTIME_ALWAYS = 1 << 2, /* whatever it costs */
 	RUNTIME_COSTLY = 1 << 3, /* it cost too much, and is given up */
 	RUNTIME_TASKS = 1 << 4,  /* Python's tasks and queues are watched */
@@ -44,6 +44,7 @@ enum runtime_flags {
 	RUNTIME_LATER = 1 << 8,      /* Node: it has made calls that were left for later */
 	RUNTIME_WORKS = 1 << 9,      /* Node: it goes on with what other threads have done, maybe */
 	RUNTIME_OBJECTS = 1 << 10,   /* Node: objects have told whose calls are */
+	RUNTIME_SHOWABLE = 1 << 11,  /* it has places whose probes are for RUNTIME_SHOWN only */
 };
 
 /* So many makers are asked what a process runs that has read its first request. */

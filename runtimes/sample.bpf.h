@@ -50,6 +50,16 @@ static __always_inline int runtime_unwind(struct unwind *u)
 						: java_unwind(u, &compiled->java);
 }
 
+/*
+ * Where the current stack of machine code ends, if the runtime has cut it off there: what lies
+ * behind is no caller of what is at work. FRAME_STACK_EVER: it has not; 0: it cannot be told.
+ */
+static __always_inline __u64 runtime_stack_end(const struct runtime *runtime)
+{
+	return runtime && runtime->kind == RUNTIME_PYTHON ? python_stack_end(runtime)
+							  : FRAME_STACK_EVER;
+}
+
 /* Fill in, behind all frames, what the thread is at in a runtime that has a stack of its own. */
 static __always_inline void runtime_stack_take(struct profile_sample *s,
 					       const struct runtime *runtime)

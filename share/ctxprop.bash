@@ -104,7 +104,7 @@ _ctxprop_options() {
 			--last --store --help
 		;;
 	profile)
-		echo --json --color --duration --frequency --pid --cgroup --endpoint --bucket --trace --requests --off-cpu \
+		echo --json --color --duration --frequency --pid --cgroup --endpoint --bucket --trace --requests --off-cpu --all \
 			--label --no-labels --registry --output --format --ids --tags --by --last --before --store --help
 		;;
 	labels) echo --json --oneline --color --program --symbol --type --as --registry --help ;;

@@ -6,7 +6,6 @@
 #include "cmd/logs_journal.h"
 #include "cmd/store.h"
 #include "logs/run.h"
-#include "trace/store.h"
 
 static struct {
 	bool journal;
@@ -31,9 +30,7 @@ const char command_logs_usage[] =
     "\n"
     "  -u, --unit UNIT        of the journal: only those of this unit\n"
     "      --since TIME       only those since then, as journalctl(1) takes it\n"
-    "      --stdin            read what `journalctl -o json` has printed\n"
-    "      --store FILE       the store (default " STORE_PATH ")\n"
-    "\n"
+    "      --stdin            read what `journalctl -o json` has printed\n" COMMAND_STORE_HELP "\n"
     "The exit status is COMMAND's. -s says at the end, on stderr, what became of the lines.\n";
 
 static int set_option(int letter, const char *word)

@@ -12,7 +12,6 @@
 #include "trace/edges.h"
 #include "trace/json.h"
 #include "trace/query_words.h"
-#include "trace/store.h"
 
 #define LAST_NS (900 * NS_PER_SECOND)
 
@@ -26,9 +25,7 @@ static const struct option own_options[] = {
 const char command_map_usage[] =
     "  ctxprop map                   who calls whom, and how often\n"
     "\n"
-    "      --last TIME        of so long (default 15m)\n"
-    "      --store FILE       the store (default " STORE_PATH ")\n"
-    "\n"
+    "      --last TIME        of so long (default 15m)\n" COMMAND_STORE_HELP "\n"
     "Hosts outside are shown by the name that requests call them, or by their address.\n";
 
 static int set_option(int letter, const char *word)
@@ -36,8 +33,7 @@ static int set_option(int letter, const char *word)
 	if (letter == COMMAND_STORE_LETTER)
 		command_set_store(word);
 	else if (query_parse_time(word, &last_ns) || !last_ns)
-		return command_misused("--last %s: expected a time with its unit: 30s, 5m, 2h",
-				       word);
+		return command_misused("--last %s: expected a time: 30s, 5m, 2h", word);
 	return COMMAND_OK;
 }
 

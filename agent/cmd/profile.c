@@ -19,7 +19,8 @@ static int read_profiles(const struct profile_wanted *wanted, const struct comma
 						.before = wanted->before,
 						.last_ns = wanted->last_ns,
 						.before_ns = wanted->before_ns,
-						.json = flags->json};
+						.json = flags->json,
+						.all = wanted->all};
 
 	if (wanted->sampling)
 		return command_misused("profile %s: --%s is for sampling",

@@ -12,6 +12,7 @@
 #include "cmd/profile_write.h"
 #include "cmd/safe.h"
 #include "profile/diff.h"
+#include "profile/message_requests.h"
 #include "trace/json.h"
 
 #define ROWS      20
@@ -191,13 +192,18 @@ static int compare_parts(const struct profile_reading *reading, const char *file
 	return exit_code;
 }
 
-/* Both sides whole. */
+/* Both sides, of each what requests cost, unless one has nothing of it, or all is wanted. */
 static int compare_sides(const struct profile_reading *reading, struct sides *sides)
 {
+	const bool leaves_out = !reading->all && message_of_requests(&sides->file[DIFF_BEFORE]) &&
+				message_of_requests(&sides->file[DIFF_AFTER]);
+
 	for (enum diff_side side = 0; side < DIFF_SIDES; side++) {
 		if (!sides->file[side].profile->n_sample)
 			return command_refuse("%s: no samples are in it", sides->name[side]);
 		sides->part[side] = sides->file[side];
+		if (leaves_out && message_requests(&sides->file[side], &sides->part[side]))
+			return command_refuse("out of memory");
 	}
 	return compare(reading, sides);
 }

@@ -8,6 +8,7 @@
 #include "cmd/command.h"
 #include "cmd/json.h"
 #include "cmd/profile_endpoints.h"
+#include "cmd/profile_servers.h"
 #include "cmd/profile_table.h"
 #include "cmd/store.h"
 #include "profile/message_endpoints.h"
@@ -26,6 +27,8 @@ struct showing {
 	struct message_endpoints endpoints;
 	struct busiest busiest; /* all zero: there is no store */
 	bool waits;
+	bool all; /* what belongs to no request has its share */
+	__u64 total_ns, none_ns;
 };
 
 static __u64 wall_ns(const struct message_endpoint *endpoint)
@@ -34,10 +37,18 @@ static __u64 wall_ns(const struct message_endpoint *endpoint)
 	       endpoint->waited_ns[PROFILE_RUN_QUEUE];
 }
 
+static bool is_none(const struct message_endpoint *endpoint)
+{
+	return endpoint_is_none(endpoint->name);
+}
+
+/* What belongs to no request comes last. */
 static int compare(const void *a, const void *b)
 {
 	const __u64 first = wall_ns(a), second = wall_ns(b);
 
+	if (is_none(a) != is_none(b))
+		return is_none(a) ? 1 : -1;
 	return (first < second) - (first > second);
 }
 
@@ -45,14 +56,11 @@ static int compare(const void *a, const void *b)
 static const struct flame *tree_of(const struct showing *showing,
 				   const struct message_endpoint *endpoint)
 {
-	const struct flame *child = showing->root->child;
 	char title[TITLE_MAX];
 
 	snprintf(title, sizeof(title), "%s%s%s", endpoint->service, *endpoint->service ? " " : "",
 		 endpoint->name);
-	while (child && strcmp(child->name, title) != 0)
-		child = child->sibling;
-	return child;
+	return flame_child(showing->root, title);
 }
 
 static void find_hottest(const struct showing *showing, const struct message_endpoint *endpoint,
@@ -86,13 +94,23 @@ static void find_durations(const struct showing *showing, struct profile_line *l
 	}
 }
 
-static __u64 total_ns(const struct message_endpoints *endpoints)
+/* What all endpoints cost, and what belongs to no request. */
+static void add_up(struct showing *showing)
 {
-	__u64 sum = 0;
+	const struct message_endpoints *endpoints = &showing->endpoints;
 
-	for (size_t i = 0; i < endpoints->count; i++)
-		sum += wall_ns(&endpoints->endpoint[i]);
-	return sum;
+	for (size_t i = 0; i < endpoints->count; i++) {
+		const __u64 ns = wall_ns(&endpoints->endpoint[i]);
+
+		showing->total_ns += ns;
+		showing->none_ns += is_none(&endpoints->endpoint[i]) ? ns : 0;
+	}
+}
+
+/* Has it no share: are shares of what requests cost? Not if there is nothing of that. */
+static bool is_left_out(const struct showing *showing)
+{
+	return !showing->all && showing->none_ns < showing->total_ns;
 }
 
 static struct profile_line line_of(const struct showing *showing,
@@ -110,22 +128,32 @@ static struct profile_line line_of(const struct showing *showing,
 	return line;
 }
 
-static void print_table(const struct showing *showing)
+static double share(const struct showing *showing, const struct message_endpoint *endpoint)
+{
+	const __u64 of = showing->total_ns - (is_left_out(showing) ? showing->none_ns : 0);
+
+	if (is_none(endpoint) && is_left_out(showing))
+		return PROFILE_NO_SHARE;
+	return (double)wall_ns(endpoint) / (double)of;
+}
+
+static void print_table(struct showing *showing)
 {
 	const struct message_endpoints *endpoints = &showing->endpoints;
-	const __u64 total = total_ns(endpoints);
 
+	add_up(showing);
 	profile_table_head(showing->waits);
-	for (size_t i = 0; i < endpoints->count && i < PROFILE_TABLE_ROWS; i++) {
+	for (size_t i = 0; i < endpoints->count; i++) {
 		const struct message_endpoint *endpoint = &endpoints->endpoint[i];
 		struct profile_line line = line_of(showing, endpoint);
 
-		if (!wall_ns(endpoint))
-			break; /* they are in order */
-		line.share = (double)wall_ns(endpoint) / (double)total;
+		if (!wall_ns(endpoint) || (i >= PROFILE_TABLE_ROWS && !is_none(endpoint)))
+			continue;
+		line.share = share(showing, endpoint);
 		find_hottest(showing, endpoint, &line);
 		profile_table_line(&line, showing->waits);
 	}
+	profile_print_servers(&endpoints->servers);
 	if (endpoints->lost)
 		fprintf(stderr, "profile: %llu samples were lost when it was taken\n",
 			endpoints->lost);
@@ -167,7 +195,8 @@ static int print_json(const struct showing *showing)
 		samples += endpoint->samples;
 	}
 	return json_print(json_pack(
-	    "{so*,sI,sI,sI,sI,so}", "windows", windows_json(showing->said), "start_ns",
+	    "{so*,so*,sI,sI,sI,sI,so}", "windows", windows_json(showing->said), "servers",
+	    servers_json(&endpoints->servers), "start_ns",
 	    (json_int_t)showing->message->profile->time_nanos, "duration_ns",
 	    (json_int_t)showing->message->profile->duration_nanos, "samples", (json_int_t)samples,
 	    "samples_lost", (json_int_t)endpoints->lost, "endpoints", array));
@@ -185,11 +214,14 @@ static void read_durations(struct showing *showing)
 	sqlite3_close(db);
 }
 
-int profile_show_endpoints(const struct message *message, const struct flame *root,
-			   const struct windows_said *said, bool json)
+int profile_show_endpoints(const struct profile_reading *reading, const struct message *message,
+			   const struct flame *root, const struct windows_said *said)
 {
-	struct showing showing = {
-	    .message = message, .root = root, .said = said, .waits = message_has_waits(message)};
+	struct showing showing = {.message = message,
+				  .root = root,
+				  .said = said,
+				  .waits = message_has_waits(message),
+				  .all = reading->all};
 	int exit_code = COMMAND_OK;
 
 	if (message_endpoints(message, &showing.endpoints))
@@ -199,7 +231,7 @@ int profile_show_endpoints(const struct message *message, const struct flame *ro
 		      sizeof(*showing.endpoints.endpoint), compare);
 	if (said)
 		read_durations(&showing);
-	if (json)
+	if (reading->json)
 		exit_code = print_json(&showing);
 	else
 		print_table(&showing);

@@ -10,7 +10,6 @@
 #include "profile/registered.h"
 #include "profile/sources.h"
 #include "trace/query_words.h"
-#include "trace/store.h"
 
 #define DURATION_NS (10 * NS_PER_SECOND)
 #define TIME_MAX_NS (3600 * NS_PER_SECOND)
@@ -30,6 +29,7 @@ static const struct option own_options[] = {
     {"bucket", required_argument, NULL, 'B'},
     {"trace", required_argument, NULL, 'T'},
     {"requests", no_argument, NULL, 'R'},
+    {"all", no_argument, NULL, 'a'},
     {"off-cpu", no_argument, NULL, 'O'},
     {"label", required_argument, NULL, 'L'},
     {"no-labels", required_argument, NULL, 'N'},
@@ -70,6 +70,7 @@ const char command_profile_usage[] =
     "      --registry FILE    what `ctxprop labels` has registered (default " REGISTERED_PATH ")\n"
     "      --requests         only threads that work on a request\n"
     "      --off-cpu          what these wait for, too: blocked, or for a CPU\n"
+    "      --all              draw what belongs to no request, too, with its share of all\n"
     "  -o, --output FILE      write a profile for `go tool pprof` (.pb.gz), a flame graph (.svg),\n"
     "                         folded stacks (.folded), for speedscope (.json), or OTLP (.otlp)\n"
     "      --format FORMAT    " PROFILE_FORMATS ", whatever the file is called\n"
@@ -77,16 +78,14 @@ const char command_profile_usage[] =
     "      --tags FILE        apply rules to what is written or shown: match REGEX tag NAME, drop\n"
     "                         REGEX, fold REGEX as NAME\n"
     "      --last TIME        what was sampled so long until now, up to an hour: 90s, 10m\n"
-    "      --before TIME      of diff: compare that with so long before it\n"
-    "      --store FILE       the store, which knows the requests (default " STORE_PATH ");\n"
-    "                         what is kept for --last is beside it\n";
+    "      --before TIME      of diff: compare that with so long before it\n" COMMAND_STORE_HELP
+    "                         which knows the requests; what is kept for --last is beside it\n";
 
 static int set_time(const char *option, const char *word, __u64 *ret_ns)
 {
 	if (query_parse_time(word, ret_ns) || !*ret_ns || *ret_ns > TIME_MAX_NS)
-		return command_misused("--%s %s: expected a time up to an hour with its unit: "
-				       "30s, 5m",
-				       option, word);
+		return command_misused("--%s %s: expected a time up to an hour: 30s, 5m", option,
+				       word);
 	return COMMAND_OK;
 }
 
@@ -192,6 +191,9 @@ static int set_option(int letter, const char *word)
 		return COMMAND_OK;
 	case 'I':
 		wanted.ids = true;
+		return COMMAND_OK;
+	case 'a':
+		wanted.all = true;
 		return COMMAND_OK;
 	case 'R':
 		wanted.sampler.requests_only = true;

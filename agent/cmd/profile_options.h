@@ -18,6 +18,7 @@ struct profile_wanted {
 	const char *last, *before; /* as they were typed; NULL: they were not */
 	__u64 last_ns, before_ns;
 	bool ids;
+	bool all; /* what belongs to no request has its share, and its place in pictures */
 };
 
 /*

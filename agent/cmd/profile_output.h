@@ -20,7 +20,10 @@ struct profile_result {
 	__u64 lost;           /* samples that are in none of this */
 	__u64 waits_left_out;
 	unsigned int hz;
+	const struct servers
+	    *servers; /* samples of these; NULL: only those of requests were taken */
 	bool ids;
+	bool all;                /* what belongs to no request is shown as the rest is */
 	bool partial;            /* only some processes were sampled */
 	const struct tags *tags; /* that files are written by; NULL: none */
 	bool off_cpu;            /* waits are in it, and shares are of wall-clock time */
@@ -41,8 +44,11 @@ bool profile_format_is(const struct profile_format *format, const char *name);
 int profile_write(const struct profile_format *format, const char *file,
 		  const struct profile_result *result);
 
-/* The same of what was read. */
+/* Is it for people to look at: does it begin with what requests cost? */
+bool profile_format_is_picture(const struct profile_format *format);
+
+/* The same of what was read; `all` as in struct profile_result. */
 int profile_write_message(const struct profile_format *format, const char *file,
-			  const struct message *message);
+			  struct message *message, bool all);
 
 #endif

@@ -14,7 +14,8 @@ static int show(const struct profile_reading *reading, struct message *message,
 	int exit_code = profile_show(reading, message, said);
 
 	if (!exit_code && reading->output)
-		exit_code = profile_write_message(reading->format, reading->output, message);
+		exit_code =
+		    profile_write_message(reading->format, reading->output, message, reading->all);
 	message_free(message);
 	return exit_code;
 }

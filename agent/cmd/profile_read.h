@@ -14,6 +14,7 @@ struct profile_reading {
 	const char *last, *before; /* of a continuous profile, as typed; NULL: files are read */
 	__u64 last_ns, before_ns;
 	bool json;
+	bool all; /* as in struct profile_result */
 };
 
 /* Is it a word of `ctxprop profile` that profile_read() understands? */

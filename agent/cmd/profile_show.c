@@ -104,7 +104,7 @@ int profile_show(const struct profile_reading *reading, const struct message *me
 	if (!root)
 		return command_refuse("out of memory");
 	if (message_has_endpoints(message))
-		exit_code = profile_show_endpoints(message, root, said, reading->json);
+		exit_code = profile_show_endpoints(reading, message, root, said);
 	else
 		exit_code = show_tree(reading, &weight, root);
 	flame_free(root);

@@ -153,11 +153,13 @@ static void print_said(const char *folder, const struct windows_said *said)
 static int read_windows(const struct profile_reading *reading, __s64 from_s, __s64 to_s,
 			struct message *ret, struct windows_said *ret_said)
 {
+	const char *store = command_store_path();
 	char folder[PATH_MAX], why[MESSAGE_WHY_MAX];
 
-	if (windows_folder(command_store_path(), folder))
-		return command_refuse("--store %s: %s", command_store_path(),
-				      strerror(ENAMETOOLONG));
+	if (!store)
+		return command_refuse_path();
+	if (windows_folder(store, folder))
+		return command_refuse("--store %s: %s", store, strerror(ENAMETOOLONG));
 	if (windows_read(folder, from_s, to_s, ret, ret_said, why))
 		return command_refuse("profile: %s: %s", folder, why);
 	if (!reading->json)

@@ -21,11 +21,15 @@ static __u64 wall_ns(const struct endpoint *endpoint, unsigned int hz)
 	       endpoint->waited_ns[PROFILE_RUN_QUEUE];
 }
 
+/* The one of no request is the last. */
 static int compare(const void *a, const void *b, void *hz)
 {
+	const bool is_none = endpoint_is_none(((const struct endpoint *)a)->name);
 	const __u64 first = wall_ns(a, *(unsigned int *)hz),
 		    second = wall_ns(b, *(unsigned int *)hz);
 
+	if (is_none != endpoint_is_none(((const struct endpoint *)b)->name))
+		return is_none ? 1 : -1;
 	return (first < second) - (first > second);
 }
 
@@ -81,16 +85,29 @@ static struct profile_line line_of(const struct endpoint *endpoint,
 	return line;
 }
 
-/* The endpoint's share of what was seen, as the flame graph has it. */
+/* What shares are of: what requests cost, unless there is nothing of it, or all is wanted. */
+static __u64 shown_total(const struct profile_result *result)
+{
+	const struct flame *none = flame_child(result->root, ENDPOINT_NONE);
+
+	if (result->all || !none || none->total == result->root->total)
+		return result->root->total;
+	return result->root->total - none->total;
+}
+
+/* The endpoint's share of what is shown, as the flame graph has it. */
 static void print_endpoint(const struct endpoint *endpoint, const struct profile_result *result)
 {
 	const struct flame *tree = flame_of_endpoint(result->root, endpoint);
 	struct profile_line line = line_of(endpoint, result);
+	const __u64 total = shown_total(result);
 
 	if (tree) {
-		line.share = (double)tree->total / (double)result->root->total;
+		line.share = (double)tree->total / (double)total;
 		find_hottest(tree, &line);
 	}
+	if (endpoint_is_none(endpoint->name) && total < result->root->total)
+		line.share = PROFILE_NO_SHARE;
 	profile_table_line(&line, result->off_cpu);
 }
 
@@ -100,8 +117,9 @@ void profile_summary(const struct profile_result *result)
 	size_t found = sort_endpoints(result, &sorted);
 
 	profile_table_head(result->off_cpu);
-	for (size_t i = 0; i < found && i < PROFILE_TABLE_ROWS; i++)
-		print_endpoint(&sorted[i], result);
+	for (size_t i = 0; i < found; i++)
+		if (i < PROFILE_TABLE_ROWS || endpoint_is_none(sorted[i].name))
+			print_endpoint(&sorted[i], result);
 	free(sorted);
 }
 
@@ -187,7 +205,8 @@ int profile_summary_json(const struct profile_result *result)
 		json_array_append_new(endpoints, endpoint_json(&sorted[i], result));
 	free(sorted);
 	return json_print(json_pack(
-	    "{so*,sI,sI,si,sI,sI,sI,so,so}", "waits", waits_json(result), "start_ns",
+	    "{so*,so*,sI,sI,si,sI,sI,sI,so,so}", "waits", waits_json(result), "servers",
+	    result->servers ? servers_json(result->servers) : NULL, "start_ns",
 	    (json_int_t)result->from_ns, "duration_ns",
 	    (json_int_t)(result->to_ns - result->from_ns), "hz", (int)result->hz, "samples",
 	    (json_int_t)samples_count(result->samples), "samples_of_requests",

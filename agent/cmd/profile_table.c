@@ -46,8 +46,12 @@ static void print_requests(const struct profile_line *line, bool waits)
 
 void profile_table_line(const struct profile_line *line, bool waits)
 {
-	printf("%8llu %6.1f%% %8.0f ", line->samples, 100 * line->share,
-	       (double)line->cpu_ns / 1e6);
+	printf("%8llu ", line->samples);
+	if (line->share < 0)
+		printf("%7s ", "-");
+	else
+		printf("%6.1f%% ", 100 * line->share);
+	printf("%8.0f ", (double)line->cpu_ns / 1e6);
 	print_requests(line, waits);
 	printf(" ");
 	safe_print(line->service);

@@ -10,6 +10,7 @@
 #include "profile/sample.h"
 
 #define PROFILE_TABLE_ROWS 20
+#define PROFILE_NO_SHARE   (-1.0)
 
 /* An endpoint; what is 0 or NULL is not known. */
 struct profile_line {
@@ -18,7 +19,7 @@ struct profile_line {
 	__u64 waited_ns[PROFILE_WAITS];
 	__u64 requests;
 	__s64 p50_ns, p99_ns; /* of how long they took */
-	double share;         /* of all, 0 to 1 */
+	double share;         /* of what is shown, 0 to 1; PROFILE_NO_SHARE: it is not among that */
 	const char *hottest;  /* function */
 	double hottest_share; /* of its time on the CPU, 0 to 1 */
 };

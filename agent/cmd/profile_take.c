@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "cmd/command.h"
 #include "cmd/profile_summary.h"
+#include "cmd/profile_servers.h"
 #include "cmd/profile_take.h"
 #include "cmd/store.h"
 #include "profile/registered.h"
@@ -109,6 +110,17 @@ static void print_losses(const struct sampler *sampler, const struct samples *sa
 		fputs("profile: no samples belong to requests: does ctxpropd run?\n", stderr);
 }
 
+/* Of a picture what belongs to no request, if there is something else; the caller frees it. */
+static struct flame *leave_out_none(struct flame *root, const struct profile_wanted *wanted)
+{
+	const struct flame *none = flame_child(root, ENDPOINT_NONE);
+
+	if (wanted->all || !profile_format_is_picture(wanted->format) || !none ||
+	    none->total == root->total)
+		return NULL;
+	return flame_take_out(root, ENDPOINT_NONE);
+}
+
 /* `wanted`: of whom, how, and where it goes. */
 static int report(struct profile_result *result, const struct profile_wanted *wanted,
 		  const struct files *files, bool json)
@@ -120,14 +132,19 @@ static int report(struct profile_result *result, const struct profile_wanted *wa
 		  : NULL;
 	int exit_code = root ? COMMAND_OK : command_refuse("out of memory");
 
+	struct flame *none = NULL;
+
 	result->names = names;
 	result->root = root;
 	if (root && json)
 		exit_code = profile_summary_json(result);
 	else if (root)
 		profile_summary(result);
-	if (root && !exit_code && wanted->file)
+	if (root && !exit_code && wanted->file) {
+		none = leave_out_none(root, wanted);
 		exit_code = profile_write(wanted->format, wanted->file, result);
+	}
+	flame_free(none);
 	flame_free(root);
 	names_free(names);
 	return exit_code;
@@ -169,6 +186,7 @@ static int run(struct profile_wanted *wanted, struct sampler *sampler,
 					.from_ns = query_now_ns(),
 					.hz = wanted->sampler.hz,
 					.ids = wanted->ids,
+					.all = wanted->all,
 					.partial = wanted->sampler.tgid || wanted->sampler.cgroup,
 					.tags = tags,
 					.off_cpu = wanted->sampler.off_cpu};
@@ -178,11 +196,14 @@ static int run(struct profile_wanted *wanted, struct sampler *sampler,
 		exit_code = command_refuse("out of memory");
 	} else {
 		wanted->filter.known = samples_labels(samples);
+		if (!wanted->sampler.requests_only)
+			result.servers = samples_servers(samples);
 		result.to_ns = result.from_ns + (__s64)sample(sampler, &wanted->sampler, samples);
 		result.lost = sampler_lost(sampler) + samples_left_out(samples);
 		result.waits_left_out = sampler_waits_left_out(sampler);
 		pause_ms(has_requests(samples) ? SETTLE_MS : 0);
 		exit_code = join_requests(&result, wanted, files, json);
+		profile_print_servers(result.servers);
 		print_losses(sampler, samples);
 	}
 	samples_free(samples);
@@ -208,6 +229,7 @@ int profile_take(struct profile_wanted *wanted, const struct tags *tags, bool js
 	err = registered_read(wanted->registry, &registered);
 	if (err)
 		return command_refuse("profile: %s: %s", wanted->registry, strerror(-err));
+	command_store_path(); /* of the daemon that runs now */
 	if (sampler_open(&wanted->sampler, &sampler, why))
 		return command_refuse("profile: %s", why);
 	exit_code = run(wanted, sampler, &registered, tags, json);

@@ -10,7 +10,6 @@
 #include "cmd/json.h"
 #include "cmd/safe.h"
 #include "cmd/store.h"
-#include "trace/store.h"
 
 #define ATTACHED_MAX 8
 
@@ -40,8 +39,7 @@ const struct command_options command_sql_options = {
 
 const char command_sql_usage[] =
     "  ctxprop sql 'SELECT ...'      ask the store of spans, which is opened for reading only\n"
-    "\n"
-    "      --store FILE       the store (default " STORE_PATH ")\n"
+    "\n" COMMAND_STORE_HELP
     "      --attach FILE      another store beside it, as of another node: its tables are\n"
     "                         other.spans, other.connections, ...; those of the next one other2.\n"
     "  -o                     without a line of names; columns are separated by tabs, as always\n"

@@ -1,17 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <stdbool.h>
+#include <stdio.h>
+
 #include "cmd/store.h"
+#include "cmd/store_place.h"
 #include "trace/store.h"
 
-static const char *store_path = STORE_PATH;
+static const char *named; /* by --store; NULL: it was not */
 
 void command_set_store(const char *path)
 {
-	store_path = path;
+	named = path;
+}
+
+/* The daemon is asked once, so that a command reads one store from begin to end. */
+static const struct store_place *place(void)
+{
+	static struct store_place found;
+	static bool is_found;
+
+	if (is_found)
+		return &found;
+	store_place_find(&found);
+	is_found = true;
+	if (found.is_guess)
+		fprintf(stderr, "ctxprop: %s; the store is taken to be %s\n", found.why,
+			found.path);
+	return &found;
 }
 
 const char *command_store_path(void)
 {
-	return store_path;
+	if (named)
+		return named;
+	return *place()->path ? place()->path : NULL;
 }
 
 static int set_option(int letter, const char *word)
@@ -26,26 +48,37 @@ static const struct option only[] = {COMMAND_STORE_OPTION};
 const struct command_options command_store_options = {
     .list = only, .count = 1, .letters = "", .set = set_option};
 
+int command_refuse_path(void)
+{
+	return command_refuse("%s", place()->why);
+}
+
 sqlite3 *command_open_store(void)
 {
+	const char *path = command_store_path();
 	char why[128];
-	sqlite3 *db = store_open_to_read(store_path, why, sizeof(why));
+	sqlite3 *db = path ? store_open_to_read(path, why, sizeof(why)) : NULL;
 
-	if (!db)
-		command_refuse("the store %s cannot be read: %s; does ctxpropd run, and with which "
-			       "--store?",
-			       store_path, why);
-	return db;
+	if (db)
+		return db;
+	if (!path)
+		command_refuse_path();
+	else if (!named && *place()->why && !place()->is_guess)
+		command_refuse("the store %s cannot be read: %s; and %s", path, why, place()->why);
+	else
+		command_refuse("the store %s cannot be read: %s", path, why);
+	return NULL;
 }
 
 sqlite3 *command_try_store(void)
 {
+	const char *path = command_store_path();
 	char why[128];
 
-	return store_open_to_read(store_path, why, sizeof(why));
+	return path ? store_open_to_read(path, why, sizeof(why)) : NULL;
 }
 
 int command_refuse_store(sqlite3 *db)
 {
-	return command_refuse("the store %s: %s", store_path, sqlite3_errmsg(db));
+	return command_refuse("the store %s: %s", command_store_path(), sqlite3_errmsg(db));
 }

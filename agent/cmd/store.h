@@ -12,8 +12,20 @@
 #define COMMAND_STORE_OPTION {"store", required_argument, NULL, 'D'}
 /* clang-format on */
 #define COMMAND_STORE_LETTER 'D'
+#define COMMAND_STORE_HELP                                                                         \
+	"      --store FILE       another store than that of ctxpropd (or, if none runs, "         \
+	"the\n"                                                                                    \
+	"                         usual one)\n"
 void command_set_store(const char *path);
+
+/*
+ * The store that was named, or that of the daemon which attends this network namespace, or the
+ * usual one if none answers. NULL: it has none, or none that can be read here.
+ */
 const char *command_store_path(void);
+
+/* Complain about there being none; returns COMMAND_REFUSED. */
+int command_refuse_path(void);
 
 /* The options of a command that takes no other one. */
 extern const struct command_options command_store_options;

@@ -49,6 +49,29 @@ int talk_find_daemon(struct talk_daemon *ret, struct policy_error *error)
 	return err;
 }
 
+static int take_store(const struct control_store *store, void *data)
+{
+	*(struct control_store *)data = *store;
+	return 0;
+}
+
+int talk_find_store(struct control_store *ret, pid_t *ret_pid, struct policy_error *error)
+{
+	const struct control_visitor visitor = {
+	    .on_store = take_store, .data = ret, .error = error};
+	struct control_client *client = NULL;
+	int err = control_client_open(false, &client, error);
+
+	*ret = (struct control_store){};
+	if (err)
+		return err;
+	control_client_begin(client, CONTROL_STORE_GET, NLM_F_DUMP);
+	err = control_client_ask(client, &visitor);
+	*ret_pid = control_client_daemon(client);
+	control_client_close(client);
+	return err;
+}
+
 /* Does it hold in all network namespaces of a daemon? Else it only asks, or names one of them. */
 static bool is_for_all(__u16 type)
 {

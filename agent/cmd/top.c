@@ -23,12 +23,11 @@
 #include "trace/json.h"
 #include "trace/query_words.h"
 #include "trace/span.h"
-#include "trace/store.h"
 
-#define DELAY_MS    2000
-#define ROWS        40 /* where no terminal says how many there is room for */
-#define HEAD_LINES  3
-#define MINUTES_MAX 1440
+#define DELAY_MS     2000
+#define ROWS         40 /* where no terminal says how many there is room for */
+#define LINES_BESIDE 4  /* the head, and what belongs to no request */
+#define MINUTES_MAX  1440
 
 enum order { BY_RATE, BY_ERRORS, BY_P50, BY_P99, BY_CPU };
 
@@ -42,16 +41,18 @@ static const struct {
 	      [BY_CPU] = {'c', "cpu"}};
 #define ORDERS (sizeof(orders) / sizeof(orders[0]))
 
-/* An endpoint, and how long each of its requests is on the CPU, in ns; -1: not known. */
+/* An endpoint, and how long each of its requests was on the CPU, in ns; -1: not known. */
 struct top_row {
 	const struct busy *busy;
 	__s64 cpu_ns;
+	double cpus; /* that all of its requests kept busy, or -1 */
 };
 
 /* What there is, in order. */
 struct top {
 	struct busiest busiest;
 	struct top_row *row;
+	double cpus_of_none; /* as above, of what belongs to no request */
 };
 
 /* What the options, and later the keys, ask for. */
@@ -74,12 +75,14 @@ const char command_top_usage[] =
     "                                terminal again and again: r, e, 5, 9, c sort them by rate,\n"
     "                                errors, median, 99th percentile and CPU of a request, q "
     "ends;\n"
-    "                                CPU is known if ctxpropd runs with --profile\n"
+    "                                CPU, of a request and of all (100 % is one CPU), is known "
+    "if\n"
+    "                                ctxpropd runs with --profile\n"
     "\n"
     "  -n, --number N         at most so many\n"
     "      --sort WHAT        rate, errors, p50, p99 or cpu (default rate)\n"
-    "      --last TIME        of so long, in whole minutes and the running one (default 1m)\n"
-    "      --store FILE       the store (default " STORE_PATH ")\n";
+    "      --last TIME        of so long, in whole minutes and the running one (default "
+    "1m)\n" COMMAND_STORE_HELP;
 
 static int set_order(const char *text)
 {
@@ -96,7 +99,7 @@ static int set_last(const char *text)
 	__u64 ns, minutes;
 
 	if (query_parse_time(text, &ns))
-		return command_misused("--last %s: expected a time with its unit: 5m, 2h", text);
+		return command_misused("--last %s: expected a time: 5m, 2h", text);
 	minutes = ns / (60 * NS_PER_SECOND);
 	wanted.minutes = (unsigned int)(minutes < MINUTES_MAX ? minutes : MINUTES_MAX);
 	return COMMAND_OK;
@@ -156,6 +159,8 @@ static json_t *row_json(const struct top_row *row, double seconds)
 	if (row->cpu_ns >= 0)
 		json_object_set_new(object, "cpu_ns_per_request",
 				    json_integer((json_int_t)row->cpu_ns));
+	if (row->cpus >= 0)
+		json_object_set_new(object, "cpus", json_real(row->cpus));
 	json_set_text(object, "service", busy->service);
 	json_set_text(object, "kind", span_kind_name(busy->kind));
 	json_set_text(object, "method", busy->method);
@@ -172,6 +177,24 @@ static int print_json(const struct top *top)
 	return json_print(array);
 }
 
+static void print_cpus(double cpus)
+{
+	if (cpus < 0)
+		printf("%7s  ", "-");
+	else
+		printf("%6.1f%%  ", 100 * cpus);
+}
+
+/* All else that the host did, below what it did for requests. */
+static void print_none(const struct top *top)
+{
+	if (top->cpus_of_none < 0)
+		return;
+	printf("%9s %7s %10s %10s %10s ", "-", "-", "-", "-", "-");
+	print_cpus(top->cpus_of_none);
+	puts(ENDPOINT_NONE);
+}
+
 static void print_row(const struct top_row *row, double seconds)
 {
 	char p50[WATERFALL_DURATION_MAX], p99[WATERFALL_DURATION_MAX], cpu[WATERFALL_DURATION_MAX];
@@ -181,9 +204,10 @@ static void print_row(const struct top_row *row, double seconds)
 	printf("%9.1f ", (double)busy->count / seconds);
 	colour_print(busy->errors ? COLOUR_BAD : COLOUR_GOOD, "%6.1f%%",
 		     100.0 * (double)busy->errors / (double)busy->count);
-	printf(" %10s %10s %10s  ", waterfall_duration(p50, (__s64)busiest_percentile(busy, 50)),
+	printf(" %10s %10s %10s ", waterfall_duration(p50, (__s64)busiest_percentile(busy, 50)),
 	       waterfall_duration(p99, (__s64)busiest_percentile(busy, 99)),
 	       row->cpu_ns < 0 ? "-" : waterfall_duration(cpu, row->cpu_ns));
+	print_cpus(row->cpus);
 	safe_print(*busy->service ? busy->service : "?");
 	fputs(called ? " > " : "  ", stdout);
 	safe_print(busy->method);
@@ -195,10 +219,11 @@ static void print_row(const struct top_row *row, double seconds)
 static void print_table(const struct top *top, size_t rows, const struct command_flags *flags)
 {
 	if (!flags->oneline)
-		printf("%9s %7s %10s %10s %10s  %s\n", "PER S", "ERRORS", "P50", "P99", "CPU/REQ",
-		       "SERVICE  ENDPOINT, OR > CALL");
+		printf("%9s %7s %10s %10s %10s %7s  %s\n", "PER S", "ERRORS", "P50", "P99",
+		       "CPU/REQ", "CPU", "SERVICE  ENDPOINT, OR > CALL");
 	for (size_t i = 0; i < top->busiest.count && i < rows; i++)
 		print_row(&top->row[i], top->busiest.seconds);
+	print_none(top);
 }
 
 /* Lines of the terminal that are for rows. */
@@ -206,9 +231,9 @@ static size_t room(void)
 {
 	struct winsize size;
 
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || size.ws_row <= HEAD_LINES + 1)
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || size.ws_row <= LINES_BESIDE + 1)
 		return ROWS;
-	return size.ws_row - HEAD_LINES - 1U;
+	return size.ws_row - LINES_BESIDE - 1U;
 }
 
 /* 0, -ENOMEM or -EIO. */
@@ -227,8 +252,10 @@ static int read_top(sqlite3 *db, struct top_cpu *cpu, struct top *ret)
 	for (size_t i = 0; i < ret->busiest.count; i++) {
 		const struct busy *busy = &ret->busiest.busy[i];
 
-		ret->row[i] = (struct top_row){busy, top_cpu_of(cpu, busy)};
+		ret->row[i] =
+		    (struct top_row){busy, top_cpu_of(cpu, busy), top_cpu_share(cpu, busy)};
 	}
+	ret->cpus_of_none = top_cpu_share(cpu, NULL);
 	qsort(ret->row, ret->busiest.count, sizeof(*ret->row), compare);
 	return 0;
 }

@@ -34,6 +34,7 @@ static void read_anew(struct top_cpu *cpu, const char *folder, __s64 now_s)
 	if (windows_read(folder, from_s, now_s + 1, &message, &said, why))
 		return;
 	cpu->known = !message_endpoints(&message, &cpu->endpoints);
+	cpu->lasted_ns = (__u64)message.profile->duration_nanos;
 	message_free(&message);
 }
 
@@ -41,9 +42,10 @@ void top_cpu_read(struct top_cpu *cpu, unsigned int minutes)
 {
 	const __s64 now_s = query_now_ns() / (__s64)NS_PER_SECOND;
 	char folder[PATH_MAX];
+	const char *store = command_store_path();
 	__s64 changed;
 
-	if (windows_folder(command_store_path(), folder))
+	if (!store || windows_folder(store, folder))
 		return;
 	changed = changed_ns(folder);
 	if (cpu->read_s && changed == cpu->changed_ns && minutes == cpu->minutes &&
@@ -57,22 +59,37 @@ void top_cpu_read(struct top_cpu *cpu, unsigned int minutes)
 		read_anew(cpu, folder, now_s);
 }
 
-__s64 top_cpu_of(const struct top_cpu *cpu, const struct busy *busy)
+/* What was sampled of it; NULL: not known. */
+static const struct message_endpoint *find(const struct top_cpu *cpu, const struct busy *busy)
 {
-	char name[NAME_MAX_BYTES];
+	char name[NAME_MAX_BYTES] = ENDPOINT_NONE;
 
-	if (!cpu->known || busy->kind != SPAN_SERVER)
-		return -1;
-	snprintf(name, sizeof(name), "%s %s", busy->method, busy->route);
+	if (!cpu->known || (busy && busy->kind != SPAN_SERVER))
+		return NULL;
+	if (busy)
+		snprintf(name, sizeof(name), "%s %s", busy->method, busy->route);
 	for (size_t i = 0; i < cpu->endpoints.count; i++) {
 		const struct message_endpoint *endpoint = &cpu->endpoints.endpoint[i];
 
-		if (!strcmp(endpoint->service, busy->service) && !strcmp(endpoint->name, name))
-			return endpoint->requests && endpoint->samples
-				   ? (__s64)(endpoint->cpu_ns / endpoint->requests)
-				   : -1;
+		if (!strcmp(endpoint->service, busy ? busy->service : "") &&
+		    !strcmp(endpoint->name, name))
+			return endpoint->samples ? endpoint : NULL;
 	}
-	return -1;
+	return NULL;
+}
+
+__s64 top_cpu_of(const struct top_cpu *cpu, const struct busy *busy)
+{
+	const struct message_endpoint *endpoint = find(cpu, busy);
+
+	return endpoint && endpoint->requests ? (__s64)(endpoint->cpu_ns / endpoint->requests) : -1;
+}
+
+double top_cpu_share(const struct top_cpu *cpu, const struct busy *busy)
+{
+	const struct message_endpoint *endpoint = find(cpu, busy);
+
+	return endpoint && cpu->lasted_ns ? (double)endpoint->cpu_ns / (double)cpu->lasted_ns : -1;
 }
 
 void top_cpu_free(struct top_cpu *cpu)

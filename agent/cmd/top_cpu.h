@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long a request of an endpoint is on the CPU, by the windows of a continuous profile. */
+/* What endpoints cost on the CPU, by the windows of a continuous profile. */
 #ifndef CTXPROP_CMD_TOP_CPU_H
 #define CTXPROP_CMD_TOP_CPU_H
 
@@ -12,6 +12,7 @@
 struct top_cpu {
 	struct message_endpoints endpoints;
 	bool known;           /* there are windows of that time */
+	__u64 lasted_ns;      /* so long, together */
 	unsigned int minutes; /* of which they were read */
 	__s64 read_s;         /* when (s since 1970), and how new the folder was then */
 	__s64 changed_ns;
@@ -22,6 +23,12 @@ void top_cpu_read(struct top_cpu *cpu, unsigned int minutes);
 
 /* ns of each request; -1: not known, for it is no request that is served, or has no samples. */
 __s64 top_cpu_of(const struct top_cpu *cpu, const struct busy *busy);
+
+/*
+ * How many CPUs all of its requests kept busy, 1 being one of them; -1: not known. `busy` NULL:
+ * what belongs to no request.
+ */
+double top_cpu_share(const struct top_cpu *cpu, const struct busy *busy);
 
 void top_cpu_free(struct top_cpu *cpu);
 

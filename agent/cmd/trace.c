@@ -15,7 +15,6 @@
 #include "trace/json.h"
 #include "trace/query.h"
 #include "trace/query_words.h"
-#include "trace/store.h"
 
 #define TRACES     10
 #define TRACES_MAX 1000000
@@ -50,16 +49,14 @@ const char command_trace_usage[] =
     "      --errors           with a span that went wrong\n"
     "      --endpoint PATTERN with a span of such a path: '/api/*'\n"
     "      --service NAME     with a span of this service\n"
-    "      --last TIME        that began within this time: 5m, 30s\n"
-    "      --store FILE       the store (default " STORE_PATH ")\n";
+    "      --last TIME        that began within this time: 5m, 30s\n" COMMAND_STORE_HELP;
 
 static int set_last(const char *text)
 {
 	__u64 ns;
 
 	if (query_parse_time(text, &ns))
-		return command_misused("--last %s: expected a time with its unit: 30s, 5m, 2h",
-				       text);
+		return command_misused("--last %s: expected a time: 30s, 5m, 2h", text);
 	wanted.filter.since_ns = query_now_ns() - (__s64)ns;
 	return COMMAND_OK;
 }
@@ -85,8 +82,7 @@ static int set_option(int letter, const char *word)
 		return set_number(word);
 	case 'S':
 		if (query_parse_time(word, &wanted.filter.slow_ns))
-			return command_misused(
-			    "--slow %s: expected a time with its unit: 100ms, 1.5s", word);
+			return command_misused("--slow %s: expected a time: 100ms, 1.5s", word);
 		return COMMAND_OK;
 	case 'T':
 		if (query_parse_status(word, &wanted.filter))

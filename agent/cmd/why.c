@@ -19,7 +19,6 @@
 #include "cmd/store.h"
 #include "flows/table.h"
 #include "trace/json.h"
-#include "trace/store.h"
 
 #define CALLS         10
 #define ADDRESSES_MAX 8
@@ -29,9 +28,7 @@ const char command_why_usage[] =
     "  ctxprop why HOST[:PORT]       the last requests to a server, by address or name\n"
     "  ctxprop why PID               those of a process\n"
     "  ctxprop why TRACE             those of a trace, by its id (32 hex digits)\n"
-    "\n"
-    "      --store FILE       the store (default " STORE_PATH ")\n"
-    "\n"
+    "\n" COMMAND_STORE_HELP "\n"
     "Of each it says why it got a header or not, and why it belongs to this trace and no other.\n";
 
 /* Who is asked about. */

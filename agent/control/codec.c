@@ -140,6 +140,11 @@ bool control_put_set(struct control_message *message, const struct policy_set *s
 	return true;
 }
 
+static bool put_number(const struct control_message *message, __u16 type, __u64 number)
+{
+	return !number || put(message, type, &number, sizeof(number));
+}
+
 bool control_put_place(struct control_message *message, const struct control_place *place)
 {
 	__u32 before = message->header->nlmsg_len;
@@ -149,9 +154,24 @@ bool control_put_place(struct control_message *message, const struct control_pla
 	if (!nest)
 		return false;
 	if (!put_text(message, CONTROL_PLACE_DEVICE, place->device) ||
-	    (place->netns &&
-	     !put(message, CONTROL_PLACE_NETNS, &place->netns, sizeof(place->netns))) ||
+	    !put_number(message, CONTROL_PLACE_NETNS, place->netns) ||
 	    !put_flag(message, CONTROL_PLACE_FORCE, place->force))
+		return take_back(message, before);
+	mnl_attr_nest_end(message->header, nest);
+	return true;
+}
+
+bool control_put_store(struct control_message *message, const struct control_store *store)
+{
+	__u32 before = message->header->nlmsg_len;
+	struct nlattr *nest =
+	    mnl_attr_nest_start_check(message->header, message->room, CONTROL_STORE);
+
+	if (!nest)
+		return false;
+	if (!put_text(message, CONTROL_STORE_PATH, store->path) ||
+	    !put_number(message, CONTROL_STORE_DEVICE, store->device) ||
+	    !put_number(message, CONTROL_STORE_INODE, store->inode))
 		return take_back(message, before);
 	mnl_attr_nest_end(message->header, nest);
 	return true;

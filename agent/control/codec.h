@@ -3,6 +3,7 @@
 #ifndef CTXPROP_CONTROL_CODEC_H
 #define CTXPROP_CONTROL_CODEC_H
 
+#include <limits.h>
 #include <libmnl/libmnl.h>
 
 #include "control/policy_types.h"
@@ -19,6 +20,12 @@ struct control_place {
 	char device[POLICY_DEVICE_SIZE]; /* empty: the whole namespace */
 	__u64 netns;                     /* its cookie; 0: the daemon's own */
 	bool force;
+};
+
+/* Where spans are stored. */
+struct control_store {
+	char path[PATH_MAX]; /* absolute, in the daemon's mount namespace; empty: nowhere */
+	__u64 device, inode; /* of the file (stat(2)); 0: it is not there */
 };
 
 /* What an answer says about a rule, beside the rule. */
@@ -40,6 +47,7 @@ bool control_put_rule(struct control_message *message, const struct policy_rule 
 bool control_put_set(struct control_message *message, const struct policy_set *set);
 bool control_put_place(struct control_message *message, const struct control_place *place);
 bool control_put_left(struct control_message *message, __u32 left);
+bool control_put_store(struct control_message *message, const struct control_store *store);
 
 /*
  * The messages of a datagram, one by one: the next one of *left bytes at *at, or NULL when no
@@ -58,6 +66,7 @@ struct control_visitor {
 	int (*on_set)(const struct policy_set *set, void *data);
 	int (*on_place)(const struct control_place *place, void *data);
 	int (*on_left)(__u32 left, void *data);
+	int (*on_store)(const struct control_store *store, void *data);
 	void *data;
 	struct policy_error *error;
 };

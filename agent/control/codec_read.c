@@ -16,6 +16,7 @@ static const struct attribute message_rows[] = {
     [CONTROL_SET] = {"set", ATTRIBUTE_NESTED, 0, true},
     [CONTROL_PLACE] = {"place", ATTRIBUTE_NESTED, 0, false},
     [CONTROL_LEFT] = {"left", ATTRIBUTE_FIXED, 4, false},
+    [CONTROL_STORE] = {"store", ATTRIBUTE_NESTED, 0, false},
 };
 
 static const struct attribute rule_rows[] = {
@@ -47,6 +48,12 @@ static const struct attribute place_rows[] = {
     [CONTROL_PLACE_FORCE] = {"force", ATTRIBUTE_FLAG, 0, false},
 };
 
+static const struct attribute store_rows[] = {
+    [CONTROL_STORE_PATH] = {"path", ATTRIBUTE_TEXT, PATH_MAX, false},
+    [CONTROL_STORE_DEVICE] = {"device", ATTRIBUTE_FIXED, 8, false},
+    [CONTROL_STORE_INODE] = {"inode", ATTRIBUTE_FIXED, 8, false},
+};
+
 static const struct attribute set_rows[] = {
     [CONTROL_SET_NAME] = {"name", ATTRIBUTE_TEXT, POLICY_NAME_SIZE, false},
     [CONTROL_SET_PREFIX] = {"network", ATTRIBUTE_FIXED, sizeof(struct control_prefix), true},
@@ -65,6 +72,7 @@ struct reading {
 	struct policy_end *end;
 	struct policy_set *set;
 	struct control_place *place;
+	struct control_store *store;
 	struct control_about about;
 };
 
@@ -247,6 +255,36 @@ static int read_place(const struct nlattr *attribute, const struct control_visit
 	return err ? err : visitor->on_place(&place, visitor->data);
 }
 
+static int visit_store(const struct nlattr *attribute, void *data)
+{
+	struct reading *reading = data;
+	struct control_store *store = reading->store;
+
+	switch (mnl_attr_get_type(attribute)) {
+	case CONTROL_STORE_PATH:
+		text_copy(store->path, sizeof(store->path), mnl_attr_get_str(attribute));
+		break;
+	case CONTROL_STORE_DEVICE:
+		store->device = mnl_attr_get_u64(attribute);
+		break;
+	case CONTROL_STORE_INODE:
+		store->inode = mnl_attr_get_u64(attribute);
+		break;
+	}
+	return 0;
+}
+
+static int read_store(const struct nlattr *attribute, const struct control_visitor *visitor)
+{
+	struct control_store store = {};
+	struct reading reading = {.error = visitor->error, .store = &store};
+	int err = read_nested(attribute, TABLE(store_rows), visit_store, &reading);
+
+	if (!err && *store.path && *store.path != '/')
+		err = policy_fail(visitor->error, -EINVAL, "a store at no absolute path");
+	return err ? err : visitor->on_store(&store, visitor->data);
+}
+
 static int visit_message(const struct nlattr *attribute, void *data)
 {
 	const struct control_visitor *visitor = data;
@@ -267,6 +305,10 @@ static int visit_message(const struct nlattr *attribute, void *data)
 	case CONTROL_LEFT:
 		if (visitor->on_left)
 			return visitor->on_left(mnl_attr_get_u32(attribute), visitor->data);
+		break;
+	case CONTROL_STORE:
+		if (visitor->on_store)
+			return read_store(attribute, visitor);
 		break;
 	}
 	return policy_fail(visitor->error, -EINVAL, "the message has a part that is not its own");

@@ -39,9 +39,10 @@ enum control_type {
 	CONTROL_RESTORE,     /* any number of CONTROL_SET and CONTROL_RULE: the whole policy */
 	CONTROL_ATTACH,      /* one CONTROL_PLACE */
 	CONTROL_DETACH,      /* one CONTROL_PLACE */
-	CONTROL_DRAIN,   /* nothing; as news: CONTROL_LEFT, 0 at the end, none: it was given up */
-	CONTROL_PAUSED,  /* nothing; said when it was done: editing is off */
-	CONTROL_RESUMED, /* likewise: it is on */
+	CONTROL_DRAIN,     /* nothing; as news: CONTROL_LEFT, 0 at the end, none: it was given up */
+	CONTROL_PAUSED,    /* nothing; said when it was done: editing is off */
+	CONTROL_RESUMED,   /* likewise: it is on */
+	CONTROL_STORE_GET, /* dump: itself, with one CONTROL_STORE */
 	CONTROL_TYPE_END,
 };
 
@@ -51,7 +52,16 @@ enum {
 	CONTROL_SET,
 	CONTROL_PLACE,
 	CONTROL_LEFT, /* __u32: connections whose numbers are shifted */
+	CONTROL_STORE,
 	CONTROL_ATTRIBUTES,
+};
+
+/* Attributes of the daemon's store; none of them: it has none. */
+enum {
+	CONTROL_STORE_PATH = 1, /* text, absolute in the daemon's mount namespace */
+	CONTROL_STORE_DEVICE, /* __u64, of the file as stat(2) tells it; without: it is not there */
+	CONTROL_STORE_INODE,  /* __u64, likewise */
+	CONTROL_STORE_ATTRIBUTES,
 };
 
 /* Attributes of a rule. */

@@ -137,7 +137,7 @@ static void acknowledge(const struct control_server *server, const struct contro
 
 static bool is_change(__u16 type)
 {
-	return type != CONTROL_RULE_GET && type != CONTROL_SET_GET;
+	return type != CONTROL_RULE_GET && type != CONTROL_SET_GET && type != CONTROL_STORE_GET;
 }
 
 static int check_rights(const struct control_server *server, const struct control_peer *peer,
@@ -157,7 +157,8 @@ static int send_part(const struct control_answer *answer)
 	return send_to(answer->server, answer->peer.port, 0, answer->part.header, 0);
 }
 
-/* The next message of an answer: one rule, or a piece of a set. Each is a datagram of its own. */
+/* The next message of an answer: one rule, the store, or a piece of a set. Each is a datagram of
+ * its own. */
 static struct control_message *next_part(struct control_answer *answer, __u16 type)
 {
 	control_begin(&answer->part, answer->bytes, sizeof(answer->bytes), type, NLM_F_MULTI);
@@ -196,6 +197,13 @@ int control_answer_set(struct control_answer *answer, const struct policy_set *s
 		left -= part.count;
 	} while (!err && left);
 	return err;
+}
+
+int control_answer_store(struct control_answer *answer, const struct control_store *store)
+{
+	if (!control_put_store(next_part(answer, CONTROL_STORE_GET), store))
+		return -EMSGSIZE;
+	return send_part(answer);
 }
 
 static void end_answer(struct control_answer *answer)

@@ -49,10 +49,11 @@ __u32 control_server_port(const struct control_server *server);
 int control_server_fd(const struct control_server *server);
 void control_server_read(struct control_server *server);
 
-/* Add a rule or a set to an answer. 0 or -errno: the peer does not read. */
+/* Add a rule, a set or the store to an answer. 0 or -errno: the peer does not read. */
 int control_answer_rule(struct control_answer *answer, const struct policy_rule *rule,
 			const struct control_about *about);
 int control_answer_set(struct control_answer *answer, const struct policy_set *set);
+int control_answer_store(struct control_answer *answer, const struct control_store *store);
 
 /* Whom the answer is for. */
 const struct control_peer *control_answer_peer(const struct control_answer *answer);

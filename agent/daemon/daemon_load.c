@@ -69,7 +69,7 @@ void daemon_watch_runtimes(struct daemon *daemon, bool has_news)
 	daemon->runtimes = NULL;
 }
 
-static void follow_runtimes(struct daemon *daemon, enum runtimes_publish publish)
+static void follow_runtimes(struct daemon *daemon, enum publish_mode publish)
 {
 	int err = runtimes_open(runtimes_log, runtimes_log_lack, publish, &daemon->runtimes);
 
@@ -95,7 +95,7 @@ static void follow(const struct loading *loading, int err)
 	else
 		follow_log(&loading->report);
 	if (!err && loading->report.follows)
-		follow_runtimes(loading->daemon, loading->options->publish_goroutines);
+		follow_runtimes(loading->daemon, loading->options->publish);
 }
 
 /* Side by side, unless memory is short: loading takes more than anything after it. */

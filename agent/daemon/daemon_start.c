@@ -117,7 +117,8 @@ static int begin_policy(struct daemon *daemon)
 
 static int listen_for_requests(struct daemon *daemon, const struct options *options)
 {
-	int err = requests_open(&daemon->requests, &daemon->policies, options->readers);
+	int err =
+	    requests_open(&daemon->requests, &daemon->policies, options->store, options->readers);
 	__u32 port;
 
 	if (err)

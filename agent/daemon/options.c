@@ -41,7 +41,7 @@ enum {
 	OPTION_DRAIN,
 	OPTION_READERS,
 	OPTION_NETNS,
-	OPTION_GOROUTINES,
+	OPTION_PUBLISH,
 	OPTION_REQUEST_IDS,
 	OPTION_SERVICES,
 	OPTION_STORE,
@@ -74,7 +74,8 @@ static const struct option long_options[] = {
     {"drain", no_argument, NULL, OPTION_DRAIN},
     {"readers", required_argument, NULL, OPTION_READERS},
     {"netns", required_argument, NULL, OPTION_NETNS},
-    {"publish-goroutines", required_argument, NULL, OPTION_GOROUTINES},
+    {"publish", required_argument, NULL, OPTION_PUBLISH},
+    {"publish-goroutines", required_argument, NULL, OPTION_PUBLISH}, /* until 1.0 */
     {"ignore-request-ids", no_argument, NULL, OPTION_REQUEST_IDS},
     {"services", required_argument, NULL, OPTION_SERVICES},
     {"store", required_argument, NULL, OPTION_STORE},
@@ -115,9 +116,9 @@ static const char help[] =
     "                         follow the mark)\n"
     "      --wait-for-policy  with a file that cannot be used wait for a better one, do not end\n"
     "      --readers GROUP    users of this group may see the policy, beside root\n"
-    "      --publish-goroutines WHEN\n"
-    "                         let profilers see what goroutines work on: always, never, or auto\n"
-    "                         (default: where they do not change too often)\n"
+    "      --publish WHEN     let profilers of others see what goroutines work on: always, never,\n"
+    "                         or auto (default: while one reads the map traces_ctx_v1, where they\n"
+    "                         do not change too often)\n"
     "      --ignore-request-ids\n"
     "                         do not believe that a call which copies the x-request-id of a\n"
     "                         request was made for it\n"
@@ -242,18 +243,18 @@ static enum options_next set_netns(struct options *options, const char *value)
 static enum options_next set_publish(struct options *options, const char *value)
 {
 	static const char *const names[] = {
-	    [RUNTIMES_PUBLISH_AUTO] = "auto",
-	    [RUNTIMES_PUBLISH_ALWAYS] = "always",
-	    [RUNTIMES_PUBLISH_NEVER] = "never",
+	    [PUBLISH_AUTO] = "auto",
+	    [PUBLISH_ALWAYS] = "always",
+	    [PUBLISH_NEVER] = "never",
 	};
 
 	for (unsigned int i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (strcmp(value, names[i]) != 0)
 			continue;
-		options->publish_goroutines = (enum runtimes_publish)i;
+		options->publish = (enum publish_mode)i;
 		return OPTIONS_RUN;
 	}
-	return refuse("publish-goroutines", value, "auto, always or never");
+	return refuse("publish", value, "auto, always or never");
 }
 
 static enum options_next set_store_age(struct options *options, const char *value)
@@ -426,7 +427,7 @@ static enum options_next take(struct options *options, int option)
 		return OPTIONS_RUN;
 	case OPTION_READERS:
 		return set_readers(options, optarg);
-	case OPTION_GOROUTINES:
+	case OPTION_PUBLISH:
 		return set_publish(options, optarg);
 	case OPTION_REQUEST_IDS:
 		options->ignore_request_ids = true;

@@ -23,15 +23,15 @@ struct options {
 	unsigned int gc_seconds; /* between two looks for dead flows */
 	enum attach_way way;
 	enum log_level level;
-	gid_t readers; /* group that may ask for the policy, beside root; 0: none */
-	enum runtimes_publish publish_goroutines;
-	bool ignore_request_ids; /* x-request-id is no evidence */
-	bool wait_for_policy;    /* a file that is wrong is waited with, not ended for */
-	bool drain;              /* what is pinned, and end */
-	const char *policy;      /* file, or NULL: the usual one, if it is there */
-	struct wanted wanted;    /* network namespaces to work in */
-	const char *services;    /* file with what services are called; NULL: none */
-	const char *store;       /* file for spans; NULL: they are not stored */
+	gid_t readers;             /* group that may ask for the policy, beside root; 0: none */
+	enum publish_mode publish; /* of what changes hands on threads */
+	bool ignore_request_ids;   /* x-request-id is no evidence */
+	bool wait_for_policy;      /* a file that is wrong is waited with, not ended for */
+	bool drain;                /* what is pinned, and end */
+	const char *policy;        /* file, or NULL: the usual one, if it is there */
+	struct wanted wanted;      /* network namespaces to work in */
+	const char *services;      /* file with what services are called; NULL: none */
+	const char *store;         /* file for spans; NULL: they are not stored */
 	struct store_limits store_limits;
 	const char *profile;    /* what is recorded, see record_words.h; NULL: nothing */
 	__u32 head_bytes;       /* of each head, for spans */

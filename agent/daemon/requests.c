@@ -205,17 +205,42 @@ static int dump_sets(const struct policy *policy, struct control_answer *answer)
 	return err;
 }
 
+static int dump_store(const struct store_told *told, struct control_answer *answer)
+{
+	struct control_store store;
+
+	store_told_now(told, &store);
+	return control_answer_store(answer, &store);
+}
+
+static int dump(const struct requests *requests, __u16 type, struct control_answer *answer)
+{
+	const struct policies *policies = requests->policies;
+
+	switch (type) {
+	case CONTROL_RULE_GET:
+		return dump_rules(policies, answer);
+	case CONTROL_SET_GET:
+		return dump_sets(&policies->policy, answer);
+	default:
+		return dump_store(&requests->store, answer);
+	}
+}
+
+static bool is_dump(__u16 type)
+{
+	return type == CONTROL_RULE_GET || type == CONTROL_SET_GET || type == CONTROL_STORE_GET;
+}
+
 static int handle_dump(const struct requests *requests, const struct nlmsghdr *request,
 		       struct control_answer *answer, struct policy_error *error)
 {
 	const struct control_visitor nothing = {.error = error};
-	const struct policies *policies = requests->policies;
 	int err = control_read(request, &nothing);
 
 	if (err)
 		return err;
-	err = request->nlmsg_type == CONTROL_RULE_GET ? dump_rules(policies, answer)
-						      : dump_sets(&policies->policy, answer);
+	err = dump(requests, request->nlmsg_type, answer);
 	return err ? policy_fail(error, err, "the answer is not read: %s", strerror(-err)) : 0;
 }
 
@@ -264,18 +289,21 @@ static int handle(const struct nlmsghdr *request, struct control_answer *answer,
 	if (orders_has(request->nlmsg_type))
 		return handle_order(requests, request, answer, error);
 
-	if (request->nlmsg_type == CONTROL_RULE_GET || request->nlmsg_type == CONTROL_SET_GET)
+	if (is_dump(request->nlmsg_type))
 		return handle_dump(requests, request, answer, error);
 	return handle_change(requests, request, answer, error);
 }
 
-int requests_open(struct requests *requests, struct policies *policies, gid_t readers)
+int requests_open(struct requests *requests, struct policies *policies, const char *store,
+		  gid_t readers)
 {
 	const struct control_server_options options = {
 	    .handle = handle, .data = requests, .readers = readers};
+	int err;
 
 	*requests = (struct requests){.policies = policies};
-	return control_server_open(&options, &requests->server);
+	err = store_told_begin(&requests->store, store);
+	return err ? err : control_server_open(&options, &requests->server);
 }
 
 void requests_close(struct requests *requests)

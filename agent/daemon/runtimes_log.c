@@ -30,6 +30,21 @@ static void log_unix_sockets(int err)
 		log_info("following what goes over unix sockets, too");
 }
 
+static void log_publish(const struct publish *publish)
+{
+	if (publish->state == NODE_PUBLISH_READ)
+		log_info("program %u (%.*s) reads traces_ctx_v1: what goroutines work on is "
+			 "published, too",
+			 publish->reader.id, TRACE_READER_NAME, publish->reader.name);
+	else if (publish->state == NODE_PUBLISH_BLIND)
+		log_warning("who reads traces_ctx_v1 cannot be seen: what goroutines work on is "
+			    "not published, unless by --publish always: %s",
+			    strerror(-publish->err));
+	else
+		log_info("no program of others reads traces_ctx_v1 any more: what goroutines work "
+			 "on is not published");
+}
+
 static void log_share(__u32 tgid, const char *name)
 {
 	if (tgid)
@@ -47,6 +62,8 @@ void runtimes_log(const struct runtimes_news *news)
 
 	if (news->unix_sockets)
 		return log_unix_sockets(news->err);
+	if (news->publish)
+		return log_publish(news->publish);
 	process_name(name, sizeof(name), news->tgid);
 	if (news->share)
 		log_share(news->tgid, name);

@@ -251,6 +251,31 @@ int node_attach_waiting(__u32 flags)
 	return lock_fd < 0 ? lock_fd : attach_waiting(&pins, flags);
 }
 
+int node_set_publish(__u32 publish)
+{
+	_cleanup_close_ int lock_fd = -1;
+	struct pins pins;
+	struct node node;
+	int err;
+
+	name_pins(&pins);
+	lock_fd = pins_lock_existing(&pins);
+	if (lock_fd < 0)
+		return lock_fd;
+	err = read_state(pins.layer_dir, &node);
+	node.publish = publish;
+	return err ? err : write_state(pins.layer_dir, &node);
+}
+
+int node_publish(__u32 *ret_publish)
+{
+	struct node node;
+	int err = read_state(node_maps_layer_dir(), &node);
+
+	*ret_publish = err ? NODE_PUBLISH_UNTOLD : node.publish;
+	return err;
+}
+
 int node_find_hooks(struct probe_hooks *ret_hooks)
 {
 	struct pins pins;

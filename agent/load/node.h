@@ -53,6 +53,13 @@ void node_look_back(void);
  */
 int node_attach_waiting(__u32 flags);
 
+/*
+ * Put down what is published (enum node_publish), and how that stands: -ENOENT: there is no node
+ * layer. -EWOULDBLOCK: another daemon has the lock; or -errno.
+ */
+int node_set_publish(__u32 publish);
+int node_publish(__u32 *ret_publish);
+
 /* Where the probes of this build are attached now. 0, or -ENOENT: there are none. */
 int node_find_hooks(struct probe_hooks *ret_hooks);
 

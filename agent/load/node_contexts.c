@@ -73,8 +73,14 @@ static bool is_ours(int traces, __u64 thread, const struct requests_map *request
 	       is_request(requests, traces_ctx_span(&shown));
 }
 
-/* Take ours out of the map; of one process, or (0) of all. */
-static void withdraw(int traces, int fd, __u32 tgid)
+/* Whose contexts are withdrawn. */
+struct whose {
+	bool (*is_one)(__u32 tgid, void *data); /* NULL: everybody's */
+	void *data;
+};
+
+/* Take ours out of the map. */
+static void withdraw(int traces, int fd, const struct whose *whose)
 {
 	_cleanup_free_ void *value = value_of(fd);
 	struct requests_map requests = {.fd = fd, .value = value};
@@ -88,29 +94,39 @@ static void withdraw(int traces, int fd, __u32 tgid)
 	for (err = bpf_map_get_next_key(traces, NULL, &next); !err;) {
 		thread = next;
 		err = bpf_map_get_next_key(traces, &thread, &next);
-		if (tgid && traces_ctx_key(tgid, (__u32)thread) != thread)
+		if (whose->is_one && !whose->is_one((__u32)(thread >> 32), whose->data))
 			continue;
 		if (is_ours(traces, thread, &requests))
 			bpf_map_delete_elem(traces, &thread);
 	}
 }
 
-static void withdraw_from(const char *layer_dir, __u32 tgid)
+static void withdraw_from(const char *layer_dir, const struct whose *whose)
 {
 	char path[PINS_PATH_MAX];
 	_cleanup_close_ int requests = bpf_obj_get(pins_map_path(path, layer_dir, "requests"));
 	_cleanup_close_ int traces = bpf_obj_get(NODE_TRACES_PATH);
 
-	withdraw(traces, requests, tgid);
+	withdraw(traces, requests, whose);
 }
 
 void node_contexts_withdraw(const char *layer_dir)
 {
 	stop_probes(layer_dir);
-	withdraw_from(layer_dir, 0);
+	withdraw_from(layer_dir, &(struct whose){});
+}
+
+void node_contexts_withdraw_of(bool (*is_one)(__u32 tgid, void *data), void *data)
+{
+	withdraw_from(node_maps_layer_dir(), &(struct whose){is_one, data});
+}
+
+static bool is_process(__u32 tgid, void *data)
+{
+	return tgid == *(const __u32 *)data;
 }
 
 void node_contexts_withdraw_process(__u32 tgid)
 {
-	withdraw_from(node_maps_layer_dir(), tgid);
+	node_contexts_withdraw_of(is_process, &tgid);
 }

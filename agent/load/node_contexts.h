@@ -3,6 +3,7 @@
 #ifndef CTXPROP_NODE_CONTEXTS_H
 #define CTXPROP_NODE_CONTEXTS_H
 
+#include <stdbool.h>
 #include <linux/types.h>
 
 /*
@@ -12,7 +13,10 @@
  */
 void node_contexts_withdraw(const char *layer_dir);
 
-/* The same for one process of this version's layer, whose probes go on with all others. */
+/* The same for processes of this version's layer, whose probes go on with all others. */
+void node_contexts_withdraw_of(bool (*is_one)(__u32 tgid, void *data), void *data);
+
+/* The same for one process. */
 void node_contexts_withdraw_process(__u32 tgid);
 
 #endif

@@ -56,3 +56,8 @@ bool node_maps_has(const char *name)
 			return true;
 	return false;
 }
+
+const char *node_maps_name(size_t i)
+{
+	return i < sizeof(names) / sizeof(names[0]) ? names[i] : NULL;
+}

@@ -6,8 +6,10 @@
 
 #include "profile/counts.h"
 
-static const char *const words[COUNT_KINDS] = {
-    [COUNT_REQUESTS] = "#requests\t", [COUNT_LOST] = "#lost\t"};
+static const char *const words[COUNT_KINDS] = {[COUNT_REQUESTS] = "#requests\t",
+					       [COUNT_LOST] = "#lost\t",
+					       [COUNT_SERVERS] = "#servers\t",
+					       [COUNT_NO_REQUEST] = "#no_request\t"};
 
 /* Decimal digits, up to a tab or the end. */
 static int parse_number(const char *text, struct count *ret)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How many requests there were while samples were taken, as comments of pprof: of each endpoint
- * "#requests", COUNT, SERVICE, ENDPOINT, and "#lost", COUNT for samples that were lost, with tabs
- * between. What begins with # is not printed in every report of `go tool pprof`.
+ * "#requests", COUNT, SERVICE, ENDPOINT; "#lost", COUNT for samples that were lost; "#servers",
+ * COUNT for those of servers, and "#no_request", COUNT, REASON for those of them that belong to no
+ * request (servers.h); with tabs between. What begins with # is not printed in every report of `go
+ * tool pprof`.
  */
 #ifndef CTXPROP_PROFILE_COUNTS_H
 #define CTXPROP_PROFILE_COUNTS_H
@@ -14,13 +16,13 @@
 
 #define COUNTS_MAX (1ULL << 53) /* more is taken for so many */
 
-enum count_kind { COUNT_REQUESTS, COUNT_LOST, COUNT_KINDS };
+enum count_kind { COUNT_REQUESTS, COUNT_LOST, COUNT_SERVERS, COUNT_NO_REQUEST, COUNT_KINDS };
 
 /* A comment, read. */
 struct count {
 	enum count_kind kind;
 	__u64 count;
-	const char *of; /* SERVICE, a tab, ENDPOINT; empty: of nothing in particular */
+	const char *of; /* SERVICE, a tab, ENDPOINT; a reason; empty: of nothing in particular */
 };
 
 /* Its text is the comment's. 0, or -EINVAL: it is somebody else's comment. */

@@ -82,6 +82,7 @@ static struct flame *enter_frames(const struct building *building, struct flame 
 static int enter_stack(const struct building *building, const struct stack *stack,
 		       const struct endpoint *endpoint, __u64 weight, const char *leaf)
 {
+	const char *missing = merged_missing(building->names, stack);
 	struct flame *node = building->root;
 	char buffer[TITLE_MAX];
 
@@ -93,8 +94,8 @@ static int enter_stack(const struct building *building, const struct stack *stac
 		node =
 		    enter(node, *stack->process->name ? stack->process->name : "[unknown program]",
 			  FLAME_NATIVE, weight);
-	if (node && stack_missing(stack))
-		node = enter(node, stack_missing(stack), FLAME_NATIVE, weight);
+	if (node && missing)
+		node = enter(node, missing, FLAME_NATIVE, weight);
 	if (node)
 		node = enter_frames(building, node, stack, weight);
 	if (node && leaf)
@@ -173,12 +174,33 @@ void flame_free(struct flame *root)
 	}
 }
 
-const struct flame *flame_of_endpoint(const struct flame *root, const struct endpoint *endpoint)
+struct flame *flame_take_out(struct flame *root, const char *name)
 {
-	const struct flame *child = root->child;
-	char buffer[TITLE_MAX];
+	struct flame **at = &root->child, *child;
 
-	while (child && strcmp(child->name, title(endpoint, buffer, sizeof(buffer))) != 0)
+	while (*at && strcmp((*at)->name, name) != 0)
+		at = &(*at)->sibling;
+	child = *at;
+	if (!child)
+		return NULL;
+	*at = child->sibling;
+	child->sibling = NULL;
+	root->total -= child->total;
+	return child;
+}
+
+const struct flame *flame_child(const struct flame *node, const char *name)
+{
+	const struct flame *child = node->child;
+
+	while (child && strcmp(child->name, name) != 0)
 		child = child->sibling;
 	return child;
+}
+
+const struct flame *flame_of_endpoint(const struct flame *root, const struct endpoint *endpoint)
+{
+	char buffer[TITLE_MAX];
+
+	return flame_child(root, title(endpoint, buffer, sizeof(buffer)));
 }

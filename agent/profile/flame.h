@@ -36,6 +36,15 @@ struct flame *flame_root(void);
 /* The child of this name, made if it is new, wider by `weight`. NULL: no memory. */
 struct flame *flame_enter(struct flame *node, const char *name, enum flame_kind kind, __u64 weight);
 
+/*
+ * Take the child of this name, with all that is in it, out of the root, which is narrower by it
+ * then. The caller's to free; NULL: there is none.
+ */
+struct flame *flame_take_out(struct flame *root, const char *name);
+
+/* The child of this name; NULL: there is none. */
+const struct flame *flame_child(const struct flame *node, const char *name);
+
 /* The tree of one endpoint, or NULL. */
 const struct flame *flame_of_endpoint(const struct flame *root, const struct endpoint *endpoint);
 

@@ -61,8 +61,7 @@ struct fit {
 
 /*
  * Do both sides belong together? Only if the whole stack is known, and there are as many calls on
- * either side: those of a greenlet stand upon calls that are not its own, and a call that has just
- * begun has no function yet.
+ * either side: a call that has just begun has no function yet.
  */
 static bool fits(const struct names *names, const struct stack *stack,
 		 const struct runtime_names *runtime, struct fit *ret)
@@ -83,6 +82,35 @@ static bool fits(const struct names *names, const struct stack *stack,
 	if (entries == calls + 1)
 		take_call(stack, &ret->named, unused);
 	return ret->calls || ret->named;
+}
+
+static bool is_switcher(const struct names *names, __u64 frame, const struct runtime_names *runtime)
+{
+	return !(frame & FRAME_KERNEL) && !frame_is_named(frame) &&
+	       !strncmp(names_file(names, frame), runtime->switcher, strlen(runtime->switcher));
+}
+
+/*
+ * How many frames are certain, where no functions tell: while a thread exchanges its stack for
+ * another one its memory is partly that of either. Whoever exchanges stacks and has called the
+ * interpreter does not do so now; and each stack that was exchanged begins with such functions.
+ */
+static size_t certain_count(const struct names *names, const struct stack *stack,
+			    const struct runtime_names *runtime)
+{
+	size_t begin = native_count(stack);
+
+	if (!runtime || !runtime->switcher)
+		return begin;
+	while (begin > stack->kernel_count && is_switcher(names, stack->frame[begin - 1], runtime))
+		begin--;
+	for (size_t i = stack->kernel_count; i < begin; i++) {
+		if (is_interpreter(names, stack->frame[i], runtime->interpreter))
+			break;
+		if (is_switcher(names, stack->frame[i], runtime))
+			return i + 1;
+	}
+	return native_count(stack);
 }
 
 /* Is it called without a name that its file would have? */
@@ -114,16 +142,28 @@ static size_t count_own(const struct names *names, const struct stack *stack)
 	return 0;
 }
 
+const char *merged_missing(const struct names *names, const struct stack *stack)
+{
+	const struct runtime_names *runtime = runtime_names_of(stack->named_kind);
+	struct fit fit;
+
+	if (!fits(names, stack, runtime, &fit) &&
+	    certain_count(names, stack, runtime) < native_count(stack))
+		return STACK_SWITCHED;
+	return stack_missing(stack);
+}
+
 size_t merged_frames(const struct names *names, const struct stack *stack, __u64 *ret_frames)
 {
 	const struct runtime_names *runtime = runtime_names_of(stack->named_kind);
 	const size_t own = count_own(names, stack);
-	size_t i = stack->kernel_count, count = i - own;
+	size_t i = stack->kernel_count, count = i - own, end;
 	struct fit fit;
 	bool merges = fits(names, stack, runtime, &fit);
 
+	end = merges ? native_count(stack) : certain_count(names, stack, runtime);
 	memcpy(ret_frames, stack->frame + own, count * sizeof(*ret_frames));
-	for (; i < native_count(stack); i++) {
+	for (; i < end; i++) {
 		const __u64 frame = stack->frame[i];
 		const bool is_call = merges && is_interpreter(names, frame, runtime->interpreter);
 

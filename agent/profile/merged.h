@@ -15,4 +15,7 @@
  */
 size_t merged_frames(const struct names *names, const struct stack *stack, __u64 *ret_frames);
 
+/* Why outer frames are missing there, in brackets; NULL: the stack is whole. */
+const char *merged_missing(const struct names *names, const struct stack *stack);
+
 #endif

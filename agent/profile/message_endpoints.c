@@ -123,28 +123,49 @@ static int add_sample(struct gathering *gathering, const Sample *sample)
 	return 0;
 }
 
+/* Of an endpoint. 0 or -ENOMEM. */
+static int add_requests(struct gathering *gathering, const struct count *count)
+{
+	struct message_endpoint *endpoint = get(gathering, count->of);
+
+	if (!endpoint)
+		return -ENOMEM;
+	endpoint->requests = count_add(endpoint->requests, count->count);
+	return 0;
+}
+
 static int add_comment(struct gathering *gathering, const char *comment)
 {
-	struct message_endpoint *endpoint;
+	struct message_endpoints *endpoints = gathering->endpoints;
+	struct servers *servers = &endpoints->servers;
 	struct count count;
+	__u64 *sum;
 
 	if (count_parse(comment, &count))
 		return 0;
-	if (count.kind == COUNT_LOST) {
-		gathering->endpoints->lost = count_add(gathering->endpoints->lost, count.count);
-		return 0;
+	switch (count.kind) {
+	case COUNT_REQUESTS:
+		return add_requests(gathering, &count);
+	case COUNT_SERVERS:
+		sum = &servers->samples;
+		break;
+	case COUNT_NO_REQUEST:
+		sum = &servers->without[servers_reason_named(count.of)];
+		break;
+	default:
+		sum = &endpoints->lost;
 	}
-	endpoint = get(gathering, count.of);
-	if (!endpoint)
-		return -ENOMEM;
-	endpoint->requests = count_add(endpoint->requests, count.count);
+	*sum = count_add(*sum, count.count);
 	return 0;
 }
 
 static int compare(const void *a, const void *b)
 {
 	const struct message_endpoint *first = a, *second = b;
+	const bool is_none = endpoint_is_none(first->name);
 
+	if (is_none != endpoint_is_none(second->name))
+		return is_none ? 1 : -1;
 	if (first->cpu_ns != second->cpu_ns)
 		return first->cpu_ns < second->cpu_ns ? 1 : -1;
 	if (strcmp(first->service, second->service) != 0)

@@ -5,6 +5,7 @@
 
 #include "profile/message.h"
 #include "profile/requests.h"
+#include "profile/servers.h"
 
 struct message_endpoint {
 	const char *service, *name; /* empty: not known */
@@ -18,11 +19,13 @@ struct message_endpoints {
 	struct message_endpoint *endpoint;
 	size_t count;
 	__u64 lost; /* samples */
+	struct servers servers;
 	struct arena texts;
 };
 
 /*
- * All endpoints with samples, waits or requests, by CPU time, the most first. Of a message that
+ * All endpoints with samples, waits or requests, by CPU time, the most first, and behind them what
+ * belongs to no request. Of a message that
  * does not count samples, or the time on the CPU, these are 0. 0 or -ENOMEM.
  */
 int message_endpoints(const struct message *message, struct message_endpoints *ret);

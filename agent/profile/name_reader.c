@@ -142,7 +142,7 @@ int name_reader_ask(struct sandbox *reader, const struct named_code *code, char 
 	if (size > (ssize_t)sizeof(answer) || !makes_sense(&answer, size))
 		return -EPIPE;
 	if (answer.result < 0)
-		return answer.result == -ESTALE ? -ESTALE : -EINVAL;
+		return answer.result == -ESTALE || answer.result == -ENOENT ? answer.result : -EINVAL;
 	memcpy(ret_text, answer.text, (size_t)size - ANSWER_MIN);
 	return answer.result;
 }

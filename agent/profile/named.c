@@ -56,6 +56,9 @@ static int read_name(struct named *named, const struct named_code *code, long *r
 	long number;
 
 	named->unread += result == -EAGAIN || result == -EPIPE || result == -ETIMEDOUT;
+	*ret_number = NAMED_NOTHING;
+	if (result < 0 && code->is_inner)
+		return result;
 	if (result < 0)
 		snprintf(text, sizeof(text), "%s\n", names ? names->unknown : "[unknown code]");
 	number = strings_add(&named->texts, text);
@@ -66,7 +69,8 @@ static int read_name(struct named *named, const struct named_code *code, long *r
 static bool is_same(const struct named_code *a, const struct named_code *b)
 {
 	return a->tgid == b->tgid && a->life == b->life && a->address == b->address &&
-	       a->check == b->check && a->kind == b->kind && a->depth == b->depth;
+	       a->check == b->check && a->kind == b->kind && a->depth == b->depth &&
+	       a->is_inner == b->is_inner;
 }
 
 static bool is_known(const struct known *known, const struct named_code *code)
@@ -96,7 +100,9 @@ long named_get(struct named *named, const struct named_code *code, bool *ret_has
 		*known = (struct known){.code = *code,
 					.number = number,
 					.has_outer = result > 0 && code->depth < NAMED_DEPTH_MAX,
-					.until_ns = result < 0 ? clock_now_ns() + ASK_AGAIN_NS : 0};
+					.until_ns = result < 0 && result != -ENOENT
+							? clock_now_ns() + ASK_AGAIN_NS
+							: 0};
 	}
 	*ret_has_outer = known->has_outer;
 	return known->number;

@@ -17,9 +17,12 @@ struct named;
 struct named *named_new(void);
 void named_free(struct named *named);
 
+#define NAMED_NOTHING (-1L)
+
 /*
  * The number of the text (named_text.h) of a function in named_texts(), or of what stands for one
- * whose name cannot be told, without a file; 0: no memory. `ret_has_outer`: a compiler has put it
+ * whose name cannot be told, without a file; 0: no memory; NAMED_NOTHING: none was put into the
+ * function behind it, or it cannot be told (`is_inner`). `ret_has_outer`: a compiler has put it
  * into another one, whose depth is one more.
  */
 long named_get(struct named *named, const struct named_code *code, bool *ret_has_outer);

@@ -13,7 +13,7 @@
 #include "profile/sources.h"
 #include "profile/strings.h"
 
-#define LABELS_MAX   (13 + PROFILE_LABELS_MAX)
+#define LABELS_MAX   (14 + PROFILE_LABELS_MAX)
 #define VALUES_MAX   3
 #define NS_PER_CLOCK 1000000000LL
 
@@ -267,8 +267,9 @@ struct labelling {
 static bool is_ours(const char *key)
 {
 	static const char *const ours[] = {
-	    "endpoint",       "service",  "process", "pid",  "stack", "status",        "latency_ms",
-	    "latency_bucket", "trace_id", "span_id", "wait", "tag",   "context_source"};
+	    "endpoint", "service",    "process",        "pid",       "stack",
+	    "status",   "latency_ms", "latency_bucket", "trace_id",  "span_id",
+	    "wait",     "tag",        "context_source", "no_request"};
 
 	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
 		if (!strcmp(ours[i], key))
@@ -301,6 +302,8 @@ static int add_own(const char *key, const char *value, void *data)
 static void add_labels(struct writing *writing, Sample *sample, const struct stack *stack,
 		       const struct profiled_request *request)
 {
+	const char *missing = merged_missing(writing->names, stack);
+
 	sample->label = take(writing, LABELS_MAX * sizeof(Label *));
 	if (!sample->label)
 		return;
@@ -308,8 +311,10 @@ static void add_labels(struct writing *writing, Sample *sample, const struct sta
 	label_text(writing, sample, "service", request->endpoint->service);
 	label_text(writing, sample, "process", stack->process->name);
 	label_number(writing, sample, "pid", stack->process->tgid, "");
-	if (stack_missing(stack))
-		label_text(writing, sample, "stack", stack_missing(stack));
+	if (missing)
+		label_text(writing, sample, "stack", missing);
+	if (stack_no_request(stack))
+		label_text(writing, sample, "no_request", stack_no_request(stack));
 	if (stack_has_request(stack))
 		add_request(writing, sample, stack, request);
 	labels_each(writing->labels, stack->labels, add_own, &(struct labelling){writing, sample});
@@ -419,6 +424,15 @@ static void add_requests(struct writing *writing, const struct endpoint *endpoin
 		add_comment(writing, &(struct count){COUNT_REQUESTS, endpoint->requests, of});
 }
 
+static void add_servers(struct writing *writing, const struct servers *servers)
+{
+	add_comment(writing, &(struct count){COUNT_SERVERS, servers->samples, ""});
+	for (size_t i = 0; i < SERVERS_REASONS; i++)
+		if (servers->without[i])
+			add_comment(writing, &(struct count){COUNT_NO_REQUEST, servers->without[i],
+							     servers_reason(i)});
+}
+
 /* Are all samples of an endpoint there, if there are some? */
 static bool has_all_samples(const struct pprof_options *options)
 {
@@ -431,7 +445,7 @@ static void add_counts(struct writing *writing)
 {
 	const struct pprof_options *options = writing->options;
 	const struct endpoint *first = requests_endpoints(writing->requests);
-	size_t count = 1;
+	size_t count = 2 + SERVERS_REASONS;
 
 	for (const struct endpoint *endpoint = first; endpoint; endpoint = endpoint->next)
 		count++;
@@ -440,6 +454,8 @@ static void add_counts(struct writing *writing)
 		return;
 	if (options->lost)
 		add_comment(writing, &(struct count){COUNT_LOST, options->lost, ""});
+	if (options->servers && options->servers->samples)
+		add_servers(writing, options->servers);
 	for (const struct endpoint *endpoint = first; endpoint; endpoint = endpoint->next)
 		if (endpoint->requests && has_all_samples(options) &&
 		    (!options->filter->endpoint ||

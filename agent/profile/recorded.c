@@ -79,6 +79,7 @@ static int write_profile(const void *data, FILE *out)
 					     .hz = contents->options->hz,
 					     .off_cpu = contents->options->off_cpu,
 					     .filter = &all,
+					     .servers = samples_servers(recorded->samples),
 					     .lost = recorded->lost +
 						     samples_left_out(recorded->samples)};
 

@@ -140,7 +140,7 @@ static bool prepare(struct requests *requests, sqlite3 *db)
 
 static bool add_without_request(struct requests *requests)
 {
-	requests->none = get(requests, "(no request)", "");
+	requests->none = get(requests, ENDPOINT_NONE, "");
 	requests->not_ended = get(requests, "(request not known)", "");
 	return requests->none && requests->not_ended;
 }
@@ -225,6 +225,11 @@ bool endpoint_fits(const struct endpoint *endpoint, const char *pattern)
 	const char *route = endpoint->name + strcspn(endpoint->name, "/");
 
 	return !fnmatch(pattern, endpoint->name, 0) || !fnmatch(pattern, route, 0);
+}
+
+bool endpoint_is_none(const char *name)
+{
+	return !strcmp(name, ENDPOINT_NONE);
 }
 
 const struct endpoint *requests_endpoints(const struct requests *requests)

@@ -47,6 +47,8 @@ struct profiled_request {
 	enum latency latency;
 };
 
+#define ENDPOINT_NONE "(no request)" /* the name of that which is of no request */
+
 struct requests;
 
 /*
@@ -68,6 +70,9 @@ __u64 requests_missed(const struct requests *requests);
 
 /* Does an endpoint fit a pattern of glob(7), with its method or by its route alone? */
 bool endpoint_fits(const struct endpoint *endpoint, const char *pattern);
+
+/* Is it what all samples of no request are counted by? */
+bool endpoint_is_none(const char *name);
 
 /* The first of all that there are, in no order. */
 const struct endpoint *requests_endpoints(const struct requests *requests);

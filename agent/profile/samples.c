@@ -17,6 +17,7 @@ struct samples {
 	struct named *named;
 	struct waits *open;
 	struct labels labels;
+	struct servers servers;
 	struct stack *bucket[BUCKETS];
 	size_t bytes, stacks;
 	__u64 since_ns;
@@ -73,6 +74,11 @@ bool stack_has_request(const struct stack *stack)
 	return !is_zero(stack->span_id, sizeof(stack->span_id));
 }
 
+const char *stack_no_request(const struct stack *stack)
+{
+	return stack->no_request ? servers_reason(stack->no_request - 1U) : NULL;
+}
+
 const char *stack_missing(const struct stack *stack)
 {
 	static const char *const words[PROFILE_STOPS] = {
@@ -82,6 +88,7 @@ const char *stack_missing(const struct stack *stack)
 	    [PROFILE_STOP_TABLE] = "[callers not known: no unwind table]",
 	    [PROFILE_STOP_ROW] = "[callers not known: no rule]",
 	    [PROFILE_STOP_READ] = "[callers not known: unreadable stack]",
+	    [PROFILE_STOP_SWITCH] = STACK_SWITCHED,
 	};
 
 	return stack->stop < PROFILE_STOPS ? words[stack->stop] : NULL;
@@ -101,26 +108,33 @@ static __u64 user_frame(const struct process *process, const struct profile_samp
  * A function by its name, and those into which a compiler has put it; if there is no room for all
  * of them, inner ones are left out. Returns how many frames were written.
  */
-static size_t named_frames(const struct samples *samples, const struct process *process,
-			   const struct profile_sample *sample, const __u64 pair[2], size_t room,
+static size_t named_frames(const struct samples *samples, struct named_code *code, size_t room,
 			   __u64 *ret_frames)
 {
-	struct named_code code = {.tgid = sample->tgid,
-				  .life = sample->life,
-				  .kind = sample->named_kind,
-				  .layout = sample->named_layout,
-				  .address = pair[0] & ~PROFILE_FRAME_NAMED,
-				  .check = pair[1],
-				  .compiled = process_compiled(process)};
 	bool has_outer = true;
 	size_t count = 0;
+	long number;
 
-	for (; has_outer; code.depth++) {
+	for (; room && has_outer; code->depth++) {
+		number = named_get(samples->named, code, &has_outer);
+		if (number == NAMED_NOTHING)
+			return 0;
 		count = count < room ? count : 0;
-		ret_frames[count++] =
-		    FRAME_NAMED | (__u64)named_get(samples->named, &code, &has_outer);
+		ret_frames[count++] = FRAME_NAMED | (__u64)number;
 	}
 	return count;
+}
+
+static struct named_code code_of(const struct process *process, const struct profile_sample *sample,
+				 const __u64 pair[2])
+{
+	return (struct named_code){.tgid = sample->tgid,
+				   .life = sample->life,
+				   .kind = sample->named_kind,
+				   .layout = sample->named_layout,
+				   .address = pair[0] & ~PROFILE_FRAME_NAMED,
+				   .check = pair[1],
+				   .compiled = process_compiled(process)};
 }
 
 /* Kernel addresses behind the first one are those that calls return to. */
@@ -131,7 +145,12 @@ static void fill_kernel(struct samples *samples, const struct profile_sample *sa
 		samples->frame[i] = (sample->frame[i] - (i ? 1 : 0)) | FRAME_KERNEL;
 }
 
-/* Frames that the user's words make up. */
+static bool is_inner(__u64 word)
+{
+	return word & PROFILE_FRAME_INNER;
+}
+
+/* Frames that the user's words make up, without functions that were put into others. */
 static size_t user_frames(const struct profile_sample *sample)
 {
 	const __u64 *word = sample->frame + sample->kernel_count;
@@ -139,7 +158,7 @@ static size_t user_frames(const struct profile_sample *sample)
 
 	for (size_t i = 0; i + 1 < sample->user_count; i++) {
 		if (word[i] & PROFILE_FRAME_NAMED) {
-			count--;
+			count -= is_inner(word[i]) ? 2 : 1;
 			i++;
 		}
 	}
@@ -152,14 +171,19 @@ static void fill_user(struct samples *samples, const struct process *process,
 	const __u64 *word = sample->frame + sample->kernel_count;
 	__u64 *frame = samples->frame + samples->kernel_count;
 	size_t left = user_frames(sample), count = 0;
+	struct named_code code;
 
 	for (size_t i = 0; i < sample->user_count; i++) {
-		left--;
 		if (!(word[i] & PROFILE_FRAME_NAMED)) {
+			left--;
 			frame[count++] = user_frame(process, sample, word[i]);
 		} else if (i + 1 < sample->user_count) {
-			count += named_frames(samples, process, sample, word + i,
-					      PROFILE_FRAMES_MAX - left - count, frame + count);
+			left -= !is_inner(word[i]);
+			code = code_of(process, sample, word + i);
+			code.is_inner = is_inner(word[i]);
+			code.address &= ~PROFILE_FRAME_INNER;
+			count += named_frames(samples, &code, PROFILE_FRAMES_MAX - left - count,
+					      frame + count);
 			i++;
 		}
 	}
@@ -171,10 +195,12 @@ static void fill_named(struct samples *samples, const struct process *process,
 {
 	const __u64 *pair = sample->frame + sample->kernel_count + sample->user_count;
 	__u64 *frame = samples->frame + samples->kernel_count + samples->user_count;
+	struct named_code code;
 
 	samples->named_count = sample->named_count;
 	for (size_t i = 0; i < sample->named_count; i++, pair += 2) {
-		named_frames(samples, process, sample, pair, 1, frame + i);
+		code = code_of(process, sample, pair);
+		named_frames(samples, &code, 1, frame + i);
 		frame[i] |= pair[0] & PROFILE_NAMED_ENTRY ? FRAME_ENTRY : 0;
 	}
 }
@@ -191,6 +217,7 @@ static bool is_same(const struct stack *stack, const struct process *process,
 	return stack->process == process && stack->stop == sample->stop &&
 	       stack->is_wait == (sample->kind == PROFILE_WAIT) &&
 	       stack->named_kind == sample->named_kind && stack->source == sample->context_source &&
+	       stack->no_request == servers_why(sample) + 1 &&
 	       stack->labels == samples->label_set &&
 	       stack->kernel_count == samples->kernel_count &&
 	       stack->user_count == samples->user_count &&
@@ -214,6 +241,7 @@ static struct stack *add(struct samples *samples, struct stack **bucket,
 				.process = process,
 				.stop = sample->stop,
 				.named_kind = sample->named_kind,
+				.no_request = (__u8)(servers_why(sample) + 1),
 				.is_wait = sample->kind == PROFILE_WAIT,
 				.source = sample->context_source,
 				.labels = samples->label_set,
@@ -304,6 +332,7 @@ void samples_take(const struct profile_sample *sample, void *data)
 		samples->waits++;
 	} else {
 		samples->count++;
+		servers_count(&samples->servers, sample);
 		samples->in_requests += !is_zero(sample->span_id, sizeof(sample->span_id));
 	}
 	take_stack(samples, sample);
@@ -342,6 +371,11 @@ __u64 samples_waits(const struct samples *samples)
 __u64 samples_left_out(const struct samples *samples)
 {
 	return samples->left_out;
+}
+
+const struct servers *samples_servers(const struct samples *samples)
+{
+	return &samples->servers;
 }
 
 const struct labels *samples_labels(const struct samples *samples)

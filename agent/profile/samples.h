@@ -9,6 +9,7 @@
 
 #include "profile/labels.h"
 #include "profile/processes.h"
+#include "profile/servers.h"
 #include "profile/named.h"
 
 /*
@@ -39,6 +40,7 @@ struct stack {
 	__u8 stop;       /* enum profile_stop */
 	__u8 named_kind; /* enum runtime_kind */
 	__u8 source;     /* enum profile_source: whose ids they are */
+	__u8 no_request; /* of a server, but of no request: 1 + why (servers.h); else 0 */
 	bool is_wait;    /* there are waits and no samples on the CPU, or the other way round */
 	long labels;     /* number of a set, see labels.h */
 	__u16 kernel_count, user_count, named_count;
@@ -52,7 +54,13 @@ struct stack {
 /* Was the thread at work on a request? */
 bool stack_has_request(const struct stack *stack);
 
-/* Why outer frames are missing, in brackets; NULL: the stack is whole. */
+/* Why a sample of a server belongs to no request (servers.h); NULL: it does, or is no server's. */
+const char *stack_no_request(const struct stack *stack);
+
+#define STACK_SWITCHED "[callers not known: a switch of stacks]"
+
+/* Why outer frames are missing, in brackets; NULL: the stack is whole. See merged_missing(), too.
+ */
 const char *stack_missing(const struct stack *stack);
 
 struct samples;
@@ -86,6 +94,9 @@ __u64 samples_left_out(const struct samples *samples);
 
 /* Of those on the CPU: whose stack is not whole, see stack_missing(). */
 __u64 samples_incomplete(const struct samples *samples);
+
+/* Of those on the CPU: the servers', and which of them belong to no request. */
+const struct servers *samples_servers(const struct samples *samples);
 
 /* The labels of stacks, and how many samples had ids of two traces. */
 const struct labels *samples_labels(const struct samples *samples);

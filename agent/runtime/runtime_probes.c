@@ -88,15 +88,29 @@ const struct classified *runtime_probes_known(const struct runtime_probes *probe
 	return known_files_find(&probes->known, file);
 }
 
+static void hide(const struct runtime_probe *probe, const struct runtime_driver *driver,
+		 const struct stat *file, __u32 flags)
+{
+	for (size_t i = 0; probe->programs && i < driver->probe_count; i++)
+		if (driver->probes[i].flags & flags)
+			uprobe_programs_detach(probe->programs, file, driver->probes[i].program);
+}
+
 void runtime_probes_hide(struct runtime_probes *probes, const struct stat *file, __u32 flags)
 {
-	const struct classified *found = known_files_find(&probes->known, file);
-	const struct runtime_driver *driver = found ? runtime_driver_of(found) : NULL;
+	for (size_t i = 0; i < RUNTIME_FOLDERS_COUNT; i++)
+		hide(&probes->of[i], runtime_drivers[i], file, flags);
+}
 
-	for (size_t i = 0; driver && i < driver->probe_count; i++)
-		if (driver->probes[i].flags & flags)
-			uprobe_programs_detach(probes->of[found->driver - 1].programs, file,
-					       driver->probes[i].program);
+bool runtime_probes_need(const struct classified *found, __u32 flags)
+{
+	const struct runtime_driver *driver = runtime_driver_of(found);
+
+	for (__u32 i = 0; driver && i < found->sites.count; i++)
+		if (found->sites.site[i].probe < driver->probe_count &&
+		    driver->probes[found->sites.site[i].probe].flags & flags)
+			return true;
+	return false;
 }
 
 void runtime_probes_forget(struct runtime_probes *probes,

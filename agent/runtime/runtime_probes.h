@@ -51,7 +51,10 @@ int runtime_probes_attach(struct runtime_probes *probes, const struct subject *s
 const struct classified *runtime_probes_known(const struct runtime_probes *probes,
 					      const struct stat *file);
 
-/* Probes that need these flags are of no use any more in the program of this file. */
+/* Has what was found a place whose probe needs one of these flags? */
+bool runtime_probes_need(const struct classified *found, __u32 flags);
+
+/* Probes that need these flags are of no use any more in the program of this file; NULL: in any. */
 void runtime_probes_hide(struct runtime_probes *probes, const struct stat *file, __u32 flags);
 
 /* Forget what is known of programs that `is_used` says no to. */

@@ -21,6 +21,7 @@
 #include "runtime/processes.h"
 #include "runtime/runtime_probes.h"
 #include "runtime/runtimes.h"
+#include "runtime/shown.h"
 #include "runtime/unix_sockets.h"
 
 #define SWEEP_SECONDS 60
@@ -32,7 +33,8 @@
 struct runtimes {
 	runtimes_tell tell;
 	runtimes_lack lack;
-	enum runtimes_publish publish;
+	enum publish_mode mode;
+	struct publish publish;
 	int lock_fd; /* -1: another daemon does the work */
 	int map_fd, events_fd, workers_fd;
 	int news_fd; /* epoll(7): of `events`, and of `inspector` */
@@ -55,7 +57,7 @@ static int open_map(const char *name)
 	return bpf_obj_get(pins_map_path(path, node_maps_layer_dir(), name));
 }
 
-int runtimes_open(runtimes_tell tell, runtimes_lack lack, enum runtimes_publish publish,
+int runtimes_open(runtimes_tell tell, runtimes_lack lack, enum publish_mode mode,
 		  struct runtimes **ret_runtimes)
 {
 	struct runtimes *runtimes = calloc(1, sizeof(*runtimes));
@@ -64,7 +66,7 @@ int runtimes_open(runtimes_tell tell, runtimes_lack lack, enum runtimes_publish 
 		return -ENOMEM;
 	*runtimes = (struct runtimes){.tell = tell,
 				      .lack = lack,
-				      .publish = publish,
+				      .mode = mode,
 				      .lock_fd = -1,
 				      .news_fd = -1,
 				      .inspector.epoll_fd = -1};
@@ -95,6 +97,7 @@ void runtimes_close(struct runtimes *runtimes)
 	cleanup_close(&runtimes->workers_fd);
 	cleanup_close(&runtimes->lock_fd);
 	departed_close(&runtimes->departed);
+	publish_close(&runtimes->publish);
 	free(runtimes);
 }
 
@@ -115,9 +118,9 @@ static __u32 flags_of(const struct runtimes *runtimes, __u32 flags)
 {
 	__u32 others = flags & ~(RUNTIME_SHOWN | RUNTIME_ALWAYS | RUNTIME_COSTLY);
 
-	if (runtimes->publish == RUNTIMES_PUBLISH_NEVER)
+	if (!publish_shows(&runtimes->publish))
 		return others;
-	if (runtimes->publish == RUNTIMES_PUBLISH_ALWAYS)
+	if (runtimes->mode == PUBLISH_ALWAYS)
 		return others | RUNTIME_SHOWN | RUNTIME_ALWAYS;
 	return others | (flags & RUNTIME_COSTLY ? RUNTIME_COSTLY : RUNTIME_SHOWN);
 }
@@ -129,8 +132,10 @@ static void attach(struct runtimes *runtimes, struct inspection *inspection, __u
 	struct classified *found = &inspection->found;
 	const struct runtime_driver *driver = runtime_driver_of(found);
 
-	found->runtime.flags =
-	    flags_of(runtimes, flags) & ~(RUNTIME_TASKS | RUNTIME_TRANSPORTS | RUNTIME_QUEUES);
+	found->runtime.flags = flags_of(runtimes, flags) & ~(RUNTIME_TASKS | RUNTIME_TRANSPORTS |
+							     RUNTIME_QUEUES | RUNTIME_SHOWABLE);
+	if (runtime_probes_need(found, RUNTIME_SHOWN))
+		found->runtime.flags |= RUNTIME_SHOWABLE;
 	*ret_news = (struct runtimes_news){
 	    .tgid = inspection->tgid,
 	    .err = runtime_probes_attach(&runtimes->probes, &inspection->subject, found),
@@ -183,11 +188,22 @@ static bool is_news(const struct runtimes_news *news)
 	return news->err || news->why || news->follows[0];
 }
 
+/* Was it looked at again only because it is to be shown now, or not any more? */
+static bool is_switched(const struct runtimes *runtimes, const struct runtime *known,
+			const struct runtime *found)
+{
+	return !runtimes->replaces && known->kind == found->kind &&
+	       ((known->flags ^ found->flags) & RUNTIME_SHOWN);
+}
+
 /* Was the same found when the process was looked at before? */
-static bool is_known(const struct runtime *known, const struct classified *found, int err)
+static bool is_known(const struct runtimes *runtimes, const struct runtime *known,
+		     const struct classified *found, int err)
 {
 	const struct runtime_driver *driver = runtime_driver_of(found);
 
+	if (!err && is_switched(runtimes, known, &found->runtime))
+		return true;
 	return !err && known->kind == found->runtime.kind && driver && driver->is_same &&
 	       driver->is_same(known, &found->runtime);
 }
@@ -219,7 +235,7 @@ static void publish(struct runtimes *runtimes, struct inspection *inspection)
 	bpf_map_update_elem(runtimes->map_fd, &tgid, found, BPF_EXIST);
 	if (found->flags & RUNTIME_COSTLY)
 		hide(runtimes, tgid, program);
-	if (is_news(&news) && !is_known(&known, &inspection->found, news.err) &&
+	if (is_news(&news) && !is_known(runtimes, &known, &inspection->found, news.err) &&
 	    !inspection->refused_before)
 		runtimes->tell(&news);
 }
@@ -317,8 +333,9 @@ int runtimes_due_ms(const struct runtimes *runtimes)
 		return LOCK_PAUSE_MS;
 	if (runtimes->looks.first && inspector_has_room(&runtimes->inspector))
 		return 0;
-	return sooner(sooner(inspector_due_ms(&runtimes->inspector),
-			     unix_sockets_due_ms(&runtimes->unix_sockets)),
+	return sooner(sooner(sooner(inspector_due_ms(&runtimes->inspector),
+				    unix_sockets_due_ms(&runtimes->unix_sockets)),
+			     publish_due_ms(&runtimes->publish)),
 		      departed_due_ms(&runtimes->departed));
 }
 
@@ -329,6 +346,44 @@ static void look_again(__u32 tgid, void *data)
 
 	if (!bpf_map_lookup_elem(runtimes->map_fd, &tgid, &known) && known.kind != RUNTIME_THREADS)
 		looks_add(&runtimes->looks, tgid);
+}
+
+static void tell_publish(const struct runtimes *runtimes)
+{
+	const struct runtimes_news news = {.publish = &runtimes->publish};
+
+	runtimes->tell(&news);
+}
+
+static void look_at(__u32 tgid, void *data)
+{
+	struct runtimes *runtimes = data;
+
+	looks_add(&runtimes->looks, tgid);
+}
+
+/* Somebody reads what is published, or nobody does any more. */
+static void follow_readers(struct runtimes *runtimes)
+{
+	const bool before = publish_shows(&runtimes->publish);
+
+	if (!publish_do(&runtimes->publish))
+		return;
+	if (!before && publish_shows(&runtimes->publish))
+		shown_begin(runtimes->map_fd, look_at, runtimes);
+	if (before && !publish_shows(&runtimes->publish))
+		shown_end(runtimes->map_fd, &runtimes->probes);
+	tell_publish(runtimes);
+}
+
+/* The last daemon may have shown what this one does not. */
+static void begin_to_publish(struct runtimes *runtimes)
+{
+	publish_open(runtimes->mode, &runtimes->publish);
+	if (!publish_shows(&runtimes->publish))
+		shown_end(runtimes->map_fd, &runtimes->probes);
+	if (runtimes->mode == PUBLISH_AUTO && runtimes->publish.state != NODE_PUBLISH_UNREAD)
+		tell_publish(runtimes);
 }
 
 /* Returns the descriptor that holds the lock, -EWOULDBLOCK: another daemon has it, or -errno. */
@@ -377,6 +432,7 @@ static int take_over(struct runtimes *runtimes)
 		return err;
 	tell_unix_sockets(runtimes, unix_sockets_open(runtimes->map_fd, &runtimes->unix_sockets));
 	runtime_probes_open(&runtimes->pins, runtimes->lack, &runtimes->probes);
+	begin_to_publish(runtimes);
 	processes_each(runtimes->map_fd, look_again, runtimes);
 	runtimes->replaces = true;
 	return 0;
@@ -424,6 +480,7 @@ int runtimes_do(struct runtimes *runtimes)
 		runtimes->next_sweep_ns = now + SWEEP_SECONDS * NS_PER_SECOND;
 		sweep(runtimes);
 	}
+	follow_readers(runtimes);
 	departed_do(&runtimes->departed);
 	tell_unix_sockets(runtimes, unix_sockets_do(&runtimes->unix_sockets));
 	return look_at_waiting(runtimes);

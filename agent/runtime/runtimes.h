@@ -10,13 +10,7 @@
 #include <linux/types.h>
 
 #include "runtime/driver.h"
-
-/* Are profilers to see what goroutines work on (traces_ctx_v1)? */
-enum runtimes_publish {
-	RUNTIMES_PUBLISH_AUTO, /* where they do not change too often (RUNTIME_CHANGES_MAX) */
-	RUNTIMES_PUBLISH_ALWAYS,
-	RUNTIMES_PUBLISH_NEVER,
-};
+#include "runtime/publish.h"
 
 /* What was found out about a process. */
 struct runtimes_news {
@@ -28,6 +22,7 @@ struct runtimes_news {
 	int err;                           /* uprobes could not be attached: -errno */
 	unsigned int refused; /* its files could not be read: how often that was so, of any */
 	bool share; /* it has reached its share of a table; of no process: a table was full */
+	const struct publish *publish; /* of no process: that has changed; else NULL */
 	bool unix_sockets; /* of no process: they are followed from now on; -errno: they are not */
 };
 
@@ -42,7 +37,7 @@ struct runtimes;
  * Stand by. `tell` hears of every process that runs something special, `lack` of runtimes whose
  * probes cannot be loaded, once. 0 or -errno.
  */
-int runtimes_open(runtimes_tell tell, runtimes_lack lack, enum runtimes_publish publish,
+int runtimes_open(runtimes_tell tell, runtimes_lack lack, enum publish_mode publish,
 		  struct runtimes **ret_runtimes);
 void runtimes_close(struct runtimes *runtimes);
 

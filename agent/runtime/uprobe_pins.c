@@ -59,7 +59,7 @@ int uprobe_pins_prepare(const struct uprobe_pins *pins, struct bpf_object *objec
 static bool is_for(const struct uprobe_pin *pin, const struct stat *program,
 		   const struct bpf_program *probe)
 {
-	return pin->probe == probe && uprobe_pins_is_same(&pin->program, program);
+	return pin->probe == probe && (!program || uprobe_pins_is_same(&pin->program, program));
 }
 
 /*

@@ -47,7 +47,7 @@ struct uprobe_site {
 int uprobe_pins_attach(struct uprobe_pins *pins, const struct stat *program,
 		       const struct bpf_program *probe, const struct uprobe_site *site);
 
-/* Detach `probe` from all its places in this program. */
+/* Detach `probe` from all its places in this program; NULL: in all of them. */
 void uprobe_pins_detach(struct uprobe_pins *pins, const struct stat *program,
 			const struct bpf_program *probe);
 

@@ -13,7 +13,7 @@ int query_parse_time(const char *text, __u64 *ret_ns)
 	static const struct {
 		const char *name;
 		double ns;
-	} units[] = {{"us", 1e3}, {"ms", 1e6},   {"s", 1e9},
+	} units[] = {{"", 1e9},   {"us", 1e3},   {"ms", 1e6},   {"s", 1e9},
 		     {"m", 60e9}, {"h", 3600e9}, {"d", 86400e9}};
 	char *end;
 	double number = strtod(text, &end);

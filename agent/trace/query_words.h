@@ -5,7 +5,7 @@
 
 #include "trace/query.h"
 
-/* A number with a unit of time: 100ms, 1.5s, 5m, 7d. 0 or -EINVAL. */
+/* A time: 100ms, 1.5s, 5m, 7d; a number without a unit is seconds. 0 or -EINVAL. */
 int query_parse_time(const char *text, __u64 *ret_ns);
 
 /* A status, or a class of them: 503, 5xx. 0 or -EINVAL. */

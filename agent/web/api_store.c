@@ -96,6 +96,6 @@ int api_last(const struct request *request, struct reply *reply, __u64 otherwise
 	*ret_ns = otherwise_ns;
 	if (!last || (!query_parse_time(last, ret_ns) && *ret_ns && *ret_ns <= LAST_MAX_NS))
 		return 0;
-	api_refuse(reply, 400, "last: expected a time with its unit, up to 24h: 30s, 5m, 2h");
+	api_refuse(reply, 400, "last: expected a time up to 24h: 30s, 5m, 2h");
 	return -EINVAL;
 }

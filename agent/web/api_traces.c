@@ -53,7 +53,7 @@ static int read_words(const struct request *request, struct query_filter *filter
 	const char *order = request_parameter(request, "order");
 
 	if (slow && query_parse_time(slow, &filter->slow_ns))
-		return refuse(reply, "slow", "a time with its unit: 100ms, 1.5s");
+		return refuse(reply, "slow", "a time: 100ms, 1.5s");
 	if (status && query_parse_status(status, filter))
 		return refuse(reply, "status", "a status (503) or a class of them (5xx)");
 	if (kind && !strcmp(kind, span_kind_name(SPAN_SERVER)))

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/utf8.h"
 #include "profile/flame_message.h"
+#include "profile/message_requests.h"
 #include "web/profile_answer.h"
 
 #define TITLE_MAX   1024
@@ -15,6 +16,7 @@
 struct part {
 	const struct profile_question *question;
 	const enum latency *bucket; /* NULL: any */
+	bool of_requests;           /* only what belongs to one */
 };
 
 /*
@@ -47,6 +49,8 @@ static bool takes(const struct message *message, const Perftools__Profiles__Samp
 {
 	const struct part *part = data;
 
+	if (part->of_requests && !message_is_of_request(message, sample))
+		return false;
 	if (part->bucket && strcmp(message_label(message, sample, "latency_bucket"),
 				   latency_name(*part->bucket)) != 0)
 		return false;
@@ -86,6 +90,8 @@ static void write_title(const struct profile_question *question, const struct wi
 {
 	const char *service = question->service ? question->service : "";
 	const char *of = profile_of_title(question->of);
+	const char *any =
+	    question->all ? "all endpoints, and what belongs to no request" : "all endpoints";
 	char which[64] = "", from[16], to[16];
 
 	if (question->buckets == 1)
@@ -95,8 +101,8 @@ static void write_title(const struct profile_question *question, const struct wi
 			 latency_name(question->bucket[DIFF_BEFORE]),
 			 latency_name(question->bucket[DIFF_AFTER]));
 	snprintf(title, TITLE_MAX, "%.300s%s%.400s: %s%s, %s to %s UTC", service,
-		 *service ? " " : "", question->endpoint ? question->endpoint : "all endpoints", of,
-		 which, clock_text(windows->time.from_s, from), clock_text(windows->time.to_s, to));
+		 *service ? " " : "", question->endpoint ? question->endpoint : any, of, which,
+		 clock_text(windows->time.from_s, from), clock_text(windows->time.to_s, to));
 }
 
 /* A stream into the answer; a picture that is larger than that fails at its end. */
@@ -125,7 +131,9 @@ static void draw(const struct flame *root, const struct diff *diff, const char *
 static void draw_flame(const struct profile_question *question, const char *title,
 		       struct message *message, struct profile_answer *ret)
 {
-	const struct part part = {question, question->buckets ? question->bucket : NULL};
+	const struct part part = {question, question->buckets ? question->bucket : NULL,
+				  !question->all && !question->endpoint &&
+				      message_is_mixed(message)};
 	struct message_weight weight;
 	struct flame *root = NULL;
 	struct message taken;
@@ -143,7 +151,7 @@ static void draw_flame(const struct profile_question *question, const char *titl
 static int take_side(const struct profile_question *question, enum diff_side side,
 		     struct message *message, struct message *taken, struct message_weight *ret)
 {
-	const struct part part = {question, &question->bucket[side]};
+	const struct part part = {question, &question->bucket[side], false};
 	int err = message_part(message, takes, &part, taken);
 
 	if (!err)

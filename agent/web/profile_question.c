@@ -78,6 +78,14 @@ static int read_buckets(const struct request *request, struct reply *reply,
 	return 0;
 }
 
+static int read_all(const struct request *request, struct reply *reply, bool *ret)
+{
+	const char *all = request_parameter(request, "all");
+
+	*ret = all && !strcmp(all, "1");
+	return all && strcmp(all, "0") != 0 && !*ret ? refuse(reply, "all", "0 or 1") : 0;
+}
+
 int profile_question_read(const struct web_options *options, const struct request *request,
 			  struct reply *reply, bool is_picture, struct profile_question *ret)
 {
@@ -91,7 +99,8 @@ int profile_question_read(const struct web_options *options, const struct reques
 	if (is_picture) {
 		ret->service = request_parameter(request, "service");
 		ret->endpoint = request_parameter(request, "endpoint");
-		if (read_of(request, reply, &ret->of) || read_buckets(request, reply, ret))
+		if (read_of(request, reply, &ret->of) || read_all(request, reply, &ret->all) ||
+		    read_buckets(request, reply, ret))
 			return -EINVAL;
 	}
 	if (options->store && !windows_folder(options->store, ret->folder))

@@ -19,6 +19,7 @@ struct profile_question {
 	__s64 from_s, to_s;             /* since 1970 */
 	bool is_picture;                /* a flame graph; else the table of endpoints */
 	const char *service, *endpoint; /* only of these, exactly; NULL: of any */
+	bool all; /* of no endpoint in particular: what belongs to no request, too */
 	enum profile_of of;
 	enum latency bucket[DIFF_SIDES]; /* only of requests so slow; two are compared */
 	unsigned int buckets;            /* how many are said */

@@ -44,17 +44,24 @@ static json_t *endpoint_json(const struct message_endpoint *endpoint)
 static void set_endpoints(json_t *document, const struct message_endpoints *endpoints)
 {
 	json_t *list = json_object_get(document, "endpoints");
-	__u64 samples = 0, cpu_ns = 0;
+	json_t *servers = servers_json(&endpoints->servers);
+	__u64 samples = 0, cpu_ns = 0, none_ns = 0;
 
 	for (size_t i = 0; i < endpoints->count; i++) {
-		samples += endpoints->endpoint[i].samples;
-		cpu_ns += endpoints->endpoint[i].cpu_ns;
-		if (i < ENDPOINTS_MAX)
-			json_array_append_new(list, endpoint_json(&endpoints->endpoint[i]));
+		const struct message_endpoint *endpoint = &endpoints->endpoint[i];
+
+		samples += endpoint->samples;
+		cpu_ns += endpoint->cpu_ns;
+		none_ns += endpoint_is_none(endpoint->name) ? endpoint->cpu_ns : 0;
+		if (i < ENDPOINTS_MAX || endpoint_is_none(endpoint->name))
+			json_array_append_new(list, endpoint_json(endpoint));
 	}
 	set_number(document, "samples", samples);
 	set_number(document, "cpu_ns", cpu_ns);
+	set_number(document, "requests_cpu_ns", cpu_ns - none_ns);
 	set_number(document, "lost", endpoints->lost);
+	if (servers)
+		json_object_set_new(document, "servers", servers);
 	json_object_set_new(document, "cut", json_boolean(endpoints->count > ENDPOINTS_MAX));
 }
 

@@ -15,13 +15,26 @@ struct node {
 	__u64 build; /* tells builds of the probes apart */
 	/* Tables have so many times half of their usual size (load/sizes.h). */
 	__u32 halved;
-	__u32 reserved;
+	__u32 publish; /* enum node_publish */
 };
 
 #define NODE_HALVED_MASK 31
 
 enum node_flags {
 	NODE_UNIX = 1 << 0, /* programs that take requests may use unix sockets */
+};
+
+/*
+ * Is what changes hands on threads (goroutines and the like) shown in traces_ctx_v1? The processes
+ * for which it is have RUNTIME_SHOWN.
+ */
+enum node_publish {
+	NODE_PUBLISH_UNTOLD, /* no daemon has said so */
+	NODE_PUBLISH_NEVER,  /* nobody wants it */
+	NODE_PUBLISH_ALWAYS,
+	NODE_PUBLISH_UNREAD, /* it is not while no program of others reads the map; */
+	NODE_PUBLISH_READ,   /* one does; */
+	NODE_PUBLISH_BLIND,  /* that cannot be seen: it is not */
 };
 
 #endif

@@ -7,6 +7,7 @@
 #define CTXPROP_PROBES_WORK_BPF_H
 
 #include "probes/actor.bpf.h"
+#include "runtimes/asked.bpf.h"
 
 /* What the engine says of the current thread's work. */
 struct work_told {
@@ -21,7 +22,7 @@ struct work_told {
 /* Who runs now, as if it were about to connect. */
 static __always_inline void worker_asked(struct actor *a)
 {
-	struct runtime *runtime;
+	const struct runtime *runtime;
 
 	worker_connecting(a);
 	runtime = runtime_lookup(a->key.tgid);

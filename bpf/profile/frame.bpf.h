@@ -13,7 +13,8 @@
 #include "profile/sample.h"
 #include "within.bpf.h"
 
-#define UNWIND_WORDS 64
+#define UNWIND_WORDS     64
+#define FRAME_STACK_EVER (~0ULL) /* the end of a stack that only its own frames tell */
 
 /* Words of the user's stack that were read at once. */
 struct unwind_words {
@@ -26,6 +27,7 @@ struct unwind_words {
 /* One stack on its way. */
 struct unwind {
 	__u64 pc, sp, bp;
+	__u64 end; /* the outermost frame has this address; FRAME_STACK_EVER: its rule tells */
 	const struct profile_process *process;
 	__u64 edition; /* of the process, when the unwinding began */
 	struct profile_sample *sample;
@@ -58,6 +60,12 @@ static __always_inline void frame_add_named(struct profile_sample *s, __u64 addr
 {
 	frame_add_word(s, address | PROFILE_FRAME_NAMED);
 	frame_add_word(s, check);
+}
+
+/* What may have been put into the function that is added next. */
+static __always_inline void frame_add_inner(struct profile_sample *s, __u64 address, __u64 check)
+{
+	frame_add_named(s, address | PROFILE_FRAME_INNER, check);
 }
 
 /* What a CPU has read of a stack. Who uses it runs with interrupts off, as with profile_scratch. */

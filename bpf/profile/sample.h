@@ -18,7 +18,7 @@
 #define PROFILE_COMM_SIZE    16  /* TASK_COMM_LEN */
 #define PROFILE_MAPPINGS_MAX 128 /* of one process, with code */
 
-_Static_assert(3 * PROFILE_FRAMES_MAX + 2 * PROFILE_NAMED_MAX +
+_Static_assert(5 * PROFILE_FRAMES_MAX + 2 * PROFILE_NAMED_MAX +
 		       PROFILE_LABELS_TAKEN * PROFILE_LABEL_WORDS <=
 		   PROFILE_SLOTS,
 	       "all have room");
@@ -33,6 +33,7 @@ enum profile_stop {
 	PROFILE_STOP_TABLE,   /* a file without unwind table */
 	PROFILE_STOP_ROW,     /* no rule for this address, or one that is not understood */
 	PROFILE_STOP_READ,    /* the stack could not be read, or leads nowhere */
+	PROFILE_STOP_SWITCH,  /* the runtime is about to exchange it for another one */
 	PROFILE_STOPS,
 };
 
@@ -56,6 +57,11 @@ enum profile_wait {
  * the runtime's folder knows what they are (runtimes/names.h).
  */
 #define PROFILE_FRAME_NAMED (1ULL << 63) /* among frames: a pair begins, this is its address */
+/*
+ * In such an address: functions that were put into that of the pair behind it. If there are none,
+ * or it cannot be told, the pair is no frame.
+ */
+#define PROFILE_FRAME_INNER (1ULL << 62)
 #define PROFILE_NAMED_ENTRY                                                                        \
 	(1ULL << 63) /* behind them: the outermost function of one call of the                     \
 			interpreter */
@@ -80,9 +86,9 @@ struct profile_sample {
 	__u8 context_conflict;          /* 1: another source names another trace */
 	__u8 label_count;
 	__u8 labels_left_out; /* 1: there are more of them */
-	__u8 evidence;        /* enum evidence by which the engine names the request; 0: it does not */
-	__u8 veto;            /* enum veto: why it does not */
-	__u8 serves;          /* 1: the process has read requests */
+	__u8 evidence; /* enum evidence by which the engine names the request; 0: it does not */
+	__u8 veto;     /* enum veto: why it does not */
+	__u8 serves;   /* 1: the process has read requests */
 	__u8 reserved[5];
 	/*
 	 * Addresses; the kernel's first, the innermost first. Those of user space are in the

@@ -74,6 +74,8 @@ static long unwind_step(__u32 i, struct unwind *u)
 		return u->stop != 0;
 	frame_add(u->sample, u->exact ? u->pc : u->pc - 1);
 	u->stop = unwind_caller(u);
+	if (!u->stop && u->sp > u->end)
+		u->stop = PROFILE_STOP_END;
 	return u->stop != 0;
 }
 
@@ -89,6 +91,12 @@ static __always_inline void unwind_user(struct profile_sample *sample,
 	u.process = bpf_map_lookup_elem(&profile_processes, &sample->tgid);
 	if (!u.process || u.process->life != sample->life) {
 		sample->stop = PROFILE_STOP_PROCESS;
+		return;
+	}
+	u.end = runtime_stack_end(runtime);
+	if (sp > u.end) {
+		frame_add(sample, pc);
+		sample->stop = PROFILE_STOP_SWITCH;
 		return;
 	}
 	u.edition = u.process->edition;

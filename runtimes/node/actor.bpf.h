@@ -15,6 +15,10 @@ static __always_inline void node_finds_phase(struct actor *a, struct runtime *ru
 	enum actor_phase phase = phase_of(runtime);
 
 	a->accepts = phase == PHASE_ACCEPTS;
+	if (!ENGINE_LEARNS) {
+		a->phase = phase == PHASE_ACCEPTS ? PHASE_APART : phase;
+		return;
+	}
 	a->phase =
 	    phase == PHASE_LATER || phase == PHASE_ACCEPTS ? later_phase(&a->key, phase) : phase;
 }

@@ -28,9 +28,34 @@ struct node_code {
 	/* Of the flags of a ScopeInfo. */
 	__u8 scope_smi;      /* 1: they are a Smi, 0: a number of 32 bits */
 	__u8 scope_function; /* the kind of scope that a function has */
+	/* Of functions that others were put into (inlined.h). */
+	__u8 version;   /* enum node_version */
+	__u16 bytecode; /* type: BytecodeArray */
+};
+
+/* Versions of V8 by what their optimised code has beside its instructions. */
+enum node_version {
+	NODE_V8_OTHER, /* not known */
+	NODE_V8_10_2,
+	NODE_V8_11_3,
+	NODE_V8_12_4,
+	NODE_V8_13_6,
+	NODE_VERSIONS,
 };
 
 #define NODE_FUNCTIONS 32 /* types from JSFunction's on: constructors have their own */
+
+/*
+ * In the address of a pair that is of inlined functions (PROFILE_FRAME_INNER): it is that of the
+ * instruction that runs, not of the one behind a call.
+ */
+#define NODE_PAIR_EXACT (1ULL << 60)
+
+/* Machine code around that instruction, which tells it from another one that comes to lie there. */
+#define NODE_AROUND_BEFORE 16 /* bytes */
+#define NODE_AROUND_WORDS  4
+
+#define NODE_CHECK_FACTOR 0x9e3779b97f4a7c15ULL /* odd: it loses nothing */
 
 /*
  * The check word of a SharedFunctionInfo's address: what it consists of, which no other one has.
@@ -38,7 +63,23 @@ struct node_code {
  */
 static inline __u64 node_check(__u64 scope, __u64 script, __u32 parameters)
 {
-	return scope * 0x9e3779b97f4a7c15ULL + script * 0xc2b2ae3d27d4eb4fULL + parameters;
+	return scope * NODE_CHECK_FACTOR + script * 0xc2b2ae3d27d4eb4fULL + parameters;
+}
+
+/*
+ * The check word of such a pair: of the machine code, and of the function that it is the code of,
+ * which is a SharedFunctionInfo with its own check word.
+ */
+static inline __attribute__((always_inline)) __u64
+node_check_inner(const __u64 around[NODE_AROUND_WORDS], __u64 info, __u64 info_check)
+{
+	__u64 check = (info ^ info_check * NODE_CHECK_FACTOR) * NODE_CHECK_FACTOR;
+
+	for (int i = 0; i < NODE_AROUND_WORDS; i++) {
+		check = (check ^ around[i]) * NODE_CHECK_FACTOR;
+		check ^= check >> 32;
+	}
+	return check;
 }
 
 #endif

@@ -2,8 +2,10 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "runtimes/node/compiled.h"
+#include "runtimes/node/inlined.h"
 #include "runtimes/node/names.h"
 #include "runtimes/node/text.h"
 
@@ -33,10 +35,14 @@ static __u32 number(__u64 word)
 	return word >> 32;
 }
 
+enum found { FOUND, FOUND_NONE, FOUND_MOVED };
+
 /* A text that is a name; not an empty one. */
-static bool read_name(int memory, __u64 object, char *ret)
+static enum found read_name(int memory, __u64 object, char *ret)
 {
-	return node_text(memory, object, ret, FUNCTION_MAX) && ret[0];
+	if (node_text(memory, object, ret, FUNCTION_MAX) && ret[0])
+		return FOUND;
+	return node_is_moved(memory, object) ? FOUND_MOVED : FOUND_NONE;
 }
 
 static void set_anonymous(char *ret)
@@ -50,6 +56,7 @@ static bool read_scope(int memory, const struct node_code *code, __u64 scope, ch
 	const __u64 word = node_word(memory, scope, SCOPE_FLAGS);
 	const __u32 flags = code->scope_smi ? number(word) : (__u32)word;
 	const __u32 count = number(node_word(memory, scope, SCOPE_COUNT));
+	enum found found = FOUND_NONE;
 	__u32 at = code->scope_locals;
 
 	if (count > SCOPE_COUNT_MAX)
@@ -61,13 +68,14 @@ static bool read_scope(int memory, const struct node_code *code, __u64 scope, ch
 	at += WORD * (count < SCOPE_NAMES_MAX ? 2 * count : 1 + count);
 	at += flags & FLAGS_CLASS_VARIABLE ? WORD : 0;
 	if (flags & FLAGS_NAME) {
-		if (read_name(memory, node_word(memory, scope, at), ret))
-			return true;
+		found = read_name(memory, node_word(memory, scope, at), ret);
 		at += 2 * WORD;
 	}
-	if (!(flags & FLAGS_INFERRED) || !read_name(memory, node_word(memory, scope, at), ret))
+	if (found == FOUND_NONE && flags & FLAGS_INFERRED)
+		found = read_name(memory, node_word(memory, scope, at), ret);
+	if (found == FOUND_NONE)
 		set_anonymous(ret);
-	return true;
+	return found != FOUND_MOVED;
 }
 
 /* V8's own functions have their name in place of a ScopeInfo; it may be empty. */
@@ -82,11 +90,15 @@ static bool read_function(int memory, const struct node_code *code, __u64 scope,
 	return true;
 }
 
-static void read_file(int memory, const struct node_code *code, __u64 script, char *ret)
+/* Returns whether it is known in which file it is, if in any. */
+static bool read_file(int memory, const struct node_code *code, __u64 script, char *ret)
 {
-	if (node_type(memory, script) != code->script ||
-	    !node_text(memory, node_word(memory, script, code->script_name), ret, FILE_MAX))
-		ret[0] = '\0';
+	const __u64 name = node_word(memory, script, code->script_name);
+
+	if (node_type(memory, script) == code->script && node_text(memory, name, ret, FILE_MAX))
+		return true;
+	ret[0] = '\0';
+	return !node_is_moved(memory, script) && !node_is_moved(memory, name);
 }
 
 /* Is it still what the sample has met? */
@@ -100,26 +112,54 @@ static bool is_same(int memory, const struct node_code *code, const struct named
 			  (__u32)node_word(memory, info, code->info_parameters)) == named->check;
 }
 
+/* Returns whether it is known what a function is called. */
+static bool read_info(int memory, const struct node_code *code, __u64 info, char *ret_text)
+{
+	char function[FUNCTION_MAX], file[FILE_MAX];
+
+	if (node_type(memory, info) != code->info ||
+	    !read_function(memory, code, node_word(memory, info, code->info_scope), function) ||
+	    !read_file(memory, code, node_word(memory, info, code->info_script), file))
+		return false;
+	snprintf(ret_text, NAMED_TEXT_MAX, "%s\n%s", function, file);
+	return true;
+}
+
+/* Functions that were put into another one; read twice, as the garbage collector may move them. */
+static int read_inner(int memory, const struct named_code *named, char *ret_text)
+{
+	__u64 info[NODE_FRAMES_MAX], again[NODE_FRAMES_MAX];
+	const int count = node_inlined_read(memory, named, info);
+	bool is_known;
+
+	if (count < 0)
+		return count;
+	if (named->depth >= count)
+		return -ENOENT;
+	is_known = read_info(memory, &named->compiled->node, info[count - 1 - named->depth],
+			     ret_text);
+	if (node_inlined_read(memory, named, again) != count ||
+	    memcmp(info, again, (size_t)count * sizeof(*info)) != 0)
+		return -ESTALE;
+	return is_known ? named->depth + 1 < count : -ENOENT;
+}
+
 /* The garbage collector may move what is read meanwhile: then it is another one in the end. */
 static int read_names(int memory, const struct named_code *named, char *ret_text)
 {
 	const struct node_code *code = named->compiled ? &named->compiled->node : NULL;
-	char function[FUNCTION_MAX], file[FILE_MAX];
 	bool is_known;
 
 	if (!code || !code->function)
 		return -EINVAL;
+	if (named->is_inner)
+		return read_inner(memory, named, ret_text);
 	if (!is_same(memory, code, named))
 		return -ESTALE;
-	is_known = read_function(memory, code, node_word(memory, named->address, code->info_scope),
-				 function);
-	read_file(memory, code, node_word(memory, named->address, code->info_script), file);
+	is_known = read_info(memory, code, named->address, ret_text);
 	if (!is_same(memory, code, named))
 		return -ESTALE;
-	if (!is_known)
-		return -EINVAL;
-	snprintf(ret_text, NAMED_TEXT_MAX, "%s\n%s", function, file);
-	return 0;
+	return is_known ? 0 : -EINVAL;
 }
 
 const struct runtime_names node_names = {

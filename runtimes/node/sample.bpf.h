@@ -20,8 +20,9 @@ struct node_frame {
 	__u64 pointer;
 	__u64 back;
 };
-#define NODE_FRAME_BELOW 16 /* bytes of it below the frame pointer */
-#define NODE_MARKERS     256
+#define NODE_FRAME_BELOW    16 /* bytes of it below the frame pointer */
+#define NODE_BYTECODE_BELOW 32 /* so far below it code that is not optimised has its bytecode */
+#define NODE_MARKERS        256
 
 /* Does the word say which kind of other code's frame it is? */
 static __always_inline int node_is_marker(__u64 context)
@@ -53,6 +54,24 @@ VERIFIED_ALONE __u64 node_check_of(const struct node_code *code, __u64 info)
 			  (__u32)v8_word(info, code->info_parameters));
 }
 
+/* Functions may have been put into the one whose optimised code runs, or has called, at `pc`. */
+VERIFIED_ALONE int node_add_inner(struct profile_sample *s, __u64 pc, __u64 info, __u64 info_check)
+{
+	const __u64 from = (pc & ~NODE_PAIR_EXACT) - NODE_AROUND_BEFORE;
+	__u64 around[NODE_AROUND_WORDS];
+
+	if (s && !bpf_probe_read_user(around, sizeof(around), (const void *)from))
+		frame_add_inner(s, pc, node_check_inner(around, info, info_check));
+	return 0;
+}
+
+/* Is the code in no file, and not of the kind that is compiled at once, which has bytecode? */
+static __always_inline int node_is_optimised(const struct unwind *u, const struct node_code *code)
+{
+	return code->version && !u->mapping &&
+	       v8_type(user_read(u->bp - NODE_BYTECODE_BELOW)) != code->bytecode;
+}
+
 /* Is the frame at rbp that of the instruction that runs, which has yet to fill it in? */
 static __always_inline int node_is_new(const struct unwind *u)
 {
@@ -75,17 +94,22 @@ static __always_inline __u32 node_caller(struct unwind *u, const struct node_cod
 {
 	const __u64 pc = u->exact ? u->pc : u->pc - 1;
 	struct node_frame frame = {};
-	__u64 info = 0;
+	__u64 info = 0, check;
 
 	if (u->bp >= u->sp)
 		bpf_probe_read_user(&frame, sizeof(frame),
 				    (const void *)(u->bp - NODE_FRAME_BELOW));
 	if (v8_is_object(frame.context) && !node_is_new(u))
 		info = node_info(code, frame.function);
-	if (info)
-		frame_add_named(u->sample, info, node_check_of(code, info));
-	else
+	if (info) {
+		check = node_check_of(code, info);
+		if (node_is_optimised(u, code))
+			node_add_inner(u->sample, u->pc | (u->exact ? NODE_PAIR_EXACT : 0), info,
+				       check);
+		frame_add_named(u->sample, info, check);
+	} else {
 		frame_add(u->sample, pc);
+	}
 	if (info || node_is_new(u) || node_is_marker(frame.context) || !code->function)
 		return node_go_on(u, &frame);
 	return u->mapping ? PROFILE_STOP_READ : PROFILE_STOP_MAPPING;

@@ -21,10 +21,9 @@
 
 #define NODE_STEPS 1024 /* objects, words and bytes of code that are looked at */
 
-/* As a callback of bpf_loop(), which only takes what is on the stack. */
-static long node_step(__u32 index, struct node_search **on_stack)
+/* Look at what comes next. Returns whether there is nothing left. */
+static __always_inline long node_look_on(struct node_search *search)
 {
-	struct node_search *search = *on_stack;
 	const struct node_next *next;
 
 	if (search->words.left && search->words.kind == NODE_ANYTHING) {
@@ -42,6 +41,12 @@ static long node_step(__u32 index, struct node_search **on_stack)
 		node_look_at(search, next->object, next->type);
 	}
 	return 0;
+}
+
+/* As a callback of bpf_loop(), which only takes what is on the stack. */
+static long node_step(__u32 index, struct node_search **on_stack)
+{
+	return node_look_on(*on_stack);
 }
 
 static __always_inline void node_run(struct node_search *search)

@@ -92,13 +92,52 @@ VERIFIED_ALONE int node_find_handle(__u32 descriptor, struct node_handle *ret)
 	return 0;
 }
 
-/* The open request of a connection, whose handle in JavaScript this is; 0: none, or several. */
-VERIFIED_ALONE __u64 node_request_of_handle(__u32 tgid, const struct node_handle *alike,
-					    __u64 object)
+/* Look for libuv's handle in Node's object, which its data is. Returns whether it is there. */
+static __always_inline int node_find_within(struct node_handle *handle)
+{
+	__u64 at = handle->wrap;
+
+#pragma clang loop unroll(disable)
+	for (int i = 0; i < NODE_WRAP_MAX / (USER_CHUNK * V8_WORD); i++) {
+		if (!user_chunk(&at, ~0ULL, handle->stack))
+			return 0;
+		for (int j = 0; j < USER_CHUNK; j++) {
+			if (handle->stack[j] != handle->wrap)
+				continue;
+			handle->handle = at - (USER_CHUNK - j) * V8_WORD;
+			if (socket_of_descriptor(user_read(handle->handle + UV_STREAM_FD)))
+				return 1;
+		}
+	}
+	return 0;
+}
+
+/*
+ * Find how JavaScript's object of a connection leads to libuv's handle. Returns whether it does.
+ */
+VERIFIED_ALONE int node_find_alike(struct node_handle *ret, __u64 object)
+{
+	if (!ret)
+		return 0;
+	for (__u32 slot = NODE_OBJECT_WRAP; slot <= NODE_OBJECT_WRAP_SINCE_24; slot += V8_WORD) {
+		ret->slot = slot;
+		ret->wrap = v8_word(object, slot);
+		if (ret->wrap > V8_ADDRESSES_MIN && !(ret->wrap % V8_WORD) && node_find_within(ret))
+			return 1;
+	}
+	ret->wrap = 0;
+	return 0;
+}
+
+/*
+ * The open request of a connection, whose handle in JavaScript this is; 0: none, or several.
+ * `alike`: that of any connection of the process; without a `wrap`: it is found out by this one.
+ */
+VERIFIED_ALONE __u64 node_request_of_handle(__u32 tgid, struct node_handle *alike, __u64 object)
 {
 	__u64 wrap, handle, socket;
 
-	if (!alike)
+	if (!alike || (!alike->wrap && !node_find_alike(alike, object)))
 		return 0;
 	wrap = v8_word(object, alike->slot);
 	handle = wrap + (alike->handle - alike->wrap);
@@ -113,7 +152,7 @@ VERIFIED_ALONE __u64 node_request_of_handle(__u32 tgid, const struct node_handle
  * connection that is kept has them one after the other: it has the response that is its turn, and
  * that has its request.
  */
-static __always_inline __u64 node_request_of(struct v8_look *look, const struct node_handle *alike,
+static __always_inline __u64 node_request_of(struct v8_look *look, struct node_handle *alike,
 					     __u64 object)
 {
 	__u64 socket = v8_property(look, object, V8_SOCKET), message;

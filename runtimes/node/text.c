@@ -35,6 +35,14 @@ __u32 node_type(int memory, __u64 object)
 	return (__u16)(node_word(memory, node_word(memory, object, 0), MAP_TYPE));
 }
 
+/* Where it was, the address of where it is now stands in place of its map. */
+bool node_is_moved(int memory, __u64 object)
+{
+	const __u64 map = node_word(memory, object, 0);
+
+	return map && (map & TAG_MASK) != TAG;
+}
+
 /* Where a text is written to. */
 struct out {
 	char *at;
@@ -86,7 +94,8 @@ static bool take(int memory, __u64 open[OPEN_MAX], size_t *count, struct out *ou
 	const __u64 object = open[--*count];
 	const __u32 type = node_type(memory, object);
 
-	if (!node_word(memory, object, 0) || (type & TYPE_NO_TEXT) || *count + 2 > OPEN_MAX)
+	if (!node_word(memory, object, 0) || node_is_moved(memory, object) ||
+	    (type & TYPE_NO_TEXT) || *count + 2 > OPEN_MAX)
 		return false;
 	switch (type & TYPE_FORM) {
 	case FORM_CHARS:

@@ -13,6 +13,9 @@ __u64 node_word(int memory, __u64 object, __u32 at);
 /* The type of an object; 0: it is none. */
 __u32 node_type(int memory, __u64 object);
 
+/* Has the garbage collector taken it to another place, which it has yet to tell who refers to it? */
+bool node_is_moved(int memory, __u64 object);
+
 /*
  * The characters of a text as UTF-8, with a NUL, as far as there is room; '?' for what cannot be
  * shown. Returns whether it is a text that can be read.

@@ -43,7 +43,8 @@ static __s32 read_s32(const __u8 *code)
 /* The instruction with an address. Returns its length; 0: it is none. */
 static size_t read_address(const __u8 *code, __u64 at, struct getter *ret)
 {
-	static const __u8 lea[] = {0x48, 0x8d, 0x05}; /* lea place(%rip),%rax */
+	static const __u8 lea[] = {0x48, 0x8d, 0x05};  /* lea place(%rip),%rax */
+	static const __u8 load[] = {0x48, 0x8b, 0x05}; /* mov place(%rip),%rax */
 
 	if (code[0] == 0xb8) { /* mov $place,%eax */
 		*ret = (struct getter){(__u32)read_s32(code + 1), false};
@@ -53,9 +54,10 @@ static size_t read_address(const __u8 *code, __u64 at, struct getter *ret)
 		*ret = (struct getter){at + 6 + (__u64)(__s64)read_s32(code + 2), true};
 		return 6;
 	}
-	if (memcmp(code, lea, sizeof(lea)) != 0)
+	ret->loads = !memcmp(code, load, sizeof(load));
+	if (!ret->loads && memcmp(code, lea, sizeof(lea)) != 0)
 		return 0;
-	*ret = (struct getter){at + 7 + (__u64)(__s64)read_s32(code + 3), false};
+	ret->address = at + 7 + (__u64)(__s64)read_s32(code + 3);
 	return 7;
 }
 
@@ -83,13 +85,22 @@ static int read_getter(struct elf_image *image, const char *name, struct getter 
 	return ret->loads ? 0 : -ENOTSUP;
 }
 
+/* What stands at an address in the file of a program that is not moved. 0 or -errno. */
+static int read_address_at(struct elf_image *image, __u64 *address)
+{
+	const int err = elf_image_read(image, *address, address, sizeof(*address));
+
+	return err || *address ? err : -ENOENT;
+}
+
 static int find_builtins(struct elf_image *image, struct node_code *code)
 {
 	struct getter start, size;
 
 	if (read_getter(image, CODE, &start) || read_getter(image, CODE_SIZE, &size) || !size.loads)
 		return -ENOTSUP;
-	if (start.loads && elf_image_relocation(image, start.address, &start.address))
+	if (start.loads && elf_image_relocation(image, start.address, &start.address) &&
+	    read_address_at(image, &start.address))
 		return -ENOTSUP;
 	code->builtins = start.address - elf_image_base(image);
 	return elf_image_read(image, size.address, &code->builtins_size, sizeof(__u32)) ? -ENOTSUP
@@ -118,16 +129,17 @@ static const char *const info_script[] = {
 struct version {
 	__u16 bytecode, scope; /* an offset and a type, by which a version is known */
 	__u8 scope_smi, scope_function;
+	enum node_version number;
 };
 
 /* NULL: it is another version. */
 static const struct version *find_version(struct elf_image *image, __u32 scope)
 {
 	static const struct version known[] = {
-	    {56, 256, 1, 2}, /* 10.2 */
-	    {54, 261, 1, 2}, /* 11.3 */
-	    {64, 272, 1, 2}, /* 12.4 */
-	    {64, 280, 0, 4}, /* 13.6: flags are no Smi */
+	    {56, 256, 1, 2, NODE_V8_10_2},
+	    {54, 261, 1, 2, NODE_V8_11_3},
+	    {64, 272, 1, 2, NODE_V8_12_4},
+	    {64, 280, 0, 4, NODE_V8_13_6}, /* flags are no Smi */
 	};
 	const __u32 bytecode = v8_published(image, "class_BytecodeArray__data__uintptr_t");
 
@@ -163,6 +175,8 @@ static void find_names(struct elf_image *image, struct node_code *code)
 		return;
 	names.scope_smi = version->scope_smi;
 	names.scope_function = version->scope_function;
+	names.bytecode = v8_published(image, "type_BytecodeArray__BYTECODE_ARRAY_TYPE");
+	names.version = names.bytecode ? version->number : NODE_V8_OTHER;
 	*code = names;
 }
 

@@ -219,6 +219,59 @@ struct {
 	__type(value, struct v8_shape);
 } blank_v8_shape __weak SEC(".maps");
 
+#ifdef ENGINE_ASKS
+#define V8_ASKED_SHAPES 512 /* a power of two */
+
+struct v8_asked_shape {
+	struct process_address key;
+	struct v8_shape shape;
+};
+
+/* What programs that only ask have learnt themselves, by CPU: they run with interrupts off. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, V8_ASKED_SHAPES);
+	__type(key, __u32);
+	__type(value, struct v8_asked_shape);
+} v8_asked_shapes SEC(".maps");
+
+/* The place for what is learnt of a map. */
+static __always_inline struct v8_asked_shape *v8_asked_place(const struct process_address *key)
+{
+	__u32 place = ((__u32)(key->address >> 3) ^ key->tgid) & (V8_ASKED_SHAPES - 1);
+
+	return bpf_map_lookup_elem(&v8_asked_shapes, &place);
+}
+
+static __always_inline const struct v8_shape *v8_kept_shape(const struct process_address *key)
+{
+	const struct v8_shape *shape = bpf_map_lookup_elem(&v8_shapes, key);
+	const struct v8_asked_shape *own;
+
+	if (shape)
+		return shape;
+	own = v8_asked_place(key);
+	if (!own || own->key.tgid != key->tgid || own->key.address != key->address)
+		return NULL;
+	return &own->shape;
+}
+
+static __always_inline void v8_keep_shape(const struct process_address *key,
+					  const struct v8_shape *learnt)
+{
+	struct v8_asked_shape *own = v8_asked_place(key);
+
+	if (!own)
+		return;
+	own->key = *key;
+	own->shape = *learnt;
+}
+#else
+static __always_inline const struct v8_shape *v8_kept_shape(const struct process_address *key)
+{
+	return bpf_map_lookup_elem(&v8_shapes, key);
+}
+
 /*
  * Keep what was learnt. It is good from when its descriptors are there: who looks before learns it,
  * too.
@@ -239,6 +292,7 @@ static __always_inline void v8_keep_shape(const struct process_address *key,
 	barrier();
 	shape->descriptors = learnt->descriptors;
 }
+#endif
 
 /* Look for names in the map, and note where they are. `key`: of v8_shapes. */
 static __always_inline void v8_learn_shape(struct v8_names *names,
@@ -267,7 +321,7 @@ VERIFIED_ALONE int v8_find_shape(struct v8_look *look, __u64 map)
 	if (!known)
 		return 0;
 	names = &look->names;
-	shape = bpf_map_lookup_elem(&v8_shapes, &key);
+	shape = v8_kept_shape(&key);
 	/* Another map may stand there by now. */
 	if (!shape || shape->descriptors != v8_word(map, V8_MAP_DESCRIPTORS)) {
 		v8_learn_shape(names, &key);

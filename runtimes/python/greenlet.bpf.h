@@ -10,26 +10,17 @@
 #include "compat.bpf.h"
 #include "runtimes/go/goroutine.bpf.h"
 #include "runtimes/go/maps.bpf.h"
+#include "runtimes/python/greenlet_state.bpf.h"
 #include "runtimes/python/stack.bpf.h"
 #include "runtimes/python/task.bpf.h"
-#include "probes/tls.bpf.h"
 
 /* The greenlet that the current thread is at; 0: none, or the one that any thread begins with. */
 VERIFIED_ALONE __u64 greenlet_of_thread(__u32 tgid)
 {
 	const struct runtime *runtime = runtime_lookup(tgid);
-	__u64 words[GREENLET_WORDS] = {}, state, current;
-	__u64 thread = user_thread_pointer();
-	__u64 block;
+	__u64 state = runtime ? greenlet_state(runtime) : 0, current;
 
-	if (!runtime || !thread)
-		return 0;
-	block = tls_block(thread, user_read(runtime->python.greenlets));
-	if (!block || bpf_probe_read_user(words, sizeof(words), (const void *)block))
-		return 0;
-	/* One of them is no address: whether the other one has been made. */
-	state = words[0] < ADDRESSES_FROM ? words[1] : words[0];
-	if (state < ADDRESSES_FROM)
+	if (!state)
 		return 0;
 	current = user_read(state + GREENLET_STATE_CURRENT);
 	return current == user_read(state + GREENLET_STATE_FIRST) ? 0 : current;

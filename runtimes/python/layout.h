@@ -81,6 +81,11 @@ struct runtime_python {
 #define GREENLET_WORDS         2
 #define GREENLET_STATE_FIRST   0 /* ThreadState.main_greenlet: the one that the thread began with */
 #define GREENLET_STATE_CURRENT 8 /* ThreadState.current_greenlet */
+#define GREENLET_IMPL          32 /* PyGreenlet.pimpl: the state of a greenlet */
+#define GREENLET_IMPL_WORDS    16 /* of that, among which stack_state.stack_stop is; then: */
+#define GREENLET_STACK_WORDS   3
+#define GREENLET_STACK_END     0 /* stack_stop: its outermost byte */
+#define GREENLET_STACK_SAVED   2 /* _stack_saved: bytes of it that are not on the stack now */
 
 enum task_flags {
 	TASK_MADE = 1 << 0,   /* who made it worked for the request */

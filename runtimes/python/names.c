@@ -127,6 +127,7 @@ static int read_names(int memory, const struct named_code *code, char *ret_text)
 
 const struct runtime_names python_names = {
     .interpreter = "_PyEval_EvalFrameDefault", /* CPython, Python/ceval.c */
+    .switcher = "_greenlet.",
     .unknown = "[a function of Python]",
     .read = read_names,
 };

@@ -10,6 +10,7 @@
 #include "compat.bpf.h"
 #include "profile/named.bpf.h"
 #include "runtimes/python/code_layout.h"
+#include "runtimes/python/greenlet_stack.bpf.h"
 #include "runtimes/python/state.bpf.h"
 
 #define PYTHON_OWNER_3_11 69 /* _PyInterpreterFrame.owner of 3.11: one byte behind is_entry */
@@ -58,6 +59,12 @@ static long python_sample_step(__u32 i, struct python_stack *stack)
 		python_take(stack);
 	stack->frame = user_read(stack->frame + frames->before);
 	return 0;
+}
+
+/* As runtime_stack_end(). */
+static __always_inline __u64 python_stack_end(const struct runtime *runtime)
+{
+	return runtime->python.greenlets ? greenlet_stack_end(runtime) : FRAME_STACK_EVER;
 }
 
 /* Fill in what the current thread of a process of Python is at. */

@@ -44,7 +44,7 @@ def modules_of(tree):
             yield node.lineno, node.module.split(".")[0]
 
 
-# The matrices of accuracy tests and of samples serve with frameworks: the packages that it installs.
+# Some tests serve with frameworks: the packages that tests/lab/packages.sh installs.
 FRAMEWORKS = {"tests/accuracy/apps/python/aio.py": {"aiohttp"},
               "tests/accuracy/apps/python/reader.py": {"waitress"},
               "tests/accuracy/apps/python/tornado_app.py": {"tornado"},
@@ -52,6 +52,7 @@ FRAMEWORKS = {"tests/accuracy/apps/python/aio.py": {"aiohttp"},
               "tests/samples/python/aio.py": {"aiohttp", "uvloop"},
               "tests/samples/python/asgi.py": {"fastapi", "quart", "starlette"},
               "tests/samples/python/tornado_app.py": {"tornado"},
+              "tests/profile/burn_greenlets.py": {"eventlet", "gevent"},
               "tests/net/programs/echo_aiohttp.py": {"aiohttp"},
               "tests/net/programs/echo_uvicorn.py": {"uvicorn"}}
 

@@ -12,6 +12,7 @@
 #include "names_input.h"
 #include "profile/named_text.h"
 #include "runtimes/names.h"
+#include "runtimes/node/code_object.h"
 #include "runtimes/node/text.h"
 #include "runtimes/python/code_layout.h"
 #include "runtimes/ruby/class.h"
@@ -41,6 +42,19 @@ static __u64 check_of_node(const struct node_code *code, __u64 info)
 			  (__u32)node_word(-1, info, code->info_parameters));
 }
 
+/* Of an instruction, if it is code that is understood. */
+static __u64 check_of_node_inner(const struct node_code *code, __u64 address)
+{
+	const __u64 pc = address & ~NODE_PAIR_EXACT;
+	__u64 around[NODE_AROUND_WORDS];
+	struct node_object object;
+
+	if (!node_object_find(-1, code, address & NODE_PAIR_EXACT ? pc : pc - 1, &object) ||
+	    process_memory_read(-1, pc - NODE_AROUND_BEFORE, around, sizeof(around)))
+		return 0;
+	return node_check_inner(around, object.info, check_of_node(code, object.info));
+}
+
 static __u64 check_of_java(const struct java_code *code, __u64 address)
 {
 	if (address & JAVA_PAIR_BLOB)
@@ -53,6 +67,8 @@ static __u64 right_check(const struct names_input *input)
 {
 	switch (KIND) {
 	case RUNTIME_NODE:
+		if (input->is_inner & 1)
+			return check_of_node_inner(&input->compiled.node, input->address);
 		return check_of_node(&input->compiled.node, input->address);
 	case RUNTIME_JAVA:
 		return input->address & JAVA_PAIR_CALL
@@ -89,6 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	else if (input.right & 1)
 		code.check = right_check(&input);
 	code.depth = input.depth;
+	code.is_inner = input.is_inner & 1;
 	code.compiled = &input.compiled;
 	memory.reads = 0;
 	memory.reads_max = NAMED_READS_MAX;

@@ -10,7 +10,8 @@ struct names_input {
 	__u64 address, check;
 	__u8 layout, depth;
 	__u8 right; /* odd: the check word is that of what stands there, not `check` */
-	__u8 reserved[5];
+	__u8 is_inner; /* odd: functions that were put into another one are asked for */
+	__u8 reserved[4];
 };
 
 #endif

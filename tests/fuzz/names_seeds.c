@@ -13,7 +13,7 @@
 #include "runtimes/python/code_layout.h"
 #include "runtimes/ruby/code_layout.h"
 
-#define BASE 0x10000ULL /* a multiple of the window */
+#define BASE 0x100000ULL /* a multiple of the window, with room before it */
 #define CODE BASE
 
 static __u8 bytes[MEMORY_WINDOW];
@@ -214,7 +214,7 @@ static void java_code(void)
 
 static void node_object(__u64 object, __u16 type)
 {
-	const __u64 map = BASE + 0xe00 + 16ULL * (type % 16);
+	const __u64 map = BASE + 0xe00 + 16ULL * (type % 32);
 
 	put_word(object, TAGGED(map));
 	put(map + NODE_TYPE, type, sizeof(type));
@@ -227,25 +227,16 @@ static void node_text_of(__u64 object, const char *text)
 	put_text(object + 16, text);
 }
 
-static void node_code(void)
+static void node_info(__u64 object)
 {
-	const struct names_input input = {.compiled.node = {.function = 2066,
-							    .info = 262,
-							    .scope = 261,
-							    .script = 167,
-							    .info_scope = 16,
-							    .info_script = 32,
-							    .info_parameters = 42,
-							    .script_name = 16,
-							    .scope_locals = 32,
-							    .scope_smi = 1,
-							    .scope_function = 2},
-					  .address = TAGGED(CODE),
-					  .right = 1};
+	node_object(object, 262);
+	put_word(object + 16, TAGGED(BASE + 0x100));
+	put_word(object + 32, TAGGED(BASE + 0x200));
+}
 
-	node_object(CODE, 262);
-	put_word(CODE + 16, TAGGED(BASE + 0x100));
-	put_word(CODE + 32, TAGGED(BASE + 0x200));
+static void node_function(void)
+{
+	node_info(CODE);
 	node_object(BASE + 0x100, 261);
 	put_word(BASE + 0x108, (2ULL | 1U << 12) << 32); /* a function with a name */
 	put_word(BASE + 0x120, TAGGED(BASE + 0x300));
@@ -257,7 +248,97 @@ static void node_code(void)
 	put_word(BASE + 0x418, TAGGED(BASE + 0x600));
 	node_text_of(BASE + 0x500, "/srv/");
 	node_text_of(BASE + 0x600, "shop.js");
+}
+
+static void put_bytes(__u64 address, const __u8 *from, size_t size)
+{
+	memcpy(bytes + address % MEMORY_WINDOW, from, size);
+}
+
+/* An array of so many elements, or bytes. */
+static void node_array(__u64 object, __u16 type, __u32 length)
+{
+	node_object(object, type);
+	put(object + 12, length, sizeof(length));
+}
+
+/* Where V8 11.3 has code, and what is beside it. */
+#define NODE_START    (BASE + 0x840)
+#define NODE_SIZE     0x60
+#define NODE_CALLED   0x15 /* byte of the code: a call returns there */
+#define NODE_LOOP     0x20
+#define NODE_CODE     (BASE + 0x900)
+#define NODE_DEOPT    (BASE + 0x980)
+#define NODE_CHANGES  (BASE + 0xa20)
+#define NODE_LITERALS (BASE + 0xa60)
+#define NODE_INNER    (BASE + 0x700)
+
+/* A loop of the function that was put into another one; before it that one calls. */
+static void node_instructions(void)
+{
+	static const __u8 call[] = {0xe8, 0, 0, 0, 0};
+	static const __u8 loop_end[] = {0x49, 0x3b, 0x65, 0xa0, 0x77, 0xda, 0xeb, 0x08};
+	static const __u8 points[] = {2, 0, 0, 0, 0x91, 0, 0, 0, NODE_CALLED, 1, 0, 0x55, 1, 0};
+
+	node_object(NODE_START - 16, 252);
+	put_word(NODE_START - 8, TAGGED(NODE_CODE));
+	put_bytes(NODE_START + NODE_CALLED - sizeof(call), call, sizeof(call));
+	put_bytes(NODE_START + NODE_LOOP + 32, loop_end, sizeof(loop_end));
+	put_bytes(NODE_START + 0x50, call, sizeof(call));
+	put_bytes(NODE_START + NODE_SIZE, points, sizeof(points));
+}
+
+static void node_compiled(void)
+{
+	static const __u8 changes[] = {2, 0, 4, 4, 24, 14, 0, 0, 31, 6, 24, 14, 2, 0, 31, 6};
+
+	node_object(NODE_CODE, 245);
+	put_word(NODE_CODE + 16, TAGGED(NODE_DEOPT));
+	put_word(NODE_CODE + 32, TAGGED(NODE_START - 16));
+	put_word(NODE_CODE + 40, NODE_START);
+	put(NODE_CODE + 48, 13, sizeof(__u32));
+	put(NODE_CODE + 56, NODE_SIZE, sizeof(__u32));
+	put(NODE_CODE + 60, 0x20, sizeof(__u32));
+	node_array(NODE_DEOPT, 175, 14);
+	put_word(NODE_DEOPT + 16, TAGGED(NODE_CHANGES));
+	put_word(NODE_DEOPT + 32, TAGGED(NODE_LITERALS));
+	put_word(NODE_DEOPT + 64, TAGGED(CODE));
+	node_array(NODE_CHANGES, 190, sizeof(changes));
+	put_bytes(NODE_CHANGES + 16, changes, sizeof(changes));
+	node_array(NODE_LITERALS, 240, 2);
+	put_word(NODE_LITERALS + 16, TAGGED(CODE));
+	put_word(NODE_LITERALS + 24, TAGGED(NODE_INNER));
+	node_info(NODE_INNER);
+}
+
+static void node_code(void)
+{
+	struct names_input input = {.compiled.node = {.function = 2066,
+						      .info = 262,
+						      .scope = 261,
+						      .script = 167,
+						      .info_scope = 16,
+						      .info_script = 32,
+						      .info_parameters = 42,
+						      .script_name = 16,
+						      .scope_locals = 32,
+						      .scope_smi = 1,
+						      .scope_function = 2,
+						      .version = NODE_V8_11_3},
+				    .address = TAGGED(CODE),
+				    .right = 1};
+
+	node_function();
 	write_seed("node", &input);
+	input.is_inner = 1;
+	for (int i = 0; i < 2; i++) {
+		node_function();
+		node_instructions();
+		node_compiled();
+		input.address = i ? (NODE_START + NODE_LOOP + 2) | NODE_PAIR_EXACT
+				  : NODE_START + NODE_CALLED;
+		write_seed(i ? "node-loop" : "node-call", &input);
+	}
 }
 
 int main(int argc, char **argv)

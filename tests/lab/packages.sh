@@ -20,7 +20,7 @@ PACKAGES_TEST=(g++ musl-tools golang-go libcmocka-dev libclang-rt-dev clang-form
 	iputils-ping groff-base
 	haproxy wrk nodejs openssl ruby php-cli perl wget apache2-bin lighttpd nftables ethtool tcpdump iperf3
 	qemu-system-x86 busybox-static cpio kmod zstd xz-utils
-	python3-aiohttp python3-uvicorn python3-httptools default-jdk-headless puma
+	python3-aiohttp python3-uvicorn python3-httptools python3-gevent python3-eventlet default-jdk-headless puma
 	prometheus chromium)
 if [ "$(debian_release)" = 12 ]; then
 	PACKAGES_TEST+=(clang-19) # what Debian 13 compiles the BPF programs with

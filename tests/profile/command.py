@@ -6,7 +6,9 @@ Java burn a known time of CPU for each request, in a known function.
     command.py [--build DIR] [ROW...]
 """
 import argparse
+import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -26,17 +28,26 @@ from sampling import ADDRESS, CPU_US, GOES, PORT, tell, wait_until_said, world  
 from waiting import wait_until  # noqa: E402
 
 HZ, SECONDS, CONNECTIONS, REQUESTS = 997, 120, 4, 12
+UNKNOWN_YET = "[program not known yet]"  # why the first stacks of a program are not whole
 # All requests together burn CPU_US each; before and behind that they cost a little, too.
 COST_FROM, COST_TO = 0.95, 1.15
 
 SHARES, BUCKETS = ("function", "whole", "endpoint", "latency", "source"), ("p50", "p90", "p99", "max")
 
-# bar: of a request's samples, at least so many have to be where they belong. source: whose ids they are.
+# bar: of a request's samples, at least so many have to be where they belong. source: whose ids they are; "": there
+# are none, and all samples of the program are a request's.
 # more: another way to run what a row before it runs; only where it is named, and in `./run samples stacks`.
 # begins: how the line of its file begins that the profile says to be the function's first; "": it says none.
-Row = namedtuple("Row", "name server function awaits bar source more begins",
-                 defaults=("", 0.99, "traces_ctx_v1", False, ""))
+# says: what the server has to say, a regular expression, so that it does what the row is about.
+Row = namedtuple("Row", "name server function awaits bar source more begins says",
+                 defaults=("", 0.99, "traces_ctx_v1", False, "", ""))
 NODE, NODE_22, NODE_24, OF_NODE = "/usr/bin/node", node(22), node(24), "burn (burn.js)"
+OF_SUM = "sumTo (burn.js)"
+# sumTo is put into step, and this into burn.
+BY_TURBOFAN = (("--trace-turbo-inlining",), r"Inlining .* step>.* into .* burn>}")
+BY_TURBOFAN_24 = (("--print-opt-code", "--print-opt-code-filter=burn"),
+                  r"kind = TURBOFAN_JS\nname = burn\n(?s:.*?)\nInlined functions .*\n(?: 0x.*\n)*? 0x.* step>\n")
+BY_MAGLEV = (("--no-opt", "--maglev", "--trace-maglev-inlining-verbose"), r"== Inlining .* step>\n")
 JAVA, OF_JAVA = "/usr/bin/java", "Burn.burn (Burn.java)"
 INLINED = ("-XX:CompileCommand=inline,Burn.step", "-XX:CompileCommand=dontinline,Burn.round")
 ROWS = (
@@ -56,6 +67,14 @@ ROWS = (
     Row("Node 24, baseline", [NODE_24, "--no-opt", "--no-maglev", "--always-sparkplug", "{here}/burn.js"], OF_NODE,
         bar=0.95, more=True),
     Row("Node 24, Maglev", [NODE_24, "--no-opt", "--maglev", "{here}/burn.js"], OF_NODE, bar=0.95, more=True),
+    Row("Node, inlined", [NODE, *BY_TURBOFAN[0], "{here}/burn.js"], OF_SUM, bar=0.95, more=True,
+        says=BY_TURBOFAN[1]),
+    Row("Node 22, inlined", [NODE_22, *BY_TURBOFAN[0], "{here}/burn.js"], OF_SUM, bar=0.95, more=True,
+        says=BY_TURBOFAN[1]),
+    Row("Node 24, inlined", [NODE_24, *BY_TURBOFAN_24[0], "{here}/burn.js"], OF_SUM, bar=0.95, more=True,
+        says=BY_TURBOFAN_24[1]),
+    Row("Node 24, Maglev, inlined", [NODE_24, *BY_MAGLEV[0], "{here}/burn.js"], OF_SUM, bar=0.95, more=True,
+        says=BY_MAGLEV[1]),
     Row("Java", [JAVA, "{here}/Burn.java"], OF_JAVA, bar=0.95),
     Row("Java, interpreted", [JAVA, "-Xint", "{here}/Burn.java"], OF_JAVA, bar=0.95, more=True),
     Row("Java, compiled once", [JAVA, "-XX:TieredStopAtLevel=1", "{here}/Burn.java"], OF_JAVA, bar=0.95, more=True),
@@ -78,59 +97,88 @@ def has_clocks(pid):
 
 
 class Profiled:
-    """`ctxprop profile` of one process, or of all (None), while this is held."""
+    """`ctxprop profile` of one process, or of all (None), while this is held; it asks the agent where its store is."""
 
-    def __init__(self, agent, store, pid, file):
-        argv = [f"{agent.build}/ctxprop", "profile", "-j", "-F", HZ, "-d", f"{SECONDS}s", *(["-p", pid] if pid else []),
-                "--ids", "--store", store, "-o", file]
-        self.process = agent.host.spawn(argv, stdout=subprocess.PIPE, text=True)
+    def __init__(self, agent, pid, file):
+        argv = [f"{agent.build}/ctxprop", "profile", "-j", "-F", HZ, "-d", SECONDS, *(["-p", pid] if pid else []), "--ids",
+                "-o", file]
+        self.process = agent.host.spawn(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.file = file
         wait_until(lambda: has_clocks(self.process.pid), "the sampler has no clock")
 
     def end(self):
         self.process.send_signal(2)
-        self.process.communicate(timeout=60)
-        assert self.process.returncode == 0, self.process.returncode
-        return Profile(self.file)
+        said, error = self.process.communicate(timeout=60)
+        assert self.process.returncode == 0, (self.process.returncode, error)
+        return Profile(self.file), json.loads(said), error
 
 
 def measure(build, row, folder, lab):
-    """(the profile, the load) of a row's server."""
+    """(the profile, the load, what is wrong with what it says of the server's samples) of a row's server."""
     server, client = world(lab)
     agent = Agent(server, build, "--store", f"{folder}/store.db")
     argv = [word.format(build=build, here=HERE) for word in row.server]
-    process = server.spawn([*argv, PORT, f"{folder}/truth"])
+    said = open(f"{folder}/said", "w", encoding="utf-8")
+    process = server.spawn([*argv, PORT, f"{folder}/truth"], stdout=said)
     server.wait_port(PORT)
     load = Load(client, ADDRESS, PORT, CPU_US)
     for connection in load.run(1, 1):  # so that the process is known
         connection.close()
     if row.awaits:
         wait_until_said(agent, process.pid, row.awaits)
-    profiled = Profiled(agent, f"{folder}/store.db", process.pid, f"{folder}/profile.pb.gz")
+    profiled = Profiled(agent, process.pid, f"{folder}/profile.pb.gz")
     for connection in load.run(1, 15):  # the profiler reads tables of what it has met
         connection.close()
     before = {request.trace for request in load.requests}
     load.requests.clear()
     for connection in load.run(CONNECTIONS, REQUESTS):
         connection.close()
-    profile = profiled.end()
+    profile, told, error = profiled.end()
+    complaints = complaints_of_servers(profile, told, error)
+    said.close()
+    assert re.search(row.says, Path(said.name).read_text(encoding="utf-8")), f"{row.name}: never said {row.says}"
     profile.samples = [s for s in profile.samples if s.labels.get("trace_id") not in before]
-    return profile, load
+    return profile, load, complaints
+
+
+def complaints_of_servers(profile, said, error):
+    """What is told of the server's samples that belong to no request has to be what their labels say."""
+    reasons, of_requests = Counter(), 0
+    for sample in profile.samples:
+        if "trace_id" in sample.labels:
+            of_requests += sample.count
+        if "no_request" in sample.labels:
+            reasons[sample.labels["no_request"]] += sample.count
+    without, told = sum(reasons.values()), said["servers"]
+    of_servers = of_requests + without
+    wanted = {"samples": of_servers, "without_request": without, "reasons": dict(reasons)}
+    comments = {f"#servers\t{of_servers}"} | {f"#no_request\t{count}\t{reason}" for reason, count in reasons.items()}
+    line = f"profile: {100 * without / of_servers:.1f} % of the samples of servers have no request"
+    found = next((text for text in error.splitlines() if text.startswith(line)), "")
+    shares = {reason: f"{100 * count / of_servers:.1f} %" for reason, count in reasons.most_common()}
+    first = dict(part.split(" ", 1) for part in found[len(line) + 2:].split(", ") if part)
+    return [f"of servers: {told}, and labels say {wanted}"] * (told != wanted) + \
+           [f"comments: {profile.comments}, not {comments}"] * (not comments <= set(profile.comments)) + \
+           [f"{error!r} has no line {line!r} with the first of {shares}"] * \
+           (not found or list(first.values()) != list(shares.values())[:3] or not first.items() <= shares.items()) + \
+           ["samples of no request have a reason and a request"] * \
+           any("no_request" in s.labels and s.labels["endpoint"] != "(no request)" for s in profile.samples)
 
 
 def counted(row, profile, load):
     """Counter of the samples of requests: all, those in SHARES, and wrong: with a trace of nobody's."""
     traces = {request.trace for request in load.requests}
-    mine = [sample for sample in profile.samples if sample.labels.get("trace_id")]
+    mine = [sample for sample in profile.samples if sample.labels.get("trace_id") or
+            not row.source and sample.labels.get("stack") != UNKNOWN_YET]
     known = Counter()
     for sample in mine:
         known["all"] += sample.count
-        known["wrong"] += sample.labels["trace_id"] not in traces and sample.count
+        known["wrong"] += sample.labels.get("trace_id") not in {*traces, None} and sample.count
         known["function"] += row.function in sample.functions and sample.count
         known["whole"] += "stack" not in sample.labels and sample.count
         known["latency"] += sample.labels.get("status") == "200" and sample.count * (
             sample.labels.get("latency_bucket") in BUCKETS and sample.labels["latency_ms"] >= CPU_US / 1000)
-        known["source"] += sample.labels["context_source"] == row.source and sample.count
+        known["source"] += sample.labels.get("context_source", "") == row.source and sample.count
         known["endpoint"] += sample.labels["endpoint"].startswith("GET /{id}/") and sample.count
     return known
 
@@ -179,8 +227,8 @@ def is_there(build, row):
 def looked_at(build, row):
     """What is wrong with a profile that is taken now."""
     with tempfile.TemporaryDirectory(prefix="ctxprop-profile-") as folder, Lab("profile") as lab:
-        profile, load = measure(build, row, folder, lab)
-    return complaints_of(row, profile, load)
+        profile, load, complaints = measure(build, row, folder, lab)
+    return complaints + complaints_of(row, profile, load)
 
 
 def run(build, row):

@@ -16,6 +16,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections import Counter
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -137,6 +138,19 @@ def metrics(host):
             re.findall(r'^ctxprop_profile_total\{what="([^"]+)"\} (\S+)$', text, re.M)}
 
 
+def complaints_of_servers(profile):
+    """Comments say of how many samples of servers no request is known; labels say it of each."""
+    labelled = Counter()
+    for sample in profile.samples:
+        if "no_request" in sample.labels:
+            labelled[sample.labels["no_request"]] += sample.count
+    said = [comment.split("\t") for comment in profile.comments]
+    told = {words[2]: int(words[1]) for words in said if words[0] == "#no_request"}
+    servers = sum(int(words[1]) for words in said if words[0] == "#servers")
+    found = [f"reasons by comments: {told}, by labels: {dict(labelled)}"] * (told != labelled)
+    return found + [f"{servers} samples of servers"] * (not sum(told.values()) < servers)
+
+
 def check_window(path, is_second):
     """What is wrong with the window in which the late request began."""
     profile = Profile(path)
@@ -148,6 +162,7 @@ def check_window(path, is_second):
     found += [f"{100 * share:.1f} % of these have its endpoint"] * (share < SHARE)
     found += [f"the late request has {late}"] * (sum(late.values()) < LATE_SAMPLES)
     found += ["the late request was known before it had ended"] * (not is_second and known > 0)
+    found += complaints_of_servers(profile)
     found += ["the late request is not known"] * (is_second and known < SHARE * sum(late.values()))
     return found + ["values are " + str(profile.types)] * \
         (profile.types[:2] != [("samples", "count"), ("cpu", "nanoseconds")])
@@ -176,10 +191,18 @@ def check_revival(agent):
     return found + ["its end is not told"] * ("the recorder has ended by signal 9" not in agent.said())
 
 
-def check_beside(agent, store):
-    """`ctxprop profile` works beside it."""
-    done = agent.host.run([f"{agent.build}/ctxprop", "profile", "-d", "2s", "--store", store])
-    return ["ctxprop profile tells nothing of /quick"] * ("GET /quick" not in done.stdout)
+def check_beside(agent, folder):
+    """`ctxprop profile` works beside it, with the agent's store, and begins with what requests cost."""
+    picture, found = Path(folder) / "x.svg", []
+    for words, is_drawn in (((), False), (("--all",), True)):
+        done = agent.host.run([f"{agent.build}/ctxprop", "profile", "-d", "2", "-o", picture, *words])
+        lines, drawn = done.stdout.splitlines(), picture.read_text()
+        found += ["ctxprop profile tells nothing of /quick"] * ("GET /quick" not in done.stdout or "GET /quick" not in drawn)
+        found += [f"the last row is {lines[-1]}"] * ("  (no request)" not in lines[-1])
+        found += [f"with {words} the picture has what belongs to no request: {not is_drawn}"] * \
+            (("(no request)" in drawn) != is_drawn)
+        found += [f"its share is {lines[-1].split()[1]}"] * ((lines[-1].split()[1] == "-") == is_drawn)
+    return found
 
 
 def check_end(agent, folder, client):
@@ -222,7 +245,7 @@ def run(build):
         client = Client(host)
         failed += tell("windows are written, and again with what is known then", check_windows(folder, client))
         failed += tell("old windows go, and nothing else", check_folder(folder, old, other))
-        failed += tell("ctxprop profile beside a recorder", check_beside(agent, store))
+        failed += tell("ctxprop profile beside a recorder", check_beside(agent, temporary))
         failed += tell("a recorder that is killed comes back", check_revival(agent))
         counts = metrics(server)
         failed += tell("metrics", [f"{counts}"] * (counts.get("starts") != 2 or counts["samples-of-requests"] < SAMPLES or

@@ -17,6 +17,7 @@ sys.path[1:1] = [str(HERE.parent / "lab"), str(HERE.parent / "see")]
 
 import outputs_bad  # noqa: E402
 import outputs_diff  # noqa: E402
+import outputs_first  # noqa: E402
 import outputs_formats  # noqa: E402
 import outputs_last  # noqa: E402
 import outputs_last_real  # noqa: E402
@@ -26,7 +27,8 @@ from outputs_tools import World  # noqa: E402
 from tried import tried  # noqa: E402
 
 CASES = {name[5:]: case
-         for module in (outputs_formats, outputs_tags, outputs_diff, outputs_bad, outputs_last, outputs_last_real, outputs_real)
+         for module in (outputs_formats, outputs_tags, outputs_diff, outputs_bad, outputs_first, outputs_last,
+                        outputs_last_real, outputs_real)
          for name, case in vars(module).items() if name.startswith("case_")}
 
 

@@ -7,6 +7,7 @@ import re
 import subprocess
 import time
 
+import made
 from agent import Agent
 from command import has_clocks
 from lab import Lab
@@ -46,7 +47,7 @@ def summed(rows):
     return tuple(sum(row[key] for row in rows.values()) for key in ("requests", "samples"))
 
 
-def check_top(windows, known):
+def check_top(windows, known, duration_ns):
     """Every endpoint has the CPU of a request that the windows say, and is sorted by it if that is asked for."""
     argv = [f"{windows.world.build}/ctxprop", "top", "--last", "10m", "--sort", "cpu", "--store", windows.store]
     done = subprocess.run([*argv, "-j"], capture_output=True, text=True, check=True)
@@ -58,8 +59,19 @@ def check_top(windows, known):
     assert all(row["kind"] == "server" for row in found if "cpu_ns_per_request" in row), found
     table = subprocess.run(argv, capture_output=True, text=True, check=True).stdout
     head, first = table.splitlines()[:2]
-    assert head.split()[5] == "CPU/REQ", head
-    assert re.search(rf" [\d.]+ m?s +[\d.]+ m?s +[\d.]+ m?s  {SERVICE}  GET /", first), first
+    equal(head.split()[5:7], ["CPU/REQ", "CPU"], "columns")
+    assert re.search(rf" [\d.]+ m?s +[\d.]+ m?s +[\d.]+ m?s +[\d.]+%  {SERVICE}  GET /", first), first
+    cpus = {f"{row['method']} {row['route']}": round(row["cpus"], 6) for row in found if "cpus" in row}
+    equal(cpus, {name: round(row["cpu_ns"] / duration_ns, 6) for name, row in known.items() if row["samples"]}, "CPUs")
+
+
+def check_none(windows):
+    """What belongs to no request is one row below all others, also where there are more of them than are wanted."""
+    windows.add(5, stacks=(made.Stack(100, ("main",), {"endpoint": "(no request)"}),))
+    share = 100 * 100 * made.PERIOD_NS / windows.said("--last", "10m")["duration_ns"]
+    argv = [f"{windows.world.build}/ctxprop", "top", "--last", "10m", "-n", "1", "--store", windows.store]
+    lines = subprocess.run(argv, capture_output=True, text=True, check=True).stdout.splitlines()
+    equal((len(lines), lines[-1].split()), (3, [*"-----", f"{share:.1f}%", "(no", "request)"]), "the last row")
 
 
 def check_terminal(windows):
@@ -90,8 +102,9 @@ def case_last_real(world):
         taken = [summed(take(agent, windows, load)) for _ in range(WINDOWS)]
         said = windows.said("--last", "10m")
         rows = mine(said["endpoints"])
-        check_top(windows, rows)
+        check_top(windows, rows, said["duration_ns"])
         check_terminal(windows)
+        check_none(windows)
     requests, samples = summed(rows)
     cost = samples * 1e6 / HZ / (requests * CPU_US)
     print(f"{requests} requests in {WINDOWS} windows cost {100 * cost:.1f} % of what they burned")

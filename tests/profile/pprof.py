@@ -64,6 +64,7 @@ class Profile:
                           for place in map(fields, self.message[4])}
         self.samples = [self.sample(fields(data)) for data in self.message[2]]
         self.period = self.message[12][0]
+        self.comments = [self.texts[number] for number in packed(self.message[13])]
         self.types = [tuple(self.texts[n[0]] for n in (t[1], t[2])) for t in map(fields, self.message[1])]
 
     def sample(self, message):

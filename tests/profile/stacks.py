@@ -24,6 +24,7 @@ from command import ROWS, Row, counted, is_there, measure  # noqa: E402
 from lab import Lab  # noqa: E402
 from pprof import Sample  # noqa: E402
 from report import table  # noqa: E402
+from sampling import FOLLOWED  # noqa: E402
 
 HEAD = ("program", "function", "samples", "show it %", "whole stacks %", "wrong", "bar %")
 
@@ -34,17 +35,28 @@ NATIVE = (
     Row("C, in libc", ["{build}/profile_burn_sort"], "qsort_r"),
     Row("nginx", ["{here}/burn_nginx.sh"], "ngx_single_process_cycle"),
 )
+# Samples are not told what greenlets work on.
+GREENLETS = tuple(
+    Row(f"Python, {kind}", ["/usr/bin/python3", "-B", "{here}/burn_greenlets.py", kind],
+        "burn (burn_greenlets.py)", FOLLOWED, source="") for kind in ("gevent", "eventlet"))
 SAMPLES_AT_LEAST = 500
 
 # Functions of the program's own file that have called the known one, the outermost last: with others the
 # sample is wrong.
+OF_NODE = ("step (burn.js)", "burn (burn.js)", "answer (burn.js)")
 OF_JAVA = ("Burn.answerAll (Burn.java)", "Burn.serve (Burn.java)", "Burn.lambda$main$0 (Burn.java)")
 CALLERS = {
     "Ruby": ("Connection#answer (burn.rb)", "block in Connection#serve (burn.rb)", "Connection#serve (burn.rb)",
              "block (3 levels) in <main> (burn.rb)"),
+    **{row.name: OF_NODE for row in ROWS if row.says},
+    **{row.name: tuple(f"{name} (burn_greenlets.py)" for name in (
+        "answer.<locals>.work", "answer", "serve", f"with_{row.server[-1]}.<locals>.<lambda>")) for row in GREENLETS},
     **{name: OF_JAVA for name in ("Java", "Java, interpreted", "Java, compiled once")},
     **{name: ("Burn.burn (Burn.java)", *OF_JAVA) for name in ("Java, inlined", "Java 21 or later, inlined")},
 }
+
+# Functions that may be there any number of times, and those that are never below the known one: they start greenlets.
+OFTEN, OF_OTHERS = {"deeper (burn_greenlets.py)"}, ("(hub.py)",)
 
 # At the end of a function's name, before its file, and of its class: the one request for which it was there.
 REQUEST = re.compile(r"_(r\d+)(?= \(|#|$)")
@@ -59,17 +71,19 @@ def misled(row, sample, request):
     wanted = CALLERS.get(row.name)
     if not wanted or row.function not in sample.functions:
         return False
-    own = [name for name in sample.functions if name.endswith(row.function.split(" ")[-1])]
-    return tuple(own[own.index(row.function) + 1:]) != wanted
+    own = [name for name in sample.functions if name.endswith(row.function.split(" ")[-1]) and name not in OFTEN]
+    return tuple(own[own.index(row.function) + 1:]) != wanted or any(
+        name.endswith(OF_OTHERS) for name in sample.functions)
 
 
 def outcome_of(build, row):
     with tempfile.TemporaryDirectory(prefix="ctxprop-stacks-") as folder, Lab("stacks") as lab:
-        profile, load = measure(build, row, folder, lab)
+        profile, load, _ = measure(build, row, folder, lab)
     known = counted(row, profile, load)
     requests = {request.trace: request.id for request in load.requests}
-    wrong = sum(sample.count for sample in profile.samples if sample.labels.get("trace_id") in requests
-                and misled(row, sample, requests[sample.labels["trace_id"]]))
+    traces = ((sample, sample.labels.get("trace_id")) for sample in profile.samples)
+    wrong = sum(sample.count for sample, trace in traces if (trace in requests or not row.source)
+                and misled(row, sample, requests.get(trace)))
     return Outcome(known["all"], known["function"], known["whole"], known["wrong"] + wrong)
 
 
@@ -116,7 +130,7 @@ def self_test():
 def run(build, names, writes):
     """Prints the table of the rows whose names begin so; returns the exit status."""
     lines, complaints = [], []
-    for row in (*NATIVE, *(row for row in ROWS if row.name != "C")):
+    for row in (*NATIVE, *GREENLETS, *(row for row in ROWS if row.name != "C")):
         if names and not row.name.lower().startswith(tuple(map(str.lower, names))):
             continue
         if not is_there(build, row):

@@ -60,7 +60,7 @@ class Whose:
 
     def __init__(self, server, in_flight):
         self.server, pids = server, server.pids()
-        self.profiled = Profiled(server.agent, server.store, pids.pop() if len(pids) == 1 else None,
+        self.profiled = Profiled(server.agent, pids.pop() if len(pids) == 1 else None,
                                  f"{server.folder.name}/{in_flight}.pb.gz")
 
     def end(self):

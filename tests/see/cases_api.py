@@ -10,7 +10,7 @@ from world import MANY, PORT, RAW, SCRIPT, equal
 
 LIMIT_S = 0.2
 TRIES, TRIES_MAX = 3, 30
-BAD = ("traces?limit=0", "traces?limit=501", "traces?limit=x", "traces?cursor=-1", "traces?slow=5",
+BAD = ("traces?limit=0", "traces?limit=501", "traces?limit=x", "traces?cursor=-1", "traces?slow=fast",
        "traces?status=999", "traces?last=soon", "traces?kind=other", "traces?order=any", "traces/00",
        "traces/" + "g" * 32, "endpoints?last=2d", "endpoints?last=25h", "map?last=0s")
 QUESTIONS = ("traces", "traces?limit=100&service=svc1", "traces?status=5xx", "traces?endpoint=/nope*",

@@ -14,13 +14,14 @@ from pathlib import Path
 
 import made
 from kept import RAW, STRANGE, STRANGE_SERVICE, Kept, picture
+from made import Stack
 from waiting import wait_until
 from world import equal
 
 SVG = "{http://www.w3.org/2000/svg}"
 MS = 1_000_000
 TWICE = 2 * made.PERIOD_NS  # two windows have the same samples
-BAD = ("profile?last=soon", "profile?last=25h", "profile.svg?of=memory", "profile.svg?bucket=p75",
+BAD = ("profile?last=soon", "profile?last=25h", "profile.svg?of=memory", "profile.svg?bucket=p75", "profile.svg?all=yes",
        "profile.svg?bucket=", "profile.svg?from_bucket=p50", "profile.svg?to_bucket=p50",
        "profile.svg?from_bucket=p50&to_bucket=p0", "profile.svg?bucket=p50&from_bucket=p50&to_bucket=p99")
 CROWD = 8
@@ -64,6 +65,7 @@ def case_profile_table(world):
     told = world.api("profile?last=1h")
     equal((told["windows"], told["unreadable"], told["samples"], told["lost"], told["cpu_ns"]),
           (3, 0, 200, 5, 100 * TWICE), "sums")
+    equal((told["requests_cpu_ns"], "servers" in told), (90 * TWICE, False), "CPU of requests")
     equal((told["off_cpu"], told["cut"], told["to"] - told["from"]), (True, False, 180), "what is known of it")
     rows = {endpoint["endpoint"]: endpoint for endpoint in told["endpoints"]}
     equal(rows["GET /a"], {
@@ -79,12 +81,29 @@ def case_profile_table(world):
     kept.remove()
 
 
+def case_profile_servers(world):
+    """how many samples of servers belong to no request, and why, is summed up; and a host without requests is drawn"""
+    kept = Kept(world)
+    for age in (0, 1):
+        kept.write([Stack(5, ("main", "compile"), {"endpoint": "(no request)"})], age=age,
+                   comments=("#servers\t50", "#no_request\t3\tended", "#no_request\t1\tnone-open"))
+    told = world.api("profile")
+    equal(told["servers"], {"samples": 100, "without_request": 8, "reasons": {"ended": 6, "none-open": 2}}, "servers")
+    equal((told["cpu_ns"], told["requests_cpu_ns"]), (10 * made.PERIOD_NS, 0), "CPU time")
+    equal(frames(world)[0]["compile"], "100.000 ms, 100.00%", "a picture of what there is")
+    kept.remove()
+
+
 def case_profile_picture(world):
     """pictures of everything, of an endpoint, of a bucket, of waits and of a difference"""
     kept = Kept(world)
     kept.usual()
     drawn, title = frames(world)
-    equal((drawn["all"], drawn["lock"]), ("2000.000 ms, 100.00%", "400.000 ms, 20.00%"), "all")
+    equal((drawn["all"], drawn["lock"]), ("1800.000 ms, 100.00%", "400.000 ms, 22.22%"), "all")
+    drawn, all_title = frames(world, all=1)
+    equal((drawn["all"], drawn["(no request)"]), ("2000.000 ms, 100.00%", "200.000 ms, 10.00%"), "the whole host")
+    assert all_title.startswith("all endpoints, and what belongs to no request: CPU time, "), all_title
+    equal(frames(world, endpoint="(no request)")[0]["all"], "200.000 ms, 100.00%", "of no request")
     assert title.startswith("all endpoints: CPU time, ") and title.endswith(" UTC"), title
     drawn, title = frames(world, service="shop", endpoint="GET /b")
     equal(drawn["all"], "600.000 ms, 100.00%", "GET /b")
@@ -124,7 +143,7 @@ def case_profile_broken(world):
         kept.path(age + 2).write_bytes(data)
     told = world.api("profile")
     equal((told["windows"], told["unreadable"], told["samples"]), (1, 4, 100), "with broken files")
-    equal(frames(world)[0]["all"], "1000.000 ms, 100.00%", "a picture of the others")
+    equal(frames(world)[0]["all"], "900.000 ms, 100.00%", "a picture of the others")
     kept.remove()
     kept.path(0).write_bytes(b"\x1f\x8b\x08\x00")
     for path in ("profile", "profile.svg"):

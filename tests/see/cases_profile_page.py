@@ -9,6 +9,8 @@ from world import SCRIPT, equal
 
 PICTURE = "document.querySelector('iframe.flame')?.contentDocument"
 DRAWN = f"{PICTURE}?.querySelector('#frames g text')?.textContent"
+BUSY = (made.Stack(1300, ("main", "compile"), {"endpoint": "(no request)", "process": "cc1", "pid": 4712}),)
+SERVERS = ("#servers\t1000", "#no_request\t9\tno-evidence", "#no_request\t29\tother-idle-loop", "#no_request\t3\tended")
 PHONE = {"width": 360, "height": 740, "deviceScaleFactor": 1, "mobile": True}
 
 
@@ -58,7 +60,7 @@ def case_profile_clicks(world):
     kept.usual()
     page = opened_kept(world)
     row = page.value("document.querySelector('#profile tbody tr').innerText").split("\t")
-    equal(row, ["shop", "GET /a", "4", "300 ms", "1.20 s", "60 %", "75.0 ms", "25.0 ms"], "the first row")
+    equal(row, ["shop", "GET /a", "4", "300 ms", "1.20 s", "67 %", "75.0 ms", "25.0 ms"], "the first row")
     clicked(page, "#profile a", "GET /a", "shop GET /a: CPU time")
     equal(page.value("document.querySelector('#profile [aria-current]').innerText").split("\t")[1], "GET /a", "chosen")
     equal(width(page, "lock"), 400, "width of lock")
@@ -85,6 +87,32 @@ def case_profile_clicks(world):
     kept.remove()
 
 
+def case_profile_first(world):
+    """requests first: what belongs to none is the last row, and in the picture only if the whole host is wanted"""
+    kept = Kept(world)
+    kept.write((*BUSY, *made.STACKS), comments=("#requests\t3\tshop\tGET /a", *SERVERS))
+    page = opened_kept(world)
+    rows = page.value("[...document.querySelectorAll('#profile tbody tr')].map((row) => row.innerText.split('\\t'))")
+    equal([row[1] for row in rows], ["GET /a", "GET /b", "(no request)"], "rows")
+    equal(rows[-1], ["–", "(no request)", "–", "–", "13.1 s", "–"], "the last row")
+    said = page.value("document.querySelector('main').innerText")
+    for text in ("1,400 samples, 900 ms of CPU time for requests, 14.0 s in all.",
+                 "4.1 % of the samples of servers have no request: other-idle-loop 2.9 %, no-evidence 0.90 %, ended 0.30 %."):
+        assert text in said, said
+    shown = titles(page)[1]
+    assert "all (900.000 ms, 100.00%)" in shown and not any("compile" in title for title in shown), shown
+    clicked(page, "button", "whole host", "all endpoints, and what belongs to no request: CPU time")
+    assert "compile (13000.000 ms, 92.86%)" in titles(page)[1], titles(page)
+    equal(page.value("location.hash.includes('all=1')"), True, "it can be linked to")
+    equal(page.value("document.activeElement.textContent"), "whole host", "what has the focus")
+    clicked(page, "button", "p99", "CPU time, p99")
+    clicked(page, "button", "for requests", "all endpoints: CPU time, p99")
+    clicked(page, "#profile a", "(no request)", "(no request): CPU time")
+    assert any(title.startswith("compile (13000.000 ms") for title in titles(page)[1]), titles(page)
+    is_well(page)
+    kept.remove()
+
+
 def case_profile_keys(world):
     """the same without a mouse; the focus stays where it was, arrows go from frame to frame"""
     kept = Kept(world)
@@ -94,7 +122,7 @@ def case_profile_keys(world):
     page.press("Enter", 13)
     page.wait(f"{PICTURE}?.querySelector('text')?.textContent.includes('CPU time, p99')")
     page.wait(DRAWN)
-    equal(page.value("document.activeElement.textContent"), "p99 (25 % of CPU)", "what has the focus")
+    equal(page.value("document.activeElement.textContent"), "p99 (28 % of CPU)", "what has the focus")
     for _ in range(3):  # over the buttons that follow, into the picture
         page.press("Tab", 9)
     page.wait(f"{PICTURE}.activeElement?.id === 'back'")

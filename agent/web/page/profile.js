@@ -11,7 +11,9 @@ const PROFILE_BUCKETS = {
 	p99: "slower than the 90th, up to the 99th percentile",
 	max: "slower than the 99th percentile",
 };
+const PROFILE_NONE = "(no request)";
 const PROFILE_DIFFERENCE = "p50-p99"; // as a value of `bucket` in this view's address
+const PROFILE_REASONS = 3;
 const PROFILE_KEPT_MS = 30000, PROFILE_AGAIN_MS = 500, PROFILE_TRIES = 12;
 let profileTable = null; // what was told last: { last, at, answer }
 
@@ -43,8 +45,8 @@ async function askProfileAgain(last, tries) {
 
 // --- the picture
 
-function pictureAddress({ last, service, endpoint, of, bucket }) {
-	const parameters = { last, service, endpoint, of };
+function pictureAddress({ last, service, endpoint, of, bucket, all }) {
+	const parameters = { last, service, endpoint, of, all: endpoint === undefined ? all : undefined };
 	if (bucket === PROFILE_DIFFERENCE)
 		[parameters.from_bucket, parameters.to_bucket] = bucket.split("-");
 	else
@@ -92,11 +94,21 @@ function isChosen(endpoint, { service, endpoint: name }) {
 	return endpoint.endpoint === name && (service === undefined || (endpoint.service || "") === service);
 }
 
+// What the host did beside requests is one row, below all others.
+function isNone(endpoint) {
+	return endpoint.endpoint === PROFILE_NONE && !endpoint.service;
+}
+
+// Are there requests, and something else? Else there is nothing to begin with, or to leave out.
+function isMixed(answer) {
+	return answer.requests_cpu_ns > 0 && answer.requests_cpu_ns < answer.cpu_ns;
+}
+
 // Nanoseconds of CPU time of what is chosen, by bucket.
 function chosenBuckets(answer, chosen) {
-	const sums = {};
+	const sums = {}, leftOut = isMixed(answer) && !chosen.all;
 	for (const endpoint of answer.endpoints)
-		if (chosen.endpoint === undefined || isChosen(endpoint, chosen))
+		if (chosen.endpoint === undefined ? !(leftOut && isNone(endpoint)) : isChosen(endpoint, chosen))
 			for (const [bucket, ns] of Object.entries(endpoint.bucket_cpu_ns))
 				sums[bucket] = (sums[bucket] || 0) + ns;
 	return sums;
@@ -111,6 +123,15 @@ function oneOf(title, key, values, chosen, choose) {
 		}, text)));
 }
 
+// The switch: what belongs to no request is not in the first picture.
+function otherWork(answer, chosen, choose) {
+	if (!isMixed(answer) || chosen.endpoint !== undefined)
+		return null;
+	const none = share(answer.cpu_ns - answer.requests_cpu_ns, answer.cpu_ns);
+	return oneOf("Work", "all", [[undefined, "for requests", true],
+				     ["1", "whole host", true, `${none} of all CPU time is for no request`]], chosen, choose);
+}
+
 function buttons(answer, chosen, choose) {
 	const sums = chosenBuckets(answer, chosen), [from, to] = PROFILE_DIFFERENCE.split("-");
 	const all = Object.values(sums).reduce((sum, ns) => sum + ns, 0);
@@ -119,6 +140,7 @@ function buttons(answer, chosen, choose) {
 		 sums[bucket] ? hint : hint + ": no CPU samples"]);
 	const waits = answer.off_cpu ? "blocked, or waiting for a CPU" : "not measured: ctxpropd --profile 19,off-cpu does";
 	return el("div", { class: "choices" },
+		otherWork(answer, chosen, choose),
 		oneOf("Time", "of", [["cpu", "on the CPU", true], ["waits", "off the CPU", answer.off_cpu, waits],
 				     ["wall", "both", answer.off_cpu, waits]], chosen, choose),
 		oneOf("Requests", "bucket", [[undefined, "all", true], ...buckets,
@@ -133,7 +155,7 @@ function profileHeads(answer) {
 	const waits = [["Blocked per request", true, "its threads waited for something else than a CPU"],
 		       ["Run queue per request", true, "its threads could have run, and waited for a CPU"]];
 	return [["Service"], ["Endpoint"], ["Requests", true, "that ended in that time"], ["CPU per request", true],
-		["CPU", true, "of all its requests"], ["Share", true, "of all CPU time of the profile"], ...answer.off_cpu ? waits : []];
+		["CPU", true, "of all its requests"], ["Share", true, "of the CPU time of all requests"], ...answer.off_cpu ? waits : []];
 }
 
 function perRequest(ns, requests) {
@@ -153,14 +175,24 @@ function chooser(chosen, changes, choose, text) {
 function profileRow(endpoint, answer, chosen, choose) {
 	const { requests, blocked_ns, run_queue_ns, cpu_ns } = endpoint;
 	const changes = { service: endpoint.service || "", endpoint: endpoint.endpoint, bucket: undefined };
-	return el("tr", {},
+	return el("tr", { class: isNone(endpoint) ? "none" : null },
 		el("td", {}, endpoint.service || el("span", { class: "faint" }, requests ? "not known" : "–")),
 		el("td", { class: "path" }, chooser(chosen, changes, choose, endpoint.endpoint)),
 		el("td", { class: "number" }, requests ? requests.toLocaleString() : "–"),
 		perRequest(cpu_ns, requests),
 		el("td", { class: "number" }, duration(cpu_ns)),
-		el("td", { class: "number" }, share(cpu_ns, answer.cpu_ns)),
+		el("td", { class: "number" }, isNone(endpoint) ? "–" : share(cpu_ns, answer.requests_cpu_ns)),
 		answer.off_cpu ? [perRequest(blocked_ns, requests), perRequest(run_queue_ns, requests)] : null);
+}
+
+// How many samples of processes that serve requests belong to none, and the first reasons.
+function serversLine(servers) {
+	if (!servers)
+		return null;
+	const reasons = Object.entries(servers.reasons).sort((a, b) => b[1] - a[1]).slice(0, PROFILE_REASONS)
+		.map(([reason, count]) => `${reason} ${share(count, servers.samples)}`).join(", ");
+	return el("p", { class: "faint" }, `${share(servers.without_request, servers.samples)} of the samples of servers have no request`,
+		reasons ? `: ${reasons}.` : ".");
 }
 
 function profileSummary(answer) {
@@ -168,8 +200,9 @@ function profileSummary(answer) {
 	const lost = answer.lost ? `, ${answer.lost.toLocaleString()} others were lost` : "";
 	const unreadable = answer.unreadable ? `; ${answer.unreadable} minutes of it could not be read` : "";
 	const older = answer.left_out ? "; what is older was too much" : "";
-	return el("p", { class: "faint" }, `${time(answer.from)} to ${time(answer.to, "short")}: ${answer.samples.toLocaleString()} samples${lost}, ` +
-		`${duration(answer.cpu_ns)} of CPU time${unreadable}${older}.`, answer.cut ? " These are the first 1,000 endpoints." : "");
+	return [el("p", { class: "faint" }, `${time(answer.from)} to ${time(answer.to, "short")}: ${answer.samples.toLocaleString()} samples${lost}, ` +
+		`${duration(answer.requests_cpu_ns)} of CPU time for requests, ${duration(answer.cpu_ns)} in all${unreadable}${older}.`,
+		answer.cut ? " These are the first 1,000 endpoints." : ""), serversLine(answer.servers)];
 }
 
 function noProfile(answer) {
@@ -236,5 +269,5 @@ async function profile(parameters) {
 	const chosen = { last: "10m", of: "cpu", ...parameters };
 	const answer = await askProfile(chosen.last);
 	return () => show(el("h1", {}, "Profile"), profileFilter(chosen.last),
-		...answer.windows ? [profileSummary(answer), ...profileParts(answer, chosen)] : [el("p", {}, noProfile(answer))]);
+		...answer.windows ? [...profileSummary(answer), ...profileParts(answer, chosen)] : [el("p", {}, noProfile(answer))]);
 }

@@ -45,8 +45,12 @@ static void times(void **state)
 	} rows[] = {
 	    {"250us", 0, 250000},      {"100ms", 0, 100000000},    {"1.5s", 0, 1500000000},
 	    {"90m", 0, 5400000000000}, {"12h", 0, 43200000000000}, {"7d", 0, 604800000000000},
-	    {"7", -EINVAL, 0},         {"d", -EINVAL, 0},          {"-1h", -EINVAL, 0},
-	    {"7 d", -EINVAL, 0},       {"nanh", -EINVAL, 0},       {"1e30d", -EINVAL, 0},
+	    {"7", 0, 7000000000},      {"0.5", 0, 500000000},      {"0", 0, 0},
+	    {"", -EINVAL, 0},          {"-5", -EINVAL, 0},         {"5S", -EINVAL, 0},
+	    {"5sec", -EINVAL, 0},      {"5m5", -EINVAL, 0},        {"nan", -EINVAL, 0},
+	    {"inf", -EINVAL, 0},       {"1e10", -EINVAL, 0},       {"d", -EINVAL, 0},
+	    {"-1h", -EINVAL, 0},       {"7 d", -EINVAL, 0},        {"nanh", -EINVAL, 0},
+	    {"1e30d", -EINVAL, 0},
 	};
 
 	(void)state;

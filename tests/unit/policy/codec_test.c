@@ -286,6 +286,69 @@ static void test_prefixes(void **state)
 	refused("a set has no more than 1024 networks", -E2BIG);
 }
 
+static int keep_store(const struct control_store *store, void *data)
+{
+	*(struct control_store *)data = *store;
+	return 0;
+}
+
+static int read_store(struct control_store *ret, struct policy_error *error)
+{
+	const struct control_visitor visitor = {
+	    .on_store = keep_store, .data = ret, .error = error};
+
+	*error = (struct policy_error){};
+	return control_read((const struct nlmsghdr *)bytes, &visitor);
+}
+
+/* A store, one that is not there now, and none. */
+static void test_store(void **state)
+{
+	static const struct control_store stores[] = {
+	    {.path = "/var/lib/x.db", .device = 1ULL << 40, .inode = 7}, {.path = "/x"}, {}};
+	struct control_store heard;
+	struct policy_error error;
+	struct control_message message;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(stores); i++) {
+		memset(bytes, 0, sizeof(bytes));
+		control_begin(&message, bytes, sizeof(bytes), CONTROL_STORE_GET, NLM_F_MULTI);
+		assert_true(control_put_store(&message, &stores[i]));
+		assert_int_equal(read_store(&heard, &error), 0);
+		assert_string_equal(heard.path, stores[i].path);
+		assert_int_equal(heard.device, stores[i].device);
+		assert_int_equal(heard.inode, stores[i].inode);
+	}
+	control_begin(&message, bytes, 64, CONTROL_STORE_GET, NLM_F_MULTI);
+	assert_false(control_put_store(&message, &stores[0]));
+	assert_true(message.header->nlmsg_len <= 64);
+}
+
+/* A path that means nothing here, and texts that are none. */
+static void test_store_refused(void **state)
+{
+	static const struct {
+		const char *path;
+		size_t size;
+		const char *why;
+	} wrong[] = {{"x.db", 5, "a store at no absolute path"},
+		     {"/x.db", 5, "attribute 'path' has a payload of 5 bytes that are no text"}};
+	struct control_store heard;
+	struct policy_error error;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(wrong); i++) {
+		struct nlmsghdr *header = begin();
+		struct nlattr *nest = mnl_attr_nest_start(header, CONTROL_STORE);
+
+		mnl_attr_put(header, CONTROL_STORE_PATH, wrong[i].size, wrong[i].path);
+		mnl_attr_nest_end(header, nest);
+		assert_true(read_store(&heard, &error) < 0);
+		assert_string_equal(error.text, wrong[i].why);
+	}
+}
+
 /* Lengths that lie, in a datagram that ends where its memory does. */
 static void test_walk(void **state)
 {
@@ -309,10 +372,11 @@ static void test_walk(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_round),      cmocka_unit_test(test_about),
-	    cmocka_unit_test(test_no_room),    cmocka_unit_test(test_damaged),
-	    cmocka_unit_test(test_attributes), cmocka_unit_test(test_prefixes),
-	    cmocka_unit_test(test_walk),
+	    cmocka_unit_test(test_round),         cmocka_unit_test(test_about),
+	    cmocka_unit_test(test_no_room),       cmocka_unit_test(test_damaged),
+	    cmocka_unit_test(test_attributes),    cmocka_unit_test(test_prefixes),
+	    cmocka_unit_test(test_walk),          cmocka_unit_test(test_store),
+	    cmocka_unit_test(test_store_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

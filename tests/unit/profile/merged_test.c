@@ -11,10 +11,10 @@
 #include "profile/merged.h"
 
 /* Native frames of the test, by number. */
-enum { WORK = 1, CALL, LOOP, NAMELESS, MAIN };
+enum { WORK = 1, CALL, LOOP, NAMELESS, MAIN, SWITCH };
 static const char *const texts[] = {
     [WORK] = "work", [CALL] = "interpret_all", [LOOP] = "loop.isra.0", [NAMELESS] = "lib.so+0x12",
-    [MAIN] = "main",
+    [MAIN] = "main", [SWITCH] = "exchange",
 };
 
 /* Functions, and outermost ones of a call. */
@@ -22,6 +22,7 @@ static const char *const texts[] = {
 #define E(n) (F(n) | FRAME_ENTRY)
 
 static struct runtime_names runtime;
+static const char *const cut = "[cut]";
 
 const struct runtime_names *runtime_names_of(__u8 kind)
 {
@@ -37,16 +38,19 @@ const char *names_get(const struct names *names, __u64 frame)
 const char *names_file(const struct names *names, __u64 frame)
 {
 	(void)names;
+	if (frame == SWITCH)
+		return "stacks.so";
 	return frame & FRAME_KERNEL ? "kernel" : "lib.so";
 }
 
 const char *stack_missing(const struct stack *stack)
 {
-	return stack->stop == PROFILE_STOP_END ? NULL : "[cut]";
+	return stack->stop == PROFILE_STOP_END ? NULL : cut;
 }
 
 /* What becomes of native frames and of functions, each list ending with 0, is what is wanted. */
-static void assert_merged(const __u64 *native, const __u64 *named, const __u64 *wanted, __u8 stop)
+static void assert_merged(const __u64 *native, const __u64 *named, const __u64 *wanted, __u8 stop,
+			  const char *missing)
 {
 	struct stack *stack = calloc(1, sizeof(*stack) + 64 * sizeof(__u64));
 	__u64 frames[MERGED_MAX];
@@ -63,11 +67,15 @@ static void assert_merged(const __u64 *native, const __u64 *named, const __u64 *
 	for (i = 0; wanted[i]; i++)
 		assert_int_equal(frames[i], wanted[i]);
 	assert_int_equal(count, i);
+	assert_true(missing == merged_missing(NULL, stack));
 	free(stack);
 }
 
-#define LIST(...)                  ((const __u64[]){__VA_ARGS__ __VA_OPT__(, ) 0})
-#define MERGED(native, named, ...) assert_merged(native, named, LIST(__VA_ARGS__), PROFILE_STOP_END)
+#define LIST(...) ((const __u64[]){__VA_ARGS__ __VA_OPT__(, ) 0})
+#define MERGED(native, named, ...)                                                                 \
+	assert_merged(native, named, LIST(__VA_ARGS__), PROFILE_STOP_END, NULL)
+#define SWITCHED(native, named, ...)                                                               \
+	assert_merged(native, named, LIST(__VA_ARGS__), PROFILE_STOP_END, STACK_SWITCHED)
 
 static int with_loop(void **state)
 {
@@ -100,7 +108,7 @@ static void what_does_not_fit_stays(void **state)
 	MERGED(LIST(CALL, MAIN), LIST(E(1), E(2)), CALL, MAIN);
 	MERGED(LIST(CALL, MAIN), LIST(E(1), F(2)), CALL, MAIN);
 	MERGED(LIST(CALL, MAIN), LIST(), CALL, MAIN);
-	assert_merged(LIST(CALL, MAIN), LIST(E(1)), LIST(CALL, MAIN), PROFILE_STOP_DEEP);
+	assert_merged(LIST(CALL, MAIN), LIST(E(1)), LIST(CALL, MAIN), PROFILE_STOP_DEEP, cut);
 }
 
 static void the_loop_goes_with_its_call(void **state)
@@ -130,6 +138,31 @@ static void the_innermost_function_may_have_no_call(void **state)
 	MERGED(LIST(CALL, MAIN), LIST(E(1), E(2), E(3)), CALL, MAIN);
 }
 
+static int with_switcher(void **state)
+{
+	(void)state;
+	runtime = (struct runtime_names){.interpreter = "interpret", .switcher = "stacks."};
+	return 0;
+}
+
+static void a_switch_that_does_not_fit_is_cut(void **state)
+{
+	(void)state;
+	SWITCHED(LIST(WORK, SWITCH, MAIN), LIST(E(1)), WORK, SWITCH);
+	SWITCHED(LIST(SWITCH, SWITCH, WORK, CALL, MAIN), LIST(E(1), E(2)), SWITCH);
+	SWITCHED(LIST(WORK, SWITCH, WORK, SWITCH), LIST(), WORK, SWITCH);
+	MERGED(LIST(WORK, SWITCH, CALL, MAIN), LIST(E(1)), WORK, SWITCH, F(1), MAIN);
+}
+
+static void who_has_been_switched_to_is_whole(void **state)
+{
+	(void)state;
+	MERGED(LIST(WORK, CALL, SWITCH, CALL, MAIN), LIST(E(1)), WORK, CALL, SWITCH, CALL, MAIN);
+	MERGED(LIST(WORK, SWITCH, SWITCH), LIST(), WORK, SWITCH, SWITCH);
+	MERGED(LIST(WORK, CALL, SWITCH, SWITCH), LIST(E(1)), WORK, F(1), SWITCH, SWITCH);
+	assert_merged(LIST(CALL, SWITCH), LIST(E(1)), LIST(CALL, SWITCH), PROFILE_STOP_DEEP, cut);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -138,6 +171,8 @@ int main(void)
 	    cmocka_unit_test_setup(the_loop_goes_with_its_call, with_loop),
 	    cmocka_unit_test_setup(the_innermost_call_may_have_no_function, with_loop),
 	    cmocka_unit_test_setup(the_innermost_function_may_have_no_call, with_loop),
+	    cmocka_unit_test_setup(a_switch_that_does_not_fit_is_cut, with_switcher),
+	    cmocka_unit_test_setup(who_has_been_switched_to_is_whole, with_switcher),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,6 +13,7 @@
 #include "made_message.h"
 #include "profile/counts.h"
 #include "profile/message_endpoints.h"
+#include "profile/message_requests.h"
 
 #define SHOP "service=shop;endpoint="
 
@@ -62,6 +63,35 @@ static void counts_by_endpoint(void **state)
 	message_free(&message);
 }
 
+/* What belongs to no request stands behind all endpoints; what the servers' samples tell is summed.
+ */
+static void puts_requests_first(void **state)
+{
+	struct message message = made_message(10, false), requests;
+	struct message_endpoints found;
+
+	(void)state;
+	made_sample(&message, "main", "endpoint=(no request);no_request=ended", 90, 0);
+	assert_false(message_is_mixed(&message));
+	made_sample(&message, "main", SHOP "GET /a", 5, 0);
+	made_sample(&message, "main", "endpoint=(request not known)", 7, 0);
+	made_comment(&message, "#servers\t100");
+	made_comment(&message, "#no_request\t90\tended");
+	made_comment(&message, "#servers\t10");
+	assert_int_equal(message_endpoints(&message, &found), 0);
+	assert_int_equal(found.count, 3);
+	assert_string_equal(found.endpoint[0].name, "(request not known)");
+	assert_string_equal(found.endpoint[1].name, "GET /a");
+	assert_string_equal(found.endpoint[2].name, ENDPOINT_NONE);
+	assert_int_equal(found.servers.samples, 110);
+	assert_int_equal(found.servers.without[servers_reason_named("ended")], 90);
+	assert_true(message_is_mixed(&message));
+	assert_int_equal(message_requests(&message, &requests), 0);
+	assert_int_equal(requests.profile->n_sample, 2);
+	message_endpoints_free(&found);
+	message_free(&message);
+}
+
 /* Comments hold no control characters, so that those of an endpoint's name do not part it. */
 static void joins_odd_names(void **state)
 {
@@ -97,6 +127,9 @@ static void parses(void **state)
 					     "#requests\t1",
 					     "#requests\t1\tno endpoint",
 					     "#lost\t",
+					     "#servers\t",
+					     "#servers\t1\ta\tb",
+					     "#no_request\tended\t1",
 					     "#lost\t1\ta\tb"};
 	struct count count;
 
@@ -107,6 +140,9 @@ static void parses(void **state)
 	assert_int_equal(count.kind, COUNT_LOST);
 	assert_int_equal(count.count, 7);
 	assert_string_equal(count.of, "");
+	assert_int_equal(count_parse("#no_request\t5\tended", &count), 0);
+	assert_int_equal(count.kind, COUNT_NO_REQUEST);
+	assert_string_equal(count.of, "ended");
 	assert_int_equal(count_parse("#requests\t0\t\t", &count), 0);
 	assert_string_equal(count.of, "\t");
 	assert_int_equal(count_parse("#requests\t99999999999999999999999\ta\tb", &count), 0);
@@ -181,11 +217,9 @@ static void takes_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(counts_by_endpoint),
-	    cmocka_unit_test(joins_odd_names),
-	    cmocka_unit_test(parses),
-	    cmocka_unit_test(leaves_counts_out),
-	    cmocka_unit_test(knows_others),
+	    cmocka_unit_test(counts_by_endpoint), cmocka_unit_test(puts_requests_first),
+	    cmocka_unit_test(joins_odd_names),    cmocka_unit_test(parses),
+	    cmocka_unit_test(leaves_counts_out),  cmocka_unit_test(knows_others),
 	    cmocka_unit_test(takes_many),
 	};
 

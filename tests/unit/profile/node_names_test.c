@@ -287,6 +287,20 @@ static void another_function_at_its_place(void **state)
 	assert_int_equal(read_checked(check, text), -ESTALE);
 }
 
+/* Its place has the address of where it is now, and may be used for something else. */
+static void a_text_that_was_moved(void **state)
+{
+	(void)state;
+	world.name.map = (__u64)(uintptr_t)&world.more;
+	assert_fails(-EINVAL);
+	build(NULL);
+	world.file.map = (__u64)(uintptr_t)&world.more;
+	assert_fails(-EINVAL);
+	build(NULL);
+	world.script.map = (__u64)(uintptr_t)&world.more;
+	assert_fails(-EINVAL);
+}
+
 static void what_makes_no_sense(void **state)
 {
 	(void)state;
@@ -328,6 +342,7 @@ int main(void)
 	    cmocka_unit_test_setup(a_long_name, build),
 	    cmocka_unit_test_setup(a_file_that_is_not_told, build),
 	    cmocka_unit_test_setup(another_function_at_its_place, build),
+	    cmocka_unit_test_setup(a_text_that_was_moved, build),
 	    cmocka_unit_test_setup(what_makes_no_sense, build),
 	    cmocka_unit_test_setup(a_version_that_is_not_known, build),
 	};

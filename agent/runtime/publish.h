@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Is what changes hands on threads (goroutines and the like) to be shown in traces_ctx_v1? It costs
+ * a probe at each change: so only while a program of others reads the map, unless it is wanted
+ * always.
+ */
+#ifndef CTXPROP_PUBLISH_H
+#define CTXPROP_PUBLISH_H
+
+#include <stdbool.h>
+#include <linux/types.h>
+
+#include "engine/node.h"
+#include "load/trace_readers.h"
+
+enum publish_mode {
+	PUBLISH_AUTO, /* while somebody reads it, and it is not too dear (RUNTIME_CHANGES_MAX) */
+	PUBLISH_ALWAYS,
+	PUBLISH_NEVER,
+};
+
+struct publish {
+	enum publish_mode mode;
+	enum node_publish state;
+	struct trace_readers *readers; /* NULL: readers are not looked for, or cannot be seen */
+	struct trace_reader reader;    /* while it is NODE_PUBLISH_READ: one of them */
+	int err;                       /* while it is NODE_PUBLISH_BLIND: -errno */
+	bool untold;                   /* the node's map does not know the state yet */
+	__u64 next_ns, read_ns; /* CLOCK_MONOTONIC: of the next look; when one was seen last */
+};
+
+/* Begin, and look for the first time; `ret_publish->state` is never NODE_PUBLISH_UNTOLD then. */
+void publish_open(enum publish_mode mode, struct publish *ret_publish);
+void publish_close(struct publish *publish);
+
+/* Look again if it is time. Returns whether the state has changed. */
+bool publish_do(struct publish *publish);
+
+/* Milliseconds until publish_do() has more to do; -1: never. */
+int publish_due_ms(const struct publish *publish);
+
+/* Is it to be shown now? */
+bool publish_shows(const struct publish *publish);
+
+#endif

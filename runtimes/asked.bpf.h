@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What runtimes are asked for by those who want to know whom a thread works for, while nothing begins.
+ */
+#ifndef CTXPROP_RUNTIMES_ASKED_BPF_H
+#define CTXPROP_RUNTIMES_ASKED_BPF_H
+
+#include "runtimes/hooks.bpf.h"
+#include "runtimes/node/asked.bpf.h"
+
+/* Node: objects that the functions lead to go before all else, as those of a call do. */
+static __always_inline void node_is_asked(struct actor *a, const struct runtime *runtime)
+{
+	__u64 request = node_works_on(runtime);
+
+	if (!request)
+		return;
+	a->kind = ACTOR_RUNTIME;
+	a->named = request == NODE_SEVERAL_REQUESTS ? 0 : request;
+}
+
+/* Do objects tell more? */
+static __always_inline void runtime_is_asked(struct actor *a, const struct runtime *runtime)
+{
+	if (runtime && runtime->kind == RUNTIME_NODE)
+		node_is_asked(a, runtime);
+}
+
+#endif
