@@ -21,13 +21,15 @@ const (
 	pause      = 2 * time.Millisecond
 	background = 20 * time.Millisecond
 	workers    = 4
+	trials     = 50
+	trialSteps = 500
 	gap        = time.Millisecond // without a step: others may have run on the thread meanwhile
 
 	clockMonotonic = 1
 	unsure         = "?" // it is not known when the work was on which thread
 )
 
-var sink int
+var sink, steps int
 
 func monotonic() int64 {
 	var now syscall.Timespec
@@ -35,14 +37,32 @@ func monotonic() int64 {
 	return now.Nano()
 }
 
+func step(factor int) {
+	for i := 0; i < 1000; i++ {
+		sink = sink*factor + i
+	}
+}
+
+// How many steps take a slice where nothing else runs.
+func stepsOfSlice() int {
+	best := time.Hour
+	for trial := 0; trial < trials; trial++ {
+		start := time.Now()
+		for i := 0; i < trialSteps; i++ {
+			step(trial)
+		}
+		if took := time.Since(start); took < best {
+			best = took
+		}
+	}
+	return int(slice * trialSteps / best)
+}
+
 // Returns whether nobody else can have run on the thread.
 func spin(factor int) bool {
-	alone := true
-	last := time.Now()
-	for end := last.Add(slice); last.Before(end); {
-		for i := 0; i < 1000; i++ {
-			sink = sink*factor + i
-		}
+	alone, last := true, time.Now()
+	for i := 0; i < steps; i++ {
+		step(factor)
 		now := time.Now()
 		alone = alone && now.Sub(last) < gap
 		last = now
@@ -138,6 +158,7 @@ func (s *server) ServeHTTP(out http.ResponseWriter, request *http.Request) {
 }
 
 func main() {
+	steps = stepsOfSlice()
 	s := &server{jobs: make(chan func()), way: os.Args[2]}
 	s.truth, _ = os.OpenFile(os.Getenv("TRUTH"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
 	for i := 0; i < workers; i++ {
