@@ -66,4 +66,5 @@ class Whose:
     def end(self):
         """(verdicts, reasons)"""
         time.sleep(SETTLE_SECONDS)
-        return judge(self.server.row, self.profiled.end().samples, self.server.pids())
+        profile, _, _ = self.profiled.end()
+        return judge(self.server.row, profile.samples, self.server.pids())

@@ -23,7 +23,7 @@ const (
 	workers    = 4
 	trials     = 50
 	trialSteps = 500
-	gap        = time.Millisecond // without a step: others may have run on the thread meanwhile
+	gap        = 100 * time.Microsecond // without a step: others may have run on the thread meanwhile
 
 	clockMonotonic = 1
 	unsure         = "?" // it is not known when the work was on which thread
