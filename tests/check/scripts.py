@@ -49,10 +49,10 @@ FRAMEWORKS = {"tests/accuracy/apps/python/aio.py": {"aiohttp"},
               "tests/accuracy/apps/python/reader.py": {"waitress"},
               "tests/accuracy/apps/python/tornado_app.py": {"tornado"},
               "tests/accuracy/apps/python/asgi.py": {"anyio", "httpx", "starlette"},
+              "tests/profile/burn_greenlets.py": {"eventlet", "gevent"},
               "tests/samples/python/aio.py": {"aiohttp", "uvloop"},
               "tests/samples/python/asgi.py": {"fastapi", "quart", "starlette"},
               "tests/samples/python/tornado_app.py": {"tornado"},
-              "tests/profile/burn_greenlets.py": {"eventlet", "gevent"},
               "tests/net/programs/echo_aiohttp.py": {"aiohttp"},
               "tests/net/programs/echo_uvicorn.py": {"uvicorn"}}
 

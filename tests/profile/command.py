@@ -40,7 +40,7 @@ SHARES, BUCKETS = ("function", "whole", "endpoint", "latency", "source"), ("p50"
 # begins: how the line of its file begins that the profile says to be the function's first; "": it says none.
 # says: what the server has to say, a regular expression, so that it does what the row is about.
 Row = namedtuple("Row", "name server function awaits bar source more begins says",
-                 defaults=("", 0.99, "traces_ctx_v1", False, "", ""))
+                 defaults=("", 0.99, "ctxprop", False, "", ""))
 NODE, NODE_22, NODE_24, OF_NODE = "/usr/bin/node", node(22), node(24), "burn (burn.js)"
 OF_SUM = "sumTo (burn.js)"
 # sumTo is put into step, and this into burn.
@@ -100,8 +100,8 @@ class Profiled:
     """`ctxprop profile` of one process, or of all (None), while this is held; it asks the agent where its store is."""
 
     def __init__(self, agent, pid, file):
-        argv = [f"{agent.build}/ctxprop", "profile", "-j", "-F", HZ, "-d", SECONDS, *(["-p", pid] if pid else []), "--ids",
-                "-o", file]
+        argv = [f"{agent.build}/ctxprop", "profile", "-j", "-F", HZ, "-d", SECONDS, *(["-p", pid] if pid else []),
+                "--ids", "-o", file]
         self.process = agent.host.spawn(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.file = file
         wait_until(lambda: has_clocks(self.process.pid), "the sampler has no clock")

@@ -66,5 +66,4 @@ class Whose:
     def end(self):
         """(verdicts, reasons)"""
         time.sleep(SETTLE_SECONDS)
-        profile, _, _ = self.profiled.end()
-        return judge(self.server.row, profile.samples, self.server.pids())
+        return judge(self.server.row, self.profiled.end()[0].samples, self.server.pids())
