@@ -76,7 +76,7 @@ class Foreign:
     """The reader of one server, while this is held; cells are judged when it has ended."""
 
     def __init__(self, server):
-        self.server, self.sampler, self.begun = server, Sampler(server.build, PIN), time.monotonic()
+        self.server, self.sampler, self.begun = server, Sampler(server.scene.build, PIN), time.monotonic()
         self.requests, self.cells = [], []
         self.sampler.__enter__()
 

@@ -98,7 +98,7 @@ def check_bars():
     for name, change, wanted in (
             ("good", {}, 0), ("too few right", {"right": 890, "none": 110}, 1), ("edges", {"wrong": 2}, 0),
             ("wrong", {"wrong": 3}, 1), ("stale", {"stale": 3}, 1), ("background", {"background": 1}, 1),
-            ("too few samples", {"right": 198, "none": 1}, 1), ("too little background", {"nothing": 19}, 1)):
+            ("too few samples", {"right": 198, "none": 1}, 1), ("too little background", {"nothing": 4}, 1)):
         cell = samples.Cell("map", LOOP, 4, Counter({**GOOD, **change}), Counter())
         yield f"bars: {name}", len(samples.complaints_of(cell)) == wanted
 

@@ -23,17 +23,18 @@ const (
 	workers    = 4
 	trials     = 50
 	trialSteps = 500
-	gap        = 100 * time.Microsecond // without a step: others may have run on the thread meanwhile
+	most       = 100_000 // nanoseconds of CPU that a step takes
 
 	clockMonotonic = 1
+	clockOfThread  = 3
 	unsure         = "?" // it is not known when the work was on which thread
 )
 
 var sink, steps int
 
-func monotonic() int64 {
+func read(clock uintptr) int64 {
 	var now syscall.Timespec
-	syscall.Syscall(syscall.SYS_CLOCK_GETTIME, clockMonotonic, uintptr(unsafe.Pointer(&now)), 0)
+	syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, clock, uintptr(unsafe.Pointer(&now)), 0)
 	return now.Nano()
 }
 
@@ -50,6 +51,7 @@ func stepsOfSlice() int {
 		start := time.Now()
 		for i := 0; i < trialSteps; i++ {
 			step(trial)
+			read(clockOfThread)
 		}
 		if took := time.Since(start); took < best {
 			best = took
@@ -58,13 +60,13 @@ func stepsOfSlice() int {
 	return int(slice * trialSteps / best)
 }
 
-// Returns whether nobody else can have run on the thread.
+// Returns whether nobody else can have run on the thread: then its time on the CPU goes on step by step.
 func spin(factor int) bool {
-	alone, last := true, time.Now()
+	alone, last := true, read(clockOfThread)
 	for i := 0; i < steps; i++ {
 		step(factor)
-		now := time.Now()
-		alone = alone && now.Sub(last) < gap
+		now := read(clockOfThread)
+		alone = alone && now >= last && now < last+most
 		last = now
 	}
 	return alone
@@ -110,9 +112,9 @@ func (s *server) burnSlice(id string) {
 	case 'b':
 		burn = burn_b
 	}
-	thread, start := syscall.Gettid(), monotonic()
+	thread, start := syscall.Gettid(), read(clockMonotonic)
 	alone := burn()
-	end := monotonic()
+	end := read(clockMonotonic)
 	after := syscall.Gettid()
 	if alone && thread == after {
 		s.tell(thread, start, end, id)
