@@ -37,7 +37,7 @@ PACKAGES_ACCURACY=(nginx-light haproxy nodejs python3-aiohttp gunicorn golang-go
 	default-jdk-headless libtomcat10-java libjetty9-java puma ruby-webrick php-cli php-curl php-fpm)
 
 # What tests/samples has beside those.
-PACKAGES_SAMPLES=(python3-fastapi python3-quart python3-eventlet ruby-sinatra ruby-async-http golang-golang-x-sync-dev)
+PACKAGES_SAMPLES=(python3-fastapi python3-quart ruby-sinatra ruby-async-http golang-golang-x-sync-dev)
 
 # install_missing PACKAGE...: install those that are not there; no service is started by it.
 install_missing() {

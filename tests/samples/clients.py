@@ -11,6 +11,7 @@ from collections import namedtuple
 from http1 import Closed, Reader, read_response
 
 ANSWER_SECONDS = 60
+LONGER = 4  # times, at most: the machine may have other work
 # id: a or b, by its endpoint, and a number. sent, received: CLOCK_MONOTONIC in ns
 Request = namedtuple("Request", "id trace parent sent received")
 
@@ -55,10 +56,11 @@ class Clients:
         self.numbers, self.lock = itertools.count(), threading.Lock()
         self.requests, self.broken = [], []
 
-    def run(self, in_flight, seconds, depth=1):
-        """Ask for so long; returns the requests, all of which are answered."""
-        self.requests, end = [], time.monotonic() + seconds
-        threads = [threading.Thread(target=self.talk, args=(end, min(depth, in_flight)))
+    def run(self, in_flight, seconds, depth=1, at_least=0):
+        """Ask for so long, and where that makes too few requests longer; returns them, all of which are answered."""
+        self.requests, self.at_least, begin = [], at_least, time.monotonic()
+        self.end, self.latest = begin + seconds, begin + LONGER * seconds
+        threads = [threading.Thread(target=self.talk, args=(min(depth, in_flight),))
                    for _ in range(max(1, in_flight // depth))]
         for thread in threads:
             thread.start()
@@ -68,11 +70,15 @@ class Clients:
             raise RuntimeError(f"requests failed: {self.broken[0]}")
         return self.requests
 
-    def talk(self, end, depth):
+    def goes_on(self):
+        now = time.monotonic()
+        return not self.broken and (now < self.end or len(self.requests) < self.at_least and now < self.latest)
+
+    def talk(self, depth):
         connection = Connection(self.peer)
         try:
             with self.host.inside():
-                while time.monotonic() < end and not self.broken:
+                while self.goes_on():
                     self.round(connection, depth)
         except (Closed, EOFError, OSError, ValueError) as error:
             self.broken.append(f"{type(error).__name__}: {error}")

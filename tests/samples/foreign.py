@@ -3,8 +3,8 @@
 
 The reader is profile_sampler, which does what the OpenTelemetry profiler does. What is true stands in a file that the program
 writes: which thread has burned for which request, and when. Verdicts: right, wrong (any other request), none; nothing and
-background in work for nobody; stale: an entry where the thread worked for nobody, of a request that it is not just before or
-behind. Programs that write no such file are judged by the library that was interrupted, as in the table "whose".
+background in work for nobody; stale: elsewhere, the entry of a request that is not under way. Work of "?" is not judged: the
+program does not know which thread did it. Programs that write no such file are judged by the library that was interrupted, as in the table "whose".
 """
 import bisect
 import re
@@ -16,6 +16,7 @@ import judge
 from sampling import PIN, Sampler
 
 PUBLISH_SECONDS = 8  # until the agent has seen that somebody reads, and has begun to publish
+UNSURE = "?"
 WORDS = {"right": "right", "missing": "none", "wrong": "wrong", "span": "wrong"}
 MAPPED = re.compile(r"^([0-9a-f]+)-([0-9a-f]+) ..x. \S+ \S+ \S+ +/\S*/([^/\s]+)$", re.M)
 
@@ -53,21 +54,29 @@ def by_truth(works, requests, samples):
     """Counter of the verdicts on samples of programs that write down what they burn for."""
     one, verdicts = judge.Judge(works, requests), Counter()
     for sample in samples:
-        work, word = one.work_at(sample), one.verdict(sample)
+        work = one.work_at(sample)
+        if work and work.id == UNSURE or sample.tgid not in one.tgids:
+            continue
         if work and work.id:
-            verdicts[WORDS[word]] += 1
+            verdicts[WORDS[one.in_request(sample, one.requests[work.id])]] += 1
         elif work:
             verdicts["background" if sample.trace else "nothing"] += 1
-        elif word == "stale":
-            verdicts["stale"] += 1
-    return verdicts
+        else:
+            verdicts["stale"] += bool(sample.trace) and not is_under_way(one, sample)
+    return +verdicts
+
+
+def is_under_way(one, sample):
+    """The request that it names was sent, and is not answered."""
+    request = one.requests.get(one.traces.get(sample.trace))
+    return request and request.sent <= sample.ns <= request.received
 
 
 class Foreign:
     """The reader of one server, while this is held; cells are judged when it has ended."""
 
     def __init__(self, server):
-        self.server, self.sampler, self.begun = server, Sampler(server.build, PIN), time.monotonic()
+        self.server, self.sampler, self.begun = server, Sampler(server.scene.build, PIN), time.monotonic()
         self.requests, self.cells = [], []
         self.sampler.__enter__()
 

@@ -26,7 +26,7 @@ from foreign import Foreign  # noqa: E402
 from needs import missing  # noqa: E402
 from report import table  # noqa: E402
 from rows import ROWS  # noqa: E402
-from servers import Server  # noqa: E402
+from servers import Scene, Server  # noqa: E402
 from whose import Whose  # noqa: E402
 
 HEADS = {"whose": ("program", "in flight", "samples", "right %", "none %", "wrong", "nobody's", "why none", "bar %", ""),
@@ -34,7 +34,8 @@ HEADS = {"whose": ("program", "in flight", "samples", "right %", "none %", "wron
 TABLES = tuple(HEADS)
 IN_FLIGHT, SHORT_IN_FLIGHT = (1, 4, 32), (4,)
 SECONDS, SHORT_SECONDS = 3.0, 2.0
-SAMPLES_AT_LEAST, OWN_AT_LEAST = 200, 20  # less is no measurement
+REQUESTS_AT_LEAST = 300  # of 4 ms each
+SAMPLES_AT_LEAST, OWN_AT_LEAST = 200, 5  # less is no measurement
 WRONG_AT_MOST = 0.002  # of the samples: edges, where work is handed over
 REASONS = 2  # that are shown
 OF_REQUESTS = ("right", "none", "wrong")
@@ -84,7 +85,7 @@ def whose_cells(server, plan, foreign=None):
     """What `ctxprop profile` says; the foreign reader, if there is one, looks at the same."""
     for in_flight in plan.in_flights:
         whose, begin = Whose(server, in_flight), time.monotonic_ns()
-        requests = server.ask(in_flight, plan.seconds)
+        requests = server.ask(in_flight, plan.seconds, REQUESTS_AT_LEAST)
         if foreign:
             foreign.cell(in_flight, begin, requests)
         yield Cell("whose", server.row, in_flight, *whose.end())
@@ -93,7 +94,7 @@ def whose_cells(server, plan, foreign=None):
 def map_cells(server, plan, foreign):
     for in_flight in plan.in_flights:
         begin = time.monotonic_ns()
-        foreign.cell(in_flight, begin, server.ask(in_flight, plan.seconds))
+        foreign.cell(in_flight, begin, server.ask(in_flight, plan.seconds, REQUESTS_AT_LEAST))
     yield from judged(server, foreign)
 
 
@@ -102,9 +103,9 @@ def judged(server, foreign):
         yield Cell("map", server.row, in_flight, verdicts, Counter())
 
 
-def look(build, row, plan):
+def look(scene, row, plan):
     """The cells of a row, one after the other; RuntimeError where its requests fail."""
-    with Server(build, row) as server:
+    with Server(scene, row) as server:
         foreign = Foreign(server) if plan.tables == ["map"] or plan.at_once else None
         server.warm_up()
         if foreign:
@@ -124,7 +125,7 @@ def look(build, row, plan):
 Plan = namedtuple("Plan", "tables in_flights seconds at_once")
 
 
-def look_at_all(build, rows, plan):
+def look_at_all(scene, rows, plan):
     """(the cells of all rows that are there, what went wrong with others)"""
     cells, complaints = [], []
     for row in rows:
@@ -132,7 +133,7 @@ def look_at_all(build, rows, plan):
             print(f"skip - {row.name}: {what} is not there", flush=True)
             continue
         try:
-            for cell in look(build, row, plan):
+            for cell in look(scene, row, plan):
                 cells.append(cell)
                 print(f"{cell.table}: " + "  ".join(columns(cell)), flush=True)
         except (AssertionError, RuntimeError) as error:
@@ -153,7 +154,8 @@ def run(args):
         SHORT_IN_FLIGHT if args.short else IN_FLIGHT)
     plan = Plan(tables, in_flights, args.seconds or (SHORT_SECONDS if args.short else SECONDS),
                 args.short and len(tables) == len(TABLES))
-    cells, complaints = look_at_all(os.path.abspath(args.build), wanted_rows(args.names, args.short), plan)
+    with Scene(os.path.abspath(args.build)) as scene:
+        cells, complaints = look_at_all(scene, wanted_rows(args.names, args.short), plan)
     for name in tables:
         text = table(list(HEADS[name]), [columns(cell) for cell in cells if cell.table == name], True)
         print(f"\n{name}\n\n{text}")

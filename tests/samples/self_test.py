@@ -56,7 +56,8 @@ TRACES = {"a1": "1" * 32, "b2": "2" * 32}
 PARENT, SPAN, OTHER_SPAN = "a" * 16, "b" * 16, "c" * 16
 REQUESTS = [Request(name, trace, PARENT, 0, 1000) for name, trace in TRACES.items()]
 WORKS = [judge.Work(PID, THREAD, 100, 200, "a1"), judge.Work(PID, THREAD, 300, 400, "b2"),
-         judge.Work(PID, THREAD, 500, 600, None), judge.Work(PID, OTHER_THREAD, 100, 200, "b2")]
+         judge.Work(PID, THREAD, 500, 600, None), judge.Work(PID, THREAD, 700, 800, "?"),
+         judge.Work(PID, OTHER_THREAD, 100, 200, "b2")]
 
 
 def seen(ns, name=None, span=SPAN, thread=THREAD, ip=0):
@@ -78,7 +79,9 @@ def truth_cases():
         ("background without", [seen(550)], ["nothing"]),
         ("between two works, of one of them", [seen(250, "a1")], []),
         ("when all is over", [seen(1500, "a1")], ["stale"]),
-        ("of a request for which the thread never works", [seen(250, "a1", thread=OTHER_THREAD)], ["stale"]),
+        ("of nobody's request", [seen(250, "f" * 32)], ["stale"]),
+        ("work of which it is not known whose thread did it", [seen(750, "a1")], []),
+        ("another program", [seen(1500, "a1")._replace(tgid=PID + 1)], []),
     )
 
 
@@ -95,7 +98,7 @@ def check_bars():
     for name, change, wanted in (
             ("good", {}, 0), ("too few right", {"right": 890, "none": 110}, 1), ("edges", {"wrong": 2}, 0),
             ("wrong", {"wrong": 3}, 1), ("stale", {"stale": 3}, 1), ("background", {"background": 1}, 1),
-            ("too few samples", {"right": 198, "none": 1}, 1), ("too little background", {"nothing": 19}, 1)):
+            ("too few samples", {"right": 198, "none": 1}, 1), ("too little background", {"nothing": 4}, 1)):
         cell = samples.Cell("map", LOOP, 4, Counter({**GOOD, **change}), Counter())
         yield f"bars: {name}", len(samples.complaints_of(cell)) == wanted
 

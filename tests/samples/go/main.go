@@ -21,34 +21,77 @@ const (
 	pause      = 2 * time.Millisecond
 	background = 20 * time.Millisecond
 	workers    = 4
+	trials     = 50
+	trialSteps = 500
+	most       = 100_000 // nanoseconds of CPU that a step takes
 
 	clockMonotonic = 1
+	clockOfThread  = 3
+	unsure         = "?" // it is not known when the work was on which thread
 )
 
-var sink int
+var sink, steps int
 
-func monotonic() int64 {
+func read(clock uintptr) int64 {
 	var now syscall.Timespec
-	syscall.Syscall(syscall.SYS_CLOCK_GETTIME, clockMonotonic, uintptr(unsafe.Pointer(&now)), 0)
+	syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, clock, uintptr(unsafe.Pointer(&now)), 0)
 	return now.Nano()
 }
 
-func spin(factor int) {
-	for end := time.Now().Add(slice); time.Now().Before(end); {
-		for i := 0; i < 1000; i++ {
-			sink = sink*factor + i
-		}
+func step(factor int) {
+	for i := 0; i < 1000; i++ {
+		sink = sink*factor + i
 	}
 }
 
-//go:noinline
-func burn_a() { spin(31); sink++ }
+// How many steps take a slice where nothing else runs.
+func stepsOfSlice() int {
+	best := time.Hour
+	for trial := 0; trial < trials; trial++ {
+		start := time.Now()
+		for i := 0; i < trialSteps; i++ {
+			step(trial)
+			read(clockOfThread)
+		}
+		if took := time.Since(start); took < best {
+			best = took
+		}
+	}
+	return int(slice * trialSteps / best)
+}
+
+// Returns whether nobody else can have run on the thread: then its time on the CPU goes on step by step.
+func spin(factor int) bool {
+	alone, last := true, read(clockOfThread)
+	for i := 0; i < steps; i++ {
+		step(factor)
+		now := read(clockOfThread)
+		alone = alone && now >= last && now < last+most
+		last = now
+	}
+	return alone
+}
 
 //go:noinline
-func burn_b() { spin(37); sink-- }
+func burn_a() bool {
+	alone := spin(31)
+	sink++
+	return alone
+}
 
 //go:noinline
-func burn_background() { spin(41); sink += 2 }
+func burn_b() bool {
+	alone := spin(37)
+	sink--
+	return alone
+}
+
+//go:noinline
+func burn_background() bool {
+	alone := spin(41)
+	sink += 2
+	return alone
+}
 
 type server struct {
 	truth *os.File
@@ -56,20 +99,28 @@ type server struct {
 	way   string
 }
 
+func (s *server) tell(thread int, start, end int64, id string) {
+	fmt.Fprintf(s.truth, "%d %d %d %d %s\n", os.Getpid(), thread, start, end, id)
+}
+
 // For the request with this id, whose first letter is its endpoint, "-": for none.
 func (s *server) burnSlice(id string) {
-	thread, start := syscall.Gettid(), monotonic()
+	burn := burn_background
 	switch id[0] {
 	case 'a':
-		burn_a()
+		burn = burn_a
 	case 'b':
-		burn_b()
-	default:
-		burn_background()
+		burn = burn_b
 	}
-	end := monotonic()
-	if thread == syscall.Gettid() { // else it was moved to another thread meanwhile, at a time that is not known
-		fmt.Fprintf(s.truth, "%d %d %d %d %s\n", os.Getpid(), thread, start, end, id)
+	thread, start := syscall.Gettid(), read(clockMonotonic)
+	alone := burn()
+	end := read(clockMonotonic)
+	after := syscall.Gettid()
+	if alone && thread == after {
+		s.tell(thread, start, end, id)
+	} else {
+		s.tell(thread, start, end, unsure)
+		s.tell(after, start, end, unsure)
 	}
 }
 
@@ -109,6 +160,7 @@ func (s *server) ServeHTTP(out http.ResponseWriter, request *http.Request) {
 }
 
 func main() {
+	steps = stepsOfSlice()
 	s := &server{jobs: make(chan func()), way: os.Args[2]}
 	s.truth, _ = os.OpenFile(os.Getenv("TRUTH"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
 	for i := 0; i < workers; i++ {
