@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What runtimes are asked for by those who want to know whom a thread works for, while nothing begins.
+/* What runtimes are asked for by those who want to know whom a thread works for, while nothing
+ * begins.
  */
 #ifndef CTXPROP_RUNTIMES_ASKED_BPF_H
 #define CTXPROP_RUNTIMES_ASKED_BPF_H

@@ -63,7 +63,8 @@ enum task_rule {
 	TASK_RULE_FUTURE = 4, /* Java: who makes a future for a call waits until it is answered */
 	TASK_RULE_EAGER = 5,  /* who has a task begin at once, and call, waits then */
 	TASK_RULE_CLIENT = 6, /* Java: who begins a call of java.net.http's client waits for it */
-	TASK_RULE_KEPT = 7,   /* tasks made for a request, whether they call or not, are over before it */
+	TASK_RULE_KEPT =
+	    7, /* tasks made for a request, whether they call or not, are over before it */
 	TASK_RULE_END,
 };
 

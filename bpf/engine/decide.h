@@ -56,9 +56,10 @@ static __always_inline enum rivals rivals_of_thread(const struct worker *w, cons
 }
 
 /* What a loop, or a thread with several requests, has read last. */
-static __always_inline struct verdict
-evidence_of_loop(const struct worker *w, const struct process *p, const struct actor *a,
-		 enum occasion occasion)
+static __always_inline struct verdict evidence_of_loop(const struct worker *w,
+						       const struct process *p,
+						       const struct actor *a,
+						       enum occasion occasion)
 {
 	struct verdict v = {.evidence = w->read_by,
 			    .told = a->phase == PHASE_READING || a->phase == PHASE_ASKED};
@@ -390,14 +391,12 @@ static __always_inline const struct process *process_of_requests(const struct wo
 /*
  * The one decision, of calls and of work: the request that the actor works on, as far as evidence
  * names one, and what of all that may be meant beside it speaks against that. Changes nothing.
- * `p`: as process_of_requests() has it. `s`: the connection; NULL: it is about to be opened, or no call
- * begins.
+ * `p`: as process_of_requests() has it. `s`: the connection; NULL: it is about to be opened, or no
+ * call begins.
  */
-static __always_inline struct verdict verdict_of_actor(const struct worker *w,
-						       const struct process *p,
-						       const struct actor *a,
-						       const struct socket *s,
-						       enum occasion occasion)
+static __always_inline struct verdict
+verdict_of_actor(const struct worker *w, const struct process *p, const struct actor *a,
+		 const struct socket *s, enum occasion occasion)
 {
 	struct verdict v = {};
 

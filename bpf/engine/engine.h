@@ -388,7 +388,8 @@ static __always_inline void engine_call(struct socket *s, const struct actor *a,
 	/* Who opens a connection and who uses it may differ where connections are kept. */
 	if (v.evidence == EVIDENCE_CONNECT && p && process_pools(p, pool) && w &&
 	    !rule_is_off(RULE_VETO(VETO_IDLE_LOOP)) &&
-	    (has_rivals(&w->tally, request_standing(v.request), rival_kinds(&v, w, p, OCCASION_FIRST)) ||
+	    (has_rivals(&w->tally, request_standing(v.request),
+			rival_kinds(&v, w, p, OCCASION_FIRST)) ||
 	     has_newer_rivals(w, v.request)))
 		v = (struct verdict){.veto = VETO_IDLE_LOOP};
 	told = verdict_of_objects(&v, w, p, a);

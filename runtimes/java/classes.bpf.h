@@ -21,7 +21,8 @@ static __always_inline void runtime_lacks_classes(__u32 tgid)
 	struct runtime *runtime = bpf_map_lookup_elem(&runtimes, &tgid);
 	__u64 second = bpf_ktime_get_ns() >> RUNTIME_CHANGES_SECOND;
 
-	if (!ENGINE_LEARNS || !runtime || runtime_has_classes(&runtime->java) || second < runtime->second)
+	if (!ENGINE_LEARNS || !runtime || runtime_has_classes(&runtime->java) ||
+	    second < runtime->second)
 		return;
 	runtime->second = second + (1ULL << (runtime->changes & RUNTIME_LOOKS_MAX));
 	runtime->changes += runtime->changes < RUNTIME_LOOKS_MAX;

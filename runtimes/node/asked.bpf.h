@@ -102,7 +102,8 @@ static __always_inline long node_asked_next(struct node_asked *asked)
 	struct node_search *search = &asked->search;
 	__u64 at = asked->at;
 
-	if (!at || bpf_probe_read_user(frame, sizeof(*frame), (const void *)(at - NODE_ASKED_BELOW)))
+	if (!at ||
+	    bpf_probe_read_user(frame, sizeof(*frame), (const void *)(at - NODE_ASKED_BELOW)))
 		return 1;
 	asked->at = frame->next > at ? frame->next : 0; /* stacks grow downwards */
 	if (!v8_is_object(frame->context) ||
