@@ -20,8 +20,10 @@ static __always_inline void node_is_asked(struct actor *a, const struct runtime 
 }
 
 /* Do objects tell more? */
-static __always_inline void runtime_is_asked(struct actor *a, const struct runtime *runtime)
+static __always_inline void runtime_is_asked(struct actor *a)
 {
+	const struct runtime *runtime = runtime_lookup(a->key.tgid);
+
 	if (runtime && runtime->kind == RUNTIME_NODE)
 		node_is_asked(a, runtime);
 }

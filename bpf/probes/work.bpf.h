@@ -19,14 +19,31 @@ struct work_told {
 	__u8 reserved[5];
 };
 
-/* Who runs now, as if it were about to connect. */
-static __always_inline void worker_asked(struct actor *a)
-{
-	const struct runtime *runtime;
+/* Who is asked about, and what is told. Too large for the stack together with all that is asked. */
+struct work_asked {
+	struct actor by;
+	struct work_told told;
+};
 
-	worker_connecting(a);
-	runtime = runtime_lookup(a->key.tgid);
-	runtime_is_asked(a, runtime);
+/*
+ * Who runs now, as if it were about to connect. Returns whether more is to be asked: a process
+ * without requests leaves at once.
+ */
+VERIFIED_ALONE int work_begin(struct work_asked *ret_asked)
+{
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	const struct process *p = process_lookup(&tgid);
+	struct actor by; /* keys of maps stand on the stack: Linux 6.1 */
+
+	if (!ret_asked)
+		return 0;
+	ret_asked->told = (struct work_told){};
+	if (!p)
+		return 0;
+	ret_asked->told.serves = p->served != 0;
+	worker_connecting(&by);
+	ret_asked->by = by;
+	return 1;
 }
 
 static __always_inline void work_is_of(struct work_told *ret_told, __u64 id)
@@ -39,26 +56,30 @@ static __always_inline void work_is_of(struct work_told *ret_told, __u64 id)
 	ret_told->request = request_is_over(r, id) ? 0 : id;
 }
 
-/* Fill in what is told of the current thread. A process without requests leaves at once. */
-VERIFIED_ALONE int work_ask(struct work_told *ret_told)
+/* The engine decides. */
+VERIFIED_ALONE int work_decide(struct work_asked *asked)
 {
-	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
-	const struct process *p = process_lookup(&tgid);
 	struct verdict v;
-	struct actor a;
 
-	if (!ret_told)
+	if (!asked)
 		return 0;
-	*ret_told = (struct work_told){};
-	if (!p)
-		return 0;
-	ret_told->serves = p->served != 0;
-	worker_asked(&a);
-	v = decide_work(actor_worker(&a), p, &a);
-	ret_told->evidence = v.evidence;
-	ret_told->veto = v.veto;
-	work_is_of(ret_told, v.request);
+	v = decide_work(actor_worker(&asked->by), actor_process(&asked->by), &asked->by);
+	asked->told.evidence = v.evidence;
+	asked->told.veto = v.veto;
+	work_is_of(&asked->told, v.request);
 	return 0;
+}
+
+/*
+ * Fill in what is told of the current thread. To be called by the program itself, not by one of its
+ * functions: 6.1 allows eight calls, one in the other, and 512 bytes of stack for all of them.
+ */
+static __always_inline void work_ask(struct work_asked *ret_asked)
+{
+	if (!work_begin(ret_asked))
+		return;
+	runtime_is_asked(&ret_asked->by);
+	work_decide(ret_asked);
 }
 
 #endif

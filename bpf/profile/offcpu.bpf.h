@@ -175,17 +175,24 @@ static __always_inline void wait_begins(void *ctx, const struct task_struct *tas
 	hand_over(s);
 }
 
-/* The current thread, which is one of a program, goes off its CPU: for some request? */
-static __always_inline void goes_off(void *ctx, const struct task_struct *task, bool runnable)
+/* The current thread goes off its CPU, of which the engine says what is told: for some request? */
+static __noinline int goes_off(void *ctx, const struct work_told *told, bool runnable)
 {
-	const struct traces_ctx *others = NULL;
-	struct work_told told;
+	const struct task_struct *task = bpf_get_current_task_btf();
+	const struct traces_ctx *others = told->serves ? NULL : context_of(task);
 
-	work_ask(&told);
-	if (!told.serves)
-		others = context_of(task);
-	if (told.request || others)
-		wait_begins(ctx, task, &told, others ? traces_ctx_span(others) : 0, runnable);
+	if (told->request || others)
+		wait_begins(ctx, task, told, others ? traces_ctx_span(others) : 0, runnable);
+	return 0;
+}
+
+static __noinline int goes_on(const struct task_struct *task)
+{
+	const struct wait *wait = wait_of(task->pid);
+
+	if (wait)
+		wait_ends(task, wait);
+	return 0;
 }
 
 /* Kernel threads and idle CPUs have no memory of their own, and no context. */
@@ -193,13 +200,14 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(profile_switch, bool preempted, struct task_struct *from, struct task_struct *to,
 	     unsigned int state)
 {
-	const struct wait *wait;
+	const struct work_told *told;
 
-	if (from->mm && !(state & SWITCH_DEAD))
-		goes_off(ctx, from, preempted || !state);
-	wait = wait_of(to->pid);
-	if (wait)
-		wait_ends(to, wait);
+	if (from->mm && !(state & SWITCH_DEAD)) {
+		told = take_told();
+		if (told)
+			goes_off(ctx, told, preempted || !state);
+	}
+	goes_on(to);
 	return 0;
 }
 

@@ -23,28 +23,36 @@ static __always_inline void take_stack(struct bpf_perf_event_data *ctx, struct p
 	take_user(s, &user);
 }
 
-SEC("perf_event")
-int profile_sample(struct bpf_perf_event_data *ctx)
+/* Take a sample of the current thread, of which the engine says what is told. */
+static __noinline int take_sample(struct bpf_perf_event_data *ctx, const struct work_told *told)
 {
 	__u64 thread = bpf_get_current_pid_tgid();
 	const struct profile_thread_data *data;
-	const __u64 now_ns = bpf_ktime_get_boot_ns();
 	struct profile_sample *s;
-	struct work_told told;
 
-	if (now_ns >= until_ns || !is_wanted(thread))
-		return 0;
-	s = begin_record(PROFILE_ON_CPU, thread, now_ns);
+	s = begin_record(PROFILE_ON_CPU, thread, bpf_ktime_get_boot_ns());
 	if (!s)
 		return 0;
 	data = context_data(s);
-	work_ask(&told);
-	context_take(s, data, &told);
+	context_take(s, data, told);
 	if (wants_requests && !s->context_source)
 		return 0;
 	take_stack(ctx, s);
 	context_labels(s, data);
 	hand_over(s);
+	return 0;
+}
+
+SEC("perf_event")
+int profile_sample(struct bpf_perf_event_data *ctx)
+{
+	const struct work_told *told;
+
+	if (bpf_ktime_get_boot_ns() >= until_ns || !is_wanted(bpf_get_current_pid_tgid()))
+		return 0;
+	told = take_told();
+	if (told)
+		take_sample(ctx, told);
 	return 0;
 }
 

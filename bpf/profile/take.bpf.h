@@ -26,6 +26,29 @@ struct {
 	__type(value, struct profile_sample);
 } profile_scratch SEC(".maps");
 
+/*
+ * What is asked of the engine, the same. (Programs ask it first, and do all else in functions of
+ * their own: what is asked needs most of the stack that 6.1 allows.)
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct work_asked);
+} profile_asked SEC(".maps");
+
+/* What the engine says of the current thread. Never NULL, but the verifier cannot know. */
+static __always_inline const struct work_told *take_told(void)
+{
+	__u32 zero = 0;
+	struct work_asked *asked = bpf_map_lookup_elem(&profile_asked, &zero);
+
+	if (!asked)
+		return NULL;
+	work_ask(asked);
+	return &asked->told;
+}
+
 /* What the user wants to see; all zero: everything. */
 const volatile __u32 wanted_tgid;
 const volatile __u64 wanted_cgroup; /* id of its directory, with all below */
