@@ -180,13 +180,23 @@ static __always_inline int actor_is_apart(const struct actor *a)
 	return a->phase == PHASE_APART || a->phase == PHASE_WORK;
 }
 
+/*
+ * Does a thread go from one request to another between two reads? One that waits for what it reads
+ * makes calls for its request only, as a rule; but what epoll tells it of may be timers, too.
+ */
+static __always_inline int worker_takes_turns(const struct worker *w, enum occasion occasion)
+{
+	return worker_is_loop(w) || (occasion == OCCASION_WORK && w->turn.item);
+}
+
 /* The evidence of highest rank for what the actor does now. */
 static __always_inline struct verdict evidence_of(const struct worker *w, const struct process *p,
 						  const struct actor *a, const struct socket *s,
 						  enum occasion occasion)
 {
 	int opened = s && occasion == OCCASION_FIRST;
-	__u64 own = w && !actor_is_apart(a) && !worker_is_loop(w) ? worker_only(w) : 0;
+	int turns = w && worker_takes_turns(w, occasion);
+	__u64 own = w && !actor_is_apart(a) && !turns ? worker_only(w) : 0;
 
 	if (own && !rule_is_off(RULE_BY(EVIDENCE_THREAD)))
 		return (struct verdict){.request = own,
@@ -209,7 +219,7 @@ static __always_inline struct verdict evidence_of(const struct worker *w, const 
 		return evidence_of_work(a);
 	if (actor_is_apart(a))
 		return (struct verdict){};
-	if (w && worker_is_loop(w))
+	if (turns)
 		return evidence_of_loop(w, p, a, occasion);
 	if (w && w->inherited && !rule_is_off(RULE_BY(w->inherited_by)))
 		return (struct verdict){.request = w->inherited,

@@ -65,9 +65,9 @@ static __always_inline void process_serves(struct process *p, __u32 tgid)
 
 /*
  * May a worker that has just read a request be shown with it until that is over? One that waits for
- * what it reads may, where such threads were not seen to leave requests to others; one that reads
- * without waiting, where those who call were seen to read the answers; goroutines and the like. A
- * loop goes on to others' requests, and nothing tells when.
+ * what it reads may, unless epoll tells it when, where such threads were not seen to leave requests
+ * to others; one that reads without waiting, where those who call were seen to read the answers;
+ * goroutines and the like. A loop goes on to others' requests, and nothing tells when.
  */
 static __always_inline int worker_shows(const struct process *p, const struct actor *a)
 {
@@ -76,7 +76,7 @@ static __always_inline int worker_shows(const struct process *p, const struct ac
 	if (a->kind != ACTOR_THREAD)
 		return 1;
 	if (a->loop == ACTOR_BLOCKS)
-		return !process_threads_leave(p);
+		return !a->turn.item && !process_threads_leave(p);
 	return a->loop == ACTOR_LOOP_MAYBE && process_threads_stay(p);
 }
 

@@ -13,6 +13,7 @@
 struct work_told {
 	__u64 request;           /* 0: none is known */
 	struct traces_ctx shown; /* its ids */
+	__u8 span[8];            /* of the request by HTTP that it is, or that it is a part of */
 	__u8 evidence;           /* enum evidence: by which it is known */
 	__u8 veto;               /* enum veto: why none is */
 	__u8 serves;             /* 1: the process has read requests */
@@ -46,6 +47,21 @@ VERIFIED_ALONE int work_begin(struct work_asked *ret_asked)
 	return 1;
 }
 
+#define WORK_PARTS 2 /* processes that a request goes through, each asked by the one before */
+
+/* A process that was asked by another one of the host works on that one's request. */
+static __always_inline void work_is_part_of(struct work_told *ret_told, const struct request *r)
+{
+	__u64 parent;
+
+	__builtin_memcpy(ret_told->span, ret_told->shown.span_id, sizeof(ret_told->span));
+	for (int i = 0; i < WORK_PARTS && r && (r->flags & REQUEST_PEER); i++) {
+		__builtin_memcpy(ret_told->span, r->parent_id, sizeof(ret_told->span));
+		__builtin_memcpy(&parent, r->parent_id, sizeof(parent));
+		r = request_lookup(parent);
+	}
+}
+
 static __always_inline void work_is_of(struct work_told *ret_told, __u64 id)
 {
 	const struct request *r = request_lookup(id);
@@ -53,6 +69,7 @@ static __always_inline void work_is_of(struct work_told *ret_told, __u64 id)
 	if (!r)
 		return;
 	ret_told->shown = *request_shown(r, id);
+	work_is_part_of(ret_told, r);
 	ret_told->request = request_is_over(r, id) ? 0 : id;
 }
 

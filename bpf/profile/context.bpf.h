@@ -80,12 +80,12 @@ static __always_inline void context_ids(struct profile_sample *s, __u8 source,
 	__builtin_memcpy(s->span_id, span_id, sizeof(s->span_id));
 }
 
-/* A request as it is shown. In the same trace it names the one that the store knows. */
+/* A request as it is shown. In the same trace `span` names the one that the store knows. */
 static __always_inline void context_of_request(struct profile_sample *s, __u8 source,
-					       const struct traces_ctx *shown)
+					       const struct traces_ctx *shown, const __u8 span[8])
 {
 	if (!s->context_source || ids_are_equal(s->trace_id, shown->trace_id, 2))
-		__builtin_memcpy(s->request_span, shown->span_id, sizeof(s->request_span));
+		__builtin_memcpy(s->request_span, span, sizeof(s->request_span));
 	context_ids(s, source, shown->trace_id, shown->span_id);
 }
 
@@ -102,12 +102,12 @@ static __always_inline void context_of_work(struct profile_sample *s, const stru
 	s->veto = told->veto;
 	s->serves = told->serves;
 	if (told->request)
-		context_of_request(s, PROFILE_SOURCE_ENGINE, &told->shown);
+		context_of_request(s, PROFILE_SOURCE_ENGINE, &told->shown, told->span);
 	if (told->serves)
 		return;
 	others = bpf_map_lookup_elem(&traces_ctx_v1, &thread);
 	if (others)
-		context_of_request(s, PROFILE_SOURCE_TRACES, others);
+		context_of_request(s, PROFILE_SOURCE_TRACES, others, others->span_id);
 }
 
 /* One after the other, so that each has its record on the same part of the stack. */

@@ -2,9 +2,9 @@
 /*
  * For which request does a thread of Node work at this moment? The functions that it is at tell,
  * the innermost first: what they were called with, variables of those that they were made in, and
- * who waits for what an async function does that goes on. It is the search of calls
- * (search.bpf.h), begun at the stack. The first function that leads to a request decides; where one
- * leads to several, or there is more to look at than can be, nothing is known.
+ * who waits for what a function does that goes on when a promise is settled. It is the search of
+ * calls (search.bpf.h), begun at the stack. The first function that leads to a request decides;
+ * where one leads to several, or there is more to look at than can be, nothing is known.
  *
  * Whoever includes this defines ENGINE_ASKS, and runs with interrupts off.
  */
@@ -16,6 +16,7 @@
 #define NODE_ASKED_STEPS     512 /* frames, objects, words and bytes of code that are looked at */
 #define NODE_ASKED_FUNCTIONS 24  /* of JavaScript */
 #define NODE_ASKED_ARGUMENTS 8   /* of one function; a power of two */
+#define NODE_ASKED_SPILLED   16  /* words of the frame of V8's own code that has called one */
 #define NODE_ASKED_BELOW     24  /* bytes of a frame below its frame pointer that are read */
 
 /* The frame of a function of JavaScript, as all code of V8 makes it (x86-64). */
@@ -30,7 +31,9 @@ struct node_asked_frame {
 struct node_asked {
 	struct node_search search;
 	struct node_asked_frame frame;
+	__u64 spilled[NODE_ASKED_SPILLED];
 	__u64 at;        /* the frame pointer of the next frame */
+	__u64 called;    /* that of the function that was met just before; 0: none was */
 	__u32 functions; /* that were looked at */
 	__u32 told;      /* tgid of which it is known how Node's objects lead to the kernel's */
 };
@@ -43,7 +46,10 @@ struct {
 	__type(value, struct node_asked);
 } node_askeds SEC(".maps");
 
-/* What the function was called with: is it a request, or has it one? */
+/*
+ * What the function was called with: is it a request, or has it one? It may be functions that are
+ * to be called with what comes of it, too.
+ */
 static __always_inline void node_asked_arguments(struct node_asked *asked)
 {
 	struct node_search *search = &asked->search;
@@ -53,8 +59,41 @@ static __always_inline void node_asked_arguments(struct node_asked *asked)
 		count = asked->frame.count;
 	node_examine(search, asked->frame.self, 1);
 #pragma clang loop unroll(disable)
-	for (__u32 i = 0; i < NODE_ASKED_ARGUMENTS && i + 1 < count; i++)
-		node_examine(search, asked->frame.argument[i & (NODE_ASKED_ARGUMENTS - 1)], 0);
+	for (__u32 i = 0; i < NODE_ASKED_ARGUMENTS && i + 1 < count; i++) {
+		__u64 argument = asked->frame.argument[i & (NODE_ASKED_ARGUMENTS - 1)];
+
+		if (!node_examine(search, argument, 0) &&
+		    node_type(search, argument) == search->v8.function)
+			node_push(search, argument);
+	}
+}
+
+/*
+ * V8's own code has called the function that was met before. If it did since a promise was settled,
+ * it has the one at hand that settles when the function returns, for which others may wait.
+ */
+static __always_inline void node_asked_settles(struct node_asked *asked, __u64 called, __u64 at)
+{
+	const __u64 from =
+	    at - V8_WORD - sizeof(asked->spilled); /* the word at `at` - 8 is a number */
+	struct node_search *search = &asked->search;
+	__u64 found = 0;
+
+	if (bpf_probe_read_user(asked->spilled, sizeof(asked->spilled), (const void *)from))
+		return;
+#pragma clang loop unroll(disable)
+	for (__u32 i = 0; i < NODE_ASKED_SPILLED; i++) {
+		__u64 word = asked->spilled[i];
+
+		if (from + i * V8_WORD <= called || word == found ||
+		    node_type(search, word) != search->v8.promise)
+			continue;
+		if (found)
+			return;
+		found = word;
+	}
+	if (found)
+		node_push(search, found);
 }
 
 /* It is called when what an async function has waited for is there, which goes on then. */
@@ -85,7 +124,6 @@ static __always_inline void node_asked_begin(struct node_asked *asked)
 {
 	struct node_search *search = &asked->search;
 
-	search->first = search->end = 0;
 	if (!node_is_own_function(search, asked->frame.function)) {
 		node_asked_goes_on(asked);
 		return;
@@ -100,17 +138,23 @@ static __always_inline long node_asked_next(struct node_asked *asked)
 {
 	struct node_asked_frame *frame = &asked->frame;
 	struct node_search *search = &asked->search;
-	__u64 at = asked->at;
+	__u64 at = asked->at, called = asked->called;
 
 	if (!at ||
 	    bpf_probe_read_user(frame, sizeof(*frame), (const void *)(at - NODE_ASKED_BELOW)))
 		return 1;
 	asked->at = frame->next > at ? frame->next : 0; /* stacks grow downwards */
+	asked->called = 0;
+	search->first = search->end = 0;
 	if (!v8_is_object(frame->context) ||
-	    node_type(search, frame->function) != search->v8.function)
+	    node_type(search, frame->function) != search->v8.function) {
+		if (called)
+			node_asked_settles(asked, called, at);
 		return 0;
+	}
 	if (++asked->functions > NODE_ASKED_FUNCTIONS)
 		return 1;
+	asked->called = at;
 	node_asked_begin(asked);
 	return 0;
 }
@@ -158,6 +202,7 @@ VERIFIED_ALONE __u64 node_works_on(const struct runtime *runtime)
 		search->call.wrap = 0;
 	asked->told = tgid;
 	asked->functions = 0;
+	asked->called = 0;
 	asked->at = syscall_frame();
 	node_begin(search, &runtime->node.v8, tgid);
 	search->message = 0;

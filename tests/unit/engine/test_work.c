@@ -44,6 +44,22 @@ static void loop_in_its_turn_and_later(void **state)
 	assert_int_equal(work(&a).veto, VETO_NO_EVIDENCE);
 }
 
+/* A thread that epoll tells when to read, though the sockets block, takes turns. */
+static void thread_with_epoll(void **state)
+{
+	struct actor a = actor(TID, 0);
+	struct socket server = {}, client = {.calls_end = 1};
+
+	(void)state;
+	a.turn.item = 0x1000;
+	take(&server, 7, &a);
+	assert_int_equal(work(&a).request, 7);
+	assert_null(store_traces(TGID, TID));
+	store_turn++;
+	assert_int_equal(work(&a).request, 0);
+	assert_int_equal(call(&client, &a)->request, 7);
+}
+
 /* Epoll has told of a timer, too: the loop may be at that by now. */
 static void loop_with_other_events(void **state)
 {
@@ -137,9 +153,13 @@ static void asking_changes_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    CASE(thread_with_a_request),      CASE(loop_in_its_turn_and_later),
-	    CASE(loop_with_other_events),     CASE(loop_beside_one_that_responds),
-	    CASE(loop_beside_one_that_waits), CASE(task_that_is_named),
+	    CASE(thread_with_a_request),
+	    CASE(loop_in_its_turn_and_later),
+	    CASE(thread_with_epoll),
+	    CASE(loop_with_other_events),
+	    CASE(loop_beside_one_that_responds),
+	    CASE(loop_beside_one_that_waits),
+	    CASE(task_that_is_named),
 	    CASE(asking_changes_nothing),
 	};
 
