@@ -92,13 +92,15 @@ static int use_contexts(struct sampler *sampler, char *why)
 }
 
 /* Take a map of the daemon's; where there is none an empty one, as small as can be. */
-static int use_map(struct bpf_map *map, char *why)
+static int use_map(struct sampler *sampler, struct bpf_map *map, char *why)
 {
 	char path[PINS_PATH_MAX];
 	_cleanup_close_ int fd =
 	    bpf_obj_get(pins_map_path(path, node_maps_layer_dir(), bpf_map__name(map)));
 	int err = 0;
 
+	if (fd >= 0 && map == sampler->skel->maps.processes)
+		sampler->skel->rodata->has_engine = 1;
 	if (fd >= 0)
 		err = bpf_map__reuse_fd(map, fd);
 	else if (bpf_map__max_entries(map))
@@ -116,7 +118,7 @@ static int use_node(struct sampler *sampler, char *why)
 	{
 		if (!err && map != sampler->skel->maps.traces_ctx_v1 &&
 		    node_maps_has(bpf_map__name(map)))
-			err = use_map(map, why);
+			err = use_map(sampler, map, why);
 	}
 	return err;
 }

@@ -195,6 +195,19 @@ static __noinline int goes_on(const struct task_struct *task)
 	return 0;
 }
 
+/*
+ * May a thread work on a request? Threads of processes without requests, which are most, leave with
+ * one look-up: while a daemon follows requests what others publish is not asked for here.
+ */
+static __always_inline bool may_wait_for_request(const struct task_struct *task)
+{
+	__u32 tgid = task->tgid;
+
+	if (!task->mm)
+		return false;
+	return has_engine ? process_lookup(&tgid) != NULL : context_of(task) != NULL;
+}
+
 /* Kernel threads and idle CPUs have no memory of their own, and no context. */
 SEC("tp_btf/sched_switch")
 int BPF_PROG(profile_switch, bool preempted, struct task_struct *from, struct task_struct *to,
@@ -202,12 +215,13 @@ int BPF_PROG(profile_switch, bool preempted, struct task_struct *from, struct ta
 {
 	const struct work_told *told;
 
-	if (from->mm && !(state & SWITCH_DEAD)) {
+	if (may_wait_for_request(from) && !(state & SWITCH_DEAD)) {
 		told = take_told();
 		if (told)
 			goes_off(ctx, told, preempted || !state);
 	}
-	goes_on(to);
+	if (wait_of(to->pid))
+		goes_on(to);
 	return 0;
 }
 

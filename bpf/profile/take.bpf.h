@@ -54,6 +54,7 @@ const volatile __u32 wanted_tgid;
 const volatile __u64 wanted_cgroup; /* id of its directory, with all below */
 const volatile __u32 wanted_cgroup_level;
 const volatile __u8 wants_requests; /* only threads that work on one */
+const volatile __u8 has_engine;     /* a daemon follows requests: its maps are those here */
 
 __u64 until_ns;     /* CLOCK_BOOTTIME: there are no samples from then on */
 __u64 samples_lost; /* they found no room in the ring */

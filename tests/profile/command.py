@@ -19,6 +19,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "lab"))
 
 from agent import Agent  # noqa: E402
+from clocks import has_clocks  # noqa: E402
 from javas import java_21  # noqa: E402
 from lab import Lab  # noqa: E402
 from load import Load  # noqa: E402
@@ -88,15 +89,6 @@ ROWS = (
 )
 # No other stacks, but other ids: its own span in the trace of its request.
 INSTRUMENTED = Row("C, OpenTelemetry", ["{build}/profile_burn_otel"], "burn_until", source="otel_thread_ctx_v1")
-
-
-def has_clocks(pid):
-    """Has `ctxprop profile` got as far as the clocks of the CPUs?"""
-    folder = f"/proc/{pid}/fd"
-    try:
-        return any("perf_event" in os.readlink(f"{folder}/{fd}") for fd in os.listdir(folder))
-    except OSError:  # one was closed meanwhile
-        return False
 
 
 class Profiled:

@@ -15,6 +15,7 @@ sys.path[:0] = [str(HERE.parent / "lab"), str(HERE.parent / "bench")]
 import bpf_map  # noqa: E402
 from agent import Agent  # noqa: E402
 from bpf import Statistics, ids_of, show  # noqa: E402
+from clocks import has_clocks  # noqa: E402
 from lab import Lab  # noqa: E402
 from probes import Probes  # noqa: E402
 from sampling import tell  # noqa: E402
@@ -34,6 +35,7 @@ class OffCpu:
     def __init__(self, host, build, *options):
         argv = [f"{build}/ctxprop", "profile", "--off-cpu", "-F", HZ, "-d", f"{SECONDS}s", *options]
         self.process = host.spawn(argv, stdout=subprocess.PIPE, text=True)
+        wait_until(lambda: has_clocks(self.process.pid), "the sampler has no clock")
 
     def programs(self):
         """{name: id} of its programs in the scheduler."""

@@ -9,7 +9,7 @@ import time
 
 import made
 from agent import Agent
-from command import has_clocks
+from clocks import has_clocks
 from lab import Lab
 from load import Load
 from outputs_tools import Windows, equal
