@@ -50,7 +50,7 @@ ROWS = (
     Row("Python, an executor", ["/usr/bin/python3", "-B", "{here}/burn_pool.py"], awaits=FOLLOWED,
         least=0.9),
     Row("Go", ["{build}/profile_burn_go"], awaits=GOES),
-    Row("Go, one at a time", ["{build}/profile_burn_go"], connections=1, requests=24, awaits=GOES),
+    Row("Go, one at a time", ["{build}/profile_burn_go"], connections=1, requests=48, awaits=GOES),
     Row("Go, always", ["{build}/profile_burn_go"], agent=ALWAYS, awaits=GOES),
     Row("Go, by its former name", ["{build}/profile_burn_go"], agent=("--publish-goroutines", "never"), silent=True),
     Row("Go, not wanted", ["{build}/profile_burn_go"], agent=NEVER, silent=True),
