@@ -66,10 +66,12 @@ static __always_inline void process_serves(struct process *p, __u32 tgid)
 /*
  * May a worker that has just read a request be shown with it until that is over? One that waits for
  * what it reads may, unless epoll tells it when, where such threads were not seen to leave requests
- * to others; one that reads without waiting, where those who call were seen to read the answers;
- * goroutines and the like. A loop goes on to others' requests, and nothing tells when.
+ * to others; one that reads without waiting, which is no loop as far as is known, if no other
+ * request is open, or where those who call were seen to read the answers; goroutines and the like.
+ * A loop goes on to others' requests, and nothing tells when.
  */
-static __always_inline int worker_shows(const struct process *p, const struct actor *a)
+static __always_inline int worker_shows(const struct worker *w, const struct process *p,
+					const struct actor *a)
 {
 	if (process_has_tasks(p))
 		return 0;
@@ -77,7 +79,8 @@ static __always_inline int worker_shows(const struct process *p, const struct ac
 		return 1;
 	if (a->loop == ACTOR_BLOCKS)
 		return !a->turn.item && !process_threads_leave(p);
-	return a->loop == ACTOR_LOOP_MAYBE && process_threads_stay(p);
+	return a->loop == ACTOR_LOOP_MAYBE && !(w->flags & WORKER_LOOP) &&
+	       (process_threads_stay(p) || !tally_open(&p->tally));
 }
 
 /* A worker reads the first byte of a request. Returns the worker's entry, if it has one. */
@@ -109,7 +112,7 @@ static __always_inline struct worker *engine_take(__u64 id, const struct actor *
 			w->flags |= a->loop == ACTOR_LOOP ? WORKER_LOOP : WORKER_MAYBE;
 		learn_threads(p, a, 0);
 		w->inherited = 0;
-		if (worker_shows(p, a))
+		if (worker_shows(w, p, a))
 			worker_publish(w, &a->key, id, r);
 		else
 			worker_unpublish(w, &a->key);

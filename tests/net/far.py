@@ -5,6 +5,7 @@ this one do nothing but serve.
 import json
 import os
 import socket
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -21,7 +22,9 @@ class Client:
         self.far = far
         self.number = far.call("connect", address, listener.getsockname()[1])
         self.socket, _ = listener.accept()
-        self.socket.settimeout(10)
+        # It waits for what it reads, as the sockets of threads do; Python's own time limit would let it not.
+        self.socket.settimeout(None)
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", 10, 0))
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def send(self, text):

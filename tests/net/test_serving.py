@@ -269,17 +269,6 @@ def pipelined():
 
 
 @case
-def answered_by_another_thread():
-    """The thread that read it does not work on it any more when another one has answered"""
-    with connections() as client:
-        taken(client)
-        other = threading.Thread(target=client.answered)
-        other.start()
-        other.join()
-        works_on(None, "answered")
-
-
-@case
 def read_by_threads_in_turn():
     """One connection, each request read by another thread"""
     def serve():
@@ -355,3 +344,15 @@ def no_http():
             client.send(text)
             client.socket.recv(4096)
             works_on(None, repr(text))
+
+
+# The last one: from then on threads of this process are known to leave requests to others.
+@case
+def answered_by_another_thread():
+    """The thread that read it does not work on it any more when another one has answered"""
+    with connections() as client:
+        taken(client)
+        other = threading.Thread(target=client.answered)
+        other.start()
+        other.join()
+        works_on(None, "answered")
