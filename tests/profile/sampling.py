@@ -51,7 +51,7 @@ ROWS = (
         least=0.9),
     Row("Go", ["{build}/profile_burn_go"], awaits=GOES),
     Row("Go, one at a time", ["{build}/profile_burn_go"], connections=1, requests=48, awaits=GOES),
-    Row("Go, always", ["{build}/profile_burn_go"], agent=ALWAYS, awaits=GOES),
+    Row("Go, always", ["{build}/profile_burn_go"], agent=ALWAYS, awaits=GOES, requests=36),
     Row("Go, by its former name", ["{build}/profile_burn_go"], agent=("--publish-goroutines", "never"), silent=True),
     Row("Go, not wanted", ["{build}/profile_burn_go"], agent=NEVER, silent=True),
     Row("Go, too dear", ["{build}/profile_burn_go"], silent=True, awaits=GIVEN_UP),
