@@ -20,6 +20,12 @@ static inline int runtime_waits_for_lock(__u32 kind)
 	return kind == RUNTIME_PYTHON;
 }
 
+/* One thread waits for what comes on all connections, and others read it. */
+static inline int runtime_has_selectors(__u32 kind)
+{
+	return kind == RUNTIME_JAVA;
+}
+
 /* Tasks take turns inside threads, and nothing tells which one runs (engine/tasks.h). */
 static inline int runtime_hides_tasks(__u32 kind)
 {

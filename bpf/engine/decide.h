@@ -184,9 +184,11 @@ static __always_inline int actor_is_apart(const struct actor *a)
  * Does a thread go from one request to another between two reads? One that waits for what it reads
  * makes calls for its request only, as a rule; but what epoll tells it of may be timers, too.
  */
-static __always_inline int worker_takes_turns(const struct worker *w, enum occasion occasion)
+static __always_inline int worker_takes_turns(const struct worker *w, const struct actor *a,
+					      enum occasion occasion)
 {
-	return worker_is_loop(w) || (occasion == OCCASION_WORK && w->turn.item);
+	return worker_is_loop(w) ||
+	       (occasion == OCCASION_WORK && w->turn.item && !runtime_has_selectors(a->runtime));
 }
 
 /* The evidence of highest rank for what the actor does now. */
@@ -195,7 +197,7 @@ static __always_inline struct verdict evidence_of(const struct worker *w, const 
 						  enum occasion occasion)
 {
 	int opened = s && occasion == OCCASION_FIRST;
-	int turns = w && worker_takes_turns(w, occasion);
+	int turns = w && worker_takes_turns(w, a, occasion);
 	__u64 own = w && !actor_is_apart(a) && !turns ? worker_only(w) : 0;
 
 	if (own && !rule_is_off(RULE_BY(EVIDENCE_THREAD)))

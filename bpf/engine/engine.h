@@ -78,7 +78,8 @@ static __always_inline int worker_shows(const struct worker *w, const struct pro
 	if (a->kind != ACTOR_THREAD)
 		return 1;
 	if (a->loop == ACTOR_BLOCKS)
-		return !a->turn.item && !process_threads_leave(p);
+		return (!a->turn.item || runtime_has_selectors(a->runtime)) &&
+		       !process_threads_leave(p);
 	return a->loop == ACTOR_LOOP_MAYBE && !(w->flags & WORKER_LOOP) &&
 	       (process_threads_stay(p) || !tally_open(&p->tally));
 }
