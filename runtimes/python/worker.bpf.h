@@ -62,7 +62,8 @@ runtime_task(const struct runtime *runtime, struct worker_key *key, struct named
 	greenlet = runtime->python.greenlets ? greenlet_calls(thread.tgid, ret_named) : 0;
 	if (greenlet)
 		return runtime_object(key, greenlet);
-	holds = runtime_thread_holds(&thread);
+	/* (Who learns has nothing inherited any more then: no room on the stack for the answer.) */
+	holds = runtime_thread_holds(&thread) || ENGINE_LEARNS;
 	if (holds && runtime_thread_serves(&thread)) {
 		*key = thread;
 		return RUNTIME_WORKER_THREAD;

@@ -67,7 +67,10 @@ static void assert_merged(const __u64 *native, const __u64 *named, const __u64 *
 	for (i = 0; wanted[i]; i++)
 		assert_int_equal(frames[i], wanted[i]);
 	assert_int_equal(count, i);
-	assert_true(missing == merged_missing(NULL, stack));
+	if (missing)
+		assert_string_equal(merged_missing(NULL, stack), missing);
+	else
+		assert_null(merged_missing(NULL, stack));
 	free(stack);
 }
 
