@@ -137,7 +137,10 @@ VERIFIED_ALONE __u64 node_request_of_handle(__u32 tgid, struct node_handle *alik
 {
 	__u64 wrap, handle, socket;
 
-	if (!alike || (!alike->wrap && !node_find_alike(alike, object)))
+	if (!alike)
+		return 0;
+	/* (Of a call it is known; there is no room on the stack to find it out.) */
+	if (!ENGINE_LEARNS && !alike->wrap && !node_find_alike(alike, object))
 		return 0;
 	wrap = v8_word(object, alike->slot);
 	handle = wrap + (alike->handle - alike->wrap);
