@@ -21,6 +21,11 @@
 #define SAFE_PAYLOAD 512
 /* Growing moves what stands behind the place; beyond this a split is cheaper. */
 #define GROW_TAIL_MAX 2048
+/* bpf_skb_change_tail() makes no packet longer than SKB_MAX_ALLOC: four pages, less what the kernel
+ * puts behind a packet's bytes. With what stands before the payload. */
+#define GROW_LEN_MAX (4 * 4096 - 1024)
+/* How deep the one edit of a packet may lie: as deep as the largest head. */
+#define DECIDE_DEPTH_MAX 65536
 
 #define ROOM_UNKNOWN 0xffffffff
 
@@ -80,7 +85,7 @@ static __always_inline int decide_can_grow(struct outbound *o, __u32 first, __u3
 
 	if (o->s->decision.room == ROOM_UNKNOWN)
 		o->s->decision.room = decide_room(o);
-	if (len > o->s->decision.room || len - first > GROW_TAIL_MAX)
+	if (len > o->s->decision.room || len > GROW_LEN_MAX || len - first > GROW_TAIL_MAX)
 		return 0;
 	/* Small enough for any path. If it was lost all the same, better ask: this one may differ.
 	 */
@@ -140,6 +145,15 @@ static __always_inline int decide_fits_window(const struct outbound *o, __u32 le
 	return in_flight + len + o->s->decision.bytes + o->s->decision.behind <= f->window;
 }
 
+/* Would an edit at payload offset `place` be the only one that the packet carries? */
+static __always_inline int decide_is_alone(const struct outbound *o, __u32 place)
+{
+	const struct packet *p = o->p;
+
+	return place <= DECIDE_DEPTH_MAX && !o->s->decision.fresh && !o->s->decision.changed &&
+	       !edits_meet(&o->flow->edits, p->seq, p->seq + p->len);
+}
+
 /*
  * Choose the payload offset of the edit: before the blank line where the packet can grow (little
  * has to move), after the request line where it must be split. Returns 0 or a reason.
@@ -159,7 +173,7 @@ static __always_inline __u32 decide_place(struct outbound *o, __u32 blank, __u32
 		return 0;
 	}
 	*place = line;
-	return line > WIRE_MAX ? REASON_DEEP : 0;
+	return line <= WIRE_MAX || decide_is_alone(o, line) ? 0 : REASON_DEEP;
 }
 
 /* The ids of a child, or of a new root. They are random and, by the bit that is set, never zero. */

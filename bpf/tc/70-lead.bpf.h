@@ -116,18 +116,18 @@ static __always_inline __u32 lead_size(const struct __sk_buff *skb, const struct
 }
 
 /*
- * Send scratch.wire[0..n) ahead, in as many leads as it takes. Returns 0, -1 when nothing was
+ * Send scratch.wire[at..at + n) ahead, in as many leads as it takes. Returns 0, -1 when nothing was
  * sent, -2 when only a part was.
  */
 static __always_inline int lead_send_all(struct __sk_buff *skb, const struct packet *p,
-					 struct scratch *s, __u32 n)
+					 struct scratch *s, __u32 at, __u32 n)
 {
 	__u32 size = lead_size(skb, p), from = 0;
 
 	for (int i = 0; i < LEADS_MAX; i++) {
 		__u32 to = n - from > size ? from + size : n;
 
-		if (lead_send(skb, s, from, to, s->plan.wire_seq + from))
+		if (lead_send(skb, s, at + from, at + to, s->plan.wire_seq + from))
 			return from ? -2 : -1;
 		from = to;
 		if (from == n)

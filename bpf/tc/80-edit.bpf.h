@@ -4,6 +4,7 @@
  *
  *   grow   the packet becomes longer in place
  *   split  the bytes that are too many go ahead as a lead; the packet keeps its length
+ *   shift  the same, for one edit that lies deep: the bytes before it move in pieces
  *   number only the sequence number changes
  */
 #ifndef CTXPROP_TC_EDIT_BPF_H
@@ -16,6 +17,11 @@
 /* The line of an edit and two bytes behind it: as many as the words of a line hold. */
 #define EDIT_LAST_LEN (TRACEPARENT_LINE_LEN + 2)
 _Static_assert(EDIT_LAST_LEN == sizeof(struct traceparent_line), "the line and two bytes");
+
+/* Where in scratch.wire stands what edit_shift() moves: behind the edit itself. */
+#define SHIFT_AT WIRE_MAX
+/* In so many pieces it moves all of the largest head. */
+#define SHIFT_PIECES_MAX (DECIDE_DEPTH_MAX / WIRE_MAX)
 
 /* Renumber the packet: its first byte is wire byte `wire`. */
 static __always_inline int edit_number(struct __sk_buff *skb, const struct packet *p, __u32 wire)
@@ -140,7 +146,7 @@ static __always_inline int edit_split(struct outbound *o, __u32 last)
 		return edit_take_back(o, REASON_DEEP);
 	if (packet_csum(skb) != PACKET_CSUM_PARTIAL)
 		lead_sum = csum_wire(s, 0, lead);
-	sent = lead_send_all(skb, p, s, lead);
+	sent = lead_send_all(skb, p, s, 0, lead);
 	if (sent == -1)
 		return edit_take_back(o, REASON_LEAD_REFUSED);
 	if (sent)
@@ -152,6 +158,64 @@ static __always_inline int edit_split(struct outbound *o, __u32 last)
 	change.sum = s->plan.sum + (0xffff - csum_fold(lead_sum));
 	err = err ?: write_headers(skb, p, &change);
 	return err ? edit_drop() : edit_done(o, REASON_SPLIT);
+}
+
+/* Payload bytes [by, to) take the place of [0, to - by). Returns 0 or a negative error. */
+static __always_inline long shift_payload(struct __sk_buff *skb, const struct packet *p,
+					  struct scratch *s, __u32 by, __u32 to)
+{
+	__u32 from = by;
+
+	for (int i = 0; i < SHIFT_PIECES_MAX; i++) {
+		__u32 n = to - from > WIRE_MAX ? WIRE_MAX : to - from;
+
+		if (from >= to)
+			return 0;
+		if (!size_within(&n, WIRE_MAX) ||
+		    bpf_skb_load_bytes(skb, p->payload + from, s->wire + SHIFT_AT, n) ||
+		    write_bytes(skb, p->payload + from - by, s, SHIFT_AT, n))
+			return -1;
+		from += n;
+	}
+	return from >= to ? 0 : -1;
+}
+
+/*
+ * A split whose one edit lies deep, at `place`. The edit is rendered to the begin of scratch.wire
+ * before anything is sent; what goes ahead and what moves passes through the rest of it.
+ */
+VERIFIED_ALONE int edit_shift(struct __sk_buff *skb, struct packet *p, struct flow *f, __u32 place)
+{
+	struct outbound o = {.skb = skb, .p = p, .flow = f, .s = scratch_get()};
+	struct scratch *s = o.s;
+	struct header_change change = {};
+	__u64 lead_sum = 0;
+	__u32 lead;
+	long err;
+	int sent;
+
+	if (!s || !p || !f)
+		return DROP;
+	lead = s->plan.added;
+	change.seq = s->plan.wire_seq + lead;
+	if (bpf_skb_pull_data(skb, p->payload + place))
+		return edit_take_back(&o, REASON_NO_ROOM);
+	if (!size_within(&lead, EDITS_BYTES_MAX) ||
+	    plan_render(skb, p, place, place) != (int)lead ||
+	    bpf_skb_load_bytes(skb, p->payload, s->wire + SHIFT_AT, lead))
+		return edit_take_back(&o, REASON_DEEP);
+	if (packet_csum(skb) != PACKET_CSUM_PARTIAL)
+		lead_sum = csum_wire(s, SHIFT_AT, SHIFT_AT + lead);
+	sent = lead_send_all(skb, p, s, SHIFT_AT, lead);
+	if (sent == -1)
+		return edit_take_back(&o, REASON_LEAD_REFUSED);
+	if (sent)
+		return edit_drop();
+	err = shift_payload(skb, p, s, lead, place);
+	err = err ?: write_bytes(skb, p->payload + place - lead, s, 0, lead);
+	change.sum = s->plan.sum + (0xffff - csum_fold(lead_sum));
+	err = err ?: write_headers(skb, p, &change);
+	return err ? edit_drop() : edit_done(&o, REASON_SPLIT);
 }
 
 /*
@@ -172,7 +236,7 @@ static __always_inline int edit_piecemeal(struct outbound *o)
 	plan->count = kept;
 	n = plan_render(o->skb, o->p, 0, piece);
 	if (n > 0)
-		lead_send_all(o->skb, o->p, o->s, n & ~1u);
+		lead_send_all(o->skb, o->p, o->s, 0, n & ~1u);
 	return edit_drop();
 }
 
@@ -223,7 +287,11 @@ VERIFIED_ALONE int edit_at_length(struct __sk_buff *skb, struct packet *p, struc
 		return edit_grow(&o, first);
 	if (write_begin(skb))
 		return edit_take_back(&o, REASON_NO_ROOM);
-	return last <= WIRE_MAX ? edit_split(&o, last) : edit_piecemeal(&o);
+	if (last <= WIRE_MAX)
+		return edit_split(&o, last);
+	if (plan->count == 1 && last <= DECIDE_DEPTH_MAX)
+		return edit_shift(skb, p, f, last);
+	return edit_piecemeal(&o);
 }
 
 /*

@@ -137,7 +137,7 @@ static void many_requests_in_a_large_packet(void **state)
 	conn_transmit(&conn, 0, MSS);
 }
 
-/* A place too deep inside a large packet: that request is left as it is. */
+/* Behind another edit of a large packet, a place too deep: that request is left as it is. */
 static void a_request_deep_inside_a_packet(void **state)
 {
 	open_conn(state, link_shape(*state), true);
@@ -147,6 +147,27 @@ static void a_request_deep_inside_a_packet(void **state)
 	expect_counts(conn.rig, {REASON_INJECTED, 1}, {REASON_DEEP, 1}, {REASON_SPLIT, 1},
 		      {REASON_LEAD, 1});
 	conn_send(&conn, GET);
+}
+
+/* A head with one long field, of which a part has been sent: its one place is deep. */
+static void a_long_head_whose_end_is_deep(void **state)
+{
+	for (int i = 0; i < 2; i++) {
+		size_t half;
+
+		open_conn(state, link_shape(*state), true);
+		stream_write_marked(&conn.stream, "GET / HTTP/1.1\r\nX-Long: ");
+		for (size_t len = 0; len < 3 * WIRE_MAX; len++)
+			stream_write(&conn.stream, &"0123456789a"[len % 11], 1);
+		stream_write_marked(&conn.stream, "\r\n^\r\n");
+		half = WIRE_MAX + 333 * i;
+		conn_transmit(&conn, 0, half);
+		conn_transmit(&conn, half, conn.stream.len);
+		expect_counts(conn.rig, {REASON_INJECTED, 1}, {REASON_SPLIT, 1}, {REASON_LEAD, 1});
+		conn_transmit(&conn, half, conn.stream.len);
+		conn_transmit(&conn, 100, conn.stream.len);
+		conn_send(&conn, GET);
+	}
 }
 
 /* Frames arrive; each has the right bytes. Returns how far the stream is there without a hole. */
@@ -270,6 +291,7 @@ int test_device(void)
 	    cmocka_unit_test(a_large_body_in_large_packets),
 	    cmocka_unit_test(many_requests_in_a_large_packet),
 	    cmocka_unit_test(a_request_deep_inside_a_packet),
+	    cmocka_unit_test(a_long_head_whose_end_is_deep),
 	    cmocka_unit_test(merged_retransmissions_make_progress),
 	    cmocka_unit_test(packets_that_no_tcp_socket_sends),
 	    cmocka_unit_test(a_fragment_leaves_as_a_whole_packet),

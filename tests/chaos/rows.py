@@ -144,8 +144,16 @@ SHORT = (
     Row("gateway", 4, "new", "pass", loss=1, sack=False),
 ) + IN_PLACE[:2] + EACH_SHORT + ABORTS_SHORT + FORGED[:2]
 
+# Heads that several packets carry, and whose one line end may lie deep in a packet.
+HEADS = ("--heads", "60000")
+HEADS_LONG = (
+    Row("tun", 4, "keep", "segment", loss=3, reorder=5, duplicate=2, extra=HEADS),
+    Row("gateway", 6, "keep", "off", loss=2, reorder=5, extra=HEADS),
+    Row("veth", 6, "new", cut="whole", bodies=2000, extra=HEADS),
+)
+
 # Rows beside the covering set, for what the factors do not say.
-SPECIAL = SHORT + FORGED[2:] + IN_PLACE[2:] + EACH_LONG + ABORTS_LONG + (
+SPECIAL = SHORT + HEADS_LONG + FORGED[2:] + IN_PLACE[2:] + EACH_LONG + ABORTS_LONG + (
     # losses in bursts
     Row("tun", 4, "keep", loss=3, burst=5, reorder=3, bodies=100_000),
     Row("gateway", 4, "keep", loss=1, burst=4, bodies=100_000),

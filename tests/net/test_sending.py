@@ -236,6 +236,41 @@ def bulk_beside_requests():
             one.finish()
 
 
+def large_heads():
+    """Heads of up to 64 KiB: one field that is nearly all of it, and many fields, written at once."""
+    for kib in (5, 13, 16, 24, 40, 63):
+        size = kib * 1024
+        fields = b"".join(b"X-%04d: %s\r\n" % (i, b"v" * 500) for i in range(size // 511))
+        yield padded(size)
+        yield GET[:-2] + fields + b"\r\n", b""
+
+
+def large_heads_arrive(client, server, address):
+    """Each as the first request of a connection, and behind another one."""
+    for request in large_heads():
+        with joined(client, server, address) as (c, s):
+            answered(c, s, [request])
+            answered(c, s, [request])
+
+
+@case(seconds=120)
+def heads_of_every_size():
+    """Over a link, where the stack cuts a head anywhere, and over lo, where a packet has up to 32 KiB."""
+    world = common()
+    large_heads_arrive(world.app, world.peer, Pair.PEER)
+    large_heads_arrive(world.app, world.app, "127.0.0.1")
+
+
+@case(seconds=120)
+def lost_parts_of_large_heads():
+    """What is sent again lies deep as well, and is the same as before."""
+    world = common()
+    with rules(world.peer, "lossy", "filter", "input", "meta l4proto tcp numgen inc mod 7 == 3 drop"):
+        for request in large_heads():
+            with link() as (c, s):
+                receive_lossy(c, s, [request])
+
+
 def posts_in_jumbo_packets(world, address):
     """Requests whose packets grow as large as the devices take them, some of which are lost."""
     requests = [post(os.urandom(400_000)) for _ in range(10)]
