@@ -10,7 +10,9 @@
 #include "base/log.h"
 #include "trace/store_sink.h"
 
-#define BATCH    5000 /* spans in one transaction, at most */
+#define BATCH    20000         /* spans in one transaction, at most */
+#define FEW      200           /* so many are written at once: waiting for more would save little */
+#define WAIT_NS  NS_PER_SECOND /* the oldest of more is written after that */
 #define PRUNE_NS (10 * NS_PER_SECOND)
 #define RETRY_NS NS_PER_SECOND /* after an error: other sinks wait while it is found out */
 
@@ -19,6 +21,7 @@ struct store_sink {
 	unsigned int spans, connections;     /* that are not written yet */
 	atomic_ulong lost, lost_connections; /* read by other threads, too */
 	__u64 prune_at_ns, retry_at_ns;
+	__u64 written_ns; /* when there was nothing left to write */
 };
 
 /* All that was added since the last flush is lost, and `spans` and `connections` beside. */
@@ -108,12 +111,24 @@ static bool prune(struct store_sink *sink)
 	return err > 0;
 }
 
+/*
+ * Ids are random, so that each transaction writes to about as many pages of their index as it has
+ * spans: the fewer transactions, the fewer pages.
+ */
+static bool may_wait(struct store_sink *sink, __u64 now_ns)
+{
+	return sink->spans + sink->connections > FEW && now_ns < sink->written_ns + WAIT_NS;
+}
+
 static void flush(void *data)
 {
 	struct store_sink *sink = data;
 	__u64 now_ns = clock_now_ns();
 
-	write_batch(sink);
+	if (!may_wait(sink, now_ns)) {
+		write_batch(sink);
+		sink->written_ns = now_ns;
+	}
 	if (now_ns < sink->prune_at_ns || is_resting(sink))
 		return;
 	sink->prune_at_ns = prune(sink) ? now_ns : now_ns + PRUNE_NS;

@@ -10,11 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include <sys/stat.h>
 #include <cmocka.h>
 
 #include "trace/store.h"
+#include "trace/store_sink.h"
 
 static const struct store_limits roomy = {1ULL << 40, 86400};
 static char folder[] = "/tmp/ctxprop-store-XXXXXX", path[64];
@@ -90,6 +92,37 @@ static void by_the_minute(void **state)
 	assert_int_equal(store_prune(store, (86400 + 60) * 1000000000ULL), 0);
 	store_close(store);
 	assert_int_equal(ask("SELECT min(minute) FROM endpoints"), 1);
+}
+
+static void give(const struct sink *sink, __u64 first, unsigned int count)
+{
+	for (__u64 id = first; id < first + count; id++) {
+		struct span span = span_of(id, (__u64)time(NULL) * 1000000000ULL);
+
+		sink->span(sink->data, &span, 0);
+	}
+	sink->flush(sink->data);
+}
+
+/* A few spans are there at once; more wait for each other, for a second at most. */
+static void written_together(void **state)
+{
+	struct sink sink;
+
+	(void)state;
+	assert_int_equal(store_sink_open(path, &roomy, &sink), 0);
+	give(&sink, 1, 1000); /* nothing was written for a second */
+	assert_int_equal(ask("SELECT count(*) FROM spans"), 1000);
+	give(&sink, 1001, 1000);
+	assert_int_equal(ask("SELECT count(*) FROM spans"), 1000);
+	usleep(1100000);
+	give(&sink, 2001, 1);
+	assert_int_equal(ask("SELECT count(*) FROM spans"), 2001);
+	give(&sink, 2002, 1);
+	assert_int_equal(ask("SELECT count(*) FROM spans"), 2002);
+	give(&sink, 2003, 1000);
+	sink.close(sink.data);
+	assert_int_equal(ask("SELECT count(*) FROM spans"), 3002);
 }
 
 /* Traces that are not sampled count, too: once, also where they are kept. */
@@ -338,10 +371,19 @@ static void of_a_newer_build(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    TEST(by_the_minute),         TEST(known_of_services), TEST(each_once),
-	    TEST(unsampled_ones),        TEST(of_its_owner),      TEST(one_writer),
-	    TEST(old_ones_go),           TEST(too_much_goes),     TEST(a_reader_that_stays),
-	    TEST(a_stranger_that_locks), TEST(removed),           TEST(damaged),
+	    TEST(by_the_minute),
+	    TEST(written_together),
+	    TEST(known_of_services),
+	    TEST(each_once),
+	    TEST(unsampled_ones),
+	    TEST(of_its_owner),
+	    TEST(one_writer),
+	    TEST(old_ones_go),
+	    TEST(too_much_goes),
+	    TEST(a_reader_that_stays),
+	    TEST(a_stranger_that_locks),
+	    TEST(removed),
+	    TEST(damaged),
 	    TEST(of_a_newer_build),
 	};
 	int failed;
