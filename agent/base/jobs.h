@@ -14,6 +14,9 @@ struct job {
 /*
  * Run all of them, the first ones first, on as many processors as this process may use and has work
  * for. Returns when all have ended. Where no thread can be made the caller does the work.
+ *
+ * A job may run jobs of its own: no more threads work then than there are processors, and a thread
+ * whose own jobs are all begun helps with those of others.
  */
 void jobs_run(struct job *jobs, size_t count);
 

@@ -45,8 +45,13 @@ struct daemon {
 /* Log what failed and hand the error on. */
 int daemon_failed(const char *what, int err);
 
-/* Load the packet programs and the probes, over the node's maps. 0, or -errno, which was logged. */
-int daemon_load(struct daemon *daemon, const struct options *options);
+/*
+ * Load the packet programs and the probes, over the node's maps, and do `then` as soon as the
+ * former are loaded. 0; -ECANCELED: told to end meanwhile; or -errno, which was logged, also by
+ * `then`.
+ */
+int daemon_load(struct daemon *daemon, const struct options *options,
+		int (*then)(struct daemon *daemon, const struct options *options));
 
 /* Go on with programs that run now; `has_news`: the descriptor of `daemon->runtimes` has input. */
 void daemon_watch_runtimes(struct daemon *daemon, bool has_news);

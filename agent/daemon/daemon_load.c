@@ -18,24 +18,11 @@
 struct loading {
 	struct daemon *daemon;
 	const struct options *options;
+	int (*then)(struct daemon *daemon, const struct options *options);
 	struct sizes sizes;
 	struct node_report report;
 	int node_lock_fd;
 };
-
-static int load_programs(void *data)
-{
-	const struct loading *loading = data;
-	const struct options *options = loading->options;
-	struct daemon *daemon = loading->daemon;
-	struct engine_options wanted = {.sizes = loading->sizes,
-					.ignore_request_ids = options->ignore_request_ids,
-					.paused = options->drain,
-					.shared = wanted_any(&options->wanted)};
-
-	return engine_open(&daemon->pins, daemon->cookie, &wanted, &daemon->engine,
-			   &daemon->origin);
-}
 
 static void log_programs(const struct daemon *daemon)
 {
@@ -47,6 +34,34 @@ static void log_programs(const struct daemon *daemon)
 			    origin->why);
 	log_info("%s %s, room for %u flows", origin->adopted ? "adopted" : "made",
 		 daemon->pins.layer_dir, origin->flows);
+}
+
+static int load_programs(const struct loading *loading)
+{
+	const struct options *options = loading->options;
+	struct daemon *daemon = loading->daemon;
+	struct engine_options wanted = {.sizes = loading->sizes,
+					.ignore_request_ids = options->ignore_request_ids,
+					.paused = options->drain,
+					.shared = wanted_any(&options->wanted)};
+
+	return engine_open(&daemon->pins, daemon->cookie, &wanted, &daemon->engine,
+			   &daemon->origin);
+}
+
+/* The packet path comes first: it is complete before the last probe is loaded. */
+static int begin_packets(void *data)
+{
+	const struct loading *loading = data;
+	int err = load_programs(loading);
+
+	if (err == -ECANCELED || stop_asked())
+		return -ECANCELED;
+	if (err)
+		return daemon_failed(
+		    "the BPF programs cannot be loaded (-v shows the verifier's words)", err);
+	log_programs(loading->daemon);
+	return loading->then(loading->daemon, loading->options);
 }
 
 static void no_runtimes(int err)
@@ -111,11 +126,13 @@ static void run_loads(struct job *jobs, size_t count, bool memory_is_short)
 	}
 }
 
-int daemon_load(struct daemon *daemon, const struct options *options)
+int daemon_load(struct daemon *daemon, const struct options *options,
+		int (*then)(struct daemon *daemon, const struct options *options))
 {
-	struct loading loading = {.daemon = daemon, .options = options, .node_lock_fd = -1};
+	struct loading loading = {
+	    .daemon = daemon, .options = options, .then = then, .node_lock_fd = -1};
 	int node_err, err = tables_choose(options, &loading.sizes);
-	struct job jobs[] = {{.run = load_programs, .data = &loading},
+	struct job jobs[] = {{.run = begin_packets, .data = &loading},
 			     {.run = load_probes, .data = &loading}};
 	struct interrupt interrupt;
 
@@ -127,12 +144,8 @@ int daemon_load(struct daemon *daemon, const struct options *options)
 	interrupt_end(&interrupt);
 	cleanup_close(&loading.node_lock_fd);
 	err = jobs[0].err;
-	if (err == -ECANCELED || stop_asked())
-		return -ECANCELED;
 	if (err)
-		return daemon_failed(
-		    "the BPF programs cannot be loaded (-v shows the verifier's words)", err);
-	log_programs(daemon);
+		return err;
 	tables_tell_adopted(&loading.sizes, daemon->origin.flows,
 			    node_err ? loading.sizes.halved : loading.report.halved);
 	follow(&loading, node_err ? node_err : jobs[1].err);

@@ -205,6 +205,18 @@ static void take_orders(struct daemon *daemon)
 	    .sites = daemon->sites, .engine = daemon->engine, .drain = &daemon->drain};
 }
 
+/* The packet programs are loaded: rules first, then who may ask, then packets. */
+static int begin_editing(struct daemon *daemon, const struct options *options)
+{
+	int err = begin_policy(daemon);
+
+	if (!err)
+		err = listen_for_requests(daemon, options);
+	if (err)
+		return err;
+	return stop_asked() ? -ECANCELED : attach_all(daemon, options);
+}
+
 int daemon_start(struct daemon *daemon, const struct options *options)
 {
 	int err = check_features();
@@ -229,13 +241,7 @@ int daemon_start(struct daemon *daemon, const struct options *options)
 	if (stop_asked())
 		return -ECANCELED;
 	clear_stale(&daemon->pins);
-	err = daemon_load(daemon, options);
-	if (!err)
-		err = begin_policy(daemon);
-	if (!err)
-		err = listen_for_requests(daemon, options);
-	if (!err)
-		err = stop_asked() ? -ECANCELED : attach_all(daemon, options);
+	err = daemon_load(daemon, options, begin_editing);
 	if (err)
 		return err;
 	take_orders(daemon);
