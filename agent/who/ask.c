@@ -186,7 +186,8 @@ static bool runs_on_thread(const struct answers *answers, const struct worker_ke
 /* Is nothing to be said of one that is no thread: does it work on nothing? */
 static bool is_idle(const struct who_told *told)
 {
-	return !told->evidence && (told->veto == VETO_NONE || told->veto == VETO_NO_EVIDENCE);
+	return !told->evidence && (told->veto == VETO_NONE || told->veto == VETO_NO_EVIDENCE ||
+				   told->veto == VETO_ENDED);
 }
 
 static int ask_part(const struct ask *ask, const struct worker_key *key, struct answers *answers)
@@ -258,18 +259,26 @@ static bool is_told(const struct answers *answers, const struct who_told *told)
 	return false;
 }
 
-/* Who was told of otherwise before has changed meanwhile: nothing is known of him. */
+/*
+ * Who was told of otherwise before has changed meanwhile: nothing is known of him, and what is no
+ * thread is left out.
+ */
 static void confirm(struct answers *now, const struct answers *before)
 {
-	for (size_t i = 0; i < now->count; i++) {
-		struct who_told *told = &now->told[i];
+	size_t kept = 0;
 
-		if (is_told(before, told))
-			continue;
-		told->shown = (struct traces_ctx){};
-		told->evidence = EVIDENCE_NONE;
-		told->veto = VETO_NONE;
+	for (size_t i = 0; i < now->count; i++) {
+		struct who_told told = now->told[i];
+
+		if (!is_told(before, &told)) {
+			told.shown = (struct traces_ctx){};
+			told.evidence = EVIDENCE_NONE;
+			told.veto = VETO_NONE;
+		}
+		if (told.tid || !is_idle(&told))
+			now->told[kept++] = told;
 	}
+	now->count = kept;
 }
 
 static int open_memory(__u32 tgid)
