@@ -25,6 +25,11 @@ struct {
 	__u64 id;       /* process and thread, as bpf_get_current_pid_tgid() has them */
 	__u64 task;     /* address of the kernel's struct; 0: no thread */
 	__u64 switches; /* voluntary context switches, 32 bits of them; or NO_SWITCHES */
+	/*
+	 * As it has come into the kernel, the last time if it runs: where its stack ends, and the
+	 * first argument of the system call. 0: no thread.
+	 */
+	__u64 stack, argument;
 } asked;
 
 __u64 missing[WHO_MISSING]; /* addresses of pages, some more than once */
@@ -67,6 +72,21 @@ static __always_inline __u64 turn_switches_apart(void)
 	return asked.switches;
 }
 
+/*
+ * Programs cannot have the kernel's struct of another thread. (What asks for it is not loaded: to
+ * the verifier this is a number.)
+ */
+struct task_struct;
+
+static __always_inline struct task_struct *apart_no_task(void)
+{
+	__u64 none = 0;
+
+	asm volatile("" : "+r"(none));
+	return (struct task_struct *)none;
+}
+
+#define bpf_get_current_task_btf() apart_no_task()
 #define bpf_probe_read_user        apart_read
 #define bpf_get_current_pid_tgid() (asked.id)
 #define bpf_get_current_task()     (asked.task)

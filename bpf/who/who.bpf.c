@@ -47,6 +47,17 @@ static __always_inline void tell(__u32 tid, int waits)
 	told.waits = waits;
 }
 
+static __always_inline void ask_about(struct task_struct *task)
+{
+	const void *regs = (const void *)bpf_task_pt_regs(task);
+
+	asked.id = (__u64)task->tgid << 32 | (__u32)task->pid;
+	asked.task = (__u64)task;
+	asked.switches = (__u32)task->nvcsw;
+	asked.stack = syscall_stack_in(regs);
+	asked.argument = syscall_argument_in(regs);
+}
+
 SEC("iter/task")
 int who_thread(struct bpf_iter__task *ctx)
 {
@@ -54,9 +65,7 @@ int who_thread(struct bpf_iter__task *ctx)
 
 	if (!task || (__u32)task->tgid != wanted_tgid)
 		return 0;
-	asked.id = (__u64)task->tgid << 32 | (__u32)task->pid;
-	asked.task = (__u64)task;
-	asked.switches = (__u32)task->nvcsw;
+	ask_about(task);
 	work_ask(&work);
 	tell(task->pid, BPF_CORE_READ((struct task_struct___state *)task, __state) != 0);
 	bpf_seq_write(ctx->meta->seq, &told, sizeof(told));
@@ -71,7 +80,7 @@ int who_part(void *ctx)
 	const struct runtime *runtime = runtime_lookup(key.tgid);
 
 	asked.id = (__u64)key.tgid << 32;
-	asked.task = 0;
+	asked.task = asked.stack = asked.argument = 0;
 	asked.switches = NO_SWITCHES;
 	work.told = (struct work_told){};
 	work.by = (struct actor){.key = key, .kind = ACTOR_RUNTIME};

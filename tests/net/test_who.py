@@ -19,7 +19,9 @@ from waiting import wait_until
 
 ADDRESS, PORT = "10.95.0.2", 8080
 LEARNS = 24  # requests until it is known what the program's tasks do
-HELD = 60    # seconds that requests stay open: longer than a case takes
+HELD = 300   # seconds that requests stay open: longer than a case takes
+BURN_US = 5_000_000  # of CPU: longer than it takes to ask four times
+ANSWER_SECONDS = 80
 
 # A line: who it is, the ids (None: none), by what they are known or why they are not, whether it waits
 Row = namedtuple("Row", "tid task trace evidence veto state")
@@ -38,7 +40,7 @@ class World:
         """Send a request on a new connection; returns its trace id and the connection."""
         trace = os.urandom(16).hex()
         with self.client.inside():
-            connection = socket.create_connection((ADDRESS, PORT), timeout=30)
+            connection = socket.create_connection((ADDRESS, PORT), timeout=ANSWER_SECONDS)
         self.sockets.append(connection)
         connection.sendall(f"GET {path} HTTP/1.1\r\nHost: who\r\n"
                            f"traceparent: 00-{trace}-00f067aa0ba902b7-01\r\n\r\n".encode())
@@ -149,7 +151,7 @@ def tasks():
 def tasks_end():
     """asyncio: a request that is answered is shown no more, and a process that is gone neither"""
     with aiohttp() as (world, _):
-        first, connection = world.ask("/sleep/4")
+        first, connection = world.ask("/sleep/15")
         second, _ = world.ask(f"/sleep/{HELD}")
         world.shows([first, second])
         connection.recv(4096)
@@ -178,7 +180,7 @@ def threads():
     """Threads: those that burn or sleep for a request, by its text; and the others' none"""
     with serving([f"{cases.BUILD}/profile_burn"], "/dev/null") as world:
         pid = str(world.process.pid)
-        trace, connection = world.ask("/3000000/walk")
+        trace, connection = world.ask(f"/{BURN_US}/walk")
         row, = world.shows([trace])[trace]
         equal((row.task, row.evidence, row.veto), (None, "by-thread", None), "the thread")
         listed = world.server.run([f"{cases.BUILD}/ctxprop", "who"]).stdout
