@@ -6,6 +6,17 @@
 #define CTXPROP_RUNTIMES_ASKED_BPF_H
 
 #include "runtimes/hooks.bpf.h"
+
+#ifdef ASKS_APART
+
+/* Node: what it does its stack tells while it runs, and only then. */
+static __always_inline void node_is_asked(struct actor *a, const struct runtime *runtime)
+{
+	a->kind = ACTOR_UNKNOWN;
+}
+
+#else
+
 #include "runtimes/node/asked.bpf.h"
 
 /* Node: objects that the functions lead to go before all else, as those of a call do. */
@@ -18,6 +29,8 @@ static __always_inline void node_is_asked(struct actor *a, const struct runtime 
 	a->kind = ACTOR_RUNTIME;
 	a->named = request == NODE_SEVERAL_REQUESTS ? 0 : request;
 }
+
+#endif
 
 /* Do objects tell more? */
 static __always_inline void runtime_is_asked(struct actor *a)

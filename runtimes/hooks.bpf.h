@@ -41,11 +41,13 @@ static __always_inline int runtime_may_load_more(const struct runtime *runtime)
 	return runtime->kind == RUNTIME_PYTHON && !(runtime->flags & RUNTIME_TASKS);
 }
 
-/* What does the loop at hand do now, where that can be told? */
+/* What does the loop at hand do now, where that can be told? Its stack says so while it runs. */
 static __always_inline void runtime_finds_phase(struct actor *a, struct runtime *runtime)
 {
+#ifndef ASKS_APART
 	if (runtime && runtime->kind == RUNTIME_NODE)
 		node_finds_phase(a, runtime);
+#endif
 }
 
 /* For which request does it go on with what another thread has done? */

@@ -110,6 +110,7 @@ _ctxprop_options() {
 	labels) echo --json --oneline --color --program --symbol --type --as --registry --help ;;
 	top) echo --json --oneline --color --number --sort --last --store --help ;;
 	map) echo --json --oneline --color --last --store --help ;;
+	who) echo --json --oneline --color --all --help ;;
 	logs) echo --journal --unit --since --stdin --store --statistics --help ;;
 	sql) echo --json --oneline --color --store --attach --help ;;
 	why) echo --json --oneline --color --store --help ;;

@@ -68,7 +68,8 @@ extern const char command_policy_usage[], command_set_usage[], command_attach_us
     command_top_usage[], command_map_usage[], command_who_usage[], command_logs_usage[],
     command_profile_usage[], command_labels_usage[];
 extern const struct command_options command_trace_options, command_top_options, command_map_options,
-    command_logs_options, command_sql_options, command_profile_options, command_labels_options;
+    command_logs_options, command_sql_options, command_profile_options, command_labels_options,
+    command_who_options;
 
 /* The options that each of them takes, for getopt_long(): JSON, one line, colour. */
 #define COMMAND_COMMON_LETTERS "joc::"

@@ -231,13 +231,22 @@ static __always_inline void actor_doubts(struct actor *a)
 		a->doubtful = thread_is_given(a->key.tgid, w->made_for);
 }
 
-/* Whoever runs now is about to connect or to call. Returns what is known of its program. */
+/*
+ * Whoever runs now is about to connect or to call. Returns what is known of its program. Of another
+ * thread (ASKS_APART) the path is not known; only calls ask for that.
+ */
 static __always_inline struct runtime *actor_begins(struct actor *a)
 {
+#ifdef ASKS_APART
+	__builtin_memset(a, 0, sizeof(*a));
+	actor_is_thread(a);
+	a->key.tgid = bpf_get_current_pid_tgid() >> 32;
+#else
 	struct task_struct *task = bpf_get_current_task_btf();
 
 	worker_of(a, task);
 	a->path = syscall_stack(task);
+#endif
 	return runtime_lookup(a->key.tgid);
 }
 
@@ -252,10 +261,9 @@ static __always_inline void actor_is_told(struct actor *a, const struct runtime 
 	actor_doubts(a);
 }
 
-/* The one that connects. */
-static __always_inline void worker_connecting(struct actor *a)
+/* The one that connects, or works, in a program of which `runtime` is known: `a` is its thread. */
+static __always_inline void thread_connects(struct actor *a, struct runtime *runtime)
 {
-	struct runtime *runtime = actor_begins(a);
 	enum runtime_worker who;
 	struct named named;
 
@@ -267,6 +275,11 @@ static __always_inline void worker_connecting(struct actor *a)
 	runtime_finds_phase(a, runtime);
 	who = runtime_connector(runtime, &a->key, &named);
 	actor_is_told(a, runtime, who, named);
+}
+
+static __always_inline void worker_connecting(struct actor *a)
+{
+	thread_connects(a, actor_begins(a));
 }
 
 /*

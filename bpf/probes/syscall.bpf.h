@@ -57,24 +57,40 @@ static __always_inline int syscall_is_epoll(struct task_struct *task)
 	return number == EPOLL_WAIT_X86 || number == EPOLL_PWAIT_X86;
 }
 
-/* Where the stack of a thread ends in user space, while it is in the kernel. */
-static __always_inline __u64 syscall_stack(struct task_struct *task)
+/* Where the stack of a thread with these registers ends in user space. */
+static __always_inline __u64 syscall_stack_in(const void *regs)
 {
-	const void *regs = (const void *)bpf_task_pt_regs(task);
-
 	if (bpf_core_field_exists(struct pt_regs___x86, sp))
 		return ((const struct pt_regs___x86 *)regs)->sp;
 	return ((const struct pt_regs___arm64 *)regs)->sp;
 }
 
-/* The first argument of the system call that a thread is in. */
-static __always_inline __u64 syscall_argument(struct task_struct *task)
+/* The first argument of the system call that it is in. */
+static __always_inline __u64 syscall_argument_in(const void *regs)
 {
-	const void *regs = (const void *)bpf_task_pt_regs(task);
-
 	if (bpf_core_field_exists(struct pt_regs___x86, di))
 		return ((const struct pt_regs___x86 *)regs)->di;
 	return ((const struct pt_regs___arm64 *)regs)->regs[0];
+}
+
+/* Where the stack of a thread ends in user space, while it is in the kernel. */
+static __always_inline __u64 syscall_stack(struct task_struct *task)
+{
+#ifdef ASKS_APART
+	return asked.stack;
+#else
+	return syscall_stack_in((const void *)bpf_task_pt_regs(task));
+#endif
+}
+
+/* The first argument of the system call that a thread is in. */
+static __always_inline __u64 syscall_argument(struct task_struct *task)
+{
+#ifdef ASKS_APART
+	return asked.argument;
+#else
+	return syscall_argument_in((const void *)bpf_task_pt_regs(task));
+#endif
 }
 
 #define SYSCALL_SAVED 6 /* registers that functions leave as they were */

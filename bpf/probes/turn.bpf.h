@@ -103,6 +103,16 @@ static __always_inline int turn_item_is_ready(const struct turn *t)
 	return ready && (__u64)ready != item + bpf_core_field_offset(struct epitem, rdllink);
 }
 
+/* Voluntary context switches of the thread that is asked about: the current one, mostly. */
+static __always_inline __u64 turn_switches(void)
+{
+#ifdef ASKS_APART
+	return turn_switches_apart();
+#else
+	return (__u32)bpf_get_current_task_btf()->nvcsw;
+#endif
+}
+
 /*
  * Has the thread that runs now not been back in epoll_wait() since? What is gone from its set may
  * have gone in this turn or in a later one.
@@ -113,7 +123,7 @@ static __always_inline int turn_goes_on(const struct turn *t)
 		return 1;
 	if (t->item && turn_item_is_there(t))
 		return 0;
-	return t->switches == (__u32)bpf_get_current_task_btf()->nvcsw;
+	return t->switches == turn_switches();
 }
 
 #define TURN_READY_MAX 64 /* items of a set that are looked at */

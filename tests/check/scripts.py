@@ -54,6 +54,7 @@ FRAMEWORKS = {"tests/accuracy/apps/python/aio.py": {"aiohttp"},
               "tests/samples/python/asgi.py": {"fastapi", "quart", "starlette"},
               "tests/samples/python/tornado_app.py": {"tornado"},
               "tests/net/programs/echo_aiohttp.py": {"aiohttp"},
+              "tests/net/programs/hold_aiohttp.py": {"aiohttp"},
               "tests/net/programs/echo_uvicorn.py": {"uvicorn"}}
 
 

@@ -106,12 +106,16 @@ class Host:
     def sysctl(self, key, value):
         self.run(["sysctl", "-qw", f"{key}={value}"])
 
+    def listens(self, port):
+        """Whether something in this namespace listens on a TCP port."""
+        return bool(self.run(["ss", "-Hltn", f"sport = :{port}"]).stdout.strip())
+
     def wait_port(self, port, address="127.0.0.1", seconds=120):
         """Wait until something in this namespace listens on a TCP port."""
         del address
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            if self.run(["ss", "-Hltn", f"sport = :{port}"]).stdout.strip():
+            if self.listens(port):
                 return
             time.sleep(0.02)
         raise RuntimeError(f"{self.name}: nothing listens on port {port} after {seconds} s")

@@ -67,6 +67,7 @@ PARTS = (
     Part("inferred", [*PYTHON, "tests/accuracy/accuracy.py", "--rows", "metadata", "--short"], 200),
     Part("vm", [*PYTHON, "tests/vm/vm.py", "table", "--short", "--build", "build", *CLANG19], 2400,
          beside=True),
+    Part("samples", [*PYTHON, "tests/samples/samples.py", "--build", "build", "--short", "whose"], 1800, beside=True),
     Part("sanitizers", ["nice", *ctest("build-debug", "unit")], 2400, beside=True),
     Part("fuzz", ["nice", "tests/fuzz/fuzz.sh", "5", "200000"], 1800, beside=True),
     Part("check", ["nice", *PYTHON, "tests/check/check.py"], 1800, beside=True),

@@ -326,22 +326,6 @@ def sampled_where_it_comes_in():
 
 
 @case
-def who_works():
-    """`ctxprop who` says what a thread works on, and that none does"""
-    with serving() as world:
-        pid = world.burner.pid
-        connection = world.begin(work_us=4 * WORK_US)
-        ((_, tid), (trace, span)), = world.entries().items()
-        told = [world.agent.command("who", f"{pid}/{tid}").split(),
-                world.agent.command("who", str(pid)).split()]
-        equal(told, [[f"{pid}/{tid}", "profile_burn", trace, span]] * 2, "what the thread works on")
-        answered(connection)
-        world.empty("answered")
-        ended = world.server.run([f"{cases.BUILD}/ctxprop", "who", pid], check=False)
-        equal((ended.returncode, ended.stdout), (1, ""), "when it works on nothing")
-
-
-@case
 def own_trace():
     """Nothing came with a request, and its program begins a trace: that is the one"""
     with serving() as world, contextlib.ExitStack() as stack:

@@ -12,6 +12,7 @@ map: the same of the map traces_ctx_v1 and a reader that is not ctxprop's. Print
 import argparse
 import os
 import signal
+import subprocess
 import sys
 import time
 from collections import Counter, namedtuple
@@ -27,6 +28,7 @@ from needs import missing  # noqa: E402
 from report import table  # noqa: E402
 from rows import ROWS  # noqa: E402
 from servers import Scene, Server  # noqa: E402
+from waiting import NotInTime  # noqa: E402
 from whose import Whose  # noqa: E402
 
 HEADS = {"whose": ("program", "in flight", "samples", "right %", "none %", "wrong", "nobody's", "why none", "bar %", ""),
@@ -38,6 +40,7 @@ REQUESTS_AT_LEAST = 300  # of 4 ms each
 SAMPLES_AT_LEAST, OWN_AT_LEAST = 200, 5  # less is no measurement
 WRONG_AT_MOST = 0.002  # of the samples: edges, where work is handed over
 REASONS = 2  # that are shown
+LATE = (NotInTime, TimeoutError, subprocess.TimeoutExpired)
 OF_REQUESTS = ("right", "none", "wrong")
 
 # table: whose or map. reasons: Counter of why samples have no request (whose)
@@ -54,21 +57,39 @@ def per_cent(cell, word):
     return 100 * cell.verdicts[word] / max(1, of_requests(cell))
 
 
-def complaints_of(cell):
-    """What is not as it should be, one text each."""
+def lacks_of(cell):
+    """What is less than it should be, one text each. A busy machine may be why."""
     counts, bar, found = cell.verdicts, cell.row.right, []
     if per_cent(cell, "right") < bar:
         found.append(f"{per_cent(cell, 'right'):.1f} % are right, less than {bar} %")
+    if of_requests(cell) < SAMPLES_AT_LEAST:
+        found.append(f"{of_requests(cell)} samples of requests are too few to tell")
+    if cell.row.background and counts["nothing"] + counts["background"] < OWN_AT_LEAST:
+        found.append("too few samples of nobody's work to tell")
+    return found
+
+
+def faults_of(cell):
+    """What is wrong, one text each. No machine is the reason."""
+    counts, found = cell.verdicts, []
     for word, what in (("wrong", "another request"), ("stale", "a request where there is no work for it")):
         if counts[word] > WRONG_AT_MOST * of_requests(cell):
             found.append(f"{counts[word]} samples have {what}")
     if counts["background"]:
         found.append(f"{counts['background']} samples of nobody's work have a request")
-    if of_requests(cell) < SAMPLES_AT_LEAST:
-        found.append(f"{of_requests(cell)} samples of requests are too few to tell")
-    if cell.row.background and counts["nothing"] + counts["background"] < OWN_AT_LEAST:
-        found.append("too few samples of nobody's work to tell")
-    return [f"{cell.table}, {cell.row.name}, {cell.in_flight} in flight: {text}" for text in found]
+    return found
+
+
+def complaints_of(cell):
+    """All that is not as it should be."""
+    return [f"{cell.table}, {cell.row.name}, {cell.in_flight} in flight: {text}" for text in faults_of(cell) + lacks_of(cell)]
+
+
+def rows_to_see_again(cells, late):
+    """Those of which something is less than it should be, or which came too late, and nothing is wrong."""
+    wrong = {cell.row.name for cell in cells if faults_of(cell)}
+    lacking = {row.name: row for row in [*[cell.row for cell in cells if lacks_of(cell)], *late]}
+    return [row for name, row in lacking.items() if name not in wrong]
 
 
 def columns(cell):
@@ -121,25 +142,46 @@ def look(scene, row, plan):
             yield from map_cells(server, plan, foreign)
 
 
+# complaints: {name of a row that could not be looked at: why}. missing: rows that are not there. late: rows that came too late
+Looked = namedtuple("Looked", "cells complaints missing late")
+
 # tables: of TABLES. at_once: both look at the same requests
 Plan = namedtuple("Plan", "tables in_flights seconds at_once")
 
 
 def look_at_all(scene, rows, plan):
-    """(the cells of all rows that are there, what went wrong with others)"""
-    cells, complaints = [], []
+    """The cells of all rows that are there, and what became of the others."""
+    looked = Looked([], {}, [], [])
     for row in rows:
         if what := missing(row):
             print(f"skip - {row.name}: {what} is not there", flush=True)
+            looked.missing.append(row)
             continue
         try:
             for cell in look(scene, row, plan):
-                cells.append(cell)
+                looked.cells.append(cell)
                 print(f"{cell.table}: " + "  ".join(columns(cell)), flush=True)
+        except LATE as error:
+            looked.late.append(row)
+            broken(looked, row, error)
         except (AssertionError, RuntimeError) as error:
-            complaints.append(f"{row.name}: {error}")
-            print(complaints[-1], flush=True)
-    return cells, complaints
+            broken(looked, row, error)
+    return looked
+
+
+def broken(looked, row, error):
+    looked.complaints[row.name] = f"{row.name}: {error}"
+    print(looked.complaints[row.name], flush=True)
+
+
+def look_again(scene, looked, plan):
+    """What is less than it should be, or came too late, is seen once more; the second look counts."""
+    again = rows_to_see_again(looked.cells, looked.late)
+    seen = look_at_all(scene, again, plan)
+    names = {row.name for row in again}
+    kept = {name: text for name, text in looked.complaints.items() if name not in names}
+    return Looked([cell for cell in looked.cells if cell.row.name not in names] + seen.cells, {**kept, **seen.complaints},
+                  looked.missing, seen.late)
 
 
 def wanted_rows(names, short):
@@ -155,15 +197,24 @@ def run(args):
     plan = Plan(tables, in_flights, args.seconds or (SHORT_SECONDS if args.short else SECONDS),
                 args.short and len(tables) == len(TABLES))
     with Scene(os.path.abspath(args.build)) as scene:
-        cells, complaints = look_at_all(scene, wanted_rows(args.names, args.short), plan)
+        looked = look_at_all(scene, wanted_rows(args.names, args.short), plan)
+        if args.short:
+            looked = look_again(scene, looked, plan)
     for name in tables:
-        text = table(list(HEADS[name]), [columns(cell) for cell in cells if cell.table == name], True)
+        text = table(list(HEADS[name]), [columns(cell) for cell in looked.cells if cell.table == name], True)
         print(f"\n{name}\n\n{text}")
         if args.write and not args.names and not args.short:
             page.write(name, text)
-    complaints += [text for cell in cells for text in complaints_of(cell)]
-    print("", *complaints, sep="\n")
-    return int(bool(complaints))
+    return conclude(looked)
+
+
+def conclude(looked):
+    """Say what is not as it should be, and how many cells are. Returns the exit status."""
+    bad = [cell for cell in looked.cells if complaints_of(cell)]
+    print("", *looked.complaints.values(), *[text for cell in bad for text in complaints_of(cell)], sep="\n")
+    failed = len(bad) + len(looked.complaints)
+    print(f"{len(looked.cells) - len(bad)} passed, {failed} failed, {len(looked.missing)} skipped")
+    return int(failed > 0)
 
 
 def main():
@@ -171,7 +222,7 @@ def main():
     parser.add_argument("--build", default=HERE.parents[1] / "build", help="build folder")
     parser.add_argument("--in-flight", help="so many requests in flight: numbers with commas")
     parser.add_argument("--seconds", type=float, help="of each cell")
-    parser.add_argument("--short", action="store_true", help="few rows, and little of each")
+    parser.add_argument("--short", action="store_true", help="few rows, and little of each; a second look where too little is right")
     parser.add_argument("--write", action="store_true", help="put the tables into docs/profile.md")
     parser.add_argument("--self-test", action="store_true", help="is what is wrong found?")
     parser.add_argument("table", nargs="?", choices=("stacks", *TABLES), help="only this one")

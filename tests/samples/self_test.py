@@ -103,9 +103,20 @@ def check_bars():
         yield f"bars: {name}", len(samples.complaints_of(cell)) == wanted
 
 
+def check_again():
+    """Which rows get a second look: only where nothing is wrong."""
+    for name, change, late, wanted in (
+            ("good", {}, [], []), ("too few right", {"right": 890, "none": 110}, [], [LOOP]),
+            ("too few right, and wrong", {"right": 880, "none": 110, "wrong": 10}, [], []),
+            ("background", {"background": 1}, [], []), ("too few samples", {"right": 198, "none": 1}, [], [LOOP]),
+            ("late", {}, [LOOP], [LOOP]), ("late, and wrong", {"wrong": 10}, [LOOP], [])):
+        cells = [samples.Cell("map", LOOP, 4, Counter({**GOOD, **change}), Counter())]
+        yield f"again: {name}", samples.rows_to_see_again(cells, late) == wanted
+
+
 def run():
     """Returns the exit status."""
-    checks = [*check_whose(), *check_foreign(), *check_bars()]
+    checks = [*check_whose(), *check_foreign(), *check_bars(), *check_again()]
     failed = [name for name, good in checks if not good]
     print("\n".join(f"not ok - {name}" for name in failed) or f"ok - {len(checks)} verdicts")
     return int(bool(failed))

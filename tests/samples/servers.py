@@ -71,6 +71,8 @@ class Server:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         wait_until(lambda: not self.pids(), lambda: f"{self.row.name}: {self.pids()} do not end")
+        # A process leaves its namespace before its sockets are closed: the next server is waited for by the port.
+        wait_until(lambda: not self.scene.host.listens(PORT), f"{self.row.name}: nobody listens any more")
         self.folder.cleanup()
 
     def fill(self, text):
