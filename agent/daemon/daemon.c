@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
-#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "base/log.h"
 #include "base/notify.h"
 #include "base/privileges.h"
+#include "base/resident.h"
 #include "daemon/daemon.h"
 #include "daemon/daemon_inside.h"
 #include "flows/table.h"
@@ -185,7 +185,7 @@ int daemon_run(const struct options *options)
 		traces_begin(&daemon.traces, daemon.engine, &daemon.policies, options);
 		if (options->level == LOG_LEVEL_DEBUG)
 			flow_log_new(engine_flows_fd(daemon.engine), &daemon.flow_log);
-		malloc_trim(0); /* loading took what is not needed any more */
+		resident_shrink(); /* loading took what is not needed any more */
 		recorder_process_begin(&daemon.recorder);
 		be_ready(&daemon, wanted_any(&options->wanted));
 		err = run(&daemon);
