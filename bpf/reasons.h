@@ -19,7 +19,7 @@
 	X(NO_PLACE, "no-place", "no line of the head is left that was not already sent")           \
 	X(EDITS_FULL, "edits-full", "as many edits as a flow can hold are in flight")              \
 	X(WINDOW, "window", "the added bytes do not fit the receive window of the peer")           \
-	X(DEEP, "too-deep", "behind another header, too far inside a large packet")                        \
+	X(DEEP, "too-deep", "behind another header, too far inside a large packet")                \
 	X(ONE_WAY, "one-way", "the packets of the peer are not seen here")                         \
 	X(SHARE_FULL, "share-full",                                                                \
 	  "half of the flow table is taken so, and its sender has his share")                      \
