@@ -160,8 +160,35 @@ int python_code_each_call(const __u8 *code, size_t size, __u64 address, __u64 ca
 	for (size_t i = 0; !result && i + CALL_SIZE <= size; i++) {
 		__u64 next = address + i + CALL_SIZE;
 
-		if (code[i] == 0xe8 && next + (__u64)(__s32)operand(&code[i + 1]) == called)
+		if ((code[i] & 0xfe) == 0xe8 &&
+		    next + (__u64)(__s32)operand(&code[i + 1]) == called)
 			result = found(address + i, data);
 	}
 	return result;
+}
+
+#define SWITCH_SIZE 9 /* of what is looked for below */
+
+/*
+ * mov %register, GREENLET_STATE_CURRENT(%register); test %register, %register; je or jne: the last
+ * one is let go, if there was one.
+ */
+static bool is_switch(const __u8 *code)
+{
+	return (code[0] & 0xf8) == 0x48 && code[1] == 0x89 && (code[2] & 0xc0) == 0x40 &&
+	       (code[2] & 7) != 4 && code[3] == GREENLET_STATE_CURRENT && is_test(&code[4]) &&
+	       is_jump(&code[7]);
+}
+
+int python_code_switched(const __u8 *code, size_t size, __u64 address, __u64 *ret_jump)
+{
+	int found = 0;
+
+	for (size_t i = 0; i + SWITCH_SIZE <= size; i++) {
+		if (!is_switch(&code[i]))
+			continue;
+		*ret_jump = address + i + SWITCH_SIZE - 2;
+		found++;
+	}
+	return found == 1 ? 0 : -ENOENT;
 }

@@ -34,10 +34,17 @@ int python_code_each_made(const __u8 *code, size_t size, __u64 address,
 int python_code_stub(const __u8 *stubs, size_t size, __u64 address, __u64 slot, __u64 *ret_stub);
 
 /*
- * Call `found` with the address of each instruction that calls `called`, until it returns other
- * than 0. Returns what it has returned last.
+ * Call `found` with the address of each instruction that calls `called`, or goes on there, until it
+ * returns other than 0. Returns what it has returned last.
  */
 int python_code_each_call(const __u8 *code, size_t size, __u64 address, __u64 called,
 			  int (*found)(__u64 address, void *data), void *data);
+
+/*
+ * Where the function of the module _greenlet that makes another greenlet the current one of its
+ * thread has done so: a jump behind that, which is always come by. `code` is the function, at
+ * `address`. 0, or -ENOENT: it is not told, or there are several such places.
+ */
+int python_code_switched(const __u8 *code, size_t size, __u64 address, __u64 *ret_jump);
 
 #endif

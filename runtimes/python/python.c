@@ -9,6 +9,7 @@
 #include "runtimes/python/code.h"
 #include "runtimes/python/offsets.h"
 #include "runtimes/python/methods.h"
+#include "runtimes/python/steps.h"
 
 #define CODE_SIZE 48 /* bytes of PyGILState_GetThisThreadState */
 #define STUB_SIZE 16 /* bytes of a stub that calls a function of another file */
@@ -105,24 +106,18 @@ static int find_methods(struct module *module)
 /* 0, or -ENOTSUP: uvloop enters contexts, or is called by libuv, in some way that is not known. */
 static int find_calls(struct module *module)
 {
-	__u64 slot, address;
-	struct elf_section text, stubs;
+	__u64 enters, called;
+	struct elf_section text;
 
-	if (elf_image_symbol(module->image, "Context_Enter", &address) ||
-	    elf_image_named_relocation(module->image, R_X86_64_JUMP_SLOT, "PyGILState_Ensure",
-				       &slot) ||
+	if (elf_image_symbol(module->image, "Context_Enter", &enters) ||
+	    python_steps_stub(module->image, "PyGILState_Ensure", &called) ||
 	    elf_image_section(module->image, ".text", &text))
 		return -ENOTSUP;
 	module->probe = PYTHON_ENTERS;
-	if (add_site(address, module))
-		return -ENOTSUP;
-	if ((elf_image_section(module->image, ".plt.sec", &stubs) ||
-	     python_code_stub(stubs.data, stubs.size, stubs.address, slot, &address)) &&
-	    (elf_image_section(module->image, ".plt", &stubs) ||
-	     python_code_stub(stubs.data, stubs.size, stubs.address, slot, &address)))
+	if (add_site(enters, module))
 		return -ENOTSUP;
 	module->probe = PYTHON_CALLED;
-	return python_code_each_call(text.data, text.size, text.address, address, add_site, module);
+	return python_code_each_call(text.data, text.size, text.address, called, add_site, module);
 }
 
 /* Where PyTypeObject has them. */
@@ -158,6 +153,17 @@ static int find_greenlets(struct module *module, __u64 bias)
 	return 0;
 }
 
+/* Where work begins and ends. Of a module that has it in some other way nothing is shown. */
+static void find_steps(struct module *module)
+{
+	struct probe_sites *sites = &module->python->sites;
+
+	if (module->file == PYTHON_ASYNCIO)
+		python_steps_of_tasks(module->image, module->index, sites);
+	if (module->file == PYTHON_GREENLET)
+		python_steps_of_greenlets(module->image, module->index, sites);
+}
+
 static int look_into_module(struct module *module, __u64 bias)
 {
 	int err = 0;
@@ -168,7 +174,11 @@ static int look_into_module(struct module *module, __u64 bias)
 		err = find_calls(module);
 	if (module->file == PYTHON_GREENLET)
 		err = find_greenlets(module, bias);
-	return err ? err : find_methods(module);
+	if (!err)
+		err = find_methods(module);
+	if (!err)
+		find_steps(module);
+	return err;
 }
 
 /*
