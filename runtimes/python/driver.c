@@ -20,6 +20,13 @@ static const struct uprobe_kind probes[PYTHON_PROBES] = {
     [PYTHON_STEP_ENDS] = {.program = "probe_shown_ends", .flags = RUNTIME_SHOWN, .asks = true},
     [PYTHON_STEP_BEGINS] = {.program = "probe_shown_begins", .flags = RUNTIME_SHOWN, .asks = true},
     [PYTHON_SWITCHES] = {.program = "probe_shown_switches", .flags = RUNTIME_SHOWN, .asks = true},
+    /* Where threads were made by tasks. */
+    [PYTHON_LEAVES] = {.program = "probe_shown_leaves",
+		       .flags = RUNTIME_SHOWN | RUNTIME_POOLS,
+		       .asks = true},
+    [PYTHON_HAS_ENTERED] = {.program = "probe_shown_enters",
+			    .flags = RUNTIME_SHOWN | RUNTIME_POOLS,
+			    .asks = true},
 };
 
 static int detect(const struct subject *subject, struct elf_image *image, struct classified *found)

@@ -247,6 +247,7 @@ struct interpreter {
 	struct elf_image *image;
 	__u64 bias;
 	const char *name; /* of the file */
+	__u32 file;       /* its index in the subject */
 };
 
 static int open_library(const struct subject *subject, struct interpreter *ret)
@@ -257,7 +258,8 @@ static int open_library(const struct subject *subject, struct interpreter *ret)
 		return err;
 	ret->image = ret->library.image;
 	ret->bias = ret->library.bias;
-	ret->name = subject->file[ret->library.file].name;
+	ret->file = ret->library.file;
+	ret->name = subject->file[ret->file].name;
 	return 0;
 }
 
@@ -265,7 +267,8 @@ static int open_program(const struct subject *subject, struct elf_image *image,
 			struct interpreter *ret)
 {
 	ret->image = image;
-	ret->name = subject->file[SUBJECT_PROGRAM].name;
+	ret->file = SUBJECT_PROGRAM;
+	ret->name = subject->file[ret->file].name;
 	return library_program_bias(subject, elf_image_entry(image), &ret->bias);
 }
 
@@ -286,6 +289,9 @@ static int look_at_all(const struct subject *subject, const struct interpreter *
 	err = look_at_interpreter(interpreter->image, interpreter->bias, python);
 	for (int file = PYTHON_ASYNCIO; !err && file < PYTHON_WANTED; file++)
 		err = look_at_module(subject, python, file);
+	/* Behind all that is needed: nothing is lost if there is no more room. */
+	if (!err)
+		python_steps_of_contexts(interpreter->image, interpreter->file, &python->sites);
 	if (!err)
 		*ret_why = WHY_NONE;
 	return err;

@@ -23,6 +23,8 @@ enum python_probe {
 	PYTHON_STEP_ENDS,      /* _asyncio: no task is the current one any more */
 	PYTHON_STEP_BEGINS,    /* _asyncio: a task, the third argument, is made the current one */
 	PYTHON_SWITCHES,       /* _greenlet: another one has been made the current one */
+	PYTHON_LEAVES,         /* the interpreter: a context is left */
+	PYTHON_HAS_ENTERED,    /* the interpreter: one has been entered */
 	PYTHON_PROBES
 };
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What tasks and greenlets of Python work on is shown for their thread from where they go on until
- * where they wait again. Attached to the modules _asyncio and _greenlet of programs that take
- * requests, while somebody reads (RUNTIME_SHOWN). These programs only ask: an object of their own.
+ * where they wait again, and what threads do for tasks. Attached to the modules _asyncio and
+ * _greenlet, and to the interpreter, of programs that take requests, while somebody reads
+ * (RUNTIME_SHOWN). These programs only ask: an object of their own.
  */
 #define ENGINE_ASKS
 #include <linux/bpf.h>
@@ -14,6 +15,29 @@
 #include "runtimes/python/uprobe.bpf.h"
 #include "runtimes/shown.bpf.h"
 
+/* The process, if its tasks and greenlets are followed and shown; NULL: it is not. */
+static __always_inline const struct runtime *shown_now(__u32 tgid)
+{
+	const struct runtime *runtime = runtime_lookup(tgid);
+
+	if (!runtime || runtime->kind != RUNTIME_PYTHON || !(runtime->flags & RUNTIME_TASKS))
+		return NULL;
+	return runtime_shows(tgid) ? runtime : NULL;
+}
+
+/* What the current thread was shown with is over. Of other programs it may be theirs. */
+static __always_inline void hide(void)
+{
+	__u64 thread = bpf_get_current_pid_tgid();
+	const struct runtime *runtime;
+
+	if (!traces_lookup(thread))
+		return;
+	runtime = runtime_lookup(thread >> 32);
+	if (runtime && runtime->kind == RUNTIME_PYTHON)
+		work_hide();
+}
+
 /*
  * A step of a task begins, the third argument of what is called, or one goes on within which
  * another one began. A task that begins at once (eager_start) has not entered its context yet: it
@@ -22,15 +46,10 @@
 SEC("uprobe")
 int probe_shown_begins(struct pt_regs *ctx)
 {
-	struct worker_key key;
-	const struct runtime *runtime = python_current(&key);
+	const struct runtime *runtime = shown_now(bpf_get_current_pid_tgid() >> 32);
 
-	if (!runtime || !runtime_shows(key.tgid))
-		return 0;
-	if (key.goroutine && task_has(runtime, argument(ctx, 2), key.goroutine))
-		work_show();
-	else
-		work_hide();
+	if (runtime)
+		work_show(user_read(argument(ctx, 2) + runtime->python.task_offset));
 	return 0;
 }
 
@@ -38,10 +57,7 @@ int probe_shown_begins(struct pt_regs *ctx)
 SEC("uprobe")
 int probe_shown_ends(struct pt_regs *ctx)
 {
-	struct worker_key key;
-
-	if (python_current(&key))
-		work_hide();
+	hide();
 	return 0;
 }
 
@@ -49,14 +65,34 @@ int probe_shown_ends(struct pt_regs *ctx)
 SEC("uprobe")
 int probe_shown_switches(struct pt_regs *ctx)
 {
-	struct worker_key key;
+	if (shown_now(bpf_get_current_pid_tgid() >> 32))
+		work_show(WORKER_ANY);
+	return 0;
+}
 
-	if (!python_current(&key) || !runtime_shows(key.tgid))
-		return 0;
-	if (key.goroutine)
-		work_show();
-	else
-		work_hide();
+/* The thread that a program begins with is a loop's, as a rule: its tasks tell more. */
+static __always_inline int is_first_thread(void)
+{
+	__u64 thread = bpf_get_current_pid_tgid();
+
+	return thread >> 32 == (__u32)thread;
+}
+
+/* Another thread has entered a context: it may run a function for a task. */
+SEC("uprobe")
+int probe_shown_enters(struct pt_regs *ctx)
+{
+	if (!is_first_thread() && shown_now(bpf_get_current_pid_tgid() >> 32))
+		work_show(WORKER_ANY);
+	return 0;
+}
+
+/* It is about to leave it. */
+SEC("uprobe")
+int probe_shown_leaves(struct pt_regs *ctx)
+{
+	if (!is_first_thread())
+		hide();
 	return 0;
 }
 

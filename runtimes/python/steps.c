@@ -112,3 +112,39 @@ int python_steps_of_greenlets(struct elf_image *image, __u32 file, struct probe_
 		return -ENOTSUP;
 	return 0;
 }
+
+/* The function that one of these goes on with. 0, or -ENOENT. */
+static int find_rest(struct elf_image *image, const char *function, __u64 *ret_rest)
+{
+	__u8 code[32];
+	__u64 address;
+
+	if (elf_image_symbol(image, function, &address) ||
+	    elf_image_read(image, address, code, sizeof(code)))
+		return -ENOENT;
+	return python_code_rest(code, sizeof(code), address, ret_rest);
+}
+
+int python_steps_of_contexts(struct elf_image *image, __u32 file, struct probe_sites *sites)
+{
+	struct search search = {.image = image, .sites = sites, .file = file};
+	const __u32 before = sites->count;
+	struct elf_section text;
+	__u64 enters, leaves;
+	int err;
+
+	if (find_rest(image, "PyContext_Enter", &enters) ||
+	    find_rest(image, "PyContext_Exit", &leaves) || elf_image_section(image, ".text", &text))
+		return -ENOTSUP;
+	search.probe = PYTHON_LEAVES;
+	err = python_code_each_call(text.data, text.size, text.address, leaves, add, &search);
+	search.probe = PYTHON_HAS_ENTERED;
+	if (!err)
+		err = python_code_each_checked(text.data, text.size, text.address, enters, add,
+					       &search);
+	if (!err && count_since(sites, before, PYTHON_LEAVES) &&
+	    count_since(sites, before, PYTHON_HAS_ENTERED))
+		return 0;
+	sites->count = before;
+	return -ENOTSUP;
+}

@@ -20,4 +20,10 @@ int python_steps_of_tasks(struct elf_image *image, __u32 file, struct probe_site
 /* The same for the module _greenlet: PYTHON_SWITCHES. */
 int python_steps_of_greenlets(struct elf_image *image, __u32 file, struct probe_sites *sites);
 
+/*
+ * The same for the interpreter: PYTHON_LEAVES, then PYTHON_HAS_ENTERED. (Where each of its
+ * functions has a copy of what enters and leaves contexts, this is not known.)
+ */
+int python_steps_of_contexts(struct elf_image *image, __u32 file, struct probe_sites *sites);
+
 #endif
