@@ -67,6 +67,12 @@ static void describe(const struct classified *found, char *ret_text)
 			 found->minor);
 }
 
+/* It is looked at again for probes that it needs only now. */
+static bool is_same(const struct runtime *known, const struct runtime *found)
+{
+	return !((known->flags ^ found->flags) & (RUNTIME_TASKS | RUNTIME_COSTLY));
+}
+
 const struct runtime_driver python_driver = {
     .name = "Python",
     .wanted = python_wanted,
@@ -80,4 +86,5 @@ const struct runtime_driver python_driver = {
     .probe_count = PYTHON_PROBES,
     .attached = attached,
     .describe = describe,
+    .is_same = is_same,
 };

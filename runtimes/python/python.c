@@ -290,7 +290,7 @@ static int look_at_all(const struct subject *subject, const struct interpreter *
 	for (int file = PYTHON_ASYNCIO; !err && file < PYTHON_WANTED; file++)
 		err = look_at_module(subject, python, file);
 	/* Behind all that is needed: nothing is lost if there is no more room. */
-	if (!err)
+	if (!err && python->sites.count)
 		python_steps_of_contexts(interpreter->image, interpreter->file, &python->sites);
 	if (!err)
 		*ret_why = WHY_NONE;

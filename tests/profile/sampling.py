@@ -49,6 +49,9 @@ ROWS = (
     # On a busy machine one or two of the 48 requests were missed, as a whole.
     Row("Python, an executor", ["/usr/bin/python3", "-B", "{here}/burn_pool.py"], awaits=FOLLOWED,
         least=0.9),
+    # Of the first requests nothing is known: what wakes their task has yet to show that it does.
+    Row("Python, tasks", ["/usr/bin/python3", "-B", "{here}/burn_aio.py"], awaits=FOLLOWED, least=0.8),
+    Row("Python, tasks, not wanted", ["/usr/bin/python3", "-B", "{here}/burn_aio.py"], agent=NEVER, silent=True),
     Row("Go", ["{build}/profile_burn_go"], awaits=GOES),
     Row("Go, one at a time", ["{build}/profile_burn_go"], connections=1, requests=48, awaits=GOES),
     Row("Go, always", ["{build}/profile_burn_go"], agent=ALWAYS, awaits=GOES, requests=36),
