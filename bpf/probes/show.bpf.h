@@ -33,6 +33,7 @@ VERIFIED_ALONE int work_hide(void)
 	return 0;
 }
 
+/* It goes on with what the engine has told: it is shown with that, if that is a request. */
 VERIFIED_ALONE int work_show_told(const struct work_asked *asked)
 {
 	struct worker_key thread = thread_now();
@@ -48,23 +49,11 @@ VERIFIED_ALONE int work_show_told(const struct work_asked *asked)
 	return 0;
 }
 
-#define WORKER_ANY (~0ULL)
-
-/*
- * The current thread goes on with something, and is shown with the request to which a call would
- * belong that it began now; with none if that is the work of another one than `worker` (as in
- * struct worker_key.goroutine). To be called by the program itself, as work_ask().
- */
-static __always_inline void work_show(__u64 worker)
+/* What the current thread is asked in; NULL: there is no memory. */
+static __always_inline struct work_asked *work_shown_asked(void)
 {
-	struct work_asked *asked = bpf_task_storage_get(&work_shown, bpf_get_current_task_btf(),
-							NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
-
-	if (!asked)
-		return;
-	if (work_begin(asked) && (worker == WORKER_ANY || asked->by.key.goroutine == worker))
-		work_decide(asked);
-	work_show_told(asked);
+	return bpf_task_storage_get(&work_shown, bpf_get_current_task_btf(), NULL,
+				    BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
 
 #endif

@@ -25,6 +25,37 @@ static __always_inline const struct runtime *shown_now(__u32 tgid)
 	return runtime_shows(tgid) ? runtime : NULL;
 }
 
+/* As work_begin(), in a process of Python: other runtimes are no part of these programs. */
+VERIFIED_ALONE int shown_begin(struct work_asked *ret_asked)
+{
+	const struct runtime *runtime = runtime_lookup(bpf_get_current_pid_tgid() >> 32);
+	struct actor by;
+
+	if (!ret_asked || !runtime || !work_may_be(&ret_asked->told))
+		return 0;
+	worker_of_python(&by, runtime);
+	ret_asked->by = by;
+	return 1;
+}
+
+#define WORKER_ANY (~0ULL)
+
+/*
+ * The current thread goes on with something, and is shown with the request to which a call would
+ * belong that it began now; with none if that is the work of another one than `worker` (as in
+ * struct worker_key.goroutine).
+ */
+static __always_inline void show(__u64 worker)
+{
+	struct work_asked *asked = work_shown_asked();
+
+	if (!asked)
+		return;
+	if (shown_begin(asked) && (worker == WORKER_ANY || asked->by.key.goroutine == worker))
+		work_decide(asked);
+	work_show_told(asked);
+}
+
 /* What the current thread was shown with is over. Of other programs it may be theirs. */
 static __always_inline void hide(void)
 {
@@ -44,18 +75,18 @@ static __always_inline void hide(void)
  * is shown when it goes on.
  */
 SEC("uprobe")
-int probe_shown_begins(struct pt_regs *ctx)
+int probe_step_begins(struct pt_regs *ctx)
 {
 	const struct runtime *runtime = shown_now(bpf_get_current_pid_tgid() >> 32);
 
 	if (runtime)
-		work_show(user_read(argument(ctx, 2) + runtime->python.task_offset));
+		show(user_read(argument(ctx, 2) + runtime->python.task_offset));
 	return 0;
 }
 
 /* A step of a task is over. */
 SEC("uprobe")
-int probe_shown_ends(struct pt_regs *ctx)
+int probe_step_ends(struct pt_regs *ctx)
 {
 	hide();
 	return 0;
@@ -63,10 +94,10 @@ int probe_shown_ends(struct pt_regs *ctx)
 
 /* Another greenlet is at work from now on, in its first step or a later one. */
 SEC("uprobe")
-int probe_shown_switches(struct pt_regs *ctx)
+int probe_switch_done(struct pt_regs *ctx)
 {
 	if (shown_now(bpf_get_current_pid_tgid() >> 32))
-		work_show(WORKER_ANY);
+		show(WORKER_ANY);
 	return 0;
 }
 
@@ -80,16 +111,16 @@ static __always_inline int is_first_thread(void)
 
 /* Another thread has entered a context: it may run a function for a task. */
 SEC("uprobe")
-int probe_shown_enters(struct pt_regs *ctx)
+int probe_context_entered(struct pt_regs *ctx)
 {
 	if (!is_first_thread() && shown_now(bpf_get_current_pid_tgid() >> 32))
-		work_show(WORKER_ANY);
+		show(WORKER_ANY);
 	return 0;
 }
 
 /* It is about to leave it. */
 SEC("uprobe")
-int probe_shown_leaves(struct pt_regs *ctx)
+int probe_context_left(struct pt_regs *ctx)
 {
 	if (!is_first_thread())
 		hide();
