@@ -260,24 +260,6 @@ static __always_inline void actor_is_told(struct actor *a, const struct runtime 
 	actor_doubts(a);
 }
 
-/* The one that connects, or might now, in a process of Python. */
-static __always_inline void worker_of_python(struct actor *a, const struct runtime *runtime)
-{
-	struct named named = {};
-	enum runtime_worker who;
-	__u64 made_for;
-
-	worker_current(a);
-	a->runtime = RUNTIME_PYTHON;
-	who = runtime_task(runtime, &a->key, &named);
-	a->kind = actor_kind_of(who);
-	a->by = EVIDENCE_TASK;
-	actor_named(a, named);
-	made_for = actor_made_for(a);
-	if (made_for)
-		a->doubtful = python_thread_is_given(runtime, a->key.tgid, made_for);
-}
-
 /* The one that connects. */
 static __always_inline void worker_connecting(struct actor *a)
 {

@@ -25,6 +25,24 @@ static __always_inline const struct runtime *shown_now(__u32 tgid)
 	return runtime_shows(tgid) ? runtime : NULL;
 }
 
+/* As worker_connecting(), in a process of Python. */
+static __always_inline void worker_of_python(struct actor *a, const struct runtime *runtime)
+{
+	struct named named = {};
+	enum runtime_worker who;
+	__u64 made_for;
+
+	worker_current(a);
+	a->runtime = RUNTIME_PYTHON;
+	who = runtime_task(runtime, &a->key, &named);
+	a->kind = actor_kind_of(who);
+	a->by = EVIDENCE_TASK;
+	actor_named(a, named);
+	made_for = actor_made_for(a);
+	if (made_for)
+		a->doubtful = python_thread_is_given(runtime, a->key.tgid, made_for);
+}
+
 /* As work_begin(), in a process of Python: other runtimes are no part of these programs. */
 VERIFIED_ALONE int shown_begin(struct work_asked *ret_asked)
 {

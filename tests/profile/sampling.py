@@ -22,6 +22,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "lab"))
 
 import bpf_map  # noqa: E402
+import following  # noqa: E402
 import judge  # noqa: E402
 from agent import Agent  # noqa: E402
 from lab import Lab  # noqa: E402
@@ -130,6 +131,8 @@ def measure_read(host, client, build, pin, row, truth, *more, agent):
     # What a process runs is found out when it serves for the first time.
     for connection in load.run(1, 1):
         connection.close()
+    if agent:
+        following.known_as(server.pid)
     if row.awaits:
         wait_until_said(agent, server.pid, row.awaits)
     with Sampler(build, pin) as sampler:
