@@ -74,7 +74,7 @@ VERIFIED_ALONE int thread_is_given(__u32 tgid, __u64 request)
 	if (!runtime || runtime->kind == RUNTIME_WANTED)
 		return GIVEN_NOTHING;
 	if (runtime->kind == RUNTIME_PYTHON)
-		return python_thread_is_bare(runtime, tgid, request) ? GIVEN_NOTHING : GIVEN_OWN;
+		return python_thread_is_given(runtime, tgid, request);
 	return runtime->kind == RUNTIME_JAVA ? java_thread_is_given(runtime, tgid, request)
 					     : GIVEN_OWN;
 }

@@ -33,7 +33,7 @@ enum runtime_kind {
 };
 
 enum runtime_flags {
-	RUNTIME_POOLS = 1 << 0,  /* calls were seen that may have been asked for over channels */
+	RUNTIME_POOLS = 1 << 0,  /* work may have been handed over otherwise: channels, threads */
 	RUNTIME_SHOWN = 1 << 1,  /* what changes hands on its threads is published (node_publish) */
 	RUNTIME_ALWAYS = 1 << 2, /* whatever it costs */
 	RUNTIME_COSTLY = 1 << 3, /* it cost too much, and is given up */

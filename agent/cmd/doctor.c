@@ -113,15 +113,20 @@ static void examine_hooks(struct findings *findings)
 static void examine_publish(struct findings *findings)
 {
 	static const char *const texts[] = {
-	    [NODE_PUBLISH_NEVER] = "not what goroutines work on: ctxpropd --publish never",
-	    [NODE_PUBLISH_ALWAYS] = "what goroutines work on, too: ctxpropd --publish always",
-	    [NODE_PUBLISH_UNREAD] = "not what goroutines work on, as no program of others reads "
-				    "traces_ctx_v1",
-	    [NODE_PUBLISH_READ] = "what goroutines work on, too: a program of others reads "
-				  "traces_ctx_v1",
-	    [NODE_PUBLISH_BLIND] = "not what goroutines work on: ctxpropd cannot see whether a "
-				   "program of others reads traces_ctx_v1 (its log says why; "
-				   "--publish always does not need to)",
+	    [NODE_PUBLISH_NEVER] =
+		"not what goroutines, tasks and greenlets work on: ctxpropd --publish never",
+	    [NODE_PUBLISH_ALWAYS] =
+		"what goroutines, tasks and greenlets work on, too: ctxpropd --publish always",
+	    [NODE_PUBLISH_UNREAD] =
+		"not what goroutines, tasks and greenlets work on, as no program of others reads "
+		"traces_ctx_v1",
+	    [NODE_PUBLISH_READ] =
+		"what goroutines, tasks and greenlets work on, too: a program of others reads "
+		"traces_ctx_v1",
+	    [NODE_PUBLISH_BLIND] =
+		"not what goroutines, tasks and greenlets work on: ctxpropd cannot see whether a "
+		"program of others reads traces_ctx_v1 (its log says why; "
+		"--publish always does not need to)",
 	};
 	__u32 publish;
 

@@ -33,16 +33,16 @@ static void log_unix_sockets(int err)
 static void log_publish(const struct publish *publish)
 {
 	if (publish->state == NODE_PUBLISH_READ)
-		log_info("program %u (%.*s) reads traces_ctx_v1: what goroutines work on is "
-			 "published, too",
+		log_info("program %u (%.*s) reads traces_ctx_v1: what goroutines, tasks and "
+			 "greenlets work on is published, too",
 			 publish->reader.id, TRACE_READER_NAME, publish->reader.name);
 	else if (publish->state == NODE_PUBLISH_BLIND)
-		log_warning("who reads traces_ctx_v1 cannot be seen: what goroutines work on is "
-			    "not published, unless by --publish always: %s",
+		log_warning("who reads traces_ctx_v1 cannot be seen: what goroutines, tasks and "
+			    "greenlets work on is not published, unless by --publish always: %s",
 			    strerror(-publish->err));
 	else
-		log_info("no program of others reads traces_ctx_v1 any more: what goroutines work "
-			 "on is not published");
+		log_info("no program of others reads traces_ctx_v1 any more: what goroutines, "
+			 "tasks and greenlets work on is not published");
 }
 
 static void log_share(__u32 tgid, const char *name)

@@ -34,6 +34,7 @@ struct uprobe_kind {
 	const char *program; /* of the BPF object */
 	__u32 flags;         /* enum runtime_flags that a process must have for it */
 	bool at_return;      /* of the function that its places are at the beginning of */
+	bool asks;           /* the program is one of the object that only asks */
 };
 
 struct runtime_driver {
@@ -62,6 +63,9 @@ struct runtime_driver {
 	/* Its uprobes: bytes of the BPF object and its name as a skeleton. NULL: it has none. */
 	const void *(*object)(size_t *ret_size);
 	const char *object_name;
+	/* The same of those that ask the engine, and teach it nothing (engine/learns.h). */
+	const void *(*asking_object)(size_t *ret_size);
+	const char *asking_name;
 	const struct uprobe_kind *probes;
 	size_t probe_count;
 

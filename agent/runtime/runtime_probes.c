@@ -2,17 +2,18 @@
 #include "runtime/runtime_probes.h"
 #include "runtime/uprobe_programs.h"
 
-static struct runtime_probe open_probe(struct uprobe_pins *pins,
-				       const struct runtime_driver *driver)
+/* `object` may be NULL: there is none. */
+static struct runtime_probe open_probe(struct uprobe_pins *pins, const char *name,
+				       const void *(*object)(size_t *ret_size))
 {
 	struct runtime_probe probe = {};
-	const void *object;
+	const void *bytes;
 	size_t size;
 
-	if (!driver->object)
+	if (!object)
 		return probe;
-	object = driver->object(&size);
-	probe.err = uprobe_programs_open(pins, driver->object_name, object, size, &probe.programs);
+	bytes = object(&size);
+	probe.err = uprobe_programs_open(pins, name, bytes, size, &probe.programs);
 	return probe;
 }
 
@@ -20,25 +21,32 @@ void runtime_probes_open(struct uprobe_pins *pins, runtimes_lack lack,
 			 struct runtime_probes *ret_probes)
 {
 	*ret_probes = (struct runtime_probes){.lack = lack};
-	for (size_t i = 0; i < RUNTIME_FOLDERS_COUNT; i++)
-		ret_probes->of[i] = open_probe(pins, runtime_drivers[i]);
+	for (size_t i = 0; i < RUNTIME_FOLDERS_COUNT; i++) {
+		const struct runtime_driver *driver = runtime_drivers[i];
+
+		ret_probes->of[i] = open_probe(pins, driver->object_name, driver->object);
+		ret_probes->asking[i] =
+		    open_probe(pins, driver->asking_name, driver->asking_object);
+	}
 }
 
 void runtime_probes_close(struct runtime_probes *probes)
 {
-	for (size_t i = 0; i < RUNTIME_FOLDERS_COUNT; i++)
+	for (size_t i = 0; i < RUNTIME_FOLDERS_COUNT; i++) {
 		uprobe_programs_close(probes->of[i].programs);
+		uprobe_programs_close(probes->asking[i].programs);
+	}
 	known_files_forget(&probes->known, NULL, NULL);
 	*probes = (struct runtime_probes){};
 }
 
 static int attach_to_sites(const struct runtime_probe *probe, const struct runtime_driver *driver,
-			   const struct subject *subject, const struct classified *found)
+			   const struct subject *subject, const struct classified *found, bool asks)
 {
 	return probe->err
 		   ? probe->err
 		   : uprobe_programs_attach(probe->programs, subject, &found->sites, driver->probes,
-					    driver->probe_count, found->runtime.flags);
+					    driver->probe_count, found->runtime.flags, asks);
 }
 
 static void tell_lack(runtimes_lack lack, const char *runtime, struct runtime_probe *probe)
@@ -50,6 +58,18 @@ static void tell_lack(runtimes_lack lack, const char *runtime, struct runtime_pr
 	probe->said |= err != 0;
 }
 
+/* Without those that ask all is followed as it is with them. */
+static void attach_asking(struct runtime_probes *probes, const struct runtime_driver *driver,
+			  const struct subject *subject, const struct classified *found)
+{
+	struct runtime_probe *probe = &probes->asking[found->driver - 1];
+
+	if (!driver->asking_object)
+		return;
+	attach_to_sites(probe, driver, subject, found, true);
+	tell_lack(probes->lack, driver->name, probe);
+}
+
 static int attach(struct runtime_probes *probes, const struct runtime_driver *driver,
 		  const struct subject *subject, struct classified *found)
 {
@@ -58,7 +78,9 @@ static int attach(struct runtime_probes *probes, const struct runtime_driver *dr
 
 	if (!driver->object || !found->sites.count)
 		return 0;
-	err = attach_to_sites(probe, driver, subject, found);
+	err = attach_to_sites(probe, driver, subject, found, false);
+	if (!err)
+		attach_asking(probes, driver, subject, found);
 	if (driver->attached)
 		driver->attached(found, err);
 	tell_lack(probes->lack, driver->name, probe);
@@ -89,17 +111,19 @@ const struct classified *runtime_probes_known(const struct runtime_probes *probe
 }
 
 static void hide(const struct runtime_probe *probe, const struct runtime_driver *driver,
-		 const struct stat *file, __u32 flags)
+		 const struct stat *file, __u32 flags, bool asks)
 {
 	for (size_t i = 0; probe->programs && i < driver->probe_count; i++)
-		if (driver->probes[i].flags & flags)
+		if (driver->probes[i].asks == asks && driver->probes[i].flags & flags)
 			uprobe_programs_detach(probe->programs, file, driver->probes[i].program);
 }
 
 void runtime_probes_hide(struct runtime_probes *probes, const struct stat *file, __u32 flags)
 {
-	for (size_t i = 0; i < RUNTIME_FOLDERS_COUNT; i++)
-		hide(&probes->of[i], runtime_drivers[i], file, flags);
+	for (size_t i = 0; i < RUNTIME_FOLDERS_COUNT; i++) {
+		hide(&probes->of[i], runtime_drivers[i], file, flags, false);
+		hide(&probes->asking[i], runtime_drivers[i], file, flags, true);
+	}
 }
 
 bool runtime_probes_need(const struct classified *found, __u32 flags)

@@ -16,9 +16,9 @@
 
 struct uprobe_programs;
 
-/* Of one runtime. */
+/* Those of one object. */
 struct runtime_probe {
-	struct uprobe_programs *programs; /* NULL: it has none, or: */
+	struct uprobe_programs *programs; /* NULL: there is no such object, or: */
 	int err;                          /* why they could not be opened, -errno */
 	bool said;                        /* that they cannot be loaded */
 };
@@ -26,6 +26,7 @@ struct runtime_probe {
 struct runtime_probes {
 	runtimes_lack lack;
 	struct runtime_probe of[RUNTIME_FOLDERS_COUNT];
+	struct runtime_probe asking[RUNTIME_FOLDERS_COUNT]; /* driver->asking_object */
 	struct known_files known;
 };
 

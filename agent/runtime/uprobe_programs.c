@@ -143,7 +143,7 @@ static int attach(struct uprobe_programs *programs, const struct subject *subjec
 
 int uprobe_programs_attach(struct uprobe_programs *programs, const struct subject *subject,
 			   const struct probe_sites *sites, const struct uprobe_kind *kinds,
-			   size_t count, __u32 flags)
+			   size_t count, __u32 flags, bool asks)
 {
 	int err = 0;
 
@@ -153,7 +153,7 @@ int uprobe_programs_attach(struct uprobe_programs *programs, const struct subjec
 
 		if (!kind)
 			err = -EBADMSG;
-		else if ((flags & kind->flags) == kind->flags)
+		else if (kind->asks == asks && (flags & kind->flags) == kind->flags)
 			err = attach(programs, subject, site, kind);
 	}
 	return err;

@@ -29,12 +29,13 @@ void uprobe_programs_close(struct uprobe_programs *programs);
 
 /*
  * Attach to all places of a process, which has these flags, unless that was done before; families
- * of probes that are needed for it are loaded. Places that have no kind are an error. 0, what
+ * of probes that are needed for it are loaded. `asks`: to those whose programs are of the object
+ * that asks, or to all others. Places that have no kind are an error. 0, what
  * uprobe_programs_lack() returns, or -errno.
  */
 int uprobe_programs_attach(struct uprobe_programs *programs, const struct subject *subject,
 			   const struct probe_sites *sites, const struct uprobe_kind *kinds,
-			   size_t count, __u32 flags);
+			   size_t count, __u32 flags, bool asks);
 
 /* uprobe_pins_detach() for the probe of this name. */
 void uprobe_programs_detach(struct uprobe_programs *programs, const struct stat *program,

@@ -198,12 +198,75 @@ static __always_inline void request_helped(struct worker *w, const struct worker
 		__sync_val_compare_and_swap(&r->helper_thread, worker_key_thread(key), 0);
 }
 
+static __always_inline struct worker_key thread_worker_key(__u64 thread)
+{
+	struct worker_key key = {};
+
+	__builtin_memcpy(&key, &thread, sizeof(thread));
+	return key;
+}
+
 static __always_inline void request_end_helper(const struct request *r, __u64 id)
 {
-	struct worker *w = r->helper_thread ? worker_lookup(&r->helper) : NULL;
+	struct worker_key key = thread_worker_key(r->helper_thread);
+	struct worker *w = r->helper_thread ? worker_lookup(&key) : NULL;
 
 	if (w)
-		worker_hide(w, &r->helper, id);
+		worker_hide(w, &key, id);
+}
+
+/* Is a thread shown with a request for longer than a step? */
+static __always_inline int thread_is_shown(const struct worker_key *key)
+{
+	const struct worker *w = worker_lookup(key);
+
+	return w && w->published;
+}
+
+/* The step that a thread was shown with, if it was with one, is over. */
+static __always_inline void thread_ends_step(const struct worker_key *key)
+{
+	__u64 thread = traces_ctx_key(key->tgid, key->tid);
+	const struct traces_ctx *shown = traces_lookup(thread);
+	struct request *r;
+
+	if (!shown || thread_is_shown(key))
+		return;
+	r = request_lookup(traces_ctx_span(shown));
+	if (r)
+		__sync_val_compare_and_swap(&r->shown_thread, worker_key_thread(key), 0);
+	traces_unset(thread);
+}
+
+/*
+ * A thread works on a request from now on, until thread_ends_step(): it is shown with that
+ * (`shown`: its ids), unless another thread is at the time. A request has room for one.
+ */
+static __always_inline void thread_begins_step(const struct worker_key *key, struct request *r,
+					       __u64 id, const struct traces_ctx *shown)
+{
+	__u64 thread = traces_ctx_key(key->tgid, key->tid), own = worker_key_thread(key), was;
+
+	if (thread_is_shown(key))
+		return;
+	was = __sync_val_compare_and_swap(&r->shown_thread, 0, own);
+	if (was && was != own) {
+		thread_ends_step(key);
+		return;
+	}
+	traces_set(thread, shown);
+	if (request_is_over(r, id))
+		traces_unset(thread);
+}
+
+static __always_inline void request_end_step(const struct request *r, __u64 id)
+{
+	struct worker_key key = thread_worker_key(r->shown_thread);
+	__u64 thread = traces_ctx_key(key.tgid, key.tid);
+	const struct traces_ctx *shown = r->shown_thread ? traces_lookup(thread) : NULL;
+
+	if (shown && traces_ctx_span(shown) == id)
+		traces_unset(thread);
 }
 
 /*
@@ -330,6 +393,7 @@ static __always_inline __u64 request_end(struct request *r, __u64 id)
 	if (w && worker_ends_with_request(&r->worker, w, p))
 		worker_delete(&r->worker);
 	request_end_helper(r, id);
+	request_end_step(r, id);
 	return r->peer;
 }
 

@@ -113,20 +113,19 @@ struct request {
 	struct span_context context; /* of the server span */
 	__u8 parent_id[8];           /* span that the caller named; zero for a root */
 	struct worker_key worker;    /* who took it up */
-	union {
-		struct worker_key helper; /* a thread that got work of it, and is shown with it */
-		__u64 helper_thread;      /* process and thread of it at once; 0: none */
-	};
-	__u64 arrived_ns; /* its head was complete, to a tick of the clock (a few ms) */
-	__u64 taken_ns;   /* its first byte was read, the same; not before that */
-	__u32 flags;      /* enum request_flags */
-	__u32 state;      /* see engine/tally.h; zero when it arrives */
-	__u16 calls;      /* attributed to it in all */
-	__u8 listed;      /* where in map `request_ids`, since it was taken */
-	__u8 untold;      /* 1: no record was made of it (records.h), so none of its end is */
-	__u32 netns;      /* as in struct flow_key */
-	__u64 peer;       /* the request of another process that it began last; or 0 */
-	__u64 request_id; /* number of its x-request-id (request_id.h); 0: none */
+	/* Process and thread at once, as a worker_key begins; 0: none. */
+	__u64 helper_thread; /* one that got work of it, and is shown with it */
+	__u64 shown_thread;  /* one that is shown with it for a step (account.h) */
+	__u64 arrived_ns;    /* its head was complete, to a tick of the clock (a few ms) */
+	__u64 taken_ns;      /* its first byte was read, the same; not before that */
+	__u32 flags;         /* enum request_flags */
+	__u32 state;         /* see engine/tally.h; zero when it arrives */
+	__u16 calls;         /* attributed to it in all */
+	__u8 listed;         /* where in map `request_ids`, since it was taken */
+	__u8 untold;         /* 1: no record was made of it (records.h), so none of its end is */
+	__u32 netns;         /* as in struct flow_key */
+	__u64 peer;          /* the request of another process that it began last; or 0 */
+	__u64 request_id;    /* number of its x-request-id (request_id.h); 0: none */
 };
 _Static_assert(sizeof(struct request) == 128, "request is shared");
 

@@ -222,13 +222,21 @@ static __always_inline void worker_handing_over(struct actor *a, const struct ru
 	runtime_hands_over(a, runtime);
 }
 
-/* A thread is about to be believed to work for the request that it was made for. */
-static __always_inline void actor_doubts(struct actor *a)
+/* The request that a thread was made for, which has none of its own; 0: there is none. */
+static __always_inline __u64 actor_made_for(const struct actor *a)
 {
 	const struct worker *w = a->kind == ACTOR_THREAD ? worker_lookup(&a->key) : NULL;
 
-	if (w && w->made_for && !worker_only(w))
-		a->doubtful = thread_is_given(a->key.tgid, w->made_for);
+	return w && !worker_only(w) ? w->made_for : 0;
+}
+
+/* A thread is about to be believed to work for the request that it was made for. */
+static __always_inline void actor_doubts(struct actor *a)
+{
+	__u64 made_for = actor_made_for(a);
+
+	if (made_for)
+		a->doubtful = thread_is_given(a->key.tgid, made_for);
 }
 
 /*

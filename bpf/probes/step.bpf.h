@@ -10,6 +10,7 @@
 #include "probes/actor.bpf.h"
 #include "engine/engine.h"
 #include "runtimes/go/show.bpf.h"
+#include "runtimes/python/show.bpf.h"
 
 /* The request is read, whose first byte has just been. */
 VERIFIED_ALONE int step_take(__u64 id, const struct actor *by)
@@ -37,10 +38,12 @@ VERIFIED_ALONE int step_object(__u64 id, const struct actor *by)
 /*
  * A goroutine has read from a connection that it serves: its thread shows what it works on. (Of
  * what net/http's watcher of the connection reads, the goroutine that it serves reads the rest.)
+ * The same of tasks and greenlets.
  */
 VERIFIED_ALONE int step_show(void)
 {
 	goroutine_show_current();
+	python_show_current();
 	return 0;
 }
 

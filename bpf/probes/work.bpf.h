@@ -26,22 +26,28 @@ struct work_asked {
 	struct work_told told;
 };
 
+/* Can the current thread work on a request at all? */
+static __always_inline int work_may_be(struct work_told *ret_told)
+{
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	const struct process *p = process_lookup(&tgid);
+
+	*ret_told = (struct work_told){};
+	if (p)
+		ret_told->serves = p->served != 0;
+	return p != NULL;
+}
+
 /*
  * Who runs now, as if it were about to connect. Returns whether more is to be asked: a process
  * without requests leaves at once.
  */
 VERIFIED_ALONE int work_begin(struct work_asked *ret_asked)
 {
-	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
-	const struct process *p = process_lookup(&tgid);
 	struct actor by; /* keys of maps stand on the stack: Linux 6.1 */
 
-	if (!ret_asked)
+	if (!ret_asked || !work_may_be(&ret_asked->told))
 		return 0;
-	ret_asked->told = (struct work_told){};
-	if (!p)
-		return 0;
-	ret_asked->told.serves = p->served != 0;
 	worker_connecting(&by);
 	ret_asked->by = by;
 	return 1;

@@ -8,6 +8,7 @@
 
 #include "engine/account.h"
 #include "runtimes/go/goroutine.bpf.h"
+#include "runtimes/shown.bpf.h"
 
 /* A goroutine runs on a thread from now on: the thread shows its request, or none. */
 static __always_inline void goroutine_show(const struct worker_key *key, __u32 tid)
@@ -42,27 +43,6 @@ static __always_inline void goroutine_show_current(void)
 	key.goroutine = goroutine_current(runtime);
 	if (key.goroutine)
 		goroutine_show(&key, (__u32)id);
-}
-
-/* A goroutine is put on a thread: may that be published? Too many a second are too dear. */
-static __always_inline int runtime_shows(__u32 tgid)
-{
-	struct runtime *runtime = bpf_map_lookup_elem(&runtimes, &tgid);
-	__u64 second = bpf_ktime_get_ns() >> RUNTIME_CHANGES_SECOND;
-
-	if (!runtime || !(runtime->flags & RUNTIME_SHOWN))
-		return 0;
-	if (runtime->second != second) {
-		runtime->second = second;
-		runtime->changes = 0;
-	}
-	if (__sync_fetch_and_add(&runtime->changes, 1) < RUNTIME_CHANGES_MAX ||
-	    (runtime->flags & RUNTIME_ALWAYS))
-		return 1;
-	__sync_fetch_and_and(&runtime->flags, ~RUNTIME_SHOWN);
-	if (!(__sync_fetch_and_or(&runtime->flags, RUNTIME_COSTLY) & RUNTIME_COSTLY))
-		runtime_tell(tgid);
-	return 0;
 }
 
 #endif

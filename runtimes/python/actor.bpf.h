@@ -20,11 +20,14 @@ static __always_inline void python_takes(const struct runtime *runtime, const st
 /* The current thread makes another one. It may serve what somebody else has read. */
 VERIFIED_ALONE int python_makes(struct actor *by)
 {
+	const struct runtime *runtime = by ? runtime_lookup(by->key.tgid) : NULL;
 	struct worker_key thread;
 
-	if (!by)
+	if (!runtime)
 		return 0;
 	thread = by->key;
+	if (task_current(runtime)) /* it may run functions for tasks */
+		runtime_suspects_pool(thread.tgid);
 	if (runtime_thread_serves(&thread) || runtime_thread_is_known(&thread))
 		return 0;
 	by->named = python_serves(thread.tgid);

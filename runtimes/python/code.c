@@ -160,8 +160,80 @@ int python_code_each_call(const __u8 *code, size_t size, __u64 address, __u64 ca
 	for (size_t i = 0; !result && i + CALL_SIZE <= size; i++) {
 		__u64 next = address + i + CALL_SIZE;
 
-		if (code[i] == 0xe8 && next + (__u64)(__s32)operand(&code[i + 1]) == called)
+		if ((code[i] & 0xfe) == 0xe8 &&
+		    next + (__u64)(__s32)operand(&code[i + 1]) == called)
 			result = found(address + i, data);
 	}
 	return result;
+}
+
+#define SWITCH_SIZE 9 /* of what is looked for below */
+
+/*
+ * mov %register, GREENLET_STATE_CURRENT(%register); test %register, %register; je or jne: the last
+ * one is let go, if there was one.
+ */
+static bool is_switch(const __u8 *code)
+{
+	return (code[0] & 0xf8) == 0x48 && code[1] == 0x89 && (code[2] & 0xc0) == 0x40 &&
+	       (code[2] & 7) != 4 && code[3] == GREENLET_STATE_CURRENT && is_test(&code[4]) &&
+	       is_jump(&code[7]);
+}
+
+int python_code_switched(const __u8 *code, size_t size, __u64 address, __u64 *ret_jump)
+{
+	int found = 0;
+
+	for (size_t i = 0; i + SWITCH_SIZE <= size; i++) {
+		if (!is_switch(&code[i]))
+			continue;
+		*ret_jump = address + i + SWITCH_SIZE - 2;
+		found++;
+	}
+	return found == 1 ? 0 : -ENOENT;
+}
+
+#define REST_MOVE_SIZE 3 /* mov %rdi, %rsi */
+#define REST_LOAD_SIZE 7 /* mov value(%rip), %rdi */
+
+int python_code_rest(const __u8 *code, size_t size, __u64 address, __u64 *ret_rest)
+{
+	static const __u8 move[REST_MOVE_SIZE] = {0x48, 0x89, 0xfe}, load[] = {0x48, 0x8b, 0x3d};
+	const size_t jump = sizeof(move) + REST_LOAD_SIZE;
+
+	if (size < jump + CALL_SIZE || memcmp(code, move, sizeof(move)) != 0 ||
+	    memcmp(code + sizeof(move), load, sizeof(load)) != 0 || code[jump] != 0xe9)
+		return -ENOENT;
+	*ret_rest = address + jump + CALL_SIZE + (__u64)(__s32)operand(&code[jump + 1]);
+	return 0;
+}
+
+struct checked {
+	const __u8 *code;
+	size_t size;
+	__u64 address;
+	int (*found)(__u64 address, void *data);
+	void *data;
+};
+
+static int find_check(__u64 call, void *data)
+{
+	static const __u8 test[] = {0x85, 0xc0}; /* test %eax, %eax */
+	const struct checked *checked = data;
+	const size_t behind = call - checked->address + CALL_SIZE;
+
+	if (checked->code[behind - CALL_SIZE] != 0xe8 ||
+	    behind + sizeof(test) + 2 > checked->size ||
+	    memcmp(&checked->code[behind], test, sizeof(test)) != 0 ||
+	    !is_jump(&checked->code[behind + sizeof(test)]))
+		return 0;
+	return checked->found(call + CALL_SIZE + sizeof(test), checked->data);
+}
+
+int python_code_each_checked(const __u8 *code, size_t size, __u64 address, __u64 called,
+			     int (*found)(__u64 address, void *data), void *data)
+{
+	struct checked checked = {code, size, address, found, data};
+
+	return python_code_each_call(code, size, address, called, find_check, &checked);
 }

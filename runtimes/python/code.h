@@ -34,10 +34,31 @@ int python_code_each_made(const __u8 *code, size_t size, __u64 address,
 int python_code_stub(const __u8 *stubs, size_t size, __u64 address, __u64 slot, __u64 *ret_stub);
 
 /*
- * Call `found` with the address of each instruction that calls `called`, until it returns other
- * than 0. Returns what it has returned last.
+ * Call `found` with the address of each instruction that calls `called`, or goes on there, until it
+ * returns other than 0. Returns what it has returned last.
  */
 int python_code_each_call(const __u8 *code, size_t size, __u64 address, __u64 called,
 			  int (*found)(__u64 address, void *data), void *data);
+
+/*
+ * Where the function of the module _greenlet that makes another greenlet the current one of its
+ * thread has done so: a jump behind that, which is always come by. `code` is the function, at
+ * `address`. 0, or -ENOENT: it is not told, or there are several such places.
+ */
+int python_code_switched(const __u8 *code, size_t size, __u64 address, __u64 *ret_jump);
+
+/*
+ * Where the function of the interpreter goes on that only gets the thread's state and leaves the
+ * rest to another one, as PyContext_Enter and PyContext_Exit do where that is not put into them. 0,
+ * or -ENOENT: it does more.
+ */
+int python_code_rest(const __u8 *code, size_t size, __u64 address, __u64 *ret_rest);
+
+/*
+ * Call `found` with the address of the jump behind each call of `called` that depends on whether 0
+ * was returned, as python_code_each_call().
+ */
+int python_code_each_checked(const __u8 *code, size_t size, __u64 address, __u64 called,
+			     int (*found)(__u64 address, void *data), void *data);
 
 #endif

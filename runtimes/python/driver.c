@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "python_probes.skel.h"
+#include "python_show.skel.h"
 #include "runtime/driver.h"
 #include "runtimes/python/python.h"
 
@@ -16,6 +17,16 @@ static const struct uprobe_kind probes[PYTHON_PROBES] = {
     [PYTHON_WRITES] = {.program = "probe_transport_writes"},
     [PYTHON_GREENLET_MADE] = {.program = "probe_greenlet_made"},
     [PYTHON_GREENLET_FREED] = {.program = "probe_greenlet_freed"},
+    [PYTHON_STEP_ENDS] = {.program = "probe_step_ends", .flags = RUNTIME_SHOWN, .asks = true},
+    [PYTHON_STEP_BEGINS] = {.program = "probe_step_begins", .flags = RUNTIME_SHOWN, .asks = true},
+    [PYTHON_SWITCHES] = {.program = "probe_switch_done", .flags = RUNTIME_SHOWN, .asks = true},
+    /* Where threads were made by tasks. */
+    [PYTHON_LEAVES] = {.program = "probe_context_left",
+		       .flags = RUNTIME_SHOWN | RUNTIME_POOLS,
+		       .asks = true},
+    [PYTHON_HAS_ENTERED] = {.program = "probe_context_entered",
+			    .flags = RUNTIME_SHOWN | RUNTIME_POOLS,
+			    .asks = true},
 };
 
 static int detect(const struct subject *subject, struct elf_image *image, struct classified *found)
@@ -46,9 +57,20 @@ static void attached(struct classified *found, int err)
 
 static void describe(const struct classified *found, char *ret_text)
 {
-	if (found->runtime.flags & RUNTIME_TASKS)
+	if (found->runtime.flags & RUNTIME_COSTLY)
+		snprintf(ret_text, CLASSIFIED_TEXT_MAX,
+			 "profilers are not shown its contexts for some minutes, its tasks or "
+			 "greenlets change more than %d times a second",
+			 RUNTIME_CHANGES_MAX);
+	else if (found->runtime.flags & RUNTIME_TASKS)
 		snprintf(ret_text, CLASSIFIED_TEXT_MAX, "following tasks and queues of Python 3.%u",
 			 found->minor);
+}
+
+/* It is looked at again for probes that it needs only now. */
+static bool is_same(const struct runtime *known, const struct runtime *found)
+{
+	return !((known->flags ^ found->flags) & (RUNTIME_TASKS | RUNTIME_COSTLY));
 }
 
 const struct runtime_driver python_driver = {
@@ -58,8 +80,11 @@ const struct runtime_driver python_driver = {
     .detect = detect,
     .object = python_probes__elf_bytes,
     .object_name = "python_probes",
+    .asking_object = python_show__elf_bytes,
+    .asking_name = "python_show",
     .probes = probes,
     .probe_count = PYTHON_PROBES,
     .attached = attached,
     .describe = describe,
+    .is_same = is_same,
 };

@@ -9,6 +9,7 @@
 #include "runtimes/python/code.h"
 #include "runtimes/python/offsets.h"
 #include "runtimes/python/methods.h"
+#include "runtimes/python/steps.h"
 
 #define CODE_SIZE 48 /* bytes of PyGILState_GetThisThreadState */
 #define STUB_SIZE 16 /* bytes of a stub that calls a function of another file */
@@ -105,24 +106,18 @@ static int find_methods(struct module *module)
 /* 0, or -ENOTSUP: uvloop enters contexts, or is called by libuv, in some way that is not known. */
 static int find_calls(struct module *module)
 {
-	__u64 slot, address;
-	struct elf_section text, stubs;
+	__u64 enters, called;
+	struct elf_section text;
 
-	if (elf_image_symbol(module->image, "Context_Enter", &address) ||
-	    elf_image_named_relocation(module->image, R_X86_64_JUMP_SLOT, "PyGILState_Ensure",
-				       &slot) ||
+	if (elf_image_symbol(module->image, "Context_Enter", &enters) ||
+	    python_steps_stub(module->image, "PyGILState_Ensure", &called) ||
 	    elf_image_section(module->image, ".text", &text))
 		return -ENOTSUP;
 	module->probe = PYTHON_ENTERS;
-	if (add_site(address, module))
-		return -ENOTSUP;
-	if ((elf_image_section(module->image, ".plt.sec", &stubs) ||
-	     python_code_stub(stubs.data, stubs.size, stubs.address, slot, &address)) &&
-	    (elf_image_section(module->image, ".plt", &stubs) ||
-	     python_code_stub(stubs.data, stubs.size, stubs.address, slot, &address)))
+	if (add_site(enters, module))
 		return -ENOTSUP;
 	module->probe = PYTHON_CALLED;
-	return python_code_each_call(text.data, text.size, text.address, address, add_site, module);
+	return python_code_each_call(text.data, text.size, text.address, called, add_site, module);
 }
 
 /* Where PyTypeObject has them. */
@@ -158,6 +153,17 @@ static int find_greenlets(struct module *module, __u64 bias)
 	return 0;
 }
 
+/* Where work begins and ends. Of a module that has it in some other way nothing is shown. */
+static void find_steps(struct module *module)
+{
+	struct probe_sites *sites = &module->python->sites;
+
+	if (module->file == PYTHON_ASYNCIO)
+		python_steps_of_tasks(module->image, module->index, sites);
+	if (module->file == PYTHON_GREENLET)
+		python_steps_of_greenlets(module->image, module->index, sites);
+}
+
 static int look_into_module(struct module *module, __u64 bias)
 {
 	int err = 0;
@@ -168,7 +174,11 @@ static int look_into_module(struct module *module, __u64 bias)
 		err = find_calls(module);
 	if (module->file == PYTHON_GREENLET)
 		err = find_greenlets(module, bias);
-	return err ? err : find_methods(module);
+	if (!err)
+		err = find_methods(module);
+	if (!err)
+		find_steps(module);
+	return err;
 }
 
 /*
@@ -237,6 +247,7 @@ struct interpreter {
 	struct elf_image *image;
 	__u64 bias;
 	const char *name; /* of the file */
+	__u32 file;       /* its index in the subject */
 };
 
 static int open_library(const struct subject *subject, struct interpreter *ret)
@@ -247,7 +258,8 @@ static int open_library(const struct subject *subject, struct interpreter *ret)
 		return err;
 	ret->image = ret->library.image;
 	ret->bias = ret->library.bias;
-	ret->name = subject->file[ret->library.file].name;
+	ret->file = ret->library.file;
+	ret->name = subject->file[ret->file].name;
 	return 0;
 }
 
@@ -255,7 +267,8 @@ static int open_program(const struct subject *subject, struct elf_image *image,
 			struct interpreter *ret)
 {
 	ret->image = image;
-	ret->name = subject->file[SUBJECT_PROGRAM].name;
+	ret->file = SUBJECT_PROGRAM;
+	ret->name = subject->file[ret->file].name;
 	return library_program_bias(subject, elf_image_entry(image), &ret->bias);
 }
 
@@ -276,6 +289,9 @@ static int look_at_all(const struct subject *subject, const struct interpreter *
 	err = look_at_interpreter(interpreter->image, interpreter->bias, python);
 	for (int file = PYTHON_ASYNCIO; !err && file < PYTHON_WANTED; file++)
 		err = look_at_module(subject, python, file);
+	/* Behind all that is needed: nothing is lost if there is no more room. */
+	if (!err && python->sites.count)
+		python_steps_of_contexts(interpreter->image, interpreter->file, &python->sites);
 	if (!err)
 		*ret_why = WHY_NONE;
 	return err;

@@ -8,7 +8,7 @@
 #include "inspect/probe_sites.h"
 #include "runtime/why.h"
 
-/* Programs of bpf/probes/task, queue, transport and greenlet.bpf.c, and where they are attached. */
+/* Programs of task, queue, transport, greenlet and show.bpf.c, and where they are attached. */
 enum python_probe {
 	PYTHON_MADE,           /* where a new _asyncio.Task has got its context */
 	PYTHON_WOKEN,          /* _asyncio.Future.set_result */
@@ -20,6 +20,11 @@ enum python_probe {
 	PYTHON_WRITES,         /* uvloop.loop.UVStream.write, writelines */
 	PYTHON_GREENLET_MADE,  /* greenlet.__init__ */
 	PYTHON_GREENLET_FREED, /* a greenlet's tp_dealloc */
+	PYTHON_STEP_ENDS,      /* _asyncio: no task is the current one any more */
+	PYTHON_STEP_BEGINS,    /* _asyncio: a task, the third argument, is made the current one */
+	PYTHON_SWITCHES,       /* _greenlet: another one has been made the current one */
+	PYTHON_LEAVES,         /* the interpreter: a context is left */
+	PYTHON_HAS_ENTERED,    /* the interpreter: one has been entered */
 	PYTHON_PROBES
 };
 

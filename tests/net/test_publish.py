@@ -67,7 +67,7 @@ class World:
         page = self.server.run(["curl", "-s", f"http://{METRICS}/metrics"]).stdout
         value = next(line.split()[1] for line in page.splitlines()
                      if line.startswith("ctxprop_contexts_published "))
-        return text.split(" work on")[0].removesuffix(" goroutines"), value
+        return text.split(" work on")[0].removesuffix(" goroutines, tasks and greenlets"), value
 
     @contextlib.contextmanager
     def reader(self):

@@ -22,6 +22,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "lab"))
 
 import bpf_map  # noqa: E402
+import following  # noqa: E402
 import judge  # noqa: E402
 from agent import Agent  # noqa: E402
 from lab import Lab  # noqa: E402
@@ -49,6 +50,9 @@ ROWS = (
     # On a busy machine one or two of the 48 requests were missed, as a whole.
     Row("Python, an executor", ["/usr/bin/python3", "-B", "{here}/burn_pool.py"], awaits=FOLLOWED,
         least=0.9),
+    # Of the first requests nothing is known: what wakes their task has yet to show that it does.
+    Row("Python, tasks", ["/usr/bin/python3", "-B", "{here}/burn_aio.py"], awaits=FOLLOWED, least=0.8),
+    Row("Python, tasks, not wanted", ["/usr/bin/python3", "-B", "{here}/burn_aio.py"], agent=NEVER, silent=True),
     Row("Go", ["{build}/profile_burn_go"], awaits=GOES),
     Row("Go, one at a time", ["{build}/profile_burn_go"], connections=1, requests=48, awaits=GOES),
     Row("Go, always", ["{build}/profile_burn_go"], agent=ALWAYS, awaits=GOES, requests=36),
@@ -127,6 +131,8 @@ def measure_read(host, client, build, pin, row, truth, *more, agent):
     # What a process runs is found out when it serves for the first time.
     for connection in load.run(1, 1):
         connection.close()
+    if agent:
+        following.known_as(server.pid)
     if row.awaits:
         wait_until_said(agent, server.pid, row.awaits)
     with Sampler(build, pin) as sampler:

@@ -418,6 +418,90 @@ static void profilers_see_one_of_several(void **state)
 	assert_int_equal(store_traces_count(), 0);
 }
 
+#define LOOP_THREAD 40
+
+/* A thread is at a step of request `id`. */
+static void step_of(__u32 tid, __u64 id)
+{
+	struct worker_key key = {.tgid = TGID, .tid = tid};
+	struct request *r = request_lookup(id);
+
+	thread_begins_step(&key, r, id, request_shown(r, id));
+}
+
+static void step_ends(__u32 tid)
+{
+	struct worker_key key = {.tgid = TGID, .tid = tid};
+
+	thread_ends_step(&key);
+}
+
+/* Tasks take turns on a thread: it is shown with the one that is at work, and with none between. */
+static void profilers_see_steps(void **state)
+{
+	struct actor a = loop();
+
+	(void)state;
+	take(7, &a);
+	take(8, &a);
+	step_of(LOOP_THREAD, 7);
+	assert_int_equal(traces_ctx_span(store_traces(TGID, LOOP_THREAD)), 7);
+	step_ends(LOOP_THREAD);
+	assert_int_equal(store_traces_count(), 0);
+	assert_int_equal(request_lookup(7)->shown_thread, 0);
+	step_of(LOOP_THREAD, 8);
+	assert_int_equal(traces_ctx_span(store_traces(TGID, LOOP_THREAD)), 8);
+	step_ends(LOOP_THREAD);
+}
+
+static void profilers_see_no_step_after_the_end(void **state)
+{
+	struct actor a = loop();
+
+	(void)state;
+	take(7, &a);
+	take(8, &a);
+	step_of(LOOP_THREAD, 7);
+	engine_end(8);
+	assert_int_equal(store_traces_count(), 1);
+	engine_end(7);
+	assert_int_equal(store_traces_count(), 0);
+	step_of(LOOP_THREAD, 7);
+	assert_int_equal(store_traces_count(), 0);
+}
+
+/* Two threads are at steps of one request: the first is seen, and nothing stale of the other. */
+static void profilers_see_steps_of_one_thread(void **state)
+{
+	struct actor a = loop();
+
+	(void)state;
+	take(7, &a);
+	take(8, &a);
+	step_of(LOOP_THREAD, 7);
+	step_of(LOOP_THREAD + 1, 8);
+	step_of(LOOP_THREAD + 1, 7);
+	assert_int_equal(traces_ctx_span(store_traces(TGID, LOOP_THREAD)), 7);
+	assert_null(store_traces(TGID, LOOP_THREAD + 1));
+	engine_end(7);
+	assert_int_equal(store_traces_count(), 0);
+}
+
+/* A thread that is shown with the job that it has got stays so, whatever runs on it meanwhile. */
+static void profilers_see_jobs_before_steps(void **state)
+{
+	struct actor a = loop();
+
+	(void)state;
+	take(7, &a);
+	take(8, &a);
+	got(QUEUE, ITEM, 7);
+	step_of(WORKER, 8);
+	assert_int_equal(shown(), 7);
+	step_ends(WORKER);
+	assert_int_equal(shown(), 7);
+}
+
 #define CASE(name) cmocka_unit_test_setup(name, begin)
 
 int main(void)
@@ -441,6 +525,10 @@ int main(void)
 	    CASE(profilers_see_it_at_work),
 	    CASE(profilers_see_nothing_after_the_end),
 	    CASE(profilers_see_one_of_several),
+	    CASE(profilers_see_steps),
+	    CASE(profilers_see_no_step_after_the_end),
+	    CASE(profilers_see_steps_of_one_thread),
+	    CASE(profilers_see_jobs_before_steps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -115,6 +115,38 @@ static void stubs(void **state)
 	assert_int_equal(stub, 7);
 }
 
+static void where_greenlets_change(void **state)
+{
+	/* call; mov %rbx, 8(%rbp); test %rdi, %rdi; je; then one that stores nothing before */
+	static const char code[] = "\xe8\x01\x02\x03\x04\x48\x89\x5d\x08\x48\x85\xff\x74\x0d"
+				   "\x48\xc7\x45\x08\x00\x00\x00\x00\x48\x85\xff\x74\xae";
+	static const char two[] = "\x48\x89\x5d\x08\x48\x85\xff\x74\x0d"
+				  "\x48\x89\x5d\x08\x48\x85\xff\x74\x0d";
+	const __u8 *at = (const __u8 *)code;
+	__u64 jump = 7;
+
+	(void)state;
+	assert_int_equal(python_code_switched(at, 13, 0xd6eb, &jump), -ENOENT); /* cut off */
+	assert_int_equal(python_code_switched((const __u8 *)two, SIZE(two), 0, &jump), -ENOENT);
+	assert_int_equal(python_code_switched(at, SIZE(code), 0xd6eb, &jump), 0);
+	assert_int_equal(jump, 0xd6f7);
+}
+
+static void what_contexts_go_on_with(void **state)
+{
+	/* mov %rdi, %rsi; mov value(%rip), %rdi; jmp 0x695d50 */
+	static const char code[] = "\x48\x89\xfe\x48\x8b\x3d\x2d\xad\x56\x00\xe9\xf6\x50\x1a\x00";
+	const __u8 *at = (const __u8 *)code;
+	__u64 rest = 7;
+
+	(void)state;
+	assert_int_equal(python_code_rest(at, SIZE(code) - 1, 0x4f0c4b, &rest), -ENOENT);
+	assert_int_equal(python_code_rest(at + 3, SIZE(code) - 3, 0x4f0c4e, &rest), -ENOENT);
+	assert_int_equal(rest, 7);
+	assert_int_equal(python_code_rest(at, SIZE(code), 0x4f0c4b, &rest), 0);
+	assert_int_equal(rest, 0x695d50);
+}
+
 struct calls {
 	unsigned int count, enough;
 	__u64 at[4];
@@ -147,6 +179,35 @@ static void calls_of_a_function(void **state)
 	assert_int_equal(python_code_each_call(at, SIZE(code), 0x3000, 0x4000, note_call, &none),
 			 0);
 	assert_int_equal(none.count, 0);
+}
+
+static void jumps_to_a_function(void **state)
+{
+	/* jmp 0x2000: what a function ends with */
+	static const char code[] = "\xe9\xfb\xef\xff\xff";
+	struct calls all = {};
+
+	(void)state;
+	assert_int_equal(
+	    python_code_each_call((const __u8 *)code, SIZE(code), 0x3000, 0x2000, note_call, &all),
+	    0);
+	assert_int_equal(all.count, 1);
+	assert_int_equal(all.at[0], 0x3000);
+}
+
+static void calls_that_are_checked(void **state)
+{
+	/* call 0x2000; test %eax, %eax; jne; then one without the test, and one that is cut off */
+	static const char code[] = "\xe8\xfb\xef\xff\xff\x85\xc0\x75\x00"
+				   "\xe8\xf2\xef\xff\xff\x90\xe8\xec\xef\xff\xff\x85\xc0";
+	struct calls all = {};
+
+	(void)state;
+	assert_int_equal(python_code_each_checked((const __u8 *)code, SIZE(code), 0x3000, 0x2000,
+						  note_call, &all),
+			 0);
+	assert_int_equal(all.count, 1);
+	assert_int_equal(all.at[0], 0x3007);
 }
 
 static void layouts(void **state)
@@ -208,6 +269,9 @@ static void process_with_modules(void **state)
 	assert_int_equal(count(&python, PYTHON_WOKEN), 2); /* of Future and of Task */
 	assert_int_equal(count(&python, PYTHON_PUT), 2);
 	assert_int_equal(count(&python, PYTHON_GOT), 2);
+	assert_true(count(&python, PYTHON_STEP_BEGINS) > 0);
+	assert_true(count(&python, PYTHON_STEP_ENDS) > 0);
+	assert_int_equal(count(&python, PYTHON_LEAVES) > 0, count(&python, PYTHON_HAS_ENTERED) > 0);
 }
 
 static void process_with_greenlets(void **state)
@@ -220,6 +284,7 @@ static void process_with_greenlets(void **state)
 	python = found_in("import greenlet, time; print(flush=True); time.sleep(60)");
 	assert_int_equal(count(&python, PYTHON_GREENLET_MADE), 1);
 	assert_int_equal(count(&python, PYTHON_GREENLET_FREED), 1);
+	assert_int_equal(count(&python, PYTHON_SWITCHES), 1);
 	assert_true(python.runtime.python.greenlets > 0);
 }
 
@@ -248,6 +313,10 @@ int main(void)
 	    cmocka_unit_test(places_where_tasks_are_made),
 	    cmocka_unit_test(stubs),
 	    cmocka_unit_test(calls_of_a_function),
+	    cmocka_unit_test(jumps_to_a_function),
+	    cmocka_unit_test(calls_that_are_checked),
+	    cmocka_unit_test(where_greenlets_change),
+	    cmocka_unit_test(what_contexts_go_on_with),
 	    cmocka_unit_test(layouts),
 	    cmocka_unit_test(process_with_modules),
 	    cmocka_unit_test(process_with_greenlets),
