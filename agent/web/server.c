@@ -10,8 +10,8 @@
 #include <microhttpd.h>
 
 #include "base/log.h"
-#include "web/api.h"
 #include "web/pages.h"
+#include "web/patience.h"
 #include "web/server.h"
 
 #define CONNECTIONS     64
@@ -70,39 +70,50 @@ static enum MHD_Result on_request(void *data, struct MHD_Connection *connection,
 	return reply_send(&reply, connection) ? MHD_NO : MHD_YES;
 }
 
-/* Its threads get no signals: those are the main thread's. */
-static struct MHD_Daemon *start(struct web *web, int fd)
+static struct MHD_Daemon *start_server(struct web *web, int fd)
 {
-	struct MHD_Daemon *server;
-	sigset_t all, before;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	server = MHD_start_daemon(
+	return MHD_start_daemon(
 	    MHD_USE_EPOLL | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_ERROR_LOG, 0, NULL, NULL,
 	    on_request, web, MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL, MHD_OPTION_LISTEN_SOCKET, fd,
 	    MHD_OPTION_THREAD_POOL_SIZE, (unsigned int)THREADS, MHD_OPTION_CONNECTION_LIMIT,
 	    (unsigned int)CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)TIMEOUT_SECONDS,
 	    MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEAD_BYTES, MHD_OPTION_END);
+}
+
+/* Its threads get no signals: those are the main thread's. 0 or -errno. */
+static int start(struct web *web, int fd)
+{
+	sigset_t all, before;
+	int err;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = patience_begin();
+	if (!err) {
+		web->server = start_server(web, fd);
+		err = web->server ? 0 : -EIO;
+		if (err)
+			patience_free();
+	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return server;
+	return err;
 }
 
 int web_start(const struct web_options *options, struct web **ret_web)
 {
 	struct web *web = calloc(1, sizeof(*web));
-	int fd = web ? web_listen(&options->address) : -ENOMEM;
+	int fd = web ? web_listen(&options->address) : -ENOMEM, err;
 
 	if (fd < 0) {
 		free(web);
 		return fd;
 	}
 	web->options = *options;
-	web->server = start(web, fd);
-	if (!web->server) {
+	err = start(web, fd);
+	if (err) {
 		close(fd);
 		free(web);
-		return -EIO;
+		return err;
 	}
 	*ret_web = web;
 	return 0;
@@ -112,7 +123,8 @@ void web_stop(struct web *web)
 {
 	if (!web)
 		return;
-	api_end();
+	patience_end();
 	MHD_stop_daemon(web->server); /* closes the socket, too */
+	patience_free();
 	free(web);
 }
