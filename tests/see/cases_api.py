@@ -13,7 +13,7 @@ from world import MANY, PORT, RAW, SCRIPT, equal
 LIMIT_S = 0.2
 TRIES, TRIES_MAX = 3, 30
 PATIENCE_S = 5  # after that an answer is 503
-CROWD = 2  # who ask at a time
+CROWD = 6  # who ask at a time
 FAT, CUT, FAT_ID = 300_000, 5_000, "fa" * 16
 BAD = ("traces?limit=0", "traces?limit=501", "traces?limit=x", "traces?cursor=-1", "traces?slow=fast",
        "traces?status=999", "traces?last=soon", "traces?kind=other", "traces?order=any", "traces/00",
@@ -210,6 +210,12 @@ def case_patterns(world):
         begin = time.monotonic()
         with concurrent.futures.ThreadPoolExecutor(CROWD) as crowd:
             answers = [crowd.submit(world.ask, slow) for _ in range(CROWD)]
+            time.sleep(1)
+            for path in ("/healthz", "/readyz", "/metrics"):
+                asked = time.monotonic()
+                equal(world.ask(path)[0], 200, f"{path} meanwhile")
+                took = time.monotonic() - asked
+                assert took < 1, f"{path} took {took:.1f} s"
             states = {answer.result()[0] for answer in answers}
         took = time.monotonic() - begin
         print(f"    {took:.1f} s for {CROWD} of them: {states}", flush=True)
