@@ -4,11 +4,19 @@
 
 #define STEPS 300 /* of SQLite's machine between two looks at the clock: some microseconds */
 
+static atomic_bool gives_way;
+
+void query_give_way(bool give_way)
+{
+	atomic_store(&gives_way, give_way);
+}
+
 static int is_over(void *data)
 {
 	const struct query_limits *limits = data;
 
-	return (limits->ended && atomic_load(limits->ended)) || clock_now_ns() > limits->until_ns;
+	return atomic_load(&gives_way) || (limits->ended && atomic_load(limits->ended)) ||
+	       clock_now_ns() > limits->until_ns;
 }
 
 void query_limit(sqlite3 *db, const struct query_limits *limits)

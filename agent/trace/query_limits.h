@@ -4,6 +4,7 @@
 #define CTXPROP_QUERY_LIMITS_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <linux/types.h>
 #include <sqlite3.h>
 
@@ -17,6 +18,12 @@ struct query_limits {
 	__u64 until_ns;           /* CLOCK_MONOTONIC: then its statements end (SQLITE_INTERRUPT) */
 	const atomic_bool *ended; /* they end at once when this holds; NULL: it never does */
 };
+
+/*
+ * Readers keep the log of the store, and when it is too long spans are lost. While this holds the
+ * limited statements of this process end, too. For any thread.
+ */
+void query_give_way(bool give_way);
 
 /* Limit the statements of a connection; `limits` outlive it, and may be changed between them. */
 void query_limit(sqlite3 *db, const struct query_limits *limits);

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <cmocka.h>
 
+#include "trace/query_limits.h"
 #include "trace/store.h"
 
 static const struct store_limits roomy = {1ULL << 40, 86400};
@@ -266,6 +267,43 @@ static void a_reader_that_stays(void **state)
 			 1);
 }
 
+/* Readers on behalf of others give way before the log is too long. */
+static void a_reader_that_gives_way(void **state)
+{
+	const struct store_limits limits = {1 << 20, 86400};
+	const struct query_limits forever = {.until_ns = UINT64_MAX};
+	sqlite3_stmt *endless;
+	struct store *store;
+	sqlite3 *reader;
+	int result = SQLITE_ROW;
+
+	(void)state;
+	assert_int_equal(store_open(path, &limits, &store), 0);
+	add(store, 1, 1000, 0);
+	assert_int_equal(sqlite3_open(path, &reader), SQLITE_OK);
+	query_limit(reader, &forever);
+	assert_int_equal(sqlite3_prepare_v2(reader, "SELECT * FROM spans AS a, spans AS b, spans AS c",
+					    -1, &endless, NULL),
+			 SQLITE_OK);
+	for (__u64 round = 1; round < 50; round++) {
+		for (int i = 0; i < 1000 && result == SQLITE_ROW; i++)
+			result = sqlite3_step(endless);
+		if (result == SQLITE_INTERRUPT)
+			sqlite3_reset(endless);
+		assert_int_equal(try_to_add(store, round * 2000, 2000), 0);
+	}
+	assert_int_equal(result, SQLITE_INTERRUPT);
+	sqlite3_finalize(endless);
+	assert_int_equal(store_flush(store), 0); /* nothing comes, and the log is emptied all the same */
+	assert_int_equal(sqlite3_prepare_v2(reader, "SELECT sum(error) FROM spans", -1,
+					    &endless, NULL),
+			 SQLITE_OK);
+	assert_int_equal(sqlite3_step(endless), SQLITE_ROW);
+	sqlite3_finalize(endless);
+	sqlite3_close(reader);
+	store_close(store);
+}
+
 /* Another program that writes: what comes meanwhile is lost, nothing else is. */
 static void a_stranger_that_locks(void **state)
 {
@@ -340,7 +378,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    TEST(by_the_minute),         TEST(known_of_services), TEST(each_once),
 	    TEST(unsampled_ones),        TEST(of_its_owner),      TEST(one_writer),
-	    TEST(old_ones_go),           TEST(too_much_goes),     TEST(a_reader_that_stays),
+	    TEST(old_ones_go),           TEST(too_much_goes),     TEST(a_reader_that_stays), TEST(a_reader_that_gives_way),
 	    TEST(a_stranger_that_locks), TEST(removed),           TEST(damaged),
 	    TEST(of_a_newer_build),
 	};
