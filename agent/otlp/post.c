@@ -213,9 +213,8 @@ static bool outcome(struct post *post, const char **ret_error)
 /* What libcurl tells of an answer is that of the request before, if this one has not begun. */
 static void judge(struct post *post, bool begun, struct post_answer *ret_answer)
 {
-	struct answer answer = {.body = post->answer,
-				.size = post->answered,
-				.sent = post->given == post->size};
+	struct answer answer = {
+	    .body = post->answer, .size = post->answered, .sent = post->given == post->size};
 	struct curl_header *field;
 
 	answer.whole = outcome(post, &answer.error);

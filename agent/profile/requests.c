@@ -19,7 +19,7 @@
 #define PIECE     10000
 #define ROWS_MAX  5000000
 #define SETTLE_NS 15000000000LL /* rows are in the order of their ends, but for so much */
-#define BUCKETS   1024	  /* a power of two */
+#define BUCKETS   1024          /* a power of two */
 
 /* An endpoint, and the durations of its requests. */
 struct known {
@@ -140,8 +140,7 @@ struct reading {
 /* Returns whether there was memory. */
 static bool add_duration(struct known *known, __s64 duration_ns)
 {
-	__s64 *more =
-	    list_make_room(known->duration_ns, known->count, &known->room, sizeof(*more));
+	__s64 *more = list_make_room(known->duration_ns, known->count, &known->room, sizeof(*more));
 
 	if (!more)
 		return false;
@@ -169,12 +168,11 @@ static bool take_row(struct reading *reading)
 static bool read_piece(struct reading *reading, __s64 after)
 {
 	bool read = true;
-	int result = SQLITE_DONE;
 
 	reading->newest_ns = 0;
 	sqlite3_bind_int64(reading->rows, 1, after);
 	sqlite3_bind_int64(reading->rows, 2, after + PIECE);
-	while (read && (result = sqlite3_step(reading->rows)) == SQLITE_ROW)
+	while (read && sqlite3_step(reading->rows) == SQLITE_ROW)
 		read = take_row(reading);
 	return sqlite3_reset(reading->rows) == SQLITE_OK && read;
 }

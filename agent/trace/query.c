@@ -83,9 +83,8 @@ int query_traces(sqlite3 *db, const struct query_filter *filter,
 	struct query_places places;
 	int err = query_places_read(db, filter, &places);
 
-	if (!err &&
-	    (sqlite3_prepare_v2(db, spans_sql, -1, &statements.spans, NULL) != SQLITE_OK ||
-	     sqlite3_prepare_v2(db, QUERY_COUNT, -1, &statements.count, NULL) != SQLITE_OK))
+	if (!err && (sqlite3_prepare_v2(db, spans_sql, -1, &statements.spans, NULL) != SQLITE_OK ||
+		     sqlite3_prepare_v2(db, QUERY_COUNT, -1, &statements.count, NULL) != SQLITE_OK))
 		err = -EIO;
 	for (size_t i = places.count; !err && i--;)
 		err = visit_trace(&statements, &places.place[i], visit, data);

@@ -9,8 +9,8 @@
 #include <sqlite3.h>
 
 /*
- * Bytes of a pattern. A match is one step of SQLite's machine, which nothing interrupts: its time is
- * that of the pattern times that of the text.
+ * Bytes of a pattern. A match is one step of SQLite's machine, which nothing interrupts: its time
+ * is that of the pattern times that of the text.
  */
 #define QUERY_PATTERN_MAX 200
 

@@ -427,13 +427,16 @@ static int follow_name(struct store *store)
 
 int store_prune(struct store *store, __u64 now_wall_ns)
 {
+	bool names;
 	int err;
 
 	if (!store->db)
 		return -EIO;
 	if (is_replaced(store))
 		return follow_name(store);
-	err = store_bounds_keep(store->db, &store->limits, now_wall_ns);
+	err = store_bounds_keep(store->db, &store->limits, now_wall_ns, &names);
+	if (names)
+		service_rows_forget(store->services);
 	return err < 0 ? error_of(store->db) : err;
 }
 

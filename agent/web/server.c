@@ -15,7 +15,7 @@
 #include "web/server.h"
 #include "web/visitors.h"
 
-#define TIMEOUT_SECONDS 15 /* without a byte; visitors.h has what holds besides */
+#define TIMEOUT_SECONDS 15    /* without a byte; visitors.h has what holds besides */
 #define HEAD_BYTES      16384 /* of a connection: what a request may be */
 #define END_MS          2000  /* what is being answered when the server ends has so long */
 

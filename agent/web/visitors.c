@@ -137,8 +137,7 @@ static struct visitor *slowest(struct visitors *visitors, const struct visitor *
 		struct visitor *visitor = &visitors->place[i];
 
 		if (visitor->is_here && !visitor->is_cut && !visitor->is_asking &&
-		    (!of || is_of(visitor, of)) &&
-		    (!found || visitor->since_ns < found->since_ns))
+		    (!of || is_of(visitor, of)) && (!found || visitor->since_ns < found->since_ns))
 			found = visitor;
 	}
 	return found;
@@ -224,8 +223,8 @@ unsigned int visitor_rivals(struct visitors *visitors, const struct visitor *vis
 	for (size_t i = 0; i < PLACES; i++) {
 		const struct visitor *other = &visitors->place[i];
 
-		rivals += other != visitor && other->is_here && other->is_asking &&
-			  is_of(other, visitor);
+		rivals +=
+		    other != visitor && other->is_here && other->is_asking && is_of(other, visitor);
 	}
 	pthread_mutex_unlock(&visitors->lock);
 	return rivals;

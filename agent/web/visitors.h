@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who is connected to the server, and for how long: a connection has a time for its request, for its
- * answer and between two of them, however it spends it. Where there are too many, the one that has
- * kept the server waiting for longest goes, of the same address if that has more than its share: so
- * who comes and asks at once is always heard.
+ * Who is connected to the server, and for how long: a connection has a time for its request, for
+ * its answer and between two of them, however it spends it. Where there are too many, the one that
+ * has kept the server waiting for longest goes, of the same address if that has more than its
+ * share: so who comes and asks at once is always heard.
  */
 #ifndef CTXPROP_WEB_VISITORS_H
 #define CTXPROP_WEB_VISITORS_H

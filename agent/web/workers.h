@@ -8,7 +8,8 @@
 /* A piece of work, embedded in what belongs to it. */
 struct work {
 	struct work *next;
-	void (*do_it)(struct work *work); /* by one of the threads; the work is the caller's again */
+	void (*do_it)(
+	    struct work *work); /* by one of the threads; the work is the caller's again */
 };
 
 struct workers;

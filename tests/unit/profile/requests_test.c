@@ -26,7 +26,8 @@ static sqlite3 *new_store(void)
 	assert_int_equal(sqlite3_open(":memory:", &db), SQLITE_OK);
 	assert_int_equal(schema_bring_up(db), 0);
 	assert_int_equal(sqlite3_exec(db,
-				      "INSERT INTO services VALUES (1, 'shop', ''), (2, 'cart', '')",
+				      "INSERT INTO services (id, name, container) VALUES (1, "
+				      "'shop', ''), (2, 'cart', '')",
 				      NULL, NULL, NULL),
 			 SQLITE_OK);
 	return db;
