@@ -30,11 +30,15 @@ static const char newest_sql[] = "SELECT trace_id, id FROM spans AS one WHERE " 
 static const char earlier_sql[] = "SELECT 1 FROM spans AS one WHERE one.trace_id = ?17 AND "
 				  "+one.id >= ?12 AND " FITS("one") " LIMIT 1";
 
-/* The slowest spans, of which a trace may have several. */
-static const char slowest_sql[] = "SELECT trace_id, id FROM spans AS one WHERE " FITS(
-    "one") " ORDER BY one.duration_ns DESC, one.id DESC LIMIT ?13 * 20";
-static const char slowest_of_all_sql[] = "SELECT trace_id, id FROM spans AS one WHERE " FITS(
-    "one") " ORDER BY one.duration_ns DESC, one.id DESC";
+/*
+ * The slowest spans, of which a trace may have several: as many as should suffice, and again
+ * without the traces that are found, where those have most of them.
+ */
+#define IS_FOUND "is_found" /* a function, of whether a trace is found already */
+static const char slowest_sql[] =
+    "SELECT trace_id, id FROM spans AS one WHERE NOT " IS_FOUND
+    "(trace_id) AND " FITS("one") " ORDER BY one.duration_ns DESC, one.id DESC LIMIT ?13 * 20";
+#define SLOWEST_TRIES 8
 
 /* Those whose id begins so. */
 static const char named_sql[] =
@@ -176,15 +180,36 @@ static int prepare_earlier(struct reading *reading, sqlite3 *db)
 	return 0;
 }
 
-/* As few rows as should suffice, and all where one trace has most of them. */
+static void is_found(sqlite3_context *context, int count, sqlite3_value **arguments)
+{
+	const struct trace_set *seen = sqlite3_user_data(context);
+
+	sqlite3_result_int(context, count == 1 &&
+					sqlite3_value_bytes(*arguments) == TRACE_ID_SIZE &&
+					trace_set_has(seen, sqlite3_value_blob(*arguments)));
+}
+
+/* `seen`: NULL, there is no such function any longer. */
+static int set_function(sqlite3 *db, struct trace_set *seen)
+{
+	return sqlite3_create_function(db, IS_FOUND, 1, SQLITE_UTF8, seen, seen ? is_found : NULL,
+				       NULL, NULL) == SQLITE_OK
+		   ? 0
+		   : -EIO;
+}
+
 static int read_slowest(struct reading *reading, sqlite3 *db)
 {
-	const size_t limit = (size_t)reading->filter->count * 20;
-	int err = read_rows(reading, db, slowest_sql);
+	int err = set_function(db, reading->seen);
 
-	if (err || is_enough(reading) || reading->rows < limit)
-		return err;
-	return read_rows(reading, db, slowest_of_all_sql);
+	for (int tries = 0; !err && tries < SLOWEST_TRIES && !is_enough(reading); tries++) {
+		reading->rows = 0;
+		err = read_rows(reading, db, slowest_sql);
+		if (reading->rows < (size_t)reading->filter->count * 20)
+			break;
+	}
+	set_function(db, NULL);
+	return err;
 }
 
 static int read_newest(struct reading *reading, sqlite3 *db)

@@ -55,6 +55,11 @@ int trace_set_add(struct trace_set *set, const void *id)
 	return 0;
 }
 
+bool trace_set_has(const struct trace_set *set, const void *id)
+{
+	return set->slots && !memcmp(find(set, id), id, TRACE_ID_SIZE);
+}
+
 void trace_set_free(struct trace_set *set)
 {
 	free(set->slot);

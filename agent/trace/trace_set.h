@@ -3,6 +3,7 @@
 #ifndef CTXPROP_TRACE_SET_H
 #define CTXPROP_TRACE_SET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define TRACE_ID_SIZE 16
@@ -14,6 +15,10 @@ struct trace_set {
 
 /* Add an id of TRACE_ID_SIZE bytes. 0, -EEXIST: it is there, or -ENOMEM. */
 int trace_set_add(struct trace_set *set, const void *id);
+
+/* Is it there? */
+bool trace_set_has(const struct trace_set *set, const void *id);
+
 void trace_set_free(struct trace_set *set);
 
 #endif

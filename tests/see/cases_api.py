@@ -3,6 +3,8 @@
 import concurrent.futures
 import contextlib
 import json
+import re
+import sqlite3
 import time
 import urllib.parse
 
@@ -92,6 +94,14 @@ def case_endpoints(world):
     assert abs(rows["nginx", "server", "/many"]["p50_ns"] / exact - 1) < 0.15, (exact, sorted(spans))
 
 
+def case_owners(world):
+    """the store knows whose each name is: a container's, or the user's that runs it"""
+    with contextlib.closing(sqlite3.connect(f"file:{world.store}?mode=ro", uri=True)) as db:
+        owners = dict(db.execute("SELECT name, owner FROM services WHERE name != ''"))
+    assert {"nginx", "service"} <= owners.keys(), owners
+    assert all(re.fullmatch("uid [0-9]+|[0-9a-f]{64}", owner) for owner in owners.values()), owners
+
+
 def case_map(world):
     """the map has the calls of the traffic"""
     edges = {(e["caller"], e["callee"]): e for e in world.api("map")["edges"]}
@@ -174,7 +184,7 @@ def case_speed(world):
 def case_fat_trace(world):
     """a trace of 300,000 spans, as a stranger makes it, is cut, and keeps nobody from the others"""
     with filled(world, lambda store: (fill(store, 1000), fill_one_trace(store, FAT))):
-        for path in ("traces", "traces?order=slowest", "traces?limit=500", "traces?endpoint=/fat/*"):
+        for path in ("traces", "traces?order=slowest", "traces?order=slowest&limit=500", "traces?limit=500", "traces?endpoint=/fat/*"):
             begin = time.monotonic()
             page = world.api(path)["traces"]
             took = time.monotonic() - begin
