@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Who has how much of a table that all processes of the host share: half of it is for whoever comes
- * first, of the rest an owner (struct service) gets nothing that has a quarter of the table already.
+ * first, of the rest an owner (struct service) gets nothing that has a quarter of the table
+ * already.
  */
 #ifndef CTXPROP_SHARES_H
 #define CTXPROP_SHARES_H
