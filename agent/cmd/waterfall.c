@@ -229,6 +229,9 @@ static void print_title(const struct drawing *drawing)
 	       (long long)(drawing->start_ns % (__s64)NS_PER_SECOND / 1000000),
 	       waterfall_duration(duration, drawing->length_ns), drawing->trace->count,
 	       drawing->trace->count == 1 ? "" : "s");
+	if (drawing->trace->left_out)
+		printf("%llu more spans are not shown: those that ended first\n",
+		       (unsigned long long)drawing->trace->left_out);
 }
 
 /* A span on its own, with all that is below it. */

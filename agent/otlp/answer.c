@@ -47,6 +47,11 @@ void answer_judge(const struct answer *answer, time_t now, struct post_answer *r
 	if (answer->status < 200) {
 		ret_answer->result = answer->sent ? POST_UNCONFIRMED : POST_LATER;
 		snprintf(ret_answer->why, sizeof(ret_answer->why), "%s", answer->error);
+	} else if (answer->status < 300 && !(answer->sent && answer->whole)) {
+		/* What it has left out is not known, nor whether it goes on reading. */
+		ret_answer->result = POST_UNCONFIRMED;
+		snprintf(ret_answer->why, sizeof(ret_answer->why),
+			 "HTTP status %ld, and no whole answer: %s", answer->status, answer->error);
 	} else if (answer->status < 300) {
 		ret_answer->result = POST_ACCEPTED;
 		read_partial(answer, ret_answer);

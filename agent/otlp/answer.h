@@ -14,7 +14,8 @@ struct answer {
 	const __u8 *body;
 	size_t size;
 	bool sent;         /* all of the request may have arrived */
-	const char *error; /* what is told when there was no answer */
+	bool whole;        /* the answer has come to its end */
+	const char *error; /* what is told when there was no answer, or not all of it */
 };
 
 /* `now` is the time of the clock. */

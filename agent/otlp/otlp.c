@@ -74,7 +74,7 @@ static enum otlp_loss wait_for_try(struct otlp *otlp, unsigned int tries, __u64 
 
 	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) != sizeof(random))
 		random = (__u32)clock_now_ns();
-	wait_ms = asked ? otlp->answer.retry_after_ms : retry_wait_ms(tries, random);
+	wait_ms = retry_pause_ms(otlp->answer.retry_after_ms, tries, random);
 	if (!retry_is_worth((clock_now_ns() - first_ns) / NS_PER_MS, wait_ms, asked))
 		return OTLP_LOST_GIVEN_UP;
 	tell_failing(otlp);

@@ -197,26 +197,27 @@ static bool transfer(struct post *post)
 	return begun;
 }
 
-/* What libcurl says about the end of the transfer. */
-static const char *outcome(struct post *post)
+/* Did the transfer end well? And what libcurl says about its end. */
+static bool outcome(struct post *post, const char **ret_error)
 {
 	int left;
 	const CURLMsg *message = curl_multi_info_read(post->multi, &left);
 
+	*ret_error = "it had to end";
 	if (!message)
-		return "it had to end";
-	return *post->error ? post->error : curl_easy_strerror(message->data.result);
+		return false;
+	*ret_error = *post->error ? post->error : curl_easy_strerror(message->data.result);
+	return message->data.result == CURLE_OK;
 }
 
 /* What libcurl tells of an answer is that of the request before, if this one has not begun. */
 static void judge(struct post *post, bool begun, struct post_answer *ret_answer)
 {
-	struct answer answer = {.body = post->answer,
-				.size = post->answered,
-				.sent = post->given == post->size,
-				.error = outcome(post)};
+	struct answer answer = {
+	    .body = post->answer, .size = post->answered, .sent = post->given == post->size};
 	struct curl_header *field;
 
+	answer.whole = outcome(post, &answer.error);
 	if (begun)
 		curl_easy_getinfo(post->easy, CURLINFO_RESPONSE_CODE, &answer.status);
 	if (answer.status >= 200 &&

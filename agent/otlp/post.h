@@ -21,7 +21,7 @@ enum post_result {
 	POST_ACCEPTED,
 	POST_REFUSED,    /* the receiver does not want it, now or ever */
 	POST_LATER,      /* it was not taken, but may be if it is sent again */
-	POST_UNCONFIRMED /* it was sent, and no answer came: sent again, it might be there twice */
+	POST_UNCONFIRMED /* sent, but no whole answer came: sent again, it might be there twice */
 };
 
 struct post_answer {

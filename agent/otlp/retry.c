@@ -18,6 +18,13 @@ uint32_t retry_wait_ms(unsigned int tries, uint32_t random)
 	return most / 2 + random % (most / 2 + 1);
 }
 
+uint32_t retry_pause_ms(uint32_t asked_ms, unsigned int tries, uint32_t random)
+{
+	const uint32_t usual_ms = retry_wait_ms(tries, random);
+
+	return asked_ms != RETRY_NEVER && asked_ms > usual_ms ? asked_ms : usual_ms;
+}
+
 bool retry_is_worth(uint64_t age_ms, uint32_t wait_ms, bool asked)
 {
 	return asked ? age_ms < RETRY_GIVE_UP : age_ms + wait_ms < RETRY_GIVE_UP;

@@ -21,6 +21,12 @@
 uint32_t retry_wait_ms(unsigned int tries, uint32_t random);
 
 /*
+ * Milliseconds to wait after that try where the receiver asks for `asked_ms`, or for nothing
+ * (RETRY_NEVER): it can ask for a longer wait than the usual one, never for a shorter one.
+ */
+uint32_t retry_pause_ms(uint32_t asked_ms, unsigned int tries, uint32_t random);
+
+/*
  * Is it worth another try after `wait_ms`, when the first one began `age_ms` ago? A wait that the
  * receiver has asked for never is too long.
  */

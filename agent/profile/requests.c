@@ -4,14 +4,34 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/list.h"
 #include "profile/requests.h"
+#include "trace/query.h"
 
-/* Requests are looked for by when they began: this long before their end at most. */
-#define LONGEST_NS 600000000000LL
+/*
+ * Rows are read in pieces, the newest ones first, each in a transaction of its own: whoever writes
+ * can empty its log in between, and has the time in which nothing is read.
+ */
+#define PIECE     10000
+#define ROWS_MAX  5000000
+#define SETTLE_NS 15000000000LL /* rows are in the order of their ends, but for so much */
+#define BUCKETS   1024          /* a power of two */
+
+/* An endpoint, and the durations of its requests. */
+struct known {
+	struct endpoint endpoint; /* the first member: others have a pointer to it */
+	struct known *beside;     /* in its bucket */
+	__s64 *duration_ns;
+	size_t count, room;
+};
 
 struct requests {
 	struct endpoint *first;
+	struct known *bucket[BUCKETS];
 	struct endpoint *none, *not_ended; /* of no request; of one that is not in the store */
 	sqlite3_stmt *by_ids;
 	__u64 missed;
@@ -40,35 +60,57 @@ int latency_parse(const char *name, enum latency *ret)
 	return -EINVAL;
 }
 
+static struct known *known_of(struct endpoint *endpoint)
+{
+	return (struct known *)endpoint;
+}
+
 static void endpoint_free(struct endpoint *endpoint)
 {
+	free(known_of(endpoint)->duration_ns);
 	free(endpoint->name);
 	free(endpoint->service);
 	free(endpoint);
 }
 
-/* An endpoint of these words, made if it is new. NULL: no memory. */
-static struct endpoint *get(struct requests *requests, const char *name, const char *service)
+static size_t bucket_of(const char *name, const char *service)
 {
-	struct endpoint *endpoint = requests->first;
+	__u64 hash = hash_add(HASH_BEGIN, name, strlen(name) + 1);
 
-	while (endpoint &&
-	       (strcmp(endpoint->name, name) != 0 || strcmp(endpoint->service, service) != 0))
-		endpoint = endpoint->next;
-	if (endpoint)
-		return endpoint;
-	endpoint = calloc(1, sizeof(*endpoint));
-	if (!endpoint)
+	hash = hash_add(hash, service, strlen(service));
+	return (hash ^ hash >> 32) & (BUCKETS - 1);
+}
+
+static struct endpoint *make(struct requests *requests, const char *name, const char *service)
+{
+	struct known **bucket = &requests->bucket[bucket_of(name, service)];
+	struct known *known = calloc(1, sizeof(*known));
+	struct endpoint *endpoint = &known->endpoint;
+
+	if (!known)
 		return NULL;
 	endpoint->name = strdup(name);
 	endpoint->service = strdup(service);
-	if (endpoint->name && endpoint->service) {
-		endpoint->next = requests->first;
-		requests->first = endpoint;
-		return endpoint;
+	if (!endpoint->name || !endpoint->service) {
+		endpoint_free(endpoint);
+		return NULL;
 	}
-	endpoint_free(endpoint);
-	return NULL;
+	endpoint->next = requests->first;
+	requests->first = endpoint;
+	known->beside = *bucket;
+	*bucket = known;
+	return endpoint;
+}
+
+/* An endpoint of these words, made if it is new. NULL: no memory. */
+static struct endpoint *get(struct requests *requests, const char *name, const char *service)
+{
+	struct known *known = requests->bucket[bucket_of(name, service)];
+
+	while (known && (strcmp(known->endpoint.name, name) != 0 ||
+			 strcmp(known->endpoint.service, service) != 0))
+		known = known->beside;
+	return known ? &known->endpoint : make(requests, name, service);
 }
 
 static const char *text_of(sqlite3_stmt *row, int column)
@@ -87,46 +129,118 @@ static struct endpoint *of_row(struct requests *requests, sqlite3_stmt *row)
 	return get(requests, name, text_of(row, 2));
 }
 
-/*
- * The next row is of the endpoint's request number `number`, of `count`, by duration. The longest
- * one of the first so many per cent bounds that part.
- */
-static void take_duration(struct endpoint *endpoint, __s64 number, __s64 count, __s64 duration_ns)
+/* The time in which requests ended that count, and what is read of it. */
+struct reading {
+	struct requests *requests;
+	sqlite3_stmt *rows;
+	__s64 from_ns, to_ns;
+	__s64 newest_ns; /* the latest end in a piece */
+};
+
+/* Returns whether there was memory. */
+static bool add_duration(struct known *known, __s64 duration_ns)
 {
-	endpoint->requests = (__u64)count;
-	for (enum latency i = LATENCY_P50; i < LATENCIES; i++)
-		if (number == (count * latencies[i].percent + 99) / 100)
-			endpoint->up_to_ns[i] = duration_ns;
+	__s64 *more = list_make_room(known->duration_ns, known->count, &known->room, sizeof(*more));
+
+	if (!more)
+		return false;
+	known->duration_ns = more;
+	more[known->count++] = duration_ns;
+	return true;
 }
 
-/* Only the few rows that bound a part leave the database. */
+/* Returns whether there was memory. */
+static bool take_row(struct reading *reading)
+{
+	const __s64 duration_ns = sqlite3_column_int64(reading->rows, 3);
+	const __s64 end_ns = sqlite3_column_int64(reading->rows, 4) + duration_ns;
+	struct endpoint *endpoint;
+
+	reading->newest_ns = end_ns > reading->newest_ns ? end_ns : reading->newest_ns;
+	if (!sqlite3_column_int(reading->rows, 5) || end_ns < reading->from_ns ||
+	    end_ns > reading->to_ns)
+		return true;
+	endpoint = of_row(reading->requests, reading->rows);
+	return endpoint && add_duration(known_of(endpoint), duration_ns);
+}
+
+/* The rows behind `after`, as many as are a piece. Returns whether they were read. */
+static bool read_piece(struct reading *reading, __s64 after)
+{
+	bool read = true;
+
+	reading->newest_ns = 0;
+	sqlite3_bind_int64(reading->rows, 1, after);
+	sqlite3_bind_int64(reading->rows, 2, after + PIECE);
+	while (read && sqlite3_step(reading->rows) == SQLITE_ROW)
+		read = take_row(reading);
+	return sqlite3_reset(reading->rows) == SQLITE_OK && read;
+}
+
+/* As long again as it took to read. */
+static void leave_alone(__u64 since_ns)
+{
+	const __u64 took_ns = clock_now_ns() - since_ns;
+	const struct timespec pause = {.tv_sec = (time_t)(took_ns / NS_PER_SECOND),
+				       .tv_nsec = (long)(took_ns % NS_PER_SECOND)};
+
+	nanosleep(&pause, NULL);
+}
+
+static bool read_pieces(struct reading *reading, sqlite3 *db)
+{
+	const __s64 newest = query_newest_row(db);
+	const __s64 oldest = newest > ROWS_MAX ? newest - ROWS_MAX : 0;
+	__u64 began_ns = clock_now_ns();
+
+	for (__s64 after = newest - PIECE; after > oldest - PIECE; after -= PIECE) {
+		if (!read_piece(reading, after))
+			return false;
+		if (reading->newest_ns < reading->from_ns - SETTLE_NS)
+			return true;
+		leave_alone(began_ns);
+		began_ns = clock_now_ns();
+	}
+	return true;
+}
+
+static int compare(const void *left, const void *right)
+{
+	const __s64 a = *(const __s64 *)left, b = *(const __s64 *)right;
+
+	return (a > b) - (a < b);
+}
+
+/* The longest one of the first so many per cent bounds each part. */
+static void divide(struct known *known)
+{
+	struct endpoint *endpoint = &known->endpoint;
+	const size_t count = known->count;
+
+	endpoint->requests = count;
+	if (count)
+		qsort(known->duration_ns, count, sizeof(*known->duration_ns), compare);
+	for (enum latency i = LATENCY_P50; count && i < LATENCIES; i++)
+		endpoint->up_to_ns[i] =
+		    known->duration_ns[(count * latencies[i].percent + 99) / 100 - 1];
+	free(known->duration_ns);
+	known->duration_ns = NULL;
+	known->count = known->room = 0;
+}
+
 static bool read_endpoints(struct requests *requests, sqlite3 *db, __s64 from_ns, __s64 to_ns)
 {
 	static const char sql[] =
-	    "WITH ended AS (SELECT method, route, name, duration_ns,"
-	    " row_number() OVER (PARTITION BY method, route, name ORDER BY duration_ns) AS number,"
-	    " count(*) OVER (PARTITION BY method, route, name) AS count"
-	    " FROM spans JOIN services ON services.id = service_id WHERE kind = 2"
-	    " AND start_ns BETWEEN ?1 - ?3 AND ?2 AND start_ns + duration_ns BETWEEN ?1 AND ?2)"
-	    " SELECT method, route, name, number, count, duration_ns FROM ended WHERE number IN"
-	    " ((count * 50 + 99) / 100, (count * 90 + 99) / 100, (count * 99 + 99) / 100, count)";
-	sqlite3_stmt *rows = NULL;
-	bool read = sqlite3_prepare_v2(db, sql, -1, &rows, NULL) == SQLITE_OK;
-	int result = SQLITE_DONE;
+	    "SELECT method, route, name, duration_ns, start_ns, kind = 2 FROM spans"
+	    " JOIN services ON services.id = service_id WHERE spans.id > ?1 AND spans.id <= ?2";
+	struct reading reading = {.requests = requests, .from_ns = from_ns, .to_ns = to_ns};
+	bool read = sqlite3_prepare_v2(db, sql, -1, &reading.rows, NULL) == SQLITE_OK &&
+		    read_pieces(&reading, db);
 
-	sqlite3_bind_int64(rows, 1, from_ns);
-	sqlite3_bind_int64(rows, 2, to_ns);
-	sqlite3_bind_int64(rows, 3, LONGEST_NS);
-	while (read && (result = sqlite3_step(rows)) == SQLITE_ROW) {
-		struct endpoint *endpoint = of_row(requests, rows);
-
-		read = endpoint;
-		if (endpoint)
-			take_duration(endpoint, sqlite3_column_int64(rows, 3),
-				      sqlite3_column_int64(rows, 4), sqlite3_column_int64(rows, 5));
-	}
-	sqlite3_finalize(rows);
-	return read && result == SQLITE_DONE;
+	sqlite3_finalize(reading.rows);
+	for (struct endpoint *one = requests->first; one; one = one->next)
+		divide(known_of(one));
+	return read;
 }
 
 static bool prepare(struct requests *requests, sqlite3 *db)

@@ -360,6 +360,14 @@ static void hand_on(struct join *join, const struct open *open)
 	join->on_span(span, join->data);
 }
 
+static void name_route(struct join *join, struct span *span)
+{
+	const struct routes_service service = {span->service.name, span->service.owner};
+
+	routes_name(join->routes[span->kind == SPAN_CLIENT], &service, span->path, span->route,
+		    sizeof(span->route));
+}
+
 static void end(struct join *join, const struct record_end *record)
 {
 	enum span_kind kind = record->kind == RECORD_SERVED_END ? SPAN_SERVER : SPAN_CLIENT;
@@ -374,8 +382,7 @@ static void end(struct join *join, const struct record_end *record)
 	if (kind == SPAN_SERVER)
 		open->span.service = *services_find(join->services, record->tgid);
 	if (open->span.path[0])
-		routes_name(join->routes[kind == SPAN_CLIENT], open->span.service.name,
-			    open->span.path, open->span.route, sizeof(open->span.route));
+		name_route(join, &open->span);
 	hand_on(join, open);
 	free(open);
 }

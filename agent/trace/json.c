@@ -60,5 +60,6 @@ json_t *trace_json(const struct query_trace *trace)
 		json_array_append_new(spans, span_json(&trace->span[i]));
 	json_set_text(object, "trace_id", trace->id);
 	json_object_set_new(object, "spans", spans);
+	set_known(object, "left_out", (__s64)trace->left_out);
 	return object;
 }

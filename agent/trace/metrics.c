@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "trace/metrics.h"
+#include "trace/shares.h"
 
 #define SLOTS 4096 /* a power of two, and more than twice as many as there are series */
 
@@ -18,6 +19,7 @@ struct metrics {
 	struct metrics_series *slot[SLOTS];
 	struct metrics_series *series[METRICS_SERIES_MAX];
 	size_t count; /* of series, without those of others */
+	struct shares shares;
 	struct metrics_series *others[2];
 	__u64 overflow;
 };
@@ -26,8 +28,10 @@ struct metrics *metrics_new(void)
 {
 	struct metrics *metrics = calloc(1, sizeof(*metrics));
 
-	if (metrics)
-		pthread_mutex_init(&metrics->lock, NULL);
+	if (!metrics)
+		return NULL;
+	pthread_mutex_init(&metrics->lock, NULL);
+	metrics->shares.room = METRICS_SERIES_MAX;
 	return metrics;
 }
 
@@ -134,7 +138,7 @@ static struct metrics_series *find(struct metrics *metrics, const struct span *s
 		slot = (slot + 1) & (SLOTS - 1);
 	if (metrics->slot[slot])
 		return metrics->slot[slot];
-	series = metrics->count < METRICS_SERIES_MAX ? series_new(&key) : NULL;
+	series = shares_take(&metrics->shares, span->service.owner) ? series_new(&key) : NULL;
 	if (!series)
 		return others(metrics, span->kind);
 	metrics->series[metrics->count++] = metrics->slot[slot] = series;

@@ -2,7 +2,8 @@
 /*
  * Durations of requests as histograms, one for each service, route, method, class of status and
  * side, with the latest trace of each bucket as its example. There are METRICS_SERIES_MAX of them
- * at most: what would need another one is counted by one whose texts are all METRICS_OTHER.
+ * at most, of which each owner has a share (shares.h): what would need another one is counted by
+ * one whose texts are all METRICS_OTHER.
  */
 #ifndef CTXPROP_METRICS_H
 #define CTXPROP_METRICS_H

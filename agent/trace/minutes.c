@@ -9,6 +9,7 @@
 #include "trace/histogram.h"
 #include "trace/metrics.h"
 #include "trace/minutes.h"
+#include "trace/shares.h"
 
 #define NS_PER_MINUTE (60 * (__s64)NS_PER_SECOND)
 #define SLOTS         4096 /* a power of two, twice as many as there are rows */
@@ -29,8 +30,9 @@ struct minutes {
 	struct endpoint *slot[SLOTS];
 	struct endpoint *endpoint[MINUTES_ENDPOINTS_MAX];
 	size_t count;
-	__s64 newest;   /* minute */
-	bool has_older; /* there are rows of a minute that is over */
+	struct shares shares; /* of this memory, not of the table */
+	__s64 newest;         /* minute */
+	bool has_older;       /* there are rows of a minute that is over */
 };
 
 static const char read_sql[] =
@@ -47,6 +49,7 @@ int minutes_new(sqlite3 *db, struct minutes **ret_minutes)
 
 	if (!minutes)
 		return -ENOMEM;
+	minutes->shares.room = MINUTES_ENDPOINTS_MAX;
 	if (sqlite3_prepare_v3(db, read_sql, -1, flags, &minutes->read, NULL) != SQLITE_OK ||
 	    sqlite3_prepare_v3(db, write_sql, -1, flags, &minutes->write, NULL) != SQLITE_OK) {
 		minutes_free(minutes);
@@ -64,6 +67,7 @@ void minutes_forget(struct minutes *minutes)
 		free(minutes->endpoint[i]);
 	memset(minutes->slot, 0, sizeof(minutes->slot));
 	minutes->count = 0;
+	shares_clear(&minutes->shares);
 	minutes->has_older = false;
 }
 
@@ -119,15 +123,15 @@ static void read_row(sqlite3_stmt *read, struct endpoint *endpoint)
 	sqlite3_reset(read);
 }
 
-/* NULL: there is no room. */
-static struct endpoint *find(struct minutes *minutes, const struct endpoint *key)
+/* NULL: there is no room, or not for this owner. */
+static struct endpoint *find(struct minutes *minutes, const struct endpoint *key, const char *owner)
 {
 	size_t slot = slot_of(key);
 	struct endpoint *endpoint;
 
 	while (minutes->slot[slot] && !is_same(minutes->slot[slot], key))
 		slot = (slot + 1) & (SLOTS - 1);
-	if (minutes->slot[slot] || minutes->count == MINUTES_ENDPOINTS_MAX)
+	if (minutes->slot[slot] || !shares_take(&minutes->shares, owner))
 		return minutes->slot[slot];
 	endpoint = malloc(sizeof(*endpoint));
 	if (!endpoint)
@@ -153,7 +157,7 @@ void minutes_add(struct minutes *minutes, const struct span *span, sqlite3_int64
 		minutes->newest = key.minute;
 		minutes->has_older = true;
 	}
-	endpoint = find(minutes, &key);
+	endpoint = find(minutes, &key, span->service.owner);
 	if (!endpoint)
 		return;
 	endpoint->is_dirty = true;

@@ -11,7 +11,7 @@
 
 #include "trace/span.h"
 
-/* Rows of a minute; requests of endpoints beyond that are in no row. */
+/* Rows of a minute, with shares (shares.h); requests of endpoints beyond that are in no row. */
 #define MINUTES_ENDPOINTS_MAX 2048
 
 struct minutes;

@@ -40,11 +40,19 @@ struct query_span {
 	__s64 pid, tid, request_bytes, response_bytes;
 };
 
+/*
+ * A trace may have any number of spans: strangers name it. So many are read, the newest ones, and
+ * no more of them after so many bytes of text.
+ */
+#define QUERY_SPANS_MAX 5000
+#define QUERY_TEXT_MAX  (4U << 20)
+
 struct query_trace {
 	char id[HEX_TRACE];      /* hex */
 	__s64 row;               /* of its newest span that fits */
 	struct query_span *span; /* by their start */
 	size_t count;
+	__u64 left_out; /* spans that are stored, and too many to be told */
 };
 
 /*

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "trace/routes.h"
+#include "trace/shares.h"
 
 #define HEX_ID      16 /* characters from which on they are an id */
 #define BASE64_ID   20
@@ -29,6 +30,7 @@ struct tree {
 struct routes {
 	struct tree tree[ROUTES_SERVICES];
 	size_t trees;
+	struct shares shares;
 };
 
 static bool is_uuid(const char *segment, size_t length)
@@ -68,7 +70,11 @@ bool routes_is_id(const char *segment, size_t length)
 
 struct routes *routes_new(void)
 {
-	return calloc(1, sizeof(struct routes));
+	struct routes *routes = calloc(1, sizeof(*routes));
+
+	if (routes)
+		routes->shares.room = ROUTES_SERVICES;
+	return routes;
 }
 
 /* Free what is below a node; returns how many routes that were. */
@@ -100,14 +106,14 @@ void routes_free(struct routes *routes)
 }
 
 /* NULL: there is no room for it. */
-static struct tree *tree_of(struct routes *routes, const char *service)
+static struct tree *tree_of(struct routes *routes, const char *service, const char *owner)
 {
 	struct tree *tree;
 
 	for (size_t i = 0; i < routes->trees; i++)
 		if (!strcmp(routes->tree[i].service, service))
 			return &routes->tree[i];
-	if (routes->trees == ROUTES_SERVICES)
+	if (!shares_take(&routes->shares, owner))
 		return NULL;
 	tree = &routes->tree[routes->trees];
 	tree->service = strdup(service);
@@ -221,10 +227,10 @@ static bool name(struct tree *tree, const char *path, char *route, size_t size)
 	return ends(tree, node);
 }
 
-void routes_name(struct routes *routes, const char *service, const char *path, char *ret_route,
-		 size_t size)
+void routes_name(struct routes *routes, const struct routes_service *service, const char *path,
+		 char *ret_route, size_t size)
 {
-	struct tree *tree = tree_of(routes, service);
+	struct tree *tree = tree_of(routes, service->name, service->owner);
 
 	ret_route[0] = '\0';
 	if (!tree || !name(tree, path, ret_route, size))

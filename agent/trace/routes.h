@@ -28,9 +28,13 @@ struct routes;
 struct routes *routes_new(void);
 void routes_free(struct routes *routes);
 
+struct routes_service {
+	const char *name, *owner; /* owner: who has a share of the trees (shares.h) */
+};
+
 /* The route of a path (without query) into a buffer, cut where it does not fit. */
-void routes_name(struct routes *routes, const char *service, const char *path, char *ret_route,
-		 size_t size);
+void routes_name(struct routes *routes, const struct routes_service *service, const char *path,
+		 char *ret_route, size_t size);
 
 /* Does a segment of `length` bytes look like an id? */
 bool routes_is_id(const char *segment, size_t length);

@@ -150,6 +150,12 @@ static const char *const steps[SCHEMA_VERSION] = {
     "    iif(in_thread = 1, 'thread', 'process') AS evidence\n"
     "  FROM moments WHERE call IS NOT NULL AND doubts = 0\n"
     "    AND (in_thread = 1 OR (in_thread = 0 AND in_process = 1));\n",
+    /* From version 2 to 3: who has a share of the names, and which of them are in use. */
+    "ALTER TABLE services ADD COLUMN owner TEXT NOT NULL DEFAULT '';\n"
+    "CREATE INDEX services_owner ON services (owner);\n"
+    "CREATE INDEX spans_service ON spans (service_id);\n"
+    "CREATE INDEX connections_service ON connections (service_id);\n"
+    "CREATE INDEX endpoints_service ON endpoints (service_id);\n",
 };
 
 static int run(sqlite3 *db, const char *sql)

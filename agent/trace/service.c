@@ -16,6 +16,7 @@
 #include "trace/service.h"
 
 #define TEXT_MAX         16384
+#define STATUS_MAX       4096
 #define CONTAINER_ID     64
 #define SERVICE_NAME_KEY "service.name"
 
@@ -177,7 +178,7 @@ int service_container_of_cgroup(const char *text, char ret_id[SERVICE_CONTAINER_
 bool service_is_same(const struct service *a, const struct service *b)
 {
 	return !strcmp(a->name, b->name) && !strcmp(a->container, b->container) &&
-	       !strcmp(a->attributes, b->attributes);
+	       !strcmp(a->owner, b->owner) && !strcmp(a->attributes, b->attributes);
 }
 
 /* The path in the text of /proc/PID/cgroup: that of version 2, or the first one. */
@@ -222,6 +223,54 @@ static void join_words(struct reading *reading)
 	reading->args[size] = '\0';
 }
 
+/* The number behind these words, and in front of `end`. NULL: that is not what the text begins
+ * with. */
+static const char *number_behind(const char *text, const char *words, const char *end)
+{
+	const size_t length = strlen(words);
+	const char *number = text + length;
+
+	if (strncmp(text, words, length) != 0)
+		return NULL;
+	return !strncmp(number + strspn(number, "0123456789"), end, strlen(end)) ? number : NULL;
+}
+
+/*
+ * The user whose session or whose service manager's it is, for his containers are his, too; or that
+ * of the process. NULL: not known.
+ */
+static const char *user_of(const struct service_place *place)
+{
+	const char *line = strstr(place->status, "\nUid:");
+	const char *user = number_behind(place->cgroup, "/user.slice/user-", ".slice/");
+
+	if (user || *place->container || !line)
+		return user;
+	return number_behind(line, "\nUid:\t", "\t");
+}
+
+void service_owner(const struct service_place *place, char ret_owner[SERVICE_OWNER_MAX])
+{
+	const char *user = user_of(place);
+
+	if (user)
+		snprintf(ret_owner, SERVICE_OWNER_MAX, "uid %.*s", (int)strspn(user, "0123456789"),
+			 user);
+	else
+		text_copy(ret_owner, SERVICE_OWNER_MAX, place->container);
+}
+
+static void read_owner(struct reading *reading, __u32 tgid, struct service *service)
+{
+	char status[STATUS_MAX];
+	const struct service_place place = {.cgroup = cgroup_path(reading->cgroup),
+					    .container = service->container,
+					    .status = status};
+
+	read_proc(tgid, "status", status, sizeof(status));
+	service_owner(&place, service->owner);
+}
+
 static void read_process(struct reading *reading, __u32 tgid, struct service *service)
 {
 	reading->environment_size =
@@ -232,10 +281,11 @@ static void read_process(struct reading *reading, __u32 tgid, struct service *se
 	proc_comm(reading->comm, tgid, tgid);
 	join_words(reading);
 	reading->pod[0] = '\0';
-	if (!read_proc(tgid, "cgroup", reading->cgroup, sizeof(reading->cgroup)))
-		return;
-	service_container_of_cgroup(reading->cgroup, service->container);
-	kubernetes_uid_of_cgroup(reading->cgroup, reading->pod);
+	if (read_proc(tgid, "cgroup", reading->cgroup, sizeof(reading->cgroup))) {
+		service_container_of_cgroup(reading->cgroup, service->container);
+		kubernetes_uid_of_cgroup(reading->cgroup, reading->pod);
+	}
+	read_owner(reading, tgid, service);
 }
 
 static void apply_rules(struct reading *reading, const struct service_rules *rules,

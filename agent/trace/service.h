@@ -15,14 +15,16 @@
 
 #define SERVICE_NAME_MAX      64
 #define SERVICE_CONTAINER_MAX 65 /* 64 hex digits */
+#define SERVICE_OWNER_MAX     SERVICE_CONTAINER_MAX
 
 struct service {
 	char name[SERVICE_NAME_MAX];           /* empty: not known */
 	char container[SERVICE_CONTAINER_MAX]; /* id; empty: none that its cgroup tells */
+	char owner[SERVICE_OWNER_MAX];         /* who has a share of tables: container or "uid N" */
 	char attributes[ATTRIBUTES_MAX];       /* all else that is known, without the name */
 };
 
-/* Are name, container and attributes the same? */
+/* Are name, container, owner and attributes the same? */
 bool service_is_same(const struct service *a, const struct service *b);
 
 /* What /proc and rules (NULL: none) tell of a process; all empty when it is gone. */
@@ -37,6 +39,19 @@ int service_name_of_command(const char *command, size_t size, char ret_name[SERV
 
 /* The container in the text of /proc/PID/cgroup: the last 64 hex digits in a row. 0 or -ENOENT. */
 int service_container_of_cgroup(const char *text, char ret_id[SERVICE_CONTAINER_MAX]);
+
+/* Where a process runs. */
+struct service_place {
+	const char *cgroup;    /* its path */
+	const char *container; /* id; empty: none */
+	const char *status;    /* the text of /proc/PID/status */
+};
+
+/*
+ * Who has a share with all of these processes: a user with what runs below his slice ("uid 1000"),
+ * or else a container, whatever users it has made, or else the real user. Empty: not known.
+ */
+void service_owner(const struct service_place *place, char ret_owner[SERVICE_OWNER_MAX]);
 
 struct services;
 

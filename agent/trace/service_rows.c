@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +8,7 @@
 #include "trace/store_attributes.h"
 
 #define SERVICES 256 /* whose row is remembered */
+#define OTHERS   "_OTHER"
 
 struct known_service {
 	struct service service;
@@ -15,9 +17,20 @@ struct known_service {
 
 struct service_rows {
 	sqlite3 *db;
-	sqlite3_stmt *find, *insert, *put_attributes;
+	sqlite3_stmt *find, *insert, *count, *put_attributes;
 	struct known_service known[SERVICES];
 };
+
+static const char find_sql[] = "SELECT id FROM services WHERE name = ?1 AND container = ?2";
+static const char insert_sql[] =
+    "INSERT INTO services (name, container, owner) VALUES (?1, ?2, ?3)";
+static const char count_sql[] = "SELECT count(*) FROM services WHERE owner = ?";
+
+static int prepare(const struct service_rows *rows, const char *sql, sqlite3_stmt **ret_statement)
+{
+	return sqlite3_prepare_v3(rows->db, sql, -1, SQLITE_PREPARE_PERSISTENT, ret_statement,
+				  NULL);
+}
 
 int service_rows_new(sqlite3 *db, struct service_rows **ret_rows)
 {
@@ -26,10 +39,8 @@ int service_rows_new(sqlite3 *db, struct service_rows **ret_rows)
 	if (!rows)
 		return -ENOMEM;
 	rows->db = db;
-	if (sqlite3_prepare_v3(db, "SELECT id FROM services WHERE name = ? AND container = ?", -1,
-			       SQLITE_PREPARE_PERSISTENT, &rows->find, NULL) != SQLITE_OK ||
-	    sqlite3_prepare_v3(db, "INSERT INTO services (name, container) VALUES (?, ?)", -1,
-			       SQLITE_PREPARE_PERSISTENT, &rows->insert, NULL) != SQLITE_OK ||
+	if (prepare(rows, find_sql, &rows->find) || prepare(rows, insert_sql, &rows->insert) ||
+	    prepare(rows, count_sql, &rows->count) ||
 	    store_attributes_open(db, &rows->put_attributes) != SQLITE_OK) {
 		service_rows_free(rows);
 		return -EIO;
@@ -44,6 +55,7 @@ void service_rows_free(struct service_rows *rows)
 		return;
 	sqlite3_finalize(rows->find);
 	sqlite3_finalize(rows->insert);
+	sqlite3_finalize(rows->count);
 	sqlite3_finalize(rows->put_attributes);
 	free(rows);
 }
@@ -54,25 +66,56 @@ void service_rows_forget(struct service_rows *rows)
 		memset(rows->known, 0, sizeof(rows->known));
 }
 
-/* Run a statement with the two texts of a service. Returns what SQLite says. */
-static int step(sqlite3_stmt *statement, const struct service *service)
+/* Run a statement with the name and the container of a service. Returns what SQLite says. */
+static int step(sqlite3_stmt *statement, const char *name, const struct service *service)
 {
 	sqlite3_reset(statement);
-	sqlite3_bind_text(statement, 1, service->name, -1, SQLITE_STATIC);
+	sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
 	sqlite3_bind_text(statement, 2, service->container, -1, SQLITE_STATIC);
 	return sqlite3_step(statement);
 }
 
-static sqlite3_int64 find_or_make(struct service_rows *rows, const struct service *service)
+/* 0: there is none, and it could not be made. */
+static sqlite3_int64 find_or_make(struct service_rows *rows, const char *name,
+				  const struct service *service, bool may_make)
 {
 	sqlite3_int64 id = 0;
 
-	if (step(rows->find, service) == SQLITE_ROW)
+	if (step(rows->find, name, service) == SQLITE_ROW)
 		id = sqlite3_column_int64(rows->find, 0);
-	else if (step(rows->insert, service) == SQLITE_DONE)
-		id = sqlite3_last_insert_rowid(rows->db);
 	sqlite3_reset(rows->find);
+	if (id || !may_make)
+		return id;
+	sqlite3_bind_text(rows->insert, 3, service->owner, -1, SQLITE_STATIC);
+	if (step(rows->insert, name, service) == SQLITE_DONE)
+		id = sqlite3_last_insert_rowid(rows->db);
 	sqlite3_reset(rows->insert);
+	return id;
+}
+
+/* May this owner have another name? */
+static bool has_room(struct service_rows *rows, const char *owner)
+{
+	sqlite3_int64 names = 0;
+
+	sqlite3_bind_text(rows->count, 1, owner, -1, SQLITE_STATIC);
+	if (sqlite3_step(rows->count) == SQLITE_ROW)
+		names = sqlite3_column_int64(rows->count, 0);
+	sqlite3_reset(rows->count);
+	return names < SERVICE_ROWS_SHARE;
+}
+
+/* One owner's names beyond his share have one row. */
+static sqlite3_int64 choose(struct service_rows *rows, const struct service *service)
+{
+	sqlite3_int64 id = find_or_make(rows, service->name, service, false);
+
+	if (!id && !has_room(rows, service->owner))
+		return find_or_make(rows, OTHERS, service, true);
+	if (!id)
+		id = find_or_make(rows, service->name, service, true);
+	if (id)
+		store_attributes_put(rows->put_attributes, id, service->attributes);
 	return id;
 }
 
@@ -83,8 +126,6 @@ sqlite3_int64 service_rows_id(struct service_rows *rows, __u32 tgid, const struc
 	if (known->id && service_is_same(&known->service, service))
 		return known->id;
 	known->service = *service;
-	known->id = find_or_make(rows, service);
-	if (known->id)
-		store_attributes_put(rows->put_attributes, known->id, service->attributes);
+	known->id = choose(rows, service);
 	return known->id;
 }

@@ -10,6 +10,12 @@
 
 #include "trace/service.h"
 
+/*
+ * Names and containers of one owner that have rows of their own; of each container with more, what
+ * is beyond has one row, of the name _OTHER.
+ */
+#define SERVICE_ROWS_SHARE 512
+
 struct service_rows;
 
 /* 0, -ENOMEM, or -EIO: SQLite refuses (sqlite3_errmsg()). The database stays the caller's. */

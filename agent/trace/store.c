@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "trace/connection_rows.h"
 #include "trace/minutes.h"
+#include "trace/query_limits.h"
 #include "trace/schema.h"
 #include "trace/service_rows.h"
 #include "trace/store.h"
@@ -118,6 +119,7 @@ static void close_database(struct store *store)
 	store->minutes = NULL;
 	store->db = NULL;
 	store->in_transaction = false;
+	query_give_way(false);
 }
 
 /* Paths and hosts of requests are nobody else's business; what SQLite adds gets the same mode. */
@@ -133,15 +135,22 @@ static int make_file(struct store *store)
 	return 0;
 }
 
+/* Readers of this process give way then. */
+static bool log_is_long(const struct store *store)
+{
+	return store->log_bytes > store_bounds_log(&store->limits) / 2;
+}
+
 /*
  * After a commit: write the log back to the file when it is long. What a reader still needs stays;
- * as long as there is such a reader the log grows.
+ * as long as there is such a reader the log grows, so those of this process give way in time.
  */
 static int on_commit(void *data, sqlite3 *db, const char *name, int pages)
 {
 	struct store *store = data;
 
 	store->log_bytes = (__u64)pages * PAGE_BYTES;
+	query_give_way(log_is_long(store));
 	if (pages >= LOG_PAGES)
 		sqlite3_wal_checkpoint_v2(db, name, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
 	return SQLITE_OK;
@@ -266,6 +275,7 @@ static int empty_log(struct store *store)
 	if (result != SQLITE_OK)
 		return -EBUSY;
 	store->log_bytes = 0;
+	query_give_way(false);
 	return 0;
 }
 
@@ -385,8 +395,11 @@ int store_flush(struct store *store)
 {
 	int err;
 
-	if (!store->in_transaction)
+	if (!store->in_transaction) {
+		if (store->db && log_is_long(store))
+			empty_log(store);
 		return 0;
+	}
 	err = minutes_write(store->minutes) ? error_of(store->db) : run(store, "COMMIT");
 	if (err)
 		return failed(store, err);
@@ -414,13 +427,16 @@ static int follow_name(struct store *store)
 
 int store_prune(struct store *store, __u64 now_wall_ns)
 {
+	bool names;
 	int err;
 
 	if (!store->db)
 		return -EIO;
 	if (is_replaced(store))
 		return follow_name(store);
-	err = store_bounds_keep(store->db, &store->limits, now_wall_ns);
+	err = store_bounds_keep(store->db, &store->limits, now_wall_ns, &names);
+	if (names)
+		service_rows_forget(store->services);
 	return err < 0 ? error_of(store->db) : err;
 }
 

@@ -11,6 +11,7 @@
 #define ROWS_MIN      500    /* at once of a small store; of others a sixteenth */
 #define PAGES         2048   /* given back at once: 8 MiB of the usual pages */
 #define ENDPOINT_ROWS 200000 /* of the table `endpoints`: some tens of megabytes */
+#define ENDPOINT_SIZE 512    /* bytes of such a row: they may have a quarter of the store */
 #define LOG_MIN       (16ULL << 20)
 
 static int run(sqlite3 *db, const char *sql)
@@ -30,15 +31,46 @@ static bool is_too_large(sqlite3 *db, const struct store_limits *limits)
 	return pages * ask(db, "PRAGMA page_size") > limits->bytes;
 }
 
+/* Names that nothing in the store has any longer. */
+static int remove_names(sqlite3 *db, bool *ret_names)
+{
+	int before = sqlite3_total_changes(db);
+	int err =
+	    run(db, "DELETE FROM services WHERE"
+		    " NOT EXISTS (SELECT 1 FROM spans WHERE service_id = services.id)"
+		    " AND NOT EXISTS (SELECT 1 FROM connections WHERE service_id = services.id)"
+		    " AND NOT EXISTS (SELECT 1 FROM endpoints WHERE service_id = services.id)");
+
+	*ret_names = !err && sqlite3_total_changes(db) != before;
+	if (*ret_names)
+		err = run(db, "DELETE FROM service_attributes WHERE service_id NOT IN"
+			      " (SELECT id FROM services)");
+	return err;
+}
+
+/* Where nothing else is left to remove: the oldest minute. */
+static int remove_minute(sqlite3 *db)
+{
+	return run(db, "DELETE FROM endpoints WHERE minute = (SELECT min(minute) FROM endpoints)");
+}
+
+static __u64 endpoint_rows(const struct store_limits *limits)
+{
+	const __u64 rows = limits->bytes / 4 / ENDPOINT_SIZE;
+
+	return rows < ENDPOINT_ROWS ? rows : ENDPOINT_ROWS;
+}
+
 /* What is known of endpoints stays when their spans had to make room. */
-static int remove_minutes(sqlite3 *db, __u64 oldest_ns)
+static int remove_minutes(sqlite3 *db, const struct store_limits *limits, __u64 oldest_ns)
 {
 	char sql[192];
 
 	snprintf(sql, sizeof(sql),
 		 "DELETE FROM endpoints WHERE minute < max(%llu, coalesce((SELECT minute FROM "
-		 "endpoints ORDER BY minute DESC LIMIT 1 OFFSET %d), 0))",
-		 (unsigned long long)(oldest_ns / (60 * NS_PER_SECOND)), ENDPOINT_ROWS);
+		 "endpoints ORDER BY minute DESC LIMIT 1 OFFSET %llu), 0))",
+		 (unsigned long long)(oldest_ns / (60 * NS_PER_SECOND)),
+		 (unsigned long long)endpoint_rows(limits));
 	return run(db, sql);
 }
 
@@ -121,14 +153,20 @@ static int shrink(sqlite3 *db, const struct store_limits *limits)
 	return now < before && now * ask(db, "PRAGMA page_size") > limits->bytes;
 }
 
-int store_bounds_keep(sqlite3 *db, const struct store_limits *limits, __u64 now_wall_ns)
+int store_bounds_keep(sqlite3 *db, const struct store_limits *limits, __u64 now_wall_ns,
+		      bool *ret_names)
 {
 	__u64 oldest_ns = now_wall_ns - limits->seconds * NS_PER_SECOND;
 	bool too_large = is_too_large(db, limits);
 	int rows = rows_at_once(db), err;
 	int removed = remove_oldest(db, too_large, oldest_ns, now_wall_ns, rows);
 
-	err = removed < 0 ? removed : remove_minutes(db, oldest_ns);
+	*ret_names = false;
+	err = removed < 0 ? removed : remove_minutes(db, limits, oldest_ns);
+	if (!err && too_large && !removed)
+		err = remove_minute(db);
+	if (!err)
+		err = remove_names(db, ret_names);
 	if (!err)
 		err = shrink(db, limits);
 	if (err < 0)

@@ -16,7 +16,4 @@ void api_profile(const struct web_options *options, struct request *request, str
 void api_profile_picture(const struct web_options *options, struct request *request,
 			 struct reply *reply);
 
-/* From now on answer nothing that takes time, for the server is about to end. */
-void api_end(void);
-
 #endif

@@ -226,5 +226,5 @@ void api_endpoints(const struct web_options *options, struct request *request, s
 		return;
 	window = window_of(db, last_ns);
 	answer(db, &window, reply);
-	sqlite3_close(db);
+	api_close(db);
 }

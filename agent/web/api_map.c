@@ -49,5 +49,5 @@ void api_map(const struct web_options *options, struct request *request, struct 
 	else
 		answer(&edges, reply);
 	edges_free(&edges);
-	sqlite3_close(db);
+	api_close(db);
 }

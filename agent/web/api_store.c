@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,21 +10,9 @@
 #include "trace/store.h"
 #include "web/api.h"
 #include "web/api_store.h"
+#include "web/patience.h"
 
-#define PATIENCE_NS (5 * NS_PER_SECOND)
-#define STEPS       50000 /* of SQLite's machine between two looks at the clock */
 #define LAST_MAX_NS (86400 * NS_PER_SECOND)
-
-static atomic_bool ended;
-
-/* When each thread's query has to be over (CLOCK_MONOTONIC). */
-static _Thread_local __u64 until_ns;
-
-static int is_late(void *data)
-{
-	(void)data;
-	return atomic_load(&ended) || clock_now_ns() > until_ns;
-}
 
 sqlite3 *api_open(const struct web_options *options, struct reply *reply)
 {
@@ -41,19 +28,17 @@ sqlite3 *api_open(const struct web_options *options, struct reply *reply)
 		api_refuse(reply, 503, "the store cannot be read: %s", why);
 		return NULL;
 	}
-	until_ns = clock_now_ns() + PATIENCE_NS;
-	sqlite3_progress_handler(db, STEPS, is_late, NULL);
-	return db;
+	if (!patience_watch(db))
+		return db;
+	sqlite3_close(db);
+	api_refuse(reply, 503, "the store is being read by too many");
+	return NULL;
 }
 
-void api_end(void)
+void api_close(sqlite3 *db)
 {
-	atomic_store(&ended, true);
-}
-
-bool api_has_ended(void)
-{
-	return atomic_load(&ended);
+	patience_forget(db);
+	sqlite3_close(db);
 }
 
 void api_reply(struct reply *reply, json_t *document)

@@ -10,11 +10,9 @@
 #include "web/request.h"
 #include "web/server.h"
 
-/*
- * The store, to be read for some seconds at most and closed by the caller. NULL: the reply says why
- * there is none.
- */
+/* The store, to be read for some seconds at most. NULL: the reply says why there is none. */
 sqlite3 *api_open(const struct web_options *options, struct reply *reply);
+void api_close(sqlite3 *db);
 
 /* Answer with a document, whose reference is taken; NULL: there was no memory. */
 void api_reply(struct reply *reply, json_t *document);
@@ -22,9 +20,6 @@ void api_reply(struct reply *reply, json_t *document);
 /* Answer {"error": ...}. */
 __attribute__((format(printf, 3, 4))) void api_refuse(struct reply *reply, unsigned int status,
 						      const char *format, ...);
-
-/* Is the server about to end? Then nothing that takes time is worth it. */
-bool api_has_ended(void);
 
 /* Answer that the store could not be read, or not in time. */
 void api_failed(struct reply *reply, sqlite3 *db);

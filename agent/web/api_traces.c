@@ -5,6 +5,8 @@
 
 #include "base/number.h"
 #include "trace/json.h"
+#include "trace/query_limits.h"
+#include "trace/query_summary.h"
 #include "trace/query_words.h"
 #include "trace/span.h"
 #include "web/api.h"
@@ -68,6 +70,17 @@ static int read_words(const struct request *request, struct query_filter *filter
 	return 0;
 }
 
+static int read_pattern(const struct request *request, struct query_filter *filter,
+			struct reply *reply)
+{
+	const char *pattern = request_parameter(request, "endpoint");
+
+	if (pattern && strlen(pattern) > QUERY_PATTERN_MAX)
+		return refuse(reply, "endpoint", "a pattern of up to 200 bytes");
+	filter->endpoint = pattern;
+	return 0;
+}
+
 /* 0, or -EINVAL after the reply was made. */
 static int read_filter(const struct request *request, struct query_filter *filter,
 		       struct reply *reply)
@@ -76,12 +89,11 @@ static int read_filter(const struct request *request, struct query_filter *filte
 	__u64 last_ns;
 
 	filter->service = request_parameter(request, "service");
-	filter->endpoint = request_parameter(request, "endpoint");
 	filter->route = request_parameter(request, "route");
 	filter->method = request_parameter(request, "method");
 	filter->errors = errors && strcmp(errors, "0") != 0;
-	if (read_numbers(request, filter, reply) || read_words(request, filter, reply) ||
-	    api_last(request, reply, 0, &last_ns))
+	if (read_pattern(request, filter, reply) || read_numbers(request, filter, reply) ||
+	    read_words(request, filter, reply) || api_last(request, reply, 0, &last_ns))
 		return -EINVAL;
 	filter->since_ns = last_ns ? query_now_ns() - (__s64)last_ns : 0;
 	return 0;
@@ -103,40 +115,30 @@ static json_t *first_json(const struct query_span *span)
 	return object;
 }
 
-static json_t *summary_json(const struct query_trace *trace)
+static json_t *summary_json(const struct query_summary *summary)
 {
-	json_t *object = json_object(), *services = json_object();
-	__s64 begin_ns = trace->span[0].start_ns, end_ns = begin_ns;
-	int errors = 0;
+	json_t *object = json_object();
 
-	for (size_t i = 0; i < trace->count; i++) {
-		const struct query_span *span = &trace->span[i];
-
-		if (span->start_ns + span->duration_ns > end_ns)
-			end_ns = span->start_ns + span->duration_ns;
-		errors += span->error;
-		json_set_text(services, span->service ? span->service : "", "");
-	}
-	json_set_text(object, "trace_id", trace->id);
-	json_object_set_new(object, "start_ns", json_integer(begin_ns));
-	json_object_set_new(object, "duration_ns", json_integer(end_ns - begin_ns));
-	json_object_set_new(object, "spans", json_integer((json_int_t)trace->count));
-	json_object_set_new(object, "services",
-			    json_integer((json_int_t)json_object_size(services)));
-	json_object_set_new(object, "errors", json_integer(errors));
-	json_object_set_new(object, "first", first_json(&trace->span[0]));
-	json_decref(services);
+	json_set_text(object, "trace_id", summary->id);
+	json_object_set_new(object, "start_ns", json_integer(summary->start_ns));
+	json_object_set_new(object, "duration_ns", json_integer(summary->duration_ns));
+	json_object_set_new(object, "spans", json_integer((json_int_t)summary->spans));
+	json_object_set_new(object, "services", json_integer((json_int_t)summary->services));
+	json_object_set_new(object, "errors", json_integer((json_int_t)summary->errors));
+	if (summary->is_partial)
+		json_object_set_new(object, "partial", json_true());
+	json_object_set_new(object, "first", first_json(&summary->first));
 	return object;
 }
 
 /* They come the last one first. */
-static int add_summary(const struct query_trace *trace, void *data)
+static int add_summary(const struct query_summary *summary, void *data)
 {
 	struct page *page = data;
 
 	if (!json_array_size(page->traces))
-		page->last_row = trace->row;
-	return json_array_insert_new(page->traces, 0, summary_json(trace)) ? -ENOMEM : 0;
+		page->last_row = summary->row;
+	return json_array_insert_new(page->traces, 0, summary_json(summary)) ? -ENOMEM : 0;
 }
 
 void api_traces(const struct web_options *options, struct request *request, struct reply *reply)
@@ -152,7 +154,7 @@ void api_traces(const struct web_options *options, struct request *request, stru
 		json_decref(document);
 		return;
 	}
-	if (query_traces(db, &filter, add_summary, &page)) {
+	if (query_summaries(db, &filter, add_summary, &page)) {
 		json_decref(document);
 		api_failed(reply, db);
 	} else {
@@ -161,7 +163,7 @@ void api_traces(const struct web_options *options, struct request *request, stru
 					    json_sprintf("%lld", (long long)page.last_row));
 		api_reply(reply, document);
 	}
-	sqlite3_close(db);
+	api_close(db);
 }
 
 static int keep_trace(const struct query_trace *trace, void *data)
@@ -190,5 +192,5 @@ void api_trace(const struct web_options *options, struct request *request, struc
 		api_reply(reply, document);
 	else
 		api_refuse(reply, 404, "there is no such trace, or no longer");
-	sqlite3_close(db);
+	api_close(db);
 }

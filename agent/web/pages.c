@@ -8,6 +8,7 @@
 struct page {
 	const char *path;
 	bool has_rest; /* the path goes on */
+	enum page_time time;
 	void (*answer)(const struct web_options *options, struct request *request,
 		       struct reply *reply);
 };
@@ -45,11 +46,16 @@ static void answer_ready(const struct web_options *options, struct request *requ
 }
 
 static const struct page pages[] = {
-    {"/metrics", false, answer_metrics},     {"/healthz", false, answer_health},
-    {"/readyz", false, answer_ready},        {"/api/v1/traces", false, api_traces},
-    {"/api/v1/traces/", true, api_trace},    {"/api/v1/endpoints", false, api_endpoints},
-    {"/api/v1/map", false, api_map},         {"/api/v1/policy", false, api_policy},
-    {"/api/v1/profile", false, api_profile}, {"/api/v1/profile.svg", false, api_profile_picture},
+    {"/metrics", false, PAGE_SOON, answer_metrics},
+    {"/healthz", false, PAGE_AT_ONCE, answer_health},
+    {"/readyz", false, PAGE_AT_ONCE, answer_ready},
+    {"/api/v1/traces", false, PAGE_LATER, api_traces},
+    {"/api/v1/traces/", true, PAGE_LATER, api_trace},
+    {"/api/v1/endpoints", false, PAGE_LATER, api_endpoints},
+    {"/api/v1/map", false, PAGE_LATER, api_map},
+    {"/api/v1/policy", false, PAGE_SOON, api_policy},
+    {"/api/v1/profile", false, PAGE_LATER, api_profile},
+    {"/api/v1/profile.svg", false, PAGE_LATER, api_profile_picture},
 };
 
 static bool is_asked_for(const struct page *page, const char *path)
@@ -80,21 +86,36 @@ static bool is_harmless(const char *path)
 	return !strcmp(path, "/metrics") || !strcmp(path, "/healthz") || !strcmp(path, "/readyz");
 }
 
+/* NULL: there is none, or it is a file. */
+static const struct page *find(const struct web_options *options, const char *path)
+{
+	if (!options->shows_traces && !is_harmless(path))
+		return NULL;
+	for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++)
+		if (is_asked_for(&pages[i], path))
+			return &pages[i];
+	return NULL;
+}
+
+enum page_time pages_time(const struct web_options *options, const char *path)
+{
+	const struct page *page = find(options, path);
+
+	return page ? page->time : PAGE_AT_ONCE;
+}
+
 void pages_answer(const struct web_options *options, const char *path, struct request *request,
 		  struct reply *reply)
 {
-	if (!options->shows_traces && !is_harmless(path)) {
+	const struct page *page = find(options, path);
+
+	if (page) {
+		request->rest = path + strlen(page->path);
+		page->answer(options, request, reply);
+	} else if (!options->shows_traces) {
 		reply_text(reply, 404,
 			   "traces are shown when ctxpropd is told so: --http ADDRESS:PORT");
-		return;
-	}
-	for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
-		if (!is_asked_for(&pages[i], path))
-			continue;
-		request->rest = path + strlen(pages[i].path);
-		pages[i].answer(options, request, reply);
-		return;
-	}
-	if (!answer_file(path, reply))
+	} else if (!answer_file(path, reply)) {
 		reply_text(reply, 404, "there is no such page");
+	}
 }

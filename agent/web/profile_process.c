@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "inspect/sandbox.h"
 #include "profile/confined.h"
-#include "web/api_store.h"
+#include "web/patience.h"
 #include "web/profile_process.h"
 
 #define PATIENCE_NS (5 * NS_PER_SECOND)
@@ -48,7 +48,7 @@ static enum sandbox_end wait_for(struct sandbox *sandbox)
 	do {
 		poll(&ended, 1, LOOK_MS);
 		end = sandbox_look(sandbox);
-	} while (end == SANDBOX_RUNS && clock_now_ns() < until_ns && !api_has_ended());
+	} while (end == SANDBOX_RUNS && clock_now_ns() < until_ns && !patience_has_ended());
 	return end;
 }
 

@@ -10,17 +10,19 @@
 #include <microhttpd.h>
 
 #include "base/log.h"
-#include "web/api.h"
-#include "web/pages.h"
+#include "web/jobs.h"
+#include "web/patience.h"
 #include "web/server.h"
+#include "web/visitors.h"
 
-#define CONNECTIONS     64
-#define THREADS         2
-#define TIMEOUT_SECONDS 15
+#define TIMEOUT_SECONDS 15    /* without a byte; visitors.h has what holds besides */
 #define HEAD_BYTES      16384 /* of a connection: what a request may be */
+#define END_MS          2000  /* what is being answered when the server ends has so long */
 
 struct web {
 	struct web_options options;
+	struct visitors *visitors;
+	struct jobs *jobs;
 	struct MHD_Daemon *server;
 };
 
@@ -48,71 +50,179 @@ static bool is_welcome(const struct web *web, const struct request *request, con
 	return false;
 }
 
-/* MHD_AccessHandlerCallback: once when the head is there, then with the body, then at its end. */
+static struct visitor *visitor_of(struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info =
+	    MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	return info ? info->socket_context : NULL;
+}
+
+static enum MHD_Result give(const struct web *web, struct MHD_Connection *connection,
+			    struct reply *reply)
+{
+	visitor_answered(web->visitors, visitor_of(connection));
+	return reply_send(reply, connection) ? MHD_NO : MHD_YES;
+}
+
+/* The head is there: it gets an answer now if it is not welcome. */
+static enum MHD_Result begin(struct web *web, struct MHD_Connection *connection, const char *path,
+			     const char *method, void **state)
+{
+	const struct request request = {.connection = connection};
+	struct reply reply = {.status = MHD_HTTP_OK};
+
+	if (!is_welcome(web, &request, method, &reply))
+		return give(web, connection, &reply);
+	*state = job_new(connection, path);
+	return *state ? MHD_YES : MHD_NO;
+}
+
+/* The whole request is there. */
+static enum MHD_Result answer(struct web *web, struct job *job, struct MHD_Connection *connection)
+{
+	struct visitor *visitor = visitor_of(connection);
+
+	visitor_asked(web->visitors, visitor);
+	if (!job_begin(web->jobs, job, visitor_rivals(web->visitors, visitor)))
+		return MHD_YES;
+	return give(web, connection, job_reply(job));
+}
+
+/*
+ * MHD_AccessHandlerCallback: once when the head is there, then with the body, then at its end, and
+ * again when an answer was made that took its time.
+ */
 static enum MHD_Result on_request(void *data, struct MHD_Connection *connection, const char *path,
 				  const char *method, const char *version, const char *body,
 				  size_t *body_size, void **state)
 {
-	struct request request = {.connection = connection};
-	struct reply reply = {.status = MHD_HTTP_OK};
-	const struct web *web = data;
+	struct job *job = *state;
 
 	(void)version;
 	(void)body;
-	if (!is_welcome(web, &request, method, &reply))
-		return reply_send(&reply, connection) ? MHD_NO : MHD_YES;
-	if (!*state || *body_size) {
-		*state = data;
+	if (!visitor_of(connection))
+		return MHD_NO; /* there is no room for it */
+	if (!job)
+		return begin(data, connection, path, method, state);
+	if (*body_size) {
 		*body_size = 0;
 		return MHD_YES;
 	}
-	pages_answer(&web->options, path, &request, &reply);
-	return reply_send(&reply, connection) ? MHD_NO : MHD_YES;
+	if (job_reply(job))
+		return give(data, connection, job_reply(job));
+	return answer(data, job, connection);
 }
 
-/* Its threads get no signals: those are the main thread's. */
-static struct MHD_Daemon *start(struct web *web, int fd)
+/* MHD_RequestCompletedCallback */
+static void on_completed(void *data, struct MHD_Connection *connection, void **state,
+			 enum MHD_RequestTerminationCode how)
 {
-	struct MHD_Daemon *server;
+	const struct web *web = data;
+	struct visitor *visitor = visitor_of(connection);
+
+	(void)how;
+	job_free(*state);
+	*state = NULL;
+	if (visitor)
+		visitor_done(web->visitors, visitor);
+}
+
+/* MHD_NotifyConnectionCallback */
+static void on_connection(void *data, struct MHD_Connection *connection, void **visitor,
+			  enum MHD_ConnectionNotificationCode what)
+{
+	const struct web *web = data;
+	const union MHD_ConnectionInfo *fd, *address;
+
+	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+		if (*visitor)
+			visitor_left(web->visitors, *visitor);
+		return;
+	}
+	fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	address = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	if (fd && address)
+		*visitor = visitor_came(web->visitors, fd->connect_fd, address->client_addr);
+}
+
+static struct MHD_Daemon *start_server(struct web *web, int fd)
+{
+	return MHD_start_daemon(
+	    MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ERROR_LOG | MHD_ALLOW_SUSPEND_RESUME, 0, NULL,
+	    NULL, on_request, web, MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL,
+	    MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
+	    (unsigned int)(VISITORS_MAX + VISITORS_GOING), MHD_OPTION_CONNECTION_TIMEOUT,
+	    (unsigned int)TIMEOUT_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEAD_BYTES,
+	    MHD_OPTION_NOTIFY_COMPLETED, on_completed, web, MHD_OPTION_NOTIFY_CONNECTION,
+	    on_connection, web, MHD_OPTION_END);
+}
+
+static int start_threads(struct web *web, int fd)
+{
+	int err = patience_begin();
+
+	if (err)
+		return err;
+	web->visitors = visitors_new();
+	web->jobs = jobs_new(&web->options);
+	if (web->visitors && web->jobs)
+		web->server = start_server(web, fd);
+	if (web->server)
+		return 0;
+	if (jobs_end(web->jobs, END_MS))
+		jobs_free(web->jobs);
+	visitors_free(web->visitors);
+	patience_free();
+	return -EIO;
+}
+
+/* Its threads get no signals: those are the main thread's. 0 or -errno. */
+static int start(struct web *web, int fd)
+{
 	sigset_t all, before;
+	int err;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	server = MHD_start_daemon(
-	    MHD_USE_EPOLL | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_ERROR_LOG, 0, NULL, NULL,
-	    on_request, web, MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL, MHD_OPTION_LISTEN_SOCKET, fd,
-	    MHD_OPTION_THREAD_POOL_SIZE, (unsigned int)THREADS, MHD_OPTION_CONNECTION_LIMIT,
-	    (unsigned int)CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)TIMEOUT_SECONDS,
-	    MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEAD_BYTES, MHD_OPTION_END);
+	err = start_threads(web, fd);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return server;
+	return err;
 }
 
 int web_start(const struct web_options *options, struct web **ret_web)
 {
 	struct web *web = calloc(1, sizeof(*web));
-	int fd = web ? web_listen(&options->address) : -ENOMEM;
+	int fd = web ? web_listen(&options->address) : -ENOMEM, err;
 
 	if (fd < 0) {
 		free(web);
 		return fd;
 	}
 	web->options = *options;
-	web->server = start(web, fd);
-	if (!web->server) {
+	err = start(web, fd);
+	if (err) {
 		close(fd);
 		free(web);
-		return -EIO;
+		return err;
 	}
 	*ret_web = web;
 	return 0;
 }
 
+/* What hangs in spite of all is left alone, with the memory that it uses. */
 void web_stop(struct web *web)
 {
 	if (!web)
 		return;
-	api_end();
+	patience_end();
+	if (!jobs_end(web->jobs, END_MS)) {
+		log_warning("HTTP server: an answer does not end, and is not waited for");
+		return;
+	}
 	MHD_stop_daemon(web->server); /* closes the socket, too */
+	jobs_free(web->jobs);
+	visitors_free(web->visitors);
+	patience_free();
 	free(web);
 }

@@ -22,6 +22,19 @@ SPANS_OF_ONE = 2  # of a request: it is sent and served on the same host
 LOST, AGAIN = "spans are lost until that is over (said once)", "spans are stored again"
 
 
+NAMES, SHARE = 700, 512
+# Processes with names of their own, each of which asks once: port, how many.
+CROWD = r"""
+for ((i = 0; i < $2; i++)); do
+    OTEL_SERVICE_NAME=name-$i bash -c "exec 3<>/dev/tcp/127.0.0.1/$1 &&
+        printf 'GET /crowd HTTP/1.1\\r\\nHost: h\\r\\nConnection: close\\r\\n\\r\\n' >&3 &&
+        cat <&3 >/dev/null; sleep 1" &
+    ((i % 50)) || wait
+done
+wait
+"""
+
+
 class Stored:
     """An agent that stores in a folder, and a client of a server on its host."""
 
@@ -160,6 +173,24 @@ def case_store_reader(bench):
             now = reader.execute("SELECT count(*) FROM spans").fetchone()[0]
             bench.check(now == seen, "who sees what was there when it began", (now, seen))
         bench.check(LOST not in bench.agent.log(), "nothing is lost", bench.agent.log())
+
+
+def case_store_names(bench):
+    """Somebody with hundreds of names has a share of them, and what he sends is stored all the same."""
+    with stored(bench) as scene:
+        scene.stores(5, "spans of others are stored")
+        argv = ["setpriv", "--reuid", "4321", "--regid", "4321", "--clear-groups", "bash", "-c", CROWD,
+                "crowd", str(scene.server.server_address[1]), str(NAMES)]
+        bench.node.run(argv, timeout=120)
+        of_crowd = ("SELECT count({}) FROM spans JOIN services ON services.id = service_id WHERE kind = 3 "
+                    "AND path = '/crowd'{}")
+        bench.check(wait_for(lambda: scene.ask(of_crowd.format("*", "")) == NAMES, 20),
+                    f"{NAMES} requests are stored", scene.ask(of_crowd.format("*", "")))
+        named = scene.ask(of_crowd.format("DISTINCT name", " AND name GLOB 'name-*'"))
+        others = scene.ask(of_crowd.format("*", " AND name = '_OTHER'"))
+        bench.check(400 < named <= SHARE and others > 50, f"{named} names of a share, and others",
+                    f"{named} names, {others} of others")
+        scene.stores(5, "so are those of others")
 
 
 def case_store_locked(bench):

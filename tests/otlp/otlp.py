@@ -34,7 +34,8 @@ REMOTE = 0x200
 ROOM, BATCH = 8192, 512  # spans that wait; spans of one request
 FLOOD_SECONDS = 4  # and the receiver is waited for for 10
 END_SECONDS = 3  # two for what waits, and the last turn of the tracer
-TAKEN = ("ok", "partial", "nonsense", "endless")  # answers of 2xx
+TAKEN = ("ok", "partial", "nonsense")  # whole answers of 2xx
+UNSURE = ("garbage", "hang_up", "late", "endless", "cut", "stalled")  # no answer, or not all of it
 
 
 def check(holds, what):
@@ -212,11 +213,21 @@ class Run:
         check(times[2] - times[1] >= 2, f"Retry-After: 2: {times[2] - times[1]:.1f} s")
         check(times[3] >= date, f"{date - times[3]:.1f} s before the date")
 
+    def no_hurry(self):
+        """A receiver that asks for no wait at all gets the usual one"""
+        past = email.utils.formatdate(time.time() - 3600, usegmt=True)
+        first = len(self.receiver.requests)
+        self.receiver.answer(("wait", [503, "0"]), ("wait", [429, past]), ("wait", [502, "0"]))
+        self.send("/hurry", 1, *TAKEN)
+        times = [request.time for request in self.receiver.requests[first:first + 4]]
+        pauses = [after - before for before, after in zip(times, times[1:])]
+        check(all(pause > least for pause, least in zip(pauses, (0.4, 0.9, 1.9))), pauses)
+
     def bad_answers(self):
         """Refusals, nonsense, answers without end and none at all: nothing is sent twice"""
         elsewhere = f"http://127.0.0.1:{RECEIVER_PORT}/elsewhere"
         ways = (("status", 400), ("redirect", elsewhere), ("partial", 3), "nonsense", "endless",
-                "garbage", "ok", "hang_up")
+                "cut", "stalled", "garbage", "ok", "hang_up")
         for way in ways:
             name = way if isinstance(way, str) else way[0]
             self.receiver.answer(way)
@@ -298,7 +309,7 @@ class Run:
             "refused": sum(len(request.spans) for request in self.receiver.requests
                            if request.way == "redirect" or
                            (request.way, len(self.retried(request))) == ("status", 0)),
-            "unconfirmed": len(self.receiver.spans("garbage", "hang_up", "late")),
+            "unconfirmed": len(self.receiver.spans(*UNSURE)),
             "queue-full": stored - len(seen),
         }
         expected["lost"] = sum(expected[why] for why in ("rejected", "refused", "unconfirmed",
@@ -307,7 +318,7 @@ class Run:
         check(counts["queue-full"] > 0 and counts["given"] == counts["accepted"] + counts["lost"],
               counts)
         check(not twice(taken), f"taken twice: {len(twice(taken))}")
-        unsure = {span.key for span in self.receiver.spans("garbage", "hang_up", "late")}
+        unsure = {span.key for span in self.receiver.spans(*UNSURE)}
         check(not unsure & {span.key for span in taken}, "sent again although it had arrived")
         warned = self.scene.times("warning: spans for .* lost")
         check(warned and all(after - before >= 59 for before, after in zip(warned, warned[1:])),
@@ -360,7 +371,7 @@ class Run:
         self.agent.stop()
 
     CASES = (begins, same_as_stored, trees, attributes_of_served, attributes_of_calls, errors,
-             services, no_loop, retries, bad_answers, slow, losses, receiver_restarts, counted, secured,
+             services, no_loop, retries, no_hurry, bad_answers, slow, losses, receiver_restarts, counted, secured,
              ends_in_time, open_file)
 
     def do(self, case):

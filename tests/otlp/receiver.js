@@ -87,6 +87,14 @@ const WAYS = {
 		const more = setInterval(() => response.write(Buffer.alloc(65536)), 10);
 		response.on("close", () => clearInterval(more));
 	},
+	cut: (response) => {
+		response.writeHead(200, { "Content-Length": 100 });
+		response.write("half", () => response.socket.destroy());
+	},
+	stalled: (response) => {
+		response.writeHead(200, { "Content-Length": 100 });
+		response.write("half");
+	},
 	garbage: (response) => response.socket.end("\x16\x03\x01 this is not HTTP\r\n\r\n"),
 	hang_up: (response) => response.socket.destroy(),
 	late: (response, seconds) => setTimeout(() => answer(response, 200, ""), 1000 * seconds),

@@ -1,15 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """/api/v1/ tells what is in the store, and quickly."""
+import concurrent.futures
+import contextlib
 import json
+import re
+import sqlite3
 import time
 import urllib.parse
 
 import demo
-from filled import fill
+from filled import fill, fill_one_trace
 from world import MANY, PORT, RAW, SCRIPT, equal
 
 LIMIT_S = 0.2
 TRIES, TRIES_MAX = 3, 30
+PATIENCE_S = 5  # after that an answer is 503
+CROWD = 6  # who ask at a time
+FAT, CUT, FAT_ID = 300_000, 5_000, "fa" * 16
 BAD = ("traces?limit=0", "traces?limit=501", "traces?limit=x", "traces?cursor=-1", "traces?slow=fast",
        "traces?status=999", "traces?last=soon", "traces?kind=other", "traces?order=any", "traces/00",
        "traces/" + "g" * 32, "endpoints?last=2d", "endpoints?last=25h", "map?last=0s")
@@ -87,6 +94,14 @@ def case_endpoints(world):
     assert abs(rows["nginx", "server", "/many"]["p50_ns"] / exact - 1) < 0.15, (exact, sorted(spans))
 
 
+def case_owners(world):
+    """the store knows whose each name is: a container's, or the user's that runs it"""
+    with contextlib.closing(sqlite3.connect(f"file:{world.store}?mode=ro", uri=True)) as db:
+        owners = dict(db.execute("SELECT name, owner FROM services WHERE name != ''"))
+    assert {"nginx", "service"} <= owners.keys(), owners
+    assert all(re.fullmatch("uid [0-9]+|[0-9a-f]{64}", owner) for owner in owners.values()), owners
+
+
 def case_map(world):
     """the map has the calls of the traffic"""
     edges = {(e["caller"], e["callee"]): e for e in world.api("map")["edges"]}
@@ -137,21 +152,88 @@ def fastest(world, path):
     return min(took)
 
 
-def case_speed(world):
-    """with 100,000 spans every answer takes less than 200 ms"""
+@contextlib.contextmanager
+def filled(world, fill_it):
+    """The agent with a store of its own, which was filled before."""
     store = world.folder / "filled.db"
     world.agent.stop()
     world.agent.start("--store", store)
     world.agent.stop()
-    fill(store, 100_000)
+    fill_it(store)
     world.agent.start("--store", store)
     world.app.wait_port(PORT)
     try:
+        yield
+    finally:
+        world.agent.stop()
+        for part in world.folder.glob("filled.db*"):
+            part.unlink()
+        world.agent.start()
+        world.app.wait_port(PORT)
+
+
+def case_speed(world):
+    """with 100,000 spans every answer takes less than 200 ms"""
+    with filled(world, lambda store: fill(store, 100_000)):
         for path in QUESTIONS:
             took = fastest(world, path)
             print(f"    {took * 1000:6.0f} ms  {path}", flush=True)
             assert took < LIMIT_S, f"{path}: {took:.3f} s"
-    finally:
-        world.agent.stop()
-        world.agent.start()
-        world.app.wait_port(PORT)
+
+
+def case_fat_trace(world):
+    """a trace of 300,000 spans, as a stranger makes it, is cut, and keeps nobody from the others"""
+    with filled(world, lambda store: (fill(store, 1000), fill_one_trace(store, FAT))):
+        for path in ("traces", "traces?order=slowest", "traces?order=slowest&limit=500", "traces?limit=500", "traces?endpoint=/fat/*"):
+            begin = time.monotonic()
+            page = world.api(path)["traces"]
+            took = time.monotonic() - begin
+            print(f"    {took * 1000:6.0f} ms  {path}", flush=True)
+            assert took < PATIENCE_S, f"{path}: {took:.3f} s"
+            one, = [trace for trace in page if trace["trace_id"] == FAT_ID]
+            equal((one["spans"], one["partial"]), (FAT, True), "spans of the list")
+            others = 0 if "endpoint" in path else 49 if "500" not in path else 200
+            equal(len(page), 1 + others, f"traces of {path}")
+            assert not any("partial" in trace for trace in page if trace is not one), page
+        older = world.api("traces?limit=1")
+        assert older["traces"][0]["trace_id"] == FAT_ID, older
+        after = world.api(f"traces?limit=500&cursor={older['next']}")["traces"]
+        equal((len(after), FAT_ID in {trace["trace_id"] for trace in after}), (200, False), "next page")
+        _, _, body = world.ask("/api/v1/traces/" + FAT_ID)
+        one = json.loads(body)
+        equal((len(one["spans"]), one["left_out"]), (CUT, FAT - CUT), "spans of the trace")
+        newest = max(span["start_ns"] for span in one["spans"])
+        assert newest - min(span["start_ns"] for span in one["spans"]) == CUT - 1, "the newest ones"
+        assert len(body) < 8_000_000, len(body)
+        text = world.agent.command("trace", "--store", world.folder / "filled.db", FAT_ID)
+        assert f"{FAT - CUT} more spans are not shown" in text, text[:300]
+        equal(len(text.splitlines()), CUT + 3, "lines of ctxprop trace")
+
+
+def case_patterns(world):
+    """patterns that take long are refused, or end in time; so does the daemon meanwhile"""
+    with filled(world, lambda store: fill(store, 100_000, "/" + "a" * 900)):
+        for pattern in (f"*[{'a' * 13_000}]z", "*a" * 101, "?" * 201):
+            status, _, body = world.ask("/api/v1/traces?endpoint=" + urllib.parse.quote(pattern))
+            equal(status, 400, body)
+        slow = "/api/v1/traces?endpoint=" + urllib.parse.quote(f"*[{'b' * 194}]z")
+        begin = time.monotonic()
+        with concurrent.futures.ThreadPoolExecutor(CROWD) as crowd:
+            answers = [crowd.submit(world.ask, slow) for _ in range(CROWD)]
+            time.sleep(1)
+            for path in ("/healthz", "/readyz", "/metrics"):
+                asked = time.monotonic()
+                equal(world.ask(path)[0], 200, f"{path} meanwhile")
+                took = time.monotonic() - asked
+                assert took < 1, f"{path} took {took:.1f} s"
+            states = {answer.result()[0] for answer in answers}
+        took = time.monotonic() - begin
+        print(f"    {took:.1f} s for {CROWD} of them: {states}", flush=True)
+        assert states <= {200, 503} and took < 4 * PATIENCE_S, (states, took)
+        with concurrent.futures.ThreadPoolExecutor(CROWD) as crowd:
+            answers = [crowd.submit(world.ask, slow) for _ in range(CROWD)]
+            time.sleep(1)
+            begin = time.monotonic()
+            equal(world.agent.stop(), 0, "exit status")
+            took = time.monotonic() - begin
+        assert took < 3, f"the end took {took:.1f} s"

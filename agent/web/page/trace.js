@@ -80,12 +80,13 @@ function walkSpans(event) {
 }
 
 async function trace(parameters, id) {
-	const { spans } = await ask("traces/" + id);
+	const { spans, left_out: leftOut } = await ask("traces/" + id);
 	const begin = Math.min(...spans.map((span) => span.start_ns));
 	const end = Math.max(...spans.map((span) => span.start_ns + span.duration_ns));
 	return () => show(el("h1", {}, "Trace ", el("span", { class: "id" }, id)),
 		el("p", { class: "faint" }, `${clock(begin)}, ${duration(end - begin)}, ${spans.length} spans. ` +
 			"A line within a bar: the response began."),
+		leftOut ? el("p", { id: "left-out" }, `${leftOut} more spans are not shown: those that ended first.`) : null,
 		el("ol", { class: "waterfall", keydown: walkSpans },
 			tree(spans).map((row) => spanRow(row, begin, Math.max(end - begin, 1)))));
 }

@@ -11,7 +11,7 @@ function traceRow(trace, longest) {
 		el("td", { class: "path" }, el("a", { href: "#/trace/" + trace.trace_id }, name)),
 		el("td", { class: "number" + (trace.errors ? " bad" : "") },
 			first.status === undefined ? "–" : String(first.status)),
-		el("td", { class: "number" }, String(trace.spans)),
+		el("td", { class: "number", title: trace.partial ? "the rest of the row is of the newest ones" : "" }, String(trace.spans)),
 		el("td", { class: "number" }, duration(trace.duration_ns)),
 		el("td", { class: "bars" }, bar(0, trace.duration_ns / longest, trace.errors)));
 }

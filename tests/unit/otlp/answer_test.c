@@ -14,6 +14,7 @@ static struct post_answer judge(long status, bool sent, const char *retry_after)
 {
 	const struct answer answer = {.status = status,
 				      .sent = sent,
+				      .whole = true,
 				      .retry_after = retry_after,
 				      .error = "nobody\nis there",
 				      .body = (const __u8 *)""};
@@ -48,6 +49,30 @@ static void without_an_answer(void **state)
 	assert_string_equal(judge(0, true, NULL).why, "nobody?is there");
 }
 
+static void answers_without_an_end(void **state)
+{
+	/* partial_success: rejected_spans = 3; what came may be all of it, or a part. */
+	struct answer answer = {.sent = true,
+				.error = "it had to end",
+				.body = (const __u8 *)"\x0a\x02\x08\x03",
+				.size = 4};
+	struct post_answer judged;
+
+	(void)state;
+	answer.status = 200;
+	answer_judge(&answer, 0, &judged);
+	assert_int_equal(judged.result, POST_UNCONFIRMED);
+	assert_int_equal(judged.rejected, 0);
+	assert_string_equal(judged.why, "HTTP status 200, and no whole answer: it had to end");
+	answer.status = 400;
+	answer_judge(&answer, 0, &judged);
+	assert_int_equal(judged.result, POST_REFUSED);
+	answer.status = 503;
+	answer_judge(&answer, 0, &judged);
+	assert_int_equal(judged.result, POST_LATER);
+	assert_int_equal(judge(200, false, NULL).result, POST_UNCONFIRMED);
+}
+
 static void waits_that_are_asked_for(void **state)
 {
 	(void)state;
@@ -59,7 +84,7 @@ static void waits_that_are_asked_for(void **state)
 static struct post_answer judge_body(const char *body, size_t size)
 {
 	const struct answer answer = {
-	    .status = 200, .sent = true, .body = (const __u8 *)body, .size = size};
+	    .status = 200, .sent = true, .whole = true, .body = (const __u8 *)body, .size = size};
 	struct post_answer judged;
 
 	answer_judge(&answer, 0, &judged);
@@ -99,6 +124,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(by_status),
 	    cmocka_unit_test(without_an_answer),
+	    cmocka_unit_test(answers_without_an_end),
 	    cmocka_unit_test(waits_that_are_asked_for),
 	    cmocka_unit_test(partial_success),
 	    cmocka_unit_test(garbage_is_no_partial_success),

@@ -28,6 +28,20 @@ static void waits_double_up_to_a_bound(void **state)
 	assert_int_equal(retry_wait_ms(UINT32_MAX, UINT32_MAX) <= RETRY_MOST_MS, 1);
 }
 
+static void no_shorter_wait_can_be_asked_for(void **state)
+{
+	(void)state;
+	for (unsigned int tries = 1; tries < 10; tries++) {
+		const uint32_t usual = retry_wait_ms(tries, 77);
+
+		assert_int_equal(retry_pause_ms(RETRY_NEVER, tries, 77), usual);
+		assert_int_equal(retry_pause_ms(0, tries, 77), usual);
+		assert_int_equal(retry_pause_ms(usual - 1, tries, 77), usual);
+		assert_int_equal(retry_pause_ms(usual + 1, tries, 77), usual + 1);
+		assert_int_equal(retry_pause_ms(RETRY_AFTER_MS, tries, 77), RETRY_AFTER_MS);
+	}
+}
+
 static void what_is_too_old_is_given_up(void **state)
 {
 	(void)state;
@@ -75,6 +89,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(waits_double_up_to_a_bound),
+	    cmocka_unit_test(no_shorter_wait_can_be_asked_for),
 	    cmocka_unit_test(what_is_too_old_is_given_up),
 	    cmocka_unit_test(seconds_and_dates),
 	};

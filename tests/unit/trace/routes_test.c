@@ -12,9 +12,10 @@
 
 static const char *route(struct routes *routes, const char *path)
 {
+	static const struct routes_service shop = {"shop", "uid 1000"};
 	static char name[256];
 
-	routes_name(routes, "shop", path, name, sizeof(name));
+	routes_name(routes, &shop, path, name, sizeof(name));
 	return name;
 }
 
@@ -103,18 +104,44 @@ static void services_apart(void **state)
 
 	(void)state;
 	for (int i = 0; i < ROUTES_SERVICES + 10; i++) {
+		const struct routes_service one = {service, i % 2 ? "uid 1" : "uid 2"};
+
 		snprintf(service, sizeof(service), "s%d", i);
-		routes_name(routes, service, "/x", name, sizeof(name));
-		assert_string_equal(name, i < ROUTES_SERVICES ? "/x" : "/*");
+		routes_name(routes, &one, "/x", name, sizeof(name));
+		assert_string_equal(name, i < ROUTES_SERVICES / 2 ? "/x" : "/*");
 	}
+	routes_free(routes);
+}
+
+/* Somebody with many services leaves trees to the others. */
+static void owners_apart(void **state)
+{
+	struct routes *routes = routes_new();
+	const struct routes_service shop = {"shop", "uid 2"};
+	char name[64], service[32];
+
+	(void)state;
+	for (int i = 0; i < ROUTES_SERVICES + 10; i++) {
+		const struct routes_service one = {service, "uid 1"};
+
+		snprintf(service, sizeof(service), "s%d", i);
+		routes_name(routes, &one, "/x", name, sizeof(name));
+		assert_string_equal(name, i < ROUTES_SERVICES / 2 ? "/x" : "/*");
+	}
+	routes_name(routes, &shop, "/x", name, sizeof(name));
+	assert_string_equal(name, "/x");
 	routes_free(routes);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(ids),     cmocka_unit_test(variable_parts), cmocka_unit_test(siblings),
-	    cmocka_unit_test(bounded), cmocka_unit_test(services_apart),
+	    cmocka_unit_test(ids),
+	    cmocka_unit_test(variable_parts),
+	    cmocka_unit_test(siblings),
+	    cmocka_unit_test(bounded),
+	    cmocka_unit_test(services_apart),
+	    cmocka_unit_test(owners_apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

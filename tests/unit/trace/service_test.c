@@ -93,6 +93,30 @@ static void containers_of_cgroups(void **state)
 	assert_int_equal(service_container_of_cgroup("", id), -ENOENT);
 }
 
+static void owner(const char *cgroup, const char *container, const char *status, const char *wanted)
+{
+	const struct service_place place = {cgroup, container, status};
+	char owner[SERVICE_OWNER_MAX] = "x";
+
+	service_owner(&place, owner);
+	assert_string_equal(owner, wanted);
+}
+
+static void owners(void **state)
+{
+	static const char status[] = "Name:\tshop\nUid:\t33\t0\t0\t0\nGid:\t34\t0\t0\t0\n";
+
+	(void)state;
+	owner("/system.slice/shop.service", "", status, "uid 33");
+	owner("/system.slice/docker-" ID ".scope", ID, status, ID);
+	/* Whoever has a slice can call what is below it as he likes. */
+	owner("/user.slice/user-1000.slice/user@1000.service/" ID, ID, status, "uid 1000");
+	owner("/x:/user.slice/user-0.slice/a", "", status, "uid 33");
+	owner("/user.slice/user-1000.slicex/", ID, status, ID);
+	owner("/", "", "Name:\tUid:\nState:\tR\n", "");
+	owner("", "", "", "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -100,6 +124,7 @@ int main(void)
 	    cmocka_unit_test(long_names_are_cut),
 	    cmocka_unit_test(names_of_commands),
 	    cmocka_unit_test(containers_of_cgroups),
+	    cmocka_unit_test(owners),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <cmocka.h>
 
+#include "trace/query_limits.h"
 #include "trace/store.h"
 #include "trace/store_sink.h"
 
@@ -267,6 +268,80 @@ static int try_to_add(struct store *store, __u64 first, unsigned int count)
 	return err ? err : store_flush(store);
 }
 
+/* A span of a service of its own, which somebody runs. */
+static void add_named(struct store *store, __u64 id, const char *name, const char *owner)
+{
+	struct span span = span_of(id, 0);
+
+	span.tgid = (__u32)id;
+	snprintf(span.service.name, sizeof(span.service.name), "%s", name);
+	snprintf(span.service.owner, sizeof(span.service.owner), "%s", owner);
+	memset(span.service.attributes, 'x', sizeof(span.service.attributes) / 2);
+	memcpy(span.service.attributes, "key=", 4);
+	assert_int_equal(store_add(store, &span, 0), 0);
+}
+
+/* Names go when nothing has them any longer; one owner has a share of them. */
+static void names_go(void **state)
+{
+	const __u64 later_ns = 2 * 86400 * 1000000000ULL;
+	struct store *store;
+	char name[32];
+
+	(void)state;
+	assert_int_equal(store_open(path, &roomy, &store), 0);
+	for (__u64 id = 1; id <= 2500; id++) {
+		snprintf(name, sizeof(name), "stranger-%llu", (unsigned long long)id);
+		add_named(store, id, name, "uid 1000");
+	}
+	add_named(store, 3000, "shop", "uid 33");
+	assert_int_equal(store_flush(store), 0);
+	assert_int_equal(ask("SELECT count(*) FROM spans"), 2501);
+	assert_in_range(ask("SELECT count(*) FROM services WHERE owner = 'uid 1000'"), 100, 600);
+	assert_in_range(ask("SELECT count(*) FROM spans JOIN services ON services.id = service_id"
+			    " WHERE name = '_OTHER'"),
+			1900, 2400);
+	assert_int_equal(ask("SELECT count(*) FROM services WHERE name = 'shop'"), 1);
+	while (store_prune(store, later_ns) > 0)
+		;
+	assert_int_equal(ask("SELECT count(*) FROM spans"), 0);
+	assert_int_equal(ask("SELECT count(*) FROM services"), 0);
+	assert_int_equal(ask("SELECT count(*) FROM service_attributes"), 0);
+	add_named(store, 4000, "shop", "uid 33");
+	store_close(store);
+	assert_int_equal(ask("SELECT count(*) FROM spans JOIN services ON services.id = service_id"
+			     " WHERE name = 'shop'"),
+			 1);
+}
+
+/* What is known of a minute makes room, too, where there is nothing else. */
+static void minutes_make_room(void **state)
+{
+	const struct store_limits limits = {1 << 20, 86400};
+	struct store *store;
+	char name[32];
+
+	(void)state;
+	assert_int_equal(store_open(path, &limits, &store), 0);
+	for (__u64 id = 1; id <= 5000; id++) {
+		struct span span = span_of(id, (10000 + id / 50) * 60000000000ULL);
+
+		snprintf(name, sizeof(name), "/r%llu", (unsigned long long)id);
+		strcpy(span.route, name);
+		assert_int_equal(store_add(store, &span, 0), 0);
+		if (id % 50 == 0)
+			assert_int_equal(store_flush(store), 0);
+	}
+	for (int turns = 0; store_prune(store, 606000000000000ULL) > 0; turns++)
+		assert_in_range(turns, 0, 1000);
+	store_close(store);
+	assert_in_range(ask("SELECT count(*) FROM endpoints"), 100, 600);
+	assert_in_range(ask("SELECT count(*) FROM spans"), 1000, 5000);
+	assert_in_range(
+	    ask("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"), 0,
+	    1 << 20);
+}
+
 /* A reader that keeps a transaction open keeps the log, too: it has a limit, and is emptied later.
  */
 static void a_reader_that_stays(void **state)
@@ -297,6 +372,45 @@ static void a_reader_that_stays(void **state)
 	store_close(store);
 	assert_int_equal(ask("SELECT count(*) FROM spans WHERE hex(span_id) = '40420F0000000000'"),
 			 1);
+}
+
+/* Readers on behalf of others give way before the log is too long. */
+static void a_reader_that_gives_way(void **state)
+{
+	const struct store_limits limits = {1 << 20, 86400};
+	const struct query_limits forever = {.until_ns = UINT64_MAX};
+	sqlite3_stmt *endless;
+	struct store *store;
+	sqlite3 *reader;
+	int result = SQLITE_ROW;
+
+	(void)state;
+	assert_int_equal(store_open(path, &limits, &store), 0);
+	add(store, 1, 1000, 0);
+	assert_int_equal(sqlite3_open(path, &reader), SQLITE_OK);
+	query_limit(reader, &forever);
+	assert_int_equal(sqlite3_prepare_v2(reader,
+					    "SELECT * FROM spans AS a, spans AS b, spans AS c", -1,
+					    &endless, NULL),
+			 SQLITE_OK);
+	for (__u64 round = 1; round < 50; round++) {
+		for (int i = 0; i < 1000 && result == SQLITE_ROW; i++)
+			result = sqlite3_step(endless);
+		if (result == SQLITE_INTERRUPT)
+			sqlite3_reset(endless);
+		assert_int_equal(try_to_add(store, round * 2000, 2000), 0);
+	}
+	assert_int_equal(result, SQLITE_INTERRUPT);
+	sqlite3_finalize(endless);
+	assert_int_equal(store_flush(store),
+			 0); /* nothing comes, and the log is emptied all the same */
+	assert_int_equal(
+	    sqlite3_prepare_v2(reader, "SELECT sum(error) FROM spans", -1, &endless, NULL),
+	    SQLITE_OK);
+	assert_int_equal(sqlite3_step(endless), SQLITE_ROW);
+	sqlite3_finalize(endless);
+	sqlite3_close(reader);
+	store_close(store);
 }
 
 /* Another program that writes: what comes meanwhile is lost, nothing else is. */
@@ -380,7 +494,10 @@ int main(void)
 	    TEST(one_writer),
 	    TEST(old_ones_go),
 	    TEST(too_much_goes),
+	    TEST(names_go),
+	    TEST(minutes_make_room),
 	    TEST(a_reader_that_stays),
+	    TEST(a_reader_that_gives_way),
 	    TEST(a_stranger_that_locks),
 	    TEST(removed),
 	    TEST(damaged),

@@ -121,6 +121,7 @@ static void there_is_an_end(void **state)
 
 		snprintf(route, sizeof(route), "/%d", i);
 		span = span_of(route, 1);
+		snprintf(span.service.owner, sizeof(span.service.owner), "uid %d", i % 5);
 		add(metrics, &span);
 	}
 	visit_all(metrics);
@@ -132,12 +133,34 @@ static void there_is_an_end(void **state)
 	metrics_free(metrics);
 }
 
+/* Half of them for whoever comes first, and a quarter for each beside. */
+static void each_owner_has_a_share(void **state)
+{
+	struct metrics *metrics = metrics_new();
+	char route[32];
+
+	(void)state;
+	for (int i = 0; i < METRICS_SERIES_MAX; i++) {
+		struct span span;
+
+		snprintf(route, sizeof(route), "/%d", i);
+		span = span_of(route, 1);
+		strcpy(span.service.owner, i < METRICS_SERIES_MAX - 100 ? "uid 1" : "uid 2");
+		add(metrics, &span);
+	}
+	visit_all(metrics);
+	assert_int_equal(count, METRICS_SERIES_MAX / 2 + 100 + 1);
+	assert_int_equal(metrics_overflow(metrics), METRICS_SERIES_MAX / 2 - 100);
+	metrics_free(metrics);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(buckets_and_examples),
 	    cmocka_unit_test(each_difference_is_a_series),
 	    cmocka_unit_test(there_is_an_end),
+	    cmocka_unit_test(each_owner_has_a_share),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

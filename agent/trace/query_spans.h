@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows of the table `spans` as they are told. */
+#ifndef CTXPROP_QUERY_SPANS_H
+#define CTXPROP_QUERY_SPANS_H
+
+#include "trace/query.h"
+
+/* The newest spans of trace ?1, ?2 of them at most: beside the columns and the order. */
+#define QUERY_NEWEST_SPANS                                                                         \
+	" FROM spans JOIN services ON services.id = service_id WHERE spans.id IN"                  \
+	" (SELECT id FROM spans WHERE trace_id = ?1 ORDER BY id DESC LIMIT ?2)"
+
+/* What query_span_read() reads. */
+#define QUERY_SPAN_COLUMNS                                                                         \
+	"lower(hex(span_id)), lower(hex(parent_id)), kind, start_ns, duration_ns,"                 \
+	" first_byte_ns, name, container, method, path, route, host, user_agent, outcome,"         \
+	" local_address, local_port, remote_address, remote_port, header, evidence, veto, status," \
+	" error, reused, forwarded, pid, tid, request_bytes, response_bytes"
+
+/* Read a row; its texts are released by query_span_release(). */
+void query_span_read(sqlite3_stmt *row, struct query_span *ret_span);
+void query_span_release(struct query_span *span);
+
+/* The bytes of its texts. */
+size_t query_span_bytes(const struct query_span *span);
+
+/* How many spans a trace has, in ?1 of a statement of these words; -EIO. */
+#define QUERY_COUNT "SELECT count(*) FROM spans WHERE trace_id = ?1"
+__s64 query_count(sqlite3_stmt *statement, const unsigned char *trace_id);
+
+#endif

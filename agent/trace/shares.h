@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who has how much of a table that all processes of the host share: half of it is for whoever comes
+ * first, of the rest an owner (struct service) gets nothing that has a quarter of the table
+ * already.
+ */
+#ifndef CTXPROP_SHARES_H
+#define CTXPROP_SHARES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define SHARES_OWNERS    509 /* beyond that they are one owner */
+#define SHARES_OWNER_MAX 65
+
+/* All zero but for `room`, the entries of the table: nobody has anything. */
+struct shares {
+	size_t room, taken;
+	struct share {
+		char owner[SHARES_OWNER_MAX];
+		size_t taken; /* 0: a free place */
+	} share[SHARES_OWNERS + 1];
+};
+
+/* Take an entry for an owner. False: the table is full, or he has his share. */
+bool shares_take(struct shares *shares, const char *owner);
+
+/* Nobody has anything any more. */
+void shares_clear(struct shares *shares);
+
+#endif
