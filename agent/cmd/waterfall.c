@@ -11,8 +11,8 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/foreign.h"
 #include "cmd/colour.h"
-#include "cmd/safe.h"
 #include "cmd/waterfall.h"
 #include "trace/span.h"
 
@@ -82,16 +82,18 @@ static void cut(char *text, int width)
 
 static void describe(const struct query_span *span, char *label, size_t size)
 {
+	char whole[LABEL_MAX];
 	const char *service = span->service ? span->service : "?";
 	const char *method = span->method ? span->method : "?";
 	const char *path = span->path ? span->path : "";
 
 	if (span->kind == SPAN_SERVER)
-		snprintf(label, size, "%s  %s %s", service, method, path);
+		snprintf(whole, sizeof(whole), "%s  %s %s", service, method, path);
 	else
-		snprintf(label, size, "%s > %s  %s %s", span->forwarded ? "forwarded" : service,
-			 span->remote ? span->remote : "?", method, path);
-	safe_make(label);
+		snprintf(whole, sizeof(whole), "%s > %s  %s %s",
+			 span->forwarded ? "forwarded" : service, span->remote ? span->remote : "?",
+			 method, path);
+	foreign_copy(label, size, whole);
 }
 
 /* Which column of the bar a time falls into. */

@@ -6,12 +6,12 @@
 #include <jansson.h>
 
 #include "base/cleanup.h"
+#include "base/foreign.h"
 #include "base/hex.h"
 #include "base/number.h"
 #include "base/proc.h"
 #include "cmd/command.h"
 #include "cmd/json.h"
-#include "cmd/safe.h"
 #include "engine/traces.h"
 #include "load/node_maps.h"
 
@@ -67,7 +67,7 @@ static void show(struct looking *looking, __u32 tgid, __u32 tid, const struct tr
 		return;
 	}
 	printf("%u/%u ", tgid, tid);
-	safe_print(comm);
+	foreign_print(comm);
 	printf(" %s %s\n", trace, span);
 }
 

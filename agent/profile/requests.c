@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/foreign.h"
 #include "profile/requests.h"
+#include "trace/span.h"
 
 /* Requests are looked for by when they began: this long before their end at most. */
 #define LONGEST_NS 600000000000LL
@@ -81,10 +83,14 @@ static const char *text_of(sqlite3_stmt *row, int column)
 /* Columns: method, route, service. */
 static struct endpoint *of_row(struct requests *requests, sqlite3_stmt *row)
 {
-	char name[1024];
+	char method[SPAN_METHOD_MAX], route[SPAN_ROUTE_MAX], service[SERVICE_NAME_MAX];
+	char name[sizeof(method) + sizeof(route)];
 
-	snprintf(name, sizeof(name), "%s %s", text_of(row, 0), text_of(row, 1));
-	return get(requests, name, text_of(row, 2));
+	foreign_copy(method, sizeof(method), text_of(row, 0));
+	foreign_copy(route, sizeof(route), text_of(row, 1));
+	foreign_copy(service, sizeof(service), text_of(row, 2));
+	snprintf(name, sizeof(name), "%s %s", method, route);
+	return get(requests, name, service);
 }
 
 /*

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/address.h"
+#include "base/foreign.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include "trace/edges.h"
@@ -81,7 +82,7 @@ static int add_name(struct reading *reading, sqlite3_int64 row, const unsigned c
 		reading->names = wanted;
 	}
 	if (more && name && *name)
-		more[row] = strdup((const char *)name);
+		more[row] = foreign_dup((const char *)name);
 	return 0;
 }
 

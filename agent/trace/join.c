@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/foreign.h"
 #include "base/text.h"
 #include "head.h"
 #include "reasons.h"
@@ -187,7 +188,7 @@ static void set_text(const struct join *join, char *to, size_t size, const char 
 	text_copy(whole, sizeof(whole), value);
 	if (join->redact)
 		redact_apply(join->redact, whole, sizeof(whole));
-	text_copy(to, size, whole);
+	foreign_copy(to, size, whole);
 }
 
 /* A path without query and fragment: those may hold what is nobody's business. */
@@ -261,7 +262,7 @@ static void read_head(struct join *join, struct span *span, const struct record_
 	span->is_cut = !size || (head->truncated && is_short);
 	if (!size || !*head->target)
 		return;
-	text_copy(span->method, sizeof(span->method), head->method);
+	foreign_copy(span->method, sizeof(span->method), head->method);
 	if (has_path(bytes, size, head->target))
 		set_path(join, span, head->target);
 	set_text(join, span->host, sizeof(span->host), head_field(head, "host"));

@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/proc.h"
+#include "base/foreign.h"
 #include "base/text.h"
 #include "trace/kubernetes.h"
 #include "trace/service.h"
@@ -277,11 +278,12 @@ static void add_pod(const struct reading *reading, char attributes[ATTRIBUTES_MA
 /* The name by rules, by the process's environment or by its command. */
 static void name_it(const struct reading *reading, const char *ruled, struct service *service)
 {
-	if (!attributes_get(ruled, SERVICE_NAME_KEY, service->name, sizeof(service->name)))
-		return;
-	if (service_name_of_environment(reading->environment, reading->environment_size,
-					service->name))
-		service_name_of_command(reading->command, reading->command_size, service->name);
+	char name[SERVICE_NAME_MAX] = "";
+
+	if (attributes_get(ruled, SERVICE_NAME_KEY, name, sizeof(name)) &&
+	    service_name_of_environment(reading->environment, reading->environment_size, name))
+		service_name_of_command(reading->command, reading->command_size, name);
+	foreign_copy(service->name, sizeof(service->name), name);
 }
 
 static void copy_without_name(char to[ATTRIBUTES_MAX], const char *from)

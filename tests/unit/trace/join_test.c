@@ -13,6 +13,7 @@
 #include "trace/join.h"
 
 #define SAMPLED 1
+#define R       "\xef\xbf\xbd" /* U+FFFD */
 
 /* What came out. */
 struct seen {
@@ -322,6 +323,24 @@ static void redacted(void **state)
 	redact_free(redact);
 }
 
+/* Whatever bytes a request has, a span has texts. */
+static void foreign_texts(void **state)
+{
+	struct record_begin begin =
+	    begin_of(RECORD_SERVED, 7,
+		     "GET /\xc0.\xc0./winnt/win.ini HTTP/1.1\r\nhost: h\xff\r\n"
+		     "User-Agent: a\xc2\x9b"
+		     "2J\xe2\x80\xae\r\n\r\n");
+	struct seen *seen = *state;
+
+	tell(seen, &begin);
+	tell_end(seen, RECORD_SERVED_END, 7, 200);
+	assert_string_equal(seen->span.path, "/" R "." R "./winnt/win.ini");
+	assert_string_equal(seen->span.route, "/" R "." R "./winnt/win.ini");
+	assert_string_equal(seen->span.host, "h" R);
+	assert_string_equal(seen->span.agent, "a" R "2J" R);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -329,7 +348,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    TEST(a_request), TEST(parts),       TEST(part_is_lost), TEST(long_heads),
 	    TEST(own_ids),   TEST(not_sampled), TEST(own),          TEST(given_up),
-	    TEST(malformed), TEST(short_heads), TEST(redacted),
+	    TEST(malformed), TEST(short_heads), TEST(redacted),     TEST(foreign_texts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
