@@ -376,7 +376,8 @@ static void end(struct join *join, const struct record_end *record)
 		open->span.service = *services_find(join->services, record->tgid);
 	if (open->span.path[0])
 		routes_name(join->routes[kind == SPAN_CLIENT], open->span.service.name,
-			    open->span.path, open->span.route, sizeof(open->span.route));
+			    open->span.path, open->span.status, open->span.route,
+			    sizeof(open->span.route));
 	hand_on(join, open);
 	free(open);
 }
