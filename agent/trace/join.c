@@ -237,12 +237,15 @@ static bool has_path(const __u8 *bytes, size_t size, const char *target)
 	       strlen(target) >= SPAN_PATH_MAX;
 }
 
+/* The reader knows some methods only: all heads are read as of this one. */
+static const char any_method[] = "GET";
+
 static void read_head(struct join *join, struct span *span, const struct record_begin *begin)
 {
 	struct head *head = &join->head;
 	const __u8 *bytes = begin->head;
 	__u8 whole[RECORD_HEAD_MAX];
-	size_t size = begin->head_size;
+	size_t size = begin->head_size, method;
 	bool is_short;
 
 	if (begin->flags & RECORD_CUT) {
@@ -252,8 +255,12 @@ static void read_head(struct join *join, struct span *span, const struct record_
 	is_short = begin->flags & RECORD_SHORT || size >= join->head_max;
 	size = size < join->head_max ? size : join->head_max;
 	join->has_head = false;
+	method = head_method(bytes, size);
 	head_reader_reset(join->reader);
-	head_reader_feed(join->reader, bytes, size);
+	/* Whatever is done, it is done to a target and has fields. */
+	if (method)
+		head_reader_feed(join->reader, any_method, sizeof(any_method) - 1);
+	head_reader_feed(join->reader, bytes + method, size - method);
 	/* Of a call the blank line is not told. */
 	if (!join->has_head && !is_short)
 		head_reader_feed(join->reader, "\r\n", 2);
@@ -262,7 +269,7 @@ static void read_head(struct join *join, struct span *span, const struct record_
 	span->is_cut = !size || (head->truncated && is_short);
 	if (!size || !*head->target)
 		return;
-	foreign_copy(span->method, sizeof(span->method), head->method);
+	foreign_copy_bytes(span->method, sizeof(span->method), (const char *)bytes, method);
 	if (has_path(bytes, size, head->target))
 		set_path(join, span, head->target);
 	set_text(join, span->host, sizeof(span->host), head_field(head, "host"));

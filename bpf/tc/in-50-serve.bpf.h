@@ -68,12 +68,11 @@ static __always_inline int serve_may_begin(struct __sk_buff *skb, const struct p
 		return 0;
 	if (bpf_skb_load_bytes(skb, p->payload, first, p->len < 4 ? 1 : 4))
 		return 0;
-	if (first[0] < 'A' || first[0] > 'Z')
+	if (!http1_is_token(first[0]))
 		return 0;
-	/* And what may stand beside them in a method and behind it. */
-	for (int i = 1; i < 4; i++)
-		if ((first[i] < 'A' || first[i] > 'Z') && first[i] != ' ' && first[i] != '-' &&
-		    first[i] != '_')
+	/* A blank ends it. */
+	for (int i = 1; i < 4 && first[i] != ' '; i++)
+		if (!http1_is_token(first[i]))
 			return 0;
 	return 1;
 }

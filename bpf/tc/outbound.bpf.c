@@ -43,7 +43,7 @@ static __always_inline enum frame_start learn_start(struct __sk_buff *skb, const
 		return START_OTHER;
 	if (bpf_skb_load_bytes(skb, p->payload, &first, 1))
 		return START_OTHER;
-	return first >= 'A' && first <= 'Z' ? frame_look_ahead(skb, p) : START_OTHER;
+	return http1_is_token(first) ? frame_look_ahead(skb, p) : START_OTHER;
 }
 
 /*
