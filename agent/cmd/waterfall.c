@@ -119,6 +119,12 @@ static void print_bar(const struct drawing *drawing, const struct query_span *sp
 	putchar('\n');
 }
 
+/* "given" of "given-up": there is little room. */
+static void first_word(char *to, size_t size, const char *words)
+{
+	snprintf(to, size, "%.*s", (int)strcspn(words, "-"), words);
+}
+
 static void print_status(const struct query_span *span)
 {
 	enum colour colour = span->error ? COLOUR_BAD : COLOUR_GOOD;
@@ -127,7 +133,7 @@ static void print_status(const struct query_span *span)
 	if (span->status)
 		snprintf(text, sizeof(text), "%d", span->status);
 	else
-		snprintf(text, sizeof(text), "%.6s", span->outcome ? span->outcome : "");
+		first_word(text, sizeof(text), span->outcome ? span->outcome : "");
 	colour_print(colour, "%-6s", text);
 }
 

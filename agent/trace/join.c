@@ -23,6 +23,7 @@ struct open {
 	struct open *next_in_bucket;
 	struct open *older, *newer;
 	bool is_own; /* it is a call to this process */
+	__u32 added; /* bytes that ctxprop has put into it on this host */
 };
 
 struct join {
@@ -304,6 +305,17 @@ static void fill(struct span *span, const struct record_begin *begin)
 	span->tid = begin->tid;
 }
 
+/*
+ * What was put into the call that this request was on this host. By the place of its first byte,
+ * too: any caller may name a span that is not its own.
+ */
+static __u32 added_by_call(struct join *join, const struct span *served)
+{
+	const struct open *call = *find(join, served->parent_id, SPAN_CLIENT);
+
+	return call && call->span.position == served->position ? call->added : 0;
+}
+
 static void begin(struct join *join, const struct record_begin *record)
 {
 	struct open *open = calloc(1, sizeof(*open));
@@ -314,8 +326,10 @@ static void begin(struct join *join, const struct record_begin *record)
 	}
 	fill(&open->span, record);
 	read_head(join, &open->span, record);
+	open->added =
+	    record->kind == RECORD_CALLED ? record->added : added_by_call(join, &open->span);
 	/* Now, while it is there: it may have ended when the answer comes. */
-	open->span.service = *services_find(join->services, record->tgid);
+	open->span.service = *services_find(join->services, record->tgid, &record->process);
 	add(join, open);
 	if (join->on_open)
 		join->on_open(&open->span, join->data);
@@ -379,8 +393,10 @@ static void end(struct join *join, const struct record_end *record)
 	}
 	open = take(join, link);
 	complete(&open->span, record);
-	if (kind == SPAN_SERVER)
-		open->span.service = *services_find(join->services, record->tgid);
+	if (kind == SPAN_SERVER) {
+		open->span.service = *services_find(join->services, record->tgid, &record->process);
+		open->span.request_size -= open->span.request_size ? open->added : 0;
+	}
 	if (open->span.path[0])
 		routes_name(join->routes[kind == SPAN_CLIENT], open->span.service.name,
 			    open->span.path, open->span.status, open->span.route,

@@ -9,9 +9,10 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/cgroup.h"
 #include "base/cleanup.h"
-#include "base/proc.h"
 #include "base/foreign.h"
+#include "base/proc.h"
 #include "base/text.h"
 #include "trace/kubernetes.h"
 #include "trace/service.h"
@@ -182,7 +183,7 @@ bool service_is_same(const struct service *a, const struct service *b)
 }
 
 /* The path in the text of /proc/PID/cgroup: that of version 2, or the first one. */
-static const char *cgroup_path(char *text)
+static const char *path_of_cgroup(char *text)
 {
 	char *line = strstr(text, "0::"), *path;
 
@@ -223,6 +224,12 @@ static void join_words(struct reading *reading)
 	reading->args[size] = '\0';
 }
 
+static void read_cgroup(struct reading *reading, struct service *service)
+{
+	service_container_of_cgroup(reading->cgroup, service->container);
+	kubernetes_uid_of_cgroup(reading->cgroup, reading->pod);
+}
+
 static void read_process(struct reading *reading, __u32 tgid, struct service *service)
 {
 	reading->environment_size =
@@ -233,10 +240,23 @@ static void read_process(struct reading *reading, __u32 tgid, struct service *se
 	proc_comm(reading->comm, tgid, tgid);
 	join_words(reading);
 	reading->pod[0] = '\0';
-	if (!read_proc(tgid, "cgroup", reading->cgroup, sizeof(reading->cgroup)))
+	if (read_proc(tgid, "cgroup", reading->cgroup, sizeof(reading->cgroup)))
+		read_cgroup(reading, service);
+}
+
+/* What was seen of one that is gone, as far as it is not known. */
+static void take_seen(struct reading *reading, const struct record_process *seen,
+		      struct service *service)
+{
+	char path[TEXT_MAX - sizeof("0::")];
+
+	if (!*reading->comm)
+		foreign_copy_bytes(reading->comm, sizeof(reading->comm), (const char *)seen->comm,
+				   strnlen((const char *)seen->comm, sizeof(seen->comm)));
+	if (!seen->cgroup || cgroup_path(seen->cgroup, path, sizeof(path)))
 		return;
-	service_container_of_cgroup(reading->cgroup, service->container);
-	kubernetes_uid_of_cgroup(reading->cgroup, reading->pod);
+	snprintf(reading->cgroup, sizeof(reading->cgroup), "0::%s", path);
+	read_cgroup(reading, service);
 }
 
 static void apply_rules(struct reading *reading, const struct service_rules *rules,
@@ -245,7 +265,7 @@ static void apply_rules(struct reading *reading, const struct service_rules *rul
 	const struct service_facts facts = {.exe = reading->exe,
 					    .comm = reading->comm,
 					    .args = reading->args,
-					    .cgroup = cgroup_path(reading->cgroup),
+					    .cgroup = path_of_cgroup(reading->cgroup),
 					    .container = service->container,
 					    .pod = reading->pod,
 					    .environment = reading->environment,
@@ -275,14 +295,15 @@ static void add_pod(const struct reading *reading, char attributes[ATTRIBUTES_MA
 			       reading->environment_size, host.nodename);
 }
 
-/* The name by rules, by the process's environment or by its command. */
+/* The name by rules, by the process's environment, by its command or its thread. */
 static void name_it(const struct reading *reading, const char *ruled, struct service *service)
 {
 	char name[SERVICE_NAME_MAX] = "";
 
 	if (attributes_get(ruled, SERVICE_NAME_KEY, name, sizeof(name)) &&
-	    service_name_of_environment(reading->environment, reading->environment_size, name))
-		service_name_of_command(reading->command, reading->command_size, name);
+	    service_name_of_environment(reading->environment, reading->environment_size, name) &&
+	    service_name_of_command(reading->command, reading->command_size, name))
+		foreign_copy(name, sizeof(name), reading->comm);
 	foreign_copy(service->name, sizeof(service->name), name);
 }
 
@@ -296,18 +317,22 @@ static void copy_without_name(char to[ATTRIBUTES_MAX], const char *from)
 			attributes_add(to, one.key, one.key_length, one.value, one.value_length);
 }
 
-void service_look(__u32 tgid, const struct service_rules *rules, struct service *ret_service)
+int service_look(__u32 tgid, const struct record_process *seen, const struct service_rules *rules,
+		 struct service *ret_service)
 {
 	char attributes[ATTRIBUTES_MAX] = "";
 	struct reading reading;
 
 	*ret_service = (struct service){};
 	read_process(&reading, tgid, ret_service);
-	/* A process that is gone is not what a rule for all says. */
-	if (reading.command_size)
+	if (!reading.command_size && seen)
+		take_seen(&reading, seen, ret_service);
+	/* A process of which nothing is known is not what a rule for all says. */
+	if (reading.command_size || *reading.comm)
 		apply_rules(&reading, rules, ret_service, attributes);
 	name_it(&reading, attributes, ret_service);
 	add_environment(&reading, attributes);
 	add_pod(&reading, attributes);
 	copy_without_name(ret_service->attributes, attributes);
+	return reading.command_size ? 0 : -ESRCH;
 }
