@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Single spans, as the store has them: what was asked, by whom, and how it ended."""
 import contextlib
+import json
+import os
 import socket
 import sqlite3
 import sys
@@ -31,6 +33,16 @@ while True:
     connection.close()
     while os.waitpid(-1, 0)[0] <= 0:
         pass
+"""
+# It hands on what it got, as nginx does.
+PROXY = """
+import socket, sys
+listener = socket.create_server(("", int(sys.argv[1])))
+while True:
+    connection, _ = listener.accept()
+    with connection, socket.create_connection(("127.0.0.1", int(sys.argv[2]))) as upstream:
+        upstream.sendall(connection.recv(65536))
+        connection.sendall(upstream.recv(65536))
 """
 SLOW = """
 import socket, sys, time
@@ -189,6 +201,25 @@ def given_up():
     equal(0.3 * NS < call["duration_ns"] < 1.2 * NS, True, f"the call lasts {call['duration_ns']} ns")
     equal((served["outcome"], served["status"], served["error"]), ("client-closed", 200, 0), "what was served")
     equal(1.4 * NS < served["duration_ns"], True, f"it is served for {served['duration_ns']} ns")
+
+
+@case
+def handed_on():
+    """A proxy hands on the traceparent that it got: the map has one edge for its call, as the trace's tree has."""
+    here = stored()
+    environment = {**os.environ, "OTEL_SERVICE_NAME": "shop"}
+    here.world.app.spawn([sys.executable, "-c", SLOW, str(PORT + 5), "0.01"], env=environment)
+    here.world.app.spawn([sys.executable, "-c", PROXY, str(PORT + 6), str(PORT + 5)],
+                         env={**environment, "OTEL_SERVICE_NAME": "front"})
+    for port in (PORT + 5, PORT + 6):
+        here.world.app.wait_port(port)
+    field = f"traceparent: 00-{'4b' * 16}-{'6f' * 8}-01"
+    ask(here.world.peer, here.world.APP, PORT + 6, f"GET /on HTTP/1.1\r\nHost: h\r\n{field}\r\n\r\n".encode())
+    here.wait_spans("/on", SERVER, 2)
+    here.wait_spans("/on", CLIENT, 1)
+    edges = json.loads(here.world.agent.command("map", "-j", "--store", here.path))
+    equal(sorted((edge["caller"], edge["callee"], edge["count"]) for edge in edges if {"shop", "front"} & set(edge.values())),
+          [(here.world.PEER, "front", 1), ("front", "shop", 1)], "the edges")
 
 
 @case
