@@ -295,20 +295,20 @@ static __always_inline void outbound_fin(const struct packet *p, struct flow *f)
 #define RCV_SHUTDOWN 1 /* of sk_shutdown: nobody reads any more */
 
 /*
- * With this FIN, which was believed: has the program closed its socket, and gives up what it has
- * asked for? Who has shut one side down may wait for answers still.
+ * With this FIN, if the peer can take it: has the program closed its socket, and gives up what it
+ * has asked for? Who has shut one side down may wait for answers still.
  */
-static __always_inline void outbound_gives_up(struct __sk_buff *skb, const struct packet *p,
-					      struct flow *f)
+VERIFIED_ALONE int outbound_gives_up(struct __sk_buff *skb, const struct packet *p, struct flow *f)
 {
 	struct sock_common *socket;
 
-	if (!(p->flags & TCP_FIN) || !(f->flags & FLOW_FIN_OUT) || !calling_open_count(&f->calling))
-		return;
+	if (!p || !f || !outbound_fin_fits(p, f) || !calling_open_count(&f->calling))
+		return 0;
 	socket = packet_socket(skb);
 	if (socket && (((struct sock *)socket)->sk_shutdown & RCV_SHUTDOWN) &&
 	    packet_is_own(skb, socket))
 		record_cut_calls(f, RECORD_GIVEN_UP);
+	return 0;
 }
 
 /* What later packets need to know about this one. */
@@ -443,8 +443,9 @@ static __always_inline int outbound_flow(struct __sk_buff *skb, struct scratch *
 		return verdict;
 	}
 	verdict = p->len || p->fragment ? outbound_data(skb, s, p, f) : outbound_control(skb, p, f);
+	if (p->flags & TCP_FIN)
+		outbound_gives_up(skb, p, f);
 	outbound_note(p, f);
-	outbound_gives_up(skb, p, f);
 	return verdict;
 }
 
