@@ -4,7 +4,7 @@
 
 const NODES_MAX = 60, NODE = { width: 170, height: 30, across: 300, down: 54 };
 // A letter of a label is so wide at most; parts of an edge, where its label may be.
-const NOTE = { letter: 6, height: 14, places: [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.1, 0.9] };
+const NOTE = { letter: 6, height: 14, beside: [0, -16, 16, -32, 32], places: Array.from({ length: 19 }, (_, i) => 0.5 + (i % 2 ? 0.05 : -0.05) * Math.ceil(i / 2)) };
 
 function nodesOf(edges) {
 	const nodes = new Map();
@@ -78,10 +78,12 @@ function pointOf(edge, t) {
 
 const apart = (a, b) => Math.abs(a.x - b.x) >= (a.width + b.width) / 2 || Math.abs(a.y - b.y) >= (a.height + b.height) / 2;
 
-// Along its edge, the middle first, where a label covers no box and no other label.
+// On its edge, the middle first, or else beside it: where a label covers no box and no other label.
 function placeNote(edge, text, taken) {
 	const box = { width: text.length * NOTE.letter, height: NOTE.height };
-	const free = NOTE.places.map((t) => ({ ...box, ...pointOf(edge, t) })).find((place) => taken.every((other) => apart(place, other)));
+	const on = NOTE.places.map((t) => ({ ...box, ...pointOf(edge, t) }));
+	const free = NOTE.beside.flatMap((down) => on.map((place) => ({ ...place, y: place.y + down })))
+		.find((place) => place.y > NOTE.height && taken.every((other) => apart(place, other)));
 	const place = free || { ...box, ...pointOf(edge, 0.5) };
 	taken.push(place);
 	return place;
