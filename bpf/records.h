@@ -78,7 +78,17 @@ enum record_flags {
 enum record_outcome {
 	RECORD_ANSWERED, /* the response is complete */
 	RECORD_CLOSED,   /* the connection ended, or could not be read any further, before that */
-	RECORD_RESET,    /* by a RST */
+	RECORD_RESET,    /* by a RST of the peer */
+	RECORD_GIVEN_UP, /* called: this side reads no answer any more */
+	RECORD_CLIENT_CLOSED, /* served: the client had closed its side before the response began,
+				 or ended; it may have been sent all the same */
+	RECORD_OUTCOMES
+};
+
+/* A process as it was when it sent something, for it may be gone when that is read. */
+struct record_process {
+	__u64 cgroup;  /* id (inode) of its cgroup, version 2; 0: nothing is known here */
+	__u8 comm[16]; /* its name, which is no text (TASK_COMM_LEN) */
 };
 
 /*
@@ -107,6 +117,9 @@ struct record_begin {
 	__u8 parent_id[8]; /* zero: none */
 	__u8 local[16];    /* as in struct flow_key */
 	__u8 remote[16];
+	struct record_process process; /* called: who sends */
+	__u32 added; /* called: bytes that are put into it on its way: the header */
+	__u32 reserved;
 	__u8 head[RECORD_HEAD_MAX]; /* as the program wrote or will read it, and maybe less of it */
 };
 
@@ -125,6 +138,7 @@ struct record_end {
 	__u64 cookie;   /* served: of the socket; 0: not known */
 	__u64 taken_ns; /* served: its first byte was read; 0: not known */
 	__u64 span_id;
+	struct record_process process; /* served: who responds */
 };
 
 /* Who has opened a connection. */

@@ -23,6 +23,13 @@ struct serving_open {
 	__u32 method;  /* HTTP1_CALLER_FLAGS, for the framing of its response */
 };
 
+/* Has the client closed its side, and when? */
+enum serving_closed {
+	SERVING_CLIENT_THERE,
+	SERVING_CLOSED_BEFORE, /* no response was at hand */
+	SERVING_CLOSED_WITHIN, /* one was being sent */
+};
+
 struct serving {
 	struct http1 requests;  /* framing of what comes in */
 	struct http1 responses; /* framing of what goes out */
@@ -43,6 +50,8 @@ struct serving {
 	__u64 taken_ns; /* records.h: as in struct request, of the one that it answers */
 	__u32 tgid;     /* records.h: who took that up; 0: not known */
 	__u32 tid;
+	__u32 client_closed; /* records.h: enum serving_closed */
+	__u32 reserved;
 };
 
 /* How many requests wait for their response. */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -319,6 +320,22 @@ const char *head_reader_error(const struct head_reader *reader)
 	const char *reason = llhttp_get_error_reason(&reader->parser);
 
 	return reason && *reason ? reason : llhttp_errno_name(llhttp_get_errno(&reader->parser));
+}
+
+/* May it stand in a token? */
+static bool is_token(unsigned char c)
+{
+	return isalnum(c) || (c && strchr("!#$%&'*+-.^_`|~", c));
+}
+
+size_t head_method(const void *bytes, size_t len)
+{
+	const unsigned char *text = bytes;
+	size_t at = 0;
+
+	while (at < len && is_token(text[at]))
+		at++;
+	return at < len && text[at] == ' ' ? at : 0;
 }
 
 const char *head_field(const struct head *head, const char *name)

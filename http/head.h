@@ -74,6 +74,12 @@ uint64_t head_reader_offset(const struct head_reader *reader);
 /* What was wrong, after head_reader_feed() failed. A static text. */
 const char *head_reader_error(const struct head_reader *reader);
 
+/*
+ * How many bytes are the method of a request that begins so: a token (RFC 9110, 5.6.2) with a blank
+ * behind it. 0: it is none, or not whole.
+ */
+size_t head_method(const void *bytes, size_t len);
+
 /* The value of the first field of that name, in any case; NULL: there is none. */
 const char *head_field(const struct head *head, const char *name);
 

@@ -9,6 +9,7 @@
 #include <bpf/libbpf.h>
 
 #include "base/cleanup.h"
+#include "base/foreign.h"
 #include "base/log.h"
 #include "base/log_output.h"
 
@@ -57,15 +58,17 @@ static void prefix(char *buffer, size_t size, enum log_level level)
 		 levels[level].name);
 }
 
-/* One line with its prefix, in `buffer`. Returns its length. */
+/* One line with its prefix, in `buffer`, whatever others called what it tells of. Returns its
+ * length. */
 static size_t make_line(char *buffer, enum log_level level, const char *format, va_list args)
 {
+	char text[LINE_MAX_BYTES];
 	size_t used;
 
 	prefix(buffer, PREFIX_MAX_BYTES, level);
 	used = strlen(buffer);
-	vsnprintf(buffer + used, LINE_MAX_BYTES, format, args);
-	used += strlen(buffer + used);
+	vsnprintf(text, sizeof(text), format, args);
+	used += foreign_copy_bytes(buffer + used, LINE_MAX_BYTES, text, strlen(text));
 	buffer[used++] = '\n';
 	return used;
 }

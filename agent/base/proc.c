@@ -6,23 +6,26 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/foreign.h"
 #include "base/number.h"
 #include "base/proc.h"
 
 #define PATH_TEXT_MAX 64
+#define COMM_MAX      16 /* TASK_COMM_LEN */
 
 const char *proc_comm(char *buffer, __u32 tgid, __u32 tid)
 {
-	char path[PATH_TEXT_MAX];
+	char path[PATH_TEXT_MAX], comm[COMM_MAX];
 	_cleanup_close_ int fd = -1;
 	ssize_t length;
 
 	buffer[0] = '\0';
 	snprintf(path, sizeof(path), "/proc/%u/task/%u/comm", tgid, tid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	length = fd < 0 ? -1 : read(fd, buffer, PROC_COMM_MAX - 1);
-	buffer[length > 0 ? length : 0] = '\0';
-	buffer[strcspn(buffer, "\n")] = '\0';
+	length = fd < 0 ? -1 : read(fd, comm, sizeof(comm));
+	/* The line end behind it is the kernel's; within it there may be others. */
+	if (length > 1)
+		foreign_copy_bytes(buffer, PROC_COMM_MAX, comm, (size_t)length - 1);
 	return buffer;
 }
 

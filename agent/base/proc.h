@@ -5,7 +5,8 @@
 
 #include <linux/types.h>
 
-#define PROC_COMM_MAX 16
+/* Of 15 bytes each may become three (foreign.h). */
+#define PROC_COMM_MAX 48
 
 /* The name of a thread into a buffer of PROC_COMM_MAX bytes; empty when it is gone. Returns it. */
 const char *proc_comm(char *buffer, __u32 tgid, __u32 tid);

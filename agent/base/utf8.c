@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -41,12 +40,52 @@ size_t utf8_length(const char *text)
 	return (size_t)count + 1;
 }
 
-/* Of the character at the beginning of a text: C0, DEL or C1 (U+0080 to U+009F)? */
-static bool is_control(const char *text)
+/* Marks, embeddings, overrides and isolates of the bidirectional algorithm (UAX 9, 2). */
+static bool turns_about(__u32 c)
 {
-	const unsigned char first = (unsigned char)text[0], second = (unsigned char)text[1];
+	return c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) ||
+	       (c >= 0x2066 && c <= 0x2069);
+}
 
-	return first < ' ' || first == 0x7f || (first == 0xc2 && second < 0xa0);
+/* Line and paragraph separators. */
+static bool ends_line(__u32 c)
+{
+	return c == 0x2028 || c == 0x2029;
+}
+
+/* C0, DEL or C1. */
+static bool is_control(__u32 c)
+{
+	return c < ' ' || (c >= 0x7f && c < 0xa0);
+}
+
+/* Surrogates, the last two of each plane, and what is behind the last plane. */
+static bool is_none(__u32 c)
+{
+	return (c >= 0xd800 && c < 0xe000) || (c & 0xfffe) == 0xfffe || c > 0x10ffff;
+}
+
+static bool is_shown(__u32 c)
+{
+	return !is_control(c) && !ends_line(c) && !turns_about(c) && !is_none(c);
+}
+
+/* The number of a character of so many bytes. */
+static __u32 decode(const char *text, size_t length)
+{
+	static const unsigned char mask[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+	__u32 c = (unsigned char)text[0] & mask[length];
+
+	for (size_t i = 1; i < length; i++)
+		c = c << 6 | ((unsigned char)text[i] & 0x3f);
+	return c;
+}
+
+size_t utf8_shown(const char *text)
+{
+	const size_t length = utf8_length(text);
+
+	return length && is_shown(decode(text, length)) ? length : 0;
 }
 
 bool utf8_is_line(char *text, bool is_cut)
@@ -54,21 +93,15 @@ bool utf8_is_line(char *text, bool is_cut)
 	size_t length;
 
 	for (; *text; text += length) {
-		length = utf8_length(text);
-		if (!length && is_cut && strlen(text) < UTF8_MAX) {
+		length = utf8_shown(text);
+		if (!length && is_cut && !utf8_length(text) && strlen(text) < UTF8_MAX) {
 			*text = '\0';
 			break;
 		}
-		if (!length || is_control(text))
+		if (!length)
 			return false;
 	}
 	return true;
-}
-
-static bool is_shown(__u32 c)
-{
-	return c >= ' ' && c != 0x7f && !(c >= 0x80 && c < 0xa0) && !(c >= 0xd800 && c < 0xe000) &&
-	       c <= 0x10ffff;
 }
 
 /* The last six bits that are still in `c`, as a byte that follows. */
@@ -90,21 +123,4 @@ size_t utf8_encode(__u32 character, char ret[UTF8_MAX])
 		ret[i - 1] = take_six(&c);
 	ret[0] = (char)(first[size] | c);
 	return size;
-}
-
-char *utf8_repair(const char *text)
-{
-	/* Each byte becomes three at most. */
-	char *repaired = malloc(3 * strlen(text) + 1), *end = repaired;
-
-	while (repaired && *text) {
-		size_t length = utf8_length(text);
-
-		memcpy(end, length ? text : UTF8_REPLACEMENT, length ? length : 3);
-		end += length ? length : 3;
-		text += length ? length : 1;
-	}
-	if (repaired)
-		*end = '\0';
-	return repaired;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Texts of strangers may be any bytes; JSON and metrics have to be UTF-8. */
+/* Characters of UTF-8, and which of them can be shown. Texts of others: foreign.h. */
 #ifndef CTXPROP_UTF8_H
 #define CTXPROP_UTF8_H
 
@@ -13,7 +13,13 @@
 size_t utf8_length(const char *text);
 
 /*
- * Can all of it be shown in a line: UTF-8, without control characters? If the text was cut, what
+ * The same of a character that can be shown in a line: 0, too, for what controls a terminal (C0,
+ * DEL, C1), ends a line, turns the order of what is shown about, or is none of Unicode.
+ */
+size_t utf8_shown(const char *text);
+
+/*
+ * Can all of it be shown in a line? If the text was cut, what
  * that has left of a character at its end is taken away.
  */
 bool utf8_is_line(char *text, bool is_cut);
@@ -24,11 +30,5 @@ bool utf8_is_line(char *text, bool is_cut);
  */
 #define UTF8_MAX 4
 size_t utf8_encode(__u32 character, char ret[UTF8_MAX]);
-
-/*
- * A copy in which each byte that belongs to no character is U+FFFD. The caller's to free; NULL: no
- * memory.
- */
-char *utf8_repair(const char *text);
 
 #endif

@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/foreign.h"
 #include "base/text.h"
 #include "cmd/command.h"
 #include "cmd/json.h"
-#include "cmd/safe.h"
 #include "profile/registered.h"
 #include "trace/json.h"
 
@@ -114,7 +114,7 @@ static int list(const struct command_flags *flags)
 	for (size_t i = 0; i < registered.count; i++) {
 		const struct registration *entry = &registered.entry[i];
 
-		safe_print(entry->program);
+		foreign_print(entry->program);
 		printf(" %s %s as %s\n", entry->symbol, type_of(entry), entry->label);
 	}
 	return COMMAND_OK;

@@ -4,9 +4,9 @@
 #include <jansson.h>
 
 #include "base/clock.h"
+#include "base/foreign.h"
 #include "cmd/command.h"
 #include "cmd/json.h"
-#include "cmd/safe.h"
 #include "cmd/store.h"
 #include "cmd/waterfall.h"
 #include "trace/edges.h"
@@ -86,9 +86,9 @@ static void print_edge(const struct edge *edge, double seconds)
 	colour_print(edge->errors ? COLOUR_BAD : COLOUR_GOOD, "%6.1f%%",
 		     100.0 * (double)edge->errors / (double)edge->count);
 	printf(" %10s  ", waterfall_duration(text, (__s64)p99_ns(edge)));
-	safe_print(edge->caller);
+	foreign_print(edge->caller);
 	fputs(" > ", stdout);
-	safe_print(edge->callee);
+	foreign_print(edge->callee);
 	putchar('\n');
 }
 

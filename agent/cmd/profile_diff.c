@@ -4,13 +4,13 @@
 #include <string.h>
 #include <jansson.h>
 
+#include "base/foreign.h"
 #include "base/text.h"
 #include "cmd/command.h"
 #include "cmd/json.h"
 #include "cmd/profile_diff.h"
 #include "cmd/profile_source.h"
 #include "cmd/profile_write.h"
-#include "cmd/safe.h"
 #include "profile/diff.h"
 #include "profile/message_requests.h"
 #include "trace/json.h"
@@ -97,7 +97,7 @@ static void print_function(const struct diff_function *function)
 	       100 * self[DIFF_AFTER], 100 * (self[DIFF_AFTER] - self[DIFF_BEFORE]),
 	       100 * total[DIFF_BEFORE], 100 * total[DIFF_AFTER],
 	       100 * (total[DIFF_AFTER] - total[DIFF_BEFORE]));
-	safe_print(function->name);
+	foreign_print(function->name);
 	putchar('\n');
 }
 

@@ -2,12 +2,12 @@
 #include <stdlib.h>
 #include <jansson.h>
 
+#include "base/foreign.h"
 #include "cmd/command.h"
 #include "cmd/json.h"
 #include "cmd/profile_endpoints.h"
 #include "cmd/profile_show.h"
 #include "cmd/profile_table.h"
-#include "cmd/safe.h"
 #include "profile/flame_message.h"
 #include "profile/message_endpoints.h"
 #include "trace/json.h"
@@ -45,10 +45,10 @@ static void print_child(const struct flame *child, const struct flame *root, enu
 	const char *name = flame_hottest(child, &hottest);
 
 	printf("%10.0f %6.1f%%  ", amount, 100.0 * (double)child->total / (double)root->total);
-	safe_print(child->name);
+	foreign_print(child->name);
 	if (name && hottest) {
 		fputs("  ", stdout);
-		safe_print(name);
+		foreign_print(name);
 		printf(" %.0f%%", 100.0 * (double)hottest / (double)child->total);
 	}
 	putchar('\n');

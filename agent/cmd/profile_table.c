@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
 
+#include "base/foreign.h"
 #include "cmd/profile_table.h"
-#include "cmd/safe.h"
 #include "cmd/waterfall.h"
 #include "trace/json.h"
 
@@ -54,12 +54,12 @@ void profile_table_line(const struct profile_line *line, bool waits)
 	printf("%8.0f ", (double)line->cpu_ns / 1e6);
 	print_requests(line, waits);
 	printf(" ");
-	safe_print(line->service);
+	foreign_print(line->service);
 	printf("%s", *line->service ? " " : "");
-	safe_print(line->name);
+	foreign_print(line->name);
 	if (line->hottest) {
 		fputs("  ", stdout);
-		safe_print(line->hottest);
+		foreign_print(line->hottest);
 		printf(" %.0f%%", 100 * line->hottest_share);
 	}
 	putchar('\n');

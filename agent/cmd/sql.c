@@ -5,10 +5,11 @@
 #include <unistd.h>
 #include <jansson.h>
 
+#include "base/cleanup.h"
+#include "base/foreign.h"
 #include "base/hex.h"
 #include "cmd/command.h"
 #include "cmd/json.h"
-#include "cmd/safe.h"
 #include "cmd/store.h"
 
 #define ATTACHED_MAX 8
@@ -47,6 +48,13 @@ const char command_sql_usage[] =
     "Its tables and views, and queries to begin with: docs/schema.md. Ids are BLOBs: "
     "hex(trace_id).\n";
 
+static json_t *text_json(const char *text)
+{
+	_cleanup_free_ char *copy = foreign_dup(text);
+
+	return copy ? json_string(copy) : NULL;
+}
+
 static json_t *value_json(sqlite3_stmt *row, int column)
 {
 	switch (sqlite3_column_type(row, column)) {
@@ -57,8 +65,7 @@ static json_t *value_json(sqlite3_stmt *row, int column)
 	case SQLITE_NULL:
 		return json_null();
 	default:
-		return json_stringn_nocheck((const char *)sqlite3_column_text(row, column),
-					    (size_t)sqlite3_column_bytes(row, column));
+		return text_json((const char *)sqlite3_column_text(row, column));
 	}
 }
 
@@ -89,7 +96,7 @@ static void print_row(sqlite3_stmt *row)
 		if (sqlite3_column_type(row, i) == SQLITE_BLOB)
 			print_blob(row, i);
 		else
-			safe_print((const char *)sqlite3_column_text(row, i));
+			foreign_print((const char *)sqlite3_column_text(row, i));
 	}
 	putchar('\n');
 }

@@ -12,10 +12,10 @@
 #include <sys/ioctl.h>
 
 #include "base/clock.h"
+#include "base/foreign.h"
 #include "base/number.h"
 #include "cmd/command.h"
 #include "cmd/json.h"
-#include "cmd/safe.h"
 #include "cmd/store.h"
 #include "cmd/top_cpu.h"
 #include "cmd/waterfall.h"
@@ -208,11 +208,11 @@ static void print_row(const struct top_row *row, double seconds)
 	       waterfall_duration(p99, (__s64)busiest_percentile(busy, 99)),
 	       row->cpu_ns < 0 ? "-" : waterfall_duration(cpu, row->cpu_ns));
 	print_cpus(row->cpus);
-	safe_print(*busy->service ? busy->service : "?");
+	foreign_print(*busy->service ? busy->service : "?");
 	fputs(called ? " > " : "  ", stdout);
-	safe_print(busy->method);
+	foreign_print(busy->method);
 	putchar(' ');
-	safe_print(busy->route);
+	foreign_print(busy->route);
 	putchar('\n');
 }
 

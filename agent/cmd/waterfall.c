@@ -11,8 +11,8 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/foreign.h"
 #include "cmd/colour.h"
-#include "cmd/safe.h"
 #include "cmd/waterfall.h"
 #include "trace/span.h"
 
@@ -82,16 +82,18 @@ static void cut(char *text, int width)
 
 static void describe(const struct query_span *span, char *label, size_t size)
 {
+	char whole[LABEL_MAX];
 	const char *service = span->service ? span->service : "?";
 	const char *method = span->method ? span->method : "?";
 	const char *path = span->path ? span->path : "";
 
 	if (span->kind == SPAN_SERVER)
-		snprintf(label, size, "%s  %s %s", service, method, path);
+		snprintf(whole, sizeof(whole), "%s  %s %s", service, method, path);
 	else
-		snprintf(label, size, "%s > %s  %s %s", span->forwarded ? "forwarded" : service,
-			 span->remote ? span->remote : "?", method, path);
-	safe_make(label);
+		snprintf(whole, sizeof(whole), "%s > %s  %s %s",
+			 span->forwarded ? "forwarded" : service, span->remote ? span->remote : "?",
+			 method, path);
+	foreign_copy(label, size, whole);
 }
 
 /* Which column of the bar a time falls into. */
@@ -117,6 +119,12 @@ static void print_bar(const struct drawing *drawing, const struct query_span *sp
 	putchar('\n');
 }
 
+/* "given" of "given-up": there is little room. */
+static void first_word(char *to, size_t size, const char *words)
+{
+	snprintf(to, size, "%.*s", (int)strcspn(words, "-"), words);
+}
+
 static void print_status(const struct query_span *span)
 {
 	enum colour colour = span->error ? COLOUR_BAD : COLOUR_GOOD;
@@ -125,7 +133,7 @@ static void print_status(const struct query_span *span)
 	if (span->status)
 		snprintf(text, sizeof(text), "%d", span->status);
 	else
-		snprintf(text, sizeof(text), "%.6s", span->outcome ? span->outcome : "");
+		first_word(text, sizeof(text), span->outcome ? span->outcome : "");
 	colour_print(colour, "%-6s", text);
 }
 

@@ -12,7 +12,7 @@
 #include "base/rule_names.h"
 #include "cmd/command.h"
 #include "cmd/json.h"
-#include "cmd/safe.h"
+
 #include "engine/habits.h"
 #include "runtimes/runtime.h"
 #include "who/ask.h"
@@ -134,7 +134,7 @@ static void print_worker(const struct who_told *told, const char *comm)
 		printf("%u ", told->tid);
 	else
 		printf("- ");
-	safe_print(comm);
+	foreign_print(comm);
 	if (*part_text(told, part))
 		printf(" %s", part);
 }

@@ -11,11 +11,11 @@
 #include "abi.h"
 #include "base/address.h"
 #include "base/cleanup.h"
+#include "base/foreign.h"
 #include "base/number.h"
 #include "base/reason_names.h"
 #include "cmd/command.h"
 #include "cmd/json.h"
-#include "cmd/safe.h"
 #include "cmd/store.h"
 #include "flows/table.h"
 #include "trace/json.h"
@@ -131,13 +131,13 @@ static void print_call(sqlite3_stmt *row)
 
 	strftime(when, sizeof(when), "%T", localtime_r(&seconds, &local));
 	printf("%s  ", when);
-	safe_print(sqlite3_column_int(row, 13) ? "forwarded" : column(row, 1));
+	foreign_print(sqlite3_column_int(row, 13) ? "forwarded" : column(row, 1));
 	if (sqlite3_column_int64(row, 2))
 		printf(" (%lld)", sqlite3_column_int64(row, 2));
 	fputs("  ", stdout);
-	safe_print(column(row, 3));
+	foreign_print(column(row, 3));
 	putchar(' ');
-	safe_print(column(row, 4));
+	foreign_print(column(row, 4));
 	printf(" > %s:%d  %s\n", column(row, 6), sqlite3_column_int(row, 7),
 	       sqlite3_column_int(row, 14) ? column(row, 14) : column(row, 15));
 	printf("  header  %-16s %s\n", column(row, 8), text_of(column(row, 8)));
@@ -148,7 +148,7 @@ static void print_call(sqlite3_stmt *row)
 	printf("          %s", column(row, 11));
 	if (*cause) {
 		fputs(", for ", stdout);
-		safe_print(cause);
+		foreign_print(cause);
 	}
 	putchar('\n');
 }

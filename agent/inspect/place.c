@@ -3,7 +3,7 @@
 #include <sys/socket.h>
 
 #include "base/cleanup.h"
-#include "base/text.h"
+#include "base/foreign.h"
 #include "inspect/mapped_file.h"
 #include "inspect/sandbox.h"
 #include "inspect/elf_image.h"
@@ -31,8 +31,8 @@ static int take_mapping(const struct mapping *mapping, void *data)
 	if (search->address < mapping->start || search->address >= mapping->end)
 		return 0;
 	search->place.offset = search->address - mapping->start + mapping->offset;
-	text_copy(search->place.module, sizeof(search->place.module),
-		  *mapping->path ? mapping->path : "[anonymous]");
+	foreign_copy(search->place.module, sizeof(search->place.module),
+		     *mapping->path ? mapping->path : "[anonymous]");
 	if (mapping->inode)
 		search->file_fd = mapped_file_open(search->proc_fd, mapping);
 	return 1;
@@ -49,7 +49,7 @@ static int find_function(const struct search *search, struct place *place)
 	    elf_image_address(image, place->offset, &address) ||
 	    elf_image_function(image, address - (search->returns != 0), &name, &start))
 		return -ENOENT;
-	text_copy(place->function, sizeof(place->function), name);
+	foreign_copy(place->function, sizeof(place->function), name);
 	place->into = address - start;
 	return 0;
 }

@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/netns.h"
+#include "base/time_namespace.h"
 #include "load/features.h"
 
 static const struct {
@@ -97,6 +98,10 @@ int features_check(char *ret_problem, size_t size)
 		err = check_bpf(ret_problem, size);
 	if (!err)
 		err = check_cookie(ret_problem, size);
+	if (!err && time_namespace_differs()) {
+		snprintf(ret_problem, size, "%s", TIME_NAMESPACE_WHY);
+		err = -EXDEV;
+	}
 	return err;
 }
 

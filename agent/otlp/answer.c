@@ -1,20 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <ctype.h>
 #include <stdio.h>
 
+#include "base/foreign.h"
 #include "otlp/answer.h"
-#include "otlp/clean.h"
 #include "otlp/messages.h"
 #include "otlp/retry.h"
-
-/* Others' words in our log: one line of text, whatever they are. */
-static void make_printable(char *text)
-{
-	otlp_clean(text);
-	for (; *text; text++)
-		if (iscntrl((unsigned char)*text))
-			*text = '?';
-}
 
 /* An answer that cannot be read says nothing more than its status. */
 static void read_partial(const struct answer *answer, struct post_answer *ret_answer)
@@ -27,8 +17,8 @@ static void read_partial(const struct answer *answer, struct post_answer *ret_an
 		long long rejected = response->partial_success->rejected_spans;
 
 		ret_answer->rejected = rejected > 0 ? (size_t)rejected : 0;
-		snprintf(ret_answer->why, sizeof(ret_answer->why), "%s",
-			 response->partial_success->error_message);
+		foreign_copy(ret_answer->why, sizeof(ret_answer->why),
+			     response->partial_success->error_message);
 	}
 	if (response)
 		opentelemetry__proto__collector__trace__v1__export_trace_service_response__free_unpacked(
@@ -46,12 +36,15 @@ void answer_judge(const struct answer *answer, time_t now, struct post_answer *r
 	*ret_answer = (struct post_answer){.retry_after_ms = RETRY_NEVER};
 	if (answer->status < 200) {
 		ret_answer->result = answer->sent ? POST_UNCONFIRMED : POST_LATER;
-		snprintf(ret_answer->why, sizeof(ret_answer->why), "%s", answer->error);
+		foreign_copy(ret_answer->why, sizeof(ret_answer->why), answer->error);
 	} else if (answer->status < 300 && !(answer->sent && answer->whole)) {
+		char error[sizeof(ret_answer->why)];
+
 		/* What it has left out is not known, nor whether it goes on reading. */
 		ret_answer->result = POST_UNCONFIRMED;
+		foreign_copy(error, sizeof(error), answer->error);
 		snprintf(ret_answer->why, sizeof(ret_answer->why),
-			 "HTTP status %ld, and no whole answer: %s", answer->status, answer->error);
+			 "HTTP status %ld, and no whole answer: %s", answer->status, error);
 	} else if (answer->status < 300) {
 		ret_answer->result = POST_ACCEPTED;
 		read_partial(answer, ret_answer);
@@ -62,5 +55,4 @@ void answer_judge(const struct answer *answer, time_t now, struct post_answer *r
 	}
 	if (ret_answer->result == POST_LATER && answer->retry_after)
 		ret_answer->retry_after_ms = retry_after_ms(answer->retry_after, now);
-	make_printable(ret_answer->why);
 }

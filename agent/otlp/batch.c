@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "otlp/attributes.h"
 #include "otlp/batch.h"
-#include "otlp/clean.h"
 #include "otlp/messages.h"
 #include "otlp/span_message.h"
 
@@ -71,17 +70,6 @@ void batch_free(struct batch *batch)
 struct queue_item *batch_items(struct batch *batch)
 {
 	return batch->item;
-}
-
-static void clean(struct span *span)
-{
-	otlp_clean(span->service.name);
-	otlp_clean(span->service.attributes);
-	otlp_clean(span->method);
-	otlp_clean(span->path);
-	otlp_clean(span->route);
-	otlp_clean(span->host);
-	otlp_clean(span->agent);
 }
 
 /* Number the groups. Returns how many there are; `ret_first` gets the first span of each. */
@@ -203,8 +191,6 @@ int batch_pack(struct batch *batch, size_t count, __u8 **ret_bytes, size_t *ret_
 	size_t groups = 0;
 	int err = -ENOMEM;
 
-	for (size_t i = 0; i < count; i++)
-		clean(&batch->item[i].span);
 	if (first)
 		groups = number_groups(batch, count, first);
 	if (groups)

@@ -70,8 +70,8 @@ static const char *error_type(const struct span *span, char status[static 16])
 {
 	if (!span_is_error(span))
 		return NULL;
-	if (span->outcome != RECORD_ANSWERED)
-		return span->outcome == RECORD_RESET ? "reset" : "closed";
+	if (span->outcome != RECORD_ANSWERED && span->outcome != RECORD_CLIENT_CLOSED)
+		return span_outcome_name(span->outcome);
 	snprintf(status, 16, "%u", span->status);
 	return status;
 }

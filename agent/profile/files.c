@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/foreign.h"
 #include "inspect/mapped_file.h"
 #include "profile/files.h"
 
@@ -75,7 +76,7 @@ static char *last_part(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
-	return strdup(slash ? slash + 1 : path);
+	return foreign_dup(slash ? slash + 1 : path);
 }
 
 /* The path of the mapping is the caller's, and is not kept. */

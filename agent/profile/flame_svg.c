@@ -2,7 +2,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/utf8.h"
 #include "flame_css.h"
 #include "flame_js.h"
 #include "profile/flame.h"
@@ -38,23 +37,10 @@ static int depth_of(const struct flame *node, double all)
 	return deepest + 1;
 }
 
-/* How many of the next bytes are a character that XML knows; 0: none. */
-static size_t character(const char *text)
-{
-	const size_t length = utf8_length(text);
-	const bool is_forbidden = (unsigned char)*text < ' ' || !strncmp(text, "\xef\xbf\xbe", 3) ||
-				  !strncmp(text, "\xef\xbf\xbf", 3);
-
-	return is_forbidden ? 0 : length;
-}
-
-/* Names come from strangers' files: as text, never as markup, and of UTF-8 as XML has to be. */
+/* Names come from strangers' files: as text, never as markup. */
 static void write_text(const char *text, FILE *out)
 {
-	size_t length;
-
-	for (; *text; text += length ? length : 1) {
-		length = character(text);
+	for (; *text; text++) {
 		if (*text == '<')
 			fputs("&lt;", out);
 		else if (*text == '>')
@@ -63,10 +49,8 @@ static void write_text(const char *text, FILE *out)
 			fputs("&amp;", out);
 		else if (*text == '"')
 			fputs("&quot;", out);
-		else if (length)
-			fwrite(text, 1, length, out);
 		else
-			fputc('?', out);
+			fputc(*text, out);
 	}
 }
 

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/foreign.h"
 #include "base/list.h"
 #include "profile/files.h"
 #include "profile/known_names.h"
@@ -69,11 +71,19 @@ bool known_names_find(const struct known_names *known, int file, __u32 address,
 	return true;
 }
 
+/* Its number; -1: no memory. */
+static long add_text(struct known_names *known, const char *name)
+{
+	_cleanup_free_ char *copy = foreign_dup(name);
+
+	return copy ? strings_add(&known->texts, copy) : -1;
+}
+
 int known_names_add(struct known_names *known, int file, __u32 start, __u32 end, const char *name)
 {
 	struct ranges *ranges = &known->file[file];
 	const size_t at = count_until(ranges, start);
-	const long number = name ? strings_add(&known->texts, name) : 0;
+	const long number = name ? add_text(known, name) : 0;
 	struct range *list =
 	    list_make_room(ranges->range, ranges->count, &ranges->room, sizeof(*list));
 

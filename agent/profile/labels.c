@@ -5,17 +5,18 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/foreign.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "profile/labels.h"
 #include "profile/process_context.h"
 
-/* In the text of a set: behind a key, and behind a value. */
+/* In the text of a set: behind a key, and behind a value, which have none (foreign.h). */
 #define KEY_END   '\x1f'
 #define VALUE_END '\x1e'
 
 struct label {
-	char key[PROFILE_LABEL_KEY], value[PROFILE_LABEL_VALUE];
+	char key[FOREIGN_GROWTH * PROFILE_LABEL_KEY], value[FOREIGN_GROWTH * PROFILE_LABEL_VALUE];
 	__u8 source;
 };
 
@@ -42,12 +43,15 @@ static bool end_at_character(char *text)
 	return true;
 }
 
-/* What parts the texts of a set cannot be in one. */
-static void replace_ends(char *text)
+/* Of texts that were cut, what that has left of a character is no part of them. */
+static void bring_in(char *to, size_t size, const char *from, bool is_cut)
 {
-	for (; *text; text++)
-		if (*text == KEY_END || *text == VALUE_END)
-			*text = '?';
+	char whole[PROFILE_LABEL_VALUE];
+
+	text_copy(whole, sizeof(whole), from);
+	if (is_cut)
+		end_at_character(whole);
+	foreign_copy(to, size, whole);
 }
 
 /* The key's name; empty: it has none. */
@@ -55,14 +59,14 @@ static void read_key(const struct merging *merging, const struct profile_label *
 		     struct label *label)
 {
 	const struct process_context *context = merging->context;
+	const char *key = raw->key;
 
-	text_copy(label->key, sizeof(label->key), raw->key);
 	if (raw->source == PROFILE_SOURCE_REGISTERED && raw->number < merging->registered->count)
-		text_copy(label->key, sizeof(label->key),
-			  merging->registered->entry[raw->number].label);
+		key = merging->registered->entry[raw->number].label;
 	if (raw->source == PROFILE_SOURCE_OTEL && context && context->knows_schema &&
 	    raw->number < PROCESS_CONTEXT_KEYS)
-		text_copy(label->key, sizeof(label->key), context->key[raw->number]);
+		key = context->key[raw->number];
+	bring_in(label->key, sizeof(label->key), key, raw->cut);
 }
 
 static bool is_number(const struct merging *merging, const struct profile_label *raw)
@@ -82,7 +86,7 @@ static void read_value(const struct merging *merging, const struct profile_label
 		snprintf(label->value, sizeof(label->value), "%llu", number);
 		return;
 	}
-	text_copy(label->value, sizeof(label->value), raw->value);
+	bring_in(label->value, sizeof(label->value), raw->value, raw->cut);
 }
 
 static struct label *find_key(struct merging *merging, const char *key)
@@ -121,13 +125,7 @@ static void take(struct merging *merging, const struct profile_label *raw)
 		merging->labels->unnamed++;
 		return;
 	}
-	if (raw->cut) {
-		end_at_character(label.key);
-		end_at_character(label.value);
-		merging->labels->cut++;
-	}
-	replace_ends(label.key);
-	replace_ends(label.value);
+	merging->labels->cut += raw->cut;
 	merge(merging, &label);
 }
 
@@ -139,8 +137,7 @@ static int by_key(const void *a, const void *b)
 /* The set as a text, in the order of keys. */
 static long intern(struct merging *merging)
 {
-	char text[PROFILE_LABELS_MAX * (PROFILE_LABEL_KEY + PROFILE_LABEL_VALUE) + 1];
-	_cleanup_free_ char *repaired = NULL;
+	char text[PROFILE_LABELS_MAX * sizeof(struct label) + 1];
 	size_t used = 0;
 	long number;
 
@@ -149,8 +146,7 @@ static long intern(struct merging *merging)
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%c%s%c",
 					 merging->label[i].key, KEY_END, merging->label[i].value,
 					 VALUE_END);
-	repaired = utf8_repair(text);
-	number = repaired ? strings_add(&merging->labels->sets, repaired) : 0;
+	number = strings_add(&merging->labels->sets, text);
 	return number > 0 ? number : 0;
 }
 

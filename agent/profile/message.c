@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/foreign.h"
 #include "base/gzip.h"
+#include "base/utf8.h"
 #include "profile/message.h"
 #include "profile/message_check.h"
 #include "profile/pprof_types.h"
@@ -41,6 +43,25 @@ static void leave(void *data, void *memory)
 	(void)memory;
 }
 
+/* Whoever wrote them. */
+static int bring_texts_in(struct message *message)
+{
+	for (size_t i = 0; i < message->profile->n_string_table; i++) {
+		char *from = message->profile->string_table[i];
+		const size_t size = FOREIGN_GROWTH * strlen(from) + 1;
+		char *to;
+
+		if (utf8_is_line(from, false))
+			continue;
+		to = arena_alloc(&message->arena, size);
+		if (!to)
+			return -ENOMEM;
+		foreign_copy(to, size, from);
+		message->profile->string_table[i] = to;
+	}
+	return 0;
+}
+
 /* A location without a function has none; protobuf-c leaves texts out that are not there. */
 static int unpack(const __u8 *bytes, size_t size, struct message *message, char *ret_why)
 {
@@ -48,8 +69,9 @@ static int unpack(const __u8 *bytes, size_t size, struct message *message, char 
 	ProtobufCAllocator allocator = {take, leave, &taking};
 
 	message->profile = perftools__profiles__profile__unpack(&allocator, size, bytes);
-	if (message->profile)
+	if (message->profile && !bring_texts_in(message))
 		return message_check(message, ret_why);
+	taking.failed |= message->profile != NULL;
 	snprintf(ret_why, MESSAGE_WHY_MAX,
 		 taking.failed ? "it takes more memory than there is for it"
 			       : "it is no profile of pprof, or half of one");

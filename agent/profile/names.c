@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/foreign.h"
 #include "base/list.h"
 #include "profile/code_file.h"
 #include "profile/known_names.h"
@@ -76,7 +77,7 @@ static void name_kernel(struct names *names, size_t from, __u64 since_ns)
 	for (size_t i = from; i < names->count; i++) {
 		const char *name = kernel_names_get(kernel, names->frame[i], since_ns);
 
-		names->name[i] = strdup(name ? name : "[kernel]");
+		names->name[i] = foreign_dup(name ? name : "[kernel]");
 	}
 }
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/foreign.h"
 #include "base/hex.h"
-#include "base/utf8.h"
 #include "profile/counts.h"
 #include "profile/merged.h"
 #include "profile/pprof.h"
@@ -291,7 +291,7 @@ static bool is_taken(const struct labelling *labelling, const char *key)
 static int add_own(const char *key, const char *value, void *data)
 {
 	const struct labelling *labelling = data;
-	char prefixed[sizeof("label.") + PROFILE_LABEL_KEY * sizeof(UTF8_REPLACEMENT)];
+	char prefixed[sizeof("label.") + (size_t)FOREIGN_GROWTH * PROFILE_LABEL_KEY];
 
 	snprintf(prefixed, sizeof(prefixed), "label.%s", key);
 	label_text(labelling->writing, labelling->sample,

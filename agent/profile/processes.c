@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/foreign.h"
 #include "base/proc.h"
 #include "base/text.h"
 #include "inspect/mapped_file.h"
@@ -313,7 +314,7 @@ struct process *processes_find(struct processes *processes, const struct profile
 	if (!known)
 		return NULL;
 	known->process.tgid = tgid;
-	text_copy(known->process.name, sizeof(known->process.name), sample->comm);
+	foreign_copy(known->process.name, sizeof(known->process.name), sample->comm);
 	known->process.life = life;
 	known->next = *bucket;
 	*bucket = known;

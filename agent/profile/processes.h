@@ -3,6 +3,7 @@
 #ifndef CTXPROP_PROFILE_PROCESSES_H
 #define CTXPROP_PROFILE_PROCESSES_H
 
+#include "base/proc.h"
 #include "profile/files.h"
 #include "profile/thread_data.h"
 #include "runtimes/compiled.h"
@@ -36,11 +37,11 @@ struct process_code {
 struct process {
 	__u64 life; /* as samples have it */
 	__u32 tgid;
-	char name[PROFILE_COMM_SIZE]; /* of the thread that was met first, or of its first thread */
-	__u64 met_ns;                 /* when its last sample was taken here (CLOCK_MONOTONIC) */
-	__u64 looked_ns;              /* when its mappings were read */
-	__u64 pause_ns;               /* until they are read again; 0: they never were */
-	bool is_told;                 /* the sampler has `code` */
+	char name[PROC_COMM_MAX]; /* of the thread that was met first, or of its first thread */
+	__u64 met_ns;             /* when its last sample was taken here (CLOCK_MONOTONIC) */
+	__u64 looked_ns;          /* when its mappings were read */
+	__u64 pause_ns;           /* until they are read again; 0: they never were */
+	bool is_told;             /* the sampler has `code` */
 	__u32 count;
 	struct process_code *code;        /* by address */
 	__u64 asked_ns;                   /* when `compiled` was looked for */

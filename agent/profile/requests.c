@@ -7,10 +7,12 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/foreign.h"
 #include "base/hash.h"
 #include "base/list.h"
 #include "profile/requests.h"
 #include "trace/query.h"
+#include "trace/span.h"
 
 /*
  * Rows are read in pieces, the newest ones first, each in a transaction of its own: whoever writes
@@ -123,10 +125,14 @@ static const char *text_of(sqlite3_stmt *row, int column)
 /* Columns: method, route, service. */
 static struct endpoint *of_row(struct requests *requests, sqlite3_stmt *row)
 {
-	char name[1024];
+	char method[SPAN_METHOD_MAX], route[SPAN_ROUTE_MAX], service[SERVICE_NAME_MAX];
+	char name[sizeof(method) + sizeof(route)];
 
-	snprintf(name, sizeof(name), "%s %s", text_of(row, 0), text_of(row, 1));
-	return get(requests, name, text_of(row, 2));
+	foreign_copy(method, sizeof(method), text_of(row, 0));
+	foreign_copy(route, sizeof(route), text_of(row, 1));
+	foreign_copy(service, sizeof(service), text_of(row, 2));
+	snprintf(name, sizeof(name), "%s %s", method, route);
+	return get(requests, name, service);
 }
 
 /* The time in which requests ended that count, and what is read of it. */

@@ -15,6 +15,7 @@
 #include "base/cgroup.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/time_namespace.h"
 #include "engine/traces.h"
 #include "load/node_map_names.h"
 #include "load/node_maps.h"
@@ -253,9 +254,13 @@ static int start(struct sampler *sampler, const struct sampler_options *options,
 
 int sampler_open(const struct sampler_options *options, struct sampler **ret_sampler, char *ret_why)
 {
-	struct sampler *sampler = calloc(1, sizeof(*sampler));
+	struct sampler *sampler;
 	int err = -ENOMEM;
 
+	/* Times of samples and of requests are the kernel's. */
+	if (time_namespace_differs())
+		return fail(ret_why, -EXDEV, TIME_NAMESPACE_WHY);
+	sampler = calloc(1, sizeof(*sampler));
 	if (sampler)
 		sampler->skel = profile_bpf__open();
 	if (!sampler || !sampler->skel)

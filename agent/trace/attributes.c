@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/foreign.h"
 #include "trace/attributes.h"
 
 static bool is_equal(const char *text, size_t length, const char *to)
@@ -49,25 +50,24 @@ static bool find(const char *text, const char *key, size_t length, struct attrib
 int attributes_add(char text[ATTRIBUTES_MAX], const char *key, size_t key_length, const char *value,
 		   size_t value_length)
 {
+	char *end = text + strlen(text), clean[ATTRIBUTES_VALUE_MAX];
 	struct attribute there;
-	char *end = text + strlen(text);
 
 	if (!value_length)
 		return -EINVAL;
 	if (find(text, key, key_length, &there))
 		return -EEXIST;
+	if (key_length >= ATTRIBUTES_KEY_MAX || value_length >= ATTRIBUTES_VALUE_MAX)
+		return -ENOSPC;
+	value_length = foreign_copy_bytes(clean, sizeof(clean), value, value_length);
 	/* "=", the end of the line, NUL. */
-	if (key_length >= ATTRIBUTES_KEY_MAX || value_length >= ATTRIBUTES_VALUE_MAX ||
-	    (size_t)(end - text) + key_length + value_length + 3 > ATTRIBUTES_MAX)
+	if ((size_t)(end - text) + key_length + value_length + 3 > ATTRIBUTES_MAX)
 		return -ENOSPC;
 	memcpy(end, key, key_length);
 	end += key_length;
 	*end++ = '=';
-	for (size_t i = 0; i < value_length; i++, end++) {
-		*end = value[i];
-		if (*end == '\n' || !*end)
-			*end = ' ';
-	}
+	memcpy(end, clean, value_length);
+	end += value_length;
 	*end++ = '\n';
 	*end = '\0';
 	return 0;

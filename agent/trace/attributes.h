@@ -20,7 +20,8 @@
 bool attributes_key_is_free(const char *key, size_t length);
 
 /*
- * Add one, if its key is not there yet. A byte that ends a line is a blank then. 0; -EEXIST;
+ * Add one, if its key is not there yet. The value comes in as
+ * a foreign text (base/foreign.h). 0; -EEXIST;
  * -EINVAL: an empty value; -ENOSPC: no room, also for too long ones.
  */
 int attributes_add(char text[ATTRIBUTES_MAX], const char *key, size_t key_length, const char *value,

@@ -12,7 +12,7 @@ void connection_read(const struct record_connection *record, struct services *se
 		     struct connection *ret_connection)
 {
 	ret_connection->record = *record;
-	ret_connection->service = *services_find(services, record->tgid);
+	ret_connection->service = *services_find(services, record->tgid, NULL);
 }
 
 const char *connection_side_name(unsigned int side)

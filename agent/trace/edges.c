@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/address.h"
+#include "base/foreign.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include "trace/edges.h"
@@ -13,19 +14,30 @@
 #define OTHERS     "(others)"
 
 static const char served_sql[] =
-    "SELECT parent_id, service_id, remote_address, error, duration_ns, start_ns FROM spans"
-    " WHERE kind = 2 AND start_ns >= ?1 ORDER BY id DESC LIMIT ?2";
+    "SELECT parent_id, service_id, remote_address, error, duration_ns, start_ns, remote_port,"
+    " position FROM spans WHERE kind = 2 AND start_ns >= ?1 ORDER BY id DESC LIMIT ?2";
 static const char called_sql[] =
     "SELECT span_id, service_id, local_address, coalesce(host, remote_address), error,"
-    " duration_ns, start_ns FROM spans WHERE kind = 3 AND start_ns >= ?1 ORDER BY id DESC LIMIT ?2";
+    " duration_ns, start_ns, local_port, position FROM spans"
+    " WHERE kind = 3 AND start_ns >= ?1 ORDER BY id DESC LIMIT ?2";
+
+/* Where a request began on the wire, which both ends tell the same. */
+struct origin {
+	const char *address; /* of its client */
+	int port;
+	sqlite3_int64 position;
+	bool is_known; /* by stores of version 1 it is not */
+};
 
 /* A request that came in. */
 struct served {
 	__u64 parent_id; /* 0: none */
 	sqlite3_int64 service;
 	char remote[ADDRESS_TEXT_MAX];
+	struct origin origin;
 	__u64 duration_ns;
 	bool is_error, is_joined; /* its call was found */
+	bool has_call;            /* by where it began: it is not joined by ids */
 };
 
 /* One end of an edge. */
@@ -41,7 +53,8 @@ struct reading {
 	size_t names;
 	struct served *served;
 	size_t count;
-	__u32 slot[SLOTS]; /* number of a served request, counted from 1, by its parent */
+	/* Numbers of served requests, counted from 1: by their parent, and by their origin. */
+	__u32 slot[SLOTS], by_origin[SLOTS];
 	struct edges *edges;
 	struct edge *by_ends[EDGE_SLOTS];
 };
@@ -81,7 +94,7 @@ static int add_name(struct reading *reading, sqlite3_int64 row, const unsigned c
 		reading->names = wanted;
 	}
 	if (more && name && *name)
-		more[row] = strdup((const char *)name);
+		more[row] = foreign_dup((const char *)name);
 	return 0;
 }
 
@@ -116,13 +129,44 @@ static size_t slot_of(__u64 id)
 	return (id ^ id >> 32) & (SLOTS - 1);
 }
 
+static size_t slot_of_origin(const struct origin *origin)
+{
+	__u64 hash = hash_add(HASH_BEGIN, origin->address, strlen(origin->address));
+
+	hash = hash_add(hash, &origin->port, sizeof(origin->port));
+	return slot_of(hash_add(hash, &origin->position, sizeof(origin->position)));
+}
+
+static bool is_same_origin(const struct origin *a, const struct origin *b)
+{
+	return a->port == b->port && a->position == b->position && !strcmp(a->address, b->address);
+}
+
+static void put(__u32 table[SLOTS], size_t slot, size_t number)
+{
+	while (table[slot])
+		slot = (slot + 1) & (SLOTS - 1);
+	table[slot] = (__u32)number + 1;
+}
+
 static void index_served(struct reading *reading, size_t number)
 {
-	size_t slot = slot_of(reading->served[number].parent_id);
+	const struct served *served = &reading->served[number];
 
-	while (reading->slot[slot])
-		slot = (slot + 1) & (SLOTS - 1);
-	reading->slot[slot] = (__u32)number + 1;
+	if (served->parent_id)
+		put(reading->slot, slot_of(served->parent_id), number);
+	if (served->origin.is_known)
+		put(reading->by_origin, slot_of_origin(&served->origin), number);
+}
+
+/* Of a row with a port and a position in these columns. */
+static struct origin read_origin(sqlite3_stmt *row, const char *address, int port, int position)
+{
+	return (struct origin){.address = address ? address : "",
+			       .port = sqlite3_column_int(row, port),
+			       .position = sqlite3_column_int64(row, position),
+			       .is_known =
+				   address && sqlite3_column_type(row, position) != SQLITE_NULL};
 }
 
 static int read_served(struct reading *reading)
@@ -142,24 +186,53 @@ static int read_served(struct reading *reading)
 			  (const char *)sqlite3_column_text(rows, 2));
 		served->is_error = sqlite3_column_int(rows, 3);
 		served->duration_ns = (__u64)sqlite3_column_int64(rows, 4);
+		served->origin = read_origin(rows, served->remote, 6, 7);
 		note_time(reading->edges, sqlite3_column_int64(rows, 5));
-		if (served->parent_id)
-			index_served(reading, reading->count);
-		reading->count++;
+		index_served(reading, reading->count++);
 	}
 	reading->edges->is_cut |= reading->count == EDGES_SPANS_MAX;
 	return finish(rows, err);
 }
 
-/* The request that a call has become; NULL: it was not seen. */
-static struct served *find_served(struct reading *reading, __u64 span_id)
+/* The request that began where a call did; NULL: it was not seen. */
+static struct served *find_by_origin(struct reading *reading, const struct origin *origin)
+{
+	size_t slot = slot_of_origin(origin);
+
+	for (; origin->is_known && reading->by_origin[slot]; slot = (slot + 1) & (SLOTS - 1)) {
+		struct served *served = &reading->served[reading->by_origin[slot] - 1];
+
+		if (is_same_origin(&served->origin, origin))
+			return served;
+	}
+	return NULL;
+}
+
+/* The request that names a call, and is not known to be another one's; NULL: none was seen. */
+static struct served *find_by_id(struct reading *reading, __u64 span_id)
 {
 	size_t slot = slot_of(span_id);
 
-	for (; span_id && reading->slot[slot]; slot = (slot + 1) & (SLOTS - 1))
-		if (reading->served[reading->slot[slot] - 1].parent_id == span_id)
-			return &reading->served[reading->slot[slot] - 1];
+	for (; span_id && reading->slot[slot]; slot = (slot + 1) & (SLOTS - 1)) {
+		struct served *served = &reading->served[reading->slot[slot] - 1];
+
+		if (served->parent_id == span_id && !served->has_call)
+			return served;
+	}
 	return NULL;
+}
+
+/*
+ * The request that a call has become; NULL: it was not seen. A program that hands a traceparent on
+ * as it got it names its caller's span in all its calls.
+ */
+static struct served *find_served(struct reading *reading, sqlite3_stmt *row)
+{
+	const struct origin origin =
+	    read_origin(row, (const char *)sqlite3_column_text(row, 2), 7, 8);
+	struct served *served = find_by_origin(reading, &origin);
+
+	return served ? served : find_by_id(reading, read_id(row, 0));
 }
 
 static size_t edge_slot(const struct end *caller, const struct end *callee)
@@ -229,9 +302,21 @@ static int count(struct reading *reading, const struct end *caller, const struct
 	return 0;
 }
 
+/* The first time: which requests have their call by where they began? */
+static int mark_called(struct reading *reading, sqlite3_stmt *row)
+{
+	const struct origin origin =
+	    read_origin(row, (const char *)sqlite3_column_text(row, 2), 7, 8);
+	struct served *served = find_by_origin(reading, &origin);
+
+	if (served)
+		served->has_call = true;
+	return 0;
+}
+
 static int count_called(struct reading *reading, sqlite3_stmt *row)
 {
-	struct served *served = find_served(reading, read_id(row, 0));
+	struct served *served = find_served(reading, row);
 	const char *caller_name = name_of(reading, sqlite3_column_int64(row, 1));
 	const char *callee_name = served ? name_of(reading, served->service) : NULL;
 	/* What has no name is passed on by this host, or has gone. */
@@ -247,7 +332,8 @@ static int count_called(struct reading *reading, sqlite3_stmt *row)
 		     sqlite3_column_int(row, 4));
 }
 
-static int read_called(struct reading *reading)
+static int read_called(struct reading *reading,
+		       int (*visit)(struct reading *reading, sqlite3_stmt *row))
 {
 	sqlite3_stmt *rows = NULL;
 	int err = prepare(reading, called_sql, &rows);
@@ -255,7 +341,7 @@ static int read_called(struct reading *reading)
 
 	while (!err && sqlite3_step(rows) == SQLITE_ROW) {
 		note_time(reading->edges, sqlite3_column_int64(rows, 6));
-		err = count_called(reading, rows);
+		err = visit(reading, rows);
 		read++;
 	}
 	reading->edges->is_cut |= read == EDGES_SPANS_MAX;
@@ -297,7 +383,9 @@ int edges_read(sqlite3 *db, __s64 since_ns, struct edges *ret_edges)
 	if (!err)
 		err = read_served(reading);
 	if (!err)
-		err = read_called(reading);
+		err = read_called(reading, mark_called);
+	if (!err)
+		err = read_called(reading, count_called);
 	if (!err)
 		err = count_others(reading);
 	for (size_t i = 0; i < reading->names; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Who calls whom, by the spans in the store. A call is joined with the request that it has become
- * on this host by the id that it carried; other calls go to a host outside, and other requests come
- * from an address outside.
+ * on this host by where that began on the wire, or else by the id that it carried; other calls go
+ * to a host outside, and other requests come from an address outside.
  */
 #ifndef CTXPROP_EDGES_H
 #define CTXPROP_EDGES_H

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/foreign.h"
 #include "base/text.h"
 #include "head.h"
 #include "reasons.h"
@@ -22,6 +23,7 @@ struct open {
 	struct open *next_in_bucket;
 	struct open *older, *newer;
 	bool is_own; /* it is a call to this process */
+	__u32 added; /* bytes that ctxprop has put into it on this host */
 };
 
 struct join {
@@ -187,7 +189,7 @@ static void set_text(const struct join *join, char *to, size_t size, const char 
 	text_copy(whole, sizeof(whole), value);
 	if (join->redact)
 		redact_apply(join->redact, whole, sizeof(whole));
-	text_copy(to, size, whole);
+	foreign_copy(to, size, whole);
 }
 
 /* A path without query and fragment: those may hold what is nobody's business. */
@@ -236,12 +238,15 @@ static bool has_path(const __u8 *bytes, size_t size, const char *target)
 	       strlen(target) >= SPAN_PATH_MAX;
 }
 
+/* The reader knows some methods only: all heads are read as of this one. */
+static const char any_method[] = "GET";
+
 static void read_head(struct join *join, struct span *span, const struct record_begin *begin)
 {
 	struct head *head = &join->head;
 	const __u8 *bytes = begin->head;
 	__u8 whole[RECORD_HEAD_MAX];
-	size_t size = begin->head_size;
+	size_t size = begin->head_size, method;
 	bool is_short;
 
 	if (begin->flags & RECORD_CUT) {
@@ -251,8 +256,12 @@ static void read_head(struct join *join, struct span *span, const struct record_
 	is_short = begin->flags & RECORD_SHORT || size >= join->head_max;
 	size = size < join->head_max ? size : join->head_max;
 	join->has_head = false;
+	method = head_method(bytes, size);
 	head_reader_reset(join->reader);
-	head_reader_feed(join->reader, bytes, size);
+	/* Whatever is done, it is done to a target and has fields. */
+	if (method)
+		head_reader_feed(join->reader, any_method, sizeof(any_method) - 1);
+	head_reader_feed(join->reader, bytes + method, size - method);
 	/* Of a call the blank line is not told. */
 	if (!join->has_head && !is_short)
 		head_reader_feed(join->reader, "\r\n", 2);
@@ -261,7 +270,7 @@ static void read_head(struct join *join, struct span *span, const struct record_
 	span->is_cut = !size || (head->truncated && is_short);
 	if (!size || !*head->target)
 		return;
-	text_copy(span->method, sizeof(span->method), head->method);
+	foreign_copy_bytes(span->method, sizeof(span->method), (const char *)bytes, method);
 	if (has_path(bytes, size, head->target))
 		set_path(join, span, head->target);
 	set_text(join, span->host, sizeof(span->host), head_field(head, "host"));
@@ -296,6 +305,17 @@ static void fill(struct span *span, const struct record_begin *begin)
 	span->tid = begin->tid;
 }
 
+/*
+ * What was put into the call that this request was on this host. By the place of its first byte,
+ * too: any caller may name a span that is not its own.
+ */
+static __u32 added_by_call(struct join *join, const struct span *served)
+{
+	const struct open *call = *find(join, served->parent_id, SPAN_CLIENT);
+
+	return call && call->span.position == served->position ? call->added : 0;
+}
+
 static void begin(struct join *join, const struct record_begin *record)
 {
 	struct open *open = calloc(1, sizeof(*open));
@@ -306,8 +326,10 @@ static void begin(struct join *join, const struct record_begin *record)
 	}
 	fill(&open->span, record);
 	read_head(join, &open->span, record);
+	open->added =
+	    record->kind == RECORD_CALLED ? record->added : added_by_call(join, &open->span);
 	/* Now, while it is there: it may have ended when the answer comes. */
-	open->span.service = *services_find(join->services, record->tgid);
+	open->span.service = *services_find(join->services, record->tgid, &record->process);
 	add(join, open);
 	if (join->on_open)
 		join->on_open(&open->span, join->data);
@@ -364,8 +386,8 @@ static void name_route(struct join *join, struct span *span)
 {
 	const struct routes_service service = {span->service.name, span->service.owner};
 
-	routes_name(join->routes[span->kind == SPAN_CLIENT], &service, span->path, span->route,
-		    sizeof(span->route));
+	routes_name(join->routes[span->kind == SPAN_CLIENT], &service, span->path,
+		    span->status, span->route, sizeof(span->route));
 }
 
 static void end(struct join *join, const struct record_end *record)
@@ -379,8 +401,10 @@ static void end(struct join *join, const struct record_end *record)
 	}
 	open = take(join, link);
 	complete(&open->span, record);
-	if (kind == SPAN_SERVER)
-		open->span.service = *services_find(join->services, record->tgid);
+	if (kind == SPAN_SERVER) {
+		open->span.service = *services_find(join->services, record->tgid, &record->process);
+		open->span.request_size -= open->span.request_size ? open->added : 0;
+	}
 	if (open->span.path[0])
 		name_route(join, &open->span);
 	hand_on(join, open);

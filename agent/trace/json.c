@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/cleanup.h"
-#include "base/utf8.h"
+#include "base/foreign.h"
 #include "trace/json.h"
 #include "trace/span.h"
 
 void json_set_text(json_t *object, const char *name, const char *text)
 {
-	_cleanup_free_ char *repaired = text ? utf8_repair(text) : NULL;
+	_cleanup_free_ char *repaired = text ? foreign_dup(text) : NULL;
 
 	if (repaired)
 		json_object_set_new(object, name, json_string(repaired));

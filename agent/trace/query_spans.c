@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/foreign.h"
 #include "trace/query_spans.h"
 #include "trace/trace_set.h"
 
@@ -11,7 +12,7 @@ static char *copy_text(sqlite3_stmt *row, int column)
 {
 	const char *text = (const char *)sqlite3_column_text(row, column);
 
-	return text && *text ? strdup(text) : NULL;
+	return text && *text ? foreign_dup(text) : NULL;
 }
 
 static char *copy_endpoint(sqlite3_stmt *row, int column)

@@ -22,14 +22,19 @@ struct node {
 };
 
 struct tree {
-	char *service;
 	struct node root;
-	unsigned int routes;
+	unsigned int routes, most;
+};
+
+struct service_routes {
+	char *service;
+	struct tree good;   /* of good answers */
+	struct tree failed; /* of all others */
 };
 
 struct routes {
-	struct tree tree[ROUTES_SERVICES];
-	size_t trees;
+	struct service_routes of[ROUTES_SERVICES];
+	size_t services;
 	struct shares shares;
 };
 
@@ -98,27 +103,30 @@ void routes_free(struct routes *routes)
 {
 	if (!routes)
 		return;
-	for (size_t i = 0; i < routes->trees; i++) {
-		cut(&routes->tree[i].root);
-		free(routes->tree[i].service);
+	for (size_t i = 0; i < routes->services; i++) {
+		cut(&routes->of[i].good.root);
+		cut(&routes->of[i].failed.root);
+		free(routes->of[i].service);
 	}
 	free(routes);
 }
 
 /* NULL: there is no room for it. */
-static struct tree *tree_of(struct routes *routes, const char *service, const char *owner)
+static struct service_routes *routes_of(struct routes *routes, const struct routes_service *service)
 {
-	struct tree *tree;
+	struct service_routes *of;
 
-	for (size_t i = 0; i < routes->trees; i++)
-		if (!strcmp(routes->tree[i].service, service))
-			return &routes->tree[i];
-	if (!shares_take(&routes->shares, owner))
+	for (size_t i = 0; i < routes->services; i++)
+		if (!strcmp(routes->of[i].service, service->name))
+			return &routes->of[i];
+	if (!shares_take(&routes->shares, service->owner))
 		return NULL;
-	tree = &routes->tree[routes->trees];
-	tree->service = strdup(service);
-	routes->trees += !!tree->service;
-	return tree->service ? tree : NULL;
+	of = &routes->of[routes->services];
+	of->service = strdup(service->name);
+	of->good.most = ROUTES_MAX;
+	of->failed.most = ROUTES_FAILED_MAX;
+	routes->services += !!of->service;
+	return of->service ? of : NULL;
 }
 
 static struct node *find(const struct node *parent, const char *segment, size_t length)
@@ -174,9 +182,9 @@ static struct node *learn(struct tree *tree, struct node *parent, const char *se
 }
 
 /* The end of a path: is it a route, or may it become one? */
-static bool ends(struct tree *tree, struct node *node)
+static bool ends(struct tree *tree, struct node *node, bool learns)
 {
-	if (!node->is_route && tree->routes >= ROUTES_MAX)
+	if (!node->is_route && (!learns || tree->routes >= tree->most))
 		return false;
 	tree->routes += !node->is_route;
 	node->is_route = true;
@@ -205,18 +213,19 @@ static int depth_of(const char *path)
 }
 
 /* Returns whether the path has a route. A tree that is full learns nothing more. */
-static bool name(struct tree *tree, const char *path, char *route, size_t size)
+static bool name(struct tree *tree, const char *path, bool learns, char *route, size_t size)
 {
 	int depth = depth_of(path);
 	struct node *node = &tree->root;
 
+	route[0] = '\0';
 	if (!depth || depth > ROUTES_DEPTH)
 		return false;
 	for (const char *at = path; *at == '/';) {
 		size_t length = strcspn(++at, "/");
 		struct node *known = find_step(node, at, length);
 
-		if (!known && tree->routes < ROUTES_MAX)
+		if (!known && learns && tree->routes < tree->most)
 			known = learn(tree, node, at, length);
 		if (!known)
 			return false;
@@ -224,15 +233,26 @@ static bool name(struct tree *tree, const char *path, char *route, size_t size)
 		append(route, size, node->segment);
 		at += length;
 	}
-	return ends(tree, node);
+	return ends(tree, node, learns);
+}
+
+static bool is_good(unsigned int status)
+{
+	return status && status < 400;
 }
 
 void routes_name(struct routes *routes, const struct routes_service *service, const char *path,
-		 char *ret_route, size_t size)
+		 unsigned int status, char *ret_route, size_t size)
 {
-	struct tree *tree = tree_of(routes, service->name, service->owner);
+	struct service_routes *of;
 
-	ret_route[0] = '\0';
-	if (!tree || !name(tree, path, ret_route, size))
-		text_copy(ret_route, size, all_others);
+	if (status == 404 || status == 405) {
+		text_copy(ret_route, size, ROUTES_NOT_FOUND);
+		return;
+	}
+	of = routes_of(routes, service);
+	if (of && (name(&of->good, path, is_good(status), ret_route, size) ||
+		   (!is_good(status) && name(&of->failed, path, true, ret_route, size))))
+		return;
+	text_copy(ret_route, size, all_others);
 }

@@ -9,7 +9,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/cgroup.h"
 #include "base/cleanup.h"
+#include "base/foreign.h"
 #include "base/proc.h"
 #include "base/text.h"
 #include "trace/kubernetes.h"
@@ -182,7 +184,7 @@ bool service_is_same(const struct service *a, const struct service *b)
 }
 
 /* The path in the text of /proc/PID/cgroup: that of version 2, or the first one. */
-static const char *cgroup_path(char *text)
+static const char *path_of_cgroup(char *text)
 {
 	char *line = strstr(text, "0::"), *path;
 
@@ -263,12 +265,18 @@ void service_owner(const struct service_place *place, char ret_owner[SERVICE_OWN
 static void read_owner(struct reading *reading, __u32 tgid, struct service *service)
 {
 	char status[STATUS_MAX];
-	const struct service_place place = {.cgroup = cgroup_path(reading->cgroup),
+	const struct service_place place = {.cgroup = path_of_cgroup(reading->cgroup),
 					    .container = service->container,
 					    .status = status};
 
 	read_proc(tgid, "status", status, sizeof(status));
 	service_owner(&place, service->owner);
+}
+
+static void read_cgroup(struct reading *reading, struct service *service)
+{
+	service_container_of_cgroup(reading->cgroup, service->container);
+	kubernetes_uid_of_cgroup(reading->cgroup, reading->pod);
 }
 
 static void read_process(struct reading *reading, __u32 tgid, struct service *service)
@@ -281,11 +289,23 @@ static void read_process(struct reading *reading, __u32 tgid, struct service *se
 	proc_comm(reading->comm, tgid, tgid);
 	join_words(reading);
 	reading->pod[0] = '\0';
-	if (read_proc(tgid, "cgroup", reading->cgroup, sizeof(reading->cgroup))) {
-		service_container_of_cgroup(reading->cgroup, service->container);
-		kubernetes_uid_of_cgroup(reading->cgroup, reading->pod);
-	}
-	read_owner(reading, tgid, service);
+	if (read_proc(tgid, "cgroup", reading->cgroup, sizeof(reading->cgroup)))
+		read_cgroup(reading, service);
+}
+
+/* What was seen of one that is gone, as far as it is not known. */
+static void take_seen(struct reading *reading, const struct record_process *seen,
+		      struct service *service)
+{
+	char path[TEXT_MAX - sizeof("0::")];
+
+	if (!*reading->comm)
+		foreign_copy_bytes(reading->comm, sizeof(reading->comm), (const char *)seen->comm,
+				   strnlen((const char *)seen->comm, sizeof(seen->comm)));
+	if (!seen->cgroup || cgroup_path(seen->cgroup, path, sizeof(path)))
+		return;
+	snprintf(reading->cgroup, sizeof(reading->cgroup), "0::%s", path);
+	read_cgroup(reading, service);
 }
 
 static void apply_rules(struct reading *reading, const struct service_rules *rules,
@@ -294,7 +314,7 @@ static void apply_rules(struct reading *reading, const struct service_rules *rul
 	const struct service_facts facts = {.exe = reading->exe,
 					    .comm = reading->comm,
 					    .args = reading->args,
-					    .cgroup = cgroup_path(reading->cgroup),
+					    .cgroup = path_of_cgroup(reading->cgroup),
 					    .container = service->container,
 					    .pod = reading->pod,
 					    .environment = reading->environment,
@@ -324,14 +344,16 @@ static void add_pod(const struct reading *reading, char attributes[ATTRIBUTES_MA
 			       reading->environment_size, host.nodename);
 }
 
-/* The name by rules, by the process's environment or by its command. */
+/* The name by rules, by the process's environment, by its command or its thread. */
 static void name_it(const struct reading *reading, const char *ruled, struct service *service)
 {
-	if (!attributes_get(ruled, SERVICE_NAME_KEY, service->name, sizeof(service->name)))
-		return;
-	if (service_name_of_environment(reading->environment, reading->environment_size,
-					service->name))
-		service_name_of_command(reading->command, reading->command_size, service->name);
+	char name[SERVICE_NAME_MAX] = "";
+
+	if (attributes_get(ruled, SERVICE_NAME_KEY, name, sizeof(name)) &&
+	    service_name_of_environment(reading->environment, reading->environment_size, name) &&
+	    service_name_of_command(reading->command, reading->command_size, name))
+		foreign_copy(name, sizeof(name), reading->comm);
+	foreign_copy(service->name, sizeof(service->name), name);
 }
 
 static void copy_without_name(char to[ATTRIBUTES_MAX], const char *from)
@@ -344,18 +366,23 @@ static void copy_without_name(char to[ATTRIBUTES_MAX], const char *from)
 			attributes_add(to, one.key, one.key_length, one.value, one.value_length);
 }
 
-void service_look(__u32 tgid, const struct service_rules *rules, struct service *ret_service)
+int service_look(__u32 tgid, const struct record_process *seen, const struct service_rules *rules,
+		 struct service *ret_service)
 {
 	char attributes[ATTRIBUTES_MAX] = "";
 	struct reading reading;
 
 	*ret_service = (struct service){};
 	read_process(&reading, tgid, ret_service);
-	/* A process that is gone is not what a rule for all says. */
-	if (reading.command_size)
+	if (!reading.command_size && seen)
+		take_seen(&reading, seen, ret_service);
+	read_owner(&reading, tgid, ret_service);
+	/* A process of which nothing is known is not what a rule for all says. */
+	if (reading.command_size || *reading.comm)
 		apply_rules(&reading, rules, ret_service, attributes);
 	name_it(&reading, attributes, ret_service);
 	add_environment(&reading, attributes);
 	add_pod(&reading, attributes);
 	copy_without_name(ret_service->attributes, attributes);
+	return reading.command_size ? 0 : -ESRCH;
 }

@@ -2,7 +2,8 @@
 /*
  * What a process is called in traces: what its environment says (OTEL_SERVICE_NAME, or service.name
  * in OTEL_RESOURCE_ATTRIBUTES, as OpenTelemetry's SDKs read them), or else the name of its program,
- * of an interpreter's that of the script. Rules of users outrank that (service_rules.h).
+ * of an interpreter's that of the script. Of one that is gone before anybody could look there is
+ * its name (comm), and its cgroup. Rules of users outrank that (service_rules.h).
  */
 #ifndef CTXPROP_SERVICE_H
 #define CTXPROP_SERVICE_H
@@ -10,6 +11,7 @@
 #include <stddef.h>
 #include <linux/types.h>
 
+#include "records.h"
 #include "trace/attributes.h"
 #include "trace/service_rules.h"
 
@@ -27,8 +29,12 @@ struct service {
 /* Are name, container, owner and attributes the same? */
 bool service_is_same(const struct service *a, const struct service *b);
 
-/* What /proc and rules (NULL: none) tell of a process; all empty when it is gone. */
-void service_look(__u32 tgid, const struct service_rules *rules, struct service *ret_service);
+/*
+ * What /proc and rules (NULL: none) tell of a process. 0; -ESRCH: it is gone, or is going, and that
+ * is what was seen of it before (NULL: nothing).
+ */
+int service_look(__u32 tgid, const struct record_process *seen, const struct service_rules *rules,
+		 struct service *ret_service);
 
 /* The name that an environment gives, NUL-terminated texts one after the other; 0 or -ENOENT. */
 int service_name_of_environment(const char *environment, size_t size,
@@ -64,7 +70,11 @@ void services_free(struct services *services);
  */
 void services_set_rules(struct services *services, struct service_rules *rules);
 
-/* What a process is; `tgid` 0: nothing. Never NULL, good until the next call. */
-const struct service *services_find(struct services *services, __u32 tgid);
+/*
+ * What a process is; `tgid` 0: nothing. If it is gone already, what was seen of it (NULL: nothing)
+ * tells its name and container. Never NULL, good until the next call.
+ */
+const struct service *services_find(struct services *services, __u32 tgid,
+				    const struct record_process *seen);
 
 #endif

@@ -54,18 +54,20 @@ void services_set_rules(struct services *services, struct service_rules *rules)
 }
 
 /* What was known stays when the process is gone: its last requests are told of after its end. */
-static void look(struct services *services, struct known *known, __u32 tgid, __u64 now_ns)
+static void look(struct services *services, struct known *known, __u32 tgid,
+		 const struct record_process *seen, __u64 now_ns)
 {
 	struct service service;
+	const bool is_gone = service_look(tgid, seen, services->rules, &service);
 
-	service_look(tgid, services->rules, &service);
-	if (known->tgid != tgid || service.name[0])
+	if (known->tgid != tgid || !is_gone || !known->service.name[0])
 		known->service = service;
 	known->tgid = tgid;
 	known->looked_ns = now_ns;
 }
 
-const struct service *services_find(struct services *services, __u32 tgid)
+const struct service *services_find(struct services *services, __u32 tgid,
+				    const struct record_process *seen)
 {
 	struct known *known = &services->known[tgid % SERVICES];
 	__u64 now_ns = clock_now_ns();
@@ -75,7 +77,7 @@ const struct service *services_find(struct services *services, __u32 tgid)
 	pthread_mutex_lock(&services->mutex);
 	if (known->tgid != tgid || now_ns - known->looked_ns > TRUSTED_NS ||
 	    known->looked_ns < services->ruled_ns)
-		look(services, known, tgid, now_ns);
+		look(services, known, tgid, seen, now_ns);
 	pthread_mutex_unlock(&services->mutex);
 	return &known->service;
 }

@@ -7,7 +7,23 @@ bool span_is_error(const struct span *span)
 {
 	unsigned int from = span->kind == SPAN_SERVER ? 500 : 400;
 
-	return span->outcome != RECORD_ANSWERED || span->status >= from;
+	/* That its client does not wait is not what went wrong in a server. */
+	if (span->outcome != RECORD_ANSWERED && span->outcome != RECORD_CLIENT_CLOSED)
+		return true;
+	return span->status >= from;
+}
+
+const char *span_outcome_name(enum record_outcome outcome)
+{
+	static const char *const names[RECORD_OUTCOMES] = {
+	    [RECORD_ANSWERED] = "answered",
+	    [RECORD_CLOSED] = "closed",
+	    [RECORD_RESET] = "reset",
+	    [RECORD_GIVEN_UP] = "given-up",
+	    [RECORD_CLIENT_CLOSED] = "client-closed",
+	};
+
+	return outcome < RECORD_OUTCOMES ? names[outcome] : "closed";
 }
 
 bool span_is_sampled(const struct span *span)

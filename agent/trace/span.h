@@ -70,6 +70,9 @@ struct span_cause {
 };
 struct span_cause span_cause(const struct span *span);
 
+/* Why there is no more of it, in a word: "answered". */
+const char *span_outcome_name(enum record_outcome outcome);
+
 /* "served" or "called", as the words of users. */
 const char *span_kind_name(enum span_kind kind);
 

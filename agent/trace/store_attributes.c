@@ -3,7 +3,6 @@
 #include <jansson.h>
 
 #include "base/cleanup.h"
-#include "base/utf8.h"
 #include "trace/attributes.h"
 #include "trace/store_attributes.h"
 
@@ -26,17 +25,16 @@ int store_attributes_open(sqlite3 *db, sqlite3_stmt **ret_put)
 /* As a JSON object, the caller's to free; NULL: no memory. */
 static char *write_json(const char *attributes)
 {
-	_cleanup_free_ char *text = utf8_repair(attributes);
 	json_t *object = json_object();
-	const char *at = text;
+	const char *at = attributes;
 	struct attribute one;
 	char *json;
 
-	while (at && attributes_next(&at, &one)) {
+	while (attributes_next(&at, &one)) {
 		json_object_setn_new(object, one.key, one.key_length,
 				     json_stringn(one.value, one.value_length));
 	}
-	json = text ? json_dumps(object, JSON_COMPACT) : NULL;
+	json = json_dumps(object, JSON_COMPACT);
 	json_decref(object);
 	return json;
 }

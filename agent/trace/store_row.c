@@ -9,9 +9,6 @@ const char store_row_insert[] =
     "reused, forwarded, header, evidence, veto, socket_cookie, position, taken_ns) VALUES "
     "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 
-static const char *const outcomes[] = {
-    [RECORD_ANSWERED] = "answered", [RECORD_CLOSED] = "closed", [RECORD_RESET] = "reset"};
-
 static void bind_ids(sqlite3_stmt *insert, int *place, const struct span *span)
 {
 	sqlite3_bind_blob(insert, ++*place, span->trace_id, sizeof(span->trace_id), SQLITE_STATIC);
@@ -52,7 +49,7 @@ void store_row_bind(sqlite3_stmt *insert, const struct span *span, struct end_te
 	place_text(insert, &place, span->host);
 	place_text(insert, &place, span->agent);
 	place_known(insert, &place, span->status);
-	place_text(insert, &place, outcomes[span->outcome]);
+	place_text(insert, &place, span_outcome_name(span->outcome));
 	place_number(insert, &place, span_is_error(span));
 	place_ends(insert, &place, &ends, texts);
 	place_known(insert, &place, span->tgid);

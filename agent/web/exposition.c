@@ -3,7 +3,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/utf8.h"
 #include "web/exposition.h"
 
 void exposition_family(const struct exposition *exposition, const struct family *family)
@@ -18,21 +17,13 @@ void exposition_family(const struct exposition *exposition, const struct family 
 		buffer_printf(out, "# UNIT %s %s\n", family->name, family->unit);
 }
 
-/* Quotes, backslashes and line ends are escaped; what is no UTF-8 would make a scrape fail. */
+/* Texts have come in by foreign.h: no line ends in one. */
 static void add_label_value(struct buffer *out, const char *value)
 {
-	while (*value) {
-		size_t length = utf8_length(value);
-
-		if (*value == '\n')
-			buffer_add(out, "\\n", 2);
-		else if (*value == '"' || *value == '\\')
-			buffer_printf(out, "\\%c", *value);
-		else if (length)
-			buffer_add(out, value, length);
-		else
-			buffer_add(out, UTF8_REPLACEMENT, strlen(UTF8_REPLACEMENT));
-		value += length ? length : 1;
+	for (; *value; value++) {
+		if (*value == '"' || *value == '\\')
+			buffer_add(out, "\\", 1);
+		buffer_add(out, value, 1);
 	}
 }
 

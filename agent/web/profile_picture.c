@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/utf8.h"
+#include "base/foreign.h"
 #include "profile/flame_message.h"
 #include "profile/message_requests.h"
 #include "web/profile_answer.h"
@@ -19,29 +19,10 @@ struct part {
 	bool of_requests;           /* only what belongs to one */
 };
 
-/*
- * A text as the table says it: a blank for each control character, U+FFFD for what is no UTF-8.
- * NULL: no memory.
- */
-static char *said(const char *text)
-{
-	char *copy = utf8_repair(text);
-
-	for (char *c = copy; c && *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			*c = ' ';
-	return copy;
-}
-
-/* `wanted`: NULL, that is any, or as the table or the message says it. */
+/* `wanted`: NULL, that is any. */
 static bool is_text(const char *text, const char *wanted)
 {
-	_cleanup_free_ char *copy = NULL;
-
-	if (!wanted || !strcmp(text, wanted))
-		return true;
-	copy = said(text);
-	return copy && !strcmp(copy, wanted);
+	return !wanted || !strcmp(text, wanted);
 }
 
 static bool takes(const struct message *message, const Perftools__Profiles__Sample *sample,
@@ -92,7 +73,7 @@ static void write_title(const struct profile_question *question, const struct wi
 	const char *of = profile_of_title(question->of);
 	const char *any =
 	    question->all ? "all endpoints, and what belongs to no request" : "all endpoints";
-	char which[64] = "", from[16], to[16];
+	char which[64] = "", from[16], to[16], whole[TITLE_MAX];
 
 	if (question->buckets == 1)
 		snprintf(which, sizeof(which), ", %s", latency_name(question->bucket[0]));
@@ -100,9 +81,11 @@ static void write_title(const struct profile_question *question, const struct wi
 		snprintf(which, sizeof(which), ", from %s to %s: red is more, blue is less",
 			 latency_name(question->bucket[DIFF_BEFORE]),
 			 latency_name(question->bucket[DIFF_AFTER]));
-	snprintf(title, TITLE_MAX, "%.300s%s%.400s: %s%s, %s to %s UTC", service,
+	snprintf(whole, sizeof(whole), "%.300s%s%.400s: %s%s, %s to %s UTC", service,
 		 *service ? " " : "", question->endpoint ? question->endpoint : any, of, which,
 		 clock_text(windows->time.from_s, from), clock_text(windows->time.to_s, to));
+	/* What was asked for is in it, and may be cut. */
+	foreign_copy(title, TITLE_MAX, whole);
 }
 
 /* A stream into the answer; a picture that is larger than that fails at its end. */

@@ -54,9 +54,10 @@ struct decision {
 	__u32 changed;   /* edits recorded for this packet that change bytes in place */
 	__u32 restarted; /* requests that take them */
 	__u32 stripped;
-	__u32 place;  /* payload offset for the header of a request that is restarted */
-	__u32 reason; /* of the request at hand; REASON_NONE: nothing was decided about it here */
-	__u32 named;  /* 1: it leaves with the ids in scratch.edit */
+	__u32 place;    /* payload offset for the header of a request that is restarted */
+	__u32 reason;   /* of the request at hand; REASON_NONE: nothing was decided about it here */
+	__u32 named;    /* 1: it leaves with the ids in scratch.edit */
+	__u32 inserted; /* bytes that are put into it */
 };
 
 /* What the next, nested run of this program on this CPU is to send: a lead. */

@@ -42,6 +42,10 @@ struct sock_common {
 	__u16 skc_tx_queue_mapping;
 } __attribute__((preserve_access_index));
 
+struct sock {
+	__u8 sk_shutdown;
+} __attribute__((preserve_access_index));
+
 /* The TCP socket that sends the packet. NULL: it is passed on, or made by a program of its own. */
 static __always_inline struct sock_common *packet_socket(struct __sk_buff *skb)
 {

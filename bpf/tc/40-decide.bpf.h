@@ -267,6 +267,7 @@ static __always_inline void decide_recorded(struct outbound *o, __u32 place)
 		o->s->decision.first = place;
 	o->s->decision.fresh++;
 	o->s->decision.added += o->s->edit.len;
+	o->s->decision.inserted = o->s->edit.len;
 }
 
 /*
@@ -338,6 +339,7 @@ VERIFIED_ALONE int decide_request(struct __sk_buff *skb, struct packet *p, struc
 	if (!o.s || !p || !f)
 		return 0;
 	o.s->decision.reason = REASON_NONE;
+	o.s->decision.inserted = 0;
 	if (attended_decided(skb))
 		return 0;
 	attended_decide(skb);

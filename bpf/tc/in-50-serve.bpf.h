@@ -57,8 +57,8 @@ static __always_inline enum serve_place serve_place(struct __sk_buff *skb, const
 }
 
 /*
- * The letters of a method, as the start of a payload shows them; a method may be cut. This is
- * all that is asked of most packets of unknown connections.
+ * What a method may be made of (RFC 9110, 5.6.2), as the start of a payload shows it; it may be
+ * cut. This is all that is asked of most packets of unknown connections.
  */
 static __always_inline int serve_may_begin(struct __sk_buff *skb, const struct packet *p)
 {
@@ -68,12 +68,11 @@ static __always_inline int serve_may_begin(struct __sk_buff *skb, const struct p
 		return 0;
 	if (bpf_skb_load_bytes(skb, p->payload, first, p->len < 4 ? 1 : 4))
 		return 0;
-	if (first[0] < 'A' || first[0] > 'Z')
+	if (!http1_is_token(first[0]))
 		return 0;
-	/* And what may stand beside them in a method and behind it. */
-	for (int i = 1; i < 4; i++)
-		if ((first[i] < 'A' || first[i] > 'Z') && first[i] != ' ' && first[i] != '-' &&
-		    first[i] != '_')
+	/* A blank ends it. */
+	for (int i = 1; i < 4 && first[i] != ' '; i++)
+		if (!http1_is_token(first[i]))
 			return 0;
 	return 1;
 }
@@ -196,11 +195,21 @@ static __always_inline int serve_reset(const struct packet *p, const struct flow
 	       (p->seq == f->peer_next || p->seq == f->serving.request_next);
 }
 
+/* Who waits for responses has closed its side, as it seems. */
+static __always_inline void serve_note_closed(struct serving *s)
+{
+	if (!s->client_closed)
+		s->client_closed = s->responses.state == HTTP1_AT_START ? SERVING_CLOSED_BEFORE
+									: SERVING_CLOSED_WITHIN;
+}
+
 /* The end of a connection as the client sees it; a half-closed one is still answered. */
 static __always_inline void serve_end(const struct packet *p, struct flow *f)
 {
 	if (p->flags & TCP_FIN)
 		f->flags |= FLOW_FIN_IN;
+	if ((p->flags & TCP_FIN) || serve_reset(p, f))
+		serve_note_closed(&f->serving);
 	if ((f->flags & FLOW_FIN_BOTH) == FLOW_FIN_BOTH || serve_reset(p, f))
 		serving_delete(&p->key, f);
 }

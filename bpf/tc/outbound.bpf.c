@@ -43,7 +43,7 @@ static __always_inline enum frame_start learn_start(struct __sk_buff *skb, const
 		return START_OTHER;
 	if (bpf_skb_load_bytes(skb, p->payload, &first, 1))
 		return START_OTHER;
-	return first >= 'A' && first <= 'Z' ? frame_look_ahead(skb, p) : START_OTHER;
+	return http1_is_token(first) ? frame_look_ahead(skb, p) : START_OTHER;
 }
 
 /*
@@ -263,7 +263,7 @@ static __always_inline void outbound_reset(struct __sk_buff *skb, const struct p
 
 	if (p->seq - from > outbound_window(f) || seq_before(f->sent + fin, p->seq))
 		return;
-	record_cut_calls(f, RECORD_RESET);
+	record_cut_calls(f, RECORD_GIVEN_UP);
 	if ((f->flags & FLOW_LOCAL) && outbound_is_own(skb))
 		flow_forget(&p->key, f);
 	else
@@ -290,6 +290,25 @@ static __always_inline void outbound_fin(const struct packet *p, struct flow *f)
 	f->flags |= FLOW_FIN_OUT;
 	f->fin_out = end;
 	flow_unsettle(&p->key, f);
+}
+
+#define RCV_SHUTDOWN 1 /* of sk_shutdown: nobody reads any more */
+
+/*
+ * With this FIN, if the peer can take it: has the program closed its socket, and gives up what it
+ * has asked for? Who has shut one side down may wait for answers still.
+ */
+VERIFIED_ALONE int outbound_gives_up(struct __sk_buff *skb, const struct packet *p, struct flow *f)
+{
+	struct sock_common *socket;
+
+	if (!p || !f || !outbound_fin_fits(p, f) || !calling_open_count(&f->calling))
+		return 0;
+	socket = packet_socket(skb);
+	if (socket && (((struct sock *)socket)->sk_shutdown & RCV_SHUTDOWN) &&
+	    packet_is_own(skb, socket))
+		record_cut_calls(f, RECORD_GIVEN_UP);
+	return 0;
 }
 
 /* What later packets need to know about this one. */
@@ -424,6 +443,8 @@ static __always_inline int outbound_flow(struct __sk_buff *skb, struct scratch *
 		return verdict;
 	}
 	verdict = p->len || p->fragment ? outbound_data(skb, s, p, f) : outbound_control(skb, p, f);
+	if (p->flags & TCP_FIN)
+		outbound_gives_up(skb, p, f);
 	outbound_note(p, f);
 	return verdict;
 }

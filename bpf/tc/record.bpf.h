@@ -31,6 +31,41 @@ static __always_inline struct recording *recording_get(void)
 	return bpf_map_lookup_elem(&recording, &zero);
 }
 
+/* As much of the kernel's structs as is needed; the places are found at load time. */
+struct kernfs_node {
+	__u64 id;
+} __attribute__((preserve_access_index));
+
+struct cgroup {
+	struct kernfs_node *kn;
+} __attribute__((preserve_access_index));
+
+struct css_set {
+	struct cgroup *dfl_cgrp;
+} __attribute__((preserve_access_index));
+
+struct task_struct {
+	__s32 tgid;
+	char comm[16];
+	struct task_struct *group_leader;
+	struct css_set *cgroups;
+} __attribute__((preserve_access_index));
+
+/*
+ * What is known of a process, if it is the one at work at this moment; else nothing. Without the
+ * stack: calls are as deep here as Linux 6.1 allows.
+ */
+static __always_inline void record_process(__u32 tgid, struct record_process *ret)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	__builtin_memset(ret, 0, sizeof(*ret));
+	if (!tgid || (__u32)task->tgid != tgid)
+		return;
+	ret->cgroup = task->cgroups->dfl_cgrp->kn->id;
+	bpf_probe_read_kernel(ret->comm, sizeof(ret->comm), task->group_leader->comm);
+}
+
 /* Does somebody read records? */
 static __always_inline int records_wanted(struct scratch *s)
 {
@@ -152,6 +187,8 @@ VERIFIED_ALONE int record_head_part(struct __sk_buff *skb, const struct packet *
 	s->record.kind = kind;
 	s->record.flags = 0;
 	s->record.head_start = start;
+	s->record.added = 0;
+	__builtin_memset(&s->record.process, 0, sizeof(s->record.process));
 	record_begin_fill(skb, p, s, off, size);
 	record_begin_write(s);
 	return 0;
@@ -183,8 +220,9 @@ VERIFIED_ALONE int record_served(struct __sk_buff *skb, const struct packet *p, 
 		   (f->requests > 1 ? RECORD_REUSED : 0);
 	b->trace_flags = r->context.flags;
 	b->evidence = b->veto = b->reason = 0;
-	b->tgid = b->tid = 0;
+	b->tgid = b->tid = b->added = 0;
 	b->cookie = 0;
+	__builtin_memset(&b->process, 0, sizeof(b->process));
 	b->head_start = b->position = slot->seq;
 	b->span_id = slot->request;
 	__builtin_memcpy(b->trace_id, r->context.trace_id, sizeof(b->trace_id));
@@ -227,6 +265,14 @@ static __always_inline void record_taker(const struct serving *serving, __u64 id
 		e->taken_ns = e->time_ns - (bpf_ktime_get_ns() - taken_ns);
 }
 
+/* A response that is complete may have been sent to nobody. */
+static __always_inline __u8 record_served_outcome(const struct serving *s, __u32 how)
+{
+	if (how == RECORD_ANSWERED)
+		return s->client_closed == SERVING_CLOSED_BEFORE ? RECORD_CLIENT_CLOSED : how;
+	return s->client_closed ? RECORD_CLIENT_CLOSED : how;
+}
+
 /* The request of span `id`, the oldest one of `serving`, is over. `how`: enum record_outcome. */
 VERIFIED_ALONE int record_served_end(const struct serving *serving, __u64 id, __u32 how)
 {
@@ -246,8 +292,9 @@ VERIFIED_ALONE int record_served_end(const struct serving *serving, __u64 id, __
 	e = record_end_reserve(RECORD_SERVED_END, id);
 	if (!e)
 		return 0;
-	e->outcome = how;
+	e->outcome = record_served_outcome(serving, how);
 	record_taker(serving, id, how, e);
+	record_process(e->tgid, &e->process);
 	if (how == RECORD_ANSWERED) {
 		next = serving_read_until(serving);
 		e->status = serving->responses.status;
@@ -352,6 +399,8 @@ VERIFIED_ALONE int record_called(struct __sk_buff *skb, const struct packet *p, 
 	b->veto = s->call.veto;
 	b->tgid = s->call.tgid;
 	b->tid = s->call.tid;
+	record_process(b->tgid, &b->process);
+	b->added = s->decision.inserted;
 	__builtin_memset(b->parent_id, 0, sizeof(b->parent_id));
 	if (known)
 		__builtin_memcpy(b->parent_id, s->call.cause.span_id, sizeof(b->parent_id));

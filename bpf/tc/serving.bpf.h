@@ -91,6 +91,7 @@ static __always_inline void serving_begin(struct flow *f, __u32 request_next, __
 	s->response_next = response_next;
 	s->open_first = s->delivered = s->open_end;
 	s->parent.len = s->parent.more = 0;
+	s->client_closed = SERVING_CLIENT_THERE;
 	f->id = (struct request_id){};
 	f->flags &= ~(FLOW_LEARN | FLOW_CANDIDATE | FLOW_ANSWERED);
 }

@@ -209,7 +209,7 @@ static void not_what_would_be_left_alone(void **state)
 	    "POST / HTTP/1.1\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n",
 	    "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
 	    "GET / HTTP/1.1\r\nHost : a\r\n\r\n",
-	    "get / HTTP/1.1\r\nHost: a\r\n\r\n",
+	    "g@t / HTTP/1.1\r\nHost: a\r\n\r\n",
 	};
 
 	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {

@@ -120,6 +120,37 @@ def node_maps(files):
         yield f"{NODE_MAPS}: {name} is declared neither in bpf/engine nor in runtimes"
 
 
+# Where texts of others are taken from: stores, names of threads and mappings, messages, heads.
+FOREIGN = re.compile(r"sqlite3_column_text\(|sample->comm\b|/comm\"|mapping->path\b|__unpack\(|"
+                     r"\bhead_field\(|head->(target|method)\b|\"environ\"")
+BROUGHT_IN = ('"base/foreign.h"', '"trace/json.h"')  # json_set_text() brings in what a store says
+# Those that compare such texts or hand them on inside, and bring nothing out.
+FOREIGN_INSIDE = {
+    "agent/inspect/mapped_file.c", "agent/inspect/subject.c", "agent/profile/thread_data.c",
+    "agent/profile/process_context.c",  # its keys are labels': labels.c brings them in
+    "agent/trace/busiest.c",  # its rows are printed by cmd/top.c
+}
+REPAIRED = re.compile(r"\butf8_(length|shown|is_line)\(")
+# The gate, those that refuse what is no text, and lines of programs that pass as they are.
+MAY_READ_UTF8 = {"agent/base/utf8.c", "agent/base/foreign.c", "agent/profile/labels.c", "agent/profile/message.c",
+                 "agent/profile/named_text.c", "agent/logs/line.c"}
+
+
+def foreign_texts(files):
+    """Texts of others come in by agent/base/foreign.h, and nothing that goes out repairs them."""
+    for name in files.of(".c"):
+        text = files.text(name)
+        if not name.startswith("agent/"):
+            continue
+        if REPAIRED.search(text) and name not in MAY_READ_UTF8:
+            yield f"{name}: reads UTF-8 by itself; see agent/base/foreign.h"
+        found = FOREIGN.search(text)
+        if not found and name in FOREIGN_INSIDE:
+            yield f"{name}: takes no text of others any more: FOREIGN_INSIDE of tests/check/texts.py"
+        if found and name not in FOREIGN_INSIDE and not any(header in text for header in BROUGHT_IN):
+            yield f"{name}: {found[0]}: a text of others that has not come in by agent/base/foreign.h"
+
+
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.*)$", re.M)
 

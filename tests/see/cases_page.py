@@ -81,12 +81,33 @@ def case_filter(world):
     page.errors.clear()  # the browser tells of the 400, too
 
 
+# Pairs of labels, and of a label and a box, of which one is over the other.
+LABELS_COVER = """(() => {
+    const notes = [...document.querySelectorAll('svg.map .note rect')], boxes = [...document.querySelectorAll('svg.map .node rect')];
+    const over = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+    const place = (element) => element.getBoundingClientRect(), text = (element) => element.parentNode.textContent;
+    return notes.flatMap((note, i) => [...notes.slice(i + 1), ...boxes].filter((other) => over(place(note), place(other)))
+                                          .map((other) => text(note) + ' over ' + text(other)));
+})()"""
+LABELS_HIDDEN = """(() => {
+    const notes = [...document.querySelectorAll('svg.map .note')], edges = [...document.querySelectorAll('svg.map .edge')];
+    const behind = (note, edge) => note.compareDocumentPosition(edge) & Node.DOCUMENT_POSITION_PRECEDING;
+    const fits = (note) => note.querySelector('text').getBBox().width <= note.querySelector('rect').getBBox().width;
+    const opaque = (note) => { const style = getComputedStyle(note.querySelector('rect'));
+                               return style.fill === getComputedStyle(document.body).backgroundColor && style.opacity === '1'; };
+    return notes.filter((note) => !fits(note) || !opaque(note) || !edges.every((edge) => behind(note, edge)))
+                .map((note) => note.textContent);
+})()"""
+
+
 def case_map_page(world):
     """the map shows who calls whom, and leads to traces"""
     page = opened(world, "map")
     page.wait("document.querySelector('svg.map')")
     names = page.value("[...document.querySelectorAll('svg.map .node text')].map((t) => t.textContent)")
     assert {"nginx", "service", demo.CLIENT} <= set(names), names
+    equal(page.value(LABELS_COVER), [], "what labels of edges cover, but edges")
+    equal(page.value(LABELS_HIDDEN), [], "labels that something is drawn over, or that are seen through")
     page.click("svg.map a rect")
     page.wait(ROWS.format("traces"))
     is_well(page)

@@ -175,7 +175,8 @@ class Check:
         asked, served = self.asked[number], self.served[number]
         self.compare(number, "service", span["service"], "truth-app")
         self.compare(number, "path", span["path"], f"/api/{number}")
-        self.compare(number, "route", span["route"], "/api/{id}")
+        self.compare(number, "route", span["route"],
+                     "(not found)" if asked["status"] == 404 else "/api/{id}")
         self.compare(number, "method", span["method"], "POST" if number % 5 else "GET")
         self.compare(number, "status", span["status"], asked["status"])
         self.compare(number, "outcome", span["outcome"], "answered")

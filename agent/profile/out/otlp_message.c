@@ -7,7 +7,6 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/hex.h"
-#include "base/utf8.h"
 #include "profile/out/otlp_code.h"
 #include "profile/out/otlp_message.h"
 #include "profile/strings.h"
@@ -60,11 +59,9 @@ void *otlp_take(struct otlp_dictionary *dictionary, size_t size)
 	return memory;
 }
 
-/* Texts of OTLP are UTF-8: others would make readers refuse all of it. */
 static int32_t text(struct otlp_dictionary *dictionary, const char *words)
 {
-	_cleanup_free_ char *repaired = utf8_repair(words);
-	long number = repaired ? strings_add(&dictionary->strings, repaired) : -1;
+	long number = strings_add(&dictionary->strings, words);
 
 	dictionary->failed = dictionary->failed || number < 0;
 	return number < 0 ? 0 : (int32_t)number;
@@ -72,12 +69,11 @@ static int32_t text(struct otlp_dictionary *dictionary, const char *words)
 
 static char *copy(struct otlp_dictionary *dictionary, const char *words)
 {
-	_cleanup_free_ char *repaired = utf8_repair(words);
-	const size_t size = repaired ? strlen(repaired) + 1 : 0;
-	char *kept = repaired ? otlp_take(dictionary, size) : NULL;
+	const size_t size = strlen(words) + 1;
+	char *kept = otlp_take(dictionary, size);
 
 	dictionary->failed = dictionary->failed || !kept;
-	return kept ? memcpy(kept, repaired, size) : NULL;
+	return kept ? memcpy(kept, words, size) : NULL;
 }
 
 int32_t otlp_text(struct otlp_dictionary *dictionary, __s64 number)

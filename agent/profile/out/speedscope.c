@@ -6,7 +6,6 @@
 #include <jansson.h>
 
 #include "base/cleanup.h"
-#include "base/utf8.h"
 #include "profile/message_path.h"
 #include "profile/out/speedscope.h"
 #include "profile/strings.h"
@@ -33,8 +32,7 @@ struct writing {
 
 static int write_text(FILE *out, const char *text)
 {
-	_cleanup_free_ char *repaired = utf8_repair(text);
-	json_t *string = repaired ? json_string(repaired) : NULL;
+	json_t *string = json_string(text);
 	int err = string ? 0 : -ENOMEM;
 
 	/* What cannot be written is seen when the file is closed. */

@@ -3,6 +3,8 @@
 "use strict";
 
 const NODES_MAX = 60, NODE = { width: 170, height: 30, across: 300, down: 54 };
+// A letter of a label is so wide at most; parts of an edge, where its label may be.
+const NOTE = { letter: 6, height: 14, beside: [0, -16, 16, -32, 32], places: Array.from({ length: 19 }, (_, i) => 0.5 + (i % 2 ? 0.05 : -0.05) * Math.ceil(i / 2)) };
 
 function nodesOf(edges) {
 	const nodes = new Map();
@@ -55,15 +57,48 @@ function place(nodes, edges) {
 		 height: 20 + NODE.down / 2 + NODE.down * Math.max(...Array.from(rows, (count) => count || 0), 1) };
 }
 
-function drawEdge(edge, seconds) {
-	const x1 = edge.from.x + NODE.width, y1 = edge.from.y + NODE.height / 2;
-	const x2 = edge.to.x, y2 = edge.to.y + NODE.height / 2, middle = (x1 + x2) / 2;
-	const note = `${rate(edge.count / seconds)}/s, p99 ${duration(edge.p99_ns)}`;
-	return svg("g", {},
-		svg("path", { class: "edge" + (edge.errors ? " bad" : ""), d: `M${x1} ${y1}C${middle} ${y1} ${middle} ${y2} ${x2} ${y2}`,
-			      "stroke-width": Math.min(1 + Math.log10(edge.count), 6) },
-			svg("title", {}, `${edge.caller} → ${edge.callee}: ${edge.count} requests, ${edge.errors} errors`)),
-		svg("text", { class: "note", x: middle, y: (y1 + y2) / 2 - 4, "text-anchor": "middle" }, note));
+// Where an edge begins and ends.
+function ends({ from, to }) {
+	return { x1: from.x + NODE.width, y1: from.y + NODE.height / 2, x2: to.x, y2: to.y + NODE.height / 2 };
+}
+
+function drawEdge(edge) {
+	const { x1, y1, x2, y2 } = ends(edge), middle = (x1 + x2) / 2;
+	return svg("path", { class: "edge" + (edge.errors ? " bad" : ""), d: `M${x1} ${y1}C${middle} ${y1} ${middle} ${y2} ${x2} ${y2}`,
+			     "stroke-width": Math.min(1 + Math.log10(edge.count), 6) },
+		svg("title", {}, `${edge.caller} → ${edge.callee}: ${edge.count} requests, ${edge.errors} errors`));
+}
+
+// The point of an edge's curve at `t`, from 0 to 1.
+function pointOf(edge, t) {
+	const { x1, y1, x2, y2 } = ends(edge), middle = (x1 + x2) / 2, s = 1 - t;
+	return { x: s ** 3 * x1 + 3 * s * t * (s + t) * middle + t ** 3 * x2,
+		 y: s * s * (s + 3 * t) * y1 + t * t * (t + 3 * s) * y2 };
+}
+
+const apart = (a, b) => Math.abs(a.x - b.x) >= (a.width + b.width) / 2 || Math.abs(a.y - b.y) >= (a.height + b.height) / 2;
+
+// On its edge, the middle first, or else beside it: where a label covers no box and no other label.
+function placeNote(edge, text, taken) {
+	const box = { width: text.length * NOTE.letter, height: NOTE.height };
+	const on = NOTE.places.map((t) => ({ ...box, ...pointOf(edge, t) }));
+	const free = NOTE.beside.flatMap((down) => on.map((place) => ({ ...place, y: place.y + down })))
+		.find((place) => place.y > NOTE.height && taken.every((other) => apart(place, other)));
+	const place = free || { ...box, ...pointOf(edge, 0.5) };
+	taken.push(place);
+	return place;
+}
+
+// Labels stand on their edges, and hide what is behind them.
+function drawNotes(edges, nodes, seconds) {
+	const taken = nodes.map(({ x, y }) => ({ x: x + NODE.width / 2, y: y + NODE.height / 2, width: NODE.width, height: NODE.height }));
+	return edges.map((edge) => {
+		const text = `${rate(edge.count / seconds)}/s, p99 ${duration(edge.p99_ns)}`;
+		const { x, y, width, height } = placeNote(edge, text, taken);
+		return svg("g", { class: "note" },
+			svg("rect", { x: x - width / 2, y: y - height / 2, width, height, rx: 3 }),
+			svg("text", { x, y: y + 4, "text-anchor": "middle" }, text));
+	});
 }
 
 function drawNode(node) {
@@ -82,7 +117,7 @@ function drawMap(answer) {
 	const { width, height } = place([...shown], lines);
 	return el("div", { class: "scroll", tabindex: "0" },
 		svg("svg", { class: "map", width, height, role: "group", "aria-label": "Who calls whom; the table below says the same" },
-			lines.map((edge) => drawEdge(edge, answer.seconds)), [...shown].map(drawNode)));
+			lines.map(drawEdge), [...shown].map(drawNode), drawNotes(lines, [...shown], answer.seconds)));
 }
 
 const EDGE_HEADS = [["Caller"], ["Callee"], ["Requests/s", true], ["Errors", true], ["p99", true]];

@@ -15,13 +15,24 @@ const DETAILS = [
 	["header", (s) => s.header], ["cause known by", (s) => s.evidence], ["cause not believed", (s) => s.veto],
 ];
 
+// Is `server` the other end of the request that `client` is? A program that hands a traceparent on names its
+// caller's span: then the connection tells which call it was.
+function isOtherEnd(server, client) {
+	return server.kind === "server" && client.kind === "client" && server.local === client.remote && server.remote === client.local &&
+		server.start_ns >= client.start_ns && server.start_ns <= client.start_ns + client.duration_ns;
+}
+
 // Spans in the order of a tree, each with its depth; those whose parent is not here are roots.
 function tree(spans) {
 	const ids = new Set(spans.map((span) => span.span_id));
 	const below = new Map();
 	const ordered = new Map();
+	const calls = new Map();
+	for (const call of spans.filter((span) => span.kind === "client"))
+		calls.set(call.local, [...(calls.get(call.local) || []), call]);
 	for (const span of spans) {
-		const parent = ids.has(span.parent_id) ? span.parent_id : "";
+		const call = (calls.get(span.remote) || []).find((other) => isOtherEnd(span, other));
+		const parent = call ? call.span_id : ids.has(span.parent_id) ? span.parent_id : "";
 		below.set(parent, [...(below.get(parent) || []), span]);
 	}
 	const walk = (some, depth) => {

@@ -106,7 +106,7 @@ static void texts(void **state)
 	label(PROFILE_SOURCE_CUSTOM, "d\x1f", "1\x1e");
 	check(&labels, NULL,
 	      "a=12;b=12\xc3\xa4;c=1\xef\xbf\xbd"
-	      "2;d?=1?;");
+	      "2;d\xef\xbf\xbd=1\xef\xbf\xbd;");
 	assert_int_equal(labels.cut, 2);
 	for (char key[] = "a"; sample.label_count < PROFILE_LABELS_MAX + 1; key[0]++)
 		label(PROFILE_SOURCE_CUSTOM, key, "");

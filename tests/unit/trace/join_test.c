@@ -12,7 +12,9 @@
 #include "reasons.h"
 #include "trace/join.h"
 
-#define SAMPLED 1
+#define PID_NEVER 0x7fffffff /* above what Linux gives */
+#define SAMPLED   1
+#define R         "\xef\xbf\xbd" /* U+FFFD */
 
 /* What came out. */
 struct seen {
@@ -322,6 +324,86 @@ static void redacted(void **state)
 	redact_free(redact);
 }
 
+/* What was put into a call on this host is no part of the request that its server was sent. */
+static void added(void **state)
+{
+	struct record_begin call = begin_of(RECORD_CALLED, 6, "GET / HTTP/1.1\r\n\r\n");
+	struct record_begin served = begin_of(RECORD_SERVED, 7, "GET / HTTP/1.1\r\n\r\n");
+	struct seen *seen = *state;
+
+	call.added = 70;
+	served.parent_id[0] = 6;
+	tell(seen, &call);
+	tell(seen, &served);
+	tell_end(seen, RECORD_SERVED_END, 7, 200);
+	assert_int_equal(seen->span.request_size, 30);
+	/* One that only names that call, as any client may. */
+	served.position++;
+	tell(seen, &served);
+	tell_end(seen, RECORD_SERVED_END, 7, 200);
+	assert_int_equal(seen->span.request_size, 100);
+	tell_end(seen, RECORD_CALLED_END, 6, 200);
+	assert_int_equal(seen->span.request_size, 100);
+}
+
+/* A process that is gone has the name that it had, and one without a number none. */
+static void gone(void **state)
+{
+	struct record_begin call = begin_of(RECORD_CALLED, 6, "GET / HTTP/1.1\r\n\r\n");
+	struct seen *seen = *state;
+
+	call.tgid = PID_NEVER;
+	memcpy(call.process.comm, "cu\xffrl", 6);
+	tell(seen, &call);
+	tell_end(seen, RECORD_CALLED_END, 6, 200);
+	assert_string_equal(seen->span.service.name, "cu" R "rl");
+	call.tgid = 0;
+	tell(seen, &call);
+	tell_end(seen, RECORD_CALLED_END, 6, 200);
+	assert_string_equal(seen->span.service.name, "");
+}
+
+/* The method is any token, whole or not there. */
+static void methods(void **state)
+{
+	static const char *const rows[][3] = {
+	    {"get /x HTTP/1.1\r\n\r\n", "get", "/x"},
+	    {"R2D2 /x?q HTTP/1.1\r\n\r\n", "R2D2", "/x"},
+	    {"X_Y http://h/z HTTP/1.1\r\n\r\n", "X_Y", "/z"},
+	    {"OPTIONS * HTTP/1.1\r\n\r\n", "OPTIONS", "*"},
+	    {"DESCRIBE /x HTTP/1.1\r\n\r\n", "DESCRIBE", "/x"},
+	    {"G@T /x HTTP/1.1\r\n\r\n", "", ""},
+	};
+	struct seen *seen = *state;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct record_begin begin = begin_of(RECORD_SERVED, 7, rows[i][0]);
+
+		tell(seen, &begin);
+		tell_end(seen, RECORD_SERVED_END, 7, 200);
+		assert_string_equal(seen->span.method, rows[i][1]);
+		assert_string_equal(seen->span.path, rows[i][2]);
+	}
+}
+
+/* Whatever bytes a request has, a span has texts. */
+static void foreign_texts(void **state)
+{
+	struct record_begin begin =
+	    begin_of(RECORD_SERVED, 7,
+		     "GET /\xc0.\xc0./winnt/win.ini HTTP/1.1\r\nhost: h\xff\r\n"
+		     "User-Agent: a\xc2\x9b"
+		     "2J\xe2\x80\xae\r\n\r\n");
+	struct seen *seen = *state;
+
+	tell(seen, &begin);
+	tell_end(seen, RECORD_SERVED_END, 7, 200);
+	assert_string_equal(seen->span.path, "/" R "." R "./winnt/win.ini");
+	assert_string_equal(seen->span.route, "/" R "." R "./winnt/win.ini");
+	assert_string_equal(seen->span.host, "h" R);
+	assert_string_equal(seen->span.agent, "a" R "2J" R);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -329,7 +411,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    TEST(a_request), TEST(parts),       TEST(part_is_lost), TEST(long_heads),
 	    TEST(own_ids),   TEST(not_sampled), TEST(own),          TEST(given_up),
-	    TEST(malformed), TEST(short_heads), TEST(redacted),
+	    TEST(malformed), TEST(short_heads), TEST(redacted),     TEST(foreign_texts),
+	    TEST(added),     TEST(gone),        TEST(methods),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

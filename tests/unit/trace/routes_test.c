@@ -10,13 +10,18 @@
 
 #include "trace/routes.h"
 
-static const char *route(struct routes *routes, const char *path)
+static const char *answered(struct routes *routes, const char *path, unsigned int status)
 {
 	static const struct routes_service shop = {"shop", "uid 1000"};
 	static char name[256];
 
-	routes_name(routes, &shop, path, name, sizeof(name));
+	routes_name(routes, &shop, path, status, name, sizeof(name));
 	return name;
+}
+
+static const char *route(struct routes *routes, const char *path)
+{
+	return answered(routes, path, 200);
 }
 
 static void ids(void **state)
@@ -71,6 +76,50 @@ static void siblings(void **state)
 	routes_free(routes);
 }
 
+/* Somebody asks for what is not there, or is kept from it: nothing of that is learnt. */
+static void scanners(void **state)
+{
+	static const unsigned int answers[] = {404, 405, 403, 400, 500, 0};
+	struct routes *routes = routes_new();
+	char path[64];
+
+	(void)state;
+	for (int i = 0; i < 3600; i++) {
+		const unsigned int status = answers[i % 6];
+
+		snprintf(path, sizeof(path), "/scan%d", i);
+		assert_int_equal(!strcmp(answered(routes, path, status), ROUTES_NOT_FOUND),
+				 status == 404 || status == 405);
+	}
+	assert_string_equal(route(routes, "/orders"), "/orders");
+	assert_string_equal(answered(routes, "/orders", 404), ROUTES_NOT_FOUND);
+	assert_string_equal(answered(routes, "/orders", 500), "/orders");
+	assert_string_equal(answered(routes, "/orders/17", 301), "/orders/{id}");
+	assert_string_equal(answered(routes, "/orders/18", 503), "/orders/{id}");
+	routes_free(routes);
+}
+
+/* What has only failed has a name, too, and is known by its good name from a good answer on. */
+static void failing(void **state)
+{
+	struct routes *routes = routes_new();
+
+	(void)state;
+	assert_string_equal(answered(routes, "/pay/7", 500), "/pay/{id}");
+	assert_string_equal(answered(routes, "/pay/a/b", 0), "/pay/a/b");
+	assert_string_equal(answered(routes, "/pay/8", 502), "/pay/{id}");
+	for (int i = 0; i < 2 * ROUTES_FAILED_MAX; i++) {
+		char path[64];
+
+		snprintf(path, sizeof(path), "/r%d/p%d", i % 10, i / 10);
+		answered(routes, path, 500);
+	}
+	assert_string_equal(answered(routes, "/one/more", 500), "/*");
+	assert_string_equal(answered(routes, "/one/more", 204), "/one/more");
+	assert_string_equal(answered(routes, "/one/more", 500), "/one/more");
+	routes_free(routes);
+}
+
 /* A service has so many routes, and no more, whatever its paths are. */
 static void bounded(void **state)
 {
@@ -107,7 +156,7 @@ static void services_apart(void **state)
 		const struct routes_service one = {service, i % 2 ? "uid 1" : "uid 2"};
 
 		snprintf(service, sizeof(service), "s%d", i);
-		routes_name(routes, &one, "/x", name, sizeof(name));
+		routes_name(routes, &one, "/x", 200, name, sizeof(name));
 		assert_string_equal(name, i < ROUTES_SERVICES / 2 ? "/x" : "/*");
 	}
 	routes_free(routes);
@@ -125,10 +174,10 @@ static void owners_apart(void **state)
 		const struct routes_service one = {service, "uid 1"};
 
 		snprintf(service, sizeof(service), "s%d", i);
-		routes_name(routes, &one, "/x", name, sizeof(name));
+		routes_name(routes, &one, "/x", 200, name, sizeof(name));
 		assert_string_equal(name, i < ROUTES_SERVICES / 2 ? "/x" : "/*");
 	}
-	routes_name(routes, &shop, "/x", name, sizeof(name));
+	routes_name(routes, &shop, "/x", 200, name, sizeof(name));
 	assert_string_equal(name, "/x");
 	routes_free(routes);
 }
@@ -139,6 +188,8 @@ int main(void)
 	    cmocka_unit_test(ids),
 	    cmocka_unit_test(variable_parts),
 	    cmocka_unit_test(siblings),
+	    cmocka_unit_test(scanners),
+	    cmocka_unit_test(failing),
 	    cmocka_unit_test(bounded),
 	    cmocka_unit_test(services_apart),
 	    cmocka_unit_test(owners_apart),

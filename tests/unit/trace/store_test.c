@@ -160,7 +160,7 @@ static void known_of_services(void **state)
 	strcpy(span.service.attributes, "k8s.pod.uid=1\n");
 	assert_int_equal(store_add(store, &span, 0), 0);
 	span.span_id++;
-	strcpy(span.service.attributes, "k8s.pod.uid=2\nnote=a \"b\" \xff=\n");
+	strcpy(span.service.attributes, "k8s.pod.uid=2\nnote=a \"b\" \xef\xbf\xbd=\n");
 	assert_int_equal(store_add(store, &span, 0), 0);
 	store_close(store);
 	assert_int_equal(ask("SELECT count(*) FROM services"), 2);

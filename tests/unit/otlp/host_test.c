@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Texts on their way into messages: UTF-8, and hosts. */
+/* Hosts, as messages have them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,35 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "otlp/clean.h"
 #include "otlp/host.h"
-
-static void check_clean(const char *text, const char *wanted)
-{
-	char copy[64];
-
-	strcpy(copy, text);
-	otlp_clean(copy);
-	assert_string_equal(copy, wanted);
-}
-
-static void utf8(void **state)
-{
-	(void)state;
-	check_clean("", "");
-	check_clean("/plain?", "/plain?");
-	check_clean("\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80");
-	check_clean("\xed\x9f\xbf\xf4\x8f\xbf\xbf", "\xed\x9f\xbf\xf4\x8f\xbf\xbf");
-	check_clean("a\x80z", "a?z");
-	check_clean("\xc0\xaf", "??");           /* written too long */
-	check_clean("\xe0\x9f\xbf", "???");      /* so is this */
-	check_clean("\xed\xa0\x80", "???");      /* a surrogate */
-	check_clean("\xf4\x90\x80\x80", "????"); /* above U+10FFFF */
-	check_clean("\xf5z", "?z");
-	check_clean("\xe2\x82", "??"); /* cut off */
-	check_clean("\xf0\x9f\x98", "???");
-	check_clean("\xc3(", "?(");
-}
 
 static void check_host(const char *host, const char *name, unsigned int port)
 {
@@ -73,7 +45,7 @@ static void hosts(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(utf8), cmocka_unit_test(hosts)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(hosts)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

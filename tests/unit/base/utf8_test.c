@@ -45,30 +45,6 @@ static void lengths_are_those_of_libc(void **state)
 	}
 }
 
-static void repairs_what_is_none(void **state)
-{
-	static const char *const cases[][2] = {
-	    {"", ""},
-	    {"plain", "plain"},
-	    {"\xc3\xa9", "\xc3\xa9"},
-	    {"a\xff"
-	     "b",
-	     "a" UTF8_REPLACEMENT "b"},
-	    {"\xc3", UTF8_REPLACEMENT},
-	    {"\xe2\x82", UTF8_REPLACEMENT UTF8_REPLACEMENT},
-	    {"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"},
-	    {"\xed\xa0\x80", UTF8_REPLACEMENT UTF8_REPLACEMENT UTF8_REPLACEMENT},
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char *repaired = utf8_repair(cases[i][0]);
-
-		assert_string_equal(repaired, cases[i][1]);
-		free(repaired);
-	}
-}
-
 static void assert_line(const char *from, bool is_cut, const char *wanted)
 {
 	char text[32];
@@ -93,6 +69,18 @@ static void lines(void **state)
 	assert_line("a\xe2\x82\x62\x63", true, NULL); /* not at the end */
 }
 
+/* What turns the order of a line about, ends it, or is no character of Unicode. */
+static bool is_left_out(__u32 c)
+{
+	static const __u32 left_out[] = {0x61c,  0x200e, 0x200f, 0x2028, 0x2029, 0x202a, 0x202b,
+					 0x202c, 0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069};
+
+	for (size_t i = 0; i < sizeof(left_out) / sizeof(left_out[0]); i++)
+		if (c == left_out[i])
+			return true;
+	return c % 0x10000 >= 0xfffe;
+}
+
 /* All characters are those of the C library, and can be shown. */
 static void encodes(void **state)
 {
@@ -103,7 +91,7 @@ static void encodes(void **state)
 		const size_t size = utf8_encode(c, text);
 
 		if (c >= ' ' && (c < 0x7f || c >= 0xa0) && (c < 0xd800 || c > 0xdfff) &&
-		    c <= 0x10ffff)
+		    c <= 0x10ffff && !is_left_out(c))
 			wanted[wcrtomb(wanted, (wchar_t)c, &shift)] = '\0';
 		if (strcmp(text, wanted) != 0 || size != strlen(wanted) ||
 		    !utf8_is_line(text, false))
@@ -115,7 +103,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(lengths_are_those_of_libc),
-	    cmocka_unit_test(repairs_what_is_none),
 	    cmocka_unit_test(lines),
 	    cmocka_unit_test(encodes),
 	};
