@@ -22,6 +22,7 @@ static const char *const names[] = {
     "starts",
     "peers",
     "request_ids",
+    "id_claims",
     "tasks",
     "queued",
     "adopted",
