@@ -21,6 +21,7 @@ OLDER = """
 import errno, socket
 s = socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, 2)
 s.bind((%d, 0))
+s.setsockopt(270, 1, 2)  # SOL_NETLINK, NETLINK_ADD_MEMBERSHIP: CONTROL_RIGHT_GROUP
 print("ready", flush=True)
 while True:
     data, (port, _) = s.recvfrom(65536)
