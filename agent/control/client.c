@@ -201,10 +201,11 @@ static bool is_daemon(struct control_client *client, const struct control_sender
 	}
 	/* What a daemon says when it ends may be read when it is gone; its port was its own. */
 	if (!client->listens && !is_admin(client, sender)) {
-		policy_fail(error, -EACCES,
-			    "what answers at the daemon's port has no CAP_NET_ADMIN over this "
-			    "network namespace, or is an older ctxpropd, to be restarted: process %d",
-			    sender->pid);
+		policy_fail(
+		    error, -EACCES,
+		    "what answers at the daemon's port has no CAP_NET_ADMIN over this "
+		    "network namespace, or is an older ctxpropd, to be restarted: process %d",
+		    sender->pid);
 		return false;
 	}
 	if (sender->port != client->port)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -17,7 +17,7 @@ int control_right_show(int fd)
 	static const int group = CONTROL_RIGHT_GROUP;
 
 	return setsockopt(fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &group, sizeof(group)) ? -errno
-											   : 0;
+											  : 0;
 }
 
 int control_right_open(void)
@@ -27,17 +27,24 @@ int control_right_open(void)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Address, protocol, port, groups, then five numbers that matter to nobody here, and the inode. */
-static bool read_line(const char *line, __u32 port, struct control_right *ret_right)
-{
-	unsigned int protocol, found, groups;
-	uint64_t inode;
+/* The words of a line, by number, that matter here; they stand in hex (groups), or are decimal. */
+enum { WORD_PROTOCOL = 1, WORD_PORT, WORD_GROUPS, WORD_INODE = 9, WORDS };
 
-	if (sscanf(line, "%*s %u %u %x %*s %*s %*s %*s %*s %" SCNu64, &protocol, &found, &groups,
-		   &inode) != 4 ||
-	    protocol != NETLINK_USERSOCK || found != port)
+static bool read_line(char *line, __u32 port, struct control_right *ret_right)
+{
+	const char *word[WORDS] = {};
+	char *rest = line;
+
+	for (int i = 0; i < WORDS; i++) {
+		word[i] = strtok_r(rest, " \n", &rest);
+		if (!word[i])
+			return false;
+	}
+	if (strtoul(word[WORD_PROTOCOL], NULL, 10) != NETLINK_USERSOCK ||
+	    strtoul(word[WORD_PORT], NULL, 10) != port)
 		return false;
-	*ret_right = (struct control_right){.inode = inode, .admin = groups & CONTROL_RIGHT_BIT};
+	ret_right->inode = strtoull(word[WORD_INODE], NULL, 10);
+	ret_right->admin = strtoul(word[WORD_GROUPS], NULL, 16) & CONTROL_RIGHT_BIT;
 	return true;
 }
 

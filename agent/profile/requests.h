@@ -63,9 +63,9 @@ void requests_free(struct requests *requests);
 
 /*
  * A request by its ids, of the process `pid` (of the initial pid namespace) or REQUEST_OF_ANY: ids
- * that a program shows itself may be those of somebody else, whose request it has become part of, and
- * then there is no request. One that has not ended, or is not in the store, has an endpoint of its own;
- * all zero: that of samples of no request.
+ * that a program shows itself may be those of somebody else, whose request it has become part of,
+ * and then there is no request. One that has not ended, or is not in the store, has an endpoint of
+ * its own; all zero: that of samples of no request.
  */
 struct profiled_request requests_find(struct requests *requests, const __u8 trace_id[16],
 				      const __u8 span_id[8], pid_t pid);

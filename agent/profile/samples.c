@@ -225,8 +225,8 @@ static bool is_same(const struct stack *stack, const struct process *process,
 	return stack->process == process && stack->stop == sample->stop &&
 	       stack->is_wait == (sample->kind == PROFILE_WAIT) &&
 	       stack->named_kind == sample->named_kind && stack->source == sample->context_source &&
-	       stack->no_request == servers_why(sample) + 1 && stack->followed == sample->followed &&
-	       stack->labels == samples->label_set &&
+	       stack->no_request == servers_why(sample) + 1 &&
+	       stack->followed == sample->followed && stack->labels == samples->label_set &&
 	       stack->kernel_count == samples->kernel_count &&
 	       stack->user_count == samples->user_count &&
 	       stack->named_count == samples->named_count &&

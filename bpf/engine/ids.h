@@ -33,11 +33,11 @@ struct id_set {
 };
 
 /*
- * Who has brought an id, also once that request is over: map `id_claims`, an array. The upper half of
- * a word tells the ids of its place apart, the lower one has the address, and ID_CONTESTED. An id of
- * another hash takes the place.
+ * Who has brought an id, also once that request is over: map `id_claims`, an array. The upper half
+ * of a word tells the ids of its place apart, the lower one has the address, and ID_CONTESTED. An
+ * id of another hash takes the place.
  */
-#define ID_CLAIM_BITS 16 /* log2 of the places that there are */
+#define ID_CLAIM_BITS 16   /* log2 of the places that there are */
 #define ID_CONTESTED  1ULL /* several addresses have brought it */
 #define ID_CLAIM_OF   0xffffffff00000000ULL
 
@@ -64,7 +64,8 @@ static __always_inline int id_claim_is_of(__u64 claim, __u64 hash)
 	return claim && !((claim ^ hash) & ID_CLAIM_OF);
 }
 
-/* A request from an address (a number for it) has brought the id. Who is interrupted is not sure. */
+/* A request from an address (a number for it) has brought the id. Who is interrupted is not sure.
+ */
 static __always_inline void id_claim(__u64 *claim, __u64 hash, __u32 from)
 {
 	__u64 old = *(const volatile __u64 *)claim;

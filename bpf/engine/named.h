@@ -118,9 +118,9 @@ static __always_inline void engine_owned(struct call *c, const __u64 *trace)
 
 /* What the x-request-id of a call says. */
 struct naming {
-	__u64 only;    /* the only open request of the process that has it; 0: several, or none */
-	__u8 listed;   /* 1: some have it */
-	__u8 claimed;  /* 1: one had it of late, which may be over */
+	__u64 only;     /* the only open request of the process that has it; 0: several, or none */
+	__u8 listed;    /* 1: some have it */
+	__u8 claimed;   /* 1: one had it of late, which may be over */
 	__u8 contested; /* 1: of several, from different addresses */
 	__u8 reserved[5];
 };
@@ -149,7 +149,8 @@ static __always_inline struct naming naming_of(__u32 tgid, __u64 number)
  * Does the process give its calls the ids of their requests? Only calls of which something else
  * tells the request show that: who guesses an id that the process makes could else show it himself.
  */
-static __always_inline void learn_ids(struct process *p, const struct call *c, const struct naming *n)
+static __always_inline void learn_ids(struct process *p, const struct call *c,
+				      const struct naming *n)
 {
 	if (c->evidence && n->only && n->only == c->request) {
 		if (p->copies < PROCESS_COPIES)

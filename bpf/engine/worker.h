@@ -182,7 +182,7 @@ struct process {
 	__u32 number;         /* tells it from others that have its id before or after it; not 0 */
 	__u32 reads;          /* requests that it has read in all */
 	__u64 cgroup;         /* that it counts for (share.h); 0: for none */
-	__u8 copies;   /* calls with the x-request-id of their request, up to PROCESS_COPIES */
+	__u8 copies;    /* calls with the x-request-id of their request, up to PROCESS_COPIES */
 	__u8 makes_ids; /* 1: some call had one that no request has brought, or another one's */
 	__u8 reserved[6];
 };

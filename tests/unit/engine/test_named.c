@@ -11,8 +11,14 @@
 #include "engine/named.h"
 #include "../request_id_of.h"
 
-enum { TGID = 100, TID = 101, WORKER = 102, NUMBER = 0xabc, OTHER_NUMBER = 0xdef,
-       SHOWN_NUMBER = 0x1000 };
+enum {
+	TGID = 100,
+	TID = 101,
+	WORKER = 102,
+	NUMBER = 0xabc,
+	OTHER_NUMBER = 0xdef,
+	SHOWN_NUMBER = 0x1000
+};
 
 static const struct actor reader = {.key = {.tgid = TGID, .tid = TID}, .path = 1};
 static const struct actor worker = {.key = {.tgid = TGID, .tid = WORKER}, .path = 1};

@@ -22,9 +22,11 @@ static int set_up(void **state)
 	static const char sql[] =
 	    "INSERT INTO services (id, name, container) VALUES (1, 'victim', '');"
 	    "INSERT INTO spans (trace_id, span_id, kind, start_ns, duration_ns, service_id, method,"
-	    " route, status, outcome, error, local_address, local_port, remote_address, remote_port,"
+	    " route, status, outcome, error, local_address, local_port, remote_address, "
+	    "remote_port,"
 	    " netns, pid, reused, forwarded)"
-	    " SELECT x'01000000000000000000000000000000', span, 2, 1000, 500, 1, 'GET', '/job', 200,"
+	    " SELECT x'01000000000000000000000000000000', span, 2, 1000, 500, 1, 'GET', '/job', "
+	    "200,"
 	    " 'ok', 0, '', 1, '', 2, 1, pid, 0, 0 FROM (SELECT x'0200000000000000' AS span,"
 	    " 4711 AS pid UNION ALL SELECT x'0300000000000000', NULL)";
 
@@ -100,8 +102,10 @@ static void not_in_the_store(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-	    CASE(of_the_process_itself),       CASE(of_another_process),
-	    CASE(of_whoever_the_engine_names), CASE(of_no_known_process),
+	    CASE(of_the_process_itself),
+	    CASE(of_another_process),
+	    CASE(of_whoever_the_engine_names),
+	    CASE(of_no_known_process),
 	    CASE(not_in_the_store),
 	};
 
