@@ -59,6 +59,7 @@ static int (*const predicates[HABIT_COUNT])(const struct process *p) = {
     [HABIT_QUEUES_OWN] = queues_own,
     [HABIT_ANSWERS_APART] = answers_apart,
     [HABIT_TASKS_PROMPT] = tasks_are_prompt,
+    [HABIT_COPIES_IDS] = process_copies_ids,
 };
 
 static __u32 seen(enum habit habit, const struct process *p)
@@ -79,6 +80,8 @@ static __u32 seen(enum habit habit, const struct process *p)
 		return p->threads_ended;
 	case HABIT_CHILDREN_END:
 		return p->children_ended;
+	case HABIT_COPIES_IDS:
+		return p->copies;
 	default:
 		return 0;
 	}
@@ -94,6 +97,8 @@ static bool is_spoilt(enum habit habit, const struct process *p)
 		return p->call_limit.parallel;
 	case HABIT_THREADS_END:
 		return p->threads_stayed;
+	case HABIT_COPIES_IDS:
+		return p->makes_ids;
 	default:
 		return seen(habit, p) >= rule_row(RULE_HABIT(habit))->least;
 	}

@@ -156,8 +156,7 @@ static int count_labels(const struct stack *stack, void *data)
 {
 	const struct counting *counting = data;
 	const struct labels *labels = samples_labels(counting->result->samples);
-	const struct profiled_request request =
-	    requests_find(counting->result->requests, stack->trace_id, stack->request_span);
+	const struct profiled_request request = stack_request(stack, counting->result->requests);
 
 	if (filter_takes(counting->result->filter, stack, &request))
 		labels_each(labels, stack->labels, count_label,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <jansson.h>
@@ -48,11 +50,31 @@ const char command_sql_usage[] =
     "Its tables and views, and queries to begin with: docs/schema.md. Ids are BLOBs: "
     "hex(trace_id).\n";
 
-static json_t *text_json(const char *text)
+/* The caller's to free; NULL: no memory. */
+static char *blob_text(sqlite3_stmt *row, int column)
 {
-	_cleanup_free_ char *copy = foreign_dup(text);
+	const void *bytes = sqlite3_column_blob(row, column);
+	size_t size = (size_t)sqlite3_column_bytes(row, column);
+	char *text = malloc(HEX_TEXT(size));
 
-	return copy ? json_string(copy) : NULL;
+	return text ? hex_text(text, bytes, size) : NULL;
+}
+
+static char *repaired_text(sqlite3_stmt *row, int column)
+{
+	const char *text = (const char *)sqlite3_column_text(row, column);
+
+	return text ? foreign_dup(text) : NULL;
+}
+
+/* A text, which may be any bytes, or a BLOB. */
+static json_t *bytes_json(sqlite3_stmt *row, int column)
+{
+	_cleanup_free_ char *text = sqlite3_column_type(row, column) == SQLITE_BLOB
+					? blob_text(row, column)
+					: repaired_text(row, column);
+
+	return text ? json_string(text) : NULL;
 }
 
 static json_t *value_json(sqlite3_stmt *row, int column)
@@ -65,27 +87,32 @@ static json_t *value_json(sqlite3_stmt *row, int column)
 	case SQLITE_NULL:
 		return json_null();
 	default:
-		return text_json((const char *)sqlite3_column_text(row, column));
+		return bytes_json(row, column);
 	}
 }
 
+/* NULL: no memory. */
 static json_t *row_json(sqlite3_stmt *row)
 {
 	json_t *object = json_object();
+	bool done = object;
 
-	for (int i = 0; i < sqlite3_column_count(row); i++)
-		json_object_set_new(object, sqlite3_column_name(row, i), value_json(row, i));
-	return object;
+	for (int i = 0; done && i < sqlite3_column_count(row); i++) {
+		_cleanup_free_ char *name = utf8_repair(sqlite3_column_name(row, i));
+
+		done = name && !json_object_set_new(object, name, value_json(row, i));
+	}
+	if (done)
+		return object;
+	json_decref(object);
+	return NULL;
 }
 
 static void print_blob(sqlite3_stmt *row, int column)
 {
-	const unsigned char *bytes = sqlite3_column_blob(row, column);
+	_cleanup_free_ char *text = blob_text(row, column);
 
-	char digits[HEX_TEXT(1)];
-
-	for (int i = 0; i < sqlite3_column_bytes(row, column); i++)
-		fputs(hex_text(digits, &bytes[i], 1), stdout);
+	fputs(text ? text : "", stdout);
 }
 
 static void print_row(sqlite3_stmt *row)
@@ -116,10 +143,14 @@ static int run(sqlite3_stmt *statement, const struct command_flags *flags)
 	if (!rows && !flags->oneline)
 		print_names(statement);
 	while ((result = sqlite3_step(statement)) == SQLITE_ROW) {
-		if (rows)
-			json_array_append_new(rows, row_json(statement));
-		else
+		if (!rows)
 			print_row(statement);
+		else if (json_array_append_new(rows, row_json(statement)))
+			break;
+	}
+	if (result == SQLITE_ROW) {
+		json_decref(rows);
+		return command_refuse("out of memory");
 	}
 	if (result != SQLITE_DONE) {
 		json_decref(rows);

@@ -38,7 +38,7 @@ int talk_find_daemon(struct talk_daemon *ret, struct policy_error *error);
 /* Where the daemon stores spans; `ret_pid` as in struct talk_daemon. As talk_find_daemon(). */
 int talk_find_store(struct control_store *ret, pid_t *ret_pid, struct policy_error *error);
 
-/* Let the daemon know of something, if there is one; nobody waits for it. */
+/* Let the daemon know of something, if there is one. Waits for a second at most. */
 void talk_tell(__u16 type);
 
 #endif

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/netns.h"
@@ -14,14 +15,19 @@
 #include "control/client.h"
 #include "control/port.h"
 #include "control/receive.h"
+#include "control/right.h"
 
 #define ANSWER_SECONDS 10
+#define TOLD_SECONDS   1
 #define BUFFER         (4 * 1024 * 1024)
+#define NOISE_MAX      10000 /* datagrams that are no answers, at most, until one comes */
 
 struct control_client {
 	struct mnl_socket *nl;
 	struct pins home; /* of the daemon's own network namespace */
+	bool listens;     /* it hears of changes, and asks nothing */
 	bool away;        /* that is another one than the caller's */
+	int rights;       /* see right.h */
 	__u32 port;       /* of the daemon */
 	__u32 sequence;
 	pid_t daemon; /* who has answered */
@@ -70,11 +76,15 @@ static int open_socket(struct control_client *client, bool listen)
 	set_buffer(fd, SO_RCVBUFFORCE, SO_RCVBUF);
 	if (setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)))
 		return -errno;
+	client->rights = control_right_open();
+	if (client->rights < 0)
+		return client->rights;
 	if (!listen && setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)))
 		return -errno;
-	return mnl_socket_bind(client->nl, listen ? CONTROL_GROUP : 0, MNL_SOCKET_AUTOPID) < 0
-		   ? -errno
-		   : 0;
+	if (mnl_socket_bind(client->nl, listen ? CONTROL_GROUP : 0, MNL_SOCKET_AUTOPID) < 0)
+		return -errno;
+	control_right_show(fd); /* who has not the right is told so by the daemon */
+	return 0;
 }
 
 static int open_here(struct control_client *client, bool listen, struct policy_error *error)
@@ -115,6 +125,8 @@ int control_client_open(bool listen, struct control_client **ret_client, struct 
 		free(client);
 		return policy_fail(error, err, "%s", strerror(-err));
 	}
+	client->rights = -1;
+	client->listens = listen;
 	client->sequence = (__u32)time(NULL);
 	err = client->away ? open_away(client, listen, error) : open_here(client, listen, error);
 	if (err)
@@ -135,6 +147,8 @@ void control_client_close(struct control_client *client)
 		return;
 	if (client->nl)
 		mnl_socket_close(client->nl);
+	if (client->rights >= 0)
+		close(client->rights);
 	free(client);
 }
 
@@ -164,9 +178,16 @@ static int send_request(struct control_client *client, struct policy_error *erro
 	return policy_fail(error, err, "cannot be sent: %s", strerror(-err));
 }
 
+static bool is_admin(const struct control_client *client, const struct control_sender *sender)
+{
+	struct control_right right;
+
+	return !control_right_of(client->rights, sender->port, &right) && right.admin;
+}
+
 /*
- * Anybody could sit on the daemon's port, or write to the group: only root is believed. A daemon
- * that was started meanwhile may have another port.
+ * Anybody could sit on the daemon's port, or write to the group: only root with CAP_NET_ADMIN is
+ * believed. A daemon that was started meanwhile may have another port.
  */
 static bool is_daemon(struct control_client *client, const struct control_sender *sender,
 		      struct policy_error *error)
@@ -176,6 +197,15 @@ static bool is_daemon(struct control_client *client, const struct control_sender
 			    "what answers at the daemon's port does not belong to root: process "
 			    "%d of user %u",
 			    sender->pid, sender->uid);
+		return false;
+	}
+	/* What a daemon says when it ends may be read when it is gone; its port was its own. */
+	if (!client->listens && !is_admin(client, sender)) {
+		policy_fail(
+		    error, -EACCES,
+		    "what answers at the daemon's port has no CAP_NET_ADMIN over this "
+		    "network namespace, or is an older ctxpropd, to be restarted: process %d",
+		    sender->pid);
 		return false;
 	}
 	if (sender->port != client->port)
@@ -188,12 +218,25 @@ static bool is_daemon(struct control_client *client, const struct control_sender
 	return false;
 }
 
+/* One datagram; not what somebody says in the group in which nothing is to be said. */
+static ssize_t receive_told(struct control_client *client, struct control_sender *ret_sender)
+{
+	ssize_t size = -EAGAIN;
+
+	for (int i = 0; i < NOISE_MAX; i++) {
+		size = control_receive(mnl_socket_get_fd(client->nl), client->received,
+				       sizeof(client->received), 0, ret_sender);
+		if (size < 0 || ret_sender->groups != CONTROL_RIGHT_BIT)
+			break;
+	}
+	return size;
+}
+
 /* Receive one datagram of the daemon. Returns its size or -errno. */
 static ssize_t receive(struct control_client *client, struct policy_error *error)
 {
 	struct control_sender sender;
-	ssize_t size = control_receive(mnl_socket_get_fd(client->nl), client->received,
-				       sizeof(client->received), 0, &sender);
+	ssize_t size = receive_told(client, &sender);
 
 	if (size == -EAGAIN)
 		return policy_fail(error, -ETIMEDOUT, "ctxpropd does not answer");
@@ -259,8 +302,12 @@ int control_client_ask(struct control_client *client, const struct control_visit
 
 int control_client_tell(struct control_client *client, struct policy_error *error)
 {
-	client->request.header->nlmsg_flags &= (__u16)~NLM_F_ACK;
-	return send_request(client, error);
+	static const struct timeval patience = {.tv_sec = TOLD_SECONDS};
+	const struct control_visitor visitor = {.error = error};
+
+	setsockopt(mnl_socket_get_fd(client->nl), SOL_SOCKET, SO_RCVTIMEO, &patience,
+		   sizeof(patience));
+	return control_client_ask(client, &visitor);
 }
 
 pid_t control_client_daemon(const struct control_client *client)

@@ -31,7 +31,10 @@ struct control_message *control_client_begin(struct control_client *client, __u1
  */
 int control_client_ask(struct control_client *client, const struct control_visitor *visitor);
 
-/* Send the request, and wait for nothing. 0 or -errno; -ECONNREFUSED: no daemon here. */
+/*
+ * The same with the patience of a second: the daemon has to see whose request it is as long as the
+ * socket is there.
+ */
 int control_client_tell(struct control_client *client, struct policy_error *error);
 
 /*

@@ -16,6 +16,9 @@
 
 /* The multicast group that hears of changes: bit 0, number 1. */
 #define CONTROL_GROUP 1
+/* The number of the group that both ends enter to show what they may do (right.h). */
+#define CONTROL_RIGHT_GROUP 2
+#define CONTROL_RIGHT_BIT   (1U << (CONTROL_RIGHT_GROUP - 1))
 
 /* The largest message: a whole policy. */
 #define CONTROL_MESSAGE_MAX (1024 * 1024)

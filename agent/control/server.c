@@ -4,8 +4,10 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <unistd.h>
 
 #include "control/receive.h"
+#include "control/right.h"
 #include "control/server.h"
 
 #define RECEIVE_BUFFER    (4 * 1024 * 1024)
@@ -15,6 +17,7 @@
 
 struct control_server {
 	struct mnl_socket *nl;
+	int rights; /* see right.h */
 	struct control_server_options options;
 	_Alignas(struct nlmsghdr) char received[CONTROL_MESSAGE_MAX];
 };
@@ -55,7 +58,13 @@ static int open_socket(struct control_server *server)
 	err = set_option(fd, SOL_SOCKET, SO_PASSCRED, 1);
 	if (!err && setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)))
 		err = -errno;
-	return err ? err : take_port(server->nl);
+	if (err)
+		return err;
+	server->rights = control_right_open();
+	if (server->rights < 0)
+		return server->rights;
+	err = take_port(server->nl);
+	return err ? err : control_right_show(fd);
 }
 
 int control_server_open(const struct control_server_options *options,
@@ -67,6 +76,7 @@ int control_server_open(const struct control_server_options *options,
 	if (!server)
 		return -ENOMEM;
 	server->options = *options;
+	server->rights = -1;
 	err = open_socket(server);
 	if (err)
 		control_server_close(server);
@@ -91,6 +101,8 @@ void control_server_close(struct control_server *server)
 		return;
 	if (server->nl)
 		mnl_socket_close(server->nl);
+	if (server->rights >= 0)
+		close(server->rights);
 	free(server);
 }
 
@@ -140,11 +152,26 @@ static bool is_change(__u16 type)
 	return type != CONTROL_RULE_GET && type != CONTROL_SET_GET && type != CONTROL_STORE_GET;
 }
 
-static int check_rights(const struct control_server *server, const struct control_peer *peer,
-			__u16 type, struct policy_error *error)
+/* User 0 with CAP_NET_ADMIN: its process gets the id that it has here. */
+static bool is_admin(const struct control_server *server, struct control_peer *peer)
 {
-	if (!peer->uid)
+	struct control_right right;
+
+	if (peer->uid || control_right_of(server->rights, peer->port, &right) || !right.admin)
+		return false;
+	peer->pid = control_right_holder(right.inode, peer->pid);
+	return true;
+}
+
+static int check_rights(const struct control_server *server, struct control_peer *peer, __u16 type,
+			struct policy_error *error)
+{
+	if (is_admin(server, peer))
 		return 0;
+	if (is_change(type) && !peer->uid)
+		return policy_fail(error, -EPERM,
+				   "only root with CAP_NET_ADMIN over the daemon's network "
+				   "namespace may change this");
 	if (is_change(type))
 		return policy_fail(error, -EPERM, "only root may change this");
 	if (server->options.readers && peer->gid == server->options.readers)
@@ -219,10 +246,10 @@ static void end_answer(struct control_answer *answer)
 	send_to(answer->server, answer->peer.port, 0, header, 0);
 }
 
-static int dispatch(struct control_server *server, const struct control_peer *peer,
+static int dispatch(struct control_server *server, struct control_peer *peer,
 		    const struct nlmsghdr *request, struct policy_error *error)
 {
-	struct control_answer answer = {.server = server, .peer = *peer};
+	struct control_answer answer = {.server = server};
 	__u16 type = request->nlmsg_type;
 	int err;
 
@@ -231,6 +258,7 @@ static int dispatch(struct control_server *server, const struct control_peer *pe
 	err = check_rights(server, peer, type, error);
 	if (err)
 		return err;
+	answer.peer = *peer;
 	if (!is_change(type) && (request->nlmsg_flags & NLM_F_DUMP) != NLM_F_DUMP)
 		return policy_fail(error, -EINVAL, "this can only be dumped");
 	err = server->options.handle(request, &answer, server->options.data, error);

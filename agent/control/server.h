@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The daemon's end of the control socket. Anybody may write to a NETLINK_USERSOCK: each message is
- * held against the credentials that the kernel attaches to it before it is looked into.
+ * held against the credentials that the kernel attaches to it, and what the kernel lets its sender
+ * do (right.h), before it is looked into.
  */
 #ifndef CTXPROP_CONTROL_SERVER_H
 #define CTXPROP_CONTROL_SERVER_H
@@ -15,7 +16,7 @@ struct control_server;
 
 /* Who asks, and how much that is allowed to. */
 struct control_peer {
-	pid_t pid; /* 0: of another process namespace */
+	pid_t pid; /* of who may change things: in our own pid namespace; 0: it is not known */
 	uid_t uid;
 	gid_t gid;
 	__u32 port;

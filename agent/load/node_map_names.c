@@ -47,6 +47,7 @@ static const char *const names[] = {
     "shares_reached",
     "sweep_asked",
     "cgroup_processes",
+    "id_claims",
 };
 
 bool node_maps_has(const char *name)

@@ -109,7 +109,7 @@ static bool pass_on(struct run *run, struct stream *stream)
 	some = stream_pass(stream, run->watch, &run->out);
 	if (!write_out(run, stream))
 		return some;
-	stream_close(stream);
+	stream_refuse(stream);
 	return false;
 }
 
@@ -144,10 +144,6 @@ int run_program(struct run *run, const char *const *argv)
 	int errors_fd = run->stream[run->streams - 1].program_fd, err;
 
 	err = program_start(&run->program, argv, run->stream[0].program_fd, errors_fd);
-	for (size_t i = 0; i < run->streams; i++) {
-		cleanup_close(&run->stream[i].program_fd);
-		run->stream[i].program_fd = -1;
-	}
 	while (!err && !run->program.ended)
 		err = take_turn(run);
 	if (!err)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <poll.h>
+#include <stdint.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -12,6 +13,10 @@
 #include "logs/stream.h"
 
 #define NS_PER_MS 1000000ULL
+
+/* For a writer who is to learn that nobody reads, and how long that is waited for. */
+#define ROOM_AT_END     (16 << 20)
+#define WRITER_WAKES_MS 100
 
 /*
  * For the record of a piece that is there already: its writer may have lost its CPU in between. Not
@@ -49,25 +54,53 @@ int stream_open(struct stream *ret_stream, struct watch *watch, __u32 number, in
 	return 0;
 }
 
-static void end(struct stream *stream)
-{
-	cleanup_close(&stream->fd);
-	stream->fd = -1;
-}
-
-void stream_close(struct stream *stream)
-{
-	end(stream);
-	cleanup_close(&stream->program_fd);
-	stream->program_fd = -1;
-}
-
 /* Bytes that can be read. */
 static size_t queued(const struct stream *stream)
 {
 	int bytes = 0;
 
 	return ioctl(stream->fd, SIOCINQ, &bytes) || bytes < 0 ? 0 : (size_t)bytes;
+}
+
+void stream_close(struct stream *stream)
+{
+	cleanup_close(&stream->fd);
+	stream->fd = -1;
+	cleanup_close(&stream->program_fd);
+	stream->program_fd = -1;
+}
+
+static void drain(const struct stream *stream, size_t bytes)
+{
+	char rest[4096];
+	ssize_t n;
+
+	while (bytes && (n = recv(stream->fd, rest, sizeof(rest), MSG_DONTWAIT)) > 0)
+		bytes -= (size_t)n < bytes ? (size_t)n : bytes;
+}
+
+/*
+ * Who waits for room gets EPIPE, but no SIGPIPE when the socket is shut: he is given room, and is
+ * seen to use it.
+ */
+static void let_write(const struct stream *stream)
+{
+	struct pollfd written = {.fd = stream->fd, .events = POLLIN};
+	const int room = ROOM_AT_END;
+
+	if (setsockopt(stream->program_fd, SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof(room)))
+		setsockopt(stream->program_fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
+	drain(stream, queued(stream));
+	poll(&written, 1, WRITER_WAKES_MS);
+}
+
+/* What is left in a socket that is closed would make it ECONNRESET, without a signal. */
+void stream_refuse(struct stream *stream)
+{
+	let_write(stream);
+	shutdown(stream->fd, SHUT_RD);
+	drain(stream, SIZE_MAX);
+	stream_close(stream);
 }
 
 /* Read so many bytes, or what there is. */
@@ -82,7 +115,7 @@ static void fill(struct stream *stream, size_t bytes)
 		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
 			return;
 		if (n <= 0) {
-			end(stream);
+			stream_close(stream);
 			return;
 		}
 		stream->size += (size_t)n;

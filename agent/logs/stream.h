@@ -14,7 +14,7 @@
 
 struct stream {
 	int fd;          /* what the program writes can be read here, without waiting; -1: ended */
-	int program_fd;  /* for the program; -1: it has it */
+	int program_fd;  /* for the program, which has it twice; -1: ended */
 	bool is_watched; /* it is told who writes */
 	__u64 doubt_ns;  /* CLOCK_MONOTONIC: until then records of what was read before may come */
 	struct writers writers;
@@ -30,6 +30,9 @@ struct stream {
  */
 int stream_open(struct stream *ret_stream, struct watch *watch, __u32 number, int *ret_watch_err);
 void stream_close(struct stream *stream);
+
+/* Nobody reads what is passed on: who goes on writing gets EPIPE and SIGPIPE, as from a pipe. */
+void stream_refuse(struct stream *stream);
 
 /*
  * Read what there is, and append it to `out` with ids where they are certain. Waits for a thread

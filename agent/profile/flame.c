@@ -123,8 +123,7 @@ static int enter_waits(const struct building *building, const struct stack *stac
 static int add_stack(const struct stack *stack, void *data)
 {
 	const struct building *building = data;
-	const struct profiled_request request =
-	    requests_find(building->requests, stack->trace_id, stack->request_span);
+	const struct profiled_request request = stack_request(stack, building->requests);
 	struct endpoint *endpoint = request.endpoint;
 	const __u64 sample_ns = building->sample_ns;
 

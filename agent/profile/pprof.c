@@ -382,8 +382,7 @@ static int add_wait(struct writing *writing, const struct stack *stack,
 static int add_stack(const struct stack *stack, void *data)
 {
 	struct writing *writing = data;
-	const struct profiled_request request =
-	    requests_find(writing->requests, stack->trace_id, stack->request_span);
+	const struct profiled_request request = stack_request(stack, writing->requests);
 	int err = 0;
 
 	if (!filter_takes(writing->options->filter, stack, &request))

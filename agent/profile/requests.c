@@ -252,7 +252,7 @@ static bool read_endpoints(struct requests *requests, sqlite3 *db, __s64 from_ns
 static bool prepare(struct requests *requests, sqlite3 *db)
 {
 	static const char sql[] =
-	    "SELECT method, route, name, status, duration_ns FROM spans JOIN services ON"
+	    "SELECT method, route, name, status, duration_ns, pid FROM spans JOIN services ON"
 	    " services.id = service_id WHERE trace_id = ? AND span_id = ?";
 
 	return sqlite3_prepare_v2(db, sql, -1, &requests->by_ids, NULL) == SQLITE_OK;
@@ -303,17 +303,25 @@ static enum latency latency_of(const struct endpoint *endpoint, __s64 duration_n
 	return latency;
 }
 
-static void look_up(struct requests *requests, const __u8 *trace_id, const __u8 *span_id,
+static bool is_of(sqlite3_stmt *row, pid_t pid)
+{
+	return pid == REQUEST_OF_ANY ||
+	       (sqlite3_column_type(row, 5) != SQLITE_NULL && sqlite3_column_int64(row, 5) == pid);
+}
+
+static void look_up(struct requests *requests, const __u8 *trace_id, const __u8 *span_id, pid_t pid,
 		    struct profiled_request *request)
 {
 	sqlite3_stmt *row = requests->by_ids;
-	struct endpoint *endpoint;
+	struct endpoint *endpoint = NULL;
 
 	sqlite3_bind_blob(row, 1, trace_id, 16, SQLITE_STATIC);
 	sqlite3_bind_blob(row, 2, span_id, 8, SQLITE_STATIC);
-	endpoint = sqlite3_step(row) == SQLITE_ROW ? of_row(requests, row) : NULL;
-	if (endpoint) {
-		request->endpoint = endpoint;
+	if (sqlite3_step(row) == SQLITE_ROW) {
+		endpoint = is_of(row, pid) ? of_row(requests, row) : requests->none;
+		request->endpoint = endpoint ? endpoint : request->endpoint;
+	}
+	if (endpoint && endpoint != requests->none) {
 		request->status = (unsigned int)sqlite3_column_int(row, 3);
 		request->duration_ns = sqlite3_column_int64(row, 4);
 		request->latency = latency_of(endpoint, request->duration_ns);
@@ -322,7 +330,7 @@ static void look_up(struct requests *requests, const __u8 *trace_id, const __u8 
 }
 
 struct profiled_request requests_find(struct requests *requests, const __u8 trace_id[16],
-				      const __u8 span_id[8])
+				      const __u8 span_id[8], pid_t pid)
 {
 	static const __u8 none[8];
 	struct profiled_request request = {.endpoint = requests->not_ended};
@@ -330,7 +338,7 @@ struct profiled_request requests_find(struct requests *requests, const __u8 trac
 	if (!memcmp(span_id, none, sizeof(none)))
 		request.endpoint = requests->none;
 	else if (requests->by_ids)
-		look_up(requests, trace_id, span_id, &request);
+		look_up(requests, trace_id, span_id, pid, &request);
 	requests->missed += request.endpoint == requests->not_ended;
 	return request;
 }

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <sqlite3.h>
+#include <sys/types.h>
 #include <linux/types.h>
 
 #include "profile/sample.h"
@@ -58,12 +59,16 @@ struct requests;
 struct requests *requests_read(sqlite3 *db, __s64 from_ns, __s64 to_ns);
 void requests_free(struct requests *requests);
 
+#define REQUEST_OF_ANY (-1) /* in place of a process */
+
 /*
- * A request by its ids. One that has not ended, or is not in the store, has an endpoint of its own;
- * all zero: that of samples of no request.
+ * A request by its ids, of the process `pid` (of the initial pid namespace) or REQUEST_OF_ANY: ids
+ * that a program shows itself may be those of somebody else, whose request it has become part of,
+ * and then there is no request. One that has not ended, or is not in the store, has an endpoint of
+ * its own; all zero: that of samples of no request.
  */
 struct profiled_request requests_find(struct requests *requests, const __u8 trace_id[16],
-				      const __u8 span_id[8]);
+				      const __u8 span_id[8], pid_t pid);
 
 /* How often a request was looked for that is not in the store: it has not ended, perhaps. */
 __u64 requests_missed(const struct requests *requests);

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "profile/requests.h"
 #include "profile/samples.h"
 #include "profile/waits.h"
 
@@ -72,6 +73,13 @@ static bool is_zero(const __u8 *bytes, size_t size)
 bool stack_has_request(const struct stack *stack)
 {
 	return !is_zero(stack->span_id, sizeof(stack->span_id));
+}
+
+struct profiled_request stack_request(const struct stack *stack, struct requests *requests)
+{
+	pid_t pid = stack->followed ? REQUEST_OF_ANY : (pid_t)stack->process->tgid;
+
+	return requests_find(requests, stack->trace_id, stack->request_span, pid);
 }
 
 const char *stack_no_request(const struct stack *stack)
@@ -218,7 +226,7 @@ static bool is_same(const struct stack *stack, const struct process *process,
 	       stack->is_wait == (sample->kind == PROFILE_WAIT) &&
 	       stack->named_kind == sample->named_kind && stack->source == sample->context_source &&
 	       stack->no_request == servers_why(sample) + 1 &&
-	       stack->labels == samples->label_set &&
+	       stack->followed == sample->followed && stack->labels == samples->label_set &&
 	       stack->kernel_count == samples->kernel_count &&
 	       stack->user_count == samples->user_count &&
 	       stack->named_count == samples->named_count &&
@@ -242,6 +250,7 @@ static struct stack *add(struct samples *samples, struct stack **bucket,
 				.stop = sample->stop,
 				.named_kind = sample->named_kind,
 				.no_request = (__u8)(servers_why(sample) + 1),
+				.followed = sample->followed,
 				.is_wait = sample->kind == PROFILE_WAIT,
 				.source = sample->context_source,
 				.labels = samples->label_set,

@@ -29,18 +29,22 @@ static inline bool frame_is_named(__u64 frame)
 	return (frame & (FRAME_KERNEL | FRAME_NAMED)) == FRAME_NAMED;
 }
 
+struct requests;
+struct profiled_request;
+
 /* So many of the same. */
 struct stack {
 	struct stack *next;             /* with the same hash */
 	__u64 count;                    /* of samples on the CPU */
 	__u64 waited_ns[PROFILE_WAITS]; /* in waits that have begun here */
 	__u8 trace_id[16], span_id[8];  /* all zero: of no request */
-	__u8 request_span[8];           /* by which requests_find() knows it */
+	__u8 request_span[8];           /* by which stack_request() knows it */
 	const struct process *process;
 	__u8 stop;       /* enum profile_stop */
 	__u8 named_kind; /* enum runtime_kind */
 	__u8 source;     /* enum profile_source: whose ids they are */
 	__u8 no_request; /* of a server, but of no request: 1 + why (servers.h); else 0 */
+	bool followed;   /* request_span is of a request that the engine knows to be the thread's */
 	bool is_wait;    /* there are waits and no samples on the CPU, or the other way round */
 	long labels;     /* number of a set, see labels.h */
 	__u16 kernel_count, user_count, named_count;
@@ -53,6 +57,9 @@ struct stack {
 
 /* Was the thread at work on a request? */
 bool stack_has_request(const struct stack *stack);
+
+/* The request of a stack (requests.h). */
+struct profiled_request stack_request(const struct stack *stack, struct requests *requests);
 
 /* Why a sample of a server belongs to no request (servers.h); NULL: it does, or is no server's. */
 const char *stack_no_request(const struct stack *stack);

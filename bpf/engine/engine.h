@@ -120,7 +120,7 @@ static __always_inline struct worker *engine_take(__u64 id, const struct actor *
 	}
 	number = r->request_id;
 	if (number)
-		r->listed = listed = request_ids_add(id_hash(a->key.tgid, number), id);
+		r->listed = listed = request_ids_add(id_hash(a->key.tgid, number), id, r->from);
 	before = w ? request_mark_of(r, STATE_TAKEN, w, p) : request_mark(r, STATE_TAKEN);
 	/* It may have ended on another CPU before it was seen to be taken, or published. */
 	if (number && (before & STATE_ENDED))

@@ -114,4 +114,11 @@ static __always_inline int tasks_are_prompt(const struct process *p)
 	       p->prompt >= TASKS_PROMPT + (__u32)p->strays * TASKS_STRAYS;
 }
 
+/* May be NULL. */
+static __always_inline int process_copies_ids(const struct process *p)
+{
+	return rule_is_off(RULE_HABIT(HABIT_COPIES_IDS)) ||
+	       (p && p->copies >= PROCESS_COPIES && !p->makes_ids);
+}
+
 #endif

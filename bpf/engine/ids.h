@@ -32,6 +32,15 @@ struct id_set {
 	__u64 no_slot; /* requests that found no slot: as long as there are any nothing is told */
 };
 
+/*
+ * Who has brought an id, also once that request is over: map `id_claims`, an array. The upper half
+ * of a word tells the ids of its place apart, the lower one has the address, and ID_CONTESTED. An
+ * id of another hash takes the place.
+ */
+#define ID_CLAIM_BITS 16   /* log2 of the places that there are */
+#define ID_CONTESTED  1ULL /* several addresses have brought it */
+#define ID_CLAIM_OF   0xffffffff00000000ULL
+
 /* Of a number (request_id_number()) that requests have which a process has read. */
 static __always_inline __u64 id_hash(__u32 tgid, __u64 number)
 {
@@ -43,6 +52,32 @@ static __always_inline __u64 id_hash(__u32 tgid, __u64 number)
 static __always_inline __u32 id_set_index(__u64 hash)
 {
 	return hash >> (64 - ID_SET_BITS);
+}
+
+static __always_inline __u32 id_claim_index(__u64 hash)
+{
+	return hash & ((1U << ID_CLAIM_BITS) - 1);
+}
+
+static __always_inline int id_claim_is_of(__u64 claim, __u64 hash)
+{
+	return claim && !((claim ^ hash) & ID_CLAIM_OF);
+}
+
+/* A request from an address (a number for it) has brought the id. Who is interrupted is not sure.
+ */
+static __always_inline void id_claim(__u64 *claim, __u64 hash, __u32 from)
+{
+	__u64 old = *(const volatile __u64 *)claim;
+	__u64 new = (hash & ID_CLAIM_OF) | (from | 1) << 1;
+
+	if (id_claim_is_of(old, hash)) {
+		if ((old | ID_CONTESTED) == (new | ID_CONTESTED))
+			return;
+		new |= ID_CONTESTED;
+	}
+	if (__sync_val_compare_and_swap(claim, old, new) != old)
+		__sync_lock_test_and_set(claim, new | ID_CONTESTED);
 }
 
 /* Tells the numbers of a set apart. */

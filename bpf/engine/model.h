@@ -126,8 +126,10 @@ struct request {
 	__u32 netns;         /* as in struct flow_key */
 	__u64 peer;          /* the request of another process that it began last; or 0 */
 	__u64 request_id;    /* number of its x-request-id (request_id.h); 0: none */
+	__u32 from;          /* a number for the address that it came from */
+	__u32 reserved;
 };
-_Static_assert(sizeof(struct request) == 128, "request is shared");
+_Static_assert(sizeof(struct request) == 136, "request is shared");
 
 #define REQUEST_PLACE_BITS 16
 

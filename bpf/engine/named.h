@@ -4,6 +4,7 @@
 #define CTXPROP_ENGINE_NAMED_H
 
 #include "engine/account.h"
+#include "engine/habits.h"
 
 /* What the engine has put down for the call is taken back: it is not known whose it is. */
 static __always_inline void call_forget(struct call *c)
@@ -115,38 +116,69 @@ static __always_inline void engine_owned(struct call *c, const __u64 *trace)
 	}
 }
 
-/*
- * The open request of a process that has the x-request-id of this number. 0: there are several.
- * Returns whether there is any.
- */
-static __always_inline int request_of_number(__u32 tgid, __u64 number, __u64 *ret_only)
+/* What the x-request-id of a call says. */
+struct naming {
+	__u64 only;     /* the only open request of the process that has it; 0: several, or none */
+	__u8 listed;    /* 1: some have it */
+	__u8 claimed;   /* 1: one had it of late, which may be over */
+	__u8 contested; /* 1: of several, from different addresses */
+	__u8 reserved[5];
+};
+
+static __always_inline struct naming naming_of(__u32 tgid, __u64 number)
 {
 	__u64 hash = id_hash(tgid, number);
 	const struct id_set *set = request_ids_set(hash);
+	const __u64 *claims = id_claims_lookup(hash);
+	__u64 claim = claims ? *(const volatile __u64 *)claims : 0;
+	struct naming n = {.claimed = id_claim_is_of(claim, hash)};
 	const struct request *r;
 
+	n.contested = n.claimed && (claim & ID_CONTESTED);
 	if (!set || !id_set_has(set, id_tag(hash)))
-		return 0;
-	*ret_only = id_set_only(set, id_tag(hash));
-	r = request_lookup(*ret_only);
+		return n;
+	n.listed = 1;
+	n.only = id_set_only(set, id_tag(hash));
+	r = request_lookup(n.only);
 	if (!r || r->request_id != number || r->worker.tgid != tgid)
-		*ret_only = 0;
-	return 1;
+		n.only = 0;
+	return n;
 }
 
-/* The call's head has the x-request-id of this number. That of no request here says nothing. */
+/*
+ * Does the process give its calls the ids of their requests? Only calls of which something else
+ * tells the request show that: who guesses an id that the process makes could else show it himself.
+ */
+static __always_inline void learn_ids(struct process *p, const struct call *c,
+				      const struct naming *n)
+{
+	if (c->evidence && n->only && n->only == c->request) {
+		if (p->copies < PROCESS_COPIES)
+			p->copies++;
+	} else if ((c->evidence && n->only) || !(n->listed || n->claimed)) {
+		p->makes_ids = 1;
+	}
+}
+
+/*
+ * The call's head has the x-request-id of this number. That of no request here says nothing, and
+ * neither does one that somebody else may have brought.
+ */
 static __always_inline void engine_named(struct call *c, __u64 number)
 {
+	struct process *p = process_lookup(&c->tgid);
 	const struct request *cause;
-	__u64 only = 0;
+	struct naming n;
 
-	if (!c->outstanding || c->evidence == EVIDENCE_OWN ||
-	    !request_of_number(c->tgid, number, &only))
+	if (!c->outstanding || c->evidence == EVIDENCE_OWN || !p || p->number != c->number)
 		return;
+	n = naming_of(c->tgid, number);
+	learn_ids(p, c, &n);
 	cause = request_lookup(c->request);
-	if (!c->evidence && only && !rule_is_off(RULE_BY(EVIDENCE_REQUEST_ID))) {
-		call_attribute(c, only, EVIDENCE_REQUEST_ID);
-	} else if (c->evidence && (!cause || cause->request_id != number) &&
+	if (!c->evidence && n.only && !n.contested && process_copies_ids(p) &&
+	    !rule_is_off(RULE_BY(EVIDENCE_REQUEST_ID))) {
+		call_attribute(c, n.only, EVIDENCE_REQUEST_ID);
+	} else if (c->evidence && n.listed && (!cause || cause->request_id != number) &&
 		   !rule_is_off(RULE_VETO(VETO_DISAGREE))) {
 		call_forget(c);
 		c->veto = VETO_DISAGREE;

@@ -83,6 +83,7 @@ static __always_inline int peer_request_fill(struct request *r, const struct req
 	r->arrived_ns = now_ns;
 	r->netns = parent->netns;
 	r->request_id = parent->request_id;
+	r->from = parent->from;
 	r->flags = REQUEST_PEER;
 	return request_is_over(parent, parent_id) ? -1 : 0;
 }

@@ -70,10 +70,29 @@ static __always_inline struct id_set *request_ids_set(__u64 hash)
 	return bpf_map_lookup_elem(&request_ids, &index);
 }
 
-VERIFIED_ALONE __u32 request_ids_add(__u64 hash, __u64 id)
+/* Who has brought which id of late; see engine/ids.h. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1 << ID_CLAIM_BITS);
+	__type(key, __u32); /* id_claim_index() */
+	__type(value, __u64);
+} id_claims __weak SEC(".maps");
+
+static __always_inline __u64 *id_claims_lookup(__u64 hash)
+{
+	__u32 index = id_claim_index(hash);
+
+	return bpf_map_lookup_elem(&id_claims, &index);
+}
+
+/* `from`: a number for the address that request `id` came from. Returns its slot. */
+VERIFIED_ALONE __u32 request_ids_add(__u64 hash, __u64 id, __u32 from)
 {
 	struct id_set *set = request_ids_set(hash);
+	__u64 *claim = id_claims_lookup(hash);
 
+	if (claim)
+		id_claim(claim, hash, from);
 	return set ? id_set_add(set, id_tag(hash), id) : ID_NO_SLOT;
 }
 

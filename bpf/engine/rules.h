@@ -58,7 +58,9 @@
 	X(TASKS_PROMPT, "tasks-prompt", TASKS_PROMPT, TASKS_STRAYS,                                \
 	  "calls of tasks inside threads begin as soon as something is read")                      \
 	X(OBJECTS_CLEAR, "objects-clear", OBJECTS_CLEARED, 0,                                      \
-	  "objects of idle connections lead to no request, so what they lead to in a call counts")
+	  "objects of idle connections lead to no request, so what they lead to in a call counts") \
+	X(COPIES_IDS, "copies-ids", PROCESS_COPIES, 0,                                             \
+	  "the x-request-id of a call is the one that its request has brought, never another one")
 
 #define CTXPROP_HABIT_ENUM(id, name, least, ratio, text) HABIT_##id,
 enum habit { CTXPROP_HABITS(CTXPROP_HABIT_ENUM) HABIT_COUNT };

@@ -182,6 +182,9 @@ struct process {
 	__u32 number;         /* tells it from others that have its id before or after it; not 0 */
 	__u32 reads;          /* requests that it has read in all */
 	__u64 cgroup;         /* that it counts for (share.h); 0: for none */
+	__u8 copies;    /* calls with the x-request-id of their request, up to PROCESS_COPIES */
+	__u8 makes_ids; /* 1: some call had one that no request has brought, or another one's */
+	__u8 reserved[6];
 };
 
 /* log2 of the ns that tell two processes apart which have the same id one after the other. */
@@ -204,6 +207,9 @@ struct process {
 
 /* Loops are believed to call for what they have read last if they do so many times as often. */
 #define PROCESS_DIRECT 16
+
+/* From so many on, and if no call had another one, the x-request-id of a call names its request. */
+#define PROCESS_COPIES 8
 
 /* By then a program has loaded what it needs to serve. */
 #define PROCESS_SERVED 16

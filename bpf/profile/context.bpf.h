@@ -84,8 +84,10 @@ static __always_inline void context_ids(struct profile_sample *s, __u8 source,
 static __always_inline void context_of_request(struct profile_sample *s, __u8 source,
 					       const struct traces_ctx *shown, const __u8 span[8])
 {
-	if (!s->context_source || ids_are_equal(s->trace_id, shown->trace_id, 2))
+	if (!s->context_source || ids_are_equal(s->trace_id, shown->trace_id, 2)) {
 		__builtin_memcpy(s->request_span, span, sizeof(s->request_span));
+		s->followed = source == PROFILE_SOURCE_ENGINE;
+	}
 	context_ids(s, source, shown->trace_id, shown->span_id);
 }
 
@@ -147,7 +149,7 @@ static __always_inline void context_take(struct profile_sample *s,
 					 const struct profile_thread_data *data,
 					 const struct work_told *told)
 {
-	s->context_source = s->context_conflict = 0;
+	s->context_source = s->context_conflict = s->followed = 0;
 	__builtin_memset(s->trace_id, 0, sizeof(s->trace_id));
 	__builtin_memset(s->span_id, 0, sizeof(s->span_id));
 	__builtin_memset(s->request_span, 0, sizeof(s->request_span));

@@ -89,7 +89,9 @@ struct profile_sample {
 	__u8 evidence; /* enum evidence by which the engine names the request; 0: it does not */
 	__u8 veto;     /* enum veto: why it does not */
 	__u8 serves;   /* 1: the process has read requests */
-	__u8 reserved[5];
+	__u8
+	    followed; /* 1: request_span is of a request that the engine knows to be the thread's */
+	__u8 reserved[4];
 	/*
 	 * Addresses; the kernel's first, the innermost first. Those of user space are in the
 	 * instruction that runs or has called; where a runtime has compiled the code it is a pair

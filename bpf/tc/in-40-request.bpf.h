@@ -269,15 +269,25 @@ static __always_inline void request_finish_state(const struct serving *serving, 
 		count(REASON_SERVED_STATE);
 }
 
+/* A number for the address that a request comes from. */
+static __always_inline __u32 request_from(const struct flow_key *key)
+{
+	const __u64 *address = (const __u64 *)key->dst;
+
+	return id_hash(key->netns, id_hash(0, address[0]) ^ address[1]);
+}
+
 /* Make the request of the head at hand. Returns its id, 0 when there is no room for it. */
-static __always_inline __u64 request_begin(const struct flow *f, struct scratch *s, __u32 netns)
+static __always_inline __u64 request_begin(const struct flow *f, struct scratch *s,
+					   const struct flow_key *key)
 {
 	const struct serving *serving = &f->serving;
 	__u64 id = serving->span ?: request_draw(s);
 	struct request *new = request_lookup(id) ?: &s->request;
 
 	new->arrived_ns = clock_coarse();
-	new->netns = netns;
+	new->netns = key->netns;
+	new->from = request_from(key);
 	new->request_id = request_id_number(&f->id);
 	*(__u64 *)new->context.span_id = id;
 	if (request_context(f, s, new)) {
@@ -306,7 +316,7 @@ VERIFIED_ALONE int request_arrived(struct __sk_buff *skb, const struct packet *p
 	if (serving_open_count(serving) >= SERVING_OPEN_MAX)
 		return -1;
 	slot = serving_slot(serving, serving->open_end);
-	slot->request = request_begin(f, s, p->key.netns);
+	slot->request = request_begin(f, s, &p->key);
 	slot->method = serving->requests.flags & HTTP1_CALLER_FLAGS;
 	/* The LF of the blank line does not count among the bytes of the head. */
 	slot->seq = p->seq + end - serving->requests.head - 1;

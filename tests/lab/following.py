@@ -20,7 +20,7 @@ PLACES = 1024  # few requests share the first ones (request_drawn())
 Request = namedtuple("Request", "id trace_id parent_id flags tracestate root")
 Arrival = namedtuple("Arrival", "request seq")
 
-_REQUEST = struct.Struct("=8s16s8sBB6x8s32xQQIIIIQQ")
+_REQUEST = struct.Struct("=8s16s8sBB6x8s32xQQIIIIQQ8x")
 _SOCKET = struct.Struct("=IIQQ48s")  # as far as its own inbox
 _INBOX, _ARRIVAL, SLOTS = struct.Struct("=QII"), struct.Struct("=QII"), 8
 _CALL = struct.Struct("=16s8sBB6xQIBBBxII8x")

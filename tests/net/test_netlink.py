@@ -36,6 +36,55 @@ def other_users():
               "a reader changes nothing")
 
 
+# User 0 of the host, as in a container that shares the network namespace only.
+POWERLESS = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs"]
+# What it may try by itself: to enter the group, to send without, and to claim another process's id.
+ORDERS = """
+import socket, struct, sys
+s = socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, 2)
+s.settimeout(10)
+for group in (2, 1):
+    try:
+        s.setsockopt(270, 1, group)
+        sys.exit("it got into group %%d" %% group)
+    except PermissionError:
+        pass
+s.bind((0, 0))
+for kind in (0x13, 0x19):
+    s.sendto(struct.pack("<IHHII", 20, kind, 5, 1, 0) + b"\\1\\0\\0\\0", (%d, 0))
+    error, = struct.unpack_from("<i", s.recv(65536), 16)
+    print(error)
+"""
+
+
+@case
+def root_without_capabilities():
+    """User 0 who lacks CAP_NET_ADMIN neither asks nor changes anything, by whatever he sends."""
+    world = fresh()
+    for words in (("policy", "flush"), ("detach", "dev", "lo"), ("policy", "add", "action", "skip")):
+        ended = world.app.run([*POWERLESS, f"{cases.BUILD}/ctxprop", *words], check=False)
+        equal((ended.returncode, "only root with CAP_NET_ADMIN" in ended.stderr), (1, True),
+              f"{words}: {ended.stderr}")
+    ended = world.app.run([*POWERLESS, f"{cases.BUILD}/ctxprop", "policy"], check=False)
+    equal("only root may ask for this" in ended.stderr, True, ended.stderr)
+    ended = world.app.run([*POWERLESS, "/usr/bin/python3", "-c", ORDERS % PORT], check=False)
+    equal((ended.stderr, ended.stdout.split()), ("", ["-1", "-1"]), "what raw messages are answered")
+    equal(done(world, "policy", "save"), "", "nothing was changed")
+
+
+@case
+def from_another_pid_namespace():
+    """The log names who has ordered something by the process id that the host knows."""
+    world = fresh()
+    order = f"{cases.BUILD}/ctxprop pause >/dev/null && {cases.BUILD}/ctxprop resume >/dev/null; echo done; read -r _"
+    with world.app.spawn(["unshare", "--pid", "--fork", "sh", "-c", order], stdin=subprocess.PIPE,
+                         stdout=subprocess.PIPE, text=True) as shell:
+        shell.stdout.readline()
+        said = re.findall(r"(?:paused|resumed): by process (\d+) of user 0", world.agent.said())
+        shell.stdin.close()
+    equal([int(pid) > shell.pid for pid in said[-2:]], [True, True], f"ids {said}, of children of {shell.pid}")
+
+
 SQUATTER = """
 import os, socket, sys
 s = socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, 2)
@@ -95,6 +144,20 @@ def squatter_before_the_daemon():
         equal(refused(world, 1, "policy", user=NOBODY), "only root may ask for this", "another user")
 
 
+SOL_NETLINK, ADD_MEMBERSHIP, RIGHT_GROUP = 270, 1, 2  # CONTROL_RIGHT_GROUP (agent/control/protocol.h)
+
+
+def admin(host, room=None):
+    """A socket that shows that it was made with CAP_NET_ADMIN."""
+    with host.inside():
+        sock = socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, 2)
+    if room:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, room)
+    sock.bind((0, 0))
+    sock.setsockopt(SOL_NETLINK, ADD_MEMBERSHIP, RIGHT_GROUP)
+    return sock
+
+
 def message(kind, flags, payload=b"\1\0\0\0", sequence=1, length=None):
     size = 16 + len(payload) if length is None else length
     return struct.pack("<IHHII", size, kind, flags, sequence, 0) + payload
@@ -113,11 +176,8 @@ def answer_of(sock):
 def hostile_messages():
     """Short, long, unknown and senseless messages are refused or ignored; the daemon lives on."""
     world = fresh()
-    with world.app.inside():
-        sock = socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, 2)
-    with sock:
+    with admin(world.app) as sock:
         sock.settimeout(5)
-        sock.bind((0, 0))
         for sent, error in ((message(0x999, REQUEST | ACK), -95), (message(NEW, REQUEST | ACK), -22),
                             (message(NEW, REQUEST | ACK, b""), -22),
                             (message(NEW, REQUEST | ACK, b"\2\0\0\0"), -93),
@@ -142,11 +202,7 @@ def readers_who_do_not_read():
                       for i in range(1000)))
     with contextlib.ExitStack() as stack:
         for _ in range(5):
-            with world.app.inside():
-                sock = stack.enter_context(
-                    socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, 2))
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
-            sock.bind((0, 0))
+            sock = stack.enter_context(admin(world.app, 2048))
             sock.sendto(message(GET_RULES, REQUEST | DUMP), (PORT, 0))
         begin = time.monotonic()
         equal(len(done(world, "policy").splitlines()), 1003, "rules shown to who does read")

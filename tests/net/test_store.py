@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import sqlite3
 import subprocess
 import tempfile
 
@@ -21,6 +22,7 @@ OLDER = """
 import errno, socket
 s = socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, 2)
 s.bind((%d, 0))
+s.setsockopt(270, 1, 2)  # SOL_NETLINK, NETLINK_ADD_MEMBERSHIP: CONTROL_RIGHT_GROUP
 print("ready", flush=True)
 while True:
     data, (port, _) = s.recvfrom(65536)
@@ -125,3 +127,17 @@ def asked_by_readers():
             os.chmod(f"{folder}/{name}", 0o666)
         os.chmod(folder, 0o777)
         done(world, "trace", user=NOBODY)
+
+
+@case
+def as_json():
+    """BLOBs are digits, and what is no UTF-8 is replaced: a whole document, whatever stands there."""
+    with tempfile.TemporaryDirectory(prefix="ctxprop-store-") as folder:
+        store = f"{folder}/made.db"
+        with contextlib.closing(sqlite3.connect(store)) as made:
+            made.execute("CREATE TABLE made (id BLOB, name TEXT)")
+            made.execute("INSERT INTO made VALUES (x'00ff80c3', CAST(x'61ff62' AS TEXT)), (x'', NULL)")
+            made.commit()
+        told = subprocess.run([f"{cases.BUILD}/ctxprop", "sql", "-j", "--store", store, "SELECT id, name FROM made"],
+                              capture_output=True, check=True).stdout
+        equal(json.loads(told), [{"id": "00ff80c3", "name": "a\ufffdb"}, {"id": "", "name": None}], "rows")

@@ -24,6 +24,7 @@ static struct table adopted = {.key_size = sizeof(__u64), .value_size = sizeof(s
 static struct table traces = {.key_size = sizeof(__u64), .value_size = sizeof(struct traces_ctx)};
 static struct table *const tables[] = {&requests, &workers, &processes, &adopted, &traces};
 static struct id_set ids[1 << ID_SET_BITS];
+static __u64 claims[1 << ID_CLAIM_BITS];
 
 __u64 store_turn;
 __u32 store_newcomers;
@@ -81,6 +82,7 @@ void store_clear(void)
 		tables[i]->used = 0;
 	}
 	memset(ids, 0, sizeof(ids));
+	memset(claims, 0, sizeof(claims));
 	store_turn = 0;
 	store_newcomers = 0;
 	store_workers = PROCESS_WORKERS;
@@ -123,8 +125,14 @@ struct id_set *request_ids_set(__u64 hash)
 	return &ids[id_set_index(hash)];
 }
 
-__u32 request_ids_add(__u64 hash, __u64 id)
+__u64 *id_claims_lookup(__u64 hash)
 {
+	return &claims[id_claim_index(hash)];
+}
+
+__u32 request_ids_add(__u64 hash, __u64 id, __u32 from)
+{
+	id_claim(id_claims_lookup(hash), hash, from);
 	return id_set_add(request_ids_set(hash), id_tag(hash), id);
 }
 

@@ -11,7 +11,14 @@
 #include "engine/named.h"
 #include "../request_id_of.h"
 
-enum { TGID = 100, TID = 101, WORKER = 102, NUMBER = 0xabc, OTHER_NUMBER = 0xdef };
+enum {
+	TGID = 100,
+	TID = 101,
+	WORKER = 102,
+	NUMBER = 0xabc,
+	OTHER_NUMBER = 0xdef,
+	SHOWN_NUMBER = 0x1000
+};
 
 static const struct actor reader = {.key = {.tgid = TGID, .tid = TID}, .path = 1};
 static const struct actor worker = {.key = {.tgid = TGID, .tid = WORKER}, .path = 1};
@@ -40,6 +47,19 @@ static const struct call *call(struct socket *s, const struct actor *by, __u64 n
 	return socket_last_call(s);
 }
 
+/* The process gives calls, of which the thread tells the request, the ids of their requests. */
+static void copies(int times)
+{
+	for (int i = 0; i < times; i++) {
+		struct socket server = {}, client = {};
+
+		take(&server, 20, SHOWN_NUMBER + i);
+		assert_int_equal(call(&client, &reader, SHOWN_NUMBER + i)->request, 20);
+		engine_answer(&client, &reader, actor_thread(&reader));
+		end(20);
+	}
+}
+
 static const struct tally *tally(void)
 {
 	__u32 tgid = TGID;
@@ -60,6 +80,7 @@ static void one_of_several(void **state)
 	const struct call *c;
 
 	(void)state;
+	copies(PROCESS_COPIES);
 	take(&first, 7, NUMBER);
 	take(&second, 8, OTHER_NUMBER);
 	c = call(&client, &worker, OTHER_NUMBER);
@@ -84,6 +105,7 @@ static void an_unattributed_call(void **state)
 	struct socket first = {}, second = {}, client = {.calls_end = 1};
 
 	(void)state;
+	copies(PROCESS_COPIES);
 	loop.loop = ACTOR_LOOP;
 	take(&first, 7, NUMBER);
 	take(&second, 8, OTHER_NUMBER);
@@ -101,6 +123,7 @@ static void equal_ids_tell_nothing(void **state)
 	struct socket first = {}, second = {}, client = {}, later = {};
 
 	(void)state;
+	copies(PROCESS_COPIES);
 	take(&first, 7, NUMBER);
 	take(&second, 8, NUMBER);
 	assert_int_equal(call(&client, &worker, NUMBER)->request, 0);
@@ -122,6 +145,104 @@ static void ids_that_are_not_known_tell_nothing(void **state)
 	assert_int_equal(call(&client, &stranger, NUMBER)->request, 0);
 	assert_int_equal(call(&own, &reader, OTHER_NUMBER)->request, 7);
 	assert_int_equal(socket_last_call(&own)->evidence, EVIDENCE_THREAD);
+}
+
+/* A call of which nothing else is known, while one of two requests has its id. */
+static __u64 named_by(__u64 number)
+{
+	struct socket first = {}, second = {}, client = {};
+	__u64 named;
+
+	take(&first, 7, NUMBER);
+	take(&second, 8, OTHER_NUMBER);
+	named = call(&client, &worker, number)->request;
+	engine_answer(&client, &worker, actor_thread(&worker));
+	end(7);
+	end(8);
+	return named;
+}
+
+static void not_before_it_was_seen_to_copy(void **state)
+{
+	(void)state;
+	copies(PROCESS_COPIES - 1);
+	assert_int_equal(named_by(OTHER_NUMBER), 0);
+	copies(1);
+	assert_int_equal(named_by(OTHER_NUMBER), 8);
+}
+
+/* Calls that ids alone would name show nothing: whoever guesses an id may have brought it. */
+static void guesses_are_no_proof(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 4 * PROCESS_COPIES; i++)
+		assert_int_equal(named_by(OTHER_NUMBER), 0);
+}
+
+static void ids_of_its_own(void **state)
+{
+	(void)state;
+	copies(PROCESS_COPIES);
+	assert_int_equal(named_by(SHOWN_NUMBER - 1), 0);
+	copies(4 * PROCESS_COPIES);
+	assert_int_equal(named_by(OTHER_NUMBER), 0);
+}
+
+/* Of a request that is over: it has copied, but late. */
+static void ids_of_earlier_requests(void **state)
+{
+	(void)state;
+	copies(PROCESS_COPIES);
+	assert_int_equal(named_by(SHOWN_NUMBER), 0);
+	assert_int_equal(named_by(OTHER_NUMBER), 8);
+}
+
+static void ids_of_others_than_the_evidence_says(void **state)
+{
+	struct socket first = {}, second = {}, client = {};
+
+	(void)state;
+	copies(PROCESS_COPIES);
+	take(&first, 7, NUMBER);
+	first.serving = 0;
+	store_request(8)->request_id = OTHER_NUMBER;
+	engine_take(8, &worker, 1);
+	second.serving = 8;
+	engine_read(&second, &worker, actor_thread(&worker));
+	assert_int_equal(call(&client, &worker, NUMBER)->veto, VETO_DISAGREE);
+	end(7);
+	end(8);
+	assert_int_equal(named_by(OTHER_NUMBER), 0);
+}
+
+/* The same id came from another address before: nobody can say whose it is. */
+static void ids_that_others_have_claimed(void **state)
+{
+	struct socket server = {};
+
+	(void)state;
+	copies(PROCESS_COPIES);
+	store_request(6)->from = 1 << 8;
+	take(&server, 6, OTHER_NUMBER);
+	end(6);
+	assert_int_equal(named_by(OTHER_NUMBER), 0);
+	assert_int_equal(named_by(NUMBER), 7);
+}
+
+static void claims_of_one_address(void **state)
+{
+	__u64 claim = 0, hash = id_hash(TGID, NUMBER), other = hash ^ 1ULL << 63;
+
+	(void)state;
+	id_claim(&claim, hash, 5);
+	id_claim(&claim, hash, 5);
+	assert_true(id_claim_is_of(claim, hash) && !(claim & ID_CONTESTED));
+	id_claim(&claim, hash, 8);
+	id_claim(&claim, hash, 8);
+	assert_true(id_claim_is_of(claim, hash) && (claim & ID_CONTESTED));
+	id_claim(&claim, other, 8);
+	assert_true(id_claim_is_of(claim, other) && !(claim & ID_CONTESTED));
+	assert_false(id_claim_is_of(claim, hash));
 }
 
 static void agreement(void **state)
@@ -306,6 +427,13 @@ int main(void)
 	    CASE(an_unattributed_call),
 	    CASE(equal_ids_tell_nothing),
 	    CASE(ids_that_are_not_known_tell_nothing),
+	    CASE(not_before_it_was_seen_to_copy),
+	    CASE(guesses_are_no_proof),
+	    CASE(ids_of_its_own),
+	    CASE(ids_of_earlier_requests),
+	    CASE(ids_of_others_than_the_evidence_says),
+	    CASE(ids_that_others_have_claimed),
+	    CASE(claims_of_one_address),
 	    CASE(agreement),
 	    CASE(disagreement),
 	    CASE(over_before_it_is_taken),
