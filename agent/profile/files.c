@@ -102,11 +102,17 @@ static int add(struct files *files, int fd, const struct mapping *mapping)
 	return read_code(files, file) ? file->err : (int)files->count - 1;
 }
 
-static int open_and_add(struct files *files, int proc_fd, const struct mapping *mapping)
+/* A file whose bytes do not come takes the time of all. */
+static int open_and_add(struct files *files, struct proc_reader *reader,
+			const struct mapping *mapping)
 {
-	int fd = files->count == FILES_MAX ? -ENFILE : mapped_file_open(proc_fd, mapping);
+	int fd = files->count == FILES_MAX ? -ENFILE : proc_reader_open(reader, mapping);
+	const __u64 begin_ns = clock_now_ns();
+	int file = fd < 0 ? fd : add(files, fd, mapping);
 
-	return fd < 0 ? fd : add(files, fd, mapping);
+	if (fd >= 0 && file == -ETIMEDOUT)
+		proc_reader_give_up(reader, clock_now_ns() - begin_ns);
+	return file;
 }
 
 #define VDSO_MAX (1UL << 20)
@@ -161,12 +167,12 @@ int files_find(const struct files *files, const struct mapping *mapping)
 	return -ENOENT;
 }
 
-int files_get(struct files *files, int proc_fd, const struct mapping *mapping)
+int files_get(struct files *files, struct proc_reader *reader, const struct mapping *mapping)
 {
 	int file = files_find(files, mapping);
 
 	if (file < 0)
-		return open_and_add(files, proc_fd, mapping);
+		return open_and_add(files, reader, mapping);
 	return files->file[file].err ? files->file[file].err : file;
 }
 
