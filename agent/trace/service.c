@@ -20,19 +20,11 @@
 #define SERVICE_NAME_KEY "service.name"
 
 /* A file of /proc, as far as it fits. Returns its bytes; 0: it cannot be read. */
-static size_t read_proc(__u32 tgid, const char *name, char *buffer, size_t size)
+static size_t read_proc(struct proc_reader *reader, const char *name, char *buffer, size_t size)
 {
-	char path[48];
-	size_t used = 0;
-	ssize_t n = 1;
+	const long got = proc_reader_file(reader, name, buffer, size - 1);
+	const size_t used = got > 0 ? (size_t)got : 0;
 
-	snprintf(path, sizeof(path), "/proc/%u/%s", tgid, name);
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	while (fd >= 0 && n > 0 && used < size - 1) {
-		n = read(fd, buffer + used, size - 1 - used);
-		used += n > 0 ? (size_t)n : 0;
-	}
 	buffer[used] = '\0';
 	return used;
 }
@@ -222,17 +214,21 @@ static void join_words(struct reading *reading)
 	reading->args[size] = '\0';
 }
 
-static void read_process(struct reading *reading, __u32 tgid, struct service *service)
+/* What the kernel itself tells comes first: the rest may not come. */
+static void read_process(struct reading *reading, __u32 tgid, struct proc_reader *reader,
+			 struct service *service)
 {
+	proc_reader_begin(reader, tgid);
+	read_proc(reader, "cgroup", reading->cgroup, sizeof(reading->cgroup));
 	reading->environment_size =
-	    read_proc(tgid, "environ", reading->environment, sizeof(reading->environment));
+	    read_proc(reader, "environ", reading->environment, sizeof(reading->environment));
 	reading->command_size =
-	    read_proc(tgid, "cmdline", reading->command, sizeof(reading->command));
+	    read_proc(reader, "cmdline", reading->command, sizeof(reading->command));
 	read_exe(reading, tgid);
 	proc_comm(reading->comm, tgid, tgid);
 	join_words(reading);
 	reading->pod[0] = '\0';
-	if (!read_proc(tgid, "cgroup", reading->cgroup, sizeof(reading->cgroup)))
+	if (!*reading->cgroup)
 		return;
 	service_container_of_cgroup(reading->cgroup, service->container);
 	kubernetes_uid_of_cgroup(reading->cgroup, reading->pod);
@@ -294,13 +290,14 @@ static void copy_without_name(char to[ATTRIBUTES_MAX], const char *from)
 			attributes_add(to, one.key, one.key_length, one.value, one.value_length);
 }
 
-void service_look(__u32 tgid, const struct service_rules *rules, struct service *ret_service)
+void service_look(__u32 tgid, struct proc_reader *reader, const struct service_rules *rules,
+		  struct service *ret_service)
 {
 	char attributes[ATTRIBUTES_MAX] = "";
 	struct reading reading;
 
 	*ret_service = (struct service){};
-	read_process(&reading, tgid, ret_service);
+	read_process(&reading, tgid, reader, ret_service);
 	/* A process that is gone is not what a rule for all says. */
 	if (reading.command_size)
 		apply_rules(&reading, rules, ret_service, attributes);

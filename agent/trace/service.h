@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <linux/types.h>
 
+#include "inspect/proc_reader.h"
 #include "trace/attributes.h"
 #include "trace/service_rules.h"
 
@@ -25,8 +26,12 @@ struct service {
 /* Are name, container and attributes the same? */
 bool service_is_same(const struct service *a, const struct service *b);
 
-/* What /proc and rules (NULL: none) tell of a process; all empty when it is gone. */
-void service_look(__u32 tgid, const struct service_rules *rules, struct service *ret_service);
+/*
+ * What /proc, by `reader`, and rules (NULL: none) tell of a process; all empty when it is gone. Its
+ * arguments and its environment are none where they do not come.
+ */
+void service_look(__u32 tgid, struct proc_reader *reader, const struct service_rules *rules,
+		  struct service *ret_service);
 
 /* The name that an environment gives, NUL-terminated texts one after the other; 0 or -ENOENT. */
 int service_name_of_environment(const char *environment, size_t size,
