@@ -16,6 +16,7 @@
 
 #define NS_PER_MS (NS_PER_SECOND / 1000)
 #define STAT_MAX  1024
+#define LOOKS_MIN 4
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pid_t left[CHILD_LEFT_MAX]; /* 0: free */
@@ -50,7 +51,7 @@ __u64 child_still_ns(struct child_progress *progress, pid_t pid)
 
 	if (!progress->since_ns || seen != progress->seen || is_running(text))
 		*progress = (struct child_progress){.seen = seen, .since_ns = now_ns};
-	return now_ns - progress->since_ns;
+	return ++progress->looks > LOOKS_MIN ? now_ns - progress->since_ns : 0;
 }
 
 static bool has_ended(pid_t pid)

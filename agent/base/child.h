@@ -15,11 +15,13 @@
 /* All zero: nothing was seen of the child yet. */
 struct child_progress {
 	__u64 seen, since_ns;
+	unsigned int looks; /* that have found the same */
 };
 
 /*
  * For how long a child of ours has neither run nor waited for a processor, in nanoseconds, as far
- * as is known by this call and those before; 0: it has just done so, or this is the first call.
+ * as is known by this call and those before; 0: it has just done so, or there were too few calls to
+ * tell: whoever looks may have waited for a processor, too.
  */
 __u64 child_still_ns(struct child_progress *progress, pid_t pid);
 

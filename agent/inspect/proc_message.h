@@ -11,7 +11,6 @@
 #define PROC_BYTES_MAX 65536 /* of one answer */
 
 enum proc_what {
-	PROC_BEGIN,   /* with a process: `tgid` */
 	PROC_FILE,    /* bytes of its file `text` in /proc/PID, from `address` on */
 	PROC_MEMORY,  /* `size` bytes of its memory, all or none */
 	PROC_OPEN,    /* the file of `mapping`, whose path is `text` */
@@ -20,8 +19,8 @@ enum proc_what {
 
 /* Sent up to the end of its text. */
 struct proc_question {
-	__u32 what; /* enum proc_what */
-	__u32 tgid;
+	__u32 what;  /* enum proc_what */
+	__u32 begin; /* with this process, before all else; 0: go on with the one before */
 	__u64 address, size;
 	struct mapping mapping; /* without its path */
 	char text[PATH_MAX + 64];

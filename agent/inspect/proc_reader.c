@@ -17,11 +17,13 @@
 #define NS_PER_MS (NS_PER_SECOND / 1000)
 #define LOOK_MS   50  /* at what the reader does */
 #define KILL_MS   100 /* for its end: it may be left behind */
+#define STILL_NS  (PROC_READER_STILL_MS * NS_PER_MS)
 
 struct proc_reader {
 	struct sandbox sandbox;
 	struct unreadable unreadable;
-	struct unreadable_process process; /* that is read */
+	__u32 tgid;   /* that is read */
+	__u32 begins; /* the same if nothing was asked of it yet, else 0 */
 	bool has_failed;
 	__u64 given_up;
 	struct proc_question question;
@@ -82,7 +84,10 @@ __u64 proc_reader_given_up(const struct proc_reader *reader)
 
 void proc_reader_give_up(struct proc_reader *reader, __u64 waited_ns)
 {
-	unreadable_mark(&reader->unreadable, &reader->process, waited_ns, clock_now_ns());
+	struct unreadable_process process;
+
+	if (!unreadable_identify(reader->tgid, &process))
+		unreadable_mark(&reader->unreadable, &process, waited_ns, clock_now_ns());
 	reader->has_failed = true;
 	reader->given_up++;
 }
@@ -93,16 +98,20 @@ static int wait_for_answer(const struct proc_reader *reader, __u64 end_ns)
 	struct pollfd answer = {.fd = reader->sandbox.socket, .events = POLLIN};
 	struct child_progress progress = {};
 
+	bool is_late = false;
+
+	/* It may have answered while we waited for a processor. */
 	for (;;) {
-		const int ready = poll(&answer, 1, LOOK_MS);
+		const int ready = poll(&answer, 1, is_late ? 0 : LOOK_MS);
 
 		if (ready > 0)
 			return answer.revents & POLLIN ? 0 : -EPIPE;
 		if (ready < 0 && errno != EINTR)
 			return -errno;
-		if (clock_now_ns() >= end_ns || child_still_ns(&progress, reader->sandbox.pid) >=
-						    PROC_READER_STILL_MS * NS_PER_MS)
+		if (is_late)
 			return -ETIMEDOUT;
+		is_late = clock_now_ns() >= end_ns ||
+			  child_still_ns(&progress, reader->sandbox.pid) >= STILL_NS;
 	}
 }
 
@@ -152,20 +161,20 @@ static int send_question(const struct proc_reader *reader)
 /* Returns the result of the answer, or -ETIMEDOUT. `ret_fd` is to be closed. */
 static int ask_with(struct proc_reader *reader, int *ret_fd)
 {
-	const __u64 begin_ns = clock_now_ns();
 	int err = send_question(reader);
 
 	*ret_fd = -1;
 	if (!err)
-		err = wait_for_answer(reader, begin_ns + PROC_READER_MS * NS_PER_MS);
+		err = wait_for_answer(reader, clock_now_ns() + PROC_READER_MS * NS_PER_MS);
 	if (!err)
 		err = take_answer(reader, ret_fd);
 	if (!err)
 		return reader->answer.result;
 	end_server(reader);
 	reader->has_failed = true;
+	/* What it has waited for a processor is nobody's fault. */
 	if (err == -ETIMEDOUT)
-		proc_reader_give_up(reader, clock_now_ns() - begin_ns);
+		proc_reader_give_up(reader, STILL_NS);
 	return -ETIMEDOUT;
 }
 
@@ -176,6 +185,8 @@ static int ask(struct proc_reader *reader, const struct proc_question *question,
 	if (reader->has_failed)
 		return -ETIMEDOUT;
 	memcpy(&reader->question, question, PROC_QUESTION_MIN);
+	reader->question.begin = reader->begins;
+	reader->begins = 0;
 	text_copy(reader->question.text, sizeof(reader->question.text), text);
 	return ask_with(reader, ret_fd);
 }
@@ -188,23 +199,23 @@ static int ask_for_bytes(struct proc_reader *reader, const struct proc_question 
 	return ask(reader, question, text, &fd);
 }
 
+/* Most of the time there is nobody to be left alone: then it need not be known who that is. */
+static bool is_left_alone(const struct proc_reader *reader, __u32 tgid)
+{
+	struct unreadable_process process;
+
+	return reader->given_up && !unreadable_identify(tgid, &process) &&
+	       unreadable_is(&reader->unreadable, &process, clock_now_ns());
+}
+
 int proc_reader_begin(struct proc_reader *reader, __u32 tgid)
 {
-	struct proc_question question;
-	int err = unreadable_identify(tgid, &reader->process);
-
 	reader->has_failed = true;
-	if (err)
-		return err;
-	if (unreadable_is(&reader->unreadable, &reader->process, clock_now_ns()) ||
-	    have_server(reader))
+	if (is_left_alone(reader, tgid) || have_server(reader))
 		return -EAGAIN;
-	memset(&question, 0, PROC_QUESTION_MIN); /* gaps, too: they are sent */
-	question.what = PROC_BEGIN;
-	question.tgid = tgid;
 	reader->has_failed = false;
-	err = ask_for_bytes(reader, &question, "");
-	return err == -ETIMEDOUT ? -EAGAIN : err;
+	reader->tgid = reader->begins = tgid;
+	return 0;
 }
 
 /* The next piece of a file that begins at `from`. How many bytes, or -errno. */

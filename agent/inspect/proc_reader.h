@@ -28,8 +28,8 @@ struct proc_reader *proc_reader_new(void);
 void proc_reader_free(struct proc_reader *reader);
 
 /*
- * Begin with a process. 0; -EAGAIN: it is left alone now, or there is nobody to read it; or -errno:
- * it is gone.
+ * Begin with a process. 0, also if it is gone: then whatever is asked is -errno; -EAGAIN: it is
+ * left alone now, or there is nobody to read it.
  */
 int proc_reader_begin(struct proc_reader *reader, __u32 tgid);
 

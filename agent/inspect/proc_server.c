@@ -89,9 +89,11 @@ static int find_program(const struct server *server, struct proc_answer *answer)
 static int do_one(struct server *server, struct proc_question *question, struct proc_answer *answer,
 		  int *ret_fd)
 {
+	int err = question->begin ? begin(server, question->begin) : 0;
+
+	if (err)
+		return err;
 	switch (question->what) {
-	case PROC_BEGIN:
-		return begin(server, question->tgid);
 	case PROC_FILE:
 		return read_file(server, question, answer);
 	case PROC_MEMORY:

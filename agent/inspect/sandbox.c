@@ -81,6 +81,18 @@ static int place_descriptors(int socket, int file)
 	return (int)close_range(file < 0 ? SANDBOX_FILE : FIRST_FREE, ~0U, 0);
 }
 
+/*
+ * One that is left behind would keep whoever reads our errors waiting for their end; only those of
+ * sanitizers are worth that.
+ */
+static void close_standard(void)
+{
+	close(STDIN_FILENO);
+	close(STDOUT_FILENO);
+	if (!SANDBOX_IS_SANITIZED)
+		close(STDERR_FILENO);
+}
+
 /* What it runs, and what it has. */
 struct beginning {
 	struct sandbox_limits limits;
@@ -102,8 +114,7 @@ static _Noreturn void begin(const struct beginning *beginning)
 	offer_to_kill();
 	if (place_descriptors(beginning->socket, beginning->file) || set_limits(&beginning->limits))
 		_exit(1);
-	close(STDIN_FILENO);
-	close(STDOUT_FILENO);
+	close_standard();
 	ignore_signals();
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	_exit(beginning->work(SOCKET, beginning->data) ? 1 : 0);

@@ -69,10 +69,9 @@ enum sandbox_end {
 
 /*
  * Start a process that runs `work`, which returns 0, or anything else if it has given up. It has no
- * descriptors but `socket` (unix(7), SOCK_SEQPACKET: our end is ret_sandbox->socket) and standard
- * error, and heeds no signal that asks it to end: it ends with us. 0; -EAGAIN, also when
- * CHILD_LEFT_MAX that cannot be killed are left behind (base/child.h); or -errno. `ret_sandbox` is
- * to be closed.
+ * descriptors but `socket` (unix(7), SOCK_SEQPACKET: our end is ret_sandbox->socket), and heeds no
+ * signal that asks it to end: it ends with us. 0; -EAGAIN, also when CHILD_LEFT_MAX that cannot be
+ * killed are left behind (base/child.h); or -errno. `ret_sandbox` is to be closed.
  */
 int sandbox_start(int (*work)(int socket, void *data), void *data, struct sandbox *ret_sandbox);
 

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "inspect/mapped_file.h"
+#include "inspect/sandbox.h"
 #include "profile/files.h"
 
 struct file {
@@ -107,11 +108,10 @@ static int open_and_add(struct files *files, struct proc_reader *reader,
 			const struct mapping *mapping)
 {
 	int fd = files->count == FILES_MAX ? -ENFILE : proc_reader_open(reader, mapping);
-	const __u64 begin_ns = clock_now_ns();
-	int file = fd < 0 ? fd : add(files, fd, mapping);
+	const int file = fd < 0 ? fd : add(files, fd, mapping);
 
 	if (fd >= 0 && file == -ETIMEDOUT)
-		proc_reader_give_up(reader, clock_now_ns() - begin_ns);
+		proc_reader_give_up(reader, SANDBOX_STILL_MS * (NS_PER_SECOND / 1000));
 	return file;
 }
 
