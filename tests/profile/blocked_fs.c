@@ -4,11 +4,12 @@
  *
  *     blocked_fs WHEN MOUNTPOINT SOURCE COMMAND [ARGUMENT...]
  *
- * MOUNTPOINT/file has the bytes of SOURCE. It is mounted in a mount namespace of this process.
- * WHEN: reads    a READ is taken and never answered untaken  once the file was opened nothing is
- * taken any more, so that who waits can be killed signal   all is answered until SIGUSR1 comes;
- * then all is taken and nothing answered This process becomes the command; the server, its child,
- * ends with it. SIGUSR1 is for the child.
+ * MOUNTPOINT/file has the bytes of SOURCE. It is mounted in a mount namespace of this process,
+ * which becomes the command; the server, its child, ends with it.
+ *
+ * WHEN "reads": a READ is taken and never answered. "untaken": once the file was opened nothing is
+ * taken any more, so that who waits can be killed. "signal": all is answered until SIGUSR1 comes to
+ * the child; then nothing is taken.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -144,12 +145,12 @@ static _Noreturn void serve_all(void)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGUSR1, fall_silent);
 	for (;;) {
-		while (is_silent && !strcmp(when, "untaken"))
+		while (is_silent)
 			pause();
 		size = read(fuse_fd, request, sizeof(request));
 		if (size < 0 && errno != EINTR && errno != ENOENT)
 			_exit(0);
-		if (size > 0 && !is_silent)
+		if (size > 0)
 			serve((void *)request, request + sizeof(struct fuse_in_header));
 	}
 }
