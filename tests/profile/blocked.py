@@ -101,7 +101,7 @@ def command(build, when):
 def metric(host, what):
     text = host.run(["curl", "-sf", "http://127.0.0.1:9464/metrics"]).stdout
     found = re.search(rf'^ctxprop_profile_total\{{what="{what}"\}} (\S+)$', text, re.M)
-    return float(found[1])
+    return float(found[1]) if found else 0
 
 
 def end(agent):

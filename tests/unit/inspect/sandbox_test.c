@@ -295,11 +295,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(honest_work),          cmocka_unit_test(ends),
-	    cmocka_unit_test(end_by_the_clock),
-	    cmocka_unit_test(end_without_progress),     cmocka_unit_test(forbidden_calls),
-	    cmocka_unit_test(nothing_is_inherited), cmocka_unit_test(none_is_left),
-	    cmocka_unit_test(memory_is_limited),    cmocka_unit_test(limits_can_be_others),
-	    cmocka_unit_test(memory_of_a_thread),
+	    cmocka_unit_test(end_by_the_clock),     cmocka_unit_test(end_without_progress),
+	    cmocka_unit_test(forbidden_calls),      cmocka_unit_test(nothing_is_inherited),
+	    cmocka_unit_test(none_is_left),         cmocka_unit_test(memory_is_limited),
+	    cmocka_unit_test(limits_can_be_others), cmocka_unit_test(memory_of_a_thread),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
