@@ -10,7 +10,6 @@ import contextlib
 import os
 import re
 import signal
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -24,24 +23,22 @@ sys.path.insert(0, str(HERE.parent / "lab"))
 from agent import Agent  # noqa: E402
 from lab import Lab  # noqa: E402
 from pprof import Profile  # noqa: E402
-from sampling import ADDRESS, PORT, tell, world  # noqa: E402
+from sampling import tell  # noqa: E402
 from waiting import wait_until  # noqa: E402
 
 END_SECONDS = 25  # that the daemon may take to end: its recorder has ten, and a busy machine is slow
 COMMAND_SECONDS = 100  # that the command may take, with loading its programs
 RECORDING = "profile: recording at"
 MANY = 6  # programs of one kind
-PAD = "x" * 16384
-OTHER_PORT = 8081
 
 
 @contextlib.contextmanager
-def blocked(build, when, *argv, host=None):
+def blocked(build, when, *argv):
     """The program `argv`, {file} in which is the file that does not come."""
     with tempfile.TemporaryDirectory(prefix="ctxprop-blocked-") as folder:
         words = [str(word).format(file=f"{folder}/file") for word in argv]
         words = [f"{build}/profile_blocked_fs", when, folder, f"{build}/profile_blocked_fs", *words]
-        program = host.spawn(words) if host else subprocess.Popen(words)
+        program = subprocess.Popen(words)
         try:
             yield program
         finally:
@@ -161,47 +158,11 @@ def recorder_of(daemon):
     raise AssertionError("there is no recorder")
 
 
-def spans(store):
-    """{service: spans}"""
-    with contextlib.closing(sqlite3.connect(store)) as database:
-        return Counter(name for (name,) in database.execute("SELECT name FROM spans JOIN services ON services.id = service_id"))
-
-
-def ask(client, port):
-    done = client.run(["curl", "-s", "-m", "20", f"http://{ADDRESS}:{port}/"])
-    assert done.stdout == "ok", done
-
-
-def names(build):
-    """Spans of others come, with the names of their services, beside a server whose arguments do not."""
-    with contextlib.ExitStack() as stack, Lab("blocked") as lab:
-        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="ctxprop-blocked-"))
-        server, client = world(lab)
-        agent = Agent(server, build, "--store", f"{folder}/store.db")
-        python = ["/usr/bin/python3", "-B"]
-        stack.enter_context(blocked(build, "reads", *python, HERE / "blocked_server.py", PORT, "{file}", PAD,
-                                    host=server))
-        server.wait_port(PORT)
-        server.spawn([*python, HERE / "continuous_server.py", OTHER_PORT])
-        server.wait_port(OTHER_PORT)
-        found = []
-        for _ in range(3):
-            ask(client, PORT)
-            client.run(["curl", "-sf", "-m", "20", f"http://{ADDRESS}:{OTHER_PORT}/quick"])
-        try:
-            wait_until(lambda: spans(f"{folder}/store.db")["continuous_server"] >= 3,
-                       lambda: f"spans: {dict(spans(f'{folder}/store.db'))}", seconds=20)
-        except AssertionError as error:
-            found.append(str(error))
-        return found + end(agent)
-
-
 ROWS = {
     "the command, what is asked for is never answered": lambda build: command(build, "reads"),
     "the command, nothing is taken any more": lambda build: command(build, "untaken"),
     "the recorder, and the daemon's end": recorder,
     "a recorder that hangs": hung_recorder,
-    "names of services": names,
 }
 
 
