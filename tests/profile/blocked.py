@@ -27,7 +27,7 @@ from sampling import tell  # noqa: E402
 from waiting import wait_until  # noqa: E402
 
 END_SECONDS = 25  # that the daemon may take to end: its recorder has ten, and a busy machine is slow
-COMMAND_SECONDS = 100  # that the command may take, with loading its programs
+COMMAND_SECONDS = 150  # that the command may take, with loading its programs on a busy machine
 RECORDING = "profile: recording at"
 MANY = 6  # programs of one kind
 
@@ -77,7 +77,7 @@ def command(build, when):
     """`ctxprop profile` ends in time, says what it could not read, and knows the neighbour's labels."""
     with blocked(build, when, *labelled(build, "far", "{file}")) as program, neighbour(build) as other, \
             tempfile.TemporaryDirectory(prefix="ctxprop-blocked-") as folder:
-        done = subprocess.Popen([f"{build}/ctxprop", "profile", "-d", "8s", "-F", "199", "-o", f"{folder}/p.pb.gz"],
+        done = subprocess.Popen([f"{build}/ctxprop", "profile", "-d", "20s", "-F", "199", "-o", f"{folder}/p.pb.gz"],
                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         try:
             said = done.communicate(timeout=COMMAND_SECONDS)[1]
