@@ -88,8 +88,14 @@ static void print_label_losses(const struct samples *samples)
 }
 
 /* What was lost is said, for the shares are of what was not. */
-static void print_losses(const struct sampler *sampler, const struct samples *samples)
+static void print_losses(const struct sampler *sampler, const struct samples *samples,
+			 const struct proc_reader *reader)
 {
+	if (proc_reader_given_up(reader))
+		fprintf(stderr,
+			"profile: %llu times a process could not be read: its memory or its files "
+			"did not come\n",
+			proc_reader_given_up(reader));
 	if (sampler_lost(sampler))
 		fprintf(stderr, "profile: %llu samples were lost: the ring was full\n",
 			sampler_lost(sampler));
@@ -175,10 +181,12 @@ static int join_requests(struct profile_result *result, const struct profile_wan
 static int run(struct profile_wanted *wanted, struct sampler *sampler,
 	       const struct registered *registered, const struct tags *tags, bool json)
 {
-	struct files *files = files_new(sampler);
+	struct proc_reader *reader = proc_reader_new();
+	struct files *files = reader ? files_new(sampler) : NULL;
 	struct thread_data *threads =
 	    files ? thread_data_new(sampler, files, wanted->sampler.sources, registered) : NULL;
-	struct processes *processes = threads ? processes_new(sampler, files, threads) : NULL;
+	struct processes *processes =
+	    threads ? processes_new(sampler, files, threads, reader) : NULL;
 	struct named *named = processes ? named_new() : NULL;
 	struct samples *samples = named ? samples_new(processes, named) : NULL;
 	struct profile_result result = {.samples = samples,
@@ -204,13 +212,14 @@ static int run(struct profile_wanted *wanted, struct sampler *sampler,
 		pause_ms(has_requests(samples) ? SETTLE_MS : 0);
 		exit_code = join_requests(&result, wanted, files, json);
 		profile_print_servers(result.servers);
-		print_losses(sampler, samples);
+		print_losses(sampler, samples, reader);
 	}
 	samples_free(samples);
 	named_free(named);
 	processes_free(processes);
 	thread_data_free(threads);
 	files_free(files);
+	proc_reader_free(reader);
 	return exit_code;
 }
 

@@ -20,6 +20,10 @@
 #define PAUSE_MAX_S   300
 #define LIVED_LONG_S  600 /* then it is started again soon */
 #define END_MS        10000
+#define KILL_MS       1000 /* one that waits for a file system may be there longer */
+#define LOOK_MS       5000 /* whether it makes turns */
+#define STILL_NS      (15 * NS_PER_SECOND) /* so long it may do nothing but make no turns */
+#define TURN_NS       (300 * NS_PER_SECOND) /* and so long one may last; the first: with all before */
 #define STATUS_NO_RUN 127
 
 static int make_counts(struct recorder_process *recorder)
@@ -79,6 +83,7 @@ static int start(struct recorder_process *recorder)
 	snprintf(level, sizeof(level), "%d", (int)recorder->options->level);
 	if (pipe2(ends, O_CLOEXEC))
 		return -errno;
+	recorder->counts->turned_ns = 0;
 	recorder->pid = fork();
 	if (!recorder->pid)
 		become(recorder, ends[0], argv);
@@ -88,13 +93,14 @@ static int start(struct recorder_process *recorder)
 		recorder->pid = 0;
 		return -EAGAIN;
 	}
-	recorder->started_ns = clock_now_ns();
+	recorder->started_ns = recorder->seen_ns = clock_now_ns();
+	recorder->progress = (struct child_progress){};
+	recorder->turned_ns = 0;
 	recorder->counts->starts++;
 	recorder->pidfd = (int)syscall(SYS_pidfd_open, recorder->pid, 0);
 	if (recorder->pidfd >= 0)
 		return 0;
-	kill(recorder->pid, SIGKILL);
-	waitpid(recorder->pid, NULL, 0);
+	child_kill(recorder->pid, -1, 0);
 	return -EMFILE;
 }
 
@@ -155,10 +161,41 @@ void recorder_process_look(struct recorder_process *recorder)
 		    recorder->pause_s);
 }
 
+bool recorder_process_hangs(__u64 turned_ns, __u64 since_turn_ns, __u64 still_ns)
+{
+	return since_turn_ns >= TURN_NS ||
+	       (turned_ns && since_turn_ns >= STILL_NS && still_ns >= STILL_NS);
+}
+
+/* Kill one that hangs. */
+static void look_at_turns(struct recorder_process *recorder, __u64 now_ns)
+{
+	const __u64 turned_ns = recorder->counts->turned_ns;
+	const __u64 still_ns = child_still_ns(&recorder->progress, recorder->pid);
+
+	if (turned_ns != recorder->turned_ns) {
+		recorder->turned_ns = turned_ns;
+		recorder->seen_ns = now_ns;
+	}
+	if (!recorder_process_hangs(turned_ns, now_ns - recorder->seen_ns, still_ns))
+		return;
+	child_kill(recorder->pid, recorder->pidfd, KILL_MS);
+	forget_process(recorder);
+	start_later(recorder, now_ns - recorder->started_ns);
+	log_warning("profile: the recorder has made no turn for %llu s, is killed, and is started "
+		    "again in %u s",
+		    (unsigned long long)((now_ns - recorder->seen_ns) / NS_PER_SECOND),
+		    recorder->pause_s);
+}
+
 int recorder_process_do(struct recorder_process *recorder)
 {
 	const __u64 now_ns = clock_now_ns();
 
+	if (recorder->pid) {
+		look_at_turns(recorder, now_ns);
+		return LOOK_MS;
+	}
 	if (recorder->due_ns && now_ns >= recorder->due_ns)
 		recorder_process_begin(recorder);
 	if (!recorder->due_ns || now_ns >= recorder->due_ns)
@@ -179,12 +216,10 @@ void recorder_process_end(struct recorder_process *recorder)
 
 	cleanup_close(&recorder->alive_fd);
 	recorder->alive_fd = -1;
-	if (recorder->pid && poll(&ended, 1, END_MS) < 1) {
+	if (recorder->pid && poll(&ended, 1, END_MS) < 1)
 		log_warning("profile: the recorder does not end, and is killed");
-		kill(recorder->pid, SIGKILL);
-	}
 	if (recorder->pid)
-		waitpid(recorder->pid, NULL, 0);
+		child_kill(recorder->pid, recorder->pidfd, KILL_MS);
 	forget_process(recorder);
 	cleanup_close(&recorder->counts_fd);
 	if (recorder->counts)

@@ -16,11 +16,16 @@
 #include <sys/types.h>
 #include <linux/types.h>
 
+#include "base/child.h"
+
 #define SANDBOX_CPU_SECONDS 2
-#define SANDBOX_SECONDS     30 /* by the clock, however busy the machine is */
+#define SANDBOX_SECONDS     30   /* by the clock, however busy the machine is */
+#define SANDBOX_STILL_MS    3000 /* that it may do nothing, as who waits for a file's bytes */
 #define SANDBOX_KILL_MS     1000
 #define SANDBOX_DATA_MAX    (128UL << 20)
 #define SANDBOX_SPACE_MAX   (4UL << 30)
+
+#define SANDBOX_FILE 4
 
 /* Is this built with AddressSanitizer, which needs more than the limits and the calls allow? */
 #if defined(__SANITIZE_ADDRESS__)
@@ -44,7 +49,9 @@ struct sandbox {
 	pid_t pid; /* 0: none */
 	int pidfd; /* readable once the process has ended */
 	int socket;
-	__u64 end_ns; /* CLOCK_MONOTONIC: when its time is over */
+	__u64 end_ns;    /* CLOCK_MONOTONIC: when its time is over */
+	__u64 killed_ns; /* when it was killed; 0: it was not */
+	struct child_progress progress;
 };
 
 #define SANDBOX_NONE ((struct sandbox){.pidfd = -1, .socket = -1})
@@ -56,14 +63,15 @@ enum sandbox_end {
 	SANDBOX_TOO_LONG, /* its processor time was used up */
 	SANDBOX_CRASHED,
 	SANDBOX_FORBIDDEN, /* it made a system call that sandbox_confine() has taken away */
-	SANDBOX_KILLED, /* too late by the clock, or there was no memory: that is not its own fault
-			 */
+	/* Too late by the clock, it waited for what did not come, or there was no memory. */
+	SANDBOX_KILLED,
 };
 
 /*
  * Start a process that runs `work`, which returns 0, or anything else if it has given up. It has no
- * descriptors but `socket` (unix(7), SOCK_SEQPACKET: our end is ret_sandbox->socket) and standard
- * error. 0 or -errno; `ret_sandbox` is to be closed.
+ * descriptors but `socket` (unix(7), SOCK_SEQPACKET: our end is ret_sandbox->socket), and heeds no
+ * signal that asks it to end: it ends with us. 0; -EAGAIN, also when CHILD_LEFT_MAX that cannot be
+ * killed are left behind (base/child.h); or -errno. `ret_sandbox` is to be closed.
  */
 int sandbox_start(int (*work)(int socket, void *data), void *data, struct sandbox *ret_sandbox);
 
@@ -71,16 +79,25 @@ int sandbox_start(int (*work)(int socket, void *data), void *data, struct sandbo
 int sandbox_start_within(const struct sandbox_limits *limits, int (*work)(int socket, void *data),
 			 void *data, struct sandbox *ret_sandbox);
 
+/* The same with the usual limits, and with one more descriptor: SANDBOX_FILE is a copy of `file`.
+ */
+int sandbox_start_with(int file, int (*work)(int socket, void *data), void *data,
+		       struct sandbox *ret_sandbox);
+
 /* In that process: give up all rights, for good. 0, or -errno: nothing may be read then. */
 int sandbox_confine(void);
 
 /*
- * Has it ended? Ends it when its time is over. Does not wait; what it has sent can be read as soon
- * as this is not SANDBOX_RUNS.
+ * Has it ended? Ends it when its time is over, or it has done nothing for SANDBOX_STILL_MS of calls
+ * of this; one that cannot be killed is left behind. Does not wait; what it has sent can be read as
+ * soon as this is not SANDBOX_RUNS.
  */
 enum sandbox_end sandbox_look(struct sandbox *sandbox);
 
-/* The same, but waits. */
+/* How often that is to be called. */
+#define SANDBOX_LOOK_MS 250
+
+/* The same, but waits: SANDBOX_SECONDS and SANDBOX_KILL_MS at most. Never SANDBOX_RUNS. */
 enum sandbox_end sandbox_wait(struct sandbox *sandbox);
 
 /* The same, but not longer than that: SANDBOX_RUNS if it runs still. */
@@ -88,7 +105,7 @@ enum sandbox_end sandbox_wait_ms(struct sandbox *sandbox, int most_ms);
 
 /*
  * Ends it, if it runs, and waits until it is gone; not longer than SANDBOX_KILL_MS, since a process
- * that waits for a file system cannot be killed.
+ * that waits for a file system cannot be killed: it is left behind.
  */
 void sandbox_close(struct sandbox *sandbox);
 

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <elf.h>
 #include <errno.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 
 #include "inspect/sandbox.h"
 #include "profile/confined.h"
 
 struct order {
-	const void *bytes; /* of the file, mapped before the sandbox was made */
-	size_t size;
 	int (*work)(struct elf_image *image, void *shared);
 	void *shared;
 };
@@ -27,6 +23,7 @@ void confined_free(void *shared, size_t size)
 		munmap(shared, size);
 }
 
+/* In the sandbox: even to ask how large the file is may take for ever. */
 static int work(int socket, void *data)
 {
 	_cleanup_elf_image_ struct elf_image *image = NULL;
@@ -35,40 +32,26 @@ static int work(int socket, void *data)
 
 	(void)socket;
 	if (!err)
-		err = elf_image_open_bytes(order->bytes, order->size, &image);
+		err = elf_image_open(SANDBOX_FILE, &image);
 	return err ? err : order->work(image, order->shared);
-}
-
-static int run(struct order *order)
-{
-	_cleanup_sandbox_ struct sandbox sandbox = SANDBOX_NONE;
-	int err = sandbox_start(work, order, &sandbox);
-
-	if (err)
-		return err;
-	return sandbox_wait(&sandbox) == SANDBOX_DONE ? 0 : -ENOEXEC;
 }
 
 int confined_run(int fd, int (*work_on)(struct elf_image *image, void *shared), void *shared)
 {
+	_cleanup_sandbox_ struct sandbox sandbox = SANDBOX_NONE;
 	struct order order = {.work = work_on, .shared = shared};
-	struct stat file;
-	void *bytes;
-	int err;
+	int err = sandbox_start_with(fd, work, &order, &sandbox);
 
-	if (fstat(fd, &file))
-		return -errno;
-	if (file.st_size < (off_t)sizeof(Elf64_Ehdr))
+	if (err)
+		return err;
+	switch (sandbox_wait(&sandbox)) {
+	case SANDBOX_DONE:
+		return 0;
+	case SANDBOX_KILLED:
+		return -ETIMEDOUT;
+	default:
 		return -ENOEXEC;
-	order.size = (size_t)file.st_size;
-	/* Only mapped here: a file that shrinks meanwhile ends the process that reads it. */
-	bytes = mmap(NULL, order.size, PROT_READ, MAP_SHARED, fd, 0);
-	if (bytes == MAP_FAILED)
-		return -errno;
-	order.bytes = bytes;
-	err = run(&order);
-	munmap(bytes, order.size);
-	return err;
+	}
 }
 
 int confined_call(int (*call)(int socket, void *shared), void *shared, int most_ms)
@@ -82,6 +65,7 @@ int confined_call(int (*call)(int socket, void *shared), void *shared, int most_
 	case SANDBOX_DONE:
 		return 0;
 	case SANDBOX_RUNS:
+	case SANDBOX_KILLED:
 		return -ETIMEDOUT;
 	default:
 		return -ENOEXEC;

@@ -16,8 +16,8 @@ void confined_free(void *shared, size_t size);
 
 /*
  * Run `work` on the file behind a descriptor; it returns 0 when it has written its result to
- * `shared`. 0; -ENOEXEC: it is no file for this, or reading it went wrong in the sandbox; or
- * -errno.
+ * `shared`. 0; -ENOEXEC: it is no file for this, or reading it went wrong in the sandbox;
+ * -ETIMEDOUT: its bytes did not come; or -errno.
  */
 int confined_run(int fd, int (*work)(struct elf_image *image, void *shared), void *shared);
 

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/foreign.h"
 #include "inspect/mapped_file.h"
+#include "inspect/sandbox.h"
 #include "profile/files.h"
 
 struct file {
@@ -103,11 +104,16 @@ static int add(struct files *files, int fd, const struct mapping *mapping)
 	return read_code(files, file) ? file->err : (int)files->count - 1;
 }
 
-static int open_and_add(struct files *files, int proc_fd, const struct mapping *mapping)
+/* A file whose bytes do not come takes the time of all. */
+static int open_and_add(struct files *files, struct proc_reader *reader,
+			const struct mapping *mapping)
 {
-	int fd = files->count == FILES_MAX ? -ENFILE : mapped_file_open(proc_fd, mapping);
+	int fd = files->count == FILES_MAX ? -ENFILE : proc_reader_open(reader, mapping);
+	const int file = fd < 0 ? fd : add(files, fd, mapping);
 
-	return fd < 0 ? fd : add(files, fd, mapping);
+	if (fd >= 0 && file == -ETIMEDOUT)
+		proc_reader_give_up(reader, SANDBOX_STILL_MS * (NS_PER_SECOND / 1000));
+	return file;
 }
 
 #define VDSO_MAX (1UL << 20)
@@ -162,12 +168,12 @@ int files_find(const struct files *files, const struct mapping *mapping)
 	return -ENOENT;
 }
 
-int files_get(struct files *files, int proc_fd, const struct mapping *mapping)
+int files_get(struct files *files, struct proc_reader *reader, const struct mapping *mapping)
 {
 	int file = files_find(files, mapping);
 
 	if (file < 0)
-		return open_and_add(files, proc_fd, mapping);
+		return open_and_add(files, reader, mapping);
 	return files->file[file].err ? files->file[file].err : file;
 }
 

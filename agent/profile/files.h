@@ -3,7 +3,7 @@
 #ifndef CTXPROP_PROFILE_FILES_H
 #define CTXPROP_PROFILE_FILES_H
 
-#include "inspect/mapping.h"
+#include "inspect/proc_reader.h"
 #include "profile/code_file.h"
 #include "profile/sampler.h"
 
@@ -16,10 +16,10 @@ struct files *files_new(struct sampler *sampler);
 void files_free(struct files *files);
 
 /*
- * The file of a mapping of the process behind `proc_fd` (/proc/PID), as a number from 0 on; -errno:
- * it cannot be had, or is no program.
+ * The file of a mapping of the process that is read, as a number from 0 on; -errno: it cannot be
+ * had, or is no program.
  */
-int files_get(struct files *files, int proc_fd, const struct mapping *mapping);
+int files_get(struct files *files, struct proc_reader *reader, const struct mapping *mapping);
 
 /*
  * The code that the kernel maps into every process of 64 bits (vdso(7)), as files_get() has it;

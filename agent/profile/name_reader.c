@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -57,25 +56,12 @@ static int answer_all(int socket, int memory)
 	return 0;
 }
 
-/*
- * What is meant for all of us (Ctrl-C, the end of a unit) is for our parent to heed, who may have
- * questions still; when it ends we do, too.
- */
-static void ignore_signals(void)
-{
-	static const int signals[] = {SIGHUP, SIGINT, SIGTERM};
-
-	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
-		signal(signals[i], SIG_IGN);
-}
-
 static int work(int socket, void *data)
 {
 	const __u32 *tgid = data;
 	char path[32];
 	int memory, err;
 
-	ignore_signals();
 	snprintf(path, sizeof(path), "/proc/%u/mem", *tgid);
 	memory = open(path, O_RDONLY | O_CLOEXEC);
 	err = memory < 0 ? -errno : sandbox_confine();

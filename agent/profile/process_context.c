@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "inspect/process_memory.h"
 #include "inspect/sandbox.h"
 #include "process_context.pb-c.h"
 #include "profile/confined.h"
@@ -101,9 +100,9 @@ static int parse_confined(struct order *order)
 	return sandbox_wait(&sandbox) == SANDBOX_DONE ? 0 : -EINVAL;
 }
 
-static int read_header(int memory, __u64 address, struct header *ret)
+static int read_header(struct proc_reader *reader, __u64 address, struct header *ret)
 {
-	if (process_memory_read(memory, address, ret, sizeof(*ret)) ||
+	if (proc_reader_memory(reader, address, ret, sizeof(*ret)) ||
 	    memcmp(ret->signature, SIGNATURE, sizeof(ret->signature)) != 0 ||
 	    ret->version != VERSION || ret->size > PROCESS_CONTEXT_BYTES)
 		return -EINVAL;
@@ -111,12 +110,13 @@ static int read_header(int memory, __u64 address, struct header *ret)
 }
 
 /* The payload, as it was at one time: the header is the same before and behind. */
-static int copy(int memory, __u64 address, const struct header *before, struct order *order)
+static int copy(struct proc_reader *reader, __u64 address, const struct header *before,
+		struct order *order)
 {
 	struct header after;
 
-	if (process_memory_read(memory, before->payload, order->bytes, before->size) ||
-	    process_memory_read(memory, address, &after, sizeof(after)) ||
+	if (proc_reader_memory(reader, before->payload, order->bytes, before->size) ||
+	    proc_reader_memory(reader, address, &after, sizeof(after)) ||
 	    memcmp(before, &after, sizeof(after)) != 0)
 		return -EAGAIN;
 	order->size = before->size;
@@ -130,11 +130,11 @@ static void end_texts(struct process_context *context)
 		context->key[i][PROFILE_LABEL_KEY - 1] = '\0';
 }
 
-static int read_payload(int memory, __u64 address, const struct header *header,
+static int read_payload(struct proc_reader *reader, __u64 address, const struct header *header,
 			struct process_context *context)
 {
 	struct order *order = confined_alloc(sizeof(*order));
-	int err = order ? copy(memory, address, header, order) : -ENOMEM;
+	int err = order ? copy(reader, address, header, order) : -ENOMEM;
 
 	if (!err)
 		err = parse_confined(order);
@@ -147,12 +147,12 @@ static int read_payload(int memory, __u64 address, const struct header *header,
 	return err;
 }
 
-int process_context_read(int memory, __u64 address, struct process_context *context)
+int process_context_read(struct proc_reader *reader, __u64 address, struct process_context *context)
 {
 	struct header header;
-	int err = read_header(memory, address, &header);
+	int err = read_header(reader, address, &header);
 
 	if (err || header.published_ns == context->published_ns)
 		return err;
-	return read_payload(memory, address, &header, context);
+	return read_payload(reader, address, &header, context);
 }

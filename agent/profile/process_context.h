@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <linux/types.h>
 
+#include "inspect/proc_reader.h"
 #include "profile/sample.h"
 
 #define PROCESS_CONTEXT_BYTES 65536 /* of a payload; a larger one is not read */
@@ -26,11 +27,12 @@ struct process_context {
 bool process_context_is(const char *mapping);
 
 /*
- * Read it, where it is in the memory behind `memory` (/proc/PID/mem), in a sandbox, unless it is
- * the one that *context has already. 0; -EAGAIN: it was being written; -EINVAL: it is none, or of
- * another version; or -errno. *context is left as it was then.
+ * Read it, where it is in the process that `reader` has begun with, and parse it in a sandbox,
+ * unless it is the one that *context has already. 0; -EAGAIN: it was being written; -EINVAL: it is
+ * none, or of another version; or -errno. *context is left as it was then.
  */
-int process_context_read(int memory, __u64 address, struct process_context *context);
+int process_context_read(struct proc_reader *reader, __u64 address,
+			 struct process_context *context);
 
 /* The same of a payload's bytes. 0 or -EINVAL. */
 int process_context_parse(const __u8 *bytes, size_t size, struct process_context *ret_context);

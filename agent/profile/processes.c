@@ -27,6 +27,7 @@ struct processes {
 	struct sampler *sampler;
 	struct files *files;
 	struct thread_data *threads;
+	struct proc_reader *reader;
 	struct known *bucket[BUCKETS];
 	struct profile_process told; /* what is being gathered */
 	struct process_code code[PROFILE_MAPPINGS_MAX];
@@ -35,7 +36,7 @@ struct processes {
 };
 
 struct processes *processes_new(struct sampler *sampler, struct files *files,
-				struct thread_data *threads)
+				struct thread_data *threads, struct proc_reader *reader)
 {
 	struct processes *processes = calloc(1, sizeof(*processes));
 
@@ -43,6 +44,7 @@ struct processes *processes_new(struct sampler *sampler, struct files *files,
 		processes->sampler = sampler;
 		processes->files = files;
 		processes->threads = threads;
+		processes->reader = reader;
 		processes->longest_ns = LOOK_ANYWAY;
 	}
 	return processes;
@@ -77,7 +79,7 @@ void processes_free(struct processes *processes)
 static int find_file(struct processes *processes, const struct mapping *mapping)
 {
 	if (mapping->inode)
-		return files_get(processes->files, processes->proc_fd, mapping);
+		return files_get(processes->files, processes->reader, mapping);
 	if (processes->told.count && !strcmp(mapping->path, "[vdso]"))
 		return files_get_vdso(processes->files);
 	return -ENOENT;
@@ -204,6 +206,7 @@ static void make_room(struct processes *processes)
 static void look_at_threads(struct processes *processes, struct process *process)
 {
 	const struct thread_data_process at = {.proc_fd = processes->proc_fd,
+					       .reader = processes->reader,
 					       .tgid = process->tgid,
 					       .life = process->life,
 					       .code = process->code,
@@ -238,7 +241,8 @@ static bool look_at_mappings(struct processes *processes, struct process *proces
 
 	processes->told.count = 0;
 	processes->told.life = process->life;
-	if (mapping_each(processes->proc_fd, gather, processes) < 0 || !processes->told.count)
+	if (proc_reader_maps(processes->reader, gather, processes) < 0 ||
+	    proc_reader_has_failed(processes->reader) || !processes->told.count)
 		return false;
 	is_news = !is_known(processes, process);
 	if (is_news)
@@ -261,7 +265,7 @@ static void look(struct processes *processes, struct process *process)
 	processes->proc_fd = proc_fd;
 	if (proc_fd < 0)
 		tell_gone(processes, process);
-	else
+	else if (!proc_reader_begin(processes->reader, process->tgid))
 		is_news = look_at_mappings(processes, process);
 	choose_pause(processes, process, is_news);
 }

@@ -10,9 +10,9 @@
 
 struct processes;
 
-/* The sampler, the files and the data of threads outlive it. NULL: no memory. */
+/* The sampler, the files, the data of threads and the reader outlive it. NULL: no memory. */
 struct processes *processes_new(struct sampler *sampler, struct files *files,
-				struct thread_data *threads);
+				struct thread_data *threads, struct proc_reader *reader);
 void processes_free(struct processes *processes);
 
 /*

@@ -25,10 +25,12 @@ struct recorder {
 	struct recorder_options options;
 	struct window_folder folder;
 	struct registered registered;
-	long cpus; /* on line when the sampler began */
+	struct proc_reader *reader; /* it remembers whom to leave alone, whatever is begun anew */
+	long cpus;                  /* on line when the sampler began */
 	__u32 ring_bytes;
 	unsigned int pause_ms;
 	__u64 renewed_ns, forgot_ns;
+	__u64 given_up; /* processes, as they are counted already */
 	struct recorded now,
 	    before; /* the window that goes on, and one that may be written again */
 	bool is_stopped;
@@ -54,7 +56,8 @@ static int open_sampling(struct recorder *recorder, struct sampling **ret_sampli
 
 	recorder->cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	wanted.ring_bytes = choose_ring(wanted.off_cpu, recorder->cpus);
-	err = sampling_open(&wanted, &recorder->registered, ret_sampling, ret_why);
+	err =
+	    sampling_open(&wanted, &recorder->registered, recorder->reader, ret_sampling, ret_why);
 	if (err)
 		return err;
 	recorder->ring_bytes = wanted.ring_bytes;
@@ -111,7 +114,13 @@ int recorder_open(const struct recorder_options *options, struct recorder **ret_
 	recorder->folder.fd = -1;
 	recorder->pause_ms = PACE_PAUSE_MAX_MS;
 	recorder->forgot_ns = clock_now_ns();
-	err = begin(recorder, ret_why);
+	recorder->reader = proc_reader_new();
+	if (recorder->reader) {
+		err = begin(recorder, ret_why);
+	} else {
+		err = -ENOMEM;
+		snprintf(ret_why, RECORDER_WHY_MAX, "out of memory");
+	}
 	if (err)
 		recorder_close(recorder);
 	else
@@ -265,6 +274,10 @@ unsigned int recorder_turn(struct recorder *recorder)
 	const size_t bytes = sampler_read(recorder->now.sampling->sampler, take, recorder);
 	const __u64 now_ns = clock_now_ns();
 
+	recorder->options.counts->turned_ns = now_ns;
+	recorder->options.counts->unreadable +=
+	    proc_reader_given_up(recorder->reader) - recorder->given_up;
+	recorder->given_up = proc_reader_given_up(recorder->reader);
 	recorder->pause_ms = pace_pause_ms(recorder->pause_ms, bytes, recorder->ring_bytes);
 	look_after_before(recorder, now_ns);
 	if (is_over(recorder, now_ns))
@@ -294,6 +307,7 @@ void recorder_close(struct recorder *recorder)
 	}
 	sampling_close(recorder->now.sampling);
 	recorded_free(&recorder->now);
+	proc_reader_free(recorder->reader);
 	window_folder_close(&recorder->folder);
 	free(recorder);
 }

@@ -7,7 +7,8 @@
 
 #define TEXTS_MAX 65536 /* of functions that runtimes know */
 
-static int prepare(struct sampling *sampling, __u32 sources, const struct registered *registered)
+static int prepare(struct sampling *sampling, __u32 sources, const struct registered *registered,
+		   struct proc_reader *reader)
 {
 	sampling->named = named_new();
 	sampling->known = known_names_new();
@@ -17,7 +18,7 @@ static int prepare(struct sampling *sampling, __u32 sources, const struct regist
 		    thread_data_new(sampling->sampler, sampling->files, sources, registered);
 	if (sampling->threads)
 		sampling->processes =
-		    processes_new(sampling->sampler, sampling->files, sampling->threads);
+		    processes_new(sampling->sampler, sampling->files, sampling->threads, reader);
 	if (!sampling->named || !sampling->known || !sampling->processes)
 		return -ENOMEM;
 	kernel_names_watch(known_names_kernel(sampling->known));
@@ -25,13 +26,13 @@ static int prepare(struct sampling *sampling, __u32 sources, const struct regist
 }
 
 int sampling_open(const struct sampler_options *options, const struct registered *registered,
-		  struct sampling **ret_sampling, char *ret_why)
+		  struct proc_reader *reader, struct sampling **ret_sampling, char *ret_why)
 {
 	struct sampling *sampling = calloc(1, sizeof(*sampling));
 	int err = sampling ? sampler_open(options, &sampling->sampler, ret_why) : -ENOMEM;
 
 	if (!err)
-		err = prepare(sampling, options->sources, registered);
+		err = prepare(sampling, options->sources, registered, reader);
 	if (!err) {
 		*ret_sampling = sampling;
 		return 0;

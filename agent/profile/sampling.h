@@ -17,11 +17,12 @@ struct sampling {
 };
 
 /*
- * Begin to sample; the labels of programs are read by `registered`. 0; or -errno, and what is wrong
+ * Begin to sample; the labels of programs are read by `registered`, processes by `reader`, which
+ * outlives it. 0; or -errno, and what is wrong
  * in `ret_why` (SAMPLER_WHY_MAX). To be freed by sampling_close().
  */
 int sampling_open(const struct sampler_options *options, const struct registered *registered,
-		  struct sampling **ret_sampling, char *ret_why);
+		  struct proc_reader *reader, struct sampling **ret_sampling, char *ret_why);
 
 /* Take no more samples; those that were taken can still be named. */
 void sampling_stop(struct sampling *sampling);

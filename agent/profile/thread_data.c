@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
-#include "inspect/mapped_file.h"
-#include "inspect/process_memory.h"
 #include "profile/processes.h"
 #include "profile/thread_data.h"
 #include "profile/thread_slot.h"
@@ -78,10 +74,9 @@ static const struct thread_file *file_of(struct thread_data *data, int file)
 /* The file that the process runs, by number; -1: it is none of those that are mapped. */
 static int find_program(const struct look *look)
 {
-	_cleanup_close_ int fd = mapped_file_open_program(look->process->proc_fd);
 	struct mapping identity;
 
-	if (fd < 0 || mapped_file_identity(fd, &identity))
+	if (proc_reader_program(look->modules.reader, &identity))
 		return -1;
 	return files_find(look->data->files, &identity);
 }
@@ -149,8 +144,8 @@ static bool is_custom_known(const struct look *look)
 		const struct thread_module *module = &look->module[i];
 
 		if (module->file->variable[THREAD_CUSTOM].defined && module->file->custom_version)
-			return process_memory_u32(look->modules.memory,
-						  module->bias + module->file->custom_version) ==
+			return proc_reader_u32(look->modules.reader,
+					       module->bias + module->file->custom_version) ==
 			       CUSTOM_VERSION;
 	}
 	return false;
@@ -206,7 +201,7 @@ static void find_slots(struct look *look)
 		find_registered(look, i);
 }
 
-/* As a callback of mapping_each(): the names of keys; those that are known stay for a while. */
+/* As a callback of proc_reader_maps(): the names of keys; those that are known stay for a while. */
 static int read_context(const struct mapping *mapping, void *data)
 {
 	struct look *look = data;
@@ -216,7 +211,7 @@ static int read_context(const struct mapping *mapping, void *data)
 	if (!*look->context)
 		*look->context = calloc(1, sizeof(**look->context));
 	if (*look->context)
-		process_context_read(look->modules.memory, mapping->start, *look->context);
+		process_context_read(look->modules.reader, mapping->start, *look->context);
 	return 1;
 }
 
@@ -229,11 +224,16 @@ static void find_all(struct look *look)
 	find_go(look);
 	find_slots(look);
 	if (look->told.otel.model)
-		mapping_each(look->process->proc_fd, read_context, look);
+		proc_reader_maps(look->modules.reader, read_context, look);
 }
 
-static bool has_any(const struct profile_thread_data *told)
+/* Of a process that could not be read to the end there may be a half. */
+static bool has_any(const struct look *look)
 {
+	const struct profile_thread_data *told = &look->told;
+
+	if (proc_reader_has_failed(look->modules.reader))
+		return false;
 	return told->otel.model || told->elastic.model || told->custom.model || told->go.form ||
 	       told->slot_count;
 }
@@ -244,16 +244,12 @@ void thread_data_look(struct thread_data *data, const struct thread_data_process
 	struct look look = {.data = data,
 			    .process = process,
 			    .context = context,
-			    .modules = {.memory = -1, .module = look.module},
+			    .modules = {.reader = process->reader, .module = look.module},
 			    .told = {.life = process->life}};
 
 	if (!data->sources)
 		return;
-	look.modules.memory = openat(process->proc_fd, "mem", O_RDONLY | O_CLOEXEC);
-	if (look.modules.memory < 0)
-		return;
 	gather_modules(&look);
 	find_all(&look);
-	sampler_set_threads(data->sampler, process->tgid, has_any(&look.told) ? &look.told : NULL);
-	cleanup_close(&look.modules.memory);
+	sampler_set_threads(data->sampler, process->tgid, has_any(&look) ? &look.told : NULL);
 }

@@ -23,7 +23,8 @@ void thread_data_free(struct thread_data *data);
 
 /* A process, as it is just now. */
 struct thread_data_process {
-	int proc_fd; /* /proc/PID */
+	int proc_fd;                /* /proc/PID */
+	struct proc_reader *reader; /* has begun with it */
 	__u32 tgid;
 	__u64 life;
 	const struct process_code *code; /* its mappings of code */

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inspect/process_memory.h"
 #include "profile/thread_generation.h"
 
 #define LISTS_MAX 64 /* the first has 64 modules, and each one behind it some more */
@@ -28,12 +27,12 @@ static __u64 first_list(const struct thread_modules *modules)
 
 		if (!module->file->linker || !module->file->modules)
 			continue;
-		linker = process_memory_u64(modules->memory, module->bias + module->file->linker);
+		linker = proc_reader_u64(modules->reader, module->bias + module->file->linker);
 		if (!linker ||
-		    process_memory_read(modules->memory, module->bias + module->file->modules,
-					&field, sizeof(field)))
+		    proc_reader_memory(modules->reader, module->bias + module->file->modules,
+				       &field, sizeof(field)))
 			return 0;
-		return process_memory_u64(modules->memory, linker + field.offset);
+		return proc_reader_u64(modules->reader, linker + field.offset);
 	}
 	return 0;
 }
@@ -45,7 +44,7 @@ static __u64 entry_of(const struct thread_modules *modules, __u64 module)
 	struct module_list list;
 
 	for (int i = 0; at && i < LISTS_MAX; i++) {
-		if (process_memory_read(modules->memory, at, &list, sizeof(list)))
+		if (proc_reader_memory(modules->reader, at, &list, sizeof(list)))
 			return 0;
 		if (module < list.count)
 			return at + sizeof(list) + module * sizeof(struct module_entry);
@@ -60,7 +59,7 @@ void thread_generation_find(const struct thread_modules *modules, struct profile
 	const __u64 at = entry_of(modules, tls->module);
 	struct module_entry entry;
 
-	if (!at || process_memory_read(modules->memory, at, &entry, sizeof(entry)) || !entry.map)
+	if (!at || proc_reader_memory(modules->reader, at, &entry, sizeof(entry)) || !entry.map)
 		return;
 	tls->generation = entry.generation;
 	tls->generation_at = at;

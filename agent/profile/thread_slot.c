@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inspect/process_memory.h"
 #include "profile/thread_generation.h"
 #include "profile/thread_slot.h"
 
@@ -29,7 +28,7 @@ static struct profile_tls by_pair(const struct thread_modules *modules, __u64 ad
 {
 	__u64 pair[2];
 
-	if (process_memory_read(modules->memory, address, pair, sizeof(pair)))
+	if (proc_reader_memory(modules->reader, address, pair, sizeof(pair)))
 		return (struct profile_tls){};
 	return in_block(modules, pair[0], pair[1]);
 }
@@ -37,7 +36,7 @@ static struct profile_tls by_pair(const struct thread_modules *modules, __u64 ad
 /* A descriptor: its argument is an offset from the thread pointer, or points at a pair. */
 static struct profile_tls by_descriptor(const struct thread_modules *modules, __u64 address)
 {
-	const __u64 argument = process_memory_u64(modules->memory, address + sizeof(__u64));
+	const __u64 argument = proc_reader_u64(modules->reader, address + sizeof(__u64));
 	const struct profile_tls fixed = at_thread_pointer((__s64)argument);
 
 	return fixed.model ? fixed : by_pair(modules, argument);
@@ -51,8 +50,8 @@ static struct profile_tls by_slots(const struct thread_modules *modules,
 	struct profile_tls tls = {};
 
 	if (variable->offset_slot)
-		tls = at_thread_pointer((__s64)process_memory_u64(
-		    modules->memory, module->bias + variable->offset_slot));
+		tls = at_thread_pointer(
+		    (__s64)proc_reader_u64(modules->reader, module->bias + variable->offset_slot));
 	if (!tls.model && variable->module_slot)
 		tls = by_pair(modules, module->bias + variable->module_slot);
 	if (!tls.model && variable->descriptor_slot)
@@ -71,9 +70,9 @@ static struct profile_tls by_definition(const struct thread_modules *modules,
 		return at_thread_pointer((__s64)(variable->value - file->block_size));
 	if (!variable->own_module_slot)
 		return (struct profile_tls){};
-	return in_block(
-	    modules, process_memory_u64(modules->memory, module->bias + variable->own_module_slot),
-	    variable->value);
+	return in_block(modules,
+			proc_reader_u64(modules->reader, module->bias + variable->own_module_slot),
+			variable->value);
 }
 
 /* The first file that defines it, the program before all others. NULL: none does. */

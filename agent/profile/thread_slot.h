@@ -3,6 +3,7 @@
 #ifndef CTXPROP_PROFILE_THREAD_SLOT_H
 #define CTXPROP_PROFILE_THREAD_SLOT_H
 
+#include "inspect/proc_reader.h"
 #include "profile/thread_file.h"
 
 /* A file as a process has loaded it. */
@@ -14,7 +15,7 @@ struct thread_module {
 
 /* What is loaded, and where it can be read. */
 struct thread_modules {
-	int memory; /* /proc/PID/mem */
+	struct proc_reader *reader; /* has begun with the process */
 	bool is_musl;
 	const struct thread_module *module;
 	size_t count;

@@ -135,8 +135,13 @@ int inspector_start(struct inspector *inspector, __u32 tgid)
 	struct order order = {.inspector = inspector, .tgid = tgid};
 	struct inspector_run *run = &inspector->run[find_free(inspector)];
 	struct epoll_event ended = {.events = EPOLLIN};
-	int err = sandbox_start(inspect, &order, &run->sandbox);
+	struct unreadable_process process;
+	int err;
 
+	if (!unreadable_identify(tgid, &process) &&
+	    unreadable_is(&inspector->unreadable, &process, clock_now_ns()))
+		return -EAGAIN;
+	err = sandbox_start(inspect, &order, &run->sandbox);
 	if (!err && epoll_ctl(inspector->epoll_fd, EPOLL_CTL_ADD, run->sandbox.pidfd, &ended))
 		err = -errno;
 	if (err)
@@ -204,6 +209,15 @@ static void hear_all(struct inspector *inspector, int socket, enum sandbox_end e
 	refuse(inspector, &key);
 }
 
+/* Nobody was held up by that: it is not counted as time that was lost. */
+static void leave_alone(struct inspector *inspector, __u32 tgid)
+{
+	struct unreadable_process process;
+
+	if (!unreadable_identify(tgid, &process))
+		unreadable_mark(&inspector->unreadable, &process, 0, clock_now_ns());
+}
+
 bool inspector_take(struct inspector *inspector, struct inspection *ret_inspection)
 {
 	for (int i = 0; i < INSPECTOR_SIDE_BY_SIDE; i++) {
@@ -212,6 +226,8 @@ bool inspector_take(struct inspector *inspector, struct inspection *ret_inspecti
 
 		if (end == SANDBOX_RUNS)
 			continue;
+		if (end == SANDBOX_KILLED)
+			leave_alone(inspector, run->tgid);
 		*ret_inspection = (struct inspection){.tgid = run->tgid, .subject = SUBJECT_NONE};
 		hear_all(inspector, run->sandbox.socket, end, ret_inspection);
 		sandbox_close(&run->sandbox);
@@ -223,12 +239,5 @@ bool inspector_take(struct inspector *inspector, struct inspection *ret_inspecti
 
 int inspector_due_ms(const struct inspector *inspector)
 {
-	__u64 now = clock_now_ns(), first = 0;
-
-	for (int i = 0; i < INSPECTOR_SIDE_BY_SIDE; i++)
-		if (inspector->run[i].tgid && (!first || inspector->run[i].sandbox.end_ns < first))
-			first = inspector->run[i].sandbox.end_ns;
-	if (!first)
-		return -1;
-	return first <= now ? 1000 : (int)((first - now) / 1000000) + 1;
+	return inspector_runs(inspector) ? SANDBOX_LOOK_MS : -1;
 }

@@ -12,6 +12,7 @@
 
 #include "inspect/sandbox.h"
 #include "inspect/subject.h"
+#include "inspect/unreadable.h"
 #include "runtime/classify.h"
 
 #define INSPECTOR_SIDE_BY_SIDE 4
@@ -44,6 +45,7 @@ struct inspector {
 	struct inspector_run run[INSPECTOR_SIDE_BY_SIDE];
 	struct inspector_refused refused[INSPECTOR_REFUSED_MAX];
 	unsigned int refused_count; /* in all; the last ones are kept */
+	struct unreadable unreadable;
 };
 
 /* What was found out about a process. */
@@ -69,13 +71,17 @@ int inspector_fd(const struct inspector *inspector);
 bool inspector_has_room(const struct inspector *inspector);
 bool inspector_runs(const struct inspector *inspector);
 
-/* Begin with a process; there must be room. 0 or -errno. */
+/*
+ * Begin with a process; there must be room. 0; -EAGAIN: not now, its files or its memory did not
+ * come, or there is no process to look at it; or -errno.
+ */
 int inspector_start(struct inspector *inspector, __u32 tgid);
 
 /* Take one that has ended. False: none has. */
 bool inspector_take(struct inspector *inspector, struct inspection *ret_inspection);
 
-/* Milliseconds until one has run too long; -1: none runs. */
+/* Milliseconds until inspector_take() is to be called, whether one has ended or not; -1: none runs.
+ */
 int inspector_due_ms(const struct inspector *inspector);
 
 #endif

@@ -284,6 +284,13 @@ static int on_event(void *data, void *record, size_t size)
 	return event->tgid ? looks_add(&runtimes->looks, event->tgid) : 0;
 }
 
+/* The process is not known, and asks again when it does something. 0. */
+static int ask_later(const struct runtimes *runtimes, __u32 tgid)
+{
+	bpf_map_delete_elem(runtimes->map_fd, &tgid);
+	return 0;
+}
+
 /* Begin with those who wait, as far as there is room. 0 or -errno. */
 static int start_inspections(struct runtimes *runtimes)
 {
@@ -291,8 +298,11 @@ static int start_inspections(struct runtimes *runtimes)
 	int err = 0;
 
 	while (!err && inspector_has_room(&runtimes->inspector) &&
-	       looks_take(&runtimes->looks, &tgid))
+	       looks_take(&runtimes->looks, &tgid)) {
 		err = inspector_start(&runtimes->inspector, tgid);
+		if (err == -EAGAIN)
+			err = ask_later(runtimes, tgid);
+	}
 	return err;
 }
 

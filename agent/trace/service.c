@@ -23,19 +23,11 @@
 #define SERVICE_NAME_KEY "service.name"
 
 /* A file of /proc, as far as it fits. Returns its bytes; 0: it cannot be read. */
-static size_t read_proc(__u32 tgid, const char *name, char *buffer, size_t size)
+static size_t read_proc(struct proc_reader *reader, const char *name, char *buffer, size_t size)
 {
-	char path[48];
-	size_t used = 0;
-	ssize_t n = 1;
+	const long got = proc_reader_file(reader, name, buffer, size - 1);
+	const size_t used = got > 0 ? (size_t)got : 0;
 
-	snprintf(path, sizeof(path), "/proc/%u/%s", tgid, name);
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	while (fd >= 0 && n > 0 && used < size - 1) {
-		n = read(fd, buffer + used, size - 1 - used);
-		used += n > 0 ? (size_t)n : 0;
-	}
 	buffer[used] = '\0';
 	return used;
 }
@@ -197,7 +189,7 @@ static const char *path_of_cgroup(char *text)
 /* What is read of a process. */
 struct reading {
 	char environment[TEXT_MAX], command[TEXT_MAX], args[TEXT_MAX], cgroup[TEXT_MAX];
-	char exe[PATH_MAX], comm[PROC_COMM_MAX], pod[KUBERNETES_UID_MAX];
+	char exe[PATH_MAX], comm[PROC_COMM_MAX], pod[KUBERNETES_UID_MAX], status[STATUS_MAX];
 	size_t environment_size, command_size;
 };
 
@@ -262,14 +254,12 @@ void service_owner(const struct service_place *place, char ret_owner[SERVICE_OWN
 		text_copy(ret_owner, SERVICE_OWNER_MAX, place->container);
 }
 
-static void read_owner(struct reading *reading, __u32 tgid, struct service *service)
+static void find_owner(struct reading *reading, struct service *service)
 {
-	char status[STATUS_MAX];
 	const struct service_place place = {.cgroup = path_of_cgroup(reading->cgroup),
 					    .container = service->container,
-					    .status = status};
+					    .status = reading->status};
 
-	read_proc(tgid, "status", status, sizeof(status));
 	service_owner(&place, service->owner);
 }
 
@@ -279,17 +269,22 @@ static void read_cgroup(struct reading *reading, struct service *service)
 	kubernetes_uid_of_cgroup(reading->cgroup, reading->pod);
 }
 
-static void read_process(struct reading *reading, __u32 tgid, struct service *service)
+/* What the kernel itself tells comes first: the rest may not come. */
+static void read_process(struct reading *reading, __u32 tgid, struct proc_reader *reader,
+			 struct service *service)
 {
+	proc_reader_begin(reader, tgid);
+	read_proc(reader, "cgroup", reading->cgroup, sizeof(reading->cgroup));
+	read_proc(reader, "status", reading->status, sizeof(reading->status));
 	reading->environment_size =
-	    read_proc(tgid, "environ", reading->environment, sizeof(reading->environment));
+	    read_proc(reader, "environ", reading->environment, sizeof(reading->environment));
 	reading->command_size =
-	    read_proc(tgid, "cmdline", reading->command, sizeof(reading->command));
+	    read_proc(reader, "cmdline", reading->command, sizeof(reading->command));
 	read_exe(reading, tgid);
 	proc_comm(reading->comm, tgid, tgid);
 	join_words(reading);
 	reading->pod[0] = '\0';
-	if (read_proc(tgid, "cgroup", reading->cgroup, sizeof(reading->cgroup)))
+	if (*reading->cgroup)
 		read_cgroup(reading, service);
 }
 
@@ -366,17 +361,17 @@ static void copy_without_name(char to[ATTRIBUTES_MAX], const char *from)
 			attributes_add(to, one.key, one.key_length, one.value, one.value_length);
 }
 
-int service_look(__u32 tgid, const struct record_process *seen, const struct service_rules *rules,
-		 struct service *ret_service)
+int service_look(__u32 tgid, struct proc_reader *reader, const struct record_process *seen,
+		 const struct service_rules *rules, struct service *ret_service)
 {
 	char attributes[ATTRIBUTES_MAX] = "";
 	struct reading reading;
 
 	*ret_service = (struct service){};
-	read_process(&reading, tgid, ret_service);
+	read_process(&reading, tgid, reader, ret_service);
 	if (!reading.command_size && seen)
 		take_seen(&reading, seen, ret_service);
-	read_owner(&reading, tgid, ret_service);
+	find_owner(&reading, ret_service);
 	/* A process of which nothing is known is not what a rule for all says. */
 	if (reading.command_size || *reading.comm)
 		apply_rules(&reading, rules, ret_service, attributes);

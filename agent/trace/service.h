@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <linux/types.h>
 
+#include "inspect/proc_reader.h"
 #include "records.h"
 #include "trace/attributes.h"
 #include "trace/service_rules.h"
@@ -30,11 +31,13 @@ struct service {
 bool service_is_same(const struct service *a, const struct service *b);
 
 /*
- * What /proc and rules (NULL: none) tell of a process. 0; -ESRCH: it is gone, or is going, and that
- * is what was seen of it before (NULL: nothing).
+/*
+ * What /proc, by `reader`, and rules (NULL: none) tell of a process. Its arguments and its
+ * environment are none where they do not come. 0; -ESRCH: it is gone, or is going, and that is what
+ * was seen of it before (NULL: nothing).
  */
-int service_look(__u32 tgid, const struct record_process *seen, const struct service_rules *rules,
-		 struct service *ret_service);
+int service_look(__u32 tgid, struct proc_reader *reader, const struct record_process *seen,
+		 const struct service_rules *rules, struct service *ret_service);
 
 /* The name that an environment gives, NUL-terminated texts one after the other; 0 or -ENOENT. */
 int service_name_of_environment(const char *environment, size_t size,

@@ -18,6 +18,7 @@ struct known {
 struct services {
 	pthread_mutex_t mutex; /* of the rules */
 	struct service_rules *rules;
+	struct proc_reader *reader;
 	__u64 ruled_ns; /* what was looked at before that is looked at again */
 	struct service nothing;
 	struct known known[SERVICES];
@@ -27,8 +28,14 @@ struct services *services_new(void)
 {
 	struct services *services = calloc(1, sizeof(*services));
 
-	if (services)
-		pthread_mutex_init(&services->mutex, NULL);
+	if (!services)
+		return NULL;
+	services->reader = proc_reader_new();
+	if (!services->reader) {
+		free(services);
+		return NULL;
+	}
+	pthread_mutex_init(&services->mutex, NULL);
 	return services;
 }
 
@@ -37,6 +44,7 @@ void services_free(struct services *services)
 	if (!services)
 		return;
 	service_rules_free(services->rules);
+	proc_reader_free(services->reader);
 	pthread_mutex_destroy(&services->mutex);
 	free(services);
 }
@@ -58,7 +66,7 @@ static void look(struct services *services, struct known *known, __u32 tgid,
 		 const struct record_process *seen, __u64 now_ns)
 {
 	struct service service;
-	const bool is_gone = service_look(tgid, seen, services->rules, &service);
+	const bool is_gone = service_look(tgid, services->reader, seen, services->rules, &service);
 
 	if (known->tgid != tgid || !is_gone || !known->service.name[0])
 		known->service = service;

@@ -21,6 +21,7 @@ void metrics_recorder(const struct recorder_counts *counts, const struct exposit
 	    {"removed", counts->removed},
 	    {"failed", counts->failed},
 	    {"renewed", counts->renewed},
+	    {"unreadable", counts->unreadable},
 	    {"starts", counts->starts},
 	};
 

@@ -46,6 +46,7 @@ PARTS = (
     Part("profile continuous", [*PYTHON, "tests/profile/continuous.py", "--build", "build"], 300),
     Part("profile full disk", [*PYTHON, "tests/profile/continuous_disk.py", "--build", "build"], 300),
     Part("profile full tables", [*PYTHON, "tests/profile/continuous_tables.py", "--build", "build"], 300),
+    Part("profile blocked", [*PYTHON, "tests/profile/blocked.py", "--build", "build"], 300),
     Part("profile labels", [*PYTHON, "tests/profile/labels.py", "--build", "build", "--short"], 200),
     Part("profile cost",
          [*PYTHON, "tests/bench/bench.py", "--build", "build", "--short", "--arms", "profile"], 200),

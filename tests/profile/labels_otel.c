@@ -5,7 +5,10 @@
  *     bad   thread 0 points nowhere, of thread 1 the record is not valid, of thread 2 its size lies
  *     two   Elastic APM's thread context names another trace
  *     exec  it becomes itself again a few times, at first
+ *     far   what the process says of itself stands in the file of argv[3], which is mapped and
+ *           never read
  */
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,7 +108,7 @@ static void put_keys(void)
 }
 
 /* In memory of its own, as its name says in /proc/PID/maps. */
-static int publish_process(void)
+static int publish_process(const void *where)
 {
 	struct timespec now;
 	struct header *header;
@@ -123,9 +126,18 @@ static int publish_process(void)
 	memcpy(header->signature, "OTEL_CTX", sizeof(header->signature));
 	header->version = 2;
 	header->size = (uint32_t)payload_size;
-	header->payload = (uint64_t)(uintptr_t)payload;
+	header->payload = (uint64_t)(uintptr_t)where;
 	header->published_at = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 	return 0;
+}
+
+/* A page of a file; NULL: it cannot be mapped. */
+static const void *map_page(const char *path)
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	void *page = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, 0);
+
+	return page == MAP_FAILED ? NULL : page;
 }
 
 static void add_attribute(uint8_t key, const char *value)
@@ -190,7 +202,7 @@ int main(int argc, char **argv)
 
 	is_bad = argc > 2 && !strcmp(argv[2], "bad");
 	has_two = argc > 2 && !strcmp(argv[2], "two");
-	if (publish_process())
+	if (publish_process(argc > 3 && !strcmp(argv[2], "far") ? map_page(argv[3]) : payload))
 		return EXIT_FAILURE;
 	if (argc > 2 && !strcmp(argv[2], "exec"))
 		become_again(&writer, argv);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "daemon/recorder_process.h"
 
 static void pauses(void **state)
@@ -19,6 +20,19 @@ static void pauses(void **state)
 		assert_int_equal(pause_s, wanted[i]);
 	}
 	assert_int_equal(recorder_process_pause_s(300, 3600), 1);
+}
+
+static void hangs(void **state)
+{
+	const __u64 still_ns = 20 * NS_PER_SECOND, long_ns = 301 * NS_PER_SECOND;
+
+	(void)state;
+	assert_true(recorder_process_hangs(1, still_ns, still_ns));
+	assert_false(recorder_process_hangs(1, still_ns, 0));        /* it is busy */
+	assert_false(recorder_process_hangs(1, 0, still_ns));        /* it makes turns */
+	assert_false(recorder_process_hangs(0, still_ns, still_ns)); /* it begins */
+	assert_true(recorder_process_hangs(1, long_ns, 0));
+	assert_true(recorder_process_hangs(0, long_ns, 0));
 }
 
 /* Nothing is there, and nothing happens. */
@@ -42,6 +56,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(pauses),
+	    cmocka_unit_test(hangs),
 	    cmocka_unit_test(unwanted),
 	};
 

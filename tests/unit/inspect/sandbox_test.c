@@ -116,6 +116,16 @@ static void end_by_the_clock(void **state)
 	assert_int_equal(sandbox_wait(&sandbox), SANDBOX_KILLED);
 }
 
+/* Nobody has to know why: it waits for what does not come. */
+static void end_without_progress(void **state)
+{
+	const __u64 begin_ns = clock_now_ns();
+
+	(void)state;
+	assert_int_equal(end_of(stall, NULL), SANDBOX_KILLED);
+	assert_true(clock_now_ns() - begin_ns < SANDBOX_SECONDS * NS_PER_SECOND / 2);
+}
+
 /* System calls that nobody needs who reads what is open. */
 static int call(int socket, void *data)
 {
@@ -285,10 +295,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(honest_work),          cmocka_unit_test(ends),
-	    cmocka_unit_test(end_by_the_clock),     cmocka_unit_test(forbidden_calls),
-	    cmocka_unit_test(nothing_is_inherited), cmocka_unit_test(none_is_left),
-	    cmocka_unit_test(memory_is_limited),    cmocka_unit_test(limits_can_be_others),
-	    cmocka_unit_test(memory_of_a_thread),
+	    cmocka_unit_test(end_by_the_clock),     cmocka_unit_test(end_without_progress),
+	    cmocka_unit_test(forbidden_calls),      cmocka_unit_test(nothing_is_inherited),
+	    cmocka_unit_test(none_is_left),         cmocka_unit_test(memory_is_limited),
+	    cmocka_unit_test(limits_can_be_others), cmocka_unit_test(memory_of_a_thread),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

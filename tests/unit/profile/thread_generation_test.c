@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Since when a module is loaded, out of memory as glibc keeps it: this test's own. */
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -42,12 +41,13 @@ static struct profile_tls found(__u32 module, __u64 linker_at, __u64 field_at)
 	const struct thread_file libc = {.linker = linker_at, .modules = field_at};
 	const struct thread_module loaded = {.file = &libc};
 	const struct thread_modules modules = {
-	    .memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC), .module = &loaded, .count = 1};
+	    .reader = proc_reader_new(), .module = &loaded, .count = 1};
 	struct profile_tls tls = {.model = PROFILE_TLS_GLIBC, .module = module};
 
-	assert_true(modules.memory >= 0);
+	assert_non_null(modules.reader);
+	assert_int_equal(proc_reader_begin(modules.reader, (__u32)getpid()), 0);
 	thread_generation_find(&modules, &tls);
-	close(modules.memory);
+	proc_reader_free(modules.reader);
 	return tls;
 }
 
