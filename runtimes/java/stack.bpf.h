@@ -16,6 +16,7 @@
 /* Addresses of futures; `count` may be more than there is room for. */
 struct java_futures {
 	__u64 future[JAVA_FUTURES];
+	__u64 signaller; /* of who waits for the job that it is at (job.bpf.h); 0: none is known */
 	__u16 count;
 	__u16 wanted; /* no more are looked for; 0: all are */
 	__u32 tgid;

@@ -51,8 +51,7 @@ VERIFIED_ALONE __u64 transport_of_protocol(__u64 protocol)
 {
 	for (int i = 0; i < UVLOOP_PROTOCOL_WORDS; i++) {
 		__u64 transport = user_read(protocol + (2 + i) * sizeof(__u64));
-		__u64 socket =
-		    transport < ADDRESSES_FROM ? 0 : transport_socket(transport);
+		__u64 socket = transport < ADDRESSES_FROM ? 0 : transport_socket(transport);
 
 		if (socket && transport_has(transport, protocol))
 			return socket;
