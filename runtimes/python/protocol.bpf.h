@@ -111,8 +111,8 @@ VERIFIED_ALONE int protocol_note(__u32 tgid, __u64 request)
 	return 0;
 }
 
-#define PROTOCOL_MAKER_FRAMES 2 /* functions from the innermost one on that may be the protocol's  \
-				 */
+/* Functions from the innermost one on that may be the protocol's. */
+#define PROTOCOL_MAKER_FRAMES 2
 
 /*
  * Of uvloop: the socket of the protocol in whose method the current thread is; 0: it is in none.
