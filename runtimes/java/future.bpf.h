@@ -89,9 +89,9 @@ static __always_inline void java_search_reader(struct java_search *search,
 	}
 	if (!search->futures)
 		return;
-	if (search->futures->signaller &&
-	    java_refers(java, thread, java->blocker) == search->futures->signaller) {
-		java_search_awaited(search, request);
+	if (search->futures->wanted == JAVA_FUTURES_NONE) {
+		if (java_refers(java, thread, java->blocker) == search->futures->future[0])
+			java_search_awaited(search, request);
 		return;
 	}
 	may_call = standing_may_call(request_standing(request));
@@ -187,7 +187,7 @@ VERIFIED_ALONE int java_search_for(__u32 tgid, __u64 object, const struct java_f
 	search.faithful = futures && !task_doubts(tgid, TASK_RULE_FUTURE);
 	if (search.readers)
 		bpf_loop(JAVA_READERS, java_search_step, &search, 0);
-	if (futures)
+	if (futures && futures->wanted != JAVA_FUTURES_NONE)
 		java_search_virtual(&search);
 	if (search.several || !search.found)
 		return 0;
@@ -229,9 +229,11 @@ VERIFIED_ALONE int java_works_on(__u32 tgid, struct named *ret_named)
 	if (ret_named->request)
 		return 0;
 	java_stack_futures(&futures, object);
-	if (!futures.count)
-		futures.signaller = java_job_waiter(tgid);
-	if (futures.count <= JAVA_FUTURES && (futures.count || futures.signaller))
+	if (!futures.count) {
+		futures.future[0] = java_job_waiter(tgid);
+		futures.wanted = JAVA_FUTURES_NONE;
+	}
+	if (futures.future[0] && futures.count <= JAVA_FUTURES)
 		java_search_for(tgid, object, &futures, ret_named);
 	return 0;
 }
