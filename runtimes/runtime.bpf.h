@@ -51,7 +51,7 @@ static __always_inline void runtime_tell(__u32 tgid)
 /* Ask user space what this process runs, unless it was asked already, or cannot hear it now. */
 VERIFIED_ALONE int runtime_wanted(__u32 tgid)
 {
-	struct runtime asked = {.kind = RUNTIME_WANTED};
+	static const struct runtime asked = {.kind = RUNTIME_WANTED}; /* too large for the stack */
 
 	if (runtime_lookup(tgid))
 		return 0;

@@ -24,6 +24,15 @@
 #include "engine/shared.h"
 #include "engine/who.h"
 
+/* It is not called back yet: for what it reads now, unless it has not been for what it read before.
+ */
+static __always_inline enum called_back worker_called_back(const struct worker *w)
+{
+	if (w->called_back == CALLED_BACK_SEVERAL || (w->called_back == CALLED_BACK_NOT && w->read))
+		return CALLED_BACK_SEVERAL;
+	return CALLED_BACK_NOT;
+}
+
 /* The worker has read something for `id` (0: it is not known for what). */
 static __always_inline void worker_has_read(struct worker *w, const struct actor *a, __u64 id,
 					    enum evidence by)
@@ -31,13 +40,13 @@ static __always_inline void worker_has_read(struct worker *w, const struct actor
 	w->before = w->flags;
 	tasks_read(w, &a->turn, id);
 	same_turn_reads(w, id);
+	w->called_back = worker_called_back(w);
 	w->reads++;
 	w->read = id;
 	w->read_by = by;
 	w->flags &= ~(WORKER_SPENT | WORKER_UNSURE | WORKER_GOES_ON | WORKER_FREE | WORKER_ROOM |
 		      WORKER_TRIED);
 	w->turn = a->turn;
-	w->called_back = CALLED_BACK_NOT;
 }
 
 /* A loop has read one more request, in a new turn or in the same one; a context, in this one. */

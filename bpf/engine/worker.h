@@ -60,6 +60,7 @@ enum called_back {
 	CALLED_BACK_NOT,
 	CALLED_BACK_TO_READ, /* for what was read */
 	CALLED_BACK_AGAIN,   /* and for something else by now */
+	CALLED_BACK_SEVERAL, /* not yet; then for several requests, which were read at once */
 };
 
 /* Written by the worker itself, save tally (everybody) and inherited (who wakes it). */

@@ -9,7 +9,8 @@
 static __always_inline int runtime_has_classes(const struct runtime_java *java)
 {
 	return java->future_class && java->waiter && java->channel_class &&
-	       java->client.exchange_class && java->client.signaller_class;
+	       java->client.exchange_class && java->client.signaller_class && java->run_class &&
+	       java->supply_class;
 }
 
 /*

@@ -6,6 +6,7 @@
 #ifndef CTXPROP_RUNTIMES_JAVA_FUTURE_BPF_H
 #define CTXPROP_RUNTIMES_JAVA_FUTURE_BPF_H
 
+#include "runtimes/java/job.bpf.h"
 #include "runtimes/java/maps.bpf.h"
 #include "runtimes/java/virtual.bpf.h"
 
@@ -88,6 +89,11 @@ static __always_inline void java_search_reader(struct java_search *search,
 	}
 	if (!search->futures)
 		return;
+	if (search->futures->wanted == JAVA_FUTURES_NONE) {
+		if (java_refers(java, thread, java->blocker) == search->futures->future[0])
+			java_search_awaited(search, request);
+		return;
+	}
 	may_call = standing_may_call(request_standing(request));
 	search->idle += may_call;
 	if (java_has_asked(search, reader, thread, awaited))
@@ -181,7 +187,7 @@ VERIFIED_ALONE int java_search_for(__u32 tgid, __u64 object, const struct java_f
 	search.faithful = futures && !task_doubts(tgid, TASK_RULE_FUTURE);
 	if (search.readers)
 		bpf_loop(JAVA_READERS, java_search_step, &search, 0);
-	if (futures)
+	if (futures && futures->wanted != JAVA_FUTURES_NONE)
 		java_search_virtual(&search);
 	if (search.several || !search.found)
 		return 0;
@@ -199,6 +205,12 @@ static __always_inline __u64 java_current(const struct runtime_java *java)
 	return virtual ? virtual : java_object(java, thread);
 }
 
+/* Are there classes of futures that tell who is at work on them? */
+static __always_inline int java_has_futures(const struct runtime_java *java)
+{
+	return java->future_class || java->run_class || java->supply_class;
+}
+
 /* The request that the current thread of Java works on, which has read none, if java_is_at(). */
 VERIFIED_ALONE int java_works_on(__u32 tgid, struct named *ret_named)
 {
@@ -207,7 +219,8 @@ VERIFIED_ALONE int java_works_on(__u32 tgid, struct named *ret_named)
 	struct java_futures futures = {.tgid = tgid};
 	__u64 object;
 
-	if (!runtime || !ret_named || !runtime->java.future_class || !p || !tally_open(&p->tally))
+	if (!runtime || !ret_named || !java_has_futures(&runtime->java) || !p ||
+	    !tally_open(&p->tally))
 		return 0;
 	object = java_current(&runtime->java);
 	if (!object)
@@ -216,7 +229,11 @@ VERIFIED_ALONE int java_works_on(__u32 tgid, struct named *ret_named)
 	if (ret_named->request)
 		return 0;
 	java_stack_futures(&futures, object);
-	if (futures.count && futures.count <= JAVA_FUTURES)
+	if (!futures.count) {
+		futures.future[0] = java_job_waiter(tgid);
+		futures.wanted = JAVA_FUTURES_NONE;
+	}
+	if (futures.future[0] && futures.count <= JAVA_FUTURES)
 		java_search_for(tgid, object, &futures, ret_named);
 	return 0;
 }

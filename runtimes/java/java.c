@@ -30,6 +30,8 @@ enum class_index {
 	REFERENCE,
 	COMPLETABLE,
 	SIGNALLER,
+	RUN,
+	SUPPLY,
 	MINIMAL,
 	CANCELABLE,
 	POOL,
@@ -59,6 +61,8 @@ static const char *const class_name[CLASSES] = {
     [REFERENCE] = "java/lang/ref/Reference",
     [COMPLETABLE] = CONCURRENT "CompletableFuture",
     [SIGNALLER] = CONCURRENT "CompletableFuture$Signaller",
+    [RUN] = CONCURRENT "CompletableFuture$AsyncRun",
+    [SUPPLY] = CONCURRENT "CompletableFuture$AsyncSupply",
     [MINIMAL] = CLIENT "common/MinimalFuture",
     [CANCELABLE] = CLIENT "MultiExchange$CancelableRef",
     [POOL] = CONCURRENT "ThreadPoolExecutor",
@@ -96,7 +100,10 @@ static const struct object_field {
     {INTERRUPTIBLE, true, "closed", offsetof(struct runtime_java, client.closed)},
     {ENUM, true, "ordinal", offsetof(struct runtime_java, client.ordinal)},
     {REFERENCE, true, "referent", offsetof(struct runtime_java, client.referent)},
+    {RUN, true, "dep", offsetof(struct runtime_java, job_future)},
+    {SUPPLY, true, "dep", offsetof(struct runtime_java, job_future)},
     {COMPLETABLE, true, "stack", offsetof(struct runtime_java, client.stack)},
+    {COMPLETABLE, true, "result", offsetof(struct runtime_java, result)},
     {MINIMAL, true, "cancelable", offsetof(struct runtime_java, client.cancelable)},
     {CANCELABLE, true, "cancelableRef", offsetof(struct runtime_java, client.reference)},
     {POOL, true, "handler", offsetof(struct runtime_java, client.handler)},
@@ -274,7 +281,35 @@ static void fill_client(const struct machine *machine, struct java_client *clien
 	client->forks_class = narrow_class(machine, FORKS);
 	client->each_class = narrow_class(machine, EACH);
 	if (!has_client(client))
-		*client = (struct java_client){};
+		*client = (struct java_client){.signaller_class = client->signaller_class,
+					       .stack = client->stack};
+}
+
+/* The class of jobs of CompletableFuture in 32 bits; 0: their future is not at java->job_future. */
+static __u32 job_class(const struct machine *machine, enum class_index class,
+		       const struct runtime_java *java)
+{
+	__u64 address = machine->class[class].address;
+	__u32 offset;
+
+	if (!address || hotspot_field(&machine->hotspot, address, "dep", &offset) ||
+	    offset != java->job_future)
+		return 0;
+	return narrow_class(machine, class);
+}
+
+/* Jobs that CompletableFuture has others do. */
+static void fill_jobs(const struct machine *machine, struct runtime_java *java)
+{
+	const struct hotspot *hotspot = &machine->hotspot;
+	__u64 future = machine->class[COMPLETABLE].address;
+
+	if (!future || !java->result || !java->client.stack || !java->job_future)
+		return;
+	java->completable_size =
+	    (__u16)process_memory_u32(hotspot->fd, future + hotspot->class_layout);
+	java->run_class = job_class(machine, RUN, java);
+	java->supply_class = job_class(machine, SUPPLY, java);
 }
 
 static int look_at_machine(struct machine *machine, struct runtime_java *java)
@@ -291,6 +326,7 @@ static int look_at_machine(struct machine *machine, struct runtime_java *java)
 	java->future_class = narrow_class(machine, FUTURE);
 	java->channel_class = narrow_class(machine, CHANNEL);
 	fill_client(machine, &java->client);
+	fill_jobs(machine, java);
 	return 0;
 }
 

@@ -74,10 +74,15 @@ struct runtime_java {
 	__u16 callable;       /* FutureTask.callable: none once it has been run; 0: not known */
 	__u16 waiters;        /* FutureTask.waiters: who waits for it: */
 	__u16 waiter;         /* FutureTask.WaitNode.thread */
-	__u16 holder; /* Thread.holder: has what it was given, since Java 19; 0: itself has */
-	__u16 task;   /* Thread.target, or Thread.FieldHolder.task: what it was given to do */
-	__u16 frames; /* JavaThread: where its functions' stack ends while it waits */
+	__u16 holder;     /* Thread.holder: has what it was given, since Java 19; 0: itself has */
+	__u16 task;       /* Thread.target, or Thread.FieldHolder.task: what it was given to do */
+	__u16 frames;     /* JavaThread: where its functions' stack ends while it waits */
+	__u16 job_future; /* CompletableFuture.AsyncRun.dep and AsyncSupply.dep: until it begins */
+	__u16 result;     /* CompletableFuture.result */
+	__u16 completable_size; /* bytes of a CompletableFuture */
 	struct java_client client;
+	__u32 run_class;    /* CompletableFuture.AsyncRun: a job of runAsync(), */
+	__u32 supply_class; /* AsyncSupply: of supplyAsync() */
 };
 
 /* In place of a goroutine's address: the number of a virtual thread of Java, and this. */

@@ -13,6 +13,8 @@
 #define JAVA_STACK_MAX 2048 /* words that are looked at, from the stack's beginning on */
 #define JAVA_FUTURES   4
 
+#define JAVA_FUTURES_NONE 2 /* in place of `wanted`: future[0] is of who waits, see job.bpf.h */
+
 /* Addresses of futures; `count` may be more than there is room for. */
 struct java_futures {
 	__u64 future[JAVA_FUTURES];

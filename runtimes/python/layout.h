@@ -150,6 +150,10 @@ struct argument {
 #define LIBUV_DESCRIPTOR 184 /* uv_stream_t.io_watcher.fd, 4 bytes */
 #define LIBUV_TCP        12  /* UV_TCP */
 
+/* Where a transport and its protocol have each other: in so many words. */
+#define UVLOOP_TRANSPORT_WORDS 20 /* of the transport, from UVLOOP_HANDLE on */
+#define UVLOOP_PROTOCOL_WORDS  16 /* of the protocol, behind its head */
+
 /* Map `written`, by the address of a socket: who has written what is sent to it next. */
 struct written {
 	struct worker_key by; /* a context, or a thread that has entered none */

@@ -10,6 +10,7 @@
 #define CTXPROP_RUNTIMES_PYTHON_PROTOCOL_BPF_H
 
 #include "runtimes/python/frame.bpf.h"
+#include "runtimes/python/transport.bpf.h"
 
 /* Functions around the one that makes a task, as far as the transport; a power of 2. */
 #define PROTOCOL_FRAMES 4
@@ -110,6 +111,34 @@ VERIFIED_ALONE int protocol_note(__u32 tgid, __u64 request)
 	return 0;
 }
 
+/* Functions from the innermost one on that may be the protocol's. */
+#define PROTOCOL_MAKER_FRAMES 2
+
+/*
+ * Of uvloop: the socket of the protocol in whose method the current thread is; 0: it is in none.
+ * (uvloop makes tasks in no function of Python's.)
+ */
+static __always_inline __u64 protocol_maker_socket(const struct runtime *runtime)
+{
+	const struct runtime_frames *frames = &runtime->python.frames;
+	__u64 frame = python_innermost(runtime), self, socket = 0;
+
+	for (int i = 0; i < PROTOCOL_MAKER_FRAMES && frame && !socket; i++) {
+		self = python_is_of_c(frames, frame) ? 0 : user_read(frame + frames->locals);
+		socket = self < ADDRESSES_FROM ? 0 : transport_of_protocol(self);
+		frame = user_read(frame + frames->before);
+	}
+	return socket;
+}
+
+/* The request that was read last from this transport, if no task was made for it; 0: none. */
+static __always_inline __u64 protocol_waiting(__u32 tgid, __u64 transport)
+{
+	const struct request *r = request_lookup(protocol_read(tgid, transport));
+
+	return r && !(r->flags & REQUEST_GIVEN) ? r->id : 0;
+}
+
 /*
  * A task is made by one that has no request any more. For which request, of which no task was made
  * yet? 0: none.
@@ -118,18 +147,20 @@ VERIFIED_ALONE __u64 protocol_request(__u32 tgid)
 {
 	const struct runtime *runtime = runtime_lookup(tgid);
 	struct protocol_methods methods;
+	__u64 socket;
 
 	if (!runtime)
 		return 0;
+	socket = runtime->flags & RUNTIME_TRANSPORTS ? protocol_maker_socket(runtime) : 0;
+	if (socket)
+		return protocol_waiting(tgid, socket);
 	protocol_look(runtime, &methods);
 	for (int i = 0; i < PROTOCOL_FRAMES; i++) {
 		const struct object *object = protocol_object(tgid, methods.of[i], OBJECT_PROTOCOL);
-		const struct request *r;
 
 		if (!object || object->shared || object->tid != (__u32)python_type(methods.of[i]))
 			continue;
-		r = request_lookup(protocol_read(tgid, object->request));
-		return r && !(r->flags & REQUEST_GIVEN) ? r->id : 0;
+		return protocol_waiting(tgid, object->request);
 	}
 	return 0;
 }

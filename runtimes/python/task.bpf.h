@@ -383,14 +383,14 @@ static __always_inline struct named task_calls(const struct runtime *runtime,
 
 /*
  * A task begins the response to a request: it, or one that it was made by, does what is done for
- * requests, if that was made by who has read it.
+ * requests, if that was made by who has read it, or late, for just this request.
  */
 VERIFIED_ALONE int task_is_seen_to_respond(__u32 tgid, const struct task *task, __u64 request)
 {
 	const struct runtime *runtime = runtime_lookup(tgid);
 
 	for (int i = 0; i < TASK_MAKERS && runtime && task && task->request == request; i++) {
-		if (task->flags & TASK_FIRST) {
+		if (task->flags & (TASK_FIRST | TASK_LATE)) {
 			task_learn(tgid, task_function(runtime, task), 1);
 			return 0;
 		}

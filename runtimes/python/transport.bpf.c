@@ -25,8 +25,9 @@ int probe_transport_called(struct pt_regs *ctx)
 {
 	struct worker *w = thread_now();
 
-	if (w && w->called_back < CALLED_BACK_AGAIN)
-		w->called_back++;
+	if (w)
+		w->called_back =
+		    w->called_back == CALLED_BACK_NOT ? CALLED_BACK_TO_READ : CALLED_BACK_AGAIN;
 	return 0;
 }
 

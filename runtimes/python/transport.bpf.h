@@ -34,6 +34,31 @@ static __always_inline __u64 transport_socket(__u64 transport)
 	return socket;
 }
 
+/* Does a transport have this object as its protocol? */
+static __always_inline int transport_has(__u64 transport, __u64 protocol)
+{
+	for (int i = 0; i < UVLOOP_TRANSPORT_WORDS; i++)
+		if (user_read(transport + UVLOOP_HANDLE + i * sizeof(__u64)) == protocol)
+			return 1;
+	return 0;
+}
+
+/*
+ * The TCP socket of an object's transport: among the first words of a protocol is the transport
+ * that has this protocol. 0: it is none, or keeps that elsewhere.
+ */
+VERIFIED_ALONE __u64 transport_of_protocol(__u64 protocol)
+{
+	for (int i = 0; i < UVLOOP_PROTOCOL_WORDS; i++) {
+		__u64 transport = user_read(protocol + (2 + i) * sizeof(__u64));
+		__u64 socket = transport < ADDRESSES_FROM ? 0 : transport_socket(transport);
+
+		if (socket && transport_has(transport, protocol))
+			return socket;
+	}
+	return 0;
+}
+
 /* Who has written what is sent now; NULL: nobody that is known. */
 static __always_inline const struct written *transport_writer(__u32 tgid, __u64 socket)
 {

@@ -300,6 +300,8 @@ ROWS = (
         (node(KEEP="0", LOOKUP="own"),), modes="sp", pauses=NONE, named=True),
     Row("haproxy-queue", "HAProxy, maxconn 4", (haproxy(server="maxconn 4"),), pauses=NONE,
         calls=(1, 1)),
+    Row("aiohttp-uvloop", "aiohttp, server and client, on uvloop", (python("aio", LOOP="uvloop"),),
+        modes="sp"),
     Row("aiohttp-queue", "aiohttp, 4 connections", (python("aio", CONNECTIONS="4"),), modes="sp",
         pauses=NONE),
     Row("tornado-queue", "Tornado, its client calls 4 at once",

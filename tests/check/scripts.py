@@ -45,7 +45,7 @@ def modules_of(tree):
 
 
 # Some tests serve with frameworks: the packages that tests/lab/packages.sh installs.
-FRAMEWORKS = {"tests/accuracy/apps/python/aio.py": {"aiohttp"},
+FRAMEWORKS = {"tests/accuracy/apps/python/aio.py": {"aiohttp", "uvloop"},
               "tests/accuracy/apps/python/reader.py": {"waitress"},
               "tests/accuracy/apps/python/tornado_app.py": {"tornado"},
               "tests/accuracy/apps/python/asgi.py": {"anyio", "httpx", "starlette"},

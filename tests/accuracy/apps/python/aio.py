@@ -2,7 +2,7 @@
 """aio.py ADDRESS PORT: aiohttp, server and client in one event loop.
 
 MODE is s (one after the other) or p (gathered), as in calls.py; so are the target and the
-environment.
+environment. LOOP: uvloop.
 """
 import asyncio
 import os
@@ -56,4 +56,7 @@ async def session(app):
 app = web.Application()
 app.cleanup_ctx.append(session)
 app.router.add_get("/{plan:.*}", serve)
+if os.environ.get("LOOP") == "uvloop":
+    import uvloop
+    uvloop.install()
 web.run_app(app, host=sys.argv[1], port=int(sys.argv[2]), backlog=1024, access_log=None, print=None)
