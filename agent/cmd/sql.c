@@ -98,7 +98,7 @@ static json_t *row_json(sqlite3_stmt *row)
 	bool done = object;
 
 	for (int i = 0; done && i < sqlite3_column_count(row); i++) {
-		_cleanup_free_ char *name = utf8_repair(sqlite3_column_name(row, i));
+		_cleanup_free_ char *name = foreign_dup(sqlite3_column_name(row, i));
 
 		done = name && !json_object_set_new(object, name, value_json(row, i));
 	}

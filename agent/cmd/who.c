@@ -6,13 +6,13 @@
 #include <jansson.h>
 
 #include "base/cleanup.h"
+#include "base/foreign.h"
 #include "base/hex.h"
 #include "base/number.h"
 #include "base/proc.h"
 #include "base/rule_names.h"
 #include "cmd/command.h"
 #include "cmd/json.h"
-
 #include "engine/habits.h"
 #include "runtimes/runtime.h"
 #include "who/ask.h"

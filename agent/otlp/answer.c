@@ -38,7 +38,7 @@ void answer_judge(const struct answer *answer, time_t now, struct post_answer *r
 		ret_answer->result = answer->sent ? POST_UNCONFIRMED : POST_LATER;
 		foreign_copy(ret_answer->why, sizeof(ret_answer->why), answer->error);
 	} else if (answer->status < 300 && !(answer->sent && answer->whole)) {
-		char error[sizeof(ret_answer->why)];
+		char error[sizeof(ret_answer->why) - 64];
 
 		/* What it has left out is not known, nor whether it goes on reading. */
 		ret_answer->result = POST_UNCONFIRMED;

@@ -31,7 +31,6 @@ struct service {
 bool service_is_same(const struct service *a, const struct service *b);
 
 /*
-/*
  * What /proc, by `reader`, and rules (NULL: none) tell of a process. Its arguments and its
  * environment are none where they do not come. 0; -ESRCH: it is gone, or is going, and that is what
  * was seen of it before (NULL: nothing).
