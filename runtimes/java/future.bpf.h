@@ -229,11 +229,8 @@ VERIFIED_ALONE int java_works_on(__u32 tgid, struct named *ret_named)
 	if (ret_named->request)
 		return 0;
 	java_stack_futures(&futures, object);
-	if (!futures.count) {
-		futures.future[0] = java_job_waiter(tgid);
-		futures.wanted = JAVA_FUTURES_NONE;
-	}
-	if (futures.future[0] && futures.count <= JAVA_FUTURES)
+	java_job_waiter(&futures);
+	if (futures.count && futures.count <= JAVA_FUTURES)
 		java_search_for(tgid, object, &futures, ret_named);
 	return 0;
 }

@@ -76,13 +76,16 @@ static long java_job_future(__u32 index, struct java_job *job)
 	return 0;
 }
 
-/* The Signaller of who waits for the job that the current thread is at; 0: none, or not known. */
-VERIFIED_ALONE __u64 java_job_waiter(__u32 tgid)
+/* The Signaller of who waits for the job that the current thread is at, if it is at no future. */
+VERIFIED_ALONE int java_job_waiter(struct java_futures *ret_futures)
 {
-	const struct runtime *runtime = runtime_lookup(tgid);
+	const struct runtime *runtime;
 	struct java_job job = {};
 	__u64 base;
 
+	if (!ret_futures || ret_futures->count)
+		return 0;
+	runtime = runtime_lookup(ret_futures->tgid);
 	if (!runtime || !(runtime->java.run_class | runtime->java.supply_class))
 		return 0;
 	job.java = &runtime->java;
@@ -94,7 +97,10 @@ VERIFIED_ALONE __u64 java_job_waiter(__u32 tgid)
 		return 0;
 	job.at = base;
 	bpf_loop(JAVA_STACK_MAX / USER_CHUNK, java_job_future, &job, 0);
-	return job.found ? java_completable_waiter(job.java, job.future) : 0;
+	ret_futures->future[0] = job.found ? java_completable_waiter(job.java, job.future) : 0;
+	ret_futures->count = ret_futures->future[0] != 0;
+	ret_futures->wanted = JAVA_FUTURES_NONE;
+	return 0;
 }
 
 #endif
