@@ -16,6 +16,9 @@
 #include "load/control.h"
 #include "runtime/uprobe.h"
 
+/* Programs that run already are known when the daemon is ready, unless it takes longer. */
+#define SETTLE_MS 2000
+
 /* Returns 1 after a signal to stop. */
 static int handle_signal(struct daemon *daemon)
 {
@@ -40,7 +43,6 @@ static int wait_for_news(struct daemon *daemon, int timeout_ms)
 	    {.fd = daemon->signal_fd, .events = POLLIN},
 	    {.fd = sites_fd(daemon->sites), .events = POLLIN},
 	    {.fd = control_server_fd(daemon->requests.server), .events = POLLIN},
-	    {.fd = runtimes_fd(daemon->runtimes), .events = POLLIN},
 	    {.fd = recorder_process_fd(&daemon->recorder), .events = POLLIN},
 	};
 	int err;
@@ -56,11 +58,8 @@ static int wait_for_news(struct daemon *daemon, int timeout_ms)
 	watchdog_mark(&daemon->watchdog, "requests of ctxprop");
 	if (fds[2].revents)
 		control_server_read(daemon->requests.server);
-	watchdog_mark(&daemon->watchdog, "a look at programs");
-	if (daemon->runtimes)
-		daemon_watch_runtimes(daemon, fds[3].revents);
 	watchdog_mark(&daemon->watchdog, "the recorder of profiles");
-	if (fds[4].revents)
+	if (fds[3].revents)
 		recorder_process_look(&daemon->recorder);
 	watchdog_mark(&daemon->watchdog, "names of devices and cgroups");
 	policies_refresh(&daemon->policies);
@@ -70,7 +69,7 @@ static int wait_for_news(struct daemon *daemon, int timeout_ms)
 /* What is due by the clock. Returns the milliseconds until there is more to do. */
 static int do_what_is_due(struct daemon *daemon)
 {
-	int due_ms[6], first_ms;
+	int due_ms[5], first_ms;
 
 	watchdog_mark(&daemon->watchdog, "counters and dead flows");
 	due_ms[0] = first_ms = upkeep_do(&daemon->upkeep);
@@ -78,11 +77,10 @@ static int do_what_is_due(struct daemon *daemon)
 	due_ms[1] = sites_look(daemon->sites);
 	watchdog_mark(&daemon->watchdog, "draining");
 	due_ms[2] = drain_do(&daemon->drain, &daemon->drained);
-	due_ms[3] = runtimes_due_ms(daemon->runtimes);
 	watchdog_mark(&daemon->watchdog, "connections for the log");
-	due_ms[4] = flow_log_do(daemon->flow_log);
+	due_ms[3] = flow_log_do(daemon->flow_log);
 	watchdog_mark(&daemon->watchdog, "the recorder of profiles");
-	due_ms[5] = recorder_process_do(&daemon->recorder);
+	due_ms[4] = recorder_process_do(&daemon->recorder);
 
 	/* -1: never. */
 	for (size_t i = 1; i < sizeof(due_ms) / sizeof(due_ms[0]); i++)
@@ -114,6 +112,17 @@ static void drop_rights(bool enters_netns, bool names_kernel)
 		log_warning("capabilities that are not needed any more stay: %s", strerror(-err));
 	if (admin && !enters_netns)
 		log_info("CAP_SYS_ADMIN stays: this kernel wants it for uprobes");
+}
+
+static void begin_to_follow(struct daemon *daemon, enum publish_mode publish)
+{
+	int err = daemon->follows ? follower_start(publish, &daemon->follower) : 0;
+
+	if (err)
+		log_warning(
+		    "no probes in programs, calls of goroutines and of Python's tasks begin "
+		    "new traces: %s",
+		    strerror(-err));
 }
 
 static void be_ready(const struct daemon *daemon, bool enters_netns)
@@ -153,7 +162,7 @@ static void close_all(struct daemon *daemon)
 	recorder_process_end(&daemon->recorder);
 	sites_close(daemon->sites);
 	requests_close(&daemon->requests);
-	runtimes_close(daemon->runtimes);
+	follower_stop(daemon->follower);
 	policies_close(&daemon->policies);
 	engine_close(daemon->engine);
 	cleanup_close(&daemon->signal_fd);
@@ -180,13 +189,16 @@ int daemon_run(const struct options *options)
 		err = 0;
 	} else if (!err) {
 		drop_rights(wanted_any(&options->wanted), options->profile);
+		begin_to_follow(&daemon, options->publish);
 		recorder_process_prepare(&daemon.recorder, options);
 		daemon.traces.recorded = daemon.recorder.counts;
 		traces_begin(&daemon.traces, daemon.engine, &daemon.policies, options);
 		if (options->level == LOG_LEVEL_DEBUG)
 			flow_log_new(engine_flows_fd(daemon.engine), &daemon.flow_log);
-		resident_shrink(); /* loading took what is not needed any more */
 		recorder_process_begin(&daemon.recorder);
+		if (daemon.follower)
+			follower_settle(daemon.follower, SETTLE_MS);
+		resident_shrink(); /* loading took what is not needed any more */
 		be_ready(&daemon, wanted_any(&options->wanted));
 		err = run(&daemon);
 		recorder_process_stop(&daemon.recorder);

@@ -10,6 +10,7 @@
 
 #include "daemon/drain.h"
 #include "daemon/flow_log.h"
+#include "daemon/follower.h"
 #include "daemon/options.h"
 #include "daemon/policies.h"
 #include "daemon/recorder_process.h"
@@ -20,7 +21,6 @@
 #include "daemon/watchdog.h"
 #include "load/engine.h"
 #include "load/pins.h"
-#include "runtime/runtimes.h"
 
 /* Everything that a running daemon holds. */
 struct daemon {
@@ -32,7 +32,8 @@ struct daemon {
 	struct sites *sites;
 	struct watchdog watchdog;
 	struct upkeep upkeep;
-	struct runtimes *runtimes; /* NULL: requests are not followed */
+	bool follows;              /* requests, by the node's probes */
+	struct follower *follower; /* NULL: programs are not looked at */
 	struct policies policies;
 	struct requests requests;
 	struct drain drain;
@@ -52,9 +53,6 @@ int daemon_failed(const char *what, int err);
  */
 int daemon_load(struct daemon *daemon, const struct options *options,
 		int (*then)(struct daemon *daemon, const struct options *options));
-
-/* Go on with programs that run now; `has_news`: the descriptor of `daemon->runtimes` has input. */
-void daemon_watch_runtimes(struct daemon *daemon, bool has_news);
 
 /*
  * Everything before the loop: signals, rules, what is loaded and attached. 0; -ECANCELED: told to

@@ -10,7 +10,6 @@
 #include "base/stop.h"
 #include "daemon/daemon_inside.h"
 #include "daemon/follow.h"
-#include "daemon/runtimes_log.h"
 #include "daemon/tables.h"
 #include "load/node.h"
 
@@ -64,36 +63,6 @@ static int begin_packets(void *data)
 	return loading->then(loading->daemon, loading->options);
 }
 
-static void no_runtimes(int err)
-{
-	log_warning(
-	    "no probes in programs, calls of goroutines and of Python's tasks begin new traces: %s",
-	    strerror(-err));
-}
-
-void daemon_watch_runtimes(struct daemon *daemon, bool has_news)
-{
-	int err = has_news ? runtimes_update(daemon->runtimes) : 0;
-
-	if (!err)
-		err = runtimes_do(daemon->runtimes);
-	if (!err)
-		return;
-	no_runtimes(err);
-	runtimes_close(daemon->runtimes);
-	daemon->runtimes = NULL;
-}
-
-static void follow_runtimes(struct daemon *daemon, enum publish_mode publish)
-{
-	int err = runtimes_open(runtimes_log, runtimes_log_lack, publish, &daemon->runtimes);
-
-	if (err)
-		no_runtimes(err);
-	else
-		daemon_watch_runtimes(daemon, false);
-}
-
 static int load_probes(void *data)
 {
 	struct loading *loading = data;
@@ -109,8 +78,7 @@ static void follow(const struct loading *loading, int err)
 			    strerror(-err));
 	else
 		follow_log(&loading->report);
-	if (!err && loading->report.follows)
-		follow_runtimes(loading->daemon, loading->options->publish);
+	loading->daemon->follows = !err && loading->report.follows;
 }
 
 /* Side by side, unless memory is short: loading takes more than anything after it. */

@@ -349,6 +349,12 @@ int runtimes_due_ms(const struct runtimes *runtimes)
 		      departed_due_ms(&runtimes->departed));
 }
 
+bool runtimes_is_done(const struct runtimes *runtimes)
+{
+	return runtimes->lock_fd < 0 ||
+	       (!runtimes->looks.first && !inspector_runs(&runtimes->inspector));
+}
+
 static void look_again(__u32 tgid, void *data)
 {
 	struct runtimes *runtimes = data;

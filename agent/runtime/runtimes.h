@@ -52,6 +52,9 @@ int runtimes_update(struct runtimes *runtimes);
  */
 int runtimes_due_ms(const struct runtimes *runtimes);
 
+/* Have all been looked at that were asked for? Also true while another daemon does the work. */
+bool runtimes_is_done(const struct runtimes *runtimes);
+
 /*
  * To be called now and then, and on news: takes over when the other daemon is gone, begins to look
  * at processes and takes what was found, and detaches from programs that nobody runs any more. 0 or
