@@ -386,8 +386,8 @@ static void name_route(struct join *join, struct span *span)
 {
 	const struct routes_service service = {span->service.name, span->service.owner};
 
-	routes_name(join->routes[span->kind == SPAN_CLIENT], &service, span->path,
-		    span->status, span->route, sizeof(span->route));
+	routes_name(join->routes[span->kind == SPAN_CLIENT], &service, span->path, span->status,
+		    span->route, sizeof(span->route));
 }
 
 static void end(struct join *join, const struct record_end *record)

@@ -43,8 +43,7 @@ struct routes_service {
  * it does not fit.
  */
 void routes_name(struct routes *routes, const struct routes_service *service, const char *path,
-		 unsigned int status,
-		 char *ret_route, size_t size);
+		 unsigned int status, char *ret_route, size_t size);
 
 /* Does a segment of `length` bytes look like an id? */
 bool routes_is_id(const char *segment, size_t length);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/list.h"
+#include "inspect/proc_reader.h"
 #include "load/node_map_names.h"
 #include "load/node_maps.h"
 #include "load/pins.h"
@@ -23,6 +23,7 @@
 
 struct ask {
 	struct who_bpf *skel;
+	struct proc_reader *reader;
 	struct keys keys; /* of all processes, when it was opened */
 };
 
@@ -103,10 +104,12 @@ int ask_open(struct ask **ret_ask, char *ret_why)
 	if (err)
 		return err;
 	ask = calloc(1, sizeof(*ask));
-	if (ask)
+	if (ask) {
+		ask->reader = proc_reader_new();
 		ask->skel = who_bpf__open();
-	if (!ask || !ask->skel) {
-		free(ask);
+	}
+	if (!ask || !ask->skel || !ask->reader) {
+		ask_close(ask);
 		snprintf(ret_why, ASK_WHY_MAX, "out of memory");
 		return -ENOMEM;
 	}
@@ -127,6 +130,7 @@ void ask_close(struct ask *ask)
 	if (!ask)
 		return;
 	keys_free(&ask->keys);
+	proc_reader_free(ask->reader);
 	who_bpf__destroy(ask->skel);
 	free(ask);
 }
@@ -221,19 +225,19 @@ static int ask_round(const struct ask *ask, __u32 tgid, struct answers *answers)
 }
 
 /* Copy what the last round has missed. */
-static int copy_missing(const struct ask *ask, int memory_fd)
+static int copy_missing(const struct ask *ask)
 {
 	__u32 count = ask->skel->bss->missing_count;
 	int err = 0;
 
 	for (__u32 i = 0; i < count && i < WHO_MISSING && !err; i++)
-		err = pages_copy(bpf_map__fd(ask->skel->maps.who_pages), memory_fd,
+		err = pages_copy(bpf_map__fd(ask->skel->maps.who_pages), ask->reader,
 				 ask->skel->bss->missing[i]);
 	return err;
 }
 
 /* One look, with memory as it is now. */
-static int look(const struct ask *ask, __u32 tgid, int memory_fd, struct answers *ret)
+static int look(const struct ask *ask, __u32 tgid, struct answers *ret)
 {
 	int err = 0;
 
@@ -242,7 +246,7 @@ static int look(const struct ask *ask, __u32 tgid, int memory_fd, struct answers
 		err = ask_round(ask, tgid, ret);
 		if (err || !ask->skel->bss->missing_count)
 			return err;
-		err = copy_missing(ask, memory_fd);
+		err = copy_missing(ask);
 	}
 	return err ? err : -EAGAIN;
 }
@@ -281,14 +285,6 @@ static void confirm(struct answers *now, const struct answers *before)
 	now->count = kept;
 }
 
-static int open_memory(__u32 tgid)
-{
-	char path[32];
-
-	snprintf(path, sizeof(path), "/proc/%u/mem", tgid);
-	return open(path, O_RDONLY | O_CLOEXEC);
-}
-
 static void cleanup_answers(struct answers *answers)
 {
 	free(answers->told);
@@ -297,13 +293,14 @@ static void cleanup_answers(struct answers *answers)
 int ask_process(struct ask *ask, __u32 tgid, struct who_told **ret_told, size_t *ret_count)
 {
 	__attribute__((cleanup(cleanup_answers))) struct answers before = {}, now = {};
-	_cleanup_close_ int memory_fd = open_memory(tgid);
-	int err;
+	int err = proc_reader_begin(ask->reader, tgid);
 
+	if (err)
+		return err;
 	ask->skel->bss->wanted_tgid = tgid;
-	err = look(ask, tgid, memory_fd, &before);
+	err = look(ask, tgid, &before);
 	if (!err)
-		err = look(ask, tgid, memory_fd, &now);
+		err = look(ask, tgid, &now);
 	if (err)
 		return err;
 	confirm(&now, &before);

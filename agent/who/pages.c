@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <bpf/bpf.h>
 
-#include "inspect/process_memory.h"
+#include "inspect/proc_reader.h"
 #include "who/pages.h"
 #include "who/who.h"
 
-int pages_copy(int map_fd, int memory_fd, __u64 address)
+int pages_copy(int map_fd, struct proc_reader *reader, __u64 address)
 {
 	struct who_page page = {.length = sizeof(page.bytes)};
 
-	if (process_memory_read(memory_fd, address, page.bytes, page.length)) {
+	if (proc_reader_memory(reader, address, page.bytes, page.length)) {
 		page.length = WHO_PAGE;
-		if (process_memory_read(memory_fd, address, page.bytes, page.length))
+		if (proc_reader_memory(reader, address, page.bytes, page.length))
 			page.length = 0;
 	}
 	return bpf_map_update_elem(map_fd, &address, &page, BPF_ANY);

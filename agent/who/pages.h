@@ -5,11 +5,13 @@
 
 #include <linux/types.h>
 
+#include "inspect/proc_reader.h"
+
 /*
- * Copy the page at an address, by a descriptor for /proc/PID/mem, into the map (who/who.h). One
+ * Copy the page at an address, of the process that `reader` is at, into the map (who/who.h). One
  * that cannot be read is put down as such. 0 or -errno.
  */
-int pages_copy(int map_fd, int memory_fd, __u64 address);
+int pages_copy(int map_fd, struct proc_reader *reader, __u64 address);
 
 /* Forget all pages. */
 void pages_forget(int map_fd);

@@ -126,7 +126,8 @@ FOREIGN = re.compile(r"sqlite3_column_text\(|sample->comm\b|/comm\"|mapping->pat
 BROUGHT_IN = ('"base/foreign.h"', '"trace/json.h"')  # json_set_text() brings in what a store says
 # Those that compare such texts or hand them on inside, and bring nothing out.
 FOREIGN_INSIDE = {
-    "agent/inspect/mapped_file.c", "agent/inspect/subject.c", "agent/profile/thread_data.c",
+    "agent/inspect/mapped_file.c", "agent/inspect/proc_reader.c", "agent/inspect/subject.c",
+    "agent/profile/thread_data.c",
     "agent/profile/process_context.c",  # its keys are labels': labels.c brings them in
     "agent/trace/busiest.c",  # its rows are printed by cmd/top.c
 }
