@@ -13,6 +13,7 @@
 #include "daemon/follower.h"
 #include "daemon/runtimes_log.h"
 #include "runtime/runtimes.h"
+#include "runtime/uprobe_returns.h"
 
 struct follower {
 	struct runtimes *runtimes;
@@ -71,6 +72,11 @@ static void *follow(void *data)
 	bool has_news = false;
 	int err, stops = 0;
 
+	if (!uprobe_returns_are_safe())
+		log_warning(
+		    "no probes on the return of functions, calls for items of Python's "
+		    "queues begin new traces: this kernel lets filters of programs (seccomp) "
+		    "forbid its own uretprobe(), as Linux 6.14 and later do not");
 	do {
 		err = turn(follower, has_news);
 		if (!err)

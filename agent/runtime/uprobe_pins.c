@@ -8,6 +8,7 @@
 #include "load/node_maps.h"
 #include "load/rules.h"
 #include "runtime/uprobe_pins.h"
+#include "runtime/uprobe_returns.h"
 
 #define LINKS_DIR "uprobes" /* below the layer */
 
@@ -26,7 +27,8 @@ struct uprobe_pin {
 
 int uprobe_pins_open(struct uprobe_pins *ret_pins)
 {
-	*ret_pins = (struct uprobe_pins){.by_link = uprobe_has_links()};
+	*ret_pins = (struct uprobe_pins){.by_link = uprobe_has_links(),
+					 .returns = uprobe_returns_are_safe()};
 	snprintf(ret_pins->session, sizeof(ret_pins->session), "%d-", getpid());
 	pins_join(ret_pins->dir, node_maps_layer_dir(), LINKS_DIR);
 	return mkdir(ret_pins->dir, 0700) && errno != EEXIST ? -errno : 0;
@@ -147,6 +149,8 @@ int uprobe_pins_attach(struct uprobe_pins *pins, const struct stat *program,
 
 	if (site->file->fd < 0 || !subject_file_runs(site->file, site->offset))
 		return -EFAULT;
+	if (site->at_return && !pins->returns)
+		return 0;
 	return is_attached(pins, &wanted) ? 0 : attach(pins, &wanted, site);
 }
 

@@ -18,6 +18,7 @@ struct uprobe_pin;
 
 struct uprobe_pins {
 	bool by_link; /* they are attached by links, see uprobe.h */
+	bool returns; /* probes may be put on the return of functions, see uprobe_returns.h */
 	char dir[PINS_PATH_MAX];
 	char session[16]; /* names of our pins begin so */
 	unsigned int serial;
@@ -42,7 +43,8 @@ struct uprobe_site {
 
 /*
  * Attach `probe` to a place, unless that was done before, for the sake of a program (a file): one
- * that runs what is in site->file. 0; -EFAULT: no process was seen to run that place; or -errno.
+ * that runs what is in site->file. Nothing is done at a return where that could do harm. 0;
+ * -EFAULT: no process was seen to run that place; or -errno.
  */
 int uprobe_pins_attach(struct uprobe_pins *pins, const struct stat *program,
 		       const struct bpf_program *probe, const struct uprobe_site *site);

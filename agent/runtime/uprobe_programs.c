@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
-#include <malloc.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <bpf/libbpf.h>
 
+#include "base/resident.h"
 #include "runtime/uprobe_programs.h"
 
 /* Programs are needed by families: all that are called probe_FAMILY_... */
@@ -111,7 +111,7 @@ static int need(struct uprobe_programs *programs, const char *name)
 	}
 	loaded->next = programs->first;
 	programs->first = loaded;
-	malloc_trim(0); /* loading took what is not needed any more */
+	resident_shrink(); /* loading took what is not needed any more */
 	return 0;
 }
 

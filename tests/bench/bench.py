@@ -13,6 +13,7 @@ import signal
 import sys
 
 import report
+import start_times
 from figures import HEAD, Measured, cost_rows, values
 from profile_cost import ProfileCost, off_cpu
 from rig import ARMS, Rig
@@ -83,6 +84,8 @@ def main():
         if "profile" in wanted and not given.short:
             progress("switches of threads without context, off-CPU")
             measured.profile |= off_cpu(given.build)
+        if "follow" in wanted:
+            measured.start = start_times.values(given.build, given.short, progress)
     except RuntimeError as error:
         print(f"bench: {error}", file=sys.stderr)
         return 2

@@ -28,6 +28,7 @@ class Measured:
     many_rules: list | None = None  # [(empty, one, many)]
     agent: tuple | None = None  # (MiB, percent of a core)
     profile: dict = dataclasses.field(default_factory=dict)  # as values()
+    start: dict = dataclasses.field(default_factory=dict)  # the same
 
 
 def spread(values):
@@ -108,7 +109,7 @@ def bpf_cells(times, arm, follow=()):
 def values(measured):
     """{key of a bar: (median, first quartile, third quartile)}; what was not measured is absent."""
     small = measured.costs[SMALL]
-    result = dict(measured.profile)
+    result = measured.profile | measured.start
     if "inject" in small:
         result |= inject_values(measured, small)
     if "follow" in small:
