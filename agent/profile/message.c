@@ -43,6 +43,19 @@ static void leave(void *data, void *memory)
 	(void)memory;
 }
 
+/* Counts (counts.h) have fields with tabs between them, which stay. */
+static void bring_in(char *to, size_t size, const char *from)
+{
+	const char *ends = *from == '#' ? "\t" : "";
+	size_t length = strcspn(from, ends), used = foreign_copy_bytes(to, size, from, length);
+
+	for (from += length; *from; from += length) {
+		to[used++] = *from++;
+		length = strcspn(from, ends);
+		used += foreign_copy_bytes(to + used, size - used, from, length);
+	}
+}
+
 /* Whoever wrote them. */
 static int bring_texts_in(struct message *message)
 {
@@ -56,7 +69,7 @@ static int bring_texts_in(struct message *message)
 		to = arena_alloc(&message->arena, size);
 		if (!to)
 			return -ENOMEM;
-		foreign_copy(to, size, from);
+		bring_in(to, size, from);
 		message->profile->string_table[i] = to;
 	}
 	return 0;
