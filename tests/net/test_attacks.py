@@ -5,6 +5,7 @@ import os
 import socket
 import subprocess
 import sys
+import time
 import tempfile
 from pathlib import Path
 
@@ -98,6 +99,7 @@ def tracestates_without_room():
     with threads(8621):
         followed(8621, "to begin with")
         equal(ask_with_state(8621, 3), [(True, STATE)] * 3, "calls, to begin with")
+        time.sleep(1)  # the end of the last case's program has entries without a request removed
         with node_map("tracestates") as states:
             made = [(1 << 40 | i).to_bytes(8, "little") for i in range(TRACESTATE_ROOM)]
             for key in made:
