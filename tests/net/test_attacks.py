@@ -5,8 +5,8 @@ import os
 import socket
 import subprocess
 import sys
-import time
 import tempfile
+import time
 from pathlib import Path
 
 import cases
