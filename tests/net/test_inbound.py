@@ -244,7 +244,7 @@ def loopback():
 @case
 def not_http():
     """What is not HTTP makes no requests, and arrives as it is."""
-    for data in (b"EHLO there\r\n", b"\x16\x03\x01" + os.urandom(100), b"get / HTTP/1.1\r\n\r\n",
+    for data in (b"EHLO there\r\n", b"\x16\x03\x01" + os.urandom(100), b"g@t / HTTP/1.1\r\n\r\n",
                  b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", b"Q\0\0\0\x0dSELECT 1\0"):
         with serving() as (world, c, s):
             equal(served(world, c, s, data + CHILD), [], data)
