@@ -24,6 +24,16 @@ STRANGE_SERVICE = "\"><img src=x onerror=alert(4)>"
 RAW, RAW_BYTES = "GET /raw", b"GET /\xff\xfe\""
 
 
+def shown(name):
+    """A name without what would turn a line around."""
+    return name.replace("\u202e", "\ufffd")
+
+
+# Those names as they come out.
+STRANGE_SHOWN = {RAW_BYTES.decode(errors="replace") if name == RAW else shown(name): shown(function)
+                 for name, function in STRANGE.items()}
+
+
 def labels(endpoint, bucket, service="shop"):
     return {"endpoint": endpoint, "service": service, "process": "app", "pid": 4711,
             "latency_bucket": bucket}
