@@ -67,7 +67,7 @@ struct runtime {
 	__s32 g_offset;     /* of `g`, from the thread pointer */
 	__u32 curg_offset;  /* of `curg` in Go's struct m */
 	__u32 recvx_offset; /* of `recvx` in Go's struct hchan */
-	__u32 changes;      /* of goroutines, in `second`; Java: looks at it */
+	__u32 changes;      /* of goroutines, in `second`; Java: looks at it (enum lacks) */
 	__u64 second; /* the last in which one was seen, on whatever CPU; Java: of the next look */
 	union {
 		struct runtime_go go;

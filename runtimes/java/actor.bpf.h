@@ -13,7 +13,7 @@ static __always_inline void java_takes(const struct runtime *runtime, const stru
 				       __u64 id)
 {
 	java_reads(runtime, by->key.tgid);
-	runtime_lacks_classes(by->key.tgid);
+	runtime_reads_without_classes(by->key.tgid);
 	if (by->kind != ACTOR_THREAD ||
 	    (by->loop == ACTOR_BLOCKS && !runtime->java.client.exchange_class))
 		return;
