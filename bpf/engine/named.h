@@ -166,13 +166,14 @@ static __always_inline void learn_ids(struct process *p, const struct call *c,
  */
 static __always_inline void engine_named(struct call *c, __u64 number)
 {
-	struct process *p = process_lookup(&c->tgid);
+	__u32 tgid = c->tgid;
+	struct process *p = process_lookup(&tgid);
 	const struct request *cause;
 	struct naming n;
 
 	if (!c->outstanding || c->evidence == EVIDENCE_OWN || !p || p->number != c->number)
 		return;
-	n = naming_of(c->tgid, number);
+	n = naming_of(tgid, number);
 	learn_ids(p, c, &n);
 	cause = request_lookup(c->request);
 	if (!c->evidence && n.only && !n.contested && process_copies_ids(p) &&
