@@ -64,12 +64,14 @@ static void log_span(void *data, const struct span *span, __s64 boot_to_wall_ns)
 		tell(span);
 }
 
-static void log_left_out(void *data)
+static bool log_left_out(void *data, bool hurry)
 {
 	unsigned long count = log_limit_left_out(data, clock_now_ns());
 
+	(void)hurry;
 	if (count)
 		log_debug("%lu more requests are over", count);
+	return true;
 }
 
 int log_sink_open(struct sink *ret_sink)

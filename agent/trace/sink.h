@@ -7,6 +7,8 @@
 #ifndef CTXPROP_SINK_H
 #define CTXPROP_SINK_H
 
+#include <stdbool.h>
+
 #include "trace/connection.h"
 #include "trace/span.h"
 
@@ -18,8 +20,12 @@ struct sink {
 	void (*span)(void *data, const struct span *span, __s64 boot_to_wall_ns);
 	/* One connection that has ended; the same of its times. May be NULL. */
 	void (*connection)(void *data, const struct connection *connection, __s64 boot_to_wall_ns);
-	/* All that was read in this turn has been given; several times a second. May be NULL. */
-	void (*flush)(void *data);
+	/*
+	 * All that was read in this turn has been given; several times a second. `hurry`: nothing
+	 * is to be put off. Returns whether nothing was: what is not kept yet is read again by the
+	 * next daemon if this one is killed. May be NULL.
+	 */
+	bool (*flush)(void *data, bool hurry);
 	/* Free everything. Spans that are not handed on by then are lost, and counted. */
 	void (*close)(void *data);
 	/* Tell what became of spans until now, to any thread. May be NULL. */

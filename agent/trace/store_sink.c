@@ -120,18 +120,18 @@ static bool may_wait(struct store_sink *sink, __u64 now_ns)
 	return sink->spans + sink->connections > FEW && now_ns < sink->written_ns + WAIT_NS;
 }
 
-static void flush(void *data)
+static bool flush(void *data, bool hurry)
 {
 	struct store_sink *sink = data;
 	__u64 now_ns = clock_now_ns();
 
-	if (!may_wait(sink, now_ns)) {
-		write_batch(sink);
-		sink->written_ns = now_ns;
-	}
-	if (now_ns < sink->prune_at_ns || is_resting(sink))
-		return;
-	sink->prune_at_ns = prune(sink) ? now_ns : now_ns + PRUNE_NS;
+	if (!hurry && may_wait(sink, now_ns))
+		return false;
+	write_batch(sink);
+	sink->written_ns = now_ns;
+	if (now_ns >= sink->prune_at_ns && !is_resting(sink))
+		sink->prune_at_ns = prune(sink) ? now_ns : now_ns + PRUNE_NS;
+	return true;
 }
 
 static void tell_counts(void *data, sink_tell *tell, void *to)

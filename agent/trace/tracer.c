@@ -16,9 +16,10 @@
 #include "trace/ring.h"
 #include "trace/tracer.h"
 
-#define TURN_MS     100  /* between two looks at the ring, unless it fills early */
-#define TURN_READS  2000 /* records of one turn, at most: a small part of the ring */
-#define CLOCK_TRIES 3    /* a thread that is held up between two clocks reads them apart */
+#define TURN_MS     100                /* between two looks at the ring, unless it fills early */
+#define TURN_READS  2000               /* records of one turn, at most: a small part of the ring */
+#define HURRY_AT    (RECORDS_SIZE / 4) /* bytes of the ring that were read, but are not kept */
+#define CLOCK_TRIES 3 /* a thread that is held up between two clocks reads them apart */
 #define LEASE_NS    (10 * NS_PER_SECOND)
 #define RENEW_NS    NS_PER_SECOND
 #define SHED_STEP   (RECORDING_SHED_ALL / 32) /* of traces that are told of again, each second */
@@ -189,9 +190,21 @@ static void publish_counts(struct tracer *tracer)
 	pthread_mutex_unlock(&tracer->lock);
 }
 
+/* Returns whether all that was read is kept by those that keep it. */
+static bool flush(struct tracer *tracer)
+{
+	bool hurry = atomic_load(&tracer->stopped) || ring_used(tracer->ring) > HURRY_AT;
+	bool kept = true;
+
+	for (size_t i = 0; i < tracer->sinks; i++)
+		if (tracer->sink[i].flush)
+			kept &= tracer->sink[i].flush(tracer->sink[i].data, hurry);
+	return kept;
+}
+
 /*
- * Read records, and hand on what they make. Their room in the ring is free when that was done: if
- * this process is killed meanwhile, the next one reads them again. Returns whether there is more.
+ * Read records, and hand on what they make. Their room in the ring is free when that is kept: if
+ * this process is killed before, the next one reads them again. Returns whether there is more.
  */
 static bool take_turn(struct tracer *tracer)
 {
@@ -202,10 +215,8 @@ static bool take_turn(struct tracer *tracer)
 	count = ring_read(tracer->ring, TURN_READS, on_record, tracer);
 	if (tracer->keep)
 		keep_look(tracer->keep, clock_now_ns());
-	for (size_t i = 0; i < tracer->sinks; i++)
-		if (tracer->sink[i].flush)
-			tracer->sink[i].flush(tracer->sink[i].data);
-	ring_release(tracer->ring);
+	if (flush(tracer))
+		ring_release(tracer->ring);
 	publish_counts(tracer);
 	return count == TURN_READS;
 }

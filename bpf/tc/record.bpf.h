@@ -97,7 +97,7 @@ static __always_inline int records_take(__u64 end)
 /* Readers look by themselves, several times a second; they are called when it fills early. */
 static __always_inline __u64 records_wakeup(void)
 {
-	return bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA) > RECORDS_SIZE / 4
+	return bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA) > RECORDS_CALM / 4 * 3
 		   ? BPF_RB_FORCE_WAKEUP
 		   : BPF_RB_NO_WAKEUP;
 }

@@ -4,7 +4,8 @@
  * work on. The future does not say who is, and may be left over on a stack. But it is made together
  * with the job that completes it, in front of that; one thread begins the job, and takes the future
  * out of it; and where the job ends it is completed. So who has both on its stack, the job begun,
- * and the future not completed, is at work on it. (Objects that were moved are not found.)
+ * and the future not completed, is at work on it. (Objects that were moved are not found.) Not so
+ * in virtual threads: what one leaves on a stack when it waits is met by the next one there.
  */
 #ifndef CTXPROP_RUNTIMES_JAVA_JOB_BPF_H
 #define CTXPROP_RUNTIMES_JAVA_JOB_BPF_H
@@ -81,7 +82,7 @@ VERIFIED_ALONE int java_job_waiter(struct java_futures *ret_futures)
 {
 	const struct runtime *runtime;
 	struct java_job job = {};
-	__u64 base;
+	__u64 thread, base;
 
 	if (!ret_futures || ret_futures->count)
 		return 0;
@@ -89,7 +90,10 @@ VERIFIED_ALONE int java_job_waiter(struct java_futures *ret_futures)
 	if (!runtime || !(runtime->java.run_class | runtime->java.supply_class))
 		return 0;
 	job.java = &runtime->java;
-	base = user_read(java_thread_of(job.java, user_thread_pointer()) + job.java->stack);
+	thread = java_thread_of(job.java, user_thread_pointer());
+	if (java_virtual_object(job.java, thread))
+		return 0;
+	base = user_read(thread + job.java->stack);
 	job.at = base;
 	job.end = syscall_stack(bpf_get_current_task_btf());
 	bpf_loop(JAVA_STACK_MAX / USER_CHUNK, java_job_chunk, &job, 0);

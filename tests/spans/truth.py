@@ -254,9 +254,9 @@ def interrupted(scene, how):
     check = Check(scene)
 
     def may_miss(number):
-        """In flight when it ended, or while nobody was there, or just before: see store_sink.c."""
+        """In flight when it ended, or while nobody was there, or when spans were written last: see store_sink.c."""
         asked = check.asked[number]
-        return asked["end"] > ended - NS // 5 and asked["begin"] < ready + NS // 5
+        return asked["end"] > ended - NS - NS // 5 and asked["begin"] < ready + NS // 5
 
     for number in range(1, COUNT + 1):
         check.request(number, may_miss, ("injected", "paused"))

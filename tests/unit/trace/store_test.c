@@ -102,7 +102,7 @@ static void give(const struct sink *sink, __u64 first, unsigned int count)
 
 		sink->span(sink->data, &span, 0);
 	}
-	sink->flush(sink->data);
+	sink->flush(sink->data, false);
 }
 
 /* A few spans are there at once; more wait for each other, for a second at most. */
