@@ -16,7 +16,7 @@ static void forget(const struct dl_phdr_info *object, const ElfW(Phdr) * segment
 
 	from = (from + page - 1) / page * page;
 	to = to / page * page;
-	if (from < to)
+	if (from < to) /* NOLINTNEXTLINE(performance-no-int-to-ptr): the linker tells numbers */
 		madvise((void *)from, to - from, MADV_DONTNEED);
 }
 

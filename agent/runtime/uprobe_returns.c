@@ -3,7 +3,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
@@ -73,10 +73,13 @@ static enum answer ask(bool filtered)
 static bool kernel_has_call(void)
 {
 	struct utsname kernel;
-	int major = 0, minor = 0;
+	unsigned long major, minor;
+	char *end;
 
-	if (uname(&kernel) || sscanf(kernel.release, "%d.%d", &major, &minor) != 2)
+	if (uname(&kernel))
 		return true;
+	major = strtoul(kernel.release, &end, 10);
+	minor = *end == '.' ? strtoul(end + 1, NULL, 10) : 0;
 	return major > 6 || (major == 6 && minor >= 11);
 }
 
