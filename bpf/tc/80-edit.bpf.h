@@ -181,22 +181,23 @@ static __always_inline long shift_payload(struct __sk_buff *skb, const struct pa
 }
 
 /*
- * A split whose one edit lies deep, at `place`. The edit is rendered to the begin of scratch.wire
+ * A split whose one edit lies deep. The edit is rendered to the begin of scratch.wire
  * before anything is sent; what goes ahead and what moves passes through the rest of it.
  */
-VERIFIED_ALONE int edit_shift(struct __sk_buff *skb, struct packet *p, struct flow *f, __u32 place)
+VERIFIED_ALONE int edit_shift(struct __sk_buff *skb, struct packet *p, struct flow *f)
 {
 	struct outbound o = {.skb = skb, .p = p, .flow = f, .s = scratch_get()};
 	struct scratch *s = o.s;
 	struct header_change change = {};
 	__u64 lead_sum = 0;
-	__u32 lead;
+	__u32 lead, place;
 	long err;
 	int sent;
 
 	if (!s || !p || !f)
 		return DROP;
 	lead = s->plan.added;
+	place = s->plan.edit[0].at - p->seq;
 	change.seq = s->plan.wire_seq + lead;
 	if (bpf_skb_pull_data(skb, p->payload + place))
 		return edit_take_back(&o, REASON_NO_ROOM);
@@ -268,8 +269,9 @@ static __always_inline int edit_can_grow(struct outbound *o, __u32 first)
 /* No verdicts: nothing was written yet. */
 #define EDIT_NUMBER    256 /* edit_number(), by the plan, is all that is left to do */
 #define EDIT_AT_LENGTH 257 /* edit_at_length() is to do it */
+#define EDIT_SHIFT     258 /* edit_shift() is to do it: not called from there, for want of stack */
 
-/* Whatever is not done in a few steps; the plan is made. Returns the verdict. */
+/* Whatever is not done in a few steps; the plan is made. Returns the verdict, or EDIT_SHIFT. */
 VERIFIED_ALONE int edit_at_length(struct __sk_buff *skb, struct packet *p, struct flow *f)
 {
 	struct outbound o = {.skb = skb, .p = p, .flow = f, .s = scratch_get()};
@@ -290,7 +292,7 @@ VERIFIED_ALONE int edit_at_length(struct __sk_buff *skb, struct packet *p, struc
 	if (last <= WIRE_MAX)
 		return edit_split(&o, last);
 	if (plan->count == 1 && last <= DECIDE_DEPTH_MAX)
-		return edit_shift(skb, p, f, last);
+		return EDIT_SHIFT;
 	return edit_piecemeal(&o);
 }
 

@@ -406,7 +406,9 @@ static __always_inline int outbound_data(struct __sk_buff *skb, struct scratch *
 
 	if (verdict == EDIT_NUMBER)
 		return edit_number(skb, p, s->plan.wire_seq);
-	return verdict == EDIT_AT_LENGTH ? edit_at_length(skb, p, f) : verdict;
+	if (verdict == EDIT_AT_LENGTH)
+		verdict = edit_at_length(skb, p, f);
+	return verdict == EDIT_SHIFT ? edit_shift(skb, p, f) : verdict;
 }
 
 /* A packet without payload: its number only. */
