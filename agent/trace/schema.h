@@ -6,7 +6,7 @@
 #include <sqlite3.h>
 
 /* PRAGMA user_version of a store whose schema this is. */
-#define SCHEMA_VERSION 3
+#define SCHEMA_VERSION 4
 
 /*
  * Make what is missing. 0; -EPROTO: the store is of a newer build, which alone can use it; -EIO:
