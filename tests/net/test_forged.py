@@ -2,6 +2,7 @@
 """Programs whose runtimes' structures lie, in Ruby, Node and Java: stacks end, what is shown can be shown, and an
 honest program beside them is shown and followed as it is."""
 import contextlib
+import ctypes.util
 import subprocess
 import sys
 import tempfile
@@ -12,9 +13,9 @@ import cases
 from cases import case, equal, need_program
 from following import known_as
 from forging import NAME, forge_frame, forge_names, forge_ruby_frames
-from test_shares import cgroup, followed, threads
+from test_shares import ask, asyncio, cgroup, followed, serving, threads
 from waiting import NotInTime
-from worlds import common
+from worlds import Pair, common
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "profile"))
 
@@ -22,6 +23,7 @@ from pprof import Profile  # noqa: E402 (the path is set just above)
 
 PROGRAMS = Path(__file__).parent / "programs"
 SECONDS, PATIENCE, HERTZ = 6, 120, 199
+RUBY = 7  # enum runtime_kind
 FRAMES_MAX, NAME_MAX = 400, 1024
 SAMPLES_MIN = 20
 TURNS = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
@@ -167,3 +169,21 @@ def java():
                  f"-XX:ErrorFile={folder}/error"]
         forged("java", ["java", *quiet, "-cp", folder, "ForgedBurn"],
                {**FRAMES, "long": renames("java", "long"), "controls": renames("java", "controls")})
+
+
+@case(seconds=200)
+def ruby_at_work():
+    """A server that pretends to be Ruby, with contexts that lie, takes requests and calls: others are followed as they are"""
+    if not ctypes.util.find_library("ruby-3.1"):
+        raise cases.Skip("there is no library of Ruby 3.1")
+    with threads(8640), asyncio(8641) as honest:
+        known_as(honest.pid)
+        for number, how in enumerate(("cycle", "wild", "counts", "claims")):
+            port = 8642 + number
+            with serving(port, f"{cases.BUILD}/net_pretender", f"{Pair.APP}:{port}", how) as liar:
+                equal(known_as(liar.pid), RUBY, f"{how}: it is taken for Ruby")
+                _, wrong = ask(port)
+                equal(wrong, 0, f"{how}: its calls with another request's trace")
+                followed(8640, f"{how}: threads beside it")
+                followed(8641, f"{how}: tasks beside it")
+                equal(liar.poll(), None, f"{how}: how it ended")
