@@ -102,10 +102,12 @@ static void log_unknown(const struct policy *policy)
 		const struct policy_rule *rule = &policy->rules[i];
 
 		if (rule->device[0] && !if_nametoindex(rule->device))
-			log_warning("policy rule %u: there is no device %s now", rule->prio,
+			log_warning("policy-no-device",
+				    "policy rule %u: the device %s does not exist now", rule->prio,
 				    rule->device);
 		if (rule->cgroup[0] && !cgroup_id(rule->cgroup))
-			log_warning("policy rule %u: there is no cgroup %s now", rule->prio,
+			log_warning("policy-no-cgroup",
+				    "policy rule %u: the cgroup %s does not exist now", rule->prio,
 				    rule->cgroup);
 	}
 }
@@ -125,7 +127,7 @@ static int read_file(const struct policies *policies, struct policy *ret, __u64 
 	if (!err)
 		err = policy_read(text, size, policies->file, ret, &error);
 	if (err)
-		log_error("policy: %s", error.text);
+		log_error("policy-refused", "policy: %s", error.text);
 	else
 		*ret_stamp = policy_memory_stamp(text, size);
 	return err;
@@ -138,12 +140,12 @@ static int apply_file(struct policies *policies, struct policy *policy)
 	int err = policies_apply(policies, policy, &error);
 
 	if (err) {
-		log_error("policy: %s: %s", policies->file, error.text);
+		log_error("policy-refused", "policy: %s: %s", policies->file, error.text);
 		policy_clear(policy);
 		return err;
 	}
 	if (policies->policy.count)
-		log_info("policy: %zu rule%s from %s", policies->policy.count,
+		log_info("policy-loaded", "policy: %zu rule%s from %s", policies->policy.count,
 			 policies->policy.count == 1 ? "" : "s", policies->file);
 	log_unknown(&policies->policy);
 	return 0;
@@ -170,13 +172,15 @@ static bool recall(struct policies *policies)
 		err = policies_apply(policies, &policy, &error);
 	policy_clear(&policy);
 	if (!err)
-		log_info("policy: %zu rules, as ctxprop left them", policies->policy.count);
+		log_info("policy-restored", "policy: %zu rules, as they were changed with ctxprop",
+			 policies->policy.count);
 	else if (err == -ESTALE)
-		log_warning("policy: %s is another one than before; what ctxprop had changed is "
-			    "given up",
+		log_warning("policy-file-changed",
+			    "policy: %s has changed; changes made with ctxprop are discarded",
 			    policies->file);
 	else if (err != -ENOENT)
-		log_warning("policy: what ctxprop had changed: %s", error.text);
+		log_warning("policy-restore-failed",
+			    "policy: cannot restore the changes made with ctxprop: %s", error.text);
 	return !err;
 }
 
@@ -201,7 +205,10 @@ void policies_keep(const struct policies *policies)
 	int err = policy_memory_keep(policies->pins, policies->stamp, &policies->policy);
 
 	if (err)
-		log_warning("policy: it will be lost when this daemon ends: %s", strerror(-err));
+		log_warning(
+		    "policy-not-saved",
+		    "policy: it cannot be saved, and will be lost when this daemon ends: %s",
+		    strerror(-err));
 }
 
 /* The file holds again. */
@@ -209,7 +216,7 @@ static void forget_changes(struct policies *policies, __u64 stamp)
 {
 	policies->stamp = stamp;
 	policy_memory_drop(policies->pins);
-	log_info("policy: read again");
+	log_info("policy-reloaded", "policy: read again");
 }
 
 void policies_reload(struct policies *policies)
@@ -221,7 +228,7 @@ void policies_reload(struct policies *policies)
 	if (!err)
 		err = apply_file(policies, &policy);
 	if (err)
-		log_error("policy: the old one stays");
+		log_error("policy-kept", "policy: the previous policy stays in force");
 	else
 		forget_changes(policies, stamp);
 }
@@ -257,11 +264,12 @@ void policies_refresh(struct policies *policies)
 	if (!names_anything(&policies->policy) || names_now(&policies->policy) == policies->named)
 		return;
 	if (put(policies, &policies->policy, &named, &error)) {
-		log_warning("policy: %s", error.text);
+		log_warning("policy-update-failed",
+			    "policy: cannot adapt to changed devices or cgroups: %s", error.text);
 		return;
 	}
 	policies->named = named;
-	log_info("policy: devices or cgroups have changed");
+	log_info("policy-updated", "policy: adapted to changed devices or cgroups");
 }
 
 int policies_hits(struct policies *policies, struct policy *ret, struct policy_hits *ret_hits)

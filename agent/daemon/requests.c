@@ -148,7 +148,8 @@ static void announce(const struct requests *requests, const struct change *chang
 	if (change->sets && type != CONTROL_RESTORE)
 		control_put_set(&message, &change->set);
 	control_server_notify(requests->server, &message);
-	log_info("policy: changed by process %d of user %u, %zu rule%s, %zu set%s", peer->pid,
+	log_info("policy-changed",
+		 "policy: changed by process %d of user %u, %zu rule%s, %zu set%s", peer->pid,
 		 peer->uid, policy->count, policy->count == 1 ? "" : "s", policy->set_count,
 		 policy->set_count == 1 ? "" : "s");
 }
@@ -256,8 +257,8 @@ static void log_order(__u16 type, const struct control_place *place,
 
 	if (place->netns)
 		snprintf(netns, sizeof(netns), " netns:%llx", (unsigned long long)place->netns);
-	log_info("%s%s%s%s: by process %d of user %u", words[type], place->device[0] ? " " : "",
-		 place->device, netns, peer->pid, peer->uid);
+	log_info("ordered", "%s%s%s%s: by process %d of user %u", words[type],
+		 place->device[0] ? " " : "", place->device, netns, peer->pid, peer->uid);
 }
 
 static int handle_order(const struct requests *requests, const struct nlmsghdr *request,

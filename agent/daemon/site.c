@@ -20,7 +20,7 @@
 
 static int failed(const struct site *site, const char *what, int err)
 {
-	log_error("%s%s: %s", site->place, what, strerror(-err));
+	log_error("netns-failed", "%s%s: %s", site->place, what, strerror(-err));
 	return err;
 }
 
@@ -128,8 +128,9 @@ int site_open(struct site *site, struct engine *engine, const struct site *home)
 	if (err)
 		return failed(site, site->pins.layer_dir, err);
 	if (set_aside)
-		log_warning("%s: programs of another daemon stay and keep translating, ours are "
-			    "attached beside them",
+		log_warning("other-build",
+			    "%s: the programs of another daemon stay and keep translating, ours "
+			    "are attached beside them",
 			    site->place);
 	layers_pause_others(&site->pins);
 	node_look_back();
@@ -160,7 +161,7 @@ int site_take_back_device(struct site *site, const char *name)
 
 static void complain(const char *device, int err)
 {
-	log_error("%s: not detached: %s", device, strerror(-err));
+	log_error("detach-failed", "cannot detach from %s: %s", device, strerror(-err));
 }
 
 int site_remove(struct site *site)

@@ -135,7 +135,8 @@ void sites_publish(const struct sites *sites)
 	}
 	err = engine_attend(sites->options.engine, &attended);
 	if (err)
-		log_warning("requests from pods may be decided about twice: %s", strerror(-err));
+		log_warning("pods-twice", "requests from pods may be handled twice: %s",
+			    strerror(-err));
 }
 
 void sites_take_out(struct sites *sites, const struct site *site)
@@ -183,7 +184,8 @@ int sites_meet(const struct netns_way *way, int fd, ino_t inode, bool again, voi
 		err = open_site(sites, site);
 	sites_leave(sites);
 	if (err == -EWOULDBLOCK && !again)
-		log_warning("%s: another ctxpropd works in this network namespace (%s is locked)",
+		log_warning("already-running",
+			    "%s: another ctxpropd works in this network namespace (%s is locked)",
 			    site->name, site->pins.netns_dir);
 	if (err) {
 		sites_release(site);

@@ -97,7 +97,7 @@ int sites_drop(struct sites *sites, __u64 cookie)
 	sites_leave(sites);
 	if (err)
 		return err;
-	log_info("%s: detached", site->name);
+	log_info("netns-detached", "%s: detached", site->name);
 	sites_take_out(sites, site);
 	sites_release(site);
 	return keep_names(sites);

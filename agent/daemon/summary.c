@@ -55,7 +55,7 @@ static void tell(struct summary *summary, const struct counters *now, __u64 now_
 	char line[LINE_MAX_BYTES];
 
 	if (summary_text(line, sizeof(line), &summary->told, now))
-		log_info("in %llu s (in all): %s", seconds, line);
+		log_info("summary", "in %llu s (in total): %s", seconds, line);
 	summary->told = *now;
 	summary->told_ns = now_ns;
 }

@@ -93,8 +93,9 @@ static void say(struct watchdog *watchdog, __u64 now_ns)
 {
 	if (now_ns < watchdog->next_line_ns)
 		return;
-	log_warning("a turn of the daemon's loop took %llu ms, %llu ms of it: %s (%lu such turns, "
-		    "%lu in all, the longest of %llu ms)",
+	log_warning("slow-turn",
+		    "the main loop was held up for %llu ms, for %llu ms of it by: %s (%lu such "
+		    "turns, %lu in all, the longest took %llu ms)",
 		    (unsigned long long)((now_ns - watchdog->turn_ns) / NS_PER_MS),
 		    (unsigned long long)(watchdog->longest_ns / NS_PER_MS), watchdog->longest,
 		    watchdog->unsaid, watchdog->slow,

@@ -59,7 +59,8 @@ static bool send_losses(struct loss_log *log, struct loss *const *due, size_t co
 		post_send(log->post, body, size, &log->answer);
 		arrived = log->answer.result != POST_LATER;
 		if (log->answer.result != POST_ACCEPTED)
-			log_debug("log records for %s: %s", log->endpoint.shown, log->answer.why);
+			log_debug("otlp-log-failed", "cannot send a log record to %s: %s",
+				  log->endpoint.shown, log->answer.why);
 	}
 	free(message);
 	free(body);

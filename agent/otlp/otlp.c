@@ -53,14 +53,14 @@ static void count_accepted(struct otlp *otlp, size_t count)
 	atomic_fetch_add(&otlp->tally.accepted, count - rejected);
 	tally_lose(&otlp->tally, OTLP_LOST_REJECTED, rejected);
 	if (otlp->failing)
-		log_info("spans for %s: delivered again", otlp->endpoint.shown);
+		log_info("otlp-recovered", "spans for %s: delivered again", otlp->endpoint.shown);
 	otlp->failing = false;
 }
 
 static void tell_failing(struct otlp *otlp)
 {
 	if (!otlp->failing)
-		log_info("spans for %s: %s; tried again, %zu wait behind them",
+		log_info("otlp-retry", "spans for %s: %s; will retry, %zu more are queued",
 			 otlp->endpoint.shown, otlp->answer.why, queue_length(otlp->queue));
 	otlp->failing = true;
 	tally_warn(&otlp->tally, otlp->endpoint.shown, otlp->answer.why);

@@ -209,7 +209,8 @@ static int move_aside(struct store *store)
 		snprintf(part, sizeof(part), "%s%s", store->path, endings[i]);
 		unlink(part);
 	}
-	log_warning("the store %s is damaged: moved to %s, a new one begins", store->path, aside);
+	log_warning("store-damaged", "the store %s is damaged: moved it to %s and began a new one",
+		    store->path, aside);
 	return 0;
 }
 
@@ -314,8 +315,10 @@ static void complain(struct store *store, const char *why)
 
 	if (store->warned || now_ns < store->quiet_until_ns)
 		return;
-	log_warning("the store %s: %s; spans are lost until that is over (said once)", store->path,
-		    why);
+	log_warning(
+	    "store-failing",
+	    "cannot write to the store %s: %s; spans are lost until this is over (logged once)",
+	    store->path, why);
 	store->warned = true;
 	store->quiet_until_ns = now_ns + QUIET_NS;
 }
@@ -404,7 +407,7 @@ int store_flush(struct store *store)
 	if (err)
 		return failed(store, err);
 	if (store->warned)
-		log_info("the store %s: spans are stored again", store->path);
+		log_info("store-recovered", "the store %s: spans are stored again", store->path);
 	store->in_transaction = store->warned = false;
 	return 0;
 }
@@ -420,7 +423,8 @@ static bool is_replaced(const struct store *store)
 /* What is written to a file without a name is read by nobody. */
 static int follow_name(struct store *store)
 {
-	log_warning("the store %s was removed or replaced: a new one begins", store->path);
+	log_warning("store-replaced", "the store %s was removed or replaced: began a new one",
+		    store->path);
 	close_database(store);
 	return reopen(store);
 }

@@ -107,7 +107,8 @@ static bool prune(struct store_sink *sink)
 	clock_gettime(CLOCK_REALTIME, &now);
 	err = store_prune(sink->store, (__u64)now.tv_sec * NS_PER_SECOND);
 	if (err < 0)
-		log_debug("removing what is old from the store: %s", strerror(-err));
+		log_debug("store-trim-failed", "cannot remove old spans from the store: %s",
+			  strerror(-err));
 	return err > 0;
 }
 
@@ -148,9 +149,10 @@ static void close_store(void *data)
 
 	write_batch(sink);
 	if (sink->lost)
-		log_warning("%lu spans could not be stored", atomic_load(&sink->lost));
+		log_warning("spans-lost", "%lu spans could not be stored",
+			    atomic_load(&sink->lost));
 	if (sink->lost_connections)
-		log_warning("%lu connections could not be stored",
+		log_warning("connections-lost", "%lu connections could not be stored",
 			    atomic_load(&sink->lost_connections));
 	store_close(sink->store);
 	free(sink);

@@ -148,8 +148,9 @@ static void shed_less(struct tracer *tracer, struct recording *recording)
 	if (!recording->shed)
 		return;
 	if (now_ns >= tracer->warn_at_ns) {
-		log_warning("requests come faster than spans are made of them: nothing is told of "
-			    "%llu %% of the traces (ctxprop stats: record-shed)",
+		log_warning("tracer-overrun",
+			    "requests come faster than spans can be made: %llu %% of the traces "
+			    "are dropped (ctxprop stats: record-shed)",
 			    (unsigned long long)(recording->shed / (RECORDING_SHED_ALL / 100)));
 		tracer->warn_at_ns = now_ns + WARN_NS;
 	}
@@ -333,11 +334,11 @@ static void tell_counts(const struct tracer *tracer)
 {
 	const struct join_counts *counts = join_counts(tracer->join);
 
-	log_info(
-	    "spans: %lu complete, %lu of them of traces that are not sampled; requests without "
-	    "an end: %lu, ends without a request: %lu",
-	    counts->spans, counts->unsampled, counts->endless + join_open(tracer->join),
-	    counts->beginless);
+	log_info("spans-total",
+		 "spans: %lu complete, %lu of them in traces that are not sampled; requests "
+		 "without an end: %lu, ends without a request: %lu",
+		 counts->spans, counts->unsampled, counts->endless + join_open(tracer->join),
+		 counts->beginless);
 }
 
 void tracer_stop(struct tracer *tracer)

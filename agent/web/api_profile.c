@@ -40,7 +40,7 @@ static void log_failure(int err)
 
 	if ((!before_ns || now_ns - before_ns > SAY_AGAIN_NS) &&
 	    atomic_compare_exchange_strong(&said_ns, &before_ns, now_ns))
-		log_warning("the profile that is kept cannot be read for the page: %s",
+		log_warning("profile-unreadable", "the page cannot show the recorded profile: %s",
 			    failure(err));
 }
 

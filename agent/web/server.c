@@ -33,7 +33,7 @@ static void on_log(void *data, const char *format, va_list arguments)
 	(void)data;
 	vsnprintf(line, sizeof(line), format, arguments);
 	line[strcspn(line, "\n")] = '\0';
-	log_debug("HTTP server: %s", line);
+	log_debug("http-server", "HTTP server: %s", line);
 }
 
 /* Is it a request that gets an answer? If not, the reply says why. */
@@ -217,7 +217,7 @@ void web_stop(struct web *web)
 		return;
 	patience_end();
 	if (!jobs_end(web->jobs, END_MS)) {
-		log_warning("HTTP server: an answer does not end, and is not waited for");
+		log_warning("http-server", "HTTP server: a reply does not end; not waiting for it");
 		return;
 	}
 	MHD_stop_daemon(web->server); /* closes the socket, too */
