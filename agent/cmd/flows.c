@@ -24,6 +24,20 @@
 #define COUNT_TEXT_MAX 16
 #define COUNT_FULL     100000 /* smaller counts are printed to the last digit */
 
+const struct option_row command_flows_options[] = {
+    {"processes", 'p', NULL, "who reads and writes: process, thread, descriptor",
+     .flag = &command_flags.processes},
+    {"extended", 'e', NULL, "the socket's state, age, bytes, reuse, namespace and cgroup",
+     .flag = &command_flags.extended},
+    {"all", 'a', NULL, "of all network namespaces in which the same ctxpropd works",
+     .flag = &command_flags.all},
+    {"stacks", 'k', NULL, "the stacks of threads that send within the next second",
+     .flag = &command_flags.stacks},
+    {"explain", 'x', NULL, "why the last call belongs to its trace, or to a new one",
+     .flag = &command_flags.explain},
+    {},
+};
+
 /* Where the flows are printed to. */
 struct listing {
 	__u64 now_ns;

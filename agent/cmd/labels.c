@@ -21,54 +21,26 @@
 const char command_labels_usage[] =
     "  labels [list]            all that are registered\n"
     "  labels register --program PATH --symbol VARIABLE --type u64|string --as LABEL\n"
-    "                           the thread-local variable of that program is a label of its "
-    "samples\n"
-    "  labels unregister --program PATH [--as LABEL]\n"
-    "\n"
-    "      --program PATH     as /proc/PID/exe names it\n"
-    "      --symbol VARIABLE  in its symbol table, or in that of a library that it loads\n"
-    "      --type TYPE        u64: unsigned, up to 8 bytes, 0 is no label; string: a pointer to a\n"
-    "                         text that ends with NUL, or an array of characters\n"
-    "      --as LABEL         up to 15 bytes\n"
-    "      --registry FILE    where they are kept (default " REGISTERED_PATH ")\n";
+    "                           make a thread-local variable of a program a label of its samples\n"
+    "  labels unregister --program PATH [--as LABEL]\n";
 
 /* What the options say. */
 static struct {
 	const char *program, *symbol, *type, *label, *registry;
 } wanted = {.registry = REGISTERED_PATH};
 
-static const struct option own_options[] = {
-    {"program", required_argument, NULL, 'P'},  {"symbol", required_argument, NULL, 'S'},
-    {"type", required_argument, NULL, 'T'},     {"as", required_argument, NULL, 'A'},
-    {"registry", required_argument, NULL, 'Y'},
-};
-
-static int set_option(int letter, const char *word)
-{
-	switch (letter) {
-	case 'P':
-		wanted.program = word;
-		break;
-	case 'S':
-		wanted.symbol = word;
-		break;
-	case 'T':
-		wanted.type = word;
-		break;
-	case 'A':
-		wanted.label = word;
-		break;
-	default:
-		wanted.registry = word;
-	}
-	return COMMAND_OK;
-}
-
-const struct command_options command_labels_options = {
-    .list = own_options,
-    .count = sizeof(own_options) / sizeof(own_options[0]),
-    .letters = "",
-    .set = set_option,
+const struct option_row command_labels_options[] = {
+    {"program", 0, "PATH", "as /proc/PID/exe names it", .text = &wanted.program},
+    {"symbol", 0, "VARIABLE", "in its symbol table, or in that of a library that it loads",
+     .text = &wanted.symbol},
+    {"type", 0, "u64|string",
+     "u64: unsigned, up to 8 bytes, 0 means no label; string: a pointer to a text that ends with "
+     "NUL, or an array of characters",
+     .text = &wanted.type},
+    {"as", 0, "LABEL", "the name of the label, up to 15 bytes", .text = &wanted.label},
+    {"registry", 0, "FILE", "where they are kept (default " REGISTERED_PATH ")",
+     .text = &wanted.registry},
+    {},
 };
 
 static int refuse_registry(int err)

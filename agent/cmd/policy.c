@@ -13,16 +13,21 @@
 #include "control/policy_sets.h"
 #include "control/policy_text.h"
 
+const struct option_row command_policy_options[] = {
+    {"statistics", 's', NULL, "show how many requests each rule has decided",
+     .flag = &command_flags.statistics},
+    {},
+};
+
 const char command_policy_usage[] =
-    "  policy [show]            all rules, in their order: the first that fits decides;\n"
-    "                           -s: and how many requests each of them has decided\n"
-    "  policy add RULE          a new rule; without prio behind all others\n"
-    "  policy replace RULE      the same, also in place of the rule of its prio\n"
+    "  policy [show]            all rules, in their order: the first that matches decides\n"
+    "  policy add RULE          a new rule; without prio after all others\n"
+    "  policy replace RULE      the same, but replaces a rule of the same prio\n"
     "  policy del prio N\n"
     "  policy flush             all rules but the built-in ones; sets stay\n"
-    "  policy save              sets and rules, as a file for restore and for ctxpropd\n"
-    "  policy restore [FILE]    sets and rules of a file (- or none: of standard input)\n"
-    "                           instead of all that are there, at once or not at all\n"
+    "  policy save              print sets and rules, as a file for restore and ctxpropd\n"
+    "  policy restore [FILE]    replace all sets and rules by those of a file (- or none:\n"
+    "                           standard input), all at once or not at all\n"
     "\n"
     "RULE: [prio N] [dir out|in|forward] [dev NAME] [from NET] [to NET] [port PORTS]\n"
     "      [cgroup PATH] [host PATTERN] action ACTION [sample RATIO] [root yes|no]\n"

@@ -25,11 +25,11 @@
 #define HOST_MAX      256
 
 const char command_why_usage[] =
-    "  ctxprop why HOST[:PORT]       the last requests to a server, by address or name\n"
-    "  ctxprop why PID               those of a process\n"
-    "  ctxprop why TRACE             those of a trace, by its id (32 hex digits)\n"
-    "\n" COMMAND_STORE_HELP "\n"
-    "Of each it says why it got a header or not, and why it belongs to this trace and no other.\n";
+    "  ctxprop why HOST[:PORT]  the last requests to a server, by its address or name\n"
+    "  ctxprop why PID          those of a process\n"
+    "  ctxprop why TRACE        those of a trace, by its id (32 hex digits)\n"
+    "\n"
+    "For each: why it got a header or not, and why it belongs to this trace and no other.\n";
 
 /* Who is asked about. */
 struct subject {
