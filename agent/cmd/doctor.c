@@ -101,8 +101,8 @@ static void examine_hooks(struct findings *findings)
 			findings_add(findings, FINDING_OK, what, "%s", hook->hook);
 		else if (hook->waits)
 			findings_add(findings, FINDING_OK, what,
-				     "ready, not needed: nothing is near that programs that take "
-				     "requests could ask over a unix socket");
+				     "ready, not needed: no program that takes requests could ask "
+				     "another one over a unix socket");
 		else
 			findings_add(findings, FINDING_NOTE, what, "no hook on this kernel: %s",
 				     hook->err ? strerror(-hook->err) : "none was tried");
@@ -143,13 +143,13 @@ static void examine_share(const struct share_reached *reached, __u64 times, void
 
 	if (reached->tgid)
 		findings_add(findings, FINDING_NOTE, "share",
-			     "process %u has reached its share of the table of %s: %llu times "
-			     "there was no room for more",
+			     "process %u has reached its share of the table of %s: %llu entries "
+			     "found no room",
 			     reached->tgid, node_shares_table(reached->table),
 			     (unsigned long long)times);
 	else
 		findings_add(findings, FINDING_NOTE, "share",
-			     "the table of %s was full: %llu times there was no room for more",
+			     "the table of %s was full: %llu entries found no room",
 			     node_shares_table(reached->table), (unsigned long long)times);
 }
 
@@ -239,9 +239,9 @@ static void examine_flows(struct findings *findings, const struct pins *pins)
 		? FINDING_NOTE
 		: FINDING_OK,
 	    "flow table",
-	    "%lu of %u flows, %lu of them shifted; made room when it was full: %llu, found "
-	    "none: %llu; requests of who had his share of it: %llu; SYN-ACKs that nobody asked "
-	    "for: %llu",
+	    "%lu of %u flows, %lu of them shifted; flows that made room when it was full: %llu, "
+	    "that found none: %llu; requests whose sender had used up its share: %llu; SYN-ACKs "
+	    "that nobody asked for: %llu",
 	    total, info.max_entries, shifted, (unsigned long long)counters.count[REASON_CROWDED],
 	    (unsigned long long)counters.count[REASON_TABLE_FULL],
 	    (unsigned long long)counters.count[REASON_SHARE_FULL],
@@ -334,7 +334,7 @@ int command_doctor(const struct pins *pins, const struct command_flags *flags)
 	examine_daemon(&findings);
 	if (!rights)
 		findings_add(&findings, FINDING_NOTE, "pins",
-			     "without these capabilities they cannot be looked at");
+			     "not examined, that takes these capabilities");
 	else if (examine_layer(&findings, pins)) {
 		examine_flows(&findings, pins);
 		examine_hooks(&findings);

@@ -46,7 +46,7 @@ const struct option_row command_labels_options[] = {
 static int refuse_registry(int err)
 {
 	return command_refuse("labels: %s: %s", wanted.registry,
-			      err == -EINVAL ? "it has lines that are no registrations"
+			      err == -EINVAL ? "it has lines that are not registrations"
 					     : strerror(-err));
 }
 
@@ -106,11 +106,10 @@ static int fill(struct registration *entry)
 	if (strlen(wanted.program) >= sizeof(entry->program) ||
 	    strlen(wanted.symbol) >= sizeof(entry->symbol) ||
 	    strlen(wanted.label) >= sizeof(entry->label))
-		return command_misused(
-		    "labels: the program can have %zu bytes, the symbol %zu, the "
-		    "label %zu",
-		    sizeof(entry->program) - 1, sizeof(entry->symbol) - 1,
-		    sizeof(entry->label) - 1);
+		return command_misused("labels: too long: at most %zu bytes for the program, %zu "
+				       "for the symbol, %zu for the label",
+				       sizeof(entry->program) - 1, sizeof(entry->symbol) - 1,
+				       sizeof(entry->label) - 1);
 	entry->is_text = !strcmp(wanted.type, "string");
 	text_copy(entry->program, sizeof(entry->program), wanted.program);
 	text_copy(entry->symbol, sizeof(entry->symbol), wanted.symbol);
@@ -127,8 +126,7 @@ static int add(const struct command_flags *flags, struct registered *registered)
 	if (exit_code)
 		return exit_code;
 	if (registered_add(registered, &entry))
-		return command_refuse("labels: %d are registered, and there can be no more",
-				      REGISTERED_MAX);
+		return command_refuse("labels: there can be no more than %d", REGISTERED_MAX);
 	err = registered_write(wanted.registry, registered);
 	if (err)
 		return refuse_registry(err);

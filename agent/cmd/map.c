@@ -91,7 +91,7 @@ static void print_table(const struct edges *edges, double seconds,
 	for (size_t i = 0; i < edges->count; i++)
 		print_edge(edges->edge[i], seconds);
 	if (edges->is_cut && !flags->oneline)
-		printf("of the newest %d spans of each side only; --last may ask for less\n",
+		printf("only of the newest %d spans of each side; ask for less time by --last\n",
 		       EDGES_SPANS_MAX);
 }
 

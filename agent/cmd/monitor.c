@@ -248,8 +248,8 @@ static void warn_of_nobody(void)
 	struct talk_daemon daemon;
 
 	if (talk_find_daemon(&daemon, &error) == -ECONNREFUSED)
-		command_refuse("monitor: no ctxpropd answers in this network namespace; there will "
-			       "be no news until one is started");
+		command_refuse("monitor: no ctxpropd answers in this network namespace; waiting "
+			       "until one is started");
 }
 
 int command_monitor(const struct pins *pins, const struct command_flags *flags)

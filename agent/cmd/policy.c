@@ -121,7 +121,7 @@ static int save(const struct command_flags *flags)
 	static const struct talk sets = {.type = CONTROL_SET_GET, .flags = NLM_F_DUMP},
 				 rules = {.type = CONTROL_RULE_GET, .flags = NLM_F_DUMP};
 	struct gathering gathering = {};
-	struct policy_error error = {.text = "rules and sets do not go together; try again"};
+	struct policy_error error = {.text = "rules and sets were changed meanwhile; try again"};
 	const struct control_visitor visitor = {
 	    .on_rule = keep_rule, .on_set = keep_set, .data = &gathering, .error = &error};
 	int status = talk(&sets, &visitor);

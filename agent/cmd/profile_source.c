@@ -146,7 +146,7 @@ static void print_said(const char *folder, const struct windows_said *said)
 			said->unreadable, folder, said->unreadable_name, said->unreadable_why);
 	if (said->left_out)
 		fprintf(stderr,
-			"profile: %zu windows before that were left out: it is too much at once\n",
+			"profile: %zu earlier windows were left out: too much to read at once\n",
 			said->left_out);
 }
 

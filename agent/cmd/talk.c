@@ -92,8 +92,8 @@ static int refuse_from_away(struct policy_error *error)
 	if (daemon.pid)
 		snprintf(own, sizeof(own), ": ctxprop --netns %d", daemon.pid);
 	return policy_fail(error, -EPERM,
-			   "this would hold in all network namespaces that the same ctxpropd "
-			   "attends; order it in the daemon's own%s",
+			   "this would apply to all network namespaces of the same ctxpropd; run "
+			   "it in the daemon's own%s",
 			   own);
 }
 

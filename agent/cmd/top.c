@@ -255,7 +255,7 @@ static int draw(sqlite3 *db, struct top_cpu *cpu, const struct command_flags *fl
 	if (refreshes)
 		printf(
 		    "\033[H\033[Jthe last %.0f s, by %s   (r e 5 9 c: sort by rate, errors, p50, "
-		    "p99, CPU; q: end)\n\n",
+		    "p99, CPU; q: quit)\n\n",
 		    top.busiest.seconds, orders[wanted.order].name);
 	if (flags->json)
 		exit_code = print_json(&top);

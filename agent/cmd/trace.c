@@ -167,8 +167,9 @@ int command_trace(const struct pins *pins, const struct command_flags *flags)
 	if (flags->count > 1)
 		return command_misused("trace: unexpected argument '%s'", flags->words[1]);
 	if (flags->count && !is_id(flags->words[0]))
-		return command_misused("trace: '%s' is no trace id: expected up to 32 hex digits",
-				       flags->words[0]);
+		return command_misused(
+		    "trace: '%s' is not a trace id: expected up to 32 lowercase hex digits",
+		    flags->words[0]);
 	wanted.filter.trace = flags->count ? flags->words[0] : NULL;
 	db = command_open_store();
 	if (!db)

@@ -40,7 +40,8 @@ static int take_back_device(const struct orders *orders, const struct control_pl
 		return policy_fail(error, err, "there is no device %s", place->device);
 	if (err == -EMEDIUMTYPE)
 		return policy_fail(error, err,
-				   "%s: its packets pass other devices, or cannot be read",
+				   "%s: nothing is attached to it: its packets pass other devices, "
+				   "or cannot be read",
 				   place->device);
 	return err ? policy_fail(error, err, "%s: %s", place->device, strerror(-err)) : 0;
 }
@@ -57,7 +58,8 @@ static int take_netns(const struct orders *orders, const struct control_place *p
 		return policy_fail(
 		    error, err, "ctxpropd was started for one network namespace; see its --netns");
 	case -ENOENT:
-		return policy_fail(error, err, "no process and no name leads to that namespace");
+		return policy_fail(error, err,
+				   "there is no process in that namespace, and no name for it");
 	case -EWOULDBLOCK:
 		return policy_fail(error, err, "another ctxpropd works in that network namespace");
 	default:

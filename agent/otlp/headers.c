@@ -93,7 +93,7 @@ static FILE *open_file(const char *path, char *ret_why, size_t size)
 		return fdopen(fd, "r");
 	cleanup_close(&fd);
 	snprintf(ret_why, size, "%s",
-		 err == EPERM ? "others may read or write it: chmod o= is missing" : strerror(err));
+		 err == EPERM ? "others may read or write it: run chmod o= on it" : strerror(err));
 	errno = err;
 	return NULL;
 }

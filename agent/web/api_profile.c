@@ -19,13 +19,13 @@ static const char *failure(int err)
 {
 	switch (err) {
 	case -EPERM:
-		return "what read it made a system call that it may not make, and was ended";
+		return "the process that read it made a forbidden system call and was ended";
 	case -EIO:
-		return "what read it has crashed";
+		return "the process that read it crashed";
 	case -EBADMSG:
-		return "what read it made no sense";
+		return "the process that read it gave a wrong reply";
 	case -ENOSYS:
-		return "what reads it cannot be confined here";
+		return "the process that reads it cannot be confined here";
 	default:
 		return strerror(-err);
 	}

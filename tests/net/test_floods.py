@@ -150,7 +150,7 @@ def half_closed_connections_with_headers():
             injected_at_once(world.app, world.app, "127.0.0.1")
         said = doctor(world.agent, "flow table")
         shifted, refused = (int(re.search(pattern, said)[1]) for pattern in
-                            (r"(\d+) of them shifted", r"his share of it: (\d+)"))
+                            (r"(\d+) of them shifted", r"used up its share: (\d+)"))
         if shifted > FLOWS / 2 + FEW or refused < FLOWS:
             raise AssertionError(f"doctor: {said}")
 

@@ -114,7 +114,7 @@ def monitor_of_nobody():
     """Without a daemon monitor says so, and waits for one."""
     with pair(agent=False) as world, monitor(world) as process:
         equal(process.stderr.readline(), "ctxprop: monitor: no ctxpropd answers in this network "
-              "namespace; there will be no news until one is started\n", "what it says")
+              "namespace; waiting until one is started\n", "what it says")
         world.start_agent()
         done(world, "pause")
         equal(process.stdout.readline().endswith("  paused\n"), True, "news")
