@@ -37,25 +37,28 @@ def page_text(files, name):
     return re.sub(r"\\f.", "", text)
 
 
-def page_options(files, name, program, told):
-    """A page against what --help tells: options that only one of them has."""
+def page_options(files, name, program, told, known):
+    """A page against what --help tells: options that it lacks, and such that are not known."""
     options = set(re.findall(r"(?<!\w)--[a-z][a-z-]+", told))
     page = set(re.findall(r"--[a-z][a-z-]+", page_text(files, name)))
     for option in sorted(options - page):
         yield f"{name}: {option} is missing"
-    for option in sorted(page - options):
+    for option in sorted(page - set(re.findall(r"(?<!\w)--[a-z][a-z-]+", known))):
         yield f"{name}: {option} is no option of {program}"
 
 
 def manual_options(files):
     """Every option and command that --help tells is in the manual, and no option else."""
     for program, name in PAGES.items():
-        told = help_of(files, program)
+        told = known = help_of(files, program)
         if program == "ctxprop":
-            told += "".join(help_of(files, program, command) for command in commands(files))
-        yield from page_options(files, name, program, told)
+            helps = {command: help_of(files, program, command) for command in commands(files)}
+            told += "".join(text for command, text in helps.items() if command not in COMMAND_PAGES)
+            known += "".join(helps.values())
+        yield from page_options(files, name, program, told, known)
     for command, name in COMMAND_PAGES.items():
-        yield from page_options(files, name, f"ctxprop {command}", help_of(files, "ctxprop", command))
+        told = help_of(files, "ctxprop", command)
+        yield from page_options(files, name, f"ctxprop {command}", told, told)
     for command in commands(files):
         if not re.search(rf"\b{command}\b", page_text(files, PAGES["ctxprop"])):
             yield f"{PAGES['ctxprop']}: the command {command} is missing"
