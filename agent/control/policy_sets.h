@@ -8,7 +8,7 @@
 /* The set of this name, or NULL. */
 const struct policy_set *policy_find_set(const struct policy *policy, const char *name);
 
-/* Is this the name of a set? A small letter, then small letters, digits, "-" and "_". */
+/* Is this the name of a set? A lowercase letter, then such letters, digits, "-" and "_". */
 bool policy_is_set_name(const char *name);
 
 /* Make a set unless it is there, and add networks to it. 0 or -EEXIST (`exclusive`), -E2BIG... */

@@ -352,8 +352,8 @@ int set_parse(const char *name, const char *const *words, size_t count, struct p
 	error->word = 0;
 	if (!policy_is_set_name(name))
 		return policy_fail(error, -EINVAL,
-				   "expected the name of a set: a small letter, then small "
-				   "letters, digits, - or _");
+				   "expected the name of a set: a lowercase letter, then "
+				   "lowercase letters, digits, - or _");
 	text_copy(ret->name, sizeof(ret->name), name);
 	ret->prefixes = calloc(count ? count : 1, sizeof(*ret->prefixes));
 	if (!ret->prefixes)
