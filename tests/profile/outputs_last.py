@@ -86,7 +86,7 @@ def case_last_broken(world):
     equal((windows.said("--last", "5m")["samples"], windows.said("--last", "5m")["windows"]["unreadable"]), (104, 2), "the rest")
     os.remove(windows.path(0))
     error = windows.refused("--last", "5m")
-    assert f"{windows.folder}: {windows.path(1).name}: it is no file of gzip" in error, error
+    assert f"{windows.folder}: {windows.path(1).name}: it is not a gzip file" in error, error
     (windows.folder / "notes").write_text("not a window")
     windows.add(0, types=(("cpu", "nanoseconds"), ("wall", "nanoseconds")))
     equal(windows.said("--last", "1m")["ns"] > 0, True, "time of another kind")
