@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* ctxprop: ask and tell what ctxpropd pinned in a network namespace. */
+/* ctxprop: shows and controls what ctxpropd has pinned in a network namespace. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdbool.h>
@@ -77,7 +77,7 @@ static int print_help(const struct option_list *options)
 	return COMMAND_OK;
 }
 
-/* What may have been meant by a command that there is not. */
+/* Suggest a command for an unknown word. */
 static void suggest(const char *word)
 {
 	const char *meant = suggest_alias(word);
@@ -104,7 +104,7 @@ static int run(int argc, char **argv)
 	return COMMAND_USAGE;
 }
 
-/* What cannot be written is not done: a full disk, a pipe that is closed. */
+/* Output that cannot be written (full disk, closed pipe) is a failure. */
 static int finish(int status)
 {
 	bool failed = ferror(stdout);

@@ -43,7 +43,7 @@ void log_set_level(enum log_level level)
 	max_level = level;
 }
 
-/* What stands before the text: a journal stamps the time itself and reads the priority. */
+/* Time and level of a line. A journal adds the time itself and reads the priority. */
 static void prefix(char *buffer, size_t size, enum log_level level)
 {
 	struct timespec now;
@@ -90,10 +90,10 @@ put_line(char *buffer, enum log_level level, const char *id, const char *format,
 	return used;
 }
 
-/* Lines that nobody could take. */
+/* Lines dropped since the last one that was written. */
 static unsigned long lost;
 
-/* That some were lost is said as soon as somebody reads again, before anything else. */
+/* Reports dropped lines first, as soon as there is room again. False: there still is none. */
 static bool tell_lost(void)
 {
 	char line[WHOLE_MAX_BYTES];

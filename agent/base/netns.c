@@ -58,6 +58,6 @@ int netns_cookie_of(const char *which, __u64 *ret_cookie)
 	if (err)
 		return err;
 	err = netns_cookie(ret_cookie);
-	/* This process came from there and kept the right to setns(). */
+	/* Cannot fail: this process came from there and kept the right to setns(). */
 	return setns(home, CLONE_NEWNET) ? -errno : err;
 }

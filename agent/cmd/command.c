@@ -80,7 +80,7 @@ int command_run(const struct command *command, int argc, char **argv)
 		option_add(&options, command->options);
 	option_add(&options, command_common_options);
 	option_add(&options, help_option);
-	/* What getopt_long() complains under. */
+	/* The name in error messages of getopt_long(). */
 	snprintf(name, sizeof(name), "ctxprop %s", command->name);
 	argv[0] = name;
 	if (check_flags(command, &options) || option_read(&options, argc, argv, false))

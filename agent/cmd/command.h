@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What every subcommand of ctxprop gets and gives. */
+/* The interface of subcommands. */
 #ifndef CTXPROP_COMMAND_H
 #define CTXPROP_COMMAND_H
 
@@ -10,7 +10,7 @@
 #include "cmd/colour.h"
 #include "load/pins.h"
 
-/* As iproute2: done, refused, wrong usage. */
+/* Exit codes, as those of iproute2. */
 enum command_exit { COMMAND_OK = 0, COMMAND_REFUSED = 1, COMMAND_USAGE = 2 };
 
 /* What options before and behind a command say, and its words. */
@@ -57,7 +57,7 @@ int command_sql(const struct pins *pins, const struct command_flags *flags);
 int command_profile(const struct pins *pins, const struct command_flags *flags);
 int command_labels(const struct pins *pins, const struct command_flags *flags);
 
-/* What may stand behind these. */
+/* Their `usage`. */
 extern const char command_policy_usage[], command_set_usage[], command_attach_usage[],
     command_detach_usage[], command_trace_usage[], command_why_usage[], command_sql_usage[],
     command_top_usage[], command_map_usage[], command_who_usage[], command_logs_usage[],
@@ -79,10 +79,10 @@ int command_remove_all(const struct pins *pins);
 /* Complain on stderr; returns COMMAND_REFUSED. */
 __attribute__((format(printf, 1, 2))) int command_refuse(const char *format, ...);
 
-/* Complain about words that are wrong; returns COMMAND_USAGE. */
+/* Complain about wrong usage; returns COMMAND_USAGE. */
 __attribute__((format(printf, 1, 2))) int command_misused(const char *format, ...);
 
-/* Say why something below the pins cannot be had; returns COMMAND_REFUSED. */
+/* Complain that something below the pins cannot be opened; returns COMMAND_REFUSED. */
 int command_refuse_pins(const struct pins *pins, int err);
 
 /*

@@ -32,7 +32,7 @@
 #define KERNEL_MAJOR 6
 #define KERNEL_MINOR 1
 
-/* How a device is attached to; without rights the kernel does not say. */
+/* How programs are attached to devices. Without rights the kernel does not say. */
 static void examine_attachment(struct findings *findings)
 {
 	if (tcx_supported())
@@ -109,7 +109,7 @@ static void examine_hooks(struct findings *findings)
 	}
 }
 
-/* Is what changes hands on threads shown to profilers of others? */
+/* Are goroutines, tasks and greenlets published for other profilers? */
 static void examine_publish(struct findings *findings)
 {
 	static const char *const texts[] = {
@@ -158,7 +158,7 @@ static void examine_shares(struct findings *findings)
 	node_shares_each(examine_share, findings);
 }
 
-/* What the daemon's process lacks, whatever rights this command has. */
+/* Capabilities that the daemon's process lacks; those of this command do not matter. */
 static void examine_rights(struct findings *findings, pid_t pid)
 {
 	struct privileges_lack lack[PRIVILEGES_LACKS];
@@ -250,7 +250,7 @@ static void examine_flows(struct findings *findings, const struct pins *pins)
 
 #define MIB (1024.0 * 1024.0)
 
-/* What the limit of memory of a container has to leave room for: pinned maps keep their charge. */
+/* Kernel memory of the tables: pinned maps stay charged to the container that made them. */
 static void examine_memory(struct findings *findings, const struct pins *pins)
 {
 	struct map_memory memory = {};

@@ -20,7 +20,7 @@
 #include "flows/table.h"
 
 #define NS_PER_MS      1000000ULL
-#define STACKS_SECONDS 1 /* for so long they are gathered */
+#define STACKS_SECONDS 1 /* how long stacks are recorded */
 #define COUNT_TEXT_MAX 16
 #define COUNT_FULL     100000 /* smaller counts are printed to the last digit */
 
@@ -163,7 +163,8 @@ static void list_flow(const struct flow_key *key, const struct flow *flow, void 
 		print_flow(listing, key, flow);
 }
 
-/* Where sockets are not followed, JSON says null; who asks for them by an option is told why. */
+/* Without records of sockets JSON has null; an option that asks for them is refused with the
+ * reason. */
 static int read_sockets(struct listing *listing)
 {
 	const struct command_flags *flags = listing->flags;

@@ -43,7 +43,7 @@ int place_order(enum control_type type, const struct pins *pins, const struct co
 	int status = read_words(flags, &place);
 	const bool named = place.netns != 0;
 
-	/* To a daemon of another namespace a device alone would be one of its own. */
+	/* A daemon of another namespace would take a device alone for one of its own. */
 	if (!named && pins_owner(pins))
 		place.netns = pins->cookie;
 	if (status == COMMAND_OK)

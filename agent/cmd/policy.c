@@ -54,7 +54,7 @@ static int print_saved(const struct command_flags *flags, const struct policy *p
 	return json_print(json_pack("{so, so}", "sets", sets, "rules", rules));
 }
 
-/* What the answer to a dump is gathered in. */
+/* The replies to a dump so far. */
 struct gathering {
 	struct policy policy;
 	json_t *array; /* NULL: text */
@@ -134,7 +134,7 @@ static int save(const struct command_flags *flags)
 	return status;
 }
 
-/* Do the words go together? Without a priority the daemon finds one. */
+/* Is the rule complete and consistent? Without a priority the daemon chooses one. */
 static int check(struct policy_rule rule, struct policy_error *error)
 {
 	if (rule.prio == POLICY_PRIO_UNSAID)
@@ -149,7 +149,7 @@ static int keep_echo(const struct policy_rule *rule, const struct control_about 
 	return 0;
 }
 
-/* Order something about one rule, and say what has become of it: `done`, and the rule. */
+/* Send a change of one rule, and print `done` and the rule as it turned out. */
 static int order_rule(const struct command_flags *flags, const struct policy_rule *rule, __u16 type,
 		      __u16 how, const char *done)
 {

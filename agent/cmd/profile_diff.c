@@ -192,7 +192,8 @@ static int compare_parts(const struct profile_reading *reading, const char *file
 	return exit_code;
 }
 
-/* Both sides, of each what requests cost, unless one has nothing of it, or all is wanted. */
+/* Both sides without what belongs to no request, unless a side has nothing else, or --all is given.
+ */
 static int compare_sides(const struct profile_reading *reading, struct sides *sides)
 {
 	const bool leaves_out = !reading->all && message_of_requests(&sides->file[DIFF_BEFORE]) &&

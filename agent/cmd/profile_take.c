@@ -44,7 +44,7 @@ static void show_progress(const struct samples *samples, bool off_cpu, __u64 sin
 		fprintf(stderr, "and %llu waits ", samples_waits(samples));
 }
 
-/* Until the time is over, or somebody has enough. Returns how long samples were taken. */
+/* Until the time is over, or Ctrl-C. Returns how long samples were taken. */
 static __u64 sample(struct sampler *sampler, const struct sampler_options *options,
 		    struct samples *samples)
 {
@@ -87,7 +87,7 @@ static void print_label_losses(const struct samples *samples)
 			samples_conflicts(samples));
 }
 
-/* What was lost is said, for the shares are of what was not. */
+/* Report losses: shares refer to the remaining samples. */
 static void print_losses(const struct sampler *sampler, const struct samples *samples,
 			 const struct proc_reader *reader)
 {
@@ -165,7 +165,7 @@ static bool has_requests(const struct samples *samples)
 static int join_requests(struct profile_result *result, const struct profile_wanted *wanted,
 			 const struct files *files, bool json)
 {
-	/* Without a store the samples are worth something, too. */
+	/* Samples are useful without a store, too. */
 	sqlite3 *db = has_requests(result->samples) ? command_open_store() : NULL;
 	int exit_code;
 

@@ -183,7 +183,7 @@ static int attach_all(sqlite3 *db)
 
 	for (int i = 0; exit_code == COMMAND_OK && i < attached.count; i++)
 		exit_code = attach(db, i);
-	/* Of other files it is not for this command to tell. */
+	/* The query itself cannot attach any other file. */
 	sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
 	return exit_code;
 }

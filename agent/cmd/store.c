@@ -8,7 +8,7 @@
 
 const char *command_store_named;
 
-/* The daemon is asked once, so that a command reads one store from begin to end. */
+/* Ask the daemon only once, so that a command reads the same store throughout. */
 static const struct store_place *place(void)
 {
 	static struct store_place found;

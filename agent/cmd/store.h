@@ -24,13 +24,13 @@ const char *command_store_path(void);
 /* Complain about there being none; returns COMMAND_REFUSED. */
 int command_refuse_path(void);
 
-/* The options of a command that takes no other one. */
+/* The options of a command that has no others. */
 extern const struct option_row command_store_options[];
 
 /* Open it for reading. NULL after a complaint. */
 sqlite3 *command_open_store(void);
 
-/* The same without a complaint: for what is shown without it, too. */
+/* The same without a complaint, for what can be shown without a store. */
 sqlite3 *command_try_store(void);
 
 /* Complain about what SQLite says; returns COMMAND_REFUSED. */

@@ -25,7 +25,7 @@
 #include "trace/span.h"
 
 #define DELAY_MS     2000
-#define ROWS         40 /* where no terminal says how many there is room for */
+#define ROWS         40 /* without a terminal */
 #define LINES_BESIDE 4  /* the head, and what belongs to no request */
 #define MINUTES_MAX  1440
 
@@ -167,7 +167,7 @@ static void print_cpus(double cpus)
 		printf("%6.1f%%  ", 100 * cpus);
 }
 
-/* All else that the host did, below what it did for requests. */
+/* The row for what belongs to no request. */
 static void print_none(const struct top *top)
 {
 	if (top->cpus_of_none < 0)
@@ -283,7 +283,7 @@ static bool wait_for_key(void)
 	return true;
 }
 
-/* Keys are heard at once, and not shown; they still interrupt. */
+/* Keys are read at once and not echoed; Ctrl-C still works. */
 static int refresh(sqlite3 *db, struct top_cpu *cpu, const struct command_flags *flags)
 {
 	struct termios before, own;

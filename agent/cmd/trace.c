@@ -118,7 +118,7 @@ static int show_json(sqlite3 *db, size_t *ret_count)
 	return json_print(traces) == COMMAND_OK ? 0 : -EIO;
 }
 
-/* What comes is told a moment later, when its other spans have come, too. */
+/* New traces are shown a moment later, when their other spans have arrived. */
 static int follow(sqlite3 *db, bool json)
 {
 	struct query_filter filter = wanted.filter;

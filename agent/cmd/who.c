@@ -84,7 +84,7 @@ static const char *part_text(const struct who_told *told, char ret[PART_MAX])
 	return ret;
 }
 
-/* By the names that other commands say; NULL: there is none. */
+/* The name as other commands print it, or NULL. */
 static const char *rule_text(__u32 rule)
 {
 	const struct rule_row *row = rule_row(rule);
@@ -160,7 +160,7 @@ static void show(struct looking *looking, const struct who_told *told)
 		print_line(told, comm, has ? trace : NULL, has ? span : NULL);
 }
 
-/* Of one that nobody can look into so fast as it changes nothing is said. */
+/* A thread that changes faster than it can be read is left out. */
 static int look_at(struct looking *looking, __u32 tgid)
 {
 	_cleanup_free_ struct who_told *told = NULL;

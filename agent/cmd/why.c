@@ -73,7 +73,7 @@ static int split(struct subject *subject)
 	return 0;
 }
 
-/* The addresses of a host; none is no error, since requests name hosts, too. */
+/* The addresses of a host. None is no error: requests are found by host name, too. */
 static void resolve(struct subject *subject)
 {
 	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
@@ -215,7 +215,7 @@ static int print_calls(sqlite3 *db, const struct subject *subject, const char *a
 	return result == SQLITE_DONE ? count : -1;
 }
 
-/* Connections that are no HTTP, or not understood, have no requests to tell of. */
+/* Connections that are left alone have no requests; say so. */
 static void print_flow(const struct flow_key *key, const struct flow *flow, void *data)
 {
 	const struct subject *subject = data;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The named sets of a policy. What fails may have changed it in part. */
+/* The named sets of a policy. A function that fails may have changed it in part. */
 #ifndef CTXPROP_POLICY_SETS_H
 #define CTXPROP_POLICY_SETS_H
 
@@ -19,7 +19,7 @@ int policy_put_set(struct policy *policy, const struct policy_set *set, bool exc
 int policy_delete_from_set(struct policy *policy, const struct policy_set *set,
 			   struct policy_error *error);
 
-/* Empty a set and remove it; one that a rule names stays, empty. 0 or -ENOENT. */
+/* Empty a set, and remove it unless a rule names it. 0 or -ENOENT. */
 int policy_flush_set(struct policy *policy, const char *name, struct policy_error *error);
 
 #endif

@@ -56,7 +56,7 @@ static int take_action(struct parse *parse, const char *value)
 	return WRONG(parse, "expected inject, observe, restart, strip, skip, accept or ignore");
 }
 
-/* Names and paths: printable, and nothing that would make two words of one. */
+/* Names and paths: printable, and no blank or quote that would split them. */
 static bool is_word(const char *value)
 {
 	for (; *value; value++)
@@ -212,7 +212,7 @@ static int take_host(struct parse *parse, const char *value)
 	return 0;
 }
 
-/* No floating point, so that what is written is what was read. */
+/* No floating point: a ratio is printed exactly as it was read. */
 int sample_parse(const char *text, __u32 *ret)
 {
 	__u32 sample = 0, unit = POLICY_SAMPLE_ALL;

@@ -286,7 +286,7 @@ static int show_help(const struct option_row *row, const char *value);
 #define STORE_BYTES_TEXT    "512M"
 #define DEFAULT_TEXT(value) " (default " value ")"
 _Static_assert(STORE_SECONDS == 24 * 3600, "STORE_HOURS_TEXT says so");
-_Static_assert(STORE_BYTES == 512ULL << 20, "STORE_BYTES_TEXT says so");
+_Static_assert(STORE_BYTES >> 20 == 512, "STORE_BYTES_TEXT says so");
 
 static const struct option_row rows[] = {
     {"netns", 0, "self|all|PATTERN",

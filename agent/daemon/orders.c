@@ -163,7 +163,7 @@ int orders_do(const struct orders *orders, const struct nlmsghdr *request,
 	*ret_place = (struct control_place){};
 	err = control_read(request, &visitor);
 
-	/* What was done already is only told. */
+	/* Already done: only confirm it. */
 	if (err || request->nlmsg_type == CONTROL_PAUSED || request->nlmsg_type == CONTROL_RESUMED)
 		return err;
 	if (request->nlmsg_type == CONTROL_DRAIN) {

@@ -95,7 +95,7 @@ int policies_apply(struct policies *policies, struct policy *policy, struct poli
 	return err;
 }
 
-/* Rules can be named before what they name is there; that is worth a word. */
+/* Rules may name devices and cgroups that do not exist yet; log that. */
 static void log_unknown(const struct policy *policy)
 {
 	for (size_t i = 0; i < policy->count; i++) {
@@ -133,7 +133,7 @@ static int read_file(const struct policies *policies, struct policy *ret, __u64 
 	return err;
 }
 
-/* Put what came from the file in force; it is used up. */
+/* Put the policy of the file in force, and free it. */
 static int apply_file(struct policies *policies, struct policy *policy)
 {
 	struct policy_error error = {};
@@ -161,7 +161,7 @@ int policies_read(struct policies *policies, const char *file)
 	return read_file(policies, &policies->policy, &policies->stamp);
 }
 
-/* What ctxprop has made of the policy of the file. Returns whether it is in force now. */
+/* Restore the changes made with ctxprop. Returns whether they are in force now. */
 static bool recall(struct policies *policies)
 {
 	struct policy_error error = {};
@@ -233,7 +233,7 @@ void policies_reload(struct policies *policies)
 		forget_changes(policies, stamp);
 }
 
-/* Does any rule name something that may come and go? */
+/* Does any rule name a device or a cgroup? */
 static bool names_anything(const struct policy *policy)
 {
 	for (size_t i = 0; i < policy->count; i++)

@@ -18,8 +18,8 @@
 #include "profile/recorder.h"
 #include "profile/registered.h"
 
-#define SETTLE_MS 1500                   /* that the daemon may take for its last spans */
-#define AGAIN_NS  (3600 * NS_PER_SECOND) /* what goes on being wrong is said so often */
+#define SETTLE_MS 1500                   /* for the daemon to store its last spans */
+#define AGAIN_NS  (3600 * NS_PER_SECOND) /* how often a lasting problem is logged */
 
 enum { EXIT_OK = 0, EXIT_FAILED = 1 };
 
@@ -80,7 +80,7 @@ static bool is_ended(int signal_fd, unsigned int timeout_ms)
 
 static void record(struct recorder *recorder, int signal_fd)
 {
-	malloc_trim(0); /* loading took what is not needed any more */
+	malloc_trim(0); /* free what only loading needed */
 	while (!is_ended(signal_fd, recorder_turn(recorder)))
 		;
 	recorder_stop(recorder);

@@ -15,7 +15,7 @@
 #include "load/removal.h"
 #include "load/texts.h"
 
-/* The text with the devices that are left alone. */
+/* The pinned text with the names of devices that are left alone. */
 #define LEFT_TEXT "devices"
 
 static int failed(const struct site *site, const char *what, int err)
@@ -85,7 +85,8 @@ static int begin(struct site *site, struct engine *engine)
 	err = open_devices(site);
 	if (err)
 		return failed(site, "network devices", err);
-	/* A device that still runs old programs needs their pins, to be recognised next time. */
+	/* Pins of old programs that a device still runs are kept, so that they are recognised next
+	 * time. */
 	if (!devices_left_behind(site->devices))
 		err = programs_drop_others(site->pins.layer_dir, site->attacher.prog_fd);
 	return err ? failed(site, "unpinning old programs", err) : 0;

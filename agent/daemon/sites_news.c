@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* News of devices and of namespaces. */
+/* Events of devices and namespaces. */
 #include <errno.h>
 #include <string.h>
 #include <linux/rtnetlink.h>
@@ -109,7 +109,7 @@ static int read_all(struct sites *sites)
 	return err;
 }
 
-/* First subscribe, then read: a device between the two is told twice, not never. */
+/* Subscribe first, then read: a device in between is reported twice rather than never. */
 int sites_listen(struct sites *sites)
 {
 	bool everywhere = wanted_any(sites->options.wanted);

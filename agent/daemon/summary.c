@@ -21,7 +21,7 @@ int summary_start(struct summary *summary, int counters_fd, __u64 now_ns)
 	return err;
 }
 
-/* Packets are too many to be news, except those that were lost. */
+/* Counts of packets are left out, except dropped ones. */
 static bool is_news(unsigned int reason)
 {
 	return reason_row(reason)->group != REASON_GROUP_PACKETS || reason == REASON_DROPPED;

@@ -31,7 +31,7 @@ static bool add_store(struct tracer *tracer, const struct options *options)
 	return !err;
 }
 
-/* What the command line says, or the environment as OpenTelemetry names it. */
+/* The URL of the command line, or of OpenTelemetry's environment variable. */
 static struct otlp_options otlp_wanted(const struct options *options)
 {
 	const char *base = getenv("OTEL_EXPORTER_OTLP_ENDPOINT");
@@ -70,7 +70,7 @@ static bool add_metrics(struct tracer *tracer, struct traces *traces)
 	return true;
 }
 
-/* Is each request told in the log? */
+/* Log each request? */
 static bool is_logged(const struct options *options)
 {
 	return options->level == LOG_LEVEL_DEBUG;
@@ -201,7 +201,7 @@ static void begin_http(struct traces *traces, const struct engine *engine,
 		log_warning("http-failed", "no metrics and no page: %s", strerror(-err));
 }
 
-/* Who gets the spans by OTLP is told of those that are lost, too. */
+/* The receiver of spans by OTLP is told of lost ones, too. */
 static void begin_losses(struct traces *traces, const struct engine *engine,
 			 const struct options *options)
 {

@@ -47,7 +47,7 @@ static __u64 wall_ns(void)
 	return (__u64)now.tv_sec * NS_PER_SECOND + (__u64)now.tv_nsec;
 }
 
-/* Returns whether it has arrived, or may have: it is not sent again then. */
+/* Returns whether it has arrived, or may have, and must not be retried. */
 static bool send_losses(struct loss_log *log, struct loss *const *due, size_t count)
 {
 	__u8 *message = NULL, *body = NULL;
@@ -170,7 +170,7 @@ int loss_log_open(const struct otlp_options *options, loss_log_counts *counts, v
 		return -ENOMEM;
 	}
 	err = prepare(log, options, ret_why, size);
-	/* What was lost before is not told of. */
+	/* Earlier losses are not reported. */
 	if (!err) {
 		counts(data, note, &log->losses);
 		err = start(log, ret_why, size);

@@ -155,7 +155,7 @@ static int write_contents(struct recorded *recorded, const struct recorder_optio
 	return err;
 }
 
-/* What is too old goes once for each window. */
+/* Remove old windows, once per window. */
 static void tidy(const struct recorded *recorded, const struct recorder_options *options,
 		 const struct window_folder *folder)
 {

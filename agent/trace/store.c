@@ -44,7 +44,7 @@ struct store {
 	ino_t inode;
 };
 
-/* What SQLite has against something, as -errno. */
+/* An error of SQLite as -errno. */
 static int error_of(sqlite3 *db)
 {
 	switch (sqlite3_errcode(db)) {
@@ -122,7 +122,7 @@ static void close_database(struct store *store)
 	query_give_way(false);
 }
 
-/* Paths and hosts of requests are nobody else's business; what SQLite adds gets the same mode. */
+/* Paths and hosts of requests are private; files that SQLite adds get the same mode. */
 static int make_file(struct store *store)
 {
 	_cleanup_close_ int fd = open(store->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -196,7 +196,7 @@ static int open_database(struct store *store)
 	return err;
 }
 
-/* A damaged file may still be of use to somebody. */
+/* A damaged file is kept, it may still be of use. */
 static int move_aside(struct store *store)
 {
 	static const char *const endings[] = {"-wal", "-shm"};
@@ -265,7 +265,7 @@ void store_close(struct store *store)
 	free(store);
 }
 
-/* A reader has let go of the log, or has not: then it grows no more. */
+/* Empty the write-ahead log. 0, or -EBUSY while a reader still needs it. */
 static int empty_log(struct store *store)
 {
 	int result;
@@ -332,7 +332,7 @@ static const char *why_of(const struct store *store)
 	return sqlite3_errmsg(store->db);
 }
 
-/* What was not stored is lost, and the next one is tried again. */
+/* The span is lost; the next one is tried again. */
 static int failed(struct store *store, int err)
 {
 	complain(store, why_of(store));
@@ -420,7 +420,7 @@ static bool is_replaced(const struct store *store)
 	return stat(store->path, &now) || now.st_ino != store->inode || now.st_dev != store->device;
 }
 
-/* What is written to a file without a name is read by nobody. */
+/* Nobody would read a file that was removed. */
 static int follow_name(struct store *store)
 {
 	log_warning("store-replaced", "the store %s was removed or replaced: began a new one",

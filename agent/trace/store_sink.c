@@ -14,7 +14,7 @@
 #define FEW      200           /* so many are written at once: waiting for more would save little */
 #define WAIT_NS  NS_PER_SECOND /* the oldest of more is written after that */
 #define PRUNE_NS (10 * NS_PER_SECOND)
-#define RETRY_NS NS_PER_SECOND /* after an error: other sinks wait while it is found out */
+#define RETRY_NS NS_PER_SECOND /* timeout after an error, while other sinks wait */
 
 struct store_sink {
 	struct store *store;
@@ -89,7 +89,7 @@ static void take_connection(void *data, const struct connection *connection, __s
 	write_if_full(sink);
 }
 
-/* Not a span that is lost, if it cannot be counted. */
+/* Failing to count is not a lost span. */
 static void count(void *data, const struct span *span, __s64 boot_to_wall_ns)
 {
 	struct store_sink *sink = data;

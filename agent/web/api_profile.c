@@ -14,7 +14,7 @@
 #define RETRY_SECONDS 1
 #define SAY_AGAIN_NS  (60 * NS_PER_SECOND)
 
-/* What the process that reads has done instead. */
+/* Why the process that reads has failed. */
 static const char *failure(int err)
 {
 	switch (err) {
@@ -31,7 +31,7 @@ static const char *failure(int err)
 	}
 }
 
-/* Whoever asks can ask often. */
+/* Log a failure, but not again within SAY_AGAIN_NS: clients can repeat a request. */
 static void log_failure(int err)
 {
 	static _Atomic(__u64) said_ns;
