@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 #include "cmd/colour.h"
-#include "load/pins.h"
+#include "pins/pins.h"
 
 /* As iproute2: done, refused, wrong usage. */
 enum command_exit { COMMAND_OK = 0, COMMAND_REFUSED = 1, COMMAND_USAGE = 2 };
