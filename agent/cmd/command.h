@@ -8,7 +8,7 @@
 
 #include "base/option.h"
 #include "cmd/colour.h"
-#include "load/pins.h"
+#include "pins/pins.h"
 
 /* Exit codes, as those of iproute2. */
 enum command_exit { COMMAND_OK = 0, COMMAND_REFUSED = 1, COMMAND_USAGE = 2 };

@@ -16,7 +16,7 @@
 #include "cmd/talk.h"
 #include "engine/node.h"
 #include "flows/counters.h"
-#include "flows/table.h"
+#include "load/table.h"
 #include "load/attach.h"
 #include "load/control.h"
 #include "load/features.h"

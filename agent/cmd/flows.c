@@ -17,7 +17,7 @@
 #include "cmd/json.h"
 #include "flows/records.h"
 #include "flows/stacks.h"
-#include "flows/table.h"
+#include "load/table.h"
 
 #define NS_PER_MS      1000000ULL
 #define STACKS_SECONDS 1 /* how long stacks are recorded */

@@ -17,7 +17,7 @@
 #include "cmd/command.h"
 #include "cmd/json.h"
 #include "cmd/store.h"
-#include "flows/table.h"
+#include "load/table.h"
 #include "trace/json.h"
 
 #define CALLS         10

@@ -12,7 +12,7 @@
 #include "base/resident.h"
 #include "daemon/daemon.h"
 #include "daemon/daemon_inside.h"
-#include "flows/table.h"
+#include "load/table.h"
 #include "load/control.h"
 #include "runtime/uprobe.h"
 

@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/names.h"
 #include "daemon/devices.h"
-#include "load/pins.h"
+#include "pins/pins.h"
 
 /* One device that was met. */
 struct device {

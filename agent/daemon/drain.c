@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "daemon/drain.h"
-#include "flows/table.h"
+#include "load/table.h"
 #include "load/control.h"
 
 #define NS_PER_MS   (NS_PER_SECOND / 1000)

@@ -12,7 +12,7 @@
 #include "base/reason_names.h"
 #include "daemon/flow_log.h"
 #include "daemon/log_limit.h"
-#include "flows/table.h"
+#include "load/table.h"
 
 #define LOOK_NS   NS_PER_SECOND
 #define NS_PER_MS (NS_PER_SECOND / 1000)

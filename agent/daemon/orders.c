@@ -4,7 +4,7 @@
 
 #include "base/log.h"
 #include "daemon/orders.h"
-#include "flows/table.h"
+#include "load/table.h"
 #include "load/control.h"
 
 bool orders_has(__u16 type)

@@ -13,7 +13,7 @@
 #include "load/node.h"
 #include "load/programs.h"
 #include "load/removal.h"
-#include "load/texts.h"
+#include "pins/texts.h"
 
 /* The pinned text with the names of devices that are left alone. */
 #define LEFT_TEXT "devices"

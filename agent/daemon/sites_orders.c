@@ -8,7 +8,7 @@
 #include "base/names.h"
 #include "daemon/sites_inside.h"
 #include "load/removal.h"
-#include "load/texts.h"
+#include "pins/texts.h"
 
 /* Texts with the cookies of namespaces. */
 #define DROPPED_TEXT "dropped"

@@ -6,7 +6,7 @@
 #include "base/reason_names.h"
 #include "flows/counters.h"
 #include "engine/node.h"
-#include "flows/table.h"
+#include "load/table.h"
 #include "load/node.h"
 #include "web/metrics_answers.h"
 #include "web/metrics_page.h"
