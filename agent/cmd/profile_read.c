@@ -50,8 +50,8 @@ int profile_read(const struct profile_reading *reading, const char *const *words
 		return command_misused("profile show: there is no --%s; diff has it",
 				       reading->by ? "by" : "before");
 	if (reading->last && count > 1)
-		return command_misused("profile show: --last reads no file: '%s' is unexpected",
-				       words[1]);
+		return command_misused(
+		    "profile show: unexpected argument '%s': --last reads no file", words[1]);
 	if (!reading->last && count != 2)
 		return command_misused("profile show: expected one file of pprof (.pb.gz)");
 	return reading->last ? show_last(reading) : show_file(reading, words[1]);

@@ -14,7 +14,7 @@
 #include "profile/pprof_types.h"
 #include "trace/query_words.h"
 
-/* Is what it counts something that can be called time, or samples? */
+/* Are its values times or samples? */
 static bool is_countable(const struct message *message)
 {
 	const struct message_weight weight = message_by_time(message);
@@ -65,7 +65,7 @@ static bool takes_sample(const struct message *message, const Sample *sample, co
 	return !filter->has_latency || filter->latency[latency];
 }
 
-/* Of a part of an endpoint's samples the number of its requests says nothing. */
+/* The number of requests is dropped where only part of an endpoint's samples is shown. */
 static bool keeps_count(const char *of, const void *data)
 {
 	const struct filter *filter = data;
@@ -133,7 +133,7 @@ static const char *time_text(__s64 seconds, char *buffer, size_t size)
 	return buffer;
 }
 
-/* What it is of is said, for there may be less than was asked for. */
+/* Say which time the profile covers: it may be less than was asked for. */
 static void print_said(const char *folder, const struct windows_said *said)
 {
 	char from[24], to[24];
@@ -146,7 +146,7 @@ static void print_said(const char *folder, const struct windows_said *said)
 			said->unreadable, folder, said->unreadable_name, said->unreadable_why);
 	if (said->left_out)
 		fprintf(stderr,
-			"profile: %zu windows before that were left out: it is too much at once\n",
+			"profile: %zu earlier windows were left out: too much to read at once\n",
 			said->left_out);
 }
 

@@ -20,7 +20,7 @@
 #include "daemon/upkeep.h"
 #include "daemon/watchdog.h"
 #include "load/engine.h"
-#include "load/pins.h"
+#include "pins/pins.h"
 
 /* Everything that a running daemon holds. */
 struct daemon {

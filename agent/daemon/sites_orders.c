@@ -8,7 +8,7 @@
 #include "base/names.h"
 #include "daemon/sites_inside.h"
 #include "load/removal.h"
-#include "load/texts.h"
+#include "pins/texts.h"
 
 /* Texts with the cookies of namespaces. */
 #define DROPPED_TEXT "dropped"
@@ -90,14 +90,16 @@ int sites_drop(struct sites *sites, __u64 cookie)
 	if (!site || !site->inode)
 		return -ENOENT;
 	sites_name(name, site->cookie);
-	names_remove(sites->taken, name);
 	err = names_add(&sites->dropped, name);
 	if (!err)
 		err = site_remove(site);
 	sites_leave(sites);
-	if (err)
+	if (err) {
+		names_remove(sites->dropped, name);
 		return err;
-	log_info("%s: detached", site->name);
+	}
+	names_remove(sites->taken, name);
+	log_info("netns-detached", "%s: detached", site->name);
 	sites_take_out(sites, site);
 	sites_release(site);
 	return keep_names(sites);
@@ -111,10 +113,11 @@ int sites_take(struct sites *sites, __u64 cookie)
 	if (!wanted_any(sites->options.wanted))
 		return -EPERM;
 	sites_name(name, cookie);
-	names_remove(sites->dropped, name);
 	err = names_add(&sites->taken, name);
-	if (!err)
+	if (!err) {
+		names_remove(sites->dropped, name);
 		err = keep_names(sites);
+	}
 	if (err || sites_find(sites, (__u32)cookie))
 		return err;
 	search_free(&sites->search); /* it may have been declined */

@@ -86,8 +86,8 @@ static int unpack(const __u8 *bytes, size_t size, struct message *message, char 
 		return message_check(message, ret_why);
 	taking.failed |= message->profile != NULL;
 	snprintf(ret_why, MESSAGE_WHY_MAX,
-		 taking.failed ? "it takes more memory than there is for it"
-			       : "it is no profile of pprof, or half of one");
+		 taking.failed ? "it needs too much memory"
+			       : "it is not a pprof profile, or cut off");
 	return taking.failed ? -EFBIG : -EINVAL;
 }
 
@@ -109,9 +109,9 @@ int message_parse(const __u8 *bytes, size_t size, struct message *ret, char *ret
 		err = -EFBIG;
 	}
 	if (err == -EINVAL)
-		snprintf(ret_why, MESSAGE_WHY_MAX, "it is no file of gzip, or half of one");
+		snprintf(ret_why, MESSAGE_WHY_MAX, "it is not a gzip file, or cut off");
 	if (err == -EFBIG)
-		snprintf(ret_why, MESSAGE_WHY_MAX, "it is more than %lu MiB",
+		snprintf(ret_why, MESSAGE_WHY_MAX, "it is larger than %lu MiB",
 			 MESSAGE_BYTES_MAX >> 20);
 	if (!err)
 		err = unpack(bytes, size, ret, ret_why);

@@ -57,7 +57,7 @@ def read_all(sock, n):
     return data
 
 
-@case
+@case(slow=True)
 def binary_before_the_agent():
     """Streams older than the agent in which requests appear without answers: never edited."""
     with pair(agent=False) as world, joined(world.app, world.peer, Pair.PEER) as (c, s):
@@ -70,7 +70,7 @@ def binary_before_the_agent():
         equal(world.agent.stats()["injected"], 0, "headers")
 
 
-@case
+@case(slow=True)
 def stopped_and_started():
     """SIGTERM: live flows stay whole, new requests are left as they are; started again: edited."""
     world = alive()
@@ -95,7 +95,7 @@ def killed():
         answered(c, s, [post(os.urandom(70_000))])
         world.agent.start()
         answered(c, s, [(GET, b"")])
-        assert "adopted" in world.agent.said(), world.agent.said()
+        assert world.agent.logged("tables-adopted"), world.agent.said()
 
 
 @case
@@ -110,7 +110,7 @@ def paused_by_command():
             world.agent.command("resume")
 
 
-@case
+@case(slow=True)
 def full_flow_table():
     """--flows 16 and forty connections: half of it for one sender, the others are left alone."""
     with pair("--flows", "16") as world, contextlib.ExitStack() as stack:
@@ -122,7 +122,7 @@ def full_flow_table():
         equal((stats["injected"], stats["share-full"] >= 90), (24, True), f"counters {stats}")
 
 
-@case
+@case(slow=True)
 def flood_of_connections():
     """--flows 64 and 200 half-closed connections: the next one has its header at once."""
     with pair("--flows", "64") as world, contextlib.ExitStack() as stack:
@@ -136,11 +136,10 @@ def flood_of_connections():
                 answered(c, s, [(GET, b"")])
             answered(*first, [(GET, b"")])
         assert world.agent.stats()["crowded-out"] > 100, world.agent.stats()
-        wait_until(lambda: "the flow table has been full" in world.agent.said(), world.agent.said,
-                   15)
+        world.agent.wait_logged("flow-table-full", seconds=15)
 
 
-@case
+@case(slow=True)
 def flows_are_forgotten():
     """Closed connections leave the flow table, however they end."""
     with pair("--flows", "64", "--gc-interval", "1") as world:
@@ -201,7 +200,7 @@ class Crowd:
             time.sleep(0.02)
 
 
-@case(seconds=150)
+@case(seconds=150, slow=True)
 def thousand_connections():
     """1,000 live connections while the agent is killed, started, stopped, started again."""
     world = alive()

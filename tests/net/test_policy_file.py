@@ -28,7 +28,7 @@ def policy_file(text):
         yield file.name, write
 
 
-@case
+@case(slow=True)
 def file_at_start():
     """The policy file at start and on SIGHUP; a bad line is named, and the old policy stays."""
     with policy_file("policy add prio 1 action skip\n") as (path, write), \
@@ -40,17 +40,17 @@ def file_at_start():
             answered(c, s, [(GET, b"")], [False])
             write("# better\npolicy add prio 2 action skipp\n")
             hup(f"{path}:2:26: 'skipp': expected inject,")
-            says(world.agent, "the old one stays")
+            says(world.agent, "[policy-kept]")
             equal(done(world, "policy", "save"), "policy add prio 1 dir out action skip\n", "policy")
             answered(c, s, [(GET, b"")], [False])
             write("policy add prio 3 action inject\n")
-            hup("policy: read again")
+            hup("[policy-reloaded]")
             equal(done(world, "policy", "save"), "policy add prio 3 dir out action inject\n",
                   "policy")
             answered(c, s, [(GET, b"")])
 
 
-@case
+@case(slow=True)
 def file_that_is_wrong():
     """A file that was named and is not there, or wrong at start: no start, no edits."""
     with policy_file("policy add\n") as (path, _), Lab("net") as lab:
@@ -62,7 +62,7 @@ def file_that_is_wrong():
             equal(expected in ended.stderr, True, ended.stderr)
 
 
-@case
+@case(slow=True)
 def without_the_daemon():
     """Killed, the programs go on by the policy, a new daemon too; another file meets living connections."""
     with pair() as world, joined(world.app, world.peer, Pair.PEER) as (c, s):
@@ -98,7 +98,7 @@ def odd_files():
                folder / "text": "not a text", "/proc/self/mem": "Input/output error"}
 
 
-@case
+@case(slow=True)
 def odd_files_at_start():
     """A device, a pipe, a file that is huge, or a secret one: no start, at once, and nothing of it is told."""
     with odd_files() as files, Lab("net") as lab:
@@ -109,7 +109,7 @@ def odd_files_at_start():
             equal((expected in ended.stderr, "hash" in ended.stderr), (True, False), ended.stderr)
 
 
-@case
+@case(slow=True)
 def odd_files_on_hangup():
     """The same when the file is read again: the old policy stays, and the daemon goes on."""
     with odd_files() as files, tempfile.TemporaryDirectory() as folder:
@@ -122,7 +122,7 @@ def odd_files_on_hangup():
                 link.symlink_to(path)
                 before = len(world.agent.said())
                 world.agent.process.send_signal(signal.SIGHUP)
-                wait_until(lambda before=before: "the old one stays" in world.agent.said()[before:],
+                wait_until(lambda before=before: "[policy-kept]" in world.agent.said()[before:],
                            f"{path} is refused", seconds=5)
                 said = world.agent.said()[before:]
                 equal((expected in said, "hash" in said), (True, False), said)

@@ -19,7 +19,7 @@ PIN = "/sys/fs/bpf/otel/traces_ctx_v1"
 ADDRESS, PORT, METRICS = "10.96.0.2", 8080, "127.0.0.1:9464"
 GO = f"{cases.BUILD}/profile_burn_go"
 WORK_US, REQUESTS = 300_000, 3
-ON, OFF = ") reads traces_ctx_v1: ", "no program of others reads traces_ctx_v1 any more"
+ON, OFF = "[publishing]", "[publish-ended]"
 LINGER_SECONDS = 30  # from the last look that has seen a reader
 
 
@@ -93,7 +93,7 @@ class World:
 NOT_SHOWN, SHOWN = ("not what", "0"), ("what", "1")
 
 
-@case(seconds=180)
+@case(seconds=180, slow=True)
 def read_and_not_read():
     """A reader of others switches it on, its end off again, the next one on; a profile of ours does not"""
     with Lab("publish") as lab:
@@ -114,7 +114,7 @@ def read_and_not_read():
         equal(world.said(f"process {world.burner.pid} "), 1, f"lines on the server in\n{world.agent.said()}")
 
 
-@case
+@case(slow=True)
 def always():
     """With --publish always nobody is looked for"""
     with Lab("publish") as lab:
@@ -122,7 +122,7 @@ def always():
         equal((world.shown(), world.state(), world.said(ON)), (REQUESTS, SHOWN, 0), "shown")
 
 
-@case
+@case(slow=True)
 def never():
     """With --publish never, here by the name of the option before 1.0, readers are shown nothing"""
     with Lab("publish") as lab:

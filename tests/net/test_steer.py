@@ -72,7 +72,7 @@ def device():
             equal(ctxprop(world.app, *argv)[0], 2, f"exit code of {argv}")
 
 
-@case
+@case(slow=True)
 def live_connections():
     """With live connections nothing is detached but by --force; nothing is harmed by asking."""
     with pair() as world, joined(world.app, world.peer, Pair.PEER) as (c, s):
@@ -87,7 +87,7 @@ def live_connections():
             answered(*other, [(GET, b"")], [False])
 
 
-@case(seconds=120)
+@case(seconds=120, slow=True)
 def namespaces():
     """A pod is detached and attached again, also across a restart; another one besides."""
     with node() as world:
@@ -106,10 +106,10 @@ def namespaces():
         equal(pins.exists(), True, "its pins again")
         # One that no pattern fits.
         told(world.node, "attach", "netns", world.outside.netns)
-        world.says(f"{world.outside.netns}/eth0: attached")
+        world.agent.wait_logged("device-attached", f" {world.outside.netns}/eth0: ")
         world.agent.stop(9)
         world.agent.start()
-        world.says(f"{world.outside.netns}/eth0: programs replaced")
+        world.agent.wait_logged("device-replaced", f" {world.outside.netns}/eth0: ")
         told(world.node, "detach", "eth0", "netns", world.outside.netns)
         refused(world.node, "does not work", "detach", "netns", world.lab.host("other").netns)
 
@@ -142,13 +142,13 @@ def by_way_of_a_pod():
             equal({line.split("  ")[1] for line in news().splitlines()}, {"flushed"}, "all news")
         for done, word in (("detached", "detach"), ("attached", "attach")):
             equal(ctxprop(world.outside, *there, word, "eth0"), (0, f"{done} eth0"), word)
-            world.says(f"{pod.netns}/eth0: {done}")
+            world.agent.wait_logged(f"device-{done}", f" {pod.netns}/eth0: ")
         refused(world.outside, "see 'ctxprop detach netns'", *there, "detach")
         status, found = doctor(pod)
         equal((status, found["daemon"][0][0]), (0, "ok"), found)
 
 
-@case
+@case(slow=True)
 def drained():
     """No new header, live connections go on, and when the last is over everything is gone."""
     with node() as world, contextlib.ExitStack() as stack:
@@ -183,7 +183,7 @@ def drained():
             answered(c, s, [(GET, b"")], [False])
 
 
-@case
+@case(slow=True)
 def drain_given_up():
     """`resume` gives a drain up; without a daemon it is the command that waits."""
     with pair() as world, joined(world.app, world.peer, Pair.PEER) as (c, s):
@@ -205,7 +205,7 @@ def drain_given_up():
         equal((PINS / f"{cookie(world.app):x}").exists(), False, "pins")
 
 
-@case(seconds=120)
+@case(seconds=120, slow=True)
 def rules_last():
     """What `policy` and `set` have changed outlasts the daemon, until the file is another one."""
     with tempfile.NamedTemporaryFile("w") as file:
@@ -229,7 +229,7 @@ def rules_last():
             file.flush()
             world.agent.start()
             equal(shown(), from_file, "another file")
-            equal("what ctxprop had changed is given up" in world.agent.said(), True, "said")
+            equal(len(world.agent.logged("policy-file-changed")), 1, "said")
             world.agent.stop()
             world.agent.start()
             equal(shown(), from_file, "and so it stays")
