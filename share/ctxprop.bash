@@ -141,7 +141,7 @@ _ctxprop_values() {
 	--store | --attach | --output | --registry | --program | -o | --tags) echo '<file>' ;;
 	--sort) echo rate errors p50 p99 cpu ;;
 	--bucket) echo p50 p90 p99 max ;;
-	--format) echo pprof svg folded speedscope otlp ;;
+	--format) echo pprof svg folded otlp ;;
 	--by) echo bucket= endpoint= ;;
 	--no-labels) echo otel elastic go custom registered all ;;
 	--type) echo u64 string ;;

@@ -72,7 +72,7 @@ const char command_profile_usage[] =
     "      --off-cpu          what these wait for, too: blocked, or for a CPU\n"
     "      --all              draw what belongs to no request, too, with its share of all\n"
     "  -o, --output FILE      write a profile for `go tool pprof` (.pb.gz), a flame graph (.svg),\n"
-    "                         folded stacks (.folded), for speedscope (.json), or OTLP (.otlp)\n"
+    "                         folded stacks (.folded), or OTLP (.otlp)\n"
     "      --format FORMAT    " PROFILE_FORMATS ", whatever the file is called\n"
     "      --ids              in pprof: label each sample with trace_id and span_id\n"
     "      --tags FILE        apply rules to what is written or shown: match REGEX tag NAME, drop\n"
@@ -126,7 +126,7 @@ static int set_bucket(const char *words)
 
 static int set_label(const char *words)
 {
-	struct filter *filter = &wanted.filter;
+	struct message_filter *filter = &wanted.filter;
 
 	if (!strchr(words, '=') || *words == '=')
 		return command_misused("--label %s: expected KEY=VALUE", words);
@@ -202,12 +202,12 @@ static int set_option(int letter, const char *word)
 		wanted.sampler.off_cpu = true;
 		return COMMAND_OK;
 	case 'o':
-		wanted.file = word;
+		wanted.output = word;
 		return COMMAND_OK;
 	case 'W':
 		return set_format(word);
 	case 'g':
-		wanted.tags = word;
+		wanted.tags_file = word;
 		return COMMAND_OK;
 	case 'Y':
 		wanted.by = word;
@@ -234,12 +234,12 @@ const struct command_options command_profile_options = {
 int profile_options(struct profile_wanted **ret)
 {
 	*ret = &wanted;
-	if (!wanted.file || wanted.format)
+	if (!wanted.output || wanted.format)
 		return COMMAND_OK;
-	wanted.format = profile_format_of_file(wanted.file);
+	wanted.format = profile_format_of_file(wanted.output);
 	if (wanted.format)
 		return COMMAND_OK;
 	return command_misused("--output %s: its ending tells no format; with --format expected "
 			       "is " PROFILE_FORMATS,
-			       wanted.file);
+			       wanted.output);
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "profile/diff.h"
-#include "profile/flame_message.h"
+#include "profile/flame.h"
 #include "profile/strings.h"
 
 /* Functions, by the number of their name. */

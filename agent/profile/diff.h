@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "profile/message_path.h"
+#include "profile/flame.h"
 
 enum diff_side { DIFF_BEFORE, DIFF_AFTER, DIFF_SIDES };
 

@@ -1,23 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "profile/flame.h"
-#include "profile/merged.h"
+#include "profile/strings.h"
 
-#define TITLE_MAX 1280
+#define DEPTH_MAX 8200 /* more than there are in a message (message.h), or in a sample */
 
-/* What is being built, and of what. */
-struct building {
-	struct flame *root;
-	const struct names *names;
-	struct requests *requests;
-	const struct filter *filter;
-	__u64 sample_ns; /* 0: samples are counted */
-};
-
-static struct flame *flame_node(const char *name, enum flame_kind kind)
+static struct flame *flame_node(const char *name, enum step_kind kind)
 {
 	struct flame *node = calloc(1, sizeof(*node));
 
@@ -32,7 +22,7 @@ static struct flame *flame_node(const char *name, enum flame_kind kind)
 }
 
 /* The child of this name, made if it is new, wider by `weight`. NULL: no memory. */
-static struct flame *enter(struct flame *node, const char *name, enum flame_kind kind, __u64 weight)
+static struct flame *enter(struct flame *node, const char *name, enum step_kind kind, __u64 weight)
 {
 	struct flame **at = &node->child, *child;
 	int order = 1;
@@ -50,115 +40,41 @@ static struct flame *enter(struct flame *node, const char *name, enum flame_kind
 	return *at;
 }
 
-/* The endpoint as people know it. */
-static const char *title(const struct endpoint *endpoint, char *buffer, size_t size)
+static int add_sample(struct flame *root, struct message_path *path, __u64 weight)
 {
-	if (!*endpoint->service)
-		return endpoint->name;
-	snprintf(buffer, size, "%s %s", endpoint->service, endpoint->name);
-	return buffer;
-}
+	struct flame *node = root;
 
-static enum flame_kind kind_of(__u64 frame)
-{
-	if (frame & FRAME_KERNEL)
-		return FLAME_KERNEL;
-	return frame_is_named(frame) ? FLAME_NAMED : FLAME_NATIVE;
-}
-
-/* Frames from the outermost to the innermost. */
-static struct flame *enter_frames(const struct building *building, struct flame *node,
-				  const struct stack *stack, __u64 weight)
-{
-	__u64 frame[MERGED_MAX];
-
-	for (size_t i = merged_frames(building->names, stack, frame); node && i > 0; i--)
-		node = enter(node, names_get(building->names, frame[i - 1]), kind_of(frame[i - 1]),
-			     weight);
-	return node;
-}
-
-/* A stack, which ends in the frame `leaf` unless that is NULL. Returns 0, or -1: no memory. */
-static int enter_stack(const struct building *building, const struct stack *stack,
-		       const struct endpoint *endpoint, __u64 weight, const char *leaf)
-{
-	const char *missing = merged_missing(building->names, stack);
-	struct flame *node = building->root;
-	char buffer[TITLE_MAX];
-
-	if (!weight)
-		return 0;
-	node->total += weight;
-	node = enter(node, title(endpoint, buffer, sizeof(buffer)), FLAME_NATIVE, weight);
-	if (node)
-		node =
-		    enter(node, *stack->process->name ? stack->process->name : "[unknown program]",
-			  FLAME_NATIVE, weight);
-	if (node && missing)
-		node = enter(node, missing, FLAME_NATIVE, weight);
-	if (node)
-		node = enter_frames(building, node, stack, weight);
-	if (node && leaf)
-		node = enter(node, leaf, FLAME_WAIT, weight);
+	root->total += weight;
+	for (size_t i = 0; node && i < path->count; i++)
+		node = enter(node, path->step[i].name, path->step[i].kind, weight);
 	if (!node)
 		return -1;
 	node->self += weight;
 	return 0;
 }
 
-static int enter_waits(const struct building *building, const struct stack *stack,
-		       struct endpoint *endpoint)
+struct flame *flame_of_message(const struct message_weight *weight, bool with_endpoint)
 {
-	static const char *const leaves[PROFILE_WAITS] = {
-	    [PROFILE_BLOCKED] = "[blocked]", [PROFILE_RUN_QUEUE] = "[run queue]"};
-	int err = 0;
+	const struct message *message = weight->message;
+	struct flame *root = flame_node("all", STEP_NATIVE);
+	struct message_path path = {};
+	int err = root ? 0 : -1;
 
-	for (size_t i = 0; !err && i < PROFILE_WAITS; i++) {
-		endpoint->waited_ns[i] += stack->waited_ns[i];
-		err = enter_stack(building, stack, endpoint, stack->waited_ns[i], leaves[i]);
+	for (size_t i = 0; !err && i < message->profile->n_sample; i++) {
+		const Perftools__Profiles__Sample *sample = message->profile->sample[i];
+		const __u64 value = message_weigh(weight, sample);
+
+		if (!value)
+			continue;
+		err = message_path(&path, message, sample, with_endpoint);
+		if (!err)
+			err = add_sample(root, &path, value);
 	}
-	return err;
-}
-
-static int add_stack(const struct stack *stack, void *data)
-{
-	const struct building *building = data;
-	const struct profiled_request request = stack_request(stack, building->requests);
-	struct endpoint *endpoint = request.endpoint;
-	const __u64 sample_ns = building->sample_ns;
-
-	if (!filter_takes(building->filter, stack, &request))
-		return 0;
-	endpoint->samples += stack->count;
-	if (enter_stack(building, stack, endpoint, stack->count * (sample_ns ? sample_ns : 1),
-			NULL))
-		return -1;
-	return sample_ns ? enter_waits(building, stack, endpoint) : 0;
-}
-
-struct flame *flame_new(const struct samples *samples, const struct names *names,
-			struct requests *requests, const struct filter *filter, __u64 sample_ns)
-{
-	struct building building = {.root = flame_node("all", FLAME_NATIVE),
-				    .names = names,
-				    .requests = requests,
-				    .filter = filter,
-				    .sample_ns = sample_ns};
-
-	if (building.root && !samples_each(samples, add_stack, &building))
-		return building.root;
-	flame_free(building.root);
+	message_path_free(&path);
+	if (!err)
+		return root;
+	flame_free(root);
 	return NULL;
-}
-
-struct flame *flame_root(void)
-{
-	return flame_node("all", FLAME_NATIVE);
-}
-
-struct flame *flame_enter(struct flame *node, const char *name, enum flame_kind kind, __u64 weight)
-{
-	return enter(node, name, kind, weight);
 }
 
 void flame_free(struct flame *root)
@@ -173,19 +89,9 @@ void flame_free(struct flame *root)
 	}
 }
 
-struct flame *flame_take_out(struct flame *root, const char *name)
+enum flame_unit flame_unit_of(const struct message_weight *weight)
 {
-	struct flame **at = &root->child, *child;
-
-	while (*at && strcmp((*at)->name, name) != 0)
-		at = &(*at)->sibling;
-	child = *at;
-	if (!child)
-		return NULL;
-	*at = child->sibling;
-	child->sibling = NULL;
-	root->total -= child->total;
-	return child;
+	return !strcmp(weight->unit, "nanoseconds") ? FLAME_NS : FLAME_SAMPLES;
 }
 
 const struct flame *flame_child(const struct flame *node, const char *name)
@@ -197,9 +103,104 @@ const struct flame *flame_child(const struct flame *node, const char *name)
 	return child;
 }
 
-const struct flame *flame_of_endpoint(const struct flame *root, const struct endpoint *endpoint)
-{
-	char buffer[TITLE_MAX];
+/* What a tree has on the CPU by the function that it ends in, whatever called it. */
+struct tally {
+	struct strings names;
+	__u64 *count; /* by number of the name */
+	size_t room;
+};
 
-	return flame_child(root, title(endpoint, buffer, sizeof(buffer)));
+/* Returns 0 or -1. */
+static int count(struct tally *tally, const struct flame *node)
+{
+	long number = strings_add(&tally->names, node->name);
+	__u64 *more;
+
+	if (number < 0)
+		return -1;
+	if ((size_t)number >= tally->room) {
+		more = reallocarray(tally->count, tally->names.room, sizeof(*more));
+		if (!more)
+			return -1;
+		for (size_t i = tally->room; i < tally->names.room; i++)
+			more[i] = 0;
+		tally->count = more;
+		tally->room = tally->names.room;
+	}
+	tally->count[number] += node->self;
+	return 0;
+}
+
+static int add_below(struct tally *tally, const struct flame *node)
+{
+	int err = node->self && node->kind != STEP_WAIT ? count(tally, node) : 0;
+
+	for (const struct flame *child = node->child; child && !err; child = child->sibling)
+		err = add_below(tally, child);
+	return err;
+}
+
+/* The name as the tree has it. */
+static const char *name_in(const struct flame *node, const char *name)
+{
+	const char *found = node->self && !strcmp(node->name, name) ? node->name : NULL;
+
+	for (const struct flame *child = node->child; child && !found; child = child->sibling)
+		found = name_in(child, name);
+	return found;
+}
+
+const char *flame_hottest(const struct flame *root, __u64 *ret_samples)
+{
+	struct tally tally = {};
+	const char *name = NULL;
+	size_t most = 0;
+
+	if (!add_below(&tally, root) && tally.room) {
+		for (size_t i = 1; i < tally.names.count; i++)
+			if (tally.count[i] > tally.count[most])
+				most = i;
+		*ret_samples = tally.count[most];
+		name = name_in(root, tally.names.text[most]);
+	}
+	strings_free(&tally.names);
+	free(tally.count);
+	return name;
+}
+
+/* A name may hold what separates the names; control codes have no place in a line. */
+static void write_name(const char *name, FILE *out)
+{
+	for (; *name; name++)
+		fputc(*name == ';' ? ':' : (unsigned char)*name < ' ' ? '?' : *name, out);
+}
+
+static void write_line(const struct flame *const *path, size_t depth, __u64 count, FILE *out)
+{
+	for (size_t i = 0; i < depth; i++) {
+		if (i)
+			fputc(';', out);
+		write_name(path[i]->name, out);
+	}
+	fprintf(out, " %llu\n", count);
+}
+
+static void write_below(const struct flame *node, const struct flame **path, size_t depth,
+			FILE *out)
+{
+	if (node->self)
+		write_line(path, depth, node->self, out);
+	if (depth == DEPTH_MAX)
+		return;
+	for (const struct flame *child = node->child; child; child = child->sibling) {
+		path[depth] = child;
+		write_below(child, path, depth + 1, out);
+	}
+}
+
+void flame_write_folded(const struct flame *root, FILE *out)
+{
+	const struct flame *path[DEPTH_MAX + 1];
+
+	write_below(root, path, 0, out);
 }

@@ -58,13 +58,13 @@ static void write_text(const char *text, FILE *out)
 static void write_colour(const struct flame *node, int depth, FILE *out)
 {
 	static const unsigned int hues[] = {
-	    [FLAME_NATIVE] = 28, [FLAME_KERNEL] = 160, [FLAME_NAMED] = 52, [FLAME_WAIT] = 230};
+	    [STEP_NATIVE] = 28, [STEP_KERNEL] = 160, [STEP_NAMED] = 52, [STEP_WAIT] = 230};
 	unsigned int hash = 5381, hue = depth <= 1 ? 210 : hues[node->kind];
 
 	for (const char *c = node->name; *c; c++)
 		hash = hash * 33 + (unsigned char)*c;
 	fprintf(out, "hsl(%u %u%% %u%%)", hue,
-		*node->name == '[' && node->kind != FLAME_WAIT ? 0 : 55 + hash % 20,
+		*node->name == '[' && node->kind != STEP_WAIT ? 0 : 55 + hash % 20,
 		62 + hash / 32 % 12);
 }
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -187,19 +186,4 @@ int labels_each(const struct labels *labels, long set,
 		at = end + 1;
 	}
 	return result;
-}
-
-/* As a callback of labels_each(): a key, '=', and a pattern. */
-static int fits(const char *key, const char *value, void *data)
-{
-	const char *wanted = data;
-	const size_t length = strlen(key);
-
-	return !strncmp(wanted, key, length) && wanted[length] == '=' &&
-	       !fnmatch(wanted + length + 1, value, 0);
-}
-
-bool labels_fit(const struct labels *labels, long set, const char *wanted)
-{
-	return labels_each(labels, set, fits, (void *)wanted);
 }

@@ -37,7 +37,4 @@ void labels_free(struct labels *labels);
 int labels_each(const struct labels *labels, long set,
 		int (*visit)(const char *key, const char *value, void *data), void *data);
 
-/* Has the set a label that fits "KEY=PATTERN" (glob(7))? */
-bool labels_fit(const struct labels *labels, long set, const char *wanted);
-
 #endif

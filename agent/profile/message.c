@@ -251,6 +251,19 @@ const char *message_label(const struct message *message, const Sample *sample, c
 	return "";
 }
 
+bool message_label_is_ours(const char *key)
+{
+	static const char *const ours[] = {
+	    "endpoint", "service",    "process",        "pid",       "stack",
+	    "status",   "latency_ms", "latency_bucket", "trace_id",  "span_id",
+	    "wait",     "tag",        "context_source", "no_request"};
+
+	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+		if (!strcmp(ours[i], key))
+			return true;
+	return false;
+}
+
 size_t message_functions(const struct message *message, __u64 location)
 {
 	return message->profile->location[location - 1]->n_line;

@@ -61,6 +61,12 @@ __s64 message_add_text(struct message *message, const char *text);
 const char *message_label(const struct message *message, const Perftools__Profiles__Sample *sample,
 			  const char *key);
 
+/*
+ * Is it a key of the labels that ctxprop gives? Who reads a profile takes such a label for what
+ * ctxprop says (a link of OTLP, a tag, a wait), whatever sample it is on.
+ */
+bool message_label_is_ours(const char *key);
+
 /* How many functions a location has: of inlined calls several, the innermost first. */
 size_t message_functions(const struct message *message, __u64 location);
 const Perftools__Profiles__Function *message_function(const struct message *message, __u64 location,

@@ -120,33 +120,39 @@ static int make_room(struct message_path *path, const struct message *message, c
 	return 0;
 }
 
-static void add(struct message_path *path, const char *name, const char *file, enum flame_kind kind)
+static void add(struct message_path *path, const char *name, const char *file, enum step_kind kind)
 {
 	if (*name)
 		path->step[path->count++] = (struct message_step){name, file, kind};
 }
 
-/* Files of ours say it by their mappings: "[unknown]" is code that only a runtime knows. */
-static enum flame_kind kind_of(const char *mapping)
+/*
+ * Files of ours say it by their mappings: "[unknown]" is code that only a runtime knows, by number;
+ * or nobody.
+ */
+static enum step_kind kind_of(const struct message *message, __u64 location, const char *mapping)
 {
 	if (!strcmp(mapping, "[kernel]"))
-		return FLAME_KERNEL;
-	return !strcmp(mapping, "[unknown]") ? FLAME_NAMED : FLAME_NATIVE;
+		return STEP_KERNEL;
+	return !strcmp(mapping, "[unknown]") && message->profile->location[location - 1]->address
+		   ? STEP_NAMED
+		   : STEP_NATIVE;
 }
 
 static void add_location(struct message_path *path, const struct message *message, __u64 location)
 {
 	const char *mapping = message_mapping(message, location);
 	const size_t count = message_functions(message, location);
+	const enum step_kind kind = kind_of(message, location, mapping);
 
 	if (!count)
-		add(path, *mapping ? mapping : "[unknown code]", mapping, kind_of(mapping));
+		add(path, *mapping ? mapping : "[unknown code]", mapping, kind);
 	for (size_t i = count; i > 0; i--) {
 		const Function *function = message_function(message, location, i - 1);
 		const char *name = message_text(message, function->name);
 
 		add(path, *name ? name : "[unknown code]",
-		    message_text(message, function->filename), kind_of(mapping));
+		    message_text(message, function->filename), kind);
 	}
 }
 
@@ -159,14 +165,14 @@ int message_path(struct message_path *path, const struct message *message, const
 		return -ENOMEM;
 	message_title(message, sample, path->title, sizeof(path->title));
 	if (with_endpoint)
-		add(path, path->title, NULL, FLAME_NATIVE);
-	add(path, message_label(message, sample, "tag"), NULL, FLAME_NATIVE);
-	add(path, message_label(message, sample, "process"), NULL, FLAME_NATIVE);
-	add(path, message_label(message, sample, "stack"), NULL, FLAME_NATIVE);
+		add(path, path->title, NULL, STEP_NATIVE);
+	add(path, message_label(message, sample, "tag"), NULL, STEP_NATIVE);
+	add(path, message_label(message, sample, "process"), NULL, STEP_NATIVE);
+	add(path, message_label(message, sample, "stack"), NULL, STEP_NATIVE);
 	for (size_t i = sample->n_location_id; i > 0; i--)
 		add_location(path, message, sample->location_id[i - 1]);
 	snprintf(path->wait, sizeof(path->wait), *wait ? "[%s]" : "%s", wait);
-	add(path, path->wait, NULL, FLAME_WAIT);
+	add(path, path->wait, NULL, STEP_WAIT);
 	return 0;
 }
 

@@ -6,7 +6,6 @@
 
 #include <stdbool.h>
 
-#include "profile/flame.h"
 #include "profile/message.h"
 
 /* What a sample counts for: types of values, added up. */
@@ -43,10 +42,12 @@ __u64 message_weigh(const struct message_weight *weight, const Perftools__Profil
 /* What all samples of the message count. */
 __u64 message_weigh_all(const struct message_weight *weight);
 
+enum step_kind { STEP_NATIVE, STEP_KERNEL, STEP_NAMED, STEP_WAIT };
+
 struct message_step {
 	const char *name;
 	const char *file; /* of its source or code; empty: not known; NULL: it is no function */
-	enum flame_kind kind;
+	enum step_kind kind;
 };
 
 /* All zero is an empty one. */

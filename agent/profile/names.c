@@ -15,11 +15,11 @@
 
 struct names {
 	const struct files *files;
-	struct known_names *known, *own; /* own: to be freed with the names */
-	const struct strings *named;     /* see named_text.h */
-	__u64 *frame;                    /* sorted, each once */
-	char **name;                     /* of each */
-	char **file;                     /* of each that a runtime knows; else NULL */
+	struct known_names *known;
+	const struct strings *named; /* see named_text.h */
+	__u64 *frame;                /* sorted, each once */
+	char **name;                 /* of each */
+	char **file;                 /* of each that a runtime knows; else NULL */
 	size_t count, room;
 };
 
@@ -211,28 +211,15 @@ static int find_names(struct names *names, __u64 since_ns)
 	return 0;
 }
 
-struct names *names_new(const struct samples *samples, const struct files *files)
-{
-	struct known_names *known = known_names_new();
-	struct names *names = known ? names_again(samples, files, known) : NULL;
-
-	if (names)
-		names->own = known;
-	else
-		known_names_free(known);
-	return names;
-}
-
-struct names *names_again(const struct samples *samples, const struct files *files,
-			  struct known_names *known)
+struct names *names_new(const struct samples *samples, const struct sampling *sampling)
 {
 	struct names *names = calloc(1, sizeof(*names));
 	int err = names ? 0 : -1;
 
 	if (names) {
-		names->files = files;
-		names->known = known;
-		names->named = named_texts(samples_named(samples));
+		names->files = sampling->files;
+		names->known = sampling->known;
+		names->named = named_texts(sampling->named);
 		err = add(names, FRAME_UNKNOWN);
 		if (!err)
 			err = samples_each(samples, add_stack, names);
@@ -259,7 +246,6 @@ void names_free(struct names *names)
 	free(names->name);
 	free(names->file);
 	free(names->frame);
-	known_names_free(names->own);
 	free(names);
 }
 

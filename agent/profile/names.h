@@ -3,19 +3,17 @@
 #ifndef CTXPROP_PROFILE_NAMES_H
 #define CTXPROP_PROFILE_NAMES_H
 
-#include "profile/known_names.h"
 #include "profile/samples.h"
+#include "profile/sampling.h"
 
 struct names;
 
-/* Find them: in the files, and in /proc/kallsyms. Files outlive it. NULL: no memory. */
-struct names *names_new(const struct samples *samples, const struct files *files);
-void names_free(struct names *names);
-
-/* The same, for one profile after the other: what is found is added to `known`, which outlives it.
+/*
+ * Find them: in the files, and in /proc/kallsyms, unless they were found before; what is found is
+ * added to what is known of the sampler, which outlives it. NULL: no memory.
  */
-struct names *names_again(const struct samples *samples, const struct files *files,
-			  struct known_names *known);
+struct names *names_new(const struct samples *samples, const struct sampling *sampling);
+void names_free(struct names *names);
 
 /*
  * What to call a frame: a function; or FILE+0xADDRESS where none is known; or a word in brackets

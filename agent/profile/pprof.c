@@ -8,6 +8,7 @@
 #include "base/hex.h"
 #include "profile/counts.h"
 #include "profile/merged.h"
+#include "profile/names.h"
 #include "profile/pprof.h"
 #include "profile/pprof_types.h"
 #include "profile/sources.h"
@@ -17,10 +18,9 @@
 #define VALUES_MAX   3
 #define NS_PER_CLOCK 1000000000LL
 
-/* A message that is being made; everything it points at is the arena's or the strings'. */
+/* A message that is being made; its texts are the strings' until it is. */
 struct writing {
-	Profile profile;
-	struct arena arena;
+	struct message message;
 	struct strings strings, functions; /* functions: "LINE\nFILE\nNAME" */
 	const struct names *names;
 	const struct labels *labels;
@@ -32,7 +32,7 @@ struct writing {
 
 static void *take(struct writing *writing, size_t size)
 {
-	void *memory = arena_alloc(&writing->arena, size ? size : 1);
+	void *memory = arena_alloc(&writing->message.arena, size ? size : 1);
 
 	writing->failed = writing->failed || !memory;
 	return memory;
@@ -65,7 +65,7 @@ static size_t count_values(const struct writing *writing)
 
 static void add_types(struct writing *writing)
 {
-	Profile *profile = &writing->profile;
+	Profile *profile = writing->message.profile;
 
 	profile->n_sample_type = count_values(writing);
 	profile->sample_type = take(writing, VALUES_MAX * sizeof(ValueType *));
@@ -99,16 +99,17 @@ static void add_mapping(struct writing *writing, size_t number, const char *name
 	mapping->id = number + 1;
 	mapping->filename = text(writing, name);
 	mapping->has_functions = 1;
-	writing->profile.mapping[number] = mapping;
+	writing->message.profile->mapping[number] = mapping;
 }
 
 static void add_mappings(struct writing *writing)
 {
 	size_t files = files_count(names_files(writing->names));
+	Profile *profile = writing->message.profile;
 
-	writing->profile.n_mapping = files + 2;
-	writing->profile.mapping = take(writing, (files + 2) * sizeof(Mapping *));
-	if (!writing->profile.mapping)
+	profile->n_mapping = files + 2;
+	profile->mapping = take(writing, (files + 2) * sizeof(Mapping *));
+	if (!profile->mapping)
 		return;
 	add_mapping(writing, 0, "[kernel]");
 	add_mapping(writing, 1, "[unknown]");
@@ -155,11 +156,12 @@ static Location *location_of(struct writing *writing, size_t number)
 static void add_locations(struct writing *writing)
 {
 	size_t count = names_count(writing->names);
+	Profile *profile = writing->message.profile;
 
-	writing->profile.location = take(writing, count * sizeof(Location *));
+	profile->location = take(writing, count * sizeof(Location *));
 	for (size_t i = 0; !writing->failed && i < count; i++)
-		writing->profile.location[i] = location_of(writing, i);
-	writing->profile.n_location = count;
+		profile->location[i] = location_of(writing, i);
+	profile->n_location = count;
 }
 
 static Function *function_message(struct writing *writing, size_t number)
@@ -184,11 +186,12 @@ static Function *function_message(struct writing *writing, size_t number)
 static void add_functions(struct writing *writing)
 {
 	size_t count = writing->functions.count ? writing->functions.count - 1 : 0;
+	Profile *profile = writing->message.profile;
 
-	writing->profile.function = take(writing, count * sizeof(Function *));
+	profile->function = take(writing, count * sizeof(Function *));
 	for (size_t i = 0; !writing->failed && i < count; i++)
-		writing->profile.function[i] = function_message(writing, i + 1);
-	writing->profile.n_function = count;
+		profile->function[i] = function_message(writing, i + 1);
+	profile->n_function = count;
 }
 
 static Label *add_label(struct writing *writing, Sample *sample, const char *key)
@@ -260,23 +263,6 @@ struct labelling {
 	Sample *sample;
 };
 
-/*
- * Ours, on this sample or on others: who reads a profile takes them for what ctxprop says (a link
- * of OTLP, a tag, a wait).
- */
-static bool is_ours(const char *key)
-{
-	static const char *const ours[] = {
-	    "endpoint", "service",    "process",        "pid",       "stack",
-	    "status",   "latency_ms", "latency_bucket", "trace_id",  "span_id",
-	    "wait",     "tag",        "context_source", "no_request"};
-
-	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
-		if (!strcmp(ours[i], key))
-			return true;
-	return false;
-}
-
 static bool is_taken(const struct labelling *labelling, const char *key)
 {
 	const struct writing *writing = labelling->writing;
@@ -295,7 +281,7 @@ static int add_own(const char *key, const char *value, void *data)
 
 	snprintf(prefixed, sizeof(prefixed), "label.%s", key);
 	label_text(labelling->writing, labelling->sample,
-		   is_ours(key) || is_taken(labelling, key) ? prefixed : key, value);
+		   message_label_is_ours(key) || is_taken(labelling, key) ? prefixed : key, value);
 	return 0;
 }
 
@@ -340,7 +326,7 @@ static void fill(struct writing *writing, Sample *sample, const struct stack *st
 static Sample *add_sample(struct writing *writing, const struct stack *stack,
 			  const struct profiled_request *request)
 {
-	Profile *profile = &writing->profile;
+	Profile *profile = writing->message.profile;
 	Sample *sample = take(writing, sizeof(*sample));
 
 	if (!sample)
@@ -385,8 +371,6 @@ static int add_stack(const struct stack *stack, void *data)
 	const struct profiled_request request = stack_request(stack, writing->requests);
 	int err = 0;
 
-	if (!filter_takes(writing->options->filter, stack, &request))
-		return 0;
 	if (stack->count)
 		err = add_on_cpu(writing, stack, &request);
 	for (enum profile_wait i = 0; !err && i < PROFILE_WAITS; i++)
@@ -398,20 +382,21 @@ static int add_stack(const struct stack *stack, void *data)
 static void add_samples(struct writing *writing, const struct samples *samples)
 {
 	/* On the CPU and by the kind of wait. */
-	const size_t most = samples_stacks(samples) * (1 + PROFILE_WAITS);
+	const size_t most = samples_counts(samples)->stacks * (1 + PROFILE_WAITS);
 
-	writing->profile.sample = take(writing, most * sizeof(Sample *));
-	if (writing->profile.sample)
+	writing->message.profile->sample = take(writing, most * sizeof(Sample *));
+	if (writing->message.profile->sample)
 		samples_each(samples, add_stack, writing);
 }
 
 static void add_comment(struct writing *writing, const struct count *count)
 {
 	_cleanup_free_ char *words = count_text(count);
+	Profile *profile = writing->message.profile;
 
 	writing->failed = writing->failed || !words;
 	if (words)
-		writing->profile.comment[writing->profile.n_comment++] = text(writing, words);
+		profile->comment[profile->n_comment++] = text(writing, words);
 }
 
 static void add_requests(struct writing *writing, const struct endpoint *endpoint)
@@ -432,61 +417,84 @@ static void add_servers(struct writing *writing, const struct servers *servers)
 							     servers_reason(i)});
 }
 
-/* Are all samples of an endpoint there, if there are some? */
-static bool has_all_samples(const struct pprof_options *options)
-{
-	const struct filter *filter = options->filter;
-
-	return !options->partial && !filter->trace && !filter->has_latency && !filter->labels;
-}
-
-static void add_counts(struct writing *writing)
+static void add_counts(struct writing *writing, const struct samples_counts *counts)
 {
 	const struct pprof_options *options = writing->options;
+	const __u64 lost = options->lost + counts->left_out;
 	const struct endpoint *first = requests_endpoints(writing->requests);
 	size_t count = 2 + SERVERS_REASONS;
 
 	for (const struct endpoint *endpoint = first; endpoint; endpoint = endpoint->next)
 		count++;
-	writing->profile.comment = take(writing, count * sizeof(int64_t));
+	writing->message.profile->comment = take(writing, count * sizeof(int64_t));
 	if (writing->failed)
 		return;
-	if (options->lost)
-		add_comment(writing, &(struct count){COUNT_LOST, options->lost, ""});
-	if (options->servers && options->servers->samples)
-		add_servers(writing, options->servers);
+	if (lost)
+		add_comment(writing, &(struct count){COUNT_LOST, lost, ""});
+	if (options->of_servers && counts->servers.samples)
+		add_servers(writing, &counts->servers);
 	for (const struct endpoint *endpoint = first; endpoint; endpoint = endpoint->next)
-		if (endpoint->requests && has_all_samples(options) &&
-		    (!options->filter->endpoint ||
-		     endpoint_fits(endpoint, options->filter->endpoint)))
+		if (endpoint->requests)
 			add_requests(writing, endpoint);
 }
 
-int pprof_write(const struct samples *samples, const struct names *names, struct requests *requests,
-		const struct pprof_options *options, FILE *out)
+/* The table of texts, as the message's own. */
+static void add_texts(struct writing *writing)
 {
+	const struct strings *strings = &writing->strings;
+	char **table = take(writing, strings->count * sizeof(*table));
+
+	for (size_t i = 0; !writing->failed && i < strings->count; i++) {
+		const size_t size = strlen(strings->text[i]) + 1;
+
+		table[i] = take(writing, size);
+		if (table[i])
+			memcpy(table[i], strings->text[i], size);
+	}
+	writing->message.profile->string_table = table;
+	writing->message.profile->n_string_table = strings->count;
+}
+
+static void make(struct writing *writing, const struct samples *samples)
+{
+	Profile *profile = take(writing, sizeof(*profile));
+
+	if (!profile)
+		return;
+	perftools__profiles__profile__init(profile);
+	writing->message.profile = profile;
+	add_types(writing);
+	add_mappings(writing);
+	add_locations(writing);
+	add_samples(writing, samples);
+	if (!writing->failed)
+		add_functions(writing);
+	if (!writing->failed)
+		add_counts(writing, samples_counts(samples));
+	if (!writing->failed)
+		add_texts(writing);
+}
+
+int pprof_message(const struct samples *samples, const struct sampling *sampling,
+		  struct requests *requests, const struct pprof_options *options,
+		  struct message *ret)
+{
+	struct names *names = names_new(samples, sampling);
 	struct writing writing = {.names = names,
 				  .labels = samples_labels(samples),
 				  .requests = requests,
 				  .options = options,
-				  .period_ns = NS_PER_CLOCK / options->hz};
-	int err;
+				  .period_ns = NS_PER_CLOCK / options->hz,
+				  .failed = !names};
 
-	perftools__profiles__profile__init(&writing.profile);
-	add_types(&writing);
-	add_mappings(&writing);
-	add_locations(&writing);
-	add_samples(&writing, samples);
-	if (!writing.failed)
-		add_functions(&writing);
-	if (!writing.failed)
-		add_counts(&writing);
-	writing.profile.string_table = writing.strings.text;
-	writing.profile.n_string_table = writing.strings.count;
-	err = writing.failed ? -ENOMEM
-			     : message_write(&(struct message){.profile = &writing.profile}, out);
+	if (names)
+		make(&writing, samples);
+	names_free(names);
 	strings_free(&writing.strings);
 	strings_free(&writing.functions);
-	arena_free(&writing.arena);
-	return err;
+	*ret = writing.message;
+	if (!writing.failed)
+		return 0;
+	message_free(ret);
+	return -ENOMEM;
 }

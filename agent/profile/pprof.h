@@ -1,35 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A profile as `go tool pprof` and everything that understands it reads it. */
+/* Samples as a message: what all else that is said or written of a profile is made of. */
 #ifndef CTXPROP_PROFILE_PPROF_H
 #define CTXPROP_PROFILE_PPROF_H
 
 #include <stdbool.h>
-#include <stdio.h>
 
-#include "profile/filter.h"
-#include "profile/names.h"
+#include "profile/message.h"
+#include "profile/requests.h"
+#include "profile/samples.h"
+#include "profile/sampling.h"
 
 struct pprof_options {
 	__s64 from_ns, duration_ns; /* since 1970 */
 	unsigned int hz;
-	bool off_cpu; /* a third value of each sample, and samples of waits */
-	const struct filter *filter;
-	bool ids; /* label samples with trace_id and span_id, too */
-	bool
-	    partial; /* only of some processes: how many requests there were says nothing of them */
-	__u64 lost;  /* samples that are in none of it */
-	const struct servers *servers; /* of all samples; NULL: not known */
+	bool off_cpu;    /* a third value of each sample, and samples of waits */
+	bool ids;        /* label samples with trace_id and span_id, too */
+	bool of_servers; /* samples of servers were taken also where they are of no request */
+	__u64 lost;      /* samples that the sampler has lost */
 };
 
 /*
- * Write it, compressed. Samples have the labels endpoint, service, process and pid; those of
- * requests context_source, and when these have ended status, latency_ms and latency_bucket; those
- * of servers but of no request no_request; those whose outer frames are missing stack; waits have
- * wait ("blocked", "run queue"). Comments say what share of the servers' samples belongs to no
- * request, and how many requests the endpoints had, unless only samples of some of these are
- * written (counts.h). 0, -ENOMEM, or -EIO.
+ * Make it, to be freed by message_free(); nothing that it is made of need outlive it. Samples have
+ * the labels endpoint, service, process and pid; those of requests context_source, and when these
+ * have ended status, latency_ms and latency_bucket; those of servers but of no request no_request;
+ * those whose outer frames are missing stack; waits have wait ("blocked", "run queue"). Comments
+ * say what share of the servers' samples belongs to no request, and how many requests the endpoints
+ * had (counts.h). 0 or -ENOMEM.
  */
-int pprof_write(const struct samples *samples, const struct names *names, struct requests *requests,
-		const struct pprof_options *options, FILE *out);
+int pprof_message(const struct samples *samples, const struct sampling *sampling,
+		  struct requests *requests, const struct pprof_options *options,
+		  struct message *ret);
 
 #endif

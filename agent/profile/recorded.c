@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "profile/names.h"
 #include "profile/pace.h"
 #include "profile/pprof.h"
 #include "profile/recorded.h"
@@ -27,19 +26,19 @@ int recorded_begin(struct recorded *ret_recorded, struct sampling *sampling)
 
 void recorded_end(struct recorded *recorded, struct recorder_counts *counts)
 {
-	const struct samples *samples = recorded->samples;
+	const struct samples_counts *taken = samples_counts(recorded->samples);
 	const struct sampler *sampler = recorded->sampling->sampler;
 
 	recorded->lasted_ns = clock_now_ns() - recorded->began_ns;
 	recorded->to_s = pace_end_s(recorded->from_ns, query_now_ns(), recorded->lasted_ns);
 	recorded->lost = sampler_lost(sampler) - recorded->lost;
 	recorded->unclear = sampler_waits_left_out(sampler) - recorded->unclear;
-	counts->samples += samples_count(samples);
-	counts->of_requests += samples_in_requests(samples);
-	counts->incomplete += samples_incomplete(samples);
-	counts->waits += samples_waits(samples);
+	counts->samples += taken->on_cpu;
+	counts->of_requests += taken->in_requests;
+	counts->incomplete += taken->incomplete;
+	counts->waits += taken->waits;
 	counts->lost += recorded->lost;
-	counts->left_out += samples_left_out(samples) + recorded->unclear;
+	counts->left_out += taken->left_out + recorded->unclear;
 }
 
 void recorded_free(struct recorded *recorded)
@@ -61,29 +60,22 @@ fail(const struct recorder_options *options, enum recorder_event event, const ch
 	options->tell(event, text);
 }
 
-/* What the file is made of. */
-struct contents {
-	const struct recorded *recorded;
-	const struct recorder_options *options;
-	struct requests *requests;
-	struct names *names;
-};
-
-static int write_profile(const void *data, FILE *out)
+static int make_message(const struct recorded *recorded, const struct recorder_options *options,
+			struct requests *requests, struct message *ret)
 {
-	static const struct filter all;
-	const struct contents *contents = data;
-	const struct recorded *recorded = contents->recorded;
 	const struct pprof_options wanted = {.from_ns = recorded->from_ns,
 					     .duration_ns = (__s64)recorded->lasted_ns,
-					     .hz = contents->options->hz,
-					     .off_cpu = contents->options->off_cpu,
-					     .filter = &all,
-					     .servers = samples_servers(recorded->samples),
-					     .lost = recorded->lost +
-						     samples_left_out(recorded->samples)};
+					     .hz = options->hz,
+					     .off_cpu = options->off_cpu,
+					     .of_servers = true,
+					     .lost = recorded->lost};
 
-	return pprof_write(recorded->samples, contents->names, contents->requests, &wanted, out);
+	return pprof_message(recorded->samples, recorded->sampling, requests, &wanted, ret);
+}
+
+static int write_profile(const void *message, FILE *out)
+{
+	return message_write(message, out);
 }
 
 /* The requests of its time, by the store; none where it cannot be read. NULL: no memory. */
@@ -122,35 +114,25 @@ static void tell_removed(const struct recorder_options *options, const struct wi
 		options->tell(RECORDER_CROWDED, text);
 }
 
-static int write_file(const struct contents *contents, const struct window_folder *folder)
-{
-	const struct window window = time_of(contents->recorded);
-	size_t removed;
-	int err;
-
-	if (!contents->requests || !contents->names)
-		return -ENOMEM;
-	err = window_file_write(folder, &window, write_profile, contents, &removed);
-	tell_removed(contents->options, folder, removed);
-	return err;
-}
-
 /* 0 or -errno. */
-static int write_contents(struct recorded *recorded, const struct recorder_options *options,
-			  const struct window_folder *folder)
+static int write_file(struct recorded *recorded, const struct recorder_options *options,
+		      const struct window_folder *folder)
 {
-	const struct sampling *sampling = recorded->sampling;
-	struct contents contents = {.recorded = recorded, .options = options};
+	const struct window window = time_of(recorded);
 	sqlite3 *db;
-	int err;
+	struct requests *requests = read_requests(recorded, options, &db);
+	struct message message;
+	size_t removed;
+	int err = requests ? make_message(recorded, options, requests, &message) : -ENOMEM;
 
-	contents.requests = read_requests(recorded, options, &db);
-	contents.names = names_again(recorded->samples, sampling->files, sampling->known);
-	err = write_file(&contents, folder);
+	if (!err) {
+		err = window_file_write(folder, &window, write_profile, &message, &removed);
+		tell_removed(options, folder, removed);
+		message_free(&message);
+	}
 	if (!err)
-		recorded->is_open = requests_missed(contents.requests);
-	names_free(contents.names);
-	requests_free(contents.requests);
+		recorded->is_open = requests_missed(requests);
+	requests_free(requests);
 	sqlite3_close(db);
 	return err;
 }
@@ -187,7 +169,7 @@ void recorded_write(struct recorded *recorded, const struct recorder_options *op
 
 	if (!err) {
 		tidy(recorded, options, folder);
-		err = write_contents(recorded, options, folder);
+		err = write_file(recorded, options, folder);
 	}
 	recorded->is_tried = true;
 	if (err)

@@ -238,7 +238,7 @@ static bool is_over(const struct recorder *recorder, __u64 now_ns)
 
 	return pace_is_over(window->from_ns, query_now_ns(), since_ns,
 			    recorder->options.window_s) ||
-	       (since_ns > SHORTEST_NS && samples_bytes(window->samples) > BYTES_MAX);
+	       (since_ns > SHORTEST_NS && samples_counts(window->samples)->bytes > BYTES_MAX);
 }
 
 static void look_after_before(struct recorder *recorder, __u64 now_ns)
@@ -302,7 +302,7 @@ void recorder_close(struct recorder *recorder)
 	if (recorder->now.samples) {
 		recorder_stop(recorder);
 		end_before(recorder);
-		if (samples_stacks(recorder->now.samples))
+		if (samples_counts(recorder->now.samples)->stacks)
 			recorded_write(&recorder->now, &recorder->options, &recorder->folder);
 	}
 	sampling_close(recorder->now.sampling);

@@ -29,15 +29,13 @@ const char *latency_name(enum latency latency);
 /* The other way round. 0 or -EINVAL. */
 int latency_parse(const char *name, enum latency *ret);
 
-/* An endpoint of a service: what samples are counted by. */
+/* An endpoint of a service. */
 struct endpoint {
 	struct endpoint *next;
-	char *name;                     /* "GET /users/{id}" */
-	char *service;                  /* empty: not known */
-	__u64 requests;                 /* that ended while samples were taken */
-	__u64 samples;                  /* on the CPU */
-	__u64 waited_ns[PROFILE_WAITS]; /* off it */
-	__s64 up_to_ns[LATENCIES];      /* the longest duration of each part */
+	char *name;                /* "GET /users/{id}" */
+	char *service;             /* empty: not known */
+	__u64 requests;            /* that ended while samples were taken */
+	__s64 up_to_ns[LATENCIES]; /* the longest duration of each part */
 };
 
 /* What is known of the request of a sample. */

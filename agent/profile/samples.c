@@ -18,11 +18,9 @@ struct samples {
 	struct named *named;
 	struct waits *open;
 	struct labels labels;
-	struct servers servers;
+	struct samples_counts counts;
 	struct stack *bucket[BUCKETS];
-	size_t bytes, stacks;
 	__u64 since_ns;
-	__u64 count, in_requests, incomplete, waits, left_out, conflicts;
 	/* Of the sample that is looked at: */
 	__u16 kernel_count, user_count, named_count;
 	__u64 frame[PROFILE_SLOTS];
@@ -241,7 +239,7 @@ static struct stack *add(struct samples *samples, struct stack **bucket,
 			 const struct process *process, const struct profile_sample *sample)
 {
 	size_t size = sizeof(struct stack) + frames_size(samples);
-	struct stack *stack = samples->bytes + size <= BYTES_MAX ? malloc(size) : NULL;
+	struct stack *stack = samples->counts.bytes + size <= BYTES_MAX ? malloc(size) : NULL;
 
 	if (!stack)
 		return NULL;
@@ -261,8 +259,8 @@ static struct stack *add(struct samples *samples, struct stack **bucket,
 	memcpy(stack->span_id, sample->span_id, sizeof(stack->span_id));
 	memcpy(stack->request_span, sample->request_span, sizeof(stack->request_span));
 	memcpy(stack->frame, samples->frame, frames_size(samples));
-	samples->bytes += size;
-	samples->stacks++;
+	samples->counts.bytes += size;
+	samples->counts.stacks++;
 	*bucket = stack;
 	return stack;
 }
@@ -295,9 +293,9 @@ static void count_begin(struct samples *samples, const struct profile_sample *sa
 {
 	if (sample->kind == PROFILE_ON_CPU && stack) {
 		stack->count++;
-		samples->incomplete += stack_missing(stack) != NULL;
+		samples->counts.incomplete += stack_missing(stack) != NULL;
 	} else if (!stack || waits_begin(samples->open, sample, stack)) {
-		samples->left_out++;
+		samples->counts.left_out++;
 	}
 }
 
@@ -316,7 +314,7 @@ static void take_stack(struct samples *samples, const struct profile_sample *sam
 	struct process *process = processes_find(samples->processes, sample);
 	struct stack *stack = NULL;
 
-	samples->conflicts += sample->context_conflict;
+	samples->counts.conflicts += sample->context_conflict;
 	if (process) {
 		fill_kernel(samples, sample);
 		fill_user(samples, process, sample);
@@ -334,22 +332,17 @@ void samples_take(const struct profile_sample *sample, void *data)
 	struct samples *samples = data;
 
 	if (sample->kind == PROFILE_WAITED) {
-		samples->left_out += !samples_take_end(samples, sample);
+		samples->counts.left_out += !samples_take_end(samples, sample);
 		return;
 	}
 	if (sample->kind == PROFILE_WAIT) {
-		samples->waits++;
+		samples->counts.waits++;
 	} else {
-		samples->count++;
-		servers_count(&samples->servers, sample);
-		samples->in_requests += !is_zero(sample->span_id, sizeof(sample->span_id));
+		samples->counts.on_cpu++;
+		servers_count(&samples->counts.servers, sample);
+		samples->counts.in_requests += !is_zero(sample->span_id, sizeof(sample->span_id));
 	}
 	take_stack(samples, sample);
-}
-
-const struct named *samples_named(const struct samples *samples)
-{
-	return samples->named;
 }
 
 __u64 samples_since_ns(const struct samples *samples)
@@ -357,54 +350,14 @@ __u64 samples_since_ns(const struct samples *samples)
 	return samples->since_ns;
 }
 
-__u64 samples_count(const struct samples *samples)
+const struct samples_counts *samples_counts(const struct samples *samples)
 {
-	return samples->count;
-}
-
-__u64 samples_in_requests(const struct samples *samples)
-{
-	return samples->in_requests;
-}
-
-__u64 samples_incomplete(const struct samples *samples)
-{
-	return samples->incomplete;
-}
-
-__u64 samples_waits(const struct samples *samples)
-{
-	return samples->waits;
-}
-
-__u64 samples_left_out(const struct samples *samples)
-{
-	return samples->left_out;
-}
-
-const struct servers *samples_servers(const struct samples *samples)
-{
-	return &samples->servers;
+	return &samples->counts;
 }
 
 const struct labels *samples_labels(const struct samples *samples)
 {
 	return &samples->labels;
-}
-
-__u64 samples_conflicts(const struct samples *samples)
-{
-	return samples->conflicts;
-}
-
-size_t samples_stacks(const struct samples *samples)
-{
-	return samples->stacks;
-}
-
-size_t samples_bytes(const struct samples *samples)
-{
-	return samples->bytes;
 }
 
 int samples_each(const struct samples *samples, int (*visit)(const struct stack *stack, void *data),

@@ -74,7 +74,6 @@ struct samples;
 
 /* The processes and the names outlive it. NULL: no memory. */
 struct samples *samples_new(struct processes *processes, struct named *named);
-const struct named *samples_named(const struct samples *samples);
 void samples_free(struct samples *samples);
 
 /* No sample was taken by the sampler before this time (CLOCK_MONOTONIC). */
@@ -89,29 +88,21 @@ void samples_take(const struct profile_sample *sample, void *samples);
  */
 bool samples_take_end(struct samples *samples, const struct profile_sample *sample);
 
-/*
- * How many were taken on the CPU; of them with a context; waits that have begun, all with a
- * context; and samples and waits left out, because there was too much to keep, or half of a wait
- * was lost.
- */
-__u64 samples_count(const struct samples *samples);
-__u64 samples_in_requests(const struct samples *samples);
-__u64 samples_waits(const struct samples *samples);
-__u64 samples_left_out(const struct samples *samples);
+/* What was counted. */
+struct samples_counts {
+	__u64 on_cpu;           /* samples */
+	__u64 in_requests;      /* of these: with a context */
+	__u64 incomplete;       /* of these: whose stack is not whole, see stack_missing() */
+	__u64 waits;            /* that have begun, all with a context */
+	__u64 left_out;         /* too much to keep, or half of a wait was lost */
+	__u64 conflicts;        /* samples with ids of two traces */
+	size_t stacks, bytes;   /* different ones, and how much memory they take */
+	struct servers servers; /* their samples on the CPU */
+};
+const struct samples_counts *samples_counts(const struct samples *samples);
 
-/* Of those on the CPU: whose stack is not whole, see stack_missing(). */
-__u64 samples_incomplete(const struct samples *samples);
-
-/* Of those on the CPU: the servers', and which of them belong to no request. */
-const struct servers *samples_servers(const struct samples *samples);
-
-/* The labels of stacks, and how many samples had ids of two traces. */
+/* The labels of stacks. */
 const struct labels *samples_labels(const struct samples *samples);
-__u64 samples_conflicts(const struct samples *samples);
-
-/* How many different stacks there are, and how much memory they take. */
-size_t samples_stacks(const struct samples *samples);
-size_t samples_bytes(const struct samples *samples);
 
 /* The stacks, in no order, until `visit` returns other than 0, which is returned. */
 int samples_each(const struct samples *samples, int (*visit)(const struct stack *stack, void *data),

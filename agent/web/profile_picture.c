@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/foreign.h"
-#include "profile/flame_message.h"
+#include "profile/flame.h"
 #include "profile/message_requests.h"
 #include "web/profile_answer.h"
 
