@@ -12,7 +12,7 @@
 #include "cmd/profile_source.h"
 #include "cmd/profile_write.h"
 #include "profile/diff.h"
-#include "profile/message_requests.h"
+#include "profile/message_endpoints.h"
 #include "trace/json.h"
 
 #define ROWS      20

@@ -8,7 +8,7 @@
 #include "cmd/profile_write.h"
 #include "profile/flame.h"
 #include "profile/message_endpoints.h"
-#include "profile/message_requests.h"
+#include "profile/message_endpoints.h"
 #include "profile/out/otlp.h"
 
 struct profile_format {

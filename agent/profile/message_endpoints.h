@@ -37,4 +37,17 @@ bool message_has_endpoints(const struct message *message);
 /* Are there waits in it, beside samples on the CPU? */
 bool message_has_waits(const struct message *message);
 
+/* Does a sample belong to a request? */
+bool message_is_of_request(const struct message *message,
+			   const Perftools__Profiles__Sample *sample);
+
+/* How many samples do. */
+size_t message_of_requests(const struct message *message);
+
+/* Are there samples that do, and others? Only then there is something to leave out. */
+bool message_is_mixed(const struct message *message);
+
+/* The samples that do, or all if none does; as message_part(). */
+int message_requests(struct message *message, struct message *ret);
+
 #endif

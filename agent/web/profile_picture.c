@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "base/foreign.h"
 #include "profile/flame.h"
-#include "profile/message_requests.h"
+#include "profile/message_endpoints.h"
 #include "web/profile_answer.h"
 
 #define TITLE_MAX   1024

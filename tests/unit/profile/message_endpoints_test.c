@@ -13,7 +13,7 @@
 #include "made_message.h"
 #include "profile/counts.h"
 #include "profile/message_endpoints.h"
-#include "profile/message_requests.h"
+#include "profile/message_endpoints.h"
 
 #define SHOP "service=shop;endpoint="
 
