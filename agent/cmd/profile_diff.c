@@ -45,11 +45,9 @@ static bool is_of_side(const struct message *message, const Perftools__Profiles_
 		       const void *data)
 {
 	const struct side *side = data;
-	const struct endpoint endpoint = {.name =
-					      (char *)message_label(message, sample, "endpoint")};
 
 	if (!strcmp(side->key, "endpoint"))
-		return endpoint_fits(&endpoint, side->value);
+		return endpoint_fits(message_label(message, sample, "endpoint"), side->value);
 	for (size_t i = 0; i < sample->n_label; i++)
 		if (!strcmp(message_text(message, sample->label[i]->key), side->key) &&
 		    label_fits(message, sample->label[i], side->value))

@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "cmd/profile_options.h"
+#include "profile/requests.h"
 #include "profile/windows.h"
 
 /* What is known of it beside the message; all zero: it is of a file. */

@@ -41,14 +41,14 @@ static int make_counts(struct recorder_process *recorder)
 	return 0;
 }
 
-void recorder_process_prepare(struct recorder_process *recorder, const struct options *options)
+void recorder_process_prepare(struct recorder_process *recorder, const char *words,
+			      const char *store, int level)
 {
-	int err;
+	int err = make_counts(recorder);
 
-	if (!options->profile || options->drain)
-		return;
-	recorder->options = options;
-	err = make_counts(recorder);
+	recorder->words = words;
+	recorder->store = store;
+	recorder->level = level;
 	if (err)
 		log_warning("no profile is recorded: %s", strerror(-err));
 }
@@ -78,9 +78,9 @@ static int start(struct recorder_process *recorder)
 	char *const argv[] = {name, words, store, level, NULL};
 	int ends[2];
 
-	snprintf(words, sizeof(words), "%s", recorder->options->profile);
-	snprintf(store, sizeof(store), "%s", recorder->options->store);
-	snprintf(level, sizeof(level), "%d", (int)recorder->options->level);
+	snprintf(words, sizeof(words), "%s", recorder->words);
+	snprintf(store, sizeof(store), "%s", recorder->store);
+	snprintf(level, sizeof(level), "%d", recorder->level);
 	if (pipe2(ends, O_CLOEXEC))
 		return -errno;
 	recorder->counts->turned_ns = 0;

@@ -11,11 +11,11 @@
 #include <linux/types.h>
 
 #include "base/child.h"
-#include "daemon/options.h"
 #include "profile/recorder_counts.h"
 
 struct recorder_process {
-	const struct options *options;
+	const char *words, *store;      /* of --profile, and of the file of spans */
+	int level;                      /* of its log */
 	struct recorder_counts *counts; /* NULL: nothing is recorded */
 	int counts_fd;
 	pid_t pid;        /* 0: it does not run */
@@ -41,8 +41,9 @@ bool recorder_process_hangs(__u64 turned_ns, __u64 since_turn_ns, __u64 still_ns
 /* How long to wait after one has died that has lived so long, and the pause before it was this. */
 unsigned int recorder_process_pause_s(unsigned int before_s, __u64 lived_s);
 
-/* Make the counts, if the options, which outlive all this, want something recorded. */
-void recorder_process_prepare(struct recorder_process *recorder, const struct options *options);
+/* Make the counts of one that is run with these, which outlive all this (record.h). */
+void recorder_process_prepare(struct recorder_process *recorder, const char *words,
+			      const char *store, int level);
 
 /* Start it, if it is wanted. */
 void recorder_process_begin(struct recorder_process *recorder);

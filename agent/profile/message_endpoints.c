@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,8 +9,34 @@
 #include "profile/counts.h"
 #include "profile/message_endpoints.h"
 #include "profile/pprof_types.h"
-#include "profile/requests.h"
 #include "profile/unique.h"
+
+static const char *const latencies[LATENCIES] = {"", "p50", "p90", "p99", "max"};
+
+const char *latency_name(enum latency latency)
+{
+	return latencies[latency];
+}
+
+int latency_parse(const char *name, enum latency *ret)
+{
+	for (enum latency i = LATENCY_P50; i < LATENCIES; i++)
+		if (!strcmp(name, latencies[i])) {
+			*ret = i;
+			return 0;
+		}
+	return -EINVAL;
+}
+
+bool endpoint_fits(const char *name, const char *pattern)
+{
+	return !fnmatch(pattern, name, 0) || !fnmatch(pattern, name + strcspn(name, "/"), 0);
+}
+
+bool endpoint_is_none(const char *name)
+{
+	return !strcmp(name, ENDPOINT_NONE);
+}
 
 /* An endpoint as it is told apart: SERVICE, a tab, ENDPOINT. */
 struct gathering {

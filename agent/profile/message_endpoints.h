@@ -4,8 +4,31 @@
 #define CTXPROP_PROFILE_MESSAGE_ENDPOINTS_H
 
 #include "profile/message.h"
-#include "profile/requests.h"
 #include "profile/servers.h"
+
+/* Where a request's duration lies among those of its endpoint that ended meanwhile. */
+enum latency {
+	LATENCY_UNKNOWN, /* it has not ended, or is not in the store */
+	LATENCY_P50,     /* not above the median */
+	LATENCY_P90,     /* above that, and not above the 90th percentile */
+	LATENCY_P99,
+	LATENCY_MAX, /* above the 99th percentile */
+	LATENCIES,
+};
+
+/* "p50" and so on; empty: unknown. */
+const char *latency_name(enum latency latency);
+
+/* The other way round. 0 or -EINVAL. */
+int latency_parse(const char *name, enum latency *ret);
+
+#define ENDPOINT_NONE "(no request)" /* the name of that which is of no request */
+
+/* Does the name of an endpoint fit a pattern of glob(7), with its method or by its route alone? */
+bool endpoint_fits(const char *name, const char *pattern);
+
+/* Is it what all samples of no request are counted by? */
+bool endpoint_is_none(const char *name);
 
 struct message_endpoint {
 	const char *service, *name; /* empty: not known */

@@ -32,15 +32,14 @@ static bool has_label(const struct message *message, const Sample *sample, const
 static bool takes_sample(const struct message *message, const Sample *sample, const void *data)
 {
 	const struct message_filter *filter = data;
-	const struct endpoint endpoint = {.name =
-					      (char *)message_label(message, sample, "endpoint")};
+	const char *endpoint = message_label(message, sample, "endpoint");
 	const char *bucket = message_label(message, sample, "latency_bucket");
 	const char *trace = message_label(message, sample, "trace_id");
 	enum latency latency = LATENCY_UNKNOWN;
 
 	if (*bucket)
 		latency_parse(bucket, &latency);
-	if (filter->endpoint && !endpoint_fits(&endpoint, filter->endpoint))
+	if (filter->endpoint && !endpoint_fits(endpoint, filter->endpoint))
 		return false;
 	if (filter->trace && strncmp(trace, filter->trace, strlen(filter->trace)) != 0)
 		return false;
@@ -55,11 +54,10 @@ static bool keeps_count(const char *of, const void *data)
 {
 	const struct message_filter *filter = data;
 	const char *tab = strchr(of, '\t');
-	const struct endpoint endpoint = {.name = (char *)(tab ? tab + 1 : of)};
 
 	if (filter->trace || filter->labels || filter->has_latency)
 		return false;
-	return !filter->endpoint || endpoint_fits(&endpoint, filter->endpoint);
+	return !filter->endpoint || endpoint_fits(tab ? tab + 1 : of, filter->endpoint);
 }
 
 int message_filter(struct message *message, const struct message_filter *filter)

@@ -3,8 +3,7 @@
 #ifndef CTXPROP_PROFILE_MESSAGE_FILTER_H
 #define CTXPROP_PROFILE_MESSAGE_FILTER_H
 
-#include "profile/message.h"
-#include "profile/requests.h"
+#include "profile/message_endpoints.h"
 
 /* All of what is said has to hold; all zero: everything is shown. */
 struct message_filter {

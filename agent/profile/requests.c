@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <errno.h>
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,28 +37,9 @@ struct requests {
 	__u64 missed;
 };
 
-static const struct {
-	const char *name;
-	unsigned int percent;
-} latencies[LATENCIES] = {
-    [LATENCY_UNKNOWN] = {"", 0}, [LATENCY_P50] = {"p50", 50},  [LATENCY_P90] = {"p90", 90},
-    [LATENCY_P99] = {"p99", 99}, [LATENCY_MAX] = {"max", 100},
-};
-
-const char *latency_name(enum latency latency)
-{
-	return latencies[latency].name;
-}
-
-int latency_parse(const char *name, enum latency *ret)
-{
-	for (enum latency i = LATENCY_P50; i < LATENCIES; i++)
-		if (!strcmp(name, latencies[i].name)) {
-			*ret = i;
-			return 0;
-		}
-	return -EINVAL;
-}
+/* How many per cent of the requests are in each part, and those before it. */
+static const unsigned int percents[LATENCIES] = {
+    [LATENCY_P50] = 50, [LATENCY_P90] = 90, [LATENCY_P99] = 99, [LATENCY_MAX] = 100};
 
 static struct known *known_of(struct endpoint *endpoint)
 {
@@ -227,8 +206,7 @@ static void divide(struct known *known)
 	if (count)
 		qsort(known->duration_ns, count, sizeof(*known->duration_ns), compare);
 	for (enum latency i = LATENCY_P50; count && i < LATENCIES; i++)
-		endpoint->up_to_ns[i] =
-		    known->duration_ns[(count * latencies[i].percent + 99) / 100 - 1];
+		endpoint->up_to_ns[i] = known->duration_ns[(count * percents[i] + 99) / 100 - 1];
 	free(known->duration_ns);
 	known->duration_ns = NULL;
 	known->count = known->room = 0;
@@ -346,18 +324,6 @@ struct profiled_request requests_find(struct requests *requests, const __u8 trac
 __u64 requests_missed(const struct requests *requests)
 {
 	return requests->missed;
-}
-
-bool endpoint_fits(const struct endpoint *endpoint, const char *pattern)
-{
-	const char *route = endpoint->name + strcspn(endpoint->name, "/");
-
-	return !fnmatch(pattern, endpoint->name, 0) || !fnmatch(pattern, route, 0);
-}
-
-bool endpoint_is_none(const char *name)
-{
-	return !strcmp(name, ENDPOINT_NONE);
 }
 
 const struct endpoint *requests_endpoints(const struct requests *requests)

@@ -11,23 +11,7 @@
 #include <sys/types.h>
 #include <linux/types.h>
 
-#include "profile/sample.h"
-
-/* Where a request's duration lies among those of its endpoint that ended meanwhile. */
-enum latency {
-	LATENCY_UNKNOWN, /* it has not ended, or is not in the store */
-	LATENCY_P50,     /* not above the median */
-	LATENCY_P90,     /* above that, and not above the 90th percentile */
-	LATENCY_P99,
-	LATENCY_MAX, /* above the 99th percentile */
-	LATENCIES,
-};
-
-/* "p50" and so on; empty: unknown. */
-const char *latency_name(enum latency latency);
-
-/* The other way round. 0 or -EINVAL. */
-int latency_parse(const char *name, enum latency *ret);
+#include "profile/message_endpoints.h"
 
 /* An endpoint of a service. */
 struct endpoint {
@@ -45,8 +29,6 @@ struct profiled_request {
 	__s64 duration_ns;   /* 0: not known */
 	enum latency latency;
 };
-
-#define ENDPOINT_NONE "(no request)" /* the name of that which is of no request */
 
 struct requests;
 
@@ -70,12 +52,6 @@ struct profiled_request requests_find(struct requests *requests, const __u8 trac
 
 /* How often a request was looked for that is not in the store: it has not ended, perhaps. */
 __u64 requests_missed(const struct requests *requests);
-
-/* Does an endpoint fit a pattern of glob(7), with its method or by its route alone? */
-bool endpoint_fits(const struct endpoint *endpoint, const char *pattern);
-
-/* Is it what all samples of no request are counted by? */
-bool endpoint_is_none(const char *name);
 
 /* The first of all that there are, in no order. */
 const struct endpoint *requests_endpoints(const struct requests *requests);

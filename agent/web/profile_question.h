@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 #include "profile/diff.h"
-#include "profile/requests.h"
+#include "profile/message_endpoints.h"
 #include "web/request.h"
 #include "web/server.h"
 

@@ -39,10 +39,8 @@ static void hangs(void **state)
 static void unwanted(void **state)
 {
 	struct recorder_process recorder = RECORDER_PROCESS_NONE;
-	const struct options options = {};
 
 	(void)state;
-	recorder_process_prepare(&recorder, &options);
 	recorder_process_begin(&recorder);
 	assert_null(recorder.counts);
 	assert_int_equal(recorder.pid, 0);
