@@ -7,11 +7,11 @@
 #include "profile/diff.h"
 #include "profile/flame.h"
 #include "profile/flame_svg.h"
-#include "profile/strings.h"
+#include "profile/unique.h"
 
 /* Functions, by the number of their name. */
 struct counting {
-	struct strings names;
+	struct unique names;
 	struct diff_function *function;
 	size_t *last; /* the sample plus 1 that a function was seen in last */
 	size_t room;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "profile/flame.h"
-#include "profile/strings.h"
+#include "profile/unique.h"
 
 #define DEPTH_MAX 8200 /* more than there are in a message (message.h), or in a sample */
 
@@ -105,7 +105,7 @@ const struct flame *flame_child(const struct flame *node, const char *name)
 
 /* What a tree has on the CPU by the function that it ends in, whatever called it. */
 struct tally {
-	struct strings names;
+	struct unique names;
 	__u64 *count; /* by number of the name */
 	size_t room;
 };

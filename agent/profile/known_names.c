@@ -8,7 +8,7 @@
 #include "base/list.h"
 #include "profile/files.h"
 #include "profile/known_names.h"
-#include "profile/strings.h"
+#include "profile/unique.h"
 
 #define RANGES_MAX 131072 /* of all files: a few MiB, with their names */
 
@@ -25,7 +25,7 @@ struct ranges {
 
 struct known_names {
 	struct ranges file[FILES_MAX];
-	struct strings texts;
+	struct unique texts;
 	size_t count;
 	struct kernel_names kernel;
 };

@@ -8,17 +8,17 @@
 
 #include "profile/registered.h"
 #include "profile/sample.h"
-#include "profile/strings.h"
+#include "profile/unique.h"
 
 struct process_context;
 
 /* All zero: no sets, nothing counted. */
 struct labels {
-	struct strings sets; /* number 0: no labels */
-	__u64 cut;           /* keys and values that were too long */
-	__u64 left_out;      /* samples with more labels than there is room for */
-	__u64 unnamed;       /* labels whose key has no name */
-	__u64 conflicts;     /* two sources with different values for one key */
+	struct unique sets; /* number 0: no labels */
+	__u64 cut;          /* keys and values that were too long */
+	__u64 left_out;     /* samples with more labels than there is room for */
+	__u64 unnamed;      /* labels whose key has no name */
+	__u64 conflicts;    /* two sources with different values for one key */
 };
 
 /*

@@ -20,7 +20,7 @@ struct known {
 };
 
 struct named {
-	struct strings texts;
+	struct unique texts;
 	struct name_readers *readers;
 	__u64 unread;
 	struct known known[SLOTS];
@@ -108,7 +108,7 @@ long named_get(struct named *named, const struct named_code *code, bool *ret_has
 	return known->number;
 }
 
-const struct strings *named_texts(const struct named *named)
+const struct unique *named_texts(const struct named *named)
 {
 	return &named->texts;
 }

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "profile/strings.h"
+#include "profile/unique.h"
 #include "runtimes/names.h"
 
 struct named;
@@ -28,7 +28,7 @@ void named_free(struct named *named);
 long named_get(struct named *named, const struct named_code *code, bool *ret_has_outer);
 
 /* The texts by the numbers of named_get(). */
-const struct strings *named_texts(const struct named *named);
+const struct unique *named_texts(const struct named *named);
 
 /* Names that were not read: the process had ended, or did not let itself be read in time. */
 __u64 named_unread(const struct named *named);

@@ -16,10 +16,10 @@
 struct names {
 	const struct files *files;
 	struct known_names *known;
-	const struct strings *named; /* see named_text.h */
-	__u64 *frame;                /* sorted, each once */
-	char **name;                 /* of each */
-	char **file;                 /* of each that a runtime knows; else NULL */
+	const struct unique *named; /* see named_text.h */
+	__u64 *frame;               /* sorted, each once */
+	char **name;                /* of each */
+	char **file;                /* of each that a runtime knows; else NULL */
 	size_t count, room;
 };
 

@@ -12,7 +12,7 @@
 #include "profile/pprof.h"
 #include "profile/pprof_types.h"
 #include "profile/sources.h"
-#include "profile/strings.h"
+#include "profile/unique.h"
 
 #define LABELS_MAX   (14 + PROFILE_LABELS_MAX)
 #define VALUES_MAX   3
@@ -21,7 +21,7 @@
 /* A message that is being made; its texts are the strings' until it is. */
 struct writing {
 	struct message message;
-	struct strings strings, functions; /* functions: "LINE\nFILE\nNAME" */
+	struct unique strings, functions; /* functions: "LINE\nFILE\nNAME" */
 	const struct names *names;
 	const struct labels *labels;
 	struct requests *requests;
@@ -441,7 +441,7 @@ static void add_counts(struct writing *writing, const struct samples_counts *cou
 /* The table of texts, as the message's own. */
 static void add_texts(struct writing *writing)
 {
-	const struct strings *strings = &writing->strings;
+	const struct unique *strings = &writing->strings;
 	char **table = take(writing, strings->count * sizeof(*table));
 
 	for (size_t i = 0; !writing->failed && i < strings->count; i++) {

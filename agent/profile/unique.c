@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/hash.h"
 #include "profile/unique.h"
 
 #define FIRST_ROOM 64
@@ -67,4 +69,43 @@ void unique_free(struct unique *unique)
 	free(unique->item);
 	free(unique->slot);
 	*unique = (struct unique){.same = unique->same};
+}
+
+static bool same_text(const void *one, const void *other)
+{
+	return !strcmp(one, other);
+}
+
+static long add_text(struct unique *strings, const char *text)
+{
+	const __u64 hash = hash_add(HASH_BEGIN, text, strlen(text));
+	struct unique_slot *slot;
+	char *copy;
+
+	if (strings->count == strings->room && grow(strings))
+		return -1;
+	slot = find(strings, hash, text);
+	if (slot->number)
+		return (long)slot->number - 1;
+	copy = strdup(text);
+	if (!copy)
+		return -1;
+	strings->text[strings->count++] = copy;
+	*slot = (struct unique_slot){hash, strings->count};
+	return (long)strings->count - 1;
+}
+
+long strings_add(struct unique *strings, const char *text)
+{
+	strings->same = same_text;
+	if (!strings->count && add_text(strings, "") < 0)
+		return -1;
+	return add_text(strings, text);
+}
+
+void strings_free(struct unique *strings)
+{
+	for (size_t i = 0; i < strings->count; i++)
+		free(strings->text[i]);
+	unique_free(strings);
 }

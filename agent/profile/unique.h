@@ -9,7 +9,10 @@
 
 /* All zero but `same` is an empty one. */
 struct unique {
-	void **item; /* by number; the memory of each is the caller's */
+	union {
+		void **item; /* by number; the memory of each is the caller's */
+		char **text; /* and where all are texts (strings_add()), it is not */
+	};
 	size_t count, room;
 	struct unique_slot *slot;
 	size_t slots;
@@ -22,5 +25,12 @@ struct unique {
  */
 long unique_add(struct unique *unique, __u64 hash, const void *item);
 void unique_free(struct unique *unique);
+
+/*
+ * Texts, copied; number 0 is the empty one. All zero is an empty table. The number of a text; -1:
+ * no memory.
+ */
+long strings_add(struct unique *strings, const char *text);
+void strings_free(struct unique *strings);
 
 #endif

@@ -12,7 +12,7 @@
 #include "profile/message.h"
 #include "profile/message_path.h"
 #include "profile/out/otlp.h"
-#include "profile/strings.h"
+#include "profile/unique.h"
 
 typedef Opentelemetry__Proto__Profiles__V1development__ProfilesData OtlpData;
 typedef Opentelemetry__Proto__Profiles__V1development__ProfilesDictionary OtlpDictionary;
@@ -44,7 +44,7 @@ typedef Opentelemetry__Proto__Common__V1__AnyValue OtlpValue;
  * number 0, the empty text, is the zero value.
  */
 struct table {
-	struct strings keys;
+	struct unique keys;
 	void **entry; /* by number; number 0 is made at the end */
 	size_t room;
 };
@@ -52,7 +52,7 @@ struct table {
 struct otlp_dictionary {
 	const struct message *message;
 	struct arena arena;
-	struct strings strings;
+	struct unique strings;
 	struct table links, stacks, attributes;
 	struct otlp_code *code;
 	bool failed; /* there was no memory */
