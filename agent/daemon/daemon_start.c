@@ -3,11 +3,11 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/signalfd.h>
 
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/netns.h"
+#include "base/signals.h"
 #include "base/stop.h"
 #include "control/port.h"
 #include "control/protocol.h"
@@ -27,21 +27,12 @@ int daemon_failed(const char *what, int err)
 	return err;
 }
 
-/* Signals are read from a descriptor, so that no handler ever runs. */
 static int take_signals(void)
 {
-	sigset_t signals;
-	int fd;
-
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGHUP);
 	/* A reader of the log that goes away is no reason to stop. */
-	if (sigprocmask(SIG_BLOCK, &signals, NULL) || signal(SIGPIPE, SIG_IGN) == SIG_ERR)
+	if (signal(SIGPIPE, SIG_IGN) == SIG_ERR)
 		return -errno;
-	fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
-	return fd < 0 ? -errno : fd;
+	return signals_take((const int[]){SIGTERM, SIGINT, SIGHUP, 0});
 }
 
 static int check_features(void)

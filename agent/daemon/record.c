@@ -6,13 +6,13 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/number.h"
+#include "base/signals.h"
 #include "daemon/record.h"
 #include "daemon/record_words.h"
 #include "profile/recorder.h"
@@ -56,19 +56,12 @@ static void tell(enum recorder_event event, const char *text)
 	}
 }
 
-/* Signals to end; the daemon reads its files again by the other one. */
+/* Signals to end; the daemon reads its files again by SIGHUP. */
 static int take_signals(void)
 {
-	sigset_t signals;
-	int fd;
-
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGINT);
-	if (sigprocmask(SIG_BLOCK, &signals, NULL) || signal(SIGHUP, SIG_IGN) == SIG_ERR)
+	if (signal(SIGHUP, SIG_IGN) == SIG_ERR)
 		return -errno;
-	fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
-	return fd < 0 ? -errno : fd;
+	return signals_take((const int[]){SIGTERM, SIGINT, 0});
 }
 
 /* Wait for so long, or until the daemon is gone, or (with a signal_fd) a signal comes. */

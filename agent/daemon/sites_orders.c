@@ -90,13 +90,15 @@ int sites_drop(struct sites *sites, __u64 cookie)
 	if (!site || !site->inode)
 		return -ENOENT;
 	sites_name(name, site->cookie);
-	names_remove(sites->taken, name);
 	err = names_add(&sites->dropped, name);
 	if (!err)
 		err = site_remove(site);
 	sites_leave(sites);
-	if (err)
+	if (err) {
+		names_remove(sites->dropped, name);
 		return err;
+	}
+	names_remove(sites->taken, name);
 	log_info("%s: detached", site->name);
 	sites_take_out(sites, site);
 	sites_release(site);
@@ -111,10 +113,11 @@ int sites_take(struct sites *sites, __u64 cookie)
 	if (!wanted_any(sites->options.wanted))
 		return -EPERM;
 	sites_name(name, cookie);
-	names_remove(sites->dropped, name);
 	err = names_add(&sites->taken, name);
-	if (!err)
+	if (!err) {
+		names_remove(sites->dropped, name);
 		err = keep_names(sites);
+	}
 	if (err || sites_find(sites, (__u32)cookie))
 		return err;
 	search_free(&sites->search); /* it may have been declined */

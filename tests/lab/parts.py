@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs all tests, part by part, and ends with one line: "N passed, N failed, N skipped".
+"""Runs tests, part by part, and ends with one line: "N passed, N failed, N skipped".
 
-    parts.py [--prepared SECONDS] [PART...]
+    parts.py [--prepared SECONDS]               what a change can break, in less than ten minutes
+    parts.py [--prepared SECONDS] --all         everything: what CI runs
+    parts.py [--prepared SECONDS] PART...       these parts, whole
 """
 import argparse
 import concurrent.futures
@@ -21,8 +23,9 @@ SKIP_STATUS = 77
 
 # seconds: after which a part is ended and has failed. beside: it uses one CPU for minutes, and
 # little depends on how fast. These run beside the others from the beginning on, one after the
-# other, and their output is shown in the end.
-Part = namedtuple("Part", "name argv seconds beside", defaults=(False,))
+# other, and their output is shown in the end. quick: the words with which it belongs to a quick
+# run, too; None: it does not.
+Part = namedtuple("Part", "name argv seconds beside quick", defaults=(False, None))
 Count = namedtuple("Count", "passed failed skipped")
 Result = namedtuple("Result", "name count seconds output")
 
@@ -35,43 +38,54 @@ def ctest(folder, label):
 # In each kernel what its Debian's compiler makes of the BPF programs: 6.12 is that of Debian 13.
 CLANG19 = ["--build-of", "6.12=build-clang19"] if (REPO / "build-clang19").exists() else []
 
+
+def python(script, *words):
+    return [*PYTHON, f"tests/{script}", *words]
+
+
+# Of accuracy, a row of each runtime.
+ACCURACY_QUICK = [word for row in ("c-threads", "c-epoll", "python-threads", "aiohttp", "gunicorn-gevent", "go", "java-executor",
+                                   "tomcat", "puma", "php-fpm-unix", "node-list", "nginx-new", "haproxy")
+                  for word in ("--row", f"={row}")]
+AGENT_QUICK = ("start", "devices", "restart", "stop", "force", "collect", "words", "store_bounds", "store_killed")
+SEE_QUICK = ("promtool", "counts", "spans", "pages", "filters", "trace", "endpoints", "map", "policy", "refused",
+             "clicks", "keys", "map_page", "profile_none", "profile_table")
+
 PARTS = (
-    Part("bpf", ctest("build", "bpf"), 600),
-    Part("unit", ctest("build", "unit"), 900),
-    Part("profile", [*PYTHON, "tests/profile/sampling.py", "--build", "build"], 600),
-    Part("profile adverse", [*PYTHON, "tests/profile/adverse.py", "--build", "build"], 300),
-    Part("profile command", [*PYTHON, "tests/profile/command.py", "--build", "build"], 600),
-    Part("profile off-cpu", [*PYTHON, "tests/profile/offcpu.py", "--build", "build"], 600),
-    Part("profile outputs", [*PYTHON, "tests/profile/outputs.py", "--build", "build"], 600),
-    Part("profile continuous", [*PYTHON, "tests/profile/continuous.py", "--build", "build"], 300),
-    Part("profile full disk", [*PYTHON, "tests/profile/continuous_disk.py", "--build", "build"], 300),
-    Part("profile full tables", [*PYTHON, "tests/profile/continuous_tables.py", "--build", "build"], 300),
-    Part("profile blocked", [*PYTHON, "tests/profile/blocked.py", "--build", "build"], 300),
-    Part("profile labels", [*PYTHON, "tests/profile/labels.py", "--build", "build", "--short"], 200),
-    Part("profile cost",
-         [*PYTHON, "tests/bench/bench.py", "--build", "build", "--short", "--arms", "profile"], 200),
+    Part("bpf", ctest("build", "bpf"), 600, quick=()),
+    Part("profile", python("profile/sampling.py", "--build", "build"), 600),
+    Part("profile adverse", python("profile/adverse.py", "--build", "build"), 300),
+    Part("profile command", python("profile/command.py", "--build", "build"), 600, quick=("C", "Python", "Go")),
+    Part("profile off-cpu", python("profile/offcpu.py", "--build", "build"), 600),
+    Part("profile continuous", python("profile/continuous.py", "--build", "build"), 300),
+    Part("profile cost", python("bench/bench.py", "--build", "build", "--short", "--arms", "profile"), 200),
     Part("profile itself", ctest("build", "profile"), 600),
-    Part("w3c", [*PYTHON, "tests/w3c/conformance.py", "--build", "build"], 600),
-    Part("net", [*PYTHON, "tests/net/run.py", "--build", "build"], 1500),
-    Part("agent", [*PYTHON, "tests/agent/run.py"], 1200),
-    Part("otlp", [*PYTHON, "tests/otlp/otlp.py", "--build", "build"], 300),
-    Part("cluster", [*PYTHON, "tests/cluster/cluster.py", "--build", "build"], 600),
-    Part("spans", [*PYTHON, "tests/spans/truth.py", "--build", "build"], 600),
-    Part("logs", [*PYTHON, "tests/logs/logs.py", "--build", "build", "--count", "500"], 600),
-    Part("connections", [*PYTHON, "tests/spans/connections.py", "--build", "build"], 200),
-    Part("see", [*PYTHON, "tests/see/see.py", "--build", "build"], 900),
-    Part("chaos", [*PYTHON, "tests/chaos/chaos.py", "--short", "--jobs", "3"], 900),
-    Part("life", [*PYTHON, "tests/chaos/chaos.py", "--life"], 600),
-    Part("chaos itself", [*PYTHON, "tests/chaos/chaos.py", "--self-test"], 300),
-    Part("accuracy", [*PYTHON, "tests/accuracy/accuracy.py", "--short"], 900),
-    Part("accuracy itself", [*PYTHON, "tests/accuracy/accuracy.py", "--self-test"], 400),
-    Part("inferred", [*PYTHON, "tests/accuracy/accuracy.py", "--rows", "metadata", "--short"], 200),
-    Part("vm", [*PYTHON, "tests/vm/vm.py", "table", "--short", "--build", "build", *CLANG19], 2400,
-         beside=True),
-    Part("samples", [*PYTHON, "tests/samples/samples.py", "--build", "build", "--short", "whose"], 1800, beside=True),
-    Part("sanitizers", ["nice", *ctest("build-debug", "unit")], 2400, beside=True),
+    Part("net", python("net/run.py", "--build", "build"), 1500, quick=("--quick",)),
+    Part("agent", python("agent/run.py"), 1200, quick=AGENT_QUICK),
+    Part("otlp", python("otlp/otlp.py", "--build", "build"), 300),
+    Part("cluster", python("cluster/cluster.py", "--build", "build"), 600),
+    Part("spans", python("spans/truth.py", "--build", "build"), 600, quick=()),
+    Part("logs", python("logs/logs.py", "--build", "build", "--count", "500"), 600),
+    Part("connections", python("spans/connections.py", "--build", "build"), 200),
+    Part("see", python("see/see.py", "--build", "build"), 900, quick=SEE_QUICK),
+    Part("chaos", python("chaos/chaos.py", "--short", "--jobs", "3"), 900, quick=()),
+    Part("life", python("chaos/chaos.py", "--life"), 600),
+    Part("chaos itself", python("chaos/chaos.py", "--self-test"), 300),
+    Part("accuracy", python("accuracy/accuracy.py", "--short"), 900, quick=ACCURACY_QUICK),
+    Part("accuracy itself", python("accuracy/accuracy.py", "--self-test"), 400),
+    Part("inferred", python("accuracy/accuracy.py", "--rows", "metadata", "--short"), 200),
+    Part("sanitizers", ctest("build-debug", "unit"), 2400),
+    Part("vm", python("vm/vm.py", "table", "--short", "--build", "build", *CLANG19), 2400, beside=True),
+    Part("samples", python("samples/samples.py", "--build", "build", "--short", "whose"), 1800, beside=True, quick=()),
+    Part("unit", ctest("build", "unit"), 900, beside=True, quick=()),
+    Part("profile outputs", python("profile/outputs.py", "--build", "build"), 600, beside=True, quick=()),
+    Part("w3c", python("w3c/conformance.py", "--build", "build"), 600, beside=True, quick=()),
+    Part("profile blocked", python("profile/blocked.py", "--build", "build"), 400, beside=True),
+    Part("profile full disk", python("profile/continuous_disk.py", "--build", "build"), 400, beside=True),
+    Part("profile full tables", python("profile/continuous_tables.py", "--build", "build"), 400, beside=True),
+    Part("profile labels", python("profile/labels.py", "--build", "build", "--short"), 300, beside=True),
     Part("fuzz", ["nice", "tests/fuzz/fuzz.sh", "5", "200000"], 1800, beside=True),
-    Part("check", ["nice", *PYTHON, "tests/check/check.py"], 1800, beside=True),
+    Part("check", ["nice", *python("check/check.py")], 1800, beside=True, quick=()),
 )
 
 SUMMARY = re.compile(r"^(\d+) pass(?:ed)?, (\d+) fail(?:ed)?, (\d+) skip(?:ped)?$", re.M)
@@ -209,24 +223,38 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--prepared", type=int, default=0, help="seconds spent before, to show")
     names = [part.name for part in PARTS]
+    parser.add_argument("--all", action="store_true", help="everything, as CI does; without it and without PART: a quick run")
     parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(names))
     args = parser.parse_args()
     for name in args.parts:
         if name not in names:
             parser.error(f"no part {name}; there are {', '.join(names)}")
+    if args.all and args.parts:
+        parser.error("either --all, or the names of parts")
     return args
+
+
+def wanted(args):
+    """The parts that were asked for."""
+    if args.all:
+        return PARTS
+    if args.parts:
+        return [part for part in PARTS if part.name in args.parts]
+    return [part._replace(argv=[*part.argv, *part.quick]) for part in PARTS if part.quick is not None]
 
 
 def main():
     args = parse()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     signal.signal(signal.SIGALRM, on_alarm)
-    results = run([part for part in PARTS if not args.parts or part.name in args.parts])
+    begin = time.monotonic()
+    results = run(wanted(args))
     print(f"\n{'part':16}{'passed':>8}{'failed':>8}{'skipped':>8}{'seconds':>9}")
     print(f"{'(build)':40}{args.prepared:9}")
     for result in results:
         counted = result.count
         print(f"{result.name:16}{counted.passed:8}{counted.failed:8}{counted.skipped:8}{result.seconds:9.0f}")
+    print(f"{'(all)':40}{args.prepared + time.monotonic() - begin:9.0f}")
     for result in results:
         if result.count.failed:
             print(f"\n== {result.name} has failed:", *complaints(result.output), sep="\n    ")

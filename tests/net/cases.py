@@ -14,11 +14,11 @@ CASE_SECONDS = 90
 BUILD = os.environ.get("CTXPROP_BUILD", str(Path(__file__).resolve().parents[2] / "build"))
 
 
-def case(function=None, *, seconds=CASE_SECONDS):
-    """Mark a function as a test case. Its first docstring line is its title."""
+def case(function=None, *, seconds=CASE_SECONDS, slow=False):
+    """Mark a function as a test case. Its first docstring line is its title. slow: a quick run is without it."""
     if function is None:
-        return functools.partial(case, seconds=seconds)
-    function.case_seconds = seconds
+        return functools.partial(case, seconds=seconds, slow=slow)
+    function.case_seconds, function.case_slow = seconds, slow
     return function
 
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """End-to-end tests: real programs and raw sockets in network namespaces, the agent in one.
 
-    run.py [--build DIR] [--jobs N] [--list] [NAME...]
+    run.py [--build DIR] [--jobs N] [--quick] [--list] [NAME...]
 
 NAME is a part of module.case. Prints one line per case: "ok", "not ok" or "ok # SKIP reason".
 
@@ -38,18 +38,19 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", default=cases.BUILD, help="build folder")
     parser.add_argument("--jobs", type=int, default=2, help="modules at the same time (2)")
+    parser.add_argument("--quick", action="store_true", help="without the cases that are marked as slow")
     parser.add_argument("--list", action="store_true", help="print the names of the cases")
     parser.add_argument("names", nargs="*", metavar="NAME")
     return parser.parse_args()
 
 
-def load(names):
+def load(names, quick):
     """[(module name, [case names])] of what was asked for."""
     chosen = []
     for module in MODULES:
         name = module.removeprefix("test_")
         found = [f"{name}.{c.__name__}" for c in
-                 cases.cases_of(importlib.import_module(module))]
+                 cases.cases_of(importlib.import_module(module)) if not (quick and c.case_slow)]
         if names:
             found = [full for full in found if any(part in full for part in names)]
         if found:
@@ -162,7 +163,7 @@ def run_modules(chosen, args, report):
 def main():
     args = parse()
     args.build = os.path.abspath(args.build)
-    chosen = load(args.names)
+    chosen = load(args.names, args.quick)
     if args.list:
         print("\n".join(full for _, names in chosen for full in names))
         return 0

@@ -49,7 +49,7 @@ def folded(folder, process):
     return [(stack.split(";"), int(count)) for stack, _, count in lines if NOT_YET not in stack]
 
 
-@case(seconds=300)
+@case(seconds=300, slow=True)
 def forged_python_frames():
     """Python frames that lead to themselves, or nowhere, and names without end: stacks end, and an honest program is
     shown as it is"""
@@ -69,7 +69,7 @@ def forged_python_frames():
             equal(liar.poll(), None, "the liar runs on")
 
 
-@case
+@case(slow=True)
 def confined_by_seccomp():
     """A program that dies of system calls that it does not know lives on when it is followed"""
     script = APPS / "python/executor.py"
@@ -93,7 +93,7 @@ def ask_with_state(port, count):
             for r in upstream().requests]
 
 
-@case
+@case(slow=True)
 def tracestates_without_room():
     """The room for tracestates is taken: others' calls go without one, in the right trace, and have it again later"""
     with threads(8621):

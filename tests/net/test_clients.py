@@ -215,7 +215,7 @@ def nginx(kind, host, port, upstream=""):
         process.wait(timeout=10)
 
 
-@case
+@case(slow=True)
 def nginx_upstream():
     """nginx as the server: it refuses nothing, and logs one header per request."""
     world = common()

@@ -63,7 +63,7 @@ def doctor_is_not():
         equal(found["pins"][0][0], "bad", "pins")
 
 
-@case
+@case(slow=True)
 def few_capabilities():
     """Once it is ready the daemon has only the capabilities that it needs, and can get no more."""
     with pair() as world:
@@ -79,7 +79,7 @@ def few_capabilities():
         world.more()
 
 
-@case
+@case(slow=True)
 def service_manager():
     """READY=1 when all is attached, STOPPING=1 at the end."""
     with tempfile.TemporaryDirectory() as folder, Lab("net") as lab, \
@@ -113,7 +113,7 @@ def document(world, *argv):
     return json.loads(ended.stdout)
 
 
-@case
+@case(slow=True)
 def json_everywhere():
     """-j before and behind every command that says something: JSON, the same in both places."""
     with pair() as world:
@@ -139,7 +139,7 @@ def json_everywhere():
         equal(document(world, "-j", "detach"), {"detached": True}, "detach")
 
 
-@case
+@case(slow=True)
 def one_line():
     """-o: no headings, a line for each thing."""
     world = common()

@@ -123,7 +123,7 @@ def kept_alive():
         equal(world.entries(), {}, "entries behind the answer")
 
 
-@case
+@case(slow=True)
 def many_at_once():
     """Twelve requests at a time have twelve entries, then none"""
     with serving() as world:
@@ -199,7 +199,7 @@ def daemon_killed():
         world.empty("begun without a daemon")
 
 
-@case
+@case(slow=True)
 def daemon_restarted():
     """The daemon is killed and started again in the midst of a request"""
     with serving() as world:
@@ -300,7 +300,7 @@ def serve_with_a_trace_of_its_own(world, listener, upstream, trace):
     return entries.get((os.getpid(), threading.get_native_id()), (None,))[0]
 
 
-@case
+@case(slow=True)
 def sampled_where_it_comes_in():
     """What comes without a trace begins one: `dir in` says whether it is sampled, its calls follow"""
     with serving() as world, contextlib.ExitStack() as stack:
@@ -346,7 +346,7 @@ def own_trace():
         equal(bpf_map.entries_of(PIN, os.getpid()), {}, "entries")
 
 
-@case
+@case(slow=True)
 def pin_of_another_shape():
     """Somebody else's pin of another shape: a clear message, the pin untouched, the rest works"""
     for wanted in (("hash", 8, 24, 16384), ("lru_hash", 8, 32, 16384), ("lru_hash", 4, 24, 16384),
@@ -359,7 +359,7 @@ def pin_of_another_shape():
             equal(world.agent.process.poll(), None, "the daemon's end")
 
 
-@case
+@case(slow=True)
 def pin_of_the_same_shape():
     """Somebody else's pin of the published shape is shared, and stays when the agent goes"""
     with empty_bpffs(), bpf_map.Pinned("lru_hash", 8, 24, 16384, path=PIN):

@@ -85,14 +85,14 @@ def taken(port, name):
         return sum(trace in strangers for trace in called(wanted).values())
 
 
-@case
+@case(slow=True)
 def guessed():
     """A stranger brings the ids that a service will give to calls of its own: they are not his."""
     with service() as port:
         equal(taken(port, "guess"), 0, "calls in the stranger's traces")
 
 
-@case
+@case(slow=True)
 def shown_and_guessed():
     """The same, and he has made it copy ids of his before."""
     with service() as port:
@@ -102,7 +102,7 @@ def shown_and_guessed():
         equal(taken(port, "guess"), 0, "calls in the stranger's traces")
 
 
-@case
+@case(slow=True)
 def brought_by_others():
     """He brings an id that somebody else's request has brought, of which a call is left to be made."""
     with service() as port:
@@ -118,7 +118,7 @@ def brought_by_others():
         equal(wrong, 0, "calls in the stranger's traces")
 
 
-@case
+@case(slow=True)
 def copied():
     """A service that gives its calls the ids of their requests is believed, once it has shown it."""
     with service() as port:

@@ -144,19 +144,19 @@ def works(deployment):
         equal(world.probe(), 1, "the probes, when it has ended")
 
 
-@case(seconds=90)
+@case(seconds=90, slow=True)
 def node_agent():
     """The DaemonSet of nodes: its capabilities are enough, nothing is written but pins."""
     works(Deployment.manifest("daemonset.yaml", "base"))
 
 
-@case(seconds=90)
+@case(seconds=90, slow=True)
 def egress_gateway():
     """The DaemonSet of gateways: fewer capabilities, and what is forwarded gets a context."""
     works(Deployment.manifest("gateway-nodes.yaml", "egress-gateway"))
 
 
-@case(seconds=90)
+@case(seconds=90, slow=True)
 def service_unit():
     """The systemd unit: its capabilities are enough."""
     works(Deployment.unit())

@@ -53,13 +53,13 @@ def flood_of_syn_acks(source, to):
         raise AssertionError(f"doctor: {said}")
 
 
-@case
+@case(slow=True)
 def syn_acks():
     """131,000 SYN-ACKs that nobody asked for: no flow is made"""
     flood_of_syn_acks(Pair.PEER, Pair.APP)
 
 
-@case
+@case(slow=True)
 def syn_acks_behind_a_firewall():
     """The same where a firewall drops what belongs to no connection"""
     with rules(common().app, "wall", "filter", "input", 'iif "lo" accept',
@@ -67,13 +67,13 @@ def syn_acks_behind_a_firewall():
         flood_of_syn_acks(Pair.PEER, Pair.APP)
 
 
-@case
+@case(slow=True)
 def syn_acks_for_others():
     """The same to an address that is not a local one"""
     flood_of_syn_acks(Pair.PEER, "10.91.0.77")
 
 
-@case
+@case(slow=True)
 def syn_acks_of_martians():
     """The same from addresses that nobody may have"""
     for source in ("127.0.0.9", "240.0.0.9"):
@@ -122,7 +122,7 @@ def half_closed(request=b""):
         process.wait()
 
 
-@case(seconds=240)
+@case(seconds=240, slow=True)
 def half_closed_connections():
     """33 descriptors of a user without rights, and 131,000 connections that are closed on one side"""
     world = common()
@@ -139,7 +139,7 @@ def half_closed_connections():
                    world.agent.said, 15)
 
 
-@case(seconds=240)
+@case(seconds=240, slow=True)
 def half_closed_connections_with_headers():
     """The same with a request on each, which gets a header and so is kept: a user has a share"""
     world = common()
@@ -157,7 +157,7 @@ def half_closed_connections_with_headers():
             raise AssertionError(f"doctor: {said}")
 
 
-@case
+@case(slow=True)
 def requests_without_a_connection():
     """131,000 packets like requests that a gateway sends on, of no connection"""
     with Lab("flood") as lab:

@@ -96,7 +96,7 @@ def forwarded_twice():
                     work_out(c, s, injected=False)
 
 
-@case
+@case(slow=True)
 def older_forwarded_twice():
     """The same of a connection that is older than the agent: left alone once that shows."""
     with Lab("older-line") as lab:

@@ -57,7 +57,7 @@ def read_all(sock, n):
     return data
 
 
-@case
+@case(slow=True)
 def binary_before_the_agent():
     """Streams older than the agent in which requests appear without answers: never edited."""
     with pair(agent=False) as world, joined(world.app, world.peer, Pair.PEER) as (c, s):
@@ -70,7 +70,7 @@ def binary_before_the_agent():
         equal(world.agent.stats()["injected"], 0, "headers")
 
 
-@case
+@case(slow=True)
 def stopped_and_started():
     """SIGTERM: live flows stay whole, new requests are left as they are; started again: edited."""
     world = alive()
@@ -110,7 +110,7 @@ def paused_by_command():
             world.agent.command("resume")
 
 
-@case
+@case(slow=True)
 def full_flow_table():
     """--flows 16 and forty connections: half of it for one sender, the others are left alone."""
     with pair("--flows", "16") as world, contextlib.ExitStack() as stack:
@@ -122,7 +122,7 @@ def full_flow_table():
         equal((stats["injected"], stats["share-full"] >= 90), (24, True), f"counters {stats}")
 
 
-@case
+@case(slow=True)
 def flood_of_connections():
     """--flows 64 and 200 half-closed connections: the next one has its header at once."""
     with pair("--flows", "64") as world, contextlib.ExitStack() as stack:
@@ -140,7 +140,7 @@ def flood_of_connections():
                    15)
 
 
-@case
+@case(slow=True)
 def flows_are_forgotten():
     """Closed connections leave the flow table, however they end."""
     with pair("--flows", "64", "--gc-interval", "1") as world:
@@ -201,7 +201,7 @@ class Crowd:
             time.sleep(0.02)
 
 
-@case(seconds=150)
+@case(seconds=150, slow=True)
 def thousand_connections():
     """1,000 live connections while the agent is killed, started, stopped, started again."""
     world = alive()

@@ -79,19 +79,19 @@ def unread(open_both):
         world.app.run([f"{cases.BUILD}/ctxprop", "detach", "--force"], check=False)
 
 
-@case
+@case(slow=True)
 def pipe_that_nobody_reads():
     """A pipe: the daemon starts, answers and ends; what was lost is counted and said."""
     unread(open_pipe)
 
 
-@case
+@case(slow=True)
 def socket_that_nobody_reads():
     """A socket, as of a journal: the same."""
     unread(open_socket)
 
 
-@case
+@case(slow=True)
 def terminal_that_nobody_reads():
     """A terminal that is held: the same."""
     unread(open_terminal)
@@ -101,7 +101,7 @@ def opened(process):
     return [os.readlink(f"/proc/{process.pid}/fd/{fd}") for fd in range(3)]
 
 
-@case
+@case(slow=True)
 def closed_descriptors():
     """Started without descriptors 0 to 2: no other file gets such a number."""
     with pair(agent=False) as world:

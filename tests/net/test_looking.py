@@ -62,7 +62,7 @@ def agent_without(host, objects):
 
 
 # These two come first: their agents have to be the only ones on the node.
-@case
+@case(slow=True)
 def without_python():
     """If the probes of one runtime cannot be loaded, that is said once, and the others work"""
     with Lab("net") as lab:
@@ -78,7 +78,7 @@ def without_python():
         equal("following what Node reads" in said, True, f"Node is followed: {said}")
 
 
-@case
+@case(slow=True)
 def was_there():
     """A process that listened before the agent came is looked at when it comes"""
     with Lab("net") as lab:
@@ -102,7 +102,7 @@ def host_with_agent():
         yield host
 
 
-@case
+@case(slow=True)
 def listens():
     """A process is looked at when it begins to listen"""
     host = common()
@@ -131,7 +131,7 @@ def uprobes(agent, process):
     return {path.name for path in Path(BPFFS).glob("ctxprop/node/v*/uprobes/*")}
 
 
-@case
+@case(slow=True)
 def of_one_image():
     """Containers of one image have the same files: one uprobe at each place is for all of them"""
     host = common()
@@ -142,7 +142,7 @@ def of_one_image():
             equal(uprobes(host.agent, other), first, "the same as for the first one")
 
 
-@case
+@case(slow=True)
 def is_forked():
     """A process that another one has made runs the same from the beginning"""
     host = common()

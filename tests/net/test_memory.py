@@ -79,7 +79,7 @@ def empty(name, keys):
             table.delete(key)
 
 
-@case
+@case(slow=True)
 def worst_case():
     """All tables full take at most 128 MiB, doctor says so before, and the kernel agrees"""
     with limited() as (world, memory):
@@ -102,7 +102,7 @@ def injects(world):
         answered(c, s, [(GET, b"")])
 
 
-@case
+@case(slow=True)
 def small_limit():
     """A cgroup of 96 MiB: smaller tables; full, and over a restart, nobody is killed"""
     with limited(LIMIT_MIB) as (world, memory):
@@ -124,7 +124,7 @@ def small_limit():
         equal((world.agent.process.poll(), memory.killed()), (None, 0), "kills")
 
 
-@case(seconds=240)
+@case(seconds=240, slow=True)
 def limit_changes():
     """Pinned tables keep their size whatever the limit is by then, and it is said"""
     with pair("--memory", "96") as world:

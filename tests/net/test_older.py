@@ -42,7 +42,7 @@ def serve(client, c, s, added):
     return LINE.findall(got) == [trace.encode()]
 
 
-@case
+@case(slow=True)
 def calls_on_an_older_connection():
     """A thread that works on a request calls on a connection that was there before the agent"""
     with older() as (world, listener, older_client, upstream), \
@@ -53,7 +53,7 @@ def calls_on_an_older_connection():
                 equal(serve(client, *upstream, 70), True, "a child")
 
 
-@case
+@case(slow=True)
 def requests_on_an_older_connection():
     """Requests are followed once it is proven what the connection is; nothing was learnt before"""
     with older() as (world, _, client, _), joined(world.app, world.peer, Pair.PEER) as new:

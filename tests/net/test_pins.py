@@ -42,7 +42,7 @@ def on_own_bpffs(script):
             f"umask 077; mount -t bpf -o mode=1777 bpf /sys/fs/bpf; {script}"]
 
 
-@case
+@case(slow=True)
 def made_by_others():
     """Not root's, writable for others, or a link: refused, and it is said what is wrong."""
     with Lab("pins") as lab:
@@ -57,7 +57,7 @@ def made_by_others():
                 equal(wanted.format(**names) in ended.stderr, True, f"{program}: {ended.stderr}")
 
 
-@case
+@case(slow=True)
 def made_by_root():
     """A BPF file system where everybody may make files will do, as long as ours are made by root."""
     with Lab("pins") as lab:

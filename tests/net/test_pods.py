@@ -176,7 +176,7 @@ def gone():
         world.attended(world.pod())
 
 
-@case
+@case(slow=True)
 def daemon_dies():
     """kill -9, restart, stop and start: connections of pods live on; a pod may come meanwhile."""
     with node() as world, contextlib.ExitStack() as stack:
@@ -197,7 +197,7 @@ def daemon_dies():
         answered(c, s, [(GET, b"")])
 
 
-@case(seconds=120)
+@case(seconds=120, slow=True)
 def tunnel():
     """A pod's TUN device, for which the agent loads programs when it comes; a start replaces them."""
     with node() as world:
@@ -213,7 +213,7 @@ def tunnel():
                 work_out(c, s)
 
 
-@case(seconds=120)
+@case(seconds=120, slow=True)
 def without_netns():
     """A start without --netns: pods are edited no more, their live connections go on; and back."""
     with node() as world, contextlib.ExitStack() as stack:
@@ -266,7 +266,7 @@ def pod_goes_while_no_daemon_runs():
         equal([flow for flow in flows if not flow["forwarded"]], [], "flows of the pod")
 
 
-@case
+@case(slow=True)
 def two_daemons():
     """Of two agents that want a namespace one gets it; the other says so, and takes it later."""
     with node() as world:
@@ -308,7 +308,7 @@ def served():
         recorder.close()
 
 
-@case
+@case(slow=True)
 def many_pods():
     """Forty pods cost the agent little memory, and no start takes long."""
     with node() as world:

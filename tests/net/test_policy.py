@@ -227,7 +227,7 @@ def get_from(world, path, port):
     return b"traceparent" in got
 
 
-@case
+@case(slow=True)
 def cgroups():
     """A cgroup and those below it; one that comes later is met when it is there."""
     world = fresh()

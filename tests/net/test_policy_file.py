@@ -28,7 +28,7 @@ def policy_file(text):
         yield file.name, write
 
 
-@case
+@case(slow=True)
 def file_at_start():
     """The policy file at start and on SIGHUP; a bad line is named, and the old policy stays."""
     with policy_file("policy add prio 1 action skip\n") as (path, write), \
@@ -50,7 +50,7 @@ def file_at_start():
             answered(c, s, [(GET, b"")])
 
 
-@case
+@case(slow=True)
 def file_that_is_wrong():
     """A file that was named and is not there, or wrong at start: no start, no edits."""
     with policy_file("policy add\n") as (path, _), Lab("net") as lab:
@@ -62,7 +62,7 @@ def file_that_is_wrong():
             equal(expected in ended.stderr, True, ended.stderr)
 
 
-@case
+@case(slow=True)
 def without_the_daemon():
     """Killed, the programs go on by the policy, a new daemon too; another file meets living connections."""
     with pair() as world, joined(world.app, world.peer, Pair.PEER) as (c, s):
@@ -98,7 +98,7 @@ def odd_files():
                folder / "text": "not a text", "/proc/self/mem": "Input/output error"}
 
 
-@case
+@case(slow=True)
 def odd_files_at_start():
     """A device, a pipe, a file that is huge, or a secret one: no start, at once, and nothing of it is told."""
     with odd_files() as files, Lab("net") as lab:
@@ -109,7 +109,7 @@ def odd_files_at_start():
             equal((expected in ended.stderr, "hash" in ended.stderr), (True, False), ended.stderr)
 
 
-@case
+@case(slow=True)
 def odd_files_on_hangup():
     """The same when the file is read again: the old policy stays, and the daemon goes on."""
     with odd_files() as files, tempfile.TemporaryDirectory() as folder:

@@ -93,7 +93,7 @@ class World:
 NOT_SHOWN, SHOWN = ("not what", "0"), ("what", "1")
 
 
-@case(seconds=180)
+@case(seconds=180, slow=True)
 def read_and_not_read():
     """A reader of others switches it on, its end off again, the next one on; a profile of ours does not"""
     with Lab("publish") as lab:
@@ -114,7 +114,7 @@ def read_and_not_read():
         equal(world.said(f"process {world.burner.pid} "), 1, f"lines on the server in\n{world.agent.said()}")
 
 
-@case
+@case(slow=True)
 def always():
     """With --publish always nobody is looked for"""
     with Lab("publish") as lab:
@@ -122,7 +122,7 @@ def always():
         equal((world.shown(), world.state(), world.said(ON)), (REQUESTS, SHOWN, 0), "shown")
 
 
-@case
+@case(slow=True)
 def never():
     """With --publish never, here by the name of the option before 1.0, readers are shown nothing"""
     with Lab("publish") as lab:

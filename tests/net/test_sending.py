@@ -261,7 +261,7 @@ def heads_of_every_size():
     large_heads_arrive(world.app, world.app, "127.0.0.1")
 
 
-@case(seconds=120)
+@case(seconds=120, slow=True)
 def lost_parts_of_large_heads():
     """What is sent again lies deep as well, and is the same as before."""
     world = common()

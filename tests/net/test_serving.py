@@ -155,7 +155,7 @@ def body():
         over(client)
 
 
-@case
+@case(slow=True)
 def answer_in_pieces():
     """The request is over with the last byte of the answer, not the first"""
     with connections() as client:
@@ -168,7 +168,7 @@ def answer_in_pieces():
         works_on(None, "answered")
 
 
-@case
+@case(slow=True)
 def interim():
     """An interim answer ends nothing"""
     with connections() as client:
@@ -183,7 +183,7 @@ def interim():
         over(client)
 
 
-@case
+@case(slow=True)
 def answers_without_body():
     """Answers that end with their head: to HEAD, 204, 304"""
     with connections() as client:

@@ -72,7 +72,7 @@ def device():
             equal(ctxprop(world.app, *argv)[0], 2, f"exit code of {argv}")
 
 
-@case
+@case(slow=True)
 def live_connections():
     """With live connections nothing is detached but by --force; nothing is harmed by asking."""
     with pair() as world, joined(world.app, world.peer, Pair.PEER) as (c, s):
@@ -87,7 +87,7 @@ def live_connections():
             answered(*other, [(GET, b"")], [False])
 
 
-@case(seconds=120)
+@case(seconds=120, slow=True)
 def namespaces():
     """A pod is detached and attached again, also across a restart; another one besides."""
     with node() as world:
@@ -148,7 +148,7 @@ def by_way_of_a_pod():
         equal((status, found["daemon"][0][0]), (0, "ok"), found)
 
 
-@case
+@case(slow=True)
 def drained():
     """No new header, live connections go on, and when the last is over everything is gone."""
     with node() as world, contextlib.ExitStack() as stack:
@@ -183,7 +183,7 @@ def drained():
             answered(c, s, [(GET, b"")], [False])
 
 
-@case
+@case(slow=True)
 def drain_given_up():
     """`resume` gives a drain up; without a daemon it is the command that waits."""
     with pair() as world, joined(world.app, world.peer, Pair.PEER) as (c, s):
@@ -205,7 +205,7 @@ def drain_given_up():
         equal((PINS / f"{cookie(world.app):x}").exists(), False, "pins")
 
 
-@case(seconds=120)
+@case(seconds=120, slow=True)
 def rules_last():
     """What `policy` and `set` have changed outlasts the daemon, until the file is another one."""
     with tempfile.NamedTemporaryFile("w") as file:

@@ -62,7 +62,7 @@ def of_the_daemon():
               True, "one that is not there")
 
 
-@case
+@case(slow=True)
 def of_another_namespace():
     """The same in a network namespace that a daemon of another one attends."""
     with tempfile.TemporaryDirectory(prefix="ctxprop-store-") as folder, Lab("net") as lab:
@@ -115,7 +115,7 @@ def none():
             equal("no ctxpropd runs in this network namespace" in refused(world, 1, "trace"), True, "no daemon")
 
 
-@case
+@case(slow=True)
 def asked_by_readers():
     """Who may see the policy may know where the store is; to read it is a right of the file."""
     with tempfile.TemporaryDirectory(prefix="ctxprop-store-") as folder, \

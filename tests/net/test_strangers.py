@@ -138,7 +138,7 @@ def code_of(process, path):
     raise AssertionError(f"{path} is not mapped as code")
 
 
-@case
+@case(slow=True)
 def code_of_others():
     """A deleted library whose name leads to another file by now: that file gets no breakpoint"""
     if not ASYNCIO:
@@ -166,7 +166,7 @@ def code_of_others():
         attends(host)
 
 
-@case
+@case(slow=True)
 def fifo():
     """A FIFO in place of a deleted library: nobody waits for its writer"""
     with world() as (host, home):
@@ -182,7 +182,7 @@ def fifo():
             ends(host)
 
 
-@case
+@case(slow=True)
 def short_code():
     """Node's libraries with a section of code that is shorter than an instruction"""
     names = {"_ZN4node11Environment9RunTimersEP10uv_timer_s": (64, 4),
@@ -207,7 +207,7 @@ def ruby(more):
     return [*symbols({"ruby_api_version": (where, 12)}), version, *more]
 
 
-@case
+@case(slow=True)
 def much_memory():
     """A small file with holes, whose tables are half a gigabyte each: it is not read into memory"""
     size = 1 << 29
@@ -220,7 +220,7 @@ def much_memory():
             ends(host)
 
 
-@case
+@case(slow=True)
 def much_time():
     """A module of Python that takes hours to read: it is given up, said once, and not tried again"""
     name = b"\0put"

@@ -87,7 +87,7 @@ def profiled(world, folder):
     return Profile(folder / "p.pb.gz"), table
 
 
-@case
+@case(slow=True)
 def in_all_that_goes_out():
     """A path, a host, an agent, a service, an attribute and a process's name, in profiles, tables, JSON and metrics."""
     with served() as (world, folder):
@@ -111,7 +111,7 @@ def in_all_that_goes_out():
         equal(f'route="{REPAIRED}"' in shown(metrics, "metrics"), True, "the route is a label")
 
 
-@case
+@case(slow=True)
 def from_older_stores():
     """A store that holds other bytes, as older versions have written them, does not bring them to a terminal."""
     with served() as (world, folder):

@@ -123,7 +123,7 @@ def listens_first():
                 equal(shown, [trace], "what the other process works on")
 
 
-@case(seconds=180)
+@case(seconds=180, slow=True)
 def listens_later():
     """Where a program serves already, somebody who begins to listen is found, too"""
     _, here, _ = world()
@@ -133,7 +133,7 @@ def listens_later():
             wait_until(lambda: not waits(agent), "the hooks")
 
 
-@case(seconds=180)
+@case(seconds=180, slow=True)
 def elsewhere():
     """Whoever connects to a socket of another network namespace is followed a moment later"""
     far, here, away = world()

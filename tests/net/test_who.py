@@ -147,7 +147,7 @@ def tasks():
               [burning], "what the thread is at")
 
 
-@case
+@case(slow=True)
 def tasks_end():
     """asyncio: a request that is answered is shown no more, and a process that is gone neither"""
     with aiohttp() as (world, _):
@@ -175,7 +175,7 @@ def goroutines():
         equal(bool(rows[burning].tid), True, "the one that runs has a thread")
 
 
-@case
+@case(slow=True)
 def threads():
     """Threads: those that burn or sleep for a request, by its text; and the others' none"""
     with serving([f"{cases.BUILD}/profile_burn"], "/dev/null") as world:
