@@ -22,7 +22,7 @@
 
 /* What is taken, and since when (ns since 1970). */
 struct taking {
-	struct sampling *sampling;
+	struct profiler *profiler;
 	struct samples *samples;
 	__s64 from_ns, duration_ns;
 };
@@ -99,12 +99,12 @@ static void print_label_losses(const struct samples *samples)
 }
 
 /* What was lost is said, for the shares are of what was not. */
-static void print_losses(const struct sampling *sampling, const struct samples *samples,
+static void print_losses(const struct profiler *profiler, const struct samples *samples,
 			 const struct proc_reader *reader)
 {
 	const struct samples_counts *counts = samples_counts(samples);
-	const struct sampler *sampler = sampling->sampler;
-	const __u64 unread = named_unread(sampling->named);
+	const struct sampler *sampler = profiler->sampler;
+	const __u64 unread = runtime_functions_unread(profiler->functions);
 
 	if (proc_reader_given_up(reader))
 		fprintf(stderr,
@@ -183,7 +183,7 @@ static json_t *waits_json(const struct profile_wanted *wanted, const struct taki
 	if (!wanted->sampler.off_cpu)
 		return NULL;
 	return json_pack("{sI,sI}", "begun", (json_int_t)samples_counts(taking->samples)->waits,
-			 "left_out", (json_int_t)sampler_waits_left_out(taking->sampling->sampler));
+			 "left_out", (json_int_t)sampler_waits_left_out(taking->profiler->sampler));
 }
 
 /* What only who takes samples knows. */
@@ -232,7 +232,7 @@ static int report(const struct profile_wanted *wanted, const struct taking *taki
 static int make_message(const struct profile_wanted *wanted, const struct taking *taking,
 			struct requests *requests, struct message *ret)
 {
-	const struct pprof_options options = {
+	const struct samples_message_options options = {
 	    .from_ns = taking->from_ns,
 	    .duration_ns = taking->duration_ns,
 	    .hz = wanted->sampler.hz,
@@ -240,9 +240,9 @@ static int make_message(const struct profile_wanted *wanted, const struct taking
 	    .ids = wanted->ids || wanted->filter.trace ||
 		   (wanted->format && profile_format_has_links(wanted->format)),
 	    .of_servers = !wanted->sampler.requests_only,
-	    .lost = sampler_lost(taking->sampling->sampler)};
+	    .lost = sampler_lost(taking->profiler->sampler)};
 
-	return pprof_message(taking->samples, taking->sampling, requests, &options, ret);
+	return samples_message(taking->samples, taking->profiler, requests, &options, ret);
 }
 
 static bool has_requests(const struct samples *samples)
@@ -272,20 +272,20 @@ static int join_requests(const struct profile_wanted *wanted, const struct takin
 	return exit_code;
 }
 
-static int run(const struct profile_wanted *wanted, struct sampling *sampling,
+static int run(const struct profile_wanted *wanted, struct profiler *profiler,
 	       const struct proc_reader *reader)
 {
-	struct taking taking = {.sampling = sampling,
-				.samples = samples_new(sampling->processes, sampling->named),
+	struct taking taking = {.profiler = profiler,
+				.samples = samples_new(profiler->processes, profiler->functions),
 				.from_ns = query_now_ns()};
 	int exit_code;
 
 	if (!taking.samples)
 		return command_refuse("out of memory");
-	taking.duration_ns = (__s64)sample(sampling->sampler, &wanted->sampler, taking.samples);
+	taking.duration_ns = (__s64)sample(profiler->sampler, &wanted->sampler, taking.samples);
 	pause_ms(has_requests(taking.samples) ? SETTLE_MS : 0);
 	exit_code = join_requests(wanted, &taking);
-	print_losses(sampling, taking.samples, reader);
+	print_losses(profiler, taking.samples, reader);
 	samples_free(taking.samples);
 	return exit_code;
 }
@@ -294,7 +294,7 @@ int profile_take(const struct profile_wanted *wanted)
 {
 	char why[SAMPLER_WHY_MAX];
 	static struct registered registered;
-	struct sampling *sampling;
+	struct profiler *profiler;
 	struct proc_reader *reader;
 	int exit_code, err;
 
@@ -310,11 +310,11 @@ int profile_take(const struct profile_wanted *wanted)
 	reader = proc_reader_new();
 	if (!reader)
 		return command_refuse("out of memory");
-	if (sampling_open(&wanted->sampler, &registered, reader, &sampling, why)) {
+	if (profiler_open(&wanted->sampler, &registered, reader, &profiler, why)) {
 		exit_code = command_refuse("profile: %s", why);
 	} else {
-		exit_code = run(wanted, sampling, reader);
-		sampling_close(sampling);
+		exit_code = run(wanted, profiler, reader);
+		profiler_close(profiler);
 	}
 	proc_reader_free(reader);
 	return exit_code;

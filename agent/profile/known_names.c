@@ -23,19 +23,19 @@ struct ranges {
 	size_t count, room;
 };
 
-struct known_names {
+struct name_cache {
 	struct ranges file[FILES_MAX];
 	struct unique texts;
 	size_t count;
 	struct kernel_names kernel;
 };
 
-struct known_names *known_names_new(void)
+struct name_cache *name_cache_new(void)
 {
-	return calloc(1, sizeof(struct known_names));
+	return calloc(1, sizeof(struct name_cache));
 }
 
-void known_names_free(struct known_names *known)
+void name_cache_free(struct name_cache *known)
 {
 	if (!known)
 		return;
@@ -58,8 +58,7 @@ static size_t count_until(const struct ranges *ranges, __u32 address)
 				&address);
 }
 
-bool known_names_find(const struct known_names *known, int file, __u32 address,
-		      const char **ret_name)
+bool name_cache_find(const struct name_cache *known, int file, __u32 address, const char **ret_name)
 {
 	const struct ranges *ranges = &known->file[file];
 	const size_t until = count_until(ranges, address);
@@ -72,14 +71,14 @@ bool known_names_find(const struct known_names *known, int file, __u32 address,
 }
 
 /* Its number; -1: no memory. */
-static long add_text(struct known_names *known, const char *name)
+static long add_text(struct name_cache *known, const char *name)
 {
 	_cleanup_free_ char *copy = foreign_dup(name);
 
 	return copy ? strings_add(&known->texts, copy) : -1;
 }
 
-int known_names_add(struct known_names *known, int file, __u32 start, __u32 end, const char *name)
+int name_cache_add(struct name_cache *known, int file, __u32 start, __u32 end, const char *name)
 {
 	struct ranges *ranges = &known->file[file];
 	const size_t at = count_until(ranges, start);
@@ -98,12 +97,12 @@ int known_names_add(struct known_names *known, int file, __u32 start, __u32 end,
 	return 0;
 }
 
-unsigned int known_names_used(const struct known_names *known)
+unsigned int name_cache_used(const struct name_cache *known)
 {
 	return (unsigned int)(known->count * 100 / RANGES_MAX);
 }
 
-struct kernel_names *known_names_kernel(struct known_names *known)
+struct kernel_names *name_cache_kernel(struct name_cache *known)
 {
 	return &known->kernel;
 }

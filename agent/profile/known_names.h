@@ -12,26 +12,26 @@
 
 #include "profile/kernel_names.h"
 
-struct known_names;
+struct name_cache;
 
 /* NULL: no memory. */
-struct known_names *known_names_new(void);
-void known_names_free(struct known_names *known);
+struct name_cache *name_cache_new(void);
+void name_cache_free(struct name_cache *known);
 
 /*
  * Is an address of a file known? Its function is put into `ret_name`, and valid until
- * known_names_free(); NULL: it is known to have no name.
+ * name_cache_free(); NULL: it is known to have no name.
  */
-bool known_names_find(const struct known_names *known, int file, __u32 address,
-		      const char **ret_name);
+bool name_cache_find(const struct name_cache *known, int file, __u32 address,
+		     const char **ret_name);
 
 /* From `start` to before `end` a file has this function, or none (NULL). 0 or -ENOMEM. */
-int known_names_add(struct known_names *known, int file, __u32 start, __u32 end, const char *name);
+int name_cache_add(struct name_cache *known, int file, __u32 start, __u32 end, const char *name);
 
 /* Per cent of what is to be kept at most. */
-unsigned int known_names_used(const struct known_names *known);
+unsigned int name_cache_used(const struct name_cache *known);
 
 /* The kernel's functions; they go with the other ones. */
-struct kernel_names *known_names_kernel(struct known_names *known);
+struct kernel_names *name_cache_kernel(struct name_cache *known);
 
 #endif

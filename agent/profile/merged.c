@@ -6,10 +6,10 @@
 #define SCHEDULER "__schedule"
 
 /* `interpreter`: how the names of its functions begin that are one call of it. */
-static bool is_interpreter(const struct names *names, __u64 frame, const char *interpreter)
+static bool is_interpreter(const struct frame_names *names, __u64 frame, const char *interpreter)
 {
 	return !(frame & FRAME_KERNEL) && !frame_is_named(frame) &&
-	       !strncmp(names_get(names, frame), interpreter, strlen(interpreter));
+	       !strncmp(frame_names_get(names, frame), interpreter, strlen(interpreter));
 }
 
 static size_t native_count(const struct stack *stack)
@@ -17,7 +17,7 @@ static size_t native_count(const struct stack *stack)
 	return (size_t)stack->kernel_count + stack->user_count;
 }
 
-static size_t count_interpreters(const struct names *names, const struct stack *stack,
+static size_t count_interpreters(const struct frame_names *names, const struct stack *stack,
 				 const char *interpreter)
 {
 	size_t count = 0;
@@ -63,7 +63,7 @@ struct fit {
  * Do both sides belong together? Only if the whole stack is known, and there are as many calls on
  * either side: a call that has just begun has no function yet.
  */
-static bool fits(const struct names *names, const struct stack *stack,
+static bool fits(const struct frame_names *names, const struct stack *stack,
 		 const struct runtime_names *runtime, struct fit *ret)
 {
 	const size_t entries = count_entries(stack);
@@ -84,10 +84,12 @@ static bool fits(const struct names *names, const struct stack *stack,
 	return ret->calls || ret->named;
 }
 
-static bool is_switcher(const struct names *names, __u64 frame, const struct runtime_names *runtime)
+static bool is_switcher(const struct frame_names *names, __u64 frame,
+			const struct runtime_names *runtime)
 {
 	return !(frame & FRAME_KERNEL) && !frame_is_named(frame) &&
-	       !strncmp(names_file(names, frame), runtime->switcher, strlen(runtime->switcher));
+	       !strncmp(frame_names_file(names, frame), runtime->switcher,
+			strlen(runtime->switcher));
 }
 
 /*
@@ -95,7 +97,7 @@ static bool is_switcher(const struct names *names, __u64 frame, const struct run
  * another one its memory is partly that of either. Whoever exchanges stacks and has called the
  * interpreter does not do so now; and each stack that was exchanged begins with such functions.
  */
-static size_t certain_count(const struct names *names, const struct stack *stack,
+static size_t certain_count(const struct frame_names *names, const struct stack *stack,
 			    const struct runtime_names *runtime)
 {
 	size_t begin = native_count(stack);
@@ -114,15 +116,15 @@ static size_t certain_count(const struct names *names, const struct stack *stack
 }
 
 /* Is it called without a name that its file would have? */
-static bool is_nameless(const struct names *names, __u64 frame)
+static bool is_nameless(const struct frame_names *names, __u64 frame)
 {
-	const char *name = names_get(names, frame), *file = names_file(names, frame);
+	const char *name = frame_names_get(names, frame), *file = frame_names_file(names, frame);
 
 	return *file && !strncmp(name, file, strlen(file)) && name[strlen(file)] == '+';
 }
 
 /* Is frame number i what a call of the interpreter runs all in? */
-static bool is_loop(const struct names *names, const struct stack *stack,
+static bool is_loop(const struct frame_names *names, const struct stack *stack,
 		    const struct runtime_names *runtime, size_t i)
 {
 	const __u64 *frame = &stack->frame[i];
@@ -134,15 +136,15 @@ static bool is_loop(const struct names *names, const struct stack *stack,
 }
 
 /* Frames of a wait up to the scheduler's: how the kernel comes to this profiler's program. */
-static size_t count_own(const struct names *names, const struct stack *stack)
+static size_t count_own(const struct frame_names *names, const struct stack *stack)
 {
 	for (size_t i = 0; stack->is_wait && i < stack->kernel_count; i++)
-		if (!strncmp(names_get(names, stack->frame[i]), SCHEDULER, strlen(SCHEDULER)))
+		if (!strncmp(frame_names_get(names, stack->frame[i]), SCHEDULER, strlen(SCHEDULER)))
 			return i;
 	return 0;
 }
 
-const char *merged_missing(const struct names *names, const struct stack *stack)
+const char *whole_stack_missing(const struct frame_names *names, const struct stack *stack)
 {
 	const struct runtime_names *runtime = runtime_names_of(stack->named_kind);
 	struct fit fit;
@@ -153,7 +155,8 @@ const char *merged_missing(const struct names *names, const struct stack *stack)
 	return stack_missing(stack);
 }
 
-size_t merged_frames(const struct names *names, const struct stack *stack, __u64 *ret_frames)
+size_t whole_stack_frames(const struct frame_names *names, const struct stack *stack,
+			  __u64 *ret_frames)
 {
 	const struct runtime_names *runtime = runtime_names_of(stack->named_kind);
 	const size_t own = count_own(names, stack);

@@ -96,13 +96,13 @@ static int wait_for_answer(const struct sandbox *reader)
 /* It may have been taken over, and say anything. */
 static bool makes_sense(const struct answer *answer, ssize_t size)
 {
-	struct named_text parts;
+	struct runtime_text parts;
 
 	if (size < (ssize_t)ANSWER_MIN || answer->result > 1)
 		return false;
 	if (answer->result < 0)
 		return size == (ssize_t)ANSWER_MIN;
-	return named_text_parse(answer->text, (size_t)size - ANSWER_MIN, &parts);
+	return runtime_text_parse(answer->text, (size_t)size - ANSWER_MIN, &parts);
 }
 
 int name_reader_ask(struct sandbox *reader, const struct named_code *code, char *ret_text)

@@ -23,7 +23,7 @@ int name_reader_start(__u32 tgid, struct sandbox *ret_reader);
 bool name_reader_has_time(const struct sandbox *reader);
 
 /*
- * What the runtime's read() returns (runtimes/names.h), with a text that named_text_parse() takes
+ * What the runtime's read() returns (runtimes/names.h), with a text that runtime_text_parse() takes
  * where it is not below 0. -EPIPE: the sandbox has ended, or makes no sense; -ETIMEDOUT: there is
  * no answer. After these two it is to be closed.
  */

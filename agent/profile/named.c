@@ -19,49 +19,50 @@ struct known {
 	__u64 until_ns; /* CLOCK_MONOTONIC; 0: as long as the object lives */
 };
 
-struct named {
+struct runtime_functions {
 	struct unique texts;
 	struct name_readers *readers;
 	__u64 unread;
 	struct known known[SLOTS];
 };
 
-struct named *named_new(void)
+struct runtime_functions *runtime_functions_new(void)
 {
-	struct named *named = calloc(1, sizeof(*named));
+	struct runtime_functions *functions = calloc(1, sizeof(*functions));
 
-	if (named)
-		named->readers = name_readers_new();
-	if (!named || named->readers)
-		return named;
-	free(named);
+	if (functions)
+		functions->readers = name_readers_new();
+	if (!functions || functions->readers)
+		return functions;
+	free(functions);
 	return NULL;
 }
 
-void named_free(struct named *named)
+void runtime_functions_free(struct runtime_functions *functions)
 {
-	if (named) {
-		name_readers_free(named->readers);
-		strings_free(&named->texts);
+	if (functions) {
+		name_readers_free(functions->readers);
+		strings_free(&functions->texts);
 	}
-	free(named);
+	free(functions);
 }
 
 /* Returns what read() does: below 0 the name is not that of the function. */
-static int read_name(struct named *named, const struct named_code *code, long *ret_number)
+static int read_name(struct runtime_functions *functions, const struct named_code *code,
+		     long *ret_number)
 {
 	const struct runtime_names *names = runtime_names_of(code->kind);
 	char text[NAMED_TEXT_MAX];
-	const int result = names ? name_readers_ask(named->readers, code, text) : -EINVAL;
+	const int result = names ? name_readers_ask(functions->readers, code, text) : -EINVAL;
 	long number;
 
-	named->unread += result == -EAGAIN || result == -EPIPE || result == -ETIMEDOUT;
-	*ret_number = NAMED_NOTHING;
+	functions->unread += result == -EAGAIN || result == -EPIPE || result == -ETIMEDOUT;
+	*ret_number = RUNTIME_FUNCTION_NONE;
 	if (result < 0 && code->is_inner)
 		return result;
 	if (result < 0)
 		snprintf(text, sizeof(text), "%s\n", names ? names->unknown : "[unknown code]");
-	number = strings_add(&named->texts, text);
+	number = strings_add(&functions->texts, text);
 	*ret_number = number > 0 ? number : 0;
 	return result;
 }
@@ -79,24 +80,25 @@ static bool is_known(const struct known *known, const struct named_code *code)
 	       (!known->until_ns || clock_now_ns() < known->until_ns);
 }
 
-static struct known *slot_of(struct named *named, const struct named_code *code)
+static struct known *slot_of(struct runtime_functions *functions, const struct named_code *code)
 {
 	__u64 hash = hash_add(HASH_BEGIN, &code->address, sizeof(code->address));
 
 	hash = hash_add(hash, &code->check, sizeof(code->check));
 	hash = hash_add(hash, &code->tgid, sizeof(code->tgid));
 	hash = hash_add(hash, &code->depth, sizeof(code->depth));
-	return &named->known[(hash ^ hash >> 32) % SLOTS];
+	return &functions->known[(hash ^ hash >> 32) % SLOTS];
 }
 
-long named_get(struct named *named, const struct named_code *code, bool *ret_has_outer)
+long runtime_functions_get(struct runtime_functions *functions, const struct named_code *code,
+			   bool *ret_has_outer)
 {
-	struct known *known = slot_of(named, code);
+	struct known *known = slot_of(functions, code);
 	long number;
 	int result;
 
 	if (!is_known(known, code)) {
-		result = read_name(named, code, &number);
+		result = read_name(functions, code, &number);
 		*known = (struct known){.code = *code,
 					.number = number,
 					.has_outer = result > 0 && code->depth < NAMED_DEPTH_MAX,
@@ -108,12 +110,12 @@ long named_get(struct named *named, const struct named_code *code, bool *ret_has
 	return known->number;
 }
 
-const struct unique *named_texts(const struct named *named)
+const struct unique *runtime_functions_texts(const struct runtime_functions *functions)
 {
-	return &named->texts;
+	return &functions->texts;
 }
 
-__u64 named_unread(const struct named *named)
+__u64 runtime_functions_unread(const struct runtime_functions *functions)
 {
-	return named->unread;
+	return functions->unread;
 }

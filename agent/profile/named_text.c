@@ -35,11 +35,11 @@ static bool read_line(const char *text, __u32 *ret_line)
 	return true;
 }
 
-bool named_text_parse(const char *text, size_t size, struct named_text *ret)
+bool runtime_text_parse(const char *text, size_t size, struct runtime_text *ret)
 {
 	const char *rest;
 
-	*ret = (struct named_text){};
+	*ret = (struct runtime_text){};
 	if (!size || size > NAMED_TEXT_MAX || strnlen(text, size) != size - 1)
 		return false;
 	rest = take(text, &ret->function, &ret->function_length);

@@ -8,7 +8,7 @@
 #include <linux/types.h>
 
 /* The parts of such a text, in which `function` and `file` have no NUL behind them. */
-struct named_text {
+struct runtime_text {
 	const char *function, *file;
 	size_t function_length, file_length;
 	__u32 line; /* the first one of the function; 0: not known */
@@ -18,6 +18,6 @@ struct named_text {
  * Take a text of `size` bytes apart. Returns whether it is one: with its NUL, in UTF-8, without
  * other control characters, with a function. It may come from a process that was taken over.
  */
-bool named_text_parse(const char *text, size_t size, struct named_text *ret);
+bool runtime_text_parse(const char *text, size_t size, struct runtime_text *ret);
 
 #endif

@@ -13,17 +13,17 @@
 #include "profile/named_text.h"
 #include "profile/names.h"
 
-struct names {
+struct frame_names {
 	const struct files *files;
-	struct known_names *known;
-	const struct unique *named; /* see named_text.h */
+	struct name_cache *known;
+	const struct unique *named; /* see runtime_text.h */
 	__u64 *frame;               /* sorted, each once */
 	char **name;                /* of each */
 	char **file;                /* of each that a runtime knows; else NULL */
 	size_t count, room;
 };
 
-static int add(struct names *names, __u64 frame)
+static int add(struct frame_names *names, __u64 frame)
 {
 	__u64 *list = list_make_room(names->frame, names->count, &names->room, sizeof(*list));
 
@@ -42,7 +42,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* Sorted, each once. */
-static void make_unique(struct names *names)
+static void make_unique(struct frame_names *names)
 {
 	size_t kept = 0;
 
@@ -57,7 +57,7 @@ static void make_unique(struct names *names)
 static int add_stack(const struct stack *stack, void *data)
 {
 	const size_t count = (size_t)stack->kernel_count + stack->user_count + stack->named_count;
-	struct names *names = data;
+	struct frame_names *names = data;
 	int err = 0;
 
 	for (size_t i = 0; !err && i < count; i++)
@@ -69,9 +69,9 @@ static int add_stack(const struct stack *stack, void *data)
 	return err;
 }
 
-static void name_kernel(struct names *names, size_t from, __u64 since_ns)
+static void name_kernel(struct frame_names *names, size_t from, __u64 since_ns)
 {
-	struct kernel_names *kernel = known_names_kernel(names->known);
+	struct kernel_names *kernel = name_cache_kernel(names->known);
 
 	kernel_names_look(kernel, names->frame + from, names->count - from, since_ns);
 	for (size_t i = from; i < names->count; i++) {
@@ -82,7 +82,7 @@ static void name_kernel(struct names *names, size_t from, __u64 since_ns)
 }
 
 /* What can be said of code whose function is not known. */
-static char *place(const struct names *names, __u64 frame)
+static char *place(const struct frame_names *names, __u64 frame)
 {
 	const int file = FRAME_FILE(frame);
 	char *text;
@@ -94,22 +94,22 @@ static char *place(const struct names *names, __u64 frame)
 }
 
 /* What was found in a file; of one that cannot be read nothing ever is. */
-static void remember(struct names *names, int file, const struct code_names *found, int err)
+static void remember(struct frame_names *names, int file, const struct code_names *found, int err)
 {
 	__u32 start, end;
 	const char *name;
 
 	if (err == -ENOEXEC)
-		known_names_add(names->known, file, 0, UINT32_MAX, NULL);
+		name_cache_add(names->known, file, 0, UINT32_MAX, NULL);
 	for (__u32 i = 0; !err && i < found->count; i++) {
 		code_names_range(found, i, &start, &end);
-		if (!known_names_find(names->known, file, found->address[i], &name))
-			known_names_add(names->known, file, start, end, code_names_get(found, i));
+		if (!name_cache_find(names->known, file, found->address[i], &name))
+			name_cache_add(names->known, file, start, end, code_names_get(found, i));
 	}
 }
 
 /* Look into a file for those of its frames, `from` to before `to`, that are not known. */
-static void learn(struct names *names, int file, size_t from, size_t to)
+static void learn(struct frame_names *names, int file, size_t from, size_t to)
 {
 	const int fd = files_fd(names->files, file);
 	struct code_names *found = fd < 0 ? NULL : code_names_new();
@@ -118,7 +118,7 @@ static void learn(struct names *names, int file, size_t from, size_t to)
 	if (!found)
 		return;
 	for (size_t i = from; i < to; i++)
-		if (!known_names_find(names->known, file, (__u32)names->frame[i], &name))
+		if (!name_cache_find(names->known, file, (__u32)names->frame[i], &name))
 			found->address[found->count++] = (__u32)names->frame[i];
 	if (found->count)
 		remember(names, file, found, code_names_read(fd, found));
@@ -126,7 +126,7 @@ static void learn(struct names *names, int file, size_t from, size_t to)
 }
 
 /* Frames `from` to before `to`, of one file. */
-static void name_file(struct names *names, size_t from, size_t to)
+static void name_file(struct frame_names *names, size_t from, size_t to)
 {
 	const int file = FRAME_FILE(names->frame[from]);
 	const char *name;
@@ -134,27 +134,26 @@ static void name_file(struct names *names, size_t from, size_t to)
 	if (file >= 0)
 		learn(names, file, from, to);
 	for (size_t i = from; i < to; i++) {
-		if (file < 0 ||
-		    !known_names_find(names->known, file, (__u32)names->frame[i], &name))
+		if (file < 0 || !name_cache_find(names->known, file, (__u32)names->frame[i], &name))
 			name = NULL;
 		names->name[i] = name ? strdup(name) : place(names, names->frame[i]);
 	}
 }
 
 /* What is known of a function of a runtime. Returns whether anything is. */
-static bool find_named(const struct names *names, __u64 frame, struct named_text *ret)
+static bool find_named(const struct frame_names *names, __u64 frame, struct runtime_text *ret)
 {
 	const size_t number = (size_t)(frame & ~FRAME_NAMED);
 	const char *text =
 	    number && number < names->named->count ? names->named->text[number] : NULL;
 
-	return text && named_text_parse(text, strlen(text) + 1, ret);
+	return text && runtime_text_parse(text, strlen(text) + 1, ret);
 }
 
 /* "FUNCTION (FILE)", without the directories of the file. */
-static char *name_named(const struct names *names, __u64 frame)
+static char *name_named(const struct frame_names *names, __u64 frame)
 {
-	struct named_text named;
+	struct runtime_text named;
 	const char *slash;
 	size_t length;
 	char *text;
@@ -172,7 +171,7 @@ static char *name_named(const struct names *names, __u64 frame)
 }
 
 /* Those of one file, as many as can be asked for at once. */
-static size_t end_of_file(const struct names *names, size_t from)
+static size_t end_of_file(const struct frame_names *names, size_t from)
 {
 	size_t to = from;
 
@@ -183,14 +182,14 @@ static size_t end_of_file(const struct names *names, size_t from)
 }
 
 /* The file of such a function, if it is known. */
-static char *file_named(const struct names *names, __u64 frame)
+static char *file_named(const struct frame_names *names, __u64 frame)
 {
-	struct named_text named;
+	struct runtime_text named;
 
 	return find_named(names, frame, &named) ? strndup(named.file, named.file_length) : NULL;
 }
 
-static int find_names(struct names *names, __u64 since_ns)
+static int find_names(struct frame_names *names, __u64 since_ns)
 {
 	const size_t room = names->count ? names->count : 1;
 	size_t at = 0, to;
@@ -211,15 +210,15 @@ static int find_names(struct names *names, __u64 since_ns)
 	return 0;
 }
 
-struct names *names_new(const struct samples *samples, const struct sampling *sampling)
+struct frame_names *frame_names_new(const struct samples *samples, const struct profiler *profiler)
 {
-	struct names *names = calloc(1, sizeof(*names));
+	struct frame_names *names = calloc(1, sizeof(*names));
 	int err = names ? 0 : -1;
 
 	if (names) {
-		names->files = sampling->files;
-		names->known = sampling->known;
-		names->named = named_texts(sampling->named);
+		names->files = profiler->files;
+		names->known = profiler->known;
+		names->named = runtime_functions_texts(profiler->functions);
 		err = add(names, FRAME_UNKNOWN);
 		if (!err)
 			err = samples_each(samples, add_stack, names);
@@ -229,11 +228,11 @@ struct names *names_new(const struct samples *samples, const struct sampling *sa
 		err = find_names(names, samples_since_ns(samples));
 	if (!err)
 		return names;
-	names_free(names);
+	frame_names_free(names);
 	return NULL;
 }
 
-void names_free(struct names *names)
+void frame_names_free(struct frame_names *names)
 {
 	if (!names)
 		return;
@@ -250,7 +249,7 @@ void names_free(struct names *names)
 }
 
 /* What is in no sample is unknown code, which comes first. */
-size_t names_number(const struct names *names, __u64 frame)
+size_t frame_names_number(const struct frame_names *names, __u64 frame)
 {
 	const __u64 *found =
 	    bsearch(&frame, names->frame, names->count, sizeof(names->frame[0]), compare);
@@ -258,44 +257,44 @@ size_t names_number(const struct names *names, __u64 frame)
 	return found ? (size_t)(found - names->frame) : 0;
 }
 
-size_t names_count(const struct names *names)
+size_t frame_names_count(const struct frame_names *names)
 {
 	return names->count;
 }
 
-__u64 names_frame(const struct names *names, size_t number)
+__u64 frame_names_frame(const struct frame_names *names, size_t number)
 {
 	return names->frame[number];
 }
 
-const struct files *names_files(const struct names *names)
+const struct files *frame_names_files(const struct frame_names *names)
 {
 	return names->files;
 }
 
-const char *names_get(const struct names *names, __u64 frame)
+const char *frame_names_get(const struct frame_names *names, __u64 frame)
 {
-	const char *name = names->name[names_number(names, frame)];
+	const char *name = names->name[frame_names_number(names, frame)];
 
 	return name ? name : "[unknown]";
 }
 
-const char *names_file(const struct names *names, __u64 frame)
+const char *frame_names_file(const struct frame_names *names, __u64 frame)
 {
 	const char *file;
 
 	if (frame & FRAME_KERNEL)
 		return "kernel";
 	if (frame_is_named(frame)) {
-		file = names->file[names_number(names, frame)];
+		file = names->file[frame_names_number(names, frame)];
 		return file ? file : "";
 	}
 	return FRAME_FILE(frame) < 0 ? "" : files_name(names->files, FRAME_FILE(frame));
 }
 
-__u32 names_line(const struct names *names, __u64 frame)
+__u32 frame_names_line(const struct frame_names *names, __u64 frame)
 {
-	struct named_text named;
+	struct runtime_text named;
 
 	return frame_is_named(frame) && find_named(names, frame, &named) ? named.line : 0;
 }

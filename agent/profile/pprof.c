@@ -22,10 +22,10 @@
 struct writing {
 	struct message message;
 	struct unique strings, functions; /* functions: "LINE\nFILE\nNAME" */
-	const struct names *names;
+	const struct frame_names *names;
 	const struct labels *labels;
 	struct requests *requests;
-	const struct pprof_options *options;
+	const struct samples_message_options *options;
 	__s64 period_ns;
 	bool failed; /* there was no memory */
 };
@@ -104,7 +104,7 @@ static void add_mapping(struct writing *writing, size_t number, const char *name
 
 static void add_mappings(struct writing *writing)
 {
-	size_t files = files_count(names_files(writing->names));
+	size_t files = files_count(frame_names_files(writing->names));
 	Profile *profile = writing->message.profile;
 
 	profile->n_mapping = files + 2;
@@ -114,7 +114,7 @@ static void add_mappings(struct writing *writing)
 	add_mapping(writing, 0, "[kernel]");
 	add_mapping(writing, 1, "[unknown]");
 	for (size_t i = 0; i < files; i++)
-		add_mapping(writing, i + 2, files_name(names_files(writing->names), (int)i));
+		add_mapping(writing, i + 2, files_name(frame_names_files(writing->names), (int)i));
 }
 
 /* The function of a frame, by number from 1 on; 0: no memory. */
@@ -123,8 +123,9 @@ static uint64_t function_of(struct writing *writing, __u64 frame)
 	_cleanup_free_ char *key = NULL;
 	long number = -1;
 
-	if (asprintf(&key, "%u\n%s\n%s", names_line(writing->names, frame),
-		     names_file(writing->names, frame), names_get(writing->names, frame)) >= 0)
+	if (asprintf(&key, "%u\n%s\n%s", frame_names_line(writing->names, frame),
+		     frame_names_file(writing->names, frame),
+		     frame_names_get(writing->names, frame)) >= 0)
 		number = strings_add(&writing->functions, key);
 	else
 		key = NULL;
@@ -134,7 +135,7 @@ static uint64_t function_of(struct writing *writing, __u64 frame)
 
 static Location *location_of(struct writing *writing, size_t number)
 {
-	__u64 frame = names_frame(writing->names, number);
+	__u64 frame = frame_names_frame(writing->names, number);
 	Location *location = take(writing, sizeof(*location));
 	Line *line = take(writing, sizeof(*line));
 	Line **lines = take(writing, sizeof(Line *));
@@ -155,7 +156,7 @@ static Location *location_of(struct writing *writing, size_t number)
 
 static void add_locations(struct writing *writing)
 {
-	size_t count = names_count(writing->names);
+	size_t count = frame_names_count(writing->names);
 	Profile *profile = writing->message.profile;
 
 	profile->location = take(writing, count * sizeof(Location *));
@@ -288,7 +289,7 @@ static int add_own(const char *key, const char *value, void *data)
 static void add_labels(struct writing *writing, Sample *sample, const struct stack *stack,
 		       const struct profiled_request *request)
 {
-	const char *missing = merged_missing(writing->names, stack);
+	const char *missing = whole_stack_missing(writing->names, stack);
 
 	sample->label = take(writing, LABELS_MAX * sizeof(Label *));
 	if (!sample->label)
@@ -308,16 +309,16 @@ static void add_labels(struct writing *writing, Sample *sample, const struct sta
 
 static void fill(struct writing *writing, Sample *sample, const struct stack *stack)
 {
-	__u64 frame[MERGED_MAX];
+	__u64 frame[WHOLE_STACK_MAX];
 
-	sample->n_location_id = merged_frames(writing->names, stack, frame);
+	sample->n_location_id = whole_stack_frames(writing->names, stack, frame);
 	sample->location_id = take(writing, sample->n_location_id * sizeof(uint64_t));
 	sample->n_value = count_values(writing);
 	sample->value = take(writing, VALUES_MAX * sizeof(int64_t));
 	if (!sample->location_id || !sample->value)
 		return;
 	for (size_t i = 0; i < sample->n_location_id; i++)
-		sample->location_id[i] = names_number(writing->names, frame[i]) + 1;
+		sample->location_id[i] = frame_names_number(writing->names, frame[i]) + 1;
 	for (size_t i = 0; i < VALUES_MAX; i++)
 		sample->value[i] = 0;
 }
@@ -419,7 +420,7 @@ static void add_servers(struct writing *writing, const struct servers *servers)
 
 static void add_counts(struct writing *writing, const struct samples_counts *counts)
 {
-	const struct pprof_options *options = writing->options;
+	const struct samples_message_options *options = writing->options;
 	const __u64 lost = options->lost + counts->left_out;
 	const struct endpoint *first = requests_endpoints(writing->requests);
 	size_t count = 2 + SERVERS_REASONS;
@@ -475,11 +476,11 @@ static void make(struct writing *writing, const struct samples *samples)
 		add_texts(writing);
 }
 
-int pprof_message(const struct samples *samples, const struct sampling *sampling,
-		  struct requests *requests, const struct pprof_options *options,
-		  struct message *ret)
+int samples_message(const struct samples *samples, const struct profiler *profiler,
+		    struct requests *requests, const struct samples_message_options *options,
+		    struct message *ret)
 {
-	struct names *names = names_new(samples, sampling);
+	struct frame_names *names = frame_names_new(samples, profiler);
 	struct writing writing = {.names = names,
 				  .labels = samples_labels(samples),
 				  .requests = requests,
@@ -489,7 +490,7 @@ int pprof_message(const struct samples *samples, const struct sampling *sampling
 
 	if (names)
 		make(&writing, samples);
-	names_free(names);
+	frame_names_free(names);
 	strings_free(&writing.strings);
 	strings_free(&writing.functions);
 	*ret = writing.message;

@@ -10,7 +10,7 @@
 #include "profile/samples.h"
 #include "profile/sampling.h"
 
-struct pprof_options {
+struct samples_message_options {
 	__s64 from_ns, duration_ns; /* since 1970 */
 	unsigned int hz;
 	bool off_cpu;    /* a third value of each sample, and samples of waits */
@@ -27,8 +27,8 @@ struct pprof_options {
  * say what share of the servers' samples belongs to no request, and how many requests the endpoints
  * had (counts.h). 0 or -ENOMEM.
  */
-int pprof_message(const struct samples *samples, const struct sampling *sampling,
-		  struct requests *requests, const struct pprof_options *options,
-		  struct message *ret);
+int samples_message(const struct samples *samples, const struct profiler *profiler,
+		    struct requests *requests, const struct samples_message_options *options,
+		    struct message *ret);
 
 #endif

@@ -17,8 +17,8 @@
 #include "trace/query_words.h"
 #include "trace/store.h"
 
-struct recorded {
-	struct sampling *sampling; /* perhaps that of the next window, too */
+struct taken_window {
+	struct profiler *profiler; /* perhaps that of the next window, too */
 	struct samples *samples;   /* NULL: there is no window */
 	__s64 from_ns;             /* since 1970 */
 	__u64 began_ns;            /* CLOCK_MONOTONIC */
@@ -31,42 +31,42 @@ struct recorded {
 };
 
 /* Begin a window that samples go to from now on. 0 or -ENOMEM. */
-static int recorded_begin(struct recorded *ret_recorded, struct sampling *sampling)
+static int taken_window_begin(struct taken_window *ret, struct profiler *profiler)
 {
-	*ret_recorded =
-	    (struct recorded){.sampling = sampling,
-			      .samples = samples_new(sampling->processes, sampling->named),
-			      .from_ns = query_now_ns(),
-			      .began_ns = clock_now_ns(),
-			      .lost = sampler_lost(sampling->sampler),
-			      .unclear = sampler_waits_left_out(sampling->sampler),
-			      .is_open = true};
-	return ret_recorded->samples ? 0 : -ENOMEM;
+	*ret =
+	    (struct taken_window){.profiler = profiler,
+				  .samples = samples_new(profiler->processes, profiler->functions),
+				  .from_ns = query_now_ns(),
+				  .began_ns = clock_now_ns(),
+				  .lost = sampler_lost(profiler->sampler),
+				  .unclear = sampler_waits_left_out(profiler->sampler),
+				  .is_open = true};
+	return ret->samples ? 0 : -ENOMEM;
 }
 
 /* It has ended: take what the sampler has counted, and count it all. */
-static void recorded_end(struct recorded *recorded, struct recorder_counts *counts)
+static void taken_window_end(struct taken_window *taken, struct recorder_counts *counts)
 {
-	const struct samples_counts *taken = samples_counts(recorded->samples);
-	const struct sampler *sampler = recorded->sampling->sampler;
+	const struct samples_counts *counted = samples_counts(taken->samples);
+	const struct sampler *sampler = taken->profiler->sampler;
 
-	recorded->lasted_ns = clock_now_ns() - recorded->began_ns;
-	recorded->to_s = pace_end_s(recorded->from_ns, query_now_ns(), recorded->lasted_ns);
-	recorded->lost = sampler_lost(sampler) - recorded->lost;
-	recorded->unclear = sampler_waits_left_out(sampler) - recorded->unclear;
-	counts->samples += taken->on_cpu;
-	counts->of_requests += taken->in_requests;
-	counts->incomplete += taken->incomplete;
-	counts->waits += taken->waits;
-	counts->lost += recorded->lost;
-	counts->left_out += taken->left_out + recorded->unclear;
+	taken->lasted_ns = clock_now_ns() - taken->began_ns;
+	taken->to_s = pace_end_s(taken->from_ns, query_now_ns(), taken->lasted_ns);
+	taken->lost = sampler_lost(sampler) - taken->lost;
+	taken->unclear = sampler_waits_left_out(sampler) - taken->unclear;
+	counts->samples += counted->on_cpu;
+	counts->of_requests += counted->in_requests;
+	counts->incomplete += counted->incomplete;
+	counts->waits += counted->waits;
+	counts->lost += taken->lost;
+	counts->left_out += counted->left_out + taken->unclear;
 }
 
 /* Free the samples, and not what they were taken by. */
-static void recorded_free(struct recorded *recorded)
+static void taken_window_free(struct taken_window *taken)
 {
-	samples_free(recorded->samples);
-	*recorded = (struct recorded){};
+	samples_free(taken->samples);
+	*taken = (struct taken_window){};
 }
 
 __attribute__((format(printf, 3, 4))) static void
@@ -82,17 +82,17 @@ fail(const struct recorder_options *options, enum recorder_event event, const ch
 	options->tell(event, text);
 }
 
-static int make_message(const struct recorded *recorded, const struct recorder_options *options,
+static int make_message(const struct taken_window *taken, const struct recorder_options *options,
 			struct requests *requests, struct message *ret)
 {
-	const struct pprof_options wanted = {.from_ns = recorded->from_ns,
-					     .duration_ns = (__s64)recorded->lasted_ns,
-					     .hz = options->hz,
-					     .off_cpu = options->off_cpu,
-					     .of_servers = true,
-					     .lost = recorded->lost};
+	const struct samples_message_options wanted = {.from_ns = taken->from_ns,
+						       .duration_ns = (__s64)taken->lasted_ns,
+						       .hz = options->hz,
+						       .off_cpu = options->off_cpu,
+						       .of_servers = true,
+						       .lost = taken->lost};
 
-	return pprof_message(recorded->samples, recorded->sampling, requests, &wanted, ret);
+	return samples_message(taken->samples, taken->profiler, requests, &wanted, ret);
 }
 
 static int write_profile(const void *message, FILE *out)
@@ -101,27 +101,27 @@ static int write_profile(const void *message, FILE *out)
 }
 
 /* The requests of its time, by the store; none where it cannot be read. NULL: no memory. */
-static struct requests *read_requests(const struct recorded *recorded,
+static struct requests *read_requests(const struct taken_window *taken,
 				      const struct recorder_options *options, sqlite3 **ret_db)
 {
-	const __s64 to_ns = recorded->from_ns + (__s64)recorded->lasted_ns;
+	const __s64 to_ns = taken->from_ns + (__s64)taken->lasted_ns;
 	char why[128];
 	struct requests *requests;
 
 	*ret_db = store_open_to_read(options->store, why, sizeof(why));
-	requests = requests_read(*ret_db, recorded->from_ns, to_ns);
+	requests = requests_read(*ret_db, taken->from_ns, to_ns);
 	if (*ret_db && !requests)
 		snprintf(why, sizeof(why), "%s", sqlite3_errmsg(*ret_db));
 	if (*ret_db && requests)
 		return requests;
 	fail(options, RECORDER_LACKS, "requests of a window are not known: the store %s: %s",
 	     options->store, why);
-	return requests ? requests : requests_read(NULL, recorded->from_ns, to_ns);
+	return requests ? requests : requests_read(NULL, taken->from_ns, to_ns);
 }
 
-static struct window time_of(const struct recorded *recorded)
+static struct window time_of(const struct taken_window *taken)
 {
-	return (struct window){recorded->from_ns / (__s64)NS_PER_SECOND, recorded->to_s};
+	return (struct window){taken->from_ns / (__s64)NS_PER_SECOND, taken->to_s};
 }
 
 static void tell_removed(const struct recorder_options *options, const struct window_folder *folder,
@@ -137,15 +137,15 @@ static void tell_removed(const struct recorder_options *options, const struct wi
 }
 
 /* 0 or -errno. */
-static int write_file(struct recorded *recorded, const struct recorder_options *options,
+static int write_file(struct taken_window *taken, const struct recorder_options *options,
 		      const struct window_folder *folder)
 {
-	const struct window window = time_of(recorded);
+	const struct window window = time_of(taken);
 	sqlite3 *db;
-	struct requests *requests = read_requests(recorded, options, &db);
+	struct requests *requests = read_requests(taken, options, &db);
 	struct message message;
 	size_t removed;
-	int err = requests ? make_message(recorded, options, requests, &message) : -ENOMEM;
+	int err = requests ? make_message(taken, options, requests, &message) : -ENOMEM;
 
 	if (!err) {
 		err = window_file_write(folder, &window, write_profile, &message, &removed);
@@ -153,31 +153,31 @@ static int write_file(struct recorded *recorded, const struct recorder_options *
 		message_free(&message);
 	}
 	if (!err)
-		recorded->is_open = requests_missed(requests);
+		taken->is_open = requests_missed(requests);
 	requests_free(requests);
 	sqlite3_close(db);
 	return err;
 }
 
 /* What is too old goes once for each window. */
-static void tidy(const struct recorded *recorded, const struct recorder_options *options,
+static void tidy(const struct taken_window *taken, const struct recorder_options *options,
 		 const struct window_folder *folder)
 {
-	const int err = recorded->is_tried ? 0 : windows_tidy(folder->path, recorded->to_s);
+	const int err = taken->is_tried ? 0 : windows_tidy(folder->path, taken->to_s);
 
 	if (err)
 		fail(options, RECORDER_LACKS, "old windows stay: %.200s: %s", folder->path,
 		     strerror(-err));
 }
 
-static void tell_written(struct recorded *recorded, const struct recorder_options *options,
+static void tell_written(struct taken_window *taken, const struct recorder_options *options,
 			 bool is_whole)
 {
-	const struct window window = time_of(recorded);
+	const struct window window = time_of(taken);
 	char name[WINDOW_NAME_MAX];
 
-	options->counts->windows += !recorded->is_written;
-	recorded->is_written = true;
+	options->counts->windows += !taken->is_written;
+	taken->is_written = true;
 	window_name(&window, name);
 	if (is_whole)
 		options->tell(RECORDER_WRITTEN, name);
@@ -188,22 +188,22 @@ static void tell_written(struct recorded *recorded, const struct recorder_option
  * that are too old go. What was done, and what could not be, is told and counted; without a store
  * the requests are not known.
  */
-static void recorded_write(struct recorded *recorded, const struct recorder_options *options,
-			   struct window_folder *folder)
+static void taken_window_write(struct taken_window *taken, const struct recorder_options *options,
+			       struct window_folder *folder)
 {
 	const __u64 failed = options->counts->failed;
 	int err = window_folder_take(folder);
 
 	if (!err) {
-		tidy(recorded, options, folder);
-		err = write_file(recorded, options, folder);
+		tidy(taken, options, folder);
+		err = write_file(taken, options, folder);
 	}
-	recorded->is_tried = true;
+	taken->is_tried = true;
 	if (err)
 		fail(options, RECORDER_FAILED, "a window was not written: %.200s: %s", folder->path,
 		     strerror(-err));
 	else
-		tell_written(recorded, options, options->counts->failed == failed);
+		tell_written(taken, options, options->counts->failed == failed);
 }
 
 #define SETTLE_NS   (2 * NS_PER_SECOND)   /* until the spans of the last requests are stored */
@@ -225,7 +225,7 @@ struct recorder {
 	unsigned int pause_ms;
 	__u64 renewed_ns, forgot_ns;
 	__u64 given_up; /* processes, as they are counted already */
-	struct recorded now,
+	struct taken_window now,
 	    before; /* the window that goes on, and one that may be written again */
 	bool is_stopped;
 };
@@ -241,7 +241,7 @@ static __u32 choose_ring(bool off_cpu, long cpus)
 	return bytes;
 }
 
-static int open_sampling(struct recorder *recorder, struct sampling **ret_sampling, char *ret_why)
+static int open_profiler(struct recorder *recorder, struct profiler **ret_profiler, char *ret_why)
 {
 	struct sampler_options wanted = {.hz = recorder->options.hz,
 					 .off_cpu = recorder->options.off_cpu,
@@ -251,12 +251,12 @@ static int open_sampling(struct recorder *recorder, struct sampling **ret_sampli
 	recorder->cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	wanted.ring_bytes = choose_ring(wanted.off_cpu, recorder->cpus);
 	err =
-	    sampling_open(&wanted, &recorder->registered, recorder->reader, ret_sampling, ret_why);
+	    profiler_open(&wanted, &recorder->registered, recorder->reader, ret_profiler, ret_why);
 	if (err)
 		return err;
 	recorder->ring_bytes = wanted.ring_bytes;
 	recorder->renewed_ns = clock_now_ns();
-	processes_slow_down((*ret_sampling)->processes, LOOK_NS);
+	processes_slow_down((*ret_profiler)->processes, LOOK_NS);
 	return 0;
 }
 
@@ -277,7 +277,7 @@ static int open_folder(struct recorder *recorder, char *ret_why)
 
 static int begin(struct recorder *recorder, char *ret_why)
 {
-	struct sampling *sampling;
+	struct profiler *profiler;
 	int err = open_folder(recorder, ret_why);
 
 	if (err)
@@ -285,10 +285,10 @@ static int begin(struct recorder *recorder, char *ret_why)
 	/* Without them samples are worth something, too. */
 	if (registered_read(recorder->options.registry, &recorder->registered))
 		recorder->registered.count = 0;
-	err = open_sampling(recorder, &sampling, ret_why);
+	err = open_profiler(recorder, &profiler, ret_why);
 	if (err)
 		return err;
-	err = recorded_begin(&recorder->now, sampling);
+	err = taken_window_begin(&recorder->now, profiler);
 	if (err)
 		snprintf(ret_why, RECORDER_WHY_MAX, "out of memory");
 	return err;
@@ -326,7 +326,7 @@ int recorder_open(const struct recorder_options *options, struct recorder **ret_
 static void take(const struct profile_sample *sample, void *data)
 {
 	struct recorder *recorder = data;
-	struct recorded *before = &recorder->before;
+	struct taken_window *before = &recorder->before;
 
 	if (sample->kind == PROFILE_WAITED) {
 		if (samples_take_end(recorder->now.samples, sample))
@@ -345,7 +345,7 @@ static const char *why_renew(struct recorder *recorder)
 	const __u64 since_ns = clock_now_ns() - recorder->renewed_ns;
 	struct registered registered;
 
-	if (sampling_used(recorder->now.sampling) >= recorder->options.full &&
+	if (profiler_used(recorder->now.profiler) >= recorder->options.full &&
 	    since_ns >= recorder->options.renew_s * NS_PER_SECOND)
 		return "they were full";
 	if (sysconf(_SC_NPROCESSORS_ONLN) != recorder->cpus)
@@ -358,18 +358,18 @@ static const char *why_renew(struct recorder *recorder)
 }
 
 /* What the next window is sampled by. */
-static struct sampling *choose_sampling(struct recorder *recorder)
+static struct profiler *choose_profiler(struct recorder *recorder)
 {
-	struct sampling *old = recorder->now.sampling, *sampling = old;
+	struct profiler *old = recorder->now.profiler, *profiler = old;
 	const char *reason = why_renew(recorder);
 	char why[SAMPLER_WHY_MAX], text[RECORDER_WHY_MAX];
 
 	if (!reason)
 		return old;
-	if (!open_sampling(recorder, &sampling, why)) {
+	if (!open_profiler(recorder, &profiler, why)) {
 		recorder->options.counts->renewed++;
 		recorder->options.tell(RECORDER_RENEWED, reason);
-		return sampling;
+		return profiler;
 	}
 	recorder->renewed_ns = clock_now_ns();
 	recorder->options.counts->failed++;
@@ -381,20 +381,20 @@ static struct sampling *choose_sampling(struct recorder *recorder)
 /* The window before the one that goes on is done with. */
 static void end_before(struct recorder *recorder)
 {
-	struct sampling *sampling = recorder->before.sampling;
+	struct profiler *profiler = recorder->before.profiler;
 
 	if (!recorder->before.samples)
 		return;
 	if (recorder->before.is_open)
-		recorded_write(&recorder->before, &recorder->options, &recorder->folder);
-	recorded_free(&recorder->before);
-	if (sampling != recorder->now.sampling)
-		sampling_close(sampling);
+		taken_window_write(&recorder->before, &recorder->options, &recorder->folder);
+	taken_window_free(&recorder->before);
+	if (profiler != recorder->now.profiler)
+		profiler_close(profiler);
 }
 
-static void stop_sampling(struct recorder *recorder)
+static void stop_profiler(struct recorder *recorder)
 {
-	struct sampler *sampler = recorder->now.sampling->sampler;
+	struct sampler *sampler = recorder->now.profiler->sampler;
 
 	sampler_stop(sampler);
 	sampler_read(sampler, take, recorder);
@@ -406,28 +406,28 @@ static void stop_sampling(struct recorder *recorder)
  */
 static void rotate(struct recorder *recorder)
 {
-	struct sampling *sampling;
-	struct recorded next;
+	struct profiler *profiler;
+	struct taken_window next;
 
 	end_before(recorder);
-	sampling = choose_sampling(recorder);
-	if (recorded_begin(&next, sampling)) {
-		if (sampling != recorder->now.sampling)
-			sampling_close(sampling);
+	profiler = choose_profiler(recorder);
+	if (taken_window_begin(&next, profiler)) {
+		if (profiler != recorder->now.profiler)
+			profiler_close(profiler);
 		return;
 	}
-	if (sampling != recorder->now.sampling)
-		stop_sampling(recorder);
-	recorded_end(&recorder->now, recorder->options.counts);
-	if (sampling != recorder->now.sampling)
-		sampling_stop(recorder->now.sampling);
+	if (profiler != recorder->now.profiler)
+		stop_profiler(recorder);
+	taken_window_end(&recorder->now, recorder->options.counts);
+	if (profiler != recorder->now.profiler)
+		profiler_stop(recorder->now.profiler);
 	recorder->before = recorder->now;
 	recorder->now = next;
 }
 
 static bool is_over(const struct recorder *recorder, __u64 now_ns)
 {
-	const struct recorded *window = &recorder->now;
+	const struct taken_window *window = &recorder->now;
 	const __u64 since_ns = now_ns - window->began_ns;
 
 	return pace_is_over(window->from_ns, query_now_ns(), since_ns,
@@ -437,7 +437,7 @@ static bool is_over(const struct recorder *recorder, __u64 now_ns)
 
 static void look_after_before(struct recorder *recorder, __u64 now_ns)
 {
-	struct recorded *before = &recorder->before;
+	struct taken_window *before = &recorder->before;
 	const __u64 since_ns = now_ns - before->began_ns - before->lasted_ns;
 
 	if (!before->samples)
@@ -445,13 +445,13 @@ static void look_after_before(struct recorder *recorder, __u64 now_ns)
 	if (since_ns > recorder->options.window_s * NS_PER_SECOND / 2)
 		end_before(recorder);
 	else if (!before->is_tried && since_ns > SETTLE_NS)
-		recorded_write(before, &recorder->options, &recorder->folder);
+		taken_window_write(before, &recorder->options, &recorder->folder);
 }
 
 /* The processes of all stacks stay, however long this process was held up. */
 static void forget(struct recorder *recorder, __u64 now_ns)
 {
-	const struct recorded *oldest =
+	const struct taken_window *oldest =
 	    recorder->before.samples ? &recorder->before : &recorder->now;
 	__u64 before_ns = now_ns > FORGET_NS ? now_ns - FORGET_NS : 0;
 
@@ -459,13 +459,13 @@ static void forget(struct recorder *recorder, __u64 now_ns)
 		return;
 	if (before_ns > oldest->began_ns)
 		before_ns = oldest->began_ns;
-	processes_forget(recorder->now.sampling->processes, before_ns, oldest->began_ns);
+	processes_forget(recorder->now.profiler->processes, before_ns, oldest->began_ns);
 	recorder->forgot_ns = now_ns;
 }
 
 unsigned int recorder_turn(struct recorder *recorder)
 {
-	const size_t bytes = sampler_read(recorder->now.sampling->sampler, take, recorder);
+	const size_t bytes = sampler_read(recorder->now.profiler->sampler, take, recorder);
 	const __u64 now_ns = clock_now_ns();
 
 	recorder->options.counts->turned_ns = now_ns;
@@ -485,8 +485,8 @@ void recorder_stop(struct recorder *recorder)
 	if (recorder->is_stopped)
 		return;
 	recorder->is_stopped = true;
-	stop_sampling(recorder);
-	recorded_end(&recorder->now, recorder->options.counts);
+	stop_profiler(recorder);
+	taken_window_end(&recorder->now, recorder->options.counts);
 }
 
 void recorder_close(struct recorder *recorder)
@@ -497,10 +497,10 @@ void recorder_close(struct recorder *recorder)
 		recorder_stop(recorder);
 		end_before(recorder);
 		if (samples_counts(recorder->now.samples)->stacks)
-			recorded_write(&recorder->now, &recorder->options, &recorder->folder);
+			taken_window_write(&recorder->now, &recorder->options, &recorder->folder);
 	}
-	sampling_close(recorder->now.sampling);
-	recorded_free(&recorder->now);
+	profiler_close(recorder->now.profiler);
+	taken_window_free(&recorder->now);
 	proc_reader_free(recorder->reader);
 	window_folder_close(&recorder->folder);
 	free(recorder);

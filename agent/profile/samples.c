@@ -15,7 +15,7 @@
 
 struct samples {
 	struct processes *processes;
-	struct named *named;
+	struct runtime_functions *functions;
 	struct waits *open;
 	struct labels labels;
 	struct samples_counts counts;
@@ -27,14 +27,14 @@ struct samples {
 	long label_set;
 };
 
-struct samples *samples_new(struct processes *processes, struct named *named)
+struct samples *samples_new(struct processes *processes, struct runtime_functions *functions)
 {
 	struct samples *samples = calloc(1, sizeof(*samples));
 
 	if (!samples)
 		return NULL;
 	*samples = (struct samples){.processes = processes,
-				    .named = named,
+				    .functions = functions,
 				    .open = waits_new(),
 				    .since_ns = clock_now_ns() - LATE_NS};
 	if (samples->open)
@@ -122,8 +122,8 @@ static size_t named_frames(const struct samples *samples, struct named_code *cod
 	long number;
 
 	for (; room && has_outer; code->depth++) {
-		number = named_get(samples->named, code, &has_outer);
-		if (number == NAMED_NOTHING)
+		number = runtime_functions_get(samples->functions, code, &has_outer);
+		if (number == RUNTIME_FUNCTION_NONE)
 			return 0;
 		count = count < room ? count : 0;
 		ret_frames[count++] = FRAME_NAMED | (__u64)number;

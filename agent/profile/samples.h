@@ -66,14 +66,15 @@ const char *stack_no_request(const struct stack *stack);
 
 #define STACK_SWITCHED "[callers not known: a switch of stacks]"
 
-/* Why outer frames are missing, in brackets; NULL: the stack is whole. See merged_missing(), too.
+/* Why outer frames are missing, in brackets; NULL: the stack is whole. See whole_stack_missing(),
+ * too.
  */
 const char *stack_missing(const struct stack *stack);
 
 struct samples;
 
 /* The processes and the names outlive it. NULL: no memory. */
-struct samples *samples_new(struct processes *processes, struct named *named);
+struct samples *samples_new(struct processes *processes, struct runtime_functions *functions);
 void samples_free(struct samples *samples);
 
 /* No sample was taken by the sampler before this time (CLOCK_MONOTONIC). */

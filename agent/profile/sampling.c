@@ -7,66 +7,66 @@
 
 #define TEXTS_MAX 65536 /* of functions that runtimes know */
 
-static int prepare(struct sampling *sampling, __u32 sources, const struct registered *registered,
+static int prepare(struct profiler *profiler, __u32 sources, const struct registered *registered,
 		   struct proc_reader *reader)
 {
-	sampling->named = named_new();
-	sampling->known = known_names_new();
-	sampling->files = files_new(sampling->sampler);
-	if (sampling->files)
-		sampling->threads =
-		    thread_data_new(sampling->sampler, sampling->files, sources, registered);
-	if (sampling->threads)
-		sampling->processes =
-		    processes_new(sampling->sampler, sampling->files, sampling->threads, reader);
-	if (!sampling->named || !sampling->known || !sampling->processes)
+	profiler->functions = runtime_functions_new();
+	profiler->known = name_cache_new();
+	profiler->files = files_new(profiler->sampler);
+	if (profiler->files)
+		profiler->threads =
+		    thread_data_new(profiler->sampler, profiler->files, sources, registered);
+	if (profiler->threads)
+		profiler->processes =
+		    processes_new(profiler->sampler, profiler->files, profiler->threads, reader);
+	if (!profiler->functions || !profiler->known || !profiler->processes)
 		return -ENOMEM;
-	kernel_names_watch(known_names_kernel(sampling->known));
+	kernel_names_watch(name_cache_kernel(profiler->known));
 	return 0;
 }
 
-int sampling_open(const struct sampler_options *options, const struct registered *registered,
-		  struct proc_reader *reader, struct sampling **ret_sampling, char *ret_why)
+int profiler_open(const struct sampler_options *options, const struct registered *registered,
+		  struct proc_reader *reader, struct profiler **ret_profiler, char *ret_why)
 {
-	struct sampling *sampling = calloc(1, sizeof(*sampling));
-	int err = sampling ? sampler_open(options, &sampling->sampler, ret_why) : -ENOMEM;
+	struct profiler *profiler = calloc(1, sizeof(*profiler));
+	int err = profiler ? sampler_open(options, &profiler->sampler, ret_why) : -ENOMEM;
 
 	if (!err)
-		err = prepare(sampling, options->sources, registered, reader);
+		err = prepare(profiler, options->sources, registered, reader);
 	if (!err) {
-		*ret_sampling = sampling;
+		*ret_profiler = profiler;
 		return 0;
 	}
 	if (err == -ENOMEM)
 		snprintf(ret_why, SAMPLER_WHY_MAX, "out of memory");
-	sampling_close(sampling);
+	profiler_close(profiler);
 	return err;
 }
 
-void sampling_stop(struct sampling *sampling)
+void profiler_stop(struct profiler *profiler)
 {
-	sampler_close(sampling->sampler);
-	sampling->sampler = NULL;
+	sampler_close(profiler->sampler);
+	profiler->sampler = NULL;
 }
 
-void sampling_close(struct sampling *sampling)
+void profiler_close(struct profiler *profiler)
 {
-	if (!sampling)
+	if (!profiler)
 		return;
-	named_free(sampling->named);
-	processes_free(sampling->processes);
-	thread_data_free(sampling->threads);
-	files_free(sampling->files);
-	known_names_free(sampling->known);
-	sampling_stop(sampling);
-	free(sampling);
+	runtime_functions_free(profiler->functions);
+	processes_free(profiler->processes);
+	thread_data_free(profiler->threads);
+	files_free(profiler->files);
+	name_cache_free(profiler->known);
+	profiler_stop(profiler);
+	free(profiler);
 }
 
-unsigned int sampling_used(const struct sampling *sampling)
+unsigned int profiler_used(const struct profiler *profiler)
 {
 	const unsigned int used[] = {
-	    files_used(sampling->files), known_names_used(sampling->known),
-	    (unsigned int)(named_texts(sampling->named)->count * 100 / TEXTS_MAX)};
+	    files_used(profiler->files), name_cache_used(profiler->known),
+	    (unsigned int)(runtime_functions_texts(profiler->functions)->count * 100 / TEXTS_MAX)};
 	unsigned int most = 0;
 
 	for (size_t i = 0; i < sizeof(used) / sizeof(used[0]); i++)

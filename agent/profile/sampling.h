@@ -7,29 +7,29 @@
 #include "profile/named.h"
 #include "profile/processes.h"
 
-struct sampling {
+struct profiler {
 	struct sampler *sampler; /* NULL: it was stopped */
 	struct files *files;
 	struct thread_data *threads;
 	struct processes *processes;
-	struct named *named;
-	struct known_names *known;
+	struct runtime_functions *functions;
+	struct name_cache *known;
 };
 
 /*
  * Begin to sample; the labels of programs are read by `registered`, processes by `reader`, which
  * outlives it. 0; or -errno, and what is wrong
- * in `ret_why` (SAMPLER_WHY_MAX). To be freed by sampling_close().
+ * in `ret_why` (SAMPLER_WHY_MAX). To be freed by profiler_close().
  */
-int sampling_open(const struct sampler_options *options, const struct registered *registered,
-		  struct proc_reader *reader, struct sampling **ret_sampling, char *ret_why);
+int profiler_open(const struct sampler_options *options, const struct registered *registered,
+		  struct proc_reader *reader, struct profiler **ret_profiler, char *ret_why);
 
 /* Take no more samples; those that were taken can still be named. */
-void sampling_stop(struct sampling *sampling);
+void profiler_stop(struct profiler *profiler);
 
-void sampling_close(struct sampling *sampling);
+void profiler_close(struct profiler *profiler);
 
 /* Per cent of what fits into the fullest of its tables. Of one that was not stopped. */
-unsigned int sampling_used(const struct sampling *sampling);
+unsigned int profiler_used(const struct profiler *profiler);
 
 #endif

@@ -12,25 +12,25 @@
 
 #define FILE_NUMBER 7
 
-static const char *name_of(const struct known_names *known, int file, __u32 address)
+static const char *name_of(const struct name_cache *known, int file, __u32 address)
 {
 	const char *name;
 
-	if (!known_names_find(known, file, address, &name))
+	if (!name_cache_find(known, file, address, &name))
 		return "?";
 	return name ? name : "-";
 }
 
 static void ranges(void **state)
 {
-	struct known_names *known = known_names_new();
+	struct name_cache *known = name_cache_new();
 
 	(void)state;
 	assert_non_null(known);
 	assert_string_equal(name_of(known, FILE_NUMBER, 0), "?");
-	assert_int_equal(known_names_add(known, FILE_NUMBER, 100, 120, "second"), 0);
-	assert_int_equal(known_names_add(known, FILE_NUMBER, 20, 30, "first"), 0);
-	assert_int_equal(known_names_add(known, FILE_NUMBER, 30, 90, NULL), 0);
+	assert_int_equal(name_cache_add(known, FILE_NUMBER, 100, 120, "second"), 0);
+	assert_int_equal(name_cache_add(known, FILE_NUMBER, 20, 30, "first"), 0);
+	assert_int_equal(name_cache_add(known, FILE_NUMBER, 30, 90, NULL), 0);
 	assert_string_equal(name_of(known, FILE_NUMBER, 19), "?");
 	assert_string_equal(name_of(known, FILE_NUMBER, 20), "first");
 	assert_string_equal(name_of(known, FILE_NUMBER, 29), "first");
@@ -39,13 +39,13 @@ static void ranges(void **state)
 	assert_string_equal(name_of(known, FILE_NUMBER, 119), "second");
 	assert_string_equal(name_of(known, FILE_NUMBER, 120), "?");
 	assert_string_equal(name_of(known, FILE_NUMBER + 1, 20), "?");
-	known_names_free(known);
+	name_cache_free(known);
 }
 
 /* Many, in an order that is none. */
 static void many(void **state)
 {
-	struct known_names *known = known_names_new();
+	struct name_cache *known = name_cache_new();
 	char name[16];
 
 	(void)state;
@@ -55,14 +55,14 @@ static void many(void **state)
 
 		snprintf(name, sizeof(name), "f%u", number);
 		assert_int_equal(
-		    known_names_add(known, FILE_NUMBER, number * 10, number * 10 + 10, name), 0);
+		    name_cache_add(known, FILE_NUMBER, number * 10, number * 10 + 10, name), 0);
 	}
 	for (__u32 i = 0; i < 10000; i++) {
 		snprintf(name, sizeof(name), "f%u", i / 10);
 		assert_string_equal(name_of(known, FILE_NUMBER, i), name);
 	}
-	assert_int_equal(known_names_used(known), 0);
-	known_names_free(known);
+	assert_int_equal(name_cache_used(known), 0);
+	name_cache_free(known);
 }
 
 int main(void)

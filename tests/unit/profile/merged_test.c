@@ -29,13 +29,13 @@ const struct runtime_names *runtime_names_of(__u8 kind)
 	return kind ? &runtime : NULL;
 }
 
-const char *names_get(const struct names *names, __u64 frame)
+const char *frame_names_get(const struct frame_names *names, __u64 frame)
 {
 	(void)names;
 	return frame & FRAME_KERNEL ? "kernel_work" : texts[frame];
 }
 
-const char *names_file(const struct names *names, __u64 frame)
+const char *frame_names_file(const struct frame_names *names, __u64 frame)
 {
 	(void)names;
 	if (frame == SWITCH)
@@ -53,7 +53,7 @@ static void assert_merged(const __u64 *native, const __u64 *named, const __u64 *
 			  const char *missing)
 {
 	struct stack *stack = calloc(1, sizeof(*stack) + 64 * sizeof(__u64));
-	__u64 frames[MERGED_MAX];
+	__u64 frames[WHOLE_STACK_MAX];
 	size_t count, i;
 
 	assert_non_null(stack);
@@ -63,14 +63,14 @@ static void assert_merged(const __u64 *native, const __u64 *named, const __u64 *
 		stack->frame[stack->user_count] = native[stack->user_count];
 	for (; named[stack->named_count]; stack->named_count++)
 		stack->frame[stack->user_count + stack->named_count] = named[stack->named_count];
-	count = merged_frames(NULL, stack, frames);
+	count = whole_stack_frames(NULL, stack, frames);
 	for (i = 0; wanted[i]; i++)
 		assert_int_equal(frames[i], wanted[i]);
 	assert_int_equal(count, i);
 	if (missing)
-		assert_string_equal(merged_missing(NULL, stack), missing);
+		assert_string_equal(whole_stack_missing(NULL, stack), missing);
 	else
-		assert_null(merged_missing(NULL, stack));
+		assert_null(whole_stack_missing(NULL, stack));
 	free(stack);
 }
 

@@ -12,9 +12,9 @@
 
 static void assert_parts(const char *text, const char *function, const char *file, __u32 line)
 {
-	struct named_text parts;
+	struct runtime_text parts;
 
-	assert_true(named_text_parse(text, strlen(text) + 1, &parts));
+	assert_true(runtime_text_parse(text, strlen(text) + 1, &parts));
 	assert_int_equal(parts.function_length, strlen(function));
 	assert_memory_equal(parts.function, function, strlen(function));
 	assert_int_equal(parts.file_length, strlen(file));
@@ -35,19 +35,19 @@ static void parts(void **state)
 static void what_is_none(void **state)
 {
 	char full[NAMED_TEXT_MAX + 2];
-	struct named_text parts;
+	struct runtime_text parts;
 
 	(void)state;
-	assert_false(named_text_parse("", 0, &parts));
-	assert_false(named_text_parse("a\nb", 3, &parts)); /* no NUL */
-	assert_false(named_text_parse("a\nb\0c", 6, &parts));
+	assert_false(runtime_text_parse("", 0, &parts));
+	assert_false(runtime_text_parse("a\nb", 3, &parts)); /* no NUL */
+	assert_false(runtime_text_parse("a\nb\0c", 6, &parts));
 	memset(full, 'x', sizeof(full));
 	full[1] = '\n';
 	full[NAMED_TEXT_MAX - 1] = '\0';
-	assert_true(named_text_parse(full, NAMED_TEXT_MAX, &parts));
+	assert_true(runtime_text_parse(full, NAMED_TEXT_MAX, &parts));
 	full[NAMED_TEXT_MAX - 1] = 'x';
 	full[NAMED_TEXT_MAX] = '\0';
-	assert_false(named_text_parse(full, NAMED_TEXT_MAX + 1, &parts));
+	assert_false(runtime_text_parse(full, NAMED_TEXT_MAX + 1, &parts));
 }
 
 static void what_is_written_can_be_read(void **state)
