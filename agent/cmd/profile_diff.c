@@ -11,8 +11,8 @@
 #include "cmd/profile_diff.h"
 #include "cmd/profile_source.h"
 #include "cmd/profile_write.h"
-#include "profile/diff.h"
-#include "profile/message_endpoints.h"
+#include "profile/draw/diff.h"
+#include "profile/message/endpoints.h"
 #include "trace/json.h"
 
 #define ROWS      20

@@ -7,8 +7,8 @@
 #include "cmd/command.h"
 #include "cmd/profile_options.h"
 #include "cmd/store.h"
-#include "profile/registered.h"
-#include "profile/sources.h"
+#include "profile/take/registered.h"
+#include "profile/take/sources.h"
 #include "trace/query_words.h"
 
 #define DURATION_NS (10 * NS_PER_SECOND)

@@ -4,9 +4,9 @@
 #define CTXPROP_CMD_PROFILE_OPTIONS_H
 
 #include "cmd/profile_output.h"
-#include "profile/message_filter.h"
-#include "profile/sampler.h"
-#include "profile/tags.h"
+#include "profile/message/filter.h"
+#include "profile/take/sampler.h"
+#include "profile/message/tags.h"
 
 struct profile_wanted {
 	struct sampler_options sampler;

@@ -6,10 +6,10 @@
 #include "base/clock.h"
 #include "cmd/profile_output.h"
 #include "cmd/profile_write.h"
-#include "profile/flame.h"
-#include "profile/message_endpoints.h"
-#include "profile/message_endpoints.h"
-#include "profile/out/otlp.h"
+#include "profile/draw/flame.h"
+#include "profile/message/endpoints.h"
+#include "profile/message/endpoints.h"
+#include "profile/draw/otlp.h"
 
 struct profile_format {
 	const char *name, *ending;

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "profile/message.h"
+#include "profile/message/message.h"
 
 #define PROFILE_FORMATS "pprof (.pb.gz), svg, folded or otlp"
 

@@ -8,7 +8,7 @@
 #include "cmd/command.h"
 #include "cmd/profile_source.h"
 #include "cmd/store.h"
-#include "profile/message_path.h"
+#include "profile/message/path.h"
 #include "trace/query_words.h"
 
 /* Is what it counts something that can be called time, or samples? */

@@ -4,7 +4,7 @@
 #define CTXPROP_CMD_PROFILE_SOURCE_H
 
 #include "cmd/profile_options.h"
-#include "profile/windows.h"
+#include "profile/keep/windows.h"
 
 /*
  * Leave of a message what is wanted, and apply the rules. `name`: what it is, for a complaint.

@@ -12,9 +12,9 @@
 #include "cmd/profile_source.h"
 #include "cmd/profile_take.h"
 #include "cmd/store.h"
-#include "profile/counts.h"
-#include "profile/pprof.h"
-#include "profile/registered.h"
+#include "profile/message/counts.h"
+#include "profile/take/samples_message.h"
+#include "profile/take/registered.h"
 #include "trace/query_words.h"
 
 #define PAUSE_MS  50

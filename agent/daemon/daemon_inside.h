@@ -13,7 +13,7 @@
 #include "daemon/follower.h"
 #include "daemon/options.h"
 #include "daemon/policies.h"
-#include "daemon/recorder_process.h"
+#include "profile/keep/recorder_process.h"
 #include "daemon/requests.h"
 #include "daemon/sites.h"
 #include "daemon/traces.h"

@@ -12,7 +12,7 @@
 #include "control/policy_text.h"
 #include "daemon/options.h"
 #include "daemon/policies.h"
-#include "daemon/record_words.h"
+#include "profile/keep/recorder_words.h"
 #include "load/rules.h"
 #include "otlp/endpoint.h"
 #include "records.h"
@@ -294,10 +294,10 @@ static enum options_next set_keep(struct options *options, const char *value)
 
 static enum options_next set_profile(struct options *options, const char *value)
 {
-	struct record_words words;
+	struct recorder_words words;
 
 	options->profile = value;
-	if (!record_words_parse(value, &words))
+	if (!recorder_words_parse(value, &words))
 		return OPTIONS_RUN;
 	return refuse("profile", value, "a number from 1 to 99, or one and ,off-cpu (19,off-cpu)");
 }

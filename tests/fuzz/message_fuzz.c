@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/diff.h"
-#include "profile/flame.h"
-#include "profile/message_endpoints.h"
-#include "profile/message_merge.h"
-#include "profile/out/otlp.h"
-#include "profile/tags.h"
+#include "profile/draw/diff.h"
+#include "profile/draw/flame.h"
+#include "profile/message/endpoints.h"
+#include "profile/message/merge.h"
+#include "profile/draw/otlp.h"
+#include "profile/message/tags.h"
 
 static const char rules[] = "match ^query$ tag one\nmatch file:a tag two\ndrop ^idle\n"
 			    "fold ^(serve|main)$ as [folded]\n";

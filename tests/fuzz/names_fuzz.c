@@ -10,7 +10,7 @@
 #include "inspect/process_memory.h"
 #include "memory.h"
 #include "names_input.h"
-#include "profile/named_text.h"
+#include "profile/names/runtime_text.h"
 #include "runtimes/names.h"
 #include "runtimes/node/code_object.h"
 #include "runtimes/node/text.h"

@@ -19,8 +19,8 @@
 #include <unistd.h>
 #include <elfutils/libdw.h>
 
-#include "profile/code_file.h"
-#include "profile/eh_frame.h"
+#include "profile/names/code_file.h"
+#include "profile/unwind/eh_frame.h"
 #include "inspect/elf_image.h"
 
 #define ADDRESSES 20000

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/flame.h"
-#include "profile/flame_svg.h"
+#include "profile/draw/flame.h"
+#include "profile/draw/flame_svg.h"
 
 static void check_text(const char *text, const char *wanted)
 {

@@ -12,9 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profile/labels.h"
-#include "profile/process_context.h"
-#include "profile/sources.h"
+#include "profile/take/labels.h"
+#include "profile/take/process_context.h"
+#include "profile/take/sources.h"
 #include "runtimes/go/labels.h"
 
 #define TEXT_MAX 1024

@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "made_message.h"
-#include "profile/counts.h"
-#include "profile/message_endpoints.h"
-#include "profile/message_endpoints.h"
+#include "profile/message/counts.h"
+#include "profile/message/endpoints.h"
+#include "profile/message/endpoints.h"
 
 #define SHOP "service=shop;endpoint="
 

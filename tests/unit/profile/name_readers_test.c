@@ -16,9 +16,9 @@
 
 #include "base/clock.h"
 #include "inspect/process_memory.h"
-#include "profile/name_reader.h"
-#include "profile/name_readers.h"
-#include "profile/named.h"
+#include "profile/names/name_reader.h"
+#include "profile/names/name_readers.h"
+#include "profile/names/runtime_functions.h"
 
 #define SOON_NS (NS_PER_SECOND / 20)
 
