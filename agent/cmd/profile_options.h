@@ -5,8 +5,8 @@
 
 #include "cmd/profile_output.h"
 #include "profile/message/filter.h"
-#include "profile/take/sampler.h"
 #include "profile/message/tags.h"
+#include "profile/take/sampler.h"
 
 struct profile_wanted {
 	struct sampler_options sampler;

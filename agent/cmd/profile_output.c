@@ -7,9 +7,8 @@
 #include "cmd/profile_output.h"
 #include "cmd/profile_write.h"
 #include "profile/draw/flame.h"
-#include "profile/message/endpoints.h"
-#include "profile/message/endpoints.h"
 #include "profile/draw/otlp.h"
+#include "profile/message/endpoints.h"
 
 struct profile_format {
 	const char *name, *ending;

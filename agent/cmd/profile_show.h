@@ -6,8 +6,8 @@
 #include <jansson.h>
 
 #include "cmd/profile_options.h"
-#include "profile/take/requests.h"
 #include "profile/keep/windows.h"
+#include "profile/take/requests.h"
 
 /* What is known of it beside the message; all zero: it is of a file. */
 struct profile_told {

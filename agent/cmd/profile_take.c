@@ -13,8 +13,8 @@
 #include "cmd/profile_take.h"
 #include "cmd/store.h"
 #include "profile/message/counts.h"
-#include "profile/take/samples_message.h"
 #include "profile/take/registered.h"
+#include "profile/take/samples_message.h"
 #include "trace/query_words.h"
 
 #define PAUSE_MS  50

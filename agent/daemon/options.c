@@ -12,9 +12,9 @@
 #include "control/policy_text.h"
 #include "daemon/options.h"
 #include "daemon/policies.h"
-#include "profile/keep/recorder_words.h"
 #include "load/rules.h"
 #include "otlp/endpoint.h"
+#include "profile/keep/recorder_words.h"
 #include "records.h"
 #include "trace/query_words.h"
 

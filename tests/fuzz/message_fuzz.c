@@ -10,9 +10,9 @@
 
 #include "profile/draw/diff.h"
 #include "profile/draw/flame.h"
+#include "profile/draw/otlp.h"
 #include "profile/message/endpoints.h"
 #include "profile/message/merge.h"
-#include "profile/draw/otlp.h"
 #include "profile/message/tags.h"
 
 static const char rules[] = "match ^query$ tag one\nmatch file:a tag two\ndrop ^idle\n"

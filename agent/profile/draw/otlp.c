@@ -9,9 +9,9 @@
 #include "base/cleanup.h"
 #include "base/hex.h"
 #include "opentelemetry/proto/profiles/v1development/profiles.pb-c.h"
+#include "profile/draw/otlp.h"
 #include "profile/message/message.h"
 #include "profile/message/path.h"
-#include "profile/draw/otlp.h"
 #include "profile/message/unique.h"
 
 typedef Opentelemetry__Proto__Profiles__V1development__ProfilesData OtlpData;

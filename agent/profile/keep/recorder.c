@@ -8,12 +8,12 @@
 
 #include "base/clock.h"
 #include "profile/keep/pace.h"
-#include "profile/take/samples_message.h"
 #include "profile/keep/recorder.h"
+#include "profile/keep/window_file.h"
+#include "profile/take/profiler.h"
 #include "profile/take/registered.h"
 #include "profile/take/samples.h"
-#include "profile/take/profiler.h"
-#include "profile/keep/window_file.h"
+#include "profile/take/samples_message.h"
 #include "trace/query_words.h"
 #include "trace/store.h"
 

@@ -13,9 +13,9 @@
 #include "base/log.h"
 #include "base/number.h"
 #include "base/signals.h"
+#include "profile/keep/recorder.h"
 #include "profile/keep/recorder_main.h"
 #include "profile/keep/recorder_words.h"
-#include "profile/keep/recorder.h"
 #include "profile/take/registered.h"
 
 #define SETTLE_MS 1500                   /* that the daemon may take for its last spans */

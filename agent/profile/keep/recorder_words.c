@@ -4,8 +4,8 @@
 
 #include "base/number.h"
 #include "base/text.h"
-#include "profile/keep/recorder_words.h"
 #include "profile/keep/recorder.h"
+#include "profile/keep/recorder_words.h"
 
 /* In tests of full tables: so many windows from one renewal to the next. */
 #define WINDOWS_APART 3

@@ -11,8 +11,8 @@
 #include "base/cleanup.h"
 #include "base/list.h"
 #include "base/text.h"
-#include "profile/message/merge.h"
 #include "profile/keep/windows.h"
+#include "profile/message/merge.h"
 
 struct window_file {
 	struct window time;

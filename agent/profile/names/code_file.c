@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/list.h"
+#include "inspect/confined.h"
 #include "inspect/elf_image.h"
 #include "profile/names/code_file.h"
-#include "inspect/confined.h"
 #include "profile/unwind/eh_frame.h"
 
 /* Addresses that have the same function, or none. */

@@ -9,9 +9,9 @@
 #include "base/foreign.h"
 #include "base/list.h"
 #include "profile/names/code_file.h"
+#include "profile/names/frame_names.h"
 #include "profile/names/name_cache.h"
 #include "profile/names/runtime_text.h"
-#include "profile/names/frame_names.h"
 
 struct frame_names {
 	const struct files *files;

@@ -3,8 +3,8 @@
 #ifndef CTXPROP_PROFILE_NAMES_FRAME_NAMES_H
 #define CTXPROP_PROFILE_NAMES_FRAME_NAMES_H
 
-#include "profile/take/samples.h"
 #include "profile/take/profiler.h"
+#include "profile/take/samples.h"
 
 struct frame_names;
 

@@ -6,9 +6,9 @@
 #include "base/cleanup.h"
 #include "base/foreign.h"
 #include "base/list.h"
-#include "profile/take/files.h"
-#include "profile/names/name_cache.h"
 #include "profile/message/unique.h"
+#include "profile/names/name_cache.h"
+#include "profile/take/files.h"
 
 #define RANGES_MAX 131072 /* of all files: a few MiB, with their names */
 

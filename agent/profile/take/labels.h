@@ -6,9 +6,9 @@
 #ifndef CTXPROP_PROFILE_TAKE_LABELS_H
 #define CTXPROP_PROFILE_TAKE_LABELS_H
 
-#include "profile/take/registered.h"
-#include "profile/sample.h"
 #include "profile/message/unique.h"
+#include "profile/sample.h"
+#include "profile/take/registered.h"
 
 struct process_context;
 

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "inspect/confined.h"
 #include "inspect/sandbox.h"
 #include "process_context.pb-c.h"
-#include "inspect/confined.h"
 #include "profile/take/process_context.h"
 
 #define SIGNATURE "OTEL_CTX"

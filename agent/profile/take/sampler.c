@@ -20,8 +20,8 @@
 #include "load/node_map_names.h"
 #include "load/node_maps.h"
 #include "load/pins.h"
-#include "profile/unwind/row_index.h"
 #include "profile/take/sampler.h"
+#include "profile/unwind/row_index.h"
 #include "profile_bpf.skel.h"
 
 #define ROWS_MAX  (4U << 20) /* of all files together: 32 MiB */

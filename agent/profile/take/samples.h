@@ -7,10 +7,10 @@
 #include <stddef.h>
 #include <linux/types.h>
 
-#include "profile/take/labels.h"
-#include "profile/take/processes.h"
 #include "profile/message/servers.h"
 #include "profile/names/runtime_functions.h"
+#include "profile/take/labels.h"
+#include "profile/take/processes.h"
 
 /*
  * A frame as a number: an address of the kernel; or a file (files.h) and the address in it; or,
@@ -20,7 +20,7 @@
 #define FRAME_OF_FILE(file) ((__u64)((file) + 1) << 32)
 #define FRAME_FILE(frame)   ((int)((frame) >> 32) - 1) /* -1: none */
 #define FRAME_UNKNOWN       0ULL
-#define FRAME_NAMED         (1ULL << 62) /* and the number of a text (named.h) */
+#define FRAME_NAMED         (1ULL << 62) /* and the number of a text (runtime_functions.h) */
 #define FRAME_ENTRY         (1ULL << 61) /* of these: the outermost one of a call of the interpreter */
 
 /* Kernel addresses have all of these bits. */

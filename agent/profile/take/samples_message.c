@@ -7,12 +7,12 @@
 #include "base/foreign.h"
 #include "base/hex.h"
 #include "profile/message/counts.h"
-#include "profile/take/whole_stack.h"
+#include "profile/message/pprof_types.h"
+#include "profile/message/unique.h"
 #include "profile/names/frame_names.h"
 #include "profile/take/samples_message.h"
-#include "profile/message/pprof_types.h"
 #include "profile/take/sources.h"
-#include "profile/message/unique.h"
+#include "profile/take/whole_stack.h"
 
 #define LABELS_MAX   (14 + PROFILE_LABELS_MAX)
 #define VALUES_MAX   3

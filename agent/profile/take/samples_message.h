@@ -6,9 +6,9 @@
 #include <stdbool.h>
 
 #include "profile/message/message.h"
+#include "profile/take/profiler.h"
 #include "profile/take/requests.h"
 #include "profile/take/samples.h"
-#include "profile/take/profiler.h"
 
 struct samples_message_options {
 	__s64 from_ns, duration_ns; /* since 1970 */

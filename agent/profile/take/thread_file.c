@@ -2,8 +2,8 @@
 #include <errno.h>
 
 #include "base/text.h"
-#include "inspect/elf_tls.h"
 #include "inspect/confined.h"
+#include "inspect/elf_tls.h"
 #include "profile/take/thread_file.h"
 #include "runtimes/go/labels.h"
 

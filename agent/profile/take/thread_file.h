@@ -7,8 +7,8 @@
 #include <linux/types.h>
 
 #include "inspect/elf_image.h"
-#include "profile/take/registered.h"
 #include "profile/sample.h"
+#include "profile/take/registered.h"
 
 /* The variables whose names are published, and behind them those that were registered. */
 enum thread_symbol {

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/unwind/eh_frame.h"
 #include "profile/sample.h"
+#include "profile/unwind/eh_frame.h"
 
 /* Bytes that are read from the front. `failed`: there were not enough. */
 struct dwarf_bytes {

@@ -13,7 +13,6 @@
 #include "made_message.h"
 #include "profile/message/counts.h"
 #include "profile/message/endpoints.h"
-#include "profile/message/endpoints.h"
 
 #define SHOP "service=shop;endpoint="
 
