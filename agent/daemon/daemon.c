@@ -197,7 +197,9 @@ int daemon_run(const struct options *options)
 	} else if (!err) {
 		drop_rights(wanted_any(&options->wanted), options->profile);
 		begin_to_follow(&daemon, options->publish);
-		recorder_process_prepare(&daemon.recorder, options);
+		if (options->profile && !options->drain)
+			recorder_process_prepare(&daemon.recorder, options->profile, options->store,
+						 (int)options->level);
 		daemon.traces.recorded = daemon.recorder.counts;
 		traces_begin(&daemon.traces, daemon.engine, &daemon.policies, options);
 		if (options->level == LOG_LEVEL_DEBUG)

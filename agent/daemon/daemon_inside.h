@@ -13,7 +13,6 @@
 #include "daemon/follower.h"
 #include "daemon/options.h"
 #include "daemon/policies.h"
-#include "daemon/recorder_process.h"
 #include "daemon/requests.h"
 #include "daemon/sites.h"
 #include "daemon/traces.h"
@@ -21,6 +20,7 @@
 #include "daemon/watchdog.h"
 #include "load/engine.h"
 #include "pins/pins.h"
+#include "profile/keep/recorder_process.h"
 
 /* Everything that a running daemon holds. */
 struct daemon {

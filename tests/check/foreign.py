@@ -31,9 +31,9 @@ READ = {
     "agent/inspect/library.c": "called by classify() and compiled.c, in their sandboxes",
     "agent/inspect/place.c": "in the sandbox of place_find()",
     "agent/runtime/classify.c": "in the sandbox of inspector.c",
-    "agent/profile/confined.c": "in the sandbox of confined_run()",
-    "agent/profile/name_reader.c": "in the sandbox that it starts",
-    "agent/profile/files.c": "of our own process: the vDSO",
+    "agent/inspect/confined.c": "in the sandbox of confined_run()",
+    "agent/profile/names/name_reader.c": "in the sandbox that it starts",
+    "agent/profile/take/files.c": "of our own process: the vDSO",
     "agent/trace/service.c": "asks proc_reader.c for arguments and environment; where exe leads to is the kernel's",
     "agent/inspect/process.c": "asks where exe leads to, and the kernel for what it knows of that",
 }
