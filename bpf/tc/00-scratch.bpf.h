@@ -100,6 +100,7 @@ struct random {
 struct scratch {
 	/* First what nearly every packet or request needs, so that it lies in few cache lines. */
 	struct tick tick;
+	__u64 now_ns; /* of the packet at hand, once record_now() was asked; 0: it was not */
 	struct lead lead;
 	struct random random;
 	struct decision decision;

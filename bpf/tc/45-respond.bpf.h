@@ -86,9 +86,13 @@ VERIFIED_ALONE int respond_begun(__u64 request)
 static __always_inline void respond_goes_on(struct serving *s)
 {
 	const struct http1 *http = &s->responses;
+	__u64 request;
 
-	if (http->state != HTTP1_AT_START && http->status >= 200 && serving_open_count(s))
-		respond_begun(serving_slot(s, s->open_first)->request);
+	if (http->state == HTTP1_AT_START || http->status < 200 || !serving_open_count(s))
+		return;
+	request = serving_slot(s, s->open_first)->request;
+	record_responding(s, request);
+	respond_begun(request);
 }
 
 /* Where the reading goes on in this packet; FRAME_NOWHERE: nothing in it is new. */

@@ -27,7 +27,7 @@ static __always_inline int calling_begin(struct calling_run *r)
 		return -1;
 	c->answers.flags = c->open[c->open_first & (CALLING_OPEN_MAX - 1)].method;
 	c->answer_start = r->seq + r->frame.at;
-	c->first_ns = bpf_ktime_get_boot_ns();
+	c->first_ns = record_now(r->frame.s);
 	return 0;
 }
 

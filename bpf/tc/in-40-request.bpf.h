@@ -277,9 +277,12 @@ static __always_inline __u32 request_from(const struct flow_key *key)
 	return id_hash(key->netns, id_hash(0, address[0]) ^ address[1]);
 }
 
-/* Make the request of the head at hand. Returns its id, 0 when there is no room for it. */
+/*
+ * Make the request of the head at hand: in `ret`, or one that is followed no further. Returns its
+ * id, 0 when there is no room for it.
+ */
 static __always_inline __u64 request_begin(const struct flow *f, struct scratch *s,
-					   const struct flow_key *key)
+					   const struct flow_key *key, struct request **ret)
 {
 	const struct serving *serving = &f->serving;
 	__u64 id = serving->span ?: request_draw(s);
@@ -299,6 +302,7 @@ static __always_inline __u64 request_begin(const struct flow *f, struct scratch 
 	request_finish_state(serving, new);
 	if (!id)
 		count(REASON_SERVED_FULL);
+	*ret = new;
 	return id;
 }
 
@@ -307,8 +311,9 @@ VERIFIED_ALONE int request_arrived(struct __sk_buff *skb, const struct packet *p
 				   __u32 end)
 {
 	struct scratch *s = scratch_get();
-	struct serving *serving;
 	struct serving_open *slot;
+	struct serving *serving;
+	struct request *r;
 
 	if (!s || !p || !f)
 		return 0;
@@ -316,7 +321,7 @@ VERIFIED_ALONE int request_arrived(struct __sk_buff *skb, const struct packet *p
 	if (serving_open_count(serving) >= SERVING_OPEN_MAX)
 		return -1;
 	slot = serving_slot(serving, serving->open_end);
-	slot->request = request_begin(f, s, &p->key);
+	slot->request = request_begin(f, s, &p->key, &r);
 	slot->method = serving->requests.flags & HTTP1_CALLER_FLAGS;
 	/* The LF of the blank line does not count among the bytes of the head. */
 	slot->seq = p->seq + end - serving->requests.head - 1;
@@ -327,7 +332,8 @@ VERIFIED_ALONE int request_arrived(struct __sk_buff *skb, const struct packet *p
 	f->id = (struct request_id){};
 	f->requests++;
 	policy_count_in(f);
-	record_served(skb, p, f, end);
+	if (slot->request)
+		record_served(skb, p, f, r, end);
 	request_deliver(skb, p, f, s);
 	return 0;
 }

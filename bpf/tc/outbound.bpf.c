@@ -462,6 +462,7 @@ static __always_inline int outbound(struct __sk_buff *skb, int ethernet)
 		return lead_run(skb, &p);
 	if (packet_marked(skb, SIDE_OUT))
 		return NEXT;
+	s->now_ns = 0;
 	if (p.flags & TCP_SYN) {
 		if (skb->sk || csum_intact(skb, &p))
 			outbound_syn(skb, &p);
