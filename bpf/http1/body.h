@@ -95,7 +95,7 @@ HTTP1_INLINE enum http1_event http1_passed(struct http1 *h, __u64 n)
 
 HTTP1_INLINE enum http1_event http1_at_body(struct http1 *h, struct http1_cursor *c)
 {
-	__u32 n = c->len - c->i;
+	__u32 n = http1_left(c);
 
 	if (h->state != HTTP1_AT_CLOSE && n > h->left)
 		n = h->left;

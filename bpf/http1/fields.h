@@ -118,7 +118,7 @@ HTTP1_INLINE enum http1_event http1_at_name(struct http1 *h, struct http1_cursor
 {
 	__u64 word = http1_word(c), ends = http1_no_name(word);
 	__u32 end = http1_before(ends);
-	__u32 n = c->len - c->i, room = 8 - h->pos;
+	__u32 n = http1_left(c), room = 8 - h->pos;
 
 	if (n > room)
 		n = room;

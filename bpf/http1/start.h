@@ -73,7 +73,7 @@ HTTP1_INLINE enum http1_event http1_end_method(struct http1 *h)
 HTTP1_INLINE void http1_take_capitals(struct http1 *h, struct http1_cursor *c)
 {
 	__u64 word = http1_word(c), ends = http1_no_capital(word);
-	__u32 n = http1_before(ends), room = 8 - h->pos, left = c->len - c->i;
+	__u32 n = http1_before(ends), room = 8 - h->pos, left = http1_left(c);
 
 	if (n > room)
 		n = room;

@@ -30,6 +30,13 @@ struct http1_window {
 #define HTTP1_ALONE static inline
 #endif
 
+/* The number is computed here: the compiler may not put it together of others further down. */
+#ifdef __bpf__
+#define HTTP1_AS_IT_IS(number) asm volatile("" : "+r"(number))
+#else
+#define HTTP1_AS_IT_IS(number)
+#endif
+
 enum http1_kind { HTTP1_REQUEST, HTTP1_RESPONSE };
 
 /* About the message at hand, until the next one begins. */
