@@ -10,7 +10,7 @@
 #include <linux/bpf.h>
 #include "calling.h"
 #include "edits.h"
-#include "http1.h"
+#include "http/http1/framing.h"
 #include "reasons.h"
 #include "request_id.h"
 #include "serving.h"

@@ -11,7 +11,7 @@
 #define CTXPROP_CALLING_H
 
 #include <linux/types.h>
-#include "http1.h"
+#include "http/http1/framing.h"
 
 /* Calls of one connection that wait for their answer; a power of two. Others are not recorded. */
 #define CALLING_OPEN_MAX 4

@@ -19,7 +19,7 @@
 #define CTXPROP_CHANGE_H
 
 #include "edits.h"
-#include "http1.h"
+#include "http/http1/framing.h"
 #include "traceparent.h"
 
 /*

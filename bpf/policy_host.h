@@ -10,7 +10,7 @@
 #ifndef CTXPROP_POLICY_HOST_H
 #define CTXPROP_POLICY_HOST_H
 
-#include "http1/scan.h"
+#include "http/http1/scan.h"
 #include "policy.h"
 
 /* A piece of a head: it stands in a window of so many bytes, and 8 more. */

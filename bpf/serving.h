@@ -10,7 +10,7 @@
 #define CTXPROP_SERVING_H
 
 #include <linux/types.h>
-#include "http1.h"
+#include "http/http1/framing.h"
 #include "traceparent.h"
 
 /* Requests of one connection that wait for their response; a power of two. */

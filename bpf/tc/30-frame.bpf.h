@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Stage 3, frame: run the framing automaton (http1.h) over the payload of one packet.
+ * Stage 3, frame: run the framing automaton (http/http1/framing.h) over the payload of one packet.
  *
  * The payload is read through a small window; bodies are passed over by arithmetic.
  */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "http1.h"
+#include "http/http1/framing.h"
 
 static struct http1 http;
 static struct http1_window window;

@@ -3,7 +3,7 @@
 #ifndef CTXPROP_TEST_FRAMING_H
 #define CTXPROP_TEST_FRAMING_H
 
-#include "http1.h"
+#include "http/http1/framing.h"
 
 /* Bytes before the payload: an Ethernet header. */
 #define FRAMING_LINK 14

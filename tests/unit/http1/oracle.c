@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
 
-#include "head.h"
+#include "http/http1/head.h"
 #include "oracle.h"
 
 /* A boundary: where a head or a message ends. */

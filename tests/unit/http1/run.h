@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "http1.h"
+#include "http/http1/framing.h"
 
 /* Events of one run that are kept. */
 #define RUN_MARKS_MAX 4096

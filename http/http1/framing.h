@@ -8,14 +8,14 @@
  *
  * Pure: no helper, no allocation; compiled for BPF and natively.
  */
-#ifndef CTXPROP_HTTP1_H
-#define CTXPROP_HTTP1_H
+#ifndef CTXPROP_HTTP1_FRAMING_H
+#define CTXPROP_HTTP1_FRAMING_H
 
-#include "http1/state.h"
-#include "http1/scan.h"
-#include "http1/start.h"
-#include "http1/fields.h"
-#include "http1/body.h"
+#include "state.h"
+#include "scan.h"
+#include "start.h"
+#include "fields.h"
+#include "body.h"
 
 /*
  * Begin a stream. Before each response the caller may set HTTP1_HEAD_METHOD or HTTP1_CONNECT

@@ -9,7 +9,7 @@
 #ifndef CTXPROP_HTTP1_SCAN_H
 #define CTXPROP_HTTP1_SCAN_H
 
-#include "../word.h"
+#include "word.h"
 #include "state.h"
 
 #define HTTP1_EACH(byte) (0x0101010101010101ull * (byte))
