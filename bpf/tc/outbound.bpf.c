@@ -43,7 +43,7 @@ static __always_inline enum frame_start learn_start(struct __sk_buff *skb, const
 		return START_OTHER;
 	if (bpf_skb_load_bytes(skb, p->payload, &first, 1))
 		return START_OTHER;
-	return http1_is_token(first) ? frame_look_ahead(skb, p) : START_OTHER;
+	return protocol_may_begin(first) ? frame_look_ahead(skb, p) : START_OTHER;
 }
 
 /*
@@ -90,7 +90,7 @@ static __always_inline int learn(struct __sk_buff *skb, const struct packet *p, 
 	/* Not `sent`: what was sent before, also beyond this packet, cannot get a header any more.
 	 */
 	f->next = p->seq;
-	http1_init(&f->http, HTTP1_REQUEST);
+	protocol_begin(&f->protocol, PROTOCOL_REQUEST);
 	f->id = (struct request_id){};
 	count(REASON_JOINED);
 	return 1;
@@ -322,7 +322,7 @@ static __always_inline void outbound_note(const struct packet *p, struct flow *f
 	if (p->len && seq_before(f->sent, end)) {
 		f->sent = end;
 		/* Half a head is not yet a word of our side, nor is what it has said before. */
-		if ((f->flags & FLOW_LEARN) || !http1_in_head(&f->http))
+		if ((f->flags & FLOW_LEARN) || !protocol_in_head(&f->protocol))
 			f->flags &= ~FLOW_PEER_LAST;
 	}
 	if (p->len)

@@ -21,7 +21,7 @@
 
 /* The part of a window that is still to be read. */
 struct http1_cursor {
-	const struct http1_window *window;
+	const struct protocol_window *window;
 	__u32 i;
 	__u32 len;
 };
@@ -45,13 +45,13 @@ HTTP1_INLINE int http1_empty(const struct http1_cursor *c)
 
 HTTP1_INLINE __u8 http1_byte(const struct http1_cursor *c)
 {
-	return c->window->byte[c->i & (HTTP1_WINDOW - 1)];
+	return c->window->byte[c->i & (PROTOCOL_WINDOW - 1)];
 }
 
 /* Where the cursor stands. */
 HTTP1_INLINE const __u8 *http1_at(const struct http1_cursor *c)
 {
-	return c->window->byte + (c->i & (HTTP1_WINDOW - 1));
+	return c->window->byte + (c->i & (PROTOCOL_WINDOW - 1));
 }
 
 /* The same at the cursor; bytes at or beyond `len` are left-overs. */
@@ -104,7 +104,7 @@ HTTP1_INLINE __u64 http1_no_name(__u64 word)
 }
 
 /*
- * Move on to the first byte that `stops` marks, HTTP1_SCAN_WORDS words at most. Returns
+ * Move on to the first byte that `stops` marks, PROTOCOL_SCAN_WORDS words at most. Returns
  * whether the cursor stands on such a byte. What lies behind `len` is looked at, too, and does not
  * count: that is cheaper than to ask at each word. Unrolled, it takes the verifier less. The place
  * grows word by word: made of the number of words, it would have one known value on each way out
@@ -119,7 +119,7 @@ HTTP1_INLINE int http1_find(struct http1_cursor *c, __u64 (*stops)(__u64 word))
 #ifdef __clang__
 #pragma clang loop unroll(full)
 #endif
-	for (__u32 n = 0; n < HTTP1_SCAN_WORDS; n++) {
+	for (__u32 n = 0; n < PROTOCOL_SCAN_WORDS; n++) {
 		mask = stops(word_load(from + (__u64)8 * n));
 		if (mask)
 			break;
