@@ -312,7 +312,7 @@ VERIFIED_ALONE int record_served_end(const struct serving *serving, __u64 id, __
 	if (!s || !serving || !records_wanted(s))
 		return 0;
 	/* Of HTTP that is the end: what follows is another protocol. */
-	if (serving->responses.status == 101)
+	if (protocol_status(&serving->responses) == 101)
 		how = RECORD_ANSWERED;
 	r = request_lookup(id);
 	if (r && r->untold)
@@ -325,7 +325,7 @@ VERIFIED_ALONE int record_served_end(const struct serving *serving, __u64 id, __
 	record_process(e->tgid, &e->process);
 	if (how == RECORD_ANSWERED) {
 		next = serving_read_until(serving);
-		e->status = serving->responses.status;
+		e->status = protocol_status(&serving->responses);
 		e->request_size =
 		    next - serving->open[serving->open_first & (SERVING_OPEN_MAX - 1)].seq;
 		e->response_size = serving->response_at - serving->response_start;
@@ -392,13 +392,13 @@ static __always_inline void record_awaits(const struct packet *p, struct flow *f
 		return;
 	}
 	if (!calling_open_count(c)) {
-		http1_init(&c->answers, HTTP1_RESPONSE);
+		protocol_begin(&c->answers, PROTOCOL_RESPONSE);
 		c->answer_next = p->ack;
 		c->first_ns = 0;
 	}
 	slot->span = span;
 	slot->seq = start;
-	slot->method = f->http.flags & HTTP1_CALLER_FLAGS;
+	slot->method = protocol_method(&f->protocol);
 	/* A full barrier: the slot is filled before its answer can be looked for. */
 	__sync_lock_test_and_set(&c->open_end, c->open_end + 1);
 }
@@ -468,7 +468,7 @@ static __always_inline void record_called_end_submit(const struct calling *c, __
 		next = c->open[(c->open_first + 1) & (CALLING_OPEN_MAX - 1)].seq;
 	e->outcome = how;
 	if (how == RECORD_ANSWERED) {
-		e->status = c->answers.status;
+		e->status = protocol_status(&c->answers);
 		e->request_size = next - slot->seq;
 		e->response_size = at - c->answer_start;
 		e->first_ns = c->first_ns;
