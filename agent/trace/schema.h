@@ -6,7 +6,7 @@
 #include <sqlite3.h>
 
 /* PRAGMA user_version of a store whose schema this is. */
-#define SCHEMA_VERSION 4
+#define SCHEMA_VERSION 5
 
 /*
  * Ids of traces are random: one index of all of them would be written to all over. So spans_ids has

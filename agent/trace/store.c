@@ -23,6 +23,7 @@
 #include "trace/store_again.h"
 #include "trace/store_bounds.h"
 #include "trace/store_row.h"
+#include "trace/store_shares.h"
 
 #define BUSY_MS       2000 /* to wait for another process's lock while nobody waits for us */
 #define WRITE_BUSY_MS 300  /* the same while all sinks wait */
@@ -40,6 +41,7 @@ struct store {
 	struct service_rows *services;
 	struct connection_rows *connections;
 	struct minutes *minutes;
+	struct store_shares *shares;
 	bool in_transaction, warned;
 	__u64 quiet_until_ns; /* CLOCK_MONOTONIC: no complaint before */
 	__u64 log_bytes;      /* of the write-ahead log */
@@ -105,7 +107,7 @@ static int prepare(struct store *store)
 	    store_again_open(store->db, &store->again) != SQLITE_OK ||
 	    service_rows_new(store->db, &store->services) ||
 	    connection_rows_new(store->db, &store->connections) ||
-	    minutes_new(store->db, &store->minutes))
+	    minutes_new(store->db, &store->minutes) || store_shares_new(store->db, &store->shares))
 		return error_of(store->db);
 	return 0;
 }
@@ -117,11 +119,13 @@ static void close_database(struct store *store)
 	service_rows_free(store->services);
 	connection_rows_free(store->connections);
 	minutes_free(store->minutes);
+	store_shares_free(store->shares);
 	sqlite3_close(store->db);
 	store->insert = NULL;
 	store->services = NULL;
 	store->connections = NULL;
 	store->minutes = NULL;
+	store->shares = NULL;
 	store->db = NULL;
 	store->in_transaction = false;
 	query_give_way(false);
@@ -314,6 +318,14 @@ static int begin(struct store *store)
 	return err;
 }
 
+static void added(struct store *store, const struct span *span, sqlite3_int64 service,
+		  __s64 boot_to_wall_ns)
+{
+	store_shares_add_span(store->shares, service, span);
+	if (span_is_sampled(span))
+		minutes_add(store->minutes, span, service, (__s64)span->end_ns + boot_to_wall_ns);
+}
+
 static int insert(struct store *store, const struct span *span, sqlite3_int64 service,
 		  __s64 boot_to_wall_ns)
 {
@@ -325,8 +337,8 @@ static int insert(struct store *store, const struct span *span, sqlite3_int64 se
 	store_row_bind(store->insert, span, &texts, service, boot_to_wall_ns);
 	if (sqlite3_step(store->insert) != SQLITE_DONE)
 		err = error_of(store->db);
-	else if (sqlite3_changes(store->db) && span_is_sampled(span)) /* it was not there before */
-		minutes_add(store->minutes, span, service, (__s64)span->end_ns + boot_to_wall_ns);
+	else if (sqlite3_changes(store->db)) /* it was not there before */
+		added(store, span, service, boot_to_wall_ns);
 	sqlite3_reset(store->insert);
 	return err;
 }
@@ -365,6 +377,7 @@ static int failed(struct store *store, int err)
 	store->in_transaction = false;
 	service_rows_forget(store->services);
 	minutes_forget(store->minutes);
+	store_shares_forget(store->shares);
 	if (err == -EUCLEAN)
 		begin_anew(store);
 	return err;
@@ -413,6 +426,8 @@ int store_add_connection(struct store *store, const struct connection *connectio
 
 	if (!err && connection_rows_add(store->connections, connection, service, boot_to_wall_ns))
 		err = error_of(store->db);
+	if (!err && sqlite3_changes(store->db))
+		store_shares_add_connection(store->shares, service);
 	return err ? failed(store, err) : 0;
 }
 
@@ -425,7 +440,10 @@ int store_flush(struct store *store)
 			empty_log(store);
 		return 0;
 	}
-	err = minutes_write(store->minutes) ? error_of(store->db) : run(store, "COMMIT");
+	if (minutes_write(store->minutes) || store_shares_write(store->shares))
+		err = error_of(store->db);
+	else
+		err = run(store, "COMMIT");
 	if (err)
 		return failed(store, err);
 	if (store->warned)

@@ -94,6 +94,10 @@ static void of_version_1(void **state)
 	assert_int_equal(ask("SELECT duration_ns FROM spans WHERE path = '/a'"), 400);
 	assert_int_equal(ask("SELECT count FROM endpoints"), 1);
 	assert_int_equal(ask("SELECT count(*) FROM connections"), 1);
+	assert_int_equal(ask("SELECT sum(bytes) FROM services"),
+			 ask("SELECT 235 * 3 + sum(length(path) + length(route)) + "
+			     "sum(coalesce(length(host), 0) + coalesce(length(user_agent), 0)) "
+			     "FROM spans"));
 	assert_int_equal(ask("SELECT request_id FROM inferred WHERE call_id = 1"), 2);
 	assert_int_equal(ask("SELECT count(*) FROM calls_by_position"), 0);
 }
