@@ -200,6 +200,8 @@ int daemon_run(const struct options *options)
 			follower_settle(daemon.follower, SETTLE_MS);
 		resident_shrink(); /* loading took what is not needed any more */
 		be_ready(&daemon, wanted_any(&options->wanted));
+		if (daemon.follower && !daemon.memory_is_short)
+			follower_preload(daemon.follower);
 		err = run(&daemon);
 		recorder_process_stop(&daemon.recorder);
 		if (daemon.drained)

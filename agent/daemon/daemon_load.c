@@ -154,6 +154,7 @@ int daemon_load(struct daemon *daemon, const struct options *options,
 		return err;
 	tables_tell_adopted(&loading.sizes, daemon->origin.flows,
 			    node_err ? loading.sizes.halved : loading.report.halved);
+	daemon->memory_is_short = loading.sizes.halved;
 	follow(&loading, node_err ? node_err : jobs[HOOKS].err);
 	return 0;
 }

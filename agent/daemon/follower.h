@@ -17,6 +17,12 @@ int follower_start(enum publish_mode publish, struct follower **ret_follower);
 /* Wait until all programs that are known to take requests have been looked at, or for so long. */
 void follower_settle(struct follower *follower, unsigned int limit_ms);
 
+/*
+ * From now on: load the probes of runtimes before a process needs them. That takes a second or two
+ * of a processor, which others may need until the daemon is ready.
+ */
+void follower_preload(struct follower *follower);
+
 /* Wait for what the thread is at, and free everything. NULL: nothing. */
 void follower_stop(struct follower *follower);
 

@@ -145,7 +145,7 @@ static __u64 key_of(const struct engine *engine)
 	size_t size;
 	const void *bytes = tc__elf_bytes(&size);
 
-	return reuse_key(engine->pins, engine->tc->obj, bytes, size);
+	return reuse_key(engine->pins->layer_dir, engine->tc->obj, bytes, size);
 }
 
 /* For the next daemon; without it that one loads them anew. */

@@ -40,6 +40,50 @@ void runtime_probes_close(struct runtime_probes *probes)
 	*probes = (struct runtime_probes){};
 }
 
+/* Is it of use to each process of its runtime, or to most? */
+static bool is_usual(const struct uprobe_kind *kind)
+{
+	return kind->program && !kind->asks && !(kind->flags & RUNTIME_SHOWN);
+}
+
+static size_t object_size(size_t driver)
+{
+	size_t size = 0;
+
+	if (runtime_drivers[driver]->object)
+		runtime_drivers[driver]->object(&size);
+	return size;
+}
+
+/* The drivers with the largest objects first: what takes longest to load is missed the most. */
+static void sort_by_size(size_t ret_order[RUNTIME_FOLDERS_COUNT])
+{
+	for (size_t i = 0; i < RUNTIME_FOLDERS_COUNT; i++) {
+		size_t at = i;
+
+		for (; at && object_size(ret_order[at - 1]) < object_size(i); at--)
+			ret_order[at] = ret_order[at - 1];
+		ret_order[at] = i;
+	}
+}
+
+static void preload(const struct runtime_probe *probe, const struct runtime_driver *driver,
+		    const atomic_bool *stop)
+{
+	for (size_t i = 0; probe->programs && i < driver->probe_count && !atomic_load(stop); i++)
+		if (is_usual(&driver->probes[i]))
+			uprobe_programs_need(probe->programs, driver->probes[i].program);
+}
+
+void runtime_probes_preload(struct runtime_probes *probes, const atomic_bool *stop)
+{
+	size_t order[RUNTIME_FOLDERS_COUNT];
+
+	sort_by_size(order);
+	for (size_t i = 0; i < RUNTIME_FOLDERS_COUNT; i++)
+		preload(&probes->of[order[i]], runtime_drivers[order[i]], stop);
+}
+
 static int attach_to_sites(const struct runtime_probe *probe, const struct runtime_driver *driver,
 			   const struct subject *subject, const struct classified *found, bool asks)
 {

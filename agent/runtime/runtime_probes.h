@@ -6,6 +6,7 @@
 #ifndef CTXPROP_RUNTIME_PROBES_H
 #define CTXPROP_RUNTIME_PROBES_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/stat.h>
 
@@ -31,11 +32,18 @@ struct runtime_probes {
 };
 
 /*
- * Programs are loaded when a process needs them first; `lack` hears once of each runtime whose
- * programs cannot be. `pins` has to live as long.
+ * Programs are loaded when a process needs them first, or by runtime_probes_preload(); `lack` hears
+ * once of each runtime whose programs cannot be. `pins` has to live as long.
  */
 void runtime_probes_open(struct uprobe_pins *pins, runtimes_lack lack,
 			 struct runtime_probes *ret_probes);
+
+/*
+ * Load what most programs of each runtime need, before there is one: verifying it takes up to half
+ * a second of a runtime. Ends early once `stop` is set. For a thread beside the one that attaches;
+ * what cannot be loaded that one is told of.
+ */
+void runtime_probes_preload(struct runtime_probes *probes, const atomic_bool *stop);
 
 /* Let go. The uprobes stay where they are. */
 void runtime_probes_close(struct runtime_probes *probes);

@@ -56,6 +56,12 @@ int runtimes_due_ms(const struct runtimes *runtimes);
 bool runtimes_is_done(const struct runtimes *runtimes);
 
 /*
+ * Load the probes of runtimes that no process was seen of so far, by a thread beside the caller.
+ * Nothing happens while another daemon does the work, or if that was begun.
+ */
+void runtimes_preload(struct runtimes *runtimes);
+
+/*
  * To be called now and then, and on news: takes over when the other daemon is gone, begins to look
  * at processes and takes what was found, and detaches from programs that nobody runs any more. 0 or
  * -errno.
