@@ -39,7 +39,7 @@ static bool add_map(const char *layer_dir, const struct bpf_map *map, __u64 *has
 		*hash = constants ? hash_add(*hash, constants, size) : *hash;
 		return true;
 	}
-	if (!adopt_is_lasting(map) && !node_maps_has(bpf_map__name(map)))
+	if (!node_maps_has(bpf_map__name(map)) && (!layer_dir || !adopt_is_lasting(map)))
 		return true;
 	id = map_id(pin ? pin : pins_map_path(path, layer_dir, bpf_map__name(map)));
 	*hash = hash_add(*hash, &id, sizeof(id));

@@ -73,7 +73,7 @@ int uprobe_pins_prepare(const struct uprobe_pins *pins, struct bpf_object *objec
 __u64 uprobe_pins_key(const struct uprobe_pins *pins, const struct bpf_object *object,
 		      const void *bytes, size_t size)
 {
-	const __u64 key = reuse_key(node_maps_layer_dir(), object, bytes, size);
+	const __u64 key = reuse_key(NULL, object, bytes, size);
 	const __u64 way = pins->by_link;
 
 	return key ? hash_add(key, &way, sizeof(way)) : 0;
