@@ -60,6 +60,8 @@ void runtimes_log(const struct runtimes_news *news)
 {
 	char name[PATH_MAX];
 
+	if (news->preloaded)
+		return log_info("the probes for programs of all runtimes are loaded");
 	if (news->unix_sockets)
 		return log_unix_sockets(news->err);
 	if (news->publish)

@@ -3,17 +3,20 @@
 
 static void *load(void *data)
 {
+	const struct runtimes_news done = {.preloaded = true};
 	struct preload *preload = data;
 
-	runtime_probes_preload(preload->probes, &preload->stop);
+	if (!runtime_probes_preload(preload->probes, &preload->stop))
+		preload->tell(&done);
 	return NULL;
 }
 
-void preload_begin(struct preload *preload, struct runtime_probes *probes)
+void preload_begin(struct preload *preload, struct runtime_probes *probes, runtimes_tell tell)
 {
 	if (preload->begun)
 		return;
 	preload->probes = probes;
+	preload->tell = tell;
 	preload->begun = !pthread_create(&preload->thread, NULL, load, preload);
 }
 

@@ -17,13 +17,14 @@ struct preload {
 	pthread_t thread;
 	atomic_bool stop;
 	struct runtime_probes *probes;
+	runtimes_tell tell;
 };
 
 /*
- * Begin, once. Both have to stay where they are until preload_end(). Without a thread programs are
- * loaded when they are needed.
+ * Begin, once. Both have to stay where they are until preload_end(). `tell` hears from the thread
+ * when all are loaded. Without a thread programs are loaded when they are needed.
  */
-void preload_begin(struct preload *preload, struct runtime_probes *probes);
+void preload_begin(struct preload *preload, struct runtime_probes *probes, runtimes_tell tell);
 
 /* Wait for what the thread is at, if it was begun. */
 void preload_end(struct preload *preload);

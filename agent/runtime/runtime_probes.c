@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+
 #include "runtime/runtime_probes.h"
 #include "runtime/uprobe_programs.h"
 
@@ -67,21 +69,33 @@ static void sort_by_size(size_t ret_order[RUNTIME_FOLDERS_COUNT])
 	}
 }
 
-static void preload(const struct runtime_probe *probe, const struct runtime_driver *driver,
-		    const atomic_bool *stop)
+/* 0, -ECANCELED, or -errno: the others are not loaded, either. */
+static int preload(const struct runtime_probe *probe, const struct runtime_driver *driver,
+		   const atomic_bool *stop)
 {
-	for (size_t i = 0; probe->programs && i < driver->probe_count && !atomic_load(stop); i++)
-		if (is_usual(&driver->probes[i]))
-			uprobe_programs_need(probe->programs, driver->probes[i].program);
+	int err = probe->err;
+
+	for (size_t i = 0; !err && probe->programs && i < driver->probe_count; i++) {
+		if (atomic_load(stop))
+			err = -ECANCELED;
+		else if (is_usual(&driver->probes[i]))
+			err = uprobe_programs_need(probe->programs, driver->probes[i].program);
+	}
+	return err;
 }
 
-void runtime_probes_preload(struct runtime_probes *probes, const atomic_bool *stop)
+int runtime_probes_preload(struct runtime_probes *probes, const atomic_bool *stop)
 {
 	size_t order[RUNTIME_FOLDERS_COUNT];
+	int failed = 0;
 
 	sort_by_size(order);
-	for (size_t i = 0; i < RUNTIME_FOLDERS_COUNT; i++)
-		preload(&probes->of[order[i]], runtime_drivers[order[i]], stop);
+	for (size_t i = 0; i < RUNTIME_FOLDERS_COUNT; i++) {
+		int err = preload(&probes->of[order[i]], runtime_drivers[order[i]], stop);
+
+		failed = failed ? failed : err;
+	}
+	return failed;
 }
 
 static int attach_to_sites(const struct runtime_probe *probe, const struct runtime_driver *driver,

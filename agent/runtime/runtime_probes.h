@@ -40,10 +40,10 @@ void runtime_probes_open(struct uprobe_pins *pins, runtimes_lack lack,
 
 /*
  * Load what most programs of each runtime need, before there is one: verifying it takes up to half
- * a second of a runtime. Ends early once `stop` is set. For a thread beside the one that attaches;
- * what cannot be loaded that one is told of.
+ * a second of a runtime. Ends early once `stop` is set. For a thread beside the one that attaches.
+ * 0, -ECANCELED, or -errno of what cannot be loaded, of which whoever needs it is told.
  */
-void runtime_probes_preload(struct runtime_probes *probes, const atomic_bool *stop);
+int runtime_probes_preload(struct runtime_probes *probes, const atomic_bool *stop);
 
 /* Let go. The uprobes stay where they are. */
 void runtime_probes_close(struct runtime_probes *probes);

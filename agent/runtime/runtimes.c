@@ -361,7 +361,7 @@ bool runtimes_is_done(const struct runtimes *runtimes)
 void runtimes_preload(struct runtimes *runtimes)
 {
 	if (runtimes->events) /* another daemon does not do the work */
-		preload_begin(&runtimes->preload, &runtimes->probes);
+		preload_begin(&runtimes->preload, &runtimes->probes, runtimes->tell);
 }
 
 static void look_again(__u32 tgid, void *data)

@@ -23,9 +23,11 @@ struct runtimes_news {
 	unsigned int refused; /* its files could not be read: how often that was so, of any */
 	bool share; /* it has reached its share of a table; of no process: a table was full */
 	const struct publish *publish; /* of no process: that has changed; else NULL */
+	bool preloaded;                /* of no process: runtimes_preload() has come to its end */
 	bool unix_sockets; /* of no process: they are followed from now on; -errno: they are not */
 };
 
+/* Called by the thread of runtimes_do(), and by the one of runtimes_preload(). */
 typedef void (*runtimes_tell)(const struct runtimes_news *news);
 
 /* The probes of a runtime could not be loaded: its name, for people, and -errno. */
