@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <string.h>
 
+#include "base/jobs.h"
 #include "runtime/runtime_probes.h"
 #include "runtime/uprobe_programs.h"
 
@@ -57,44 +59,66 @@ static size_t object_size(size_t driver)
 	return size;
 }
 
-/* The drivers with the largest objects first: what takes longest to load is missed the most. */
-static void sort_by_size(size_t ret_order[RUNTIME_FOLDERS_COUNT])
+/*
+ * The driver with the largest object first: it takes longest. The others, from the smallest on, are
+ * soon done beside it.
+ */
+static void order_drivers(size_t ret_order[RUNTIME_FOLDERS_COUNT])
 {
-	for (size_t i = 0; i < RUNTIME_FOLDERS_COUNT; i++) {
+	const size_t last = RUNTIME_FOLDERS_COUNT - 1;
+	size_t largest;
+
+	for (size_t i = 0; i <= last; i++) {
 		size_t at = i;
 
-		for (; at && object_size(ret_order[at - 1]) < object_size(i); at--)
+		for (; at && object_size(ret_order[at - 1]) > object_size(i); at--)
 			ret_order[at] = ret_order[at - 1];
 		ret_order[at] = i;
 	}
+	largest = ret_order[last];
+	memmove(&ret_order[1], &ret_order[0], last * sizeof(ret_order[0]));
+	ret_order[0] = largest;
 }
 
-/* 0, -ECANCELED, or -errno: the others are not loaded, either. */
-static int preload(const struct runtime_probe *probe, const struct runtime_driver *driver,
-		   const atomic_bool *stop)
-{
-	int err = probe->err;
+/* What of one runtime is loaded, for a job. */
+struct preloading {
+	const struct runtime_probe *probe;
+	const struct runtime_driver *driver;
+	const atomic_bool *stop;
+};
 
-	for (size_t i = 0; !err && probe->programs && i < driver->probe_count; i++) {
-		if (atomic_load(stop))
+/* 0, -ECANCELED, or -errno: the others are not loaded, either. */
+static int preload(void *data)
+{
+	const struct preloading *own = data;
+	const struct runtime_driver *driver = own->driver;
+	int err = own->probe->err;
+
+	for (size_t i = 0; !err && own->probe->programs && i < driver->probe_count; i++) {
+		if (atomic_load(own->stop))
 			err = -ECANCELED;
 		else if (is_usual(&driver->probes[i]))
-			err = uprobe_programs_need(probe->programs, driver->probes[i].program);
+			err = uprobe_programs_need(own->probe->programs, driver->probes[i].program);
 	}
 	return err;
 }
 
 int runtime_probes_preload(struct runtime_probes *probes, const atomic_bool *stop)
 {
+	struct preloading drivers[RUNTIME_FOLDERS_COUNT];
+	struct job jobs[RUNTIME_FOLDERS_COUNT];
 	size_t order[RUNTIME_FOLDERS_COUNT];
 	int failed = 0;
 
-	sort_by_size(order);
+	order_drivers(order);
 	for (size_t i = 0; i < RUNTIME_FOLDERS_COUNT; i++) {
-		int err = preload(&probes->of[order[i]], runtime_drivers[order[i]], stop);
-
-		failed = failed ? failed : err;
+		drivers[i] =
+		    (struct preloading){&probes->of[order[i]], runtime_drivers[order[i]], stop};
+		jobs[i] = (struct job){.run = preload, .data = &drivers[i]};
 	}
+	jobs_run(jobs, RUNTIME_FOLDERS_COUNT);
+	for (size_t i = 0; i < RUNTIME_FOLDERS_COUNT; i++)
+		failed = jobs[i].err ? jobs[i].err : failed;
 	return failed;
 }
 

@@ -40,8 +40,9 @@ void runtime_probes_open(struct uprobe_pins *pins, runtimes_lack lack,
 
 /*
  * Load what most programs of each runtime need, before there is one: verifying it takes up to half
- * a second of a runtime. Ends early once `stop` is set. For a thread beside the one that attaches.
- * 0, -ECANCELED, or -errno of what cannot be loaded, of which whoever needs it is told.
+ * a second of a runtime. On all processors; ends early once `stop` is set. For a thread beside the
+ * one that attaches. 0, -ECANCELED, or -errno of what cannot be loaded, of which whoever needs it
+ * is told.
  */
 int runtime_probes_preload(struct runtime_probes *probes, const atomic_bool *stop);
 
