@@ -116,7 +116,9 @@ static void drop_rights(bool enters_netns, bool names_kernel)
 
 static void begin_to_follow(struct daemon *daemon, enum publish_mode publish)
 {
-	int err = daemon->follows ? follower_start(publish, &daemon->follower) : 0;
+	int err = daemon->follows
+		      ? follower_start(publish, daemon->memory_is_short, &daemon->follower)
+		      : 0;
 
 	if (err)
 		log_warning(
@@ -200,7 +202,7 @@ int daemon_run(const struct options *options)
 			follower_settle(daemon.follower, SETTLE_MS);
 		resident_shrink(); /* loading took what is not needed any more */
 		be_ready(&daemon, wanted_any(&options->wanted));
-		if (daemon.follower && !daemon.memory_is_short)
+		if (daemon.follower)
 			follower_preload(daemon.follower);
 		err = run(&daemon);
 		recorder_process_stop(&daemon.recorder);

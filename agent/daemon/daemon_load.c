@@ -13,6 +13,7 @@
 #include "daemon/follow.h"
 #include "daemon/tables.h"
 #include "load/node.h"
+#include "runtime/preload.h"
 
 /* What is loaded side by side: the packet programs of each hook, and the probes. */
 struct loading {
@@ -97,6 +98,13 @@ static int load_probes(void *data)
 	return node_start(take_fd(&loading->node_lock_fd), &loading->report);
 }
 
+/* What fails here is loaded when it is needed, or said then. */
+static int load_runtimes(void *data)
+{
+	(void)data;
+	return preload_first();
+}
+
 /* Without probes requests still get their header, each as a new trace. */
 static void follow(const struct loading *loading, int err)
 {
@@ -121,6 +129,14 @@ static void run_loads(struct job *jobs, size_t count, bool memory_is_short)
 	}
 }
 
+/* The probes need the maps of the node; those of runtimes can wait. */
+static size_t count_jobs(int node_err, const struct sizes *sizes)
+{
+	if (node_err)
+		return HOOKS;
+	return sizes->halved ? HOOKS + 1 : HOOKS + 2;
+}
+
 /* The packet path comes first: it is complete before the last probe is loaded. */
 int daemon_load(struct daemon *daemon, const struct options *options,
 		int (*then)(struct daemon *daemon, const struct options *options))
@@ -134,7 +150,8 @@ int daemon_load(struct daemon *daemon, const struct options *options,
 	int node_err, err = tables_choose(options, &loading.sizes);
 	struct job jobs[] = {{.run = load_hook, .data = &hooks[0]},
 			     {.run = load_hook, .data = &hooks[1]},
-			     {.run = load_probes, .data = &loading}};
+			     {.run = load_probes, .data = &loading},
+			     {.run = load_runtimes}};
 	struct interrupt interrupt;
 
 	if (err)
@@ -145,7 +162,7 @@ int daemon_load(struct daemon *daemon, const struct options *options,
 		failed_to_load(err);
 	if (!err) {
 		interrupt_begin(&interrupt);
-		run_loads(jobs, node_err ? HOOKS : HOOKS + 1, loading.sizes.halved);
+		run_loads(jobs, count_jobs(node_err, &loading.sizes), loading.sizes.halved);
 		interrupt_end(&interrupt);
 		err = jobs[0].err ? jobs[0].err : jobs[1].err;
 	}

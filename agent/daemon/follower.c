@@ -21,6 +21,7 @@ struct follower {
 	int stop_fd;   /* eventfd(2) */
 	int ready_fd;  /* eventfd(2) */
 	bool preloads; /* what nobody needs yet may be loaded */
+	bool spares;   /* but not what takes much memory */
 	pthread_mutex_t lock;
 	pthread_cond_t news;
 	bool settled; /* with what was known until then */
@@ -66,7 +67,7 @@ static int turn(struct follower *follower, bool has_news)
 	if (!err)
 		err = runtimes_do(follower->runtimes);
 	if (!err && follower->preloads)
-		runtimes_preload(follower->runtimes);
+		runtimes_preload(follower->runtimes, !follower->spares);
 	if (!err && runtimes_is_done(follower->runtimes) && !has_input(follower))
 		settle(follower);
 	return err;
@@ -126,10 +127,15 @@ static void free_all(struct follower *follower)
 	free(follower);
 }
 
-int follower_start(enum publish_mode publish, struct follower **ret_follower)
+int follower_start(enum publish_mode publish, bool spares, struct follower **ret_follower)
 {
 	struct follower *follower = calloc(1, sizeof(*follower));
-	int err = follower ? open_all(publish, follower) : -ENOMEM;
+	int err = follower ? 0 : -ENOMEM;
+
+	if (follower)
+		follower->spares = spares;
+	if (!err)
+		err = open_all(publish, follower);
 
 	if (err && follower)
 		free_all(follower);

@@ -7,19 +7,24 @@
 #ifndef CTXPROP_FOLLOWER_H
 #define CTXPROP_FOLLOWER_H
 
+#include <stdbool.h>
+
 #include "runtime/publish.h"
 
 struct follower;
 
-/* Begin, with the rights that the caller has now. 0 or -errno. */
-int follower_start(enum publish_mode publish, struct follower **ret_follower);
+/*
+ * Begin, with the rights that the caller has now. `spares`: memory is short, the probes of runtimes
+ * are loaded only when they are needed. 0 or -errno.
+ */
+int follower_start(enum publish_mode publish, bool spares, struct follower **ret_follower);
 
 /* Wait until all programs that are known to take requests have been looked at, or for so long. */
 void follower_settle(struct follower *follower, unsigned int limit_ms);
 
 /*
- * From now on: load the probes of runtimes before a process needs them. That takes a second or two
- * of a processor, which others may need until the daemon is ready.
+ * From now on: load what nobody needs yet (runtimes_preload()). That takes a second or two of a
+ * processor, which others may need until the daemon is ready.
  */
 void follower_preload(struct follower *follower);
 

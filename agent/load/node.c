@@ -241,6 +241,18 @@ static int attach_waiting(const struct pins *pins, __u32 flags)
 	return err ? err : 1;
 }
 
+int node_make_ready(void)
+{
+	char links_dir[PINS_PATH_MAX];
+	struct node node;
+	int err = read_state(node_maps_layer_dir(), &node);
+
+	if (err || !node.generation || node.build != probes_build())
+		return err;
+	return probes_make_ready(pins_join(links_dir, node_maps_layer_dir(), "links"),
+				 node.generation);
+}
+
 int node_attach_waiting(__u32 flags)
 {
 	_cleanup_close_ int lock_fd = -1;

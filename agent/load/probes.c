@@ -259,8 +259,7 @@ static struct probe_hook *hook_of(struct probe_hooks *hooks, const char *event)
 static bool may_wait(const struct candidate *candidate, const char *links_dir, __u32 generation,
 		     __u32 flags)
 {
-	return (candidate->flag & ~flags) && is_pinned(links_dir, generation, UNIX_WATCH) &&
-	       !make_ready(candidate, links_dir, generation);
+	return (candidate->flag & ~flags) && is_pinned(links_dir, generation, UNIX_WATCH);
 }
 
 /* What the jobs of one set of probes share, and the event that is this one's. */
@@ -329,20 +328,47 @@ int probes_attach(const char *links_dir, __u32 generation, __u32 flags,
 	return missing;
 }
 
-/* Is it ready, but not attached? */
-static bool waits(const struct candidate *candidate, const char *links_dir, __u32 generation)
+/* Has one of the event's candidates such a pin? */
+static bool any_is(bool (*is)(const char *links_dir, __u32 generation, const char *program),
+		   const char *event, const char *links_dir, __u32 generation)
 {
-	return is_ready(links_dir, generation, candidate->program) &&
-	       !is_pinned(links_dir, generation, candidate->program);
+	for (size_t i = 0; i < CANDIDATES; i++)
+		if (!strcmp(candidates[i].event, event) &&
+		    is(links_dir, generation, candidates[i].program))
+			return true;
+	return false;
+}
+
+int probes_make_ready(const char *links_dir, __u32 generation)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < CANDIDATES; i++) {
+		const char *event = candidates[i].event;
+
+		if (!candidates[i].flag || any_is(is_pinned, event, links_dir, generation) ||
+		    any_is(is_ready, event, links_dir, generation))
+			continue;
+		err = make_ready(&candidates[i], links_dir, generation);
+	}
+	return err;
 }
 
 int probes_attach_waiting(const char *links_dir, __u32 generation, __u32 flags)
 {
 	int err = 0;
 
-	for (size_t i = 0; !err && i < CANDIDATES; i++)
-		if ((candidates[i].flag & flags) && waits(&candidates[i], links_dir, generation))
-			err = attach_ready(&candidates[i], links_dir, generation);
+	for (size_t i = 0; !err && i < CANDIDATES; i++) {
+		const struct candidate *candidate = &candidates[i];
+
+		if (!(candidate->flag & flags) ||
+		    any_is(is_pinned, candidate->event, links_dir, generation))
+			continue;
+		if (is_ready(links_dir, generation, candidate->program))
+			err = attach_ready(candidate, links_dir, generation);
+		else if (!any_is(is_ready, candidate->event, links_dir, generation))
+			err = -EWOULDBLOCK;
+	}
 	return err;
 }
 
@@ -357,7 +383,8 @@ int probes_find(const char *links_dir, __u32 generation, struct probe_hooks *ret
 
 		if (!is_pinned(links_dir, generation, candidates[i].program)) {
 			hook->err = -ENOENT;
-			hook->waits |= waits(&candidates[i], links_dir, generation);
+			hook->waits |= may_wait(&candidates[i], links_dir, generation, 0) &&
+				       !any_is(is_pinned, hook->event, links_dir, generation);
 			continue;
 		}
 		any = true;

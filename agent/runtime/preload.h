@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A thread that loads the uprobe programs of runtimes before the first process needs them, so that
- * its first requests are followed.
+ * Loading what nobody needs yet: uprobe programs of runtimes, so that the first requests of the
+ * first process are followed, and the hooks of unix sockets.
  */
 #ifndef CTXPROP_PRELOAD_H
 #define CTXPROP_PRELOAD_H
@@ -12,8 +12,16 @@
 
 #include "runtime/runtime_probes.h"
 
+/*
+ * Load what each process of a runtime needs at once, and pin it for who follows programs later. 0
+ * or -errno: it is loaded when it is needed.
+ */
+int preload_first(void);
+
+/* A thread that loads the rest. */
 struct preload {
 	bool begun;
+	bool runtimes; /* the probes of these, too */
 	pthread_t thread;
 	atomic_bool stop;
 	struct runtime_probes *probes;
@@ -21,10 +29,12 @@ struct preload {
 };
 
 /*
- * Begin, once. Both have to stay where they are until preload_end(). `tell` hears from the thread
- * when all are loaded. Without a thread programs are loaded when they are needed.
+ * Begin, once. `preload` and `probes` have to stay where they are until preload_end(). `tell` hears
+ * from the thread when the probes of runtimes are loaded, and of what can never be. Without a
+ * thread, or `runtimes`, they are loaded when they are needed.
  */
-void preload_begin(struct preload *preload, struct runtime_probes *probes, runtimes_tell tell);
+void preload_begin(struct preload *preload, struct runtime_probes *probes, bool runtimes,
+		   runtimes_tell tell);
 
 /* Wait for what the thread is at, if it was begun. */
 void preload_end(struct preload *preload);

@@ -44,10 +44,11 @@ void runtime_probes_close(struct runtime_probes *probes)
 	*probes = (struct runtime_probes){};
 }
 
-/* Is it of use to each process of its runtime, or to most? */
-static bool is_usual(const struct uprobe_kind *kind)
+static bool is_of_part(const struct uprobe_kind *kind, enum runtime_part part)
 {
-	return kind->program && !kind->asks && !(kind->flags & RUNTIME_SHOWN);
+	const __u32 others = part == RUNTIME_PART_ALL ? RUNTIME_SHOWN : ~0U;
+
+	return kind->program && !kind->asks && !(kind->flags & others);
 }
 
 static size_t object_size(size_t driver)
@@ -82,6 +83,7 @@ static void order_drivers(size_t ret_order[RUNTIME_FOLDERS_COUNT])
 
 /* What of one runtime is loaded, for a job. */
 struct preloading {
+	enum runtime_part part;
 	const struct runtime_probe *probe;
 	const struct runtime_driver *driver;
 	const atomic_bool *stop;
@@ -97,13 +99,14 @@ static int preload(void *data)
 	for (size_t i = 0; !err && own->probe->programs && i < driver->probe_count; i++) {
 		if (atomic_load(own->stop))
 			err = -ECANCELED;
-		else if (is_usual(&driver->probes[i]))
+		else if (is_of_part(&driver->probes[i], own->part))
 			err = uprobe_programs_need(own->probe->programs, driver->probes[i].program);
 	}
 	return err;
 }
 
-int runtime_probes_preload(struct runtime_probes *probes, const atomic_bool *stop)
+int runtime_probes_preload(struct runtime_probes *probes, enum runtime_part part,
+			   const atomic_bool *stop)
 {
 	struct preloading drivers[RUNTIME_FOLDERS_COUNT];
 	struct job jobs[RUNTIME_FOLDERS_COUNT];
@@ -112,8 +115,8 @@ int runtime_probes_preload(struct runtime_probes *probes, const atomic_bool *sto
 
 	order_drivers(order);
 	for (size_t i = 0; i < RUNTIME_FOLDERS_COUNT; i++) {
-		drivers[i] =
-		    (struct preloading){&probes->of[order[i]], runtime_drivers[order[i]], stop};
+		drivers[i] = (struct preloading){part, &probes->of[order[i]],
+						 runtime_drivers[order[i]], stop};
 		jobs[i] = (struct job){.run = preload, .data = &drivers[i]};
 	}
 	jobs_run(jobs, RUNTIME_FOLDERS_COUNT);

@@ -38,13 +38,19 @@ struct runtime_probes {
 void runtime_probes_open(struct uprobe_pins *pins, runtimes_lack lack,
 			 struct runtime_probes *ret_probes);
 
+enum runtime_part {
+	RUNTIME_PART_FIRST, /* what each process of a runtime needs at once */
+	RUNTIME_PART_ALL,   /* what most need, and not only where contexts are published */
+};
+
 /*
- * Load what most programs of each runtime need, before there is one: verifying it takes up to half
- * a second of a runtime. On all processors; ends early once `stop` is set. For a thread beside the
+ * Load so much of each runtime before there is a process of it: verifying it takes up to half a
+ * second of a runtime. On all processors; ends early once `stop` is set. For a thread beside the
  * one that attaches. 0, -ECANCELED, or -errno of what cannot be loaded, of which whoever needs it
  * is told.
  */
-int runtime_probes_preload(struct runtime_probes *probes, const atomic_bool *stop);
+int runtime_probes_preload(struct runtime_probes *probes, enum runtime_part part,
+			   const atomic_bool *stop);
 
 /* Let go. The uprobes stay where they are. */
 void runtime_probes_close(struct runtime_probes *probes);

@@ -358,10 +358,10 @@ bool runtimes_is_done(const struct runtimes *runtimes)
 	       (!runtimes->looks.first && !inspector_runs(&runtimes->inspector));
 }
 
-void runtimes_preload(struct runtimes *runtimes)
+void runtimes_preload(struct runtimes *runtimes, bool all)
 {
 	if (runtimes->events) /* another daemon does not do the work */
-		preload_begin(&runtimes->preload, &runtimes->probes, runtimes->tell);
+		preload_begin(&runtimes->preload, &runtimes->probes, all, runtimes->tell);
 }
 
 static void look_again(__u32 tgid, void *data)

@@ -58,10 +58,11 @@ int runtimes_due_ms(const struct runtimes *runtimes);
 bool runtimes_is_done(const struct runtimes *runtimes);
 
 /*
- * Load the probes of runtimes that no process was seen of so far, by a thread beside the caller.
- * Nothing happens while another daemon does the work, or if that was begun.
+ * Load the hooks of unix sockets, and (`all`) the probes of runtimes that no process was seen of so
+ * far, by a thread beside the caller. Nothing happens while another daemon does the work, or if
+ * that was begun.
  */
-void runtimes_preload(struct runtimes *runtimes);
+void runtimes_preload(struct runtimes *runtimes, bool all);
 
 /*
  * To be called now and then, and on news: takes over when the other daemon is gone, begins to look

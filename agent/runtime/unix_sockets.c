@@ -53,9 +53,9 @@ static int attach(struct unix_sockets *sockets, __u32 flags)
 {
 	int done = node_attach_waiting(flags);
 
-	/* If another daemon has the lock, the next look is soon. */
+	/* If they are not loaded yet, or another daemon has the lock, the next look is soon. */
 	sockets->waiting = !done || done == -EWOULDBLOCK;
-	return done == -EWOULDBLOCK || done == -ENOENT ? 0 : done;
+	return sockets->waiting || done == -ENOENT ? 0 : done;
 }
 
 static int look(struct unix_sockets *sockets)
