@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 
+#include "base/interrupt.h"
 #include "base/jobs.h"
+#include "base/resident.h"
 #include "load/node.h"
 #include "runtime/preload.h"
 
@@ -47,11 +49,16 @@ static void *load(void *data)
 	struct preload *preload = data;
 	struct job jobs[] = {{.run = load_runtimes, .data = preload}, {.run = load_unix}};
 	const struct runtimes_news done = {.preloaded = true};
+	struct runtimes_news unix_sockets = {.unix_sockets = true};
 
 	jobs_run(jobs, sizeof(jobs) / sizeof(jobs[0]));
+	resident_shrink(); /* loading took what is not needed any more */
+	unix_sockets.err = jobs[1].err;
+	if (atomic_load(&preload->stop))
+		return NULL;
 	if (jobs[1].err && jobs[1].err != -ECANCELED)
-		preload->tell(&(struct runtimes_news){.unix_sockets = true, .err = jobs[1].err});
-	if (!jobs[0].err && preload->runtimes)
+		preload->tell(&unix_sockets);
+	if (preload->runtimes && !jobs[0].err)
 		preload->tell(&done);
 	return NULL;
 }
@@ -72,6 +79,6 @@ void preload_end(struct preload *preload)
 	if (!preload->begun)
 		return;
 	atomic_store(&preload->stop, true);
-	pthread_join(preload->thread, NULL);
+	interrupt_join(preload->thread);
 	preload->begun = false;
 }

@@ -36,7 +36,7 @@ struct preload {
 void preload_begin(struct preload *preload, struct runtime_probes *probes, bool runtimes,
 		   runtimes_tell tell);
 
-/* Wait for what the thread is at, if it was begun. */
+/* End the thread, if it was begun, whatever it is at (base/interrupt.h). */
 void preload_end(struct preload *preload);
 
 #endif

@@ -93,7 +93,7 @@ static int open_event(const struct uprobe_place *place)
 	    .uprobe_path = (__u64)(unsigned long)path_of(place->fd, path),
 	    .probe_offset = place->offset,
 	};
-	unsigned int type, bit;
+	unsigned int type = 0, bit = 0;
 	int err = read_number(EVENTS "type", "%u", &type);
 	long fd;
 
