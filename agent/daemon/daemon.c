@@ -184,6 +184,7 @@ int daemon_run(const struct options *options)
 	struct daemon daemon = {.lock_fd = -1, .signal_fd = -1, .recorder = RECORDER_PROCESS_NONE};
 	int err;
 
+	resident_keep_low();
 	log_info("ctxpropd %s starts", CTXPROP_VERSION);
 	err = daemon_start(&daemon, options);
 	if (err == -ECANCELED) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -339,6 +340,21 @@ static bool any_is(bool (*is)(const char *links_dir, __u32 generation, const cha
 	return false;
 }
 
+/* Does the candidate's event wait for its flag? */
+static bool waits(const struct candidate *candidate, const char *links_dir, __u32 generation)
+{
+	return may_wait(candidate, links_dir, generation, 0) &&
+	       !any_is(is_pinned, candidate->event, links_dir, generation);
+}
+
+bool probes_wait(const char *links_dir, __u32 generation)
+{
+	for (size_t i = 0; i < CANDIDATES; i++)
+		if (waits(&candidates[i], links_dir, generation))
+			return true;
+	return false;
+}
+
 int probes_make_ready(const char *links_dir, __u32 generation)
 {
 	int err = 0;
@@ -383,8 +399,7 @@ int probes_find(const char *links_dir, __u32 generation, struct probe_hooks *ret
 
 		if (!is_pinned(links_dir, generation, candidates[i].program)) {
 			hook->err = -ENOENT;
-			hook->waits |= may_wait(&candidates[i], links_dir, generation, 0) &&
-				       !any_is(is_pinned, hook->event, links_dir, generation);
+			hook->waits |= waits(&candidates[i], links_dir, generation);
 			continue;
 		}
 		any = true;
@@ -435,11 +450,21 @@ int probes_detach_others(const char *links_dir, __u32 generation)
 	return pins_each(links_dir, detach_if_other, &generation);
 }
 
-__u64 probes_build(void)
+static __u64 build; /* of probes_build() */
+
+static void find_build(void)
 {
 	size_t size;
 	const void *bytes = probes__elf_bytes(&size);
 	const __u64 off = rules_switched_off();
 
-	return hash_add(hash_add(HASH_BEGIN, bytes, size), &off, sizeof(off));
+	build = hash_add(hash_add(HASH_BEGIN, bytes, size), &off, sizeof(off));
+}
+
+__u64 probes_build(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT; /* these are megabytes */
+
+	pthread_once(&once, find_build);
+	return build;
 }

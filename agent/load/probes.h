@@ -44,6 +44,9 @@ bool probes_maps_fit(char *ret_why, size_t size);
 int probes_attach(const char *links_dir, __u32 generation, __u32 flags,
 		  struct probe_hooks *ret_hooks);
 
+/* Does anything wait until some flag is set? */
+bool probes_wait(const char *links_dir, __u32 generation);
+
 /*
  * Load what waits, so that it can be attached: that takes a second. 0, or -errno of an event that
  * cannot be caught.
