@@ -91,7 +91,7 @@ void interrupt_join(pthread_t thread)
 
 	while (!err) {
 		clock_gettime(CLOCK_REALTIME, &until);
-		until.tv_nsec += AGAIN_MS * 1000000;
+		until.tv_nsec += AGAIN_MS * 1000000L;
 		until.tv_sec += until.tv_nsec / 1000000000;
 		until.tv_nsec %= 1000000000;
 		if (pthread_timedjoin_np(thread, NULL, &until) != ETIMEDOUT)
