@@ -2,7 +2,6 @@
 #include <errno.h>
 
 #include "base/interrupt.h"
-#include "base/jobs.h"
 #include "base/resident.h"
 #include "load/node.h"
 #include "runtime/preload.h"
@@ -29,36 +28,26 @@ int preload_first(void)
 	return err;
 }
 
-static int load_unix(void *data)
+static int load_runtimes(struct preload *preload)
 {
-	(void)data;
-	return node_make_ready();
-}
-
-static int load_runtimes(void *data)
-{
-	struct preload *preload = data;
-
-	if (!preload->runtimes)
-		return 0;
 	return runtime_probes_preload(preload->probes, RUNTIME_PART_ALL, &preload->stop);
 }
 
+/* Those of runtimes first: who needs them holds up all that are to be followed. */
 static void *load(void *data)
 {
-	struct preload *preload = data;
-	struct job jobs[] = {{.run = load_runtimes, .data = preload}, {.run = load_unix}};
 	const struct runtimes_news done = {.preloaded = true};
 	struct runtimes_news unix_sockets = {.unix_sockets = true};
+	struct preload *preload = data;
+	int err = preload->runtimes ? load_runtimes(preload) : -ECANCELED;
 
-	jobs_run(jobs, sizeof(jobs) / sizeof(jobs[0]));
+	unix_sockets.err = atomic_load(&preload->stop) ? 0 : node_make_ready();
 	resident_shrink(); /* loading took what is not needed any more */
-	unix_sockets.err = jobs[1].err;
 	if (atomic_load(&preload->stop))
 		return NULL;
-	if (jobs[1].err && jobs[1].err != -ECANCELED)
+	if (unix_sockets.err)
 		preload->tell(&unix_sockets);
-	if (preload->runtimes && !jobs[0].err)
+	if (!err)
 		preload->tell(&done);
 	return NULL;
 }
