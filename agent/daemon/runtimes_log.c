@@ -66,6 +66,9 @@ void runtimes_log(const struct runtimes_news *news)
 {
 	char name[PATH_MAX];
 
+	if (news->preloaded)
+		return log_info("probes-loaded",
+				"the probes for programs of all runtimes are loaded");
 	if (news->unix_sockets)
 		return log_unix_sockets(news->err);
 	if (news->publish)
