@@ -39,6 +39,7 @@ struct actor {
 		__u8 tells;   /* who wakes, in Ruby: 1: not just because a lock is free */
 		__u8 accepts; /* PHASE_APART: 1: a connection that has come leads to it */
 		__u8 counts;  /* ACTOR_THREAD that calls: 1: what objects tell of it does */
+		__u8 given;   /* who reads a request: 1: its maker has accepted the connection */
 	};
 	__u64 path; /* end of the user's stack, see path.h; who reads a request: the socket */
 	union {     /* (there is no room for both on the stack) */

@@ -186,6 +186,9 @@ struct process {
 	__u8 copies;    /* calls with the x-request-id of their request, up to PROCESS_COPIES */
 	__u8 makes_ids; /* 1: some call had one that no request has brought, or another one's */
 	__u8 reserved[6];
+	__u64 given;    /* address of the one socket that it serves (given.h); 0: it may serve
+			   others */
+	__u64 given_ns; /* when it read its first request there */
 };
 
 /* log2 of the ns that tell two processes apart which have the same id one after the other. */

@@ -120,6 +120,15 @@ def php_fpm(listen, connect, ready):
     return fpm, front
 
 
+def socat(how):
+    """A process for each connection, which serves it on its standard input."""
+    return Program(("socat", "TCP-LISTEN:{port},bind={address},fork,reuseaddr,backlog=1024",
+                    "EXEC:{python} -B -S {apps}/inetd/request.py" + how))
+
+
+SYSTEMD_INETD = Program(("systemd-socket-activate", "-l", "{listen}", "-E", "UPSTREAM", "--inetd",
+                         "-a", "/bin/sh", "{apps}/inetd/request.sh"))
+
 PUMA = Program(("puma", "-q", "-t", "8:8", "-b", "tcp://{listen}", "-e", "production",
                 "{apps}/ruby/config.ru"))
 
@@ -147,6 +156,12 @@ ROWS = (
     Row("c-fork", "C, a process per connection", (c("prefork", "fork"),)),
     Row("c-fork-more", "the same, calls from children and threads", (c("prefork", "fork"),),
         modes="ftp"),
+    Row("inetd", "Python, a process that socat makes with the connection (EXEC, nofork)",
+        (socat(",nofork"),), modes="scgo", background=True),
+    Row("inetd-pair", "the same, socat copies to it what it reads (EXEC)", (socat(""),),
+        modes="scgo", background=True),
+    Row("inetd-sh", "sh and curl, made by systemd-socket-activate --inetd", (SYSTEMD_INETD,),
+        modes="sp"),
     Row("python-threads", "Python ThreadingHTTPServer", (python("threads"),)),
     Row("python-threads-more", "the same, calls from threads made for the request",
         (python("threads"),), modes="tp"),
