@@ -36,6 +36,8 @@ enum worker_flags {
 	WORKER_TRIED = 1 << 19, /* it has read the answer to a call that began like that */
 	/* It has read for something else, too, since it slept last (tasks.h). */
 	WORKER_MIXED = 1 << 20,
+	/* Node: another thread has posted a request's work to it (work.h). */
+	WORKER_POSTED = 1 << 21,
 };
 
 /*
@@ -100,7 +102,7 @@ struct worker {
 /* Node: work of another thread's that a loop goes on with (work.h): map `work_done`, by thread. */
 struct work {
 	__u64 request; /* for which it was given, for certain; or 0 */
-	__u64 stack;   /* where the stack of who goes on with it begins, */
+	__u64 stack;   /* where the stack of who goes on with it begins (0: it is a message), */
 	__u64 returns; /* and what stands there: the address that it returns to */
 };
 

@@ -80,6 +80,10 @@ REDIS = Program(("redis-server", "--bind", "127.0.0.1", "--port", "6379", "--dir
 REDIS_NODE = (REDIS, node(REDIS="6379", NODE_PATH="/usr/share/nodejs"))
 
 
+def node_workers(**env):
+    return Program(("node", "{apps}/node/workers.js", "{address}", "{port}"), env)
+
+
 def go(**env):
     return Program(("{made}/go/server", "{listen}"), env)
 
@@ -313,6 +317,10 @@ ROWS = (
         modes="f", pauses=NONE, needs="libuv_names"),
     Row("node-lookups", "Node, requests share look-ups of a name",
         (node(KEEP="0", LOOKUP="own"),), modes="sp", pauses=NONE, named=True),
+    Row("node-workers", "Node, calls by another thread of JavaScript (worker_threads), asked by postMessage()",
+        (node_workers(),), modes="sp", pauses=NONE),
+    Row("node-workers-background", "the same, and calls of its own, some of them asked for by messages",
+        (node_workers(BACKGROUND_MS="20"),), modes="sp", pauses=NONE, background=True),
     Row("haproxy-queue", "HAProxy, maxconn 4", (haproxy(server="maxconn 4"),), pauses=NONE,
         calls=(1, 1)),
     Row("aiohttp-uvloop", "aiohttp, server and client, on uvloop", (python("aio", LOOP="uvloop"),),
