@@ -55,6 +55,12 @@ def gunicorn(*options):
                     "wsgi:application"))
 
 
+def uwsgi(*options):
+    return Program(("uwsgi", "--plugin", "http,python3", "--http", "{listen}", "--listen", "100",
+                    "--master", "--chdir", "{apps}/python", "--module", "wsgi:application",
+                    "--disable-logging", *options))
+
+
 def uvicorn(loop, **env):
     return Program(("{python}", "-B", "-m", "uvicorn", "--app-dir", "{apps}/python", "--host",
                     "{address}", "--port", "{port}", "--backlog", "1024", "--loop", loop,
@@ -262,6 +268,8 @@ ROWS = (
         php_fpm("127.0.0.1:8081", "127.0.0.1:8081", INNER_PORT), modes="scp"),
     Row("nginx-python", "nginx, Python threads behind it on loopback",
         (python("threads", INNER_PORT, "127.0.0.1"), nginx("kept", "127.0.0.1:8081"))),
+    Row("uwsgi-http", "uWSGI behind its own router, two processes of four threads",
+        (uwsgi("--processes", "2", "--threads", "4"),), needs="uwsgi", new_connections=1),
     Row("loopback", "client, Python threads and upstream on one host's lo", (python("threads"),),
         lo=True),
     # Adversarial.

@@ -34,7 +34,8 @@ PACKAGES_ACCURACY=(curl socat systemd nginx-light haproxy nodejs python3-aiohttp
 	python3-waitress redis-server node-redis
 	mono-mcs mono-runtime libmono-system-net-http4.0-cil
 	rustc cargo librust-hyper-dev librust-tokio-dev erlang-base erlang-inets
-	default-jdk-headless libtomcat10-java libjetty9-java puma ruby-webrick php-cli php-curl php-fpm)
+	default-jdk-headless libtomcat10-java libjetty9-java puma ruby-webrick php-cli php-curl php-fpm
+	uwsgi-core uwsgi-plugin-python3)
 
 # What tests/samples has beside those.
 PACKAGES_SAMPLES=(python3-fastapi python3-quart ruby-sinatra ruby-async-http golang-golang-x-sync-dev)
