@@ -21,7 +21,8 @@ struct node {
 #define NODE_HALVED_MASK 31
 
 enum node_flags {
-	NODE_UNIX = 1 << 0, /* programs that take requests may use unix sockets */
+	NODE_UNIX = 1 << 0,  /* programs that take requests may use unix sockets */
+	NODE_GIVEN = 1 << 1, /* processes were made for connections (given.h) */
 };
 
 /*
