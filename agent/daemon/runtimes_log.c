@@ -30,12 +30,27 @@ static void log_unix_sockets(int err)
 		log_info("following what goes over unix sockets, too");
 }
 
+/* By probes at each change, or only while it takes a sample. */
+static void log_reader(const struct publish *publish)
+{
+	const struct trace_reader *reader = &publish->reader;
+
+	if (publish->state == NODE_PUBLISH_SAMPLED)
+		log_info("program %u (%.*s) reads traces_ctx_v1: what threads, goroutines, tasks "
+			 "and event loops work on is published whenever it takes a sample",
+			 reader->id, TRACE_READER_NAME, reader->name);
+	else
+		log_info("program %u (%.*s) reads traces_ctx_v1: what goroutines, tasks and "
+			 "greenlets work on is published, too, by probes%s%s",
+			 reader->id, TRACE_READER_NAME, reader->name,
+			 publish->moments_err ? ", for samples cannot be met: " : "",
+			 publish->moments_err ? strerror(-publish->moments_err) : "");
+}
+
 static void log_publish(const struct publish *publish)
 {
-	if (publish->state == NODE_PUBLISH_READ)
-		log_info("program %u (%.*s) reads traces_ctx_v1: what goroutines, tasks and "
-			 "greenlets work on is published, too",
-			 publish->reader.id, TRACE_READER_NAME, publish->reader.name);
+	if (publish->state == NODE_PUBLISH_READ || publish->state == NODE_PUBLISH_SAMPLED)
+		log_reader(publish);
 	else if (publish->state == NODE_PUBLISH_BLIND)
 		log_warning("who reads traces_ctx_v1 cannot be seen: what goroutines, tasks and "
 			    "greenlets work on is not published, unless by --publish always: %s",

@@ -36,9 +36,10 @@ PIN = "/sys/fs/bpf/otel/traces_ctx_v1"
 
 # server: argv with {build}, {here}; PORT and the truth file follow. agent: options of ctxpropd.
 # silent: nothing is to be published, so that nothing can be wrong. awaits: what the agent says of the
-# process before it matters. least: share of samples that must be right
-Row = namedtuple("Row", "name server connections requests roots agent silent awaits least",
-                 defaults=(4, 12, False, (), False, "", judge.RIGHT_AT_LEAST))
+# process before it matters. least: share of samples that must be right. first: what the first reader looks at,
+# samples so many times a second, or switches of threads: these are shown by probes
+Row = namedtuple("Row", "name server connections requests roots agent silent awaits least first",
+                 defaults=(4, 12, False, (), False, "", judge.RIGHT_AT_LEAST, "19"))
 GIVEN_UP, FOLLOWED = "its goroutines change more than", "following tasks and queues"
 GOES = "following goroutines"
 NEVER, ALWAYS = ("--publish", "never"), ("--publish", "always")
@@ -52,13 +53,16 @@ ROWS = (
         least=0.9),
     # Of the first requests nothing is known: what wakes their task has yet to show that it does.
     Row("Python, tasks", ["/usr/bin/python3", "-B", "{here}/burn_aio.py"], awaits=FOLLOWED, least=0.8),
+    Row("Python, tasks, always", ["/usr/bin/python3", "-B", "{here}/burn_aio.py"], agent=ALWAYS, awaits=FOLLOWED, least=0.8),
+    Row("Python, tasks, by probes", ["/usr/bin/python3", "-B", "{here}/burn_aio.py"], awaits=FOLLOWED, least=0.8,
+        first="switches"),
     Row("Python, tasks, not wanted", ["/usr/bin/python3", "-B", "{here}/burn_aio.py"], agent=NEVER, silent=True),
     Row("Go", ["{build}/profile_burn_go"], awaits=GOES),
     Row("Go, one at a time", ["{build}/profile_burn_go"], connections=1, requests=48, awaits=GOES),
     Row("Go, always", ["{build}/profile_burn_go"], agent=ALWAYS, awaits=GOES, requests=36),
     Row("Go, by its former name", ["{build}/profile_burn_go"], agent=("--publish-goroutines", "never"), silent=True),
     Row("Go, not wanted", ["{build}/profile_burn_go"], agent=NEVER, silent=True),
-    Row("Go, too dear", ["{build}/profile_burn_go"], silent=True, awaits=GIVEN_UP),
+    Row("Go, too dear", ["{build}/profile_burn_go"], awaits=GIVEN_UP, first="switches"),
 )
 
 # What the server of the self-test does wrong once in ten requests, and the complaints that must
@@ -111,7 +115,7 @@ def first_reader(build, pin, row, agent):
     if not agent or row.agent:
         yield
         return
-    with Sampler(build, pin, "19"):
+    with Sampler(build, pin, row.first):
         wait_until(lambda: READ in agent.said(), lambda: f"the agent has seen no reader:\n{agent.said()}")
         yield
 
