@@ -11,8 +11,8 @@
 #include "load/trace_readers.h"
 #include "trace_readers_bpf.skel.h"
 
-/* Maps that every build of `ctxprop profile` has beside the node's. */
-static const char *const samplers[] = {"profile_scratch", "profile_samples"};
+/* Maps beside the node's: of every build of `ctxprop profile`, and of what shows at moments. */
+static const char *const others[] = {"profile_scratch", "profile_samples", "moments"};
 
 struct trace_readers {
 	struct trace_readers_bpf *skeleton;
@@ -37,8 +37,8 @@ static int add_names(int names_fd)
 	for (size_t i = 0; !err && (name = node_maps_name(i)); i++)
 		if (strcmp(name, NODE_TRACES_NAME) != 0)
 			err = add_name(names_fd, name);
-	for (size_t i = 0; !err && i < sizeof(samplers) / sizeof(samplers[0]); i++)
-		err = add_name(names_fd, samplers[i]);
+	for (size_t i = 0; !err && i < sizeof(others) / sizeof(others[0]); i++)
+		err = add_name(names_fd, others[i]);
 	return err;
 }
 

@@ -6,6 +6,7 @@ import os
 import socket
 import subprocess
 import tempfile
+import time
 
 import bpf_map
 import cases
@@ -22,6 +23,7 @@ GO = f"{cases.BUILD}/profile_burn_go"
 WORK_US, REQUESTS = 300_000, 3
 MOMENTS, PROBES = "whenever it takes a sample", "by probes"
 ON, OFF = ") reads traces_ctx_v1: ", "no program of others reads traces_ctx_v1 any more"
+LOOK_SECONDS = 4  # until another reader would have been seen
 LINGER_SECONDS = 30  # from the last look that has seen a reader
 
 
@@ -130,7 +132,8 @@ def sampled():
             world.asked.clear()
             world.shown()
             asked = set(world.asked)
-            equal((world.state(), world.said(PROBES)), (SHOWN, 0), "published")
+            time.sleep(LOOK_SECONDS)
+            equal((world.state(), world.said(ON), world.said(PROBES)), (SHOWN, 1, 0), "published")
         equal(world.read, asked, "requests that were read")
         equal(bpf_map.entries_of(PIN, world.burner.pid), {}, "entries left")
 
