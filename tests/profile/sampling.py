@@ -80,10 +80,10 @@ class Sampler:
     def __init__(self, build, pin, *argv):
         self.said = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen([f"{build}/profile_sampler", pin, *argv], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, text=True)
+                                        stdout=subprocess.PIPE, bufsize=0)  # what follows the first line is not read here
 
     def __enter__(self):
-        if self.process.stdout.readline() != "ready\n":
+        if self.process.stdout.readline() != b"ready\n":
             raise RuntimeError("profile_sampler does not start")
         # From now on into a file: a pipe would fill up.
         self.copy = subprocess.Popen(["cat"], stdin=self.process.stdout, stdout=self.said)
