@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "load/moments.h"
 #include "load/node_maps.h"
@@ -11,6 +12,23 @@
 struct moments {
 	struct moment_bpf *skeleton;
 };
+
+/* So much later an interrupt that had begun is over. */
+static const struct timespec interrupt = {.tv_nsec = 100000000};
+
+static int attach(struct bpf_program *program, struct bpf_link **ret_link)
+{
+	*ret_link = bpf_program__attach(program);
+	return *ret_link ? 0 : -errno;
+}
+
+/* What begins does never without what ends it: else it would stay. */
+static int attach_both(struct moment_bpf *skeleton)
+{
+	int err = attach(skeleton->progs.moment_ends, &skeleton->links.moment_ends);
+
+	return err ? err : attach(skeleton->progs.moment_begins, &skeleton->links.moment_begins);
+}
 
 static int load(struct moments *moments)
 {
@@ -24,7 +42,7 @@ static int load(struct moments *moments)
 		err = rules_tell(moments->skeleton->obj);
 	if (!err)
 		err = moment_bpf__load(moments->skeleton);
-	return err ? err : moment_bpf__attach(moments->skeleton);
+	return err ? err : attach_both(moments->skeleton);
 }
 
 int moments_open(struct moments **ret_moments)
@@ -43,6 +61,11 @@ void moments_close(struct moments *moments)
 {
 	if (!moments)
 		return;
+	if (moments->skeleton && moments->skeleton->links.moment_begins) {
+		bpf_link__destroy(moments->skeleton->links.moment_begins);
+		moments->skeleton->links.moment_begins = NULL;
+		nanosleep(&interrupt, NULL);
+	}
 	moment_bpf__destroy(moments->skeleton);
 	free(moments);
 }
