@@ -33,9 +33,10 @@ enum node_publish {
 	NODE_PUBLISH_UNTOLD, /* no daemon has said so */
 	NODE_PUBLISH_NEVER,  /* nobody wants it */
 	NODE_PUBLISH_ALWAYS,
-	NODE_PUBLISH_UNREAD, /* it is not while no program of others reads the map; */
-	NODE_PUBLISH_READ,   /* one does; */
-	NODE_PUBLISH_BLIND,  /* that cannot be seen: it is not */
+	NODE_PUBLISH_UNREAD,  /* it is not while no program of others reads the map; */
+	NODE_PUBLISH_READ,    /* one does; */
+	NODE_PUBLISH_BLIND,   /* that cannot be seen: it is not */
+	NODE_PUBLISH_SAMPLED, /* one does, with its samples: it is at these moments */
 };
 
 #endif
