@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "daemon/daemon.h"
 #include "daemon/options.h"
-#include "daemon/record.h"
+#include "profile/keep/recorder_main.h"
 
 enum { EXIT_OK = 0, EXIT_REFUSED = 1, EXIT_USAGE = 2 };
 
@@ -17,7 +17,7 @@ int main(int argc, char **argv)
 
 	descriptors_open_standard();
 	if (argc && !strcmp(argv[0], RECORD_NAME))
-		return record_run(argc, argv);
+		return recorder_main(argc, argv);
 	switch (options_parse(argc, argv, &options)) {
 	case OPTIONS_DONE:
 		return fflush(stdout) ? EXIT_REFUSED : EXIT_OK;

@@ -53,9 +53,9 @@ struct runtime_names {
 	 * Read "FUNCTION\nFILE" or "FUNCTION\nFILE\nLINE" (the function's first one) by a
 	 * descriptor for the process's memory into NAMED_TEXT_MAX bytes, in UTF-8 without other
 	 * control characters, by not more than NAMED_READS_MAX reads, whatever the memory holds. It
-	 * runs in a sandbox (agent/profile/name_reader.h). 0; 1: it was put into another one, whose
-	 * depth is one more; -ESTALE: there is another object by now; -EINVAL: it makes no sense;
-	 * -ENOENT: nothing was put into the function (`is_inner`).
+	 * runs in a sandbox (agent/profile/names/name_reader.h). 0; 1: it was put into another one,
+	 * whose depth is one more; -ESTALE: there is another object by now; -EINVAL: it makes no
+	 * sense; -ENOENT: nothing was put into the function (`is_inner`).
 	 */
 	int (*read)(int memory, const struct named_code *code, char *ret_text);
 	/*

@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "cmd/command.h"
 #include "cmd/json.h"
-#include "profile/registered.h"
+#include "profile/take/registered.h"
 #include "trace/json.h"
 
 #define FOLDER_MODE 0700 /* as the store's */

@@ -11,8 +11,8 @@
 #include "cmd/profile_diff.h"
 #include "cmd/profile_source.h"
 #include "cmd/profile_write.h"
-#include "profile/diff.h"
-#include "profile/message_requests.h"
+#include "profile/draw/diff.h"
+#include "profile/message/endpoints.h"
 #include "trace/json.h"
 
 #define ROWS      20
@@ -45,11 +45,9 @@ static bool is_of_side(const struct message *message, const Perftools__Profiles_
 		       const void *data)
 {
 	const struct side *side = data;
-	const struct endpoint endpoint = {.name =
-					      (char *)message_label(message, sample, "endpoint")};
 
 	if (!strcmp(side->key, "endpoint"))
-		return endpoint_fits(&endpoint, side->value);
+		return endpoint_fits(message_label(message, sample, "endpoint"), side->value);
 	for (size_t i = 0; i < sample->n_label; i++)
 		if (!strcmp(message_text(message, sample->label[i]->key), side->key) &&
 		    label_fits(message, sample->label[i], side->value))
@@ -70,19 +68,19 @@ static int take_part(struct sides *sides, const char *key, char *value, enum dif
 }
 
 /* "KEY=ONE,OTHER"; the words stay in `buffer`. */
-static int take_parts(const struct profile_reading *reading, char *buffer, struct sides *sides)
+static int take_parts(const struct profile_wanted *wanted, char *buffer, struct sides *sides)
 {
 	char *value, *other;
 	int exit_code;
 
-	text_copy(buffer, WORDS_MAX, reading->by);
+	text_copy(buffer, WORDS_MAX, wanted->by);
 	value = strchr(buffer, '=');
 	other = value ? strchr(value, ',') : NULL;
 	if (!value || value == buffer || !other || other == value + 1 || !other[1] ||
-	    strchr(other + 1, ',') || strlen(reading->by) >= WORDS_MAX)
+	    strchr(other + 1, ',') || strlen(wanted->by) >= WORDS_MAX)
 		return command_misused("--by %s: expected a label and two of its values: "
 				       "endpoint='GET /a','GET /b' or bucket=p50,p99",
-				       reading->by);
+				       wanted->by);
 	*value++ = *other++ = '\0';
 	sides->with_endpoint = strcmp(buffer, "endpoint") != 0;
 	exit_code = take_part(sides, buffer, value, DIFF_BEFORE);
@@ -140,7 +138,7 @@ static int write_picture(const void *data, FILE *out)
 	return 0;
 }
 
-static int write_output(const struct profile_reading *reading, const struct sides *sides,
+static int write_output(const struct profile_wanted *wanted, const struct sides *sides,
 			const struct diff *diff)
 {
 	char title[WORDS_MAX];
@@ -148,10 +146,10 @@ static int write_output(const struct profile_reading *reading, const struct side
 
 	snprintf(title, sizeof(title), "From %.400s to %.400s: red is more, blue is less",
 		 sides->name[DIFF_BEFORE], sides->name[DIFF_AFTER]);
-	return profile_write_file(reading->output, write_picture, &drawing);
+	return profile_write_file(wanted->output, write_picture, &drawing);
 }
 
-static int compare(const struct profile_reading *reading, const struct sides *sides)
+static int compare(const struct profile_wanted *wanted, const struct sides *sides)
 {
 	const struct message_weight weight[DIFF_SIDES] = {
 	    message_by_time(&sides->part[DIFF_BEFORE]), message_by_time(&sides->part[DIFF_AFTER])};
@@ -164,39 +162,39 @@ static int compare(const struct profile_reading *reading, const struct sides *si
 		    sides->name[DIFF_BEFORE], sides->name[DIFF_AFTER]);
 	if (diff_new(weight, sides->with_endpoint, &diff))
 		return command_refuse("out of memory");
-	if (reading->json)
+	if (wanted->json)
 		exit_code = print_json(&diff);
 	else
 		print_functions(&diff);
-	if (!exit_code && reading->output)
-		exit_code = write_output(reading, sides, &diff);
+	if (!exit_code && wanted->output)
+		exit_code = write_output(wanted, sides, &diff);
 	diff_free(&diff);
 	return exit_code;
 }
 
 /* `file`: NULL for windows. */
-static int compare_parts(const struct profile_reading *reading, const char *file)
+static int compare_parts(const struct profile_wanted *wanted, const char *file)
 {
 	struct sides sides = {};
 	char buffer[WORDS_MAX];
 	struct windows_said said;
-	int exit_code = file ? profile_read_file(reading, file, &sides.file[0])
-			     : profile_read_last(reading, &sides.file[0], &said);
+	int exit_code = file ? profile_read_file(wanted, file, &sides.file[0])
+			     : profile_read_last(wanted, &sides.file[0], &said);
 
 	if (exit_code)
 		return exit_code;
-	exit_code = take_parts(reading, buffer, &sides);
+	exit_code = take_parts(wanted, buffer, &sides);
 	if (!exit_code)
-		exit_code = compare(reading, &sides);
+		exit_code = compare(wanted, &sides);
 	message_free(&sides.file[0]);
 	return exit_code;
 }
 
 /* Both sides without what belongs to no request, unless a side has nothing else, or --all is given.
  */
-static int compare_sides(const struct profile_reading *reading, struct sides *sides)
+static int compare_sides(const struct profile_wanted *wanted, struct sides *sides)
 {
-	const bool leaves_out = !reading->all && message_of_requests(&sides->file[DIFF_BEFORE]) &&
+	const bool leaves_out = !wanted->all && message_of_requests(&sides->file[DIFF_BEFORE]) &&
 				message_of_requests(&sides->file[DIFF_AFTER]);
 
 	for (enum diff_side side = 0; side < DIFF_SIDES; side++) {
@@ -206,64 +204,64 @@ static int compare_sides(const struct profile_reading *reading, struct sides *si
 		if (leaves_out && message_requests(&sides->file[side], &sides->part[side]))
 			return command_refuse("out of memory");
 	}
-	return compare(reading, sides);
+	return compare(wanted, sides);
 }
 
-static int compare_files(const struct profile_reading *reading, const char *const *files)
+static int compare_files(const struct profile_wanted *wanted, const char *const *files)
 {
 	struct sides sides = {.with_endpoint = true};
 	int exit_code = COMMAND_OK;
 
 	for (enum diff_side side = 0; !exit_code && side < DIFF_SIDES; side++) {
 		sides.name[side] = files[side];
-		exit_code = profile_read_file(reading, files[side], &sides.file[side]);
+		exit_code = profile_read_file(wanted, files[side], &sides.file[side]);
 	}
 	if (!exit_code)
-		exit_code = compare_sides(reading, &sides);
+		exit_code = compare_sides(wanted, &sides);
 	for (enum diff_side side = 0; side < DIFF_SIDES; side++)
 		message_free(&sides.file[side]);
 	return exit_code;
 }
 
 /* The last windows, and those that end where these begin: no window is on both sides. */
-static int compare_times(const struct profile_reading *reading)
+static int compare_times(const struct profile_wanted *wanted)
 {
 	char before[64], after[64];
 	struct sides sides = {.with_endpoint = true, .name = {before, after}};
 	struct windows_said said;
-	int exit_code = profile_read_last(reading, &sides.file[DIFF_AFTER], &said);
+	int exit_code = profile_read_last(wanted, &sides.file[DIFF_AFTER], &said);
 
-	snprintf(before, sizeof(before), "the %.32s before", reading->before);
-	snprintf(after, sizeof(after), "the last %.32s", reading->last);
+	snprintf(before, sizeof(before), "the %.32s before", wanted->before);
+	snprintf(after, sizeof(after), "the last %.32s", wanted->last);
 	if (exit_code)
 		return exit_code;
-	exit_code = profile_read_before(reading, said.time.from_s, &sides.file[DIFF_BEFORE], &said);
+	exit_code = profile_read_before(wanted, said.time.from_s, &sides.file[DIFF_BEFORE], &said);
 	if (!exit_code)
-		exit_code = compare_sides(reading, &sides);
+		exit_code = compare_sides(wanted, &sides);
 	for (enum diff_side side = 0; side < DIFF_SIDES; side++)
 		message_free(&sides.file[side]);
 	return exit_code;
 }
 
-static int compare_windows(const struct profile_reading *reading, size_t files)
+static int compare_windows(const struct profile_wanted *wanted, size_t files)
 {
-	if (files || !reading->by == !reading->before)
+	if (files || !wanted->by == !wanted->before)
 		return command_misused("profile diff --last: expected --before TIME or --by "
 				       "KEY=ONE,OTHER, and no file");
-	return reading->by ? compare_parts(reading, NULL) : compare_times(reading);
+	return wanted->by ? compare_parts(wanted, NULL) : compare_times(wanted);
 }
 
-int profile_diff(const struct profile_reading *reading, const char *const *words, size_t count)
+int profile_diff(const struct profile_wanted *wanted, const char *const *words, size_t count)
 {
-	if (reading->before && !reading->last)
+	if (wanted->before && !wanted->last)
 		return command_misused("profile diff: --before is for --last");
-	if (!reading->last && count != (reading->by ? 1 : 2))
+	if (!wanted->last && count != (wanted->by ? 1 : 2))
 		return command_misused("profile diff: expected two files of pprof (.pb.gz), or "
 				       "one and --by KEY=ONE,OTHER");
-	if (reading->output && !profile_format_is(reading->format, "svg"))
+	if (wanted->output && !profile_format_is(wanted->format, "svg"))
 		return command_misused("--output %s: a difference is written as svg",
-				       reading->output);
-	if (reading->last)
-		return compare_windows(reading, count);
-	return reading->by ? compare_parts(reading, words[0]) : compare_files(reading, words);
+				       wanted->output);
+	if (wanted->last)
+		return compare_windows(wanted, count);
+	return wanted->by ? compare_parts(wanted, words[0]) : compare_files(wanted, words);
 }

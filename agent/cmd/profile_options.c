@@ -7,8 +7,8 @@
 #include "cmd/command.h"
 #include "cmd/profile_options.h"
 #include "cmd/store.h"
-#include "profile/registered.h"
-#include "profile/sources.h"
+#include "profile/take/registered.h"
+#include "profile/take/sources.h"
 #include "trace/query_words.h"
 
 #define DURATION_NS (10 * NS_PER_SECOND)
@@ -107,7 +107,7 @@ static int set_bucket(const struct option_row *row, const char *words)
 
 static int set_label(const struct option_row *row, const char *words)
 {
-	struct filter *filter = &wanted.filter;
+	struct message_filter *filter = &wanted.filter;
 
 	if (!strchr(words, '=') || *words == '=')
 		return command_misused("--%s %s: expected KEY=VALUE", row->name, words);
@@ -165,16 +165,16 @@ const struct option_row command_profile_options[] = {
     {"all", 0, NULL, "also what belongs to no request, with its share of all", .flag = &wanted.all},
     {"output", 'o', "FILE",
      "write a profile for `go tool pprof` (.pb.gz), a flame graph (.svg), folded stacks "
-     "(.folded), for speedscope (.json), or OTLP (.otlp)",
-     .text = &wanted.file},
-    {"format", 0, "pprof|svg|folded|speedscope|otlp", "the format, whatever FILE is called",
+     "(.folded), or OTLP (.otlp)",
+     .text = &wanted.output},
+    {"format", 0, "pprof|svg|folded|otlp", "the format, whatever FILE is called",
      .set = set_format},
     {"ids", 0, NULL, "in pprof: label each sample with trace_id and span_id", .flag = &wanted.ids,
      .given = &wanted.sampling},
     {"tags", 0, "FILE",
      "apply rules to what is written or shown: match REGEX tag NAME, drop REGEX, fold REGEX as "
      "NAME",
-     .text = &wanted.tags},
+     .text = &wanted.tags_file},
     {"by", 0, "KEY=ONE,OTHER", "of diff: compare two parts of one profile", .text = &wanted.by},
     {"last", 0, "TIME", "what was sampled this long until now, up to an hour: 90s, 10m",
      .text = &wanted.last, .set = set_last},
@@ -187,12 +187,12 @@ const struct option_row command_profile_options[] = {
 int profile_options(struct profile_wanted **ret)
 {
 	*ret = &wanted;
-	if (!wanted.file || wanted.format)
+	if (!wanted.output || wanted.format)
 		return COMMAND_OK;
-	wanted.format = profile_format_of_file(wanted.file);
+	wanted.format = profile_format_of_file(wanted.output);
 	if (wanted.format)
 		return COMMAND_OK;
 	return command_misused("--output %s: its ending tells no format; with --format expected "
 			       "is " PROFILE_FORMATS,
-			       wanted.file);
+			       wanted.output);
 }

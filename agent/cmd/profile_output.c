@@ -1,93 +1,76 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "cmd/profile_output.h"
 #include "cmd/profile_write.h"
-#include "profile/flame_message.h"
-#include "profile/message_endpoints.h"
-#include "profile/message_requests.h"
-#include "profile/out/otlp.h"
-#include "profile/out/speedscope.h"
-#include "profile/pprof.h"
+#include "profile/draw/flame.h"
+#include "profile/draw/otlp.h"
+#include "profile/message/endpoints.h"
 
 struct profile_format {
 	const char *name, *ending;
-	/* Of samples, and of what was read; 0 or -errno. NULL: samples are converted. */
-	int (*write)(const struct profile_result *result, FILE *out);
-	int (*write_message)(const struct message *message, FILE *out);
-	bool has_links;  /* to spans, without labels for them */
-	bool is_picture; /* see profile_format_is_picture() */
+	int (*write)(const struct message *message, FILE *out); /* 0 or -errno */
+	bool has_links;                                         /* see profile_format_has_links() */
+	bool is_picture; /* for people to look at: it begins with what requests cost */
 };
 
-static int write_pprof(const struct profile_result *result, FILE *out)
+/* How samples were taken, if the message tells it of all of them: " at 99 Hz". */
+static void hz_text(const struct message *message, char *buffer, size_t size)
 {
-	const struct pprof_options options = {.from_ns = result->from_ns,
-					      .duration_ns = result->to_ns - result->from_ns,
-					      .hz = result->hz,
-					      .off_cpu = result->off_cpu,
-					      .filter = result->filter,
-					      .ids = result->ids,
-					      .partial = result->partial,
-					      .servers = result->servers,
-					      .lost = result->lost};
+	const __u64 period_ns = (__u64)message->profile->period;
+	struct message_weight count = {.message = message}, cpu = {.message = message};
 
-	return pprof_write(result->samples, result->names, result->requests, &options, out);
+	*buffer = '\0';
+	if (!period_ns || message_type(message, "samples", &count.type) ||
+	    message_type(message, "cpu", &cpu.type))
+		return;
+	if (message_weigh_all(&cpu) == message_weigh_all(&count) * period_ns)
+		snprintf(buffer, size, " at %llu Hz", (NS_PER_SECOND + period_ns / 2) / period_ns);
 }
 
-/* For a title: with what belongs to no request, or without it. */
-static const char *of_what(const struct flame *root)
+/* With what belongs to no request, or without it. */
+static const char *of_what(const struct message *message, const struct flame *root)
 {
-	return flame_child(root, ENDPOINT_NONE) ? "by endpoint" : "of requests, by endpoint";
+	return !message_has_endpoints(message) || flame_child(root, ENDPOINT_NONE)
+		   ? "by endpoint"
+		   : "of requests, by endpoint";
 }
 
-static int write_svg(const struct profile_result *result, FILE *out)
+static void write_title(const struct message *message, const struct flame *root,
+			enum flame_unit unit, char *title, size_t size)
 {
-	const char *of = of_what(result->root);
-	char title[128];
+	const double seconds = (double)root->total / (double)NS_PER_SECOND;
+	const char *of = of_what(message, root);
+	char hz[32];
 
-	if (result->off_cpu)
-		snprintf(title, sizeof(title),
-			 "Wall-clock time %s: %.3f s, on the CPU by samples at %u Hz", of,
-			 (double)result->root->total / (double)NS_PER_SECOND, result->hz);
+	hz_text(message, hz, sizeof(hz));
+	if (unit != FLAME_NS)
+		snprintf(title, size, "CPU %s: %llu samples%s", of, root->total, hz);
+	else if (message_has_waits(message) && *hz)
+		snprintf(title, size, "Wall-clock time %s: %.3f s, on the CPU by samples%s", of,
+			 seconds, hz);
 	else
-		snprintf(title, sizeof(title), "CPU %s: %llu samples at %u Hz", of,
-			 result->root->total, result->hz);
-	flame_write_svg(result->root, result->off_cpu ? FLAME_NS : FLAME_SAMPLES, title, out);
-	return 0;
+		snprintf(title, size, "Time %s: %.3f s", of, seconds);
 }
 
-static int write_folded(const struct profile_result *result, FILE *out)
-{
-	flame_write_folded(result->root, out);
-	return 0;
-}
-
-static int write_svg_of(const struct message *message, FILE *out)
+static int write_svg(const struct message *message, FILE *out)
 {
 	const struct message_weight weight = message_by_count(message);
 	struct flame *root = flame_of_message(&weight, true);
-	const char *of;
 	char title[128];
 
 	if (!root)
 		return -ENOMEM;
-	of = message_has_endpoints(message) ? of_what(root) : "by endpoint";
-	if (flame_unit_of(&weight) == FLAME_NS)
-		snprintf(title, sizeof(title), "Time %s: %.3f s", of,
-			 (double)root->total / (double)NS_PER_SECOND);
-	else
-		snprintf(title, sizeof(title), "CPU %s: %llu samples", of, root->total);
+	write_title(message, root, flame_unit_of(&weight), title, sizeof(title));
 	flame_write_svg(root, flame_unit_of(&weight), title, out);
 	flame_free(root);
 	return 0;
 }
 
-static int write_folded_of(const struct message *message, FILE *out)
+static int write_folded(const struct message *message, FILE *out)
 {
 	const struct message_weight weight = message_by_count(message);
 	struct flame *root = flame_of_message(&weight, true);
@@ -100,11 +83,10 @@ static int write_folded_of(const struct message *message, FILE *out)
 }
 
 static const struct profile_format formats[] = {
-    {"pprof", ".pb.gz", write_pprof, message_write, false, false},
-    {"svg", ".svg", write_svg, write_svg_of, false, true},
-    {"folded", ".folded", write_folded, write_folded_of, false, false},
-    {"speedscope", ".json", NULL, speedscope_write, false, false},
-    {"otlp", ".otlp", NULL, otlp_profile_write, true, false},
+    {"pprof", ".pb.gz", message_write, false, false},
+    {"svg", ".svg", write_svg, false, true},
+    {"folded", ".folded", write_folded, false, false},
+    {"otlp", ".otlp", otlp_profile_write, true, false},
 };
 #define FORMATS (sizeof(formats) / sizeof(formats[0]))
 
@@ -113,9 +95,9 @@ bool profile_format_is(const struct profile_format *format, const char *name)
 	return !strcmp(format->name, name);
 }
 
-bool profile_format_is_picture(const struct profile_format *format)
+bool profile_format_has_links(const struct profile_format *format)
 {
-	return format->is_picture;
+	return format->has_links;
 }
 
 const struct profile_format *profile_format_named(const char *name)
@@ -139,88 +121,28 @@ const struct profile_format *profile_format_of_file(const char *file)
 	return NULL;
 }
 
-/* A file that is to be written. */
-struct writing {
-	const struct profile_format *format;
-	const struct profile_result *result;
-};
-
-/* `all`: as in struct profile_result. */
-static int write_message_as(const struct profile_format *format, struct message *message, bool all,
-			    FILE *out)
-{
-	struct message part = {.profile = message->profile};
-	int err = format->is_picture && !all ? message_requests(message, &part) : 0;
-
-	return err ? err : format->write_message(&part, out);
-}
-
-/* Of samples by way of pprof, as of a file that is read. Ids: OTLP has a place of its own for them.
- */
-static int write_converted(const struct profile_format *format, const struct profile_result *result,
-			   FILE *out)
-{
-	struct profile_result with_ids = *result;
-	_cleanup_free_ char *bytes = NULL;
-	char why[MESSAGE_WHY_MAX];
-	struct message message;
-	size_t size = 0;
-	FILE *stream = open_memstream(&bytes, &size);
-	int err = stream ? 0 : -ENOMEM;
-
-	with_ids.ids = result->ids || format->has_links;
-	if (!err)
-		err = write_pprof(&with_ids, stream);
-	if (stream && fclose(stream) && !err)
-		err = -ENOMEM;
-	if (!err)
-		err = message_parse((const __u8 *)bytes, size, &message, why);
-	if (err)
-		return err;
-	if (result->tags)
-		err = tags_apply(result->tags, &message);
-	if (!err)
-		err = write_message_as(format, &message, result->all, out);
-	message_free(&message);
-	return err;
-}
-
-static int write_format(const void *data, FILE *out)
-{
-	const struct writing *writing = data;
-	const struct profile_format *format = writing->format;
-
-	if (format->write && !writing->result->tags)
-		return format->write(writing->result, out);
-	return write_converted(format, writing->result, out);
-}
-
-int profile_write(const struct profile_format *format, const char *file,
-		  const struct profile_result *result)
-{
-	const struct writing writing = {format, result};
-
-	return profile_write_file(file, write_format, &writing);
-}
-
 /* A message that is to be written. */
-struct message_writing {
+struct writing {
 	const struct profile_format *format;
 	struct message *message;
 	bool all;
 };
 
-static int write_message_format(const void *data, FILE *out)
+static int write_format(const void *data, FILE *out)
 {
-	const struct message_writing *writing = data;
+	const struct writing *writing = data;
+	struct message part = {.profile = writing->message->profile};
+	int err = writing->format->is_picture && !writing->all
+		      ? message_requests(writing->message, &part)
+		      : 0;
 
-	return write_message_as(writing->format, writing->message, writing->all, out);
+	return err ? err : writing->format->write(&part, out);
 }
 
-int profile_write_message(const struct profile_format *format, const char *file,
-			  struct message *message, bool all)
+int profile_write(const struct profile_format *format, const char *file, struct message *message,
+		  bool all)
 {
-	const struct message_writing writing = {format, message, all};
+	const struct writing writing = {format, message, all};
 
-	return profile_write_file(file, write_message_format, &writing);
+	return profile_write_file(file, write_format, &writing);
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -9,9 +8,7 @@
 #include "cmd/command.h"
 #include "cmd/profile_source.h"
 #include "cmd/store.h"
-#include "profile/counts.h"
-#include "profile/message_path.h"
-#include "profile/pprof_types.h"
+#include "profile/message/path.h"
 #include "trace/query_words.h"
 
 /* Are its values times or samples? */
@@ -22,59 +19,13 @@ static bool is_countable(const struct message *message)
 	return !strcmp(weight.unit, "nanoseconds") || !strcmp(weight.unit, "count");
 }
 
-static bool label_fits(const struct message *message, const Label *label, const char *wanted)
+int profile_choose(const struct profile_wanted *wanted, const char *name, struct message *message)
 {
-	const char *key = message_text(message, label->key);
-	const size_t length = strlen(key);
-	char number[32];
+	int err = message_filter(message, &wanted->filter);
 
-	if (strncmp(wanted, key, length) != 0 || wanted[length] != '=')
-		return false;
-	snprintf(number, sizeof(number), "%lld", (long long)label->num);
-	return !fnmatch(wanted + length + 1,
-			label->str ? message_text(message, label->str) : number, 0);
-}
-
-/* Has it a label that fits "KEY=PATTERN"? Those that are numbers fit by their digits. */
-static bool has_label(const struct message *message, const Sample *sample, const char *wanted)
-{
-	for (size_t i = 0; i < sample->n_label; i++)
-		if (label_fits(message, sample->label[i], wanted))
-			return true;
-	return false;
-}
-
-static bool takes_sample(const struct message *message, const Sample *sample, const void *data)
-{
-	const struct filter *filter = data;
-	const struct endpoint endpoint = {.name =
-					      (char *)message_label(message, sample, "endpoint")};
-	const char *bucket = message_label(message, sample, "latency_bucket");
-	const char *trace = message_label(message, sample, "trace_id");
-	enum latency latency = LATENCY_UNKNOWN;
-
-	if (*bucket)
-		latency_parse(bucket, &latency);
-	if (filter->endpoint && !endpoint_fits(&endpoint, filter->endpoint))
-		return false;
-	if (filter->trace && strncmp(trace, filter->trace, strlen(filter->trace)) != 0)
-		return false;
-	for (size_t i = 0; i < filter->labels; i++)
-		if (!has_label(message, sample, filter->label[i]))
-			return false;
-	return !filter->has_latency || filter->latency[latency];
-}
-
-/* The number of requests is dropped where only part of an endpoint's samples is shown. */
-static bool keeps_count(const char *of, const void *data)
-{
-	const struct filter *filter = data;
-	const char *tab = strchr(of, '\t');
-	const struct endpoint endpoint = {.name = (char *)(tab ? tab + 1 : of)};
-
-	if (filter->trace || filter->labels || filter->has_latency)
-		return false;
-	return !filter->endpoint || endpoint_fits(&endpoint, filter->endpoint);
+	if (!err && wanted->tags)
+		err = tags_apply(wanted->tags, message);
+	return err ? command_refuse("%s: %s", name, strerror(-err)) : COMMAND_OK;
 }
 
 static bool has_ids(const struct message *message)
@@ -86,41 +37,31 @@ static bool has_ids(const struct message *message)
 }
 
 /* What of the message is wanted, and changed by the rules. The message is freed if that fails. */
-static int choose(const struct profile_reading *reading, const char *name, struct message *message)
+static int choose(const struct profile_wanted *wanted, const char *name, struct message *message)
 {
-	const struct filter *filter = reading->filter;
-	int exit_code = COMMAND_OK, err;
-	struct message part;
+	int exit_code = COMMAND_OK;
 
 	if (!is_countable(message))
 		exit_code = command_refuse("%s: expected a profile of time, or of samples", name);
-	else if (filter->trace && !has_ids(message))
+	else if (wanted->filter.trace && !has_ids(message))
 		exit_code = command_refuse("%s: no sample says its trace: --trace is for profiles "
 					   "that were taken with --ids",
 					   name);
-	if (!exit_code) {
-		err = message_part(message, takes_sample, filter, &part);
-		if (!err) {
-			message->profile = part.profile;
-			counts_keep(message, keeps_count, filter);
-			err = reading->tags ? tags_apply(reading->tags, message) : 0;
-		}
-		if (err)
-			exit_code = command_refuse("%s: %s", name, strerror(-err));
-	}
+	if (!exit_code)
+		exit_code = profile_choose(wanted, name, message);
 	if (exit_code)
 		message_free(message);
 	return exit_code;
 }
 
-int profile_read_file(const struct profile_reading *reading, const char *file, struct message *ret)
+int profile_read_file(const struct profile_wanted *wanted, const char *file, struct message *ret)
 {
 	char why[MESSAGE_WHY_MAX];
 	int err = message_read(file, ret, why);
 
 	if (err)
 		return command_refuse("%s: %s", file, *why ? why : strerror(-err));
-	return choose(reading, file, ret);
+	return choose(wanted, file, ret);
 }
 
 static const char *time_text(__s64 seconds, char *buffer, size_t size)
@@ -150,7 +91,7 @@ static void print_said(const char *folder, const struct windows_said *said)
 			said->left_out);
 }
 
-static int read_windows(const struct profile_reading *reading, __s64 from_s, __s64 to_s,
+static int read_windows(const struct profile_wanted *wanted, __s64 from_s, __s64 to_s,
 			struct message *ret, struct windows_said *ret_said)
 {
 	const char *store = command_store_path();
@@ -162,23 +103,23 @@ static int read_windows(const struct profile_reading *reading, __s64 from_s, __s
 		return command_refuse("--store %s: %s", store, strerror(ENAMETOOLONG));
 	if (windows_read(folder, from_s, to_s, ret, ret_said, why))
 		return command_refuse("profile: %s: %s", folder, why);
-	if (!reading->json)
+	if (!wanted->json)
 		print_said(folder, ret_said);
-	return choose(reading, folder, ret);
+	return choose(wanted, folder, ret);
 }
 
-int profile_read_last(const struct profile_reading *reading, struct message *ret,
+int profile_read_last(const struct profile_wanted *wanted, struct message *ret,
 		      struct windows_said *ret_said)
 {
 	const __s64 now_ns = query_now_ns(), second = NS_PER_SECOND;
 
-	return read_windows(reading, (now_ns - (__s64)reading->last_ns) / second,
-			    now_ns / second + 1, ret, ret_said);
+	return read_windows(wanted, (now_ns - (__s64)wanted->last_ns) / second, now_ns / second + 1,
+			    ret, ret_said);
 }
 
-int profile_read_before(const struct profile_reading *reading, __s64 to_s, struct message *ret,
+int profile_read_before(const struct profile_wanted *wanted, __s64 to_s, struct message *ret,
 			struct windows_said *ret_said)
 {
-	return read_windows(reading, to_s - (__s64)(reading->before_ns / NS_PER_SECOND), to_s, ret,
+	return read_windows(wanted, to_s - (__s64)(wanted->before_ns / NS_PER_SECOND), to_s, ret,
 			    ret_said);
 }

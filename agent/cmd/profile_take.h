@@ -5,7 +5,7 @@
 
 #include "cmd/profile_options.h"
 
-/* `tags`: that files are written by; NULL: none. Complains itself; returns an exit code. */
-int profile_take(struct profile_wanted *wanted, const struct tags *tags, bool json);
+/* Complains itself; returns an exit code. */
+int profile_take(const struct profile_wanted *wanted);
 
 #endif

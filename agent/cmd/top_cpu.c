@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "cmd/store.h"
 #include "cmd/top_cpu.h"
-#include "profile/windows.h"
+#include "profile/keep/windows.h"
 #include "trace/query_words.h"
 #include "trace/span.h"
 

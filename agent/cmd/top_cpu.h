@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "profile/message_endpoints.h"
+#include "profile/message/endpoints.h"
 #include "trace/busiest.h"
 
 /* All zero: nothing was read yet. What is read is kept until there is something new. */

@@ -13,7 +13,6 @@
 #include "daemon/follower.h"
 #include "daemon/options.h"
 #include "daemon/policies.h"
-#include "daemon/recorder_process.h"
 #include "daemon/requests.h"
 #include "daemon/sites.h"
 #include "daemon/traces.h"
@@ -21,6 +20,7 @@
 #include "daemon/watchdog.h"
 #include "load/engine.h"
 #include "pins/pins.h"
+#include "profile/keep/recorder_process.h"
 
 /* Everything that a running daemon holds. */
 struct daemon {
@@ -32,6 +32,7 @@ struct daemon {
 	struct sites *sites;
 	struct watchdog watchdog;
 	struct upkeep upkeep;
+	bool memory_is_short;      /* nothing is loaded that nobody needs yet */
 	bool follows;              /* requests, by the node's probes */
 	struct follower *follower; /* NULL: programs are not looked at */
 	struct policies policies;

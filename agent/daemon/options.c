@@ -13,9 +13,9 @@
 #include "control/policy_text.h"
 #include "daemon/options.h"
 #include "daemon/policies.h"
-#include "daemon/record_words.h"
 #include "load/rules.h"
 #include "otlp/endpoint.h"
+#include "profile/keep/recorder_words.h"
 #include "records.h"
 #include "trace/query_words.h"
 
@@ -168,10 +168,10 @@ static int set_keep(const struct option_row *row, const char *value)
 
 static int set_profile(const struct option_row *row, const char *value)
 {
-	struct record_words words;
+	struct recorder_words words;
 
 	wanted.profile = value;
-	if (!record_words_parse(value, &words))
+	if (!recorder_words_parse(value, &words))
 		return OPTIONS_RUN;
 	return refuse(row, value, "a number from 1 to 99, or one and ,off-cpu (19,off-cpu)");
 }

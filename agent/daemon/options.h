@@ -33,7 +33,7 @@ struct options {
 	const char *services;      /* file with what services are called; NULL: none */
 	const char *store;         /* file for spans; NULL: they are not stored */
 	struct store_limits store_limits;
-	const char *profile;    /* what is recorded, see record_words.h; NULL: nothing */
+	const char *profile;    /* what is recorded, see recorder_words.h; NULL: nothing */
 	__u32 head_bytes;       /* of each head, for spans */
 	struct redact *redact;  /* what is replaced in them, or NULL */
 	struct keep_rules keep; /* of traces that are not sampled */

@@ -7,7 +7,7 @@
 #include "daemon/options.h"
 #include "daemon/policies.h"
 #include "load/engine.h"
-#include "profile/recorder_counts.h"
+#include "profile/keep/recorder_counts.h"
 #include "trace/metrics.h"
 #include "trace/tracer.h"
 #include "web/server.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@
 #include "trace/schema.h"
 #include "trace/service_rows.h"
 #include "trace/store.h"
+#include "trace/store_again.h"
 #include "trace/store_bounds.h"
 #include "trace/store_row.h"
 #include "trace/store_shares.h"
@@ -35,6 +37,7 @@ struct store {
 	int lock_fd;
 	sqlite3 *db;
 	sqlite3_stmt *insert;
+	struct store_again again;
 	struct service_rows *services;
 	struct connection_rows *connections;
 	struct minutes *minutes;
@@ -101,6 +104,7 @@ static int prepare(struct store *store)
 {
 	if (sqlite3_prepare_v3(store->db, store_row_insert, -1, SQLITE_PREPARE_PERSISTENT,
 			       &store->insert, NULL) != SQLITE_OK ||
+	    store_again_open(store->db, &store->again) != SQLITE_OK ||
 	    service_rows_new(store->db, &store->services) ||
 	    connection_rows_new(store->db, &store->connections) ||
 	    minutes_new(store->db, &store->minutes) || store_shares_new(store->db, &store->shares))
@@ -111,6 +115,7 @@ static int prepare(struct store *store)
 static void close_database(struct store *store)
 {
 	sqlite3_finalize(store->insert);
+	store_again_close(&store->again);
 	service_rows_free(store->services);
 	connection_rows_free(store->connections);
 	minutes_free(store->minutes);
@@ -160,6 +165,22 @@ static int on_commit(void *data, sqlite3 *db, const char *name, int pages)
 	return SQLITE_OK;
 }
 
+/*
+ * What is sorted for the index of an older store may be more than there is memory for: it goes into
+ * files without a name beside the store.
+ */
+static int bring_up(struct store *store)
+{
+	static char path[PATH_MAX]; /* others may read it meanwhile */
+	int err;
+
+	snprintf(path, sizeof(path), "%s", store->path);
+	sqlite3_temp_directory = dirname(path);
+	err = schema_bring_up(store->db);
+	sqlite3_temp_directory = NULL;
+	return err == -EIO ? error_of(store->db) : err;
+}
+
 static int try_open(struct store *store)
 {
 	const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
@@ -176,12 +197,11 @@ static int try_open(struct store *store)
 		       "PRAGMA journal_mode = WAL;"
 		       "PRAGMA synchronous = NORMAL;"
 		       "PRAGMA cache_size = -8192;" /* KiB: ids are written all over their index */
-		       "PRAGMA journal_size_limit = 16777216;"
-		       "PRAGMA temp_store = MEMORY");
+		       "PRAGMA journal_size_limit = 16777216");
 	if (!err)
-		err = schema_bring_up(store->db);
-	if (err == -EIO)
-		err = error_of(store->db);
+		err = bring_up(store);
+	if (!err)
+		err = run(store, "PRAGMA temp_store = MEMORY");
 	if (!err)
 		err = prepare(store);
 	sqlite3_busy_timeout(store->db, WRITE_BUSY_MS);
@@ -312,6 +332,8 @@ static int insert(struct store *store, const struct span *span, sqlite3_int64 se
 	struct end_texts texts;
 	int err = 0;
 
+	if (store_again_has(&store->again, span))
+		return 0;
 	store_row_bind(store->insert, span, &texts, service, boot_to_wall_ns);
 	if (sqlite3_step(store->insert) != SQLITE_DONE)
 		err = error_of(store->db);

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "profile/flame_svg.h"
+#include "profile/draw/flame_svg.h"
 #include "web/api.h"
 #include "web/api_store.h"
 #include "web/profile_process.h"

@@ -3,7 +3,7 @@
 #ifndef CTXPROP_METRICS_PAGE_H
 #define CTXPROP_METRICS_PAGE_H
 
-#include "profile/recorder_counts.h"
+#include "profile/keep/recorder_counts.h"
 #include "trace/metrics.h"
 #include "trace/tracer.h"
 #include "web/exposition.h"

@@ -3,7 +3,7 @@
 #ifndef CTXPROP_METRICS_RECORDER_H
 #define CTXPROP_METRICS_RECORDER_H
 
-#include "profile/recorder_counts.h"
+#include "profile/keep/recorder_counts.h"
 #include "web/exposition.h"
 
 void metrics_recorder(const struct recorder_counts *counts, const struct exposition *exposition);

@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-#include "profile/message.h"
-#include "profile/windows.h"
+#include "profile/keep/windows.h"
+#include "profile/message/message.h"
 #include "web/profile_question.h"
 
 #define PROFILE_ANSWER_MAX (16UL << 20)

@@ -5,8 +5,8 @@
 
 #include "base/cleanup.h"
 #include "base/foreign.h"
-#include "profile/flame_message.h"
-#include "profile/message_requests.h"
+#include "profile/draw/flame.h"
+#include "profile/message/endpoints.h"
 #include "web/profile_answer.h"
 
 #define TITLE_MAX   1024

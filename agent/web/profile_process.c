@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "inspect/sandbox.h"
-#include "profile/confined.h"
+#include "inspect/confined.h"
 #include "web/patience.h"
 #include "web/profile_process.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "profile/windows.h"
+#include "profile/keep/windows.h"
 #include "trace/query_words.h"
 #include "web/api_store.h"
 #include "web/profile_question.h"

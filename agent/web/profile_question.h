@@ -6,8 +6,8 @@
 #include <limits.h>
 #include <stdbool.h>
 
-#include "profile/diff.h"
-#include "profile/requests.h"
+#include "profile/draw/diff.h"
+#include "profile/message/endpoints.h"
 #include "web/request.h"
 #include "web/server.h"
 

@@ -2,7 +2,7 @@
 #include <string.h>
 #include <jansson.h>
 
-#include "profile/message_endpoints.h"
+#include "profile/message/endpoints.h"
 #include "trace/json.h"
 #include "web/profile_answer.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /*
  * What the sampler reads of a thread beside its stack: which request the program itself says it
- * works on, and its labels. User space finds out where they are (agent/profile/thread_data.h) and
- * tells it by process. x86-64.
+ * works on, and its labels. User space finds out where they are (agent/profile/take/thread_data.h)
+ * and tells it by process. x86-64.
  */
 #ifndef CTXPROP_PROFILE_THREADS_H
 #define CTXPROP_PROFILE_THREADS_H

@@ -4,7 +4,7 @@
 
 #include "inspect/library.h"
 #include "inspect/sandbox.h"
-#include "profile/confined.h"
+#include "inspect/confined.h"
 #include "runtimes/java/compiled.h"
 #include "runtimes/java/hotspot.h"
 #include "runtimes/java/java.h"

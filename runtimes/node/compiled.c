@@ -4,7 +4,7 @@
 
 #include "inspect/sandbox.h"
 #include "inspect/subject.h"
-#include "profile/confined.h"
+#include "inspect/confined.h"
 #include "runtimes/node/compiled.h"
 #include "runtimes/node/node.h"
 #include "runtimes/node/v8.h"

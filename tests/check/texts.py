@@ -155,14 +155,14 @@ BROUGHT_IN = ('"base/foreign.h"', '"trace/json.h"')  # json_set_text() brings in
 # Those that compare such texts or hand them on inside, and bring nothing out.
 FOREIGN_INSIDE = {
     "agent/inspect/mapped_file.c", "agent/inspect/proc_reader.c", "agent/inspect/subject.c",
-    "agent/profile/thread_data.c",
-    "agent/profile/process_context.c",  # its keys are labels': labels.c brings them in
+    "agent/profile/take/thread_data.c",
+    "agent/profile/take/process_context.c",  # its keys are labels': labels.c brings them in
     "agent/trace/busiest.c",  # its rows are printed by cmd/top.c
 }
 REPAIRED = re.compile(r"\butf8_(length|shown|is_line)\(")
 # The gate, those that refuse what is no text, and lines of programs that pass as they are.
-MAY_READ_UTF8 = {"agent/base/utf8.c", "agent/base/foreign.c", "agent/profile/labels.c", "agent/profile/message.c",
-                 "agent/profile/named_text.c", "agent/logs/line.c"}
+MAY_READ_UTF8 = {"agent/base/utf8.c", "agent/base/foreign.c", "agent/profile/take/labels.c", "agent/profile/message/message.c",
+                 "agent/profile/names/runtime_text.c", "agent/logs/line.c"}
 
 
 def foreign_texts(files):

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "profile/eh_frame.h"
+#include "profile/unwind/eh_frame.h"
 
 #define ROOM 4096
 

@@ -8,13 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/diff.h"
-#include "profile/flame_message.h"
-#include "profile/message_endpoints.h"
-#include "profile/message_merge.h"
-#include "profile/out/otlp.h"
-#include "profile/out/speedscope.h"
-#include "profile/tags.h"
+#include "profile/draw/diff.h"
+#include "profile/draw/flame.h"
+#include "profile/draw/otlp.h"
+#include "profile/message/endpoints.h"
+#include "profile/message/merge.h"
+#include "profile/message/tags.h"
 
 static const char rules[] = "match ^query$ tag one\nmatch file:a tag two\ndrop ^idle\n"
 			    "fold ^(serve|main)$ as [folded]\n";
@@ -65,8 +64,8 @@ static int write_diff(const struct message *message, FILE *out)
 
 static void write_all(const struct message *message)
 {
-	static int (*const writers[])(const struct message *message, FILE *out) = {
-	    write_flame, write_diff, speedscope_write, otlp_profile_write};
+	static int (*const writers[])(const struct message *message,
+				      FILE *out) = {write_flame, write_diff, otlp_profile_write};
 	char why[MESSAGE_WHY_MAX];
 	struct message again;
 	size_t size;

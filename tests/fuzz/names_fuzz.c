@@ -10,7 +10,7 @@
 #include "inspect/process_memory.h"
 #include "memory.h"
 #include "names_input.h"
-#include "profile/named_text.h"
+#include "profile/names/runtime_text.h"
 #include "runtimes/names.h"
 #include "runtimes/node/code_object.h"
 #include "runtimes/node/text.h"
@@ -88,7 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct named_code code = {.kind = KIND};
 	char *text = malloc(NAMED_TEXT_MAX); /* so that the sanitizer sees who writes beyond */
 	struct names_input input;
-	struct named_text parts;
+	struct runtime_text parts;
 	int result;
 
 	if (!text || size < sizeof(input)) {
@@ -110,7 +110,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memory.reads = 0;
 	memory.reads_max = NAMED_READS_MAX;
 	result = runtime_names_of(KIND)->read(-1, &code, text);
-	if (result > 1 || (result >= 0 && !named_text_parse(text, strlen(text) + 1, &parts)))
+	if (result > 1 || (result >= 0 && !runtime_text_parse(text, strlen(text) + 1, &parts)))
 		abort();
 	free(text);
 	return 0;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/process_context.h"
+#include "profile/take/process_context.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/tags.h"
+#include "profile/message/tags.h"
 
 #define LINE "line "
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/thread_file.h"
+#include "profile/take/thread_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -53,15 +53,15 @@ def case_first_picture(world):
     found = drawn(file)
     equal((found["all"], found["shop GET /a"], NONE in found, "compile" in found),
           ("90 samples", "60 samples", False, False), "the picture")
-    equal(title(picture), "CPU of requests, by endpoint: 90 samples", "title")
+    equal(title(picture), "CPU of requests, by endpoint: 90 samples at 100 Hz", "title")
     found = drawn(file, "--all")
     equal((found["all"], found[NONE], found["compile"]), ("1000 samples", "910 samples", "900 samples"), "of everything")
-    equal(title(picture), "CPU by endpoint: 1000 samples", "title")
+    equal(title(picture), "CPU by endpoint: 1000 samples at 100 Hz", "title")
     equal(drawn(made.write(world.folder / "others.pb.gz", (OTHERS,)))["compile"], "900 samples", "without a request")
     equal(drawn(file, "--endpoint", NONE)[NONE], "910 samples", "what was asked for")
     rules = world.rules("fold ^(query|lock)$ as database\n")
     equal(NONE in drawn(file, "--tags", rules), False, "with rules")
-    for name in ("x.folded", "x.json", "x.otlp"):
+    for name in ("x.folded", "x.otlp"):
         world.profile("show", file, "-o", world.folder / name)
         assert b"compile" in (world.folder / name).read_bytes(), name
     world.profile("show", file, "-o", world.folder / "x.pb.gz")
@@ -73,7 +73,7 @@ def case_first_foreign(world):
     file = made.write(world.folder / "foreign.pb.gz", [made.Stack(5, ("main", "work"), {})])
     world.profile("show", file, "-o", world.folder / "x.svg")
     equal((frames(world.folder / "x.svg")["work"][1], title(world.folder / "x.svg")),
-          ("5 samples, 100.00%", "CPU by endpoint: 5 samples"), "the picture")
+          ("5 samples, 100.00%", "CPU by endpoint: 5 samples at 100 Hz"), "the picture")
 
 
 def case_first_diff(world):

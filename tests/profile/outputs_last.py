@@ -59,7 +59,7 @@ def case_last_part(world):
 def case_last_files(world):
     """files of them, in each format; for pprof each stack stands once"""
     windows = filled(world)
-    for name in ("x.svg", "x.folded", "x.json", "x.otlp", "x.pb.gz"):
+    for name in ("x.svg", "x.folded", "x.otlp", "x.pb.gz"):
         windows.profile("--last", "5m", "-o", world.folder / name)
     assert "shop GET /a;app;main;serve;query 60\n" in (world.folder / "x.folded").read_text()
     file = world.folder / "x.pb.gz"

@@ -19,9 +19,9 @@
 #include <unistd.h>
 #include <elfutils/libdw.h>
 
-#include "profile/code_file.h"
-#include "profile/eh_frame.h"
 #include "inspect/elf_image.h"
+#include "profile/names/code_file.h"
+#include "profile/unwind/eh_frame.h"
 
 #define ADDRESSES 20000
 #define ROWS_MAX  (1U << 21)

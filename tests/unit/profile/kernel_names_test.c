@@ -17,7 +17,7 @@
 #include <bpf/bpf.h>
 
 #include "base/clock.h"
-#include "profile/kernel_names.h"
+#include "profile/names/kernel_names.h"
 
 /* A program that returns 0, loaded. Its descriptor, or -errno. */
 static int load(const char *name)

@@ -12,9 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profile/labels.h"
-#include "profile/process_context.h"
-#include "profile/sources.h"
+#include "profile/take/labels.h"
+#include "profile/take/process_context.h"
+#include "profile/take/sources.h"
 #include "runtimes/go/labels.h"
 
 #define TEXT_MAX 1024
@@ -115,23 +115,6 @@ static void texts(void **state)
 	labels_free(&labels);
 }
 
-static void filters(void **state)
-{
-	struct labels labels = {};
-	long set;
-
-	(void)state;
-	label(PROFILE_SOURCE_CUSTOM, "tenant", "acme");
-	set = labels_of(&labels, &registered, NULL, &sample);
-	assert_true(labels_fit(&labels, set, "tenant=acme"));
-	assert_true(labels_fit(&labels, set, "tenant=a*"));
-	assert_false(labels_fit(&labels, set, "tenant=b*"));
-	assert_false(labels_fit(&labels, set, "tenan=acme"));
-	assert_false(labels_fit(&labels, 0, "tenant=*"));
-	sample = (struct profile_sample){};
-	labels_free(&labels);
-}
-
 static void sources(void **state)
 {
 	__u32 left = PROFILE_SOURCES_OWN;
@@ -184,10 +167,8 @@ static void registry(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(merging),  cmocka_unit_test(registrations),
-	    cmocka_unit_test(texts),    cmocka_unit_test(filters),
-	    cmocka_unit_test(sources),  cmocka_unit_test(go_versions),
-	    cmocka_unit_test(registry),
+	    cmocka_unit_test(merging), cmocka_unit_test(registrations), cmocka_unit_test(texts),
+	    cmocka_unit_test(sources), cmocka_unit_test(go_versions),   cmocka_unit_test(registry),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

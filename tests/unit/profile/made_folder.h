@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "profile/windows.h"
+#include "profile/keep/windows.h"
 
 /* Its path, from made_folder_begin() on. */
 extern char made_folder[];

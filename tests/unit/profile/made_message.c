@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "made_message.h"
-#include "profile/pprof_types.h"
+#include "profile/message/pprof_types.h"
 
 #define LINE_MAX_BYTES 512
 

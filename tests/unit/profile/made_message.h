@@ -3,7 +3,7 @@
 #ifndef CTXPROP_TEST_MADE_MESSAGE_H
 #define CTXPROP_TEST_MADE_MESSAGE_H
 
-#include "profile/message.h"
+#include "profile/message/message.h"
 
 #define MADE_MAX 64 /* samples, functions and comments of one */
 

@@ -11,9 +11,8 @@
 #include <string.h>
 
 #include "made_message.h"
-#include "profile/counts.h"
-#include "profile/message_endpoints.h"
-#include "profile/message_requests.h"
+#include "profile/message/counts.h"
+#include "profile/message/endpoints.h"
 
 #define SHOP "service=shop;endpoint="
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "made_message.h"
-#include "profile/message_merge.h"
+#include "profile/message/merge.h"
 
 #define A "endpoint=GET /a;latency_ms=12"
 #define B "endpoint=GET /b"

@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "base/gzip.h"
-#include "profile/message_path.h"
-#include "profile/pprof_types.h"
-#include "profile/tags.h"
+#include "profile/message/path.h"
+#include "profile/message/pprof_types.h"
+#include "profile/message/tags.h"
 
 /* Texts by number; types are "samples" and "cpu", functions "main", "work" and "idle". */
 enum { NONE, SAMPLES, COUNT, CPU, NANOSECONDS, MAIN, WORK, IDLE, TEXTS };

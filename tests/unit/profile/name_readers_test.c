@@ -16,9 +16,9 @@
 
 #include "base/clock.h"
 #include "inspect/process_memory.h"
-#include "profile/name_reader.h"
-#include "profile/name_readers.h"
-#include "profile/named.h"
+#include "profile/names/name_reader.h"
+#include "profile/names/name_readers.h"
+#include "profile/names/runtime_functions.h"
 
 #define SOON_NS (NS_PER_SECOND / 20)
 
@@ -260,35 +260,35 @@ static void many_processes(void **state)
 static void depth_ends(void **state)
 {
 	struct named_code code = code_of(OUTER, 1);
-	struct named *named = named_new();
+	struct runtime_functions *named = runtime_functions_new();
 	bool has_outer = true;
 	int count = 0;
 
 	(void)state;
 	assert_non_null(named);
 	for (; has_outer && count < 1000; count++, code.depth++)
-		assert_int_equal(named_get(named, &code, &has_outer), 1);
+		assert_int_equal(runtime_functions_get(named, &code, &has_outer), 1);
 	assert_int_equal(count, NAMED_DEPTH_MAX + 1);
-	assert_int_equal(named_unread(named), 0);
-	named_free(named);
+	assert_int_equal(runtime_functions_unread(named), 0);
+	runtime_functions_free(named);
 }
 
 /* What has no name is not asked for each time. */
 static void no_name(void **state)
 {
 	struct named_code code = code_of(HANGS, 1);
-	struct named *named = named_new();
+	struct runtime_functions *named = runtime_functions_new();
 	const __u64 begin_ns = clock_now_ns();
 	bool has_outer;
 
 	(void)state;
 	assert_non_null(named);
 	for (int i = 0; i < 100; i++)
-		assert_int_equal(named_get(named, &code, &has_outer), 1);
-	assert_string_equal(named_texts(named)->text[1], "[unknown]\n");
+		assert_int_equal(runtime_functions_get(named, &code, &has_outer), 1);
+	assert_string_equal(runtime_functions_texts(named)->text[1], "[unknown]\n");
 	assert_true(clock_now_ns() - begin_ns < NS_PER_SECOND);
-	assert_in_range(named_unread(named), 1, 2);
-	named_free(named);
+	assert_in_range(runtime_functions_unread(named), 1, 2);
+	runtime_functions_free(named);
 }
 
 int main(void)

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "profile/pace.h"
+#include "profile/keep/pace.h"
 
 #define SECOND_NS ((__s64)NS_PER_SECOND)
 #define RING      4096

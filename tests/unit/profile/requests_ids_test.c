@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "profile/requests.h"
+#include "profile/take/requests.h"
 #include "trace/schema.h"
 
 enum { SERVER = 4711, OTHER = 4712 };

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sqlite3.h>
 
-#include "profile/requests.h"
+#include "profile/take/requests.h"
 #include "trace/schema.h"
 
 #define FROM_NS 1000000000000LL

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "profile/row_index.h"
+#include "profile/unwind/row_index.h"
 
 #define ROWS_MAX  500
 #define PAGE      (1U << PROFILE_PAGE_SHIFT)

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "engine/model.h"
-#include "profile/servers.h"
+#include "profile/message/servers.h"
 
 static struct servers servers;
 

@@ -9,7 +9,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "profile/code_file.h"
+#include "profile/names/code_file.h"
 
 extern const char __executable_start[];
 

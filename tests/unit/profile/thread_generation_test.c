@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <unistd.h>
 
-#include "profile/thread_generation.h"
+#include "profile/take/thread_generation.h"
 
 struct entry {
 	uint64_t generation, map;

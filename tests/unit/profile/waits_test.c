@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "profile/samples.h"
-#include "profile/waits.h"
+#include "profile/take/samples.h"
+#include "profile/take/waits.h"
 
 #define SAME_BUCKET 4096 /* apart */
 

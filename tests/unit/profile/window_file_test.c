@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "profile/window_file.h"
+#include "profile/keep/window_file.h"
 
 static const struct window window = {1000, 1060};
 static struct window_folder folder = {.fd = -1};

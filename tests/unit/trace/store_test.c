@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "trace/query_limits.h"
+#include "trace/schema.h"
 #include "trace/store.h"
 #include "trace/store_sink.h"
 
@@ -186,6 +187,24 @@ static void each_once(void **state)
 	store_close(store);
 	assert_int_equal(ask("SELECT count(*) FROM spans"), 149);
 	assert_int_equal(ask("SELECT count(*) FROM services"), 1);
+}
+
+/* The index of ids has parts: a span that is there in one is not stored in the next one. */
+static void each_once_in_all_parts(void **state)
+{
+	const unsigned int rows = (1 << SCHEMA_RUN_BITS) + 10;
+	struct store *store;
+
+	(void)state;
+	assert_int_equal(store_open(path, &roomy, &store), 0);
+	add(store, 1, rows, 0);
+	store_close(store);
+	assert_int_equal(store_open(path, &roomy, &store), 0);
+	add(store, rows - 40, 60, 0);
+	store_close(store);
+	assert_int_equal(ask("SELECT count(*) FROM spans"), rows + 19);
+	assert_int_equal(ask("SELECT count(DISTINCT span_id) FROM spans"), rows + 19);
+	assert_int_equal(ask("SELECT sum(count) FROM endpoints"), rows + 19);
 }
 
 /* Whoever may look into its directory reads nothing of it. */
@@ -602,6 +621,7 @@ int main(void)
 	    TEST(written_together),
 	    TEST(known_of_services),
 	    TEST(each_once),
+	    TEST(each_once_in_all_parts),
 	    TEST(unsampled_ones),
 	    TEST(of_its_owner),
 	    TEST(one_writer),

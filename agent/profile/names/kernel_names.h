@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What functions of the kernel are called, for one profile after the other: /proc/kallsyms is read
+ * again only where an address may have become another function's, and an address that was two
+ * functions' while samples were taken has no name.
+ */
+#ifndef CTXPROP_PROFILE_NAMES_KERNEL_NAMES_H
+#define CTXPROP_PROFILE_NAMES_KERNEL_NAMES_H
+
+#include <stddef.h>
+#include <linux/types.h>
+
+#include "profile/names/kernel_symbols.h"
+#include "profile/names/kernel_watch.h"
+
+/* All zero at first. Times are of CLOCK_MONOTONIC. */
+struct kernel_names {
+	struct kernel_symbols *symbols; /* NULL: they were not read, or cannot be */
+	struct kernel_watch *watch;     /* NULL: code that comes and goes is not known */
+	__u64 modules;                  /* kernel_modules() when the symbols were read */
+	__u64 read_ns;                  /* and when that was */
+};
+
+void kernel_names_free(struct kernel_names *names);
+
+/* For who goes on for long: watch from now on what changes. Without rights to do so nothing does.
+ */
+void kernel_names_watch(struct kernel_names *names);
+
+/*
+ * Get ready to name these addresses, which were met since `since_ns`. Without kernel_names_watch()
+ * the names are those of this moment.
+ */
+void kernel_names_look(struct kernel_names *names, const __u64 *address, size_t count,
+		       __u64 since_ns);
+
+/*
+ * The function at one of them, valid until the next look. NULL: there is none, or it is not certain
+ * which one it was.
+ */
+const char *kernel_names_get(const struct kernel_names *names, __u64 address, __u64 since_ns);
+
+#endif

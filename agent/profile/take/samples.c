@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "profile/take/requests.h"
+#include "profile/take/samples.h"
+#include "profile/take/waits.h"
+
+#define BUCKETS   65536
+#define BYTES_MAX (64UL << 20)  /* of all stacks */
+#define LATE_NS   NS_PER_SECOND /* so much later samples are taken here, or less */
+
+struct samples {
+	struct processes *processes;
+	struct runtime_functions *functions;
+	struct waits *open;
+	struct labels labels;
+	struct samples_counts counts;
+	struct stack *bucket[BUCKETS];
+	__u64 since_ns;
+	/* Of the sample that is looked at: */
+	__u16 kernel_count, user_count, named_count;
+	__u64 frame[PROFILE_SLOTS];
+	long label_set;
+};
+
+struct samples *samples_new(struct processes *processes, struct runtime_functions *functions)
+{
+	struct samples *samples = calloc(1, sizeof(*samples));
+
+	if (!samples)
+		return NULL;
+	*samples = (struct samples){.processes = processes,
+				    .functions = functions,
+				    .open = waits_new(),
+				    .since_ns = clock_now_ns() - LATE_NS};
+	if (samples->open)
+		return samples;
+	free(samples);
+	return NULL;
+}
+
+void samples_free(struct samples *samples)
+{
+	struct stack *next;
+
+	for (size_t i = 0; samples && i < BUCKETS; i++) {
+		for (struct stack *stack = samples->bucket[i]; stack; stack = next) {
+			next = stack->next;
+			free(stack);
+		}
+	}
+	if (samples) {
+		waits_free(samples->open);
+		labels_free(&samples->labels);
+	}
+	free(samples);
+}
+
+static bool is_zero(const __u8 *bytes, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		if (bytes[i])
+			return false;
+	return true;
+}
+
+bool stack_has_request(const struct stack *stack)
+{
+	return !is_zero(stack->span_id, sizeof(stack->span_id));
+}
+
+struct profiled_request stack_request(const struct stack *stack, struct requests *requests)
+{
+	pid_t pid = stack->followed ? REQUEST_OF_ANY : (pid_t)stack->process->tgid;
+
+	return requests_find(requests, stack->trace_id, stack->request_span, pid);
+}
+
+const char *stack_no_request(const struct stack *stack)
+{
+	return stack->no_request ? servers_reason(stack->no_request - 1U) : NULL;
+}
+
+const char *stack_missing(const struct stack *stack)
+{
+	static const char *const words[PROFILE_STOPS] = {
+	    [PROFILE_STOP_DEEP] = "[deeper than can be read]",
+	    [PROFILE_STOP_PROCESS] = "[program not known yet]",
+	    [PROFILE_STOP_MAPPING] = "[callers in unknown memory]",
+	    [PROFILE_STOP_TABLE] = "[callers not known: no unwind table]",
+	    [PROFILE_STOP_ROW] = "[callers not known: no rule]",
+	    [PROFILE_STOP_READ] = "[callers not known: unreadable stack]",
+	    [PROFILE_STOP_SWITCH] = STACK_SWITCHED,
+	};
+
+	return stack->stop < PROFILE_STOPS ? words[stack->stop] : NULL;
+}
+
+/* The frame of a user's address, by what the process had mapped when it was told to the sampler. */
+static __u64 user_frame(const struct process *process, const struct profile_sample *sample,
+			__u64 address)
+{
+	const struct process_code *code =
+	    sample->stop == PROFILE_STOP_PROCESS ? NULL : process_code_at(process, address);
+
+	return code ? FRAME_OF_FILE(code->file) | (__u32)(address - code->bias) : FRAME_UNKNOWN;
+}
+
+/*
+ * A function by its name, and those into which a compiler has put it; if there is no room for all
+ * of them, inner ones are left out. Returns how many frames were written.
+ */
+static size_t named_frames(const struct samples *samples, struct named_code *code, size_t room,
+			   __u64 *ret_frames)
+{
+	bool has_outer = true;
+	size_t count = 0;
+	long number;
+
+	for (; room && has_outer; code->depth++) {
+		number = runtime_functions_get(samples->functions, code, &has_outer);
+		if (number == RUNTIME_FUNCTION_NONE)
+			return 0;
+		count = count < room ? count : 0;
+		ret_frames[count++] = FRAME_NAMED | (__u64)number;
+	}
+	return count;
+}
+
+static struct named_code code_of(const struct process *process, const struct profile_sample *sample,
+				 const __u64 pair[2])
+{
+	return (struct named_code){.tgid = sample->tgid,
+				   .life = sample->life,
+				   .kind = sample->named_kind,
+				   .layout = sample->named_layout,
+				   .address = pair[0] & ~PROFILE_FRAME_NAMED,
+				   .check = pair[1],
+				   .compiled = process_compiled(process)};
+}
+
+/* Kernel addresses behind the first one are those that calls return to. */
+static void fill_kernel(struct samples *samples, const struct profile_sample *sample)
+{
+	samples->kernel_count = sample->kernel_count;
+	for (size_t i = 0; i < sample->kernel_count; i++)
+		samples->frame[i] = (sample->frame[i] - (i ? 1 : 0)) | FRAME_KERNEL;
+}
+
+static bool is_inner(__u64 word)
+{
+	return word & PROFILE_FRAME_INNER;
+}
+
+/* Frames that the user's words make up, without functions that were put into others. */
+static size_t user_frames(const struct profile_sample *sample)
+{
+	const __u64 *word = sample->frame + sample->kernel_count;
+	size_t count = sample->user_count;
+
+	for (size_t i = 0; i + 1 < sample->user_count; i++) {
+		if (word[i] & PROFILE_FRAME_NAMED) {
+			count -= is_inner(word[i]) ? 2 : 1;
+			i++;
+		}
+	}
+	return count;
+}
+
+static void fill_user(struct samples *samples, const struct process *process,
+		      const struct profile_sample *sample)
+{
+	const __u64 *word = sample->frame + sample->kernel_count;
+	__u64 *frame = samples->frame + samples->kernel_count;
+	size_t left = user_frames(sample), count = 0;
+	struct named_code code;
+
+	for (size_t i = 0; i < sample->user_count; i++) {
+		if (!(word[i] & PROFILE_FRAME_NAMED)) {
+			left--;
+			frame[count++] = user_frame(process, sample, word[i]);
+		} else if (i + 1 < sample->user_count) {
+			left -= !is_inner(word[i]);
+			code = code_of(process, sample, word + i);
+			code.is_inner = is_inner(word[i]);
+			code.address &= ~PROFILE_FRAME_INNER;
+			count += named_frames(samples, &code, PROFILE_FRAMES_MAX - left - count,
+					      frame + count);
+			i++;
+		}
+	}
+	samples->user_count = (__u16)count;
+}
+
+static void fill_named(struct samples *samples, const struct process *process,
+		       const struct profile_sample *sample)
+{
+	const __u64 *pair = sample->frame + sample->kernel_count + sample->user_count;
+	__u64 *frame = samples->frame + samples->kernel_count + samples->user_count;
+	struct named_code code;
+
+	samples->named_count = sample->named_count;
+	for (size_t i = 0; i < sample->named_count; i++, pair += 2) {
+		code = code_of(process, sample, pair);
+		named_frames(samples, &code, 1, frame + i);
+		frame[i] |= pair[0] & PROFILE_NAMED_ENTRY ? FRAME_ENTRY : 0;
+	}
+}
+
+static size_t frames_size(const struct samples *samples)
+{
+	return (size_t)(samples->kernel_count + samples->user_count + samples->named_count) *
+	       sizeof(__u64);
+}
+
+static bool is_same(const struct stack *stack, const struct process *process,
+		    const struct profile_sample *sample, const struct samples *samples)
+{
+	return stack->process == process && stack->stop == sample->stop &&
+	       stack->is_wait == (sample->kind == PROFILE_WAIT) &&
+	       stack->named_kind == sample->named_kind && stack->source == sample->context_source &&
+	       stack->no_request == servers_why(sample) + 1 &&
+	       stack->followed == sample->followed && stack->labels == samples->label_set &&
+	       stack->kernel_count == samples->kernel_count &&
+	       stack->user_count == samples->user_count &&
+	       stack->named_count == samples->named_count &&
+	       !memcmp(stack->span_id, sample->span_id, sizeof(stack->span_id)) &&
+	       !memcmp(stack->trace_id, sample->trace_id, sizeof(stack->trace_id)) &&
+	       !memcmp(stack->request_span, sample->request_span, sizeof(stack->request_span)) &&
+	       !memcmp(stack->frame, samples->frame, frames_size(samples));
+}
+
+/* A new kind of stack. NULL: there is no room. */
+static struct stack *add(struct samples *samples, struct stack **bucket,
+			 const struct process *process, const struct profile_sample *sample)
+{
+	size_t size = sizeof(struct stack) + frames_size(samples);
+	struct stack *stack = samples->counts.bytes + size <= BYTES_MAX ? malloc(size) : NULL;
+
+	if (!stack)
+		return NULL;
+	*stack = (struct stack){.next = *bucket,
+				.process = process,
+				.stop = sample->stop,
+				.named_kind = sample->named_kind,
+				.no_request = (__u8)(servers_why(sample) + 1),
+				.followed = sample->followed,
+				.is_wait = sample->kind == PROFILE_WAIT,
+				.source = sample->context_source,
+				.labels = samples->label_set,
+				.kernel_count = samples->kernel_count,
+				.user_count = samples->user_count,
+				.named_count = samples->named_count};
+	memcpy(stack->trace_id, sample->trace_id, sizeof(stack->trace_id));
+	memcpy(stack->span_id, sample->span_id, sizeof(stack->span_id));
+	memcpy(stack->request_span, sample->request_span, sizeof(stack->request_span));
+	memcpy(stack->frame, samples->frame, frames_size(samples));
+	samples->counts.bytes += size;
+	samples->counts.stacks++;
+	*bucket = stack;
+	return stack;
+}
+
+static struct stack *find(struct samples *samples, const struct process *process,
+			  const struct profile_sample *sample)
+{
+	__u64 hash = hash_add(HASH_BEGIN, samples->frame, frames_size(samples));
+	struct stack **bucket, *stack;
+
+	hash = hash_add(hash, sample->span_id, sizeof(sample->span_id));
+	hash = hash_add(hash, &samples->label_set, sizeof(samples->label_set));
+	bucket = &samples->bucket[(hash ^ hash >> 32) % BUCKETS];
+	for (stack = *bucket; stack; stack = stack->next)
+		if (is_same(stack, process, sample, samples))
+			return stack;
+	return add(samples, bucket, process, sample);
+}
+
+/* The labels of a sample; a process that cannot be known has none. */
+static void fill_labels(struct samples *samples, const struct process *process,
+			const struct profile_sample *sample)
+{
+	samples->label_set = labels_of(&samples->labels, processes_registered(samples->processes),
+				       process->context, sample);
+}
+
+static void count_begin(struct samples *samples, const struct profile_sample *sample,
+			struct stack *stack)
+{
+	if (sample->kind == PROFILE_ON_CPU && stack) {
+		stack->count++;
+		samples->counts.incomplete += stack_missing(stack) != NULL;
+	} else if (!stack || waits_begin(samples->open, sample, stack)) {
+		samples->counts.left_out++;
+	}
+}
+
+bool samples_take_end(struct samples *samples, const struct profile_sample *sample)
+{
+	struct stack *stack = waits_end(samples->open, sample);
+
+	for (size_t i = 0; stack && i < PROFILE_WAITS; i++)
+		stack->waited_ns[i] += sample->waited_ns[i];
+	return stack;
+}
+
+/* A sample on the CPU, or the begin of a wait. */
+static void take_stack(struct samples *samples, const struct profile_sample *sample)
+{
+	struct process *process = processes_find(samples->processes, sample);
+	struct stack *stack = NULL;
+
+	samples->counts.conflicts += sample->context_conflict;
+	if (process) {
+		fill_kernel(samples, sample);
+		fill_user(samples, process, sample);
+		fill_named(samples, process, sample);
+		fill_labels(samples, process, sample);
+		stack = find(samples, process, sample);
+	}
+	count_begin(samples, sample, stack);
+	if (process)
+		processes_refresh(samples->processes, process, sample);
+}
+
+void samples_take(const struct profile_sample *sample, void *data)
+{
+	struct samples *samples = data;
+
+	if (sample->kind == PROFILE_WAITED) {
+		samples->counts.left_out += !samples_take_end(samples, sample);
+		return;
+	}
+	if (sample->kind == PROFILE_WAIT) {
+		samples->counts.waits++;
+	} else {
+		samples->counts.on_cpu++;
+		servers_count(&samples->counts.servers, sample);
+		samples->counts.in_requests += !is_zero(sample->span_id, sizeof(sample->span_id));
+	}
+	take_stack(samples, sample);
+}
+
+__u64 samples_since_ns(const struct samples *samples)
+{
+	return samples->since_ns;
+}
+
+const struct samples_counts *samples_counts(const struct samples *samples)
+{
+	return &samples->counts;
+}
+
+const struct labels *samples_labels(const struct samples *samples)
+{
+	return &samples->labels;
+}
+
+int samples_each(const struct samples *samples, int (*visit)(const struct stack *stack, void *data),
+		 void *data)
+{
+	int result = 0;
+
+	for (size_t i = 0; i < BUCKETS; i++)
+		for (struct stack *stack = samples->bucket[i]; stack && !result;
+		     stack = stack->next)
+			result = visit(stack, data);
+	return result;
+}
