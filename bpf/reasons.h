@@ -16,13 +16,13 @@
 	X(PRESENT, "present", "the request already carries a traceparent")                         \
 	X(PAUSED, "paused", "editing is switched off")                                             \
 	X(HEAD_LONG, "head-too-long", "the request head is longer than the cap")                   \
-	X(NO_PLACE, "no-place", "no line of the head is left that was not already sent")           \
+	X(NO_PLACE, "no-place", "every line of the head was already sent")                         \
 	X(EDITS_FULL, "edits-full", "as many edits as a flow can hold are in flight")              \
 	X(WINDOW, "window", "the added bytes do not fit the receive window of the peer")           \
-	X(DEEP, "too-deep", "behind another header, too far inside a large packet")                \
+	X(DEEP, "too-deep", "follows another head, too deep inside a large packet")                \
 	X(ONE_WAY, "one-way", "the packets of the peer are not seen here")                         \
 	X(SHARE_FULL, "share-full",                                                                \
-	  "half of the flow table is taken so, and its sender has his share")                      \
+	  "the sender has used up its share of a flow table that is half full")                    \
 	X(LEAD_REFUSED, "lead-refused", "the additional packet was refused; nothing was changed")  \
 	X(NO_ROOM, "no-room", "the packet could not grow; nothing was changed")                    \
 	X(JOINING, "joining", "met in the middle of a connection; the next request is eligible")   \
@@ -31,13 +31,13 @@
 	X(IP_OPTIONS, "ip-options", "the packet has IP options or IPv6 extension headers")         \
 	X(SKIPPED, "skipped", "a policy says skip")                                                \
 	X(OBSERVED, "observed", "a policy says observe")                                           \
-	X(ROOTLESS, "rootless", "a policy says root no, and nothing is known to have caused it")   \
+	X(ROOTLESS, "rootless", "a policy says root no, and its cause is not known")               \
 	X(HOST_UNKNOWN, "host-unknown",                                                            \
-	  "there are policies for hosts, and its host cannot be told")                             \
+	  "there are policies for hosts, but its host cannot be determined")                       \
 	X(RESTARTED, "restarted", "a policy says restart: its traceparent is that of a new trace") \
 	X(STRIPPED, "stripped", "a policy says strip: it has no traceparent and no tracestate")    \
 	X(STATE_ALONE, "state-alone",                                                              \
-	  "it has a tracestate without a traceparent: with one of ours it would count")
+	  "it has a tracestate but no traceparent: one of ours would make it valid")
 
 /* Why a flow is left alone for good (each flow once). */
 #define CTXPROP_FLOW_REASONS(X)                                                                    \
@@ -48,7 +48,7 @@
 	X(HTTP2, "http2", "HTTP/2 preface")                                                        \
 	X(TLS, "tls", "TLS record")                                                                \
 	X(CONNECT, "connect", "CONNECT request")                                                   \
-	X(UPGRADED, "upgraded", "101 Switching Protocols, or no telling whether")                  \
+	X(UPGRADED, "upgraded", "101 Switching Protocols, or possibly so")                         \
 	X(MALFORMED, "malformed", "a head that two servers could read in two ways")                \
 	X(LENGTH, "ambiguous-length", "a body length that is invalid or stated twice")             \
 	X(WORK_CAP, "work-cap", "too much work in one packet")                                     \
@@ -86,21 +86,21 @@
 	X(SERVED_INVALID, "served-invalid", "of these: with a traceparent that is not valid")      \
 	X(SERVED_STATE, "served-state", "a tracestate was dropped: not valid, or no room")         \
 	X(SERVED_FULL, "served-full", "not followed: no room for another request")                 \
-	X(SERVED_UNBOUND, "served-unbound", "not followed: its socket cannot take another one")    \
+	X(SERVED_UNBOUND, "served-unbound", "not followed: too many requests wait at its socket")  \
 	X(SERVED_ENDED, "served-ended", "a whole response was sent")                               \
 	X(SERVED_CUT, "served-cut", "the connection ended, or was lost, before the response did")  \
-	X(SERVED_LOST, "served-lost", "connections whose requests cannot be read any further")     \
+	X(SERVED_LOST, "served-lost", "connections whose requests can no longer be read")          \
 	X(SERVED_IGNORED, "served-ignored", "of the new traces: a policy says ignore")
 
 /* Records of requests for user space (records.h), where somebody reads them. */
 #define CTXPROP_RECORD_REASONS(X)                                                                  \
-	X(RECORD_LOST, "record-lost", "records that found no room: half of a span each")           \
+	X(RECORD_LOST, "record-lost", "records dropped, the ring was full: half a span each")      \
 	X(RECORD_SHED, "record-shed",                                                              \
-	  "requests of traces of which nothing is told for want of room")                          \
-	X(CONNECTION_LOST, "connection-lost", "connections whose record found no room")            \
+	  "requests of traces that are dropped while the ring fills up")                           \
+	X(CONNECTION_LOST, "connection-lost", "records of connections dropped, the ring was full") \
 	X(RECORD_PIPELINED, "record-pipelined",                                                    \
 	  "calls whose answers are not waited for: too many on one connection")                    \
-	X(RECORD_UNREAD, "record-unread", "calls whose answers cannot be read, or not any further")
+	X(RECORD_UNREAD, "record-unread", "calls whose answers cannot be read, or no longer")
 
 /* CTXPROP_EVIDENCE and CTXPROP_VETO (engine/model.h) count each injected request by its cause. */
 

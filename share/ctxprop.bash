@@ -1,5 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-# Completion of ctxprop for bash; installed as bash-completion/completions/ctxprop.
+# Completion of ctxprop and ctxpropd for bash; installed as bash-completion/completions/ctxprop and
+# ctxpropd. Commands and options are those that --help of the program lists.
+
+# $1: a command, or nothing.
+_ctxprop_help() {
+	"${COMP_WORDS[0]}" ${1:+"$1"} --help 2>/dev/null
+}
+
+# The options of a command ($1), one a line: "-n,|--number|N"; one without a short form begins with
+# blanks, one without an argument ends with |.
+_ctxprop_rows() {
+	_ctxprop_help "$1" | sed -nE 's/^  (-.,|   ) (--[a-z-]+)( ([^ ]+)|\[=[^]]*\])?( {2,}.*)?$/\1|\2|\4/p'
+}
+
+_ctxprop_options() {
+	_ctxprop_rows "$1" | cut -d '|' -f 2
+}
+
+# The argument of an option ($2) of a command ($1); nothing if it takes none.
+_ctxprop_argument() {
+	local short long argument
+	_ctxprop_rows "$1" | while IFS='|' read -r short long argument; do
+		if [ "$2," = "$short" ] || [ "$2" = "$long" ]; then
+			echo "$argument"
+		fi
+	done
+}
 
 # The parts of a rule that were not said yet. The words of the line up to here are arguments.
 _ctxprop_parts() {
@@ -57,7 +83,7 @@ _ctxprop_prios() {
 _ctxprop_words() {
 	local command=$1 verb=$2 previous=${*: -1}
 	case $command in
-	'') echo trace top map why who logs sql profile labels stats flows policy set monitor doctor pause resume attach detach drain ;;
+	'') _ctxprop_help | sed -nE 's/^  ([a-z]+) +[A-Z].*/\1/p' ;;
 	policy)
 		case $verb in
 		'') echo show add replace del flush save restore ;;
@@ -93,59 +119,19 @@ _ctxprop_words() {
 	esac
 }
 
-_ctxprop_options() {
-	case $1 in
-	'') echo --netns --json --oneline --color --statistics --help --version ;;
-	stats | policy) echo --json --oneline --color --statistics --help ;;
-	flows) echo --json --oneline --color --processes --extended --all --stacks --explain --help ;;
-	detach) echo --json --oneline --color --force --help ;;
-	trace)
-		echo --json --color --follow --number --slow --status --errors --endpoint --service \
-			--last --store --help
-		;;
-	profile)
-		echo --json --color --duration --frequency --pid --cgroup --endpoint --bucket --trace --requests --off-cpu --all \
-			--label --no-labels --registry --output --format --ids --tags --by --last --before --store --help
-		;;
-	labels) echo --json --oneline --color --program --symbol --type --as --registry --help ;;
-	top) echo --json --oneline --color --number --sort --last --store --help ;;
-	map) echo --json --oneline --color --last --store --help ;;
-	who) echo --json --oneline --color --all --help ;;
-	logs) echo --journal --unit --since --stdin --store --statistics --help ;;
-	sql) echo --json --oneline --color --store --attach --help ;;
-	why) echo --json --oneline --color --store --help ;;
-	*) echo --json --oneline --color --help ;;
-	esac
-}
-
-# Does an option of a command ($1) take a value ($2)?
-_ctxprop_takes_value() {
-	case $2 in
-	-n | --netns | --number) [ "$1" != flows ] ;;
-	--store | --attach | --slow | --status | --endpoint | --service | --last | --sort) ;;
-	--duration | --frequency | --pid | --cgroup | --bucket | --trace | --output | --format) ;;
-	--tags | --by | --before) ;;
-	--label | --no-labels | --registry | --program | --symbol | --type | --as) ;;
-	--unit | --since) ;;
-	-d | -F | -p | -o) [ "$1" = profile ] ;;
-	-u) [ "$1" = logs ] ;;
-	*) false ;;
-	esac
-}
-
-# What its value may be; nothing for numbers, times and patterns. "<file>": a file.
+# What an argument may be, by what --help calls it. "<file>": a file.
 _ctxprop_values() {
-	case $2 in
-	--netns) ls /run/netns 2>/dev/null ;;
-	-n) [ -n "$1" ] || ls /run/netns 2>/dev/null ;;
-	--store | --attach | --output | --registry | --program | -o | --tags) echo '<file>' ;;
-	--sort) echo rate errors p50 p99 cpu ;;
-	--bucket) echo p50 p90 p99 max ;;
-	--format) echo pprof svg folded otlp ;;
-	--by) echo bucket= endpoint= ;;
-	--no-labels) echo otel elastic go custom registered all ;;
-	--type) echo u64 string ;;
-	--status) echo 2xx 3xx 4xx 5xx ;;
+	local word
+	case $1 in
+	NETNS) ls /run/netns 2>/dev/null ;;
+	FILE | PATH) echo '<file>' ;;
+	STATUS) echo 2xx 3xx 4xx 5xx ;;
+	KEY=ONE,OTHER) echo bucket= endpoint= ;;
+	*'|'*)
+		for word in ${1//|/ }; do
+			[ "$word" = "${word^^}" ] || echo "$word"
+		done
+		;;
 	esac
 }
 
@@ -158,25 +144,42 @@ _ctxprop_offer() {
 	fi
 }
 
+# Offer the options of a command ($1), or the values of the one that was typed. False: neither is due.
+_ctxprop_option() {
+	local current=${COMP_WORDS[COMP_CWORD]} argument
+	argument=$(_ctxprop_argument "$1" "${COMP_WORDS[COMP_CWORD - 1]}")
+	if [ -n "$argument" ]; then
+		_ctxprop_offer "$(_ctxprop_values "$argument")" "$current"
+	elif [[ $current == -* ]]; then
+		_ctxprop_offer "$(_ctxprop_options "$1")" "$current"
+	else
+		false
+	fi
+}
+
 _ctxprop() {
-	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-	local words=() i
+	local current=${COMP_WORDS[COMP_CWORD]} words=() i
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		case ${COMP_WORDS[i]} in
-		-*) if _ctxprop_takes_value "${words[0]}" "${COMP_WORDS[i]}"; then ((i++)); fi ;;
+		-*) if [ -n "$(_ctxprop_argument "${words[0]}" "${COMP_WORDS[i]}")" ]; then ((i++)); fi ;;
 		*) words+=("${COMP_WORDS[i]}") ;;
 		esac
 	done
 	COMPREPLY=()
-	if _ctxprop_takes_value "${words[0]}" "$previous"; then
-		_ctxprop_offer "$(_ctxprop_values "${words[0]}" "$previous")" "$current"
-	elif [[ $current == -* ]]; then
-		_ctxprop_offer "$(_ctxprop_options "${words[0]}")" "$current"
-	elif [ "${words[*]:0:2}" = "policy restore" ]; then
+	if _ctxprop_option "${words[0]}"; then
+		return
+	fi
+	if [ "${words[*]:0:2}" = "policy restore" ]; then
 		[ "${#words[@]}" -gt 2 ] || _ctxprop_offer '<file>' "$current"
 	else
 		_ctxprop_offer "$(_ctxprop_words "${words[@]:-}")" "$current"
 	fi
 }
 
+_ctxpropd() {
+	COMPREPLY=()
+	_ctxprop_option '' || true
+}
+
 complete -F _ctxprop ctxprop
+complete -F _ctxpropd ctxpropd

@@ -15,6 +15,8 @@
 
 #define PREFIX_MAX_BYTES 64
 #define LINE_MAX_BYTES   1024
+#define ID_MAX_BYTES     40
+#define WHOLE_MAX_BYTES  (PREFIX_MAX_BYTES + LINE_MAX_BYTES + ID_MAX_BYTES)
 
 static const struct {
 	const char *name;
@@ -41,7 +43,7 @@ void log_set_level(enum log_level level)
 	max_level = level;
 }
 
-/* What stands before the text: a journal stamps the time itself and reads the priority. */
+/* Time and level of a line. A journal adds the time itself and reads the priority. */
 static void prefix(char *buffer, size_t size, enum log_level level)
 {
 	struct timespec now;
@@ -58,9 +60,12 @@ static void prefix(char *buffer, size_t size, enum log_level level)
 		 levels[level].name);
 }
 
-/* One line with its prefix, in `buffer`, whatever others called what it tells of. Returns its
- * length. */
-static size_t make_line(char *buffer, enum log_level level, const char *format, va_list args)
+/*
+ * One line with its prefix and its id, in a buffer of WHOLE_MAX_BYTES: a text that is cut off keeps
+ * its id, and names that others chose cannot begin a new line. Returns its length.
+ */
+__attribute__((format(printf, 4, 0))) static size_t
+make_line(char *buffer, enum log_level level, const char *id, const char *format, va_list args)
 {
 	char text[LINE_MAX_BYTES];
 	size_t used;
@@ -69,35 +74,35 @@ static size_t make_line(char *buffer, enum log_level level, const char *format, 
 	used = strlen(buffer);
 	vsnprintf(text, sizeof(text), format, args);
 	used += foreign_copy_bytes(buffer + used, LINE_MAX_BYTES, text, strlen(text));
-	buffer[used++] = '\n';
-	return used;
+	return used +
+	       (size_t)snprintf(buffer + used, ID_MAX_BYTES, " [%.*s]\n", ID_MAX_BYTES - 5, id);
 }
 
-__attribute__((format(printf, 3, 4))) static size_t put_line(char *buffer, enum log_level level,
-							     const char *format, ...)
+__attribute__((format(printf, 4, 5))) static size_t
+put_line(char *buffer, enum log_level level, const char *id, const char *format, ...)
 {
 	va_list args;
 	size_t used;
 
 	va_start(args, format);
-	used = make_line(buffer, level, format, args);
+	used = make_line(buffer, level, id, format, args);
 	va_end(args);
 	return used;
 }
 
-/* Lines that nobody could take. */
+/* Lines dropped since the last one that was written. */
 static unsigned long lost;
 
-/* That some were lost is said as soon as somebody reads again, before anything else. */
+/* Reports dropped lines first, as soon as there is room again. False: there still is none. */
 static bool tell_lost(void)
 {
-	char line[PREFIX_MAX_BYTES + LINE_MAX_BYTES + 1];
+	char line[WHOLE_MAX_BYTES];
 	size_t size;
 
 	if (!lost)
 		return true;
-	size = put_line(line, LOG_LEVEL_WARNING, "%lu lines of this log are lost: nobody read them",
-			lost);
+	size = put_line(line, LOG_LEVEL_WARNING, "log-lines-lost",
+			"%lu lines of this log are lost: nobody read them", lost);
 	if (!log_output(line, size))
 		return false;
 	lost = 0;
@@ -110,16 +115,16 @@ static void write_text(const char *text, size_t size)
 		lost++;
 }
 
-void log_line(enum log_level level, const char *format, ...)
+void log_line(enum log_level level, const char *id, const char *format, ...)
 {
-	char line[PREFIX_MAX_BYTES + LINE_MAX_BYTES + 1];
+	char line[WHOLE_MAX_BYTES];
 	va_list args;
 	size_t size;
 
 	if (level > max_level)
 		return;
 	va_start(args, format);
-	size = make_line(line, level, format, args);
+	size = make_line(line, level, id, format, args);
 	va_end(args);
 	write_text(line, size);
 }

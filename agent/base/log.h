@@ -15,10 +15,13 @@ void log_set_level(enum log_level level);
 void log_capture_libbpf(void);
 
 /*
- * Write one line, if there is room for it: who does not read stderr makes nobody wait. How many
- * lines were lost is said with the next one. The text ends without a newline.
+ * Write one line, unless nobody has read stderr for so long that there is no room for it; the next
+ * line then says how many were lost. `id` names the kind of message in lower case with hyphens, and
+ * stands in brackets at the end of the line: it stays when the text is reworded, so scripts and
+ * tests match it. The text ends without a newline.
  */
-__attribute__((format(printf, 2, 3))) void log_line(enum log_level level, const char *format, ...);
+__attribute__((format(printf, 3, 4))) void log_line(enum log_level level, const char *id,
+						    const char *format, ...);
 
 #define log_error(...)   log_line(LOG_LEVEL_ERROR, __VA_ARGS__)
 #define log_warning(...) log_line(LOG_LEVEL_WARNING, __VA_ARGS__)

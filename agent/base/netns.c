@@ -45,8 +45,9 @@ int netns_enter(const char *which)
 const char *netns_why(int err)
 {
 	if (err == -ENOENT)
-		return "there is none; expected a name under /run/netns, a process id or a path";
-	return err == -EINVAL ? "this is no network namespace" : strerror(-err);
+		return "it does not exist; expected a name under /run/netns, a process id or a "
+		       "path";
+	return err == -EINVAL ? "this is not a network namespace" : strerror(-err);
 }
 
 int netns_cookie_of(const char *which, __u64 *ret_cookie)
@@ -57,6 +58,6 @@ int netns_cookie_of(const char *which, __u64 *ret_cookie)
 	if (err)
 		return err;
 	err = netns_cookie(ret_cookie);
-	/* This process came from there and kept the right to setns(). */
+	/* Cannot fail: this process came from there and kept the right to setns(). */
 	return setns(home, CLONE_NEWNET) ? -errno : err;
 }

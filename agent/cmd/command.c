@@ -11,89 +11,39 @@
 #include "cmd/command.h"
 #include "load/layout.h"
 
-static const struct option common[] = {COMMAND_COMMON_OPTIONS};
-#define COMMON (sizeof(common) / sizeof(common[0]))
+struct command_flags command_flags;
 
-static const struct option known[] = {
-    {"statistics", no_argument, NULL, 's'}, {"force", no_argument, NULL, 'f'},
-    {"processes", no_argument, NULL, 'p'},  {"extended", no_argument, NULL, 'e'},
-    {"all", no_argument, NULL, 'a'},        {"stacks", no_argument, NULL, 'k'},
-    {"explain", no_argument, NULL, 'x'},
-};
-static const char *const meanings[] = {
-    "show more: of stats the rows of zero, of rules their hits, of logs what became of lines",
-    "detach although connections will break",
-    "show who reads and writes: process, thread, descriptor",
-    "show state, age, bytes, reuse, namespace and cgroup of the socket",
-    "of all network namespaces in which the same ctxpropd works",
-    "show the stacks of threads that send within the next second",
-    "say why the last call belongs to its trace, or to a new one",
-};
-#define KNOWN (sizeof(known) / sizeof(known[0]))
+static bool wants_help;
 
-/* Its own options come before the common ones. */
-static bool is_own(const struct command *command, int letter)
+static int set_colour(const struct option_row *row, const char *word)
 {
-	for (size_t i = 0; command->own && i < command->own->count; i++)
-		if (command->own->list[i].val == letter)
-			return true;
-	return false;
+	if (!colour_parse(word, &command_flags.colour))
+		return COMMAND_OK;
+	return command_misused("--%s: '%s': expected always, auto or never", row->name,
+			       word + (*word == '='));
 }
 
-static void print_help(const struct command *command)
+const struct option_row command_common_options[] = {
+    {"json", 'j', NULL, "print JSON", .flag = &command_flags.json},
+    {"oneline", 'o', NULL, "print one line for each thing", .flag = &command_flags.oneline},
+    {"color", 'c', "[=WHEN]", "always, auto (on a terminal; the default) or never",
+     .set = set_colour},
+    {},
+};
+
+static const struct option_row help_option[] = {
+    {"help", 'h', NULL, "show this help", .flag = &wants_help},
+    {},
+};
+
+static int print_help(const struct command *command, const struct option_list *options)
 {
 	printf("Usage: ctxprop %s [options]%s\n%s.\n\n", command->name,
 	       command->usage ? " ..." : "", command->summary);
 	if (command->usage)
 		printf("%s\n", command->usage);
-	for (size_t i = 0; i < KNOWN; i++)
-		if (strchr(command->options, known[i].val))
-			printf("  -%c, --%-12s %s\n", known[i].val, known[i].name, meanings[i]);
-	printf("  -j, --%-12s print JSON\n", "json");
-	if (!is_own(command, 'o'))
-		printf("  -o, --%-12s print one line for each thing\n", "oneline");
-	printf("  -c, --%-12s always, auto (on a terminal) or never\n", "color[=WHEN]");
-	printf("  -h, --%-12s show this help\n", "help");
-}
-
-/* The options that a command takes, in the form of getopt_long(). */
-static void choose_options(const struct command *command, struct option *ret, char *ret_letters)
-{
-	size_t used = 0;
-
-	for (size_t i = 0; i < COMMON; i++)
-		if (!is_own(command, common[i].val))
-			ret[used++] = common[i];
-	for (size_t i = 0; i < KNOWN; i++)
-		if (strchr(command->options, known[i].val))
-			ret[used++] = known[i];
-	for (size_t i = 0; command->own && i < command->own->count; i++)
-		ret[used++] = command->own->list[i];
-	ret[used++] = (struct option){"help", no_argument, NULL, 'h'};
-	ret[used] = (struct option){};
-	sprintf(ret_letters, "%s%sh" COMMAND_COMMON_LETTERS, command->options,
-		command->own ? command->own->letters : "");
-}
-
-int command_common(struct command_flags *flags, int letter, const char *word)
-{
-	flags->json |= letter == 'j';
-	flags->oneline |= letter == 'o';
-	if (letter == 'c' && colour_parse(word, &flags->colour))
-		return command_misused("--color: '%s': expected always, auto or never",
-				       word + (*word == '='));
+	option_print(stdout, options);
 	return COMMAND_OK;
-}
-
-static void set_flag(struct command_flags *flags, int letter)
-{
-	flags->statistics |= letter == 's';
-	flags->force |= letter == 'f';
-	flags->processes |= letter == 'p';
-	flags->extended |= letter == 'e';
-	flags->all |= letter == 'a';
-	flags->stacks |= letter == 'k';
-	flags->explain |= letter == 'x';
 }
 
 static int run_here(const struct command *command, const struct command_flags *flags)
@@ -114,48 +64,35 @@ static int run_here(const struct command *command, const struct command_flags *f
 }
 
 /* Options that stood before the command: does it take them? */
-static int check_flags(const struct command *command, const struct command_flags *flags)
+static int check_flags(const struct command *command, const struct option_list *options)
 {
-	if (flags->statistics && !strchr(command->options, 's'))
+	if (command_flags.statistics && !option_find(options, "statistics"))
 		return command_misused("%s: there is no --statistics", command->name);
 	return COMMAND_OK;
 }
 
-int command_run(const struct command *command, int argc, char **argv, struct command_flags *flags)
+int command_run(const struct command *command, int argc, char **argv)
 {
-	struct option options[COMMON + KNOWN + COMMAND_OWN_MAX + 2];
-	char letters[sizeof(COMMAND_COMMON_LETTERS) + KNOWN + 2UL * COMMAND_OWN_MAX], name[64];
-	int letter;
+	struct option_list options = {};
+	static char name[64];
 
-	if (check_flags(command, flags))
-		return COMMAND_USAGE;
-	choose_options(command, options, letters);
-	/* What getopt_long() complains under. */
+	if (command->options)
+		option_add(&options, command->options);
+	option_add(&options, command_common_options);
+	option_add(&options, help_option);
+	/* The name in error messages of getopt_long(). */
 	snprintf(name, sizeof(name), "ctxprop %s", command->name);
 	argv[0] = name;
-	optind = 0; /* glibc: begin anew, the main options were read before */
-	while ((letter = getopt_long(argc, argv, letters, options, NULL)) != -1) {
-		if (letter == 'h') {
-			print_help(command);
-			return COMMAND_OK;
-		}
-		if (letter == '?')
-			return COMMAND_USAGE;
-		if (is_own(command, letter)) {
-			if (command->own->set(letter, optarg))
-				return COMMAND_USAGE;
-			continue;
-		}
-		if (command_common(flags, letter, optarg))
-			return COMMAND_USAGE;
-		set_flag(flags, letter);
-	}
+	if (check_flags(command, &options) || option_read(&options, argc, argv, false))
+		return COMMAND_USAGE;
+	if (wants_help)
+		return print_help(command, &options);
 	if (optind < argc && !command->usage)
 		return command_misused("%s: unexpected argument '%s'", command->name, argv[optind]);
-	flags->name = command->name;
-	flags->words = (const char *const *)&argv[optind];
-	flags->count = (size_t)(argc - optind);
-	return run_here(command, flags);
+	command_flags.name = command->name;
+	command_flags.words = (const char *const *)&argv[optind];
+	command_flags.count = (size_t)(argc - optind);
+	return run_here(command, &command_flags);
 }
 
 __attribute__((format(printf, 1, 0))) static void complain(const char *format, va_list args)

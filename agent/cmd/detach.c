@@ -9,6 +9,11 @@
 #include "load/control.h"
 #include "load/removal.h"
 
+const struct option_row command_detach_options[] = {
+    {"force", 'f', NULL, "detach even if connections will break", .flag = &command_flags.force},
+    {},
+};
+
 const char command_detach_usage[] =
     "  detach                   everything in this network namespace; ctxpropd must not run\n"
     "  detach DEV [netns NAME|PID|PATH]\n"

@@ -16,7 +16,7 @@
 #include "cmd/talk.h"
 #include "engine/node.h"
 #include "flows/counters.h"
-#include "flows/table.h"
+#include "load/table.h"
 #include "load/attach.h"
 #include "load/control.h"
 #include "load/features.h"
@@ -32,7 +32,7 @@
 #define KERNEL_MAJOR 6
 #define KERNEL_MINOR 1
 
-/* How a device is attached to; without rights the kernel does not say. */
+/* How programs are attached to devices. Without rights the kernel does not say. */
 static void examine_attachment(struct findings *findings)
 {
 	if (tcx_supported())
@@ -101,15 +101,15 @@ static void examine_hooks(struct findings *findings)
 			findings_add(findings, FINDING_OK, what, "%s", hook->hook);
 		else if (hook->waits)
 			findings_add(findings, FINDING_OK, what,
-				     "ready, not needed: nothing is near that programs that take "
-				     "requests could ask over a unix socket");
+				     "ready, not needed: no program that takes requests could ask "
+				     "another one over a unix socket");
 		else
 			findings_add(findings, FINDING_NOTE, what, "no hook on this kernel: %s",
 				     hook->err ? strerror(-hook->err) : "none was tried");
 	}
 }
 
-/* Is what changes hands on threads shown to profilers of others? */
+/* Are goroutines, tasks and greenlets published for other profilers? */
 static void examine_publish(struct findings *findings)
 {
 	static const char *const texts[] = {
@@ -143,13 +143,13 @@ static void examine_share(const struct share_reached *reached, __u64 times, void
 
 	if (reached->tgid)
 		findings_add(findings, FINDING_NOTE, "share",
-			     "process %u has reached its share of the table of %s: %llu times "
-			     "there was no room for more",
+			     "process %u has reached its share of the table of %s: %llu entries "
+			     "found no room",
 			     reached->tgid, node_shares_table(reached->table),
 			     (unsigned long long)times);
 	else
 		findings_add(findings, FINDING_NOTE, "share",
-			     "the table of %s was full: %llu times there was no room for more",
+			     "the table of %s was full: %llu entries found no room",
 			     node_shares_table(reached->table), (unsigned long long)times);
 }
 
@@ -158,7 +158,7 @@ static void examine_shares(struct findings *findings)
 	node_shares_each(examine_share, findings);
 }
 
-/* What the daemon's process lacks, whatever rights this command has. */
+/* Capabilities that the daemon's process lacks; those of this command do not matter. */
 static void examine_rights(struct findings *findings, pid_t pid)
 {
 	struct privileges_lack lack[PRIVILEGES_LACKS];
@@ -239,9 +239,9 @@ static void examine_flows(struct findings *findings, const struct pins *pins)
 		? FINDING_NOTE
 		: FINDING_OK,
 	    "flow table",
-	    "%lu of %u flows, %lu of them shifted; made room when it was full: %llu, found "
-	    "none: %llu; requests of who had his share of it: %llu; SYN-ACKs that nobody asked "
-	    "for: %llu",
+	    "%lu of %u flows, %lu of them shifted; flows that made room when it was full: %llu, "
+	    "that found none: %llu; requests whose sender had used up its share: %llu; SYN-ACKs "
+	    "that nobody asked for: %llu",
 	    total, info.max_entries, shifted, (unsigned long long)counters.count[REASON_CROWDED],
 	    (unsigned long long)counters.count[REASON_TABLE_FULL],
 	    (unsigned long long)counters.count[REASON_SHARE_FULL],
@@ -250,7 +250,7 @@ static void examine_flows(struct findings *findings, const struct pins *pins)
 
 #define MIB (1024.0 * 1024.0)
 
-/* What the limit of memory of a container has to leave room for: pinned maps keep their charge. */
+/* Kernel memory of the tables: pinned maps stay charged to the container that made them. */
 static void examine_memory(struct findings *findings, const struct pins *pins)
 {
 	struct map_memory memory = {};
@@ -334,7 +334,7 @@ int command_doctor(const struct pins *pins, const struct command_flags *flags)
 	examine_daemon(&findings);
 	if (!rights)
 		findings_add(&findings, FINDING_NOTE, "pins",
-			     "without these capabilities they cannot be looked at");
+			     "not examined, that takes these capabilities");
 	else if (examine_layer(&findings, pins)) {
 		examine_flows(&findings, pins);
 		examine_hooks(&findings);

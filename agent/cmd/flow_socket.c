@@ -15,7 +15,7 @@
 #include "engine/model.h"
 #include "engine/traces.h"
 #include "load/node_maps.h"
-#include "load/pins.h"
+#include "pins/pins.h"
 
 #define NS_PER_MS 1000000ULL
 #define NS_PER_US 1000ULL

@@ -13,7 +13,7 @@
 #include "cmd/habits.h"
 #include "flows/sockets.h"
 #include "load/node_maps.h"
-#include "load/pins.h"
+#include "pins/pins.h"
 
 static const char *const state_names[] = {
     [HABIT_SHOWN] = "shown", [HABIT_NOT_YET] = "not yet", [HABIT_BROKEN] = "broken"};

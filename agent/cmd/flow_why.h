@@ -10,7 +10,7 @@
 #include <jansson.h>
 
 #include "abi.h"
-#include "flows/holders.h"
+#include "inspect/holders.h"
 
 /* What is asked for all connections. */
 struct flow_why {

@@ -17,12 +17,26 @@
 #include "cmd/json.h"
 #include "flows/records.h"
 #include "flows/stacks.h"
-#include "flows/table.h"
+#include "load/table.h"
 
 #define NS_PER_MS      1000000ULL
-#define STACKS_SECONDS 1 /* for so long they are gathered */
+#define STACKS_SECONDS 1 /* how long stacks are recorded */
 #define COUNT_TEXT_MAX 16
 #define COUNT_FULL     100000 /* smaller counts are printed to the last digit */
+
+const struct option_row command_flows_options[] = {
+    {"processes", 'p', NULL, "who reads and writes: process, thread, descriptor",
+     .flag = &command_flags.processes},
+    {"extended", 'e', NULL, "the socket's state, age, bytes, reuse, namespace and cgroup",
+     .flag = &command_flags.extended},
+    {"all", 'a', NULL, "of all network namespaces in which the same ctxpropd works",
+     .flag = &command_flags.all},
+    {"stacks", 'k', NULL, "the stacks of threads that send within the next second",
+     .flag = &command_flags.stacks},
+    {"explain", 'x', NULL, "why the last call belongs to its trace, or to a new one",
+     .flag = &command_flags.explain},
+    {},
+};
 
 /* Where the flows are printed to. */
 struct listing {
@@ -149,7 +163,8 @@ static void list_flow(const struct flow_key *key, const struct flow *flow, void 
 		print_flow(listing, key, flow);
 }
 
-/* Where sockets are not followed, JSON says null; who asks for them by an option is told why. */
+/* Without records of sockets JSON has null; an option that asks for them is refused with the
+ * reason. */
 static int read_sockets(struct listing *listing)
 {
 	const struct command_flags *flags = listing->flags;

@@ -21,60 +21,32 @@
 const char command_labels_usage[] =
     "  labels [list]            all that are registered\n"
     "  labels register --program PATH --symbol VARIABLE --type u64|string --as LABEL\n"
-    "                           the thread-local variable of that program is a label of its "
-    "samples\n"
-    "  labels unregister --program PATH [--as LABEL]\n"
-    "\n"
-    "      --program PATH     as /proc/PID/exe names it\n"
-    "      --symbol VARIABLE  in its symbol table, or in that of a library that it loads\n"
-    "      --type TYPE        u64: unsigned, up to 8 bytes, 0 is no label; string: a pointer to a\n"
-    "                         text that ends with NUL, or an array of characters\n"
-    "      --as LABEL         up to 15 bytes\n"
-    "      --registry FILE    where they are kept (default " REGISTERED_PATH ")\n";
+    "                           make a thread-local variable of a program a label of its samples\n"
+    "  labels unregister --program PATH [--as LABEL]\n";
 
 /* What the options say. */
 static struct {
 	const char *program, *symbol, *type, *label, *registry;
 } wanted = {.registry = REGISTERED_PATH};
 
-static const struct option own_options[] = {
-    {"program", required_argument, NULL, 'P'},  {"symbol", required_argument, NULL, 'S'},
-    {"type", required_argument, NULL, 'T'},     {"as", required_argument, NULL, 'A'},
-    {"registry", required_argument, NULL, 'Y'},
-};
-
-static int set_option(int letter, const char *word)
-{
-	switch (letter) {
-	case 'P':
-		wanted.program = word;
-		break;
-	case 'S':
-		wanted.symbol = word;
-		break;
-	case 'T':
-		wanted.type = word;
-		break;
-	case 'A':
-		wanted.label = word;
-		break;
-	default:
-		wanted.registry = word;
-	}
-	return COMMAND_OK;
-}
-
-const struct command_options command_labels_options = {
-    .list = own_options,
-    .count = sizeof(own_options) / sizeof(own_options[0]),
-    .letters = "",
-    .set = set_option,
+const struct option_row command_labels_options[] = {
+    {"program", 0, "PATH", "as /proc/PID/exe names it", .text = &wanted.program},
+    {"symbol", 0, "VARIABLE", "in its symbol table, or in that of a library that it loads",
+     .text = &wanted.symbol},
+    {"type", 0, "u64|string",
+     "u64: unsigned, up to 8 bytes, 0 means no label; string: a pointer to a text that ends with "
+     "NUL, or an array of characters",
+     .text = &wanted.type},
+    {"as", 0, "LABEL", "the name of the label, up to 15 bytes", .text = &wanted.label},
+    {"registry", 0, "FILE", "where they are kept (default " REGISTERED_PATH ")",
+     .text = &wanted.registry},
+    {},
 };
 
 static int refuse_registry(int err)
 {
 	return command_refuse("labels: %s: %s", wanted.registry,
-			      err == -EINVAL ? "it has lines that are no registrations"
+			      err == -EINVAL ? "it has lines that are not registrations"
 					     : strerror(-err));
 }
 
@@ -134,11 +106,10 @@ static int fill(struct registration *entry)
 	if (strlen(wanted.program) >= sizeof(entry->program) ||
 	    strlen(wanted.symbol) >= sizeof(entry->symbol) ||
 	    strlen(wanted.label) >= sizeof(entry->label))
-		return command_misused(
-		    "labels: the program can have %zu bytes, the symbol %zu, the "
-		    "label %zu",
-		    sizeof(entry->program) - 1, sizeof(entry->symbol) - 1,
-		    sizeof(entry->label) - 1);
+		return command_misused("labels: too long: at most %zu bytes for the program, %zu "
+				       "for the symbol, %zu for the label",
+				       sizeof(entry->program) - 1, sizeof(entry->symbol) - 1,
+				       sizeof(entry->label) - 1);
 	entry->is_text = !strcmp(wanted.type, "string");
 	text_copy(entry->program, sizeof(entry->program), wanted.program);
 	text_copy(entry->symbol, sizeof(entry->symbol), wanted.symbol);
@@ -155,8 +126,7 @@ static int add(const struct command_flags *flags, struct registered *registered)
 	if (exit_code)
 		return exit_code;
 	if (registered_add(registered, &entry))
-		return command_refuse("labels: %d are registered, and there can be no more",
-				      REGISTERED_MAX);
+		return command_refuse("labels: there can be no more than %d", REGISTERED_MAX);
 	err = registered_write(wanted.registry, registered);
 	if (err)
 		return refuse_registry(err);

@@ -12,53 +12,27 @@ static struct {
 	struct journal_options options;
 } wanted;
 
-static const struct option own_options[] = {
-    {"journal", no_argument, NULL, 'J'},
-    {"unit", required_argument, NULL, 'u'},
-    {"since", required_argument, NULL, 'S'},
-    {"stdin", no_argument, NULL, 'I'},
-    COMMAND_STORE_OPTION,
-};
-
 const char command_logs_usage[] =
     "  ctxprop logs -- COMMAND [ARGS]\n"
-    "                         run COMMAND; lines that it writes for a request get the ids of the\n"
-    "                         trace: trace_id=... span_id=... at the end of text, as the last\n"
-    "                         members of a JSON object; all others pass as they are\n"
-    "  ctxprop logs --journal print entries of the journal as JSON, those that were written for a\n"
-    "                         request with members TRACE_ID and SPAN_ID, out of the store\n"
+    "                           run COMMAND, and add the ids of the trace to each line that it\n"
+    "                           writes for a request: trace_id=... span_id=... at the end of a\n"
+    "                           text, the last members of a JSON object; no other line changes\n"
+    "  ctxprop logs --journal   print entries of the journal as JSON; those that were written\n"
+    "                           for a request have members TRACE_ID and SPAN_ID\n"
     "\n"
-    "  -u, --unit UNIT        of the journal: only those of this unit\n"
-    "      --since TIME       only those since then, as journalctl(1) takes it\n"
-    "      --stdin            read what `journalctl -o json` has printed\n" COMMAND_STORE_HELP "\n"
-    "The exit status is COMMAND's. -s says at the end, on stderr, what became of the lines.\n";
+    "The exit status is that of COMMAND.\n";
 
-static int set_option(int letter, const char *word)
-{
-	switch (letter) {
-	case 'J':
-		wanted.journal = true;
-		break;
-	case 'u':
-		wanted.options.unit = word;
-		break;
-	case 'S':
-		wanted.options.since = word;
-		break;
-	case 'I':
-		wanted.options.from_stdin = true;
-		break;
-	default:
-		command_set_store(word);
-	}
-	return COMMAND_OK;
-}
-
-const struct command_options command_logs_options = {
-    .list = own_options,
-    .count = sizeof(own_options) / sizeof(own_options[0]),
-    .letters = "u:",
-    .set = set_option,
+const struct option_row command_logs_options[] = {
+    {"journal", 0, NULL, "read the journal", .flag = &wanted.journal},
+    {"unit", 'u', "UNIT", "of the journal only this unit", .text = &wanted.options.unit},
+    {"since", 0, "TIME", "only what was written since then, as journalctl(1) takes it",
+     .text = &wanted.options.since},
+    {"stdin", 0, NULL, "read what `journalctl -o json` has printed",
+     .flag = &wanted.options.from_stdin},
+    {"statistics", 's', NULL, "say at the end, on stderr, what became of the lines",
+     .flag = &command_flags.statistics},
+    COMMAND_STORE_OPTION,
+    {},
 };
 
 static void print_counts(const struct run *run)

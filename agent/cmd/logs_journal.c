@@ -26,7 +26,7 @@
 /* Why an entry got ids or not: X(id, in words). */
 #define JOURNAL_RESULTS_TABLE(X)                                                                   \
 	X(IDS, "with ids")                                                                         \
-	X(FORM, "that are no entries, or have ids already")                                        \
+	X(FORM, "that are not entries, or have ids already")                                       \
 	X(UNDATED, "without the time and process of their writer")                                 \
 	X(THREAD, "of a process that is gone or may do several things at once, or without TID=")   \
 	X(NONE, "of threads that served no stored request then")                                   \

@@ -17,31 +17,22 @@
 
 static __u64 last_ns = LAST_NS;
 
-static const struct option own_options[] = {
-    {"last", required_argument, NULL, 'L'},
-    COMMAND_STORE_OPTION,
-};
-
 const char command_map_usage[] =
-    "  ctxprop map                   who calls whom, and how often\n"
+    "  ctxprop map              who calls whom, and how often\n"
     "\n"
-    "      --last TIME        of so long (default 15m)\n" COMMAND_STORE_HELP "\n"
-    "Hosts outside are shown by the name that requests call them, or by their address.\n";
+    "Hosts outside have the name that requests give them, or their address.\n";
 
-static int set_option(int letter, const char *word)
+static int set_last(const struct option_row *row, const char *word)
 {
-	if (letter == COMMAND_STORE_LETTER)
-		command_set_store(word);
-	else if (query_parse_time(word, &last_ns) || !last_ns)
-		return command_misused("--last %s: expected a time: 30s, 5m, 2h", word);
+	if (query_parse_time(word, &last_ns) || !last_ns)
+		return command_misused("--%s %s: expected a time: 30s, 5m, 2h", row->name, word);
 	return COMMAND_OK;
 }
 
-const struct command_options command_map_options = {
-    .list = own_options,
-    .count = sizeof(own_options) / sizeof(own_options[0]),
-    .letters = "",
-    .set = set_option,
+const struct option_row command_map_options[] = {
+    {"last", 0, "TIME", "of this long until now (default 15m)", .set = set_last},
+    COMMAND_STORE_OPTION,
+    {},
 };
 
 static int compare(const void *a, const void *b)
@@ -100,7 +91,7 @@ static void print_table(const struct edges *edges, double seconds,
 	for (size_t i = 0; i < edges->count; i++)
 		print_edge(edges->edge[i], seconds);
 	if (edges->is_cut && !flags->oneline)
-		printf("of the newest %d spans of each side only; --last may ask for less\n",
+		printf("only of the newest %d spans of each side; ask for less time by --last\n",
 		       EDGES_SPANS_MAX);
 }
 

@@ -14,7 +14,7 @@
 
 #define NS_PER_MS (NS_PER_SECOND / 1000)
 
-/* What the notification at hand says; its type is known only behind its contents. */
+/* The notification that is being read; its type is known only after its contents. */
 struct news {
 	struct policy_rule rule;
 	struct policy_set set;
@@ -71,7 +71,7 @@ static json_int_t now_ms(void)
 	return (json_int_t)now.tv_sec * 1000 + now.tv_nsec / (long)NS_PER_MS;
 }
 
-/* When it was heard of, by the local clock. */
+/* The time of arrival, by the local clock. */
 static void print_time(void)
 {
 	char text[32];
@@ -241,15 +241,15 @@ static int listen_on(struct control_client *client, const struct command_flags *
 	}
 }
 
-/* It may be started before the daemon: that nobody is there is no reason to end. */
+/* It may be started before the daemon, so a missing daemon is no reason to end. */
 static void warn_of_nobody(void)
 {
 	struct policy_error error = {};
 	struct talk_daemon daemon;
 
 	if (talk_find_daemon(&daemon, &error) == -ECONNREFUSED)
-		command_refuse("monitor: no ctxpropd answers in this network namespace; there will "
-			       "be no news until one is started");
+		command_refuse("monitor: no ctxpropd answers in this network namespace; waiting "
+			       "until one is started");
 }
 
 int command_monitor(const struct pins *pins, const struct command_flags *flags)

@@ -23,7 +23,7 @@ static int read_words(const struct command_flags *flags, struct control_place *r
 	if (i < flags->count && strcmp(flags->words[i], "netns") != 0) {
 		i += !strcmp(flags->words[i], "dev") && flags->count > 1;
 		if (strlen(flags->words[i]) >= sizeof(ret->device))
-			return command_misused("%s: '%s' is no name of a device", command,
+			return command_misused("%s: '%s' is not the name of a device", command,
 					       flags->words[i]);
 		text_copy(ret->device, sizeof(ret->device), flags->words[i++]);
 	}
@@ -43,7 +43,7 @@ int place_order(enum control_type type, const struct pins *pins, const struct co
 	int status = read_words(flags, &place);
 	const bool named = place.netns != 0;
 
-	/* To a daemon of another namespace a device alone would be one of its own. */
+	/* A daemon of another namespace would take a device alone for one of its own. */
 	if (!named && pins_owner(pins))
 		place.netns = pins->cookie;
 	if (status == COMMAND_OK)

@@ -13,16 +13,21 @@
 #include "control/policy_sets.h"
 #include "control/policy_text.h"
 
+const struct option_row command_policy_options[] = {
+    {"statistics", 's', NULL, "show how many requests each rule has decided",
+     .flag = &command_flags.statistics},
+    {},
+};
+
 const char command_policy_usage[] =
-    "  policy [show]            all rules, in their order: the first that fits decides;\n"
-    "                           -s: and how many requests each of them has decided\n"
-    "  policy add RULE          a new rule; without prio behind all others\n"
-    "  policy replace RULE      the same, also in place of the rule of its prio\n"
+    "  policy [show]            all rules, in their order: the first that matches decides\n"
+    "  policy add RULE          a new rule; without prio after all others\n"
+    "  policy replace RULE      the same, but replaces a rule of the same prio\n"
     "  policy del prio N\n"
     "  policy flush             all rules but the built-in ones; sets stay\n"
-    "  policy save              sets and rules, as a file for restore and for ctxpropd\n"
-    "  policy restore [FILE]    sets and rules of a file (- or none: of standard input)\n"
-    "                           instead of all that are there, at once or not at all\n"
+    "  policy save              print sets and rules, as a file for restore and ctxpropd\n"
+    "  policy restore [FILE]    replace all sets and rules by those of a file (- or none:\n"
+    "                           standard input), all at once or not at all\n"
     "\n"
     "RULE: [prio N] [dir out|in|forward] [dev NAME] [from NET] [to NET] [port PORTS]\n"
     "      [cgroup PATH] [host PATTERN] action ACTION [sample RATIO] [root yes|no]\n"
@@ -49,7 +54,7 @@ static int print_saved(const struct command_flags *flags, const struct policy *p
 	return json_print(json_pack("{so, so}", "sets", sets, "rules", rules));
 }
 
-/* What the answer to a dump is gathered in. */
+/* The replies to a dump so far. */
 struct gathering {
 	struct policy policy;
 	json_t *array; /* NULL: text */
@@ -116,7 +121,7 @@ static int save(const struct command_flags *flags)
 	static const struct talk sets = {.type = CONTROL_SET_GET, .flags = NLM_F_DUMP},
 				 rules = {.type = CONTROL_RULE_GET, .flags = NLM_F_DUMP};
 	struct gathering gathering = {};
-	struct policy_error error = {.text = "rules and sets do not go together; try again"};
+	struct policy_error error = {.text = "rules and sets were changed meanwhile; try again"};
 	const struct control_visitor visitor = {
 	    .on_rule = keep_rule, .on_set = keep_set, .data = &gathering, .error = &error};
 	int status = talk(&sets, &visitor);
@@ -129,7 +134,7 @@ static int save(const struct command_flags *flags)
 	return status;
 }
 
-/* Do the words go together? Without a priority the daemon finds one. */
+/* Is the rule complete and consistent? Without a priority the daemon chooses one. */
 static int check(struct policy_rule rule, struct policy_error *error)
 {
 	if (rule.prio == POLICY_PRIO_UNSAID)
@@ -144,7 +149,7 @@ static int keep_echo(const struct policy_rule *rule, const struct control_about 
 	return 0;
 }
 
-/* Order something about one rule, and say what has become of it: `done`, and the rule. */
+/* Send a change of one rule, and print `done` and the rule as it turned out. */
 static int order_rule(const struct command_flags *flags, const struct policy_rule *rule, __u16 type,
 		      __u16 how, const char *done)
 {

@@ -63,7 +63,7 @@ static int take_part(struct sides *sides, const char *key, char *value, enum dif
 	if (message_part(&sides->file[0], is_of_side, &side, &sides->part[number]))
 		return command_refuse("out of memory");
 	if (!sides->part[number].profile->n_sample)
-		return command_refuse("profile diff: no samples of %s=%s are in it", key, value);
+		return command_refuse("profile diff: there are no samples with %s=%s", key, value);
 	return COMMAND_OK;
 }
 
@@ -157,9 +157,9 @@ static int compare(const struct profile_wanted *wanted, const struct sides *side
 	int exit_code = COMMAND_OK;
 
 	if (!message_weights_fit(&weight[DIFF_BEFORE], &weight[DIFF_AFTER]))
-		return command_refuse("profile diff: %s and %s do not count the same: one has "
-				      "times that the other one has not",
-				      sides->name[DIFF_BEFORE], sides->name[DIFF_AFTER]);
+		return command_refuse(
+		    "profile diff: %s and %s cannot be compared: only one of them has times",
+		    sides->name[DIFF_BEFORE], sides->name[DIFF_AFTER]);
 	if (diff_new(weight, sides->with_endpoint, &diff))
 		return command_refuse("out of memory");
 	if (wanted->json)
@@ -190,7 +190,8 @@ static int compare_parts(const struct profile_wanted *wanted, const char *file)
 	return exit_code;
 }
 
-/* Both sides, of each what requests cost, unless one has nothing of it, or all is wanted. */
+/* Both sides without what belongs to no request, unless a side has nothing else, or --all is given.
+ */
 static int compare_sides(const struct profile_wanted *wanted, struct sides *sides)
 {
 	const bool leaves_out = !wanted->all && message_of_requests(&sides->file[DIFF_BEFORE]) &&
@@ -198,7 +199,7 @@ static int compare_sides(const struct profile_wanted *wanted, struct sides *side
 
 	for (enum diff_side side = 0; side < DIFF_SIDES; side++) {
 		if (!sides->file[side].profile->n_sample)
-			return command_refuse("%s: no samples are in it", sides->name[side]);
+			return command_refuse("%s: it has no samples", sides->name[side]);
 		sides->part[side] = sides->file[side];
 		if (leaves_out && message_requests(&sides->file[side], &sides->part[side]))
 			return command_refuse("out of memory");

@@ -11,7 +11,7 @@
 #include "profile/message/path.h"
 #include "trace/query_words.h"
 
-/* Is what it counts something that can be called time, or samples? */
+/* Are its values times or samples? */
 static bool is_countable(const struct message *message)
 {
 	const struct message_weight weight = message_by_time(message);
@@ -74,7 +74,7 @@ static const char *time_text(__s64 seconds, char *buffer, size_t size)
 	return buffer;
 }
 
-/* What it is of is said, for there may be less than was asked for. */
+/* Say which time the profile covers: it may be less than was asked for. */
 static void print_said(const char *folder, const struct windows_said *said)
 {
 	char from[24], to[24];
@@ -87,7 +87,7 @@ static void print_said(const char *folder, const struct windows_said *said)
 			said->unreadable, folder, said->unreadable_name, said->unreadable_why);
 	if (said->left_out)
 		fprintf(stderr,
-			"profile: %zu windows before that were left out: it is too much at once\n",
+			"profile: %zu earlier windows were left out: too much to read at once\n",
 			said->left_out);
 }
 

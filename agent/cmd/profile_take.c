@@ -55,7 +55,7 @@ static void show_progress(const struct samples *samples, bool off_cpu, __u64 sin
 		fprintf(stderr, "and %llu waits ", counts->waits);
 }
 
-/* Until the time is over, or somebody has enough. Returns how long samples were taken. */
+/* Until the time is over, or Ctrl-C. Returns how long samples were taken. */
 static __u64 sample(struct sampler *sampler, const struct sampler_options *options,
 		    struct samples *samples)
 {
@@ -92,13 +92,13 @@ static void print_label_losses(const struct samples *samples)
 		fprintf(stderr, "profile: %llu labels were left out: their keys have no names\n",
 			labels->unnamed);
 	if (labels->conflicts)
-		fprintf(stderr, "profile: %llu labels were told in two ways\n", labels->conflicts);
+		fprintf(stderr, "profile: %llu labels have two values\n", labels->conflicts);
 	if (samples_counts(samples)->conflicts)
 		fprintf(stderr, "profile: %llu samples have ids of two traces\n",
 			samples_counts(samples)->conflicts);
 }
 
-/* What was lost is said, for the shares are of what was not. */
+/* Report losses: shares refer to the remaining samples. */
 static void print_losses(const struct profiler *profiler, const struct samples *samples,
 			 const struct proc_reader *reader)
 {
@@ -108,8 +108,8 @@ static void print_losses(const struct profiler *profiler, const struct samples *
 
 	if (proc_reader_given_up(reader))
 		fprintf(stderr,
-			"profile: %llu times a process could not be read: its memory or its files "
-			"did not come\n",
+			"profile: %llu times a process could not be read: its memory or files did "
+			"not respond\n",
 			proc_reader_given_up(reader));
 	if (sampler_lost(sampler))
 		fprintf(stderr, "profile: %llu samples were lost: the ring was full\n",
@@ -124,9 +124,10 @@ static void print_losses(const struct profiler *profiler, const struct samples *
 			unread);
 	print_label_losses(samples);
 	if (sampler_waits_left_out(sampler))
-		fprintf(stderr,
-			"profile: %llu waits were left out: unclear whose they were, or how long\n",
-			sampler_waits_left_out(sampler));
+		fprintf(
+		    stderr,
+		    "profile: %llu waits were left out: their thread or length is not certain\n",
+		    sampler_waits_left_out(sampler));
 	if (!sampler_has_contexts(sampler) && !counts->in_requests)
 		fputs("profile: no samples belong to requests: does ctxpropd run?\n", stderr);
 }
@@ -252,7 +253,7 @@ static bool has_requests(const struct samples *samples)
 
 static int join_requests(const struct profile_wanted *wanted, const struct taking *taking)
 {
-	/* Without a store the samples are worth something, too. */
+	/* Samples are useful without a store, too. */
 	sqlite3 *db = has_requests(taking->samples) ? command_open_store() : NULL;
 	struct requests *requests =
 	    requests_read(db, taking->from_ns, taking->from_ns + taking->duration_ns);

@@ -15,9 +15,9 @@
 const char command_set_usage[] =
     "  set [show]               all sets\n"
     "  set NAME [show]\n"
-    "  set NAME add NET...      make it, if it is not there, and add networks\n"
-    "  set NAME del NET...      take networks out of it\n"
-    "  set NAME flush           empty it; one that no rule names is gone then\n"
+    "  set NAME add NET...      add networks to a set, which is created if it is missing\n"
+    "  set NAME del NET...      remove networks from it\n"
+    "  set NAME flush           empty it; if no rule names it, it is removed\n"
     "\n"
     "NET: a network such as 10.0.0.0/8 or fd00::/8\n";
 

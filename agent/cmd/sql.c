@@ -22,33 +22,29 @@ static struct {
 	int count;
 } attached;
 
-static int set_option(int letter, const char *word)
+static int add_store(const struct option_row *row, const char *path)
 {
-	if (letter == COMMAND_STORE_LETTER) {
-		command_set_store(word);
-		return COMMAND_OK;
-	}
 	if (attached.count == ATTACHED_MAX)
-		return command_misused("--attach %s: %d stores at most", word, ATTACHED_MAX);
-	attached.path[attached.count++] = word;
+		return command_misused("--%s %s: %d stores at most", row->name, path, ATTACHED_MAX);
+	attached.path[attached.count++] = path;
 	return COMMAND_OK;
 }
 
-static const struct option own_options[] = {{"attach", required_argument, NULL, 'A'},
-					    COMMAND_STORE_OPTION};
-
-const struct command_options command_sql_options = {
-    .list = own_options, .count = 2, .letters = "", .set = set_option};
+const struct option_row command_sql_options[] = {
+    {"attach", 0, "FILE",
+     "another store beside it, as of another host: its tables are other.spans, "
+     "other.connections, ...; those of the next one other2.spans, ...",
+     .set = add_store},
+    {"oneline", 'o', NULL, "no line of names; columns are separated by tabs, as always",
+     .flag = &command_flags.oneline},
+    COMMAND_STORE_OPTION,
+    {},
+};
 
 const char command_sql_usage[] =
-    "  ctxprop sql 'SELECT ...'      ask the store of spans, which is opened for reading only\n"
-    "\n" COMMAND_STORE_HELP
-    "      --attach FILE      another store beside it, as of another node: its tables are\n"
-    "                         other.spans, other.connections, ...; those of the next one other2.\n"
-    "  -o                     without a line of names; columns are separated by tabs, as always\n"
+    "  ctxprop sql 'SELECT ...' query the store of spans, which is opened for reading only\n"
     "\n"
-    "Its tables and views, and queries to begin with: docs/schema.md. Ids are BLOBs: "
-    "hex(trace_id).\n";
+    "Tables, views and example queries: docs/schema.md. Ids are BLOBs: hex(trace_id).\n";
 
 /* The caller's to free; NULL: no memory. */
 static char *blob_text(sqlite3_stmt *row, int column)
@@ -187,7 +183,7 @@ static int attach_all(sqlite3 *db)
 
 	for (int i = 0; exit_code == COMMAND_OK && i < attached.count; i++)
 		exit_code = attach(db, i);
-	/* Of other files it is not for this command to tell. */
+	/* The query itself cannot attach any other file. */
 	sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
 	return exit_code;
 }

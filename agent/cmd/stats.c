@@ -9,6 +9,12 @@
 #include "cmd/json.h"
 #include "flows/counters.h"
 
+const struct option_row command_stats_options[] = {
+    {"statistics", 's', NULL, "show the rows that are zero, too",
+     .flag = &command_flags.statistics},
+    {},
+};
+
 static json_t *group_json(const struct counters *counters, enum reason_group group)
 {
 	json_t *object = json_object();

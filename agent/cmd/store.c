@@ -6,14 +6,9 @@
 #include "cmd/store_place.h"
 #include "trace/store.h"
 
-static const char *named; /* by --store; NULL: it was not */
+const char *command_store_named;
 
-void command_set_store(const char *path)
-{
-	named = path;
-}
-
-/* The daemon is asked once, so that a command reads one store from begin to end. */
+/* Ask the daemon only once, so that a command reads the same store throughout. */
 static const struct store_place *place(void)
 {
 	static struct store_place found;
@@ -31,22 +26,12 @@ static const struct store_place *place(void)
 
 const char *command_store_path(void)
 {
-	if (named)
-		return named;
+	if (command_store_named)
+		return command_store_named;
 	return *place()->path ? place()->path : NULL;
 }
 
-static int set_option(int letter, const char *word)
-{
-	(void)letter;
-	command_set_store(word);
-	return COMMAND_OK;
-}
-
-static const struct option only[] = {COMMAND_STORE_OPTION};
-
-const struct command_options command_store_options = {
-    .list = only, .count = 1, .letters = "", .set = set_option};
+const struct option_row command_store_options[] = {COMMAND_STORE_OPTION, {}};
 
 int command_refuse_path(void)
 {
@@ -63,7 +48,7 @@ sqlite3 *command_open_store(void)
 		return db;
 	if (!path)
 		command_refuse_path();
-	else if (!named && *place()->why && !place()->is_guess)
+	else if (!command_store_named && *place()->why && !place()->is_guess)
 		command_refuse("the store %s cannot be read: %s; and %s", path, why, place()->why);
 	else
 		command_refuse("the store %s cannot be read: %s", path, why);

@@ -7,16 +7,13 @@
 
 #include "cmd/command.h"
 
-/* `--store FILE`, among the options of a command; its letter, and what to do with it. */
+/* `--store FILE`, among the options of a command. */
 /* clang-format off */
-#define COMMAND_STORE_OPTION {"store", required_argument, NULL, 'D'}
+#define COMMAND_STORE_OPTION {"store", 0, "FILE",                                                  \
+	"another store than that of ctxpropd, or than the default one if no ctxpropd runs",        \
+	.text = &command_store_named}
 /* clang-format on */
-#define COMMAND_STORE_LETTER 'D'
-#define COMMAND_STORE_HELP                                                                         \
-	"      --store FILE       another store than that of ctxpropd (or, if none runs, "         \
-	"the\n"                                                                                    \
-	"                         usual one)\n"
-void command_set_store(const char *path);
+extern const char *command_store_named; /* NULL: it was not said */
 
 /*
  * The store that was named, or that of the daemon which attends this network namespace, or the
@@ -27,13 +24,13 @@ const char *command_store_path(void);
 /* Complain about there being none; returns COMMAND_REFUSED. */
 int command_refuse_path(void);
 
-/* The options of a command that takes no other one. */
-extern const struct command_options command_store_options;
+/* The options of a command that has no others. */
+extern const struct option_row command_store_options[];
 
 /* Open it for reading. NULL after a complaint. */
 sqlite3 *command_open_store(void);
 
-/* The same without a complaint: for what is shown without it, too. */
+/* The same without a complaint, for what can be shown without a store. */
 sqlite3 *command_try_store(void);
 
 /* Complain about what SQLite says; returns COMMAND_REFUSED. */

@@ -12,7 +12,7 @@
 static const char *silence(int err, const struct policy_error *error)
 {
 	if (err == -EOPNOTSUPP)
-		return "this ctxpropd is an older one, and does not tell where its store is";
+		return "this ctxpropd is an older version that does not tell where its store is";
 	return err == -EPERM ? "only root may ask ctxpropd where its store is" : error->text;
 }
 

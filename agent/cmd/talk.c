@@ -72,14 +72,16 @@ int talk_find_store(struct control_store *ret, pid_t *ret_pid, struct policy_err
 	return err;
 }
 
-/* Does it hold in all network namespaces of a daemon? Else it only asks, or names one of them. */
+/* Does the request apply to all network namespaces of a daemon? Others only ask, or name one of
+ * them. */
 static bool is_for_all(__u16 type)
 {
 	return type != CONTROL_RULE_GET && type != CONTROL_SET_GET && type != CONTROL_ATTACH &&
 	       type != CONTROL_DETACH;
 }
 
-/* Say where it is to be ordered. -EPERM, or why the daemon does not answer. */
+/* Complain, and name the namespace where the request is accepted. -EPERM, or why the daemon does
+ * not answer. */
 static int refuse_from_away(struct policy_error *error)
 {
 	struct talk_daemon daemon;
@@ -92,8 +94,8 @@ static int refuse_from_away(struct policy_error *error)
 	if (daemon.pid)
 		snprintf(own, sizeof(own), ": ctxprop --netns %d", daemon.pid);
 	return policy_fail(error, -EPERM,
-			   "this would hold in all network namespaces that the same ctxpropd "
-			   "attends; order it in the daemon's own%s",
+			   "this would apply to all network namespaces of the same ctxpropd; run "
+			   "it in the daemon's own%s",
 			   own);
 }
 

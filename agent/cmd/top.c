@@ -25,7 +25,7 @@
 #include "trace/span.h"
 
 #define DELAY_MS     2000
-#define ROWS         40 /* where no terminal says how many there is room for */
+#define ROWS         40 /* without a terminal */
 #define LINES_BESIDE 4  /* the head, and what belongs to no request */
 #define MINUTES_MAX  1440
 
@@ -62,67 +62,49 @@ static struct {
 	unsigned long rows; /* 0: as many as there is room for */
 } wanted = {.minutes = 1};
 
-static const struct option own_options[] = {
-    {"number", required_argument, NULL, 'n'},
-    {"sort", required_argument, NULL, 'O'},
-    {"last", required_argument, NULL, 'L'},
-    COMMAND_STORE_OPTION,
-};
-
 const char command_top_usage[] =
-    "  ctxprop top                   endpoints of services, and what they call, by their rate; on "
-    "a\n"
-    "                                terminal again and again: r, e, 5, 9, c sort them by rate,\n"
-    "                                errors, median, 99th percentile and CPU of a request, q "
-    "ends;\n"
-    "                                CPU, of a request and of all (100 % is one CPU), is known "
-    "if\n"
-    "                                ctxpropd runs with --profile\n"
+    "  ctxprop top              endpoints of services, and their calls, by rate\n"
     "\n"
-    "  -n, --number N         at most so many\n"
-    "      --sort WHAT        rate, errors, p50, p99 or cpu (default rate)\n"
-    "      --last TIME        of so long, in whole minutes and the running one (default "
-    "1m)\n" COMMAND_STORE_HELP;
+    "On a terminal it refreshes. Keys sort by rate (r), errors (e), median (5), 99th percentile\n"
+    "(9) or CPU time of a request (c); q quits. CPU time, of one request and of all (100 % is\n"
+    "one CPU), is known if ctxpropd runs with --profile.\n";
 
-static int set_order(const char *text)
+static int set_order(const struct option_row *row, const char *text)
 {
 	for (size_t i = 0; i < ORDERS; i++)
 		if (!strcmp(text, orders[i].name)) {
 			wanted.order = (enum order)i;
 			return COMMAND_OK;
 		}
-	return command_misused("--sort %s: expected rate, errors, p50, p99 or cpu", text);
+	return command_misused("--%s %s: expected rate, errors, p50, p99 or cpu", row->name, text);
 }
 
-static int set_last(const char *text)
+static int set_last(const struct option_row *row, const char *text)
 {
 	__u64 ns, minutes;
 
 	if (query_parse_time(text, &ns))
-		return command_misused("--last %s: expected a time: 5m, 2h", text);
+		return command_misused("--%s %s: expected a time: 5m, 2h", row->name, text);
 	minutes = ns / (60 * NS_PER_SECOND);
 	wanted.minutes = (unsigned int)(minutes < MINUTES_MAX ? minutes : MINUTES_MAX);
 	return COMMAND_OK;
 }
 
-static int set_option(int letter, const char *word)
+static int set_rows(const struct option_row *row, const char *text)
 {
-	if (letter == 'O')
-		return set_order(word);
-	if (letter == 'L')
-		return set_last(word);
-	if (letter == COMMAND_STORE_LETTER)
-		command_set_store(word);
-	else if (number_parse(word, 1, 100000, &wanted.rows))
-		return command_misused("--number %s: expected a number from 1 to 100000", word);
+	if (number_parse(text, 1, 100000, &wanted.rows))
+		return command_misused("--%s %s: expected a number from 1 to 100000", row->name,
+				       text);
 	return COMMAND_OK;
 }
 
-const struct command_options command_top_options = {
-    .list = own_options,
-    .count = sizeof(own_options) / sizeof(own_options[0]),
-    .letters = "n:",
-    .set = set_option,
+const struct option_row command_top_options[] = {
+    {"number", 'n', "N", "at most this many", .set = set_rows},
+    {"sort", 0, "rate|errors|p50|p99|cpu", "by what (default rate)", .set = set_order},
+    {"last", 0, "TIME", "of this long until now, in whole minutes and the current one (default 1m)",
+     .set = set_last},
+    COMMAND_STORE_OPTION,
+    {},
 };
 
 static __u64 rank(const struct top_row *row)
@@ -185,7 +167,7 @@ static void print_cpus(double cpus)
 		printf("%6.1f%%  ", 100 * cpus);
 }
 
-/* All else that the host did, below what it did for requests. */
+/* The row for what belongs to no request. */
 static void print_none(const struct top *top)
 {
 	if (top->cpus_of_none < 0)
@@ -273,7 +255,7 @@ static int draw(sqlite3 *db, struct top_cpu *cpu, const struct command_flags *fl
 	if (refreshes)
 		printf(
 		    "\033[H\033[Jthe last %.0f s, by %s   (r e 5 9 c: sort by rate, errors, p50, "
-		    "p99, CPU; q: end)\n\n",
+		    "p99, CPU; q: quit)\n\n",
 		    top.busiest.seconds, orders[wanted.order].name);
 	if (flags->json)
 		exit_code = print_json(&top);
@@ -301,7 +283,7 @@ static bool wait_for_key(void)
 	return true;
 }
 
-/* Keys are heard at once, and not shown; they still interrupt. */
+/* Keys are read at once and not echoed; Ctrl-C still works. */
 static int refresh(sqlite3 *db, struct top_cpu *cpu, const struct command_flags *flags)
 {
 	struct termios before, own;

@@ -26,92 +26,58 @@ static struct {
 	bool follow;
 } wanted = {.filter = {.count = TRACES}};
 
-static const struct option own_options[] = {
-    {"follow", no_argument, NULL, 'f'},
-    {"number", required_argument, NULL, 'n'},
-    {"slow", required_argument, NULL, 'S'},
-    {"status", required_argument, NULL, 'T'},
-    {"endpoint", required_argument, NULL, 'E'},
-    {"service", required_argument, NULL, 'V'},
-    {"last", required_argument, NULL, 'L'},
-    {"errors", no_argument, NULL, 'R'},
-    COMMAND_STORE_OPTION,
-};
-
 const char command_trace_usage[] =
-    "  ctxprop trace                 the newest traces, each as a tree of its spans\n"
-    "  ctxprop trace ID              one trace; the first digits of its id are enough\n"
-    "\n"
-    "  -f, --follow           go on with those that come\n"
-    "  -n, --number N         at most so many (default 10)\n"
-    "      --slow TIME        with a span of at least so long: 100ms, 1.5s\n"
-    "      --status S         with a span of this status: 503, or 5xx\n"
-    "      --errors           with a span that went wrong\n"
-    "      --endpoint PATTERN with a span of such a path: '/api/*'\n"
-    "      --service NAME     with a span of this service\n"
-    "      --last TIME        that began within this time: 5m, 30s\n" COMMAND_STORE_HELP;
+    "  ctxprop trace            recent traces, each as a tree of its spans\n"
+    "  ctxprop trace ID         one trace; the first digits of its id are enough\n";
 
-static int set_last(const char *text)
+static int set_last(const struct option_row *row, const char *text)
 {
 	__u64 ns;
 
 	if (query_parse_time(text, &ns))
-		return command_misused("--last %s: expected a time: 30s, 5m, 2h", text);
+		return command_misused("--%s %s: expected a time: 30s, 5m, 2h", row->name, text);
 	wanted.filter.since_ns = query_now_ns() - (__s64)ns;
 	return COMMAND_OK;
 }
 
-static int set_number(const char *text)
+static int set_number(const struct option_row *row, const char *text)
 {
 	unsigned long number;
 
 	if (number_parse(text, 1, TRACES_MAX, &number))
-		return command_misused("--number %s: expected a number from 1 to %d", text,
+		return command_misused("--%s %s: expected a number from 1 to %d", row->name, text,
 				       TRACES_MAX);
 	wanted.filter.count = (unsigned int)number;
 	return COMMAND_OK;
 }
 
-static int set_option(int letter, const char *word)
+static int set_slow(const struct option_row *row, const char *word)
 {
-	switch (letter) {
-	case 'f':
-		wanted.follow = true;
-		return COMMAND_OK;
-	case 'n':
-		return set_number(word);
-	case 'S':
-		if (query_parse_time(word, &wanted.filter.slow_ns))
-			return command_misused("--slow %s: expected a time: 100ms, 1.5s", word);
-		return COMMAND_OK;
-	case 'T':
-		if (query_parse_status(word, &wanted.filter))
-			return command_misused("--status %s: expected a status (503) or a class of "
-					       "them (5xx)",
-					       word);
-		return COMMAND_OK;
-	case 'E':
-		wanted.filter.endpoint = word;
-		return COMMAND_OK;
-	case 'V':
-		wanted.filter.service = word;
-		return COMMAND_OK;
-	case 'R':
-		wanted.filter.errors = true;
-		return COMMAND_OK;
-	case 'L':
-		return set_last(word);
-	default:
-		command_set_store(word);
-		return COMMAND_OK;
-	}
+	if (query_parse_time(word, &wanted.filter.slow_ns))
+		return command_misused("--%s %s: expected a time: 100ms, 1.5s", row->name, word);
+	return COMMAND_OK;
 }
 
-const struct command_options command_trace_options = {
-    .list = own_options,
-    .count = sizeof(own_options) / sizeof(own_options[0]),
-    .letters = "fn:",
-    .set = set_option,
+static int set_status(const struct option_row *row, const char *word)
+{
+	if (query_parse_status(word, &wanted.filter))
+		return command_misused("--%s %s: expected a status (503) or a class of them (5xx)",
+				       row->name, word);
+	return COMMAND_OK;
+}
+
+const struct option_row command_trace_options[] = {
+    {"follow", 'f', NULL, "go on with new ones as they come", .flag = &wanted.follow},
+    {"number", 'n', "N", "at most this many (default 10)", .set = set_number},
+    {"slow", 0, "TIME", "with a span that took at least this long: 100ms, 1.5s", .set = set_slow},
+    {"status", 0, "STATUS", "with a span of this status: 503, or 5xx", .set = set_status},
+    {"errors", 0, NULL, "with a span that failed", .flag = &wanted.filter.errors},
+    {"endpoint", 0, "PATTERN", "with a span whose path matches: '/api/*'",
+     .text = &wanted.filter.endpoint},
+    {"service", 0, "NAME", "with a span of this service", .text = &wanted.filter.service},
+    {"last", 0, "TIME", "that began within this time: 30s, 5m", .set = set_last},
+    COMMAND_STORE_OPTION,
+    {},
 };
 
 static int add_json(const struct query_trace *trace, void *data)
@@ -152,7 +118,7 @@ static int show_json(sqlite3 *db, size_t *ret_count)
 	return json_print(traces) == COMMAND_OK ? 0 : -EIO;
 }
 
-/* What comes is told a moment later, when its other spans have come, too. */
+/* New traces are shown a moment later, when their other spans have arrived. */
 static int follow(sqlite3 *db, bool json)
 {
 	struct query_filter filter = wanted.filter;
@@ -201,8 +167,9 @@ int command_trace(const struct pins *pins, const struct command_flags *flags)
 	if (flags->count > 1)
 		return command_misused("trace: unexpected argument '%s'", flags->words[1]);
 	if (flags->count && !is_id(flags->words[0]))
-		return command_misused("trace: '%s' is no trace id: expected up to 32 hex digits",
-				       flags->words[0]);
+		return command_misused(
+		    "trace: '%s' is not a trace id: expected up to 32 lowercase hex digits",
+		    flags->words[0]);
 	wanted.filter.trace = flags->count ? flags->words[0] : NULL;
 	db = command_open_store();
 	if (!db)

@@ -238,7 +238,7 @@ static void print_title(const struct drawing *drawing)
 	       waterfall_duration(duration, drawing->length_ns), drawing->trace->count,
 	       drawing->trace->count == 1 ? "" : "s");
 	if (drawing->trace->left_out)
-		printf("%llu more spans are not shown: those that ended first\n",
+		printf("%llu more spans that ended earlier are not shown\n",
 		       (unsigned long long)drawing->trace->left_out);
 }
 

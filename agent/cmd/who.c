@@ -20,30 +20,20 @@
 #define PIDS_MAX 4194304 /* PID_MAX_LIMIT of 64-bit kernels */
 
 const char command_who_usage[] =
-    "  ctxprop who                   the threads and tasks of this host that work on requests now\n"
-    "  ctxprop who PID[/TID]         all those of a process, or of one thread; exit status 1 if\n"
-    "                                none works on a request\n"
+    "  ctxprop who              the threads and tasks of this host that work on requests now\n"
+    "  ctxprop who PID[/TID]    all those of a process, or of one thread; exit status 1 if none\n"
+    "                           works on a request\n"
     "\n"
-    "Each line: PID/TID (-: it runs on no thread), its name, the task (goroutine, greenlet, "
-    "stream)\n"
-    "if it is one, trace id, span id, by which evidence they are known (ctxprop-stats(7)); "
-    "'none',\n"
-    "and why. 'waits': it is not at work at the moment.\n"
-    "\n"
-    "  -a, --all           show threads that work on no request, too\n";
+    "Each line: PID/TID (-: runs on no thread), name, what it is if it is no thread (task,\n"
+    "goroutine, greenlet, stream), trace id, span id and the evidence (ctxprop-stats(7)), or\n"
+    "'none' and the reason. 'waits': it is not at work at the moment.\n";
 
 static bool wants_all;
 
-static int set_option(int letter, const char *word)
-{
-	(void)word;
-	wants_all |= letter == 'a';
-	return COMMAND_OK;
-}
-
-static const struct option own_options[] = {{"all", no_argument, NULL, 'a'}};
-
-const struct command_options command_who_options = {own_options, 1, "a", set_option};
+const struct option_row command_who_options[] = {
+    {"all", 'a', NULL, "show threads that work on no request, too", .flag = &wants_all},
+    {},
+};
 
 /* Who is asked about, and what was found. */
 struct looking {
@@ -94,7 +84,7 @@ static const char *part_text(const struct who_told *told, char ret[PART_MAX])
 	return ret;
 }
 
-/* By the names that other commands say; NULL: there is none. */
+/* The name as other commands print it, or NULL. */
 static const char *rule_text(__u32 rule)
 {
 	const struct rule_row *row = rule_row(rule);
@@ -170,7 +160,7 @@ static void show(struct looking *looking, const struct who_told *told)
 		print_line(told, comm, has ? trace : NULL, has ? span : NULL);
 }
 
-/* Of one that nobody can look into so fast as it changes nothing is said. */
+/* A thread that changes faster than it can be read is left out. */
 static int look_at(struct looking *looking, __u32 tgid)
 {
 	_cleanup_free_ struct who_told *told = NULL;

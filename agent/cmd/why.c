@@ -17,7 +17,7 @@
 #include "cmd/command.h"
 #include "cmd/json.h"
 #include "cmd/store.h"
-#include "flows/table.h"
+#include "load/table.h"
 #include "trace/json.h"
 
 #define CALLS         10
@@ -25,11 +25,11 @@
 #define HOST_MAX      256
 
 const char command_why_usage[] =
-    "  ctxprop why HOST[:PORT]       the last requests to a server, by address or name\n"
-    "  ctxprop why PID               those of a process\n"
-    "  ctxprop why TRACE             those of a trace, by its id (32 hex digits)\n"
-    "\n" COMMAND_STORE_HELP "\n"
-    "Of each it says why it got a header or not, and why it belongs to this trace and no other.\n";
+    "  ctxprop why HOST[:PORT]  the last requests to a server, by its address or name\n"
+    "  ctxprop why PID          those of a process\n"
+    "  ctxprop why TRACE        those of a trace, by its id (32 hex digits)\n"
+    "\n"
+    "For each: why it got a header or not, and why it belongs to this trace and no other.\n";
 
 /* Who is asked about. */
 struct subject {
@@ -73,7 +73,7 @@ static int split(struct subject *subject)
 	return 0;
 }
 
-/* The addresses of a host; none is no error, since requests name hosts, too. */
+/* The addresses of a host. None is no error: requests are found by host name, too. */
 static void resolve(struct subject *subject)
 {
 	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
@@ -215,7 +215,7 @@ static int print_calls(sqlite3 *db, const struct subject *subject, const char *a
 	return result == SQLITE_DONE ? count : -1;
 }
 
-/* Connections that are no HTTP, or not understood, have no requests to tell of. */
+/* Connections that are left alone have no requests; say so. */
 static void print_flow(const struct flow_key *key, const struct flow *flow, void *data)
 {
 	const struct subject *subject = data;

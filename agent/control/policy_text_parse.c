@@ -56,7 +56,7 @@ static int take_action(struct parse *parse, const char *value)
 	return WRONG(parse, "expected inject, observe, restart, strip, skip, accept or ignore");
 }
 
-/* Names and paths: printable, and nothing that would make two words of one. */
+/* Names and paths: printable, and no blank or quote that would split them. */
 static bool is_word(const char *value)
 {
 	for (; *value; value++)
@@ -212,7 +212,7 @@ static int take_host(struct parse *parse, const char *value)
 	return 0;
 }
 
-/* No floating point, so that what is written is what was read. */
+/* No floating point: a ratio is printed exactly as it was read. */
 int sample_parse(const char *text, __u32 *ret)
 {
 	__u32 sample = 0, unit = POLICY_SAMPLE_ALL;
@@ -352,8 +352,8 @@ int set_parse(const char *name, const char *const *words, size_t count, struct p
 	error->word = 0;
 	if (!policy_is_set_name(name))
 		return policy_fail(error, -EINVAL,
-				   "expected the name of a set: a small letter, then small "
-				   "letters, digits, - or _");
+				   "expected the name of a set: a lowercase letter, then "
+				   "lowercase letters, digits, - or _");
 	text_copy(ret->name, sizeof(ret->name), name);
 	ret->prefixes = calloc(count ? count : 1, sizeof(*ret->prefixes));
 	if (!ret->prefixes)

@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "control/port.h"
 #include "control/protocol.h"
-#include "load/texts.h"
+#include "pins/texts.h"
 
 #define TEXT "port"
 

@@ -7,7 +7,7 @@
 #ifndef CTXPROP_CONTROL_PORT_H
 #define CTXPROP_CONTROL_PORT_H
 
-#include "load/pins.h"
+#include "pins/pins.h"
 
 /* Leave word of the port that the daemon got. 0 or -errno. */
 int control_port_keep(const struct pins *pins, __u32 port);

@@ -10,7 +10,7 @@
 #include "base/proc.h"
 #include "control/protocol.h"
 #include "control/right.h"
-#include "flows/holders.h"
+#include "inspect/holders.h"
 
 int control_right_show(int fd)
 {

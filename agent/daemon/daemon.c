@@ -12,7 +12,7 @@
 #include "base/resident.h"
 #include "daemon/daemon.h"
 #include "daemon/daemon_inside.h"
-#include "flows/table.h"
+#include "load/table.h"
 #include "load/control.h"
 #include "runtime/uprobe.h"
 
@@ -94,7 +94,9 @@ static int run(struct daemon *daemon)
 	int news = 0, err = watchdog_start();
 
 	if (err)
-		log_warning("a loop that is held up tells nothing of it: %s", strerror(-err));
+		log_warning("watchdog-failed",
+			    "no watchdog, a stalled main loop will not be logged: %s",
+			    strerror(-err));
 	watchdog_begin(&daemon->watchdog, "the start");
 	while (!news && !daemon->drained)
 		news = wait_for_news(daemon, do_what_is_due(daemon));
@@ -109,9 +111,12 @@ static void drop_rights(bool enters_netns, bool names_kernel)
 	int err = privileges_drop(enters_netns, !uprobe_has_links(), names_kernel, &admin);
 
 	if (err)
-		log_warning("capabilities that are not needed any more stay: %s", strerror(-err));
+		log_warning("capabilities-kept",
+			    "cannot drop capabilities that are no longer needed: %s",
+			    strerror(-err));
 	if (admin && !enters_netns)
-		log_info("CAP_SYS_ADMIN stays: this kernel wants it for uprobes");
+		log_info("cap-sys-admin-kept",
+			 "keeping CAP_SYS_ADMIN: this kernel requires it for uprobes");
 }
 
 static void begin_to_follow(struct daemon *daemon, enum publish_mode publish)
@@ -119,10 +124,10 @@ static void begin_to_follow(struct daemon *daemon, enum publish_mode publish)
 	int err = daemon->follows ? follower_start(publish, &daemon->follower) : 0;
 
 	if (err)
-		log_warning(
-		    "no probes in programs, calls of goroutines and of Python's tasks begin "
-		    "new traces: %s",
-		    strerror(-err));
+		log_warning("uprobes-failed",
+			    "no probes in programs, so calls made by goroutines and Python tasks "
+			    "begin new traces: %s",
+			    strerror(-err));
 }
 
 static void be_ready(const struct daemon *daemon, bool enters_netns)
@@ -130,9 +135,9 @@ static void be_ready(const struct daemon *daemon, bool enters_netns)
 	size_t count = sites_devices(daemon->sites), sites = sites_count(daemon->sites);
 
 	if (enters_netns)
-		log_info("ready: %zu devices in %zu network namespaces", count, sites);
+		log_info("ready", "ready: %zu devices in %zu network namespaces", count, sites);
 	else
-		log_info("ready: %zu device%s", count, count == 1 ? "" : "s");
+		log_info("ready", "ready: %zu device%s", count, count == 1 ? "" : "s");
 	notify_manager("READY=1");
 }
 
@@ -149,9 +154,11 @@ static void leave(struct daemon *daemon)
 	if (err)
 		daemon_failed("stopping to edit", err);
 	else
-		log_info("editing stopped; %lu live flows stay translated by the pinned programs; "
-			 "`ctxprop drain` waits for them and removes the programs, `ctxprop "
-			 "detach` removes them when there are none",
+		log_info("stopped",
+			 "editing stopped; %lu live connections still need the pinned programs, "
+			 "which translate their sequence numbers; `ctxprop drain` waits for them "
+			 "and removes the programs, `ctxprop detach` removes the programs when no "
+			 "connection needs them",
 			 shifted);
 }
 
@@ -174,7 +181,7 @@ static void close_all(struct daemon *daemon)
 static void give_up(const struct daemon *daemon)
 {
 	control_set_paused(daemon->pins.layer_dir, true);
-	log_info("told to end before it was ready; editing stopped");
+	log_info("stopped", "stopped before it was ready; editing stopped");
 }
 
 int daemon_run(const struct options *options)
@@ -182,7 +189,7 @@ int daemon_run(const struct options *options)
 	struct daemon daemon = {.lock_fd = -1, .signal_fd = -1, .recorder = RECORDER_PROCESS_NONE};
 	int err;
 
-	log_info("ctxpropd %s starts", CTXPROP_VERSION);
+	log_info("starting", "ctxpropd %s is starting", CTXPROP_VERSION);
 	err = daemon_start(&daemon, options);
 	if (err == -ECANCELED) {
 		give_up(&daemon);

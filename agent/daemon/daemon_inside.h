@@ -19,7 +19,7 @@
 #include "daemon/upkeep.h"
 #include "daemon/watchdog.h"
 #include "load/engine.h"
-#include "load/pins.h"
+#include "pins/pins.h"
 #include "profile/keep/recorder_process.h"
 
 /* Everything that a running daemon holds. */

@@ -28,11 +28,12 @@ static void log_programs(const struct daemon *daemon)
 	const struct engine_origin *origin = &daemon->origin;
 
 	if (origin->set_aside)
-		log_warning("pinned by another build (%s): its programs stay and keep translating, "
-			    "ours are attached beside them",
+		log_warning("other-build",
+			    "the pinned programs are of another build (%s): they stay and keep "
+			    "translating, ours are attached beside them",
 			    origin->why);
-	log_info("%s %s, room for %u flows", origin->adopted ? "adopted" : "made",
-		 daemon->pins.layer_dir, origin->flows);
+	log_info(origin->adopted ? "tables-adopted" : "tables-made", "%s %s, room for %u flows",
+		 origin->adopted ? "adopted" : "made", daemon->pins.layer_dir, origin->flows);
 }
 
 static int load_programs(const struct loading *loading)
@@ -74,7 +75,8 @@ static int load_probes(void *data)
 static void follow(const struct loading *loading, int err)
 {
 	if (err)
-		log_warning("requests are not followed, each call begins a new trace: %s",
+		log_warning("not-following",
+			    "requests are not followed, each call begins a new trace: %s",
 			    strerror(-err));
 	else
 		follow_log(&loading->report);

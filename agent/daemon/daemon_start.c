@@ -23,7 +23,7 @@
 
 int daemon_failed(const char *what, int err)
 {
-	log_error("%s: %s", what, strerror(-err));
+	log_error("start-failed", "%s: %s", what, strerror(-err));
 	return err;
 }
 
@@ -41,7 +41,7 @@ static int check_features(void)
 	int err = features_check(problem, sizeof(problem));
 
 	if (err)
-		log_error("%s", problem);
+		log_error("kernel-unsupported", "%s", problem);
 	return err;
 }
 
@@ -50,8 +50,8 @@ static int choose_way(enum attach_way wanted, enum attach_way *ret_way)
 	bool tcx = tcx_supported();
 
 	if (wanted == ATTACH_TCX && !tcx) {
-		log_error("--attach tcx: this kernel has no TCX, which came with Linux 6.6; use "
-			  "--attach clsact or auto");
+		log_error("kernel-unsupported", "--attach tcx: this kernel has no TCX, which came "
+						"with Linux 6.6; use --attach clsact or auto");
 		return -EOPNOTSUPP;
 	}
 	*ret_way = tcx ? wanted : ATTACH_CLSACT;
@@ -64,9 +64,12 @@ static void clear_stale(const struct pins *pins)
 	int removed = stale_remove(pins);
 
 	if (removed < 0)
-		log_debug("looking for pins of namespaces that are gone: %s", strerror(-removed));
+		log_debug("pins-scan-failed",
+			  "cannot look for pins of network namespaces that are gone: %s",
+			  strerror(-removed));
 	else if (removed)
-		log_info("removed the pins of %d network namespaces that are gone", removed);
+		log_info("pins-removed", "removed the pins of %d network namespaces that are gone",
+			 removed);
 }
 
 static int open_pins(struct daemon *daemon)
@@ -83,13 +86,14 @@ static int open_pins(struct daemon *daemon)
 	pins_name(daemon->cookie, &daemon->pins);
 	daemon->lock_fd = pins_lock(&daemon->pins);
 	if (daemon->lock_fd == -EWOULDBLOCK) {
-		log_error("another ctxpropd or a `ctxprop detach` is running in this network "
+		log_error("already-running",
+			  "another ctxpropd or a `ctxprop detach` is running in this network "
 			  "namespace (%s is locked)",
 			  daemon->pins.netns_dir);
 		return -EWOULDBLOCK;
 	}
 	if (daemon->lock_fd == -EPERM && pins_check(&daemon->pins, why)) {
-		log_error("the directories of pins are not ours alone: %s", why);
+		log_error("pins-unsafe", "the pin directories are not safe to use: %s", why);
 		return -EPERM;
 	}
 	return daemon->lock_fd < 0 ? daemon_failed(daemon->pins.netns_dir, daemon->lock_fd) : 0;
@@ -116,13 +120,15 @@ static int listen_for_requests(struct daemon *daemon, const struct options *opti
 		return daemon_failed("the socket for ctxprop", err);
 	port = control_server_port(daemon->requests.server);
 	if (port != CONTROL_PORT)
-		log_warning("another program has the netlink port of ctxpropd (see ss -f netlink); "
-			    "listening at port %u, where root's commands will ask",
+		log_warning("port-taken",
+			    "another program has the netlink port of ctxpropd (see ss -f netlink); "
+			    "listening on port %u, where commands of root will look for it",
 			    port);
 	err = control_port_keep(&daemon->pins, port);
 	/* They find nobody, or do not believe who they find. */
 	if (err)
-		log_warning("ctxprop cannot be told the netlink port: %s", strerror(-err));
+		log_warning("port-unknown", "cannot tell ctxprop the netlink port: %s",
+			    strerror(-err));
 	return 0;
 }
 
@@ -135,9 +141,11 @@ static void forget_flows(const char *name, bool (*gone)(__u32 netns, void *data)
 	int err = gc_remove_gone(&daemon->upkeep.maps, gone, gone_data, &result);
 
 	if (err)
-		log_warning("flows of network namespaces that are gone: %s", strerror(-err));
+		log_warning("flows-sweep-failed",
+			    "cannot remove flows of network namespaces that are gone: %s",
+			    strerror(-err));
 	else if (result.removed)
-		log_info("removed %lu flows of %s", result.removed,
+		log_info("flows-removed", "removed %lu flows of %s", result.removed,
 			 name ? name : "network namespaces that ended while no daemon ran");
 }
 
@@ -147,13 +155,14 @@ static void quieten_others(const struct daemon *daemon)
 	int count = left_quieten(&daemon->pins);
 
 	if (count < 0)
-		log_warning("network namespaces of an earlier --netns are still edited: %s",
+		log_warning("netns-edited",
+			    "network namespaces of an earlier --netns are still edited: %s",
 			    strerror(-count));
 	else if (count)
-		log_warning("%d network namespace%s of an earlier --netns: nothing is edited there "
+		log_warning("netns-left",
+			    "%d network namespace%s of an earlier --netns: nothing is edited there "
 			    "any more, live connections stay translated; `ctxprop --netns NAME "
-			    "detach` takes the programs away, a start with --netns puts them to "
-			    "work again",
+			    "detach` removes the programs, a start with --netns uses them again",
 			    count, count == 1 ? "" : "s");
 }
 
@@ -167,8 +176,9 @@ static void tell_left(const struct daemon *daemon, bool wants_some)
 	}
 	count = left_count(&daemon->pins) - ((int)sites_count(daemon->sites) - 1);
 	if (count > 0)
-		log_warning("%d network namespace%s of an earlier --netns: still edited, since the "
-			    "programs are shared; `ctxprop --netns NAME detach` takes them away",
+		log_warning("netns-edited",
+			    "%d network namespace%s of an earlier --netns: still edited, since the "
+			    "programs are shared; `ctxprop --netns NAME detach` removes them",
 			    count, count == 1 ? "" : "s");
 }
 

@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/names.h"
 #include "daemon/devices.h"
-#include "load/pins.h"
+#include "pins/pins.h"
 
 /* One device that was met. */
 struct device {
@@ -48,15 +48,19 @@ static struct device *add(struct devices *devices, const struct link *link)
 	return &table[devices->count++];
 }
 
-static void log_attached(const struct devices *devices, const struct link *link, const char *what,
+static void log_attached(const struct devices *devices, const struct link *link, bool existed,
 			 const enum attach_way *ways)
 {
+	const char *what = existed ? "programs replaced" : "attached", *in, *out;
+
+	in = attach_way_name(ways[HOOK_IN]);
+	out = attach_way_name(ways[HOOK_OUT]);
 	if (ways[HOOK_IN] == ways[HOOK_OUT])
-		log_info("%s%s: %s (%s)", devices->place, link->name, what,
-			 attach_way_name(ways[HOOK_IN]));
+		log_info(existed ? "device-replaced" : "device-attached", "%s%s: %s (%s)",
+			 devices->place, link->name, what, in);
 	else
-		log_info("%s%s: %s (%s in, %s out)", devices->place, link->name, what,
-			 attach_way_name(ways[HOOK_IN]), attach_way_name(ways[HOOK_OUT]));
+		log_info(existed ? "device-replaced" : "device-attached",
+			 "%s%s: %s (%s in, %s out)", devices->place, link->name, what, in, out);
 }
 
 static void attach(struct devices *devices, struct device *device, bool existed)
@@ -69,11 +73,11 @@ static void attach(struct devices *devices, struct device *device, bool existed)
 	device->failed = err;
 	device->behind = err && existed;
 	if (err)
-		log_error("%s%s: not attached%s: %s", devices->place, link->name,
+		log_error("device-failed", "%s%s: not attached%s: %s", devices->place, link->name,
 			  existed ? ", the programs of an earlier daemon stay" : "",
 			  strerror(-err));
 	else
-		log_attached(devices, link, existed ? "programs replaced" : "attached", ways);
+		log_attached(devices, link, existed, ways);
 }
 
 /* A device is new, or the first news of it since the daemon started. */
@@ -85,9 +89,12 @@ static void meet(struct devices *devices, struct device *device)
 	if (existed)
 		attach(devices, device, true);
 	else if (why_not)
-		log_debug("%s%s: not attached: %s", devices->place, device->link.name, why_not);
+		log_debug("device-skipped", "%s%s: not attached: %s", devices->place,
+			  device->link.name, why_not);
 	else if (names_have(devices->left, device->link.name))
-		log_info("%s%s: left alone, by ctxprop detach", devices->place, device->link.name);
+		log_info("device-left-alone",
+			 "%s%s: left alone, it was detached by `ctxprop detach`", devices->place,
+			 device->link.name);
 	else if (device->link.up)
 		attach(devices, device, false);
 }
@@ -104,7 +111,8 @@ static bool is_missing(const struct devices *devices, const struct device *devic
 static void renew(struct devices *devices, struct device *device, const struct link *link)
 {
 	if (strcmp(device->link.name, link->name) != 0)
-		log_info("%s%s: renamed to %s", devices->place, device->link.name, link->name);
+		log_info("device-renamed", "%s%s: renamed to %s", devices->place, device->link.name,
+			 link->name);
 	device->link = *link;
 	if (!link->up)
 		device->failed = false;
@@ -122,7 +130,8 @@ static void on_link(const struct link *link, void *data)
 	} else {
 		device = add(devices, link);
 		if (!device) {
-			log_error("%s%s: not attached: out of memory", devices->place, link->name);
+			log_error("device-failed", "%s%s: not attached: out of memory",
+				  devices->place, link->name);
 			return;
 		}
 		meet(devices, device);
@@ -139,7 +148,7 @@ static void on_gone(int ifindex, void *data)
 		return;
 	if (device->attached || device->behind) {
 		attach_forget(devices->attacher->layer_dir, ifindex);
-		log_info("%s%s: gone", devices->place, device->link.name);
+		log_info("device-gone", "%s%s: gone", devices->place, device->link.name);
 	}
 	*device = devices->table[--devices->count];
 }
@@ -153,8 +162,9 @@ static void on_filters_lost(int ifindex, void *data)
 	if (!device || !device->attached ||
 	    attach_count(devices->attacher->layer_dir, ifindex) == HOOKS)
 		return;
-	log_warning("%s%s: somebody removed our classifiers; attaching again", devices->place,
-		    device->link.name);
+	log_warning("device-attached-again",
+		    "%s%s: another program removed our classifiers; attaching again",
+		    devices->place, device->link.name);
 	attach(devices, device, false);
 }
 
@@ -238,7 +248,7 @@ int devices_leave(struct devices *devices, const char *name)
 	if (err)
 		return err;
 	device->attached = device->behind = false;
-	log_info("%s%s: detached", devices->place, name);
+	log_info("device-detached", "%s%s: detached", devices->place, name);
 	return 0;
 }
 

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "daemon/drain.h"
-#include "flows/table.h"
+#include "load/table.h"
 #include "load/control.h"
 
 #define NS_PER_MS   (NS_PER_SECOND / 1000)
@@ -17,7 +17,7 @@ int drain_begin(struct drain *drain)
 
 	if (err || drain->on)
 		return err;
-	log_info("draining: editing stopped");
+	log_info("draining", "draining: editing stopped");
 	drain->on = true;
 	drain->empty = false;
 	drain->next_ns = clock_now_ns();
@@ -44,14 +44,15 @@ static bool look(struct drain *drain)
 	int err;
 
 	if (control_is_paused(sites_layer(drain->sites)) != 1) {
-		log_info("draining was given up: editing was switched on again");
+		log_info("drain-cancelled", "drain cancelled: editing was switched on again");
 		drain->on = false;
 		tell(drain, NULL);
 		return false;
 	}
 	err = table_count(engine_flows_fd(drain->engine), TABLE_ANYWHERE, &total, &shifted);
 	if (err) {
-		log_warning("draining: the flow table: %s", strerror(-err));
+		log_warning("drain-failed", "draining: cannot read the flow table: %s",
+			    strerror(-err));
 		return false;
 	}
 	left = (__u32)shifted;
@@ -84,7 +85,7 @@ int drain_finish(struct drain *drain)
 
 	if (err)
 		return err;
-	log_info("drained: everything is detached");
+	log_info("drained", "drained: everything is detached");
 	tell(drain, &none);
 	return 0;
 }

@@ -12,7 +12,7 @@
 #include "base/reason_names.h"
 #include "daemon/flow_log.h"
 #include "daemon/log_limit.h"
-#include "flows/table.h"
+#include "load/table.h"
 
 #define LOOK_NS   NS_PER_SECOND
 #define NS_PER_MS (NS_PER_SECOND / 1000)
@@ -103,7 +103,8 @@ static void tell(const struct flow_key *key, const struct flow *flow)
 {
 	char from[ENDPOINT_TEXT_MAX], to[ENDPOINT_TEXT_MAX], why[WHY_TEXT];
 
-	log_debug("connection %s > %s%s, netns:%x: %s; until then %u requests, %llu headers",
+	log_debug("connection-left-alone",
+		  "connection %s > %s%s, netns:%x: %s; until then %u requests, %llu headers",
 		  address_endpoint(from, key->src, key->sport),
 		  address_endpoint(to, key->dst, key->dport),
 		  flow->flags & FLOW_SERVER      ? " (served here)"
@@ -133,11 +134,13 @@ static void look(struct flow_log *log, __u64 now_ns)
 	int err;
 
 	if (left_out)
-		log_debug("%lu more connections are left alone", left_out);
+		log_debug("connections-left-alone", "%lu more connections are left alone",
+			  left_out);
 	log->found.count = 0;
 	err = table_each(log->flows_fd, look_at, log);
 	if (err)
-		log_debug("looking for connections that are left alone: %s", strerror(-err));
+		log_debug("flows-scan-failed",
+			  "cannot look for connections that are left alone: %s", strerror(-err));
 	if (log->found.count)
 		qsort(log->found.state, log->found.count, sizeof(__u64), compare);
 	log->told = log->found;

@@ -73,18 +73,19 @@ static void *follow(void *data)
 	int err, stops = 0;
 
 	if (!uprobe_returns_are_safe())
-		log_warning(
-		    "no probes on the return of functions, calls for items of Python's "
-		    "queues begin new traces: this kernel lets filters of programs (seccomp) "
-		    "forbid its own uretprobe(), as Linux 6.14 and later do not");
+		log_warning("uretprobes-unsafe",
+			    "no probes on function returns, so calls for items of Python queues "
+			    "begin new traces: on this kernel a seccomp filter can forbid the "
+			    "kernel's own uretprobe(), which Linux 6.14 fixed");
 	do {
 		err = turn(follower, has_news);
 		if (!err)
 			stops = wait_for_news(follower, &has_news);
 	} while (!err && !stops);
 	if (err || stops < 0)
-		log_warning("no probes in programs any more, calls of goroutines and of Python's "
-			    "tasks begin new traces: %s",
+		log_warning("uprobes-stopped",
+			    "probes in programs have stopped, so calls made by goroutines and "
+			    "Python tasks begin new traces: %s",
 			    strerror(err ? -err : -stops));
 	settle(follower);
 	return NULL;

@@ -14,12 +14,13 @@ static int pause_if_other(const char *path, const char *name, void *data)
 		return 0;
 	err = control_set_paused(path, true);
 	if (err)
-		log_warning("older layer %s: its edits cannot be switched off: %s", name,
-			    strerror(-err));
+		log_warning("older-layer-edits", "older layer %s: cannot switch off its edits: %s",
+			    name, strerror(-err));
 	else
-		log_warning("older layer %s: only translates from now on; `ctxprop detach` "
-			    "removes it",
-			    name);
+		log_warning(
+		    "older-layer",
+		    "older layer %s: it only translates from now on; `ctxprop detach` removes it",
+		    name);
 	return 0;
 }
 

@@ -3,7 +3,7 @@
 #ifndef CTXPROP_LAYERS_H
 #define CTXPROP_LAYERS_H
 
-#include "load/pins.h"
+#include "pins/pins.h"
 
 /* Switch off the edits of this namespace's other layers; they keep translating. Logs each. */
 void layers_pause_others(const struct pins *pins);

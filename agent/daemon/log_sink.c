@@ -49,6 +49,7 @@ static void tell(const struct span *span)
 	hex_text(trace, span->trace_id, sizeof(span->trace_id));
 	hex_text(id, &span->span_id, sizeof(span->span_id));
 	log_debug(
+	    "request",
 	    "request %s by process %u, %s %s: %s %s; %s; status %u, %llu ms; trace %s, span %s",
 	    span->kind == SPAN_SERVER ? "served" : "sent", span->tgid,
 	    span->kind == SPAN_SERVER ? "from" : "to",
@@ -70,7 +71,7 @@ static bool log_left_out(void *data, bool hurry)
 
 	(void)hurry;
 	if (count)
-		log_debug("%lu more requests are over", count);
+		log_debug("requests-left-out", "%lu more requests have ended", count);
 	return true;
 }
 

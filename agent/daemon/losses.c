@@ -46,7 +46,7 @@ void losses_begin(struct losses_source *source, const struct otlp_options *recei
 	char why[OTLP_WHY_MAX];
 
 	if (loss_log_open(receiver, tell_losses, source, &source->log, why, sizeof(why)))
-		log_warning("losses are not told by OTLP: %s", why);
+		log_warning("otlp-losses-failed", "losses are not reported by OTLP: %s", why);
 }
 
 void losses_end(struct losses_source *source)

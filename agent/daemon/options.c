@@ -8,6 +8,7 @@
 #include "abi.h"
 #include "base/clock.h"
 #include "base/number.h"
+#include "base/option.h"
 #include "control/policy_model.h"
 #include "control/policy_text.h"
 #include "daemon/options.h"
@@ -29,219 +30,95 @@
 #define STORE_BYTES_MIN   (1ULL << 20)
 #define STORE_BYTES_MAX   (16ULL << 40)
 
-enum {
-	OPTION_FLOWS = 256,
-	OPTION_MEMORY,
-	OPTION_GC,
-	OPTION_ATTACH,
-	OPTION_LEVEL,
-	OPTION_POLICY,
-	OPTION_WAIT,
-	OPTION_SAMPLE,
-	OPTION_DRAIN,
-	OPTION_READERS,
-	OPTION_NETNS,
-	OPTION_PUBLISH,
-	OPTION_REQUEST_IDS,
-	OPTION_SERVICES,
-	OPTION_STORE,
-	OPTION_STORE_AGE,
-	OPTION_STORE_SIZE,
-	OPTION_KEEP,
-	OPTION_PROFILE,
-	OPTION_HEAD,
-	OPTION_REDACT,
-	OPTION_OTLP,
-	OPTION_OTLP_HEADERS,
-	OPTION_OTLP_CA,
-	OPTION_HTTP,
-	OPTION_HTTP_HOST,
-	OPTION_WITHOUT,
-	OPTION_VERSION
-};
+/* What was said so far. */
+static struct options wanted;
 
-static const struct option long_options[] = {
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, OPTION_VERSION},
-    {"flows", required_argument, NULL, OPTION_FLOWS},
-    {"memory", required_argument, NULL, OPTION_MEMORY},
-    {"gc-interval", required_argument, NULL, OPTION_GC},
-    {"attach", required_argument, NULL, OPTION_ATTACH},
-    {"log-level", required_argument, NULL, OPTION_LEVEL},
-    {"policy", required_argument, NULL, OPTION_POLICY},
-    {"wait-for-policy", no_argument, NULL, OPTION_WAIT},
-    {"sample", required_argument, NULL, OPTION_SAMPLE},
-    {"drain", no_argument, NULL, OPTION_DRAIN},
-    {"readers", required_argument, NULL, OPTION_READERS},
-    {"netns", required_argument, NULL, OPTION_NETNS},
-    {"publish", required_argument, NULL, OPTION_PUBLISH},
-    {"publish-goroutines", required_argument, NULL, OPTION_PUBLISH}, /* until 1.0 */
-    {"ignore-request-ids", no_argument, NULL, OPTION_REQUEST_IDS},
-    {"services", required_argument, NULL, OPTION_SERVICES},
-    {"store", required_argument, NULL, OPTION_STORE},
-    {"store-age", required_argument, NULL, OPTION_STORE_AGE},
-    {"store-size", required_argument, NULL, OPTION_STORE_SIZE},
-    {"keep", required_argument, NULL, OPTION_KEEP},
-    {"profile", required_argument, NULL, OPTION_PROFILE},
-    {"head", required_argument, NULL, OPTION_HEAD},
-    {"redact", required_argument, NULL, OPTION_REDACT},
-    {"otlp", required_argument, NULL, OPTION_OTLP},
-    {"otlp-headers", required_argument, NULL, OPTION_OTLP_HEADERS},
-    {"otlp-ca", required_argument, NULL, OPTION_OTLP_CA},
-    {"http", required_argument, NULL, OPTION_HTTP},
-    {"http-host", required_argument, NULL, OPTION_HTTP_HOST},
-    {"without", required_argument, NULL, OPTION_WITHOUT},
-    {"verbose", no_argument, NULL, 'v'},
-    {},
-};
-
-static const char help[] =
-    "Usage: ctxpropd [options]\n"
-    "Put a W3C traceparent header into every plaintext HTTP/1 request that leaves this\n"
-    "network namespace. Runs in the foreground; stop it with SIGTERM. Probes that follow\n"
-    "requests see the programs of the whole host, whatever namespaces are edited.\n"
-    "\n"
-    "      --netns WHICH      work in other network namespaces, too: all of this host, or those\n"
-    "                         below /run/netns whose name fits a pattern; may be repeated\n"
-    "                         (default self: only in this one)\n"
-    "      --flows N          size of the flow table (default %d)\n"
-    "      --memory MIB       what memory there is: tables take at most half of it (default: the\n"
-    "                         limit of the cgroup, or what the machine has)\n"
-    "      --gc-interval S    seconds between two looks for dead flows (default %d)\n"
-    "      --attach WAY       tcx, clsact or auto (default auto: tcx where the kernel has it)\n"
-    "      --policy FILE      the rules to begin with, read again on SIGHUP\n"
-    "                         (default %s, if it is there)\n"
-    "      --sample RATIO     of the traces that the built-in rules begin so many are marked as\n"
-    "                         sampled, from 0 to 1 (default 1: all, which those record that\n"
-    "                         follow the mark)\n"
-    "      --wait-for-policy  with a file that cannot be used wait for a better one, do not end\n"
-    "      --readers GROUP    users of this group may see the policy, beside root\n"
-    "      --publish WHEN     let profilers of others see what goroutines, tasks and greenlets\n"
-    "                         work on: always, never, or auto (default: while one reads the map\n"
-    "                         traces_ctx_v1, where they do not change too often); until 1.0\n"
-    "                         --publish-goroutines, too\n"
-    "      --ignore-request-ids\n"
-    "                         do not believe that a call which copies the x-request-id of a\n"
-    "                         request was made for it\n"
-    "      --services FILE    what services are called in spans, read again on SIGHUP\n"
-    "      --store FILE       where spans are stored, an SQLite database, or none\n"
-    "                         (default %s)\n"
-    "      --store-age TIME   how long they are kept there, as 90m, 12h or 7d (default %dh)\n"
-    "      --store-size SIZE  how large that file may become, as 64M or 2G (default %lluM)\n"
-    "      --keep WHICH       keep traces that are not sampled, too: errors, slow (a request that\n"
-    "                         is among the slowest 1 %% of its endpoint) or errors,slow\n"
-    "      --profile HZ[,off-cpu]\n"
-    "                         sample what the CPUs do all the time, and keep the profiles of an\n"
-    "                         hour beside the store: so often a second, up to 99 (19); off-cpu:\n"
-    "                         and what requests wait for\n"
-    "      --head BYTES       how much of each head is read for spans (default %d; 0: nothing)\n"
-    "      --redact REGEX     replace what fits in paths and fields by " REDACT_TEXT
-    " before it is\n"
-    "                         stored or sent; may be repeated\n"
-    "      --otlp URL         send spans there by OTLP/HTTP, too (http://127.0.0.1:4318)\n"
-    "      --otlp-headers FILE\n"
-    "                         header fields to send with them, one Name: value in each line\n"
-    "      --otlp-ca FILE     certificates to trust there instead of the system's\n"
-    "      --http ADDRESS:PORT\n"
-    "                         where metrics and a page with the traces are; none: nowhere\n"
-    "                         (default %s, and without the traces)\n"
-    "      --http-host NAME   a name by which that may be asked for, beside localhost and\n"
-    "                         addresses; may be repeated\n"
-    "      --drain            edit nothing, wait until no live connection needs the programs that\n"
-    "                         are there, remove them, and end: ctxprop drain as a program\n"
-    "      --log-level LEVEL  error, warning, info or debug (default info)\n"
-    "  -v, --verbose          the same as --log-level debug\n"
-    "  -h, --help             show this help\n"
-    "      --version          show the version\n"
-    "\n"
-    "What it does to requests: ctxprop stats. To remove its programs: ctxprop drain.\n";
-
-static enum options_next refuse(const char *option, const char *value, const char *wanted)
+static int refuse(const struct option_row *row, const char *value, const char *expected)
 {
-	fprintf(stderr, "ctxpropd: --%s %s: expected %s\n", option, value, wanted);
+	fprintf(stderr, "ctxpropd: --%s %s: expected %s\n", row->name, value, expected);
 	return OPTIONS_WRONG;
 }
 
-static enum options_next set_flows(struct options *options, const char *value)
+static int set_flows(const struct option_row *row, const char *value)
 {
 	unsigned long flows;
-	char wanted[64];
+	char expected[64];
 
 	if (!number_parse(value, FLOWS_MIN, FLOWS_MAX, &flows)) {
-		options->flows = (__u32)flows;
+		wanted.flows = (__u32)flows;
 		return OPTIONS_RUN;
 	}
-	snprintf(wanted, sizeof(wanted), "a number from %d to %d", FLOWS_MIN, FLOWS_MAX);
-	return refuse("flows", value, wanted);
+	snprintf(expected, sizeof(expected), "a number from %d to %d", FLOWS_MIN, FLOWS_MAX);
+	return refuse(row, value, expected);
 }
 
-static enum options_next set_memory(struct options *options, const char *value)
+static int set_memory(const struct option_row *row, const char *value)
 {
 	unsigned long mib;
-	char wanted[64];
+	char expected[64];
 
 	if (!number_parse(value, MEMORY_MIN, MEMORY_MAX, &mib)) {
-		options->memory = (__u64)mib << 20;
+		wanted.memory = (__u64)mib << 20;
 		return OPTIONS_RUN;
 	}
-	snprintf(wanted, sizeof(wanted), "MiB from %d to %d", MEMORY_MIN, MEMORY_MAX);
-	return refuse("memory", value, wanted);
+	snprintf(expected, sizeof(expected), "MiB from %d to %d", MEMORY_MIN, MEMORY_MAX);
+	return refuse(row, value, expected);
 }
 
-static enum options_next set_gc(struct options *options, const char *value)
+static int set_gc(const struct option_row *row, const char *value)
 {
 	unsigned long seconds;
-	char wanted[64];
+	char expected[64];
 
 	if (!number_parse(value, 1, GC_SECONDS_MAX, &seconds)) {
-		options->gc_seconds = (unsigned int)seconds;
+		wanted.gc_seconds = (unsigned int)seconds;
 		return OPTIONS_RUN;
 	}
-	snprintf(wanted, sizeof(wanted), "seconds from 1 to %d", GC_SECONDS_MAX);
-	return refuse("gc-interval", value, wanted);
+	snprintf(expected, sizeof(expected), "seconds from 1 to %d", GC_SECONDS_MAX);
+	return refuse(row, value, expected);
 }
 
-static enum options_next set_way(struct options *options, const char *value)
+static int set_way(const struct option_row *row, const char *value)
 {
 	int way = attach_way_by_name(value);
 
 	if (way < 0)
-		return refuse("attach", value, "tcx, clsact or auto");
-	options->way = (enum attach_way)way;
+		return refuse(row, value, "tcx, clsact or auto");
+	wanted.way = (enum attach_way)way;
 	return OPTIONS_RUN;
 }
 
-static enum options_next set_sample(const char *value)
+static int set_sample(const struct option_row *row, const char *value)
 {
 	__u32 sample;
 
 	if (sample_parse(value, &sample))
-		return refuse("sample", value, SAMPLE_WANTED);
+		return refuse(row, value, SAMPLE_WANTED);
 	policy_builtin_set_sample(sample);
 	return OPTIONS_RUN;
 }
 
-static enum options_next set_readers(struct options *options, const char *value)
+static int set_readers(const struct option_row *row, const char *value)
 {
 	const struct group *group = getgrnam(value);
 
 	if (!group)
-		return refuse("readers", value, "the name of a group");
-	options->readers = group->gr_gid;
+		return refuse(row, value, "the name of a group");
+	wanted.readers = group->gr_gid;
 	return OPTIONS_RUN;
 }
 
-static enum options_next set_netns(struct options *options, const char *value)
+static int set_netns(const struct option_row *row, const char *value)
 {
-	char wanted[64];
+	char expected[64];
 
-	if (!wanted_add(&options->wanted, value))
+	if (!wanted_add(&wanted.wanted, value))
 		return OPTIONS_RUN;
-	snprintf(wanted, sizeof(wanted), "no more than %d patterns", WANTED_PATTERNS_MAX);
-	return refuse("netns", value, wanted);
+	snprintf(expected, sizeof(expected), "no more than %d patterns", WANTED_PATTERNS_MAX);
+	return refuse(row, value, expected);
 }
 
-static enum options_next set_publish(struct options *options, const char *value)
+static int set_publish(const struct option_row *row, const char *value)
 {
 	static const char *const names[] = {
 	    [PUBLISH_AUTO] = "auto",
@@ -252,251 +129,308 @@ static enum options_next set_publish(struct options *options, const char *value)
 	for (unsigned int i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (strcmp(value, names[i]) != 0)
 			continue;
-		options->publish = (enum publish_mode)i;
+		wanted.publish = (enum publish_mode)i;
 		return OPTIONS_RUN;
 	}
-	return refuse("publish", value, "auto, always or never");
+	return refuse(row, value, "auto, always or never");
 }
 
-static enum options_next set_store_age(struct options *options, const char *value)
+static int set_store_age(const struct option_row *row, const char *value)
 {
 	__u64 ns;
 
 	if (query_parse_time(value, &ns) || ns < STORE_SECONDS_MIN * NS_PER_SECOND)
-		return refuse("store-age", value, "a time of a minute or more (90m, 12h, 7d)");
-	options->store_limits.seconds = ns / NS_PER_SECOND;
+		return refuse(row, value, "a time of a minute or more (90m, 12h, 7d)");
+	wanted.store_limits.seconds = ns / NS_PER_SECOND;
 	return OPTIONS_RUN;
 }
 
-static enum options_next set_store_size(struct options *options, const char *value)
+static int set_store_size(const struct option_row *row, const char *value)
 {
-	if (size_parse(value, STORE_BYTES_MIN, STORE_BYTES_MAX, &options->store_limits.bytes))
-		return refuse("store-size", value, "a size from 1M to 16T (64M, 2G)");
+	if (size_parse(value, STORE_BYTES_MIN, STORE_BYTES_MAX, &wanted.store_limits.bytes))
+		return refuse(row, value, "a size from 1M to 16T (64M, 2G)");
 	return OPTIONS_RUN;
 }
 
-static enum options_next set_store(struct options *options, int option, const char *value)
+static int set_store(const struct option_row *row, const char *value)
 {
-	if (option == OPTION_STORE_AGE)
-		return set_store_age(options, value);
-	if (option == OPTION_STORE_SIZE)
-		return set_store_size(options, value);
-	options->store = strcmp(value, "none") != 0 ? value : NULL;
+	(void)row;
+	wanted.store = strcmp(value, "none") != 0 ? value : NULL;
 	return OPTIONS_RUN;
 }
 
-static enum options_next set_keep(struct options *options, const char *value)
+static int set_keep(const struct option_row *row, const char *value)
 {
-	if (keep_rules_parse(value, &options->keep))
-		return refuse("keep", value, "errors, slow or errors,slow");
+	if (keep_rules_parse(value, &wanted.keep))
+		return refuse(row, value, "errors, slow or errors,slow");
 	return OPTIONS_RUN;
 }
 
-static enum options_next set_profile(struct options *options, const char *value)
+static int set_profile(const struct option_row *row, const char *value)
 {
 	struct recorder_words words;
 
-	options->profile = value;
+	wanted.profile = value;
 	if (!recorder_words_parse(value, &words))
 		return OPTIONS_RUN;
-	return refuse("profile", value, "a number from 1 to 99, or one and ,off-cpu (19,off-cpu)");
+	return refuse(row, value, "a number from 1 to 99, or one and ,off-cpu (19,off-cpu)");
 }
 
-static enum options_next set_head(struct options *options, const char *value)
+static int set_head(const struct option_row *row, const char *value)
 {
 	unsigned long bytes;
-	char wanted[64];
+	char expected[64];
 
 	if (!number_parse(value, 0, RECORD_HEAD_MAX, &bytes)) {
-		options->head_bytes = (__u32)bytes;
+		wanted.head_bytes = (__u32)bytes;
 		return OPTIONS_RUN;
 	}
-	snprintf(wanted, sizeof(wanted), "bytes from 0 to %d", RECORD_HEAD_MAX);
-	return refuse("head", value, wanted);
+	snprintf(expected, sizeof(expected), "bytes from 0 to %d", RECORD_HEAD_MAX);
+	return refuse(row, value, expected);
 }
 
-static enum options_next add_redact(struct options *options, const char *value)
+static int add_redact(const struct option_row *row, const char *value)
 {
-	char why[64] = "no memory", wanted[160];
+	char why[64] = "no memory", expected[160];
 	int err = -ENOMEM;
 
-	if (!options->redact)
-		options->redact = redact_new();
-	if (options->redact)
-		err = redact_add(options->redact, value, why, sizeof(why));
+	if (!wanted.redact)
+		wanted.redact = redact_new();
+	if (wanted.redact)
+		err = redact_add(wanted.redact, value, why, sizeof(why));
 	if (!err)
 		return OPTIONS_RUN;
 	if (err == -ENOSPC)
-		snprintf(wanted, sizeof(wanted), "no more than %d patterns", REDACT_MAX);
+		snprintf(expected, sizeof(expected), "no more than %d patterns", REDACT_MAX);
 	else
-		snprintf(wanted, sizeof(wanted), "an extended regular expression (%s)", why);
-	return refuse("redact", value, wanted);
+		snprintf(expected, sizeof(expected), "an extended regular expression (%s)", why);
+	return refuse(row, value, expected);
 }
 
-static enum options_next set_url(struct options *options, const char *value)
+static int set_url(const struct option_row *row, const char *value)
 {
 	struct endpoint endpoint;
 
 	if (endpoint_parse(value, false, &endpoint))
-		return refuse("otlp", value, "an http:// or https:// URL");
+		return refuse(row, value, "an http:// or https:// URL");
 	endpoint_free(&endpoint);
-	options->otlp = value;
+	wanted.otlp = value;
 	return OPTIONS_RUN;
 }
 
-static enum options_next set_otlp(struct options *options, int option, const char *value)
+static int set_http(const struct option_row *row, const char *value)
 {
-	if (option == OPTION_OTLP)
-		return set_url(options, value);
-	if (option == OPTION_OTLP_HEADERS)
-		options->otlp_headers = value;
-	else
-		options->otlp_ca = value;
-	return OPTIONS_RUN;
+	wanted.has_http = wanted.shows_traces = strcmp(value, "none") != 0;
+	if (!wanted.has_http || !web_address_parse(value, &wanted.http))
+		return OPTIONS_RUN;
+	return refuse(row, value, "an address and a port (127.0.0.1:9464, [::1]:9464) or none");
 }
 
-static enum options_next set_http(struct options *options, const char *value)
+static int add_http_host(const struct option_row *row, const char *value)
 {
-	options->has_http = options->shows_traces = strcmp(value, "none") != 0;
-	if (!options->has_http || !web_address_parse(value, &options->http))
-		return OPTIONS_RUN;
-	return refuse("http", value, "an address and a port (127.0.0.1:9464, [::1]:9464) or none");
-}
+	char expected[64];
 
-static enum options_next add_http_host(struct options *options, const char *value)
-{
-	char wanted[64];
-
-	if (!web_hosts_add(&options->http_hosts, value))
+	if (!web_hosts_add(&wanted.http_hosts, value))
 		return OPTIONS_RUN;
-	snprintf(wanted, sizeof(wanted), "no more than %d names", WEB_HOSTS_MAX);
-	return refuse("http-host", value, wanted);
+	snprintf(expected, sizeof(expected), "no more than %d names", WEB_HOSTS_MAX);
+	return refuse(row, value, expected);
 }
 
 /* For measurement only (docs/engine.md), so --help does not tell of it. */
-static enum options_next set_without(const char *rule)
+static int set_without(const struct option_row *row, const char *rule)
 {
 	int err = rules_switch_off(rule);
 
 	if (err == -ENOTSUP)
-		return refuse("without", rule,
-			      "a build with -DCTXPROP_ABLATION=ON; in this one all rules stand");
+		return refuse(
+		    row, rule,
+		    "a build with -DCTXPROP_ABLATION=ON; in this one no rule can be switched off");
 	if (err)
-		return refuse("without", rule,
+		return refuse(row, rule,
 			      "the name of a rule of the engine (by-loop, veto-spent, prompt)");
 	return OPTIONS_RUN;
 }
 
-static enum options_next set_level(struct options *options, const char *value)
+static int set_level(const struct option_row *row, const char *value)
 {
 	int level = log_level_by_name(value);
 
 	if (level < 0)
-		return refuse("log-level", value, "error, warning, info or debug");
-	options->level = (enum log_level)level;
+		return refuse(row, value, "error, warning, info or debug");
+	wanted.level = (enum log_level)level;
 	return OPTIONS_RUN;
 }
 
-static enum options_next take(struct options *options, int option)
+static int set_verbose(const struct option_row *row, const char *value)
 {
-	switch (option) {
-	case 'h':
-		printf(help, CTXPROP_FLOWS_DEFAULT, GC_SECONDS, POLICIES_FILE, STORE_PATH,
-		       STORE_SECONDS / 3600, STORE_BYTES >> 20, RECORD_HEAD_MAX, WEB_ADDRESS);
-		return OPTIONS_DONE;
-	case OPTION_VERSION:
-		printf("ctxpropd %s (ABI %d)\n", CTXPROP_VERSION, CTXPROP_ABI_VERSION);
-		return OPTIONS_DONE;
-	case OPTION_FLOWS:
-		return set_flows(options, optarg);
-	case OPTION_MEMORY:
-		return set_memory(options, optarg);
-	case OPTION_GC:
-		return set_gc(options, optarg);
-	case OPTION_ATTACH:
-		return set_way(options, optarg);
-	case OPTION_POLICY:
-		options->policy = optarg;
-		return OPTIONS_RUN;
-	case OPTION_SAMPLE:
-		return set_sample(optarg);
-	case OPTION_WAIT:
-		options->wait_for_policy = true;
-		return OPTIONS_RUN;
-	case OPTION_DRAIN:
-		options->drain = true;
-		return OPTIONS_RUN;
-	case OPTION_READERS:
-		return set_readers(options, optarg);
-	case OPTION_PUBLISH:
-		return set_publish(options, optarg);
-	case OPTION_REQUEST_IDS:
-		options->ignore_request_ids = true;
-		return OPTIONS_RUN;
-	case OPTION_SERVICES:
-		options->services = optarg;
-		return OPTIONS_RUN;
-	case OPTION_STORE:
-	case OPTION_STORE_AGE:
-	case OPTION_STORE_SIZE:
-		return set_store(options, option, optarg);
-	case OPTION_PROFILE:
-		return set_profile(options, optarg);
-	case OPTION_HEAD:
-		return set_head(options, optarg);
-	case OPTION_REDACT:
-		return add_redact(options, optarg);
-	case OPTION_KEEP:
-		return set_keep(options, optarg);
-	case OPTION_OTLP:
-	case OPTION_OTLP_HEADERS:
-	case OPTION_OTLP_CA:
-		return set_otlp(options, option, optarg);
-	case OPTION_HTTP:
-		return set_http(options, optarg);
-	case OPTION_HTTP_HOST:
-		return add_http_host(options, optarg);
-	case OPTION_NETNS:
-		return set_netns(options, optarg);
-	case OPTION_WITHOUT:
-		return set_without(optarg);
-	case OPTION_LEVEL:
-		return set_level(options, optarg);
-	case 'v':
-		options->level = LOG_LEVEL_DEBUG;
-		return OPTIONS_RUN;
-	default:
-		fprintf(stderr, "Try: ctxpropd --help\n");
-		return OPTIONS_WRONG;
-	}
+	(void)row;
+	(void)value;
+	wanted.level = LOG_LEVEL_DEBUG;
+	return OPTIONS_RUN;
 }
 
-enum options_next options_parse(int argc, char **argv, struct options *ret_options)
+static int show_version(const struct option_row *row, const char *value)
 {
-	enum options_next next = OPTIONS_RUN;
-	struct web_address http;
-	int option;
+	(void)row;
+	(void)value;
+	printf("ctxpropd %s (ABI %d)\n", CTXPROP_VERSION, CTXPROP_ABI_VERSION);
+	return OPTIONS_DONE;
+}
 
-	*ret_options = (struct options){.gc_seconds = GC_SECONDS,
-					.way = ATTACH_AUTO,
-					.store = STORE_PATH,
-					.head_bytes = RECORD_HEAD_MAX,
-					.store_limits = {STORE_BYTES, STORE_SECONDS},
-					.has_http = !web_address_parse(WEB_ADDRESS, &http),
-					.level = LOG_LEVEL_INFO};
-	ret_options->http = http;
-	while (next == OPTIONS_RUN &&
-	       (option = getopt_long(argc, argv, "hv", long_options, NULL)) != -1)
-		next = take(ret_options, option);
-	if (next == OPTIONS_RUN && ret_options->profile && !ret_options->store) {
-		fprintf(stderr, "ctxpropd: --profile keeps its profiles beside the store, and "
-				"--store none is none\n");
+static int show_help(const struct option_row *row, const char *value);
+
+/* Their defaults, as --help has them. */
+#define AS_TEXT(number)     #number
+#define TEXT_OF(number)     AS_TEXT(number)
+#define STORE_HOURS_TEXT    "24h"
+#define STORE_BYTES_TEXT    "512M"
+#define DEFAULT_TEXT(value) " (default " value ")"
+_Static_assert(STORE_SECONDS == 24 * 3600, "STORE_HOURS_TEXT says so");
+_Static_assert(STORE_BYTES >> 20 == 512, "STORE_BYTES_TEXT says so");
+
+static const struct option_row rows[] = {
+    {"netns", 0, "self|all|PATTERN",
+     "work in other network namespaces, too: in all of this host, or in those below /run/netns "
+     "whose name matches; may be repeated (default self: only in this one)",
+     .set = set_netns},
+    {"flows", 0, "N", "size of the flow table" DEFAULT_TEXT(TEXT_OF(CTXPROP_FLOWS_DEFAULT)),
+     .set = set_flows},
+    {"memory", 0, "MIB",
+     "the memory there is, of which tables take at most half (default: the limit of the cgroup, "
+     "or what the machine has)",
+     .set = set_memory},
+    {"gc-interval", 0, "SECONDS",
+     "time between two searches for dead flows" DEFAULT_TEXT(TEXT_OF(GC_SECONDS)), .set = set_gc},
+    {"attach", 0, "tcx|clsact|auto", "how to attach (default auto: tcx where the kernel has it)",
+     .set = set_way},
+    {"policy", 0, "FILE",
+     "the rules to start with, read again on SIGHUP (default " POLICIES_FILE ", if it exists)",
+     .text = &wanted.policy},
+    {"sample", 0, "RATIO",
+     "share of new traces that the built-in rules mark as sampled, from 0 to 1 (default 1: "
+     "backends that follow the mark record all)",
+     .set = set_sample},
+    {"wait-for-policy", 0, NULL,
+     "if the policy file cannot be used, wait for a better one instead of ending",
+     .flag = &wanted.wait_for_policy},
+    {"readers", 0, "GROUP", "users of this group may see the policy, too", .set = set_readers},
+    {"publish", 0, "auto|always|never",
+     "show other profilers what goroutines, tasks and greenlets work on (default auto: while one "
+     "reads the map traces_ctx_v1, unless they change too often)",
+     .set = set_publish},
+    {"publish-goroutines", 0, "WHEN", "the former name of --publish, until version 1.0",
+     .set = set_publish},
+    {"ignore-request-ids", 0, NULL,
+     "do not take a call that copies a request's x-request-id as made for that request",
+     .flag = &wanted.ignore_request_ids},
+    {"services", 0, "FILE", "rules that name services in spans, read again on SIGHUP",
+     .text = &wanted.services},
+    {"store", 0, "FILE",
+     "the SQLite database where spans are stored, or none" DEFAULT_TEXT(STORE_PATH),
+     .set = set_store},
+    {"store-age", 0, "TIME",
+     "how long they are kept there: 90m, 12h, 7d" DEFAULT_TEXT(STORE_HOURS_TEXT),
+     .set = set_store_age},
+    {"store-size", 0, "SIZE",
+     "how large that file may become: 64M, 2G" DEFAULT_TEXT(STORE_BYTES_TEXT),
+     .set = set_store_size},
+    {"keep", 0, "errors|slow|errors,slow",
+     "keep traces that are not sampled if a request in them failed, or is among the slowest 1 % "
+     "of its endpoint",
+     .set = set_keep},
+    {"profile", 0, "HZ[,off-cpu]",
+     "sample the CPUs all the time, this many times per second, up to 99 (19 is a good choice), "
+     "and keep the profiles of the last hour beside the store; off-cpu: also what requests wait "
+     "for",
+     .set = set_profile},
+    {"head", 0, "BYTES",
+     "how much of each request head is read for spans, 0: nothing" DEFAULT_TEXT(
+	 TEXT_OF(RECORD_HEAD_MAX)),
+     .set = set_head},
+    {"redact", 0, "REGEX",
+     "replace what matches in paths and header fields by " REDACT_TEXT
+     " before it is stored or sent; may be repeated",
+     .set = add_redact},
+    {"otlp", 0, "URL", "send spans by OTLP/HTTP, too: http://127.0.0.1:4318", .set = set_url},
+    {"otlp-headers", 0, "FILE", "header fields to send with them, one 'Name: value' per line",
+     .text = &wanted.otlp_headers},
+    {"otlp-ca", 0, "FILE", "certificates to trust there instead of the system's",
+     .text = &wanted.otlp_ca},
+    {"http", 0, "ADDRESS:PORT",
+     "serve metrics and a page with the traces here; none: nowhere (default " WEB_ADDRESS
+     ", only metrics)",
+     .set = set_http},
+    {"http-host", 0, "NAME",
+     "a name by which that server may be addressed, beside localhost and addresses; may be "
+     "repeated",
+     .set = add_http_host},
+    {"drain", 0, NULL,
+     "edit nothing, wait until no live connection needs the attached programs, remove them and "
+     "end: `ctxprop drain` as a program",
+     .flag = &wanted.drain},
+    {"without", 0, "RULE", NULL, .set = set_without},
+    {"log-level", 0, "error|warning|info|debug", "log messages up to this level (default info)",
+     .set = set_level},
+    {"verbose", 'v', NULL, "the same as --log-level debug", .set = set_verbose},
+    {"help", 'h', NULL, "show this help", .set = show_help},
+    {"version", 0, NULL, "show the version", .set = show_version},
+    {},
+};
+
+static int show_help(const struct option_row *row, const char *value)
+{
+	struct option_list list = {};
+
+	(void)row;
+	(void)value;
+	option_add(&list, rows);
+	printf("Usage: ctxpropd [options]\n"
+	       "Add a W3C traceparent header to every plaintext HTTP/1 request that leaves this\n"
+	       "network namespace. Runs in the foreground until SIGTERM. Probes follow requests\n"
+	       "through the programs of the whole host, whatever namespaces are edited.\n\n");
+	option_print(stdout, &list);
+	printf("\nSee what became of requests: ctxprop stats. Remove everything: ctxprop drain.\n");
+	return OPTIONS_DONE;
+}
+
+/* Do the options fit each other, and is nothing left over? */
+static enum options_next check(int argc, char **argv)
+{
+	if (wanted.profile && !wanted.store) {
+		fprintf(stderr, "ctxpropd: --profile keeps profiles beside the store, which "
+				"--store none switches off\n");
 		return OPTIONS_WRONG;
 	}
-	if (next == OPTIONS_RUN && optind < argc) {
+	if (optind < argc) {
 		fprintf(stderr, "ctxpropd: unexpected argument '%s'\nTry: ctxpropd --help\n",
 			argv[optind]);
 		return OPTIONS_WRONG;
 	}
-	return next;
+	return OPTIONS_RUN;
+}
+
+enum options_next options_parse(int argc, char **argv, struct options *ret_options)
+{
+	struct option_list list = {};
+	struct web_address http;
+	int end;
+
+	wanted = (struct options){.gc_seconds = GC_SECONDS,
+				  .way = ATTACH_AUTO,
+				  .store = STORE_PATH,
+				  .head_bytes = RECORD_HEAD_MAX,
+				  .store_limits = {STORE_BYTES, STORE_SECONDS},
+				  .has_http = !web_address_parse(WEB_ADDRESS, &http),
+				  .level = LOG_LEVEL_INFO};
+	wanted.http = http;
+	option_add(&list, rows);
+	end = option_read(&list, argc, argv, false);
+	if (end == OPTION_REFUSED) {
+		fprintf(stderr, "Try: ctxpropd --help\n");
+		end = OPTIONS_WRONG;
+	}
+	if (end == OPTIONS_RUN)
+		end = check(argc, argv);
+	*ret_options = wanted;
+	return (enum options_next)end;
 }

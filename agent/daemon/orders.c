@@ -4,7 +4,7 @@
 
 #include "base/log.h"
 #include "daemon/orders.h"
-#include "flows/table.h"
+#include "load/table.h"
 #include "load/control.h"
 
 bool orders_has(__u16 type)
@@ -40,7 +40,8 @@ static int take_back_device(const struct orders *orders, const struct control_pl
 		return policy_fail(error, err, "there is no device %s", place->device);
 	if (err == -EMEDIUMTYPE)
 		return policy_fail(error, err,
-				   "%s: its packets pass other devices, or cannot be read",
+				   "%s: nothing is attached to it: its packets pass other devices, "
+				   "or cannot be read",
 				   place->device);
 	return err ? policy_fail(error, err, "%s: %s", place->device, strerror(-err)) : 0;
 }
@@ -57,7 +58,8 @@ static int take_netns(const struct orders *orders, const struct control_place *p
 		return policy_fail(
 		    error, err, "ctxpropd was started for one network namespace; see its --netns");
 	case -ENOENT:
-		return policy_fail(error, err, "no process and no name leads to that namespace");
+		return policy_fail(error, err,
+				   "there is no process in that namespace, and no name for it");
 	case -EWOULDBLOCK:
 		return policy_fail(error, err, "another ctxpropd works in that network namespace");
 	default:
@@ -161,7 +163,7 @@ int orders_do(const struct orders *orders, const struct nlmsghdr *request,
 	*ret_place = (struct control_place){};
 	err = control_read(request, &visitor);
 
-	/* What was done already is only told. */
+	/* Already done: only confirm it. */
 	if (err || request->nlmsg_type == CONTROL_PAUSED || request->nlmsg_type == CONTROL_RESUMED)
 		return err;
 	if (request->nlmsg_type == CONTROL_DRAIN) {

@@ -95,17 +95,19 @@ int policies_apply(struct policies *policies, struct policy *policy, struct poli
 	return err;
 }
 
-/* Rules can be named before what they name is there; that is worth a word. */
+/* Rules may name devices and cgroups that do not exist yet; log that. */
 static void log_unknown(const struct policy *policy)
 {
 	for (size_t i = 0; i < policy->count; i++) {
 		const struct policy_rule *rule = &policy->rules[i];
 
 		if (rule->device[0] && !if_nametoindex(rule->device))
-			log_warning("policy rule %u: there is no device %s now", rule->prio,
+			log_warning("policy-no-device",
+				    "policy rule %u: the device %s does not exist now", rule->prio,
 				    rule->device);
 		if (rule->cgroup[0] && !cgroup_id(rule->cgroup))
-			log_warning("policy rule %u: there is no cgroup %s now", rule->prio,
+			log_warning("policy-no-cgroup",
+				    "policy rule %u: the cgroup %s does not exist now", rule->prio,
 				    rule->cgroup);
 	}
 }
@@ -125,25 +127,25 @@ static int read_file(const struct policies *policies, struct policy *ret, __u64 
 	if (!err)
 		err = policy_read(text, size, policies->file, ret, &error);
 	if (err)
-		log_error("policy: %s", error.text);
+		log_error("policy-refused", "policy: %s", error.text);
 	else
 		*ret_stamp = policy_memory_stamp(text, size);
 	return err;
 }
 
-/* Put what came from the file in force; it is used up. */
+/* Put the policy of the file in force, and free it. */
 static int apply_file(struct policies *policies, struct policy *policy)
 {
 	struct policy_error error = {};
 	int err = policies_apply(policies, policy, &error);
 
 	if (err) {
-		log_error("policy: %s: %s", policies->file, error.text);
+		log_error("policy-refused", "policy: %s: %s", policies->file, error.text);
 		policy_clear(policy);
 		return err;
 	}
 	if (policies->policy.count)
-		log_info("policy: %zu rule%s from %s", policies->policy.count,
+		log_info("policy-loaded", "policy: %zu rule%s from %s", policies->policy.count,
 			 policies->policy.count == 1 ? "" : "s", policies->file);
 	log_unknown(&policies->policy);
 	return 0;
@@ -159,7 +161,7 @@ int policies_read(struct policies *policies, const char *file)
 	return read_file(policies, &policies->policy, &policies->stamp);
 }
 
-/* What ctxprop has made of the policy of the file. Returns whether it is in force now. */
+/* Restore the changes made with ctxprop. Returns whether they are in force now. */
 static bool recall(struct policies *policies)
 {
 	struct policy_error error = {};
@@ -170,13 +172,15 @@ static bool recall(struct policies *policies)
 		err = policies_apply(policies, &policy, &error);
 	policy_clear(&policy);
 	if (!err)
-		log_info("policy: %zu rules, as ctxprop left them", policies->policy.count);
+		log_info("policy-restored", "policy: %zu rules, as they were changed with ctxprop",
+			 policies->policy.count);
 	else if (err == -ESTALE)
-		log_warning("policy: %s is another one than before; what ctxprop had changed is "
-			    "given up",
+		log_warning("policy-file-changed",
+			    "policy: %s has changed; changes made with ctxprop are discarded",
 			    policies->file);
 	else if (err != -ENOENT)
-		log_warning("policy: what ctxprop had changed: %s", error.text);
+		log_warning("policy-restore-failed",
+			    "policy: cannot restore the changes made with ctxprop: %s", error.text);
 	return !err;
 }
 
@@ -201,7 +205,10 @@ void policies_keep(const struct policies *policies)
 	int err = policy_memory_keep(policies->pins, policies->stamp, &policies->policy);
 
 	if (err)
-		log_warning("policy: it will be lost when this daemon ends: %s", strerror(-err));
+		log_warning(
+		    "policy-not-saved",
+		    "policy: it cannot be saved, and will be lost when this daemon ends: %s",
+		    strerror(-err));
 }
 
 /* The file holds again. */
@@ -209,7 +216,7 @@ static void forget_changes(struct policies *policies, __u64 stamp)
 {
 	policies->stamp = stamp;
 	policy_memory_drop(policies->pins);
-	log_info("policy: read again");
+	log_info("policy-reloaded", "policy: read again");
 }
 
 void policies_reload(struct policies *policies)
@@ -221,12 +228,12 @@ void policies_reload(struct policies *policies)
 	if (!err)
 		err = apply_file(policies, &policy);
 	if (err)
-		log_error("policy: the old one stays");
+		log_error("policy-kept", "policy: the previous policy stays in force");
 	else
 		forget_changes(policies, stamp);
 }
 
-/* Does any rule name something that may come and go? */
+/* Does any rule name a device or a cgroup? */
 static bool names_anything(const struct policy *policy)
 {
 	for (size_t i = 0; i < policy->count; i++)
@@ -257,11 +264,12 @@ void policies_refresh(struct policies *policies)
 	if (!names_anything(&policies->policy) || names_now(&policies->policy) == policies->named)
 		return;
 	if (put(policies, &policies->policy, &named, &error)) {
-		log_warning("policy: %s", error.text);
+		log_warning("policy-update-failed",
+			    "policy: cannot adapt to changed devices or cgroups: %s", error.text);
 		return;
 	}
 	policies->named = named;
-	log_info("policy: devices or cgroups have changed");
+	log_info("policy-updated", "policy: adapted to changed devices or cgroups");
 }
 
 int policies_hits(struct policies *policies, struct policy *ret, struct policy_hits *ret_hits)

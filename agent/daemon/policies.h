@@ -6,7 +6,7 @@
 #include <pthread.h>
 
 #include "control/policy_types.h"
-#include "load/pins.h"
+#include "pins/pins.h"
 #include "load/policies.h"
 
 struct policy_hits;

@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "control/policy_file.h"
 #include "daemon/policy_memory.h"
-#include "load/texts.h"
+#include "pins/texts.h"
 
 #define TEXT "policy"
 /* What stands before the policy: the stamp of the file, as a comment. */

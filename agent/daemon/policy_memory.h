@@ -7,7 +7,7 @@
 #define CTXPROP_POLICY_MEMORY_H
 
 #include "control/policy_types.h"
-#include "load/pins.h"
+#include "pins/pins.h"
 
 /* A number for the text of a policy's file. */
 __u64 policy_memory_stamp(const char *text, size_t size);

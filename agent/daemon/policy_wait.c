@@ -54,6 +54,7 @@ int policy_wait(struct policies *policies, const char *file, int signal_fd)
 	int err = -EINVAL;
 
 	log_warning(
+	    "policy-waiting",
 	    "policy: waiting until %s can be used; until then nothing is attached or edited", path);
 	while (err) {
 		unsigned int signal = wait_for_signal(signal_fd);

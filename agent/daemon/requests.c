@@ -27,7 +27,7 @@ static enum policy_put put_of(__u16 flags)
 	return flags & NLM_F_CREATE ? POLICY_PUT_EITHER : POLICY_PUT_EXISTING;
 }
 
-/* Only the priority is said: what goes is told whole. */
+/* The request has only the priority; the event has the whole rule. */
 static int delete_rule(struct change *change)
 {
 	const struct policy_rule *rule = policy_find(&change->policy, change->rule.prio);
@@ -93,7 +93,7 @@ static int change_set(const struct policy_set *set, void *data)
 	return policy_flush_set(&change->policy, set->name, change->error);
 }
 
-/* Does the message hold what its type says? */
+/* Does the message have what its type requires? */
 static int check_contents(const struct change *change)
 {
 	unsigned int rules = 0, sets = 0;
@@ -133,7 +133,7 @@ static int build(struct change *change, const struct policy *now)
 	return err ? err : check_contents(change);
 }
 
-/* Tell the world, and the log, what has changed, and who wanted it. */
+/* Send an event for the change, and log who has made it. */
 static void announce(const struct requests *requests, const struct change *change,
 		     const struct control_peer *peer)
 {
@@ -148,12 +148,13 @@ static void announce(const struct requests *requests, const struct change *chang
 	if (change->sets && type != CONTROL_RESTORE)
 		control_put_set(&message, &change->set);
 	control_server_notify(requests->server, &message);
-	log_info("policy: changed by process %d of user %u, %zu rule%s, %zu set%s", peer->pid,
+	log_info("policy-changed",
+		 "policy: changed by process %d of user %u, %zu rule%s, %zu set%s", peer->pid,
 		 peer->uid, policy->count, policy->count == 1 ? "" : "s", policy->set_count,
 		 policy->set_count == 1 ? "" : "s");
 }
 
-/* Who has asked for it is told how a rule has turned out. */
+/* The reply has the rule as it turned out. */
 static void echo(const struct change *change, struct control_answer *answer)
 {
 	__u16 type = change->request->nlmsg_type;
@@ -256,8 +257,8 @@ static void log_order(__u16 type, const struct control_place *place,
 
 	if (place->netns)
 		snprintf(netns, sizeof(netns), " netns:%llx", (unsigned long long)place->netns);
-	log_info("%s%s%s%s: by process %d of user %u", words[type], place->device[0] ? " " : "",
-		 place->device, netns, peer->pid, peer->uid);
+	log_info("ordered", "%s%s%s%s: by process %d of user %u", words[type],
+		 place->device[0] ? " " : "", place->device, netns, peer->pid, peer->uid);
 }
 
 static int handle_order(const struct requests *requests, const struct nlmsghdr *request,
@@ -275,7 +276,7 @@ static int handle_order(const struct requests *requests, const struct nlmsghdr *
 	log_order(request->nlmsg_type, &place, control_answer_peer(answer));
 	if (place.device[0] || place.netns)
 		control_put_place(&news, &place);
-	/* A drain tells how far it is by itself. */
+	/* A drain sends events itself. */
 	if (request->nlmsg_type != CONTROL_DRAIN)
 		control_server_notify(requests->server, &news);
 	return 0;

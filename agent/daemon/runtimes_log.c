@@ -12,48 +12,54 @@ static void log_failure(const struct runtimes_news *news, const char *name)
 	const char *lost = news->kind == RUNTIME_OPAQUE ? "its calls begin new traces"
 							: "only its threads are followed";
 
-	log_warning("process %u (%s): no probes in it, %s: %s", news->tgid, name, lost,
-		    strerror(-news->err));
+	log_warning("process-failed", "process %u (%s): cannot place probes in it, %s: %s",
+		    news->tgid, name, lost, strerror(-news->err));
 }
 
 void runtimes_log_lack(const char *runtime, int err)
 {
-	log_warning("no probes for programs in %s, the others are followed: %s", runtime,
-		    strerror(-err));
+	log_warning("runtime-failed", "no probes for programs in %s, all others are followed: %s",
+		    runtime, strerror(-err));
 }
 
 static void log_unix_sockets(int err)
 {
 	if (err)
-		log_warning("what goes over unix sockets is not followed: %s", strerror(-err));
+		log_warning("unix-sockets-failed",
+			    "requests are not followed over unix sockets: %s", strerror(-err));
 	else
-		log_info("following what goes over unix sockets, too");
+		log_info("unix-sockets", "following requests over unix sockets, too");
 }
 
 static void log_publish(const struct publish *publish)
 {
 	if (publish->state == NODE_PUBLISH_READ)
-		log_info("program %u (%.*s) reads traces_ctx_v1: what goroutines, tasks and "
-			 "greenlets work on is published, too",
+		log_info("publishing",
+			 "program %u (%.*s) reads traces_ctx_v1: contexts of goroutines, tasks and "
+			 "greenlets are published, too",
 			 publish->reader.id, TRACE_READER_NAME, publish->reader.name);
 	else if (publish->state == NODE_PUBLISH_BLIND)
-		log_warning("who reads traces_ctx_v1 cannot be seen: what goroutines, tasks and "
-			    "greenlets work on is not published, unless by --publish always: %s",
-			    strerror(-publish->err));
+		log_warning(
+		    "publish-unknown",
+		    "cannot tell whether a program reads traces_ctx_v1: contexts of goroutines, "
+		    "tasks and greenlets are published only with --publish always: %s",
+		    strerror(-publish->err));
 	else
-		log_info("no program of others reads traces_ctx_v1 any more: what goroutines, "
-			 "tasks and greenlets work on is not published");
+		log_info("publish-ended",
+			 "no other program reads traces_ctx_v1 any more: contexts of goroutines, "
+			 "tasks and greenlets are no longer published");
 }
 
 static void log_share(__u32 tgid, const char *name)
 {
 	if (tgid)
-		log_warning("process %u (%s) has reached its share of a table: some of its "
+		log_warning("share-reached",
+			    "process %u (%s) has reached its share of a table: some of its "
 			    "requests are not followed (ctxprop doctor)",
 			    tgid, name);
 	else
-		log_warning("a table of the node was full: some requests are not followed "
-			    "(ctxprop doctor)");
+		log_warning("table-full", "a table of the node was full: some requests are not "
+					  "followed (ctxprop doctor)");
 }
 
 void runtimes_log(const struct runtimes_news *news)
@@ -68,18 +74,22 @@ void runtimes_log(const struct runtimes_news *news)
 	if (news->share)
 		log_share(news->tgid, name);
 	else if (news->refused)
-		log_warning("process %u (%s): %s; its calls begin new traces, and its files are "
+		log_warning("process-refused",
+			    "process %u (%s): %s; its calls begin new traces, and its files are "
 			    "not read again until they change (%u times so far)",
 			    news->tgid, name, news->why, news->refused);
 	else if (news->err)
 		log_failure(news, name);
 	else if (news->kind == RUNTIME_OPAQUE)
-		log_warning("process %u (%s)%s%s, its calls begin new traces: %s", news->tgid, name,
+		log_warning("process-unknown",
+			    "process %u (%s)%s%s, its calls begin new traces: %s", news->tgid, name,
 			    news->language ? " runs " : "", news->language ? news->language : "",
 			    news->why);
 	else if (news->follows[0])
-		log_info("process %u (%s): %s", news->tgid, name, news->follows);
+		log_info("process-followed", "process %u (%s): %s", news->tgid, name,
+			 news->follows);
 	else
-		log_info("process %u (%s) runs %s, only its threads are followed: %s", news->tgid,
+		log_info("process-threads-only",
+			 "process %u (%s) runs %s, only its threads are followed: %s", news->tgid,
 			 name, news->language, news->why);
 }

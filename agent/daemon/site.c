@@ -13,14 +13,14 @@
 #include "load/node.h"
 #include "load/programs.h"
 #include "load/removal.h"
-#include "load/texts.h"
+#include "pins/texts.h"
 
-/* The text with the devices that are left alone. */
+/* The pinned text with the names of devices that are left alone. */
 #define LEFT_TEXT "devices"
 
 static int failed(const struct site *site, const char *what, int err)
 {
-	log_error("%s%s: %s", site->place, what, strerror(-err));
+	log_error("netns-failed", "%s%s: %s", site->place, what, strerror(-err));
 	return err;
 }
 
@@ -85,7 +85,8 @@ static int begin(struct site *site, struct engine *engine)
 	err = open_devices(site);
 	if (err)
 		return failed(site, "network devices", err);
-	/* A device that still runs old programs needs their pins, to be recognised next time. */
+	/* Pins of old programs that a device still runs are kept, so that they are recognised next
+	 * time. */
 	if (!devices_left_behind(site->devices))
 		err = programs_drop_others(site->pins.layer_dir, site->attacher.prog_fd);
 	return err ? failed(site, "unpinning old programs", err) : 0;
@@ -128,8 +129,9 @@ int site_open(struct site *site, struct engine *engine, const struct site *home)
 	if (err)
 		return failed(site, site->pins.layer_dir, err);
 	if (set_aside)
-		log_warning("%s: programs of another daemon stay and keep translating, ours are "
-			    "attached beside them",
+		log_warning("other-build",
+			    "%s: the programs of another daemon stay and keep translating, ours "
+			    "are attached beside them",
 			    site->place);
 	layers_pause_others(&site->pins);
 	node_look_back();
@@ -160,7 +162,7 @@ int site_take_back_device(struct site *site, const char *name)
 
 static void complain(const char *device, int err)
 {
-	log_error("%s: not detached: %s", device, strerror(-err));
+	log_error("detach-failed", "cannot detach from %s: %s", device, strerror(-err));
 }
 
 int site_remove(struct site *site)

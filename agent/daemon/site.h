@@ -13,7 +13,7 @@
 #include "daemon/devices.h"
 #include "load/attach.h"
 #include "load/engine.h"
-#include "load/pins.h"
+#include "pins/pins.h"
 #include "load/programs.h"
 
 #define SITE_NAME_MAX 80

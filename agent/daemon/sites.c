@@ -16,7 +16,7 @@
 #include "load/nsid.h"
 
 #define NS_PER_MS (NS_PER_SECOND / 1000)
-/* A namespace that nothing tells of is found within: */
+/* How long it takes at most to find a namespace without an event: */
 #define LOOK_INTERVAL_NS (5 * NS_PER_SECOND)
 
 struct site *sites_find(const struct sites *sites, __u32 netns)
@@ -37,7 +37,7 @@ bool sites_know(ino_t inode, void *data)
 	return false;
 }
 
-/* Going home cannot fail: this thread came from there and kept the right to setns(). */
+/* Returning cannot fail: this thread came from there and kept the right to setns(). */
 void sites_leave(struct sites *sites)
 {
 	if (!sites->inside)
@@ -73,7 +73,7 @@ int sites_enter_known(struct sites *sites, struct site *site)
 	err = fd < 0 ? fd : sites_enter_fd(sites, fd, &cookie);
 	if (err || cookie == site->cookie)
 		return err;
-	/* The number of one that is gone was given to another. */
+	/* The id of a namespace that is gone was given to another one. */
 	sites_leave(sites);
 	return -ENOENT;
 }
@@ -135,7 +135,8 @@ void sites_publish(const struct sites *sites)
 	}
 	err = engine_attend(sites->options.engine, &attended);
 	if (err)
-		log_warning("requests from pods may be decided about twice: %s", strerror(-err));
+		log_warning("pods-twice", "requests from pods may be handled twice: %s",
+			    strerror(-err));
 }
 
 void sites_take_out(struct sites *sites, const struct site *site)
@@ -147,7 +148,7 @@ void sites_take_out(struct sites *sites, const struct site *site)
 	sites_publish(sites);
 }
 
-/* What the log calls it: its name, or a process that is in it. */
+/* Its name in the log: its own, or that of a process in it. */
 static void name_site(struct site *site, const struct netns_way *way)
 {
 	char comm[PROC_COMM_MAX];
@@ -176,14 +177,15 @@ int sites_meet(const struct netns_way *way, int fd, ino_t inode, bool again, voi
 	snprintf(site->path, sizeof(site->path), "%s", way->path);
 	name_site(site, way);
 	snprintf(site->place, sizeof(site->place), "%s/", site->name);
-	/* Its news are heard from here on; the devices are read after that. */
+	/* Subscribe to events before the devices are read. */
 	site->nsid = nsid_of(fd);
 	err = site->nsid < 0 ? site->nsid : sites_enter_fd(sites, fd, &site->cookie);
 	if (!err)
 		err = open_site(sites, site);
 	sites_leave(sites);
 	if (err == -EWOULDBLOCK && !again)
-		log_warning("%s: another ctxpropd works in this network namespace (%s is locked)",
+		log_warning("already-running",
+			    "%s: another ctxpropd works in this network namespace (%s is locked)",
 			    site->name, site->pins.netns_dir);
 	if (err) {
 		sites_release(site);

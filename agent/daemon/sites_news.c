@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* News of devices and of namespaces. */
+/* Events of devices and namespaces. */
 #include <errno.h>
 #include <string.h>
 #include <linux/rtnetlink.h>
@@ -32,7 +32,7 @@ static void on_site_gone(struct sites *sites, struct site *site)
 {
 	__u32 netns = (__u32)site->cookie;
 
-	log_info("%s: the network namespace is gone", site->name);
+	log_info("netns-gone", "%s: the network namespace is gone", site->name);
 	sites_take_out(sites, site);
 	site_forget(site);
 	sites->options.on_gone(site->name, is_same, &netns, sites->options.data);
@@ -53,7 +53,7 @@ static void tell(struct sites *sites, struct site *site, const struct nlmsghdr *
 	int err = sites_enter_known(sites, site);
 
 	if (err) {
-		log_debug("%s: cannot be entered: %s", site->name, strerror(-err));
+		log_debug("netns-failed", "%s: cannot enter it: %s", site->name, strerror(-err));
 		return;
 	}
 	devices_tell(site->devices, message);
@@ -109,16 +109,17 @@ static int read_all(struct sites *sites)
 	return err;
 }
 
-/* First subscribe, then read: a device between the two is told twice, not never. */
+/* Subscribe first, then read: a device in between is reported twice rather than never. */
 int sites_listen(struct sites *sites)
 {
 	bool everywhere = wanted_any(sites->options.wanted);
 	int err = links_monitor_open(everywhere, on_news, sites, &sites->monitor);
 
 	if (err == -EPERM && everywhere)
-		log_error("--netns: news of other network namespaces take CAP_NET_BROADCAST");
+		log_error("devices-unknown", "--netns: hearing of devices in other network "
+					     "namespaces takes CAP_NET_BROADCAST");
 	else if (err)
-		log_error("news of network devices: %s", strerror(-err));
+		log_error("devices-unknown", "cannot hear of network devices: %s", strerror(-err));
 	return err;
 }
 
@@ -148,6 +149,6 @@ int sites_update(struct sites *sites)
 
 	if (err != -ENOBUFS)
 		return err;
-	log_warning("news of devices were lost; reading all devices again");
+	log_warning("devices-lost", "messages about devices were lost; reading all devices again");
 	return read_all(sites);
 }

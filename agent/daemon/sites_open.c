@@ -31,7 +31,7 @@ static int open_way_home(struct sites *sites)
 	if (sites->home_fd >= 0 &&
 	    (!wanted_any(sites->options.wanted) || !setns(sites->home_fd, CLONE_NEWNET)))
 		return 0;
-	log_error("--netns: entering network namespaces: %s%s", strerror(errno),
+	log_error("netns-failed", "--netns: cannot enter network namespaces: %s%s", strerror(errno),
 		  errno == EPERM ? ", it takes CAP_SYS_ADMIN" : "");
 	return -errno;
 }

@@ -8,7 +8,7 @@
 #include "base/names.h"
 #include "daemon/sites_inside.h"
 #include "load/removal.h"
-#include "load/texts.h"
+#include "pins/texts.h"
 
 /* Texts with the cookies of namespaces. */
 #define DROPPED_TEXT "dropped"
@@ -99,7 +99,7 @@ int sites_drop(struct sites *sites, __u64 cookie)
 		return err;
 	}
 	names_remove(sites->taken, name);
-	log_info("%s: detached", site->name);
+	log_info("netns-detached", "%s: detached", site->name);
 	sites_take_out(sites, site);
 	sites_release(site);
 	return keep_names(sites);

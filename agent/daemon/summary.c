@@ -21,7 +21,7 @@ int summary_start(struct summary *summary, int counters_fd, __u64 now_ns)
 	return err;
 }
 
-/* Packets are too many to be news, except those that were lost. */
+/* Counts of packets are left out, except dropped ones. */
 static bool is_news(unsigned int reason)
 {
 	return reason_row(reason)->group != REASON_GROUP_PACKETS || reason == REASON_DROPPED;
@@ -55,7 +55,7 @@ static void tell(struct summary *summary, const struct counters *now, __u64 now_
 	char line[LINE_MAX_BYTES];
 
 	if (summary_text(line, sizeof(line), &summary->told, now))
-		log_info("in %llu s (in all): %s", seconds, line);
+		log_info("summary", "in %llu s (in total): %s", seconds, line);
 	summary->told = *now;
 	summary->told_ns = now_ns;
 }

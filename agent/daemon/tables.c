@@ -13,12 +13,14 @@ int tables_choose(const struct options *options, struct sizes *ret_sizes)
 	if (err)
 		return err;
 	if (ret_sizes->most > memory / 2)
-		log_warning("memory is limited to %.0f MiB: the tables, when all are full, take "
-			    "%.1f MiB of it, more than half",
+		log_warning("memory-limited",
+			    "memory is limited to %.0f MiB: when all tables are full they take "
+			    "%.1f MiB, more than half of it",
 			    (double)memory / MIB, (double)ret_sizes->most / MIB);
 	if (ret_sizes->halved)
-		log_info("memory is limited to %.0f MiB: tables have 1/%u of their usual size, "
-			 "room for %u flows; all of them full, %.1f MiB",
+		log_info("memory-limited",
+			 "memory is limited to %.0f MiB: tables have 1/%u of their usual size and "
+			 "room for %u flows; when all are full they take %.1f MiB",
 			 (double)memory / MIB, 1u << ret_sizes->halved, ret_sizes->flows,
 			 (double)ret_sizes->most / MIB);
 	return 0;
@@ -27,12 +29,14 @@ int tables_choose(const struct options *options, struct sizes *ret_sizes)
 void tables_tell_adopted(const struct sizes *wanted, __u32 flows, __u32 halved)
 {
 	if (flows != wanted->flows)
-		log_warning("the pinned flow table has room for %u flows; it gets room for %u "
+		log_warning("tables-kept",
+			    "the pinned flow table has room for %u flows; it gets room for %u "
 			    "after `ctxprop detach`",
 			    flows, wanted->flows);
 	if (halved != wanted->halved)
-		log_warning("the pinned tables of the node have 1/%u of their usual size, and are "
+		log_warning("tables-kept",
+			    "the pinned tables of the host have 1/%u of their usual size, which is "
 			    "%s than they would be made now: that changes after `ctxprop detach` "
-			    "everywhere",
+			    "in all network namespaces",
 			    1u << halved, halved > wanted->halved ? "smaller" : "larger");
 }

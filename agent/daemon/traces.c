@@ -21,16 +21,17 @@ static bool add_store(struct tracer *tracer, const struct options *options)
 	int err = store_sink_open(path, &options->store_limits, &sink);
 
 	if (err == -EBUSY)
-		log_warning("spans are not stored: another ctxpropd writes to %s; see --store",
+		log_warning("store-failed",
+			    "spans are not stored: another ctxpropd writes to %s; see --store",
 			    path);
 	else if (err)
-		log_warning("spans are not stored: %s: %s", path, strerror(-err));
+		log_warning("store-failed", "spans are not stored: %s: %s", path, strerror(-err));
 	if (!err)
 		tracer_add(tracer, &sink);
 	return !err;
 }
 
-/* What the command line says, or the environment as OpenTelemetry names it. */
+/* The URL of the command line, or of OpenTelemetry's environment variable. */
 static struct otlp_options otlp_wanted(const struct options *options)
 {
 	const char *base = getenv("OTEL_EXPORTER_OTLP_ENDPOINT");
@@ -49,7 +50,7 @@ static bool add_otlp(struct tracer *tracer, const struct otlp_options *wanted)
 	char why[OTLP_WHY_MAX];
 
 	if (otlp_sink_open(wanted, &sink, why, sizeof(why))) {
-		log_warning("spans are not sent by OTLP: %s", why);
+		log_warning("otlp-failed", "spans are not sent by OTLP: %s", why);
 		return false;
 	}
 	tracer_add(tracer, &sink);
@@ -69,7 +70,7 @@ static bool add_metrics(struct tracer *tracer, struct traces *traces)
 	return true;
 }
 
-/* Is each request told in the log? */
+/* Log each request? */
 static bool is_logged(const struct options *options)
 {
 	return options->level == LOG_LEVEL_DEBUG;
@@ -111,7 +112,7 @@ static struct service_rules *read_services(const char *path)
 	if (!err)
 		err = service_rules_read(text, size, path, &rules, error.text, sizeof(error.text));
 	if (err)
-		log_warning("--services: %s", error.text);
+		log_warning("services-refused", "--services: %s", error.text);
 	return rules;
 }
 
@@ -123,11 +124,11 @@ void traces_reload(struct traces *traces)
 		return;
 	rules = read_services(traces->services);
 	if (!rules) {
-		log_warning("--services: the names of services stay as they are");
+		log_warning("services-kept", "--services: the names of services stay as they were");
 		return;
 	}
 	tracer_set_rules(traces->tracer, rules);
-	log_info("--services: %s is in force", traces->services);
+	log_info("services-loaded", "--services: %s is in force", traces->services);
 }
 
 static void begin_spans(struct traces *traces, const struct engine *engine,
@@ -141,7 +142,7 @@ static void begin_spans(struct traces *traces, const struct engine *engine,
 		return;
 	err = tracer_new(engine_records_fd(engine), engine_recording_fd(engine), &tracer);
 	if (err) {
-		log_warning("no spans are made: %s", strerror(-err));
+		log_warning("spans-failed", "no spans are made: %s", strerror(-err));
 		return;
 	}
 	tracer_limit_heads(tracer, options->head_bytes, options->redact);
@@ -156,7 +157,7 @@ static void begin_spans(struct traces *traces, const struct engine *engine,
 		return;
 	}
 	if (err != -ENOENT)
-		log_warning("no spans are made: %s", strerror(-err));
+		log_warning("spans-failed", "no spans are made: %s", strerror(-err));
 	tracer_stop(tracer);
 }
 
@@ -167,7 +168,8 @@ static void begin_connections(struct traces *traces, const struct engine *engine
 	int err = connections_open(&maps, &traces->connections);
 
 	if (err)
-		log_warning("connections are not recorded: %s", strerror(-err));
+		log_warning("connections-failed", "connections are not recorded: %s",
+			    strerror(-err));
 }
 
 static json_t *rules(void *data)
@@ -192,13 +194,14 @@ static void begin_http(struct traces *traces, const struct engine *engine,
 	int err = web_start(&wanted, &traces->web);
 
 	if (err == -EADDRINUSE)
-		log_warning("no metrics and no page by HTTP: another program has that address; "
-			    "see --http");
+		log_warning(
+		    "http-failed",
+		    "no metrics and no page: another program uses that address; see --http");
 	else if (err)
-		log_warning("no metrics and no page by HTTP: %s", strerror(-err));
+		log_warning("http-failed", "no metrics and no page: %s", strerror(-err));
 }
 
-/* Who gets the spans by OTLP is told of those that are lost, too. */
+/* The receiver of spans by OTLP is told of lost ones, too. */
 static void begin_losses(struct traces *traces, const struct engine *engine,
 			 const struct options *options)
 {

@@ -60,12 +60,13 @@ static void collect(struct upkeep *upkeep, __u64 now_ns)
 
 	upkeep->next_gc_ns = now_ns + upkeep->gc_interval_ns;
 	if (err) {
-		log_warning("looking for dead flows: %s", strerror(-err));
+		log_warning("flows-scan-failed", "cannot look for dead flows: %s", strerror(-err));
 		return;
 	}
 	upkeep->crowded = result.total - result.removed > upkeep->flows_room / 8UL * 7;
 	if (result.removed)
-		log_info("removed %lu dead flows of %lu", result.removed, result.total);
+		log_info("flows-removed", "removed %lu dead flows of %lu", result.removed,
+			 result.total);
 }
 
 /* Where nothing is followed there is nothing. */
@@ -74,21 +75,21 @@ static void sweep_node(void)
 	int removed = node_sweep();
 
 	if (removed > 0)
-		log_info(
-		    "removed what was known of processes, threads and requests that are gone: %d "
-		    "entries",
-		    removed);
+		log_info("node-swept",
+			 "removed %d entries of processes, threads and requests that are gone",
+			 removed);
 	else if (removed < 0)
-		log_debug("looking for what is gone in the maps of the node: %s",
+		log_debug("node-sweep-failed", "cannot look for entries of what is gone: %s",
 			  strerror(-removed));
 }
 
 static void warn_crowded(struct upkeep *upkeep)
 {
 	if (!upkeep->warned)
-		log_warning("the flow table has been full (%u flows): connections without a header "
-			    "made room, or new ones go without; see 'ctxprop stats': crowded-out, "
-			    "table-full, share-full. This is said once",
+		log_warning("flow-table-full",
+			    "the flow table has been full (%u flows): connections without a header "
+			    "made room, or new ones have no header; see `ctxprop stats`: "
+			    "crowded-out, table-full, share-full (logged once)",
 			    upkeep->flows_room);
 	upkeep->warned = true;
 }
@@ -100,7 +101,8 @@ static void summarise(struct upkeep *upkeep, __u64 now_ns)
 
 	upkeep->next_look_ns = now_ns + LOOK_INTERVAL_NS;
 	if (turned_away < 0)
-		log_warning("reading the counters: %s", strerror((int)-turned_away));
+		log_warning("counters-failed", "cannot read the counters: %s",
+			    strerror((int)-turned_away));
 	if (turned_away > 0)
 		warn_crowded(upkeep);
 	upkeep->crowded |= turned_away > 0;

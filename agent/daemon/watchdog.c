@@ -16,14 +16,14 @@
 #define SICK_NS       (WATCHDOG_SICK_SECONDS * NS_PER_SECOND)
 #define LIMIT_NS      (WATCHDOG_LIMIT_MS * NS_PER_MS)
 #define LINE_PAUSE_NS (10 * NS_PER_SECOND)
-/* A turn that lasts so long is told of at once. */
+/* A turn that lasts this long is reported while it lasts. */
 #define STUCK_SECONDS 1
 #define WORK_NAME_MAX 64
 
 /* What the handler of SIGALRM has to know. */
 static const char *volatile now_at;
 static timer_t timer;
-/* When the loop is to be at its next step, for other threads; 0: some time. */
+/* The deadline of the current step, for other threads; 0: none. */
 static _Atomic __u64 due_ns;
 static bool has_timer;
 
@@ -93,8 +93,9 @@ static void say(struct watchdog *watchdog, __u64 now_ns)
 {
 	if (now_ns < watchdog->next_line_ns)
 		return;
-	log_warning("a turn of the daemon's loop took %llu ms, %llu ms of it: %s (%lu such turns, "
-		    "%lu in all, the longest of %llu ms)",
+	log_warning("slow-turn",
+		    "the main loop was held up for %llu ms, for %llu ms of it by: %s (%lu such "
+		    "turns, %lu in all, the longest took %llu ms)",
 		    (unsigned long long)((now_ns - watchdog->turn_ns) / NS_PER_MS),
 		    (unsigned long long)(watchdog->longest_ns / NS_PER_MS), watchdog->longest,
 		    watchdog->unsaid, watchdog->slow,

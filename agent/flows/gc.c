@@ -6,7 +6,7 @@
 #include "flows/gc.h"
 #include "flows/liveness.h"
 #include "flows/shares.h"
-#include "flows/table.h"
+#include "load/table.h"
 
 #define MINUTE_NS (60 * NS_PER_SECOND)
 #define DAY_NS    (24ULL * 60 * MINUTE_NS)

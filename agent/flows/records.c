@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 #include "flows/records.h"
 #include "load/node_maps.h"
-#include "load/pins.h"
+#include "pins/pins.h"
 #include "records_bpf.skel.h"
 
 static void cleanup_skeleton(struct records_bpf **skeleton)

@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "flows/stacks.h"
 #include "load/node_maps.h"
-#include "load/pins.h"
+#include "pins/pins.h"
 #include "stacks_bpf.skel.h"
 
 static void cleanup_skeleton(struct stacks_bpf **skeleton)

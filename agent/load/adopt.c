@@ -8,7 +8,7 @@
 #include "load/adopt.h"
 #include "load/layout.h"
 #include "load/node_map_names.h"
-#include "load/pins.h"
+#include "pins/pins.h"
 
 bool adopt_is_lasting(const struct bpf_map *map)
 {

@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "load/attach.h"
 #include "load/clsact.h"
-#include "load/pins.h"
+#include "pins/pins.h"
 #include "load/tcx.h"
 
 static const char *const way_names[] = {

@@ -6,7 +6,7 @@
 
 #include "load/clsact.h"
 #include "load/filters.h"
-#include "load/pins.h"
+#include "pins/pins.h"
 
 #define HANDLE_MAX      0x7fffffff /* above are those of other kinds */
 #define PRIORITY_FIRST  1          /* on ingress */

@@ -4,7 +4,7 @@
 #include "abi.h"
 #include "base/cleanup.h"
 #include "load/control.h"
-#include "load/pins.h"
+#include "pins/pins.h"
 
 static int open_control(const char *layer_dir)
 {

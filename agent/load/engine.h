@@ -10,7 +10,7 @@
 #include "abi.h"
 #include "load/attach.h"
 #include "load/connections.h"
-#include "load/pins.h"
+#include "pins/pins.h"
 #include "load/policies.h"
 #include "load/sizes.h"
 

@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "entry.skel.h"
 #include "load/entry.h"
-#include "load/pins.h"
+#include "pins/pins.h"
 
 _Static_assert(ENTRY_IN_ETH == HOOK_IN * FRAMINGS + FRAMING_ETHERNET &&
 		   ENTRY_IN_IP == HOOK_IN * FRAMINGS + FRAMING_IP &&

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "load/pins.h"
+#include "pins/pins.h"
 
 /*
  * Make the layer of a namespace, with the maps of the layer `from`. A finished layer with other

@@ -6,7 +6,7 @@
 #include "abi.h"
 #include "base/cleanup.h"
 #include "load/layout.h"
-#include "load/pins.h"
+#include "pins/pins.h"
 
 int layout_check(const char *layer_dir, char *ret_why, size_t size)
 {

@@ -6,7 +6,7 @@
 #ifndef CTXPROP_LEFT_H
 #define CTXPROP_LEFT_H
 
-#include "load/pins.h"
+#include "pins/pins.h"
 
 /* How many other namespaces share the maps of this layer; or -errno. */
 int left_count(const struct pins *pins);

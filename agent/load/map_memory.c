@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "load/map_memory.h"
-#include "load/pins.h"
+#include "pins/pins.h"
 
 /* struct htab_elem up to its key, of a bucket, and of what a free entry is strung up by. */
 #define ENTRY_HEAD  48

@@ -11,7 +11,7 @@
 #include "engine/node.h"
 #include "load/node.h"
 #include "load/node_contexts.h"
-#include "load/pins.h"
+#include "pins/pins.h"
 
 /* Others hold the lock for as long as it takes to load the probes. */
 #define LOCK_TRIES   500

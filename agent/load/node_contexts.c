@@ -9,7 +9,7 @@
 #include "engine/traces.h"
 #include "load/node_contexts.h"
 #include "load/node_maps.h"
-#include "load/pins.h"
+#include "pins/pins.h"
 
 static int map_info(int map, struct bpf_map_info *ret_info)
 {

@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "load/adopt.h"
 #include "load/node_maps.h"
-#include "load/pins.h"
+#include "pins/pins.h"
 
 #define TEXT(x)    TEXT_OF(x)
 #define TEXT_OF(x) #x

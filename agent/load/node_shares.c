@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "load/node_maps.h"
 #include "load/node_shares.h"
-#include "load/pins.h"
+#include "pins/pins.h"
 
 /* More than the map has entries. */
 #define STEPS_MAX 4096

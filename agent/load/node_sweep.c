@@ -16,7 +16,7 @@
 #include "engine/worker.h"
 #include "load/node_maps.h"
 #include "load/node_sweep.h"
-#include "load/pins.h"
+#include "pins/pins.h"
 
 /* The inode of the initial process namespace: PROC_PID_INIT_INO of the kernel. */
 #define INITIAL_PID_NAMESPACE 0xeffffffcU

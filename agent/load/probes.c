@@ -15,7 +15,7 @@
 #include "base/jobs.h"
 #include "engine/node.h"
 #include "load/node_maps.h"
-#include "load/pins.h"
+#include "pins/pins.h"
 #include "load/probes.h"
 #include "load/rules.h"
 #include "probes.skel.h"

@@ -5,7 +5,7 @@
 #include <unistd.h>
 #include <bpf/bpf.h>
 
-#include "load/pins.h"
+#include "pins/pins.h"
 #include "load/programs.h"
 
 int programs_ids(int fds[HOOKS][FRAMINGS], __u32 ret_ids[PROGRAMS])

@@ -4,7 +4,7 @@
 #include <bpf/bpf.h>
 
 #include "base/cleanup.h"
-#include "flows/table.h"
+#include "load/table.h"
 #include "load/attach.h"
 #include "load/control.h"
 #include "load/layout.h"

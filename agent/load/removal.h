@@ -6,7 +6,7 @@
 #ifndef CTXPROP_REMOVAL_H
 #define CTXPROP_REMOVAL_H
 
-#include "load/pins.h"
+#include "pins/pins.h"
 
 /* What is known of the connections that would break. */
 struct damage {

@@ -9,7 +9,7 @@
 #include "load/adopt.h"
 #include "load/node_map_names.h"
 #include "load/reuse.h"
-#include "load/texts.h"
+#include "pins/texts.h"
 
 /* The text with the key and the ids of programs. */
 #define PROGRAMS_TEXT "programs"

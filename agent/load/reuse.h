@@ -11,7 +11,7 @@
 #include <linux/types.h>
 
 #include "load/hook.h"
-#include "load/pins.h"
+#include "pins/pins.h"
 
 /*
  * A number that tells what programs of an object would become if it were loaded now: made out of

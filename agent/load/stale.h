@@ -3,7 +3,7 @@
 #ifndef CTXPROP_STALE_H
 #define CTXPROP_STALE_H
 
-#include "load/pins.h"
+#include "pins/pins.h"
 
 /*
  * Remove the pins of namespaces that no longer exist: nobody holds their lock, and the link of

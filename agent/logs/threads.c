@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "load/node_maps.h"
-#include "load/pins.h"
+#include "pins/pins.h"
 #include "logs/threads.h"
 #include "record/lines.h"
 

@@ -9,7 +9,7 @@
 #include "engine/model.h"
 #include "lines_bpf.skel.h"
 #include "load/node_maps.h"
-#include "load/pins.h"
+#include "pins/pins.h"
 #include "logs/watch.h"
 
 struct watch {

@@ -54,7 +54,7 @@ static int append(struct curl_slist **list, const char *line)
 	return 0;
 }
 
-/* The values are secrets: of a wrong line only its number is told. */
+/* Values are secrets: messages have only the number of a wrong line. */
 static int read_lines(FILE *file, struct curl_slist **list, char *ret_why, size_t size)
 {
 	char line[HEADERS_LINE_MAX];
@@ -76,7 +76,7 @@ static int read_lines(FILE *file, struct curl_slist **list, char *ret_why, size_
 	return err;
 }
 
-/* Opened so that no FIFO makes us wait. */
+/* Without blocking on a FIFO. */
 static FILE *open_file(const char *path, char *ret_why, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -93,7 +93,7 @@ static FILE *open_file(const char *path, char *ret_why, size_t size)
 		return fdopen(fd, "r");
 	cleanup_close(&fd);
 	snprintf(ret_why, size, "%s",
-		 err == EPERM ? "others may read or write it: chmod o= is missing" : strerror(err));
+		 err == EPERM ? "others may read or write it: run chmod o= on it" : strerror(err));
 	errno = err;
 	return NULL;
 }

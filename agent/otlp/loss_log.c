@@ -47,7 +47,7 @@ static __u64 wall_ns(void)
 	return (__u64)now.tv_sec * NS_PER_SECOND + (__u64)now.tv_nsec;
 }
 
-/* Returns whether it has arrived, or may have: it is not sent again then. */
+/* Returns whether it has arrived, or may have, and must not be retried. */
 static bool send_losses(struct loss_log *log, struct loss *const *due, size_t count)
 {
 	__u8 *message = NULL, *body = NULL;
@@ -59,7 +59,8 @@ static bool send_losses(struct loss_log *log, struct loss *const *due, size_t co
 		post_send(log->post, body, size, &log->answer);
 		arrived = log->answer.result != POST_LATER;
 		if (log->answer.result != POST_ACCEPTED)
-			log_debug("log records for %s: %s", log->endpoint.shown, log->answer.why);
+			log_debug("otlp-log-failed", "cannot send a log record to %s: %s",
+				  log->endpoint.shown, log->answer.why);
 	}
 	free(message);
 	free(body);
@@ -169,7 +170,7 @@ int loss_log_open(const struct otlp_options *options, loss_log_counts *counts, v
 		return -ENOMEM;
 	}
 	err = prepare(log, options, ret_why, size);
-	/* What was lost before is not told of. */
+	/* Earlier losses are not reported. */
 	if (!err) {
 		counts(data, note, &log->losses);
 		err = start(log, ret_why, size);

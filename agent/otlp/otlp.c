@@ -20,7 +20,7 @@
 #include "otlp/retry.h"
 #include "otlp/tally.h"
 
-#define PATIENCE_NS NS_PER_SECOND /* spans wait for so long for others to go with */
+#define PATIENCE_NS NS_PER_SECOND /* how long spans wait for a batch to fill */
 #define NS_PER_MS   1000000ULL
 
 struct otlp {
@@ -53,20 +53,20 @@ static void count_accepted(struct otlp *otlp, size_t count)
 	atomic_fetch_add(&otlp->tally.accepted, count - rejected);
 	tally_lose(&otlp->tally, OTLP_LOST_REJECTED, rejected);
 	if (otlp->failing)
-		log_info("spans for %s: delivered again", otlp->endpoint.shown);
+		log_info("otlp-recovered", "spans for %s: delivered again", otlp->endpoint.shown);
 	otlp->failing = false;
 }
 
 static void tell_failing(struct otlp *otlp)
 {
 	if (!otlp->failing)
-		log_info("spans for %s: %s; tried again, %zu wait behind them",
+		log_info("otlp-retry", "spans for %s: %s; will retry, %zu more are queued",
 			 otlp->endpoint.shown, otlp->answer.why, queue_length(otlp->queue));
 	otlp->failing = true;
 	tally_warn(&otlp->tally, otlp->endpoint.shown, otlp->answer.why);
 }
 
-/* Wait before another try. Returns OTLP_LOSSES if there is to be one, or why not. */
+/* Wait before a retry. Returns OTLP_LOSSES if there is to be one, or why not. */
 static enum otlp_loss wait_for_try(struct otlp *otlp, unsigned int tries, __u64 first_ns)
 {
 	bool asked = otlp->answer.retry_after_ms != RETRY_NEVER;
@@ -82,7 +82,7 @@ static enum otlp_loss wait_for_try(struct otlp *otlp, unsigned int tries, __u64 
 	return OTLP_LOSSES;
 }
 
-/* Send until it is taken or lost. Returns OTLP_LOSSES, or why it is lost. */
+/* Send, with retries, until it is accepted or lost. Returns OTLP_LOSSES, or why it is lost. */
 static enum otlp_loss deliver(struct otlp *otlp, const __u8 *body, size_t size)
 {
 	__u64 first_ns = clock_now_ns();

@@ -64,7 +64,7 @@ void tally_warn(struct tally *tally, const char *receiver, const char *why)
 	tally_read(tally, &counts);
 	if (sum(&counts) == tally->told || now_ns < tally->tell_at_ns)
 		return;
-	log_warning("spans for %s: %lu lost%s%s%s", receiver, sum(&counts),
+	log_warning("otlp-lost", "spans for %s: %lu lost%s%s%s", receiver, sum(&counts),
 		    losses_text(&counts, text, sizeof(text)), *why ? "; last answer: " : "", why);
 	tally->told = sum(&counts);
 	tally->tell_at_ns = now_ns + WARN_NS;
@@ -76,8 +76,9 @@ void tally_tell(const struct tally *tally, const char *receiver)
 	char text[256];
 
 	tally_read(tally, &counts);
-	log_info("spans for %s: %lu given, %lu accepted, %lu lost%s; %lu requests, %lu of them "
-		 "again",
-		 receiver, counts.given, counts.accepted, sum(&counts),
-		 losses_text(&counts, text, sizeof(text)), counts.requests, counts.retries);
+	log_info(
+	    "otlp-total",
+	    "spans for %s: %lu given, %lu accepted, %lu lost%s; %lu requests, %lu of them retries",
+	    receiver, counts.given, counts.accepted, sum(&counts),
+	    losses_text(&counts, text, sizeof(text)), counts.requests, counts.retries);
 }

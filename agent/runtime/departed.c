@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "load/node_maps.h"
 #include "load/node_sweep.h"
-#include "load/pins.h"
+#include "pins/pins.h"
 #include "runtime/departed.h"
 
 #define NS_PER_MS (NS_PER_SECOND / 1000)

@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "load/node_contexts.h"
 #include "load/node_maps.h"
-#include "load/pins.h"
+#include "pins/pins.h"
 #include "runtime/departed.h"
 #include "runtime/inspector.h"
 #include "runtime/leftovers.h"

@@ -11,7 +11,7 @@
 #include <bpf/libbpf.h>
 
 #include "inspect/subject.h"
-#include "load/pins.h"
+#include "pins/pins.h"
 #include "runtime/uprobe.h"
 
 struct uprobe_pin;

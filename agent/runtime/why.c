@@ -5,17 +5,16 @@
 
 static const char *const why_texts[WHYS] = {
     [WHY_PROCESSOR] = "its processor is not supported",
-    [WHY_FORMAT] = "it is no program of 64 bits, little endian",
-    [WHY_VERSION_UNTOLD] = "its version is not told",
+    [WHY_FORMAT] = "it is not a 64-bit little-endian program",
+    [WHY_VERSION_UNTOLD] = "its version cannot be found",
     [WHY_VERSION] = "its version is older or newer than those supported",
-    [WHY_GO_TABLE] = "its table of functions is not there, or damaged",
+    [WHY_GO_TABLE] = "its table of functions is missing or damaged",
     [WHY_GO_GOROUTINE] = "the place where it stores the goroutine is not known",
     [WHY_GO_RUNTIME] = "its runtime starts goroutines, or sends over channels, in ways not known",
     [WHY_PYTHON_BUILD] = "its interpreter or its modules are built in a way that is not known",
     [WHY_RUBY_BUILD] = "its interpreter is built in a way that is not known",
     [WHY_RUBY_QUEUES] = "its queues are built in a way that is not known",
-    [WHY_JAVA_MACHINE] =
-	"its virtual machine is none that is known, or keeps objects in another way",
+    [WHY_JAVA_MACHINE] = "its virtual machine is unknown, or keeps objects in an unknown way",
     [WHY_DOTNET] = "its work goes from thread to thread",
     [WHY_REPLACED] = "a library that it has loaded was deleted or replaced since; restart it",
     [WHY_TOO_LONG] = "reading its program took too much time or memory",

@@ -14,8 +14,8 @@
 #define ATTRIBUTES_VALUE_MAX 256
 
 /*
- * May users give it? A name of small letters, digits, "_", "-" and "." that begins with a letter,
- * and is none that is found out anyway (container.id, host.name, telemetry.*).
+ * May users give it? A name of lowercase letters, digits, "_", "-" and "." that begins with a
+ * letter, and is none that is found out anyway (container.id, host.name, telemetry.*).
  */
 bool attributes_key_is_free(const char *key, size_t length);
 

@@ -44,7 +44,7 @@ struct store {
 	ino_t inode;
 };
 
-/* What SQLite has against something, as -errno. */
+/* An error of SQLite as -errno. */
 static int error_of(sqlite3 *db)
 {
 	switch (sqlite3_errcode(db)) {
@@ -122,7 +122,7 @@ static void close_database(struct store *store)
 	query_give_way(false);
 }
 
-/* Paths and hosts of requests are nobody else's business; what SQLite adds gets the same mode. */
+/* Paths and hosts of requests are private; files that SQLite adds get the same mode. */
 static int make_file(struct store *store)
 {
 	_cleanup_close_ int fd = open(store->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -196,7 +196,7 @@ static int open_database(struct store *store)
 	return err;
 }
 
-/* A damaged file may still be of use to somebody. */
+/* A damaged file is kept, it may still be of use. */
 static int move_aside(struct store *store)
 {
 	static const char *const endings[] = {"-wal", "-shm"};
@@ -209,7 +209,8 @@ static int move_aside(struct store *store)
 		snprintf(part, sizeof(part), "%s%s", store->path, endings[i]);
 		unlink(part);
 	}
-	log_warning("the store %s is damaged: moved to %s, a new one begins", store->path, aside);
+	log_warning("store-damaged", "the store %s is damaged: moved it to %s and began a new one",
+		    store->path, aside);
 	return 0;
 }
 
@@ -264,7 +265,7 @@ void store_close(struct store *store)
 	free(store);
 }
 
-/* A reader has let go of the log, or has not: then it grows no more. */
+/* Empty the write-ahead log. 0, or -EBUSY while a reader still needs it. */
 static int empty_log(struct store *store)
 {
 	int result;
@@ -314,8 +315,10 @@ static void complain(struct store *store, const char *why)
 
 	if (store->warned || now_ns < store->quiet_until_ns)
 		return;
-	log_warning("the store %s: %s; spans are lost until that is over (said once)", store->path,
-		    why);
+	log_warning(
+	    "store-failing",
+	    "cannot write to the store %s: %s; spans are lost until this is over (logged once)",
+	    store->path, why);
 	store->warned = true;
 	store->quiet_until_ns = now_ns + QUIET_NS;
 }
@@ -329,7 +332,7 @@ static const char *why_of(const struct store *store)
 	return sqlite3_errmsg(store->db);
 }
 
-/* What was not stored is lost, and the next one is tried again. */
+/* The span is lost; the next one is tried again. */
 static int failed(struct store *store, int err)
 {
 	complain(store, why_of(store));
@@ -404,7 +407,7 @@ int store_flush(struct store *store)
 	if (err)
 		return failed(store, err);
 	if (store->warned)
-		log_info("the store %s: spans are stored again", store->path);
+		log_info("store-recovered", "the store %s: spans are stored again", store->path);
 	store->in_transaction = store->warned = false;
 	return 0;
 }
@@ -417,10 +420,11 @@ static bool is_replaced(const struct store *store)
 	return stat(store->path, &now) || now.st_ino != store->inode || now.st_dev != store->device;
 }
 
-/* What is written to a file without a name is read by nobody. */
+/* Nobody would read a file that was removed. */
 static int follow_name(struct store *store)
 {
-	log_warning("the store %s was removed or replaced: a new one begins", store->path);
+	log_warning("store-replaced", "the store %s was removed or replaced: began a new one",
+		    store->path);
 	close_database(store);
 	return reopen(store);
 }

@@ -14,7 +14,7 @@
 #define FEW      200           /* so many are written at once: waiting for more would save little */
 #define WAIT_NS  NS_PER_SECOND /* the oldest of more is written after that */
 #define PRUNE_NS (10 * NS_PER_SECOND)
-#define RETRY_NS NS_PER_SECOND /* after an error: other sinks wait while it is found out */
+#define RETRY_NS NS_PER_SECOND /* timeout after an error, while other sinks wait */
 
 struct store_sink {
 	struct store *store;
@@ -89,7 +89,7 @@ static void take_connection(void *data, const struct connection *connection, __s
 	write_if_full(sink);
 }
 
-/* Not a span that is lost, if it cannot be counted. */
+/* Failing to count is not a lost span. */
 static void count(void *data, const struct span *span, __s64 boot_to_wall_ns)
 {
 	struct store_sink *sink = data;
@@ -107,7 +107,8 @@ static bool prune(struct store_sink *sink)
 	clock_gettime(CLOCK_REALTIME, &now);
 	err = store_prune(sink->store, (__u64)now.tv_sec * NS_PER_SECOND);
 	if (err < 0)
-		log_debug("removing what is old from the store: %s", strerror(-err));
+		log_debug("store-trim-failed", "cannot remove old spans from the store: %s",
+			  strerror(-err));
 	return err > 0;
 }
 
@@ -148,9 +149,10 @@ static void close_store(void *data)
 
 	write_batch(sink);
 	if (sink->lost)
-		log_warning("%lu spans could not be stored", atomic_load(&sink->lost));
+		log_warning("spans-lost", "%lu spans could not be stored",
+			    atomic_load(&sink->lost));
 	if (sink->lost_connections)
-		log_warning("%lu connections could not be stored",
+		log_warning("connections-lost", "%lu connections could not be stored",
 			    atomic_load(&sink->lost_connections));
 	store_close(sink->store);
 	free(sink);

@@ -76,7 +76,7 @@ static void give(struct tracer *tracer, const struct sink *sink, const struct sp
 	sink->span(sink->data, span, tracer->boot_to_wall_ns);
 }
 
-/* Of a trace that is not sampled: some want it all the same, or count it. */
+/* A span of a trace that is not sampled goes to sinks that keep or count it. */
 static void give_unsampled(struct tracer *tracer, const struct sink *sink, const struct span *span)
 {
 	if (sink->takes_unsampled)
@@ -96,7 +96,7 @@ static void on_span(const struct span *span, void *data)
 		keep_span(tracer->keep, span);
 }
 
-/* Who takes unsampled ones has it already. */
+/* Sinks that take unsampled spans have it already. */
 static void on_kept(const struct span *span, void *data)
 {
 	struct tracer *tracer = data;
@@ -120,7 +120,7 @@ static void on_connection(struct tracer *tracer, const struct record_connection 
 {
 	struct connection connection;
 
-	/* This process's own, as those of exporters, are nobody's business. */
+	/* Requests of this process, such as those of exporters, are left out. */
 	if (record->tgid == (__u32)getpid())
 		return;
 	connection_read(record, join_services(tracer->join), &connection);
@@ -140,7 +140,7 @@ static void on_record(void *data, const void *record, size_t size)
 		join_record(tracer->join, record, size);
 }
 
-/* The ring has room again: some more traces are told of. */
+/* The ring has room again: record more traces. */
 static void shed_less(struct tracer *tracer, struct recording *recording)
 {
 	__u64 now_ns = clock_now_ns();
@@ -148,8 +148,9 @@ static void shed_less(struct tracer *tracer, struct recording *recording)
 	if (!recording->shed)
 		return;
 	if (now_ns >= tracer->warn_at_ns) {
-		log_warning("requests come faster than spans are made of them: nothing is told of "
-			    "%llu %% of the traces (ctxprop stats: record-shed)",
+		log_warning("tracer-overrun",
+			    "requests come faster than spans can be made: %llu %% of the traces "
+			    "are dropped (ctxprop stats: record-shed)",
 			    (unsigned long long)(recording->shed / (RECORDING_SHED_ALL / 100)));
 		tracer->warn_at_ns = now_ns + WARN_NS;
 	}
@@ -190,7 +191,7 @@ static void publish_counts(struct tracer *tracer)
 	pthread_mutex_unlock(&tracer->lock);
 }
 
-/* Returns whether all that was read is kept by those that keep it. */
+/* Returns whether every sink has kept what it was given. */
 static bool flush(struct tracer *tracer)
 {
 	bool hurry = atomic_load(&tracer->stopped) || ring_used(tracer->ring) > HURRY_AT;
@@ -333,11 +334,11 @@ static void tell_counts(const struct tracer *tracer)
 {
 	const struct join_counts *counts = join_counts(tracer->join);
 
-	log_info(
-	    "spans: %lu complete, %lu of them of traces that are not sampled; requests without "
-	    "an end: %lu, ends without a request: %lu",
-	    counts->spans, counts->unsampled, counts->endless + join_open(tracer->join),
-	    counts->beginless);
+	log_info("spans-total",
+		 "spans: %lu complete, %lu of them in traces that are not sampled; requests "
+		 "without an end: %lu, ends without a request: %lu",
+		 counts->spans, counts->unsampled, counts->endless + join_open(tracer->join),
+		 counts->beginless);
 }
 
 void tracer_stop(struct tracer *tracer)

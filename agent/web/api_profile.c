@@ -14,24 +14,24 @@
 #define RETRY_SECONDS 1
 #define SAY_AGAIN_NS  (60 * NS_PER_SECOND)
 
-/* What the process that reads has done instead. */
+/* Why the process that reads has failed. */
 static const char *failure(int err)
 {
 	switch (err) {
 	case -EPERM:
-		return "what read it made a system call that it may not make, and was ended";
+		return "the process that read it made a forbidden system call and was ended";
 	case -EIO:
-		return "what read it has crashed";
+		return "the process that read it crashed";
 	case -EBADMSG:
-		return "what read it made no sense";
+		return "the process that read it gave a wrong reply";
 	case -ENOSYS:
-		return "what reads it cannot be confined here";
+		return "the process that reads it cannot be confined here";
 	default:
 		return strerror(-err);
 	}
 }
 
-/* Whoever asks can ask often. */
+/* Log a failure, but not again within SAY_AGAIN_NS: clients can repeat a request. */
 static void log_failure(int err)
 {
 	static _Atomic(__u64) said_ns;
@@ -40,7 +40,7 @@ static void log_failure(int err)
 
 	if ((!before_ns || now_ns - before_ns > SAY_AGAIN_NS) &&
 	    atomic_compare_exchange_strong(&said_ns, &before_ns, now_ns))
-		log_warning("the profile that is kept cannot be read for the page: %s",
+		log_warning("profile-unreadable", "the page cannot show the recorded profile: %s",
 			    failure(err));
 }
 

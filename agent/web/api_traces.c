@@ -180,7 +180,7 @@ void api_trace(const struct web_options *options, struct request *request, struc
 
 	if (strlen(request->rest) != ID_DIGITS ||
 	    strspn(request->rest, "0123456789abcdef") != ID_DIGITS) {
-		api_refuse(reply, 400, "a trace id has 32 small hex digits");
+		api_refuse(reply, 400, "a trace id has 32 lowercase hex digits");
 		return;
 	}
 	db = api_open(options, reply);

@@ -12,10 +12,9 @@ _Static_assert(sizeof(names) / sizeof(names[0]) == PROFILE_ENDS, "every end has 
 
 void metrics_answers(const struct exposition *exposition)
 {
-	static const struct family family = {
-	    .name = "ctxprop_profile_answers",
-	    .type = "counter",
-	    .help = "Questions about the profile that is kept, by what became of them."};
+	static const struct family family = {.name = "ctxprop_profile_answers",
+					     .type = "counter",
+					     .help = "Queries of the recorded profile, by result."};
 
 	exposition_family(exposition, &family);
 	for (enum profile_end end = 0; end < PROFILE_ENDS; end++) {

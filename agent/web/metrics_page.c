@@ -6,7 +6,7 @@
 #include "base/reason_names.h"
 #include "flows/counters.h"
 #include "engine/node.h"
-#include "flows/table.h"
+#include "load/table.h"
 #include "load/node.h"
 #include "web/metrics_answers.h"
 #include "web/metrics_page.h"
@@ -55,7 +55,7 @@ static void write_reasons(const struct exposition *exposition, int counters_fd)
 static const struct family spans_family = {
     .name = "ctxprop_spans",
     .type = "counter",
-    .help = "What became of spans; one may be counted by several words."};
+    .help = "What became of spans; one span may be counted more than once."};
 
 static void write_spans_sample(void *to, const char *what, unsigned long count)
 {

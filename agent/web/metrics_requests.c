@@ -86,7 +86,8 @@ static void write_overflow(struct metrics *metrics, const struct exposition *exp
 	static const struct family family = {
 	    .name = "ctxprop_metrics_overflow",
 	    .type = "counter",
-	    .help = "Requests that were counted by a histogram of others, for want of room."};
+	    .help =
+		"Requests counted under _OTHER because there was no room for more label values."};
 
 	exposition_family(exposition, &family);
 	exposition_value(exposition, &family, "_total", NULL, (double)metrics_overflow(metrics));

@@ -17,7 +17,7 @@
 
 #define TIMEOUT_SECONDS 15    /* without a byte; visitors.h has what holds besides */
 #define HEAD_BYTES      16384 /* of a connection: what a request may be */
-#define END_MS          2000  /* what is being answered when the server ends has so long */
+#define END_MS          2000  /* timeout for replies that are in progress when the server ends */
 
 struct web {
 	struct web_options options;
@@ -33,10 +33,10 @@ static void on_log(void *data, const char *format, va_list arguments)
 	(void)data;
 	vsnprintf(line, sizeof(line), format, arguments);
 	line[strcspn(line, "\n")] = '\0';
-	log_debug("HTTP server: %s", line);
+	log_debug("http-server", "HTTP server: %s", line);
 }
 
-/* Is it a request that gets an answer? If not, the reply says why. */
+/* Is the request acceptable? If not, the reply says why. */
 static bool is_welcome(const struct web *web, const struct request *request, const char *method,
 		       struct reply *reply)
 {
@@ -210,14 +210,14 @@ int web_start(const struct web_options *options, struct web **ret_web)
 	return 0;
 }
 
-/* What hangs in spite of all is left alone, with the memory that it uses. */
+/* A reply that hangs is left as an orphan, with the memory that it uses. */
 void web_stop(struct web *web)
 {
 	if (!web)
 		return;
 	patience_end();
 	if (!jobs_end(web->jobs, END_MS)) {
-		log_warning("HTTP server: an answer does not end, and is not waited for");
+		log_warning("http-server", "HTTP server: a reply does not end; not waiting for it");
 		return;
 	}
 	MHD_stop_daemon(web->server); /* closes the socket, too */

@@ -13,7 +13,7 @@
 #include "inspect/proc_reader.h"
 #include "load/node_map_names.h"
 #include "load/node_maps.h"
-#include "load/pins.h"
+#include "pins/pins.h"
 #include "who/ask.h"
 #include "who/keys.h"
 #include "who/pages.h"

@@ -43,9 +43,9 @@ _Static_assert(sizeof(struct span_context) == 32, "span_context is shared");
 	X(PEER, "peer", "bytes from another process of this host")                                 \
 	X(REQUEST_ID, "request-id", "the program copies the request's x-request-id")               \
 	X(OBJECT, "object",                                                                        \
-	  "an object tells: of the connection, of who waits for the answer, or of who has made "   \
-	  "it")                                                                                    \
-	X(WORK, "work", "the work of another thread was asked for by the request (Node)")
+	  "an object of the program: of the connection, or of who waits for the answer or "        \
+	  "made it")                                                                               \
+	X(WORK, "work", "work that another thread did for the request (Node)")
 
 /* Why a call has no cause although something was in hand. */
 #define CTXPROP_VETO(X)                                                                            \

@@ -11,8 +11,8 @@ from daemon import wait_for
 def case_start(bench):
     """What is there is taken, and what is not ours is not touched."""
     bench.start()
-    bench.check("ready: 2 devices" in bench.agent.log(), "says ready", bench.agent.log())
-    bench.check(f"eth0: attached ({bench.way})" in bench.agent.log(), "says how", bench.agent.log())
+    bench.check(bench.agent.logs("ready", ": 2 devices", seconds=0), "says ready", bench.agent.log())
+    bench.check(bench.agent.logs("device-attached", " eth0: ", f"({bench.way})", seconds=0), "says how", bench.agent.log())
     for device in ("lo", "eth0"):
         bench.check(bench.attached(device), f"one program at each hook of {device}",
                     [bench.names(device, hook) for hook in HOOKS])
@@ -39,14 +39,14 @@ def case_devices(bench):
     run = bench.node.run
     run(["ip", "link", "add", "va", "type", "veth", "peer", "name", "vb"])
     run(["ip", "link", "set", "va", "up"])
-    bench.check(bench.agent.says("va: attached"), "a new device is taken", bench.agent.log())
+    bench.check(bench.agent.logs("device-attached", " va: "), "a new device is taken", bench.agent.log())
     bench.check(bench.attached("va"), "and has its programs")
     bench.check(not any(bench.programs("vb", hook) for hook in HOOKS), "one that is down is not")
     before = [bench.programs("va", hook) for hook in HOOKS]
     run(["ip", "link", "set", "va", "down"])
     run(["ip", "link", "set", "va", "up"])
     run(["ip", "link", "set", "vb", "up"])
-    bench.check(bench.agent.says("vb: attached"), "it is when it comes up", bench.agent.log())
+    bench.check(bench.agent.logs("device-attached", " vb: "), "it is when it comes up", bench.agent.log())
     bench.check([bench.programs("va", hook) for hook in HOOKS] == before,
                 "down and up changes nothing")
     run(["ip", "link", "add", "br9", "type", "bridge"])
@@ -54,7 +54,7 @@ def case_devices(bench):
     run(["ip", "link", "set", "br9", "up"])
     run(["ip", "link", "set", "mv9", "up"])
     run(["ip", "link", "del", "va"])
-    bench.check(bench.agent.says("va: gone") and bench.agent.says("vb: gone"),
+    bench.check(bench.agent.logs("device-gone", " va: ") and bench.agent.logs("device-gone", " vb: "),
                 "deleted devices are noticed", bench.agent.log())
     bench.check(not any(bench.programs(d, hook) for d in ("br9", "mv9") for hook in HOOKS),
                 "a device above another one is left alone")
@@ -73,7 +73,7 @@ def add_tun(bench):
     run = bench.node.run
     run(["ip", "tuntap", "add", "mode", "tun", "name", "t0"])
     run(["ip", "link", "set", "t0", "up"])
-    bench.agent.says("t0: attached")
+    bench.agent.logs("device-attached", " t0: ")
     names = [bench.names("t0", hook) for hook in HOOKS]
     bench.check(names == [["ctxprop_in_ip"], ["ctxprop_out_ip"]], "tun has the IP programs", names)
 
@@ -109,14 +109,14 @@ def case_auto(bench):
     bench.node.run(["tc", "qdisc", "add", "dev", "eth0", "clsact"])
     hooks.add_foreign_classifier(bench.node, "eth0", "out")
     bench.agent.start()
-    log = bench.agent.log()
-    bench.check("lo: attached (tcx)" in log and "eth0: attached (tcx in, clsact out)" in log,
-                "auto", log)
+    logs = bench.agent.logs
+    bench.check(logs("device-attached", " lo: ", "(tcx)", seconds=0) and
+                logs("device-attached", " eth0: ", "(tcx in, clsact out)", seconds=0), "auto", bench.agent.log())
     rows = hooks.clsact_filters(bench.node, "eth0", "out")
     bench.check(len(rows) == 2 and rows[0][2] is None, "behind the classifier of others", rows)
     bench.agent.stop()
     bench.agent.start()
-    bench.check("eth0: programs replaced (tcx in, clsact out)" in bench.agent.log(),
+    bench.check(logs("device-replaced", " eth0: ", "(tcx in, clsact out)", seconds=0),
                 "the next daemon keeps both ways", bench.agent.log())
     bench.agent.stop()
     bench.check(bench.agent.ctxprop("detach").returncode == 0, "detach from both")

@@ -21,7 +21,7 @@ def case_restart(bench):
     bench.check(bench.all_programs() == programs, "kill -9 leaves the programs attached")
     bench.check(pinned.paused(pinned.layer(bench.node)) == 0, "and editing on")
     bench.start()
-    bench.check("adopted" in bench.agent.log(), "the next daemon adopts the maps", bench.agent.log())
+    bench.check(bench.agent.logs("tables-adopted", seconds=0), "the next daemon adopts the maps", bench.agent.log())
     bench.check(pinned.map_ids(bench.node) == maps, "the maps are the same")
     bench.check(pinned.link_ids(bench.node) == links, "the links are the same")
     after = bench.all_programs()
@@ -90,7 +90,7 @@ def case_stop(bench):
                 "resume edits again")
     programs = bench.all_programs()
     bench.check(bench.agent.stop() == 0, "SIGTERM ends with 0")
-    bench.check("editing stopped; 1 live flow" in bench.agent.log(), "and says what stays",
+    bench.check(bench.agent.logs("stopped", "; 1 live connection", seconds=0), "and says what stays",
                 bench.agent.log())
     bench.check(pinned.paused(pinned.layer(bench.node)) == 1, "editing is off")
     bench.check(bench.all_programs() == programs, "the programs stay")
@@ -135,7 +135,7 @@ def case_layers(bench):
                     "value", *map(str, struct.pack("=II", 1, 8))], check=True)
     bench.start()
     aside = pinned.pins(bench.node) / f"{pinned.layer(bench.node).name}-old1"
-    bench.check("pinned by another build" in bench.agent.log(), "it says so", bench.agent.log())
+    bench.check(bench.agent.logs("other-build", seconds=0), "it says so", bench.agent.log())
     bench.check(pinned.paused(aside) == 1 and pinned.paused(pinned.layer(bench.node)) == 0,
                 "only the new layer edits")
     for (device, hook), ids in zip(((d, h) for d in ("lo", "eth0") for h in HOOKS), old):

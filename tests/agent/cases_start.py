@@ -75,7 +75,7 @@ def spawn(bench):
 
 
 def until_ready(bench):
-    wait_for(lambda: "ready:" in bench.agent.log() or bench.agent.process.poll() is not None, 90)
+    wait_for(lambda: bench.agent.logs("ready", seconds=0) or bench.agent.process.poll() is not None, 90)
 
 
 def whole_life(bench, what):
@@ -149,8 +149,8 @@ def case_descriptors(bench):
             subprocess.run(["ip", "-n", name, "link", "set", "lo", "up"], check=True)
         alone_seconds, alone = cold_start(bench)
         seconds, beside = cold_start(bench, "--netns", f"{bench.lab.name}-{os.getpid()}-pod*")
-        ready = f"ready: {NAMESPACES + 2} devices in {NAMESPACES + 1} network namespaces"
-        bench.check(bench.agent.says(ready), f"{NAMESPACES} namespaces are edited", bench.agent.log())
+        ready = bench.agent.logs("ready", f": {NAMESPACES + 2} devices in {NAMESPACES + 1} network namespaces")
+        bench.check(ready, f"{NAMESPACES} namespaces are edited", bench.agent.log())
         # Starts take 3 s there; who is slower at them is so at the rest.
         slower = max(2, alone_seconds / 1.5)
         bench.check(seconds - alone_seconds < NAMESPACES * NAMESPACE_SECONDS * slower,

@@ -19,7 +19,7 @@ from filled import fill  # noqa: E402 (the path is set just above)
 
 KILLS = 5
 SPANS_OF_ONE = 2  # of a request: it is sent and served on the same host
-LOST, AGAIN = "spans are lost until that is over (said once)", "spans are stored again"
+LOST, AGAIN = "[store-failing]", "[store-recovered]"
 
 
 NAMES, SHARE = 700, 512
@@ -145,7 +145,7 @@ def case_store_full(bench):
             while file.write(bytes(4096)):
                 pass
         scene.send(400)
-        bench.check(bench.agent.says("database or disk is full", 10), "a full disk is said",
+        bench.check(bench.agent.logs("store-failing", "database or disk is full", seconds=10), "a full disk is said",
                     bench.agent.log())
         scene.send(400)
         time.sleep(2.5)  # two more tries
@@ -158,7 +158,7 @@ def case_store_full(bench):
         stored_of_805 = scene.count() - SPANS_OF_ONE * 20
         bench.agent.stop()
         lost = SPANS_OF_ONE * 805 - stored_of_805
-        bench.check(0 < lost and f"{lost} spans could not be stored" in bench.agent.log(),
+        bench.check(0 < lost and bench.agent.logs("spans-lost", f" {lost} spans ", seconds=0),
                     f"{lost} lost spans are counted", bench.agent.log())
 
 
@@ -200,7 +200,7 @@ def case_store_locked(bench):
         with contextlib.closing(sqlite3.connect(scene.path, isolation_level=None)) as stranger:
             stranger.execute("BEGIN EXCLUSIVE")
             scene.send(100)
-            bench.check(bench.agent.says("database is locked", 10), "the lock is said",
+            bench.check(bench.agent.logs("store-failing", "database is locked", seconds=10), "the lock is said",
                         bench.agent.log())
             scene.send(100)
             stats = bench.agent.ctxprop("stats", "-j")
@@ -243,12 +243,12 @@ def case_store_damaged(bench):
         aside = wait_for(lambda: list(scene.path.parent.glob("*-damaged-*")), 20)
         scene.client.request()
         aside = wait_for(lambda: list(scene.path.parent.glob("*-damaged-*")), 20)
-        bench.check(len(aside) == 1 and "is damaged: moved to" in bench.agent.log(),
+        bench.check(len(aside) == 1 and bench.agent.logs("store-damaged", seconds=0),
                     "a damaged file is moved aside", bench.agent.log())
         time.sleep(1.5)  # until it tries again
         scene.stores(10, "and a new one has all that comes then")
         scene.path.unlink()
-        bench.check(bench.agent.says("was removed or replaced", 20), "a removed file is noticed",
+        bench.check(bench.agent.logs("store-replaced", seconds=20), "a removed file is noticed",
                     bench.agent.log())
         bench.check(wait_for(scene.is_made, 10), "and made anew", bench.agent.log())
         scene.stores(10, "with all that comes then")

@@ -6,6 +6,8 @@ import signal
 import tempfile
 import time
 
+from logged import logged
+
 QUIET = ("--store", "none", "--http", "none")  # unless others are given behind them
 
 
@@ -29,7 +31,7 @@ class Agent:
         self.file.seek(0)
         self.file.truncate()
         self.process = self.host.spawn([self.build / "ctxpropd", *QUIET, *options], stderr=self.file)
-        wait_for(lambda: "ready:" in self.log() or self.process.poll() is not None, 60)
+        wait_for(lambda: logged(self.log(), "ready") or self.process.poll() is not None, 60)
         if self.process.poll() is not None:
             raise RuntimeError(f"ctxpropd ended with {self.process.returncode}:\n{self.log()}")
 
@@ -37,8 +39,9 @@ class Agent:
         self.file.flush()
         return pathlib.Path(f"/proc/self/fd/{self.file.fileno()}").read_text()
 
-    def says(self, text, seconds=30):
-        return wait_for(lambda: text in self.log(), seconds)
+    def logs(self, kind, *parts, seconds=30):
+        """Lines with this id that have each of the parts, or soon have."""
+        return wait_for(lambda: logged(self.log(), kind, *parts), seconds)
 
     def kill(self):
         """As a crash would end it."""

@@ -29,6 +29,7 @@ from machine import Cgroup, cgroup2
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "lab"))
 from lab import Lab  # noqa: E402 (the path is set just above)
+from logged import logged  # noqa: E402
 
 PORT, BULK_PORT = 8080, 5201
 FLOWS = 131072  # room for the many flows of one round
@@ -215,7 +216,7 @@ class Rig:
                                 "--http", "none"], stdout=file, stderr=file,
                                preexec_fn=self.placed(self.cgroup_agent, pinned=False))
         end = time.monotonic() + 30
-        while " ready: " not in log.read_text():
+        while not logged(log.read_text(), "ready"):
             if agent.poll() is not None or time.monotonic() > end:
                 raise RuntimeError(f"ctxpropd did not log \"ready\" in 30 s (exit status "
                                    f"{agent.poll()}):\n{log.read_text()}")

@@ -59,8 +59,8 @@ def cold(build, settles):
         began = datetime.now(timezone.utc)
         agent = Agent(app, build)
         lines = [(datetime.fromisoformat(at.replace("Z", "+00:00")), what) for at, what in LINE.findall(agent.said())]
-        attached, ready = (next((at - began).total_seconds() for at, what in lines if word in what)
-                           for word in ("eth0: attached", "ready: "))
+        attached, ready = (next((at - began).total_seconds() for at, what in lines if re.search(word, f" {what}"))
+                           for word in (r" eth0: .* \[device-attached\]$", r" \[ready\]$"))
         if settles:
             time.sleep(SETTLED_SECONDS)
         return attached, ready, resident_kib(agent.process.pid) / 1024 if settles else None

@@ -28,9 +28,9 @@ REPO = Path(__file__).resolve().parents[2]
 ALONE = (texts.spdx, texts.licences, texts.machine_paths, texts.whitespace,
          scripts.shell, scripts.shellcheck, scripts.python, scripts.python_imports,
          scripts.python_unused, c_code.formatted)
-CHECKS = (*ALONE, texts.runtimes, texts.reasons, texts.node_maps, texts.foreign_texts, texts.links,
+CHECKS = (*ALONE, texts.runtimes, texts.reasons, texts.log_ids, texts.node_maps, texts.foreign_texts, texts.links,
           foreign.readers, foreign.compiled, foreign.readers_known,
-          manual.manual_format, manual.manual_options, manual.completion, manual.unit,
+          manual.manual_format, manual.manual_options, manual.manual_arguments, manual.completion, manual.unit,
           manifests.manifests, manifests.uninstall, manifests.policies, tidy.tidy, tidy.tidy_bpf)
 # What others may have called the branch that changes are made for.
 MAIN = ("main", "origin/main", "HEAD")

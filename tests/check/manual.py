@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of the manual pages against what the programs say of themselves."""
+"""Checks of the manual pages and the completion against what the programs say of themselves."""
+import os
 import re
 import subprocess
 
@@ -36,25 +37,28 @@ def page_text(files, name):
     return re.sub(r"\\f.", "", text)
 
 
-def page_options(files, name, program, told):
-    """A page against what --help tells: options that only one of them has."""
+def page_options(files, name, program, told, known):
+    """A page against what --help tells: options that it lacks, and such that are not known."""
     options = set(re.findall(r"(?<!\w)--[a-z][a-z-]+", told))
     page = set(re.findall(r"--[a-z][a-z-]+", page_text(files, name)))
     for option in sorted(options - page):
         yield f"{name}: {option} is missing"
-    for option in sorted(page - options):
+    for option in sorted(page - set(re.findall(r"(?<!\w)--[a-z][a-z-]+", known))):
         yield f"{name}: {option} is no option of {program}"
 
 
 def manual_options(files):
     """Every option and command that --help tells is in the manual, and no option else."""
     for program, name in PAGES.items():
-        told = help_of(files, program)
+        told = known = help_of(files, program)
         if program == "ctxprop":
-            told += "".join(help_of(files, program, command) for command in commands(files))
-        yield from page_options(files, name, program, told)
+            helps = {command: help_of(files, program, command) for command in commands(files)}
+            told += "".join(text for command, text in helps.items() if command not in COMMAND_PAGES)
+            known += "".join(helps.values())
+        yield from page_options(files, name, program, told, known)
     for command, name in COMMAND_PAGES.items():
-        yield from page_options(files, name, f"ctxprop {command}", help_of(files, "ctxprop", command))
+        told = help_of(files, "ctxprop", command)
+        yield from page_options(files, name, f"ctxprop {command}", told, told)
     for command in commands(files):
         if not re.search(rf"\b{command}\b", page_text(files, PAGES["ctxprop"])):
             yield f"{PAGES['ctxprop']}: the command {command} is missing"
@@ -65,10 +69,44 @@ def commands(files):
     return re.findall(r"^  ([a-z]+) +[A-Z]", help_of(files, "ctxprop"), re.M)
 
 
+# An option as --help lists it, and as it heads a paragraph of a page: letter, name, argument.
+TOLD = re.compile(r"^  (?:(-\w), |    )(--[a-z-]+)(?: ([^ ]+)|(\[=[^]]*\]))?(?:  .*)?$", re.M)
+HEADED = re.compile(r"(?:(-\w), )?(--[a-z-]+)(?: ([^ ,]+)|(\[=.*\]))?")
+
+
+def takes(row):
+    """Of an option that was found: (letter, name, whether it takes an argument)"""
+    letter, name, argument, optional = row
+    return letter or "", name, "one" if argument else "perhaps" if optional else "none"
+
+
+def headings(files, name):
+    """The options that head paragraphs in the section OPTIONS of a page."""
+    section = page_text(files, name).split("\n.SH OPTIONS\n")[1].split("\n.SH ")[0]
+    for heading in re.findall(r"^\.TP\n\.B[IR]? +(.*)$", section, re.M):
+        text = re.sub(r" +", " ", heading.replace('"', ""))
+        found = HEADED.match(re.sub(r" (?=[,=])|(?<==) ", "", text))
+        if found:
+            yield takes(found.groups())
+
+
+def manual_arguments(files):
+    """The section OPTIONS has the options that --help lists, with the same letters, and arguments where those have some."""
+    pages = [(name, (program,)) for program, name in PAGES.items()]
+    pages += [(name, ("ctxprop", command)) for command, name in COMMAND_PAGES.items()]
+    for name, words in pages:
+        told = {takes(row) for row in TOLD.findall(help_of(files, *words))}
+        page = set(headings(files, name))
+        for option in sorted(told - page):
+            yield f"{name}: no paragraph for {option}"
+        for option in sorted(page - told):
+            yield f"{name}: {option} is not what --help lists"
+
+
 COMPLETE = """
 . "$1"; shift
 COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
-_ctxprop
+"_$1"
 printf '%s\\n' "${COMPREPLY[@]}"
 """
 
@@ -106,18 +144,27 @@ ONLY = (
     (("ctxprop", "trace", "--slow", ""), set()),
     (("ctxprop", "profile", "diff", "--last", "5m", "--bef"), {"--before"}),
     (("ctxprop", "trace", "--slow", "1s", "--e"), {"--errors", "--endpoint"}),
+    (("ctxprop", "flows", "-p", "--a"), {"--all"}),
+    (("ctxpropd", "--attach", ""), {"tcx", "clsact", "auto"}),
+    (("ctxpropd", "--netns", ""), {"self", "all"}),
+    (("ctxpropd", "--otlp-"), {"--otlp-headers", "--otlp-ca"}),
+    (("ctxpropd", ""), set()),
 )
 
 
 def completed(files, words):
     done = subprocess.run(["bash", "-c", COMPLETE, "bash", files.path("share/ctxprop.bash"),
-                           *words], capture_output=True, text=True)
+                           *words], capture_output=True, text=True,
+                          env={**os.environ, "PATH": f"{files.build.resolve()}:{os.environ['PATH']}"})
     return set(done.stdout.split()), done.stderr.strip()
 
 
 def completion(files):
     """The shell completes every command and the words of rules."""
     cases = [*COMPLETIONS, (("ctxprop", ""), set(commands(files)))]
+    for command in commands(files):
+        names = {name for _, name, _ in map(takes, TOLD.findall(help_of(files, "ctxprop", command)))}
+        cases.append((("ctxprop", command, "-"), names))
     for words, wanted in cases:
         got, error = completed(files, words)
         if error or not wanted <= got:

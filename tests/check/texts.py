@@ -103,6 +103,34 @@ def reasons(files):
         yield f"{STATS_PAGE}: {name} is no reason of bpf/reasons.h"
 
 
+LOGGED = re.compile(r"\blog_(?:error|warning|info|debug)\(\s*([^,]*),")
+ID_TABLE = re.compile(r"\bids\[\w+\] = \{(.*?)\};", re.S)
+ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)+|[a-z0-9]+")
+TESTED = re.compile(r'logged\([^"\n]*"([a-z0-9-]+)"|\.logs\("([a-z0-9-]+)"|"\[([a-z0-9]+-[a-z0-9-]+)\]"')
+
+
+def log_ids(files):
+    """Each line that the daemon logs has an id of words with hyphens, and tests ask for no id that there is not."""
+    known = {"log-lines-lost"}
+    for name in files.all_names:
+        if not name.startswith(("agent/", "runtimes/")) or not name.endswith(".c"):
+            continue
+        text = files.text(name)
+        tables = " ".join(ID_TABLE.findall(text))
+        for call in LOGGED.finditer(text):
+            ids = re.findall(r'"([^"]*)"', tables if call[1].startswith("ids[") else call[1])
+            if not ids or not all(ID.fullmatch(one) for one in ids):
+                line = text.count("\n", 0, call.start()) + 1
+                yield f"{name}:{line}: {call[1]} is no id"
+            known.update(ids)
+    for name in files.all_names:
+        if name.startswith("tests/") and name.endswith(".py") and not name.startswith("tests/check/"):
+            for found in TESTED.finditer(files.text(name)):
+                wanted = found[1] or found[2] or found[3]
+                if wanted not in known:
+                    yield f"{name}: no message has the id {wanted}"
+
+
 MAP = re.compile(r'^\} (\w+)(?: __weak)? SEC\("\.maps"\)', re.M)
 NODE_MAPS = "agent/load/node_map_names.c"
 

@@ -244,7 +244,7 @@ class Run:
         self.load.rules.begin_change()
         drain = self.second.host.spawn([f"{self.second.agent.build}/ctxprop", "drain"],
                                        stdout=subprocess.DEVNULL)
-        wait_until(lambda: "draining: editing stopped" in self.second.agent.said(), "drain")
+        self.second.agent.wait_logged("draining")
         self.paused.add(self.second.agent)
         self.load.rules.end_change(self.learn())
         self.load.run(self.requests)

@@ -25,6 +25,7 @@ sys.path.insert(0, str(HERE.parent / "lab"))
 from agent import Agent  # noqa: E402 (the path is set just above)
 from following import all_known  # noqa: E402
 from lab import Lab  # noqa: E402
+from picture import draw  # noqa: E402
 from profiled import profile  # noqa: E402
 from recorder import Recorder  # noqa: E402
 from waiting import wait_until  # noqa: E402
@@ -209,6 +210,7 @@ def main():
     parser.add_argument("--profile", nargs="?", const="ctxprop-demo.svg", metavar="FILE",
                         help="profile its servers under load, too: a flame graph by endpoint "
                         "(ctxprop-demo.svg)")
+    parser.add_argument("--picture", metavar="FILE", help="draw one of the traces (SVG), as in the README")
     args = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     print("client (curl)  -->  app (nginx, Python service, ctxpropd)  -->  outside\n", flush=True)
@@ -216,6 +218,9 @@ def main():
         scene = Scene(lab, os.path.abspath(args.build), Path(folder), "--http", PAGE)
         wrong, trees = play(scene)
         trees += check_page(scene)
+        if args.picture:
+            draw(next(trace for trace in json.loads(traces_of(scene, "-j", "-n", "1000"))
+                      if trace["spans"][0]["path"] == STEPS[0].path), args.picture)
         if args.profile:
             trees += profile(scene, APP_FRONT, os.path.abspath(args.profile))
         if args.stay:

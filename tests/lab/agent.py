@@ -5,7 +5,8 @@ import signal
 import tempfile
 import time
 
-from waiting import wait_until
+from logged import logged
+from waiting import SECONDS, wait_until
 
 READY_SECONDS = 150  # the verifier takes its time in a guest that is emulated
 
@@ -27,7 +28,7 @@ class Agent:
                                         "--http", "none", *self.options, *options],
                                        stderr=open(self.log.name, "a"))
         end = time.monotonic() + READY_SECONDS
-        while " ready: " not in self.said():
+        while not self.logged("ready"):
             if self.process.poll() is not None or time.monotonic() > end:
                 raise RuntimeError(f"ctxpropd does not get ready:\n{self.said()}")
             time.sleep(0.02)
@@ -38,9 +39,18 @@ class Agent:
         with open(self.log.name) as log:
             return log.read()
 
+    def logged(self, kind, *parts):
+        """The lines of its log with this id that have each of the parts in them."""
+        return logged(self.said(), kind, *parts)
+
+    def wait_logged(self, kind, *parts, seconds=SECONDS):
+        """Wait until there are such lines, which are returned."""
+        return wait_until(lambda: self.logged(kind, *parts),
+                          lambda: f"no [{kind}] with {parts}:\n{self.said()}", seconds)
+
     def wait_attached(self, *devices):
         """Wait until it has attached to devices that are new."""
-        wait_until(lambda: all(f" {name}: attached" in self.said() for name in devices),
+        wait_until(lambda: all(self.logged("device-attached", f" {name}: ") for name in devices),
                    lambda: f"not attached to all of {devices}:\n{self.said()}")
 
     def stop(self, how=signal.SIGTERM):

@@ -42,5 +42,5 @@ def fresh():
 
 
 def says(agent, text):
-    """Wait until the agent's log has a text."""
+    """Wait until the agent's log has a text, or an id in brackets."""
     wait_until(lambda: text in agent.said(), lambda: f"{text!r} is not said:\n{agent.said()}")

@@ -11,6 +11,7 @@ from pathlib import Path
 import cases
 from cases import case, equal
 from lab import Lab
+from logged import logged
 from recorder import Recorder
 
 REPO = Path(__file__).resolve().parents[2]
@@ -89,11 +90,11 @@ class World:
     def said(self):
         return Path(self.log.name).read_text(encoding="utf-8")
 
-    def says(self, text):
+    def wait_logged(self, kind, *parts):
         end = time.monotonic() + SECONDS
-        while text not in self.said():
+        while not logged(self.said(), kind, *parts):
             if self.process.poll() is not None or time.monotonic() > end:
-                raise AssertionError(f"it does not say {text!r}:\n{self.said()}")
+                raise AssertionError(f"no [{kind}] with {parts}:\n{self.said()}")
             time.sleep(0.02)
 
     def daemon(self):
@@ -132,13 +133,14 @@ def works(deployment):
     """It gets ready, finds the pod, edits, follows, answers the probes, and ends in good order."""
     with Lab("deploy") as lab:
         world = World(lab, deployment)
-        world.says(" ready: ")
+        world.wait_logged("ready")
         if deployment.enters_pods:
-            world.says(" (sleep)/eth0: attached")  # by the process that leads to it
+            world.wait_logged("device-attached", " (sleep)/eth0: ")  # by the process that leads to it
         equal(world.probe(), 0, "the probes, while it runs")
         world.pod.run(["curl", "-sS", "-m", "10", world.server.url])
         equal([len(request.traceparents) for request in world.server.requests], [1], "headers")
-        for trouble in ("not followed", "no probes in programs", "spans are not stored", " error: "):
+        for trouble in ("[not-following]", "[uprobes-failed]", "[uprobes-stopped]", "[runtime-failed]",
+                        "[unix-sockets-failed]", "[store-failed]", " error: "):
             equal(trouble in world.said(), False, world.said())
         equal(world.stop(), 0, "exit status")
         equal(world.probe(), 1, "the probes, when it has ended")

@@ -14,7 +14,6 @@ from messages import GET, answered
 from routed import Line
 from segments import PSH_ACK, SYN_ACK, Segments, mac
 from streams import joined
-from waiting import wait_until
 from worlds import Pair, common, counted
 
 FLOOD = 131_000
@@ -135,8 +134,7 @@ def half_closed_connections():
             injected_at_once(world.app, world.app, "127.0.0.1")
         said = re.search(r"made room when it was full: (\d+)", doctor(world.agent, "flow table"))
         equal(int(said[1]) > FLOWS, True, "many flows made room, and doctor says so")
-        wait_until(lambda: "the flow table has been full" in world.agent.said(),
-                   world.agent.said, 15)
+        world.agent.wait_logged("flow-table-full", seconds=15)
 
 
 @case(seconds=240, slow=True)
@@ -152,7 +150,7 @@ def half_closed_connections_with_headers():
             injected_at_once(world.app, world.app, "127.0.0.1")
         said = doctor(world.agent, "flow table")
         shifted, refused = (int(re.search(pattern, said)[1]) for pattern in
-                            (r"(\d+) of them shifted", r"his share of it: (\d+)"))
+                            (r"(\d+) of them shifted", r"used up its share: (\d+)"))
         if shifted > FLOWS / 2 + FEW or refused < FLOWS:
             raise AssertionError(f"doctor: {said}")
 

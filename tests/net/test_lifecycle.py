@@ -95,7 +95,7 @@ def killed():
         answered(c, s, [post(os.urandom(70_000))])
         world.agent.start()
         answered(c, s, [(GET, b"")])
-        assert "adopted" in world.agent.said(), world.agent.said()
+        assert world.agent.logged("tables-adopted"), world.agent.said()
 
 
 @case
@@ -136,8 +136,7 @@ def flood_of_connections():
                 answered(c, s, [(GET, b"")])
             answered(*first, [(GET, b"")])
         assert world.agent.stats()["crowded-out"] > 100, world.agent.stats()
-        wait_until(lambda: "the flow table has been full" in world.agent.said(), world.agent.said,
-                   15)
+        world.agent.wait_logged("flow-table-full", seconds=15)
 
 
 @case(slow=True)

@@ -106,7 +106,7 @@ def injects(world):
 def small_limit():
     """A cgroup of 96 MiB: smaller tables; full, and over a restart, nobody is killed"""
     with limited(LIMIT_MIB) as (world, memory):
-        assert "tables have 1/4 of their usual size" in world.agent.said(), world.agent.said()
+        assert world.agent.logged("memory-limited", " 1/4 "), world.agent.said()
         has_room_for(world, FLOWS_LIMITED)
         _, most = told(world)
         if most > LIMIT_MIB / 2:
@@ -117,7 +117,7 @@ def small_limit():
         world.agent.stop(signal.SIGKILL)
         with memory.inside():
             world.agent.start()
-        assert "adopted" in world.agent.said(), world.agent.said()
+        assert world.agent.logged("tables-adopted"), world.agent.said()
         equal(told(world)[1], most, "MiB at most after the restart")
         empty("flows", filled["flows"])
         injects(world)
@@ -133,8 +133,8 @@ def limit_changes():
         world.agent.options = ()
         world.agent.start()
         said = world.agent.said()
-        assert "adopted" in said and "room for 8192 flows" in said, said
-        assert re.search("node have 1/4 of their usual size, and are smaller", said), said
+        assert world.agent.logged("tables-adopted", " 8192 flows"), said
+        assert world.agent.logged("tables-kept", " 1/4 ", " smaller "), said
         has_room_for(world, FLOWS_LIMITED)
         injects(world)
         world.agent.stop()

@@ -12,7 +12,7 @@ import time
 
 import cases
 from cases import case, equal
-from policy_command import NOBODY, PORT, done, fresh, refused, restored, says
+from policy_command import NOBODY, PORT, done, fresh, refused, restored
 from waiting import wait_until
 from worlds import pair
 
@@ -80,7 +80,7 @@ def from_another_pid_namespace():
     with world.app.spawn(["unshare", "--pid", "--fork", "sh", "-c", order], stdin=subprocess.PIPE,
                          stdout=subprocess.PIPE, text=True) as shell:
         shell.stdout.readline()
-        said = re.findall(r"(?:paused|resumed): by process (\d+) of user 0", world.agent.said())
+        said = re.findall(r"(?:paused|resumed): by process (\d+) of user 0 \[ordered\]", world.agent.said())
         shell.stdin.close()
     equal([int(pid) > shell.pid for pid in said[-2:]], [True, True], f"ids {said}, of children of {shell.pid}")
 
@@ -126,7 +126,7 @@ def squatter_before_the_daemon():
     with pair(agent=False) as world:
         with squatting(world) as complaint:
             world.start_agent()
-            says(world.agent, "another program has the netlink port of ctxpropd")
+            world.agent.wait_logged("port-taken")
             done(world, "policy", "add", "action", "skip")
             equal(done(world, "policy", "save"), "policy add prio 100 dir out action skip\n", "policy")
             done(world, "policy", "flush")

@@ -10,6 +10,7 @@ import time
 import cases
 from cases import case, equal
 from lab import Lab
+from logged import logged
 from messages import GET, OK, answered, untouched
 from policy_command import command, done, fresh, refused, restored
 from streams import joined, receive, send_through
@@ -113,7 +114,7 @@ def monitor_of_nobody():
     """Without a daemon monitor says so, and waits for one."""
     with pair(agent=False) as world, monitor(world) as process:
         equal(process.stderr.readline(), "ctxprop: monitor: no ctxpropd answers in this network "
-              "namespace; there will be no news until one is started\n", "what it says")
+              "namespace; waiting until one is started\n", "what it says")
         world.start_agent()
         done(world, "pause")
         equal(process.stdout.readline().endswith("  paused\n"), True, "news")
@@ -127,12 +128,13 @@ def who_did_it():
         for words, said in ((("pause",), "paused"), (("resume",), "resumed"),
                             (("detach", more.device), f"detach {more.device}"),
                             (("attach", more.device), f"attach {more.device}"),
-                            (("policy", "add", "action", "skip"), "policy: changed"),
+                            (("policy", "add", "action", "skip"), r"policy: \w+"),
                             (("drain",), "drain")):
             process = world.app.spawn([f"{cases.BUILD}/ctxprop", *words], stdout=subprocess.DEVNULL)
             equal(process.wait(timeout=30), 0, f"{words}")
             wait_until(lambda said=said, pid=process.pid:
-                       re.search(rf" info: {said}:? by process {pid} of user 0", world.agent.said()),
+                       re.search(rf" info: {said}:? by process {pid} of user 0.* \[(ordered|policy-changed)\]\n",
+                                 world.agent.said()),
                        world.agent.said)
 
 
@@ -154,8 +156,8 @@ def rights_are_named():
                 return log.read()
 
             try:
-                wait_until(lambda: " ready: " in said(), said, seconds=60)
-                warned = re.findall(r"warning: no (CAP_\w+): runtimes", said())
+                wait_until(lambda: logged(said(), "ready"), said, seconds=60)
+                warned = re.findall(r"(CAP_\w+): runtimes.* \[capability-missing\]\n", said())
                 equal(warned, [lacks] if lacks else [], f"what is said at the start: {said()}")
                 found = doctor(host)[1]["rights"]
                 equal((found[0][0], [lacks in text if lacks else "has the capabilities" in text
@@ -211,13 +213,13 @@ def waits_for_a_policy():
             return log.read()
 
         try:
-            wait_until(lambda: "waiting until" in said(), said)
-            equal(f"{path}:1:19: 'proxy': expected inject" in said(), True, said())
+            wait_until(lambda: logged(said(), "policy-waiting"), said)
+            equal(len(logged(said(), "policy-refused", f"{path}:1:19: 'proxy': expected inject")), 1, said())
             time.sleep(0.5)
             equal((daemon.poll(), command(world, "policy").returncode), (None, 1), "it waits")
             with open(path, "w", encoding="ascii") as file:
                 file.write("policy add action skip\n")
-            wait_until(lambda: " ready: " in said(), said, seconds=60)
+            wait_until(lambda: logged(said(), "ready"), said, seconds=60)
             equal(done(world, "policy", "save"), "policy add prio 100 dir out action skip\n", "policy")
         finally:
             daemon.terminate()
@@ -237,7 +239,7 @@ def drain_as_a_program():
                                     stderr=subprocess.PIPE, text=True)
             stack.callback(drain.kill)
             lines = iter(drain.stderr.readline, "")
-            equal(any(" ready: " in line for line in lines), True, "it starts")
+            equal(any(logged(line, "ready") for line in lines), True, "it starts")
             answered(c, s, [(GET, b"")], [False])
             equal(drain.poll(), None, "it waits for the connection")
         equal(drain.wait(timeout=30), 0, "exit status")
@@ -251,10 +253,10 @@ def requests_in_the_log():
         answered(c, s, [(GET, b"")])
         wait_until(lambda: re.search(r" debug: request sent by process \d+, to 10\.91\.0\.2:\d+: GET /\S*; "
                                      r"header: injected, cause: by-none\S*.*; status 200, \d+ ms; "
-                                     r"trace [0-9a-f]{32}, span [0-9a-f]{16}\n", world.agent.said()),
+                                     r"trace [0-9a-f]{32}, span [0-9a-f]{16} \[request\]\n", world.agent.said()),
                    world.agent.said)
         world.agent.stop()
-        equal("`ctxprop drain` waits for them" in world.agent.said(), True, "the last line names drain")
+        equal(len(world.agent.logged("stopped", "`ctxprop drain`")), 1, "the last line names drain")
 
 
 @case
@@ -264,7 +266,8 @@ def connections_in_the_log():
         answered(c, s, [(GET, b"")])
         untouched(c, s, b"no request at all\r\n\r\n")
         line = (rf" debug: connection 10\.91\.0\.1:{c.getsockname()[1]} > 10\.91\.0\.2:{s.getsockname()[1]}, "
-                r"netns:[0-9a-f]+: left alone: (malformed|not-http) \(.+\); until then 1 requests, 1 headers\n")
+                r"netns:[0-9a-f]+: left alone: (malformed|not-http) \(.+\); until then 1 requests, 1 headers "
+                r"\[connection-left-alone\]\n")
         wait_until(lambda: re.search(line, world.agent.said()), world.agent.said)
         time.sleep(3)  # three more looks
         equal(len(re.findall(line, world.agent.said())), 1, "how often it is told")
@@ -274,8 +277,8 @@ def connections_in_the_log():
 def requests_that_are_left_out_of_the_log():
     """Of more requests in a second than the log takes it says how many there were."""
     with pair("--log-level", "debug") as world, joined(world.app, world.peer, Pair.PEER) as (c, s):
-        sent, told = 0, r" debug: request sent by process "
-        while not re.search(r" debug: \d+ more requests are over\n", world.agent.said()):
+        sent = 0
+        while not world.agent.logged("requests-left-out"):
             assert sent < 50_000, "no line is left out"
             for _ in range(200):
                 c.sendall(GET)
@@ -286,6 +289,7 @@ def requests_that_are_left_out_of_the_log():
 
         def counted():
             said = world.agent.said()
-            return len(re.findall(told, said)) + sum(map(int, re.findall(r" debug: (\d+) more requests", said)))
+            left_out = re.findall(r" debug: (\d+) .* \[requests-left-out\]\n", said)
+            return len(logged(said, "request", " sent by process ")) + sum(map(int, left_out))
 
         wait_until(lambda: counted() == sent, lambda: f"{counted()} of {sent}")

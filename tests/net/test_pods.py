@@ -48,14 +48,11 @@ class Node:
         pod.run(["ip", "route", "add", "default", "via", f"10.98.{self.pods}.1"])
         return pod
 
-    def says(self, text):
-        wait_until(lambda: text in self.agent.said(),
-                   lambda: f"no '{text}' in:\n{self.agent.said()}")
 
     def attended(self, pod):
         """Wait until the agent works in a pod."""
         for device in ("lo", "eth0"):
-            self.says(f"{pod.netns}/{device}: ")
+            wait_until(lambda device=device: f"{pod.netns}/{device}: " in self.agent.said(), self.agent.said)
         return pod
 
     def remove(self, pod):
@@ -101,7 +98,7 @@ def paused_from_a_pod():
             with world.node.spawn([f"{cases.BUILD}/ctxprop", "--netns", world.early.netns, word],
                                   stdout=subprocess.DEVNULL) as command:
                 equal(command.wait(timeout=30), 0, word)
-            world.says(f" info: {said}: by process {command.pid} of user 0")
+            world.agent.wait_logged("ordered", f" info: {said}: by process {command.pid} of user 0")
             with joined(world.node, world.outside, Node.OUTSIDE) as (c, s):
                 answered(c, s, [(GET, b"")], [word == "resume"])
 
@@ -166,7 +163,7 @@ def gone():
             answered(*link, [(GET, b"")])
             equal([pin.exists() for pin in pins], [True, True], "pins")
         world.remove(goes)
-        world.says(f"{goes.netns}: the network namespace is gone")
+        world.agent.wait_logged("netns-gone", f" {goes.netns}: ")
         wait_until(lambda: not pins[1].exists(), f"{pins[1]} is still there")
         equal(pins[0].exists(), True, "the other's pins")
         listed = json.loads(world.agent.command("flows", "-j", "--all"))
@@ -203,13 +200,13 @@ def tunnel():
     with node() as world:
         pod = world.attended(world.early)
         with Tunnel(pod, "10.99.0.1/24", world.outside, "10.99.0.2/24"):
-            world.says(f"{pod.netns}/tun0: attached")
+            world.agent.wait_logged("device-attached", f" {pod.netns}/tun0: ")
             with joined(pod, world.outside, "10.99.0.2") as (c, s):
                 work_out(c, s)
                 world.agent.stop(9)
                 answered(c, s, [post(os.urandom(20_000))])
                 world.agent.start()
-                world.says(f"{pod.netns}/tun0: programs replaced")
+                world.agent.wait_logged("device-replaced", f" {pod.netns}/tun0: ")
                 work_out(c, s)
 
 
@@ -225,7 +222,7 @@ def without_netns():
         world.agent.stop()
         world.agent.options = ()
         world.agent.start()
-        world.says("1 network namespace of an earlier --netns: nothing is edited there")
+        world.agent.wait_logged("netns-left", ": 1 network namespace ")
         answered(*inside, [post(os.urandom(20_000))] * 2, [False] * 2)
         with joined(pod, pod, "127.0.0.1") as link:
             answered(*link, [(GET, b"")], [False])
@@ -234,13 +231,13 @@ def without_netns():
         world.agent.stop()
         world.agent.options = ("--netns", "nothing-like-that")
         world.agent.start()
-        world.says("1 network namespace of an earlier --netns: still edited")
+        world.agent.wait_logged("netns-edited", ": 1 network namespace ")
         world.agent.stop()
         world.agent.options = options
         world.agent.start()
         world.attended(pod)
         answered(*inside, [(GET, b"")])
-        equal("earlier --netns" in world.agent.said(), False, "all are worked in")
+        equal(world.agent.logged("netns-left") + world.agent.logged("netns-edited"), [], "all are worked in")
 
 
 @case
@@ -272,12 +269,11 @@ def two_daemons():
     with node() as world:
         pod = world.attended(world.early)
         second = Agent(world.outside, cases.BUILD, "--netns", world.pattern())
-        words = f"{pod.netns}: another ctxpropd works in this network namespace"
-        wait_until(lambda: words in second.said(), second.said)
+        second.wait_logged("already-running", f" {pod.netns}: ")
         with joined(pod, world.outside, Node.OUTSIDE) as (c, s):
             answered(c, s, [(GET, b"")])
             world.agent.stop()
-            wait_until(lambda: f"{pod.netns}/eth0: attached" in second.said(), second.said)
+            second.wait_logged("device-attached", f" {pod.netns}/eth0: ")
             # The first one's programs go on translating, the second one's begin anew.
             with joined(pod, world.outside, Node.OUTSIDE) as link:
                 answered(*link, [(GET, b"")])

@@ -244,7 +244,7 @@ def cgroups():
         late = outer / "late"
         late.mkdir()
         try:
-            says(world.agent, "devices or cgroups have changed")
+            says(world.agent, "[policy-updated]")
             equal(get_from(world, late, 8206), False, "in the one that came late")
         finally:
             late.rmdir()

@@ -40,11 +40,11 @@ def file_at_start():
             answered(c, s, [(GET, b"")], [False])
             write("# better\npolicy add prio 2 action skipp\n")
             hup(f"{path}:2:26: 'skipp': expected inject,")
-            says(world.agent, "the old one stays")
+            says(world.agent, "[policy-kept]")
             equal(done(world, "policy", "save"), "policy add prio 1 dir out action skip\n", "policy")
             answered(c, s, [(GET, b"")], [False])
             write("policy add prio 3 action inject\n")
-            hup("policy: read again")
+            hup("[policy-reloaded]")
             equal(done(world, "policy", "save"), "policy add prio 3 dir out action inject\n",
                   "policy")
             answered(c, s, [(GET, b"")])
@@ -122,7 +122,7 @@ def odd_files_on_hangup():
                 link.symlink_to(path)
                 before = len(world.agent.said())
                 world.agent.process.send_signal(signal.SIGHUP)
-                wait_until(lambda before=before: "the old one stays" in world.agent.said()[before:],
+                wait_until(lambda before=before: "[policy-kept]" in world.agent.said()[before:],
                            f"{path} is refused", seconds=5)
                 said = world.agent.said()[before:]
                 equal((expected in said, "hash" in said), (True, False), said)

@@ -19,7 +19,7 @@ PIN = "/sys/fs/bpf/otel/traces_ctx_v1"
 ADDRESS, PORT, METRICS = "10.96.0.2", 8080, "127.0.0.1:9464"
 GO = f"{cases.BUILD}/profile_burn_go"
 WORK_US, REQUESTS = 300_000, 3
-ON, OFF = ") reads traces_ctx_v1: ", "no program of others reads traces_ctx_v1 any more"
+ON, OFF = "[publishing]", "[publish-ended]"
 LINGER_SECONDS = 30  # from the last look that has seen a reader
 
 

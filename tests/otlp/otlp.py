@@ -174,7 +174,7 @@ class Run:
     def services(self):
         """Services are called as a file says; a bad file changes nothing"""
         self.name_services("match comm=nginx set service.name=front service.namespace=the%20shop\n"
-                           "match cgroup=* exe=*python* set service.name=cart\n", "is in force")
+                           "match cgroup=* exe=*python* set service.name=cart\n", "[services-loaded]")
         self.name_services("match set service.name=wrong\nmatch comm\n",
                            f"{self.scene.services}:2: 'comm': expected KEY=PATTERN")
         self.send("/named", 1)
@@ -184,7 +184,7 @@ class Run:
         check(served["front"]["service.namespace"] == "the shop", served)
         told = {"service.version": "1.2", "k8s.pod.name": "cart-0", "note": "a b"}
         check(told.items() <= served["cart"].items(), served)
-        self.name_services("", "is in force")
+        self.name_services("", "[services-loaded]")
 
     def no_loop(self):
         """Sending spans makes no spans, although the receiver is served here, too"""
@@ -290,10 +290,10 @@ class Run:
     def receiver_restarts(self):
         """Spans wait for a receiver that is away"""
         wait_until(self.is_calm, self.agent.said, seconds=60)
-        told = self.agent.said().count("tried again")
+        told = self.agent.said().count("[otlp-retry]")
         self.receiver.kill()
         self.scene.get("/away", 3)
-        wait_until(lambda: self.agent.said().count("tried again") > told, self.agent.said)
+        wait_until(lambda: self.agent.said().count("[otlp-retry]") > told, self.agent.said)
         self.receiver.start()
         wait_until(lambda: len(self.got("/away")) >= 3 * SPANS, self.agent.said, seconds=30)
 
@@ -339,7 +339,7 @@ class Run:
         self.tls = self.receiver = Receiver(self.scene.app, TLS_PORT, key, certificate)
         options = ("--otlp", f"https://127.0.0.1:{TLS_PORT}", "--otlp-headers", fields)
         self.agent.start(*options)
-        wait_until(lambda: self.scene.get("/mistrusted") and "tried again" in self.agent.said(),
+        wait_until(lambda: self.scene.get("/mistrusted") and "[otlp-retry]" in self.agent.said(),
                    self.agent.said)
         counts = self.scene.end_agent()
         check(counts["accepted"] == 0 and counts["ended"] == counts["given"] > 0, counts)
@@ -367,7 +367,7 @@ class Run:
         fields.chmod(0o644)
         self.agent.stop()
         self.agent.start("--otlp", f"https://127.0.0.1:{TLS_PORT}", "--otlp-headers", fields)
-        wait_until(lambda: "spans are not sent by OTLP: " in self.agent.said(), self.agent.said)
+        wait_until(lambda: "[otlp-failed]" in self.agent.said(), self.agent.said)
         self.agent.stop()
 
     CASES = (begins, same_as_stored, trees, attributes_of_served, attributes_of_calls, errors,

@@ -25,7 +25,7 @@ CLIENT, APP_FRONT, APP_BACK, OUTSIDE = "10.52.0.1", "10.52.0.2", "10.52.1.1", "1
 PORT, SERVICE_PORT, RECEIVER_PORT, TLS_PORT = 8080, 9000, 4318, 4319
 ATTRIBUTES = "service.version=1.2,k8s.pod.name=cart-0,note=a%20b"  # of the service in Python
 SPANS = 5  # of a request: nginx and the service, the call of nginx, two calls of the service
-END = re.compile(r"(\d+) given, (\d+) accepted, (\d+) lost(?: \((.*)\))?; (\d+) requests, (\d+)")
+END = re.compile(r"(\d+) given, (\d+) accepted, (\d+) lost(?: \((.*)\))?; (\d+) requests, (\d+).* \[otlp-total\]")
 
 
 class Scene:
@@ -101,7 +101,7 @@ class Scene:
 
     def seconds_of_end(self):
         """How long the agent took from the end of its work until what waited was sent or lost."""
-        return self.times(END)[-1] - self.times("editing stopped")[-1]
+        return self.times(END)[-1] - self.times(r" \[stopped\]$")[-1]
 
     def end_agent(self):
         """Stop it; returns what it tells of its spans: {given, accepted, lost, requests, ...}."""

@@ -28,7 +28,7 @@ from waiting import wait_until  # noqa: E402
 
 END_SECONDS = 25  # that the daemon may take to end: its recorder has ten, and a busy machine is slow
 COMMAND_SECONDS = 150  # that the command may take, with loading its programs on a busy machine
-RECORDING = "profile: recording at"
+RECORDING = "[profile-recording]"
 MANY = 6  # programs of one kind
 
 
@@ -146,7 +146,7 @@ def hung_recorder(build):
             wait_until(lambda: agent.said().count(RECORDING) == 2, agent.said, seconds=120)
         except AssertionError as error:
             return [str(error), *end(agent)]
-        found = ["why is not told"] * ("the recorder has made no turn for" not in agent.said())
+        found = ["why is not told"] * (not agent.logged("profile-restart", "hung"))
         os.kill(recorder_of(agent.process.pid), signal.SIGSTOP)
         return found + end(agent)
 

@@ -31,7 +31,7 @@ from waiting import wait_until  # noqa: E402
 HZ, WINDOW = 19, 20
 BEFORE_END, BEHIND_END = 8, 6  # of a window: when the late request is sent, and answered
 SHARE, SAMPLES, LATE_SAMPLES = 0.9, 8, 4  # of what is there for seconds; of a second of CPU
-RECORDING = "profile: recording at"
+RECORDING = "[profile-recording]"
 QUICK, LATE = "burn_quick (continuous_server.py)", "burn_late (continuous_server.py)"
 NAME = re.compile(r"(\d+)-(\d+)\.pb\.gz")
 
@@ -188,7 +188,7 @@ def check_revival(agent):
     wait_until(lambda: agent.said().count(RECORDING) == 2, agent.said)
     new = recorder_of(agent.process.pid)
     found = [f"the recorder was {old} and is {new}"] * (not new or new == old)
-    return found + ["its end is not told"] * ("the recorder has ended by signal 9" not in agent.said())
+    return found + ["its end is not told"] * (not agent.logged("profile-restart", "(signal 9)"))
 
 
 def check_beside(agent, folder):
@@ -259,7 +259,7 @@ def run_without_folder(build):
     with tempfile.TemporaryDirectory(prefix="ctxprop-profile-") as temporary, Lab("continuous") as lab:
         Path(f"{temporary}/profiles").touch()
         agent = Agent(lab.host("server"), build, "--store", f"{temporary}/store.db", "--profile", f"{HZ}")
-        wait_until(lambda: "started again in 2 s" in agent.said(), agent.said)
+        agent.wait_logged("profile-restart", " in 2 s")
         found = ["the reason is not told"] * (f"{temporary}/profiles: Not a directory" not in agent.said())
         found += [f"status {status}" for status in [agent.stop()] if status]
     return tell("a folder that is none", found)

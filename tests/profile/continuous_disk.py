@@ -26,7 +26,7 @@ from waiting import wait_until  # noqa: E402
 
 HZ, WINDOW, DISK_KIB = 19, 5, 512
 OLD, OLD_BYTES, OLD_SECONDS = 4, 2 * PAGE, 600  # windows that were there before
-CROWDED, FAILED, AGAIN = "no room is left", "a window was not written", "windows are written again"
+CROWDED, FAILED, AGAIN = "[profile-crowded]", "[profile-not-written]", "[profile-recovered]"
 OTHERS = ("notes", "more")
 
 

@@ -87,17 +87,17 @@ def case_not_profiles(world):
     whole = made.message_of()
     bad = world.folder / "bad"
     text, negative = made.field(6, b"x"), made.message_of(scale=-1)
-    for data, said in ((b"", "is not the empty one"), (b"<svg/>", "it is no profile of pprof"),
-                       (gzip.compress(whole)[:-9], "no file of gzip, or half of one"),
-                       (gzip.compress(whole) + b"x", "no file of gzip"),
-                       (whole[:-3], "it is no profile"), (text + whole, "first text is not the empty one"),
+    for data, said in ((b"", "first string is not empty"), (b"<svg/>", "it is not a pprof profile"),
+                       (gzip.compress(whole)[:-9], "not a gzip file, or cut off"),
+                       (gzip.compress(whole) + b"x", "not a gzip file"),
+                       (whole[:-3], "it is not a pprof profile"), (text + whole, "first string is not empty"),
                        (whole + made.field(2, made.field(1, made.varint(7)) + made.field(2, b"\1\1")),
                         "there is no location 7"),
-                       (whole + made.field(2, made.field(2, b"\1")), "a sample has 1 values, where 2 are said"),
-                       (whole + made.field(5, made.field(1, 70)), "function 70 is there twice"),
-                       (whole + made.field(14, 999), "default type of values is no text"),
+                       (whole + made.field(2, made.field(2, b"\1")), "a sample has 1 values instead of 2"),
+                       (whole + made.field(5, made.field(1, 70)), "function 70 occurs twice"),
+                       (whole + made.field(14, 999), "default value type refers to a missing string"),
                        (negative, "its values are negative"),
-                       (gzip.compress(bytes(300 << 20), 1), "it is more than 256 MiB")):
+                       (gzip.compress(bytes(300 << 20), 1), "it is larger than 256 MiB")):
         bad.write_bytes(data)
         error = world.refused("show", bad)
         assert said in error, (said, error)

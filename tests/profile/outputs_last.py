@@ -82,11 +82,11 @@ def case_last_broken(world):
     windows.path(1).write_bytes(windows.path(1).read_bytes()[:-20])
     windows.path(2).write_bytes(b"")
     done = windows.profile("--last", "5m")
-    assert f"2 windows cannot be read: {windows.path(1)}: it is no file of gzip, or half of one" in done.stderr, done.stderr
+    assert f"2 windows cannot be read: {windows.path(1)}: it is not a gzip file, or cut off" in done.stderr, done.stderr
     equal((windows.said("--last", "5m")["samples"], windows.said("--last", "5m")["windows"]["unreadable"]), (104, 2), "the rest")
     os.remove(windows.path(0))
     error = windows.refused("--last", "5m")
-    assert f"{windows.folder}: {windows.path(1).name}: it is no file of gzip" in error, error
+    assert f"{windows.folder}: {windows.path(1).name}: it is not a gzip file" in error, error
     (windows.folder / "notes").write_text("not a window")
     windows.add(0, types=(("cpu", "nanoseconds"), ("wall", "nanoseconds")))
     equal(windows.said("--last", "1m")["ns"] > 0, True, "time of another kind")

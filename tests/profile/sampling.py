@@ -42,7 +42,7 @@ Row = namedtuple("Row", "name server connections requests roots agent silent awa
 GIVEN_UP, FOLLOWED = "its goroutines change more than", "following tasks and queues"
 GOES = "following goroutines"
 NEVER, ALWAYS = ("--publish", "never"), ("--publish", "always")
-READ = ") reads traces_ctx_v1: "  # what the agent says when it has seen a sampler
+READ = "[publishing]"  # what the agent says when it has seen a sampler
 ROWS = (
     Row("C", ["{build}/profile_burn"]),
     Row("C, new traces", ["{build}/profile_burn"], roots=True),

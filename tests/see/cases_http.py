@@ -19,7 +19,7 @@ HARMLESS = ("/healthz", "/readyz", "/metrics")
 SOON_S = 1
 VISITORS, IDLE_S = 64, 20  # that stay; after so long nobody does who does not ask
 
-TAKEN = "warning: no metrics and no page by HTTP: another program has that address"
+TAKEN = "[http-failed]"
 
 
 def case_hosts(world):

@@ -148,7 +148,7 @@ def case_profile_broken(world):
     kept.path(0).write_bytes(b"\x1f\x8b\x08\x00")
     for path in ("profile", "profile.svg"):
         status, error = refused(world, path)
-        assert status == 500 and "it is no file of gzip" in error, error
+        assert status == 500 and "it is not a gzip file" in error, error
     kept.remove()
 
 

@@ -96,7 +96,7 @@ def case_profile_first(world):
     equal([row[1] for row in rows], ["GET /a", "GET /b", "(no request)"], "rows")
     equal(rows[-1], ["–", "(no request)", "–", "–", "13.1 s", "–"], "the last row")
     said = page.value("document.querySelector('main').innerText")
-    for text in ("1,400 samples, 900 ms of CPU time for requests, 14.0 s in all.",
+    for text in ("1,400 samples, 900 ms of CPU time for requests, 14.0 s in total.",
                  "4.1 % of the samples of servers have no request: other-idle-loop 2.9 %, no-evidence 0.90 %, ended 0.30 %."):
         assert text in said, said
     shown = titles(page)[1]

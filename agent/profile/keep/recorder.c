@@ -114,7 +114,7 @@ static struct requests *read_requests(const struct taken_window *taken,
 		snprintf(why, sizeof(why), "%s", sqlite3_errmsg(*ret_db));
 	if (*ret_db && requests)
 		return requests;
-	fail(options, RECORDER_LACKS, "requests of a window are not known: the store %s: %s",
+	fail(options, RECORDER_LACKS, "a window has no requests: cannot read the store %s: %s",
 	     options->store, why);
 	return requests ? requests : requests_read(NULL, taken->from_ns, to_ns);
 }
@@ -130,7 +130,7 @@ static void tell_removed(const struct recorder_options *options, const struct wi
 	char text[RECORDER_WHY_MAX];
 
 	options->counts->removed += removed;
-	snprintf(text, sizeof(text), "no room is left, the oldest windows are removed: %.200s",
+	snprintf(text, sizeof(text), "the disk is full, removing the oldest windows: %.200s",
 		 folder->path);
 	if (removed)
 		options->tell(RECORDER_CROWDED, text);
@@ -159,14 +159,14 @@ static int write_file(struct taken_window *taken, const struct recorder_options 
 	return err;
 }
 
-/* What is too old goes once for each window. */
+/* Remove old windows, once per window. */
 static void tidy(const struct taken_window *taken, const struct recorder_options *options,
 		 const struct window_folder *folder)
 {
 	const int err = taken->is_tried ? 0 : windows_tidy(folder->path, taken->to_s);
 
 	if (err)
-		fail(options, RECORDER_LACKS, "old windows stay: %.200s: %s", folder->path,
+		fail(options, RECORDER_LACKS, "cannot remove old windows: %.200s: %s", folder->path,
 		     strerror(-err));
 }
 

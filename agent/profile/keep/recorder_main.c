@@ -18,8 +18,8 @@
 #include "profile/keep/recorder_words.h"
 #include "profile/take/registered.h"
 
-#define SETTLE_MS 1500                   /* that the daemon may take for its last spans */
-#define AGAIN_NS  (3600 * NS_PER_SECOND) /* what goes on being wrong is said so often */
+#define SETTLE_MS 1500                   /* for the daemon to store its last spans */
+#define AGAIN_NS  (3600 * NS_PER_SECOND) /* how often a lasting problem is logged */
 
 enum { EXIT_OK = 0, EXIT_FAILED = 1 };
 
@@ -29,11 +29,16 @@ enum { EXIT_OK = 0, EXIT_FAILED = 1 };
  */
 static void warn(enum recorder_event event, const char *text, __u64 told_ns[RECORDER_EVENTS])
 {
+	static const char *const ids[RECORDER_EVENTS] = {
+	    [RECORDER_FAILED] = "profile-not-written",
+	    [RECORDER_LACKS] = "profile-incomplete",
+	    [RECORDER_CROWDED] = "profile-crowded",
+	};
 	const __u64 now_ns = clock_now_ns();
 
 	if (told_ns[event] && now_ns - told_ns[event] < AGAIN_NS)
 		return;
-	log_warning("profile: %s", text);
+	log_warning(ids[event], "profile: %s", text);
 	told_ns[event] = now_ns;
 }
 
@@ -44,12 +49,12 @@ static void tell(enum recorder_event event, const char *text)
 	switch (event) {
 	case RECORDER_WRITTEN:
 		if (told_ns[RECORDER_FAILED])
-			log_info("profile: windows are written again");
+			log_info("profile-recovered", "profile: windows are written again");
 		told_ns[RECORDER_FAILED] = told_ns[RECORDER_LACKS] = 0;
-		log_debug("profile: %s is written", text);
+		log_debug("profile-written", "profile: %s is written", text);
 		break;
 	case RECORDER_RENEWED:
-		log_info("profile: the tables are begun anew: %s", text);
+		log_info("profile-tables-renewed", "profile: the tables were made anew: %s", text);
 		break;
 	default:
 		warn(event, text, told_ns);
@@ -75,7 +80,7 @@ static bool is_ended(int signal_fd, unsigned int timeout_ms)
 
 static void record(struct recorder *recorder, int signal_fd)
 {
-	malloc_trim(0); /* loading took what is not needed any more */
+	malloc_trim(0); /* free what only loading needed */
 	while (!is_ended(signal_fd, recorder_turn(recorder)))
 		;
 	recorder_stop(recorder);
@@ -90,14 +95,15 @@ static int run(const struct recorder_options *options)
 	struct recorder *recorder;
 
 	if (signal_fd < 0) {
-		log_error("profile: signals: %s", strerror(-signal_fd));
+		log_error("profile-failed", "profile: cannot receive signals: %s",
+			  strerror(-signal_fd));
 		return EXIT_FAILED;
 	}
 	if (recorder_open(options, &recorder, why)) {
-		log_error("profile: %s", why);
+		log_error("profile-failed", "profile: %s", why);
 		return EXIT_FAILED;
 	}
-	log_info("profile: recording at %u Hz%s", options->hz,
+	log_info("profile-recording", "profile: recording at %u Hz%s", options->hz,
 		 options->off_cpu ? ", and time off the CPU" : "");
 	record(recorder, signal_fd);
 	return EXIT_OK;
@@ -119,7 +125,8 @@ int recorder_main(int argc, char **argv)
 	counts = mmap(NULL, sizeof(*options.counts), PROT_READ | PROT_WRITE, MAP_SHARED,
 		      RECORD_COUNTS_FD, 0);
 	if (counts == MAP_FAILED) {
-		log_error("profile: the counts: %s", strerror(errno));
+		log_error("profile-failed", "profile: cannot map the counters: %s",
+			  strerror(errno));
 		return EXIT_FAILED;
 	}
 	options.counts = counts;

@@ -50,7 +50,7 @@ void recorder_process_prepare(struct recorder_process *recorder, const char *wor
 	recorder->store = store;
 	recorder->level = level;
 	if (err)
-		log_warning("no profile is recorded: %s", strerror(-err));
+		log_warning("profile-failed", "no profile is recorded: %s", strerror(-err));
 }
 
 /* In the new process: only what may be called beside other threads (signal-safety(7)). */
@@ -137,7 +137,7 @@ void recorder_process_begin(struct recorder_process *recorder)
 		return;
 	forget_process(recorder);
 	start_later(recorder, 0);
-	log_warning("profile: the recorder cannot be started, trying again in %u s: %s",
+	log_warning("profile-restart", "profile: cannot start the recorder, will retry in %u s: %s",
 		    recorder->pause_s, strerror(-err));
 }
 
@@ -155,10 +155,10 @@ void recorder_process_look(struct recorder_process *recorder)
 		return;
 	forget_process(recorder);
 	start_later(recorder, lived_ns);
-	log_warning("profile: the recorder has ended by %s %d, and is started again in %u s",
-		    WIFSIGNALED(status) ? "signal" : "itself, with status",
-		    WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
-		    recorder->pause_s);
+	log_warning(
+	    "profile-restart", "profile: the recorder ended (%s %d) and is restarted in %u s",
+	    WIFSIGNALED(status) ? "signal" : "status",
+	    WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), recorder->pause_s);
 }
 
 bool recorder_process_hangs(__u64 turned_ns, __u64 since_turn_ns, __u64 still_ns)
@@ -182,10 +182,10 @@ static void look_at_turns(struct recorder_process *recorder, __u64 now_ns)
 	child_kill(recorder->pid, recorder->pidfd, KILL_MS);
 	forget_process(recorder);
 	start_later(recorder, now_ns - recorder->started_ns);
-	log_warning("profile: the recorder has made no turn for %llu s, is killed, and is started "
-		    "again in %u s",
-		    (unsigned long long)((now_ns - recorder->seen_ns) / NS_PER_SECOND),
-		    recorder->pause_s);
+	log_warning(
+	    "profile-restart",
+	    "profile: the recorder has hung for %llu s; it is killed, and restarted in %u s",
+	    (unsigned long long)((now_ns - recorder->seen_ns) / NS_PER_SECOND), recorder->pause_s);
 }
 
 int recorder_process_do(struct recorder_process *recorder)
@@ -217,7 +217,7 @@ void recorder_process_end(struct recorder_process *recorder)
 	cleanup_close(&recorder->alive_fd);
 	recorder->alive_fd = -1;
 	if (recorder->pid && poll(&ended, 1, END_MS) < 1)
-		log_warning("profile: the recorder does not end, and is killed");
+		log_warning("profile-killed", "profile: the recorder does not end, and is killed");
 	if (recorder->pid)
 		child_kill(recorder->pid, recorder->pidfd, KILL_MS);
 	forget_process(recorder);

@@ -57,7 +57,7 @@ static int sort(struct checking *checking, const char *what, struct place *place
 	qsort(place, count, sizeof(*place), compare);
 	for (size_t i = 0; i < count; i++)
 		if (!place[i].id || (i && place[i].id == place[i - 1].id))
-			return refuse(checking, "%s %llu is there twice, or has no number", what,
+			return refuse(checking, "%s %llu occurs twice, or has no id", what,
 				      place[i].id);
 	return 0;
 }
@@ -85,13 +85,13 @@ static int check_texts(struct checking *checking)
 	const Profile *profile = checking->profile;
 
 	if (!profile->n_string_table || *profile->string_table[0])
-		return refuse(checking, "its first text is not the empty one");
+		return refuse(checking, "its first string is not empty");
 	if (!is_text(checking, profile->drop_frames) || !is_text(checking, profile->keep_frames) ||
 	    !is_text(checking, profile->doc_url))
 		return refuse(checking, "a text of it is none");
 	for (size_t i = 0; i < profile->n_comment; i++)
 		if (!is_text(checking, profile->comment[i]))
-			return refuse(checking, "a comment is no text of it");
+			return refuse(checking, "a comment refers to a missing string");
 	return 0;
 }
 
@@ -100,7 +100,7 @@ static int check_type(struct checking *checking, ValueType *type)
 	forget(&type->base);
 	if (is_text(checking, type->type) && is_text(checking, type->unit))
 		return 0;
-	return refuse(checking, "a type of values is no text of it");
+	return refuse(checking, "a value type refers to a missing string");
 }
 
 static int check_types(struct checking *checking)
@@ -109,9 +109,9 @@ static int check_types(struct checking *checking)
 	int err = 0;
 
 	if (!profile->n_sample_type)
-		return refuse(checking, "it does not say what its values are");
+		return refuse(checking, "it has no value types");
 	if (!is_text(checking, profile->default_sample_type))
-		return refuse(checking, "its default type of values is no text of it");
+		return refuse(checking, "its default value type refers to a missing string");
 	for (size_t i = 0; !err && i < profile->n_sample_type; i++)
 		err = check_type(checking, profile->sample_type[i]);
 	return !err && profile->period_type ? check_type(checking, profile->period_type) : err;
@@ -134,7 +134,8 @@ static int number_mappings(struct checking *checking, struct place *place)
 		Mapping *mapping = checking->profile->mapping[i];
 
 		if (!is_text(checking, mapping->filename) || !is_text(checking, mapping->build_id))
-			return refuse(checking, "the file of a mapping is no text of it");
+			return refuse(checking,
+				      "the file name of a mapping refers to a missing string");
 		forget(&mapping->base);
 		place[i] = (struct place){mapping->id, i + 1};
 		mapping->id = i + 1;
@@ -150,7 +151,8 @@ static int number_functions(struct checking *checking, struct place *place)
 		if (!is_text(checking, function->name) ||
 		    !is_text(checking, function->system_name) ||
 		    !is_text(checking, function->filename))
-			return refuse(checking, "the name of a function is no text of it");
+			return refuse(checking,
+				      "the name of a function refers to a missing string");
 		forget(&function->base);
 		place[i] = (struct place){function->id, i + 1};
 		function->id = i + 1;
@@ -204,7 +206,7 @@ static int check_labels(struct checking *checking, const Sample *sample)
 		forget(&label->base);
 		if (!is_text(checking, label->key) || !is_text(checking, label->str) ||
 		    !is_text(checking, label->num_unit))
-			return refuse(checking, "a label is no text of it");
+			return refuse(checking, "a label refers to a missing string");
 	}
 	return 0;
 }
@@ -217,8 +219,8 @@ static int check_sample(struct checking *checking, Sample *sample, const struct 
 
 	forget(&sample->base);
 	if (!err && sample->n_value != checking->profile->n_sample_type)
-		return refuse(checking, "a sample has %zu values, where %zu are said",
-			      sample->n_value, checking->profile->n_sample_type);
+		return refuse(checking, "a sample has %zu values instead of %zu", sample->n_value,
+			      checking->profile->n_sample_type);
 	for (size_t i = 0; !err && i < sample->n_value; i++) {
 		if (sample->value[i] < 0 || (__u64)sample->value[i] > LLONG_MAX - *total)
 			return refuse(checking, "its values are negative, or too large");
@@ -364,8 +366,8 @@ static int unpack(const __u8 *bytes, size_t size, struct message *message, char 
 		return message_check(message, ret_why);
 	taking.failed |= message->profile != NULL;
 	snprintf(ret_why, MESSAGE_WHY_MAX,
-		 taking.failed ? "it takes more memory than there is for it"
-			       : "it is no profile of pprof, or half of one");
+		 taking.failed ? "it needs too much memory"
+			       : "it is not a pprof profile, or cut off");
 	return taking.failed ? -EFBIG : -EINVAL;
 }
 
@@ -387,9 +389,9 @@ int message_parse(const __u8 *bytes, size_t size, struct message *ret, char *ret
 		err = -EFBIG;
 	}
 	if (err == -EINVAL)
-		snprintf(ret_why, MESSAGE_WHY_MAX, "it is no file of gzip, or half of one");
+		snprintf(ret_why, MESSAGE_WHY_MAX, "it is not a gzip file, or cut off");
 	if (err == -EFBIG)
-		snprintf(ret_why, MESSAGE_WHY_MAX, "it is more than %lu MiB",
+		snprintf(ret_why, MESSAGE_WHY_MAX, "it is larger than %lu MiB",
 			 MESSAGE_BYTES_MAX >> 20);
 	if (!err)
 		err = unpack(bytes, size, ret, ret_why);

@@ -19,7 +19,7 @@
 #include "engine/traces.h"
 #include "load/node_map_names.h"
 #include "load/node_maps.h"
-#include "load/pins.h"
+#include "pins/pins.h"
 #include "profile/take/sampler.h"
 #include "profile/unwind/row_index.h"
 #include "profile_bpf.skel.h"

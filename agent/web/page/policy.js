@@ -15,7 +15,7 @@ async function policy() {
 	const { rules } = await ask("policy");
 	const all = rules.reduce((sum, rule) => sum + rule.hits, 0);
 	return () => show(el("h1", {}, "Policy"),
-		el("p", { class: "faint" }, "The first rule that fits decides. Rules are changed by ", el("code", {}, "ctxprop policy"), "."),
+		el("p", { class: "faint" }, "The first rule that matches decides. Rules are changed by ", el("code", {}, "ctxprop policy"), "."),
 		el("table", { id: "policy" }, el("thead", {}, el("tr", {}, heads(RULE_HEADS))),
 			el("tbody", {}, rules.map((rule) => ruleRow(rule, all)))));
 }

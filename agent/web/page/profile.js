@@ -129,7 +129,7 @@ function otherWork(answer, chosen, choose) {
 		return null;
 	const none = share(answer.cpu_ns - answer.requests_cpu_ns, answer.cpu_ns);
 	return oneOf("Work", "all", [[undefined, "for requests", true],
-				     ["1", "whole host", true, `${none} of all CPU time is for no request`]], chosen, choose);
+				     ["1", "whole host", true, `${none} of all CPU time belongs to no request`]], chosen, choose);
 }
 
 function buttons(answer, chosen, choose) {
@@ -199,16 +199,16 @@ function profileSummary(answer) {
 	const time = (seconds, timeZoneName) => new Date(1000 * seconds).toLocaleTimeString(undefined, { hour12: false, timeZoneName });
 	const lost = answer.lost ? `, ${answer.lost.toLocaleString()} others were lost` : "";
 	const unreadable = answer.unreadable ? `; ${answer.unreadable} minutes of it could not be read` : "";
-	const older = answer.left_out ? "; what is older was too much" : "";
+	const older = answer.left_out ? "; older minutes were too much to read" : "";
 	return [el("p", { class: "faint" }, `${time(answer.from)} to ${time(answer.to, "short")}: ${answer.samples.toLocaleString()} samples${lost}, ` +
-		`${duration(answer.requests_cpu_ns)} of CPU time for requests, ${duration(answer.cpu_ns)} in all${unreadable}${older}.`,
+		`${duration(answer.requests_cpu_ns)} of CPU time for requests, ${duration(answer.cpu_ns)} in total${unreadable}${older}.`,
 		answer.cut ? " These are the first 1,000 endpoints." : ""), serversLine(answer.servers)];
 }
 
 function noProfile(answer) {
-	return answer.kept ? "There is no profile of that time; a window of a minute is there when it has ended." :
-		["No profile is kept yet. ctxpropd takes one, all the time, when it is started with ", el("code", {}, "--profile 19"),
-		 "; a minute of it is there when it has ended."];
+	return answer.kept ? "There is no profile of that time; each minute appears when it has ended." :
+		["No profile has been recorded yet. Start ctxpropd with ", el("code", {}, "--profile 19"),
+		 "; each minute appears when it has ended."];
 }
 
 // --- the view

@@ -97,7 +97,7 @@ async function trace(parameters, id) {
 	return () => show(el("h1", {}, "Trace ", el("span", { class: "id" }, id)),
 		el("p", { class: "faint" }, `${clock(begin)}, ${duration(end - begin)}, ${spans.length} spans. ` +
 			"A line within a bar: the response began."),
-		leftOut ? el("p", { id: "left-out" }, `${leftOut} more spans are not shown: those that ended first.`) : null,
+		leftOut ? el("p", { id: "left-out" }, `${leftOut} more spans that ended earlier are not shown.`) : null,
 		el("ol", { class: "waterfall", keydown: walkSpans },
 			tree(spans).map((row) => spanRow(row, begin, Math.max(end - begin, 1)))));
 }

@@ -190,9 +190,8 @@ static const struct {
      "f:1:30: '0123456789abcdef': expected the name of a network device"},
     {"set", "f:1:1: 'set': the name of a set is missing behind it"},
     {"set x del 10.0.0.0/8", "f:1:7: expected 'add'"},
-    {"set any add 10.0.0.0/8",
-     "f:1:5: 'any': expected the name of a set: a small letter, then small "
-     "letters, digits, - or _"},
+    {"set any add 10.0.0.0/8", "f:1:5: 'any': expected the name of a set: a lowercase letter, then "
+			       "lowercase letters, digits, - or _"},
     {"set x add 10.0.0.0/8 \\\n  10.0.0.0/33",
      "f:2:3: '10.0.0.0/33': expected a network such as 10.0.0.0/8 or fd00::/8"},
     {"policy add action inject frobnicate 1",

@@ -146,15 +146,15 @@ static void refuses(void **state)
 	from = made();
 	from.profile->location[1]->id = FIRST_ID;
 	assert_int_equal(parse(&from, &message, why), -EINVAL);
-	assert_string_equal(why, "location 40 is there twice, or has no number");
+	assert_string_equal(why, "location 40 occurs twice, or has no id");
 	from = made();
 	from.profile->function[2]->name = TEXTS;
 	assert_int_equal(parse(&from, &message, why), -EINVAL);
-	assert_string_equal(why, "the name of a function is no text of it");
+	assert_string_equal(why, "the name of a function refers to a missing string");
 	from = made();
 	from.profile->sample[1]->n_value = 1;
 	assert_int_equal(parse(&from, &message, why), -EINVAL);
-	assert_string_equal(why, "a sample has 1 values, where 2 are said");
+	assert_string_equal(why, "a sample has 1 values instead of 2");
 }
 
 static void tags(void **state)

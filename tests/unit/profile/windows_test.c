@@ -159,7 +159,7 @@ static void leaves_broken_ones_out(void **state)
 	assert_int_equal(said.count, 1);
 	assert_int_equal(said.unreadable, 2);
 	assert_string_equal(said.unreadable_name, "1700000120-1700000180.pb.gz");
-	assert_string_equal(said.unreadable_why, "it is no file of gzip, or half of one");
+	assert_string_equal(said.unreadable_why, "it is not a gzip file, or cut off");
 	assert_int_equal(read_samples(NOW + 60, NOW + 999, &said), -EINVAL);
 	assert_int_equal(said.unreadable, 2);
 	assert_int_equal(rmdir(made_folder_window(NOW + 180, NOW + 240)), 0);
@@ -208,7 +208,7 @@ static void sees_what_has_changed(void **state)
 	assert_int_equal(truncate(made_folder_window(NOW, NOW + 60), 20), 0);
 	assert_int_equal(read_opened(&opened, &said), 10);
 	assert_int_equal(said.unreadable, 1);
-	assert_string_equal(said.unreadable_why, "it is no file of gzip, or half of one");
+	assert_string_equal(said.unreadable_why, "it is not a gzip file, or cut off");
 }
 
 /* Of more than can be open the newest ones are read. */

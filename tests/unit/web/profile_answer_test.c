@@ -143,8 +143,8 @@ static void no_gzip(void **state)
 {
 	(void)state;
 	put_bytes(NOW, "\x1f\x8b\x08\x00", 4);
-	assert_answer(false, 500, "1700000000-1700000060.pb.gz: it is no file of gzip");
-	assert_answer(true, 500, "it is no file of gzip");
+	assert_answer(false, 500, "1700000000-1700000060.pb.gz: it is not a gzip file");
+	assert_answer(true, 500, "it is not a gzip file");
 	put(NOW + 60);
 	assert_answer(false, 200, "\"windows\":1,\"unreadable\":1,");
 }
@@ -159,7 +159,7 @@ static void a_bomb(void **state)
 	assert_non_null(zeros);
 	put_packed(NOW, zeros, size);
 	free(zeros);
-	assert_answer_or_late(500, "it is more than 256 MiB");
+	assert_answer_or_late(500, "it is larger than 256 MiB");
 	put(NOW + 60);
 	assert_answer_or_late(200, "\"windows\":1,\"unreadable\":1,");
 }
@@ -175,7 +175,7 @@ static void absurd_lengths(void **state)
 	put_packed(NOW, text, sizeof(text) - 1);
 	put_packed(NOW + 60, sample, sizeof(sample) - 1);
 	put_packed(NOW + 120, packed, sizeof(packed) - 1);
-	assert_answer(false, 500, "it is no profile of pprof");
+	assert_answer(false, 500, "it is not a pprof profile");
 	put(NOW + 180);
 	assert_answer(false, 200, "\"windows\":1,\"unreadable\":3,");
 }
@@ -192,7 +192,7 @@ static void many_parts(void **state)
 		memcpy(plain + i, "\x12\x00", 2);
 	put_packed(NOW, plain, size);
 	free(plain);
-	assert_answer_or_late(500, "it takes more memory than there is for it");
+	assert_answer_or_late(500, "it needs too much memory");
 }
 
 int main(void)

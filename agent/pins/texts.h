@@ -8,7 +8,7 @@
 #ifndef CTXPROP_TEXTS_H
 #define CTXPROP_TEXTS_H
 
-#include "load/pins.h"
+#include "pins/pins.h"
 
 /* Keep a text in place of the one of that name. 0 or -errno. */
 int texts_put(const struct pins *pins, const char *name, const char *text);

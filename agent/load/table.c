@@ -3,7 +3,7 @@
 #include <bpf/bpf.h>
 
 #include "base/cleanup.h"
-#include "flows/table.h"
+#include "load/table.h"
 
 #define BATCH_FIRST 256
 #define BATCH_MAX   65536 /* a hash bucket longer than that is none */

@@ -16,7 +16,7 @@
 #include "abi.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "load/pins.h"
+#include "pins/pins.h"
 
 #define SET_ASIDE_MAX    1000
 #define LOCK_PATIENCE_NS NS_PER_SECOND

@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "base/list.h"
 #include "base/number.h"
-#include "flows/holders.h"
+#include "inspect/holders.h"
 
 static const char socket_prefix[] = "socket:[";
 

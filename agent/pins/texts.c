@@ -8,7 +8,7 @@
 #include <bpf/bpf.h>
 
 #include "base/cleanup.h"
-#include "load/texts.h"
+#include "pins/texts.h"
 
 static const char *path_of(char *buffer, const struct pins *pins, const char *name)
 {
