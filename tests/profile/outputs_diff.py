@@ -82,7 +82,7 @@ def case_diff_refused(world):
                         ((world.made, bytes_), "expected a profile of time, or of samples"),
                         ((world.made, "--by", "bucket=p50"), "expected a label and two of its values"),
                         ((world.made, "--by", "bucket=p50,p99,max"), "expected a label and two"),
-                        ((world.made, "--by", "bucket=p50,max"), "no samples of bucket=max"),
+                        ((world.made, "--by", "bucket=p50,max"), "no samples with bucket=max"),
                         ((world.made, world.made, "-o", "x.pb.gz"), "a difference is written as svg"),
                         ((world.made, world.made, "-F", "99"), "--frequency is for sampling")):
         error = world.refused("diff", *words)
