@@ -10,13 +10,13 @@
 #include <linux/bpf.h>
 #include "calling.h"
 #include "edits.h"
-#include "http1.h"
+#include "http/protocol.h"
 #include "reasons.h"
 #include "request_id.h"
 #include "serving.h"
 
 /* Layout of everything below. A daemon never adopts pinned maps of another version. */
-#define CTXPROP_ABI_VERSION 21
+#define CTXPROP_ABI_VERSION 22
 
 /* Default number of flows; a load-time option of the daemon. */
 #define CTXPROP_FLOWS_DEFAULT 32768
@@ -118,9 +118,9 @@ struct flow {
 	__u64 seen_ns;        /* CLOCK_MONOTONIC, coarse: last data sent */
 	struct request_id id; /* that the request head at hand has, if it is read whole */
 	union {
-		struct {                     /* our side is the client */
-			struct http1 http;   /* framing of the requests */
-			struct http1 answer; /* framing of the awaited answer */
+		struct {                          /* our side is the client */
+			struct protocol protocol; /* of the requests */
+			struct protocol answer;   /* the awaited one */
 			struct edits edits;
 			struct calling calling;
 		};

@@ -11,7 +11,7 @@
 #define CTXPROP_CALLING_H
 
 #include <linux/types.h>
-#include "http1.h"
+#include "http/protocol.h"
 
 /* Calls of one connection that wait for their answer; a power of two. Others are not recorded. */
 #define CALLING_OPEN_MAX 4
@@ -22,14 +22,14 @@
 struct calling_open {
 	__u64 span;   /* its id, or CALLING_UNTOLD; 0: it is over */
 	__u32 seq;    /* our number of its first byte */
-	__u32 method; /* HTTP1_CALLER_FLAGS, for the framing of its answer */
+	__u32 method; /* protocol_method(), for the reading of its answer */
 };
 
 struct calling {
-	struct http1 answers; /* framing of what comes in */
-	__u32 answer_next;    /* peer's numbers: the byte that the framing expects next */
-	__u32 answer_start;   /* first byte of the answer at hand */
-	__u32 open_first;     /* indices count up for ever; a slot is index % CALLING_OPEN_MAX */
+	struct protocol answers; /* what comes in */
+	__u32 answer_next;       /* peer's numbers: the byte that the framing expects next */
+	__u32 answer_start;      /* first byte of the answer at hand */
+	__u32 open_first;        /* indices count up for ever; a slot is index % CALLING_OPEN_MAX */
 	__u32 open_end;
 	__u64 first_ns; /* when the answer at hand began; 0: it did not */
 	struct calling_open open[CALLING_OPEN_MAX];

@@ -19,7 +19,7 @@
 #define CTXPROP_CHANGE_H
 
 #include "edits.h"
-#include "http1.h"
+#include "http/protocol.h"
 #include "traceparent.h"
 
 /*
@@ -52,7 +52,7 @@ struct change_fields {
 	struct change_field field[CHANGE_FIELDS_MAX];
 };
 
-/* What is known of the head at hand (struct http1, `caller`). */
+/* What is known of the head at hand (protocol_marks()). */
 enum change_head {
 	CHANGE_HEAD_NEW = 1 << 0,  /* it has got another traceparent */
 	CHANGE_HEAD_LEFT = 1 << 1, /* a field of it was not renamed */
@@ -67,13 +67,13 @@ struct change_order {
 	__u32 last;   /* and behind the last one */
 };
 
-/* HTTP1_VALUE: the bytes [from, to) of the stream belong to a value. */
-static inline void change_note(struct change_fields *fields, const struct http1 *h, __u32 from,
+/* PROTOCOL_VALUE: the bytes [from, to) of the stream belong to a value. */
+static inline void change_note(struct change_fields *fields, const struct protocol *s, __u32 from,
 			       __u32 to)
 {
 	struct change_field *field = &fields->field[(fields->count - 1) & (CHANGE_FIELDS_MAX - 1)];
 
-	if (h->pos != 1 && fields->count) {
+	if (!protocol_value_begins(s) && fields->count) {
 		field->end = to;
 		return;
 	}
@@ -84,16 +84,10 @@ static inline void change_note(struct change_fields *fields, const struct http1 
 	field = &fields->field[fields->count & (CHANGE_FIELDS_MAX - 1)];
 	field->value = from;
 	field->end = to;
-	field->colon = from - (__u32)h->word - 1;
-	field->begins = h->pos == 1;
-	field->state = h->name == HTTP1_NAME_STATE;
+	field->colon = from - protocol_value_blanks(s) - 1;
+	field->begins = protocol_value_begins(s);
+	field->state = protocol_field(s) == PROTOCOL_FIELD_STATE;
 	fields->count++;
-}
-
-/* At the end of a packet: does the value of the last field go on? */
-static inline int change_is_open(const struct http1 *h)
-{
-	return h->state == HTTP1_AT_TRACED && h->pos && h->name != HTTP1_NAME_ID;
 }
 
 /* Can something of the field's name be changed? */

@@ -10,11 +10,11 @@
 #ifndef CTXPROP_POLICY_HOST_H
 #define CTXPROP_POLICY_HOST_H
 
-#include "http1/scan.h"
+#include "http/http1/scan.h"
 #include "policy.h"
 
 /* A piece of a head: it stands in a window of so many bytes, and 8 more. */
-#define POLICY_PIECE_MAX HTTP1_WINDOW
+#define POLICY_PIECE_MAX PROTOCOL_WINDOW
 /* A name longer than this is none that a rule could say. */
 #define POLICY_HOST_MAX 127
 /* Domains around a name that are looked at, from the outermost one. */
@@ -225,13 +225,13 @@ HTTP1_INLINE void policy_host_byte(struct policy_host *h, __u8 byte)
  * Read some of window[*i..len), at least one byte, and go on there. The rest of a line is passed
  * over in large steps.
  */
-HTTP1_INLINE void policy_host_read(struct policy_host *h, const struct http1_window *window,
+HTTP1_INLINE void policy_host_read(struct policy_host *h, const struct protocol_window *window,
 				   __u32 *i, __u32 len)
 {
 	struct http1_cursor c = {.window = window, .i = *i, .len = len};
 
 	if (h->state != POLICY_HOST_REST)
-		policy_host_byte(h, window->byte[c.i++ & (HTTP1_WINDOW - 1)]);
+		policy_host_byte(h, window->byte[c.i++ & (PROTOCOL_WINDOW - 1)]);
 	if (h->state == POLICY_HOST_REST && http1_find(&c, http1_controls)) {
 		policy_host_leave(h, http1_byte(&c));
 		c.i++;

@@ -10,6 +10,7 @@
 #ifndef CTXPROP_RECORDS_H
 #define CTXPROP_RECORDS_H
 
+#include <linux/bpf.h>
 #include <linux/types.h>
 
 /* Bytes of the ring; a power of two. */
@@ -24,6 +25,7 @@
 struct recording {
 	__u64 until_ns; /* CLOCK_MONOTONIC: for so long; who reads puts it off again and again */
 	__u64 shed;     /* of traces whose last 56 bits are below this number nothing is told */
+	__u64 boot_ns;  /* CLOCK_BOOTTIME less CLOCK_MONOTONIC */
 	__u32 head_max; /* bytes of a head that are told, up to RECORD_HEAD_MAX */
 	__u32 reserved;
 };
@@ -33,6 +35,11 @@ struct recording {
 /* Up to so many bytes in the ring nothing is shed; from so many on, what begins is. */
 #define RECORDS_CALM ((__u64)RECORDS_SIZE / 2)
 #define RECORDS_FULL ((__u64)RECORDS_SIZE / 8 * 7)
+/* From so many on who reads is called, each time that so many more are. */
+#define RECORDS_CALL      (RECORDS_CALM / 4 * 3)
+#define RECORDS_CALL_STEP (RECORDS_CALM / 16)
+/* Bytes of the ring that a record of `size` bytes takes. */
+#define RECORDS_ROOM(size) ((BPF_RINGBUF_HDR_SZ + (__u64)(size) + 7) / 8 * 8)
 
 /*
  * What `shed` has to be at least when `used` bytes of the ring are taken: the same decision for
@@ -46,6 +53,14 @@ static inline __u64 recording_shed_at(__u64 used)
 	if (used >= RECORDS_FULL)
 		return RECORDING_SHED_ALL;
 	return (used - RECORDS_CALM) * (RECORDING_SHED_ALL / (RECORDS_FULL - RECORDS_CALM));
+}
+
+/* Is who reads to be called for a record of `size` bytes behind `used` ones? */
+static inline int recording_calls(__u64 used, __u64 size)
+{
+	__u64 now = used + RECORDS_ROOM(size);
+
+	return now >= RECORDS_CALL && used / RECORDS_CALL_STEP != now / RECORDS_CALL_STEP;
 }
 
 /* Is a trace told of? `bits`: the last eight bytes of its id as a number. */

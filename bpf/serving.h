@@ -10,7 +10,7 @@
 #define CTXPROP_SERVING_H
 
 #include <linux/types.h>
-#include "http1.h"
+#include "http/protocol.h"
 #include "traceparent.h"
 
 /* Requests of one connection that wait for their response; a power of two. */
@@ -20,7 +20,7 @@
 struct serving_open {
 	__u64 request; /* key of map `requests`; 0: it is not followed, or over */
 	__u32 seq;     /* peer's number of its first byte */
-	__u32 method;  /* HTTP1_CALLER_FLAGS, for the framing of its response */
+	__u32 method;  /* protocol_method(), for the reading of its response */
 };
 
 /* Has the client closed its side, and when? */
@@ -31,11 +31,11 @@ enum serving_closed {
 };
 
 struct serving {
-	struct http1 requests;  /* framing of what comes in */
-	struct http1 responses; /* framing of what goes out */
-	__u32 request_next;     /* peer's numbers: the byte that the framing expects next */
-	__u32 response_next;    /* our numbers: likewise */
-	__u32 open_first;       /* indices count up for ever; a slot is index % SERVING_OPEN_MAX */
+	struct protocol requests;  /* what comes in */
+	struct protocol responses; /* what goes out */
+	__u32 request_next;        /* peer's numbers: the byte that the framing expects next */
+	__u32 response_next;       /* our numbers: likewise */
+	__u32 open_first; /* indices count up for ever; a slot is index % SERVING_OPEN_MAX */
 	__u32 open_end;
 	__u32 delivered;      /* index after the last one that its socket was told of */
 	__u32 response_start; /* our numbers: first byte of the response at hand */

@@ -11,13 +11,14 @@
 
 /*
  * Who is at work in a process of which is not known what it runs? That cannot be told, unless it
- * reads no requests: then it may have been made for one, and works for that whatever it runs.
+ * reads no requests: then it may have been made for one, and works for that whatever it runs. So
+ * does one that was made for a connection.
  */
 static __always_inline enum runtime_worker runtime_unknown(__u32 tgid)
 {
 	const struct process *p = process_lookup(&tgid);
 
-	if ((p && p->served) || goroutine_is_likely())
+	if ((p && p->served && !p->given) || goroutine_is_likely())
 		return RUNTIME_WORKER_UNKNOWN;
 	return RUNTIME_WORKER_THREAD;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -48,16 +49,23 @@ static void *watch(void *data)
 	return NULL;
 }
 
-int interrupt_begin(struct interrupt *ret_interrupt)
+/* 0 or an error number. */
+static int take_signal(void)
 {
 	const struct sigaction action = {.sa_handler = nothing, .sa_flags = SA_RESTART};
+
+	return sigaction(SIGUSR1, &action, NULL) ? errno : 0;
+}
+
+int interrupt_begin(struct interrupt *ret_interrupt)
+{
 	struct interrupt *i = ret_interrupt;
 	int err;
 
 	i->end_fd = eventfd(0, EFD_CLOEXEC);
 	if (i->end_fd < 0)
 		return -errno;
-	err = sigaction(SIGUSR1, &action, NULL) ? errno : 0;
+	err = take_signal();
 	if (!err)
 		err = pthread_create(&i->watcher, NULL, watch, &i->end_fd);
 	if (err) {
@@ -74,4 +82,21 @@ void interrupt_end(struct interrupt *interrupt)
 	eventfd_write(interrupt->end_fd, 1);
 	pthread_join(interrupt->watcher, NULL);
 	cleanup_close(&interrupt->end_fd);
+}
+
+void interrupt_join(pthread_t thread)
+{
+	struct timespec until;
+	int err = take_signal();
+
+	while (!err) {
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_nsec += AGAIN_MS * 1000000L;
+		until.tv_sec += until.tv_nsec / 1000000000;
+		until.tv_nsec %= 1000000000;
+		if (pthread_timedjoin_np(thread, NULL, &until) != ETIMEDOUT)
+			return;
+		interrupt_all();
+	}
+	pthread_join(thread, NULL);
 }

@@ -24,4 +24,10 @@ int interrupt_begin(struct interrupt *ret_interrupt);
 /* No more. To be called by the same thread. */
 void interrupt_end(struct interrupt *interrupt);
 
+/*
+ * Wait for the end of a thread that was told to end, and do not let it wait for such calls: those
+ * of all other threads are interrupted meanwhile.
+ */
+void interrupt_join(pthread_t thread);
+
 #endif

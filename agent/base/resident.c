@@ -8,6 +8,9 @@
 
 #include "base/resident.h"
 
+/* Bytes at the end of a heap that are free, and stay. */
+#define FREE_MOST (256 << 10)
+
 /* Whole pages of constants, not those that a writable segment shares. */
 static void forget(const struct dl_phdr_info *object, const ElfW(Phdr) * segment)
 {
@@ -29,6 +32,11 @@ static int look(struct dl_phdr_info *object, size_t size, void *data)
 		if (object->dlpi_phdr[i].p_type == PT_LOAD && object->dlpi_phdr[i].p_flags == PF_R)
 			forget(object, &object->dlpi_phdr[i]);
 	return true;
+}
+
+void resident_keep_low(void)
+{
+	mallopt(M_TRIM_THRESHOLD, FREE_MOST);
 }
 
 void resident_shrink(void)

@@ -123,6 +123,9 @@ static void examine_publish(struct findings *findings)
 	    [NODE_PUBLISH_READ] =
 		"what goroutines, tasks and greenlets work on, too: a program of others reads "
 		"traces_ctx_v1",
+	    [NODE_PUBLISH_SAMPLED] =
+		"what goroutines, tasks and greenlets work on, too, and event loops: whenever a "
+		"program of others takes a sample with traces_ctx_v1",
 	    [NODE_PUBLISH_BLIND] =
 		"not what goroutines, tasks and greenlets work on: ctxpropd cannot see whether a "
 		"program of others reads traces_ctx_v1 (its log says why; "

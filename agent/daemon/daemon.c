@@ -121,7 +121,9 @@ static void drop_rights(bool enters_netns, bool names_kernel)
 
 static void begin_to_follow(struct daemon *daemon, enum publish_mode publish)
 {
-	int err = daemon->follows ? follower_start(publish, &daemon->follower) : 0;
+	int err = daemon->follows
+		      ? follower_start(publish, daemon->memory_is_short, &daemon->follower)
+		      : 0;
 
 	if (err)
 		log_warning("uprobes-failed",
@@ -189,6 +191,7 @@ int daemon_run(const struct options *options)
 	struct daemon daemon = {.lock_fd = -1, .signal_fd = -1, .recorder = RECORDER_PROCESS_NONE};
 	int err;
 
+	resident_keep_low();
 	log_info("starting", "ctxpropd %s is starting", CTXPROP_VERSION);
 	err = daemon_start(&daemon, options);
 	if (err == -ECANCELED) {
@@ -209,6 +212,8 @@ int daemon_run(const struct options *options)
 			follower_settle(daemon.follower, SETTLE_MS);
 		resident_shrink(); /* loading took what is not needed any more */
 		be_ready(&daemon, wanted_any(&options->wanted));
+		if (daemon.follower)
+			follower_preload(daemon.follower);
 		err = run(&daemon);
 		recorder_process_stop(&daemon.recorder);
 		if (daemon.drained)

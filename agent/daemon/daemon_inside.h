@@ -32,6 +32,7 @@ struct daemon {
 	struct sites *sites;
 	struct watchdog watchdog;
 	struct upkeep upkeep;
+	bool memory_is_short;      /* nothing is loaded that nobody needs yet */
 	bool follows;              /* requests, by the node's probes */
 	struct follower *follower; /* NULL: programs are not looked at */
 	struct policies policies;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <malloc.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -12,8 +13,9 @@
 #include "daemon/follow.h"
 #include "daemon/tables.h"
 #include "load/node.h"
+#include "runtime/preload.h"
 
-/* What is loaded side by side: the packet programs, and the probes. */
+/* What is loaded side by side: the packet programs of each hook, and the probes. */
 struct loading {
 	struct daemon *daemon;
 	const struct options *options;
@@ -21,6 +23,14 @@ struct loading {
 	struct sizes sizes;
 	struct node_report report;
 	int node_lock_fd;
+	atomic_int hooks_left; /* to be loaded */
+	atomic_int err;        /* of one that was not, -errno */
+};
+
+/* The program of one hook. */
+struct loading_hook {
+	struct loading *loading;
+	enum hook hook;
 };
 
 static void log_programs(const struct daemon *daemon)
@@ -36,7 +46,7 @@ static void log_programs(const struct daemon *daemon)
 		 origin->adopted ? "adopted" : "made", daemon->pins.layer_dir, origin->flows);
 }
 
-static int load_programs(const struct loading *loading)
+static int open_packets(const struct loading *loading)
 {
 	const struct options *options = loading->options;
 	struct daemon *daemon = loading->daemon;
@@ -49,19 +59,37 @@ static int load_programs(const struct loading *loading)
 			   &daemon->origin);
 }
 
-/* The packet path comes first: it is complete before the last probe is loaded. */
-static int begin_packets(void *data)
+static int failed_to_load(int err)
 {
-	const struct loading *loading = data;
-	int err = load_programs(loading);
+	return daemon_failed("the BPF programs cannot be loaded (-v shows the verifier's words)",
+			     err);
+}
+
+/* Both programs are there. */
+static int begin_packets(struct loading *loading)
+{
+	int err = atomic_load(&loading->err);
 
 	if (err == -ECANCELED || stop_asked())
 		return -ECANCELED;
+	if (!err)
+		err = engine_finish(loading->daemon->engine);
 	if (err)
-		return daemon_failed(
-		    "the BPF programs cannot be loaded (-v shows the verifier's words)", err);
+		return failed_to_load(err);
 	log_programs(loading->daemon);
 	return loading->then(loading->daemon, loading->options);
+}
+
+/* Who has loaded the last one goes on, whoever it is: others are at the probes by then. */
+static int load_hook(void *data)
+{
+	const struct loading_hook *own = data;
+	struct loading *loading = own->loading;
+	int err = engine_load(loading->daemon->engine, own->hook, FRAMING_ETHERNET);
+
+	if (err)
+		atomic_store(&loading->err, err);
+	return atomic_fetch_sub(&loading->hooks_left, 1) > 1 ? 0 : begin_packets(loading);
 }
 
 static int load_probes(void *data)
@@ -69,6 +97,13 @@ static int load_probes(void *data)
 	struct loading *loading = data;
 
 	return node_start(take_fd(&loading->node_lock_fd), &loading->report);
+}
+
+/* What fails here is loaded when it is needed, or said then. */
+static int load_runtimes(void *data)
+{
+	(void)data;
+	return preload_first();
 }
 
 /* Without probes requests still get their header, each as a new trace. */
@@ -96,28 +131,49 @@ static void run_loads(struct job *jobs, size_t count, bool memory_is_short)
 	}
 }
 
+/* The probes need the maps of the node; those of runtimes can wait. */
+static size_t count_jobs(int node_err, const struct sizes *sizes)
+{
+	if (node_err)
+		return HOOKS;
+	return sizes->halved ? HOOKS + 1 : HOOKS + 2;
+}
+
+/* The packet path comes first: it is complete before the last probe is loaded. */
 int daemon_load(struct daemon *daemon, const struct options *options,
 		int (*then)(struct daemon *daemon, const struct options *options))
 {
-	struct loading loading = {
-	    .daemon = daemon, .options = options, .then = then, .node_lock_fd = -1};
+	struct loading loading = {.daemon = daemon,
+				  .options = options,
+				  .then = then,
+				  .node_lock_fd = -1,
+				  .hooks_left = HOOKS};
+	struct loading_hook hooks[HOOKS] = {{&loading, HOOK_IN}, {&loading, HOOK_OUT}};
 	int node_err, err = tables_choose(options, &loading.sizes);
-	struct job jobs[] = {{.run = begin_packets, .data = &loading},
-			     {.run = load_probes, .data = &loading}};
+	struct job jobs[] = {{.run = load_hook, .data = &hooks[0]},
+			     {.run = load_hook, .data = &hooks[1]},
+			     {.run = load_probes, .data = &loading},
+			     {.run = load_runtimes}};
 	struct interrupt interrupt;
 
 	if (err)
 		return daemon_failed("the BPF programs cannot be opened", err);
 	node_err = node_open(&loading.sizes, &loading.report, &loading.node_lock_fd);
-	interrupt_begin(&interrupt);
-	run_loads(jobs, node_err ? 1 : 2, loading.sizes.halved);
-	interrupt_end(&interrupt);
+	err = open_packets(&loading);
+	if (err)
+		failed_to_load(err);
+	if (!err) {
+		interrupt_begin(&interrupt);
+		run_loads(jobs, count_jobs(node_err, &loading.sizes), loading.sizes.halved);
+		interrupt_end(&interrupt);
+		err = jobs[0].err ? jobs[0].err : jobs[1].err;
+	}
 	cleanup_close(&loading.node_lock_fd);
-	err = jobs[0].err;
 	if (err)
 		return err;
 	tables_tell_adopted(&loading.sizes, daemon->origin.flows,
 			    node_err ? loading.sizes.halved : loading.report.halved);
-	follow(&loading, node_err ? node_err : jobs[1].err);
+	daemon->memory_is_short = loading.sizes.halved;
+	follow(&loading, node_err ? node_err : jobs[HOOKS].err);
 	return 0;
 }

@@ -18,7 +18,10 @@
 struct follower {
 	struct runtimes *runtimes;
 	pthread_t thread;
-	int stop_fd; /* eventfd(2) */
+	int stop_fd;   /* eventfd(2) */
+	int ready_fd;  /* eventfd(2) */
+	bool preloads; /* what nobody needs yet may be loaded */
+	bool spares;   /* but not what takes much memory */
 	pthread_mutex_t lock;
 	pthread_cond_t news;
 	bool settled; /* with what was known until then */
@@ -33,17 +36,19 @@ static void settle(struct follower *follower)
 }
 
 /* Returns 1 when told to stop, 0 otherwise, with whether the runtimes have news; or -errno. */
-static int wait_for_news(const struct follower *follower, bool *ret_news)
+static int wait_for_news(struct follower *follower, bool *ret_news)
 {
 	struct pollfd fds[] = {
 	    {.fd = follower->stop_fd, .events = POLLIN},
 	    {.fd = runtimes_fd(follower->runtimes), .events = POLLIN},
+	    {.fd = follower->preloads ? -1 : follower->ready_fd, .events = POLLIN},
 	};
 
 	*ret_news = false;
 	if (poll(fds, sizeof(fds) / sizeof(fds[0]), runtimes_due_ms(follower->runtimes)) < 0)
 		return errno == EINTR ? 0 : -errno;
 	*ret_news = fds[1].revents;
+	follower->preloads |= fds[2].revents != 0;
 	return fds[0].revents ? 1 : 0;
 }
 
@@ -61,6 +66,8 @@ static int turn(struct follower *follower, bool has_news)
 
 	if (!err)
 		err = runtimes_do(follower->runtimes);
+	if (!err && follower->preloads)
+		runtimes_preload(follower->runtimes, !follower->spares);
 	if (!err && runtimes_is_done(follower->runtimes) && !has_input(follower))
 		settle(follower);
 	return err;
@@ -102,7 +109,8 @@ static int open_all(enum publish_mode publish, struct follower *follower)
 	pthread_condattr_destroy(&monotonic);
 	pthread_mutex_init(&follower->lock, NULL);
 	follower->stop_fd = eventfd(0, EFD_CLOEXEC);
-	if (follower->stop_fd < 0)
+	follower->ready_fd = eventfd(0, EFD_CLOEXEC);
+	if (follower->stop_fd < 0 || follower->ready_fd < 0)
 		return -errno;
 	err = runtimes_open(runtimes_log, runtimes_log_lack, publish, &follower->runtimes);
 	if (err)
@@ -114,15 +122,21 @@ static void free_all(struct follower *follower)
 {
 	runtimes_close(follower->runtimes);
 	cleanup_close(&follower->stop_fd);
+	cleanup_close(&follower->ready_fd);
 	pthread_cond_destroy(&follower->news);
 	pthread_mutex_destroy(&follower->lock);
 	free(follower);
 }
 
-int follower_start(enum publish_mode publish, struct follower **ret_follower)
+int follower_start(enum publish_mode publish, bool spares, struct follower **ret_follower)
 {
 	struct follower *follower = calloc(1, sizeof(*follower));
-	int err = follower ? open_all(publish, follower) : -ENOMEM;
+	int err = follower ? 0 : -ENOMEM;
+
+	if (follower)
+		follower->spares = spares;
+	if (!err)
+		err = open_all(publish, follower);
 
 	if (err && follower)
 		free_all(follower);
@@ -144,6 +158,11 @@ void follower_settle(struct follower *follower, unsigned int limit_ms)
 	       !pthread_cond_timedwait(&follower->news, &follower->lock, &until))
 		;
 	pthread_mutex_unlock(&follower->lock);
+}
+
+void follower_preload(struct follower *follower)
+{
+	eventfd_write(follower->ready_fd, 1);
 }
 
 void follower_stop(struct follower *follower)

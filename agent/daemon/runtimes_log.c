@@ -31,13 +31,29 @@ static void log_unix_sockets(int err)
 		log_info("unix-sockets", "following requests over unix sockets, too");
 }
 
+/* By probes at each change, or only while it takes a sample. */
+static void log_reader(const struct publish *publish)
+{
+	const struct trace_reader *reader = &publish->reader;
+
+	if (publish->state == NODE_PUBLISH_SAMPLED)
+		log_info("publishing-samples",
+			 "program %u (%.*s) reads traces_ctx_v1: contexts of threads, goroutines, "
+			 "tasks and event loops are published whenever it takes a sample",
+			 reader->id, TRACE_READER_NAME, reader->name);
+	else
+		log_info("publishing-switches",
+			 "program %u (%.*s) reads traces_ctx_v1: contexts of goroutines, tasks and "
+			 "greenlets are published, too, by probes%s%s",
+			 reader->id, TRACE_READER_NAME, reader->name,
+			 publish->moments_err ? ", as its samples cannot be met: " : "",
+			 publish->moments_err ? strerror(-publish->moments_err) : "");
+}
+
 static void log_publish(const struct publish *publish)
 {
-	if (publish->state == NODE_PUBLISH_READ)
-		log_info("publishing",
-			 "program %u (%.*s) reads traces_ctx_v1: contexts of goroutines, tasks and "
-			 "greenlets are published, too",
-			 publish->reader.id, TRACE_READER_NAME, publish->reader.name);
+	if (publish->state == NODE_PUBLISH_READ || publish->state == NODE_PUBLISH_SAMPLED)
+		log_reader(publish);
 	else if (publish->state == NODE_PUBLISH_BLIND)
 		log_warning(
 		    "publish-unknown",
@@ -66,6 +82,9 @@ void runtimes_log(const struct runtimes_news *news)
 {
 	char name[PATH_MAX];
 
+	if (news->preloaded)
+		return log_info("probes-loaded",
+				"the probes for programs of all runtimes are loaded");
 	if (news->unix_sockets)
 		return log_unix_sockets(news->err);
 	if (news->publish)

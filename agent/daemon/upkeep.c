@@ -6,7 +6,6 @@
 #include "base/log.h"
 #include "daemon/upkeep.h"
 #include "flows/gc.h"
-#include "load/node_sweep.h"
 
 /* A table that was full is looked at more often than anything is told of it. */
 #define LOOK_INTERVAL_NS (10 * NS_PER_SECOND)
@@ -70,17 +69,18 @@ static void collect(struct upkeep *upkeep, __u64 now_ns)
 }
 
 /* Where nothing is followed there is nothing. */
-static void sweep_node(void)
+static void sweep_node(struct node_sweep *sweep)
 {
-	int removed = node_sweep();
-
-	if (removed > 0)
+	node_sweep_step(sweep);
+	if (sweep->goes_on)
+		return;
+	if (sweep->removed > 0)
 		log_info("node-swept",
 			 "removed %d entries of processes, threads and requests that are gone",
-			 removed);
-	else if (removed < 0)
+			 sweep->removed);
+	else if (sweep->removed < 0)
 		log_debug("node-sweep-failed", "cannot look for entries of what is gone: %s",
-			  strerror(-removed));
+			  strerror(-sweep->removed));
 }
 
 static void warn_crowded(struct upkeep *upkeep)
@@ -118,7 +118,12 @@ int upkeep_do(struct upkeep *upkeep)
 		summarise(upkeep, now_ns);
 	if (now_ns >= upkeep->next_gc_ns) {
 		collect(upkeep, now_ns);
-		sweep_node();
+		if (!upkeep->sweep.goes_on)
+			node_sweep_begin(&upkeep->sweep);
+	}
+	if (upkeep->sweep.goes_on) {
+		sweep_node(&upkeep->sweep);
+		return 0;
 	}
 	next_ns =
 	    upkeep->next_look_ns < upkeep->next_gc_ns ? upkeep->next_look_ns : upkeep->next_gc_ns;

@@ -8,6 +8,7 @@
 #include "daemon/sites.h"
 #include "daemon/summary.h"
 #include "flows/gc.h"
+#include "load/node_sweep.h"
 
 struct upkeep {
 	struct sites *sites; /* whose flows are looked after */
@@ -16,6 +17,7 @@ struct upkeep {
 	__u32 flows_room;
 	__u64 gc_interval_ns;
 	__u64 next_look_ns, next_gc_ns;
+	struct node_sweep sweep;
 	bool crowded; /* the flow table was nearly full when last seen, or full since */
 	bool warned;  /* that it was full */
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 
 #include "abi.h"
 #include "base/cleanup.h"
+#include "base/jobs.h"
 #include "load/adopt.h"
 #include "load/control.h"
 #include "load/engine.h"
@@ -17,27 +19,39 @@
 #include "load/rules.h"
 #include "tc.skel.h"
 
-struct engine {
-	struct tc *tc[FRAMINGS]; /* the first one has made the maps; NULL: not needed yet */
-	struct engine_options options;
-	__u32 netns_id;        /* 0: shared */
-	const char *layer_dir; /* the caller's */
-	int programs_fd;       /* of the map of shared programs; -1: they serve one namespace */
-	int reused_fd[HOOKS];  /* programs for Ethernet of an earlier daemon; -1: they are ours */
+static const char *const program_names[HOOKS][FRAMINGS] = {
+    [HOOK_IN] = {[FRAMING_ETHERNET] = "ctxprop_in_eth", [FRAMING_IP] = "ctxprop_in_ip"},
+    [HOOK_OUT] = {[FRAMING_ETHERNET] = "ctxprop_out_eth", [FRAMING_IP] = "ctxprop_out_ip"},
 };
 
-/* An object of which only the programs of one framing are to be loaded. */
-static struct tc *open_programs(const struct engine *engine, enum framing framing)
+struct engine {
+	struct tc *tc; /* has made the maps, and no programs */
+	struct engine_options options;
+	__u32 netns_id;          /* 0: shared */
+	const struct pins *pins; /* the caller's */
+	enum adoption found;
+	int shared_fd; /* of the map of shared programs; -1: they serve one namespace */
+	int program_fd[HOOKS][FRAMINGS]; /* -1: not loaded yet */
+	bool reuses;                     /* programs for Ethernet of an earlier daemon */
+};
+
+static void cleanup_tc(struct tc **tc)
 {
-	const bool ethernet = framing == FRAMING_ETHERNET;
+	tc__destroy(*tc);
+}
+
+#define _cleanup_tc_ __attribute__((cleanup(cleanup_tc)))
+
+/* An object of which only this program is to be loaded; NULL: none. */
+static struct tc *open_object(const struct engine *engine, const char *name)
+{
 	struct tc *tc = tc__open();
+	struct bpf_program *program;
 
 	if (!tc)
 		return NULL;
-	bpf_program__set_autoload(tc->progs.ctxprop_in_eth, ethernet);
-	bpf_program__set_autoload(tc->progs.ctxprop_out_eth, ethernet);
-	bpf_program__set_autoload(tc->progs.ctxprop_in_ip, !ethernet);
-	bpf_program__set_autoload(tc->progs.ctxprop_out_ip, !ethernet);
+	bpf_object__for_each_program(program, tc->obj)
+	    bpf_program__set_autoload(program, name && !strcmp(bpf_program__name(program), name));
 	tc->rodata->netns_id = engine->netns_id;
 	tc->rodata->use_request_ids = !engine->options.ignore_request_ids;
 	if (rules_tell(tc->obj)) {
@@ -104,75 +118,64 @@ static int finish_layer(const char *layer_dir, struct tc *tc, bool paused)
 
 static int share_programs(struct engine *engine)
 {
-	int fds[HOOKS][FRAMINGS], fd;
+	int fd = entry_share(engine->pins->layer_dir, engine->program_fd);
 
-	engine_programs(engine, fds);
-	fd = entry_share(engine->layer_dir, fds);
 	if (fd < 0)
 		return fd;
-	cleanup_close(&engine->programs_fd);
-	engine->programs_fd = fd;
+	cleanup_close(&engine->shared_fd);
+	engine->shared_fd = fd;
 	return 0;
 }
 
 /* Take the programs that an earlier daemon of this build has pinned for these maps. */
-static void reuse(struct engine *engine, const struct pins *pins, __u64 key)
+static void reuse(struct engine *engine, __u64 key)
 {
-	struct tc *tc = engine->tc[FRAMING_ETHERNET];
+	int fds[HOOKS];
 
-	if (engine->options.shared || reuse_find(pins, key, engine->reused_fd))
+	if (engine->options.shared || reuse_find(engine->pins, key, fds))
 		return;
-	bpf_program__set_autoload(tc->progs.ctxprop_in_eth, false);
-	bpf_program__set_autoload(tc->progs.ctxprop_out_eth, false);
+	for (int hook = 0; hook < HOOKS; hook++)
+		engine->program_fd[hook][FRAMING_ETHERNET] = fds[hook];
+	engine->reuses = true;
 }
 
-/* What the programs would become that are opened, but not loaded. */
-static __u64 key_of(const struct pins *pins, const struct tc *tc)
+/* What the programs become that are loaded over these maps. */
+static __u64 key_of(const struct engine *engine)
 {
 	size_t size;
 	const void *bytes = tc__elf_bytes(&size);
 
-	return reuse_key(pins, tc->obj, bytes, size);
+	return reuse_key(engine->pins->layer_dir, engine->tc->obj, bytes, size);
 }
 
 /* For the next daemon; without it that one loads them anew. */
-static void note_programs(const struct engine *engine, const struct pins *pins)
+static void note_programs(const struct engine *engine)
 {
-	int fds[HOOKS][FRAMINGS], first[HOOKS];
+	int first[HOOKS];
 
-	if (engine->options.shared || engine->reused_fd[HOOK_IN] >= 0)
+	if (engine->options.shared || engine->reuses)
 		return;
-	engine_programs(engine, fds);
 	for (int i = 0; i < HOOKS; i++)
-		first[i] = fds[i][FRAMING_ETHERNET];
-	reuse_note(pins, key_of(pins, engine->tc[FRAMING_ETHERNET]), first);
+		first[i] = engine->program_fd[i][FRAMING_ETHERNET];
+	reuse_note(engine->pins, key_of(engine), first);
 }
 
-/* The first programs, and the maps of all. */
-static int load(struct engine *engine, const struct pins *pins, struct engine_origin *origin)
+/* The maps of all. */
+static int make_maps(struct engine *engine, struct engine_origin *origin)
 {
-	struct tc *tc = engine->tc[FRAMING_ETHERNET];
-	enum adoption found;
+	struct tc *tc = engine->tc;
 	int err = sizes_set(tc->obj, &engine->options.sizes);
 
 	if (!err)
 		err = node_maps_share(tc->obj, NULL, 0);
 	if (!err)
-		err = adopt(pins, tc->obj, &found, origin);
-	tc->rodata->flows_room = bpf_map__max_entries(tc->maps.flows);
-	if (!err && origin->adopted)
-		reuse(engine, pins, key_of(pins, tc));
-	if (!err)
-		err = tc__load(tc);
-	if (!err)
-		err = prepare_layer(pins, found);
+		err = adopt(engine->pins, tc->obj, &engine->found, origin);
 	if (err)
 		return err;
-	origin->flows = bpf_map__max_entries(tc->maps.flows);
-	err = finish_layer(pins->layer_dir, tc, engine->options.paused);
-	if (!err)
-		note_programs(engine, pins);
-	return err || !engine->options.shared ? err : share_programs(engine);
+	tc->rodata->flows_room = origin->flows = bpf_map__max_entries(tc->maps.flows);
+	if (origin->adopted)
+		reuse(engine, key_of(engine));
+	return tc__load(tc);
 }
 
 /* Let an object use the maps of another one, but for its constants. */
@@ -192,28 +195,79 @@ static int use_maps_of(const struct bpf_object *owner, struct bpf_object *object
 	return err;
 }
 
-int engine_need(struct engine *engine, enum framing framing)
+/* A descriptor that outlives the object, or -errno. */
+static int load_program(const struct engine *engine, const char *name)
 {
-	struct tc *tc;
-	int err;
+	_cleanup_tc_ struct tc *tc = open_object(engine, name);
+	int err, fd;
 
-	if (engine->tc[framing])
-		return 0;
-	tc = open_programs(engine, framing);
 	if (!tc)
 		return -errno;
-	tc->rodata->flows_room = bpf_map__max_entries(engine->tc[FRAMING_ETHERNET]->maps.flows);
-	err = use_maps_of(engine->tc[FRAMING_ETHERNET]->obj, tc->obj);
+	tc->rodata->flows_room = engine->tc->rodata->flows_room;
+	err = use_maps_of(engine->tc->obj, tc->obj);
 	if (!err)
 		err = tc__load(tc);
-	engine->tc[framing] = tc;
-	if (!err && engine->options.shared)
-		err = share_programs(engine);
-	if (err) {
-		engine->tc[framing] = NULL; /* the next device tries again */
-		tc__destroy(tc);
+	if (err)
+		return err;
+	fd = bpf_program__fd(bpf_object__find_program_by_name(tc->obj, name));
+	fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	return fd < 0 ? -errno : fd;
+}
+
+int engine_load(struct engine *engine, enum hook hook, enum framing framing)
+{
+	int *fd = &engine->program_fd[hook][framing], loaded;
+
+	if (*fd >= 0)
+		return 0;
+	loaded = load_program(engine, program_names[hook][framing]);
+	if (loaded >= 0)
+		*fd = loaded;
+	return loaded < 0 ? loaded : 0;
+}
+
+int engine_finish(struct engine *engine)
+{
+	int err = prepare_layer(engine->pins, engine->found);
+
+	if (!err)
+		err = finish_layer(engine->pins->layer_dir, engine->tc, engine->options.paused);
+	if (err)
+		return err;
+	note_programs(engine);
+	return engine->options.shared ? share_programs(engine) : 0;
+}
+
+/* One of the framing's programs, for a job. */
+struct need {
+	struct engine *engine;
+	enum hook hook;
+	enum framing framing;
+};
+
+static int load_needed(void *data)
+{
+	const struct need *need = data;
+
+	return engine_load(need->engine, need->hook, need->framing);
+}
+
+int engine_need(struct engine *engine, enum framing framing)
+{
+	struct need needs[HOOKS];
+	struct job jobs[HOOKS];
+
+	if (engine->program_fd[HOOK_IN][framing] >= 0 && engine->program_fd[HOOK_OUT][framing] >= 0)
+		return 0;
+	for (int hook = 0; hook < HOOKS; hook++) {
+		needs[hook] = (struct need){engine, (enum hook)hook, framing};
+		jobs[hook] = (struct job){.run = load_needed, .data = &needs[hook]};
 	}
-	return err;
+	jobs_run(jobs, HOOKS);
+	for (int hook = 0; hook < HOOKS; hook++)
+		if (jobs[hook].err)
+			return jobs[hook].err; /* the next device tries again */
+	return engine->options.shared ? share_programs(engine) : 0;
 }
 
 int engine_open(const struct pins *pins, __u64 netns_cookie, const struct engine_options *options,
@@ -225,12 +279,13 @@ int engine_open(const struct pins *pins, __u64 netns_cookie, const struct engine
 	if (!engine)
 		return -ENOMEM;
 	*ret_origin = (struct engine_origin){};
-	engine->programs_fd = engine->reused_fd[HOOK_IN] = engine->reused_fd[HOOK_OUT] = -1;
+	engine->shared_fd = -1;
+	memset(engine->program_fd, -1, sizeof(engine->program_fd));
 	engine->options = *options;
 	engine->netns_id = options->shared ? 0 : (__u32)netns_cookie;
-	engine->layer_dir = pins->layer_dir;
-	engine->tc[FRAMING_ETHERNET] = open_programs(engine, FRAMING_ETHERNET);
-	err = engine->tc[FRAMING_ETHERNET] ? load(engine, pins, ret_origin) : -errno;
+	engine->pins = pins;
+	engine->tc = open_object(engine, NULL);
+	err = engine->tc ? make_maps(engine, ret_origin) : -errno;
 	if (err)
 		engine_close(engine);
 	else
@@ -238,76 +293,57 @@ int engine_open(const struct pins *pins, __u64 netns_cookie, const struct engine
 	return err;
 }
 
-void engine_programs_of(const struct tc *tc, int ret_prog_fd[HOOKS][FRAMINGS])
-{
-	ret_prog_fd[HOOK_IN][FRAMING_ETHERNET] = bpf_program__fd(tc->progs.ctxprop_in_eth);
-	ret_prog_fd[HOOK_IN][FRAMING_IP] = bpf_program__fd(tc->progs.ctxprop_in_ip);
-	ret_prog_fd[HOOK_OUT][FRAMING_ETHERNET] = bpf_program__fd(tc->progs.ctxprop_out_eth);
-	ret_prog_fd[HOOK_OUT][FRAMING_IP] = bpf_program__fd(tc->progs.ctxprop_out_ip);
-}
-
 void engine_programs(const struct engine *engine, int ret_prog_fd[HOOKS][FRAMINGS])
 {
-	for (int i = 0; i < FRAMINGS; i++) {
-		int fds[HOOKS][FRAMINGS];
-
-		memset(fds, -1, sizeof(fds));
-		if (engine->tc[i])
-			engine_programs_of(engine->tc[i], fds);
-		for (int hook = 0; i == FRAMING_ETHERNET && hook < HOOKS; hook++)
-			if (engine->reused_fd[hook] >= 0)
-				fds[hook][i] = engine->reused_fd[hook];
-		for (int hook = 0; hook < HOOKS; hook++)
-			ret_prog_fd[hook][i] = fds[hook][i];
-	}
+	memcpy(ret_prog_fd, engine->program_fd, sizeof(engine->program_fd));
 }
 
 int engine_shared_fd(const struct engine *engine)
 {
-	return engine->programs_fd;
+	return engine->shared_fd;
 }
 
 int engine_flows_fd(const struct engine *engine)
 {
-	return bpf_map__fd(engine->tc[FRAMING_ETHERNET]->maps.flows);
+	return bpf_map__fd(engine->tc->maps.flows);
 }
 
 int engine_carried_fd(const struct engine *engine)
 {
-	return bpf_map__fd(engine->tc[FRAMING_ETHERNET]->maps.carried);
+	return bpf_map__fd(engine->tc->maps.carried);
 }
 
 int engine_formers_fd(const struct engine *engine)
 {
-	return bpf_map__fd(engine->tc[FRAMING_ETHERNET]->maps.formers);
+	return bpf_map__fd(engine->tc->maps.formers);
 }
 
 int engine_shares_fd(const struct engine *engine)
 {
-	return bpf_map__fd(engine->tc[FRAMING_ETHERNET]->maps.flow_shares);
+	return bpf_map__fd(engine->tc->maps.flow_shares);
 }
 
 int engine_counters_fd(const struct engine *engine)
 {
-	return bpf_map__fd(engine->tc[FRAMING_ETHERNET]->maps.counters);
+	return bpf_map__fd(engine->tc->maps.counters);
 }
 
 int engine_records_fd(const struct engine *engine)
 {
-	return bpf_map__fd(engine->tc[FRAMING_ETHERNET]->maps.records);
+	return bpf_map__fd(engine->tc->maps.records);
 }
 
 int engine_recording_fd(const struct engine *engine)
 {
-	return bpf_map__fd(engine->tc[FRAMING_ETHERNET]->maps.recording);
+	return bpf_map__fd(engine->tc->maps.recording);
 }
 
 int engine_attend(const struct engine *engine, const struct attended *attended)
 {
 	__u32 index = 0;
 
-	return bpf_map_update_elem(bpf_map__fd(engine->tc[FRAMING_ETHERNET]->maps.attended), &index,
-				   attended, BPF_ANY);
+	return bpf_map_update_elem(bpf_map__fd(engine->tc->maps.attended), &index, attended,
+				   BPF_ANY);
 }
 
 struct connections_maps engine_connections(const struct engine *engine)
@@ -315,7 +351,7 @@ struct connections_maps engine_connections(const struct engine *engine)
 	return (struct connections_maps){
 	    .records_fd = engine_records_fd(engine),
 	    .recording_fd = engine_recording_fd(engine),
-	    .attended_fd = bpf_map__fd(engine->tc[FRAMING_ETHERNET]->maps.attended),
+	    .attended_fd = bpf_map__fd(engine->tc->maps.attended),
 	    .counters_fd = engine_counters_fd(engine),
 	    .netns = engine->netns_id,
 	};
@@ -324,10 +360,10 @@ struct connections_maps engine_connections(const struct engine *engine)
 struct policies_maps engine_policies(const struct engine *engine)
 {
 	return (struct policies_maps){
-	    .image_fd = bpf_map__fd(engine->tc[FRAMING_ETHERNET]->maps.policies),
-	    .state_fd = bpf_map__fd(engine->tc[FRAMING_ETHERNET]->maps.policy_state),
-	    .hits_fd = bpf_map__fd(engine->tc[FRAMING_ETHERNET]->maps.rule_hits),
-	    .owners_fd = bpf_map__fd(engine->tc[FRAMING_ETHERNET]->maps.rule_owners),
+	    .image_fd = bpf_map__fd(engine->tc->maps.policies),
+	    .state_fd = bpf_map__fd(engine->tc->maps.policy_state),
+	    .hits_fd = bpf_map__fd(engine->tc->maps.rule_hits),
+	    .owners_fd = bpf_map__fd(engine->tc->maps.rule_owners),
 	};
 }
 
@@ -335,10 +371,9 @@ void engine_close(struct engine *engine)
 {
 	if (!engine)
 		return;
-	for (int i = FRAMINGS - 1; i >= 0; i--)
-		tc__destroy(engine->tc[i]);
-	cleanup_close(&engine->programs_fd);
-	cleanup_close(&engine->reused_fd[HOOK_IN]);
-	cleanup_close(&engine->reused_fd[HOOK_OUT]);
+	for (int i = 0; i < HOOKS * FRAMINGS; i++)
+		cleanup_close(&engine->program_fd[i / FRAMINGS][i % FRAMINGS]);
+	cleanup_close(&engine->shared_fd);
+	tc__destroy(engine->tc);
 	free(engine);
 }

@@ -32,12 +32,24 @@ struct engine_origin {
 };
 
 /*
- * Load the programs for Ethernet (loopback has it, too) and pin their maps into the layer. Nothing
- * is attached yet, editing is switched on. The caller holds the lock of the pins, which outlive
- * the engine. 0 or -errno.
+ * Make the maps, or open those of an earlier daemon. What that one has pinned of programs for
+ * Ethernet is taken, too, if it fits. The caller holds the lock of the pins, which outlive the
+ * engine. 0 or -errno.
  */
 int engine_open(const struct pins *pins, __u64 netns_cookie, const struct engine_options *options,
 		struct engine **ret_engine, struct engine_origin *ret_origin);
+
+/*
+ * Load the program of a hook for a framing, unless it is there: different ones side by side, if the
+ * caller likes. 0 or -errno.
+ */
+int engine_load(struct engine *engine, enum hook hook, enum framing framing);
+
+/*
+ * Both programs for Ethernet (loopback has it, too) are loaded: pin the maps into the layer.
+ * Nothing is attached yet, editing is switched on. 0 or -errno.
+ */
+int engine_finish(struct engine *engine);
 
 /*
  * Load the programs of a framing, too, over the same maps, unless that was done: most nodes have no
@@ -45,10 +57,7 @@ int engine_open(const struct pins *pins, __u64 netns_cookie, const struct engine
  */
 int engine_need(struct engine *engine, enum framing framing);
 
-/* Fill in the descriptors of the programs, those of the engine that are loaded (others: negative),
- * or those of an object that was loaded elsewhere. */
-struct tc;
-void engine_programs_of(const struct tc *tc, int ret_prog_fd[HOOKS][FRAMINGS]);
+/* Fill in the descriptors of the programs, owned by the engine; -1: not loaded. */
 void engine_programs(const struct engine *engine, int ret_prog_fd[HOOKS][FRAMINGS]);
 
 /* The map of shared programs, which entries go on by; owned by the engine. -1: not shared. */

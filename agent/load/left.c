@@ -34,6 +34,14 @@ static void destroy(struct tc **tc)
 	tc__destroy(*tc);
 }
 
+static void find_programs(const struct tc *tc, int ret_prog_fd[HOOKS][FRAMINGS])
+{
+	ret_prog_fd[HOOK_IN][FRAMING_ETHERNET] = bpf_program__fd(tc->progs.ctxprop_in_eth);
+	ret_prog_fd[HOOK_IN][FRAMING_IP] = bpf_program__fd(tc->progs.ctxprop_in_ip);
+	ret_prog_fd[HOOK_OUT][FRAMING_ETHERNET] = bpf_program__fd(tc->progs.ctxprop_out_eth);
+	ret_prog_fd[HOOK_OUT][FRAMING_IP] = bpf_program__fd(tc->progs.ctxprop_out_ip);
+}
+
 /* The programs, once more, over the same maps. */
 static int share_quiet_programs(const char *layer_dir)
 {
@@ -51,7 +59,7 @@ static int share_quiet_programs(const char *layer_dir)
 		err = tc__load(tc);
 	if (err)
 		return err;
-	engine_programs_of(tc, fds);
+	find_programs(tc, fds);
 	programs_fd = entry_share(layer_dir, fds);
 	return programs_fd < 0 ? programs_fd : 0;
 }

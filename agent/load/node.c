@@ -210,19 +210,10 @@ void node_look_back(void)
 		look_back(&pins, false);
 }
 
-static bool any_waits(const struct probe_hooks *hooks)
-{
-	for (unsigned int i = 0; i < hooks->count; i++)
-		if (hooks->event[i].waits)
-			return true;
-	return false;
-}
-
 /* The same with the node's lock held. */
 static int attach_waiting(const struct pins *pins, __u32 flags)
 {
 	char links_dir[PINS_PATH_MAX];
-	struct probe_hooks hooks;
 	struct node node;
 	int err = read_state(pins->layer_dir, &node);
 
@@ -230,7 +221,7 @@ static int attach_waiting(const struct pins *pins, __u32 flags)
 		return err;
 	pins_join(links_dir, pins->layer_dir, "links");
 	if (!node.generation || node.build != probes_build() ||
-	    probes_find(links_dir, node.generation, &hooks) || !any_waits(&hooks))
+	    !probes_wait(links_dir, node.generation))
 		return -ENOENT;
 	node.flags |= flags;
 	if (!node.flags)
@@ -239,6 +230,18 @@ static int attach_waiting(const struct pins *pins, __u32 flags)
 	if (!err)
 		err = probes_attach_waiting(links_dir, node.generation, node.flags);
 	return err ? err : 1;
+}
+
+int node_make_ready(void)
+{
+	char links_dir[PINS_PATH_MAX];
+	struct node node;
+	int err = read_state(node_maps_layer_dir(), &node);
+
+	if (err || !node.generation || node.build != probes_build())
+		return err;
+	return probes_make_ready(pins_join(links_dir, node_maps_layer_dir(), "links"),
+				 node.generation);
 }
 
 int node_attach_waiting(__u32 flags)

@@ -47,9 +47,15 @@ int node_start(int lock_fd, struct node_report *report);
 void node_look_back(void);
 
 /*
+ * Load what waits until the node needs it, unless probes of another build are at work. Without the
+ * lock: others have theirs to do meanwhile. 0 or -errno.
+ */
+int node_make_ready(void);
+
+/*
  * Attach what waits until the node needs it (enum node_flags): for the flags that are set already,
  * and these. 1: done; 0: nobody needs it yet; -ENOENT: nothing waits, or probes of another build
- * are at work; -EWOULDBLOCK: another daemon has the lock; or -errno.
+ * are at work; -EWOULDBLOCK: it is not ready, or another daemon has the lock; or -errno.
  */
 int node_attach_waiting(__u32 flags);
 

@@ -22,7 +22,10 @@
 #define INITIAL_PID_NAMESPACE 0xeffffffcU
 
 /* More than any of the maps has entries. */
-#define STEPS_MAX (1 << 18)
+#define ENTRIES_MAX (1U << 18)
+
+/* Entries that are looked at in a step. */
+#define STEP 1024
 
 /* Processes that were asked for last; a power of two. */
 #define ASKED 64
@@ -38,6 +41,7 @@ union key {
 	__u64 thread;  /* process and thread */
 	__u64 socket;  /* its address */
 };
+_Static_assert(sizeof(union key) <= NODE_SWEEP_KEY, "a key fits");
 _Static_assert(offsetof(struct worker_key, tgid) == 0, "a worker's key begins with its process");
 _Static_assert(offsetof(struct process_address, tgid) == 0, "an address begins with its process");
 
@@ -159,50 +163,82 @@ static const struct swept {
     {"shares_reached", of_share}, {"tracestates", of_request},  {"adopted", of_request},
 };
 
-/* Returns how many entries of a map were removed, or -errno. */
-static int sweep(const char *path, is_over_fn is_over, struct present *present)
+/* The first entry of a map, or the one that a step has ended before. Returns whether there is one.
+ */
+static bool find_next(const struct node_sweep *sweep, int fd, union key *ret_key)
 {
-	_cleanup_close_ int fd = bpf_obj_get(path);
+	if (!sweep->looked_at)
+		return !bpf_map_get_next_key(fd, NULL, ret_key);
+	memcpy(ret_key, sweep->next, sizeof(*ret_key));
+	return true;
+}
+
+/* Returns whether the map has more entries, of which the first is put into `sweep`. */
+static bool look_at_entries(struct node_sweep *sweep, int fd, is_over_fn is_over,
+			    struct present *present)
+{
 	union key key = {}, next = {};
-	int removed = 0, steps = 0;
+	bool more = find_next(sweep, fd, &next);
 
-	if (fd < 0)
-		return fd;
-	present->swept = fd;
 	/* Where a key vanishes meanwhile the kernel begins anew. */
-	for (int err = bpf_map_get_next_key(fd, NULL, &next); !err && steps < STEPS_MAX; steps++) {
+	for (int i = 0; more && i < STEP; i++) {
 		key = next;
-		err = bpf_map_get_next_key(fd, &key, &next);
+		more = !bpf_map_get_next_key(fd, &key, &next) && sweep->looked_at < ENTRIES_MAX;
+		sweep->looked_at++;
 		if (is_over(present, &key) && !bpf_map_delete_elem(fd, &key))
-			removed++;
+			sweep->removed += sweep->removed >= 0;
 	}
-	return removed;
+	memcpy(sweep->next, &next, sizeof(next));
+	return more;
 }
 
-/* Adds what was removed, if no error comes up now and none has before. */
-static void add(int *sum, int removed)
+static void fail(struct node_sweep *sweep, int err)
 {
-	if (*sum >= 0)
-		*sum = removed < 0 ? removed : *sum + removed;
+	if (sweep->removed >= 0)
+		sweep->removed = err;
 }
 
-int node_sweep(void)
+/* The same of the map at hand. */
+static bool look_at_map(struct node_sweep *sweep, struct present *present)
+{
+	const struct swept *swept = &sweeps[sweep->map];
+	char path[PINS_PATH_MAX];
+	_cleanup_close_ int fd =
+	    bpf_obj_get(pins_map_path(path, node_maps_layer_dir(), swept->map));
+
+	if (fd < 0) {
+		fail(sweep, fd);
+		return false;
+	}
+	present->swept = fd;
+	return look_at_entries(sweep, fd, swept->is_over, present);
+}
+
+static void step(struct node_sweep *sweep)
 {
 	const char *dir = node_maps_layer_dir();
 	char path[PINS_PATH_MAX];
-	int sum = 0;
-
-	if (!numbers_are_ours())
-		return 0;
 	_cleanup_close_ int requests = bpf_obj_get(pins_map_path(path, dir, "requests"));
 	_cleanup_close_ int workers = bpf_obj_get(pins_map_path(path, dir, "workers"));
 	_cleanup_close_ int traces = bpf_obj_get(NODE_TRACES_PATH); /* there may be none */
 	struct present present = {.requests = requests, .workers = workers, .traces = traces};
 
-	if (requests < 0 || workers < 0)
-		return requests < 0 ? requests : workers;
-	for (size_t i = 0; i < sizeof(sweeps) / sizeof(sweeps[0]); i++)
-		add(&sum,
-		    sweep(pins_map_path(path, dir, sweeps[i].map), sweeps[i].is_over, &present));
-	return sum;
+	if (requests < 0 || workers < 0) {
+		fail(sweep, requests < 0 ? requests : workers);
+		sweep->goes_on = false;
+	} else if (!look_at_map(sweep, &present)) {
+		sweep->looked_at = 0;
+		sweep->goes_on = ++sweep->map < sizeof(sweeps) / sizeof(sweeps[0]);
+	}
+}
+
+void node_sweep_begin(struct node_sweep *sweep)
+{
+	*sweep = (struct node_sweep){.goes_on = numbers_are_ours()};
+}
+
+void node_sweep_step(struct node_sweep *sweep)
+{
+	if (sweep->goes_on)
+		step(sweep);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -259,8 +260,7 @@ static struct probe_hook *hook_of(struct probe_hooks *hooks, const char *event)
 static bool may_wait(const struct candidate *candidate, const char *links_dir, __u32 generation,
 		     __u32 flags)
 {
-	return (candidate->flag & ~flags) && is_pinned(links_dir, generation, UNIX_WATCH) &&
-	       !make_ready(candidate, links_dir, generation);
+	return (candidate->flag & ~flags) && is_pinned(links_dir, generation, UNIX_WATCH);
 }
 
 /* What the jobs of one set of probes share, and the event that is this one's. */
@@ -329,20 +329,62 @@ int probes_attach(const char *links_dir, __u32 generation, __u32 flags,
 	return missing;
 }
 
-/* Is it ready, but not attached? */
+/* Has one of the event's candidates such a pin? */
+static bool any_is(bool (*is)(const char *links_dir, __u32 generation, const char *program),
+		   const char *event, const char *links_dir, __u32 generation)
+{
+	for (size_t i = 0; i < CANDIDATES; i++)
+		if (!strcmp(candidates[i].event, event) &&
+		    is(links_dir, generation, candidates[i].program))
+			return true;
+	return false;
+}
+
+/* Does the candidate's event wait for its flag? */
 static bool waits(const struct candidate *candidate, const char *links_dir, __u32 generation)
 {
-	return is_ready(links_dir, generation, candidate->program) &&
-	       !is_pinned(links_dir, generation, candidate->program);
+	return may_wait(candidate, links_dir, generation, 0) &&
+	       !any_is(is_pinned, candidate->event, links_dir, generation);
+}
+
+bool probes_wait(const char *links_dir, __u32 generation)
+{
+	for (size_t i = 0; i < CANDIDATES; i++)
+		if (waits(&candidates[i], links_dir, generation))
+			return true;
+	return false;
+}
+
+int probes_make_ready(const char *links_dir, __u32 generation)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < CANDIDATES; i++) {
+		const char *event = candidates[i].event;
+
+		if (!candidates[i].flag || any_is(is_pinned, event, links_dir, generation) ||
+		    any_is(is_ready, event, links_dir, generation))
+			continue;
+		err = make_ready(&candidates[i], links_dir, generation);
+	}
+	return err;
 }
 
 int probes_attach_waiting(const char *links_dir, __u32 generation, __u32 flags)
 {
 	int err = 0;
 
-	for (size_t i = 0; !err && i < CANDIDATES; i++)
-		if ((candidates[i].flag & flags) && waits(&candidates[i], links_dir, generation))
-			err = attach_ready(&candidates[i], links_dir, generation);
+	for (size_t i = 0; !err && i < CANDIDATES; i++) {
+		const struct candidate *candidate = &candidates[i];
+
+		if (!(candidate->flag & flags) ||
+		    any_is(is_pinned, candidate->event, links_dir, generation))
+			continue;
+		if (is_ready(links_dir, generation, candidate->program))
+			err = attach_ready(candidate, links_dir, generation);
+		else if (!any_is(is_ready, candidate->event, links_dir, generation))
+			err = -EWOULDBLOCK;
+	}
 	return err;
 }
 
@@ -408,11 +450,21 @@ int probes_detach_others(const char *links_dir, __u32 generation)
 	return pins_each(links_dir, detach_if_other, &generation);
 }
 
-__u64 probes_build(void)
+static __u64 build; /* of probes_build() */
+
+static void find_build(void)
 {
 	size_t size;
 	const void *bytes = probes__elf_bytes(&size);
 	const __u64 off = rules_switched_off();
 
-	return hash_add(hash_add(HASH_BEGIN, bytes, size), &off, sizeof(off));
+	build = hash_add(hash_add(HASH_BEGIN, bytes, size), &off, sizeof(off));
+}
+
+__u64 probes_build(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT; /* these are megabytes */
+
+	pthread_once(&once, find_build);
+	return build;
 }

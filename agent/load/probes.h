@@ -44,7 +44,19 @@ bool probes_maps_fit(char *ret_why, size_t size);
 int probes_attach(const char *links_dir, __u32 generation, __u32 flags,
 		  struct probe_hooks *ret_hooks);
 
-/* Attach what has waited for these flags. 0, or -errno of an event that is not caught. */
+/* Does anything wait until some flag is set? */
+bool probes_wait(const char *links_dir, __u32 generation);
+
+/*
+ * Load what waits, so that it can be attached: that takes a second. 0, or -errno of an event that
+ * cannot be caught.
+ */
+int probes_make_ready(const char *links_dir, __u32 generation);
+
+/*
+ * Attach what has waited for these flags. 0; -EWOULDBLOCK: it is not ready; or -errno of an event
+ * that is not caught.
+ */
 int probes_attach_waiting(const char *links_dir, __u32 generation, __u32 flags);
 
 /* Find out what an earlier daemon attached. 0, or -ENOENT when nothing of it is there. */

@@ -26,7 +26,7 @@ static __u32 map_id(const char *path)
 }
 
 /* Add a map to a hash: its constants, or which pinned one it is. Returns whether it is there. */
-static bool add_map(const struct pins *pins, const struct bpf_map *map, __u64 *hash)
+static bool add_map(const char *layer_dir, const struct bpf_map *map, __u64 *hash)
 {
 	const char *pin = bpf_map__pin_path(map);
 	char path[PINS_PATH_MAX];
@@ -39,14 +39,14 @@ static bool add_map(const struct pins *pins, const struct bpf_map *map, __u64 *h
 		*hash = constants ? hash_add(*hash, constants, size) : *hash;
 		return true;
 	}
-	if (!adopt_is_lasting(map) && !node_maps_has(bpf_map__name(map)))
+	if (!node_maps_has(bpf_map__name(map)) && (!layer_dir || !adopt_is_lasting(map)))
 		return true;
-	id = map_id(pin ? pin : pins_map_path(path, pins->layer_dir, bpf_map__name(map)));
+	id = map_id(pin ? pin : pins_map_path(path, layer_dir, bpf_map__name(map)));
 	*hash = hash_add(*hash, &id, sizeof(id));
 	return id;
 }
 
-__u64 reuse_key(const struct pins *pins, const struct bpf_object *object, const void *bytes,
+__u64 reuse_key(const char *layer_dir, const struct bpf_object *object, const void *bytes,
 		size_t size)
 {
 	__u64 hash = hash_add(HASH_BEGIN, bytes, size);
@@ -54,7 +54,7 @@ __u64 reuse_key(const struct pins *pins, const struct bpf_object *object, const 
 
 	bpf_object__for_each_map(map, object)
 	{
-		if (!add_map(pins, map, &hash))
+		if (!add_map(layer_dir, map, &hash))
 			return 0;
 	}
 	return hash;

@@ -15,10 +15,11 @@
 
 /*
  * A number that tells what programs of an object would become if it were loaded now: made out of
- * the object's bytes, its constants, and which pinned maps it would use. 0: it would make one of
+ * the object's bytes, its constants, and which pinned maps it would use, those of this layer (NULL:
+ * others than the node's are the programs' own) and of the node. 0: it would make one of
  * its lasting maps anew, so that programs of before are others.
  */
-__u64 reuse_key(const struct pins *pins, const struct bpf_object *object, const void *bytes,
+__u64 reuse_key(const char *layer_dir, const struct bpf_object *object, const void *bytes,
 		size_t size);
 
 /* Descriptors of the pinned programs that were noted under this key. 0, or -ENOENT: there are none.

@@ -11,8 +11,8 @@
 #include "load/trace_readers.h"
 #include "trace_readers_bpf.skel.h"
 
-/* Maps that every build of `ctxprop profile` has beside the node's. */
-static const char *const samplers[] = {"profile_scratch", "profile_samples"};
+/* Maps beside the node's: of every build of `ctxprop profile`, and of what shows at moments. */
+static const char *const others[] = {"profile_scratch", "profile_samples", "moments"};
 
 struct trace_readers {
 	struct trace_readers_bpf *skeleton;
@@ -37,8 +37,8 @@ static int add_names(int names_fd)
 	for (size_t i = 0; !err && (name = node_maps_name(i)); i++)
 		if (strcmp(name, NODE_TRACES_NAME) != 0)
 			err = add_name(names_fd, name);
-	for (size_t i = 0; !err && i < sizeof(samplers) / sizeof(samplers[0]); i++)
-		err = add_name(names_fd, samplers[i]);
+	for (size_t i = 0; !err && i < sizeof(others) / sizeof(others[0]); i++)
+		err = add_name(names_fd, others[i]);
 	return err;
 }
 
@@ -87,10 +87,35 @@ static __u32 traces_id(void)
 	return fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &size) ? 0 : info.id;
 }
 
-int trace_readers_look(struct trace_readers *readers, struct trace_reader *ret_reader)
+/* One more is seen: the number of those of ours goes on, and of others one is kept. */
+static void see(const struct trace_reader *reader, size_t *own, struct trace_readers_seen *seen)
+{
+	if (!reader->own) {
+		if (!seen->reader.id || !reader->samples)
+			seen->reader = *reader;
+	} else if (*own < TRACE_READERS_SAMPLERS) {
+		seen->own_samplers[(*own)++] = reader->id;
+	}
+}
+
+/* The next one of the iterator. 1; 0: there is none; or -errno. */
+static int next_reader(int fd, struct trace_reader *ret_reader)
+{
+	ssize_t length;
+
+	do
+		length = read(fd, ret_reader, sizeof(*ret_reader));
+	while (length < 0 && errno == EAGAIN);
+	return length < 0 ? -errno : length == sizeof(*ret_reader);
+}
+
+int trace_readers_look(struct trace_readers *readers, struct trace_readers_seen *ret_seen)
 {
 	_cleanup_close_ int fd = -1;
-	ssize_t length;
+	struct trace_readers_seen seen = {};
+	struct trace_reader reader;
+	size_t own = 0;
+	int found;
 
 	readers->skeleton->bss->wanted_map = traces_id();
 	if (!readers->skeleton->bss->wanted_map)
@@ -98,8 +123,10 @@ int trace_readers_look(struct trace_readers *readers, struct trace_reader *ret_r
 	fd = bpf_iter_create(bpf_link__fd(readers->link));
 	if (fd < 0)
 		return fd;
-	do
-		length = read(fd, ret_reader, sizeof(*ret_reader));
-	while (length < 0 && errno == EAGAIN);
-	return length < 0 ? -errno : length == sizeof(*ret_reader);
+	while ((found = next_reader(fd, &reader)) > 0)
+		see(&reader, &own, &seen);
+	if (found < 0)
+		return found;
+	*ret_seen = seen;
+	return seen.reader.id != 0;
 }

@@ -15,7 +15,13 @@ struct trace_readers;
 int trace_readers_open(struct trace_readers **ret_readers);
 void trace_readers_close(struct trace_readers *readers);
 
-/* Look at all programs. 1 and one that reads it; 0: none does; or -errno. */
-int trace_readers_look(struct trace_readers *readers, struct trace_reader *ret_reader);
+/* What a look has seen. */
+struct trace_readers_seen {
+	struct trace_reader reader; /* of others; one that does not sample, if there is one */
+	__u32 own_samplers[TRACE_READERS_SAMPLERS]; /* ids of programs; 0: none */
+};
+
+/* Look at all programs. 1: one of others reads it; 0: none does; or -errno. */
+int trace_readers_look(struct trace_readers *readers, struct trace_readers_seen *ret_seen);
 
 #endif

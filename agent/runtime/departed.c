@@ -4,7 +4,6 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "load/node_maps.h"
-#include "load/node_sweep.h"
 #include "pins/pins.h"
 #include "runtime/departed.h"
 
@@ -40,21 +39,31 @@ int departed_due_ms(const struct departed *departed)
 {
 	__u64 now_ns = clock_now_ns();
 
+	if (departed->sweep.goes_on)
+		return 0;
 	if (!departed->sweeps)
 		return -1;
 	return now_ns >= departed->next_ns ? 0
 					   : (int)((departed->next_ns - now_ns) / NS_PER_MS) + 1;
 }
 
-void departed_do(struct departed *departed)
+static void begin(struct departed *departed)
 {
 	__u32 index = 0, none = 0;
 
-	if (departed_due_ms(departed))
-		return;
 	departed->sweeps--;
 	/* Before the sweep: who ends during it asks for the next one. */
 	bpf_map_update_elem(departed->asked_fd, &index, &none, BPF_ANY);
-	node_sweep();
-	departed->next_ns = clock_now_ns() + NS_PER_SECOND;
+	node_sweep_begin(&departed->sweep);
+}
+
+void departed_do(struct departed *departed)
+{
+	if (departed_due_ms(departed))
+		return;
+	if (!departed->sweep.goes_on)
+		begin(departed);
+	node_sweep_step(&departed->sweep);
+	if (!departed->sweep.goes_on)
+		departed->next_ns = clock_now_ns() + NS_PER_SECOND;
 }

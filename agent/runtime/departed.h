@@ -8,10 +8,13 @@
 
 #include <linux/types.h>
 
+#include "load/node_sweep.h"
+
 struct departed {
-	int asked_fd;        /* map `sweep_asked` */
-	unsigned int sweeps; /* so many are to come */
-	__u64 next_ns;       /* not before */
+	int asked_fd;            /* map `sweep_asked` */
+	unsigned int sweeps;     /* so many are to come */
+	__u64 next_ns;           /* not before */
+	struct node_sweep sweep; /* the one at hand */
 };
 
 /* 0 or -errno. */
@@ -24,7 +27,7 @@ void departed_asked(struct departed *departed);
 /* Milliseconds until departed_do() has something to do; -1: it has nothing. */
 int departed_due_ms(const struct departed *departed);
 
-/* Sweep, if it is time. */
+/* Sweep a step further, if it is time. */
 void departed_do(struct departed *departed);
 
 #endif

@@ -15,21 +15,69 @@ static void give_up(struct publish *publish, int err)
 	publish->err = err;
 }
 
+/* Somebody reads: from now on what threads work on is shown at moments of samples. */
+static void attend_moments(struct publish *publish, __u64 now)
+{
+	if (publish->moments || publish->moments_err)
+		return;
+	publish->moments_err = moments_open(&publish->moments);
+	publish->sampled_ns = now;
+}
+
+static void leave_moments(struct publish *publish)
+{
+	moments_close(publish->moments);
+	publish->moments = NULL;
+	publish->moments_err = 0;
+	publish->met = 0;
+}
+
+/*
+ * Are moments enough? Not for a program that does not sample, nor where its samples are not met: by
+ * counters of the CPU, for instance.
+ */
+static bool is_sampled(struct publish *publish, __u64 now)
+{
+	__u64 met;
+
+	if (!publish->moments || !publish->reader.samples)
+		return false;
+	met = moments_met(publish->moments);
+	if (met != publish->met)
+		publish->sampled_ns = now;
+	publish->met = met;
+	return now < publish->sampled_ns + LINGER_NS;
+}
+
+static void is_read(struct publish *publish, const struct trace_readers_seen *seen, __u64 now)
+{
+	publish->read_ns = now;
+	publish->reader = seen->reader;
+	attend_moments(publish, now);
+	if (publish->moments)
+		moments_leave_out(publish->moments, seen->own_samplers);
+	publish->state = is_sampled(publish, now) ? NODE_PUBLISH_SAMPLED : NODE_PUBLISH_READ;
+}
+
+static bool was_read(const struct publish *publish)
+{
+	return publish->state == NODE_PUBLISH_READ || publish->state == NODE_PUBLISH_SAMPLED;
+}
+
 static void look(struct publish *publish, __u64 now)
 {
-	struct trace_reader reader = {};
-	int found = trace_readers_look(publish->readers, &reader);
+	struct trace_readers_seen seen = {};
+	int found = trace_readers_look(publish->readers, &seen);
 
 	publish->next_ns = now + LOOK_NS;
-	if (found < 0) {
-		give_up(publish, found);
-	} else if (found) {
-		publish->read_ns = now;
-		publish->state = NODE_PUBLISH_READ;
-		publish->reader = reader;
-	} else if (publish->state != NODE_PUBLISH_READ || now >= publish->read_ns + LINGER_NS) {
+	if (found > 0) {
+		is_read(publish, &seen, now);
+	} else if (found < 0 || !was_read(publish) || now >= publish->read_ns + LINGER_NS) {
+		leave_moments(publish);
 		publish->state = NODE_PUBLISH_UNREAD;
 	}
+	if (found < 0)
+		give_up(publish, found);
 }
 
 /* The map of the node is for people and for other programs of ours: it may lag behind. */
@@ -54,6 +102,8 @@ void publish_open(enum publish_mode mode, struct publish *ret_publish)
 		ret_publish->state =
 		    mode == PUBLISH_ALWAYS ? NODE_PUBLISH_ALWAYS : NODE_PUBLISH_NEVER;
 	}
+	if (mode == PUBLISH_ALWAYS)
+		attend_moments(ret_publish, clock_now_ns());
 	put_down(ret_publish);
 }
 
@@ -61,6 +111,7 @@ void publish_close(struct publish *publish)
 {
 	trace_readers_close(publish->readers);
 	publish->readers = NULL;
+	leave_moments(publish);
 }
 
 bool publish_do(struct publish *publish)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Is what changes hands on threads (goroutines and the like) to be shown in traces_ctx_v1? It costs
- * a probe at each change: so only while a program of others reads the map, unless it is wanted
- * always.
+ * Is what changes hands on threads (goroutines and the like) to be shown in traces_ctx_v1? At
+ * moments of samples, which costs next to nothing, while a program of others reads the map with its
+ * samples. Else it costs a probe at each change: so only while one reads the map in another way,
+ * unless it is wanted always.
  */
 #ifndef CTXPROP_PUBLISH_H
 #define CTXPROP_PUBLISH_H
@@ -11,6 +12,7 @@
 #include <linux/types.h>
 
 #include "engine/node.h"
+#include "load/moments.h"
 #include "load/trace_readers.h"
 
 enum publish_mode {
@@ -23,10 +25,13 @@ struct publish {
 	enum publish_mode mode;
 	enum node_publish state;
 	struct trace_readers *readers; /* NULL: readers are not looked for, or cannot be seen */
-	struct trace_reader reader;    /* while it is NODE_PUBLISH_READ: one of them */
-	int err;                       /* while it is NODE_PUBLISH_BLIND: -errno */
-	bool untold;                   /* the node's map does not know the state yet */
-	__u64 next_ns, read_ns; /* CLOCK_MONOTONIC: of the next look; when one was seen last */
+	struct trace_reader reader;    /* while somebody reads: one of them */
+	struct moments *moments; /* NULL: nobody reads, or nothing can be shown in this way: */
+	int moments_err;         /* -errno */
+	__u64 met, sampled_ns;   /* samples; CLOCK_MONOTONIC: when there were others last */
+	int err;                 /* while it is NODE_PUBLISH_BLIND: -errno */
+	bool untold;             /* the node's map does not know the state yet */
+	__u64 next_ns, read_ns;  /* CLOCK_MONOTONIC: of the next look; when one was seen last */
 };
 
 /* Begin, and look for the first time; `ret_publish->state` is never NODE_PUBLISH_UNTOLD then. */
@@ -39,7 +44,7 @@ bool publish_do(struct publish *publish);
 /* Milliseconds until publish_do() has more to do; -1: never. */
 int publish_due_ms(const struct publish *publish);
 
-/* Is it to be shown now? */
+/* Is it to be shown at all times now, by probes? */
 bool publish_shows(const struct publish *publish);
 
 #endif

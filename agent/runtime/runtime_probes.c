@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <string.h>
+
+#include "base/jobs.h"
 #include "runtime/runtime_probes.h"
 #include "runtime/uprobe_programs.h"
 
@@ -38,6 +42,87 @@ void runtime_probes_close(struct runtime_probes *probes)
 	}
 	known_files_forget(&probes->known, NULL, NULL);
 	*probes = (struct runtime_probes){};
+}
+
+static bool is_of_part(const struct uprobe_kind *kind, enum runtime_part part)
+{
+	const __u32 others = part == RUNTIME_PART_ALL ? RUNTIME_SHOWN : ~0U;
+
+	return kind->program && !kind->asks && !(kind->flags & others);
+}
+
+static size_t object_size(size_t driver)
+{
+	size_t size = 0;
+
+	if (runtime_drivers[driver]->object)
+		runtime_drivers[driver]->object(&size);
+	return size;
+}
+
+/*
+ * The driver with the largest object first: it takes longest. The others, from the smallest on, are
+ * soon done beside it.
+ */
+static void order_drivers(size_t ret_order[RUNTIME_FOLDERS_COUNT])
+{
+	const size_t last = RUNTIME_FOLDERS_COUNT - 1;
+	size_t largest;
+
+	for (size_t i = 0; i <= last; i++) {
+		size_t at = i;
+
+		for (; at && object_size(ret_order[at - 1]) > object_size(i); at--)
+			ret_order[at] = ret_order[at - 1];
+		ret_order[at] = i;
+	}
+	largest = ret_order[last];
+	memmove(&ret_order[1], &ret_order[0], last * sizeof(ret_order[0]));
+	ret_order[0] = largest;
+}
+
+/* What of one runtime is loaded, for a job. */
+struct preloading {
+	enum runtime_part part;
+	const struct runtime_probe *probe;
+	const struct runtime_driver *driver;
+	const atomic_bool *stop;
+};
+
+/* 0, -ECANCELED, or -errno: the others are not loaded, either. */
+static int preload(void *data)
+{
+	const struct preloading *own = data;
+	const struct runtime_driver *driver = own->driver;
+	int err = own->probe->err;
+
+	for (size_t i = 0; !err && own->probe->programs && i < driver->probe_count; i++) {
+		if (atomic_load(own->stop))
+			err = -ECANCELED;
+		else if (is_of_part(&driver->probes[i], own->part))
+			err = uprobe_programs_need(own->probe->programs, driver->probes[i].program);
+	}
+	return err;
+}
+
+int runtime_probes_preload(struct runtime_probes *probes, enum runtime_part part,
+			   const atomic_bool *stop)
+{
+	struct preloading drivers[RUNTIME_FOLDERS_COUNT];
+	struct job jobs[RUNTIME_FOLDERS_COUNT];
+	size_t order[RUNTIME_FOLDERS_COUNT];
+	int failed = 0;
+
+	order_drivers(order);
+	for (size_t i = 0; i < RUNTIME_FOLDERS_COUNT; i++) {
+		drivers[i] = (struct preloading){part, &probes->of[order[i]],
+						 runtime_drivers[order[i]], stop};
+		jobs[i] = (struct job){.run = preload, .data = &drivers[i]};
+	}
+	jobs_run(jobs, RUNTIME_FOLDERS_COUNT);
+	for (size_t i = 0; i < RUNTIME_FOLDERS_COUNT; i++)
+		failed = jobs[i].err ? jobs[i].err : failed;
+	return failed;
 }
 
 static int attach_to_sites(const struct runtime_probe *probe, const struct runtime_driver *driver,

@@ -6,6 +6,7 @@
 #ifndef CTXPROP_RUNTIME_PROBES_H
 #define CTXPROP_RUNTIME_PROBES_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/stat.h>
 
@@ -31,11 +32,25 @@ struct runtime_probes {
 };
 
 /*
- * Programs are loaded when a process needs them first; `lack` hears once of each runtime whose
- * programs cannot be. `pins` has to live as long.
+ * Programs are loaded when a process needs them first, or by runtime_probes_preload(); `lack` hears
+ * once of each runtime whose programs cannot be. `pins` has to live as long.
  */
 void runtime_probes_open(struct uprobe_pins *pins, runtimes_lack lack,
 			 struct runtime_probes *ret_probes);
+
+enum runtime_part {
+	RUNTIME_PART_FIRST, /* what each process of a runtime needs at once */
+	RUNTIME_PART_ALL,   /* what most need, and not only where contexts are published */
+};
+
+/*
+ * Load so much of each runtime before there is a process of it: verifying it takes up to half a
+ * second of a runtime. On all processors; ends early once `stop` is set. For a thread beside the
+ * one that attaches. 0, -ECANCELED, or -errno of what cannot be loaded, of which whoever needs it
+ * is told.
+ */
+int runtime_probes_preload(struct runtime_probes *probes, enum runtime_part part,
+			   const atomic_bool *stop);
 
 /* Let go. The uprobes stay where they are. */
 void runtime_probes_close(struct runtime_probes *probes);

@@ -16,6 +16,7 @@
 #include "runtime/departed.h"
 #include "runtime/inspector.h"
 #include "runtime/leftovers.h"
+#include "runtime/preload.h"
 #include "runtime/looks.h"
 #include "inspect/process.h"
 #include "runtime/processes.h"
@@ -42,6 +43,7 @@ struct runtimes {
 	struct inspector inspector;
 	struct uprobe_pins pins;
 	struct runtime_probes probes;
+	struct preload preload; /* of `probes` */
 	struct looks looks;
 	struct unix_sockets unix_sockets;
 	struct departed departed;
@@ -90,6 +92,7 @@ void runtimes_close(struct runtimes *runtimes)
 	inspector_close(&runtimes->inspector);
 	cleanup_close(&runtimes->news_fd);
 	looks_clear(&runtimes->looks);
+	preload_end(&runtimes->preload);
 	runtime_probes_close(&runtimes->probes);
 	uprobe_pins_close(&runtimes->pins);
 	cleanup_close(&runtimes->map_fd);
@@ -280,7 +283,7 @@ static int on_event(void *data, void *record, size_t size)
 		tell_share(runtimes, event->tgid);
 	if (event->kind != RUNTIME_EVENT_LOOK)
 		return 0;
-	tell_unix_sockets(runtimes, unix_sockets_asked(&runtimes->unix_sockets, event->tgid));
+	unix_sockets_ask(&runtimes->unix_sockets);
 	return event->tgid ? looks_add(&runtimes->looks, event->tgid) : 0;
 }
 
@@ -353,6 +356,12 @@ bool runtimes_is_done(const struct runtimes *runtimes)
 {
 	return runtimes->lock_fd < 0 ||
 	       (!runtimes->looks.first && !inspector_runs(&runtimes->inspector));
+}
+
+void runtimes_preload(struct runtimes *runtimes, bool all)
+{
+	if (runtimes->events) /* another daemon does not do the work */
+		preload_begin(&runtimes->preload, &runtimes->probes, all, runtimes->tell);
 }
 
 static void look_again(__u32 tgid, void *data)
@@ -484,6 +493,7 @@ static void sweep(struct runtimes *runtimes)
 int runtimes_do(struct runtimes *runtimes)
 {
 	__u64 now = clock_now_ns();
+	int err;
 
 	if (runtimes->lock_fd < 0) {
 		runtimes->lock_fd = take_lock();
@@ -496,6 +506,10 @@ int runtimes_do(struct runtimes *runtimes)
 		runtimes->next_sweep_ns = now + SWEEP_SECONDS * NS_PER_SECOND;
 		sweep(runtimes);
 	}
+	/* First: until a process was looked at nothing is known of its requests. */
+	err = look_at_waiting(runtimes);
+	if (err)
+		return err;
 	follow_readers(runtimes);
 	departed_do(&runtimes->departed);
 	tell_unix_sockets(runtimes, unix_sockets_do(&runtimes->unix_sockets));

@@ -23,9 +23,11 @@ struct runtimes_news {
 	unsigned int refused; /* its files could not be read: how often that was so, of any */
 	bool share; /* it has reached its share of a table; of no process: a table was full */
 	const struct publish *publish; /* of no process: that has changed; else NULL */
+	bool preloaded;                /* of no process: runtimes_preload() has come to its end */
 	bool unix_sockets; /* of no process: they are followed from now on; -errno: they are not */
 };
 
+/* Called by the thread of runtimes_do(), and by the one of runtimes_preload(). */
 typedef void (*runtimes_tell)(const struct runtimes_news *news);
 
 /* The probes of a runtime could not be loaded: its name, for people, and -errno. */
@@ -54,6 +56,13 @@ int runtimes_due_ms(const struct runtimes *runtimes);
 
 /* Have all been looked at that were asked for? Also true while another daemon does the work. */
 bool runtimes_is_done(const struct runtimes *runtimes);
+
+/*
+ * Load the hooks of unix sockets, and (`all`) the probes of runtimes that no process was seen of so
+ * far, by a thread beside the caller. Nothing happens while another daemon does the work, or if
+ * that was begun.
+ */
+void runtimes_preload(struct runtimes *runtimes, bool all);
 
 /*
  * To be called now and then, and on news: takes over when the other daemon is gone, begins to look

@@ -11,8 +11,9 @@
 #include "runtime/unix_names.h"
 #include "runtime/unix_sockets.h"
 
-#define LOOK_NS   NS_PER_SECOND
-#define NS_PER_MS (NS_PER_SECOND / 1000)
+#define LOOK_NS NS_PER_SECOND
+/* Of the time looks take this part at most: somebody else waits meanwhile. */
+#define SHARE 20
 
 /* Network namespaces that are looked at only once in each round. */
 #define PLACES_MAX 64
@@ -52,18 +53,25 @@ static int attach(struct unix_sockets *sockets, __u32 flags)
 {
 	int done = node_attach_waiting(flags);
 
-	/* If another daemon has the lock, the next look is soon. */
+	/* If they are not loaded yet, or another daemon has the lock, the next look is soon. */
 	sockets->waiting = !done || done == -EWOULDBLOCK;
-	return done == -EWOULDBLOCK || done == -ENOENT ? 0 : done;
+	return sockets->waiting || done == -ENOENT ? 0 : done;
 }
 
 static int look(struct unix_sockets *sockets)
 {
+	const __u64 begin_ns = clock_now_ns();
 	struct round round = {};
+	__u64 end_ns;
+	int done;
 
-	sockets->next_look_ns = clock_now_ns() + LOOK_NS;
 	processes_each(sockets->runtimes_fd, look_at, &round);
-	return attach(sockets, round.found ? NODE_UNIX : 0);
+	done = attach(sockets, round.found ? NODE_UNIX : 0);
+	end_ns = clock_now_ns();
+	sockets->asked = false;
+	sockets->earliest_ns = end_ns + (end_ns - begin_ns) * (SHARE - 1);
+	sockets->next_look_ns = begin_ns + LOOK_NS;
+	return done;
 }
 
 int unix_sockets_open(int runtimes_fd, struct unix_sockets *ret_sockets)
@@ -72,25 +80,25 @@ int unix_sockets_open(int runtimes_fd, struct unix_sockets *ret_sockets)
 	return look(ret_sockets);
 }
 
-int unix_sockets_asked(struct unix_sockets *sockets, __u32 tgid)
+void unix_sockets_ask(struct unix_sockets *sockets)
 {
-	if (!sockets->waiting || (tgid && !unix_names_near(tgid)))
-		return 0;
-	return attach(sockets, NODE_UNIX);
+	sockets->asked = true;
+}
+
+/* When it is time for the next look. */
+static __u64 due_ns(const struct unix_sockets *sockets)
+{
+	return sockets->asked || sockets->next_look_ns < sockets->earliest_ns
+		   ? sockets->earliest_ns
+		   : sockets->next_look_ns;
 }
 
 int unix_sockets_do(struct unix_sockets *sockets)
 {
-	return sockets->waiting && clock_now_ns() >= sockets->next_look_ns ? look(sockets) : 0;
+	return sockets->waiting && clock_now_ns() >= due_ns(sockets) ? look(sockets) : 0;
 }
 
 int unix_sockets_due_ms(const struct unix_sockets *sockets)
 {
-	__u64 now_ns = clock_now_ns();
-
-	if (!sockets->waiting)
-		return -1;
-	return now_ns < sockets->next_look_ns
-		   ? (int)((sockets->next_look_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS)
-		   : 0;
+	return sockets->waiting ? clock_ms_until(due_ns(sockets)) : -1;
 }

@@ -12,14 +12,16 @@
 struct unix_sockets {
 	int runtimes_fd; /* the processes that take requests */
 	bool waiting;    /* nothing has been found yet */
-	__u64 next_look_ns;
+	bool asked;      /* somebody may need them now */
+	/* CLOCK_MONOTONIC: of the next look; and before which it is too dear, asked for or not. */
+	__u64 next_look_ns, earliest_ns;
 };
 
 /* Look for the first time. 1: the hooks were attached, 0: not now, or -errno. */
 int unix_sockets_open(int runtimes_fd, struct unix_sockets *ret_sockets);
 
-/* A process begins to take requests; 0: the probes ask for the hooks. Returns as above. */
-int unix_sockets_asked(struct unix_sockets *sockets, __u32 tgid);
+/* A process begins to take requests, or the probes ask for the hooks: the next look is soon. */
+void unix_sockets_ask(struct unix_sockets *sockets);
 
 /* Look again, if it is time. Returns as above. */
 int unix_sockets_do(struct unix_sockets *sockets);

@@ -2,8 +2,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <linux/perf_event.h>
 #include <bpf/bpf.h>
 
 #include "base/cleanup.h"
@@ -13,6 +15,8 @@
 #define ATTACH_TYPE_UPROBE_MULTI 48
 #define MULTI_RETURN             1 /* BPF_F_UPROBE_MULTI_RETURN */
 #define FD_PATH_MAX              32
+/* What the kernel tells of events that are uprobes. */
+#define EVENTS "/sys/bus/event_source/devices/uprobe/"
 
 /* What BPF_LINK_CREATE wants for them. */
 struct multi_attr {
@@ -67,34 +71,59 @@ void uprobe_prepare(struct bpf_program *program)
 	bpf_program__set_expected_attach_type(program, ATTACH_TYPE_UPROBE_MULTI);
 }
 
-static int attach_by_event(const struct bpf_program *program, const struct uprobe_place *place,
-			   const char *pin)
+/* A number that a file of the kernel has behind this text. 0 or -errno. */
+static int read_number(const char *path, const char *format, unsigned int *ret_number)
 {
-	char path[FD_PATH_MAX];
-	struct bpf_link *link = bpf_program__attach_uprobe(program, place->at_return, -1,
-							   path_of(place->fd, path), place->offset);
-	int err, fd;
+	FILE *file = fopen(path, "re");
+	int found;
 
-	if (!link)
+	if (!file)
 		return -errno;
-	err = bpf_link__pin(link, pin);
-	if (!err) { /* libbpf would switch the event off */
-		fd = bpf_link__fd(link);
-		bpf_link__disconnect(link);
-		close(fd);
-	}
-	bpf_link__destroy(link);
-	return err;
+	found = fscanf(file, format, ret_number);
+	fclose(file);
+	return found == 1 ? 0 : -EINVAL;
 }
 
-int uprobe_attach(const struct bpf_program *program, bool by_link, const struct uprobe_place *place,
-		  const char *pin)
+/* The descriptor of an event that comes when a place is passed, or -errno. */
+static int open_event(const struct uprobe_place *place)
 {
-	_cleanup_close_ int fd = -1;
+	char path[FD_PATH_MAX];
+	struct perf_event_attr attr = {
+	    .size = sizeof(attr),
+	    .uprobe_path = (__u64)(unsigned long)path_of(place->fd, path),
+	    .probe_offset = place->offset,
+	};
+	unsigned int type = 0, bit = 0;
+	int err = read_number(EVENTS "type", "%u", &type);
+	long fd;
 
-	if (!by_link)
-		return attach_by_event(program, place, pin);
-	fd = link_create(bpf_program__fd(program), place);
+	if (!err)
+		err = read_number(EVENTS "format/retprobe", "config:%u", &bit);
+	if (err)
+		return err;
+	attr.type = type;
+	attr.config = place->at_return ? 1ULL << bit : 0;
+	fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+	return fd < 0 ? -errno : (int)fd;
+}
+
+/* The same for kernels without such links. It is for all processes, on whatever processor. */
+static int link_event(int prog_fd, const struct uprobe_place *place)
+{
+	_cleanup_close_ int event = open_event(place), link = -1;
+
+	if (event < 0)
+		return event;
+	link = bpf_link_create(prog_fd, event, BPF_PERF_EVENT, NULL);
+	if (link < 0)
+		return link;
+	return ioctl(event, PERF_EVENT_IOC_ENABLE, 0) ? -errno : take_fd(&link);
+}
+
+int uprobe_attach(int prog_fd, bool by_link, const struct uprobe_place *place, const char *pin)
+{
+	_cleanup_close_ int fd = by_link ? link_create(prog_fd, place) : link_event(prog_fd, place);
+
 	if (fd < 0)
 		return fd;
 	return bpf_obj_pin(fd, pin) ? -errno : 0;

@@ -22,8 +22,7 @@ struct uprobe_place {
 	bool at_return; /* of the function that begins there */
 };
 
-/* Attach to a place and pin that. `by_link`: the program was prepared. 0 or -errno. */
-int uprobe_attach(const struct bpf_program *program, bool by_link, const struct uprobe_place *place,
-		  const char *pin);
+/* Attach a program to a place and pin that. `by_link`: it was prepared. 0 or -errno. */
+int uprobe_attach(int prog_fd, bool by_link, const struct uprobe_place *place, const char *pin);
 
 #endif

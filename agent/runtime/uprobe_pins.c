@@ -4,13 +4,22 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <bpf/bpf.h>
 
+#include "base/hash.h"
 #include "load/node_maps.h"
+#include "load/reuse.h"
 #include "load/rules.h"
 #include "runtime/uprobe_pins.h"
 #include "runtime/uprobe_returns.h"
 
-#define LINKS_DIR "uprobes" /* below the layer */
+/* Below the layer. */
+#define LINKS_DIR    "uprobes"
+#define PROGRAMS_DIR "uprobe-programs"
+
+/* What names of pinned programs begin with, in hexadecimal digits. */
+#define KEY_FORMAT "%016llx-"
+#define KEY_LENGTH 17
 
 /*
  * A uprobe that is attached, and for the sake of which program. Several may have it: it is one for
@@ -20,7 +29,7 @@ struct uprobe_pin {
 	struct uprobe_pin *next;
 	struct stat program, file; /* it stands in `file` */
 	bool overlaid;             /* on overlayfs */
-	const struct bpf_program *probe;
+	int probe;                 /* the descriptor of its program */
 	__u64 offset;
 	char path[PINS_PATH_MAX];
 };
@@ -31,6 +40,9 @@ int uprobe_pins_open(struct uprobe_pins *ret_pins)
 					 .returns = uprobe_returns_are_safe()};
 	snprintf(ret_pins->session, sizeof(ret_pins->session), "%d-", getpid());
 	pins_join(ret_pins->dir, node_maps_layer_dir(), LINKS_DIR);
+	pins_join(ret_pins->programs_dir, node_maps_layer_dir(), PROGRAMS_DIR);
+	if (mkdir(ret_pins->programs_dir, 0700) && errno != EEXIST)
+		return -errno;
 	return mkdir(ret_pins->dir, 0700) && errno != EEXIST ? -errno : 0;
 }
 
@@ -58,8 +70,48 @@ int uprobe_pins_prepare(const struct uprobe_pins *pins, struct bpf_object *objec
 	return err ? err : rules_tell(object);
 }
 
-static bool is_for(const struct uprobe_pin *pin, const struct stat *program,
-		   const struct bpf_program *probe)
+__u64 uprobe_pins_key(const struct uprobe_pins *pins, const struct bpf_object *object,
+		      const void *bytes, size_t size)
+{
+	const __u64 key = reuse_key(NULL, object, bytes, size);
+	const __u64 way = pins->by_link;
+
+	return key ? hash_add(key, &way, sizeof(way)) : 0;
+}
+
+static const char *program_path(const struct uprobe_pins *pins, __u64 key, const char *name,
+				char path[PINS_PATH_MAX])
+{
+	char pin[PINS_PATH_MAX / 2];
+
+	snprintf(pin, sizeof(pin), KEY_FORMAT "%s", (unsigned long long)key, name);
+	return pins_join(path, pins->programs_dir, pin);
+}
+
+int uprobe_pins_open_program(const struct uprobe_pins *pins, __u64 key, const char *name)
+{
+	char path[PINS_PATH_MAX];
+
+	return key ? bpf_obj_get(program_path(pins, key, name, path)) : -ENOENT;
+}
+
+static int remove_if_called(const char *path, const char *name, void *data)
+{
+	if (strlen(name) > KEY_LENGTH && !strcmp(name + KEY_LENGTH, data))
+		unlink(path);
+	return 0;
+}
+
+void uprobe_pins_keep_program(const struct uprobe_pins *pins, __u64 key, const char *name, int fd)
+{
+	char path[PINS_PATH_MAX];
+
+	pins_each(pins->programs_dir, remove_if_called, (void *)name);
+	if (key)
+		bpf_obj_pin(fd, program_path(pins, key, name, path));
+}
+
+static bool is_for(const struct uprobe_pin *pin, const struct stat *program, int probe)
 {
 	return pin->probe == probe && (!program || uprobe_pins_is_same(&pin->program, program));
 }
@@ -136,8 +188,8 @@ static int attach(struct uprobe_pins *pins, const struct uprobe_pin *wanted,
 	return 0;
 }
 
-int uprobe_pins_attach(struct uprobe_pins *pins, const struct stat *program,
-		       const struct bpf_program *probe, const struct uprobe_site *site)
+int uprobe_pins_attach(struct uprobe_pins *pins, const struct stat *program, int probe,
+		       const struct uprobe_site *site)
 {
 	const struct uprobe_pin wanted = {
 	    .program = *program,
@@ -165,8 +217,7 @@ static void detach(struct uprobe_pins *pins, struct uprobe_pin **at)
 	free(pin);
 }
 
-void uprobe_pins_detach(struct uprobe_pins *pins, const struct stat *program,
-			const struct bpf_program *probe)
+void uprobe_pins_detach(struct uprobe_pins *pins, const struct stat *program, int probe)
 {
 	struct uprobe_pin **at = &pins->first;
 

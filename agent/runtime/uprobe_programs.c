@@ -1,28 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
-#include <bpf/libbpf.h>
 
 #include "base/resident.h"
+#include "runtime/uprobe_family.h"
 #include "runtime/uprobe_programs.h"
 
-/* Programs are needed by families: all that are called probe_FAMILY_... */
-#define FAMILY_AT (sizeof("probe_") - 1)
-
-/* A family that was needed: an object of which it alone is loaded. */
+/* A family that was needed. */
 struct loaded {
 	struct loaded *next;
-	struct bpf_object *object;
+	bool is_there;    /* false: a thread is at it */
 	const char *name; /* of one of its programs */
+	struct uprobe_family family;
 };
 
 struct uprobe_programs {
 	struct uprobe_pins *pins;
-	const char *name; /* of the object, whose bytes these are */
-	const void *bytes;
-	size_t size;
+	struct uprobe_object object;
+	pthread_mutex_t lock; /* of what follows: two threads load */
+	pthread_cond_t news;  /* a family has been loaded, or not */
 	struct loaded *first;
 	int err; /* a family could not be loaded: none is tried again */
 };
@@ -34,15 +32,16 @@ int uprobe_programs_open(struct uprobe_pins *pins, const char *name, const void 
 
 	if (!programs)
 		return -ENOMEM;
-	*programs =
-	    (struct uprobe_programs){.pins = pins, .name = name, .bytes = object, .size = size};
+	*programs = (struct uprobe_programs){.pins = pins, .object = {name, object, size}};
+	pthread_mutex_init(&programs->lock, NULL);
+	pthread_cond_init(&programs->news, NULL);
 	*ret_programs = programs;
 	return 0;
 }
 
 static void unload(struct loaded *loaded)
 {
-	bpf_object__close(loaded->object);
+	uprobe_family_close(&loaded->family);
 	free(loaded);
 }
 
@@ -56,72 +55,73 @@ void uprobe_programs_close(struct uprobe_programs *programs)
 		programs->first = loaded->next;
 		unload(loaded);
 	}
+	pthread_cond_destroy(&programs->news);
+	pthread_mutex_destroy(&programs->lock);
 	free(programs);
 }
 
-static bool is_of_family(const char *program, const char *other)
+/* The place in the list that leads to the family of this program, or the end. */
+static struct loaded **find(struct uprobe_programs *programs, const char *name)
 {
-	return strlen(other) > FAMILY_AT &&
-	       !strncmp(program, other, FAMILY_AT + strcspn(other + FAMILY_AT, "_") + 1);
+	struct loaded **at = &programs->first;
+
+	while (*at && !uprobe_family_is((*at)->name, name))
+		at = &(*at)->next;
+	return at;
 }
 
-/* Open the object, and load of its programs the family of this one. 0 or -errno. */
-static int load(const struct uprobe_programs *programs, const char *name, struct loaded *ret_loaded)
+/* With the lock, which is let go of meanwhile: others find that somebody is at it. 0 or -errno. */
+static int load_family(struct uprobe_programs *programs, const char *name)
 {
-	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = programs->name);
-	struct bpf_program *program;
-	int err;
+	struct loaded *loaded = calloc(1, sizeof(*loaded));
+	struct uprobe_family family;
 
-	ret_loaded->object = bpf_object__open_mem(programs->bytes, programs->size, &opts);
-	if (!ret_loaded->object)
-		return -errno;
-	program = bpf_object__find_program_by_name(ret_loaded->object, name);
-	if (!program)
-		return -ENOENT;
-	ret_loaded->name = bpf_program__name(program);
-	bpf_object__for_each_program(program, ret_loaded->object)
-	    bpf_program__set_autoload(program, is_of_family(bpf_program__name(program), name));
-	err = uprobe_pins_prepare(programs->pins, ret_loaded->object);
-	return err ? err : bpf_object__load(ret_loaded->object);
-}
-
-static struct loaded *find(const struct uprobe_programs *programs, const char *name)
-{
-	struct loaded *loaded = programs->first;
-
-	while (loaded && !is_of_family(loaded->name, name))
-		loaded = loaded->next;
-	return loaded;
-}
-
-/* The family of this program is needed. 0 or -errno. */
-static int need(struct uprobe_programs *programs, const char *name)
-{
-	struct loaded *loaded;
-
-	if (find(programs, name) || programs->err)
-		return find(programs, name) ? 0 : programs->err;
-	loaded = calloc(1, sizeof(*loaded));
 	if (!loaded)
 		return -ENOMEM;
-	programs->err = load(programs, name, loaded);
-	if (programs->err) {
-		unload(loaded);
-		return programs->err;
-	}
-	loaded->next = programs->first;
+	*loaded = (struct loaded){.next = programs->first, .name = name};
 	programs->first = loaded;
+	pthread_mutex_unlock(&programs->lock);
+	int err = uprobe_family_load(programs->pins, &programs->object, name, &family);
+
 	resident_shrink(); /* loading took what is not needed any more */
-	return 0;
+	pthread_mutex_lock(&programs->lock);
+	loaded->family = family;
+	loaded->is_there = true;
+	if (err) {
+		programs->err = err;
+		*find(programs, name) = loaded->next;
+		free(loaded);
+	}
+	pthread_cond_broadcast(&programs->news);
+	return err;
 }
 
-/* NULL: it is not loaded. */
-static const struct bpf_program *program_of(const struct uprobe_programs *programs,
-					    const char *name)
+int uprobe_programs_need(struct uprobe_programs *programs, const char *name)
 {
-	const struct loaded *loaded = find(programs, name);
+	struct loaded *loaded;
+	int err;
 
-	return loaded ? bpf_object__find_program_by_name(loaded->object, name) : NULL;
+	pthread_mutex_lock(&programs->lock);
+	while ((loaded = *find(programs, name)) && !loaded->is_there)
+		pthread_cond_wait(&programs->news, &programs->lock);
+	err = loaded ? 0 : programs->err;
+	if (!loaded && !err)
+		err = load_family(programs, name);
+	pthread_mutex_unlock(&programs->lock);
+	return err;
+}
+
+/* -1: it is not loaded. */
+static int program_of(struct uprobe_programs *programs, const char *name)
+{
+	const struct loaded *loaded;
+	int fd;
+
+	pthread_mutex_lock(&programs->lock);
+	loaded = *find(programs, name);
+	fd = loaded ? uprobe_family_find(&loaded->family, name) : -1;
+	pthread_mutex_unlock(&programs->lock);
+	return fd;
 }
 
 static int attach(struct uprobe_programs *programs, const struct subject *subject,
@@ -130,12 +130,12 @@ static int attach(struct uprobe_programs *programs, const struct subject *subjec
 	const struct uprobe_site place = {.file = &subject->file[site->file],
 					  .offset = site->offset,
 					  .at_return = kind->at_return};
-	int err = need(programs, kind->program);
-	const struct bpf_program *probe = err ? NULL : program_of(programs, kind->program);
+	int err = uprobe_programs_need(programs, kind->program);
+	const int probe = err ? -1 : program_of(programs, kind->program);
 
 	if (err)
 		return err;
-	if (!probe)
+	if (probe < 0)
 		return -ENOENT;
 	return uprobe_pins_attach(programs->pins, &subject->file[SUBJECT_PROGRAM].stat, probe,
 				  &place);
@@ -162,13 +162,18 @@ int uprobe_programs_attach(struct uprobe_programs *programs, const struct subjec
 void uprobe_programs_detach(struct uprobe_programs *programs, const struct stat *program,
 			    const char *name)
 {
-	const struct bpf_program *probe = program_of(programs, name);
+	const int probe = program_of(programs, name);
 
-	if (probe)
+	if (probe >= 0)
 		uprobe_pins_detach(programs->pins, program, probe);
 }
 
-int uprobe_programs_lack(const struct uprobe_programs *programs)
+int uprobe_programs_lack(struct uprobe_programs *programs)
 {
-	return programs->err;
+	int err;
+
+	pthread_mutex_lock(&programs->lock);
+	err = programs->err;
+	pthread_mutex_unlock(&programs->lock);
+	return err;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The BPF programs for the uprobes of one runtime. Those of one family, which are called
- * probe_FAMILY_..., are loaded when a process needs the first of them, and put where they belong.
+ * probe_FAMILY_..., are loaded when a process needs the first of them, or before, and put where
+ * they belong.
  */
 #ifndef CTXPROP_UPROBE_PROGRAMS_H
 #define CTXPROP_UPROBE_PROGRAMS_H
@@ -28,6 +29,12 @@ int uprobe_programs_open(struct uprobe_pins *pins, const char *name, const void 
 void uprobe_programs_close(struct uprobe_programs *programs);
 
 /*
+ * Load the family of this program, unless that was done before, or wait until another thread has
+ * done it. For more than one thread. 0, what uprobe_programs_lack() returns, or -errno.
+ */
+int uprobe_programs_need(struct uprobe_programs *programs, const char *name);
+
+/*
  * Attach to all places of a process, which has these flags, unless that was done before; families
  * of probes that are needed for it are loaded. `asks`: to those whose programs are of the object
  * that asks, or to all others. Places that have no kind are an error. 0, what
@@ -42,6 +49,6 @@ void uprobe_programs_detach(struct uprobe_programs *programs, const struct stat 
 			    const char *name);
 
 /* Why a program could not be loaded, after which no other is tried: -errno. 0: none has failed. */
-int uprobe_programs_lack(const struct uprobe_programs *programs);
+int uprobe_programs_lack(struct uprobe_programs *programs);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "base/foreign.h"
 #include "base/text.h"
-#include "head.h"
+#include "http/http1/head.h"
 #include "reasons.h"
 #include "trace/join.h"
 #include "trace/parts.h"

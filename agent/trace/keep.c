@@ -2,15 +2,19 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "trace/keep.h"
+#include "trace/shares.h"
 #include "trace/slow.h"
 
-#define REST_NS (2 * NS_PER_SECOND) /* without an open request: then a trace is over */
-#define CROWDED 12288U              /* from so many spans on no trace is waited for */
-#define BUCKETS 16384               /* a power of two */
-#define MEMORY  32768 /* decisions that are remembered, of each kind; a power of two */
+#define REST_NS     (2 * NS_PER_SECOND) /* without an open request: then a trace is over */
+#define CROWDED     12288U              /* from so many spans on no trace is waited for */
+#define BUCKET_BITS 14
+#define BUCKETS     (1U << BUCKET_BITS)
+#define MEMORY      32768 /* decisions that are remembered, of each kind; a power of two */
 
 struct held {
 	struct held *next;
@@ -24,6 +28,8 @@ struct trace {
 	unsigned int open; /* requests that are not over */
 	unsigned int count;
 	__u64 last_ns;
+	char owner[SERVICE_OWNER_MAX]; /* whose share it is of */
+	unsigned int votes;            /* spans of this owner that no other one's is set against */
 	struct held *first, *last;
 	struct trace *next_in_bucket, *older, *newer;
 };
@@ -40,10 +46,12 @@ struct keep {
 	struct slow *slow;
 	struct memory *kept, *dropped;
 	struct trace *bucket[BUCKETS];
+	__u64 secret[2]; /* strangers choose ids: which share a bucket is not theirs to know */
 	struct trace *oldest, *newest;
 	size_t held;
 	__u64 now_ns;
 	struct keep_counts counts;
+	struct shares shares; /* while room is made: spans that wait */
 };
 
 int keep_rules_parse(const char *text, struct keep_rules *ret_rules)
@@ -76,6 +84,8 @@ int keep_new(const struct keep_rules *rules, void (*on_span)(const struct span *
 	keep->rules = *rules;
 	keep->on_span = on_span;
 	keep->data = data;
+	if (getrandom(keep->secret, sizeof(keep->secret), GRND_NONBLOCK) < 0)
+		keep->secret[0] = clock_now_ns();
 	keep->slow = slow_new();
 	keep->kept = calloc(1, sizeof(*keep->kept));
 	keep->dropped = calloc(1, sizeof(*keep->dropped));
@@ -105,10 +115,19 @@ static bool remembers(const struct memory *memory, const __u8 id[16])
 	return !memcmp(memory->id[low_bytes(id) & (MEMORY - 1)], id, 16);
 }
 
+static struct trace **bucket_of(struct keep *keep, const __u8 id[16])
+{
+	__u64 half[2];
+
+	memcpy(half, id, sizeof(half));
+	half[0] = half[0] * (keep->secret[0] | 1) + half[1] * (keep->secret[1] | 1);
+	return &keep->bucket[half[0] >> (64 - BUCKET_BITS)];
+}
+
 /* The link that leads to a trace; to NULL if it is not here. */
 static struct trace **find(struct keep *keep, const __u8 id[16])
 {
-	struct trace **link = &keep->bucket[low_bytes(id) & (BUCKETS - 1)];
+	struct trace **link = bucket_of(keep, id);
 
 	while (*link && memcmp((*link)->id, id, sizeof((*link)->id)) != 0)
 		link = &(*link)->next_in_bucket;
@@ -218,23 +237,49 @@ static bool is_worth(struct keep *keep, const struct span *span)
 	return slow || (keep->rules.errors && span_is_error(span));
 }
 
-/* Traces that are over, it seems, make room first; then those that nothing happens to. */
+/* Traces of whom `level` spans do not suffice, the oldest ones first. */
+static void drop_above(struct keep *keep, size_t level)
+{
+	struct trace *trace = keep->oldest, *newer;
+	struct share *share;
+
+	for (; trace; trace = newer) {
+		newer = trace->newer;
+		share = shares_of(&keep->shares, trace->owner);
+		if (!trace->count || share->taken <= level)
+			continue;
+		share->taken -= trace->count;
+		keep->counts.crowded += trace->count;
+		decide(keep, trace, false);
+	}
+}
+
+/*
+ * Traces that are over, it seems, make room first; then, of the owners with most, those to which
+ * nothing happens.
+ */
 static void make_room(struct keep *keep)
 {
 	struct trace *newer;
 
+	shares_clear(&keep->shares);
 	for (struct trace *trace = keep->oldest; trace; trace = newer) {
 		newer = trace->newer;
 		if (!trace->open)
 			decide(keep, trace, false);
+		else if (trace->count)
+			shares_of(&keep->shares, trace->owner)->taken += trace->count;
 	}
-	for (struct trace *trace = keep->oldest; trace && keep->held > CROWDED; trace = newer) {
-		newer = trace->newer;
-		if (!trace->count)
-			continue;
-		keep->counts.crowded += trace->count;
-		decide(keep, trace, false);
-	}
+	if (keep->held > CROWDED)
+		drop_above(keep, shares_level(&keep->shares, CROWDED));
+}
+
+/* Whose share a trace is of: who has most of its spans, if he has more than half of them. */
+static void vote(struct trace *trace, const char *owner)
+{
+	if (!trace->votes)
+		text_copy(trace->owner, sizeof(trace->owner), owner);
+	trace->votes += strcmp(trace->owner, owner) ? -1 : 1;
 }
 
 static void hold(struct keep *keep, struct trace *trace, const struct span *span)
@@ -249,6 +294,7 @@ static void hold(struct keep *keep, struct trace *trace, const struct span *span
 	}
 	held->next = NULL;
 	held->span = *span;
+	vote(trace, span->service.owner);
 	*(trace->last ? &trace->last->next : &trace->first) = held;
 	trace->last = held;
 	trace->count++;

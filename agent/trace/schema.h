@@ -6,7 +6,15 @@
 #include <sqlite3.h>
 
 /* PRAGMA user_version of a store whose schema this is. */
-#define SCHEMA_VERSION 3
+#define SCHEMA_VERSION 5
+
+/*
+ * Ids of traces are random: one index of all of them would be written to all over. So spans_ids has
+ * a part for each run of so many rows, in the order of their ends, and only the last one is written
+ * to; who looks for a trace looks into each part.
+ */
+#define SCHEMA_RUN_BITS      16
+#define SCHEMA_RUN_BITS_TEXT "16"
 
 /*
  * Make what is missing. 0; -EPROTO: the store is of a newer build, which alone can use it; -EIO:

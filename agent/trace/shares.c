@@ -8,24 +8,26 @@
 #define PROBES 16
 
 /* The last place is that of all who find no place of their own. */
-static struct share *find(struct shares *shares, const char *owner)
+struct share *shares_of(struct shares *shares, const char *owner)
 {
 	const __u64 hash = hash_add(HASH_BEGIN, owner, strlen(owner));
+	struct share *share, *free_one = &shares->share[SHARES_OWNERS];
 
-	for (size_t i = 0; i < PROBES; i++) {
-		struct share *share = &shares->share[(hash + i) % SHARES_OWNERS];
-
+	for (size_t i = PROBES; i > 0; i--) {
+		share = &shares->share[(hash + i) % SHARES_OWNERS];
 		if (!share->taken)
-			text_copy(share->owner, sizeof(share->owner), owner);
-		if (!strcmp(share->owner, owner))
+			free_one = share;
+		else if (!strcmp(share->owner, owner))
 			return share;
 	}
-	return &shares->share[SHARES_OWNERS];
+	if (!free_one->taken)
+		text_copy(free_one->owner, sizeof(free_one->owner), owner);
+	return free_one;
 }
 
 bool shares_take(struct shares *shares, const char *owner)
 {
-	struct share *share = find(shares, owner);
+	struct share *share = shares_of(shares, owner);
 
 	if (shares->taken == shares->room ||
 	    (shares->taken >= shares->room / 2 && share->taken >= shares->room / 4))
@@ -33,6 +35,30 @@ bool shares_take(struct shares *shares, const char *owner)
 	share->taken++;
 	shares->taken++;
 	return true;
+}
+
+/* What all have together if none has more than `level`. */
+static size_t sum_below(const struct shares *shares, size_t level)
+{
+	size_t sum = 0;
+
+	for (size_t i = 0; i <= SHARES_OWNERS; i++)
+		sum += shares->share[i].taken < level ? shares->share[i].taken : level;
+	return sum;
+}
+
+size_t shares_level(const struct shares *shares, size_t room)
+{
+	size_t low = 0, high = room + 1, middle;
+
+	while (high - low > 1) {
+		middle = low + (high - low) / 2;
+		if (sum_below(shares, middle) <= room)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
 }
 
 void shares_clear(struct shares *shares)

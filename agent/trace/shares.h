@@ -25,6 +25,12 @@ struct shares {
 /* Take an entry for an owner. False: the table is full, or he has his share. */
 bool shares_take(struct shares *shares, const char *owner);
 
+/* What an owner has; good until somebody else gets something. He gets it by adding to `taken`. */
+struct share *shares_of(struct shares *shares, const char *owner);
+
+/* The most that each may have so that all have no more than `room` together. */
+size_t shares_level(const struct shares *shares, size_t room);
+
 /* Nobody has anything any more. */
 void shares_clear(struct shares *shares);
 

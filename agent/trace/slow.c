@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "trace/histogram.h"
+#include "trace/shares.h"
 #include "trace/slow.h"
 
 #define WINDOW_NS (60 * NS_PER_SECOND)
@@ -22,12 +23,16 @@ struct endpoint {
 
 struct slow {
 	struct endpoint *slot[SLOTS];
-	size_t count;
+	struct shares shares;
 };
 
 struct slow *slow_new(void)
 {
-	return calloc(1, sizeof(struct slow));
+	struct slow *slow = calloc(1, sizeof(*slow));
+
+	if (slow)
+		slow->shares.room = SLOW_ENDPOINTS_MAX;
+	return slow;
 }
 
 void slow_free(struct slow *slow)
@@ -46,20 +51,18 @@ static __u64 hash_of(const struct span *span)
 	return hash_add(hash, &span->kind, sizeof(span->kind));
 }
 
-/* NULL: there is no room. */
-static struct endpoint *find(struct slow *slow, __u64 hash)
+/* NULL: there is no room, or the owner has his share. */
+static struct endpoint *find(struct slow *slow, __u64 hash, const char *owner)
 {
 	size_t slot = hash & (SLOTS - 1);
 
 	while (slow->slot[slot] && slow->slot[slot]->hash != hash)
 		slot = (slot + 1) & (SLOTS - 1);
-	if (slow->slot[slot] || slow->count == SLOW_ENDPOINTS_MAX)
+	if (slow->slot[slot] || !shares_take(&slow->shares, owner))
 		return slow->slot[slot];
 	slow->slot[slot] = calloc(1, sizeof(struct endpoint));
-	if (!slow->slot[slot])
-		return NULL;
-	slow->slot[slot]->hash = hash;
-	slow->count++;
+	if (slow->slot[slot])
+		slow->slot[slot]->hash = hash;
 	return slow->slot[slot];
 }
 
@@ -92,7 +95,7 @@ static bool is_slow(const struct endpoint *endpoint, __u64 ns)
 
 bool slow_judge(struct slow *slow, const struct span *span)
 {
-	struct endpoint *endpoint = find(slow, hash_of(span));
+	struct endpoint *endpoint = find(slow, hash_of(span), span->service.owner);
 	__u64 ns = span->end_ns - span->start_ns;
 	bool judgement;
 

@@ -9,7 +9,7 @@
 
 #include "trace/span.h"
 
-/* Endpoints that are watched; of others nothing is slow. */
+/* Endpoints that are watched, with shares (shares.h); of others nothing is slow. */
 #define SLOW_ENDPOINTS_MAX 1024
 
 struct slow;

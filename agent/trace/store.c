@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -19,8 +20,10 @@
 #include "trace/schema.h"
 #include "trace/service_rows.h"
 #include "trace/store.h"
+#include "trace/store_again.h"
 #include "trace/store_bounds.h"
 #include "trace/store_row.h"
+#include "trace/store_shares.h"
 
 #define BUSY_MS       2000 /* to wait for another process's lock while nobody waits for us */
 #define WRITE_BUSY_MS 300  /* the same while all sinks wait */
@@ -34,9 +37,11 @@ struct store {
 	int lock_fd;
 	sqlite3 *db;
 	sqlite3_stmt *insert;
+	struct store_again again;
 	struct service_rows *services;
 	struct connection_rows *connections;
 	struct minutes *minutes;
+	struct store_shares *shares;
 	bool in_transaction, warned;
 	__u64 quiet_until_ns; /* CLOCK_MONOTONIC: no complaint before */
 	__u64 log_bytes;      /* of the write-ahead log */
@@ -99,9 +104,10 @@ static int prepare(struct store *store)
 {
 	if (sqlite3_prepare_v3(store->db, store_row_insert, -1, SQLITE_PREPARE_PERSISTENT,
 			       &store->insert, NULL) != SQLITE_OK ||
+	    store_again_open(store->db, &store->again) != SQLITE_OK ||
 	    service_rows_new(store->db, &store->services) ||
 	    connection_rows_new(store->db, &store->connections) ||
-	    minutes_new(store->db, &store->minutes))
+	    minutes_new(store->db, &store->minutes) || store_shares_new(store->db, &store->shares))
 		return error_of(store->db);
 	return 0;
 }
@@ -109,14 +115,17 @@ static int prepare(struct store *store)
 static void close_database(struct store *store)
 {
 	sqlite3_finalize(store->insert);
+	store_again_close(&store->again);
 	service_rows_free(store->services);
 	connection_rows_free(store->connections);
 	minutes_free(store->minutes);
+	store_shares_free(store->shares);
 	sqlite3_close(store->db);
 	store->insert = NULL;
 	store->services = NULL;
 	store->connections = NULL;
 	store->minutes = NULL;
+	store->shares = NULL;
 	store->db = NULL;
 	store->in_transaction = false;
 	query_give_way(false);
@@ -156,6 +165,22 @@ static int on_commit(void *data, sqlite3 *db, const char *name, int pages)
 	return SQLITE_OK;
 }
 
+/*
+ * What is sorted for the index of an older store may be more than there is memory for: it goes into
+ * files without a name beside the store.
+ */
+static int bring_up(struct store *store)
+{
+	static char path[PATH_MAX]; /* others may read it meanwhile */
+	int err;
+
+	snprintf(path, sizeof(path), "%s", store->path);
+	sqlite3_temp_directory = dirname(path);
+	err = schema_bring_up(store->db);
+	sqlite3_temp_directory = NULL;
+	return err == -EIO ? error_of(store->db) : err;
+}
+
 static int try_open(struct store *store)
 {
 	const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
@@ -172,12 +197,11 @@ static int try_open(struct store *store)
 		       "PRAGMA journal_mode = WAL;"
 		       "PRAGMA synchronous = NORMAL;"
 		       "PRAGMA cache_size = -8192;" /* KiB: ids are written all over their index */
-		       "PRAGMA journal_size_limit = 16777216;"
-		       "PRAGMA temp_store = MEMORY");
+		       "PRAGMA journal_size_limit = 16777216");
 	if (!err)
-		err = schema_bring_up(store->db);
-	if (err == -EIO)
-		err = error_of(store->db);
+		err = bring_up(store);
+	if (!err)
+		err = run(store, "PRAGMA temp_store = MEMORY");
 	if (!err)
 		err = prepare(store);
 	sqlite3_busy_timeout(store->db, WRITE_BUSY_MS);
@@ -294,17 +318,27 @@ static int begin(struct store *store)
 	return err;
 }
 
+static void added(struct store *store, const struct span *span, sqlite3_int64 service,
+		  __s64 boot_to_wall_ns)
+{
+	store_shares_add_span(store->shares, service, span);
+	if (span_is_sampled(span))
+		minutes_add(store->minutes, span, service, (__s64)span->end_ns + boot_to_wall_ns);
+}
+
 static int insert(struct store *store, const struct span *span, sqlite3_int64 service,
 		  __s64 boot_to_wall_ns)
 {
 	struct end_texts texts;
 	int err = 0;
 
+	if (store_again_has(&store->again, span))
+		return 0;
 	store_row_bind(store->insert, span, &texts, service, boot_to_wall_ns);
 	if (sqlite3_step(store->insert) != SQLITE_DONE)
 		err = error_of(store->db);
-	else if (sqlite3_changes(store->db) && span_is_sampled(span)) /* it was not there before */
-		minutes_add(store->minutes, span, service, (__s64)span->end_ns + boot_to_wall_ns);
+	else if (sqlite3_changes(store->db)) /* it was not there before */
+		added(store, span, service, boot_to_wall_ns);
 	sqlite3_reset(store->insert);
 	return err;
 }
@@ -343,6 +377,7 @@ static int failed(struct store *store, int err)
 	store->in_transaction = false;
 	service_rows_forget(store->services);
 	minutes_forget(store->minutes);
+	store_shares_forget(store->shares);
 	if (err == -EUCLEAN)
 		begin_anew(store);
 	return err;
@@ -391,6 +426,8 @@ int store_add_connection(struct store *store, const struct connection *connectio
 
 	if (!err && connection_rows_add(store->connections, connection, service, boot_to_wall_ns))
 		err = error_of(store->db);
+	if (!err && sqlite3_changes(store->db))
+		store_shares_add_connection(store->shares, service);
 	return err ? failed(store, err) : 0;
 }
 
@@ -403,7 +440,10 @@ int store_flush(struct store *store)
 			empty_log(store);
 		return 0;
 	}
-	err = minutes_write(store->minutes) ? error_of(store->db) : run(store, "COMMIT");
+	if (minutes_write(store->minutes) || store_shares_write(store->shares))
+		err = error_of(store->db);
+	else
+		err = run(store, "COMMIT");
 	if (err)
 		return failed(store, err);
 	if (store->warned)

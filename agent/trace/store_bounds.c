@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "trace/query.h"
 #include "trace/store_bounds.h"
+#include "trace/store_shares.h"
 
 #define ROWS          20000  /* at once, at most: some tens of milliseconds */
 #define ROWS_MIN      500    /* at once of a small store; of others a sixteenth */
@@ -13,6 +14,10 @@
 #define ENDPOINT_ROWS 200000 /* of the table `endpoints`: some tens of megabytes */
 #define ENDPOINT_SIZE 512    /* bytes of such a row: they may have a quarter of the store */
 #define LOG_MIN       (16ULL << 20)
+
+/* The id behind the first so many rows of a table: rows of single owners may be gone in between. */
+#define ROW_BEHIND(table)                                                                          \
+	"coalesce((SELECT id FROM " table " ORDER BY id LIMIT 1 OFFSET %d), 1 << 62)"
 
 static int run(sqlite3 *db, const char *sql)
 {
@@ -74,16 +79,15 @@ static int remove_minutes(sqlite3 *db, const struct store_limits *limits, __u64 
 	return run(db, sql);
 }
 
-/* Rows are in the order of their ends. `rows` of them are looked at. */
+/* Rows are in the order of their ends. `rows` of them are looked at. Returns as remove_oldest(). */
 static int remove_spans(sqlite3 *db, bool too_large, __u64 oldest_ns, int rows)
 {
-	char sql[192], age[48] = "";
+	char condition[192], age[48] = "";
 
 	if (!too_large)
 		snprintf(age, sizeof(age), " AND start_ns < %llu", (unsigned long long)oldest_ns);
-	snprintf(sql, sizeof(sql),
-		 "DELETE FROM spans WHERE id < (SELECT min(id) FROM spans) + %d%s", rows, age);
-	return run(db, sql);
+	snprintf(condition, sizeof(condition), "id < " ROW_BEHIND("spans") "%s", rows, age);
+	return store_shares_delete(db, "spans", condition);
 }
 
 /*
@@ -103,26 +107,34 @@ static __u64 oldest_connection_ns(sqlite3 *db, bool too_large, __u64 oldest_ns, 
 /* Rows are in the order of their ends. As remove_spans(). */
 static int remove_connections(sqlite3 *db, __u64 oldest_ns, int rows)
 {
-	char sql[160];
+	char condition[192];
 
-	snprintf(sql, sizeof(sql),
-		 "DELETE FROM connections WHERE closed_ns < %llu AND id < "
-		 "(SELECT min(id) FROM connections) + %d",
+	snprintf(condition, sizeof(condition),
+		 "closed_ns < %llu AND id < " ROW_BEHIND("connections"),
 		 (unsigned long long)oldest_ns, rows);
-	return run(db, sql);
+	return store_shares_delete(db, "connections", condition);
 }
 
 /* Returns how many spans or connections were removed, or -EIO. */
 static int remove_oldest(sqlite3 *db, bool too_large, __u64 oldest_ns, __u64 now_wall_ns, int rows)
 {
-	int err = remove_connections(
+	const int connections = remove_connections(
 	    db, oldest_connection_ns(db, too_large, oldest_ns, now_wall_ns), rows);
-	int removed = err ? 0 : sqlite3_changes(db);
+	int spans;
 
-	if (err || (too_large && removed))
-		return err ? err : removed;
-	err = remove_spans(db, too_large, oldest_ns, rows);
-	return err ? err : removed + sqlite3_changes(db);
+	if (connections < 0 || (too_large && connections))
+		return connections;
+	spans = remove_spans(db, too_large, oldest_ns, rows);
+	return spans < 0 ? spans : connections + spans;
+}
+
+/* As remove_oldest(), but first of who has more than his share. */
+static int remove_some(sqlite3 *db, bool too_large, __u64 oldest_ns, __u64 now_wall_ns, int rows)
+{
+	const sqlite3_int64 service = too_large ? store_shares_above(db) : 0;
+	const int removed = service ? store_shares_remove(db, service, rows) : 0;
+
+	return removed ? removed : remove_oldest(db, too_large, oldest_ns, now_wall_ns, rows);
 }
 
 static int rows_at_once(sqlite3 *db)
@@ -159,7 +171,7 @@ int store_bounds_keep(sqlite3 *db, const struct store_limits *limits, __u64 now_
 	__u64 oldest_ns = now_wall_ns - limits->seconds * NS_PER_SECOND;
 	bool too_large = is_too_large(db, limits);
 	int rows = rows_at_once(db), err;
-	int removed = remove_oldest(db, too_large, oldest_ns, now_wall_ns, rows);
+	int removed = remove_some(db, too_large, oldest_ns, now_wall_ns, rows);
 
 	*ret_names = false;
 	err = removed < 0 ? removed : remove_minutes(db, limits, oldest_ns);

@@ -53,20 +53,20 @@ static __s64 read_clock(clockid_t clock)
 	return now.tv_sec * (__s64)NS_PER_SECOND + now.tv_nsec;
 }
 
-/* What makes a time of CLOCK_BOOTTIME one of the clock: of some tries that which took least. */
-static __s64 read_boot_to_wall_ns(void)
+/* What makes a time of one clock one of another: of some tries that which took least. */
+static __s64 read_difference_ns(clockid_t from, clockid_t to)
 {
 	__s64 least_ns = INT64_MAX, found_ns = 0;
 
 	for (int i = 0; i < CLOCK_TRIES; i++) {
-		__s64 before_ns = read_clock(CLOCK_BOOTTIME);
-		__s64 wall_ns = read_clock(CLOCK_REALTIME);
-		__s64 took_ns = read_clock(CLOCK_BOOTTIME) - before_ns;
+		__s64 before_ns = read_clock(from);
+		__s64 then_ns = read_clock(to);
+		__s64 took_ns = read_clock(from) - before_ns;
 
 		if (took_ns >= least_ns)
 			continue;
 		least_ns = took_ns;
-		found_ns = wall_ns - before_ns - took_ns / 2;
+		found_ns = then_ns - before_ns - took_ns / 2;
 	}
 	return found_ns;
 }
@@ -167,6 +167,7 @@ static int record_for(struct tracer *tracer, __u64 ns)
 	bpf_map_lookup_elem(tracer->recording_fd, &zero, &recording);
 	recording.until_ns = ns ? clock_now_ns() + ns : 0;
 	recording.head_max = tracer->head_max;
+	recording.boot_ns = (__u64)read_difference_ns(CLOCK_MONOTONIC, CLOCK_BOOTTIME);
 	shed_less(tracer, &recording);
 	return bpf_map_update_elem(tracer->recording_fd, &zero, &recording, BPF_ANY);
 }
@@ -212,7 +213,7 @@ static bool take_turn(struct tracer *tracer)
 	size_t count;
 
 	/* Once for all that is read in this turn: a step of the clock bends no span. */
-	tracer->boot_to_wall_ns = read_boot_to_wall_ns();
+	tracer->boot_to_wall_ns = read_difference_ns(CLOCK_BOOTTIME, CLOCK_REALTIME);
 	count = ring_read(tracer->ring, TURN_READS, on_record, tracer);
 	if (tracer->keep)
 		keep_look(tracer->keep, clock_now_ns());

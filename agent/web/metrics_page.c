@@ -108,7 +108,8 @@ static void write_publish(const struct exposition *exposition)
 		write_gauge(exposition, "ctxprop_contexts_published",
 			    "Whether traces_ctx_v1 shows what goroutines, tasks and greenlets "
 			    "work on, too: 1 while a program of others reads it, or always.",
-			    publish == NODE_PUBLISH_READ || publish == NODE_PUBLISH_ALWAYS);
+			    publish == NODE_PUBLISH_READ || publish == NODE_PUBLISH_SAMPLED ||
+				publish == NODE_PUBLISH_ALWAYS);
 }
 
 static void write_build(const struct exposition *exposition)

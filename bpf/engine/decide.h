@@ -166,12 +166,23 @@ static __always_inline struct verdict verdict_of_runtime(const struct actor *a)
 				.rivals = rivals_of_named(a)};
 }
 
-/* What another thread has done for a request: who goes on with it may begin what others wait for.
+/*
+ * What another thread has done for a request: who goes on with it may begin what others wait for.
+ * So may one that does what others post to it, though it has no requests itself.
  */
-static __always_inline struct verdict evidence_of_work(const struct actor *a)
+static __always_inline struct verdict evidence_of_work(const struct worker *w,
+						       const struct actor *a)
+{
+	return (struct verdict){.request = a->named,
+				.evidence = EVIDENCE_WORK,
+				.rivals = worker_is_posted(w) ? RIVALS_SHARED : RIVALS_LATER};
+}
+
+/* The answer that it has read, to a call which came of what was posted. */
+static __always_inline struct verdict evidence_of_posted(const struct worker *w)
 {
 	return (struct verdict){
-	    .request = a->named, .evidence = EVIDENCE_WORK, .rivals = RIVALS_LATER};
+	    .request = worker_reads(w), .evidence = EVIDENCE_ANSWER, .rivals = RIVALS_SHARED};
 }
 
 /* Does what a loop has read last not lead to what it does now? */
@@ -216,11 +227,16 @@ static __always_inline struct verdict evidence_of(const struct worker *w, const 
 		return (struct verdict){.veto = s->purpose.veto, .guess = s->purpose.request};
 	if (opened && s->purpose.request && !rule_is_off(RULE_BY(EVIDENCE_CONNECT)))
 		return (struct verdict){.request = s->purpose.request,
-					.evidence = EVIDENCE_CONNECT};
+					.evidence = EVIDENCE_CONNECT,
+					.rivals =
+					    worker_is_posted(w) ? RIVALS_SHARED : RIVALS_NONE};
 	if (a->phase == PHASE_WORK && !rule_is_off(RULE_BY(EVIDENCE_WORK)))
-		return evidence_of_work(a);
+		return evidence_of_work(w, a);
 	if (actor_is_apart(a))
 		return (struct verdict){};
+	if (worker_is_posted(w) && a->phase == PHASE_READING && w->read_by == EVIDENCE_ANSWER &&
+	    !rule_is_off(RULE_BY(EVIDENCE_ANSWER)))
+		return evidence_of_posted(w);
 	if (turns)
 		return evidence_of_loop(w, p, a, occasion);
 	if (w && w->inherited && !rule_is_off(RULE_BY(w->inherited_by)))

@@ -19,6 +19,7 @@
 #define CTXPROP_ENGINE_ENGINE_H
 
 #include "engine/call_limit.h"
+#include "engine/given.h"
 #include "engine/inherit.h"
 #include "engine/client_only.h"
 #include "engine/shared.h"
@@ -104,6 +105,7 @@ static __always_inline struct worker *engine_take(__u64 id, const struct actor *
 	__u32 before, listed = 0;
 
 	if (p) {
+		given_reads(p, a, now_ns);
 		process_serves(p, key.tgid);
 		learn_runtime(p, a->runtime);
 		if (!p->tally.open)

@@ -41,6 +41,12 @@ static __always_inline void traces_set(__u64 key, const struct traces_ctx *shown
 	bpf_map_update_elem(&traces_ctx_v1, &key, shown, BPF_ANY);
 }
 
+/* The same, unless something is shown already. Returns whether it was not. */
+static __always_inline int traces_add(__u64 key, const struct traces_ctx *shown)
+{
+	return !bpf_map_update_elem(&traces_ctx_v1, &key, shown, BPF_NOEXIST);
+}
+
 static __always_inline void traces_unset(__u64 key)
 {
 	bpf_map_delete_elem(&traces_ctx_v1, &key);

@@ -21,7 +21,8 @@ struct node {
 #define NODE_HALVED_MASK 31
 
 enum node_flags {
-	NODE_UNIX = 1 << 0, /* programs that take requests may use unix sockets */
+	NODE_UNIX = 1 << 0,  /* programs that take requests may use unix sockets */
+	NODE_GIVEN = 1 << 1, /* processes were made for connections (given.h) */
 };
 
 /*
@@ -32,9 +33,10 @@ enum node_publish {
 	NODE_PUBLISH_UNTOLD, /* no daemon has said so */
 	NODE_PUBLISH_NEVER,  /* nobody wants it */
 	NODE_PUBLISH_ALWAYS,
-	NODE_PUBLISH_UNREAD, /* it is not while no program of others reads the map; */
-	NODE_PUBLISH_READ,   /* one does; */
-	NODE_PUBLISH_BLIND,  /* that cannot be seen: it is not */
+	NODE_PUBLISH_UNREAD,  /* it is not while no program of others reads the map; */
+	NODE_PUBLISH_READ,    /* one does; */
+	NODE_PUBLISH_BLIND,   /* that cannot be seen: it is not */
+	NODE_PUBLISH_SAMPLED, /* one does, with its samples: it is at these moments */
 };
 
 #endif

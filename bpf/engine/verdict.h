@@ -39,6 +39,7 @@ struct actor {
 		__u8 tells;   /* who wakes, in Ruby: 1: not just because a lock is free */
 		__u8 accepts; /* PHASE_APART: 1: a connection that has come leads to it */
 		__u8 counts;  /* ACTOR_THREAD that calls: 1: what objects tell of it does */
+		__u8 given;   /* who reads a request: 1: its maker has accepted the connection */
 	};
 	__u64 path; /* end of the user's stack, see path.h; who reads a request: the socket */
 	union {     /* (there is no room for both on the stack) */
@@ -89,6 +90,21 @@ static __always_inline int worker_has_paths(const struct worker *w)
 	return w && (worker_is_loop(w) || (w->flags & WORKER_MAYBE));
 }
 
+/*
+ * Node: does it work for what other threads post to it, and has never read a request itself? What
+ * it has read last is an answer then.
+ */
+static __always_inline int worker_is_posted(const struct worker *w)
+{
+	return w && (w->flags & WORKER_POSTED) && !w->taken;
+}
+
+/* What it has read last, if it is still at that. */
+static __always_inline __u64 worker_reads(const struct worker *w)
+{
+	return turn_goes_on(&w->turn) && !(w->flags & (WORKER_SPENT | WORKER_UNSURE)) ? w->read : 0;
+}
+
 /* The request that a worker is at now, as far as it can be known without looking at others. */
 static __always_inline __u64 worker_at(const struct worker *w)
 {
@@ -98,9 +114,7 @@ static __always_inline __u64 worker_at(const struct worker *w)
 		return own;
 	if (w->inherited_by == EVIDENCE_TASK)
 		return w->flags & WORKER_DONE ? 0 : w->inherited;
-	if (!worker_is_loop(w))
-		return 0;
-	return turn_goes_on(&w->turn) && !(w->flags & (WORKER_SPENT | WORKER_UNSURE)) ? w->read : 0;
+	return worker_is_loop(w) || worker_is_posted(w) ? worker_reads(w) : 0;
 }
 
 /*

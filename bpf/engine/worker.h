@@ -36,6 +36,8 @@ enum worker_flags {
 	WORKER_TRIED = 1 << 19, /* it has read the answer to a call that began like that */
 	/* It has read for something else, too, since it slept last (tasks.h). */
 	WORKER_MIXED = 1 << 20,
+	/* Node: another thread has posted a request's work to it (work.h). */
+	WORKER_POSTED = 1 << 21,
 };
 
 /*
@@ -100,7 +102,7 @@ struct worker {
 /* Node: work of another thread's that a loop goes on with (work.h): map `work_done`, by thread. */
 struct work {
 	__u64 request; /* for which it was given, for certain; or 0 */
-	__u64 stack;   /* where the stack of who goes on with it begins, */
+	__u64 stack;   /* where the stack of who goes on with it begins (0: it is a message), */
 	__u64 returns; /* and what stands there: the address that it returns to */
 };
 
@@ -186,6 +188,9 @@ struct process {
 	__u8 copies;    /* calls with the x-request-id of their request, up to PROCESS_COPIES */
 	__u8 makes_ids; /* 1: some call had one that no request has brought, or another one's */
 	__u8 reserved[6];
+	__u64 given;    /* address of the one socket that it serves (given.h); 0: it may serve
+			   others */
+	__u64 given_ns; /* when it read its first request there */
 };
 
 /* log2 of the ns that tell two processes apart which have the same id one after the other. */

@@ -6,6 +6,7 @@
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 #include "probes/decide.bpf.h"
+#include "probes/given.bpf.h"
 #include "probes/syscall.bpf.h"
 #include "runtimes/hooks.bpf.h"
 #include "runtimes/worker.bpf.h"
@@ -130,6 +131,20 @@ static __always_inline int loop_is_another(const struct runtime *runtime)
 }
 
 /*
+ * What its process runs is not known: who waits for what it reads works for that, if it was made
+ * for the connection.
+ */
+static __always_inline void worker_reading_unknown(struct actor *a, const struct task_struct *task,
+						   const struct sock *sk)
+{
+	a->runtime = RUNTIME_WANTED;
+	if (a->given)
+		a->loop = turn_begin(task, sk, &a->turn);
+	a->kind = a->given && a->loop == ACTOR_BLOCKS ? ACTOR_THREAD : ACTOR_UNKNOWN;
+	a->given = a->kind == ACTOR_THREAD;
+}
+
+/*
  * The worker that the current thread (`task`) is, or runs, and that reads a request: what its
  * process runs has to be found out.
  */
@@ -140,10 +155,10 @@ static __always_inline void worker_reading(struct actor *a, const struct task_st
 
 	worker_of(a, task);
 	a->path = (__u64)sk;
+	a->given = given_to(task, sk);
 	runtime = runtime_reads(a->key.tgid);
 	if (!runtime) {
-		a->kind = ACTOR_UNKNOWN;
-		a->runtime = RUNTIME_WANTED;
+		worker_reading_unknown(a, task, sk);
 		return;
 	}
 	a->runtime = runtime->kind;
@@ -269,12 +284,31 @@ static __always_inline void actor_is_told(struct actor *a, const struct runtime 
 	actor_doubts(a);
 }
 
+/* Is it of a process that others have made for a connection? Then `a` says for which request. */
+static __always_inline int actor_is_given(struct actor *a)
+{
+#ifdef ASKS_APART
+	return 0;
+#else
+	__u64 request = given_to_others(&a->key);
+
+	if (!request)
+		return 0;
+	a->kind = ACTOR_RUNTIME;
+	a->by = EVIDENCE_FORK;
+	a->named = request;
+	return 1;
+#endif
+}
+
 /* The one that connects, or works, in a program of which `runtime` is known: `a` is its thread. */
 static __always_inline void thread_connects(struct actor *a, struct runtime *runtime)
 {
 	enum runtime_worker who;
 	struct named named;
 
+	if (actor_is_given(a))
+		return;
 	if (worker_is_stranger(a, runtime)) {
 		a->kind = ACTOR_UNKNOWN;
 		return;
@@ -300,6 +334,8 @@ static __always_inline int worker_calling(struct actor *a, const struct sock *sk
 	enum runtime_worker who;
 	struct named named;
 
+	if (actor_is_given(a))
+		return 0;
 	if (worker_is_stranger(a, runtime) && (!s->purpose.request || s->calls_end)) {
 		a->kind = ACTOR_UNKNOWN;
 		return !runtime;

@@ -27,6 +27,8 @@ struct mm_struct {
 	unsigned long start_brk; /* of the heap; what the program's file holds lies before it */
 };
 
+struct cred;
+
 struct task_struct {
 	int pid;             /* thread */
 	int tgid;            /* process */
@@ -35,7 +37,9 @@ struct task_struct {
 	struct thread_struct thread;
 	struct files_struct *files;
 	struct mm_struct *mm;
+	const struct cred *cred; /* each process, and each program that it becomes, has its own */
 	struct task_struct *group_leader, *real_parent;
+	__u64 start_time;     /* when it was made, ns; monotonic */
 	__u64 self_exec_id;   /* changes when it becomes another program */
 	__u64 parent_exec_id; /* that of who made it, at that moment */
 };
@@ -83,7 +87,8 @@ struct file {
 	unsigned int f_flags;
 	struct hlist_head *f_ep;
 	struct inode *f_inode;
-	void *private_data; /* of a socket: struct socket */
+	const struct cred *f_cred; /* of who has opened it, or accepted the connection */
+	void *private_data;        /* of a socket: struct socket */
 };
 
 struct fdtable {

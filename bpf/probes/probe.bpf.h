@@ -18,6 +18,25 @@ static __always_inline int probe_is_active(void)
 	return now && now->generation == probe_generation;
 }
 
+/* Is this so on the node (enum node_flags)? */
+static __always_inline int node_flag_is(__u32 flag)
+{
+	__u32 zero = 0;
+	const struct node *now = bpf_map_lookup_elem(&node, &zero);
+
+	return now && (now->flags & flag);
+}
+
+/* From now on it is. */
+static __always_inline void node_flag_set(__u32 flag)
+{
+	__u32 zero = 0;
+	struct node *now = bpf_map_lookup_elem(&node, &zero);
+
+	if (now && !(now->flags & flag))
+		__sync_fetch_and_or(&now->flags, flag);
+}
+
 /* From now on the node needs this (enum node_flags): tell user space, once. */
 static __always_inline void node_wants(__u32 flag)
 {

@@ -17,13 +17,6 @@ struct {
 	__type(value, struct work_asked);
 } work_shown __weak SEC(".maps");
 
-static __always_inline struct worker_key thread_now(void)
-{
-	__u64 id = bpf_get_current_pid_tgid();
-
-	return (struct worker_key){.tgid = id >> 32, .tid = (__u32)id};
-}
-
 /* The current thread goes on with nobody's work, as far as is known. */
 VERIFIED_ALONE int work_hide(void)
 {

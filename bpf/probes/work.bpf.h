@@ -26,6 +26,14 @@ struct work_asked {
 	struct work_told told;
 };
 
+/* The current thread. */
+static __always_inline struct worker_key thread_now(void)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+
+	return (struct worker_key){.tgid = id >> 32, .tid = (__u32)id};
+}
+
 /* Can the current thread work on a request at all? */
 static __always_inline int work_may_be(struct work_told *ret_told)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An iterator over all BPF programs of the kernel: those of others that use a map. Unlike bpf(2),
- * which gives the ids of programs to CAP_SYS_ADMIN only, it needs no other rights than probes do.
+ * An iterator over all BPF programs of the kernel: those of others that use a map, and our
+ * samplers. Unlike bpf(2), which gives the ids of programs to CAP_SYS_ADMIN only, it needs no other
+ * rights than probes do.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
@@ -28,6 +29,7 @@ struct bpf_prog_aux {
 };
 
 struct bpf_prog {
+	enum bpf_prog_type type;
 	struct bpf_prog_aux *aux;
 };
 
@@ -91,15 +93,16 @@ static long count_own(__u32 i, struct walk *walk)
 	return walk->own >= TRACE_READERS_OWN;
 }
 
-/* Does a program of others use the map? */
-static __always_inline int is_reader(const struct bpf_prog_aux *aux)
+/* Does a program use the map? `*ret_own`: it is ours. */
+static __always_inline int is_reader(const struct bpf_prog_aux *aux, __u8 *ret_own)
 {
 	struct walk walk = {.maps = aux->used_maps, .count = aux->used_map_cnt};
 
 	bpf_loop(USED_MAPS_MAX, look_for_wanted, &walk, 0);
 	if (walk.wanted)
 		bpf_loop(USED_MAPS_MAX, count_own, &walk, 0);
-	return walk.wanted && walk.own < TRACE_READERS_OWN;
+	*ret_own = walk.own >= TRACE_READERS_OWN;
+	return walk.wanted;
 }
 
 SEC("iter/bpf_prog")
@@ -108,7 +111,10 @@ int find_trace_readers(struct bpf_iter__bpf_prog *ctx)
 	const struct bpf_prog *program = ctx->prog;
 	struct trace_reader found = {};
 
-	if (!program || !is_reader(program->aux))
+	if (!program || !is_reader(program->aux, &found.own))
+		return 0;
+	found.samples = program->type == BPF_PROG_TYPE_PERF_EVENT;
+	if (found.own && !found.samples)
 		return 0;
 	found.id = program->aux->id;
 	bpf_probe_read_kernel(found.name, sizeof(found.name), &program->aux->name);

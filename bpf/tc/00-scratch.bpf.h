@@ -100,6 +100,7 @@ struct random {
 struct scratch {
 	/* First what nearly every packet or request needs, so that it lies in few cache lines. */
 	struct tick tick;
+	__u64 now_ns; /* of the packet at hand, once record_now() was asked; 0: it was not */
 	struct lead lead;
 	struct random random;
 	struct decision decision;
@@ -108,10 +109,10 @@ struct scratch {
 	struct call call;            /* why the request at hand is sent */
 	struct change_fields fields; /* of the head at hand */
 	struct plan plan;
-	struct http1_window window;
+	struct protocol_window window;
 	__u8 header[64]; /* a TCP header, or its options */
 	__u8 header_new[64] __attribute__((aligned(8)));
-	struct http1 trial;
+	struct protocol trial;
 	struct edit change;
 	struct traceparent parent;   /* that an incoming request brought, and what is made of it */
 	struct traceparent_text own; /* traceparent of the program's own */

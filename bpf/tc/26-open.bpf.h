@@ -39,7 +39,7 @@ static __always_inline void flow_open_as(const struct packet *p, struct flow *f,
 	/* No scale in the SYN-ACK: there is none (RFC 7323, 2.2), and that is known too. */
 	f->wscale = o->wscale > TCP_WSCALE_MAX ? TCP_WSCALE_MAX : o->wscale;
 	f->flags = FLOW_PEER_SEEN | FLOW_WSCALE;
-	http1_init(&f->http, HTTP1_REQUEST);
+	protocol_begin(&f->protocol, PROTOCOL_REQUEST);
 	if (o->refuse)
 		flow_refuse(f, o->refuse);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Stage 3, frame: run the framing automaton (http1.h) over the payload of one packet.
+ * Stage 3, frame: read a stream (http/protocol.h) in the payload of one packet.
  *
  * The payload is read through a small window; bodies are passed over by arithmetic.
  */
@@ -9,7 +9,7 @@
 
 #include "26-open.bpf.h"
 
-/* Steps of the automaton that one packet may cost. */
+/* Steps of the reading that one packet may cost. */
 #define FRAME_STEPS_MAX 4096
 /* No place in this payload. */
 #define FRAME_NOWHERE 0xffffffff
@@ -18,15 +18,15 @@
 struct frame {
 	struct __sk_buff *skb;
 	struct scratch *s;
-	struct http1 *http;
+	struct protocol *protocol;
 	__u32 payload; /* offset of the payload in the skb */
 	__u32 len;     /* of the payload */
-	__u32 at;      /* how far the automaton has come */
+	__u32 at;      /* how far the reading has come */
 	__u32 window;  /* where the bytes in scratch.window begin */
 	__u32 filled;  /* and how many there are */
 	__u32 place;   /* of the last event */
 	__u32 line;    /* first field line of this head that begins in this payload */
-	__u32 event;   /* enum http1_event */
+	__u32 event;   /* enum protocol_event */
 };
 
 /* Make scratch.window hold the bytes at f->at. Returns 0 or -1. */
@@ -34,9 +34,9 @@ static __always_inline int frame_fill(struct frame *f)
 {
 	__u32 n = f->len - f->at;
 
-	if (n > HTTP1_WINDOW)
-		n = HTTP1_WINDOW;
-	if (!size_within(&n, HTTP1_WINDOW))
+	if (n > PROTOCOL_WINDOW)
+		n = PROTOCOL_WINDOW;
+	if (!size_within(&n, PROTOCOL_WINDOW))
 		return -1;
 	if (bpf_skb_load_bytes(f->skb, f->payload + f->at, f->s->window.byte, n))
 		return -1;
@@ -52,13 +52,13 @@ static __always_inline void frame_skip(struct frame *f, __u64 body)
 
 	if (body < n)
 		n = body;
-	f->event = http1_skip(f->http, n);
+	f->event = protocol_skip(f->protocol, n);
 	f->at += n;
 	f->place = f->at;
 }
 
 /*
- * What one step of the automaton met; places are relative to the window. As a word, which is
+ * What one step of the reading met; places are relative to the window. As a word, which is
  * returned at less than what it takes to leave it in memory.
  */
 union frame_met {
@@ -70,18 +70,19 @@ union frame_met {
 	};
 	__u64 word;
 };
-#define FRAME_NO_LINE ((__u16)HTTP1_NOWHERE)
+#define FRAME_NO_LINE ((__u16)PROTOCOL_NOWHERE)
 
-/* One step of the automaton: the word of a frame_met. */
-VERIFIED_ALONE __u64 frame_scan(struct http1 *h, const struct http1_window *w, __u32 i, __u32 len)
+/* One step of the reading: the word of a frame_met. */
+VERIFIED_ALONE __u64 frame_scan(struct protocol *protocol, const struct protocol_window *w, __u32 i,
+				__u32 len)
 {
-	union frame_met met = {.event = HTTP1_STOP};
-	__u32 line = HTTP1_NOWHERE;
-	struct http1_step step;
+	union frame_met met = {.event = PROTOCOL_STOP};
+	__u32 line = PROTOCOL_NOWHERE;
+	struct protocol_step step;
 
-	if (!h || !w)
+	if (!protocol || !w)
 		return met.word;
-	step = http1_scan(h, w, i, len, &line);
+	step = protocol_scan(protocol, w, i, len, &line);
 	met.next = step.next;
 	met.at = step.at;
 	met.event = step.event;
@@ -96,12 +97,12 @@ static __always_inline void frame_look(struct frame *f)
 
 	if (i >= f->filled) {
 		if (frame_fill(f)) {
-			f->event = HTTP1_STOP;
+			f->event = PROTOCOL_STOP;
 			return;
 		}
 		i = 0;
 	}
-	met.word = frame_scan(f->http, &f->s->window, i, f->filled);
+	met.word = frame_scan(f->protocol, &f->s->window, i, f->filled);
 	f->at = f->window + met.next;
 	f->place = f->window + met.at;
 	f->event = met.event;
@@ -115,23 +116,23 @@ static __always_inline int frame_is_used_up(const struct frame *f)
 }
 
 /*
- * The LF of the blank line that was met, if it is at hand: HTTP1_HEAD (or HTTP1_STOP) without a
- * step of its own. For those to whom the place of the blank line means nothing, or nothing more.
+ * The LF of the blank line that was met, if it is at hand: PROTOCOL_HEAD (or PROTOCOL_STOP) without
+ * a step of its own. For those to whom the place of the blank line means nothing, or nothing more.
  */
 static __always_inline void frame_end_head(struct frame *f)
 {
-	struct http1_cursor c = {.window = &f->s->window, .i = f->at - f->window, .len = f->filled};
+	__u32 i = f->at - f->window;
 
-	if (http1_empty(&c))
+	if (i >= f->filled)
 		return;
-	f->event = http1_at_blank(f->http, &c);
-	f->at = f->place = f->window + c.i;
+	f->event = protocol_end_head(f->protocol, &f->s->window, &i, f->filled);
+	f->at = f->place = f->window + i;
 }
 
 /* What is at hand of a body whose head has just ended, without a step of its own. */
 static __always_inline void frame_body(struct frame *f)
 {
-	__u64 body = http1_skippable(f->http);
+	__u64 body = protocol_skippable(f->protocol);
 
 	if (body && !frame_is_used_up(f))
 		frame_skip(f, body);
@@ -140,7 +141,7 @@ static __always_inline void frame_body(struct frame *f)
 /* One step. Returns 1 when the payload is used up. */
 static __always_inline int frame_once(struct frame *f)
 {
-	__u64 body = http1_skippable(f->http);
+	__u64 body = protocol_skippable(f->protocol);
 
 	if (frame_is_used_up(f))
 		return 1;
@@ -157,80 +158,57 @@ static long frame_step(__u32 i, struct frame *f)
 	(void)i;
 	if (frame_once(f))
 		return 1;
-	if (f->event == HTTP1_VALUE)
-		f->event = HTTP1_NONE;
-	return f->event != HTTP1_NONE;
+	if (f->event == PROTOCOL_VALUE)
+		f->event = PROTOCOL_NONE;
+	return f->event != PROTOCOL_NONE;
 }
 
-/* Go on to the next event; HTTP1_NONE: the payload is used up. */
-static __always_inline enum http1_event frame_next(struct frame *f)
+/* Go on to the next event; PROTOCOL_NONE: the payload is used up. */
+static __always_inline enum protocol_event frame_next(struct frame *f)
 {
-	f->event = HTTP1_NONE;
+	f->event = PROTOCOL_NONE;
 	if (bpf_loop(FRAME_STEPS_MAX, frame_step, f, 0) >= FRAME_STEPS_MAX)
-		return HTTP1_STOP;
+		return PROTOCOL_STOP;
 	return f->event;
 }
 
 static __always_inline void frame_start(struct frame *f, struct __sk_buff *skb, struct scratch *s,
-					struct http1 *http, const struct packet *p)
+					struct protocol *protocol, const struct packet *p)
 {
 	f->skb = skb;
 	f->s = s;
-	f->http = http;
+	f->protocol = protocol;
 	f->payload = p->payload;
 	f->len = p->len;
 	f->at = 0;
 	f->window = f->filled = 0;
 	f->place = 0;
 	f->line = FRAME_NOWHERE;
-	f->event = HTTP1_NONE;
+	f->event = PROTOCOL_NONE;
 }
 
 /* A piece of an x-request-id, which is still in the window. */
-VERIFIED_ALONE int frame_request_id(const struct http1_window *w, struct request_id *id, __u32 from,
-				    __u32 n, int first)
+VERIFIED_ALONE int frame_request_id(const struct protocol_window *w, struct request_id *id,
+				    __u32 from, __u32 n, int first)
 {
 	if (!w || !id)
 		return 0;
 	if (first)
 		request_id_begin(id);
-	for (__u32 i = 0; i < 8 * HTTP1_SCAN_WORDS && i < n; i++)
-		request_id_feed(id, w->byte[(from + i) & (HTTP1_WINDOW - 1)]);
+	for (__u32 i = 0; i < 8 * PROTOCOL_SCAN_WORDS && i < n; i++)
+		request_id_feed(id, w->byte[(from + i) & (PROTOCOL_WINDOW - 1)]);
 	return 0;
 }
 
-/* The event is HTTP1_VALUE: is it of an x-request-id? Then it is taken in. */
+/* The event is PROTOCOL_VALUE: is it of an x-request-id? Then it is taken in. */
 static __always_inline int frame_takes_id(const struct frame *f, struct request_id *id)
 {
-	if (f->http->name != HTTP1_NAME_ID)
+	if (protocol_field(f->protocol) != PROTOCOL_FIELD_ID)
 		return 0;
 	if (use_request_ids)
 		frame_request_id(&f->s->window, id, f->place - f->window, f->at - f->place,
-				 f->http->pos == 1);
+				 protocol_value_begins(f->protocol));
 	return 1;
-}
-
-/* Which reason stands for the automaton's refusal. */
-static __always_inline __u32 frame_reason(const struct http1 *h)
-{
-	switch (h->stop) {
-	case HTTP1_STOP_NOT_HTTP:
-		return REASON_NOT_HTTP;
-	case HTTP1_STOP_HTTP2:
-		return REASON_HTTP2;
-	case HTTP1_STOP_TLS:
-		return REASON_TLS;
-	case HTTP1_STOP_CONNECT:
-		return REASON_CONNECT;
-	case HTTP1_STOP_UPGRADED:
-		return REASON_UPGRADED;
-	case HTTP1_STOP_LENGTH:
-		return REASON_LENGTH;
-	case HTTP1_STOP_MALFORMED:
-		return REASON_MALFORMED;
-	default:
-		return REASON_WORK_CAP;
-	}
 }
 
 /* Does this payload begin with a status line, as far as its first word shows? */
@@ -240,8 +218,7 @@ static __always_inline int frame_is_status_line(struct __sk_buff *skb, const str
 
 	if (bpf_skb_load_bytes(skb, p->payload, &start, sizeof(start)))
 		return 0;
-	/* "HTTP/1." and any minor version */
-	return (start & 0x00ffffffffffffffull) == 0x002e312f50545448ull;
+	return protocol_may_answer(start);
 }
 
 /* What stands at the very start of a payload. */
@@ -252,7 +229,7 @@ enum frame_start {
 };
 
 /*
- * What does this payload begin with? Nothing is changed: the automaton runs on scratch.trial.
+ * What does this payload begin with? Nothing is changed: scratch.trial is read.
  * Returns an enum frame_start.
  */
 VERIFIED_ALONE int frame_look_ahead(struct __sk_buff *skb, const struct packet *p)
@@ -262,18 +239,18 @@ VERIFIED_ALONE int frame_look_ahead(struct __sk_buff *skb, const struct packet *
 
 	if (!s || !p || !p->len)
 		return START_OTHER;
-	http1_init(&s->trial, HTTP1_REQUEST);
+	protocol_begin(&s->trial, PROTOCOL_REQUEST);
 	frame_start(&f, skb, s, &s->trial, p);
 	/* The blank line comes first, the end of the head after it. */
 	/* Each call takes a step. NOLINTNEXTLINE(misc-redundant-expression) */
-	if (frame_next(&f) != HTTP1_BLANK || frame_next(&f) != HTTP1_HEAD)
+	if (frame_next(&f) != PROTOCOL_BLANK || frame_next(&f) != PROTOCOL_HEAD)
 		return START_OTHER;
-	/* After these it may not go on as HTTP. */
-	if (s->trial.flags & (HTTP1_CONNECT | HTTP1_UPGRADE))
+	/* After these it may not go on as it began. */
+	if (protocol_is_tunnel(&s->trial) || protocol_asks_upgrade(&s->trial))
 		return START_HEAD;
-	if (f.at < f.len && frame_next(&f) != HTTP1_END)
+	if (f.at < f.len && frame_next(&f) != PROTOCOL_END)
 		return START_HEAD;
-	return f.at == f.len && !http1_in_head(&s->trial) && !http1_in_body(&s->trial)
+	return f.at == f.len && !protocol_in_head(&s->trial) && !protocol_in_body(&s->trial)
 		   ? START_MESSAGE
 		   : START_HEAD;
 }

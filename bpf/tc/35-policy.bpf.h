@@ -88,7 +88,7 @@ struct policy_work {
 	__u32 left;    /* how much is to come */
 	__u32 i;       /* how far this piece was read */
 	__u32 filled;  /* and how much it is */
-	struct http1_window piece;
+	struct protocol_window piece;
 	struct policy_verdict verdict; /* of the request at hand */
 };
 

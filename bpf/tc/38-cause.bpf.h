@@ -13,13 +13,10 @@
 _Static_assert((SOCKET_CALLS & (SOCKET_CALLS - 1)) == 0, "indices are masked");
 
 /* The number of the first byte of the head whose blank line is at payload offset `blank`. */
-static __always_inline __u32 cause_head_start(const struct packet *p, const struct http1 *http,
-					      __u32 blank)
+static __always_inline __u32 cause_head_start(const struct packet *p,
+					      const struct protocol *protocol, __u32 blank)
 {
-	/* The CR of the blank line counts among the bytes of the head already. */
-	__u32 cr = http->flags & HTTP1_BARE_LF ? 0 : 1;
-
-	return p->seq + blank - (http->head - cr);
+	return p->seq + blank - protocol_before_blank(protocol);
 }
 
 static __always_inline struct socket *cause_socket(struct __sk_buff *skb)
@@ -56,18 +53,6 @@ static __always_inline void cause_shares(struct socket *socket, __u32 how)
 {
 	if (socket && (socket->flags & SOCKET_CLIENT))
 		__sync_fetch_and_or(&socket->flags, how);
-}
-
-/*
- * Is this a protocol in which several requests ask at once, as a rule? HTTP/2 is, and so is
- * Redis's: each command begins with an asterisk, and the number of its arguments.
- */
-static __always_inline int cause_is_shared(const struct http1 *http)
-{
-	if (http->stop == HTTP1_STOP_HTTP2)
-		return 1;
-	return http->stop == HTTP1_STOP_NOT_HTTP && (__u8)http->word == '*' &&
-	       http1_digit(http->word >> 8) < 10;
 }
 
 /* The head of a call has an x-request-id. */

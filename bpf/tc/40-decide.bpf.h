@@ -119,18 +119,20 @@ static __always_inline void decide_in_flight(struct outbound *o)
 static __always_inline __u32 decide_behind(const struct outbound *o, __u32 blank)
 {
 	const struct flow *f = o->flow;
-	const struct http1 *http = &f->http;
-	__u32 head = blank + (http->flags & HTTP1_BARE_LF ? 1 : 2), here;
+	const struct protocol *protocol = &f->protocol;
+	__u32 head = blank + protocol_blank_size(protocol), here;
+	__u64 left;
 
 	if (f->wscale || f->window >= WINDOW_WIDE ||
 	    (edits_base(&f->edits) && f->window >= WINDOW_KEEP_FROM))
 		return 0;
-	if (http->flags & HTTP1_CHUNKED)
+	if (protocol_body_is_open(protocol))
 		return WINDOW_WIDE;
 	here = o->p->len > head ? o->p->len - head : 0;
-	if (http->left <= here)
+	left = protocol_body_left(protocol);
+	if (left <= here)
 		return 0;
-	return http->left - here < WINDOW_WIDE ? http->left - here : WINDOW_WIDE;
+	return left - here < WINDOW_WIDE ? left - here : WINDOW_WIDE;
 }
 
 /* Do the added bytes still fit what the peer last said it would take? */
@@ -233,7 +235,7 @@ static __always_inline __u32 decide_eligible(const struct outbound *o)
 {
 	if (control_paused())
 		return REASON_PAUSED;
-	if (o->flow->http.flags & HTTP1_HEAD_LONG)
+	if (protocol_head_is_long(&o->flow->protocol))
 		return REASON_HEAD_LONG;
 	if (o->p->ip_options)
 		return REASON_IP_OPTIONS;
@@ -276,9 +278,9 @@ static __always_inline void decide_recorded(struct outbound *o, __u32 place)
  */
 static __always_inline __u32 decide_own(const struct flow *f)
 {
-	if (f->http.flags & HTTP1_TRACEPARENT)
+	if (protocol_has_parent(&f->protocol))
 		return REASON_PRESENT;
-	return f->http.flags & HTTP1_TRACESTATE ? REASON_STATE_ALONE : 0;
+	return protocol_has_state(&f->protocol) ? REASON_STATE_ALONE : 0;
 }
 
 /* Does a rule want the trace fields of a request to be changed? */
@@ -343,7 +345,7 @@ VERIFIED_ALONE int decide_request(struct __sk_buff *skb, struct packet *p, struc
 	if (attended_decided(skb))
 		return 0;
 	attended_decide(skb);
-	start = cause_head_start(p, &f->http, blank);
+	start = cause_head_start(p, &f->protocol, blank);
 	v = policy_verdict(skb, p, f, start, p->seq + blank - start);
 	f->requests++;
 	policy_count(skb, f, v);
@@ -354,163 +356,6 @@ VERIFIED_ALONE int decide_request(struct __sk_buff *skb, struct packet *p, struc
 	cause_find(skb, o.s, start, request_id_number(&f->id));
 	decide_header(&o, v, blank, line);
 	return 0;
-}
-
-/* Change the fields of such a request, or those of a part of its head (41-change). */
-int change_request(struct __sk_buff *skb, const struct packet *p, struct flow *f, __u32 blank,
-		   __u32 line);
-int change_early(struct __sk_buff *skb, const struct packet *p, struct flow *f);
-
-/* An Upgrade was asked for: the answer decides whether this is still HTTP/1 afterwards. */
-static __always_inline void decide_await(struct outbound *o)
-{
-	struct flow *f = o->flow;
-
-	/* An older request that may still be unanswered: which answer is whose cannot be told. The
-	 * body of one that was refused may have come behind its answer. */
-	if (f->requests > 1 && !(f->flags & (FLOW_PEER_LAST | FLOW_REFUSED))) {
-		flow_make_opaque(f, REASON_UPGRADED);
-		return;
-	}
-	http1_init(&f->answer, HTTP1_RESPONSE);
-	f->answer_at = o->p->ack;
-	f->flags = (f->flags & ~(FLOW_AHEAD | FLOW_REFUSED)) | FLOW_AWAIT;
-}
-
-/* A piece of a trace field has passed: a rule may want it changed. */
-VERIFIED_ALONE int decide_note(const struct flow *f, __u32 from, __u32 to)
-{
-	struct scratch *s = scratch_get();
-
-	if (s && f)
-		change_note(&s->fields, &f->http, from, to);
-	return 0;
-}
-
-/* The head at hand has a traceparent of the program's own, or a tracestate. */
-static __always_inline void decide_value(struct outbound *o, const struct frame *frame)
-{
-	const struct http1 *http = frame->http;
-
-	if (http->name == HTTP1_NAME_PARENT && http->pos == 1)
-		cause_owned(o->skb, o->p->seq + frame->at - http->head,
-			    frame->payload + frame->place, frame->at - frame->place);
-	decide_note(o->flow, o->p->seq + frame->place, o->p->seq + frame->at);
-}
-
-/* The blank line of a head. */
-static __always_inline void decide_blank(struct outbound *o, struct frame *frame)
-{
-	/* While an Upgrade is unanswered nothing that follows is known to be HTTP. */
-	if (o->flow->flags & FLOW_AWAIT)
-		flow_make_opaque(o->flow, REASON_UPGRADED);
-	else if (!(frame->http->flags & HTTP1_CONNECT) && /* a tunnel, not a request */
-		 decide_request(o->skb, o->p, o->flow, frame->place, frame->line))
-		change_request(o->skb, o->p, o->flow, frame->place, frame->line);
-	if (o->s->decision.reason != REASON_NONE)
-		record_called(o->skb, o->p, o->flow,
-			      cause_head_start(o->p, frame->http, frame->place), frame->place);
-	o->s->fields.count = o->s->fields.more = 0;
-	if (!(o->flow->flags & FLOW_OPAQUE))
-		frame_end_head(frame);
-}
-
-/* What an event of the framing comes to. Returns 0 to go on, 1 when the flow is opaque now. */
-static __always_inline int decide_event(struct outbound *o, struct frame *frame)
-{
-	if (frame->event == HTTP1_BLANK)
-		decide_blank(o, frame);
-	switch (frame->event) {
-	case HTTP1_VALUE:
-		if (!frame_takes_id(frame, &o->flow->id))
-			decide_value(o, frame);
-		return 0;
-	case HTTP1_BLANK:
-		break;
-	case HTTP1_HEAD:
-		if (frame->http->flags & HTTP1_UPGRADE)
-			decide_await(o);
-		else if (o->flow->flags & FLOW_REFUSED)
-			o->flow->flags &= ~FLOW_REFUSED;
-		http1_end_bodiless(frame->http);
-		frame->line = FRAME_NOWHERE;
-		o->flow->id = (struct request_id){};
-		break;
-	case HTTP1_STOP:
-		if (cause_is_shared(frame->http))
-			cause_shares(cause_socket(o->skb), SOCKET_SHARED | SOCKET_ASKS);
-		flow_make_opaque(o->flow, frame_reason(frame->http));
-		break;
-	default:
-		return 0;
-	}
-	return !!(o->flow->flags & FLOW_OPAQUE);
-}
-
-/* One outbound packet that is read. */
-struct decide_run {
-	struct outbound o;
-	struct frame frame;
-};
-
-/* One step of the framing. Returns 1 when there is nothing more to read. */
-static __always_inline int decide_once(struct decide_run *run)
-{
-	return frame_once(&run->frame) || decide_event(&run->o, &run->frame) ||
-	       frame_is_used_up(&run->frame);
-}
-
-/* The same as a callback of bpf_loop(). */
-static long decide_step(__u32 i, struct decide_run *run)
-{
-	(void)i;
-	return decide_once(run);
-}
-
-/* Where the framing goes on in this packet; FRAME_NOWHERE: nothing in it is new. */
-static __always_inline __u32 decide_resume(struct outbound *o)
-{
-	struct flow *f = o->flow;
-	__u32 end = o->p->seq + o->p->len, gap;
-
-	if (!seq_before(f->next, end))
-		return FRAME_NOWHERE;
-	if (!seq_before(f->next, o->p->seq))
-		return f->next - o->p->seq;
-	/* A hole: harmless inside a body, else the flow is out of step. */
-	gap = o->p->seq - f->next;
-	if (http1_skippable(&f->http) < gap) {
-		count(REASON_HOLE);
-		flow_lose(f);
-		return FRAME_NOWHERE;
-	}
-	http1_skip(&f->http, gap);
-	f->next = o->p->seq;
-	return 0;
-}
-
-/* Read what is new in this packet and decide about each request in it. */
-static __always_inline void decide_packet(struct decide_run *run)
-{
-	struct outbound *o = &run->o;
-	__u32 from = decide_resume(o);
-
-	if (from == FRAME_NOWHERE)
-		return;
-	frame_start(&run->frame, o->skb, o->s, &o->flow->http, o->p);
-	run->frame.at = run->frame.window = from;
-	o->s->fields.count = o->s->fields.more = 0;
-	/* One step is all that most heads take: it is spared the loop. */
-	if (!decide_once(run) && bpf_loop(FRAME_STEPS_MAX, decide_step, run, 0) >= FRAME_STEPS_MAX)
-		flow_make_opaque(o->flow, REASON_WORK_CAP);
-	if (o->s->fields.count)
-		change_early(o->skb, o->p, o->flow);
-	if (http1_in_head(&o->flow->http))
-		record_head_part(o->skb, o->p, o->p->seq + o->p->len - o->flow->http.head,
-				 RECORD_CALLED_PART);
-	if (http1_in_head(&o->flow->http) && o->flow->http.state != HTTP1_AT_BLANK)
-		policy_keep(o->skb, o->p, o->flow, o->p->seq + o->p->len - o->flow->http.head);
-	o->flow->next = o->p->seq + o->p->len;
 }
 
 #endif

@@ -53,7 +53,7 @@ static __always_inline void change_give_order(const struct outbound *o, int rest
 
 	order->limit = seq_before(o->p->seq, o->s->decision.sent) ? o->s->decision.sent : o->p->seq;
 	order->open = open;
-	order->parent = restart && !o->flow->http.caller;
+	order->parent = restart && !*protocol_marks(&o->flow->protocol);
 	order->first = 0;
 	order->last = o->s->fields.count;
 }
@@ -79,9 +79,9 @@ VERIFIED_ALONE int change_judge(struct flow *f)
 	if (!s || !f)
 		return 0;
 	if (change_find_parent(&s->fields, &s->order) < CHANGE_FIELDS_MAX)
-		f->http.caller |= CHANGE_HEAD_NEW;
+		*protocol_marks(&f->protocol) |= CHANGE_HEAD_NEW;
 	if (change_leaves(&s->fields, &s->order))
-		f->http.caller |= CHANGE_HEAD_LEFT;
+		*protocol_marks(&f->protocol) |= CHANGE_HEAD_LEFT;
 	return 0;
 }
 
@@ -105,10 +105,10 @@ VERIFIED_ALONE int change_early(struct __sk_buff *skb, const struct packet *p, s
 		return 0;
 	v = policy_verdict(skb, p, f, 0, POLICY_OPEN_END);
 	if (!decide_changes(v) || change_eligible(&o) || change_hindrance(&o, 0)) {
-		f->http.caller |= CHANGE_HEAD_LEFT;
+		*protocol_marks(&f->protocol) |= CHANGE_HEAD_LEFT;
 		return 0;
 	}
-	change_give_order(&o, v->action == POLICY_RESTART, change_is_open(&f->http));
+	change_give_order(&o, v->action == POLICY_RESTART, protocol_value_is_open(&f->protocol));
 	change_ids(o.s, v);
 	change_judge(f);
 	return change_record_fields(f);
@@ -154,7 +154,7 @@ static __always_inline __u32 change_decide(struct outbound *o, const struct poli
 					   __u32 blank, __u32 line)
 {
 	int restart = v->action == POLICY_RESTART;
-	__u8 *caller = &o->flow->http.caller;
+	__u8 *marks = protocol_marks(&o->flow->protocol);
 	__u32 before = o->s->decision.changed, reason = change_eligible(o);
 
 	if (!reason)
@@ -164,7 +164,7 @@ static __always_inline __u32 change_decide(struct outbound *o, const struct poli
 	change_give_order(o, restart, 0);
 	change_judge(o->flow);
 	change_ids(o->s, v);
-	if (restart && !*caller) {
+	if (restart && !*marks) {
 		reason = change_place(o->skb, o->p, o->flow, blank, line);
 		if (!reason)
 			reason = change_record_header(o);
@@ -174,7 +174,7 @@ static __always_inline __u32 change_decide(struct outbound *o, const struct poli
 		return reason ?: REASON_NONE;
 	}
 	change_record_fields(o->flow);
-	if (*caller & CHANGE_HEAD_LEFT)
+	if (*marks & CHANGE_HEAD_LEFT)
 		return REASON_NO_PLACE;
 	if (o->s->decision.changed == before)
 		return restart ? REASON_RESTARTED : REASON_STRIPPED;

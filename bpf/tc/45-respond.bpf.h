@@ -29,7 +29,7 @@ static __always_inline int respond_begin(struct response *r, struct serving *s)
 {
 	if (!serving_open_count(s))
 		return -1;
-	s->responses.flags = serving_slot(s, s->open_first)->method;
+	protocol_answers(&s->responses, serving_slot(s, s->open_first)->method);
 	record_responds(r->frame.skb, r->frame.s, s, r->seq + r->frame.at);
 	return 0;
 }
@@ -37,9 +37,9 @@ static __always_inline int respond_begin(struct response *r, struct serving *s)
 /* What an event of the framing comes to. Returns 1 when there is nothing more to read. */
 static __always_inline int respond_event(struct serving *s, __u32 event)
 {
-	if (event == HTTP1_END && s->responses.status >= 200)
+	if (event == PROTOCOL_END && protocol_status(&s->responses) >= 200)
 		respond_done(s);
-	return event == HTTP1_STOP;
+	return event == PROTOCOL_STOP;
 }
 
 /* One step of the framing, as a callback of bpf_loop(). */
@@ -50,15 +50,15 @@ static long respond_step(__u32 i, struct response *r)
 	(void)i;
 	if (frame_is_used_up(&r->frame))
 		return 1;
-	if (s->responses.state == HTTP1_AT_START && respond_begin(r, s)) {
+	if (protocol_between(&s->responses) && respond_begin(r, s)) {
 		r->lost = 1;
 		return 1;
 	}
-	r->frame.event = HTTP1_NONE;
+	r->frame.event = PROTOCOL_NONE;
 	frame_once(&r->frame);
-	if (r->frame.event == HTTP1_BLANK)
+	if (r->frame.event == PROTOCOL_BLANK)
 		frame_end_head(&r->frame);
-	if (r->frame.event == HTTP1_HEAD)
+	if (r->frame.event == PROTOCOL_HEAD)
 		frame_body(&r->frame);
 	s->response_at = r->seq + r->frame.at;
 	return respond_event(s, r->frame.event) || frame_is_used_up(&r->frame);
@@ -67,12 +67,12 @@ static long respond_step(__u32 i, struct response *r)
 /* The end of a response without body is due, with no further byte. */
 static __always_inline void respond_pending(struct response *r)
 {
-	struct http1 *http = r->frame.http;
+	struct protocol *protocol = r->frame.protocol;
 	union frame_met met;
 
-	if (!http1_pending(http))
+	if (!protocol_pending(protocol))
 		return;
-	met.word = frame_scan(http, &r->frame.s->window, 0, 0);
+	met.word = frame_scan(protocol, &r->frame.s->window, 0, 0);
 	respond_event(&r->flow->serving, met.event);
 }
 
@@ -85,10 +85,14 @@ VERIFIED_ALONE int respond_begun(__u64 request)
 /* A final response has begun, and has not ended with this packet. */
 static __always_inline void respond_goes_on(struct serving *s)
 {
-	const struct http1 *http = &s->responses;
+	const struct protocol *protocol = &s->responses;
+	__u64 request;
 
-	if (http->state != HTTP1_AT_START && http->status >= 200 && serving_open_count(s))
-		respond_begun(serving_slot(s, s->open_first)->request);
+	if (protocol_between(protocol) || protocol_status(protocol) < 200 || !serving_open_count(s))
+		return;
+	request = serving_slot(s, s->open_first)->request;
+	record_responding(s, request);
+	respond_begun(request);
 }
 
 /* Where the reading goes on in this packet; FRAME_NOWHERE: nothing in it is new. */
@@ -102,11 +106,11 @@ static __always_inline __u32 respond_resume(const struct packet *p, struct flow 
 	if (!seq_before(next, p->seq))
 		return next - p->seq;
 	gap = p->seq - next;
-	if (http1_skippable(&s->responses) < gap) {
+	if (protocol_skippable(&s->responses) < gap) {
 		serving_lose(f);
 		return FRAME_NOWHERE;
 	}
-	if (http1_skip(&s->responses, gap) == HTTP1_END)
+	if (protocol_skip(&s->responses, gap) == PROTOCOL_END)
 		respond_done(s);
 	return 0;
 }
@@ -130,8 +134,8 @@ VERIFIED_ALONE int respond_read(struct __sk_buff *skb, const struct packet *p, s
 	respond_pending(&r);
 	respond_goes_on(&f->serving);
 	f->serving.response_next = p->seq + p->len;
-	if (f->serving.responses.stop)
-		serving_make_opaque(f, frame_reason(&f->serving.responses));
+	if (protocol_stopped(&f->serving.responses))
+		serving_make_opaque(f, protocol_reason(&f->serving.responses));
 	else if (steps >= FRAME_STEPS_MAX)
 		serving_make_opaque(f, REASON_WORK_CAP);
 	else if (r.lost)
@@ -161,7 +165,7 @@ static __always_inline int respond_out_of_step(const struct packet *p, const str
 	/* A FIN has a number too. */
 	if (f->flags & FLOW_FIN_IN)
 		unread--;
-	return http1_skippable(&s->requests) < unread;
+	return protocol_skippable(&s->requests) < unread;
 }
 
 /* Requests that arrived with the handshake: now there is a socket to be told. */
@@ -181,7 +185,7 @@ static __always_inline void respond_end(const struct packet *p, struct flow *f)
 
 	if (p->flags & TCP_FIN) {
 		f->flags |= FLOW_FIN_OUT;
-		if (s->responses.state == HTTP1_AT_CLOSE)
+		if (protocol_until_close(&s->responses))
 			respond_done(s);
 		serving_cut(f);
 	}

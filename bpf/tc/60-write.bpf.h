@@ -70,6 +70,16 @@ static __always_inline long write_csum_diff(struct __sk_buff *skb, const struct 
 	return bpf_l4_csum_replace(skb, p->l4 + TCP_OFF_CSUM, 0, diff, 0);
 }
 
+/* A number at `off` becomes another one, which the checksum at `csum` covers; network byte order.
+ */
+static __always_inline long write_quoted(struct __sk_buff *skb, __u32 csum, __u32 off, __be32 old,
+					 __be32 new)
+{
+	if (bpf_l4_csum_replace(skb, csum, old, new, sizeof(new)))
+		return -1;
+	return bpf_skb_store_bytes(skb, off, &new, sizeof(new), 0);
+}
+
 /* What it adds to a sum when a number of the header changes; all in host byte order. */
 static __always_inline __u64 csum_of_number(__u32 old, __u32 new)
 {

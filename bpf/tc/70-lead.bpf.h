@@ -119,11 +119,14 @@ static __always_inline __u32 lead_size(const struct __sk_buff *skb, const struct
  * Send scratch.wire[at..at + n) ahead, in as many leads as it takes. Returns 0, -1 when nothing was
  * sent, -2 when only a part was.
  */
-static __always_inline int lead_send_all(struct __sk_buff *skb, const struct packet *p,
-					 struct scratch *s, __u32 at, __u32 n)
+VERIFIED_ALONE int lead_send_all(struct __sk_buff *skb, const struct packet *p, __u32 at, __u32 n)
 {
-	__u32 size = lead_size(skb, p), from = 0;
+	struct scratch *s = scratch_get();
+	__u32 size, from = 0;
 
+	if (!s || !p)
+		return -1;
+	size = lead_size(skb, p);
 	for (int i = 0; i < LEADS_MAX; i++) {
 		__u32 to = n - from > size ? from + size : n;
 

@@ -146,7 +146,7 @@ static __always_inline int edit_split(struct outbound *o, __u32 last)
 		return edit_take_back(o, REASON_DEEP);
 	if (packet_csum(skb) != PACKET_CSUM_PARTIAL)
 		lead_sum = csum_wire(s, 0, lead);
-	sent = lead_send_all(skb, p, s, 0, lead);
+	sent = lead_send_all(skb, p, 0, lead);
 	if (sent == -1)
 		return edit_take_back(o, REASON_LEAD_REFUSED);
 	if (sent)
@@ -160,20 +160,27 @@ static __always_inline int edit_split(struct outbound *o, __u32 last)
 	return err ? edit_drop() : edit_done(o, REASON_SPLIT);
 }
 
+/* `n` bytes of the packet at `from` go to `to` as well. Returns 0 or a negative error. */
+VERIFIED_ALONE int shift_piece(struct __sk_buff *skb, __u32 from, __u32 to, __u32 n)
+{
+	struct scratch *s = scratch_get();
+
+	if (!s || !size_within(&n, WIRE_MAX) ||
+	    bpf_skb_load_bytes(skb, from, s->wire + SHIFT_AT, n))
+		return -1;
+	return write_bytes(skb, to, s, SHIFT_AT, n);
+}
+
 /* Payload bytes [by, to) take the place of [0, to - by). Returns 0 or a negative error. */
-static __always_inline long shift_payload(struct __sk_buff *skb, const struct packet *p,
-					  struct scratch *s, __u32 by, __u32 to)
+static __always_inline int shift_payload(struct __sk_buff *skb, const struct packet *p, __u32 by,
+					 __u32 to)
 {
 	__u32 from = by;
 
-	for (int i = 0; i < SHIFT_PIECES_MAX; i++) {
+	for (int i = 0; i < SHIFT_PIECES_MAX && from < to; i++) {
 		__u32 n = to - from > WIRE_MAX ? WIRE_MAX : to - from;
 
-		if (from >= to)
-			return 0;
-		if (!size_within(&n, WIRE_MAX) ||
-		    bpf_skb_load_bytes(skb, p->payload + from, s->wire + SHIFT_AT, n) ||
-		    write_bytes(skb, p->payload + from - by, s, SHIFT_AT, n))
+		if (shift_piece(skb, p->payload + from, p->payload + from - by, n))
 			return -1;
 		from += n;
 	}
@@ -207,12 +214,12 @@ VERIFIED_ALONE int edit_shift(struct __sk_buff *skb, struct packet *p, struct fl
 		return edit_take_back(&o, REASON_DEEP);
 	if (packet_csum(skb) != PACKET_CSUM_PARTIAL)
 		lead_sum = csum_wire(s, SHIFT_AT, SHIFT_AT + lead);
-	sent = lead_send_all(skb, p, s, SHIFT_AT, lead);
+	sent = lead_send_all(skb, p, SHIFT_AT, lead);
 	if (sent == -1)
 		return edit_take_back(&o, REASON_LEAD_REFUSED);
 	if (sent)
 		return edit_drop();
-	err = shift_payload(skb, p, s, lead, place);
+	err = shift_payload(skb, p, lead, place);
 	err = err ?: write_bytes(skb, p->payload + place - lead, s, 0, lead);
 	change.sum = s->plan.sum + (0xffff - csum_fold(lead_sum));
 	err = err ?: write_headers(skb, p, &change);
@@ -237,7 +244,7 @@ static __always_inline int edit_piecemeal(struct outbound *o)
 	plan->count = kept;
 	n = plan_render(o->skb, o->p, 0, piece);
 	if (n > 0)
-		lead_send_all(o->skb, o->p, o->s, 0, n & ~1u);
+		lead_send_all(o->skb, o->p, 0, n & ~1u);
 	return edit_drop();
 }
 

@@ -9,30 +9,19 @@
 
 #include "30-frame.bpf.h"
 
-/*
- * The status of the answer at hand, as soon as its three digits were read; 0: not yet, or an
- * interim answer. The rest of the head may come out of order, and is not needed.
- */
-static __always_inline int answer_final(const struct http1 *h)
-{
-	if (h->state < HTTP1_AT_REASON || h->state > HTTP1_AT_BLANK)
-		return 0;
-	return h->status == 101 || h->status >= 200 ? h->status : 0;
-}
-
 /* The final status that the awaited answer shows in this packet; 0: none yet, -1: lost. */
 static __always_inline int answer_status(struct frame *frame)
 {
 	/* A head brings BLANK and HEAD; an interim answer (1xx) END too. */
 	for (int i = 0; i < 8; i++) {
-		enum http1_event event = frame_next(frame);
-		int status = answer_final(frame->http);
+		enum protocol_event event = frame_next(frame);
+		int status = protocol_final_status(frame->protocol);
 
 		if (status)
 			return status;
-		if (event == HTTP1_STOP)
+		if (event == PROTOCOL_STOP)
 			return -1;
-		if (event == HTTP1_NONE)
+		if (event == PROTOCOL_NONE)
 			return 0;
 	}
 	return -1;
@@ -48,7 +37,7 @@ static __always_inline void answer_early(struct __sk_buff *skb, const struct pac
 	struct frame frame;
 	int status;
 
-	http1_init(&s->trial, HTTP1_RESPONSE);
+	protocol_begin(&s->trial, PROTOCOL_RESPONSE);
 	frame_start(&frame, skb, s, &s->trial, p);
 	status = answer_status(&frame);
 	if (status == 101)
@@ -63,7 +52,7 @@ static __always_inline void answer_early(struct __sk_buff *skb, const struct pac
 static __always_inline int answer_was_early(const struct flow *f, __u32 next)
 {
 	return flow_word(f) == FLOW_WORD_ANSWER && f->answer_ahead == next &&
-	       !http1_in_head(&f->answer) && !http1_in_body(&f->answer);
+	       !protocol_in_head(&f->answer) && !protocol_in_body(&f->answer);
 }
 
 /* Data of the peer while an Upgrade is unanswered. */

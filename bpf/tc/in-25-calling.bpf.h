@@ -25,18 +25,18 @@ static __always_inline int calling_begin(struct calling_run *r)
 
 	if (!calling_open_count(c))
 		return -1;
-	c->answers.flags = c->open[c->open_first & (CALLING_OPEN_MAX - 1)].method;
+	protocol_answers(&c->answers, c->open[c->open_first & (CALLING_OPEN_MAX - 1)].method);
 	c->answer_start = r->seq + r->frame.at;
-	c->first_ns = bpf_ktime_get_boot_ns();
+	c->first_ns = record_now(r->frame.s);
 	return 0;
 }
 
 /* What an event of the framing comes to. Returns 1 when there is nothing more to read. */
 static __always_inline int calling_event(struct calling_run *r)
 {
-	if (r->frame.event == HTTP1_END && r->frame.http->status >= 200)
+	if (r->frame.event == PROTOCOL_END && protocol_status(r->frame.protocol) >= 200)
 		record_called_end(r->flow, r->seq + r->frame.at, RECORD_ANSWERED);
-	return r->frame.event == HTTP1_STOP;
+	return r->frame.event == PROTOCOL_STOP;
 }
 
 /* One step of the framing, as a callback of bpf_loop(). */
@@ -45,15 +45,15 @@ static long calling_step(__u32 i, struct calling_run *r)
 	(void)i;
 	if (frame_is_used_up(&r->frame))
 		return 1;
-	if (r->frame.http->state == HTTP1_AT_START && calling_begin(r)) {
+	if (protocol_between(r->frame.protocol) && calling_begin(r)) {
 		r->lost = 1;
 		return 1;
 	}
-	r->frame.event = HTTP1_NONE;
+	r->frame.event = PROTOCOL_NONE;
 	frame_once(&r->frame);
-	if (r->frame.event == HTTP1_BLANK)
+	if (r->frame.event == PROTOCOL_BLANK)
 		frame_end_head(&r->frame);
-	if (r->frame.event == HTTP1_HEAD)
+	if (r->frame.event == PROTOCOL_HEAD)
 		frame_body(&r->frame);
 	return calling_event(r) || frame_is_used_up(&r->frame);
 }
@@ -63,9 +63,9 @@ static __always_inline void calling_pending(struct calling_run *r)
 {
 	union frame_met met;
 
-	if (!http1_pending(r->frame.http))
+	if (!protocol_pending(r->frame.protocol))
 		return;
-	met.word = frame_scan(r->frame.http, &r->frame.s->window, 0, 0);
+	met.word = frame_scan(r->frame.protocol, &r->frame.s->window, 0, 0);
 	r->frame.event = met.event;
 	calling_event(r);
 }
@@ -81,9 +81,9 @@ static __always_inline __u32 calling_resume(const struct packet *p, struct calli
 		return next - p->seq;
 	gap = p->seq - next;
 	/* What is missing comes again; what comes too early can be passed over if it is body. */
-	if (http1_skippable(&c->answers) <= gap)
+	if (protocol_skippable(&c->answers) <= gap)
 		return FRAME_NOWHERE;
-	http1_skip(&c->answers, gap);
+	protocol_skip(&c->answers, gap);
 	c->answer_next = p->seq;
 	return 0;
 }
@@ -107,9 +107,9 @@ VERIFIED_ALONE int calling_read(struct __sk_buff *skb, const struct packet *p, s
 		r.lost = 1;
 	calling_pending(&r);
 	f->calling.answer_next = p->seq + p->len;
-	if (!r.lost && r.frame.event != HTTP1_STOP)
+	if (!r.lost && r.frame.event != PROTOCOL_STOP)
 		return 0;
-	if (f->calling.answers.status == 101) { /* what follows is another protocol */
+	if (protocol_status(&f->calling.answers) == 101) { /* what follows is another protocol */
 		record_called_end(f, r.seq + r.frame.at, RECORD_ANSWERED);
 		return 0;
 	}
@@ -123,7 +123,7 @@ VERIFIED_ALONE int calling_end(const struct packet *p, struct flow *f)
 {
 	if (!p || !f)
 		return 0;
-	if ((p->flags & TCP_FIN) && f->calling.answers.state == HTTP1_AT_CLOSE &&
+	if ((p->flags & TCP_FIN) && protocol_until_close(&f->calling.answers) &&
 	    f->calling.answer_next == p->seq + p->len)
 		record_called_end(f, p->seq + p->len, RECORD_ANSWERED);
 	if ((p->flags & TCP_RST) || f->calling.answer_next == p->seq + p->len)

@@ -119,8 +119,7 @@ VERIFIED_ALONE int icmp_packet(struct __sk_buff *skb, const struct packet *p)
 		return NEXT;
 	count(REASON_ICMP);
 	packet_mark(skb, SIDE_IN);
-	if (bpf_l4_csum_replace(skb, p->l4 + ICMP_OFF_CSUM, old, new, sizeof(new)) ||
-	    bpf_skb_store_bytes(skb, q.l4 + TCP_OFF_SEQ, &new, sizeof(new), 0)) {
+	if (write_quoted(skb, p->l4 + ICMP_OFF_CSUM, q.l4 + TCP_OFF_SEQ, old, new)) {
 		count(REASON_DROPPED);
 		return DROP;
 	}

@@ -14,7 +14,7 @@
 #include "serving.bpf.h"
 
 /* A piece of a value, at most: what one step of the automaton looks at. */
-#define REQUEST_PIECE_MAX (8 * HTTP1_SCAN_WORDS)
+#define REQUEST_PIECE_MAX (8 * PROTOCOL_SCAN_WORDS)
 
 /* One inbound packet of a server's connection. */
 struct reading {
@@ -109,7 +109,7 @@ VERIFIED_ALONE int request_parent(struct __sk_buff *skb, struct flow *f, __u32 o
 	struct traceparent_text *text;
 	__u32 wants, pos;
 
-	if (!s || !f || (f->serving.requests.flags & HTTP1_TWO_PARENTS))
+	if (!s || !f || protocol_has_two_parents(&f->serving.requests))
 		return 0;
 	text = &f->serving.parent;
 	pos = text->len;
@@ -201,7 +201,7 @@ VERIFIED_ALONE int request_state(struct __sk_buff *skb, struct flow *f, __u32 of
 	feed.to = request_state_get(&f->serving, s);
 	if (!feed.to)
 		return 0;
-	if (f->serving.requests.pos == 1)
+	if (protocol_value_begins(&f->serving.requests))
 		tracestate_feed(feed.to, ',');
 	bpf_loop(REQUEST_PIECE_MAX, request_feed_step, &feed, 0);
 	return 0;
@@ -218,11 +218,11 @@ static __always_inline int request_context(const struct flow *f, struct scratch 
 {
 	const struct serving *serving = &f->serving;
 	struct traceparent *parent = &s->parent;
-	__u16 flags = serving->requests.flags;
 
-	if (!(flags & HTTP1_TRACEPARENT))
+	if (!protocol_has_parent(&serving->requests))
 		return 0;
-	if ((flags & HTTP1_TWO_PARENTS) || request_read_parent(&serving->parent, parent)) {
+	if (protocol_has_two_parents(&serving->requests) ||
+	    request_read_parent(&serving->parent, parent)) {
 		count(REASON_SERVED_INVALID);
 		return 0;
 	}
@@ -277,9 +277,12 @@ static __always_inline __u32 request_from(const struct flow_key *key)
 	return id_hash(key->netns, id_hash(0, address[0]) ^ address[1]);
 }
 
-/* Make the request of the head at hand. Returns its id, 0 when there is no room for it. */
+/*
+ * Make the request of the head at hand: in `ret`, or one that is followed no further. Returns its
+ * id, 0 when there is no room for it.
+ */
 static __always_inline __u64 request_begin(const struct flow *f, struct scratch *s,
-					   const struct flow_key *key)
+					   const struct flow_key *key, struct request **ret)
 {
 	const struct serving *serving = &f->serving;
 	__u64 id = serving->span ?: request_draw(s);
@@ -299,6 +302,7 @@ static __always_inline __u64 request_begin(const struct flow *f, struct scratch 
 	request_finish_state(serving, new);
 	if (!id)
 		count(REASON_SERVED_FULL);
+	*ret = new;
 	return id;
 }
 
@@ -307,8 +311,9 @@ VERIFIED_ALONE int request_arrived(struct __sk_buff *skb, const struct packet *p
 				   __u32 end)
 {
 	struct scratch *s = scratch_get();
-	struct serving *serving;
 	struct serving_open *slot;
+	struct serving *serving;
+	struct request *r;
 
 	if (!s || !p || !f)
 		return 0;
@@ -316,10 +321,10 @@ VERIFIED_ALONE int request_arrived(struct __sk_buff *skb, const struct packet *p
 	if (serving_open_count(serving) >= SERVING_OPEN_MAX)
 		return -1;
 	slot = serving_slot(serving, serving->open_end);
-	slot->request = request_begin(f, s, &p->key);
-	slot->method = serving->requests.flags & HTTP1_CALLER_FLAGS;
+	slot->request = request_begin(f, s, &p->key, &r);
+	slot->method = protocol_method(&serving->requests);
 	/* The LF of the blank line does not count among the bytes of the head. */
-	slot->seq = p->seq + end - serving->requests.head - 1;
+	slot->seq = p->seq + end - protocol_head_size(&serving->requests) - 1;
 	/* A full barrier: the request is there before its response can be looked for. */
 	__sync_lock_test_and_set(&serving->open_end, serving->open_end + 1);
 	serving->span = 0;
@@ -327,7 +332,8 @@ VERIFIED_ALONE int request_arrived(struct __sk_buff *skb, const struct packet *p
 	f->id = (struct request_id){};
 	f->requests++;
 	policy_count_in(f);
-	record_served(skb, p, f, end);
+	if (slot->request)
+		record_served(skb, p, f, r, end);
 	request_deliver(skb, p, f, s);
 	return 0;
 }
@@ -338,23 +344,23 @@ static __always_inline int request_event(struct reading *r)
 	struct frame *f = &r->frame;
 
 	switch (f->event) {
-	case HTTP1_VALUE:
+	case PROTOCOL_VALUE:
 		if (frame_takes_id(f, &r->flow->id))
 			return 0;
-		if (f->http->name == HTTP1_NAME_PARENT)
+		if (protocol_field(f->protocol) == PROTOCOL_FIELD_PARENT)
 			request_parent(r->skb, r->flow, f->payload + f->place, f->at - f->place);
 		else
 			request_state(r->skb, r->flow, f->payload + f->place, f->at - f->place);
 		return 0;
-	case HTTP1_HEAD:
+	case PROTOCOL_HEAD:
 		/* Not of a tunnel, which is no request. */
-		if (!(f->http->flags & HTTP1_CONNECT) &&
+		if (!protocol_is_tunnel(f->protocol) &&
 		    request_arrived(r->skb, r->p, r->flow, f->at))
 			serving_lose(r->flow);
-		http1_end_bodiless(f->http);
+		protocol_end_bodiless(f->protocol);
 		return !!(r->flow->flags & FLOW_LEARN);
-	case HTTP1_STOP:
-		serving_make_opaque(r->flow, frame_reason(f->http));
+	case PROTOCOL_STOP:
+		serving_make_opaque(r->flow, protocol_reason(f->protocol));
 		return 1;
 	default:
 		return 0;
@@ -367,7 +373,7 @@ static long request_step(__u32 i, struct reading *r)
 	(void)i;
 	if (frame_once(&r->frame))
 		return 1;
-	if (r->frame.event == HTTP1_BLANK)
+	if (r->frame.event == PROTOCOL_BLANK)
 		frame_end_head(&r->frame);
 	return request_event(r) || frame_is_used_up(&r->frame);
 }
@@ -386,9 +392,9 @@ static __always_inline __u32 request_resume(const struct packet *p, struct servi
 	if (!seq_before(next, p->seq))
 		return next - p->seq;
 	gap = p->seq - next;
-	if (http1_skippable(&s->requests) < gap)
+	if (protocol_skippable(&s->requests) < gap)
 		return FRAME_NOWHERE;
-	http1_skip(&s->requests, gap);
+	protocol_skip(&s->requests, gap);
 	s->request_next = p->seq;
 	return 0;
 }
@@ -410,8 +416,8 @@ VERIFIED_ALONE int request_read(struct __sk_buff *skb, const struct packet *p, s
 	if (bpf_loop(FRAME_STEPS_MAX, request_step, &r, 0) >= FRAME_STEPS_MAX)
 		serving_make_opaque(f, REASON_WORK_CAP);
 	f->serving.request_next = p->seq + p->len;
-	if (http1_in_head(&f->serving.requests))
-		record_head_part(skb, p, p->seq + p->len - f->serving.requests.head,
+	if (protocol_in_head(&f->serving.requests))
+		record_head_part(skb, p, p->seq + p->len - protocol_head_size(&f->serving.requests),
 				 RECORD_SERVED_PART);
 	return 0;
 }

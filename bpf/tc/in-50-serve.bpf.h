@@ -68,11 +68,11 @@ static __always_inline int serve_may_begin(struct __sk_buff *skb, const struct p
 		return 0;
 	if (bpf_skb_load_bytes(skb, p->payload, first, p->len < 4 ? 1 : 4))
 		return 0;
-	if (!http1_is_token(first[0]))
+	if (!protocol_may_begin(first[0]))
 		return 0;
 	/* A blank ends it. */
 	for (int i = 1; i < 4 && first[i] != ' '; i++)
-		if (!http1_is_token(first[i]))
+		if (!protocol_may_begin(first[i]))
 			return 0;
 	return 1;
 }
@@ -161,7 +161,7 @@ VERIFIED_ALONE int serve_begin(struct __sk_buff *skb, const struct packet *p, st
 {
 	if (!p || !f || p->fragment)
 		return SERVE_NOT;
-	if (http1_skippable(&f->serving.requests) < p->len && !csum_intact(skb, p))
+	if (protocol_skippable(&f->serving.requests) < p->len && !csum_intact(skb, p))
 		return SERVE_NOT;
 	if (p->flags & TCP_URG) {
 		serving_make_opaque(f, REASON_URGENT);
@@ -199,8 +199,8 @@ static __always_inline int serve_reset(const struct packet *p, const struct flow
 static __always_inline void serve_note_closed(struct serving *s)
 {
 	if (!s->client_closed)
-		s->client_closed = s->responses.state == HTTP1_AT_START ? SERVING_CLOSED_BEFORE
-									: SERVING_CLOSED_WITHIN;
+		s->client_closed =
+		    protocol_between(&s->responses) ? SERVING_CLOSED_BEFORE : SERVING_CLOSED_WITHIN;
 }
 
 /* The end of a connection as the client sees it; a half-closed one is still answered. */

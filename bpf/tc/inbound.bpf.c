@@ -226,6 +226,7 @@ static __always_inline int inbound(struct __sk_buff *skb, int ethernet)
 
 	if (!s || kind < 0 || packet_marked(skb, SIDE_IN))
 		return NEXT;
+	s->now_ns = 0;
 	return kind ? icmp_packet(skb, &p) : inbound_tcp(skb, s, &p);
 }
 

@@ -5,14 +5,19 @@
  *   00-scratch   counters, the kill switch, one working area per CPU
  *   10-packet    classify: is it TCP, and where do its parts lie
  *   15-quiet     is it known to be left alone
+ *   19-share     who a flow with an offset counts for, and what is left for others
  *   20-flow      the flow it belongs to
+ *   21-room      which one makes room for a new one
  *   22-options   what the options of its SYN allow
  *   24-twice     a connection that comes by a second time is left alone
  *   25-twin      and so is one that has the same ports as another one
- *   30-frame     run the HTTP/1 automaton over its new bytes
+ *   26-open      how the flow of a connection begins that our side opens
+ *   30-frame     read its new bytes, as their protocol (http/protocol.h) has it
  *   35-policy    what the rules say about a request
+ *   38-cause     why it is sent
  *   40-decide    a request ends its head here: does it get a header, and where
  *   41-change    or are its trace fields to be changed
+ *   42-read      all events of a payload, one after the other
  *   45-respond   or its way ends here: a response of a local server, which is only read
  *   50-plan      which edits the packet carries, and its bytes on the wire
  *   60-write     the helpers that change packets
@@ -20,12 +25,14 @@
  *   75-change    bytes that are changed in place
  *   80-edit      grow, split or only renumber
  *
- * Beside the way: attended (several namespaces), checksum (sums, and whether a packet's own is
- * right), random (ids).
+ * Beside the way: attended (several namespaces), carry (tracestates that go with edits), checksum
+ * (sums, and whether a packet's own is right), random (ids), record (what spans are made of),
+ * serving (connections of local servers); entry is what a device's hooks run, and hands on to this
+ * or to inbound.
  */
 #define COMPAT_SECOND_OBJECT
 #include "25-twin.bpf.h"
-#include "41-change.bpf.h"
+#include "42-read.bpf.h"
 #include "45-respond.bpf.h"
 #include "80-edit.bpf.h"
 
@@ -43,7 +50,7 @@ static __always_inline enum frame_start learn_start(struct __sk_buff *skb, const
 		return START_OTHER;
 	if (bpf_skb_load_bytes(skb, p->payload, &first, 1))
 		return START_OTHER;
-	return http1_is_token(first) ? frame_look_ahead(skb, p) : START_OTHER;
+	return protocol_may_begin(first) ? frame_look_ahead(skb, p) : START_OTHER;
 }
 
 /*
@@ -90,7 +97,7 @@ static __always_inline int learn(struct __sk_buff *skb, const struct packet *p, 
 	/* Not `sent`: what was sent before, also beyond this packet, cannot get a header any more.
 	 */
 	f->next = p->seq;
-	http1_init(&f->http, HTTP1_REQUEST);
+	protocol_begin(&f->protocol, PROTOCOL_REQUEST);
 	f->id = (struct request_id){};
 	count(REASON_JOINED);
 	return 1;
@@ -322,7 +329,7 @@ static __always_inline void outbound_note(const struct packet *p, struct flow *f
 	if (p->len && seq_before(f->sent, end)) {
 		f->sent = end;
 		/* Half a head is not yet a word of our side, nor is what it has said before. */
-		if ((f->flags & FLOW_LEARN) || !http1_in_head(&f->http))
+		if ((f->flags & FLOW_LEARN) || !protocol_in_head(&f->protocol))
 			f->flags &= ~FLOW_PEER_LAST;
 	}
 	if (p->len)
@@ -359,7 +366,7 @@ static __always_inline void outbound_begin(struct decision *d, const struct pack
 }
 
 /* Payload of a flow that may carry requests: read what is new in it, and decide. */
-static __always_inline void outbound_read(struct decide_run *run)
+static __always_inline void outbound_read(struct read_run *run)
 {
 	struct outbound *o = &run->o;
 	struct flow *f = o->flow;
@@ -373,7 +380,7 @@ static __always_inline void outbound_read(struct decide_run *run)
 	if ((f->flags & FLOW_OPAQUE) || !flow_begin_framing(f))
 		return;
 	if (!(f->flags & FLOW_LEARN) || learn(o->skb, o->p, f))
-		decide_packet(run);
+		read_packet(run);
 	flow_end_framing(f);
 }
 
@@ -385,7 +392,7 @@ static __always_inline void outbound_read(struct decide_run *run)
  */
 VERIFIED_ALONE int outbound_payload(struct __sk_buff *skb, struct packet *p, struct flow *f)
 {
-	struct decide_run run;
+	struct read_run run;
 
 	run.o = (struct outbound){.skb = skb, .p = p, .flow = f, .s = scratch_get()};
 	if (!run.o.s || !p || !f)
@@ -462,6 +469,7 @@ static __always_inline int outbound(struct __sk_buff *skb, int ethernet)
 		return lead_run(skb, &p);
 	if (packet_marked(skb, SIDE_OUT))
 		return NEXT;
+	s->now_ns = 0;
 	if (p.flags & TCP_SYN) {
 		if (skb->sk || csum_intact(skb, &p))
 			outbound_syn(skb, &p);

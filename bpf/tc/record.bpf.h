@@ -58,12 +58,23 @@ struct task_struct {
 static __always_inline void record_process(__u32 tgid, struct record_process *ret)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
+	const __u64 *comm;
 
 	__builtin_memset(ret, 0, sizeof(*ret));
 	if (!tgid || (__u32)task->tgid != tgid)
 		return;
 	ret->cgroup = task->cgroups->dfl_cgrp->kn->id;
-	bpf_probe_read_kernel(ret->comm, sizeof(ret->comm), task->group_leader->comm);
+	comm = (const __u64 *)task->group_leader->comm;
+	((__u64 *)ret->comm)[0] = comm[0];
+	((__u64 *)ret->comm)[1] = comm[1];
+}
+
+/* CLOCK_BOOTTIME of the packet at hand: the clock is read once for all that it is told of. */
+static __always_inline __u64 record_now(struct scratch *s)
+{
+	if (!s->now_ns)
+		s->now_ns = bpf_ktime_get_boot_ns();
+	return s->now_ns;
 }
 
 /* Does somebody read records? */
@@ -74,18 +85,25 @@ static __always_inline int records_wanted(struct scratch *s)
 	return r && r->until_ns && tick_ns(&s->tick) < r->until_ns;
 }
 
+/* Bytes of the ring that are not free. */
+static __always_inline __u64 records_used(void)
+{
+	return bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA);
+}
+
 /*
  * Is a request of this trace to be told of? (Counted if not.) `end`: the last eight bytes of the
- * id. When several CPUs raise `shed` at once the lower number may stay: the next one corrects it.
+ * id, `used`: as of records_used(). When several CPUs raise `shed` at once the lower number may
+ * stay: the next one corrects it.
  */
-static __always_inline int records_take(__u64 end)
+static __always_inline int records_take(__u64 end, __u64 used)
 {
 	struct recording *r = recording_get();
 	__u64 shed;
 
 	if (!r)
 		return 0;
-	shed = recording_shed_at(bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA));
+	shed = recording_shed_at(used);
 	if (shed > r->shed)
 		r->shed = shed;
 	if (recording_keeps(r->shed, bpf_be64_to_cpu(end)))
@@ -94,31 +112,36 @@ static __always_inline int records_take(__u64 end)
 	return 0;
 }
 
-/* Readers look by themselves, several times a second; they are called when it fills early. */
-static __always_inline __u64 records_wakeup(void)
+/*
+ * Readers look by themselves, several times a second; they are called when it fills early, once
+ * for each step that it does: a call costs more than a record. `size`: bytes that are added.
+ */
+static __always_inline __u64 records_wakeup(__u64 used, __u32 size)
 {
-	return bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA) > RECORDS_CALM / 4 * 3
-		   ? BPF_RB_FORCE_WAKEUP
-		   : BPF_RB_NO_WAKEUP;
+	return recording_calls(used, size) ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 }
 
-/* Hand over scratch.record, as far as it is filled. Returns 0, or -1: there is no room (counted).
+/*
+ * Hand over scratch.record, as far as it is filled. `used`: as of records_used(). Returns 0, or
+ * -1: there is no room (counted).
  */
-static __always_inline int record_begin_write(struct scratch *s)
+static __always_inline int record_begin_write(struct scratch *s, __u64 used)
 {
 	__u32 size = __builtin_offsetof(struct record_begin, head) + s->record.head_size;
 
 	/* What is left then is for ends. (Of parts of a head the trace is not known yet.) */
-	if (bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA) < RECORDS_FULL &&
-	    size_within(&size, sizeof(s->record)) &&
-	    !bpf_ringbuf_output(&records, &s->record, size, records_wakeup()))
+	if (used < RECORDS_FULL && size_within(&size, sizeof(s->record)) &&
+	    !bpf_ringbuf_output(&records, &s->record, size, records_wakeup(used, size)))
 		return 0;
 	count(REASON_RECORD_LOST);
 	return -1;
 }
 
-/* Room in the ring for an end that comes now, which has to be submitted. NULL: none (counted). */
-static __always_inline struct record_end *record_end_reserve(__u8 kind, __u64 span)
+/*
+ * Room in the ring for an end that comes now, for record_end_submit(). NULL: none (counted).
+ */
+static __always_inline struct record_end *record_end_reserve(struct scratch *s, __u8 kind,
+							     __u64 span)
 {
 	struct record_end *e = bpf_ringbuf_reserve(&records, sizeof(*e), 0);
 
@@ -129,8 +152,14 @@ static __always_inline struct record_end *record_end_reserve(__u8 kind, __u64 sp
 	__builtin_memset(e, 0, sizeof(*e));
 	e->kind = kind;
 	e->span_id = span;
-	e->time_ns = bpf_ktime_get_boot_ns();
+	e->time_ns = record_now(s);
 	return e;
+}
+
+static __always_inline void record_end_submit(struct record_end *e)
+{
+	bpf_ringbuf_submit(e,
+			   records_wakeup(records_used() - RECORDS_ROOM(sizeof(*e)), sizeof(*e)));
 }
 
 /* The connection, and where in the packet its head is: `size` bytes at `off`. */
@@ -143,7 +172,7 @@ static __always_inline void record_begin_fill(struct __sk_buff *skb, const struc
 
 	if (most > RECORD_HEAD_MAX)
 		most = RECORD_HEAD_MAX;
-	r->time_ns = bpf_ktime_get_boot_ns();
+	r->time_ns = record_now(s);
 	r->netns = p->key.netns;
 	r->local_port = p->key.sport;
 	r->remote_port = p->key.dport;
@@ -190,27 +219,25 @@ VERIFIED_ALONE int record_head_part(struct __sk_buff *skb, const struct packet *
 	s->record.added = 0;
 	__builtin_memset(&s->record.process, 0, sizeof(s->record.process));
 	record_begin_fill(skb, p, s, off, size);
-	record_begin_write(s);
+	record_begin_write(s, records_used());
 	return 0;
 }
 
-/* The request of the last slot has arrived, with a head that ends at payload offset `end`. */
+/* Request `r`, of the last slot, has arrived, with a head that ends at payload offset `end`. */
 VERIFIED_ALONE int record_served(struct __sk_buff *skb, const struct packet *p, struct flow *f,
-				 __u32 end)
+				 struct request *r, __u32 end)
 {
 	struct scratch *s = scratch_get();
 	struct serving_open *slot;
 	struct record_begin *b;
 	__u32 off, size, cut;
-	struct request *r;
+	__u64 used;
 
-	if (!s || !p || !f || !records_wanted(s))
+	if (!s || !p || !f || !r || !records_wanted(s))
 		return 0;
 	slot = &f->serving.open[(f->serving.open_end - 1) & (SERVING_OPEN_MAX - 1)];
-	r = request_lookup(slot->request);
-	if (!r)
-		return 0;
-	r->untold = !records_take(((const __u64 *)r->context.trace_id)[1]);
+	used = records_used();
+	r->untold = !records_take(((const __u64 *)r->context.trace_id)[1], used);
 	if (r->untold)
 		return 0;
 	b = &s->record;
@@ -228,7 +255,7 @@ VERIFIED_ALONE int record_served(struct __sk_buff *skb, const struct packet *p, 
 	__builtin_memcpy(b->trace_id, r->context.trace_id, sizeof(b->trace_id));
 	__builtin_memcpy(b->parent_id, r->parent_id, sizeof(b->parent_id));
 	record_begin_fill(skb, p, s, off, size);
-	r->untold = record_begin_write(s) != 0;
+	r->untold = record_begin_write(s, used) != 0;
 	return 0;
 }
 
@@ -243,12 +270,14 @@ static __always_inline __u32 serving_read_until(const struct serving *s)
 	return seq_before(s->request_next, s->acked) ? s->acked : s->request_next;
 }
 
-/* Who has taken up request `id`, and when. It may be over for its program before its response is.
+/*
+ * Who has taken up request `r`, and when. It may be over for its program before its response is:
+ * NULL then.
  */
-static __always_inline void record_taker(const struct serving *serving, __u64 id, __u32 how,
-					 struct record_end *e)
+static __always_inline void record_taker(const struct serving *serving, const struct request *r,
+					 __u32 how, struct record_end *e)
 {
-	const struct request *r = request_lookup(id);
+	const struct recording *recording = recording_get();
 	__u64 taken_ns = 0;
 
 	if (r) {
@@ -260,9 +289,8 @@ static __always_inline void record_taker(const struct serving *serving, __u64 id
 		e->tid = serving->tid;
 		taken_ns = serving->taken_ns;
 	}
-	/* By another clock: when held up here, it is told earlier than it was. */
-	if (taken_ns)
-		e->taken_ns = e->time_ns - (bpf_ktime_get_ns() - taken_ns);
+	if (taken_ns && recording)
+		e->taken_ns = taken_ns + recording->boot_ns;
 }
 
 /* A response that is complete may have been sent to nobody. */
@@ -284,27 +312,27 @@ VERIFIED_ALONE int record_served_end(const struct serving *serving, __u64 id, __
 	if (!s || !serving || !records_wanted(s))
 		return 0;
 	/* Of HTTP that is the end: what follows is another protocol. */
-	if (serving->responses.status == 101)
+	if (protocol_status(&serving->responses) == 101)
 		how = RECORD_ANSWERED;
 	r = request_lookup(id);
 	if (r && r->untold)
 		return 0;
-	e = record_end_reserve(RECORD_SERVED_END, id);
+	e = record_end_reserve(s, RECORD_SERVED_END, id);
 	if (!e)
 		return 0;
 	e->outcome = record_served_outcome(serving, how);
-	record_taker(serving, id, how, e);
+	record_taker(serving, r, how, e);
 	record_process(e->tgid, &e->process);
 	if (how == RECORD_ANSWERED) {
 		next = serving_read_until(serving);
-		e->status = serving->responses.status;
+		e->status = protocol_status(&serving->responses);
 		e->request_size =
 		    next - serving->open[serving->open_first & (SERVING_OPEN_MAX - 1)].seq;
 		e->response_size = serving->response_at - serving->response_start;
 		e->first_ns = serving->first_ns;
 		e->cookie = serving->cookie;
 	}
-	bpf_ringbuf_submit(e, records_wakeup());
+	record_end_submit(e);
 	return 0;
 }
 
@@ -312,16 +340,23 @@ VERIFIED_ALONE int record_served_end(const struct serving *serving, __u64 id, __
 static __always_inline void record_responds(struct __sk_buff *skb, struct scratch *s,
 					    struct serving *serving, __u32 seq)
 {
-	const struct request *r;
-
 	serving->response_start = seq;
 	serving->first_ns = serving->cookie = serving->taken_ns = 0;
 	serving->tgid = serving->tid = 0;
 	if (!records_wanted(s))
 		return;
-	serving->first_ns = bpf_ktime_get_boot_ns();
+	serving->first_ns = record_now(s);
 	serving->cookie = bpf_get_socket_cookie(skb);
-	r = request_lookup(serving->open[serving->open_first & (SERVING_OPEN_MAX - 1)].request);
+}
+
+/* More of the response at hand is to come: by its end request `id` may be over. */
+static __always_inline void record_responding(struct serving *serving, __u64 id)
+{
+	const struct request *r;
+
+	if (!serving->first_ns || serving->tgid)
+		return;
+	r = request_lookup(id);
 	if (!r)
 		return;
 	serving->taken_ns = r->taken_ns;
@@ -357,13 +392,13 @@ static __always_inline void record_awaits(const struct packet *p, struct flow *f
 		return;
 	}
 	if (!calling_open_count(c)) {
-		http1_init(&c->answers, HTTP1_RESPONSE);
+		protocol_begin(&c->answers, PROTOCOL_RESPONSE);
 		c->answer_next = p->ack;
 		c->first_ns = 0;
 	}
 	slot->span = span;
 	slot->seq = start;
-	slot->method = f->http.flags & HTTP1_CALLER_FLAGS;
+	slot->method = protocol_method(&f->protocol);
 	/* A full barrier: the slot is filled before its answer can be looked for. */
 	__sync_lock_test_and_set(&c->open_end, c->open_end + 1);
 }
@@ -379,6 +414,7 @@ VERIFIED_ALONE int record_called(struct __sk_buff *skb, const struct packet *p, 
 	__u32 off, size, cut, known, told;
 	struct record_begin *b;
 	const __u64 *trace;
+	__u64 used;
 
 	if (!s || !p || !f || !records_wanted(s))
 		return 0;
@@ -411,10 +447,11 @@ VERIFIED_ALONE int record_called(struct __sk_buff *skb, const struct packet *p, 
 	} else {
 		record_ids(s, b, known);
 	}
-	told = records_take(((const __u64 *)b->trace_id)[1]);
+	used = records_used();
+	told = records_take(((const __u64 *)b->trace_id)[1], used);
 	if (told) {
 		record_begin_fill(skb, p, s, off, size);
-		told = !record_begin_write(s);
+		told = !record_begin_write(s, used);
 	}
 	record_awaits(p, f, told ? b->span_id : CALLING_UNTOLD, start);
 	return 0;
@@ -431,29 +468,30 @@ static __always_inline void record_called_end_submit(const struct calling *c, __
 		next = c->open[(c->open_first + 1) & (CALLING_OPEN_MAX - 1)].seq;
 	e->outcome = how;
 	if (how == RECORD_ANSWERED) {
-		e->status = c->answers.status;
+		e->status = protocol_status(&c->answers);
 		e->request_size = next - slot->seq;
 		e->response_size = at - c->answer_start;
 		e->first_ns = c->first_ns;
 	}
-	bpf_ringbuf_submit(e, records_wakeup());
+	record_end_submit(e);
 }
 
 /* The oldest call of a connection is over, at byte `at` of the peer. */
 VERIFIED_ALONE int record_called_end(struct flow *f, __u32 at, __u32 how)
 {
+	struct scratch *s = scratch_get();
 	struct record_end *e;
 	struct calling *c;
 	__u64 span;
 
-	if (!f)
+	if (!f || !s)
 		return 0;
 	c = &f->calling;
 	/* Both sides may find that at once: only one of them takes it. */
 	span = __sync_lock_test_and_set(&c->open[c->open_first & (CALLING_OPEN_MAX - 1)].span, 0);
 	if (!span)
 		return 0;
-	e = span != CALLING_UNTOLD ? record_end_reserve(RECORD_CALLED_END, span) : NULL;
+	e = span != CALLING_UNTOLD ? record_end_reserve(s, RECORD_CALLED_END, span) : NULL;
 	if (e)
 		record_called_end_submit(c, f->sent, at, how, e);
 	c->first_ns = 0;

@@ -85,8 +85,8 @@ static __always_inline void serving_begin(struct flow *f, __u32 request_next, __
 {
 	struct serving *s = &f->serving;
 
-	http1_init(&s->requests, HTTP1_REQUEST);
-	http1_init(&s->responses, HTTP1_RESPONSE);
+	protocol_begin(&s->requests, PROTOCOL_REQUEST);
+	protocol_begin(&s->responses, PROTOCOL_RESPONSE);
 	s->request_next = request_next;
 	s->response_next = response_next;
 	s->open_first = s->delivered = s->open_end;

@@ -18,6 +18,8 @@ static const struct uprobe_kind probes[NODE_PROBES] = {
     [NODE_NAMES] = {.program = "probe_work_done", .flags = RUNTIME_WORKS},
     [NODE_SERVICES] = {.program = "probe_work_done", .flags = RUNTIME_WORKS},
     [NODE_RANDOM] = {.program = "probe_work_done", .flags = RUNTIME_WORKS},
+    [NODE_POSTS] = {.program = "probe_message_posted"},
+    [NODE_MESSAGES] = {.program = "probe_message_read"},
 };
 
 static int detect(const struct subject *subject, struct elf_image *image, struct classified *found)

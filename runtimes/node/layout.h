@@ -20,6 +20,8 @@ struct runtime_node {
 	/* node::TCPWrap::Instantiate: makes a handle for one that has come, or that another process
 	   has sent; or zeros */
 	struct runtime_range instantiates;
+	/* node::worker::MessagePort::OnMessage: handles what other threads have posted; or zeros */
+	struct runtime_range messages;
 	struct runtime_v8 v8;
 };
 

@@ -12,6 +12,11 @@
 #define ACCEPTS "_ZN4node14ConnectionWrapINS_7TCPWrapE8uv_tcp_sE12OnConnectionEP11uv_stream_si"
 #define INSTANTIATES                                                                               \
 	"_ZN4node7TCPWrap11InstantiateEPNS_11EnvironmentEPNS_9AsyncWrapENS0_10SocketTypeE"
+#define MESSAGES "_ZN4node6worker11MessagePort9OnMessageENS1_21MessageProcessingModeE"
+#define POSTS    "_ZN4node6worker15MessagePortData18AddToIncomingQueueESt10shared_ptrINS0_7MessageEE"
+#define READS_MESSAGE                                                                              \
+	"_ZN4node6worker7Message11DeserializeEPNS_11EnvironmentEN2v85LocalINS4_7ContextEEEPNS5_"   \
+	"INS4_5ValueEEE"
 #define LOOP   "uv_run"
 #define WRITES "_ZN4node15LibuvStreamWrap10DoTryWriteEPP8uv_buf_tPm"
 /* The same for who has a StreamResource: a jump there, or a function of its own. */
@@ -107,6 +112,19 @@ static void look_at_v8(struct elf_image *image, struct runtime_v8 *ret_v8)
 		*ret_v8 = v8;
 }
 
+/* What threads of JavaScript post to each other. */
+static void look_for_messages(const struct part *part, struct node *node)
+{
+	__u64 posts, reads;
+
+	find_range_if_any(part->image, part->bias, MESSAGES, &node->runtime.node.messages);
+	if (elf_image_symbol(part->image, POSTS, &posts) ||
+	    elf_image_symbol(part->image, READS_MESSAGE, &reads))
+		return;
+	probe_sites_add(&node->sites, part->image, part->file, NODE_POSTS, posts);
+	probe_sites_add(&node->sites, part->image, part->file, NODE_MESSAGES, reads);
+}
+
 static int look_at_node(const struct part *part, struct node *node)
 {
 	struct runtime_node *places = &node->runtime.node;
@@ -124,6 +142,7 @@ static int look_at_node(const struct part *part, struct node *node)
 		err = find_range(image, bias, LATER, &places->later);
 	find_range_if_any(image, bias, ACCEPTS, &places->accepts);
 	find_range_if_any(image, bias, INSTANTIATES, &places->instantiates);
+	look_for_messages(part, node);
 	look_at_v8(image, &places->v8);
 	return err ? err
 		   : probe_sites_add(&node->sites, image, part->file, NODE_LATER,
@@ -133,7 +152,7 @@ static int look_at_node(const struct part *part, struct node *node)
 /* Functions that no library exports: they are known where Node has libuv in itself. */
 static void look_for_work(const struct part *part, struct node *node)
 {
-	static const char *const functions[NODE_PROBES] = {
+	static const char *const functions[NODE_POSTS] = {
 	    [NODE_WORK] = "uv__work_submit",       [NODE_QUEUES] = "uv_queue_work",
 	    [NODE_DONE] = "uv__queue_done",        [NODE_FILES] = "uv__fs_done",
 	    [NODE_NAMES] = "uv__getaddrinfo_done", [NODE_SERVICES] = "uv__getnameinfo_done",
@@ -141,7 +160,7 @@ static void look_for_work(const struct part *part, struct node *node)
 	};
 	__u64 address;
 
-	for (__u32 i = NODE_WORK; i < NODE_PROBES; i++)
+	for (__u32 i = NODE_WORK; i < NODE_POSTS; i++)
 		if (!elf_image_own_function(part->image, functions[i], &address))
 			probe_sites_add(&node->sites, part->image, part->file, i, address);
 }

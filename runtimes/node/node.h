@@ -20,6 +20,8 @@ enum node_probe {
 	NODE_NAMES,    /* uv__getaddrinfo_done */
 	NODE_SERVICES, /* uv__getnameinfo_done */
 	NODE_RANDOM,   /* uv__random_done */
+	NODE_POSTS,    /* of Node: node::worker::MessagePortData::AddToIncomingQueue */
+	NODE_MESSAGES, /* of Node: node::worker::Message::Deserialize */
 	NODE_PROBES
 };
 

@@ -141,7 +141,7 @@ VERIFIED_ALONE int phase_of(struct runtime *runtime)
 
 	if (!runtime)
 		return PHASE_UNTOLD;
-	work = runtime->flags & RUNTIME_WORKS ? work_of_thread() : NULL;
+	work = runtime->flags & (RUNTIME_WORKS | RUNTIME_MESSAGES) ? work_of_thread() : NULL;
 	at = phase_innermost(runtime);
 	for (int i = 0; at && i < PHASE_FRAMES; i++) {
 		if (bpf_probe_read_user(&frame, sizeof(frame), (const void *)at))
@@ -158,6 +158,8 @@ VERIFIED_ALONE int phase_of(struct runtime *runtime)
 		if (frame_is_in(&frame, &runtime->node.accepts))
 			return phase_accepts(runtime);
 		if (frame_goes_on(work, at, &frame))
+			return PHASE_WORK;
+		if (work && !work->stack && frame_is_in(&frame, &runtime->node.messages))
 			return PHASE_WORK;
 		if (frame_is_in(&frame, &runtime->node.loop))
 			return phase_else(runtime);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Node: its loops have other threads do something, and go on with it. Attached as opening.bpf.c. */
+/*
+ * Node: its loops have other threads do something, go on with it, and post messages to each other.
+ * Attached as opening.bpf.c.
+ */
 #include <linux/bpf.h>
 #include <linux/ptrace.h>
 #include <bpf/bpf_helpers.h>
@@ -49,6 +52,33 @@ int probe_work_done(struct pt_regs *ctx)
 		return 0;
 	at = opening_at(&thread, ctx->rdi);
 	work_goes_on(&at, ctx->rsp);
+	return 0;
+}
+
+/* MessagePortData::AddToIncomingQueue(port, message): a shared_ptr, by its address. */
+SEC("uprobe")
+int probe_message_posted(struct pt_regs *ctx)
+{
+	return work_begins(user_read(ctx->rsi));
+}
+
+/*
+ * Message::Deserialize(message, ...): the thread handles it, below MessagePort::OnMessage() as a
+ * rule, until it reads the next one.
+ */
+SEC("uprobe")
+int probe_message_read(struct pt_regs *ctx)
+{
+	__u64 now = bpf_get_current_pid_tgid();
+	struct worker_key thread = {.tgid = now >> 32, .tid = (__u32)now};
+	struct process_address at = opening_at(&thread, ctx->rdi);
+	struct worker *w;
+
+	if (!work_is_read(&at))
+		return 0;
+	w = worker_make(&thread);
+	if (w)
+		w->flags |= WORKER_POSTED;
 	return 0;
 }
 

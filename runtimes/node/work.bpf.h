@@ -37,4 +37,24 @@ static __always_inline void work_goes_on(const struct process_address *at, __u64
 	bpf_map_delete_elem(&works, at);
 }
 
+/* It reads the message `at`. Returns whether that was posted for a request. */
+static __always_inline int work_is_read(const struct process_address *at)
+{
+	__u64 thread = bpf_get_current_pid_tgid();
+	const __u64 *request = bpf_map_lookup_elem(&works, at);
+	struct work now = {.request = request ? *request : 0};
+	struct runtime *runtime;
+
+	if (!now.request) {
+		bpf_map_delete_elem(&work_done, &thread);
+		return 0;
+	}
+	bpf_map_update_elem(&work_done, &thread, &now, BPF_ANY);
+	bpf_map_delete_elem(&works, at);
+	runtime = runtime_lookup(at->tgid);
+	if (runtime && !(runtime->flags & RUNTIME_MESSAGES))
+		__sync_fetch_and_or(&runtime->flags, RUNTIME_MESSAGES);
+	return 1;
+}
+
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /*
  * Node: work that a loop gives to other threads, and goes on with when it is done. libuv has the
- * same object in hand both times (struct uv__work), and says so where uprobes are.
+ * same object in hand both times (struct uv__work), and says so where uprobes are. So has Node, for
+ * what one of its threads posts to another one (struct Message).
  */
 #ifndef CTXPROP_RUNTIMES_NODE_WORK_H
 #define CTXPROP_RUNTIMES_NODE_WORK_H
@@ -14,12 +15,15 @@
  */
 static __always_inline __u64 work_given_for(const struct worker *w, const struct actor *a, __u64 at)
 {
+	__u32 tgid = a->key.tgid;
 	enum standing standing;
 
 	if (a->phase == PHASE_READING)
 		at = worker_at(w);
 	else if (a->phase != PHASE_WORK)
 		return 0;
+	if (worker_is_posted(w))
+		return request_is_alone(at, process_lookup(&tgid)) ? at : 0;
 	standing = request_standing(at);
 	return standing != STANDING_NONE && tally_is_alone(&w->tally, standing) ? at : 0;
 }

@@ -55,6 +55,12 @@ def gunicorn(*options):
                     "wsgi:application"))
 
 
+def uwsgi(*options):
+    return Program(("uwsgi", "--plugin", "http,python3", "--http", "{listen}", "--listen", "100",
+                    "--master", "--chdir", "{apps}/python", "--module", "wsgi:application",
+                    "--disable-logging", *options))
+
+
 def uvicorn(loop, **env):
     return Program(("{python}", "-B", "-m", "uvicorn", "--app-dir", "{apps}/python", "--host",
                     "{address}", "--port", "{port}", "--backlog", "1024", "--loop", loop,
@@ -78,6 +84,10 @@ REDIS = Program(("redis-server", "--bind", "127.0.0.1", "--port", "6379", "--dir
                 ready=6379)
 # Node of another origin than Debian does not look for Debian's modules.
 REDIS_NODE = (REDIS, node(REDIS="6379", NODE_PATH="/usr/share/nodejs"))
+
+
+def node_workers(**env):
+    return Program(("node", "{apps}/node/workers.js", "{address}", "{port}"), env)
 
 
 def go(**env):
@@ -120,6 +130,15 @@ def php_fpm(listen, connect, ready):
     return fpm, front
 
 
+def socat(how):
+    """A process for each connection, which serves it on its standard input."""
+    return Program(("socat", "TCP-LISTEN:{port},bind={address},fork,reuseaddr,backlog=1024",
+                    "EXEC:{python} -B -S {apps}/inetd/request.py" + how))
+
+
+SYSTEMD_INETD = Program(("systemd-socket-activate", "-l", "{listen}", "-E", "UPSTREAM", "--inetd",
+                         "-a", "/bin/sh", "{apps}/inetd/request.sh"))
+
 PUMA = Program(("puma", "-q", "-t", "8:8", "-b", "tcp://{listen}", "-e", "production",
                 "{apps}/ruby/config.ru"))
 
@@ -147,6 +166,12 @@ ROWS = (
     Row("c-fork", "C, a process per connection", (c("prefork", "fork"),)),
     Row("c-fork-more", "the same, calls from children and threads", (c("prefork", "fork"),),
         modes="ftp"),
+    Row("inetd", "Python, a process that socat makes with the connection (EXEC, nofork)",
+        (socat(",nofork"),), modes="scgo", background=True),
+    Row("inetd-pair", "the same, socat copies to it what it reads (EXEC)", (socat(""),),
+        modes="scgo", background=True),
+    Row("inetd-sh", "sh and curl, made by systemd-socket-activate --inetd", (SYSTEMD_INETD,),
+        modes="sp"),
     Row("python-threads", "Python ThreadingHTTPServer", (python("threads"),)),
     Row("python-threads-more", "the same, calls from threads made for the request",
         (python("threads"),), modes="tp"),
@@ -243,6 +268,8 @@ ROWS = (
         php_fpm("127.0.0.1:8081", "127.0.0.1:8081", INNER_PORT), modes="scp"),
     Row("nginx-python", "nginx, Python threads behind it on loopback",
         (python("threads", INNER_PORT, "127.0.0.1"), nginx("kept", "127.0.0.1:8081"))),
+    Row("uwsgi-http", "uWSGI behind its own router, two processes of four threads",
+        (uwsgi("--processes", "2", "--threads", "4"),), needs="uwsgi", new_connections=1),
     Row("loopback", "client, Python threads and upstream on one host's lo", (python("threads"),),
         lo=True),
     # Adversarial.
@@ -298,6 +325,10 @@ ROWS = (
         modes="f", pauses=NONE, needs="libuv_names"),
     Row("node-lookups", "Node, requests share look-ups of a name",
         (node(KEEP="0", LOOKUP="own"),), modes="sp", pauses=NONE, named=True),
+    Row("node-workers", "Node, calls by another thread of JavaScript (worker_threads), asked by postMessage()",
+        (node_workers(),), modes="sp", pauses=NONE),
+    Row("node-workers-background", "the same, and calls of its own, some of them asked for by messages",
+        (node_workers(BACKGROUND_MS="20"),), modes="sp", pauses=NONE, background=True),
     Row("haproxy-queue", "HAProxy, maxconn 4", (haproxy(server="maxconn 4"),), pauses=NONE,
         calls=(1, 1)),
     Row("aiohttp-uvloop", "aiohttp, server and client, on uvloop", (python("aio", LOOP="uvloop"),),

@@ -114,7 +114,12 @@ def erlang():
     return shutil.which("escript") and glob.glob("/usr/lib/erlang/lib/inets-*")
 
 
-MAY_BE_ABSENT = {"java_21": (java_21, "a Java of version 21 or later"),
+def uwsgi():
+    return shutil.which("uwsgi") and glob.glob("/usr/lib/uwsgi/plugins/python3_plugin.so")
+
+
+MAY_BE_ABSENT = {"uwsgi": (uwsgi, "uWSGI (uwsgi-core, uwsgi-plugin-python3)"),
+                 "java_21": (java_21, "a Java of version 21 or later"),
                  "tomcat": (tomcat, "Tomcat 10 (libtomcat10-java)"),
                  "jetty": (jetty, "Jetty 9 (libjetty9-java)"),
                  "tornado": (tornado, "Tornado (python3-tornado)"),

@@ -35,6 +35,24 @@ wait
 """
 
 
+FLOOD = 8000  # requests, with a span at both ends, for a store of 2 MiB
+# Somebody's server, and his client, who asks so often.
+FLOODER = r"""
+import socket, sys, threading
+
+def serve(connection):
+    while connection.recv(4096):
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+
+listener = socket.create_server(("127.0.0.1", 0))
+client = socket.create_connection(listener.getsockname())
+threading.Thread(target=serve, args=listener.accept()[:1], daemon=True).start()
+for number in range(int(sys.argv[1])):
+    client.sendall(b"GET /flood HTTP/1.1\r\nHost: h\r\n\r\n")
+    client.recv(4096)
+"""
+
+
 class Stored:
     """An agent that stores in a folder, and a client of a server on its host."""
 
@@ -191,6 +209,24 @@ def case_store_names(bench):
         bench.check(400 < named <= SHARE and others > 50, f"{named} names of a share, and others",
                     f"{named} names, {others} of others")
         scene.stores(5, "so are those of others")
+
+
+def case_store_flood(bench):
+    """A stranger's spans do not push others' out of a store that is too small for both."""
+    with stored(bench, "--store-size", "2M") as scene:
+        scene.stores(50, "spans of others are stored")
+        others = "SELECT count(*) FROM spans JOIN services ON services.id = service_id WHERE owner = 'uid 0'"
+        strangers = others.replace("uid 0", "uid 4321")
+        before = scene.ask(others)
+        argv = ["setpriv", "--reuid", "4321", "--regid", "4321", "--clear-groups", sys.executable, "-c", FLOODER, str(FLOOD)]
+        for _ in range(2):
+            bench.node.run(argv, timeout=240)
+            kept = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
+            bench.check(wait_for(lambda: scene.ask(kept) <= 2 << 20, 40), "the store is within its limit", scene.ask(kept))
+        bench.check(0 < scene.ask(strangers) < SPANS_OF_ONE * FLOOD, "spans of the stranger's were removed",
+                    f"{scene.ask(strangers)} are there")
+        bench.check(before >= 100 and scene.ask(others) == before, "those of others are all there",
+                    f"{scene.ask(others)} of {before}")
 
 
 def case_store_locked(bench):

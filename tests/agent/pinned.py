@@ -25,6 +25,10 @@ def layer(host):
     return pins(host) / f"v{abi_version()}"
 
 
+def node_layer():
+    return BPFFS / "node" / f"v{abi_version()}"
+
+
 def object_id(kind, path):
     """Id of a pinned map, program or link. By bpf(2): not every bpftool opens pins of all kinds."""
     fd = bpf_map.open_pin(path)

@@ -28,8 +28,8 @@ CASES = {name[5:]: f for module in (cases_devices, cases_life, cases_start, case
                                         cases_store, cases_words)
          for name, f in vars(module).items() if name.startswith("case_")}
 ONCE = ("auto", "stale", "force", "words", "frugal", "collect", "translated",
-        "starts", "unneeded", "descriptors", "store_bounds", "store_full", "store_reader",
-        "store_locked", "store_killed", "store_damaged", "store_heads")  # not once more with clsact
+        "starts", "preloaded", "descriptors", "store_bounds", "store_full", "store_reader",
+        "store_locked", "store_flood", "store_killed", "store_damaged", "store_heads")  # not once more with clsact
 
 
 def run_case(report, build, name, way):

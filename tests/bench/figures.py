@@ -118,6 +118,8 @@ def values(measured):
         result["spans"] = spread([on.request_ns - off.request_ns for off, on in measured.spans])
         keys = ("stored", "spans_memory", "spans_cpu")
         result |= {key: (value,) * 3 for key, value in zip(keys, measured.stored)}
+    if "spans" in small and "nginx" in small:
+        result["spans_vs_proxy"] = spread(parts(small, "nginx", of="spans"))
     if "inject" in small and "skmsg" in small:
         result["vs_skmsg"] = spread(parts(small, "skmsg"))
     proxies = [arm for arm in ("nginx", "haproxy") if arm in small]
@@ -126,9 +128,9 @@ def values(measured):
     return result
 
 
-def parts(arms, other):
-    """What inject adds as a part of what another arm adds, per round."""
-    return [a / b for a, b in zip(added(arms, "inject"), added(arms, other))]
+def parts(arms, other, of="inject"):
+    """What one arm adds as a part of what another one adds, per round."""
+    return [a / b for a, b in zip(added(arms, of), added(arms, other))]
 
 
 def inject_values(measured, small):

@@ -35,6 +35,7 @@ PORT, BULK_PORT = 8080, 5201
 FLOWS = 131072  # room for the many flows of one round
 ARMS = ("none", "idle", "inject", "follow", "spans", "profile", "skmsg", "nginx", "haproxy")
 PROFILE_HZ = 99
+STORED_SECONDS = 1.5  # within these a span is stored
 
 
 class Arm:
@@ -44,6 +45,7 @@ class Arm:
         self.rig, self.name, self.host = rig, name, host
         self.address, self.port, self.server = address, port, server or rig.upstream
         self.cgroup, self.paused = cgroup or rig.cgroup_apps, paused
+        self.settles = 0  # seconds until its agents have done what its requests leave to them
 
     def spawn(self, argv, **kw):
         """Start an application process of this arm."""
@@ -172,6 +174,7 @@ class Rig:
         self.followers[name] = Objects([agent.pid for agent in agents])
         self.arms[name] = Arm(self, name, follower, follower.address, server=served)
         self.arms[name].agents = agents
+        self.arms[name].settles = STORED_SECONDS if name == "spans" else 0
 
     def add_profile(self, name):
         self.profiler = self.profile(PROFILE_HZ)

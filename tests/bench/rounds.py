@@ -121,7 +121,9 @@ class Bench:
     def sample(self, arm, client):
         bytes_before, idle_before, cpu_before = self.received(arm), self.idle_us(), self.cpu_us()
         run = client.run(self.milliseconds)
-        cpu, idle = self.cpu_us() - cpu_before, self.idle_us() - idle_before
+        idle = self.idle_us() - idle_before
+        time.sleep(arm.settles)
+        cpu = self.cpu_us() - cpu_before
         requests, added = run["requests"], self.received(arm) - bytes_before - run["bytes"]
         return Sample(cpu / requests, requests / (cpu + idle) * 1e6, run["p50_us"], run["p99_us"],
                       added / HEADER_BYTES / requests if arm.direct() else None)

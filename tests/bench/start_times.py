@@ -148,23 +148,31 @@ def busy_processors():
 
 
 def followed(build, rounds):
-    """{program: ([seconds of the first process after a cold start], [those of later ones])}, on busy processors."""
+    """{program: ([seconds of the first process after a cold start], [those of later ones], [those behind a daemon that
+    has been started again])}, on busy processors."""
     found = {}
     with tempfile.TemporaryDirectory(prefix="ctxprop-started-") as folder:
         make(Path(folder))
         for name, (needs, argv) in STARTED.items():
             if not shutil.which(needs):
                 continue
-            found[name] = ([], [])
+            found[name] = ([], [], [])
             for _ in range(rounds):
                 with Lab("started") as lab:
                     app, peer = pair(lab)
-                    Agent(app, build)
+                    agent = Agent(app, build)
                     upstream = Upstream(peer)
+
+                    def once(kind):
+                        found[name][kind].append(until_followed(app, peer, upstream, argv(Path(folder))))
                     with busy_processors():
-                        found[name][0].append(until_followed(app, peer, upstream, argv(Path(folder))))
-                        for _ in range(2):
-                            found[name][1].append(until_followed(app, peer, upstream, argv(Path(folder))))
+                        once(0)
+                        once(1)
+                        once(1)
+                    agent.stop()
+                    agent.start()
+                    with busy_processors():
+                        once(2)
                     upstream.listener.close()
     return found
 
@@ -177,10 +185,10 @@ def values(build, short, progress):
     times = followed(build, 1 if short else 3)
     result = {"cold_attached": statistics.median(start[0] for start in starts),
               "cold_ready": statistics.median(start[1] for start in starts),
-              "followed_new": max(statistics.median(new) for new, _ in times.values()) * 1000,
-              "followed_known": max(statistics.median(known) for _, known in times.values()) * 1000}
+              **{key: max(statistics.median(of[kind]) for of in times.values()) * 1000
+                 for kind, key in enumerate(("followed_new", "followed_known", "followed_restarted"))}}
     if starts[0][2]:
         result["cold_memory"] = starts[0][2]
-    progress("; ".join(f"{name}: new {[round(one * 1000) for one in new]} ms, known "
-                       f"{[round(one * 1000) for one in known]} ms" for name, (new, known) in times.items()))
+    progress("; ".join(f"{name}: " + ", ".join(f"{kind} {[round(one * 1000) for one in of]} ms" for kind, of in
+                                               zip(("new", "known", "restarted"), kinds)) for name, kinds in times.items()))
     return {key: (value,) * 3 for key, value in result.items()}

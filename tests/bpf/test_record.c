@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <cmocka.h>
@@ -201,6 +203,30 @@ static void nobody_reads(void **state)
 	assert_true(shed_now(rig) == before); /* who reads lowers it */
 }
 
+/* Who reads is called as the ring fills up, but not for each record. */
+static void called_in_steps(void **state)
+{
+	const struct rig *rig = *state;
+	struct epoll_event event = {.events = EPOLLIN | EPOLLET};
+	int records = bpf_map__fd(rig->tc->maps.records), epoll = epoll_create1(EPOLL_CLOEXEC);
+	unsigned int calls = 0, steps = 0;
+
+	assert_int_equal(epoll_ctl(epoll, EPOLL_CTL_ADD, records, &event), 0);
+	record(rig, UINT64_MAX, 0, RECORD_HEAD_MAX);
+	while (ring_used(ring) < RECORDS_FULL - RECORDS_CALL_STEP) {
+		__u64 used = ring_used(ring) / RECORDS_CALL_STEP;
+
+		record(rig, UINT64_MAX, 0, RECORD_HEAD_MAX);
+		requests(*state, ON_ONE, HEAD_ROOM - 100);
+		steps += ring_used(ring) / RECORDS_CALL_STEP - used;
+		calls += (unsigned int)epoll_wait(epoll, &event, 1, 0);
+		assert_int_equal(calls ? 1 : 0, ring_used(ring) >= RECORDS_CALL);
+	}
+	assert_in_range(calls, 1, steps - RECORDS_CALL / RECORDS_CALL_STEP + 1);
+	close(epoll);
+	read_records();
+}
+
 #define CALL(n)                                                                                    \
 	"GET /" #n                                                                                 \
 	" HTTP/1.1\r\ntraceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b71692033" #n #n       \
@@ -251,9 +277,8 @@ static void only_so_much_of_a_head(void **state)
 int test_record(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(by_its_trace),
-	    cmocka_unit_test(nobody_reads),
-	    cmocka_unit_test(pipelined),
+	    cmocka_unit_test(by_its_trace),           cmocka_unit_test(nobody_reads),
+	    cmocka_unit_test(called_in_steps),        cmocka_unit_test(pipelined),
 	    cmocka_unit_test(only_so_much_of_a_head),
 	};
 

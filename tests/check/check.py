@@ -18,6 +18,7 @@ import c_code
 import foreign
 import manifests
 import manual
+import packets
 import scripts
 import texts
 import tidy
@@ -29,7 +30,8 @@ ALONE = (texts.spdx, texts.licences, texts.machine_paths, texts.whitespace,
          scripts.shell, scripts.shellcheck, scripts.python, scripts.python_imports,
          scripts.python_unused, c_code.formatted)
 CHECKS = (*ALONE, texts.runtimes, texts.reasons, texts.log_ids, texts.node_maps, texts.foreign_texts, texts.links,
-          foreign.readers, foreign.compiled, foreign.readers_known,
+          packets.packet_stages, packets.packet_protocols, packets.packet_writes,
+          foreign.readers, foreign.compiled, foreign.readers_known, foreign.sleeping,
           manual.manual_format, manual.manual_options, manual.manual_arguments, manual.completion, manual.unit,
           manifests.manifests, manifests.uninstall, manifests.policies, tidy.tidy, tidy.tidy_bpf)
 # What others may have called the branch that changes are made for.

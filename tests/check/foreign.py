@@ -8,9 +8,13 @@ READERS = {
     "memory": re.compile(r"\bprocess_memory_(?:read|text|is|u16|u32|u64)\(|\bprocess_vm_readv\b"),
     "mappings": re.compile(r"\bmapping_each\("),
     "files": re.compile(r"\bmapped_file_open(?:_program)?\(|\bsubject_open\(|\belf_image_open\("),
-    "what /proc has": re.compile(r"(?:\"/proc/%\w+/|\b(?:openat|read_proc|read_piece)\([^\"]*\")"
-                                 r"(?:mem|maps|smaps|numa_maps|map_files|environ|cmdline|root|cwd|exe)\b"),
+    "what /proc has": re.compile(r"(?:\"/proc/%\w+/(?:task/%\w+/)?|\b\w*(?:open|stat|access|read_proc|read_piece)\w*\([^\"(]*\")"
+                                 r"(?:mem|maps|smaps|smaps_rollup|numa_maps|map_files|environ|cmdline|root|cwd|exe)\b"),
+    "descriptors": re.compile(r"\bSYS_pidfd_getfd\b|\bpidfd_getfd\("),
+    "what a debugger does": re.compile(r"\bptrace\(|\b(?:elf_begin|elf_memory|dwarf_begin\w*|dwfl_\w+)\("),
 }
+# A BPF program that may sleep waits for pages of whom it reads, in whatever that one does.
+SLEEPS = re.compile(r"\bbpf_copy_from_user\w*|\bSEC\(\"[\w+]+\.s[/\"]|\bBPF_F_SLEEPABLE\b")
 COMMENT = re.compile(r"\s*(?:/\*| \*)")
 
 # Where that is done, and why nobody waits for it: the file is what such a process runs, or it asks one.
@@ -35,6 +39,7 @@ READ = {
     "agent/profile/names/name_reader.c": "in the sandbox that it starts",
     "agent/profile/take/files.c": "of our own process: the vDSO",
     "agent/trace/service.c": "asks proc_reader.c for arguments and environment; where exe leads to is the kernel's",
+    "agent/flows/holders.c": "of a socket, in the command, whose user waits for it; see SECURITY.md",
     "agent/inspect/process.c": "asks where exe leads to, and the kernel for what it knows of that",
 }
 # Each runtime's reading is called by classify() or by name_reader.c, in their sandboxes; compiled.c has its own.
@@ -65,3 +70,11 @@ def readers_known(files):
     for name in READ:
         if name in files.names and not any(pattern.search(files.text(name)) for pattern in READERS.values()):
             yield f"{name}: reads nothing of strangers any more: it is to go from foreign.py"
+
+
+def sleeping(files):
+    """No BPF program may wait for a page of a stranger."""
+    for name in files.of(".bpf.c", ".bpf.h"):
+        for number, line in enumerate(files.text(name).splitlines(), 1):
+            if SLEEPS.search(line) and not COMMENT.match(line):
+                yield f"{name}:{number}: may sleep, and so wait for a page that never comes (foreign.py)"

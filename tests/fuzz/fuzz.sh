@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# fuzz.sh [SECONDS [RUNS]]: builds the fuzz targets of this folder with clang, ASan and UBSan, and runs
+# fuzz.sh [SECONDS [RUNS]]: builds the fuzz targets of this folder and of http/ with clang, ASan and UBSan, and runs
 # each of them for that long (60), or, where anybody may send or leave what is read, so often (1000000).
 # Fails on a crash, whose input stays beside the corpus; what a target prints is in the build folder.
 # BUILD says where to build (build-fuzz in the repository).
@@ -28,7 +28,9 @@ for target in "$build"/*_fuzz; do
 	names_*) "$build/names_seeds" "$corpus" ;;
 	eh_frame | message | process_context) "$here/${name}_seeds.py" "$corpus" ;;
 	esac
-	[ -f "$here/$name.dict" ] && set -- "$@" -dict="$here/$name.dict"
+	for dict in "$here/$name.dict" "$here"/../../http/*/fuzz/"$name.dict"; do
+		[ -f "$dict" ] && set -- "$@" -dict="$dict"
+	done
 	# What anybody may send is tried so often, however long that takes (five minutes at most).
 	case $name in
 	control | inspect_* | mapping | eh_frame | message | tags | process_context | names_* | java_code) set -- "$@" -runs="$runs" -max_total_time=300 ;;

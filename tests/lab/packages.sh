@@ -29,12 +29,13 @@ else
 fi
 command -v npm >/dev/null || PACKAGES_TEST+=(npm) # it may have come with nodejs
 # The runtimes of tests/accuracy.
-PACKAGES_ACCURACY=(nginx-light haproxy nodejs python3-aiohttp gunicorn golang-go
+PACKAGES_ACCURACY=(curl socat systemd nginx-light haproxy nodejs python3-aiohttp gunicorn golang-go
 	python3-starlette python3-uvicorn python3-uvloop python3-httpx python3-gevent python3-tornado
 	python3-waitress redis-server node-redis
 	mono-mcs mono-runtime libmono-system-net-http4.0-cil
 	rustc cargo librust-hyper-dev librust-tokio-dev erlang-base erlang-inets
-	default-jdk-headless libtomcat10-java libjetty9-java puma ruby-webrick php-cli php-curl php-fpm)
+	default-jdk-headless libtomcat10-java libjetty9-java puma ruby-webrick php-cli php-curl php-fpm
+	uwsgi-core uwsgi-plugin-python3)
 
 # What tests/samples has beside those.
 PACKAGES_SAMPLES=(python3-fastapi python3-quart ruby-sinatra ruby-async-http golang-golang-x-sync-dev)

@@ -5,6 +5,8 @@ import json
 import os
 import socket
 import subprocess
+import tempfile
+import time
 
 import bpf_map
 import cases
@@ -19,7 +21,9 @@ PIN = "/sys/fs/bpf/otel/traces_ctx_v1"
 ADDRESS, PORT, METRICS = "10.96.0.2", 8080, "127.0.0.1:9464"
 GO = f"{cases.BUILD}/profile_burn_go"
 WORK_US, REQUESTS = 300_000, 3
-ON, OFF = "[publishing]", "[publish-ended]"
+MOMENTS, PROBES = "[publishing-samples]", "[publishing-switches]"
+ON, OFF = "[publishing-", "[publish-ended]"
+LOOK_SECONDS = 4  # until another reader would have been seen
 LINGER_SECONDS = 30  # from the last look that has seen a reader
 
 
@@ -29,6 +33,7 @@ class World:
     def __init__(self, lab, *options):
         if not os.path.exists(GO):
             raise Skip("profile_burn_go is not there: was Go missing at build time?")
+        self.asked, self.read = set(), set()  # traces
         self.client, self.server = lab.host("client"), lab.host("server")
         lab.link(self.client, self.server, "10.96.0.1/24", f"{ADDRESS}/24")
         self.agent = Agent(self.server, cases.BUILD, "--http", METRICS, *options)
@@ -43,6 +48,7 @@ class World:
             connection = socket.create_connection((ADDRESS, PORT), timeout=20)
         with contextlib.closing(connection):
             trace = os.urandom(16).hex()
+            self.asked.add(trace)
             connection.sendall(f"GET /{WORK_US}/walk HTTP/1.1\r\nHost: burn\r\n"
                                f"traceparent: 00-{trace}-00f067aa0ba902b7-01\r\n\r\n".encode())
             connection.settimeout(0.01)
@@ -70,15 +76,17 @@ class World:
         return text.split(" work on")[0].removesuffix(" goroutines, tasks and greenlets"), value
 
     @contextlib.contextmanager
-    def reader(self):
-        """A profiler of others, which looks up threads in the map."""
-        sampler = subprocess.Popen([f"{cases.BUILD}/profile_sampler", PIN, "19"], stdin=subprocess.PIPE,
-                                   stdout=subprocess.PIPE, text=True)
-        try:
-            equal(sampler.stdout.readline(), "ready\n", "profile_sampler")
-            yield
-        finally:
-            sampler.communicate(timeout=20)
+    def reader(self, when="97"):
+        """A profiler of others, which looks up threads in the map. What it has read of requests asked meanwhile is in `read` then."""
+        with tempfile.TemporaryFile("w+") as said:
+            sampler = subprocess.Popen([f"{cases.BUILD}/profile_sampler", PIN, when], stdin=subprocess.PIPE, stdout=said)
+            self.asked.clear()
+            try:
+                yield
+            finally:
+                sampler.communicate(timeout=20)
+            said.seek(0)
+            self.read = self.asked & {line.split()[3] for line in said if line.count(" ") == 5}
 
     def profile(self):
         """A profile of ours, from its begin to its end."""
@@ -95,23 +103,39 @@ NOT_SHOWN, SHOWN = ("not what", "0"), ("what", "1")
 
 @case(seconds=180, slow=True)
 def read_and_not_read():
-    """A reader of others switches it on, its end off again, the next one on; a profile of ours does not"""
+    """Who looks at switches of threads switches it on, his end off again, the next one on; a profile of ours does not"""
     with Lab("publish") as lab:
         world = World(lab)
         equal((world.shown(), world.state()), (0, NOT_SHOWN), "shown while nobody reads")
         world.profile()
         equal((world.said(ON), world.shown()), (0, 0), "readers, shown behind a profile of ours")
-        with world.reader():
-            world.wait_said(ON, 1)
+        with world.reader("switches"):
+            world.wait_said(PROBES, 1)
             wait_until(world.ask, "nothing is shown to a reader")
             equal((world.shown(), world.state()), (REQUESTS, SHOWN), "shown while somebody reads")
         world.wait_said(OFF, 1, LINGER_SECONDS + 20)
         equal((world.shown(), world.state()), (0, NOT_SHOWN), "shown when nobody reads any more")
         equal(bpf_map.entries_of(PIN, world.burner.pid), {}, "entries left")
-        with world.reader():
-            world.wait_said(ON, 2)
+        with world.reader("switches"):
+            world.wait_said(PROBES, 2)
             wait_until(world.ask, "nothing is shown to the next reader")
         equal(world.said(f"process {world.burner.pid} "), 1, f"lines on the server in\n{world.agent.said()}")
+
+
+@case(slow=True)
+def sampled():
+    """Who samples is shown all requests, at his samples only, and without probes"""
+    with Lab("publish") as lab:
+        world = World(lab)
+        with world.reader():
+            world.wait_said(MOMENTS, 1)
+            world.asked.clear()
+            world.shown()
+            asked = set(world.asked)
+            time.sleep(LOOK_SECONDS)
+            equal((world.state(), world.said(ON), world.said(PROBES)), (SHOWN, 1, 0), "published")
+        equal(world.read, asked, "requests that were read")
+        equal(bpf_map.entries_of(PIN, world.burner.pid), {}, "entries left")
 
 
 @case(slow=True)

@@ -14,13 +14,14 @@ import cases
 from agent import Agent
 from cases import case, equal
 from elf import RELA, Section, address_of, elf, relocation, symbols
-from following import known_as
+from following import WANTED, kind_of, known_as
 from lab import Lab
 from test_looking import PYTHON, python
 from waiting import wait_until
 
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 PORT = 8090
+UNKNOWN = 3  # enum runtime_kind
 ANSWER_SECONDS, END_SECONDS, FOUND_SECONDS = 3, 10, 30
 MEMORY_MAX_KB = 400 * 1024  # of the agent and what it has started, at any time
 ASYNCIO = next(Path("/usr/lib").glob("python3*/lib-dynload/_asyncio.*.so"), None)
@@ -236,3 +237,42 @@ def much_time():
             wait_until(lambda: known_as(process.pid) == 3, "it is unknown", seconds=1)
             equal(f"process {process.pid} (" in host.agent.said(), False, "it is said again")
             ends(host)
+
+
+def silent(host, when, home):
+    """A program that runs from a file system whose server does not answer any more, and has mapped libraries of it."""
+    own = [home / name for name in ("program", "libruby.so", "libjvm.so", "libnode.so")]
+    process = host.spawn([f"{cases.BUILD}/profile_blocked_fs", when, home, f"{cases.BUILD}/net_stranger", own[0], PORT, *own[1:]],
+                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    equal(process.stdout.readline().strip(), "mapped", "it says")
+    os.kill(children(process.pid)[0], signal.SIGUSR1)
+    process.stdin.write("\n")
+    process.stdin.flush()
+    host.wait_port(PORT)
+    return process
+
+
+def never_comes(when):
+    if not os.access("/dev/fuse", os.R_OK | os.W_OK):
+        raise cases.Skip("/dev/fuse cannot be used")
+    with world() as (host, home):
+        process = silent(host, when, home)
+        try:
+            attends(host)
+            equal(kind_of(process.pid) in (None, WANTED, UNKNOWN), True, "what it runs is not known")
+            ends(host)
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+@case
+def program_that_never_comes():
+    """A program that runs from a file system in user space which takes nothing any more: nobody waits for it"""
+    never_comes("signal")
+
+
+@case
+def program_that_is_never_answered():
+    """The same where all is taken, and nothing answered: who has asked cannot even be killed"""
+    never_comes("swallows")

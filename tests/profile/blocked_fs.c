@@ -4,12 +4,12 @@
  *
  *     blocked_fs WHEN MOUNTPOINT SOURCE COMMAND [ARGUMENT...]
  *
- * MOUNTPOINT/file has the bytes of SOURCE. It is mounted in a mount namespace of this process,
- * which becomes the command; the server, its child, ends with it.
+ * MOUNTPOINT/NAME, whatever the name, has the bytes of SOURCE. It is mounted in a mount namespace
+ * of this process, which becomes the command; the server, its child, ends with it.
  *
  * WHEN "reads": a READ is taken and never answered. "untaken": once the file was opened nothing is
  * taken any more, so that who waits can be killed. "signal": all is answered until SIGUSR1 comes to
- * the child; then nothing is taken.
+ * the child; then nothing is taken. "swallows": then all is taken, and nothing answered.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -76,14 +76,11 @@ static void begin(const struct fuse_in_header *request)
 	answer(request, 0, &init, sizeof(init));
 }
 
-static void look_up(const struct fuse_in_header *request, const char *name)
+static void look_up(const struct fuse_in_header *request)
 {
 	const struct fuse_entry_out entry = {.nodeid = FILE_NODE, .attr = attributes(FILE_NODE)};
 
-	if (strcmp(name, "file") != 0)
-		answer(request, -ENOENT, NULL, 0);
-	else
-		answer(request, 0, &entry, sizeof(entry));
+	answer(request, 0, &entry, sizeof(entry));
 }
 
 static void tell_attributes(const struct fuse_in_header *request)
@@ -111,7 +108,7 @@ static void serve(const struct fuse_in_header *request, const void *arguments)
 	case FUSE_INIT:
 		return begin(request);
 	case FUSE_LOOKUP:
-		return look_up(request, arguments);
+		return look_up(request);
 	case FUSE_GETATTR:
 		return tell_attributes(request);
 	case FUSE_OPEN:
@@ -145,12 +142,12 @@ static _Noreturn void serve_all(void)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGUSR1, fall_silent);
 	for (;;) {
-		while (is_silent)
+		while (is_silent && strcmp(when, "swallows") != 0)
 			pause();
 		size = read(fuse_fd, request, sizeof(request));
 		if (size < 0 && errno != EINTR && errno != ENOENT)
 			_exit(0);
-		if (size > 0)
+		if (size > 0 && !is_silent)
 			serve((void *)request, request + sizeof(struct fuse_in_header));
 	}
 }
@@ -175,7 +172,8 @@ int main(int argc, char **argv)
 	pid_t server;
 
 	if (argc < 5) {
-		fprintf(stderr, "%s reads|untaken|signal MOUNTPOINT SOURCE COMMAND...\n", argv[0]);
+		fprintf(stderr, "%s reads|untaken|signal|swallows MOUNTPOINT SOURCE COMMAND...\n",
+			argv[0]);
 		return 2;
 	}
 	when = argv[1];

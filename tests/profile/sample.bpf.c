@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a CPU profiler does at sample time: look up the interrupted thread in the pinned map. */
+/*
+ * What a CPU profiler does at sample time: look up the interrupted thread in the pinned map. And
+ * what one does that tells what threads wait for: look up the thread that goes off its CPU.
+ */
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>
 #include <bpf/bpf_helpers.h>
@@ -19,24 +22,36 @@ struct {
 
 __u64 lost; /* samples that found no room in the ring */
 
-SEC("perf_event")
-int profile_sample(struct bpf_perf_event_data *ctx)
+/* A sample of the current thread. */
+static __always_inline void tell(__u64 thread, __u64 ip, const struct traces_ctx *context)
 {
-	__u64 thread = bpf_get_current_pid_tgid();
-	const struct traces_ctx *context;
-	struct sample sample = {};
+	struct sample sample = {
+	    .ns = bpf_ktime_get_ns(), .tgid = thread >> 32, .tid = (__u32)thread, .ip = ip};
 
-	if (!thread)
-		return 0; /* the CPU is idle */
-	sample.ns = bpf_ktime_get_ns();
-	sample.tgid = thread >> 32;
-	sample.tid = (__u32)thread;
-	sample.ip = ctx->regs.rip;
-	context = bpf_map_lookup_elem(&traces_ctx_v1, &thread);
 	if (context)
 		sample.context = *context;
 	if (bpf_ringbuf_output(&samples, &sample, sizeof(sample), 0))
 		__sync_fetch_and_add(&lost, 1);
+}
+
+SEC("perf_event")
+int profile_sample(struct bpf_perf_event_data *ctx)
+{
+	__u64 thread = bpf_get_current_pid_tgid();
+
+	if (thread) /* else the CPU is idle */
+		tell(thread, ctx->regs.rip, bpf_map_lookup_elem(&traces_ctx_v1, &thread));
+	return 0;
+}
+
+SEC("raw_tp/sched_switch")
+int profile_switch(void *ctx)
+{
+	__u64 thread = bpf_get_current_pid_tgid();
+	const struct traces_ctx *context = bpf_map_lookup_elem(&traces_ctx_v1, &thread);
+
+	if (context)
+		tell(thread, 0, context);
 	return 0;
 }
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * profile_sampler [PIN [HZ]]
+ * profile_sampler [PIN [HZ|switches]]
  *
  * Samples every CPU by its software clock (997 times a second) and prints one line a sample:
  *     ns tgid tid trace-id span-id ip    ids "-" where the map has no entry for the thread; ip:
- * hexadecimal Prints "ready" first, ends when its standard input does, with "lost N" as the last
- * line.
+ * hexadecimal. With "switches" there is one instead whenever a thread goes off its CPU that has an
+ * entry; its ip is 0. Prints "ready" first, ends when its standard input does, with "lost N" as the
+ * last line.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -23,7 +24,7 @@
 #include "profile_sample.skel.h"
 #include "traces_ctx.h"
 
-#define DEFAULT_HZ   997
+#define DEFAULT_HZ   "997"
 #define POLL_MS      100
 #define CPUS_AT_MOST 1024
 
@@ -69,13 +70,15 @@ static int open_pin(const char *path)
 	return map;
 }
 
-static struct profile_sample *load(const char *pin)
+static struct profile_sample *load(const char *pin, bool switches)
 {
 	struct profile_sample *skel = profile_sample__open();
 	int map = open_pin(pin);
 	int error = map;
 
 	if (map >= 0 && skel) {
+		bpf_program__set_autoload(skel->progs.profile_sample, !switches);
+		bpf_program__set_autoload(skel->progs.profile_switch, switches);
 		error = bpf_map__reuse_fd(skel->maps.traces_ctx_v1, map);
 		if (!error)
 			error = profile_sample__load(skel);
@@ -140,13 +143,15 @@ static int sample_until_told(struct profile_sample *skel)
 int main(int argc, char **argv)
 {
 	const char *pin = argc > 1 ? argv[1] : TRACES_CTX_PIN;
-	unsigned long hz = argc > 2 ? strtoul(argv[2], NULL, 10) : DEFAULT_HZ;
-	struct profile_sample *skel = load(pin);
+	const char *when = argc > 2 ? argv[2] : DEFAULT_HZ;
+	const bool switches = !strcmp(when, "switches");
+	struct profile_sample *skel = load(pin, switches);
 	int error;
 
 	if (!skel)
 		return EXIT_FAILURE;
-	error = attach(skel->progs.profile_sample, hz);
+	error = switches ? profile_sample__attach(skel)
+			 : attach(skel->progs.profile_sample, strtoul(when, NULL, 10));
 	if (!error)
 		error = sample_until_told(skel);
 	if (error)

@@ -36,13 +36,14 @@ PIN = "/sys/fs/bpf/otel/traces_ctx_v1"
 
 # server: argv with {build}, {here}; PORT and the truth file follow. agent: options of ctxpropd.
 # silent: nothing is to be published, so that nothing can be wrong. awaits: what the agent says of the
-# process before it matters. least: share of samples that must be right
-Row = namedtuple("Row", "name server connections requests roots agent silent awaits least",
-                 defaults=(4, 12, False, (), False, "", judge.RIGHT_AT_LEAST))
+# process before it matters. least: share of samples that must be right. first: what the first reader looks at,
+# samples so many times a second, or switches of threads: these are shown by probes
+Row = namedtuple("Row", "name server connections requests roots agent silent awaits least first",
+                 defaults=(4, 12, False, (), False, "", judge.RIGHT_AT_LEAST, "19"))
 GIVEN_UP, FOLLOWED = "its goroutines change more than", "following tasks and queues"
 GOES = "following goroutines"
 NEVER, ALWAYS = ("--publish", "never"), ("--publish", "always")
-READ = "[publishing]"  # what the agent says when it has seen a sampler
+READ = "[publishing-"  # what the agent says when it has seen a sampler
 ROWS = (
     Row("C", ["{build}/profile_burn"]),
     Row("C, new traces", ["{build}/profile_burn"], roots=True),
@@ -52,13 +53,16 @@ ROWS = (
         least=0.9),
     # Of the first requests nothing is known: what wakes their task has yet to show that it does.
     Row("Python, tasks", ["/usr/bin/python3", "-B", "{here}/burn_aio.py"], awaits=FOLLOWED, least=0.8),
+    Row("Python, tasks, always", ["/usr/bin/python3", "-B", "{here}/burn_aio.py"], agent=ALWAYS, awaits=FOLLOWED, least=0.8),
+    Row("Python, tasks, by probes", ["/usr/bin/python3", "-B", "{here}/burn_aio.py"], awaits=FOLLOWED, least=0.8,
+        first="switches"),
     Row("Python, tasks, not wanted", ["/usr/bin/python3", "-B", "{here}/burn_aio.py"], agent=NEVER, silent=True),
     Row("Go", ["{build}/profile_burn_go"], awaits=GOES),
     Row("Go, one at a time", ["{build}/profile_burn_go"], connections=1, requests=48, awaits=GOES),
     Row("Go, always", ["{build}/profile_burn_go"], agent=ALWAYS, awaits=GOES, requests=36),
     Row("Go, by its former name", ["{build}/profile_burn_go"], agent=("--publish-goroutines", "never"), silent=True),
     Row("Go, not wanted", ["{build}/profile_burn_go"], agent=NEVER, silent=True),
-    Row("Go, too dear", ["{build}/profile_burn_go"], silent=True, awaits=GIVEN_UP),
+    Row("Go, too dear", ["{build}/profile_burn_go"], awaits=GIVEN_UP, first="switches"),
 )
 
 # What the server of the self-test does wrong once in ten requests, and the complaints that must
@@ -76,10 +80,10 @@ class Sampler:
     def __init__(self, build, pin, *argv):
         self.said = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen([f"{build}/profile_sampler", pin, *argv], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, text=True)
+                                        stdout=subprocess.PIPE, bufsize=0)  # what follows the first line is not read here
 
     def __enter__(self):
-        if self.process.stdout.readline() != "ready\n":
+        if self.process.stdout.readline() != b"ready\n":
             raise RuntimeError("profile_sampler does not start")
         # From now on into a file: a pipe would fill up.
         self.copy = subprocess.Popen(["cat"], stdin=self.process.stdout, stdout=self.said)
@@ -111,7 +115,7 @@ def first_reader(build, pin, row, agent):
     if not agent or row.agent:
         yield
         return
-    with Sampler(build, pin, "19"):
+    with Sampler(build, pin, row.first):
         wait_until(lambda: READ in agent.said(), lambda: f"the agent has seen no reader:\n{agent.said()}")
         yield
 

@@ -26,7 +26,7 @@ struct life {
 	struct random random;
 	uint32_t isn;
 	bool restart;
-	struct http1 http;
+	struct protocol protocol;
 	struct edits edits;
 	struct change_fields fields;
 	size_t len, sent, acked;
@@ -92,20 +92,20 @@ static void change(struct life *l, uint32_t from, bool open)
 {
 	struct change_order order = {
 	    .limit = from,
-	    .parent = l->restart && !l->http.caller,
+	    .parent = l->restart && !*protocol_marks(&l->protocol),
 	    .open = open,
 	    .last = l->fields.count,
 	};
 	struct edit work, ids = {.trace_flags = 3, .trace_id = "trace trace trac", .span_id = "s"};
 
 	if (l->fields.more || !change_fits(&l->edits, &l->fields, 0)) {
-		l->http.caller |= CHANGE_HEAD_LEFT;
+		*protocol_marks(&l->protocol) |= CHANGE_HEAD_LEFT;
 		return;
 	}
 	if (change_find_parent(&l->fields, &order) < CHANGE_FIELDS_MAX)
-		l->http.caller |= CHANGE_HEAD_NEW;
+		*protocol_marks(&l->protocol) |= CHANGE_HEAD_NEW;
 	if (change_leaves(&l->fields, &order))
-		l->http.caller |= CHANGE_HEAD_LEFT;
+		*protocol_marks(&l->protocol) |= CHANGE_HEAD_LEFT;
 	change_record_all(&l->edits, &l->fields, &order, &work, &ids);
 }
 
@@ -122,29 +122,31 @@ static size_t head_of(const struct life *l, size_t at)
 /* New bytes [from, to) are read, as from a window that begins with them. */
 static void read_new(struct life *l, size_t from, size_t to)
 {
-	struct http1_window window = {};
-	uint32_t line = HTTP1_NOWHERE, i = 0, len = to - from;
+	struct protocol_window window = {};
+	uint32_t line = PROTOCOL_NOWHERE, i = 0, len = to - from;
 
-	check(l, len <= HTTP1_WINDOW);
+	check(l, len <= PROTOCOL_WINDOW);
 	memcpy(window.byte, l->app + from, len);
 	l->fields = (struct change_fields){};
 	while (i < len) {
-		struct http1_step step = http1_scan(&l->http, &window, i, len, &line);
+		struct protocol_step step = protocol_scan(&l->protocol, &window, i, len, &line);
 		uint32_t base = l->isn + from;
 
-		check(l, step.event != HTTP1_STOP);
+		check(l, step.event != PROTOCOL_STOP);
 		i = step.next;
-		if (step.event == HTTP1_VALUE && l->http.name != HTTP1_NAME_ID)
-			change_note(&l->fields, &l->http, base + step.at, base + step.next);
-		if (step.event != HTTP1_BLANK)
+		if (step.event == PROTOCOL_VALUE &&
+		    protocol_field(&l->protocol) != PROTOCOL_FIELD_ID)
+			change_note(&l->fields, &l->protocol, base + step.at, base + step.next);
+		if (step.event != PROTOCOL_BLANK)
 			continue;
 		change(l, base, false);
 		l->blank[head_of(l, from + step.at)] = true;
-		l->left[head_of(l, from + step.at)] = l->http.caller & CHANGE_HEAD_LEFT;
+		l->left[head_of(l, from + step.at)] =
+		    *protocol_marks(&l->protocol) & CHANGE_HEAD_LEFT;
 		l->fields = (struct change_fields){};
 	}
 	if (l->fields.count)
-		change(l, l->isn + from, change_is_open(&l->http));
+		change(l, l->isn + from, protocol_value_is_open(&l->protocol));
 }
 
 /* The bytes [from, to) as they leave in one packet. */
@@ -253,7 +255,7 @@ static size_t live(struct life *l, uint64_t seed)
 	l->random.state = l->seed = seed;
 	l->isn = random_once_in(&l->random, 2) ? 0u - 200 : random_next(&l->random);
 	l->restart = random_once_in(&l->random, 2);
-	http1_init(&l->http, HTTP1_REQUEST);
+	protocol_begin(&l->protocol, PROTOCOL_REQUEST);
 	for (size_t i = 0; i < HEADS; i++) {
 		l->head[i] = l->len;
 		write_head(l);

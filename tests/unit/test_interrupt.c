@@ -82,12 +82,37 @@ static void no_more_when_it_is_over(void **state)
 	forget_stop();
 }
 
+static void *sleep_on(void *data)
+{
+	const struct timespec pause = {.tv_sec = SLEEP_S};
+	int *interrupted = data;
+
+	for (int i = 0; i < 5; i++)
+		*interrupted += nanosleep(&pause, NULL) && errno == EINTR;
+	return NULL;
+}
+
+/* Nobody was told to end but the thread. */
+static void of_who_is_waited_for(void **state)
+{
+	time_t begin = time(NULL);
+	int interrupted = 0;
+	pthread_t thread;
+
+	(void)state;
+	assert_int_equal(pthread_create(&thread, NULL, sleep_on, &interrupted), 0);
+	interrupt_join(thread);
+	assert_int_equal(interrupted, 5);
+	assert_true(time(NULL) - begin < AT_ONCE_S);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(not_before),
 	    cmocka_unit_test(again_and_again),
 	    cmocka_unit_test(no_more_when_it_is_over),
+	    cmocka_unit_test(of_who_is_waited_for),
 	};
 
 	return cmocka_run_group_tests(tests, block_stop, NULL);

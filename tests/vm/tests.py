@@ -16,7 +16,7 @@ SKIP_STATUS = 77
 # takes is read-only data: it is loaded with all of it, with some, and with nothing.
 LOAD_ALL = """
 case $(uname -r) in 5.* | 6.[0-2].*) lines= ;; *) lines=lines_bpf ;; esac
-for o in tc connections_bpf go_probes python_probes python_show ruby_probes haproxy_probes node_probes profile_bpf who_bpf trace_readers_bpf $lines; do
+for o in tc connections_bpf go_probes python_probes python_show ruby_probes haproxy_probes node_probes profile_bpf who_bpf trace_readers_bpf moment_bpf $lines; do
 	echo "$o:"
 	bpftool prog loadall {build}/bpf/$o.bpf.o /sys/fs/bpf/$o
 	rm -r /sys/fs/bpf/$o

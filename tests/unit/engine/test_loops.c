@@ -193,6 +193,34 @@ static void loop_with_work_beside_others(void **state)
 	assert_int_equal(request_standing(7), STANDING_WAITING); /* most likely */
 }
 
+/* A thread that has no requests: what others post to it is for the only one that is open. */
+static void thread_that_others_post_to(void **state)
+{
+	struct actor a = actor(TID, 1), b = actor(OTHER, 1);
+	struct socket first = {}, second = {}, client = {.calls_end = 1};
+
+	(void)state;
+	take(&first, 7, &a);
+	worker_make(&b.key)->flags |= WORKER_POSTED;
+	b.phase = PHASE_WORK;
+	b.named = 7;
+	assert_int_equal(call(&client, &b)->request, 7);
+	b = actor(OTHER, 1);
+	engine_answer(&client, &b, actor_thread(&b));
+	b.phase = PHASE_READING;
+	assert_int_equal(call(&client, &b)->request, 7);
+	assert_int_equal(work_given_for(actor_thread(&b), &b, 0), 7);
+	b = actor(OTHER, 1);
+	engine_answer(&client, &b, actor_thread(&b));
+	take(&second, 8, &a);
+	b.phase = PHASE_READING;
+	assert_int_equal(work_given_for(actor_thread(&b), &b, 0), 0);
+	assert_int_equal(call(&client, &b)->veto, VETO_IDLE_PROCESS);
+	b.phase = PHASE_APART;
+	end(8);
+	assert_int_equal(call(&client, &b)->request, 0);
+}
+
 /* What a timer asks for is for nobody, though a request is open. */
 static void loop_with_work_of_its_own(void **state)
 {
@@ -465,6 +493,7 @@ int main(void)
 	    CASE(loop_in_its_timers),
 	    CASE(loop_with_work_that_is_done),
 	    CASE(loop_with_work_beside_others),
+	    CASE(thread_that_others_post_to),
 	    CASE(loop_with_work_of_its_own),
 	    CASE(loop_whose_timers_become_known),
 	    CASE(loop_that_goes_on_later),

@@ -80,7 +80,7 @@ static void run_in_kernel(const struct run_input *input)
 	kernel.count = kernel.values_len = 0;
 	memset(&shared, 0, sizeof(shared));
 	http1_init(&shared.http, input->kind);
-	shared.line = HTTP1_NOWHERE;
+	shared.line = PROTOCOL_NOWHERE;
 	write_shared();
 	for (size_t i = 0; i <= input->cut_count; i++) {
 		size_t from = i ? input->cuts[i - 1] : 0;
@@ -88,7 +88,7 @@ static void run_in_kernel(const struct run_input *input)
 
 		send_packet(input->bytes + from, to - from, 1);
 		collect(from);
-		if (shared.step.event == HTTP1_STOP)
+		if (shared.step.event == PROTOCOL_STOP)
 			return;
 	}
 }
@@ -116,7 +116,7 @@ static void forget_details(struct run *run)
 		    (struct run_mark){.at = run->marks[i].at, .event = run->marks[i].event};
 }
 
-static void check_stream(struct generator *g, enum http1_kind kind, enum generator_mood mood)
+static void check_stream(struct generator *g, enum protocol_kind kind, enum generator_mood mood)
 {
 	size_t cuts[PACKETS_MAX];
 	struct run_input input = {.kind = kind, .bytes = bytes, .cuts = cuts};
@@ -164,7 +164,7 @@ static void cost_of_a_head(void **state)
 	read_shared();
 	print_message("a head of %zu bytes: %u steps, %u ns\n", sizeof(head) - 1, shared.steps,
 		      best);
-	assert_int_equal(shared.events[shared.count - 1].event, HTTP1_END);
+	assert_int_equal(shared.events[shared.count - 1].event, PROTOCOL_END);
 	assert_true(shared.steps < 40);
 }
 

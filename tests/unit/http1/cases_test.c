@@ -62,7 +62,7 @@ static void check_cuts(const struct framing_case *c, struct run_input input)
 	check_cut(c, &input);
 }
 
-static void check_table(enum http1_kind kind, const struct framing_case *cases, size_t count)
+static void check_table(enum protocol_kind kind, const struct framing_case *cases, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		struct run_input input = {
@@ -83,13 +83,13 @@ static void check_table(enum http1_kind kind, const struct framing_case *cases, 
 static void requests(void **state)
 {
 	(void)state;
-	check_table(HTTP1_REQUEST, request_cases, request_case_count);
+	check_table(PROTOCOL_REQUEST, request_cases, request_case_count);
 }
 
 static void responses(void **state)
 {
 	(void)state;
-	check_table(HTTP1_RESPONSE, response_cases, response_case_count);
+	check_table(PROTOCOL_RESPONSE, response_cases, response_case_count);
 }
 
 int main(void)

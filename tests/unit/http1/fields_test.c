@@ -43,7 +43,7 @@ static void put_filler(size_t len)
 	put("\r\n");
 }
 
-static const struct run_mark *find(enum http1_event event)
+static const struct run_mark *find(enum protocol_event event)
 {
 	for (size_t i = 0; i < run.count; i++)
 		if (run.marks[i].event == event)
@@ -55,7 +55,7 @@ static const struct run_mark *find(enum http1_event event)
 static const struct run_mark *blank(size_t cut)
 {
 	struct run_input input = {
-	    .kind = HTTP1_REQUEST,
+	    .kind = PROTOCOL_REQUEST,
 	    .bytes = (const uint8_t *)stream,
 	    .len = used,
 	    .cuts = &cut,
@@ -64,7 +64,7 @@ static const struct run_mark *blank(size_t cut)
 
 	run_stream(&input, &run);
 	assert_null(run.fault);
-	return find(HTTP1_BLANK);
+	return find(PROTOCOL_BLANK);
 }
 
 static uint16_t flags(void)
@@ -168,8 +168,8 @@ static void a_body_or_a_trailer_has_no_fields(void **state)
 	begin("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
 	      "10\r\n\r\ntraceparent: a\r\n0\r\ntraceparent: a\r\n\r\n");
 	blank(0);
-	assert_non_null(find(HTTP1_END));
-	assert_int_equal(find(HTTP1_END)->flags & HTTP1_TRACEPARENT, 0);
+	assert_non_null(find(PROTOCOL_END));
+	assert_int_equal(find(PROTOCOL_END)->flags & HTTP1_TRACEPARENT, 0);
 }
 
 static void the_next_head_starts_without_flags(void **state)
@@ -178,7 +178,7 @@ static void the_next_head_starts_without_flags(void **state)
 	begin("HEAD / HTTP/1.0\r\ntraceparent: a\r\nupgrade: b\r\nContent-Length: 0\r\n\r\n"
 	      "GET / HTTP/1.1\r\n\r\n");
 	blank(0);
-	assert_int_equal(run.marks[run.count - 1].event, HTTP1_END);
+	assert_int_equal(run.marks[run.count - 1].event, PROTOCOL_END);
 	assert_int_equal(run.marks[run.count - 1].flags, 0);
 }
 
@@ -191,7 +191,7 @@ static void a_request_line_may_be_long(void **state)
 			put("x");
 		put(" HTTP/1.1\r\nHost: a\r\n\r\n");
 		assert_non_null(blank(0));
-		assert_int_equal(find(HTTP1_LINE)->at, len + strlen("GET / HTTP/1.1\r\n"));
+		assert_int_equal(find(PROTOCOL_LINE)->at, len + strlen("GET / HTTP/1.1\r\n"));
 	}
 }
 
@@ -200,8 +200,8 @@ static void the_blank_line_is_known_before_its_lf(void **state)
 	(void)state;
 	begin("GET / HTTP/1.1\r\nHost: a\r\n\r");
 	assert_non_null(blank(0));
-	assert_int_equal(find(HTTP1_BLANK)->at, used - 1);
-	assert_null(find(HTTP1_HEAD));
+	assert_int_equal(find(PROTOCOL_BLANK)->at, used - 1);
+	assert_null(find(PROTOCOL_HEAD));
 }
 
 /* A head whose lines come to `len` bytes, with the CR of the blank line. */
@@ -222,8 +222,8 @@ static void a_long_head_is_marked_and_framed(void **state)
 	put_head(HTTP1_HEAD_CAP + 1);
 	for (size_t cut = 1; cut < used; cut += 997) {
 		assert_non_null(blank(cut));
-		assert_int_equal(find(HTTP1_BLANK)->flags, HTTP1_HEAD_LONG);
-		assert_non_null(find(HTTP1_END));
+		assert_int_equal(find(PROTOCOL_BLANK)->flags, HTTP1_HEAD_LONG);
+		assert_non_null(find(PROTOCOL_END));
 	}
 }
 
@@ -238,7 +238,7 @@ static void heads_are_counted_one_by_one(void **state)
 	put(again);
 	put(again);
 	assert_int_equal(flags(), 0);
-	assert_int_equal(run.marks[run.count - 1].event, HTTP1_END);
+	assert_int_equal(run.marks[run.count - 1].event, PROTOCOL_END);
 	assert_int_equal(run.marks[run.count - 1].flags, 0);
 }
 

@@ -33,11 +33,11 @@ static __always_inline int fill(struct __sk_buff *skb, struct framing_run *r)
 
 	if (r->at < r->base + r->filled || !n)
 		return 0;
-	if (n > HTTP1_WINDOW)
-		n = HTTP1_WINDOW;
+	if (n > PROTOCOL_WINDOW)
+		n = PROTOCOL_WINDOW;
 	/* Kernel 6.1 does not learn from the check above that n is not 0. */
 	asm volatile("" : "+r"(n));
-	n = ((n - 1) & (HTTP1_WINDOW - 1)) + 1;
+	n = ((n - 1) & (PROTOCOL_WINDOW - 1)) + 1;
 	if (bpf_skb_load_bytes(skb, FRAMING_LINK + r->at, r->window.byte, n))
 		return -1;
 	r->base = r->at;
@@ -52,12 +52,12 @@ static __always_inline void skip(struct framing_run *r, __u64 body)
 	if (body < n)
 		n = body;
 	r->at += n;
-	if (http1_skip(&r->http, n) == HTTP1_END)
-		note(r, r->at, HTTP1_END);
+	if (http1_skip(&r->http, n) == PROTOCOL_END)
+		note(r, r->at, PROTOCOL_END);
 }
 
 /* Global, so that the verifier walks it once, on its own. */
-__noinline int framing_scan(struct http1 *http, const struct http1_window *window,
+__noinline int framing_scan(struct http1 *http, const struct protocol_window *window,
 			    struct framing_run *r)
 {
 	if (!http || !window || !r)
@@ -73,12 +73,12 @@ static __always_inline void look(struct framing_run *r)
 	framing_scan(&r->http, &r->window, r);
 	r->steps++;
 	r->at = r->base + r->step.next;
-	if (line == HTTP1_NOWHERE && r->line != HTTP1_NOWHERE)
-		note(r, r->base + r->line, HTTP1_LINE);
-	if (r->step.event == HTTP1_NONE || r->step.event == HTTP1_VALUE)
+	if (line == PROTOCOL_NOWHERE && r->line != PROTOCOL_NOWHERE)
+		note(r, r->base + r->line, PROTOCOL_LINE);
+	if (r->step.event == PROTOCOL_NONE || r->step.event == PROTOCOL_VALUE)
 		return;
 	note(r, r->base + r->step.at, r->step.event);
-	r->line = HTTP1_NOWHERE;
+	r->line = PROTOCOL_NOWHERE;
 }
 
 /* One step, as a callback of bpf_loop(). */
@@ -97,7 +97,7 @@ static long step(__u32 i, struct context *c)
 	if (fill(c->skb, r))
 		return 1;
 	look(r);
-	return r->step.event == HTTP1_STOP;
+	return r->step.event == PROTOCOL_STOP;
 }
 
 SEC("tc")
@@ -110,8 +110,8 @@ int frame(struct __sk_buff *skb)
 	if (!r || skb->len <= FRAMING_LINK)
 		return 0;
 	if (r->anew) {
-		http1_init(&r->http, HTTP1_REQUEST);
-		r->line = HTTP1_NOWHERE;
+		http1_init(&r->http, PROTOCOL_REQUEST);
+		r->line = PROTOCOL_NOWHERE;
 	}
 	r->len = skb->len - FRAMING_LINK;
 	r->at = r->base = r->filled = 0;

@@ -3,7 +3,7 @@
 #ifndef CTXPROP_TEST_FRAMING_H
 #define CTXPROP_TEST_FRAMING_H
 
-#include "http1.h"
+#include "http/http1/framing.h"
 
 /* Bytes before the payload: an Ethernet header. */
 #define FRAMING_LINK 14
@@ -20,10 +20,10 @@ struct framing_event {
 /* The run over one packet. In a map: on the stack the verifier would follow each number. */
 struct framing_run {
 	struct http1 http;
-	struct http1_window window;
-	struct http1_step step; /* the last one */
-	__u32 line;             /* in the window: the first one since another event */
-	__u32 at;               /* offsets in the payload */
+	struct protocol_window window;
+	struct protocol_step step; /* the last one */
+	__u32 line;                /* in the window: the first one since another event */
+	__u32 at;                  /* offsets in the payload */
 	__u32 base;
 	__u32 filled;
 	__u32 len;

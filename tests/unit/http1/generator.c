@@ -192,12 +192,12 @@ static void put_chunks(struct generator *g, enum generator_mood mood)
 	put(g, "\r\n");
 }
 
-static void put_start(struct generator *g, enum http1_kind kind, enum generator_mood mood,
+static void put_start(struct generator *g, enum protocol_kind kind, enum generator_mood mood,
 		      uint32_t status)
 {
 	if (mood != GENERATOR_VALID && one_in(g, 8)) {
 		put(g, PICK(g, odd_starts));
-	} else if (kind == HTTP1_REQUEST) {
+	} else if (kind == PROTOCOL_REQUEST) {
 		put(g, PICK(g, methods));
 		put(g, " ");
 		put(g, PICK(g, targets));
@@ -208,11 +208,11 @@ static void put_start(struct generator *g, enum http1_kind kind, enum generator_
 	}
 }
 
-static void put_message(struct generator *g, enum http1_kind kind, enum generator_mood mood)
+static void put_message(struct generator *g, enum protocol_kind kind, enum generator_mood mood)
 {
 	static const uint32_t statuses[] = {200, 200, 200, 404, 503, 100, 103, 204, 304};
 	uint32_t status = PICK(g, statuses);
-	bool silent = kind == HTTP1_RESPONSE && (status < 200 || status == 204 || status == 304);
+	bool silent = kind == PROTOCOL_RESPONSE && (status < 200 || status == 204 || status == 304);
 	enum body body = generator_draw(g, BODY_KINDS);
 	uint32_t length = generator_draw(g, one_in(g, 4) ? 600 : 30);
 	const char *eol = one_in(g, mood == GENERATOR_VALID ? 10 : 5) ? "\n" : "\r\n";
@@ -259,7 +259,7 @@ static void spoil(struct generator *g)
 	}
 }
 
-void generator_stream(struct generator *g, enum http1_kind kind, enum generator_mood mood)
+void generator_stream(struct generator *g, enum protocol_kind kind, enum generator_mood mood)
 {
 	g->len = 0;
 	for (uint32_t n = 1 + generator_draw(g, 6); n; n--)

@@ -27,6 +27,6 @@ struct generator {
 uint32_t generator_draw(struct generator *g, uint32_t below);
 
 /* Overwrite g->bytes with 1 to 6 messages, as far as there is room. */
-void generator_stream(struct generator *g, enum http1_kind kind, enum generator_mood mood);
+void generator_stream(struct generator *g, enum protocol_kind kind, enum generator_mood mood);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Heads as llhttp reads them (http/head.h). */
+/* Heads as llhttp reads them (http/http1/head.h). */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "head.h"
+#include "http/http1/head.h"
 
 static char seen[4096];
 

@@ -6,8 +6,8 @@
 #include "marked.h"
 
 static const char *const event_names[] = {
-    [HTTP1_LINE] = "<line>", [HTTP1_BLANK] = "<blank>", [HTTP1_HEAD] = "<head>",
-    [HTTP1_END] = "<end>",   [HTTP1_STOP] = "<stop:",
+    [PROTOCOL_LINE] = "<line>", [PROTOCOL_BLANK] = "<blank>", [PROTOCOL_HEAD] = "<head>",
+    [PROTOCOL_END] = "<end>",   [PROTOCOL_STOP] = "<stop:",
 };
 
 static const char *const stop_names[] = {
@@ -20,7 +20,7 @@ static const char *const stop_names[] = {
 /* Length of the event at the start of `text`; 0: there is none. */
 static size_t event_length(const char *text)
 {
-	for (size_t i = HTTP1_LINE; i <= HTTP1_STOP; i++)
+	for (size_t i = PROTOCOL_LINE; i <= PROTOCOL_STOP; i++)
 		if (!strncmp(text, event_names[i], strlen(event_names[i])))
 			return strcspn(text, ">") + 1;
 	return 0;
@@ -70,7 +70,7 @@ static size_t append(char *text, size_t used, size_t room, const char *what)
 static size_t append_event(char *text, size_t used, size_t room, const struct run_mark *m)
 {
 	used = append(text, used, room, event_names[m->event]);
-	if (m->event != HTTP1_STOP)
+	if (m->event != PROTOCOL_STOP)
 		return used;
 	used = append(text, used, room, stop_names[m->stop]);
 	return append(text, used, room, ">");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
 
-#include "head.h"
+#include "http/http1/head.h"
 #include "oracle.h"
 
 /* A boundary: where a head or a message ends. */
@@ -35,7 +35,7 @@ static void add(struct side *side, uint64_t at, bool head)
 
 static void expect(struct reading *r)
 {
-	if (r->input->kind == HTTP1_RESPONSE && r->input->answers >> (r->responses & 15) & 1)
+	if (r->input->kind == PROTOCOL_RESPONSE && r->input->answers >> (r->responses & 15) & 1)
 		head_reader_expect_no_body(r->reader);
 }
 
@@ -61,7 +61,7 @@ static int read_theirs(const struct run_input *input, struct side *side)
 {
 	struct reading r = {.input = input, .side = side};
 	struct head_handler handler = {.head = on_head, .end = on_end, .data = &r};
-	enum head_kind kind = input->kind == HTTP1_REQUEST ? HEAD_REQUEST : HEAD_RESPONSE;
+	enum head_kind kind = input->kind == PROTOCOL_REQUEST ? HEAD_REQUEST : HEAD_RESPONSE;
 	int err = head_reader_new(kind, &handler, &r.reader);
 
 	if (err)
@@ -79,9 +79,9 @@ static void read_ours(const struct run *run, struct side *side)
 	for (size_t i = 0; i < run->count; i++) {
 		const struct run_mark *m = &run->marks[i];
 
-		if (m->event == HTTP1_HEAD || m->event == HTTP1_END)
-			add(side, m->at, m->event == HTTP1_HEAD);
-		if (m->event == HTTP1_STOP) {
+		if (m->event == PROTOCOL_HEAD || m->event == PROTOCOL_END)
+			add(side, m->at, m->event == PROTOCOL_HEAD);
+		if (m->event == PROTOCOL_STOP) {
 			side->stopped = true;
 			side->stop = m->at;
 		}

@@ -91,13 +91,13 @@ static void check_every_byte(struct run_input input, uint64_t seed)
 static void count(struct tally *tally)
 {
 	for (size_t i = 0; i < whole.count; i++) {
-		tally->heads += whole.marks[i].event == HTTP1_HEAD;
-		tally->ends += whole.marks[i].event == HTTP1_END;
-		tally->stops += whole.marks[i].event == HTTP1_STOP;
+		tally->heads += whole.marks[i].event == PROTOCOL_HEAD;
+		tally->ends += whole.marks[i].event == PROTOCOL_END;
+		tally->stops += whole.marks[i].event == PROTOCOL_STOP;
 	}
 }
 
-static void check_stream(struct generator *g, enum http1_kind kind, enum generator_mood mood,
+static void check_stream(struct generator *g, enum protocol_kind kind, enum generator_mood mood,
 			 struct tally *tally)
 {
 	uint64_t seed = g->seed;
@@ -129,7 +129,7 @@ static size_t streams(void)
 	return wanted ? strtoul(wanted, NULL, 10) : STREAMS_DEFAULT;
 }
 
-static struct tally check_streams(enum http1_kind kind, enum generator_mood mood)
+static struct tally check_streams(enum protocol_kind kind, enum generator_mood mood)
 {
 	struct generator g = {
 	    .seed = 0x9e3779b97f4a7c15 + (uint64_t)kind * GENERATOR_MOODS + mood,
@@ -147,7 +147,7 @@ static struct tally check_streams(enum http1_kind kind, enum generator_mood mood
 
 static void valid_requests(void **state)
 {
-	struct tally tally = check_streams(HTTP1_REQUEST, GENERATOR_VALID);
+	struct tally tally = check_streams(PROTOCOL_REQUEST, GENERATOR_VALID);
 
 	(void)state;
 	assert_int_equal(tally.stops, 0);
@@ -157,7 +157,7 @@ static void valid_requests(void **state)
 
 static void valid_responses(void **state)
 {
-	struct tally tally = check_streams(HTTP1_RESPONSE, GENERATOR_VALID);
+	struct tally tally = check_streams(PROTOCOL_RESPONSE, GENERATOR_VALID);
 
 	(void)state;
 	assert_int_equal(tally.stops, 0);
@@ -165,7 +165,7 @@ static void valid_responses(void **state)
 }
 
 /* Streams with odd lines: some are framed, some are not. */
-static void check_mixed(enum http1_kind kind, enum generator_mood mood)
+static void check_mixed(enum protocol_kind kind, enum generator_mood mood)
 {
 	struct tally tally = check_streams(kind, mood);
 
@@ -176,25 +176,25 @@ static void check_mixed(enum http1_kind kind, enum generator_mood mood)
 static void odd_requests(void **state)
 {
 	(void)state;
-	check_mixed(HTTP1_REQUEST, GENERATOR_ODD);
+	check_mixed(PROTOCOL_REQUEST, GENERATOR_ODD);
 }
 
 static void odd_responses(void **state)
 {
 	(void)state;
-	check_mixed(HTTP1_RESPONSE, GENERATOR_ODD);
+	check_mixed(PROTOCOL_RESPONSE, GENERATOR_ODD);
 }
 
 static void hostile_requests(void **state)
 {
 	(void)state;
-	check_mixed(HTTP1_REQUEST, GENERATOR_HOSTILE);
+	check_mixed(PROTOCOL_REQUEST, GENERATOR_HOSTILE);
 }
 
 static void hostile_responses(void **state)
 {
 	(void)state;
-	check_mixed(HTTP1_RESPONSE, GENERATOR_HOSTILE);
+	check_mixed(PROTOCOL_RESPONSE, GENERATOR_HOSTILE);
 }
 
 int main(void)

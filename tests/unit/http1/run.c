@@ -16,10 +16,10 @@ struct runner {
 	uint64_t base;   /* where the window begins */
 	uint32_t line;   /* in the window: the first one since another event */
 	uint32_t filled; /* and how many bytes of the stream it has */
-	struct http1_window window;
+	struct protocol_window window;
 };
 
-static void mark(struct runner *r, uint64_t at, enum http1_event event)
+static void mark(struct runner *r, uint64_t at, enum protocol_event event)
 {
 	struct run_mark *m;
 
@@ -29,7 +29,7 @@ static void mark(struct runner *r, uint64_t at, enum http1_event event)
 	}
 	m = &r->run->marks[r->run->count++];
 	*m = (struct run_mark){.at = at, .event = event};
-	if (event == HTTP1_LINE)
+	if (event == PROTOCOL_LINE)
 		return;
 	m->left = r->http.left;
 	m->flags = r->http.flags;
@@ -40,14 +40,14 @@ static void mark(struct runner *r, uint64_t at, enum http1_event event)
 /* Tell the automaton which request the coming response answers. */
 static void expect(struct runner *r)
 {
-	if (r->http.kind == HTTP1_RESPONSE && r->input->answers >> (r->responses & 15) & 1)
+	if (r->http.kind == PROTOCOL_RESPONSE && r->input->answers >> (r->responses & 15) & 1)
 		r->http.flags |= HTTP1_HEAD_METHOD;
 }
 
-static void met(struct runner *r, uint64_t at, enum http1_event event)
+static void met(struct runner *r, uint64_t at, enum protocol_event event)
 {
 	mark(r, at, event);
-	if (event != HTTP1_END || r->http.status < 200)
+	if (event != PROTOCOL_END || r->http.status < 200)
 		return;
 	r->responses++;
 	expect(r);
@@ -59,7 +59,7 @@ static void fill(struct runner *r, uint64_t end)
 	if (r->at < r->base + r->filled)
 		return;
 	r->base = r->at;
-	r->filled = end - r->at > HTTP1_WINDOW ? HTTP1_WINDOW : end - r->at;
+	r->filled = end - r->at > PROTOCOL_WINDOW ? PROTOCOL_WINDOW : end - r->at;
 	for (size_t i = 0; i < sizeof(r->window.byte); i++)
 		r->window.byte[i] = left_overs[(r->at + i) % (sizeof(left_overs) - 1)];
 	if (r->filled)
@@ -67,18 +67,18 @@ static void fill(struct runner *r, uint64_t end)
 }
 
 /* One call of the automaton, from window byte `i` on. */
-static struct http1_step step(struct runner *r, uint32_t i)
+static struct protocol_step step(struct runner *r, uint32_t i)
 {
-	bool seen = r->line != HTTP1_NOWHERE;
-	struct http1_step s;
+	bool seen = r->line != PROTOCOL_NOWHERE;
+	struct protocol_step s;
 
 	if (!r->input->scan)
 		return http1_step(&r->http, &r->window, i, r->filled);
 	s = http1_scan(&r->http, &r->window, i, r->filled, &r->line);
-	if (!seen && r->line != HTTP1_NOWHERE)
-		mark(r, r->base + r->line, HTTP1_LINE);
-	if (s.event != HTTP1_NONE && s.event != HTTP1_VALUE)
-		r->line = HTTP1_NOWHERE;
+	if (!seen && r->line != PROTOCOL_NOWHERE)
+		mark(r, r->base + r->line, PROTOCOL_LINE);
+	if (s.event != PROTOCOL_NONE && s.event != PROTOCOL_VALUE)
+		r->line = PROTOCOL_NOWHERE;
 	return s;
 }
 
@@ -109,20 +109,20 @@ static void show(struct runner *r, uint32_t from, uint32_t to)
 static void look(struct runner *r, uint64_t end)
 {
 	uint32_t i;
-	struct http1_step s;
+	struct protocol_step s;
 
 	fill(r, end);
 	i = r->at - r->base;
 	s = step(r, i);
 	r->run->steps++;
-	if (s.event == HTTP1_NONE && s.next == i)
+	if (s.event == PROTOCOL_NONE && s.next == i)
 		r->run->fault = "a step without progress";
 	if (s.next < i || s.next > r->filled || s.at < i || s.at > s.next)
 		r->run->fault = "a step beyond its bounds";
 	r->at = r->base + s.next;
-	if (s.event == HTTP1_VALUE)
+	if (s.event == PROTOCOL_VALUE)
 		show(r, s.at, s.next);
-	else if (s.event != HTTP1_NONE)
+	else if (s.event != PROTOCOL_NONE)
 		met(r, r->base + s.at, s.event);
 }
 
@@ -133,13 +133,13 @@ static void skip(struct runner *r, uint64_t end)
 	if (n > end - r->at)
 		n = end - r->at;
 	r->at += n;
-	if (http1_skip(&r->http, n) == HTTP1_END)
-		met(r, r->at, HTTP1_END);
+	if (http1_skip(&r->http, n) == PROTOCOL_END)
+		met(r, r->at, PROTOCOL_END);
 }
 
 static bool is_stopped(const struct runner *r)
 {
-	return r->run->count && r->run->marks[r->run->count - 1].event == HTTP1_STOP;
+	return r->run->count && r->run->marks[r->run->count - 1].event == PROTOCOL_STOP;
 }
 
 /* One packet: everything up to `end`. Returns whether the stream goes on. */
@@ -159,7 +159,7 @@ static bool packet(struct runner *r, uint64_t end)
 
 void run_stream(const struct run_input *input, struct run *ret_run)
 {
-	struct runner r = {.input = input, .run = ret_run, .line = HTTP1_NOWHERE};
+	struct runner r = {.input = input, .run = ret_run, .line = PROTOCOL_NOWHERE};
 
 	ret_run->count = ret_run->steps = ret_run->values_len = 0;
 	ret_run->fault = NULL;
@@ -176,9 +176,9 @@ void run_thin(struct run *run)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < run->count; i++) {
-		bool again = kept && run->marks[kept - 1].event == HTTP1_LINE;
+		bool again = kept && run->marks[kept - 1].event == PROTOCOL_LINE;
 
-		if (!again || run->marks[i].event != HTTP1_LINE)
+		if (!again || run->marks[i].event != PROTOCOL_LINE)
 			run->marks[kept++] = run->marks[i];
 	}
 	run->count = kept;

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "http1.h"
+#include "http/http1/framing.h"
 
 /* Events of one run that are kept. */
 #define RUN_MARKS_MAX 4096
@@ -18,7 +18,7 @@
 struct run_mark {
 	uint64_t at; /* stream bytes before it */
 	uint64_t left;
-	enum http1_event event;
+	enum protocol_event event;
 	uint16_t flags;
 	uint16_t status;
 	enum http1_stop stop;
@@ -28,14 +28,14 @@ struct run {
 	struct run_mark marks[RUN_MARKS_MAX];
 	size_t count;
 	size_t steps;
-	char values[RUN_VALUES_MAX]; /* those of HTTP1_VALUE; before each one, 'p', 's' or 'i'
+	char values[RUN_VALUES_MAX]; /* those of PROTOCOL_VALUE; before each one, 'p', 's' or 'i'
 					for its name */
 	size_t values_len;
 	const char *fault; /* a rule of the interface that was broken, or NULL */
 };
 
 struct run_input {
-	enum http1_kind kind;
+	enum protocol_kind kind;
 	const uint8_t *bytes;
 	size_t len;
 	const size_t *cuts; /* ascending places where a packet ends; the end is always one */

@@ -66,7 +66,7 @@ static const struct {
 static struct policy_host read_cut(const char *head, __u32 first, __u32 second)
 {
 	__u32 ends[] = {first, second, (__u32)strlen(head)}, i = 0;
-	struct http1_window window = {};
+	struct protocol_window window = {};
 	struct policy_host h = {};
 
 	strcpy((char *)window.byte, head);

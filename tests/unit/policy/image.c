@@ -60,7 +60,7 @@ static void read_host(const char *host, __u64 numbers[POLICY_NESTED_MAX])
 	static const char *const before[] = {"", "Accept: */*\r\n", "X-Host: b\r\nHostess: b\r\n"};
 	static const char *const fields[] = {"Host: ", "host:", "HOST: \t "};
 	static const char *const behind[] = {"", ":8080", " ", ".", ".:80"};
-	char head[HTTP1_BUFFER] = {};
+	char head[PROTOCOL_BUFFER] = {};
 	struct policy_labels labels;
 	struct policy_host h = {};
 	int absolute = host[0] && !draw(4), length;
@@ -84,7 +84,7 @@ static void read_host(const char *host, __u64 numbers[POLICY_NESTED_MAX])
 		__u32 end = i + 1 + draw((__u32)length - i);
 
 		while (i < end)
-			policy_host_read(&h, (const struct http1_window *)head, &i, end);
+			policy_host_read(&h, (const struct protocol_window *)head, &i, end);
 	}
 	assert_true(policy_host_is_clear(&h));
 	policy_labels_begin(&labels, &h);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <cmocka.h>
 
 #include "base/clock.h"
@@ -181,6 +182,83 @@ static void room_for_the_open(void **state)
 	assert_int_equal(keep_counts(seen->keep)->crowded, 0);
 }
 
+/* A span of somebody's; the request, where it stays open, has another one that is not over. */
+static void end_of(struct seen *seen, const char *owner, unsigned int trace, unsigned int status)
+{
+	struct span span = span_of(trace, status);
+
+	strcpy(span.service.owner, owner);
+	keep_span(seen->keep, &span);
+}
+
+#define VICTIMS 100 /* traces */
+
+static void begin_victims(struct seen *seen)
+{
+	for (unsigned int i = 0; i < VICTIMS; i++) {
+		open_one(seen, i);
+		open_one(seen, i);
+		end_of(seen, "victim", i, 200);
+	}
+}
+
+static void end_victims(struct seen *seen)
+{
+	for (unsigned int i = 0; i < VICTIMS; i++) {
+		end_of(seen, "victim", i, 500);
+		assert_int_equal(seen->of[i], 2);
+	}
+}
+
+/* A stranger holds more requests open than there is room for: his own give way. */
+static void a_flood(void **state)
+{
+	struct seen *seen = *state;
+
+	begin_victims(seen);
+	for (unsigned int i = VICTIMS; i < TRACES_MAX; i++) {
+		open_one(seen, i);
+		for (int span = 0; span < 3; span++) {
+			open_one(seen, i);
+			end_of(seen, i % 2 ? "a stranger" : "a second one", i, 200);
+		}
+	}
+	assert_in_range(keep_counts(seen->keep)->crowded, KEEP_SPANS_MAX, 1UL << 30);
+	end_victims(seen);
+}
+
+/* The same in one trace, or in a trace of the victim's, which is lost then, and no other one. */
+static void a_fat_trace(void **state)
+{
+	struct seen *seen = *state;
+
+	begin_victims(seen);
+	open_one(seen, VICTIMS + 1);
+	open_one(seen, VICTIMS);
+	end_of(seen, "victim", VICTIMS, 200);
+	for (unsigned int i = 0; i < 3 * KEEP_SPANS_MAX; i++) {
+		open_one(seen, VICTIMS + i % 2);
+		end_of(seen, "a stranger", VICTIMS + i % 2, 200);
+	}
+	end_victims(seen);
+}
+
+/* Ids of which all have the same end: each is found as soon as others. */
+static void chosen_ids(void **state)
+{
+	static const unsigned int traces = 100000;
+	struct seen *seen = *state;
+	clock_t begin = clock();
+
+	for (unsigned int i = 1; i <= traces; i++) {
+		struct span span = span_of(0, 0);
+
+		memcpy(span.trace_id, &i, sizeof(i));
+		keep_open(seen->keep, &span);
+	}
+	assert_in_range(clock() - begin, 0, CLOCKS_PER_SEC);
+}
+
 static void request(struct seen *seen, unsigned int trace, __u64 start_ns, __u64 duration_ns)
 {
 	struct span span = span_of(trace, 200);
@@ -214,6 +292,33 @@ static void slow_ones(void **state)
 	assert_in_range(seen->all - before, 1, 150);
 }
 
+static void request_of(struct seen *seen, const char *owner, const char *route, __u64 duration_ns)
+{
+	struct span span = span_of(1, 200);
+
+	strcpy(span.service.owner, owner);
+	strcpy(span.route, route);
+	span.end_ns = span.start_ns + duration_ns;
+	keep_span(seen->keep, &span);
+}
+
+/* A stranger has more endpoints than there is room for: others' slow requests are known. */
+static void slow_beside_a_flood(void **state)
+{
+	struct seen *seen = *state;
+	char route[32];
+
+	for (int i = 0; i < 3000; i++) {
+		snprintf(route, sizeof(route), "/%d", i);
+		request_of(seen, "a stranger", route, MS);
+	}
+	for (int i = 0; i < 100; i++)
+		request_of(seen, "victim", "/shop", MS);
+	assert_int_equal(seen->all, 0);
+	request_of(seen, "victim", "/shop", 500 * MS);
+	assert_in_range(seen->all, 1, 5000);
+}
+
 static void words(void **state)
 {
 	static const char *const wrong[] = {"", "error", "errors,", ",slow", "errors slow", "all"};
@@ -238,7 +343,11 @@ int main(void)
 	    TEST(sampled_ones_pass_by),
 	    TEST(too_many),
 	    TEST(room_for_the_open),
+	    TEST(a_flood),
+	    TEST(a_fat_trace),
+	    TEST(chosen_ids),
 	    cmocka_unit_test_setup_teardown(slow_ones, set_up_slow, tear_down),
+	    cmocka_unit_test_setup_teardown(slow_beside_a_flood, set_up_slow, tear_down),
 	    cmocka_unit_test(words),
 	};
 

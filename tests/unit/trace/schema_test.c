@@ -94,8 +94,37 @@ static void of_version_1(void **state)
 	assert_int_equal(ask("SELECT duration_ns FROM spans WHERE path = '/a'"), 400);
 	assert_int_equal(ask("SELECT count FROM endpoints"), 1);
 	assert_int_equal(ask("SELECT count(*) FROM connections"), 1);
+	assert_int_equal(ask("SELECT sum(bytes) FROM services"),
+			 ask("SELECT 235 * 3 + sum(length(path) + length(route)) + "
+			     "sum(coalesce(length(host), 0) + coalesce(length(user_agent), 0)) "
+			     "FROM spans"));
 	assert_int_equal(ask("SELECT request_id FROM inferred WHERE call_id = 1"), 2);
 	assert_int_equal(ask("SELECT count(*) FROM calls_by_position"), 0);
+}
+
+/* Who looks for a trace reads no other spans, in no part of the index. */
+static void a_trace_is_searched_for(void **state)
+{
+	struct store *store;
+	sqlite3_stmt *plan;
+	char why[64];
+	sqlite3 *db;
+
+	(void)state;
+	assert_int_equal(store_open(path, &roomy, &store), 0);
+	store_close(store);
+	db = store_open_to_read(path, why, sizeof(why));
+	assert_non_null(db);
+	assert_int_equal(sqlite3_prepare_v2(db,
+					    "EXPLAIN QUERY PLAN SELECT * FROM spans "
+					    "WHERE trace_id = ? ORDER BY id",
+					    -1, &plan, NULL),
+			 SQLITE_OK);
+	assert_int_equal(sqlite3_step(plan), SQLITE_ROW);
+	assert_non_null(strstr((const char *)sqlite3_column_text(plan, 3), "spans_ids"));
+	assert_non_null(strstr((const char *)sqlite3_column_text(plan, 3), "trace_id=?"));
+	sqlite3_finalize(plan);
+	sqlite3_close(db);
 }
 
 /* The same record again, after a crash: the two clocks are read anew. */
@@ -310,6 +339,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    TEST(of_version_1),
+	    TEST(a_trace_is_searched_for),
 	    TEST(each_connection_once),
 	    TEST(old_connections_go),
 	    TEST(oldest_goes_first),

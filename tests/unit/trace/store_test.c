@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "trace/query_limits.h"
+#include "trace/schema.h"
 #include "trace/store.h"
 #include "trace/store_sink.h"
 
@@ -188,6 +189,24 @@ static void each_once(void **state)
 	assert_int_equal(ask("SELECT count(*) FROM services"), 1);
 }
 
+/* The index of ids has parts: a span that is there in one is not stored in the next one. */
+static void each_once_in_all_parts(void **state)
+{
+	const unsigned int rows = (1 << SCHEMA_RUN_BITS) + 10;
+	struct store *store;
+
+	(void)state;
+	assert_int_equal(store_open(path, &roomy, &store), 0);
+	add(store, 1, rows, 0);
+	store_close(store);
+	assert_int_equal(store_open(path, &roomy, &store), 0);
+	add(store, rows - 40, 60, 0);
+	store_close(store);
+	assert_int_equal(ask("SELECT count(*) FROM spans"), rows + 19);
+	assert_int_equal(ask("SELECT count(DISTINCT span_id) FROM spans"), rows + 19);
+	assert_int_equal(ask("SELECT sum(count) FROM endpoints"), rows + 19);
+}
+
 /* Whoever may look into its directory reads nothing of it. */
 static void of_its_owner(void **state)
 {
@@ -312,6 +331,119 @@ static void names_go(void **state)
 	assert_int_equal(ask("SELECT count(*) FROM spans JOIN services ON services.id = service_id"
 			     " WHERE name = 'shop'"),
 			 1);
+}
+
+#define NOON_NS 1000000000000000ULL /* later than spans are kept */
+
+/* So many spans that somebody has made since noon. `path_of`: of requests. */
+static void add_owned(struct store *store, __u64 first, unsigned int count, const char *owner,
+		      const char *path_of)
+{
+	for (__u64 id = first; id < first + count; id++) {
+		struct span span = span_of(id, NOON_NS + id);
+
+		snprintf(span.service.name, sizeof(span.service.name), "of %s", owner);
+		snprintf(span.service.owner, sizeof(span.service.owner), "%s", owner);
+		snprintf(span.path, sizeof(span.path), "%s", path_of);
+		assert_int_equal(store_add(store, &span, 0), 0);
+	}
+	assert_int_equal(store_flush(store), 0);
+}
+
+static void add_connections(struct store *store, __u64 first, unsigned int count, const char *owner)
+{
+	for (__u64 id = first; id < first + count; id++) {
+		struct connection connection = {
+		    .record = {.kind = RECORD_CONNECTION, .cookie = id, .closed_ns = NOON_NS + id}};
+
+		snprintf(connection.service.name, sizeof(connection.service.name), "of %s", owner);
+		snprintf(connection.service.owner, sizeof(connection.service.owner), "%s", owner);
+		assert_int_equal(store_add_connection(store, &connection, 0), 0);
+	}
+	assert_int_equal(store_flush(store), 0);
+}
+
+static void prune_all(struct store *store)
+{
+	int more = 1;
+
+	for (int i = 0; i < 400 && more > 0; i++)
+		more = store_prune(store, NOON_NS + 1000000);
+	assert_int_equal(more, 0);
+}
+
+#define OF_VICTIM "FROM spans JOIN services ON services.id = service_id WHERE owner = 'victim'"
+#define VICTIMS   300
+
+/* Where the store is too large whoever has most of it gives way, not who came first. */
+static void floods_push_nobody_out(void **state)
+{
+	const struct store_limits limits = {2 << 20, 86400};
+	char long_path[SPAN_PATH_MAX];
+	struct store *store;
+	__u64 id = 1;
+
+	(void)state;
+	memset(long_path, 'x', sizeof(long_path) - 1);
+	long_path[sizeof(long_path) - 1] = '\0';
+	assert_int_equal(store_open(path, &limits, &store), 0);
+	add_owned(store, id, VICTIMS, "victim", "/");
+	for (int round = 0; round < 8; round++) {
+		add_owned(store, id += 5000, 3000, "a stranger", round % 2 ? "/" : long_path);
+		prune_all(store);
+		add_connections(store, id, 3000, "a stranger");
+		prune_all(store);
+		add_owned(store, id += 5000, 3000, "a second one", "/");
+		prune_all(store);
+	}
+	assert_int_equal(ask("SELECT count(*) " OF_VICTIM), VICTIMS);
+	assert_in_range(ask("SELECT count(*) FROM spans"), 2 * VICTIMS, 12000);
+	store_close(store);
+}
+
+/* Who has no neighbours, or few, has the whole store; and all that is too old goes. */
+static void shares_are_for_others(void **state)
+{
+	const struct store_limits limits = {2 << 20, 86400};
+	const __u64 later_ns = 2 * NOON_NS;
+	struct store *store;
+	sqlite3_int64 alone;
+
+	(void)state;
+	assert_int_equal(store_open(path, &limits, &store), 0);
+	add_owned(store, 1, 20000, "the only one", "/");
+	prune_all(store);
+	alone = ask("SELECT count(*) FROM spans");
+	assert_in_range(alone, 4000, 20000);
+	assert_int_equal(ask("SELECT min(start_ns) FROM spans") + alone, NOON_NS + 20001);
+	add_owned(store, 30000, 10, "victim", "/");
+	add_owned(store, 40000, 20000, "the only one", "/");
+	prune_all(store);
+	assert_int_equal(ask("SELECT count(*) " OF_VICTIM), 10);
+	assert_in_range(ask("SELECT count(*) FROM spans"), alone / 2, alone + 500);
+	while (store_prune(store, later_ns) > 0)
+		;
+	assert_int_equal(ask("SELECT count(*) FROM spans"), 0);
+	assert_int_equal(ask("SELECT count(*) FROM services"), 0);
+	store_close(store);
+}
+
+/* What an owner has is what his rows have: by texts, once for each row, also when they go. */
+static void bytes_of_owners(void **state)
+{
+	struct store *store;
+
+	(void)state;
+	assert_int_equal(store_open(path, &roomy, &store), 0);
+	add_owned(store, 1, 10, "victim", "/0123456789");
+	add_owned(store, 5, 6, "victim", "/0123456789"); /* the same ones */
+	add_connections(store, 1, 2, "victim");
+	assert_int_equal(ask("SELECT bytes FROM services"), 10 * (235 + 11) + 2 * 235);
+	store_close(store);
+	assert_int_equal(store_open(path, &(struct store_limits){1, 86400}, &store), 0);
+	prune_all(store);
+	assert_int_equal(ask("SELECT coalesce(sum(bytes), 0) FROM services"), 0);
+	store_close(store);
 }
 
 /* What is known of a minute makes room, too, where there is nothing else. */
@@ -489,12 +621,16 @@ int main(void)
 	    TEST(written_together),
 	    TEST(known_of_services),
 	    TEST(each_once),
+	    TEST(each_once_in_all_parts),
 	    TEST(unsampled_ones),
 	    TEST(of_its_owner),
 	    TEST(one_writer),
 	    TEST(old_ones_go),
 	    TEST(too_much_goes),
 	    TEST(names_go),
+	    TEST(floods_push_nobody_out),
+	    TEST(shares_are_for_others),
+	    TEST(bytes_of_owners),
 	    TEST(minutes_make_room),
 	    TEST(a_reader_that_stays),
 	    TEST(a_reader_that_gives_way),

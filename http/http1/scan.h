@@ -9,7 +9,7 @@
 #ifndef CTXPROP_HTTP1_SCAN_H
 #define CTXPROP_HTTP1_SCAN_H
 
-#include "../word.h"
+#include "word.h"
 #include "state.h"
 
 #define HTTP1_EACH(byte) (0x0101010101010101ull * (byte))
@@ -21,25 +21,37 @@
 
 /* The part of a window that is still to be read. */
 struct http1_cursor {
-	const struct http1_window *window;
+	const struct protocol_window *window;
 	__u32 i;
 	__u32 len;
 };
 
+/*
+ * Bytes that are left. A number of its own: what a comparison of `i` with `len` says about both
+ * would tell apart, to the verifier, all ways that lead to a stage.
+ */
+HTTP1_INLINE __u32 http1_left(const struct http1_cursor *c)
+{
+	__u32 left = c->len - c->i;
+
+	HTTP1_AS_IT_IS(left);
+	return left;
+}
+
 HTTP1_INLINE int http1_empty(const struct http1_cursor *c)
 {
-	return c->i >= c->len;
+	return (__s32)http1_left(c) <= 0;
 }
 
 HTTP1_INLINE __u8 http1_byte(const struct http1_cursor *c)
 {
-	return c->window->byte[c->i & (HTTP1_WINDOW - 1)];
+	return c->window->byte[c->i & (PROTOCOL_WINDOW - 1)];
 }
 
 /* Where the cursor stands. */
 HTTP1_INLINE const __u8 *http1_at(const struct http1_cursor *c)
 {
-	return c->window->byte + (c->i & (HTTP1_WINDOW - 1));
+	return c->window->byte + (c->i & (PROTOCOL_WINDOW - 1));
 }
 
 /* The same at the cursor; bytes at or beyond `len` are left-overs. */
@@ -92,26 +104,30 @@ HTTP1_INLINE __u64 http1_no_name(__u64 word)
 }
 
 /*
- * Move on to the first byte that `stops` marks, HTTP1_SCAN_WORDS words at most. Returns
+ * Move on to the first byte that `stops` marks, PROTOCOL_SCAN_WORDS words at most. Returns
  * whether the cursor stands on such a byte. What lies behind `len` is looked at, too, and does not
- * count: that is cheaper than to ask at each word. Unrolled, it takes the verifier less.
+ * count: that is cheaper than to ask at each word. Unrolled, it takes the verifier less. The place
+ * grows word by word: made of the number of words, it would have one known value on each way out
+ * of the loop, and the verifier would follow all of them.
  */
 HTTP1_INLINE int http1_find(struct http1_cursor *c, __u64 (*stops)(__u64 word))
 {
 	const __u8 *from = http1_at(c);
 	__u64 mask = 0;
-	__u32 n;
+	__u32 i = c->i;
 
 #ifdef __clang__
 #pragma clang loop unroll(full)
 #endif
-	for (n = 0; n < HTTP1_SCAN_WORDS; n++) {
+	for (__u32 n = 0; n < PROTOCOL_SCAN_WORDS; n++) {
 		mask = stops(word_load(from + (__u64)8 * n));
 		if (mask)
 			break;
+		i += 8;
+		HTTP1_AS_IT_IS(i);
 	}
-	c->i += 8 * n + (http1_before(mask) & 7); /* & 7: where there is none, n is at the end */
-	if (c->i < c->len)
+	c->i = i + (http1_before(mask) & 7); /* & 7: where there is none, i is at the end */
+	if (!http1_empty(c))
 		return mask != 0;
 	c->i = c->len;
 	return 0;
@@ -120,12 +136,12 @@ HTTP1_INLINE int http1_find(struct http1_cursor *c, __u64 (*stops)(__u64 word))
 /* Collect bytes in `word` until it holds `want` (at most 8). Returns whether it does. */
 HTTP1_INLINE int http1_collect(struct http1 *h, struct http1_cursor *c, __u32 want)
 {
-	__u32 n = want - h->pos;
+	__u32 n = want - h->pos, left = http1_left(c);
 
 	if (http1_empty(c))
 		return 0;
-	if (n > c->len - c->i)
-		n = c->len - c->i;
+	if (n > left)
+		n = left;
 	h->word |= http1_low_bytes(http1_word(c), n) << (8 * h->pos & 63);
 	h->pos += n;
 	c->i += n;

@@ -4,21 +4,12 @@
 #define CTXPROP_HTTP1_STATE_H
 
 #include <linux/types.h>
+#include "../reading.h"
 
-/* Bytes of a window. */
-#define HTTP1_WINDOW 1024
-/* Words that one step looks at: a longer line takes several steps. */
-#define HTTP1_SCAN_WORDS 16
-/* The buffer of a window has as many bytes more, so that no step has to ask where it ends. */
-#define HTTP1_BUFFER (HTTP1_WINDOW + 8 * HTTP1_SCAN_WORDS)
-/* What the automaton looks at: a piece of the stream, with slack for word loads. */
-struct http1_window {
-	__u8 byte[HTTP1_BUFFER];
-};
 /* A head longer than this gets HTTP1_HEAD_LONG; its framing goes on. */
 #define HTTP1_HEAD_CAP 65536
 
-#define HTTP1_INLINE static inline __attribute__((always_inline))
+#define HTTP1_INLINE PROTOCOL_INLINE
 
 /*
  * What the verifier looks at once, not on each way that leads to it: for stages that are rare and
@@ -30,7 +21,12 @@ struct http1_window {
 #define HTTP1_ALONE static inline
 #endif
 
-enum http1_kind { HTTP1_REQUEST, HTTP1_RESPONSE };
+/* The number is computed here: the compiler may not put it together of others further down. */
+#ifdef __bpf__
+#define HTTP1_AS_IT_IS(number) asm volatile("" : "+r"(number))
+#else
+#define HTTP1_AS_IT_IS(number)
+#endif
 
 /* About the message at hand, until the next one begins. */
 enum http1_flags {
@@ -104,7 +100,7 @@ struct http1 {
 	__u32 head;   /* bytes of the head so far */
 	__u16 status; /* of a response */
 	__u16 flags;  /* enum http1_flags */
-	__u8 kind;    /* enum http1_kind */
+	__u8 kind;    /* enum protocol_kind */
 	__u8 state;   /* enum http1_state */
 	__u8 stop;    /* enum http1_stop */
 	__u8 pos;     /* bytes in `word`, or progress within a value */
@@ -114,29 +110,12 @@ struct http1 {
 };
 _Static_assert(sizeof(struct http1) == 32, "http1 is part of a flow");
 
-enum http1_event {
-	HTTP1_NONE,
-	HTTP1_LINE,
-	HTTP1_BLANK,
-	HTTP1_HEAD,
-	HTTP1_END,
-	HTTP1_STOP,
-	HTTP1_VALUE,
-};
-
-/* How far a step came, and what it met. */
-struct http1_step {
-	__u32 next;  /* the first byte of the window that is not consumed */
-	__u16 at;    /* place of the event; of HTTP1_VALUE: the first byte */
-	__u16 event; /* enum http1_event */
-};
-
 /* No further than this byte: the automaton stays stopped. */
-HTTP1_INLINE enum http1_event http1_refuse(struct http1 *h, enum http1_stop why)
+HTTP1_INLINE enum protocol_event http1_refuse(struct http1 *h, enum http1_stop why)
 {
 	h->state = HTTP1_AT_STOP;
 	h->stop = why;
-	return HTTP1_STOP;
+	return PROTOCOL_STOP;
 }
 
 /* Begin to collect bytes in `word`. */

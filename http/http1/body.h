@@ -52,50 +52,50 @@ HTTP1_INLINE void http1_response_body(struct http1 *h)
 }
 
 /* The message is over. What the caller said of the request holds until the final response. */
-HTTP1_INLINE enum http1_event http1_finish(struct http1 *h)
+HTTP1_INLINE enum protocol_event http1_finish(struct http1 *h)
 {
 	if (h->stop)
 		return http1_refuse(h, h->stop);
-	if (h->kind == HTTP1_RESPONSE && h->status >= 200)
+	if (h->kind == PROTOCOL_RESPONSE && h->status >= 200)
 		h->flags &= ~HTTP1_CALLER_FLAGS;
 	h->state = HTTP1_AT_START;
-	return HTTP1_END;
+	return PROTOCOL_END;
 }
 
 /* The LF of the blank line: the end of a head, or of trailers. */
-HTTP1_INLINE enum http1_event http1_at_blank(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_at_blank(struct http1 *h, struct http1_cursor *c)
 {
 	if (http1_byte(c) != '\n')
 		return http1_refuse(h, HTTP1_STOP_MALFORMED);
 	c->i++;
 	if (h->flags & HTTP1_TRAILERS)
 		return http1_finish(h);
-	if (h->kind == HTTP1_RESPONSE)
+	if (h->kind == PROTOCOL_RESPONSE)
 		http1_response_body(h);
 	else if (h->flags & HTTP1_CONNECT)
 		http1_last(h, HTTP1_STOP_CONNECT);
 	else
 		http1_framed_body(h);
-	return HTTP1_HEAD;
+	return PROTOCOL_HEAD;
 }
 
 /* `n` bytes of a body or a chunk, of the `left` ones, have passed. */
-HTTP1_INLINE enum http1_event http1_passed(struct http1 *h, __u64 n)
+HTTP1_INLINE enum protocol_event http1_passed(struct http1 *h, __u64 n)
 {
 	if (h->state == HTTP1_AT_CLOSE)
-		return HTTP1_NONE;
+		return PROTOCOL_NONE;
 	h->left -= n;
 	if (h->left)
-		return HTTP1_NONE;
+		return PROTOCOL_NONE;
 	if (h->state == HTTP1_AT_BODY)
 		return http1_finish(h);
 	h->state = HTTP1_AT_CHUNK_CR;
-	return HTTP1_NONE;
+	return PROTOCOL_NONE;
 }
 
-HTTP1_INLINE enum http1_event http1_at_body(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_at_body(struct http1 *h, struct http1_cursor *c)
 {
-	__u32 n = c->len - c->i;
+	__u32 n = http1_left(c);
 
 	if (h->state != HTTP1_AT_CLOSE && n > h->left)
 		n = h->left;
@@ -115,7 +115,7 @@ HTTP1_INLINE __u32 http1_hex(__u8 byte)
 }
 
 /* The line of a chunk ends with CR LF only: its bytes are counted, so no guess is harmless. */
-HTTP1_INLINE enum http1_event http1_at_chunk_size(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_at_chunk_size(struct http1 *h, struct http1_cursor *c)
 {
 	for (__u32 n = 0; n < 8 && !http1_empty(c); n++) {
 		__u8 byte = http1_byte(c);
@@ -130,15 +130,15 @@ HTTP1_INLINE enum http1_event http1_at_chunk_size(struct http1 *h, struct http1_
 		c->i++;
 	}
 	if (http1_empty(c) || http1_hex(http1_byte(c)) < 16)
-		return HTTP1_NONE;
+		return PROTOCOL_NONE;
 	if (!h->pos)
 		return http1_refuse(h, HTTP1_STOP_LENGTH);
 	h->state = HTTP1_AT_CHUNK_EXT;
-	return HTTP1_NONE;
+	return PROTOCOL_NONE;
 }
 
 /* What may follow the size: the end of the line, or extensions, which mean nothing here. */
-HTTP1_INLINE enum http1_event http1_at_chunk_ext(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_at_chunk_ext(struct http1 *h, struct http1_cursor *c)
 {
 	__u8 byte = http1_byte(c);
 
@@ -146,33 +146,33 @@ HTTP1_INLINE enum http1_event http1_at_chunk_ext(struct http1 *h, struct http1_c
 		return http1_refuse(h, HTTP1_STOP_LENGTH);
 	h->pos = 2;
 	if (!http1_find(c, http1_controls))
-		return HTTP1_NONE;
+		return PROTOCOL_NONE;
 	byte = http1_byte(c);
 	if (byte != '\r' && byte != '\t')
 		return http1_refuse(h, HTTP1_STOP_MALFORMED);
 	if (byte == '\r')
 		h->state = HTTP1_AT_CHUNK_SIZE_LF;
 	c->i++;
-	return HTTP1_NONE;
+	return PROTOCOL_NONE;
 }
 
 /* The last chunk has no bytes; trailers follow, in lines with CR LF. */
-HTTP1_INLINE enum http1_event http1_at_chunk_size_lf(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_at_chunk_size_lf(struct http1 *h, struct http1_cursor *c)
 {
 	if (http1_byte(c) != '\n')
 		return http1_refuse(h, HTTP1_STOP_MALFORMED);
 	c->i++;
 	h->state = HTTP1_AT_CHUNK;
 	if (h->left)
-		return HTTP1_NONE;
+		return PROTOCOL_NONE;
 	h->flags &= ~HTTP1_BARE_LF;
 	h->flags |= HTTP1_TRAILERS;
 	h->state = HTTP1_AT_FIELD;
-	return HTTP1_NONE;
+	return PROTOCOL_NONE;
 }
 
 /* CR and LF after the bytes of a chunk. */
-HTTP1_INLINE enum http1_event http1_at_chunk_end(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_at_chunk_end(struct http1 *h, struct http1_cursor *c)
 {
 	int cr = h->state == HTTP1_AT_CHUNK_CR;
 
@@ -183,7 +183,7 @@ HTTP1_INLINE enum http1_event http1_at_chunk_end(struct http1 *h, struct http1_c
 		h->state = HTTP1_AT_CHUNK_LF;
 	else
 		http1_enter(h, HTTP1_AT_CHUNK_SIZE);
-	return HTTP1_NONE;
+	return PROTOCOL_NONE;
 }
 
 #endif

@@ -41,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	memcpy(&in, data, sizeof(in));
 	input = (struct run_input){
-	    .kind = in.kind & 1 ? HTTP1_RESPONSE : HTTP1_REQUEST,
+	    .kind = in.kind & 1 ? PROTOCOL_RESPONSE : PROTOCOL_REQUEST,
 	    .bytes = data + sizeof(in),
 	    .len = size - sizeof(in),
 	    .answers = in.answers,

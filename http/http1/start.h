@@ -2,7 +2,7 @@
 /*
  * Request and status lines (RFC 9112, 3 and 4).
  *
- * Each stage takes what it can of the window and returns HTTP1_NONE, or refuses the stream.
+ * Each stage takes what it can of the window and returns PROTOCOL_NONE, or refuses the stream.
  */
 #ifndef CTXPROP_HTTP1_START_H
 #define CTXPROP_HTTP1_START_H
@@ -12,16 +12,16 @@
 /* Forget the message before. */
 HTTP1_INLINE void http1_reset(struct http1 *h)
 {
-	h->flags = h->kind == HTTP1_RESPONSE ? h->flags & HTTP1_CALLER_FLAGS : 0;
+	h->flags = h->kind == PROTOCOL_RESPONSE ? h->flags & HTTP1_CALLER_FLAGS : 0;
 	h->left = 0;
 	h->head = 0;
 	h->status = 0;
 	h->caller = 0;
-	http1_enter(h, h->kind == HTTP1_RESPONSE ? HTTP1_AT_STATUS_VERSION : HTTP1_AT_METHOD);
+	http1_enter(h, h->kind == PROTOCOL_RESPONSE ? HTTP1_AT_STATUS_VERSION : HTTP1_AT_METHOD);
 }
 
 /* Empty lines before a message are passed over (RFC 9112, 2.2). */
-HTTP1_INLINE enum http1_event http1_at_start(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_at_start(struct http1 *h, struct http1_cursor *c)
 {
 	__u8 byte = http1_byte(c);
 
@@ -37,26 +37,26 @@ HTTP1_INLINE enum http1_event http1_at_start(struct http1 *h, struct http1_curso
 			c->i++;
 		}
 	}
-	return HTTP1_NONE;
+	return PROTOCOL_NONE;
 }
 
-HTTP1_INLINE enum http1_event http1_at_start_lf(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_at_start_lf(struct http1 *h, struct http1_cursor *c)
 {
 	if (http1_byte(c) != '\n')
 		return http1_refuse(h, HTTP1_STOP_NOT_HTTP);
 	h->state = HTTP1_AT_START;
 	c->i++;
-	return HTTP1_NONE;
+	return PROTOCOL_NONE;
 }
 
 /* A TLS record of type handshake has the major version 3 as its second byte. */
-HTTP1_INLINE enum http1_event http1_at_tls(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_at_tls(struct http1 *h, struct http1_cursor *c)
 {
 	return http1_refuse(h, http1_byte(c) == 0x03 ? HTTP1_STOP_TLS : HTTP1_STOP_NOT_HTTP);
 }
 
 /* The method is complete: which one matters to framing? */
-HTTP1_INLINE enum http1_event http1_end_method(struct http1 *h)
+HTTP1_INLINE enum protocol_event http1_end_method(struct http1 *h)
 {
 	/* Reserved for the preface, whatever version follows (RFC 9113, 3.4). */
 	if (h->word == HTTP1_TEXT('P', 'R', 'I', 0, 0, 0, 0, 0))
@@ -66,14 +66,14 @@ HTTP1_INLINE enum http1_event http1_end_method(struct http1 *h)
 	if (h->word == HTTP1_TEXT('H', 'E', 'A', 'D', 0, 0, 0, 0))
 		h->flags |= HTTP1_HEAD_METHOD;
 	http1_enter(h, HTTP1_AT_TARGET);
-	return HTTP1_NONE;
+	return PROTOCOL_NONE;
 }
 
 /* Take the capital letters at hand, as far as `word` has room for them. */
 HTTP1_INLINE void http1_take_capitals(struct http1 *h, struct http1_cursor *c)
 {
 	__u64 word = http1_word(c), ends = http1_no_capital(word);
-	__u32 n = http1_before(ends), room = 8 - h->pos, left = c->len - c->i;
+	__u32 n = http1_before(ends), room = 8 - h->pos, left = http1_left(c);
 
 	if (n > room)
 		n = room;
@@ -86,7 +86,7 @@ HTTP1_INLINE void http1_take_capitals(struct http1 *h, struct http1_cursor *c)
 	c->i += n;
 }
 
-HTTP1_INLINE enum http1_event http1_at_method(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_at_method(struct http1 *h, struct http1_cursor *c)
 {
 	http1_take_capitals(h, c);
 	for (__u32 n = 0; n < 8 && !http1_empty(c); n++) {
@@ -103,11 +103,11 @@ HTTP1_INLINE enum http1_event http1_at_method(struct http1 *h, struct http1_curs
 			h->word |= (__u64)byte << (8 * h->pos++ & 63);
 		c->i++;
 	}
-	return HTTP1_NONE;
+	return PROTOCOL_NONE;
 }
 
 /* `pos` tells whether the target has begun. */
-HTTP1_INLINE enum http1_event http1_at_target(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_at_target(struct http1 *h, struct http1_cursor *c)
 {
 	__u32 before = c->i;
 	int found = http1_find(c, http1_no_target);
@@ -115,41 +115,41 @@ HTTP1_INLINE enum http1_event http1_at_target(struct http1 *h, struct http1_curs
 	if (c->i != before)
 		h->pos = 1;
 	if (!found)
-		return HTTP1_NONE;
+		return PROTOCOL_NONE;
 	if (http1_byte(c) != ' ' || !h->pos)
 		return http1_refuse(h, HTTP1_STOP_NOT_HTTP);
 	c->i++;
 	http1_enter(h, HTTP1_AT_VERSION);
-	return HTTP1_NONE;
+	return PROTOCOL_NONE;
 }
 
-/* `word` holds a version. Returns HTTP1_NONE if it is one of HTTP/1. */
-HTTP1_INLINE enum http1_event http1_check_version(struct http1 *h)
+/* `word` holds a version. Returns PROTOCOL_NONE if it is one of HTTP/1. */
+HTTP1_INLINE enum protocol_event http1_check_version(struct http1 *h)
 {
 	if (h->word == HTTP1_TEXT('H', 'T', 'T', 'P', '/', '1', '.', '1'))
-		return HTTP1_NONE;
+		return PROTOCOL_NONE;
 	if (h->word == HTTP1_TEXT('H', 'T', 'T', 'P', '/', '2', '.', '0'))
 		return http1_refuse(h, HTTP1_STOP_HTTP2);
 	if (h->word != HTTP1_TEXT('H', 'T', 'T', 'P', '/', '1', '.', '0'))
 		return http1_refuse(h, HTTP1_STOP_NOT_HTTP);
 	h->flags |= HTTP1_V10;
-	return HTTP1_NONE;
+	return PROTOCOL_NONE;
 }
 
-HTTP1_INLINE enum http1_event http1_at_version(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_at_version(struct http1 *h, struct http1_cursor *c)
 {
 	if (!http1_collect(h, c, 8))
-		return HTTP1_NONE;
+		return PROTOCOL_NONE;
 	h->state = HTTP1_AT_START_END;
 	return http1_check_version(h);
 }
 
-HTTP1_INLINE enum http1_event http1_at_status_version(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_at_status_version(struct http1 *h, struct http1_cursor *c)
 {
-	enum http1_event event;
+	enum protocol_event event;
 
 	if (!http1_collect(h, c, 8))
-		return HTTP1_NONE;
+		return PROTOCOL_NONE;
 	event = http1_check_version(h);
 	if (!event)
 		http1_enter(h, HTTP1_AT_STATUS);
@@ -163,7 +163,7 @@ HTTP1_INLINE __u32 http1_digit(__u8 byte)
 }
 
 /* SP and three digits, the first of which is not 0; `pos` counts them. */
-HTTP1_INLINE enum http1_event http1_at_status(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_at_status(struct http1 *h, struct http1_cursor *c)
 {
 	for (__u32 n = 0; n < 4 && !http1_empty(c); n++) {
 		__u8 byte = http1_byte(c);
@@ -179,11 +179,11 @@ HTTP1_INLINE enum http1_event http1_at_status(struct http1 *h, struct http1_curs
 			break;
 		}
 	}
-	return HTTP1_NONE;
+	return PROTOCOL_NONE;
 }
 
 /* What ends the start line decides how every line of the head ends. */
-HTTP1_INLINE enum http1_event http1_at_start_end(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_at_start_end(struct http1 *h, struct http1_cursor *c)
 {
 	__u8 byte = http1_byte(c);
 
@@ -192,23 +192,23 @@ HTTP1_INLINE enum http1_event http1_at_start_end(struct http1 *h, struct http1_c
 	} else if (byte == '\n') {
 		h->flags |= HTTP1_BARE_LF;
 		h->state = HTTP1_AT_FIELD;
-	} else if (byte == ' ' && h->kind == HTTP1_RESPONSE) {
+	} else if (byte == ' ' && h->kind == PROTOCOL_RESPONSE) {
 		h->state = HTTP1_AT_REASON;
 	} else {
 		return http1_refuse(h, HTTP1_STOP_NOT_HTTP);
 	}
 	c->i++;
-	return HTTP1_NONE;
+	return PROTOCOL_NONE;
 }
 
-HTTP1_INLINE enum http1_event http1_at_reason(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_at_reason(struct http1 *h, struct http1_cursor *c)
 {
 	if (!http1_find(c, http1_controls))
-		return HTTP1_NONE;
+		return PROTOCOL_NONE;
 	if (http1_byte(c) != '\t')
 		return http1_at_start_end(h, c);
 	c->i++;
-	return HTTP1_NONE;
+	return PROTOCOL_NONE;
 }
 
 #endif

@@ -55,35 +55,35 @@ HTTP1_INLINE __u8 http1_next_name(__u8 name, __u64 word)
 }
 
 /* One length only, and not beside a coding: anything else is read in two ways somewhere. */
-HTTP1_INLINE enum http1_event http1_begin_length(struct http1 *h)
+HTTP1_INLINE enum protocol_event http1_begin_length(struct http1 *h)
 {
 	if (h->flags & (HTTP1_HAS_LENGTH | HTTP1_CODED))
 		return http1_refuse(h, HTTP1_STOP_LENGTH);
 	h->flags |= HTTP1_HAS_LENGTH;
 	h->state = HTTP1_AT_LENGTH;
-	return HTTP1_NONE;
+	return PROTOCOL_NONE;
 }
 
 /* HTTP/1.0 has no codings: some of its readers ignore the field (RFC 9112, 6.1). */
-HTTP1_INLINE enum http1_event http1_begin_coding(struct http1 *h)
+HTTP1_INLINE enum protocol_event http1_begin_coding(struct http1 *h)
 {
 	if (h->flags & (HTTP1_HAS_LENGTH | HTTP1_V10))
 		return http1_refuse(h, HTTP1_STOP_LENGTH);
 	h->flags |= HTTP1_CODED;
 	h->state = HTTP1_AT_CODING;
-	return HTTP1_NONE;
+	return PROTOCOL_NONE;
 }
 
 /* Of a request, the value is shown to the caller. */
-HTTP1_INLINE enum http1_event http1_begin_shown(struct http1 *h)
+HTTP1_INLINE enum protocol_event http1_begin_shown(struct http1 *h)
 {
-	if (h->kind == HTTP1_REQUEST)
+	if (h->kind == PROTOCOL_REQUEST)
 		h->state = HTTP1_AT_TRACED;
-	return HTTP1_NONE;
+	return PROTOCOL_NONE;
 }
 
 /* traceparent or tracestate. */
-HTTP1_INLINE enum http1_event http1_begin_traced(struct http1 *h, enum http1_flags seen)
+HTTP1_INLINE enum protocol_event http1_begin_traced(struct http1 *h, enum http1_flags seen)
 {
 	if (h->flags & seen & HTTP1_TRACEPARENT)
 		h->flags |= HTTP1_TWO_PARENTS;
@@ -92,7 +92,7 @@ HTTP1_INLINE enum http1_event http1_begin_traced(struct http1 *h, enum http1_fla
 }
 
 /* The colon has been met; `word` holds the last one to seven bytes of the name. */
-HTTP1_INLINE enum http1_event http1_end_name(struct http1 *h)
+HTTP1_INLINE enum protocol_event http1_end_name(struct http1 *h)
 {
 	__u64 word = h->word;
 	__u8 name = h->name;
@@ -110,15 +110,15 @@ HTTP1_INLINE enum http1_event http1_end_name(struct http1 *h)
 		return http1_begin_shown(h);
 	if (name == HTTP1_NAME_NEW && word == HTTP1_TEXT('u', 'p', 'g', 'r', 'a', 'd', 'e', 0))
 		h->flags |= HTTP1_UPGRADE;
-	return HTTP1_NONE;
+	return PROTOCOL_NONE;
 }
 
 /* One word of a name at most. No name that matters is a multiple of eight bytes long. */
-HTTP1_INLINE enum http1_event http1_at_name(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_at_name(struct http1 *h, struct http1_cursor *c)
 {
 	__u64 word = http1_word(c), ends = http1_no_name(word);
 	__u32 end = http1_before(ends);
-	__u32 n = c->len - c->i, room = 8 - h->pos;
+	__u32 n = http1_left(c), room = 8 - h->pos;
 
 	if (n > room)
 		n = room;
@@ -133,29 +133,29 @@ HTTP1_INLINE enum http1_event http1_at_name(struct http1 *h, struct http1_cursor
 	if (h->pos == 8) {
 		h->name = http1_next_name(h->name, h->word);
 		http1_enter(h, h->name == HTTP1_NAME_OTHER ? HTTP1_AT_NAME_REST : HTTP1_AT_NAME);
-		return HTTP1_NONE;
+		return PROTOCOL_NONE;
 	}
 	if (n < end || http1_empty(c))
-		return HTTP1_NONE;
+		return PROTOCOL_NONE;
 	if (http1_byte(c) != ':')
 		return http1_refuse(h, HTTP1_STOP_MALFORMED);
 	c->i++;
 	return http1_end_name(h);
 }
 
-HTTP1_INLINE enum http1_event http1_at_name_rest(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_at_name_rest(struct http1 *h, struct http1_cursor *c)
 {
 	if (!http1_find(c, http1_no_name))
-		return HTTP1_NONE;
+		return PROTOCOL_NONE;
 	if (http1_byte(c) != ':')
 		return http1_refuse(h, HTTP1_STOP_MALFORMED);
 	c->i++;
 	h->state = HTTP1_AT_VALUE;
-	return HTTP1_NONE;
+	return PROTOCOL_NONE;
 }
 
 /* The cursor stands on a byte that is to end a field line, in the way of the whole head. */
-HTTP1_INLINE enum http1_event http1_end_line(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_end_line(struct http1 *h, struct http1_cursor *c)
 {
 	int bare = h->flags & HTTP1_BARE_LF;
 
@@ -163,17 +163,17 @@ HTTP1_INLINE enum http1_event http1_end_line(struct http1 *h, struct http1_curso
 		return http1_refuse(h, HTTP1_STOP_MALFORMED);
 	h->state = bare ? HTTP1_AT_FIELD : HTTP1_AT_LF;
 	c->i++;
-	return HTTP1_NONE;
+	return PROTOCOL_NONE;
 }
 
-HTTP1_INLINE enum http1_event http1_at_value(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_at_value(struct http1 *h, struct http1_cursor *c)
 {
 	if (!http1_find(c, http1_controls))
-		return HTTP1_NONE;
+		return PROTOCOL_NONE;
 	if (http1_byte(c) != '\t')
 		return http1_end_line(h, c);
 	c->i++;
-	return HTTP1_NONE;
+	return PROTOCOL_NONE;
 }
 
 /*
@@ -181,8 +181,8 @@ HTTP1_INLINE enum http1_event http1_at_value(struct http1 *h, struct http1_curso
  * in `word`; the rest is returned piece by piece, this one from `ret_from` on. `pos` counts the
  * pieces: 0, 1, or 2 for more.
  */
-HTTP1_INLINE enum http1_event http1_at_traced(struct http1 *h, struct http1_cursor *c,
-					      __u32 *ret_from)
+HTTP1_INLINE enum protocol_event http1_at_traced(struct http1 *h, struct http1_cursor *c,
+						 __u32 *ret_from)
 {
 	__u32 before = c->i;
 
@@ -191,7 +191,7 @@ HTTP1_INLINE enum http1_event http1_at_traced(struct http1 *h, struct http1_curs
 			c->i++;
 		h->word += c->i - before;
 		if (http1_empty(c) || http1_is_blank(http1_byte(c)))
-			return HTTP1_NONE;
+			return PROTOCOL_NONE;
 		before = c->i;
 	}
 	http1_find(c, http1_controls);
@@ -201,7 +201,7 @@ HTTP1_INLINE enum http1_event http1_at_traced(struct http1 *h, struct http1_curs
 		return http1_end_line(h, c);
 	h->pos = h->pos ? 2 : 1;
 	*ret_from = before;
-	return HTTP1_VALUE;
+	return PROTOCOL_VALUE;
 }
 
 HTTP1_INLINE int http1_is_line_end(__u8 byte)
@@ -226,7 +226,7 @@ HTTP1_INLINE int http1_length_byte(struct http1 *h, __u8 byte)
 	return 0;
 }
 
-HTTP1_INLINE enum http1_event http1_length(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_length(struct http1 *h, struct http1_cursor *c)
 {
 	for (__u32 n = 0; n < 8 && !http1_empty(c); n++) {
 		__u8 byte = http1_byte(c);
@@ -237,7 +237,7 @@ HTTP1_INLINE enum http1_event http1_length(struct http1 *h, struct http1_cursor 
 			return http1_refuse(h, HTTP1_STOP_LENGTH);
 		c->i++;
 	}
-	return HTTP1_NONE;
+	return PROTOCOL_NONE;
 }
 
 /* A coding is complete, if one has begun. */
@@ -271,7 +271,7 @@ HTTP1_INLINE int http1_coding_byte(struct http1 *h, __u8 byte)
 	return 0;
 }
 
-HTTP1_INLINE enum http1_event http1_coding(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_coding(struct http1 *h, struct http1_cursor *c)
 {
 	for (__u32 n = 0; n < 8 && !http1_empty(c); n++) {
 		__u8 byte = http1_byte(c);
@@ -284,14 +284,14 @@ HTTP1_INLINE enum http1_event http1_coding(struct http1 *h, struct http1_cursor 
 			return http1_refuse(h, HTTP1_STOP_LENGTH);
 		c->i++;
 	}
-	return HTTP1_NONE;
+	return PROTOCOL_NONE;
 }
 
 /*
  * One of the two for window[i..len): of the ways through them the verifier would follow each one
  * behind each of the ways to here. Returns how far it came; `state` says whether it refused.
  */
-HTTP1_ALONE __u32 http1_framing_value(struct http1 *h, const struct http1_window *w, __u32 i,
+HTTP1_ALONE __u32 http1_framing_value(struct http1 *h, const struct protocol_window *w, __u32 i,
 				      __u32 len)
 {
 	struct http1_cursor c = {.window = w, .i = i, .len = len};
@@ -305,34 +305,35 @@ HTTP1_ALONE __u32 http1_framing_value(struct http1 *h, const struct http1_window
 	return c.i;
 }
 
-HTTP1_INLINE enum http1_event http1_at_framing_value(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_at_framing_value(struct http1 *h, struct http1_cursor *c)
 {
 	c->i = http1_framing_value(h, c->window, c->i, c->len);
-	return h->state == HTTP1_AT_STOP ? HTTP1_STOP : HTTP1_NONE;
+	return h->state == HTTP1_AT_STOP ? PROTOCOL_STOP : PROTOCOL_NONE;
 }
 
-HTTP1_INLINE enum http1_event http1_at_lf(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_at_lf(struct http1 *h, struct http1_cursor *c)
 {
 	if (http1_byte(c) != '\n')
 		return http1_refuse(h, HTTP1_STOP_MALFORMED);
 	h->state = HTTP1_AT_FIELD;
 	c->i++;
-	return HTTP1_NONE;
+	return PROTOCOL_NONE;
 }
 
 /* The blank line begins. A request body in a coding that has no end is read by nobody alike. */
-HTTP1_INLINE enum http1_event http1_begin_blank(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_begin_blank(struct http1 *h, struct http1_cursor *c)
 {
 	int bare = h->flags & HTTP1_BARE_LF;
 
 	if (http1_byte(c) != (bare ? '\n' : '\r'))
 		return http1_refuse(h, HTTP1_STOP_MALFORMED);
-	if (h->kind == HTTP1_REQUEST && (h->flags & (HTTP1_CODED | HTTP1_CHUNKED)) == HTTP1_CODED)
+	if (h->kind == PROTOCOL_REQUEST &&
+	    (h->flags & (HTTP1_CODED | HTTP1_CHUNKED)) == HTTP1_CODED)
 		return http1_refuse(h, HTTP1_STOP_LENGTH);
 	h->state = HTTP1_AT_BLANK;
 	if (!bare)
 		c->i++;
-	return h->flags & HTTP1_TRAILERS ? HTTP1_NONE : HTTP1_BLANK;
+	return h->flags & HTTP1_TRAILERS ? PROTOCOL_NONE : PROTOCOL_BLANK;
 }
 
 /* Can a name that matters begin with this letter? C, T, U and X in either case. */
@@ -345,7 +346,7 @@ HTTP1_INLINE int http1_may_matter(__u8 letter)
 }
 
 /* The first byte of a line: a blank one, or a field. A folded line is refused. */
-HTTP1_INLINE enum http1_event http1_at_field(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_at_field(struct http1 *h, struct http1_cursor *c)
 {
 	__u8 byte = http1_byte(c);
 
@@ -356,11 +357,11 @@ HTTP1_INLINE enum http1_event http1_at_field(struct http1 *h, struct http1_curso
 	if (h->flags & HTTP1_TRAILERS) {
 		h->state = HTTP1_AT_NAME_REST;
 		c->i++;
-		return HTTP1_NONE;
+		return PROTOCOL_NONE;
 	}
 	http1_enter(h, http1_may_matter(byte) ? HTTP1_AT_NAME : HTTP1_AT_NAME_REST);
 	h->name = HTTP1_NAME_NEW;
-	return HTTP1_LINE;
+	return PROTOCOL_LINE;
 }
 
 #endif

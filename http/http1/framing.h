@@ -8,28 +8,28 @@
  *
  * Pure: no helper, no allocation; compiled for BPF and natively.
  */
-#ifndef CTXPROP_HTTP1_H
-#define CTXPROP_HTTP1_H
+#ifndef CTXPROP_HTTP1_FRAMING_H
+#define CTXPROP_HTTP1_FRAMING_H
 
-#include "http1/state.h"
-#include "http1/scan.h"
-#include "http1/start.h"
-#include "http1/fields.h"
-#include "http1/body.h"
+#include "state.h"
+#include "scan.h"
+#include "start.h"
+#include "fields.h"
+#include "body.h"
 
 /*
  * Begin a stream. Before each response the caller may set HTTP1_HEAD_METHOD or HTTP1_CONNECT
- * in `flags`, if its request had that method; HTTP1_END of a final response clears them.
+ * in `flags`, if its request had that method; PROTOCOL_END of a final response clears them.
  */
-static inline void http1_init(struct http1 *h, enum http1_kind kind)
+static inline void http1_init(struct http1 *h, enum protocol_kind kind)
 {
 	__builtin_memset(h, 0, sizeof(*h));
 	h->kind = kind;
 }
 
 /*
- * Is an event due that needs no further byte: HTTP1_END of a message without body, or
- * HTTP1_STOP after the last one? A step with i == len fetches it; else the next step with
+ * Is an event due that needs no further byte: PROTOCOL_END of a message without body, or
+ * PROTOCOL_STOP after the last one? A step with i == len fetches it; else the next step with
  * bytes does, before it consumes any.
  */
 static inline int http1_pending(const struct http1 *h)
@@ -39,7 +39,7 @@ static inline int http1_pending(const struct http1 *h)
 
 /*
  * A head has just ended: if nothing of its message is still to come, and nothing against the next
- * one, let it be over without a step. For those to whom HTTP1_END means nothing.
+ * one, let it be over without a step. For those to whom PROTOCOL_END means nothing.
  */
 HTTP1_INLINE void http1_end_bodiless(struct http1 *h)
 {
@@ -67,10 +67,10 @@ static inline __u64 http1_skippable(const struct http1 *h)
 	return h->state == HTTP1_AT_BODY || h->state == HTTP1_AT_CHUNK ? h->left : 0;
 }
 
-/* Pass over n <= http1_skippable() bytes. Returns HTTP1_END if they complete the message. */
-static inline enum http1_event http1_skip(struct http1 *h, __u64 n)
+/* Pass over n <= http1_skippable() bytes. Returns PROTOCOL_END if they complete the message. */
+static inline enum protocol_event http1_skip(struct http1 *h, __u64 n)
 {
-	return n ? http1_passed(h, n) : HTTP1_NONE;
+	return n ? http1_passed(h, n) : PROTOCOL_NONE;
 }
 
 /* Run one stage: `state` is where the automaton stands, and bytes are left. */
@@ -81,9 +81,9 @@ static inline enum http1_event http1_skip(struct http1 *h, __u64 n)
 	} while (0)
 
 /* The stages of a start line, in their order: a short one passes in one step. */
-HTTP1_INLINE enum http1_event http1_start_line(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_start_line(struct http1 *h, struct http1_cursor *c)
 {
-	enum http1_event event = HTTP1_NONE;
+	enum protocol_event event = PROTOCOL_NONE;
 
 	HTTP1_STAGE(HTTP1_AT_START, http1_at_start);
 	HTTP1_STAGE(HTTP1_AT_START_LF, http1_at_start_lf);
@@ -99,9 +99,9 @@ HTTP1_INLINE enum http1_event http1_start_line(struct http1 *h, struct http1_cur
 }
 
 /* The stages of a field line, from its second byte to the first one of the next line. */
-HTTP1_INLINE enum http1_event http1_field_line(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_field_line(struct http1 *h, struct http1_cursor *c)
 {
-	enum http1_event event = HTTP1_NONE;
+	enum protocol_event event = PROTOCOL_NONE;
 
 	HTTP1_STAGE(HTTP1_AT_NAME, http1_at_name);
 	HTTP1_STAGE(HTTP1_AT_NAME_REST, http1_at_name_rest);
@@ -113,9 +113,9 @@ HTTP1_INLINE enum http1_event http1_field_line(struct http1 *h, struct http1_cur
 	return event;
 }
 
-HTTP1_INLINE enum http1_event http1_body_stages(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_body_stages(struct http1 *h, struct http1_cursor *c)
 {
-	enum http1_event event = HTTP1_NONE;
+	enum protocol_event event = PROTOCOL_NONE;
 
 	HTTP1_STAGE(HTTP1_AT_BLANK, http1_at_blank);
 	if (event)
@@ -131,8 +131,6 @@ HTTP1_INLINE enum http1_event http1_body_stages(struct http1 *h, struct http1_cu
 }
 #undef HTTP1_STAGE
 
-/* Where http1_scan() has met no line. */
-#define HTTP1_NOWHERE 0xffffffff
 /* Field lines that one call of http1_scan() passes. */
 #define HTTP1_SCAN_LINES 4
 
@@ -140,10 +138,10 @@ HTTP1_INLINE enum http1_event http1_body_stages(struct http1 *h, struct http1_cu
  * The stages of a head, over up to `lines` field lines. With more than one, the event of a
  * line is not returned: the first one's place is put down in `line` instead.
  */
-HTTP1_INLINE enum http1_event http1_head_stages(struct http1 *h, struct http1_cursor *c,
-						__u32 lines, __u32 *line)
+HTTP1_INLINE enum protocol_event http1_head_stages(struct http1 *h, struct http1_cursor *c,
+						   __u32 lines, __u32 *line)
 {
-	enum http1_event event = HTTP1_NONE;
+	enum protocol_event event = PROTOCOL_NONE;
 	__u32 before = c->i;
 
 	if (h->state <= HTTP1_AT_START_END)
@@ -152,23 +150,24 @@ HTTP1_INLINE enum http1_event http1_head_stages(struct http1 *h, struct http1_cu
 		if (h->state <= HTTP1_AT_START_END || h->state >= HTTP1_AT_TRACED || http1_empty(c))
 			break;
 		event = http1_field_line(h, c);
-		if (event != HTTP1_LINE || lines == 1)
+		if (event != PROTOCOL_LINE || lines == 1)
 			continue;
-		if (*line == HTTP1_NOWHERE)
+		if (*line == PROTOCOL_NOWHERE)
 			*line = c->i;
-		event = HTTP1_NONE;
+		event = PROTOCOL_NONE;
 	}
 	h->head += c->i - before;
-	if (event == HTTP1_BLANK && h->head > HTTP1_HEAD_CAP)
+	if (event == PROTOCOL_BLANK && h->head > HTTP1_HEAD_CAP)
 		h->flags |= HTTP1_HEAD_LONG;
 	return event;
 }
 
 /* A piece of a value that is shown to the caller, from `ret_from` on. */
-HTTP1_INLINE enum http1_event http1_traced(struct http1 *h, struct http1_cursor *c, __u32 *ret_from)
+HTTP1_INLINE enum protocol_event http1_traced(struct http1 *h, struct http1_cursor *c,
+					      __u32 *ret_from)
 {
 	__u32 before = c->i;
-	enum http1_event event = HTTP1_NONE;
+	enum protocol_event event = PROTOCOL_NONE;
 
 	if (h->state == HTTP1_AT_TRACED && !http1_empty(c))
 		event = http1_at_traced(h, c, ret_from);
@@ -177,10 +176,10 @@ HTTP1_INLINE enum http1_event http1_traced(struct http1 *h, struct http1_cursor 
 }
 
 /* From within a shown value, if that is where `h` stands, up to the next one. */
-HTTP1_INLINE enum http1_event http1_head(struct http1 *h, struct http1_cursor *c, __u32 lines,
-					 __u32 *line, __u32 *ret_from)
+HTTP1_INLINE enum protocol_event http1_head(struct http1 *h, struct http1_cursor *c, __u32 lines,
+					    __u32 *line, __u32 *ret_from)
 {
-	enum http1_event event = http1_traced(h, c, ret_from);
+	enum protocol_event event = http1_traced(h, c, ret_from);
 
 	if (!event && h->state < HTTP1_AT_TRACED && !http1_empty(c))
 		event = http1_head_stages(h, c, lines, line);
@@ -188,11 +187,11 @@ HTTP1_INLINE enum http1_event http1_head(struct http1 *h, struct http1_cursor *c
 }
 
 /* As far as one call goes from where `h` and `c` stand. */
-HTTP1_INLINE enum http1_event http1_advance(struct http1 *h, struct http1_cursor *c, __u32 lines,
-					    __u32 *line, __u32 *ret_from)
+HTTP1_INLINE enum protocol_event http1_advance(struct http1 *h, struct http1_cursor *c, __u32 lines,
+					       __u32 *line, __u32 *ret_from)
 {
 	if (h->state == HTTP1_AT_STOP)
-		return HTTP1_STOP;
+		return PROTOCOL_STOP;
 	if (h->state == HTTP1_AT_END)
 		return http1_finish(h);
 	if (h->state >= HTTP1_AT_BLANK)
@@ -200,59 +199,58 @@ HTTP1_INLINE enum http1_event http1_advance(struct http1 *h, struct http1_cursor
 	return http1_head(h, c, lines, line, ret_from);
 }
 
-/* `from`: of HTTP1_VALUE, where it begins. */
-HTTP1_INLINE struct http1_step http1_met(const struct http1 *h, const struct http1_cursor *c,
-					 enum http1_event event, __u32 from)
+/* `from`: of PROTOCOL_VALUE, where it begins. */
+HTTP1_INLINE struct protocol_step http1_met(const struct http1 *h, const struct http1_cursor *c,
+					    enum protocol_event event, __u32 from)
 {
-	__u32 at = event == HTTP1_VALUE ? from : c->i;
+	__u32 at = event == PROTOCOL_VALUE ? from : c->i;
 
 	/* The CR of the blank line is consumed, so that the automaton remembers it. */
-	if (event == HTTP1_BLANK && !(h->flags & HTTP1_BARE_LF))
+	if (event == PROTOCOL_BLANK && !(h->flags & HTTP1_BARE_LF))
 		at--;
-	return (struct http1_step){.next = c->i, .at = at, .event = event};
+	return (struct protocol_step){.next = c->i, .at = at, .event = event};
 }
 
 /*
- * Consume bytes of window[i..len), len <= HTTP1_WINDOW, up to the next event or as far as one
+ * Consume bytes of window[i..len), len <= PROTOCOL_WINDOW, up to the next event or as far as one
  * step goes; each step consumes something or has an event. At most one event is returned:
  *
- * HTTP1_LINE   a field line begins at `at`, and its first byte is there: something may be
+ * PROTOCOL_LINE   a field line begins at `at`, and its first byte is there: something may be
  *              inserted before it. Not for trailers.
- * HTTP1_BLANK  the blank line that ends the head begins at `at`, and no field can follow. With
+ * PROTOCOL_BLANK  the blank line that ends the head begins at `at`, and no field can follow. With
  *              CR LF as line end the CR is enough. The flags about the fields are final.
  *              Not for trailers.
- * HTTP1_HEAD   the head ends before `at`; `status` and `flags` are final, `left` is the length
+ * PROTOCOL_HEAD   the head ends before `at`; `status` and `flags` are final, `left` is the length
  *              of the body, if it has one.
- * HTTP1_END    the message ends before `at`. After a head without body it comes by itself in
+ * PROTOCOL_END    the message ends before `at`. After a head without body it comes by itself in
  *              the next step, see http1_pending(). Whatever follows is the next message.
- * HTTP1_VALUE  the bytes from `at` to the end of what this step consumes belong to the value of a
- *              traceparent, tracestate or x-request-id field (`name` says which). It comes in
- *              pieces, the first of which (`pos` is 1 then) has no blanks before it: `word` of
- *              them stand between it and the colon. That of an empty value is empty. Only of
- *              requests.
- * HTTP1_STOP   the byte at `at` (after CONNECT or 101: what follows the head) is not framed,
- *              and nothing after it; `stop` says why. Every later step says so again.
+ * PROTOCOL_VALUE  the bytes from `at` to the end of what this step consumes belong to the value of
+ * a traceparent, tracestate or x-request-id field (`name` says which). It comes in pieces, the
+ * first of which (`pos` is 1 then) has no blanks before it: `word` of them stand between it and the
+ * colon. That of an empty value is empty. Only of requests. PROTOCOL_STOP   the byte at `at` (after
+ * CONNECT or 101: what follows the head) is not framed, and nothing after it; `stop` says why.
+ * Every later step says so again.
  */
-HTTP1_INLINE struct http1_step http1_step(struct http1 *h, const struct http1_window *window,
-					  __u32 i, __u32 len)
+HTTP1_INLINE struct protocol_step http1_step(struct http1 *h, const struct protocol_window *window,
+					     __u32 i, __u32 len)
 {
 	struct http1_cursor c = {.window = window, .i = i, .len = len};
-	__u32 line = HTTP1_NOWHERE, from = i;
-	enum http1_event event = http1_advance(h, &c, 1, &line, &from);
+	__u32 line = PROTOCOL_NOWHERE, from = i;
+	enum protocol_event event = http1_advance(h, &c, 1, &line, &from);
 
 	return http1_met(h, &c, event, from);
 }
 
 /*
- * The same in fewer calls, for who wants to know one line at most: no HTTP1_LINE is returned,
- * but if `line` was HTTP1_NOWHERE, it becomes the place of the first line that was met.
+ * The same in fewer calls, for who wants to know one line at most: no PROTOCOL_LINE is returned,
+ * but if `line` was PROTOCOL_NOWHERE, it becomes the place of the first line that was met.
  */
-HTTP1_INLINE struct http1_step http1_scan(struct http1 *h, const struct http1_window *window,
-					  __u32 i, __u32 len, __u32 *line)
+HTTP1_INLINE struct protocol_step http1_scan(struct http1 *h, const struct protocol_window *window,
+					     __u32 i, __u32 len, __u32 *line)
 {
 	struct http1_cursor c = {.window = window, .i = i, .len = len};
 	__u32 from = i;
-	enum http1_event event = http1_advance(h, &c, HTTP1_SCAN_LINES, line, &from);
+	enum protocol_event event = http1_advance(h, &c, HTTP1_SCAN_LINES, line, &from);
 
 	return http1_met(h, &c, event, from);
 }
