@@ -52,8 +52,8 @@ static int read_profiles(const struct profile_wanted *wanted, const struct comma
 		return command_misused("profile show: there is no --%s; diff has it",
 				       wanted->by ? "by" : "before");
 	if (wanted->last && count > 1)
-		return command_misused("profile show: unexpected argument '%s': --last reads no file",
-				       words[1]);
+		return command_misused(
+		    "profile show: unexpected argument '%s': --last reads no file", words[1]);
 	if (!wanted->last && count != 2)
 		return command_misused("profile show: expected one file of pprof (.pb.gz)");
 	return wanted->last ? show_last(wanted) : show_file(wanted, words[1]);

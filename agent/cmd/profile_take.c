@@ -124,9 +124,10 @@ static void print_losses(const struct profiler *profiler, const struct samples *
 			unread);
 	print_label_losses(samples);
 	if (sampler_waits_left_out(sampler))
-		fprintf(stderr,
-			"profile: %llu waits were left out: their thread or length is not certain\n",
-			sampler_waits_left_out(sampler));
+		fprintf(
+		    stderr,
+		    "profile: %llu waits were left out: their thread or length is not certain\n",
+		    sampler_waits_left_out(sampler));
 	if (!sampler_has_contexts(sampler) && !counts->in_requests)
 		fputs("profile: no samples belong to requests: does ctxpropd run?\n", stderr);
 }

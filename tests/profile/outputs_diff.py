@@ -78,11 +78,11 @@ def case_diff_refused(world):
     other = made.write(world.folder / "other.pb.gz", types=(("cpu", "nanoseconds"), ("wall", "nanoseconds")))
     bytes_ = made.write(world.folder / "bytes.pb.gz", types=(("objects", "count"), ("space", "bytes")))
     for words, said in (((world.made,), "expected two files"),
-                        ((world.made, other), "do not count the same"),
+                        ((world.made, other), "only one of them has times"),
                         ((world.made, bytes_), "expected a profile of time, or of samples"),
                         ((world.made, "--by", "bucket=p50"), "expected a label and two of its values"),
                         ((world.made, "--by", "bucket=p50,p99,max"), "expected a label and two"),
-                        ((world.made, "--by", "bucket=p50,max"), "no samples of bucket=max"),
+                        ((world.made, "--by", "bucket=p50,max"), "no samples with bucket=max"),
                         ((world.made, world.made, "-o", "x.pb.gz"), "a difference is written as svg"),
                         ((world.made, world.made, "-F", "99"), "--frequency is for sampling")):
         error = world.refused("diff", *words)

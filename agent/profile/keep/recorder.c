@@ -159,7 +159,7 @@ static int write_file(struct taken_window *taken, const struct recorder_options 
 	return err;
 }
 
-/* What is too old goes once for each window. */
+/* Remove old windows, once per window. */
 static void tidy(const struct taken_window *taken, const struct recorder_options *options,
 		 const struct window_folder *folder)
 {

@@ -49,7 +49,7 @@ static bool takes_sample(const struct message *message, const Sample *sample, co
 	return !filter->has_latency || filter->latency[latency];
 }
 
-/* Of a part of an endpoint's samples the number of its requests says nothing. */
+/* The number of requests is dropped where only part of an endpoint's samples is shown. */
 static bool keeps_count(const char *of, const void *data)
 {
 	const struct message_filter *filter = data;
