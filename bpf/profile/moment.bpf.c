@@ -109,8 +109,10 @@ static __always_inline void moment_show(struct moment *m, __u64 timer, __u64 thr
 static __always_inline bool thread_lacks_context(__u64 thread)
 {
 	__u32 tgid = thread >> 32;
+	const struct runtime *runtime = runtime_lookup(tgid);
 
-	return thread && process_lookup(&tgid) && !traces_lookup(thread);
+	return thread && process_lookup(&tgid) && !traces_lookup(thread) &&
+	       (!runtime || runtime_is_told_at_samples(runtime->kind));
 }
 
 SEC("tp_btf/hrtimer_expire_entry")
