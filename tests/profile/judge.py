@@ -8,7 +8,8 @@ Verdicts on a sample of a program that was watched:
     span      in a request's work, with a span id that is zero, the caller's, or not always the same
     stale     in work for no request, or where its thread did not work: with an entry
     between   with the entry of the request that its thread has just worked on and that was not
-              answered yet, a little before or behind the work: neither good nor bad
+              answered yet, a little before or behind the work: neither good nor bad; of a goroutine, which
+              may go on in another thread, of any thread of its process
     nothing   in work for no request, or elsewhere: without an entry
 """
 import bisect
@@ -48,9 +49,10 @@ def read_samples(lines):
 
 
 class Judge:
-    """Knows the truth; judges samples one by one."""
+    """Knows the truth; judges samples one by one. moves: requests go from thread to thread."""
 
-    def __init__(self, works, requests):
+    def __init__(self, works, requests, moves=False):
+        self.moves = moves
         self.requests = {request.id: request for request in requests}
         self.traces = {r.trace: r.id for r in requests if r.trace}
         self.spans, self.owners, self.roots = {}, {}, set()
@@ -97,15 +99,15 @@ class Judge:
         return "span" if bad or sample.span in (ZERO_SPAN, request.parent) else "right"
 
     def just_around(self, sample):
-        """The sample's thread worked on the request that it names, which was under way."""
+        """The sample's thread, or another one that it moves to, worked on the request that it names, which was under way."""
         request = self.requests.get(self.traces.get(sample.trace))
-        return (request and (sample.tgid, sample.tid, request.id) in self.worked and
+        return (request and (self.moves or (sample.tgid, sample.tid, request.id) in self.worked) and
                 request.sent <= sample.ns <= request.received)
 
 
-def judge(works, requests, samples):
+def judge(works, requests, samples, moves=False):
     """Counter of the verdicts."""
-    one, samples = Judge(works, requests), sorted(samples, key=lambda s: s.ns)
+    one, samples = Judge(works, requests, moves), sorted(samples, key=lambda s: s.ns)
     for sample in samples:
         one.learn(sample)
     verdicts = Counter(one.verdict(sample) for sample in samples)

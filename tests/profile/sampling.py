@@ -149,7 +149,7 @@ def measure_read(host, client, build, pin, row, truth, *more, agent):
         server.kill()
         server.wait()
     samples, lost = sampler.samples()
-    verdicts = judge.judge(judge.read_truth(truth), load.requests, samples)
+    verdicts = judge.judge(judge.read_truth(truth), load.requests, samples, row.awaits in (GOES, GIVEN_UP))
     complaints = judge.complaints(verdicts, lost, row.silent, row.least)
     if left:
         complaints.append(f"{LEFT} while all threads are idle: {left}")
