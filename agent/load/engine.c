@@ -178,17 +178,19 @@ static int make_maps(struct engine *engine, struct engine_origin *origin)
 	return tc__load(tc);
 }
 
-/* Let an object use the maps of another one, but for its constants. */
+/*
+ * Let an object use the maps of another one of the same bytes, which has them in the same order, but
+ * for its constants. (Their names tell nothing: one that somebody else has pinned has his name.)
+ */
 static int use_maps_of(const struct bpf_object *owner, struct bpf_object *object)
 {
+	const struct bpf_map *same = NULL;
 	struct bpf_map *map;
 	int err = 0;
 
 	bpf_object__for_each_map(map, object)
 	{
-		const struct bpf_map *same =
-		    bpf_object__find_map_by_name(owner, bpf_map__name(map));
-
+		same = bpf_object__next_map(owner, same);
 		if (!err && !bpf_map__is_internal(map))
 			err = same ? bpf_map__reuse_fd(map, bpf_map__fd(same)) : -ENOENT;
 	}
