@@ -87,6 +87,7 @@ def worst_case():
         if not 0 < now < most <= MOST_MIB:
             raise AssertionError(f"doctor: {now} MiB now, {most} MiB at most")
         has_room_for(world, FLOWS)
+        world.agent.wait_logged("probes-loaded")  # which take memory, too
         before = memory.kernel_memory()
         equal(len(fill_all()["flows"]), FLOWS, "flows that the table has taken")
         grown = (memory.kernel_memory() - before) / (1 << 20)

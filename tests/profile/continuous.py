@@ -270,7 +270,7 @@ def run_words(build):
     found = []
     for words, said in ((("--profile", "100"), "expected a number from 1 to 99"),
                         (("--profile", "19,on-cpu"), "expected a number from 1 to 99"),
-                        (("--profile", "19", "--store", "none"), "--store none is none")):
+                        (("--profile", "19", "--store", "none"), "keeps profiles beside the store, which --store none switches off")):
         done = subprocess.run([f"{build}/ctxpropd", *words], capture_output=True, text=True, timeout=60)
         found += [f"{words}: {done.stderr}"] * (done.returncode != 2 or said not in done.stderr)
     return tell("words that are refused", found)
