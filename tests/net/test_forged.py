@@ -141,7 +141,7 @@ def ruby():
     if not version.stdout.startswith("3.1."):
         raise cases.Skip("ruby is not Ruby 3.1")
     frames = {how: (lambda process, how=how: forge_ruby_frames(process.pid, int(process.said[1]), how),
-                    lambda before, after: not named(after)) for how in ("endless", "wild")}
+                    lambda before, after: names_of(before) and not names_of(after)) for how in ("endless", "wild")}
     forged("ruby", ["ruby", PROGRAMS / "forged_burn.rb"],
            {**frames, "long": renames("ruby", "long"), "controls": renames("ruby", "controls")})
 
@@ -153,7 +153,7 @@ FRAMES = {how: reframes(how) for how in ("cycle", "wild")}
 @case(seconds=300)
 def node():
     """Node: frames that lead to themselves or nowhere, of no function; names without end or with control characters"""
-    nobody = (lambda process: forge_frame(process.pid, "nobody"), lambda before, after: not named(after))
+    nobody = (lambda process: forge_frame(process.pid, "nobody"), lambda before, after: names_of(before) and not names_of(after))
     forged("node", [need_program("node"), PROGRAMS / "forged_burn.js"],
            {**FRAMES, "nobody": nobody, "long": renames("node", "long"), "controls": renames("node", "controls")})
 
