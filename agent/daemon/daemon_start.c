@@ -137,8 +137,9 @@ static void forget_flows(const char *name, bool (*gone)(__u32 netns, void *data)
 			 void *data)
 {
 	const struct daemon *daemon = data;
+	const struct gc_maps maps = upkeep_maps(daemon->engine);
 	struct gc_result result;
-	int err = gc_remove_gone(&daemon->upkeep.maps, gone, gone_data, &result);
+	int err = gc_remove_gone(&maps, gone, gone_data, &result);
 
 	if (err)
 		log_warning("flows-sweep-failed",

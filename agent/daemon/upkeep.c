@@ -22,6 +22,14 @@ static int read_room(int flows_fd, __u32 *ret_room)
 	return err;
 }
 
+struct gc_maps upkeep_maps(const struct engine *engine)
+{
+	return (struct gc_maps){.flows = engine_flows_fd(engine),
+				.carried = engine_carried_fd(engine),
+				.formers = engine_formers_fd(engine),
+				.shares = engine_shares_fd(engine)};
+}
+
 int upkeep_start(struct upkeep *upkeep, struct sites *sites, const struct engine *engine,
 		 unsigned int gc_seconds)
 {
@@ -31,10 +39,7 @@ int upkeep_start(struct upkeep *upkeep, struct sites *sites, const struct engine
 	if (err)
 		return err;
 	upkeep->sites = sites;
-	upkeep->maps = (struct gc_maps){.flows = engine_flows_fd(engine),
-					.carried = engine_carried_fd(engine),
-					.formers = engine_formers_fd(engine),
-					.shares = engine_shares_fd(engine)};
+	upkeep->maps = upkeep_maps(engine);
 	upkeep->gc_interval_ns = gc_seconds * NS_PER_SECOND;
 	upkeep->next_look_ns = now_ns + LOOK_INTERVAL_NS;
 	upkeep->next_gc_ns = now_ns + upkeep->gc_interval_ns;

@@ -22,6 +22,9 @@ struct upkeep {
 	bool warned;  /* that it was full */
 };
 
+/* The maps of flows, which are the engine's: their descriptors are valid as long as it is open. */
+struct gc_maps upkeep_maps(const struct engine *engine);
+
 /* Begin; the first work is due one interval from now. 0 or -errno. */
 int upkeep_start(struct upkeep *upkeep, struct sites *sites, const struct engine *engine,
 		 unsigned int gc_seconds);

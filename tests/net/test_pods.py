@@ -261,6 +261,7 @@ def pod_goes_while_no_daemon_runs():
         wait_until(gone_at_start, f"{pins} is still there")
         flows = json.loads(world.agent.command("flows", "-j", "--all"))
         equal([flow for flow in flows if not flow["forwarded"]], [], "flows of the pod")
+        equal(world.agent.logged("flows-sweep-failed"), [], "flows that could not be looked for")
 
 
 @case(slow=True)
