@@ -66,6 +66,6 @@ def case_frugal(bench):
     else:
         memory = memory_at_rest(bench)
         bench.check(memory <= MEMORY_KIB_MAX, f"memory {memory} KiB is at most {MEMORY_KIB_MAX}")
-    bench.agent.says("the probes for programs of all runtimes are loaded")
+    bench.agent.logs("probes-loaded")
     used = min(cpu_of_idling(bench) for _ in range(IDLE_WINDOWS))
     bench.check(used <= IDLE_CPU_SECONDS_MAX, f"{used:.2f} s of CPU in {IDLE_SECONDS} s of idling")

@@ -48,8 +48,7 @@ def case_profile_said(world):
     """the page says when no profile is kept, and how to have one"""
     Kept(world)
     page = opened(world, "profile")
-    page.wait("document.querySelector('main')?.innerText.includes('ctxpropd takes one, all the time, "
-              "when it is started with --profile')")
+    page.wait("document.querySelector('main')?.innerText.includes('Start ctxpropd with --profile 19')")
     equal(page.value("document.querySelectorAll('iframe').length"), 0, "frames")
     is_well(page)
 
