@@ -123,4 +123,7 @@ def run(build, rows, requests, seed, with_agent, jobs):
     with multiprocessing.get_context("fork").Pool(jobs, maxtasksperchild=1) as pool:
         for result in pool.imap_unordered(work, shares(rows, requests)):
             table.add(result)
+        # They end by themselves: a signal to one that was just made would be lost, and so waited for.
+        pool.close()
+        pool.join()
     return table.foot()
