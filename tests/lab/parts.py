@@ -74,7 +74,6 @@ PARTS = (
     Part("accuracy", python("accuracy/accuracy.py", "--short"), 900, quick=ACCURACY_QUICK),
     Part("accuracy itself", python("accuracy/accuracy.py", "--self-test"), 400),
     Part("inferred", python("accuracy/accuracy.py", "--rows", "metadata", "--short"), 200),
-    Part("sanitizers", ctest("build-debug", "unit"), 2400),
     Part("vm", python("vm/vm.py", "table", "--short", "--build", "build", *CLANG19), 2400, beside=True),
     Part("samples", python("samples/samples.py", "--build", "build", "--short", "whose"), 1800, beside=True, quick=()),
     Part("unit", ctest("build", "unit"), 900, beside=True, quick=()),
@@ -84,6 +83,7 @@ PARTS = (
     Part("profile full disk", python("profile/continuous_disk.py", "--build", "build"), 400, beside=True),
     Part("profile full tables", python("profile/continuous_tables.py", "--build", "build"), 400, beside=True),
     Part("profile labels", python("profile/labels.py", "--build", "build", "--short"), 300, beside=True),
+    Part("sanitizers", ["nice", *ctest("build-debug", "unit")], 2400, beside=True),
     Part("fuzz", ["nice", "tests/fuzz/fuzz.sh", "5", "200000"], 1800, beside=True),
     Part("check", ["nice", *python("check/check.py")], 1800, beside=True, quick=()),
 )
