@@ -179,8 +179,9 @@ static int make_maps(struct engine *engine, struct engine_origin *origin)
 }
 
 /*
- * Let an object use the maps of another one of the same bytes, which has them in the same order, but
- * for its constants. (Their names tell nothing: one that somebody else has pinned has his name.)
+ * Let an object use the maps of another one of the same bytes, which has them in the same order,
+ * but for its constants. (Their names tell nothing: one that somebody else has pinned has his
+ * name.)
  */
 static int use_maps_of(const struct bpf_object *owner, struct bpf_object *object)
 {
