@@ -74,17 +74,30 @@ static __always_inline bool is_own(__u32 id)
 }
 
 /*
+ * Can it be an address of the kernel, which has those of `timer`? Of x86-64 they are sign-extended
+ * from 48 bits, or from 57. To read at others is safe, but makes kernels warn.
+ */
+static __always_inline bool is_address(const void *value, const void *timer)
+{
+	return (__u64)timer >> 48 == 0xffff ? (__u64)value >> 47 == 0x1ffff
+					    : (__u64)value >> 56 == 0xff;
+}
+
+/*
  * Does a timer belong to a perf event whose samples a program of others takes? In place of what is
- * no perf event stands nothing that leads to a program and back.
+ * no perf event stands anything, but nothing that leads to a program and back.
  */
 static __always_inline bool is_sample(const void *timer)
 {
 	const struct perf_event *event =
 	    timer - bpf_core_field_offset(struct perf_event, hw.hrtimer);
 	const struct bpf_prog *program = BPF_CORE_READ(event, prog);
-	const struct bpf_prog_aux *aux = BPF_CORE_READ(program, aux);
+	const struct bpf_prog_aux *aux;
 
-	return program && BPF_CORE_READ(aux, prog) == program &&
+	if (!is_address(program, timer))
+		return false;
+	aux = BPF_CORE_READ(program, aux);
+	return is_address(aux, timer) && BPF_CORE_READ(aux, prog) == program &&
 	       BPF_CORE_READ(program, type) == BPF_PROG_TYPE_PERF_EVENT &&
 	       !is_own(BPF_CORE_READ(aux, id));
 }

@@ -64,6 +64,8 @@ def churned(profiles):
             process = sample.labels.get("process", "")
             names = {name for name in sample.functions if CHURN.fullmatch(name)}
             found["wrong"] += sample.count * bool(names - {process})
+            if names - {process}:
+                print(f"# wrong: {sample.count} samples of {process!r}: {sample.functions}", flush=True)
             if CHURN.fullmatch(process):
                 found["all"] += sample.count
                 found["whole"] += sample.count * ("stack" not in sample.labels)

@@ -217,7 +217,7 @@ COMMANDS = (
     (("register", *X), 2, "expected --program"),
     (("register", "--program", "x", *SLOT), 2, "absolute path"),
     (("register", *X, *SLOT[:-1], "a label"), 2, "without spaces"),
-    (("register", *X, *SLOT[:-1], "sixteen_letters_"), 2, "the label 15"),
+    (("register", *X, *SLOT[:-1], "sixteen_letters_"), 2, "15 for the label"),
     (("register", *X, "--symbol", "s", "--type", "u32", "--as", "s"), 2, "u64 or string"),
     (("remove",), 2, "list, register or unregister"),
 )

@@ -33,7 +33,7 @@ def both(scene):
             contextlib.closing(sqlite3.connect(path)) as copy:
         db.backup(copy)
         copy.execute("ATTACH ? AS other", (str(there),))
-        copy.execute("INSERT INTO services SELECT id + 100, name, container, owner FROM other.services")
+        copy.execute("INSERT INTO services SELECT id + 100, name, container, owner, bytes FROM other.services")
         for table in ("spans", "connections"):
             names = [row[1] for row in copy.execute(f"PRAGMA table_info({table})") if row[1] != "id"]
             theirs = [f"{name} + 100" if name == "service_id" else name for name in names]
