@@ -58,6 +58,8 @@ PARTS = (
     Part("profile command", python("profile/command.py", "--build", "build"), 600, quick=("C", "Python", "Go")),
     Part("profile off-cpu", python("profile/offcpu.py", "--build", "build"), 600),
     Part("profile continuous", python("profile/continuous.py", "--build", "build"), 300),
+    # Its crowd of programs keeps the agents of other parts busy: not beside.
+    Part("profile full tables", python("profile/continuous_tables.py", "--build", "build"), 400),
     Part("profile cost", python("bench/bench.py", "--build", "build", "--short", "--arms", "profile"), 200),
     Part("profile itself", ctest("build", "profile"), 600),
     Part("net", python("net/run.py", "--build", "build"), 1500, quick=("--quick",)),
@@ -81,7 +83,6 @@ PARTS = (
     Part("w3c", python("w3c/conformance.py", "--build", "build"), 600, beside=True, quick=()),
     Part("profile blocked", python("profile/blocked.py", "--build", "build"), 400, beside=True),
     Part("profile full disk", python("profile/continuous_disk.py", "--build", "build"), 400, beside=True),
-    Part("profile full tables", python("profile/continuous_tables.py", "--build", "build"), 400, beside=True),
     Part("profile labels", python("profile/labels.py", "--build", "build", "--short"), 300, beside=True),
     Part("sanitizers", ["nice", *ctest("build-debug", "unit")], 2400, beside=True),
     Part("fuzz", ["nice", "tests/fuzz/fuzz.sh", "5", "200000"], 1800, beside=True),
