@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files that lie, and places that cannot be written."""
+import contextlib
 import gzip
 import os
 import random
 import resource
 import signal
+import subprocess
+import sys
 
 import made
 from disk import fill, small_disk
@@ -45,6 +48,17 @@ def case_full(world):
     assert not os.path.isfile("/dev/full"), "the device was replaced by a file"
 
 
+@contextlib.contextmanager
+def burning():
+    """Something to sample: where nothing runs, folded stacks are an empty file, which fits on a full disk."""
+    burner = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        yield
+    finally:
+        burner.kill()
+        burner.wait()
+
+
 def full_disk_refuses(world, disk, name, *words):
     """A file that cannot be written there is not written, with status 1, the reason, and nothing left behind."""
     before = sorted(os.listdir(disk))
@@ -57,7 +71,7 @@ def full_disk_refuses(world, disk, name, *words):
 
 def case_full_disk(world):
     """a file system that is full, in all formats: of files that are read, compared, and of samples"""
-    with small_disk(world.folder / "disk", 64) as disk:
+    with small_disk(world.folder / "disk", 64) as disk, burning():
         for name in NAMES:
             (disk / name).write_text("before")
         fill(disk / "notes")

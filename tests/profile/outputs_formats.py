@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each format, of a profile that is known."""
 import base64
+import json
 import os
 import re
 import shutil
@@ -184,6 +185,7 @@ def case_speedscope(world):
         browser.wait("document.body && document.body.innerText.includes('Sandwich')")
         browser.value(TO_TABLE)
         browser.wait("document.body.innerText.includes('Symbol Name')")
+        browser.wait(f"document.body.innerText.includes({json.dumps(made.ODD)})")  # its last row
         text = browser.value("document.body.innerText")
         equal(browser.errors, [], "errors of the page")
     found = {name: (whole, own) for whole, own, name in re.findall(
