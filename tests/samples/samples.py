@@ -197,9 +197,7 @@ def run(args):
     plan = Plan(tables, in_flights, args.seconds or (SHORT_SECONDS if args.short else SECONDS),
                 args.short and len(tables) == len(TABLES))
     with Scene(os.path.abspath(args.build)) as scene:
-        looked = look_at_all(scene, wanted_rows(args.names, args.short), plan)
-        if args.short:
-            looked = look_again(scene, looked, plan)
+        looked = look_again(scene, look_at_all(scene, wanted_rows(args.names, args.short), plan), plan)
     for name in tables:
         text = table(list(HEADS[name]), [columns(cell) for cell in looked.cells if cell.table == name], True)
         print(f"\n{name}\n\n{text}")
@@ -222,7 +220,7 @@ def main():
     parser.add_argument("--build", default=HERE.parents[1] / "build", help="build folder")
     parser.add_argument("--in-flight", help="so many requests in flight: numbers with commas")
     parser.add_argument("--seconds", type=float, help="of each cell")
-    parser.add_argument("--short", action="store_true", help="few rows, and little of each; a second look where too little is right")
+    parser.add_argument("--short", action="store_true", help="few rows, and little of each")
     parser.add_argument("--write", action="store_true", help="put the tables into docs/profile.md")
     parser.add_argument("--self-test", action="store_true", help="is what is wrong found?")
     parser.add_argument("table", nargs="?", choices=("stacks", *TABLES), help="only this one")
