@@ -3,11 +3,11 @@
  * The seam between flows and protocols. A flow (bpf/abi.h) knows numbers, edits and rules; what the
  * bytes of a direction mean is asked of its stream:
  *
- *   is this mine?                      protocol_may_begin(), protocol_may_answer(); PROTOCOL_STOP
- * and protocol_reason() from where on it is not where does a message begin, end?   protocol_scan()
- * and its events, protocol_skippable() where may something be added?      PROTOCOL_LINE,
- * PROTOCOL_BLANK what context has it?               PROTOCOL_VALUE, protocol_field(),
- * protocol_has_parent()
+ * - Is this mine? protocol_may_begin(), protocol_may_answer(); no longer after PROTOCOL_STOP, for
+ *   which protocol_reason() has the reason.
+ * - Where does a message begin and end? protocol_scan() and its events, protocol_skippable().
+ * - Where may something be added? PROTOCOL_LINE, PROTOCOL_BLANK.
+ * - What context has it? PROTOCOL_VALUE, protocol_field(), protocol_has_parent().
  *
  * Nobody else in bpf/tc looks into a protocol. There is one: HTTP/1 (http1/). A second one has a
  * folder beside it and a member of the union, and each function below a branch.
