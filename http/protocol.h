@@ -57,7 +57,7 @@ PROTOCOL_INLINE struct protocol_step protocol_scan(struct protocol *s,
 PROTOCOL_INLINE enum protocol_event
 protocol_end_head(struct protocol *s, const struct protocol_window *window, __u32 *i, __u32 len)
 {
-	struct http1_cursor c = {.window = window, .i = *i, .len = len};
+	struct cursor c = {.window = window, .i = *i, .len = len};
 	enum protocol_event event = http1_at_blank(&s->http1, &c);
 
 	*i = c.i;
