@@ -138,7 +138,7 @@ VERIFIED_ALONE int serve_stranger(struct __sk_buff *skb, const struct packet *p)
 	return flow_publish(&key, f) && place == SERVE_START;
 }
 
-/* Read the first packet of it. (Not there: six functions share one stack.) */
+/* Read the first packet of it. (A function of its own: the stack is shared by all callers.) */
 static __always_inline void serve_first(struct __sk_buff *skb, const struct packet *p)
 {
 	struct flow *f = flow_lookup(&p->key);
@@ -173,7 +173,7 @@ VERIFIED_ALONE int serve_begin(struct __sk_buff *skb, const struct packet *p, st
 	return !(f->flags & FLOW_LEARN) || serve_learn(skb, p, f) ? SERVE_READ : SERVE_WAIT;
 }
 
-/* (Not one function with that: six functions share one stack.) */
+/* Apart from serve_begin(), since the stack is shared by all callers. */
 static __always_inline void serve_data(struct __sk_buff *skb, const struct packet *p,
 				       struct flow *f)
 {
