@@ -215,9 +215,9 @@ static __always_inline void serve_end(const struct packet *p, struct flow *f)
 }
 
 /*
- * Does a SYN open another connection of the same tuple? One that is repeated on the way, and comes
- * when its connection carries requests already, does not: its number is behind what was read, and
- * no server takes such a one for a new connection, either (RFC 6191).
+ * Does a SYN open another connection of the same tuple? Not a late duplicate that comes when its
+ * connection carries requests already: its number is before what was read, and no server takes that
+ * for a new connection (RFC 6191).
  */
 static __always_inline int serve_is_anew(const struct packet *p, const struct flow *f)
 {
