@@ -15,8 +15,8 @@
 /* Collect the edits of app bytes [seq, seq + len) and the wire number of the first byte. */
 static __always_inline void plan_make(struct flow *f, __u32 seq, __u32 len, struct plan *plan)
 {
-	/* Kept in memory: in registers each number of edits would be a path of its own for the
-	 * verifier, all the way down. */
+	/* Kept in memory: in a register the verifier would follow each number of edits as a path of
+	 * its own. */
 	volatile __u32 *n = &plan->count, *added = &plan->added;
 
 	*n = *added = 0;

@@ -76,7 +76,7 @@ static __always_inline int edit_drop(void)
 	return DROP;
 }
 
-/* Does the packet end with two bytes behind its one edit? They are the blank line of most heads. */
+/* Does the packet end two bytes behind its only edit? In most heads these are the blank line. */
 static __always_inline int edit_is_last(const struct packet *p, const struct plan *plan,
 					__u32 first)
 {
@@ -278,7 +278,7 @@ static __always_inline int edit_can_grow(struct outbound *o, __u32 first)
 #define EDIT_AT_LENGTH 257 /* edit_at_length() is to do it */
 #define EDIT_SHIFT     258 /* edit_shift() is to do it: not called from there, for want of stack */
 
-/* Whatever is not done in a few steps; the plan is made. Returns the verdict, or EDIT_SHIFT. */
+/* All but the most frequent cases; the plan is made. Returns the verdict, or EDIT_SHIFT. */
 VERIFIED_ALONE int edit_at_length(struct __sk_buff *skb, struct packet *p, struct flow *f)
 {
 	struct outbound o = {.skb = skb, .p = p, .flow = f, .s = scratch_get()};

@@ -215,21 +215,20 @@ HTTP1_INLINE struct protocol_step http1_met(const struct http1 *h, const struct 
  * Consume bytes of window[i..len), len <= PROTOCOL_WINDOW, up to the next event or as far as one
  * step goes; each step consumes something or has an event. At most one event is returned:
  *
- * PROTOCOL_LINE   a field line begins at `at`, and its first byte is there: something may be
- *              inserted before it. Not for trailers.
- * PROTOCOL_BLANK  the blank line that ends the head begins at `at`, and no field can follow. With
- *              CR LF as line end the CR is enough. The flags about the fields are final.
- *              Not for trailers.
- * PROTOCOL_HEAD   the head ends before `at`; `status` and `flags` are final, `left` is the length
- *              of the body, if it has one.
- * PROTOCOL_END    the message ends before `at`. After a head without body it comes by itself in
- *              the next step, see http1_pending(). Whatever follows is the next message.
- * PROTOCOL_VALUE  the bytes from `at` to the end of what this step consumes belong to the value of
- * a traceparent, tracestate or x-request-id field (`name` says which). It comes in pieces, the
- * first of which (`pos` is 1 then) has no blanks before it: `word` of them stand between it and the
- * colon. That of an empty value is empty. Only of requests. PROTOCOL_STOP   the byte at `at` (after
- * CONNECT or 101: what follows the head) is not framed, and nothing after it; `stop` says why.
- * Every later step says so again.
+ * - PROTOCOL_LINE: a field line begins at `at`, and its first byte is there: something may be
+ *   inserted before it. Not for trailers.
+ * - PROTOCOL_BLANK: the blank line that ends the head begins at `at`, and no field can follow. If
+ *   lines end with CR LF the CR is enough. The flags about the fields are final. Not for trailers.
+ * - PROTOCOL_HEAD: the head ends before `at`; `status` and `flags` are final, `left` is the length
+ *   of the body, if it has one.
+ * - PROTOCOL_END: the message ends before `at`. After a head without body it comes by itself in
+ *   the next step, see http1_pending(). Whatever follows is the next message.
+ * - PROTOCOL_VALUE: the bytes from `at` to the end of what this step consumes are a piece of the
+ *   value of a traceparent, tracestate or x-request-id field (`name` says which). Before the first
+ *   piece (`pos` is 1 then) are `word` blanks, up to the colon. The piece of an empty value is
+ *   empty. Only of requests.
+ * - PROTOCOL_STOP: the byte at `at` (after CONNECT or 101: what follows the head) is not framed,
+ * and nothing after it; `stop` says why. Every later step says so again.
  */
 HTTP1_INLINE struct protocol_step http1_step(struct http1 *h, const struct protocol_window *window,
 					     __u32 i, __u32 len)
