@@ -26,6 +26,7 @@ struct gc_maps upkeep_maps(const struct engine *engine)
 {
 	return (struct gc_maps){.flows = engine_flows_fd(engine),
 				.carried = engine_carried_fd(engine),
+				.http2 = engine_http2_fd(engine),
 				.formers = engine_formers_fd(engine),
 				.shares = engine_shares_fd(engine)};
 }

@@ -97,6 +97,8 @@ static void take_out(const struct collection *collection, const struct flow_key 
 	if (flow->flags & FLOW_FORMER)
 		bpf_map_delete_elem(collection->maps->formers, key);
 	remove_carried(collection->maps->carried, flow);
+	if (flow->flags & FLOW_HTTP2)
+		bpf_map_delete_elem(collection->maps->http2, key);
 	collection->result->removed++;
 }
 

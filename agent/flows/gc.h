@@ -25,6 +25,7 @@ struct gc_result {
 struct gc_maps {
 	int flows;
 	int carried;
+	int http2;
 	int formers;
 	int shares;
 };

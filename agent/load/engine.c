@@ -316,6 +316,11 @@ int engine_carried_fd(const struct engine *engine)
 	return bpf_map__fd(engine->tc->maps.carried);
 }
 
+int engine_http2_fd(const struct engine *engine)
+{
+	return bpf_map__fd(engine->tc->maps.http2_flows);
+}
+
 int engine_formers_fd(const struct engine *engine)
 {
 	return bpf_map__fd(engine->tc->maps.formers);

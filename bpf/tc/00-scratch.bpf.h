@@ -121,8 +121,9 @@ struct scratch {
 	struct bpf_sock_tuple tuple; /* of a socket that is looked for */
 	struct change_order order;
 	struct quiet quiet[QUIET_MAX];
-	struct flow flow;      /* a new one, before anybody else can find it */
-	struct flow_key crowd; /* of a flow that may be evicted (21-room) */
+	struct flow flow;        /* a new one, before anybody else can find it */
+	struct http2_flow http2; /* a new one, the same */
+	struct flow_key crowd;   /* of a flow that may be evicted (21-room) */
 	struct record_begin record;
 	/* The bytes to be written. The slack is for the verifier, which adds up the largest offset
 	 * and the largest length. */

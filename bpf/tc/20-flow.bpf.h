@@ -46,6 +46,15 @@ struct {
 	__type(value, struct flow);
 } formers __weak SEC(".maps");
 
+/* Connections of ours that speak HTTP/2, by their flows. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, CTXPROP_FLOWS_DEFAULT);
+	__type(key, struct flow_key);
+	__type(value, struct http2_flow);
+} http2_flows __weak SEC(".maps");
+
 /* How far numbers of one connection may lie apart, in bytes: more than most windows. */
 #define FLOW_NEAR (1 << 24)
 
@@ -89,6 +98,8 @@ static __always_inline void flow_delete(const struct flow_key *key, struct flow 
 {
 	if (f->owner)
 		share_leave(f);
+	if (f->flags & FLOW_HTTP2)
+		bpf_map_delete_elem(&http2_flows, key);
 	if (f->flags & FLOW_PAST)
 		bpf_map_delete_elem(&formers, key);
 	else if (f->flags & FLOW_FORMER)

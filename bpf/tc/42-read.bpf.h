@@ -6,7 +6,7 @@
 #ifndef CTXPROP_TC_READ_BPF_H
 #define CTXPROP_TC_READ_BPF_H
 
-#include "41-change.bpf.h"
+#include "43-http2.bpf.h"
 
 /* The request asks for an Upgrade: its answer decides whether HTTP/1 goes on. */
 static __always_inline void read_await(struct outbound *o)
@@ -86,6 +86,8 @@ static __always_inline int read_event(struct outbound *o, struct frame *frame)
 	case PROTOCOL_STOP:
 		if (protocol_stopped_at_shared(frame->protocol))
 			cause_shares(cause_socket(o->skb), SOCKET_SHARED | SOCKET_ASKS);
+		if (protocol_reason(frame->protocol) == REASON_HTTP2 && !http2_begin(o->p, o->flow))
+			return 1;
 		flow_make_opaque(o->flow, protocol_reason(frame->protocol));
 		break;
 	default:

@@ -126,7 +126,10 @@ static __always_inline int render_edit(struct render *r, const struct edit *e, _
 
 	if (!index_within(&pos, WIRE_SIZE))
 		return -1;
-	traceparent_write(line, e);
+	if (e->kind == EDIT_FIELD)
+		traceparent_write_field(line, e);
+	else
+		traceparent_write(line, e);
 	for (int i = 0; i < 9; i++)
 		*(volatile __u64 *)(r->s->wire + pos + i * 8) = line->word[i];
 	sum = render_sum(line);

@@ -48,6 +48,8 @@ static __always_inline int edit_take_back(struct outbound *o, __u32 reason)
 		count(REASON_DROPPED);
 		return DROP;
 	}
+	if (o->s->decision.changed && change_undo(o->skb, o->p, f))
+		return DROP;
 	carry_take_back(f, o->s->decision.fresh + o->s->decision.changed);
 	if (o->s->decision.changed) /* some of what is recorded is in the packet already */
 		edits_void(&f->edits, o->s->decision.fresh + o->s->decision.changed);

@@ -10,6 +10,7 @@
  *   26-open       or a new one: the peer answers our SYN
  *   in-10-ack     acknowledgement, SACK blocks and window, from wire numbers to app numbers
  *   in-20-answer  the few answers that have to be looked at
+ *   in-22-http2   the SETTINGS of servers of HTTP/2
  *   in-25-calling and those to calls that are recorded
  *   in-30-icmp    errors that quote our packets
  *   in-40-request the requests to a local server, and the contexts that they bring
@@ -18,6 +19,7 @@
 #include "25-twin.bpf.h"
 #include "in-05-settled.bpf.h"
 #include "in-20-answer.bpf.h"
+#include "in-22-http2.bpf.h"
 #include "in-25-calling.bpf.h"
 #include "in-30-icmp.bpf.h"
 #include "in-50-serve.bpf.h"
@@ -169,6 +171,8 @@ static __always_inline void inbound_note(struct __sk_buff *skb, const struct pac
 	ack_note(p, f, a);
 	if (p->len && !(f->flags & FLOW_OPAQUE))
 		answer_data(skb, p, f);
+	if (p->len && (f->flags & FLOW_HTTP2) && csum_intact(skb, p))
+		http2_settings(skb, (struct packet *)p, f);
 	inbound_note_end(p, f, a);
 	if (flow_finished(f))
 		flow_rest(&p->key, f, 0);

@@ -17,6 +17,7 @@
  *   38-cause     why it is sent
  *   40-decide    a request ends its head here: does it get a header, and where
  *   41-change    or are its trace fields to be changed
+ *   43-http2     the same of HTTP/2
  *   42-read      all events of a payload, one after the other
  *   45-respond   or its way ends here: a response of a local server, which is only read
  *   50-plan      which edits the packet carries, and its bytes on the wire
@@ -404,11 +405,35 @@ VERIFIED_ALONE int outbound_payload(struct __sk_buff *skb, struct packet *p, str
 	return flow_has_offset(f) ? edit_packet(&run.o) : NEXT;
 }
 
+/* The same of HTTP/2. */
+VERIFIED_ALONE int outbound_http2(struct __sk_buff *skb, struct packet *p, struct flow *f)
+{
+	struct outbound o = {.skb = skb, .p = p, .flow = f, .s = scratch_get()};
+
+	if (!o.s || !p || !f)
+		return NEXT;
+	outbound_begin(&o.s->decision, p, f);
+	if (p->flags & TCP_URG)
+		flow_make_opaque(f, REASON_URGENT);
+	if (p->fragment)
+		flow_make_opaque(f, REASON_FRAGMENT);
+	if (!(f->flags & FLOW_OPAQUE) && flow_begin_framing(f)) {
+		http2_read(skb, p, f);
+		flow_end_framing(f);
+	}
+	flow_unsettle(&p->key, f);
+	if (edits_changing(&f->edits) && change_packet(skb, p, f))
+		return DROP;
+	return flow_has_offset(f) ? edit_packet(&o) : NEXT;
+}
+
 static __always_inline int outbound_data(struct __sk_buff *skb, struct scratch *s, struct packet *p,
 					 struct flow *f)
 {
-	int verdict = outbound_payload(skb, p, f);
+	int verdict = f->flags & FLOW_HTTP2 ? NEXT : outbound_payload(skb, p, f);
 
+	if (f->flags & FLOW_HTTP2) /* also if that has become clear just now */
+		verdict = outbound_http2(skb, p, f);
 	if (verdict == EDIT_NUMBER)
 		return edit_number(skb, p, s->plan.wire_seq);
 	if (verdict == EDIT_AT_LENGTH)
