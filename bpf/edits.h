@@ -32,7 +32,8 @@ enum edit_kind {
 	EDIT_PARENT, /* the value of a traceparent is another one */
 	EDIT_CUT,    /* a field is renamed, and its value is void */
 	EDIT_VOID,   /* nothing: it was not sent after all */
-	EDIT_FIELD,  /* a header of HTTP/2, at the end of a header block */
+	EDIT_FIELD,  /* a header of HTTP/2, at the end of a header block: behind byte `at`, the last
+			one */
 	EDIT_LENGTH, /* the length of the frame that has such a field */
 };
 
@@ -101,6 +102,15 @@ static inline int seq_before(__u32 a, __u32 b)
 static inline int edit_inserts(const struct edit *e)
 {
 	return e->kind == EDIT_INSERT || e->kind == EDIT_FIELD;
+}
+
+/*
+ * The number of the byte before which a header stands. That of HTTP/2 stands behind the last byte
+ * of its block, and is sent with that byte: what follows it may be sent much later.
+ */
+static inline __u32 edit_place(const struct edit *e)
+{
+	return e->at + (e->kind == EDIT_FIELD);
 }
 
 /* The number behind the last byte that an edit is about. */

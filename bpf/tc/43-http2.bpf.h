@@ -56,7 +56,7 @@ static __always_inline __u32 http2_eligible(const struct http2_flow *flow, __u32
 		return REASON_STATE_ALONE;
 	if (h->flags & HTTP2_CONTINUED)
 		return REASON_H2_CONTINUATION;
-	if (http2_before_end(h) > place)
+	if (http2_before_end(h) > place || !h->block)
 		return REASON_H2_CUT;
 	if (http2_frame_length(h) + TRACEPARENT_FIELD_LEN > HTTP2_FRAME_MAX)
 		return REASON_H2_LIMIT;
@@ -92,7 +92,7 @@ static __always_inline __u32 http2_record(struct outbound *o, const struct http2
 	length->kind = EDIT_LENGTH;
 	length->without = http2_frame_length(h);
 	length->length = length->without + TRACEPARENT_FIELD_LEN;
-	field->at = o->p->seq + place;
+	field->at = o->p->seq + place - 1;
 	field->len = TRACEPARENT_FIELD_LEN;
 	field->kind = EDIT_FIELD;
 	if (edits_add(&o->flow->edits, length))
@@ -111,7 +111,7 @@ VERIFIED_ALONE int http2_request(struct __sk_buff *skb, struct packet *p, struct
 {
 	struct outbound o = {.skb = skb, .p = p, .flow = f, .s = scratch_get()};
 	const struct policy_verdict *v;
-	__u32 reason, at = place;
+	__u32 reason, at = place - 1;
 
 	if (!o.s || !p || !f || !h || attended_decided(skb))
 		return 0;
@@ -128,7 +128,7 @@ VERIFIED_ALONE int http2_request(struct __sk_buff *skb, struct packet *p, struct
 	if (!reason && !decide_fits_window(&o, TRACEPARENT_FIELD_LEN))
 		reason = REASON_WINDOW;
 	if (!reason)
-		reason = decide_place(&o, place, FRAME_NOWHERE, TRACEPARENT_FIELD_LEN, &at);
+		reason = decide_place(&o, at, FRAME_NOWHERE, TRACEPARENT_FIELD_LEN, &at);
 	if (!reason) {
 		decide_ids(o.s, &o.s->edit, v);
 		reason = f->owner ? 0 : share_join(skb, p, f);
@@ -140,7 +140,7 @@ VERIFIED_ALONE int http2_request(struct __sk_buff *skb, struct packet *p, struct
 		return 0;
 	}
 	cause_count(&o.s->call);
-	decide_recorded(&o, place);
+	decide_recorded(&o, at);
 	return 0;
 }
 

@@ -160,7 +160,7 @@ VERIFIED_ALONE int plan_render(struct __sk_buff *skb, const struct packet *p, __
 
 		if (i >= r.s->plan.count)
 			break;
-		if (render_copy(&r, e->at - p->seq) || render_edit(&r, e, i))
+		if (render_copy(&r, edit_place(e) - p->seq) || render_edit(&r, e, i))
 			return -1;
 	}
 	return render_copy(&r, to) ? -1 : (int)r.pos;

@@ -206,7 +206,7 @@ VERIFIED_ALONE int edit_shift(struct __sk_buff *skb, struct packet *p, struct fl
 	if (!s || !p || !f)
 		return DROP;
 	lead = s->plan.added;
-	place = s->plan.edit[0].at - p->seq;
+	place = edit_place(&s->plan.edit[0]) - p->seq;
 	change.seq = s->plan.wire_seq + lead;
 	if (bpf_skb_pull_data(skb, p->payload + place))
 		return edit_take_back(&o, REASON_NO_ROOM);
@@ -293,7 +293,7 @@ VERIFIED_ALONE int edit_at_length(struct __sk_buff *skb, struct packet *p, struc
 	if (p->fragment)
 		return edit_fragment(&o);
 	first = plan->edit[0].at - p->seq;
-	last = plan->edit[(plan->count - 1) & EDITS_MASK].at - p->seq;
+	last = edit_place(&plan->edit[(plan->count - 1) & EDITS_MASK]) - p->seq;
 	if (edit_can_grow(&o, first))
 		return edit_grow(&o, first);
 	if (write_begin(skb))
