@@ -52,6 +52,7 @@ static int open_packets(const struct loading *loading)
 	struct daemon *daemon = loading->daemon;
 	struct engine_options wanted = {.sizes = loading->sizes,
 					.ignore_request_ids = options->ignore_request_ids,
+					.http2 = options->http2,
 					.paused = options->drain,
 					.shared = wanted_any(&options->wanted)};
 

@@ -323,6 +323,11 @@ static const struct option_row rows[] = {
     {"ignore-request-ids", 0, NULL,
      "do not take a call that copies a request's x-request-id as made for that request",
      .flag = &wanted.ignore_request_ids},
+    {"http2", 0, NULL,
+     "give requests of HTTP/2 without TLS a header, too (experimental: always a new trace, and "
+     "they "
+     "have no spans)",
+     .flag = &wanted.http2},
     {"services", 0, "FILE", "rules that name services in spans, read again on SIGHUP",
      .text = &wanted.services},
     {"store", 0, "FILE",

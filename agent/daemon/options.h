@@ -26,6 +26,7 @@ struct options {
 	gid_t readers;             /* group that may ask for the policy, beside root; 0: none */
 	enum publish_mode publish; /* of what changes hands on threads */
 	bool ignore_request_ids;   /* x-request-id is no evidence */
+	bool http2;                /* requests of HTTP/2 get headers, too */
 	bool wait_for_policy;      /* a file that is wrong is waited with, not ended for */
 	bool drain;                /* what is pinned, and end */
 	const char *policy;        /* file, or NULL: the usual one, if it is there */

@@ -54,6 +54,7 @@ static struct tc *open_object(const struct engine *engine, const char *name)
 	    bpf_program__set_autoload(program, name && !strcmp(bpf_program__name(program), name));
 	tc->rodata->netns_id = engine->netns_id;
 	tc->rodata->use_request_ids = !engine->options.ignore_request_ids;
+	tc->rodata->use_http2 = engine->options.http2;
 	if (rules_tell(tc->obj)) {
 		tc__destroy(tc);
 		return NULL;

@@ -19,6 +19,7 @@ struct engine;
 struct engine_options {
 	struct sizes sizes;      /* of tables that are made */
 	bool ignore_request_ids; /* x-request-id is no evidence */
+	bool http2;              /* requests of HTTP/2 get headers, too */
 	bool paused;             /* nothing is edited to begin with */
 	bool shared; /* the programs serve several namespaces, by entries (see entry.h) */
 };

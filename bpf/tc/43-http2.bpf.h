@@ -10,6 +10,9 @@
 #include "31-http2.bpf.h"
 #include "41-change.bpf.h"
 
+/* Set at load time: connections that begin to speak HTTP/2 are read, and get headers. */
+const volatile __u32 use_http2 __weak = 0;
+
 /* Edits of one request. */
 #define HTTP2_EDITS 2
 /* A field counts so much of what a peer takes (RFC 9113, 6.5.2): its characters and 32. */
@@ -27,8 +30,8 @@ VERIFIED_ALONE int http2_begin(const struct packet *p, struct flow *f)
 	struct scratch *s = scratch_get();
 	struct flow_key key;
 
-	if (!s || !p || !f || !(f->flags & FLOW_WSCALE) || f->requests || p->seq != f->isn + 1 ||
-	    (f->flags & (FLOW_LEARN | FLOW_FORMER | FLOW_PAST)))
+	if (!use_http2 || !s || !p || !f || !(f->flags & FLOW_WSCALE) || f->requests ||
+	    p->seq != f->isn + 1 || (f->flags & (FLOW_LEARN | FLOW_FORMER | FLOW_PAST)))
 		return -1;
 	key = p->key;
 	s->http2.isn = f->isn;
@@ -184,7 +187,7 @@ VERIFIED_ALONE int http2_read(struct __sk_buff *skb, struct packet *p, struct fl
 
 	if (!r.s || !p || !f)
 		return 0;
-	r.h = http2_lookup(&p->key, f);
+	r.h = use_http2 ? http2_lookup(&p->key, f) : NULL;
 	if (!r.h) {
 		flow_make_opaque(f, REASON_LOST);
 		return 0;
