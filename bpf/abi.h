@@ -40,6 +40,9 @@ struct attended {
 /* Flows whose tuple is used by another connection since, though nobody has said that they end. */
 #define CTXPROP_FORMER_MAX 1024
 
+/* Flows that speak HTTP/2, with `ctxpropd --http2`. */
+#define CTXPROP_HTTP2_MAX 4096
+
 /* Who flows with an offset count for, as far as they are told apart (tc/19-share.bpf.h). */
 #define FLOW_OWNERS_BITS 12
 #define FLOW_OWNERS      (1 << FLOW_OWNERS_BITS)

@@ -46,11 +46,11 @@ struct {
 	__type(value, struct flow);
 } formers __weak SEC(".maps");
 
-/* Connections of ours that speak HTTP/2, by their flows. */
+/* Connections of ours that speak HTTP/2, by their flows. When it is full, others are left alone. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, CTXPROP_FLOWS_DEFAULT);
+	__uint(max_entries, CTXPROP_HTTP2_MAX);
 	__type(key, struct flow_key);
 	__type(value, struct http2_flow);
 } http2_flows __weak SEC(".maps");

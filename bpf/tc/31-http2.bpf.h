@@ -73,13 +73,18 @@ static __always_inline int http2_once(struct http2_run *r)
 	r->event = PROTOCOL_NONE;
 	if (!left && !http2_pending(r->side))
 		return 1;
-	if (skippable && left) {
+	if (!left) { /* an event that needs no byte */
+		met.word = http2_look(r->side, &r->s->window, 0, 0);
+		r->event = met.event;
+		return 0;
+	}
+	if (skippable) {
 		left = skippable < left ? skippable : left;
 		r->event = http2_skip(r->side, left);
 		r->at += left;
 		return 0;
 	}
-	if (left && r->at - r->window >= r->filled && http2_fill(r))
+	if (r->at - r->window >= r->filled && http2_fill(r))
 		return 1;
 	met.word = http2_look(r->side, &r->s->window, r->at - r->window, r->filled);
 	r->at = r->window + met.next;
