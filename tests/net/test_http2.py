@@ -115,7 +115,7 @@ def crowded():
 
 
 @case
-def lossy():
+def packets_lost():
     """600 requests while four of a hundred packets are lost in both directions: a header each, no stream breaks"""
     with pair("--http2") as net, lossy(net.peer, "input", LOSS), lossy(net.peer, "output", LOSS):
         with served(net) as seen:
