@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """HTTP/2 without TLS, with --http2: every request has one traceparent, and no connection or stream breaks."""
 import contextlib
+import importlib.util
 import re
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
-from cases import case, equal, need_program
+from cases import Skip, case, equal, need_program
 from firewall import lossy
 from waiting import wait_until
 from worlds import Pair, counted, pair
 
+PROGRAMS = Path(__file__).parent / "programs"
 PORT = 8080
 HEADER = re.compile(r"traceparent: 00-([0-9a-f]{32})-([0-9a-f]{16})-0[0-3]$", re.M)
 OWN = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -145,3 +148,26 @@ def daemon_gone():
             said = loading.communicate(timeout=30)[0]
             equal(re.findall(r"(\d+) failed, (\d+) errored", said), [("0", "0")], said)
         equal(seen[2], [], "errors")
+
+
+@case
+def node():
+    """Node's http2: 600 requests on one connection, six at once, whose fields are indexed and evicted"""
+    with pair("--http2") as net:
+        with served(net) as seen:
+            done = net.app.run([need_program("node"), PROGRAMS / "http2_client.js", f"http://{Pair.PEER}:{PORT}", 600, 6],
+                               timeout=60)
+            equal(done.stdout, "600\n", "answers with status 200")
+        judge(seen, 600, 600)
+
+
+@case
+def grpc():
+    """gRPC's C core: 600 calls, six at once, answered with their own bytes; each has one traceparent"""
+    if importlib.util.find_spec("grpc") is None:
+        raise Skip("python3-grpcio is not installed")
+    with pair("--http2") as net:
+        server = net.peer.spawn([sys.executable, PROGRAMS / "grpc_echo.py", "serve", PORT], stdout=subprocess.PIPE, text=True)
+        equal(server.stdout.readline(), "ready\n", "the server")
+        done = net.app.run([sys.executable, PROGRAMS / "grpc_echo.py", "ask", f"{Pair.PEER}:{PORT}", 600, 6], timeout=60)
+        equal(done.stdout, "600 600 600\n", "calls, traceparents, different ones")
