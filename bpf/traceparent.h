@@ -84,9 +84,8 @@ static inline __attribute__((always_inline)) void traceparent_write(struct trace
 			    << 40;
 }
 
-/* Bytes of the field of HTTP/2, and of what stands before its value. */
-#define TRACEPARENT_FIELD_LEN   66
-#define TRACEPARENT_FIELD_FRONT 11
+/* Bytes of the field of HTTP/2. */
+#define TRACEPARENT_FIELD_LEN 66
 
 /*
  * Write the same as a field of HTTP/2: a literal without indexing, whose name is coded and whose

@@ -7,11 +7,11 @@
  *   PROTOCOL_VALUE  a piece of the value of a trace field; `coded` says how it is written
  *   PROTOCOL_BLANK  the end of a request's header block, where a field may be inserted: its frame
  *                   began http2_before_end() bytes before, or elsewhere if HTTP2_CONTINUED
- *   PROTOCOL_HEAD   the header block is complete: of a request, or of a response
+ *   PROTOCOL_HEAD   the header block of a request, or of trailers, is complete
  *   PROTOCOL_END    nothing more comes on this stream, or it was reset (`type`)
  *   PROTOCOL_STOP   nothing from here on is read
  *
- * Header blocks of servers are not read, but for the status.
+ * Of what servers send only SETTINGS are read.
  *
  * In doubt it stops: it never guesses where two readers could differ. Pure: no helper, no
  * allocation; compiled for BPF and natively.
@@ -93,14 +93,10 @@ HTTP2_INLINE void http2_begin_block(struct http2 *h)
 {
 	h->flags = h->frame_flags & HTTP2_END_STREAM ? HTTP2_ENDS_STREAM : 0;
 	h->block = 0;
-	h->status = 0;
-	h->caller = 0;
 	h->field = HTTP2_AT_FIELD;
 	h->open = !(h->frame_flags & HTTP2_END_HEADERS);
 	if (h->open)
 		h->flags |= HTTP2_CONTINUED;
-	if (h->kind == PROTOCOL_RESPONSE)
-		return;
 	if (h->stream & 1 && h->stream > h->last)
 		h->last = h->stream;
 	else
@@ -135,6 +131,8 @@ HTTP2_INLINE enum protocol_event http2_begin_settings(struct http2 *h)
 /* Its header is read. */
 HTTP2_INLINE enum protocol_event http2_begin_frame(struct http2 *h)
 {
+	if (h->kind == PROTOCOL_RESPONSE)
+		return h->type == HTTP2_SETTINGS ? http2_begin_settings(h) : http2_pass_payload(h);
 	switch (h->type) {
 	case HTTP2_HEADERS:
 		return http2_begin_headers(h);
@@ -142,18 +140,12 @@ HTTP2_INLINE enum protocol_event http2_begin_frame(struct http2 *h)
 		h->pad = 0;
 		if (h->frame_flags & HTTP2_END_HEADERS)
 			h->open = 0;
-		if (h->flags & HTTP2_PROMISE)
-			return http2_pass_payload(h);
 		h->state = HTTP2_AT_BLOCK;
 		return PROTOCOL_NONE;
 	case HTTP2_SETTINGS:
 		return http2_begin_settings(h);
-	case HTTP2_PUSH_PROMISE: /* only servers make one; its block is not read */
-		if (h->kind == PROTOCOL_REQUEST)
-			return http2_refuse(h, HTTP2_STOP_FRAME);
-		h->open = !(h->frame_flags & HTTP2_END_HEADERS);
-		h->flags = HTTP2_PROMISE;
-		return http2_pass_payload(h);
+	case HTTP2_PUSH_PROMISE: /* only servers make one */
+		return http2_refuse(h, HTTP2_STOP_FRAME);
 	case HTTP2_RST_STREAM:
 		if (h->left != 4)
 			return http2_refuse(h, HTTP2_STOP_FRAME);
@@ -168,6 +160,8 @@ HTTP2_INLINE int http2_frame_fits(const struct http2 *h, __u32 stream)
 {
 	if (!h->greeted)
 		return h->type == HTTP2_SETTINGS && !(h->frame_flags & HTTP2_ACK);
+	if (h->kind == PROTOCOL_RESPONSE)
+		return 1;
 	if (h->open)
 		return h->type == HTTP2_CONTINUATION && h->stream == stream;
 	return h->type != HTTP2_CONTINUATION;
@@ -229,17 +223,6 @@ HTTP2_INLINE enum protocol_event http2_at_setting(struct http2 *h, struct cursor
 	return h->left ? PROTOCOL_NONE : http2_end_frame(h);
 }
 
-/* Of what a server says, the first byte of a block is enough: the status, if the table has it. */
-HTTP2_INLINE void http2_read_status(struct http2 *h, struct cursor *c)
-{
-	__u8 byte = cursor_byte(c);
-
-	if (h->block)
-		return;
-	if (byte >= 0x88 && byte <= 0x8e)
-		h->status = byte & 0x7f;
-}
-
 /* The part of a header block that this frame has is over. */
 HTTP2_INLINE enum protocol_event http2_end_part(struct http2 *h)
 {
@@ -247,7 +230,7 @@ HTTP2_INLINE enum protocol_event http2_end_part(struct http2 *h)
 		h->left = h->pad;
 		return http2_pass_payload(h);
 	}
-	if (h->kind == PROTOCOL_REQUEST && h->field != HTTP2_AT_FIELD)
+	if (h->field != HTTP2_AT_FIELD)
 		return http2_refuse(h, HTTP2_STOP_BLOCK);
 	if ((h->flags & (HTTP2_STARTED | HTTP2_TRAILERS)) == HTTP2_STARTED) {
 		h->state = HTTP2_AT_BLOCK_END;
@@ -262,17 +245,12 @@ HTTP2_INLINE enum protocol_event http2_at_block(struct http2 *h, struct cursor *
 {
 	struct cursor part = *c;
 	__u32 n = cursor_left(c);
-	enum protocol_event event = PROTOCOL_NONE;
+	enum protocol_event event;
 
 	if (n > h->left)
 		n = h->left;
 	part.len = part.i + n;
-	if (h->kind == PROTOCOL_REQUEST) {
-		event = http2_read_field(h, &part);
-	} else {
-		http2_read_status(h, &part);
-		part.i = part.len;
-	}
+	event = http2_read_field(h, &part);
 	n = part.i - c->i;
 	h->left -= n;
 	h->block += n;

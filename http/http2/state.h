@@ -45,7 +45,6 @@ enum http2_block_flags {
 	HTTP2_CONTINUED = 1 << 5,   /* it goes on in frames of its own */
 	HTTP2_STARTED = 1 << 6,     /* its first field was seen */
 	HTTP2_ENDS_STREAM = 1 << 7, /* nothing follows it on its stream */
-	HTTP2_PROMISE = 1 << 8,     /* it is of a request that a server promises to answer */
 };
 
 /* Why the stream is not read any further. */
@@ -144,7 +143,6 @@ struct http2 {
 	__u8 coded;       /* the string at hand is coded (RFC 7541, 5.2) */
 	__u8 greeted;     /* the SETTINGS behind the preface have been seen */
 	__u8 open;        /* a header block goes on in the next frame */
-	__u8 status;      /* of a response: its index in the static table; 0: not there */
 	__u8 caller;      /* whatever the caller wants to remember until the next block begins */
 };
 
