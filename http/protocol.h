@@ -9,8 +9,9 @@
  * - Where may something be added? PROTOCOL_LINE, PROTOCOL_BLANK.
  * - What context has it? PROTOCOL_VALUE, protocol_field(), protocol_has_parent().
  *
- * Nobody else in bpf/tc looks into a protocol. There is one: HTTP/1 (http1/). A second one has a
- * folder beside it and a member of the union, and each function below a branch.
+ * There is one, HTTP/1 (http1/). Another protocol with one message at a time has a folder beside
+ * it, a member of the union, and a branch in each function below. HTTP/2 (http2/) has many messages
+ * at once on a connection, and so stages of its own in bpf/tc (31-http2, 43-http2).
  */
 #ifndef CTXPROP_PROTOCOL_H
 #define CTXPROP_PROTOCOL_H
