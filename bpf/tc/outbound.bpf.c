@@ -13,6 +13,7 @@
  *   25-twin      and so is one that has the same ports as another one
  *   26-open      how the flow of a connection begins that our side opens
  *   30-frame     read its new bytes, as their protocol (http/protocol.h) has it
+ *   31-http2     and those of HTTP/2
  *   35-policy    what the rules say about a request
  *   38-cause     why it is sent
  *   40-decide    a request ends its head here: does it get a header, and where

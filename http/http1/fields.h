@@ -181,13 +181,13 @@ HTTP1_INLINE enum protocol_event http1_at_value(struct http1 *h, struct cursor *
  * in `word`; the rest is returned piece by piece, this one from `ret_from` on. `pos` counts the
  * pieces: 0, 1, or 2 for more.
  */
-HTTP1_INLINE enum protocol_event http1_at_traced(struct http1 *h, struct cursor *c,
-						 __u32 *ret_from)
+HTTP1_INLINE enum protocol_event http1_at_traced(struct http1 *h, struct cursor *c, __u32 *ret_from)
 {
 	__u32 before = c->i;
 
 	if (!h->pos) {
-		for (__u32 n = 0; n < 8 && !cursor_is_empty(c) && http1_is_blank(cursor_byte(c)); n++)
+		for (__u32 n = 0; n < 8 && !cursor_is_empty(c) && http1_is_blank(cursor_byte(c));
+		     n++)
 			c->i++;
 		h->word += c->i - before;
 		if (cursor_is_empty(c) || http1_is_blank(cursor_byte(c)))

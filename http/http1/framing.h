@@ -76,7 +76,7 @@ static inline enum protocol_event http1_skip(struct http1 *h, __u64 n)
 /* Run one stage: `state` is where the automaton stands, and bytes are left. */
 #define HTTP1_STAGE(state_, stage)                                                                 \
 	do {                                                                                       \
-		if (!event && h->state == (state_) && !cursor_is_empty(c))                             \
+		if (!event && h->state == (state_) && !cursor_is_empty(c))                         \
 			event = stage(h, c);                                                       \
 	} while (0)
 
@@ -138,8 +138,8 @@ HTTP1_INLINE enum protocol_event http1_body_stages(struct http1 *h, struct curso
  * The stages of a head, over up to `lines` field lines. With more than one, the event of a
  * line is not returned: the first one's place is put down in `line` instead.
  */
-HTTP1_INLINE enum protocol_event http1_head_stages(struct http1 *h, struct cursor *c,
-						   __u32 lines, __u32 *line)
+HTTP1_INLINE enum protocol_event http1_head_stages(struct http1 *h, struct cursor *c, __u32 lines,
+						   __u32 *line)
 {
 	enum protocol_event event = PROTOCOL_NONE;
 	__u32 before = c->i;
@@ -147,7 +147,8 @@ HTTP1_INLINE enum protocol_event http1_head_stages(struct http1 *h, struct curso
 	if (h->state <= HTTP1_AT_START_END)
 		event = http1_start_line(h, c);
 	for (__u32 n = 0; n < lines && !event; n++) {
-		if (h->state <= HTTP1_AT_START_END || h->state >= HTTP1_AT_TRACED || cursor_is_empty(c))
+		if (h->state <= HTTP1_AT_START_END || h->state >= HTTP1_AT_TRACED ||
+		    cursor_is_empty(c))
 			break;
 		event = http1_field_line(h, c);
 		if (event != PROTOCOL_LINE || lines == 1)
@@ -163,8 +164,7 @@ HTTP1_INLINE enum protocol_event http1_head_stages(struct http1 *h, struct curso
 }
 
 /* A piece of a value that is shown to the caller, from `ret_from` on. */
-HTTP1_INLINE enum protocol_event http1_traced(struct http1 *h, struct cursor *c,
-					      __u32 *ret_from)
+HTTP1_INLINE enum protocol_event http1_traced(struct http1 *h, struct cursor *c, __u32 *ret_from)
 {
 	__u32 before = c->i;
 	enum protocol_event event = PROTOCOL_NONE;
