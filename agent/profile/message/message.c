@@ -498,21 +498,33 @@ const char *message_text(const struct message *message, __s64 number)
 	return message->profile->string_table[number];
 }
 
+/* A table of texts of our own, with room for as many again. 0 or -ENOMEM. */
+static int grow_texts(struct message *message)
+{
+	Profile *profile = message->profile;
+	const size_t count = profile->n_string_table, room = 2 * count + 1;
+	char **texts = arena_alloc(&message->arena, room * sizeof(*texts));
+
+	if (!texts)
+		return -ENOMEM;
+	memcpy(texts, profile->string_table, count * sizeof(*texts));
+	profile->string_table = message->texts = texts;
+	message->text_room = room;
+	return 0;
+}
+
 static __s64 append_text(struct message *message, const char *text)
 {
 	Profile *profile = message->profile;
-	const size_t count = profile->n_string_table, length = strlen(text);
-	char **table = arena_alloc(&message->arena, (count + 1) * sizeof(*table));
-	char *copy = arena_alloc(&message->arena, length + 1);
+	const size_t size = strlen(text) + 1;
+	char *copy = arena_alloc(&message->arena, size);
+	bool full = profile->string_table != message->texts ||
+		    profile->n_string_table == message->text_room;
 
-	if (!table || !copy)
+	if (!copy || (full && grow_texts(message)))
 		return -ENOMEM;
-	memcpy(copy, text, length + 1);
-	memcpy(table, profile->string_table, count * sizeof(*table));
-	table[count] = copy;
-	profile->string_table = table;
-	profile->n_string_table = count + 1;
-	return (__s64)count;
+	profile->string_table[profile->n_string_table] = memcpy(copy, text, size);
+	return (__s64)profile->n_string_table++;
 }
 
 __s64 message_add_text(struct message *message, const char *text)

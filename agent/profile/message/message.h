@@ -25,6 +25,8 @@
 struct message {
 	struct arena arena;
 	Perftools__Profiles__Profile *profile;
+	char **texts;     /* the profile's table of texts, once some were added to it */
+	size_t text_room; /* of `texts` */
 };
 
 /*
