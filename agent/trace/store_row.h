@@ -5,7 +5,7 @@
 
 #include <sqlite3.h>
 
-#include "trace/place.h"
+#include "trace/bind.h"
 #include "trace/span.h"
 
 /* The statement that adds a row, unless a span of its ids is there. */

@@ -3,8 +3,8 @@
  * Values for the places of an SQL statement, one after the other: each call fills the next one,
  * whose number it counts up in `place` (0 at first).
  */
-#ifndef CTXPROP_PLACE_H
-#define CTXPROP_PLACE_H
+#ifndef CTXPROP_BIND_H
+#define CTXPROP_BIND_H
 
 #include <linux/types.h>
 #include <sqlite3.h>
@@ -12,13 +12,13 @@
 #include "base/address.h"
 
 /* A text, or NULL for an empty one. It has to stay where it is until the statement was run. */
-void place_text(sqlite3_stmt *statement, int *place, const char *text);
+void bind_text(sqlite3_stmt *statement, int *parameter, const char *text);
 
 /* A number, also 0. Each of these takes the parameter behind *place, which it moves on to. */
-void place_number(sqlite3_stmt *statement, int *place, __u64 number);
+void bind_number(sqlite3_stmt *statement, int *parameter, __u64 number);
 
 /* A number, of which 0 stands for what is not known: NULL. */
-void place_known(sqlite3_stmt *statement, int *place, __u64 number);
+void bind_known(sqlite3_stmt *statement, int *parameter, __u64 number);
 
 /* The two ends of a connection, as in struct flow_key. */
 struct ends {
@@ -33,7 +33,7 @@ struct end_texts {
 };
 
 /* Local address and port, remote address and port, network namespace. */
-void place_ends(sqlite3_stmt *statement, int *place, const struct ends *ends,
-		struct end_texts *texts);
+void bind_ends(sqlite3_stmt *statement, int *parameter, const struct ends *ends,
+	       struct end_texts *texts);
 
 #endif
