@@ -5,26 +5,26 @@
 
 #include "base/proc.h"
 #include "cmd/flow_stack.h"
-#include "inspect/place.h"
+#include "inspect/code_location.h"
 
 /* The address of each call but the last is one that it returns to. */
-static int find(const struct record_stack *stack, __u32 i, struct place *ret_place)
+static int find(const struct record_stack *stack, __u32 i, struct code_location *ret)
 {
-	return place_find(stack->who.tgid, stack->address[i], i > 0, ret_place);
+	return code_location_find(stack->who.tgid, stack->address[i], i > 0, ret);
 }
 
 static void print_frame(const struct record_stack *stack, __u32 i)
 {
-	struct place place;
+	struct code_location location;
 	const char *file;
 
 	printf("\t%016llx", (unsigned long long)stack->address[i]);
-	if (!find(stack, i, &place)) {
-		file = strrchr(place.module, '/');
-		if (*place.function)
-			printf(" %s+0x%llx", place.function, (unsigned long long)place.into);
-		printf(" (%s+0x%llx)", file ? file + 1 : place.module,
-		       (unsigned long long)place.offset);
+	if (!find(stack, i, &location)) {
+		file = strrchr(location.module, '/');
+		if (*location.function)
+			printf(" %s+0x%llx", location.function, (unsigned long long)location.into);
+		printf(" (%s+0x%llx)", file ? file + 1 : location.module,
+		       (unsigned long long)location.offset);
 	}
 	putchar('\n');
 }
@@ -44,15 +44,15 @@ void flow_stack_print(const struct record_stack_entry *entry)
 
 static json_t *frame_json(const struct record_stack *stack, __u32 i)
 {
-	struct place place;
-	bool known = !find(stack, i, &place);
+	struct code_location location;
+	bool known = !find(stack, i, &location);
 
 	/* Names of files and functions may be no UTF-8. */
 	return json_pack("{sI, so?, sI, so?, sI}", "address", (json_int_t)stack->address[i],
-			 "module", known ? json_string(place.module) : NULL, "offset",
-			 (json_int_t)place.offset, "function",
-			 *place.function ? json_string(place.function) : NULL, "into",
-			 (json_int_t)place.into);
+			 "module", known ? json_string(location.module) : NULL, "offset",
+			 (json_int_t)location.offset, "function",
+			 *location.function ? json_string(location.function) : NULL, "into",
+			 (json_int_t)location.into);
 }
 
 json_t *flow_stack_json(const struct record_stack_entry *entry)

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stands at an address of a running program: file, place in it, function. */
-#ifndef CTXPROP_PLACE_H
-#define CTXPROP_PLACE_H
+/* What stands at an address of a running program: file, location in it, function. */
+#ifndef CTXPROP_CODE_LOCATION_H
+#define CTXPROP_CODE_LOCATION_H
 
 #include <limits.h>
 #include <linux/types.h>
 
-#define PLACE_FUNCTION_MAX 256
+#define CODE_LOCATION_FUNCTION_MAX 256
 
-struct place {
+struct code_location {
 	char module[PATH_MAX]; /* path of the file, or how the kernel calls it: "[vdso]" */
 	__u64 offset;          /* in it */
-	char function[PLACE_FUNCTION_MAX]; /* empty: not known */
-	__u64 into;                        /* bytes from the beginning of the function */
+	char function[CODE_LOCATION_FUNCTION_MAX]; /* empty: not known */
+	__u64 into;                                /* bytes from the beginning of the function */
 };
 
 /*
@@ -20,6 +20,6 @@ struct place {
  * `returns` is 1 for those. The file is read in a sandbox: where that fails, the function is not
  * known. Waits for it. Returns 0, -ENOENT when nothing is mapped there (any more), or -errno.
  */
-int place_find(__u32 tgid, __u64 address, int returns, struct place *ret_place);
+int code_location_find(__u32 tgid, __u64 address, int returns, struct code_location *ret);
 
 #endif
