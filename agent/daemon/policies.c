@@ -42,7 +42,7 @@ static int compile(const struct policies *policies, const struct policy *policy,
 		   struct policy_error *error)
 {
 	__u32 generation;
-	int err = policies_next_generation(&policies->maps, &generation);
+	int err = policy_maps_next_generation(&policies->maps, &generation);
 
 	if (err)
 		return policy_fail(error, err, "policy map: %s", strerror(-err));
@@ -67,7 +67,7 @@ static int put(const struct policies *policies, const struct policy *policy, __u
 		  : 0;
 	if (err)
 		return err;
-	err = policies_put(&policies->maps, image);
+	err = policy_maps_put(&policies->maps, image);
 	if (!err)
 		policy_hits_release(&policies->maps, policy);
 	return err ? policy_fail(error, err, "policy map: %s", strerror(-err)) : 0;
@@ -184,7 +184,7 @@ static bool recall(struct policies *policies)
 	return !err;
 }
 
-int policies_begin(struct policies *policies, const struct policies_maps *maps,
+int policies_begin(struct policies *policies, const struct policy_maps *maps,
 		   const struct pins *pins)
 {
 	struct policy policy = policies->policy;

@@ -7,14 +7,14 @@
 
 #include "control/policy_types.h"
 #include "pins/pins.h"
-#include "load/policies.h"
+#include "load/policy_maps.h"
 
 struct policy_hits;
 
 #define POLICIES_FILE "/etc/ctxprop/policy"
 
 struct policies {
-	struct policies_maps maps;
+	struct policy_maps maps;
 	struct policy policy;    /* in force; changed by the daemon's main thread only */
 	pthread_mutex_t lock;    /* held while it changes, and by other threads that read it */
 	const char *file;        /* where it is read from at start and on SIGHUP */
@@ -34,7 +34,7 @@ int policies_read(struct policies *policies, const char *file);
  * Put what was read in force, in the maps of a layer; or what ctxprop has made of it since, if the
  * file is the same still. The pins must outlive it. What is wrong is logged. 0 or -errno.
  */
-int policies_begin(struct policies *policies, const struct policies_maps *maps,
+int policies_begin(struct policies *policies, const struct policy_maps *maps,
 		   const struct pins *pins);
 
 /* What is in force now is kept for the next daemon. */

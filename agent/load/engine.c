@@ -360,9 +360,9 @@ struct connections_maps engine_connections(const struct engine *engine)
 	};
 }
 
-struct policies_maps engine_policies(const struct engine *engine)
+struct policy_maps engine_policy_maps(const struct engine *engine)
 {
-	return (struct policies_maps){
+	return (struct policy_maps){
 	    .image_fd = bpf_map__fd(engine->tc->maps.policies),
 	    .state_fd = bpf_map__fd(engine->tc->maps.policy_state),
 	    .hits_fd = bpf_map__fd(engine->tc->maps.rule_hits),

@@ -11,7 +11,7 @@
 #include "load/attach.h"
 #include "load/connections.h"
 #include "pins/pins.h"
-#include "load/policies.h"
+#include "load/policy_maps.h"
 #include "load/sizes.h"
 
 struct engine;
@@ -77,7 +77,7 @@ int engine_attend(const struct engine *engine, const struct attended *attended);
 
 /* The maps of connections, and those of rules; their descriptors are owned by the engine. */
 struct connections_maps engine_connections(const struct engine *engine);
-struct policies_maps engine_policies(const struct engine *engine);
+struct policy_maps engine_policy_maps(const struct engine *engine);
 
 /* Frees the engine; what is pinned stays. NULL is allowed. */
 void engine_close(struct engine *engine);
