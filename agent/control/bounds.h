@@ -9,7 +9,7 @@
 
 struct bounds {
 	struct policy_number *number;
-	size_t count, room;
+	size_t count;
 };
 
 /* Add a number. 0 or -ENOMEM. */

@@ -25,7 +25,7 @@ struct devices {
 	char *left;        /* names of devices that are left alone */
 	struct links_handler handler;
 	struct device *table;
-	size_t count, room;
+	size_t count;
 };
 
 static struct device *find(struct devices *devices, int ifindex)
@@ -38,14 +38,11 @@ static struct device *find(struct devices *devices, int ifindex)
 
 static struct device *add(struct devices *devices, const struct link *link)
 {
-	struct device *table =
-	    list_make_room(devices->table, devices->count, &devices->room, sizeof(*table));
+	struct device *device = list_add(&devices->table, &devices->count, sizeof(*device));
 
-	if (!table)
-		return NULL;
-	devices->table = table;
-	table[devices->count] = (struct device){.link = *link};
-	return &table[devices->count++];
+	if (device)
+		*device = (struct device){.link = *link};
+	return device;
 }
 
 static void log_attached(const struct devices *devices, const struct link *link, bool existed,

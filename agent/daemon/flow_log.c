@@ -21,7 +21,7 @@
 /* Numbers that stand for a flow in a state. */
 struct states {
 	__u64 *state;
-	size_t count, room;
+	size_t count;
 };
 
 struct flow_log {
@@ -67,12 +67,11 @@ static bool has(const struct states *states, __u64 state)
 /* What finds no room is told of once more. */
 static void add(struct states *states, __u64 state)
 {
-	__u64 *list = list_make_room(states->state, states->count, &states->room, sizeof(*list));
+	__u64 *list = list_add(&states->state, &states->count, sizeof(*list));
 
 	if (!list)
 		return;
-	states->state = list;
-	list[states->count++] = state;
+	*list = state;
 }
 
 static __u64 state_of(const struct flow_key *key, const struct flow *flow)

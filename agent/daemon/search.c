@@ -8,6 +8,7 @@
 #include <sys/vfs.h>
 
 #include "base/cleanup.h"
+#include "base/list.h"
 #include "daemon/search.h"
 
 /* A namespace that was looked into, and is none of ours. */
@@ -43,13 +44,11 @@ static struct search_declined *find(const struct search *search, ino_t inode)
 /* Without memory it is looked into again the next time. */
 static void decline(struct search *search, ino_t inode, bool busy)
 {
-	struct search_declined *grown =
-	    reallocarray(search->declined, search->declined_count + 1, sizeof(*search->declined));
+	struct search_declined *declined =
+	    list_add(&search->declined, &search->declined_count, sizeof(*declined));
 
-	if (!grown)
-		return;
-	search->declined = grown;
-	grown[search->declined_count++] = (struct search_declined){inode, true, busy};
+	if (declined)
+		*declined = (struct search_declined){inode, true, busy};
 }
 
 /* Forget those that were not met again: their numbers may be given to others. */

@@ -101,7 +101,7 @@ struct reading {
 	struct query_places *places;
 	struct trace_set *seen;
 	sqlite3_stmt *earlier; /* NULL: there is no earlier page */
-	size_t room, rows;
+	size_t rows;
 };
 
 /* 1: it does; 0; or -EIO. */
@@ -122,15 +122,12 @@ static int stands_earlier(sqlite3_stmt *earlier, const void *id)
 static int add_place(struct reading *reading, const void *id, __s64 row)
 {
 	struct query_places *places = reading->places;
-	struct query_place *more =
-	    list_make_room(places->place, places->count, &reading->room, sizeof(*more));
+	struct query_place *place = list_add(&places->place, &places->count, sizeof(*place));
 
-	if (!more)
+	if (!place)
 		return -ENOMEM;
-	places->place = more;
-	more += places->count++;
-	memcpy(more->id, id, sizeof(more->id));
-	more->row = row;
+	memcpy(place->id, id, sizeof(place->id));
+	place->row = row;
 	return 0;
 }
 

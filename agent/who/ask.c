@@ -30,7 +30,7 @@ struct ask {
 /* What is told of one process. */
 struct answers {
 	struct who_told *told;
-	size_t count, room;
+	size_t count;
 };
 
 /* Take a map of the daemon's; where there is none an empty one, as small as can be. */
@@ -137,13 +137,11 @@ void ask_close(struct ask *ask)
 
 static int add_answer(struct answers *answers, const struct who_told *told)
 {
-	struct who_told *grown =
-	    list_make_room(answers->told, answers->count, &answers->room, sizeof(*grown));
+	struct who_told *grown = list_add(&answers->told, &answers->count, sizeof(*grown));
 
 	if (!grown)
 		return -ENOMEM;
-	answers->told = grown;
-	answers->told[answers->count++] = *told;
+	*grown = *told;
 	return 0;
 }
 
@@ -315,15 +313,14 @@ int ask_processes(const struct ask *ask, __u32 **ret_tgids, size_t *ret_count)
 	const int fd = bpf_map__fd(ask->skel->maps.processes);
 	_cleanup_free_ __u32 *tgids = NULL;
 	__u32 key, next, *before = NULL;
-	size_t count = 0, room = 0;
+	size_t count = 0;
 
 	while (!bpf_map_get_next_key(fd, before, &next)) {
-		__u32 *grown = list_make_room(tgids, count, &room, sizeof(*tgids));
+		__u32 *tgid = list_add(&tgids, &count, sizeof(*tgid));
 
-		if (!grown)
+		if (!tgid)
 			return -ENOMEM;
-		tgids = grown;
-		tgids[count++] = key = next;
+		*tgid = key = next;
 		before = &key;
 	}
 	*ret_tgids = tgids;

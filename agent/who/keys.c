@@ -8,13 +8,11 @@
 
 static int add(struct keys *keys, const struct worker_key *key)
 {
-	struct worker_key *grown =
-	    list_make_room(keys->key, keys->count, &keys->room, sizeof(*grown));
+	struct worker_key *grown = list_add(&keys->key, &keys->count, sizeof(*grown));
 
 	if (!grown)
 		return -ENOMEM;
-	keys->key = grown;
-	keys->key[keys->count++] = *key;
+	*grown = *key;
 	return 0;
 }
 

@@ -10,7 +10,7 @@
 /* Sorted, each once. */
 struct keys {
 	struct worker_key *key;
-	size_t count, room;
+	size_t count;
 };
 
 /* Add those of a map with such keys. To be sorted then. 0 or -ENOMEM. */

@@ -22,7 +22,7 @@ struct window_file {
 /* All zero is an empty list. */
 struct windows_list {
 	struct window_file *file; /* the newest first */
-	size_t count, room;
+	size_t count;
 };
 
 #define FOLDER "profiles"
@@ -66,13 +66,11 @@ int window_parse(const char *name, struct window *ret_window)
 
 static int add(struct windows_list *list, const struct window_file *file)
 {
-	struct window_file *more =
-	    list_make_room(list->file, list->count, &list->room, sizeof(*more));
+	struct window_file *more = list_add(&list->file, &list->count, sizeof(*more));
 
 	if (!more)
 		return -ENOMEM;
-	list->file = more;
-	more[list->count++] = *file;
+	*more = *file;
 	return 0;
 }
 

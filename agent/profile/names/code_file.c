@@ -19,19 +19,18 @@ struct symbol_range {
 
 struct symbols {
 	struct elf_function_symbol *symbol; /* by their start */
-	size_t count, room;
+	size_t count;
 };
 
 static int add(const struct elf_function_symbol *function, void *data)
 {
 	struct symbols *symbols = data;
 	struct elf_function_symbol *list =
-	    list_make_room(symbols->symbol, symbols->count, &symbols->room, sizeof(*list));
+	    list_add(&symbols->symbol, &symbols->count, sizeof(*list));
 
 	if (!list)
 		return -ENOMEM;
-	symbols->symbol = list;
-	list[symbols->count++] = *function;
+	*list = *function;
 	return 0;
 }
 

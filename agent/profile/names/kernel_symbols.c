@@ -20,7 +20,7 @@ struct symbol {
 
 struct kernel_symbols {
 	struct symbol *symbol; /* by address */
-	size_t count, room;
+	size_t count;
 	struct buffer text;
 	__u32 module; /* of the line before, in the text; 0: none */
 };
@@ -48,7 +48,7 @@ static int add_line(struct kernel_symbols *symbols, char *line)
 {
 	char *rest, *name, *owner;
 	__u64 address = strtoull(line, &rest, 16);
-	struct symbol *list, *symbol;
+	struct symbol *symbol;
 
 	if (!address || *rest != ' ' || !strchr("tTwW", rest[1]) || rest[2] != ' ')
 		return 0;
@@ -56,11 +56,9 @@ static int add_line(struct kernel_symbols *symbols, char *line)
 	owner = name + strcspn(name, "\t\n");
 	owner += *owner == '\t' ? (*owner = '\0', 1) : 0;
 	owner[strcspn(owner, "\n")] = '\0';
-	list = list_make_room(symbols->symbol, symbols->count, &symbols->room, sizeof(*list));
-	if (!list)
+	symbol = list_add(&symbols->symbol, &symbols->count, sizeof(*symbol));
+	if (!symbol)
 		return -1;
-	symbols->symbol = list;
-	symbol = &list[symbols->count++];
 	*symbol = (struct symbol){.address = address, .name = add_text(symbols, name)};
 	if (*owner)
 		symbol->owner = owner_of(symbols, owner);

@@ -30,7 +30,7 @@ struct kernel_watch {
 	int cpus;
 	long online; /* so many CPUs when it began */
 	struct change *change;
-	size_t count, room;
+	size_t count;
 	__u64 all_ns; /* when it was last seen that something was not heard; 0: never */
 };
 
@@ -102,15 +102,12 @@ void kernel_watch_free(struct kernel_watch *watch)
 /* Without room for it nothing is known any more. */
 static void add(struct kernel_watch *watch, const struct change *change)
 {
-	struct change *list =
-	    list_make_room(watch->change, watch->count, &watch->room, sizeof(*list));
+	struct change *added = list_add(&watch->change, &watch->count, sizeof(*added));
 
-	if (!list) {
+	if (added)
+		*added = *change;
+	else
 		watch->all_ns = change->seen_ns;
-		return;
-	}
-	watch->change = list;
-	list[watch->count++] = *change;
 }
 
 /* Records are of words of 8 bytes, each of which is in one piece. */

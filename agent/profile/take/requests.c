@@ -26,7 +26,7 @@ struct known {
 	struct endpoint endpoint; /* the first member: others have a pointer to it */
 	struct known *beside;     /* in its bucket */
 	__s64 *duration_ns;
-	size_t count, room;
+	size_t count;
 };
 
 struct requests {
@@ -125,12 +125,11 @@ struct reading {
 /* Returns whether there was memory. */
 static bool add_duration(struct known *known, __s64 duration_ns)
 {
-	__s64 *more = list_make_room(known->duration_ns, known->count, &known->room, sizeof(*more));
+	__s64 *more = list_add(&known->duration_ns, &known->count, sizeof(*more));
 
 	if (!more)
 		return false;
-	known->duration_ns = more;
-	more[known->count++] = duration_ns;
+	*more = duration_ns;
 	return true;
 }
 
@@ -209,7 +208,7 @@ static void divide(struct known *known)
 		endpoint->up_to_ns[i] = known->duration_ns[(count * percents[i] + 99) / 100 - 1];
 	free(known->duration_ns);
 	known->duration_ns = NULL;
-	known->count = known->room = 0;
+	known->count = 0;
 }
 
 static bool read_endpoints(struct requests *requests, sqlite3 *db, __s64 from_ns, __s64 to_ns)
