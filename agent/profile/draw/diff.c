@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/unique.h"
 #include "profile/draw/diff.h"
 #include "profile/draw/flame.h"
 #include "profile/draw/flame_svg.h"
-#include "profile/message/unique.h"
 
 /* Functions, by the number of their name. */
 struct counting {
@@ -148,7 +148,7 @@ static int count_functions(const struct message_weight weight[DIFF_SIDES], struc
 		err = take_functions(&counting, diff);
 	if (!diff->function)
 		free(counting.function);
-	strings_free(&counting.names);
+	unique_free_all(&counting.names);
 	message_path_free(&counting.path);
 	free(counting.last);
 	return err;

@@ -8,11 +8,11 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/hex.h"
+#include "base/unique.h"
 #include "opentelemetry/proto/profiles/v1development/profiles.pb-c.h"
 #include "profile/draw/otlp.h"
 #include "profile/message/message.h"
 #include "profile/message/path.h"
-#include "profile/message/unique.h"
 
 typedef Opentelemetry__Proto__Profiles__V1development__ProfilesData OtlpData;
 typedef Opentelemetry__Proto__Profiles__V1development__ProfilesDictionary OtlpDictionary;
@@ -528,7 +528,7 @@ static OtlpDictionary *otlp_dictionary_message(struct otlp_dictionary *dictionar
 
 static void free_table(struct table *table)
 {
-	strings_free(&table->keys);
+	unique_free_all(&table->keys);
 	free(table->entry);
 }
 
@@ -537,7 +537,7 @@ static void otlp_dictionary_free(struct otlp_dictionary *dictionary)
 	free_table(&dictionary->links);
 	free_table(&dictionary->stacks);
 	free_table(&dictionary->attributes);
-	strings_free(&dictionary->strings);
+	unique_free_all(&dictionary->strings);
 	arena_free(&dictionary->arena);
 	free(dictionary);
 }

@@ -7,10 +7,10 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/list.h"
+#include "base/unique.h"
 #include "profile/message/counts.h"
 #include "profile/message/endpoints.h"
 #include "profile/message/pprof_types.h"
-#include "profile/message/unique.h"
 
 static const char *const latencies[LATENCIES] = {"", "p50", "p90", "p99", "max"};
 
@@ -90,7 +90,7 @@ static int add_endpoint(struct gathering *gathering, const char *key, size_t num
 /* The endpoint of a key, made if it is new. NULL: no memory. */
 static struct message_endpoint *get(struct gathering *gathering, const char *key)
 {
-	const __u64 hash = hash_add(HASH_BEGIN, key, strlen(key));
+	const __u64 hash = hash_text(HASH_BEGIN, key);
 	const size_t before = gathering->keys.count;
 	const long number = unique_add(&gathering->keys, hash, key);
 

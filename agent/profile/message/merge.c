@@ -6,10 +6,10 @@
 
 #include "base/cleanup.h"
 #include "base/hash.h"
+#include "base/unique.h"
 #include "profile/message/counts.h"
 #include "profile/message/merge.h"
 #include "profile/message/pprof_types.h"
-#include "profile/message/unique.h"
 
 #define MERGER_TYPES_MAX 32
 

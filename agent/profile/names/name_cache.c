@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "base/foreign.h"
 #include "base/list.h"
-#include "profile/message/unique.h"
+#include "base/unique.h"
 #include "profile/names/name_cache.h"
 #include "profile/take/files.h"
 
@@ -41,7 +41,7 @@ void name_cache_free(struct name_cache *known)
 		return;
 	for (size_t i = 0; i < FILES_MAX; i++)
 		free(known->file[i].range);
-	strings_free(&known->texts);
+	unique_free_all(&known->texts);
 	kernel_names_free(&known->kernel);
 	free(known);
 }

@@ -166,7 +166,7 @@ long labels_of(struct labels *labels, const struct registered *registered,
 
 void labels_free(struct labels *labels)
 {
-	strings_free(&labels->sets);
+	unique_free_all(&labels->sets);
 }
 
 int labels_each(const struct labels *labels, long set,

@@ -6,7 +6,7 @@
 #ifndef CTXPROP_PROFILE_TAKE_LABELS_H
 #define CTXPROP_PROFILE_TAKE_LABELS_H
 
-#include "profile/message/unique.h"
+#include "base/unique.h"
 #include "profile/sample.h"
 #include "profile/take/registered.h"
 

@@ -6,9 +6,9 @@
 #include "base/cleanup.h"
 #include "base/foreign.h"
 #include "base/hex.h"
+#include "base/unique.h"
 #include "profile/message/counts.h"
 #include "profile/message/pprof_types.h"
-#include "profile/message/unique.h"
 #include "profile/names/frame_names.h"
 #include "profile/take/samples_message.h"
 #include "profile/take/sources.h"
@@ -491,8 +491,8 @@ int samples_message(const struct samples *samples, const struct profiler *profil
 	if (names)
 		make(&writing, samples);
 	frame_names_free(names);
-	strings_free(&writing.strings);
-	strings_free(&writing.functions);
+	unique_free_all(&writing.strings);
+	unique_free_all(&writing.functions);
 	*ret = writing.message;
 	if (!writing.failed)
 		return 0;
