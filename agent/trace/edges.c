@@ -25,7 +25,7 @@ struct origin {
 	const char *address; /* of its client */
 	int port;
 	sqlite3_int64 position;
-	bool is_known; /* by stores of version 1 it is not */
+	bool is_known; /* the position is not NULL */
 };
 
 /* A request that came in. */

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables and views of the store (docs/schema.md), and how older ones become these. */
+/* The tables and views of the store (docs/schema.md). */
 #ifndef CTXPROP_SCHEMA_H
 #define CTXPROP_SCHEMA_H
 
 #include <sqlite3.h>
 
-/* PRAGMA user_version of a store whose schema this is. */
+/*
+ * PRAGMA user_version of a store whose schema this is. Smaller ones were of builds before the first
+ * release.
+ */
 #define SCHEMA_VERSION 5
 
 /*
@@ -17,8 +20,8 @@
 #define SCHEMA_RUN_BITS_TEXT "16"
 
 /*
- * Make what is missing. 0; -EPROTO: the store is of a newer build, which alone can use it; -EIO:
- * SQLite refuses (sqlite3_errmsg()).
+ * Make what an empty database lacks. 0; -EPROTO: the store is of another version, whose build alone
+ * can use it; -EIO: SQLite refuses (sqlite3_errmsg()).
  */
 int schema_bring_up(sqlite3 *db);
 

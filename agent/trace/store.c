@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -165,22 +164,6 @@ static int on_commit(void *data, sqlite3 *db, const char *name, int pages)
 	return SQLITE_OK;
 }
 
-/*
- * What is sorted for the index of an older store may be more than there is memory for: it goes into
- * files without a name beside the store.
- */
-static int bring_up(struct store *store)
-{
-	static char path[PATH_MAX]; /* others may read it meanwhile */
-	int err;
-
-	snprintf(path, sizeof(path), "%s", store->path);
-	sqlite3_temp_directory = dirname(path);
-	err = schema_bring_up(store->db);
-	sqlite3_temp_directory = NULL;
-	return err == -EIO ? error_of(store->db) : err;
-}
-
 static int try_open(struct store *store)
 {
 	const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
@@ -199,9 +182,11 @@ static int try_open(struct store *store)
 		       "PRAGMA cache_size = -8192;" /* KiB: ids are written all over their index */
 		       "PRAGMA journal_size_limit = 16777216");
 	if (!err)
-		err = bring_up(store);
-	if (!err)
 		err = run(store, "PRAGMA temp_store = MEMORY");
+	if (!err)
+		err = schema_bring_up(store->db);
+	if (err == -EIO)
+		err = error_of(store->db);
 	if (!err)
 		err = prepare(store);
 	sqlite3_busy_timeout(store->db, WRITE_BUSY_MS);
