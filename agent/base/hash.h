@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* FNV-1a, to tell builds apart. */
+/* FNV-1a: a hash for tables, and to tell builds apart. */
 #ifndef CTXPROP_HASH_H
 #define CTXPROP_HASH_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Symbols by name, the way that the dynamic linker finds them: by the table of their hashes
- * (.gnu.hash). Only the few bytes that matter are read, of whatever size the file is.
+ * Symbols by name, found as the dynamic linker finds them: by the table of their hashes
+ * (.gnu.hash). Only a few bytes of the file are read, however large it is.
  */
 #ifndef CTXPROP_ELF_HASH_H
 #define CTXPROP_ELF_HASH_H
@@ -15,7 +15,7 @@ struct elf_part {
 	__u64 offset, size;
 };
 
-/* The bytes of a file, and where the table, the symbols that it is of, and their names stand. */
+/* The bytes of a file, and where the hash table, its symbols and their names are. */
 struct elf_hash {
 	const __u8 *data;
 	size_t size;
