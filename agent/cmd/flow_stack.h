@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a thread came to send on a connection, as `ctxprop flows` shows it. */
+/* The stack of the thread that has sent on a connection last, for `ctxprop flows`. */
 #ifndef CTXPROP_FLOW_STACK_H
 #define CTXPROP_FLOW_STACK_H
 

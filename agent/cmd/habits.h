@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a process has shown of its habits (bpf/engine/habits.h), for those who explain decisions.
- */
+/* The state of a process's habits (bpf/engine/habits.h), to explain decisions. */
 #ifndef CTXPROP_CMD_HABITS_H
 #define CTXPROP_CMD_HABITS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `host` of rules as numbers (bpf/policy_host.h). */
+/* Patterns for `host` in rules, as numbers (bpf/policy_host.h). */
 #ifndef CTXPROP_CONTROL_HOSTS_H
 #define CTXPROP_CONTROL_HOSTS_H
 
@@ -9,10 +9,10 @@
 /* The number that a pattern, "api.example.com" or "*.example.com", is looked up by. */
 __u64 host_number(const char *pattern);
 
-/* Does the first pattern fit every host that the second one fits? */
+/* Does the first pattern match every host that the second one matches? */
 bool host_encloses(const char *outer, const char *inner);
 
-/* Has "*." more labels behind it than are looked at? */
+/* Has a pattern that begins with "*." more labels than are compared? */
 bool host_is_deep(const char *pattern);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The vectors of an image in the making: equal ones are kept once. */
+/* The bit vectors of an image that is being compiled: equal ones are stored once. */
 #ifndef CTXPROP_CONTROL_VECTORS_H
 #define CTXPROP_CONTROL_VECTORS_H
 
@@ -13,7 +13,9 @@ struct vectors {
 	__u16 slot[VECTOR_SLOTS]; /* number of a vector + 1; 0: free */
 };
 
-/* The number of a vector that is equal, or of a new one; -E2BIG: there is no room for it. */
+/*
+ * The number of an equal vector, or of this one, which is added; -E2BIG: there is no room for it.
+ */
 int vectors_number(struct vectors *vectors, const struct policy_vector *wanted);
 
 /* Set the bit of a rule. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What ctxprop has changed of a policy, for the next daemon: kept with the pins, and good for as
- * long as the policy file is the one that it was when it was changed.
+ * Keeps a policy that was changed with ctxprop for the next daemon, with the pins. It is used only
+ * if the policy file has not changed since.
  */
 #ifndef CTXPROP_POLICY_MEMORY_H
 #define CTXPROP_POLICY_MEMORY_H
@@ -9,14 +9,14 @@
 #include "control/policy_types.h"
 #include "pins/pins.h"
 
-/* A number for the text of a policy's file. */
+/* A hash of the text of a policy's file, its stamp. */
 __u64 policy_memory_stamp(const char *text, size_t size);
 
-/* Keep a policy that was made upon the file of this stamp. 0 or -errno. */
+/* Keep a policy that began with the file of this stamp. 0 or -errno. */
 int policy_memory_keep(const struct pins *pins, __u64 stamp, const struct policy *policy);
 
 /*
- * The policy that was kept. 0; -ENOENT: none; -ESTALE: it was made upon another file; -errno with
+ * The policy that was kept. 0; -ENOENT: none; -ESTALE: the file was another one; -errno with
  * error->text.
  */
 int policy_memory_recall(const struct pins *pins, __u64 stamp, struct policy *ret,

@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 /*
- * Write all bytes, however long it takes. Meanwhile `news` is called whenever `news_fd` can be
- * read: signals go on to be handled while whoever reads the output does not. 0 or -errno.
+ * Write all bytes, however long it takes. Meanwhile `news` is called whenever `news_fd` is
+ * readable, so that signals are handled even if nobody reads the output. 0 or -errno.
  */
 int outlet_write(int fd, const char *bytes, size_t size, int news_fd, void (*news)(void *data),
 		 void *data);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Workers of runtimes: nothing tells of their end, so they go when their process has gone. */
+/*
+ * Removes workers of runtimes. Their end is not seen, so this is done when their process has ended.
+ */
 #ifndef CTXPROP_LEFTOVERS_H
 #define CTXPROP_LEFTOVERS_H
 

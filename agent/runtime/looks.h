@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Processes that wait to be looked at, those with the smallest programs first: a large one takes
- * longer, and most of them are quickly done.
+ * The queue of processes to be inspected, those with the smallest programs first: these are most,
+ * and are done quickly.
  */
 #ifndef CTXPROP_LOOKS_H
 #define CTXPROP_LOOKS_H
@@ -15,7 +15,7 @@ struct looks {
 	struct look *first;
 };
 
-/* Have a process looked at, once however often that is asked for. 0 or -ENOMEM. */
+/* Add a process, unless it is in the queue. 0 or -ENOMEM. */
 int looks_add(struct looks *looks, __u32 tgid);
 
 /* Take out the next one. False: none waits. */

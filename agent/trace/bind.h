@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Values for the places of an SQL statement, one after the other: each call fills the next one,
- * whose number it counts up in `place` (0 at first).
+ * Bind values to the parameters of an SQL statement, one after the other: each call adds 1 to
+ * `*parameter` (0 at first) and binds the parameter of that number.
  */
 #ifndef CTXPROP_BIND_H
 #define CTXPROP_BIND_H
@@ -11,13 +11,13 @@
 
 #include "base/address.h"
 
-/* A text, or NULL for an empty one. It has to stay where it is until the statement was run. */
+/* A text; NULL for an empty one. It must stay valid until the statement was run. */
 void bind_text(sqlite3_stmt *statement, int *parameter, const char *text);
 
-/* A number, also 0. Each of these takes the parameter behind *place, which it moves on to. */
+/* A number, also 0. */
 void bind_number(sqlite3_stmt *statement, int *parameter, __u64 number);
 
-/* A number, of which 0 stands for what is not known: NULL. */
+/* A number; NULL for 0, which means that it is not known. */
 void bind_known(sqlite3_stmt *statement, int *parameter, __u64 number);
 
 /* The two ends of a connection, as in struct flow_key. */
@@ -27,7 +27,7 @@ struct ends {
 	__u32 netns;
 };
 
-/* Where their texts stand until the statement was run. */
+/* Room for their texts, which must stay valid until the statement was run. */
 struct end_texts {
 	char local[ADDRESS_TEXT_MAX], remote[ADDRESS_TEXT_MAX];
 };

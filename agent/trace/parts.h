@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Heads that come in several packets: their pieces, until the last one is there. */
+/* Request heads that come in several packets: keeps the pieces until the last one has come. */
 #ifndef CTXPROP_PARTS_H
 #define CTXPROP_PARTS_H
 
 #include "records.h"
 
-/* Heads that are kept at once; the oldest makes room. */
+/* The most heads that are kept at once; the oldest one makes room for a new one. */
 #define PARTS_MAX 256
 
 struct parts;

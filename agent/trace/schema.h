@@ -12,9 +12,9 @@
 #define SCHEMA_VERSION 5
 
 /*
- * Ids of traces are random: one index of all of them would be written to all over. So spans_ids has
- * a part for each run of so many rows, in the order of their ends, and only the last one is written
- * to; who looks for a trace looks into each part.
+ * Ids of traces are random, so writes to a single index of all of them would be scattered over it.
+ * So the index spans_ids has a part for each 2^SCHEMA_RUN_BITS rows, of which only the last one is
+ * written to; a search for a trace looks into each part.
  */
 #define SCHEMA_RUN_BITS      16
 #define SCHEMA_RUN_BITS_TEXT "16"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Spans that come again: a daemon that was killed had stored them, and was not done with their
- * records. Only the first ones after a start can be such, and only of the rows that were last.
+ * Recognises spans that come again: an earlier daemon had stored them and was killed before it
+ * freed their records. Only the first spans after a start can be such, and only the last rows have
+ * to be searched for them.
  */
 #ifndef CTXPROP_STORE_AGAIN_H
 #define CTXPROP_STORE_AGAIN_H
@@ -16,10 +17,10 @@ struct store_again {
 	unsigned int left; /* spans that may be such */
 };
 
-/* Look at the store as it is now. Returns what SQLite says. */
+/* Note the last rows of the store as it is now. Returns SQLite's result. */
 int store_again_open(sqlite3 *db, struct store_again *ret_again);
 
-/* Was this span, the next one, there when the store was opened? */
+/* Was this span, which is the next one to be stored, there when the store was opened? */
 bool store_again_has(struct store_again *again, const struct span *span);
 
 void store_again_close(struct store_again *again);

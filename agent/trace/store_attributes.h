@@ -14,7 +14,7 @@
  */
 int store_attributes_open(sqlite3 *db, sqlite3_stmt **ret_put);
 
-/* What is known of the service of this row now; nothing is written where nothing is known. */
+/* Write the attributes of the service of this row; does nothing if there are none. */
 void store_attributes_put(sqlite3_stmt *put, sqlite3_int64 service, const char *attributes);
 
 #endif

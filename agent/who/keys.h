@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The workers that are no threads (tasks, goroutines and the like) of which the maps know. */
+/* The workers in the maps that are not threads: tasks, goroutines and the like. */
 #ifndef CTXPROP_WHO_KEYS_H
 #define CTXPROP_WHO_KEYS_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The labels that programs have given their samples. Those of all sources are merged; equal sets
- * have one number, by which samples are told apart.
+ * The labels that programs give to their samples, merged from all sources. Equal sets of labels
+ * have the same number.
  */
 #ifndef CTXPROP_PROFILE_TAKE_LABELS_H
 #define CTXPROP_PROFILE_TAKE_LABELS_H
