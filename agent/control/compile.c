@@ -19,7 +19,7 @@ struct compile {
 	struct policy_error *error;
 	struct vectors vectors;
 	__u32 bounds;                   /* used so far, in all dimensions */
-	__u64 number[POLICY_RULES_MAX]; /* of each rule: what its device or cgroup came to */
+	__u64 number[POLICY_RULES_MAX]; /* of each rule: the number of its device or cgroup */
 	struct in_sets in;              /* those that the address at hand is in */
 };
 
@@ -34,7 +34,7 @@ static const struct policy_rule *rule_at(const struct compile *c, __u32 i)
 				    : policy_builtin(i - (__u32)c->policy->count);
 }
 
-/* Does a rule fit the class of a dimension that begins with `number`? */
+/* Does a rule match the class of a dimension that begins with `number`? */
 typedef bool (*rule_fits)(const struct compile *c, __u32 rule, const struct policy_number *number);
 
 static int add_class(struct compile *c, const struct policy_number *number, rule_fits fits)
@@ -117,7 +117,7 @@ static bool fits_port(const struct compile *c, __u32 i, const struct policy_numb
 	return !rule->port_count;
 }
 
-/* Where the ports of a rule begin and end. */
+/* Add the ports at which the ranges of a rule begin and end. */
 static int add_ports(struct bounds *bounds, const struct policy_rule *rule)
 {
 	int err = 0;
@@ -158,7 +158,10 @@ static bool encloses_cgroup(const char *outer, const char *inner)
 	return !strncmp(outer, inner, length) && (inner[length] == '/' || !inner[length]);
 }
 
-/* The class of a cgroup's id is looked up before those of the cgroups around it. */
+/*
+ * Does a rule match the class of a cgroup? Packets use the class of the innermost cgroup that rules
+ * name, so that class must also match the rules for the cgroups around it.
+ */
 static bool fits_cgroup(const struct compile *c, __u32 i, const struct policy_number *number)
 {
 	const char *cgroup = rule_at(c, i)->cgroup;
@@ -204,7 +207,10 @@ static int compile_named(struct compile *c, enum policy_dimension dimension,
 	return err;
 }
 
-/* The class of a name is looked up before those of the domains around it. */
+/*
+ * Does a rule match the class of a host? Packets use the class of the longest pattern that fits, so
+ * that class must also match the rules for the patterns around it.
+ */
 static bool fits_host(const struct compile *c, __u32 i, const struct policy_number *number)
 {
 	const char *host = rule_at(c, i)->host;
@@ -280,7 +286,7 @@ static int compile_all(struct compile *c)
 	return err;
 }
 
-/* The packet programs look at fewer labels of a name than the language could say. */
+/* The packet programs compare fewer labels than a pattern could have. */
 static int check_hosts(const struct policy *policy, struct policy_error *error)
 {
 	for (size_t i = 0; i < policy->count; i++) {

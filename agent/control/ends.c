@@ -69,7 +69,7 @@ static int prefix_bounds(const struct policy_prefix *prefix, struct bounds *boun
 					  ipv4_last = {0, IPV4_MARK << 32 | 0xffffffff};
 	int err = bounds_add_range(bounds, policy_address(prefix->address), last_of(prefix));
 
-	/* Out of a network of IPv6 the addresses of IPv4 are cut. */
+	/* Exclude IPv4 addresses from an IPv6 network. */
 	return err || prefix_is_ipv4(prefix) ? err
 					     : bounds_add_range(bounds, ipv4_first, ipv4_last);
 }

@@ -48,7 +48,7 @@
 #include "runtime/preload.h"
 #include "runtime/uprobe.h"
 
-/* Programs that run already are known when the daemon is ready, unless it takes longer. */
+/* How long the start waits until programs that run already were inspected. */
 #define SETTLE_MS 2000
 
 /* Everything that a running daemon holds. */
@@ -61,7 +61,7 @@ struct daemon {
 	struct sites *sites;
 	struct watchdog watchdog;
 	struct upkeep upkeep;
-	bool memory_is_short;      /* nothing is loaded that nobody needs yet */
+	bool memory_is_short;      /* nothing is loaded before it is needed */
 	bool follows;              /* requests, by the node's probes */
 	struct follower *follower; /* NULL: programs are not looked at */
 	struct policies policies;
@@ -73,14 +73,14 @@ struct daemon {
 	bool drained;
 };
 
-/* Log what failed and hand the error on. */
+/* Log what failed and return the error. */
 static int failed(const char *what, int err)
 {
 	log_error("start-failed", "%s: %s", what, strerror(-err));
 	return err;
 }
 
-/* What is loaded side by side: the packet programs of each hook, and the probes. */
+/* What is loaded in parallel: the packet programs of each hook, and the probes. */
 struct loading {
 	struct daemon *daemon;
 	const struct options *options;
@@ -144,7 +144,9 @@ static int begin_packets(struct loading *loading)
 	return loading->then(loading->daemon, loading->options);
 }
 
-/* Who has loaded the last one goes on, whoever it is: others are at the probes by then. */
+/*
+ * The job that has loaded the last program continues the start; other threads load probes by then.
+ */
 static int load_hook(void *data)
 {
 	const struct loading_hook *own = data;
@@ -163,7 +165,7 @@ static int load_probes(void *data)
 	return node_start(take_fd(&loading->node_lock_fd), &loading->report);
 }
 
-/* What fails here is loaded when it is needed, or said then. */
+/* What cannot be loaded here is tried again when it is needed, and logged then. */
 static int load_runtimes(void *data)
 {
 	(void)data;
@@ -182,7 +184,7 @@ static void follow(const struct loading *loading, int err)
 	loading->daemon->follows = !err && loading->report.follows;
 }
 
-/* Side by side, unless memory is short: loading takes more than anything after it. */
+/* In parallel, unless memory is short: loading takes more memory than anything after it. */
 static void run_loads(struct job *jobs, size_t count, bool memory_is_short)
 {
 	if (!memory_is_short) {
@@ -336,14 +338,14 @@ static int listen_for_requests(struct daemon *daemon, const struct options *opti
 			    "listening on port %u, where commands of root will look for it",
 			    port);
 	err = control_port_keep(&daemon->pins, port);
-	/* They find nobody, or do not believe who they find. */
+	/* Then commands find no daemon, or do not trust the one that they find. */
 	if (err)
 		log_warning("port-unknown", "cannot tell ctxprop the netlink port: %s",
 			    strerror(-err));
 	return 0;
 }
 
-/* Nothing will ever be heard again of the flows of a network namespace that is gone. */
+/* No packet will ever come again of the flows of a network namespace that is gone. */
 static void forget_flows(const char *name, bool (*gone)(__u32 netns, void *data), void *gone_data,
 			 void *data)
 {
@@ -361,7 +363,9 @@ static void forget_flows(const char *name, bool (*gone)(__u32 netns, void *data)
 			 name ? name : "network namespaces that ended while no daemon ran");
 }
 
-/* What an earlier daemon did by --netns, and this one was not told to do. */
+/*
+ * Stop editing in namespaces of an earlier daemon's --netns that this one was not told to work in.
+ */
 static void quieten_others(const struct daemon *daemon)
 {
 	int count = left_quieten(&daemon->pins);
@@ -418,7 +422,10 @@ static void take_orders(struct daemon *daemon)
 	    .sites = daemon->sites, .engine = daemon->engine, .drain = &daemon->drain};
 }
 
-/* The packet programs are loaded: rules first, then who may ask, then packets. */
+/*
+ * The packet programs are loaded: put the rules in force first, then listen for ctxprop, then
+ * attach.
+ */
 static int begin_editing(struct daemon *daemon, const struct options *options)
 {
 	int err = begin_policy(daemon);
@@ -447,7 +454,7 @@ static int start(struct daemon *daemon, const struct options *options)
 	if (daemon->signal_fd < 0)
 		return failed("signals", daemon->signal_fd);
 	err = policies_read(&daemon->policies, options->policy);
-	/* Who only drains edits nothing by it. */
+	/* A daemon that only drains does not need the policy. */
 	if (err && options->drain)
 		err = 0;
 	else if (err && options->wait_for_policy)
@@ -518,7 +525,7 @@ static int wait_for_news(struct daemon *daemon, int timeout_ms)
 	return err;
 }
 
-/* What is due by the clock. Returns the milliseconds until there is more to do. */
+/* Do what is due at this time. Returns the milliseconds until there is more to do. */
 static int do_what_is_due(struct daemon *daemon)
 {
 	int due_ms[5], first_ms;
@@ -556,7 +563,7 @@ static int run(struct daemon *daemon)
 	return news < 0 ? failed("waiting for news", news) : 0;
 }
 
-/* All is attached: what comes now needs less than what was before. */
+/* Everything is attached: from now on fewer rights are needed. */
 static void drop_rights(bool enters_netns, bool names_kernel)
 {
 	bool admin = false;
@@ -630,8 +637,7 @@ static void close_all(struct daemon *daemon)
 	cleanup_close(&daemon->lock_fd);
 }
 
-/* Told to end before all was attached: what an earlier daemon has attached edits no more, either.
- */
+/* Told to end before everything was attached: programs of an earlier daemon stop editing, too. */
 static void give_up(const struct daemon *daemon)
 {
 	control_set_paused(daemon->pins.layer_dir, true);
@@ -662,7 +668,7 @@ int daemon_run(const struct options *options)
 		recorder_process_begin(&daemon.recorder);
 		if (daemon.follower)
 			follower_settle(daemon.follower, SETTLE_MS);
-		resident_shrink(); /* loading took what is not needed any more */
+		resident_shrink(); /* free what only loading needed */
 		be_ready(&daemon, wanted_any(&options->wanted));
 		if (daemon.follower)
 			follower_preload(daemon.follower);

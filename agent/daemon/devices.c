@@ -96,7 +96,7 @@ static void meet(struct devices *devices, struct device *device)
 		attach(devices, device, false);
 }
 
-/* Should the programs stand at a device that they do not stand at? */
+/* Should programs be attached to this device that are not? */
 static bool is_missing(const struct devices *devices, const struct device *device)
 {
 	const struct link *link = &device->link;
@@ -150,7 +150,7 @@ static void on_gone(int ifindex, void *data)
 	*device = devices->table[--devices->count];
 }
 
-/* Somebody removed a qdisc or classifier: was it ours? */
+/* Somebody has removed a qdisc or classifier: attach again if it was ours. */
 static void on_filters_lost(int ifindex, void *data)
 {
 	struct devices *devices = data;
@@ -178,7 +178,7 @@ int devices_read(struct devices *devices)
 	return err;
 }
 
-/* A pin named <ifindex>-<hook> whose device went while no daemon ran. */
+/* A pin <ifindex>-<hook> whose device was removed while no daemon ran. */
 static int forget_if_gone(const char *path, const char *name, void *data)
 {
 	struct devices *devices = data;

@@ -174,8 +174,8 @@ static int set_profile(const struct option_row *row, const char *value)
 	if (!recorder_words_parse(value, &words))
 		return OPTIONS_RUN;
 	return refuse(row, value,
-		      "a number from 1 to 99, and then, if wanted, ,off-cpu ,window=SECONDS (5 to "
-		      "60) ,full=PERCENT (1 to 90)");
+		      "a number from 1 to 99, which ,off-cpu ,window=SECONDS (5 to 60) and "
+		      ",full=PERCENT (1 to 90) may follow");
 }
 
 static int set_head(const struct option_row *row, const char *value)
@@ -395,7 +395,7 @@ static int show_help(const struct option_row *row, const char *value)
 	return OPTIONS_DONE;
 }
 
-/* Do the options fit each other, and is nothing left over? */
+/* Do the options go together, and is there no further argument? */
 static enum options_next check(int argc, char **argv)
 {
 	if (wanted.profile && !wanted.store) {

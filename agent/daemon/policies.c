@@ -15,7 +15,7 @@
 #include "daemon/policy_hits.h"
 #include "daemon/policy_memory.h"
 
-/* What names came to, folded into one number that tells whether any of them has changed. */
+/* Add the number of a name to a hash, by which changes of any of them are found. */
 static __u64 fold(__u64 *named, __u64 number)
 {
 	*named = (*named ^ number) * 0x100000001b3ULL;
@@ -112,7 +112,7 @@ static void log_unknown(const struct policy *policy)
 	}
 }
 
-/* The policy of the file, and the stamp of the very text that it was read from. */
+/* The policy of the file, and the stamp of the text that it was read from. */
 static int read_file(const struct policies *policies, struct policy *ret, __u64 *ret_stamp)
 {
 	struct policy_error error = {};

@@ -13,7 +13,7 @@
 /* The first counters are those of the built-in rules. */
 #define FIRST POLICY_DIRS
 
-/* All that a rule says, as one number; never 0. */
+/* A hash of everything that a rule says; never 0. */
 static __u64 identity(const struct policy_rule *rule)
 {
 	__u64 hash = 0xcbf29ce484222325ULL ^ rule->prio; /* FNV-1a */

@@ -31,7 +31,9 @@ static void clear(struct site *site)
 	memset(site->attacher.prog_fd, -1, sizeof(site->attacher.prog_fd));
 }
 
-/* A device needs programs of a framing: those of entries are there, what they go on in may not be.
+/*
+ * A device needs programs of a framing. Entries are there already, but the shared programs in which
+ * they continue may not be loaded.
  */
 static int need_programs(void *data, enum framing framing)
 {

@@ -372,10 +372,11 @@ static int listen_for_news(struct sites *sites)
 	int err = links_monitor_open(everywhere, on_news, sites, &sites->monitor);
 
 	if (err == -EPERM && everywhere)
-		log_error("devices-unknown", "--netns: hearing of devices in other network "
-					     "namespaces takes CAP_NET_BROADCAST");
+		log_error("devices-unknown", "--netns: notifications about devices in other "
+					     "network namespaces need CAP_NET_BROADCAST");
 	else if (err)
-		log_error("devices-unknown", "cannot hear of network devices: %s", strerror(-err));
+		log_error("devices-unknown", "cannot get notifications about network devices: %s",
+			  strerror(-err));
 	return err;
 }
 
@@ -409,7 +410,7 @@ int sites_update(struct sites *sites)
 	return read_all(sites);
 }
 
-/* The search for the namespace of a cookie, which takes a visit to each. */
+/* A search for namespaces by cookie, for which each namespace has to be entered. */
 struct cookie_search {
 	struct sites *sites;
 	const char *taken; /* cookies of those that are looked for */
@@ -434,7 +435,10 @@ static int meet_if_taken(const struct netns_way *way, void *data)
 	return 0;
 }
 
-/* Meet the namespaces of these cookies. -ENOENT: none was found; 0 or -errno of the last. */
+/*
+ * Begin to work in the namespaces with these cookies. -ENOENT: none was found; else 0 or -errno of
+ * the last one.
+ */
 static int find_taken(struct sites *sites, const char *taken)
 {
 	struct cookie_search search = {sites, taken, -ENOENT};
@@ -594,7 +598,7 @@ static int open_home(struct sites *sites, const struct pins *pins, int *lock_fd)
 	return site_open_home(site, sites->options.engine, sites->options.way);
 }
 
-/* Where it is still possible to come home. */
+/* Make sure that this thread can return to its own namespace. */
 static int open_way_home(struct sites *sites)
 {
 	sites->home_fd = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
@@ -602,7 +606,7 @@ static int open_way_home(struct sites *sites)
 	    (!wanted_any(sites->options.wanted) || !setns(sites->home_fd, CLONE_NEWNET)))
 		return 0;
 	log_error("netns-failed", "--netns: cannot enter network namespaces: %s%s", strerror(errno),
-		  errno == EPERM ? ", it takes CAP_SYS_ADMIN" : "");
+		  errno == EPERM ? ", it needs CAP_SYS_ADMIN" : "");
 	return -errno;
 }
 
