@@ -18,7 +18,7 @@ struct search {
 	struct code_location location;
 };
 
-/* It says what it knows as soon as it knows more: the last message counts. */
+/* The sandbox sends what it knows whenever it knows more: the last message counts. */
 static int say(int socket, const struct code_location *location)
 {
 	return send(socket, location, sizeof(*location), MSG_NOSIGNAL) < 0 ? -errno : 0;

@@ -51,7 +51,7 @@ static __u64 hashes_at(const struct header *header, __u32 symbol)
 	       (__u64)(symbol - header->first) * sizeof(__u32);
 }
 
-/* Most names that are asked for are not there: two bits tell. 0, or -ENOENT. */
+/* Test two bits of the Bloom filter, by which most absent names are recognised. 0, or -ENOENT. */
 static int pass_filter(const struct elf_hash *hash, const struct header *header, __u32 wanted)
 {
 	__u64 bits, mask = 1ULL << (wanted % BLOOM_BITS) |
@@ -76,7 +76,7 @@ static int check(const struct elf_hash *hash, __u32 number, const char *name, El
 										       : -ENOENT;
 }
 
-/* Go through those of a bucket: the lowest bit of a hash says that it is the last. */
+/* Search a bucket: the lowest bit of a hash marks its last symbol. */
 static int look_through(const struct elf_hash *hash, const struct header *header, __u32 number,
 			__u32 wanted, const char *name, Elf64_Sym *ret_symbol)
 {

@@ -26,7 +26,7 @@
 #include "runtime/unix_sockets.h"
 
 #define SWEEP_SECONDS 60
-/* Sweeps until what was too dear is tried again, for a second at least. */
+/* Sweeps until publishing that was too expensive is tried again. */
 #define RETRY_SWEEPS 10
 /* Another daemon does the work: within this time its end is noticed. */
 #define LOCK_PAUSE_MS 500
@@ -177,7 +177,7 @@ static bool is_used_by(const struct runtimes *runtimes, const struct stat *file,
 	return usage.is_used;
 }
 
-/* Goroutines of a process are published no more. Its flags in the map say so already. */
+/* Stop publishing the goroutines of a process, whose flags in the map are already changed. */
 static void hide(struct runtimes *runtimes, __u32 tgid, const struct stat *file)
 {
 	if (!is_used_by(runtimes, file, RUNTIME_SHOWN))
@@ -228,7 +228,7 @@ static void publish(struct runtimes *runtimes, struct inspection *inspection)
 		bpf_map_delete_elem(runtimes->map_fd, &tgid); /* it will be asked for again */
 		return;
 	}
-	/* The entry is of the program that it has become, which may have asked already. */
+	/* The entry belongs to the new program of this process, which may have asked already. */
 	if (!process_runs(tgid, program)) {
 		looks_add(&runtimes->looks, tgid);
 		return;
@@ -401,7 +401,7 @@ static void follow_readers(struct runtimes *runtimes)
 	tell_publish(runtimes);
 }
 
-/* The last daemon may have shown what this one does not. */
+/* The last daemon may have published what this one does not. */
 static void begin_to_publish(struct runtimes *runtimes)
 {
 	publish_open(runtimes->mode, &runtimes->publish);
@@ -446,7 +446,7 @@ static int open_news(struct runtimes *runtimes)
 	return err ? err : wait_for(runtimes, inspector_fd(&runtimes->inspector));
 }
 
-/* What waits is to be looked at, and what the last one did is done again: his uprobes go last. */
+/* Inspect all that wait, and repeat what the last daemon did; its uprobes are removed last. */
 static int take_over(struct runtimes *runtimes)
 {
 	int err = uprobe_pins_open(&runtimes->pins);
@@ -468,7 +468,7 @@ static bool is_used(const struct stat *file, void *data)
 	return is_used_by(data, file, 0);
 }
 
-/* What was too dear some time ago may not be now. */
+/* Publishing that was too expensive some time ago may not be so now. */
 static void try_again(__u32 tgid, void *data)
 {
 	struct runtimes *runtimes = data;

@@ -40,7 +40,7 @@ void connection_rows_free(struct connection_rows *rows)
 	free(rows);
 }
 
-/* A time of CLOCK_BOOTTIME as one of the clock; 0 stays. */
+/* A time of CLOCK_BOOTTIME as one of CLOCK_REALTIME; 0 stays 0. */
 static __u64 wall_ns(__u64 boot_ns, __s64 boot_to_wall_ns)
 {
 	return boot_ns ? boot_ns + (__u64)boot_to_wall_ns : 0;
@@ -54,7 +54,7 @@ static void bind_times(sqlite3_stmt *insert, int *parameter, const struct record
 	bind_number(insert, parameter, wall_ns(record->closed_ns, boot_to_wall_ns));
 }
 
-/* Numbers of bytes are known of connections that were established, and may be 0. */
+/* Sequence numbers are known only of connections that were established, and may be 0. */
 static void bind_first(sqlite3_stmt *insert, int *parameter, const struct record_connection *record)
 {
 	if (!record->established_ns)

@@ -20,7 +20,9 @@ static const char called_sql[] =
     " duration_ns, start_ns, local_port, position FROM spans"
     " WHERE kind = 3 AND start_ns >= ?1 ORDER BY id DESC LIMIT ?2";
 
-/* Where a request began on the wire, which both ends tell the same. */
+/*
+ * The position of a request's first byte on the wire, which is the same in the spans of both ends.
+ */
 struct origin {
 	const char *address; /* of its client */
 	int port;
@@ -36,7 +38,7 @@ struct served {
 	struct origin origin;
 	__u64 duration_ns;
 	bool is_error, is_joined; /* its call was found */
-	bool has_call;            /* by where it began: it is not joined by ids */
+	bool has_call;            /* found by its origin: it is not joined by ids */
 };
 
 /* One end of an edge. */
@@ -191,7 +193,7 @@ static int read_served(struct reading *reading)
 	return finish(rows, err);
 }
 
-/* The request that began where a call did; NULL: it was not seen. */
+/* The request with the origin of a call; NULL: there is none. */
 static struct served *find_by_origin(struct reading *reading, const struct origin *origin)
 {
 	if (!origin->is_known)
@@ -288,7 +290,7 @@ static int count(struct reading *reading, const struct end *caller, const struct
 	return 0;
 }
 
-/* The first time: which requests have their call by where they began? */
+/* First pass: mark the requests whose call is found by their origin. */
 static int mark_called(struct reading *reading, sqlite3_stmt *row)
 {
 	const struct origin origin =
@@ -305,7 +307,8 @@ static int count_called(struct reading *reading, sqlite3_stmt *row)
 	struct served *served = find_served(reading, row);
 	const char *caller_name = name_of(reading, sqlite3_column_int64(row, 1));
 	const char *callee_name = served ? name_of(reading, served->service) : NULL;
-	/* What has no name is passed on by this host, or has gone. */
+	/* An end without a name is a request that this host forwards, or its service was removed.
+	 */
 	struct end caller = {caller_name, !caller_name}, callee = {callee_name, !callee_name};
 
 	if (served)

@@ -13,7 +13,7 @@
 #include "trace/routes.h"
 #include "traceparent.h"
 
-/* Requests that wait for their end at once, at most: as many as the packet programs follow. */
+/* The most requests that wait for their end: as many as the packet programs follow. */
 #define OPEN_MAX 65536
 #define BUCKETS  16384 /* a power of two */
 
@@ -126,7 +126,9 @@ static void tell_gone(struct join *join, const struct open *open)
 		join->on_gone(&open->span, join->data);
 }
 
-/* Span ids are random but for their upper bits, which say a place (engine/model.h). */
+/*
+ * Span ids are random, except for their upper bits, which are the request's index (engine/model.h).
+ */
 static struct open **bucket_of(struct join *join, __u64 span_id)
 {
 	return &join->bucket[(span_id * 0x9e3779b97f4a7c15ULL) >> 50 & (BUCKETS - 1)];
@@ -142,7 +144,7 @@ static struct open **find(struct join *join, __u64 span_id, enum span_kind kind)
 	return link;
 }
 
-/* Take a request out of the lists; it is the caller's then. */
+/* Remove a request from the lists; it belongs to the caller then. */
 static struct open *take(struct join *join, struct open **link)
 {
 	struct open *open = *link;
@@ -179,7 +181,7 @@ static void add(struct join *join, struct open *open)
 	join->open++;
 }
 
-/* Before it is cut: a pattern is to see all of it. */
+/* Before it is cut, so that patterns match the whole text. */
 static void set_text(const struct join *join, char *to, size_t size, const char *value)
 {
 	char whole[RECORD_HEAD_MAX + 1];
@@ -192,7 +194,7 @@ static void set_text(const struct join *join, char *to, size_t size, const char 
 	foreign_copy(to, size, whole);
 }
 
-/* A path without query and fragment: those may hold what is nobody's business. */
+/* A path without query and fragment, which may have private data. */
 static void set_path(const struct join *join, struct span *span, const char *target)
 {
 	const char *scheme = strstr(target, "://"), *path = target;
@@ -208,8 +210,8 @@ static void set_path(const struct join *join, struct span *span, const char *tar
 }
 
 /*
- * The ids that a program has written itself are what its callee knows. If its trace is not the one
- * that the request is believed to belong to, the program knows better.
+ * If a program has written a traceparent itself, the callee knows these ids, so they are the
+ * span's. If its trace is not the one that the engine believes in, the program is right.
  */
 static void take_own_ids(struct span *span, const char *value)
 {
@@ -258,7 +260,7 @@ static void read_head(struct join *join, struct span *span, const struct record_
 	join->has_head = false;
 	method = head_method(bytes, size);
 	head_reader_reset(join->reader);
-	/* Whatever is done, it is done to a target and has fields. */
+	/* With any method, the target and the fields are read in the same way. */
 	if (method)
 		head_reader_feed(join->reader, any_method, sizeof(any_method) - 1);
 	head_reader_feed(join->reader, bytes + method, size - method);
@@ -306,8 +308,8 @@ static void fill(struct span *span, const struct record_begin *begin)
 }
 
 /*
- * What was put into the call that this request was on this host. By the place of its first byte,
- * too: any caller may name a span that is not its own.
+ * The bytes that ctxprop has added on this host to the call that this request is. The position of
+ * its first byte must be the same, too, since any client can name a span that is not its own.
  */
 static __u32 added_by_call(struct join *join, const struct span *served)
 {
@@ -328,7 +330,7 @@ static void begin(struct join *join, const struct record_begin *record)
 	read_head(join, &open->span, record);
 	open->added =
 	    record->kind == RECORD_CALLED ? record->added : added_by_call(join, &open->span);
-	/* Now, while it is there: it may have ended when the answer comes. */
+	/* Read now, since the process may have ended when the answer comes. */
 	open->span.service = *services_find(join->services, record->tgid, &record->process);
 	add(join, open);
 	if (join->on_open)
@@ -351,13 +353,16 @@ static void complete(struct span *span, const struct record_end *end)
 	}
 }
 
-/* What this process serves and sends itself, as exporters do, would never come to an end. */
+/*
+ * Requests of this process itself are left out: spans of exporters would cause further spans for
+ * ever.
+ */
 static bool is_own(const struct join *join, const struct open *open)
 {
 	return open->is_own || open->span.tgid == join->own_tgid;
 }
 
-/* It answers itself: the call of this host that it answers is nobody else's business, either. */
+/* It is served by this process, so the call on this host that it answers is left out, too. */
 static void disown_call(struct join *join, const struct span *served)
 {
 	struct open *call = *find(join, served->parent_id, SPAN_CLIENT);

@@ -39,7 +39,7 @@ static bool is_same_head(const struct part *part, const struct record_begin *pie
 	       !memcmp(head->local, piece->local, sizeof(head->local));
 }
 
-/* The newest first: that is where it mostly is. NULL: nothing of it is known. */
+/* Searched from the newest on, which is mostly the one. NULL: none of its pieces is known. */
 static struct part *find(struct parts *parts, const struct record_begin *piece, bool served)
 {
 	for (unsigned int i = 1; i <= PARTS_MAX; i++) {

@@ -7,7 +7,7 @@
 
 #define PROBES 16
 
-/* The last place is that of all who find no place of their own. */
+/* The last place is shared by all owners that find no place of their own. */
 struct share *shares_of(struct shares *shares, const char *owner)
 {
 	const __u64 hash = hash_text(HASH_BEGIN, owner);

@@ -90,7 +90,7 @@ static bool is_above(const struct histogram *histogram, __u64 ns)
 	return ns >= histogram_above(histogram, PERCENT);
 }
 
-/* Above both: when all requests become slower that is their pace, soon. */
+/* It must be above both percentiles. If all requests become slower, the percentile soon follows. */
 static bool is_slow(const struct endpoint *endpoint, __u64 ns)
 {
 	bool knows_now = endpoint->now.total >= KNOWN,

@@ -24,10 +24,12 @@
 #include "trace/store_row.h"
 #include "trace/store_shares.h"
 
-#define BUSY_MS       2000 /* to wait for another process's lock while nobody waits for us */
-#define WRITE_BUSY_MS 300  /* the same while all sinks wait */
-#define LOG_PAGES     1000 /* of the write-ahead log: then it is written back */
-#define PAGE_BYTES    4096 /* of the database, as SQLite makes it */
+#define BUSY_MS                                                                                    \
+	2000 /* how long to wait for another process's lock where nothing else waits for this      \
+		thread */
+#define WRITE_BUSY_MS 300                  /* the same while all sinks wait */
+#define LOG_PAGES     1000                 /* of the write-ahead log: then it is written back */
+#define PAGE_BYTES    4096                 /* of the database, as SQLite makes it */
 #define QUIET_NS      (60 * NS_PER_SECOND) /* between two complaints */
 
 struct store {
@@ -195,7 +197,7 @@ static int try_open(struct store *store)
 	return err;
 }
 
-/* What is open then is open as a whole. */
+/* Everything is open afterwards, or nothing. */
 static int open_database(struct store *store)
 {
 	int err = try_open(store);

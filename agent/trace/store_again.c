@@ -3,7 +3,7 @@
 #include "trace/schema.h"
 #include "trace/store_again.h"
 
-/* More than there are in a ring: of each it has at least the end. */
+/* More spans than a ring can hold: each needs at least the record of its end. */
 #define SPANS_MAX (RECORDS_SIZE / sizeof(struct record_end))
 _Static_assert(SPANS_MAX < 1 << SCHEMA_RUN_BITS, "they are in the last two runs of rows");
 
