@@ -1,15 +1,207 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <linux/types.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "control/bounds.h"
 #include "control/compile.h"
-#include "control/ends.h"
-#include "control/hosts.h"
 #include "control/policy_model.h"
-#include "control/vectors.h"
+#include "control/policy_sets.h"
+#include "control/policy_types.h"
+#include "control/prefix.h"
+#include "policy.h"
 #include "policy_host.h"
+
+/* Which sets an address is in: bit i is for policy->sets[i]. */
+struct in_sets {
+	bool set[POLICY_SETS_MAX];
+};
+
+#define IPV4_MARK 0xffffULL /* the high half of ::ffff:a.b.c.d's low half */
+
+static bool is_ipv4(const struct policy_number *address)
+{
+	return !address->high && address->low >> 32 == IPV4_MARK;
+}
+
+/* The last address of a network. */
+static struct policy_number last_of(const struct policy_prefix *prefix)
+{
+	struct policy_number last = policy_address(prefix->address);
+
+	if (prefix->bits < 64) {
+		last.high |= ~0ULL >> prefix->bits;
+		last.low = ~0ULL;
+	} else if (prefix->bits < 128) {
+		last.low |= ~0ULL >> (prefix->bits - 64);
+	}
+	return last;
+}
+
+static bool prefix_has(const struct policy_prefix *prefix, const struct policy_number *address)
+{
+	struct policy_number first = policy_address(prefix->address), last = last_of(prefix);
+
+	return prefix_is_ipv4(prefix) == is_ipv4(address) && policy_reaches(&first, address) &&
+	       policy_reaches(address, &last);
+}
+
+static bool set_has(const struct policy_set *set, const struct policy_number *address)
+{
+	for (size_t i = 0; i < set->count; i++)
+		if (prefix_has(&set->prefixes[i], address))
+			return true;
+	return false;
+}
+
+/* Look an address up in all sets. */
+static void sets_find(const struct policy *policy, const struct policy_number *address,
+		      struct in_sets *ret)
+{
+	for (size_t i = 0; i < policy->set_count; i++)
+		ret->set[i] = set_has(&policy->sets[i], address);
+}
+
+/*
+ * Does an end of a rule match an address that is in these sets? An IPv6 network contains no IPv4
+ * address, however short its prefix is. A set that does not exist is empty.
+ */
+static bool end_has(const struct policy *policy, const struct policy_end *end,
+		    const struct policy_number *address, const struct in_sets *in)
+{
+	const struct policy_set *set;
+
+	switch (end->kind) {
+	case POLICY_PREFIX:
+		return prefix_has(&end->prefix, address) != end->negated;
+	case POLICY_SET:
+		set = policy_find_set(policy, end->set);
+		return (set && in->set[set - policy->sets]) != end->negated;
+	default:
+		return true;
+	}
+}
+
+static int prefix_bounds(const struct policy_prefix *prefix, struct bounds *bounds)
+{
+	static const struct policy_number ipv4_first = {0, IPV4_MARK << 32},
+					  ipv4_last = {0, IPV4_MARK << 32 | 0xffffffff};
+	int err = bounds_add_range(bounds, policy_address(prefix->address), last_of(prefix));
+
+	/* Exclude IPv4 addresses from an IPv6 network. */
+	return err || prefix_is_ipv4(prefix) ? err
+					     : bounds_add_range(bounds, ipv4_first, ipv4_last);
+}
+
+/* Add the addresses at which what this end matches begins and ends. 0 or -ENOMEM. */
+static int end_bounds(const struct policy *policy, const struct policy_end *end,
+		      struct bounds *bounds)
+{
+	const struct policy_set *set;
+	int err = 0;
+
+	if (end->kind == POLICY_PREFIX)
+		return prefix_bounds(&end->prefix, bounds);
+	if (end->kind != POLICY_SET)
+		return 0;
+	set = policy_find_set(policy, end->set);
+	for (size_t i = 0; !err && set && i < set->count; i++)
+		err = prefix_bounds(&set->prefixes[i], bounds);
+	return err;
+}
+
+static const char *domain_of(const char *pattern)
+{
+	return pattern[0] == '*' ? pattern + 2 : NULL;
+}
+
+/* The number that a pattern, "api.example.com" or "*.example.com", is looked up by. */
+static __u64 host_number(const char *pattern)
+{
+	const char *domain = domain_of(pattern), *name = domain ? domain : pattern;
+	struct policy_host host = {.len = (__u8)strlen(name)};
+	struct policy_labels labels;
+
+	text_copy((char *)host.name, sizeof(host.name), name);
+	policy_labels_begin(&labels, &host);
+	while (!policy_labels_take(&labels, &host))
+		;
+	return policy_host_number(labels.hash, !domain);
+}
+
+/* Is `name` below the domain? */
+static bool is_below(const char *name, const char *domain)
+{
+	size_t length = strlen(name), behind = strlen(domain);
+
+	return length > behind && name[length - behind - 1] == '.' &&
+	       !strcmp(name + length - behind, domain);
+}
+
+/* Does the first pattern match every host that the second one matches? */
+static bool host_encloses(const char *outer, const char *inner)
+{
+	const char *domain = domain_of(outer), *inner_domain = domain_of(inner);
+
+	if (!strcmp(outer, inner))
+		return true;
+	return domain && is_below(inner_domain ? inner_domain : inner, domain);
+}
+
+/* Has a pattern that begins with "*." more labels than are compared? */
+static bool host_is_deep(const char *pattern)
+{
+	const char *domain = domain_of(pattern);
+	unsigned int labels = 1;
+
+	for (; domain && *domain; domain++)
+		labels += *domain == '.';
+	return domain && labels > POLICY_DOMAINS_MAX;
+}
+
+#define VECTOR_SLOTS (POLICY_VECTORS_MAX * 2) /* of the hash table; a power of two */
+
+struct vectors {
+	struct policy_vector *vector; /* POLICY_VECTORS_MAX of them */
+	__u32 count;
+	__u16 slot[VECTOR_SLOTS]; /* number of a vector + 1; 0: free */
+};
+
+/* Set the bit of a rule. */
+static inline void vector_set(struct policy_vector *vector, __u32 rule)
+{
+	vector->word[rule / 64] |= 1ULL << rule % 64;
+}
+
+static __u32 hash(const struct policy_vector *vector)
+{
+	__u64 sum = 0;
+
+	for (int i = 0; i < POLICY_WORDS; i++)
+		sum = (sum ^ vector->word[i]) * 0x9e3779b97f4a7c15ULL;
+	return (__u32)(sum >> 32);
+}
+
+/*
+ * The number of an equal vector, or of this one, which is added; -E2BIG: there is no room for it.
+ */
+static int vectors_number(struct vectors *vectors, const struct policy_vector *wanted)
+{
+	__u32 at = hash(wanted) & (VECTOR_SLOTS - 1);
+
+	/* Half of the slots stay free, so this ends. */
+	for (; vectors->slot[at]; at = (at + 1) & (VECTOR_SLOTS - 1))
+		if (!memcmp(&vectors->vector[vectors->slot[at] - 1], wanted, sizeof(*wanted)))
+			return vectors->slot[at] - 1;
+	if (vectors->count == POLICY_VECTORS_MAX)
+		return -E2BIG;
+	vectors->vector[vectors->count] = *wanted;
+	vectors->slot[at] = (__u16)++vectors->count;
+	return (int)vectors->count - 1;
+}
 
 /* What a compilation carries along. */
 struct compile {

@@ -1,29 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "inspect/process.h"
 #include "load/node_contexts.h"
 #include "load/node_maps.h"
 #include "pins/pins.h"
 #include "runtime/departed.h"
 #include "runtime/inspector.h"
-#include "runtime/leftovers.h"
-#include "runtime/preload.h"
 #include "runtime/looks.h"
-#include "inspect/process.h"
+#include "runtime/preload.h"
 #include "runtime/processes.h"
 #include "runtime/runtime_probes.h"
 #include "runtime/runtimes.h"
 #include "runtime/shown.h"
 #include "runtime/unix_sockets.h"
+#include "runtimes/runtime.h"
+
+static int is_leftover(const struct worker_key *key, int runtimes_fd)
+{
+	struct runtime runtime;
+
+	return key->goroutine && bpf_map_lookup_elem(runtimes_fd, &key->tgid, &runtime);
+}
+
+/* Remove those from map `workers` whose process has no entry in map `runtimes`. */
+static void leftovers_remove(int workers_fd, int runtimes_fd)
+{
+	struct worker_key key, next;
+	int end = bpf_map_get_next_key(workers_fd, NULL, &next);
+
+	while (!end) {
+		key = next;
+		end = bpf_map_get_next_key(workers_fd, &key, &next);
+		if (is_leftover(&key, runtimes_fd))
+			bpf_map_delete_elem(workers_fd, &key);
+	}
+}
 
 #define SWEEP_SECONDS 60
 /* Sweeps until publishing that was too expensive is tried again. */
