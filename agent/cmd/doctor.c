@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <bpf/bpf.h>
 #include <errno.h>
 #include <jansson.h>
 #include <stdarg.h>
@@ -9,6 +8,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+#include <bpf/bpf.h>
 
 #include "base/cgroup.h"
 #include "base/cleanup.h"

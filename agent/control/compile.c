@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
-#include <linux/types.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/types.h>
 
 #include "base/text.h"
 #include "control/bounds.h"

@@ -1,19 +1,78 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <net/if.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/cgroup.h"
+#include "base/cleanup.h"
 #include "base/log.h"
 #include "base/netns.h"
 #include "control/compile.h"
 #include "control/policy_file.h"
 #include "control/policy_model.h"
+#include "control/policy_types.h"
 #include "daemon/policies.h"
 #include "daemon/policy_hits.h"
-#include "daemon/policy_memory.h"
+#include "pins/pins.h"
+#include "pins/texts.h"
+
+#define TEXT "policy"
+/* What stands before the policy: the stamp of the file, as a comment. */
+#define STAMP_FORMAT "# upon %016llx\n"
+#define STAMP_LENGTH 24
+
+/* A hash of the text of a policy's file, its stamp. */
+static __u64 policy_memory_stamp(const char *text, size_t size)
+{
+	__u64 hash = 0xcbf29ce484222325ULL; /* FNV-1a */
+
+	for (size_t i = 0; i < size; i++)
+		hash = (hash ^ (__u64)(unsigned char)text[i]) * 0x100000001b3ULL;
+	return hash;
+}
+
+/* Keep a policy that began with the file of this stamp. 0 or -errno. */
+static int policy_memory_keep(const struct pins *pins, __u64 stamp, const struct policy *policy)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t size;
+	FILE *stream = open_memstream(&text, &size);
+
+	if (!stream)
+		return -ENOMEM;
+	fprintf(stream, STAMP_FORMAT, (unsigned long long)stamp);
+	policy_write(stream, policy);
+	if (fclose(stream))
+		return -ENOMEM;
+	return texts_put(pins, TEXT, text);
+}
+
+/*
+ * The policy that was kept. 0; -ENOENT: none; -ESTALE: the file was another one; -errno with
+ * error->text.
+ */
+static int policy_memory_recall(const struct pins *pins, __u64 stamp, struct policy *ret,
+				struct policy_error *error)
+{
+	_cleanup_free_ char *text = NULL;
+	char line[STAMP_LENGTH + 1];
+	int err = texts_get(pins, TEXT, &text);
+
+	if (err)
+		return err == -ENOENT ? err : policy_fail(error, err, "%s", strerror(-err));
+	snprintf(line, sizeof(line), STAMP_FORMAT, (unsigned long long)stamp);
+	if (strncmp(text, line, STAMP_LENGTH) != 0)
+		return -ESTALE;
+	return policy_read(text, strlen(text), TEXT, ret, error);
+}
+
+/* Forget it. */
+static void policy_memory_drop(const struct pins *pins)
+{
+	texts_drop(pins, TEXT);
+}
 
 /* Add the number of a name to a hash, by which changes of any of them are found. */
 static __u64 fold(__u64 *named, __u64 number)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <bpf/bpf.h>
 #include <string.h>
+#include <bpf/bpf.h>
 
 #include "abi.h"
 #include "base/clock.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
-#include <linux/netfilter/nfnetlink.h>
-#include <linux/netfilter/nfnetlink_conntrack.h>
 #include <netinet/in.h>
 #include <stdbool.h>
 #include <unistd.h>
+#include <linux/netfilter/nfnetlink.h>
+#include <linux/netfilter/nfnetlink_conntrack.h>
 
 #include "base/address.h"
 #include "base/netlink.h"

@@ -11,8 +11,6 @@
 #include "records.h"
 #include "trace/span.h"
 
-struct packed;
-
 /* What stands before the texts is kept as it is. */
 #define FIXED (offsetof(struct span, service) + offsetof(struct service, attributes))
 

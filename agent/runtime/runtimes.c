@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <linux/types.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -16,7 +18,6 @@
 #include "pins/pins.h"
 #include "runtime/departed.h"
 #include "runtime/inspector.h"
-#include "runtime/looks.h"
 #include "runtime/preload.h"
 #include "runtime/processes.h"
 #include "runtime/runtime_probes.h"
@@ -24,6 +25,75 @@
 #include "runtime/shown.h"
 #include "runtime/unix_sockets.h"
 #include "runtimes/runtime.h"
+
+struct looks {
+	struct look *first;
+};
+
+struct look {
+	struct look *next;
+	__u32 tgid;
+	__u64 size; /* of its program, in bytes */
+};
+
+static bool has(const struct looks *looks, __u32 tgid)
+{
+	const struct look *look = looks->first;
+
+	while (look && look->tgid != tgid)
+		look = look->next;
+	return look;
+}
+
+/* The place of a program of this size: behind all that are as small. */
+static struct look **place_of(struct looks *looks, __u64 size)
+{
+	struct look **at = &looks->first;
+
+	while (*at && (*at)->size <= size)
+		at = &(*at)->next;
+	return at;
+}
+
+/* Add a process, unless it is in the queue. 0 or -ENOMEM. */
+static int looks_add(struct looks *looks, __u32 tgid)
+{
+	struct process_program program = {};
+	struct look *look, **at;
+
+	if (has(looks, tgid))
+		return 0;
+	look = malloc(sizeof(*look));
+	if (!look)
+		return -ENOMEM;
+	process_program(tgid, &program); /* if it is gone, that is soon found out */
+	at = place_of(looks, program.size);
+	*look = (struct look){.next = *at, .tgid = tgid, .size = program.size};
+	*at = look;
+	return 0;
+}
+
+/* Take out the next one. False: none waits. */
+static bool looks_take(struct looks *looks, __u32 *ret_tgid)
+{
+	struct look *look = looks->first;
+
+	if (!look)
+		return false;
+	looks->first = look->next;
+	*ret_tgid = look->tgid;
+	free(look);
+	return true;
+}
+
+/* Forget them. */
+static void looks_clear(struct looks *looks)
+{
+	__u32 tgid;
+
+	while (looks_take(looks, &tgid))
+		;
+}
 
 static int is_leftover(const struct worker_key *key, int runtimes_fd)
 {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,10 +10,102 @@
 #include "base/text.h"
 #include "http/http1/head.h"
 #include "reasons.h"
+#include "records.h"
 #include "trace/join.h"
-#include "trace/parts.h"
 #include "trace/routes.h"
 #include "traceparent.h"
+
+/* The most heads that are kept at once; the oldest one makes room for a new one. */
+#define PARTS_MAX 256
+
+/* One head; a place in the ring is used again when as many others have begun. */
+struct part {
+	bool served;
+	size_t size; /* 0: there is none */
+	struct record_begin head;
+};
+
+struct parts {
+	unsigned int next;
+	struct part part[PARTS_MAX];
+};
+
+static struct parts *parts_new(void)
+{
+	return calloc(1, sizeof(struct parts));
+}
+
+static void parts_free(struct parts *parts)
+{
+	free(parts);
+}
+
+static bool is_same_head(const struct part *part, const struct record_begin *piece, bool served)
+{
+	const struct record_begin *head = &part->head;
+
+	return part->size && part->served == served && head->head_start == piece->head_start &&
+	       head->netns == piece->netns && head->local_port == piece->local_port &&
+	       head->remote_port == piece->remote_port &&
+	       !memcmp(head->remote, piece->remote, sizeof(head->remote)) &&
+	       !memcmp(head->local, piece->local, sizeof(head->local));
+}
+
+/* Searched from the newest on, which is mostly the one. NULL: none of its pieces is known. */
+static struct part *find_part(struct parts *parts, const struct record_begin *piece, bool served)
+{
+	for (unsigned int i = 1; i <= PARTS_MAX; i++) {
+		struct part *part = &parts->part[(parts->next - i) % PARTS_MAX];
+
+		if (is_same_head(part, piece, served))
+			return part;
+	}
+	return NULL;
+}
+
+static void append(struct part *part, const struct record_begin *piece)
+{
+	size_t room = RECORD_HEAD_MAX - part->size;
+	size_t size = piece->head_size < room ? piece->head_size : room;
+
+	memcpy(part->head.head + part->size, piece->head, size);
+	part->size += size;
+}
+
+/* Keep a piece (RECORD_SERVED_PART or RECORD_CALLED_PART). */
+static void parts_add(struct parts *parts, const struct record_begin *piece)
+{
+	bool served = piece->kind == RECORD_SERVED_PART;
+	struct part *part = find_part(parts, piece, served);
+
+	if (!part) {
+		part = &parts->part[parts->next++ % PARTS_MAX];
+		memcpy(&part->head, piece, offsetof(struct record_begin, head));
+		part->served = served;
+		part->size = 0;
+	}
+	append(part, piece);
+}
+
+/*
+ * The whole head of a request whose record has the last piece: as much of it as fits into
+ * RECORD_HEAD_MAX bytes at `ret_head`. Returns how many that are, 0 when the first pieces are not
+ * known. The pieces are forgotten.
+ */
+static size_t parts_take(struct parts *parts, const struct record_begin *last,
+			 __u8 ret_head[RECORD_HEAD_MAX])
+{
+	struct part *part = find_part(parts, last, last->kind == RECORD_SERVED);
+	size_t size;
+
+	if (!part)
+		return 0;
+	append(part, last);
+	size = part->size;
+	memcpy(ret_head, part->head.head, size);
+	part->size = 0;
+	return size;
+}
 
 /* The most requests that wait for their end: as many as the packet programs follow. */
 #define OPEN_MAX 65536

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <bpf/bpf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#include <bpf/bpf.h>
 
 #include "base/clock.h"
 #include "base/hex.h"
