@@ -117,7 +117,10 @@ void queue_free(struct queue *queue)
 	free(queue);
 }
 
-/* By the time that there has been room, so that a short pause does not give up what is needed. */
+/*
+ * Lower the bound only by the time for which there has been room, so that a short pause does not
+ * undo it.
+ */
 static void lower(struct queue *queue, __u64 now_ns)
 {
 	__u64 steps = (now_ns - queue->lowered_ns) / LOWER_NS;

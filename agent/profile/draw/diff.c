@@ -41,7 +41,7 @@ static int make_room(struct counting *counting)
 	return 0;
 }
 
-/* `ends`: it is what the sample was taken in. `mark`: tells the sample from others. */
+/* `ends`: it is the function in which the sample was taken. `mark`: a number for the sample. */
 static int count_step(struct counting *counting, const struct message_step *step,
 		      enum diff_side side, double share, bool ends, size_t mark)
 {
@@ -59,7 +59,7 @@ static int count_step(struct counting *counting, const struct message_step *step
 	return 0;
 }
 
-/* What a sample waits for stands behind its function. */
+/* What a sample waits for comes behind its function; it is not counted. */
 static size_t count_of_functions(const struct message_path *path)
 {
 	size_t count = path->count;

@@ -137,7 +137,9 @@ static void windows_list_free(struct windows_list *list)
  */
 #define OPENED_MAX 900
 
-/* A descriptor, or -errno. What was put in the file's place since it was listed is no window. */
+/*
+ * A descriptor, or -errno. The file may have been replaced by something else since it was listed.
+ */
 static int open_window(int folder_fd, const struct window *window)
 {
 	_cleanup_close_ int fd = -1;
@@ -341,7 +343,7 @@ static int remove_name(int folder_fd, const char *name)
 	return unlinkat(folder_fd, name, 0) && errno != ENOENT ? -errno : 0;
 }
 
-/* From the newest on: what is left when there is room for no more goes. */
+/* Keep the newest ones as long as there is room, and remove the rest. */
 static int tidy_windows(int folder_fd, __s64 now_s)
 {
 	char name[WINDOW_NAME_MAX];

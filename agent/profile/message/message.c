@@ -16,7 +16,7 @@
 
 #define COUNT_MAX INT_MAX /* of anything: numbers of OTLP are int32 */
 
-/* An id of the file, and the place of what has it. */
+/* An id in the file, and the index of the item that has it. */
 struct place {
 	__u64 id, number;
 };
@@ -37,7 +37,7 @@ __attribute__((format(printf, 2, 3))) static int refuse(struct checking *checkin
 	return -EINVAL;
 }
 
-/* What is not known is not written again: whether it still held could not be told. */
+/* Fields that are not known are not written again, since they may not be right any more. */
 static void forget(ProtobufCMessage *message)
 {
 	message->n_unknown_fields = 0;
@@ -293,7 +293,7 @@ static int message_check(struct message *message, char *ret_why)
 }
 
 #define MEMORY_MAX                                                                                 \
-	(1UL << 30) /* of a message that was read: small parts may stand for large ones */
+	(1UL << 30) /* of a message that was read: a small file can unpack to a large one */
 
 #define ROOM_FIRST 65536
 
@@ -355,7 +355,7 @@ static int bring_texts_in(struct message *message)
 	return 0;
 }
 
-/* A location without a function has none; protobuf-c leaves texts out that are not there. */
+/* Absent fields are 0, and protobuf-c makes absent texts empty. */
 static int unpack(const __u8 *bytes, size_t size, struct message *message, char *ret_why)
 {
 	struct taking taking = {.arena = &message->arena, .left = MEMORY_MAX};

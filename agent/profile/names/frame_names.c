@@ -94,7 +94,7 @@ static char *place(const struct frame_names *names, __u64 frame)
 											    : text;
 }
 
-/* What was found in a file; of one that cannot be read nothing ever is. */
+/* Add what was found in a file to the cache; if the file cannot be read, that it has no names. */
 static void remember(struct frame_names *names, int file, const struct code_names *found, int err)
 {
 	__u32 start, end;

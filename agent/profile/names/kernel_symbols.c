@@ -115,7 +115,7 @@ static bool begins_until(const void *entry, const void *key)
 	return ((const struct symbol *)entry)->address <= *(const __u64 *)key;
 }
 
-/* The last symbol that is not behind an address. NULL: all are. */
+/* The last symbol at or before an address. NULL: there is none. */
 static const struct symbol *find(const struct kernel_symbols *symbols, __u64 address)
 {
 	const size_t count = list_count_while(symbols->symbol, symbols->count,
@@ -124,7 +124,7 @@ static const struct symbol *find(const struct kernel_symbols *symbols, __u64 add
 	return count ? &symbols->symbol[count - 1] : NULL;
 }
 
-/* Is it certain that nothing else is between a function and the next one? */
+/* Is it certain that there is no other code between a function and the next one? */
 static bool is_followed(const struct kernel_symbols *symbols, const struct symbol *symbol)
 {
 	return symbol + 1 < symbols->symbol + symbols->count && symbol->owner != NO_OWNER &&

@@ -19,7 +19,7 @@
  */
 #define PIECE     10000
 #define ROWS_MAX  5000000
-#define SETTLE_NS 15000000000LL /* rows are in the order of their ends, but for so much */
+#define SETTLE_NS 15000000000LL /* rows are in the order of their ends, within this time */
 
 /* An endpoint, and the durations of its requests. */
 struct known {

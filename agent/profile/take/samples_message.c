@@ -167,7 +167,7 @@ static void add_locations(struct writing *writing)
 
 static Function *function_message(struct writing *writing, size_t number)
 {
-	/* It is taken apart, and not looked for any more. */
+	/* It is taken apart; nothing is looked up in it any more. */
 	char *name = writing->functions.text[number], *line = strsep(&name, "\n");
 	const char *file = strsep(&name, "\n");
 	Function *function = take(writing, sizeof(*function));
