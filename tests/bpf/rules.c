@@ -34,7 +34,7 @@ static __u64 cgroup_number(const char *path, void *data)
 static struct policy_maps maps_of(const struct rig *rig)
 {
 	return (struct policy_maps){.image_fd = bpf_map__fd(rig->tc->maps.policies),
-				      .state_fd = bpf_map__fd(rig->tc->maps.policy_state)};
+				    .state_fd = bpf_map__fd(rig->tc->maps.policy_state)};
 }
 
 void rules_follow(const struct rig *rig, const char *text)
