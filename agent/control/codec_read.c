@@ -311,7 +311,8 @@ static int visit_message(const struct nlattr *attribute, void *data)
 			return read_store(attribute, visitor);
 		break;
 	}
-	return policy_fail(visitor->error, -EINVAL, "the message has a part that is not its own");
+	return policy_fail(visitor->error, -EINVAL,
+			   "the message has a part that does not belong to it");
 }
 
 const struct nlmsghdr *control_next(const char **at, size_t *left)
@@ -338,9 +339,10 @@ int control_read(const struct nlmsghdr *header, const struct control_visitor *vi
 	if (size < before)
 		return policy_fail(visitor->error, -EINVAL, "the message is cut off");
 	if (family->version != CONTROL_VERSION)
-		return policy_fail(visitor->error, -EPROTONOSUPPORT,
-				   "version %u of the protocol is not spoken here, but version %d",
-				   family->version, CONTROL_VERSION);
+		return policy_fail(
+		    visitor->error, -EPROTONOSUPPORT,
+		    "the message has version %u of the protocol, this program version %d",
+		    family->version, CONTROL_VERSION);
 	return attributes_each((const char *)family + before, size - before, TABLE(message_rows),
 			       visit_message, (void *)visitor, visitor->error);
 }

@@ -56,7 +56,7 @@ static int take_action(struct parse *parse, const char *value)
 	return WRONG(parse, "expected inject, observe, restart, strip, skip, accept or ignore");
 }
 
-/* Names and paths: printable, and no blank or quote that would split them. */
+/* Names and paths must be printable, without blanks or quotes, which would split them. */
 static bool is_word(const char *value)
 {
 	for (; *value; value++)

@@ -11,7 +11,7 @@
 #include "control/server.h"
 
 #define RECEIVE_BUFFER    (4 * 1024 * 1024)
-#define MESSAGES_A_TURN   32     /* then the daemon looks after other things */
+#define MESSAGES_A_TURN   32     /* after these, the daemon does its other work */
 #define SEND_TIMEOUT_USEC 100000 /* a peer that does not read its answer costs no more */
 #define ERROR_TEXT_MAX    sizeof(((struct policy_error *)0)->text)
 
@@ -143,7 +143,7 @@ static void acknowledge(const struct control_server *server, const struct contro
 		header->nlmsg_flags |= NLM_F_ACK_TLVS;
 		mnl_attr_put_strz(header, NLMSGERR_ATTR_MSG, error->text);
 	}
-	/* Never waits: this goes to those, too, who were refused. */
+	/* Never blocks, since this is also sent to peers that were refused. */
 	send_to(server, peer->port, 0, header, MSG_DONTWAIT);
 }
 
@@ -152,7 +152,7 @@ static bool is_change(__u16 type)
 	return type != CONTROL_RULE_GET && type != CONTROL_SET_GET && type != CONTROL_STORE_GET;
 }
 
-/* User 0 with CAP_NET_ADMIN: its process gets the id that it has here. */
+/* Is it user 0 with CAP_NET_ADMIN? Then peer->pid becomes the id in our own pid namespace. */
 static bool is_admin(const struct control_server *server, struct control_peer *peer)
 {
 	struct control_right right;
@@ -214,7 +214,7 @@ int control_answer_set(struct control_answer *answer, const struct policy_set *s
 	size_t left = set->count;
 	int err;
 
-	/* A set without networks is worth a message, too. */
+	/* A set without networks is sent, too. */
 	do {
 		part.count = left < most ? left : most;
 		if (!control_put_set(next_part(answer, CONTROL_SET_NEW), &part))
@@ -273,7 +273,10 @@ static void handle(struct control_server *server, struct control_peer *peer,
 	struct policy_error error = {};
 	int err;
 
-	/* Acknowledgements and noise are not answered, or two daemons would talk for ever. */
+	/*
+	 * Acknowledgements and other messages are not answered, or two daemons could answer each
+	 * other for ever.
+	 */
 	if (!(request->nlmsg_flags & NLM_F_REQUEST) || request->nlmsg_type < NLMSG_MIN_TYPE)
 		return;
 	peer->sequence = request->nlmsg_seq;

@@ -20,7 +20,7 @@
 #define STUCK_SECONDS 1
 #define WORK_NAME_MAX 64
 
-/* What the handler of SIGALRM has to know. */
+/* State for the handler of SIGALRM. */
 static const char *volatile now_at;
 static timer_t timer;
 /* The deadline of the current step, for other threads; 0: none. */
@@ -28,8 +28,8 @@ static _Atomic __u64 due_ns;
 static bool has_timer;
 
 /*
- * The loop may wait anywhere, also inside the functions that log: here are only such that may be
- * called in a handler of signals (signal-safety(7)).
+ * The main loop may be interrupted anywhere, also while it logs. So this calls only functions that
+ * are safe in a signal handler (signal-safety(7)).
  */
 static void on_alarm(int signal)
 {

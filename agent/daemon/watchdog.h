@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Watches the daemon's loop: a turn that takes long keeps everybody waiting who wants something of
- * the daemon. Long turns are counted and logged, with what took the time; one that does not end is
- * told of while it lasts.
+ * Watches the daemon's main loop: while a turn takes long, nothing else that the daemon does goes
+ * on. Long turns are counted and logged, with what took the time; one that does not end is told of
+ * while it lasts.
  */
 #ifndef CTXPROP_WATCHDOG_H
 #define CTXPROP_WATCHDOG_H

@@ -1,32 +1,123 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <linux/types.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "inspect/process.h"
 #include "load/node_contexts.h"
 #include "load/node_maps.h"
 #include "pins/pins.h"
 #include "runtime/departed.h"
 #include "runtime/inspector.h"
-#include "runtime/leftovers.h"
 #include "runtime/preload.h"
-#include "runtime/looks.h"
-#include "inspect/process.h"
 #include "runtime/processes.h"
 #include "runtime/runtime_probes.h"
 #include "runtime/runtimes.h"
 #include "runtime/shown.h"
 #include "runtime/unix_sockets.h"
+#include "runtimes/runtime.h"
+
+struct looks {
+	struct look *first;
+};
+
+struct look {
+	struct look *next;
+	__u32 tgid;
+	__u64 size; /* of its program, in bytes */
+};
+
+static bool has(const struct looks *looks, __u32 tgid)
+{
+	const struct look *look = looks->first;
+
+	while (look && look->tgid != tgid)
+		look = look->next;
+	return look;
+}
+
+/* The place of a program of this size: behind all that are as small. */
+static struct look **place_of(struct looks *looks, __u64 size)
+{
+	struct look **at = &looks->first;
+
+	while (*at && (*at)->size <= size)
+		at = &(*at)->next;
+	return at;
+}
+
+/* Add a process, unless it is in the queue. 0 or -ENOMEM. */
+static int looks_add(struct looks *looks, __u32 tgid)
+{
+	struct process_program program = {};
+	struct look *look, **at;
+
+	if (has(looks, tgid))
+		return 0;
+	look = malloc(sizeof(*look));
+	if (!look)
+		return -ENOMEM;
+	process_program(tgid, &program); /* if it is gone, that is soon found out */
+	at = place_of(looks, program.size);
+	*look = (struct look){.next = *at, .tgid = tgid, .size = program.size};
+	*at = look;
+	return 0;
+}
+
+/* Take out the next one. False: none waits. */
+static bool looks_take(struct looks *looks, __u32 *ret_tgid)
+{
+	struct look *look = looks->first;
+
+	if (!look)
+		return false;
+	looks->first = look->next;
+	*ret_tgid = look->tgid;
+	free(look);
+	return true;
+}
+
+/* Forget them. */
+static void looks_clear(struct looks *looks)
+{
+	__u32 tgid;
+
+	while (looks_take(looks, &tgid))
+		;
+}
+
+static int is_leftover(const struct worker_key *key, int runtimes_fd)
+{
+	struct runtime runtime;
+
+	return key->goroutine && bpf_map_lookup_elem(runtimes_fd, &key->tgid, &runtime);
+}
+
+/* Remove those from map `workers` whose process has no entry in map `runtimes`. */
+static void leftovers_remove(int workers_fd, int runtimes_fd)
+{
+	struct worker_key key, next;
+	int end = bpf_map_get_next_key(workers_fd, NULL, &next);
+
+	while (!end) {
+		key = next;
+		end = bpf_map_get_next_key(workers_fd, &key, &next);
+		if (is_leftover(&key, runtimes_fd))
+			bpf_map_delete_elem(workers_fd, &key);
+	}
+}
 
 #define SWEEP_SECONDS 60
-/* Sweeps until what was too dear is tried again, for a second at least. */
+/* Sweeps until publishing that was too expensive is tried again. */
 #define RETRY_SWEEPS 10
 /* Another daemon does the work: within this time its end is noticed. */
 #define LOCK_PAUSE_MS 500
@@ -177,7 +268,7 @@ static bool is_used_by(const struct runtimes *runtimes, const struct stat *file,
 	return usage.is_used;
 }
 
-/* Goroutines of a process are published no more. Its flags in the map say so already. */
+/* Stop publishing the goroutines of a process, whose flags in the map are already changed. */
 static void hide(struct runtimes *runtimes, __u32 tgid, const struct stat *file)
 {
 	if (!is_used_by(runtimes, file, RUNTIME_SHOWN))
@@ -228,7 +319,7 @@ static void publish(struct runtimes *runtimes, struct inspection *inspection)
 		bpf_map_delete_elem(runtimes->map_fd, &tgid); /* it will be asked for again */
 		return;
 	}
-	/* The entry is of the program that it has become, which may have asked already. */
+	/* The entry belongs to the new program of this process, which may have asked already. */
 	if (!process_runs(tgid, program)) {
 		looks_add(&runtimes->looks, tgid);
 		return;
@@ -401,7 +492,7 @@ static void follow_readers(struct runtimes *runtimes)
 	tell_publish(runtimes);
 }
 
-/* The last daemon may have shown what this one does not. */
+/* The last daemon may have published what this one does not. */
 static void begin_to_publish(struct runtimes *runtimes)
 {
 	publish_open(runtimes->mode, &runtimes->publish);
@@ -446,7 +537,7 @@ static int open_news(struct runtimes *runtimes)
 	return err ? err : wait_for(runtimes, inspector_fd(&runtimes->inspector));
 }
 
-/* What waits is to be looked at, and what the last one did is done again: his uprobes go last. */
+/* Inspect all that wait, and repeat what the last daemon did; its uprobes are removed last. */
 static int take_over(struct runtimes *runtimes)
 {
 	int err = uprobe_pins_open(&runtimes->pins);
@@ -468,7 +559,7 @@ static bool is_used(const struct stat *file, void *data)
 	return is_used_by(data, file, 0);
 }
 
-/* What was too dear some time ago may not be now. */
+/* Publishing that was too expensive some time ago may not be so now. */
 static void try_again(__u32 tgid, void *data)
 {
 	struct runtimes *runtimes = data;

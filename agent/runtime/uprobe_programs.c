@@ -70,7 +70,10 @@ static struct loaded **find(struct uprobe_programs *programs, const char *name)
 	return at;
 }
 
-/* With the lock, which is let go of meanwhile: others find that somebody is at it. 0 or -errno. */
+/*
+ * Called with the lock, which is released meanwhile: other threads see that the family is being
+ * loaded. 0 or -errno.
+ */
 static int load_family(struct uprobe_programs *programs, const char *name)
 {
 	struct loaded *loaded = calloc(1, sizeof(*loaded));
@@ -83,7 +86,7 @@ static int load_family(struct uprobe_programs *programs, const char *name)
 	pthread_mutex_unlock(&programs->lock);
 	int err = uprobe_family_load(programs->pins, &programs->object, name, &family);
 
-	resident_shrink(); /* loading took what is not needed any more */
+	resident_shrink(); /* free what only loading needed */
 	pthread_mutex_lock(&programs->lock);
 	loaded->family = family;
 	loaded->is_there = true;

@@ -25,7 +25,7 @@ struct uprobe_programs;
 int uprobe_programs_open(struct uprobe_pins *pins, const char *name, const void *object,
 			 size_t size, struct uprobe_programs **ret_programs);
 
-/* Let go. The uprobes stay where they are. */
+/* Free it. The uprobes stay attached. */
 void uprobe_programs_close(struct uprobe_programs *programs);
 
 /*

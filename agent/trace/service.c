@@ -128,7 +128,7 @@ static void drop_ending(char *name)
 		*dot = '\0';
 }
 
-/* What programs call themselves may have more than a name: "nginx: worker process". */
+/* A process title may have more than a name: "nginx: worker process". */
 static void drop_words(char *name)
 {
 	name[strcspn(name, ": ")] = '\0';
@@ -269,7 +269,7 @@ static void read_cgroup(struct reading *reading, struct service *service)
 	kubernetes_uid_of_cgroup(reading->cgroup, reading->pod);
 }
 
-/* What the kernel itself tells comes first: the rest may not come. */
+/* First what the kernel knows itself: reading the rest may fail. */
 static void read_process(struct reading *reading, __u32 tgid, struct proc_reader *reader,
 			 struct service *service)
 {
@@ -288,7 +288,7 @@ static void read_process(struct reading *reading, __u32 tgid, struct proc_reader
 		read_cgroup(reading, service);
 }
 
-/* What was seen of one that is gone, as far as it is not known. */
+/* Fill in what was seen of a process that is gone. */
 static void take_seen(struct reading *reading, const struct record_process *seen,
 		      struct service *service)
 {
@@ -372,7 +372,7 @@ int service_look(__u32 tgid, struct proc_reader *reader, const struct record_pro
 	if (!reading.command_size && seen)
 		take_seen(&reading, seen, ret_service);
 	find_owner(&reading, ret_service);
-	/* A process of which nothing is known is not what a rule for all says. */
+	/* Rules are not applied to a process of which nothing is known. */
 	if (reading.command_size || *reading.comm)
 		apply_rules(&reading, rules, ret_service, attributes);
 	name_it(&reading, attributes, ret_service);

@@ -5,9 +5,9 @@
 #include "base/clock.h"
 #include "trace/service.h"
 
-/* Processes that are remembered, a power of two; more of them only cost another look. */
+/* Processes that are cached, a power of two; others are only read again. */
 #define SERVICES   1024
-#define TRUSTED_NS (10 * NS_PER_SECOND) /* after that its number may be another one's */
+#define TRUSTED_NS (10 * NS_PER_SECOND) /* after that its number may belong to another process */
 
 struct known {
 	__u32 tgid; /* 0: nothing is known */
@@ -61,7 +61,7 @@ void services_set_rules(struct services *services, struct service_rules *rules)
 	service_rules_free(before);
 }
 
-/* What was known stays when the process is gone: its last requests are told of after its end. */
+/* Keep what is known when the process is gone: its last requests are reported after its end. */
 static void look(struct services *services, struct known *known, __u32 tgid,
 		 const struct record_process *seen, __u64 now_ns)
 {

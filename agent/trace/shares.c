@@ -7,10 +7,10 @@
 
 #define PROBES 16
 
-/* The last place is that of all who find no place of their own. */
+/* The last place is shared by all owners that find no place of their own. */
 struct share *shares_of(struct shares *shares, const char *owner)
 {
-	const __u64 hash = hash_add(HASH_BEGIN, owner, strlen(owner));
+	const __u64 hash = hash_text(HASH_BEGIN, owner);
 	struct share *share, *free_one = &shares->share[SHARES_OWNERS];
 
 	for (size_t i = PROBES; i > 0; i--) {

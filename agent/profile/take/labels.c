@@ -29,7 +29,7 @@ struct merging {
 	bool overflows;
 };
 
-/* Take off a character of which the end is missing. Returns whether there was one. */
+/* Remove an incomplete character at the end. Returns whether there was one. */
 static bool end_at_character(char *text)
 {
 	size_t length = strlen(text), begin = length;
@@ -42,7 +42,7 @@ static bool end_at_character(char *text)
 	return true;
 }
 
-/* Of texts that were cut, what that has left of a character is no part of them. */
+/* A text that was cut may end with an incomplete character, which is removed. */
 static void bring_in(char *to, size_t size, const char *from, bool is_cut)
 {
 	char whole[PROFILE_LABEL_VALUE];
@@ -166,7 +166,7 @@ long labels_of(struct labels *labels, const struct registered *registered,
 
 void labels_free(struct labels *labels)
 {
-	strings_free(&labels->sets);
+	unique_free_all(&labels->sets);
 }
 
 int labels_each(const struct labels *labels, long set,

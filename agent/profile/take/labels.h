@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The labels that programs have given their samples. Those of all sources are merged; equal sets
- * have one number, by which samples are told apart.
+ * The labels that programs give to their samples, merged from all sources. Equal sets of labels
+ * have the same number.
  */
 #ifndef CTXPROP_PROFILE_TAKE_LABELS_H
 #define CTXPROP_PROFILE_TAKE_LABELS_H
 
-#include "profile/message/unique.h"
+#include "base/unique.h"
 #include "profile/sample.h"
 #include "profile/take/registered.h"
 

@@ -15,8 +15,8 @@
 
 #define BUCKETS     1024
 #define LOOK_ANYWAY (2 * NS_PER_SECOND) /* libraries come and go */
-#define FAILED_MAX  6                   /* so often the time until the next look is doubled */
-#define LOOK_AGAIN  10                  /* so often meanwhile where code is met that is not known */
+#define FAILED_MAX  6  /* how often the time until the next look is doubled at most */
+#define LOOK_AGAIN  10 /* so many looks in that time if samples have unknown code */
 
 struct known {
 	struct process process;
@@ -132,7 +132,10 @@ static void keep(struct processes *processes, struct process *process)
 	process->count = processes->told.count;
 }
 
-/* The next look is as far off as the last one, or twice as far if that brought nothing new. */
+/*
+ * Schedule the next look: after the same time as the last one, or twice that if it brought nothing
+ * new.
+ */
 static void choose_pause(const struct processes *processes, struct process *process, bool is_news)
 {
 	const __u64 longer_ns = 2 * process->pause_ns;
@@ -160,7 +163,7 @@ static bool is_outlived(const struct known *bucket, const struct known *known)
 	return bucket;
 }
 
-/* The sampler has to be told again if there are more samples of it. */
+/* The sampler has forgotten it, and is told again if there are more samples. */
 static void take_back(struct processes *processes, const struct known *bucket, struct known *known)
 {
 	if (!is_outlived(bucket, known))
@@ -175,7 +178,10 @@ static int compare_times(const void *a, const void *b)
 	return (first > second) - (first < second);
 }
 
-/* When those were met that the sampler knows, the earliest first. Returns how many there are. */
+/*
+ * The times at which the processes that the sampler knows were last sampled, the earliest first.
+ * Returns their number.
+ */
 static size_t times_met(const struct processes *processes, __u64 ret_met_ns[PROFILE_PROCESSES])
 {
 	size_t count = 0;
@@ -233,7 +239,7 @@ static int tell(struct processes *processes, struct process *process, bool is_ne
 	return err;
 }
 
-/* Returns whether its mappings are others than before. */
+/* Returns whether its mappings have changed. */
 static bool look_at_mappings(struct processes *processes, struct process *process)
 {
 	char comm[PROC_COMM_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the processes of samples have mapped: told to the sampler, and kept to name their frames. */
+/* The mappings of the processes in samples: given to the sampler, and kept to name frames. */
 #ifndef CTXPROP_PROFILE_TAKE_PROCESSES_H
 #define CTXPROP_PROFILE_TAKE_PROCESSES_H
 
@@ -45,7 +45,7 @@ struct process {
 	__u32 count;
 	struct process_code *code;        /* by address */
 	__u64 asked_ns;                   /* when `compiled` was looked for */
-	__u32 failed;                     /* so often that went wrong, or took too long */
+	__u32 failed;                     /* how often that has failed or took too long */
 	struct runtime_compiled compiled; /* see process_compiled() */
 	struct process_context *context;  /* names of its labels' keys; NULL: it has told none */
 };
@@ -54,8 +54,8 @@ struct process {
 struct process *processes_find(struct processes *processes, const struct profile_sample *sample);
 
 /*
- * Read its mappings again if there is reason to, and tell the sampler. Frames of the samples before
- * have to be looked up before.
+ * Read its mappings again if there is reason to, and give them to the sampler. The frames of
+ * earlier samples must have been looked up before this.
  */
 void processes_refresh(struct processes *processes, struct process *process,
 		       const struct profile_sample *sample);

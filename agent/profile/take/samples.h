@@ -34,7 +34,6 @@ struct profiled_request;
 
 /* So many of the same. */
 struct stack {
-	struct stack *next;             /* with the same hash */
 	__u64 count;                    /* of samples on the CPU */
 	__u64 waited_ns[PROFILE_WAITS]; /* in waits that have begun here */
 	__u8 trace_id[16], span_id[8];  /* all zero: of no request */

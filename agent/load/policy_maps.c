@@ -3,9 +3,9 @@
 #include <bpf/bpf.h>
 
 #include "base/cleanup.h"
-#include "load/policies.h"
+#include "load/policy_maps.h"
 
-int policies_next_generation(const struct policies_maps *maps, __u32 *ret_generation)
+int policy_maps_next_generation(const struct policy_maps *maps, __u32 *ret_generation)
 {
 	__u32 index = 0, generation;
 	int err = bpf_map_lookup_elem(maps->state_fd, &index, &generation);
@@ -19,7 +19,7 @@ int policies_next_generation(const struct policies_maps *maps, __u32 *ret_genera
 	return err;
 }
 
-int policies_put(const struct policies_maps *maps, const struct policy_image *image)
+int policy_maps_put(const struct policy_maps *maps, const struct policy_image *image)
 {
 	__u32 index = 0;
 	int err;

@@ -7,7 +7,7 @@
 #include "inspect/mapped_file.h"
 #include "inspect/sandbox.h"
 #include "inspect/elf_image.h"
-#include "inspect/place.h"
+#include "inspect/code_location.h"
 
 /* What the work in the sandbox is about, and what is found on the way. */
 struct search {
@@ -15,13 +15,13 @@ struct search {
 	__u64 address;
 	int returns;
 	int proc_fd, file_fd;
-	struct place place;
+	struct code_location location;
 };
 
-/* It says what it knows as soon as it knows more: the last message counts. */
-static int say(int socket, const struct place *place)
+/* The sandbox sends what it knows whenever it knows more: the last message counts. */
+static int say(int socket, const struct code_location *location)
 {
-	return send(socket, place, sizeof(*place), MSG_NOSIGNAL) < 0 ? -errno : 0;
+	return send(socket, location, sizeof(*location), MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
 static int take_mapping(const struct mapping *mapping, void *data)
@@ -30,8 +30,8 @@ static int take_mapping(const struct mapping *mapping, void *data)
 
 	if (search->address < mapping->start || search->address >= mapping->end)
 		return 0;
-	search->place.offset = search->address - mapping->start + mapping->offset;
-	foreign_copy(search->place.module, sizeof(search->place.module),
+	search->location.offset = search->address - mapping->start + mapping->offset;
+	foreign_copy(search->location.module, sizeof(search->location.module),
 		     *mapping->path ? mapping->path : "[anonymous]");
 	if (mapping->inode)
 		search->file_fd = mapped_file_open(search->proc_fd, mapping);
@@ -39,18 +39,18 @@ static int take_mapping(const struct mapping *mapping, void *data)
 }
 
 /* The function, if the file has symbols. */
-static int find_function(const struct search *search, struct place *place)
+static int find_function(const struct search *search, struct code_location *location)
 {
 	_cleanup_elf_image_ struct elf_image *image = NULL;
 	__u64 address, start;
 	const char *name;
 
 	if (elf_image_open(search->file_fd, &image) ||
-	    elf_image_address(image, place->offset, &address) ||
+	    elf_image_address(image, location->offset, &address) ||
 	    elf_image_function(image, address - (search->returns != 0), &name, &start))
 		return -ENOENT;
-	foreign_copy(place->function, sizeof(place->function), name);
-	place->into = address - start;
+	foreign_copy(location->function, sizeof(location->function), name);
+	location->into = address - start;
 	return 0;
 }
 
@@ -64,31 +64,32 @@ static int work(int socket, void *data)
 				    : mapping_each(search->proc_fd, take_mapping, search);
 	if (found != 1)
 		return found ? found : -ENOENT;
-	err = say(socket, &search->place);
+	err = say(socket, &search->location);
 	if (!err && search->file_fd >= 0)
 		err = sandbox_confine();
-	if (!err && search->file_fd >= 0 && !find_function(search, &search->place))
-		err = say(socket, &search->place);
+	if (!err && search->file_fd >= 0 && !find_function(search, &search->location))
+		err = say(socket, &search->location);
 	return err;
 }
 
-int place_find(__u32 tgid, __u64 address, int returns, struct place *ret_place)
+int code_location_find(__u32 tgid, __u64 address, int returns, struct code_location *ret)
 {
 	struct search search = {
 	    .tgid = tgid, .address = address, .returns = returns, .file_fd = -1};
 	_cleanup_sandbox_ struct sandbox sandbox = SANDBOX_NONE;
 	int err = sandbox_start(work, &search, &sandbox);
-	struct place place;
+	struct code_location location;
 
-	*ret_place = (struct place){};
+	*ret = (struct code_location){};
 	if (err)
 		return err;
 	sandbox_wait(&sandbox);
 	err = -ENOENT;
-	while (recv(sandbox.socket, &place, sizeof(place), MSG_DONTWAIT) == sizeof(place)) {
-		place.module[sizeof(place.module) - 1] = '\0';
-		place.function[sizeof(place.function) - 1] = '\0';
-		*ret_place = place;
+	while (recv(sandbox.socket, &location, sizeof(location), MSG_DONTWAIT) ==
+	       sizeof(location)) {
+		location.module[sizeof(location.module) - 1] = '\0';
+		location.function[sizeof(location.function) - 1] = '\0';
+		*ret = location;
 		err = 0;
 	}
 	return err;
