@@ -31,6 +31,9 @@ enum function {
 	MEMMOVE,
 	MEMCLR,
 	EXECUTE,
+	READY,
+	CLOSECHAN,
+	GROUP_ADD,
 	GROUP_WAIT,
 	COND_WAIT,
 	GET_CONN,
@@ -55,6 +58,9 @@ static const char *const function_names[FUNCTIONS] = {
     [MEMMOVE] = "runtime.typedmemmove",
     [MEMCLR] = "runtime.typedmemclr",
     [EXECUTE] = "runtime.execute",
+    [READY] = "runtime.ready",
+    [CLOSECHAN] = "runtime.closechan",
+    [GROUP_ADD] = "sync.(*WaitGroup).Add",
     [GROUP_WAIT] = "sync.(*WaitGroup).Wait",
     [COND_WAIT] = "sync.runtime_notifyListWait",
     [GET_CONN] = "net/http.(*Transport).getConn",
@@ -71,6 +77,8 @@ static const struct entry_site {
     {WRITE_LOOP, GOLANG_CONNECTION}, {READ_LOOP, GOLANG_CONNECTION},
     {ROUND_TRIP, GOLANG_ROUND_TRIP}, {SEND, GOLANG_SEND},
     {RECV, GOLANG_RECEIVE},          {EXECUTE, GOLANG_RUNS},
+    {READY, GOLANG_WAKES},           {CLOSECHAN, GOLANG_CLOSES},
+    {GROUP_ADD, GOLANG_GROUP},
 };
 
 /* Probes at all calls that one function makes of another. */

@@ -46,9 +46,21 @@ enum goroutine_flags {
 	GOROUTINE_DOUBTFUL = 1 << 1, /* who started it may have done so for another request */
 	GOROUTINE_SENT = 1 << 2,     /* it has sent messages since it was handed something */
 	GOROUTINE_STARTED = 1 << 3,  /* it has started others since then */
-	GOROUTINE_KEEPS = 1 << 4, /* it has taken messages of two requests before it did anything */
+	GOROUTINE_TOLD = 1 << 4,     /* it has told who waits for that that it is done */
 	GOROUTINE_DIALS = 1 << 5, /* it connects: whom it hands that to is not who asked for it */
+	GOROUTINE_TAKES = 1 << 6, /* it takes a message, and wakes who has sent that next */
 };
+
+/* What it has done about what it was handed. */
+#define GOROUTINE_DID (GOROUTINE_SENT | GOROUTINE_STARTED | GOROUTINE_TOLD)
+
+/*
+ * What a goroutine is handed is not believed once it has taken messages of two requests before it
+ * did anything, or has told another request's goroutine than it was handed: until it was seen
+ * so many times to do one after the other.
+ */
+#define GOROUTINE_COLLECTS     16
+#define GOROUTINE_COLLECTS_MAX 64
 
 /*
  * Map `goroutines`, greenlets of Python among them: what is known of one beside what any worker has
@@ -65,7 +77,8 @@ struct goroutine {
 	 */
 	__u64 serves;
 	__u64 connection; /* of net/http's client, which it reads or writes for others */
-	__u64 flags;      /* enum goroutine_flags */
+	__u32 flags;      /* enum goroutine_flags */
+	__u32 collects;   /* 0: what it is handed is believed, see GOROUTINE_COLLECTS */
 };
 
 /*
