@@ -253,17 +253,17 @@ int probe_go_wakes(struct pt_regs *ctx)
 }
 
 /*
- * The current goroutine is done with something, of which nobody was told yet: he waits for more, or
- * will find it done.
+ * The current goroutine is done with something. Who waits for that may not be woken: he waits for
+ * more, or does not yet.
  */
-static __always_inline void is_done(const struct worker_key *key, const struct runtime *runtime,
-				    int is_of_group)
+static __always_inline void ends(const struct worker_key *key, const struct runtime *runtime,
+				 int is_of_group)
 {
 	struct goroutine *goroutine = bpf_map_lookup_elem(&goroutines, key);
 
 	if (!goroutine || !goroutine->handed.request)
 		return;
-	goroutine->flags |= GOROUTINE_SENT;
+	goroutine->flags |= GOROUTINE_ENDED;
 	if (is_of_group && is_waited_for(runtime, goroutine->handed.request))
 		goroutine_tells(goroutine, goroutine->handed.request);
 }
@@ -276,7 +276,7 @@ int probe_go_closes(struct pt_regs *ctx)
 	const struct runtime *runtime;
 
 	if (current_goroutine(&key, &runtime))
-		is_done(&key, runtime, 0);
+		ends(&key, runtime, 0);
 	return 0;
 }
 
@@ -288,7 +288,7 @@ int probe_go_group(struct pt_regs *ctx)
 	const struct runtime *runtime;
 
 	if ((__s64)second_argument(ctx) < 0 && current_goroutine(&key, &runtime))
-		is_done(&key, runtime, 1);
+		ends(&key, runtime, 1);
 	return 0;
 }
 

@@ -49,15 +49,21 @@ enum goroutine_flags {
 	GOROUTINE_TOLD = 1 << 4,     /* it has told who waits for that that it is done */
 	GOROUTINE_DIALS = 1 << 5, /* it connects: whom it hands that to is not who asked for it */
 	GOROUTINE_TAKES = 1 << 6, /* it takes a message, and wakes who has sent that next */
+	GOROUTINE_ENDED = 1 << 7, /* it has closed a channel, or left a group, since then */
 };
 
 /* What it has done about what it was handed. */
-#define GOROUTINE_DID (GOROUTINE_SENT | GOROUTINE_STARTED | GOROUTINE_TOLD)
+#define GOROUTINE_DID (GOROUTINE_SENT | GOROUTINE_STARTED | GOROUTINE_TOLD | GOROUTINE_ENDED)
 
 /*
- * What a goroutine is handed is not believed once it has taken messages of two requests before it
- * did anything, or has told another request's goroutine than it was handed: until it was seen
- * so many times to do one after the other.
+ * Does a goroutine do what it is handed one by one? It does where it has told the goroutine of the
+ * request that it was handed, which waited for some. Each time counts, up to so often:
+ */
+#define GOROUTINE_ONE_BY_ONE 16
+/*
+ * Not where it has taken the next message before it did anything, or has told one of another
+ * request: then what it is handed is not believed until it was seen to so many times, once for each
+ * time that it was not, up to so many.
  */
 #define GOROUTINE_COLLECTS     16
 #define GOROUTINE_COLLECTS_MAX 64
@@ -78,7 +84,7 @@ struct goroutine {
 	__u64 serves;
 	__u64 connection; /* of net/http's client, which it reads or writes for others */
 	__u32 flags;      /* enum goroutine_flags */
-	__u32 collects;   /* 0: what it is handed is believed, see GOROUTINE_COLLECTS */
+	__s32 one_by_one; /* see GOROUTINE_ONE_BY_ONE; below 0: what it is handed is not believed */
 };
 
 /*

@@ -129,6 +129,7 @@ ROWS = (
     Row("Go, a pool, two jobs each", go("fan"), right=THREADS, make="go", needs="errgroup"),
     Row("Go, a pool, nobody waits", go("forget"), make="go", needs="errgroup"),
     Row("Go, several jobs at a time", go("several"), make="go", needs="errgroup"),
+    Row("Go, several jobs, nobody waits", go("gather"), make="go", needs="errgroup"),
     Row("Go, errgroup", go("group"), right=THREADS, make="go", needs="errgroup"),
     Row("Java, pool", java("Server", "pool"), right=LOOPS, make="java", short=True),
     Row("Java, pool, background", java("Server", "pool"), OWN, LOOPS, True, make="java"),

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// server PORT [handler|pool|buffer|fan|forget|several|group]: Go's net/http. The second slice of a request is done by its
+// server PORT [handler|pool|buffer|fan|forget|several|gather|group]: Go's net/http. The second slice of a request is done by its
 // handler; by a pool of goroutines that take jobs out of a channel, or out of one with a buffer; by the pool in two jobs, for
 // which it waits as a group; by the pool while the handler sleeps, and waits for nothing; by a goroutine that takes several
-// jobs at a time; or by two goroutines of an errgroup. Environment: TRUTH, a file: one line for each slice; BACKGROUND: a
+// jobs at a time, as many as there are, or always as many, for which nobody waits; or by two goroutines of an errgroup. Environment: TRUTH, a file: one line for each slice; BACKGROUND: a
 // goroutine burns for nobody, or has the pool do so.
 package main
 
@@ -163,16 +163,26 @@ func (s *server) takeJobs() {
 	}
 }
 
-// Several at a time, as far as there are some.
+// The next one, nil: there is none now.
+func (s *server) more() *job {
+	if s.way == "gather" {
+		return <-s.jobs
+	}
+	select {
+	case next := <-s.jobs:
+		return next
+	default:
+		return nil
+	}
+}
+
+// Several at a time.
 func (s *server) takeSeveral() {
 	for first := range s.jobs {
 		taken := []*job{first}
-		for more := true; more && len(taken) < atOnce; {
-			select {
-			case next := <-s.jobs:
+		for next := first; next != nil && len(taken) < atOnce; {
+			if next = s.more(); next != nil {
 				taken = append(taken, next)
-			default:
-				more = false
 			}
 		}
 		for _, job := range taken {
@@ -204,7 +214,7 @@ func (s *server) ServeHTTP(out http.ResponseWriter, request *http.Request) {
 		s.byPool(id)
 	case "fan":
 		s.byPoolTwice(id)
-	case "forget":
+	case "forget", "gather":
 		s.byPoolLater(id)
 	case "group":
 		s.byGroup(id)
@@ -215,7 +225,7 @@ func (s *server) ServeHTTP(out http.ResponseWriter, request *http.Request) {
 }
 
 func (s *server) startWorkers() {
-	if s.way == "several" {
+	if s.way == "several" || s.way == "gather" {
 		go s.takeSeveral()
 		return
 	}
@@ -238,7 +248,8 @@ func (s *server) burnOn() {
 func main() {
 	steps = stepsOfSlice()
 	s := &server{jobs: make(chan *job), way: os.Args[2]}
-	if s.way == "buffer" || s.way == "forget" || s.way == "several" {
+	switch s.way {
+	case "buffer", "forget", "several", "gather":
 		s.jobs = make(chan *job, room)
 	}
 	s.truth, _ = os.OpenFile(os.Getenv("TRUTH"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
