@@ -105,6 +105,28 @@ static __always_inline void take(const struct process_address *place, const stru
 	deliver(to, &named);
 }
 
+/* The request of a goroutine that is woken: that it has read, or was started for. */
+static __always_inline __u64 works_for(const struct worker_key *key)
+{
+	const struct goroutine *goroutine = bpf_map_lookup_elem(&goroutines, key);
+	__u64 own = goroutine_reads(key);
+
+	if (own)
+		return own;
+	return goroutine && request_lookup(goroutine->inherited) ? goroutine->inherited : 0;
+}
+
+/* A goroutine wakes another one. If that waited for some goroutine, it was told of something. */
+static __always_inline void wake(const struct runtime *runtime, const struct worker_key *from,
+				 const struct worker_key *to)
+{
+	struct goroutine *waker = bpf_map_lookup_elem(&goroutines, from);
+	__u64 request = waker && waker->handed.request ? works_for(to) : 0;
+
+	if (request && goroutine_waits(&runtime->go, to->goroutine))
+		goroutine_tells(waker, request);
+}
+
 /* runtime.send: the current goroutine, or the scheduler, finds one that waits to receive. */
 SEC("uprobe")
 int probe_go_send(struct pt_regs *ctx)
@@ -120,16 +142,9 @@ int probe_go_send(struct pt_regs *ctx)
 		signal(runtime, &to, !from.goroutine);
 	else
 		hand_over(&from, &to);
+	if (from.goroutine)
+		wake(runtime, &from, &to);
 	return 0;
-}
-
-/* The next one that it wakes waits for nothing but that it takes the message. */
-static __always_inline void takes(const struct worker_key *to)
-{
-	struct goroutine *receiver = bpf_map_lookup_elem(&goroutines, to);
-
-	if (receiver)
-		receiver->flags |= GOROUTINE_TAKES;
 }
 
 /*
@@ -151,12 +166,10 @@ int probe_go_receive(struct pt_regs *ctx)
 	from.goroutine = user_read(second_argument(ctx) + GO_SUDOG_G);
 	if (size < MESSAGE_SIZE_MIN) {
 		signal(runtime, &to, 0);
-		takes(&to);
 		return 0;
 	}
 	if (!user_read(channel + GO_HCHAN_DATAQSIZ)) {
 		hand_over(&from, &to);
-		takes(&to);
 		return 0;
 	}
 	place.tgid = to.tgid;
@@ -164,7 +177,6 @@ int probe_go_receive(struct pt_regs *ctx)
 	    user_read(channel + GO_HCHAN_BUF) + size * user_read(channel + runtime->recvx_offset);
 	take(&place, &to);
 	store(&place, &from);
-	takes(&to);
 	return 0;
 }
 
@@ -214,41 +226,18 @@ int probe_go_take(struct pt_regs *ctx)
 	return 0;
 }
 
-/* The request of a goroutine that is woken: that it has read, or was started for. */
-static __always_inline __u64 works_for(const struct worker_key *key)
-{
-	const struct goroutine *goroutine = bpf_map_lookup_elem(&goroutines, key);
-	__u64 own = goroutine_reads(key);
-
-	if (own)
-		return own;
-	return goroutine && request_lookup(goroutine->inherited) ? goroutine->inherited : 0;
-}
-
-/*
- * runtime.ready: the current goroutine wakes another one. Who waited for some goroutine was told
- * that something is done.
- */
+/* A call of runtime.goready: the current goroutine wakes another one. */
 SEC("uprobe")
 int probe_go_wakes(struct pt_regs *ctx)
 {
-	struct goroutine *waker;
 	struct worker_key from, to;
 	const struct runtime *runtime;
 
 	if (!current_goroutine(&from, &runtime))
 		return 0;
-	waker = bpf_map_lookup_elem(&goroutines, &from);
-	if (!waker)
-		return 0;
-	if (waker->flags & GOROUTINE_TAKES) {
-		waker->flags &= ~GOROUTINE_TAKES;
-		return 0;
-	}
 	to = from;
 	to.goroutine = first_argument(ctx);
-	if (waker->handed.request && goroutine_waits(&runtime->go, to.goroutine))
-		goroutine_tells(waker, works_for(&to));
+	wake(runtime, &from, &to);
 	return 0;
 }
 

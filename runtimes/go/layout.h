@@ -48,8 +48,7 @@ enum goroutine_flags {
 	GOROUTINE_STARTED = 1 << 3,  /* it has started others since then */
 	GOROUTINE_TOLD = 1 << 4,     /* it has told who waits for that that it is done */
 	GOROUTINE_DIALS = 1 << 5, /* it connects: whom it hands that to is not who asked for it */
-	GOROUTINE_TAKES = 1 << 6, /* it takes a message, and wakes who has sent that next */
-	GOROUTINE_ENDED = 1 << 7, /* it has closed a channel, or left a group, since then */
+	GOROUTINE_ENDED = 1 << 6, /* it has closed a channel, or left a group, since then */
 };
 
 /* What it has done about what it was handed. */
