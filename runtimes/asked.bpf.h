@@ -9,6 +9,10 @@
 
 #ifdef ASKS_APART
 
+static __always_inline void runtime_is_not_known(const struct actor *a, __u8 veto)
+{
+}
+
 /* Node: what it does its stack tells while it runs, and only then. */
 static __always_inline void node_is_asked(struct actor *a, const struct runtime *runtime)
 {
@@ -18,6 +22,23 @@ static __always_inline void node_is_asked(struct actor *a, const struct runtime 
 #else
 
 #include "runtimes/node/asked.bpf.h"
+
+/*
+ * Requests are open, and nothing is known of the one at work: it may have been handed that in a way
+ * that is not watched yet.
+ */
+VERIFIED_ALONE int runtime_is_not_known(const struct actor *a, __u8 veto)
+{
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	struct runtime *runtime;
+
+	if (!a || a->runtime != RUNTIME_GO || veto != VETO_NO_EVIDENCE)
+		return 0;
+	runtime = runtime_lookup(tgid);
+	if (runtime && !(runtime->flags & RUNTIME_POOLS) && goroutine_runs_itself(runtime))
+		runtime_suspects_pool_at_work(runtime, tgid);
+	return 0;
+}
 
 /* Node: objects that the functions lead to go before all else, as those of a call do. */
 static __always_inline void node_is_asked(struct actor *a, const struct runtime *runtime)

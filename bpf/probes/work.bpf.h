@@ -111,6 +111,7 @@ static __always_inline void work_ask(struct work_asked *ret_asked)
 		return;
 	runtime_is_asked(&ret_asked->by);
 	work_decide(ret_asked);
+	runtime_is_not_known(&ret_asked->by, ret_asked->told.veto);
 }
 
 #endif

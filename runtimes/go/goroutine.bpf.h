@@ -8,6 +8,7 @@
 #include <bpf/bpf_helpers.h>
 #include "engine/learns.h"
 #include "engine/maps.bpf.h"
+#include "runtimes/go/handed.h"
 #include "runtimes/go/maps.bpf.h"
 #include "runtimes/go/memory.bpf.h"
 #include "runtimes/runtime.bpf.h"
@@ -89,7 +90,7 @@ static __always_inline struct named goroutine_request(const struct worker_key *k
 	goroutine = bpf_map_lookup_elem(&goroutines, key);
 	if (!goroutine)
 		return own;
-	if (goroutine->handed.request && request_lookup(goroutine->handed.request))
+	if (request_lookup(goroutine_has(goroutine)))
 		return goroutine_handed(key, goroutine);
 	return goroutine_inherited(key, goroutine);
 }
@@ -104,7 +105,7 @@ static __always_inline struct named goroutine_sends(const struct worker_key *key
 	const struct goroutine *goroutine = bpf_map_lookup_elem(&goroutines, key);
 
 	if (goroutine && (goroutine->flags & (GOROUTINE_CALLED | GOROUTINE_DOUBTFUL)) &&
-	    named.request != goroutine->handed.request && !goroutine_reads(key))
+	    named.request != goroutine_has(goroutine) && !goroutine_reads(key))
 		named.doubtful = 1;
 	return named;
 }
@@ -115,7 +116,7 @@ static __always_inline int goroutine_calls_again(const struct worker_key *key, _
 {
 	const struct request *r = request_lookup(request);
 
-	if (!r || (goroutine && goroutine->handed.request == request))
+	if (!r || (goroutine && goroutine_has(goroutine) == request))
 		return 0;
 	if (goroutine_reads(key) == request)
 		return r->calls != 0;

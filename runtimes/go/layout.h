@@ -46,9 +46,26 @@ enum goroutine_flags {
 	GOROUTINE_DOUBTFUL = 1 << 1, /* who started it may have done so for another request */
 	GOROUTINE_SENT = 1 << 2,     /* it has sent messages since it was handed something */
 	GOROUTINE_STARTED = 1 << 3,  /* it has started others since then */
-	GOROUTINE_KEEPS = 1 << 4, /* it has taken messages of two requests before it did anything */
+	GOROUTINE_TOLD = 1 << 4,     /* it has told who waits for that that it is done */
 	GOROUTINE_DIALS = 1 << 5, /* it connects: whom it hands that to is not who asked for it */
+	GOROUTINE_ENDED = 1 << 6, /* it has closed a channel, or left a group, since then */
 };
+
+/* What it has done about what it was handed. */
+#define GOROUTINE_DID (GOROUTINE_SENT | GOROUTINE_STARTED | GOROUTINE_TOLD | GOROUTINE_ENDED)
+
+/*
+ * Does a goroutine do what it is handed one by one? It does where it has told the goroutine of the
+ * request that it was handed, which waited for some. Each time counts, up to so often:
+ */
+#define GOROUTINE_ONE_BY_ONE 16
+/*
+ * Not where it has taken the next message before it did anything, or has told one of another
+ * request: then what it is handed is not believed until it was seen to so many times, once for each
+ * time that it was not, up to so many.
+ */
+#define GOROUTINE_COLLECTS     16
+#define GOROUTINE_COLLECTS_MAX 64
 
 /*
  * Map `goroutines`, greenlets of Python among them: what is known of one beside what any worker has
@@ -65,7 +82,8 @@ struct goroutine {
 	 */
 	__u64 serves;
 	__u64 connection; /* of net/http's client, which it reads or writes for others */
-	__u64 flags;      /* enum goroutine_flags */
+	__u32 flags;      /* enum goroutine_flags */
+	__s32 one_by_one; /* see GOROUTINE_ONE_BY_ONE; below 0: what it is handed is not believed */
 };
 
 /*
