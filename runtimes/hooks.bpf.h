@@ -240,6 +240,12 @@ static __always_inline int runtime_may_wake_loop(const struct runtime *runtime)
 	return runtime && runtime->kind == RUNTIME_JAVA && runtime->java.client.exchange_class;
 }
 
+/* May who wakes a thread that waits for some time have it do a job? Then runtime_gives(). */
+static __always_inline int runtime_may_give(const struct runtime *runtime)
+{
+	return runtime && runtime->kind == RUNTIME_JAVA;
+}
+
 /* The current thread wakes another one, which waits for nothing but that. */
 static __always_inline void runtime_wakes_waiting(const struct runtime *runtime, __u32 tgid)
 {

@@ -96,6 +96,18 @@ int BPF_PROG(probe_exec, struct task_struct *task, int old_tid)
 	return 0;
 }
 
+/* The current thread wakes another one of its process, which would have gone on without it, too. */
+static __always_inline void wake_another(const struct runtime *runtime, struct task_struct *woken,
+					 enum futex_wait waits)
+{
+	__u32 tgid = woken->tgid;
+
+	if (waits == FUTEX_WAIT_TIMED && runtime_may_give(runtime) && probe_is_active())
+		runtime_gives(tgid);
+	else if (runtime_may_wake_loop(runtime) && syscall_is_epoll(woken) && probe_is_active())
+		runtime_begins(tgid);
+}
+
 /*
  * Only between threads of a process that has to do with requests, and only out of a sleep that
  * nothing but another thread ends: everything else leaves at the first comparisons.
@@ -106,6 +118,7 @@ int BPF_PROG(probe_wake, struct task_struct *woken)
 	__u64 id = bpf_get_current_pid_tgid();
 	struct worker_key key = {.tgid = woken->tgid, .tid = woken->pid};
 	const struct runtime *runtime;
+	enum futex_wait waits;
 	struct actor a;
 	int tells;
 
@@ -115,9 +128,9 @@ int BPF_PROG(probe_wake, struct task_struct *woken)
 	if (!works_on_threads(runtime, key.tgid))
 		return 0;
 	tells = runtime_wakes(runtime, woken);
-	if (!syscall_is_wait(woken)) {
-		if (runtime_may_wake_loop(runtime) && syscall_is_epoll(woken) && probe_is_active())
-			runtime_begins(key.tgid);
+	waits = syscall_waits(woken);
+	if (waits != FUTEX_WAIT_EVER) {
+		wake_another(runtime, woken, waits);
 		return 0;
 	}
 	if (!probe_is_active())

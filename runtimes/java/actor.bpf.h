@@ -5,6 +5,7 @@
 
 #include "probes/decide.bpf.h"
 #include "probes/kernel.bpf.h"
+#include "runtimes/java/given.bpf.h"
 #include "runtimes/java/thread.bpf.h"
 #include "runtimes/java/worker.bpf.h"
 
@@ -66,6 +67,8 @@ static __always_inline void java_hands_over(struct actor *a, const struct runtim
 	a->named = java_request_of(w);
 	if (!a->named || !java_is_at(a->key.tgid, a->named))
 		a->named = 0;
+	else
+		java_gives_jobs(a->key.tgid, a->named);
 	if (a->named || java_is_unsure(w))
 		a->kind = ACTOR_RUNTIME;
 }
