@@ -13,7 +13,7 @@
 #define SHARES_OWNERS    509 /* beyond that they are one owner */
 #define SHARES_OWNER_MAX 65
 
-/* All zero but for `room`, the entries of the table: nobody has anything. */
+/* All zero but for `room`, the entries of the table, or its bytes: nobody has anything. */
 struct shares {
 	size_t room, taken;
 	struct share {
@@ -24,6 +24,12 @@ struct shares {
 
 /* Take an entry for an owner. False: the table is full, or he has his share. */
 bool shares_take(struct shares *shares, const char *owner);
+
+/* The same of so many at once, or of none. */
+bool shares_take_some(struct shares *shares, const char *owner, size_t count);
+
+/* How many an owner could take now. */
+size_t shares_left(struct shares *shares, const char *owner);
 
 /* What an owner has; good until somebody else gets something. He gets it by adding to `taken`. */
 struct share *shares_of(struct shares *shares, const char *owner);

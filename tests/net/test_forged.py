@@ -185,6 +185,20 @@ def java():
                {**FRAMES, "long": renames("java", "long"), "controls": renames("java", "controls")})
 
 
+@case(seconds=200)
+def perf_maps():
+    """What a program writes for perf of the code that it has made (/tmp/perf-PID.map) gives no names, and nobody waits for it"""
+    with cgroup() as folder, contextlib.ExitStack() as stack:
+        liars = {}
+        for how in ("names", "huge", "fifo", "device"):
+            liars[how] = stack.enter_context(burning(folder, sys.executable, "-B", PROGRAMS / "perf_map.py", how))
+            stack.callback(Path(f"/tmp/perf-{liars[how].pid}.map").unlink)
+        found = profile(folder)
+        for how, liar in liars.items():
+            judge(how, liar, found.get(liar.pid, []))
+            equal([name for functions, _ in found[liar.pid] for name in functions if "named_by" in name], [], how)
+
+
 LIES = ("cycle", "wild", "counts", "claims")
 
 

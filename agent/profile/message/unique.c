@@ -103,6 +103,16 @@ long strings_add(struct unique *strings, const char *text)
 	return add_text(strings, text);
 }
 
+long strings_find(const struct unique *strings, const char *text)
+{
+	const struct unique_slot *slot;
+
+	if (!strings->count)
+		return -1;
+	slot = find(strings, hash_add(HASH_BEGIN, text, strlen(text)), text);
+	return (long)slot->number - 1;
+}
+
 void strings_free(struct unique *strings)
 {
 	for (size_t i = 0; i < strings->count; i++)

@@ -31,6 +31,9 @@ void unique_free(struct unique *unique);
  * no memory.
  */
 long strings_add(struct unique *strings, const char *text);
+
+/* The number of a text that is there; -1: it is not. */
+long strings_find(const struct unique *strings, const char *text);
 void strings_free(struct unique *strings);
 
 #endif
