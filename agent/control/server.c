@@ -11,9 +11,11 @@
 #include "control/right.h"
 #include "control/server.h"
 
-#define RECEIVE_BUFFER    (4 * 1024 * 1024)
-#define MESSAGES_A_TURN   32     /* then the daemon looks after other things */
-#define SEND_TIMEOUT_USEC 100000 /* a peer that does not read its answer costs no more */
+#define RECEIVE_BUFFER   (4 * 1024 * 1024)
+#define DATAGRAMS_A_TURN 32 /* then the daemon looks after other things */
+/* In a datagram of who is not known to be root; what is behind these is not looked at. */
+#define MESSAGES_OF_OTHERS 32
+#define SEND_TIMEOUT_USEC  100000 /* a peer that does not read its answer costs no more */
 /* For those who may only ask: then an answer is not waited for any more, if it is not read. */
 #define ANSWER_NS (NS_PER_SECOND / 2)
 /* They are refused once so much time was spent on them; it comes back ten times as slowly. */
@@ -352,7 +354,7 @@ static ssize_t receive(struct control_server *server, struct control_peer *ret_p
 
 void control_server_read(struct control_server *server)
 {
-	for (int turn = 0; turn < MESSAGES_A_TURN; turn++) {
+	for (int turn = 0; turn < DATAGRAMS_A_TURN; turn++) {
 		const char *at = server->received;
 		const struct nlmsghdr *request;
 		struct control_peer peer = {};
@@ -361,7 +363,11 @@ void control_server_read(struct control_server *server)
 
 		if (size == -EAGAIN)
 			return;
-		while ((request = control_next(&at, &left)))
+		for (int i = 0; i < MESSAGES_OF_OTHERS || peer.standing == CONTROL_ADMIN; i++) {
+			request = control_next(&at, &left);
+			if (!request)
+				break;
 			handle(server, &peer, request);
+		}
 	}
 }

@@ -245,6 +245,30 @@ def readers_who_ask_too_much():
         world.agent.process.wait(timeout=10)
 
 
+MANY = """
+import socket, struct
+sock = socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, 2)
+sock.settimeout(5)
+sock.bind((0, 0))
+sock.sendto(struct.pack("<IHHII4x", 20, %d, 5, 1, 0) * 5000, (%d, 0))
+sock.sendto(struct.pack("<IHHII4x", 20, %d, 5, 2, 0), (%d, 0))
+answers = [struct.unpack_from("<I", sock.recv(65536), 8)[0]]
+while answers[-1] != 2:
+    answers += [struct.unpack_from("<I", sock.recv(65536), 8)[0]]
+print(len(answers))
+"""
+
+
+@case
+def many_messages_at_once():
+    """Of thousands of messages in one datagram of a stranger's only the first ones are looked at"""
+    world = fresh()
+    for kind in (0x999, 0x13):
+        ended = world.app.run(["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "/usr/bin/python3", "-c",
+                               MANY % (kind, PORT, kind, PORT)], check=False)
+        equal((ended.stderr, ended.stdout), ("", "33\n"), f"answers to messages of type {kind:#x}")
+
+
 TOLD = ["set x add 10.0.0.0/8\n", "100:\tdir out to x action skip\n",
         "deleted 100:\tdir out to x action skip\n", "set x flush\n", "flushed\n", "restored\n",
         "paused\n", "resumed\n"]
