@@ -141,3 +141,10 @@ long strings_add(struct unique *strings, const char *text)
 		return -1;
 	return add_text(strings, text);
 }
+
+long strings_find(const struct unique *strings, const char *text)
+{
+	if (!strings->count)
+		return -1;
+	return (long)find(strings, fold(hash_text(HASH_BEGIN, text)), text)->number - 1;
+}

@@ -42,4 +42,7 @@ void unique_free_all(struct unique *unique);
  */
 long strings_add(struct unique *strings, const char *text);
 
+/* The number of a text that is there; -1: it is not. */
+long strings_find(const struct unique *strings, const char *text);
+
 #endif

@@ -88,6 +88,10 @@ static void print_label_losses(const struct samples *samples)
 		fprintf(stderr,
 			"profile: %llu samples have more labels than the %d that are kept\n",
 			labels->left_out, PROFILE_LABELS_MAX);
+	if (labels->crowded)
+		fprintf(stderr,
+			"profile: %llu samples lost their labels: too many different ones\n",
+			labels->crowded);
 	if (labels->unnamed)
 		fprintf(stderr, "profile: %llu labels were left out: their keys have no names\n",
 			labels->unnamed);
@@ -171,11 +175,11 @@ static json_t *labels_json(const struct message *message, const struct samples *
 {
 	const struct labels *labels = samples_labels(samples);
 
-	return json_pack("{so,sI,sI,sI,sI,sI}", "samples", count_labels(message), "cut",
+	return json_pack("{so,sI,sI,sI,sI,sI,sI}", "samples", count_labels(message), "cut",
 			 (json_int_t)labels->cut, "left_out", (json_int_t)labels->left_out,
-			 "unnamed", (json_int_t)labels->unnamed, "conflicts",
-			 (json_int_t)labels->conflicts, "conflicts_of_traces",
-			 (json_int_t)samples_counts(samples)->conflicts);
+			 "crowded", (json_int_t)labels->crowded, "unnamed",
+			 (json_int_t)labels->unnamed, "conflicts", (json_int_t)labels->conflicts,
+			 "conflicts_of_traces", (json_int_t)samples_counts(samples)->conflicts);
 }
 
 /* How many waits have begun, and how many of them no time is told of; NULL: nobody has asked. */

@@ -14,13 +14,18 @@
 
 struct control_server;
 
-/* Who sent a request, and what he may do. */
+/* What the sender of a datagram may do. */
+enum control_standing { CONTROL_UNASKED, CONTROL_OTHER, CONTROL_ADMIN };
+
+/* Who sent a request, and what that process may do. */
 struct control_peer {
 	pid_t pid; /* of who may change things: in our own pid namespace; 0: it is not known */
 	uid_t uid;
 	gid_t gid;
 	__u32 port;
 	__u32 sequence;
+	enum control_standing standing;
+	__u32 questions; /* of this datagram that were answered */
 };
 
 /* An answer in parts; made by the server, filled by the handler. */
@@ -36,7 +41,8 @@ typedef int (*control_handler)(const struct nlmsghdr *request, struct control_an
 struct control_server_options {
 	control_handler handle;
 	void *data;
-	gid_t readers; /* members of this group may ask, too; 0: only root */
+	/* Members of this group may ask, too, once in a datagram; 0: only root. */
+	gid_t readers;
 };
 
 /* Listen in this network namespace, at the usual port if it is free. 0 or -errno. */

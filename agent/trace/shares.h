@@ -13,7 +13,7 @@
 #define SHARES_OWNERS    509 /* further ones count as one owner */
 #define SHARES_OWNER_MAX 65
 
-/* All zero but for `room`, the number of the table's entries: all are free. */
+/* All zero but for `room`, the entries of the table or its bytes: all are free. */
 struct shares {
 	size_t room, taken;
 	struct share {
@@ -24,6 +24,12 @@ struct shares {
 
 /* Take an entry for an owner. False: the table is full, or the owner has its share. */
 bool shares_take(struct shares *shares, const char *owner);
+
+/* The same of so many at once, or of none. */
+bool shares_take_some(struct shares *shares, const char *owner, size_t count);
+
+/* How many an owner could take now. */
+size_t shares_left(struct shares *shares, const char *owner);
 
 /*
  * The share of an owner; valid until an entry is taken for another one. The caller may add to its

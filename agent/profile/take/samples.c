@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,8 +10,9 @@
 #include "profile/take/requests.h"
 #include "profile/take/samples.h"
 #include "profile/take/waits.h"
+#include "trace/shares.h"
 
-#define BYTES_MAX (64UL << 20)  /* of all stacks */
+#define BYTES_MAX (64UL << 20)  /* of all stacks and labels */
 #define LATE_NS   NS_PER_SECOND /* so much later samples are taken here, or less */
 
 struct samples {
@@ -19,6 +21,7 @@ struct samples {
 	struct waits *open;
 	struct labels labels;
 	struct samples_counts counts;
+	struct shares shares; /* of processes in all that is kept, bytes */
 	struct unique stacks;
 	__u64 since_ns;
 	/* Of the sample that is looked at: */
@@ -36,6 +39,7 @@ struct samples *samples_new(struct processes *processes, struct runtime_function
 	*samples = (struct samples){.processes = processes,
 				    .functions = functions,
 				    .open = waits_new(),
+				    .shares.room = BYTES_MAX,
 				    .since_ns = clock_now_ns() - LATE_NS};
 	if (samples->open)
 		return samples;
@@ -237,12 +241,35 @@ static bool is_same(const void *item, const void *key)
 	       !memcmp(stack->frame, samples->frame, frames_size(samples));
 }
 
+/* A process, by a name of its own. */
+struct owner {
+	char name[SHARES_OWNER_MAX];
+};
+
+static struct owner owner_of(const struct process *process)
+{
+	struct owner owner;
+
+	snprintf(owner.name, sizeof(owner.name), "%u", process->tgid);
+	return owner;
+}
+
+/* Take room for what is kept of a process. Returns whether there is any. */
+static bool take_room(struct samples *samples, const struct owner *owner, size_t size)
+{
+	const bool taken = shares_take_some(&samples->shares, owner->name, size);
+
+	samples->counts.bytes = samples->shares.taken;
+	return taken;
+}
+
 /* A new kind of stack. NULL: there is no room. */
 static struct stack *add(struct samples *samples, __u64 hash, const struct process *process,
 			 const struct profile_sample *sample)
 {
-	size_t size = sizeof(struct stack) + frames_size(samples);
-	struct stack *stack = samples->counts.bytes + size <= BYTES_MAX ? malloc(size) : NULL;
+	const size_t size = sizeof(struct stack) + frames_size(samples);
+	const struct owner owner = owner_of(process);
+	struct stack *stack = take_room(samples, &owner, size) ? malloc(size) : NULL;
 
 	if (!stack || unique_append(&samples->stacks, hash, stack) < 0) {
 		free(stack);
@@ -263,7 +290,6 @@ static struct stack *add(struct samples *samples, __u64 hash, const struct proce
 	memcpy(stack->span_id, sample->span_id, sizeof(stack->span_id));
 	memcpy(stack->request_span, sample->request_span, sizeof(stack->request_span));
 	memcpy(stack->frame, samples->frame, frames_size(samples));
-	samples->counts.bytes += size;
 	samples->counts.stacks++;
 	return stack;
 }
@@ -286,8 +312,13 @@ static struct stack *find(struct samples *samples, const struct process *process
 static void fill_labels(struct samples *samples, const struct process *process,
 			const struct profile_sample *sample)
 {
+	const struct owner owner = owner_of(process);
+	const size_t room = shares_left(&samples->shares, owner.name);
+	size_t left = room;
+
 	samples->label_set = labels_of(&samples->labels, processes_registered(samples->processes),
-				       process->context, sample);
+				       process->context, sample, &left);
+	take_room(samples, &owner, room - left);
 }
 
 static void count_begin(struct samples *samples, const struct profile_sample *sample,

@@ -96,7 +96,7 @@ struct samples_counts {
 	__u64 waits;            /* that have begun, all with a context */
 	__u64 left_out;         /* too much to keep, or half of a wait was lost */
 	__u64 conflicts;        /* samples with ids of two traces */
-	size_t stacks, bytes;   /* different ones, and how much memory they take */
+	size_t stacks, bytes;   /* different ones; memory that they and labels take */
 	struct servers servers; /* their samples on the CPU */
 };
 const struct samples_counts *samples_counts(const struct samples *samples);
