@@ -16,6 +16,7 @@
 
 #include "probes/work.bpf.h"
 #include "record/trace_readers.h"
+#include "runtimes/told.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -125,7 +126,7 @@ static __always_inline bool thread_lacks_context(__u64 thread)
 	const struct runtime *runtime = runtime_lookup(tgid);
 
 	return thread && process_lookup(&tgid) && !traces_lookup(thread) &&
-	       (!runtime || runtime_is_told_at_samples(runtime->kind));
+	       (!runtime || runtime_is_told_at_samples(runtime));
 }
 
 SEC("tp_btf/hrtimer_expire_entry")

@@ -13,8 +13,6 @@
 #include "runtimes/python/task.bpf.h"
 
 #define MAKER_FRAMES 3 /* of Thread.new, written in C, below which the maker's is looked for */
-/* Ruby's stack ends so near, or nearer, to the thread pointer where it lies on the native stack. */
-#define STACK_DISTANCE_MAX (64ULL << 10)
 #define GIVEN              1  /* added to the address of local variables that a block was given */
 #define GIVEN_WORDS        16 /* of the stack, in which they stand */
 #define RUBY_CONDVAR       0x00726176646e6f63ULL /* "condvar" */
@@ -52,7 +50,7 @@ static __always_inline struct ruby_stack ruby_stack_of(const struct runtime *run
 
 	stack.end = stack.begin + user_read(context + RUBY_CONTEXT_SIZE) * WORD;
 	stack.frame = user_read(context + RUBY_CONTEXT_FRAME);
-	if (thread - stack.end < STACK_DISTANCE_MAX || ruby_runs_on(context, thread))
+	if (thread - stack.end < RUBY_STACK_DISTANCE_MAX || ruby_runs_on(context, thread))
 		return stack;
 	return (struct ruby_stack){};
 }
