@@ -19,7 +19,7 @@
 /* For those who may only ask: then an answer is not waited for any more, if it is not read. */
 #define ANSWER_NS (NS_PER_SECOND / 2)
 /* They are refused once so much time was spent on them; it comes back ten times as slowly. */
-#define ASKED_NS       (NS_PER_SECOND / 10)
+#define ASKED_NS       NS_PER_SECOND
 #define ASKED_PART     10
 #define ERROR_TEXT_MAX sizeof(((struct policy_error *)0)->text)
 

@@ -3,6 +3,7 @@
 honest program beside them is shown and followed as it is."""
 import contextlib
 import ctypes.util
+import json
 import os
 import socket
 import subprocess
@@ -212,15 +213,23 @@ def pretending(port, runtime, how, library, victim=0):
         equal(liar.poll(), None, f"{how}: how it ended")
 
 
+def shown(liar):
+    """Traces of the requests that threads of a server are shown to work on."""
+    listed = common().app.run([f"{cases.BUILD}/ctxprop", "who", "--json", "--all", str(liar.pid)], check=False, timeout=PATIENCE)
+    return {row["trace_id"] for row in json.loads(listed.stdout)} - {None}
+
+
 def at_work(runtime, library, lies=LIES):
     """Servers that lie take requests and call: others are followed as they are."""
     with threads(8640), asyncio(8641) as honest:
         known_as(honest.pid)
         for number, how in enumerate(lies):
             port = 8642 + number
-            with pretending(port, runtime, how, library):
+            with pretending(port, runtime, how, library) as liar:
                 _, wrong = ask(port)
                 equal(wrong, 0, f"{how}: its calls with another request's trace")
+                with held(port, "/hold") as trace:
+                    equal(shown(liar) <= {trace}, True, f"{how}: what its threads are shown to work on")
                 followed(8640, f"{how}: threads beside it")
                 followed(8641, f"{how}: tasks beside it")
 
@@ -268,6 +277,7 @@ def node_at_work():
         equal(entries("objects", victim.pid), 1, "connections of others that requests were read from")
         equal(len(sockets(victim.pid) & sockets(liar.pid)) > 1, True, "sockets that it has of others")
         equal(called_for(8648, trace), 0, "its calls for another process's request")
+        equal(shown(liar), set(), "what its threads are shown to work on")
 
 
 @case(seconds=200)
