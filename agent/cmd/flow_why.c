@@ -88,7 +88,7 @@ static void print_process(const struct last *last)
 		puts("it takes no requests, so there is none that it could call for");
 }
 
-static void print_habit(enum habit habit, enum habit_state state, __u32 seen)
+static void print_habit(enum habit_id habit, enum habit_state state, __u32 seen)
 {
 	const struct rule_row *row = rule_row(RULE_HABIT(habit));
 
@@ -104,7 +104,7 @@ static void print_habits(const struct last *last)
 	const char *separator = "    shown   ";
 	__u32 seen;
 
-	for (unsigned int habit = 0; habit < HABIT_COUNT; habit++) {
+	for (unsigned int habit = 0; habit < HABITS; habit++) {
 		if (habit_of(habit, &last->process, last->port, &seen) != HABIT_SHOWN)
 			continue;
 		printf("%s%s", separator, rule_row(RULE_HABIT(habit))->name);
@@ -112,7 +112,7 @@ static void print_habits(const struct last *last)
 	}
 	if (*separator == ',')
 		putchar('\n');
-	for (unsigned int habit = 0; habit < HABIT_COUNT; habit++) {
+	for (unsigned int habit = 0; habit < HABITS; habit++) {
 		int state = habit_of(habit, &last->process, last->port, &seen);
 
 		if (state > HABIT_SHOWN)
@@ -160,7 +160,7 @@ static json_t *habits_json(const struct last *last)
 	json_t *array = json_array();
 	__u32 seen;
 
-	for (unsigned int habit = 0; habit < HABIT_COUNT; habit++) {
+	for (unsigned int habit = 0; habit < HABITS; habit++) {
 		const struct rule_row *row = rule_row(RULE_HABIT(habit));
 		int state = habit_of(habit, &last->process, last->port, &seen);
 

@@ -7,6 +7,11 @@
 
 #define PORT_BITS 63
 
+static int faithful(const struct process *p)
+{
+	return process_has_habit(p, HABIT_FAITHFUL);
+}
+
 /* Habits of which the engine asks for the contrary. */
 static int serial(const struct process *p)
 {
@@ -43,8 +48,8 @@ static int answers_apart(const struct process *p)
 	return !process_shares_answers(p);
 }
 
-static int (*const predicates[HABIT_COUNT])(const struct process *p) = {
-    [HABIT_FAITHFUL] = process_is_faithful,
+static int (*const predicates[HABITS])(const struct process *p) = {
+    [HABIT_FAITHFUL] = faithful,
     [HABIT_PROMPT] = process_is_prompt,
     [HABIT_KEEPS_TURN] = process_keeps_turn,
     [HABIT_SERIAL] = serial,
@@ -62,11 +67,11 @@ static int (*const predicates[HABIT_COUNT])(const struct process *p) = {
     [HABIT_COPIES_IDS] = process_copies_ids,
 };
 
-static __u32 seen(enum habit habit, const struct process *p)
+static __u32 seen(enum habit_id habit, const struct process *p)
 {
 	switch (habit) {
 	case HABIT_FAITHFUL:
-		return p->faithful;
+		return p->habit[HABIT_FAITHFUL].kept;
 	case HABIT_PROMPT:
 	case HABIT_TASKS_PROMPT:
 		return p->prompt;
@@ -88,7 +93,7 @@ static __u32 seen(enum habit habit, const struct process *p)
 }
 
 /* Was the contrary seen, too? */
-static bool is_spoilt(enum habit habit, const struct process *p)
+static bool is_spoilt(enum habit_id habit, const struct process *p)
 {
 	switch (habit) {
 	case HABIT_PROMPT:
@@ -104,7 +109,7 @@ static bool is_spoilt(enum habit habit, const struct process *p)
 	}
 }
 
-int habit_of(enum habit habit, const struct process *p, __u16 port, __u32 *ret_seen)
+int habit_of(enum habit_id habit, const struct process *p, __u16 port, __u32 *ret_seen)
 {
 	*ret_seen = seen(habit, p);
 	if (habit == HABIT_SINGLE_USE)

@@ -250,7 +250,7 @@ static __always_inline __u32 call_limit_asked(const struct process *p, const str
 					      const struct socket *s, const struct call *c)
 {
 	if (s->calls_end != 1 || c->evidence != EVIDENCE_CONNECT || a->phase != PHASE_APART ||
-	    c->request != s->purpose.request || !process_is_faithful(p))
+	    c->request != s->purpose.request || !process_has_habit(p, HABIT_FAITHFUL))
 		return 0;
 	return s->purpose.asked;
 }

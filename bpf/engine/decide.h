@@ -257,7 +257,7 @@ static __always_inline struct verdict evidence_of(const struct worker *w, const 
 static __always_inline __u32 rival_kinds(const struct verdict *v, const struct worker *w,
 					 const struct process *p, enum occasion occasion)
 {
-	int faithful = process_is_faithful(p);
+	int faithful = process_has_habit(p, HABIT_FAITHFUL);
 	int prompt = process_is_prompt(p);
 	__u32 kinds = p && process_shares_answers(p) ? RIVAL_UNSURE : 0;
 

@@ -19,10 +19,40 @@
 #define TASKS_PROMPT 16
 #define TASKS_STRAYS 64
 
-/* May be NULL. */
-static __always_inline int process_is_faithful(const struct process *p)
+/* One more; a count that is full stays so. */
+static __always_inline void habit_count(__u32 *count)
 {
-	return rule_is_off(RULE_HABIT(HABIT_FAITHFUL)) || (p && p->faithful >= PROCESS_FAITHFUL);
+	__u64 next = (__u64)*count + 1;
+
+	*count = next - (next >> 32);
+}
+
+static __always_inline void process_keeps(struct process *p, enum habit_id id)
+{
+	habit_count(&p->habit[id].kept);
+}
+
+static __always_inline void process_breaks(struct process *p, enum habit_id id)
+{
+	habit_count(&p->habit[id].broken);
+}
+
+/* Is a habit believed of which this is known? */
+static __always_inline int habit_is_believed(struct habit h, enum habit_id id)
+{
+	const struct habit_rule *rule = &habit_rules[id];
+
+	if (rule_is_off(RULE_HABIT(id)))
+		return 1;
+	if (h.broken && !rule->ratio)
+		return 0;
+	return h.kept >= rule->least + (__u64)h.broken * rule->ratio;
+}
+
+/* Is it believed of a process? NULL: of one of which nothing is known. */
+static __always_inline int process_has_habit(const struct process *p, enum habit_id id)
+{
+	return habit_is_believed(p ? p->habit[id] : (struct habit){}, id);
 }
 
 /* May be NULL. */

@@ -18,7 +18,8 @@ static __always_inline void learn_runtime(struct process *p, __u8 runtime)
 	if (p->runtime == runtime || runtime <= RUNTIME_WANTED)
 		return;
 	p->runtime = runtime;
-	p->faithful = p->prompt = p->late = 0;
+	__builtin_memset(p->habit, 0, sizeof(p->habit));
+	p->prompt = p->late = 0;
 	p->threads_ended = p->threads_stayed = p->children_ended = p->children_stayed = 0;
 	p->queues_late = p->queues_next = p->loops_share = p->hands_on = 0;
 	p->threads_stay = p->threads_leave = 0;
@@ -170,8 +171,8 @@ static __always_inline void learn_faithful(struct process *p, const struct socke
 	if (reused && (v->veto || v->evidence == EVIDENCE_ANSWER))
 		p->doubtful++;
 	if (v->evidence == EVIDENCE_CONNECT && p->answers != s->purpose.answers &&
-	    p->doubtful == s->purpose.doubtful && p->faithful < PROCESS_FAITHFUL)
-		p->faithful++;
+	    p->doubtful == s->purpose.doubtful)
+		process_keeps(p, HABIT_FAITHFUL);
 }
 
 /*

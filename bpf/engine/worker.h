@@ -5,6 +5,7 @@
 
 #include "engine/model.h"
 #include "engine/path.h"
+#include "engine/rules.h"
 #include "engine/share.h"
 #include "engine/tally.h"
 
@@ -152,12 +153,18 @@ struct call_limit {
 /* From so many on, and if none had, requests are believed to make one call after the other. */
 #define CALL_LIMIT_SERIAL 16
 
+/* How often something was seen to be done as a habit says (rules.h), and how often otherwise. */
+struct habit {
+	__u32 kept;
+	__u32 broken;
+};
+
 struct process {
 	struct tally tally;
+	struct habit habit[HABIT_COUNT];
 	struct own_paths own; /* of calls made while it had no requests */
 	__u32 answers;        /* answers read: each may have freed a connection */
 	__u32 doubtful; /* calls on freed connections that others might have been waiting for */
-	__u32 faithful; /* connects that were used by who made them, though others were free */
 	__u32 prompt;   /* calls of loops that came with what they were made for */
 	__u32 late;     /* 1: some call came later, from a timer or when a connection was free */
 	__u32 threads_ended;   /* threads that ended before the request that they were made for */
@@ -204,9 +211,6 @@ struct process {
 
 /* From so many on, goroutines and the like have an entry for as long as they have a request. */
 #define PROCESS_WORKERS_KEPT 1024
-
-/* From so many on, requests that wait for a connection of their own take no other. */
-#define PROCESS_FAITHFUL 2
 
 /* From so many on, and if none was late, a request that has an answer waits for more of it. */
 #define PROCESS_PROMPT 16

@@ -39,9 +39,9 @@ class Rule:
     def believed(self):
         """When a habit is believed, in words."""
         if not self.least:
-            return "until the contrary is seen"
-        often = f"seen {self.least} times"
-        return f"{often}, the contrary once in {self.ratio}" if self.ratio else often
+            return "until it is broken"
+        often = f"kept {self.least} times"
+        return f"{often}, {self.ratio} more for each time that it is broken" if self.ratio else often
 
 
 @dataclasses.dataclass
@@ -154,7 +154,7 @@ def check(rules):
     """Does the page have what is said of each rule, in three tables, and no other one?"""
     rows = [line.strip("| ").split(" | ") for line in PAGE.read_text(encoding="utf-8").splitlines()
             if line.startswith("| `")]
-    said = [row[:3] if row[1].startswith(("seen", "until")) else row[:2] for row in rows if len(row) > 4]
+    said = [row[:3] if row[1].startswith(("kept", "until")) else row[:2] for row in rows if len(row) > 4]
     wanted = [line for kind in KINDS for line in table(kind, rules, None)[2:]]
     for line in wanted:
         if line not in said:

@@ -77,7 +77,7 @@ static void loop_with_a_shared_answer(void **state)
 
 	(void)state;
 	p->prompt = p->direct = PROCESS_PROMPT;
-	p->faithful = PROCESS_FAITHFUL;
+	p->habit[HABIT_FAITHFUL].kept = habit_rules[HABIT_FAITHFUL].least;
 	p->call_limit.serial = CALL_LIMIT_SERIAL;
 	take(&first, 7, &a);
 	assert_int_equal(call(&one, &a)->request, 7);
@@ -102,7 +102,7 @@ static void loop_for_nobody(void **state)
 
 	(void)state;
 	p->prompt = p->direct = PROCESS_PROMPT;
-	p->faithful = PROCESS_FAITHFUL;
+	p->habit[HABIT_FAITHFUL].kept = habit_rules[HABIT_FAITHFUL].least;
 	p->call_limit.serial = CALL_LIMIT_SERIAL;
 	take(&server, 7, &a);
 	a.own = 1;
