@@ -16,7 +16,7 @@
 #include "serving.h"
 
 /* Layout of everything below. A daemon never adopts pinned maps of another version. */
-#define CTXPROP_ABI_VERSION 22
+#define CTXPROP_ABI_VERSION 23
 
 /* Default number of flows; a load-time option of the daemon. */
 #define CTXPROP_FLOWS_DEFAULT 32768
