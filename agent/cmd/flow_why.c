@@ -21,118 +21,29 @@ enum habit_state { HABIT_SHOWN, HABIT_NOT_YET, HABIT_BROKEN };
 
 #define PORT_BITS 63
 
-/* Habits of which the engine asks for the contrary. */
-static int serial(const struct process *p)
+/* A habit that is not believed: broken, as far as it could have been believed otherwise? */
+static enum habit_state habit_lacks(struct habit h, enum habit_id id)
 {
-	return call_limit_is_serial(&p->call_limit);
-}
+	const struct habit_rule *rule = &habit_rules[id];
+	int often = h.kept >= rule->least;
 
-static int loops_apart(const struct process *p)
-{
-	return !process_loops_share(p);
-}
-
-static int threads_keep(const struct process *p)
-{
-	return !process_threads_leave(p);
-}
-
-static int serves_own(const struct process *p)
-{
-	return !process_serves_lists(p);
-}
-
-static int queues_prompt(const struct process *p)
-{
-	return !process_queues_late(p);
-}
-
-static int queues_own(const struct process *p)
-{
-	return !process_queues_next(p);
-}
-
-static int answers_apart(const struct process *p)
-{
-	return !process_shares_answers(p);
-}
-
-static int (*const predicates[HABIT_COUNT])(const struct process *p) = {
-    [HABIT_FAITHFUL] = process_is_faithful,
-    [HABIT_PROMPT] = process_is_prompt,
-    [HABIT_KEEPS_TURN] = process_keeps_turn,
-    [HABIT_SERIAL] = serial,
-    [HABIT_DIRECT] = process_is_direct,
-    [HABIT_LOOPS_APART] = loops_apart,
-    [HABIT_THREADS_STAY] = process_threads_stay,
-    [HABIT_THREADS_KEEP] = threads_keep,
-    [HABIT_SERVES_OWN] = serves_own,
-    [HABIT_THREADS_END] = process_threads_end,
-    [HABIT_CHILDREN_END] = process_children_end,
-    [HABIT_QUEUES_PROMPT] = queues_prompt,
-    [HABIT_QUEUES_OWN] = queues_own,
-    [HABIT_ANSWERS_APART] = answers_apart,
-    [HABIT_TASKS_PROMPT] = tasks_are_prompt,
-    [HABIT_COPIES_IDS] = process_copies_ids,
-};
-
-static __u32 seen(enum habit habit, const struct process *p)
-{
-	switch (habit) {
-	case HABIT_FAITHFUL:
-		return p->faithful;
-	case HABIT_PROMPT:
-	case HABIT_TASKS_PROMPT:
-		return p->prompt;
-	case HABIT_SERIAL:
-		return p->call_limit.serial;
-	case HABIT_DIRECT:
-		return p->direct;
-	case HABIT_THREADS_STAY:
-		return p->threads_stay;
-	case HABIT_THREADS_END:
-		return p->threads_ended;
-	case HABIT_CHILDREN_END:
-		return p->children_ended;
-	case HABIT_COPIES_IDS:
-		return p->copies;
-	default:
-		return 0;
-	}
-}
-
-/* Was the contrary seen, too? */
-static bool is_spoilt(enum habit habit, const struct process *p)
-{
-	switch (habit) {
-	case HABIT_PROMPT:
-		return p->late;
-	case HABIT_SERIAL:
-		return p->call_limit.parallel;
-	case HABIT_THREADS_END:
-		return p->threads_stayed;
-	case HABIT_COPIES_IDS:
-		return p->makes_ids;
-	default:
-		return seen(habit, p) >= rule_row(RULE_HABIT(habit))->least;
-	}
+	return h.broken && (often || !rule->ratio) ? HABIT_BROKEN : HABIT_NOT_YET;
 }
 
 /*
- * A habit of a process now. `port` is that of the peer, in host byte order. `ret_seen`: how often
- * it was seen, 0 where that is not counted. Returns -1 for habits that are not the process's but of
+ * A habit of a process now. `port` is that of the peer, in host byte order. `ret_kept`: how often
+ * it was kept, 0 where that is not counted. Returns -1 for habits that are not the process's but of
  * one loop, peer or program in it (ORDERLY, ROOM, OBJECTS_CLEAR); else enum habit_state.
  */
-static int habit_of(enum habit habit, const struct process *p, __u16 port, __u32 *ret_seen)
+static int habit_of(enum habit_id id, const struct process *p, __u16 port, __u32 *ret_kept)
 {
-	*ret_seen = seen(habit, p);
-	if (habit == HABIT_SINGLE_USE)
-		return process_pools(p, 1ULL << (port & PORT_BITS)) ? HABIT_BROKEN : HABIT_SHOWN;
-	if (!predicates[habit])
+	*ret_kept = id < HABIT_COUNT ? p->habit[id].kept : 0;
+	if (id == HABIT_SINGLE_USE)
+		return process_is_single_use(p, 1ULL << (port & PORT_BITS)) ? HABIT_SHOWN
+									    : HABIT_BROKEN;
+	if (id >= HABIT_COUNT)
 		return -1;
-	if (predicates[habit](p))
-		return HABIT_SHOWN;
-	return is_spoilt(habit, p) ? HABIT_BROKEN : HABIT_NOT_YET;
+	return process_has_habit(p, id) ? HABIT_SHOWN : habit_lacks(p->habit[id], id);
 }
 
 static const char *const state_names[] = {
@@ -208,7 +119,7 @@ static void print_process(const struct last *last)
 		puts("it takes no requests, so there is none that it could call for");
 }
 
-static void print_habit(enum habit habit, enum habit_state state, __u32 seen)
+static void print_habit(enum habit_id habit, enum habit_state state, __u32 seen)
 {
 	const struct rule_row *row = rule_row(RULE_HABIT(habit));
 
@@ -224,7 +135,7 @@ static void print_habits(const struct last *last)
 	const char *separator = "    shown   ";
 	__u32 seen;
 
-	for (unsigned int habit = 0; habit < HABIT_COUNT; habit++) {
+	for (unsigned int habit = 0; habit < HABITS; habit++) {
 		if (habit_of(habit, &last->process, last->port, &seen) != HABIT_SHOWN)
 			continue;
 		printf("%s%s", separator, rule_row(RULE_HABIT(habit))->name);
@@ -232,7 +143,7 @@ static void print_habits(const struct last *last)
 	}
 	if (*separator == ',')
 		putchar('\n');
-	for (unsigned int habit = 0; habit < HABIT_COUNT; habit++) {
+	for (unsigned int habit = 0; habit < HABITS; habit++) {
 		int state = habit_of(habit, &last->process, last->port, &seen);
 
 		if (state > HABIT_SHOWN)
@@ -280,7 +191,7 @@ static json_t *habits_json(const struct last *last)
 	json_t *array = json_array();
 	__u32 seen;
 
-	for (unsigned int habit = 0; habit < HABIT_COUNT; habit++) {
+	for (unsigned int habit = 0; habit < HABITS; habit++) {
 		const struct rule_row *row = rule_row(RULE_HABIT(habit));
 		int state = habit_of(habit, &last->process, last->port, &seen);
 

@@ -119,7 +119,7 @@ VERIFIED_ALONE int loop_reads(const struct actor *a)
 		return 0;
 	p = process_lookup(&tgid);
 	if (p)
-		p->loops_share = 1;
+		process_breaks(p, HABIT_LOOPS_APART);
 	return 0;
 }
 

@@ -136,7 +136,8 @@ static __always_inline int goroutine_goes_on(const struct worker_key *key, __u64
 	if (!p || !goroutine_calls_again(key, request, goroutine) ||
 	    !process_has_others(p, request_standing(request)))
 		return 0;
-	return p->serves > PROCESS_SERVES_NONE && goroutine_others_wait(tgid, request);
+	return p->habit[HABIT_SERVES_OWN].kept < SERVES_OWN_SURE &&
+	       goroutine_others_wait(tgid, request);
 }
 
 /* The same, for a call: what was handed over is used up. */

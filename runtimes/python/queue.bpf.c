@@ -67,7 +67,7 @@ static __always_inline struct named task_puts(const struct runtime *runtime,
 	named = task_thread_request(runtime, key->tgid);
 	if (!named.request && !key->goroutine && !runtime_thread_is_known(thread))
 		named.request = python_serves(key->tgid);
-	if (!named.doubtful && p && process_queues_next(p))
+	if (!named.doubtful && !process_has_habit(p, HABIT_QUEUES_OWN))
 		named.doubtful = DOUBT_OTHERS;
 	return named;
 }

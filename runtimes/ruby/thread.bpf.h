@@ -221,7 +221,7 @@ static __always_inline int ruby_is_in_thread(const struct runtime *runtime, __u6
 static __always_inline enum doubt ruby_doubts(__u32 tgid, const struct ruby_start *start)
 {
 	if (start->called == RUBY_DONE || task_denies(tgid, start->block) ||
-	    process_serves_lists(process_lookup(&tgid)))
+	    !process_has_habit(process_lookup(&tgid), HABIT_SERVES_OWN))
 		return DOUBT_ALL;
 	return task_doubts(tgid, start->block) ? DOUBT_OTHERS : DOUBT_NONE;
 }
@@ -264,8 +264,10 @@ static __always_inline enum doubt ruby_doubts_own(__u32 tgid, __u64 held)
 {
 	const struct process *p = held ? process_lookup(&tgid) : NULL;
 
-	return process_serves_lists(p) && request_standing(held) == STANDING_ANSWERED ? DOUBT_ALL
-										      : DOUBT_NONE;
+	return !process_has_habit(p, HABIT_SERVES_OWN) &&
+		       request_standing(held) == STANDING_ANSWERED
+		   ? DOUBT_ALL
+		   : DOUBT_NONE;
 }
 
 /* What is known of a thread, be it nothing yet; NULL: there is no room. */

@@ -121,7 +121,7 @@ static void thread_that_was_given_nothing(void **state)
 	(void)state;
 	take(&first, 7, &a);
 	take(&second, 8, &other);
-	process_make(&a.key.tgid)->threads_ended = PROCESS_ENDED;
+	has_shown(process_make(&a.key.tgid), HABIT_THREADS_END);
 	engine_hand_over(&a, &made.key, EVIDENCE_FORK);
 	made.doubtful = 1;
 	assert_int_equal(call(&client, &made)->veto, VETO_IDLE_PROCESS);
@@ -132,6 +132,35 @@ static void thread_that_was_given_nothing(void **state)
 	end(8);
 	made.doubtful = 1;
 	assert_int_equal(call(&client, &made)->request, 7);
+}
+
+/* A goroutine reads a request, and its runtime names that one from then on. */
+static struct actor goroutine_with(struct socket *s, __u64 address, __u64 id)
+{
+	struct actor a = {.key = {.tgid = TGID, .goroutine = address},
+			  .kind = ACTOR_RUNTIME,
+			  .by = EVIDENCE_GOROUTINE,
+			  .runtime = RUNTIME_GO};
+
+	take(s, id, &a);
+	a.named = id;
+	return a;
+}
+
+/* Goroutines change threads: it is the runtime that tells whose calls are whose. */
+static void goroutines_of_two_requests(void **state)
+{
+	struct socket first = {}, second = {}, client = {}, other = {};
+	struct actor a, b;
+	const struct call *c;
+
+	(void)state;
+	a = goroutine_with(&first, 64, 7);
+	b = goroutine_with(&second, 128, 8);
+	c = call(&client, &a);
+	assert_int_equal(c->request, 7);
+	assert_int_equal(c->evidence, EVIDENCE_GOROUTINE);
+	assert_int_equal(call(&other, &b)->request, 8);
 }
 
 /* Any thread may send what waits in a client's list. */
@@ -179,21 +208,21 @@ static void children_of_one_of_two_requests(void **state)
 	child = child_of(&a, CHILD_TGID);
 	assert_int_equal(call(&client, &child)->veto, VETO_IDLE_PROCESS);
 	engine_answer(&client, &child, actor_thread(&child));
-	for (__u32 i = 1; i <= PROCESS_ENDED; i++) {
+	for (__u32 i = 1; i <= habit_rules[HABIT_CHILDREN_END].least; i++) {
 		struct actor over = child_of(&a, CHILD_TGID + i);
 
 		engine_exec(&over.key, &over.key);
-		assert_int_equal(process()->children_ended, i - 1);
+		assert_int_equal(process()->habit[HABIT_CHILDREN_END].kept, i - 1);
 		engine_exit(&over.key);
-		assert_int_equal(process()->children_ended, i);
+		assert_int_equal(process()->habit[HABIT_CHILDREN_END].kept, i);
 	}
 	assert_int_equal(call(&client, &child)->request, 7);
 	engine_answer(&client, &child, actor_thread(&child));
 	end(7);
 	assert_int_equal(call(&client, &child)->request, 0);
-	assert_int_equal(process()->children_stayed, 1);
-	assert_int_equal(process()->threads_stayed, 0);
-	child = child_of(&other, CHILD_TGID + PROCESS_ENDED + 1);
+	assert_int_equal(process()->habit[HABIT_CHILDREN_END].broken, 1);
+	assert_int_equal(process()->habit[HABIT_THREADS_END].broken, 0);
+	child = child_of(&other, CHILD_TGID + habit_rules[HABIT_CHILDREN_END].least + 1);
 	assert_int_equal(call(&last, &child)->request, 8);
 }
 
@@ -353,7 +382,7 @@ static void answer_in_pieces(void **state)
 
 	(void)state;
 	take(&first, 7, &a);
-	process_lookup(&tgid)->prompt = PROCESS_PROMPT;
+	has_shown(process_lookup(&tgid), HABIT_PROMPT);
 	call(&client, &a);
 	engine_answer(&client, &a, actor_thread(&a));
 	store_turn++;
@@ -361,7 +390,7 @@ static void answer_in_pieces(void **state)
 	take(&second, 8, &a);
 	assert_int_equal(call(&other, &a)->request, 8);
 	engine_answer(&other, &a, actor_thread(&a));
-	process_lookup(&tgid)->late = 1;
+	process_lookup(&tgid)->habit[HABIT_PROMPT].broken = 1;
 	engine_read(&second, &a, actor_thread(&a));
 	assert_int_equal(call(&other, &a)->veto, VETO_IDLE_LOOP);
 }
@@ -410,6 +439,7 @@ int main(void)
 	    CASE(thread_of_the_only_request),
 	    CASE(thread_of_one_of_two_requests),
 	    CASE(thread_that_was_given_nothing),
+	    CASE(goroutines_of_two_requests),
 	    CASE(client_with_a_list),
 	    CASE(children_of_one_of_two_requests),
 	    CASE(child_of_the_only_request),
