@@ -130,7 +130,8 @@ static const char *needed_at(const struct runtime_driver *driver, const struct c
 			     __u32 place, bool asks)
 {
 	const __u32 probe = found->sites.site[place].probe;
-	const struct uprobe_kind *kind = probe < driver->probe_count ? &driver->probes[probe] : NULL;
+	const struct uprobe_kind *kind =
+	    probe < driver->probe_count ? &driver->probes[probe] : NULL;
 
 	return kind && kind->asks == asks && (found->runtime.flags & kind->flags) == kind->flags
 		   ? kind->program
