@@ -22,6 +22,12 @@ enum occasion {
 	OCCASION_WORK,   /* what the actor works on at this moment: no call begins */
 };
 
+/* May others of its requests be the worker's, too, which it read before it was known? */
+static __always_inline int process_has_early(const struct process *p, const struct worker *w)
+{
+	return p->early && tally_open(&p->tally) > tally_open(&w->tally);
+}
+
 /*
  * Who could be meant beside what a thread or loop has read, as far as it is not more than `else_`:
  * any request where threads say nothing, or have left what they had read to others. Nor is a thread
@@ -35,7 +41,7 @@ static __always_inline enum rivals rivals_of_reader(const struct worker *w, cons
 		return else_;
 	if (!worker_has_paths(w))
 		return process_threads_leave(p) ? RIVALS_SHARED : else_;
-	if (process_loops_share(p))
+	if (process_loops_share(p) || process_has_early(p, w))
 		return RIVALS_SHARED;
 	if (!(w->flags & WORKER_LOOP) && !process_threads_stay(p) &&
 	    tally_open(&p->tally) > tally_open(&w->tally))

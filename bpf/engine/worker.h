@@ -187,7 +187,9 @@ struct process {
 	__u64 cgroup;         /* that it counts for (share.h); 0: for none */
 	__u8 copies;    /* calls with the x-request-id of their request, up to PROCESS_COPIES */
 	__u8 makes_ids; /* 1: some call had one that no request has brought, or another one's */
-	__u8 reserved[6];
+	/* 1: it has read requests before it was known by whom, and some request was open since */
+	__u8 early;
+	__u8 reserved[5];
 	__u64 given;    /* address of the one socket that it serves (given.h); 0: it may serve
 			   others */
 	__u64 given_ns; /* when it read its first request there */
