@@ -52,6 +52,15 @@ enum runtime_part {
 int runtime_probes_preload(struct runtime_probes *probes, enum runtime_part part,
 			   const atomic_bool *stop);
 
+/*
+ * Is everything loaded that runtime_probes_attach() needs for this (found->runtime has its flags),
+ * or known not to load, so that it does not wait?
+ */
+bool runtime_probes_are_loaded(const struct runtime_probes *probes, const struct classified *found);
+
+/* Load it. For any thread. What cannot be loaded is told by runtime_probes_attach(). */
+void runtime_probes_load(const struct runtime_probes *probes, const struct classified *found);
+
 /* Free it. The uprobes stay attached. */
 void runtime_probes_close(struct runtime_probes *probes);
 

@@ -80,7 +80,7 @@ static int load_family(struct uprobe_programs *programs, const char *name)
 	struct uprobe_family family;
 
 	if (!loaded)
-		return -ENOMEM;
+		return programs->err = -ENOMEM;
 	*loaded = (struct loaded){.next = programs->first, .name = name};
 	programs->first = loaded;
 	pthread_mutex_unlock(&programs->lock);
@@ -112,6 +112,18 @@ int uprobe_programs_need(struct uprobe_programs *programs, const char *name)
 		err = load_family(programs, name);
 	pthread_mutex_unlock(&programs->lock);
 	return err;
+}
+
+bool uprobe_programs_is_settled(struct uprobe_programs *programs, const char *name)
+{
+	const struct loaded *loaded;
+	bool is_settled;
+
+	pthread_mutex_lock(&programs->lock);
+	loaded = *find(programs, name);
+	is_settled = loaded ? loaded->is_there : programs->err != 0;
+	pthread_mutex_unlock(&programs->lock);
+	return is_settled;
 }
 
 /* -1: it is not loaded. */

@@ -34,6 +34,9 @@ void uprobe_programs_close(struct uprobe_programs *programs);
  */
 int uprobe_programs_need(struct uprobe_programs *programs, const char *name);
 
+/* Would uprobe_programs_need() return at once? For more than one thread. */
+bool uprobe_programs_is_settled(struct uprobe_programs *programs, const char *name);
+
 /*
  * Attach to all places of a process, which has these flags, unless that was done before; families
  * of probes that are needed for it are loaded. `asks`: to those whose programs are of the object

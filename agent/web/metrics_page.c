@@ -294,6 +294,19 @@ static void write_publish(const struct exposition *exposition)
 				publish == NODE_PUBLISH_ALWAYS);
 }
 
+static void write_loop(const struct exposition *exposition, __u64 longest_turn_ns)
+{
+	static const struct family family = {
+	    .name = "ctxprop_loop_longest_turn_seconds",
+	    .type = "gauge",
+	    .unit = "seconds",
+	    .help = "The longest time for which the daemon's loop was held up, but for the time in "
+		    "which others had the processor."};
+
+	exposition_family(exposition, &family);
+	exposition_value(exposition, &family, "", NULL, (double)longest_turn_ns / 1e9);
+}
+
 static void write_build(const struct exposition *exposition)
 {
 	static const struct family family = {.name = "ctxprop_build_info",
@@ -317,6 +330,7 @@ void metrics_page(const struct metrics_sources *sources, const struct exposition
 	write_reasons(exposition, sources->counters_fd);
 	write_flows(exposition, sources->flows_fd);
 	write_publish(exposition);
+	write_loop(exposition, sources->longest_turn_ns());
 	metrics_process(exposition);
 	write_build(exposition);
 	exposition_end(exposition);

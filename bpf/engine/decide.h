@@ -22,6 +22,12 @@ enum occasion {
 	OCCASION_WORK,   /* what the actor works on at this moment: no call begins */
 };
 
+/* May others of its requests be the worker's, too, which it read before it was known? */
+static __always_inline int process_has_early(const struct process *p, const struct worker *w)
+{
+	return p->early && tally_open(&p->tally) > tally_open(&w->tally);
+}
+
 /*
  * Who could be meant beside what a thread or loop has read, as far as it is not more than `else_`:
  * any request where threads say nothing, or have left what they had read to others. Nor is a thread
@@ -35,7 +41,7 @@ static __always_inline enum rivals rivals_of_reader(const struct worker *w, cons
 		return else_;
 	if (!worker_has_paths(w))
 		return process_has_habit(p, HABIT_THREADS_KEEP) ? else_ : RIVALS_SHARED;
-	if (!process_has_habit(p, HABIT_LOOPS_APART))
+	if (!process_has_habit(p, HABIT_LOOPS_APART) || process_has_early(p, w))
 		return RIVALS_SHARED;
 	if (!(w->flags & WORKER_LOOP) && !process_has_habit(p, HABIT_THREADS_STAY) &&
 	    tally_open(&p->tally) > tally_open(&w->tally))

@@ -108,8 +108,11 @@ static __always_inline struct worker *engine_take(__u64 id, const struct actor *
 		given_reads(p, a, now_ns);
 		process_serves(p, key.tgid);
 		learn_runtime(p, a->runtime);
-		if (!p->tally.open)
+		if (!p->tally.open) {
 			call_limit_disperse(&p->call_limit);
+			p->early = 0;
+		}
+		p->early |= !w;
 	}
 	if (!r || !p || (r->state & STATE_TAKEN))
 		return w;

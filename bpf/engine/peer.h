@@ -89,6 +89,24 @@ static __always_inline int peer_request_fill(struct request *r, const struct req
 }
 
 /*
+ * What is over when `a` reads what was left for `parent_id`, beside what was sent over this socket
+ * before: who asks another process is done with the last one that it has asked; and who reads for
+ * a request that is not known (0) is not at the one any more that it was asked for before. Returns
+ * its id, to be ended first; 0: none.
+ */
+static __always_inline __u64 engine_peer_leaves(__u64 parent_id, const struct actor *a)
+{
+	const struct request *parent = request_lookup(parent_id), *r;
+	__u64 own;
+
+	if (parent)
+		return parent->peer;
+	own = worker_only(worker_lookup(&a->key));
+	r = request_lookup(own);
+	return r && (r->flags & REQUEST_PEER) ? own : 0;
+}
+
+/*
  * What the sender left is read, which ends what was sent over this socket before. `id`: a fresh
  * one. Returns the request that is over (0: none), for the caller to delete.
  */

@@ -161,7 +161,9 @@ struct process {
 	__u32 doubtful; /* calls on freed connections that others might have been waiting for */
 	__u8 served;    /* requests that it has read, up to PROCESS_SERVED */
 	__u8 runtime;   /* enum runtime_kind that its habits were learnt with */
-	__u8 reserved[2];
+	/* 1: it has read requests before it was known by whom, and some request was open since */
+	__u8 early;
+	__u8 reserved;
 	__u32 objects; /* open requests for which objects of the program stand (REQUEST_OBJECT) */
 	/* Bit (peer's port & 63): habit `single-use` is broken there. */
 	__u64 single_use_broken;
@@ -170,9 +172,9 @@ struct process {
 	__u32 number;         /* tells it from others that have its id before or after it; not 0 */
 	__u32 reads;          /* requests that it has read in all */
 	__u64 cgroup;         /* that it counts for (share.h); 0: for none */
-	__u64 given;    /* address of the one socket that it serves (given.h); 0: it may serve
-			   others */
-	__u64 given_ns; /* when it read its first request there */
+	__u64 given;          /* address of the one socket that it serves (given.h); 0: it may serve
+				 others */
+	__u64 given_ns;       /* when it read its first request there */
 };
 
 /* log2 of the ns that tell two processes apart which have the same id one after the other. */

@@ -373,6 +373,79 @@ static void peer_that_is_not_believed(void **state)
 	assert_int_equal(accepted.own.end, 1);
 }
 
+/* What was left is read: what that ends, and what is read then. */
+static void peer_take(struct socket *s, __u64 parent, __u64 id, const struct actor *by)
+{
+	const __u64 over = engine_peer_leaves(parent, by);
+
+	if (over)
+		end(over);
+	engine_peer_take(s, parent, id, by, 2);
+	s->own.first++;
+}
+
+/* A thread that was asked for one request, and then for one that is not known, is at that. */
+static void peer_that_goes_on_to_the_unknown(void **state)
+{
+	struct actor front = actor(TID, 1), back = actor(OTHER, 0);
+	struct socket server = {}, accepted = {}, connected = {}, next = {}, client = {};
+
+	(void)state;
+	back.key.tgid = TGID + 1;
+	take(&server, 7, &front);
+	engine_peer_send(&accepted, &front);
+	peer_take(&accepted, 7, 70, &back);
+	engine_peer_respond(&connected, &back);
+	peer_take(&next, 0, 71, &back);
+	engine_connect(&client, &back, NULL);
+	assert_int_equal(call(&client, &back)->request, 0);
+	end(7);
+	assert_int_equal(store_traces_count(), 0);
+}
+
+/* Nobody is left behind at the request of who has asked somebody else since. */
+static void peer_that_is_asked_after_another_one(void **state)
+{
+	struct actor front = actor(TID, 0), back = actor(OTHER, 0), other = actor(THIRD, 0);
+	struct socket server = {}, accepted[2] = {}, client = {};
+
+	(void)state;
+	back.key.tgid = other.key.tgid = TGID + 1;
+	take(&server, 7, &front);
+	engine_peer_send(&accepted[0], &front);
+	peer_take(&accepted[0], 7, 70, &back);
+	engine_peer_send(&accepted[1], &front);
+	peer_take(&accepted[1], 7, 71, &other);
+	assert_int_equal(engine_end(7), 71);
+	end(71);
+	engine_connect(&client, &back, NULL);
+	assert_int_equal(call(&client, &back)->request, 0);
+}
+
+/* A loop whose first requests were read before it was known: what it sends may be for these. */
+static void loop_that_has_read_before(void **state)
+{
+	struct actor a = actor(TID, 1), early = actor(TID, 1);
+	struct socket first = {}, second = {}, accepted = {}, third = {}, later = {};
+
+	(void)state;
+	early.kind = ACTOR_UNKNOWN;
+	store_request(7);
+	engine_take(7, &early, 1);
+	take(&second, 8, &a);
+	engine_peer_send(&accepted, &a);
+	assert_int_equal(accepted.own.arrival[0].request, 0);
+	engine_connect(&first, &a, NULL);
+	assert_int_equal(call(&first, &a)->request, 0);
+	end(7);
+	end(8);
+	store_turn++;
+	a = actor(TID, 1);
+	take(&third, 9, &a);
+	engine_peer_send(&later, &a);
+	assert_int_equal(later.own.arrival[0].request, 9);
+}
+
 /* A request whose answer comes in pieces is no rival where no call was ever late. */
 static void answer_in_pieces(void **state)
 {
@@ -451,6 +524,9 @@ int main(void)
 	    CASE(request_goes_on_in_another_process),
 	    CASE(peer_that_is_busy),
 	    CASE(peer_that_is_not_believed),
+	    CASE(peer_that_goes_on_to_the_unknown),
+	    CASE(peer_that_is_asked_after_another_one),
+	    CASE(loop_that_has_read_before),
 	    CASE(answer_in_pieces),
 	    CASE(calls_of_nobody),
 	};
