@@ -110,10 +110,7 @@ static __always_inline void runtime_suspects_pool(__u32 tgid)
 		runtime_tell(tgid);
 }
 
-/*
- * The same of work, which was asked about: whoever asks changes nothing else than that more is
- * watched.
- */
+/* The same for work that was asked about, by who learns nothing: more is watched from then on. */
 static __always_inline void runtime_suspects_pool_at_work(struct runtime *runtime, __u32 tgid)
 {
 	if (!(__sync_fetch_and_or(&runtime->flags, RUNTIME_POOLS) & RUNTIME_POOLS))

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Work that goroutines hand to others over channels: whose message does who get? All places hold
- * the lock of the channel. Attached only to programs that have calls of unknown goroutines.
+ * the lock of the channel. And whom they wake then. Attached only to programs that have calls, or
+ * samples, of unknown goroutines.
  */
 #include "engine/maps.bpf.h"
 #include "runtimes/go/handed.h"
