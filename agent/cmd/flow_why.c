@@ -21,7 +21,7 @@ enum habit_state { HABIT_SHOWN, HABIT_NOT_YET, HABIT_BROKEN };
 
 #define PORT_BITS 63
 
-/* Habits that the engine requires to be broken, or never seen. */
+/* Habits whose names say the contrary of what the engine asks. */
 static int serial(const struct process *p)
 {
 	return call_limit_is_serial(&p->call_limit);

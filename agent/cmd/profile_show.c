@@ -43,7 +43,7 @@ static void print_head(bool waits)
 	printf("%9s %9s  %s\n", "P50", "P99", "ENDPOINT  HOTTEST FUNCTION");
 }
 
-/* Time of each kind, per request. */
+/* A time divided by the number of requests, in milliseconds. */
 static void print_each(const struct line *line, __u64 ns)
 {
 	if (line->requests)
