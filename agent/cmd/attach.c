@@ -71,7 +71,7 @@ static int order(enum control_type type, const struct pins *pins, const struct c
 	int status = read_words(flags, &place);
 	const bool named = place.netns != 0;
 
-	/* A daemon of another namespace would take a device alone for one of its own. */
+	/* A daemon of another namespace would look for a device without a namespace in its own. */
 	if (!named && pins_owner(pins))
 		place.netns = pins->cookie;
 	if (status == COMMAND_OK)

@@ -31,7 +31,7 @@
 #include "load/table.h"
 #include "load/tcx.h"
 
-/* Good, worth knowing, in the way of the main job. */
+/* Fine; worth knowing; keeps ctxprop from its main job. */
 enum finding { FINDING_OK, FINDING_NOTE, FINDING_BAD };
 
 struct findings {
@@ -236,7 +236,7 @@ static void examine_daemon(struct findings *findings)
 		examine_rights(findings, daemon.pid);
 }
 
-/* Returns false when no programs of ours can be at any device. */
+/* Returns false if no programs of ours can be attached to any device. */
 static bool examine_layer(struct findings *findings, const struct pins *pins)
 {
 	char why[128];
@@ -260,7 +260,7 @@ static bool examine_layer(struct findings *findings, const struct pins *pins)
 	return true;
 }
 
-/* Is there room in the flow table, or was it once full? */
+/* How full is the flow table, and was it ever full? */
 static void examine_flows(struct findings *findings, const struct pins *pins)
 {
 	_cleanup_close_ int flows = command_open_map(pins, "flows");

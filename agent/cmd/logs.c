@@ -80,7 +80,7 @@ static int read_entry(const char *line, size_t size, struct entry *ret_entry)
 	return is_object ? 0 : -EINVAL;
 }
 
-/* Whose request was it? Returns JOURNAL_IDS, or why that is not known. */
+/* Find the request for which an entry was written. Returns JOURNAL_IDS, or why it is not known. */
 static enum journal_result look(const struct journal *journal, const struct entry *entry,
 				struct traces_ctx *ret_ids)
 {

@@ -55,7 +55,7 @@ static void show_progress(const struct samples *samples, bool off_cpu, __u64 sin
 		fprintf(stderr, "and %llu waits ", counts->waits);
 }
 
-/* Until the time is over, or Ctrl-C. Returns how long samples were taken. */
+/* Sample until the time is over, or Ctrl-C. Returns how long that was. */
 static __u64 sample(struct sampler *sampler, const struct sampler_options *options,
 		    struct samples *samples)
 {
@@ -210,7 +210,7 @@ static bool keeps_none(const char *of, const void *data)
 	return false;
 }
 
-/* Where only some processes were sampled, how many requests there were says nothing to others. */
+/* If only some processes were sampled, the number of requests of other services is not used. */
 static int write_file(const struct profile_wanted *wanted, struct message *message)
 {
 	if (wanted->sampler.tgid || wanted->sampler.cgroup)

@@ -16,11 +16,11 @@
 struct store_file {
 	char path[PATH_MAX]; /* empty: there is none that can be read here */
 	/*
-	 * Then why; else, if the daemon has not told of the path, why it has not: worth to be known
-	 * if nothing is found there. Empty: it has.
+	 * Then the reason; else, if the daemon did not tell the path, why it did not, which is
+	 * shown if nothing is found there. Empty: the daemon told it.
 	 */
 	char why[WHY_MAX];
-	bool is_guess; /* a daemon runs, and does not tell: it may store elsewhere */
+	bool is_guess; /* a daemon runs, but did not tell the path: it may be another one */
 };
 
 const char *command_store_named;
@@ -40,7 +40,7 @@ static void take_usual(int err, const struct policy_error *error, struct store_f
 	ret->is_guess = err == -EOPNOTSUPP || err == -ETIMEDOUT;
 }
 
-/* Is what the path leads to here another file than the daemon's, or none? */
+/* Is the file at this path, if any, another one than the daemon's? */
 static bool is_elsewhere(const struct control_store *told)
 {
 	struct stat status;
@@ -56,7 +56,7 @@ static void refuse_elsewhere(const struct control_store *told, pid_t pid, struct
 {
 	char process[32] = "";
 
-	/* One of another process namespace has no number here. */
+	/* A process of another pid namespace has no number here. */
 	if (pid)
 		snprintf(process, sizeof(process), " (process %d)", pid);
 	snprintf(

@@ -28,11 +28,14 @@ static int shares_write(int fd, const struct flow_shares *shares)
 #define MINUTE_NS (60 * NS_PER_SECOND)
 #define DAY_NS    (24ULL * 60 * MINUTE_NS)
 
-/* Without an offset nothing breaks: a flow that comes back is met in the middle. */
+/*
+ * Without an offset nothing breaks: if the connection still lives, its flow is made again from the
+ * middle.
+ */
 #define IDLE_PLAIN_NS (5 * MINUTE_NS)
 /* The same where the table is nearly full. */
 #define IDLE_CROWDED_NS (10 * NS_PER_SECOND)
-/* A RST was believed, with something in flight: that comes again, if the connection lives. */
+/* A RST was seen while data was in flight, which is sent again if the connection still lives. */
 #define IDLE_RESET_NS MINUTE_NS
 /* With one, a local connection is asked for. */
 #define IDLE_LOCAL_NS (10 * MINUTE_NS)
@@ -48,7 +51,7 @@ struct collection {
 	struct flow_shares shares; /* of the flows that stay */
 };
 
-/* Would a connection break without the flow, if it lives? */
+/* Would a live connection break if its flow were removed? */
 static bool has_offset(const struct flow *flow)
 {
 	return flow->flags & FLOW_FORMER || (flow_has_edits(flow) && edits_any(&flow->edits));
@@ -86,7 +89,7 @@ static enum gc_verdict ask(const struct flow_key *key, const struct gc_places *p
 	return liveness == LIVENESS_GONE ? GC_REMOVE : GC_KEEP;
 }
 
-/* The copy may be old by now: has a packet passed since it was made? */
+/* Has a packet passed since this copy of the flow was made? */
 static int is_untouched(int fd, const struct flow_key *key, const struct flow *copy)
 {
 	struct flow now;

@@ -41,7 +41,7 @@ static void put_ports(struct nlmsghdr *request, __be16 sport, __be16 dport)
 	mnl_attr_nest_end(request, nest);
 }
 
-/* The tuple is the one after translation, so it is that of the replies, turned round. */
+/* The tuple is the one after address translation, so it is the reversed tuple of the replies. */
 static void put_request(union netlink_request *request, const struct tuple *tuple)
 {
 	struct nfgenmsg *header = netlink_begin(

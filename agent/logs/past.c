@@ -28,7 +28,7 @@ struct past {
 	struct list list[PROCESSES];
 };
 
-/* Calls end before what they are made for: they are there with it, or never. */
+/* Calls end before the request that they are made for, so they are stored before it, or never. */
 static const char sql[] =
     "SELECT id, pid, tid, coalesce((SELECT min(start_ns) FROM spans AS call WHERE"
     "  call.trace_id = spans.trace_id AND call.kind = 3 AND call.parent_id = spans.span_id AND"

@@ -15,7 +15,7 @@
 #include "logs/run.h"
 #include "logs/stream.h"
 
-/* A pipe that can be written takes so many bytes without a wait. */
+/* A pipe that is writable accepts at least so many bytes without blocking. */
 #define STEP PIPE_BUF
 
 static int write_some(int fd, const char **bytes, size_t *size)

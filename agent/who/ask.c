@@ -285,7 +285,7 @@ static bool runs_on_thread(const struct answers *answers, const struct worker_ke
 	return false;
 }
 
-/* Is nothing to be said of one that is no thread: does it work on nothing? */
+/* Is this a task without a request, which is left out? */
 static bool is_idle(const struct who_told *told)
 {
 	return !told->evidence && (told->veto == VETO_NONE || told->veto == VETO_NO_EVIDENCE ||
@@ -362,8 +362,8 @@ static bool is_told(const struct answers *answers, const struct who_told *told)
 }
 
 /*
- * Who was told of otherwise before has changed meanwhile: nothing is known of him, and what is no
- * thread is left out.
+ * A thread whose answers differ has changed meanwhile, so nothing is known of it; a task is left
+ * out.
  */
 static void confirm(struct answers *now, const struct answers *before)
 {
