@@ -9,17 +9,15 @@
 static void add(__u32 tgid, void *data)
 {
 	struct running *running = data;
-	struct process_program program, *all;
+	struct process_program program, *entry;
 
 	if (!process_program(tgid, &program))
 		return;
-	all = list_make_room(running->program, running->count, &running->room, sizeof(program));
-	if (!all) {
+	entry = list_add(&running->program, &running->count, sizeof(*entry));
+	if (entry)
+		*entry = program;
+	else
 		running->err = -ENOMEM;
-		return;
-	}
-	all[running->count++] = program;
-	running->program = all;
 }
 
 static int compare(const void *a, const void *b)

@@ -11,7 +11,7 @@
 
 struct running {
 	struct process_program *program; /* in order, some more than once */
-	size_t count, room;
+	size_t count;
 	int err;
 };
 

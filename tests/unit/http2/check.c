@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "http2/framing.h"
+#include "http/http2/framing.h"
 
 /* A field that leaves no trace in any table: a literal without indexing, its name coded. */
 static const uint8_t header[] = "\x00\x88\x4d\x83\x21\x6b\x1d\x85\xa9\x3f\x37"
