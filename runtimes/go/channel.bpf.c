@@ -116,7 +116,7 @@ int probe_go_send(struct pt_regs *ctx)
 	    message_size(first_argument(ctx)) < MESSAGE_SIZE_MIN)
 		return 0;
 	to = from;
-	to.goroutine = user_read(second_argument(ctx) + GO_SUDOG_G);
+	to.context = user_read(second_argument(ctx) + GO_SUDOG_G);
 	hand_over(&from, &to);
 	return 0;
 }
@@ -137,7 +137,7 @@ int probe_go_receive(struct pt_regs *ctx)
 	if (!current_goroutine(&to, &runtime) || size < MESSAGE_SIZE_MIN)
 		return 0;
 	from = to;
-	from.goroutine = user_read(second_argument(ctx) + GO_SUDOG_G);
+	from.context = user_read(second_argument(ctx) + GO_SUDOG_G);
 	if (!user_read(channel + GO_HCHAN_DATAQSIZ)) {
 		hand_over(&from, &to);
 		return 0;
