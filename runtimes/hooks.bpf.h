@@ -27,7 +27,7 @@ static __always_inline enum evidence runtime_evidence(const struct runtime *runt
 {
 	if (runtime && (runtime->kind == RUNTIME_PYTHON || runtime->kind == RUNTIME_HAPROXY))
 		return EVIDENCE_TASK;
-	if (runtime && runtime->kind == RUNTIME_JAVA && a->key.goroutine)
+	if (runtime && runtime->kind == RUNTIME_JAVA && a->key.context)
 		return EVIDENCE_THREAD;
 	if (runtime && (runtime->kind == RUNTIME_RUBY || runtime->kind == RUNTIME_JAVA ||
 			runtime->kind == RUNTIME_NODE))

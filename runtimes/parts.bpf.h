@@ -29,7 +29,7 @@ static __always_inline enum who_what part_of_python(const struct runtime *runtim
 {
 	if (task_lookup(runtime, key))
 		return WHO_TASK;
-	return part_is_greenlet(runtime, key->goroutine) ? WHO_GREENLET : WHO_CONTEXT;
+	return part_is_greenlet(runtime, key->context) ? WHO_GREENLET : WHO_CONTEXT;
 }
 
 /* What is it that this key names? */
@@ -38,7 +38,7 @@ VERIFIED_ALONE int part_what(const struct worker_key *named)
 	struct worker_key key = named ? *named : (struct worker_key){};
 	const struct runtime *runtime = runtime_lookup(key.tgid);
 
-	if (!key.goroutine || !runtime)
+	if (!key.context || !runtime)
 		return WHO_THREAD;
 	if (runtime->kind == RUNTIME_PYTHON)
 		return part_of_python(runtime, &key);
@@ -61,7 +61,7 @@ static __always_inline struct named task_waits_on(const struct runtime *runtime,
 /* The same of a stream of HAProxy. */
 static __always_inline struct named stream_waits_on(const struct worker_key *key)
 {
-	const struct stream *stream = stream_lookup(key->tgid, key->goroutine);
+	const struct stream *stream = stream_lookup(key->tgid, key->context);
 
 	if (!stream || task_denies(key->tgid, TASK_RULE_STREAM))
 		return (struct named){};
@@ -75,7 +75,7 @@ static __always_inline struct named stream_waits_on(const struct worker_key *key
 static __always_inline struct named part_works_on(const struct runtime *runtime,
 						  const struct worker_key *key)
 {
-	if (runtime_has_tasks(runtime) && !part_is_greenlet(runtime, key->goroutine))
+	if (runtime_has_tasks(runtime) && !part_is_greenlet(runtime, key->context))
 		return task_waits_on(runtime, key);
 	if (runtime_has_streams(runtime))
 		return stream_waits_on(key);

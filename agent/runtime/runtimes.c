@@ -33,7 +33,7 @@ static int is_leftover(const struct worker_key *key, int runtimes_fd)
 {
 	struct runtime runtime;
 
-	return key->goroutine && bpf_map_lookup_elem(runtimes_fd, &key->tgid, &runtime);
+	return key->context && bpf_map_lookup_elem(runtimes_fd, &key->tgid, &runtime);
 }
 
 /* Remove those from map `workers` whose process has no entry in map `runtimes`. */

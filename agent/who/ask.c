@@ -72,7 +72,7 @@ static int keys_add(struct keys *keys, int map_fd)
 	while (!err && !bpf_map_get_next_key(map_fd, before, &next)) {
 		key = next;
 		before = &key;
-		if (!key.tid && key.goroutine)
+		if (!key.tid && key.context)
 			err = add(keys, &key);
 	}
 	return err;
@@ -84,7 +84,7 @@ static int compare(const void *a, const void *b)
 
 	if (left->tgid != right->tgid)
 		return left->tgid < right->tgid ? -1 : 1;
-	return (left->goroutine > right->goroutine) - (left->goroutine < right->goroutine);
+	return (left->context > right->context) - (left->context < right->context);
 }
 
 static void keys_sort(struct keys *keys)

@@ -117,7 +117,7 @@ static __always_inline void worker_publish(struct worker *w, const struct worker
 {
 	__u64 thread = traces_ctx_key(key->tgid, key->tid);
 
-	if (key->goroutine || w->published == id)
+	if (key->context || w->published == id)
 		return;
 	w->published = id;
 	traces_set(thread, request_shown(r, id));
@@ -142,7 +142,7 @@ static __always_inline void worker_hide(struct worker *w, const struct worker_ke
 {
 	if (!id || __sync_val_compare_and_swap(&w->published, id, 0) != id)
 		return;
-	if (key->goroutine)
+	if (key->context)
 		goroutine_unpublish(w, key->tgid, id);
 	else
 		traces_unset(traces_ctx_key(key->tgid, key->tid));
@@ -162,7 +162,7 @@ static __always_inline void worker_restore(struct worker *w, const struct worker
 
 	if (w->published != ended)
 		return;
-	if (r && !key->goroutine)
+	if (r && !key->context)
 		worker_publish(w, key, id, r);
 	else
 		worker_hide(w, key, ended);
@@ -341,7 +341,7 @@ static __always_inline int worker_ends_with_request(const struct worker_key *key
 {
 	if (key->tid || tally_open(&w->tally))
 		return 0;
-	return (key->goroutine & JAVA_VIRTUAL) || (p && p->workers.taken > process_workers_kept());
+	return (key->context & JAVA_VIRTUAL) || (p && p->workers.taken > process_workers_kept());
 }
 
 /* A request is over; whichever object stood for it stands for nothing. */

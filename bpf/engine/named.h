@@ -53,7 +53,7 @@ static __always_inline void request_show_adopted(const struct request *r, __u64 
 	const struct worker *w = worker_lookup(&r->worker);
 	__u64 thread = traces_ctx_key(r->worker.tgid, r->worker.tid);
 
-	if (!w || w->published != id || r->worker.goroutine)
+	if (!w || w->published != id || r->worker.context)
 		return;
 	traces_set(thread, shown);
 	if (request_is_over(r, id) || *(const volatile __u64 *)&w->published != id)

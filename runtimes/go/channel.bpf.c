@@ -29,7 +29,7 @@ static __always_inline int is_waited_for(const struct runtime *runtime, __u64 id
 {
 	const struct request *r = request_lookup(id);
 
-	return r && r->worker.goroutine && goroutine_waits(&runtime->go, r->worker.goroutine);
+	return r && r->worker.context && goroutine_waits(&runtime->go, r->worker.context);
 }
 
 /* A message that hands over no work reaches a goroutine; of a timer: no goroutine has sent it. */
@@ -124,7 +124,7 @@ static __always_inline void wake(const struct runtime *runtime, const struct wor
 	struct goroutine *waker = bpf_map_lookup_elem(&goroutines, from);
 	__u64 request = waker && waker->handed.request ? works_for(to) : 0;
 
-	if (request && goroutine_waits(&runtime->go, to->goroutine))
+	if (request && goroutine_waits(&runtime->go, to->context))
 		goroutine_tells(waker, request);
 }
 
@@ -138,12 +138,12 @@ int probe_go_send(struct pt_regs *ctx)
 	if (!current_goroutine(&from, &runtime) && !runtime)
 		return 0;
 	to = from;
-	to.goroutine = user_read(second_argument(ctx) + GO_SUDOG_G);
-	if (!from.goroutine || message_size(first_argument(ctx)) < MESSAGE_SIZE_MIN)
-		signal(runtime, &to, !from.goroutine);
+	to.context = user_read(second_argument(ctx) + GO_SUDOG_G);
+	if (!from.context || message_size(first_argument(ctx)) < MESSAGE_SIZE_MIN)
+		signal(runtime, &to, !from.context);
 	else
 		hand_over(&from, &to);
-	if (from.goroutine)
+	if (from.context)
 		wake(runtime, &from, &to);
 	return 0;
 }
@@ -164,7 +164,7 @@ int probe_go_receive(struct pt_regs *ctx)
 	if (!current_goroutine(&to, &runtime))
 		return 0;
 	from = to;
-	from.goroutine = user_read(second_argument(ctx) + GO_SUDOG_G);
+	from.context = user_read(second_argument(ctx) + GO_SUDOG_G);
 	if (size < MESSAGE_SIZE_MIN) {
 		signal(runtime, &to, 0);
 		return 0;
@@ -237,7 +237,7 @@ int probe_go_wakes(struct pt_regs *ctx)
 	if (!current_goroutine(&from, &runtime))
 		return 0;
 	to = from;
-	to.goroutine = first_argument(ctx);
+	to.context = first_argument(ctx);
 	wake(runtime, &from, &to);
 	return 0;
 }

@@ -40,8 +40,8 @@ static __always_inline void goroutine_show_current(void)
 
 	if (!runtime || runtime->kind != RUNTIME_GO || !(runtime->flags & RUNTIME_SHOWN))
 		return;
-	key.goroutine = goroutine_current(runtime);
-	if (key.goroutine)
+	key.context = goroutine_current(runtime);
+	if (key.context)
 		goroutine_show(&key, (__u32)id);
 }
 

@@ -41,7 +41,7 @@ static __always_inline struct haproxy_task haproxy_current(const struct runtime 
 /* What is known of a stream; NULL: nothing, it may work for any request. */
 static __always_inline const struct stream *stream_lookup(__u32 tgid, __u64 address)
 {
-	struct worker_key key = {.tgid = tgid, .goroutine = address};
+	struct worker_key key = {.tgid = tgid, .context = address};
 
 	return bpf_map_lookup_elem(&streams, &key);
 }
@@ -95,7 +95,7 @@ static __always_inline __u64 stream_takes(struct worker *w, const struct haproxy
 static __always_inline void stream_begins(const struct runtime *runtime, struct worker_key *thread,
 					  __u64 address)
 {
-	struct worker_key key = {.tgid = thread->tgid, .goroutine = address};
+	struct worker_key key = {.tgid = thread->tgid, .context = address};
 	struct haproxy_task task = haproxy_current(runtime);
 	struct stream stream = {.request = stream_takes(worker_lookup(thread), &task, address)};
 
@@ -122,7 +122,7 @@ static __always_inline void stream_responds(const struct runtime *runtime, __u32
 /* Does the first call on this socket come over a connection that a task has opened for it? */
 static __always_inline int stream_opened(const struct socket *s)
 {
-	return s && !s->calls_end && s->purpose.by.goroutine;
+	return s && !s->calls_end && s->purpose.by.context;
 }
 
 /*
@@ -145,7 +145,7 @@ static __always_inline int stream_calls(const struct runtime *runtime, const str
 			return 0;
 		ret_named->request = stream->request;
 	} else if (stream_opened(s)) {
-		task.context = s->purpose.by.goroutine;
+		task.context = s->purpose.by.context;
 		ret_named->request = s->purpose.request;
 		ret_named->own = s->purpose.veto == VETO_OWN_PATH;
 	} else if (!task.address || task_doubts(key->tgid, TASK_RULE_STREAM)) {
@@ -155,7 +155,7 @@ static __always_inline int stream_calls(const struct runtime *runtime, const str
 		ret_named->own = 1;
 	}
 	key->tid = 0;
-	key->goroutine = task.context;
+	key->context = task.context;
 	return 1;
 }
 

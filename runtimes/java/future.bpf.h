@@ -271,7 +271,7 @@ static __always_inline void java_learns(__u32 tgid, __u64 request)
 	if (!runtime || runtime->kind != RUNTIME_JAVA || !r ||
 	    r->worker.tid == (__u32)bpf_get_current_pid_tgid())
 		return;
-	if (r->worker.goroutine) {
+	if (r->worker.context) {
 		java_learns_given(tgid, request);
 		return;
 	}

@@ -42,8 +42,8 @@ static __always_inline __u64 python_worker(const struct runtime *runtime, __u32 
 static __always_inline int greenlet_is_current(const struct runtime *runtime,
 					       const struct worker_key *key)
 {
-	return runtime && runtime->kind == RUNTIME_PYTHON && key->goroutine &&
-	       greenlet_current(runtime, key->tgid) == key->goroutine;
+	return runtime && runtime->kind == RUNTIME_PYTHON && key->context &&
+	       greenlet_current(runtime, key->tgid) == key->context;
 }
 
 /*
@@ -52,7 +52,7 @@ static __always_inline int greenlet_is_current(const struct runtime *runtime,
  */
 VERIFIED_ALONE int greenlet_settle(__u32 tgid, __u64 greenlet)
 {
-	struct worker_key key = {.tgid = tgid, .goroutine = greenlet};
+	struct worker_key key = {.tgid = tgid, .context = greenlet};
 	struct goroutine *known = bpf_map_lookup_elem(&goroutines, &key);
 	struct python_begun begun = {};
 
@@ -69,7 +69,7 @@ VERIFIED_ALONE int greenlet_settle(__u32 tgid, __u64 greenlet)
 static __always_inline struct named greenlet_request(const struct worker_key *key)
 {
 	if (ENGINE_LEARNS)
-		greenlet_settle(key->tgid, key->goroutine);
+		greenlet_settle(key->tgid, key->context);
 	return goroutine_request(key);
 }
 
@@ -93,14 +93,14 @@ VERIFIED_ALONE __u64 greenlet_calls(__u32 tgid, struct named *ret_named)
 	if (!ret_named || greenlet_thread_blocks(&key))
 		return 0;
 	key.tid = 0;
-	key.goroutine = greenlet_of_thread(tgid);
-	if (!key.goroutine)
+	key.context = greenlet_of_thread(tgid);
+	if (!key.context)
 		return 0;
 	*ret_named = greenlet_request(&key);
 	known = bpf_map_lookup_elem(&goroutines, &key);
 	if (ENGINE_LEARNS && known)
 		known->flags |= GOROUTINE_CALLED;
-	return key.goroutine;
+	return key.context;
 }
 
 #endif

@@ -101,7 +101,7 @@ static __always_inline enum runtime_worker runtime_transport(const struct runtim
 static __always_inline void runtime_task_responds(const struct runtime *runtime, __u32 tgid,
 						  __u64 request, __u64 socket)
 {
-	struct worker_key key = {.tgid = tgid, .goroutine = task_current(runtime)};
+	struct worker_key key = {.tgid = tgid, .context = task_current(runtime)};
 	const struct written *written;
 
 	if (!(runtime->flags & RUNTIME_TRANSPORTS)) {

@@ -137,7 +137,7 @@ static void thread_that_was_given_nothing(void **state)
 /* A goroutine reads a request, and its runtime names that one from then on. */
 static struct actor goroutine_with(struct socket *s, __u64 address, __u64 id)
 {
-	struct actor a = {.key = {.tgid = TGID, .goroutine = address},
+	struct actor a = {.key = {.tgid = TGID, .context = address},
 			  .kind = ACTOR_RUNTIME,
 			  .by = EVIDENCE_GOROUTINE,
 			  .runtime = RUNTIME_GO};

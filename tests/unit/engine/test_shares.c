@@ -10,7 +10,7 @@ enum { LIAR = 200, ROOM = 3 };
 /* A goroutine of a process, which works on `named`. */
 static struct actor goroutine(__u32 tgid, __u64 address, __u64 named)
 {
-	return (struct actor){.key = {.tgid = tgid, .goroutine = address},
+	return (struct actor){.key = {.tgid = tgid, .context = address},
 			      .kind = ACTOR_RUNTIME,
 			      .by = EVIDENCE_GOROUTINE,
 			      .runtime = RUNTIME_GO,
