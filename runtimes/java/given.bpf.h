@@ -18,7 +18,7 @@
 #include "runtimes/java/virtual.bpf.h"
 
 #define JAVA_GIVEN_STACK  256 /* words from the end of the stack on, which are looked through */
-#define JAVA_GIVEN_JOBS   8   /* objects that are looked at */
+#define JAVA_GIVEN_JOBS   16  /* objects that are looked at */
 #define JAVA_GIVEN_FIELDS 12  /* of each: fields of 4 bytes */
 
 /* What is put down in `arguments`: the last request that has given such a thing to others. */
@@ -177,8 +177,10 @@ VERIFIED_ALONE int runtime_gives(__u32 tgid)
 		return 0;
 	request = java_request_of(w);
 	held = request ? java_held_for(tgid, key.tid, request) : NULL;
-	if (held && java_frames_are_held(&runtime->java, held))
-		java_gives_jobs(tgid, request);
+	if (!held || !java_frames_are_held(&runtime->java, held))
+		return 0;
+	held->misses = 0;
+	java_gives_jobs(tgid, request);
 	return 0;
 }
 
