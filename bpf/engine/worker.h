@@ -170,9 +170,9 @@ struct process {
 	__u32 number;         /* tells it from others that have its id before or after it; not 0 */
 	__u32 reads;          /* requests that it has read in all */
 	__u64 cgroup;         /* that it counts for (share.h); 0: for none */
-	__u64 given;    /* address of the one socket that it serves (given.h); 0: it may serve
-			   others */
-	__u64 given_ns; /* when it read its first request there */
+	__u64 given;          /* address of the one socket that it serves (given.h); 0: it may serve
+				 others */
+	__u64 given_ns;       /* when it read its first request there */
 };
 
 /* log2 of the ns that tell two processes apart which have the same id one after the other. */
