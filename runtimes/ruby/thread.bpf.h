@@ -12,10 +12,10 @@
 #include "runtimes/ruby/ruby.bpf.h"
 #include "runtimes/python/task.bpf.h"
 
-#define MAKER_FRAMES 3 /* of Thread.new, written in C, below which the maker's is looked for */
-#define GIVEN              1  /* added to the address of local variables that a block was given */
-#define GIVEN_WORDS        16 /* of the stack, in which they stand */
-#define RUBY_CONDVAR       0x00726176646e6f63ULL /* "condvar" */
+#define MAKER_FRAMES 3  /* of Thread.new, written in C, below which the maker's is looked for */
+#define GIVEN        1  /* added to the address of local variables that a block was given */
+#define GIVEN_WORDS  16 /* of the stack, in which they stand */
+#define RUBY_CONDVAR 0x00726176646e6f63ULL /* "condvar" */
 
 static __always_inline struct ruby_thread *ruby_thread_lookup(__u32 tgid, __u64 thread)
 {
