@@ -4,7 +4,6 @@
 #define CTXPROP_PROBES_PEER_BPF_H
 
 #include <bpf/bpf_endian.h>
-#include "engine/end.bpf.h"
 #include "engine/peers.bpf.h"
 #include "probes/kernel.bpf.h"
 #include "probes/step.bpf.h"
@@ -108,25 +107,22 @@ static __always_inline __u64 peer_id(void)
 	return peer_draw(0) ?: peer_draw(4) ?: peer_draw(8) ?: peer_draw(12) ?: peer_draw(16);
 }
 
-VERIFIED_ALONE int step_peer_leaves(__u64 parent, const struct actor *a)
-{
-	if (a)
-		context_request_ended(engine_peer_leaves(parent, a));
-	return 0;
-}
-
 VERIFIED_ALONE int step_peer_take(struct socket *s, __u64 parent, const struct actor *by)
 {
-	__u64 id = peer_id(), before;
+	__u64 id = peer_id(), over;
 	struct actor a;
 
 	if (!s || !by)
 		return 0;
 	a = *by;
-	step_peer_leaves(parent, by);
-	before = engine_peer_take(s, parent, id, &a, bpf_ktime_get_ns());
-	if (before)
-		request_delete(before);
+#pragma clang loop unroll(disable) /* the end of a request is long */
+	for (__u32 i = 0; i < PEER_OVER; i++) {
+		over = engine_peer_over(s, parent, &a, i);
+		engine_end(over);
+		if (over)
+			request_delete(over);
+	}
+	engine_peer_take(s, parent, id, &a, bpf_ktime_get_ns());
 	tracestate_copy(parent, s->serving);
 	return 0;
 }

@@ -311,6 +311,19 @@ static void closed_before_the_answer(void **state)
 	assert_int_equal(process()->tally.in[STANDING_ANSWERED], 1);
 }
 
+/* What was left is read, and what that ends is over. */
+static void peer_take(struct socket *s, __u64 parent, __u64 id, const struct actor *by)
+{
+	for (__u32 i = 0; i < PEER_OVER; i++) {
+		const __u64 over = engine_peer_over(s, parent, by, i);
+
+		if (over)
+			end(over);
+	}
+	engine_peer_take(s, parent, id, by, 2);
+	s->own.first++;
+}
+
 /* Two processes and a unix socket between them: what one asks, the other works on. */
 static void request_goes_on_in_another_process(void **state)
 {
@@ -324,8 +337,7 @@ static void request_goes_on_in_another_process(void **state)
 	engine_peer_send(&accepted, &front);
 	assert_true(peer_is_pending(&accepted));
 	assert_int_equal(process()->tally.in[STANDING_WAITING], 1);
-	assert_int_equal(engine_peer_take(&accepted, 7, 70, &back, 2), 0);
-	accepted.own.first++;
+	peer_take(&accepted, 7, 70, &back);
 	engine_connect(&client, &back, NULL);
 	c = call(&client, &back);
 	assert_int_equal(c->request, 70);
@@ -371,17 +383,6 @@ static void peer_that_is_not_believed(void **state)
 	engine_read(&second, &front, actor_thread(&front));
 	engine_peer_send(&accepted, &front);
 	assert_int_equal(accepted.own.end, 1);
-}
-
-/* What was left is read: what that ends, and what is read then. */
-static void peer_take(struct socket *s, __u64 parent, __u64 id, const struct actor *by)
-{
-	const __u64 over = engine_peer_leaves(parent, by);
-
-	if (over)
-		end(over);
-	engine_peer_take(s, parent, id, by, 2);
-	s->own.first++;
 }
 
 /* A thread that was asked for one request, and then for one that is not known, is at that. */
