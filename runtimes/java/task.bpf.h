@@ -14,20 +14,17 @@
 
 #define JAVA_TASK_STACK 2048 /* words from the beginning of the stack on */
 
-/* A method's frame, from its lowest word that is wanted here to its return address (HotSpot's
- * frame_x86.hpp). */
-struct java_loop_frame {
-	__u64 instruction;
-	__u64 variables; /* address of the first, the others below; since 21 in words from `pointer`
-			  */
-	__u64 cache, profile, mirror;
-	__u64 method;
-	__u64 last_stack, sender_stack;
-	__u64 pointer;
-	__u64 back;
+/*
+ * The frame of a method that is interpreted: words from the one behind which its return address
+ * stands (HotSpot's frame_x86.hpp).
+ */
+enum java_loop_frame {
+	JAVA_LOOP_SENDER = -1,      /* stack pointer of who has called, before the call */
+	JAVA_LOOP_METHOD = -3,      /* its Method */
+	JAVA_LOOP_VARIABLES = -7,   /* address of the first, the others below; since 21 in words */
+	JAVA_LOOP_INSTRUCTION = -8, /* address of the one that it is at */
 };
 
-#define JAVA_FRAME_POINTER (__builtin_offsetof(struct java_loop_frame, pointer))
 #define JAVA_VARIABLES_MAX 65536 /* words: more is an address */
 #define JAVA_METHOD_CONST  8     /* Method._constMethod, which its instructions are behind: */
 #define JAVA_METHOD_MAX    65536 /* bytes at most */
@@ -61,34 +58,39 @@ static __always_inline __u32 java_variable_called(__u64 instruction)
 	return code[0] < JAVA_LOADS ? code[0] + 1 : 0;
 }
 
-/* May it be the frame of a method that is interpreted, whose return address is at `at`? */
-static __always_inline int java_is_loop_frame(const struct java_task *task,
-					      const struct java_loop_frame *frame, __u64 at)
+static __always_inline __u64 java_loop_word(__u64 pointer, enum java_loop_frame which)
 {
-	__u64 method = user_read(frame->method + JAVA_METHOD_CONST);
+	return user_read(pointer + (__s64)which * JAVA_WORD);
+}
 
-	return frame->sender_stack > at && frame->sender_stack <= task->base && method &&
-	       frame->instruction - method < JAVA_METHOD_MAX;
+/* May it be the frame of a method that is interpreted, which is at this instruction? */
+static __always_inline int java_is_loop_frame(const struct java_task *task, __u64 pointer,
+					      __u64 instruction)
+{
+	__u64 sender = java_loop_word(pointer, JAVA_LOOP_SENDER);
+	__u64 method = user_read(java_loop_word(pointer, JAVA_LOOP_METHOD) + JAVA_METHOD_CONST);
+
+	return sender > pointer + JAVA_WORD && sender <= task->base && method &&
+	       instruction - method < JAVA_METHOD_MAX;
 }
 
 /* The word at `at` may be a return address. */
 static __always_inline void java_task_frame(struct java_task *task, __u64 at)
 {
-	struct java_loop_frame frame;
-	__u64 pointer = at - sizeof(__u64);
+	__u64 pointer = at - JAVA_WORD, variables;
+	__u64 instruction = java_loop_word(pointer, JAVA_LOOP_INSTRUCTION);
 	__u32 variable;
 
-	if (bpf_probe_read_user(&frame, sizeof(frame),
-				(const void *)(pointer - JAVA_FRAME_POINTER)) ||
-	    !java_is_loop_frame(task, &frame, at))
+	if (!java_is_loop_frame(task, pointer, instruction))
 		return;
-	variable = java_variable_called(frame.instruction);
+	variable = java_variable_called(instruction);
 	if (!variable)
 		return;
-	if (frame.variables < JAVA_VARIABLES_MAX)
-		frame.variables = pointer + frame.variables * JAVA_WORD;
-	task->job = user_read(frame.variables - (__u64)variable * JAVA_WORD);
-	task->self = user_read(frame.variables);
+	variables = java_loop_word(pointer, JAVA_LOOP_VARIABLES);
+	if (variables < JAVA_VARIABLES_MAX)
+		variables = pointer + variables * JAVA_WORD;
+	task->job = user_read(variables - (__u64)variable * JAVA_WORD);
+	task->self = user_read(variables);
 }
 
 /* As a callback of bpf_loop(): the next words from the beginning of the stack on. */
@@ -100,7 +102,7 @@ static long java_task_chunk(__u32 index, struct java_task *task)
 		return 1;
 	for (int i = USER_CHUNK - 1; i >= 0; i--)
 		if (!task->job && java_is_code(task->java, words[i]))
-			java_task_frame(task, task->at + i * JAVA_WORD);
+			java_task_frame(task, task->at + (__u64)i * JAVA_WORD);
 	return task->job != 0;
 }
 
