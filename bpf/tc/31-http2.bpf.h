@@ -8,12 +8,14 @@
 #include "30-frame.bpf.h"
 #include "http/http2/framing.h"
 
-/* What is known of a flow that speaks HTTP/2. NULL: nothing, or it is about another flow. */
-static __always_inline struct http2_flow *http2_lookup(const struct flow_key *tuple,
+/*
+ * What is known of a flow that speaks HTTP/2. NULL: nothing, or it is about another flow. `key`: on
+ * the stack (before 6.4 a map's key must be there).
+ */
+static __always_inline struct http2_flow *http2_lookup(const struct flow_key *key,
 						       const struct flow *f)
 {
-	struct flow_key key = *tuple; /* before 6.4 a map's key must be on the stack */
-	struct http2_flow *h = bpf_map_lookup_elem(&http2_flows, &key);
+	struct http2_flow *h = bpf_map_lookup_elem(&http2_flows, key);
 
 	return h && h->isn == f->isn ? h : NULL;
 }

@@ -180,27 +180,22 @@ static __always_inline __u32 http2_resume(struct http2_flow *h, const struct pac
 	return 0;
 }
 
-/* Read what is new in this packet, and decide about each request in it. */
-VERIFIED_ALONE int http2_read(struct __sk_buff *skb, struct packet *p, struct flow *f)
+/*
+ * Read what is new in this packet, and decide about each request in it. `h`: http2_lookup(). (In
+ * place, not as a function: Linux 6.1 allows no deeper calls.)
+ */
+static __always_inline void http2_read(struct __sk_buff *skb, struct scratch *s, struct packet *p,
+				       struct flow *f, struct http2_flow *h)
 {
-	struct http2_run r = {.skb = skb, .p = p, .flow = f, .s = scratch_get()};
+	struct http2_run r = {.skb = skb, .p = p, .flow = f, .s = s, .h = h, .side = &h->requests};
 
-	if (!r.s || !p || !f)
-		return 0;
-	r.h = use_http2 ? http2_lookup(&p->key, f) : NULL;
-	if (!r.h) {
-		flow_make_opaque(f, REASON_LOST);
-		return 0;
-	}
-	r.side = &r.h->requests;
-	r.at = http2_resume(r.h, p, f);
+	r.at = http2_resume(h, p, f);
 	if (r.at == FRAME_NOWHERE)
-		return 0;
+		return;
 	r.window = r.at;
 	if (bpf_loop(FRAME_STEPS_MAX, http2_step, &r, 0) >= FRAME_STEPS_MAX)
 		flow_make_opaque(f, REASON_WORK_CAP);
-	r.h->next = p->seq + p->len;
-	return 0;
+	h->next = p->seq + p->len;
 }
 
 #endif

@@ -25,10 +25,12 @@ static long http2_settings_step(__u32 i, struct http2_run *r)
 VERIFIED_ALONE int http2_settings(struct __sk_buff *skb, struct packet *p, struct flow *f)
 {
 	struct http2_run r = {.skb = skb, .p = p, .flow = f, .s = scratch_get()};
+	struct flow_key key;
 
 	if (!r.s || !p || !f)
 		return 0;
-	r.h = http2_lookup(&p->key, f);
+	key = p->key;
+	r.h = http2_lookup(&key, f);
 	if (!r.h || http2_settled(&r.h->answers) || seq_before(r.h->answer_next, p->seq) ||
 	    !seq_before(r.h->answer_next, p->seq + p->len))
 		return 0; /* what is missing comes again */

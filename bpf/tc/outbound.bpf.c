@@ -407,7 +407,8 @@ VERIFIED_ALONE int outbound_payload(struct __sk_buff *skb, struct packet *p, str
 }
 
 /* The same of HTTP/2. */
-VERIFIED_ALONE int outbound_http2(struct __sk_buff *skb, struct packet *p, struct flow *f)
+VERIFIED_ALONE int outbound_http2(struct __sk_buff *skb, struct packet *p, struct flow *f,
+				  struct http2_flow *h)
 {
 	struct outbound o = {.skb = skb, .p = p, .flow = f, .s = scratch_get()};
 
@@ -418,8 +419,10 @@ VERIFIED_ALONE int outbound_http2(struct __sk_buff *skb, struct packet *p, struc
 		flow_make_opaque(f, REASON_URGENT);
 	if (p->fragment)
 		flow_make_opaque(f, REASON_FRAGMENT);
-	if (!(f->flags & FLOW_OPAQUE) && flow_begin_framing(f)) {
-		http2_read(skb, p, f);
+	if (!h)
+		flow_make_opaque(f, REASON_LOST);
+	else if (!(f->flags & FLOW_OPAQUE) && flow_begin_framing(f)) {
+		http2_read(skb, o.s, p, f, h);
 		flow_end_framing(f);
 	}
 	flow_unsettle(&p->key, f);
@@ -434,7 +437,7 @@ static __always_inline int outbound_data(struct __sk_buff *skb, struct scratch *
 	int verdict = f->flags & FLOW_HTTP2 ? NEXT : outbound_payload(skb, p, f);
 
 	if (f->flags & FLOW_HTTP2) /* also if that has become clear just now */
-		verdict = outbound_http2(skb, p, f);
+		verdict = outbound_http2(skb, p, f, use_http2 ? http2_lookup(&p->key, f) : NULL);
 	if (verdict == EDIT_NUMBER)
 		return edit_number(skb, p, s->plan.wire_seq);
 	if (verdict == EDIT_AT_LENGTH)
