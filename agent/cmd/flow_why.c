@@ -43,7 +43,7 @@ static int habit_of(enum habit_id id, const struct process *p, __u16 port, __u32
 									    : HABIT_BROKEN;
 	if (id >= HABIT_COUNT)
 		return -1;
-	return process_has_habit(p, id) ? HABIT_SHOWN : habit_lacks(p->habit[id], id);
+	return process_has_habit(p, id) ? HABIT_SHOWN : (int)habit_lacks(p->habit[id], id);
 }
 
 static const char *const state_names[] = {

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -58,12 +59,13 @@ static __u64 waited_ns(void)
 {
 	char line[64];
 	ssize_t size = schedule_fd < 0 ? -1 : pread(schedule_fd, line, sizeof(line) - 1, 0);
-	unsigned long long ran = 0, waited = 0;
+	char *second;
 
 	if (size <= 0)
 		return 0;
 	line[size] = '\0';
-	return sscanf(line, "%llu %llu", &ran, &waited) == 2 ? waited : 0;
+	second = strchr(line, ' ');
+	return second ? strtoull(second, NULL, 10) : 0;
 }
 
 int watchdog_start(void)
