@@ -431,12 +431,16 @@ VERIFIED_ALONE int outbound_http2(struct __sk_buff *skb, struct packet *p, struc
 	return flow_has_offset(f) ? edit_packet(&o) : NEXT;
 }
 
+/*
+ * Requests of HTTP/2 get headers on devices with Ethernet headers only: the program for the others
+ * has no stack left on Linux 6.1. There the flow is translated, and left alone from then on.
+ */
 static __always_inline int outbound_data(struct __sk_buff *skb, struct scratch *s, struct packet *p,
-					 struct flow *f)
+					 struct flow *f, int ethernet)
 {
-	int verdict = f->flags & FLOW_HTTP2 ? NEXT : outbound_payload(skb, p, f);
+	int verdict = ethernet && (f->flags & FLOW_HTTP2) ? NEXT : outbound_payload(skb, p, f);
 
-	if (f->flags & FLOW_HTTP2) /* also if that has become clear just now */
+	if (ethernet && (f->flags & FLOW_HTTP2)) /* also if that has become clear just now */
 		verdict = outbound_http2(skb, p, f, use_http2 ? http2_lookup(&p->key, f) : NULL);
 	if (verdict == EDIT_NUMBER)
 		return edit_number(skb, p, s->plan.wire_seq);
@@ -451,7 +455,8 @@ static __always_inline int outbound_control(struct __sk_buff *skb, struct packet
 	return edit_number(skb, p, edits_to_wire(&f->edits, p->seq));
 }
 
-static __always_inline int outbound_flow(struct __sk_buff *skb, struct scratch *s, struct packet *p)
+static __always_inline int outbound_flow(struct __sk_buff *skb, struct scratch *s, struct packet *p,
+					 int ethernet)
 {
 	struct flow *f;
 	int verdict;
@@ -479,7 +484,8 @@ static __always_inline int outbound_flow(struct __sk_buff *skb, struct scratch *
 		outbound_reset(skb, p, f);
 		return verdict;
 	}
-	verdict = p->len || p->fragment ? outbound_data(skb, s, p, f) : outbound_control(skb, p, f);
+	verdict = p->len || p->fragment ? outbound_data(skb, s, p, f, ethernet)
+					: outbound_control(skb, p, f);
 	if (p->flags & TCP_FIN)
 		outbound_gives_up(skb, p, f);
 	outbound_note(p, f);
@@ -503,7 +509,7 @@ static __always_inline int outbound(struct __sk_buff *skb, int ethernet)
 			outbound_syn(skb, &p);
 		return NEXT;
 	}
-	return outbound_flow(skb, s, &p);
+	return outbound_flow(skb, s, &p, ethernet);
 }
 
 /* Devices with an Ethernet header; loopback has one too. */
