@@ -86,8 +86,10 @@ static __always_inline int http2_once(struct http2_run *r)
 		r->at += left;
 		return 0;
 	}
-	if (r->at - r->window >= r->filled && http2_fill(r))
-		return 1;
+	if (r->at - r->window >= r->filled && http2_fill(r)) {
+		r->event = http2_refuse(r->side, HTTP2_STOP_UNREAD);
+		return 0;
+	}
 	met.word = http2_look(r->side, &r->s->window, r->at - r->window, r->filled);
 	r->at = r->window + met.next;
 	r->event = met.event;

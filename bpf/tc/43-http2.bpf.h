@@ -45,9 +45,13 @@ VERIFIED_ALONE int http2_begin(const struct packet *p, struct flow *f)
 	return 0;
 }
 
-/* What is against a header in the block that has just ended at payload offset `place`, by what the
- * block itself is. Returns 0 or a reason. */
-static __always_inline __u32 http2_eligible(const struct http2_flow *flow, __u32 place)
+/*
+ * What is against a header in the block that has just ended at payload offset `place`, by what the
+ * block itself is. Returns 0 or a reason. A frame whose length was sent before, in another packet
+ * or as a part of this one, cannot become longer any more.
+ */
+static __always_inline __u32 http2_eligible(const struct outbound *o, const struct http2_flow *flow,
+					    __u32 place)
 {
 	const struct http2 *h = &flow->requests;
 
@@ -59,7 +63,8 @@ static __always_inline __u32 http2_eligible(const struct http2_flow *flow, __u32
 		return REASON_STATE_ALONE;
 	if (h->flags & HTTP2_CONTINUED)
 		return REASON_H2_CONTINUATION;
-	if (http2_before_end(h) > place || !h->block)
+	if (http2_before_end(h) > place || !h->block ||
+	    seq_before(o->p->seq + place - http2_before_end(h), o->s->decision.sent))
 		return REASON_H2_CUT;
 	if (http2_frame_length(h) + TRACEPARENT_FIELD_LEN > HTTP2_FRAME_MAX)
 		return REASON_H2_LIMIT;
@@ -127,7 +132,7 @@ VERIFIED_ALONE int http2_request(struct __sk_buff *skb, struct packet *p, struct
 	__builtin_memset(&o.s->call, 0, sizeof(o.s->call));
 	reason = http2_allowed(&o, v);
 	if (!reason)
-		reason = http2_eligible(h, place);
+		reason = http2_eligible(&o, h, place);
 	if (!reason && !decide_fits_window(&o, TRACEPARENT_FIELD_LEN))
 		reason = REASON_WINDOW;
 	if (!reason)

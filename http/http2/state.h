@@ -53,6 +53,7 @@ enum http2_stop {
 	HTTP2_STOP_NOT_HTTP2, /* no preface, or no SETTINGS behind it */
 	HTTP2_STOP_FRAME,     /* a frame that cannot be where it is, or as long as it is */
 	HTTP2_STOP_BLOCK,     /* a header block that cannot be decoded (RFC 7541) */
+	HTTP2_STOP_UNREAD,    /* bytes that its user could not get */
 };
 
 /* Which byte comes next. */
