@@ -56,17 +56,20 @@ static void show_progress(const struct samples *samples, bool off_cpu, __u64 sin
 }
 
 /* Sample until the time is over, or Ctrl-C. Returns how long that was. */
-static __u64 sample(struct sampler *sampler, const struct sampler_options *options,
+static __u64 sample(const struct profiler *profiler, const struct sampler_options *options,
 		    struct samples *samples)
 {
+	struct sampler *sampler = profiler->sampler;
 	const __u64 begin_ns = sampler_until_ns(sampler) - options->duration_ns;
 	const __u64 begun_ns = clock_now_ns();
 	__u64 since_ns = 0;
+	bool is_done = true;
 
 	signal(SIGINT, on_interrupt);
 	while (!interrupted && since_ns < options->duration_ns) {
-		pause_ms(PAUSE_MS);
+		pause_ms(is_done ? PAUSE_MS : 0);
 		sampler_read(sampler, samples_take, samples);
+		is_done = processes_refresh(profiler->processes);
 		since_ns = clock_now_ns() - begun_ns;
 		show_progress(samples, options->off_cpu, since_ns);
 	}
@@ -287,7 +290,7 @@ static int run(const struct profile_wanted *wanted, struct profiler *profiler,
 
 	if (!taking.samples)
 		return command_refuse("out of memory");
-	taking.duration_ns = (__s64)sample(profiler->sampler, &wanted->sampler, taking.samples);
+	taking.duration_ns = (__s64)sample(profiler, &wanted->sampler, taking.samples);
 	pause_ms(has_requests(taking.samples) ? SETTLE_MS : 0);
 	exit_code = join_requests(wanted, &taking);
 	print_losses(profiler, taking.samples, reader);

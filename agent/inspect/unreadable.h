@@ -11,9 +11,9 @@
 #include <stddef.h>
 #include <linux/types.h>
 
-#define UNREADABLE_MAX       256 /* remembered; the one whose pause ends first makes room */
-#define UNREADABLE_PAUSE_S   60
-#define UNREADABLE_DOUBLED   6    /* how often the pause is doubled at most */
+#define UNREADABLE_MAX       256  /* remembered; the one whose pause ends first makes room */
+#define UNREADABLE_PAUSE_S   2    /* at first: a busy disk may have been why */
+#define UNREADABLE_DOUBLED   11   /* how often the pause is doubled at most */
 #define UNREADABLE_OF_USER   3    /* from this many on, all processes of the user are left alone */
 #define UNREADABLE_CREDIT_MS 3000 /* the most that may be spent in vain at once */
 #define UNREADABLE_PER_CENT  5    /* and this share of the time in the long run */

@@ -467,6 +467,7 @@ static void forget(struct recorder *recorder, __u64 now_ns)
 unsigned int recorder_turn(struct recorder *recorder)
 {
 	const size_t bytes = sampler_read(recorder->now.profiler->sampler, take, recorder);
+	const bool is_done = processes_refresh(recorder->now.profiler->processes);
 	const __u64 now_ns = clock_now_ns();
 
 	recorder->options.counts->turned_ns = now_ns;
@@ -478,7 +479,7 @@ unsigned int recorder_turn(struct recorder *recorder)
 	if (is_over(recorder, now_ns))
 		rotate(recorder);
 	forget(recorder, now_ns);
-	return recorder->pause_ms;
+	return is_done ? recorder->pause_ms : 0;
 }
 
 void recorder_stop(struct recorder *recorder)

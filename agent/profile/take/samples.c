@@ -357,7 +357,7 @@ static void take_stack(struct samples *samples, const struct profile_sample *sam
 	}
 	count_begin(samples, sample, stack);
 	if (process)
-		processes_refresh(samples->processes, process, sample);
+		processes_meet(process, sample);
 }
 
 void samples_take(const struct profile_sample *sample, void *data)
