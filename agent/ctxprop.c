@@ -10,6 +10,7 @@
 #include "base/descriptors.h"
 #include "base/log.h"
 #include "base/netns.h"
+#include "base/version.h"
 #include "cmd/command.h"
 #include "cmd/store.h"
 

@@ -18,6 +18,7 @@
 #include "base/resident.h"
 #include "base/signals.h"
 #include "base/stop.h"
+#include "base/version.h"
 #include "control/port.h"
 #include "control/protocol.h"
 #include "daemon/daemon.h"

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/number.h"
 #include "base/option.h"
+#include "base/version.h"
 #include "control/policy_model.h"
 #include "control/policy_text.h"
 #include "daemon/options.h"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "base/version.h"
 #include "otlp/attributes.h"
 #include "otlp/batch.h"
 #include "otlp/messages.h"

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/gzip.h"
 #include "base/log.h"
+#include "base/version.h"
 #include "otlp/attributes.h"
 #include "otlp/endpoint.h"
 #include "otlp/loss_log.h"

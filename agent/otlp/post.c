@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/hex.h"
+#include "base/version.h"
 #include "otlp/answer.h"
 #include "otlp/headers.h"
 #include "otlp/post.h"

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/hex.h"
 #include "base/reason_names.h"
+#include "base/version.h"
 #include "engine/node.h"
 #include "flows/counters.h"
 #include "load/node.h"

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/hex.h"
 #include "base/unique.h"
+#include "base/version.h"
 #include "opentelemetry/proto/profiles/v1development/profiles.pb-c.h"
 #include "profile/draw/otlp.h"
 #include "profile/message/message.h"

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <arpa/inet.h>
 
+#include "base/version.h"
 #include "otlp/batch.h"
 #include "otlp/messages.h"
 #include "reasons.h"
