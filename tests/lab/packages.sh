@@ -15,6 +15,8 @@ if [ "$(debian_release)" = 12 ]; then
 else
 	PACKAGES_BUILD+=(libllhttp-dev)
 fi
+# What ./run package has beside those.
+PACKAGES_PACKAGE=(dpkg-dev file git)
 PACKAGES_DEMO=(python3 iproute2 procps util-linux curl nginx-light)
 PACKAGES_TEST=(g++ musl-tools golang-go libcmocka-dev libnghttp2-dev nghttp2-server nghttp2-client python3-grpcio libclang-rt-dev clang-format clang-tidy ccache git shellcheck
 	iputils-ping groff-base
@@ -22,6 +24,7 @@ PACKAGES_TEST=(g++ musl-tools golang-go libcmocka-dev libnghttp2-dev nghttp2-ser
 	qemu-system-x86 busybox-static cpio kmod zstd xz-utils
 	python3-aiohttp python3-uvicorn python3-httptools python3-gevent python3-eventlet default-jdk-headless puma
 	prometheus chromium)
+PACKAGES_TEST+=("${PACKAGES_PACKAGE[@]}" debootstrap lintian) # of tests/package
 if [ "$(debian_release)" = 12 ]; then
 	PACKAGES_TEST+=(clang-19) # what Debian 13 compiles the BPF programs with
 else
