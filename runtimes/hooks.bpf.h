@@ -10,13 +10,24 @@
 #include "probes/decide.bpf.h"
 #include "probes/object.bpf.h"
 #include "probes/probe.bpf.h"
-#include "runtimes/java/actor.bpf.h"
+#include "runtimes/list.h"
+#include "runtimes/java/hooks.bpf.h"
 #include "runtimes/java/classes.bpf.h"
-#include "runtimes/native/actor.bpf.h"
-#include "runtimes/node/actor.bpf.h"
-#include "runtimes/python/actor.bpf.h"
-#include "runtimes/ruby/actor.bpf.h"
+#include "runtimes/native/hooks.bpf.h"
+#include "runtimes/node/hooks.bpf.h"
+#include "runtimes/python/hooks.bpf.h"
+#include "runtimes/ruby/hooks.bpf.h"
+#include "runtimes/wanted.bpf.h"
 #include "runtimes/worker.bpf.h"
+
+/* What a runtime of this kind answers is returned; where it does not, what stands behind holds. */
+#define ANSWER(hook, kind, ...)                                                                    \
+	switch (kind) {                                                                            \
+		ANSWERS_##hook(ANSWER_OF, hook, __VA_ARGS__)                                       \
+	}
+#define ANSWER_OF(KIND, name, hook, ...)                                                           \
+	case RUNTIME_##KIND:                                                                       \
+		return name##_##hook(__VA_ARGS__);
 
 /*
  * What names the request of an actor: a goroutine itself, or a virtual thread of Java, a task or
@@ -125,19 +136,11 @@ static __always_inline void runtime_has_read(const struct actor *a, struct socke
 		s->flags |= SOCKET_LATER;
 }
 
-/* What the request is read from is noted, for what it tells later. */
-static __always_inline void runtime_takes(struct runtime *runtime, const struct actor *by, __u64 id)
+/* The request is taken up, after its first byte was read: what that tells later is noted. */
+static __always_inline void hook_request_read(struct runtime *runtime, const struct actor *by,
+					      __u64 id)
 {
-	if (runtime_holds_objects(runtime))
-		ruby_reads(by->key.tgid, ruby_context(runtime), id);
-	else if (runtime->kind == RUNTIME_JAVA)
-		java_takes(runtime, by, id);
-	else if (runtime->kind == RUNTIME_PYTHON)
-		python_takes(runtime, by, id);
-	else if (runtime->kind == RUNTIME_NODE || runtime->kind == RUNTIME_WANTED)
-		object_is_read(by->key.tgid, by->path, id, 0);
-	if (runtime->kind == RUNTIME_THREADS || runtime->kind == RUNTIME_WANTED)
-		native_takes(runtime, by, id);
+	ANSWER(request_read, runtime->kind, runtime, by, id);
 }
 
 /* A response begins, on a socket whose requests are followed by tasks, streams or objects. */

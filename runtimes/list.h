@@ -10,7 +10,19 @@
 #define RUNTIME_FOLDERS(X)                                                                         \
 	X(go) X(python) X(haproxy) X(ruby) X(node) X(dotnet) X(java) X(erlang) X(tokio)
 
-#define RUNTIME_FOLDERS_ONE(name) +1
-#define RUNTIME_FOLDERS_COUNT     (0 RUNTIME_FOLDERS(RUNTIME_FOLDERS_ONE))
+#define RUNTIME_FOLDERS_ONE(name) RUNTIME_FOLDER_##name,
+enum runtime_folder { RUNTIME_FOLDERS(RUNTIME_FOLDERS_ONE) RUNTIME_FOLDERS_COUNT };
+
+/*
+ * Who answers which hook (hooks.bpf.h): X(KIND, name, ...), where RUNTIME_KIND is what the process
+ * runs, and name_HOOK() the answer. All others have the default that stands with the hook.
+ */
+#define ANSWERS_request_read(X, ...)                                                               \
+	X(WANTED, wanted, __VA_ARGS__)                                                             \
+	X(THREADS, native, __VA_ARGS__)                                                            \
+	X(PYTHON, python, __VA_ARGS__)                                                             \
+	X(RUBY, ruby, __VA_ARGS__)                                                                 \
+	X(NODE, node, __VA_ARGS__)                                                                 \
+	X(JAVA, java, __VA_ARGS__)
 
 #endif

@@ -31,7 +31,7 @@ VERIFIED_ALONE int step_object(__u64 id, const struct actor *by)
 	struct runtime *runtime = by ? runtime_lookup(by->key.tgid) : NULL;
 
 	if (runtime)
-		runtime_takes(runtime, by, id);
+		hook_request_read(runtime, by, id);
 	return 0;
 }
 

@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Node: what its loop does now, and whose call it begins. */
-#ifndef CTXPROP_RUNTIMES_NODE_ACTOR_BPF_H
-#define CTXPROP_RUNTIMES_NODE_ACTOR_BPF_H
+#ifndef CTXPROP_RUNTIMES_NODE_HOOKS_BPF_H
+#define CTXPROP_RUNTIMES_NODE_HOOKS_BPF_H
 
 #include "probes/decide.bpf.h"
+#include "probes/object.bpf.h"
 #include "runtimes/node/later.bpf.h"
 #include "runtimes/node/phase.bpf.h"
 #include "runtimes/node/search.bpf.h"
 #include "runtimes/node/work.bpf.h"
+
+/* The request is read. */
+static __always_inline void node_request_read(const struct runtime *runtime, const struct actor *by,
+					      __u64 id)
+{
+	object_is_read(by->key.tgid, by->path, id, 0);
+}
 
 /* What does the loop at hand do now? */
 static __always_inline void node_finds_phase(struct actor *a, struct runtime *runtime)

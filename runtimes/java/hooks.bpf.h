@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Java: what is noted when its threads read requests, call, connect and wake each other. */
-#ifndef CTXPROP_RUNTIMES_JAVA_ACTOR_BPF_H
-#define CTXPROP_RUNTIMES_JAVA_ACTOR_BPF_H
+#ifndef CTXPROP_RUNTIMES_JAVA_HOOKS_BPF_H
+#define CTXPROP_RUNTIMES_JAVA_HOOKS_BPF_H
 
 #include "probes/decide.bpf.h"
 #include "probes/kernel.bpf.h"
@@ -9,8 +9,8 @@
 #include "runtimes/java/worker.bpf.h"
 
 /* The request is read. */
-static __always_inline void java_takes(const struct runtime *runtime, const struct actor *by,
-				       __u64 id)
+static __always_inline void java_request_read(const struct runtime *runtime, const struct actor *by,
+					      __u64 id)
 {
 	java_reads(runtime, by->key.tgid);
 	runtime_reads_without_classes(by->key.tgid);

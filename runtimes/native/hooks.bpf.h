@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* C and the like: objects of connections when requests are read, calls begin, and answers come. */
-#ifndef CTXPROP_RUNTIMES_NATIVE_ACTOR_BPF_H
-#define CTXPROP_RUNTIMES_NATIVE_ACTOR_BPF_H
+#ifndef CTXPROP_RUNTIMES_NATIVE_HOOKS_BPF_H
+#define CTXPROP_RUNTIMES_NATIVE_HOOKS_BPF_H
 
 #include "probes/decide.bpf.h"
 #include "runtimes/native/objects.bpf.h"
 
 /* The request is read, by a thread that no runtime moves work to. */
-static __always_inline void native_takes(struct runtime *runtime, const struct actor *by, __u64 id)
+static __always_inline void native_request_read(struct runtime *runtime, const struct actor *by,
+						__u64 id)
 {
 	struct process_address socket = {.tgid = by->key.tgid, .address = by->path};
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Python: what is noted when its threads read requests and make others. */
-#ifndef CTXPROP_RUNTIMES_PYTHON_ACTOR_BPF_H
-#define CTXPROP_RUNTIMES_PYTHON_ACTOR_BPF_H
+#ifndef CTXPROP_RUNTIMES_PYTHON_HOOKS_BPF_H
+#define CTXPROP_RUNTIMES_PYTHON_HOOKS_BPF_H
 
 #include "probes/decide.bpf.h"
 #include "runtimes/python/protocol.bpf.h"
@@ -9,8 +9,8 @@
 #include "runtimes/python/worker.bpf.h"
 
 /* The request is read. */
-static __always_inline void python_takes(const struct runtime *runtime, const struct actor *by,
-					 __u64 id)
+static __always_inline void python_request_read(const struct runtime *runtime,
+						const struct actor *by, __u64 id)
 {
 	python_reads(by->key.tgid, id, by->kind == ACTOR_THREAD && by->loop == ACTOR_BLOCKS);
 	if (runtime->flags & RUNTIME_TRANSPORTS)
