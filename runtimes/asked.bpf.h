@@ -10,7 +10,7 @@
 #ifdef ASKS_APART
 
 /* Node: what it does its stack tells while it runs, and only then. */
-static __always_inline void node_is_asked(struct actor *a, const struct runtime *runtime)
+static __always_inline void node_asked(struct actor *a, const struct runtime *runtime)
 {
 	a->kind = ACTOR_UNKNOWN;
 }
@@ -20,7 +20,7 @@ static __always_inline void node_is_asked(struct actor *a, const struct runtime 
 #include "runtimes/node/asked.bpf.h"
 
 /* Node: objects that the functions lead to go before all else, as those of a call do. */
-static __always_inline void node_is_asked(struct actor *a, const struct runtime *runtime)
+static __always_inline void node_asked(struct actor *a, const struct runtime *runtime)
 {
 	__u64 request = node_works_on(runtime);
 
@@ -33,12 +33,11 @@ static __always_inline void node_is_asked(struct actor *a, const struct runtime 
 #endif
 
 /* Do objects tell more? */
-static __always_inline void runtime_is_asked(struct actor *a)
+static __always_inline void hook_asked(struct actor *a)
 {
 	const struct runtime *runtime = runtime_lookup(a->key.tgid);
 
-	if (runtime && runtime->kind == RUNTIME_NODE)
-		node_is_asked(a, runtime);
+	ANSWER(asked, runtime_kind(runtime), a, runtime);
 }
 
 #endif

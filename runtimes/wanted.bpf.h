@@ -6,6 +6,18 @@
 #include "probes/object.bpf.h"
 #include "runtimes/native/hooks.bpf.h"
 
+/* It may turn out to have been given nothing. */
+static __always_inline enum given wanted_thread_given(const struct runtime *runtime, __u32 tgid,
+						      __u64 request)
+{
+	return GIVEN_NOTHING;
+}
+
+static __always_inline int wanted_objects_tell(const struct actor *a)
+{
+	return 1;
+}
+
 /* It may turn out to be Node, or none of the runtimes. */
 static __always_inline void wanted_request_read(struct runtime *runtime, const struct actor *by,
 						__u64 id)

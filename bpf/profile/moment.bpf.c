@@ -14,7 +14,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
-#include "probes/work.bpf.h"
+#include "probes/ask.bpf.h"
 #include "record/trace_readers.h"
 
 char LICENSE[] SEC("license") = "GPL";

@@ -31,7 +31,7 @@ static __always_inline void goroutine_gets(struct goroutine *receiver, const str
 /* A message with what is `named` reaches a goroutine. */
 static __always_inline void deliver(const struct worker_key *to, const struct named *named)
 {
-	struct goroutine *receiver = bpf_map_lookup_elem(&goroutines, to);
+	struct goroutine *receiver = goroutine_lookup(to);
 	const struct worker *w = worker_lookup(to);
 	struct goroutine first = {.handed = *named};
 
@@ -40,14 +40,14 @@ static __always_inline void deliver(const struct worker_key *to, const struct na
 	if (receiver)
 		goroutine_gets(receiver, named);
 	else if (named->request)
-		bpf_map_update_elem(&goroutines, to, &first, BPF_ANY);
+		goroutine_set(to, &first);
 }
 
 /* For which request a goroutine sends a message. */
 static __always_inline struct named sending(const struct worker_key *from)
 {
 	struct named named = goroutine_sends(from);
-	struct goroutine *sender = bpf_map_lookup_elem(&goroutines, from);
+	struct goroutine *sender = goroutine_lookup(from);
 
 	if (sender)
 		sender->flags |= GOROUTINE_SENT;
@@ -59,7 +59,7 @@ static __always_inline struct named sending(const struct worker_key *from)
 /* Does the goroutine read or write for others, so that its messages are theirs? */
 static __always_inline int is_go_between(const struct worker_key *key)
 {
-	const struct goroutine *goroutine = bpf_map_lookup_elem(&goroutines, key);
+	const struct goroutine *goroutine = goroutine_lookup(key);
 
 	return goroutine && (goroutine->connection || goroutine->flags & GOROUTINE_DIALS);
 }
@@ -83,19 +83,19 @@ static __always_inline void hand_over(const struct worker_key *from, const struc
 static __always_inline void store(const struct process_address *place,
 				  const struct worker_key *from)
 {
-	struct named *old = bpf_map_lookup_elem(&messages, place);
+	struct named *old = messages_lookup(place);
 	struct named named = sending(from);
 
 	if (old)
 		*old = named;
 	else if (named.request)
-		bpf_map_update_elem(&messages, place, &named, BPF_ANY);
+		messages_set(place, &named);
 }
 
 /* A message leaves its place in a buffer. */
 static __always_inline void take(const struct process_address *place, const struct worker_key *to)
 {
-	struct named *found = bpf_map_lookup_elem(&messages, place);
+	struct named *found = messages_lookup(place);
 	struct named named = {};
 
 	if (found) {
@@ -143,8 +143,8 @@ int probe_go_receive(struct pt_regs *ctx)
 		return 0;
 	}
 	place.tgid = to.tgid;
-	place.address =
-	    user_read(channel + GO_HCHAN_BUF) + size * user_read(channel + runtime->recvx_offset);
+	place.address = user_read(channel + GO_HCHAN_BUF) +
+			size * user_read(channel + runtime->go.recvx_offset);
 	take(&place, &to);
 	store(&place, &from);
 	return 0;
@@ -167,7 +167,7 @@ int probe_go_store(struct pt_regs *ctx)
 	to.tgid = from.tgid = key.tgid;
 	to.address = second_argument(ctx);
 	from.address = third_argument(ctx);
-	if (!bpf_map_lookup_elem(&messages, &from))
+	if (!messages_lookup(&from))
 		store(&to, &key);
 	return 0;
 }

@@ -137,7 +137,7 @@ static __always_inline void java_search_given(struct java_search *search, __u64 
 	if (!begun || request_standing(begun->named.request) == STANDING_NONE)
 		return;
 	search->given = 1;
-	search->unproven |= task_doubts(search->tgid, begun->path);
+	search->unproven |= rule_doubts(search->tgid, begun->path);
 	java_search_finds(search, begun->named.request);
 }
 
@@ -180,11 +180,11 @@ VERIFIED_ALONE int java_search_for(__u32 tgid, __u64 object, const struct java_f
 	struct java_search search = {.tgid = tgid, .object = object, .futures = futures};
 	const struct runtime *runtime = runtime_lookup(tgid);
 
-	search.readers = bpf_map_lookup_elem(&java_readers, &tgid);
+	search.readers = java_readers_lookup(&tgid);
 	if (!runtime || !ret_named)
 		return 0;
 	search.java = &runtime->java;
-	search.faithful = futures && !task_doubts(tgid, TASK_RULE_FUTURE);
+	search.faithful = futures && !rule_doubts(tgid, TASK_RULE_FUTURE);
 	if (search.readers)
 		bpf_loop(JAVA_READERS, java_search_step, &search, 0);
 	if (futures && futures->wanted != JAVA_FUTURES_NONE)
@@ -252,7 +252,7 @@ VERIFIED_ALONE int java_learns_given(__u32 tgid, __u64 request)
 		    future ? java_begun_of(&runtime->java, tgid, future) : NULL;
 
 		if (begun && begun->named.request == request)
-			task_learn(tgid, begun->path,
+			rule_learn(tgid, begun->path,
 				   java_virtual_request(&runtime->java, tgid, future) == request);
 	}
 	return 0;
@@ -262,24 +262,23 @@ VERIFIED_ALONE int java_learns_given(__u32 tgid, __u64 request)
  * The answer to a call is read by a thread of Java, which made it for this request, as a future has
  * told: by now the thread with the request should wait for that. (Unless that one is itself.)
  */
-static __always_inline void java_learns(__u32 tgid, __u64 request)
+static __always_inline void java_answer_begins(const struct runtime *runtime, __u32 tgid,
+					       __u64 request)
 {
-	const struct runtime *runtime = runtime_lookup(tgid);
 	const struct request *r = request_lookup(request);
 	struct named named = {};
 
-	if (!runtime || runtime->kind != RUNTIME_JAVA || !r ||
-	    r->worker.tid == (__u32)bpf_get_current_pid_tgid())
+	if (!r || r->worker.tid == (__u32)bpf_get_current_pid_tgid())
 		return;
 	if (r->worker.goroutine) {
 		java_learns_given(tgid, request);
 		return;
 	}
-	if (!task_doubts(tgid, TASK_RULE_FUTURE) &&
+	if (!rule_doubts(tgid, TASK_RULE_FUTURE) &&
 	    (bpf_get_prandom_u32() & (JAVA_LEARNT_EVERY - 1)))
 		return;
 	java_search_for(tgid, java_current(&runtime->java), NULL, &named);
-	task_learn(tgid, TASK_RULE_FUTURE, named.request == request && java_is_at(tgid, request));
+	rule_learn(tgid, TASK_RULE_FUTURE, named.request == request && java_is_at(tgid, request));
 }
 
 #endif

@@ -137,13 +137,6 @@ struct python_taken {
 	__u64 object[1 + PYTHON_PARTS]; /* addresses: the item, its parts; 0: none */
 };
 
-/* Map `arguments`, by the address of an object: who was given it with a job of an executor last. */
-struct argument {
-	__u64 request; /* the job was put in for this */
-	__u32 tid;     /* of the thread that was at it */
-	__u32 reserved;
-};
-
 /* Where things stand in objects of uvloop and in structs of libuv 1, in all versions. */
 #define UVLOOP_HANDLE    24  /* UVHandle._handle: address of its uv_tcp_t */
 #define LIBUV_TYPE       16  /* uv_handle_t.type, 4 bytes */

@@ -6,23 +6,23 @@
 #include <linux/bpf.h>
 #include <linux/ptrace.h>
 #include <bpf/bpf_helpers.h>
-#include "probes/actor.bpf.h"
+#include "probes/decide.bpf.h"
 #include "runtimes/python/frame.bpf.h"
 #include "runtimes/python/maps.bpf.h"
 #include "runtimes/python/uprobe.bpf.h"
-#include "runtimes/python/task_thread.bpf.h"
+#include "runtimes/python/worker.bpf.h"
 #include "engine/queue.h"
 
-static __always_inline struct queued *queued_lookup(__u32 tgid, __u64 address)
+static __always_inline struct queued *queued_at(__u32 tgid, __u64 address)
 {
 	struct process_address at = {.tgid = tgid, .address = address};
 
-	return bpf_map_lookup_elem(&queued, &at);
+	return queued_lookup(&at);
 }
 
 static __always_inline int queue_is_work(__u32 tgid, __u64 queue)
 {
-	const struct queued *marked = queued_lookup(tgid, queue);
+	const struct queued *marked = queued_at(tgid, queue);
 
 	return !marked || marked->request != QUEUED_NO_WORK;
 }
@@ -32,7 +32,7 @@ static __always_inline void queue_is_no_work(__u32 tgid, __u64 queue)
 	struct process_address at = {.tgid = tgid, .address = queue};
 	struct queued marked = {.request = QUEUED_NO_WORK};
 
-	bpf_map_update_elem(&queued, &at, &marked, BPF_ANY);
+	queued_set(&at, &marked);
 }
 
 /* Does the thread put back what it has taken out? Then the queue is marked. */
@@ -118,11 +118,11 @@ int probe_queue_put(struct pt_regs *ctx)
 		return 0;
 	at.address = user_read(argument(ctx, 1));
 	now.request = request_put(runtime, &key, now.queue, at.address);
-	old = bpf_map_lookup_elem(&queued, &at);
+	old = queued_lookup(&at);
 	if (old)
 		*old = now;
 	else
-		bpf_map_update_elem(&queued, &at, &now, BPF_ANY);
+		queued_set(&at, &now);
 	return 0;
 }
 
@@ -153,7 +153,7 @@ int probe_queue_got(struct pt_regs *ctx)
 
 	if (!runtime || key.goroutine || !item)
 		return 0;
-	found = queued_lookup(key.tgid, item);
+	found = queued_at(key.tgid, item);
 	w = found ? worker_make(&key) : worker_lookup(&key);
 	if (found) {
 		request = found->request;
