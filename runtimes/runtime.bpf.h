@@ -76,10 +76,12 @@ VERIFIED_ALONE int runtime_inherit(__u32 maker, __u32 made)
 /* A call was made of which nothing is known: was work handed over for it in some other way? */
 static __always_inline void runtime_suspects_pool(__u32 tgid)
 {
-	struct runtime *runtime = runtime_lookup(tgid);
+	struct runtime *runtime;
 
-	if (ENGINE_LEARNS && runtime &&
-	    !(__sync_fetch_and_or(&runtime->flags, RUNTIME_POOLS) & RUNTIME_POOLS))
+	if (!ENGINE_LEARNS)
+		return;
+	runtime = runtime_lookup(tgid);
+	if (runtime && !(__sync_fetch_and_or(&runtime->flags, RUNTIME_POOLS) & RUNTIME_POOLS))
 		runtime_tell(tgid);
 }
 

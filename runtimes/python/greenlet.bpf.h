@@ -89,8 +89,10 @@ VERIFIED_ALONE __u64 greenlet_calls(__u32 tgid, struct named *ret_named)
 	if (!key.goroutine)
 		return 0;
 	*ret_named = greenlet_request(&key);
+	if (!ENGINE_LEARNS)
+		return key.goroutine;
 	known = goroutine_lookup(&key);
-	if (ENGINE_LEARNS && known)
+	if (known)
 		known->flags |= GOROUTINE_CALLED;
 	return key.goroutine;
 }

@@ -82,9 +82,12 @@ VERIFIED_ALONE int ruby_stack_runs(__u64 stack, __u64 locals)
 /* A thread that this one has made calls. (A function of its own: stacks are small.) */
 VERIFIED_ALONE int ruby_made_calls(__u32 tgid, __u64 maker)
 {
-	struct ruby_thread *known = ruby_thread_lookup(tgid, maker);
+	struct ruby_thread *known;
 
-	if (ENGINE_LEARNS && known)
+	if (!ENGINE_LEARNS)
+		return 0;
+	known = ruby_thread_lookup(tgid, maker);
+	if (known)
 		known->called = 1;
 	return 0;
 }
